@@ -1,0 +1,63 @@
+/* The lifting stage: a linked ELF file → its structure (final CFG, loops, scope tree, reference
+   groups, generic operations, counter placement), and an instrumented copy of the file. */
+#ifndef PM_BINLIFT_H
+#define PM_BINLIFT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "core/pm_error.h"
+#include "core/structure.h"
+
+struct pm_lifted; /* the structure with the image and the instructions it was read from */
+
+struct pm_lift_options {
+    bool ignore_metadata; /* as if `.pmodel` were not there */
+};
+
+/* What lifting met, for people; the reports print each that is not zero. */
+struct pm_lift_statistics {
+    uint64_t n_instructions, n_unknown_instructions; /* without a generic class */
+    uint32_t n_routines, n_refused, n_partial;
+    uint32_t n_indirect_jumps, n_resolved_jumps; /* PLT and tail calls through pointers left out */
+    uint32_t n_with_metadata;
+    uint64_t n_implicit_accesses; /* push, pop, call, ret operands: not recorded (static count) */
+};
+
+/* Reads PATH and builds the structure.  NULL with a sentence for what is not an ELF file of an ISA
+   that we know, is static, has no code, or is damaged.  The result is freed by pm_lifted_free. */
+struct pm_lifted *pm_lift(const char *path, const struct pm_lift_options *options,
+                          struct pm_error *err);
+void pm_lifted_free(struct pm_lifted *lifted);
+
+/* Owned by LIFTED. */
+struct pm_structure *pm_lifted_structure(struct pm_lifted *lifted);
+const struct pm_lift_statistics *pm_lifted_statistics(const struct pm_lifted *lifted);
+
+/* Why the file as a whole cannot be instrumented (static, uses %gs …): a sentence, or NULL. */
+const char *pm_lifted_refusal(const struct pm_lifted *lifted);
+
+struct pm_instrument_options {
+    bool memory_records;      /* else only edge counters */
+    const char *runtime_path; /* absolute path of libpmodel-rt.so, becomes the first DT_NEEDED */
+};
+
+/* Writes the instrumented copy to OUT_PATH (whole or not at all; mode bits of the original).  Sets
+   pm_reference.recorded and pm_routine.counted in the structure, which therefore must be saved after
+   this call. */
+bool pm_instrument(struct pm_lifted *lifted, const struct pm_instrument_options *options,
+                   const char *out_path, struct pm_error *err);
+
+/* From the counters of a run to the frequency of every edge (Knuth & Stevenson; Marin &
+   Mellor-Crummey 2004, section 2.2.1).  COUNTERS has structure->n_counters values.  EDGE_COUNTS
+   (n_edges values) and INEXACT (n_routines values: true where the counts break conservation, as
+   after longjmp; may be NULL) are filled; edges of routines without counters get 0 and are not to
+   be used (pm_routine.counted). */
+void pm_solve_edges(const struct pm_structure *structure, const uint64_t *counters,
+                    uint64_t *edge_counts, bool *inexact);
+
+/* Executions of basic block BLOCK: the sum over its incoming edges. */
+double pm_block_count(const struct pm_structure *structure, const double *edge_counts,
+                      uint32_t block);
+
+#endif

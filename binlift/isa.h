@@ -1,0 +1,105 @@
+/* The ISA interface: an instruction as definitions and uses, memory operands, control flow and
+   generic operations.  One table of functions for each ISA; binlift/x86/ is the only place that
+   knows Zydis.  The passes of binlift/ use nothing else, so that another ISA can stand beside. */
+#ifndef PM_ISA_H
+#define PM_ISA_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "core/pm_error.h"
+#include "core/structure.h"
+
+/* A set of registers.  general: bits 0–31 general registers, 32–37 flags (x86: CF PF AF ZF SF OF),
+   40–47 mask registers, 48 x87 stack, 49 MXCSR; vector: bits 0–31. */
+struct pm_register_set {
+    uint64_t general, vector;
+};
+#define PM_FLAGS_MASK (UINT64_C(0x3f) << 32)
+
+enum pm_control {
+    PM_CONTROL_NONE = 0,
+    PM_CONTROL_BRANCH,        /* conditional, direct */
+    PM_CONTROL_BRANCH_LOOP,   /* conditional, short form only, tests a register (jrcxz, loop) */
+    PM_CONTROL_JUMP,          /* unconditional, direct */
+    PM_CONTROL_JUMP_INDIRECT,
+    PM_CONTROL_CALL,
+    PM_CONTROL_CALL_INDIRECT,
+    PM_CONTROL_RETURN,
+    PM_CONTROL_STOP, /* ud2, hlt: control does not go on */
+};
+
+enum { PM_INSN_MEMORY = 2 };
+#define PM_REGISTER_PC 0xfe /* base of a pc-relative operand; displacement is then the address */
+
+struct pm_memory_operand {
+    int64_t displacement; /* of a pc-relative operand: the absolute address */
+    uint8_t base, index;  /* general register number, PM_REGISTER_PC, PM_REGISTER_NONE; for a gather
+                             index is the vector register */
+    uint8_t scale;
+    uint8_t segment;  /* 0 none, 1 fs, 2 gs */
+    uint8_t access;   /* enum pm_access */
+    uint8_t kind;     /* enum pm_probe_reference_kind */
+    uint8_t mask;     /* mask register (AVX-512 k or AVX vector) of a masked or gather access */
+    uint8_t elements; /* masked or gather */
+    uint8_t index_bytes;
+    bool implicit;  /* push, pop, call, ret: stack traffic that is not recorded */
+    bool may_stop_early; /* repe, repne */
+    uint16_t size_bytes; /* of the access, or of one element if kind is not plain */
+};
+
+struct pm_insn {
+    uint64_t address;
+    uint64_t target; /* direct control flow */
+    uint8_t length;
+    uint8_t control; /* enum pm_control */
+    uint8_t n_memory;
+    bool is_nop;          /* any no-op: may be dropped when code moves (not endbr64) */
+    bool uses_unsupported; /* %gs, xbegin …: its routine cannot be rewritten; `why` says */
+    uint8_t pc_displacement_offset; /* byte offset of a 32-bit pc-relative displacement; 0 none */
+    struct pm_register_set uses;  /* may be read */
+    struct pm_register_set defs;  /* may be written */
+    struct pm_register_set kills; /* surely overwritten whole: dead before it (liveness) */
+    struct pm_memory_operand memory[PM_INSN_MEMORY];
+};
+
+/* Reads program memory at link-time address; NULL where nothing is mapped for BYTES bytes. */
+typedef const uint8_t *pm_read_memory(void *image, uint64_t address, uint64_t bytes);
+
+struct pm_isa {
+    const char *name; /* "x86-64" */
+    uint16_t elf_machine;
+
+    /* Decodes the instruction at BYTES; false: not an instruction. */
+    bool (*decode)(const uint8_t *bytes, uint64_t n_bytes, uint64_t address, struct pm_insn *insn);
+
+    /* Appends the generic operations of the instruction (op.reference left PM_NONE; a memory
+       operation has its operand's number in `reference`, the caller translates).  An instruction
+       without a class gives one PM_OP_UNKNOWN. */
+    unsigned (*translate)(const uint8_t *bytes, const struct pm_insn *insn, struct pm_op ops[8]);
+
+    /* Mnemonic and operands as text, for people. */
+    void (*print)(const uint8_t *bytes, const struct pm_insn *insn, char *text, unsigned size);
+
+    /* Backward slice from an indirect jump over the instructions before it (in address order, within
+       its routine): finds a jump table's address, entry size, whether entries are relative to the
+       table, and an upper bound of entries from the bounds check (0: none found). */
+    struct pm_table_form {
+        uint64_t table;
+        uint8_t entry_bytes;
+        bool relative;
+        uint64_t max_entries;
+    } (*find_table)(const struct pm_insn *insns, uint32_t jump, uint32_t first, void *image,
+                    pm_read_memory *read, bool *found);
+
+    /* Why an instruction with uses_unsupported cannot be moved: the end of a refusal's sentence. */
+    const char *(*why)(const uint8_t *bytes, const struct pm_insn *insn);
+
+    /* Calling convention, for liveness at calls and returns whose other end is unknown. */
+    struct pm_register_set argument_registers, result_registers, callee_saved, all_registers;
+};
+
+extern const struct pm_isa pm_isa_x86_64;
+
+
+#endif

@@ -1,0 +1,103 @@
+/* What the passes of binlift/ share: the image, the instructions, and the structure that they build.
+   Private to binlift/.  The order of the passes stands in lift.c. */
+#ifndef PM_LIFTED_H
+#define PM_LIFTED_H
+
+#include <elf.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "binlift/binlift.h"
+#include "binlift/isa.h"
+#include "core/pm_alloc.h"
+
+/* ---- the file ------------------------------------------------------------------------------- */
+
+struct pm_section {
+    const char *name; /* in the image */
+    Elf64_Shdr header;
+};
+
+struct pm_image {
+    char *path;
+    uint8_t *bytes; /* the file, private mapping (read-only for all passes) */
+    size_t n_bytes;
+    const Elf64_Ehdr *header;
+    const Elf64_Phdr *segments;
+    size_t n_segments;
+    PM_ARRAY(struct pm_section, sections);
+    bool is_pie, is_shared; /* is_shared: a library (no PT_INTERP) */
+    uint8_t build_id[20];
+    uint32_t build_id_bytes;
+};
+
+/* File bytes behind link-time ADDRESS, NULL unless N_BYTES are mapped from the file there. */
+const uint8_t *pm_image_at(const struct pm_image *image, uint64_t address, uint64_t n_bytes);
+const struct pm_section *pm_image_section(const struct pm_image *image, const char *name);
+const struct pm_section *pm_image_section_at(const struct pm_image *image, uint64_t address);
+
+/* ---- code ----------------------------------------------------------------------------------- */
+
+struct pm_jump_table {
+    uint32_t insn;    /* the indirect jump */
+    uint64_t address; /* of the table in data; 0 if only the compiler told the targets */
+    uint32_t first_target, n_targets; /* in pm_lifted.table_targets, in table order */
+};
+
+/* Beside struct pm_routine of the same index. */
+struct pm_routine_code {
+    uint32_t first_insn, n_insns; /* contiguous, ascending addresses; covers [address, address + size) */
+    bool interior_references;     /* address of an inner instruction is taken (data or code): control
+                                     may arrive at those landings by means that the CFG does not see */
+    bool may_not_return;          /* exit, longjmp, throw or unknown code may be called from it */
+};
+
+/* Beside struct pm_block of the same index. */
+struct pm_block_code {
+    uint32_t first_insn, n_insns;
+    bool landing; /* control may arrive from outside the visible CFG at this block's start: entries,
+                     jump-table targets, landing pads of exceptions, address-taken labels */
+};
+
+struct pm_lifted {
+    struct pm_image image;
+    const struct pm_isa *isa;
+    struct pm_structure *structure;
+    struct pm_lift_statistics statistics;
+    char *refusal;
+
+    PM_ARRAY(struct pm_insn, insns); /* of all routines that decode, by address */
+    PM_ARRAY(struct pm_routine_code, routine_codes);
+    PM_ARRAY(struct pm_block_code, block_codes);
+    PM_ARRAY(struct pm_jump_table, tables);
+    PM_ARRAY(uint64_t, table_targets);
+    uint32_t *insn_references; /* n_insns + 1: first reference of each instruction in
+                                  structure->references; operands that are implicit have none */
+    uint64_t text_low, text_high; /* span of the executable sections */
+    uint32_t *insn_at;            /* index + 1 into insns for text_low + i; 0 none */
+};
+
+/* Instruction that starts exactly at ADDRESS, or PM_NONE. */
+uint32_t pm_insn_at(const struct pm_lifted *lifted, uint64_t address);
+/* Basic block that starts exactly at ADDRESS, or PM_NONE. */
+uint32_t pm_block_at(const struct pm_lifted *lifted, uint64_t address);
+/* Bytes of an instruction. */
+const uint8_t *pm_insn_bytes(const struct pm_lifted *lifted, uint32_t insn);
+/* Routine that covers ADDRESS, or PM_NONE. */
+uint32_t pm_routine_at(const struct pm_lifted *lifted, uint64_t address);
+
+/* ---- passes that are more than one file needs --------------------------------------------------
+   Each in the file named after it.  Those that can refuse the whole file return false. */
+bool pm_read_image(const char *path, struct pm_image *image, struct pm_error *err);   /* image.c */
+void pm_find_routines(struct pm_lifted *lifted);   /* routines.c: symbols, else .eh_frame */
+void pm_decode_routines(struct pm_lifted *lifted); /* decode.c */
+void pm_find_landings(struct pm_lifted *lifted);   /* landings.c: relocations, data words, LSDAs */
+void pm_build_cfg(struct pm_lifted *lifted);       /* cfg.c: blocks, edges, jump tables */
+void pm_find_loops(struct pm_lifted *lifted);      /* loops.c: natural loops, irreducible regions */
+void pm_build_scopes(struct pm_lifted *lifted);    /* scopes.c: tree, DWARF lines and inlining */
+bool pm_join_metadata(struct pm_lifted *lifted, struct pm_error *err); /* metadata.c: `.pmodel` */
+void pm_build_groups(struct pm_lifted *lifted);    /* groups.c: references and groups */
+void pm_place_counters(struct pm_lifted *lifted);  /* counters.c: weights, spanning tree */
+
+#endif

@@ -1,0 +1,49 @@
+/* The reuse-distance histogram of one reference group for one block size.
+
+   Reuse distance d: the number of distinct blocks touched between two touches of a block (0: the
+   same block again).  An access hits in a fully associative LRU cache of C blocks iff d < C (Marin &
+   Mellor-Crummey 2004, section 2.2.2).  A first touch is cold and always misses.
+   Counts are doubles, because predicted histograms have fractional ones; measured counts are
+   integers below 2^53 and stay exact. */
+#ifndef PM_HISTOGRAM_H
+#define PM_HISTOGRAM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/pm_error.h"
+
+struct pm_bin {
+    double low, high; /* distances in blocks, both included; low == high where exact */
+    double mean;      /* mean distance of the accesses in the bin */
+    double loads, stores;
+};
+
+struct pm_histogram {
+    uint64_t block_bytes;
+    double cold_loads, cold_stores;
+    size_t n_bins;
+    struct pm_bin *bins; /* ascending, disjoint; owned */
+};
+
+void pm_histogram_free(struct pm_histogram *histogram); /* the bins; not the struct itself */
+
+/* Accesses in all, cold ones included. */
+double pm_histogram_accesses(const struct pm_histogram *histogram);
+
+/* Misses of a fully associative LRU cache of CACHE_BLOCKS blocks, cold misses included.  In a bin
+   that CACHE_BLOCKS cuts, distances are taken as evenly spread over [low, high]. */
+double pm_histogram_misses(const struct pm_histogram *histogram, double cache_blocks);
+
+/* Adds the accesses of FROM (same block size) to INTO, merging bins that overlap only partly into
+   their union. */
+void pm_histogram_add(struct pm_histogram *into, const struct pm_histogram *from);
+
+/* A histogram as bytes (zstd-compressed, versioned) for the store, and back.  *BYTES is owned by the
+   caller (free).  Decoding checks everything: a damaged blob is an error, never a crash. */
+void pm_histogram_encode(const struct pm_histogram *histogram, void **bytes, size_t *n_bytes);
+bool pm_histogram_decode(const void *bytes, size_t n_bytes, struct pm_histogram *histogram,
+                         struct pm_error *err);
+
+#endif

@@ -1,0 +1,28 @@
+/* Memory that is there: allocation that ends the process with one sentence when memory runs out,
+   and growable arrays on top of it.  Not for runtime/, which lives inside a user's program. */
+#ifndef PM_ALLOC_H
+#define PM_ALLOC_H
+
+#include <stddef.h>
+
+void *pm_alloc(size_t count, size_t size) __attribute__((malloc, returns_nonnull)); /* zeroed */
+void *pm_realloc(void *old, size_t count, size_t size) __attribute__((returns_nonnull));
+char *pm_strdup(const char *text) __attribute__((malloc, returns_nonnull));
+char *pm_sprintf(const char *format, ...)
+    __attribute__((malloc, returns_nonnull, format(printf, 1, 2)));
+
+/* A growable array is three fields next to each other: T *NAME; size_t n_NAME, cap_NAME.
+   PM_PUSH (holder, NAME) makes room for one more, zeroes it and gives its address. */
+#define PM_ARRAY(type, name)                                                                       \
+    type *name;                                                                                    \
+    size_t n_##name, cap_##name
+#define PM_PUSH(holder, name)                                                                      \
+    ((holder)->name = pm_grow((holder)->name, (holder)->n_##name, &(holder)->cap_##name,           \
+                              sizeof *(holder)->name),                                             \
+     &(holder)->name[(holder)->n_##name++])
+
+/* Makes room in ARRAY for element COUNT (capacity doubles), zeroed; gives the array. */
+void *pm_grow(void *array, size_t count, size_t *capacity, size_t size)
+    __attribute__((returns_nonnull));
+
+#endif

@@ -1,0 +1,50 @@
+/* Errors as values; see pm_error.h. */
+#include "core/pm_error.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+static void write_text(struct pm_error *err, enum pm_error_kind kind, const char *format,
+                       va_list arguments) {
+    err->kind = kind;
+    vsnprintf(err->text, sizeof err->text, format, arguments);
+}
+
+bool pm_fail(struct pm_error *err, const char *format, ...) {
+    if (!err)
+        return false;
+    va_list arguments;
+    va_start(arguments, format);
+    write_text(err, PM_ERROR_INPUT, format, arguments);
+    va_end(arguments);
+    return false;
+}
+
+bool pm_fail_errno(struct pm_error *err, const char *format, ...) {
+    int saved = errno;
+    if (!err)
+        return false;
+    va_list arguments;
+    va_start(arguments, format);
+    write_text(err, PM_ERROR_SYSTEM, format, arguments);
+    va_end(arguments);
+    size_t used = strlen(err->text);
+    snprintf(err->text + used, sizeof err->text - used, ": %s", strerror(saved));
+    return false;
+}
+
+bool pm_fail_in(struct pm_error *err, const char *format, ...) {
+    if (!err)
+        return false;
+    char inner[PM_ERROR_TEXT_SIZE];
+    memcpy(inner, err->text, sizeof inner);
+    enum pm_error_kind kind = err->kind == PM_ERROR_NONE ? PM_ERROR_INPUT : err->kind;
+    va_list arguments;
+    va_start(arguments, format);
+    write_text(err, kind, format, arguments);
+    va_end(arguments);
+    size_t used = strlen(err->text);
+    snprintf(err->text + used, sizeof err->text - used, ": %s", inner);
+    return false;
+}

@@ -1,0 +1,60 @@
+/* The raw file: what one process measured.  The runtime writes it (one writer, to a temporary name
+   in the same folder, fsync, rename: whole or absent); only the pmodel command reads it.
+
+   Layout, little-endian, every section aligned to 8 bytes:
+     struct pm_raw_header
+     sections: { u32 tag, u32 reserved, u64 bytes } then the bytes, padded to 8 with zeros
+     u64 checksum: XXH3_64bits of all that stands before it
+   Sections and their bytes:
+     PM_RAW_META        u64 pid, u64 parent pid, u64 start (unix ns), u64 wall ns, u64 cpu ns,
+                        u64 n_threads, u64 missed jumps caught by SIGTRAP, u64 enum pm_raw_flags
+     PM_RAW_MODULE      u64 structure_hash, u32 n_counters, u32 n_groups, u32 first_counter,
+                        u32 build_id_bytes, u8 build_id[24]
+     PM_RAW_COUNTERS    u64 module (ordinal of its section), u64 thread, u64 count[n_counters]
+     PM_RAW_HISTOGRAM   u64 module, u64 thread, u64 block_bytes, u32 group, u32 n_bins,
+                        u64 cold_loads, u64 cold_stores, u64 n_blocks (distinct blocks that the
+                        thread touched, all groups), then n_bins × struct pm_raw_bin, ascending.
+                        Groups that were never accessed are left out.
+     PM_RAW_NOTE        text, NUL-terminated: something that the user must know about this run */
+#ifndef PM_RAW_FILE_H
+#define PM_RAW_FILE_H
+
+#include <stdint.h>
+
+#define PM_RAW_MAGIC "PMRAW\r\n\032" /* 8 bytes; damaged by a text-mode copy, which is noticed */
+#define PM_RAW_VERSION 1
+
+struct pm_raw_header {
+    char magic[8];
+    uint32_t version;
+    uint32_t n_sections;
+    uint64_t file_bytes; /* with header and checksum */
+};
+
+struct pm_raw_section {
+    uint32_t tag; /* enum pm_raw_tag */
+    uint32_t reserved;
+    uint64_t bytes;
+};
+
+enum pm_raw_tag {
+    PM_RAW_META = 1,
+    PM_RAW_MODULE = 2,
+    PM_RAW_COUNTERS = 3,
+    PM_RAW_HISTOGRAM = 4,
+    PM_RAW_NOTE = 5,
+};
+
+enum pm_raw_flags {
+    PM_RAW_FORKED = 1,      /* a child of fork: counts start at the fork */
+    PM_RAW_BEFORE_EXEC = 2, /* written because the process was about to exec */
+};
+
+/* Accesses whose reuse distance lies in [low, high] blocks; sum of distances gives the mean. */
+struct pm_raw_bin {
+    uint64_t low, high;
+    uint64_t loads, stores;
+    double distance_sum;
+};
+
+#endif

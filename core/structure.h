@@ -1,0 +1,219 @@
+/* The static structure of a program, as the lifter found it: modules, routines, basic blocks, edges,
+   the scope tree, references and their groups, and the generic operations of every basic block.  The
+   store keeps it whole, so that fit and report need neither the binary nor the source.
+
+   Everything is a flat array; things name each other by index (PM_NONE: none).  Items of one
+   routine are contiguous.  Strings are owned by the structure.  Built by the lifter, read by all. */
+#ifndef PM_STRUCTURE_H
+#define PM_STRUCTURE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/op_class.h"
+#include "core/pm_alloc.h"
+#include "core/pm_error.h"
+
+#define PM_NONE UINT32_MAX
+
+/* ---- modules and routines ------------------------------------------------------------------- */
+
+struct pm_module {
+    char *path; /* as given; for people */
+    char *name; /* last component of the path */
+    uint8_t build_id[20];
+    uint32_t build_id_bytes;
+    bool has_metadata;     /* at least one routine has `.pmodel` */
+    bool has_lines;        /* DWARF line information was found */
+    uint32_t scope;        /* its PM_SCOPE_MODULE */
+    uint64_t text_bytes;   /* size of executable sections */
+    uint64_t lifted_bytes; /* of these, proven to be code of lifted routines */
+};
+
+enum pm_routine_state {
+    PM_ROUTINE_LIFTED = 0,
+    PM_ROUTINE_PARTIAL = 1, /* CFG has an unresolved indirect jump: edges to EXIT stand for it */
+    PM_ROUTINE_REFUSED = 2, /* left as it is; `reason` says why */
+};
+
+struct pm_routine {
+    char *name;         /* linkage name; made up from the address where there is none */
+    char *display_name; /* demangled, suffixes such as .cold or .constprop folded away */
+    uint64_t address, size_bytes;
+    uint32_t module, scope;
+    uint32_t first_block, n_blocks;
+    uint32_t first_edge, n_edges;
+    uint8_t state;         /* enum pm_routine_state */
+    bool has_metadata;     /* joined with `.pmodel` */
+    bool counted;          /* has counters: its frequencies are known after a run */
+    uint32_t n_counters;   /* placed; E − V + 2 and one for each call that may not return */
+    uint32_t n_counters_formula; /* E − V + 2 over the CFG without those calls */
+    char *reason;          /* of state or of what could not be counted; NULL */
+};
+
+/* ---- control flow --------------------------------------------------------------------------- */
+
+struct pm_block { /* basic block */
+    uint64_t address;
+    uint32_t size_bytes, n_instructions;
+    uint32_t routine;
+    uint32_t scope; /* innermost scope (loop, inlined code or routine) */
+    uint32_t loop;  /* innermost PM_SCOPE_LOOP, PM_NONE outside loops */
+    uint32_t first_op, n_ops;
+    uint32_t first_reference, n_references;
+    uint32_t line; /* of its first instruction that has one; 0 unknown */
+};
+
+enum pm_edge_kind {
+    PM_EDGE_ENTRY = 0,       /* from the routine's ENTRY (from == PM_NONE) */
+    PM_EDGE_FALLTHROUGH = 1, /* also the return of a call that ends a basic block */
+    PM_EDGE_TAKEN = 2,       /* conditional or unconditional jump */
+    PM_EDGE_TABLE = 3,       /* indirect jump; one edge for each distinct target */
+    PM_EDGE_EXIT = 4,        /* to EXIT (to == PM_NONE): return, tail call, unresolved jump */
+    PM_EDGE_NO_RETURN = 5,   /* to EXIT: the call at the block's end did not come back */
+    PM_EDGE_LANDING = 6,     /* ENTRY → landing pad or other place that is reached from outside */
+};
+
+struct pm_edge {
+    uint32_t from, to; /* basic blocks; PM_NONE is ENTRY (from) or EXIT (to) */
+    uint32_t routine;
+    uint32_t counter; /* PM_NONE: on the spanning tree, solved from the others */
+    uint8_t kind;     /* enum pm_edge_kind */
+    double weight;    /* estimated frequency, entry = 1 (section 2.2.1) */
+};
+
+/* ---- the scope tree ------------------------------------------------------------------------- */
+
+enum pm_scope_kind {
+    PM_SCOPE_PROGRAM = 0,
+    PM_SCOPE_MODULE = 1,
+    PM_SCOPE_ROUTINE = 2,
+    PM_SCOPE_LOOP = 3,
+    PM_SCOPE_INLINED = 4, /* code of another routine, inlined: name is the callee */
+};
+
+enum pm_scope_flags {
+    PM_SCOPE_IRREDUCIBLE = 1,
+    PM_SCOPE_VECTOR_BODY = 2,
+    PM_SCOPE_REMAINDER = 4,
+    PM_SCOPE_FROM_COMPILER = 8, /* joined with a loop of `.pmodel` */
+};
+
+struct pm_scope {
+    uint8_t kind;
+    uint8_t depth; /* of a loop in its routine, 1 = outermost; 0 else */
+    uint16_t flags;
+    uint32_t parent; /* index, always smaller than its own; PM_NONE for the program (index 0) */
+    uint32_t routine;
+    uint32_t header; /* basic block: header of a loop, entry of a routine; PM_NONE */
+    uint32_t fold;   /* scope under which reports show it (same parent, overlapping lines: section
+                        2.3.1); its own index where it is shown itself */
+    char *name;      /* routine, module or callee; for a loop the induction variable or NULL */
+    char *file;      /* NULL unknown */
+    uint32_t line_first, line_last; /* 0 unknown */
+    uint32_t call_file_line;        /* line of the call site of inlined code; 0 */
+    uint64_t address_low, address_high;
+    char *trip_count; /* as the compiler writes it; NULL unknown */
+    uint32_t unroll;  /* 1 = not known to be unrolled */
+    uint64_t key;     /* pm_scope_key */
+};
+
+/* A key that survives rebuilds: XXH3 of the path of (kind, name, base name of file, line, ordinal
+   among siblings that are otherwise alike) from the program to the scope.  Fills `key` of all. */
+struct pm_structure;
+void pm_structure_assign_keys(struct pm_structure *structure);
+
+/* ---- references and groups ------------------------------------------------------------------ */
+
+enum pm_access { PM_ACCESS_LOAD = 1, PM_ACCESS_STORE = 2, PM_ACCESS_BOTH = 3 };
+
+struct pm_reference { /* one memory operand of one instruction */
+    uint64_t address; /* of the instruction */
+    uint32_t block, group;
+    uint32_t size_bytes; /* of the access; of one element if kind is not plain */
+    uint8_t access;      /* enum pm_access */
+    uint8_t kind;        /* enum pm_probe_reference_kind */
+    uint8_t operand;     /* which memory operand of the instruction */
+    bool recorded;       /* the instrumented program records it */
+};
+
+enum pm_stride_kind_known { /* as enum pm_stride_kind of the section */
+    PM_STRIDE_IS_UNKNOWN = 0,
+    PM_STRIDE_IS_CONSTANT = 1,
+    PM_STRIDE_IS_SYMBOLIC = 2,
+    PM_STRIDE_IS_INDIRECT = 3,
+};
+
+struct pm_stride {
+    uint8_t kind;     /* enum pm_stride_kind_known */
+    int64_t bytes;    /* per iteration, if constant */
+    char *expression; /* if symbolic; NULL */
+};
+
+enum pm_group_flags {
+    PM_GROUP_FROM_COMPILER = 1,
+    PM_GROUP_IRREGULAR = 2, /* a stride is indirect */
+    PM_GROUP_STACK = 4,     /* spills, saved registers, locals without a name */
+    PM_GROUP_CONSTANTS = 8, /* the constant pool */
+};
+
+struct pm_group { /* references of one loop with the same strides and the same base object */
+    uint32_t scope; /* innermost loop, else routine */
+    uint32_t module;
+    char *object;      /* name of the base object; NULL unknown */
+    char *object_type; /* NULL unknown */
+    uint32_t flags;    /* enum pm_group_flags */
+    uint32_t n_strides;
+    struct pm_stride *strides; /* innermost loop first */
+    uint32_t n_loads, n_stores, bytes_min, bytes_max;
+};
+
+/* ---- generic operations --------------------------------------------------------------------- */
+
+enum { PM_OP_N_DEFS = 2, PM_OP_N_USES = 5 };
+#define PM_REGISTER_NONE 0xff
+
+/* One generic operation; a native instruction becomes one to four, in order.  Registers are numbers
+   0…127 of the lifter's ISA: 0–31 general, 32 flags, 33–39 other, 40–71 vector, 72–79 mask, 120–127
+   temporaries that link the operations of one instruction.  A vector register stands for all its
+   widths. */
+struct pm_op {
+    uint8_t op_class;      /* enum pm_op_class */
+    uint8_t element_bytes; /* 0 unknown or not applicable */
+    uint16_t width_bits;   /* of the data: 64 for a scalar double, 256 for four */
+    uint8_t defs[PM_OP_N_DEFS];
+    uint8_t uses[PM_OP_N_USES];  /* for a store the data register is uses[0] */
+    uint8_t instruction_start;   /* 1 on the first operation of each instruction */
+    uint32_t reference;          /* memory operations: index of the reference; PM_NONE */
+};
+
+/* ---- the whole ------------------------------------------------------------------------------ */
+
+struct pm_structure {
+    PM_ARRAY(struct pm_module, modules);
+    PM_ARRAY(struct pm_routine, routines);
+    PM_ARRAY(struct pm_block, blocks);
+    PM_ARRAY(struct pm_edge, edges);
+    PM_ARRAY(struct pm_scope, scopes);
+    PM_ARRAY(struct pm_reference, references);
+    PM_ARRAY(struct pm_group, groups);
+    PM_ARRAY(struct pm_op, ops);
+    uint32_t n_counters;
+    char *isa;    /* "x86-64" */
+    uint64_t hash; /* pm_structure_hash, 0 until computed */
+};
+
+struct pm_structure *pm_structure_new(void); /* with the program scope (index 0) */
+void pm_structure_free(struct pm_structure *structure);
+
+/* XXH3 over everything that counters and histograms are indexed by (modules' build-ids, blocks,
+   edges, counters, references, groups): equal hash, interchangeable measurements. */
+uint64_t pm_structure_hash(const struct pm_structure *structure);
+
+/* The structure as bytes (zstd-compressed, versioned, checksummed) for the store, and back.  *BYTES
+   is owned by the caller (free).  Decoding checks every index and length. */
+void pm_structure_encode(const struct pm_structure *structure, void **bytes, size_t *n_bytes);
+struct pm_structure *pm_structure_decode(const void *bytes, size_t n_bytes, struct pm_error *err);
+
+#endif
