@@ -8,10 +8,11 @@
  * Check:      conjugate gradients promise that after s steps the error in the energy norm
  *             sqrt(e' A e) is at most 2 ((sqrt(c) - 1) / (sqrt(c) + 1))^s of what it was, c being
  *             the ratio of the extreme eigenvalues. It must keep that promise for every size and
- *             step count, and the residual that it carries along must be that of its solution.
+ *             step count, the residual that it carries along must be that of its solution, and the
+ *             matrix must be symmetric for two vectors at hand: r' (A x*) = x*' (A r).
  *
  * Usage: cg N [STEPS], for a matrix of N^3 rows.
- * Exit status: 0 if the check holds, 1 if it does not, 2 if an argument makes no sense. */
+ * Exit status: 0 if the checks hold, 1 if one does not, 2 if an argument makes no sense. */
 #include <errno.h>
 #include <math.h>
 #include <stdarg.h>
@@ -273,7 +274,7 @@ static void print_relative(const char *what, double value) {
 }
 
 /* Compares x with the solution and the residual with that of x; product and difference are
- * scratch. Prints all and returns whether both checks hold. */
+ * scratch. Prints all and returns whether the checks hold. */
 static bool check(const struct matrix *a, int steps, double largest_eigenvalue,
                   const double *solution, const double *b, const double *x, const double *residual,
                   double *difference, double *product) {
@@ -291,7 +292,7 @@ static bool check(const struct matrix *a, int steps, double largest_eigenvalue,
         difference[row] = x[row] - solution[row];
     }
     multiply(a, difference, product);
-    double error = sqrt(fmax(dot(rows, difference, product), 0.0)) / energy;
+    double error = sqrt(dot(rows, difference, product)) / energy;
 
     double root = sqrt(largest_eigenvalue / SHIFT);
     double promised = 2.0 * pow((root - 1.0) / (root + 1.0), steps);
@@ -299,12 +300,16 @@ static bool check(const struct matrix *a, int steps, double largest_eigenvalue,
     print_relative("error in the energy norm, relative:", error);
     print_relative("promised for this matrix:          ", promised);
 
+    multiply(a, residual, product);
+    double skew = fabs(dot(rows, residual, b) - dot(rows, solution, product));
+    bool symmetric = skew <= ROUNDING * right_side * sqrt(dot(rows, residual, residual));
     bool keeps_promise = error <= promised + ROUNDING;
     bool carries_residual = sqrt(drift_square) <= ROUNDING * right_side;
+    printf("matrix is symmetric: %s\n", symmetric ? "passed" : "FAILED");
     printf("error within the promise: %s\n", keeps_promise ? "passed" : "FAILED");
     printf("residual carried along is that of the solution: %s\n",
            carries_residual ? "passed" : "FAILED");
-    return keeps_promise && carries_residual;
+    return symmetric && keeps_promise && carries_residual;
 }
 
 /* Bytes at the peak: the matrix, the couplings and six vectors. */
