@@ -43,8 +43,8 @@ struct pm_instrument_options {
 };
 
 /* Writes the instrumented copy to OUT_PATH (whole or not at all; mode bits of the original).  Sets
-   pm_reference.recorded and pm_routine.counted in the structure, which therefore must be saved after
-   this call. */
+   pm_reference.recorded and pm_routine.counted in the structure, which therefore must be saved
+   after this call. */
 bool pm_instrument(struct pm_lifted *lifted, const struct pm_instrument_options *options,
                    const char *out_path, struct pm_error *err);
 

@@ -19,9 +19,9 @@ struct pm_register_set {
 
 enum pm_control {
     PM_CONTROL_NONE = 0,
-    PM_CONTROL_BRANCH,        /* conditional, direct */
-    PM_CONTROL_BRANCH_LOOP,   /* conditional, short form only, tests a register (jrcxz, loop) */
-    PM_CONTROL_JUMP,          /* unconditional, direct */
+    PM_CONTROL_BRANCH,      /* conditional, direct */
+    PM_CONTROL_BRANCH_LOOP, /* conditional, short form only, tests a register (jrcxz, loop) */
+    PM_CONTROL_JUMP,        /* unconditional, direct */
     PM_CONTROL_JUMP_INDIRECT,
     PM_CONTROL_CALL,
     PM_CONTROL_CALL_INDIRECT,
@@ -43,7 +43,7 @@ struct pm_memory_operand {
     uint8_t mask;     /* mask register (AVX-512 k or AVX vector) of a masked or gather access */
     uint8_t elements; /* masked or gather */
     uint8_t index_bytes;
-    bool implicit;  /* push, pop, call, ret: stack traffic that is not recorded */
+    bool implicit;       /* push, pop, call, ret: stack traffic that is not recorded */
     bool may_stop_early; /* repe, repne */
     uint16_t size_bytes; /* of the access, or of one element if kind is not plain */
 };
@@ -54,12 +54,12 @@ struct pm_insn {
     uint8_t length;
     uint8_t control; /* enum pm_control */
     uint8_t n_memory;
-    bool is_nop;          /* any no-op: may be dropped when code moves (not endbr64) */
+    bool is_nop;           /* any no-op: may be dropped when code moves (not endbr64) */
     bool uses_unsupported; /* %gs, xbegin …: its routine cannot be rewritten; `why` says */
     uint8_t pc_displacement_offset; /* byte offset of a 32-bit pc-relative displacement; 0 none */
-    struct pm_register_set uses;  /* may be read */
-    struct pm_register_set defs;  /* may be written */
-    struct pm_register_set kills; /* surely overwritten whole: dead before it (liveness) */
+    struct pm_register_set uses;    /* may be read */
+    struct pm_register_set defs;    /* may be written */
+    struct pm_register_set kills;   /* surely overwritten whole: dead before it (liveness) */
     struct pm_memory_operand memory[PM_INSN_MEMORY];
 };
 
@@ -81,9 +81,9 @@ struct pm_isa {
     /* Mnemonic and operands as text, for people. */
     void (*print)(const uint8_t *bytes, const struct pm_insn *insn, char *text, unsigned size);
 
-    /* Backward slice from an indirect jump over the instructions before it (in address order, within
-       its routine): finds a jump table's address, entry size, whether entries are relative to the
-       table, and an upper bound of entries from the bounds check (0: none found). */
+    /* Backward slice from an indirect jump over the instructions before it (in address order,
+       within its routine): finds a jump table's address, entry size, whether entries are relative
+       to the table, and an upper bound of entries from the bounds check (0: none found). */
     struct pm_table_form {
         uint64_t table;
         uint8_t entry_bytes;
@@ -100,6 +100,5 @@ struct pm_isa {
 };
 
 extern const struct pm_isa pm_isa_x86_64;
-
 
 #endif

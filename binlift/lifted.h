@@ -1,5 +1,5 @@
-/* What the passes of binlift/ share: the image, the instructions, and the structure that they build.
-   Private to binlift/.  The order of the passes stands in lift.c. */
+/* What the passes of binlift/ share: the image, the instructions, and the structure that they
+   build. Private to binlift/.  The order of the passes stands in lift.c. */
 #ifndef PM_LIFTED_H
 #define PM_LIFTED_H
 
@@ -47,10 +47,11 @@ struct pm_jump_table {
 
 /* Beside struct pm_routine of the same index. */
 struct pm_routine_code {
-    uint32_t first_insn, n_insns; /* contiguous, ascending addresses; covers [address, address + size) */
-    bool interior_references;     /* address of an inner instruction is taken (data or code): control
-                                     may arrive at those landings by means that the CFG does not see */
-    bool may_not_return;          /* exit, longjmp, throw or unknown code may be called from it */
+    uint32_t first_insn,
+        n_insns; /* contiguous, ascending addresses; covers [address, address + size) */
+    bool interior_references; /* address of an inner instruction is taken (data or code): control
+                                 may arrive at those landings by means that the CFG does not see */
+    bool may_not_return;      /* exit, longjmp, throw or unknown code may be called from it */
 };
 
 /* Beside struct pm_block of the same index. */
@@ -72,8 +73,8 @@ struct pm_lifted {
     PM_ARRAY(struct pm_block_code, block_codes);
     PM_ARRAY(struct pm_jump_table, tables);
     PM_ARRAY(uint64_t, table_targets);
-    uint32_t *insn_references; /* n_insns + 1: first reference of each instruction in
-                                  structure->references; operands that are implicit have none */
+    uint32_t *insn_references;    /* n_insns + 1: first reference of each instruction in
+                                     structure->references; operands that are implicit have none */
     uint64_t text_low, text_high; /* span of the executable sections */
     uint32_t *insn_at;            /* index + 1 into insns for text_low + i; 0 none */
 };
@@ -89,7 +90,7 @@ uint32_t pm_routine_at(const struct pm_lifted *lifted, uint64_t address);
 
 /* ---- passes that are more than one file needs --------------------------------------------------
    Each in the file named after it.  Those that can refuse the whole file return false. */
-bool pm_read_image(const char *path, struct pm_image *image, struct pm_error *err);   /* image.c */
+bool pm_read_image(const char *path, struct pm_image *image, struct pm_error *err); /* image.c */
 void pm_find_routines(struct pm_lifted *lifted);   /* routines.c: symbols, else .eh_frame */
 void pm_decode_routines(struct pm_lifted *lifted); /* decode.c */
 void pm_find_landings(struct pm_lifted *lifted);   /* landings.c: relocations, data words, LSDAs */
@@ -97,7 +98,7 @@ void pm_build_cfg(struct pm_lifted *lifted);       /* cfg.c: blocks, edges, jump
 void pm_find_loops(struct pm_lifted *lifted);      /* loops.c: natural loops, irreducible regions */
 void pm_build_scopes(struct pm_lifted *lifted);    /* scopes.c: tree, DWARF lines and inlining */
 bool pm_join_metadata(struct pm_lifted *lifted, struct pm_error *err); /* metadata.c: `.pmodel` */
-void pm_build_groups(struct pm_lifted *lifted);    /* groups.c: references and groups */
-void pm_place_counters(struct pm_lifted *lifted);  /* counters.c: weights, spanning tree */
+void pm_build_groups(struct pm_lifted *lifted);   /* groups.c: references and groups */
+void pm_place_counters(struct pm_lifted *lifted); /* counters.c: weights, spanning tree */
 
 #endif

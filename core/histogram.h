@@ -1,10 +1,10 @@
 /* The reuse-distance histogram of one reference group for one block size.
 
    Reuse distance d: the number of distinct blocks touched between two touches of a block (0: the
-   same block again).  An access hits in a fully associative LRU cache of C blocks iff d < C (Marin &
-   Mellor-Crummey 2004, section 2.2.2).  A first touch is cold and always misses.
-   Counts are doubles, because predicted histograms have fractional ones; measured counts are
-   integers below 2^53 and stay exact. */
+   same block again).  An access hits in a fully associative LRU cache of C blocks iff d < C (Marin
+   & Mellor-Crummey 2004, section 2.2.2).  A first touch is cold and always misses. Counts are
+   doubles, because predicted histograms have fractional ones; measured counts are integers below
+   2^53 and stay exact. */
 #ifndef PM_HISTOGRAM_H
 #define PM_HISTOGRAM_H
 
@@ -40,8 +40,8 @@ double pm_histogram_misses(const struct pm_histogram *histogram, double cache_bl
    their union. */
 void pm_histogram_add(struct pm_histogram *into, const struct pm_histogram *from);
 
-/* A histogram as bytes (zstd-compressed, versioned) for the store, and back.  *BYTES is owned by the
-   caller (free).  Decoding checks everything: a damaged blob is an error, never a crash. */
+/* A histogram as bytes (zstd-compressed, versioned) for the store, and back.  *BYTES is owned by
+   the caller (free).  Decoding checks everything: a damaged blob is an error, never a crash. */
 void pm_histogram_encode(const struct pm_histogram *histogram, void **bytes, size_t *n_bytes);
 bool pm_histogram_decode(const void *bytes, size_t n_bytes, struct pm_histogram *histogram,
                          struct pm_error *err);

@@ -1,5 +1,5 @@
 /* Generic instruction classes (Marin's thesis 2003, Table 3.1, extended by what today's processors
-   have: vector width, FMA, gather and scatter, masks, conversions, shuffles, atomics, strings).  The
+   have: vector width, FMA, gather and scatter, masks, conversions, shuffles, atomics, strings). The
    lifter translates native instructions into them, machine files say what they cost, the scheduler
    speaks nothing else. */
 #ifndef PM_OP_CLASS_H

@@ -19,8 +19,8 @@ struct pm_error {
     char text[PM_ERROR_TEXT_SIZE];
 };
 
-/* Fills *ERR (which may be NULL) and returns false, so that a caller can write `return pm_fail (…)`.
-   A text already there is replaced. */
+/* Fills *ERR (which may be NULL) and returns false, so that a caller can write `return pm_fail
+   (…)`. A text already there is replaced. */
 bool pm_fail(struct pm_error *err, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* As pm_fail, with ": " and the text of errno at the end, and kind PM_ERROR_SYSTEM. */

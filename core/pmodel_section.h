@@ -57,8 +57,8 @@ enum pm_record_kind {
     PM_RECORD_BLOCK = 6,
     /* u from, u to (basic blocks), u enum pm_cfg_edge_flags: an edge of the final CFG. */
     PM_RECORD_EDGE = 7,
-    /* at, u reference (0 none), u enum pm_operand_class, u enum pm_access (1 load, 2 store, 3 both),
-       u loop: the instruction at this place accesses memory.  Several for one place: several
+    /* at, u reference (0 none), u enum pm_operand_class, u enum pm_access (1 load, 2 store, 3
+       both), u loop: the instruction at this place accesses memory.  Several for one place: several
        operands, in the order of the instruction pattern. */
     PM_RECORD_MEMORY = 8,
     /* at, u number, then `at` for each entry: an indirect jump and its table's targets in order. */

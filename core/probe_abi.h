@@ -1,7 +1,7 @@
-/* What rewritten code and the runtime share: the control block that %gs points to, the memory record,
-   and the descriptors that stand in the instrumented file.  The lifter emits for it (binlift/), the
-   runtime implements it (runtime/).  Plain C without includes of other parts, because the runtime
-   compiles it into a user's program.
+/* What rewritten code and the runtime share: the control block that %gs points to, the memory
+   record, and the descriptors that stand in the instrumented file.  The lifter emits for it
+   (binlift/), the runtime implements it (runtime/).  Plain C without includes of other parts,
+   because the runtime compiles it into a user's program.
 
    Every thread has a control block; its address is the %gs base and its first field.  Rewritten
    code uses the block only through %gs with the fixed offsets below:
@@ -25,13 +25,13 @@
 
 /* Offsets in the control block, in bytes from the %gs base. */
 enum pm_control_block_offset {
-    PM_CB_SELF = 0,    /* address of this block */
-    PM_CB_NEXT = 8,    /* where the next memory record goes */
-    PM_CB_LIMIT = 16,  /* highest value of next at which a basic block may start to append */
-    PM_CB_SPILL = 24,  /* PM_CB_N_SPILL slots of 8 bytes for rewritten code */
-    PM_CB_SLOW = 88,   /* address of the slow path */
-    PM_CB_RETURN = 96, /* where the slow path returns to */
-    PM_CB_STACK = 104, /* top of the runtime's private stack for this thread */
+    PM_CB_SELF = 0,        /* address of this block */
+    PM_CB_NEXT = 8,        /* where the next memory record goes */
+    PM_CB_LIMIT = 16,      /* highest value of next at which a basic block may start to append */
+    PM_CB_SPILL = 24,      /* PM_CB_N_SPILL slots of 8 bytes for rewritten code */
+    PM_CB_SLOW = 88,       /* address of the slow path */
+    PM_CB_RETURN = 96,     /* where the slow path returns to */
+    PM_CB_STACK = 104,     /* top of the runtime's private stack for this thread */
     PM_CB_PRIVATE = 112,   /* first byte that only the runtime uses */
     PM_CB_COUNTERS = 4096, /* counter 0; 8 bytes each */
 };
@@ -52,27 +52,27 @@ struct pm_memory_record {
 /* How the addresses of one execution follow from a record, and the payload behind it.  The payload
    is a multiple of 16 bytes, zero padded; a rewritten instruction stores it before it executes. */
 enum pm_probe_reference_kind {
-    PM_PROBE_PLAIN = 0,   /* size_bytes at address; no payload */
-    PM_PROBE_STRING = 1,  /* rep string operation: payload {u64 count of elements (%rcx), u64 flags
-                             register or 0}: element i at address + i·size_bytes (− if the direction
-                             flag, bit 10 of the second word, is set).  For repe/repne cmps and scas
-                             the count is an upper bound; such a reference has may_stop_early */
-    PM_PROBE_MASK_K = 2,  /* AVX-512 masked: payload {u64 mask, 0}: element i where bit i is set */
-    PM_PROBE_MASK_V = 3,  /* AVX masked: payload 32 bytes of mask vector: element i where the sign
-                             bit of its lane is set */
+    PM_PROBE_PLAIN = 0,    /* size_bytes at address; no payload */
+    PM_PROBE_STRING = 1,   /* rep string operation: payload {u64 count of elements (%rcx), u64 flags
+                              register or 0}: element i at address + i·size_bytes (− if the direction
+                              flag, bit 10 of the second word, is set).  For repe/repne cmps and scas
+                              the count is an upper bound; such a reference has may_stop_early */
+    PM_PROBE_MASK_K = 2,   /* AVX-512 masked: payload {u64 mask, 0}: element i where bit i is set */
+    PM_PROBE_MASK_V = 3,   /* AVX masked: payload 32 bytes of mask vector: element i where the sign
+                              bit of its lane is set */
     PM_PROBE_GATHER_K = 4, /* gather or scatter, AVX-512: payload {u64 mask, 0}, then 64 bytes of
                               index vector: element i at address + index[i]·scale, i set in mask */
     PM_PROBE_GATHER_V = 5, /* gather, AVX2: payload 32 bytes of mask, then 32 of index vector */
 };
 
 struct pm_probe_reference {
-    uint32_t group;       /* index in the module's reference groups */
-    uint32_t size_bytes;  /* of the access; of one element for the other kinds */
-    uint8_t access;       /* 1 load, 2 store, 3 both */
-    uint8_t kind;         /* enum pm_probe_reference_kind */
-    uint8_t elements;     /* of a masked or gather access */
-    uint8_t index_bytes;  /* 4 or 8: width of an index of a gather */
-    uint8_t scale;        /* of a gather: 1, 2, 4, 8 */
+    uint32_t group;        /* index in the module's reference groups */
+    uint32_t size_bytes;   /* of the access; of one element for the other kinds */
+    uint8_t access;        /* 1 load, 2 store, 3 both */
+    uint8_t kind;          /* enum pm_probe_reference_kind */
+    uint8_t elements;      /* of a masked or gather access */
+    uint8_t index_bytes;   /* 4 or 8: width of an index of a gather */
+    uint8_t scale;         /* of a gather: 1, 2, 4, 8 */
     uint8_t payload_slots; /* payload in units of 16 bytes */
     uint8_t may_stop_early;
     uint8_t reserved;
@@ -104,16 +104,16 @@ struct pm_probe_header {
     uint32_t first_counter, n_counters;
     uint32_t first_reference, n_references;
     uint32_t n_groups, n_scopes, n_traps, has_memory_records;
-    uint64_t references; /* struct pm_probe_reference [n_references] */
-    uint64_t scopes;     /* struct pm_probe_scope [n_scopes] */
-    uint64_t traps;      /* struct pm_probe_trap [n_traps], ascending by `from` */
+    uint64_t references;             /* struct pm_probe_reference [n_references] */
+    uint64_t scopes;                 /* struct pm_probe_scope [n_scopes] */
+    uint64_t traps;                  /* struct pm_probe_trap [n_traps], ascending by `from` */
     uint64_t old_text, old_text_end; /* link-time addresses whose int3 belong to us */
     uint64_t header_address;         /* link-time virtual address of this header */
 };
 
 /* What the environment tells the runtime.  Nothing set: the program runs and writes nothing. */
-#define PM_ENV_OUT "PMODEL_OUT"         /* folder for raw files; each process writes one, PID.raw */
-#define PM_ENV_BLOCK "PMODEL_BLOCK"     /* block sizes in bytes, commas between; none: no analysis */
+#define PM_ENV_OUT "PMODEL_OUT"     /* folder for raw files; each process writes one, PID.raw */
+#define PM_ENV_BLOCK "PMODEL_BLOCK" /* block sizes in bytes, commas between; none: no analysis */
 #define PM_ENV_HANDLER "PMODEL_HANDLER" /* shared object with a pmodel_handler, see that header */
 
 #endif

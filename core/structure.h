@@ -1,9 +1,10 @@
-/* The static structure of a program, as the lifter found it: modules, routines, basic blocks, edges,
-   the scope tree, references and their groups, and the generic operations of every basic block.  The
-   store keeps it whole, so that fit and report need neither the binary nor the source.
+/* The static structure of a program, as the lifter found it: modules, routines, basic blocks,
+   edges, the scope tree, references and their groups, and the generic operations of every basic
+   block.  The store keeps it whole, so that fit and report need neither the binary nor the source.
 
    Everything is a flat array; things name each other by index (PM_NONE: none).  Items of one
-   routine are contiguous.  Strings are owned by the structure.  Built by the lifter, read by all. */
+   routine are contiguous.  Strings are owned by the structure.  Built by the lifter, read by all.
+ */
 #ifndef PM_STRUCTURE_H
 #define PM_STRUCTURE_H
 
@@ -44,12 +45,12 @@ struct pm_routine {
     uint32_t module, scope;
     uint32_t first_block, n_blocks;
     uint32_t first_edge, n_edges;
-    uint8_t state;         /* enum pm_routine_state */
-    bool has_metadata;     /* joined with `.pmodel` */
-    bool counted;          /* has counters: its frequencies are known after a run */
-    uint32_t n_counters;   /* placed; E − V + 2 and one for each call that may not return */
+    uint8_t state;               /* enum pm_routine_state */
+    bool has_metadata;           /* joined with `.pmodel` */
+    bool counted;                /* has counters: its frequencies are known after a run */
+    uint32_t n_counters;         /* placed; E − V + 2 and one for each call that may not return */
     uint32_t n_counters_formula; /* E − V + 2 over the CFG without those calls */
-    char *reason;          /* of state or of what could not be counted; NULL */
+    char *reason;                /* of state or of what could not be counted; NULL */
 };
 
 /* ---- control flow --------------------------------------------------------------------------- */
@@ -139,10 +140,10 @@ struct pm_reference { /* one memory operand of one instruction */
 };
 
 enum pm_stride_kind_known { /* as enum pm_stride_kind of the section */
-    PM_STRIDE_IS_UNKNOWN = 0,
-    PM_STRIDE_IS_CONSTANT = 1,
-    PM_STRIDE_IS_SYMBOLIC = 2,
-    PM_STRIDE_IS_INDIRECT = 3,
+                            PM_STRIDE_IS_UNKNOWN = 0,
+                            PM_STRIDE_IS_CONSTANT = 1,
+                            PM_STRIDE_IS_SYMBOLIC = 2,
+                            PM_STRIDE_IS_INDIRECT = 3,
 };
 
 struct pm_stride {
@@ -158,7 +159,7 @@ enum pm_group_flags {
     PM_GROUP_CONSTANTS = 8, /* the constant pool */
 };
 
-struct pm_group { /* references of one loop with the same strides and the same base object */
+struct pm_group {   /* references of one loop with the same strides and the same base object */
     uint32_t scope; /* innermost loop, else routine */
     uint32_t module;
     char *object;      /* name of the base object; NULL unknown */
@@ -183,9 +184,9 @@ struct pm_op {
     uint8_t element_bytes; /* 0 unknown or not applicable */
     uint16_t width_bits;   /* of the data: 64 for a scalar double, 256 for four */
     uint8_t defs[PM_OP_N_DEFS];
-    uint8_t uses[PM_OP_N_USES];  /* for a store the data register is uses[0] */
-    uint8_t instruction_start;   /* 1 on the first operation of each instruction */
-    uint32_t reference;          /* memory operations: index of the reference; PM_NONE */
+    uint8_t uses[PM_OP_N_USES]; /* for a store the data register is uses[0] */
+    uint8_t instruction_start;  /* 1 on the first operation of each instruction */
+    uint32_t reference;         /* memory operations: index of the reference; PM_NONE */
 };
 
 /* ---- the whole ------------------------------------------------------------------------------ */
@@ -200,7 +201,7 @@ struct pm_structure {
     PM_ARRAY(struct pm_group, groups);
     PM_ARRAY(struct pm_op, ops);
     uint32_t n_counters;
-    char *isa;    /* "x86-64" */
+    char *isa;     /* "x86-64" */
     uint64_t hash; /* pm_structure_hash, 0 until computed */
 };
 

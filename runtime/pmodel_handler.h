@@ -1,10 +1,9 @@
-/* The event handler's interface: PMODEL_HANDLER=./mine.so replaces what the runtime does with memory
-   records, without rewriting the program again.  The shared object defines
-       const struct pmodel_handler pmodel_handler = { .version = PMODEL_HANDLER_VERSION, … };
-   Callbacks that are NULL are not called.  They run on the runtime's private stack (64 KiB), inside
-   the thread that met the event, with signals of the program possibly pending: no malloc of the
-   program, no stdio, no locks that the program may hold.  The runtime's own analyser is such a
-   handler. */
+/* The event handler's interface: PMODEL_HANDLER=./mine.so replaces what the runtime does with
+   memory records, without rewriting the program again.  The shared object defines const struct
+   pmodel_handler pmodel_handler = { .version = PMODEL_HANDLER_VERSION, … }; Callbacks that are NULL
+   are not called.  They run on the runtime's private stack (64 KiB), inside the thread that met the
+   event, with signals of the program possibly pending: no malloc of the program, no stdio, no locks
+   that the program may hold.  The runtime's own analyser is such a handler. */
 #ifndef PMODEL_HANDLER_H
 #define PMODEL_HANDLER_H
 

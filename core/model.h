@@ -1,0 +1,99 @@
+/* The model object: a function of the problem size, y(p) = Σ cᵢ·fᵢ(p), with what is known of its
+   error, its range and its shape.  fit/ makes them, the store keeps them, everything else evaluates
+   them. */
+#ifndef PM_MODEL_H
+#define PM_MODEL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/expression.h"
+#include "core/parameters.h"
+#include "core/pm_error.h"
+
+enum { PM_MODEL_MAX_TERMS = 8 };
+
+/* Basis functions shared by many models. */
+struct pm_basis {
+    size_t n;
+    char **texts;                       /* symbolic: "1", "N", "N^2", "N*log2(N)"; owned */
+    struct pm_expression **expressions; /* owned */
+};
+
+struct pm_basis *pm_basis_new(size_t n, const char *const *texts, struct pm_error *err);
+void pm_basis_free(struct pm_basis *basis);
+
+enum pm_model_shape {
+    PM_SHAPE_FREE = 0, /* interpolates as it likes */
+    PM_SHAPE_CONSTANT = 1,
+    PM_SHAPE_INCREASING = 2, /* monotone was enforced */
+    PM_SHAPE_DECREASING = 4,
+    PM_SHAPE_CONVEX = 8,
+    PM_SHAPE_CONCAVE = 16,
+};
+
+struct pm_model {
+    uint8_t n_terms;
+    uint16_t terms[PM_MODEL_MAX_TERMS];      /* indices into the basis */
+    double coefficients[PM_MODEL_MAX_TERMS]; /* of the unscaled basis functions */
+    double relative_error;      /* root mean square of residual / value over the measured sizes */
+    double leave_one_out_error; /* the same, each size predicted from the others; NAN with < 3 */
+    double sigma;               /* standard deviation of the residuals, in units of the value */
+    uint16_t n_points;
+    uint8_t shape; /* enum pm_model_shape, a sum */
+    bool exact;    /* integer coefficients reproduce every measured value exactly */
+};
+
+/* Value at PARAMETERS, never below 0.  A parameter of the basis that is missing is an error. */
+bool pm_model_evaluate(const struct pm_basis *basis, const struct pm_model *model,
+                       const struct pm_parameters *parameters, double *value, struct pm_error *err);
+
+/* All basis functions at PARAMETERS (VALUES has basis->n entries); then pm_model_value is a dot
+   product: the quick way for many models. */
+bool pm_basis_evaluate(const struct pm_basis *basis, const struct pm_parameters *parameters,
+                       double *values, struct pm_error *err);
+double pm_model_value(const struct pm_model *model, const double *basis_values);
+
+/* "2*N^3 - 5*N + 1", owned by the caller. */
+char *pm_model_text(const struct pm_basis *basis, const struct pm_model *model);
+
+/* ---- the models of a reuse-distance histogram (Marin & Mellor-Crummey 2004, section 2.3.2) ----
+ */
+
+/* One bin: how many accesses, and their distance, as functions of the size. */
+struct pm_bin_model {
+    struct pm_model count;
+    struct pm_model distance; /* mean distance in blocks */
+    struct pm_model low, high; /* ends of the bin, for the spread inside; low ≤ distance ≤ high */
+    bool constant_distance;    /* the same distance at every size: only the count is modelled */
+};
+
+struct pm_histogram_model {
+    uint32_t group;
+    uint64_t block_bytes;
+    struct pm_model accesses; /* all of the group's, cold ones included: bins are scaled to it */
+    struct pm_model cold;
+    double store_share; /* stores / accesses over all runs */
+    size_t n_bins;
+    struct pm_bin_model *bins; /* owned; ascending distance at the largest measured size */
+};
+
+/* All that fit found for a store. */
+struct pm_model_set {
+    struct pm_basis *basis;
+    struct pm_parameters low, high; /* smallest and largest measured value of each parameter */
+    size_t n_runs;
+    size_t n_edges;
+    struct pm_model *edges; /* one for each edge of the structure */
+    size_t n_histograms;
+    struct pm_histogram_model *histograms;
+};
+
+void pm_model_set_free(struct pm_model_set *set);
+
+/* As bytes (zstd, versioned, checksummed) and back; decoding checks everything. */
+void pm_model_set_encode(const struct pm_model_set *set, void **bytes, size_t *n_bytes);
+struct pm_model_set *pm_model_set_decode(const void *bytes, size_t n_bytes, struct pm_error *err);
+
+#endif

@@ -1,0 +1,34 @@
+/* A problem size: named parameters of a run, `N=40` or `N=40,M=13`. */
+#ifndef PM_PARAMETERS_H
+#define PM_PARAMETERS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "core/pm_error.h"
+
+enum { PM_MAX_PARAMETERS = 16, PM_PARAMETER_NAME_SIZE = 32 };
+
+struct pm_parameters {
+    size_t n;
+    char names[PM_MAX_PARAMETERS][PM_PARAMETER_NAME_SIZE];
+    double values[PM_MAX_PARAMETERS];
+};
+
+/* Adds or replaces.  Errors: not a name ([A-Za-z_][A-Za-z0-9_]*), too long, too many. */
+bool pm_parameters_set(struct pm_parameters *parameters, const char *name, double value,
+                       struct pm_error *err);
+bool pm_parameters_get(const struct pm_parameters *parameters, const char *name, double *value);
+
+/* Canonical text, names ascending: "M=13 N=40"; integers without a point.  Owned by the caller. */
+char *pm_parameters_text(const struct pm_parameters *parameters);
+
+/* Reads "N=256" or "N=256,M=3" (one value each). */
+bool pm_parameters_parse(const char *text, struct pm_parameters *parameters, struct pm_error *err);
+
+bool pm_parameters_equal(const struct pm_parameters *a, const struct pm_parameters *b);
+
+/* A value as the canonical text writes it: shortest form that reads back the same. */
+void pm_format_value(double value, char *text, size_t size);
+
+#endif

@@ -1,0 +1,73 @@
+/* The predictor's result: cycles by cause for every scope, which every report reads. */
+#ifndef PM_PREDICTION_H
+#define PM_PREDICTION_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/machine.h"
+#include "core/parameters.h"
+
+enum { PM_MAX_LEVELS = 12 };
+
+enum pm_bound {
+    PM_BOUND_NONE = 0,   /* never executed */
+    PM_BOUND_ISSUE,      /* issue width */
+    PM_BOUND_UNIT,       /* execution unit `bound_unit` */
+    PM_BOUND_RECURRENCE, /* a dependence cycle through iterations */
+    PM_BOUND_LATENCY,    /* code outside loops: dependence chain of a basic block */
+    PM_BOUND_LEVEL,      /* misses of level `bound_level` */
+    PM_BOUND_BANDWIDTH,  /* memory bandwidth */
+    PM_BOUND_UNKNOWN,    /* most of it is operations without a cost in the machine file */
+};
+
+/* What one scope costs.  `self` is without inner scopes, `total` with them. */
+struct pm_cost_sum {
+    double cycles;          /* schedule + memory */
+    double schedule_cycles; /* all accesses hit the first level */
+    double memory_cycles;   /* Σ over levels of misses · penalty · exposed */
+    double level_misses[PM_MAX_LEVELS];
+    double level_cycles[PM_MAX_LEVELS];
+    double instructions, operations;
+    double unknown_operations;  /* executed operations that the machine file has no row for */
+    double accesses;            /* memory accesses that were recorded */
+    double unrecorded_accesses; /* executed memory operations that no histogram covers */
+};
+
+struct pm_scope_prediction {
+    uint32_t scope;    /* index in the structure */
+    double entries;    /* how often the scope was entered; 0 unknown */
+    double iterations; /* of a loop: executions of its header; of a routine: its calls */
+    struct pm_cost_sum self, total;
+    double resource_cycles_per_iteration;   /* of a loop's own body */
+    double recurrence_cycles_per_iteration; /* 0: no cycle */
+    uint8_t bound;                          /* enum pm_bound: largest cause of self.cycles */
+    uint8_t bound_unit, bound_level;
+};
+
+struct pm_prediction {
+    struct pm_parameters parameters;
+    char *program;       /* name of the main module */
+    char *machine_title; /* owned */
+    char *machine_name;
+    double clock_hz;
+    bool predicted; /* false: from a measurement at this very size */
+    double extrapolation;
+    char *measured_up_to; /* "N=64": largest measured size; owned */
+    double relative_error;
+    size_t n_levels;
+    char *level_names[PM_MAX_LEVELS];
+    uint8_t level_kinds[PM_MAX_LEVELS];
+    size_t n_units;
+    char *unit_names[PM_MACHINE_MAX_UNITS];
+    size_t n_scopes;
+    struct pm_scope_prediction *scopes; /* one for each scope of the structure */
+    double seconds;
+    size_t n_notes;
+    char **notes; /* sentences that qualify the figures: shortcuts, shares of the unknown */
+};
+
+void pm_prediction_free(struct pm_prediction *prediction);
+
+#endif

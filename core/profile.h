@@ -1,0 +1,39 @@
+/* A profile: what a program does at one problem size, counted or predicted; all that mapping on a
+   machine needs beside the structure. */
+#ifndef PM_PROFILE_H
+#define PM_PROFILE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/histogram.h"
+#include "core/parameters.h"
+
+struct pm_group_histogram {
+    uint32_t group;
+    struct pm_histogram histogram; /* owned; names its block size */
+};
+
+struct pm_profile {
+    struct pm_parameters parameters;
+    bool predicted; /* from models; else measured */
+    double
+        extrapolation; /* largest ratio of a parameter to its largest measured value; 1 measured */
+    size_t n_edges;
+    double *edge_counts; /* one for each edge of the structure; owned */
+    size_t n_histograms;
+    struct pm_group_histogram *histograms; /* by (group, block size) ascending; owned */
+    size_t n_block_sizes;
+    uint64_t *block_sizes; /* that were measured, ascending; owned */
+    double relative_error; /* of the models that made it, weighted by count; 0 if measured */
+    size_t n_inexact_routines;
+};
+
+void pm_profile_free(struct pm_profile *profile); /* and the struct itself */
+
+/* Histogram of (GROUP, BLOCK_BYTES), NULL if the group was never accessed or not measured. */
+const struct pm_histogram *pm_profile_histogram(const struct pm_profile *profile, uint32_t group,
+                                                uint64_t block_bytes);
+
+#endif

@@ -1,0 +1,89 @@
+/* The profile store: one SQLite file (NAME.pmdb) that holds the structure, all runs and the models.
+   Self-contained: fit and report need nothing else.
+
+   Schema (user_version PM_STORE_VERSION; readable by any SQLite tool):
+     meta      (key TEXT PRIMARY KEY, value)            program, tool version, application_id
+     structure (hash INTEGER PRIMARY KEY, build_id BLOB, module TEXT, data BLOB)   the whole,
+   encoded scope     (id, parent, kind, name, file, line_first, line_last, depth, key, trip_count)
+     reference_group (id, scope, object, object_type, flags, loads, stores, strides TEXT)
+     routine   (id, name, address, size, state, counters, reason)
+       (scope, reference_group and routine repeat, by name, what the blob says, for other tools)
+     run       (id INTEGER PRIMARY KEY, parameters TEXT UNIQUE, command TEXT, started REAL,
+                wall_seconds REAL, cpu_seconds REAL, exit_status INTEGER, threads INTEGER,
+                processes INTEGER, block_sizes TEXT, settings TEXT, notes TEXT)
+     edges     (run INTEGER PRIMARY KEY, counts BLOB, inexact BLOB)    zstd of u64[n_edges]
+     histogram (run, scope_group, block_bytes, cold, accesses, data BLOB,
+                PRIMARY KEY (run, scope_group, block_bytes)) WITHOUT ROWID
+     models    (id INTEGER PRIMARY KEY, made REAL, data BLOB)    pm_model_set, the last fit
+     model     (kind TEXT, target INTEGER, block_bytes INTEGER, bin INTEGER, quantity TEXT,
+                formula TEXT, relative_error REAL)       the same by formula, for other tools
+   A writer holds a transaction; a reader sees whole runs.  A file of another application or of a
+   newer version is refused and left as it is. */
+#ifndef PM_STORE_H
+#define PM_STORE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/model.h"
+#include "core/parameters.h"
+#include "core/pm_error.h"
+#include "core/profile.h"
+#include "core/structure.h"
+
+#define PM_STORE_VERSION 1
+
+struct pm_store;
+
+enum pm_store_mode {
+    PM_STORE_READ,   /* must exist */
+    PM_STORE_CREATE, /* read and write, made if absent */
+};
+
+struct pm_store *pm_store_open(const char *path, enum pm_store_mode mode, struct pm_error *err);
+void pm_store_close(struct pm_store *store);
+
+/* The first structure put in becomes the store's; a later one must have the same hash, else the
+   error says that the store belongs to another build of the program. */
+bool pm_store_put_structure(struct pm_store *store, const struct pm_structure *structure,
+                            struct pm_error *err);
+struct pm_structure *pm_store_structure(struct pm_store *store, struct pm_error *err);
+
+/* What is known of a run beside its profile. */
+struct pm_run_facts {
+    char *command; /* as one would type it */
+    double started_unix, wall_seconds, cpu_seconds;
+    int exit_status;
+    uint32_t n_threads, n_processes;
+    char *settings; /* what must be equal for a run not to be repeated: command, environment, inputs
+                     */
+    char *notes;    /* sentences, one a line; NULL none */
+};
+
+/* Adds a run; parameters that are there already are replaced. */
+bool pm_store_put_run(struct pm_store *store, const struct pm_profile *profile,
+                      const struct pm_run_facts *facts, const bool *inexact_routines,
+                      size_t n_routines, struct pm_error *err);
+/* True with *FOUND telling whether a run with these parameters and settings and (at least) these
+   block sizes is there. */
+bool pm_store_has_run(struct pm_store *store, const struct pm_parameters *parameters,
+                      const char *settings, const uint64_t *block_sizes, size_t n_block_sizes,
+                      bool *found, struct pm_error *err);
+
+/* Parameters of all runs, ascending; *RUNS owned by the caller (free). */
+bool pm_store_runs(struct pm_store *store, struct pm_parameters **runs, size_t *n_runs,
+                   struct pm_error *err);
+/* The profile of the run with exactly PARAMETERS; NULL without error text if there is none. */
+struct pm_profile *pm_store_profile(struct pm_store *store, const struct pm_parameters *parameters,
+                                    struct pm_error *err);
+bool pm_store_run_facts(struct pm_store *store, const struct pm_parameters *parameters,
+                        struct pm_run_facts *facts, struct pm_error *err);
+void pm_run_facts_free(struct pm_run_facts *facts); /* its strings */
+
+bool pm_store_put_models(struct pm_store *store, const struct pm_model_set *models,
+                         struct pm_error *err);
+/* NULL without error text if fit has not run; with one where runs were added after it. */
+struct pm_model_set *pm_store_models(struct pm_store *store, struct pm_error *err);
+
+#endif

@@ -1,0 +1,20 @@
+/* The mapping stage: structure + profile + machine → cycles by cause, for every scope. */
+#ifndef PM_SCHED_H
+#define PM_SCHED_H
+
+#include "core/machine.h"
+#include "core/pm_error.h"
+#include "core/prediction.h"
+#include "core/profile.h"
+#include "core/structure.h"
+
+/* Predicts (Marin & Mellor-Crummey 2004, sections 2.4 and 3.2): for each innermost-first loop the
+   schedule length of an iteration as the larger of its resource bound and its recurrence bound,
+   times iterations; misses of every level from the histograms of its block size (fully associative
+   LRU); cycles = schedule + Σ misses · penalty · exposed.
+   Error: a level's block size was not measured (the sentence names `pmodel run --block`). */
+struct pm_prediction *pm_predict(const struct pm_structure *structure,
+                                 const struct pm_profile *profile, const struct pm_machine *machine,
+                                 struct pm_error *err);
+
+#endif
