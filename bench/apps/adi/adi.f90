@@ -13,11 +13,12 @@
 ! Check:    f is computed by calculus so that a known field of quadratic polynomials stays at
 !           rest. Its velocity component d does not depend on coordinate d, so every flux is
 !           quadratic along its own axis, and central differences are exact: at the known field
-!           the right-hand side must vanish up to rounding. From a smooth disturbance, the error must
-!           fall as the factored scheme lets the smoothest mode fall, at every mesh size. (A wrong
+!           the right-hand side must vanish up to rounding. From a smooth disturbance, the error
+!           must fall as the factored scheme lets the smoothest mode fall, at every mesh size. (A wrong
 !           Jacobian does not move the field at rest: it shows only where it spoils this fall.)
 !
-! Usage: adi N [STEPS]. Exit status: 0 if the checks hold, 1 if not, 2 if an argument makes no sense.
+! Usage: adi N [STEPS], with N points along each edge, faces included.
+! Exit status: 0 if the checks hold, 1 if one does not, 2 if an argument makes no sense.
 
 module physics
   use, intrinsic :: iso_fortran_env, only: real64
@@ -52,7 +53,8 @@ contains
 
     by_temperature = factor * reaction_rate * u(species)
     by_species = factor * reaction_rate * u(temperature)
-    block(temperature, temperature) = block(temperature, temperature) + reaction_heat * by_temperature
+    block(temperature, temperature) = block(temperature, temperature) &
+      + reaction_heat * by_temperature
     block(temperature, species) = block(temperature, species) + reaction_heat * by_species
     block(species, temperature) = block(species, temperature) - by_temperature
     block(species, species) = block(species, species) - by_species
