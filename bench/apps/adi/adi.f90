@@ -14,8 +14,8 @@
 !           rest. Its velocity component d does not depend on coordinate d, so every flux is
 !           quadratic along its own axis, and central differences are exact: at the known field
 !           the right-hand side must vanish up to rounding. From a smooth disturbance, the error
-!           must fall as the factored scheme lets the smoothest mode fall, at every mesh size. (A wrong
-!           Jacobian does not move the field at rest: it shows only where it spoils this fall.)
+!           must fall as the factored scheme lets the smoothest mode fall, at every mesh size. (A
+!           wrong Jacobian does not move the field at rest: it shows only if it spoils this fall.)
 !
 ! Usage: adi N [STEPS], with N points along each edge, faces included.
 ! Exit status: 0 if the checks hold, 1 if one does not, 2 if an argument makes no sense.
