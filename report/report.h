@@ -1,0 +1,54 @@
+/* The showing stage: structures and predictions as tables for people, JSON and CSV for programs.
+   The same facts in each.  Writes to a stream; decides nothing. */
+#ifndef PM_REPORT_H
+#define PM_REPORT_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "binlift/binlift.h"
+#include "core/model.h"
+#include "core/prediction.h"
+#include "core/structure.h"
+#include "fit/fit.h"
+
+enum pm_report_format { PM_REPORT_TABLE = 0, PM_REPORT_JSON, PM_REPORT_CSV };
+
+bool pm_report_format_from_name(const char *name, enum pm_report_format *format);
+
+struct pm_report_options {
+    enum pm_report_format format;
+    double min_percent; /* rows below this share of the time are summed up in one "other" row; JSON
+                           and CSV always have all rows */
+    unsigned max_rows;  /* 0: no limit */
+    unsigned width;     /* of the terminal, in columns; 0: as wide as it gets */
+    bool color;
+};
+
+/* `pmodel report`: predictions of one program at one size, for one or more machines.  A header line
+   per machine, one row per loop (folded scopes added up, section 2.3.1 of Marin & Mellor-Crummey
+   2004) and per routine's code outside loops; parts add up to the whole; notes at the end. */
+void pm_report_predictions(FILE *out, const struct pm_structure *structure,
+                           const struct pm_prediction *const *predictions, size_t n_predictions,
+                           const struct pm_report_options *options);
+
+/* `pmodel loops`: routines, loops with source lines, counters (formula and real number), and, with
+   WITH_GROUPS, reference groups.  STATISTICS may be NULL (a structure from a store).  ROUTINE: only
+   this one (linkage or display name), NULL all. */
+void pm_report_loops(FILE *out, const struct pm_structure *structure,
+                     const struct pm_lift_statistics *statistics, bool with_groups,
+                     const char *routine, const struct pm_report_options *options);
+
+/* `pmodel fit`: what was fitted and how good it is; with WITH_MODELS the formula of every loop's
+   iterations and every flagged model. */
+void pm_report_models(FILE *out, const struct pm_structure *structure,
+                      const struct pm_model_set *models, const struct pm_fit_statistics *statistics,
+                      bool with_models, const struct pm_report_options *options);
+
+/* "step/3 i": routine, depth and induction variable or line of a loop; "main" for a routine's own
+   code.  Owned by the caller. */
+char *pm_scope_label(const struct pm_structure *structure, uint32_t scope);
+/* "heat.c:31", "?" if unknown.  Owned by the caller. */
+char *pm_scope_source(const struct pm_structure *structure, uint32_t scope);
+
+#endif
