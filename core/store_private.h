@@ -1,0 +1,28 @@
+/* What the files of the store share: SQLite statements whose failure is a sentence. */
+#ifndef PM_STORE_PRIVATE_H
+#define PM_STORE_PRIVATE_H
+
+#include <sqlite3.h>
+#include <zstd.h>
+
+#include "core/store.h"
+
+struct pm_store {
+    sqlite3 *db;
+    char *path;
+};
+
+bool pm_store_fail(struct pm_store *store, struct pm_error *err); /* SQLite's words; false */
+bool pm_store_run_sql(struct pm_store *store, const char *sql, struct pm_error *err);
+sqlite3_stmt *pm_store_prepare(struct pm_store *store, const char *sql, struct pm_error *err);
+/* One step of a statement that gives no rows that matter; ready to be bound again. */
+bool pm_store_step(struct pm_store *store, sqlite3_stmt *statement, struct pm_error *err);
+bool pm_store_begin(struct pm_store *store, struct pm_error *err);
+/* Commits if OK, else rolls back; true if committed. */
+bool pm_store_end(struct pm_store *store, bool ok, struct pm_error *err);
+
+bool pm_store_bind_compressed(sqlite3_stmt *statement, int column, const void *data, size_t bytes);
+/* The bytes that were bound, owned by the caller; NULL if the column is damaged. */
+void *pm_store_read_compressed(sqlite3_stmt *statement, int column, size_t *n_bytes);
+
+#endif
