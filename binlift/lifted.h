@@ -77,6 +77,8 @@ struct pm_lifted {
                                      structure->references; operands that are implicit have none */
     uint64_t text_low, text_high; /* span of the executable sections */
     uint32_t *insn_at;            /* index + 1 into insns for text_low + i; 0 none */
+    struct pm_metadata *metadata; /* what `.pmodel` says; NULL: none or not asked for */
+    struct pm_loops *loops;       /* between pm_find_loops and pm_build_scopes */
 };
 
 /* Instruction that starts exactly at ADDRESS, or PM_NONE. */
@@ -88,17 +90,36 @@ const uint8_t *pm_insn_bytes(const struct pm_lifted *lifted, uint32_t insn);
 /* Routine that covers ADDRESS, or PM_NONE. */
 uint32_t pm_routine_at(const struct pm_lifted *lifted, uint64_t address);
 
+/* ---- what `.pmodel` tells the CFG (metadata.c) --------------------------------------------------
+   For after pm_read_metadata; without metadata both answer false. */
+
+/* The call instruction at ADDRESS does not return. */
+bool pm_metadata_no_return(const struct pm_lifted *lifted, uint64_t address);
+/* The indirect jump at ADDRESS goes to *TARGETS (N, in table order; owned by the metadata). */
+bool pm_metadata_table(const struct pm_lifted *lifted, uint64_t address, const uint64_t **targets,
+                       size_t *n);
+
 /* ---- passes that are more than one file needs --------------------------------------------------
-   Each in the file named after it.  Those that can refuse the whole file return false. */
+   Each in the file named after it, in the order of lift.c.  Those that can refuse the whole file
+   return false. */
 bool pm_read_image(const char *path, struct pm_image *image, struct pm_error *err); /* image.c */
 void pm_find_routines(struct pm_lifted *lifted);   /* routines.c: symbols, else .eh_frame */
 void pm_decode_routines(struct pm_lifted *lifted); /* decode.c */
-void pm_find_landings(struct pm_lifted *lifted);   /* landings.c: relocations, data words, LSDAs */
-void pm_build_cfg(struct pm_lifted *lifted);       /* cfg.c: blocks, edges, jump tables */
-void pm_find_loops(struct pm_lifted *lifted);      /* loops.c: natural loops, irreducible regions */
-void pm_build_scopes(struct pm_lifted *lifted);    /* scopes.c: tree, DWARF lines and inlining */
-bool pm_join_metadata(struct pm_lifted *lifted, struct pm_error *err); /* metadata.c: `.pmodel` */
-void pm_build_groups(struct pm_lifted *lifted);   /* groups.c: references and groups */
+/* metadata.c: `.pmodel`, whole and checked; not called if metadata is to be ignored. */
+bool pm_read_metadata(struct pm_lifted *lifted, struct pm_error *err);
+void pm_find_landings(struct pm_lifted *lifted); /* landings.c: relocations, data words, LSDAs */
+void pm_build_cfg(struct pm_lifted *lifted);     /* cfg.c: blocks, edges, jump tables, operations
+                                                    (their `reference` still an operand's number) */
+void pm_find_loops(struct pm_lifted *lifted);    /* loops.c: natural loops, irreducible regions */
+void pm_build_scopes(struct pm_lifted *lifted);  /* scopes.c: tree, DWARF lines and inlining */
+/* metadata_join.c: metadata → scopes; then folds loops and assigns keys, with metadata or not. */
+bool pm_join_metadata(struct pm_lifted *lifted, struct pm_error *err);
+void pm_build_groups(
+    struct pm_lifted *lifted); /* groups.c: references (of operations too), groups */
 void pm_place_counters(struct pm_lifted *lifted); /* counters.c: weights, spanning tree */
+
+/* For pm_lifted_free; NULL is fine. */
+void pm_free_metadata(struct pm_metadata *metadata);
+void pm_free_loops(struct pm_loops *loops);
 
 #endif
