@@ -1,0 +1,147 @@
+/* The structure as a whole: making and freeing it, the scopes' keys, and its hash; see
+   structure.h.  As bytes: structure_bytes.c. */
+#include "core/structure.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <xxhash.h>
+
+struct pm_structure *pm_structure_new(void) {
+    struct pm_structure *structure = pm_alloc(1, sizeof *structure);
+    struct pm_scope *program = PM_PUSH(structure, scopes);
+    program->kind = PM_SCOPE_PROGRAM;
+    program->parent = PM_NONE;
+    program->routine = PM_NONE;
+    program->header = PM_NONE;
+    program->unroll = 1;
+    return structure;
+}
+
+void pm_structure_free(struct pm_structure *structure) {
+    if (!structure)
+        return;
+    for (size_t i = 0; i < structure->n_modules; i++) {
+        free(structure->modules[i].path);
+        free(structure->modules[i].name);
+    }
+    for (size_t i = 0; i < structure->n_routines; i++) {
+        free(structure->routines[i].name);
+        free(structure->routines[i].display_name);
+        free(structure->routines[i].reason);
+    }
+    for (size_t i = 0; i < structure->n_scopes; i++) {
+        free(structure->scopes[i].name);
+        free(structure->scopes[i].file);
+        free(structure->scopes[i].trip_count);
+    }
+    for (size_t i = 0; i < structure->n_groups; i++) {
+        struct pm_group *group = &structure->groups[i];
+        for (uint32_t level = 0; level < group->n_strides; level++)
+            free(group->strides[level].expression);
+        free(group->strides);
+        free(group->object);
+        free(group->object_type);
+    }
+    free(structure->modules);
+    free(structure->routines);
+    free(structure->blocks);
+    free(structure->edges);
+    free(structure->scopes);
+    free(structure->references);
+    free(structure->groups);
+    free(structure->ops);
+    free(structure->isa);
+    free(structure);
+}
+
+/* ---- keys ----------------------------------------------------------------------------------- */
+
+/* A scope among its siblings: those with equal `parent` and `look` are otherwise alike. */
+struct sibling {
+    uint32_t parent, scope;
+    uint64_t look; /* hash of kind, name, file and line */
+};
+
+static int compare_siblings(const void *left, const void *right) {
+    const struct sibling *a = left, *b = right;
+    if (a->parent != b->parent)
+        return a->parent < b->parent ? -1 : 1;
+    if (a->look != b->look)
+        return a->look < b->look ? -1 : 1;
+    return a->scope < b->scope ? -1 : a->scope > b->scope;
+}
+
+static uint64_t hash_look(const struct pm_scope *scope) {
+    const char *name = scope->name ? scope->name : "";
+    const char *file = scope->file ? scope->file : "";
+    const char *slash = strrchr(file, '/');
+    file = slash ? slash + 1 : file;
+    uint64_t parts[4] = {scope->kind, scope->line_first, XXH3_64bits(name, strlen(name)),
+                         XXH3_64bits(file, strlen(file))};
+    return XXH3_64bits(parts, sizeof parts);
+}
+
+void pm_structure_assign_keys(struct pm_structure *structure) {
+    size_t n = structure->n_scopes;
+    struct sibling *siblings = pm_alloc(n, sizeof *siblings);
+    uint64_t *ordinals = pm_alloc(n, sizeof *ordinals), *looks = pm_alloc(n, sizeof *looks);
+    for (size_t i = 0; i < n; i++) {
+        looks[i] = hash_look(&structure->scopes[i]);
+        siblings[i] = (struct sibling){structure->scopes[i].parent, (uint32_t)i, looks[i]};
+    }
+    qsort(siblings, n, sizeof *siblings, compare_siblings);
+    for (size_t i = 1; i < n; i++)
+        if (siblings[i].parent == siblings[i - 1].parent &&
+            siblings[i].look == siblings[i - 1].look)
+            ordinals[siblings[i].scope] = ordinals[siblings[i - 1].scope] + 1;
+    for (size_t i = 0; i < n; i++) { /* parents come before their children */
+        struct pm_scope *scope = &structure->scopes[i];
+        uint64_t above = scope->parent == PM_NONE ? 0 : structure->scopes[scope->parent].key;
+        uint64_t parts[3] = {above, looks[i], ordinals[i]};
+        scope->key = XXH3_64bits(parts, sizeof parts);
+    }
+    free(siblings);
+    free(ordinals);
+    free(looks);
+}
+
+/* ---- hash ----------------------------------------------------------------------------------- */
+
+static void hash_numbers(XXH3_state_t *state, const uint64_t *numbers, size_t n) {
+    XXH3_64bits_update(state, numbers, n * sizeof *numbers);
+}
+#define HASH(state, ...)                                                                           \
+    hash_numbers(state, (const uint64_t[]){__VA_ARGS__},                                           \
+                 sizeof((const uint64_t[]){__VA_ARGS__}) / sizeof(uint64_t))
+
+uint64_t pm_structure_hash(const struct pm_structure *structure) {
+    XXH3_state_t *state = XXH3_createState();
+    if (!state)
+        abort();
+    XXH3_64bits_reset(state);
+    HASH(state, structure->n_modules, structure->n_blocks, structure->n_edges,
+         structure->n_counters, structure->n_references, structure->n_groups);
+    for (size_t i = 0; i < structure->n_modules; i++) {
+        const struct pm_module *module = &structure->modules[i];
+        HASH(state, module->build_id_bytes);
+        XXH3_64bits_update(state, module->build_id, sizeof module->build_id);
+    }
+    for (size_t i = 0; i < structure->n_blocks; i++) {
+        const struct pm_block *block = &structure->blocks[i];
+        HASH(state, block->address, block->size_bytes, block->routine);
+    }
+    for (size_t i = 0; i < structure->n_edges; i++) {
+        const struct pm_edge *edge = &structure->edges[i];
+        HASH(state, edge->from, edge->to, edge->counter, edge->kind);
+    }
+    for (size_t i = 0; i < structure->n_references; i++) {
+        const struct pm_reference *reference = &structure->references[i];
+        HASH(state, reference->address, reference->group, reference->size_bytes, reference->access,
+             reference->kind, reference->operand);
+    }
+    for (size_t i = 0; i < structure->n_groups; i++)
+        HASH(state, structure->groups[i].scope, structure->groups[i].module);
+    uint64_t hash = XXH3_64bits_digest(state);
+    XXH3_freeState(state);
+    return hash;
+}
