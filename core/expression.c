@@ -1,0 +1,438 @@
+/* Expressions over named parameters; see expression.h for the grammar.
+
+   A recursive-descent parser fills an array of nodes (children come before their parents);
+   evaluation walks it.  Length and nesting are limited, so that no text can exhaust the stack. */
+#include "core/expression.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/pm_alloc.h"
+
+enum { MAX_LENGTH = 4096, MAX_NESTING = 200, MAX_ARGUMENTS = 8, SHOWN_LENGTH = 160 };
+
+enum operation {
+    OP_NUMBER,
+    OP_NAME,
+    OP_OR,
+    OP_AND,
+    OP_EQUAL,
+    OP_NOT_EQUAL,
+    OP_LESS_EQUAL,
+    OP_GREATER_EQUAL,
+    OP_LESS,
+    OP_GREATER,
+    OP_ADD,
+    OP_SUBTRACT,
+    OP_MULTIPLY,
+    OP_DIVIDE,
+    OP_REMAINDER,
+    OP_NEGATE,
+    OP_NOT,
+    OP_POWER,
+    OP_CALL,
+};
+
+struct node {
+    enum operation operation;
+    double number; /* OP_NUMBER */
+    size_t index;  /* OP_NAME: of the name; OP_CALL: of the function */
+    size_t n_children;
+    uint32_t children[MAX_ARGUMENTS]; /* indices of nodes */
+};
+
+struct pm_expression {
+    char *text;
+    PM_ARRAY(struct node, nodes);
+    PM_ARRAY(char *, names);
+    size_t root;
+};
+
+static const struct {
+    const char *name;
+    size_t least, most; /* number of arguments */
+    double (*call)(double);
+} functions[] = {
+    {"floor", 1, 1, floor},
+    {"ceil", 1, 1, ceil},
+    {"round", 1, 1, round},
+    {"sqrt", 1, 1, sqrt},
+    {"cbrt", 1, 1, cbrt},
+    {"log", 1, 1, log},
+    {"log2", 1, 1, log2},
+    {"log10", 1, 1, log10},
+    {"exp", 1, 1, exp},
+    {"abs", 1, 1, fabs},
+    {"pow", 2, 2, NULL},
+    {"min", 1, MAX_ARGUMENTS, NULL},
+    {"max", 1, MAX_ARGUMENTS, NULL},
+};
+enum { N_FUNCTIONS = sizeof functions / sizeof *functions, FUNCTION_POW = 10, FUNCTION_MIN = 11 };
+
+/* ---- parsing -------------------------------------------------------------------------------- */
+
+struct parser {
+    struct pm_expression *expression;
+    const char *text, *at;
+    int nesting;
+    struct pm_error *err;
+};
+
+/* The sentence, the text (the part around AT if it is long) and a caret under AT. */
+static bool fail_at(const struct parser *parser, const char *at, const char *sentence) {
+    size_t length = strlen(parser->text), position = (size_t)(at - parser->text);
+    size_t first = position > SHOWN_LENGTH / 2 ? position - SHOWN_LENGTH / 2 : 0;
+    size_t shown = length - first < SHOWN_LENGTH ? length - first : SHOWN_LENGTH;
+    char line[SHOWN_LENGTH + 1];
+    for (size_t i = 0; i < shown; i++) /* a tab would shift the caret */
+        line[i] = iscntrl((unsigned char)parser->text[first + i]) ? ' ' : parser->text[first + i];
+    line[shown] = '\0';
+    return pm_fail(parser->err, "%s\n  %s\n  %*s^", sentence, line, (int)(position - first), "");
+}
+
+static void skip_blanks(struct parser *parser) {
+    while (isspace((unsigned char)*parser->at))
+        parser->at++;
+}
+
+static bool accept(struct parser *parser, const char *token) {
+    skip_blanks(parser);
+    size_t length = strlen(token);
+    if (strncmp(parser->at, token, length) != 0)
+        return false;
+    parser->at += length;
+    return true;
+}
+
+static size_t add_node(struct parser *parser, enum operation operation, size_t n_children,
+                       const size_t *children) {
+    struct node *node = PM_PUSH(parser->expression, nodes);
+    node->operation = operation;
+    node->n_children = n_children;
+    for (size_t i = 0; i < n_children; i++)
+        node->children[i] = (uint32_t)children[i];
+    return parser->expression->n_nodes - 1;
+}
+
+static bool parse_level(struct parser *parser, int level, size_t *result);
+static bool parse_unary(struct parser *parser, size_t *result);
+
+static bool parse_number(struct parser *parser, size_t *result) {
+    const char *end = parser->at;
+    while (isdigit((unsigned char)*end) || *end == '.')
+        end++;
+    if ((*end == 'e' || *end == 'E') &&
+        isdigit((unsigned char)end[1 + (end[1] == '+' || end[1] == '-')])) {
+        end += 2;
+        while (isdigit((unsigned char)*end))
+            end++;
+    }
+    char *read_to, *copy = pm_strdup(parser->at);
+    copy[end - parser->at] = '\0'; /* else strtod would take hexadecimal digits and the like */
+    double number = strtod(copy, &read_to);
+    bool whole = *read_to == '\0' && read_to != copy && isfinite(number);
+    free(copy);
+    if (!whole)
+        return fail_at(parser, parser->at, "this is not a number that can be read:");
+    *result = add_node(parser, OP_NUMBER, 0, NULL);
+    parser->expression->nodes[*result].number = number;
+    parser->at = end;
+    return true;
+}
+
+static size_t intern_name(struct pm_expression *expression, const char *name, size_t length) {
+    for (size_t i = 0; i < expression->n_names; i++)
+        if (strlen(expression->names[i]) == length &&
+            memcmp(expression->names[i], name, length) == 0)
+            return i;
+    char *copy = pm_alloc(length + 1, 1);
+    memcpy(copy, name, length);
+    *PM_PUSH(expression, names) = copy;
+    return expression->n_names - 1;
+}
+
+static bool parse_call(struct parser *parser, const char *name, size_t length, size_t *result) {
+    size_t function = 0;
+    while (function < N_FUNCTIONS && (strlen(functions[function].name) != length ||
+                                      memcmp(functions[function].name, name, length) != 0))
+        function++;
+    if (function == N_FUNCTIONS)
+        return fail_at(parser, name,
+                       "there is no function of this name (known: floor ceil round sqrt cbrt log "
+                       "log2 log10 exp abs min max pow):");
+    size_t arguments[MAX_ARGUMENTS], n = 0;
+    do {
+        if (n == functions[function].most)
+            return fail_at(parser, parser->at, "this function takes no further argument:");
+        if (!parse_level(parser, 0, &arguments[n++]))
+            return false;
+    } while (accept(parser, ","));
+    if (!accept(parser, ")"))
+        return fail_at(parser, parser->at, "',' or ')' is expected here:");
+    if (n < functions[function].least)
+        return fail_at(parser, parser->at - 1, "this function needs another argument:");
+    *result = add_node(parser, OP_CALL, n, arguments);
+    parser->expression->nodes[*result].index = function;
+    return true;
+}
+
+static bool parse_primary(struct parser *parser, size_t *result) {
+    if (accept(parser, "(")) {
+        if (!parse_level(parser, 0, result))
+            return false;
+        return accept(parser, ")") || fail_at(parser, parser->at, "')' is expected here:");
+    }
+    unsigned char first = (unsigned char)*parser->at;
+    if (isdigit(first) || first == '.')
+        return parse_number(parser, result);
+    if (!isalpha(first) && first != '_')
+        return fail_at(parser, parser->at, "a number, a name or '(' is expected here:");
+    const char *name = parser->at;
+    while (isalnum((unsigned char)*parser->at) || *parser->at == '_')
+        parser->at++;
+    size_t length = (size_t)(parser->at - name);
+    if (accept(parser, "("))
+        return parse_call(parser, name, length, result);
+    *result = add_node(parser, OP_NAME, 0, NULL);
+    parser->expression->nodes[*result].index = intern_name(parser->expression, name, length);
+    return true;
+}
+
+/* Right associative; its right side may carry a sign, as in 2^-1. */
+static bool parse_power(struct parser *parser, size_t *result) {
+    size_t sides[2];
+    if (!parse_primary(parser, &sides[0]))
+        return false;
+    if (!accept(parser, "^")) {
+        *result = sides[0];
+        return true;
+    }
+    if (!parse_unary(parser, &sides[1]))
+        return false;
+    *result = add_node(parser, OP_POWER, 2, sides);
+    return true;
+}
+
+static bool parse_unary(struct parser *parser, size_t *result) {
+    if (parser->nesting >= MAX_NESTING)
+        return fail_at(parser, parser->at, "the expression is nested too deeply here:");
+    parser->nesting++;
+    size_t operand;
+    bool ok;
+    skip_blanks(parser);
+    if (*parser->at == '-' || *parser->at == '!') {
+        enum operation operation = *parser->at++ == '-' ? OP_NEGATE : OP_NOT;
+        ok = parse_unary(parser, &operand);
+        if (ok)
+            *result = add_node(parser, operation, 1, &operand);
+    } else {
+        ok = parse_power(parser, result);
+    }
+    parser->nesting--;
+    return ok;
+}
+
+/* Binary operators by level, loosest first; a longer token stands before its prefix. */
+static const struct {
+    int level;
+    const char *token;
+    enum operation operation;
+} binary_operators[] = {
+    {0, "||", OP_OR},        {1, "&&", OP_AND},        {2, "==", OP_EQUAL},
+    {2, "!=", OP_NOT_EQUAL}, {2, "<=", OP_LESS_EQUAL}, {2, ">=", OP_GREATER_EQUAL},
+    {2, "<", OP_LESS},       {2, ">", OP_GREATER},     {3, "+", OP_ADD},
+    {3, "-", OP_SUBTRACT},   {4, "*", OP_MULTIPLY},    {4, "/", OP_DIVIDE},
+    {4, "%", OP_REMAINDER},
+};
+enum {
+    N_BINARY = sizeof binary_operators / sizeof *binary_operators,
+    LEVEL_COMPARISON = 2,
+    LEVEL_UNARY = 5
+};
+
+static bool parse_level(struct parser *parser, int level, size_t *result) {
+    if (level == LEVEL_UNARY)
+        return parse_unary(parser, result);
+    size_t sides[2];
+    if (!parse_level(parser, level + 1, &sides[0]))
+        return false;
+    for (int n_operators = 0;; n_operators++) {
+        size_t i = 0;
+        skip_blanks(parser);
+        const char *operator_at = parser->at;
+        while (i < N_BINARY &&
+               !(binary_operators[i].level == level && accept(parser, binary_operators[i].token)))
+            i++;
+        if (i == N_BINARY) {
+            *result = sides[0];
+            return true;
+        }
+        if (level == LEVEL_COMPARISON && n_operators > 0)
+            return fail_at(parser, operator_at,
+                           "comparisons cannot be chained, write `a<b && b<c`:");
+        if (!parse_level(parser, level + 1, &sides[1]))
+            return false;
+        sides[0] = add_node(parser, binary_operators[i].operation, 2, sides);
+    }
+}
+
+struct pm_expression *pm_expression_parse(const char *text, struct pm_error *err) {
+    if (strlen(text) > MAX_LENGTH) {
+        pm_fail(err, "the expression that begins `%.40s` is longer than %d characters", text,
+                MAX_LENGTH);
+        return NULL;
+    }
+    struct pm_expression *expression = pm_alloc(1, sizeof *expression);
+    expression->text = pm_strdup(text);
+    struct parser parser = {
+        .expression = expression, .text = expression->text, .at = expression->text, .err = err};
+    bool ok = parse_level(&parser, 0, &expression->root);
+    skip_blanks(&parser);
+    if (ok && *parser.at)
+        ok = fail_at(&parser, parser.at, "an operator or the end of the text is expected here:");
+    if (ok)
+        return expression;
+    pm_expression_free(expression);
+    return NULL;
+}
+
+void pm_expression_free(struct pm_expression *expression) {
+    if (!expression)
+        return;
+    for (size_t i = 0; i < expression->n_names; i++)
+        free(expression->names[i]);
+    free(expression->names);
+    free(expression->nodes);
+    free(expression->text);
+    free(expression);
+}
+
+void pm_expression_names(const struct pm_expression *expression, const char *const **names,
+                         size_t *n_names) {
+    *names = (const char *const *)expression->names;
+    *n_names = expression->n_names;
+}
+
+/* ---- evaluation ----------------------------------------------------------------------------- */
+
+struct evaluation {
+    const struct pm_expression *expression;
+    size_t n;
+    const char *const *names;
+    const double *values;
+    struct pm_error *err;
+};
+
+static bool evaluate(const struct evaluation *e, size_t index, double *result);
+
+static bool evaluate_call(const struct evaluation *e, const struct node *node, double *result) {
+    double values[MAX_ARGUMENTS];
+    for (size_t i = 0; i < node->n_children; i++)
+        if (!evaluate(e, node->children[i], &values[i]))
+            return false;
+    if (functions[node->index].call) {
+        *result = functions[node->index].call(values[0]);
+    } else if (node->index == FUNCTION_POW) {
+        *result = pow(values[0], values[1]);
+    } else {
+        *result = values[0];
+        for (size_t i = 1; i < node->n_children; i++)
+            if (node->index == FUNCTION_MIN ? values[i] < *result : values[i] > *result)
+                *result = values[i];
+    }
+    return true;
+}
+
+static bool evaluate_name(const struct evaluation *e, const struct node *node, double *result) {
+    const char *name = e->expression->names[node->index];
+    for (size_t i = 0; i < e->n; i++)
+        if (strcmp(e->names[i], name) == 0) {
+            *result = e->values[i];
+            return true;
+        }
+    return pm_fail(e->err, "the expression `%.200s` uses `%.100s`, which has no value here",
+                   e->expression->text, name);
+}
+
+static double apply_binary(enum operation operation, double a, double b) {
+    switch (operation) {
+    case OP_EQUAL:
+        return a == b;
+    case OP_NOT_EQUAL:
+        return a != b;
+    case OP_LESS_EQUAL:
+        return a <= b;
+    case OP_GREATER_EQUAL:
+        return a >= b;
+    case OP_LESS:
+        return a < b;
+    case OP_GREATER:
+        return a > b;
+    case OP_ADD:
+        return a + b;
+    case OP_SUBTRACT:
+        return a - b;
+    case OP_MULTIPLY:
+        return a * b;
+    case OP_DIVIDE:
+        return a / b;
+    case OP_REMAINDER:
+        return fmod(a, b);
+    default:
+        return pow(a, b);
+    }
+}
+
+static bool evaluate(const struct evaluation *e, size_t index, double *result) {
+    const struct node *node = &e->expression->nodes[index];
+    double left, right;
+    if (node->operation == OP_NUMBER) {
+        *result = node->number;
+        return true;
+    }
+    if (node->operation == OP_NAME)
+        return evaluate_name(e, node, result);
+    if (node->operation == OP_CALL)
+        return evaluate_call(e, node, result);
+    if (!evaluate(e, node->children[0], &left))
+        return false;
+    if (node->operation == OP_NEGATE || node->operation == OP_NOT) {
+        *result = node->operation == OP_NEGATE ? -left : left == 0;
+        return true;
+    }
+    if (node->operation == OP_AND || node->operation == OP_OR) {
+        /* The right side is not evaluated where the left one decides: `N>0 && M/N>2`. */
+        if ((left != 0) == (node->operation == OP_OR)) {
+            *result = node->operation == OP_OR;
+            return true;
+        }
+        if (!evaluate(e, node->children[1], &right))
+            return false;
+        *result = right != 0;
+        return true;
+    }
+    if (!evaluate(e, node->children[1], &right))
+        return false;
+    *result = apply_binary(node->operation, left, right);
+    return true;
+}
+
+bool pm_expression_evaluate(const struct pm_expression *expression, size_t n,
+                            const char *const *names, const double *values, double *result,
+                            struct pm_error *err) {
+    struct evaluation e = {
+        .expression = expression, .n = n, .names = names, .values = values, .err = err};
+    double value;
+    if (!evaluate(&e, expression->root, &value))
+        return false;
+    if (!isfinite(value))
+        return pm_fail(err,
+                       "the expression `%.200s` has no finite value here (a division by zero, or "
+                       "a logarithm or root outside its range)",
+                       expression->text);
+    *result = value;
+    return true;
+}

@@ -1,0 +1,121 @@
+/* Functions of the problem size: evaluation and text; see model.h. */
+#include "core/model.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/pm_alloc.h"
+
+struct pm_basis *pm_basis_new(size_t n, const char *const *texts, struct pm_error *err) {
+    if (n > UINT16_MAX) {
+        pm_fail(err, "a basis of %zu functions is too large: at most %d are possible", n,
+                UINT16_MAX);
+        return NULL;
+    }
+    struct pm_basis *basis = pm_alloc(1, sizeof *basis);
+    basis->n = n;
+    basis->texts = pm_alloc(n, sizeof *basis->texts);
+    basis->expressions = pm_alloc(n, sizeof(struct pm_expression *));
+    for (size_t i = 0; i < n; i++) {
+        basis->texts[i] = pm_strdup(texts[i]);
+        basis->expressions[i] = pm_expression_parse(texts[i], err);
+        if (!basis->expressions[i]) {
+            pm_fail_in(err, "basis function %zu", i + 1);
+            pm_basis_free(basis);
+            return NULL;
+        }
+    }
+    return basis;
+}
+
+void pm_basis_free(struct pm_basis *basis) {
+    if (!basis)
+        return;
+    for (size_t i = 0; i < basis->n; i++) {
+        pm_expression_free(basis->expressions[i]);
+        free(basis->texts[i]);
+    }
+    free(basis->expressions);
+    free(basis->texts);
+    free(basis);
+}
+
+static bool evaluate_function(const struct pm_basis *basis, size_t i,
+                              const struct pm_parameters *parameters, double *value,
+                              struct pm_error *err) {
+    const char *names[PM_MAX_PARAMETERS];
+    for (size_t p = 0; p < parameters->n; p++)
+        names[p] = parameters->names[p];
+    return pm_expression_evaluate(basis->expressions[i], parameters->n, names, parameters->values,
+                                  value, err);
+}
+
+bool pm_basis_evaluate(const struct pm_basis *basis, const struct pm_parameters *parameters,
+                       double *values, struct pm_error *err) {
+    for (size_t i = 0; i < basis->n; i++)
+        if (!evaluate_function(basis, i, parameters, &values[i], err))
+            return false;
+    return true;
+}
+
+double pm_model_value(const struct pm_model *model, const double *basis_values) {
+    double value = 0;
+    for (size_t i = 0; i < model->n_terms; i++)
+        value += model->coefficients[i] * basis_values[model->terms[i]];
+    return value > 0 ? value : 0;
+}
+
+bool pm_model_evaluate(const struct pm_basis *basis, const struct pm_model *model,
+                       const struct pm_parameters *parameters, double *value,
+                       struct pm_error *err) {
+    double sum = 0;
+    for (size_t i = 0; i < model->n_terms; i++) {
+        double function;
+        if (!evaluate_function(basis, model->terms[i], parameters, &function, err))
+            return false;
+        sum += model->coefficients[i] * function;
+    }
+    *value = sum > 0 ? sum : 0;
+    return true;
+}
+
+char *pm_model_text(const struct pm_basis *basis, const struct pm_model *model) {
+    char *text = pm_strdup("");
+    bool first = true;
+    for (size_t term = basis->n; term-- > 0;) /* the fastest growing function stands last */
+        for (size_t i = 0; i < model->n_terms; i++) {
+            double coefficient = model->coefficients[i];
+            if (model->terms[i] != term || coefficient == 0)
+                continue;
+            char number[40];
+            pm_format_value(fabs(coefficient), number, sizeof number);
+            bool constant = strcmp(basis->texts[term], "1") == 0;
+            bool one = strcmp(number, "1") == 0;
+            const char *sign = first             ? (coefficient < 0 ? "-" : "")
+                               : coefficient < 0 ? " - "
+                                                 : " + ";
+            char *longer =
+                pm_sprintf("%s%s%s%s%s", text, sign, one && !constant ? "" : number,
+                           one || constant ? "" : "*", constant ? "" : basis->texts[term]);
+            free(text);
+            text = longer;
+            first = false;
+        }
+    if (first) {
+        free(text);
+        text = pm_strdup("0");
+    }
+    return text;
+}
+
+void pm_model_set_free(struct pm_model_set *set) {
+    if (!set)
+        return;
+    for (size_t i = 0; i < set->n_histograms; i++)
+        free(set->histograms[i].bins);
+    free(set->histograms);
+    free(set->edges);
+    pm_basis_free(set->basis);
+    free(set);
+}

@@ -1,0 +1,31 @@
+/* A profile: what a program does at one problem size; see profile.h. */
+#include "core/profile.h"
+
+#include <stdlib.h>
+
+void pm_profile_free(struct pm_profile *profile) {
+    if (!profile)
+        return;
+    for (size_t i = 0; i < profile->n_histograms; i++)
+        pm_histogram_free(&profile->histograms[i].histogram);
+    free(profile->histograms);
+    free(profile->edge_counts);
+    free(profile->block_sizes);
+    free(profile);
+}
+
+const struct pm_histogram *pm_profile_histogram(const struct pm_profile *profile, uint32_t group,
+                                                uint64_t block_bytes) {
+    size_t low = 0, high = profile->n_histograms;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        const struct pm_group_histogram *at = &profile->histograms[middle];
+        if (at->group == group && at->histogram.block_bytes == block_bytes)
+            return &at->histogram;
+        if (at->group < group || (at->group == group && at->histogram.block_bytes < block_bytes))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return NULL;
+}
