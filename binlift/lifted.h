@@ -36,6 +36,24 @@ struct pm_image {
 const uint8_t *pm_image_at(const struct pm_image *image, uint64_t address, uint64_t n_bytes);
 const struct pm_section *pm_image_section(const struct pm_image *image, const char *name);
 const struct pm_section *pm_image_section_at(const struct pm_image *image, uint64_t address);
+bool pm_section_is_code(const struct pm_section *section); /* executable and in the file */
+void pm_image_release(struct pm_image *image);
+
+/* A range of code that has unwinding information (.eh_frame), with its exception table. */
+struct pm_frame {
+    uint64_t address, size_bytes;
+    uint64_t lsda; /* address in .gcc_except_table; 0 none */
+};
+struct pm_frames {
+    PM_ARRAY(struct pm_frame, frames); /* ascending by address */
+};
+void pm_read_frames(const struct pm_image *image, struct pm_frames *frames); /* eh_frame.c */
+/* Addresses where exceptions of FRAME land, appended to *PADS. */
+struct pm_addresses {
+    PM_ARRAY(uint64_t, addresses);
+};
+void pm_read_landing_pads(const struct pm_image *image, const struct pm_frame *frame,
+                          struct pm_addresses *pads); /* eh_frame.c */
 
 /* ---- code ----------------------------------------------------------------------------------- */
 
@@ -77,8 +95,21 @@ struct pm_lifted {
                                      structure->references; operands that are implicit have none */
     uint64_t text_low, text_high; /* span of the executable sections */
     uint32_t *insn_at;            /* index + 1 into insns for text_low + i; 0 none */
+
+    struct pm_frames frames;           /* of .eh_frame */
+    struct pm_addresses inner_entries; /* symbols within a larger routine: landings */
+    /* Per instruction, filled by pm_find_landings: control may arrive here unseen (landing), or a
+       direct branch from another routine arrives here (only an edge LANDING, no landing). */
+    uint8_t *insn_marks;          /* enum pm_insn_mark */
     struct pm_metadata *metadata; /* what `.pmodel` says; NULL: none or not asked for */
     struct pm_loops *loops;       /* between pm_find_loops and pm_build_scopes */
+};
+
+enum pm_insn_mark {
+    PM_MARK_LEADER = 1,     /* a basic block starts here */
+    PM_MARK_LANDING = 2,    /* control may arrive from outside the visible CFG */
+    PM_MARK_FROM_OTHER = 4, /* a direct jump of another routine arrives here */
+    PM_MARK_NO_RETURN = 8,  /* this call never returns (also set from `.pmodel`) */
 };
 
 /* Instruction that starts exactly at ADDRESS, or PM_NONE. */
@@ -104,6 +135,7 @@ bool pm_metadata_table(const struct pm_lifted *lifted, uint64_t address, const u
    return false. */
 bool pm_read_image(const char *path, struct pm_image *image, struct pm_error *err); /* image.c */
 void pm_find_routines(struct pm_lifted *lifted);   /* routines.c: symbols, else .eh_frame */
+char *pm_display_name(const char *linkage_name);   /* names.c: demangled; the caller frees */
 void pm_decode_routines(struct pm_lifted *lifted); /* decode.c */
 /* metadata.c: `.pmodel`, whole and checked; not called if metadata is to be ignored. */
 bool pm_read_metadata(struct pm_lifted *lifted, struct pm_error *err);

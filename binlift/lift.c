@@ -1,0 +1,120 @@
+/* The lifting stage as a flat list of passes; each file says what its pass needs. */
+#include "binlift/lifted.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Why a file that can be analysed cannot be instrumented. */
+static char *find_refusal(const struct pm_image *image) {
+    bool is_dynamic = false;
+    for (size_t i = 0; i < image->n_segments; i++)
+        if (image->segments[i].p_type == PT_DYNAMIC)
+            is_dynamic = true;
+    if (!is_dynamic)
+        return pm_sprintf("%s is statically linked, so the measuring library cannot be loaded into "
+                          "it; link it dynamically",
+                          image->path);
+    return NULL;
+}
+
+static void add_module(struct pm_lifted *lifted) {
+    const struct pm_image *image = &lifted->image;
+    struct pm_module *module = PM_PUSH(lifted->structure, modules);
+    const char *slash = strrchr(image->path, '/');
+    module->path = pm_strdup(image->path);
+    module->name = pm_strdup(slash ? slash + 1 : image->path);
+    memcpy(module->build_id, image->build_id, sizeof module->build_id);
+    module->build_id_bytes = image->build_id_bytes;
+    module->scope = PM_NONE;
+    for (size_t i = 0; i < image->n_sections; i++)
+        if (pm_section_is_code(&image->sections[i]))
+            module->text_bytes += image->sections[i].header.sh_size;
+    lifted->structure->isa = pm_strdup(lifted->isa->name);
+}
+
+static void sum_up(struct pm_lifted *lifted) {
+    struct pm_structure *structure = lifted->structure;
+    struct pm_lift_statistics *statistics = &lifted->statistics;
+    statistics->n_routines = (uint32_t)structure->n_routines;
+    statistics->n_instructions = lifted->n_insns;
+    for (size_t i = 0; i < structure->n_routines; i++) {
+        const struct pm_routine *routine = &structure->routines[i];
+        if (routine->state == PM_ROUTINE_REFUSED)
+            statistics->n_refused++;
+        else
+            structure->modules[0].lifted_bytes += routine->size_bytes;
+        if (routine->state == PM_ROUTINE_PARTIAL)
+            statistics->n_partial++;
+        if (routine->has_metadata)
+            statistics->n_with_metadata++;
+    }
+    for (size_t i = 0; i < lifted->n_insns; i++)
+        for (unsigned m = 0; m < lifted->insns[i].n_memory; m++)
+            statistics->n_implicit_accesses += lifted->insns[i].memory[m].implicit;
+    for (size_t i = 0; i < structure->n_ops; i++)
+        statistics->n_unknown_instructions +=
+            structure->ops[i].op_class == PM_OP_UNKNOWN && structure->ops[i].instruction_start;
+}
+
+struct pm_lifted *pm_lift(const char *path, const struct pm_lift_options *options,
+                          struct pm_error *err) {
+    struct pm_lifted *lifted = pm_alloc(1, sizeof *lifted);
+    if (!pm_read_image(path, &lifted->image, err)) {
+        pm_lifted_free(lifted);
+        return NULL;
+    }
+    lifted->isa = &pm_isa_x86_64;
+    lifted->structure = pm_structure_new();
+    lifted->refusal = find_refusal(&lifted->image);
+    add_module(lifted);
+    pm_find_routines(lifted);
+    pm_decode_routines(lifted);
+    if (!(options && options->ignore_metadata) && !pm_read_metadata(lifted, err)) {
+        pm_lifted_free(lifted);
+        return NULL;
+    }
+    pm_find_landings(lifted);
+    pm_build_cfg(lifted);
+    pm_find_loops(lifted);
+    pm_build_scopes(lifted);
+    if (!pm_join_metadata(lifted, err)) {
+        pm_lifted_free(lifted);
+        return NULL;
+    }
+    pm_build_groups(lifted);
+    pm_place_counters(lifted);
+    sum_up(lifted);
+    return lifted;
+}
+
+void pm_lifted_free(struct pm_lifted *lifted) {
+    if (!lifted)
+        return;
+    pm_image_release(&lifted->image);
+    if (lifted->structure)
+        pm_structure_free(lifted->structure);
+    pm_free_metadata(lifted->metadata);
+    pm_free_loops(lifted->loops);
+    free(lifted->refusal);
+    free(lifted->insns);
+    free(lifted->routine_codes);
+    free(lifted->block_codes);
+    free(lifted->tables);
+    free(lifted->table_targets);
+    free(lifted->insn_references);
+    free(lifted->insn_at);
+    free(lifted->insn_marks);
+    free(lifted->frames.frames);
+    free(lifted->inner_entries.addresses);
+    free(lifted);
+}
+
+struct pm_structure *pm_lifted_structure(struct pm_lifted *lifted) {
+    return lifted->structure;
+}
+
+const struct pm_lift_statistics *pm_lifted_statistics(const struct pm_lifted *lifted) {
+    return &lifted->statistics;
+}
+
+const char *pm_lifted_refusal(const struct pm_lifted *lifted) { return lifted->refusal; }

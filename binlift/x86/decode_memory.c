@@ -1,0 +1,257 @@
+/* Memory operands of an instruction: which bytes it may touch, and how the addresses of one
+   execution are found (enum pm_probe_reference_kind). */
+#include "binlift/x86/zydis.h"
+
+#include "core/probe_abi.h"
+
+bool pm_x86_is_string(const struct pm_x86 *x86) {
+    return x86->insn.meta.category == ZYDIS_CATEGORY_STRINGOP ||
+           x86->insn.meta.category == ZYDIS_CATEGORY_IOSTRINGOP;
+}
+
+bool pm_x86_is_rep(const struct pm_x86 *x86) {
+    return (x86->insn.attributes &
+            (ZYDIS_ATTRIB_HAS_REP | ZYDIS_ATTRIB_HAS_REPE | ZYDIS_ATTRIB_HAS_REPNE)) != 0;
+}
+
+bool pm_x86_is_gather(const struct pm_x86 *x86) {
+    for (unsigned i = 0; i < x86->insn.operand_count; i++)
+        if (x86->operands[i].type == ZYDIS_OPERAND_TYPE_MEMORY &&
+            x86->operands[i].mem.type == ZYDIS_MEMOP_TYPE_VSIB)
+            return pm_x86_is_access(x86, &x86->operands[i]);
+    return false;
+}
+
+bool pm_x86_is_access(const struct pm_x86 *x86, const ZydisDecodedOperand *operand) {
+    if (operand->mem.type != ZYDIS_MEMOP_TYPE_MEM && operand->mem.type != ZYDIS_MEMOP_TYPE_VSIB)
+        return false; /* lea and the like: an address only */
+    switch (x86->insn.meta.category) {
+    case ZYDIS_CATEGORY_NOP:
+    case ZYDIS_CATEGORY_WIDENOP:
+    case ZYDIS_CATEGORY_PREFETCH:
+    case ZYDIS_CATEGORY_PREFETCHWT1:
+    case ZYDIS_CATEGORY_CLDEMOTE:
+    case ZYDIS_CATEGORY_CLFLUSHOPT:
+    case ZYDIS_CATEGORY_CLWB:
+    case ZYDIS_CATEGORY_MPX:
+        return false;
+    default:
+        break;
+    }
+    switch (x86->insn.mnemonic) {
+    case ZYDIS_MNEMONIC_NOP:
+    case ZYDIS_MNEMONIC_CLFLUSH:
+    case ZYDIS_MNEMONIC_INVLPG:
+    case ZYDIS_MNEMONIC_CLZERO:
+    case ZYDIS_MNEMONIC_MONITOR:
+    case ZYDIS_MNEMONIC_MONITORX:
+    case ZYDIS_MNEMONIC_UMONITOR:
+    case ZYDIS_MNEMONIC_VGATHERPF0DPD:
+    case ZYDIS_MNEMONIC_VGATHERPF0DPS:
+    case ZYDIS_MNEMONIC_VGATHERPF0QPD:
+    case ZYDIS_MNEMONIC_VGATHERPF0QPS:
+    case ZYDIS_MNEMONIC_VGATHERPF1DPD:
+    case ZYDIS_MNEMONIC_VGATHERPF1DPS:
+    case ZYDIS_MNEMONIC_VGATHERPF1QPD:
+    case ZYDIS_MNEMONIC_VGATHERPF1QPS:
+        return false;
+    default:
+        return (operand->actions &
+                (ZYDIS_OPERAND_ACTION_MASK_READ | ZYDIS_OPERAND_ACTION_MASK_WRITE)) != 0;
+    }
+}
+
+/* The stack traffic of push, pop, call, ret, enter, leave. */
+static bool is_stack_traffic(const struct pm_x86 *x86, const ZydisDecodedOperand *operand) {
+    if (operand->visibility != ZYDIS_OPERAND_VISIBILITY_HIDDEN || pm_x86_is_string(x86))
+        return false;
+    return operand->mem.base == ZYDIS_REGISTER_RSP || operand->mem.base == ZYDIS_REGISTER_RBP;
+}
+
+static uint8_t find_access(const ZydisDecodedOperand *operand) {
+    uint8_t access = 0;
+    if (operand->actions & ZYDIS_OPERAND_ACTION_MASK_READ)
+        access |= PM_ACCESS_LOAD;
+    if (operand->actions & ZYDIS_OPERAND_ACTION_MASK_WRITE)
+        access |= PM_ACCESS_STORE;
+    return access;
+}
+
+/* ---- masked accesses ------------------------------------------------------------------------ */
+
+static bool has_mask_register(const struct pm_x86 *x86) {
+    return x86->insn.avx.mask.reg > ZYDIS_REGISTER_K0 &&
+           x86->insn.avx.mask.reg <= ZYDIS_REGISTER_K7;
+}
+
+static bool is_vector(const ZydisDecodedOperand *operand) {
+    return operand->type == ZYDIS_OPERAND_TYPE_REGISTER &&
+           pm_x86_register(operand->reg.value).file == PM_X86_FILE_VECTOR;
+}
+
+/* Bit i of the mask decides over element i of memory only where memory has as many elements as
+   the vectors have: not for a broadcast, whose element is read for any bit. */
+static bool mask_selects_elements(const struct pm_x86 *x86, const ZydisDecodedOperand *memory) {
+    if (x86->insn.avx.broadcast.mode != ZYDIS_BROADCAST_MODE_INVALID || !memory->element_size)
+        return false;
+    for (unsigned i = 0; i < x86->insn.operand_count; i++)
+        if (is_vector(&x86->operands[i]) &&
+            (x86->operands[i].element_count == memory->element_count || memory->element_count == 1))
+            return true;
+    return false;
+}
+
+/* AVX and SSE stores and loads whose mask is the sign bits of a vector. */
+static const ZydisDecodedOperand *find_vector_mask(const struct pm_x86 *x86) {
+    switch (x86->insn.mnemonic) {
+    case ZYDIS_MNEMONIC_VMASKMOVPS:
+    case ZYDIS_MNEMONIC_VMASKMOVPD:
+    case ZYDIS_MNEMONIC_VPMASKMOVD:
+    case ZYDIS_MNEMONIC_VPMASKMOVQ:
+        return &x86->operands[1];
+    case ZYDIS_MNEMONIC_MASKMOVDQU:
+    case ZYDIS_MNEMONIC_VMASKMOVDQU:
+        for (unsigned i = x86->insn.operand_count; i-- > 0;)
+            if (is_vector(&x86->operands[i]))
+                return &x86->operands[i];
+        return NULL;
+    default:
+        return NULL;
+    }
+}
+
+static unsigned vector_mask_element_bits(ZydisMnemonic mnemonic) {
+    switch (mnemonic) {
+    case ZYDIS_MNEMONIC_VMASKMOVPS:
+    case ZYDIS_MNEMONIC_VPMASKMOVD:
+        return 32;
+    case ZYDIS_MNEMONIC_VMASKMOVPD:
+    case ZYDIS_MNEMONIC_VPMASKMOVQ:
+        return 64;
+    default:
+        return 8;
+    }
+}
+
+/* Compressing stores and expanding loads touch as many elements as the mask has bits, packed from
+   the address on; taken as masked ones they are put at their bits' places in the same vector. */
+static void describe_mask(const struct pm_x86 *x86, const ZydisDecodedOperand *operand,
+                          struct pm_memory_operand *memory) {
+    const ZydisDecodedOperand *mask = find_vector_mask(x86);
+    unsigned element_bits = operand->element_size;
+    if (mask) {
+        memory->kind = PM_PROBE_MASK_V;
+        memory->mask = pm_x86_register(mask->reg.value).number;
+        element_bits = vector_mask_element_bits(x86->insn.mnemonic);
+    } else if (has_mask_register(x86) && mask_selects_elements(x86, operand)) {
+        memory->kind = PM_PROBE_MASK_K;
+        memory->mask = pm_x86_register(x86->insn.avx.mask.reg).number;
+    } else {
+        return;
+    }
+    memory->elements = (uint8_t)(operand->size / element_bits);
+    memory->size_bytes = (uint16_t)(element_bits / 8);
+}
+
+/* ---- gathers and scatters ------------------------------------------------------------------- */
+
+/* Bytes of an index and of an element, by the two letters in the mnemonic (d/q, then the type). */
+static void gather_sizes(ZydisMnemonic mnemonic, uint8_t *index_bytes, uint8_t *element_bytes) {
+    *index_bytes = 4;
+    switch (mnemonic) {
+    case ZYDIS_MNEMONIC_VGATHERQPS:
+    case ZYDIS_MNEMONIC_VPGATHERQD:
+    case ZYDIS_MNEMONIC_VSCATTERQPS:
+    case ZYDIS_MNEMONIC_VPSCATTERQD:
+        *index_bytes = 8;
+        /* fall through */
+    case ZYDIS_MNEMONIC_VGATHERDPS:
+    case ZYDIS_MNEMONIC_VPGATHERDD:
+    case ZYDIS_MNEMONIC_VSCATTERDPS:
+    case ZYDIS_MNEMONIC_VPSCATTERDD:
+        *element_bytes = 4;
+        return;
+    case ZYDIS_MNEMONIC_VGATHERQPD:
+    case ZYDIS_MNEMONIC_VPGATHERQQ:
+    case ZYDIS_MNEMONIC_VSCATTERQPD:
+    case ZYDIS_MNEMONIC_VPSCATTERQQ:
+        *index_bytes = 8;
+        /* fall through */
+    default:
+        *element_bytes = 8;
+    }
+}
+
+static void describe_gather(const struct pm_x86 *x86, const ZydisDecodedOperand *operand,
+                            struct pm_memory_operand *memory) {
+    uint8_t index_bytes, element_bytes;
+    gather_sizes(x86->insn.mnemonic, &index_bytes, &element_bytes);
+    bool by_mask_register = x86->insn.encoding == ZYDIS_INSTRUCTION_ENCODING_EVEX;
+    memory->kind = by_mask_register ? PM_PROBE_GATHER_K : PM_PROBE_GATHER_V;
+    /* The AVX2 form has three operands: destination, memory, mask. */
+    memory->mask =
+        pm_x86_register(by_mask_register ? x86->insn.avx.mask.reg : x86->operands[2].reg.value)
+            .number;
+    memory->index = pm_x86_register(operand->mem.index).number;
+    memory->index_bytes = index_bytes;
+    memory->size_bytes = element_bytes;
+    unsigned widest = index_bytes > element_bytes ? index_bytes : element_bytes;
+    memory->elements = (uint8_t)(x86->insn.avx.vector_length / (8 * widest));
+}
+
+/* ---- all of them ---------------------------------------------------------------------------- */
+
+static uint8_t address_register(ZydisRegister name) {
+    struct pm_x86_register found = pm_x86_register(name);
+    if (found.file == PM_X86_FILE_PC)
+        return PM_REGISTER_PC;
+    return found.file == PM_X86_FILE_GENERAL ? found.number : PM_REGISTER_NONE;
+}
+
+static void describe(const struct pm_x86 *x86, const ZydisDecodedOperand *operand,
+                     const struct pm_insn *insn, struct pm_memory_operand *memory) {
+    memory->base = address_register(operand->mem.base);
+    memory->index = address_register(operand->mem.index);
+    memory->scale = operand->mem.scale;
+    memory->displacement = operand->mem.disp.has_displacement ? operand->mem.disp.value : 0;
+    if (memory->base == PM_REGISTER_PC)
+        memory->displacement += (int64_t)(insn->address + insn->length);
+    if (operand->mem.segment == ZYDIS_REGISTER_FS)
+        memory->segment = 1;
+    else if (operand->mem.segment == ZYDIS_REGISTER_GS)
+        memory->segment = 2;
+    memory->access = find_access(operand);
+    memory->size_bytes = (uint16_t)(operand->size / 8);
+    memory->mask = PM_REGISTER_NONE;
+    memory->implicit = is_stack_traffic(x86, operand);
+    if (pm_x86_is_string(x86) && pm_x86_is_rep(x86)) {
+        memory->kind = PM_PROBE_STRING;
+        ZydisMnemonic m = x86->insn.mnemonic;
+        memory->may_stop_early = m == ZYDIS_MNEMONIC_CMPSB || m == ZYDIS_MNEMONIC_CMPSW ||
+                                 m == ZYDIS_MNEMONIC_CMPSD || m == ZYDIS_MNEMONIC_CMPSQ ||
+                                 m == ZYDIS_MNEMONIC_SCASB || m == ZYDIS_MNEMONIC_SCASW ||
+                                 m == ZYDIS_MNEMONIC_SCASD || m == ZYDIS_MNEMONIC_SCASQ;
+    } else if (operand->mem.type == ZYDIS_MEMOP_TYPE_VSIB) {
+        describe_gather(x86, operand, memory);
+    } else {
+        describe_mask(x86, operand, memory);
+    }
+}
+
+void pm_x86_find_memory(const struct pm_x86 *x86, struct pm_insn *insn) {
+    insn->n_memory = 0;
+    for (unsigned i = 0; i < x86->insn.operand_count; i++) {
+        const ZydisDecodedOperand *operand = &x86->operands[i];
+        if (operand->type != ZYDIS_OPERAND_TYPE_MEMORY || !pm_x86_is_access(x86, operand) ||
+            insn->n_memory == PM_INSN_MEMORY)
+            continue;
+        describe(x86, operand, insn, &insn->memory[insn->n_memory++]);
+    }
+    /* movs: Zydis names the destination first; memory is read before it is written. */
+    if (insn->n_memory == 2 && insn->memory[0].access == PM_ACCESS_STORE &&
+        insn->memory[1].access == PM_ACCESS_LOAD) {
+        struct pm_memory_operand store = insn->memory[0];
+        insn->memory[0] = insn->memory[1];
+        insn->memory[1] = store;
+    }
+}

@@ -1,0 +1,48 @@
+/* The table of functions of x86-64, and its calling convention (System V ABI). */
+#include "binlift/x86/zydis.h"
+
+#include <elf.h>
+#include <stdio.h>
+
+static void print(const uint8_t *bytes, const struct pm_insn *insn, char *text, unsigned size) {
+    struct pm_x86 x86;
+    ZydisFormatter formatter;
+    if (!size)
+        return;
+    if (!pm_x86_decode(bytes, insn->length, &x86) ||
+        !ZYAN_SUCCESS(ZydisFormatterInit(&formatter, ZYDIS_FORMATTER_STYLE_ATT)) ||
+        !ZYAN_SUCCESS(ZydisFormatterFormatInstruction(&formatter, &x86.insn, x86.operands,
+                                                      x86.insn.operand_count_visible, text, size,
+                                                      insn->address, ZYAN_NULL)))
+        snprintf(text, size, "(bad)");
+}
+
+/* Bits of the general registers, by hardware number: rax rcx rdx rbx rsp rbp rsi rdi r8 … r15. */
+#define RAX 0x1u
+#define RCX 0x2u
+#define RDX 0x4u
+#define RBX 0x8u
+#define RSP 0x10u
+#define RBP 0x20u
+#define RSI 0x40u
+#define RDI 0x80u
+#define R8_R9 0x300u
+#define R10 0x400u
+#define R12_R15 0xf000u
+#define X87_MXCSR ((UINT64_C(1) << PM_X86_X87) | (UINT64_C(1) << PM_X86_MXCSR))
+
+const struct pm_isa pm_isa_x86_64 = {
+    .name = "x86-64",
+    .elf_machine = EM_X86_64,
+    .decode = pm_x86_isa_decode,
+    .translate = pm_x86_isa_translate,
+    .print = print,
+    .find_table = pm_x86_isa_find_table,
+    .why = pm_x86_isa_why,
+    /* rax: number of vector registers of a variadic call; r10: static chain */
+    .argument_registers = {RDI | RSI | RDX | RCX | R8_R9 | RAX | R10 | RSP | X87_MXCSR, 0xff},
+    .result_registers = {RAX | RDX | RSP | X87_MXCSR, 0x3},
+    .callee_saved = {RBX | RBP | RSP | R12_R15 | X87_MXCSR, 0},
+    .all_registers = {0xffffu | PM_FLAGS_MASK | (UINT64_C(0xff) << PM_X86_MASK) | X87_MXCSR,
+                      0xffffffffu},
+};
