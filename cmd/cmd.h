@@ -1,0 +1,67 @@
+/* The `pmodel` command: one file per subcommand.  Only this folder prints errors and exits. */
+#ifndef PM_CMD_H
+#define PM_CMD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/machine.h"
+#include "core/pm_error.h"
+#include "report/report.h"
+
+/* Exit status of the command. */
+enum { PM_EXIT_OK = 0, PM_EXIT_SYSTEM = 1, PM_EXIT_INPUT = 2 };
+
+struct pm_command {
+    const char *name;
+    const char *synopsis;              /* options and arguments, one line */
+    const char *purpose;               /* half a sentence */
+    int (*run)(int argc, char **argv); /* argv[0] is the subcommand's name */
+};
+
+int pm_cmd_flags(int argc, char **argv);
+int pm_cmd_loops(int argc, char **argv);
+int pm_cmd_run(int argc, char **argv);
+int pm_cmd_fit(int argc, char **argv);
+int pm_cmd_report(int argc, char **argv);
+int pm_cmd_machines(int argc, char **argv);
+
+/* ---- saying things (main.c) ------------------------------------------------------------------ */
+
+/* "pmodel: SENTENCE" on standard error; the exit status that fits the error's kind. */
+int pm_complain(const struct pm_error *err);
+/* As pm_complain for a mistake in the command line; adds where to read on.  PM_EXIT_INPUT. */
+int pm_usage_error(const char *command, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+/* The usage of one subcommand on standard output; PM_EXIT_OK. */
+int pm_print_usage(const char *command);
+
+/* ---- options that several commands have (options.c) ------------------------------------------ */
+
+/* Terminal width, colour and so on for standard output. */
+struct pm_report_options pm_default_report_options(void);
+/* --format NAME; false after complaining. */
+bool pm_option_format(const char *command, const char *value, enum pm_report_format *format);
+/* A whole number of at least LOW; false after complaining. */
+bool pm_option_number(const char *command, const char *option, const char *value, unsigned low,
+                      unsigned *number);
+
+/* ---- where things are (paths.c) -------------------------------------------------------------- */
+
+/* "PREFIX/lib/pmodel/NAME" and "PREFIX/share/pmodel/NAME" of this installation, found from the
+   command's own file; owned by the caller.  Errors: /proc is not there, the file is missing. */
+char *pm_library_path(const char *name, struct pm_error *err);
+char *pm_share_path(const char *name, struct pm_error *err);
+
+/* Names of all machine files that `-m NAME` finds: those of $PMODEL_MACHINES first, then the
+   shipped ones; ascending, each once.  Owned by the caller (free each and the array). */
+bool pm_machine_names(char ***names, size_t *n_names, struct pm_error *err);
+/* Reads a machine by name or by file. */
+struct pm_machine *pm_find_machine(const char *name, struct pm_error *err);
+/* Path of the machine file that NAME stands for; owned by the caller. */
+char *pm_machine_path(const char *name, struct pm_error *err);
+/* Block sizes that the levels of all these machines need, ascending; owned by the caller. */
+bool pm_machine_block_sizes(uint64_t **sizes, size_t *n_sizes, struct pm_error *err);
+
+#endif

@@ -1,0 +1,96 @@
+/* `pmodel fit`: models of all runs of a store, put into the store. */
+#include "fit/fit.h"
+
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "cmd/cmd.h"
+#include "core/pm_alloc.h"
+#include "core/store.h"
+
+/* The profiles of all runs; NULL after filling ERR. */
+static struct pm_profile **read_profiles(struct pm_store *store, size_t *n, struct pm_error *err) {
+    struct pm_parameters *sizes;
+    if (!pm_store_runs(store, &sizes, n, err))
+        return NULL;
+    struct pm_profile **profiles = pm_alloc(*n, sizeof *profiles);
+    bool ok = true;
+    for (size_t i = 0; i < *n && ok; i++) {
+        profiles[i] = pm_store_profile(store, &sizes[i], err);
+        ok = profiles[i] != NULL;
+    }
+    free(sizes);
+    if (ok)
+        return profiles;
+    for (size_t i = 0; i < *n && profiles[i]; i++)
+        pm_profile_free(profiles[i]);
+    free(profiles);
+    return NULL;
+}
+
+static bool fit_store(struct pm_store *store, const struct pm_fit_options *fit_options,
+                      const struct pm_report_options *options, bool with_models,
+                      struct pm_error *err) {
+    struct pm_structure *structure = pm_store_structure(store, err);
+    if (!structure)
+        return false;
+    size_t n_profiles = 0;
+    struct pm_profile **profiles = read_profiles(store, &n_profiles, err);
+    struct pm_fit_statistics statistics = {0};
+    struct pm_model_set *models = NULL;
+    if (profiles)
+        models = pm_fit(structure, (const struct pm_profile *const *)profiles, n_profiles,
+                        fit_options, &statistics, err);
+    bool ok = models && pm_store_put_models(store, models, err);
+    if (ok)
+        pm_report_models(stdout, structure, models, &statistics, with_models, options);
+    if (models)
+        pm_model_set_free(models);
+    for (size_t i = 0; profiles && i < n_profiles; i++)
+        pm_profile_free(profiles[i]);
+    free(profiles);
+    pm_structure_free(structure);
+    return ok;
+}
+
+int pm_cmd_fit(int argc, char **argv) {
+    enum { OPT_THREADS = 256, OPT_MODELS, OPT_FORMAT };
+    static const struct option long_options[] = {
+        {"threads", required_argument, NULL, OPT_THREADS},
+        {"models", no_argument, NULL, OPT_MODELS},
+        {"format", required_argument, NULL, OPT_FORMAT},
+        {0},
+    };
+    struct pm_fit_options fit_options = {0};
+    struct pm_report_options options = pm_default_report_options();
+    bool with_models = false;
+    opterr = 0;
+    for (int c; (c = getopt_long(argc, argv, "", long_options, NULL)) != -1;)
+        switch (c) {
+        case OPT_THREADS:
+            if (!pm_option_number("fit", "--threads", optarg, 1, &fit_options.n_threads))
+                return PM_EXIT_INPUT;
+            break;
+        case OPT_MODELS:
+            with_models = true;
+            break;
+        case OPT_FORMAT:
+            if (!pm_option_format("fit", optarg, &options.format))
+                return PM_EXIT_INPUT;
+            break;
+        default:
+            return pm_usage_error("fit", "cannot read option \"%s\"", argv[optind - 1]);
+        }
+    if (argc - optind != 1)
+        return pm_usage_error("fit", "give one store");
+    struct pm_error err = {0};
+    struct pm_store *store = pm_store_open(argv[optind], PM_STORE_READ, &err);
+    if (store) { /* it is a store: now for writing */
+        pm_store_close(store);
+        store = pm_store_open(argv[optind], PM_STORE_CREATE, &err);
+    }
+    bool ok = store && fit_store(store, &fit_options, &options, with_models, &err);
+    pm_store_close(store);
+    return ok ? PM_EXIT_OK : pm_complain(&err);
+}

@@ -1,0 +1,92 @@
+/* The `pmodel` command: the list of subcommands is the pipeline. */
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cmd/cmd.h"
+
+#define PM_VERSION "0.1"
+
+static const struct pm_command commands[] = {
+    {"flags", "", "compiler flags that mark a program at compile time", pm_cmd_flags},
+    {"loops", "[--groups] [--routine NAME] [--plain] [--format table|json|csv] PROGRAM",
+     "what the lifter finds in a program: routines, loops, reference groups, counters",
+     pm_cmd_loops},
+    {"run",
+     "-o STORE [-P NAME=VALUES]... [--where EXPR] [--block SIZES] [--exe PATH]\n"
+     "                  [--env NAME=TEXT]... [--input TEMPLATE:FILE]... [--scratch DIR]\n"
+     "                  [--timeout SECONDS] [--no-memory] [--again] [--dry-run] [-q]\n"
+     "                  -- COMMAND [ARGUMENT]...",
+     "measure a program at one or more problem sizes", pm_cmd_run},
+    {"fit", "[--threads N] [--models] [--format table|json|csv] STORE",
+     "make models of the measurements", pm_cmd_fit},
+    {"report",
+     "[-m MACHINE[,MACHINE]...]... [-P NAME=VALUE[,...]] [--min-percent P] [--top N]\n"
+     "                     [--format table|json|csv] STORE",
+     "time, misses and what limits each loop, at a size, on a machine", pm_cmd_report},
+    {"machines", "[NAME]", "list the machine descriptions, or show one", pm_cmd_machines},
+};
+enum { N_COMMANDS = sizeof commands / sizeof *commands };
+
+static const struct pm_command *find_command(const char *name) {
+    for (size_t i = 0; i < N_COMMANDS; i++)
+        if (strcmp(commands[i].name, name) == 0)
+            return &commands[i];
+    return NULL;
+}
+
+int pm_complain(const struct pm_error *err) {
+    fprintf(stderr, "pmodel: %s\n", err->text);
+    return err->kind == PM_ERROR_SYSTEM ? PM_EXIT_SYSTEM : PM_EXIT_INPUT;
+}
+
+int pm_usage_error(const char *command, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    fprintf(stderr, "pmodel %s: ", command);
+    vfprintf(stderr, format, arguments);
+    fprintf(stderr, " (see `pmodel %s --help`)\n", command);
+    va_end(arguments);
+    return PM_EXIT_INPUT;
+}
+
+int pm_print_usage(const char *name) {
+    const struct pm_command *command = find_command(name);
+    printf("usage: pmodel %s %s\n%s.\nSee also `man pmodel-%s`.\n", command->name,
+           command->synopsis, command->purpose, command->name);
+    return PM_EXIT_OK;
+}
+
+static int print_help(FILE *out) {
+    fprintf(out, "pmodel: how will this code behave at ten times the size, on another machine, and "
+                 "which loop should be mended first?\n\n");
+    for (size_t i = 0; i < N_COMMANDS; i++)
+        fprintf(out, "  pmodel %-9s %s\n", commands[i].name, commands[i].purpose);
+    fprintf(out, "\n`pmodel COMMAND --help` shows a command's options, `man pmodel` all of it.\n");
+    return out == stdout ? PM_EXIT_OK : PM_EXIT_INPUT;
+}
+
+int main(int argc, char **argv) {
+    if (argc < 2)
+        return print_help(stderr);
+    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 ||
+        strcmp(argv[1], "help") == 0)
+        return print_help(stdout);
+    if (strcmp(argv[1], "--version") == 0) {
+        puts("pmodel " PM_VERSION);
+        return PM_EXIT_OK;
+    }
+    const struct pm_command *command = find_command(argv[1]);
+    if (!command) {
+        fprintf(stderr, "pmodel: no command \"%s\" (see `pmodel --help`)\n", argv[1]);
+        return PM_EXIT_INPUT;
+    }
+    if (argc > 2 && (strcmp(argv[2], "--help") == 0 || strcmp(argv[2], "-h") == 0))
+        return pm_print_usage(command->name);
+    int status = command->run(argc - 1, argv + 1);
+    if (fflush(stdout) != 0 || ferror(stdout)) {
+        fprintf(stderr, "pmodel: cannot write to standard output\n");
+        return PM_EXIT_SYSTEM;
+    }
+    return status;
+}

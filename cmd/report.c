@@ -1,0 +1,215 @@
+/* `pmodel report`: a store at one size, on one or more machines. */
+#define _GNU_SOURCE
+#include "report/report.h"
+
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd/cmd.h"
+#include "core/pm_alloc.h"
+#include "core/store.h"
+#include "fit/fit.h"
+#include "sched/sched.h"
+
+struct request {
+    struct {
+        PM_ARRAY(struct pm_machine *, machines);
+    } on;
+    struct pm_parameters at; /* n == 0: the largest measured size */
+    struct pm_report_options options;
+};
+
+/* "a,b": adds the machines of a list. */
+static bool add_machines(struct request *request, const char *list, struct pm_error *err) {
+    char *copy = pm_strdup(list), *rest = copy;
+    bool ok = true;
+    for (char *name; ok && (name = strsep(&rest, ","));) {
+        struct pm_machine *machine = pm_find_machine(name, err);
+        ok = machine != NULL;
+        if (ok)
+            *PM_PUSH(&request->on, machines) = machine;
+    }
+    free(copy);
+    return ok;
+}
+
+/* All machines that are shipped, where -m was not given. */
+static bool add_all_machines(struct request *request, struct pm_error *err) {
+    char **names;
+    size_t n_names;
+    if (!pm_machine_names(&names, &n_names, err))
+        return false;
+    bool ok = true;
+    for (size_t i = 0; i < n_names; i++) {
+        ok = ok && add_machines(request, names[i], err);
+        free(names[i]);
+    }
+    free(names);
+    return ok;
+}
+
+/* ---- the profile at the size that was asked for ---------------------------------------------- */
+
+/* True if RUN has every value that WANTED names. */
+static bool matches(const struct pm_parameters *run, const struct pm_parameters *wanted) {
+    for (size_t i = 0; i < wanted->n; i++) {
+        double value;
+        if (!pm_parameters_get(run, wanted->names[i], &value) || value != wanted->values[i])
+            return false;
+    }
+    return true;
+}
+
+static bool check_names(const struct pm_parameters *known, const struct pm_parameters *wanted,
+                        struct pm_error *err) {
+
+    for (size_t i = 0; i < wanted->n; i++) {
+        double ignored;
+        if (pm_parameters_get(known, wanted->names[i], &ignored))
+            continue;
+        char *text = pm_strdup("");
+        for (size_t k = 0; k < known->n; k++) {
+            char *longer = pm_sprintf("%s%s%s", text, k ? ", " : "", known->names[k]);
+            free(text);
+            text = longer;
+        }
+        if (known->n)
+            pm_fail(err, "no parameter \"%s\" in this store: its runs have %s", wanted->names[i],
+                    text);
+        else
+            pm_fail(err, "no parameter \"%s\" in this store: its run was made without -P",
+                    wanted->names[i]);
+        free(text);
+        return false;
+    }
+    return true;
+}
+
+/* Measured at this very size? Else the models'. */
+static struct pm_profile *find_profile(struct pm_store *store, const struct pm_structure *structure,
+                                       const struct pm_parameters *at, char **measured_up_to,
+                                       struct pm_error *err) {
+    struct pm_parameters *runs;
+    size_t n_runs;
+    if (!pm_store_runs(store, &runs, &n_runs, err))
+        return NULL;
+    struct pm_profile *profile = NULL;
+    const struct pm_parameters *hit = NULL;
+    if (n_runs == 0) {
+        pm_fail(err, "the store holds no run yet: measure with `pmodel run`");
+    } else if (check_names(&runs[n_runs - 1], at, err)) {
+        *measured_up_to = pm_parameters_text(&runs[n_runs - 1]);
+        for (size_t i = n_runs; i-- > 0 && !hit;)
+            if (matches(&runs[i], at))
+                hit = &runs[i];
+        if (hit) {
+            profile = pm_store_profile(store, hit, err);
+        } else {
+            struct pm_model_set *models = pm_store_models(store, err);
+            if (models) {
+                profile = pm_fit_instantiate(structure, models, at, err);
+                pm_model_set_free(models);
+            } else if (err->kind == PM_ERROR_NONE) {
+                pm_fail(err, "this size was not measured and there are no models yet: call "
+                             "`pmodel fit` on the store first");
+            }
+        }
+    }
+    free(runs);
+    return profile;
+}
+
+/* ---- predictions ----------------------------------------------------------------------------- */
+
+static bool predict_all(const struct request *request, struct pm_store *store,
+                        struct pm_error *err) {
+    struct pm_structure *structure = pm_store_structure(store, err);
+    if (!structure)
+        return false;
+    char *measured_up_to = NULL;
+    struct pm_profile *profile = find_profile(store, structure, &request->at, &measured_up_to, err);
+    size_t n = request->on.n_machines;
+    struct pm_prediction **predictions = pm_alloc(n, sizeof *predictions);
+    bool ok = profile != NULL;
+    for (size_t i = 0; i < n && ok; i++) {
+        predictions[i] = pm_predict(structure, profile, request->on.machines[i], err);
+        ok = predictions[i] != NULL;
+        if (ok && !predictions[i]->measured_up_to)
+            predictions[i]->measured_up_to = pm_strdup(measured_up_to);
+    }
+    if (ok)
+        pm_report_predictions(stdout, structure, (const struct pm_prediction *const *)predictions,
+                              n, &request->options);
+    for (size_t i = 0; i < n; i++)
+        if (predictions[i])
+            pm_prediction_free(predictions[i]);
+    free(predictions);
+    free(measured_up_to);
+    if (profile)
+        pm_profile_free(profile);
+    pm_structure_free(structure);
+    return ok;
+}
+
+/* ---- the command line ------------------------------------------------------------------------ */
+
+enum { OPT_FORMAT = 256, OPT_MIN_PERCENT, OPT_TOP };
+
+/* 0, or the exit status after complaining. */
+static int read_option(struct request *request, int c, struct pm_error *err) {
+    char *end;
+    switch (c) {
+    case 'm':
+        return add_machines(request, optarg, err) ? 0 : pm_complain(err);
+    case 'P':
+        return pm_parameters_parse(optarg, &request->at, err) ? 0 : pm_complain(err);
+    case OPT_FORMAT:
+        return pm_option_format("report", optarg, &request->options.format) ? 0 : PM_EXIT_INPUT;
+    case OPT_TOP:
+        return pm_option_number("report", "--top", optarg, 1, &request->options.max_rows)
+                   ? 0
+                   : PM_EXIT_INPUT;
+    case OPT_MIN_PERCENT:
+        request->options.min_percent = strtod(optarg, &end);
+        if (end != optarg && *end == '\0' && request->options.min_percent >= 0 &&
+            request->options.min_percent <= 100)
+            return 0;
+        return pm_usage_error("report", "--min-percent takes 0 to 100, not \"%s\"", optarg);
+    default:
+        return -1;
+    }
+}
+
+int pm_cmd_report(int argc, char **argv) {
+    static const struct option long_options[] = {
+        {"machine", required_argument, NULL, 'm'},
+        {"format", required_argument, NULL, OPT_FORMAT},
+        {"min-percent", required_argument, NULL, OPT_MIN_PERCENT},
+        {"top", required_argument, NULL, OPT_TOP},
+        {0},
+    };
+    struct request request = {.options = pm_default_report_options()};
+    struct pm_error err = {0};
+    int status = 0;
+    opterr = 0;
+    for (int c; status == 0 && (c = getopt_long(argc, argv, "m:P:", long_options, NULL)) != -1;) {
+        status = read_option(&request, c, &err);
+        if (status < 0)
+            status = pm_usage_error("report", "cannot read option \"%s\"", argv[optind - 1]);
+    }
+    if (status == 0 && argc - optind != 1)
+        status = pm_usage_error("report", "give one store");
+    if (status == 0) {
+        struct pm_store *store = pm_store_open(argv[optind], PM_STORE_READ, &err);
+        bool ok = store && (request.on.n_machines || add_all_machines(&request, &err)) &&
+                  predict_all(&request, store, &err);
+        pm_store_close(store);
+        status = ok ? PM_EXIT_OK : pm_complain(&err);
+    }
+    for (size_t i = 0; i < request.on.n_machines; i++)
+        pm_machine_free(request.on.machines[i]);
+    free(request.on.machines);
+    return status;
+}

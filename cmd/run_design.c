@@ -1,0 +1,220 @@
+/* Which sizes to run; see run_design.h. */
+#include "cmd/run_design.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/expression.h"
+
+enum { MAX_VALUES = 100000 }; /* more is a mistake in a range */
+
+/* One -P: a list of values or a formula. */
+struct dimension {
+    char name[PM_PARAMETER_NAME_SIZE];
+    PM_ARRAY(double, values);
+    struct pm_expression *formula; /* NULL: a list */
+    size_t at;                     /* position in values while the product is walked */
+};
+
+struct dimensions {
+    PM_ARRAY(struct dimension, all);
+};
+
+/* ---- reading one -P -------------------------------------------------------------------------- */
+
+static bool read_number(const char *text, const char *end, double *value) {
+    char *stop;
+    if (text == end)
+        return false;
+    *value = strtod(text, &stop);
+    return stop == end && isfinite(*value);
+}
+
+/* "24" or "24:64:8" or "24:64" between TEXT and END. */
+static bool add_item(struct dimension *dimension, const char *text, const char *end) {
+    const char *first = memchr(text, ':', (size_t)(end - text));
+    double low, high, step = 1;
+    if (!first) {
+        if (!read_number(text, end, &low))
+            return false;
+        *PM_PUSH(dimension, values) = low;
+        return true;
+    }
+    const char *second = memchr(first + 1, ':', (size_t)(end - first - 1));
+    if (!read_number(text, first, &low) || !read_number(first + 1, second ? second : end, &high) ||
+        (second && !read_number(second + 1, end, &step)) || step <= 0 || high < low ||
+        (high - low) / step > MAX_VALUES)
+        return false;
+    size_t n = (size_t)floor((high - low) / step * (1 + 1e-12)) + 1;
+    for (size_t i = 0; i < n; i++)
+        *PM_PUSH(dimension, values) = low + (double)i * step;
+    return true;
+}
+
+static bool read_list(struct dimension *dimension, const char *text) {
+    for (const char *item = text;; item++) {
+        const char *end = item + strcspn(item, ",");
+        if (!add_item(dimension, item, end)) {
+            dimension->n_values = 0;
+            return false;
+        }
+        item = end;
+        if (*end == '\0')
+            return true;
+    }
+}
+
+static bool read_spec(struct dimensions *dimensions, const char *spec, struct pm_error *err) {
+    const char *equals = strchr(spec, '=');
+    if (!equals || equals == spec || equals - spec >= PM_PARAMETER_NAME_SIZE)
+        return pm_fail(err, "-P %s: write NAME=VALUES, as in N=24,32,40 or N=24:64:8", spec);
+    struct dimension *dimension = PM_PUSH(dimensions, all);
+    memcpy(dimension->name, spec, (size_t)(equals - spec));
+    struct pm_parameters probe = {0}; /* checks the name */
+    if (!pm_parameters_set(&probe, dimension->name, 0, err))
+        return pm_fail_in(err, "-P %s", spec);
+    for (size_t i = 0; i + 1 < dimensions->n_all; i++)
+        if (strcmp(dimensions->all[i].name, dimension->name) == 0)
+            return pm_fail(err, "-P %s: %s is given twice", spec, dimension->name);
+    if (read_list(dimension, equals + 1))
+        return true;
+    dimension->formula = pm_expression_parse(equals + 1, err);
+    return dimension->formula || pm_fail_in(err, "-P %s", spec);
+}
+
+/* ---- one point of the product ---------------------------------------------------------------- */
+
+static bool evaluate(const struct pm_expression *expression, const struct pm_parameters *at,
+                     double *value, struct pm_error *err) {
+    const char *names[PM_MAX_PARAMETERS];
+    for (size_t i = 0; i < at->n; i++)
+        names[i] = at->names[i];
+    return pm_expression_evaluate(expression, at->n, names, at->values, value, err);
+}
+
+/* Formulas may use each other: those that can be evaluated are, until none is left. */
+static bool add_formulas(const struct dimensions *dimensions, struct pm_parameters *at,
+                         struct pm_error *err) {
+    for (bool progress = true; progress;) {
+        progress = false;
+        const struct dimension *waiting = NULL;
+        for (size_t i = 0; i < dimensions->n_all; i++) {
+            const struct dimension *dimension = &dimensions->all[i];
+            double value;
+            if (!dimension->formula || pm_parameters_get(at, dimension->name, &value))
+                continue;
+            if (!evaluate(dimension->formula, at, &value, err)) {
+                waiting = dimension;
+                continue;
+            }
+            if (!isfinite(value))
+                return pm_fail(err, "-P %s: the formula has no finite value", dimension->name);
+            if (!pm_parameters_set(at, dimension->name, value, err))
+                return false;
+            progress = true;
+        }
+        if (!waiting)
+            return true;
+        if (!progress)
+            return pm_fail_in(err, "-P %s", waiting->name);
+    }
+    return true;
+}
+
+static bool make_point(const struct dimensions *dimensions, struct pm_parameters *at,
+                       struct pm_error *err) {
+    *at = (struct pm_parameters){0};
+    for (size_t i = 0; i < dimensions->n_all; i++) {
+        const struct dimension *dimension = &dimensions->all[i];
+        if (!dimension->formula &&
+            !pm_parameters_set(at, dimension->name, dimension->values[dimension->at], err))
+            return false;
+    }
+    return add_formulas(dimensions, at, err);
+}
+
+/* The next point of the product, the last list fastest; false after the last. */
+static bool advance(struct dimensions *dimensions) {
+    for (size_t i = dimensions->n_all; i-- > 0;) {
+        struct dimension *dimension = &dimensions->all[i];
+        if (dimension->formula)
+            continue;
+        if (++dimension->at < dimension->n_values)
+            return true;
+        dimension->at = 0;
+    }
+    return false;
+}
+
+/* ---- the whole ------------------------------------------------------------------------------- */
+
+struct size_list {
+    PM_ARRAY(struct pm_parameters, sizes);
+};
+
+static bool add_point(const struct dimensions *dimensions, const struct pm_expression *where,
+                      struct size_list *list, struct pm_error *err) {
+    struct pm_parameters at;
+    double admitted = 1;
+    if (!make_point(dimensions, &at, err))
+        return false;
+    if (where && !evaluate(where, &at, &admitted, err))
+        return pm_fail_in(err, "--where");
+    if (admitted == 0)
+        return true;
+    for (size_t i = 0; i < list->n_sizes; i++)
+        if (pm_parameters_equal(&list->sizes[i], &at)) {
+            char *text = pm_parameters_text(&at);
+            pm_fail(err, "-P gives the size %s twice", text);
+            free(text);
+            return false;
+        }
+    *PM_PUSH(list, sizes) = at;
+    return true;
+}
+
+static bool walk(struct dimensions *dimensions, const struct pm_expression *where,
+                 struct size_list *list, struct pm_error *err) {
+    do
+        if (!add_point(dimensions, where, list, err))
+            return false;
+    while (advance(dimensions) && list->n_sizes <= MAX_VALUES);
+    return list->n_sizes > 0 || pm_fail(err, "--where leaves no size to run");
+}
+
+bool pm_design_sizes(const struct pm_design *design, struct pm_parameters **sizes, size_t *n_sizes,
+                     struct pm_error *err) {
+    struct dimensions dimensions = {0};
+    struct size_list list = {0};
+    struct pm_expression *where = NULL;
+    bool ok = true;
+    for (size_t i = 0; ok && i < design->n_specs; i++)
+        ok = read_spec(&dimensions, design->specs[i], err);
+    if (ok && design->where) {
+        where = pm_expression_parse(design->where, err);
+        ok = where || pm_fail_in(err, "--where");
+    }
+    ok = ok && walk(&dimensions, where, &list, err);
+    pm_expression_free(where);
+    for (size_t i = 0; i < dimensions.n_all; i++) {
+        free(dimensions.all[i].values);
+        pm_expression_free(dimensions.all[i].formula);
+    }
+    free(dimensions.all);
+    if (!ok) {
+        free(list.sizes);
+        return false;
+    }
+    *sizes = list.sizes;
+    *n_sizes = list.n_sizes;
+    return true;
+}
+
+void pm_design_free(struct pm_design *design) {
+    for (size_t i = 0; i < design->n_specs; i++)
+        free(design->specs[i]);
+    free(design->specs);
+    free(design->where);
+}

@@ -1,0 +1,24 @@
+/* Which sizes to run: from `-P` and `--where` to a list of problem sizes. */
+#ifndef PM_RUN_DESIGN_H
+#define PM_RUN_DESIGN_H
+
+#include "core/parameters.h"
+#include "core/pm_alloc.h"
+#include "core/pm_error.h"
+
+struct pm_design {
+    PM_ARRAY(char *, specs); /* texts of -P, in order; owned */
+    char *where;             /* condition, NULL all; owned */
+};
+
+/* The sizes, in the order in which the lists name them: the full cross product of the lists
+   (`N=24,32,40`, `N=24:64:8`), each with its formulas (`M=floor((N-1)/3)`) evaluated, of which
+   those are left for which `where` is not 0.  Without -P: one size without parameters.  Errors:
+   not a list nor a formula, the same name twice, formulas that need each other, an unknown name,
+   no size left, the same size twice.  *SIZES is owned by the caller (free). */
+bool pm_design_sizes(const struct pm_design *design, struct pm_parameters **sizes, size_t *n_sizes,
+                     struct pm_error *err);
+
+void pm_design_free(struct pm_design *design); /* what it owns */
+
+#endif

@@ -1,0 +1,26 @@
+/* From the raw files of one run (one a process) to the profile that the store keeps. */
+#ifndef PM_RUN_INGEST_H
+#define PM_RUN_INGEST_H
+
+#include "core/pm_error.h"
+#include "core/profile.h"
+#include "core/store.h"
+#include "core/structure.h"
+
+struct pm_ingested {
+    struct pm_profile *profile; /* owned */
+    bool *inexact;              /* one for each routine; owned */
+    uint32_t n_threads, n_processes;
+    double accesses; /* of one block size */
+    char *notes;     /* sentences, one a line; NULL none; owned */
+};
+
+/* Adds up the raw files in FOLDER that belong to STRUCTURE: counters over processes and threads,
+   from which all edges are solved, and histograms (each thread had a private cache).  Errors: no
+   raw file, one of another program, a damaged one. */
+bool pm_ingest(const char *folder, const struct pm_structure *structure,
+               const struct pm_parameters *at, const uint64_t *block_sizes, size_t n_block_sizes,
+               struct pm_ingested *ingested, struct pm_error *err);
+void pm_ingested_free(struct pm_ingested *ingested); /* what it owns */
+
+#endif

@@ -1,0 +1,209 @@
+/* Starting the user's command; see run_launch.h. */
+#define _GNU_SOURCE
+#include "cmd/run_launch.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+static double now_seconds(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+/* ---- in the child ---------------------------------------------------------------------------- */
+
+/* What the child tells over the status pipe before it executes the command. */
+struct message {
+    enum { MESSAGE_DIRECT = 1, MESSAGE_FAILED } kind;
+    int error;
+    char what[64];
+};
+
+static void tell(int pipe, int kind, const char *what) {
+    struct message message = {.kind = kind, .error = errno};
+    snprintf(message.what, sizeof message.what, "%s", what);
+    ssize_t ignored = write(pipe, &message, sizeof message);
+    (void)ignored;
+}
+
+static bool write_file(const char *path, const char *text) {
+    int file = open(path, O_WRONLY | O_CLOEXEC);
+    bool ok = file >= 0 && write(file, text, strlen(text)) == (ssize_t)strlen(text);
+    if (file >= 0)
+        close(file);
+    return ok;
+}
+
+/* A mount namespace of its own: directly where we may, else inside a user namespace in which we are
+   who we were. */
+static bool enter_namespace(void) {
+    if (unshare(CLONE_NEWNS) == 0)
+        return true;
+    char map[64];
+    unsigned user = geteuid(), group = getegid();
+    if (unshare(CLONE_NEWUSER | CLONE_NEWNS) != 0)
+        return false;
+    snprintf(map, sizeof map, "%u %u 1", user, user);
+    if (!write_file("/proc/self/uid_map", map) || !write_file("/proc/self/setgroups", "deny"))
+        return false;
+    snprintf(map, sizeof map, "%u %u 1", group, group);
+    return write_file("/proc/self/gid_map", map);
+}
+
+static bool mount_over(const struct pm_launch *launch) {
+    return enter_namespace() && mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0 &&
+           mount(launch->instrumented, launch->program, NULL, MS_BIND, NULL) == 0;
+}
+
+static bool is_program(const struct pm_launch *launch) {
+    char *real = realpath(launch->command_path, NULL);
+    bool same = real && strcmp(real, launch->program) == 0;
+    free(real);
+    return same;
+}
+
+static void __attribute__((noreturn))
+run_child(const struct pm_launch *launch, int error_pipe, int status_pipe) {
+    const char *path = launch->command_path;
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (launch->timeout_seconds > 0)
+        setpgid(0, 0); /* so that all of it can be ended together */
+    dup2(error_pipe, STDERR_FILENO);
+    if (!mount_over(launch)) {
+        if (!is_program(launch)) {
+            tell(status_pipe, MESSAGE_FAILED, "mount");
+            _exit(127);
+        }
+        path = launch->instrumented;
+        tell(status_pipe, MESSAGE_DIRECT, "");
+    }
+    if (launch->folder && chdir(launch->folder) != 0) {
+        tell(status_pipe, MESSAGE_FAILED, "enter the folder");
+        _exit(127);
+    }
+    for (size_t i = 0; launch->environment[i]; i++)
+        putenv((char *)(uintptr_t)launch->environment[i]);
+    execv(path, launch->argv);
+    tell(status_pipe, MESSAGE_FAILED, "execute");
+    _exit(127);
+}
+
+/* ---- in the parent --------------------------------------------------------------------------- */
+
+static void keep_tail(struct pm_launch_result *result, const char *bytes, size_t n) {
+    size_t used = strlen(result->tail);
+    for (size_t i = 0; i < n; i++) {
+        if (used == PM_LAUNCH_TAIL) {
+            memmove(result->tail, result->tail + PM_LAUNCH_TAIL / 2, PM_LAUNCH_TAIL / 2);
+            used = PM_LAUNCH_TAIL / 2;
+        }
+        result->tail[used++] = bytes[i] ? bytes[i] : ' ';
+    }
+    result->tail[used] = '\0';
+}
+
+/* Passes on what is there; false at the end of the stream. */
+static bool pass_on(int from, struct pm_launch_result *result) {
+    char buffer[4096];
+    ssize_t n = read(from, buffer, sizeof buffer);
+    if (n <= 0)
+        return n < 0 && (errno == EAGAIN || errno == EINTR);
+    for (ssize_t done = 0, step; done < n; done += step)
+        if ((step = write(STDERR_FILENO, buffer + done, (size_t)(n - done))) < 0)
+            break;
+    keep_tail(result, buffer, (size_t)n);
+    return true;
+}
+
+/* Waits for the child, passing on its standard error; ends it at the deadline. */
+static void attend(pid_t child, int error_pipe, double timeout, struct pm_launch_result *result) {
+    double deadline = timeout > 0 ? now_seconds() + timeout : 0;
+    struct rusage usage;
+    bool open_stream = true;
+    for (;;) {
+        struct pollfd poll_for = {.fd = open_stream ? error_pipe : -1, .events = POLLIN};
+        int ready = poll(&poll_for, 1, 20);
+        if (ready > 0 && !pass_on(error_pipe, result))
+            open_stream = false;
+        if (deadline && !result->timed_out && now_seconds() > deadline) {
+            result->timed_out = true;
+            kill(-child, SIGKILL);
+            kill(child, SIGKILL);
+        }
+        if (ready <= 0 || !open_stream)
+            if (wait4(child, &result->status, WNOHANG, &usage) == child)
+                break;
+    }
+    fcntl(error_pipe, F_SETFL, O_NONBLOCK);
+    while (poll(&(struct pollfd){.fd = error_pipe, .events = POLLIN}, 1, 0) > 0 &&
+           pass_on(error_pipe, result))
+        ;
+    result->cpu_seconds = (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
+                          1e-6 * (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec);
+}
+
+static bool hear_child(int status_pipe, const struct pm_launch *launch,
+                       struct pm_launch_result *result, struct pm_error *err) {
+    struct message message;
+    bool ok = true;
+    while (read(status_pipe, &message, sizeof message) == (ssize_t)sizeof message) {
+        if (message.kind == MESSAGE_DIRECT) {
+            result->in_place = false;
+            continue;
+        }
+        errno = message.error;
+        if (strcmp(message.what, "mount") == 0)
+            pm_fail_errno(err,
+                          "%s is not the program itself, and this system does not let us lay the "
+                          "instrumented copy over %s (mount namespace)",
+                          launch->command_path, launch->program);
+        else
+            pm_fail_errno(err, "cannot %s %s", message.what,
+                          message.what[0] == 'e' && message.what[1] == 'x' ? launch->command_path
+                                                                           : launch->folder);
+        ok = false;
+    }
+    return ok;
+}
+
+bool pm_launch_run(const struct pm_launch *launch, struct pm_launch_result *result,
+                   struct pm_error *err) {
+    int error_pipe[2], status_pipe[2];
+    *result = (struct pm_launch_result){.in_place = true};
+    if (pipe2(error_pipe, O_CLOEXEC) != 0)
+        return pm_fail_errno(err, "cannot make a pipe");
+    if (pipe2(status_pipe, O_CLOEXEC) != 0) {
+        close(error_pipe[0]);
+        close(error_pipe[1]);
+        return pm_fail_errno(err, "cannot make a pipe");
+    }
+    fflush(NULL);
+    double start = now_seconds();
+    pid_t child = fork();
+    if (child == 0)
+        run_child(launch, error_pipe[1], status_pipe[1]);
+    close(error_pipe[1]);
+    close(status_pipe[1]);
+    bool ok = child > 0 || pm_fail_errno(err, "cannot start a process");
+    if (ok) {
+        ok = hear_child(status_pipe[0], launch, result, err); /* until it executes */
+        attend(child, error_pipe[0], launch->timeout_seconds, result);
+        result->wall_seconds = now_seconds() - start;
+    }
+    close(error_pipe[0]);
+    close(status_pipe[0]);
+    return ok;
+}

@@ -1,0 +1,36 @@
+/* Starting the user's command so that it runs the instrumented program in place of the plain one.
+ */
+#ifndef PM_RUN_LAUNCH_H
+#define PM_RUN_LAUNCH_H
+
+#include "core/pm_error.h"
+
+struct pm_launch {
+    char *const *argv;              /* command and arguments, NULL at the end */
+    const char *command_path;       /* the file to execute */
+    const char *program;            /* real path of the program that was instrumented */
+    const char *instrumented;       /* its copy */
+    const char *folder;             /* to run in; NULL: where we are */
+    const char *const *environment; /* NAME=TEXT to add, NULL at the end */
+    double timeout_seconds;         /* 0: none */
+};
+
+enum { PM_LAUNCH_TAIL = 4096 };
+
+struct pm_launch_result {
+    int status; /* as waitpid gives it */
+    bool timed_out;
+    bool in_place; /* false: no mount namespace, the copy ran under its own path */
+    double wall_seconds, cpu_seconds;
+    char tail[PM_LAUNCH_TAIL + 1]; /* the last that it wrote on standard error */
+};
+
+/* Runs the command and waits.  In the child's own mount namespace the instrumented copy lies over
+   the program's path, so that argv[0], /proc/self/exe, $ORIGIN, scripts and launchers see what they
+   are used to, and nothing outside is changed.  Where the system allows no namespace the copy is
+   executed directly (argv[0] kept) if it is the command itself; else that is an error.  Standard
+   output is the child's; standard error is passed on and its end kept. */
+bool pm_launch_run(const struct pm_launch *launch, struct pm_launch_result *result,
+                   struct pm_error *err);
+
+#endif

@@ -1,0 +1,167 @@
+/* The command line of `pmodel run`; see run_request.h. */
+#define _GNU_SOURCE
+#include "cmd/run_request.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd/cmd.h"
+#include "core/pm_alloc.h"
+
+static bool add_block_size(struct pm_run_request *request, const char *item, struct pm_error *err) {
+    char *end;
+    errno = 0;
+    unsigned long long size = strtoull(item, &end, 10);
+    if (errno || end == item || *end || size == 0 || size & (size - 1) || size > 2u << 20)
+        return pm_fail(err, "--block takes powers of two from 1 to 2097152 bytes, not \"%s\"",
+                       item);
+    for (size_t i = 0; i < request->n_block_sizes; i++)
+        if (request->block_sizes[i] == size)
+            return true;
+    request->block_sizes =
+        pm_realloc(request->block_sizes, request->n_block_sizes + 1, sizeof *request->block_sizes);
+    request->block_sizes[request->n_block_sizes++] = size;
+    return true;
+}
+
+static int compare_sizes(const void *a, const void *b) {
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
+static bool add_block_sizes(struct pm_run_request *request, const char *list,
+                            struct pm_error *err) {
+    char *copy = pm_strdup(list), *rest = copy;
+    bool ok = true;
+    for (char *item; ok && (item = strsep(&rest, ","));)
+        ok = add_block_size(request, item, err);
+    free(copy);
+    if (ok)
+        qsort(request->block_sizes, request->n_block_sizes, sizeof *request->block_sizes,
+              compare_sizes);
+    return ok;
+}
+
+static bool add_input(struct pm_run_request *request, const char *text, struct pm_error *err) {
+    const char *colon = strrchr(text, ':');
+    if (!colon || colon == text || colon[1] == '\0')
+        return pm_fail(err, "--input %s: write TEMPLATE:FILE", text);
+    struct pm_run_input *input = PM_PUSH(request, inputs);
+    char *from = strndup(text, (size_t)(colon - text));
+    input->from = from ? realpath(from, NULL) : NULL;
+    input->to = pm_strdup(colon + 1);
+    bool ok = input->from || pm_fail(err, "--input %s: cannot read %s", text, from);
+    free(from);
+    return ok;
+}
+
+enum {
+    OPT_WHERE = 256,
+    OPT_BLOCK,
+    OPT_EXE,
+    OPT_ENV,
+    OPT_INPUT,
+    OPT_SCRATCH,
+    OPT_TIMEOUT,
+    OPT_NO_MEMORY,
+    OPT_AGAIN,
+    OPT_DRY_RUN
+};
+
+static const struct option long_options[] = {
+    {"where", required_argument, NULL, OPT_WHERE},
+    {"block", required_argument, NULL, OPT_BLOCK},
+    {"exe", required_argument, NULL, OPT_EXE},
+    {"env", required_argument, NULL, OPT_ENV},
+    {"input", required_argument, NULL, OPT_INPUT},
+    {"scratch", required_argument, NULL, OPT_SCRATCH},
+    {"timeout", required_argument, NULL, OPT_TIMEOUT},
+    {"no-memory", no_argument, NULL, OPT_NO_MEMORY},
+    {"again", no_argument, NULL, OPT_AGAIN},
+    {"dry-run", no_argument, NULL, OPT_DRY_RUN},
+    {0},
+};
+
+/* 0, or the exit status after complaining. */
+static int read_option(struct pm_run_request *request, int c, struct pm_error *err) {
+    switch (c) {
+    case 'o':
+        request->store_path = optarg;
+        return 0;
+    case 'P':
+        *PM_PUSH(&request->design, specs) = pm_strdup(optarg);
+        return 0;
+    case 'q':
+        request->quiet = true;
+        return 0;
+    case OPT_WHERE:
+        free(request->design.where);
+        request->design.where = pm_strdup(optarg);
+        return 0;
+    case OPT_BLOCK:
+        return add_block_sizes(request, optarg, err) ? 0 : pm_complain(err);
+    case OPT_EXE:
+        request->exe = optarg;
+        return 0;
+    case OPT_ENV:
+        if (!strchr(optarg, '=') || *optarg == '=')
+            return pm_usage_error("run", "--env takes NAME=TEXT, not \"%s\"", optarg);
+        *PM_PUSH(request, environment) = optarg;
+        return 0;
+    case OPT_INPUT:
+        return add_input(request, optarg, err) ? 0 : pm_complain(err);
+    case OPT_SCRATCH:
+        request->scratch = optarg;
+        return 0;
+    case OPT_TIMEOUT:
+        return pm_option_number("run", "--timeout", optarg, 1, &request->timeout) ? 0
+                                                                                  : PM_EXIT_INPUT;
+    case OPT_NO_MEMORY:
+        request->no_memory = true;
+        return 0;
+    case OPT_AGAIN:
+        request->again = true;
+        return 0;
+    case OPT_DRY_RUN:
+        request->dry_run = true;
+        return 0;
+    default:
+        return -1;
+    }
+}
+
+int pm_read_run_request(struct pm_run_request *request, int argc, char **argv) {
+    struct pm_error err = {0};
+    opterr = 0;
+    for (int c; (c = getopt_long(argc, argv, "+o:P:q", long_options, NULL)) != -1;) {
+        int status = read_option(request, c, &err);
+        if (status < 0)
+            return pm_usage_error("run", "cannot read option \"%s\"", argv[optind - 1]);
+        if (status > 0)
+            return status;
+    }
+    request->argv = argv + optind;
+    if (!request->argv[0])
+        return pm_usage_error("run", "give a command after --");
+    if (!request->store_path && !request->dry_run)
+        return pm_usage_error("run", "name the store with -o NAME.pmdb");
+    if (request->no_memory && request->n_block_sizes)
+        return pm_usage_error("run", "--no-memory and --block exclude each other");
+    if (!request->no_memory && !request->n_block_sizes &&
+        !pm_machine_block_sizes(&request->block_sizes, &request->n_block_sizes, &err))
+        return pm_complain(&err);
+    return 0;
+}
+
+void pm_run_request_free(struct pm_run_request *request) {
+    pm_design_free(&request->design);
+    for (size_t i = 0; i < request->n_inputs; i++) {
+        free(request->inputs[i].from);
+        free(request->inputs[i].to);
+    }
+    free(request->inputs);
+    free(request->environment);
+    free(request->block_sizes);
+}
