@@ -1,0 +1,42 @@
+# Which runs `pmodel run` makes: lists, ranges, formulas, conditions, substitution.
+. "$TOP/tests/lib.sh"
+
+# expect_plan NAME EXPECTED ARGUMENTS...: what --dry-run prints.
+expect_plan() {
+    local name=$1 expected=$2 plan
+    shift 2
+    plan=$(pmodel run --dry-run "$@" 2>&1)
+    if [ "$plan" = "$expected" ]; then pass "$name"; else fail "$name" "printed: $plan"; fi
+}
+
+expect_plan "a list of sizes gives one run each, in order" \
+    $'N=24: ./a 24\nN=40: ./a 40\nN=32: ./a 32' -P N=24,40,32 -- ./a '{N}'
+expect_plan "a range has both ends" $'N=8: ./a 8\nN=12: ./a 12\nN=16: ./a 16' -P N=8:16:4 -- ./a '{N}'
+expect_plan "a fraction keeps its digits" 'T=0.1: ./a -t=0.1' -P T=0.1 -- ./a '-t={T}'
+expect_plan "a formula follows its parameters" \
+    $'M=7 N=24: ./a 24 7\nM=13 N=40: ./a 40 13' -P N=24,40 -P 'M=floor((N-1)/3)' -- ./a '{N}' '{M}'
+expect_plan "a formula may stand before what it needs" \
+    'K=9 M=8 N=24: ./a 9' -P 'K=M+1' -P 'M=N/3' -P N=24 -- ./a '{K}'
+expect_plan "a condition admits sizes" $'N=4: ./a 4\nN=8: ./a 8' -P N=2:8 --where 'N%4==0' -- ./a '{N}'
+expect_plan "two lists give their product" \
+    $'A=1 B=3: ./a 1 3\nA=1 B=4: ./a 1 4\nA=2 B=3: ./a 2 3\nA=2 B=4: ./a 2 4' \
+    -P A=1,2 -P B=3,4 -- ./a '{A}' '{B}'
+expect_plan "braces around other things stay" $'N=2: ./a \'{ x }\' \'{"k":{"j":1}}\'' \
+    -P N=2 -- ./a '{ x }' '{"k":{"j":1}}'
+expect_plan "doubled braces give the text itself" $'N=2: ./a {N}=' -P N=2 -- ./a '{{N}}='
+expect_plan "without parameters there is one run" './a x' -- ./a x
+
+expect_error "an unknown name in an argument is named" 2 '\{K\} is no parameter' \
+    pmodel run --dry-run -P N=2 -- ./a '{K}'
+expect_error "an unknown name in a formula is named" 2 'Q' \
+    pmodel run --dry-run -P N=2 -P 'M=Q+1' -- ./a
+expect_error "formulas in a circle are refused" 2 'A|B' \
+    pmodel run --dry-run -P 'A=B+1' -P 'B=A+1' -- ./a
+expect_error "a parameter given twice is refused" 2 'twice' pmodel run --dry-run -P N=2 -P N=3 -- ./a
+expect_error "a size given twice is refused" 2 'twice' pmodel run --dry-run -P N=2,2 -- ./a
+expect_error "a condition that nothing meets is refused" 2 'no size' \
+    pmodel run --dry-run -P N=1,2 --where 'N>5' -- ./a
+expect_error "a mistake in a formula is shown with a caret" 2 '\^' \
+    pmodel run --dry-run -P N=2 -P 'M=floor(N' -- ./a
+expect_error "a name must be a name" 2 '9x' pmodel run --dry-run -P 9x=2 -- ./a
+expect_error "no command is a mistake" 2 'command' pmodel run --dry-run -P N=2

@@ -1,0 +1,281 @@
+/* The profile store gives back what was put in, refuses what is not a store, and loses nothing. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "core/pm_alloc.h"
+#include "core/store.h"
+
+static char path[512];
+
+static int set_up(void **state) {
+    (void)state;
+    const char *folder = getenv("TMP");
+    snprintf(path, sizeof path, "%s/store-%d.pmdb", folder ? folder : "/tmp", (int)getpid());
+    unlink(path);
+    return 0;
+}
+
+static int tear_down(void **state) {
+    (void)state;
+    unlink(path);
+    return 0;
+}
+
+/* One routine, one basic block that loops, one group. */
+static struct pm_structure *small_structure(uint8_t build) {
+    struct pm_structure *s = pm_structure_new();
+    s->isa = pm_strdup("x86-64");
+    struct pm_module *module = PM_PUSH(s, modules);
+    module->path = pm_strdup("./small");
+    module->name = pm_strdup("small");
+    module->build_id[0] = build;
+    module->build_id_bytes = 20;
+    struct pm_scope *scope = PM_PUSH(s, scopes);
+    scope->kind = PM_SCOPE_MODULE;
+    scope->name = pm_strdup("small");
+    scope->routine = scope->header = PM_NONE;
+    scope->fold = module->scope = 1;
+    scope = PM_PUSH(s, scopes);
+    scope->kind = PM_SCOPE_ROUTINE;
+    scope->parent = 1;
+    scope->fold = 2;
+    scope->name = pm_strdup("main");
+    struct pm_routine *routine = PM_PUSH(s, routines);
+    routine->name = pm_strdup("main");
+    routine->display_name = pm_strdup("main");
+    routine->address = 0x1000;
+    routine->size_bytes = 16;
+    routine->scope = 2;
+    routine->n_blocks = 1;
+    routine->n_edges = 3;
+    routine->counted = true;
+    struct pm_block *block = PM_PUSH(s, blocks);
+    block->address = 0x1000;
+    block->size_bytes = 16;
+    block->n_instructions = 4;
+    block->scope = 2;
+    block->loop = PM_NONE;
+    block->n_references = 1;
+    *PM_PUSH(s, edges) = (struct pm_edge){.from = PM_NONE, .counter = 0, .kind = PM_EDGE_ENTRY};
+    *PM_PUSH(s, edges) = (struct pm_edge){.counter = 1, .kind = PM_EDGE_TAKEN};
+    *PM_PUSH(s, edges) = (struct pm_edge){.to = PM_NONE, .counter = PM_NONE, .kind = PM_EDGE_EXIT};
+    s->n_counters = 2;
+    *PM_PUSH(s, references) =
+        (struct pm_reference){.address = 0x1004, .size_bytes = 8, .access = PM_ACCESS_LOAD};
+    struct pm_group *group = PM_PUSH(s, groups);
+    group->scope = 2;
+    group->object = pm_strdup("a");
+    group->n_loads = 1;
+    group->n_strides = 1;
+    group->strides = pm_alloc(1, sizeof *group->strides);
+    group->strides[0] = (struct pm_stride){.kind = PM_STRIDE_IS_CONSTANT, .bytes = 8};
+    pm_structure_assign_keys(s);
+    return s;
+}
+
+static struct pm_profile *small_profile(double n) {
+    struct pm_profile *p = pm_alloc(1, sizeof *p);
+    assert_true(pm_parameters_set(&p->parameters, "N", n, NULL));
+    p->n_edges = 3;
+    p->edge_counts = pm_alloc(3, sizeof *p->edge_counts);
+    p->edge_counts[0] = 1;
+    p->edge_counts[1] = n - 1;
+    p->edge_counts[2] = 1;
+    p->n_histograms = 1;
+    p->histograms = pm_alloc(1, sizeof *p->histograms);
+    struct pm_histogram *h = &p->histograms[0].histogram;
+    h->block_bytes = 64;
+    h->cold_loads = n / 8;
+    h->n_bins = 1;
+    h->bins = pm_alloc(1, sizeof *h->bins);
+    h->bins[0] = (struct pm_bin){.low = 0, .high = 0, .mean = 0, .loads = n - n / 8};
+    p->n_block_sizes = 1;
+    p->block_sizes = pm_alloc(1, sizeof *p->block_sizes);
+    p->block_sizes[0] = 64;
+    return p;
+}
+
+static void put(struct pm_store *store, double n) {
+    struct pm_error err = {0};
+    struct pm_profile *profile = small_profile(n);
+    char command[] = "./small", settings[] = "command ./small {N}", notes[] = "a note";
+    struct pm_run_facts facts = {.command = command,
+                                 .wall_seconds = 0.5,
+                                 .n_threads = 1,
+                                 .n_processes = 1,
+                                 .settings = settings,
+                                 .notes = notes};
+    bool inexact[1] = {n == 64};
+    assert_true(pm_store_put_run(store, profile, &facts, inexact, 1, &err));
+    pm_profile_free(profile);
+}
+
+static struct pm_store *open_new(void) {
+    struct pm_error err = {0};
+    struct pm_store *store = pm_store_open(path, PM_STORE_CREATE, &err);
+    assert_non_null(store);
+    struct pm_structure *s = small_structure(1);
+    assert_true(pm_store_put_structure(store, s, &err));
+    pm_structure_free(s);
+    return store;
+}
+
+static void runs_come_back_whole(void **state) {
+    (void)state;
+    struct pm_error err = {0};
+    struct pm_store *store = open_new();
+    put(store, 64);
+    put(store, 8);
+    put(store, 16);
+    pm_store_close(store);
+
+    store = pm_store_open(path, PM_STORE_READ, &err);
+    assert_non_null(store);
+    struct pm_parameters *runs;
+    size_t n_runs;
+    assert_true(pm_store_runs(store, &runs, &n_runs, &err));
+    assert_int_equal(n_runs, 3);
+    assert_true(runs[0].values[0] == 8 && runs[2].values[0] == 64);
+    struct pm_profile *profile = pm_store_profile(store, &runs[2], &err);
+    assert_non_null(profile);
+    assert_int_equal(profile->n_edges, 3);
+    assert_true(profile->edge_counts[1] == 63);
+    assert_int_equal(profile->n_inexact_routines, 1);
+    assert_int_equal(profile->n_block_sizes, 1);
+    const struct pm_histogram *h = pm_profile_histogram(profile, 0, 64);
+    assert_non_null(h);
+    assert_true(h->cold_loads == 8 && h->n_bins == 1 && h->bins[0].loads == 56);
+    assert_null(pm_profile_histogram(profile, 0, 128));
+    pm_profile_free(profile);
+    struct pm_run_facts facts;
+    assert_true(pm_store_run_facts(store, &runs[0], &facts, &err));
+    assert_string_equal(facts.notes, "a note");
+    pm_run_facts_free(&facts);
+    free(runs);
+    pm_store_close(store);
+}
+
+static void a_run_that_is_there_is_found(void **state) {
+    (void)state;
+    struct pm_error err = {0};
+    struct pm_store *store = open_new();
+    put(store, 16);
+    struct pm_parameters at = {0};
+    pm_parameters_set(&at, "N", 16, NULL);
+    const uint64_t have[] = {64}, more[] = {64, 128}, part[] = {6};
+    const char *settings = "command ./small {N}";
+    bool found;
+    assert_true(pm_store_has_run(store, &at, settings, have, 1, &found, &err) && found);
+    assert_true(pm_store_has_run(store, &at, settings, more, 2, &found, &err) && !found);
+    assert_true(pm_store_has_run(store, &at, settings, part, 1, &found, &err) && !found);
+    assert_true(pm_store_has_run(store, &at, "other", have, 1, &found, &err) && !found);
+    pm_parameters_set(&at, "N", 17, NULL);
+    assert_true(pm_store_has_run(store, &at, settings, have, 1, &found, &err) && !found);
+    assert_null(pm_store_profile(store, &at, &err));
+    assert_int_equal(err.kind, PM_ERROR_NONE);
+    pm_store_close(store);
+}
+
+static void a_run_replaces_the_one_of_its_size(void **state) {
+    (void)state;
+    struct pm_error err = {0};
+    struct pm_store *store = open_new();
+    put(store, 16);
+    put(store, 16);
+    struct pm_parameters *runs;
+    size_t n_runs;
+    assert_true(pm_store_runs(store, &runs, &n_runs, &err));
+    assert_int_equal(n_runs, 1);
+    free(runs);
+    pm_store_close(store);
+}
+
+static void another_build_is_refused(void **state) {
+    (void)state;
+    struct pm_error err = {0};
+    struct pm_store *store = open_new();
+    struct pm_structure *same = small_structure(1), *other = small_structure(2);
+    assert_true(pm_store_put_structure(store, same, &err));
+    assert_false(pm_store_put_structure(store, other, &err));
+    assert_non_null(strstr(err.text, "another build of small"));
+    struct pm_structure *kept = pm_store_structure(store, &err);
+    assert_non_null(kept);
+    assert_true(pm_structure_hash(kept) == pm_structure_hash(same));
+    pm_structure_free(kept);
+    pm_structure_free(same);
+    pm_structure_free(other);
+    pm_store_close(store);
+}
+
+/* Every truncation and a damaged byte every few: an error or the right answer, never a crash. */
+static void a_damaged_store_never_crashes(void **state) {
+    (void)state;
+    struct pm_store *store = open_new();
+    put(store, 16);
+    pm_store_close(store);
+    FILE *file = fopen(path, "rb");
+    assert_non_null(file);
+    static unsigned char bytes[1 << 18];
+    size_t n = fread(bytes, 1, sizeof bytes, file);
+    fclose(file);
+    struct pm_parameters at = {0};
+    pm_parameters_set(&at, "N", 16, NULL);
+    for (size_t i = 0; i < 2 * n; i += 173) {
+        size_t length = i < n ? i : n;
+        unsigned char *byte = &bytes[i < n ? 0 : i - n], saved = *byte;
+        if (i >= n)
+            *byte ^= 0x55;
+        file = fopen(path, "wb");
+        assert_non_null(file);
+        fwrite(bytes, 1, length, file);
+        fclose(file);
+        *byte = saved;
+        struct pm_error err = {0};
+        store = pm_store_open(path, PM_STORE_READ, &err);
+        if (!store) {
+            assert_non_null(strstr(err.text, path));
+            continue;
+        }
+        struct pm_structure *structure = pm_store_structure(store, &err);
+        struct pm_profile *profile = pm_store_profile(store, &at, &err);
+        if (structure)
+            pm_structure_free(structure);
+        if (profile)
+            pm_profile_free(profile);
+        pm_store_close(store);
+    }
+}
+
+static void foreign_files_are_refused(void **state) {
+    (void)state;
+    struct pm_error err = {0};
+    assert_null(pm_store_open(path, PM_STORE_READ, &err));
+    assert_non_null(strstr(err.text, "no such store"));
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    fputs("words, words, words: this is no database, however long it may be", file);
+    fclose(file);
+    assert_null(pm_store_open(path, PM_STORE_CREATE, &err));
+    assert_non_null(strstr(err.text, "not a pmodel store"));
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(runs_come_back_whole, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_run_that_is_there_is_found, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_run_replaces_the_one_of_its_size, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(another_build_is_refused, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_damaged_store_never_crashes, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(foreign_files_are_refused, set_up, tear_down),
+    };
+    return cmocka_run_group_tests_name("store", tests, NULL, NULL);
+}
