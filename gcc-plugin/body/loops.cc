@@ -1,0 +1,177 @@
+/* Source loops: line range, trip count, what the vectoriser and the unroller made of them, and
+   which instructions they hold. */
+#include "state.h"
+
+/* ---- source lines ---- */
+
+/* The BLOCK of the inlined routine whose code is at LOCATION; NULL for the function's own. */
+static tree inlined_scope(location_t location) {
+    for (tree block = LOCATION_BLOCK(location); block && TREE_CODE(block) == BLOCK;
+         block = BLOCK_SUPERCONTEXT(block))
+        if (inlined_function_outer_scope_p(block))
+            return block;
+    return NULL_TREE;
+}
+
+/* LOCATION as it looks from SCOPE: of code inlined into SCOPE the place of the call there; 0 for
+   code that is not in SCOPE. */
+static location_t seen_from(location_t location, tree scope) {
+    for (;;) {
+        tree own = inlined_scope(location);
+        if (own == scope)
+            return location;
+        if (!own)
+            return UNKNOWN_LOCATION;
+        location_t call = BLOCK_SOURCE_LOCATION(own);
+        location = set_block(LOCATION_LOCUS(call), BLOCK_SUPERCONTEXT(own));
+        if (LOCATION_LOCUS(location) == UNKNOWN_LOCATION)
+            return UNKNOWN_LOCATION;
+    }
+}
+
+/* Line of LOCATION if it is in FILE and SCOPE, else 0. */
+static int line_seen_from(location_t location, tree scope, const char *file) {
+    if (LOCATION_LOCUS(location) <= BUILTINS_LOCATION)
+        return 0;
+    expanded_location place = expand_location(seen_from(location, scope));
+    return place.file && strcmp(place.file, file) == 0 ? place.line : 0;
+}
+
+/* GCC names a loop by its exit test.  That is the loop's first line in a `for` and a `while`; of a
+   `do … while` the first statement is nearer to the beginning. */
+static void find_lines(class loop *loop, struct pm_source_loop *record) {
+    location_t location = find_loop_location(loop).get_location_t();
+    expanded_location place = expand_location(location);
+    if (!place.file || LOCATION_LOCUS(location) <= BUILTINS_LOCATION)
+        return;
+    tree scope = inlined_scope(location);
+    record->file = place.file;
+    record->line = record->last_line = place.line;
+    basic_block *blocks = get_loop_body(loop);
+    for (unsigned i = 0; i < loop->num_nodes; i++)
+        for (gimple_stmt_iterator gsi = gsi_start_bb(blocks[i]); !gsi_end_p(gsi); gsi_next(&gsi)) {
+            gimple *statement = gsi_stmt(gsi);
+            if (is_gimple_debug(statement))
+                continue;
+            int line = line_seen_from(gimple_location(statement), scope, place.file);
+            if (line == 0)
+                continue;
+            if (blocks[i] == loop->header)
+                record->line = MIN(record->line, line);
+            record->last_line = MAX(record->last_line, line);
+        }
+    free(blocks);
+}
+
+/* ---- trip count ---- */
+
+static std::string trip_count_of(class loop *loop) {
+    tree count = number_of_latch_executions(loop);
+    return count && count != chrec_dont_know ? pm_expression_text(count) : "";
+}
+
+void pm_record_source_loops(enum pm_phase phase) {
+    auto &source_loops = pm_state()->source_loops;
+    if (!loops_for_fn(cfun))
+        return;
+    bool count = (phase == PHASE_EARLY || phase == PHASE_LATE) && scev_initialized_p() &&
+                 loops_state_satisfies_p(LOOPS_HAVE_PREHEADERS);
+    for (auto loop : loops_list(cfun, 0)) {
+        if (!loop->header || !loop_outer(loop))
+            continue;
+        struct pm_source_loop record;
+        auto before = source_loops.find(loop->num);
+        if (before != source_loops.end())
+            record = before->second;
+        record.number = loop->num;
+        record.depth = loop_depth(loop);
+        record.parent = loop_outer(loop_outer(loop)) ? loop_outer(loop)->num : 0;
+        if (record.line == 0)
+            find_lines(loop, &record);
+        if (count && record.trip_count.empty())
+            record.trip_count = trip_count_of(loop);
+        source_loops[loop->num] = record;
+    }
+}
+
+/* ---- the vectoriser ---- */
+
+static bool has_vector_statement(class loop *loop) {
+    basic_block *blocks = get_loop_body(loop);
+    bool found = false;
+    for (unsigned i = 0; i < loop->num_nodes && !found; i++)
+        for (gimple_stmt_iterator gsi = gsi_start_bb(blocks[i]); !gsi_end_p(gsi) && !found;
+             gsi_next(&gsi)) {
+            tree result = gimple_get_lhs(gsi_stmt(gsi));
+            found = blocks[i]->loop_father == loop && result && VECTOR_TYPE_P(TREE_TYPE(result));
+        }
+    free(blocks);
+    return found;
+}
+
+void pm_before_vectorizer() {
+    struct pm_function_state *s = pm_state();
+    for (auto loop : loops_list(cfun, 0)) {
+        if (!loop_outer(loop))
+            continue;
+        s->loops_before_vectorizer.insert(loop->num);
+        if (has_vector_statement(loop))
+            s->vector_loops_before_vectorizer.insert(loop->num);
+    }
+}
+
+/* A prologue or epilogue runs fewer times than a vector has elements, and the vectoriser notes so;
+   the scalar version that stands in when pointers overlap has no such bound. */
+static bool has_small_bound(class loop *loop) {
+    const int max_elements = 64;
+    return loop->any_upper_bound && wi::ltu_p(loop->nb_iterations_upper_bound, max_elements);
+}
+
+void pm_after_vectorizer() {
+    struct pm_function_state *s = pm_state();
+    pm_record_source_loops(PHASE_VECTORIZED);
+    std::set<std::pair<std::string, int>> vectorized_places;
+    for (auto loop : loops_list(cfun, 0)) {
+        if (!loop_outer(loop) || s->vector_loops_before_vectorizer.count(loop->num) ||
+            !has_vector_statement(loop))
+            continue;
+        struct pm_source_loop &record = s->source_loops[loop->num];
+        record.flags |= PM_LOOP_VECTORIZED;
+        vectorized_places.insert({record.file, record.line});
+    }
+    for (auto loop : loops_list(cfun, 0)) {
+        if (!loop_outer(loop) || s->loops_before_vectorizer.count(loop->num))
+            continue;
+        struct pm_source_loop &record = s->source_loops[loop->num];
+        if (vectorized_places.count({record.file, record.line}) && has_small_bound(loop))
+            record.flags |= PM_LOOP_REMAINDER;
+    }
+}
+
+/* ---- RTL ---- */
+
+void pm_record_instruction_loops() {
+    if (!loops_for_fn(cfun))
+        return;
+    auto &loop_of_insn = pm_state()->source_loop_of_insn;
+    basic_block block;
+    rtx_insn *insn;
+    FOR_EACH_BB_FN(block, cfun)
+    if (block->loop_father)
+        FOR_BB_INSNS(block, insn)
+    if (INSN_P(insn)) {
+        class loop *loop = block->loop_father;
+        loop_of_insn.insert({INSN_UID(insn), loop_outer(loop) ? loop->num : 0});
+    }
+}
+
+void pm_record_unroll_factors() {
+    if (!loops_for_fn(cfun))
+        return;
+    auto &source_loops = pm_state()->source_loops;
+    for (auto loop : loops_list(cfun, 0)) {
+        auto record = source_loops.find(loop->num);
+        if (record != source_loops.end() && loop->lpt_decision.decision != LPT_NONE)
+            record->second.unroll = loop->lpt_decision.times + 1;
+    }
+}

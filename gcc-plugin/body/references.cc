@@ -1,0 +1,231 @@
+/* The accesses of a function's statements: which object, how many bytes, load or store, and the
+   strides.  Three looks are taken at each (enum pm_phase): early, because there the access is
+   nearest to the source text; late, because there the code is what will be emitted, vectorised and
+   with its induction variables, while scalar evolutions are still to be had; and before expansion,
+   for what later passes made. */
+#include "state.h"
+
+struct memory_access {
+    tree reference;
+    bool store;
+};
+
+static bool is_memory(tree t) {
+    tree base = get_base_address(t);
+    if (!base)
+        return false;
+    if (TREE_CODE(base) == MEM_REF || TREE_CODE(base) == TARGET_MEM_REF)
+        return true;
+    return DECL_P(base) &&
+           (VAR_P(base) || TREE_CODE(base) == PARM_DECL || TREE_CODE(base) == RESULT_DECL) &&
+           !is_gimple_reg(base);
+}
+
+static void add_access(std::vector<memory_access> *accesses, tree reference, bool store) {
+    if (TREE_CODE(reference) == WITH_SIZE_EXPR)
+        reference = TREE_OPERAND(reference, 0);
+    if (is_memory(reference))
+        accesses->push_back({reference, store});
+}
+
+static bool add_load(gimple *, tree, tree reference, void *accesses) {
+    add_access((std::vector<memory_access> *)accesses, reference, false);
+    return false;
+}
+
+static bool add_store(gimple *, tree, tree reference, void *accesses) {
+    add_access((std::vector<memory_access> *)accesses, reference, true);
+    return false;
+}
+
+/* ---- analysis ---- */
+
+static struct pm_reference new_reference(gimple *statement, bool store, enum pm_phase phase) {
+    struct pm_reference reference;
+    reference.phase = phase;
+    reference.store = store;
+    class loop *loop = gimple_bb(statement)->loop_father;
+    reference.source_loop = loop && loop_outer(loop) ? loop->num : 0;
+    expanded_location place = expand_location(gimple_location(statement));
+    reference.file = place.file ? place.file : "";
+    reference.line = place.line;
+    return reference;
+}
+
+static bool all_known(const struct pm_reference &reference) {
+    for (const pm_level &level : reference.levels)
+        if (level.stride.kind == PM_STRIDE_UNKNOWN || level.stride.kind == PM_STRIDE_INDIRECT)
+            return false;
+    return true;
+}
+
+/* What the early look saw is nearer to the source: its text always, its object unless the later
+   look found another one (locations are copied to statements that GCC makes up). */
+static void take_early_description(struct pm_reference *reference, int identity) {
+    struct pm_reference *early = pm_find_reference(identity);
+    if (early && early->phase != PHASE_EARLY)
+        early = pm_find_reference(early->early);
+    if (!early || early->store != reference->store)
+        return;
+    if (reference->object.known() && reference->object.name != early->object.name)
+        return;
+    reference->early = early - &pm_state()->references[0] + pm_state()->first_identity;
+    reference->text = early->text;
+    if (early->object.known())
+        reference->object = early->object;
+}
+
+/* SOURCE_IDENTITY: a stamp that the statement has already, or 0. */
+static int analyse(gimple *statement, const memory_access &what, enum pm_phase phase,
+                   int source_identity) {
+    struct pm_reference reference = new_reference(statement, what.store, phase);
+    tree size = TYPE_SIZE_UNIT(TREE_TYPE(what.reference));
+    if (size && tree_fits_shwi_p(size))
+        reference.size_bytes = tree_to_shwi(size);
+    if (what.store)
+        reference.flags |= PM_REFERENCE_STORE;
+    if (TREE_THIS_VOLATILE(what.reference))
+        reference.flags |= PM_REFERENCE_VOLATILE;
+    reference.text = pm_reference_text(what.reference);
+    reference.object = pm_object_of_reference(what.reference);
+
+    std::vector<pm_address_part> parts = pm_address_of_reference(what.reference);
+    reference.fixed_address = parts.empty();
+    reference.levels = pm_strides_of_address(parts, gimple_bb(statement)->loop_father);
+    struct pm_reference *source = pm_find_reference(source_identity);
+    if (source && source->phase == PHASE_LATE && source->store == reference.store &&
+        source->source_loop == reference.source_loop && !all_known(reference))
+        reference.levels = source->levels;
+    if (source)
+        take_early_description(&reference, source_identity);
+
+    int identity = pm_add_reference(reference);
+    tree base = get_base_address(what.reference);
+    if (phase == PHASE_EXPAND && base && DECL_P(base))
+        pm_state()->references_of_decl[DECL_UID(base)].push_back(identity);
+    return identity;
+}
+
+/* ---- masked loads and stores, gathers and scatters ---- */
+
+/* Where the call's pointer and its vector of offsets stand; false for other calls. */
+static bool is_vector_access(gcall *call, tree *pointer, tree *offsets, bool *store) {
+    *offsets = NULL_TREE;
+    if (gimple_call_internal_p(call)) {
+        internal_fn function = gimple_call_internal_fn(call);
+        *store = internal_store_fn_p(function);
+        if (!internal_load_fn_p(function) && !*store)
+            return false;
+        *pointer = gimple_call_arg(call, 0);
+        if (internal_gather_scatter_fn_p(function))
+            *offsets = gimple_call_arg(call, 1);
+        return POINTER_TYPE_P(TREE_TYPE(*pointer));
+    }
+    /* On x86 the vectoriser gathers by the target's built-in functions:
+       gather (old, pointer, offsets, mask, scale), scatter (pointer, mask, offsets, …). */
+    if (!gimple_call_builtin_p(call, BUILT_IN_MD) || gimple_call_num_args(call) != 5)
+        return false;
+    const char *name = IDENTIFIER_POINTER(DECL_NAME(gimple_call_fndecl(call)));
+    *store = strstr(name, "_scatter") != NULL;
+    if (!*store && !strstr(name, "_gather"))
+        return false;
+    *pointer = gimple_call_arg(call, *store ? 0 : 1);
+    *offsets = gimple_call_arg(call, 2);
+    return POINTER_TYPE_P(TREE_TYPE(*pointer));
+}
+
+/* The size of one element of a gather, of the whole vector of a masked access. */
+static HOST_WIDE_INT vector_access_size(gcall *call, bool store, bool gather) {
+    tree value =
+        store ? gimple_call_arg(call, gimple_call_num_args(call) - 1) : gimple_call_lhs(call);
+    if (!value || !VECTOR_TYPE_P(TREE_TYPE(value)))
+        return 0;
+    tree type = gather ? TREE_TYPE(TREE_TYPE(value)) : TREE_TYPE(value);
+    tree size = TYPE_SIZE_UNIT(type);
+    return size && tree_fits_shwi_p(size) ? tree_to_shwi(size) : 0;
+}
+
+static void stamp_vector_access(gcall *call, enum pm_phase phase) {
+    tree pointer, offsets;
+    bool store;
+    if (!is_vector_access(call, &pointer, &offsets, &store))
+        return;
+    int stamp = pm_stamp_of_location(gimple_location(call));
+    struct pm_reference *source = pm_find_reference(stamp);
+    if (phase == PHASE_EXPAND && source && (source->flags & PM_REFERENCE_MASKED))
+        return; /* the late look has seen it */
+    struct pm_reference reference = new_reference(call, store, phase);
+    reference.flags = PM_REFERENCE_MASKED | (store ? PM_REFERENCE_STORE : 0) |
+                      (offsets ? PM_REFERENCE_GATHER : 0);
+    reference.size_bytes = vector_access_size(call, store, offsets != NULL_TREE);
+    reference.object = pm_object_of_pointer(pointer);
+    std::vector<pm_address_part> parts = {{pointer, NULL_TREE}};
+    if (offsets)
+        parts.push_back({offsets, NULL_TREE});
+    reference.levels = pm_strides_of_address(parts, gimple_bb(call)->loop_father);
+    take_early_description(&reference, stamp);
+    pm_stamp_statement(call, pm_add_reference(reference));
+}
+
+/* ---- the three looks ---- */
+
+/* Statements that have the same location and the same text before stay alike, so that a warning
+   given once for a place is not given twice. */
+static void look_early(gimple *statement, const std::vector<memory_access> &accesses) {
+    const memory_access &first = accesses[0];
+    auto key = std::make_pair(gimple_location(statement),
+                              (first.store ? "=" : "") + pm_reference_text(first.reference));
+    auto &identities = pm_state()->early_identities;
+    auto found = identities.find(key);
+    if (found == identities.end())
+        found = identities.insert({key, analyse(statement, first, PHASE_EARLY, 0)}).first;
+    pm_stamp_statement(statement, found->second);
+}
+
+/* Stamps the access' tree, and the statement too where it has but one access, or where it copies:
+   then the store names the statement. */
+static void look_late(gimple *statement, const std::vector<memory_access> &accesses,
+                      enum pm_phase phase) {
+    location_t location = gimple_location(statement);
+    int stamp = pm_stamp_of_location(location), identity_of_statement = 0, partner = 0;
+    for (const memory_access &what : accesses) {
+        int identity = pm_stamp_of_tree(what.reference);
+        struct pm_reference *seen = pm_find_reference(identity);
+        if (phase == PHASE_LATE || !seen || seen->phase == PHASE_EARLY || seen->store != what.store)
+            identity = analyse(statement, what, phase, identity ? identity : stamp);
+        if (CAN_HAVE_LOCATION_P(what.reference))
+            pm_stamp_tree(what.reference, location, identity);
+        if (partner) {
+            pm_find_reference(identity)->copy_partner = partner;
+            pm_find_reference(partner)->copy_partner = identity;
+        }
+        partner = identity;
+        if (!identity_of_statement || what.store)
+            identity_of_statement = identity;
+    }
+    if (is_gimple_assign(statement))
+        pm_stamp_statement(statement, identity_of_statement);
+}
+
+void pm_record_references(enum pm_phase phase) {
+    basic_block block;
+    pm_derivative_forget();
+    FOR_EACH_BB_FN(block, cfun)
+    for (gimple_stmt_iterator gsi = gsi_start_bb(block); !gsi_end_p(gsi); gsi_next(&gsi)) {
+        gimple *statement = gsi_stmt(gsi);
+        if (is_gimple_debug(statement) || gimple_clobber_p(statement))
+            continue;
+        std::vector<memory_access> accesses;
+        walk_stmt_load_store_ops(statement, &accesses, add_load, add_store);
+        if (phase == PHASE_EARLY) {
+            if (is_gimple_assign(statement) && !accesses.empty())
+                look_early(statement, accesses);
+            continue;
+        }
+        if (!accesses.empty())
+            look_late(statement, accesses, phase);
+        else if (gcall *call = dyn_cast<gcall *>(statement))
+            stamp_vector_access(call, phase);
+    }
+    pm_derivative_forget();
+}

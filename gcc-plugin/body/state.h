@@ -1,0 +1,187 @@
+/* What the passes learn of one function, in the order in which they learn it, and the entry points
+   of the files that do so.  GCC compiles a function to the end before it begins the next, so there
+   is one state; it holds numbers and text only, never GCC's trees, which may be collected between
+   two passes.
+
+   Two numberings of loops meet here.  A *source loop* carries the number that GCC gives it as long
+   as its loop tree lives (loop->num, from the middle end to the end of the RTL loop passes).  A
+   *final loop* is one of the final control-flow graph, numbered from 1, parents first: it is what
+   the section speaks of.  final_cfg.cc ties the second to the first. */
+#ifndef PM_BODY_STATE_H
+#define PM_BODY_STATE_H
+
+#include "gcc.h"
+#include "core/pmodel_section.h"
+
+enum pm_phase {
+    PHASE_EARLY,      /* loops as the source has them */
+    PHASE_VECTORIZED, /* just after the vectoriser; for loops only */
+    PHASE_LATE,       /* at the end of the loop passes */
+    PHASE_EXPAND,     /* last look before RTL; no scalar evolutions any more */
+};
+
+struct pm_stride {
+    enum pm_stride_kind kind = PM_STRIDE_UNKNOWN;
+    HOST_WIDE_INT bytes = 0; /* an iteration, if constant */
+    std::string expression;  /* if symbolic */
+};
+
+struct pm_level {
+    int source_loop;
+    struct pm_stride stride;
+};
+
+struct pm_object {
+    std::string name = "?", type;
+    enum pm_object_kind kind = PM_OBJECT_UNKNOWN;
+
+    bool known() const { return name != "?"; }
+};
+
+struct pm_reference {
+    enum pm_phase phase;
+    bool store;
+    bool fixed_address = false; /* the same bytes in every iteration of every loop */
+    unsigned flags = 0;         /* enum pm_reference_flags */
+    HOST_WIDE_INT size_bytes = 0;
+    struct pm_object object;
+    std::string text, file;
+    int line = 0;
+    int source_loop = 0;
+    int early = 0;                /* identity of the same access at PHASE_EARLY */
+    int copy_partner = 0;         /* the other side of a copy from memory to memory */
+    std::vector<pm_level> levels; /* innermost first */
+};
+
+struct pm_source_loop {
+    int number, parent, depth;
+    std::string file, trip_count;
+    int line = 0, last_line = 0;
+    unsigned unroll = 1; /* by the RTL unroller */
+    unsigned flags = 0;  /* enum pm_loop_flags */
+};
+
+struct pm_final_loop {
+    int parent, depth;
+    int source_loop; /* 0: tied to none */
+    unsigned flags;
+};
+
+struct pm_final_edge {
+    int from, to;
+    unsigned flags; /* enum pm_cfg_edge_flags */
+};
+
+/* A place in the code: a label of ours before an instruction. */
+struct pm_place {
+    int part;  /* 0 hot, 1 cold */
+    int label; /* number of the internal label */
+};
+
+struct pm_block_start {
+    struct pm_place at;
+    int block;
+};
+
+struct pm_memory_operand {
+    struct pm_place at;
+    int reference; /* identity; 0 none */
+    enum pm_operand_class operand_class;
+    unsigned access; /* 1 load, 2 store, 3 both */
+    int final_loop;
+};
+
+struct pm_jump_table {
+    struct pm_place at;
+    std::vector<pm_place> targets;
+};
+
+struct pm_function_state {
+    tree function;
+    int first_identity; /* of this function's references; identities are unique in a compilation */
+    std::vector<pm_reference> references;
+    std::map<std::pair<location_t, std::string>, int> early_identities;
+    std::map<unsigned, std::vector<int>> references_of_decl; /* by DECL_UID */
+
+    std::map<int, pm_source_loop> source_loops;
+    std::set<int> loops_before_vectorizer, vector_loops_before_vectorizer;
+    std::map<int, int> source_loop_of_insn; /* by INSN_UID */
+
+    std::vector<pm_final_loop> final_loops; /* [0] is not a loop */
+    std::map<int, int> final_loop_of_block; /* by index */
+    std::map<int, int> final_loop_of_insn;
+    std::vector<pm_final_edge> edges;
+
+    int cold_base = 0; /* label, 0 = no cold part */
+    std::vector<pm_block_start> block_starts;
+    std::vector<pm_memory_operand> memory_operands;
+    std::vector<pm_jump_table> jump_tables;
+    std::vector<pm_place> noreturn_calls;
+};
+
+/* ---- state.cc ---- */
+struct pm_function_state *pm_state(); /* of current_function_decl; made where there is none */
+void pm_state_drop();
+int pm_add_reference(const struct pm_reference &reference); /* returns its identity */
+struct pm_reference *pm_find_reference(int identity);       /* NULL if not of this function */
+
+/* ---- text.cc ---- */
+std::string pm_expression_text(tree expression);
+std::string pm_reference_text(tree reference);
+std::string pm_type_text(tree type);
+
+/* ---- objects.cc ---- */
+struct pm_object pm_object_of_reference(tree reference);
+struct pm_object pm_object_of_pointer(tree pointer);
+
+/* ---- stamps.cc ---- */
+void pm_stamp_statement(gimple *statement, int identity);
+void pm_stamp_tree(tree reference, location_t near, int identity);
+int pm_stamp_of_location(location_t location); /* 0 none */
+int pm_stamp_of_tree(tree reference);
+
+/* ---- derivative.cc ---- */
+struct pm_derivative {
+    tree value;    /* bytes an iteration, of type ssizetype; NULL unknown */
+    bool indirect; /* unknown because it depends on a load that moves */
+};
+void pm_derivative_forget(); /* before and after each pass */
+struct pm_derivative pm_derivative_of(tree expression, class loop *loop);
+tree pm_as_ssizetype(tree expression);
+
+/* ---- strides.cc ---- */
+struct pm_address_part {
+    tree value;
+    tree factor; /* NULL = 1 */
+};
+std::vector<pm_address_part> pm_address_of_reference(tree reference);
+std::vector<pm_level> pm_strides_of_address(const std::vector<pm_address_part> &parts,
+                                            class loop *innermost);
+
+/* ---- references.cc ---- */
+void pm_record_references(enum pm_phase phase);
+
+/* ---- loops.cc ---- */
+void pm_record_source_loops(enum pm_phase phase);
+void pm_before_vectorizer();
+void pm_after_vectorizer();
+void pm_record_instruction_loops();
+void pm_record_unroll_factors();
+
+/* ---- final_cfg.cc ---- */
+void pm_record_final_cfg();
+
+/* ---- operands.cc ---- */
+void pm_record_operands(rtx_insn *insn, struct pm_place at);
+bool pm_has_memory_operand(rtx_insn *insn);
+
+/* ---- labels.cc ---- */
+void pm_place_labels();
+
+/* ---- section.cc ---- */
+void pm_emit_section();
+
+/* ---- passes.cc ---- */
+void pm_register_passes(const char *plugin_name);
+
+#endif
