@@ -1,0 +1,100 @@
+/* What `.pmodel` says, read and checked: flat arrays over all contributions.  Names and numbers are
+   those of core/pmodel_section.h; places in the code are link-time addresses here.  Strings lie in
+   the image; NULL is "not known".  Private to binlift/. */
+#ifndef PM_METADATA_H
+#define PM_METADATA_H
+
+#include "binlift/lifted.h"
+#include "core/pmodel_section.h"
+
+struct pm_metadata_loop {
+    uint32_t number, parent, depth, line, line_last, unroll, flags;
+    const char *file, *trip_count;
+};
+
+struct pm_metadata_object {
+    uint32_t number, kind;
+    const char *name, *type;
+};
+
+struct pm_metadata_level {
+    uint32_t loop, kind; /* kind: enum pm_stride_kind */
+    int64_t bytes;
+    const char *expression;
+};
+
+struct pm_metadata_reference {
+    uint32_t number, loop, object, flags, size_bytes, line;
+    const char *text, *file;
+    uint32_t first_level, n_levels;
+};
+
+struct pm_metadata_block {
+    uint64_t address;
+    uint32_t number, loop;
+};
+
+struct pm_metadata_memory {
+    uint64_t address;
+    uint32_t contribution; /* index */
+    uint32_t order;        /* among the records of the section */
+    uint32_t reference, loop;
+    uint8_t operand_class, access;
+};
+
+struct pm_metadata_table {
+    uint64_t address;
+    uint32_t first_target, n_targets;
+};
+
+/* One function.  Its loops, objects and references are ranges of the arrays below. */
+struct pm_contribution {
+    uint64_t base, cold_base;
+    uint32_t flags;
+    bool used; /* false: the code was dropped, or another contribution has the same base */
+    const char *compiler, *options;
+    uint32_t first_loop, n_loops;
+    uint32_t first_object, n_objects;
+    uint32_t first_reference, n_references;
+    uint32_t first_block, n_blocks;
+};
+
+struct pm_metadata {
+    PM_ARRAY(struct pm_contribution, contributions);
+    PM_ARRAY(struct pm_metadata_loop, loops);
+    PM_ARRAY(struct pm_metadata_object, objects);
+    PM_ARRAY(struct pm_metadata_level, levels);
+    PM_ARRAY(struct pm_metadata_reference, references);
+    PM_ARRAY(struct pm_metadata_block, blocks);
+    PM_ARRAY(struct pm_metadata_memory, memory); /* of used contributions, by address and order */
+    PM_ARRAY(struct pm_metadata_table, tables);  /* by address */
+    PM_ARRAY(uint64_t, table_targets);
+    PM_ARRAY(uint64_t, no_returns); /* ascending */
+
+    /* filled by pm_join_metadata */
+    uint32_t *scope_loop; /* scope → index in `loops`, PM_NONE */
+    size_t n_scopes;
+};
+
+/* The loop, object or reference with this NUMBER in a contribution; NULL if there is none. */
+const struct pm_metadata_loop *pm_metadata_find_loop(const struct pm_metadata *metadata,
+                                                     const struct pm_contribution *contribution,
+                                                     uint32_t number);
+const struct pm_metadata_object *pm_metadata_find_object(const struct pm_metadata *metadata,
+                                                         const struct pm_contribution *contribution,
+                                                         uint32_t number);
+const struct pm_metadata_reference *
+pm_metadata_find_reference(const struct pm_metadata *metadata,
+                           const struct pm_contribution *contribution, uint32_t number);
+
+/* Memory records of the instruction at ADDRESS: the first, and how many follow each other. */
+const struct pm_metadata_memory *pm_metadata_memory_at(const struct pm_metadata *metadata,
+                                                       uint64_t address, size_t *n);
+
+/* Appends the contributions in BYTES, a `.pmodel` section of the file PATH. */
+bool pm_metadata_parse(struct pm_metadata *metadata, const char *path, const uint8_t *bytes,
+                       size_t n_bytes, struct pm_error *err);
+/* Sorts what was parsed, and leaves out duplicates.  Once, after the last pm_metadata_parse. */
+void pm_metadata_index(struct pm_metadata *metadata);
+
+#endif
