@@ -1,0 +1,210 @@
+/* Names of scopes, bounds, strides and groups, in the words that every report uses. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/pm_alloc.h"
+#include "report/report.h"
+#include "report/words.h"
+
+const char *pm_base_name(const char *path) {
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+/* Appends ", WORD" (or WORD alone) to LIST, which is freed; gives the new list. */
+static char *append_word(char *list, const char *word) {
+    char *longer = pm_sprintf("%s%s%s", list, *list ? ", " : "", word);
+    free(list);
+    return longer;
+}
+
+/* ---- scopes --------------------------------------------------------------------------------- */
+
+/* Name of the code that SCOPE is in: the routine's, or the callee's in inlined code. */
+static const char *code_name(const struct pm_structure *structure, uint32_t scope) {
+    for (; scope != PM_NONE; scope = structure->scopes[scope].parent) {
+        const struct pm_scope *s = &structure->scopes[scope];
+        if (s->kind == PM_SCOPE_INLINED && s->name)
+            return s->name;
+        if (s->kind == PM_SCOPE_ROUTINE) {
+            if (s->routine < structure->n_routines && structure->routines[s->routine].display_name)
+                return structure->routines[s->routine].display_name;
+            return s->name ? s->name : "?";
+        }
+    }
+    return "?";
+}
+
+static char *loop_label(const struct pm_structure *structure, uint32_t scope) {
+    const struct pm_scope *loop = &structure->scopes[scope];
+    const char *code = code_name(structure, scope);
+    if (loop->name)
+        return pm_sprintf("%s/%u %s", code, loop->depth, loop->name);
+    if (loop->line_first)
+        return pm_sprintf("%s/%u :%u", code, loop->depth, loop->line_first);
+    return pm_sprintf("%s/%u 0x%" PRIx64, code, loop->depth, loop->address_low);
+}
+
+char *pm_scope_label_folded(const struct pm_structure *structure, uint32_t scope) {
+    const struct pm_scope *s = &structure->scopes[scope];
+    switch (s->kind) {
+    case PM_SCOPE_LOOP:
+        return loop_label(structure, scope);
+    case PM_SCOPE_INLINED:
+        return pm_sprintf("%s inlined in %s", s->name ? s->name : "?",
+                          code_name(structure, s->parent));
+    case PM_SCOPE_ROUTINE:
+        return pm_strdup(code_name(structure, scope));
+    default:
+        return pm_strdup(s->name ? s->name : pm_scope_kind_word(s->kind));
+    }
+}
+
+char *pm_scope_label(const struct pm_structure *structure, uint32_t scope) {
+    char *label = pm_scope_label_folded(structure, scope);
+    uint16_t flags = structure->scopes[scope].flags;
+    const char *apart = flags & PM_SCOPE_REMAINDER     ? " (remainder)"
+                        : flags & PM_SCOPE_VECTOR_BODY ? " (vector)"
+                        : flags & PM_SCOPE_IRREDUCIBLE ? " (irreducible)"
+                                                       : "";
+    char *whole = pm_sprintf("%s%s", label, apart);
+    free(label);
+    return whole;
+}
+
+char *pm_scope_source(const struct pm_structure *structure, uint32_t scope) {
+    const struct pm_scope *s = &structure->scopes[scope];
+    if (!s->file)
+        return pm_strdup("?");
+    if (!s->line_first)
+        return pm_sprintf("%s:?", pm_base_name(s->file));
+    return pm_sprintf("%s:%u", pm_base_name(s->file), s->line_first);
+}
+
+char *pm_scope_remarks(const struct pm_structure *structure, uint32_t scope) {
+    const struct pm_scope *s = &structure->scopes[scope];
+    char *remarks = pm_strdup("");
+    if (s->flags & PM_SCOPE_IRREDUCIBLE)
+        remarks = append_word(remarks, "irreducible");
+    if (s->flags & PM_SCOPE_VECTOR_BODY)
+        remarks = append_word(remarks, "vector body");
+    if (s->flags & PM_SCOPE_REMAINDER)
+        remarks = append_word(remarks, "remainder");
+    if (s->unroll > 1) {
+        char *unrolled = pm_sprintf("unrolled %ux", s->unroll);
+        remarks = append_word(remarks, unrolled);
+        free(unrolled);
+    }
+    if (s->fold != scope && s->fold < structure->n_scopes) {
+        char *label = pm_scope_label(structure, s->fold);
+        char *folded = pm_sprintf("reported with %s", label);
+        remarks = append_word(remarks, folded);
+        free(folded);
+        free(label);
+    }
+    return remarks;
+}
+
+const char *pm_scope_kind_word(uint8_t kind) {
+    static const char *const words[] = {"program", "module", "routine", "loop", "inlined"};
+    return kind < sizeof words / sizeof words[0] ? words[kind] : "?";
+}
+
+const char *pm_routine_state_word(uint8_t state) {
+    static const char *const words[] = {"lifted", "partial", "refused"};
+    return state < sizeof words / sizeof words[0] ? words[state] : "?";
+}
+
+/* ---- bounds --------------------------------------------------------------------------------- */
+
+const char *pm_bound_kind_word(uint8_t bound) {
+    static const char *const words[] = {
+        [PM_BOUND_NONE] = "never_executed", [PM_BOUND_ISSUE] = "issue_width",
+        [PM_BOUND_UNIT] = "unit",           [PM_BOUND_RECURRENCE] = "recurrence",
+        [PM_BOUND_LATENCY] = "latency",     [PM_BOUND_LEVEL] = "level",
+        [PM_BOUND_BANDWIDTH] = "bandwidth", [PM_BOUND_UNKNOWN] = "unknown_operations",
+    };
+    return bound < sizeof words / sizeof words[0] ? words[bound] : "?";
+}
+
+const char *pm_level_kind_word(uint8_t level_kind) {
+    return level_kind == PM_LEVEL_TLB ? "tlb" : "cache";
+}
+
+/* A machine file writes fp_adder where a person says "fp adder". */
+static char *unit_label(const char *name) {
+    char *label = pm_strdup(name);
+    for (char *at = label; *at; at++)
+        if (*at == '_')
+            *at = ' ';
+    return label;
+}
+
+char *pm_bound_label(const struct pm_prediction *prediction, uint8_t bound, uint8_t unit,
+                     uint8_t level) {
+    switch (bound) {
+    case PM_BOUND_NONE:
+        return pm_strdup("-");
+    case PM_BOUND_ISSUE:
+        return pm_strdup("issue width");
+    case PM_BOUND_UNIT:
+        return unit < prediction->n_units ? unit_label(prediction->unit_names[unit])
+                                          : pm_strdup("?");
+    case PM_BOUND_RECURRENCE:
+        return pm_strdup("recurrence");
+    case PM_BOUND_LATENCY:
+        return pm_strdup("latency");
+    case PM_BOUND_LEVEL:
+        return level < prediction->n_levels
+                   ? pm_sprintf("%s misses", prediction->level_names[level])
+                   : pm_strdup("?");
+    case PM_BOUND_BANDWIDTH:
+        return pm_strdup("bandwidth");
+    case PM_BOUND_UNKNOWN:
+        return pm_strdup("unknown operations");
+    default:
+        return pm_strdup("?");
+    }
+}
+
+/* ---- reference groups ----------------------------------------------------------------------- */
+
+const char *pm_stride_kind_word(uint8_t kind) {
+    static const char *const words[] = {"unknown", "constant", "symbolic", "indirect"};
+    return kind < sizeof words / sizeof words[0] ? words[kind] : "unknown";
+}
+
+char *pm_stride_label(const struct pm_stride *stride) {
+    switch (stride->kind) {
+    case PM_STRIDE_IS_CONSTANT:
+        return pm_sprintf("%" PRId64, stride->bytes);
+    case PM_STRIDE_IS_SYMBOLIC:
+        return pm_strdup(stride->expression ? stride->expression : "?");
+    case PM_STRIDE_IS_INDIRECT:
+        return pm_strdup("indirect");
+    default:
+        return pm_strdup("?");
+    }
+}
+
+char *pm_strides_label(const struct pm_group *group) {
+    char *label = pm_strdup("");
+    for (uint32_t i = 0; i < group->n_strides; i++) {
+        char *stride = pm_stride_label(&group->strides[i]);
+        label = append_word(label, stride);
+        free(stride);
+    }
+    return label;
+}
+
+char *pm_group_flags_label(const struct pm_group *group) {
+    char *label = pm_strdup("");
+    if (group->flags & PM_GROUP_IRREGULAR)
+        label = append_word(label, "irregular");
+    if (group->flags & PM_GROUP_STACK)
+        label = append_word(label, "stack");
+    if (group->flags & PM_GROUP_CONSTANTS)
+        label = append_word(label, "constant pool");
+    return label;
+}

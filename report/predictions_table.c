@@ -1,0 +1,190 @@
+/* `pmodel report` for people: a header line, the rows by time, notes.  Needs the rows of rows.c. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/predictions.h"
+#include "report/words.h"
+#include "report/writers.h"
+
+/* ---- the header ----------------------------------------------------------------------------- */
+
+/* "measured at this size", or how far the prediction goes beyond what was measured. */
+static char *range_text(const struct pm_prediction *prediction) {
+    if (!prediction->predicted)
+        return pm_strdup("measured at this size");
+    const char *up_to = prediction->measured_up_to ? prediction->measured_up_to : "?";
+    struct pm_number_text error = pm_percent_text(prediction->relative_error);
+    if (prediction->extrapolation > 1)
+        return pm_sprintf("measured up to %s, so extrapolated %.1fx; models' error %s%%", up_to,
+                          prediction->extrapolation, error.text);
+    return pm_sprintf("measured up to %s, so not extrapolated; models' error %s%%", up_to,
+                      error.text);
+}
+
+static void print_header(FILE *out, const struct pm_prediction *prediction,
+                         const struct pm_report_options *options) {
+    char *parameters = pm_parameters_text(&prediction->parameters);
+    char *range = range_text(prediction);
+    char *what = pm_sprintf("%s  %s%son %s: predicted %s", prediction->program, parameters,
+                            *parameters ? "  " : "", prediction->machine_title,
+                            pm_seconds_text(prediction->seconds).text);
+    char *line = pm_sprintf("%s     %s", what, range);
+    if (!options->width || strlen(line) <= options->width) {
+        pm_print_bold(out, line, options->color);
+    } else {
+        pm_print_bold(out, what, options->color);
+        pm_print_wrapped(out, "  ", "  ", range, options->width);
+    }
+    free(line);
+    free(what);
+    free(range);
+    free(parameters);
+}
+
+/* ---- rows ----------------------------------------------------------------------------------- */
+
+static struct pm_text_table *new_table(const struct pm_prediction *prediction) {
+    struct pm_text_table *table = pm_text_table_new();
+    pm_text_table_column(table, "TIME", PM_COLUMN_NUMBER);
+    pm_text_table_column(table, "%", PM_COLUMN_NUMBER);
+    pm_text_table_column(table, "LOOP", PM_COLUMN_NAME);
+    pm_text_table_column(table, "SOURCE", PM_COLUMN_NAME);
+    pm_text_table_column(table, "BOUND BY", PM_COLUMN_TEXT);
+    for (size_t level = 0; level < prediction->n_levels; level++) {
+        char *title = pm_sprintf("%s/it", prediction->level_names[level]);
+        pm_text_table_column(table, title, PM_COLUMN_NUMBER);
+        free(title);
+    }
+    return table;
+}
+
+static void add_cell(struct pm_text_table *table, bool lower_bound, const char *text) {
+    char *cell = pm_sprintf("%s%s", lower_bound ? ">" : "", text);
+    pm_text_table_cell(table, cell);
+    free(cell);
+}
+
+static void add_row(struct pm_text_table *table, const struct pm_row *row, size_t n_levels) {
+    add_cell(table, row->time_is_lower_bound, pm_seconds_text(row->seconds).text);
+    pm_text_table_cell(table, pm_percent_text(row->share).text);
+    pm_text_table_cell(table, row->label);
+    pm_text_table_cell(table, row->source);
+    pm_text_table_cell(table, row->bound_label);
+    for (size_t level = 0; level < n_levels; level++) {
+        double misses = row->misses_per_iteration[level];
+        add_cell(table, row->misses_are_lower_bound && !isnan(misses), pm_rate_text(misses).text);
+    }
+}
+
+/* A row without a place in the source: the sum of others. */
+static void add_sum(struct pm_text_table *table, double seconds, double share, const char *label,
+                    size_t n_levels) {
+    pm_text_table_cell(table, pm_seconds_text(seconds).text);
+    pm_text_table_cell(table, pm_percent_text(share).text);
+    pm_text_table_cell(table, label);
+    for (size_t i = 0; i < n_levels + 2; i++)
+        pm_text_table_cell(table, NULL);
+}
+
+/* What the table leaves out, summed up. */
+struct left_out {
+    size_t n;
+    double seconds;
+};
+
+static bool is_shown(const struct pm_row *row, size_t n_shown,
+                     const struct pm_report_options *options) {
+    return (!options->max_rows || n_shown < options->max_rows) &&
+           !(100 * row->share < options->min_percent);
+}
+
+static void add_rows(struct pm_text_table *table, const struct pm_prediction *prediction,
+                     const struct pm_rows *rows, const struct pm_report_options *options,
+                     struct left_out *other) {
+    size_t n_shown = 0;
+    for (size_t i = 0; i < rows->n_rows; i++) {
+        const struct pm_row *row = &rows->rows[i];
+        if (!row->counted || !row->executed)
+            continue;
+        if (is_shown(row, n_shown, options)) {
+            add_row(table, row, prediction->n_levels);
+            n_shown++;
+        } else {
+            other->n++;
+            other->seconds += row->seconds;
+        }
+    }
+}
+
+static void add_sums(struct pm_text_table *table, const struct pm_prediction *prediction,
+                     const struct pm_rows *rows, const struct left_out *other) {
+    double whole = prediction->seconds > 0 ? prediction->seconds : NAN;
+    if (other->n) {
+        char *label = pm_sprintf("other (%zu smaller ones)", other->n);
+        add_sum(table, other->seconds, other->seconds / whole, label, prediction->n_levels);
+        free(label);
+    }
+    if (rows->unattributed_seconds != 0)
+        add_sum(table, rows->unattributed_seconds, rows->unattributed_seconds / whole,
+                "in no scope", prediction->n_levels);
+    if (rows->n_not_counted) {
+        char *label = pm_sprintf("not counted (%zu)", rows->n_not_counted);
+        add_sum(table, NAN, NAN, label, prediction->n_levels);
+        free(label);
+    }
+}
+
+/* ---- notes ---------------------------------------------------------------------------------- */
+
+static void print_note(FILE *out, const char *text, const struct pm_report_options *options) {
+    pm_print_wrapped(out, "  - ", "    ", text, options->width);
+}
+
+/* Says what the marks in the table mean, if there are any, then the prediction's own notes. */
+static void print_notes(FILE *out, const struct pm_prediction *prediction,
+                        const struct pm_rows *rows, const struct pm_report_options *options) {
+    bool time_marked = false, misses_marked = false;
+    for (size_t i = 0; i < rows->n_rows; i++) {
+        time_marked |= rows->rows[i].counted && rows->rows[i].time_is_lower_bound;
+        misses_marked |= rows->rows[i].counted && rows->rows[i].misses_are_lower_bound;
+    }
+    if (!time_marked && !misses_marked && !rows->n_not_counted && !prediction->n_notes)
+        return;
+    fputs("notes:\n", out);
+    if (time_marked)
+        print_note(out,
+                   "A time marked > is a lower bound: at least 1% of the operations in that row "
+                   "have no cost in the machine file.",
+                   options);
+    if (misses_marked)
+        print_note(out,
+                   "Misses marked > are a lower bound: at least 1% of the memory accesses in that "
+                   "row were not recorded.",
+                   options);
+    if (rows->n_not_counted)
+        print_note(out,
+                   "Routines and loops that are not counted have no counters in the instrumented "
+                   "program: their time is unknown, and not in the sum. `pmodel loops` gives the "
+                   "reasons.",
+                   options);
+    for (size_t i = 0; i < prediction->n_notes; i++)
+        print_note(out, prediction->notes[i], options);
+}
+
+void pm_write_predictions_table(FILE *out, const struct pm_prediction *const *predictions,
+                                struct pm_rows *const *rows, size_t n_predictions,
+                                const struct pm_report_options *options) {
+    for (size_t i = 0; i < n_predictions; i++) {
+        struct left_out other = {0};
+        struct pm_text_table *table = new_table(predictions[i]);
+        add_rows(table, predictions[i], rows[i], options, &other);
+        add_sums(table, predictions[i], rows[i], &other);
+        if (i)
+            fputc('\n', out);
+        print_header(out, predictions[i], options);
+        pm_text_table_print(out, table, options->width, options->color);
+        print_notes(out, predictions[i], rows[i], options);
+        pm_text_table_free(table);
+    }
+}

@@ -1,0 +1,65 @@
+/* A prediction as rows: what the three writers of `pmodel report` have in common; private to
+   report/. */
+#ifndef PM_ROWS_H
+#define PM_ROWS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/pm_alloc.h"
+#include "core/prediction.h"
+#include "core/structure.h"
+
+/* One loop (with the loops that are folded into it), or the code of one routine outside its loops,
+   with inlined code outside loops.  Figures that are not known are NAN. */
+struct pm_row {
+    uint32_t scope; /* the loop or routine that the row is named after */
+    uint32_t first_member,
+        n_members; /* in pm_rows.members: all scopes whose own cost is in `self` */
+    uint32_t
+        n_folded; /* of the members, those that are loops or routines: 1 if nothing is folded */
+    char *label, *source;           /* "step/3 i", "heat.c:31"; owned */
+    uint32_t line_first, line_last; /* of all loops in the row; 0 unknown */
+    bool counted;         /* false: the routine has no counters, nothing is known of its cost */
+    bool executed;        /* it has a cost, or was entered */
+    double seconds;       /* self */
+    double share;         /* of the prediction's time, 0…1 */
+    double total_seconds; /* with inner scopes */
+    double entries;       /* how often the loop was entered */
+    double iterations;    /* executions of the headers of all loops in the row; a routine: calls */
+    struct pm_cost_sum self, total;
+    double resource_cycles_per_iteration, recurrence_cycles_per_iteration; /* mean, by iterations */
+    uint8_t bound, bound_unit, bound_level; /* of the member with the most cycles */
+    char *bound_label;                      /* owned */
+    double misses_per_iteration[PM_MAX_LEVELS];
+    /* At least 1% of the executed operations have no cost in the machine file; of the memory
+       accesses, were not recorded: the figures are lower bounds. */
+    bool time_is_lower_bound, misses_are_lower_bound;
+};
+
+struct pm_rows {
+    PM_ARRAY(struct pm_row, rows); /* by time, longest first; not counted ones last */
+    uint32_t *members;             /* scopes, row by row; owned */
+    uint32_t *row_of_scope;        /* n_scopes values; PM_NONE: its cost is in no row (0) */
+    /* Time of the whole that is in no scope.  0 unless the prediction is inconsistent; shown, so
+       that parts add up to the whole. */
+    double unattributed_seconds;
+    size_t n_not_counted, n_never_executed;
+};
+
+/* Sums up PREDICTION, which is of STRUCTURE.  Freed by pm_rows_free. */
+struct pm_rows *pm_rows_new(const struct pm_structure *structure,
+                            const struct pm_prediction *prediction);
+void pm_rows_free(struct pm_rows *rows);
+
+/* The scalar fields of pm_cost_sum, by name, for writers that write all of them. */
+struct pm_cost_field {
+    const char *name; /* "cycles" */
+    size_t offset;
+};
+extern const struct pm_cost_field pm_cost_fields[];
+extern const size_t pm_n_cost_fields;
+double pm_cost_value(const struct pm_cost_sum *cost, const struct pm_cost_field *field);
+
+#endif
