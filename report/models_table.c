@@ -1,0 +1,91 @@
+/* `pmodel fit` for people.  Needs the rows of models.c where models are asked for. */
+#include <stdlib.h>
+
+#include "report/loops.h"
+#include "report/models.h"
+#include "report/words.h"
+#include "report/writers.h"
+
+/* "N from 24 to 64", "M from 7 to 21, N from 24 to 64". */
+static char *range_text(const struct pm_model_set *models) {
+    char *text = pm_strdup("");
+    for (size_t i = 0; i < models->low.n; i++) {
+        char low[PM_NUMBER_TEXT_SIZE], high[PM_NUMBER_TEXT_SIZE];
+        double highest = models->low.values[i];
+        pm_parameters_get(&models->high, models->low.names[i], &highest);
+        pm_format_value(models->low.values[i], low, sizeof low);
+        pm_format_value(highest, high, sizeof high);
+        char *longer = pm_sprintf("%s%s%s from %s to %s", text, *text ? ", " : "",
+                                  models->low.names[i], low, high);
+        free(text);
+        text = longer;
+    }
+    return text;
+}
+
+static void print_summary(FILE *out, const struct pm_models_report *report,
+                          const struct pm_report_options *options) {
+    const struct pm_fit_statistics *s = report->statistics;
+    char *range = range_text(report->models);
+    char *title = pm_sprintf("%s: %zu runs, %s", pm_program_name(report->structure),
+                             report->models->n_runs, range);
+    pm_print_bold(out, title, options->color);
+    char *line = pm_sprintf("%zu models in %s: %zu exact, %zu of these constant; %zu flagged "
+                            "(leave-one-out error above %s%%)",
+                            s->n_models, pm_seconds_text(s->seconds).text, s->n_exact,
+                            s->n_constant, s->n_flagged, pm_percent_text(PM_FLAGGED_ERROR).text);
+    pm_print_wrapped(out, "  ", "    ", line, options->width);
+    fprintf(out, "  %zu histograms with %zu bins\n", s->n_histograms, s->n_bins);
+    free(line);
+    free(title);
+    free(range);
+}
+
+static void add_error(struct pm_text_table *table, double error) {
+    char *text = pm_sprintf("%s%%", pm_percent_text(error).text);
+    pm_text_table_cell(table, text);
+    free(text);
+}
+
+static void print_rows(FILE *out, const struct pm_model_rows *rows, bool flagged,
+                       const struct pm_report_options *options) {
+    struct pm_text_table *table = pm_text_table_new();
+    size_t n = 0;
+    pm_text_table_column(table, "LOOP", PM_COLUMN_NAME);
+    pm_text_table_column(table, "SOURCE", PM_COLUMN_NAME);
+    if (flagged)
+        pm_text_table_column(table, "MODEL OF", PM_COLUMN_TEXT);
+    pm_text_table_column(table, "ERROR", PM_COLUMN_NUMBER);
+    pm_text_table_column(table, "LEFT OUT", PM_COLUMN_NUMBER);
+    pm_text_table_column(table, flagged ? "FORMULA" : "ITERATIONS", PM_COLUMN_TEXT);
+    for (size_t i = 0; i < rows->n_rows; i++) {
+        const struct pm_model_row *row = &rows->rows[i];
+        if (row->flagged != flagged)
+            continue;
+        n++;
+        pm_text_table_cell(table, row->label);
+        pm_text_table_cell(table, row->source);
+        if (flagged)
+            pm_text_table_cell(table, row->what);
+        if (row->exact)
+            pm_text_table_cell(table, "exact");
+        else
+            add_error(table, row->relative_error);
+        add_error(table, row->leave_one_out_error);
+        pm_text_table_cell(table, row->formula ? row->formula : "?");
+    }
+    if (n) {
+        fprintf(out, "\n%s\n", flagged ? "flagged models:" : "iterations of loops:");
+        pm_text_table_print(out, table, options->width, options->color);
+    }
+    pm_text_table_free(table);
+}
+
+void pm_write_models_table(FILE *out, const struct pm_models_report *report,
+                           const struct pm_report_options *options) {
+    print_summary(out, report, options);
+    if (!report->rows)
+        return;
+    print_rows(out, report->rows, false, options);
+    print_rows(out, report->rows, true, options);
+}
