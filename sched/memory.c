@@ -1,0 +1,131 @@
+/* Misses and their cycles for every scope.
+
+       misses(level) = Σ over the groups of a scope of  accesses with reuse distance ≥ blocks(level)
+       cycles        = Σ over levels of  misses · miss penalty · exposed
+
+   from the histograms of the level's own block size; blocks = size / block (Marin & Mellor-Crummey
+   2004, sections 3.1 and 3.2).  Assumes full associativity, LRU, and that a level sees every access
+   (so that an outer level's misses do not depend on the inner ones).
+   Where the bytes that miss the last cache need longer than the latencies say,
+
+       cycles(bandwidth) = misses(last cache) · block / bytes per cycle  >  Σ above,
+
+   the scope's memory cycles are those of the bandwidth, and the difference is put on the last
+   cache, so that the levels still add up.  Write-backs are not counted as traffic. */
+#include "sched/schedule.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool is_measured(const struct pm_profile *profile, uint64_t block_bytes) {
+    for (size_t i = 0; i < profile->n_block_sizes; i++)
+        if (profile->block_sizes[i] == block_bytes)
+            return true;
+    return false;
+}
+
+bool pm_check_block_sizes(const struct pm_profile *profile, const struct pm_machine *machine,
+                          struct pm_error *err) {
+    char missing[256] = "", all[256] = "";
+    for (size_t i = 0; i < machine->n_levels; i++) {
+        const struct pm_level *level = &machine->levels[i];
+        bool seen = false;
+        for (size_t k = 0; k < i; k++)
+            seen |= machine->levels[k].block_bytes == level->block_bytes;
+        size_t used = strlen(all);
+        if (!seen)
+            snprintf(all + used, sizeof all - used, "%s%llu", used ? "," : "",
+                     (unsigned long long)level->block_bytes);
+        used = strlen(missing);
+        if (!is_measured(profile, level->block_bytes))
+            snprintf(missing + used, sizeof missing - used, "%s%s (%llu bytes)", used ? ", " : "",
+                     level->name, (unsigned long long)level->block_bytes);
+    }
+    if (!*missing)
+        return true;
+    return pm_fail(err,
+                   "the runs were not measured with the block size of %s of machine %s: measure "
+                   "again with `pmodel run --block %s`",
+                   missing, machine->name, all);
+}
+
+static void add_misses(const struct pm_structure *structure, const struct pm_profile *profile,
+                       const struct pm_machine *machine, struct pm_scope_prediction *scopes) {
+    for (size_t i = 0; i < profile->n_histograms; i++) {
+        const struct pm_group_histogram *h = &profile->histograms[i];
+        struct pm_cost_sum *self = &scopes[structure->groups[h->group].scope].self;
+        if (h->histogram.block_bytes == machine->levels[0].block_bytes)
+            self->accesses += pm_histogram_accesses(&h->histogram);
+        for (size_t l = 0; l < machine->n_levels; l++) {
+            const struct pm_level *level = &machine->levels[l];
+            if (level->block_bytes == h->histogram.block_bytes)
+                self->level_misses[l] += pm_histogram_misses(
+                    &h->histogram, (double)(level->size_bytes / level->block_bytes));
+        }
+    }
+}
+
+/* Executed memory operations that no histogram covers: those that are not recorded, and those of a
+   group without a histogram. */
+static void add_unrecorded(const struct pm_counts *counts, const struct pm_profile *profile,
+                           const struct pm_machine *machine, struct pm_scope_prediction *scopes) {
+    const struct pm_structure *structure = counts->structure;
+    bool *has_histogram = pm_alloc(structure->n_groups, sizeof *has_histogram);
+    for (size_t i = 0; i < profile->n_histograms; i++)
+        if (profile->histograms[i].histogram.block_bytes == machine->levels[0].block_bytes)
+            has_histogram[profile->histograms[i].group] = true;
+    for (uint32_t b = 0; b < structure->n_blocks; b++) {
+        const struct pm_block *block = &structure->blocks[b];
+        if (counts->blocks[b] <= 0)
+            continue;
+        for (uint32_t i = block->first_op; i < block->first_op + block->n_ops; i++) {
+            const struct pm_op *op = &structure->ops[i];
+            if (pm_op_class_kind(op->op_class) != 'm' || op->op_class == PM_OP_PREFETCH)
+                continue;
+            const struct pm_reference *reference =
+                op->reference == PM_NONE ? NULL : &structure->references[op->reference];
+            if (!reference || !reference->recorded || reference->group == PM_NONE ||
+                !has_histogram[reference->group])
+                scopes[block->scope].self.unrecorded_accesses += counts->blocks[b];
+        }
+    }
+    free(has_histogram);
+}
+
+static size_t last_cache(const struct pm_machine *machine) {
+    size_t last = 0;
+    for (size_t l = 0; l < machine->n_levels; l++)
+        if (machine->levels[l].kind == PM_LEVEL_CACHE)
+            last = l;
+    return last;
+}
+
+void pm_memory_costs(const struct pm_counts *counts, const struct pm_profile *profile,
+                     const struct pm_machine *machine, struct pm_scope_prediction *scopes,
+                     bool *by_bandwidth, double *bandwidth_cycles) {
+    add_misses(counts->structure, profile, machine, scopes);
+    add_unrecorded(counts, profile, machine, scopes);
+    size_t last = last_cache(machine);
+    *bandwidth_cycles = 0;
+    for (size_t s = 0; s < counts->structure->n_scopes; s++) {
+        struct pm_cost_sum *self = &scopes[s].self;
+        for (size_t l = 0; l < machine->n_levels; l++) {
+            const struct pm_level *level = &machine->levels[l];
+            self->level_cycles[l] =
+                self->level_misses[l] * level->miss_penalty_cycles * level->exposed;
+            self->memory_cycles += self->level_cycles[l];
+        }
+        if (machine->memory_bandwidth_bytes_per_cycle <= 0)
+            continue;
+        double transfer = self->level_misses[last] * (double)machine->levels[last].block_bytes /
+                          machine->memory_bandwidth_bytes_per_cycle;
+        double more = transfer - self->memory_cycles;
+        if (more > 0) {
+            by_bandwidth[s] = true;
+            self->level_cycles[last] += more;
+            self->memory_cycles = transfer;
+            *bandwidth_cycles += more;
+        }
+    }
+}

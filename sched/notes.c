@@ -1,0 +1,148 @@
+/* Sentences that qualify a prediction: what the model assumes, and how much of the program it does
+   not cover. */
+#include "sched/schedule.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void __attribute__((format(printf, 2, 3)))
+note(struct pm_prediction *prediction, const char *format, ...) {
+    char text[1024];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    prediction->notes =
+        pm_realloc(prediction->notes, prediction->n_notes + 1, sizeof *prediction->notes);
+    prediction->notes[prediction->n_notes++] = pm_strdup(text);
+}
+
+static double percent(double part, double whole) { return whole > 0 ? 100 * part / whole : 0; }
+
+static void append(char *list, size_t size, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+static void append(char *list, size_t size, const char *format, ...) {
+    size_t used = strlen(list);
+    if (used)
+        used += (size_t)snprintf(list + used, size - used, ", ");
+    if (used >= size)
+        return;
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(list + used, size - used, format, arguments);
+    va_end(arguments);
+}
+
+/* Names the classes without a row, most frequent first. */
+static void note_unknown(const struct pm_counts *counts, const struct pm_machine *machine,
+                         const struct pm_unit_sets *sets, struct pm_prediction *prediction) {
+    const struct pm_structure *structure = counts->structure;
+    const struct pm_cost_sum *total = &prediction->scopes[0].total;
+    if (total->unknown_operations <= 0)
+        return;
+    double executed[PM_N_OP_CLASSES] = {0};
+    for (uint32_t b = 0; b < structure->n_blocks; b++)
+        for (uint32_t i = 0; i < structure->blocks[b].n_ops && counts->blocks[b] > 0; i++) {
+            const struct pm_op *op = &structure->ops[structure->blocks[b].first_op + i];
+            struct pm_need need;
+            pm_op_need(machine, sets, op, &need);
+            if (!need.known)
+                executed[op->op_class] += counts->blocks[b];
+        }
+    char list[512] = "";
+    for (;;) {
+        int most = 0;
+        for (int c = 1; c < PM_N_OP_CLASSES; c++)
+            if (executed[c] > executed[most])
+                most = c;
+        if (executed[most] <= 0)
+            break;
+        append(list, sizeof list, "%s", pm_op_class_name((enum pm_op_class)most));
+        executed[most] = 0;
+    }
+    note(prediction,
+         "%.3g%% of the executed operations have no cost in machine file %s, and their time is "
+         "missing: %s.",
+         percent(total->unknown_operations, total->operations), machine->name, list);
+}
+
+static void note_coverage(const struct pm_counts *counts, const struct pm_profile *profile,
+                          struct pm_prediction *prediction) {
+    const struct pm_structure *structure = counts->structure;
+    const struct pm_cost_sum *total = &prediction->scopes[0].total;
+    size_t not_counted = 0;
+    char names[256] = "";
+    for (size_t i = 0; i < structure->n_routines; i++)
+        if (!structure->routines[i].counted) {
+            if (not_counted++ < 3)
+                append(names, sizeof names, "%.64s", structure->routines[i].display_name);
+        }
+    if (not_counted)
+        note(prediction,
+             "%zu of %zu routines have no counters, and their time is missing, how much is not "
+             "known (%s%s).",
+             not_counted, structure->n_routines, names, not_counted > 3 ? ", …" : "");
+    if (profile->n_inexact_routines)
+        note(prediction,
+             "The counts of %zu routines break flow conservation (longjmp, threads that were cut "
+             "off): their figures are approximate.",
+             profile->n_inexact_routines);
+    if (total->unrecorded_accesses > 0)
+        note(prediction,
+             "%.3g%% of the executed memory operations were not recorded (stack traffic of calls "
+             "and the like): they count as hits.",
+             percent(total->unrecorded_accesses, total->unrecorded_accesses + total->accesses));
+}
+
+static void note_machine(const struct pm_machine *machine, double split_operations,
+                         double bandwidth_cycles, struct pm_prediction *prediction) {
+    const struct pm_cost_sum *total = &prediction->scopes[0].total;
+    char shares[256] = "";
+    for (size_t i = 0; i < machine->n_levels; i++)
+        append(shares, sizeof shares, "%s %g%%", machine->levels[i].name,
+               100 * machine->levels[i].exposed);
+    note(prediction,
+         "Of each miss penalty this share counts as not hidden: %s (`exposed` in the "
+         "machine file).",
+         shares);
+    for (size_t i = 0; i < machine->n_levels; i++)
+        if (machine->levels[i].shared_by > 1)
+            note(prediction, "%s is shared by %u cores; the program has it to itself here.",
+                 machine->levels[i].name, (unsigned)machine->levels[i].shared_by);
+    if (machine->memory_bandwidth_bytes_per_cycle <= 0)
+        note(prediction,
+             "Machine file %s gives no memory bandwidth, so there is no bandwidth "
+             "bound.",
+             machine->name);
+    else if (bandwidth_cycles > 0)
+        note(prediction,
+             "Where memory bandwidth needs longer than the misses' latencies, its cycles are "
+             "taken: %.3g%% of all cycles come from that.",
+             percent(bandwidth_cycles, total->cycles));
+    if (split_operations > 0)
+        note(prediction,
+             "%.3g%% of the operations are split, because the machine has no vectors so wide or no "
+             "multiply-add.",
+             percent(split_operations, total->operations));
+    if (!machine->out_of_order)
+        note(prediction, "The machine is in order: loops count as scheduled perfectly by its "
+                         "compiler.");
+    if (machine->n_not_verified)
+        note(prediction, "%zu figures of machine file %s are not verified.",
+             machine->n_not_verified, machine->name);
+}
+
+void pm_add_notes(const struct pm_counts *counts, const struct pm_profile *profile,
+                  const struct pm_machine *machine, const struct pm_unit_sets *sets,
+                  double split_operations, double bandwidth_cycles,
+                  struct pm_prediction *prediction) {
+    note_coverage(counts, profile, prediction);
+    note_unknown(counts, machine, sets, prediction);
+    note(prediction, "Caches and TLBs are taken as fully associative with LRU replacement: "
+                     "conflict misses are not counted.");
+    note(prediction, "Memory accesses are taken as independent of each other between iterations; "
+                     "branch mispredictions and instruction cache misses are not counted.");
+    note_machine(machine, split_operations, bandwidth_cycles, prediction);
+}

@@ -1,0 +1,249 @@
+/* The mapping stage as a list of passes; see sched/README.md for the model.
+
+       cycles(scope) = schedule + Σ over levels of  misses · penalty · exposed
+
+   schedule of a loop    = max(resource bound, recurrence bound · iterations)
+   schedule of a routine = max(resource bound, latency bound), of its code outside loops
+   (Marin & Mellor-Crummey 2004, sections 2.4 and 3.2).  Blocks enter a demand with their
+   executions, so that the resource bound is that of the average iteration. */
+#include "sched/schedule.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* What limits the schedule of a region. */
+struct cause {
+    uint8_t bound, unit;
+};
+
+struct mapping {
+    const struct pm_structure *structure;
+    const struct pm_machine *machine;
+    struct pm_unit_sets sets;
+    struct pm_counts counts;
+    struct cause *causes; /* of regions, by scope */
+    bool *by_bandwidth;   /* by scope */
+    double split_operations;
+};
+
+static struct pm_prediction *new_prediction(const struct pm_structure *structure,
+                                            const struct pm_profile *profile,
+                                            const struct pm_machine *machine) {
+    struct pm_prediction *p = pm_alloc(1, sizeof *p);
+    p->parameters = profile->parameters;
+    p->program = pm_strdup(structure->n_modules ? structure->modules[0].name : "");
+    p->machine_title = pm_strdup(machine->title);
+    p->machine_name = pm_strdup(machine->name);
+    p->clock_hz = machine->clock_hz;
+    p->predicted = profile->predicted;
+    p->extrapolation = profile->extrapolation;
+    p->relative_error = profile->relative_error;
+    p->n_levels = machine->n_levels;
+    for (size_t i = 0; i < machine->n_levels; i++) {
+        p->level_names[i] = pm_strdup(machine->levels[i].name);
+        p->level_kinds[i] = machine->levels[i].kind;
+    }
+    p->n_units = machine->n_units;
+    for (size_t i = 0; i < machine->n_units; i++)
+        p->unit_names[i] = pm_strdup(machine->units[i].name);
+    p->n_scopes = structure->n_scopes;
+    p->scopes = pm_alloc(structure->n_scopes, sizeof *p->scopes);
+    return p;
+}
+
+/* Entries and iterations of every scope of a routine. */
+static void count_scopes(const struct mapping *m, struct pm_scope_prediction *scopes) {
+    for (uint32_t s = 0; s < m->structure->n_scopes; s++) {
+        const struct pm_scope *scope = &m->structure->scopes[s];
+        scopes[s].scope = s;
+        scopes[s].entries = pm_scope_entries(&m->counts, s);
+        if (scope->kind == PM_SCOPE_LOOP && scope->header != PM_NONE)
+            scopes[s].iterations = m->counts.blocks[scope->header];
+        else
+            scopes[s].iterations = scopes[s].entries;
+    }
+}
+
+static double recurrence_of_loop(const struct mapping *m, uint32_t loop) {
+    const struct pm_scope *scope = &m->structure->scopes[loop];
+    const struct pm_routine *routine = &m->structure->routines[scope->routine];
+    struct pm_path_step *path = pm_alloc(routine->n_blocks, sizeof *path);
+    size_t n_steps = pm_hot_path(&m->counts, loop, path);
+    double cycles = pm_recurrence_cycles(m->structure, m->machine, &m->sets, path, n_steps);
+    free(path);
+    return cycles;
+}
+
+static double latency_of_region(const struct mapping *m, uint32_t region) {
+    double cycles = 0;
+    for (uint32_t k = m->counts.member_first[region]; k < m->counts.member_first[region + 1]; k++) {
+        uint32_t block = m->counts.members[k];
+        if (m->counts.blocks[block] > 0)
+            cycles += m->counts.blocks[block] *
+                      pm_block_latency_cycles(m->structure, m->machine, &m->sets, block);
+    }
+    return cycles;
+}
+
+/* Gives the cycles of a region to the scopes of its blocks by their share of issue slots (inlined
+   code is scheduled with its surroundings, but reported by itself). */
+static void share_out(const struct mapping *m, uint32_t region, double cycles,
+                      const double *block_weights, double all_weights,
+                      struct pm_scope_prediction *scopes) {
+    uint32_t first = m->counts.member_first[region];
+    for (uint32_t k = first; k < m->counts.member_first[region + 1]; k++) {
+        const struct pm_block *block = &m->structure->blocks[m->counts.members[k]];
+        if (all_weights > 0)
+            scopes[block->scope].self.schedule_cycles +=
+                cycles * block_weights[k - first] / all_weights;
+    }
+}
+
+static void schedule_region(struct mapping *m, uint32_t region, double *set_cycles,
+                            struct pm_scope_prediction *scopes) {
+    uint32_t first = m->counts.member_first[region], end = m->counts.member_first[region + 1];
+    struct pm_demand demand = {.set_cycles = set_cycles};
+    memset(set_cycles, 0, m->sets.n_sets * sizeof *set_cycles);
+    double *weights = pm_alloc(end - first, sizeof *weights), all_weights = 0;
+    for (uint32_t k = first; k < end; k++) {
+        uint32_t b = m->counts.members[k];
+        double count = m->counts.blocks[b];
+        if (count <= 0)
+            continue;
+        struct pm_demand before = demand;
+        pm_demand_add_block(m->structure, m->machine, &m->sets, b, count, &demand);
+        struct pm_cost_sum *self = &scopes[m->structure->blocks[b].scope].self;
+        self->instructions += count * m->structure->blocks[b].n_instructions;
+        self->operations += demand.operations - before.operations;
+        self->unknown_operations += demand.unknown_operations - before.unknown_operations;
+        weights[k - first] = demand.slots - before.slots;
+        all_weights += weights[k - first];
+    }
+    m->split_operations += demand.split_operations;
+
+    struct pm_resource_bound resource = pm_resource_bound(m->machine, &m->sets, &demand);
+    double cycles = resource.cycles;
+    m->causes[region] = (struct cause){.bound = resource.is_unit ? PM_BOUND_UNIT : PM_BOUND_ISSUE,
+                                       .unit = resource.unit};
+    double other = 0;
+    if (m->structure->scopes[region].kind != PM_SCOPE_LOOP) {
+        other = latency_of_region(m, region);
+    } else if (scopes[region].iterations > 0) {
+        double iterations = scopes[region].iterations;
+        scopes[region].resource_cycles_per_iteration = resource.cycles / iterations;
+        scopes[region].recurrence_cycles_per_iteration = recurrence_of_loop(m, region);
+        other = scopes[region].recurrence_cycles_per_iteration * iterations;
+    }
+    if (other > cycles) {
+        cycles = other;
+        m->causes[region].bound = m->structure->scopes[region].kind == PM_SCOPE_LOOP
+                                      ? PM_BOUND_RECURRENCE
+                                      : PM_BOUND_LATENCY;
+    }
+    share_out(m, region, cycles, weights, all_weights, scopes);
+    free(weights);
+}
+
+/* The largest cause of a scope's own cycles. */
+static void name_bound(const struct mapping *m, struct pm_scope_prediction *p) {
+    const struct pm_cost_sum *self = &p->self;
+    if (self->operations <= 0 && self->cycles <= 0)
+        return;
+    if (2 * self->unknown_operations > self->operations) {
+        p->bound = PM_BOUND_UNKNOWN;
+        return;
+    }
+    const struct cause *cause = &m->causes[pm_region_of_scope(m->structure, p->scope)];
+    double largest = self->schedule_cycles;
+    p->bound = cause->bound;
+    p->bound_unit = cause->unit;
+    size_t last_cache = 0;
+    for (size_t l = 0; l < m->machine->n_levels; l++) {
+        if (m->machine->levels[l].kind == PM_LEVEL_CACHE)
+            last_cache = l;
+        if (self->level_cycles[l] <= largest)
+            continue;
+        largest = self->level_cycles[l];
+        p->bound = PM_BOUND_LEVEL;
+        p->bound_level = (uint8_t)l;
+    }
+    if (p->bound == PM_BOUND_LEVEL && p->bound_level == last_cache && m->by_bandwidth[p->scope])
+        p->bound = PM_BOUND_BANDWIDTH;
+}
+
+static void add_sum(struct pm_cost_sum *into, const struct pm_cost_sum *from) {
+    into->cycles += from->cycles;
+    into->schedule_cycles += from->schedule_cycles;
+    into->memory_cycles += from->memory_cycles;
+    for (int l = 0; l < PM_MAX_LEVELS; l++) {
+        into->level_misses[l] += from->level_misses[l];
+        into->level_cycles[l] += from->level_cycles[l];
+    }
+    into->instructions += from->instructions;
+    into->operations += from->operations;
+    into->unknown_operations += from->unknown_operations;
+    into->accesses += from->accesses;
+    into->unrecorded_accesses += from->unrecorded_accesses;
+}
+
+/* Children come after their parents, so one walk from the end adds up. */
+static void add_totals(const struct pm_structure *structure, struct pm_scope_prediction *scopes) {
+    for (size_t s = structure->n_scopes; s-- > 0;) {
+        add_sum(&scopes[s].total, &scopes[s].self);
+        if (structure->scopes[s].parent != PM_NONE)
+            add_sum(&scopes[structure->scopes[s].parent].total, &scopes[s].total);
+    }
+}
+
+static bool check_inputs(const struct pm_structure *structure, const struct pm_profile *profile,
+                         const struct pm_machine *machine, struct pm_error *err) {
+    if (profile->n_edges != structure->n_edges)
+        return pm_fail(err,
+                       "the profile has %zu edges, the program's structure %zu: they belong to "
+                       "different builds; run `pmodel run` again",
+                       profile->n_edges, structure->n_edges);
+    for (size_t i = 0; i < profile->n_histograms; i++)
+        if (profile->histograms[i].group >= structure->n_groups)
+            return pm_fail(err,
+                           "the profile has a histogram of reference group %u, which the "
+                           "program's structure does not have; run `pmodel run` again",
+                           (unsigned)profile->histograms[i].group);
+    return pm_check_block_sizes(profile, machine, err);
+}
+
+struct pm_prediction *pm_predict(const struct pm_structure *structure,
+                                 const struct pm_profile *profile, const struct pm_machine *machine,
+                                 struct pm_error *err) {
+    struct mapping m = {.structure = structure, .machine = machine};
+    if (!check_inputs(structure, profile, machine, err) ||
+        !pm_unit_sets_make(machine, &m.sets, err))
+        return NULL;
+    pm_counts_make(structure, profile->edge_counts, &m.counts);
+    m.causes = pm_alloc(structure->n_scopes, sizeof *m.causes);
+    m.by_bandwidth = pm_alloc(structure->n_scopes, sizeof *m.by_bandwidth);
+    double *set_cycles = pm_alloc(m.sets.n_sets, sizeof *set_cycles), bandwidth_cycles;
+
+    struct pm_prediction *prediction = new_prediction(structure, profile, machine);
+    count_scopes(&m, prediction->scopes);
+    for (uint32_t s = 0; s < structure->n_scopes; s++)
+        if (m.counts.member_first[s] < m.counts.member_first[s + 1])
+            schedule_region(&m, s, set_cycles, prediction->scopes);
+    pm_memory_costs(&m.counts, profile, machine, prediction->scopes, m.by_bandwidth,
+                    &bandwidth_cycles);
+    for (uint32_t s = 0; s < structure->n_scopes; s++) {
+        struct pm_cost_sum *self = &prediction->scopes[s].self;
+        self->cycles = self->schedule_cycles + self->memory_cycles;
+        name_bound(&m, &prediction->scopes[s]);
+    }
+    add_totals(structure, prediction->scopes);
+    prediction->seconds = prediction->scopes[0].total.cycles / machine->clock_hz;
+    pm_add_notes(&m.counts, profile, machine, &m.sets, m.split_operations, bandwidth_cycles,
+                 prediction);
+
+    free(set_cycles);
+    free(m.causes);
+    free(m.by_bandwidth);
+    pm_counts_free(&m.counts);
+    pm_unit_sets_free(&m.sets);
+    return prediction;
+}
