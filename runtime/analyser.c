@@ -1,0 +1,95 @@
+/* The runtime's own event handler; see analyser.h.  Every thread works on its own analyses only. */
+#include "runtime/analyser.h"
+
+#include <stdlib.h>
+
+#include "core/probe_abi.h"
+#include "runtime/modules.h"
+#include "runtime/notes.h"
+#include "runtime/system.h"
+#include "runtime/threads.h"
+
+enum { FIRST_STAMPS = 1 << 14 };
+
+unsigned pm_n_block_sizes;
+static unsigned shifts[PM_MAX_BLOCK_SIZES];
+static enum pm_reuse_variant variant;
+static struct pm_reuse *analyses[PM_MAX_THREADS][PM_MAX_BLOCK_SIZES];
+static bool begun[PM_MAX_THREADS];
+
+static void add_block_size(uint64_t bytes) {
+    if (bytes == 0 || (bytes & (bytes - 1)) != 0 || bytes > 1u << PM_MAX_BLOCK_SHIFT) {
+        pm_note(PM_NOTE_BAD_BLOCK_SIZE, 1);
+        return;
+    }
+    unsigned shift = (unsigned)__builtin_ctzll(bytes);
+    for (unsigned i = 0; i < pm_n_block_sizes; i++)
+        if (shifts[i] == shift)
+            return;
+    shifts[pm_n_block_sizes++] = shift;
+}
+
+static int begin(uint32_t n_groups) {
+    (void)n_groups;
+    const char *text = getenv(PM_ENV_BLOCK);
+    while (text && *text) {
+        char *end;
+        unsigned long bytes = strtoul(text, &end, 10);
+        add_block_size(end == text || (*end && *end != ',') ? 0 : bytes);
+        for (text = end; *text && *text != ',';)
+            text++;
+        if (*text)
+            text++;
+    }
+    variant = pm_reuse_best_variant();
+    return pm_n_block_sizes == 0;
+}
+
+static void begin_thread(uint32_t thread) {
+    begun[thread] = true;
+    for (unsigned i = 0; i < pm_n_block_sizes; i++) {
+        analyses[thread][i] = pm_reuse_new(shifts[i], FIRST_STAMPS, variant);
+        if (!analyses[thread][i])
+            pm_note(PM_NOTE_OUT_OF_MEMORY, 1);
+    }
+}
+
+static void accesses(uint32_t thread, const struct pmodel_access *batch, size_t count) {
+    if (!begun[thread])
+        begin_thread(thread);
+    for (unsigned i = 0; i < pm_n_block_sizes; i++) {
+        struct pm_reuse *reuse = analyses[thread][i];
+        if (!reuse || reuse->failed)
+            continue;
+        pm_reuse_accesses(reuse, pm_n_groups, batch, count);
+        if (reuse->failed)
+            pm_note(PM_NOTE_OUT_OF_MEMORY, 1);
+    }
+}
+
+const struct pmodel_handler pm_analyser = {
+    .version = PMODEL_HANDLER_VERSION,
+    .begin = begin,
+    .accesses = accesses,
+};
+
+const struct pm_reuse *pm_analyser_result(uint32_t thread, unsigned size) {
+    const struct pm_reuse *reuse = analyses[thread][size];
+    return reuse && !reuse->failed ? reuse : NULL;
+}
+
+void pm_analyser_thread_end(uint32_t thread) {
+    for (unsigned i = 0; i < pm_n_block_sizes; i++)
+        if (analyses[thread][i])
+            pm_reuse_forget_blocks(analyses[thread][i]);
+}
+
+void pm_analyser_after_fork(void) {
+    for (uint32_t thread = 0; thread < pm_n_threads; thread++) {
+        begun[thread] = false;
+        for (unsigned i = 0; i < pm_n_block_sizes; i++) {
+            pm_reuse_free(analyses[thread][i]);
+            analyses[thread][i] = NULL;
+        }
+    }
+}

@@ -1,0 +1,24 @@
+/* The runtime's own event handler: reuse distances per thread, block size and reference group. */
+#ifndef PM_RUNTIME_ANALYSER_H
+#define PM_RUNTIME_ANALYSER_H
+
+#include "runtime/pmodel_handler.h"
+#include "runtime/reuse_distance.h"
+
+enum { PM_MAX_BLOCK_SHIFT = 21, PM_MAX_BLOCK_SIZES = PM_MAX_BLOCK_SHIFT + 1 };
+
+/* `begin` reads PM_ENV_BLOCK; it is not 0 when there is nothing to analyse. */
+extern const struct pmodel_handler pm_analyser;
+
+extern unsigned pm_n_block_sizes;
+
+/* The analysis of a thread for the block size with ordinal SIZE; NULL if it saw no access or ran
+   out of memory. */
+const struct pm_reuse *pm_analyser_result(uint32_t thread, unsigned size);
+
+/* The thread is gone; another one that takes over its number begins without blocks. */
+void pm_analyser_thread_end(uint32_t thread);
+
+void pm_analyser_after_fork(void);
+
+#endif

@@ -1,0 +1,104 @@
+/* The runtime's view of the control block that %gs points to (core/probe_abi.h), for C and for the
+   assembly of slow_path.S.  The block's private part also holds the slow path's save area. */
+#ifndef PM_RUNTIME_CONTROL_BLOCK_H
+#define PM_RUNTIME_CONTROL_BLOCK_H
+
+/* Offsets that slow_path.S uses; checked against the structure below. */
+#define PM_OFFSET_NEXT 8
+#define PM_OFFSET_RETURN 96
+#define PM_OFFSET_STACK 104
+#define PM_OFFSET_SAVED_RAX 112
+#define PM_OFFSET_SAVED_RSP 120
+#define PM_OFFSET_XSAVE_MASK 128 /* components to save; 0: the CPU has only fxsave */
+#define PM_OFFSET_CONSUME 136    /* 0: records are thrown away */
+#define PM_OFFSET_START 144      /* of the record buffer */
+#define PM_OFFSET_SAVE_AREA 1024 /* xsave needs 2688 bytes for x87 to AVX-512 */
+
+/* x87, SSE, AVX, and AVX-512's masks and upper halves.  Nothing here uses AMX or PKRU. */
+#define PM_XSAVE_COMPONENTS 0xe7
+
+#ifndef __ASSEMBLER__
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/probe_abi.h"
+
+struct pm_thread;
+
+struct pm_control_block {
+    uint64_t self, next, limit, spill[PM_CB_N_SPILL], slow, return_address, stack;
+    uint64_t saved_rax, saved_rsp, xsave_mask, consume, start;
+    uint64_t consumed; /* records below it were analysed already; between start and next */
+    struct pm_thread *thread;
+    struct pm_control_block *outer; /* of the code that our signal handler interrupted; or NULL */
+    struct pm_control_block *inner; /* for the handler that interrupts us; made when needed */
+    uint64_t level;                 /* 0: the thread's own block */
+    uint64_t handler_frame;         /* stack frames of our handler lie below it … */
+    uint64_t interrupted_stack;     /* … and those of the interrupted code at or above it */
+    unsigned char unused[PM_OFFSET_SAVE_AREA - 208];
+    unsigned char save_area[PM_CB_COUNTERS - PM_OFFSET_SAVE_AREA];
+    uint64_t counters[]; /* PM_MAX_COUNTERS */
+};
+
+#define PM_CHECK_OFFSET(field, offset)                                                             \
+    _Static_assert(offsetof(struct pm_control_block, field) == (offset), #field)
+PM_CHECK_OFFSET(self, PM_CB_SELF);
+PM_CHECK_OFFSET(next, PM_CB_NEXT);
+PM_CHECK_OFFSET(next, PM_OFFSET_NEXT);
+PM_CHECK_OFFSET(limit, PM_CB_LIMIT);
+PM_CHECK_OFFSET(spill, PM_CB_SPILL);
+PM_CHECK_OFFSET(slow, PM_CB_SLOW);
+PM_CHECK_OFFSET(return_address, PM_CB_RETURN);
+PM_CHECK_OFFSET(return_address, PM_OFFSET_RETURN);
+PM_CHECK_OFFSET(stack, PM_CB_STACK);
+PM_CHECK_OFFSET(stack, PM_OFFSET_STACK);
+PM_CHECK_OFFSET(saved_rax, PM_CB_PRIVATE);
+PM_CHECK_OFFSET(saved_rax, PM_OFFSET_SAVED_RAX);
+PM_CHECK_OFFSET(saved_rsp, PM_OFFSET_SAVED_RSP);
+PM_CHECK_OFFSET(xsave_mask, PM_OFFSET_XSAVE_MASK);
+PM_CHECK_OFFSET(consume, PM_OFFSET_CONSUME);
+PM_CHECK_OFFSET(start, PM_OFFSET_START);
+PM_CHECK_OFFSET(save_area, PM_OFFSET_SAVE_AREA);
+PM_CHECK_OFFSET(counters, PM_CB_COUNTERS);
+#undef PM_CHECK_OFFSET
+
+enum {
+    PM_PRIVATE_STACK_BYTES = 65536,
+    /* Three quarters of it are records, the rest is slack: with the accesses that they become it
+       stays in a second-level cache, and the slow path's own cost is below 0.1 ns a record. */
+    PM_RECORD_BUFFER_BYTES = 4 * PM_RECORD_SLACK,
+};
+#define PM_CONTROL_BLOCK_BYTES (PM_CB_COUNTERS + 8ul * PM_MAX_COUNTERS)
+
+/* The block that %gs points to. */
+static inline struct pm_control_block *pm_current_block(void) {
+    struct pm_control_block *block;
+    __asm__ volatile("movq %%gs:0, %0" : "=r"(block));
+    return block;
+}
+
+/* Fills a zeroed BLOCK; STACK and BUFFER are the lowest addresses of memory of the sizes above.
+   Calls nothing outside its file, because it runs while this library is being relocated. */
+void pm_control_block_fill(struct pm_control_block *block, void *stack, void *buffer);
+
+/* A new block for a signal handler (OUTER: what it interrupts) or a thread (OUTER NULL); NULL when
+   there is no memory.  Safe in a signal handler. */
+struct pm_control_block *pm_control_block_new(struct pm_thread *thread,
+                                              struct pm_control_block *outer);
+
+/* Makes %gs of the calling thread point to BLOCK. */
+void pm_control_block_use(struct pm_control_block *block);
+
+/* To be called once: finds out whether %gs may be set without a system call. */
+void pm_control_block_detect(void);
+
+/* Block of thread 0, in use before the first constructor (early.c). */
+extern struct pm_control_block *const pm_first_block;
+
+/* slow_path.S */
+void pm_slow_path(void);
+
+#endif
+#endif

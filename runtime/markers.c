@@ -1,0 +1,38 @@
+/* pmodel_start and pmodel_stop of pmodel.h, for the calling thread.
+
+   While a thread is stopped its accesses do not reach the analysis at all: they neither count nor
+   disturb the order of blocks, so that the first access after a start sees the reuse distance that
+   it would have had without the stopped part.  Counters run on, but `stop` keeps what they stood at
+   and `start` sets them back to zero. */
+#include "runtime/pmodel.h"
+
+#include "runtime/process.h"
+#include "runtime/records.h"
+#include "runtime/system.h"
+#include "runtime/threads.h"
+
+PM_EXPORT void pmodel_runtime_stop(void) {
+    if (!pm_process_is_measured())
+        return;
+    struct pm_thread *thread = pm_current_thread();
+    uint64_t mask = pm_signals_block();
+    if (!thread->stopped) {
+        pm_consume_pending(thread);
+        pm_thread_take_counters(thread, true);
+        thread->stopped = true;
+    }
+    pm_signals_restore(mask);
+}
+
+PM_EXPORT void pmodel_runtime_start(void) {
+    if (!pm_process_is_measured())
+        return;
+    struct pm_thread *thread = pm_current_thread();
+    uint64_t mask = pm_signals_block();
+    if (thread->stopped) {
+        pm_forget_pending(thread);
+        pm_thread_take_counters(thread, false);
+        thread->stopped = false;
+    }
+    pm_signals_restore(mask);
+}

@@ -1,0 +1,126 @@
+/* Finds instrumented modules: their added segment begins with a pm_probe_header. */
+#define _GNU_SOURCE
+#include "runtime/modules.h"
+
+#include <link.h>
+#include <string.h>
+
+#include "runtime/notes.h"
+#include "runtime/system.h"
+
+struct pm_loaded_module pm_modules[PM_MAX_MODULES];
+uint32_t pm_n_modules, pm_n_groups, pm_n_counters, pm_n_references;
+struct pm_probe_reference *pm_references;
+
+/* Does a table of COUNT items of SIZE bytes lie in the segment? */
+static bool table_fits(uint64_t offset, uint64_t count, size_t size, uint64_t segment_bytes) {
+    return offset <= segment_bytes && count <= (segment_bytes - offset) / size && offset % 4 == 0;
+}
+
+/* Is the payload of a reference large enough for what its kind reads? */
+static bool reference_is_valid(const struct pm_probe_reference *reference, uint32_t n_groups) {
+    static const unsigned char least_slots[] = {0, 1, 1, 2, 5, 4};
+    unsigned kind = reference->kind;
+    if (kind >= sizeof least_slots || reference->payload_slots < least_slots[kind] ||
+        reference->group >= n_groups || reference->size_bytes == 0 || reference->access < 1 ||
+        reference->access > 3)
+        return false;
+    if (kind == PM_PROBE_MASK_V)
+        return reference->elements * reference->size_bytes <= 32;
+    if (kind == PM_PROBE_GATHER_K)
+        return reference->elements * reference->index_bytes <= 64;
+    if (kind == PM_PROBE_GATHER_V)
+        return reference->elements * reference->index_bytes <= 32 &&
+               reference->elements * reference->size_bytes <= 32;
+    return true;
+}
+
+static bool add_references(const struct pm_probe_header *header, uint32_t first_group) {
+    const struct pm_probe_reference *table =
+        (const void *)((const char *)header + header->references);
+    if (header->n_references == 0)
+        return true;
+    if (header->first_reference > PM_MAX_REFERENCES ||
+        header->n_references > PM_MAX_REFERENCES - header->first_reference)
+        return false;
+    if (!pm_references)
+        pm_references = pm_map(PM_MAX_REFERENCES * sizeof *pm_references);
+    if (!pm_references)
+        return false;
+    for (uint32_t i = 0; i < header->n_references; i++)
+        if (!reference_is_valid(&table[i], header->n_groups))
+            return false;
+    struct pm_probe_reference *into = pm_references + header->first_reference;
+    for (uint32_t i = 0; i < header->n_references; i++) {
+        into[i] = table[i];
+        into[i].group += first_group;
+    }
+    if (pm_n_references < header->first_reference + header->n_references)
+        pm_n_references = header->first_reference + header->n_references;
+    return true;
+}
+
+static bool is_known(const struct pm_probe_header *header, uint64_t load_bias) {
+    for (uint32_t i = 0; i < pm_n_modules; i++)
+        if (pm_modules[i].load_bias == load_bias &&
+            memcmp(&pm_modules[i].header, header, sizeof *header) == 0)
+            return true;
+    return false;
+}
+
+static void add_module(const struct pm_probe_header *header, uint64_t segment_bytes,
+                       uint64_t load_bias) {
+    if (is_known(header, load_bias))
+        return;
+    if (header->version != PM_PROBE_VERSION || header->header_bytes != sizeof *header) {
+        pm_note(PM_NOTE_FOREIGN_VERSION, 1);
+        return;
+    }
+    bool valid =
+        pm_n_modules < PM_MAX_MODULES && header->build_id_bytes <= sizeof header->build_id &&
+        header->first_counter <= PM_MAX_COUNTERS &&
+        header->n_counters <= PM_MAX_COUNTERS - header->first_counter &&
+        table_fits(header->references, header->n_references, sizeof(struct pm_probe_reference),
+                   segment_bytes) &&
+        table_fits(header->traps, header->n_traps, sizeof(struct pm_probe_trap), segment_bytes) &&
+        add_references(header, pm_n_groups);
+    if (!valid) {
+        pm_note(PM_NOTE_DAMAGED_MODULE, 1);
+        return;
+    }
+    struct pm_loaded_module *module = &pm_modules[pm_n_modules];
+    module->header = *header;
+    module->load_bias = load_bias;
+    module->first_group = pm_n_groups;
+    module->traps = (const void *)((const char *)header + header->traps);
+    pm_n_groups += header->n_groups;
+    if (pm_n_counters < header->first_counter + header->n_counters)
+        pm_n_counters = header->first_counter + header->n_counters;
+    __atomic_store_n(&pm_n_modules, pm_n_modules + 1, __ATOMIC_RELEASE);
+}
+
+static int look_at_module(struct dl_phdr_info *info, size_t size, void *unused) {
+    (void)size, (void)unused;
+    for (int i = 0; i < info->dlpi_phnum; i++) {
+        const ElfW(Phdr) *segment = &info->dlpi_phdr[i];
+        if (segment->p_type != PT_LOAD || !(segment->p_flags & PF_R) ||
+            segment->p_filesz < sizeof(struct pm_probe_header))
+            continue;
+        const struct pm_probe_header *header = (void *)(info->dlpi_addr + segment->p_vaddr);
+        if (memcmp(header->magic, PM_PROBE_MAGIC, sizeof header->magic) == 0 &&
+            header->header_address == segment->p_vaddr)
+            add_module(header, segment->p_filesz, info->dlpi_addr);
+    }
+    return 0;
+}
+
+static int scanning;
+
+void pm_modules_after_fork(void) { scanning = 0; }
+
+void pm_modules_scan(void) {
+    while (__atomic_exchange_n(&scanning, 1, __ATOMIC_ACQUIRE))
+        __builtin_ia32_pause();
+    dl_iterate_phdr(look_at_module, NULL);
+    __atomic_store_n(&scanning, 0, __ATOMIC_RELEASE);
+}

@@ -1,0 +1,37 @@
+/* The instrumented modules of the process and what they say about their references. */
+#ifndef PM_RUNTIME_MODULES_H
+#define PM_RUNTIME_MODULES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/probe_abi.h"
+
+enum { PM_MAX_MODULES = 1024, PM_MAX_REFERENCES = 1 << 22 };
+
+struct pm_loaded_module {
+    struct pm_probe_header header; /* a copy: the module may be unloaded before the end */
+    uint64_t load_bias;            /* what to add to a link-time address */
+    uint32_t first_group;          /* number of its group 0 among all modules' groups */
+    const struct pm_probe_trap *traps;
+};
+
+extern struct pm_loaded_module pm_modules[PM_MAX_MODULES];
+extern uint32_t pm_n_modules;
+extern uint32_t pm_n_groups;   /* of all modules */
+extern uint32_t pm_n_counters; /* highest counter of all modules + 1 */
+
+/* Reference number → its description, with `group` counted over all modules.  Numbers that no
+   module has are size_bytes 0.  NULL while there are none. */
+extern struct pm_probe_reference *pm_references;
+extern uint32_t pm_n_references; /* highest number + 1 */
+
+/* Looks at all modules of the process and takes in the instrumented ones that are new.  What cannot
+   be used is noted for the raw file. */
+void pm_modules_scan(void);
+
+/* In the child of a fork: whoever was scanning is not there any more. */
+void pm_modules_after_fork(void);
+
+#endif

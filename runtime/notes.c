@@ -1,0 +1,54 @@
+/* What a user must know about a run; see notes.h. */
+#include "runtime/notes.h"
+
+#include "core/probe_abi.h"
+#include "runtime/text.h"
+
+static uint64_t counts[PM_N_NOTES];
+
+/* After the number. */
+static const char *const sentences[PM_N_NOTES] = {
+    [PM_NOTE_FOREIGN_VERSION] =
+        " module(s) were instrumented by another version of pmodel and are not in this file: "
+        "instrument them again",
+    [PM_NOTE_DAMAGED_MODULE] =
+        " module(s) have damaged or too large probe tables and are not in this file: "
+        "instrument them again",
+    [PM_NOTE_EARLY_RECORDS] =
+        " bytes of memory records from before the first constructor were lost: reuse distances "
+        "leave these accesses out",
+    [PM_NOTE_UNKNOWN_RECORDS] =
+        " time(s) the rest of a buffer of memory records was lost because it named a reference "
+        "that no loaded module has",
+    [PM_NOTE_MAY_STOP_EARLY] =
+        " string comparison(s) or search(es) may have stopped early: reuse distances count only "
+        "the first element of each",
+    [PM_NOTE_OUT_OF_MEMORY] =
+        " reuse distance analyses (one for each thread and block size) ran out of memory and are "
+        "not in this file: use fewer or larger block sizes",
+    [PM_NOTE_SHARED_BLOCK] =
+        " signal handler(s) ran without memory for a control block of their own: counts and "
+        "accesses around them may be wrong",
+    [PM_NOTE_BAD_BLOCK_SIZE] =
+        " item(s) of " PM_ENV_BLOCK " are not powers of two from 1 to 2097152 and were left out",
+    [PM_NOTE_BUSY_THREAD] =
+        " thread(s) were still busy when the process ended: their last accesses are missing",
+};
+
+void pm_note(enum pm_note_kind kind, uint64_t count) {
+    __atomic_fetch_add(&counts[kind], count, __ATOMIC_RELAXED);
+}
+
+void pm_notes_clear(void) {
+    for (unsigned i = 0; i < PM_N_NOTES; i++)
+        counts[i] = 0;
+}
+
+_Bool pm_note_sentence(enum pm_note_kind kind, char *text, size_t size) {
+    if (counts[kind] == 0)
+        return 0;
+    struct pm_text writer = {text, size, 0};
+    pm_text_number(&writer, counts[kind]);
+    pm_text_add(&writer, sentences[kind]);
+    return 1;
+}

@@ -1,0 +1,230 @@
+/* Begin and end of the measured process; see process.h.
+
+   The constructor looks for instrumented modules and does nothing at all if there are none.  The
+   destructor runs after those of the program, because the program depends on this library. */
+#define _GNU_SOURCE
+#include "runtime/process.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "core/raw_file.h"
+#include "runtime/analyser.h"
+#include "runtime/modules.h"
+#include "runtime/notes.h"
+#include "runtime/raw_content.h"
+#include "runtime/raw_write.h"
+#include "runtime/records.h"
+#include "runtime/signals.h"
+#include "runtime/system.h"
+#include "runtime/text.h"
+
+const struct pmodel_handler *pm_process_handler;
+struct pm_process_times pm_process_times;
+
+enum state { NOT_MEASURED, RUNNING, FINISHING, FINISHED };
+static int state; /* enum state, atomic */
+static bool forked;
+static long process_id;
+static char folder[4096];    /* of raw files; empty: none are written */
+static char exec_file[4400]; /* written before an exec that may fail; empty: none */
+
+bool pm_process_is_measured(void) {
+    return __atomic_load_n(&state, __ATOMIC_ACQUIRE) != NOT_MEASURED;
+}
+
+bool pm_process_is_finished(void) { return __atomic_load_n(&state, __ATOMIC_ACQUIRE) >= FINISHING; }
+
+bool pm_process_is_ours(void) { return pm_syscall3(SYS_getpid, 0, 0, 0) == process_id; }
+
+static uint64_t clock_ns(clockid_t clock) {
+    struct timespec time;
+    clock_gettime(clock, &time);
+    return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
+}
+
+static void begin_times(void) {
+    process_id = pm_syscall3(SYS_getpid, 0, 0, 0);
+    pm_process_times.start_unix_ns = clock_ns(CLOCK_REALTIME);
+    pm_process_times.start_monotonic_ns = clock_ns(CLOCK_MONOTONIC);
+}
+
+/* ---- begin ----------------------------------------------------------------------------------- */
+
+/* The program may change its working directory: keep an absolute path. */
+static void remember_folder(void) {
+    const char *out = getenv(PM_ENV_OUT);
+    if (!out || !*out)
+        return;
+    struct pm_text path = {folder, sizeof folder, 0};
+    if (*out != '/' && getcwd(folder, sizeof folder / 2)) {
+        path.used = strlen(folder);
+        pm_text_add(&path, "/");
+    }
+    pm_text_add(&path, out);
+}
+
+static void complain(const char *what, const char *name, const char *why) {
+    char line[1024];
+    struct pm_text text = {line, sizeof line, 0};
+    pm_text_add(&text, "pmodel: ");
+    pm_text_add(&text, what);
+    pm_text_add(&text, name);
+    pm_text_add(&text, why);
+    pm_text_add(&text, "\n");
+    pm_syscall3(SYS_write, 2, (long)line, (long)text.used);
+}
+
+/* The handler that PMODEL_HANDLER names; NULL if there is none or it does not work. */
+static const struct pmodel_handler *load_handler(void) {
+    const char *name = getenv(PM_ENV_HANDLER);
+    if (!name || !*name)
+        return NULL;
+    void *object = dlopen(name, RTLD_NOW | RTLD_LOCAL);
+    const struct pmodel_handler *handler = object ? dlsym(object, "pmodel_handler") : NULL;
+    if (!handler)
+        complain("the event handler cannot be used: ", dlerror(), "");
+    else if (handler->version != PMODEL_HANDLER_VERSION)
+        complain("the event handler ", name, " was built for another version of pmodel_handler.h");
+    else if (handler->begin && handler->begin(pm_n_groups) != 0)
+        complain("the event handler ", name, " did not begin; the program runs without it");
+    else
+        return handler;
+    return NULL;
+}
+
+static void choose_handler(void) {
+    pm_process_handler = load_handler();
+    if (!pm_process_handler && pm_analyser.begin(pm_n_groups) == 0)
+        pm_process_handler = &pm_analyser;
+}
+
+static void forked_child(void) {
+    if (!pm_process_is_measured())
+        return;
+    forked = true;
+    exec_file[0] = 0;
+    state = RUNNING;
+    begin_times();
+    pm_modules_after_fork();
+    pm_notes_clear();
+    pm_signals_after_fork();
+    pm_threads_after_fork();
+    pm_analyser_after_fork();
+}
+
+__attribute__((constructor(101))) static void begin(void) {
+    pm_modules_scan();
+    if (pm_n_modules == 0)
+        return;
+    begin_times();
+    remember_folder();
+    pm_control_block_detect();
+    choose_handler();
+    pm_first_block->consume = pm_process_handler && pm_process_handler->accesses;
+    pm_threads_begin();
+    pthread_atfork(NULL, NULL, forked_child);
+    at_quick_exit(pm_process_finish);
+    pm_signals_begin();
+    __atomic_store_n(&state, RUNNING, __ATOMIC_RELEASE);
+}
+
+/* ---- end ------------------------------------------------------------------------------------- */
+
+/* Other threads may still run.  Most are parked, as OpenMP's are, with records in their buffers. */
+static void drain_all_threads(void) {
+    for (uint32_t i = 0; i < pm_n_threads; i++)
+        if (pm_threads[i] && !pm_consume_pending_of(pm_threads[i]))
+            pm_note(PM_NOTE_BUSY_THREAD, 1);
+}
+
+void pm_process_thread_end(struct pm_thread *thread) {
+    const struct pmodel_handler *handler = pm_process_handler;
+    if (handler == &pm_analyser)
+        pm_analyser_thread_end(thread->number);
+    if (!handler || handler == &pm_analyser || !handler->thread_end)
+        return;
+    uint64_t *counts = pm_map(2 * 8ul * pm_n_counters);
+    if (!counts)
+        return;
+    for (uint32_t i = 0; i < pm_n_counters; i++) {
+        uint64_t count = pm_thread_count(thread, i);
+        counts[i] = count - (thread->kept_before ? thread->kept_before[i] : 0);
+        counts[pm_n_counters + i] = count;
+    }
+    handler->thread_end(thread->number, counts, pm_n_counters);
+    /* The next thread with this number begins at zero for the handler. */
+    if (!thread->kept_before)
+        thread->kept_before = pm_map(8ul * PM_MAX_COUNTERS);
+    for (uint32_t i = 0; thread->kept_before && i < pm_n_counters; i++)
+        thread->kept_before[i] = counts[pm_n_counters + i];
+    pm_unmap(counts, 2 * 8ul * pm_n_counters);
+}
+
+static void end_handler(void) {
+    if (!pm_process_handler || pm_process_handler == &pm_analyser)
+        return;
+    for (uint32_t i = 0; i < pm_n_threads; i++)
+        if (pm_threads[i] && pm_threads[i]->in_use)
+            pm_process_thread_end(pm_threads[i]);
+    if (pm_process_handler->end)
+        pm_process_handler->end();
+}
+
+static void write_raw_file(uint64_t flags, char *name, size_t name_size) {
+    if (!folder[0])
+        return;
+    struct pm_raw_builder builder = {0};
+    struct pm_raw_run run = {
+        .process_id = (uint64_t)process_id,
+        .parent_id = (uint64_t)pm_syscall3(SYS_getppid, 0, 0, 0),
+        .start_unix_ns = pm_process_times.start_unix_ns,
+        .wall_ns = clock_ns(CLOCK_MONOTONIC) - pm_process_times.start_monotonic_ns,
+        .cpu_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID),
+        .flags = flags | (forked ? PM_RAW_FORKED : 0),
+    };
+    pm_raw_begin(&builder);
+    pm_raw_add_content(&builder, &run);
+    pm_raw_save(&builder, folder, (uint64_t)process_id, name, name_size);
+    pm_raw_free(&builder);
+}
+
+void pm_process_finish(void) {
+    if (!pm_process_is_measured() || !pm_process_is_ours())
+        return;
+    uint64_t mask = pm_signals_block();
+    int expected = RUNNING;
+    if (__atomic_compare_exchange_n(&state, &expected, FINISHING, false, __ATOMIC_ACQ_REL,
+                                    __ATOMIC_ACQUIRE)) {
+        drain_all_threads();
+        end_handler();
+        write_raw_file(0, NULL, 0);
+        __atomic_store_n(&state, FINISHED, __ATOMIC_RELEASE);
+    }
+    /* Another thread may have been first: do not end the process under its hands. */
+    while (__atomic_load_n(&state, __ATOMIC_ACQUIRE) != FINISHED)
+        usleep(1000);
+    pm_signals_restore(mask);
+}
+
+__attribute__((destructor(101))) static void end(void) { pm_process_finish(); }
+
+void pm_process_before_exec(void) {
+    if (!pm_process_is_measured() || pm_process_is_finished() || !pm_process_is_ours())
+        return;
+    uint64_t mask = pm_signals_block();
+    drain_all_threads();
+    write_raw_file(PM_RAW_BEFORE_EXEC, exec_file, sizeof exec_file);
+    pm_signals_restore(mask);
+}
+
+void pm_process_exec_failed(void) {
+    if (exec_file[0] && pm_process_is_ours())
+        pm_syscall3(SYS_unlink, (long)exec_file, 0, 0);
+    exec_file[0] = 0;
+}

@@ -1,0 +1,115 @@
+/* Puts what the process measured into a raw file; see raw_content.h and core/raw_file.h. */
+#include "runtime/raw_content.h"
+
+#include <string.h>
+
+#include "core/raw_file.h"
+#include "runtime/analyser.h"
+#include "runtime/modules.h"
+#include "runtime/notes.h"
+#include "runtime/process.h"
+#include "runtime/signals.h"
+#include "runtime/system.h"
+#include "runtime/threads.h"
+
+static void add_run(struct pm_raw_builder *builder, const struct pm_raw_run *run) {
+    pm_raw_section_begin(builder, PM_RAW_META);
+    pm_raw_add_u64(builder, run->process_id);
+    pm_raw_add_u64(builder, run->parent_id);
+    pm_raw_add_u64(builder, run->start_unix_ns);
+    pm_raw_add_u64(builder, run->wall_ns);
+    pm_raw_add_u64(builder, run->cpu_ns);
+    pm_raw_add_u64(builder, pm_n_threads_started);
+    pm_raw_add_u64(builder, pm_n_missed_jumps);
+    pm_raw_add_u64(builder, run->flags);
+    pm_raw_section_end(builder);
+}
+
+static void add_module(struct pm_raw_builder *builder, const struct pm_probe_header *header) {
+    uint8_t build_id[24] = {0};
+    memcpy(build_id, header->build_id, sizeof header->build_id);
+    pm_raw_section_begin(builder, PM_RAW_MODULE);
+    pm_raw_add_u64(builder, header->structure_hash);
+    pm_raw_add_u32(builder, header->n_counters);
+    pm_raw_add_u32(builder, header->n_groups);
+    pm_raw_add_u32(builder, header->first_counter);
+    pm_raw_add_u32(builder, header->build_id_bytes);
+    pm_raw_add(builder, build_id, sizeof build_id);
+    pm_raw_section_end(builder);
+}
+
+static void add_counters(struct pm_raw_builder *builder, uint32_t module,
+                         const struct pm_thread *thread) {
+    const struct pm_probe_header *header = &pm_modules[module].header;
+    pm_raw_section_begin(builder, PM_RAW_COUNTERS);
+    pm_raw_add_u64(builder, module);
+    pm_raw_add_u64(builder, thread->number);
+    for (uint32_t i = 0; i < header->n_counters; i++)
+        pm_raw_add_u64(builder, pm_thread_count(thread, header->first_counter + i));
+    pm_raw_section_end(builder);
+}
+
+static void add_histogram(struct pm_raw_builder *builder, uint32_t module, uint32_t thread,
+                          const struct pm_reuse *reuse, uint32_t group, struct pm_raw_bin *bins) {
+    const struct pm_group_histogram *histogram =
+        &reuse->histograms[pm_modules[module].first_group + group];
+    uint64_t cold_loads, cold_stores;
+    pm_group_histogram_cold(histogram, &cold_loads, &cold_stores);
+    size_t n_bins = pm_group_histogram_bins(histogram, bins);
+    if (n_bins == 0 && cold_loads == 0 && cold_stores == 0)
+        return;
+    pm_raw_section_begin(builder, PM_RAW_HISTOGRAM);
+    pm_raw_add_u64(builder, module);
+    pm_raw_add_u64(builder, thread);
+    pm_raw_add_u64(builder, 1ull << reuse->shift);
+    pm_raw_add_u32(builder, group);
+    pm_raw_add_u32(builder, (uint32_t)n_bins);
+    pm_raw_add_u64(builder, cold_loads);
+    pm_raw_add_u64(builder, cold_stores);
+    pm_raw_add_u64(builder, reuse->n_blocks);
+    pm_raw_add(builder, bins, n_bins * sizeof *bins);
+    pm_raw_section_end(builder);
+}
+
+static void add_histograms(struct pm_raw_builder *builder, uint32_t module, uint32_t thread,
+                           struct pm_raw_bin *bins) {
+    for (unsigned size = 0; size < pm_n_block_sizes; size++) {
+        const struct pm_reuse *reuse = pm_analyser_result(thread, size);
+        uint32_t first = pm_modules[module].first_group;
+        for (uint32_t group = 0; reuse && group < pm_modules[module].header.n_groups; group++)
+            if (first + group < reuse->n_groups)
+                add_histogram(builder, module, thread, reuse, group, bins);
+    }
+}
+
+static void add_notes(struct pm_raw_builder *builder) {
+    for (unsigned kind = 0; kind < PM_N_NOTES; kind++) {
+        char sentence[512];
+        if (!pm_note_sentence((enum pm_note_kind)kind, sentence, sizeof sentence))
+            continue;
+        pm_raw_section_begin(builder, PM_RAW_NOTE);
+        pm_raw_add(builder, sentence, strlen(sentence) + 1);
+        pm_raw_section_end(builder);
+    }
+}
+
+void pm_raw_add_content(struct pm_raw_builder *builder, const struct pm_raw_run *run) {
+    enum { MOST_BINS = PM_REUSE_EXACT + PM_N_OCTAVES * PM_OCTAVE_BINS };
+    struct pm_raw_bin *bins = pm_map(MOST_BINS * sizeof *bins);
+    if (!bins) {
+        builder->failed = true;
+        return;
+    }
+    add_run(builder, run);
+    for (uint32_t module = 0; module < pm_n_modules; module++)
+        add_module(builder, &pm_modules[module].header);
+    for (uint32_t module = 0; module < pm_n_modules; module++)
+        for (uint32_t i = 0; i < pm_n_threads; i++) {
+            if (!pm_threads[i])
+                continue;
+            add_counters(builder, module, pm_threads[i]);
+            add_histograms(builder, module, pm_threads[i]->number, bins);
+        }
+    add_notes(builder);
+    pm_unmap(bins, MOST_BINS * sizeof *bins);
+}

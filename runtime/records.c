@@ -1,0 +1,222 @@
+/* Decodes memory records (core/probe_abi.h) into accesses and hands them over in batches.
+
+   Consuming happens with all signals blocked and the thread's `busy` taken, so that a handler of
+   the program never meets a half-updated analysis; two system calls for a buffer of some 10,000
+   records cost nothing that could be measured. */
+#include "runtime/records.h"
+
+#include <string.h>
+
+#include "runtime/modules.h"
+#include "runtime/notes.h"
+#include "runtime/process.h"
+#include "runtime/system.h"
+
+/* No program touches more than this in one string operation; a larger count is a faulting one. */
+#define LARGEST_STRING_BYTES (1ull << 40)
+#define LARGEST_ACCESS_BYTES (1u << 30)
+
+static void flush(struct pm_thread *thread) {
+    if (thread->n_batch && pm_process_handler && pm_process_handler->accesses)
+        pm_process_handler->accesses(thread->number, thread->batch, thread->n_batch);
+    thread->n_batch = 0;
+}
+
+static void add_access(struct pm_thread *thread, const struct pm_memory_record *record,
+                       const struct pm_probe_reference *reference, uint64_t address,
+                       uint32_t size_bytes) {
+    thread->batch[thread->n_batch++] = (struct pmodel_access){
+        .address = address,
+        .size_bytes = size_bytes,
+        .reference = (uint32_t)record->reference,
+        .group = reference->group,
+        .kind = reference->access,
+    };
+    if (thread->n_batch == PM_BATCH)
+        flush(thread);
+}
+
+/* ---- kinds with payload ---------------------------------------------------------------------- */
+
+static void decode_string(struct pm_thread *thread, const struct pm_memory_record *record,
+                          const struct pm_probe_reference *reference, const uint64_t *payload) {
+    enum { DIRECTION_FLAG = 1 << 10 };
+    uint64_t count = payload[0];
+    if (count == 0)
+        return;
+    if (reference->may_stop_early) {
+        pm_note(PM_NOTE_MAY_STOP_EARLY, 1);
+        count = 1;
+    }
+    if (count > LARGEST_STRING_BYTES / reference->size_bytes)
+        count = LARGEST_STRING_BYTES / reference->size_bytes;
+    uint64_t address = record->address;
+    if (payload[1] & DIRECTION_FLAG)
+        address -= (count - 1) * reference->size_bytes;
+    for (uint64_t bytes = count * reference->size_bytes; bytes;) {
+        uint32_t piece = bytes < LARGEST_ACCESS_BYTES ? (uint32_t)bytes : LARGEST_ACCESS_BYTES;
+        add_access(thread, record, reference, address, piece);
+        address += piece;
+        bytes -= piece;
+    }
+}
+
+/* Runs of neighbouring elements are one access each. */
+static void decode_masked(struct pm_thread *thread, const struct pm_memory_record *record,
+                          const struct pm_probe_reference *reference, uint64_t mask) {
+    while (mask) {
+        unsigned first = (unsigned)__builtin_ctzll(mask);
+        uint64_t inverse = ~(mask >> first);
+        unsigned length = inverse ? (unsigned)__builtin_ctzll(inverse) : 64;
+        add_access(thread, record, reference,
+                   record->address + (uint64_t)first * reference->size_bytes,
+                   length * reference->size_bytes);
+        if (first + length >= 64)
+            return;
+        mask &= ~0ull << (first + length);
+    }
+}
+
+static void decode_gather(struct pm_thread *thread, const struct pm_memory_record *record,
+                          const struct pm_probe_reference *reference, uint64_t mask,
+                          const unsigned char *indices) {
+    for (; mask; mask &= mask - 1) {
+        unsigned element = (unsigned)__builtin_ctzll(mask);
+        int64_t index;
+        if (reference->index_bytes == 8) {
+            memcpy(&index, indices + 8 * element, 8);
+        } else {
+            int32_t narrow;
+            memcpy(&narrow, indices + 4 * element, 4);
+            index = narrow;
+        }
+        add_access(thread, record, reference, record->address + (uint64_t)index * reference->scale,
+                   reference->size_bytes);
+    }
+}
+
+static uint64_t first_elements(uint64_t mask, unsigned elements) {
+    return elements < 64 ? mask & ((1ull << elements) - 1) : mask;
+}
+
+/* One bit for each element: the sign of its lane of WIDTH bytes. */
+static uint64_t sign_bits(const unsigned char *lanes, unsigned elements, unsigned width) {
+    uint64_t mask = 0;
+    for (unsigned i = 0; i < elements; i++)
+        mask |= (uint64_t)(lanes[(i + 1) * width - 1] >> 7) << i;
+    return mask;
+}
+
+static void decode_payload(struct pm_thread *thread, const struct pm_memory_record *record,
+                           const struct pm_probe_reference *reference) {
+    const uint64_t *words = (const uint64_t *)(record + 1);
+    const unsigned char *bytes = (const unsigned char *)words;
+    unsigned elements = reference->elements;
+    uint64_t mask;
+    switch (reference->kind) {
+    case PM_PROBE_STRING:
+        decode_string(thread, record, reference, words);
+        return;
+    case PM_PROBE_MASK_K:
+        decode_masked(thread, record, reference, first_elements(words[0], elements));
+        return;
+    case PM_PROBE_MASK_V:
+        mask = sign_bits(bytes, elements, reference->size_bytes);
+        decode_masked(thread, record, reference, mask);
+        return;
+    case PM_PROBE_GATHER_K:
+        mask = first_elements(words[0], elements);
+        decode_gather(thread, record, reference, mask, bytes + 16);
+        return;
+    case PM_PROBE_GATHER_V:
+        mask = sign_bits(bytes, elements, reference->size_bytes);
+        decode_gather(thread, record, reference, mask, bytes + 32);
+        return;
+    }
+}
+
+/* ---- a buffer -------------------------------------------------------------------------------- */
+
+static bool is_known(uint64_t reference) {
+    return reference < pm_n_references && pm_references[reference].size_bytes != 0;
+}
+
+static void decode(struct pm_thread *thread, uint64_t from, uint64_t to) {
+    const struct pm_memory_record *record = (const void *)from, *end = (const void *)to;
+    while (record < end) {
+        if (PM_UNLIKELY(!is_known(record->reference))) {
+            pm_modules_scan(); /* of a module that was loaded by dlopen since */
+            if (!is_known(record->reference)) {
+                pm_note(PM_NOTE_UNKNOWN_RECORDS, 1);
+                break;
+            }
+        }
+        const struct pm_probe_reference *reference = &pm_references[record->reference];
+        if (PM_LIKELY(reference->kind == PM_PROBE_PLAIN)) {
+            add_access(thread, record, reference, record->address, reference->size_bytes);
+        } else if (record + reference->payload_slots < end) {
+            decode_payload(thread, record, reference);
+        }
+        record += 1 + reference->payload_slots;
+    }
+    flush(thread);
+}
+
+static void consume(struct pm_control_block *block) {
+    uint64_t from = block->consumed, to = block->next;
+    if (!pm_process_is_measured())
+        pm_note(PM_NOTE_EARLY_RECORDS, to - from);
+    else if (!block->thread->stopped && block->consume)
+        decode(block->thread, from, to);
+    block->consumed = to;
+}
+
+static void lock(struct pm_thread *thread) {
+    while (__atomic_exchange_n(&thread->busy, 1, __ATOMIC_ACQUIRE))
+        __builtin_ia32_pause();
+}
+
+static void unlock(struct pm_thread *thread) {
+    __atomic_store_n(&thread->busy, 0, __ATOMIC_RELEASE);
+}
+
+void pm_consume_records(struct pm_control_block *block) {
+    uint64_t mask = pm_signals_block();
+    if (block->thread)
+        lock(block->thread);
+    if (!pm_process_is_finished())
+        consume(block);
+    block->next = block->consumed = block->start;
+    if (block->thread)
+        unlock(block->thread);
+    pm_signals_restore(mask);
+}
+
+void pm_consume_pending(struct pm_thread *thread) {
+    for (struct pm_control_block *block = thread->block; block; block = block->inner)
+        if (block->next != block->start)
+            pm_consume_records(block);
+}
+
+bool pm_consume_pending_of(struct pm_thread *thread) {
+    bool free = false;
+    for (int tries = 0; tries < 2000 && !free; tries++) {
+        free = !__atomic_exchange_n(&thread->busy, 1, __ATOMIC_ACQUIRE);
+        struct {
+            long seconds, nanoseconds;
+        } pause = {0, 1000000};
+        if (!free)
+            pm_syscall3(SYS_nanosleep, (long)&pause, 0, 0);
+    }
+    if (!free)
+        return false;
+    for (struct pm_control_block *block = thread->block; block; block = block->inner)
+        consume(block);
+    unlock(thread);
+    return true;
+}
+
+void pm_forget_pending(struct pm_thread *thread) {
+    for (struct pm_control_block *block = thread->block; block; block = block->inner)
+        block->next = block->consumed = block->start;
+}

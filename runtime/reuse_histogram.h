@@ -1,0 +1,60 @@
+/* Histograms of reuse distances while they are being measured: one for each reference group, of one
+   thread and block size.
+
+   Distances below PM_REUSE_EXACT have a bin each; from there on an octave [2^k, 2^(k+1)) has
+   PM_OCTAVE_BINS bins of equal width, so that no bin is wider than 1/128 of its lower end (0.8 %).
+   Every bin also sums its distances, so that means stay exact.  Bins of an octave come into being
+   with its first access.
+   An access that is both load and store counts as a load at its distance and then a store at
+   distance 0; it is stored as a kind of its own and split when the histogram is read. */
+#ifndef PM_RUNTIME_REUSE_HISTOGRAM_H
+#define PM_RUNTIME_REUSE_HISTOGRAM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/raw_file.h"
+
+enum {
+    PM_REUSE_FRONT = 16, /* blocks that the front of reuse_distance.h holds */
+    PM_REUSE_EXACT = 256,
+    PM_OCTAVE_BINS = 128,
+    PM_FIRST_OCTAVE = 8,                 /* 2^8 = PM_REUSE_EXACT */
+    PM_N_OCTAVES = 33 - PM_FIRST_OCTAVE, /* distances are below 2^32 + PM_REUSE_FRONT */
+    PM_KINDS = 3,                        /* load, store, both: enum pm_access − 1 */
+};
+
+struct pm_reuse_bin {
+    uint64_t count[PM_KINDS];
+    uint64_t distance_sum; /* in blocks */
+};
+
+struct pm_group_histogram {
+    uint64_t front[PM_KINDS][PM_REUSE_FRONT];
+    uint64_t cold[PM_KINDS];
+    struct pm_reuse_bin *exact; /* distances PM_REUSE_FRONT … PM_REUSE_EXACT − 1; NULL: none */
+    struct pm_reuse_bin *octaves[PM_N_OCTAVES];
+} __attribute__((aligned(64)));
+
+/* Zeroed memory that is given back all at once. */
+struct pm_arena {
+    struct pm_arena_chunk *chunks;
+    size_t used;
+};
+void *pm_arena_take(struct pm_arena *arena, size_t bytes); /* NULL: none; multiple of 8 */
+void pm_arena_free(struct pm_arena *arena);
+
+/* Counts an access of KIND (enum pm_access − 1) at DISTANCE ≥ PM_REUSE_FRONT blocks.  False when
+   there is no memory. */
+bool pm_group_histogram_add(struct pm_group_histogram *histogram, struct pm_arena *arena,
+                            unsigned kind, uint64_t distance);
+
+/* The bins that hold accesses, ascending, into BINS if it is not NULL; their number. */
+size_t pm_group_histogram_bins(const struct pm_group_histogram *histogram, struct pm_raw_bin *bins);
+
+/* First touches. */
+void pm_group_histogram_cold(const struct pm_group_histogram *histogram, uint64_t *loads,
+                             uint64_t *stores);
+
+#endif

@@ -1,0 +1,84 @@
+/* Where rewritten code goes when its buffer of memory records is full (core/probe_abi.h): calls
+   pm_consume_records (block) on the thread's private stack and returns to %gs:PM_CB_RETURN with every
+   register, flag and vector as it was.  %gs:PM_OFFSET_CONSUME = 0 makes it forget the records.
+
+   The save area is in the control block and zero at first, as xrstor wants bytes 520…575.  A signal
+   that comes in between runs on another block, with a save area of its own. */
+#include "runtime/control_block.h"
+
+        .text
+        .globl  pm_slow_path
+        .hidden pm_slow_path
+        .hidden pm_consume_records
+        .type   pm_slow_path, @function
+        .p2align 4
+pm_slow_path:
+        .cfi_startproc
+        .cfi_undefined rip
+        movq    %rax, %gs:PM_OFFSET_SAVED_RAX
+        movq    %rsp, %gs:PM_OFFSET_SAVED_RSP
+        movq    %gs:PM_OFFSET_STACK, %rsp
+        pushfq
+        cmpq    $0, %gs:PM_OFFSET_CONSUME
+        jne     1f
+        movq    %gs:PM_OFFSET_START, %rax
+        movq    %rax, %gs:PM_OFFSET_NEXT
+        jmp     3f
+
+1:      pushq   %rcx
+        pushq   %rdx
+        pushq   %rsi
+        pushq   %rdi
+        pushq   %r8
+        pushq   %r9
+        pushq   %r10
+        pushq   %r11
+        pushq   %rbx                    /* two that calls preserve: block and stack pointer */
+        pushq   %rbp
+        movq    %rsp, %rbp
+        andq    $-64, %rsp
+        pushq   $0x202                  /* no direction, alignment check, single step */
+        popfq
+        movq    %gs:0, %rbx
+        movl    PM_OFFSET_XSAVE_MASK(%rbx), %eax
+        testl   %eax, %eax
+        jz      4f
+        xorl    %edx, %edx
+        xsave   PM_OFFSET_SAVE_AREA(%rbx)
+        testl   $4, %eax
+        jz      2f
+        vzeroupper
+2:      fninit
+        pushq   $0x1f80                 /* MXCSR's default: all exceptions masked */
+        ldmxcsr (%rsp)
+        addq    $8, %rsp
+        movq    %rbx, %rdi
+        call    pm_consume_records
+        movl    PM_OFFSET_XSAVE_MASK(%rbx), %eax
+        testl   %eax, %eax
+        jz      5f
+        xorl    %edx, %edx
+        xrstor  PM_OFFSET_SAVE_AREA(%rbx)
+6:      movq    %rbp, %rsp
+        popq    %rbp
+        popq    %rbx
+        popq    %r11
+        popq    %r10
+        popq    %r9
+        popq    %r8
+        popq    %rdi
+        popq    %rsi
+        popq    %rdx
+        popq    %rcx
+3:      popfq
+        movq    %gs:PM_OFFSET_SAVED_RSP, %rsp
+        movq    %gs:PM_OFFSET_SAVED_RAX, %rax
+        jmp     *%gs:PM_OFFSET_RETURN
+
+4:      fxsave64 PM_OFFSET_SAVE_AREA(%rbx)
+        jmp     2b
+5:      fxrstor64 PM_OFFSET_SAVE_AREA(%rbx)
+        jmp     6b
+        .cfi_endproc
+        .size   pm_slow_path, .-pm_slow_path
+        .section .note.GNU-stack, "", @progbits

@@ -1,0 +1,200 @@
+/* Gives every thread a control block of its own, by standing before pthread_create and thrd_create.
+   A thread that starts in another way shares its creator's block: counts may then be lost to races,
+   but nothing breaks. */
+#define _GNU_SOURCE
+#include "runtime/threads.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <limits.h>
+#include <pthread.h>
+#include <signal.h>
+#include <threads.h>
+
+#include "runtime/modules.h"
+#include "runtime/process.h"
+#include "runtime/records.h"
+#include "runtime/system.h"
+
+struct pm_thread *pm_threads[PM_MAX_THREADS];
+uint32_t pm_n_threads;
+uint64_t pm_n_threads_started;
+static pthread_key_t end_of_thread;
+static bool has_key;
+
+uint64_t pm_thread_count(const struct pm_thread *thread, uint32_t counter) {
+    uint64_t count = thread->kept ? thread->kept[counter] : 0;
+    if (!thread->stopped)
+        for (struct pm_control_block *block = thread->block; block; block = block->inner)
+            count += block->counters[counter];
+    return count;
+}
+
+void pm_thread_take_counters(struct pm_thread *thread, bool keep) {
+    if (keep && !thread->kept)
+        thread->kept = pm_map(8ul * PM_MAX_COUNTERS);
+    for (struct pm_control_block *block = thread->block; block; block = block->inner)
+        for (uint32_t i = 0; i < pm_n_counters; i++) {
+            uint64_t count = block->counters[i];
+            if (count == 0)
+                continue; /* leaves untouched pages untouched */
+            if (keep && thread->kept)
+                thread->kept[i] += count;
+            block->counters[i] = 0;
+        }
+}
+
+/* ---- taking and giving back ------------------------------------------------------------------ */
+
+static struct pm_thread *new_thread(struct pm_control_block *block) {
+    struct pm_thread *thread = pm_map(sizeof *thread);
+    if (!thread)
+        return NULL;
+    thread->block = block ? block : pm_control_block_new(thread, NULL);
+    if (!thread->block) {
+        pm_unmap(thread, sizeof *thread);
+        return NULL;
+    }
+    thread->block->thread = thread;
+    thread->in_use = 1;
+    thread->number = __atomic_fetch_add(&pm_n_threads, 1, __ATOMIC_RELAXED);
+    if (thread->number >= PM_MAX_THREADS) {
+        __atomic_fetch_sub(&pm_n_threads, 1, __ATOMIC_RELAXED);
+        return NULL;
+    }
+    __atomic_store_n(&pm_threads[thread->number], thread, __ATOMIC_RELEASE);
+    return thread;
+}
+
+static struct pm_thread *take_thread(void) {
+    __atomic_fetch_add(&pm_n_threads_started, 1, __ATOMIC_RELAXED);
+    for (uint32_t i = 0; i < pm_n_threads; i++) {
+        struct pm_thread *thread = __atomic_load_n(&pm_threads[i], __ATOMIC_ACQUIRE);
+        int unused = 0;
+        if (thread && __atomic_compare_exchange_n(&thread->in_use, &unused, 1, false,
+                                                  __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+            return thread;
+    }
+    return new_thread(NULL);
+}
+
+/* Called by the thread itself, on its own block. */
+static void give_back(struct pm_thread *thread) {
+    pm_consume_pending(thread);
+    pm_process_thread_end(thread);
+    pm_thread_take_counters(thread, !thread->stopped);
+    thread->stopped = false;
+    __atomic_store_n(&thread->in_use, 0, __ATOMIC_RELEASE);
+}
+
+/* Destructors of other keys may still run code of the program: be the last of the last round. */
+static void put_off_end(void *value) {
+    struct pm_thread *thread = value;
+    if (++thread->key_rounds < PTHREAD_DESTRUCTOR_ITERATIONS)
+        pthread_setspecific(end_of_thread, thread);
+    else
+        give_back(thread);
+}
+
+static void begin_thread(struct pm_thread *thread) {
+    pm_control_block_use(thread->block);
+    thread->key_rounds = 0;
+    if (has_key)
+        pthread_setspecific(end_of_thread, thread);
+    if (thread->restore_signals)
+        pm_signals_restore(thread->signal_mask);
+}
+
+static void *run_thread(void *value) {
+    struct pm_thread *thread = value;
+    begin_thread(thread);
+    return thread->start(thread->argument);
+}
+
+static int run_c11_thread(void *value) {
+    struct pm_thread *thread = value;
+    begin_thread(thread);
+    return thread->start_c11(thread->argument);
+}
+
+void pm_threads_begin(void) {
+    new_thread(pm_first_block);
+    pm_n_threads_started = 1;
+    has_key = pthread_key_create(&end_of_thread, put_off_end) == 0;
+}
+
+void pm_threads_after_fork(void) {
+    struct pm_thread *current = pm_current_thread();
+    for (uint32_t i = 0; i < pm_n_threads; i++) {
+        struct pm_thread *thread = pm_threads[i];
+        if (!thread)
+            continue;
+        for (struct pm_control_block *block = thread->block; block; block = block->inner)
+            block->next = block->consumed = block->start;
+        pm_thread_take_counters(thread, false);
+        for (uint32_t j = 0; thread->kept && j < pm_n_counters; j++)
+            thread->kept[j] = 0;
+        for (uint32_t j = 0; thread->kept_before && j < pm_n_counters; j++)
+            thread->kept_before[j] = 0;
+        thread->busy = 0;
+        thread->n_batch = 0;
+        thread->stopped = thread == current && thread->stopped;
+        thread->in_use = thread == current;
+    }
+    pm_n_threads_started = 1;
+}
+
+/* ---- what the program calls ------------------------------------------------------------------ */
+
+typedef int create_function(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
+typedef int create_c11_function(thrd_t *, thrd_start_t, void *);
+
+/* A signal that comes before the new thread is on its own block would use its creator's: so the
+   thread starts with signals blocked, unless its attributes say which mask it gets. */
+static bool attributes_have_mask(const pthread_attr_t *attributes) {
+    sigset_t mask;
+    return attributes && pthread_attr_getsigmask_np(attributes, &mask) == 0;
+}
+
+PM_EXPORT int pthread_create(pthread_t *id, const pthread_attr_t *attributes,
+                             void *(*start)(void *), void *argument) {
+    static create_function *real;
+    if (!real)
+        real = (create_function *)dlsym(RTLD_NEXT, "pthread_create");
+    if (!pm_process_is_measured())
+        return real(id, attributes, start, argument);
+    struct pm_thread *thread = take_thread();
+    if (!thread)
+        return EAGAIN;
+    thread->start = start;
+    thread->argument = argument;
+    thread->restore_signals = !attributes_have_mask(attributes);
+    uint64_t mask = pm_signals_block();
+    thread->signal_mask = mask;
+    int result = real(id, attributes, run_thread, thread);
+    pm_signals_restore(mask);
+    if (result != 0)
+        __atomic_store_n(&thread->in_use, 0, __ATOMIC_RELEASE);
+    return result;
+}
+
+PM_EXPORT int thrd_create(thrd_t *id, thrd_start_t start, void *argument) {
+    static create_c11_function *real;
+    if (!real)
+        real = (create_c11_function *)dlsym(RTLD_NEXT, "thrd_create");
+    if (!pm_process_is_measured())
+        return real(id, start, argument);
+    struct pm_thread *thread = take_thread();
+    if (!thread)
+        return thrd_nomem;
+    thread->start_c11 = start;
+    thread->argument = argument;
+    thread->restore_signals = true;
+    uint64_t mask = pm_signals_block();
+    thread->signal_mask = mask;
+    int result = real(id, run_c11_thread, thread);
+    pm_signals_restore(mask);
+    if (result != thrd_success)
+        __atomic_store_n(&thread->in_use, 0, __ATOMIC_RELEASE);
+    return result;
+}

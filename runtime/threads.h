@@ -1,0 +1,52 @@
+/* Threads of the program as the runtime sees them.  A thread keeps its pm_thread until it has run
+   its last destructor; then a new thread may take it over, number and counts included, so that
+   memory is bounded by the threads that live at once. */
+#ifndef PM_RUNTIME_THREADS_H
+#define PM_RUNTIME_THREADS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "runtime/control_block.h"
+#include "runtime/pmodel_handler.h"
+
+enum { PM_MAX_THREADS = 1 << 16, PM_BATCH = 1024 };
+
+struct pm_thread {
+    uint32_t number;
+    int in_use;   /* atomic */
+    int busy;     /* atomic: somebody consumes its records */
+    bool stopped; /* between pmodel_stop and pmodel_start */
+    bool restore_signals;
+    int key_rounds; /* how often the thread's last destructor was put off */
+    uint64_t signal_mask;
+    struct pm_control_block *block; /* its own, level 0; signal handlers' blocks follow by inner */
+    uint64_t *kept;                 /* counts up to the last stop or thread's end; NULL: none */
+    uint64_t *kept_before; /* what an event handler has been told of already; NULL: nothing */
+    void *(*start)(void *);
+    int (*start_c11)(void *);
+    void *argument;
+    size_t n_batch;
+    struct pmodel_access batch[PM_BATCH];
+};
+
+extern struct pm_thread *pm_threads[PM_MAX_THREADS]; /* in order of number */
+extern uint32_t pm_n_threads;                        /* pm_thread structures */
+extern uint64_t pm_n_threads_started;                /* threads that there ever were */
+
+/* To be called once, in the first thread, before others exist. */
+void pm_threads_begin(void);
+
+/* In the child of a fork: forgets the other threads, and everything that was counted. */
+void pm_threads_after_fork(void);
+
+static inline struct pm_thread *pm_current_thread(void) { return pm_current_block()->thread; }
+
+/* What a thread's counter stands at; parts that were not to be measured left out. */
+uint64_t pm_thread_count(const struct pm_thread *thread, uint32_t counter);
+
+/* Adds the live counters of a thread to `kept` (KEEP) and sets them to zero. */
+void pm_thread_take_counters(struct pm_thread *thread, bool keep);
+
+#endif
