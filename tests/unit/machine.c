@@ -1,0 +1,238 @@
+/* Machine files: what a mistake in one says, and that the shipped ones are complete. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/machine.h"
+
+static const char *path_in_tmp(const char *name) {
+    static char path[512];
+    const char *folder = getenv("TMP");
+    snprintf(path, sizeof path, "%s/%s", folder ? folder : "/tmp", name);
+    return path;
+}
+
+static struct pm_machine *read_text(const char *text, struct pm_error *err) {
+    const char *path = path_in_tmp("test.conf");
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    fputs(text, file);
+    fclose(file);
+    *err = (struct pm_error){0};
+    return pm_machine_read(path, err);
+}
+
+/* A file that is right, of which the tests below change one line. */
+static const char *const right[] = {
+    "title = \"Test machine\"", /* line 1 */
+    "clock_mhz = 1000",
+    "issue_width = 4",
+    "vector_width = 128",
+    "out_of_order = true",
+    "fma = false",
+    "unit a { does = \"everything\" }",
+    "unit b { }",
+    "cost { of = {fp_add, fp_mult}  latency = 3  units = {a, b} }",
+    "cost { of = {fp_div}  latency = 20  repeat = 18  units = {a}  verified = false }",
+    "cost { of = {fp_div}  element = 4  latency = 12  units = {a} }",
+    "cost { of = {fp_div}  width = 64  latency = 15  units = {a} }",
+    "cost { of = {nop}  latency = 0  free = true }",
+    "tlb TLB { entries = 64  page = 4KiB  ways = 0  miss_penalty = 30  exposed = 1 }",
+    "cache L1 { size = 32KiB  line = 64  ways = 8  latency = 4  miss_penalty = 10  exposed = 0.5",
+    "           not_verified = {exposed, ways} }",
+    "cache L2 { size = 1MiB  line = 64  ways = 16  latency = 14  miss_penalty = 200  exposed = 1 }",
+    NULL};
+
+static struct pm_machine *read_changed(int line, const char *with, struct pm_error *err) {
+    char text[8192] = "";
+    for (int i = 0; right[i]; i++) {
+        strcat(text, i + 1 == line ? with : right[i]);
+        strcat(text, "\n");
+    }
+    return read_text(text, err);
+}
+
+static void all_figures_arrive(void **state) {
+    (void)state;
+    struct pm_error err;
+    struct pm_machine *m = read_changed(0, "", &err);
+    if (!m)
+        fail_msg("%s", err.text);
+    assert_string_equal(m->title, "Test machine");
+    assert_string_equal(m->name, "test");
+    assert_float_equal(m->clock_hz, 1e9, 0);
+    assert_int_equal(m->vector_width_bits, 128);
+    assert_true(m->out_of_order);
+    assert_false(m->has_fma);
+    assert_int_equal(m->n_units, 2);
+    assert_string_equal(m->units[1].name, "b");
+    assert_int_equal(m->n_levels, 3);
+    assert_string_equal(m->levels[0].name, "L1"); /* caches stand before TLBs */
+    assert_string_equal(m->levels[2].name, "TLB");
+    assert_int_equal(m->levels[0].size_bytes, 32768);
+    assert_int_equal(m->levels[2].size_bytes, 64 * 4096);
+    assert_float_equal(m->levels[0].exposed, 0.5, 0);
+    assert_false(m->levels[0].verified);
+    assert_true(m->levels[1].verified);
+    assert_int_equal(m->n_not_verified, 2 + 2); /* latency and repeat of fp_div; two of L1 */
+    pm_machine_free(m);
+}
+
+static void the_row_that_fits_best_is_found(void **state) {
+    (void)state;
+    struct pm_error err;
+    struct pm_machine *m = read_changed(0, "", &err);
+    assert_non_null(m);
+    assert_float_equal(pm_machine_cost(m, PM_OP_FP_MULT, 64, 8)->latency_cycles, 3, 0);
+    assert_int_equal(pm_machine_cost(m, PM_OP_FP_MULT, 64, 8)->units, 3);
+    assert_float_equal(pm_machine_cost(m, PM_OP_FP_MULT, 64, 8)->repeat_cycles, 1, 0);
+    assert_float_equal(pm_machine_cost(m, PM_OP_FP_DIV, 64, 8)->latency_cycles, 15, 0);
+    assert_float_equal(pm_machine_cost(m, PM_OP_FP_DIV, 128, 8)->latency_cycles, 20, 0);
+    assert_float_equal(pm_machine_cost(m, PM_OP_FP_DIV, 128, 4)->latency_cycles, 12, 0);
+    assert_null(pm_machine_cost(m, PM_OP_FP_SQRT, 64, 8));
+    assert_int_equal(pm_machine_cost(m, PM_OP_NOP, 0, 0)->units, 0);
+    pm_machine_free(m);
+}
+
+static void a_mistake_is_told_with_its_line(void **state) {
+    (void)state;
+    static const struct {
+        int line;
+        const char *with, *told;
+    } mistakes[] = {
+        {2, "clock_mhz = -1000", "test.conf:2: `clock_mhz = -1000` is out of range"},
+        {2, "clock_mhz = fast", "test.conf:2: `clock_mhz = fast` is not a number"},
+        {2, "clock_mhz = nan", "test.conf:2: `clock_mhz = nan` is not a number"},
+        {2, "clock_mhz = 1e99", "test.conf:2: `clock_mhz = 1e99` is out of range"},
+        {2, "clock_mhz 1000", "test.conf:2: "},
+        {2, "clok_mhz = 1000", "test.conf:2: no such option 'clok_mhz'"},
+        {2, "", "has no `clock_mhz`"},
+        {3, "issue_width = 4MiB", "test.conf:3: `issue_width = 4MiB` is not a number"},
+        {4, "vector_width = 100", "test.conf:4: `vector_width = 100` must be a power of two"},
+        {5, "out_of_order = perhaps", "test.conf:5: "},
+        {8, "unit a { }", "test.conf:8: "},
+        {9, "cost { of = {fp_ad} latency = 3 units = {a} }",
+         "test.conf:9: there is no operation class `fp_ad`"},
+        {9, "cost { of = {unknown} latency = 3 units = {a} }",
+         "test.conf:9: there is no operation class `unknown`"},
+        {9, "cost { of = {fp_add} latency = 3 units = {c} }", "test.conf:9: there is no unit `c`"},
+        {9, "cost { of = {fp_add} units = {a} }",
+         "test.conf:9: the `cost` section has no `latency`"},
+        {9, "cost { latency = 3 units = {a} }", "test.conf:9: the `cost` section has no class"},
+        {9, "cost { of = {fp_add} latency = 3 }", "test.conf:9: the `cost` section needs either"},
+        {9, "cost { of = {fp_add} latency = 3 units = {a} free = true }",
+         "test.conf:9: the `cost` section needs either"},
+        {11, "cost { of = {fp_div} latency = 12 units = {a} }",
+         "test.conf:11: a second cost of `fp_div`"},
+        {11, "cost { of = {fp_div} element = 4 latency = 1 units = {a} not_verified = {size} }",
+         "test.conf:11: `not_verified` names `size`"},
+        {14, "tlb TLB { entries = 64 page = 4000 miss_penalty = 30 exposed = 1 }",
+         "test.conf:14: `page = 4000` must be a power of two"},
+        {14, "tlb TLB { entries = 64.5 page = 4KiB miss_penalty = 30 exposed = 1 }",
+         "test.conf:14: `entries = 64.5` must be a whole number"},
+        {15, "cache L1 { size = 32KiB line = 48 ways = 8 latency = 4 miss_penalty = 1 exposed = 1",
+         "test.conf:15: `line = 48` must be a power of two"},
+        {15, "cache L1 { size = 32KiB line = 64 ways = 8 latency = 4 miss_penalty = 1 exposed = 2",
+         "test.conf:15: `exposed = 2` is out of range"},
+        {15, "cache L1 { line = 64 ways = 8 latency = 4 miss_penalty = 1 exposed = 1",
+         "test.conf:16: the `cache` section has no `size`"},
+        {15, "cache L1 { size = 100 line = 64 ways = 8 latency = 4 miss_penalty = 1 exposed = 1",
+         "test.conf:16: cache `L1`: its size is not a multiple of its line"},
+        {17, "cache L2 { size = 1KiB line = 64 ways = 1 latency = 4 miss_penalty = 1 exposed = 1 }",
+         "test.conf:17: cache `L2` is smaller than `L1`"},
+        {17, "cache L2 { size = 1MiB", "test.conf:18: "},
+    };
+    for (size_t i = 0; i < sizeof mistakes / sizeof mistakes[0]; i++) {
+        struct pm_error err;
+        struct pm_machine *m = read_changed(mistakes[i].line, mistakes[i].with, &err);
+        if (m || !strstr(err.text, mistakes[i].told))
+            fail_msg("`%s`: got \"%s\", expected \"%s\"", mistakes[i].with, err.text,
+                     mistakes[i].told);
+        assert_int_equal(err.kind, PM_ERROR_INPUT);
+    }
+}
+
+static void what_is_no_machine_file_is_refused(void **state) {
+    (void)state;
+    struct pm_error err = {0};
+    assert_null(pm_machine_read(path_in_tmp("absent.conf"), &err));
+    assert_non_null(strstr(err.text, "absent.conf"));
+    assert_int_equal(err.kind, PM_ERROR_INPUT);
+    assert_null(pm_machine_read("/", &err));
+    assert_non_null(strstr(err.text, "is a directory"));
+    assert_null(pm_machine_read("/proc/self/exe", &err));
+    assert_int_equal(err.kind, PM_ERROR_INPUT);
+    assert_null(read_text("", &err));
+    assert_null(read_text("title = \"x\" }", &err));
+    assert_null(read_text("\x01\x02{{{{", &err));
+    assert_null(pm_machine_read(path_in_tmp("absent.conf"), NULL));
+}
+
+/* Every class has a cost in every width and element size that x86 code has; what a string
+   instruction or a system call costs is not known beforehand, so no file may claim it. */
+static void shipped_files_cover_all_classes(void **state) {
+    (void)state;
+    static const char *const files[] = {"machines/r12000.conf", "machines/itanium2.conf",
+                                        "machines/icelake-sp.conf"};
+    for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
+        struct pm_error err = {0};
+        struct pm_machine *m = pm_machine_read(files[i], &err);
+        if (!m)
+            fail_msg("%s", err.text);
+        for (int c = PM_OP_UNKNOWN + 1; c < PM_N_OP_CLASSES; c++) {
+            if (c == PM_OP_STRING || c == PM_OP_SYSTEM || (c == PM_OP_FP_FMA && !m->has_fma))
+                continue;
+            bool is_vector = pm_op_class_kind(c) == 'f' || c == PM_OP_LOAD_FP ||
+                             c == PM_OP_STORE_FP || c == PM_OP_GATHER || c == PM_OP_SCATTER ||
+                             c == PM_OP_INT_ADD || c == PM_OP_LOGICAL || c == PM_OP_SHIFT;
+            uint32_t widest = is_vector ? m->vector_width_bits : 64;
+            uint32_t narrowest = c == PM_OP_GATHER || c == PM_OP_SCATTER ? 128 : 32;
+            for (uint32_t width = narrowest; width <= widest; width *= 2)
+                for (uint32_t element = 4; element <= 8; element *= 2)
+                    if (!pm_machine_cost(m, c, width, element))
+                        fail_msg("%s has no cost of %s with %u bits of %u-byte elements", files[i],
+                                 pm_op_class_name(c), width, element);
+        }
+        assert_non_null(strstr(m->sources, "[1]"));
+        pm_machine_free(m);
+    }
+}
+
+/* What the paper prints (section 3 and 3.2). */
+static void r12000_is_the_machine_of_the_paper(void **state) {
+    (void)state;
+    struct pm_error err = {0};
+    struct pm_machine *m = pm_machine_read("machines/r12000.conf", &err);
+    assert_non_null(m);
+    assert_float_equal(m->clock_hz, 300e6, 0);
+    assert_int_equal(m->n_levels, 3);
+    const struct {
+        uint64_t size, block;
+        double exposed_penalty;
+    } levels[] = {{32768, 32, 0.5 * 8}, {8 << 20, 128, 81}, {64 * 32768, 32768, 78}};
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(m->levels[i].size_bytes, levels[i].size);
+        assert_int_equal(m->levels[i].block_bytes, levels[i].block);
+        assert_float_equal(m->levels[i].miss_penalty_cycles * m->levels[i].exposed,
+                           levels[i].exposed_penalty, 0);
+    }
+    assert_float_equal(m->levels[0].latency_cycles, 3, 0);
+    assert_float_equal(m->levels[1].latency_cycles, 11, 0);
+    pm_machine_free(m);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(all_figures_arrive),
+        cmocka_unit_test(the_row_that_fits_best_is_found),
+        cmocka_unit_test(a_mistake_is_told_with_its_line),
+        cmocka_unit_test(what_is_no_machine_file_is_refused),
+        cmocka_unit_test(shipped_files_cover_all_classes),
+        cmocka_unit_test(r12000_is_the_machine_of_the_paper),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
