@@ -1,0 +1,24 @@
+/* Parts of the scope tree's making.  Private to binlift/. */
+#ifndef PM_SCOPES_H
+#define PM_SCOPES_H
+
+#include "binlift/dwarf.h"
+#include "binlift/loops.h"
+
+/* scopes_place.c: for every loop the inlined code that it belongs to (PM_NONE: the routine),
+   n_loops values owned by the caller; and the same for one basic block, by most of its
+   instructions. */
+uint32_t *pm_place_loops(const struct pm_lifted *lifted, const struct pm_debug *debug);
+uint32_t pm_place_block(const struct pm_lifted *lifted, const struct pm_debug *debug,
+                        uint32_t block);
+
+/* scopes_lines.c: files, line ranges and addresses of all scopes, and lines of basic blocks.
+   SCOPE_INLINE has for each scope the inlined code that it stands in, PM_NONE: the routine's own.
+ */
+void pm_set_lines(struct pm_lifted *lifted, const struct pm_debug *debug,
+                  const uint32_t *scope_inline);
+
+/* scopes_fold.c: which loops reports show as one (Marin & Mellor-Crummey 2004, section 2.3.1). */
+void pm_fold_loops(struct pm_structure *structure);
+
+#endif
