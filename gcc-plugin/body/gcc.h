@@ -3,6 +3,7 @@
 #ifndef PM_BODY_GCC_H
 #define PM_BODY_GCC_H
 
+#include <algorithm>
 #include <map>
 #include <set>
 #include <string>

@@ -37,29 +37,54 @@ static int line_seen_from(location_t location, tree scope, const char *file) {
     return place.file && strcmp(place.file, file) == 0 ? place.line : 0;
 }
 
+/* How many inlined calls LOCATION is below the function itself. */
+static int inlining_depth(location_t location) {
+    int depth = 0;
+    for (tree block = LOCATION_BLOCK(location); block && TREE_CODE(block) == BLOCK;
+         block = BLOCK_SUPERCONTEXT(block))
+        depth += inlined_function_outer_scope_p(block);
+    return depth;
+}
+
+/* Where the loop is: its exit test if that has a location, else the statement that is least deep
+   in inlined code. */
+static location_t location_of_loop(class loop *loop, basic_block *blocks) {
+    location_t best = find_loop_location(loop).get_location_t();
+    if (LOCATION_LOCUS(best) > BUILTINS_LOCATION)
+        return best;
+    best = UNKNOWN_LOCATION;
+    for (unsigned i = 0; i < loop->num_nodes; i++)
+        for (gimple_stmt_iterator gsi = gsi_start_bb(blocks[i]); !gsi_end_p(gsi); gsi_next(&gsi)) {
+            location_t location = gimple_location(gsi_stmt(gsi));
+            if (is_gimple_debug(gsi_stmt(gsi)) || LOCATION_LOCUS(location) <= BUILTINS_LOCATION)
+                continue;
+            if (best == UNKNOWN_LOCATION || inlining_depth(location) < inlining_depth(best))
+                best = location;
+        }
+    return best;
+}
+
 /* GCC names a loop by its exit test.  That is the loop's first line in a `for` and a `while`; of a
    `do … while` the first statement is nearer to the beginning. */
 static void find_lines(class loop *loop, struct pm_source_loop *record) {
-    location_t location = find_loop_location(loop).get_location_t();
-    expanded_location place = expand_location(location);
-    if (!place.file || LOCATION_LOCUS(location) <= BUILTINS_LOCATION)
-        return;
-    tree scope = inlined_scope(location);
-    record->file = place.file;
-    record->line = record->last_line = place.line;
     basic_block *blocks = get_loop_body(loop);
-    for (unsigned i = 0; i < loop->num_nodes; i++)
-        for (gimple_stmt_iterator gsi = gsi_start_bb(blocks[i]); !gsi_end_p(gsi); gsi_next(&gsi)) {
-            gimple *statement = gsi_stmt(gsi);
-            if (is_gimple_debug(statement))
-                continue;
-            int line = line_seen_from(gimple_location(statement), scope, place.file);
-            if (line == 0)
-                continue;
-            if (blocks[i] == loop->header)
-                record->line = MIN(record->line, line);
-            record->last_line = MAX(record->last_line, line);
-        }
+    location_t location = location_of_loop(loop, blocks);
+    expanded_location place = expand_location(location);
+    if (place.file && LOCATION_LOCUS(location) > BUILTINS_LOCATION) {
+        tree scope = inlined_scope(location);
+        record->file = place.file;
+        record->line = record->last_line = place.line;
+        for (unsigned i = 0; i < loop->num_nodes; i++)
+            for (gimple_stmt_iterator gsi = gsi_start_bb(blocks[i]); !gsi_end_p(gsi);
+                 gsi_next(&gsi)) {
+                if (is_gimple_debug(gsi_stmt(gsi)))
+                    continue;
+                int line = line_seen_from(gimple_location(gsi_stmt(gsi)), scope, place.file);
+                if (line && blocks[i] == loop->header)
+                    record->line = MIN(record->line, line);
+                record->last_line = MAX(record->last_line, line);
+            }
+    }
     free(blocks);
 }
 
@@ -67,7 +92,11 @@ static void find_lines(class loop *loop, struct pm_source_loop *record) {
 
 static std::string trip_count_of(class loop *loop) {
     tree count = number_of_latch_executions(loop);
-    return count && count != chrec_dont_know ? pm_expression_text(count) : "";
+    if (!count || count == chrec_dont_know)
+        return "";
+    HOST_WIDE_INT value;
+    std::string text = pm_polynomial_text(count, &value);
+    return text.empty() ? std::to_string((long long)value) : text;
 }
 
 void pm_record_source_loops(enum pm_phase phase) {

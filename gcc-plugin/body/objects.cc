@@ -3,6 +3,8 @@
    on entry, back to a declaration, a parameter or a load. */
 #include "state.h"
 
+static class loop *innermost_loop; /* of the access in question; NULL for none */
+
 static bool is_pointer(tree t) { return t && (DECL_P(t) || POINTER_TYPE_P(TREE_TYPE(t))); }
 
 static tree origin_of_pointer(tree pointer, int depth);
@@ -31,11 +33,26 @@ static tree value_on_entry(gphi *phi) {
     return entry;
 }
 
+static bool has_user_name(tree name) {
+    tree variable = SSA_NAME_VAR(name);
+    return variable && DECL_NAME(variable) && !DECL_IGNORED_P(variable);
+}
+
+/* Whether NAME is a pointer variable of the program that stays while the innermost loop of the
+   access runs: the name under which the source knows the object. */
+static bool is_name_of_object(tree name, gimple *definition) {
+    return POINTER_TYPE_P(TREE_TYPE(name)) && has_user_name(name) &&
+           (!innermost_loop || !loop_outer(innermost_loop) || !gimple_bb(definition) ||
+            !flow_bb_inside_loop_p(innermost_loop, gimple_bb(definition)));
+}
+
 static tree origin_of_name(tree name, int depth) {
     tree self = POINTER_TYPE_P(TREE_TYPE(name)) ? name : NULL_TREE;
     if (SSA_NAME_IS_DEFAULT_DEF(name))
         return self && SSA_NAME_VAR(name) ? SSA_NAME_VAR(name) : self;
     gimple *definition = SSA_NAME_DEF_STMT(name);
+    if (is_name_of_object(name, definition))
+        return name;
     if (gphi *phi = dyn_cast<gphi *>(definition)) {
         tree entry = value_on_entry(phi);
         return entry && entry != name ? origin_of_pointer(entry, depth) : self;
@@ -99,9 +116,10 @@ static struct pm_object object_of_declaration(tree declaration) {
 
 /* Fortran reaches an array through the field `data` of a descriptor that has the array's name. */
 static std::string without_descriptor(const std::string &name) {
+    bool is_fortran = strncmp(pm_language(), "GNU Fortran", strlen("GNU Fortran")) == 0;
     for (const char *field : {"->data", ".data"}) {
         size_t length = strlen(field);
-        if (lang_GNU_Fortran() && name.size() > length &&
+        if (is_fortran && name.size() > length &&
             name.compare(name.size() - length, length, field) == 0)
             return name.substr(0, name.size() - length);
     }
@@ -121,8 +139,47 @@ static struct pm_object object_behind_load(tree reference) {
     return object;
 }
 
-struct pm_object pm_object_of_pointer(tree pointer) {
+/* The variable that a debugger would show for NAME: of the function itself, not of an inlined
+   routine (of an allocator, say); the one declared first. */
+static tree shown_variable(tree name) {
+    imm_use_iterator iterator;
+    use_operand_p use;
+    tree best = NULL_TREE;
+    FOR_EACH_IMM_USE_FAST(use, iterator, name) {
+        gimple *statement = USE_STMT(use);
+        if (!gimple_debug_bind_p(statement) || gimple_debug_bind_get_value(statement) != name)
+            continue;
+        tree variable = gimple_debug_bind_get_var(statement);
+        if (VAR_P(variable) && DECL_NAME(variable) && !DECL_ABSTRACT_ORIGIN(variable) &&
+            (!best || DECL_UID(variable) < DECL_UID(best)))
+            best = variable;
+    }
+    return best;
+}
+
+/* The name of what a call returned, an allocation mostly: of the variable or field that the result
+   is put into. */
+static std::string name_of_result(tree result) {
+    imm_use_iterator iterator;
+    use_operand_p use;
+    tree variable = has_user_name(result) ? SSA_NAME_VAR(result) : NULL_TREE;
+    if (!variable || DECL_ABSTRACT_ORIGIN(variable))
+        if (tree shown = shown_variable(result))
+            variable = shown;
+    if (variable && !DECL_ABSTRACT_ORIGIN(variable))
+        return IDENTIFIER_POINTER(DECL_NAME(variable));
+    FOR_EACH_IMM_USE_FAST(use, iterator, result) {
+        gimple *statement = USE_STMT(use);
+        if (gimple_assign_single_p(statement) && gimple_assign_rhs1(statement) == result &&
+            gimple_vdef(statement))
+            return without_descriptor(pm_reference_text(gimple_assign_lhs(statement)));
+    }
+    return variable ? IDENTIFIER_POINTER(DECL_NAME(variable)) : "?";
+}
+
+struct pm_object pm_object_of_pointer(tree pointer, class loop *innermost) {
     struct pm_object object;
+    innermost_loop = innermost;
     tree origin = origin_of_pointer(pointer, 0);
     if (!origin)
         return object;
@@ -137,9 +194,10 @@ struct pm_object pm_object_of_pointer(tree pointer) {
     }
     if (TREE_CODE(origin) != SSA_NAME)
         return object;
-    tree variable = SSA_NAME_VAR(origin);
-    if (variable && DECL_NAME(variable) && !DECL_IGNORED_P(variable))
-        object.name = IDENTIFIER_POINTER(DECL_NAME(variable));
+    if (is_gimple_call(SSA_NAME_DEF_STMT(origin)))
+        object.name = name_of_result(origin);
+    else if (has_user_name(origin))
+        object.name = IDENTIFIER_POINTER(DECL_NAME(SSA_NAME_VAR(origin)));
     object.kind = PM_OBJECT_POINTER;
     tree type = pointee(origin);
     if (type && !VOID_TYPE_P(type))
@@ -147,7 +205,7 @@ struct pm_object pm_object_of_pointer(tree pointer) {
     return object;
 }
 
-struct pm_object pm_object_of_reference(tree reference) {
+struct pm_object pm_object_of_reference(tree reference, class loop *innermost) {
     tree base = get_base_address(reference);
     if (!base)
         return pm_object();
@@ -155,14 +213,14 @@ struct pm_object pm_object_of_reference(tree reference) {
         return object_of_declaration(base);
     if (TREE_CODE(base) == TARGET_MEM_REF) {
         /* The base may be a bare offset and the pointer the index. */
-        struct pm_object object = pm_object_of_pointer(TMR_BASE(base));
+        struct pm_object object = pm_object_of_pointer(TMR_BASE(base), innermost);
         if (!object.known() && TMR_INDEX2(base))
-            object = pm_object_of_pointer(TMR_INDEX2(base));
+            object = pm_object_of_pointer(TMR_INDEX2(base), innermost);
         return object;
     }
     if (TREE_CODE(base) != MEM_REF)
         return pm_object();
-    struct pm_object object = pm_object_of_pointer(TREE_OPERAND(base, 0));
+    struct pm_object object = pm_object_of_pointer(TREE_OPERAND(base, 0), innermost);
     if (object.type.empty() && object.known() && !VECTOR_TYPE_P(TREE_TYPE(base)))
         object.type = pm_type_text(TREE_TYPE(base));
     return object;

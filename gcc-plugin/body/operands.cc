@@ -166,7 +166,7 @@ static int reference_by_attributes(rtx_insn *insn, const operand &what) {
     reference.flags = what.store ? PM_REFERENCE_STORE : 0;
     if (MEM_SIZE_KNOWN_P(what.memory) && MEM_SIZE(what.memory).is_constant())
         reference.size_bytes = MEM_SIZE(what.memory).to_constant();
-    reference.object = pm_object_of_reference(expression);
+    reference.object = pm_object_of_reference(expression, NULL);
     reference.text = pm_reference_text(expression);
     reference.fixed_address = pm_address_of_reference(expression).empty();
     expanded_location place = expand_location(INSN_LOCATION(insn));

@@ -87,7 +87,7 @@ static int analyse(gimple *statement, const memory_access &what, enum pm_phase p
     if (TREE_THIS_VOLATILE(what.reference))
         reference.flags |= PM_REFERENCE_VOLATILE;
     reference.text = pm_reference_text(what.reference);
-    reference.object = pm_object_of_reference(what.reference);
+    reference.object = pm_object_of_reference(what.reference, gimple_bb(statement)->loop_father);
 
     std::vector<pm_address_part> parts = pm_address_of_reference(what.reference);
     reference.fixed_address = parts.empty();
@@ -158,7 +158,7 @@ static void stamp_vector_access(gcall *call, enum pm_phase phase) {
     reference.flags = PM_REFERENCE_MASKED | (store ? PM_REFERENCE_STORE : 0) |
                       (offsets ? PM_REFERENCE_GATHER : 0);
     reference.size_bytes = vector_access_size(call, store, offsets != NULL_TREE);
-    reference.object = pm_object_of_pointer(pointer);
+    reference.object = pm_object_of_pointer(pointer, gimple_bb(call)->loop_father);
     std::vector<pm_address_part> parts = {{pointer, NULL_TREE}};
     if (offsets)
         parts.push_back({offsets, NULL_TREE});

@@ -70,14 +70,6 @@ class record_writer {
 
 /* ---- the compiler and its options ---- */
 
-static std::string compiler_text() {
-    const char *language = lang_hooks.name;
-    const_tree unit = get_ultimate_context(current_function_decl);
-    if (unit && TREE_CODE(unit) == TRANSLATION_UNIT_DECL && TRANSLATION_UNIT_LANGUAGE(unit))
-        language = TRANSLATION_UNIT_LANGUAGE(unit); /* with -flto the compiler speaks "GIMPLE" */
-    return std::string(language) + " " + gcc_version.basever;
-}
-
 /* The options that change code: of optimisation and of the target. */
 static std::string options_text() {
     std::string text;
@@ -93,7 +85,7 @@ static std::string options_text() {
 }
 
 static void write_producer(record_writer *writer) {
-    unsigned compiler = writer->string(compiler_text());
+    unsigned compiler = writer->string(std::string(pm_language()) + " " + gcc_version.basever);
     unsigned options = writer->string(options_text());
     writer->byte(PM_RECORD_PRODUCER);
     writer->number(compiler);

@@ -31,3 +31,11 @@ struct pm_reference *pm_find_reference(int identity) {
         return NULL;
     return &s->references[identity - s->first_identity];
 }
+
+/* With -flto the compiler's own language is "GNU GIMPLE"; the function's unit knows better. */
+const char *pm_language() {
+    const_tree unit = get_ultimate_context(current_function_decl);
+    if (unit && TREE_CODE(unit) == TRANSLATION_UNIT_DECL && TRANSLATION_UNIT_LANGUAGE(unit))
+        return TRANSLATION_UNIT_LANGUAGE(unit);
+    return lang_hooks.name;
+}

@@ -122,6 +122,7 @@ struct pm_function_state {
 /* ---- state.cc ---- */
 struct pm_function_state *pm_state(); /* of current_function_decl; made where there is none */
 void pm_state_drop();
+const char *pm_language(); /* of the current function's source: "GNU C17" */
 int pm_add_reference(const struct pm_reference &reference); /* returns its identity */
 struct pm_reference *pm_find_reference(int identity);       /* NULL if not of this function */
 
@@ -130,9 +131,14 @@ std::string pm_expression_text(tree expression);
 std::string pm_reference_text(tree reference);
 std::string pm_type_text(tree type);
 
+/* ---- polynomial.cc ---- */
+/* "" and *VALUE for a constant. */
+std::string pm_polynomial_text(tree expression, HOST_WIDE_INT *value);
+
 /* ---- objects.cc ---- */
-struct pm_object pm_object_of_reference(tree reference);
-struct pm_object pm_object_of_pointer(tree pointer);
+/* INNERMOST is the loop of the access; NULL for none. */
+struct pm_object pm_object_of_reference(tree reference, class loop *innermost);
+struct pm_object pm_object_of_pointer(tree pointer, class loop *innermost);
 
 /* ---- stamps.cc ---- */
 void pm_stamp_statement(gimple *statement, int identity);

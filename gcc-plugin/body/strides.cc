@@ -116,8 +116,8 @@ static struct pm_stride stride_at(const std::vector<pm_address_part> &parts,
         stride.kind = PM_STRIDE_CONSTANT;
         stride.bytes = tree_to_shwi(found.value);
     } else {
-        stride.kind = PM_STRIDE_SYMBOLIC;
-        stride.expression = pm_expression_text(found.value);
+        stride.expression = pm_polynomial_text(found.value, &stride.bytes);
+        stride.kind = stride.expression.empty() ? PM_STRIDE_CONSTANT : PM_STRIDE_SYMBOLIC;
     }
     return stride;
 }

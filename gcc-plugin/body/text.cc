@@ -4,7 +4,7 @@
 #include "state.h"
 
 /* Deeper expressions end in "…": an address of ten operands helps nobody. */
-enum { MAX_DEPTH = 6, MAX_LENGTH = 160 };
+enum { MAX_DEPTH = 6, MAX_LENGTH = 100 };
 
 static std::string expression_text(tree expression, int depth);
 static std::string reference_text(tree reference, int depth);
@@ -156,12 +156,15 @@ static std::string dereference_text(tree pointer, tree type, int depth) {
         if (is_gimple_assign(definition) &&
             gimple_assign_rhs_code(definition) == POINTER_PLUS_EXPR) {
             tree index = index_of_offset(gimple_assign_rhs2(definition), TYPE_SIZE_UNIT(type));
+            std::string base = operand_text(gimple_assign_rhs1(definition), depth);
             if (index)
-                return operand_text(gimple_assign_rhs1(definition), depth) + "[" +
-                       expression_text(index, depth) + "]";
+                return base + "[" + expression_text(index, depth) + "]";
+            if (TYPE_SIZE_UNIT(type) && !tree_fits_uhwi_p(TYPE_SIZE_UNIT(type)))
+                return base + "[…]";
         }
     }
-    return "*" + operand_text(pointer, depth);
+    std::string text = operand_text(pointer, depth);
+    return text[0] == '&' ? text.substr(1) : "*" + text;
 }
 
 static std::string reference_text(tree reference, int depth) {
@@ -186,11 +189,16 @@ static std::string reference_text(tree reference, int depth) {
         return base + "[" + expression_text(TREE_OPERAND(reference, 1), depth) + "]";
     }
     case MEM_REF: {
-        std::string text =
-            dereference_text(TREE_OPERAND(reference, 0), TREE_TYPE(reference), depth);
-        if (!integer_zerop(TREE_OPERAND(reference, 1)))
-            text += " + " + constant_text(TREE_OPERAND(reference, 1)) + " bytes";
-        return text;
+        tree pointer = TREE_OPERAND(reference, 0), offset = TREE_OPERAND(reference, 1);
+        if (integer_zerop(offset))
+            return dereference_text(pointer, TREE_TYPE(reference), depth);
+        tree size = TYPE_SIZE_UNIT(TREE_TYPE(reference));
+        HOST_WIDE_INT bytes = TREE_INT_CST_LOW(pm_as_ssizetype(offset));
+        std::string base = operand_text(pointer, depth);
+        if (size && tree_fits_shwi_p(size) && tree_to_shwi(size) > 0 &&
+            bytes % tree_to_shwi(size) == 0 && base[0] != '&')
+            return base + "[" + std::to_string((long long)(bytes / tree_to_shwi(size))) + "]";
+        return "*(" + base + " + " + std::to_string((long long)bytes) + " bytes)";
     }
     case TARGET_MEM_REF:
         return "*" + operand_text(TMR_BASE(reference), depth);
@@ -223,4 +231,13 @@ std::string pm_expression_text(tree expression) {
 
 std::string pm_reference_text(tree reference) { return shortened(reference_text(reference, 0)); }
 
-std::string pm_type_text(tree type) { return type ? shortened(printed(type)) : std::string(); }
+/* Bounds that GCC computes itself have no name to print: `double[0:D.4856]` becomes `double[]`. */
+std::string pm_type_text(tree type) {
+    std::string text = type ? printed(type) : std::string();
+    for (size_t open = text.find('['); open != std::string::npos; open = text.find('[', open + 1)) {
+        size_t close = text.find(']', open);
+        if (close != std::string::npos && text.find("D.", open) < close)
+            text.erase(open + 1, close - open - 1);
+    }
+    return shortened(text);
+}
