@@ -19,13 +19,6 @@ static void find_text_span(struct pm_lifted *lifted) {
         lifted->text_low = lifted->text_high;
 }
 
-/* Forgets the instructions from FIRST on. */
-static void drop_instructions(struct pm_lifted *lifted, size_t first) {
-    for (size_t i = first; i < lifted->n_insns; i++)
-        lifted->insn_at[lifted->insns[i].address - lifted->text_low] = 0;
-    lifted->n_insns = first;
-}
-
 /* Decodes one routine; the reason why it is refused (owned by the caller), or NULL. */
 static char *decode_routine(struct pm_lifted *lifted, const struct pm_routine *routine) {
     const uint8_t *bytes = pm_image_at(&lifted->image, routine->address, routine->size_bytes);
@@ -49,6 +42,43 @@ static char *decode_routine(struct pm_lifted *lifted, const struct pm_routine *r
     return NULL;
 }
 
+/* A branch into the middle of an instruction (behind a lock prefix, say) means that the bytes have
+   two readings: the routine that it goes into cannot be moved. */
+static void refuse_split_instructions(struct pm_lifted *lifted) {
+    for (size_t i = 0; i < lifted->n_insns; i++) {
+        uint64_t target = lifted->insns[i].target;
+        if (!target || pm_insn_at(lifted, target) != PM_NONE)
+            continue;
+        uint32_t number = pm_routine_at(lifted, target);
+        struct pm_routine *routine =
+            number == PM_NONE ? NULL : &lifted->structure->routines[number];
+        if (!routine || routine->state == PM_ROUTINE_REFUSED)
+            continue;
+        routine->state = PM_ROUTINE_REFUSED;
+        routine->reason = pm_sprintf("the branch at 0x%llx goes into the middle of an instruction",
+                                     (unsigned long long)lifted->insns[i].address);
+    }
+}
+
+/* Leaves the instructions of routines that are not refused, and numbers them. */
+static void drop_refused(struct pm_lifted *lifted) {
+    size_t n = 0;
+    for (size_t i = 0; i < lifted->structure->n_routines; i++) {
+        struct pm_routine_code *code = &lifted->routine_codes[i];
+        bool is_refused = lifted->structure->routines[i].state == PM_ROUTINE_REFUSED;
+        size_t first = n;
+        for (uint32_t k = code->first_insn; k < code->first_insn + code->n_insns; k++) {
+            uint64_t at = lifted->insns[k].address - lifted->text_low;
+            lifted->insn_at[at] = is_refused ? 0 : (uint32_t)n + 1;
+            if (!is_refused)
+                lifted->insns[n++] = lifted->insns[k];
+        }
+        code->first_insn = (uint32_t)first;
+        code->n_insns = (uint32_t)(n - first);
+    }
+    lifted->n_insns = n;
+}
+
 void pm_decode_routines(struct pm_lifted *lifted) {
     struct pm_structure *structure = lifted->structure;
     find_text_span(lifted);
@@ -56,17 +86,16 @@ void pm_decode_routines(struct pm_lifted *lifted) {
     for (size_t i = 0; i < structure->n_routines; i++) {
         struct pm_routine *routine = &structure->routines[i];
         struct pm_routine_code *code = &lifted->routine_codes[i];
-        size_t first = lifted->n_insns;
-        code->first_insn = (uint32_t)first;
+        code->first_insn = (uint32_t)lifted->n_insns;
         if (routine->state == PM_ROUTINE_REFUSED)
             continue;
         routine->reason = decode_routine(lifted, routine);
-        if (routine->reason) {
+        if (routine->reason)
             routine->state = PM_ROUTINE_REFUSED;
-            drop_instructions(lifted, first);
-        }
-        code->n_insns = (uint32_t)(lifted->n_insns - first);
+        code->n_insns = (uint32_t)lifted->n_insns - code->first_insn;
     }
+    refuse_split_instructions(lifted);
+    drop_refused(lifted);
 }
 
 uint32_t pm_insn_at(const struct pm_lifted *lifted, uint64_t address) {

@@ -73,7 +73,10 @@ struct pm_lifted *pm_lift(const char *path, const struct pm_lift_options *option
         pm_lifted_free(lifted);
         return NULL;
     }
+    pm_read_relocations(lifted);
+    pm_find_tables(lifted);
     pm_find_landings(lifted);
+    pm_find_no_returns(lifted);
     pm_build_cfg(lifted);
     pm_find_loops(lifted);
     pm_build_scopes(lifted);
@@ -104,6 +107,8 @@ void pm_lifted_free(struct pm_lifted *lifted) {
     free(lifted->insn_references);
     free(lifted->insn_at);
     free(lifted->insn_marks);
+    free(lifted->insn_block);
+    free(lifted->relocations);
     free(lifted->frames.frames);
     free(lifted->inner_entries.addresses);
     free(lifted);

@@ -48,10 +48,18 @@ struct pm_frames {
     PM_ARRAY(struct pm_frame, frames); /* ascending by address */
 };
 void pm_read_frames(const struct pm_image *image, struct pm_frames *frames); /* eh_frame.c */
+
 /* Addresses where exceptions of FRAME land, appended to *PADS. */
 struct pm_addresses {
     PM_ARRAY(uint64_t, addresses);
 };
+/* A word that the dynamic linker fills in. */
+struct pm_relocation {
+    uint64_t place;
+    uint64_t value;     /* link-time; 0 where SYMBOL is of another file */
+    const char *symbol; /* in the image; NULL none */
+};
+
 void pm_read_landing_pads(const struct pm_image *image, const struct pm_frame *frame,
                           struct pm_addresses *pads); /* eh_frame.c */
 
@@ -96,20 +104,22 @@ struct pm_lifted {
     uint64_t text_low, text_high; /* span of the executable sections */
     uint32_t *insn_at;            /* index + 1 into insns for text_low + i; 0 none */
 
-    struct pm_frames frames;           /* of .eh_frame */
-    struct pm_addresses inner_entries; /* symbols within a larger routine: landings */
-    /* Per instruction, filled by pm_find_landings: control may arrive here unseen (landing), or a
-       direct branch from another routine arrives here (only an edge LANDING, no landing). */
-    uint8_t *insn_marks;          /* enum pm_insn_mark */
+    struct pm_frames frames;                     /* of .eh_frame */
+    struct pm_addresses inner_entries;           /* symbols within a larger routine: landings */
+    PM_ARRAY(struct pm_relocation, relocations); /* of the dynamic linker, ascending by place */
+    uint8_t *insn_marks;                         /* enum pm_insn_mark of each instruction */
+    uint32_t *insn_block; /* basic block of each instruction; PM_NONE: padding that control does not
+                             reach (no-ops after a jump) */
     struct pm_metadata *metadata; /* what `.pmodel` says; NULL: none or not asked for */
     struct pm_loops *loops;       /* between pm_find_loops and pm_build_scopes */
 };
 
 enum pm_insn_mark {
-    PM_MARK_LEADER = 1,     /* a basic block starts here */
-    PM_MARK_LANDING = 2,    /* control may arrive from outside the visible CFG */
-    PM_MARK_FROM_OTHER = 4, /* a direct jump of another routine arrives here */
-    PM_MARK_NO_RETURN = 8,  /* this call never returns (also set from `.pmodel`) */
+    PM_MARK_LEADER = 1,  /* a basic block starts here */
+    PM_MARK_LANDING = 2, /* becomes pm_block_code.landing */
+    PM_MARK_OUTSIDE = 4, /* control arrives from outside its routine: an edge PM_EDGE_LANDING */
+    PM_MARK_MAY_NOT_RETURN = 8,
+    PM_MARK_NEVER_RETURNS = 16,
 };
 
 /* Instruction that starts exactly at ADDRESS, or PM_NONE. */
@@ -120,6 +130,18 @@ uint32_t pm_block_at(const struct pm_lifted *lifted, uint64_t address);
 const uint8_t *pm_insn_bytes(const struct pm_lifted *lifted, uint32_t insn);
 /* Routine that covers ADDRESS, or PM_NONE. */
 uint32_t pm_routine_at(const struct pm_lifted *lifted, uint64_t address);
+
+/* The word at ADDRESS as the loaded program (at its link-time address) has it; false: not there. */
+bool pm_word_at(const struct pm_lifted *lifted, uint64_t address, uint64_t *word);
+/* Where a direct or indirect call or jump goes if that is fixed: through the PLT or the GOT, or
+   straight.  *ADDRESS is 0 and *NAME set for a routine of another file. */
+bool pm_call_target(const struct pm_lifted *lifted, const struct pm_insn *insn, uint64_t *address,
+                    const char **name);
+/* The jump table of the indirect jump INSN, or NULL. */
+const struct pm_jump_table *pm_table_of(const struct pm_lifted *lifted, uint32_t insn);
+
+/* An indirect jump without a table that leaves its routine for good (tail_call.c). */
+bool pm_is_tail_call(const struct pm_lifted *lifted, uint32_t routine, uint32_t jump);
 
 /* ---- what `.pmodel` tells the CFG (metadata.c) --------------------------------------------------
    For after pm_read_metadata; without metadata both answer false. */
@@ -134,16 +156,19 @@ bool pm_metadata_table(const struct pm_lifted *lifted, uint64_t address, const u
    Each in the file named after it, in the order of lift.c.  Those that can refuse the whole file
    return false. */
 bool pm_read_image(const char *path, struct pm_image *image, struct pm_error *err); /* image.c */
-void pm_find_routines(struct pm_lifted *lifted);   /* routines.c: symbols, else .eh_frame */
-char *pm_display_name(const char *linkage_name);   /* names.c: demangled; the caller frees */
-void pm_decode_routines(struct pm_lifted *lifted); /* decode.c */
+void pm_find_routines(struct pm_lifted *lifted);    /* routines.c: symbols, else .eh_frame */
+void pm_read_relocations(struct pm_lifted *lifted); /* relocations.c */
+char *pm_display_name(const char *linkage_name);    /* names.c: demangled; the caller frees */
+void pm_decode_routines(struct pm_lifted *lifted);  /* decode.c */
 /* metadata.c: `.pmodel`, whole and checked; not called if metadata is to be ignored. */
 bool pm_read_metadata(struct pm_lifted *lifted, struct pm_error *err);
-void pm_find_landings(struct pm_lifted *lifted); /* landings.c: relocations, data words, LSDAs */
-void pm_build_cfg(struct pm_lifted *lifted);     /* cfg.c: blocks, edges, jump tables, operations
-                                                    (their `reference` still an operand's number) */
-void pm_find_loops(struct pm_lifted *lifted);    /* loops.c: natural loops, irreducible regions */
-void pm_build_scopes(struct pm_lifted *lifted);  /* scopes.c: tree, DWARF lines and inlining */
+void pm_find_tables(struct pm_lifted *lifted);     /* jump_tables.c: tables, table_targets */
+void pm_find_landings(struct pm_lifted *lifted);   /* landings.c: relocations, data words, LSDAs */
+void pm_find_no_returns(struct pm_lifted *lifted); /* no_return.c: calls that do not come back */
+void pm_build_cfg(struct pm_lifted *lifted);       /* cfg.c: blocks, edges, jump tables, operations
+                                                      (their `reference` still an operand's number) */
+void pm_find_loops(struct pm_lifted *lifted);      /* loops.c: natural loops, irreducible regions */
+void pm_build_scopes(struct pm_lifted *lifted);    /* scopes.c: tree, DWARF lines and inlining */
 /* metadata_join.c: metadata → scopes; then folds loops and assigns keys, with metadata or not. */
 bool pm_join_metadata(struct pm_lifted *lifted, struct pm_error *err);
 void pm_build_groups(

@@ -1,0 +1,183 @@
+/* Jump tables: the targets of indirect jumps of `switch`.  Needs instructions, relocations and
+   metadata.
+
+   The compiler's word comes first; else the ISA finds the table's form by slicing backwards from
+   the jump.  Entries are read while they are starts of instructions of the routine or of its cold
+   part, up to the next table, and to the bounds check where there is one.  Entries between the
+   bound and that end are no edges, but landings: a bound that was wrong must not lose control. */
+#include "binlift/lifted.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_TABLE_ENTRIES = 1 << 16 };
+
+struct found_table {
+    struct pm_table_form form;
+    uint32_t insn, routine;
+};
+struct found_tables {
+    PM_ARRAY(struct found_table, items);
+};
+
+static const uint8_t *read_memory(void *image, uint64_t address, uint64_t bytes) {
+    return pm_image_at(image, address, bytes);
+}
+
+/* A jump through a fixed slot of the GOT is a tail call; anything else may be a table. */
+static bool goes_through_slot(const struct pm_insn *insn) {
+    return insn->n_memory && insn->memory[0].base == PM_REGISTER_PC;
+}
+
+static bool is_data(const struct pm_lifted *lifted, uint64_t address) {
+    const struct pm_section *section = pm_image_section_at(&lifted->image, address);
+    return section && !pm_section_is_code(section) && section->header.sh_type != SHT_NOBITS;
+}
+
+/* ---- entries -------------------------------------------------------------------------------- */
+
+static size_t base_name_length(const char *name) {
+    const char *cold = strstr(name, ".cold");
+    return cold ? (size_t)(cold - name) : strlen(name);
+}
+
+/* A routine and its cold part; where names are gone, any routine may be the cold part. */
+static bool is_family(const struct pm_lifted *lifted, uint32_t a, uint32_t b) {
+    const char *x = lifted->structure->routines[a].name, *y = lifted->structure->routines[b].name;
+    if (a == b)
+        return true;
+    if (strncmp(x, "sub_", 4) == 0 || strncmp(y, "sub_", 4) == 0)
+        return true;
+    size_t length = base_name_length(x);
+    return length == base_name_length(y) && memcmp(x, y, length) == 0;
+}
+
+/* Target of entry NUMBER; false where there is no such entry. */
+static bool read_entry(const struct pm_lifted *lifted, const struct found_table *table,
+                       uint64_t number, uint64_t *target) {
+    uint64_t place = table->form.table + number * table->form.entry_bytes;
+    if (!is_data(lifted, place))
+        return false;
+    if (!table->form.relative) {
+        if (!pm_word_at(lifted, place, target))
+            return false;
+    } else {
+        int32_t offset;
+        const uint8_t *bytes = pm_image_at(&lifted->image, place, sizeof offset);
+        if (!bytes)
+            return false;
+        memcpy(&offset, bytes, sizeof offset);
+        *target = table->form.table + (uint64_t)(int64_t)offset;
+    }
+    if (pm_insn_at(lifted, *target) == PM_NONE)
+        return false;
+    uint32_t routine = pm_routine_at(lifted, *target);
+    if (!is_family(lifted, table->routine, routine))
+        return false;
+    return routine == table->routine || *target != lifted->structure->routines[routine].address ||
+           strstr(lifted->structure->routines[routine].name, ".cold");
+}
+
+static void mark_target(struct pm_lifted *lifted, uint32_t routine, uint64_t target) {
+    uint32_t insn = pm_insn_at(lifted, target);
+    if (insn == PM_NONE)
+        return;
+    lifted->insn_marks[insn] |= PM_MARK_LEADER | PM_MARK_LANDING;
+    if (pm_routine_at(lifted, target) != routine)
+        lifted->insn_marks[insn] |= PM_MARK_OUTSIDE;
+}
+
+/* Reads TABLE, which ends before LIMIT (address), into lifted->tables if it has entries. */
+static void add_table(struct pm_lifted *lifted, const struct found_table *table, uint64_t limit) {
+    uint64_t target, n = 0, n_edges = 0;
+    size_t first = lifted->n_table_targets;
+    for (; n < MAX_TABLE_ENTRIES; n++) {
+        if (n && table->form.table + n * table->form.entry_bytes >= limit)
+            break;
+        if (!read_entry(lifted, table, n, &target))
+            break;
+        mark_target(lifted, table->routine, target);
+        if (table->form.max_entries && n >= table->form.max_entries)
+            continue;
+        *PM_PUSH(lifted, table_targets) = target;
+        n_edges++;
+    }
+    if (!n_edges)
+        return;
+    *PM_PUSH(lifted, tables) =
+        (struct pm_jump_table){table->insn, table->form.table, (uint32_t)first, (uint32_t)n_edges};
+}
+
+/* ---- all jumps ------------------------------------------------------------------------------ */
+
+static bool add_compilers_table(struct pm_lifted *lifted, uint32_t insn, uint32_t routine,
+                                uint64_t table) {
+    const uint64_t *targets;
+    size_t n, first = lifted->n_table_targets;
+    if (!pm_metadata_table(lifted, lifted->insns[insn].address, &targets, &n) || n == 0)
+        return false;
+    for (size_t i = 0; i < n; i++)
+        if (pm_insn_at(lifted, targets[i]) == PM_NONE)
+            return false;
+    for (size_t i = 0; i < n; i++) {
+        *PM_PUSH(lifted, table_targets) = targets[i];
+        mark_target(lifted, routine, targets[i]);
+    }
+    *PM_PUSH(lifted, tables) = (struct pm_jump_table){insn, table, (uint32_t)first, (uint32_t)n};
+    return true;
+}
+
+static void find_forms(struct pm_lifted *lifted, struct found_tables *found) {
+    for (size_t i = 0; i < lifted->structure->n_routines; i++) {
+        const struct pm_routine_code *code = &lifted->routine_codes[i];
+        for (uint32_t k = code->first_insn; k < code->first_insn + code->n_insns; k++) {
+            const struct pm_insn *insn = &lifted->insns[k];
+            if (insn->control != PM_CONTROL_JUMP_INDIRECT || goes_through_slot(insn))
+                continue;
+            bool is_found = false;
+            struct pm_table_form form = lifted->isa->find_table(
+                lifted->insns, k, code->first_insn, &lifted->image, read_memory, &is_found);
+            if (!is_found || !is_data(lifted, form.table))
+                form = (struct pm_table_form){0};
+            if (!add_compilers_table(lifted, k, (uint32_t)i, form.table) && form.table)
+                *PM_PUSH(found, items) = (struct found_table){form, k, (uint32_t)i};
+        }
+    }
+}
+
+static int by_table(const void *a, const void *b) {
+    const struct found_table *x = a, *y = b;
+    if (x->form.table != y->form.table)
+        return x->form.table < y->form.table ? -1 : 1;
+    return (x->insn > y->insn) - (x->insn < y->insn);
+}
+
+static int by_insn(const void *a, const void *b) {
+    const struct pm_jump_table *x = a, *y = b;
+    return (x->insn > y->insn) - (x->insn < y->insn);
+}
+
+void pm_find_tables(struct pm_lifted *lifted) {
+    struct found_tables found = {0};
+    lifted->insn_marks = pm_alloc(lifted->n_insns, sizeof *lifted->insn_marks);
+    find_forms(lifted, &found);
+    if (found.n_items)
+        qsort(found.items, found.n_items, sizeof *found.items, by_table);
+    for (size_t i = 0; i < found.n_items; i++) {
+        size_t next = i + 1;
+        while (next < found.n_items && found.items[next].form.table == found.items[i].form.table)
+            next++;
+        add_table(lifted, &found.items[i],
+                  next < found.n_items ? found.items[next].form.table : UINT64_MAX);
+    }
+    free(found.items);
+    if (lifted->n_tables)
+        qsort(lifted->tables, lifted->n_tables, sizeof *lifted->tables, by_insn);
+}
+
+const struct pm_jump_table *pm_table_of(const struct pm_lifted *lifted, uint32_t insn) {
+    struct pm_jump_table key = {.insn = insn};
+    if (!lifted->n_tables)
+        return NULL;
+    return bsearch(&key, lifted->tables, lifted->n_tables, sizeof key, by_insn);
+}
