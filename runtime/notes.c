@@ -33,6 +33,9 @@ static const char *const sentences[PM_N_NOTES] = {
         " item(s) of " PM_ENV_BLOCK " are not powers of two from 1 to 2097152 and were left out",
     [PM_NOTE_BUSY_THREAD] =
         " thread(s) were still busy when the process ended: their last accesses are missing",
+    [PM_NOTE_NO_QUICK_EXIT] =
+        " handler of quick_exit could not be installed: a process that ends by quick_exit writes "
+        "nothing",
 };
 
 void pm_note(enum pm_note_kind kind, uint64_t count) {

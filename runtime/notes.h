@@ -16,6 +16,7 @@ enum pm_note_kind {
     PM_NOTE_SHARED_BLOCK,    /* signal handlers without a control block of their own */
     PM_NOTE_BAD_BLOCK_SIZE,  /* items of PMODEL_BLOCK */
     PM_NOTE_BUSY_THREAD,     /* threads whose last records are missing */
+    PM_NOTE_NO_QUICK_EXIT,   /* 1 */
     PM_N_NOTES,
 };
 

@@ -129,7 +129,8 @@ __attribute__((constructor(101))) static void begin(void) {
     pm_first_block->consume = pm_process_handler && pm_process_handler->accesses;
     pm_threads_begin();
     pthread_atfork(NULL, NULL, forked_child);
-    at_quick_exit(pm_process_finish);
+    if (at_quick_exit(pm_process_finish) != 0)
+        pm_note(PM_NOTE_NO_QUICK_EXIT, 1);
     pm_signals_begin();
     __atomic_store_n(&state, RUNNING, __ATOMIC_RELEASE);
 }

@@ -1,0 +1,195 @@
+/* Reuse-distance histograms; see histogram.h. */
+#include "core/histogram.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <xxhash.h>
+#include <zstd.h>
+
+#include "core/pm_alloc.h"
+
+void pm_histogram_free(struct pm_histogram *histogram) {
+    free(histogram->bins);
+    histogram->bins = NULL;
+    histogram->n_bins = 0;
+}
+
+double pm_histogram_accesses(const struct pm_histogram *histogram) {
+    double sum = histogram->cold_loads + histogram->cold_stores;
+    for (size_t i = 0; i < histogram->n_bins; i++)
+        sum += histogram->bins[i].loads + histogram->bins[i].stores;
+    return sum;
+}
+
+/* The part of BIN's accesses that miss: [low, high] holds high − low + 1 distances, and those from
+   CACHE_BLOCKS on miss. */
+static double missing_share(const struct pm_bin *bin, double cache_blocks) {
+    if (bin->low >= cache_blocks)
+        return 1;
+    if (bin->high < cache_blocks)
+        return 0;
+    return (bin->high + 1 - cache_blocks) / (bin->high + 1 - bin->low);
+}
+
+double pm_histogram_misses(const struct pm_histogram *histogram, double cache_blocks) {
+    double sum = histogram->cold_loads + histogram->cold_stores;
+    for (size_t i = 0; i < histogram->n_bins; i++) {
+        const struct pm_bin *bin = &histogram->bins[i];
+        sum += (bin->loads + bin->stores) * missing_share(bin, cache_blocks);
+    }
+    return sum;
+}
+
+/* ---- adding ---------------------------------------------------------------------------------- */
+
+/* INTO becomes the smallest bin that holds both. */
+static void join_bins(struct pm_bin *into, const struct pm_bin *from) {
+    double into_count = into->loads + into->stores, from_count = from->loads + from->stores;
+    if (into_count + from_count > 0)
+        into->mean =
+            (into->mean * into_count + from->mean * from_count) / (into_count + from_count);
+    into->low = fmin(into->low, from->low);
+    into->high = fmax(into->high, from->high);
+    into->loads += from->loads;
+    into->stores += from->stores;
+}
+
+void pm_histogram_add(struct pm_histogram *into, const struct pm_histogram *from) {
+    struct pm_bin *merged = pm_alloc(into->n_bins + from->n_bins + 1, sizeof *merged);
+    size_t n_merged = 0, i = 0, j = 0;
+    while (i < into->n_bins || j < from->n_bins) {
+        bool from_into =
+            j == from->n_bins || (i < into->n_bins && into->bins[i].low <= from->bins[j].low);
+        const struct pm_bin *next = from_into ? &into->bins[i++] : &from->bins[j++];
+        if (n_merged > 0 && next->low <= merged[n_merged - 1].high)
+            join_bins(&merged[n_merged - 1], next);
+        else
+            merged[n_merged++] = *next;
+    }
+    free(into->bins);
+    into->bins = merged;
+    into->n_bins = n_merged;
+    into->cold_loads += from->cold_loads;
+    into->cold_stores += from->cold_stores;
+}
+
+/* ---- bytes ----------------------------------------------------------------------------------- */
+
+/* A blob: this header, then the zstd-compressed payload: block size, cold loads and stores, then
+   the five columns of the bins one after the other, which compresses better than row by row. */
+struct blob_header {
+    char magic[4];
+    uint32_t version;
+    uint64_t n_bins;
+    uint64_t checksum; /* XXH3 of the payload before compression, seeded with n_bins */
+};
+enum { BLOB_VERSION = 1, N_HEAD = 3, N_COLUMNS = 5, COMPRESSION_LEVEL = 3 };
+static const char blob_magic[4] = "PMH";
+#define MOST_BINS (1ull << 32) /* more than distances below 2^64 have at 1 % */
+
+static size_t payload_words(size_t n_bins) { return N_HEAD + N_COLUMNS * n_bins; }
+
+static double *column_value(struct pm_bin *bin, unsigned column) {
+    switch (column) {
+    case 0:
+        return &bin->low;
+    case 1:
+        return &bin->high;
+    case 2:
+        return &bin->mean;
+    case 3:
+        return &bin->loads;
+    default:
+        return &bin->stores;
+    }
+}
+
+void pm_histogram_encode(const struct pm_histogram *histogram, void **bytes, size_t *n_bytes) {
+    size_t n_bins = histogram->n_bins, n_words = payload_words(n_bins);
+    double *words = pm_alloc(n_words, sizeof *words);
+    memcpy(&words[0], &histogram->block_bytes, sizeof words[0]);
+    words[1] = histogram->cold_loads;
+    words[2] = histogram->cold_stores;
+    for (unsigned column = 0; column < N_COLUMNS; column++)
+        for (size_t i = 0; i < n_bins; i++)
+            words[N_HEAD + column * n_bins + i] = *column_value(&histogram->bins[i], column);
+
+    struct blob_header header = {.version = BLOB_VERSION, .n_bins = n_bins};
+    memcpy(header.magic, blob_magic, sizeof header.magic);
+    header.checksum = XXH3_64bits_withSeed(words, n_words * sizeof *words, n_bins);
+    size_t room = ZSTD_compressBound(n_words * sizeof *words);
+    char *blob = pm_alloc(sizeof header + room, 1);
+    memcpy(blob, &header, sizeof header);
+    size_t used = ZSTD_compress(blob + sizeof header, room, words, n_words * sizeof *words,
+                                COMPRESSION_LEVEL);
+    free(words);
+    *bytes = blob;
+    *n_bytes = sizeof header + used; /* the room suffices for any input, so this cannot fail */
+}
+
+static bool check_header(const void *bytes, size_t n_bytes, struct blob_header *header,
+                         struct pm_error *err) {
+    if (n_bytes < sizeof *header)
+        return pm_fail(err, "histogram: cut off after %zu bytes", n_bytes);
+    memcpy(header, bytes, sizeof *header);
+    if (memcmp(header->magic, blob_magic, sizeof header->magic) != 0)
+        return pm_fail(err, "histogram: these bytes are not a histogram");
+    if (header->version != BLOB_VERSION)
+        return pm_fail(err, "histogram: version %u, this pmodel reads version %u", header->version,
+                       (unsigned)BLOB_VERSION);
+    /* zstd states the size in the frame: a damaged number of bins never sizes an allocation. */
+    unsigned long long payload =
+        ZSTD_getFrameContentSize((const char *)bytes + sizeof *header, n_bytes - sizeof *header);
+    if (header->n_bins > MOST_BINS || payload != 8ull * payload_words(header->n_bins))
+        return pm_fail(err, "histogram: damaged: %llu bins do not fit its size",
+                       (unsigned long long)header->n_bins);
+    return true;
+}
+
+static bool is_count(double value) { return value >= 0 && value <= 0x1p63; }
+
+static bool bins_are_valid(const struct pm_histogram *histogram) {
+    if (!is_count(histogram->cold_loads) || !is_count(histogram->cold_stores))
+        return false;
+    for (size_t i = 0; i < histogram->n_bins; i++) {
+        const struct pm_bin *bin = &histogram->bins[i];
+        if (!(bin->low >= 0 && bin->low <= bin->high && bin->high <= 0x1p64) ||
+            !isfinite(bin->mean) || !is_count(bin->loads) || !is_count(bin->stores) ||
+            (i > 0 && bin->low <= histogram->bins[i - 1].high))
+            return false;
+    }
+    return true;
+}
+
+bool pm_histogram_decode(const void *bytes, size_t n_bytes, struct pm_histogram *histogram,
+                         struct pm_error *err) {
+    struct blob_header header;
+    *histogram = (struct pm_histogram){0};
+    if (!check_header(bytes, n_bytes, &header, err))
+        return false;
+    size_t n_bins = header.n_bins, n_words = payload_words(n_bins);
+    double *words = malloc(n_words * sizeof *words);
+    if (!words)
+        return pm_fail(err, "histogram: %zu bins do not fit into memory", n_bins);
+    size_t got = ZSTD_decompress(words, n_words * sizeof *words,
+                                 (const char *)bytes + sizeof header, n_bytes - sizeof header);
+    if (got != n_words * sizeof *words ||
+        header.checksum != XXH3_64bits_withSeed(words, n_words * sizeof *words, n_bins)) {
+        free(words);
+        return pm_fail(err, "histogram: damaged: its checksum does not match");
+    }
+    memcpy(&histogram->block_bytes, &words[0], sizeof words[0]);
+    histogram->cold_loads = words[1];
+    histogram->cold_stores = words[2];
+    histogram->n_bins = n_bins;
+    histogram->bins = pm_alloc(n_bins + 1, sizeof *histogram->bins);
+    for (unsigned column = 0; column < N_COLUMNS; column++)
+        for (size_t i = 0; i < n_bins; i++)
+            *column_value(&histogram->bins[i], column) = words[N_HEAD + column * n_bins + i];
+    free(words);
+    if (bins_are_valid(histogram))
+        return true;
+    pm_histogram_free(histogram);
+    return pm_fail(err, "histogram: its bins are not ascending counts of distances");
+}

@@ -1,0 +1,290 @@
+/* Reads raw files; see raw_read.h.  Checks come in this order: magic, version, length, checksum,
+   then each section.  After the checksum a fault is not the disk's, but every count is checked all
+   the same before anything is allocated or indexed by it. */
+#include "core/raw_read.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <xxhash.h>
+
+/* A section's bytes, consumed from the front. */
+struct cursor {
+    const char *bytes;
+    size_t left;
+    bool overrun; /* more was asked for than there is */
+};
+
+static const void *take(struct cursor *cursor, size_t count) {
+    if (count > cursor->left) {
+        cursor->overrun = true;
+        return NULL;
+    }
+    const void *bytes = cursor->bytes;
+    cursor->bytes += count;
+    cursor->left -= count;
+    return bytes;
+}
+
+static uint64_t take_u64(struct cursor *cursor) {
+    uint64_t value = 0;
+    const void *bytes = take(cursor, sizeof value);
+    if (bytes)
+        memcpy(&value, bytes, sizeof value);
+    return value;
+}
+
+static uint32_t take_u32(struct cursor *cursor) {
+    uint32_t value = 0;
+    const void *bytes = take(cursor, sizeof value);
+    if (bytes)
+        memcpy(&value, bytes, sizeof value);
+    return value;
+}
+
+static bool damaged(struct pm_error *err, const char *name, const char *what) {
+    return pm_fail(err, "%s: damaged raw file: %s; run the program again", name, what);
+}
+
+/* ---- sections -------------------------------------------------------------------------------- */
+
+static bool read_meta(struct pm_raw *raw, struct cursor *cursor) {
+    raw->process_id = take_u64(cursor);
+    raw->parent_id = take_u64(cursor);
+    raw->start_unix_ns = take_u64(cursor);
+    raw->wall_ns = take_u64(cursor);
+    raw->cpu_ns = take_u64(cursor);
+    raw->n_threads = take_u64(cursor);
+    raw->n_missed_jumps = take_u64(cursor);
+    raw->flags = take_u64(cursor);
+    return !cursor->overrun;
+}
+
+static bool read_module(struct pm_raw *raw, struct cursor *cursor) {
+    struct pm_raw_module module = {.structure_hash = take_u64(cursor)};
+    module.n_counters = take_u32(cursor);
+    module.n_groups = take_u32(cursor);
+    module.first_counter = take_u32(cursor);
+    module.build_id_bytes = take_u32(cursor);
+    const void *build_id = take(cursor, sizeof module.build_id);
+    if (!build_id || module.build_id_bytes > sizeof module.build_id)
+        return false;
+    memcpy(module.build_id, build_id, sizeof module.build_id);
+    *PM_PUSH(raw, modules) = module;
+    return true;
+}
+
+static bool read_counters(struct pm_raw *raw, struct cursor *cursor) {
+    uint64_t module = take_u64(cursor), thread = take_u64(cursor);
+    if (cursor->overrun || module >= raw->n_modules ||
+        cursor->left != 8ull * raw->modules[module].n_counters)
+        return false;
+    struct pm_raw_counters *counters = PM_PUSH(raw, counters);
+    counters->module = (uint32_t)module;
+    counters->thread = thread;
+    size_t bytes = cursor->left;
+    counters->counts = pm_alloc(bytes ? bytes : 1, 1);
+    memcpy(counters->counts, take(cursor, bytes), bytes);
+    return true;
+}
+
+/* Bins must ascend without overlap, and the sum of distances must be one that they can have. */
+static bool bin_is_valid(const struct pm_raw_bin *bin, const struct pm_raw_bin *before) {
+    double count = (double)bin->loads + (double)bin->stores;
+    return bin->low <= bin->high && (!before || before->high < bin->low) && count > 0 &&
+           bin->distance_sum >= (double)bin->low * count * (1 - 1e-9) &&
+           bin->distance_sum <= (double)bin->high * count * (1 + 1e-9);
+}
+
+static bool read_bins(struct pm_histogram *histogram, struct cursor *cursor) {
+    const struct pm_raw_bin *bins = take(cursor, histogram->n_bins * sizeof *bins);
+    if (!bins)
+        return false;
+    histogram->bins = pm_alloc(histogram->n_bins ? histogram->n_bins : 1, sizeof *histogram->bins);
+    for (size_t i = 0; i < histogram->n_bins; i++) {
+        if (!bin_is_valid(&bins[i], i ? &bins[i - 1] : NULL))
+            return false;
+        histogram->bins[i] = (struct pm_bin){
+            .low = (double)bins[i].low,
+            .high = (double)bins[i].high,
+            .mean = bins[i].distance_sum / ((double)bins[i].loads + (double)bins[i].stores),
+            .loads = (double)bins[i].loads,
+            .stores = (double)bins[i].stores,
+        };
+    }
+    return true;
+}
+
+static bool read_histogram(struct pm_raw *raw, struct cursor *cursor) {
+    uint64_t module = take_u64(cursor), thread = take_u64(cursor);
+    uint64_t block_bytes = take_u64(cursor);
+    uint32_t group = take_u32(cursor), n_bins = take_u32(cursor);
+    uint64_t cold_loads = take_u64(cursor), cold_stores = take_u64(cursor);
+    uint64_t n_blocks = take_u64(cursor);
+    if (cursor->overrun || module >= raw->n_modules || group >= raw->modules[module].n_groups ||
+        block_bytes == 0 || (block_bytes & (block_bytes - 1)) != 0 ||
+        cursor->left != n_bins * sizeof(struct pm_raw_bin))
+        return false;
+    struct pm_raw_histogram *histogram = PM_PUSH(raw, histograms);
+    histogram->module = (uint32_t)module;
+    histogram->group = group;
+    histogram->thread = thread;
+    histogram->n_blocks = n_blocks;
+    histogram->histogram = (struct pm_histogram){
+        .block_bytes = block_bytes,
+        .cold_loads = (double)cold_loads,
+        .cold_stores = (double)cold_stores,
+        .n_bins = n_bins,
+    };
+    return read_bins(&histogram->histogram, cursor);
+}
+
+static bool read_note(struct pm_raw *raw, struct cursor *cursor) {
+    size_t bytes = cursor->left;
+    const char *text = take(cursor, bytes);
+    if (bytes == 0 || text[bytes - 1] != '\0')
+        return false;
+    *PM_PUSH(raw, notes) = pm_strdup(text);
+    return true;
+}
+
+/* ---- the file -------------------------------------------------------------------------------- */
+
+static bool read_section(struct pm_raw *raw, struct cursor *file, unsigned ordinal,
+                         const char *name, struct pm_error *err) {
+    uint32_t tag = take_u32(file);
+    take_u32(file);
+    uint64_t bytes = take_u64(file);
+    if (file->overrun || bytes > file->left)
+        return pm_fail(err,
+                       "%s: damaged raw file: section %u is longer than the file; run the "
+                       "program again",
+                       name, ordinal);
+    struct cursor cursor = {.bytes = take(file, bytes), .left = bytes};
+    take(file, -bytes & 7);
+    bool valid = false;
+    switch (tag) {
+    case PM_RAW_META:
+        valid = ordinal == 1 && read_meta(raw, &cursor);
+        break;
+    case PM_RAW_MODULE:
+        valid = read_module(raw, &cursor);
+        break;
+    case PM_RAW_COUNTERS:
+        valid = read_counters(raw, &cursor);
+        break;
+    case PM_RAW_HISTOGRAM:
+        valid = read_histogram(raw, &cursor);
+        break;
+    case PM_RAW_NOTE:
+        valid = read_note(raw, &cursor);
+        break;
+    }
+    if (valid && cursor.left == 0)
+        return true;
+    return pm_fail(err,
+                   "%s: damaged raw file: section %u (kind %u) is not as it must be; run the "
+                   "program again",
+                   name, ordinal, tag);
+}
+
+static bool check_frame(const char *bytes, size_t n_bytes, const char *name,
+                        struct pm_raw_header *header, struct pm_error *err) {
+    if (n_bytes < sizeof header->magic || memcmp(bytes, PM_RAW_MAGIC, sizeof header->magic) != 0)
+        return pm_fail(err, "%s: not a raw file of an instrumented program", name);
+    if (n_bytes < sizeof *header + 8)
+        return damaged(err, name, "it is cut off");
+    memcpy(header, bytes, sizeof *header);
+    if (header->version != PM_RAW_VERSION)
+        return pm_fail(err,
+                       "%s: raw file of version %u, this pmodel reads version %u; instrument and "
+                       "run the program with this pmodel",
+                       name, header->version, (unsigned)PM_RAW_VERSION);
+    if (header->file_bytes != n_bytes)
+        return damaged(err, name, "its length is not the one that it states");
+    uint64_t checksum;
+    memcpy(&checksum, bytes + n_bytes - sizeof checksum, sizeof checksum);
+    if (checksum != XXH3_64bits(bytes, n_bytes - sizeof checksum))
+        return damaged(err, name, "its checksum does not match");
+    return true;
+}
+
+struct pm_raw *pm_raw_read_memory(const void *bytes, size_t n_bytes, const char *name,
+                                  struct pm_error *err) {
+    struct pm_raw_header header;
+    if (!check_frame(bytes, n_bytes, name, &header, err))
+        return NULL;
+    struct pm_raw *raw = pm_alloc(1, sizeof *raw);
+    struct cursor file = {.bytes = (const char *)bytes + sizeof header,
+                          .left = n_bytes - sizeof header - 8};
+    bool valid = true;
+    for (unsigned i = 1; valid && i <= header.n_sections; i++)
+        valid = read_section(raw, &file, i, name, err);
+    if (valid && (header.n_sections == 0 || file.left != 0 || file.overrun))
+        valid = damaged(err, name, "its sections do not fill it");
+    if (valid)
+        return raw;
+    pm_raw_free(raw);
+    return NULL;
+}
+
+static bool read_all(int file, char *bytes, size_t n_bytes) {
+    while (n_bytes) {
+        ssize_t got = read(file, bytes, n_bytes);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got <= 0) {
+            if (got == 0)
+                errno = EIO; /* the file shrank */
+            return false;
+        }
+        bytes += got;
+        n_bytes -= (size_t)got;
+    }
+    return true;
+}
+
+struct pm_raw *pm_raw_read(const char *path, struct pm_error *err) {
+    int file = open(path, O_RDONLY | O_CLOEXEC);
+    struct stat status;
+    if (file < 0 || fstat(file, &status) != 0) {
+        pm_fail_errno(err, "%s: cannot be opened", path);
+        if (file >= 0)
+            close(file);
+        return NULL;
+    }
+    if (!S_ISREG(status.st_mode)) {
+        close(file);
+        pm_fail(err, "%s: not a raw file of an instrumented program", path);
+        return NULL;
+    }
+    size_t n_bytes = (size_t)status.st_size;
+    char *bytes = pm_alloc(n_bytes + 1, 1);
+    struct pm_raw *raw = NULL;
+    if (read_all(file, bytes, n_bytes))
+        raw = pm_raw_read_memory(bytes, n_bytes, path, err);
+    else
+        pm_fail_errno(err, "%s: cannot be read", path);
+    close(file);
+    free(bytes);
+    return raw;
+}
+
+void pm_raw_free(struct pm_raw *raw) {
+    if (!raw)
+        return;
+    for (size_t i = 0; i < raw->n_counters; i++)
+        free(raw->counters[i].counts);
+    for (size_t i = 0; i < raw->n_histograms; i++)
+        pm_histogram_free(&raw->histograms[i].histogram);
+    for (size_t i = 0; i < raw->n_notes; i++)
+        free(raw->notes[i]);
+    free(raw->modules);
+    free(raw->counters);
+    free(raw->histograms);
+    free(raw->notes);
+    free(raw);
+}

@@ -1,0 +1,58 @@
+/* Raw files of instrumented processes (core/raw_file.h), read into plain arrays and checked. */
+#ifndef PM_RAW_READ_H
+#define PM_RAW_READ_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/histogram.h"
+#include "core/pm_alloc.h"
+#include "core/pm_error.h"
+#include "core/raw_file.h"
+
+struct pm_raw_module {
+    uint64_t structure_hash;
+    uint32_t n_counters, n_groups;
+    uint32_t first_counter; /* among the counters of all modules of the process */
+    uint32_t build_id_bytes;
+    uint8_t build_id[24];
+};
+
+struct pm_raw_counters { /* of one module in one thread */
+    uint32_t module;     /* index in pm_raw.modules */
+    uint64_t thread;
+    uint64_t *counts; /* [n_counters of the module]; owned */
+};
+
+struct pm_raw_histogram { /* of one reference group in one thread */
+    uint32_t module, group;
+    uint64_t thread;
+    uint64_t n_blocks; /* distinct blocks that the thread touched, all groups together */
+    struct pm_histogram histogram; /* with the block size; owned */
+};
+
+struct pm_raw {
+    uint64_t process_id, parent_id;
+    uint64_t start_unix_ns, wall_ns, cpu_ns;
+    uint64_t n_threads;      /* that there ever were; numbers may be used one after the other */
+    uint64_t n_missed_jumps; /* caught by SIGTRAP */
+    uint64_t flags;          /* enum pm_raw_flags */
+    PM_ARRAY(struct pm_raw_module, modules);
+    PM_ARRAY(struct pm_raw_counters, counters);
+    PM_ARRAY(struct pm_raw_histogram, histograms);
+    PM_ARRAY(char *, notes); /* sentences for the user */
+};
+
+/* Reads the file PATH.  NULL, with a sentence that names the file, if it cannot be read, is cut off
+   or damaged, is of another version, or holds what a raw file cannot hold.  Free with pm_raw_free.
+ */
+struct pm_raw *pm_raw_read(const char *path, struct pm_error *err);
+
+/* The same for N_BYTES in memory (aligned to 8 bytes); NAME stands for the file in messages. */
+struct pm_raw *pm_raw_read_memory(const void *bytes, size_t n_bytes, const char *name,
+                                  struct pm_error *err);
+
+void pm_raw_free(struct pm_raw *raw);
+
+#endif
