@@ -73,7 +73,6 @@ struct pm_metadata {
 
     /* filled by pm_join_metadata */
     uint32_t *scope_loop; /* scope → index in `loops`, PM_NONE */
-    size_t n_scopes;
 };
 
 /* The loop, object or reference with this NUMBER in a contribution; NULL if there is none. */
