@@ -1,0 +1,194 @@
+/* From the raw files of one run to the profile that the store keeps; see run_ingest.h. */
+#define _GNU_SOURCE
+#include "cmd/run_ingest.h"
+
+#include <dirent.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "binlift/binlift.h"
+#include "core/pm_alloc.h"
+#include "core/raw_read.h"
+
+/* Sums over processes and threads while the files are read. */
+struct sums {
+    const struct pm_structure *structure;
+    uint64_t *counters;              /* [structure->n_counters] */
+    struct pm_histogram *histograms; /* [n_groups × n_block_sizes], group by group */
+    const uint64_t *block_sizes;
+    size_t n_block_sizes;
+    uint64_t n_missed_jumps;
+    struct pm_ingested *result;
+};
+
+static void add_note(struct pm_ingested *result, const char *note) {
+    if (result->notes && strstr(result->notes, note))
+        return;
+    char *longer =
+        pm_sprintf("%s%s%s", result->notes ? result->notes : "", result->notes ? "\n" : "", note);
+    free(result->notes);
+    result->notes = longer;
+}
+
+static bool add_counters(struct sums *sums, const struct pm_raw *raw, const char *path,
+                         struct pm_error *err) {
+    for (size_t i = 0; i < raw->n_counters; i++) {
+        const struct pm_raw_module *module = &raw->modules[raw->counters[i].module];
+        if ((uint64_t)module->first_counter + module->n_counters > sums->structure->n_counters)
+            return pm_fail(err, "%s: counters that the program does not have", path);
+        for (uint32_t c = 0; c < module->n_counters; c++)
+            sums->counters[module->first_counter + c] += raw->counters[i].counts[c];
+    }
+    return true;
+}
+
+static bool add_histograms(struct sums *sums, const struct pm_raw *raw, const char *path,
+                           struct pm_error *err) {
+    for (size_t i = 0; i < raw->n_histograms; i++) {
+        const struct pm_raw_histogram *from = &raw->histograms[i];
+        size_t size = 0;
+        while (size < sums->n_block_sizes && sums->block_sizes[size] != from->histogram.block_bytes)
+            size++;
+        if (size == sums->n_block_sizes || from->group >= sums->structure->n_groups)
+            return pm_fail(err, "%s: a histogram that was not asked for", path);
+        struct pm_histogram *into = &sums->histograms[from->group * sums->n_block_sizes + size];
+        into->block_bytes = from->histogram.block_bytes;
+        pm_histogram_add(into, &from->histogram);
+    }
+    return true;
+}
+
+static bool add_file(struct sums *sums, const char *path, struct pm_error *err) {
+    struct pm_raw *raw = pm_raw_read(path, err);
+    if (!raw)
+        return false;
+    uint64_t hash = pm_structure_hash(sums->structure);
+    bool ok = true;
+    for (size_t i = 0; ok && i < raw->n_modules; i++)
+        ok = raw->modules[i].structure_hash == hash ||
+             pm_fail(err, "%s: measured by another program than the one that was instrumented",
+                     path);
+    ok = ok && add_counters(sums, raw, path, err) && add_histograms(sums, raw, path, err);
+    sums->result->n_threads += (uint32_t)raw->n_threads;
+    sums->result->n_processes++;
+    sums->n_missed_jumps += raw->n_missed_jumps;
+    for (size_t i = 0; i < raw->n_notes; i++)
+        add_note(sums->result, raw->notes[i]);
+    pm_raw_free(raw);
+    return ok;
+}
+
+static bool add_folder(struct sums *sums, const char *folder, struct pm_error *err) {
+    struct dirent **entries;
+    int n = scandir(folder, &entries, NULL, alphasort);
+    if (n < 0)
+        return pm_fail_errno(err, "cannot read %s", folder);
+    bool ok = true;
+    for (int i = 0; i < n; i++) {
+        const char *suffix = strrchr(entries[i]->d_name, '.');
+        if (ok && suffix && strcmp(suffix, ".raw") == 0) {
+            char *path = pm_sprintf("%s/%s", folder, entries[i]->d_name);
+            ok = add_file(sums, path, err);
+            free(path);
+        } else if (ok && suffix && strcmp(suffix, ".error") == 0) {
+            ok = pm_fail(err, "a process of the run could not write what it measured (disk full, "
+                              "or no right to write in TMPDIR?)");
+        }
+        free(entries[i]);
+    }
+    free(entries);
+    return ok && (sums->result->n_processes > 0 ||
+                  pm_fail(err, "the command wrote no measurement: does it run the program (--exe "
+                               "names it), and did that end in the usual way?"));
+}
+
+/* ---- the profile ----------------------------------------------------------------------------- */
+
+static void move_histograms(struct sums *sums, struct pm_profile *profile) {
+    size_t n_groups = sums->structure->n_groups;
+    profile->histograms = pm_alloc(n_groups * sums->n_block_sizes, sizeof *profile->histograms);
+    for (size_t i = 0; i < n_groups * sums->n_block_sizes; i++) {
+        struct pm_histogram *histogram = &sums->histograms[i];
+        double accesses = pm_histogram_accesses(histogram);
+        if (accesses == 0)
+            continue;
+        if (i % sums->n_block_sizes == 0)
+            sums->result->accesses += accesses;
+        struct pm_group_histogram *to = &profile->histograms[profile->n_histograms++];
+        to->group = (uint32_t)(i / sums->n_block_sizes);
+        to->histogram = *histogram;
+        *histogram = (struct pm_histogram){0};
+    }
+}
+
+static void make_profile(struct sums *sums, const struct pm_parameters *at) {
+    const struct pm_structure *structure = sums->structure;
+    struct pm_ingested *result = sums->result;
+    struct pm_profile *profile = result->profile = pm_alloc(1, sizeof *profile);
+    profile->parameters = *at;
+    profile->extrapolation = 1;
+    profile->n_edges = structure->n_edges;
+    profile->edge_counts = pm_alloc(structure->n_edges, sizeof *profile->edge_counts);
+    uint64_t *counts = pm_alloc(structure->n_edges, sizeof *counts);
+    result->inexact = pm_alloc(structure->n_routines, sizeof *result->inexact);
+    pm_solve_edges(structure, sums->counters, counts, result->inexact);
+    for (size_t i = 0; i < structure->n_edges; i++)
+        profile->edge_counts[i] = (double)counts[i];
+    free(counts);
+    for (size_t i = 0; i < structure->n_routines; i++)
+        profile->n_inexact_routines += result->inexact[i];
+    profile->n_block_sizes = sums->n_block_sizes;
+    profile->block_sizes = pm_alloc(sums->n_block_sizes, sizeof *profile->block_sizes);
+    for (size_t i = 0; i < sums->n_block_sizes; i++)
+        profile->block_sizes[i] = sums->block_sizes[i];
+    move_histograms(sums, profile);
+}
+
+static void note_irregularities(const struct sums *sums) {
+    struct pm_ingested *result = sums->result;
+    char note[160];
+    if (result->profile->n_inexact_routines) {
+        snprintf(note, sizeof note,
+                 "counts of %zu routines are inexact (left by longjmp, an "
+                 "exception or exit)",
+                 result->profile->n_inexact_routines);
+        add_note(result, note);
+    }
+    if (sums->n_missed_jumps) {
+        snprintf(note, sizeof note, "%llu jumps to places that were not foreseen were caught",
+                 (unsigned long long)sums->n_missed_jumps);
+        add_note(result, note);
+    }
+}
+
+bool pm_ingest(const char *folder, const struct pm_structure *structure,
+               const struct pm_parameters *at, const uint64_t *block_sizes, size_t n_block_sizes,
+               struct pm_ingested *ingested, struct pm_error *err) {
+    *ingested = (struct pm_ingested){0};
+    struct sums sums = {
+        .structure = structure,
+        .counters = pm_alloc(structure->n_counters, sizeof *sums.counters),
+        .histograms = pm_alloc(structure->n_groups * n_block_sizes, sizeof *sums.histograms),
+        .block_sizes = block_sizes,
+        .n_block_sizes = n_block_sizes,
+        .result = ingested,
+    };
+    bool ok = add_folder(&sums, folder, err);
+    if (ok) {
+        make_profile(&sums, at);
+        note_irregularities(&sums);
+    }
+    for (size_t i = 0; i < structure->n_groups * n_block_sizes; i++)
+        pm_histogram_free(&sums.histograms[i]);
+    free(sums.histograms);
+    free(sums.counters);
+    return ok;
+}
+
+void pm_ingested_free(struct pm_ingested *ingested) {
+    if (ingested->profile)
+        pm_profile_free(ingested->profile);
+    free(ingested->inexact);
+    free(ingested->notes);
+    *ingested = (struct pm_ingested){0};
+}
