@@ -30,7 +30,7 @@ static void print_summary(FILE *out, const struct pm_models_report *report,
     char *title = pm_sprintf("%s: %zu runs, %s", pm_program_name(report->structure),
                              report->models->n_runs, range);
     pm_print_bold(out, title, options->color);
-    char *line = pm_sprintf("%zu models in %s: %zu exact, %zu of these constant; %zu flagged "
+    char *line = pm_sprintf("%zu models in %s: %zu exact, %zu constant, %zu flagged "
                             "(leave-one-out error above %s%%)",
                             s->n_models, pm_seconds_text(s->seconds).text, s->n_exact,
                             s->n_constant, s->n_flagged, pm_percent_text(PM_FLAGGED_ERROR).text);

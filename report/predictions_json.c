@@ -140,6 +140,7 @@ static json_t *prediction_json(const struct pm_structure *structure,
     json_object_set_new(object, "parameters", parameters_json(&prediction->parameters));
     json_object_set_new(object, "machine", machine_json(prediction));
     json_object_set_new(object, "seconds", pm_json_number(prediction->seconds));
+    json_object_set_new(object, "time_is_lower_bound", json_boolean(rows->time_is_lower_bound));
     json_object_set_new(object, "measured_at_this_size", json_boolean(!prediction->predicted));
     json_object_set_new(object, "measured_up_to", pm_json_text(prediction->measured_up_to));
     json_object_set_new(object, "extrapolation", pm_json_number(prediction->extrapolation));

@@ -23,12 +23,13 @@ static char *range_text(const struct pm_prediction *prediction) {
 }
 
 static void print_header(FILE *out, const struct pm_prediction *prediction,
-                         const struct pm_report_options *options) {
+                         const struct pm_rows *rows, const struct pm_report_options *options) {
     char *parameters = pm_parameters_text(&prediction->parameters);
     char *range = range_text(prediction);
-    char *what = pm_sprintf("%s  %s%son %s: predicted %s", prediction->program, parameters,
-                            *parameters ? "  " : "", prediction->machine_title,
-                            pm_seconds_text(prediction->seconds).text);
+    char *what =
+        pm_sprintf("%s  %s%son %s: predicted %s%s", prediction->program, parameters,
+                   *parameters ? "  " : "", prediction->machine_title,
+                   rows->time_is_lower_bound ? ">" : "", pm_seconds_text(prediction->seconds).text);
     char *line = pm_sprintf("%s     %s", what, range);
     if (!options->width || strlen(line) <= options->width) {
         pm_print_bold(out, line, options->color);
@@ -78,9 +79,9 @@ static void add_row(struct pm_text_table *table, const struct pm_row *row, size_
 }
 
 /* A row without a place in the source: the sum of others. */
-static void add_sum(struct pm_text_table *table, double seconds, double share, const char *label,
-                    size_t n_levels) {
-    pm_text_table_cell(table, pm_seconds_text(seconds).text);
+static void add_sum(struct pm_text_table *table, bool lower_bound, double seconds, double share,
+                    const char *label, size_t n_levels) {
+    add_cell(table, lower_bound, pm_seconds_text(seconds).text);
     pm_text_table_cell(table, pm_percent_text(share).text);
     pm_text_table_cell(table, label);
     for (size_t i = 0; i < n_levels + 2; i++)
@@ -91,6 +92,7 @@ static void add_sum(struct pm_text_table *table, double seconds, double share, c
 struct left_out {
     size_t n;
     double seconds;
+    bool time_is_lower_bound;
 };
 
 static bool is_shown(const struct pm_row *row, size_t n_shown,
@@ -113,6 +115,7 @@ static void add_rows(struct pm_text_table *table, const struct pm_prediction *pr
         } else {
             other->n++;
             other->seconds += row->seconds;
+            other->time_is_lower_bound |= row->time_is_lower_bound;
         }
     }
 }
@@ -122,15 +125,16 @@ static void add_sums(struct pm_text_table *table, const struct pm_prediction *pr
     double whole = prediction->seconds > 0 ? prediction->seconds : NAN;
     if (other->n) {
         char *label = pm_sprintf("other (%zu smaller ones)", other->n);
-        add_sum(table, other->seconds, other->seconds / whole, label, prediction->n_levels);
+        add_sum(table, other->time_is_lower_bound, other->seconds, other->seconds / whole, label,
+                prediction->n_levels);
         free(label);
     }
     if (rows->unattributed_seconds != 0)
-        add_sum(table, rows->unattributed_seconds, rows->unattributed_seconds / whole,
+        add_sum(table, false, rows->unattributed_seconds, rows->unattributed_seconds / whole,
                 "in no scope", prediction->n_levels);
     if (rows->n_not_counted) {
         char *label = pm_sprintf("not counted (%zu)", rows->n_not_counted);
-        add_sum(table, NAN, NAN, label, prediction->n_levels);
+        add_sum(table, false, NAN, NAN, label, prediction->n_levels);
         free(label);
     }
 }
@@ -182,7 +186,7 @@ void pm_write_predictions_table(FILE *out, const struct pm_prediction *const *pr
         add_sums(table, predictions[i], rows[i], &other);
         if (i)
             fputc('\n', out);
-        print_header(out, predictions[i], options);
+        print_header(out, predictions[i], rows[i], options);
         pm_text_table_print(out, table, options->width, options->color);
         print_notes(out, predictions[i], rows[i], options);
         pm_text_table_free(table);

@@ -143,6 +143,17 @@ static void sum_scopes(struct pm_rows *rows, const struct pm_structure *structur
     free(most_cycles);
 }
 
+static bool misses_operations(const struct pm_cost_sum *cost) {
+    return cost->unknown_operations > 0 &&
+           cost->unknown_operations >= unknown_share_marked * cost->operations;
+}
+
+static bool misses_accesses(const struct pm_cost_sum *cost) {
+    return cost->unrecorded_accesses > 0 &&
+           cost->unrecorded_accesses >=
+               unknown_share_marked * (cost->accesses + cost->unrecorded_accesses);
+}
+
 /* What follows from the sums.  0 iterations of code that ran means that they are not known. */
 static void derive(struct pm_row *row, const struct pm_structure *structure,
                    const struct pm_prediction *prediction) {
@@ -158,16 +169,12 @@ static void derive(struct pm_row *row, const struct pm_structure *structure,
         row->entries = NAN;
     row->resource_cycles_per_iteration /= row->iterations; /* 0/0 is NAN: never executed */
     row->recurrence_cycles_per_iteration /= row->iterations;
-    double all_accesses = self->accesses + self->unrecorded_accesses;
     bool no_access_recorded = self->accesses == 0 && self->unrecorded_accesses > 0;
     for (size_t level = 0; level < prediction->n_levels; level++)
         row->misses_per_iteration[level] =
             no_access_recorded ? NAN : self->level_misses[level] / row->iterations;
-    row->time_is_lower_bound = self->unknown_operations > 0 &&
-                               self->unknown_operations >= unknown_share_marked * self->operations;
-    row->misses_are_lower_bound = self->unrecorded_accesses > 0 &&
-                                  self->unrecorded_accesses >= unknown_share_marked * all_accesses;
-
+    row->time_is_lower_bound = misses_operations(self);
+    row->misses_are_lower_bound = misses_accesses(self);
     row->label = row->n_folded > 1 ? pm_scope_label_folded(structure, row->scope)
                                    : pm_scope_label(structure, row->scope);
     row->source = pm_scope_source(structure, row->scope);
@@ -231,6 +238,7 @@ struct pm_rows *pm_rows_new(const struct pm_structure *structure,
         rows->n_never_executed += row->counted && !row->executed;
         attributed += row->counted ? row->seconds : 0;
     }
+    rows->time_is_lower_bound = misses_operations(&prediction->scopes[0].total);
     double difference = prediction->seconds - attributed;
     /* Sums in another order differ by rounding, which is no part of the program. */
     rows->unattributed_seconds = fabs(difference) > 1e-9 * prediction->seconds ? difference : 0;

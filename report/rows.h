@@ -45,6 +45,7 @@ struct pm_rows {
     /* Time of the whole that is in no scope.  0 unless the prediction is inconsistent; shown, so
        that parts add up to the whole. */
     double unattributed_seconds;
+    bool time_is_lower_bound; /* the same, of the whole */
     size_t n_not_counted, n_never_executed;
 };
 

@@ -6,7 +6,7 @@
 #include "core/pm_alloc.h"
 #include "report/writers.h"
 
-enum { NARROWEST_NAME = 12, GAP = 2 };
+enum { NARROWEST_NAME = 16, GAP = 2 };
 
 struct column {
     char *title;

@@ -83,6 +83,8 @@ struct pm_number_text pm_percent_text(double share) {
     double percent = 100 * share;
     if (isnan(percent))
         return number("?");
+    if (percent > 0 && percent < 0.05)
+        return number("<0.1");
     return number("%.*f", fabs(percent) >= 9.95 ? 0 : 1, percent);
 }
 

@@ -1,0 +1,444 @@
+/* `pmodel report`: rows add up to the whole, and all formats say the same. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <jansson.h>
+
+#include "report/report.h"
+#include "report/rows.h"
+#include "tests/unit/report_example.h"
+
+struct example {
+    struct pm_structure *structure;
+    struct pm_prediction *prediction;
+};
+
+static int set_up(void **state) {
+    struct example *example = pm_alloc(1, sizeof *example);
+    example->structure = example_structure();
+    example->prediction = example_prediction(example->structure);
+    *state = example;
+    return 0;
+}
+
+static int tear_down(void **state) {
+    struct example *example = *state;
+    pm_prediction_free(example->prediction);
+    pm_structure_free(example->structure);
+    free(example);
+    return 0;
+}
+
+static char *report(const struct example *example, const struct pm_report_options *options) {
+    const struct pm_prediction *predictions[] = {example->prediction};
+    char *text;
+    CAPTURE(text, out, pm_report_predictions(out, example->structure, predictions, 1, options));
+    return text;
+}
+
+static char *report_as(const struct example *example, enum pm_report_format format) {
+    return report(example, &(struct pm_report_options){.format = format});
+}
+
+static const struct pm_row *row_of(const struct pm_rows *rows, uint32_t scope) {
+    return &rows->rows[rows->row_of_scope[scope]];
+}
+
+/* ---- rows ----------------------------------------------------------------------------------- */
+
+static void rows_add_up_to_the_whole(void **state) {
+    struct example *example = *state;
+    struct pm_rows *rows = pm_rows_new(example->structure, example->prediction);
+    const struct pm_cost_sum *whole = &example->prediction->scopes[0].total;
+    struct pm_cost_sum sum = {0};
+    double seconds = 0, share = 0;
+    for (size_t i = 0; i < rows->n_rows; i++) {
+        example_add(&sum, &rows->rows[i].self);
+        seconds += rows->rows[i].counted ? rows->rows[i].seconds : 0;
+        share += rows->rows[i].counted ? rows->rows[i].share : 0;
+    }
+    assert_near(share, 1, 1e-12);
+    assert_near(seconds, example->prediction->seconds, 1e-12);
+    for (size_t i = 0; i < pm_n_cost_fields; i++)
+        assert_near(pm_cost_value(&sum, &pm_cost_fields[i]),
+                    pm_cost_value(whole, &pm_cost_fields[i]), 1e-3);
+    for (size_t level = 0; level < PM_MAX_LEVELS; level++)
+        assert_near(sum.level_misses[level], whole->level_misses[level], 1e-3);
+    assert_true(rows->unattributed_seconds == 0);
+    pm_rows_free(rows);
+}
+
+static void folded_loops_and_inlined_code_are_one_row(void **state) {
+    struct example *example = *state;
+    struct pm_rows *rows = pm_rows_new(example->structure, example->prediction);
+    const struct pm_row *row = row_of(rows, SCOPE_I_VECTOR);
+    assert_ptr_equal(row, row_of(rows, SCOPE_I_REMAINDER));
+    assert_ptr_equal(row, row_of(rows, SCOPE_SQUARE));
+    assert_int_equal(row->n_members, 3);
+    assert_string_equal(row->label, "step/3 i");
+    assert_near(row->self.cycles, 9e7, 0);
+    /* The inlined code is part of the vector loop's total. */
+    assert_near(row->total.cycles, 9e7, 0);
+    assert_near(row->iterations, 2.1e7, 0);
+    assert_near(row->misses_per_iteration[0], 1.6e7 / 2.1e7, 1e-12);
+    assert_near(row->resource_cycles_per_iteration, 2, 1e-12);
+    assert_int_equal(row->line_first, 31);
+    assert_int_equal(row->line_last, 36);
+    assert_string_equal(row->bound_label, "L2 misses");
+    pm_rows_free(rows);
+}
+
+static void a_fold_that_never_ends_is_not_followed_for_ever(void **state) {
+    struct example *example = *state;
+    example->structure->scopes[SCOPE_I_VECTOR].fold = SCOPE_I_REMAINDER;
+    struct pm_rows *rows = pm_rows_new(example->structure, example->prediction);
+    assert_true(rows->n_rows > 0);
+    pm_rows_free(rows);
+}
+
+static void a_loop_in_inlined_code_bears_the_callees_name(void **state) {
+    struct example *example = *state;
+    char *label = pm_scope_label(example->structure, SCOPE_NORM_LOOP);
+    assert_string_equal(label, "norm/1 :18");
+    free(label);
+    label = pm_scope_label(example->structure, SCOPE_NORM);
+    assert_string_equal(label, "norm inlined in main");
+    free(label);
+}
+
+static void time_in_no_scope_gets_a_row(void **state) {
+    struct example *example = *state;
+    example->prediction->seconds *= 2;
+    char *text = report_as(example, PM_REPORT_TABLE);
+    assert_non_null(strstr(text, "in no scope"));
+    free(text);
+}
+
+static void code_without_iterations_has_unknown_rates(void **state) {
+    struct example *example = *state;
+    example->prediction->scopes[SCOPE_K].iterations = 0;
+    struct pm_rows *rows = pm_rows_new(example->structure, example->prediction);
+    assert_true(isnan(row_of(rows, SCOPE_K)->iterations));
+    assert_true(isnan(row_of(rows, SCOPE_K)->misses_per_iteration[0]));
+    pm_rows_free(rows);
+}
+
+/* ---- the table ------------------------------------------------------------------------------ */
+
+static void the_table_is_as_agreed(void **state) {
+    static const char expected[] =
+        "heat  N=256  on Example (300 MHz): predicted 340 ms     measured up to N=64, so "
+        "extrapolated 4.0x; models' error 1.2%\n"
+        "     TIME     %  LOOP                    SOURCE     BOUND BY            L1/it  L2/it  "
+        "TLB/it\n"
+        "   300 ms    88  step/3 i                heat.c:31  L2 misses            0.76   0.19      "
+        " "
+        "0\n"
+        " >30.0 ms   8.8  norm/1 :18              heat.c:18  unknown operations      ?      ?      "
+        " "
+        "?\n"
+        "  10.0 ms   2.9  step/2 j                heat.c:29  recurrence          0.076  0.019      "
+        " "
+        "0\n"
+        "   111 us  <0.1  other (3 smaller ones)\n"
+        "        ?     ?  not counted (1)\n"
+        "notes:\n"
+        "  - A time marked > is a lower bound: at least 1% of the operations in that row have no "
+        "cost in the machine file.\n"
+        "  - Misses marked > are a lower bound: at least 1% of the memory accesses in that row "
+        "were "
+        "not recorded.\n"
+        "  - Routines and loops that are not counted have no counters in the instrumented program: "
+        "their time is unknown, and not in the sum. `pmodel loops` gives the reasons.\n"
+        "  - Caches are taken as fully associative.\n";
+    struct example *example = *state;
+    example->prediction->n_notes = 1;
+    example->prediction->notes = pm_alloc(1, sizeof(char *));
+    example->prediction->notes[0] = pm_strdup("Caches are taken as fully associative.");
+    char *text = report(example, &(struct pm_report_options){.min_percent = 0.5});
+    assert_string_equal(text, expected);
+    free(text);
+}
+
+/* "30.0 ms" → 0.03. */
+static double read_seconds(const char *text) {
+    char *unit;
+    double value = strtod(text + strspn(text, " >"), &unit);
+    return value * (strncmp(unit, " ms", 3) == 0   ? 1e-3
+                    : strncmp(unit, " us", 3) == 0 ? 1e-6
+                    : strncmp(unit, " ns", 3) == 0 ? 1e-9
+                                                   : 1);
+}
+
+static void printed_times_add_up_whatever_is_left_out(void **state) {
+    struct example *example = *state;
+    const struct pm_report_options choices[] = {
+        {.min_percent = 0}, {.min_percent = 5}, {.min_percent = 100}, {.max_rows = 2}};
+    for (size_t i = 0; i < sizeof choices / sizeof choices[0]; i++) {
+        char *text = report(example, &choices[i]), *rest = text;
+        double sum = 0;
+        strsep(&rest, "\n");
+        strsep(&rest, "\n");
+        for (char *line; (line = strsep(&rest, "\n")) && strcmp(line, "notes:") != 0;)
+            if (!strstr(line, "not counted"))
+                sum += read_seconds(line);
+        assert_near(sum, example->prediction->seconds, 0.005 * sum);
+        free(text);
+    }
+}
+
+static void a_measured_size_says_so(void **state) {
+    struct example *example = *state;
+    example->prediction->predicted = false;
+    char *text = report_as(example, PM_REPORT_TABLE);
+    assert_non_null(strstr(text, "measured at this size"));
+    assert_null(strstr(text, "extrapolated"));
+    free(text);
+}
+
+static void unknown_operations_of_the_whole_mark_its_time(void **state) {
+    struct example *example = *state;
+    example->prediction->scopes[SCOPE_I_VECTOR].self.unknown_operations = 1e8;
+    example_sum_up(example->structure, example->prediction);
+    char *text = report_as(example, PM_REPORT_TABLE);
+    assert_non_null(strstr(text, "predicted >340 ms"));
+    assert_non_null(strstr(text, "\n  >300 ms"));
+    free(text);
+}
+
+static void a_program_that_costs_nothing_has_unknown_shares(void **state) {
+    struct example *example = *state;
+    for (size_t i = 0; i < example->prediction->n_scopes; i++)
+        example->prediction->scopes[i].self = (struct pm_cost_sum){0};
+    example_sum_up(example->structure, example->prediction);
+    char *text = report_as(example, PM_REPORT_TABLE);
+    assert_non_null(strstr(text, "predicted 0 s"));
+    assert_null(strstr(text, "nan"));
+    free(text);
+}
+
+static void a_narrow_terminal_shortens_names_not_numbers(void **state) {
+    struct example *example = *state;
+    free(example->structure->routines[ROUTINE_STEP].display_name);
+    example->structure->routines[ROUTINE_STEP].display_name =
+        pm_strdup("a_routine_whose_name_is_longer_than_any_terminal_is_wide");
+    char *text = report(example, &(struct pm_report_options){.width = 90}), *rest = text;
+    assert_non_null(strstr(text, "~"));
+    assert_non_null(strstr(text, " 300 ms "));
+    for (char *line; (line = strsep(&rest, "\n"));)
+        assert_true(strlen(line) <= 90);
+    free(text);
+}
+
+static void names_cannot_write_control_characters(void **state) {
+    struct example *example = *state;
+    free(example->structure->scopes[SCOPE_J].name);
+    example->structure->scopes[SCOPE_J].name = pm_strdup("j\033[2J\n");
+    char *text = report_as(example, PM_REPORT_TABLE);
+    assert_null(strchr(text, '\033'));
+    assert_non_null(strstr(text, "step/2 j?[2J?"));
+    free(text);
+}
+
+static void color_is_only_there_if_asked_for(void **state) {
+    struct example *example = *state;
+    char *text = report(example, &(struct pm_report_options){.color = true});
+    assert_non_null(strstr(text, "\033[1m"));
+    free(text);
+}
+
+/* ---- JSON ----------------------------------------------------------------------------------- */
+
+static json_t *load(const char *text) {
+    json_error_t error;
+    json_t *document = json_loads(text, 0, &error);
+    if (!document)
+        fail_msg("line %d: %s", error.line, error.text);
+    return document;
+}
+
+static const json_t *json_row(const json_t *prediction, const char *label) {
+    size_t i;
+    json_t *row;
+    json_array_foreach(json_object_get(prediction, "rows"), i, row) {
+        if (strcmp(json_string_value(json_object_get(row, "label")), label) == 0)
+            return row;
+    }
+    fail_msg("no row %s", label);
+    return NULL;
+}
+
+static void json_has_all_rows_and_they_add_up(void **state) {
+    struct example *example = *state;
+    char *text =
+        report(example, &(struct pm_report_options){.format = PM_REPORT_JSON, .min_percent = 50});
+    json_t *document = load(text), *row;
+    assert_string_equal(json_string_value(json_object_get(document, "format")), "pmodel-report");
+    json_t *prediction = json_array_get(json_object_get(document, "predictions"), 0);
+    double share = 0;
+    size_t i, n_rows = 0;
+    json_array_foreach(json_object_get(prediction, "rows"), i, row) {
+        n_rows++;
+        if (json_is_number(json_object_get(row, "self_share")))
+            share += json_number_value(json_object_get(row, "self_share"));
+    }
+    assert_int_equal(n_rows, 9);
+    assert_near(share, 1, 1e-12);
+    assert_int_equal(json_array_size(json_object_get(prediction, "scopes")), N_EXAMPLE_SCOPES);
+    const json_t *inner = json_row(prediction, "step/3 i");
+    assert_near(json_number_value(json_object_get(
+                    json_object_get(json_object_get(inner, "self"), "misses"), "L1")),
+                1.6e7, 0);
+    assert_int_equal(json_array_size(json_object_get(inner, "member_keys")), 3);
+    const json_t *outer = json_row(prediction, "step/1 k");
+    assert_true(json_number_value(json_object_get(outer, "total_seconds")) >
+                json_number_value(json_object_get(inner, "total_seconds")));
+    json_decref(document);
+    free(text);
+}
+
+static void json_writes_null_for_the_unknown(void **state) {
+    struct example *example = *state;
+    char *text = report_as(example, PM_REPORT_JSON);
+    json_t *document = load(text);
+    json_t *prediction = json_array_get(json_object_get(document, "predictions"), 0);
+    const json_t *norm = json_row(prediction, "norm/1 :18");
+    assert_true(json_is_null(json_object_get(json_object_get(norm, "misses_per_iteration"), "L1")));
+    assert_true(json_is_true(json_object_get(norm, "time_is_lower_bound")));
+    const json_t *broken = json_row(prediction, "broken");
+    assert_true(json_is_false(json_object_get(broken, "counted")));
+    assert_null(json_object_get(broken, "self_seconds"));
+    assert_true(json_is_null(json_object_get(broken, "line_first")));
+    json_decref(document);
+    free(text);
+}
+
+static void json_survives_names_that_are_not_utf_8(void **state) {
+    struct example *example = *state;
+    free(example->structure->scopes[SCOPE_J].name);
+    example->structure->scopes[SCOPE_J].name = pm_strdup("\xff\xc3\xa4\xc3");
+    char *text = report_as(example, PM_REPORT_JSON);
+    json_t *document = load(text);
+    json_row(json_array_get(json_object_get(document, "predictions"), 0),
+             "step/2 \xef\xbf\xbd\xc3\xa4\xef\xbf\xbd");
+    json_decref(document);
+    free(text);
+}
+
+/* ---- CSV ------------------------------------------------------------------------------------ */
+
+/* Fields of the next record of RFC 4180 text *AT; 0 at its end. */
+static size_t read_record(const char **at, char fields[][128], size_t max) {
+    size_t n = 0;
+    const char *from = *at;
+    while (*from && n < max) {
+        char *field = fields[n++];
+        if (*from == '"') {
+            for (from++; *from != '"' || *++from == '"'; from++)
+                *field++ = *from;
+        } else {
+            while (*from && *from != ',' && *from != '\r')
+                *field++ = *from++;
+        }
+        *field = '\0';
+        if (*from == '\r') {
+            assert_int_equal(from[1], '\n');
+            from += 2;
+            break;
+        }
+        assert_int_equal(*from, ',');
+        from++;
+    }
+    *at = from;
+    return n;
+}
+
+enum { MAX_FIELDS = 80 };
+
+static size_t column(char names[][128], size_t n, const char *name) {
+    for (size_t i = 0; i < n; i++)
+        if (strcmp(names[i], name) == 0)
+            return i;
+    fail_msg("no column %s", name);
+    return 0;
+}
+
+static void csv_has_a_header_and_equal_records_that_add_up(void **state) {
+    struct example *example = *state;
+    free(example->structure->scopes[SCOPE_J].name);
+    example->structure->scopes[SCOPE_J].name = pm_strdup("j, \"the second\"");
+    char *text = report_as(example, PM_REPORT_CSV);
+    const char *at = text;
+    static char names[MAX_FIELDS][128], fields[MAX_FIELDS][128];
+    size_t n_names = read_record(&at, names, MAX_FIELDS), n_records = 0;
+    double cycles = 0;
+    bool quoted = false, unknown = false;
+    for (size_t n; (n = read_record(&at, fields, MAX_FIELDS)); n_records++) {
+        assert_int_equal(n, n_names);
+        cycles += strtod(fields[column(names, n, "self_cycles")], NULL);
+        quoted |= strcmp(fields[column(names, n, "label")], "step/2 j, \"the second\"") == 0;
+        if (strcmp(fields[column(names, n, "label")], "broken") == 0)
+            unknown = *fields[column(names, n, "self_seconds")] == '\0' &&
+                      *fields[column(names, n, "self_L1_misses")] == '\0';
+    }
+    assert_int_equal(n_records, 9);
+    assert_true(quoted);
+    assert_true(unknown);
+    assert_near(cycles, example->prediction->scopes[0].total.cycles, 1e-3);
+    free(text);
+}
+
+static void csv_of_two_machines_has_the_levels_of_both(void **state) {
+    struct example *example = *state;
+    struct pm_prediction *other = example_prediction(example->structure);
+    free(other->level_names[1]);
+    other->level_names[1] = pm_strdup("L3");
+    const struct pm_prediction *predictions[] = {example->prediction, other};
+    char *text;
+    CAPTURE(text, out,
+            pm_report_predictions(out, example->structure, predictions, 2,
+                                  &(struct pm_report_options){.format = PM_REPORT_CSV}));
+    const char *at = text;
+    static char names[MAX_FIELDS][128], fields[MAX_FIELDS][128];
+    size_t n = read_record(&at, names, MAX_FIELDS);
+    size_t l2 = column(names, n, "self_L2_misses"), l3 = column(names, n, "self_L3_misses");
+    assert_int_equal(read_record(&at, fields, MAX_FIELDS), n);
+    assert_string_equal(fields[l3], "");
+    assert_string_equal(fields[l2], "4000000");
+    for (int i = 0; i < 9; i++)
+        assert_int_equal(read_record(&at, fields, MAX_FIELDS), n);
+    assert_string_equal(fields[l2], "");
+    assert_string_equal(fields[l3], "4000000");
+    pm_prediction_free(other);
+    free(text);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        TEST(rows_add_up_to_the_whole),
+        TEST(folded_loops_and_inlined_code_are_one_row),
+        TEST(a_fold_that_never_ends_is_not_followed_for_ever),
+        TEST(a_loop_in_inlined_code_bears_the_callees_name),
+        TEST(time_in_no_scope_gets_a_row),
+        TEST(code_without_iterations_has_unknown_rates),
+        TEST(the_table_is_as_agreed),
+        TEST(printed_times_add_up_whatever_is_left_out),
+        TEST(a_measured_size_says_so),
+        TEST(unknown_operations_of_the_whole_mark_its_time),
+        TEST(a_program_that_costs_nothing_has_unknown_shares),
+        TEST(a_narrow_terminal_shortens_names_not_numbers),
+        TEST(names_cannot_write_control_characters),
+        TEST(color_is_only_there_if_asked_for),
+        TEST(json_has_all_rows_and_they_add_up),
+        TEST(json_writes_null_for_the_unknown),
+        TEST(json_survives_names_that_are_not_utf_8),
+        TEST(csv_has_a_header_and_equal_records_that_add_up),
+        TEST(csv_of_two_machines_has_the_levels_of_both),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
