@@ -53,8 +53,7 @@ static int __attribute__((format(printf, 2, 3))) refuse(const cfg_t *cfg, const 
     return -1;
 }
 
-/* ---- figures ---------------------------------------------------------------------------------
- */
+/* ---- figures --------------------------------------------------------------------------------- */
 
 struct figure_rule {
     const char *name;
@@ -160,8 +159,7 @@ static int count_not_verified(cfg_t *section, int line) {
     return (int)marked;
 }
 
-/* ---- sections --------------------------------------------------------------------------------
- */
+/* ---- sections -------------------------------------------------------------------------------- */
 
 static cfg_t *last_section(cfg_opt_t *opt) { return cfg_opt_getnsec(opt, cfg_opt_size(opt) - 1); }
 
@@ -304,8 +302,7 @@ static int on_tlb(cfg_t *cfg, cfg_opt_t *opt) {
     return add_level(cfg, section, level);
 }
 
-/* ---- the file --------------------------------------------------------------------------------
- */
+/* ---- the file -------------------------------------------------------------------------------- */
 
 #define FIGURE(name) CFG_FLOAT_CB(name, 0, CFGF_NODEFAULT, on_figure)
 #define TRUST CFG_BOOL("verified", cfg_true, CFGF_NONE), CFG_STR_LIST("not_verified", 0, CFGF_NONE)
