@@ -166,8 +166,8 @@ static void add_quantity(struct pm_model_rows *rows, const struct pm_structure *
     row->index = histogram->group;
     row->bin = quantity->bin;
     row->block_bytes = histogram->block_bytes;
-    row->what = pm_sprintf("%s%s of group %" PRIu32 " (%s), blocks of %s bytes", quantity->words,
-                           bin, histogram->group, group->object ? group->object : "?",
+    row->what = pm_sprintf("%s%s of group %" PRIu32 " (%s), blocks of %s", quantity->words, bin,
+                           histogram->group, group->object ? group->object : "?",
                            pm_bytes_text(histogram->block_bytes).text);
     free(bin);
 }

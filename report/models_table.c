@@ -1,4 +1,5 @@
 /* `pmodel fit` for people.  Needs the rows of models.c where models are asked for. */
+#include <math.h>
 #include <stdlib.h>
 
 #include "report/loops.h"
@@ -42,7 +43,7 @@ static void print_summary(FILE *out, const struct pm_models_report *report,
 }
 
 static void add_error(struct pm_text_table *table, double error) {
-    char *text = pm_sprintf("%s%%", pm_percent_text(error).text);
+    char *text = pm_sprintf("%s%s", pm_percent_text(error).text, isnan(error) ? "" : "%");
     pm_text_table_cell(table, text);
     free(text);
 }

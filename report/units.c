@@ -89,7 +89,7 @@ struct pm_number_text pm_percent_text(double share) {
 }
 
 struct pm_number_text pm_bytes_text(uint64_t bytes) {
-    static const char *const units[] = {"", " KiB", " MiB", " GiB"};
+    static const char *const units[] = {" bytes", " KiB", " MiB", " GiB"};
     size_t unit = 0;
     while (unit + 1 < sizeof units / sizeof units[0] && bytes >= 1024 && bytes % 1024 == 0) {
         bytes /= 1024;

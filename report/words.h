@@ -23,7 +23,7 @@ struct pm_number_text pm_count_text(double count);     /* "12", "1.53k", "20.1M"
 struct pm_number_text pm_rate_text(double rate);       /* "0.75", "0.002", "2e-05", "12.3" */
 struct pm_number_text
 pm_percent_text(double share); /* 0.89 → "89", 0.0123 → "1.2", 1e-5 → "<0.1" */
-struct pm_number_text pm_bytes_text(uint64_t bytes); /* "64", "4 KiB", "2 MiB" */
+struct pm_number_text pm_bytes_text(uint64_t bytes); /* "64 bytes", "4 KiB", "2 MiB" */
 
 /* ---- labels.c: scopes, bounds and groups in words ----------------------------------------------
  */

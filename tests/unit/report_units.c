@@ -47,9 +47,9 @@ static void percentages_and_bytes(void **state) {
     assert_string_equal(pm_percent_text(0.891).text, "89");
     assert_string_equal(pm_percent_text(0.0123).text, "1.2");
     assert_string_equal(pm_percent_text(1).text, "100");
-    assert_string_equal(pm_bytes_text(64).text, "64");
+    assert_string_equal(pm_bytes_text(64).text, "64 bytes");
     assert_string_equal(pm_bytes_text(4096).text, "4 KiB");
-    assert_string_equal(pm_bytes_text(4097).text, "4097");
+    assert_string_equal(pm_bytes_text(4097).text, "4097 bytes");
     assert_string_equal(pm_bytes_text(2097152).text, "2 MiB");
 }
 
