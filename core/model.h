@@ -67,6 +67,7 @@ struct pm_bin_model {
     struct pm_model distance; /* mean distance in blocks */
     struct pm_model low, high; /* ends of the bin, for the spread inside; low ≤ distance ≤ high */
     bool constant_distance;    /* the same distance at every size: only the count is modelled */
+    bool takes_rest;           /* short: what the others leave of the accesses goes to these bins */
 };
 
 struct pm_histogram_model {

@@ -92,6 +92,7 @@ static void put_set(struct writer *w, const struct pm_model_set *set) {
             put_model(w, &bin->low);
             put_model(w, &bin->high);
             put_u8(w, bin->constant_distance);
+            put_u8(w, bin->takes_rest);
         }
     }
 }
@@ -223,7 +224,7 @@ static void get_histogram(struct reader *r, struct pm_histogram_model *histogram
     histogram->store_share = get_double(r);
     if (!(histogram->store_share >= 0 && histogram->store_share <= 1))
         r->failed = true;
-    histogram->n_bins = get_count(r, 4 * MODEL_LEAST_BYTES + 1);
+    histogram->n_bins = get_count(r, 4 * MODEL_LEAST_BYTES + 2);
     histogram->bins = pm_alloc(histogram->n_bins, sizeof *histogram->bins);
     for (size_t b = 0; b < histogram->n_bins; b++) {
         struct pm_bin_model *bin = &histogram->bins[b];
@@ -232,6 +233,7 @@ static void get_histogram(struct reader *r, struct pm_histogram_model *histogram
         get_model(r, &bin->low, n_basis);
         get_model(r, &bin->high, n_basis);
         bin->constant_distance = get_u8(r) != 0;
+        bin->takes_rest = get_u8(r) != 0;
     }
 }
 

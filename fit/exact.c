@@ -1,0 +1,92 @@
+/* Exact polynomials: y(x) = (Σ C_k x^k) / D with integers C_k, D.
+
+   Loop bounds that are linear in the size give counts that are polynomials with rational
+   coefficients: (n−2)³, n(n+1)/2.  A candidate comes from divided differences in extended precision
+   (degrees from 0 up), its coefficients are rounded to multiples of 1/D, and it is accepted only if
+   it reproduces every value in integer arithmetic and is the shorter description: its coefficients
+   must take fewer bits than the values.  Without that, any four small numbers would be a cubic. */
+#include "fit/series.h"
+
+#include <math.h>
+
+enum { MAX_DEGREE = PM_MODEL_MAX_TERMS - 1 };
+
+static const int denominators[] = {1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 24, 32, 48, 64};
+enum { N_DENOMINATORS = sizeof denominators / sizeof *denominators };
+
+#define LARGEST_INTEGER 9007199254740992.0 /* 2^53: above it a double skips integers */
+
+static bool all_integers(size_t n, const double *values) {
+    for (size_t i = 0; i < n; i++)
+        if (values[i] != floor(values[i]) || fabs(values[i]) > LARGEST_INTEGER)
+            return false;
+    return true;
+}
+
+/* Monomial coefficients of the interpolant through DEGREE + 1 points spread over the N. */
+static void interpolate(size_t n, const double *x, const double *y, size_t degree,
+                        long double *coefficients) {
+    long double points[MAX_DEGREE + 1], divided[MAX_DEGREE + 1];
+    for (size_t i = 0; i <= degree; i++) {
+        size_t at = degree ? i * (n - 1) / degree : n - 1;
+        points[i] = x[at];
+        divided[i] = y[at];
+    }
+    for (size_t order = 1; order <= degree; order++)
+        for (size_t i = degree; i >= order; i--)
+            divided[i] = (divided[i] - divided[i - 1]) / (points[i] - points[i - order]);
+    for (size_t k = 0; k <= degree; k++)
+        coefficients[k] = 0;
+    for (size_t i = degree + 1; i-- > 0;) { /* p ← p·(x − points[i]) + divided[i] */
+        for (size_t k = degree; k > 0; k--)
+            coefficients[k] = coefficients[k - 1] - points[i] * coefficients[k];
+        coefficients[0] = divided[i] - points[i] * coefficients[0];
+    }
+}
+
+/* Σ C_k x^k = D·y at all sizes, in integers; false also where they would overflow. */
+static bool reproduces(size_t n, const double *x, const double *y, size_t degree,
+                       const long double *numerators, int denominator) {
+    for (size_t i = 0; i < n; i++) {
+        __int128 sum = 0;
+        for (size_t k = degree + 1; k-- > 0;)
+            if (__builtin_mul_overflow(sum, (__int128)x[i], &sum) ||
+                __builtin_add_overflow(sum, (__int128)numerators[k], &sum))
+                return false;
+        if (sum != (__int128)y[i] * denominator)
+            return false;
+    }
+    return true;
+}
+
+static double bits(long double integer) { return 1 + log2(1 + (double)fabsl(integer)); }
+
+bool pm_exact_polynomial(size_t n, const double *x, const double *y, size_t max_degree,
+                         double *coefficients) {
+    if (n < 2 || !all_integers(n, x) || !all_integers(n, y))
+        return false;
+    double data_bits = 0;
+    for (size_t i = 0; i < n; i++)
+        data_bits += bits(y[i]);
+    for (size_t degree = 0; degree <= max_degree && degree <= MAX_DEGREE && degree + 2 <= n;
+         degree++) {
+        long double exact[MAX_DEGREE + 1], numerators[MAX_DEGREE + 1];
+        interpolate(n, x, y, degree, exact);
+        for (size_t d = 0; d < N_DENOMINATORS; d++) {
+            double model_bits = d ? bits(denominators[d]) : 0;
+            bool representable = true;
+            for (size_t k = 0; k <= degree; k++) {
+                numerators[k] = roundl(exact[k] * denominators[d]);
+                representable &= fabsl(numerators[k]) < LARGEST_INTEGER;
+                model_bits += bits(numerators[k]);
+            }
+            if (!representable || model_bits >= data_bits ||
+                !reproduces(n, x, y, degree, numerators, denominators[d]))
+                continue;
+            for (size_t k = 0; k <= max_degree; k++)
+                coefficients[k] = k <= degree ? (double)(numerators[k] / denominators[d]) : 0;
+            return true;
+        }
+    }
+    return false;
+}

@@ -1,0 +1,260 @@
+/* The modelling stage: measured profiles → models, in parallel.
+
+   All work is a list of independent items, each an edge or a histogram; a thread takes items as
+   they come, but each item is computed from the measurements alone and written to its own place, so
+   that the result is the same for any number of threads.  Each thread has its memory beforehand. */
+#include "fit/stage.h"
+
+#include <math.h>
+#include <omp.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/pm_alloc.h"
+
+enum { DEGREE = 4, EDGES_AT_ONCE = 64 };
+
+#define FLAGGED_ERROR 0.1
+
+/* What all threads read. */
+struct job {
+    const struct pm_structure *structure;
+    const struct pm_profile **profiles; /* ascending in the parameter; owned */
+    size_t n;                           /* of them */
+    const char *parameter;
+    struct pm_design *design;
+    struct pm_model_set *set;
+};
+
+/* ---- checks and preparation ----------------------------------------------------------------- */
+
+static bool check_profiles(const struct pm_structure *structure,
+                           const struct pm_profile *const *profiles, size_t n,
+                           struct pm_error *err) {
+    if (n < 3)
+        return pm_fail(err,
+                       "models need runs at 3 sizes at least, and there %s %zu: run more, "
+                       "as in `pmodel run -P N=24,32,40,48,56`",
+                       n == 1 ? "is" : "are", n);
+    for (size_t i = 0; i < n; i++) {
+        const struct pm_parameters *p = &profiles[i]->parameters;
+        if (profiles[i]->n_edges != structure->n_edges)
+            return pm_fail(err,
+                           "a run belongs to another build of the program: it has %zu edges "
+                           "where the structure has %zu",
+                           profiles[i]->n_edges, structure->n_edges);
+        bool same = p->n == profiles[0]->parameters.n;
+        for (size_t k = 0; same && k < p->n; k++) {
+            double value;
+            same = pm_parameters_get(&profiles[0]->parameters, p->names[k], &value);
+        }
+        if (!same)
+            return pm_fail(err, "the runs do not all have the same parameters: use a store of its "
+                                "own for each set of parameters");
+        for (size_t j = 0; j < i; j++)
+            if (pm_parameters_equal(p, &profiles[j]->parameters))
+                return pm_fail(err, "two runs have the same parameters");
+    }
+    return true;
+}
+
+static void sort_profiles(struct job *job, const struct pm_profile *const *profiles) {
+    for (size_t i = 0; i < job->n; i++) {
+        double value = 0, other;
+        pm_parameters_get(&profiles[i]->parameters, job->parameter, &value);
+        size_t at = i;
+        for (; at > 0; at--) {
+            pm_parameters_get(&job->profiles[at - 1]->parameters, job->parameter, &other);
+            if (other <= value)
+                break;
+            job->profiles[at] = job->profiles[at - 1];
+        }
+        job->profiles[at] = profiles[i];
+    }
+}
+
+/* 1, N, N^2 … */
+static struct pm_basis *monomials(const char *name, struct pm_error *err) {
+    char *texts[DEGREE + 1];
+    for (int i = 0; i <= DEGREE; i++)
+        texts[i] = i == 0   ? pm_strdup("1")
+                   : i == 1 ? pm_strdup(name)
+                            : pm_sprintf("%s^%d", name, i);
+    struct pm_basis *basis = pm_basis_new(DEGREE + 1, (const char *const *)texts, err);
+    for (int i = 0; i <= DEGREE; i++)
+        free(texts[i]);
+    return basis;
+}
+
+/* Smallest and largest measured value of each parameter. */
+static void measured_range(const struct job *job) {
+    struct pm_model_set *set = job->set;
+    set->low = set->high = job->profiles[0]->parameters;
+    for (size_t i = 1; i < job->n; i++)
+        for (size_t k = 0; k < set->low.n; k++) {
+            double value = set->low.values[k];
+            pm_parameters_get(&job->profiles[i]->parameters, set->low.names[k], &value);
+            set->low.values[k] = fmin(set->low.values[k], value);
+            set->high.values[k] = fmax(set->high.values[k], value);
+        }
+}
+
+/* ---- what there is to fit ------------------------------------------------------------------- */
+
+static int compare_histograms(const void *a, const void *b) {
+    const struct pm_histogram_model *left = a, *right = b;
+    if (left->group != right->group)
+        return left->group < right->group ? -1 : 1;
+    return (left->block_bytes > right->block_bytes) - (left->block_bytes < right->block_bytes);
+}
+
+/* Block sizes that not all runs measured are left out. */
+static bool measured_everywhere(const struct job *job, uint64_t block_bytes) {
+    for (size_t i = 0; i < job->n; i++) {
+        bool found = false;
+        for (size_t b = 0; b < job->profiles[i]->n_block_sizes; b++)
+            found |= job->profiles[i]->block_sizes[b] == block_bytes;
+        if (!found)
+            return false;
+    }
+    return true;
+}
+
+/* One model for each (group, block size) that any run met. */
+static void list_histograms(const struct job *job) {
+    struct pm_model_set *set = job->set;
+    size_t n = 0, most = 0;
+    for (size_t i = 0; i < job->n; i++)
+        most += job->profiles[i]->n_histograms;
+    struct pm_histogram_model *list = pm_alloc(most, sizeof *list);
+    for (size_t i = 0; i < job->n; i++)
+        for (size_t h = 0; h < job->profiles[i]->n_histograms; h++) {
+            const struct pm_group_histogram *histogram = &job->profiles[i]->histograms[h];
+            if (!measured_everywhere(job, histogram->histogram.block_bytes))
+                continue;
+            list[n].group = histogram->group;
+            list[n++].block_bytes = histogram->histogram.block_bytes;
+        }
+    if (n)
+        qsort(list, n, sizeof *list, compare_histograms);
+    for (size_t i = 0; i < n; i++)
+        if (i == 0 || compare_histograms(&list[i], &list[i - 1]) != 0)
+            list[set->n_histograms++] = list[i];
+    set->histograms = list;
+}
+
+/* ---- fitting -------------------------------------------------------------------------------- */
+
+static void fit_edges(const struct job *job, struct pm_series_workspace *workspace, double *series,
+                      size_t first, size_t last) {
+    for (size_t e = first; e < last; e++) {
+        for (size_t k = 0; k < job->n; k++)
+            series[k] = job->profiles[k]->edge_counts[e];
+        pm_series_fit(workspace, series, PM_SERIES_COUNT, &job->set->edges[e]);
+    }
+}
+
+static void fit_histogram(const struct job *job, struct pm_partition *partition,
+                          const struct pm_histogram **histograms, size_t h) {
+    struct pm_histogram_model *model = &job->set->histograms[h];
+    for (size_t k = 0; k < job->n; k++)
+        histograms[k] = pm_profile_histogram(job->profiles[k], model->group, model->block_bytes);
+    pm_fit_histogram(partition, histograms, model);
+}
+
+static void fit_all(const struct job *job, unsigned n_threads) {
+    struct pm_model_set *set = job->set;
+    size_t n_chunks = (set->n_edges + EDGES_AT_ONCE - 1) / EDGES_AT_ONCE;
+    size_t n_items = n_chunks + set->n_histograms;
+    int threads = n_threads ? (int)n_threads : omp_get_max_threads();
+#pragma omp parallel num_threads(threads)
+    {
+        struct pm_partition *partition = pm_partition_new(job->design);
+        const struct pm_histogram **histograms = pm_alloc(job->n, sizeof *histograms);
+        double *series = pm_alloc(job->n, sizeof *series);
+        /* Histograms first: they take longest. */
+#pragma omp for schedule(dynamic)
+        for (size_t i = 0; i < n_items; i++) {
+            if (i < set->n_histograms) {
+                fit_histogram(job, partition, histograms, i);
+                continue;
+            }
+            size_t first = (i - set->n_histograms) * EDGES_AT_ONCE, last = first + EDGES_AT_ONCE;
+            fit_edges(job, partition->series, series, first,
+                      last < set->n_edges ? last : set->n_edges);
+        }
+        free(series);
+        free(histograms);
+        pm_partition_free(partition);
+    }
+}
+
+static void count_model(const struct pm_model *model, struct pm_fit_statistics *statistics) {
+    statistics->n_models++;
+    statistics->n_exact += model->exact;
+    statistics->n_constant += model->shape == PM_SHAPE_CONSTANT;
+    /* An error that too few sizes leave unknown is no better than a large one. */
+    statistics->n_flagged += !(model->leave_one_out_error <= FLAGGED_ERROR);
+}
+
+static void count_models(const struct pm_model_set *set, struct pm_fit_statistics *statistics) {
+    *statistics = (struct pm_fit_statistics){.n_histograms = set->n_histograms};
+    for (size_t i = 0; i < set->n_edges; i++)
+        count_model(&set->edges[i], statistics);
+    for (size_t h = 0; h < set->n_histograms; h++) {
+        const struct pm_histogram_model *histogram = &set->histograms[h];
+        count_model(&histogram->accesses, statistics);
+        count_model(&histogram->cold, statistics);
+        statistics->n_bins += histogram->n_bins;
+        for (size_t b = 0; b < histogram->n_bins; b++) {
+            count_model(&histogram->bins[b].count, statistics);
+            count_model(&histogram->bins[b].distance, statistics);
+        }
+    }
+}
+
+static bool prepare(struct job *job, const struct pm_profile *const *profiles,
+                    struct pm_error *err) {
+    sort_profiles(job, profiles);
+    double *x = pm_alloc(job->n, sizeof *x);
+    for (size_t k = 0; k < job->n; k++)
+        pm_parameters_get(&job->profiles[k]->parameters, job->parameter, &x[k]);
+    job->set->basis = monomials(job->parameter, err);
+    if (job->set->basis)
+        job->design = pm_design_new(job->set->basis, job->parameter, x, job->n, err);
+    free(x);
+    return job->design != NULL;
+}
+
+struct pm_model_set *pm_fit(const struct pm_structure *structure,
+                            const struct pm_profile *const *profiles, size_t n_profiles,
+                            const struct pm_fit_options *options,
+                            struct pm_fit_statistics *statistics, struct pm_error *err) {
+    double started = omp_get_wtime();
+    struct job job = {.structure = structure, .n = n_profiles};
+    if (!check_profiles(structure, profiles, n_profiles, err))
+        return NULL;
+    job.parameter = pm_fit_varying(profiles, n_profiles, err);
+    if (!job.parameter)
+        return NULL;
+    job.profiles = pm_alloc(n_profiles, sizeof *job.profiles);
+    job.set = pm_alloc(1, sizeof *job.set);
+    if (!prepare(&job, profiles, err)) {
+        pm_model_set_free(job.set);
+        free(job.profiles);
+        return NULL;
+    }
+    measured_range(&job);
+    job.set->n_runs = n_profiles;
+    job.set->n_edges = structure->n_edges;
+    job.set->edges = pm_alloc(structure->n_edges, sizeof *job.set->edges);
+    list_histograms(&job);
+    fit_all(&job, options ? options->n_threads : 0);
+    pm_design_free(job.design);
+    free(job.profiles);
+    if (statistics) {
+        count_models(job.set, statistics);
+        statistics->seconds = omp_get_wtime() - started;
+    }
+    return job.set;
+}

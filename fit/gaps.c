@@ -1,0 +1,124 @@
+/* Gaps in the distances, tracked from size to size.
+
+   Where the reuses of one loop level end and those of the next begin, the distances have a gap, and
+   both sides grow with the size each in its own way.  A gap of the largest size is followed
+   downwards: at each size the gap is taken that is wide, that leaves about the same share below,
+   and on whose two sides the counts grow with an exponent between 0 and that of a triple loop, and
+   a little.  The track is accepted if the counts on both sides are predictable (leave-one-out). */
+#include "fit/partition.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { TRIES = 4 };
+#define WIDE 0.058        /* log 1.06: a gap of the largest size */
+#define NOTICEABLE 0.0198 /* log 1.02: one of the others */
+#define LEAST_SHARE 1e-3  /* of the accesses, on each side at the largest size */
+#define LEAST_EXPONENT (-0.3)
+#define LARGEST_EXPONENT 3.8
+#define LEAST_LIKENESS 0.15
+#define ACCEPTED_ERROR 0.03
+
+struct gap {
+    double position, width;
+};
+
+/* The TRIES widest gaps of LADDER between two positions, widest first; how many. */
+static size_t widest_gaps(const struct pm_ladder *ladder, double low, double high,
+                          struct gap *gaps) {
+    size_t n = 0;
+    double margin = LEAST_SHARE * (high - low);
+    size_t last = pm_ladder_last(ladder, high);
+    for (size_t i = pm_ladder_first(ladder, low) + 1; i <= last; i++) {
+        double position = ladder->before[i];
+        if (ladder->gap[i] <= WIDE || position - low <= margin || high - position <= margin)
+            continue;
+        size_t at = n < TRIES ? n++ : TRIES;
+        for (; at > 0 && gaps[at - 1].width < ladder->gap[i]; at--)
+            if (at < TRIES)
+                gaps[at] = gaps[at - 1];
+        if (at < TRIES)
+            gaps[at] = (struct gap){position, ladder->gap[i]};
+    }
+    return n;
+}
+
+/* How far the growth from VALUE at a smaller size to LARGER lies outside the expected exponents. */
+static double odd_growth(double value, double larger, double log_size_ratio) {
+    double exponent = log(fmax(value, 1) / larger) / log_size_ratio;
+    return fmax(0, fmax(LEAST_EXPONENT - exponent, exponent - LARGEST_EXPONENT));
+}
+
+/* Follows GAP of the largest size down to the smallest; fills CUT.  SUM is the width of all. */
+static bool follow(const struct pm_partition *p, const double *low, const double *high,
+                   struct gap gap, double *cut, double *sum) {
+    size_t last = p->design->n - 1;
+    cut[last] = gap.position;
+    *sum = gap.width;
+    double below = gap.position - low[last], above = high[last] - gap.position;
+    double whole = high[last] - low[last], x = p->design->x[last];
+    for (size_t k = last; k-- > 0;) {
+        const struct pm_ladder *ladder = &p->ladders[k];
+        if (ladder->n == 0 || high[k] - low[k] <= 1e-9) {
+            cut[k] = low[k];
+            continue;
+        }
+        double log_ratio = log(p->design->x[k] / x), best = -INFINITY, best_width = 0, best_at = 0;
+        double log_share = log(below / whole), here = high[k] - low[k];
+        size_t end = pm_ladder_last(ladder, high[k]);
+        for (size_t i = pm_ladder_first(ladder, low[k]) + 1; i <= end; i++) {
+            if (ladder->gap[i] <= NOTICEABLE)
+                continue;
+            double l = ladder->before[i] - low[k], u = high[k] - ladder->before[i];
+            double likeness = ladder->gap[i] / gap.width - 2 * odd_growth(l, below, log_ratio) -
+                              2 * odd_growth(u, above, log_ratio) -
+                              0.5 * fabs(log(fmax(l, 1) / here) - log_share);
+            if (likeness > best) {
+                best = likeness;
+                best_width = ladder->gap[i];
+                best_at = ladder->before[i];
+            }
+        }
+        if (best < LEAST_LIKENESS)
+            return false;
+        cut[k] = best_at;
+        below = best_at - low[k];
+        above = high[k] - best_at;
+        whole = here;
+        x = p->design->x[k];
+        *sum += best_width;
+    }
+    return true;
+}
+
+/* Error of predicting the counts on one side, weighted with the side's mean share. */
+static double side_error(struct pm_partition *p, const double *from, const double *to,
+                         const double *low, const double *high) {
+    size_t n = p->design->n;
+    double share = 0;
+    for (size_t k = 0; k < n; k++) {
+        p->row[k] = to[k] - from[k];
+        share += (to[k] - from[k]) / fmax(high[k] - low[k], 1) / (double)n;
+    }
+    return share * pm_series_predictability(p->series, p->row, 0);
+}
+
+bool pm_partition_gap(struct pm_partition *p, const double *low, const double *high, double *cut) {
+    size_t n = p->design->n;
+    const struct pm_ladder *largest = &p->ladders[n - 1];
+    if (largest->n < 2 || high[n - 1] - low[n - 1] <= 1e-9 || p->design->x[0] <= 0)
+        return false;
+    struct gap gaps[TRIES];
+    size_t n_gaps = widest_gaps(largest, low[n - 1], high[n - 1], gaps);
+    double best = 0, sum, *track = p->row + n;
+    for (size_t j = 0; j < n_gaps; j++) {
+        if (!follow(p, low, high, gaps[j], track, &sum) || sum <= best)
+            continue;
+        if (side_error(p, low, track, low, high) >= ACCEPTED_ERROR ||
+            side_error(p, track, high, low, high) >= ACCEPTED_ERROR)
+            continue;
+        best = sum;
+        memcpy(cut, track, n * sizeof *cut);
+    }
+    return best > 0;
+}

@@ -1,0 +1,93 @@
+/* From the pieces of a group's histograms to models: for each piece its number of accesses and its
+   mean distance as functions of the size; the ends of the bin keep their ratio to the mean.  Cold
+   accesses, and accesses in all, are series of their own. */
+#include "fit/stage.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/pm_alloc.h"
+
+enum { ENDS_FROM_SIZES = 4 }; /* the largest sizes give the ratio of a bin's ends to its mean */
+
+/* Median over the largest sizes of END / MEAN; 1 where there is none. */
+static double end_ratio(const double *end, const double *mean, size_t n) {
+    double ratios[ENDS_FROM_SIZES];
+    size_t n_ratios = 0;
+    for (size_t k = n > ENDS_FROM_SIZES ? n - ENDS_FROM_SIZES : 0; k < n; k++) {
+        if (isnan(mean[k]) || mean[k] <= 0)
+            continue;
+        double ratio = end[k] / mean[k];
+        size_t at = n_ratios++;
+        for (; at > 0 && ratios[at - 1] > ratio; at--)
+            ratios[at] = ratios[at - 1];
+        ratios[at] = ratio;
+    }
+    return n_ratios ? 0.5 * (ratios[(n_ratios - 1) / 2] + ratios[n_ratios / 2]) : 1;
+}
+
+static struct pm_model scaled(const struct pm_model *model, double factor) {
+    struct pm_model result = *model;
+    for (size_t i = 0; i < result.n_terms; i++)
+        result.coefficients[i] *= factor;
+    result.sigma *= fabs(factor);
+    return result;
+}
+
+static void fit_piece(struct pm_partition *p, const struct pm_piece *piece,
+                      struct pm_bin_model *bin) {
+    size_t n = p->design->n;
+    pm_series_fit(p->series, piece->count, PM_SERIES_COUNT, &bin->count);
+    pm_series_fit(p->series, piece->mean, PM_SERIES_DISTANCE, &bin->distance);
+    bin->low = scaled(&bin->distance, fmin(end_ratio(piece->low, piece->mean, n), 1));
+    bin->high = scaled(&bin->distance, fmax(end_ratio(piece->high, piece->mean, n), 1));
+    bin->constant_distance = piece->constant_distance;
+    bin->takes_rest = piece->takes_rest;
+}
+
+/* Distance at the largest size that has one, for the order of the bins. */
+static double last_distance(const struct pm_piece *piece, size_t n) {
+    for (size_t k = n; k-- > 0;)
+        if (!isnan(piece->mean[k]))
+            return piece->mean[k];
+    return 0;
+}
+
+static void sort_pieces(struct pm_partition *p) {
+    for (size_t i = 1; i < p->n_pieces; i++) {
+        struct pm_piece piece = p->pieces[i];
+        double distance = last_distance(&piece, p->design->n);
+        size_t at = i;
+        for (; at > 0 && last_distance(&p->pieces[at - 1], p->design->n) > distance; at--)
+            p->pieces[at] = p->pieces[at - 1];
+        p->pieces[at] = piece;
+    }
+}
+
+void pm_fit_histogram(struct pm_partition *p, const struct pm_histogram *const *histograms,
+                      struct pm_histogram_model *model) {
+    size_t n = p->design->n;
+    pm_partition_cut(p, histograms);
+    sort_pieces(p);
+    model->n_bins = p->n_pieces;
+    model->bins = pm_alloc(p->n_pieces, sizeof *model->bins);
+    for (size_t i = 0; i < p->n_pieces; i++)
+        fit_piece(p, &p->pieces[i], &model->bins[i]);
+
+    double stores = 0, all = 0, *cold = p->row, *accesses = p->row + n;
+    for (size_t k = 0; k < n; k++) {
+        const struct pm_histogram *histogram = histograms[k];
+        cold[k] = histogram ? histogram->cold_loads + histogram->cold_stores : 0;
+        accesses[k] = cold[k];
+        stores += histogram ? histogram->cold_stores : 0;
+        for (size_t i = 0; histogram && i < histogram->n_bins; i++) {
+            accesses[k] += histogram->bins[i].loads + histogram->bins[i].stores;
+            stores += histogram->bins[i].stores;
+        }
+        all += accesses[k];
+    }
+    pm_series_fit(p->series, cold, PM_SERIES_COUNT, &model->cold);
+    pm_series_fit(p->series, accesses, PM_SERIES_COUNT, &model->accesses);
+    model->store_share = all > 0 ? stores / all : 0;
+}

@@ -1,0 +1,374 @@
+/* Cutting the histograms of one reference group into bins, for all sizes at once.
+
+   Four steps (Marin & Mellor-Crummey 2004, section 2.3.2, with what a trial showed to matter):
+   1. Constant short distances: a distance that occurs at every size, and whose number of accesses
+   is predictable, is a piece of its own; only its count is a function of the size.
+   2. A clean cut between short and long distances: the limit at which the number of longer
+      reuses is best predictable.  A fixed limit fails when a cluster of distances crosses it
+      between two sizes, and every later share slips.
+   3. On both sides: recursive halving.  At a gap in the distances that can be followed through all
+      sizes (gaps.c); else at the share of accesses, the same at each size, that halves the range of
+      distances.  It ends when a piece is narrow, when its halves agree, or when it is negligible.
+   4. Neighbours whose distances agree at each size are joined.
+   Needs sizes ascending. */
+#include "fit/partition.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SIMILAR 0.03          /* relative width of a piece, or difference of two halves */
+#define NEGLIGIBLE_SHARE 2e-3 /* share of what counts on that side of the clean cut */
+#define NEGLIGIBLE 2e-5       /* share of all reuses of the group */
+#define NEGLIGIBLE_COUNT 50   /* accesses */
+#define CONSTANT_ERROR 0.02   /* leave-one-out error up to which a constant distance is taken */
+#define CONSTANT_SHARE 1e-4   /* of the group's reuses: rarer ones are left to the recursion */
+enum { SHORT = 64, ENOUGH_SIZES = 5 };
+
+struct pm_partition *pm_partition_new(const struct pm_design *design) {
+    struct pm_partition *p = pm_alloc(1, sizeof *p);
+    size_t n = design->n;
+    p->design = design;
+    p->series = pm_series_workspace_new(design);
+    p->ladders = pm_alloc(n, sizeof *p->ladders);
+    p->cuts = pm_alloc((PM_PARTITION_DEPTH + 4) * n, sizeof *p->cuts);
+    p->row = pm_alloc(2 * n, sizeof *p->row);
+    p->side_total = pm_alloc(n, sizeof *p->side_total);
+    p->pool = pm_alloc(4 * n * PM_PARTITION_MAX_PIECES, sizeof *p->pool);
+    for (size_t i = 0; i < PM_PARTITION_MAX_PIECES; i++) {
+        p->pieces[i].count = p->pool + 4 * n * i;
+        p->pieces[i].mean = p->pieces[i].count + n;
+        p->pieces[i].low = p->pieces[i].mean + n;
+        p->pieces[i].high = p->pieces[i].low + n;
+    }
+    return p;
+}
+
+void pm_partition_free(struct pm_partition *p) {
+    if (!p)
+        return;
+    for (size_t k = 0; k < p->design->n; k++) {
+        free(p->ladders[k].distance);
+        free(p->ladders[k].low);
+        free(p->ladders[k].high);
+        free(p->ladders[k].before);
+        free(p->ladders[k].distance_before);
+        free(p->ladders[k].gap);
+    }
+    pm_series_workspace_free(p->series);
+    free(p->ladders);
+    free(p->cuts);
+    free(p->row);
+    free(p->side_total);
+    free(p->pool);
+    free(p);
+}
+
+/* ---- step 1: constant short distances ------------------------------------------------------- */
+
+static void make_room(struct pm_ladder *ladder, size_t n) {
+    if (n <= ladder->capacity && ladder->before)
+        return;
+    ladder->capacity = 2 * n;
+    ladder->distance = pm_realloc(ladder->distance, 2 * n + 1, sizeof(double));
+    ladder->low = pm_realloc(ladder->low, 2 * n + 1, sizeof(double));
+    ladder->high = pm_realloc(ladder->high, 2 * n + 1, sizeof(double));
+    ladder->before = pm_realloc(ladder->before, 2 * n + 1, sizeof(double));
+    ladder->distance_before = pm_realloc(ladder->distance_before, 2 * n + 1, sizeof(double));
+    ladder->gap = pm_realloc(ladder->gap, 2 * n + 1, sizeof(double));
+}
+
+static double accesses_of(const struct pm_bin *bin) { return bin->loads + bin->stores; }
+
+/* Accesses of HISTOGRAM at exactly DISTANCE; NULL has none. */
+static double count_at(const struct pm_histogram *histogram, double distance) {
+    for (size_t i = 0; histogram && i < histogram->n_bins && histogram->bins[i].low <= distance;
+         i++)
+        if (histogram->bins[i].low == distance && histogram->bins[i].high == distance)
+            return accesses_of(&histogram->bins[i]);
+    return 0;
+}
+
+/* Takes distances as pieces where they occur at all sizes; CONSTANT[d] tells which. */
+static void take_constant_distances(struct pm_partition *p,
+                                    const struct pm_histogram *const *histograms,
+                                    const double *totals, bool constant[SHORT]) {
+    size_t n = p->design->n;
+    for (int d = 0; d < SHORT; d++) {
+        bool everywhere = true;
+        double share = 0;
+        for (size_t k = 0; k < n; k++) {
+            p->row[k] = count_at(histograms[k], d);
+            everywhere &= p->row[k] > 0;
+            share = fmax(share, p->row[k] / fmax(totals[k], 1));
+        }
+        constant[d] = everywhere && share >= CONSTANT_SHARE &&
+                      pm_series_predictability(p->series, p->row, 0) <= CONSTANT_ERROR;
+        if (!constant[d])
+            continue;
+        struct pm_piece *piece = &p->pieces[p->n_pieces++];
+        piece->constant_distance = piece->takes_rest = true;
+        for (size_t k = 0; k < n; k++) {
+            piece->count[k] = p->row[k];
+            piece->mean[k] = piece->low[k] = piece->high[k] = d;
+        }
+    }
+}
+
+/* The reuses that are left, by ascending distance. */
+static void fill_ladder(struct pm_ladder *ladder, const struct pm_histogram *histogram,
+                        const bool constant[SHORT]) {
+    make_room(ladder, histogram ? histogram->n_bins : 0);
+    ladder->n = 0;
+    ladder->before[0] = ladder->distance_before[0] = 0;
+    for (size_t i = 0; histogram && i < histogram->n_bins; i++) {
+        const struct pm_bin *bin = &histogram->bins[i];
+        double count = accesses_of(bin);
+        bool taken = bin->low == bin->high && bin->low < SHORT && constant[(int)bin->low];
+        if (count <= 0 || taken)
+            continue;
+        size_t at = ladder->n++;
+        ladder->distance[at] = bin->mean;
+        ladder->low[at] = bin->low;
+        ladder->high[at] = bin->high;
+        ladder->before[at + 1] = ladder->before[at] + count;
+        ladder->distance_before[at + 1] = ladder->distance_before[at] + count * bin->mean;
+        /* + 4: between 1 and 2 there is no gap worth a name */
+        ladder->gap[at] = at ? log((bin->mean + 4) / (ladder->distance[at - 1] + 4)) : 0;
+    }
+}
+
+/* ---- step 2: the clean cut ------------------------------------------------------------------ */
+
+static const int limits[] = {4, 6, 8, 12, 16, 20, 24, 32, 40, 48, 64, 80, 96, 128, 192, 256};
+enum { N_LIMITS = sizeof limits / sizeof *limits };
+
+/* Error of predicting how many reuses lie beyond LIMIT; −1 if none does, +∞ if none is below. */
+static double cut_error(struct pm_partition *p, double limit) {
+    size_t n = p->design->n, onset = n;
+    bool any_below = false;
+    for (size_t k = 0; k < n; k++) {
+        double below = pm_ladder_below(&p->ladders[k], limit);
+        p->row[k] = pm_ladder_accesses(&p->ladders[k]) - below;
+        any_below |= below > 0;
+        if (onset == n && p->row[k] > 0)
+            onset = k;
+    }
+    if (onset == n)
+        return -1;
+    if (!any_below)
+        return INFINITY;
+    double error = n - onset < ENOUGH_SIZES && onset > 0
+                       ? 1
+                       : pm_series_predictability(p->series, p->row, onset);
+    return error + 0.02 * (double)onset;
+}
+
+/* The clean cut's limit; 0 if everything is long.  Of cuts that are about as good, the largest up
+   to SHORT. */
+static double clean_cut(struct pm_partition *p) {
+    double errors[N_LIMITS], least = INFINITY;
+    size_t n_limits = 0;
+    while (n_limits < N_LIMITS) {
+        double error = cut_error(p, limits[n_limits]);
+        errors[n_limits++] = error < 0 ? 0 : error;
+        least = fmin(least, errors[n_limits - 1]);
+        if (error < 0)
+            break; /* nothing beyond: higher limits say the same */
+    }
+    double chosen = 0, accepted = fmax(1.5 * least, least + 0.003);
+    for (size_t i = 0; i < n_limits && isfinite(least); i++)
+        if (errors[i] <= accepted && (limits[i] <= SHORT || chosen == 0))
+            chosen = limits[i];
+    return chosen;
+}
+
+/* ---- step 3: recursive halving -------------------------------------------------------------- */
+
+static void add_piece(struct pm_partition *p, const double *low, const double *high) {
+    struct pm_piece *piece = &p->pieces[p->n_pieces++];
+    piece->constant_distance = true;
+    piece->takes_rest = p->short_side;
+    double distance = NAN;
+    for (size_t k = 0; k < p->design->n; k++) {
+        const struct pm_ladder *ladder = &p->ladders[k];
+        double count = fmax(high[k] - low[k], 0);
+        piece->count[k] = count > 1e-9 ? count : 0;
+        piece->mean[k] = pm_ladder_mean(ladder, low[k], high[k]);
+        bool empty = isnan(piece->mean[k]);
+        piece->low[k] = empty ? NAN : ladder->low[pm_ladder_first(ladder, low[k])];
+        piece->high[k] = empty ? NAN : ladder->high[pm_ladder_last(ladder, high[k])];
+        if (empty)
+            continue;
+        if (isnan(distance))
+            distance = piece->low[k];
+        piece->constant_distance &= piece->low[k] == distance && piece->high[k] == distance;
+    }
+}
+
+/* The same share of accesses at each size, chosen (the median over the sizes) so that both sides
+   span equal ranges of distances. */
+static bool equal_share_cut(struct pm_partition *p, const double *low, const double *high,
+                            double *cut) {
+    size_t n_shares = 0;
+    double *shares = p->row, sum = 0;
+    for (size_t k = 0; k < p->design->n; k++) {
+        const struct pm_ladder *ladder = &p->ladders[k];
+        if (ladder->n == 0 || high[k] - low[k] <= 1e-9)
+            continue;
+        double a = ladder->distance[pm_ladder_first(ladder, low[k])];
+        double b = ladder->distance[pm_ladder_last(ladder, high[k])];
+        if (b <= a)
+            continue;
+        double share = (pm_ladder_below(ladder, (a + b) / 2) - low[k]) / (high[k] - low[k]);
+        share = fmin(fmax(share, 0), 1);
+        size_t at = n_shares++;
+        for (; at > 0 && shares[at - 1] > share; at--)
+            shares[at] = shares[at - 1];
+        shares[at] = share;
+        sum += share;
+    }
+    if (n_shares == 0)
+        return false;
+    double share = 0.5 * (shares[(n_shares - 1) / 2] + shares[n_shares / 2]);
+    if (share < 1e-4 || share > 1 - 1e-4)
+        share = sum / (double)n_shares;
+    if (share < 1e-4 || share > 1 - 1e-4)
+        return false;
+    for (size_t k = 0; k < p->design->n; k++)
+        cut[k] = low[k] + share * (high[k] - low[k]);
+    return true;
+}
+
+static bool is_negligible(const struct pm_partition *p, const double *low, const double *high) {
+    for (size_t k = 0; k < p->design->n; k++) {
+        double least = fmax(fmax(NEGLIGIBLE_SHARE * p->side_total[k],
+                                 NEGLIGIBLE * pm_ladder_accesses(&p->ladders[k])),
+                            NEGLIGIBLE_COUNT);
+        if (high[k] - low[k] > least)
+            return false;
+    }
+    return true;
+}
+
+static bool is_narrow(const struct pm_partition *p, const double *low, const double *high) {
+    for (size_t k = 0; k < p->design->n; k++) {
+        const struct pm_ladder *ladder = &p->ladders[k];
+        if (ladder->n == 0 || high[k] - low[k] <= 1e-9)
+            continue;
+        double width = ladder->distance[pm_ladder_last(ladder, high[k])] -
+                       ladder->distance[pm_ladder_first(ladder, low[k])];
+        if (width >= SIMILAR * fmax(pm_ladder_mean(ladder, low[k], high[k]), 1))
+            return false;
+    }
+    return true;
+}
+
+/* Mean distances of LOW…CUT and CUT…HIGH agree at each size. */
+static bool halves_agree(const struct pm_partition *p, const double *low, const double *cut,
+                         const double *high) {
+    for (size_t k = 0; k < p->design->n; k++) {
+        double first = pm_ladder_mean(&p->ladders[k], low[k], cut[k]);
+        double second = pm_ladder_mean(&p->ladders[k], cut[k], high[k]);
+        if (fabs(second - first) > SIMILAR * fmax(fmax(first, second), 1)) /* false for NAN */
+            return false;
+    }
+    return true;
+}
+
+/* Each level of the recursion has its own row for the cut, so that ancestors' rows stay valid. */
+static void halve(struct pm_partition *p, const double *low, const double *high, size_t depth) {
+    bool empty = true;
+    for (size_t k = 0; k < p->design->n; k++)
+        empty &= high[k] - low[k] <= 1e-9;
+    if (empty)
+        return;
+    double *cut = p->cuts + (depth + 3) * p->design->n;
+    /* Each pending ancestor may still need one piece. */
+    bool full = p->n_pieces + PM_PARTITION_DEPTH + 2 >= PM_PARTITION_MAX_PIECES;
+    bool split = !full && depth < PM_PARTITION_DEPTH && !is_negligible(p, low, high) &&
+                 !is_narrow(p, low, high);
+    if (split && !pm_partition_gap(p, low, high, cut))
+        split = equal_share_cut(p, low, high, cut) && !halves_agree(p, low, cut, high);
+    if (!split) {
+        add_piece(p, low, high);
+        return;
+    }
+    halve(p, low, cut, depth + 1);
+    halve(p, cut, high, depth + 1);
+}
+
+/* ---- step 4: joining ------------------------------------------------------------------------ */
+
+static bool pieces_agree(const struct pm_partition *p, const struct pm_piece *a,
+                         const struct pm_piece *b) {
+    if (a->constant_distance || b->constant_distance || a->takes_rest != b->takes_rest)
+        return false;
+    for (size_t k = 0; k < p->design->n; k++)
+        if (isnan(a->mean[k]) != isnan(b->mean[k]) ||
+            fabs(a->mean[k] - b->mean[k]) > SIMILAR * fmax(fmax(a->mean[k], b->mean[k]), 1))
+            return false;
+    return true;
+}
+
+static void join_into(const struct pm_partition *p, struct pm_piece *a, const struct pm_piece *b) {
+    for (size_t k = 0; k < p->design->n; k++) {
+        double both = a->count[k] + b->count[k];
+        if (both > 0 && !isnan(a->mean[k])) {
+            a->mean[k] = (a->count[k] * a->mean[k] + b->count[k] * b->mean[k]) / both;
+            a->low[k] = fmin(a->low[k], b->low[k]);
+            a->high[k] = fmax(a->high[k], b->high[k]);
+        }
+        a->count[k] = both;
+    }
+}
+
+/* Joins similar neighbours among the pieces from FIRST on, which stand by ascending distance. */
+static void join_similar(struct pm_partition *p, size_t first) {
+    size_t kept = first;
+    for (size_t i = first + 1; i < p->n_pieces; i++) {
+        if (pieces_agree(p, &p->pieces[kept], &p->pieces[i])) {
+            join_into(p, &p->pieces[kept], &p->pieces[i]);
+            continue;
+        }
+        kept++;
+        struct pm_piece moved = p->pieces[kept]; /* the rows change places, none is lost */
+        p->pieces[kept] = p->pieces[i];
+        p->pieces[i] = moved;
+    }
+    if (p->n_pieces > first)
+        p->n_pieces = kept + 1;
+}
+
+void pm_partition_cut(struct pm_partition *p, const struct pm_histogram *const *histograms) {
+    size_t n = p->design->n;
+    bool constant[SHORT];
+    double *start = p->cuts, *middle = p->cuts + n, *end = p->cuts + 2 * n;
+    p->n_pieces = 0;
+    for (size_t k = 0; k < n; k++) {
+        start[k] = 0;
+        for (size_t i = 0; histograms[k] && i < histograms[k]->n_bins; i++)
+            start[k] += accesses_of(&histograms[k]->bins[i]);
+    }
+    take_constant_distances(p, histograms, start, constant);
+    for (size_t k = 0; k < n; k++)
+        fill_ladder(&p->ladders[k], histograms[k], constant);
+    double limit = clean_cut(p);
+    for (size_t k = 0; k < n; k++) {
+        start[k] = 0;
+        middle[k] = pm_ladder_below(&p->ladders[k], limit);
+        end[k] = pm_ladder_accesses(&p->ladders[k]);
+        p->side_total[k] = end[k] - pm_ladder_below(&p->ladders[k], SHORT);
+    }
+    size_t first = p->n_pieces;
+    p->short_side = false;
+    halve(p, middle, end, 0);
+    join_similar(p, first);
+
+    first = p->n_pieces;
+    p->short_side = true;
+    for (size_t k = 0; k < n; k++)
+        p->side_total[k] = fmin(middle[k], fmax(p->side_total[k], 0.01 * middle[k]));
+    halve(p, start, middle, 0);
+    join_similar(p, first);
+}

@@ -1,0 +1,67 @@
+/* Cutting the histograms of one reference group, at all sizes at once, into bins that can be
+   followed from size to size.  Private to fit/. */
+#ifndef PM_PARTITION_H
+#define PM_PARTITION_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "core/histogram.h"
+#include "core/pm_alloc.h"
+#include "fit/series.h"
+
+enum { PM_PARTITION_DEPTH = 40, PM_PARTITION_MAX_PIECES = 400 };
+
+/* One size's reuses by ascending distance, cold accesses apart.  A position counts accesses from
+   the shortest distance on; entry i covers positions before[i] … before[i + 1]. */
+struct pm_ladder {
+    size_t n, capacity;
+    double *distance, *low, *high; /* of entry i */
+    double *before;                /* n + 1: accesses at shorter distances */
+    double *distance_before;       /* n + 1: sum of their distances */
+    double *gap;                   /* log of the ratio to the entry below; 0 for the first */
+};
+
+double pm_ladder_accesses(const struct pm_ladder *ladder);
+/* Accesses with a distance below DISTANCE. */
+double pm_ladder_below(const struct pm_ladder *ladder, double distance);
+/* Mean distance between two positions, NAN if there are no accesses. */
+double pm_ladder_mean(const struct pm_ladder *ladder, double from, double to);
+/* Index of the entry of the first (last) access between two positions; needs from < to. */
+size_t pm_ladder_first(const struct pm_ladder *ladder, double from);
+size_t pm_ladder_last(const struct pm_ladder *ladder, double to);
+
+/* A piece: for each size its accesses, their mean distance and its ends (NAN without accesses). */
+struct pm_piece {
+    double *count, *mean, *low, *high; /* in the partition's pool */
+    bool constant_distance;
+    bool takes_rest;
+};
+
+/* Memory of one thread, reused from group to group. */
+struct pm_partition {
+    const struct pm_design *design;
+    struct pm_series_workspace *series;
+    struct pm_ladder *ladders; /* one for each size */
+    double *cuts;              /* PM_PARTITION_DEPTH + 2 rows of n sizes */
+    double *row;               /* two rows of n sizes */
+    double *pool;              /* 4 rows for each piece */
+    size_t n_pieces;
+    struct pm_piece pieces[PM_PARTITION_MAX_PIECES];
+    bool short_side;    /* pieces made now lie below the clean cut */
+    double *side_total; /* what a piece of that side is negligible against, for each size */
+};
+
+struct pm_partition *pm_partition_new(const struct pm_design *design);
+void pm_partition_free(struct pm_partition *partition);
+
+/* Cuts HISTOGRAMS (one for each size, NULL: never accessed) into pieces, which replace the former.
+   Together they hold every reuse. */
+void pm_partition_cut(struct pm_partition *partition, const struct pm_histogram *const *histograms);
+
+/* A cut that follows a gap in the distances through all sizes, between the positions LOW and HIGH
+   (n sizes each); false if there is no such gap.  See gaps.c. */
+bool pm_partition_gap(struct pm_partition *partition, const double *low, const double *high,
+                      double *cut);
+
+#endif

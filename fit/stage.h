@@ -1,0 +1,25 @@
+/* What the files of this stage share.  Private to fit/. */
+#ifndef PM_FIT_STAGE_H
+#define PM_FIT_STAGE_H
+
+#include "fit/fit.h"
+#include "fit/partition.h"
+#include "fit/series.h"
+
+/* The parameter that varies over PROFILES, all others being constant or functions of it; NULL with
+   a sentence.  The name lives as long as the profiles. */
+const char *pm_fit_varying(const struct pm_profile *const *profiles, size_t n_profiles,
+                           struct pm_error *err);
+
+/* The models of one (group, block size); HISTOGRAMS has one entry for each size, NULL where the
+   group was never accessed. */
+void pm_fit_histogram(struct pm_partition *partition, const struct pm_histogram *const *histograms,
+                      struct pm_histogram_model *model);
+
+/* EDGE_COUNTS holds the counts of the edges of routine ROUTINE that carry a counter; the others are
+   filled by flow conservation.  Where that would make one negative, flow is added around a cycle
+   through it.  False if the routine's counters do not determine its edges (nothing is changed). */
+bool pm_fit_solve_routine(const struct pm_structure *structure, uint32_t routine,
+                          double *edge_counts, bool *repaired);
+
+#endif
