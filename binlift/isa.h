@@ -57,10 +57,22 @@ struct pm_insn {
     bool is_nop;           /* any no-op: may be dropped when code moves (not endbr64) */
     bool uses_unsupported; /* %gs, xbegin …: its routine cannot be rewritten; `why` says */
     uint8_t pc_displacement_offset; /* byte offset of a 32-bit pc-relative displacement; 0 none */
+    uint8_t immediate_bytes;        /* of a constant in the last bytes (no branch); 0 none */
     struct pm_register_set uses;    /* may be read */
     struct pm_register_set defs;    /* may be written */
     struct pm_register_set kills;   /* surely overwritten whole: dead before it (liveness) */
     struct pm_memory_operand memory[PM_INSN_MEMORY];
+};
+
+/* dest = constant + Σ factor · register: one step of an induction variable, or of a pointer's copy.
+ */
+struct pm_affine {
+    uint8_t dest, n_terms;
+    struct {
+        uint8_t reg;
+        int64_t factor;
+    } terms[2];
+    int64_t constant;
 };
 
 /* Reads program memory at link-time address; NULL where nothing is mapped for BYTES bytes. */
@@ -94,6 +106,12 @@ struct pm_isa {
 
     /* Why an instruction with uses_unsupported cannot be moved: the end of a refusal's sentence. */
     const char *(*why)(const uint8_t *bytes, const struct pm_insn *insn);
+
+    /* Whether all that the instruction does, flags apart, is an affine step of general registers of
+       32 or 64 bits.  Narrow arithmetic is taken not to wrap around. */
+    bool (*affine)(const uint8_t *bytes, const struct pm_insn *insn, struct pm_affine *form);
+
+    uint8_t stack_pointer; /* number of the general register */
 
     /* Calling convention, for liveness at calls and returns whose other end is unknown. */
     struct pm_register_set argument_registers, result_registers, callee_saved, all_registers;

@@ -39,6 +39,8 @@ const struct pm_isa pm_isa_x86_64 = {
     .print = print,
     .find_table = pm_x86_isa_find_table,
     .why = pm_x86_isa_why,
+    .affine = pm_x86_isa_affine,
+    .stack_pointer = PM_X86_RSP,
     /* rax: number of vector registers of a variadic call; r10: static chain */
     .argument_registers = {RDI | RSI | RDX | RCX | R8_R9 | RAX | R10 | RSP | X87_MXCSR, 0xff},
     .result_registers = {RAX | RDX | RSP | X87_MXCSR, 0x3},
