@@ -3,6 +3,7 @@
 #include "cmd/run_ingest.h"
 
 #include <dirent.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
