@@ -95,18 +95,11 @@ static void mark_immediates(struct pm_lifted *lifted, const struct pm_insn *insn
     uint64_t address = pc_relative_address(insn, bytes);
     if (address)
         mark(lifted, address, true);
-    if (lifted->image.is_pie || insn->target)
+    if (lifted->image.is_pie || insn->immediate_bytes < 4)
         return;
-    uint32_t word;
-    uint64_t long_word;
-    if (insn->length >= 5) { /* an immediate is always last */
-        memcpy(&word, bytes + insn->length - 4, sizeof word);
-        mark(lifted, word, true);
-    }
-    if (insn->length >= 10) {
-        memcpy(&long_word, bytes + insn->length - 8, sizeof long_word);
-        mark(lifted, long_word, true);
-    }
+    uint64_t constant = 0;
+    memcpy(&constant, bytes + insn->length - insn->immediate_bytes, insn->immediate_bytes);
+    mark(lifted, constant, true);
 }
 
 /* A branch or call into the middle of another routine. */

@@ -157,6 +157,8 @@ bool pm_x86_isa_decode(const uint8_t *bytes, uint64_t n_bytes, uint64_t address,
     if (is_direct(insn->control))
         insn->target = address + insn->length + (uint64_t)x86.insn.raw.imm[0].value.s;
     insn->is_nop = x86.insn.mnemonic == ZYDIS_MNEMONIC_NOP;
+    if (!x86.insn.raw.imm[0].is_relative && !x86.insn.raw.imm[1].size)
+        insn->immediate_bytes = x86.insn.raw.imm[0].size / 8;
     insn->uses_unsupported = pm_x86_unsupported(&x86) != NULL;
     for (unsigned i = 0; i < x86.insn.operand_count; i++)
         if (x86.operands[i].type == ZYDIS_OPERAND_TYPE_MEMORY &&

@@ -1,0 +1,483 @@
+/* Native instruction → generic operations: loads, one operation, stores.  Temporaries 120 … link
+   them.  A move from or to memory is the load or store alone.  Registers of an address are uses of
+   the load or store; the status bits of MXCSR link nothing. */
+#include "binlift/x86/classes.h"
+#include "binlift/x86/zydis.h"
+
+#include <string.h>
+
+#include "core/probe_abi.h"
+
+enum {
+    REGISTER_FLAGS = 32,
+    REGISTER_X87 = 33,
+    REGISTER_VECTOR = 40,
+    REGISTER_MASK = 72,
+    TEMPORARY = 120,
+    MAX_OPS = 8,
+};
+
+struct translation {
+    const struct pm_x86 *x86;
+    const struct pm_insn *insn;
+    struct pm_op *ops;
+    unsigned n_ops;
+    uint8_t next_temporary;
+    enum pm_op_class op_class;
+};
+
+static uint8_t op_register(ZydisRegister name) {
+    struct pm_x86_register found = pm_x86_register(name);
+    switch (found.file) {
+    case PM_X86_FILE_GENERAL:
+        return found.number;
+    case PM_X86_FILE_VECTOR:
+        return REGISTER_VECTOR + found.number;
+    case PM_X86_FILE_MASK:
+        return REGISTER_MASK + found.number;
+    case PM_X86_FILE_X87:
+        return REGISTER_X87;
+    default:
+        return PM_REGISTER_NONE;
+    }
+}
+
+static void add_to(uint8_t *registers, unsigned n, uint8_t which) {
+    if (which == PM_REGISTER_NONE)
+        return;
+    for (unsigned i = 0; i < n; i++) {
+        if (registers[i] == which)
+            return;
+        if (registers[i] == PM_REGISTER_NONE) {
+            registers[i] = which;
+            return;
+        }
+    }
+}
+
+static void add_use(struct pm_op *op, uint8_t which) { add_to(op->uses, PM_OP_N_USES, which); }
+
+static void add_def(struct pm_op *op, uint8_t which) { add_to(op->defs, PM_OP_N_DEFS, which); }
+
+static struct pm_op *add_op(struct translation *t, enum pm_op_class op_class) {
+    struct pm_op *op = &t->ops[t->n_ops < MAX_OPS ? t->n_ops++ : MAX_OPS - 1];
+    memset(op, 0, sizeof *op);
+    memset(op->defs, PM_REGISTER_NONE, sizeof op->defs);
+    memset(op->uses, PM_REGISTER_NONE, sizeof op->uses);
+    op->op_class = (uint8_t)op_class;
+    op->reference = PM_NONE;
+    return op;
+}
+
+/* ---- the shape of the data ------------------------------------------------------------------ */
+
+static bool is_vector(const ZydisDecodedOperand *operand) {
+    return operand->type == ZYDIS_OPERAND_TYPE_REGISTER &&
+           pm_x86_register(operand->reg.value).file == PM_X86_FILE_VECTOR;
+}
+
+/* Scalar floating-point forms end in ss, sd or sh. */
+static bool is_scalar(const struct translation *t) {
+    const char *name = ZydisMnemonicGetString(t->x86->insn.mnemonic);
+    size_t length = name ? strlen(name) : 0;
+    switch (t->op_class) {
+    case PM_OP_FP_ADD:
+    case PM_OP_FP_MULT:
+    case PM_OP_FP_FMA:
+    case PM_OP_FP_DIV:
+    case PM_OP_FP_SQRT:
+    case PM_OP_FP_COMPARE:
+    case PM_OP_FP_OTHER:
+    case PM_OP_FP_MOVE:
+    case PM_OP_FP_CONVERT:
+        return length > 2 && (name[length - 2] == 's' || name[length - 2] == 'S') &&
+               strchr("sdhSDH", name[length - 1]);
+    default:
+        return false;
+    }
+}
+
+/* Of the operation on registers: the widest visible register operand says how wide the data is. */
+static void set_shape(const struct translation *t, struct pm_op *op) {
+    unsigned width = 0, element = 0;
+    for (unsigned i = 0; i < t->x86->insn.operand_count_visible; i++) {
+        const ZydisDecodedOperand *operand = &t->x86->operands[i];
+        if (operand->type == ZYDIS_OPERAND_TYPE_IMMEDIATE)
+            continue;
+        unsigned bits = operand->size;
+        if (operand->type == ZYDIS_OPERAND_TYPE_REGISTER)
+            bits = is_vector(operand) || pm_x86_register(operand->reg.value).bits == 0
+                       ? operand->size
+                       : pm_x86_register(operand->reg.value).bits;
+        bool is_mask = operand->type == ZYDIS_OPERAND_TYPE_REGISTER &&
+                       pm_x86_register(operand->reg.value).file == PM_X86_FILE_MASK;
+        if (is_mask && t->op_class != PM_OP_MASK)
+            continue;
+        if (bits > width) {
+            width = bits;
+            element = is_vector(operand) || operand->type == ZYDIS_OPERAND_TYPE_MEMORY
+                          ? operand->element_size
+                          : bits;
+        }
+    }
+    if (t->op_class == PM_OP_FP_CONVERT && is_vector(&t->x86->operands[0]))
+        element = t->x86->operands[0].element_size;
+    if (is_scalar(t) && element)
+        width = element;
+    op->width_bits = (uint16_t)width;
+    op->element_bytes = (uint8_t)(element <= 128 ? element / 8 : 0);
+}
+
+/* ---- loads and stores ----------------------------------------------------------------------- */
+
+static const ZydisDecodedOperand *zydis_operand(const struct translation *t, unsigned number) {
+    const ZydisDecodedOperand *store = NULL, *first = NULL;
+    unsigned n = 0;
+    for (unsigned i = 0; i < t->x86->insn.operand_count; i++) {
+        const ZydisDecodedOperand *operand = &t->x86->operands[i];
+        if (operand->type != ZYDIS_OPERAND_TYPE_MEMORY || !pm_x86_is_access(t->x86, operand))
+            continue;
+        if (n++ == number)
+            first = operand;
+        store = operand;
+    }
+    return first ? first : store;
+}
+
+/* Does the data go to or come from vector or x87 registers? */
+static bool is_fp_memory(const struct translation *t) {
+    if (t->x86->insn.meta.category == ZYDIS_CATEGORY_X87_ALU)
+        return true;
+    for (unsigned i = 0; i < t->x86->insn.operand_count; i++)
+        if (is_vector(&t->x86->operands[i]) ||
+            (t->x86->operands[i].type == ZYDIS_OPERAND_TYPE_REGISTER &&
+             pm_x86_register(t->x86->operands[i].reg.value).file == PM_X86_FILE_X87))
+            return true;
+    return false;
+}
+
+static void add_address_uses(struct translation *t, struct pm_op *op, unsigned number) {
+    const struct pm_memory_operand *memory = &t->insn->memory[number];
+    bool is_gather = memory->kind == PM_PROBE_GATHER_K || memory->kind == PM_PROBE_GATHER_V;
+    if (memory->base != PM_REGISTER_PC)
+        add_use(op, memory->base);
+    if (memory->index != PM_REGISTER_NONE)
+        add_use(op, is_gather ? REGISTER_VECTOR + memory->index : memory->index);
+    if (memory->mask == PM_REGISTER_NONE)
+        return;
+    bool by_k = memory->kind == PM_PROBE_MASK_K || memory->kind == PM_PROBE_GATHER_K;
+    add_use(op, (by_k ? REGISTER_MASK : REGISTER_VECTOR) + memory->mask);
+}
+
+static struct pm_op *add_memory_op(struct translation *t, enum pm_op_class op_class,
+                                   unsigned number) {
+    const struct pm_memory_operand *memory = &t->insn->memory[number];
+    const ZydisDecodedOperand *operand = zydis_operand(t, number);
+    struct pm_op *op = add_op(t, op_class);
+    unsigned bytes = memory->size_bytes;
+    if (memory->kind != PM_PROBE_PLAIN && memory->kind != PM_PROBE_STRING)
+        bytes *= memory->elements;
+    op->width_bits = (uint16_t)(bytes * 8);
+    op->element_bytes =
+        (uint8_t)(memory->kind != PM_PROBE_PLAIN            ? memory->size_bytes
+                  : operand && operand->element_size <= 128 ? operand->element_size / 8
+                                                            : 0);
+    op->reference = memory->implicit ? PM_NONE : number;
+    return op;
+}
+
+static void add_load(struct translation *t, unsigned number, uint8_t to) {
+    struct pm_op *op = add_memory_op(t, is_fp_memory(t) ? PM_OP_LOAD_FP : PM_OP_LOAD_INT, number);
+    add_def(op, to);
+    add_address_uses(t, op, number);
+}
+
+static void add_store(struct translation *t, unsigned number, uint8_t from) {
+    struct pm_op *op = add_memory_op(t, is_fp_memory(t) ? PM_OP_STORE_FP : PM_OP_STORE_INT, number);
+    op->uses[0] = from; /* PM_REGISTER_NONE for an immediate: the address starts at uses[1] */
+    struct pm_op address = *op;
+    memset(address.uses, PM_REGISTER_NONE, sizeof address.uses);
+    add_address_uses(t, &address, number);
+    memcpy(op->uses + 1, address.uses, sizeof op->uses - 1);
+}
+
+/* ---- registers of the operation ------------------------------------------------------------- */
+
+/* Legacy SSE scalar forms that keep the rest of their destination, and so wait for it. */
+static bool merges_destination(const struct translation *t, const ZydisDecodedOperand *operand,
+                               struct pm_x86_register which) {
+    if (which.file == PM_X86_FILE_GENERAL)
+        return which.bits < 32 || t->op_class == PM_OP_COND_MOVE
+                   ? which.bits < 32 || t->x86->insn.meta.category == ZYDIS_CATEGORY_CMOV
+                   : false;
+    if (which.file != PM_X86_FILE_VECTOR)
+        return false;
+    if (t->x86->insn.avx.mask.mode == ZYDIS_MASK_MODE_MERGING &&
+        t->x86->insn.avx.mask.reg > ZYDIS_REGISTER_K0)
+        return true;
+    return t->x86->insn.encoding == ZYDIS_INSTRUCTION_ENCODING_LEGACY && is_scalar(t) &&
+           operand->id == 0 && t->insn->n_memory == 0;
+}
+
+static void add_register_operands(struct translation *t, struct pm_op *op) {
+    bool constant = pm_x86_is_constant_idiom(t->x86);
+    for (unsigned i = 0; i < t->x86->insn.operand_count; i++) {
+        const ZydisDecodedOperand *operand = &t->x86->operands[i];
+        if (operand->type != ZYDIS_OPERAND_TYPE_REGISTER)
+            continue;
+        struct pm_x86_register which = pm_x86_register(operand->reg.value);
+        uint8_t number = op_register(operand->reg.value);
+        if (operand->actions & ZYDIS_OPERAND_ACTION_MASK_WRITE) {
+            add_def(op, number);
+            if (!constant && merges_destination(t, operand, which))
+                add_use(op, number);
+        }
+        if (!constant && (operand->actions & ZYDIS_OPERAND_ACTION_MASK_READ))
+            add_use(op, number);
+    }
+    if (t->x86->insn.avx.mask.reg > ZYDIS_REGISTER_K0)
+        add_use(op, op_register(t->x86->insn.avx.mask.reg));
+    if (t->x86->insn.meta.category == ZYDIS_CATEGORY_X87_ALU) {
+        add_use(op, REGISTER_X87);
+        add_def(op, REGISTER_X87);
+    }
+    if (t->insn->uses.general & PM_FLAGS_MASK)
+        add_use(op, REGISTER_FLAGS);
+    if (t->insn->defs.general & PM_FLAGS_MASK)
+        add_def(op, REGISTER_FLAGS);
+}
+
+/* lea: its address registers are its data. */
+static void add_lea(struct translation *t) {
+    const ZydisDecodedOperandMem *memory = &t->x86->operands[1].mem;
+    bool moves = memory->base == ZYDIS_REGISTER_RIP ||
+                 (memory->base == ZYDIS_REGISTER_NONE && memory->index == ZYDIS_REGISTER_NONE);
+    struct pm_op *op = add_op(t, moves ? PM_OP_MOVE_INT : PM_OP_INT_ADD);
+    add_def(op, op_register(t->x86->operands[0].reg.value));
+    add_use(op, op_register(memory->base));
+    add_use(op, op_register(memory->index));
+    op->width_bits = t->x86->operands[0].size;
+    op->element_bytes = (uint8_t)(op->width_bits / 8);
+}
+
+/* ---- kinds of instruction ------------------------------------------------------------------- */
+
+static struct pm_op *add_control(struct translation *t, enum pm_op_class op_class) {
+    struct pm_op *op = add_op(t, op_class);
+    op->width_bits = 64;
+    if (t->insn->uses.general & PM_FLAGS_MASK)
+        add_use(op, REGISTER_FLAGS);
+    if (t->insn->control == PM_CONTROL_BRANCH_LOOP) {
+        add_use(op, PM_X86_RCX);
+        if (t->insn->defs.general >> PM_X86_RCX & 1)
+            add_def(op, PM_X86_RCX);
+    }
+    const ZydisDecodedOperand *target = &t->x86->operands[0];
+    if (target->type == ZYDIS_OPERAND_TYPE_REGISTER && !t->insn->target)
+        add_use(op, op_register(target->reg.value));
+    return op;
+}
+
+static bool add_transfer(struct translation *t) {
+    uint8_t target = PM_REGISTER_NONE;
+    struct pm_op *op;
+    enum pm_op_class op_class;
+    switch (t->insn->control) {
+    case PM_CONTROL_BRANCH:
+    case PM_CONTROL_BRANCH_LOOP:
+        op_class = PM_OP_BRANCH;
+        break;
+    case PM_CONTROL_JUMP:
+    case PM_CONTROL_JUMP_INDIRECT:
+        op_class = PM_OP_JUMP;
+        break;
+    case PM_CONTROL_CALL:
+    case PM_CONTROL_CALL_INDIRECT:
+        op_class = PM_OP_CALL;
+        break;
+    case PM_CONTROL_RETURN:
+        op_class = PM_OP_RETURN;
+        break;
+    default:
+        return false;
+    }
+    for (unsigned i = 0; i < t->insn->n_memory; i++)
+        if (t->insn->memory[i].access & PM_ACCESS_LOAD) {
+            target = t->next_temporary++;
+            add_load(t, i, target);
+        }
+    for (unsigned i = 0; i < t->insn->n_memory; i++)
+        if (!(t->insn->memory[i].access & PM_ACCESS_LOAD))
+            add_store(t, i, PM_REGISTER_NONE); /* the return address */
+    op = add_control(t, op_class);
+    add_use(op, target);
+    return true;
+}
+
+/* One operation for each memory operand of a string instruction; it moves the pointers too. */
+static void add_string(struct translation *t) {
+    for (unsigned i = 0; i < t->insn->n_memory; i++) {
+        struct pm_op *op = add_memory_op(t, PM_OP_STRING, i);
+        add_address_uses(t, op, i);
+        add_def(op, t->insn->memory[i].base);
+        if (pm_x86_is_rep(t->x86)) {
+            add_use(op, PM_X86_RCX);
+            add_def(op, PM_X86_RCX);
+        }
+        if (t->insn->memory[i].access == PM_ACCESS_STORE && t->insn->n_memory == 1)
+            add_use(op, PM_X86_RAX); /* stos */
+    }
+    if (t->insn->n_memory == 0)
+        add_op(t, PM_OP_STRING);
+}
+
+static void add_gather(struct translation *t) {
+    bool is_load = (t->insn->memory[0].access & PM_ACCESS_LOAD) != 0;
+    struct pm_op *op = add_memory_op(t, is_load ? PM_OP_GATHER : PM_OP_SCATTER, 0);
+    for (unsigned i = 0; i < t->x86->insn.operand_count; i++) {
+        const ZydisDecodedOperand *operand = &t->x86->operands[i];
+        if (!is_vector(operand))
+            continue;
+        add_use(op, op_register(operand->reg.value)); /* merged, or stored */
+        if (operand->actions & ZYDIS_OPERAND_ACTION_MASK_WRITE)
+            add_def(op, op_register(operand->reg.value));
+    }
+    add_address_uses(t, op, 0);
+}
+
+static void add_atomic(struct translation *t) {
+    struct pm_op *op = add_memory_op(t, PM_OP_ATOMIC, 0);
+    add_register_operands(t, op);
+    add_address_uses(t, op, 0);
+}
+
+static bool is_atomic(const struct translation *t) {
+    return t->insn->n_memory && ((t->x86->insn.attributes & ZYDIS_ATTRIB_HAS_LOCK) ||
+                                 t->x86->insn.mnemonic == ZYDIS_MNEMONIC_XCHG);
+}
+
+/* push, pop and their like: the stack pointer moves beside. */
+static void add_stack_move(struct translation *t) {
+    struct pm_op *op = add_op(t, PM_OP_INT_ADD);
+    bool is_leave = t->x86->insn.mnemonic == ZYDIS_MNEMONIC_LEAVE;
+    add_def(op, PM_X86_RSP);
+    add_use(op, is_leave ? PM_X86_RBP : PM_X86_RSP);
+    op->width_bits = 64;
+    op->element_bytes = 8;
+}
+
+static bool moves_stack(const struct translation *t) {
+    for (unsigned i = 0; i < t->insn->n_memory; i++)
+        if (t->insn->memory[i].implicit)
+            return true;
+    return false;
+}
+
+/* A move between a register and memory with nothing between: the class is a move, or the form
+   with a memory operand costs no more than the load does (extension, broadcast). */
+static bool is_plain_move(const struct translation *t) {
+    if (t->op_class == PM_OP_MOVE_INT || t->op_class == PM_OP_FP_MOVE)
+        return t->insn->n_memory > 0;
+    if (t->insn->n_memory == 0 || t->op_class != PM_OP_SHUFFLE)
+        return false;
+    return t->x86->insn.meta.category == ZYDIS_CATEGORY_BROADCAST ||
+           t->x86->insn.avx.broadcast.is_static;
+}
+
+/* The register that a plain move writes or reads beside memory. */
+static uint8_t moved_register(const struct translation *t, bool written) {
+    for (unsigned i = 0; i < t->x86->insn.operand_count; i++) {
+        const ZydisDecodedOperand *operand = &t->x86->operands[i];
+        uint8_t number = operand->type == ZYDIS_OPERAND_TYPE_REGISTER
+                             ? op_register(operand->reg.value)
+                             : PM_REGISTER_NONE;
+        uint8_t action = written ? ZYDIS_OPERAND_ACTION_MASK_WRITE : ZYDIS_OPERAND_ACTION_MASK_READ;
+        bool is_mask = number >= REGISTER_MASK && number < REGISTER_MASK + 8 && i > 0 &&
+                       t->op_class != PM_OP_MASK;
+        bool is_stack = moves_stack(t) && number == PM_X86_RSP && i > 0;
+        if (number != PM_REGISTER_NONE && (operand->actions & action) && !is_mask && !is_stack)
+            return number;
+    }
+    if (t->x86->insn.meta.category == ZYDIS_CATEGORY_X87_ALU)
+        return REGISTER_X87;
+    return PM_REGISTER_NONE;
+}
+
+static void add_plain_move(struct translation *t) {
+    uint8_t temporary = PM_REGISTER_NONE;
+    bool loads = false, stores = false;
+    for (unsigned i = 0; i < t->insn->n_memory; i++) {
+        loads |= (t->insn->memory[i].access & PM_ACCESS_LOAD) != 0;
+        stores |= (t->insn->memory[i].access & PM_ACCESS_STORE) != 0;
+    }
+    if (moves_stack(t))
+        add_stack_move(t);
+    for (unsigned i = 0; i < t->insn->n_memory; i++)
+        if (t->insn->memory[i].access & PM_ACCESS_LOAD) {
+            temporary = stores ? t->next_temporary++ : moved_register(t, true);
+            add_load(t, i, temporary);
+            struct pm_op *load = &t->ops[t->n_ops - 1];
+            bool merges = t->x86->insn.avx.mask.mode == ZYDIS_MASK_MODE_MERGING &&
+                          t->x86->insn.avx.mask.reg > ZYDIS_REGISTER_K0;
+            if (merges && !stores)
+                add_use(load, temporary);
+        }
+    for (unsigned i = 0; i < t->insn->n_memory; i++)
+        if (t->insn->memory[i].access & PM_ACCESS_STORE)
+            add_store(t, i, loads ? temporary : moved_register(t, false));
+}
+
+static void add_general(struct translation *t) {
+    uint8_t loaded[PM_INSN_MEMORY] = {PM_REGISTER_NONE, PM_REGISTER_NONE};
+    for (unsigned i = 0; i < t->insn->n_memory; i++)
+        if (t->insn->memory[i].access & PM_ACCESS_LOAD) {
+            loaded[i] = t->next_temporary++;
+            add_load(t, i, loaded[i]);
+        }
+    struct pm_op *op = add_op(t, t->op_class);
+    set_shape(t, op);
+    for (unsigned i = 0; i < PM_INSN_MEMORY; i++)
+        add_use(op, loaded[i]);
+    add_register_operands(t, op);
+    for (unsigned i = 0; i < t->insn->n_memory; i++)
+        if (t->insn->memory[i].access & PM_ACCESS_STORE) {
+            uint8_t result = t->next_temporary++;
+            if (op->defs[0] == REGISTER_FLAGS || op->defs[1] == PM_REGISTER_NONE) {
+                op->defs[1] = op->defs[0];
+                op->defs[0] = result;
+            } else {
+                op->defs[1] = result;
+            }
+            add_store(t, i, result);
+        }
+}
+
+unsigned pm_x86_isa_translate(const uint8_t *bytes, const struct pm_insn *insn,
+                              struct pm_op ops[8]) {
+    struct pm_x86 x86;
+    struct translation t = {&x86, insn, ops, 0, TEMPORARY, PM_OP_UNKNOWN};
+    if (pm_x86_decode(bytes, insn->length, &x86)) {
+        t.op_class = pm_x86_class(x86.insn.mnemonic);
+        if (insn->control != PM_CONTROL_NONE && add_transfer(&t))
+            ; /* done */
+        else if (insn->is_nop)
+            add_op(&t, PM_OP_NOP);
+        else if (pm_x86_is_string(&x86))
+            add_string(&t);
+        else if (insn->n_memory && pm_x86_is_gather(&x86))
+            add_gather(&t);
+        else if (is_atomic(&t))
+            add_atomic(&t);
+        else if (x86.insn.mnemonic == ZYDIS_MNEMONIC_LEA)
+            add_lea(&t);
+        else if (is_plain_move(&t))
+            add_plain_move(&t);
+        else
+            add_general(&t);
+    }
+    if (t.n_ops == 0)
+        add_op(&t, PM_OP_UNKNOWN);
+    for (unsigned i = 0; i < t.n_ops; i++)
+        ops[i].instruction_start = i == 0;
+    return t.n_ops;
+}
