@@ -20,9 +20,11 @@ static void record_edges() {
     basic_block block;
     edge e;
     edge_iterator iterator;
-    FOR_BB_BETWEEN(block, ENTRY_BLOCK_PTR_FOR_FN(cfun), EXIT_BLOCK_PTR_FOR_FN(cfun), next_bb)
-    FOR_EACH_EDGE(e, iterator, block->succs)
-    pm_state()->edges.push_back({block->index, e->dest->index, edge_flags(e)});
+    FOR_BB_BETWEEN(block, ENTRY_BLOCK_PTR_FOR_FN(cfun), EXIT_BLOCK_PTR_FOR_FN(cfun), next_bb) {
+        FOR_EACH_EDGE(e, iterator, block->succs) {
+            pm_state()->edges.push_back({block->index, e->dest->index, edge_flags(e)});
+        }
+    }
 }
 
 /* GCC's loop number → ours. */
@@ -61,8 +63,9 @@ static std::vector<pm_votes> assign_instructions(std::map<int, int> &numbers) {
         class loop *loop = block->loop_father;
         int final_loop = loop && loop_outer(loop) ? numbers[loop->num] : 0;
         s->final_loop_of_block[block->index] = final_loop;
-        FOR_BB_INSNS(block, insn)
-        if (NONDEBUG_INSN_P(insn)) {
+        FOR_BB_INSNS(block, insn) {
+            if (!NONDEBUG_INSN_P(insn))
+                continue;
             s->final_loop_of_insn[INSN_UID(insn)] = final_loop;
             int source_loop = source_loop_of(insn);
             if (final_loop && source_loop)

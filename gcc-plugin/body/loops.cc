@@ -2,6 +2,67 @@
    which instructions they hold. */
 #include "state.h"
 
+int pm_source_loop_number(class loop *loop) {
+    if (!loop || !loop_outer(loop))
+        return 0;
+    auto renamed = pm_state()->renamed_loops.find(loop->num);
+    return renamed == pm_state()->renamed_loops.end() ? loop->num : renamed->second;
+}
+
+/* ---- loops that change their number ---- */
+
+/* Jump threading may take a loop apart, and GCC finds it again later under a new number.  The
+   references in it still carry the old one. */
+typedef std::map<int, std::map<int, int>> rename_votes; /* new → old → number of references */
+
+static void vote_by_stamp(rename_votes *votes, class loop *loop, location_t location) {
+    struct pm_reference *reference = pm_find_reference(pm_stamp_of_location(location));
+    if (reference && reference->phase == PHASE_LATE && reference->source_loop &&
+        !pm_state()->source_loops.count(pm_source_loop_number(loop)))
+        (*votes)[loop->num][reference->source_loop]++;
+}
+
+/* Most references decide, if the loop that they name is no more. */
+static void rename_loops(const rename_votes &votes) {
+    for (const auto &candidates : votes) {
+        std::pair<int, int> best(0, 0);
+        for (const auto &candidate : candidates.second)
+            if (candidate.second > best.second)
+                best = candidate;
+        class loop *old = get_loop(cfun, best.first);
+        if (!old || !old->header)
+            pm_state()->renamed_loops[candidates.first] = best.first;
+    }
+}
+
+static void find_renamed_loops_in_gimple() {
+    rename_votes votes;
+    basic_block block;
+    FOR_EACH_BB_FN(block, cfun) {
+        class loop *loop = block->loop_father;
+        if (loop && loop_outer(loop))
+            for (gimple_stmt_iterator gsi = gsi_start_bb(block); !gsi_end_p(gsi); gsi_next(&gsi))
+                vote_by_stamp(&votes, loop, gimple_location(gsi_stmt(gsi)));
+    }
+    rename_loops(votes);
+}
+
+static void find_renamed_loops_in_rtl() {
+    rename_votes votes;
+    basic_block block;
+    rtx_insn *insn;
+    FOR_EACH_BB_FN(block, cfun) {
+        class loop *loop = block->loop_father;
+        if (!loop || !loop_outer(loop))
+            continue;
+        FOR_BB_INSNS(block, insn) {
+            if (NONDEBUG_INSN_P(insn))
+                vote_by_stamp(&votes, loop, INSN_LOCATION(insn));
+        }
+    }
+    rename_loops(votes);
+}
+
 /* ---- source lines ---- */
 
 /* The BLOCK of the inlined routine whose code is at LOCATION; NULL for the function's own. */
@@ -103,23 +164,26 @@ void pm_record_source_loops(enum pm_phase phase) {
     auto &source_loops = pm_state()->source_loops;
     if (!loops_for_fn(cfun))
         return;
+    if (phase == PHASE_EXPAND)
+        find_renamed_loops_in_gimple();
     bool count = (phase == PHASE_EARLY || phase == PHASE_LATE) && scev_initialized_p() &&
                  loops_state_satisfies_p(LOOPS_HAVE_PREHEADERS);
     for (auto loop : loops_list(cfun, 0)) {
         if (!loop->header || !loop_outer(loop))
             continue;
         struct pm_source_loop record;
-        auto before = source_loops.find(loop->num);
+        int number = pm_source_loop_number(loop);
+        auto before = source_loops.find(number);
         if (before != source_loops.end())
             record = before->second;
-        record.number = loop->num;
+        record.number = number;
         record.depth = loop_depth(loop);
-        record.parent = loop_outer(loop_outer(loop)) ? loop_outer(loop)->num : 0;
+        record.parent = pm_source_loop_number(loop_outer(loop));
         if (record.line == 0)
             find_lines(loop, &record);
         if (count && record.trip_count.empty())
             record.trip_count = trip_count_of(loop);
-        source_loops[loop->num] = record;
+        source_loops[number] = record;
     }
 }
 
@@ -180,17 +244,17 @@ void pm_after_vectorizer() {
 /* ---- RTL ---- */
 
 void pm_record_instruction_loops() {
-    if (!loops_for_fn(cfun))
+    if (!loops_for_fn(cfun) || loops_state_satisfies_p(LOOPS_NEED_FIXUP))
         return;
+    find_renamed_loops_in_rtl();
     auto &loop_of_insn = pm_state()->source_loop_of_insn;
     basic_block block;
     rtx_insn *insn;
-    FOR_EACH_BB_FN(block, cfun)
-    if (block->loop_father)
-        FOR_BB_INSNS(block, insn)
-    if (INSN_P(insn)) {
-        class loop *loop = block->loop_father;
-        loop_of_insn.insert({INSN_UID(insn), loop_outer(loop) ? loop->num : 0});
+    FOR_EACH_BB_FN(block, cfun) {
+        FOR_BB_INSNS(block, insn) {
+            if (INSN_P(insn))
+                loop_of_insn.insert({INSN_UID(insn), pm_source_loop_number(block->loop_father)});
+        }
     }
 }
 
@@ -199,7 +263,7 @@ void pm_record_unroll_factors() {
         return;
     auto &source_loops = pm_state()->source_loops;
     for (auto loop : loops_list(cfun, 0)) {
-        auto record = source_loops.find(loop->num);
+        auto record = source_loops.find(pm_source_loop_number(loop));
         if (record != source_loops.end() && loop->lpt_decision.decision != LPT_NONE)
             record->second.unroll = loop->lpt_decision.times + 1;
     }

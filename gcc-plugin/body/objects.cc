@@ -33,15 +33,10 @@ static tree value_on_entry(gphi *phi) {
     return entry;
 }
 
-static bool has_user_name(tree name) {
-    tree variable = SSA_NAME_VAR(name);
-    return variable && DECL_NAME(variable) && !DECL_IGNORED_P(variable);
-}
-
 /* Whether NAME is a pointer variable of the program that stays while the innermost loop of the
    access runs: the name under which the source knows the object. */
 static bool is_name_of_object(tree name, gimple *definition) {
-    return POINTER_TYPE_P(TREE_TYPE(name)) && has_user_name(name) &&
+    return POINTER_TYPE_P(TREE_TYPE(name)) && pm_has_user_name(name) &&
            (!innermost_loop || !loop_outer(innermost_loop) || !gimple_bb(definition) ||
             !flow_bb_inside_loop_p(innermost_loop, gimple_bb(definition)));
 }
@@ -116,10 +111,9 @@ static struct pm_object object_of_declaration(tree declaration) {
 
 /* Fortran reaches an array through the field `data` of a descriptor that has the array's name. */
 static std::string without_descriptor(const std::string &name) {
-    bool is_fortran = strncmp(pm_language(), "GNU Fortran", strlen("GNU Fortran")) == 0;
     for (const char *field : {"->data", ".data"}) {
         size_t length = strlen(field);
-        if (is_fortran && name.size() > length &&
+        if (pm_is_fortran() && name.size() > length &&
             name.compare(name.size() - length, length, field) == 0)
             return name.substr(0, name.size() - length);
     }
@@ -162,7 +156,7 @@ static tree shown_variable(tree name) {
 static std::string name_of_result(tree result) {
     imm_use_iterator iterator;
     use_operand_p use;
-    tree variable = has_user_name(result) ? SSA_NAME_VAR(result) : NULL_TREE;
+    tree variable = pm_has_user_name(result) ? SSA_NAME_VAR(result) : NULL_TREE;
     if (!variable || DECL_ABSTRACT_ORIGIN(variable))
         if (tree shown = shown_variable(result))
             variable = shown;
@@ -196,7 +190,7 @@ struct pm_object pm_object_of_pointer(tree pointer, class loop *innermost) {
         return object;
     if (is_gimple_call(SSA_NAME_DEF_STMT(origin)))
         object.name = name_of_result(origin);
-    else if (has_user_name(origin))
+    else if (pm_has_user_name(origin))
         object.name = IDENTIFIER_POINTER(DECL_NAME(SSA_NAME_VAR(origin)));
     object.kind = PM_OBJECT_POINTER;
     tree type = pointee(origin);

@@ -79,6 +79,8 @@ static pm_polynomial operation(enum tree_code code, tree a, tree b, int depth, b
         if (left.size() * right.size() <= MAX_TERMS)
             return product(left, right);
     }
+    if (b && code == MAX_EXPR && integer_zerop(b)) /* an extent; of an empty array nothing runs */
+        return left;
     if (b && code == LSHIFT_EXPR && tree_fits_uhwi_p(b) && tree_to_uhwi(b) < 32)
         return product(left, constant(HOST_WIDE_INT_1 << tree_to_uhwi(b)));
     if (b && code == EXACT_DIV_EXPR && tree_fits_shwi_p(b) && divide(&left, tree_to_shwi(b)))
@@ -87,11 +89,27 @@ static pm_polynomial operation(enum tree_code code, tree a, tree b, int depth, b
     return left;
 }
 
+/* A join of values that are alike, as loop-closed form and versioned loops have them. */
+static bool polynomial_of_join(gphi *phi, int depth, pm_polynomial *result) {
+    class loop *loop = gimple_bb(phi)->loop_father;
+    if (depth >= MAX_DEPTH || gimple_phi_num_args(phi) > 4 ||
+        (loop && loop->header == gimple_bb(phi)))
+        return false;
+    *result = polynomial_of(gimple_phi_arg_def(phi, 0), depth + 2);
+    for (unsigned i = 1; i < gimple_phi_num_args(phi); i++)
+        if (polynomial_of(gimple_phi_arg_def(phi, i), depth + 2) != *result)
+            return false;
+    return true;
+}
+
 static pm_polynomial polynomial_of_name(tree name, int depth) {
     unsigned version = SSA_NAME_VERSION(name);
-    tree variable = SSA_NAME_VAR(name);
-    bool named = variable && DECL_NAME(variable) && !DECL_IGNORED_P(variable);
+    bool named = pm_has_user_name(name);
     gimple *definition = SSA_NAME_DEF_STMT(name);
+    pm_polynomial joined;
+    if (gphi *phi = dyn_cast<gphi *>(definition))
+        if (!named && polynomial_of_join(phi, depth, &joined))
+            return joined;
     if (named || SSA_NAME_IS_DEFAULT_DEF(name) || !is_gimple_assign(definition))
         return atom(pm_expression_text(name), version);
     if (gimple_assign_load_p(definition))

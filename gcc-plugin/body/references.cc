@@ -44,12 +44,21 @@ static struct pm_reference new_reference(gimple *statement, bool store, enum pm_
     struct pm_reference reference;
     reference.phase = phase;
     reference.store = store;
-    class loop *loop = gimple_bb(statement)->loop_father;
-    reference.source_loop = loop && loop_outer(loop) ? loop->num : 0;
+    reference.source_loop = pm_source_loop_number(gimple_bb(statement)->loop_father);
     expanded_location place = expand_location(gimple_location(statement));
     reference.file = place.file ? place.file : "";
     reference.line = place.line;
     return reference;
+}
+
+/* The access as the source has it, or, where that cannot be told any more, `object[…]`. */
+static std::string text_of(const memory_access &what, const struct pm_object &object) {
+    std::string text = pm_reference_text(what.reference), rest = text;
+    for (size_t at; (at = rest.find("[…]")) != std::string::npos;)
+        rest.erase(at, strlen("[…]"));
+    if (rest.find("…") == std::string::npos)
+        return text;
+    return object.known() ? object.name + "[…]" : std::string();
 }
 
 static bool all_known(const struct pm_reference &reference) {
@@ -70,7 +79,8 @@ static void take_early_description(struct pm_reference *reference, int identity)
     if (reference->object.known() && reference->object.name != early->object.name)
         return;
     reference->early = early - &pm_state()->references[0] + pm_state()->first_identity;
-    reference->text = early->text;
+    if (!early->text.empty())
+        reference->text = early->text;
     if (early->object.known())
         reference->object = early->object;
 }
@@ -86,8 +96,8 @@ static int analyse(gimple *statement, const memory_access &what, enum pm_phase p
         reference.flags |= PM_REFERENCE_STORE;
     if (TREE_THIS_VOLATILE(what.reference))
         reference.flags |= PM_REFERENCE_VOLATILE;
-    reference.text = pm_reference_text(what.reference);
     reference.object = pm_object_of_reference(what.reference, gimple_bb(statement)->loop_father);
+    reference.text = text_of(what, reference.object);
 
     std::vector<pm_address_part> parts = pm_address_of_reference(what.reference);
     reference.fixed_address = parts.empty();

@@ -127,10 +127,11 @@ static void write_edges(record_writer *writer) {
 
 /* ---- references ---- */
 
-static bool operator<(const struct pm_object &a, const struct pm_object &b) {
-    if (a.name != b.name)
-        return a.name < b.name;
-    return a.type != b.type ? a.type < b.type : a.kind < b.kind;
+/* What tells objects of a function apart.  One array may be seen with several extents, as an
+   inlined routine declares it: the first one is kept. */
+static std::string object_key(const struct pm_object &object) {
+    return std::to_string(object.kind) + " " + object.name + " " +
+           object.type.substr(0, object.type.find('['));
 }
 
 /* The stride of REFERENCE in a final loop: that of the source loop it is tied to, times the number
@@ -173,17 +174,17 @@ class reference_writer {
   private:
     record_writer *writer;
     std::map<std::pair<int, int>, unsigned> numbers;
-    std::map<struct pm_object, unsigned> objects;
+    std::map<std::string, unsigned> objects;
     std::map<std::string, unsigned> written;
 
     unsigned object_number(const struct pm_object &object) {
         if (!object.known() && object.kind == PM_OBJECT_UNKNOWN)
             return 0;
-        auto found = objects.find(object);
+        auto found = objects.find(object_key(object));
         if (found != objects.end())
             return found->second;
         unsigned number = objects.size() + 1;
-        objects[object] = number;
+        objects[object_key(object)] = number;
         unsigned name = writer->string(object.name), type = writer->string(object.type);
         writer->byte(PM_RECORD_OBJECT);
         writer->number(number);

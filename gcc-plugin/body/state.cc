@@ -39,3 +39,5 @@ const char *pm_language() {
         return TRANSLATION_UNIT_LANGUAGE(unit);
     return lang_hooks.name;
 }
+
+bool pm_is_fortran() { return strncmp(pm_language(), "GNU Fortran", strlen("GNU Fortran")) == 0; }

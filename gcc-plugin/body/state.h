@@ -104,6 +104,7 @@ struct pm_function_state {
     std::map<unsigned, std::vector<int>> references_of_decl; /* by DECL_UID */
 
     std::map<int, pm_source_loop> source_loops;
+    std::map<int, int> renamed_loops; /* GCC's number → the number it had at PHASE_LATE */
     std::set<int> loops_before_vectorizer, vector_loops_before_vectorizer;
     std::map<int, int> source_loop_of_insn; /* by INSN_UID */
 
@@ -122,11 +123,13 @@ struct pm_function_state {
 /* ---- state.cc ---- */
 struct pm_function_state *pm_state(); /* of current_function_decl; made where there is none */
 void pm_state_drop();
+bool pm_is_fortran();
 const char *pm_language(); /* of the current function's source: "GNU C17" */
 int pm_add_reference(const struct pm_reference &reference); /* returns its identity */
 struct pm_reference *pm_find_reference(int identity);       /* NULL if not of this function */
 
 /* ---- text.cc ---- */
+bool pm_has_user_name(tree ssa_name); /* of a variable of the program */
 std::string pm_expression_text(tree expression);
 std::string pm_reference_text(tree reference);
 std::string pm_type_text(tree type);
@@ -168,6 +171,7 @@ std::vector<pm_level> pm_strides_of_address(const std::vector<pm_address_part> &
 void pm_record_references(enum pm_phase phase);
 
 /* ---- loops.cc ---- */
+int pm_source_loop_number(class loop *loop); /* 0 for the function's body and NULL */
 void pm_record_source_loops(enum pm_phase phase);
 void pm_before_vectorizer();
 void pm_after_vectorizer();

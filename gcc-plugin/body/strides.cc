@@ -131,7 +131,7 @@ std::vector<pm_level> pm_strides_of_address(const std::vector<pm_address_part> &
     /* Folding the sums may find overflows that the program does not have. */
     fold_defer_overflow_warnings();
     for (size_t i = 0; i < nest.size(); i++)
-        levels.push_back({nest[i]->num, stride_at(parts, nest, i)});
+        levels.push_back({pm_source_loop_number(nest[i]), stride_at(parts, nest, i)});
     fold_undefer_and_ignore_overflow_warnings();
     return levels;
 }

@@ -91,10 +91,16 @@ static std::string operation_text(enum tree_code code, tree a, tree b, int depth
            (sum ? expression_text(b, depth) : operand_text(b, depth));
 }
 
+/* The front ends' own variables have names with a dot ("ubound.77"). */
+bool pm_has_user_name(tree ssa_name) {
+    tree variable = SSA_NAME_VAR(ssa_name);
+    return variable && DECL_NAME(variable) && !DECL_IGNORED_P(variable) &&
+           !strchr(IDENTIFIER_POINTER(DECL_NAME(variable)), '.');
+}
+
 static std::string name_text(tree name, int depth) {
-    tree variable = SSA_NAME_VAR(name);
-    if (variable && DECL_NAME(variable) && !DECL_IGNORED_P(variable))
-        return declaration_text(variable);
+    if (pm_has_user_name(name))
+        return declaration_text(SSA_NAME_VAR(name));
     gimple *definition = SSA_NAME_DEF_STMT(name);
     if (!SSA_NAME_IS_DEFAULT_DEF(name) && is_gimple_assign(definition)) {
         if (gimple_assign_load_p(definition))
@@ -164,6 +170,8 @@ static std::string dereference_text(tree pointer, tree type, int depth) {
         }
     }
     std::string text = operand_text(pointer, depth);
+    if (pm_is_fortran()) /* which writes no dereference */
+        return text;
     return text[0] == '&' ? text.substr(1) : "*" + text;
 }
 
