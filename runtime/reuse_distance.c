@@ -11,10 +11,8 @@ enum { FIRST_PAGES = 64 };
 
 /* ---- shadow table ---------------------------------------------------------------------------- */
 
-static uint64_t page_index(uint64_t key, uint64_t mask) { return (key ^ (key >> 16)) & mask; }
-
 static void put_page(struct pm_shadow_page *pages, uint64_t mask, struct pm_shadow_page page) {
-    uint64_t index = page_index(page.key, mask);
+    uint64_t index = pm_shadow_hash(page.key) & mask;
     while (pages[index].key)
         index = (index + 1) & mask;
     pages[index] = page;

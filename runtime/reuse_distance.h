@@ -44,6 +44,8 @@ struct pm_reuse {
     bool failed; /* out of memory: nothing is analysed any more */
     enum pm_reuse_variant variant;
     uint64_t n_blocks; /* distinct blocks touched */
+    uint64_t n_far;    /* touches of blocks that were not in the front */
+    bool far_often;    /* in the last batch: look ahead */
 
     struct pm_group_histogram *histograms; /* [n_groups] */
     uint32_t n_groups;
@@ -87,7 +89,11 @@ typedef void pm_reuse_walk(struct pm_reuse *reuse, const struct pmodel_access *a
                            size_t count);
 pm_reuse_walk pm_reuse_walk_sse2, pm_reuse_walk_avx2, pm_reuse_walk_avx512;
 
-/* The slot of a block that was never seen, in a page made if need be.  False: no memory. */
+/* Where to look for a page, after a mask.  Neighbouring pages are far apart on purpose: a program's
+   arrays would else form long runs of taken entries and collide as wholes. */
+static inline uint64_t pm_shadow_hash(uint64_t key) { return key * 0x9e3779b97f4a7c15 >> 32; }
+
+/* Makes the page KEY, whose blocks were never touched.  False: no memory. */
 bool pm_reuse_new_page(struct pm_reuse *reuse, uint64_t key);
 
 /* Numbers the stamps in use anew. */

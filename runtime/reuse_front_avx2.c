@@ -19,26 +19,26 @@ static inline void front_store(const struct front *front, uint64_t *to) {
         _mm256_store_si256((__m256i *)to + i, front->places[i]);
 }
 
-/* &moving[16 − p]: lanes 0…p all ones, the others zero. */
-static const uint64_t moving_lanes[32] = {[0 ... 16] = UINT64_MAX};
+/* &moving_lanes[15 − p]: lanes 0…p all ones, the others zero. */
+static const uint64_t moving_lanes[32] = {[0 ... 15] = UINT64_MAX};
+
+/* The bit of each place that holds BLOCK.  Four movemasks and shifts take half as long as packing
+   sixteen lanes into one register, and everything waits for this. */
+static inline uint32_t front_find(const struct front *front, __m256i wanted) {
+    uint32_t found[4];
+    for (unsigned i = 0; i < 4; i++) {
+        __m256i equal = _mm256_cmpeq_epi64(front->places[i], wanted);
+        found[i] = (uint32_t)_mm256_movemask_pd(_mm256_castsi256_pd(equal));
+    }
+    return (found[0] | found[1] << 4) | (found[2] << 8 | found[3] << 12);
+}
 
 static inline unsigned front_touch(struct front *front, uint64_t block, uint64_t *evicted) {
     __m256i wanted = _mm256_set1_epi64x((long long)block);
-    __m256i equal[4];
-    for (unsigned i = 0; i < 4; i++)
-        equal[i] = _mm256_cmpeq_epi64(front->places[i], wanted);
-    /* Sixteen lanes of 64 bits to sixteen bytes; packing works in halves, which the order of the
-       arguments and one permutation make good. */
-    __m256i low = _mm256_packs_epi32(equal[0], equal[1]);
-    __m256i high = _mm256_packs_epi32(equal[2], equal[3]);
-    low = _mm256_permute4x64_epi64(low, 0xd8);
-    high = _mm256_permute4x64_epi64(high, 0xd8);
-    __m256i bytes = _mm256_permute4x64_epi64(_mm256_packs_epi16(low, high), 0xd8);
-    uint32_t found = (uint32_t)_mm256_movemask_epi8(bytes); /* two bits a place */
-    unsigned place = found ? (unsigned)__builtin_ctz(found) / 2 : 16;
+    uint32_t found = front_find(front, wanted);
     *evicted = (uint64_t)_mm256_extract_epi64(front->places[3], 3);
-
-    const uint64_t *moving = &moving_lanes[16 - (place < 16 ? place : 15)];
+    /* Without a place all sixteen move, as from place 15. */
+    const uint64_t *moving = &moving_lanes[15 - __builtin_ctz(found | 1u << 15)];
     __m256i before = wanted; /* its last lane is the one that moves into the next register */
     for (unsigned i = 0; i < 4; i++) {
         __m256i old = front->places[i];
@@ -49,7 +49,7 @@ static inline unsigned front_touch(struct front *front, uint64_t block, uint64_t
         front->places[i] = _mm256_blendv_epi8(old, moved, mask);
         before = old;
     }
-    return place;
+    return (unsigned)__builtin_ctz(found | 1u << 16);
 }
 
 #define PM_REUSE_WALK pm_reuse_walk_avx2

@@ -34,32 +34,10 @@ void pm_arena_free(struct pm_arena *arena) {
     }
 }
 
-/* ---- counting -------------------------------------------------------------------------------- */
-
-static struct pm_reuse_bin *bins_in(struct pm_reuse_bin **bins, size_t count,
-                                    struct pm_arena *arena) {
-    if (!*bins)
-        *bins = pm_arena_take(arena, count * sizeof **bins);
+struct pm_reuse_bin *pm_reuse_new_bins(struct pm_reuse_bin **bins, size_t count,
+                                       struct pm_arena *arena) {
+    *bins = pm_arena_take(arena, count * sizeof **bins);
     return *bins;
-}
-
-bool pm_group_histogram_add(struct pm_group_histogram *histogram, struct pm_arena *arena,
-                            unsigned kind, uint64_t distance) {
-    struct pm_reuse_bin *bins;
-    size_t bin;
-    if (distance < PM_REUSE_EXACT) {
-        bins = bins_in(&histogram->exact, PM_REUSE_EXACT - PM_REUSE_FRONT, arena);
-        bin = distance - PM_REUSE_FRONT;
-    } else {
-        unsigned exponent = 63 - (unsigned)__builtin_clzll(distance);
-        bins = bins_in(&histogram->octaves[exponent - PM_FIRST_OCTAVE], PM_OCTAVE_BINS, arena);
-        bin = (distance >> (exponent - 7)) - PM_OCTAVE_BINS;
-    }
-    if (!bins)
-        return false;
-    bins[bin].count[kind]++;
-    bins[bin].distance_sum += distance;
-    return true;
 }
 
 /* ---- reading --------------------------------------------------------------------------------- */

@@ -45,10 +45,30 @@ struct pm_arena {
 void *pm_arena_take(struct pm_arena *arena, size_t bytes); /* NULL: none; multiple of 8 */
 void pm_arena_free(struct pm_arena *arena);
 
+/* The COUNT bins at *BINS, made if need be; NULL: no memory. */
+struct pm_reuse_bin *pm_reuse_new_bins(struct pm_reuse_bin **bins, size_t count,
+                                       struct pm_arena *arena);
+
 /* Counts an access of KIND (enum pm_access − 1) at DISTANCE ≥ PM_REUSE_FRONT blocks.  False when
    there is no memory. */
-bool pm_group_histogram_add(struct pm_group_histogram *histogram, struct pm_arena *arena,
-                            unsigned kind, uint64_t distance);
+static inline bool pm_group_histogram_add(struct pm_group_histogram *histogram,
+                                          struct pm_arena *arena, unsigned kind,
+                                          uint64_t distance) {
+    struct pm_reuse_bin **place = &histogram->exact, *bins;
+    size_t count = PM_REUSE_EXACT - PM_REUSE_FRONT, bin = distance - PM_REUSE_FRONT;
+    if (distance >= PM_REUSE_EXACT) {
+        unsigned exponent = 63 - (unsigned)__builtin_clzll(distance);
+        place = &histogram->octaves[exponent - PM_FIRST_OCTAVE];
+        count = PM_OCTAVE_BINS;
+        bin = (distance >> (exponent - 7)) - PM_OCTAVE_BINS;
+    }
+    bins = *place ? *place : pm_reuse_new_bins(place, count, arena);
+    if (!bins)
+        return false;
+    bins[bin].count[kind]++;
+    bins[bin].distance_sum += distance;
+    return true;
+}
 
 /* The bins that hold accesses, ascending, into BINS if it is not NULL; their number. */
 size_t pm_group_histogram_bins(const struct pm_group_histogram *histogram, struct pm_raw_bin *bins);
