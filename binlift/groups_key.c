@@ -1,0 +1,186 @@
+/* What makes a memory operand belong to a reference group: its loop, its object, its strides; see
+   groups.h.  Needs the scope tree joined with metadata.
+
+   The compiler's word counts where there is one: object and strides of the source reference, or
+   that the operand is a spill, other stack traffic or the constant pool.  Else the operand itself
+   is looked at: a data symbol behind a pc-relative address, the stack or frame pointer as base, and
+   induction analysis for strides.  Outside of loops, where nothing has a stride, accesses to
+   objects without a name are one group of their routine. */
+#include "binlift/groups.h"
+#include "binlift/metadata.h"
+
+#include <string.h>
+
+enum { MOST_STEPS_BACK = 3 };
+
+/* ---- the compiler's word ------------------------------------------------------------------------
+ */
+
+static bool has_recordable_operand(const struct pm_insn *insn) {
+    for (unsigned k = 0; k < insn->n_memory; k++)
+        if (!insn->memory[k].implicit)
+            return true;
+    return false;
+}
+
+/* Memory records of an instruction.  A place of the compiler's may stand for several machine
+   instructions; the records are then those of the nearest one before that has no operand itself. */
+static const struct pm_metadata_memory *find_records(const struct pm_lifted *lifted, uint32_t insn,
+                                                     size_t *n) {
+    const struct pm_metadata_memory *records =
+        pm_metadata_memory_at(lifted->metadata, lifted->insns[insn].address, n);
+    uint32_t block = lifted->insn_block[insn];
+    for (int steps = 0; *n == 0 && steps < MOST_STEPS_BACK; steps++) {
+        if (insn == 0 || lifted->insn_block[--insn] != block ||
+            has_recordable_operand(&lifted->insns[insn]))
+            return NULL;
+        records = pm_metadata_memory_at(lifted->metadata, lifted->insns[insn].address, n);
+    }
+    return *n ? records : NULL;
+}
+
+/* The record for OPERAND: of those with its access the one that has as many like it before it. */
+static const struct pm_metadata_memory *find_record(const struct pm_lifted *lifted, uint32_t insn,
+                                                    unsigned operand) {
+    const struct pm_insn *code = &lifted->insns[insn];
+    const struct pm_metadata_memory *best = NULL;
+    size_t n;
+    const struct pm_metadata_memory *records = find_records(lifted, insn, &n);
+    if (!records)
+        return NULL;
+    uint8_t access = code->memory[operand].access;
+    unsigned before = 0, seen = 0;
+    for (unsigned k = 0; k < operand; k++)
+        before += !code->memory[k].implicit && code->memory[k].access == access;
+    for (size_t i = 0; i < n; i++)
+        if (records[i].access == access && seen++ <= before)
+            best = &records[i];
+    for (size_t i = 0; i < n && !best; i++)
+        if (records[i].access & access)
+            best = &records[i];
+    return best;
+}
+
+/* The reference's stride in the compiler's loop that SCOPE is tied to. */
+static struct pm_step stride_in(const struct pm_metadata *m,
+                                const struct pm_metadata_reference *reference, uint32_t scope) {
+    uint32_t loop = m->scope_loop[scope];
+    for (uint32_t i = 0; loop != PM_NONE && i < reference->n_levels; i++) {
+        const struct pm_metadata_level *level = &m->levels[reference->first_level + i];
+        if (level->loop == m->loops[loop].number)
+            return (struct pm_step){(uint8_t)level->kind, level->bytes, level->expression};
+    }
+    return (struct pm_step){.kind = PM_STRIDE_IS_UNKNOWN};
+}
+
+/* Loops around the reference, innermost first; as many as there is room for. */
+static void take_compiler_strides(const struct pm_lifted *lifted,
+                                  const struct pm_metadata_reference *reference, uint32_t loop,
+                                  struct pm_group_key *key) {
+    for (; loop != PM_NONE && key->n_strides < PM_MOST_LEVELS;
+         loop = pm_loop_around(lifted->structure, loop)) {
+        struct pm_step step = {.kind = PM_STRIDE_IS_CONSTANT};
+        if (reference)
+            step = stride_in(lifted->metadata, reference, loop);
+        if (step.kind == PM_STRIDE_IS_INDIRECT)
+            key->flags |= PM_GROUP_IRREGULAR;
+        key->strides[key->n_strides++] = step;
+    }
+}
+
+/* False: the compiler says nothing that helps. */
+static bool describe_by_metadata(const struct pm_describer *describer, uint32_t insn,
+                                 unsigned operand, uint32_t loop, struct pm_group_key *key) {
+    const struct pm_metadata *m = describer->lifted->metadata;
+    const struct pm_metadata_memory *record =
+        m ? find_record(describer->lifted, insn, operand) : NULL;
+    if (!record)
+        return false;
+    const struct pm_contribution *contribution = &m->contributions[record->contribution];
+    const struct pm_metadata_reference *reference =
+        pm_metadata_find_reference(m, contribution, record->reference);
+    key->flags = PM_GROUP_FROM_COMPILER;
+    if (!reference) {
+        if (record->operand_class == PM_OPERAND_SPILL || record->operand_class == PM_OPERAND_FRAME)
+            key->flags |= PM_GROUP_STACK;
+        else if (record->operand_class == PM_OPERAND_CONSTANT_POOL)
+            key->flags |= PM_GROUP_CONSTANTS;
+        else
+            return false;
+        take_compiler_strides(describer->lifted, NULL, loop, key);
+        return true;
+    }
+    const struct pm_metadata_object *object =
+        pm_metadata_find_object(m, contribution, reference->object);
+    if (object) {
+        key->object = object->name;
+        key->object_type = object->type;
+        if (!object->name)
+            key->origin = (uint64_t)(object - m->objects) + 1;
+    }
+    take_compiler_strides(describer->lifted, reference, loop, key);
+    if (reference->flags & PM_REFERENCE_GATHER)
+        key->flags |= PM_GROUP_IRREGULAR;
+    return true;
+}
+
+/* ---- the operand alone --------------------------------------------------------------------------
+ */
+
+static bool is_read_only(const struct pm_image *image, uint64_t address) {
+    const struct pm_section *section = pm_image_section_at(image, address);
+    return section &&
+           (!(section->header.sh_flags & SHF_WRITE) || strncmp(section->name, ".got", 4) == 0 ||
+            strcmp(section->name, ".data.rel.ro") == 0);
+}
+
+static void describe_by_operand(struct pm_describer *describer, uint32_t insn,
+                                const struct pm_memory_operand *operand, uint32_t loop,
+                                struct pm_group_key *key) {
+    const struct pm_lifted *lifted = describer->lifted;
+    bool is_fixed = operand->base == PM_REGISTER_PC || operand->base == PM_REGISTER_NONE;
+    bool is_frame = pm_is_frame_register(describer->induction, operand->base);
+    uint64_t address = (uint64_t)operand->displacement;
+    key->flags = 0;
+    for (uint32_t child = PM_NONE; loop != PM_NONE && key->n_strides < PM_MOST_LEVELS;
+         child = loop, loop = pm_loop_around(lifted->structure, loop)) {
+        struct pm_memory_operand moving = *operand;
+        if (is_frame) /* pushes within the loop are matched by pops */
+            moving.base = PM_REGISTER_NONE;
+        struct pm_step step = pm_operand_step(describer->induction, &moving, loop, child);
+        if (step.kind == PM_STRIDE_IS_INDIRECT)
+            key->flags |= PM_GROUP_IRREGULAR;
+        key->strides[key->n_strides++] = step;
+    }
+    if (is_frame) {
+        key->flags |= PM_GROUP_STACK;
+    } else if (is_fixed && operand->segment == 0) {
+        key->object = pm_data_symbol_at(describer->symbols, address);
+        if (!key->object && is_read_only(&lifted->image, address))
+            key->flags |= PM_GROUP_CONSTANTS;
+        else if (!key->object)
+            key->origin = address;
+    } else if (key->n_strides > 0) {
+        key->origin = pm_operand_origin(describer->induction, insn, operand);
+    }
+    if (operand->kind == PM_PROBE_GATHER_K || operand->kind == PM_PROBE_GATHER_V)
+        key->flags |= PM_GROUP_IRREGULAR;
+}
+
+void pm_describe_operand(struct pm_describer *describer, uint32_t insn, unsigned operand,
+                         struct pm_group_key *key) {
+    const struct pm_lifted *lifted = describer->lifted;
+    const struct pm_structure *structure = lifted->structure;
+    const struct pm_block *block = &structure->blocks[lifted->insn_block[insn]];
+    const struct pm_memory_operand *memory = &lifted->insns[insn].memory[operand];
+    *key = (struct pm_group_key){0};
+    key->scope = block->loop != PM_NONE ? block->loop : structure->routines[block->routine].scope;
+    if (describe_by_metadata(describer, insn, operand, block->loop, key)) {
+        bool is_anonymous = !key->object && key->origin == 0 &&
+                            !(key->flags & (PM_GROUP_STACK | PM_GROUP_CONSTANTS));
+        if (is_anonymous && key->n_strides > 0)
+            key->origin = pm_operand_origin(describer->induction, insn, memory);
+        return;
+    }
+    describe_by_operand(describer, insn, memory, block->loop, key);
+}
