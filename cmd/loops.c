@@ -1,9 +1,18 @@
 /* `pmodel loops`: what the lifter finds in a program. */
 #include <getopt.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "binlift/binlift.h"
 #include "cmd/cmd.h"
+
+static bool has_routine(const struct pm_structure *structure, const char *name) {
+    for (size_t i = 0; i < structure->n_routines; i++)
+        if (strcmp(structure->routines[i].name, name) == 0 ||
+            strcmp(structure->routines[i].display_name, name) == 0)
+            return true;
+    return false;
+}
 
 int pm_cmd_loops(int argc, char **argv) {
     enum { OPT_GROUPS = 256, OPT_ROUTINE, OPT_PLAIN, OPT_FORMAT };
@@ -43,6 +52,12 @@ int pm_cmd_loops(int argc, char **argv) {
     struct pm_lifted *lifted = pm_lift(argv[optind], &lift_options, &err);
     if (!lifted)
         return pm_complain(&err);
+    if (routine && !has_routine(pm_lifted_structure(lifted), routine)) {
+        pm_fail(&err, "%s: no routine is called \"%s\" (`pmodel loops %s` lists them)",
+                argv[optind], routine, argv[optind]);
+        pm_lifted_free(lifted);
+        return pm_complain(&err);
+    }
     pm_report_loops(stdout, pm_lifted_structure(lifted), pm_lifted_statistics(lifted), with_groups,
                     routine, &options);
     if (pm_lifted_refusal(lifted))

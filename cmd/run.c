@@ -467,7 +467,7 @@ static int run_request(const struct pm_run_request *request) {
     struct pm_error err = {0};
     struct pm_parameters *sizes = NULL;
     size_t n_sizes = 0;
-    if (!pm_design_sizes(&request->design, &sizes, &n_sizes, &err))
+    if (!pm_run_design_sizes(&request->design, &sizes, &n_sizes, &err))
         return pm_complain(&err);
     if (request->dry_run) {
         int status = print_commands(request, sizes, n_sizes);

@@ -184,8 +184,8 @@ static bool walk(struct dimensions *dimensions, const struct pm_expression *wher
     return list->n_sizes > 0 || pm_fail(err, "--where leaves no size to run");
 }
 
-bool pm_design_sizes(const struct pm_design *design, struct pm_parameters **sizes, size_t *n_sizes,
-                     struct pm_error *err) {
+bool pm_run_design_sizes(const struct pm_run_design *design, struct pm_parameters **sizes,
+                         size_t *n_sizes, struct pm_error *err) {
     struct dimensions dimensions = {0};
     struct size_list list = {0};
     struct pm_expression *where = NULL;
@@ -212,7 +212,7 @@ bool pm_design_sizes(const struct pm_design *design, struct pm_parameters **size
     return true;
 }
 
-void pm_design_free(struct pm_design *design) {
+void pm_run_design_free(struct pm_run_design *design) {
     for (size_t i = 0; i < design->n_specs; i++)
         free(design->specs[i]);
     free(design->specs);

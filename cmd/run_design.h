@@ -6,7 +6,7 @@
 #include "core/pm_alloc.h"
 #include "core/pm_error.h"
 
-struct pm_design {
+struct pm_run_design {
     PM_ARRAY(char *, specs); /* texts of -P, in order; owned */
     char *where;             /* condition, NULL all; owned */
 };
@@ -16,9 +16,9 @@ struct pm_design {
    those are left for which `where` is not 0.  Without -P: one size without parameters.  Errors:
    not a list nor a formula, the same name twice, formulas that need each other, an unknown name,
    no size left, the same size twice.  *SIZES is owned by the caller (free). */
-bool pm_design_sizes(const struct pm_design *design, struct pm_parameters **sizes, size_t *n_sizes,
-                     struct pm_error *err);
+bool pm_run_design_sizes(const struct pm_run_design *design, struct pm_parameters **sizes,
+                         size_t *n_sizes, struct pm_error *err);
 
-void pm_design_free(struct pm_design *design); /* what it owns */
+void pm_run_design_free(struct pm_run_design *design); /* what it owns */
 
 #endif

@@ -156,7 +156,7 @@ int pm_read_run_request(struct pm_run_request *request, int argc, char **argv) {
 }
 
 void pm_run_request_free(struct pm_run_request *request) {
-    pm_design_free(&request->design);
+    pm_run_design_free(&request->design);
     for (size_t i = 0; i < request->n_inputs; i++) {
         free(request->inputs[i].from);
         free(request->inputs[i].to);

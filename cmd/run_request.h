@@ -13,7 +13,7 @@ struct pm_run_input {
 };
 
 struct pm_run_request {
-    struct pm_design design;
+    struct pm_run_design design;
     const char *store_path, *exe, *scratch;
     PM_ARRAY(const char *, environment);
     PM_ARRAY(struct pm_run_input, inputs);
