@@ -192,7 +192,7 @@ static void write_raw_file(uint64_t flags, char *name, size_t name_size) {
     pm_raw_begin(&builder);
     pm_raw_add_content(&builder, &run);
     pm_raw_save(&builder, folder, (uint64_t)process_id, name, name_size);
-    pm_raw_free(&builder);
+    pm_raw_builder_free(&builder);
 }
 
 void pm_process_finish(void) {

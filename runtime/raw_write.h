@@ -17,7 +17,7 @@ struct pm_raw_builder {
 
 /* BUILDER is zeroed before. */
 void pm_raw_begin(struct pm_raw_builder *builder);
-void pm_raw_free(struct pm_raw_builder *builder);
+void pm_raw_builder_free(struct pm_raw_builder *builder);
 
 /* A section: begin, any number of additions, end. */
 void pm_raw_section_begin(struct pm_raw_builder *builder, uint32_t tag);
