@@ -1,0 +1,98 @@
+/* What the runtime must know of an instrumented module (struct pm_probe_header): its identity, how
+   many counters and groups it has, how the addresses of each reference's accesses follow from a
+   record, and the scope tree by name.  Needs the finished structure. */
+#include "binlift/descriptors.h"
+
+#include <string.h>
+
+struct blob {
+    PM_ARRAY(uint8_t, bytes);
+};
+
+static uint64_t append(struct blob *blob, const void *bytes, size_t n_bytes) {
+    uint64_t at = blob->n_bytes;
+    if (at + n_bytes > blob->cap_bytes) {
+        blob->cap_bytes = 2 * (at + n_bytes);
+        blob->bytes = pm_realloc(blob->bytes, blob->cap_bytes, 1);
+    }
+    if (n_bytes)
+        memcpy(blob->bytes + at, bytes, n_bytes);
+    blob->n_bytes += n_bytes;
+    return at;
+}
+
+static void align(struct blob *blob) {
+    static const uint8_t zeros[16];
+    append(blob, zeros, -blob->n_bytes & 15);
+}
+
+static uint64_t append_references(struct blob *blob, const struct pm_lifted *lifted,
+                                  uint8_t (*payload_slots)(uint8_t kind)) {
+    const struct pm_structure *structure = lifted->structure;
+    uint64_t at = blob->n_bytes;
+    for (uint32_t r = 0; r < structure->n_references; r++) {
+        const struct pm_reference *reference = &structure->references[r];
+        const struct pm_insn *insn = &lifted->insns[pm_insn_at(lifted, reference->address)];
+        const struct pm_memory_operand *memory = &insn->memory[reference->operand];
+        struct pm_probe_reference probe = {.group = reference->group,
+                                           .size_bytes = memory->size_bytes,
+                                           .access = memory->access,
+                                           .kind = memory->kind,
+                                           .elements = memory->elements,
+                                           .index_bytes = memory->index_bytes,
+                                           .scale = memory->scale,
+                                           .payload_slots = payload_slots(memory->kind),
+                                           .may_stop_early = memory->may_stop_early};
+        append(blob, &probe, sizeof probe);
+    }
+    align(blob);
+    return at;
+}
+
+static uint64_t append_scopes(struct blob *blob, const struct pm_structure *structure) {
+    uint64_t at = blob->n_bytes, n_bytes = structure->n_scopes * sizeof(struct pm_probe_scope);
+    uint64_t name = at + n_bytes;
+    for (uint32_t s = 0; s < structure->n_scopes; s++) {
+        const struct pm_scope *scope = &structure->scopes[s];
+        struct pm_probe_scope probe = {scope->parent, scope->kind, name};
+        append(blob, &probe, sizeof probe);
+        name += strlen(scope->name ? scope->name : "") + 1;
+    }
+    for (uint32_t s = 0; s < structure->n_scopes; s++) {
+        const char *text = structure->scopes[s].name ? structure->scopes[s].name : "";
+        append(blob, text, strlen(text) + 1);
+    }
+    align(blob);
+    return at;
+}
+
+void pm_build_descriptors(const struct pm_lifted *lifted, bool memory_records,
+                          uint64_t segment_address, uint8_t (*payload_slots)(uint8_t kind),
+                          uint8_t **bytes, size_t *n_bytes) {
+    const struct pm_structure *structure = lifted->structure;
+    struct blob blob = {0};
+    struct pm_probe_header header = {
+        .magic = PM_PROBE_MAGIC,
+        .version = PM_PROBE_VERSION,
+        .header_bytes = sizeof header,
+        .structure_hash = pm_structure_hash(structure),
+        .build_id_bytes = lifted->image.build_id_bytes,
+        .n_counters = structure->n_counters,
+        .n_references = memory_records ? (uint32_t)structure->n_references : 0,
+        .n_groups = (uint32_t)structure->n_groups,
+        .n_scopes = (uint32_t)structure->n_scopes,
+        .has_memory_records = memory_records,
+        .old_text = lifted->text_low,
+        .old_text_end = lifted->text_high,
+        .header_address = segment_address,
+    };
+    memcpy(header.build_id, lifted->image.build_id, sizeof header.build_id);
+    append(&blob, &header, sizeof header);
+    align(&blob);
+    if (memory_records)
+        header.references = append_references(&blob, lifted, payload_slots);
+    header.scopes = append_scopes(&blob, structure);
+    memcpy(blob.bytes, &header, sizeof header);
+    *bytes = blob.bytes;
+    *n_bytes = blob.n_bytes;
+}

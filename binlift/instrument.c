@@ -1,0 +1,100 @@
+/* From a lifted program to its instrumented copy: descriptors, new code and traps in one new
+   segment, the old text with landings, the runtime library needed.
+
+   The new segment, at its start what the runtime looks for:
+     .pmodel_probe   struct pm_probe_header, references, scopes, names
+     .edited_text    the new code
+     .pmodel_traps   old addresses whose int3 stand for a jump */
+#include "binlift/binlift.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "binlift/descriptors.h"
+#include "binlift/write_elf.h"
+#include "binlift/x86/rewrite.h"
+
+static bool can_be_instrumented(const struct pm_lifted *lifted,
+                                const struct pm_instrument_options *options, struct pm_error *err) {
+    const char *refusal = pm_lifted_refusal(lifted);
+    const char *path = lifted->image.path;
+    if (refusal)
+        return pm_fail(err, "%s", refusal);
+    if (lifted->image.header->e_machine != EM_X86_64)
+        return pm_fail(err, "%s: only x86-64 programs can be instrumented", path);
+    if (lifted->structure->n_counters > PM_MAX_COUNTERS)
+        return pm_fail(err, "%s: it needs %u counters and a process has room for %u", path,
+                       lifted->structure->n_counters, PM_MAX_COUNTERS);
+    if (!options->runtime_path || options->runtime_path[0] != '/')
+        return pm_fail(err, "the path of the runtime library must be absolute, not '%s'",
+                       options->runtime_path ? options->runtime_path : "");
+    return pm_can_be_extended(&lifted->image, err);
+}
+
+static uint64_t align_16(uint64_t value) { return (value + 15) & ~UINT64_C(15); }
+
+static void put_traps(struct pm_probe_header *header, const struct pm_rewrite *rewrite,
+                      uint64_t offset, uint8_t *segment) {
+    header->traps = offset;
+    header->n_traps = (uint32_t)rewrite->n_traps;
+    if (rewrite->n_traps)
+        memcpy(segment + offset, rewrite->traps, rewrite->n_traps * sizeof *rewrite->traps);
+}
+
+static bool write_copy(struct pm_rewrite *rewrite, const struct pm_instrument_options *options,
+                       const char *out_path, struct pm_error *err) {
+    const struct pm_lifted *lifted = rewrite->lifted;
+    uint64_t address = pm_segment_address(&lifted->image);
+    uint8_t *descriptors, *code, *image;
+    size_t n_descriptors;
+    pm_build_descriptors(lifted, options->memory_records, address, pm_x86_payload_slots,
+                         &descriptors, &n_descriptors);
+    if (!pm_x86_rewrite(rewrite, address + n_descriptors, &code, &image, err)) {
+        free(descriptors);
+        return false;
+    }
+    uint64_t traps = align_16(n_descriptors + rewrite->code.size_bytes);
+    struct pm_new_section sections[] = {
+        {".pmodel_probe", 0, n_descriptors, false},
+        {".edited_text", n_descriptors, rewrite->code.size_bytes, true},
+        {".pmodel_traps", traps, rewrite->n_traps * sizeof *rewrite->traps, false},
+    };
+    struct pm_new_segment segment = {
+        .address = address,
+        .n_bytes = traps + rewrite->n_traps * sizeof *rewrite->traps,
+        .sections = sections,
+        .n_sections = sizeof sections / sizeof *sections,
+    };
+    segment.bytes = pm_alloc(segment.n_bytes, 1);
+    memcpy(segment.bytes, descriptors, n_descriptors);
+    memcpy(segment.bytes + n_descriptors, code, rewrite->code.size_bytes);
+    put_traps((struct pm_probe_header *)segment.bytes, rewrite, traps, segment.bytes);
+    bool written =
+        pm_write_elf(&lifted->image, image, &segment, options->runtime_path, out_path, err);
+    free(segment.bytes);
+    free(descriptors);
+    free(code);
+    free(image);
+    return written;
+}
+
+static void mark_counted(const struct pm_rewrite *rewrite) {
+    struct pm_structure *structure = rewrite->lifted->structure;
+    for (uint32_t r = 0; r < structure->n_routines; r++)
+        structure->routines[r].counted =
+            rewrite->rewritten[r] && structure->routines[r].n_counters > 0;
+}
+
+bool pm_instrument(struct pm_lifted *lifted, const struct pm_instrument_options *options,
+                   const char *out_path, struct pm_error *err) {
+    if (!can_be_instrumented(lifted, options, err))
+        return false;
+    for (uint32_t i = 0; i < lifted->structure->n_references; i++)
+        lifted->structure->references[i].recorded = false;
+    struct pm_rewrite *rewrite = pm_x86_rewrite_new(lifted, options->memory_records);
+    bool done = write_copy(rewrite, options, out_path, err);
+    if (done)
+        mark_counted(rewrite);
+    pm_x86_rewrite_free(rewrite);
+    return done;
+}

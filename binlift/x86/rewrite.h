@@ -1,0 +1,138 @@
+/* What the passes of the rewriter share.  binlift/instrument.c begins a rewrite, lays it out where
+   the new segment goes, and takes the code, the patched image and the traps from it. */
+#ifndef PM_X86_REWRITE_H
+#define PM_X86_REWRITE_H
+
+#include "binlift/lifted.h"
+#include "binlift/x86/code.h"
+#include "core/probe_abi.h"
+
+/* Sets of the 16 general registers (bits 0–15) and six flags (bits 16–21). */
+typedef uint32_t pm_live_set;
+#define PM_LIVE_REGISTERS 0xffffu
+#define PM_LIVE_FLAGS (0x3fu << 16)
+#define PM_LIVE_ALL (PM_LIVE_REGISTERS | PM_LIVE_FLAGS)
+#define PM_LIVE_BIT(reg) (1u << (reg))
+
+static inline pm_live_set pm_live_from(struct pm_register_set set) {
+    return (pm_live_set)(set.general & PM_LIVE_REGISTERS) |
+           (pm_live_set)((set.general & PM_FLAGS_MASK) >> 16);
+}
+
+/* How the rewriter uses the spill slots of the control block. */
+enum {
+    PM_SLOT_SCRATCH = PM_CB_SPILL,     /* around a few added instructions */
+    PM_SLOT_POINTER = PM_CB_SPILL + 8, /* the register that holds next, over a segment */
+    PM_SLOT_FLAGS = PM_CB_SPILL + 16,  /* %rax while it holds flags */
+    PM_SLOT_TARGET = PM_CB_SPILL + 24, /* target of an indirect call that moved */
+    PM_SLOT_TAG = PM_CB_SPILL + 32,    /* which indirect jump was taken last; 0 none */
+};
+
+/* A run of instructions of one basic block that share one check of the buffer and one register that
+   points into it. */
+struct pm_segment {
+    uint32_t first, last; /* instructions; the check stands before first, the bump before last */
+    uint32_t n_bytes;     /* of all its records */
+    uint8_t pointer;      /* register */
+    bool spills_pointer;  /* the program's value waits in PM_SLOT_POINTER */
+    bool saves_flags;     /* flags are live at the check */
+};
+
+enum pm_call_form {
+    PM_CALL_NONE = 0,
+    PM_CALL_IN_PLACE, /* new code jumps to the old call, which pushes the old return address */
+    PM_CALL_MOVED,    /* new code pushes the old return address itself, for want of room */
+};
+
+enum pm_site_form { PM_SITE_JUMP, PM_SITE_HOP, PM_SITE_TRAP };
+
+/* An old address at which control may arrive; it goes on at pm_x86_outer_target. */
+struct pm_landing_site {
+    uint64_t from;
+    uint64_t hole; /* of a hop: where its long jump stands */
+    uint8_t form;  /* enum pm_site_form */
+};
+
+struct pm_rewrite {
+    struct pm_lifted *lifted;
+    bool memory_records;
+    bool sets_direction_flag; /* the file has an std instruction */
+
+    bool *rewritten;     /* per routine */
+    bool *owned;         /* per basic block: proven to be code, so moved and overwritten */
+    pm_live_set *live;   /* per instruction: live before it */
+    uint8_t *call_forms; /* per instruction: enum pm_call_form */
+    uint8_t *places;     /* per edge: enum pm_counter_place */
+    uint32_t *entries;   /* per basic block: label for control that arrives from outside; the label
+                            of the block's first instruction if nothing is to be done there;
+                            PM_NONE if the block is not owned */
+    bool *sets_tag;      /* per basic block: its indirect jump leaves its tag */
+    bool *clears_tag;    /* per basic block: such a jump may arrive here */
+
+    struct pm_code code; /* label i < lifted->n_insns is the new place of instruction i */
+    PM_ARRAY(struct pm_landing_site, sites); /* ascending */
+    PM_ARRAY(struct pm_probe_trap, traps);   /* ascending */
+};
+
+/* rewrite.c.  pm_x86_rewrite runs all passes up to the patched image, for code that starts at
+   ADDRESS; false with a sentence if something does not reach.  CODE and IMAGE are the caller's
+   (free). */
+bool pm_x86_rewrite(struct pm_rewrite *rewrite, uint64_t address, uint8_t **code, uint8_t **image,
+                    struct pm_error *err);
+struct pm_rewrite *pm_x86_rewrite_new(struct pm_lifted *lifted, bool memory_records);
+void pm_x86_rewrite_free(struct pm_rewrite *rewrite);
+
+/* ---- the passes, in order ------------------------------------------------------------------- */
+void pm_x86_find_owned(struct pm_rewrite *rewrite);         /* owned.c */
+void pm_x86_find_liveness(struct pm_rewrite *rewrite);      /* liveness.c */
+void pm_x86_plan_landing_sites(struct pm_rewrite *rewrite); /* landing_sites.c */
+void pm_x86_plan_arrivals(struct pm_rewrite *rewrite);      /* arrivals.c */
+void pm_x86_emit_routines(struct pm_rewrite *rewrite);      /* emit.c */
+/* old_text.c: int3, landing jumps and calls into IMAGE, a copy of the file, and pm_rewrite.traps;
+   needs the layout; false if a jump would span more than 2 GiB. */
+bool pm_x86_patch_old_text(struct pm_rewrite *rewrite, uint8_t *image);
+
+/* ---- parts of emission ---------------------------------------------------------------------- */
+
+/* Where code outside a routine's visible flow goes to reach ADDRESS: its new place if that is
+   known, else the address itself. */
+struct pm_target pm_x86_outer_target(const struct pm_rewrite *rewrite, uint64_t address);
+
+/* counter_code.c: counts.  LIVE: live where the counter stands; RESERVED: registers that may not be
+   touched even to be restored. */
+void pm_x86_put_counter(struct pm_rewrite *rewrite, uint32_t counter, pm_live_set live,
+                        pm_live_set reserved);
+
+/* arrivals.c: what is to be done when control arrives at BLOCK from outside, if entries[BLOCK] is a
+   label of its own.  Binds that label; control then goes on to the block's first instruction. */
+void pm_x86_put_arrival(struct pm_rewrite *rewrite, uint32_t block);
+
+/* relocate.c: instruction INSN at its new place.  TAKEN: where a direct branch or jump goes. */
+void pm_x86_put_instruction(struct pm_rewrite *rewrite, uint32_t insn, struct pm_target taken);
+
+/* record_segments.c: segments of BLOCK; the caller frees. */
+struct pm_segment *pm_x86_plan_segments(const struct pm_rewrite *rewrite, uint32_t block,
+                                        uint32_t *n_segments);
+
+/* record_code.c: before the first instruction of SEGMENT, before each, and before the last. */
+void pm_x86_put_segment_start(struct pm_rewrite *rewrite, const struct pm_segment *segment,
+                              uint32_t slow_label, uint32_t back_label);
+void pm_x86_put_records(struct pm_rewrite *rewrite, const struct pm_segment *segment, uint32_t insn,
+                        uint32_t *n_bytes);
+void pm_x86_put_segment_end(struct pm_rewrite *rewrite, const struct pm_segment *segment);
+/* The way to the slow path and back, out of line. */
+void pm_x86_put_slow_way(struct pm_rewrite *rewrite, const struct pm_segment *segment,
+                         uint32_t slow_label, uint32_t back_label);
+/* Payload of a record in units of 16 bytes, by enum pm_probe_reference_kind. */
+uint8_t pm_x86_payload_slots(uint8_t kind);
+
+static inline bool pm_is_call(uint8_t control) {
+    return control == PM_CONTROL_CALL || control == PM_CONTROL_CALL_INDIRECT;
+}
+
+static inline const struct pm_insn *pm_last_insn(const struct pm_lifted *lifted, uint32_t block) {
+    const struct pm_block_code *code = &lifted->block_codes[block];
+    return &lifted->insns[code->first_insn + code->n_insns - 1];
+}
+
+#endif

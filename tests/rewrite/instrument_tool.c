@@ -1,0 +1,106 @@
+/* Drives the rewriter alone, for tests:
+     instrument_tool [-m] -r RUNTIME IN OUT   writes the instrumented copy, -m with memory records
+     instrument_tool -b IN RAW...             prints "address count" of every counted basic block,
+   over all threads of all raw files instrument_tool -i IN                    prints what lifting
+   found, a line a routine */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "binlift/binlift.h"
+#include "core/raw_read.h"
+
+static int fail(const struct pm_error *err) {
+    fprintf(stderr, "instrument_tool: %s\n", err->text);
+    return err->kind == PM_ERROR_SYSTEM ? 1 : 2;
+}
+
+static int instrument(struct pm_lifted *lifted, bool memory_records, const char *runtime,
+                      const char *out) {
+    struct pm_error err = {0};
+    struct pm_instrument_options options = {memory_records, runtime};
+    return pm_instrument(lifted, &options, out, &err) ? 0 : fail(&err);
+}
+
+static bool add_counters(const char *path, uint64_t *counters, uint32_t n_counters,
+                         struct pm_error *err) {
+    struct pm_raw *raw = pm_raw_read(path, err);
+    if (!raw)
+        return false;
+    for (size_t i = 0; i < raw->n_counters; i++) {
+        const struct pm_raw_counters *of_thread = &raw->counters[i];
+        if (raw->modules[of_thread->module].n_counters != n_counters)
+            return pm_fail(err, "%s: another number of counters than the program has", path);
+        for (uint32_t c = 0; c < n_counters; c++)
+            counters[c] += of_thread->counts[c];
+    }
+    fprintf(stderr, "missed jumps: %" PRIu64 "\n", raw->n_missed_jumps);
+    pm_raw_free(raw);
+    return true;
+}
+
+static int print_blocks(struct pm_structure *structure, int n_paths, char **paths) {
+    struct pm_error err = {0};
+    uint64_t *counters = pm_alloc(structure->n_counters, sizeof *counters);
+    uint64_t *counts = pm_alloc(structure->n_edges, sizeof *counts);
+    double *real = pm_alloc(structure->n_edges, sizeof *real);
+    bool *inexact = pm_alloc(structure->n_routines, sizeof *inexact);
+    for (int i = 0; i < n_paths; i++)
+        if (!add_counters(paths[i], counters, structure->n_counters, &err))
+            return fail(&err);
+    for (size_t r = 0; r < structure->n_routines; r++)
+        structure->routines[r].counted = structure->routines[r].n_counters > 0;
+    pm_solve_edges(structure, counters, counts, inexact);
+    for (size_t e = 0; e < structure->n_edges; e++)
+        real[e] = (double)counts[e];
+    for (uint32_t b = 0; b < structure->n_blocks; b++)
+        if (structure->routines[structure->blocks[b].routine].counted)
+            printf("%" PRIx64 " %.0f\n", structure->blocks[b].address,
+                   pm_block_count(structure, real, b));
+    for (size_t r = 0; r < structure->n_routines; r++)
+        if (inexact[r])
+            fprintf(stderr, "inexact: %s\n", structure->routines[r].name);
+    free(counters);
+    free(counts);
+    free(real);
+    free(inexact);
+    return 0;
+}
+
+static int print_routines(const struct pm_structure *structure) {
+    for (size_t r = 0; r < structure->n_routines; r++) {
+        const struct pm_routine *routine = &structure->routines[r];
+        printf("%" PRIx64 " %s state %u blocks %u edges %u counters %u %s\n", routine->address,
+               routine->name, routine->state, routine->n_blocks, routine->n_edges,
+               routine->n_counters, routine->reason ? routine->reason : "");
+    }
+    return 0;
+}
+
+int main(int argc, char **argv) {
+    const char *runtime = NULL;
+    bool memory_records = false, blocks = false, routines = false;
+    int i = 1;
+    for (; i < argc && argv[i][0] == '-'; i++) {
+        memory_records |= strcmp(argv[i], "-m") == 0;
+        blocks |= strcmp(argv[i], "-b") == 0;
+        routines |= strcmp(argv[i], "-i") == 0;
+        if (strcmp(argv[i], "-r") == 0 && i + 1 < argc)
+            runtime = argv[++i];
+    }
+    if (argc - i < (routines ? 1 : 2)) {
+        fprintf(stderr, "usage: instrument_tool [-m] -r RUNTIME IN OUT | -b IN RAW... | -i IN\n");
+        return 2;
+    }
+    struct pm_error err = {0};
+    struct pm_lift_options options = {0};
+    struct pm_lifted *lifted = pm_lift(argv[i], &options, &err);
+    if (!lifted)
+        return fail(&err);
+    int status = blocks     ? print_blocks(pm_lifted_structure(lifted), argc - i - 1, argv + i + 1)
+                 : routines ? print_routines(pm_lifted_structure(lifted))
+                            : instrument(lifted, memory_records, runtime, argv[i + 1]);
+    pm_lifted_free(lifted);
+    return status;
+}
