@@ -79,9 +79,21 @@ static void drop_refused(struct pm_lifted *lifted) {
     lifted->n_insns = n;
 }
 
+/* Room for all instructions at once: growing would touch every page twice.  What is not used costs
+   address space only. */
+static void make_room(struct pm_lifted *lifted) {
+    enum { SHORTEST_AVERAGE = 3 }; /* bytes of an instruction; compilers give more than 4 */
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < lifted->structure->n_routines; i++)
+        bytes += lifted->structure->routines[i].size_bytes;
+    lifted->cap_insns = bytes / SHORTEST_AVERAGE + 1;
+    lifted->insns = pm_alloc(lifted->cap_insns, sizeof *lifted->insns);
+}
+
 void pm_decode_routines(struct pm_lifted *lifted) {
     struct pm_structure *structure = lifted->structure;
     find_text_span(lifted);
+    make_room(lifted);
     lifted->insn_at = pm_alloc(lifted->text_high - lifted->text_low, sizeof *lifted->insn_at);
     for (size_t i = 0; i < structure->n_routines; i++) {
         struct pm_routine *routine = &structure->routines[i];

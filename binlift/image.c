@@ -79,7 +79,8 @@ static bool read_segments(struct pm_image *image, struct pm_error *err) {
          !within(header->e_phoff, image->n_segments * sizeof(Elf64_Phdr), image->n_bytes)))
         return pm_fail(err, "%s is truncated or damaged: its program headers are not in the file",
                        image->path);
-    image->segments = (const Elf64_Phdr *)(image->bytes + header->e_phoff);
+    if (image->n_segments)
+        image->segments = (const Elf64_Phdr *)(image->bytes + header->e_phoff);
     bool has_interpreter = false;
     for (size_t i = 0; i < image->n_segments; i++) {
         const Elf64_Phdr *segment = &image->segments[i];

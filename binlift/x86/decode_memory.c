@@ -1,6 +1,9 @@
 /* Memory operands of an instruction: which bytes it may touch, and how the addresses of one
    execution are found (enum pm_probe_reference_kind). */
+#include "binlift/x86/classes.h"
 #include "binlift/x86/zydis.h"
+
+#include <string.h>
 
 #include "core/probe_abi.h"
 
@@ -89,14 +92,36 @@ static bool is_vector(const ZydisDecodedOperand *operand) {
            pm_x86_register(operand->reg.value).file == PM_X86_FILE_VECTOR;
 }
 
-/* Bit i of the mask decides over element i of memory only where memory has as many elements as
-   the vectors have: not for a broadcast, whose element is read for any bit. */
+/* Scalar forms of AVX-512 end in ss, sd or sh; names of integer vectors begin with vp. */
+static bool is_scalar_form(const char *name) {
+    size_t length = strlen(name);
+    return length > 3 && strncmp(name, "vp", 2) != 0 && name[length - 2] == 's' &&
+           strchr("sdh", name[length - 1]);
+}
+
+/* Does bit i of the mask stand for element i of memory?  Not where elements change places. */
+static bool is_elementwise(const struct pm_x86 *x86, const char *name) {
+    static const char *const in_place[] = {"vpmov",    "vpblendm",  "vblendm",   "vexpand",
+                                           "vpexpand", "vcompress", "vpcompress"};
+    if (pm_x86_class(x86->insn.mnemonic) != PM_OP_SHUFFLE)
+        return x86->insn.mnemonic != ZYDIS_MNEMONIC_VMOVDDUP;
+    for (size_t i = 0; i < sizeof in_place / sizeof *in_place; i++)
+        if (strncmp(name, in_place[i], strlen(in_place[i])) == 0)
+            return true;
+    return false;
+}
+
+/* Can the access be told element by element from the mask?  Not for a broadcast, whose element is
+   read for any bit: it counts as read. */
 static bool mask_selects_elements(const struct pm_x86 *x86, const ZydisDecodedOperand *memory) {
-    if (x86->insn.avx.broadcast.mode != ZYDIS_BROADCAST_MODE_INVALID || !memory->element_size)
+    const char *name = ZydisMnemonicGetString(x86->insn.mnemonic);
+    if (!name || x86->insn.avx.broadcast.mode != ZYDIS_BROADCAST_MODE_INVALID ||
+        !memory->element_size || !is_elementwise(x86, name))
         return false;
+    if (memory->element_count == 1)
+        return is_scalar_form(name);
     for (unsigned i = 0; i < x86->insn.operand_count; i++)
-        if (is_vector(&x86->operands[i]) &&
-            (x86->operands[i].element_count == memory->element_count || memory->element_count == 1))
+        if (is_vector(&x86->operands[i]) && x86->operands[i].element_count == memory->element_count)
             return true;
     return false;
 }

@@ -32,6 +32,11 @@ static void add_register(struct pm_register_set *set, struct pm_x86_register whi
     }
 }
 
+bool pm_x86_is_no_mask(const ZydisDecodedOperand *operand) {
+    return operand->encoding == ZYDIS_OPERAND_ENCODING_MASK &&
+           operand->reg.value == ZYDIS_REGISTER_K0;
+}
+
 static bool is_merging(const struct pm_x86 *x86) {
     return x86->insn.avx.mask.mode == ZYDIS_MASK_MODE_MERGING &&
            x86->insn.avx.mask.reg > ZYDIS_REGISTER_K0;
@@ -67,7 +72,7 @@ static void find_operand_registers(const struct pm_x86 *x86, struct pm_insn *ins
             add_register(&insn->uses, pm_x86_register(operand->mem.base));
             add_register(&insn->uses, pm_x86_register(operand->mem.index));
         }
-        if (operand->type != ZYDIS_OPERAND_TYPE_REGISTER)
+        if (operand->type != ZYDIS_OPERAND_TYPE_REGISTER || pm_x86_is_no_mask(operand))
             continue;
         struct pm_x86_register which = pm_x86_register(operand->reg.value);
         if (operand->actions & ZYDIS_OPERAND_ACTION_MASK_READ)
@@ -204,6 +209,7 @@ static void find_hidden_registers(const struct pm_x86 *x86, struct pm_insn *insn
     case ZYDIS_MNEMONIC_SYSCALL: /* the kernel reads and keeps what it likes */
         insn->uses.general |= ALL_GENERAL;
         insn->defs.general |= BIT(PM_X86_RAX);
+        insn->kills.general = 0; /* Linux gives the flags back as they were */
         break;
     default:
         break;

@@ -207,9 +207,7 @@ static void add_store(struct translation *t, unsigned number, uint8_t from) {
 static bool merges_destination(const struct translation *t, const ZydisDecodedOperand *operand,
                                struct pm_x86_register which) {
     if (which.file == PM_X86_FILE_GENERAL)
-        return which.bits < 32 || t->op_class == PM_OP_COND_MOVE
-                   ? which.bits < 32 || t->x86->insn.meta.category == ZYDIS_CATEGORY_CMOV
-                   : false;
+        return which.bits < 32 || t->x86->insn.meta.category == ZYDIS_CATEGORY_CMOV;
     if (which.file != PM_X86_FILE_VECTOR)
         return false;
     if (t->x86->insn.avx.mask.mode == ZYDIS_MASK_MODE_MERGING &&
@@ -223,7 +221,7 @@ static void add_register_operands(struct translation *t, struct pm_op *op) {
     bool constant = pm_x86_is_constant_idiom(t->x86);
     for (unsigned i = 0; i < t->x86->insn.operand_count; i++) {
         const ZydisDecodedOperand *operand = &t->x86->operands[i];
-        if (operand->type != ZYDIS_OPERAND_TYPE_REGISTER)
+        if (operand->type != ZYDIS_OPERAND_TYPE_REGISTER || pm_x86_is_no_mask(operand))
             continue;
         struct pm_x86_register which = pm_x86_register(operand->reg.value);
         uint8_t number = op_register(operand->reg.value);
@@ -394,6 +392,7 @@ static uint8_t moved_register(const struct translation *t, bool written) {
         uint8_t action = written ? ZYDIS_OPERAND_ACTION_MASK_WRITE : ZYDIS_OPERAND_ACTION_MASK_READ;
         bool is_mask = number >= REGISTER_MASK && number < REGISTER_MASK + 8 && i > 0 &&
                        t->op_class != PM_OP_MASK;
+        is_mask |= i == 1 && t->insn->n_memory && t->insn->memory[0].kind == PM_PROBE_MASK_V;
         bool is_stack = moves_stack(t) && number == PM_X86_RSP && i > 0;
         if (number != PM_REGISTER_NONE && (operand->actions & action) && !is_mask && !is_stack)
             return number;
@@ -417,6 +416,8 @@ static void add_plain_move(struct translation *t) {
             temporary = stores ? t->next_temporary++ : moved_register(t, true);
             add_load(t, i, temporary);
             struct pm_op *load = &t->ops[t->n_ops - 1];
+            if (t->x86->insn.avx.mask.reg > ZYDIS_REGISTER_K0)
+                add_use(load, op_register(t->x86->insn.avx.mask.reg));
             bool merges = t->x86->insn.avx.mask.mode == ZYDIS_MASK_MODE_MERGING &&
                           t->x86->insn.avx.mask.reg > ZYDIS_REGISTER_K0;
             if (merges && !stores)

@@ -56,6 +56,8 @@ bool pm_x86_is_access(const struct pm_x86 *x86, const ZydisDecodedOperand *opera
 bool pm_x86_is_string(const struct pm_x86 *x86);
 bool pm_x86_is_gather(const struct pm_x86 *x86); /* or scatter */
 bool pm_x86_is_rep(const struct pm_x86 *x86);    /* rep, repe, repne */
+/* k0 in the place of a mask: nothing is masked. */
+bool pm_x86_is_no_mask(const ZydisDecodedOperand *operand);
 /* xor of a register with itself and the like: the result does not depend on the operands. */
 bool pm_x86_is_constant_idiom(const struct pm_x86 *x86);
 
