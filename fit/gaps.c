@@ -106,7 +106,7 @@ static double side_error(struct pm_partition *p, const double *from, const doubl
 bool pm_partition_gap(struct pm_partition *p, const double *low, const double *high, double *cut) {
     size_t n = p->design->n;
     const struct pm_ladder *largest = &p->ladders[n - 1];
-    if (largest->n < 2 || high[n - 1] - low[n - 1] <= 1e-9 || p->design->x[0] <= 0)
+    if (largest->n < 2 || high[n - 1] - low[n - 1] <= 1e-9)
         return false;
     struct gap gaps[TRIES];
     size_t n_gaps = widest_gaps(largest, low[n - 1], high[n - 1], gaps);

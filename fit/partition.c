@@ -4,8 +4,8 @@
    1. Constant short distances: a distance that occurs at every size, and whose number of accesses
    is predictable, is a piece of its own; only its count is a function of the size.
    2. A clean cut between short and long distances: the limit at which the number of longer
-      reuses is best predictable.  A fixed limit fails when a cluster of distances crosses it
-      between two sizes, and every later share slips.
+      reuses is best predictable, or a gap where no limit will do.  A fixed limit fails when a
+      cluster of distances crosses it between two sizes, and every later share slips.
    3. On both sides: recursive halving.  At a gap in the distances that can be followed through all
       sizes (gaps.c); else at the share of accesses, the same at each size, that halves the range of
       distances.  It ends when a piece is narrow, when its halves agree, or when it is negligible.
@@ -22,7 +22,9 @@
 #define NEGLIGIBLE 2e-5       /* share of all reuses of the group */
 #define NEGLIGIBLE_COUNT 50   /* accesses */
 #define CONSTANT_ERROR 0.02   /* leave-one-out error up to which a constant distance is taken */
+#define SHRINKING 0.7         /* share at the largest size against that at the smallest */
 #define CONSTANT_SHARE 1e-4   /* of the group's reuses: rarer ones are left to the recursion */
+#define CLEAN_ERROR 1e-3      /* of a clean cut at a limit that needs no improvement */
 enum { SHORT = 64, ENOUGH_SIZES = 5 };
 
 struct pm_partition *pm_partition_new(const struct pm_design *design) {
@@ -89,27 +91,54 @@ static double count_at(const struct pm_histogram *histogram, double distance) {
     return 0;
 }
 
-/* Takes distances as pieces where they occur at all sizes; CONSTANT[d] tells which. */
+enum constancy { VARIES, SHRINKS, CONSTANT };
+
+/* What is known of distance D; its counts are left in the first row. */
+static enum constancy constancy_of(struct pm_partition *p,
+                                   const struct pm_histogram *const *histograms,
+                                   const double *totals, int d) {
+    size_t n = p->design->n;
+    double largest_share = 0;
+    for (size_t k = 0; k < n; k++) {
+        p->row[k] = count_at(histograms[k], d);
+        if (p->row[k] == 0)
+            return VARIES;
+        largest_share = fmax(largest_share, p->row[k] / totals[k]);
+    }
+    if (largest_share < CONSTANT_SHARE ||
+        pm_series_predictability(p->series, p->row, 0) > CONSTANT_ERROR)
+        return VARIES;
+    double first = p->row[0] / totals[0], last = p->row[n - 1] / totals[n - 1];
+    return last < SHRINKING * first ? SHRINKS : CONSTANT;
+}
+
+static bool has_short_distance(const struct pm_histogram *histogram,
+                               const enum constancy constancy[SHORT]) {
+    for (size_t i = 0; i < histogram->n_bins && histogram->bins[i].low < SHORT; i++)
+        if (constancy[(int)histogram->bins[i].low] == VARIES)
+            return true;
+    return false;
+}
+
+/* Takes distances as pieces where they are constant; TAKEN[d] tells which. */
 static void take_constant_distances(struct pm_partition *p,
                                     const struct pm_histogram *const *histograms,
-                                    const double *totals, bool constant[SHORT]) {
+                                    const double *totals, bool taken[SHORT]) {
     size_t n = p->design->n;
+    enum constancy constancy[SHORT];
+    bool others = false;
+    for (int d = 0; d < SHORT; d++)
+        constancy[d] = constancy_of(p, histograms, totals, d);
+    for (size_t k = 0; k < n; k++)
+        others |= histograms[k] && has_short_distance(histograms[k], constancy);
     for (int d = 0; d < SHORT; d++) {
-        bool everywhere = true;
-        double share = 0;
-        for (size_t k = 0; k < n; k++) {
-            p->row[k] = count_at(histograms[k], d);
-            everywhere &= p->row[k] > 0;
-            share = fmax(share, p->row[k] / fmax(totals[k], 1));
-        }
-        constant[d] = everywhere && share >= CONSTANT_SHARE &&
-                      pm_series_predictability(p->series, p->row, 0) <= CONSTANT_ERROR;
-        if (!constant[d])
+        taken[d] = constancy[d] == CONSTANT || (constancy[d] == SHRINKS && !others);
+        if (!taken[d])
             continue;
         struct pm_piece *piece = &p->pieces[p->n_pieces++];
         piece->constant_distance = piece->takes_rest = true;
         for (size_t k = 0; k < n; k++) {
-            piece->count[k] = p->row[k];
+            piece->count[k] = count_at(histograms[k], d);
             piece->mean[k] = piece->low[k] = piece->high[k] = d;
         }
     }
@@ -117,14 +146,14 @@ static void take_constant_distances(struct pm_partition *p,
 
 /* The reuses that are left, by ascending distance. */
 static void fill_ladder(struct pm_ladder *ladder, const struct pm_histogram *histogram,
-                        const bool constant[SHORT]) {
+                        const bool taken_already[SHORT]) {
     make_room(ladder, histogram ? histogram->n_bins : 0);
     ladder->n = 0;
     ladder->before[0] = ladder->distance_before[0] = 0;
     for (size_t i = 0; histogram && i < histogram->n_bins; i++) {
         const struct pm_bin *bin = &histogram->bins[i];
         double count = accesses_of(bin);
-        bool taken = bin->low == bin->high && bin->low < SHORT && constant[(int)bin->low];
+        bool taken = bin->low == bin->high && bin->low < SHORT && taken_already[(int)bin->low];
         if (count <= 0 || taken)
             continue;
         size_t at = ladder->n++;
@@ -164,23 +193,42 @@ static double cut_error(struct pm_partition *p, double limit) {
     return error + 0.02 * (double)onset;
 }
 
-/* The clean cut's limit; 0 if everything is long.  Of cuts that are about as good, the largest up
-   to SHORT. */
-static double clean_cut(struct pm_partition *p) {
-    double errors[N_LIMITS], least = INFINITY;
+/* The limit of the clean cut, 0 if everything is long; its error.  Of limits that are about as
+   good, the largest up to SHORT. */
+static double clean_limit(struct pm_partition *p, double *error) {
+    double errors[N_LIMITS], least = INFINITY, chosen = 0;
     size_t n_limits = 0;
     while (n_limits < N_LIMITS) {
-        double error = cut_error(p, limits[n_limits]);
-        errors[n_limits++] = error < 0 ? 0 : error;
+        double here = cut_error(p, limits[n_limits]);
+        errors[n_limits++] = here < 0 ? 0 : here;
         least = fmin(least, errors[n_limits - 1]);
-        if (error < 0)
+        if (here < 0)
             break; /* nothing beyond: higher limits say the same */
     }
-    double chosen = 0, accepted = fmax(1.5 * least, least + 0.003);
+    double accepted = fmax(1.5 * least, least + 0.003);
     for (size_t i = 0; i < n_limits && isfinite(least); i++)
-        if (errors[i] <= accepted && (limits[i] <= SHORT || chosen == 0))
+        if (errors[i] <= accepted && (limits[i] <= SHORT || chosen == 0)) {
             chosen = limits[i];
+            *error = errors[i];
+        }
     return chosen;
+}
+
+/* Fills MIDDLE with the positions of the clean cut between START and END: at a limit, or, where no
+   limit separates what grows into the other's range, at a gap. */
+static void clean_cut(struct pm_partition *p, const double *start, const double *end,
+                      double *middle) {
+    size_t n = p->design->n;
+    double limit_error = 0, *gap = p->cuts + 3 * n;
+    double limit = clean_limit(p, &limit_error);
+    for (size_t k = 0; k < n; k++)
+        middle[k] = pm_ladder_below(&p->ladders[k], limit);
+    if (limit_error <= CLEAN_ERROR || !pm_partition_gap(p, start, end, gap))
+        return;
+    for (size_t k = 0; k < n; k++)
+        p->row[k] = end[k] - gap[k];
+    if (pm_series_predictability(p->series, p->row, 0) < limit_error)
+        memcpy(middle, gap, n * sizeof *middle);
 }
 
 /* ---- step 3: recursive halving -------------------------------------------------------------- */
@@ -342,7 +390,7 @@ static void join_similar(struct pm_partition *p, size_t first) {
 
 void pm_partition_cut(struct pm_partition *p, const struct pm_histogram *const *histograms) {
     size_t n = p->design->n;
-    bool constant[SHORT];
+    bool taken[SHORT];
     double *start = p->cuts, *middle = p->cuts + n, *end = p->cuts + 2 * n;
     p->n_pieces = 0;
     for (size_t k = 0; k < n; k++) {
@@ -350,16 +398,15 @@ void pm_partition_cut(struct pm_partition *p, const struct pm_histogram *const *
         for (size_t i = 0; histograms[k] && i < histograms[k]->n_bins; i++)
             start[k] += accesses_of(&histograms[k]->bins[i]);
     }
-    take_constant_distances(p, histograms, start, constant);
+    take_constant_distances(p, histograms, start, taken);
     for (size_t k = 0; k < n; k++)
-        fill_ladder(&p->ladders[k], histograms[k], constant);
-    double limit = clean_cut(p);
+        fill_ladder(&p->ladders[k], histograms[k], taken);
     for (size_t k = 0; k < n; k++) {
         start[k] = 0;
-        middle[k] = pm_ladder_below(&p->ladders[k], limit);
         end[k] = pm_ladder_accesses(&p->ladders[k]);
         p->side_total[k] = end[k] - pm_ladder_below(&p->ladders[k], SHORT);
     }
+    clean_cut(p, start, end, middle);
     size_t first = p->n_pieces;
     p->short_side = false;
     halve(p, middle, end, 0);

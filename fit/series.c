@@ -244,12 +244,12 @@ static size_t shape_rows(const struct pm_series_workspace *w, const struct shape
         memcpy(rows[n], design->grid[j], n_basis * sizeof(double));
         bounds[n++] = 0;
         int sign = design->grid_x[j] < last_x ? shape->direction : shape->beyond;
-        if (j + 1 < PM_SERIES_GRID && sign) {
+        if (sign) {
             for (size_t i = 0; i < n_basis; i++)
                 rows[n][i] = sign * design->slope[j][i];
             bounds[n++] = 0;
         }
-        if (j + 2 < PM_SERIES_GRID && shape->curvature) {
+        if (j + 1 < PM_SERIES_GRID && shape->curvature) {
             for (size_t i = 0; i < n_basis; i++)
                 rows[n][i] = shape->curvature * design->curvature[j][i];
             bounds[n++] = 0;

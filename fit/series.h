@@ -26,11 +26,11 @@ struct pm_design {
        differences and second divided differences. */
     double grid_x[PM_SERIES_GRID];
     double grid[PM_SERIES_GRID][PM_MODEL_MAX_TERMS];
-    double slope[PM_SERIES_GRID - 1][PM_MODEL_MAX_TERMS];
-    double curvature[PM_SERIES_GRID - 2][PM_MODEL_MAX_TERMS];
+    double slope[PM_SERIES_GRID][PM_MODEL_MAX_TERMS];
+    double curvature[PM_SERIES_GRID - 1][PM_MODEL_MAX_TERMS];
 };
 
-/* X: N sizes, ascending and distinct.  PARAMETER is the one that BASIS is a function of. */
+/* X: N sizes above 0, ascending and distinct.  PARAMETER is the one that BASIS is a function of. */
 struct pm_design *pm_design_new(const struct pm_basis *basis, const char *parameter,
                                 const double *x, size_t n, struct pm_error *err);
 void pm_design_free(struct pm_design *design);

@@ -107,13 +107,13 @@ const char *pm_fit_varying(const struct pm_profile *const *profiles, size_t n,
     }
     free(x);
     free(order);
+    if (n_varying == 1) /* all else is constant, and no two runs are alike */
+        return names[0];
     if (n_varying == 0)
         pm_fail(err,
                 "no parameter differs between the %zu runs, so there is nothing to fit: run "
                 "the program at several sizes, as in `pmodel run -P N=24,32,40,48,56`",
                 n);
-    else if (!best && n_varying == 1)
-        pm_fail(err, "two runs have the same value of %s", names[0]);
     else if (!best)
         pm_fail(err,
                 "%s and %s vary independently, and models are functions of one parameter: run "

@@ -31,7 +31,7 @@ struct problem {
 /* H = M Mᵀ + small diagonal, of any scale; some constraints exclude the unconstrained minimum. */
 static struct problem random_problem(size_t n, size_t m, bool feasible_origin) {
     struct problem p = {.n = n, .m = m};
-    double root[36], scale = pow(10, uniform(-4, 4));
+    double root[36] = {0}, scale = pow(10, uniform(-4, 4));
     for (size_t i = 0; i < n * n; i++)
         root[i] = uniform(-1, 1);
     for (size_t i = 0; i < n; i++)
