@@ -179,10 +179,10 @@ static void falling_and_late_series_stay_sane(void **state) {
 static void distances_never_fall_and_have_two_terms_at_most(void **state) {
     (void)state;
     struct fitter f = fitter_new(monomials, 5, sizes, N_SIZES);
-    for (int i = 0; i < 300; i++) {
+    for (size_t i = 0; i < 300; i++) {
         double y[N_SIZES];
         for (size_t k = 0; k < N_SIZES; k++)
-            y[k] = i % 7 == k ? NAN : uniform(0.9, 1.1) * pow(sizes[k], i % 3);
+            y[k] = i % 7 == k ? NAN : uniform(0.9, 1.1) * pow(sizes[k], (double)(i % 3));
         struct pm_model model;
         pm_series_fit(f.workspace, y, PM_SERIES_DISTANCE, &model);
         assert_true(model.n_terms <= 2);
