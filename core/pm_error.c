@@ -21,6 +21,12 @@ bool pm_fail(struct pm_error *err, const char *format, ...) {
     return false;
 }
 
+/* Errors that a path of the user's is to blame for, not the system. */
+static bool is_input_errno(int number) {
+    return number == ENOENT || number == ENOTDIR || number == EISDIR || number == ENAMETOOLONG ||
+           number == ELOOP;
+}
+
 bool pm_fail_errno(struct pm_error *err, const char *format, ...) {
     int saved = errno;
     if (!err)
@@ -29,6 +35,8 @@ bool pm_fail_errno(struct pm_error *err, const char *format, ...) {
     va_start(arguments, format);
     write_text(err, PM_ERROR_SYSTEM, format, arguments);
     va_end(arguments);
+    if (is_input_errno(saved))
+        err->kind = PM_ERROR_INPUT;
     size_t used = strlen(err->text);
     snprintf(err->text + used, sizeof err->text - used, ": %s", strerror(saved));
     return false;

@@ -23,7 +23,8 @@ struct pm_error {
    (…)`. A text already there is replaced. */
 bool pm_fail(struct pm_error *err, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* As pm_fail, with ": " and the text of errno at the end, and kind PM_ERROR_SYSTEM. */
+/* As pm_fail, with ": " and the text of errno at the end, and kind PM_ERROR_SYSTEM; PM_ERROR_INPUT
+   where errno speaks of a path that is not there or of the wrong kind. */
 bool pm_fail_errno(struct pm_error *err, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 

@@ -67,7 +67,7 @@ expect_error "an unknown parameter names the known ones" 2 '"?M"?.*N' \
 expect_error "a size that was not fitted asks for fit" 2 'pmodel fit' \
     sh -c 'pmodel run -q -o nofit.pmdb -P N=16 -- ./one "{N}" && pmodel report nofit.pmdb -m r12000 -P N=99'
 expect_error "too few sizes for a model" 2 'sizes' pmodel fit nofit.pmdb
-sed 's/clock_hz *=/clock_hurts =/' "$BUILD/share/pmodel/machines/r12000.conf" >bad.conf
+sed 's/clock_mhz *=/clock_hurts =/' "$BUILD/share/pmodel/machines/r12000.conf" >bad.conf
 expect_error "a mistake in a machine file names file and line" 2 'bad\.conf:[0-9]+' \
     pmodel report good.pmdb -m ./bad.conf -P N=64
 expect_error "a block size that is no power of two" 2 'powers of two' \

@@ -6,7 +6,7 @@ check "heat builds with the flags of pmodel" \
 check "loops of a marked program" pmodel loops ./heat
 pmodel loops --groups ./heat >loops.txt
 grep -q 'heat\.c:' loops.txt && pass "loops have source lines" || fail "loops have source lines" "$(head -20 loops.txt)"
-check "loops as JSON" sh -c 'pmodel loops --groups --format json ./heat | jq -e ".routines | length > 3"'
+check "loops as JSON" sh -c 'pmodel loops --groups --format json ./heat | jq -e "[.scopes[] | select(.kind == \"loop\")] | length > 3"'
 
 pmodel run -o heat.pmdb -P N=24,32,40,48,56,64 -- ./heat '{N}' >run.out 2>run.err
 status=$?
