@@ -63,19 +63,21 @@ bool pm_has_memory_operand(rtx_insn *insn) { return !operands_of(insn).empty(); 
 
 static bool uses_frame(const_rtx address) {
     subrtx_iterator::array_type array;
-    FOR_EACH_SUBRTX(iterator, array, address, NONCONST)
-    if (REG_P(*iterator) &&
-        (REGNO(*iterator) == STACK_POINTER_REGNUM ||
-         (frame_pointer_needed && REGNO(*iterator) == HARD_FRAME_POINTER_REGNUM)))
-        return true;
+    FOR_EACH_SUBRTX(iterator, array, address, NONCONST) {
+        if (REG_P(*iterator) &&
+            (REGNO(*iterator) == STACK_POINTER_REGNUM ||
+             (frame_pointer_needed && REGNO(*iterator) == HARD_FRAME_POINTER_REGNUM)))
+            return true;
+    }
     return false;
 }
 
 static bool is_constant_pool(const_rtx address) {
     subrtx_iterator::array_type array;
-    FOR_EACH_SUBRTX(iterator, array, address, ALL)
-    if (GET_CODE(*iterator) == SYMBOL_REF && CONSTANT_POOL_ADDRESS_P(*iterator))
-        return true;
+    FOR_EACH_SUBRTX(iterator, array, address, ALL) {
+        if (GET_CODE(*iterator) == SYMBOL_REF && CONSTANT_POOL_ADDRESS_P(*iterator))
+            return true;
+    }
     return false;
 }
 

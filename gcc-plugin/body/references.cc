@@ -196,15 +196,15 @@ static void look_early(gimple *statement, const std::vector<memory_access> &acce
    then the store names the statement. */
 static void look_late(gimple *statement, const std::vector<memory_access> &accesses,
                       enum pm_phase phase) {
-    location_t location = gimple_location(statement);
-    int stamp = pm_stamp_of_location(location), identity_of_statement = 0, partner = 0;
+    int stamp = pm_stamp_of_location(gimple_location(statement)), identity_of_statement = 0,
+        partner = 0;
     for (const memory_access &what : accesses) {
         int identity = pm_stamp_of_tree(what.reference);
         struct pm_reference *seen = pm_find_reference(identity);
         if (phase == PHASE_LATE || !seen || seen->phase == PHASE_EARLY || seen->store != what.store)
             identity = analyse(statement, what, phase, identity ? identity : stamp);
         if (CAN_HAVE_LOCATION_P(what.reference))
-            pm_stamp_tree(what.reference, location, identity);
+            pm_stamp_tree(what.reference, identity);
         if (partner) {
             pm_find_reference(identity)->copy_partner = partner;
             pm_find_reference(partner)->copy_partner = identity;
@@ -217,25 +217,29 @@ static void look_late(gimple *statement, const std::vector<memory_access> &acces
         pm_stamp_statement(statement, identity_of_statement);
 }
 
+static void look_at(gimple *statement, enum pm_phase phase) {
+    std::vector<memory_access> accesses;
+    walk_stmt_load_store_ops(statement, &accesses, add_load, add_store);
+    if (phase == PHASE_EARLY) {
+        if (is_gimple_assign(statement) && !accesses.empty())
+            look_early(statement, accesses);
+        return;
+    }
+    if (!accesses.empty())
+        look_late(statement, accesses, phase);
+    else if (gcall *call = dyn_cast<gcall *>(statement))
+        stamp_vector_access(call, phase);
+}
+
 void pm_record_references(enum pm_phase phase) {
     basic_block block;
     pm_derivative_forget();
-    FOR_EACH_BB_FN(block, cfun)
-    for (gimple_stmt_iterator gsi = gsi_start_bb(block); !gsi_end_p(gsi); gsi_next(&gsi)) {
-        gimple *statement = gsi_stmt(gsi);
-        if (is_gimple_debug(statement) || gimple_clobber_p(statement))
-            continue;
-        std::vector<memory_access> accesses;
-        walk_stmt_load_store_ops(statement, &accesses, add_load, add_store);
-        if (phase == PHASE_EARLY) {
-            if (is_gimple_assign(statement) && !accesses.empty())
-                look_early(statement, accesses);
-            continue;
+    FOR_EACH_BB_FN(block, cfun) {
+        for (gimple_stmt_iterator gsi = gsi_start_bb(block); !gsi_end_p(gsi); gsi_next(&gsi)) {
+            gimple *statement = gsi_stmt(gsi);
+            if (!is_gimple_debug(statement) && !gimple_clobber_p(statement))
+                look_at(statement, phase);
         }
-        if (!accesses.empty())
-            look_late(statement, accesses, phase);
-        else if (gcall *call = dyn_cast<gcall *>(statement))
-            stamp_vector_access(call, phase);
     }
     pm_derivative_forget();
 }

@@ -11,6 +11,7 @@
 /* No range of a real program begins there and stands inside a range's end. */
 static const location_t MARK = 0x7ffe0000;
 
+/* A location without position needs a scope, or GCC does not store its range. */
 static location_t stamped(location_t location, tree scope, int identity) {
     source_range range = get_range_from_loc(line_table, location);
     location_t locus = LOCATION_LOCUS(location);
@@ -23,7 +24,7 @@ static location_t stamped(location_t location, tree scope, int identity) {
     source_range inner;
     inner.m_start = MARK;
     inner.m_finish = (location_t)identity;
-    range.m_finish = get_combined_adhoc_loc(line_table, end, inner, NULL);
+    range.m_finish = get_combined_adhoc_loc(line_table, end, inner, end ? NULL : scope);
     location_t result = get_combined_adhoc_loc(line_table, locus, range, scope);
 
     /* Suppressed warnings are remembered by location. */
@@ -42,14 +43,16 @@ void pm_stamp_statement(gimple *statement, int identity) {
         gimple_set_location(statement, stamped(location, LOCATION_BLOCK(location), identity));
 }
 
-/* Stamps REFERENCE, which is in a statement at NEAR, and what it is a component of: the memory
-   attributes of an instruction may keep an inner part only. */
-void pm_stamp_tree(tree reference, location_t near, int identity) {
-    if (LOCATION_LOCUS(near) == UNKNOWN_LOCATION)
-        near = DECL_SOURCE_LOCATION(current_function_decl);
-    location_t location = stamped(near, LOCATION_BLOCK(near), identity);
+/* Stamps REFERENCE and what it is a component of: the memory attributes of an instruction may keep
+   an inner part only.  Expansion gives an instruction the position of the expression it comes from
+   where that has one; so each keeps its own, or none. */
+void pm_stamp_tree(tree reference, int identity) {
     for (tree t = reference; t && CAN_HAVE_LOCATION_P(t); t = TREE_OPERAND(t, 0)) {
-        SET_EXPR_LOCATION(t, location);
+        location_t location = EXPR_LOCATION(t);
+        tree scope = LOCATION_BLOCK(location);
+        if (!scope && LOCATION_LOCUS(location) == UNKNOWN_LOCATION)
+            scope = DECL_INITIAL(current_function_decl);
+        SET_EXPR_LOCATION(t, stamped(location, scope, identity));
         if (!handled_component_p(t))
             break;
     }

@@ -145,7 +145,7 @@ struct pm_object pm_object_of_pointer(tree pointer, class loop *innermost);
 
 /* ---- stamps.cc ---- */
 void pm_stamp_statement(gimple *statement, int identity);
-void pm_stamp_tree(tree reference, location_t near, int identity);
+void pm_stamp_tree(tree reference, int identity);
 int pm_stamp_of_location(location_t location); /* 0 none */
 int pm_stamp_of_tree(tree reference);
 
