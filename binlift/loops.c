@@ -1,273 +1,248 @@
 /* Finds the natural loops and the irreducible regions of every routine and how they nest.  Needs
    basic blocks and edges; reads nothing else.
 
-   Method: P. Havlak, "Nesting of reducible and irreducible loops", ACM TOPLAS 19(4), 1997, on top
-   of R. Tarjan's reducibility test.  Loops with a common header are one loop.  What is entered from
-   outside the visible CFG (landing pads, places whose address is taken) counts as entered from
-   ENTRY, so a loop with a landing inside is irreducible; the walk takes the routine's own entries
-   first, so that such a loop still has the header that the source gave it.  Basic blocks that no
-   entry reaches are walked last, those without predecessors first. */
+   A loop is a strongly connected region of the CFG.  Where one basic block is its only entry, that
+   is the header and the loop is natural; else the region is irreducible and all its entries count
+   as headers.  Without the edges back to its headers the region falls apart into the loops inside
+   it (B. Steensgaard, "Sequentializing program dependence graphs for irreducible programs", 1993;
+   for reducible graphs these are the natural loops, those with a common header being one).  What is
+   entered from outside the visible CFG (landing pads, places whose address is taken) counts as
+   entered from ENTRY, so a loop with a landing inside is irreducible.
+
+   Strongly connected regions: R. Tarjan, "Depth-first search and linear graph algorithms", 1972.
+   The work is proportional to edges times depth of nesting. */
 #include "binlift/loops.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* Nodes are numbers in depth-first preorder; node 0 is ENTRY, above all roots. */
-enum { ENTRY = 0 };
 #define NOT_SEEN UINT32_MAX
 
-struct link { /* of a list of predecessors */
-    uint32_t node, next;
+struct region { /* basic blocks nodes[begin] … nodes[end − 1] are strongly connected */
+    uint32_t begin, end;
+    uint32_t parent; /* loop around it, PM_NONE */
+    uint32_t lowest; /* basic block */
 };
 
-struct walk {
-    const struct pm_structure *structure;
+struct search {
     const struct pm_routine *routine;
-    uint32_t n_nodes; /* basic blocks + 1 */
+    struct pm_loops *loops;
 
-    /* successors of basic block b (counted from the routine's first): successors[first[b]…] */
-    uint32_t *first, *successors;
-
-    uint32_t *node_of;  /* basic block → node */
-    uint32_t *block_of; /* node → basic block */
-    uint32_t *last;     /* highest node below or at this one in the depth-first tree */
-
-    uint32_t *set;    /* union-find: towards the header of the loop that has swallowed the node */
-    uint32_t *header; /* header of the innermost loop that the node is in but does not head */
-    uint8_t *is_header, *irreducible;
-
-    uint32_t *entering; /* head of the list of predecessors by other than back edges; 0 none */
-    PM_ARRAY(struct link, links);
-    uint32_t *body, *mark; /* nodes of the loop at hand; mark[x] == its header: x is among them */
+    /* successors of basic block b (numbers count from the routine's first): to[out[b]…], and
+       predecessors: from[in[b]…] */
+    uint32_t *out, *to, *in, *from;
+    uint8_t *entered;      /* by the routine's entry: 1; by a landing: 2 */
+    uint32_t *nodes;       /* basic blocks, each region in one piece */
+    uint32_t *region;      /* of each basic block: number of the region that it was last put into */
+    uint8_t *is_header;    /* of a loop that was found: edges to it are gone */
+    uint32_t *visit, *low; /* Tarjan's numbers; visit NOT_SEEN */
+    uint32_t *next, *path, *stack;
+    uint8_t *on_stack;
+    uint32_t n_regions;
+    PM_ARRAY(struct region, waiting); /* a stack: the next region to look at is the last */
 };
 
-static bool is_ancestor(const struct walk *w, uint32_t above, uint32_t below) {
-    return above <= below && below <= w->last[above];
-}
-
-static uint32_t find(struct walk *w, uint32_t node) {
-    uint32_t top = node;
-    while (w->set[top] != top)
-        top = w->set[top];
-    while (w->set[node] != top) {
-        uint32_t next = w->set[node];
-        w->set[node] = top;
-        node = next;
-    }
-    return top;
-}
-
-/* ---- the walk -----------------------------------------------------------------------------------
+/* ---- the graph ----------------------------------------------------------------------------------
  */
 
-static void collect_successors(struct walk *w) {
-    const struct pm_routine *routine = w->routine;
-    const struct pm_edge *edges = w->structure->edges + routine->first_edge;
-    for (uint32_t e = 0; e < routine->n_edges; e++)
-        if (edges[e].from != PM_NONE && edges[e].to != PM_NONE)
-            w->first[edges[e].from - routine->first_block + 1]++;
-    for (uint32_t b = 0; b < routine->n_blocks; b++)
-        w->first[b + 1] += w->first[b];
-    uint32_t *fill = pm_alloc(routine->n_blocks, sizeof *fill);
-    for (uint32_t e = 0; e < routine->n_edges; e++)
-        if (edges[e].from != PM_NONE && edges[e].to != PM_NONE) {
-            uint32_t from = edges[e].from - routine->first_block;
-            w->successors[w->first[from] + fill[from]++] = edges[e].to - routine->first_block;
+/* Lists of neighbours from edges: FIRST has room for n_blocks + 1 numbers, zeroed. */
+static void collect(const struct pm_edge *edges, const struct pm_routine *routine, bool backwards,
+                    uint32_t *first, uint32_t *neighbours) {
+    for (int filling = 0; filling < 2; filling++) {
+        for (uint32_t e = 0; e < routine->n_edges; e++) {
+            if (edges[e].from == PM_NONE || edges[e].to == PM_NONE)
+                continue;
+            uint32_t here = (backwards ? edges[e].to : edges[e].from) - routine->first_block;
+            uint32_t there = (backwards ? edges[e].from : edges[e].to) - routine->first_block;
+            if (filling)
+                neighbours[--first[here]] = there;
+            else
+                first[here]++;
         }
-    free(fill);
-}
-
-/* Numbers what ROOT reaches and is not numbered yet; STACK and NEXT have room for all blocks. */
-static void number_from(struct walk *w, uint32_t root, uint32_t *n_seen, uint32_t *stack,
-                        uint32_t *next) {
-    if (w->node_of[root] != NOT_SEEN)
-        return;
-    uint32_t depth = 0;
-    stack[depth++] = root;
-    w->node_of[root] = (*n_seen)++;
-    w->block_of[w->node_of[root]] = root;
-    next[root] = w->first[root];
-    while (depth > 0) {
-        uint32_t block = stack[depth - 1];
-        if (next[block] == w->first[block + 1]) {
-            w->last[w->node_of[block]] = *n_seen - 1;
-            depth--;
-            continue;
-        }
-        uint32_t to = w->successors[next[block]++];
-        if (w->node_of[to] != NOT_SEEN)
-            continue;
-        w->node_of[to] = (*n_seen)++;
-        w->block_of[w->node_of[to]] = to;
-        next[to] = w->first[to];
-        stack[depth++] = to;
+        for (uint32_t b = 1; !filling && b <= routine->n_blocks; b++)
+            first[b] += first[b - 1];
     }
 }
 
-static void number_from_edges(struct walk *w, uint8_t kind, uint32_t *n_seen, uint32_t *stack,
-                              uint32_t *next) {
-    const struct pm_edge *edges = w->structure->edges + w->routine->first_edge;
-    for (uint32_t e = 0; e < w->routine->n_edges; e++)
-        if (edges[e].from == PM_NONE && edges[e].kind == kind)
-            number_from(w, edges[e].to - w->routine->first_block, n_seen, stack, next);
+static void collect_graph(struct search *s, const struct pm_edge *edges) {
+    collect(edges, s->routine, false, s->out, s->to);
+    collect(edges, s->routine, true, s->in, s->from);
+    for (uint32_t e = 0; e < s->routine->n_edges; e++)
+        if (edges[e].from == PM_NONE && edges[e].to != PM_NONE)
+            s->entered[edges[e].to - s->routine->first_block] |=
+                edges[e].kind == PM_EDGE_LANDING ? 2 : 1;
 }
 
-static void number_blocks(struct walk *w) {
-    uint32_t n_blocks = w->routine->n_blocks, n_seen = 1;
-    uint32_t *stack = pm_alloc(n_blocks, sizeof *stack), *next = pm_alloc(n_blocks, sizeof *next);
-    uint8_t *has_predecessor = pm_alloc(n_blocks, 1);
-    memset(w->node_of, 0xff, n_blocks * sizeof *w->node_of);
-    number_from_edges(w, PM_EDGE_ENTRY, &n_seen, stack, next);
-    number_from_edges(w, PM_EDGE_LANDING, &n_seen, stack, next);
-    for (uint32_t i = 0; i < w->first[n_blocks]; i++)
-        has_predecessor[w->successors[i]] = 1;
-    for (uint32_t b = 0; b < n_blocks; b++)
-        if (!has_predecessor[b])
-            number_from(w, b, &n_seen, stack, next);
-    for (uint32_t b = 0; b < n_blocks; b++)
-        number_from(w, b, &n_seen, stack, next);
-    w->last[ENTRY] = n_seen - 1;
-    free(stack);
-    free(next);
-    free(has_predecessor);
+/* ---- strongly connected regions -----------------------------------------------------------------
+ */
+
+static bool is_edge(const struct search *s, uint32_t from, uint32_t to) {
+    return s->region[from] == s->region[to] && !s->is_header[to];
+}
+
+static bool has_cycle(const struct search *s, uint32_t begin, uint32_t end) {
+    if (end - begin > 1)
+        return true;
+    uint32_t b = s->nodes[begin];
+    for (uint32_t e = s->out[b]; e < s->out[b + 1]; e++)
+        if (s->to[e] == b && !s->is_header[b])
+            return true;
+    return false;
+}
+
+/* A component is complete: ROOT and what lies above it on the stack go to nodes[at…]. */
+static uint32_t take_component(struct search *s, uint32_t root, uint32_t *n_stack, uint32_t at,
+                               uint32_t parent) {
+    struct region found = {.begin = at, .parent = parent, .lowest = root};
+    uint32_t b;
+    do {
+        b = s->stack[--*n_stack];
+        s->on_stack[b] = 0;
+        s->nodes[at++] = b;
+        if (b < found.lowest)
+            found.lowest = b;
+    } while (b != root);
+    found.end = at;
+    if (has_cycle(s, found.begin, found.end))
+        *PM_PUSH(s, waiting) = found;
+    return at;
+}
+
+/* Goes depth-first through what ROOT reaches in its region; components go to nodes[at…]. */
+static uint32_t walk(struct search *s, uint32_t root, uint32_t *n_visited, uint32_t at,
+                     uint32_t parent) {
+    uint32_t depth = 0, n_stack = 0;
+    s->path[depth++] = root;
+    s->visit[root] = NOT_SEEN;
+    while (depth > 0) {
+        uint32_t b = s->path[depth - 1];
+        if (s->visit[b] == NOT_SEEN) {
+            s->visit[b] = s->low[b] = (*n_visited)++;
+            s->next[b] = s->out[b];
+            s->stack[n_stack++] = b;
+            s->on_stack[b] = 1;
+        }
+        bool descends = false;
+        for (; s->next[b] < s->out[b + 1] && !descends; s->next[b]++) {
+            uint32_t to = s->to[s->next[b]];
+            if (!is_edge(s, b, to))
+                continue;
+            descends = s->visit[to] == NOT_SEEN;
+            if (descends)
+                s->path[depth++] = to;
+            else if (s->on_stack[to] && s->visit[to] < s->low[b])
+                s->low[b] = s->visit[to];
+        }
+        if (descends)
+            continue;
+        depth--;
+        if (depth > 0 && s->low[b] < s->low[s->path[depth - 1]])
+            s->low[s->path[depth - 1]] = s->low[b];
+        if (s->low[b] == s->visit[b])
+            at = take_component(s, b, &n_stack, at, parent);
+    }
+    return at;
+}
+
+static int compare_lowest(const void *left, const void *right) {
+    const struct region *a = left, *b = right;
+    return a->lowest > b->lowest ? -1 : a->lowest < b->lowest;
+}
+
+/* Splits nodes[begin] … nodes[end − 1] into components; those with cycles wait to be looked at, so
+   that the one with the lowest address comes first. */
+static void split(struct search *s, uint32_t begin, uint32_t end, uint32_t parent) {
+    uint32_t n_visited = 0, at = begin, number = ++s->n_regions;
+    uint32_t *members = pm_alloc(end - begin, sizeof *members);
+    size_t first = s->n_waiting;
+    memcpy(members, s->nodes + begin, (end - begin) * sizeof *members);
+    for (uint32_t i = 0; i < end - begin; i++) {
+        s->region[members[i]] = number;
+        s->visit[members[i]] = NOT_SEEN;
+    }
+    for (uint32_t i = 0; i < end - begin; i++)
+        if (s->visit[members[i]] == NOT_SEEN)
+            at = walk(s, members[i], &n_visited, at, parent);
+    if (s->n_waiting - first > 1)
+        qsort(s->waiting + first, s->n_waiting - first, sizeof *s->waiting, compare_lowest);
+    free(members);
 }
 
 /* ---- loops --------------------------------------------------------------------------------------
  */
 
-static void add_entering(struct walk *w, uint32_t node, uint32_t from) {
-    uint32_t head = w->entering[node];
-    if (head && w->links[head - 1].node == from)
-        return;
-    *PM_PUSH(w, links) = (struct link){from, head};
-    w->entering[node] = (uint32_t)w->n_links;
+/* 0: no edge leads to B from outside its region; 1: some do; 2: all of them are landings. */
+static int how_entered(const struct search *s, uint32_t b) {
+    bool from_outside = s->entered[b] & 1;
+    for (uint32_t e = s->in[b]; e < s->in[b + 1] && !from_outside; e++)
+        from_outside = s->region[s->from[e]] != s->region[b];
+    return from_outside ? 1 : s->entered[b] ? 2 : 0;
 }
 
-static void collect_entering(struct walk *w) {
-    const struct pm_edge *edges = w->structure->edges + w->routine->first_edge;
-    uint32_t first_block = w->routine->first_block;
-    for (uint32_t e = 0; e < w->routine->n_edges; e++) {
-        if (edges[e].to == PM_NONE)
-            continue;
-        uint32_t from = edges[e].from == PM_NONE ? ENTRY : w->node_of[edges[e].from - first_block];
-        uint32_t to = w->node_of[edges[e].to - first_block];
-        if (!is_ancestor(w, to, from))
-            add_entering(w, to, from);
+/* Makes a loop of REGION.  Of several entries the lowest that is not a mere landing is `header`;
+   of none (unreachable code) the lowest basic block. */
+static uint32_t make_loop(struct search *s, const struct region *region) {
+    uint32_t number = ++s->n_regions, header = PM_NONE, landing = PM_NONE, n_entries = 0;
+    for (uint32_t i = region->begin; i < region->end; i++)
+        s->region[s->nodes[i]] = number;
+    for (uint32_t i = region->begin; i < region->end; i++) {
+        uint32_t b = s->nodes[i];
+        int entered = how_entered(s, b);
+        if (entered == 1 && b < header)
+            header = b;
+        if (entered == 2 && b < landing)
+            landing = b;
+        s->is_header[b] = entered != 0;
+        n_entries += entered != 0;
     }
+    if (header == PM_NONE)
+        header = landing != PM_NONE ? landing : region->lowest;
+    s->is_header[header] = 1;
+    uint32_t index = (uint32_t)s->loops->n_loops, first_block = s->routine->first_block;
+    uint32_t depth = region->parent == PM_NONE ? 1 : s->loops->loops[region->parent].depth + 1;
+    *PM_PUSH(s->loops, loops) = (struct pm_loop){.header = first_block + header,
+                                                 .parent = region->parent,
+                                                 .depth = depth,
+                                                 .irreducible = n_entries > 1};
+    for (uint32_t i = region->begin; i < region->end; i++)
+        s->loops->block_loop[first_block + s->nodes[i]] = index;
+    return index;
 }
 
-static uint32_t add_to_body(struct walk *w, uint32_t head, uint32_t node, uint32_t n_body) {
-    if (node != head && w->mark[node] != head) {
-        w->mark[node] = head;
-        w->body[n_body++] = node;
-    }
-    return n_body;
-}
-
-/* The loop that back edges to HEAD make, if any: walks from their sources against the edges, inner
-   loops already shrunk to their headers, until it stands at HEAD. */
-static void find_loop_at(struct walk *w, uint32_t head, const uint32_t *sources,
-                         uint32_t n_sources) {
-    uint32_t n_body = 0;
-    for (uint32_t i = 0; i < n_sources; i++)
-        n_body = add_to_body(w, head, find(w, sources[i]), n_body);
-    w->is_header[head] = n_sources > 0;
-    for (uint32_t i = 0; i < n_body; i++)
-        for (uint32_t l = w->entering[w->body[i]]; l; l = w->links[l - 1].next) {
-            uint32_t from = find(w, w->links[l - 1].node);
-            if (is_ancestor(w, head, from)) {
-                n_body = add_to_body(w, head, from, n_body);
-            } else {
-                w->irreducible[head] = 1;
-                add_entering(w, head, from);
-            }
-        }
-    for (uint32_t i = 0; i < n_body; i++) {
-        w->header[w->body[i]] = head;
-        w->set[w->body[i]] = head;
-    }
-}
-
-static void find_loops_of_nodes(struct walk *w) {
-    /* back edges, by target */
-    const struct pm_edge *edges = w->structure->edges + w->routine->first_edge;
-    uint32_t first_block = w->routine->first_block;
-    uint32_t *first = pm_alloc(w->n_nodes + 1, sizeof *first);
-    uint32_t *sources = pm_alloc(w->routine->n_edges, sizeof *sources);
-    for (int filling = 0; filling < 2; filling++) {
-        for (uint32_t e = 0; e < w->routine->n_edges; e++) {
-            if (edges[e].to == PM_NONE || edges[e].from == PM_NONE)
-                continue;
-            uint32_t from = w->node_of[edges[e].from - first_block];
-            uint32_t to = w->node_of[edges[e].to - first_block];
-            if (!is_ancestor(w, to, from))
-                continue;
-            if (filling)
-                sources[--first[to]] = from;
-            else
-                first[to]++;
-        }
-        for (uint32_t node = 1; !filling && node <= w->n_nodes; node++)
-            first[node] += first[node - 1];
-    }
-    for (uint32_t head = w->n_nodes - 1; head > ENTRY; head--)
-        find_loop_at(w, head, sources + first[head], first[head + 1] - first[head]);
-    free(first);
-    free(sources);
-}
-
-/* From headers to the list of loops; in preorder, so parents come first. */
-static void list_loops(const struct walk *w, struct pm_loops *loops) {
-    uint32_t *loop_at = pm_alloc(w->n_nodes, sizeof *loop_at);
-    uint32_t first_block = w->routine->first_block;
-    loop_at[ENTRY] = PM_NONE;
-    for (uint32_t node = 1; node < w->n_nodes; node++) {
-        uint32_t around = loop_at[w->header[node]];
-        if (w->is_header[node]) {
-            loop_at[node] = (uint32_t)loops->n_loops;
-            uint32_t depth = around == PM_NONE ? 1 : loops->loops[around].depth + 1;
-            *PM_PUSH(loops, loops) =
-                (struct pm_loop){.routine = (uint32_t)(w->routine - w->structure->routines),
-                                 .header = first_block + w->block_of[node],
-                                 .parent = around,
-                                 .depth = depth,
-                                 .irreducible = w->irreducible[node]};
-            around = loop_at[node];
-        }
-        loops->block_loop[first_block + w->block_of[node]] = around;
-    }
-    free(loop_at);
-}
-
-static void find_loops_of(const struct pm_structure *structure, const struct pm_routine *routine,
+static void find_loops_of(const struct pm_structure *structure, uint32_t r,
                           struct pm_loops *loops) {
-    uint32_t n_nodes = routine->n_blocks + 1;
-    /* one allocation: 11 arrays of at most n_nodes + 1 elements, and the successors */
-    uint32_t *room = pm_alloc((size_t)11 * (n_nodes + 1) + routine->n_edges, sizeof *room);
+    const struct pm_routine *routine = &structure->routines[r];
+    size_t n = routine->n_blocks, first = loops->n_loops;
+    uint32_t *room = pm_alloc(13 * (n + 1) + 2 * (size_t)routine->n_edges, sizeof *room);
     uint32_t *at = room;
-#define TAKE(n) ((at += (n)) - (n))
-    struct walk w = {.structure = structure, .routine = routine, .n_nodes = n_nodes};
-    w.first = TAKE(n_nodes + 1);
-    w.node_of = TAKE(n_nodes);
-    w.block_of = TAKE(n_nodes);
-    w.last = TAKE(n_nodes);
-    w.set = TAKE(n_nodes);
-    w.header = TAKE(n_nodes);
-    w.entering = TAKE(n_nodes);
-    w.body = TAKE(n_nodes);
-    w.mark = TAKE(n_nodes);
-    w.successors = TAKE(routine->n_edges);
-    w.is_header = (uint8_t *)TAKE(n_nodes);
-    w.irreducible = (uint8_t *)TAKE(n_nodes);
+#define TAKE(count) ((at += (count)) - (count))
+    struct search s = {.routine = routine, .loops = loops};
+    s.out = TAKE(n + 1);
+    s.in = TAKE(n + 1);
+    s.nodes = TAKE(n);
+    s.region = TAKE(n);
+    s.visit = TAKE(n);
+    s.low = TAKE(n);
+    s.next = TAKE(n);
+    s.path = TAKE(n);
+    s.stack = TAKE(n);
+    s.to = TAKE(routine->n_edges);
+    s.from = TAKE(routine->n_edges);
+    s.entered = (uint8_t *)TAKE(n);
+    s.is_header = (uint8_t *)TAKE(n);
+    s.on_stack = (uint8_t *)TAKE(n);
 #undef TAKE
-    for (uint32_t node = 0; node < n_nodes; node++)
-        w.set[node] = node;
-    collect_successors(&w);
-    number_blocks(&w);
-    collect_entering(&w);
-    find_loops_of_nodes(&w);
-    list_loops(&w, loops);
-    free(w.links);
+    for (uint32_t b = 0; b < n; b++)
+        s.nodes[b] = b;
+    collect_graph(&s, structure->edges + routine->first_edge);
+    split(&s, 0, (uint32_t)n, PM_NONE);
+    while (s.n_waiting > 0) {
+        struct region region = s.waiting[--s.n_waiting];
+        split(&s, region.begin, region.end, make_loop(&s, &region));
+    }
+    for (size_t l = first; l < loops->n_loops; l++)
+        loops->loops[l].routine = r;
+    free(s.waiting);
     free(room);
 }
 
@@ -277,10 +252,10 @@ void pm_find_loops(struct pm_lifted *lifted) {
     loops->block_loop = pm_alloc(structure->n_blocks, sizeof *loops->block_loop);
     loops->first_loop = pm_alloc(structure->n_routines + 1, sizeof *loops->first_loop);
     memset(loops->block_loop, 0xff, structure->n_blocks * sizeof *loops->block_loop);
-    for (size_t r = 0; r < structure->n_routines; r++) {
+    for (uint32_t r = 0; r < structure->n_routines; r++) {
         loops->first_loop[r] = (uint32_t)loops->n_loops;
         if (structure->routines[r].n_blocks > 0)
-            find_loops_of(structure, &structure->routines[r], loops);
+            find_loops_of(structure, r, loops);
     }
     loops->first_loop[structure->n_routines] = (uint32_t)loops->n_loops;
     pm_free_loops(lifted->loops);
