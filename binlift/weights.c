@@ -106,12 +106,13 @@ static void share(struct estimate *e, uint32_t v, double weight) {
             n_others++;
     }
     double scale = exits > weight ? weight / exits : 1;
+    double left = weight > exits * scale ? weight - exits * scale : 0; /* rounding may go below */
     for (uint32_t i = flow->first_out[v]; i < flow->first_out[v + 1]; i++) {
         uint32_t edge = flow->out[i];
         if (e->exited[edge] != PM_NONE)
             e->weights[edge] *= scale;
         else if (flow->edges[edge].kind != PM_EDGE_NO_RETURN)
-            e->weights[edge] = (weight - exits * scale) / n_others;
+            e->weights[edge] = left / n_others;
     }
 }
 
