@@ -72,7 +72,9 @@ static void complete(struct pm_raw_builder *builder) {
     pm_raw_add_u64(builder, XXH3_64bits(builder->bytes, builder->used));
 }
 
-void pm_raw_builder_free(struct pm_raw_builder *builder) { pm_unmap(builder->bytes, builder->room); }
+void pm_raw_builder_free(struct pm_raw_builder *builder) {
+    pm_unmap(builder->bytes, builder->room);
+}
 
 /* ---- file ------------------------------------------------------------------------------------ */
 

@@ -99,31 +99,40 @@ static void check_group(const struct pm_group_histogram *group, const struct exp
     assert_true(found.distance_sum == expected->distance_sum);
 }
 
+/* What each of COUNT accesses must add; the number of blocks touched into N_BLOCKS. */
+static struct expected *expect_trace(const struct pmodel_access *trace, size_t count,
+                                     unsigned shift, size_t *n_blocks) {
+    struct expected *expected = calloc(count, sizeof *expected);
+    struct stack stack = {0};
+    assert_non_null(expected);
+    for (size_t i = 0; i < count; i++) {
+        uint64_t last = (trace[i].address + trace[i].size_bytes - 1) >> shift;
+        for (uint64_t block = trace[i].address >> shift; block <= last; block++)
+            expect_touch(&expected[i], trace[i].kind, stack_touch(&stack, block));
+    }
+    *n_blocks = stack.used;
+    free(stack.blocks);
+    return expected;
+}
+
 /* Checks COUNT accesses that are already grouped 0…BATCH−1 within each batch. */
-static void check_trace(const struct pmodel_access *trace, size_t count, unsigned shift,
+static void check_trace(const struct pmodel_access *trace, size_t count,
+                        const struct expected *expected, size_t n_blocks, unsigned shift,
                         enum pm_reuse_variant variant) {
     struct pm_reuse *reuse = pm_reuse_new(shift, LEAST_CAPACITY, variant);
-    struct stack stack = {0};
     assert_non_null(reuse);
     for (size_t from = 0; from < count; from += BATCH) {
         size_t n_batch = count - from < BATCH ? count - from : BATCH;
-        struct expected expected[BATCH] = {{0}};
         pm_reuse_accesses(reuse, BATCH, trace + from, n_batch);
         assert_false(reuse->failed);
-        for (size_t i = 0; i < n_batch; i++) {
-            const struct pmodel_access *access = &trace[from + i];
-            uint64_t last = (access->address + access->size_bytes - 1) >> shift;
-            for (uint64_t block = access->address >> shift; block <= last; block++)
-                expect_touch(&expected[i], access->kind, stack_touch(&stack, block));
-            check_group(&reuse->histograms[access->group], &expected[i]);
-        }
+        for (size_t i = 0; i < n_batch; i++)
+            check_group(&reuse->histograms[trace[from + i].group], &expected[from + i]);
         memset(reuse->histograms, 0, BATCH * sizeof *reuse->histograms);
         pm_arena_free(&reuse->arena);
         reuse->arena = (struct pm_arena){0};
     }
-    assert_int_equal(reuse->n_blocks, stack.used);
+    assert_int_equal(reuse->n_blocks, n_blocks);
     pm_reuse_free(reuse);
-    free(stack.blocks);
 }
 
 /* ---- traces ---------------------------------------------------------------------------------- */
@@ -184,16 +193,19 @@ static struct pmodel_access *make_trace(address_function *address, size_t count)
 
 static void check_pattern(address_function *address) {
     static const unsigned shifts[] = {0, 3, 6, 12, 21};
-    enum { COUNT = 20000 };
-    for (unsigned i = 0; i < sizeof shifts / sizeof *shifts; i++)
-        for (unsigned variant = 0; variant <= pm_reuse_best_variant(); variant++) {
-            random_state = 42 + i;
-            /* One-byte blocks touch up to 200 blocks an access: fewer accesses do. */
-            size_t count = shifts[i] == 0 ? COUNT / 20 : COUNT;
-            struct pmodel_access *trace = make_trace(address, count);
-            check_trace(trace, count, shifts[i], (enum pm_reuse_variant)variant);
-            free(trace);
-        }
+    enum { COUNT = 10000 };
+    for (unsigned i = 0; i < sizeof shifts / sizeof *shifts; i++) {
+        /* One-byte blocks touch up to 200 blocks an access: fewer accesses do. */
+        size_t count = shifts[i] == 0 ? COUNT / 10 : COUNT, n_blocks;
+        random_state = 42 + i;
+        struct pmodel_access *trace = make_trace(address, count);
+        struct expected *expected = expect_trace(trace, count, shifts[i], &n_blocks);
+        for (unsigned variant = 0; variant <= pm_reuse_best_variant(); variant++)
+            check_trace(trace, count, expected, n_blocks, shifts[i],
+                        (enum pm_reuse_variant)variant);
+        free(expected);
+        free(trace);
+    }
 }
 
 #define PATTERN(name)                                                                              \

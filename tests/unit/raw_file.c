@@ -1,0 +1,321 @@
+/* The raw file: what the runtime writes, the command reads; and a file that is cut off, damaged, of
+   another version or absurd gets a sentence with its name. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <xxhash.h>
+
+#include "core/raw_read.h"
+#include "runtime/raw_write.h"
+
+/* ---- a small file ---------------------------------------------------------------------------- */
+
+static void add_words(struct pm_raw_builder *builder, const uint64_t *words, size_t count) {
+    for (size_t i = 0; i < count; i++)
+        pm_raw_add_u64(builder, words[i]);
+}
+
+static void add_meta(struct pm_raw_builder *builder) {
+    const uint64_t words[] = {4711, 1, 1700000000000000000, 2000, 1000, 2, 3, PM_RAW_FORKED};
+    pm_raw_section_begin(builder, PM_RAW_META);
+    add_words(builder, words, 8);
+    pm_raw_section_end(builder);
+}
+
+static void add_module(struct pm_raw_builder *builder) {
+    const uint64_t build_id[3] = {0x0102, 0, 0};
+    pm_raw_section_begin(builder, PM_RAW_MODULE);
+    pm_raw_add_u64(builder, 0xabcdef);
+    pm_raw_add_u32(builder, 3);  /* counters */
+    pm_raw_add_u32(builder, 5);  /* groups */
+    pm_raw_add_u32(builder, 10); /* first counter */
+    pm_raw_add_u32(builder, 20);
+    add_words(builder, build_id, 3);
+    pm_raw_section_end(builder);
+}
+
+static void add_counters(struct pm_raw_builder *builder, uint64_t module, size_t count) {
+    const uint64_t words[] = {module, 1, 100, 0, UINT64_MAX, 7};
+    pm_raw_section_begin(builder, PM_RAW_COUNTERS);
+    add_words(builder, words, 2 + count);
+    pm_raw_section_end(builder);
+}
+
+struct histogram_head {
+    uint64_t module, thread, block_bytes;
+    uint32_t group, n_bins;
+    uint64_t cold_loads, cold_stores, n_blocks;
+};
+
+static const struct histogram_head usual_head = {0, 1, 64, 4, 2, 6, 7, 13};
+static const struct pm_raw_bin usual_bins[2] = {{0, 0, 50, 60, 0}, {256, 257, 3, 1, 1026}};
+
+static void add_histogram(struct pm_raw_builder *builder, const struct histogram_head *head,
+                          const struct pm_raw_bin *bins, size_t n_bins) {
+    pm_raw_section_begin(builder, PM_RAW_HISTOGRAM);
+    pm_raw_add(builder, head, sizeof *head);
+    pm_raw_add(builder, bins, n_bins * sizeof *bins);
+    pm_raw_section_end(builder);
+}
+
+static void add_note(struct pm_raw_builder *builder, const char *text, size_t bytes) {
+    pm_raw_section_begin(builder, PM_RAW_NOTE);
+    pm_raw_add(builder, text, bytes);
+    pm_raw_section_end(builder);
+}
+
+static void add_usual(struct pm_raw_builder *builder) {
+    pm_raw_begin(builder);
+    add_meta(builder);
+    add_module(builder);
+    add_counters(builder, 0, 3);
+    add_histogram(builder, &usual_head, usual_bins, 2);
+    add_note(builder, "five words of some note", 24);
+}
+
+static char folder[] = "/tmp/pmodel-raw-XXXXXX";
+static char path[4400];
+
+static int make_folder(void **state) {
+    (void)state;
+    const char *parent = getenv("TMP");
+    if (parent)
+        snprintf(path, sizeof path, "%s/raw-XXXXXX", parent);
+    else
+        snprintf(path, sizeof path, "%s", folder);
+    return mkdtemp(path) ? 0 : -1;
+}
+
+/* Saves BUILDER in the folder; the name that it got is the result's. */
+static char *save(struct pm_raw_builder *builder, uint64_t id) {
+    char *name = calloc(1, 4400);
+    pm_raw_save(builder, path, id, name, 4400);
+    assert_int_not_equal(name[0], 0);
+    pm_raw_builder_free(builder);
+    return name;
+}
+
+static char *read_bytes(const char *name, size_t *n_bytes) {
+    FILE *file = fopen(name, "rb");
+    assert_non_null(file);
+    char *bytes = malloc(1 << 16);
+    *n_bytes = fread(bytes, 1, 1 << 16, file);
+    fclose(file);
+    return bytes;
+}
+
+/* ---- what comes back ------------------------------------------------------------------------- */
+
+static void check_usual(const struct pm_raw *raw) {
+    assert_int_equal(raw->process_id, 4711);
+    assert_int_equal(raw->wall_ns, 2000);
+    assert_int_equal(raw->n_threads, 2);
+    assert_int_equal(raw->n_missed_jumps, 3);
+    assert_int_equal(raw->flags, PM_RAW_FORKED);
+    assert_int_equal(raw->n_modules, 1);
+    assert_int_equal(raw->modules[0].structure_hash, 0xabcdef);
+    assert_int_equal(raw->modules[0].first_counter, 10);
+    assert_int_equal(raw->modules[0].build_id[1], 1);
+    assert_int_equal(raw->n_counters, 1);
+    assert_int_equal(raw->counters[0].thread, 1);
+    assert_int_equal(raw->counters[0].counts[0], 100);
+    assert_int_equal(raw->counters[0].counts[2], UINT64_MAX);
+    assert_int_equal(raw->n_histograms, 1);
+    const struct pm_raw_histogram *histogram = &raw->histograms[0];
+    assert_int_equal(histogram->group, 4);
+    assert_int_equal(histogram->n_blocks, 13);
+    assert_int_equal(histogram->histogram.block_bytes, 64);
+    assert_true(histogram->histogram.cold_stores == 7);
+    assert_true(histogram->histogram.bins[1].mean == 256.5);
+    assert_true(histogram->histogram.bins[1].loads == 3);
+    assert_int_equal(raw->n_notes, 1);
+    assert_string_equal(raw->notes[0], "five words of some note");
+}
+
+static void what_is_written_is_read(void **state) {
+    (void)state;
+    struct pm_raw_builder builder = {0};
+    struct pm_error err = {0};
+    add_usual(&builder);
+    char *name = save(&builder, 1);
+    struct pm_raw *raw = pm_raw_read(name, &err);
+    assert_non_null(raw);
+    check_usual(raw);
+    pm_raw_free(raw);
+    free(name);
+}
+
+static void a_second_file_of_a_process_gets_another_name(void **state) {
+    (void)state;
+    struct pm_raw_builder one = {0}, two = {0};
+    add_usual(&one);
+    add_usual(&two);
+    char *first = save(&one, 77), *second = save(&two, 77);
+    assert_string_equal(strrchr(first, '/'), "/77.raw");
+    assert_string_equal(strrchr(second, '/'), "/77-2.raw");
+    free(first);
+    free(second);
+}
+
+static void a_file_that_cannot_be_written_leaves_nothing(void **state) {
+    (void)state;
+    struct pm_raw_builder builder = {0};
+    char name[4400] = "unchanged";
+    add_usual(&builder);
+    pm_raw_save(&builder, "/nonexistent/folder", 1, name, sizeof name);
+    assert_string_equal(name, "");
+    pm_raw_builder_free(&builder);
+}
+
+/* ---- what is refused ------------------------------------------------------------------------- */
+
+static void assert_refused(const void *bytes, size_t n_bytes, const char *why) {
+    struct pm_error err = {0};
+    struct pm_raw *raw = pm_raw_read_memory(bytes, n_bytes, "some.raw", &err);
+    assert_null(raw);
+    assert_int_equal(strncmp(err.text, "some.raw: ", 10), 0);
+    if (why && !strstr(err.text, why))
+        fail_msg("\"%s\" does not say \"%s\"", err.text, why);
+}
+
+static char *exact_copy(const char *bytes, size_t n_bytes) {
+    char *copy = malloc(n_bytes ? n_bytes : 1);
+    memcpy(copy, bytes, n_bytes);
+    return copy;
+}
+
+static char *usual_bytes(size_t *n_bytes) {
+    struct pm_raw_builder builder = {0};
+    add_usual(&builder);
+    char *name = save(&builder, 5), *bytes = read_bytes(name, n_bytes);
+    unlink(name);
+    free(name);
+    return bytes;
+}
+
+static void a_file_cut_off_anywhere_is_refused(void **state) {
+    (void)state;
+    size_t n_bytes;
+    char *bytes = usual_bytes(&n_bytes);
+    for (size_t length = 0; length < n_bytes; length++) {
+        char *cut = exact_copy(bytes, length);
+        assert_refused(cut, length, length < 8 ? "not a raw file" : "damaged raw file");
+        free(cut);
+    }
+    free(bytes);
+}
+
+static void a_byte_changed_anywhere_is_refused(void **state) {
+    (void)state;
+    size_t n_bytes;
+    char *bytes = usual_bytes(&n_bytes);
+    for (size_t i = 0; i < n_bytes; i++)
+        for (unsigned bit = 0; bit < 8; bit++) {
+            char *damaged = exact_copy(bytes, n_bytes);
+            damaged[i] ^= (char)(1 << bit);
+            assert_refused(damaged, n_bytes, NULL);
+            free(damaged);
+        }
+    free(bytes);
+}
+
+/* The same with a checksum that matches: the sections' own checks must hold, and where a change is
+   a possible content, it is read without a fault. */
+static void a_wrong_file_with_a_right_checksum_does_no_harm(void **state) {
+    (void)state;
+    size_t n_bytes, n_refused = 0;
+    char *bytes = usual_bytes(&n_bytes);
+    for (size_t i = sizeof(struct pm_raw_header); i + 8 < n_bytes; i++)
+        for (unsigned bit = 0; bit < 8; bit++) {
+            char *damaged = exact_copy(bytes, n_bytes);
+            damaged[i] ^= (char)(1 << bit);
+            uint64_t checksum = XXH3_64bits(damaged, n_bytes - 8);
+            memcpy(damaged + n_bytes - 8, &checksum, 8);
+            struct pm_error err = {0};
+            struct pm_raw *raw = pm_raw_read_memory(damaged, n_bytes, "some.raw", &err);
+            n_refused += raw == NULL;
+            pm_raw_free(raw);
+            free(damaged);
+        }
+    assert_true(n_refused > 500);
+    free(bytes);
+}
+
+static void another_version_is_named(void **state) {
+    (void)state;
+    size_t n_bytes;
+    char *bytes = usual_bytes(&n_bytes);
+    uint32_t version = PM_RAW_VERSION + 1;
+    memcpy(bytes + offsetof(struct pm_raw_header, version), &version, sizeof version);
+    assert_refused(bytes, n_bytes, "version 2");
+    assert_refused("GIF89a..........................", 32, "not a raw file");
+    free(bytes);
+}
+
+static void assert_content_refused(struct pm_raw_builder *builder) {
+    size_t n_bytes;
+    char *name = save(builder, 9), *bytes = read_bytes(name, &n_bytes);
+    assert_refused(bytes, n_bytes, "section");
+    unlink(name);
+    free(name);
+    free(bytes);
+}
+
+static void sections_that_do_not_fit_each_other_are_refused(void **state) {
+    (void)state;
+    for (unsigned fault = 0; fault < 13; fault++) {
+        struct pm_raw_builder builder = {0};
+        struct histogram_head head = usual_head;
+        struct pm_raw_bin bins[2] = {usual_bins[0], usual_bins[1]};
+        pm_raw_begin(&builder);
+        add_meta(&builder);
+        if (fault != 0)
+            add_module(&builder);
+        add_counters(&builder, fault == 1, fault == 2 ? 4 : fault == 3 ? 2 : 3);
+        head.module = fault == 4;
+        head.group = fault == 5 ? 5 : 4;
+        head.n_bins = fault == 6 ? UINT32_MAX : 2;
+        head.block_bytes = fault == 7 ? 96 : 64;
+        bins[1].low = fault == 8 ? 258 : 256;
+        bins[0].high = fault == 9 ? 256 : 0;
+        bins[1].distance_sum = fault == 10 ? 5 : 1026;
+        add_histogram(&builder, &head, bins, 2);
+        if (fault == 11)
+            add_meta(&builder);
+        add_note(&builder, "text", fault == 12 ? 4 : 5);
+        assert_content_refused(&builder);
+    }
+}
+
+static void files_that_are_not_there_or_not_files_are_named(void **state) {
+    (void)state;
+    struct pm_error err = {0};
+    assert_null(pm_raw_read("/nonexistent/1.raw", &err));
+    assert_non_null(strstr(err.text, "/nonexistent/1.raw"));
+    assert_null(pm_raw_read("/", &err));
+    assert_non_null(strstr(err.text, "not a raw file"));
+    assert_null(pm_raw_read("/dev/null", &err));
+    assert_non_null(strstr(err.text, "/dev/null"));
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_is_written_is_read),
+        cmocka_unit_test(a_second_file_of_a_process_gets_another_name),
+        cmocka_unit_test(a_file_that_cannot_be_written_leaves_nothing),
+        cmocka_unit_test(a_file_cut_off_anywhere_is_refused),
+        cmocka_unit_test(a_byte_changed_anywhere_is_refused),
+        cmocka_unit_test(a_wrong_file_with_a_right_checksum_does_no_harm),
+        cmocka_unit_test(another_version_is_named),
+        cmocka_unit_test(sections_that_do_not_fit_each_other_are_refused),
+        cmocka_unit_test(files_that_are_not_there_or_not_files_are_named),
+    };
+    return cmocka_run_group_tests(tests, make_folder, NULL);
+}
