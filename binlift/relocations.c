@@ -147,9 +147,9 @@ static bool plt_target(const struct pm_lifted *lifted, uint64_t entry, uint64_t 
                        const char **name) {
     enum { LONGEST_ENTRY = 16, N_INSTRUCTIONS = 2 };
     const uint8_t *bytes = pm_image_at(&lifted->image, entry, LONGEST_ENTRY);
-    const uint8_t *end = bytes + LONGEST_ENTRY;
     if (!bytes)
         return false;
+    const uint8_t *end = bytes + LONGEST_ENTRY;
     for (unsigned i = 0; i < N_INSTRUCTIONS; i++) {
         struct pm_insn insn;
         uint64_t slot;
