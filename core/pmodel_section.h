@@ -42,8 +42,9 @@ enum pm_record_kind {
     /* str compiler ("GNU C17 12.2.0"), str options of interest ("-O3 -march=…"). */
     PM_RECORD_PRODUCER = 2,
     /* u loop, u parent loop, u depth (1 = outermost), str file, u line of the loop,
-       u last line of a statement in it (0 unknown), str trip count (latch executions, as GCC prints
-       the expression; "" unknown), u unroll factor (1 = not unrolled), u enum pm_loop_flags. */
+       u last line of a statement in it (0 unknown), str trip count (latch executions before
+       vectorising and unrolling, in the program's variables: "n - 1"; "…" stands for what has no
+       name; string 0 unknown), u unroll factor (1 = not unrolled), u enum pm_loop_flags. */
     PM_RECORD_LOOP = 3,
     /* u object, str name (source name; "?" if it has none), str type as the language writes it,
        u enum pm_object_kind. */
@@ -51,7 +52,9 @@ enum pm_record_kind {
     /* u reference, u loop, u object, u enum pm_reference_flags, u size in bytes (0 unknown),
        str source text of the access, str file, u line, u number of levels; then for each level,
        innermost loop first: u loop, u enum pm_stride_kind, and for PM_STRIDE_CONSTANT s bytes an
-       iteration, for PM_STRIDE_SYMBOLIC str expression; nothing more for the other kinds. */
+       iteration of the loop as it is emitted (vectorising and unrolling multiply it), for
+       PM_STRIDE_SYMBOLIC str expression; nothing more for the other kinds.  The levels are all
+       loops around the reference's loop, itself first. */
     PM_RECORD_REFERENCE = 5,
     /* at, u basic block, u loop: a basic block of the final CFG starts here. */
     PM_RECORD_BLOCK = 6,

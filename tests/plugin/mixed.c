@@ -53,7 +53,7 @@ stop:
     return stack[top - 1];
 }
 
-__attribute__((cold, noreturn)) static void give_up(const char *why) {
+__attribute__((cold, noreturn, noinline)) static void give_up(const char *why) {
     fprintf(stderr, "%s\n", why);
     exit(3);
 }

@@ -1,0 +1,198 @@
+# The plugin leaves code, debug information and diagnostics alone; what it says of known loops is
+# right; a compiler that it does not fit gets a sentence.
+# time limit: 600 s
+# shellcheck shell=bash
+. "$TOP/tests/lib.sh"
+
+SOURCES=$TOP/tests/plugin
+APPS=$TOP/bench/apps
+PLUGIN=$BUILD/lib/pmodel/pmodel.so
+# Debug information names all options, so -fplugin too, unless told not to.
+SAME="-gno-record-gcc-switches"
+
+gcc-12 -std=gnu11 -O2 -Wall -Wextra -Werror -I"$TOP" -o dump_section "$SOURCES/dump_section.c" ||
+    fail "the dumper of the section compiles" "gcc-12 failed"
+
+compiler_of() {
+    case $1 in
+    *.f90) echo gfortran-12 ;;
+    *.cc) echo g++-12 ;;
+    *) echo gcc-12 ;;
+    esac
+}
+
+# Every section but ours, with its name and bytes.
+contents() {
+    objdump -s "$1" | grep -v 'file format' |
+        awk '/^Contents of section/ { show = $4 !~ /\.pmodel:|\.group:|build-id:/ } show'
+}
+
+same_contents() {
+    contents "$1" >plain.contents && contents "$2" >marked.contents &&
+        cmp plain.contents marked.contents
+}
+
+# same_object SOURCE OPTION...: code, tables, debug information and diagnostics of an object file.
+same_object() {
+    local source=$1 compiler
+    shift
+    compiler=$(compiler_of "$source")
+    "$compiler" "$@" $SAME -Wall -c -o plain.o "$source" 2>plain.err || { cat plain.err; return 1; }
+    "$compiler" "$@" $SAME -Wall -fplugin="$PLUGIN" -c -o marked.o "$source" 2>marked.err ||
+        { cat marked.err; return 1; }
+    cmp plain.err marked.err && same_contents plain.o marked.o &&
+        readelf -SW marked.o | grep '\.pmodel' >/dev/null && ./dump_section marked.o >marked.dump
+}
+
+for source in "$SOURCES"/mixed.c "$SOURCES"/mixed.cc "$SOURCES"/strides.f90 "$APPS"/heat/heat.c \
+    "$APPS"/cg/cg.c "$APPS"/adi/adi.f90; do
+    name=$(basename "$source")
+    while read -r options; do
+        # shellcheck disable=SC2086
+        check "$name: nothing but .pmodel changes with $options" same_object "$source" $options
+    done <<'OPTIONS'
+-O0 -g
+-Og -g
+-O1
+-O2 -g
+-O3 -g
+-Os -g
+-O3 -g -march=x86-64-v3
+-Ofast -march=x86-64-v4 -funroll-loops
+-O2 -g -fPIC -ffunction-sections
+-O2 -g -fopenmp
+OPTIONS
+done
+
+# same_program SOURCE OPTION...: of a linked program; with -flto code is made at the link.
+same_program() {
+    local source=$1 compiler
+    shift
+    compiler=$(compiler_of "$source")
+    "$compiler" "$@" $SAME -o plain.exe "$source" -lm &&
+        "$compiler" "$@" $SAME -fplugin="$PLUGIN" -o marked.exe "$source" -lm || return 1
+    for section in .text .rodata .eh_frame; do
+        objcopy -O binary -j $section plain.exe plain.bytes &&
+            objcopy -O binary -j $section marked.exe marked.bytes &&
+            cmp plain.bytes marked.bytes || return 1
+    done
+    ./dump_section marked.exe >marked.dump
+}
+for source in "$SOURCES"/mixed.c "$SOURCES"/mixed.cc "$APPS"/adi/adi.f90; do
+    name=$(basename "$source")
+    check "$name: the same program with -flto" same_program "$source" -O3 -flto
+    check "$name: the same program with --gc-sections" same_program "$source" -O2 \
+        -ffunction-sections -Wl,--gc-sections
+done
+
+same_diagnostics() {
+    gcc-12 "$@" -c -o /dev/null "$SOURCES/warnings.c" 2>plain.err
+    gcc-12 "$@" -fplugin="$PLUGIN" -c -o /dev/null "$SOURCES/warnings.c" 2>marked.err
+    [ "$(grep -c warning: plain.err)" -ge 3 ] && diff plain.err marked.err
+}
+check "warnings are the same at -O0" same_diagnostics -O0 -Wall -Wextra
+check "warnings are the same at -O2" same_diagnostics -O2 -Wall -Wextra
+check "warnings are the same at -O3" same_diagnostics -O3 -Wall -Wextra -Wnull-dereference
+
+# ---- what the section says ----
+
+# facts FUNCTION: the records of one function of known.exe, reachable by its symbol's address.
+facts() {
+    local address
+    address=$(nm known.exe | awk -v name="$1" '$3 == name { sub(/^0*/, "", $1); print $1 }')
+    awk -v address="$address" '/^contribution/ { show = $2 == address } show' known.dump
+}
+
+# has NAME FUNCTION PATTERN
+has() {
+    if facts "$2" | grep -E -e "$3" >/dev/null; then
+        pass "$1"
+    else
+        fail "$1" "no record of $2 matches: $3"
+        facts "$2" | grep -E '^(loop|object|reference)'
+    fi
+}
+
+known_program() {
+    gcc-12 -O2 -fno-tree-vectorize "$@" -g -fplugin="$PLUGIN" -c -o known_c.o "$SOURCES/strides.c" &&
+        gfortran-12 -O2 -fno-tree-vectorize "$@" -g -fplugin="$PLUGIN" -c -o known_f.o \
+            "$SOURCES/strides.f90" &&
+        printf 'int main(void) { return 0; }\n' | gcc-12 -x c -c -o known_main.o - &&
+        gcc-12 -o known.exe known_main.o known_c.o known_f.o -lgfortran -lm &&
+        ./dump_section known.exe >known.dump
+}
+check "a program with known loops builds" known_program
+has "a store over three loops has the strides of its rows" fill \
+    'flags 1 size 8 text \[grid\[i\]\[j\]\[k\]\].* strides L3:8 L2:240 L1:9600$'
+has "the base object has its name, type and kind" fill 'name \[grid\] type \[double ?\[50\].* kind 1$'
+has "loops have lines and trip counts" fill '^loop 1 .*strides\.c:1[0-9]-[0-9]+ trips \[49\]'
+has "an inner loop knows its parent" fill '^loop 3 parent 2 depth 3 .* trips \[29\]'
+has "a walk across rows is seen as such" transposed 'strides L3:9600 L2:8 L1:240$'
+has "a field of a structure, backwards" backwards 'flags 0 size 8 .* strides L1:-32$'
+has "an index is read in order" gather 'size 4 text \[index\[i\]\].* strides L1:4$'
+has "what an index leads to is indirect" gather 'size 8 .* strides L1:indirect$'
+has "a row length known at run time only is a symbol" rows 'strides L2:8 L1:\(8\*width\)$'
+has "a pointer parameter is named" rows 'name \[image\] type \[.*double\] kind 3$'
+has "Fortran arrays go down the columns" relax_ 'text \[u.* strides L2:\(8\*n\) L1:8$'
+has "a module's array has its name" __fields_MOD_sweep 'name \[fixed\] type \[real.* kind 1$'
+has "a module's array has constant strides" __fields_MOD_sweep 'strides L[0-9]+:8 L[0-9]+:800$'
+check "the program builds unrolled" known_program -funroll-loops
+has "unrolling is counted and multiplied in" backwards 'unroll 8|strides L[0-9]+:-256$'
+check "the program builds vectorised" known_program -ftree-vectorize -O3 -march=x86-64-v3
+has "a vectorised loop says so, and strides by vectors" triad 'size 32 .* strides L[0-9]+:32$'
+has "a vector body is told" triad '^loop .* flags 2$'
+
+# Places: every block begins at an instruction, memory operands are instructions with an operand in
+# memory, and the blocks of a part cover its instructions.
+places_are_right() {
+    objdump -d --no-show-raw-insn "$1" >code && ./dump_section "$1" >places &&
+        awk '
+        NR == FNR { if (match($0, /^ +[0-9a-f]+:\t/)) {
+            address = $1; sub(":", "", address)
+            text[address] = substr($0, RLENGTH + 1) } next }
+        $1 == "block" { blocks++; if (!($2 in text)) bad++ }
+        $1 == "memory" { memory++
+            if ($2 in text && text[$2] ~ /\(|push|pop|leave|movs|stos|%fs:|ds:/ &&
+                text[$2] !~ /^lea|^nop/) hits++ }
+        END { print blocks, bad + 0, memory, hits
+              exit !(blocks > 20 && bad == 0 && memory > 20 && hits >= 0.99 * memory) }
+        ' code places
+}
+for app in heat/heat.c cg/cg.c adi/adi.f90; do
+    for options in "-O3" "-O3 -march=x86-64-v3"; do
+        # shellcheck disable=SC2086
+        "$(compiler_of $app)" $options -fplugin="$PLUGIN" -o app.exe "$APPS/$app" -lm
+        check "$app $options: blocks and memory operands are where it says" places_are_right app.exe
+        # Of what a loop accesses (spills, constants and stack traffic apart) nearly all is named.
+        check "$app $options: references are known" awk '
+            $1 == "memory" && $NF > 0 && $6 == 0 { n++; named += $4 > 0 }
+            END { print n, named; exit !(n > 20 && named >= 0.98 * n) }' places
+    done
+done
+
+cold_part() {
+    gcc-12 -O2 -fplugin="$PLUGIN" -o mixed.exe "$SOURCES/mixed.c" &&
+        ./dump_section mixed.exe >mixed.dump &&
+        cold=$(nm mixed.exe | awk '$3 == "centre.cold" { sub(/^0*/, "", $1); print $1 }') &&
+        grep -q "cold $cold " mixed.dump && grep -q "^block $cold " mixed.dump
+}
+check "a cold part has its own base and blocks" cold_part
+check "a switch's table is told with its targets" grep -qE '^jump [0-9a-f]+ to( [0-9a-f]+){8}' mixed.dump
+check "a call that does not return is told" grep -q '^noreturn ' mixed.dump
+
+# ---- compilers that it does not fit ----
+
+printf 'int main(void) { return 0; }\n' >small.c
+expect_error "another GCC gets a sentence" 1 \
+    '^pmodel: this compiler is GCC 11\..*built for GCC 12.*install gcc-11-plugin-dev' \
+    gcc-11 -fplugin="$PLUGIN" -c small.c
+mkdir -p alone wrong
+cp "$PLUGIN" alone/
+expect_error "a loader without any body gets a sentence" 1 \
+    '^pmodel: this compiler is GCC 12\..*no GCC at all.*install gcc-12-plugin-dev' \
+    gcc-12 -fplugin="$PWD/alone/pmodel.so" -c small.c
+cp "$PLUGIN" wrong/
+cp "$BUILD/lib/pmodel/pmodel-12.so" wrong/pmodel-11.so
+expect_error "a body of another version gets a sentence" 1 \
+    '^pmodel: .*pmodel-11\.so does not fit this compiler, GCC 11\.' \
+    gcc-11 -fplugin="$PWD/wrong/pmodel.so" -c small.c
