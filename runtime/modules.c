@@ -17,8 +17,8 @@ static bool table_fits(uint64_t offset, uint64_t count, size_t size, uint64_t se
     return offset <= segment_bytes && count <= (segment_bytes - offset) / size && offset % 4 == 0;
 }
 
-/* Is the payload of a reference large enough for what its kind reads? */
-static bool reference_is_valid(const struct pm_probe_reference *reference, uint32_t n_groups) {
+/* Can accesses be told from records of this reference? */
+static bool reference_is_usable(const struct pm_probe_reference *reference, uint32_t n_groups) {
     static const unsigned char least_slots[] = {0, 1, 1, 2, 5, 4};
     unsigned kind = reference->kind;
     if (kind >= sizeof least_slots || reference->payload_slots < least_slots[kind] ||
@@ -47,13 +47,13 @@ static bool add_references(const struct pm_probe_header *header, uint32_t first_
         pm_references = pm_map(PM_MAX_REFERENCES * sizeof *pm_references);
     if (!pm_references)
         return false;
-    for (uint32_t i = 0; i < header->n_references; i++)
-        if (!reference_is_valid(&table[i], header->n_groups))
-            return false;
     struct pm_probe_reference *into = pm_references + header->first_reference;
     for (uint32_t i = 0; i < header->n_references; i++) {
         into[i] = table[i];
         into[i].group += first_group;
+        into[i].reserved = PM_REFERENCE_KNOWN;
+        if (!reference_is_usable(&table[i], header->n_groups))
+            into[i].kind = PM_REFERENCE_UNUSABLE;
     }
     if (pm_n_references < header->first_reference + header->n_references)
         pm_n_references = header->first_reference + header->n_references;

@@ -20,6 +20,8 @@ static const char *const sentences[PM_N_NOTES] = {
     [PM_NOTE_UNKNOWN_RECORDS] =
         " time(s) the rest of a buffer of memory records was lost because it named a reference "
         "that no loaded module has",
+    [PM_NOTE_UNUSABLE_REFERENCE] =
+        " access(es) were left out of the reuse distances because their size or group is unknown",
     [PM_NOTE_MAY_STOP_EARLY] =
         " string comparison(s) or search(es) may have stopped early: reuse distances count only "
         "the first element of each",

@@ -7,16 +7,17 @@
 #include <stdint.h>
 
 enum pm_note_kind {
-    PM_NOTE_FOREIGN_VERSION, /* modules */
-    PM_NOTE_DAMAGED_MODULE,  /* modules */
-    PM_NOTE_EARLY_RECORDS,   /* bytes of records */
-    PM_NOTE_UNKNOWN_RECORDS, /* times that decoding a buffer met an unknown reference */
-    PM_NOTE_MAY_STOP_EARLY,  /* string operations */
-    PM_NOTE_OUT_OF_MEMORY,   /* analyses of one thread and block size given up */
-    PM_NOTE_SHARED_BLOCK,    /* signal handlers without a control block of their own */
-    PM_NOTE_BAD_BLOCK_SIZE,  /* items of PMODEL_BLOCK */
-    PM_NOTE_BUSY_THREAD,     /* threads whose last records are missing */
-    PM_NOTE_NO_QUICK_EXIT,   /* 1 */
+    PM_NOTE_FOREIGN_VERSION,    /* modules */
+    PM_NOTE_DAMAGED_MODULE,     /* modules */
+    PM_NOTE_EARLY_RECORDS,      /* bytes of records */
+    PM_NOTE_UNKNOWN_RECORDS,    /* times that decoding a buffer met an unknown reference */
+    PM_NOTE_UNUSABLE_REFERENCE, /* records */
+    PM_NOTE_MAY_STOP_EARLY,     /* string operations */
+    PM_NOTE_OUT_OF_MEMORY,      /* analyses of one thread and block size given up */
+    PM_NOTE_SHARED_BLOCK,       /* signal handlers without a control block of their own */
+    PM_NOTE_BAD_BLOCK_SIZE,     /* items of PMODEL_BLOCK */
+    PM_NOTE_BUSY_THREAD,        /* threads whose last records are missing */
+    PM_NOTE_NO_QUICK_EXIT,      /* 1 */
     PM_N_NOTES,
 };
 

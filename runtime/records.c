@@ -132,13 +132,15 @@ static void decode_payload(struct pm_thread *thread, const struct pm_memory_reco
         mask = sign_bits(bytes, elements, reference->size_bytes);
         decode_gather(thread, record, reference, mask, bytes + 32);
         return;
+    default:
+        pm_note(PM_NOTE_UNUSABLE_REFERENCE, 1);
     }
 }
 
 /* ---- a buffer -------------------------------------------------------------------------------- */
 
 static bool is_known(uint64_t reference) {
-    return reference < pm_n_references && pm_references[reference].size_bytes != 0;
+    return reference < pm_n_references && pm_references[reference].reserved == PM_REFERENCE_KNOWN;
 }
 
 static void decode(struct pm_thread *thread, uint64_t from, uint64_t to) {
