@@ -179,8 +179,19 @@ static size_t put_in_order(struct pm_bin *bins, size_t n) {
     return n ? kept + 1 : 0;
 }
 
+/* No reuse is longer than the number of other blocks that there are, and each block is cold once.
+ */
+static double longest_distance(const struct pm_model_set *models, uint64_t block_bytes,
+                               const double *basis) {
+    double blocks = 0;
+    for (size_t h = 0; h < models->n_histograms; h++)
+        if (models->histograms[h].block_bytes == block_bytes)
+            blocks += pm_model_value(&models->histograms[h].cold, basis);
+    return fmax(blocks - 1, 0);
+}
+
 static void predict_histogram(const struct pm_histogram_model *model, const double *basis,
-                              double *counts, struct pm_histogram *histogram,
+                              double longest, double *counts, struct pm_histogram *histogram,
                               struct error_sum *sum) {
     double accesses = value_of(&model->accesses, basis, sum);
     double cold = fmin(value_of(&model->cold, basis, sum), accesses);
@@ -200,9 +211,10 @@ static void predict_histogram(const struct pm_histogram_model *model, const doub
         if (counts[b] <= 0)
             continue;
         struct pm_bin *bin = &histogram->bins[histogram->n_bins++];
-        bin->mean = pm_model_value(&model->bins[b].distance, basis);
+        bin->mean = fmin(pm_model_value(&model->bins[b].distance, basis), longest);
         bin->low = fmin(pm_model_value(&model->bins[b].low, basis), bin->mean);
         bin->high = fmax(pm_model_value(&model->bins[b].high, basis), bin->mean);
+        bin->high = fmax(fmin(bin->high, longest), bin->mean);
         if (bin->high - bin->low > WIDE * bin->mean)
             bin->low = bin->high = bin->mean;
         bin->loads = counts[b] * (1 - stores);
@@ -218,13 +230,21 @@ static void predict_histograms(const struct pm_model_set *models, const double *
         if (models->histograms[h].n_bins > most_bins)
             most_bins = models->histograms[h].n_bins;
     double *counts = pm_alloc(most_bins, sizeof *counts);
+    double *longest = pm_alloc(profile->n_block_sizes, sizeof *longest);
+    for (size_t b = 0; b < profile->n_block_sizes; b++)
+        longest[b] = longest_distance(models, profile->block_sizes[b], basis);
     profile->n_histograms = models->n_histograms;
     profile->histograms = pm_alloc(models->n_histograms, sizeof *profile->histograms);
     for (size_t h = 0; h < models->n_histograms; h++) {
-        profile->histograms[h].group = models->histograms[h].group;
-        predict_histogram(&models->histograms[h], basis, counts, &profile->histograms[h].histogram,
+        const struct pm_histogram_model *model = &models->histograms[h];
+        size_t same = 0;
+        while (profile->block_sizes[same] != model->block_bytes)
+            same++;
+        profile->histograms[h].group = model->group;
+        predict_histogram(model, basis, longest[same], counts, &profile->histograms[h].histogram,
                           sum);
     }
+    free(longest);
     free(counts);
 }
 
@@ -262,9 +282,9 @@ struct pm_profile *pm_fit_instantiate(const struct pm_structure *structure,
     struct pm_profile *profile = pm_alloc(1, sizeof *profile);
     profile->predicted = true;
     set_parameters(profile, models, parameters);
+    list_block_sizes(models, profile);
     predict_edges(structure, models, basis, profile, &sum);
     predict_histograms(models, basis, profile, &sum);
-    list_block_sizes(models, profile);
     profile->relative_error = sum.weight > 0 ? sum.weighted / sum.weight : 0;
     free(basis);
     return profile;

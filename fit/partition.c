@@ -4,7 +4,7 @@
    1. Constant short distances: a distance that occurs at every size, and whose number of accesses
    is predictable, is a piece of its own; only its count is a function of the size.
    2. A clean cut between short and long distances: the limit at which the number of longer
-      reuses is best predictable, or a gap where no limit will do.  A fixed limit fails when a
+      reuses is best predictable, or a gap followed through the sizes.  A limit alone fails when a
       cluster of distances crosses it between two sizes, and every later share slips.
    3. On both sides: recursive halving.  At a gap in the distances that can be followed through all
       sizes (gaps.c); else at the share of accesses, the same at each size, that halves the range of
@@ -24,7 +24,7 @@
 #define CONSTANT_ERROR 0.02   /* leave-one-out error up to which a constant distance is taken */
 #define SHRINKING 0.7         /* share at the largest size against that at the smallest */
 #define CONSTANT_SHARE 1e-4   /* of the group's reuses: rarer ones are left to the recursion */
-#define CLEAN_ERROR 1e-3      /* of a clean cut at a limit that needs no improvement */
+#define GAP_BONUS 1e-3 /* error by which a clean cut at a gap may be worse than one at a limit */
 enum { SHORT = 64, ENOUGH_SIZES = 5 };
 
 struct pm_partition *pm_partition_new(const struct pm_design *design) {
@@ -214,8 +214,9 @@ static double clean_limit(struct pm_partition *p, double *error) {
     return chosen;
 }
 
-/* Fills MIDDLE with the positions of the clean cut between START and END: at a limit, or, where no
-   limit separates what grows into the other's range, at a gap. */
+/* Fills MIDDLE with the positions of the clean cut between START and END: at a gap that can be
+   followed through all sizes, because no limit separates two clusters where one grows into the
+   range that the other had; at a limit where that predicts the longer reuses better. */
 static void clean_cut(struct pm_partition *p, const double *start, const double *end,
                       double *middle) {
     size_t n = p->design->n;
@@ -223,11 +224,11 @@ static void clean_cut(struct pm_partition *p, const double *start, const double 
     double limit = clean_limit(p, &limit_error);
     for (size_t k = 0; k < n; k++)
         middle[k] = pm_ladder_below(&p->ladders[k], limit);
-    if (limit_error <= CLEAN_ERROR || !pm_partition_gap(p, start, end, gap))
+    if (!pm_partition_gap(p, start, end, gap))
         return;
     for (size_t k = 0; k < n; k++)
         p->row[k] = end[k] - gap[k];
-    if (pm_series_predictability(p->series, p->row, 0) < limit_error)
+    if (pm_series_predictability(p->series, p->row, 0) <= limit_error + GAP_BONUS)
         memcpy(middle, gap, n * sizeof *middle);
 }
 

@@ -44,6 +44,7 @@ struct candidate {
     size_t terms[MAX_TERMS];
     double coefficients[MAX_TERMS]; /* of scaled basis functions */
     double residual, leave_one_out; /* root mean squares, relative */
+    double emphasised;              /* leave-one-out error with larger sizes counting more */
     double score;
 };
 
@@ -52,6 +53,7 @@ struct pm_series_workspace {
     size_t n;                     /* points in use */
     size_t *point;                /* their indices among the sizes */
     double *x, *y, *weight;       /* of points */
+    double *emphasis;             /* of points: of the weight, what is not relative error */
     double (*columns)[MAX_TERMS]; /* weighted basis, then orthonormal */
     double triangle[MAX_TERMS][MAX_TERMS];
     double rotated[MAX_TERMS]; /* Qᵀ(weighted y) */
@@ -66,6 +68,7 @@ struct pm_series_workspace *pm_series_workspace_new(const struct pm_design *desi
     w->x = pm_alloc(design->n, sizeof *w->x);
     w->y = pm_alloc(design->n, sizeof *w->y);
     w->weight = pm_alloc(design->n, sizeof *w->weight);
+    w->emphasis = pm_alloc(design->n, sizeof *w->emphasis);
     w->columns = pm_alloc(design->n, sizeof *w->columns);
     w->candidates = pm_alloc((size_t)1 << design->n_basis, sizeof *w->candidates);
     return w;
@@ -76,6 +79,7 @@ void pm_series_workspace_free(struct pm_series_workspace *w) {
         return;
     free(w->candidates);
     free(w->columns);
+    free(w->emphasis);
     free(w->weight);
     free(w->y);
     free(w->x);
@@ -93,8 +97,14 @@ static void take_points(struct pm_series_workspace *w, const double *y, size_t f
             w->y[w->n++] = y[s];
             w->largest = fmax(w->largest, fabs(y[s]));
         }
-    for (size_t i = 0; i < w->n; i++) /* a value near zero must not rule all others */
-        w->weight[i] = 1 / fmax(fabs(w->y[i]), 1e-3 * w->largest);
+    double squares = 0;
+    for (size_t i = 0; i < w->n; i++)
+        squares += w->x[i] * w->x[i] / (double)w->n;
+    for (size_t i = 0; i < w->n; i++) {
+        w->emphasis[i] = w->x[i] / sqrt(squares);
+        /* a value near zero must not rule all others */
+        w->weight[i] = w->emphasis[i] / fmax(fabs(w->y[i]), 1e-3 * w->largest);
+    }
 }
 
 /* ---- one subset of the basis, free ---------------------------------------------------------- */
@@ -140,26 +150,24 @@ static void back_substitute(const struct pm_series_workspace *w, size_t n_terms,
     }
 }
 
-/* Errors of the fit whose orthonormal coordinates are ROTATED. */
-static void measure_errors(const struct pm_series_workspace *w, struct candidate *c,
-                           const double *rotated) {
-    double residual_sum = 0, left_out_sum = 0;
+/* Errors and score of the fit whose orthonormal coordinates are ROTATED. */
+static void judge(const struct pm_series_workspace *w, struct candidate *c, const double *rotated) {
+    double residual_sum = 0, left_out_sum = 0, emphasised_sum = 0;
     for (size_t i = 0; i < w->n; i++) {
         double residual = w->y[i] * w->weight[i], leverage = 0;
         for (size_t j = 0; j < c->n_terms; j++) {
             residual -= w->columns[i][j] * rotated[j];
             leverage += w->columns[i][j] * w->columns[i][j];
         }
-        residual_sum += residual * residual;
-        double left_out = residual / fmax(1 - leverage, 1e-6);
-        left_out_sum += left_out * left_out;
+        double relative = residual / w->emphasis[i], keep = fmax(1 - leverage, 1e-6);
+        residual_sum += relative * relative;
+        left_out_sum += relative * relative / (keep * keep);
+        emphasised_sum += residual * residual / (keep * keep);
     }
     c->residual = sqrt(residual_sum / (double)w->n);
     c->leave_one_out = sqrt(left_out_sum / (double)w->n);
-}
-
-static void set_score(const struct pm_series_workspace *w, struct candidate *c) {
-    c->score = fmax(c->leave_one_out, ROUNDING) * (1 + TERM_PENALTY * (double)c->n_terms);
+    c->emphasised = sqrt(emphasised_sum / (double)w->n);
+    c->score = fmax(c->emphasised, ROUNDING) * (1 + TERM_PENALTY * (double)c->n_terms);
     if (w->design->monomials && c->terms[c->n_terms - 1] >= CUBIC)
         c->score *= QUARTIC_PENALTY;
 }
@@ -173,8 +181,7 @@ static bool solve_free(struct pm_series_workspace *w, struct candidate *c) {
             w->rotated[j] += w->columns[i][j] * w->y[i] * w->weight[i];
     }
     back_substitute(w, c->n_terms, w->rotated, c->coefficients);
-    measure_errors(w, c, w->rotated);
-    set_score(w, c);
+    judge(w, c, w->rotated);
     return true;
 }
 
@@ -299,9 +306,10 @@ static bool solve_constrained(struct pm_series_workspace *w, struct candidate *c
     if (pm_qp_solve(k, h, g, n_rows, a, bounds, z, NULL) != PM_QP_SOLVED)
         return false;
     back_substitute(w, k, z, c->coefficients);
-    measure_errors(w, c, z);
+    double free_score = c->score;
+    judge(w, c, z);
     c->leave_one_out = fmax(c->leave_one_out, inflation * c->residual);
-    set_score(w, c);
+    c->score = fmax(c->score, free_score); /* constraints only make it worse */
     return true;
 }
 
@@ -314,7 +322,7 @@ static bool choose(struct pm_series_workspace *w, size_t n_candidates, const str
     for (size_t i = 0; i < n_candidates; i++) {
         struct candidate c = w->candidates[i];
         if (c.score >= best->score)
-            break; /* constraints only make it worse */
+            break;
         if (!keeps_shape(w, &c, n_rows, rows) &&
             (n_constrained++ >= MAX_CONSTRAINED || !solve_constrained(w, &c, n_rows, rows, bounds)))
             continue;
@@ -346,7 +354,7 @@ static void constant_model(const struct pm_series_workspace *w, struct pm_model 
     add_term(model, 0, value);
     model->shape = PM_SHAPE_CONSTANT;
     for (size_t i = 0; i < w->n; i++)
-        sum += pow((value - w->y[i]) * w->weight[i], 2);
+        sum += pow((value - w->y[i]) * w->weight[i] / w->emphasis[i], 2);
     model->relative_error = w->n ? sqrt(sum / (double)w->n) : 0;
 }
 
@@ -439,5 +447,5 @@ double pm_series_predictability(struct pm_series_workspace *w, const double *y, 
     if (w->design->monomials && n_basis > CUBIC)
         n_basis = CUBIC;
     size_t n = solve_subsets(w, n_basis, w->n - 1);
-    return n ? w->candidates[0].leave_one_out : 1;
+    return n ? w->candidates[0].emphasised : 1;
 }
