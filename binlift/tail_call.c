@@ -1,16 +1,22 @@
 /* Is an indirect jump without a table a tail call through a pointer, or does it go to places in its
    routine that were not found?  Needs instructions, landings.
 
-   It is taken for a tail call where the routine's labels are not taken as values and either
-   - its target is loaded from a place without an index (a member of a structure, the GOT), or
-   - the stack frame is taken down just before it, or the routine has none. */
+   It is a tail call where saved registers are popped just before it, or where it goes through a
+   fixed slot.  If no label of the routine is known to be taken as a value, it is also taken for one
+   - where its target is loaded from a place without an index (a member of a structure), and
+   - where the stack frame is taken down just before it, or the routine has none. */
 #include "binlift/lifted.h"
 
-enum { STACK_POINTER_BIT = 1 << 4, EPILOGUE_INSTRUCTIONS = 12 };
+enum { STACK_POINTER_BIT = 1 << 4, GENERAL_BITS = 0xffff, LOOK_BACK = 40 };
 
-/* Push, pop, add, sub, leave … of the stack pointer. */
 static bool moves_stack(const struct pm_insn *insn) {
     return (insn->defs.general & STACK_POINTER_BIT) != 0 && insn->control == PM_CONTROL_NONE;
+}
+
+/* pop, leave */
+static bool pops(const struct pm_insn *insn) {
+    return moves_stack(insn) && insn->n_memory && insn->memory[0].implicit &&
+           insn->memory[0].access == PM_ACCESS_LOAD;
 }
 
 static bool has_frame(const struct pm_lifted *lifted, const struct pm_routine_code *code) {
@@ -20,14 +26,32 @@ static bool has_frame(const struct pm_lifted *lifted, const struct pm_routine_co
     return false;
 }
 
-static bool follows_epilogue(const struct pm_lifted *lifted, const struct pm_routine_code *code,
-                             uint32_t jump) {
-    for (uint32_t k = jump; k-- > code->first_insn && jump - k <= EPILOGUE_INSTRUCTIONS;) {
+/* The nearest instruction that moves the stack pointer in the straight line before JUMP, or NULL.
+ */
+static const struct pm_insn *stack_move_before(const struct pm_lifted *lifted,
+                                               const struct pm_routine_code *code, uint32_t jump) {
+    for (uint32_t k = jump; k-- > code->first_insn && jump - k <= LOOK_BACK;) {
         const struct pm_insn *insn = &lifted->insns[k];
         if (insn->control != PM_CONTROL_NONE)
-            return false;
+            return NULL;
         if (moves_stack(insn))
-            return true;
+            return insn;
+    }
+    return NULL;
+}
+
+/* Is the register that JUMP goes through loaded from a place without an index? */
+static bool target_is_member(const struct pm_lifted *lifted, const struct pm_routine_code *code,
+                             uint32_t jump) {
+    uint64_t target = lifted->insns[jump].uses.general & GENERAL_BITS;
+    for (uint32_t k = jump; k-- > code->first_insn && jump - k <= LOOK_BACK;) {
+        const struct pm_insn *insn = &lifted->insns[k];
+        if (insn->control != PM_CONTROL_NONE && insn->control != PM_CONTROL_BRANCH)
+            return false;
+        if (insn->defs.general & target)
+            return insn->n_memory == 1 && insn->memory[0].access == PM_ACCESS_LOAD &&
+                   insn->memory[0].index == PM_REGISTER_NONE && insn->memory[0].size_bytes == 8 &&
+                   (insn->kills.general & target);
     }
     return false;
 }
@@ -35,11 +59,14 @@ static bool follows_epilogue(const struct pm_lifted *lifted, const struct pm_rou
 bool pm_is_tail_call(const struct pm_lifted *lifted, uint32_t routine, uint32_t jump) {
     const struct pm_routine_code *code = &lifted->routine_codes[routine];
     const struct pm_insn *insn = &lifted->insns[jump];
+    const struct pm_insn *stack_move = stack_move_before(lifted, code, jump);
     if (insn->n_memory && insn->memory[0].base == PM_REGISTER_PC)
+        return true;
+    if (stack_move && pops(stack_move))
         return true;
     if (code->interior_references)
         return false;
-    if (insn->n_memory && insn->memory[0].index == PM_REGISTER_NONE)
-        return true;
-    return follows_epilogue(lifted, code, jump) || !has_frame(lifted, code);
+    if (insn->n_memory)
+        return insn->memory[0].index == PM_REGISTER_NONE || stack_move || !has_frame(lifted, code);
+    return stack_move || !has_frame(lifted, code) || target_is_member(lifted, code, jump);
 }
