@@ -135,7 +135,8 @@ static tree change_of_operation(enum tree_code code, tree a, tree b, class loop 
     if (is_zero(change_a) && is_zero(change_b))
         return zero();
     switch (code) {
-    CASE_CONVERT:
+    case NOP_EXPR:
+    case CONVERT_EXPR:
     case SSA_NAME:
     case VIEW_CONVERT_EXPR:
     case PAREN_EXPR:

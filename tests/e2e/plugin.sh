@@ -85,9 +85,42 @@ for source in "$SOURCES"/mixed.c "$SOURCES"/mixed.cc "$APPS"/adi/adi.f90; do
         -ffunction-sections -Wl,--gc-sections
 done
 
+# What GCC finds early, and late, while the plugin's stamps are on the statements. (Not a file of
+# its own: the sources' own checks would complain about it.)
+cat >warnings.c <<'SOURCE'
+#include <stdio.h>
+#include <string.h>
+
+int unused_parameter(int used, int unused) { return used; }
+
+int uninitialised(int n) {
+    int values[8], sum = 0, last;
+    for (int i = 0; i < n; i++) {
+        sum += values[i];
+        last = i;
+    }
+    return sum + last;
+}
+
+int beyond(void) {
+    int values[4] = {1, 2, 3, 4}, sum = 0;
+    for (int i = 0; i <= 4; i++)
+        sum += values[i];
+    return sum + values[5];
+}
+
+void overflow(char *out, const char *name) {
+    char buffer[8];
+    sprintf(buffer, "name=%s", "a name that is too long");
+    strcpy(out, buffer);
+    for (int i = 0; i < 20; i++)
+        buffer[i] = name[i];
+    strcpy(out, buffer);
+}
+SOURCE
 same_diagnostics() {
-    gcc-12 "$@" -c -o /dev/null "$SOURCES/warnings.c" 2>plain.err
-    gcc-12 "$@" -fplugin="$PLUGIN" -c -o /dev/null "$SOURCES/warnings.c" 2>marked.err
+    gcc-12 "$@" -c -o /dev/null warnings.c 2>plain.err
+    gcc-12 "$@" -fplugin="$PLUGIN" -c -o /dev/null warnings.c 2>marked.err
     [ "$(grep -c warning: plain.err)" -ge 3 ] && diff plain.err marked.err
 }
 check "warnings are the same at -O0" same_diagnostics -O0 -Wall -Wextra
@@ -170,13 +203,21 @@ for app in heat/heat.c cg/cg.c adi/adi.f90; do
     done
 done
 
+# A cold part may begin with a `nop` in front of a landing pad: not all bases are its symbol's.
 cold_part() {
-    gcc-12 -O2 -fplugin="$PLUGIN" -o mixed.exe "$SOURCES/mixed.c" &&
-        ./dump_section mixed.exe >mixed.dump &&
-        cold=$(nm mixed.exe | awk '$3 == "centre.cold" { sub(/^0*/, "", $1); print $1 }') &&
-        grep -q "cold $cold " mixed.dump && grep -q "^block $cold " mixed.dump
+    g++-12 -O2 -fplugin="$PLUGIN" -o mixed.exe "$SOURCES/mixed.cc" &&
+        ./dump_section mixed.exe >mixed.dump && nm mixed.exe >mixed.symbols &&
+        awk '
+        NR == FNR { if ($3 ~ /\.cold$/) { sub(/^0*/, "", $1); symbols[$1] = 1 } next }
+        $1 == "contribution" && $4 != "0" { parts++; base[$4] = 1; found += $4 in symbols }
+        $1 == "block" && $2 in base { blocks[$2] = 1 }
+        END { print parts, found, length(blocks)
+              exit !(parts >= 3 && found >= 3 && length(blocks) == parts) }
+        ' mixed.symbols mixed.dump
 }
 check "a cold part has its own base and blocks" cold_part
+check "mixed.c builds" gcc-12 -O2 -fplugin="$PLUGIN" -o mixed.exe "$SOURCES/mixed.c"
+./dump_section mixed.exe >mixed.dump
 check "a switch's table is told with its targets" grep -qE '^jump [0-9a-f]+ to( [0-9a-f]+){8}' mixed.dump
 check "a call that does not return is told" grep -q '^noreturn ' mixed.dump
 

@@ -35,6 +35,7 @@ static int classify(int x) {
 }
 
 __attribute__((noinline)) int interpret(const unsigned char *code, int *stack) {
+    // cppcheck-suppress syntaxError
     static void *const operations[] = {&&push, &&add, &&dup, &&stop};
     int top = 0;
     goto *operations[*code++];
