@@ -44,6 +44,19 @@ static void interpolate(size_t n, const double *x, const double *y, size_t degre
     }
 }
 
+/* The interpolant passes all points but for rounding: else no denominator need be tried. */
+static bool passes_all(size_t n, const double *x, const double *y, size_t degree,
+                       const long double *coefficients) {
+    for (size_t i = 0; i < n; i++) {
+        long double sum = 0;
+        for (size_t k = degree + 1; k-- > 0;)
+            sum = sum * x[i] + coefficients[k];
+        if (fabsl(sum - y[i]) > 1e-3L + 1e-9L * fabsl(y[i]))
+            return false;
+    }
+    return true;
+}
+
 /* Σ C_k x^k = D·y at all sizes, in integers; false also where they would overflow. */
 static bool reproduces(size_t n, const double *x, const double *y, size_t degree,
                        const long double *numerators, int denominator) {
@@ -72,6 +85,8 @@ bool pm_exact_polynomial(size_t n, const double *x, const double *y, size_t max_
          degree++) {
         long double exact[MAX_DEGREE + 1], numerators[MAX_DEGREE + 1];
         interpolate(n, x, y, degree, exact);
+        if (!passes_all(n, x, y, degree, exact))
+            continue;
         for (size_t d = 0; d < N_DENOMINATORS; d++) {
             double model_bits = d ? bits(denominators[d]) : 0;
             bool representable = true;
