@@ -95,12 +95,12 @@ static uint64_t take_encoded(struct reader *reader, uint8_t encoding) {
 
 struct cie {
     uint8_t pointer_encoding, lsda_encoding;
-    bool has_augmentation_data;
+    bool has_augmentation_data, is_signal;
 };
 
 /* READER stands behind the id of a CIE. */
 static bool read_cie(struct reader reader, struct cie *cie) {
-    *cie = (struct cie){0, ENCODING_OMIT, false};
+    *cie = (struct cie){0, ENCODING_OMIT, false, false};
     take(&reader, 1); /* version */
     const char *letters = (const char *)reader.at;
     const uint8_t *letter;
@@ -124,7 +124,9 @@ static bool read_cie(struct reader reader, struct cie *cie) {
         } else if (*letters == 'P') {
             uint8_t encoding = (uint8_t)take_integer(&reader, 1, false);
             take_encoded(&reader, encoding & 0x0f);
-        } else if (*letters != 'S' && *letters != 'B') {
+        } else if (*letters == 'S') {
+            cie->is_signal = true;
+        } else if (*letters != 'B') {
             return false;
         }
     }
@@ -136,6 +138,7 @@ static bool read_fde(struct reader reader, const struct cie *cie, struct pm_fram
     frame->address = take_encoded(&reader, cie->pointer_encoding);
     frame->size_bytes = take_encoded(&reader, cie->pointer_encoding & 0x0f);
     frame->lsda = 0;
+    frame->is_signal = cie->is_signal;
     if (cie->has_augmentation_data) {
         take_leb(&reader, false);
         if (cie->lsda_encoding != ENCODING_OMIT && !(cie->lsda_encoding & ENCODING_INDIRECT))

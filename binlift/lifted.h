@@ -42,7 +42,8 @@ void pm_image_release(struct pm_image *image);
 /* A range of code that has unwinding information (.eh_frame), with its exception table. */
 struct pm_frame {
     uint64_t address, size_bytes;
-    uint64_t lsda; /* address in .gcc_except_table; 0 none */
+    uint64_t lsda;  /* address in .gcc_except_table; 0 none */
+    bool is_signal; /* where handlers of signals return to: starts a byte before its code */
 };
 struct pm_frames {
     PM_ARRAY(struct pm_frame, frames); /* ascending by address */

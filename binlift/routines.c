@@ -88,7 +88,8 @@ static void add_frames(const struct pm_lifted *lifted, struct candidates *candid
     for (size_t i = 0; i < lifted->frames.n_frames; i++) {
         const struct pm_frame *frame = &lifted->frames.frames[i];
         uint64_t end = section_end(&lifted->image, frame->address);
-        if (end && frame->size_bytes <= end - frame->address)
+        /* Unwinders know the code that handlers of signals return to by its bytes: it stays. */
+        if (end && !frame->is_signal && frame->size_bytes <= end - frame->address)
             *PM_PUSH(candidates, items) =
                 (struct candidate){frame->address, frame->size_bytes, NULL, -2};
     }
