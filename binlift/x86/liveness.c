@@ -13,47 +13,124 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Instead of an instruction: where control goes when it is not to rewritten code. */
+enum { TO_UNKNOWN = PM_NONE, TO_ABI = PM_NONE - 1 };
+
 struct liveness {
     struct pm_rewrite *rewrite;
     const struct pm_lifted *lifted;
-    pm_live_set *at_return; /* per routine: live after it returns */
     pm_live_set arguments, results, saved;
-    uint32_t *tables; /* per instruction: block that it ends with a resolved indirect jump + 1 */
-    bool changed;
+    pm_live_set *at_return; /* per routine: live after it returns */
+    uint32_t *routine_of;   /* per instruction */
+    uint32_t *targets;      /* per instruction: where its direct control flow goes */
+    uint32_t *nexts;        /* per instruction: the next by address */
+    uint32_t *tables;       /* per instruction: block that it ends with a resolved jump, + 1 */
+    bool *entered;          /* per instruction: other routines go there */
+    uint32_t *first_dependent, *dependents; /* routines that go to routine r */
+    bool *dirty;                            /* per routine: to be swept again */
 };
 
-static void add_at_return(struct liveness *l, uint32_t routine, pm_live_set live) {
-    if (live & ~l->at_return[routine]) {
-        l->at_return[routine] |= live;
-        l->changed = true;
-    }
-}
-
-/* Rewritten instruction at ADDRESS, or PM_NONE. */
-static uint32_t rewritten_at(const struct liveness *l, uint64_t address, uint32_t *routine) {
-    uint32_t insn = pm_insn_at(l->lifted, address);
-    if (insn == PM_NONE)
-        return PM_NONE;
-    *routine = pm_routine_at(l->lifted, address);
-    return *routine != PM_NONE && l->rewrite->rewritten[*routine] ? insn : PM_NONE;
-}
+/* ---- control flow once, so that the sweeps need no look-ups --------------------------------- */
 
 static bool follows_abi(const struct liveness *l, uint64_t address) {
     const struct pm_section *section = pm_image_section_at(&l->lifted->image, address);
     return section && strncmp(section->name, ".plt", 4) == 0;
 }
 
-/* Live when control goes on at ADDRESS, as a jump or by falling there, from routine FROM. */
-static pm_live_set live_at(struct liveness *l, uint64_t address, uint32_t from) {
-    uint32_t routine, insn = rewritten_at(l, address, &routine);
-    if (insn != PM_NONE) {
-        if (routine != from)
-            add_at_return(l, routine, l->at_return[from]);
-        return l->rewrite->live[insn];
+static uint32_t resolve(const struct liveness *l, uint64_t address) {
+    uint32_t insn = pm_insn_at(l->lifted, address);
+    if (insn != PM_NONE && l->routine_of[insn] != PM_NONE)
+        return insn;
+    return follows_abi(l, address) ? TO_ABI : TO_UNKNOWN;
+}
+
+static bool is_insn(uint32_t target) { return target < TO_ABI; }
+
+static void find_routines(struct liveness *l) {
+    const struct pm_lifted *lifted = l->lifted;
+    for (uint32_t k = 0; k < lifted->n_insns; k++)
+        l->routine_of[k] = PM_NONE;
+    for (uint32_t r = 0; r < lifted->structure->n_routines; r++) {
+        const struct pm_routine_code *code = &lifted->routine_codes[r];
+        for (uint32_t k = code->first_insn; k < code->first_insn + code->n_insns; k++)
+            l->routine_of[k] = l->rewrite->rewritten[r] ? r : PM_NONE;
     }
-    if (follows_abi(l, address))
+}
+
+static void find_targets(struct liveness *l) {
+    const struct pm_lifted *lifted = l->lifted;
+    for (uint32_t k = 0; k < lifted->n_insns; k++) {
+        const struct pm_insn *insn = &lifted->insns[k];
+        uint64_t next = insn->address + insn->length;
+        if (l->routine_of[k] == PM_NONE)
+            continue;
+        l->targets[k] = insn->target ? resolve(l, insn->target) : TO_UNKNOWN;
+        bool follows = k + 1 < lifted->n_insns && lifted->insns[k + 1].address == next &&
+                       l->routine_of[k + 1] == l->routine_of[k];
+        l->nexts[k] = follows ? k + 1 : resolve(l, next);
+    }
+}
+
+/* An indirect jump is resolved if edges of its block say where it goes. */
+static void find_tables(struct liveness *l) {
+    const struct pm_structure *structure = l->lifted->structure;
+    for (uint32_t e = 0; e < structure->n_edges; e++) {
+        const struct pm_edge *edge = &structure->edges[e];
+        if (edge->kind != PM_EDGE_TABLE)
+            continue;
+        const struct pm_block_code *code = &l->lifted->block_codes[edge->from];
+        l->tables[code->first_insn + code->n_insns - 1] = edge->from + 1;
+    }
+}
+
+/* Counts (DEPENDENTS still NULL) or enters that routine FROM goes to instruction TO. */
+static void note_dependent(struct liveness *l, uint32_t from, uint32_t to) {
+    if (!is_insn(to) || l->routine_of[to] == from)
+        return;
+    uint32_t routine = l->routine_of[to];
+    l->entered[to] = true;
+    if (l->dependents)
+        l->dependents[--l->first_dependent[routine]] = from;
+    else
+        l->first_dependent[routine]++;
+}
+
+static void find_dependents(struct liveness *l) {
+    uint32_t n_routines = (uint32_t)l->lifted->structure->n_routines, n = 0;
+    for (int pass = 0; pass < 2; pass++) {
+        for (uint32_t k = 0; k < l->lifted->n_insns; k++)
+            if (l->routine_of[k] != PM_NONE) {
+                note_dependent(l, l->routine_of[k], l->targets[k]);
+                note_dependent(l, l->routine_of[k], l->nexts[k]);
+            }
+        if (pass == 1)
+            break;
+        for (uint32_t r = 0; r <= n_routines; r++) {
+            n += l->first_dependent[r];
+            l->first_dependent[r] = n; /* ends; entering makes them starts */
+        }
+        l->dependents = pm_alloc(n, sizeof *l->dependents);
+    }
+}
+
+/* ---- one instruction ------------------------------------------------------------------------ */
+
+static void add_at_return(struct liveness *l, uint32_t routine, pm_live_set live) {
+    if (live & ~l->at_return[routine]) {
+        l->at_return[routine] |= live;
+        l->dirty[routine] = true;
+    }
+}
+
+/* Live when control goes on at TARGET, as a jump or by falling there, from routine FROM. */
+static pm_live_set live_at(struct liveness *l, uint32_t target, uint32_t from) {
+    if (target == TO_ABI)
         return l->arguments | l->saved | l->at_return[from];
-    return PM_LIVE_ALL;
+    if (target == TO_UNKNOWN)
+        return PM_LIVE_ALL;
+    if (l->routine_of[target] != from)
+        add_at_return(l, l->routine_of[target], l->at_return[from]);
+    return l->rewrite->live[target];
 }
 
 static pm_live_set live_at_table(const struct liveness *l, uint32_t block) {
@@ -72,14 +149,12 @@ static pm_live_set live_at_table(const struct liveness *l, uint32_t block) {
 
 /* Live after instruction K of routine R. */
 static pm_live_set live_after(struct liveness *l, uint32_t k, uint32_t r) {
-    const struct pm_insn *insn = &l->lifted->insns[k];
-    uint64_t next = insn->address + insn->length;
-    switch (insn->control) {
+    switch (l->lifted->insns[k].control) {
     case PM_CONTROL_JUMP:
-        return live_at(l, insn->target, r);
+        return live_at(l, l->targets[k], r);
     case PM_CONTROL_BRANCH:
     case PM_CONTROL_BRANCH_LOOP:
-        return live_at(l, insn->target, r) | live_at(l, next, r);
+        return live_at(l, l->targets[k], r) | live_at(l, l->nexts[k], r);
     case PM_CONTROL_JUMP_INDIRECT:
         return l->tables[k] ? live_at_table(l, l->tables[k] - 1) : PM_LIVE_ALL;
     case PM_CONTROL_RETURN:
@@ -87,22 +162,19 @@ static pm_live_set live_after(struct liveness *l, uint32_t k, uint32_t r) {
     case PM_CONTROL_STOP:
         return l->saved;
     default:
-        return live_at(l, next, r);
+        return live_at(l, l->nexts[k], r);
     }
 }
 
-static pm_live_set live_before_call(struct liveness *l, const struct pm_insn *insn,
-                                    pm_live_set after) {
+static pm_live_set live_before_call(struct liveness *l, uint32_t k, pm_live_set after) {
+    const struct pm_insn *insn = &l->lifted->insns[k];
     pm_live_set uses = pm_live_from(insn->uses) | l->saved;
-    if (insn->control == PM_CONTROL_CALL) {
-        uint32_t routine, entry = rewritten_at(l, insn->target, &routine);
-        if (entry != PM_NONE) {
-            add_at_return(l, routine, after);
-            return after | uses | l->rewrite->live[entry];
-        }
-        if (!follows_abi(l, insn->target))
-            return PM_LIVE_ALL;
+    if (insn->control == PM_CONTROL_CALL && is_insn(l->targets[k])) {
+        add_at_return(l, l->routine_of[l->targets[k]], after);
+        return after | uses | l->rewrite->live[l->targets[k]];
     }
+    if (insn->control == PM_CONTROL_CALL && l->targets[k] == TO_UNKNOWN)
+        return PM_LIVE_ALL;
     return uses | l->arguments | (after & l->saved);
 }
 
@@ -111,50 +183,73 @@ static pm_live_set live_before(struct liveness *l, uint32_t k, uint32_t r) {
     pm_live_set after = live_after(l, k, r);
     pm_live_set stack_pointer = PM_LIVE_BIT(4);
     if (pm_is_call(insn->control))
-        return live_before_call(l, insn, after) | stack_pointer;
+        return live_before_call(l, k, after) | stack_pointer;
     return (after & ~pm_live_from(insn->kills)) | pm_live_from(insn->uses) | stack_pointer;
 }
 
+/* ---- to a fixed point ----------------------------------------------------------------------- */
+
 static void sweep_routine(struct liveness *l, uint32_t r) {
     const struct pm_routine_code *code = &l->lifted->routine_codes[r];
+    bool changed_entry = false;
     for (uint32_t k = code->first_insn + code->n_insns; k-- > code->first_insn;) {
         pm_live_set live = live_before(l, k, r);
-        if (live != l->rewrite->live[k]) {
-            l->rewrite->live[k] = live;
-            l->changed = true;
-        }
+        if (live == l->rewrite->live[k])
+            continue;
+        l->rewrite->live[k] = live;
+        changed_entry |= l->entered[k];
+        l->dirty[r] = true;
     }
+    if (!changed_entry)
+        return;
+    for (uint32_t i = l->first_dependent[r]; i < l->first_dependent[r + 1]; i++)
+        l->dirty[l->dependents[i]] = true;
 }
 
-/* An indirect jump is resolved if edges of its block say where it goes and none says EXIT. */
-static void find_tables(struct liveness *l) {
-    const struct pm_structure *structure = l->lifted->structure;
-    for (uint32_t e = 0; e < structure->n_edges; e++) {
-        const struct pm_edge *edge = &structure->edges[e];
-        if (edge->kind != PM_EDGE_TABLE)
-            continue;
-        const struct pm_block_code *code = &l->lifted->block_codes[edge->from];
-        l->tables[code->first_insn + code->n_insns - 1] = edge->from + 1;
-    }
+static bool sweep_dirty(struct liveness *l) {
+    bool swept = false;
+    for (uint32_t r = (uint32_t)l->lifted->structure->n_routines; r-- > 0;)
+        while (l->dirty[r]) {
+            l->dirty[r] = false;
+            sweep_routine(l, r);
+            swept = true;
+        }
+    return swept;
 }
 
 void pm_x86_find_liveness(struct pm_rewrite *rewrite) {
     const struct pm_lifted *lifted = rewrite->lifted;
     const struct pm_isa *isa = lifted->isa;
     uint32_t n_routines = (uint32_t)lifted->structure->n_routines;
-    struct liveness l = {.rewrite = rewrite, .lifted = lifted};
-    l.at_return = pm_alloc(n_routines, sizeof *l.at_return);
-    l.tables = pm_alloc(lifted->n_insns, sizeof *l.tables);
-    l.arguments = pm_live_from(isa->argument_registers);
-    l.results = pm_live_from(isa->result_registers);
-    l.saved = pm_live_from(isa->callee_saved);
+    struct liveness l = {
+        .rewrite = rewrite,
+        .lifted = lifted,
+        .arguments = pm_live_from(isa->argument_registers),
+        .results = pm_live_from(isa->result_registers),
+        .saved = pm_live_from(isa->callee_saved),
+        .at_return = pm_alloc(n_routines, sizeof *l.at_return),
+        .routine_of = pm_alloc(lifted->n_insns, sizeof *l.routine_of),
+        .targets = pm_alloc(lifted->n_insns, sizeof *l.targets),
+        .nexts = pm_alloc(lifted->n_insns, sizeof *l.nexts),
+        .tables = pm_alloc(lifted->n_insns, sizeof *l.tables),
+        .entered = pm_alloc(lifted->n_insns, sizeof *l.entered),
+        .first_dependent = pm_alloc((size_t)n_routines + 1, sizeof *l.first_dependent),
+        .dirty = pm_alloc(n_routines, sizeof *l.dirty),
+    };
+    find_routines(&l);
+    find_targets(&l);
     find_tables(&l);
-    do {
-        l.changed = false;
-        for (uint32_t r = n_routines; r-- > 0;)
-            if (rewrite->rewritten[r])
-                sweep_routine(&l, r);
-    } while (l.changed);
-    free(l.tables);
+    find_dependents(&l);
+    memcpy(l.dirty, rewrite->rewritten, n_routines * sizeof *l.dirty);
+    while (sweep_dirty(&l)) {
+    }
     free(l.at_return);
+    free(l.routine_of);
+    free(l.targets);
+    free(l.nexts);
+    free(l.tables);
+    free(l.entered);
+    free(l.first_dependent);
+    free(l.dependents);
+    free(l.dirty);
 }
