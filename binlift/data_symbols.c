@@ -6,7 +6,7 @@
 
 struct symbol {
     uint64_t address, size_bytes;
-    const char *name;
+    char *name;
 };
 
 struct pm_data_symbols {
@@ -20,6 +20,15 @@ static int compare(const void *left, const void *right) {
     if (a->size_bytes != b->size_bytes)
         return a->size_bytes < b->size_bytes ? -1 : 1;
     return strcmp(a->name, b->name);
+}
+
+/* Without the version that the linker puts behind the names of libraries' objects. */
+static char *name_of(const char *text) {
+    char *name = pm_strdup(text);
+    char *version = strchr(name, '@');
+    if (version && version != name)
+        *version = 0;
+    return name;
 }
 
 static void add_table(struct pm_data_symbols *symbols, const struct pm_image *image,
@@ -42,7 +51,7 @@ static void add_table(struct pm_data_symbols *symbols, const struct pm_image *im
         if ((type == STT_OBJECT || type == STT_COMMON) && symbol.st_shndx != SHN_UNDEF &&
             symbol.st_size > 0 && symbol.st_name < names->sh_size && text[symbol.st_name])
             *PM_PUSH(symbols, symbols) =
-                (struct symbol){symbol.st_value, symbol.st_size, text + symbol.st_name};
+                (struct symbol){symbol.st_value, symbol.st_size, name_of(text + symbol.st_name)};
     }
 }
 
@@ -73,6 +82,8 @@ const char *pm_data_symbol_at(const struct pm_data_symbols *symbols, uint64_t ad
 }
 
 void pm_data_symbols_free(struct pm_data_symbols *symbols) {
+    for (size_t i = 0; i < symbols->n_symbols; i++)
+        free(symbols->symbols[i].name);
     free(symbols->symbols);
     free(symbols);
 }

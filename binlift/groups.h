@@ -30,9 +30,9 @@ struct pm_induction; /* definitions of registers in one routine, and what is kno
 struct pm_induction *pm_induction_new(const struct pm_lifted *lifted, uint32_t routine);
 void pm_induction_free(struct pm_induction *induction);
 
-/* How the address of OPERAND moves in the loop LOOP; CHILD is the loop directly in it that holds
-   the instruction, PM_NONE if none does. */
-struct pm_step pm_operand_step(struct pm_induction *induction,
+/* How the address of INSN's OPERAND moves in the loop LOOP; CHILD is the loop directly in it that
+   holds the instruction, PM_NONE if none does. */
+struct pm_step pm_operand_step(struct pm_induction *induction, uint32_t insn,
                                const struct pm_memory_operand *operand, uint32_t loop,
                                uint32_t child);
 /* A number for where the registers of OPERAND come from: equal for copies of one access that the
@@ -48,7 +48,7 @@ bool pm_is_frame_register(const struct pm_induction *induction, uint8_t number);
 struct pm_data_symbols;
 struct pm_data_symbols *pm_data_symbols_new(const struct pm_image *image);
 void pm_data_symbols_free(struct pm_data_symbols *symbols);
-/* Name of the data object that covers ADDRESS, in the image; NULL. */
+/* Name of the data object that covers ADDRESS, owned by SYMBOLS; NULL. */
 const char *pm_data_symbol_at(const struct pm_data_symbols *symbols, uint64_t address);
 
 /* ---- groups_key.c -----------------------------------------------------------------------------

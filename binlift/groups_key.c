@@ -147,7 +147,7 @@ static void describe_by_operand(struct pm_describer *describer, uint32_t insn,
         struct pm_memory_operand moving = *operand;
         if (is_frame) /* pushes within the loop are matched by pops */
             moving.base = PM_REGISTER_NONE;
-        struct pm_step step = pm_operand_step(describer->induction, &moving, loop, child);
+        struct pm_step step = pm_operand_step(describer->induction, insn, &moving, loop, child);
         if (step.kind == PM_STRIDE_IS_INDIRECT)
             key->flags |= PM_GROUP_IRREGULAR;
         key->strides[key->n_strides++] = step;

@@ -1,20 +1,22 @@
 /* Strides of a memory operand from the code alone, for what the compiler did not describe; see
    groups.h.  Needs the scope tree.
 
-   Simple induction analysis: the step of a register in a loop is what one iteration adds to it.
+   Simple induction analysis.  A value is followed back through affine forms within the iteration;
+   where that ends, the step of a register in a loop is what one iteration adds to it:
      - No definition in the loop: step 0.
      - Only additions of constants, each in every iteration and in no loop inside: their sum.
      - One definition by an affine form of other registers: the same form of their steps.  This also
        covers a register that is set in the outer loop and counted up in the inner one.
      - Its own value plus invariant registers: an invariant that is known at run time only.
      - One load from an address that moves: the access through the register is indirect.
+     - One load from a place in the frame that the loop does not change (a spilled register): 0.
    Everything else is unknown.  A call defines what its callee need not save. */
 #include "binlift/groups.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { N_GENERAL = 32, MOST_NESTED = 12 };
+enum { N_GENERAL = 32, MOST_NESTED = 12, MOST_BLOCKS_BACK = 8 };
 
 struct memo {
     bool known;
@@ -31,6 +33,7 @@ struct pm_induction {
     struct memo *memo;       /* [loop][register]: step in the loop; NULL until asked */
     struct memo *from_child; /* [child][register]: step in the loop around child, seen from there */
     uint32_t *first_out, *targets; /* successors of the basic blocks; NULL until asked */
+    uint32_t *only_predecessor;    /* of each basic block, PM_NONE: none, several, or outside */
     uint8_t *in_every;             /* of each basic block: 0 not asked, 1 no, 2 yes */
     uint32_t frame_registers;
 };
@@ -127,6 +130,7 @@ void pm_induction_free(struct pm_induction *n) {
     free(n->from_child);
     free(n->in_every);
     free(n->first_out);
+    free(n->only_predecessor);
     free(n->targets);
     free(n);
 }
@@ -177,6 +181,23 @@ static void collect_successors(struct pm_induction *n) {
     for (uint32_t e = 0; e < n->routine->n_edges; e++)
         if (edges[e].from != PM_NONE && edges[e].to != PM_NONE)
             n->targets[--n->first_out[edges[e].from - first]] = edges[e].to - first;
+}
+
+static void find_only_predecessors(struct pm_induction *n) {
+    const struct pm_edge *edges = n->structure->edges + n->routine->first_edge;
+    uint32_t first = n->routine->first_block;
+    uint8_t *count = pm_alloc(n->routine->n_blocks, 1);
+    n->only_predecessor = pm_alloc(n->routine->n_blocks, sizeof *n->only_predecessor);
+    for (uint32_t b = 0; b < n->routine->n_blocks; b++)
+        n->only_predecessor[b] = PM_NONE;
+    for (uint32_t e = 0; e < n->routine->n_edges; e++) {
+        if (edges[e].to == PM_NONE)
+            continue;
+        uint32_t to = edges[e].to - first;
+        n->only_predecessor[to] = count[to] ? PM_NONE : edges[e].from;
+        count[to] = 1;
+    }
+    free(count);
 }
 
 /* Whether every way once around LOOP leads through BLOCK: without it no latch is reached. */
@@ -241,10 +262,14 @@ static bool is_zero(struct pm_step step) {
 
 static struct pm_step register_step(struct pm_induction *n, uint8_t r, uint32_t loop,
                                     uint32_t child, int depth);
+static struct pm_step value_step(struct pm_induction *n, uint8_t r, uint32_t insn, uint32_t loop,
+                                 uint32_t child, int depth);
 
-/* One definition by FORM in each iteration of LOOP.  RUNS_ON: other code of the loop adds to it. */
-static struct pm_step affine_step(struct pm_induction *n, const struct pm_affine *form,
-                                  uint32_t loop, bool runs_on, int depth) {
+/* INSN is the one definition in each iteration of LOOP, by FORM.  RUNS_ON: a loop inside adds to
+   it. */
+static struct pm_step affine_step(struct pm_induction *n, uint32_t insn,
+                                  const struct pm_affine *form, uint32_t loop, bool runs_on,
+                                  int depth) {
     struct pm_step others = nothing;
     int64_t own = 0;
     for (unsigned t = 0; t < form->n_terms; t++) {
@@ -252,7 +277,7 @@ static struct pm_step affine_step(struct pm_induction *n, const struct pm_affine
             own = form->terms[t].factor;
         else
             others =
-                add(others, multiply(register_step(n, form->terms[t].reg, loop, PM_NONE, depth),
+                add(others, multiply(value_step(n, form->terms[t].reg, insn, loop, PM_NONE, depth),
                                      form->terms[t].factor));
     }
     if (own == 0)
@@ -260,18 +285,79 @@ static struct pm_step affine_step(struct pm_induction *n, const struct pm_affine
     return own == 1 && is_zero(others) && !runs_on ? invariant : unknown;
 }
 
-/* What an access through a register that INSN loads is. */
-static struct pm_step loaded_step(struct pm_induction *n, const struct pm_insn *insn, uint32_t loop,
+static bool overlap(const struct pm_memory_operand *a, const struct pm_memory_operand *b) {
+    return a->displacement < b->displacement + b->size_bytes &&
+           b->displacement < a->displacement + a->size_bytes;
+}
+
+/* Whether SLOT, a fixed place in the frame, keeps its value in LOOP: nothing there stores to it by
+   the same base register, and nothing is called that might know its address. */
+static bool is_kept(const struct pm_induction *n, const struct pm_memory_operand *slot,
+                    uint32_t loop) {
+    const struct pm_routine_code *code =
+        &n->lifted->routine_codes[n->routine - n->structure->routines];
+    for (uint32_t i = code->first_insn; i < code->first_insn + code->n_insns; i++) {
+        const struct pm_insn *insn = &n->lifted->insns[i];
+        bool changes = is_call(insn);
+        for (unsigned k = 0; k < insn->n_memory && !changes; k++)
+            changes = (insn->memory[k].access & PM_ACCESS_STORE) && !insn->memory[k].implicit &&
+                      insn->memory[k].base == slot->base && overlap(&insn->memory[k], slot);
+        if (changes && is_in_loop(n, i, loop))
+            return false;
+    }
+    return true;
+}
+
+/* What an access through a register that instruction I loads is. */
+static struct pm_step loaded_step(struct pm_induction *n, uint32_t i, uint32_t loop, uint32_t child,
                                   int depth) {
+    const struct pm_insn *insn = &n->lifted->insns[i];
     const struct pm_memory_operand *from = &insn->memory[0];
-    if (insn->n_memory != 1 || from->implicit || !(from->access & PM_ACCESS_LOAD))
+    if (is_call(insn) || insn->n_memory != 1 || from->implicit || !(from->access & PM_ACCESS_LOAD))
         return unknown;
+    if (pm_is_frame_register(n, from->base) && from->index == PM_REGISTER_NONE)
+        return is_kept(n, from, loop) ? nothing : unknown;
     struct pm_step step = nothing;
     if (from->base < N_GENERAL)
-        step = add(step, register_step(n, from->base, loop, PM_NONE, depth));
+        step = add(step, value_step(n, from->base, i, loop, child, depth));
     if (from->index < N_GENERAL)
-        step = add(step, register_step(n, from->index, loop, PM_NONE, depth));
+        step = add(step, value_step(n, from->index, i, loop, child, depth));
     return is_zero(step) || step.kind == PM_STRIDE_IS_UNKNOWN ? unknown : indirect;
+}
+
+/* Step in LOOP of the value that register R has before INSN: through its definitions in the same
+   iteration, back to the innermost loop's header or a join, and from there of the register. */
+static struct pm_step value_step(struct pm_induction *n, uint8_t r, uint32_t insn, uint32_t loop,
+                                 uint32_t child, int depth) {
+    const struct pm_lifted *lifted = n->lifted;
+    uint32_t block = lifted->insn_block[insn], innermost = loop_of(n, insn), i = insn;
+    if (depth >= MOST_NESTED)
+        return unknown;
+    if (!n->only_predecessor)
+        find_only_predecessors(n);
+    for (int blocks = 0; blocks < MOST_BLOCKS_BACK; blocks++) {
+        while (i-- > lifted->block_codes[block].first_insn) {
+            struct pm_affine form;
+            if (!(defined_by(lifted, &lifted->insns[i]) >> r & 1))
+                continue;
+            if (!affine_of(lifted, i, &form))
+                return loaded_step(n, i, loop, child, depth + 1);
+            struct pm_step step = nothing;
+            for (unsigned t = 0; t < form.n_terms; t++)
+                step =
+                    add(step, multiply(value_step(n, form.terms[t].reg, i, loop, child, depth + 1),
+                                       form.terms[t].factor));
+            return step;
+        }
+        if (innermost == PM_NONE || block == n->structure->scopes[innermost].header)
+            break;
+        uint32_t before = n->only_predecessor[block - n->routine->first_block];
+        if (before == PM_NONE || n->structure->blocks[before].loop != innermost)
+            break;
+        block = before;
+        i = lifted->block_codes[block].first_insn + lifted->block_codes[block].n_insns;
+    }
+    return register_step(n, r, loop, child, depth);
 }
 
 static struct pm_step find_step(struct pm_induction *n, uint8_t r, uint32_t loop, uint32_t child,
@@ -303,8 +389,8 @@ static struct pm_step find_step(struct pm_induction *n, uint8_t r, uint32_t loop
     if (n_defs > 1)
         return unknown;
     if (!affine_of(n->lifted, last, &form))
-        return loaded_step(n, &n->lifted->insns[last], loop, depth);
-    return irregular ? unknown : affine_step(n, &form, loop, in_child, depth);
+        return loaded_step(n, last, loop, PM_NONE, depth);
+    return irregular ? unknown : affine_step(n, last, &form, loop, in_child, depth);
 }
 
 static struct pm_step register_step(struct pm_induction *n, uint8_t r, uint32_t loop,
@@ -325,15 +411,16 @@ static struct pm_step register_step(struct pm_induction *n, uint8_t r, uint32_t 
     return memo->step;
 }
 
-struct pm_step pm_operand_step(struct pm_induction *n, const struct pm_memory_operand *operand,
-                               uint32_t loop, uint32_t child) {
+struct pm_step pm_operand_step(struct pm_induction *n, uint32_t insn,
+                               const struct pm_memory_operand *operand, uint32_t loop,
+                               uint32_t child) {
     if (operand->kind == PM_PROBE_GATHER_K || operand->kind == PM_PROBE_GATHER_V)
         return indirect;
     struct pm_step step = nothing;
     if (operand->base < N_GENERAL)
-        step = add(step, register_step(n, operand->base, loop, child, 0));
+        step = add(step, value_step(n, operand->base, insn, loop, child, 0));
     if (operand->index < N_GENERAL)
-        step = add(step, multiply(register_step(n, operand->index, loop, child, 0),
+        step = add(step, multiply(value_step(n, operand->index, insn, loop, child, 0),
                                   operand->scale ? operand->scale : 1));
     return step;
 }
