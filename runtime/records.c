@@ -143,22 +143,58 @@ static bool is_known(uint64_t reference) {
     return reference < pm_n_references && pm_references[reference].reserved == PM_REFERENCE_KNOWN;
 }
 
+/* A module that was loaded by dlopen since may have it. */
+static bool is_known_after_scan(uint64_t reference) {
+    pm_modules_scan();
+    if (is_known(reference))
+        return true;
+    pm_note(PM_NOTE_UNKNOWN_RECORDS, 1);
+    return false;
+}
+
+/* Consumes plain records up to the first other one, to END or to a full batch.  What the loop needs
+   is in local variables: reading it from memory each time made a record cost 6 instead of 1.5 ns.
+ */
+static const struct pm_memory_record *decode_plain(struct pm_thread *thread,
+                                                   const struct pm_memory_record *record,
+                                                   const struct pm_memory_record *end) {
+    const struct pm_probe_reference *references = pm_references;
+    const uint64_t n_references = pm_n_references;
+    struct pmodel_access *access = thread->batch + thread->n_batch;
+    struct pmodel_access *const full = thread->batch + PM_BATCH;
+    for (; record < end && access < full; record++, access++) {
+        uint64_t number = record->reference;
+        if (PM_UNLIKELY(number >= n_references))
+            break;
+        const struct pm_probe_reference *reference = &references[number];
+        if (PM_UNLIKELY(reference->kind != PM_PROBE_PLAIN ||
+                        reference->reserved != PM_REFERENCE_KNOWN))
+            break;
+        access->address = record->address;
+        access->size_bytes = reference->size_bytes;
+        access->reference = (uint32_t)number;
+        access->group = reference->group;
+        access->kind = reference->access;
+    }
+    thread->n_batch = (size_t)(access - thread->batch);
+    if (access == full)
+        flush(thread);
+    return record;
+}
+
 static void decode(struct pm_thread *thread, uint64_t from, uint64_t to) {
     const struct pm_memory_record *record = (const void *)from, *end = (const void *)to;
-    while (record < end) {
-        if (PM_UNLIKELY(!is_known(record->reference))) {
-            pm_modules_scan(); /* of a module that was loaded by dlopen since */
-            if (!is_known(record->reference)) {
-                pm_note(PM_NOTE_UNKNOWN_RECORDS, 1);
-                break;
-            }
-        }
+    for (;;) {
+        record = decode_plain(thread, record, end);
+        if (record >= end)
+            break;
+        if (!is_known(record->reference) && !is_known_after_scan(record->reference))
+            break;
         const struct pm_probe_reference *reference = &pm_references[record->reference];
-        if (PM_LIKELY(reference->kind == PM_PROBE_PLAIN)) {
-            add_access(thread, record, reference, record->address, reference->size_bytes);
-        } else if (record + reference->payload_slots < end) {
+        if (reference->kind == PM_PROBE_PLAIN)
+            continue; /* the batch was full */
+        if (record + reference->payload_slots < end)
             decode_payload(thread, record, reference);
-        }
         record += 1 + reference->payload_slots;
     }
     flush(thread);
