@@ -130,6 +130,11 @@ check "runtime: nothing is written where nothing is asked for" test -z "$(ls out
 ends "runtime: and the program runs" 0 plain
 run plain PMODEL_OUT=/nonexistent/folder
 ends "runtime: a folder that is not there does not show in the program's output" 0 plain
+rm -rf out && mkdir out
+(ulimit -f 1 && PMODEL_OUT=out PMODEL_BLOCK=1,2,4,8,16,32,64,128 ./by_hand plain >output)
+check "runtime: a file that may not grow does not end the program" test $? = 0
+check "runtime: and leaves a text that says why" grep -q "File too large" out/*.error
+check "runtime: and nothing else" test "$(ls out | wc -l)" = 1
 
 # An event handler in place of the analysis.
 gcc "${flags[@]}" -fPIC -shared -o handler.so "$TOP/tests/e2e/runtime/handler.c"

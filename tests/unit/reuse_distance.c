@@ -229,26 +229,37 @@ PATTERN(huge)
 
 /* ---- beyond a stack's reach ------------------------------------------------------------------ */
 
-/* Sweeps over a million blocks: every counting level above the bitmap takes part, and the answer is
-   known. */
-static void a_sweep_over_a_million_blocks_has_its_length_as_distance(void **state) {
-    (void)state;
-    enum { BLOCKS = 1100000 };
-    struct pm_reuse *reuse = pm_reuse_new(6, LEAST_CAPACITY, pm_reuse_best_variant());
-    struct pmodel_access *batch = calloc(BATCH, sizeof *batch);
-    for (uint64_t i = 0; i < 3ull * BLOCKS; i += BATCH) {
-        for (unsigned j = 0; j < BATCH; j++)
-            batch[j] = (struct pmodel_access){(i + j) % BLOCKS * 64, 8, 0, 0, 1};
-        pm_reuse_accesses(reuse, 1, batch, i + BATCH <= 3ull * BLOCKS ? BATCH : 3ull * BLOCKS - i);
+/* Three sweeps over N_BLOCKS blocks: the answer is known. */
+static void check_sweeps(uint64_t n_blocks, uint64_t capacity) {
+    struct pm_reuse *reuse = pm_reuse_new(6, capacity, pm_reuse_best_variant());
+    struct pmodel_access batch[BATCH];
+    assert_non_null(reuse);
+    for (uint64_t i = 0; i < 3 * n_blocks; i += BATCH) {
+        size_t count = i + BATCH <= 3 * n_blocks ? BATCH : 3 * n_blocks - i;
+        for (size_t j = 0; j < count; j++)
+            batch[j] = (struct pmodel_access){(i + j) % n_blocks * 64, 8, 0, 0, 1};
+        pm_reuse_accesses(reuse, 1, batch, count);
     }
     struct pm_raw_bin bin;
+    assert_false(reuse->failed);
     assert_int_equal(pm_group_histogram_bins(&reuse->histograms[0], NULL), 1);
     pm_group_histogram_bins(&reuse->histograms[0], &bin);
-    assert_int_equal(bin.loads, 2 * BLOCKS);
-    assert_true(bin.distance_sum == 2.0 * BLOCKS * (BLOCKS - 1));
-    assert_int_equal(reuse->n_blocks, BLOCKS);
-    free(batch);
+    assert_int_equal(bin.loads, 2 * n_blocks);
+    assert_true(bin.distance_sum == 2.0 * (double)n_blocks * (double)(n_blocks - 1));
+    assert_int_equal(reuse->n_blocks, n_blocks);
     pm_reuse_free(reuse);
+}
+
+/* Stamps grow from the fewest to millions, and are numbered anew on the way. */
+static void a_sweep_over_a_million_blocks_has_its_length_as_distance(void **state) {
+    (void)state;
+    check_sweeps(1100000, LEAST_CAPACITY);
+}
+
+/* Stamps beyond 2^24: every counting level above the bitmap takes part. */
+static void a_sweep_through_all_counting_levels_has_its_length_as_distance(void **state) {
+    (void)state;
+    check_sweeps(9000000, 1 << 26);
 }
 
 static void blocks_that_were_forgotten_are_cold_again(void **state) {
@@ -326,6 +337,7 @@ int main(void) {
         cmocka_unit_test(distances_equal_a_stack_on_phases),
         cmocka_unit_test(distances_equal_a_stack_on_huge),
         cmocka_unit_test(a_sweep_over_a_million_blocks_has_its_length_as_distance),
+        cmocka_unit_test(a_sweep_through_all_counting_levels_has_its_length_as_distance),
         cmocka_unit_test(blocks_that_were_forgotten_are_cold_again),
         cmocka_unit_test(bins_hold_their_distances_and_are_narrow),
         cmocka_unit_test(neighbouring_bins_leave_no_gap),
