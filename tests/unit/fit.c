@@ -176,6 +176,24 @@ static void falling_and_late_series_stay_sane(void **state) {
     fitter_free(&f);
 }
 
+static void a_smallest_size_of_another_kind_is_left_out(void **state) {
+    (void)state;
+    struct fitter f = fitter_new(monomials, 5, sizes, N_SIZES);
+    struct pm_model model;
+    double y[N_SIZES] = {0.25 * 24 * 24 * 24};
+    for (size_t k = 1; k < N_SIZES; k++)
+        y[k] = 0.375 * sizes[k] * sizes[k] * sizes[k];
+    pm_series_fit(f.workspace, y, PM_SERIES_COUNT, &model);
+    assert_int_equal(model.n_points, N_SIZES - 1);
+    assert_false(model.exact); /* it does not reproduce the smallest */
+    assert_true(value_at(&f, &model, 128) == 786432);
+    static const double gone[] = {7, 0, 0, 0, 0, 0};
+    pm_series_fit(f.workspace, gone, PM_SERIES_COUNT, &model);
+    assert_true(value_at(&f, &model, 128) == 0);
+    assert_true(model.relative_error == 0);
+    fitter_free(&f);
+}
+
 static void distances_never_fall_and_have_two_terms_at_most(void **state) {
     (void)state;
     struct fitter f = fitter_new(monomials, 5, sizes, N_SIZES);
@@ -404,6 +422,7 @@ int main(void) {
         cmocka_unit_test(other_basis_functions_are_found),
         cmocka_unit_test(noise_does_not_make_models_oscillate),
         cmocka_unit_test(falling_and_late_series_stay_sane),
+        cmocka_unit_test(a_smallest_size_of_another_kind_is_left_out),
         cmocka_unit_test(distances_never_fall_and_have_two_terms_at_most),
         cmocka_unit_test(runs_that_cannot_be_fitted_get_a_sentence),
         cmocka_unit_test(a_run_of_another_build_is_refused),
