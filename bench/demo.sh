@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# `make demo`: the whole pipeline on the ADI solver, from source to a report for a mesh three times
-# wider than any that is run, on two machines.  PATH has pmodel, BUILD is the build folder.
+# `make demo`: the whole pipeline on the ADI solver, from source to a report for a mesh almost three
+# times as wide as any that is run, on two machines.  PATH has pmodel, BUILD is the build folder.
 set -euo pipefail
 
 here=$(cd "$(dirname "$0")" && pwd)
 folder=$BUILD/demo
-sizes=${DEMO_SIZES:-12,16,20,24,28,32}
+sizes=${DEMO_SIZES:-16,20,24,28,32,36}
 predict=${DEMO_PREDICT:-96}
 machines=${DEMO_MACHINES:-r12000,itanium2}
 mkdir -p "$folder"
