@@ -3,7 +3,10 @@
 . "$TOP/tests/lib.sh"
 . "$TOP/tests/truth/tools.sh"
 
-truth_tool block_counts || { fail "the tool that reads stores builds"; exit; }
+truth_tool block_counts || {
+    fail "the tool that reads stores builds"
+    exit
+}
 
 # compare PROGRAM BLOCKS
 compare() {
@@ -16,16 +19,20 @@ check_program() {
     # Without --skip-plt=no, callgrind books the linkage table's instructions on the calls.
     valgrind --tool=callgrind --dump-instr=yes --collect-jumps=yes --compress-pos=no \
         --compress-strings=no --skip-plt=no --callgrind-out-file="$program.callgrind" \
-        "./$program" "$size" >"$program.out" 2>&1 ||
-        { fail "callgrind runs $program" "$(tail -3 "$program.out")"; return; }
+        "./$program" "$size" >"$program.out" 2>&1 || {
+        fail "callgrind runs $program" "$(tail -3 "$program.out")"
+        return
+    }
     objdump -d --no-show-raw-insn "$program" >"$program.dis"
     local way options
     for way in counters records; do
         options=--no-memory
         [ "$way" = records ] && options='--block 64'
         # shellcheck disable=SC2086 # an option and its value
-        pmodel run -q -o "$program.$way.pmdb" $options -P "N=$size" -- "./$program" '{N}' >/dev/null ||
-            { fail "$program is measured with $way"; continue; }
+        pmodel run -q -o "$program.$way.pmdb" $options -P "N=$size" -- "./$program" '{N}' >/dev/null || {
+            fail "$program is measured with $way"
+            continue
+        }
         check "flow is conserved in $program ($way)" \
             sh -c "./block_counts $program.$way.pmdb N=$size >$program.$way"
         if compare "$program" "$program.$way" >difference; then

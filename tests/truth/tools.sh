@@ -2,6 +2,19 @@
 # something independent: `. "$TOP/tests/truth/tools.sh"` after lib.sh.
 # shellcheck shell=bash
 
+# show NAME COMMAND...: as check, and shows what the command says about how much it compared.
+show() {
+    local name=$1
+    shift
+    if "$@" >show.out 2>&1; then
+        pass "$name"
+        cat show.out
+    else
+        fail "$name" "$*"
+        sed 's/^/    /' show.out | tail -n 40
+    fi
+}
+
 # truth_tool NAME [FILE...]: builds NAME.c of this folder, with other files of it, into $TMP. The C library stands before the runtime,
 # so that the runtime's wrappers of pthread_create and the like are not taken for the originals.
 truth_tool() {
@@ -13,13 +26,21 @@ truth_tool() {
         "$BUILD"/libpm_runtime.a
 }
 
-# truth_app NAME: builds an example application, marked, into $TMP. Valgrind stops at AVX-512.
+# truth_recorder: builds the handler that records all accesses as $TMP/record_trace.so.
+truth_recorder() {
+    gcc -std=gnu11 -O2 -g -Wall -Wextra -Werror -shared -fPIC -I"$TOP" -o "$TMP/record_trace.so" \
+        "$TOP/tests/truth/record_trace.c"
+}
+
+# truth_app NAME [FLAG...]: builds an example application, marked, into $TMP. Valgrind stops at
+# AVX-512.
 truth_app() {
-    local flags compiler=gcc source=$TOP/bench/apps/$1/$1.c
+    local name=$1 flags compiler=gcc source=$TOP/bench/apps/$1/$1.c
+    shift
     flags=$(pmodel flags) || return
     if [ ! -e "$source" ]; then
-        compiler=gfortran source=$TOP/bench/apps/$1/$1.f90
+        compiler=gfortran source=$TOP/bench/apps/$name/$name.f90
     fi
     # shellcheck disable=SC2086 # the flags are several words
-    "$compiler" -O3 -g -march=x86-64-v3 $flags -o "$TMP/$1" "$source" -lm
+    "$compiler" -O3 -g -march=x86-64-v3 $flags "$@" -o "$TMP/$name" "$source" -lm
 }

@@ -1,0 +1,63 @@
+# The accesses that are recorded are those that valgrind's lackey sees: the same instructions in the
+# same order, with the same bytes.
+. "$TOP/tests/lib.sh"
+. "$TOP/tests/truth/tools.sh"
+
+truth_tool check_lackey touches.c && truth_recorder || {
+    fail "the tools build"
+    exit
+}
+
+# compare PROGRAM TRACE
+compare() {
+    ./check_lackey "$1.pmdb" "$2" "$1.dis" "$1.lackey" \
+        "$(nm "$1" | awk '$3 == "_end" { print $1 }')"
+}
+
+# Unoptimised translations (--vex-iropt-level=0): the optimiser drops loads of unused values.
+lackey() {
+    valgrind --tool=lackey --trace-mem=yes --vex-iropt-level=0 --log-file="$1.lackey" "./$@"
+}
+
+# check_program PROGRAM ARGUMENT...
+check_program() {
+    local program=$1
+    shift
+    if ! lackey "$program" "$@" >"$program.out" 2>&1 ||
+        ! pmodel run -q -o "$program.pmdb" --block 64 -P N=1 \
+            --env "PMODEL_HANDLER=$TMP/record_trace.so" --env "TRACE_FILE=$TMP/$program.trace" \
+            -- "./$program" "$@" >"$program.out" 2>&1; then
+        fail "$program runs" "$(tail -3 "$program.out")"
+        return
+    fi
+    objdump -d --no-show-raw-insn "$program" >"$program.dis"
+    show "accesses of $program are those that lackey sees" compare "$program" "$program.trace"
+}
+
+# Fixed addresses (-no-pie) let static data be compared address by address.
+for app in heat adi cg; do
+    if truth_app "$app" -no-pie; then
+        check_program "$app" 4 1
+    else
+        fail "$app builds"
+    fi
+done
+
+while read -r name options; do
+    # shellcheck disable=SC2086 # several options
+    if gcc -no-pie -o "touch_$name" $options "$TOP/tests/truth/touch_memory.c"; then
+        check_program "touch_$name" 150
+    else
+        fail "the program that touches memory builds with $options"
+    fi
+done <<'WAYS'
+plain -O1 -march=x86-64-v2
+vectors -O3 -march=x86-64-v3
+unoptimised -O0 -march=x86-64-v3
+WAYS
+
+# The comparison itself: one access too few is seen, at the end and in the middle.
+head -c -24 touch_plain.trace >short.trace
+{ head -c 24000 touch_plain.trace && tail -c +24025 touch_plain.trace; } >hole.trace
+expect_error "a missing last access is seen" 3 'the traces part' compare touch_plain short.trace
+expect_error "a missing access is seen" 3 'the traces part' compare touch_plain hole.trace
