@@ -87,7 +87,7 @@ __attribute__((target("avx2"))) static long with_avx2(void) {
             announce('L', ints + places[i], 4);
     __m256i sum = access_gather(ints, _mm256_loadu_si256((const __m256i *)places),
                                 _mm256_loadu_si256((const __m256i *)on));
-    double *doubles = (double *)(arena + 16384 + 24);
+    double *doubles = (void *)(arena + 16384 + 24);
     announce('S', doubles + 1, 8);
     announce('S', doubles + 3, 8);
     access_mask_store(doubles, _mm256_set_epi64x(-1, 0, -1, 0), _mm256_set1_pd(1.5));
@@ -95,7 +95,7 @@ __attribute__((target("avx2"))) static long with_avx2(void) {
 }
 
 __attribute__((target("avx512bw"))) static long with_avx512(void) {
-    float *floats = (float *)(arena + 20480);
+    float *floats = (void *)(arena + 20480);
     for (int i = 0; i < 16; i++)
         if (0xa5c3 >> i & 1)
             announce('L', floats + i, 4);
@@ -104,7 +104,7 @@ __attribute__((target("avx512bw"))) static long with_avx512(void) {
         if (UINT64_C(0x8000000170000003) >> i & 1)
             announce('S', arena + 24576 + i, 1);
     access_mask_bytes(arena + 24576, UINT64_C(0x8000000170000003), _mm512_set1_epi8(9));
-    double *doubles = (double *)(arena + 28672);
+    double *doubles = (void *)(arena + 28672);
     static const int places[8] = {40, 1, 90, 7, 8, 300, 2, 77};
     static const long long wide[8] = {4, 100, 9, 70, 80, 3, 20, 7};
     for (int i = 0; i < 8; i++)

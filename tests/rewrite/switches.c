@@ -65,6 +65,7 @@ __attribute__((noinline)) static int letters(const char *text) {
 
 /* Every label has its own dispatch: jumps and labels form a complete bipartite graph. */
 __attribute__((noinline)) static long interpret(const unsigned char *code, long n) {
+    // cppcheck-suppress syntaxError
     static const void *const labels[] = {&&stop, &&add, &&twice, &&flip, &&loop, &&skip};
     long value = 1;
     const unsigned char *at = code;
