@@ -81,6 +81,8 @@ run_child(const struct pm_launch *launch, int error_pipe, int status_pipe) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (launch->timeout_seconds > 0)
         setpgid(0, 0); /* so that all of it can be ended together */
+    if (launch->output_to_errors)
+        dup2(STDERR_FILENO, STDOUT_FILENO);
     dup2(error_pipe, STDERR_FILENO);
     if (!mount_over(launch)) {
         if (!is_program(launch)) {

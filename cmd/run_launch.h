@@ -13,6 +13,7 @@ struct pm_launch {
     const char *folder;             /* to run in; NULL: where we are */
     const char *const *environment; /* NAME=TEXT to add, NULL at the end */
     double timeout_seconds;         /* 0: none */
+    bool output_to_errors;          /* standard output goes where pmodel's standard error goes */
 };
 
 enum { PM_LAUNCH_TAIL = 4096 };

@@ -57,98 +57,94 @@ static bool add_input(struct pm_run_request *request, const char *text, struct p
     return ok;
 }
 
-enum {
-    OPT_WHERE = 256,
-    OPT_BLOCK,
-    OPT_EXE,
-    OPT_ENV,
-    OPT_INPUT,
-    OPT_SCRATCH,
-    OPT_TIMEOUT,
-    OPT_NO_MEMORY,
-    OPT_AGAIN,
-    OPT_DRY_RUN
-};
+/* ---- options ----------------------------------------------------------------------------------
+ */
 
-static const struct option long_options[] = {
-    {"where", required_argument, NULL, OPT_WHERE},
-    {"block", required_argument, NULL, OPT_BLOCK},
-    {"exe", required_argument, NULL, OPT_EXE},
-    {"env", required_argument, NULL, OPT_ENV},
-    {"input", required_argument, NULL, OPT_INPUT},
-    {"scratch", required_argument, NULL, OPT_SCRATCH},
-    {"timeout", required_argument, NULL, OPT_TIMEOUT},
-    {"no-memory", no_argument, NULL, OPT_NO_MEMORY},
-    {"again", no_argument, NULL, OPT_AGAIN},
-    {"dry-run", no_argument, NULL, OPT_DRY_RUN},
-    {0},
-};
-
-/* 0, or the exit status after complaining. */
-static int read_option(struct pm_run_request *request, int c, struct pm_error *err) {
+int pm_read_run_option(struct pm_run_request *request, int c, struct pm_error *err) {
     switch (c) {
-    case 'o':
-        request->store_path = optarg;
-        return 0;
     case 'P':
         *PM_PUSH(&request->design, specs) = pm_strdup(optarg);
         return 0;
     case 'q':
         request->quiet = true;
         return 0;
-    case OPT_WHERE:
+    case PM_RUN_WHERE:
         free(request->design.where);
         request->design.where = pm_strdup(optarg);
         return 0;
-    case OPT_BLOCK:
+    case PM_RUN_BLOCK:
         return add_block_sizes(request, optarg, err) ? 0 : pm_complain(err);
-    case OPT_EXE:
+    case PM_RUN_EXE:
         request->exe = optarg;
         return 0;
-    case OPT_ENV:
+    case PM_RUN_ENV:
         if (!strchr(optarg, '=') || *optarg == '=')
-            return pm_usage_error("run", "--env takes NAME=TEXT, not \"%s\"", optarg);
+            return pm_usage_error(request->command, "--env takes NAME=TEXT, not \"%s\"", optarg);
         *PM_PUSH(request, environment) = optarg;
         return 0;
-    case OPT_INPUT:
+    case PM_RUN_INPUT:
         return add_input(request, optarg, err) ? 0 : pm_complain(err);
-    case OPT_SCRATCH:
+    case PM_RUN_SCRATCH:
         request->scratch = optarg;
         return 0;
-    case OPT_TIMEOUT:
-        return pm_option_number("run", "--timeout", optarg, 1, &request->timeout) ? 0
-                                                                                  : PM_EXIT_INPUT;
-    case OPT_NO_MEMORY:
+    case PM_RUN_TIMEOUT:
+        return pm_option_number(request->command, "--timeout", optarg, 1, &request->timeout)
+                   ? 0
+                   : PM_EXIT_INPUT;
+    case PM_RUN_NO_MEMORY:
         request->no_memory = true;
         return 0;
-    case OPT_AGAIN:
+    case PM_RUN_AGAIN:
         request->again = true;
-        return 0;
-    case OPT_DRY_RUN:
-        request->dry_run = true;
         return 0;
     default:
         return -1;
     }
 }
 
+int pm_read_run_command(struct pm_run_request *request, char **argv) {
+    request->argv = argv;
+    if (!request->argv[0])
+        return pm_usage_error(request->command, "give a command after --");
+    if (request->no_memory && request->n_block_sizes)
+        return pm_usage_error(request->command, "--no-memory and --block exclude each other");
+    return 0;
+}
+
+/* ---- the whole line ---------------------------------------------------------------------------
+ */
+
+enum { OPT_DRY_RUN = PM_RUN_OPTIONS_END };
+
+static const struct option long_options[] = {
+    PM_RUN_LONG_OPTIONS,
+    {"dry-run", no_argument, NULL, OPT_DRY_RUN},
+    {0},
+};
+
 int pm_read_run_request(struct pm_run_request *request, int argc, char **argv) {
     struct pm_error err = {0};
     opterr = 0;
-    for (int c; (c = getopt_long(argc, argv, "+o:P:q", long_options, NULL)) != -1;) {
-        int status = read_option(request, c, &err);
+    request->command = "run";
+    for (int c;
+         (c = getopt_long(argc, argv, "+o:" PM_RUN_SHORT_OPTIONS, long_options, NULL)) != -1;) {
+        int status = 0;
+        if (c == 'o')
+            request->store_path = optarg;
+        else if (c == OPT_DRY_RUN)
+            request->dry_run = true;
+        else
+            status = pm_read_run_option(request, c, &err);
         if (status < 0)
             return pm_usage_error("run", "cannot read option \"%s\"", argv[optind - 1]);
         if (status > 0)
             return status;
     }
-    request->argv = argv + optind;
-    if (!request->argv[0])
-        return pm_usage_error("run", "give a command after --");
+    int status = pm_read_run_command(request, argv + optind);
+    if (status != 0)
+        return status;
     if (!request->store_path && !request->dry_run)
         return pm_usage_error("run", "name the store with -o NAME.pmdb");
-    if (request->no_memory && request->n_block_sizes)
-        return pm_usage_error("run", "--no-memory and --block exclude each other");
     if (!request->no_memory && !request->n_block_sizes &&
         !pm_machine_block_sizes(&request->block_sizes, &request->n_block_sizes, &err))
         return pm_complain(&err);

@@ -1,7 +1,8 @@
-/* What `pmodel run` was asked to do. */
+/* What `pmodel run` was asked to do; the options that `pmodel validate` has as well. */
 #ifndef PM_RUN_REQUEST_H
 #define PM_RUN_REQUEST_H
 
+#include <getopt.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -14,18 +15,57 @@ struct pm_run_input {
 
 struct pm_run_request {
     struct pm_run_design design;
-    const char *store_path, *exe, *scratch;
+    const char *command;    /* name of the subcommand, for messages */
+    const char *store_path; /* NULL: a temporary one */
+    const char *exe, *scratch;
     PM_ARRAY(const char *, environment);
     PM_ARRAY(struct pm_run_input, inputs);
     uint64_t *block_sizes;
     size_t n_block_sizes;
     unsigned timeout;
     bool no_memory, again, dry_run, quiet;
-    char **argv; /* the command, NULL at the end */
+    bool output_to_errors; /* the program's standard output goes to standard error */
+    char **argv;           /* the command, NULL at the end */
 };
 
-/* Reads the command line; 0, or the exit status after complaining. */
+/* Reads the command line of `pmodel run`; 0, or the exit status after complaining. */
 int pm_read_run_request(struct pm_run_request *request, int argc, char **argv);
+
+/* ---- for commands that measure and have further options ------------------------------------- */
+
+enum pm_run_option {
+    PM_RUN_WHERE = 256,
+    PM_RUN_BLOCK,
+    PM_RUN_EXE,
+    PM_RUN_ENV,
+    PM_RUN_INPUT,
+    PM_RUN_SCRATCH,
+    PM_RUN_TIMEOUT,
+    PM_RUN_NO_MEMORY,
+    PM_RUN_AGAIN,
+    PM_RUN_OPTIONS_END /* a command's own options begin here */
+};
+
+/* clang-format off */
+#define PM_RUN_SHORT_OPTIONS "P:q"
+#define PM_RUN_LONG_OPTIONS                                                                        \
+    {"where", required_argument, NULL, PM_RUN_WHERE},                                              \
+    {"block", required_argument, NULL, PM_RUN_BLOCK},                                              \
+    {"exe", required_argument, NULL, PM_RUN_EXE},                                                  \
+    {"env", required_argument, NULL, PM_RUN_ENV},                                                  \
+    {"input", required_argument, NULL, PM_RUN_INPUT},                                              \
+    {"scratch", required_argument, NULL, PM_RUN_SCRATCH},                                          \
+    {"timeout", required_argument, NULL, PM_RUN_TIMEOUT},                                          \
+    {"no-memory", no_argument, NULL, PM_RUN_NO_MEMORY},                                            \
+    {"again", no_argument, NULL, PM_RUN_AGAIN}
+/* clang-format on */
+
+/* Reads option C with getopt's `optarg`; `command` must be set.  0, the exit status after
+   complaining, or -1: not one of these. */
+int pm_read_run_option(struct pm_run_request *request, int c, struct pm_error *err);
+/* What stands behind the options; 0, or the exit status after complaining. */
+int pm_read_run_command(struct pm_run_request *request, char **argv);
+
 void pm_run_request_free(struct pm_run_request *request); /* what it owns */
 
 #endif

@@ -1,0 +1,382 @@
+/* Measuring a program at one or more sizes; see run_session.h. */
+#define _GNU_SOURCE
+#include "cmd/run_session.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "binlift/binlift.h"
+#include "cmd/cmd.h"
+#include "cmd/run_command.h"
+#include "cmd/run_ingest.h"
+#include "cmd/run_launch.h"
+#include "cmd/run_substitute.h"
+#include "core/pm_alloc.h"
+#include "core/probe_abi.h"
+
+struct pm_run_session {
+    const struct pm_run_request *request;
+    char *work;         /* temporary folder; NULL until it is made */
+    char *command_path; /* file that the command names */
+    char *program;      /* real path of the program to instrument */
+    char *instrumented;
+    struct pm_lifted *lifted;
+    struct pm_structure *structure; /* owned by lifted */
+    char *store_path;
+    struct pm_store *store; /* NULL until there is something to keep */
+    char *settings;
+    size_t n_done, n_there, n_failed;
+};
+
+/* ---- instrumenting --------------------------------------------------------------------------- */
+
+static void say(const struct pm_run_request *request, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+static void say(const struct pm_run_request *request, const char *format, ...) {
+    if (request->quiet)
+        return;
+    va_list arguments;
+    va_start(arguments, format);
+    fprintf(stderr, "pmodel %s: ", request->command);
+    vfprintf(stderr, format, arguments);
+    fputc('\n', stderr);
+    va_end(arguments);
+}
+
+static bool find_program(struct pm_run_session *session, const char *command,
+                         struct pm_error *err) {
+    const struct pm_run_request *request = session->request;
+    session->command_path = pm_find_command(command, err);
+    if (!session->command_path)
+        return false;
+    const char *program = request->exe ? request->exe : session->command_path;
+    if (!request->exe && pm_is_script(program))
+        return pm_fail(err, "%s is a script: name the program that it runs with --exe PATH",
+                       program);
+    session->program = realpath(program, NULL);
+    return session->program || pm_fail(err, "%s: no such program (--exe)", program);
+}
+
+static void say_coverage(const struct pm_run_session *session) {
+    const struct pm_structure *structure = session->structure;
+    size_t counted = 0, groups = structure->n_groups;
+    for (size_t i = 0; i < structure->n_routines; i++)
+        counted += structure->routines[i].counted;
+    say(session->request, "%s: %zu of %zu routines instrumented, %u counters, %zu reference groups",
+        session->program, counted, structure->n_routines, structure->n_counters, groups);
+    if (structure->n_modules && !structure->modules[0].has_metadata)
+        say(session->request,
+            "no `.pmodel` metadata: built without $(pmodel flags), or, with -flto, "
+            "linked without them; strides and names come from the code alone");
+    say(session->request, "not measured: shared libraries, and the stack accesses of push, pop, "
+                          "call and ret");
+}
+
+static bool instrument(struct pm_run_session *session, struct pm_error *err) {
+    const struct pm_run_request *request = session->request;
+    char *runtime = pm_library_path("libpmodel-rt.so", err);
+    if (!runtime)
+        return false;
+    struct pm_lift_options lift_options = {0};
+    session->lifted = pm_lift(session->program, &lift_options, err);
+    bool ok = session->lifted != NULL;
+    if (ok && pm_lifted_refusal(session->lifted))
+        ok = pm_fail(err, "%s", pm_lifted_refusal(session->lifted));
+    if (ok) {
+        struct pm_instrument_options options = {.memory_records = !request->no_memory,
+                                                .runtime_path = runtime};
+        session->structure = pm_lifted_structure(session->lifted);
+        session->instrumented = pm_sprintf("%s/%s", session->work, basename(session->program));
+        ok = pm_instrument(session->lifted, &options, session->instrumented, err);
+    }
+    free(runtime);
+    if (ok)
+        say_coverage(session);
+    return ok;
+}
+
+/* Opens the store where it exists, so that a wrong one is noticed before anything runs. */
+static bool open_store(struct pm_run_session *session, bool create, struct pm_error *err) {
+    if (session->store || (!create && access(session->store_path, F_OK) != 0))
+        return true;
+    session->store = pm_store_open(session->store_path, PM_STORE_CREATE, err);
+    return session->store && pm_store_put_structure(session->store, session->structure, err);
+}
+
+/* ---- one run --------------------------------------------------------------------------------- */
+
+/* "N=24 M=7" as a folder's name. */
+static char *size_folder(const char *parent, const struct pm_parameters *at) {
+    char *text = pm_parameters_text(at);
+    for (char *c = text; *c; c++)
+        if (*c == ' ' || *c == '/')
+            *c = ',';
+    char *folder = pm_sprintf("%s/%s", parent, *text ? text : "run");
+    free(text);
+    return folder;
+}
+
+static bool make_folder(const char *path, struct pm_error *err) {
+    return mkdir(path, 0777) == 0 || errno == EEXIST || pm_fail_errno(err, "cannot make %s", path);
+}
+
+/* Where the run takes place: NULL is the current folder.  A run with input files gets a folder of
+   its own in any case, because they would otherwise replace the user's files. */
+static bool make_place(const struct pm_run_session *session, const struct pm_parameters *at,
+                       char **place, struct pm_error *err) {
+    const struct pm_run_request *request = session->request;
+    *place = NULL;
+    if (!request->scratch && !request->n_inputs)
+        return true;
+    if (request->scratch && !make_folder(request->scratch, err))
+        return false;
+    char *parent = request->scratch ? pm_absolute_path(request->scratch, err)
+                                    : pm_sprintf("%s/inputs", session->work);
+    if (!parent)
+        return false;
+    bool ok = make_folder(parent, err);
+    *place = size_folder(parent, at);
+    free(parent);
+    ok = ok && make_folder(*place, err);
+    for (size_t i = 0; ok && i < request->n_inputs; i++) {
+        const char *to = request->inputs[i].to;
+        char *file = to[0] == '/' ? pm_strdup(to) : pm_sprintf("%s/%s", *place, to);
+        ok = pm_substitute_file(request->inputs[i].from, file, at, err);
+        free(file);
+    }
+    return ok;
+}
+
+/* The last line with something in it. */
+static const char *last_words(char *tail) {
+    size_t end = strlen(tail);
+    while (end && strchr(" \t\r\n", tail[end - 1]))
+        tail[--end] = '\0';
+    char *line = strrchr(tail, '\n');
+    return line ? line + 1 : tail;
+}
+
+static bool check_result(char *const *argv, const struct pm_run_request *request,
+                         struct pm_launch_result *result, struct pm_error *err) {
+    if (!result->timed_out && WIFEXITED(result->status) && WEXITSTATUS(result->status) == 0)
+        return true;
+    char how[64];
+    if (result->timed_out)
+        snprintf(how, sizeof how, "was ended after %u s (--timeout)", request->timeout);
+    else if (WIFEXITED(result->status))
+        snprintf(how, sizeof how, "ended with status %d", WEXITSTATUS(result->status));
+    else
+        snprintf(how, sizeof how, "was ended by signal %d (%s)", WTERMSIG(result->status),
+                 strsignal(WTERMSIG(result->status)));
+    char *command = pm_command_text(argv);
+    const char *words = last_words(result->tail);
+    pm_fail(err, "`%s` %s%s%s; the run is left out", command, how,
+            *words ? ", last saying: " : " and wrote no error", words);
+    free(command);
+    return false;
+}
+
+static char **run_environment(const struct pm_run_session *session, const struct pm_parameters *at,
+                              const char *raw, struct pm_error *err) {
+    const struct pm_run_request *request = session->request;
+    size_t n = request->n_environment;
+    char **own = pm_substitute_all((char *const *)(uintptr_t)request->environment, n, at, err);
+    if (!own)
+        return NULL;
+    own = pm_realloc(own, n + 3, sizeof *own);
+    own[n++] = pm_sprintf(PM_ENV_OUT "=%s", raw);
+    char *sizes = pm_sprintf(PM_ENV_BLOCK "=");
+    for (size_t i = 0; i < request->n_block_sizes; i++) {
+        char *longer = pm_sprintf("%s%s%llu", sizes, i ? "," : "",
+                                  (unsigned long long)request->block_sizes[i]);
+        free(sizes);
+        sizes = longer;
+    }
+    if (request->n_block_sizes)
+        own[n++] = sizes;
+    else
+        free(sizes);
+    own[n] = NULL;
+    return own;
+}
+
+static bool keep_run(struct pm_run_session *session, struct pm_ingested *ingested,
+                     const struct pm_launch_result *result, double started, char *const *argv,
+                     struct pm_error *err) {
+    struct pm_run_facts facts = {
+        .command = pm_command_text(argv),
+        .started_unix = started,
+        .wall_seconds = result->wall_seconds,
+        .cpu_seconds = result->cpu_seconds,
+        .exit_status = WEXITSTATUS(result->status),
+        .n_threads = ingested->n_threads,
+        .n_processes = ingested->n_processes,
+        .settings = pm_strdup(session->settings),
+        .notes = ingested->notes ? pm_strdup(ingested->notes) : NULL,
+    };
+    bool ok = open_store(session, true, err) &&
+              pm_store_put_run(session->store, ingested->profile, &facts, ingested->inexact,
+                               session->structure->n_routines, err);
+    pm_run_facts_free(&facts);
+    return ok;
+}
+
+static bool measure(struct pm_run_session *session, const struct pm_parameters *at, char **argv,
+                    const char *raw, const char *place, struct pm_error *err) {
+    const struct pm_run_request *request = session->request;
+    char **environment = run_environment(session, at, raw, err);
+    if (!environment)
+        return false;
+    struct pm_launch launch = {
+        .argv = argv,
+        .command_path = session->command_path,
+        .program = session->program,
+        .instrumented = session->instrumented,
+        .folder = place,
+        .environment = (const char *const *)environment,
+        .timeout_seconds = request->timeout,
+        .output_to_errors = request->output_to_errors,
+    };
+    struct pm_launch_result result;
+    struct pm_ingested ingested = {0};
+    double started = (double)time(NULL);
+    bool ok = pm_launch_run(&launch, &result, err) && check_result(argv, request, &result, err) &&
+              pm_ingest(raw, session->structure, at, request->block_sizes, request->n_block_sizes,
+                        &ingested, err) &&
+              keep_run(session, &ingested, &result, started, argv, err);
+    if (ok) {
+        char *size = pm_parameters_text(at);
+        say(request, "%s  %.2f s, %.4g accesses%s%s", size, result.wall_seconds, ingested.accesses,
+            ingested.notes ? "; " : "", ingested.notes ? ingested.notes : "");
+        free(size);
+    }
+    pm_ingested_free(&ingested);
+    pm_free_strings(environment);
+    return ok;
+}
+
+static bool run_size(struct pm_run_session *session, const struct pm_parameters *at,
+                     struct pm_error *err) {
+    const struct pm_run_request *request = session->request;
+    char **argv = pm_substitute_all(request->argv, pm_count_strings(request->argv), at, err);
+    char *raw_parent = pm_sprintf("%s/raw", session->work);
+    char *raw = size_folder(raw_parent, at);
+    char *place = NULL;
+    bool ok = argv && make_folder(raw_parent, err) && make_folder(raw, err) &&
+              make_place(session, at, &place, err) && measure(session, at, argv, raw, place, err);
+    free(place);
+    free(raw);
+    free(raw_parent);
+    pm_free_strings(argv);
+    return ok;
+}
+
+/* ---- all of them --------------------------------------------------------------------------- */
+
+static bool is_there(struct pm_run_session *session, const struct pm_parameters *at, bool *there,
+                     struct pm_error *err) {
+    const struct pm_run_request *request = session->request;
+    *there = false;
+    return !session->store || request->again ||
+           pm_store_has_run(session->store, at, session->settings, request->block_sizes,
+                            request->n_block_sizes, there, err);
+}
+
+int pm_run_session_measure(struct pm_run_session *session, const struct pm_parameters *sizes,
+                           size_t n_sizes) {
+    int status = PM_EXIT_OK;
+    for (size_t i = 0; i < n_sizes; i++) {
+        struct pm_error err = {0};
+        bool there;
+        if (!is_there(session, &sizes[i], &there, &err))
+            return pm_complain(&err);
+        if (there) {
+            session->n_there++;
+        } else if (run_size(session, &sizes[i], &err)) {
+            session->n_done++;
+        } else {
+            session->n_failed++;
+            status = pm_complain(&err);
+        }
+    }
+    say(session->request, "%zu measured, %zu were there already, %zu failed", session->n_done,
+        session->n_there, session->n_failed);
+    return status;
+}
+
+static bool make_work_folder(struct pm_run_session *session, struct pm_error *err) {
+    const char *temporary = getenv("TMPDIR");
+    char *work = pm_sprintf("%s/pmodel-XXXXXX", temporary && *temporary ? temporary : "/tmp");
+    if (!mkdtemp(work)) {
+        pm_fail_errno(err, "cannot make a folder %s (TMPDIR)", work);
+        free(work);
+        return false;
+    }
+    session->work = work;
+    return true;
+}
+
+static bool prepare(struct pm_run_session *session, const struct pm_parameters *first,
+                    struct pm_error *err) {
+    const struct pm_run_request *request = session->request;
+    char **argv = pm_substitute_all(request->argv, 1, first, err);
+    bool ok = argv && find_program(session, argv[0], err) && make_work_folder(session, err);
+    pm_free_strings(argv);
+    if (!ok)
+        return false;
+    session->store_path = request->store_path ? pm_strdup(request->store_path)
+                                              : pm_sprintf("%s/runs.pmdb", session->work);
+    session->settings = pm_settings_text(request, err);
+    return session->settings && instrument(session, err) && open_store(session, false, err);
+}
+
+struct pm_run_session *pm_run_session_new(const struct pm_run_request *request,
+                                          const struct pm_parameters *first, struct pm_error *err) {
+    struct pm_run_session *session = pm_alloc(1, sizeof *session);
+    session->request = request;
+    if (prepare(session, first, err))
+        return session;
+    pm_run_session_free(session);
+    return NULL;
+}
+
+static void remove_folder(const char *path) {
+    pid_t child = fork();
+    if (child == 0) {
+        execlp("rm", "rm", "-rf", "--", path, (char *)NULL);
+        _exit(127);
+    }
+    if (child > 0)
+        waitpid(child, NULL, 0);
+}
+
+void pm_run_session_free(struct pm_run_session *session) {
+    if (!session)
+        return;
+    pm_store_close(session->store);
+    if (session->work)
+        remove_folder(session->work);
+    if (session->lifted)
+        pm_lifted_free(session->lifted);
+    free(session->work);
+    free(session->command_path);
+    free(session->program);
+    free(session->instrumented);
+    free(session->store_path);
+    free(session->settings);
+    free(session);
+}
+
+const struct pm_structure *pm_run_session_structure(const struct pm_run_session *session) {
+    return session->structure;
+}
+
+struct pm_store *pm_run_session_store(struct pm_run_session *session) {
+    return session->store;
+}
