@@ -18,7 +18,7 @@ void pm_x86_put_counter(struct pm_rewrite *rewrite, uint32_t counter, pm_live_se
         reg++;
     bool spills = reg == 16;
     if (spills) {
-        reg = reserved & PM_LIVE_BIT(PM_RAX) ? PM_RCX : PM_RAX;
+        reg = (unsigned)__builtin_ctz(~(reserved | PM_LIVE_BIT(PM_RSP)));
         pm_put_store_gs(code, reg, PM_SLOT_SCRATCH);
     }
     pm_put_load_gs(code, reg, offset);

@@ -192,7 +192,7 @@ static void put_body(struct emission *e, uint32_t block) {
         const struct pm_insn *insn = &e->lifted->insns[k];
         bool in_segment = s < n_segments && k >= segments[s].first;
         pm_live_set reserved =
-            in_segment && k > segments[s].first ? PM_LIVE_BIT(segments[s].pointer) : 0;
+            in_segment && k > segments[s].first ? pm_segment_registers(&segments[s]) : 0;
         pm_code_bind(&rewrite->code, k);
         if (k == count_in)
             pm_x86_put_counter(rewrite, counter_of(e, work->in_target), rewrite->live[k], reserved);

@@ -107,11 +107,16 @@ void pm_put_lea_indexed(struct pm_code *code, unsigned reg, uint8_t base, uint8_
     }
     unsigned base_bits = has_base ? base : 5, index_bits = has_index ? index : 4;
     unsigned scale_bits = scale == 8 ? 3 : scale == 4 ? 2 : scale == 2 ? 1 : 0;
+    bool small = displacement >= INT8_MIN && displacement <= INT8_MAX;
+    unsigned mode = !has_base ? 0 : small ? 1 : 2; /* without a base, 0 has 32 bits */
     pm_code_byte(code, rex_w(reg, has_index ? index : 0, has_base ? base : 0));
     pm_code_byte(code, 0x8d);
-    pm_code_byte(code, (uint8_t)((has_base ? 0x80 : 0) | (reg & 7) << 3 | 4));
+    pm_code_byte(code, (uint8_t)(mode << 6 | (reg & 7) << 3 | 4));
     pm_code_byte(code, (uint8_t)(scale_bits << 6 | (index_bits & 7) << 3 | (base_bits & 7)));
-    pm_code_word(code, (uint32_t)displacement);
+    if (mode == 1)
+        pm_code_byte(code, (uint8_t)displacement);
+    else
+        pm_code_word(code, (uint32_t)displacement);
 }
 
 void pm_put_lea_target(struct pm_code *code, unsigned reg, struct pm_target target) {

@@ -12,6 +12,8 @@ void pm_x86_put_segment_start(struct pm_rewrite *rewrite, const struct pm_segmen
     bool rax_live = rewrite->live[segment->first] & PM_LIVE_BIT(PM_RAX);
     if (segment->spills_pointer)
         pm_put_store_gs(code, segment->pointer, PM_SLOT_POINTER);
+    if (segment->address != PM_REGISTER_NONE)
+        pm_put_store_gs(code, segment->address, PM_SLOT_ADDRESS);
     pm_put_load_gs(code, segment->pointer, PM_CB_NEXT);
     if (segment->saves_flags) {
         if (rax_live)
@@ -34,6 +36,8 @@ void pm_x86_put_segment_end(struct pm_rewrite *rewrite, const struct pm_segment 
     pm_put_store_gs(code, segment->pointer, PM_CB_NEXT);
     if (segment->spills_pointer)
         pm_put_load_gs(code, segment->pointer, PM_SLOT_POINTER);
+    if (segment->address != PM_REGISTER_NONE)
+        pm_put_load_gs(code, segment->address, PM_SLOT_ADDRESS);
 }
 
 void pm_x86_put_slow_way(struct pm_rewrite *rewrite, const struct pm_segment *segment,
@@ -146,14 +150,17 @@ static void put_payload(struct pm_rewrite *rewrite, uint32_t k,
 
 /* ---- records -------------------------------------------------------------------------------- */
 
-/* A register for the addresses of instruction K: dead there, else one that it does not use. */
+/* A register for the addresses of instruction K: dead there, else the segment's, else one that K
+   does not use, spilled for K alone. */
 static unsigned choose_scratch(const struct pm_rewrite *rewrite, const struct pm_segment *segment,
                                uint32_t k, bool *spills) {
     pm_live_set never = PM_LIVE_BIT(PM_RSP) | PM_LIVE_BIT(segment->pointer);
     pm_live_set dead = ~(rewrite->live[k] | never) & PM_LIVE_REGISTERS;
     pm_live_set unused =
         ~(pm_live_from(rewrite->lifted->insns[k].uses) | never) & PM_LIVE_REGISTERS;
-    *spills = !dead;
+    *spills = !dead && segment->address == PM_REGISTER_NONE;
+    if (!dead && !*spills)
+        return segment->address;
     return (unsigned)__builtin_ctz(dead ? dead : unused);
 }
 

@@ -108,6 +108,30 @@ static bool extend_segment(const struct pm_rewrite *rewrite, struct pm_segment *
     return true;
 }
 
+/* Do at least two recorded instructions find no dead register for their addresses? */
+static bool addresses_are_crowded(const struct pm_rewrite *rewrite,
+                                  const struct pm_segment *segment) {
+    const struct pm_lifted *lifted = rewrite->lifted;
+    pm_live_set never = PM_LIVE_BIT(PM_RSP) | PM_LIVE_BIT(segment->pointer);
+    unsigned n = 0;
+    for (uint32_t k = segment->first; k <= segment->last; k++)
+        if (lifted->insn_references[k] != lifted->insn_references[k + 1])
+            n += !(~(rewrite->live[k] | never) & PM_LIVE_REGISTERS);
+    return n >= 2;
+}
+
+/* One register for the addresses of the whole segment is spilled once instead of at each. */
+static void choose_address(const struct pm_rewrite *rewrite, struct pm_segment *segment) {
+    struct freedom freedom = find_freedom(rewrite, segment->first, segment->last);
+    pm_live_set never = PM_LIVE_BIT(PM_RSP) | PM_LIVE_BIT(segment->pointer);
+    if (segment->saves_flags)
+        never |= PM_LIVE_BIT(PM_RAX);
+    pm_live_set idle = ~(freedom.touched | never) & PM_LIVE_REGISTERS;
+    segment->address = PM_REGISTER_NONE;
+    if (idle && addresses_are_crowded(rewrite, segment))
+        segment->address = (uint8_t)__builtin_ctz(idle);
+}
+
 struct pm_segment *pm_x86_plan_segments(const struct pm_rewrite *rewrite, uint32_t block,
                                         uint32_t *n_segments) {
     const struct pm_lifted *lifted = rewrite->lifted;
@@ -129,6 +153,8 @@ struct pm_segment *pm_x86_plan_segments(const struct pm_rewrite *rewrite, uint32
             earliest = k + 1;
         }
     }
+    for (uint32_t s = 0; s < n; s++)
+        choose_address(rewrite, &segments[s]);
     *n_segments = n;
     return segments;
 }

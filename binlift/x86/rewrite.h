@@ -21,11 +21,12 @@ static inline pm_live_set pm_live_from(struct pm_register_set set) {
 
 /* How the rewriter uses the spill slots of the control block. */
 enum {
-    PM_SLOT_SCRATCH = PM_CB_SPILL,     /* around a few added instructions */
-    PM_SLOT_POINTER = PM_CB_SPILL + 8, /* the register that holds next, over a segment */
-    PM_SLOT_FLAGS = PM_CB_SPILL + 16,  /* %rax while it holds flags */
-    PM_SLOT_TARGET = PM_CB_SPILL + 24, /* target of an indirect call that moved */
-    PM_SLOT_TAG = PM_CB_SPILL + 32,    /* which indirect jump was taken last; 0 none */
+    PM_SLOT_SCRATCH = PM_CB_SPILL,      /* around a few added instructions */
+    PM_SLOT_POINTER = PM_CB_SPILL + 8,  /* the register that holds next, over a segment */
+    PM_SLOT_FLAGS = PM_CB_SPILL + 16,   /* %rax while it holds flags */
+    PM_SLOT_TARGET = PM_CB_SPILL + 24,  /* target of an indirect call that moved */
+    PM_SLOT_ADDRESS = PM_CB_SPILL + 40, /* the register that holds addresses, over a segment */
+    PM_SLOT_TAG = PM_CB_SPILL + 32,     /* which indirect jump was taken last; 0 none */
 };
 
 /* A run of instructions of one basic block that share one check of the buffer and one register that
@@ -33,9 +34,12 @@ enum {
 struct pm_segment {
     uint32_t first, last; /* instructions; the check stands before first, the bump before last */
     uint32_t n_bytes;     /* of all its records */
-    uint8_t pointer;      /* register */
-    bool spills_pointer;  /* the program's value waits in PM_SLOT_POINTER */
-    bool saves_flags;     /* flags are live at the check */
+    uint8_t pointer;      /* register that points into the buffer */
+    uint8_t address; /* register for addresses, where an instruction finds none that is dead; the
+                        program's value waits in PM_SLOT_ADDRESS.  PM_REGISTER_NONE: each spills
+                        one for itself */
+    bool spills_pointer; /* the program's value waits in PM_SLOT_POINTER */
+    bool saves_flags;    /* flags are live at the check */
 };
 
 enum pm_call_form {
@@ -125,6 +129,12 @@ void pm_x86_put_slow_way(struct pm_rewrite *rewrite, const struct pm_segment *se
                          uint32_t slow_label, uint32_t back_label);
 /* Payload of a record in units of 16 bytes, by enum pm_probe_reference_kind. */
 uint8_t pm_x86_payload_slots(uint8_t kind);
+
+/* Registers that hold the segment's values between its first and last instruction. */
+static inline pm_live_set pm_segment_registers(const struct pm_segment *segment) {
+    pm_live_set set = PM_LIVE_BIT(segment->pointer);
+    return segment->address == PM_REGISTER_NONE ? set : set | PM_LIVE_BIT(segment->address);
+}
 
 static inline bool pm_is_call(uint8_t control) {
     return control == PM_CONTROL_CALL || control == PM_CONTROL_CALL_INDIRECT;

@@ -101,6 +101,8 @@ static void test_indexed_addresses_decode(void **state) {
             pm_put_lea_indexed(&code, 9, base, index, 4, -16);
             expect_flags_kept(
                 expect(&code, "lea -0x10(%%%s,%%%s,4), %%r9", names[base], names[index]));
+            pm_put_lea_indexed(&code, 1, base, index, 1, 0x1000);
+            expect(&code, "lea 0x1000(%%%s,%%%s,1), %%rcx", names[base], names[index]);
         }
     pm_put_lea_indexed(&code, 1, PM_REGISTER_NONE, 12, 8, 0x404040);
     expect(&code, "lea 0x404040(,%%r12,8), %%rcx");
