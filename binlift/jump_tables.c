@@ -4,7 +4,8 @@
    The compiler's word comes first; else the ISA finds the table's form by slicing backwards from
    the jump.  Entries are read while they are starts of instructions of the routine or of its cold
    part, up to the next table, and to the bounds check where there is one.  Entries between the
-   bound and that end are no edges, but landings: a bound that was wrong must not lose control. */
+   bound and that end are no edges, but landings: a bound that was wrong must not lose control.
+   Where an entry below the bound cannot be one, the table is unknown: its entries are landings. */
 #include "binlift/lifted.h"
 
 #include <stdlib.h>
@@ -52,7 +53,8 @@ static bool is_family(const struct pm_lifted *lifted, uint32_t a, uint32_t b) {
     return length == base_name_length(y) && memcmp(x, y, length) == 0;
 }
 
-/* Target of entry NUMBER; false where there is no such entry. */
+/* Target of entry NUMBER; false where there is no such entry.  The start of a routine without a
+   name may be that of a cold part, which is believed up to the bounds check. */
 static bool read_entry(const struct pm_lifted *lifted, const struct found_table *table,
                        uint64_t number, uint64_t *target) {
     uint64_t place = table->form.table + number * table->form.entry_bytes;
@@ -74,7 +76,8 @@ static bool read_entry(const struct pm_lifted *lifted, const struct found_table 
     uint32_t routine = pm_routine_at(lifted, *target);
     if (!is_family(lifted, table->routine, routine))
         return false;
-    return routine == table->routine || *target != lifted->structure->routines[routine].address ||
+    return number < table->form.max_entries || routine == table->routine ||
+           *target != lifted->structure->routines[routine].address ||
            strstr(lifted->structure->routines[routine].name, ".cold");
 }
 
@@ -91,19 +94,24 @@ static void mark_target(struct pm_lifted *lifted, uint32_t routine, uint64_t tar
 static void add_table(struct pm_lifted *lifted, const struct found_table *table, uint64_t limit) {
     uint64_t target, n = 0, n_edges = 0;
     size_t first = lifted->n_table_targets;
+    bool breaks_off = false;
     for (; n < MAX_TABLE_ENTRIES; n++) {
         if (n && table->form.table + n * table->form.entry_bytes >= limit)
             break;
-        if (!read_entry(lifted, table, n, &target))
+        if (!read_entry(lifted, table, n, &target)) {
+            breaks_off = n < table->form.max_entries;
             break;
+        }
         mark_target(lifted, table->routine, target);
         if (table->form.max_entries && n >= table->form.max_entries)
             continue;
         *PM_PUSH(lifted, table_targets) = target;
         n_edges++;
     }
-    if (!n_edges)
+    if (!n_edges || breaks_off) {
+        lifted->n_table_targets = first;
         return;
+    }
     *PM_PUSH(lifted, tables) =
         (struct pm_jump_table){table->insn, table->form.table, (uint32_t)first, (uint32_t)n_edges};
 }

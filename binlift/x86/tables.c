@@ -177,6 +177,9 @@ static uint64_t entries_of_branch(const struct slice *slice, uint32_t compare, u
     return 0;
 }
 
+/* The largest value of so many bits, at most 32: an immediate is sign-extended, an index is not. */
+static uint64_t values_of_width(unsigned bits) { return UINT32_MAX >> (bits < 32 ? 32 - bits : 0); }
+
 /* Follows the index backwards through copies and extensions to its comparison. */
 static uint64_t find_bound(const struct slice *slice, uint32_t load, uint8_t index) {
     struct place place = {index, {0}};
@@ -191,7 +194,7 @@ static uint64_t find_bound(const struct slice *slice, uint32_t load, uint8_t ind
         bool immediate =
             x86.insn.operand_count_visible >= 2 && second->type == ZYDIS_OPERAND_TYPE_IMMEDIATE;
         if (x86.insn.mnemonic == ZYDIS_MNEMONIC_CMP && immediate && is_same(&place, first))
-            return entries_of_branch(slice, k, second->imm.value.u & 0xffffffff);
+            return entries_of_branch(slice, k, second->imm.value.u & values_of_width(first->size));
         if (place.reg == PM_REGISTER_NONE) {
             if (x86.insn.mnemonic == ZYDIS_MNEMONIC_MOV && is_same(&place, first) &&
                 general(second) != PM_REGISTER_NONE)
