@@ -58,6 +58,13 @@ check "cg builds without the plugin" \
 check "heat builds without the plugin" \
     gcc -O0 -no-pie -o unoptimised "$TOP/bench/apps/heat/heat.c" -lm && check_program unoptimised 6
 
+# Jump tables without names of routines, but for those of the start files.
+start_files='-K deregister_tm_clones -K register_tm_clones -K __do_global_dtors_aux -K frame_dummy'
+check "a program with jump tables builds" \
+    gcc -O2 -o switches "$TOP/tests/truth/switches.c" &&
+    # shellcheck disable=SC2086 # several options
+    check "its symbols can be removed" strip $start_files switches && check_program switches 500
+
 # The comparison itself: one execution too many is seen, in a basic block and on an edge.
 for kind in block edge; do
     awk -v kind=$kind '$1 == kind && $4 > 0 && !done { $4++; done = 1 } { print }' heat.counters >wrong
