@@ -14,6 +14,19 @@
 #include "binlift/write_elf.h"
 #include "binlift/x86/rewrite.h"
 
+/* The runtime sets %gs for the whole process, so one routine that uses it is one too many, although
+   it would itself stay as it is. */
+static bool is_free_of_gs(const struct pm_lifted *lifted, struct pm_error *err) {
+    for (size_t r = 0; r < lifted->structure->n_routines; r++) {
+        const struct pm_routine *routine = &lifted->structure->routines[r];
+        if (routine->state == PM_ROUTINE_REFUSED && routine->reason &&
+            strstr(routine->reason, "%gs"))
+            return pm_fail(err, "%s cannot be instrumented: in routine %s %s", lifted->image.path,
+                           routine->name, routine->reason);
+    }
+    return true;
+}
+
 static bool can_be_instrumented(const struct pm_lifted *lifted,
                                 const struct pm_instrument_options *options, struct pm_error *err) {
     const char *refusal = pm_lifted_refusal(lifted);
@@ -28,7 +41,7 @@ static bool can_be_instrumented(const struct pm_lifted *lifted,
     if (!options->runtime_path || options->runtime_path[0] != '/')
         return pm_fail(err, "the path of the runtime library must be absolute, not '%s'",
                        options->runtime_path ? options->runtime_path : "");
-    return pm_can_be_extended(&lifted->image, err);
+    return is_free_of_gs(lifted, err) && pm_can_be_extended(&lifted->image, err);
 }
 
 static uint64_t align_16(uint64_t value) { return (value + 15) & ~UINT64_C(15); }

@@ -204,6 +204,10 @@ gcc -O2 -static -o static user.c library.c
 expect_error "a static program is refused" 2 'statically linked' \
     "$tool" -r "$runtime" static static.i
 check "and nothing is written" test ! -e static.i
+echo 'int main(void) { long x; __asm__ volatile("mov %%gs:0, %0" : "=r"(x)); return x != 0; }' >gs.c
+gcc -O2 -o gs gs.c
+expect_error "a program that uses %gs is refused" 2 'in routine main .* uses %gs' \
+    "$tool" -r "$runtime" gs gs.i
 expect_error "a runtime without a folder is refused" 2 'must be absolute' \
     "$tool" -r libpmodel-rt.so accesses other.i
 expect_error "a folder that does not exist is an error" 2 'cannot write' \
