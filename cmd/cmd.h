@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "core/machine.h"
+#include "core/pm_alloc.h"
 #include "core/pm_error.h"
 #include "report/report.h"
 
@@ -25,6 +26,7 @@ int pm_cmd_loops(int argc, char **argv);
 int pm_cmd_run(int argc, char **argv);
 int pm_cmd_fit(int argc, char **argv);
 int pm_cmd_report(int argc, char **argv);
+int pm_cmd_validate(int argc, char **argv);
 int pm_cmd_machines(int argc, char **argv);
 
 /* ---- saying things (main.c) ------------------------------------------------------------------ */
@@ -59,6 +61,17 @@ char *pm_share_path(const char *name, struct pm_error *err);
 bool pm_machine_names(char ***names, size_t *n_names, struct pm_error *err);
 /* Reads a machine by name or by file. */
 struct pm_machine *pm_find_machine(const char *name, struct pm_error *err);
+
+/* Machines that a command was asked for. */
+struct pm_machine_list {
+    PM_ARRAY(struct pm_machine *, machines); /* owned */
+};
+/* Adds the machines of a list, "r12000,./mine.conf". */
+bool pm_add_machines(struct pm_machine_list *list, const char *names, struct pm_error *err);
+/* Adds all that pm_machine_names gives. */
+bool pm_add_all_machines(struct pm_machine_list *list, struct pm_error *err);
+void pm_free_machines(struct pm_machine_list *list); /* what it owns */
+
 /* Path of the machine file that NAME stands for; owned by the caller. */
 char *pm_machine_path(const char *name, struct pm_error *err);
 /* Block sizes that the levels of all these machines need, ascending; owned by the caller. */

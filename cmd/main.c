@@ -24,6 +24,12 @@ static const struct pm_command commands[] = {
      "[-m MACHINE[,MACHINE]...]... [-P NAME=VALUE[,...]] [--min-percent P] [--top N]\n"
      "                     [--format table|json|csv] STORE",
      "time, misses and what limits each loop, at a size, on a machine", pm_cmd_report},
+    {"validate",
+     "-s STORE [-m MACHINE[,MACHINE]...]... [--caches BLOCKS] [--keep STORE]\n"
+     "                       [--min-percent P] [--top N] [--format table|json|csv]\n"
+     "                       [-P NAME=VALUES]... [options of run] -- COMMAND [ARGUMENT]...",
+     "compare what the models predict with a measured run at a size that was not fitted",
+     pm_cmd_validate},
     {"machines", "[NAME]", "list the machine descriptions, or show one", pm_cmd_machines},
 };
 enum { N_COMMANDS = sizeof commands / sizeof *commands };

@@ -173,3 +173,39 @@ bool pm_machine_block_sizes(uint64_t **sizes, size_t *n_sizes, struct pm_error *
     *n_sizes = n;
     return ok;
 }
+
+/* ---- lists of machines ----------------------------------------------------------------------- */
+
+bool pm_add_machines(struct pm_machine_list *list, const char *names, struct pm_error *err) {
+    char *copy = pm_strdup(names), *rest = copy;
+    bool ok = true;
+    for (char *name; ok && (name = strsep(&rest, ","));) {
+        struct pm_machine *machine = pm_find_machine(name, err);
+        ok = machine != NULL;
+        if (ok)
+            *PM_PUSH(list, machines) = machine;
+    }
+    free(copy);
+    return ok;
+}
+
+bool pm_add_all_machines(struct pm_machine_list *list, struct pm_error *err) {
+    char **names;
+    size_t n_names;
+    if (!pm_machine_names(&names, &n_names, err))
+        return false;
+    bool ok = true;
+    for (size_t i = 0; i < n_names; i++) {
+        ok = ok && pm_add_machines(list, names[i], err);
+        free(names[i]);
+    }
+    free(names);
+    return ok;
+}
+
+void pm_free_machines(struct pm_machine_list *list) {
+    for (size_t i = 0; i < list->n_machines; i++)
+        pm_machine_free(list->machines[i]);
+    free(list->machines);
+    *list = (struct pm_machine_list){0};
+}

@@ -1,5 +1,4 @@
 /* `pmodel report`: a store at one size, on one or more machines. */
-#define _GNU_SOURCE
 #include "report/report.h"
 
 #include <getopt.h>
@@ -14,41 +13,10 @@
 #include "sched/sched.h"
 
 struct request {
-    struct {
-        PM_ARRAY(struct pm_machine *, machines);
-    } on;
+    struct pm_machine_list on;
     struct pm_parameters at; /* n == 0: the largest measured size */
     struct pm_report_options options;
 };
-
-/* "a,b": adds the machines of a list. */
-static bool add_machines(struct request *request, const char *list, struct pm_error *err) {
-    char *copy = pm_strdup(list), *rest = copy;
-    bool ok = true;
-    for (char *name; ok && (name = strsep(&rest, ","));) {
-        struct pm_machine *machine = pm_find_machine(name, err);
-        ok = machine != NULL;
-        if (ok)
-            *PM_PUSH(&request->on, machines) = machine;
-    }
-    free(copy);
-    return ok;
-}
-
-/* All machines that are shipped, where -m was not given. */
-static bool add_all_machines(struct request *request, struct pm_error *err) {
-    char **names;
-    size_t n_names;
-    if (!pm_machine_names(&names, &n_names, err))
-        return false;
-    bool ok = true;
-    for (size_t i = 0; i < n_names; i++) {
-        ok = ok && add_machines(request, names[i], err);
-        free(names[i]);
-    }
-    free(names);
-    return ok;
-}
 
 /* ---- the profile at the size that was asked for ---------------------------------------------- */
 
@@ -162,7 +130,7 @@ static int read_option(struct request *request, int c, struct pm_error *err) {
     char *end;
     switch (c) {
     case 'm':
-        return add_machines(request, optarg, err) ? 0 : pm_complain(err);
+        return pm_add_machines(&request->on, optarg, err) ? 0 : pm_complain(err);
     case 'P':
         return pm_parameters_parse(optarg, &request->at, err) ? 0 : pm_complain(err);
     case OPT_FORMAT:
@@ -203,13 +171,11 @@ int pm_cmd_report(int argc, char **argv) {
         status = pm_usage_error("report", "give one store");
     if (status == 0) {
         struct pm_store *store = pm_store_open(argv[optind], PM_STORE_READ, &err);
-        bool ok = store && (request.on.n_machines || add_all_machines(&request, &err)) &&
+        bool ok = store && (request.on.n_machines || pm_add_all_machines(&request.on, &err)) &&
                   predict_all(&request, store, &err);
         pm_store_close(store);
         status = ok ? PM_EXIT_OK : pm_complain(&err);
     }
-    for (size_t i = 0; i < request.on.n_machines; i++)
-        pm_machine_free(request.on.machines[i]);
-    free(request.on.machines);
+    pm_free_machines(&request.on);
     return status;
 }

@@ -9,6 +9,7 @@
 #include "binlift/binlift.h"
 #include "core/model.h"
 #include "core/prediction.h"
+#include "core/profile.h"
 #include "core/structure.h"
 #include "fit/fit.h"
 
@@ -44,6 +45,33 @@ void pm_report_loops(FILE *out, const struct pm_structure *structure,
 void pm_report_models(FILE *out, const struct pm_structure *structure,
                       const struct pm_model_set *models, const struct pm_fit_statistics *statistics,
                       bool with_models, const struct pm_report_options *options);
+
+/* A size that was both predicted and measured. */
+struct pm_validation {
+    const struct pm_profile *predicted, *measured; /* at the same size */
+    /* Of these two profiles, on the same machines in the same order. */
+    const struct pm_prediction *const *predicted_times, *const *measured_times;
+    size_t n_machines;
+};
+
+/* What to compare beside counts: accesses and misses of fully associative LRU caches, for each of
+   these block sizes, which both profiles must have. */
+struct pm_validation_caches {
+    const uint64_t *block_sizes; /* bytes */
+    size_t n_block_sizes;
+    const double *cache_blocks; /* sizes of caches, in blocks */
+    size_t n_caches;
+};
+
+/* `pmodel validate`: for each size, predicted against measured: executions of basic blocks,
+   iterations, accesses, misses and times, for the program and for each row of `pmodel report`.
+   MODELS are those that the predictions were made from.  `min_percent` of the options is the share
+   of the program's figure from which on a loop counts in medians and worst cases. */
+void pm_report_validations(FILE *out, const struct pm_structure *structure,
+                           const struct pm_model_set *models,
+                           const struct pm_validation_caches *caches,
+                           const struct pm_validation *sizes, size_t n_sizes,
+                           const struct pm_report_options *options);
 
 /* "step/3 i": routine, depth and induction variable or line of a loop; "main" for a routine's own
    code.  Owned by the caller. */

@@ -50,9 +50,9 @@ static void add_cost(struct pm_cost_sum *into, const struct pm_cost_sum *from) {
 
 /* ---- which row a scope belongs to ----------------------------------------------------------- */
 
-/* The scope whose row SCOPE's own cost is in.  Folding goes through scopes of one parent; a chain
-   that does not end within the number of scopes is damaged and ends where it stands. */
-static uint32_t row_scope(const struct pm_structure *structure, uint32_t scope) {
+/* Folding goes through scopes of one parent; a chain that does not end within the number of scopes
+   is damaged and ends where it stands. */
+uint32_t pm_row_scope(const struct pm_structure *structure, uint32_t scope) {
     while (structure->scopes[scope].kind == PM_SCOPE_INLINED &&
            structure->scopes[scope].parent != PM_NONE)
         scope = structure->scopes[scope].parent;
@@ -81,7 +81,7 @@ static void make_rows(struct pm_rows *rows, const struct pm_structure *structure
         rows->row_of_scope[scope] = PM_NONE;
         uint8_t kind = structure->scopes[scope].kind;
         bool costs = prediction->scopes[scope].self.cycles != 0;
-        if (row_scope(structure, scope) != scope ||
+        if (pm_row_scope(structure, scope) != scope ||
             (kind != PM_SCOPE_LOOP && kind != PM_SCOPE_ROUTINE && !costs))
             continue;
         rows->row_of_scope[scope] = (uint32_t)rows->n_rows;
@@ -90,7 +90,7 @@ static void make_rows(struct pm_rows *rows, const struct pm_structure *structure
         row->counted = scope_is_counted(structure, scope);
     }
     for (uint32_t scope = 0; scope < structure->n_scopes; scope++)
-        rows->row_of_scope[scope] = rows->row_of_scope[row_scope(structure, scope)];
+        rows->row_of_scope[scope] = rows->row_of_scope[pm_row_scope(structure, scope)];
 }
 
 /* ---- sums ----------------------------------------------------------------------------------- */

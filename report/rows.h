@@ -49,6 +49,9 @@ struct pm_rows {
     size_t n_not_counted, n_never_executed;
 };
 
+/* The scope whose row the own cost of SCOPE is in. */
+uint32_t pm_row_scope(const struct pm_structure *structure, uint32_t scope);
+
 /* Sums up PREDICTION, which is of STRUCTURE.  Freed by pm_rows_free. */
 struct pm_rows *pm_rows_new(const struct pm_structure *structure,
                             const struct pm_prediction *prediction);

@@ -1,0 +1,132 @@
+/* `pmodel validate --format json`: {"format": "pmodel-validation", "version": 1, program, models,
+   "sizes": [{parameters, …, "summaries", "rows": names, "comparisons": [{quantity, predicted,
+   measured, error of the program, "rows": the same for each row}]}]}.  Needs the tables of
+   validation.c.  Errors are fractions of 1; unknown, or relative to nothing, is null. */
+#include <math.h>
+
+#include "report/loops.h"
+#include "report/validation.h"
+#include "report/words.h"
+#include "report/writers.h"
+
+static json_t *parameters_json(const struct pm_parameters *parameters) {
+    json_t *object = json_object();
+    for (size_t i = 0; i < parameters->n; i++)
+        json_object_set_new(object, parameters->names[i], pm_json_number(parameters->values[i]));
+    return object;
+}
+
+static json_t *models_json(const struct pm_model_set *models) {
+    json_t *object = json_object();
+    json_object_set_new(object, "runs", pm_json_integer(models->n_runs));
+    json_object_set_new(object, "low", parameters_json(&models->low));
+    json_object_set_new(object, "high", parameters_json(&models->high));
+    return object;
+}
+
+static json_t *rows_json(const struct pm_structure *structure,
+                         const struct pm_validation_table *table) {
+    json_t *array = json_array();
+    for (size_t r = 0; r < table->n_rows; r++) {
+        const struct pm_scope *scope = &structure->scopes[table->rows[r].scope];
+        json_t *object = json_object();
+        json_object_set_new(object, "label", pm_json_text(table->rows[r].label));
+        json_object_set_new(object, "kind", json_string(pm_scope_kind_word(scope->kind)));
+        json_object_set_new(object, "depth", json_integer(scope->depth));
+        json_object_set_new(object, "file", pm_json_text(scope->file));
+        json_object_set_new(object, "line_first", pm_json_line_number(scope->line_first));
+        json_object_set_new(object, "key", pm_json_hex(scope->key));
+        json_array_append_new(array, object);
+    }
+    return array;
+}
+
+static void set_pair(json_t *object, struct pm_pair pair) {
+    json_object_set_new(object, "predicted", pm_json_number(pair.predicted));
+    json_object_set_new(object, "measured", pm_json_number(pair.measured));
+    json_object_set_new(object, "error", pm_json_number(pm_pair_error(pair)));
+}
+
+static json_t *errors_json(struct pm_errors errors) {
+    json_t *object = json_object();
+    json_object_set_new(object, "n", pm_json_integer(errors.n));
+    json_object_set_new(object, "median", pm_json_number(errors.median));
+    json_object_set_new(object, "worst", pm_json_number(errors.worst));
+    return object;
+}
+
+static json_t *number_unless_0(double value) {
+    return value > 0 ? pm_json_number(value) : json_null();
+}
+
+static json_t *comparison_json(const struct pm_validation *size,
+                               const struct pm_validation_table *table, size_t c) {
+    const struct pm_validation_column *column = &table->columns[c];
+    json_t *object = json_object(), *rows = json_array();
+    json_object_set_new(object, "quantity", json_string(pm_quantity_word(column->quantity)));
+    json_object_set_new(object, "block_bytes", number_unless_0((double)column->block_bytes));
+    json_object_set_new(object, "cache_blocks", number_unless_0(column->cache_blocks));
+    json_object_set_new(object, "machine",
+                        column->quantity == PM_QUANTITY_SECONDS
+                            ? pm_json_text(size->predicted_times[column->machine]->machine_name)
+                            : json_null());
+    set_pair(object, pm_validation_pair(table, 0, c));
+    json_object_set_new(object, "loops", errors_json(column->loops));
+    for (size_t r = 1; r < table->n_rows; r++) {
+        json_t *row = json_object();
+        json_object_set_new(row, "row", pm_json_integer(r));
+        set_pair(row, pm_validation_pair(table, r, c));
+        json_object_set_new(row, "large", json_boolean(pm_validation_is_large(table, r, c)));
+        json_array_append_new(rows, row);
+    }
+    json_object_set_new(object, "rows", rows);
+    return object;
+}
+
+static json_t *summary_json(const struct pm_validation_table *table, enum pm_quantity quantity,
+                            uint64_t block_bytes) {
+    json_t *object = json_object();
+    json_object_set_new(object, "quantity", json_string(pm_quantity_word(quantity)));
+    json_object_set_new(object, "block_bytes", pm_json_integer(block_bytes));
+    json_object_set_new(object, "program",
+                        errors_json(pm_validation_program_errors(table, quantity, block_bytes)));
+    json_object_set_new(object, "loops",
+                        errors_json(pm_validation_loop_errors(table, quantity, block_bytes)));
+    return object;
+}
+
+static json_t *size_json(const struct pm_validation_report *report, size_t i) {
+    const struct pm_validation *size = &report->sizes[i];
+    const struct pm_validation_table *table = report->tables[i];
+    json_t *object = json_object(), *blocks = json_object(), *summaries = json_array();
+    json_t *comparisons = json_array();
+    json_object_set_new(blocks, "executed", pm_json_integer(table->n_blocks_executed));
+    json_object_set_new(blocks, "exact", pm_json_integer(table->n_blocks_exact));
+    for (size_t b = 0; b < report->caches->n_block_sizes; b++) {
+        uint64_t block_bytes = report->caches->block_sizes[b];
+        json_array_append_new(summaries, summary_json(table, PM_QUANTITY_ACCESSES, block_bytes));
+        json_array_append_new(summaries, summary_json(table, PM_QUANTITY_MISSES, block_bytes));
+    }
+    for (size_t c = 0; c < table->n_columns; c++)
+        json_array_append_new(comparisons, comparison_json(size, table, c));
+    json_object_set_new(object, "parameters", parameters_json(&size->measured->parameters));
+    json_object_set_new(object, "extrapolation", pm_json_number(size->predicted->extrapolation));
+    json_object_set_new(object, "models_relative_error",
+                        pm_json_number(size->predicted->relative_error));
+    json_object_set_new(object, "least_share", pm_json_number(table->least_share));
+    json_object_set_new(object, "basic_blocks", blocks);
+    json_object_set_new(object, "summaries", summaries);
+    json_object_set_new(object, "rows", rows_json(report->structure, table));
+    json_object_set_new(object, "comparisons", comparisons);
+    return object;
+}
+
+void pm_write_validations_json(FILE *out, const struct pm_validation_report *report) {
+    json_t *document = pm_json_document("validation"), *sizes = json_array();
+    json_object_set_new(document, "program", pm_json_text(pm_program_name(report->structure)));
+    json_object_set_new(document, "models", models_json(report->models));
+    for (size_t i = 0; i < report->n_sizes; i++)
+        json_array_append_new(sizes, size_json(report, i));
+    json_object_set_new(document, "sizes", sizes);
+    pm_json_print(out, document);
+}
