@@ -59,6 +59,13 @@ static const struct {
     {"siglongjmp", NEVER_RETURNS},
     {"__longjmp_chk", NEVER_RETURNS},
     {"setcontext", MAY_NOT_RETURN},
+    /* signals to oneself: the handler may jump, or the process may end */
+    {"raise", MAY_NOT_RETURN},
+    {"gsignal", MAY_NOT_RETURN},
+    {"kill", MAY_NOT_RETURN},
+    {"killpg", MAY_NOT_RETURN},
+    {"pthread_kill", MAY_NOT_RETURN},
+    {"sigqueue", MAY_NOT_RETURN},
     /* C++ exceptions */
     {"__cxa_throw", NEVER_RETURNS},
     {"__cxa_rethrow", NEVER_RETURNS},
