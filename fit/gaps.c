@@ -24,10 +24,10 @@ struct gap {
 };
 
 /* The TRIES widest gaps of LADDER between two positions, widest first; how many. */
-static size_t widest_gaps(const struct pm_ladder *ladder, double low, double high,
-                          struct gap *gaps) {
+static size_t widest_gaps(const struct pm_partition *p, const struct pm_ladder *ladder, double low,
+                          double high, struct gap *gaps) {
     size_t n = 0;
-    double margin = LEAST_SHARE * (high - low);
+    double margin = p->rarity * LEAST_SHARE * (high - low);
     size_t last = pm_ladder_last(ladder, high);
     for (size_t i = pm_ladder_first(ladder, low) + 1; i <= last; i++) {
         double position = ladder->before[i];
@@ -109,7 +109,7 @@ bool pm_partition_gap(struct pm_partition *p, const double *low, const double *h
     if (largest->n < 2 || high[n - 1] - low[n - 1] <= 1e-9)
         return false;
     struct gap gaps[TRIES];
-    size_t n_gaps = widest_gaps(largest, low[n - 1], high[n - 1], gaps);
+    size_t n_gaps = widest_gaps(p, largest, low[n - 1], high[n - 1], gaps);
     double best = 0, sum, *track = p->row + n;
     for (size_t j = 0; j < n_gaps; j++) {
         if (!follow(p, low, high, gaps[j], track, &sum) || sum <= best)

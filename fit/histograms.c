@@ -11,6 +11,8 @@
 
 enum { ENDS_FROM_SIZES = 4 }; /* the largest sizes give the ratio of a bin's ends to its mean */
 
+#define LEVEL_SHARE 0.1 /* accesses of a level distance against those of one that it holds down */
+
 /* Median over the largest sizes of END / MEAN; 1 where there is none. */
 static double end_ratio(const double *end, const double *mean, size_t n) {
     double ratios[ENDS_FROM_SIZES];
@@ -33,6 +35,14 @@ static struct pm_model scaled(const struct pm_model *model, double factor) {
         result.coefficients[i] *= factor;
     result.sigma *= fabs(factor);
     return result;
+}
+
+static struct pm_model constant(double value, size_t n_points) {
+    return (struct pm_model){.n_terms = 1,
+                             .coefficients = {value},
+                             .shape = PM_SHAPE_CONSTANT,
+                             .n_points = (uint16_t)n_points,
+                             .leave_one_out_error = NAN};
 }
 
 static void fit_piece(struct pm_partition *p, const struct pm_piece *piece,
@@ -65,6 +75,40 @@ static void sort_pieces(struct pm_partition *p) {
     }
 }
 
+/* Accesses over all sizes. */
+static double piece_weight(const struct pm_piece *piece, size_t n) {
+    double sum = 0;
+    for (size_t k = 0; k < n; k++)
+        sum += piece->count[k];
+    return sum;
+}
+
+static bool is_level(const struct pm_model *distance) {
+    return distance->n_terms == 0 || (distance->n_terms == 1 && distance->terms[0] == 0);
+}
+
+/* What is nearer at every size stays nearer: where a longer distance of as many accesses is level,
+   a shorter one that seems to grow is on its way from one small whole number to the next. */
+static void keep_below_level(struct pm_partition *p, struct pm_bin_model *bins) {
+    size_t n = p->design->n;
+    double heaviest_level = 0;
+    for (size_t i = p->n_pieces; i-- > 0;) {
+        const struct pm_piece *piece = &p->pieces[i];
+        double weight = piece_weight(piece, n);
+        if (is_level(&bins[i].distance)) {
+            if (!isnan(piece->mean[n - 1]))
+                heaviest_level = fmax(heaviest_level, weight);
+            continue;
+        }
+        if (heaviest_level < LEVEL_SHARE * weight || isnan(piece->mean[n - 1]))
+            continue;
+        double level = piece->mean[n - 1];
+        bins[i].distance = constant(level, n);
+        bins[i].low = constant(fmin(piece->low[n - 1], level), n);
+        bins[i].high = constant(fmax(piece->high[n - 1], level), n);
+    }
+}
+
 void pm_fit_histogram(struct pm_partition *p, const struct pm_histogram *const *histograms,
                       struct pm_histogram_model *model) {
     size_t n = p->design->n;
@@ -74,6 +118,7 @@ void pm_fit_histogram(struct pm_partition *p, const struct pm_histogram *const *
     model->bins = pm_alloc(p->n_pieces, sizeof *model->bins);
     for (size_t i = 0; i < p->n_pieces; i++)
         fit_piece(p, &p->pieces[i], &model->bins[i]);
+    keep_below_level(p, model->bins);
 
     double stores = 0, all = 0, *cold = p->row, *accesses = p->row + n;
     for (size_t k = 0; k < n; k++) {

@@ -10,6 +10,9 @@
       sizes (gaps.c); else at the share of accesses, the same at each size, that halves the range of
       distances.  It ends when a piece is narrow, when its halves agree, or when it is negligible.
    4. Neighbours whose distances agree at each size are joined.
+   What is rare enough to be neglected depends on the block size: a walk through memory touches a
+   new block of B bytes once in B / 8 accesses, so that of large blocks the rare long distances are
+   all the misses that there are.  Limits on counts are for 64-byte blocks and shrink as 64 / B.
    Needs sizes ascending. */
 #include "fit/partition.h"
 
@@ -21,6 +24,7 @@
 #define NEGLIGIBLE_SHARE 2e-3 /* share of what counts on that side of the clean cut */
 #define NEGLIGIBLE 2e-5       /* share of all reuses of the group */
 #define NEGLIGIBLE_COUNT 50   /* accesses */
+#define LEAST_COUNT 4         /* what NEGLIGIBLE_COUNT is at least, however large the blocks */
 #define CONSTANT_ERROR 0.02   /* leave-one-out error up to which a constant distance is taken */
 #define SHRINKING 0.7         /* share at the largest size against that at the smallest */
 #define CONSTANT_SHARE 1e-4   /* of the group's reuses: rarer ones are left to the recursion */
@@ -105,7 +109,7 @@ static enum constancy constancy_of(struct pm_partition *p,
             return VARIES;
         largest_share = fmax(largest_share, p->row[k] / totals[k]);
     }
-    if (largest_share < CONSTANT_SHARE ||
+    if (largest_share < p->rarity * CONSTANT_SHARE ||
         pm_series_predictability(p->series, p->row, 0) > CONSTANT_ERROR)
         return VARIES;
     double first = p->row[0] / totals[0], last = p->row[n - 1] / totals[n - 1];
@@ -292,8 +296,8 @@ static bool equal_share_cut(struct pm_partition *p, const double *low, const dou
 static bool is_negligible(const struct pm_partition *p, const double *low, const double *high) {
     for (size_t k = 0; k < p->design->n; k++) {
         double least = fmax(fmax(NEGLIGIBLE_SHARE * p->side_total[k],
-                                 NEGLIGIBLE * pm_ladder_accesses(&p->ladders[k])),
-                            NEGLIGIBLE_COUNT);
+                                 p->rarity * NEGLIGIBLE * pm_ladder_accesses(&p->ladders[k])),
+                            fmax(p->rarity * NEGLIGIBLE_COUNT, LEAST_COUNT));
         if (high[k] - low[k] > least)
             return false;
     }
@@ -394,8 +398,11 @@ void pm_partition_cut(struct pm_partition *p, const struct pm_histogram *const *
     bool taken[SHORT];
     double *start = p->cuts, *middle = p->cuts + n, *end = p->cuts + 2 * n;
     p->n_pieces = 0;
+    p->rarity = 1;
     for (size_t k = 0; k < n; k++) {
         start[k] = 0;
+        if (histograms[k])
+            p->rarity = fmin(1, 64.0 / (double)histograms[k]->block_bytes);
         for (size_t i = 0; histograms[k] && i < histograms[k]->n_bins; i++)
             start[k] += accesses_of(&histograms[k]->bins[i]);
     }

@@ -48,6 +48,7 @@ struct pm_partition {
     double *pool;              /* 4 rows for each piece */
     size_t n_pieces;
     struct pm_piece pieces[PM_PARTITION_MAX_PIECES];
+    double rarity;      /* 64 / block size, at most 1: see partition.c */
     bool short_side;    /* pieces made now lie below the clean cut */
     double *side_total; /* what a piece of that side is negligible against, for each size */
 };

@@ -37,6 +37,7 @@ enum {
 #define ROUNDING 1e-10       /* relative errors below this are all alike */
 #define NOISE 2e-3           /* steps against the trend, relative to the largest value */
 #define DIVERGENT 0.2        /* gain in error for which the smallest size is left out */
+#define QUANTUM 0.5          /* blocks: distances are whole numbers */
 #define SHAPE_TOLERANCE 1e-6 /* of the largest value */
 
 struct candidate {
@@ -60,6 +61,7 @@ struct pm_series_workspace {
     double rotated[MAX_TERMS]; /* Qᵀ(weighted y) */
     struct candidate *candidates;
     double largest; /* of |y| */
+    double quantum; /* residuals up to this are no reason to prefer another model */
 };
 
 struct pm_series_workspace *pm_series_workspace_new(const struct pm_design *design) {
@@ -88,7 +90,10 @@ void pm_series_workspace_free(struct pm_series_workspace *w) {
     free(w);
 }
 
-static void take_points(struct pm_series_workspace *w, const double *y, size_t from) {
+static void take_points(struct pm_series_workspace *w, const double *y, size_t from,
+                        enum pm_series_kind kind) {
+    double least = kind == PM_SERIES_DISTANCE ? 1 : DBL_MIN;
+    w->quantum = kind == PM_SERIES_DISTANCE ? QUANTUM : 0;
     w->n = 0;
     w->largest = 0;
     for (size_t s = from; s < w->design->n; s++)
@@ -104,7 +109,7 @@ static void take_points(struct pm_series_workspace *w, const double *y, size_t f
     for (size_t i = 0; i < w->n; i++) {
         w->emphasis[i] = w->x[i] / sqrt(squares);
         /* a value near zero must not rule all others */
-        w->weight[i] = w->emphasis[i] / fmax(fmax(fabs(w->y[i]), 1e-3 * w->largest), DBL_MIN);
+        w->weight[i] = w->emphasis[i] / fmax(fmax(fabs(w->y[i]), 1e-3 * w->largest), least);
     }
 }
 
@@ -163,7 +168,8 @@ static void judge(const struct pm_series_workspace *w, struct candidate *c, cons
         double relative = residual / w->emphasis[i], keep = fmax(1 - leverage, 1e-6);
         residual_sum += relative * relative;
         left_out_sum += relative * relative / (keep * keep);
-        emphasised_sum += residual * residual / (keep * keep);
+        double excess = fmax(fabs(residual) / keep - w->quantum * w->weight[i], 0);
+        emphasised_sum += excess * excess;
     }
     c->residual = sqrt(residual_sum / (double)w->n);
     c->leave_one_out = sqrt(left_out_sum / (double)w->n);
@@ -393,6 +399,23 @@ static double residual_sigma(const struct pm_series_workspace *w, const struct c
     return sqrt(sum / freedom);
 }
 
+/* The first of the points from which on a distance stays the same within one block, for the larger
+   half of the sizes at least; n if there is none. */
+static size_t level_from(const struct pm_series_workspace *w) {
+    if (w->n < 3)
+        return w->n;
+    size_t most = w->n - (w->n / 2 > 3 ? w->n / 2 : 3), from = w->n;
+    double low = INFINITY, high = -INFINITY;
+    for (size_t i = w->n; i-- > 0;) {
+        low = fmin(low, w->y[i]);
+        high = fmax(high, w->y[i]);
+        if (high - low > 2 * QUANTUM)
+            break;
+        from = i;
+    }
+    return from <= most ? from : w->n;
+}
+
 /* The best candidate for the points taken; false if there is none. */
 static bool fit_points(struct pm_series_workspace *w, enum pm_series_kind kind, bool late,
                        struct shape *shape, struct candidate *best) {
@@ -423,10 +446,14 @@ void pm_series_fit(struct pm_series_workspace *w, const double *y, enum pm_serie
         model->leave_one_out_error = 0;
         return;
     }
-    take_points(w, y, from);
+    take_points(w, y, from, kind);
     model->n_points = (uint16_t)w->n;
     if (fit_exactly(w, model))
         return;
+    if (kind == PM_SERIES_DISTANCE && level_from(w) < w->n) {
+        constant_model(w, model);
+        return;
+    }
 
     struct shape shape, other_shape;
     struct candidate best, other;
@@ -438,7 +465,7 @@ void pm_series_fit(struct pm_series_workspace *w, const double *y, enum pm_serie
     /* The smallest size may be of another kind: arrays so small that they come from another part of
        memory, a loop that is skipped.  It is left out where the rest then agrees far better. */
     if (w->n > ENOUGH_SIZES) {
-        take_points(w, y, from + 1);
+        take_points(w, y, from + 1, kind);
         if (fit_exactly(w, model)) {
             model->exact = false; /* not at every size */
             model->n_points = (uint16_t)w->n;
@@ -449,7 +476,7 @@ void pm_series_fit(struct pm_series_workspace *w, const double *y, enum pm_serie
             best = other;
             shape = other_shape;
         } else {
-            take_points(w, y, from);
+            take_points(w, y, from, kind);
         }
     }
     model->n_points = (uint16_t)w->n;
@@ -462,7 +489,7 @@ void pm_series_fit(struct pm_series_workspace *w, const double *y, enum pm_serie
 }
 
 double pm_series_predictability(struct pm_series_workspace *w, const double *y, size_t from) {
-    take_points(w, y, from);
+    take_points(w, y, from, PM_SERIES_COUNT);
     if (w->largest == 0)
         return 0;
     if (w->n < 2)
