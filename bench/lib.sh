@@ -1,0 +1,52 @@
+# What the scripts of this folder share: `. "$here/lib.sh"`.  PATH has pmodel, BUILD is the build
+# folder, ONLY=name,… restricts the programs.  bench/apps/sizes.conf says what its lines mean.
+# shellcheck shell=bash
+apps=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)/apps
+sizes=$apps/sizes.conf
+
+say() { printf '%s\n' "$*" >&2; }
+die() { say "$0: $*"; exit 2; }
+
+# size_value NAME KEY: what sizes.conf says; empty if nothing.
+size_value() {
+    local name key value
+    while read -r name key value; do
+        if [ "$name" = "$1" ] && [ "$key" = "$2" ]; then
+            printf '%s\n' "$value"
+            return
+        fi
+    done <"$sizes"
+}
+
+# The programs of sizes.conf, those of ONLY if it is set.
+program_names() {
+    local known name
+    known=$(awk '$2 == "source" { print $1 }' "$sizes")
+    if [ -z "${ONLY-}" ]; then
+        printf '%s\n' "$known"
+        return
+    fi
+    for name in ${ONLY//,/ }; do
+        grep -qx -- "$name" <<<"$known" || die "ONLY: no program $name in $sizes"
+        printf '%s\n' "$name"
+    done
+}
+
+# build_program NAME FILE [FLAG]...: builds a program of sizes.conf with its flags and these.
+build_program() {
+    local name=$1 file=$2 source compiler flags
+    shift 2
+    source=$(size_value "$name" source)
+    flags="$(size_value all flags) $(size_value "$name" flags)"
+    case $source in
+    *.f90) compiler="gfortran -J$(dirname "$file")" ;;
+    *) compiler=gcc ;;
+    esac
+    # shellcheck disable=SC2086 # the flags are words
+    $compiler $flags "$@" -o "$file" "$apps/$source" -lm
+}
+
+# program_arguments NAME KIND: one word a line, {N} standing for the size.
+program_arguments() { size_value "$1" "$2.run" | tr -s ' ' '\n'; }
+
+cpu_name() { sed -n 's/^model name[^:]*: *//p' /proc/cpuinfo | head -1; }

@@ -1,0 +1,101 @@
+#!/usr/bin/env bash
+# `make validate`: how far off are predictions?  Each program of bench/apps/sizes.conf is measured at
+# small sizes, and what the models of these predict for twice and four times the largest is compared
+# with a measured run.  Cachegrind, which is not ours, counts the misses of one size as well.
+#
+# Writes $BUILD/validation.json (figures and whether they hold) and docs/validation.md (tables); with
+# ONLY=name,… the page is $BUILD/validation.md, because it is a part.  REUSE=1 takes the measurements
+# of the last time, where the program is the same: for work on the models alone.  JOBS: programs at
+# a time.
+set -euo pipefail
+
+here=$(cd "$(dirname "$0")" && pwd)
+# shellcheck source=bench/lib.sh
+. "$here/lib.sh"
+folder=$BUILD/validate
+blocks=64,4096
+time_limit=${TIME_LIMIT:-300} # seconds; a larger size that needs more is left out, and named
+l1=32768,8,64                 # size, ways, line: cachegrind's first level
+last_level=1048576,16,64
+mkdir -p "$folder"
+
+# cachegrind_misses WAYS COMMAND...: of a whole process, {"refs": data accesses, "misses": of D1}.
+cachegrind_misses() {
+    local ways=$1
+    shift
+    timeout "$((4 * time_limit))" valgrind --tool=cachegrind --cache-sim=yes --I1="$l1" \
+        --D1="32768,$ways,64" --LL="$last_level" --cachegrind-out-file=/dev/null "$@" 2>&1 >/dev/null |
+        awk '/D +refs:/ { gsub(",", ""); refs = $4 }
+             /D1 +misses:/ { gsub(",", ""); misses = $4 }
+             END { if (misses == "") exit 1; printf "{\"refs\": %s, \"misses\": %s}", refs, misses }'
+}
+
+# The misses of one size by cachegrind: 8 ways as processors have, and one set of 512 ways, which is
+# what pmodel models.  null where it did not end in time.
+against_cachegrind() {
+    local name=$1 size=$2 arguments eight full
+    arguments=$(size_value "$name" fit.run)
+    # shellcheck disable=SC2086 # the arguments are words
+    eight=$(cachegrind_misses 8 "./$name" ${arguments//\{N\}/$size}) || eight=null
+    # shellcheck disable=SC2086
+    full=$(cachegrind_misses 512 "./$name" ${arguments//\{N\}/$size}) || full=null
+    printf '{"size": %s, "ways_8": %s, "ways_512": %s}\n' "$size" "$eight" "$full"
+}
+
+# Everything about one program, in its folder; the result is NAME.json.
+validate_program() {
+    local name=$1 fit predict arguments largest
+    mkdir -p "$folder/$name"
+    cd "$folder/$name"
+    fit=$(size_value "$name" fit)
+    predict=$(size_value "$name" predict)
+    mapfile -t arguments < <(program_arguments "$name" fit)
+    # shellcheck disable=SC2046 # the flags are words
+    build_program "$name" new $(pmodel flags)
+    cmp -s new "$name" && [ -n "${REUSE-}" ] || rm -f models.pmdb measured.pmdb cachegrind.json
+    mv new "$name"
+    say "$name: measure at N = $fit"
+    pmodel run -q -o models.pmdb --block "$blocks" -P "N=${fit// /,}" -- "./$name" "${arguments[@]}" >run.out
+    pmodel fit --format json models.pmdb >fit.json
+    say "$name: predict and measure at N = $predict"
+    pmodel validate -q -s models.pmdb --keep measured.pmdb --block "$blocks" --timeout "$time_limit" \
+        --format json -P "N=${predict// /,}" -- "./$name" "${arguments[@]}" >validation.json 2>errors ||
+        say "$name: $(tail -1 errors)"
+    largest=${fit##* }
+    if [ ! -s cachegrind.json ]; then
+        say "$name: count by cachegrind at N = $((2 * largest))"
+        against_cachegrind "$name" "$((2 * largest))" >cachegrind.json
+    fi
+    jq --arg name "$name" --arg fit "$fit" --arg run "$(size_value "$name" fit.run)" \
+        --argjson twice "$((2 * largest))" --slurpfile fitted fit.json --slurpfile cachegrind cachegrind.json \
+        '{name: $name, fit: $fit, run: $run, twice: $twice, fitted: $fitted[0].summary,
+          cachegrind: $cachegrind[0], sizes: .sizes}' validation.json >"$folder/$name.json"
+    say "$name: done"
+}
+
+names=$(program_names)
+rm -f "$folder"/*.json
+started=$SECONDS
+running=0
+for name in $names; do
+    if [ "$running" -ge "${JOBS:-$(nproc)}" ]; then
+        wait -n || true
+        running=$((running - 1))
+    fi
+    validate_program "$name" &
+    running=$((running + 1))
+done
+wait
+results=()
+for name in $names; do
+    [ -s "$folder/$name.json" ] || die "$name could not be validated (the messages above say why)"
+    results+=("$folder/$name.json")
+done
+jq -s -L "$here" 'include "validation"; figures' "${results[@]}" >"$BUILD/validation.json"
+page=$here/../docs/validation.md
+[ -z "${ONLY-}" ] || page=$BUILD/validation.md
+jq -s -r -L "$here" --arg cpu "$(cpu_name)" --slurpfile figures "$BUILD/validation.json" \
+    'include "validation"; page($cpu; $figures[0])' "${results[@]}" >"$page"
+say "$((SECONDS - started)) s; figures in $BUILD/validation.json, tables in $page"
+jq -r '.[] | [.name, (.value * 1e5 | round / 1e5), .target, if .holds then "holds" else "does not hold" end] | @tsv' \
+    "$BUILD/validation.json" | column -t -s "$(printf '\t')"

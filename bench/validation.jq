@@ -1,0 +1,168 @@
+# From the results of bench/validate.sh, an array of {name, sizes: [what `pmodel validate` gives], …},
+# to figures and to the page docs/validation.md.
+
+def magnitude: if . == null then infinite elif . < 0 then -. else . end;
+
+def median: sort | length as $n
+    | if $n % 2 == 1 then .[($n - 1) / 2] else (.[$n / 2 - 1] + .[$n / 2]) / 2 end;
+
+# ---- errors -------------------------------------------------------------------------------------
+
+# The size at FACTOR (2 or 4) times the largest that was fitted; nothing if it was not measured.
+def at(factor): . as $program | .sizes[]
+    | select(.parameters.N == ($program.twice * factor / 2));
+
+def comparisons(quantity; block_bytes): .comparisons[]
+    | select(.quantity == quantity and .block_bytes == block_bytes);
+
+# Of programs: one error for each program (and cache).
+def program_errors(factor; quantity; block_bytes):
+    [.[] | at(factor) | comparisons(quantity; block_bytes) | .error | magnitude];
+
+# One for each program, cache, and loop with at least the least share of its misses.
+def loop_errors(factor; block_bytes):
+    [.[] | at(factor) | comparisons("misses"; block_bytes) | .rows[] | select(.large) | .error | magnitude];
+
+# ---- figures ------------------------------------------------------------------------------------
+
+# Errors to a figure; nothing where nothing was measured.
+def figure(name; target; summary):
+    select(length > 0) | summary as $value
+    | {name: name, value: (if $value == infinite then null else $value end), unit: "fraction",
+       target: target, holds: ($value <= target)};
+
+def figures: [
+    (program_errors(2; "accesses"; 64)
+        | figure("accesses_program_median"; 0.005; median), figure("accesses_program_worst"; 0.02; max)),
+    (program_errors(2; "misses"; 64)
+        | figure("misses_program_median"; 0.015; median), figure("misses_program_worst"; 0.08; max)),
+    (program_errors(4; "misses"; 64)
+        | figure("misses_program_median_4n"; 0.05; median), figure("misses_program_worst_4n"; 0.15; max)),
+    (loop_errors(2; 64) | figure("misses_loop_median"; 0.02; median)),
+    (program_errors(2; "misses"; 4096)
+        | figure("misses_pages_median"; 0.04; median), figure("misses_pages_worst"; 0.12; max))];
+
+# ---- words --------------------------------------------------------------------------------------
+
+def two_digits: (. * 100 | round) as $n
+    | "\($n / 100 | floor).\(("0" + ($n % 100 | tostring))[-2:])";
+
+# 0.0123 → "1.23%"; unsigned
+def percent: if . == null or . == infinite then "inf" elif . == 0 then "0"
+    elif . >= 0.0995 then "\(. * 100 | round)%" elif . < 0.00005 then "<0.01%" else "\(. * 100 | two_digits)%" end;
+def signed: if . == null then "inf" elif . == 0 then "0" else (if . < 0 then "−" else "+" end) + (magnitude | percent) end;
+
+def count: if . >= 1e9 then "\(. / 1e9 | two_digits)G" elif . >= 1e6 then "\(. / 1e6 | two_digits)M"
+    elif . >= 1e4 then "\(. / 1e3 | two_digits)k" else "\(round)" end;
+
+def row: "| " + join(" | ") + " |";
+# A table from its header and an array of rows, all arrays of texts; the first column to the left.
+def table(header; rows):
+    ([header, ["---"] + [header[1:][] | "---:"]] + rows | map(row) | join("\n"));
+
+def code: "`\(.)`";
+
+# ---- the page -----------------------------------------------------------------------------------
+
+def figures_table: table(["figure", "value", "target", ""];
+    [.[] | [(.name | code), (.value | percent), (.target | percent), if .holds then "holds" else "does not hold" end]]);
+
+# One line a program: its errors at FACTOR times the largest size.
+def overview(factor): table(
+    ["program", "N", "basic blocks exact", "accesses", "misses: median", "worst", "loops: median", "pages: median", "worst"];
+    [.[] | . as $program | at(factor) as $size | [$program] as $one | [
+        .name, ($size.parameters.N | tostring),
+        "\($size.basic_blocks.exact) of \($size.basic_blocks.executed)",
+        ($size | comparisons("accesses"; 64) | .error | signed),
+        ($one | program_errors(factor; "misses"; 64) | (median | percent), (max | percent)),
+        ($one | loop_errors(factor; 64) | if length == 0 then "-" else median | percent end),
+        ($one | program_errors(factor; "misses"; 4096) | (median | percent), (max | percent))]]);
+
+def pair(cell): if cell == null then "-" else cell.error | signed end;
+
+# Misses by cache size: twice with the figures, four times and pages with the errors.
+def misses_table: . as $program
+    | [at(2)] as $twice | [at(4)] as $four
+    | table(["blocks", "predicted at 2N", "measured", "error", "loops: median", "worst", "error at 4N", "pages at 2N", "at 4N"];
+        [($twice[], $four[]) | [comparisons("misses"; 64) | .cache_blocks]] | .[0] // []
+        | [.[] as $blocks
+           | def cell(size; bytes): [size[] | comparisons("misses"; bytes) | select(.cache_blocks == $blocks)][0];
+             cell($twice; 64) as $here
+             | ["\($blocks)"]
+               + (if $here == null then ["-", "-", "-", "-", "-"]
+                  else [($here.predicted | count), ($here.measured | count), ($here.error | signed),
+                        (if $here.loops.n == 0 then "-" else $here.loops.median | percent end),
+                        (if $here.loops.n == 0 then "-" else $here.loops.worst | percent end)] end)
+               + [pair(cell($four; 64)), pair(cell($twice; 4096)), pair(cell($four; 4096))]]);
+
+# The loops where most of the error is: of those with the least share at some cache, the misses that
+# are predicted wrongly, summed over the caches, as a share of the program's misses.
+def worst_loops: [at(2)][0] as $size
+    | if $size == null then [] else
+        [$size | comparisons("misses"; 64)] as $caches
+        | ([$caches[].measured] | add) as $whole
+        | [range(1; $size.rows | length) as $r
+           | [$caches[] | .rows[$r - 1] | select(.large)] as $pairs
+           | select($pairs | length > 0)
+           | {label: $size.rows[$r].label, file: $size.rows[$r].file, line: $size.rows[$r].line_first,
+              off: ([$pairs[] | (.predicted - .measured) | magnitude] | add / $whole),
+              median: ([$pairs[] | .error | magnitude] | median)}]
+        | sort_by(-.off) | .[:3] | map(select(.off >= 0.0005))
+      end;
+
+def worst_loops_text: worst_loops
+    | if length == 0 then "No loop's misses are off by as much as 0.05% of the program's."
+      else "Misses predicted wrongly, of all caches together, as a share of the program's: "
+           + (map("\(.label | code) (\(.file // "?" | split("/") | last):\(.line // "?")) \(.off | percent)") | join(", ")) + "." end;
+
+def program_section:
+    "## \(.name)\n\nFitted at N = \(.fit | gsub(" "; ", ")), arguments \(.run | code): "
+    + "\(.fitted.models) models, \(.fitted.exact) exact, \(.fitted.flagged) flagged.\n\n"
+    + ([at(4)] as $four | if $four == [] then "Four times the largest size was not measured: it needs more than the time limit.\n\n" else "" end)
+    + misses_table + "\n\n" + worst_loops_text + "\n";
+
+def cachegrind_row: . as $program | [at(2)][0] as $size | .cachegrind as $c
+    | [$size | select(. != null) | comparisons("misses"; 64) | select(.cache_blocks == 512)][0] as $ours
+    | ([$size | select(. != null) | comparisons("accesses"; 64)][0]) as $accesses
+    | def versus(theirs): if theirs == null or $ours == null then "-" else (($ours.measured - theirs) / theirs | signed) end;
+      [.name, "\($c.size)",
+       (if $accesses then $accesses.measured | count else "-" end), ($c.ways_8.refs | if . then count else "-" end),
+       (if $ours then $ours.measured | count else "-" end),
+       ($c.ways_512.misses | if . then count else "-" end), versus($c.ways_512.misses),
+       ($c.ways_8.misses | if . then count else "-" end), versus($c.ways_8.misses)];
+
+def cachegrind_table: table(
+    ["program", "N", "accesses", "cachegrind", "misses", "cachegrind, 512 ways", "off by", "8 ways", "off by"];
+    map(cachegrind_row));
+
+def page(cpu; figures):
+"# How far off predictions are
+
+Written by `make validate` on \(cpu). Sizes and compiler flags are those of `bench/apps/sizes.conf`. Each
+program is measured at small sizes (N is the largest of them); the models of these predict 2N and 4N, which are then measured,
+too. Misses are those of fully associative LRU caches of 64 to 131,072 blocks (powers of two), of 64 bytes or, as
+pages, of 4096; cold misses are included, so that in caches that hold all data little else is left. Errors are relative to
+what was measured. Loops are those with at least 1% of the program's misses in the cache in question.
+
+" + (figures | figures_table) + "
+
+Medians and worst cases are over all programs, cache sizes and, for loops, loops.
+
+## Twice the largest size
+
+" + overview(2) + "
+
+## Four times
+
+" + overview(4) + "
+
+" + (map(program_section) | join("\n")) + "
+## Against cachegrind
+
+Misses at 2N in a first level of 32 KiB with lines of 64 bytes, measured by pmodel (512 blocks, fully associative) and by
+cachegrind, which is given the same cache twice: with one set of 512 ways, which is the same model, and with 8 ways, as
+processors have it. Percentages say how far pmodel is off each. Cachegrind counts the whole process: shared libraries, the
+dynamic linker, and what push, pop, call and ret access are in its figures and not in pmodel's; an access that touches
+two lines is one access and at most one miss there, and two here. What 8 ways differ more than 512 is conflict misses.
+
+" + cachegrind_table;
