@@ -4,9 +4,12 @@
  * Method:     the numbers are put in bit-reversed order; then log2(N) passes, each of which joins
  *             pairs of transforms of the length before (decimation in time). The roots of unity
  *             are in a table of N/2, of which a pass takes every so-and-so many-th.
- * Exactness:  the transform of a chirp x[n] = exp(i pi (n^2 + 2 n) / N), N even, is a chirp:
+ * Exactness:  the transforms of two sequences are known, and so is that of their sum. A chirp
+ *             x[n] = exp(i pi (n^2 + 2 n) / N), N even, has a chirp for its transform:
  *             X[k] = sqrt(N) exp(i pi / 4) exp(-i pi (k - 1)^2 / N), as follows from Gauss's sum
- *             over exp(i pi n^2 / N). All magnitudes are alike, so an error shows in any of them.
+ *             over exp(i pi n^2 / N). All its numbers weigh alike, but many of its parts that the
+ *             passes join are zero. Those of a spiral x[n] = z^n are not:
+ *             X[k] = (1 - z^N) / (1 - z exp(-2 pi i k / N)).
  *
  * Usage: fft N [STEPS], for N numbers, a power of two; a step transforms there and back.
  * Exit status: 0 if the checks hold, 1 if one does not, 2 if an argument makes no sense. */
@@ -132,13 +135,30 @@ static void scale(int n, struct number *x) {
     }
 }
 
-static struct number chirp(int64_t n, int64_t index) {
-    return unit(index * (index + 2) % (2 * n), n);
+/* What is transformed: the chirp, and the spiral for z = SHRINK exp(i pi / TURN). */
+static const double SHRINK = 0.9;
+enum { TURN = 7 };
+
+static struct number spiral(int64_t index) {
+    struct number direction = unit(index, TURN);
+    double length = pow(SHRINK, (double)index);
+    return (struct number){length * direction.re, length * direction.im};
 }
 
-static struct number chirp_transform(int64_t n, int64_t k) {
-    struct number known = product(unit(1, 4), unit(-((k - 1) * (k - 1) % (2 * n)), n));
-    return (struct number){sqrt((double)n) * known.re, sqrt((double)n) * known.im};
+static struct number sequence(int64_t n, int64_t index) {
+    struct number chirp = unit(index * (index + 2) % (2 * n), n), other = spiral(index);
+    return (struct number){chirp.re + other.re, chirp.im + other.im};
+}
+
+static struct number known_transform(int64_t n, int64_t k) {
+    struct number chirp = product(unit(1, 4), unit(-((k - 1) * (k - 1) % (2 * n)), n));
+    struct number above = spiral(n), below = product(spiral(1), unit(-2 * k, n));
+    above = (struct number){1.0 - above.re, -above.im};
+    below = (struct number){1.0 - below.re, -below.im};
+    double square = below.re * below.re + below.im * below.im;
+    struct number ratio = product(above, (struct number){below.re / square, -below.im / square});
+    return (struct number){sqrt((double)n) * chirp.re + ratio.re,
+                           sqrt((double)n) * chirp.im + ratio.im};
 }
 
 /* The largest distance of x from what known says; NaN where x has one. */
@@ -180,14 +200,14 @@ int main(int argc, char **argv) {
 
     tabulate_roots(n, root);
     for (int k = 0; k < n; k++)
-        x[k] = chirp(n, k);
+        x[k] = sequence(n, k);
     printf("fft: %d numbers, %d times there and back\n", n, steps);
 
     double spectrum_error = 0.0;
     for (int s = 0; s < steps; s++) {
         transform(n, 1.0, root, x);
         if (s == 0) {
-            spectrum_error = largest_error(n, x, chirp_transform) / sqrt(n);
+            spectrum_error = largest_error(n, x, known_transform) / sqrt(n);
             printf("X[1] = (%.6e, %.6e)\n", x[1].re, x[1].im);
         }
         transform(n, -1.0, root, x);
@@ -199,7 +219,7 @@ int main(int argc, char **argv) {
     double pass_error = 5e-15, passes = log2(n);
     bool holds =
         report_check("error against the known transform", spectrum_error, pass_error * passes);
-    holds &= report_check("error after the way back", largest_error(n, x, chirp),
+    holds &= report_check("error after the way back", largest_error(n, x, sequence),
                           pass_error * (1.0 + 2.0 * passes * steps));
     free(root);
     free(x);

@@ -31,8 +31,8 @@ module directions
   integer, parameter :: dp = real64
   integer, parameter :: per_octant = 6
 
-  ! Cosines of the level-symmetric S6 set: a, b, c have squares at equal distances and a^2 + 2 b^2 = 1.
-  ! The first one, and the weights, make the mean of the second, fourth and sixth power of a cosine
+  ! Cosines of the level-symmetric S6 set: the squares of a, b and c have equal distances, and
+  ! a^2 + 2 b^2 = 1. The first one, and the weights, make the mean of the second, fourth and sixth power of a cosine
   ! over all directions exact: 1/3, 1/5 and 1/7.
   real(dp), parameter :: a = 0.26663540151670456_dp
   real(dp), parameter :: b = sqrt(0.5_dp * (1.0_dp - a**2))
@@ -56,37 +56,41 @@ module transport
 contains
 
   ! The flux phi that the emission (scattered and made, in each cell) gives rise to where particles
-  ! enter with psi = inflow; outflow is the number that leave less the number that enter.
-  subroutine sweep_octants(n, planes, angles, inflow, total, emission, flux, outflow)
+  ! enter with psi = inflow; outflow is the number that leave less the number that enter, and least
+  ! is the least psi on the faces that blocks are left by.
+  subroutine sweep_octants(n, planes, angles, inflow, total, emission, flux, outflow, least)
     integer, intent(in) :: n, planes, angles
     real(dp), intent(in) :: inflow, total(n, n, n), emission(n, n, n)
-    real(dp), intent(out) :: flux(n, n, n), outflow
+    real(dp), intent(out) :: flux(n, n, n), outflow, least
     integer :: octant, first, towards(3)
 
     flux = 0.0_dp
     outflow = 0.0_dp
+    least = inflow
     do octant = 0, 7
       towards = merge(-1, 1, [btest(octant, 0), btest(octant, 1), btest(octant, 2)])
       do first = 1, per_octant, angles
         call sweep_angles(n, towards, first, min(angles, per_octant - first + 1), planes, inflow, &
-          total, emission, flux, outflow)
+          total, emission, flux, outflow, least)
       end do
     end do
   end subroutine sweep_octants
 
   ! Sweeps the directions first .. first + angles - 1 of the octant in which particles move
   ! towards higher (1) or lower (-1) x, y and z.
-  subroutine sweep_angles(n, towards, first, angles, planes, inflow, total, emission, flux, outflow)
+  subroutine sweep_angles(n, towards, first, angles, planes, inflow, total, emission, flux, &
+      outflow, least)
     integer, intent(in) :: n, towards(3), first, angles, planes
     real(dp), intent(in) :: inflow, total(n, n, n), emission(n, n, n)
-    real(dp), intent(inout) :: flux(n, n, n), outflow
+    real(dp), intent(inout) :: flux(n, n, n), outflow, least
     real(dp) :: into_z(n, n, angles)
     integer :: done, j, angle
 
     into_z = inflow
     do done = 0, n - 1, planes
       call sweep_block(n, towards, first, angles, done, min(planes, n - done), inflow, total, &
-        emission, flux, into_z, outflow)
+        emission, flux, into_z, outflow, least)
+      least = min(least, minval(into_z))
     end do
     do angle = 1, angles
       do j = 1, n
@@ -99,10 +103,10 @@ contains
   ! Sweeps so many planes after those done, stage by stage. into_y and into_z hold what enters the
   ! next cells along y and z, at last what leaves the block.
   subroutine sweep_block(n, towards, first, angles, done, planes, inflow, total, emission, flux, &
-      into_z, outflow)
+      into_z, outflow, least)
     integer, intent(in) :: n, towards(3), first, angles, done, planes
     real(dp), intent(in) :: inflow, total(n, n, n), emission(n, n, n)
-    real(dp), intent(inout) :: flux(n, n, n), into_z(n, n, angles), outflow
+    real(dp), intent(inout) :: flux(n, n, n), into_z(n, n, angles), outflow, least
     real(dp) :: into_x, into_y(n, planes, angles)
     integer :: stage, angle, plane, j, k
 
@@ -116,9 +120,11 @@ contains
           call sweep_line(n, towards(1), first + angle - 1, total(:, j, k), emission(:, j, k), &
             flux(:, j, k), into_x, into_y(:, plane, angle), into_z(:, j, angle))
           outflow = outflow + face_flow(n, first + angle - 1, 1, into_x - inflow)
+          least = min(least, into_x)
         end do
       end do
     end do
+    least = min(least, minval(into_y))
     do angle = 1, angles
       do plane = 1, planes
         outflow = outflow &
@@ -208,7 +214,7 @@ module scattering_steps
   ! Numbers of particles, of the last step; change is that of the collisions.
   type outcome
     real(dp) :: made, absorbed, outflow, collided, change
-    logical :: balanced = .true., shrinks = .true.
+    logical :: balanced = .true., positive = .true., shrinks = .true.
   end type outcome
 
 contains
@@ -222,7 +228,7 @@ contains
     real(dp), dimension(n, n, n), intent(in) :: total, scattering, source
     real(dp), dimension(n, n, n), intent(out) :: emission, before, flux
     type(outcome), intent(out) :: result
-    real(dp) :: emitted, last_change, cell
+    real(dp) :: emitted, last_change, cell, least
     integer :: step
 
     cell = 1.0_dp / real(n, dp)**3
@@ -232,7 +238,9 @@ contains
     do step = 1, steps
       before = flux
       emission = scattering * flux + source
-      call sweep_octants(n, planes, angles, 0.0_dp, total, emission, flux, result%outflow)
+      call sweep_octants(n, planes, angles, 0.0_dp, total, emission, flux, result%outflow, &
+        least)
+      result%positive = result%positive .and. least >= 0.0_dp
       emitted = sum(emission) * cell
       result%collided = sum(total * flux) * cell
       result%balanced = result%balanced .and. &
@@ -310,10 +318,11 @@ contains
     integer, intent(in) :: planes, angles
     integer, parameter :: n = 5
     real(dp), dimension(n, n, n) :: total, flux
-    real(dp) :: outflow
+    real(dp) :: outflow, least
 
     total = 3.0_dp
-    call sweep_octants(n, min(planes, n), angles, 1.0_dp, total, total, flux, outflow)
+    call sweep_octants(n, min(planes, n), angles, 1.0_dp, total, total, flux, outflow, &
+      least)
     constant_fault = max(maxval(abs(flux - 1.0_dp)), abs(outflow))
   end function constant_fault
 
@@ -418,7 +427,7 @@ program sweep
   call inspect(n, flux, least, largest, skew)
   deallocate (total, scattering, source, emission, before, flux)
 
-  positive = least >= 0.0_dp
+  positive = result%positive .and. least >= 0.0_dp
   symmetric = skew <= rounding * largest
   constant = constant_fault(planes, angles) <= rounding
   write (*, '(4(a, i0), a)') 'sweep: ', n, '^3 cells, 48 directions in blocks of ', angles, &
