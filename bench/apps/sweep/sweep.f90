@@ -32,8 +32,8 @@ module directions
   integer, parameter :: per_octant = 6
 
   ! Cosines of the level-symmetric S6 set: the squares of a, b and c have equal distances, and
-  ! a^2 + 2 b^2 = 1. The first one, and the weights, make the mean of the second, fourth and sixth power of a cosine
-  ! over all directions exact: 1/3, 1/5 and 1/7.
+  ! a^2 + 2 b^2 = 1. The first one, and the weights, make the mean of the second, fourth and sixth
+  ! power of a cosine over all directions exact: 1/3, 1/5 and 1/7.
   real(dp), parameter :: a = 0.26663540151670456_dp
   real(dp), parameter :: b = sqrt(0.5_dp * (1.0_dp - a**2))
   real(dp), parameter :: c = sqrt(1.0_dp - 2.0_dp * a**2)
