@@ -148,9 +148,7 @@ static int compare_bins(const void *a, const void *b) {
     return (left > right) - (left < right);
 }
 
-/* Sorts the bins, joins those at one distance, and moves the ends of neighbours that overlap to a
-   place between their means; returns how many are left. */
-static size_t put_in_order(struct pm_bin *bins, size_t n) {
+size_t pm_fit_put_in_order(struct pm_bin *bins, size_t n) {
     size_t kept = 0;
     if (n)
         qsort(bins, n, sizeof *bins, compare_bins);
@@ -220,7 +218,7 @@ static void predict_histogram(const struct pm_histogram_model *model, const doub
         bin->loads = counts[b] * (1 - stores);
         bin->stores = counts[b] * stores;
     }
-    histogram->n_bins = put_in_order(histogram->bins, histogram->n_bins);
+    histogram->n_bins = pm_fit_put_in_order(histogram->bins, histogram->n_bins);
 }
 
 static void predict_histograms(const struct pm_model_set *models, const double *basis,
@@ -243,6 +241,12 @@ static void predict_histograms(const struct pm_model_set *models, const double *
         profile->histograms[h].group = model->group;
         predict_histogram(model, basis, longest[same], counts, &profile->histograms[h].histogram,
                           sum);
+    }
+    for (size_t h = 1; h < profile->n_histograms; h++) {
+        struct pm_group_histogram *large = &profile->histograms[h], *small = large - 1;
+        if (large->group == small->group &&
+            large->histogram.block_bytes % small->histogram.block_bytes == 0)
+            pm_fit_bound(&large->histogram, &small->histogram);
     }
     free(longest);
     free(counts);

@@ -464,7 +464,7 @@ void pm_series_fit(struct pm_series_workspace *w, const double *y, enum pm_serie
     }
     /* The smallest size may be of another kind: arrays so small that they come from another part of
        memory, a loop that is skipped.  It is left out where the rest then agrees far better. */
-    if (w->n > ENOUGH_SIZES) {
+    if (w->n > ENOUGH_SIZES || (kind == PM_SERIES_DISTANCE && w->n == ENOUGH_SIZES)) {
         take_points(w, y, from + 1, kind);
         if (fit_exactly(w, model)) {
             model->exact = false; /* not at every size */

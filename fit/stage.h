@@ -22,4 +22,12 @@ void pm_fit_histogram(struct pm_partition *partition, const struct pm_histogram 
 bool pm_fit_solve_routine(const struct pm_structure *structure, uint32_t routine,
                           double *edge_counts, bool *repaired);
 
+/* Sorts N bins by distance, joins those at one distance, and moves the ends of neighbours that
+   overlap to a place between their means; returns how many are left. */
+size_t pm_fit_put_in_order(struct pm_bin *bins, size_t n);
+
+/* Shortens the predicted distances of LARGE to what SMALL, of the same group in blocks of which
+   LARGE's consist, allows; see nested.c. */
+void pm_fit_bound(struct pm_histogram *large, const struct pm_histogram *small);
+
 #endif
