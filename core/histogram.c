@@ -8,6 +8,7 @@
 #include <zstd.h>
 
 #include "core/pm_alloc.h"
+#include "core/unpack.h"
 
 void pm_histogram_free(struct pm_histogram *histogram) {
     free(histogram->bins);
@@ -138,11 +139,8 @@ static bool check_header(const void *bytes, size_t n_bytes, struct blob_header *
     if (header->version != BLOB_VERSION)
         return pm_fail(err, "histogram: version %u, this pmodel reads version %u", header->version,
                        (unsigned)BLOB_VERSION);
-    /* zstd states the size in the frame: a damaged number of bins never sizes an allocation. */
-    unsigned long long payload =
-        ZSTD_getFrameContentSize((const char *)bytes + sizeof *header, n_bytes - sizeof *header);
-    if (header->n_bins > MOST_BINS || payload != 8ull * payload_words(header->n_bins))
-        return pm_fail(err, "histogram: damaged: %llu bins do not fit its size",
+    if (header->n_bins > MOST_BINS)
+        return pm_fail(err, "histogram: damaged: %llu bins are more than there can be",
                        (unsigned long long)header->n_bins);
     return true;
 }
@@ -168,13 +166,9 @@ bool pm_histogram_decode(const void *bytes, size_t n_bytes, struct pm_histogram 
     *histogram = (struct pm_histogram){0};
     if (!check_header(bytes, n_bytes, &header, err))
         return false;
-    size_t n_bins = header.n_bins, n_words = payload_words(n_bins);
-    double *words = malloc(n_words * sizeof *words);
-    if (!words)
-        return pm_fail(err, "histogram: %zu bins do not fit into memory", n_bins);
-    size_t got = ZSTD_decompress(words, n_words * sizeof *words,
-                                 (const char *)bytes + sizeof header, n_bytes - sizeof header);
-    if (got != n_words * sizeof *words ||
+    size_t n_bins = header.n_bins, n_words = payload_words(n_bins), got = 0;
+    double *words = pm_unpack((const char *)bytes + sizeof header, n_bytes - sizeof header, &got);
+    if (!words || got != n_words * sizeof *words ||
         header.checksum != XXH3_64bits_withSeed(words, n_words * sizeof *words, n_bins)) {
         free(words);
         return pm_fail(err, "histogram: damaged: its checksum does not match");

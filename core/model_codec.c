@@ -12,6 +12,7 @@
 
 #include "core/model.h"
 #include "core/pm_alloc.h"
+#include "core/unpack.h"
 
 enum {
     MODEL_SET_VERSION = 1,
@@ -277,16 +278,10 @@ struct pm_model_set *pm_model_set_decode(const void *bytes, size_t n_bytes, stru
                 version, MODEL_SET_VERSION);
         return NULL;
     }
-    /* The frame's own size is asked first: memory is only taken for what the data can fill. */
-    if (ZSTD_getFrameContentSize(in + HEADER_BYTES, n_bytes - HEADER_BYTES) != raw_bytes) {
-        pm_fail(err, "%s", damaged);
-        return NULL;
-    }
-    char *raw = malloc(raw_bytes + 1); /* a forged size must not end the program */
-    size_t got =
-        raw ? ZSTD_decompress(raw, raw_bytes, in + HEADER_BYTES, n_bytes - HEADER_BYTES) : 0;
+    size_t got = 0;
+    char *raw = pm_unpack(in + HEADER_BYTES, n_bytes - HEADER_BYTES, &got);
     struct pm_model_set *set = NULL;
-    if (raw && !ZSTD_isError(got) && got == raw_bytes && XXH3_64bits(raw, got) == checksum) {
+    if (raw && got == raw_bytes && XXH3_64bits(raw, got) == checksum) {
         struct reader r = {.bytes = raw, .n = raw_bytes};
         set = get_set(&r);
     }

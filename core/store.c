@@ -11,6 +11,7 @@
 
 #include "core/pm_alloc.h"
 #include "core/store_private.h"
+#include "core/unpack.h"
 
 /* "PMdb": SQLite keeps it in the file's header, so that `file` and other tools can tell. */
 enum { PM_APPLICATION_ID = 0x504d6462 };
@@ -161,19 +162,8 @@ bool pm_store_bind_compressed(sqlite3_stmt *statement, int column, const void *d
 }
 
 void *pm_store_read_compressed(sqlite3_stmt *statement, int column, size_t *n_bytes) {
-    static const unsigned long long limit = 1ull << 34; /* more is damage, not data */
     const void *packed = sqlite3_column_blob(statement, column);
-    size_t size = (size_t)sqlite3_column_bytes(statement, column);
-    unsigned long long bytes = packed ? ZSTD_getFrameContentSize(packed, size) : limit;
-    if (bytes >= limit) /* also ZSTD_CONTENTSIZE_UNKNOWN and …_ERROR */
-        return NULL;
-    void *data = pm_alloc(bytes, 1);
-    if (ZSTD_decompress(data, bytes, packed, size) != bytes) {
-        free(data);
-        return NULL;
-    }
-    *n_bytes = bytes;
-    return data;
+    return pm_unpack(packed, (size_t)sqlite3_column_bytes(statement, column), n_bytes);
 }
 
 /* ---- writing runs --------------------------------------------------------------------------- */

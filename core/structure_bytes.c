@@ -6,6 +6,7 @@
    stored plus one, so that PM_NONE is 0), doubles are 8 bytes, a string is its length plus one (0:
    NULL) and its bytes, an array is its length and its elements. */
 #include "core/structure_private.h"
+#include "core/unpack.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -315,14 +316,14 @@ static uint8_t *unpack(const uint8_t *bytes, size_t n_bytes, struct bytes_header
     bytes += sizeof *header;
     n_bytes -= sizeof *header;
     if (header->raw_bytes > MOST_RAW_BYTES ||
-        header->checksum != XXH3_64bits_withSeed(bytes, n_bytes, header->raw_bytes) ||
-        ZSTD_getFrameContentSize(bytes, n_bytes) != header->raw_bytes) {
+        header->checksum != XXH3_64bits_withSeed(bytes, n_bytes, header->raw_bytes)) {
         pm_fail(err, "the program's structure is damaged: its checksum does not fit; measure the "
                      "program again into a new store");
         return NULL;
     }
-    uint8_t *raw = malloc(header->raw_bytes ? header->raw_bytes : 1);
-    if (!raw || ZSTD_decompress(raw, header->raw_bytes, bytes, n_bytes) != header->raw_bytes) {
+    size_t got = 0;
+    uint8_t *raw = pm_unpack(bytes, n_bytes, &got);
+    if (!raw || got != header->raw_bytes) {
         free(raw);
         pm_fail(err, "the program's structure is damaged: it cannot be decompressed; measure the "
                      "program again into a new store");

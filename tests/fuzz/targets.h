@@ -1,0 +1,406 @@
+/* The readers of what comes from outside, each as a function of any bytes; shared by the fuzzing
+   program (fuzz.c) and by the test that replays kept inputs (tests/unit/fuzz_found.c).
+
+   A target must survive every input: a damaged file is a sentence in pm_error, never a crash.  What
+   it was able to read is used once, as the commands use it, and must survive being written and read
+   again.  Where a checksum stands before a reader, the target makes it fit, so that the input
+   gets behind it. */
+#ifndef PM_FUZZ_TARGETS_H
+#define PM_FUZZ_TARGETS_H
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <xxhash.h>
+#include <zstd.h>
+
+#include "binlift/metadata.h"
+#include "core/machine.h"
+#include "core/model.h"
+#include "core/raw_read.h"
+#include "core/store.h"
+
+/* Ends the process, which the fuzzer and the test both take for a failure. */
+static void fuzz_demand(bool holds, const char *what) {
+    if (holds)
+        return;
+    fprintf(stderr, "fuzzing: %s\n", what);
+    abort();
+}
+
+/* ---- inputs ---------------------------------------------------------------------------------- */
+
+static char fuzz_file[4096];
+
+static void fuzz_remove_file(void) { unlink(fuzz_file); }
+
+/* Path of a file that holds DATA: one file in $TMPDIR (/tmp), written anew each time. */
+static const char *fuzz_file_of(const uint8_t *data, size_t size) {
+    static int file = -1;
+    if (file < 0) {
+        const char *folder = getenv("TMPDIR");
+        snprintf(fuzz_file, sizeof fuzz_file, "%s/pmodel-fuzz-XXXXXX", folder ? folder : "/tmp");
+        file = mkstemp(fuzz_file);
+        fuzz_demand(file >= 0, "a temporary file cannot be made");
+        atexit(fuzz_remove_file);
+    }
+    fuzz_demand(ftruncate(file, 0) == 0 && pwrite(file, data, size, 0) == (ssize_t)size,
+                "a temporary file cannot be written");
+    return fuzz_file;
+}
+
+/* An owned copy, as long as the input so that a sanitizer sees every byte too many. */
+static void *fuzz_copy(const uint8_t *data, size_t size) {
+    void *copy = pm_alloc(size, 1);
+    return size ? memcpy(copy, data, size) : copy;
+}
+
+static char *fuzz_text(const uint8_t *data, size_t size) {
+    char *text = pm_alloc(size + 1, 1);
+    memcpy(text, data, size);
+    return text;
+}
+
+/* ---- programs -------------------------------------------------------------------------------- */
+
+static void fuzz_elf(const uint8_t *data, size_t size) {
+    struct pm_error err = {0};
+    struct pm_lifted *lifted = pm_lift(fuzz_file_of(data, size), NULL, &err);
+    if (!lifted) {
+        fuzz_demand(err.text[0], "an ELF file was refused without a sentence");
+        return;
+    }
+    void *bytes;
+    size_t n_bytes;
+    struct pm_structure *structure = pm_lifted_structure(lifted);
+    pm_structure_encode(structure, &bytes, &n_bytes);
+    struct pm_structure *again = pm_structure_decode(bytes, n_bytes, &err);
+    fuzz_demand(again && pm_structure_hash(again) == pm_structure_hash(structure),
+                "a lifted structure does not survive the store");
+    pm_structure_free(again);
+    free(bytes);
+    pm_lifted_free(lifted);
+}
+
+/* The same with the instrumented copy made of it. */
+static void fuzz_rewrite(const uint8_t *data, size_t size) {
+    struct pm_error err = {0};
+    struct pm_lifted *lifted = pm_lift(fuzz_file_of(data, size), NULL, &err);
+    if (lifted && !pm_lifted_refusal(lifted)) {
+        struct pm_instrument_options options = {.memory_records = true,
+                                                .runtime_path = "/lib/libpmodel-rt.so"};
+        char *out = pm_sprintf("%s.instrumented", fuzz_file);
+        fuzz_demand(pm_instrument(lifted, &options, out, &err) || err.text[0],
+                    "a program was not instrumented without a sentence");
+        unlink(out);
+        free(out);
+    }
+    pm_lifted_free(lifted);
+}
+
+static void fuzz_section(const uint8_t *data, size_t size) {
+    struct pm_error err = {0};
+    uint8_t *bytes = fuzz_copy(data, size);
+    struct pm_metadata *metadata = pm_alloc(1, sizeof *metadata);
+    if (pm_metadata_parse(metadata, "input", bytes, size, &err)) {
+        pm_metadata_index(metadata);
+        for (size_t i = 0; i < metadata->n_memory; i++) {
+            size_t n;
+            fuzz_demand(pm_metadata_memory_at(metadata, metadata->memory[i].address, &n) && n > 0,
+                        "a memory record is not found again");
+        }
+        for (size_t i = 0; i < metadata->n_contributions; i++) {
+            const struct pm_contribution *contribution = &metadata->contributions[i];
+            pm_metadata_find_loop(metadata, contribution, 1);
+            pm_metadata_find_object(metadata, contribution, 1);
+            pm_metadata_find_reference(metadata, contribution, 1);
+        }
+    } else {
+        fuzz_demand(err.text[0], "a section was refused without a sentence");
+    }
+    pm_free_metadata(metadata);
+    free(bytes);
+}
+
+/* ---- measurements ---------------------------------------------------------------------------- */
+
+static void fuzz_raw(const uint8_t *data, size_t size) {
+    char *bytes = fuzz_copy(data, size);
+    if (size >= sizeof(struct pm_raw_header) + 8) {
+        uint64_t file_bytes = size;
+        memcpy(bytes + offsetof(struct pm_raw_header, file_bytes), &file_bytes, 8);
+        uint64_t checksum = XXH3_64bits(bytes, size - 8);
+        memcpy(bytes + size - 8, &checksum, 8);
+    }
+    struct pm_error err = {0};
+    struct pm_raw *raw = pm_raw_read_memory(bytes, size, "input", &err);
+    fuzz_demand(raw || err.text[0], "a raw file was refused without a sentence");
+    for (size_t i = 0; raw && i < raw->n_histograms; i++)
+        fuzz_demand(pm_histogram_misses(&raw->histograms[i].histogram, 100.5) >= 0,
+                    "a raw histogram has misses that are not a count");
+    pm_raw_free(raw);
+    free(bytes);
+}
+
+static void fuzz_store_run(struct pm_store *store, const struct pm_parameters *size) {
+    struct pm_error err = {0};
+    struct pm_run_facts facts = {0};
+    struct pm_profile *profile = pm_store_profile(store, size, &err);
+    for (size_t i = 0; profile && i < profile->n_histograms; i++)
+        pm_histogram_misses(&profile->histograms[i].histogram, 512);
+    if (profile)
+        pm_profile_free(profile);
+    if (pm_store_run_facts(store, size, &facts, &err)) {
+        bool found;
+        uint64_t block_size = 64;
+        pm_store_has_run(store, size, facts.settings ? facts.settings : "", &block_size, 1, &found,
+                         &err);
+        pm_run_facts_free(&facts);
+    }
+}
+
+static void fuzz_store(const uint8_t *data, size_t size) {
+    struct pm_error err = {0};
+    struct pm_store *store = pm_store_open(fuzz_file_of(data, size), PM_STORE_READ, &err);
+    fuzz_demand(store || err.text[0], "a store was refused without a sentence");
+    if (!store)
+        return;
+    pm_structure_free(pm_store_structure(store, &err));
+    pm_model_set_free(pm_store_models(store, &err));
+    struct pm_parameters *runs;
+    size_t n_runs;
+    if (pm_store_runs(store, &runs, &n_runs, &err)) {
+        for (size_t i = 0; i < n_runs; i++)
+            fuzz_store_run(store, &runs[i]);
+        free(runs);
+    }
+    pm_store_close(store);
+}
+
+/* ---- blobs of the store ------------------------------------------------------------------------
+   Each is 24 bytes (magic, u32 version, u64 length of what is packed, u64 checksum) and a zstd
+   frame.  An input that begins with the magic is such a blob, its checksum is made to fit; any
+   other input is what is packed. */
+
+enum { FUZZ_BLOB_HEADER = 24, FUZZ_MOST_UNPACKED = 1 << 20 };
+
+struct fuzz_blob {
+    const char *magic;
+    bool checksum_of_packed, seeded; /* the checksum is seeded with the length */
+    size_t words_before, words_each; /* the length counts items of so many words; 0: bytes */
+};
+
+static uint64_t fuzz_checksum(const struct fuzz_blob *kind, const void *bytes, size_t n_bytes,
+                              uint64_t length) {
+    return kind->seeded ? XXH3_64bits_withSeed(bytes, n_bytes, length)
+                        : XXH3_64bits(bytes, n_bytes);
+}
+
+static char *fuzz_pack(const struct fuzz_blob *kind, const uint8_t *data, size_t size,
+                       size_t *n_bytes) {
+    uint32_t version = 1;
+    uint64_t length = size;
+    if (kind->words_each) {
+        length =
+            size / 8 > kind->words_before ? (size / 8 - kind->words_before) / kind->words_each : 0;
+        size_t whole = 8 * (kind->words_before + length * kind->words_each);
+        size = size < whole ? size : whole;
+    }
+    size_t room = ZSTD_compressBound(size);
+    char *packed = pm_alloc(FUZZ_BLOB_HEADER + room, 1);
+    size_t used = ZSTD_compress(packed + FUZZ_BLOB_HEADER, room, data, size, 1);
+    uint64_t checksum = kind->checksum_of_packed
+                            ? fuzz_checksum(kind, packed + FUZZ_BLOB_HEADER, used, length)
+                            : fuzz_checksum(kind, data, size, length);
+    memcpy(packed, kind->magic, 4);
+    memcpy(packed + 4, &version, 4);
+    memcpy(packed + 8, &length, 8);
+    memcpy(packed + 16, &checksum, 8);
+    *n_bytes = FUZZ_BLOB_HEADER + used;
+    return pm_realloc(packed, *n_bytes, 1);
+}
+
+static void fuzz_repair(const struct fuzz_blob *kind, char *blob, size_t size) {
+    const char *packed = blob + FUZZ_BLOB_HEADER;
+    size_t n_packed = size - FUZZ_BLOB_HEADER;
+    uint64_t length, checksum = 0;
+    memcpy(&length, blob + 8, 8);
+    if (kind->checksum_of_packed) {
+        checksum = fuzz_checksum(kind, packed, n_packed, length);
+    } else {
+        unsigned long long n_unpacked = ZSTD_getFrameContentSize(packed, n_packed);
+        n_unpacked = n_unpacked < FUZZ_MOST_UNPACKED ? n_unpacked : FUZZ_MOST_UNPACKED;
+        char *unpacked = pm_alloc(n_unpacked, 1);
+        size_t got = ZSTD_decompress(unpacked, n_unpacked, packed, n_packed);
+        if (!ZSTD_isError(got))
+            checksum = fuzz_checksum(kind, unpacked, got, length);
+        free(unpacked);
+    }
+    memcpy(blob + 16, &checksum, 8);
+}
+
+static char *fuzz_blob_of(const struct fuzz_blob *kind, const uint8_t *data, size_t size,
+                          size_t *n_bytes) {
+    if (size < FUZZ_BLOB_HEADER || memcmp(data, kind->magic, 4) != 0)
+        return fuzz_pack(kind, data, size, n_bytes);
+    char *blob = fuzz_copy(data, size);
+    fuzz_repair(kind, blob, size);
+    *n_bytes = size;
+    return blob;
+}
+
+static void fuzz_structure(const uint8_t *data, size_t size) {
+    static const struct fuzz_blob kind = {"PMDS", true, true, 0, 0};
+    struct pm_error err = {0};
+    size_t n_bytes;
+    char *blob = fuzz_blob_of(&kind, data, size, &n_bytes);
+    struct pm_structure *structure = pm_structure_decode(blob, n_bytes, &err);
+    free(blob);
+    fuzz_demand(structure || err.text[0], "a structure was refused without a sentence");
+    if (!structure)
+        return;
+    void *bytes;
+    pm_structure_assign_keys(structure);
+    pm_structure_encode(structure, &bytes, &n_bytes);
+    struct pm_structure *again = pm_structure_decode(bytes, n_bytes, &err);
+    fuzz_demand(again && pm_structure_hash(again) == pm_structure_hash(structure),
+                "a structure does not survive being written and read");
+    pm_structure_free(again);
+    pm_structure_free(structure);
+    free(bytes);
+}
+
+static void fuzz_histogram(const uint8_t *data, size_t size) {
+    static const struct fuzz_blob kind = {"PMH", false, true, 3, 5};
+    struct pm_error err = {0};
+    size_t n_bytes;
+    char *blob = fuzz_blob_of(&kind, data, size, &n_bytes);
+    struct pm_histogram histogram;
+    bool ok = pm_histogram_decode(blob, n_bytes, &histogram, &err);
+    free(blob);
+    fuzz_demand(ok || err.text[0], "a histogram was refused without a sentence");
+    if (!ok)
+        return;
+    fuzz_demand(pm_histogram_misses(&histogram, 8) <= pm_histogram_accesses(&histogram) * 1.000001,
+                "a histogram has more misses than accesses");
+    struct pm_histogram sum = {.block_bytes = histogram.block_bytes}, again;
+    pm_histogram_add(&sum, &histogram);
+    pm_histogram_add(&sum, &histogram);
+    void *bytes;
+    pm_histogram_encode(&histogram, &bytes, &n_bytes);
+    fuzz_demand(pm_histogram_decode(bytes, n_bytes, &again, &err),
+                "a histogram does not survive being written and read");
+    free(bytes);
+    pm_histogram_free(&again);
+    pm_histogram_free(&sum);
+    pm_histogram_free(&histogram);
+}
+
+static void fuzz_evaluate_models(const struct pm_model_set *set) {
+    double *values = pm_alloc(set->basis->n, sizeof *values);
+    if (pm_basis_evaluate(set->basis, &set->high, values, NULL))
+        for (size_t i = 0; i < set->n_edges; i++)
+            pm_model_value(&set->edges[i], values);
+    for (size_t i = 0; i < set->n_edges && i < 4; i++)
+        free(pm_model_text(set->basis, &set->edges[i]));
+    free(values);
+}
+
+static void fuzz_models(const uint8_t *data, size_t size) {
+    static const struct fuzz_blob kind = {"PMMS", false, false, 0, 0};
+    struct pm_error err = {0};
+    size_t n_bytes;
+    char *blob = fuzz_blob_of(&kind, data, size, &n_bytes);
+    struct pm_model_set *set = pm_model_set_decode(blob, n_bytes, &err);
+    free(blob);
+    fuzz_demand(set || err.text[0], "models were refused without a sentence");
+    if (!set)
+        return;
+    fuzz_evaluate_models(set);
+    void *bytes;
+    pm_model_set_encode(set, &bytes, &n_bytes);
+    struct pm_model_set *again = pm_model_set_decode(bytes, n_bytes, &err);
+    fuzz_demand(again != NULL, "models do not survive being written and read");
+    pm_model_set_free(again);
+    pm_model_set_free(set);
+    free(bytes);
+}
+
+/* ---- texts ----------------------------------------------------------------------------------- */
+
+static void fuzz_machine(const uint8_t *data, size_t size) {
+    struct pm_error err = {0};
+    struct pm_machine *machine = pm_machine_read(fuzz_file_of(data, size), &err);
+    fuzz_demand(machine || err.text[0], "a machine file was refused without a sentence");
+    for (int c = 0; machine && c < PM_N_OP_CLASSES; c++)
+        pm_machine_cost(machine, c, 256, 8);
+    pm_machine_free(machine);
+}
+
+static void fuzz_expression(const uint8_t *data, size_t size) {
+    struct pm_error err = {0};
+    char *text = fuzz_text(data, size);
+    struct pm_expression *expression = pm_expression_parse(text, &err);
+    free(text);
+    fuzz_demand(expression || err.text[0], "an expression was refused without a sentence");
+    if (!expression)
+        return;
+    const char *const *names;
+    size_t n;
+    double result = 0;
+    pm_expression_names(expression, &names, &n);
+    double *values = pm_alloc(n, sizeof *values);
+    for (size_t i = 0; i < n; i++)
+        values[i] = (double)i * 7 - 3;
+    bool known = pm_expression_evaluate(expression, n, names, values, &result, &err);
+    err.text[0] = '\0';
+    bool unknown = n && !pm_expression_evaluate(expression, 0, NULL, NULL, &result, &err);
+    fuzz_demand(known || err.text[0] || !unknown, "a value was refused without a sentence");
+    free(values);
+    pm_expression_free(expression);
+}
+
+static void fuzz_size(const uint8_t *data, size_t size) {
+    struct pm_error err = {0};
+    struct pm_parameters parameters = {0}, again = {0};
+    char *text = fuzz_text(data, size);
+    bool ok = pm_parameters_parse(text, &parameters, &err);
+    free(text);
+    fuzz_demand(ok || err.text[0], "a problem size was refused without a sentence");
+    if (!ok)
+        return;
+    text = pm_parameters_text(&parameters);
+    fuzz_demand(pm_parameters_parse(text, &again, &err) && pm_parameters_equal(&parameters, &again),
+                "the text of a problem size does not read back the same");
+    free(text);
+}
+
+/* ---- the list -------------------------------------------------------------------------------- */
+
+static const struct fuzz_target {
+    const char *name;
+    void (*run)(const uint8_t *data, size_t size);
+} fuzz_targets[] = {
+    {"elf", fuzz_elf},
+    {"rewrite", fuzz_rewrite},
+    {"section", fuzz_section},
+    {"raw", fuzz_raw},
+    {"store", fuzz_store},
+    {"structure", fuzz_structure},
+    {"histogram", fuzz_histogram},
+    {"models", fuzz_models},
+    {"machine", fuzz_machine},
+    {"expression", fuzz_expression},
+    {"size", fuzz_size},
+};
+
+/* The target NAME, or NULL. */
+static const struct fuzz_target *fuzz_find_target(const char *name) {
+    for (size_t i = 0; i < sizeof fuzz_targets / sizeof *fuzz_targets; i++)
+        if (strcmp(fuzz_targets[i].name, name) == 0)
+            return &fuzz_targets[i];
+    return NULL;
+}
+
+#endif
