@@ -124,19 +124,19 @@ static void missing_metadata_and_lines_are_said(void **state) {
 }
 
 static void a_structure_from_a_store_has_no_statistics(void **state) {
-    char *text;
-    CAPTURE(text, out,
+    char *table, *json;
+    CAPTURE(table, out,
             pm_report_loops(out, *state, NULL, false, NULL, &(struct pm_report_options){0}));
-    assert_null(strstr(text, "indirect jumps"));
-    assert_null(strstr(text, "group 0"));
-    free(text);
-    CAPTURE(text, out,
+    assert_null(strstr(table, "indirect jumps"));
+    assert_null(strstr(table, "group 0"));
+    free(table);
+    CAPTURE(json, out,
             pm_report_loops(out, *state, NULL, false, NULL,
                             &(struct pm_report_options){.format = PM_REPORT_JSON}));
-    json_t *document = json_loads(text, 0, NULL);
+    json_t *document = json_loads(json, 0, NULL);
     assert_true(json_is_null(json_object_get(document, "statistics")));
     json_decref(document);
-    free(text);
+    free(json);
 }
 
 static void json_has_every_scope_and_group(void **state) {
