@@ -162,11 +162,64 @@ static void fit_histogram(const struct job *job, struct pm_partition *partition,
     pm_fit_histogram(partition, histograms, model);
 }
 
+/* Where the histograms of each family and block size stand; NEXT chains them. */
+struct chains {
+    size_t n, *first, *next;
+};
+
+static struct chains list_families(const struct job *job) {
+    const struct pm_model_set *set = job->set;
+    struct chains chains = {.first = pm_alloc(set->n_histograms + 1, sizeof *chains.first),
+                            .next = pm_alloc(set->n_histograms + 1, sizeof *chains.next)};
+    uint32_t *families = pm_fit_families(job->structure);
+    size_t *last = pm_alloc(set->n_histograms + 1, sizeof *last);
+    for (size_t h = 0; h < set->n_histograms; h++) {
+        const struct pm_histogram_model *model = &set->histograms[h], *other;
+        chains.next[h] = SIZE_MAX;
+        size_t c = 0;
+        for (; c < chains.n; c++) {
+            other = &set->histograms[chains.first[c]];
+            if (families[other->group] == families[model->group] &&
+                other->block_bytes == model->block_bytes)
+                break;
+        }
+        if (c == chains.n)
+            chains.first[chains.n++] = h;
+        else
+            chains.next[last[c]] = h;
+        last[c] = h;
+    }
+    free(last);
+    free(families);
+    return chains;
+}
+
+static void fit_family(const struct job *job, struct pm_partition *partition,
+                       const struct chains *chains, size_t c) {
+    struct pm_family family = {0};
+    for (size_t h = chains->first[c]; h != SIZE_MAX; h = chains->next[h])
+        family.n++;
+    family.members = pm_alloc(family.n, sizeof *family.members);
+    const struct pm_histogram **histograms = pm_alloc(family.n * job->n, sizeof *histograms);
+    size_t m = 0;
+    for (size_t h = chains->first[c]; h != SIZE_MAX; h = chains->next[h], m++) {
+        struct pm_histogram_model *model = &job->set->histograms[h];
+        for (size_t k = 0; k < job->n; k++)
+            histograms[m * job->n + k] =
+                pm_profile_histogram(job->profiles[k], model->group, model->block_bytes);
+        family.members[m] = (struct pm_member){histograms + m * job->n, model};
+    }
+    pm_fit_family(partition, &family);
+    free(histograms);
+    free(family.members);
+}
+
 static void fit_all(const struct job *job, unsigned n_threads) {
     struct pm_model_set *set = job->set;
     size_t n_chunks = (set->n_edges + EDGES_AT_ONCE - 1) / EDGES_AT_ONCE;
     size_t n_items = n_chunks + set->n_histograms;
     int threads = n_threads ? (int)n_threads : omp_get_max_threads();
+    struct chains chains = list_families(job);
 #pragma omp parallel num_threads(threads)
     {
         struct pm_partition *partition = pm_partition_new(job->design);
@@ -183,10 +236,16 @@ static void fit_all(const struct job *job, unsigned n_threads) {
             fit_edges(job, partition->series, series, first,
                       last < set->n_edges ? last : set->n_edges);
         }
+        /* All of them are there now: the loop ends with a barrier. */
+#pragma omp for schedule(dynamic)
+        for (size_t c = 0; c < chains.n; c++)
+            fit_family(job, partition, &chains, c);
         free(series);
         free(histograms);
         pm_partition_free(partition);
     }
+    free(chains.first);
+    free(chains.next);
 }
 
 static void count_model(const struct pm_model *model, struct pm_fit_statistics *statistics) {

@@ -29,11 +29,16 @@ static double end_ratio(const double *end, const double *mean, size_t n) {
     return n_ratios ? 0.5 * (ratios[(n_ratios - 1) / 2] + ratios[n_ratios / 2]) : 1;
 }
 
+void pm_fit_scale(struct pm_model *model, double factor) {
+    for (size_t i = 0; i < model->n_terms; i++)
+        model->coefficients[i] *= factor;
+    model->sigma *= fabs(factor);
+    model->exact &= factor == 1;
+}
+
 static struct pm_model scaled(const struct pm_model *model, double factor) {
     struct pm_model result = *model;
-    for (size_t i = 0; i < result.n_terms; i++)
-        result.coefficients[i] *= factor;
-    result.sigma *= fabs(factor);
+    pm_fit_scale(&result, factor);
     return result;
 }
 

@@ -22,6 +22,23 @@ void pm_fit_histogram(struct pm_partition *partition, const struct pm_histogram 
 bool pm_fit_solve_routine(const struct pm_structure *structure, uint32_t routine,
                           double *edge_counts, bool *repaired);
 
+/* Multiplies a model. */
+void pm_fit_scale(struct pm_model *model, double factor);
+
+struct pm_family {
+    size_t n;
+    struct pm_member {
+        const struct pm_histogram *const *histograms; /* one for each size, or NULL */
+        struct pm_histogram_model *model;             /* the member's own, fitted */
+    } * members;
+};
+
+/* A number for each group; those with one number are a family.  Owned by the caller. */
+uint32_t *pm_fit_families(const struct pm_structure *structure);
+
+/* Replaces the bins of the members' models where those of the family do better; see families.c. */
+void pm_fit_family(struct pm_partition *partition, const struct pm_family *family);
+
 /* Sorts N bins by distance, joins those at one distance, and moves the ends of neighbours that
    overlap to a place between their means; returns how many are left. */
 size_t pm_fit_put_in_order(struct pm_bin *bins, size_t n);

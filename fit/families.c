@@ -1,0 +1,227 @@
+/* Families: reference groups whose histograms are cut together.
+
+   A row of an array is walked by an innermost loop and begun by the loop around it, and which of
+   the two is first to touch a page depends on how rows lie on pages: on the size's residues, not
+   on the size.  Each one's number of long reuses jumps about; their sum grows evenly.  A family is
+   an innermost loop's groups with those of the loop around it.  Its histograms are added up and
+   cut as if they were one group's; each member gets of each piece the share that it had over all
+   sizes:
+       count_m(x) = share_m · count(x),   distance_m(x) = distance(x)
+   This is done where it pays: where the members' own models fail to reproduce the family's misses
+   at the measured sizes, and the family's models do clearly better.
+   Source: of this project; Marin & Mellor-Crummey 2004 model each group by itself. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/pm_alloc.h"
+#include "fit/stage.h"
+
+#define FAILS 0.05 /* mean error of the members' own models from which a family is tried */
+#define BETTER 0.5 /* what is left of it with the family's */
+#define RARE 1e-6  /* misses an access that do not matter */
+enum { N_CACHES = 14, SMALLEST_CACHE = 16 };
+
+/* ---- which groups --------------------------------------------------------------------------- */
+
+static bool is_loop(const struct pm_structure *structure, uint32_t scope) {
+    return scope != PM_NONE && structure->scopes[scope].kind == PM_SCOPE_LOOP;
+}
+
+/* The next loop around SCOPE in its routine; PM_NONE if there is none. */
+static uint32_t loop_around(const struct pm_structure *structure, uint32_t scope) {
+    do
+        scope = structure->scopes[scope].parent;
+    while (scope != PM_NONE && structure->scopes[scope].kind == PM_SCOPE_INLINED);
+    return is_loop(structure, scope) ? scope : PM_NONE;
+}
+
+uint32_t *pm_fit_families(const struct pm_structure *structure) {
+    bool *holds_loop = pm_alloc(structure->n_scopes + 1, sizeof *holds_loop);
+    uint32_t *families = pm_alloc(structure->n_groups + 1, sizeof *families);
+    for (uint32_t s = 0; s < structure->n_scopes; s++) {
+        uint32_t around = is_loop(structure, s) ? loop_around(structure, s) : PM_NONE;
+        if (around != PM_NONE)
+            holds_loop[around] = true;
+    }
+    for (size_t g = 0; g < structure->n_groups; g++) {
+        uint32_t scope = structure->groups[g].scope, around;
+        families[g] = scope;
+        if (is_loop(structure, scope) && !holds_loop[scope] &&
+            (around = loop_around(structure, scope)) != PM_NONE)
+            families[g] = around;
+    }
+    free(holds_loop);
+    return families;
+}
+
+/* ---- adding up ------------------------------------------------------------------------------ */
+
+static int compare_bins(const void *a, const void *b) {
+    const struct pm_bin *left = a, *right = b;
+    if (left->mean != right->mean)
+        return left->mean < right->mean ? -1 : 1;
+    return (left->high > right->high) - (left->high < right->high);
+}
+
+/* The members' bins in one list by distance; only equal ones are joined, to keep them narrow. */
+static struct pm_histogram added_up(const struct pm_family *family, size_t size) {
+    struct pm_histogram sum = {0};
+    size_t most = 0;
+    for (size_t m = 0; m < family->n; m++) {
+        const struct pm_histogram *histogram = family->members[m].histograms[size];
+        most += histogram ? histogram->n_bins : 0;
+    }
+    struct pm_bin *bins = pm_alloc(most + 1, sizeof *bins);
+    size_t n = 0, kept = 0;
+    for (size_t m = 0; m < family->n; m++) {
+        const struct pm_histogram *histogram = family->members[m].histograms[size];
+        if (!histogram)
+            continue;
+        sum.block_bytes = histogram->block_bytes;
+        if (histogram->n_bins)
+            memcpy(bins + n, histogram->bins, histogram->n_bins * sizeof *bins);
+        n += histogram->n_bins;
+    }
+    qsort(bins, n, sizeof *bins, compare_bins);
+    for (size_t i = 0; i < n; i++) {
+        struct pm_bin *last = kept ? &bins[kept - 1] : NULL;
+        if (last && last->mean == bins[i].mean) {
+            last->low = fmin(last->low, bins[i].low);
+            last->high = fmax(last->high, bins[i].high);
+            last->loads += bins[i].loads;
+            last->stores += bins[i].stores;
+        } else {
+            bins[kept++] = bins[i];
+        }
+    }
+    sum.bins = bins;
+    sum.n_bins = kept;
+    return sum;
+}
+
+/* Accesses of HISTOGRAM between two distances. */
+static double accesses_between(const struct pm_histogram *histogram, double low, double high) {
+    double sum = 0;
+    for (size_t i = 0; histogram && i < histogram->n_bins; i++)
+        if (histogram->bins[i].mean >= low && histogram->bins[i].mean <= high)
+            sum += histogram->bins[i].loads + histogram->bins[i].stores;
+    return sum;
+}
+
+/* Shares of the members in PIECE, over all sizes. */
+static void member_shares(const struct pm_family *family, const struct pm_piece *piece,
+                          size_t n_sizes, double *shares) {
+    double all = 0;
+    for (size_t m = 0; m < family->n; m++) {
+        shares[m] = 0;
+        for (size_t k = 0; k < n_sizes; k++)
+            if (!isnan(piece->mean[k]))
+                shares[m] += accesses_between(family->members[m].histograms[k], piece->low[k],
+                                              piece->high[k]);
+        all += shares[m];
+    }
+    for (size_t m = 0; m < family->n && all > 0; m++)
+        shares[m] /= all;
+}
+
+/* ---- does it pay? --------------------------------------------------------------------------- */
+
+/* Adds to MISSES those of N bins at SIZE in caches of SMALLEST_CACHE · 2^c blocks. */
+static void add_misses(const struct pm_design *design, size_t size, const struct pm_bin_model *bins,
+                       size_t n, double misses[N_CACHES]) {
+    double basis[PM_MODEL_MAX_TERMS];
+    for (size_t i = 0; i < design->n_basis; i++)
+        basis[i] = design->values[size][i] * design->scale[i];
+    for (size_t b = 0; b < n; b++) {
+        double distance = pm_model_value(&bins[b].distance, basis);
+        double count = pm_model_value(&bins[b].count, basis);
+        for (int c = 0; c < N_CACHES && distance >= SMALLEST_CACHE << c; c++)
+            misses[c] += count;
+    }
+}
+
+/* Mean error of MISSES at SIZE, each at most 1, added to SUM; how many in N. */
+static void add_errors(const struct pm_family *family, size_t size, const double misses[N_CACHES],
+                       double *sum, size_t *n) {
+    double accesses = 0;
+    for (size_t m = 0; m < family->n; m++)
+        if (family->members[m].histograms[size])
+            accesses += pm_histogram_accesses(family->members[m].histograms[size]);
+    for (int c = 0; c < N_CACHES; c++) {
+        double measured = 0;
+        for (size_t m = 0; m < family->n; m++)
+            measured += accesses_between(family->members[m].histograms[size], SMALLEST_CACHE << c,
+                                         INFINITY);
+        double larger = fmax(measured, misses[c]);
+        if (larger <= RARE * accesses)
+            break;
+        *sum += fabs(misses[c] - measured) / larger;
+        ++*n;
+    }
+}
+
+/* Mean error of the family's misses at the larger half of the sizes: of the members' models, or of
+   BINS if there are any. */
+static double miss_error(const struct pm_family *family, const struct pm_design *design,
+                         const struct pm_bin_model *bins, size_t n_bins) {
+    double sum = 0;
+    size_t n = 0;
+    for (size_t k = design->n / 2; k < design->n; k++) {
+        double misses[N_CACHES] = {0};
+        if (bins)
+            add_misses(design, k, bins, n_bins, misses);
+        for (size_t m = 0; m < family->n && !bins; m++)
+            add_misses(design, k, family->members[m].model->bins, family->members[m].model->n_bins,
+                       misses);
+        add_errors(family, k, misses, &sum, &n);
+    }
+    return n ? sum / (double)n : 0;
+}
+
+/* ---- the members' new models ---------------------------------------------------------------- */
+
+static void give_shares(struct pm_partition *p, const struct pm_family *family,
+                        const struct pm_histogram_model *whole) {
+    double *shares = pm_alloc(family->n, sizeof *shares);
+    for (size_t m = 0; m < family->n; m++) {
+        struct pm_histogram_model *model = family->members[m].model;
+        free(model->bins);
+        model->bins = pm_alloc(whole->n_bins + 1, sizeof *model->bins);
+        model->n_bins = 0;
+    }
+    for (size_t b = 0; b < whole->n_bins; b++) {
+        member_shares(family, &p->pieces[b], p->design->n, shares);
+        for (size_t m = 0; m < family->n; m++) {
+            struct pm_histogram_model *model = family->members[m].model;
+            if (shares[m] <= 0)
+                continue;
+            struct pm_bin_model *bin = &model->bins[model->n_bins++];
+            *bin = whole->bins[b];
+            pm_fit_scale(&bin->count, shares[m]);
+        }
+    }
+    free(shares);
+}
+
+void pm_fit_family(struct pm_partition *p, const struct pm_family *family) {
+    const struct pm_design *design = p->design;
+    double own = miss_error(family, design, NULL, 0);
+    if (family->n < 2 || !(own > FAILS))
+        return;
+    struct pm_histogram *sums = pm_alloc(design->n, sizeof *sums);
+    const struct pm_histogram **pointers = pm_alloc(design->n, sizeof *pointers);
+    for (size_t k = 0; k < design->n; k++) {
+        sums[k] = added_up(family, k);
+        pointers[k] = &sums[k];
+    }
+    struct pm_histogram_model whole = {0};
+    pm_fit_histogram(p, pointers, &whole);
+    if (miss_error(family, design, whole.bins, whole.n_bins) < BETTER * own)
+        give_shares(p, family, &whole);
+    free(whole.bins);
+    for (size_t k = 0; k < design->n; k++)
+        pm_histogram_free(&sums[k]);
+    free(pointers);
+    free(sums);
+}
