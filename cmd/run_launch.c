@@ -13,9 +13,12 @@
 #include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/sendfile.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "core/pm_alloc.h"
 
 static double now_seconds(void) {
     struct timespec now;
@@ -75,6 +78,33 @@ static bool is_program(const struct pm_launch *launch) {
     return same;
 }
 
+/* Where the copy lies when it cannot lie over the program: in the program's folder, so that $ORIGIN
+   is the same.  Owned by the caller. */
+static char *neighbour_path(const struct pm_launch *launch, pid_t child) {
+    const char *slash = strrchr(launch->program, '/');
+    return pm_sprintf("%.*s/.%s.pmodel-%d", (int)(slash - launch->program), launch->program,
+                      slash + 1, (int)child);
+}
+
+static bool copy_file(const char *from, const char *to) {
+    int source = open(from, O_RDONLY | O_CLOEXEC);
+    int target = open(to, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0700);
+    bool ok = source >= 0 && target >= 0;
+    for (ssize_t n = 1; ok && n > 0;)
+        ok = (n = sendfile(target, source, NULL, 1 << 30)) >= 0;
+    if (source >= 0)
+        close(source);
+    if (target >= 0)
+        close(target);
+    return ok;
+}
+
+/* The file to execute where there is no mount namespace. */
+static const char *direct_path(const struct pm_launch *launch) {
+    char *neighbour = neighbour_path(launch, getpid());
+    return copy_file(launch->instrumented, neighbour) ? neighbour : launch->instrumented;
+}
+
 static void __attribute__((noreturn))
 run_child(const struct pm_launch *launch, int error_pipe, int status_pipe) {
     const char *path = launch->command_path;
@@ -89,7 +119,7 @@ run_child(const struct pm_launch *launch, int error_pipe, int status_pipe) {
             tell(status_pipe, MESSAGE_FAILED, "mount");
             _exit(127);
         }
-        path = launch->instrumented;
+        path = direct_path(launch);
         tell(status_pipe, MESSAGE_DIRECT, "");
     }
     if (launch->folder && chdir(launch->folder) != 0) {
@@ -204,6 +234,11 @@ bool pm_launch_run(const struct pm_launch *launch, struct pm_launch_result *resu
         ok = hear_child(status_pipe[0], launch, result, err); /* until it executes */
         attend(child, error_pipe[0], launch->timeout_seconds, result);
         result->wall_seconds = now_seconds() - start;
+    }
+    if (child > 0 && !result->in_place) {
+        char *neighbour = neighbour_path(launch, child);
+        unlink(neighbour);
+        free(neighbour);
     }
     close(error_pipe[0]);
     close(status_pipe[0]);

@@ -28,8 +28,9 @@ struct pm_launch_result {
 
 /* Runs the command and waits.  In the child's own mount namespace the instrumented copy lies over
    the program's path, so that argv[0], /proc/self/exe, $ORIGIN, scripts and launchers see what they
-   are used to, and nothing outside is changed.  Where the system allows no namespace the copy is
-   executed directly (argv[0] kept) if it is the command itself; else that is an error.  Standard
+   are used to, and nothing outside is changed.  Where the system allows no namespace and the
+   command is the program itself, the copy is executed from a temporary name in the program's folder
+   (argv[0] and $ORIGIN are kept, /proc/self/exe is not); with a launcher that is an error. Standard
    output is the child's; standard error is passed on and its end kept. */
 bool pm_launch_run(const struct pm_launch *launch, struct pm_launch_result *result,
                    struct pm_error *err);

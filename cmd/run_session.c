@@ -255,6 +255,9 @@ static bool measure(struct pm_run_session *session, const struct pm_parameters *
         say(request, "%s  %.2f s, %.4g accesses%s%s", size, result.wall_seconds, ingested.accesses,
             ingested.notes ? "; " : "", ingested.notes ? ingested.notes : "");
         free(size);
+        if (!result.in_place && session->n_done == 0)
+            say(request, "this system allows no mount namespace, so the program ran under another "
+                         "file name (/proc/self/exe)");
     }
     pm_ingested_free(&ingested);
     pm_free_strings(environment);
