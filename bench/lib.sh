@@ -21,7 +21,7 @@ size_value() {
 # The programs of sizes.conf, those of ONLY if it is set.
 program_names() {
     local known name
-    known=$(awk '$2 == "source" { print $1 }' "$sizes")
+    known=$(awk '$1 != "#" && $2 == "source" { print $1 }' "$sizes")
     if [ -z "${ONLY-}" ]; then
         printf '%s\n' "$known"
         return

@@ -19,15 +19,22 @@ l1=32768,8,64                 # size, ways, line: cachegrind's first level
 last_level=1048576,16,64
 mkdir -p "$folder"
 
-# cachegrind_misses WAYS COMMAND...: of a whole process, {"refs": data accesses, "misses": of D1}.
+# cachegrind_misses WAYS COMMAND...: {"refs": data accesses, "misses": of D1} of the code that stands in
+# the program's own source file; libraries share the cache, but are not counted.
 cachegrind_misses() {
     local ways=$1
     shift
     timeout "$((4 * time_limit))" valgrind --tool=cachegrind --cache-sim=yes --I1="$l1" \
-        --D1="32768,$ways,64" --LL="$last_level" --cachegrind-out-file=/dev/null "$@" 2>&1 >/dev/null |
-        awk '/D +refs:/ { gsub(",", ""); refs = $4 }
-             /D1 +misses:/ { gsub(",", ""); misses = $4 }
-             END { if (misses == "") exit 1; printf "{\"refs\": %s, \"misses\": %s}", refs, misses }'
+        --D1="32768,$ways,64" --LL="$last_level" --cachegrind-out-file=cachegrind.out "$@" \
+        >/dev/null 2>&1 || return 1
+    awk -v apps="$apps/" '
+        /^events: / { for (i = 2; i <= NF; i++) column[$i] = i }
+        /^fl=/ { own = index($0, apps) > 0 }
+        /^[0-9]/ && own {
+            refs += $column["Dr"] + $column["Dw"]
+            misses += $column["D1mr"] + $column["D1mw"]
+        }
+        END { if (!refs) exit 1; printf "{\"refs\": %.0f, \"misses\": %.0f}", refs, misses }' cachegrind.out
 }
 
 # The misses of one size by cachegrind: 8 ways as processors have, and one set of 512 ways, which is
@@ -52,8 +59,12 @@ validate_program() {
     mapfile -t arguments < <(program_arguments "$name" fit)
     # shellcheck disable=SC2046 # the flags are words
     build_program "$name" new $(pmodel flags)
-    cmp -s new "$name" && [ -n "${REUSE-}" ] || rm -f models.pmdb measured.pmdb cachegrind.json
+    printf '%s\n' "$blocks" "$fit" "$predict" "${arguments[@]}" >settings
+    if [ -z "${REUSE-}" ] || ! cmp -s new "$name" || ! cmp -s settings measured.settings; then
+        rm -f models.pmdb measured.pmdb cachegrind.json
+    fi
     mv new "$name"
+    mv settings measured.settings
     say "$name: measure at N = $fit"
     pmodel run -q -o models.pmdb --block "$blocks" -P "N=${fit// /,}" -- "./$name" "${arguments[@]}" >run.out
     pmodel fit --format json models.pmdb >fit.json
@@ -92,7 +103,7 @@ for name in $names; do
     results+=("$folder/$name.json")
 done
 jq -s -L "$here" 'include "validation"; figures' "${results[@]}" >"$BUILD/validation.json"
-page=$here/../docs/validation.md
+page=$(dirname "$here")/docs/validation.md
 [ -z "${ONLY-}" ] || page=$BUILD/validation.md
 jq -s -r -L "$here" --arg cpu "$(cpu_name)" --slurpfile figures "$BUILD/validation.json" \
     'include "validation"; page($cpu; $figures[0])' "${results[@]}" >"$page"

@@ -50,7 +50,7 @@ def two_digits: (. * 100 | round) as $n
 # 0.0123 → "1.23%"; unsigned
 def percent: if . == null or . == infinite then "inf" elif . == 0 then "0"
     elif . >= 0.0995 then "\(. * 100 | round)%" elif . < 0.00005 then "<0.01%" else "\(. * 100 | two_digits)%" end;
-def signed: if . == null then "inf" elif . == 0 then "0" else (if . < 0 then "−" else "+" end) + (magnitude | percent) end;
+def signed: if . == null then "inf" elif magnitude < 0.00005 then magnitude | percent else (if . < 0 then "−" else "+" end) + (magnitude | percent) end;
 
 def count: if . >= 1e9 then "\(. / 1e9 | two_digits)G" elif . >= 1e6 then "\(. / 1e6 | two_digits)M"
     elif . >= 1e4 then "\(. / 1e3 | two_digits)k" else "\(round)" end;
@@ -161,8 +161,9 @@ Medians and worst cases are over all programs, cache sizes and, for loops, loops
 
 Misses at 2N in a first level of 32 KiB with lines of 64 bytes, measured by pmodel (512 blocks, fully associative) and by
 cachegrind, which is given the same cache twice: with one set of 512 ways, which is the same model, and with 8 ways, as
-processors have it. Percentages say how far pmodel is off each. Cachegrind counts the whole process: shared libraries, the
-dynamic linker, and what push, pop, call and ret access are in its figures and not in pmodel's; an access that touches
-two lines is one access and at most one miss there, and two here. What 8 ways differ more than 512 is conflict misses.
+processors have it; where these two differ, it is conflict misses. `off by` says how far pmodel is from each. Cachegrind's
+figures are those of the program's own code, to which pmodel adds an access for each that touches two lines, and
+cachegrind what push, pop, call and ret access, and one for each element of a vector that a fused multiply-add reads from
+memory. Accesses of shared libraries (memset, memcpy, the Fortran runtime) go through cachegrind's cache, and are unseen by pmodel.
 
 " + cachegrind_table;
