@@ -120,6 +120,22 @@ static bool measured_everywhere(const struct job *job, uint64_t block_bytes) {
     return true;
 }
 
+static void list_left_out(const struct job *job, struct pm_fit_statistics *statistics) {
+    uint64_t last = 0;
+    while (statistics->n_left_out < PM_FIT_MAX_LEFT_OUT) {
+        uint64_t next = UINT64_MAX;
+        for (size_t i = 0; i < job->n; i++)
+            for (size_t b = 0; b < job->profiles[i]->n_block_sizes; b++) {
+                uint64_t bytes = job->profiles[i]->block_sizes[b];
+                if (bytes > last && bytes < next && !measured_everywhere(job, bytes))
+                    next = bytes;
+            }
+        if (next == UINT64_MAX)
+            return;
+        statistics->left_out[statistics->n_left_out++] = last = next;
+    }
+}
+
 /* One model for each (group, block size) that any run met. */
 static void list_histograms(const struct job *job) {
     struct pm_model_set *set = job->set;
@@ -167,6 +183,12 @@ struct chains {
     size_t n, *first, *next;
 };
 
+static uint64_t family_of(const struct job *job, const uint32_t *families, uint32_t group) {
+    if (group < job->structure->n_groups)
+        return families[group];
+    return (uint64_t)UINT32_MAX + group; /* not in the structure: alone */
+}
+
 static struct chains list_families(const struct job *job) {
     const struct pm_model_set *set = job->set;
     struct chains chains = {.first = pm_alloc(set->n_histograms + 1, sizeof *chains.first),
@@ -179,7 +201,7 @@ static struct chains list_families(const struct job *job) {
         size_t c = 0;
         for (; c < chains.n; c++) {
             other = &set->histograms[chains.first[c]];
-            if (families[other->group] == families[model->group] &&
+            if (family_of(job, families, other->group) == family_of(job, families, model->group) &&
                 other->block_bytes == model->block_bytes)
                 break;
         }
@@ -309,11 +331,13 @@ struct pm_model_set *pm_fit(const struct pm_structure *structure,
     job.set->edges = pm_alloc(structure->n_edges, sizeof *job.set->edges);
     list_histograms(&job);
     fit_all(&job, options ? options->n_threads : 0);
-    pm_design_free(job.design);
-    free(job.profiles);
     if (statistics) {
         count_models(job.set, statistics);
-        statistics->seconds = omp_get_wtime() - started;
+        list_left_out(&job, statistics);
     }
+    pm_design_free(job.design);
+    free(job.profiles);
+    if (statistics)
+        statistics->seconds = omp_get_wtime() - started;
     return job.set;
 }

@@ -5,11 +5,14 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "core/model.h"
 #include "core/pm_error.h"
 #include "core/profile.h"
 #include "core/structure.h"
+
+enum { PM_FIT_MAX_LEFT_OUT = 8 };
 
 struct pm_fit_options {
     unsigned n_threads; /* 0: all that OpenMP offers */
@@ -20,6 +23,9 @@ struct pm_fit_statistics {
     size_t n_models, n_exact, n_constant;
     size_t n_flagged; /* leave-one-out error above 10% */
     size_t n_histograms, n_bins;
+    /* Block sizes that some runs measured and others did not, ascending: they have no models. */
+    size_t n_left_out;
+    uint64_t left_out[PM_FIT_MAX_LEFT_OUT]; /* bytes; the smallest if there are more */
     double seconds;
 };
 

@@ -11,6 +11,7 @@
 
 enum { ENDS_FROM_SIZES = 4 }; /* the largest sizes give the ratio of a bin's ends to its mean */
 
+#define FEW_BLOCKS 16   /* as many pages as the smallest TLB holds */
 #define LEVEL_SHARE 0.1 /* accesses of a level distance against those of one that it holds down */
 
 /* Median over the largest sizes of END / MEAN; 1 where there is none. */
@@ -114,6 +115,16 @@ static void keep_below_level(struct pm_partition *p, struct pm_bin_model *bins) 
     }
 }
 
+/* A TLB has few entries, so that of large blocks the misses of all but the shortest distances are
+   noticed: these alone take what the others leave, where there are any. */
+static void leave_rest_to_shortest(const struct pm_partition *p, struct pm_bin_model *bins) {
+    bool any = false;
+    for (size_t i = 0; i < p->n_pieces; i++)
+        any |= last_distance(&p->pieces[i], p->design->n) < FEW_BLOCKS && bins[i].takes_rest;
+    for (size_t i = 0; i < p->n_pieces && any; i++)
+        bins[i].takes_rest &= last_distance(&p->pieces[i], p->design->n) < FEW_BLOCKS;
+}
+
 void pm_fit_histogram(struct pm_partition *p, const struct pm_histogram *const *histograms,
                       struct pm_histogram_model *model) {
     size_t n = p->design->n;
@@ -124,6 +135,8 @@ void pm_fit_histogram(struct pm_partition *p, const struct pm_histogram *const *
     for (size_t i = 0; i < p->n_pieces; i++)
         fit_piece(p, &p->pieces[i], &model->bins[i]);
     keep_below_level(p, model->bins);
+    if (p->rarity < 1)
+        leave_rest_to_shortest(p, model->bins);
 
     double stores = 0, all = 0, *cold = p->row, *accesses = p->row + n;
     for (size_t k = 0; k < n; k++) {

@@ -57,7 +57,7 @@ static size_t bounded_pieces(const struct pm_bin *bin, struct descent *from,
         struct bound bound = descend(from, left);
         double share = bound.count / all, mean = 0.5 * (bound.low + bound.high);
         left -= bound.count;
-        bound_sum += share * mean;
+        bound_sum += share * (isinf(mean) ? bin->mean : mean);
         if (bound.count <= 0)
             continue;
         pieces[n++] = (struct pm_bin){.low = fmin(bin->low, bound.low),

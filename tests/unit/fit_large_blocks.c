@@ -1,0 +1,203 @@
+/* What large blocks (pages) need beyond small ones: short whole-number distances do not become
+   powers of the size, predicted distances stay below those of smaller blocks, and loops that share
+   their misses out by the size's residue are modelled together. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "core/pm_alloc.h"
+#include "fit/fit.h"
+#include "fit/stage.h"
+
+enum { N_SIZES = 6 };
+static const double sizes[N_SIZES] = {24, 32, 40, 48, 56, 64};
+
+/* ---- series --------------------------------------------------------------------------------- */
+
+static double distance_at(const double *values, double x) {
+    struct pm_error err = {0};
+    const char *texts[] = {"1", "N", "N^2", "N^3", "N^4"};
+    struct pm_basis *basis = pm_basis_new(5, texts, &err);
+    struct pm_design *design = pm_design_new(basis, "N", sizes, N_SIZES, &err);
+    struct pm_series_workspace *workspace = pm_series_workspace_new(design);
+    struct pm_model model;
+    pm_series_fit(workspace, values, PM_SERIES_DISTANCE, &model);
+    double at[] = {1, x, x * x, x * x * x, x * x * x * x}, value = pm_model_value(&model, at);
+    pm_series_workspace_free(workspace);
+    pm_design_free(design);
+    pm_basis_free(basis);
+    return value;
+}
+
+static void small_whole_distances_stay_small(void **state) {
+    (void)state;
+    static const double steps[] = {2, 3, 3, 4, 4, 4},
+                        from_another_cluster[] = {3, 2, 8, 11, 11, 11};
+    static const double rounded[] = {1, 1, 2, 2, 3, 3};
+    assert_true(distance_at(steps, 256) <= 5);
+    assert_true(distance_at(from_another_cluster, 256) == 11);
+    assert_true(distance_at(rounded, 256) <= 16); /* a line through them is at 12 */
+}
+
+static void distances_that_grow_in_earnest_go_on_growing(void **state) {
+    (void)state;
+    double linear[N_SIZES], planes[N_SIZES];
+    for (int i = 0; i < N_SIZES; i++) {
+        linear[i] = 0.75 * sizes[i] + 3;
+        planes[i] = round(sizes[i] * sizes[i] / 512 + 2);
+    }
+    assert_true(fabs(distance_at(linear, 256) - 195) < 2);
+    double far = distance_at(planes, 256); /* 130; between growing as N and as N^3 */
+    assert_true(far > 60 && far < 200);
+}
+
+/* ---- smaller blocks bound larger ones ------------------------------------------------------- */
+
+static struct pm_histogram new_histogram(uint64_t block_bytes, double cold, size_t n,
+                                         const struct pm_bin *bins) {
+    struct pm_histogram histogram = {.block_bytes = block_bytes,
+                                     .cold_loads = cold,
+                                     .n_bins = n,
+                                     .bins = pm_alloc(n, sizeof *bins)};
+    memcpy(histogram.bins, bins, n * sizeof *bins);
+    return histogram;
+}
+
+static void smaller_blocks_bound_larger_ones(void **state) {
+    (void)state;
+    /* The farthest 5 of the large blocks' may be as far as they like (cold in small blocks), the
+       next 30 at most 90, the rest at most 4. */
+    const struct pm_bin small_bins[] = {{4, 4, 4, 100, 0}, {90, 90, 90, 30, 0}};
+    const struct pm_bin large_bins[] = {{2, 2, 2, 50, 0}, {7, 7, 7, 25, 0}, {800, 800, 800, 60, 0}};
+    struct pm_histogram small = new_histogram(64, 5, 2, small_bins);
+    struct pm_histogram large = new_histogram(4096, 0, 3, large_bins);
+    pm_fit_bound(&large, &small);
+    static const double expected[][2] = {{1, 135}, {3, 85}, {5, 35}, {89, 35}, {100, 5}, {801, 0}};
+    for (size_t i = 0; i < sizeof expected / sizeof *expected; i++)
+        assert_true(fabs(pm_histogram_misses(&large, expected[i][0]) - expected[i][1]) < 1e-9);
+    pm_histogram_free(&large);
+
+    const struct pm_bin within[] = {{3, 3, 3, 105, 0}, {60, 80, 70, 30, 0}};
+    large = new_histogram(4096, 0, 2, within);
+    pm_fit_bound(&large, &small); /* nothing to do */
+    assert_int_equal(large.n_bins, 2);
+    assert_memory_equal(large.bins, within, sizeof within);
+    pm_histogram_free(&large);
+    pm_histogram_free(&small);
+}
+
+/* ---- families ------------------------------------------------------------------------------- */
+
+static struct pm_structure *two_loops(void) {
+    struct pm_structure *structure = pm_structure_new();
+    static const uint8_t kinds[] = {PM_SCOPE_ROUTINE, PM_SCOPE_LOOP, PM_SCOPE_LOOP};
+    uint32_t innermost = 0; /* the program, which is there already */
+    for (size_t i = 0; i < sizeof kinds; i++) {
+        struct pm_scope *scope = PM_PUSH(structure, scopes);
+        scope->kind = kinds[i];
+        scope->parent = innermost;
+        innermost = scope->fold = (uint32_t)structure->n_scopes - 1;
+    }
+    PM_PUSH(structure, groups)->scope = innermost;
+    PM_PUSH(structure, groups)->scope = structure->scopes[innermost].parent;
+    PM_PUSH(structure, edges)->counter = 0;
+    structure->n_counters = 1;
+    return structure;
+}
+
+static double long_reuses(double n) { return n * n * n / 64; }
+
+/* The outer loop has an uneven share of the long reuses, without a rule in the size. */
+static struct pm_profile *measured(double n) {
+    double outer_share = fmod(n, 32) == 0 ? 0.9 : fmod(n, 16) == 0 ? 0.3 : 0.02;
+    struct pm_profile *profile = pm_alloc(1, sizeof *profile);
+    profile->parameters = (struct pm_parameters){.n = 1, .names = {"N"}, .values = {n}};
+    profile->extrapolation = 1;
+    profile->n_edges = 1;
+    profile->edge_counts = pm_alloc(1, sizeof *profile->edge_counts);
+    profile->edge_counts[0] = n;
+    profile->n_block_sizes = 1;
+    profile->block_sizes = pm_alloc(1, sizeof *profile->block_sizes);
+    profile->block_sizes[0] = 4096;
+    profile->n_histograms = 2;
+    profile->histograms = pm_alloc(2, sizeof *profile->histograms);
+    for (uint32_t g = 0; g < 2; g++) {
+        double many = round(long_reuses(n) * (g ? outer_share : 1 - outer_share));
+        double all = g ? 4 * n * n : 8 * n * n * n, far = 2 * n + 100;
+        const struct pm_bin bins[] = {{3, 3, 3, all - many, 0}, {far, far, far, many, 0}};
+        profile->histograms[g].group = g;
+        profile->histograms[g].histogram = new_histogram(4096, 5 * n * n, 2, bins);
+    }
+    return profile;
+}
+
+static void loops_that_share_misses_unevenly_have_the_right_sum(void **state) {
+    (void)state;
+    struct pm_error err = {0};
+    struct pm_structure *structure = two_loops();
+    struct pm_profile *profiles[N_SIZES];
+    for (int i = 0; i < N_SIZES; i++)
+        profiles[i] = measured(sizes[i]);
+    struct pm_model_set *models =
+        pm_fit(structure, (const struct pm_profile *const *)profiles, N_SIZES, NULL, NULL, &err);
+    if (!models)
+        fail_msg("%s", err.text);
+    static const double larger[] = {96, 120, 128};
+    for (int i = 0; i < 3; i++) {
+        struct pm_parameters at = {.n = 1, .names = {"N"}, .values = {larger[i]}};
+        struct pm_profile *predicted = pm_fit_instantiate(structure, models, &at, &err);
+        assert_non_null(predicted);
+        double misses = 0;
+        for (size_t h = 0; h < predicted->n_histograms; h++)
+            misses += pm_histogram_misses(&predicted->histograms[h].histogram, 64) -
+                      5 * larger[i] * larger[i];
+        if (fabs(misses / long_reuses(larger[i]) - 1) > 0.02)
+            fail_msg("N=%g: %g misses instead of %g", larger[i], misses, long_reuses(larger[i]));
+        pm_profile_free(predicted);
+    }
+    pm_model_set_free(models);
+    for (int i = 0; i < N_SIZES; i++)
+        pm_profile_free(profiles[i]);
+    pm_structure_free(structure);
+}
+
+static void block_sizes_without_models_are_told(void **state) {
+    (void)state;
+    struct pm_error err = {0};
+    struct pm_structure *structure = two_loops();
+    struct pm_profile *profiles[N_SIZES];
+    for (int i = 0; i < N_SIZES; i++)
+        profiles[i] = measured(sizes[i]);
+    free(profiles[2]->block_sizes);
+    profiles[2]->block_sizes = pm_alloc(2, sizeof *profiles[2]->block_sizes);
+    profiles[2]->block_sizes[0] = 4096;
+    profiles[2]->block_sizes[1] = 32768;
+    profiles[2]->n_block_sizes = 2;
+    struct pm_fit_statistics statistics = {0};
+    struct pm_model_set *models = pm_fit(structure, (const struct pm_profile *const *)profiles,
+                                         N_SIZES, NULL, &statistics, &err);
+    assert_non_null(models);
+    assert_int_equal(statistics.n_left_out, 1);
+    assert_int_equal(statistics.left_out[0], 32768);
+    pm_model_set_free(models);
+    for (int i = 0; i < N_SIZES; i++)
+        pm_profile_free(profiles[i]);
+    pm_structure_free(structure);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(small_whole_distances_stay_small),
+        cmocka_unit_test(distances_that_grow_in_earnest_go_on_growing),
+        cmocka_unit_test(smaller_blocks_bound_larger_ones),
+        cmocka_unit_test(loops_that_share_misses_unevenly_have_the_right_sum),
+        cmocka_unit_test(block_sizes_without_models_are_told),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
