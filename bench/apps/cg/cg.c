@@ -321,10 +321,11 @@ static double memory_needed(int n) {
 }
 
 int main(int argc, char **argv) {
-    if (argc < 2 || argc > 3)
-        reject("usage: cg N [STEPS]");
+    if (argc < 2 || argc > 4)
+        reject("usage: cg N [STEPS [TIMES]]");
     int n = whole_number("the size N", argv[1], LEAST_SIZE, MOST_SIZE);
     int steps = argc > 2 ? whole_number("STEPS", argv[2], 1, MOST_STEPS) : DEFAULT_STEPS;
+    int times = argc > 3 ? whole_number("TIMES", argv[3], 1, MOST_STEPS) : 1;
     require_memory(n, memory_needed(n));
 
     struct matrix a;
@@ -343,7 +344,8 @@ int main(int argc, char **argv) {
     multiply(&a, solution, b);
     printf("cg: %d rows, %zu entries, at most %d steps\n", a.rows, a.start[a.rows], steps);
 
-    conjugate_gradient(&a, steps, b, x, residual, direction, product);
+    for (int t = 0; t < times; t++)
+        conjugate_gradient(&a, steps, b, x, residual, direction, product);
     bool holds = check(&a, steps, largest_eigenvalue, solution, b, x, residual, direction, product);
 
     free(product);

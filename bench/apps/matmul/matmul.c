@@ -8,7 +8,7 @@
  *             C is a whole number below 2^53, which a double holds exactly in any order of
  *             summation, and the sums of k and k^2 are known: the answer must be equal, not close.
  *
- * Usage: matmul N [VARIANT [ROWS]], blocked and N rows if not given.
+ * Usage: matmul N [VARIANT [ROWS [TIMES]]], blocked, N rows and once if not given.
  * Exit status: 0 if the check holds, 1 if it does not, 2 if an argument makes no sense. */
 #include <errno.h>
 #include <stdarg.h>
@@ -152,11 +152,12 @@ static bool check(int rows, int n, double (*c)[n]) {
 }
 
 int main(int argc, char **argv) {
-    if (argc < 2 || argc > 4)
-        reject("usage: matmul N [VARIANT [ROWS]]");
+    if (argc < 2 || argc > 5)
+        reject("usage: matmul N [VARIANT [ROWS [TIMES]]]");
     int n = whole_number("the size N", argv[1], LEAST_SIZE, MOST_SIZE);
     const struct variant *variant = variant_named(argc > 2 ? argv[2] : "blocked");
     int rows = argc > 3 ? whole_number("ROWS", argv[3], 1, n) : n;
+    int times = argc > 4 ? whole_number("TIMES", argv[4], 1, MOST_SIZE) : 1;
 
     require_memory(n, ((double)n + 2.0 * rows) * n * sizeof(double));
     double(*a)[n] = allocate((size_t)rows * n, sizeof(double));
@@ -165,7 +166,8 @@ int main(int argc, char **argv) {
     initialise(rows, n, a, b);
     printf("matmul: %d x %d times %d x %d, %s\n", rows, n, n, n, variant->name);
 
-    variant->multiply(rows, n, a, b, c);
+    for (int t = 0; t < times; t++)
+        variant->multiply(rows, n, a, b, c);
     bool holds = check(rows, n, c);
 
     free(c);
