@@ -33,7 +33,7 @@ enum {
     MAX_CONSTRAINED = 6
 };
 #define TERM_PENALTY 0.03
-#define QUARTIC_PENALTY 1.5  /* a fourth power must pay: it runs away beyond the data */
+#define QUARTIC_PENALTY 4.0  /* a fourth power must pay: it runs away beyond the data */
 #define ROUNDING 1e-10       /* relative errors below this are all alike */
 #define NOISE 2e-3           /* steps against the trend, relative to the largest value */
 #define DIVERGENT 0.2        /* gain in error for which the smallest size is left out */
