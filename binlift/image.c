@@ -116,7 +116,9 @@ static bool read_sections(struct pm_image *image, struct pm_error *err) {
         struct pm_section *section = PM_PUSH(image, sections);
         memcpy(&section->header, image->bytes + header->e_shoff + i * sizeof first, sizeof first);
         section->name = "";
-        if (section->header.sh_type != SHT_NOBITS && section->header.sh_type != SHT_NULL &&
+        if (section->header.sh_type == SHT_NULL) /* nothing else in it has a meaning */
+            section->header = (Elf64_Shdr){0};
+        if (section->header.sh_type != SHT_NOBITS &&
             !within(section->header.sh_offset, section->header.sh_size, image->n_bytes))
             return pm_fail(err, "%s is truncated: section %u ends beyond the end of the file",
                            image->path, (unsigned)i);

@@ -251,6 +251,9 @@ uint64_t pm_segment_address(const struct pm_image *image) {
 
 bool pm_can_be_extended(const struct pm_image *image, struct pm_error *err) {
     struct dynamic dynamic;
+    const struct pm_section *section = dynamic_section(image);
+    if (section && section->header.sh_offset % _Alignof(Elf64_Dyn))
+        return pm_fail(err, "%s is damaged: its dynamic section is not aligned", image->path);
     if (!read_dynamic(image, &dynamic))
         return pm_fail(
             err,
@@ -268,6 +271,7 @@ bool pm_can_be_extended(const struct pm_image *image, struct pm_error *err) {
                        "-Wl,--build-id, whose header can be used",
                        image->path);
     if (!image->header->e_shnum || image->header->e_shstrndx >= image->n_sections ||
+        image->sections[image->header->e_shstrndx].header.sh_type != SHT_STRTAB ||
         image->n_sections + 8 >= SHN_LORESERVE)
         return pm_fail(err, "%s: its section headers are missing or too many to be extended",
                        image->path);
