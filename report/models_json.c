@@ -25,6 +25,10 @@ static json_t *summary_json(const struct pm_fit_statistics *statistics) {
     json_object_set_new(object, "flagged", pm_json_integer(statistics->n_flagged));
     json_object_set_new(object, "histograms", pm_json_integer(statistics->n_histograms));
     json_object_set_new(object, "bins", pm_json_integer(statistics->n_bins));
+    json_t *left_out = json_array();
+    for (size_t i = 0; i < statistics->n_left_out; i++)
+        json_array_append_new(left_out, json_integer((json_int_t)statistics->left_out[i]));
+    json_object_set_new(object, "block_bytes_left_out", left_out);
     json_object_set_new(object, "seconds", pm_json_number(statistics->seconds));
     return object;
 }

@@ -24,6 +24,26 @@ static char *range_text(const struct pm_model_set *models) {
     return text;
 }
 
+/* Block sizes without models, and what to do about it. */
+static void print_left_out(FILE *out, const struct pm_fit_statistics *statistics, unsigned width) {
+    if (statistics->n_left_out == 0)
+        return;
+    char *sizes = pm_strdup("");
+    for (size_t i = 0; i < statistics->n_left_out; i++) {
+        char *longer = pm_sprintf("%s%s%llu", sizes, i ? ", " : "",
+                                  (unsigned long long)statistics->left_out[i]);
+        free(sizes);
+        sizes = longer;
+    }
+    char *line =
+        pm_sprintf("no models for blocks of %s bytes: not every run measured them (`pmodel "
+                   "run --block` with all sizes that you need)",
+                   sizes);
+    pm_print_wrapped(out, "  ", "    ", line, width);
+    free(line);
+    free(sizes);
+}
+
 static void print_summary(FILE *out, const struct pm_models_report *report,
                           const struct pm_report_options *options) {
     const struct pm_fit_statistics *s = report->statistics;
@@ -37,6 +57,7 @@ static void print_summary(FILE *out, const struct pm_models_report *report,
                             s->n_constant, s->n_flagged, pm_percent_text(PM_FLAGGED_ERROR).text);
     pm_print_wrapped(out, "  ", "    ", line, options->width);
     fprintf(out, "  %zu histograms with %zu bins\n", s->n_histograms, s->n_bins);
+    print_left_out(out, s, options->width);
     free(line);
     free(title);
     free(range);
