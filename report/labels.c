@@ -38,12 +38,25 @@ static const char *code_name(const struct pm_structure *structure, uint32_t scop
 
 static char *loop_label(const struct pm_structure *structure, uint32_t scope) {
     const struct pm_scope *loop = &structure->scopes[scope];
-    const char *code = code_name(structure, scope);
+    char *code = pm_short_name(code_name(structure, scope)), *label;
     if (loop->name)
-        return pm_sprintf("%s/%u %s", code, loop->depth, loop->name);
-    if (loop->line_first)
-        return pm_sprintf("%s/%u :%u", code, loop->depth, loop->line_first);
-    return pm_sprintf("%s/%u 0x%" PRIx64, code, loop->depth, loop->address_low);
+        label = pm_sprintf("%s/%u %s", code, loop->depth, loop->name);
+    else if (loop->line_first)
+        label = pm_sprintf("%s/%u :%u", code, loop->depth, loop->line_first);
+    else
+        label = pm_sprintf("%s/%u 0x%" PRIx64, code, loop->depth, loop->address_low);
+    free(code);
+    return label;
+}
+
+static char *inlined_label(const struct pm_structure *structure, uint32_t scope) {
+    const struct pm_scope *s = &structure->scopes[scope];
+    char *callee = pm_short_name(s->name ? s->name : "?");
+    char *caller = pm_short_name(code_name(structure, s->parent));
+    char *label = pm_sprintf("%s inlined in %s", callee, caller);
+    free(caller);
+    free(callee);
+    return label;
 }
 
 char *pm_scope_label_folded(const struct pm_structure *structure, uint32_t scope) {
@@ -52,10 +65,9 @@ char *pm_scope_label_folded(const struct pm_structure *structure, uint32_t scope
     case PM_SCOPE_LOOP:
         return loop_label(structure, scope);
     case PM_SCOPE_INLINED:
-        return pm_sprintf("%s inlined in %s", s->name ? s->name : "?",
-                          code_name(structure, s->parent));
+        return inlined_label(structure, scope);
     case PM_SCOPE_ROUTINE:
-        return pm_strdup(code_name(structure, scope));
+        return pm_short_name(code_name(structure, scope));
     default:
         return pm_strdup(s->name ? s->name : pm_scope_kind_word(s->kind));
     }

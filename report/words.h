@@ -49,5 +49,8 @@ char *pm_group_flags_label(const struct pm_group *group); /* "irregular, stack";
 
 /* Last component of a path. */
 const char *pm_base_name(const char *path);
+/* A C++ name without result type, template arguments and parameters (short_names.c).  Owned by the
+   caller. */
+char *pm_short_name(const char *name);
 
 #endif
