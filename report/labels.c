@@ -21,8 +21,7 @@ static char *append_word(char *list, const char *word) {
 
 /* ---- scopes --------------------------------------------------------------------------------- */
 
-/* Name of the code that SCOPE is in: the routine's, or the callee's in inlined code. */
-static const char *code_name(const struct pm_structure *structure, uint32_t scope) {
+const char *pm_code_name(const struct pm_structure *structure, uint32_t scope) {
     for (; scope != PM_NONE; scope = structure->scopes[scope].parent) {
         const struct pm_scope *s = &structure->scopes[scope];
         if (s->kind == PM_SCOPE_INLINED && s->name)
@@ -38,7 +37,7 @@ static const char *code_name(const struct pm_structure *structure, uint32_t scop
 
 static char *loop_label(const struct pm_structure *structure, uint32_t scope) {
     const struct pm_scope *loop = &structure->scopes[scope];
-    char *code = pm_short_name(code_name(structure, scope)), *label;
+    char *code = pm_short_name(pm_code_name(structure, scope)), *label;
     if (loop->name)
         label = pm_sprintf("%s/%u %s", code, loop->depth, loop->name);
     else if (loop->line_first)
@@ -52,7 +51,7 @@ static char *loop_label(const struct pm_structure *structure, uint32_t scope) {
 static char *inlined_label(const struct pm_structure *structure, uint32_t scope) {
     const struct pm_scope *s = &structure->scopes[scope];
     char *callee = pm_short_name(s->name ? s->name : "?");
-    char *caller = pm_short_name(code_name(structure, s->parent));
+    char *caller = pm_short_name(pm_code_name(structure, s->parent));
     char *label = pm_sprintf("%s inlined in %s", callee, caller);
     free(caller);
     free(callee);
@@ -67,7 +66,7 @@ char *pm_scope_label_folded(const struct pm_structure *structure, uint32_t scope
     case PM_SCOPE_INLINED:
         return inlined_label(structure, scope);
     case PM_SCOPE_ROUTINE:
-        return pm_short_name(code_name(structure, scope));
+        return pm_short_name(pm_code_name(structure, scope));
     default:
         return pm_strdup(s->name ? s->name : pm_scope_kind_word(s->kind));
     }

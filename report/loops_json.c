@@ -101,6 +101,7 @@ static json_t *row_json(const struct pm_loops_report *report, const struct pm_lo
     const struct pm_scope *scope = &report->structure->scopes[row->scope];
     json_t *object = json_object();
     json_object_set_new(object, "label", pm_json_text(row->label));
+    json_object_set_new(object, "name", pm_json_text(pm_code_name(report->structure, row->scope)));
     json_object_set_new(object, "kind", json_string(pm_scope_kind_word(scope->kind)));
     json_object_set_new(object, "indent", json_integer(row->indent));
     json_object_set_new(object, "key", pm_json_hex(scope->key));

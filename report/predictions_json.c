@@ -52,6 +52,7 @@ static json_t *row_json(const struct pm_structure *structure,
     const struct pm_scope *scope = &structure->scopes[row->scope];
     json_t *object = json_object();
     json_object_set_new(object, "label", pm_json_text(row->label));
+    json_object_set_new(object, "name", pm_json_text(pm_code_name(structure, row->scope)));
     json_object_set_new(object, "kind", json_string(pm_scope_kind_word(scope->kind)));
     json_object_set_new(object, "depth", json_integer(scope->depth));
     json_object_set_new(object, "file", pm_json_text(scope->file));

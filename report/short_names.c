@@ -1,6 +1,6 @@
 /* Names of C++ routines as a table can show them: `std::vector<…>::push_back` for a demangled name
-   with its return type, template arguments and parameters.  JSON and CSV have the whole name beside
-   the label.  Names of C and Fortran have none of these and stay as they are. */
+   with its return type, template arguments and parameters.  JSON has the whole name beside the
+   label.  Names of C and Fortran have none of these and stay as they are. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -53,4 +53,7 @@ const char *pm_base_name(const char *path);
    caller. */
 char *pm_short_name(const char *name);
 
+/* Whole name of the code that SCOPE is in: the routine's, or the callee's in inlined code. */
+const char *pm_code_name(const struct pm_structure *structure, uint32_t scope);
+
 #endif
