@@ -10,7 +10,9 @@
 #include "core/store.h"
 
 /* The profiles of all runs; NULL after filling ERR. */
-static struct pm_profile **read_profiles(struct pm_store *store, size_t *n, struct pm_error *err) {
+static struct pm_profile **read_profiles(struct pm_store *store,
+                                         const struct pm_structure *structure, size_t *n,
+                                         struct pm_error *err) {
     struct pm_parameters *sizes;
     if (!pm_store_runs(store, &sizes, n, err))
         return NULL;
@@ -18,7 +20,7 @@ static struct pm_profile **read_profiles(struct pm_store *store, size_t *n, stru
     bool ok = true;
     for (size_t i = 0; i < *n && ok; i++) {
         profiles[i] = pm_store_profile(store, &sizes[i], err);
-        ok = profiles[i] != NULL;
+        ok = profiles[i] && pm_profile_fits(profiles[i], structure, err);
     }
     free(sizes);
     if (ok)
@@ -36,7 +38,7 @@ static bool fit_store(struct pm_store *store, const struct pm_fit_options *fit_o
     if (!structure)
         return false;
     size_t n_profiles = 0;
-    struct pm_profile **profiles = read_profiles(store, &n_profiles, err);
+    struct pm_profile **profiles = read_profiles(store, structure, &n_profiles, err);
     struct pm_fit_statistics statistics = {0};
     struct pm_model_set *models = NULL;
     if (profiles)

@@ -74,6 +74,10 @@ static struct pm_profile *find_profile(struct pm_store *store, const struct pm_s
                 hit = &runs[i];
         if (hit) {
             profile = pm_store_profile(store, hit, err);
+            if (profile && !pm_profile_fits(profile, structure, err)) {
+                pm_profile_free(profile);
+                profile = NULL;
+            }
         } else {
             struct pm_model_set *models = pm_store_models(store, err);
             if (models) {

@@ -152,7 +152,8 @@ static bool read_measurements(struct validating *v, struct pm_store *store, stru
     for (size_t i = 0; store && i < v->n_sizes; i++) {
         struct validated_size *size = &v->sizes[i];
         size->measured = pm_store_profile(store, &v->parameters[i], err);
-        if (!size->measured && err->kind != PM_ERROR_NONE)
+        if (size->measured ? !pm_profile_fits(size->measured, v->structure, err)
+                           : err->kind != PM_ERROR_NONE)
             return false;
         size->measured_times = size->measured ? predict_times(v, size->measured, err) : NULL;
         if (size->measured && !size->measured_times)

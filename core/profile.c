@@ -29,3 +29,12 @@ const struct pm_histogram *pm_profile_histogram(const struct pm_profile *profile
     }
     return NULL;
 }
+
+bool pm_profile_fits(const struct pm_profile *profile, const struct pm_structure *structure,
+                     struct pm_error *err) {
+    bool fits = profile->n_edges == structure->n_edges;
+    for (size_t i = 0; i < profile->n_histograms && fits; i++)
+        fits = profile->histograms[i].group < structure->n_groups;
+    return fits || pm_fail(err, "a run's counts do not fit the program's structure: the store is "
+                                "damaged; measure again");
+}

@@ -9,6 +9,8 @@
 
 #include "core/histogram.h"
 #include "core/parameters.h"
+#include "core/pm_error.h"
+#include "core/structure.h"
 
 struct pm_group_histogram {
     uint32_t group;
@@ -31,6 +33,11 @@ struct pm_profile {
 };
 
 void pm_profile_free(struct pm_profile *profile); /* and the struct itself */
+
+/* True if PROFILE's edges and groups are those of STRUCTURE; else the sentence says that the two do
+   not belong together.  A profile from a store is to be checked before it is used. */
+bool pm_profile_fits(const struct pm_profile *profile, const struct pm_structure *structure,
+                     struct pm_error *err);
 
 /* Histogram of (GROUP, BLOCK_BYTES), NULL if the group was never accessed or not measured. */
 const struct pm_histogram *pm_profile_histogram(const struct pm_profile *profile, uint32_t group,
