@@ -1,0 +1,183 @@
+#!/usr/bin/env bash
+# `make bench`: what does pmodel cost?  Ratios of CPU time (user and system, of the program alone, not
+# of pmodel's set-up) within one run, over the programs of bench/apps/sizes.conf at both sizes (.time).
+# docs/benchmarks.md says what each figure is.
+#
+# Writes $BUILD/bench.json (figures and whether they hold) and $BUILD/bench/ratios.json (each program).
+# ONLY=name,… restricts figures, programs, or both.  ROUNDS and EXACT_ROUNDS: how often each program
+# runs plainly and with edge counters, and with reuse distances.  TIME_LIMIT: seconds for one run.
+set -euo pipefail
+
+here=$(cd "$(dirname "$0")" && pwd)
+# shellcheck source=bench/lib.sh
+. "$here/lib.sh"
+folder=$BUILD/bench
+rounds=${ROUNDS:-7}
+exact_rounds=${EXACT_ROUNDS:-3}
+cachegrind_rounds=1
+time_limit=${TIME_LIMIT:-300}
+export LC_ALL=C.UTF-8
+mkdir -p "$folder"
+
+# ---- what is asked for ----------------------------------------------------------------------------
+
+all_figures="edges_geomean edges_worst reuse_exact_1 reuse_exact_1_worst
+    reuse_exact_1_vs_cachegrind lift_vs_objdump fit_groups_per_second"
+figures='' programs=''
+for name in ${ONLY//,/ }; do
+    if [[ " $(echo $all_figures) " == *" $name "* ]]; then
+        figures+=" $name"
+    else
+        programs+="${programs:+,}$name"
+    fi
+done
+if [ -z "$figures" ] && [ -n "$programs" ]; then
+    figures="edges_geomean edges_worst reuse_exact_1 reuse_exact_1_worst reuse_exact_1_vs_cachegrind"
+fi
+figures=${figures:-$all_figures}
+programs=$(ONLY=$programs program_names)
+wanted() { [[ $figures == *$1* ]]; }
+
+# ---- times of one command ---------------------------------------------------------------------------
+
+# Each prints seconds, or null with a message on standard error.
+
+# cpu_seconds COMMAND...
+cpu_seconds() {
+    local times TIMEFORMAT='%U %S' status=0
+    times=$({ time timeout "$time_limit" "$@" >/dev/null 2>"$folder/errors"; } 2>&1) || status=$?
+    if [ "$status" -ne 0 ]; then
+        say "status $status from: $* ($(tail -1 "$folder/errors"))"
+        echo null
+    else
+        awk '{ print $1 + $2 }' <<<"$times"
+    fi
+}
+
+# elapsed_seconds COMMAND...
+elapsed_seconds() {
+    local begin=$EPOCHREALTIME
+    timeout "$time_limit" "$@" >/dev/null 2>"$folder/errors" || {
+        say "status $? from: $* ($(tail -1 "$folder/errors"))"
+        echo null
+        return
+    }
+    awk -v begin="$begin" -v end="$EPOCHREALTIME" 'BEGIN { printf "%.6f\n", end - begin }'
+}
+
+# instrumented_seconds SIZE OPTION... -- COMMAND...: CPU time of the instrumented program, which
+# `pmodel run` keeps with the run.
+instrumented_seconds() {
+    local size=$1 store=$folder/run.pmdb
+    shift
+    rm -f "$store"
+    if pmodel run -q -o "$store" --timeout "$time_limit" -P "N=$size" "$@" >/dev/null 2>"$folder/errors"; then
+        sqlite3 "$store" 'select cpu_seconds from run'
+    else
+        say "$(tail -1 "$folder/errors")"
+        echo null
+    fi
+}
+
+# ---- the programs -----------------------------------------------------------------------------------
+
+# record WAY ROUND SECONDS: of program $name at $kind.
+record() {
+    printf '{"program": "%s", "kind": "%s", "way": "%s", "round": %d, "seconds": %s}\n' \
+        "$name" "$kind" "$1" "$2" "$3" >>"$folder/times"
+}
+
+program_arguments_of_time() { size_value "$1" "$2.time" | tr -s ' ' '\n'; }
+
+# The ways alternate, and with edge counters comes first in every other round.
+measure_program() {
+    local name=$1 kind=$2 size arguments round way
+    size=$(size_value "$name" "$kind")
+    mapfile -t arguments < <(program_arguments_of_time "$name" "$kind")
+    local plain=("./$name" "${arguments[@]//'{N}'/$size}")
+    local asked=("./$name" "${arguments[@]}")
+    for ((round = 1; round <= rounds; round++)); do
+        local ways=(native)
+        if wanted edges_; then
+            if ((round % 2)); then ways=(native edges); else ways=(edges native); fi
+        fi
+        if wanted reuse_ && ((round <= exact_rounds)); then ways+=(exact); fi
+        if wanted _cachegrind && ((round <= cachegrind_rounds)); then ways+=(cachegrind); fi
+        if ! wanted edges_ && ((round > exact_rounds)); then return; fi
+        for way in "${ways[@]}"; do
+            case $way in
+            native) record native $round "$(cpu_seconds "${plain[@]}")" ;;
+            edges) record edges $round "$(instrumented_seconds "$size" --no-memory -- "${asked[@]}")" ;;
+            exact) record exact $round "$(instrumented_seconds "$size" --block 64 -- "${asked[@]}")" ;;
+            # Given caches, because on virtual machines it detects nonsense.
+            cachegrind) record cachegrind $round "$(cpu_seconds valgrind --tool=cachegrind \
+                --cache-sim=yes --I1=32768,8,64 --D1=32768,8,64 --LL=1048576,16,64 \
+                --cachegrind-out-file=/dev/null "${plain[@]}")" ;;
+            esac
+        done
+    done
+}
+
+started=$SECONDS
+flags=$(pmodel flags)
+cd "$folder"
+: >times
+if wanted edges_ || wanted reuse_; then
+    for name in $programs; do
+        # shellcheck disable=SC2086 # the flags are words
+        build_program "$name" "./$name" $flags || die "$name does not build"
+        for kind in in_l2 beyond_llc; do
+            say "$name $kind"
+            measure_program "$name" "$kind"
+        done
+    done
+fi
+
+# ---- the tools --------------------------------------------------------------------------------------
+
+# Lifting a large program (20 MB of text), as a user does it for one routine, beside a disassembler.
+: >lift
+if wanted lift_vs_objdump; then
+    say "lifting and disassembling cc1"
+    large=$(gcc -print-prog-name=cc1)
+    for ((round = 1; round <= 3; round++)); do
+        printf '{"lift": %s, "objdump": %s}\n' "$(elapsed_seconds pmodel loops --routine main "$large")" \
+            "$(elapsed_seconds objdump -d "$large")" >>lift
+    done
+fi
+
+# Models of ten sizes: histograms a second.
+: >fit
+if wanted fit_groups_per_second; then
+    say "models of ten sizes"
+    # shellcheck disable=SC2086
+    build_program ssor ./ssor $flags
+    rm -f fit.pmdb
+    pmodel run -q -o fit.pmdb --block 32,64,128,4096 -P N=5:14:1 -- ./ssor '{N}' 1 >/dev/null
+    for ((round = 1; round <= 3; round++)); do
+        pmodel fit --format json fit.pmdb | jq -c .summary >>fit
+    done
+fi
+
+# ---- figures ----------------------------------------------------------------------------------------
+
+figures_of() {
+    jq -n -L "$here" --arg figures "$figures" --slurpfile times times --slurpfile lift lift \
+        --slurpfile fit fit "include \"bench_figures\"; $1"
+}
+figures_of '$times | ratios' >ratios.json
+figures_of 'figures($times | ratios; $lift; $fit; $figures | split("\\s+"; ""))' >"$BUILD/bench.json"
+
+table() { column -t -s "$(printf '\t')"; }
+if [ -s times ]; then
+    jq -r 'def show: if . == null then "-" else . * 1000 | round / 1000 end;
+        ["program", "size", "native s", "edges", "exact", "cachegrind"],
+        (.[] | [.program, .kind, (.native_seconds | show), (.edges | show), (.exact | show), (.cachegrind | show)])
+        | @tsv' ratios.json | table
+    echo
+fi
+[ -z "${ONLY-}" ] || say "a part: ONLY=$ONLY"
+say "$((SECONDS - started)) s; figures in $BUILD/bench.json, the programs' ratios in $folder/ratios.json"
+jq -r '["figure", "value", "unit", "target", ""],
+    (.[] | [.name, (if .value == null then "?" else .value * 1000 | round / 1000 end), .unit, .target,
+        if .holds then "holds" else "does not hold" end]) | @tsv' "$BUILD/bench.json" | table

@@ -1,0 +1,48 @@
+# From the times that bench/bench.sh takes to ratios for each program and to figures.
+#
+# A time is {program, kind, way, round, seconds}; way: native, edges, exact or cachegrind; seconds null
+# if the run failed.  A figure that lacks a run is null and does not hold.
+
+def median: sort | length as $n
+    | if $n == 0 then null
+      elif $n % 2 == 1 then .[($n - 1) / 2] else (.[$n / 2 - 1] + .[$n / 2]) / 2 end;
+
+def geometric_mean: (map(log) | add) / length | exp;
+
+# Of one program's times: the median over rounds of WAY's seconds over those of BASE in the same round.
+def ratio(way; base): . as $times
+    | [.[] | select(.way == way)
+        | . as $one | $times[] | select(.way == base and .round == $one.round)
+        | [$one.seconds, .seconds]]
+    | if length == 0 or any(.[]; .[0] == null or .[1] == null or .[1] == 0) then null
+      else map(.[0] / .[1]) | median end;
+
+# An array of times → an array of {program, kind, native_seconds, edges, exact, cachegrind: over native,
+# exact_over_cachegrind}; null: not measured or failed.
+def ratios: group_by([.program, .kind]) | map({
+    program: .[0].program, kind: .[0].kind,
+    native_seconds: (map(select(.way == "native").seconds)
+        | if any(.[]; . == null) then null else median end),
+    edges: ratio("edges"; "native"), exact: ratio("exact"; "native"),
+    cachegrind: ratio("cachegrind"; "native"), exact_over_cachegrind: ratio("exact"; "cachegrind")});
+
+# One figure over an array of values, of which none may be missing.
+def at_most(name; unit; target; summary):
+    (if length == 0 or any(.[]; . == null) then null else summary end) as $value
+    | {name: name, value: $value, unit: unit, target: target, holds: ($value != null and $value <= target)};
+
+def at_least(name; unit; target; summary):
+    at_most(name; unit; target; summary) | .holds = (.value != null and .value >= target);
+
+def figures(programs; lift; fit; wanted): [
+    (programs | map(.edges)
+        | at_most("edges_geomean"; "ratio"; 1.05; geometric_mean), at_most("edges_worst"; "ratio"; 1.15; max)),
+    (programs | map(.exact)
+        | at_most("reuse_exact_1"; "ratio"; 15; geometric_mean), at_most("reuse_exact_1_worst"; "ratio"; 30; max)),
+    (programs | map(.exact_over_cachegrind)
+        | at_most("reuse_exact_1_vs_cachegrind"; "ratio"; 0.333; geometric_mean)),
+    (lift | map(if .lift == null or .objdump == null then null else .lift / .objdump end)
+        | at_most("lift_vs_objdump"; "ratio"; 1; median)),
+    (fit | map(.histograms / .seconds)
+        | at_least("fit_groups_per_second"; "1/s"; 20000; median))]
+    | map(select(.name as $name | wanted | index($name)));
