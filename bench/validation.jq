@@ -32,7 +32,7 @@ def figure(name; target; summary):
        target: target, holds: ($value <= target)};
 
 def figures: [
-    (program_errors(2; "accesses"; 64)
+    (program_errors(2; "accesses"; null)
         | figure("accesses_program_median"; 0.005; median), figure("accesses_program_worst"; 0.02; max)),
     (program_errors(2; "misses"; 64)
         | figure("misses_program_median"; 0.015; median), figure("misses_program_worst"; 0.08; max)),
@@ -73,7 +73,7 @@ def overview(factor): table(
     [.[] | . as $program | at(factor) as $size | [$program] as $one | [
         .name, ($size.parameters.N | tostring),
         "\($size.basic_blocks.exact) of \($size.basic_blocks.executed)",
-        ($size | comparisons("accesses"; 64) | .error | signed),
+        ($size | comparisons("accesses"; null) | .error | signed),
         ($one | program_errors(factor; "misses"; 64) | (median | percent), (max | percent)),
         ($one | loop_errors(factor; 64) | if length == 0 then "-" else median | percent end),
         ($one | program_errors(factor; "misses"; 4096) | (median | percent), (max | percent))]]);
@@ -123,7 +123,7 @@ def program_section:
 
 def cachegrind_row: . as $program | [at(2)][0] as $size | .cachegrind as $c
     | [$size | select(. != null) | comparisons("misses"; 64) | select(.cache_blocks == 512)][0] as $ours
-    | ([$size | select(. != null) | comparisons("accesses"; 64)][0]) as $accesses
+    | ([$size | select(. != null) | comparisons("accesses"; null)][0]) as $accesses
     | def versus(theirs): if theirs == null or $ours == null then "-" else (($ours.measured - theirs) / theirs | signed) end;
       [.name, "\($c.size)",
        (if $accesses then $accesses.measured | count else "-" end), ($c.ways_8.refs | if . then count else "-" end),
@@ -162,8 +162,8 @@ Medians and worst cases are over all programs, cache sizes and, for loops, loops
 Misses at 2N in a first level of 32 KiB with lines of 64 bytes, measured by pmodel (512 blocks, fully associative) and by
 cachegrind, which is given the same cache twice: with one set of 512 ways, which is the same model, and with 8 ways, as
 processors have it; where these two differ, it is conflict misses. `off by` says how far pmodel is from each. Cachegrind's
-figures are those of the program's own code, to which pmodel adds an access for each that touches two lines, and
-cachegrind what push, pop, call and ret access, and one for each element of a vector that a fused multiply-add reads from
-memory. Accesses of shared libraries (memset, memcpy, the Fortran runtime) go through cachegrind's cache, and are unseen by pmodel.
+figures are those of the program's own code, with what push, pop, call and ret access, and one access for each element of a
+vector that a fused multiply-add reads from memory. Accesses of shared libraries (memset, memcpy, the Fortran runtime) go
+through cachegrind's cache, and are unseen by pmodel.
 
 " + cachegrind_table;

@@ -73,7 +73,12 @@ struct pm_bin_model {
 struct pm_histogram_model {
     uint32_t group;
     uint64_t block_bytes;
-    struct pm_model accesses; /* all of the group's, cold ones included: bins are scaled to it */
+    /* Touches of blocks by the group, cold ones included: bins are scaled to it.  If
+       `per_execution`, touches for each executed access (a load or a store of a recorded reference,
+       counted by the executions of its basic block): a constant from 1 up, more where accesses
+       straddle blocks. */
+    struct pm_model accesses;
+    bool per_execution;
     struct pm_model cold;
     double store_share; /* stores / accesses over all runs */
     size_t n_bins;

@@ -15,10 +15,10 @@
 #include "core/unpack.h"
 
 enum {
-    MODEL_SET_VERSION = 1,
+    MODEL_SET_VERSION = 2,
     HEADER_BYTES = 24,
-    MODEL_LEAST_BYTES = 29,                                /* a model without terms */
-    HISTOGRAM_LEAST_BYTES = 2 * MODEL_LEAST_BYTES + 4 * 8, /* without bins */
+    MODEL_LEAST_BYTES = 29,                                    /* a model without terms */
+    HISTOGRAM_LEAST_BYTES = 2 * MODEL_LEAST_BYTES + 4 * 8 + 1, /* without bins */
 };
 static const char MAGIC[4] = "PMMS";
 
@@ -83,6 +83,7 @@ static void put_set(struct writer *w, const struct pm_model_set *set) {
         put_u64(w, histogram->group);
         put_u64(w, histogram->block_bytes);
         put_model(w, &histogram->accesses);
+        put_u8(w, histogram->per_execution);
         put_model(w, &histogram->cold);
         put_double(w, histogram->store_share);
         put_u64(w, histogram->n_bins);
@@ -221,6 +222,10 @@ static void get_histogram(struct reader *r, struct pm_histogram_model *histogram
     if (group > UINT32_MAX || histogram->block_bytes == 0)
         r->failed = true;
     get_model(r, &histogram->accesses, n_basis);
+    uint8_t per_execution = get_u8(r);
+    if (per_execution > 1)
+        r->failed = true;
+    histogram->per_execution = per_execution == 1;
     get_model(r, &histogram->cold, n_basis);
     histogram->store_share = get_double(r);
     if (!(histogram->store_share >= 0 && histogram->store_share <= 1))

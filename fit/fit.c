@@ -22,8 +22,10 @@ struct job {
     const struct pm_profile **profiles; /* ascending in the parameter; owned */
     size_t n;                           /* of them */
     const char *parameter;
-    struct pm_design *design;
+    struct pm_design *design; /* of the polynomials */
     struct pm_model_set *set;
+    double *executed; /* [group · n + size]: accesses by the counts; owned */
+    bool *known;      /* [group]: at all sizes; owned */
 };
 
 /* ---- checks and preparation ----------------------------------------------------------------- */
@@ -73,15 +75,18 @@ static void sort_profiles(struct job *job, const struct pm_profile *const *profi
     }
 }
 
-/* 1, N, N^2 … */
-static struct pm_basis *monomials(const char *name, struct pm_error *err) {
-    char *texts[DEGREE + 1];
+/* 1, N, N^2 …, and, of N_FUNCTIONS more than these, log2(N), N*log2(N) … */
+static struct pm_basis *new_basis(const char *name, int n_functions, struct pm_error *err) {
+    char *texts[PM_FIT_BASIS];
     for (int i = 0; i <= DEGREE; i++)
         texts[i] = i == 0   ? pm_strdup("1")
                    : i == 1 ? pm_strdup(name)
                             : pm_sprintf("%s^%d", name, i);
-    struct pm_basis *basis = pm_basis_new(DEGREE + 1, (const char *const *)texts, err);
-    for (int i = 0; i <= DEGREE; i++)
+    for (int i = DEGREE + 1; i < PM_FIT_BASIS; i++)
+        texts[i] = i == DEGREE + 1 ? pm_sprintf("log2(%s)", name)
+                                   : pm_sprintf("%s*log2(%s)", texts[i - DEGREE - 1], name);
+    struct pm_basis *basis = pm_basis_new((size_t)n_functions, (const char *const *)texts, err);
+    for (int i = 0; i < PM_FIT_BASIS; i++)
         free(texts[i]);
     return basis;
 }
@@ -167,15 +172,24 @@ static void fit_edges(const struct job *job, struct pm_series_workspace *workspa
         for (size_t k = 0; k < job->n; k++)
             series[k] = job->profiles[k]->edge_counts[e];
         pm_series_fit(workspace, series, PM_SERIES_COUNT, &job->set->edges[e]);
+        if (!job->set->edges[e].exact)
+            pm_fit_logarithms(job->n, job->design->x, series, &job->set->edges[e]);
     }
 }
 
 static void fit_histogram(const struct job *job, struct pm_partition *partition,
-                          const struct pm_histogram **histograms, size_t h) {
+                          const struct pm_histogram **histograms, double *touched, size_t h) {
     struct pm_histogram_model *model = &job->set->histograms[h];
     for (size_t k = 0; k < job->n; k++)
         histograms[k] = pm_profile_histogram(job->profiles[k], model->group, model->block_bytes);
     pm_fit_histogram(partition, histograms, model);
+    if (model->group >= job->structure->n_groups || !job->known[model->group])
+        return;
+    for (size_t k = 0; k < job->n; k++)
+        touched[k] = histograms[k] ? pm_histogram_accesses(histograms[k]) : 0;
+    model->per_execution = pm_fit_share(
+        job->n, job->executed + model->group * job->n, touched,
+        pm_fit_most_touches(job->structure, model->group, model->block_bytes), &model->accesses);
 }
 
 /* Where the histograms of each family and block size stand; NEXT chains them. */
@@ -251,7 +265,7 @@ static void fit_all(const struct job *job, unsigned n_threads) {
 #pragma omp for schedule(dynamic)
         for (size_t i = 0; i < n_items; i++) {
             if (i < set->n_histograms) {
-                fit_histogram(job, partition, histograms, i);
+                fit_histogram(job, partition, histograms, series, i);
                 continue;
             }
             size_t first = (i - set->n_histograms) * EDGES_AT_ONCE, last = first + EDGES_AT_ONCE;
@@ -294,15 +308,35 @@ static void count_models(const struct pm_model_set *set, struct pm_fit_statistic
     }
 }
 
+static void count_accesses(struct job *job) {
+    size_t n_groups = job->structure->n_groups;
+    double *executed = pm_alloc(n_groups, sizeof *executed);
+    bool *known = pm_alloc(n_groups, sizeof *known);
+    job->executed = pm_alloc(n_groups * job->n, sizeof *job->executed);
+    job->known = pm_alloc(n_groups, sizeof *job->known);
+    for (size_t k = 0; k < job->n; k++) {
+        pm_fit_executed(job->structure, job->profiles[k]->edge_counts, executed, known);
+        for (size_t g = 0; g < n_groups; g++) {
+            job->executed[g * job->n + k] = executed[g];
+            job->known[g] = known[g] && (k == 0 || job->known[g]);
+        }
+    }
+    free(known);
+    free(executed);
+}
+
 static bool prepare(struct job *job, const struct pm_profile *const *profiles,
                     struct pm_error *err) {
     sort_profiles(job, profiles);
     double *x = pm_alloc(job->n, sizeof *x);
     for (size_t k = 0; k < job->n; k++)
         pm_parameters_get(&job->profiles[k]->parameters, job->parameter, &x[k]);
-    job->set->basis = monomials(job->parameter, err);
-    if (job->set->basis)
-        job->design = pm_design_new(job->set->basis, job->parameter, x, job->n, err);
+    job->set->basis = new_basis(job->parameter, PM_FIT_BASIS, err);
+    struct pm_basis *polynomials =
+        job->set->basis ? new_basis(job->parameter, DEGREE + 1, err) : NULL;
+    if (polynomials)
+        job->design = pm_design_new(polynomials, job->parameter, x, job->n, err);
+    pm_basis_free(polynomials);
     free(x);
     return job->design != NULL;
 }
@@ -330,12 +364,15 @@ struct pm_model_set *pm_fit(const struct pm_structure *structure,
     job.set->n_edges = structure->n_edges;
     job.set->edges = pm_alloc(structure->n_edges, sizeof *job.set->edges);
     list_histograms(&job);
+    count_accesses(&job);
     fit_all(&job, options ? options->n_threads : 0);
     if (statistics) {
         count_models(job.set, statistics);
         list_left_out(&job, statistics);
     }
     pm_design_free(job.design);
+    free(job.executed);
+    free(job.known);
     free(job.profiles);
     if (statistics)
         statistics->seconds = omp_get_wtime() - started;

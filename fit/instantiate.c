@@ -2,10 +2,11 @@
 
    Edges: those with a counter from their models, the others by flow conservation (flow.c).
    Histograms: count and distance of each bin from its models.  The sum over the bins and the cold
-   accesses is the group's number of accesses: what the long bins leave goes to the short ones,
-   whose misses nobody notices; where that fails, all bins are scaled alike.  A bin that is wide
-   against its mean is a step at its mean, because few accesses far out would otherwise spread the
-   many; others are even between their ends. */
+   accesses is the group's touches of blocks, by its executed accesses where the models have it so
+   (executed.c): what the long bins leave goes to the short ones, whose misses nobody notices; where
+   that fails, all bins are scaled alike.  A bin that is wide against its mean is a step at its
+   mean, because few accesses far out would otherwise spread the many; others are even between their
+   ends. */
 #include "fit/stage.h"
 
 #include <math.h>
@@ -188,10 +189,21 @@ static double longest_distance(const struct pm_model_set *models, uint64_t block
     return fmax(blocks - 1, 0);
 }
 
+/* Touches of blocks by a group of which EXECUTED accesses are executed. */
+static double touches_of(const struct pm_histogram_model *model, const double *basis,
+                         double executed, struct error_sum *sum) {
+    struct error_sum share = {0};
+    double value = value_of(&model->accesses, basis, model->per_execution ? &share : sum);
+    if (!model->per_execution)
+        return value;
+    sum->weighted += share.weighted * executed;
+    sum->weight += share.weight * executed;
+    return value * executed;
+}
+
 static void predict_histogram(const struct pm_histogram_model *model, const double *basis,
-                              double longest, double *counts, struct pm_histogram *histogram,
-                              struct error_sum *sum) {
-    double accesses = value_of(&model->accesses, basis, sum);
+                              double accesses, double longest, double *counts,
+                              struct pm_histogram *histogram, struct error_sum *sum) {
     double cold = fmin(value_of(&model->cold, basis, sum), accesses);
     double stores = model->store_share, total = 0;
     for (size_t b = 0; b < model->n_bins; b++) {
@@ -221,7 +233,8 @@ static void predict_histogram(const struct pm_histogram_model *model, const doub
     histogram->n_bins = pm_fit_put_in_order(histogram->bins, histogram->n_bins);
 }
 
-static void predict_histograms(const struct pm_model_set *models, const double *basis,
+static void predict_histograms(const struct pm_structure *structure,
+                               const struct pm_model_set *models, const double *basis,
                                struct pm_profile *profile, struct error_sum *sum) {
     size_t most_bins = 0;
     for (size_t h = 0; h < models->n_histograms; h++)
@@ -231,6 +244,10 @@ static void predict_histograms(const struct pm_model_set *models, const double *
     double *longest = pm_alloc(profile->n_block_sizes, sizeof *longest);
     for (size_t b = 0; b < profile->n_block_sizes; b++)
         longest[b] = longest_distance(models, profile->block_sizes[b], basis);
+    double *executed = pm_alloc(structure->n_groups, sizeof *executed);
+    bool *known = pm_alloc(structure->n_groups, sizeof *known);
+    pm_fit_executed(structure, profile->edge_counts, executed, known);
+    free(known); /* of the measurements is what counts */
     profile->n_histograms = models->n_histograms;
     profile->histograms = pm_alloc(models->n_histograms, sizeof *profile->histograms);
     for (size_t h = 0; h < models->n_histograms; h++) {
@@ -239,8 +256,10 @@ static void predict_histograms(const struct pm_model_set *models, const double *
         while (profile->block_sizes[same] != model->block_bytes)
             same++;
         profile->histograms[h].group = model->group;
-        predict_histogram(model, basis, longest[same], counts, &profile->histograms[h].histogram,
-                          sum);
+        double accesses = touches_of(
+            model, basis, model->group < structure->n_groups ? executed[model->group] : 0, sum);
+        predict_histogram(model, basis, accesses, longest[same], counts,
+                          &profile->histograms[h].histogram, sum);
     }
     for (size_t h = 1; h < profile->n_histograms; h++) {
         struct pm_group_histogram *large = &profile->histograms[h], *small = large - 1;
@@ -248,6 +267,7 @@ static void predict_histograms(const struct pm_model_set *models, const double *
             large->histogram.block_bytes % small->histogram.block_bytes == 0)
             pm_fit_bound(&large->histogram, &small->histogram);
     }
+    free(executed);
     free(longest);
     free(counts);
 }
@@ -288,7 +308,7 @@ struct pm_profile *pm_fit_instantiate(const struct pm_structure *structure,
     set_parameters(profile, models, parameters);
     list_block_sizes(models, profile);
     predict_edges(structure, models, basis, profile, &sum);
-    predict_histograms(models, basis, profile, &sum);
+    predict_histograms(structure, models, basis, profile, &sum);
     profile->relative_error = sum.weight > 0 ? sum.weighted / sum.weight : 0;
     free(basis);
     return profile;

@@ -25,6 +25,29 @@ bool pm_fit_solve_routine(const struct pm_structure *structure, uint32_t routine
 /* Multiplies a model. */
 void pm_fit_scale(struct pm_model *model, double factor);
 
+/* The basis of a model set: 1, N … N^4, then functions with logarithms that only pm_fit_logarithms
+   uses. */
+enum { PM_FIT_BASIS = 8 };
+
+/* A count Y at the N sizes X in that basis, if sizes are powers of two and some small set of
+   functions reproduces all values exactly; else false, and MODEL is left as it is.  See
+   logarithms.c. */
+bool pm_fit_logarithms(size_t n, const double *x, const double *y, struct pm_model *model);
+
+/* EXECUTED: loads and stores of each group's recorded references (n_groups values) at EDGE_COUNTS.
+   KNOWN: whether these are the group's accesses; see executed.c. */
+void pm_fit_executed(const struct pm_structure *structure, const double *edge_counts,
+                     double *executed, bool *known);
+
+/* The most blocks that one access of the group can touch. */
+double pm_fit_most_touches(const struct pm_structure *structure, uint32_t group,
+                           uint64_t block_bytes);
+
+/* Touches for each executed access, a constant, from both at N ascending sizes; false if they do
+   not go together, each execution touching 1 to MOST blocks. */
+bool pm_fit_share(size_t n, const double *executed, const double *touched, double most,
+                  struct pm_model *model);
+
 struct pm_family {
     size_t n;
     struct pm_member {

@@ -176,7 +176,9 @@ static void add_histogram(struct pm_model_rows *rows, const struct pm_structure 
                           const struct pm_model_set *models,
                           const struct pm_histogram_model *histogram) {
     add_quantity(rows, structure, models, histogram,
-                 &(struct histogram_quantity){PM_MODEL_OF_ACCESSES, PM_NONE, "accesses",
+                 &(struct histogram_quantity){PM_MODEL_OF_ACCESSES, PM_NONE,
+                                              histogram->per_execution ? "touches for each access"
+                                                                       : "accesses",
                                               &histogram->accesses});
     add_quantity(
         rows, structure, models, histogram,

@@ -33,8 +33,8 @@ static void make_columns(struct pm_validation_table *table,
                          const struct pm_validation_caches *caches, size_t n_machines) {
     add_column(table, PM_QUANTITY_EXECUTIONS, 0, 0, 0);
     add_column(table, PM_QUANTITY_ITERATIONS, 0, 0, 0);
-    for (size_t b = 0; b < caches->n_block_sizes; b++)
-        add_column(table, PM_QUANTITY_ACCESSES, caches->block_sizes[b], 0, 0);
+    if (caches->n_block_sizes)
+        add_column(table, PM_QUANTITY_ACCESSES, 0, 0, 0);
     for (size_t b = 0; b < caches->n_block_sizes; b++)
         for (size_t c = 0; c < caches->n_caches; c++)
             add_column(table, PM_QUANTITY_MISSES, caches->block_sizes[b], caches->cache_blocks[c],
@@ -81,6 +81,20 @@ static void add_iterations(const struct making *making, const double *edges, con
     *value_at(making, 0, column, predicted) = NAN; /* a sum over unlike things */
 }
 
+/* Loads and stores, by the executions of the references' basic blocks: unlike the touches of blocks
+   in the histograms, they do not depend on where data lie. */
+static void add_accesses(const struct making *making, const double *blocks, size_t column,
+                         bool predicted) {
+    const struct pm_structure *structure = making->structure;
+    for (size_t r = 0; r < structure->n_references; r++) {
+        const struct pm_reference *reference = &structure->references[r];
+        double per_execution = reference->access == PM_ACCESS_BOTH ? 2 : 1;
+        if (reference->recorded)
+            add_value(making, structure->groups[reference->group].scope, column, predicted,
+                      per_execution * blocks[reference->block]);
+    }
+}
+
 static void add_counts(const struct making *making, const struct pm_profile *profile,
                        const double *blocks, bool predicted) {
     const struct pm_structure *structure = making->structure;
@@ -88,6 +102,8 @@ static void add_counts(const struct making *making, const struct pm_profile *pro
         enum pm_quantity quantity = making->table->columns[c].quantity;
         if (quantity == PM_QUANTITY_ITERATIONS)
             add_iterations(making, profile->edge_counts, blocks, c, predicted);
+        if (quantity == PM_QUANTITY_ACCESSES)
+            add_accesses(making, blocks, c, predicted);
         for (size_t b = 0; quantity == PM_QUANTITY_EXECUTIONS && b < structure->n_blocks; b++)
             add_value(making, structure->blocks[b].scope, c, predicted, blocks[b]);
     }
@@ -100,12 +116,10 @@ static void add_histograms(const struct making *making, const struct pm_profile 
         uint32_t scope = making->structure->groups[profile->histograms[h].group].scope;
         for (size_t c = 0; c < making->table->n_columns; c++) {
             const struct pm_validation_column *column = &making->table->columns[c];
-            if (column->block_bytes != histogram->block_bytes)
-                continue;
-            double value = column->quantity == PM_QUANTITY_ACCESSES
-                               ? pm_histogram_accesses(histogram)
-                               : pm_histogram_misses(histogram, column->cache_blocks);
-            add_value(making, scope, c, predicted, value);
+            if (column->quantity == PM_QUANTITY_MISSES &&
+                column->block_bytes == histogram->block_bytes)
+                add_value(making, scope, c, predicted,
+                          pm_histogram_misses(histogram, column->cache_blocks));
         }
     }
 }

@@ -11,7 +11,7 @@
 enum pm_quantity {
     PM_QUANTITY_EXECUTIONS, /* of basic blocks */
     PM_QUANTITY_ITERATIONS, /* of loops; calls of routines */
-    PM_QUANTITY_ACCESSES,   /* to blocks of `block_bytes` */
+    PM_QUANTITY_ACCESSES,   /* loads and stores of recorded references, by the counts */
     PM_QUANTITY_MISSES,     /* of a cache of `cache_blocks` such blocks */
     PM_QUANTITY_SECONDS,    /* on machine `machine` */
     PM_N_QUANTITIES
@@ -37,7 +37,7 @@ struct pm_errors pm_summarise_errors(double *errors, size_t n);
 /* One quantity that is compared. */
 struct pm_validation_column {
     enum pm_quantity quantity;
-    uint64_t block_bytes;   /* 0 if it is not about memory */
+    uint64_t block_bytes;   /* 0 if it is not about misses */
     double cache_blocks;    /* 0 if it is not about misses */
     size_t machine;         /* of PM_QUANTITY_SECONDS: index */
     struct pm_errors loops; /* over rows with at least the least share of the program's figure */

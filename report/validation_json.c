@@ -87,7 +87,7 @@ static json_t *summary_json(const struct pm_validation_table *table, enum pm_qua
                             uint64_t block_bytes) {
     json_t *object = json_object();
     json_object_set_new(object, "quantity", json_string(pm_quantity_word(quantity)));
-    json_object_set_new(object, "block_bytes", pm_json_integer(block_bytes));
+    json_object_set_new(object, "block_bytes", number_unless_0((double)block_bytes));
     json_object_set_new(object, "program",
                         errors_json(pm_validation_program_errors(table, quantity, block_bytes)));
     json_object_set_new(object, "loops",
@@ -102,9 +102,10 @@ static json_t *size_json(const struct pm_validation_report *report, size_t i) {
     json_t *comparisons = json_array();
     json_object_set_new(blocks, "executed", pm_json_integer(table->n_blocks_executed));
     json_object_set_new(blocks, "exact", pm_json_integer(table->n_blocks_exact));
+    if (report->caches->n_block_sizes)
+        json_array_append_new(summaries, summary_json(table, PM_QUANTITY_ACCESSES, 0));
     for (size_t b = 0; b < report->caches->n_block_sizes; b++) {
         uint64_t block_bytes = report->caches->block_sizes[b];
-        json_array_append_new(summaries, summary_json(table, PM_QUANTITY_ACCESSES, block_bytes));
         json_array_append_new(summaries, summary_json(table, PM_QUANTITY_MISSES, block_bytes));
     }
     for (size_t c = 0; c < table->n_columns; c++)

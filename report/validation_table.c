@@ -84,7 +84,7 @@ static char *quantity_label(const struct size_report *r,
     if (column->quantity == PM_QUANTITY_SECONDS)
         return pm_sprintf("time on %s", r->size->predicted_times[column->machine]->machine_name);
     if (column->quantity == PM_QUANTITY_ACCESSES)
-        return pm_sprintf("accesses to blocks of %s", pm_bytes_text(column->block_bytes).text);
+        return pm_strdup("accesses");
     return pm_strdup("executions of basic blocks");
 }
 
@@ -177,7 +177,7 @@ static struct pm_text_table *new_loop_cells(void) {
     return cells;
 }
 
-/* Iterations, and accesses to blocks of the first size. */
+/* Iterations, and accesses. */
 static void print_loop_counts(const struct size_report *r) {
     struct pm_text_table *cells = new_loop_cells();
     bool memory = r->report->caches->n_block_sizes > 0;

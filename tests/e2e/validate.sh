@@ -40,7 +40,7 @@ holds "the output is JSON of its kind" '.format == "pmodel-validation" and .vers
 holds "at a fitted size all executions are exact" \
     '.sizes[0].basic_blocks | .executed > 5 and .exact == .executed'
 holds "at a fitted size accesses are met" \
-    '[.sizes[0].summaries[] | select(.quantity == "accesses") | .program.worst] | length == 2 and max < 1e-6'
+    '[.sizes[0].summaries[] | select(.quantity == "accesses") | .program.worst] | length == 1 and max < 1e-6'
 json -P N=128,256 --caches 8,64,4096
 holds "two sizes, both beyond those fitted" '[.sizes[].extrapolation] == [2, 4]'
 holds "counts of a regular program stay exact beyond" '.sizes[1].basic_blocks | .exact == .executed'
@@ -51,7 +51,7 @@ holds "rows add up to the program" \
     '[.sizes[0].comparisons[] | select(.quantity == "misses" or .quantity == "accesses")
       | (([.rows[].measured] | add) - .measured | fabs) < 0.5] | all'
 holds "a measured figure is what run would have stored" \
-    ".sizes[0].comparisons[] | select(.quantity == \"accesses\" and .block_bytes == 64) | .measured ==
+    ".sizes[0].comparisons[] | select(.quantity == \"accesses\") | .measured ==
      $(pmodel run -q -o direct.pmdb --block 64,4096 -P N=128 -- ./sweep '{N}' >/dev/null 2>&1
        sqlite3 direct.pmdb 'select sum(accesses) from histogram where block_bytes = 64')"
 holds "an error is relative to what was measured" \

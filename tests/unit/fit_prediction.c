@@ -130,7 +130,7 @@ static void a_measured_size_is_reproduced(void **state) {
 
 /* Accesses as modelled, bins ascending and disjoint, nothing negative. */
 static void expect_whole(const struct fitted *f, double n) {
-    double basis[5];
+    double basis[8];
     struct pm_error err = {0};
     struct pm_profile *predicted = predict(f, n);
     struct pm_parameters size = {.n = 1, .names = {"N"}, .values = {n}};

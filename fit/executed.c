@@ -1,0 +1,113 @@
+/* How often the references of a group access memory, from how often their basic blocks execute.
+
+   executed(N) = Σ over the group's recorded references: executions of the basic block, twice for a
+   reference that loads and stores.  Counts of edges are mostly exact functions of the size, so
+   these are, too. What a histogram has are touches of blocks: an access that straddles two blocks
+   touches both, and how many do depends on where the allocator put the data.  So
+
+       touches(N) = executed(N) · share,
+
+   where share is a constant for each (group, block size), at least 1, and for accesses no larger
+   than a block at most 2.  Where the measured shares differ, those of the largest sizes count:
+   there allocators give whole pages, so that data lie alike at all larger sizes.
+
+   Not for groups with a reference that accesses any number of elements in one execution (rep
+   strings, masks, gathers), with blocks whose counts are not exact, or whose measured touches do
+   not go with the executions: threads whose records stopped early, for instance. */
+#include "fit/stage.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "core/pm_alloc.h"
+#include "core/probe_abi.h"
+
+#define ROUNDING 1e-9
+#define NOISE 2e-3 /* shares that differ by less are one */
+enum { LAST_SIZES = 3 };
+
+void pm_fit_executed(const struct pm_structure *structure, const double *edge_counts,
+                     double *executed, bool *known) {
+    double *into = pm_alloc(structure->n_blocks, sizeof *into);
+    double *out_of = pm_alloc(structure->n_blocks, sizeof *out_of);
+    for (size_t e = 0; e < structure->n_edges; e++) {
+        const struct pm_edge *edge = &structure->edges[e];
+        if (edge->to < structure->n_blocks)
+            into[edge->to] += edge_counts[e];
+        if (edge->from < structure->n_blocks)
+            out_of[edge->from] += edge_counts[e];
+    }
+    for (size_t g = 0; g < structure->n_groups; g++) {
+        executed[g] = 0;
+        known[g] = true;
+    }
+    for (size_t r = 0; r < structure->n_references; r++) {
+        const struct pm_reference *reference = &structure->references[r];
+        if (!reference->recorded || reference->group >= structure->n_groups)
+            continue;
+        uint32_t block = reference->block;
+        executed[reference->group] += into[block] * (reference->access == PM_ACCESS_BOTH ? 2 : 1);
+        known[reference->group] &= reference->kind == PM_PROBE_PLAIN &&
+                                   structure->routines[structure->blocks[block].routine].counted &&
+                                   fabs(into[block] - out_of[block]) <= ROUNDING * into[block];
+    }
+    free(out_of);
+    free(into);
+}
+
+double pm_fit_most_touches(const struct pm_structure *structure, uint32_t group,
+                           uint64_t block_bytes) {
+    double most = 2;
+    for (size_t r = 0; r < structure->n_references; r++) {
+        const struct pm_reference *reference = &structure->references[r];
+        if (reference->recorded && reference->group == group)
+            most = fmax(most, ceil((double)reference->size_bytes / (double)block_bytes) + 1);
+    }
+    return most;
+}
+
+/* Of the N shares, ascending in the size, the one that larger sizes will have: the last of those
+   that go one way, else the middle one of the last. */
+static double share_beyond(const double *shares, size_t n) {
+    if (n < LAST_SIZES)
+        return shares[n - 1];
+    double a = shares[n - 3], b = shares[n - 2], c = shares[n - 1];
+    return (a <= b && b <= c) || (a >= b && b >= c) ? c : fmax(fmin(a, b), fmin(fmax(a, b), c));
+}
+
+bool pm_fit_share(size_t n, const double *executed, const double *touched, double most,
+                  struct pm_model *model) {
+    double *shares = pm_alloc(n, sizeof *shares), low = INFINITY, high = 0, square = 0;
+    double all_executed = 0, all_touched = 0;
+    size_t used = 0;
+    bool sound = true;
+    for (size_t k = 0; k < n; k++) {
+        if (executed[k] == 0) {
+            sound &= touched[k] == 0;
+            continue;
+        }
+        double share = touched[k] / executed[k];
+        sound &= share >= 1 - ROUNDING && share <= most + ROUNDING;
+        low = fmin(low, share);
+        high = fmax(high, share);
+        all_executed += executed[k];
+        all_touched += touched[k];
+        shares[used++] = share;
+    }
+    if (sound && used) {
+        double share =
+            high - low <= NOISE * low ? all_touched / all_executed : share_beyond(shares, used);
+        for (size_t i = 0; i < used; i++)
+            square += pow(share / shares[i] - 1, 2) / (double)used;
+        *model = (struct pm_model){.n_terms = 1,
+                                   .coefficients = {share},
+                                   .shape = PM_SHAPE_CONSTANT,
+                                   .n_points = (uint16_t)used,
+                                   .relative_error = sqrt(square),
+                                   .leave_one_out_error = used < 3 ? NAN : sqrt(square),
+                                   .sigma = sqrt(square) * share,
+                                   .exact = low == high && low == floor(low)};
+    }
+    free(shares);
+    return sound && used;
+}
