@@ -11,9 +11,11 @@
    than a block at most 2.  Where the measured shares differ, those of the largest sizes count:
    there allocators give whole pages, so that data lie alike at all larger sizes.
 
-   Not for groups with a reference that accesses any number of elements in one execution (rep
-   strings, masks, gathers), with blocks whose counts are not exact, or whose measured touches do
-   not go with the executions: threads whose records stopped early, for instance. */
+   Not for groups whose executions are harder to predict than their touches (by the leave-one-out
+   errors of the models: vector loops that set in late), with a reference that accesses any number
+   of elements in one execution (rep strings, masks, gathers), with blocks whose counts are not
+   exact, or whose measured touches do not go with the executions: threads whose records stopped
+   early, for instance. */
 #include "fit/stage.h"
 
 #include <math.h>
@@ -52,6 +54,34 @@ void pm_fit_executed(const struct pm_structure *structure, const double *edge_co
                                    fabs(into[block] - out_of[block]) <= ROUNDING * into[block];
     }
     free(out_of);
+    free(into);
+}
+
+void pm_fit_executed_errors(const struct pm_structure *structure, const struct pm_model *edges,
+                            const double *edge_counts, double *errors) {
+    double *into = pm_alloc(structure->n_blocks, sizeof *into);
+    double *wrong = pm_alloc(structure->n_blocks, sizeof *wrong);
+    double *executed = pm_alloc(structure->n_groups, sizeof *executed);
+    for (size_t e = 0; e < structure->n_edges; e++) {
+        uint32_t to = structure->edges[e].to;
+        if (to >= structure->n_blocks || edge_counts[e] <= 0)
+            continue;
+        into[to] += edge_counts[e];
+        wrong[to] += edge_counts[e] * edges[e].leave_one_out_error;
+    }
+    for (size_t g = 0; g < structure->n_groups; g++)
+        errors[g] = 0;
+    for (size_t r = 0; r < structure->n_references; r++) {
+        const struct pm_reference *reference = &structure->references[r];
+        if (!reference->recorded || reference->group >= structure->n_groups)
+            continue;
+        executed[reference->group] += into[reference->block];
+        errors[reference->group] += wrong[reference->block];
+    }
+    for (size_t g = 0; g < structure->n_groups; g++)
+        errors[g] = executed[g] > 0 ? errors[g] / executed[g] : NAN;
+    free(executed);
+    free(wrong);
     free(into);
 }
 

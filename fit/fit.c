@@ -178,15 +178,27 @@ static void fit_edges(const struct job *job, struct pm_series_workspace *workspa
 }
 
 static void fit_histogram(const struct job *job, struct pm_partition *partition,
-                          const struct pm_histogram **histograms, double *touched, size_t h) {
+                          const struct pm_histogram **histograms, size_t h) {
     struct pm_histogram_model *model = &job->set->histograms[h];
     for (size_t k = 0; k < job->n; k++)
         histograms[k] = pm_profile_histogram(job->profiles[k], model->group, model->block_bytes);
     pm_fit_histogram(partition, histograms, model);
+}
+
+/* Accesses of histogram H from executions, where the models of these are at least as good as that
+   of the touches.  What H needs of other models is there. */
+static void fit_accesses(const struct job *job, const double *errors, double *touched, size_t h) {
+    struct pm_histogram_model *model = &job->set->histograms[h];
     if (model->group >= job->structure->n_groups || !job->known[model->group])
         return;
-    for (size_t k = 0; k < job->n; k++)
-        touched[k] = histograms[k] ? pm_histogram_accesses(histograms[k]) : 0;
+    double error = errors[model->group];
+    if (isnan(error) || error > model->accesses.leave_one_out_error)
+        return;
+    for (size_t k = 0; k < job->n; k++) {
+        const struct pm_histogram *histogram =
+            pm_profile_histogram(job->profiles[k], model->group, model->block_bytes);
+        touched[k] = histogram ? pm_histogram_accesses(histogram) : 0;
+    }
     model->per_execution = pm_fit_share(
         job->n, job->executed + model->group * job->n, touched,
         pm_fit_most_touches(job->structure, model->group, model->block_bytes), &model->accesses);
@@ -256,6 +268,7 @@ static void fit_all(const struct job *job, unsigned n_threads) {
     size_t n_items = n_chunks + set->n_histograms;
     int threads = n_threads ? (int)n_threads : omp_get_max_threads();
     struct chains chains = list_families(job);
+    double *errors = pm_alloc(job->structure->n_groups, sizeof *errors);
 #pragma omp parallel num_threads(threads)
     {
         struct pm_partition *partition = pm_partition_new(job->design);
@@ -265,7 +278,7 @@ static void fit_all(const struct job *job, unsigned n_threads) {
 #pragma omp for schedule(dynamic)
         for (size_t i = 0; i < n_items; i++) {
             if (i < set->n_histograms) {
-                fit_histogram(job, partition, histograms, series, i);
+                fit_histogram(job, partition, histograms, i);
                 continue;
             }
             size_t first = (i - set->n_histograms) * EDGES_AT_ONCE, last = first + EDGES_AT_ONCE;
@@ -276,10 +289,17 @@ static void fit_all(const struct job *job, unsigned n_threads) {
 #pragma omp for schedule(dynamic)
         for (size_t c = 0; c < chains.n; c++)
             fit_family(job, partition, &chains, c);
+#pragma omp single
+        pm_fit_executed_errors(job->structure, set->edges, job->profiles[job->n - 1]->edge_counts,
+                               errors);
+#pragma omp for schedule(dynamic)
+        for (size_t h = 0; h < set->n_histograms; h++)
+            fit_accesses(job, errors, series, h);
         free(series);
         free(histograms);
         pm_partition_free(partition);
     }
+    free(errors);
     free(chains.first);
     free(chains.next);
 }

@@ -5,8 +5,8 @@
    sum of x^k is a multiple of x^k / (2^k − 1), which is why D may be 3, 7 or 21.  At such sizes
    log2(x) is a whole number, so that a candidate can be checked in integers, and only what
    reproduces every value is taken: at other sizes, and for counts that are not exact, there is
-   nothing to find here.  As in exact.c the candidate must be the shorter description, by half where
-   there are no more than one point beyond its terms. */
+   nothing to find here.  As in exact.c the candidate must be the shorter description: by
+   a third where at most one point is left to test its terms. */
 #include "fit/stage.h"
 
 #include <math.h>
@@ -127,7 +127,7 @@ static double bits(long double integer) { return 1 + log2(1 + (double)fabsl(inte
 static bool fits(const struct candidate *c, size_t n, const double *x, const double *y,
                  struct pm_model *model) {
     long double exact[MOST_TERMS], numerators[MOST_TERMS];
-    double data_bits = 0, tested = n > c->n + 1 ? 1 : 2;
+    double data_bits = 0, caution = n > c->n + 1 ? 1 : 1.5;
     if (n < c->n || !interpolate(c, n, x, y, exact))
         return false;
     for (size_t i = 0; i < n; i++)
@@ -140,7 +140,7 @@ static bool fits(const struct candidate *c, size_t n, const double *x, const dou
             representable &= fabsl(numerators[k]) < LARGEST_INTEGER;
             model_bits += bits(numerators[k]);
         }
-        if (!representable || tested * model_bits >= data_bits ||
+        if (!representable || caution * model_bits >= data_bits ||
             !reproduces(c, n, x, y, numerators, denominators[d]))
             continue;
         *model = (struct pm_model){.n_points = (uint16_t)n, .exact = true};

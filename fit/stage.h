@@ -39,6 +39,11 @@ bool pm_fit_logarithms(size_t n, const double *x, const double *y, struct pm_mod
 void pm_fit_executed(const struct pm_structure *structure, const double *edge_counts,
                      double *executed, bool *known);
 
+/* ERRORS: leave-one-out errors of the groups' executed accesses by the models EDGES of all edges,
+   weighted by EDGE_COUNTS; NAN where one is unknown. */
+void pm_fit_executed_errors(const struct pm_structure *structure, const struct pm_model *edges,
+                            const double *edge_counts, double *errors);
+
 /* The most blocks that one access of the group can touch. */
 double pm_fit_most_touches(const struct pm_structure *structure, uint32_t group,
                            uint64_t block_bytes);
