@@ -186,7 +186,7 @@ static void fit_histogram(const struct job *job, struct pm_partition *partition,
 }
 
 /* Accesses of histogram H from executions, where the models of these are at least as good as that
-   of the touches.  What H needs of other models is there. */
+   of the touches, and this is not exact while the share differs from size to size. */
 static void fit_accesses(const struct job *job, const double *errors, double *touched, size_t h) {
     struct pm_histogram_model *model = &job->set->histograms[h];
     if (model->group >= job->structure->n_groups || !job->known[model->group])
@@ -199,9 +199,14 @@ static void fit_accesses(const struct job *job, const double *errors, double *to
             pm_profile_histogram(job->profiles[k], model->group, model->block_bytes);
         touched[k] = histogram ? pm_histogram_accesses(histogram) : 0;
     }
-    model->per_execution = pm_fit_share(
-        job->n, job->executed + model->group * job->n, touched,
-        pm_fit_most_touches(job->structure, model->group, model->block_bytes), &model->accesses);
+    struct pm_model share;
+    if (!pm_fit_share(job->n, job->executed + model->group * job->n, touched,
+                      pm_fit_most_touches(job->structure, model->group, model->block_bytes),
+                      &share) ||
+        (model->accesses.exact && share.relative_error > 0))
+        return;
+    model->accesses = share;
+    model->per_execution = true;
 }
 
 /* Where the histograms of each family and block size stand; NEXT chains them. */

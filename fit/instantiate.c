@@ -133,8 +133,9 @@ static void scale_to(const struct pm_histogram_model *model, double *counts, dou
     for (size_t b = 0; b < model->n_bins; b++)
         *(model->bins[b].takes_rest ? &flexible : &fixed) += counts[b];
     double rest = reuses - fixed;
-    bool to_short =
-        flexible > 0 && rest > flexible / MOST_RESCALE && rest < flexible * MOST_RESCALE;
+    /* From executions, REUSES is right, and the short bins' own sum may be far off. */
+    double most = model->per_execution ? INFINITY : MOST_RESCALE;
+    bool to_short = flexible > 0 && rest > flexible / most && rest < flexible * most;
     double all = fixed + flexible;
     for (size_t b = 0; b < model->n_bins && all > 0; b++) {
         if (!to_short)
