@@ -221,9 +221,18 @@ static void predicted_histograms_hold_executions_times_share(void **state) {
     for (uint32_t g = 0; g < N_GROUPS; g++)
         assert_true(models->histograms[g].per_execution == (g != 2)); /* a gather's is unknown */
 
-    void *bytes;
-    size_t n_bytes;
+    void *bytes, *other_bytes;
+    size_t n_bytes, n_other;
+    struct pm_fit_options options = {.n_threads = 3};
+    struct pm_model_set *other = pm_fit(structure, (const struct pm_profile *const *)profiles,
+                                        N_SIZES, &options, NULL, &err);
+    assert_non_null(other);
+    pm_model_set_encode(other, &other_bytes, &n_other);
     pm_model_set_encode(models, &bytes, &n_bytes);
+    assert_int_equal(n_bytes, n_other); /* whatever the number of threads */
+    assert_memory_equal(bytes, other_bytes, n_bytes);
+    free(other_bytes);
+    pm_model_set_free(other);
     struct pm_model_set *copy = pm_model_set_decode(bytes, n_bytes, &err);
     assert_non_null(copy);
     for (double n = 300; n < 1e6; n *= 1.7) {
