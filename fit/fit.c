@@ -12,7 +12,7 @@
 
 #include "core/pm_alloc.h"
 
-enum { DEGREE = 4, EDGES_AT_ONCE = 64 };
+enum { DEGREE = 4, MOST_LATE = 3, EDGES_AT_ONCE = 64 };
 
 #define FLAGGED_ERROR 0.1
 
@@ -166,14 +166,38 @@ static void list_histograms(const struct job *job) {
 
 /* ---- fitting -------------------------------------------------------------------------------- */
 
+/* A count that is not zero at the last two sizes only, and grows, as a vector loop's that small
+   sizes do not reach: the power of the size, up to a third, that is nearest to its growth.  Its
+   error remains unknown. */
+static void fit_late_growth(const struct pm_design *design, const double *y,
+                            struct pm_model *model) {
+    size_t n = design->n;
+    double before = y[n - 2], last = y[n - 1], ratio = design->x[n - 1] / design->x[n - 2];
+    if (y[n - 3] != 0 || before <= 0 || last <= before || model->n_points != 2)
+        return;
+    double degree = fmin(round(log(last / before) / log(ratio)), MOST_LATE);
+    if (degree < 1)
+        return;
+    double estimate = last / pow(ratio, degree);
+    *model = (struct pm_model){.n_terms = 1,
+                               .terms = {(uint16_t)degree},
+                               .coefficients = {last / pow(design->x[n - 1], degree)},
+                               .relative_error = fabs(estimate / before - 1) / sqrt(2),
+                               .leave_one_out_error = NAN,
+                               .sigma = fabs(estimate - before),
+                               .n_points = 2,
+                               .shape = PM_SHAPE_INCREASING};
+}
+
 static void fit_edges(const struct job *job, struct pm_series_workspace *workspace, double *series,
                       size_t first, size_t last) {
     for (size_t e = first; e < last; e++) {
         for (size_t k = 0; k < job->n; k++)
             series[k] = job->profiles[k]->edge_counts[e];
         pm_series_fit(workspace, series, PM_SERIES_COUNT, &job->set->edges[e]);
-        if (!job->set->edges[e].exact)
-            pm_fit_logarithms(job->n, job->design->x, series, &job->set->edges[e]);
+        struct pm_model *model = &job->set->edges[e];
+        if (!model->exact && !pm_fit_logarithms(job->n, job->design->x, series, model))
+            fit_late_growth(job->design, series, model);
     }
 }
 

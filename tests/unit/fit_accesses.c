@@ -255,6 +255,31 @@ static void predicted_histograms_hold_executions_times_share(void **state) {
     pm_structure_free(structure);
 }
 
+/* Two sizes of a loop that sets in late do not make a constant of what grows, and its error is
+   unknown. */
+static void a_late_loop_grows_on(void **state) {
+    (void)state;
+    struct pm_error err = {0};
+    struct pm_structure *structure = new_structure();
+    struct pm_profile *profiles[N_SIZES];
+    for (int k = 0; k < N_SIZES; k++) {
+        profiles[k] = new_profile(FIRST_SIZE << k);
+        profiles[k]->edge_counts[1] = k < N_SIZES - 2 ? 0 : k == N_SIZES - 2 ? 1000 : 7500;
+    }
+    struct pm_model_set *models =
+        pm_fit(structure, (const struct pm_profile *const *)profiles, N_SIZES, NULL, NULL, &err);
+    if (!models)
+        fail_msg("%s", err.text);
+    double n = FIRST_SIZE << (N_SIZES - 1);
+    assert_true(fabs(value_at(&models->edges[1], n) - 7500) < 1e-6);
+    assert_true(fabs(value_at(&models->edges[1], 2 * n) - 8 * 7500) < 1e-5);
+    assert_true(isnan(models->edges[1].leave_one_out_error) && !models->edges[1].exact);
+    pm_model_set_free(models);
+    for (int k = 0; k < N_SIZES; k++)
+        pm_profile_free(profiles[k]);
+    pm_structure_free(structure);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(exact_logarithms_come_back_exactly),
@@ -262,6 +287,7 @@ int main(void) {
         cmocka_unit_test(no_logarithms_where_there_are_none),
         cmocka_unit_test(the_share_is_a_constant_within_what_was_measured),
         cmocka_unit_test(predicted_histograms_hold_executions_times_share),
+        cmocka_unit_test(a_late_loop_grows_on),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
