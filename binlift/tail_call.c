@@ -26,8 +26,18 @@ static bool has_frame(const struct pm_lifted *lifted, const struct pm_routine_co
     return false;
 }
 
-/* The nearest instruction that moves the stack pointer in the straight line before JUMP, or NULL.
- */
+/* push, and making room: the frame is still being set up. */
+static bool sets_up_frame(const struct pm_lifted *lifted, uint32_t number) {
+    const struct pm_insn *insn = &lifted->insns[number];
+    struct pm_affine step;
+    if (insn->n_memory && insn->memory[0].implicit)
+        return insn->memory[0].access == PM_ACCESS_STORE;
+    return lifted->isa->affine(pm_insn_bytes(lifted, number), insn, &step) &&
+           step.dest == lifted->isa->stack_pointer && step.n_terms == 1 &&
+           step.terms[0].reg == lifted->isa->stack_pointer && step.constant < 0;
+}
+
+/* The instruction that gives the stack back in the straight line before JUMP, or NULL. */
 static const struct pm_insn *stack_move_before(const struct pm_lifted *lifted,
                                                const struct pm_routine_code *code, uint32_t jump) {
     for (uint32_t k = jump; k-- > code->first_insn && jump - k <= LOOK_BACK;) {
@@ -35,7 +45,7 @@ static const struct pm_insn *stack_move_before(const struct pm_lifted *lifted,
         if (insn->control != PM_CONTROL_NONE)
             return NULL;
         if (moves_stack(insn))
-            return insn;
+            return sets_up_frame(lifted, k) ? NULL : insn;
     }
     return NULL;
 }

@@ -67,6 +67,13 @@ static const char *const source =
     "}\n"
     "int (*hook)(int) = sink;\n"
     "__attribute__((noinline)) int forward(int k) { return hook(k + 1); }\n"
+    /* The offset from the table waits on the stack, as in a switch in a loop that GCC hoists. */
+    "__asm__(\".pushsection .text\\n.globl hoisted\\n.type hoisted, @function\\nhoisted:\\n\"\n"
+    "        \"subq $24, %rsp\\nleaq 9f(%rip), %rax\\nmovslq (%rax,%rdi,4), %rax\\n\"\n"
+    "        \"movq %rax, 8(%rsp)\\n0: movq 8(%rsp), %rsi\\nleaq 9f(%rip), %rax\\n\"\n"
+    "        \"addq %rsi, %rax\\njmp *%rax\\n1: addq $24, %rsp\\nret\\n\"\n"
+    "        \"2: movq $0, 8(%rsp)\\njmp 0b\\n.size hoisted, .-hoisted\\n.popsection\\n\"\n"
+    "        \".pushsection .rodata\\n9: .long 1b-9b, 2b-9b\\n.popsection\");\n"
     "int main(int argc, char **argv) {\n"
     "    static const int code[] = {0, 1, 2};\n"
     "    twice((unsigned char *)argv[0], argc);\n"
@@ -235,6 +242,13 @@ static void tail_call_through_pointer_is_no_mystery(void **state) {
     pm_lifted_free(lifted);
 }
 
+static void jump_with_a_frame_is_no_tail_call(void **state) {
+    (void)state;
+    struct pm_lifted *lifted = compile_and_lift("-O1");
+    assert_int_equal(find(lifted, "hoisted")->state, PM_ROUTINE_PARTIAL);
+    pm_lifted_free(lifted);
+}
+
 static void expect_failure(const char *path, const char *part) {
     struct pm_error err = {0};
     assert_null(pm_lift(path, NULL, &err));
@@ -288,6 +302,7 @@ int main(void) {
         cmocka_unit_test(calls_that_do_not_return),
         cmocka_unit_test(second_returns_and_labels_are_landings),
         cmocka_unit_test(tail_call_through_pointer_is_no_mystery),
+        cmocka_unit_test(jump_with_a_frame_is_no_tail_call),
         cmocka_unit_test(other_files_are_refused_with_a_sentence),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
