@@ -21,18 +21,19 @@ mkdir -p "$folder"
 
 # ---- what is asked for ----------------------------------------------------------------------------
 
-all_figures="edges_geomean edges_worst reuse_exact_1 reuse_exact_1_worst
-    reuse_exact_1_vs_cachegrind lift_vs_objdump fit_groups_per_second"
+program_figures="edges_geomean edges_worst reuse_exact_1 reuse_exact_1_worst reuse_exact_1_vs_cachegrind"
+all_figures="$program_figures lift_vs_objdump fit_groups_per_second"
+asked_for=${ONLY-}
 figures='' programs=''
-for name in ${ONLY//,/ }; do
-    if [[ " $(echo $all_figures) " == *" $name "* ]]; then
+for name in ${asked_for//,/ }; do
+    if [[ " $all_figures " == *" $name "* ]]; then
         figures+=" $name"
     else
         programs+="${programs:+,}$name"
     fi
 done
 if [ -z "$figures" ] && [ -n "$programs" ]; then
-    figures="edges_geomean edges_worst reuse_exact_1 reuse_exact_1_worst reuse_exact_1_vs_cachegrind"
+    figures=$program_figures
 fi
 figures=${figures:-$all_figures}
 programs=$(ONLY=$programs program_names)
@@ -84,7 +85,7 @@ instrumented_seconds() {
 # record WAY ROUND SECONDS: of program $name at $kind.
 record() {
     printf '{"program": "%s", "kind": "%s", "way": "%s", "round": %d, "seconds": %s}\n' \
-        "$name" "$kind" "$1" "$2" "$3" >>"$folder/times"
+        "$name" "$kind" "$1" "$2" "$3" >>"$folder/times.jsonl"
 }
 
 program_arguments_of_time() { size_value "$1" "$2.time" | tr -s ' ' '\n'; }
@@ -121,7 +122,7 @@ measure_program() {
 started=$SECONDS
 flags=$(pmodel flags)
 cd "$folder"
-: >times
+: >times.jsonl
 if wanted edges_ || wanted reuse_; then
     for name in $programs; do
         # shellcheck disable=SC2086 # the flags are words
@@ -136,18 +137,18 @@ fi
 # ---- the tools --------------------------------------------------------------------------------------
 
 # Lifting a large program (20 MB of text), as a user does it for one routine, beside a disassembler.
-: >lift
+: >lift.jsonl
 if wanted lift_vs_objdump; then
     say "lifting and disassembling cc1"
     large=$(gcc -print-prog-name=cc1)
     for ((round = 1; round <= 3; round++)); do
         printf '{"lift": %s, "objdump": %s}\n' "$(elapsed_seconds pmodel loops --routine main "$large")" \
-            "$(elapsed_seconds objdump -d "$large")" >>lift
+            "$(elapsed_seconds objdump -d "$large")" >>lift.jsonl
     done
 fi
 
 # Models of ten sizes: histograms a second.
-: >fit
+: >fit.jsonl
 if wanted fit_groups_per_second; then
     say "models of ten sizes"
     # shellcheck disable=SC2086
@@ -155,21 +156,23 @@ if wanted fit_groups_per_second; then
     rm -f fit.pmdb
     pmodel run -q -o fit.pmdb --block 32,64,128,4096 -P N=5:14:1 -- ./ssor '{N}' 1 >/dev/null
     for ((round = 1; round <= 3; round++)); do
-        pmodel fit --format json fit.pmdb | jq -c .summary >>fit
+        pmodel fit --format json fit.pmdb | jq -c .summary >>fit.jsonl
     done
 fi
 
 # ---- figures ----------------------------------------------------------------------------------------
 
 figures_of() {
-    jq -n -L "$here" --arg figures "$figures" --slurpfile times times --slurpfile lift lift \
-        --slurpfile fit fit "include \"bench_figures\"; $1"
+    jq -n -L "$here" --arg figures "$figures" --slurpfile times times.jsonl --slurpfile lift lift.jsonl \
+        --slurpfile fit fit.jsonl "include \"bench_figures\"; $1"
 }
+# shellcheck disable=SC2016
 figures_of '$times | ratios' >ratios.json
+# shellcheck disable=SC2016
 figures_of 'figures($times | ratios; $lift; $fit; $figures | split("\\s+"; ""))' >"$BUILD/bench.json"
 
 table() { column -t -s "$(printf '\t')"; }
-if [ -s times ]; then
+if [ -s times.jsonl ]; then
     jq -r 'def show: if . == null then "-" else . * 1000 | round / 1000 end;
         ["program", "size", "native s", "edges", "exact", "cachegrind"],
         (.[] | [.program, .kind, (.native_seconds | show), (.edges | show), (.exact | show), (.cachegrind | show)])
