@@ -34,6 +34,8 @@ enum {
 };
 #define TERM_PENALTY 0.03
 #define QUARTIC_PENALTY 4.0  /* a fourth power must pay: it runs away beyond the data */
+#define GROWTH_PENALTY 4.0   /* for each power of growth beyond that of the data */
+#define FREE_GROWTH 0.5      /* powers that are not charged: lower terms fade as sizes grow */
 #define ROUNDING 1e-10       /* relative errors below this are all alike */
 #define NOISE 2e-3           /* steps against the trend, relative to the largest value */
 #define DIVERGENT 0.2        /* gain in error for which the smallest size is left out */
@@ -179,6 +181,25 @@ static void judge(const struct pm_series_workspace *w, struct candidate *c, cons
         c->score *= QUARTIC_PENALTY;
 }
 
+/* A candidate that grows much faster beyond the data than the data themselves do must pay for it:
+   where values are noisy, a high power that helps a little among them runs away outside.  Growth is
+   an exponent, d log y / d log x: the model's from the largest size to the end of the range of
+   prediction, the data's over the larger half of the sizes. */
+static void charge_growth(const struct pm_series_workspace *w, struct candidate *c) {
+    double end = 0, far = 0;
+    size_t middle = (w->n - 1) / 2, last = w->n - 1;
+    for (size_t j = 0; j < c->n_terms; j++) {
+        end += c->coefficients[j]; /* scaled functions are 1 at the largest size */
+        far += c->coefficients[j] * w->design->grid[PM_SERIES_GRID - 1][c->terms[j]];
+    }
+    if (w->y[middle] <= 0 || end <= 0 || far <= 0 || middle == last)
+        return;
+    double of_data = log(w->y[last] / w->y[middle]) / log(w->x[last] / w->x[middle]);
+    double excess = log(far / end) / log(PM_SERIES_REACH) - fmax(of_data, 0) - FREE_GROWTH;
+    if (excess > 0)
+        c->score *= pow(GROWTH_PENALTY, excess);
+}
+
 static bool solve_free(struct pm_series_workspace *w, struct candidate *c) {
     if (!orthonormalise(w, c))
         return false;
@@ -189,6 +210,7 @@ static bool solve_free(struct pm_series_workspace *w, struct candidate *c) {
     }
     back_substitute(w, c->n_terms, w->rotated, c->coefficients);
     judge(w, c, w->rotated);
+    charge_growth(w, c);
     return true;
 }
 
@@ -315,6 +337,7 @@ static bool solve_constrained(struct pm_series_workspace *w, struct candidate *c
     back_substitute(w, k, z, c->coefficients);
     double free_score = c->score;
     judge(w, c, z);
+    charge_growth(w, c);
     c->leave_one_out = fmax(c->leave_one_out, inflation * c->residual);
     c->score = fmax(c->score, free_score); /* constraints only make it worse */
     return true;
