@@ -27,7 +27,7 @@ struct pm_flow *pm_flow_new(const struct pm_structure *structure, uint32_t routi
     for (uint32_t v = 0; v <= flow->n_vertices; v++) {
         out_end += flow->first_out[v];
         in_end += flow->first_in[v];
-        flow->first_out[v] = out_end; /* ends for now; filling backwards makes them starts */
+        flow->first_out[v] = out_end; /* ends, which filling backwards turns into starts */
         flow->first_in[v] = in_end;
     }
     for (uint32_t e = flow->n_edges; e-- > 0;) {

@@ -100,10 +100,8 @@ static void complain_unknown_machine(const char *name, struct pm_error *err) {
         return;
     char *all = pm_strdup("");
     for (size_t i = 0; i < n_names; i++) {
-        char *longer = pm_sprintf("%s%s%s", all, i ? ", " : "", names[i]);
-        free(all);
+        pm_append(&all, "%s%s", i ? ", " : "", names[i]);
         free(names[i]);
-        all = longer;
     }
     pm_fail(err, "no machine \"%s\": there are %s; a file of your own is named by its path", name,
             all);
@@ -149,20 +147,12 @@ bool pm_machine_block_sizes(uint64_t **sizes, size_t *n_sizes, struct pm_error *
     struct {
         PM_ARRAY(uint64_t, all);
     } list = {0};
-    char **names;
-    size_t n_names;
-    if (!pm_machine_names(&names, &n_names, err))
-        return false;
-    bool ok = true;
-    for (size_t i = 0; i < n_names; i++) {
-        struct pm_machine *machine = ok ? pm_find_machine(names[i], err) : NULL;
-        ok = machine != NULL;
-        for (size_t l = 0; ok && l < machine->n_levels; l++)
-            *PM_PUSH(&list, all) = machine->levels[l].block_bytes;
-        pm_machine_free(machine);
-        free(names[i]);
-    }
-    free(names);
+    struct pm_machine_list on = {0};
+    bool ok = pm_add_all_machines(&on, err);
+    for (size_t i = 0; ok && i < on.n_machines; i++)
+        for (size_t l = 0; l < on.machines[i]->n_levels; l++)
+            *PM_PUSH(&list, all) = on.machines[i]->levels[l].block_bytes;
+    pm_free_machines(&on);
     if (list.n_all)
         qsort(list.all, list.n_all, sizeof *list.all, compare_sizes);
     size_t n = 0;
@@ -176,15 +166,18 @@ bool pm_machine_block_sizes(uint64_t **sizes, size_t *n_sizes, struct pm_error *
 
 /* ---- lists of machines ----------------------------------------------------------------------- */
 
+static bool add_machine(struct pm_machine_list *list, const char *name, struct pm_error *err) {
+    struct pm_machine *machine = pm_find_machine(name, err);
+    if (machine)
+        *PM_PUSH(list, machines) = machine;
+    return machine != NULL;
+}
+
 bool pm_add_machines(struct pm_machine_list *list, const char *names, struct pm_error *err) {
     char *copy = pm_strdup(names), *rest = copy;
     bool ok = true;
-    for (char *name; ok && (name = strsep(&rest, ","));) {
-        struct pm_machine *machine = pm_find_machine(name, err);
-        ok = machine != NULL;
-        if (ok)
-            *PM_PUSH(list, machines) = machine;
-    }
+    for (char *name; ok && (name = strsep(&rest, ","));)
+        ok = add_machine(list, name, err);
     free(copy);
     return ok;
 }
@@ -196,7 +189,7 @@ bool pm_add_all_machines(struct pm_machine_list *list, struct pm_error *err) {
         return false;
     bool ok = true;
     for (size_t i = 0; i < n_names; i++) {
-        ok = ok && pm_add_machines(list, names[i], err);
+        ok = ok && add_machine(list, names[i], err);
         free(names[i]);
     }
     free(names);

@@ -39,9 +39,7 @@ static bool check_names(const struct pm_parameters *known, const struct pm_param
             continue;
         char *text = pm_strdup("");
         for (size_t k = 0; k < known->n; k++) {
-            char *longer = pm_sprintf("%s%s%s", text, k ? ", " : "", known->names[k]);
-            free(text);
-            text = longer;
+            pm_append(&text, "%s%s", k ? ", " : "", known->names[k]);
         }
         if (known->n)
             pm_fail(err, "no parameter \"%s\" in this store: its runs have %s", wanted->names[i],

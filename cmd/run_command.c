@@ -64,9 +64,7 @@ char *pm_command_text(char *const *argv) {
     char *text = pm_strdup("");
     for (size_t i = 0; argv[i]; i++) {
         bool plain = *argv[i] && !argv[i][strcspn(argv[i], " \t\n'\"\\$&|;<>()*?#~`!")];
-        char *longer = pm_sprintf(plain ? "%s%s%s" : "%s%s'%s'", text, i ? " " : "", argv[i]);
-        free(text);
-        text = longer;
+        pm_append(&text, plain ? "%s%s" : "%s'%s'", i ? " " : "", argv[i]);
     }
     return text;
 }
@@ -103,9 +101,7 @@ char *pm_settings_text(const struct pm_run_request *request, struct pm_error *er
     char *text = pm_sprintf("command %s", command);
     free(command);
     for (size_t i = 0; i < request->n_environment; i++) {
-        char *longer = pm_sprintf("%s\nenv %s", text, request->environment[i]);
-        free(text);
-        text = longer;
+        pm_append(&text, "\nenv %s", request->environment[i]);
     }
     for (size_t i = 0; i < request->n_inputs; i++) {
         char *content = pm_read_text(request->inputs[i].from, err);
@@ -113,11 +109,9 @@ char *pm_settings_text(const struct pm_run_request *request, struct pm_error *er
             free(text);
             return NULL;
         }
-        char *longer = pm_sprintf("%s\ninput %s %016llx", text, request->inputs[i].to,
-                                  (unsigned long long)XXH3_64bits(content, strlen(content)));
+        pm_append(&text, "\ninput %s %016llx", request->inputs[i].to,
+                  (unsigned long long)XXH3_64bits(content, strlen(content)));
         free(content);
-        free(text);
-        text = longer;
     }
     return text;
 }

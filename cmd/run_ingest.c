@@ -25,10 +25,7 @@ struct sums {
 static void add_note(struct pm_ingested *result, const char *note) {
     if (result->notes && strstr(result->notes, note))
         return;
-    char *longer =
-        pm_sprintf("%s%s%s", result->notes ? result->notes : "", result->notes ? "\n" : "", note);
-    free(result->notes);
-    result->notes = longer;
+    pm_append(&result->notes, "%s%s", result->notes ? "\n" : "", note);
 }
 
 static bool add_counters(struct sums *sums, const struct pm_raw *raw, const char *path,

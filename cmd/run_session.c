@@ -193,10 +193,7 @@ static char **run_environment(const struct pm_run_session *session, const struct
     own[n++] = pm_sprintf(PM_ENV_OUT "=%s", raw);
     char *sizes = pm_sprintf(PM_ENV_BLOCK "=");
     for (size_t i = 0; i < request->n_block_sizes; i++) {
-        char *longer = pm_sprintf("%s%s%llu", sizes, i ? "," : "",
-                                  (unsigned long long)request->block_sizes[i]);
-        free(sizes);
-        sizes = longer;
+        pm_append(&sizes, "%s%llu", i ? "," : "", (unsigned long long)request->block_sizes[i]);
     }
     if (request->n_block_sizes)
         own[n++] = sizes;

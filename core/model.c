@@ -95,11 +95,8 @@ char *pm_model_text(const struct pm_basis *basis, const struct pm_model *model) 
             const char *sign = first             ? (coefficient < 0 ? "-" : "")
                                : coefficient < 0 ? " - "
                                                  : " + ";
-            char *longer =
-                pm_sprintf("%s%s%s%s%s", text, sign, one && !constant ? "" : number,
-                           one || constant ? "" : "*", constant ? "" : basis->texts[term]);
-            free(text);
-            text = longer;
+            pm_append(&text, "%s%s%s%s", sign, one && !constant ? "" : number,
+                      one || constant ? "" : "*", constant ? "" : basis->texts[term]);
             first = false;
         }
     if (first) {

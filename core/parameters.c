@@ -76,10 +76,7 @@ char *pm_parameters_text(const struct pm_parameters *parameters) {
     for (size_t i = 0; i < parameters->n; i++) {
         char value[40];
         pm_format_value(parameters->values[order[i]], value, sizeof value);
-        char *longer =
-            pm_sprintf("%s%s%s=%s", text, i ? " " : "", parameters->names[order[i]], value);
-        free(text);
-        text = longer;
+        pm_append(&text, "%s%s=%s", i ? " " : "", parameters->names[order[i]], value);
     }
     return text;
 }

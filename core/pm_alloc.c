@@ -46,6 +46,18 @@ char *pm_sprintf(const char *format, ...) {
     return text;
 }
 
+void pm_append(char **text, const char *format, ...) {
+    va_list arguments, again;
+    va_start(arguments, format);
+    va_copy(again, arguments);
+    size_t used = *text ? strlen(*text) : 0;
+    size_t more = (size_t)vsnprintf(NULL, 0, format, arguments) + 1;
+    *text = pm_realloc(*text, used + more, 1);
+    vsnprintf(*text + used, more, format, again);
+    va_end(again);
+    va_end(arguments);
+}
+
 void *pm_grow(void *array, size_t count, size_t *capacity, size_t size) {
     if (count == *capacity) {
         size_t more = *capacity ? 2 * *capacity : 16;

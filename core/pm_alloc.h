@@ -11,6 +11,9 @@ char *pm_strdup(const char *text) __attribute__((malloc, returns_nonnull));
 char *pm_sprintf(const char *format, ...)
     __attribute__((malloc, returns_nonnull, format(printf, 1, 2)));
 
+/* Appends to *TEXT, an owned string that may move; NULL counts as empty. */
+void pm_append(char **text, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
 /* A growable array is three fields next to each other: T *NAME; size_t n_NAME, cap_NAME.
    PM_PUSH (holder, NAME) makes room for one more, zeroes it and gives its address. */
 #define PM_ARRAY(type, name)                                                                       \

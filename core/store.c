@@ -171,9 +171,7 @@ void *pm_store_read_compressed(sqlite3_stmt *statement, int column, size_t *n_by
 static char *block_sizes_text(const uint64_t *sizes, size_t n) {
     char *text = pm_strdup("");
     for (size_t i = 0; i < n; i++) {
-        char *longer = pm_sprintf("%s%s%llu", text, i ? "," : "", (unsigned long long)sizes[i]);
-        free(text);
-        text = longer;
+        pm_append(&text, "%s%llu", i ? "," : "", (unsigned long long)sizes[i]);
     }
     return text;
 }

@@ -74,9 +74,7 @@ static char *strides_text(const struct pm_group *group) {
                           : stride->kind == PM_STRIDE_IS_SYMBOLIC ? stride->expression
                           : stride->kind == PM_STRIDE_IS_INDIRECT ? "indirect"
                                                                   : "?";
-        char *longer = pm_sprintf("%s%s%s", text, i ? " " : "", one ? one : "?");
-        free(text);
-        text = longer;
+        pm_append(&text, "%s%s", i ? " " : "", one ? one : "?");
     }
     return text;
 }

@@ -37,9 +37,7 @@ static double value_of(const struct pm_model *model, const double *basis, struct
 static char *known_names(const struct pm_model_set *models) {
     char *text = pm_strdup("");
     for (size_t i = 0; i < models->low.n; i++) {
-        char *longer = pm_sprintf("%s%s%s", text, i ? ", " : "", models->low.names[i]);
-        free(text);
-        text = longer;
+        pm_append(&text, "%s%s", i ? ", " : "", models->low.names[i]);
     }
     return text;
 }

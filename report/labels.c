@@ -12,11 +12,9 @@ const char *pm_base_name(const char *path) {
     return slash ? slash + 1 : path;
 }
 
-/* Appends ", WORD" (or WORD alone) to LIST, which is freed; gives the new list. */
-static char *append_word(char *list, const char *word) {
-    char *longer = pm_sprintf("%s%s%s", list, *list ? ", " : "", word);
-    free(list);
-    return longer;
+/* Appends ", WORD" (or WORD alone). */
+static void append_word(char **list, const char *word) {
+    pm_append(list, "%s%s", **list ? ", " : "", word);
 }
 
 /* ---- scopes --------------------------------------------------------------------------------- */
@@ -97,20 +95,20 @@ char *pm_scope_remarks(const struct pm_structure *structure, uint32_t scope) {
     const struct pm_scope *s = &structure->scopes[scope];
     char *remarks = pm_strdup("");
     if (s->flags & PM_SCOPE_IRREDUCIBLE)
-        remarks = append_word(remarks, "irreducible");
+        append_word(&remarks, "irreducible");
     if (s->flags & PM_SCOPE_VECTOR_BODY)
-        remarks = append_word(remarks, "vector body");
+        append_word(&remarks, "vector body");
     if (s->flags & PM_SCOPE_REMAINDER)
-        remarks = append_word(remarks, "remainder");
+        append_word(&remarks, "remainder");
     if (s->unroll > 1) {
         char *unrolled = pm_sprintf("unrolled %ux", s->unroll);
-        remarks = append_word(remarks, unrolled);
+        append_word(&remarks, unrolled);
         free(unrolled);
     }
     if (s->fold != scope && s->fold < structure->n_scopes) {
         char *label = pm_scope_label(structure, s->fold);
         char *folded = pm_sprintf("reported with %s", label);
-        remarks = append_word(remarks, folded);
+        append_word(&remarks, folded);
         free(folded);
         free(label);
     }
@@ -203,7 +201,7 @@ char *pm_strides_label(const struct pm_group *group) {
     char *label = pm_strdup("");
     for (uint32_t i = 0; i < group->n_strides; i++) {
         char *stride = pm_stride_label(&group->strides[i]);
-        label = append_word(label, stride);
+        append_word(&label, stride);
         free(stride);
     }
     return label;
@@ -212,10 +210,10 @@ char *pm_strides_label(const struct pm_group *group) {
 char *pm_group_flags_label(const struct pm_group *group) {
     char *label = pm_strdup("");
     if (group->flags & PM_GROUP_IRREGULAR)
-        label = append_word(label, "irregular");
+        append_word(&label, "irregular");
     if (group->flags & PM_GROUP_STACK)
-        label = append_word(label, "stack");
+        append_word(&label, "stack");
     if (group->flags & PM_GROUP_CONSTANTS)
-        label = append_word(label, "constant pool");
+        append_word(&label, "constant pool");
     return label;
 }

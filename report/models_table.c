@@ -16,10 +16,7 @@ static char *range_text(const struct pm_model_set *models) {
         pm_parameters_get(&models->high, models->low.names[i], &highest);
         pm_format_value(models->low.values[i], low, sizeof low);
         pm_format_value(highest, high, sizeof high);
-        char *longer = pm_sprintf("%s%s%s from %s to %s", text, *text ? ", " : "",
-                                  models->low.names[i], low, high);
-        free(text);
-        text = longer;
+        pm_append(&text, "%s%s from %s to %s", *text ? ", " : "", models->low.names[i], low, high);
     }
     return text;
 }
@@ -30,10 +27,7 @@ static void print_left_out(FILE *out, const struct pm_fit_statistics *statistics
         return;
     char *sizes = pm_strdup("");
     for (size_t i = 0; i < statistics->n_left_out; i++) {
-        char *longer = pm_sprintf("%s%s%llu", sizes, i ? ", " : "",
-                                  (unsigned long long)statistics->left_out[i]);
-        free(sizes);
-        sizes = longer;
+        pm_append(&sizes, "%s%llu", i ? ", " : "", (unsigned long long)statistics->left_out[i]);
     }
     char *line =
         pm_sprintf("no models for blocks of %s bytes: not every run measured them (`pmodel "
