@@ -60,4 +60,25 @@ void pm_solve_edges(const struct pm_structure *structure, const uint64_t *counte
 double pm_block_count(const struct pm_structure *structure, const double *edge_counts,
                       uint32_t block);
 
+/* ---- strides found in the code against those that the compiler told (strides_check.c) ----------
+ */
+
+struct pm_stride_difference { /* one reference in one loop around it */
+    uint32_t reference, loop; /* loop: a scope */
+    struct pm_stride compiler, binary;
+};
+
+/* References in loops that the compiler describes, once for each loop around them that it knows. */
+struct pm_strides_check {
+    uint64_t n_agree;            /* equal; of symbolic ones only that both are */
+    uint64_t n_binary_unknown;   /* the code alone does not tell, the compiler does */
+    uint64_t n_compiler_unknown; /* the other way round */
+    uint64_t n_both_unknown;
+    PM_ARRAY(struct pm_stride_difference, differences); /* both tell, not the same */
+};
+
+/* Needs a program lifted with its metadata; without, all is 0. */
+void pm_check_strides(struct pm_lifted *lifted, struct pm_strides_check *check);
+void pm_strides_check_free(struct pm_strides_check *check);
+
 #endif

@@ -3,16 +3,10 @@
 #define PM_GROUPS_H
 
 #include "binlift/lifted.h"
+#include "binlift/formula.h"
 #include "core/probe_abi.h"
 
 enum { PM_MOST_LEVELS = 32 }; /* loops around a reference that are told apart */
-
-/* How an address moves in one iteration of a loop; as struct pm_stride, owning nothing. */
-struct pm_step {
-    uint8_t kind; /* enum pm_stride_kind_known */
-    int64_t bytes;
-    const char *expression;
-};
 
 /* What makes two memory operands one group: all of it equal. */
 struct pm_group_key {

@@ -58,13 +58,19 @@ static uint32_t defined_by(const struct pm_lifted *lifted, const struct pm_insn 
     return (uint32_t)defs;
 }
 
-static bool affine_of(const struct pm_lifted *lifted, uint32_t i, struct pm_affine *form) {
+/* The one sum of registers that the instruction gives to a register. */
+static bool affine_of(const struct pm_lifted *lifted, uint32_t i, struct pm_definition *form) {
     const struct pm_insn *insn = &lifted->insns[i];
-    return !is_call(insn) && lifted->isa->affine(pm_insn_bytes(lifted, i), insn, form);
+    struct pm_definition all[PM_MOST_DEFINITIONS] = {0};
+    unsigned n = is_call(insn) || insn->n_memory
+                     ? 0
+                     : lifted->isa->define(pm_insn_bytes(lifted, i), insn, all);
+    *form = all[0];
+    return n > 0 && form->place < N_GENERAL && form->kind == PM_DEFINED_AS_SUM;
 }
 
-static bool adds_to_itself(const struct pm_affine *form) {
-    return form->n_terms == 1 && form->terms[0].reg == form->dest && form->terms[0].factor == 1;
+static bool adds_to_itself(const struct pm_definition *form) {
+    return form->n_terms == 1 && form->terms[0].place == form->place && form->terms[0].factor == 1;
 }
 
 static void collect_definitions(struct pm_induction *n, const struct pm_routine_code *code) {
@@ -91,10 +97,10 @@ static bool is_frame_pointer(const struct pm_induction *n, int r) {
     bool is_set = false;
     for (uint32_t d = n->first_def[r]; d < n->first_def[r + 1]; d++) {
         const struct pm_insn *insn = &lifted->insns[n->defs[d]];
-        struct pm_affine form;
+        struct pm_definition form;
         bool restores = insn->n_memory > 0 && insn->memory[0].implicit && !is_call(insn);
         bool sets = affine_of(lifted, n->defs[d], &form) && form.n_terms == 1 &&
-                    form.terms[0].reg == lifted->isa->stack_pointer && form.terms[0].factor == 1;
+                    form.terms[0].place == lifted->isa->stack_pointer && form.terms[0].factor == 1;
         if (!restores && !sets)
             return false;
         is_set |= sets;
@@ -268,17 +274,17 @@ static struct pm_step value_step(struct pm_induction *n, uint8_t r, uint32_t ins
 /* INSN is the one definition in each iteration of LOOP, by FORM.  RUNS_ON: a loop inside adds to
    it. */
 static struct pm_step affine_step(struct pm_induction *n, uint32_t insn,
-                                  const struct pm_affine *form, uint32_t loop, bool runs_on,
+                                  const struct pm_definition *form, uint32_t loop, bool runs_on,
                                   int depth) {
     struct pm_step others = nothing;
     int64_t own = 0;
     for (unsigned t = 0; t < form->n_terms; t++) {
-        if (form->terms[t].reg == form->dest)
+        if (form->terms[t].place == form->place)
             own = form->terms[t].factor;
         else
-            others =
-                add(others, multiply(value_step(n, form->terms[t].reg, insn, loop, PM_NONE, depth),
-                                     form->terms[t].factor));
+            others = add(others,
+                         multiply(value_step(n, form->terms[t].place, insn, loop, PM_NONE, depth),
+                                  form->terms[t].factor));
     }
     if (own == 0)
         return others;
@@ -337,16 +343,16 @@ static struct pm_step value_step(struct pm_induction *n, uint8_t r, uint32_t ins
         find_only_predecessors(n);
     for (int blocks = 0; blocks < MOST_BLOCKS_BACK; blocks++) {
         while (i-- > lifted->block_codes[block].first_insn) {
-            struct pm_affine form;
+            struct pm_definition form;
             if (!(defined_by(lifted, &lifted->insns[i]) >> r & 1))
                 continue;
             if (!affine_of(lifted, i, &form))
                 return loaded_step(n, i, loop, child, depth + 1);
             struct pm_step step = nothing;
             for (unsigned t = 0; t < form.n_terms; t++)
-                step =
-                    add(step, multiply(value_step(n, form.terms[t].reg, i, loop, child, depth + 1),
-                                       form.terms[t].factor));
+                step = add(step,
+                           multiply(value_step(n, form.terms[t].place, i, loop, child, depth + 1),
+                                    form.terms[t].factor));
             return step;
         }
         if (innermost == PM_NONE || block == n->structure->scopes[innermost].header)
@@ -365,7 +371,7 @@ static struct pm_step find_step(struct pm_induction *n, uint8_t r, uint32_t loop
     bool in_child = false, irregular = false, only_additions = true;
     uint32_t n_defs = 0, last = 0;
     int64_t sum = 0;
-    struct pm_affine form = {0};
+    struct pm_definition form = {0};
     for (uint32_t d = n->first_def[r]; d < n->first_def[r + 1]; d++) {
         uint32_t insn = n->defs[d];
         if (!is_in_loop(n, insn, loop))
@@ -433,7 +439,7 @@ struct pm_step pm_operand_step(struct pm_induction *n, uint32_t insn,
 static bool has_many_meanings(const struct pm_induction *n, uint8_t r, uint32_t loop) {
     uint32_t meanings = 0;
     for (uint32_t d = n->first_def[r]; d < n->first_def[r + 1] && meanings < 2; d++) {
-        struct pm_affine form;
+        struct pm_definition form;
         if (is_in_loop(n, n->defs[d], loop) &&
             !(affine_of(n->lifted, n->defs[d], &form) && adds_to_itself(&form)))
             meanings++;
@@ -447,12 +453,12 @@ static uint64_t register_origin(const struct pm_induction *n, uint32_t insn, uin
     uint32_t block = n->lifted->insn_block[insn], loop = loop_of(n, insn);
     uint32_t first = n->lifted->block_codes[block].first_insn;
     for (uint32_t i = insn; i-- > first;) {
-        struct pm_affine form;
+        struct pm_definition form;
         if (!(defined_by(n->lifted, &n->lifted->insns[i]) >> r & 1))
             continue;
         if (!affine_of(n->lifted, i, &form) || form.n_terms != 1 || form.terms[0].factor != 1)
             return (uint64_t)i << 8 | 0x40;
-        r = form.terms[0].reg;
+        r = form.terms[0].place;
     }
     if (loop != PM_NONE && has_many_meanings(n, r, loop))
         return (uint64_t)block << 8 | 0x80 | r;

@@ -64,15 +64,43 @@ struct pm_insn {
     struct pm_memory_operand memory[PM_INSN_MEMORY];
 };
 
-/* dest = constant + Σ factor · register: one step of an induction variable, or of a pointer's copy.
- */
-struct pm_affine {
-    uint8_t dest, n_terms;
+/* What an instruction gives to one place, in terms of what the places had before it.  A place is a
+   general register (its number) or one of these: */
+enum {
+    PM_PLACE_FLAGS = 0xfc,  /* what the flags compare with zero: the difference, or the result */
+    PM_PLACE_MEMORY = 0xfd, /* the memory operand `operand` */
+};
+
+enum pm_definition_kind {
+    PM_DEFINED_OTHERWISE = 0, /* not by one of those below */
+    PM_DEFINED_AS_SUM,        /* constant + Σ factor · term */
+    PM_DEFINED_AS_PRODUCT,    /* terms[0] · terms[1] */
+    PM_DEFINED_AS_CHOICE,     /* one of the terms, by a condition */
+};
+
+enum { PM_MOST_TERMS = 3, PM_MOST_DEFINITIONS = 3 };
+
+struct pm_definition {
+    uint8_t place;   /* that is defined */
+    uint8_t kind;    /* enum pm_definition_kind */
+    uint8_t operand; /* memory operand that PM_PLACE_MEMORY stands for */
+    uint8_t n_terms;
     struct {
-        uint8_t reg;
+        uint8_t place;
         int64_t factor;
-    } terms[2];
+    } terms[PM_MOST_TERMS];
     int64_t constant;
+};
+
+/* When a conditional branch is taken, by the value that the flags compare with zero. */
+enum pm_condition {
+    PM_IF_UNKNOWN = 0,
+    PM_IF_EQUAL,
+    PM_IF_NOT_EQUAL,
+    PM_IF_LESS, /* signed or unsigned, as the next three */
+    PM_IF_LESS_OR_EQUAL,
+    PM_IF_GREATER,
+    PM_IF_GREATER_OR_EQUAL,
 };
 
 /* Reads program memory at link-time address; NULL where nothing is mapped for BYTES bytes. */
@@ -107,11 +135,19 @@ struct pm_isa {
     /* Why an instruction with uses_unsupported cannot be moved: the end of a refusal's sentence. */
     const char *(*why)(const uint8_t *bytes, const struct pm_insn *insn);
 
-    /* Whether all that the instruction does, flags apart, is an affine step of general registers of
-       32 or 64 bits.  Narrow arithmetic is taken not to wrap around. */
-    bool (*affine)(const uint8_t *bytes, const struct pm_insn *insn, struct pm_affine *form);
+    /* What the instruction defines, as far as it can be said in these terms: general registers of
+       32 or 64 bits, memory operands of 4 or 8 bytes, flags.  All definitions read what was there
+       before the instruction (but a branch that compares tests its own).  Narrow arithmetic is
+       taken not to wrap around.  A register of defs without a definition is defined otherwise. */
+    unsigned (*define)(const uint8_t *bytes, const struct pm_insn *insn,
+                       struct pm_definition definitions[PM_MOST_DEFINITIONS]);
 
-    uint8_t stack_pointer; /* number of the general register */
+    /* When a conditional branch is taken. */
+    enum pm_condition (*condition)(const uint8_t *bytes, const struct pm_insn *insn);
+
+    uint8_t stack_pointer;             /* number of the general register */
+    const char *const *register_names; /* of general registers, for people; NULL: r0, r1 … */
+    uint8_t n_register_names;
 
     /* Calling convention, for liveness at calls and returns whose other end is unknown. */
     struct pm_register_set argument_registers, result_registers, callee_saved, all_registers;

@@ -29,12 +29,15 @@ static bool has_frame(const struct pm_lifted *lifted, const struct pm_routine_co
 /* push, and making room: the frame is still being set up. */
 static bool sets_up_frame(const struct pm_lifted *lifted, uint32_t number) {
     const struct pm_insn *insn = &lifted->insns[number];
-    struct pm_affine step;
+    struct pm_definition step[PM_MOST_DEFINITIONS];
     if (insn->n_memory && insn->memory[0].implicit)
         return insn->memory[0].access == PM_ACCESS_STORE;
-    return lifted->isa->affine(pm_insn_bytes(lifted, number), insn, &step) &&
-           step.dest == lifted->isa->stack_pointer && step.n_terms == 1 &&
-           step.terms[0].reg == lifted->isa->stack_pointer && step.constant < 0;
+    unsigned n = lifted->isa->define(pm_insn_bytes(lifted, number), insn, step);
+    for (unsigned i = 0; i < n; i++)
+        if (step[i].place == lifted->isa->stack_pointer)
+            return step[i].kind == PM_DEFINED_AS_SUM && step[i].n_terms == 1 &&
+                   step[i].terms[0].place == lifted->isa->stack_pointer && step[i].constant < 0;
+    return false;
 }
 
 /* The instruction that gives the stack back in the straight line before JUMP, or NULL. */

@@ -31,6 +31,10 @@ static void print(const uint8_t *bytes, const struct pm_insn *insn, char *text, 
 #define R12_R15 0xf000u
 #define X87_MXCSR ((UINT64_C(1) << PM_X86_X87) | (UINT64_C(1) << PM_X86_MXCSR))
 
+static const char *const register_names[] = {"rax", "rcx", "rdx", "rbx", "rsp", "rbp",
+                                             "rsi", "rdi", "r8",  "r9",  "r10", "r11",
+                                             "r12", "r13", "r14", "r15"};
+
 const struct pm_isa pm_isa_x86_64 = {
     .name = "x86-64",
     .elf_machine = EM_X86_64,
@@ -39,8 +43,11 @@ const struct pm_isa pm_isa_x86_64 = {
     .print = print,
     .find_table = pm_x86_isa_find_table,
     .why = pm_x86_isa_why,
-    .affine = pm_x86_isa_affine,
+    .define = pm_x86_isa_define,
+    .condition = pm_x86_isa_condition,
     .stack_pointer = PM_X86_RSP,
+    .register_names = register_names,
+    .n_register_names = sizeof register_names / sizeof *register_names,
     /* rax: number of vector registers of a variadic call; r10: static chain */
     .argument_registers = {RDI | RSI | RDX | RCX | R8_R9 | RAX | R10 | RSP | X87_MXCSR, 0xff},
     .result_registers = {RAX | RDX | RSP | X87_MXCSR, 0x3},

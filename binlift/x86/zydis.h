@@ -71,7 +71,9 @@ bool pm_x86_isa_decode(const uint8_t *bytes, uint64_t n_bytes, uint64_t address,
 const char *pm_x86_isa_why(const uint8_t *bytes, const struct pm_insn *insn);
 unsigned pm_x86_isa_translate(const uint8_t *bytes, const struct pm_insn *insn,
                               struct pm_op ops[8]);
-bool pm_x86_isa_affine(const uint8_t *bytes, const struct pm_insn *insn, struct pm_affine *form);
+unsigned pm_x86_isa_define(const uint8_t *bytes, const struct pm_insn *insn,
+                           struct pm_definition definitions[PM_MOST_DEFINITIONS]);
+enum pm_condition pm_x86_isa_condition(const uint8_t *bytes, const struct pm_insn *insn);
 struct pm_table_form pm_x86_isa_find_table(const struct pm_insn *insns, uint32_t jump,
                                            uint32_t first, void *image, pm_read_memory *read,
                                            bool *found);

@@ -14,17 +14,25 @@
 
 enum { TEXT = 0x1000, SP = 4, NONE = PM_REGISTER_NONE };
 
-static struct pm_affine steps[64];
+static struct pm_definition steps[64];
 static bool has_step[64];
 
-static bool affine(const uint8_t *bytes, const struct pm_insn *insn, struct pm_affine *form) {
+static unsigned define(const uint8_t *bytes, const struct pm_insn *insn,
+                       struct pm_definition definitions[PM_MOST_DEFINITIONS]) {
     (void)bytes;
-    *form = steps[(insn->address - TEXT) / 4];
+    definitions[0] = steps[(insn->address - TEXT) / 4];
     return has_step[(insn->address - TEXT) / 4];
 }
 
+static enum pm_condition condition(const uint8_t *bytes, const struct pm_insn *insn) {
+    (void)bytes;
+    (void)insn;
+    return PM_IF_UNKNOWN;
+}
+
 static const struct pm_isa made_up = {.name = "made-up",
-                                      .affine = affine,
+                                      .define = define,
+                                      .condition = condition,
                                       .stack_pointer = SP,
                                       .callee_saved = {0xff00 | 1 << SP, 0},
                                       .all_registers = {0xffff, 0}};
@@ -43,9 +51,10 @@ static void put_step(struct pm_lifted *lifted, uint8_t dest, uint8_t from, int64
                      int64_t constant) {
     struct pm_insn *insn = add_insn(lifted);
     insn->defs.general = UINT64_C(1) << dest;
-    struct pm_affine *form = &steps[lifted->n_insns - 1];
-    *form = (struct pm_affine){.dest = dest, .n_terms = from != NONE, .constant = constant};
-    form->terms[0].reg = from;
+    struct pm_definition *form = &steps[lifted->n_insns - 1];
+    *form = (struct pm_definition){
+        .place = dest, .kind = PM_DEFINED_AS_SUM, .n_terms = from != NONE, .constant = constant};
+    form->terms[0].place = from;
     form->terms[0].factor = factor;
     has_step[lifted->n_insns - 1] = true;
 }
