@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "core/pm_alloc.h"
 #include "core/pm_error.h"
 #include "core/structure.h"
 
@@ -29,6 +30,52 @@ struct pm_lift_statistics {
 struct pm_lifted *pm_lift(const char *path, const struct pm_lift_options *options,
                           struct pm_error *err);
 void pm_lifted_free(struct pm_lifted *lifted);
+
+/* ---- the lift beside the compiler's own facts (check_cfg.c) ------------------------------------
+ */
+
+/* Where the lifter's control flow of a routine parts from the compiler's. */
+enum pm_check_cause {
+    PM_CHECK_AGREES = 0,
+    PM_CHECK_NOT_LIFTED,    /* there is no routine, or it was refused */
+    PM_CHECK_TABLE,         /* targets of a jump through a table */
+    PM_CHECK_COMPUTED_GOTO, /* targets of a jump to labels that the program takes the address of */
+    PM_CHECK_TAIL_CALL,     /* the compiler leaves the routine by a jump, the lifter stays in it */
+    PM_CHECK_COLD,          /* a jump to or from the cold part, or the cold part as a whole */
+    PM_CHECK_NO_RETURN,     /* the compiler knows that a call never returns */
+    PM_CHECK_CALLEE_STOPS,  /* the lifter knows that, the compiler did not see the callee */
+    PM_CHECK_UNREACHABLE,   /* the compiler knows that an instruction's end is never reached */
+    PM_CHECK_LANDING,       /* a place where control arrives unseen, known to one side only */
+    PM_CHECK_EXTENT,        /* code that belongs to the routine on one side only */
+    PM_CHECK_OTHER,         /* none of these: a mistake of the lifter or of the plugin */
+    PM_CHECK_N_CAUSES
+};
+const char *pm_check_cause_name(enum pm_check_cause cause);
+
+struct pm_check_routine {
+    const char *name; /* as people know it; owned by the lift */
+    uint64_t address;
+    uint8_t cause;                     /* enum pm_check_cause */
+    uint64_t at;                       /* where it first shows; 0 if the routine agrees */
+    uint32_t n_differences;            /* block starts and successor sets */
+    uint32_t n_blocks;                 /* of the compiler, straight lines joined */
+    uint32_t n_inner;                  /* of the lifter, in assembler text that branches */
+    uint32_t n_tables, n_tables_equal; /* jump tables; with the same set of targets */
+    uint64_t table_at;                 /* first jump whose targets are not the same; 0 none */
+};
+
+struct pm_check {
+    PM_ARRAY(struct pm_check_routine, routines); /* with `.pmodel`, by address */
+    uint32_t n_agree, n_tables, n_tables_equal;
+    uint32_t n_by_cause[PM_CHECK_N_CAUSES]; /* routines */
+};
+
+/* Compares LIFTED with the compiler's final CFG, which WITH_METADATA, a lift of the same code, has
+   read from `.pmodel`; both may be the same.  check_graph.c says what equal means.  Freed by
+   pm_check_free, before the lifts. */
+struct pm_check *pm_check_cfg(const struct pm_lifted *with_metadata,
+                              const struct pm_lifted *lifted);
+void pm_check_free(struct pm_check *check);
 
 /* Owned by LIFTED. */
 struct pm_structure *pm_lifted_structure(struct pm_lifted *lifted);

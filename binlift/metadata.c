@@ -172,6 +172,13 @@ static void take_block(struct reader *reader) {
     block->loop = take_u32(reader);
 }
 
+static void take_edge(struct reader *reader) {
+    struct pm_metadata_edge *edge = PM_PUSH(reader->metadata, edges);
+    edge->from = take_u32(reader);
+    edge->to = take_u32(reader);
+    edge->flags = take_u32(reader);
+}
+
 static void take_memory(struct reader *reader) {
     struct pm_metadata *metadata = reader->metadata;
     uint32_t order = (uint32_t)metadata->n_memory;
@@ -223,10 +230,8 @@ static void take_record(struct reader *reader) {
     case PM_RECORD_BLOCK:
         take_block(reader);
         break;
-    case PM_RECORD_EDGE: /* the lifter trusts the decoded code more: checked, not kept */
-        take_u32(reader);
-        take_u32(reader);
-        take_u32(reader);
+    case PM_RECORD_EDGE:
+        take_edge(reader);
         break;
     case PM_RECORD_MEMORY:
         take_memory(reader);
@@ -322,7 +327,8 @@ static bool parse_contribution(struct reader *reader, size_t n_bytes, struct pm_
                                 .first_loop = (uint32_t)m->n_loops,
                                 .first_object = (uint32_t)m->n_objects,
                                 .first_reference = (uint32_t)m->n_references,
-                                .first_block = (uint32_t)m->n_blocks};
+                                .first_block = (uint32_t)m->n_blocks,
+                                .first_edge = (uint32_t)m->n_edges};
     size_t payload = take_fixed(reader, 4);
     c.base = take_fixed(reader, 8);
     c.cold_base = take_fixed(reader, 8);
@@ -346,6 +352,7 @@ static bool parse_contribution(struct reader *reader, size_t n_bytes, struct pm_
     done->n_objects = (uint32_t)m->n_objects - done->first_object;
     done->n_references = (uint32_t)m->n_references - done->first_reference;
     done->n_blocks = (uint32_t)m->n_blocks - done->first_block;
+    done->n_edges = (uint32_t)m->n_edges - done->first_edge;
     if (reader->problem)
         return damaged(reader, reader->record, err);
     sort(m->loops + done->first_loop, done->n_loops, sizeof *m->loops, compare_loop);
@@ -493,6 +500,7 @@ void pm_free_metadata(struct pm_metadata *metadata) {
     free(metadata->levels);
     free(metadata->references);
     free(metadata->blocks);
+    free(metadata->edges);
     free(metadata->memory);
     free(metadata->tables);
     free(metadata->table_targets);

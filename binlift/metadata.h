@@ -34,6 +34,10 @@ struct pm_metadata_block {
     uint32_t number, loop;
 };
 
+struct pm_metadata_edge {     /* of the final CFG, between the compiler's numbers of basic blocks */
+    uint32_t from, to, flags; /* flags: enum pm_cfg_edge_flags */
+};
+
 struct pm_metadata_memory {
     uint64_t address;
     uint32_t contribution; /* index */
@@ -57,6 +61,7 @@ struct pm_contribution {
     uint32_t first_object, n_objects;
     uint32_t first_reference, n_references;
     uint32_t first_block, n_blocks;
+    uint32_t first_edge, n_edges;
 };
 
 struct pm_metadata {
@@ -66,6 +71,7 @@ struct pm_metadata {
     PM_ARRAY(struct pm_metadata_level, levels);
     PM_ARRAY(struct pm_metadata_reference, references);
     PM_ARRAY(struct pm_metadata_block, blocks);
+    PM_ARRAY(struct pm_metadata_edge, edges);
     PM_ARRAY(struct pm_metadata_memory, memory); /* of used contributions, by address and order */
     PM_ARRAY(struct pm_metadata_table, tables);  /* by address */
     PM_ARRAY(uint64_t, table_targets);
