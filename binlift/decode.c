@@ -1,7 +1,11 @@
 /* Instructions of all routines.  Needs routines.  A routine whose bytes do not decode to its very
    end, or that has an instruction which cannot be moved, is refused with a reason and has no
-   instructions. */
+   instructions.  Routines are decoded in batches, several at once. */
+#include <stdlib.h>
+#include <string.h>
+
 #include "binlift/lifted.h"
+#include "binlift/pool.h"
 
 static void find_text_span(struct pm_lifted *lifted) {
     lifted->text_low = UINT64_MAX;
@@ -19,27 +23,113 @@ static void find_text_span(struct pm_lifted *lifted) {
         lifted->text_low = lifted->text_high;
 }
 
+/* What one thread decodes at a time: routines FIRST up to END, in the order of addresses. */
+struct batch {
+    size_t first, end;
+    PM_ARRAY(struct pm_insn, insns);
+};
+
 /* Decodes one routine; the reason why it is refused (owned by the caller), or NULL. */
-static char *decode_routine(struct pm_lifted *lifted, const struct pm_routine *routine) {
+static char *decode_routine(const struct pm_lifted *lifted, const struct pm_routine *routine,
+                            struct batch *batch, struct pm_pool *pool) {
     const uint8_t *bytes = pm_image_at(&lifted->image, routine->address, routine->size_bytes);
     if (!bytes)
         return pm_strdup("its bytes are not in the file");
     for (uint64_t done = 0; done < routine->size_bytes;) {
         uint64_t address = routine->address + done;
-        struct pm_insn *insn = PM_PUSH(lifted, insns);
-        if (!lifted->isa->decode(bytes + done, routine->size_bytes - done, address, insn)) {
-            lifted->n_insns--;
+        struct pm_insn *insn = PM_PUSH(batch, insns);
+        struct pm_insn_parts parts;
+        if (!lifted->isa->decode(bytes + done, routine->size_bytes - done, address, insn, &parts)) {
+            batch->n_insns--;
             return pm_sprintf("no instruction at 0x%llx: data among the code, or code of a newer "
                               "processor than known",
                               (unsigned long long)address);
         }
-        lifted->insn_at[address - lifted->text_low] = (uint32_t)lifted->n_insns;
+        insn->memory = insn->n_memory
+                           ? pm_pool_keep(pool, parts.memory, insn->n_memory * sizeof *parts.memory)
+                           : NULL;
+        insn->registers = pm_pool_keep(pool, &parts.registers, sizeof parts.registers);
         if (insn->uses_unsupported)
             return pm_sprintf("the instruction at 0x%llx %s", (unsigned long long)address,
                               lifted->isa->why(bytes + done, insn));
         done += insn->length;
     }
     return NULL;
+}
+
+/* Room for all instructions at once: growing would touch every page twice.  What is not used costs
+   address space only. */
+static void make_room(const struct pm_lifted *lifted, struct batch *batch) {
+    enum { SHORTEST_AVERAGE = 3 }; /* bytes of an instruction; compilers give more than 4 */
+    uint64_t bytes = 0;
+    for (size_t i = batch->first; i < batch->end; i++)
+        bytes += lifted->structure->routines[i].size_bytes;
+    batch->cap_insns = bytes / SHORTEST_AVERAGE + 1;
+    batch->insns = pm_alloc(batch->cap_insns, sizeof *batch->insns);
+}
+
+/* Numbers in routine_codes count from the start of the batch. */
+static void decode_batch(struct pm_lifted *lifted, struct batch *batch, struct pm_pool *pool) {
+    make_room(lifted, batch);
+    for (size_t i = batch->first; i < batch->end; i++) {
+        struct pm_routine *routine = &lifted->structure->routines[i];
+        struct pm_routine_code *code = &lifted->routine_codes[i];
+        code->first_insn = (uint32_t)batch->n_insns;
+        if (routine->state == PM_ROUTINE_REFUSED)
+            continue;
+        routine->reason = decode_routine(lifted, routine, batch, pool);
+        if (routine->reason)
+            routine->state = PM_ROUTINE_REFUSED;
+        code->n_insns = (uint32_t)batch->n_insns - code->first_insn;
+    }
+}
+
+static struct batch *divide(const struct pm_lifted *lifted, size_t *n) {
+    enum { BATCH_BYTES = 1 << 18 }; /* of code: enough to outweigh the start of a batch */
+    struct {
+        PM_ARRAY(struct batch, items);
+    } batches = {0};
+    size_t n_routines = lifted->structure->n_routines;
+    for (size_t i = 0; i < n_routines;) {
+        struct batch *batch = PM_PUSH(&batches, items);
+        batch->first = i;
+        for (uint64_t bytes = 0; i < n_routines && bytes < BATCH_BYTES; i++)
+            bytes += lifted->structure->routines[i].size_bytes;
+        batch->end = i;
+    }
+    *n = batches.n_items;
+    return batches.items;
+}
+
+/* All batches behind each other. */
+static void gather(struct pm_lifted *lifted, struct batch *batches, size_t n) {
+    size_t n_insns = 0;
+    for (size_t b = 0; b < n; b++)
+        n_insns += batches[b].n_insns;
+    lifted->insns = pm_alloc(n_insns, sizeof *lifted->insns);
+    lifted->cap_insns = n_insns;
+    for (size_t b = 0; b < n; b++) {
+        for (size_t i = batches[b].first; i < batches[b].end; i++)
+            lifted->routine_codes[i].first_insn += (uint32_t)lifted->n_insns;
+        if (batches[b].n_insns)
+            memcpy(lifted->insns + lifted->n_insns, batches[b].insns,
+                   batches[b].n_insns * sizeof *lifted->insns);
+        lifted->n_insns += batches[b].n_insns;
+        free(batches[b].insns);
+    }
+}
+
+static void number_instructions(struct pm_lifted *lifted) {
+    lifted->insn_at = pm_alloc(lifted->text_high - lifted->text_low, sizeof *lifted->insn_at);
+    for (size_t k = 0; k < lifted->n_insns; k++)
+        lifted->insn_at[lifted->insns[k].address - lifted->text_low] = (uint32_t)k + 1;
+}
+
+static void find_gs(struct pm_lifted *lifted) {
+    lifted->gs_routine = PM_NONE;
+    for (size_t k = 0; k < lifted->n_insns && lifted->gs_routine == PM_NONE; k++)
+        if (lifted->insns[k].uses_gs)
+            lifted->gs_routine = pm_routine_at(lifted, lifted->insns[k].address);
 }
 
 /* A branch into the middle of an instruction (behind a lock prefix, say) means that the bytes have
@@ -79,35 +169,31 @@ static void drop_refused(struct pm_lifted *lifted) {
     lifted->n_insns = n;
 }
 
-/* Room for all instructions at once: growing would touch every page twice.  What is not used costs
-   address space only. */
-static void make_room(struct pm_lifted *lifted) {
-    enum { SHORTEST_AVERAGE = 3 }; /* bytes of an instruction; compilers give more than 4 */
-    uint64_t bytes = 0;
-    for (size_t i = 0; i < lifted->structure->n_routines; i++)
-        bytes += lifted->structure->routines[i].size_bytes;
-    lifted->cap_insns = bytes / SHORTEST_AVERAGE + 1;
-    lifted->insns = pm_alloc(lifted->cap_insns, sizeof *lifted->insns);
-}
-
 void pm_decode_routines(struct pm_lifted *lifted) {
-    struct pm_structure *structure = lifted->structure;
+    size_t n;
+    struct batch *batches = divide(lifted, &n);
     find_text_span(lifted);
-    make_room(lifted);
-    lifted->insn_at = pm_alloc(lifted->text_high - lifted->text_low, sizeof *lifted->insn_at);
-    for (size_t i = 0; i < structure->n_routines; i++) {
-        struct pm_routine *routine = &structure->routines[i];
-        struct pm_routine_code *code = &lifted->routine_codes[i];
-        code->first_insn = (uint32_t)lifted->n_insns;
-        if (routine->state == PM_ROUTINE_REFUSED)
-            continue;
-        routine->reason = decode_routine(lifted, routine);
-        if (routine->reason)
-            routine->state = PM_ROUTINE_REFUSED;
-        code->n_insns = (uint32_t)lifted->n_insns - code->first_insn;
+#pragma omp parallel
+    {
+        struct pm_pool *pool = pm_pool_new();
+#pragma omp critical
+        *PM_PUSH(lifted, pools) = pool;
+#pragma omp for schedule(dynamic)
+        for (size_t b = 0; b < n; b++)
+            decode_batch(lifted, &batches[b], pool);
     }
+    gather(lifted, batches, n);
+    free(batches);
+    number_instructions(lifted);
+    find_gs(lifted);
     refuse_split_instructions(lifted);
     drop_refused(lifted);
+}
+
+void pm_free_pools(struct pm_lifted *lifted) {
+    for (size_t i = 0; i < lifted->n_pools; i++)
+        pm_pool_free(lifted->pools[i]);
+    free(lifted->pools);
 }
 
 uint32_t pm_insn_at(const struct pm_lifted *lifted, uint64_t address) {

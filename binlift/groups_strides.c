@@ -52,7 +52,7 @@ static bool is_call(const struct pm_insn *insn) {
 }
 
 static uint32_t defined_by(const struct pm_lifted *lifted, const struct pm_insn *insn) {
-    uint64_t defs = insn->defs.general;
+    uint64_t defs = insn->registers->defs.general;
     if (is_call(insn))
         defs |= lifted->isa->all_registers.general & ~lifted->isa->callee_saved.general;
     return (uint32_t)defs;

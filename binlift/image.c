@@ -157,15 +157,21 @@ bool pm_section_is_code(const struct pm_section *section) {
            section->header.sh_size > 0;
 }
 
+/* Half of the addresses that struct pm_insn has room for, so that the target of any branch has. */
+#define HIGHEST_ADDRESS ((UINT64_C(1) << (PM_ADDRESS_BITS - 1)) - 1)
+
 static bool check_code(const struct pm_image *image, struct pm_error *err) {
     uint64_t low = UINT64_MAX, high = 0;
     for (size_t i = 0; i < image->n_sections; i++) {
         const Elf64_Shdr *header = &image->sections[i].header;
         if (!pm_section_is_code(&image->sections[i]))
             continue;
-        if (header->sh_addr > UINT64_MAX / 2)
-            return pm_fail(err, "%s is damaged: section %s has an impossible address", image->path,
-                           image->sections[i].name);
+        if (header->sh_addr > HIGHEST_ADDRESS ||
+            header->sh_size > HIGHEST_ADDRESS - header->sh_addr)
+            return pm_fail(err,
+                           "%s has code at address 0x%llx, where no program of a user is (a kernel "
+                           "or a module of one?)",
+                           image->path, (unsigned long long)header->sh_addr);
         if (header->sh_addr < low)
             low = header->sh_addr;
         if (header->sh_addr + header->sh_size > high)

@@ -17,14 +17,11 @@
 /* The runtime sets %gs for the whole process, so one routine that uses it is one too many, although
    it would itself stay as it is. */
 static bool is_free_of_gs(const struct pm_lifted *lifted, struct pm_error *err) {
-    for (size_t r = 0; r < lifted->structure->n_routines; r++) {
-        const struct pm_routine *routine = &lifted->structure->routines[r];
-        if (routine->state == PM_ROUTINE_REFUSED && routine->reason &&
-            strstr(routine->reason, "%gs"))
-            return pm_fail(err, "%s cannot be instrumented: in routine %s %s", lifted->image.path,
-                           routine->name, routine->reason);
-    }
-    return true;
+    if (lifted->gs_routine == PM_NONE)
+        return true;
+    const struct pm_routine *routine = &lifted->structure->routines[lifted->gs_routine];
+    return pm_fail(err, "%s cannot be instrumented: in routine %s %s", lifted->image.path,
+                   routine->name, routine->reason);
 }
 
 static bool can_be_instrumented(const struct pm_lifted *lifted,

@@ -48,20 +48,38 @@ struct pm_memory_operand {
     uint16_t size_bytes; /* of the access, or of one element if kind is not plain */
 };
 
+/* The registers of an instruction. */
+struct pm_registers {
+    struct pm_register_set uses;  /* may be read */
+    struct pm_register_set defs;  /* may be written */
+    struct pm_register_set kills; /* surely overwritten whole: dead before it (liveness) */
+};
+
+/* Addresses of user programs on 64-bit machines that we know. */
+#define PM_ADDRESS_BITS 48
+
+/* An instruction.  Programs have millions: 32 bytes each, what many have in common stands once. */
 struct pm_insn {
-    uint64_t address;
-    uint64_t target; /* direct control flow */
-    uint8_t length;
-    uint8_t control; /* enum pm_control */
-    uint8_t n_memory;
-    bool is_nop;           /* any no-op: may be dropped when code moves (not endbr64) */
-    bool uses_unsupported; /* %gs, xbegin …: its routine cannot be rewritten; `why` says */
-    uint8_t pc_displacement_offset; /* byte offset of a 32-bit pc-relative displacement; 0 none */
-    uint8_t immediate_bytes;        /* of a constant in the last bytes (no branch); 0 none */
-    struct pm_register_set uses;    /* may be read */
-    struct pm_register_set defs;    /* may be written */
-    struct pm_register_set kills;   /* surely overwritten whole: dead before it (liveness) */
+    uint64_t address : PM_ADDRESS_BITS;
+    uint64_t length : 4;
+    uint64_t control : 4; /* enum pm_control */
+    uint64_t n_memory : 2;
+    uint64_t is_nop : 1;           /* any no-op: may be dropped when code moves (not endbr64) */
+    uint64_t uses_unsupported : 1; /* xbegin …: its routine cannot be rewritten; `why` says */
+    uint64_t uses_gs : 1;          /* unsupported because of %gs: no routine of the file can be */
+    uint64_t target : PM_ADDRESS_BITS; /* direct control flow */
+    uint64_t
+        pc_displacement_offset : 4; /* byte offset of a 32-bit pc-relative displacement; 0 none */
+    uint64_t immediate_bytes : 4;   /* of a constant in the last bytes (no branch); 0 none */
+    const struct pm_memory_operand *memory; /* n_memory */
+    const struct pm_registers *registers;
+};
+_Static_assert(sizeof(struct pm_insn) == 32, "programs have millions of instructions");
+
+/* Where an instruction's `memory` and `registers` lie when it has just been decoded. */
+struct pm_insn_parts {
     struct pm_memory_operand memory[PM_INSN_MEMORY];
+    struct pm_registers registers;
 };
 
 /* What an instruction gives to one place, in terms of what the places had before it.  A place is a
@@ -110,8 +128,10 @@ struct pm_isa {
     const char *name; /* "x86-64" */
     uint16_t elf_machine;
 
-    /* Decodes the instruction at BYTES; false: not an instruction. */
-    bool (*decode)(const uint8_t *bytes, uint64_t n_bytes, uint64_t address, struct pm_insn *insn);
+    /* Decodes the instruction at BYTES; false: not an instruction.  INSN points into PARTS.  May be
+       called from several threads. */
+    bool (*decode)(const uint8_t *bytes, uint64_t n_bytes, uint64_t address, struct pm_insn *insn,
+                   struct pm_insn_parts *parts);
 
     /* Appends the generic operations of the instruction (op.reference left PM_NONE; a memory
        operation has its operand's number in `reference`, the caller translates).  An instruction

@@ -131,10 +131,11 @@ static void mark_from_code(struct pm_lifted *lifted) {
 static void mark_from_unlifted(struct pm_lifted *lifted, uint64_t from, uint64_t end) {
     while (from < end) {
         struct pm_insn insn;
+        struct pm_insn_parts parts;
         const uint8_t *bytes = pm_image_at(&lifted->image, from, end - from);
         if (!bytes)
             return;
-        if (!lifted->isa->decode(bytes, end - from, from, &insn)) {
+        if (!lifted->isa->decode(bytes, end - from, from, &insn, &parts)) {
             from++;
             continue;
         }

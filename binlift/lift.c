@@ -100,6 +100,7 @@ void pm_lifted_free(struct pm_lifted *lifted) {
     pm_free_loops(lifted->loops);
     free(lifted->refusal);
     free(lifted->insns);
+    pm_free_pools(lifted);
     free(lifted->routine_codes);
     free(lifted->block_codes);
     free(lifted->tables);

@@ -95,7 +95,9 @@ struct pm_lifted {
     struct pm_lift_statistics statistics;
     char *refusal;
 
-    PM_ARRAY(struct pm_insn, insns); /* of all routines that decode, by address */
+    PM_ARRAY(struct pm_insn, insns);   /* of all routines that decode, by address */
+    PM_ARRAY(struct pm_pool *, pools); /* what insns point to */
+    uint32_t gs_routine;               /* one that uses %gs; PM_NONE */
     PM_ARRAY(struct pm_routine_code, routine_codes);
     PM_ARRAY(struct pm_block_code, block_codes);
     PM_ARRAY(struct pm_jump_table, tables);
@@ -161,6 +163,7 @@ void pm_find_routines(struct pm_lifted *lifted);    /* routines.c: symbols, else
 void pm_read_relocations(struct pm_lifted *lifted); /* relocations.c */
 char *pm_display_name(const char *linkage_name);    /* names.c: demangled; the caller frees */
 void pm_decode_routines(struct pm_lifted *lifted);  /* decode.c */
+void pm_free_pools(struct pm_lifted *lifted);       /* for pm_lifted_free */
 /* metadata.c: `.pmodel`, whole and checked; not called if metadata is to be ignored. */
 bool pm_read_metadata(struct pm_lifted *lifted, struct pm_error *err);
 void pm_find_tables(struct pm_lifted *lifted);     /* jump_tables.c: tables, table_targets */

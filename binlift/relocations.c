@@ -152,8 +152,9 @@ static bool plt_target(const struct pm_lifted *lifted, uint64_t entry, uint64_t 
     const uint8_t *end = bytes + LONGEST_ENTRY;
     for (unsigned i = 0; i < N_INSTRUCTIONS; i++) {
         struct pm_insn insn;
+        struct pm_insn_parts parts;
         uint64_t slot;
-        if (!lifted->isa->decode(bytes, (uint64_t)(end - bytes), entry, &insn))
+        if (!lifted->isa->decode(bytes, (uint64_t)(end - bytes), entry, &insn, &parts))
             return false;
         if (slot_of(&insn, &slot))
             return slot_target(lifted, slot, address, name);

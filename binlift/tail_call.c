@@ -10,7 +10,8 @@
 enum { STACK_POINTER_BIT = 1 << 4, GENERAL_BITS = 0xffff, LOOK_BACK = 40 };
 
 static bool moves_stack(const struct pm_insn *insn) {
-    return (insn->defs.general & STACK_POINTER_BIT) != 0 && insn->control == PM_CONTROL_NONE;
+    return (insn->registers->defs.general & STACK_POINTER_BIT) != 0 &&
+           insn->control == PM_CONTROL_NONE;
 }
 
 /* pop, leave */
@@ -56,15 +57,15 @@ static const struct pm_insn *stack_move_before(const struct pm_lifted *lifted,
 /* Is the register that JUMP goes through loaded from a place without an index? */
 static bool target_is_member(const struct pm_lifted *lifted, const struct pm_routine_code *code,
                              uint32_t jump) {
-    uint64_t target = lifted->insns[jump].uses.general & GENERAL_BITS;
+    uint64_t target = lifted->insns[jump].registers->uses.general & GENERAL_BITS;
     for (uint32_t k = jump; k-- > code->first_insn && jump - k <= LOOK_BACK;) {
         const struct pm_insn *insn = &lifted->insns[k];
         if (insn->control != PM_CONTROL_NONE && insn->control != PM_CONTROL_BRANCH)
             return false;
-        if (insn->defs.general & target)
+        if (insn->registers->defs.general & target)
             return insn->n_memory == 1 && insn->memory[0].access == PM_ACCESS_LOAD &&
                    insn->memory[0].index == PM_REGISTER_NONE && insn->memory[0].size_bytes == 8 &&
-                   (insn->kills.general & target);
+                   (insn->registers->kills.general & target);
     }
     return false;
 }

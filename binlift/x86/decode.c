@@ -85,15 +85,19 @@ static bool is_direct(enum pm_control control) {
 
 /* ---- what cannot be supported --------------------------------------------------------------- */
 
+static const char uses_gs[] = "uses %gs, which the instrumentation needs";
+static const char reads_gs[] = "reads %gs, which the instrumentation needs";
+static const char sets_gs[] = "sets %gs, which the instrumentation needs";
+
 static const char *unsupported_mnemonic(ZydisMnemonic mnemonic) {
     switch (mnemonic) {
     case ZYDIS_MNEMONIC_XBEGIN:
         return "begins a hardware transaction (xbegin), which counting would abort";
     case ZYDIS_MNEMONIC_WRGSBASE:
     case ZYDIS_MNEMONIC_SWAPGS:
-        return "sets %gs, which the instrumentation needs";
+        return sets_gs;
     case ZYDIS_MNEMONIC_RDGSBASE:
-        return "reads %gs, which the instrumentation needs";
+        return reads_gs;
     case ZYDIS_MNEMONIC_SYSRET:
     case ZYDIS_MNEMONIC_SYSEXIT:
     case ZYDIS_MNEMONIC_SYSENTER:
@@ -126,7 +130,7 @@ const char *pm_x86_unsupported(const struct pm_x86 *x86) {
     for (unsigned i = 0; i < insn->operand_count; i++) {
         const ZydisDecodedOperand *operand = &x86->operands[i];
         if (operand->type == ZYDIS_OPERAND_TYPE_REGISTER && operand->reg.value == ZYDIS_REGISTER_GS)
-            return "uses %gs, which the instrumentation needs";
+            return uses_gs;
         if (operand->type != ZYDIS_OPERAND_TYPE_MEMORY)
             continue;
         if (operand->mem.base == ZYDIS_REGISTER_EIP)
@@ -136,7 +140,7 @@ const char *pm_x86_unsupported(const struct pm_x86 *x86) {
         if (!pm_x86_is_access(x86, operand))
             continue;
         if (operand->mem.segment == ZYDIS_REGISTER_GS)
-            return "uses %gs, which the instrumentation needs";
+            return uses_gs;
         if (insn->address_width != 64)
             return "has a 32-bit address";
     }
@@ -146,26 +150,31 @@ const char *pm_x86_unsupported(const struct pm_x86 *x86) {
 /* ---- the ISA's functions -------------------------------------------------------------------- */
 
 bool pm_x86_isa_decode(const uint8_t *bytes, uint64_t n_bytes, uint64_t address,
-                       struct pm_insn *insn) {
+                       struct pm_insn *insn, struct pm_insn_parts *parts) {
     struct pm_x86 x86;
     memset(insn, 0, sizeof *insn);
+    memset(parts, 0, sizeof *parts);
+    insn->memory = parts->memory;
+    insn->registers = &parts->registers;
     if (!pm_x86_decode(bytes, n_bytes, &x86))
         return false;
     insn->address = address;
     insn->length = x86.insn.length;
-    insn->control = (uint8_t)find_control(&x86.insn);
+    insn->control = find_control(&x86.insn);
     if (is_direct(insn->control))
         insn->target = address + insn->length + (uint64_t)x86.insn.raw.imm[0].value.s;
     insn->is_nop = x86.insn.mnemonic == ZYDIS_MNEMONIC_NOP;
     if (!x86.insn.raw.imm[0].is_relative && !x86.insn.raw.imm[1].size)
         insn->immediate_bytes = x86.insn.raw.imm[0].size / 8;
-    insn->uses_unsupported = pm_x86_unsupported(&x86) != NULL;
+    const char *why = pm_x86_unsupported(&x86);
+    insn->uses_unsupported = why != NULL;
+    insn->uses_gs = why == uses_gs || why == reads_gs || why == sets_gs;
     for (unsigned i = 0; i < x86.insn.operand_count; i++)
         if (x86.operands[i].type == ZYDIS_OPERAND_TYPE_MEMORY &&
             x86.operands[i].mem.base == ZYDIS_REGISTER_RIP)
             insn->pc_displacement_offset = x86.insn.raw.disp.offset;
-    pm_x86_find_memory(&x86, insn);
-    pm_x86_find_registers(&x86, insn);
+    pm_x86_find_memory(&x86, insn, parts->memory);
+    pm_x86_find_registers(&x86, &parts->registers);
     return true;
 }
 

@@ -263,20 +263,22 @@ static void describe(const struct pm_x86 *x86, const ZydisDecodedOperand *operan
     }
 }
 
-void pm_x86_find_memory(const struct pm_x86 *x86, struct pm_insn *insn) {
+void pm_x86_find_memory(const struct pm_x86 *x86, struct pm_insn *insn,
+                        struct pm_memory_operand *memory) {
     insn->n_memory = 0;
     for (unsigned i = 0; i < x86->insn.operand_count; i++) {
         const ZydisDecodedOperand *operand = &x86->operands[i];
         if (operand->type != ZYDIS_OPERAND_TYPE_MEMORY || !pm_x86_is_access(x86, operand) ||
             insn->n_memory == PM_INSN_MEMORY)
             continue;
-        describe(x86, operand, insn, &insn->memory[insn->n_memory++]);
+        describe(x86, operand, insn, &memory[insn->n_memory]);
+        insn->n_memory++;
     }
     /* movs: Zydis names the destination first; memory is read before it is written. */
-    if (insn->n_memory == 2 && insn->memory[0].access == PM_ACCESS_STORE &&
-        insn->memory[1].access == PM_ACCESS_LOAD) {
-        struct pm_memory_operand store = insn->memory[0];
-        insn->memory[0] = insn->memory[1];
-        insn->memory[1] = store;
+    if (insn->n_memory == 2 && memory[0].access == PM_ACCESS_STORE &&
+        memory[1].access == PM_ACCESS_LOAD) {
+        struct pm_memory_operand store = memory[0];
+        memory[0] = memory[1];
+        memory[1] = store;
     }
 }

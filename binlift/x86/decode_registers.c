@@ -65,28 +65,28 @@ static bool write_kills(const struct pm_x86 *x86, const ZydisDecodedOperand *ope
     }
 }
 
-static void find_operand_registers(const struct pm_x86 *x86, struct pm_insn *insn) {
+static void find_operand_registers(const struct pm_x86 *x86, struct pm_registers *set) {
     for (unsigned i = 0; i < x86->insn.operand_count; i++) {
         const ZydisDecodedOperand *operand = &x86->operands[i];
         if (operand->type == ZYDIS_OPERAND_TYPE_MEMORY) {
-            add_register(&insn->uses, pm_x86_register(operand->mem.base));
-            add_register(&insn->uses, pm_x86_register(operand->mem.index));
+            add_register(&set->uses, pm_x86_register(operand->mem.base));
+            add_register(&set->uses, pm_x86_register(operand->mem.index));
         }
         if (operand->type != ZYDIS_OPERAND_TYPE_REGISTER || pm_x86_is_no_mask(operand))
             continue;
         struct pm_x86_register which = pm_x86_register(operand->reg.value);
         if (operand->actions & ZYDIS_OPERAND_ACTION_MASK_READ)
-            add_register(&insn->uses, which);
+            add_register(&set->uses, which);
         if (operand->actions & ZYDIS_OPERAND_ACTION_MASK_WRITE) {
-            add_register(&insn->defs, which);
+            add_register(&set->defs, which);
             if (which.file == PM_X86_FILE_VECTOR && (is_merging(x86) || pm_x86_is_gather(x86)))
-                add_register(&insn->uses, which);
+                add_register(&set->uses, which);
         }
         if (write_kills(x86, operand, which))
-            add_register(&insn->kills, which);
+            add_register(&set->kills, which);
     }
     if (x86->insn.avx.mask.reg > ZYDIS_REGISTER_K0)
-        add_register(&insn->uses, pm_x86_register(x86->insn.avx.mask.reg));
+        add_register(&set->uses, pm_x86_register(x86->insn.avx.mask.reg));
 }
 
 /* ---- flags ---------------------------------------------------------------------------------- */
@@ -122,15 +122,15 @@ static uint64_t six_flags(ZydisAccessedFlagsMask mask) {
     return set;
 }
 
-static void find_flags(const struct pm_x86 *x86, struct pm_insn *insn) {
+static void find_flags(const struct pm_x86 *x86, struct pm_registers *set) {
     const ZydisAccessedFlags *flags = x86->insn.cpu_flags;
     if (!flags)
         return;
     uint64_t written = six_flags(flags->modified | flags->set_0 | flags->set_1 | flags->undefined);
-    insn->uses.general |= six_flags(flags->tested);
-    insn->defs.general |= written;
+    set->uses.general |= six_flags(flags->tested);
+    set->defs.general |= written;
     if (!flags_may_stay(x86))
-        insn->kills.general |= written;
+        set->kills.general |= written;
 }
 
 /* ---- registers that no operand names -------------------------------------------------------- */
@@ -154,62 +154,62 @@ static bool has_fp_exceptions(const ZydisDecodedInstruction *insn) {
     }
 }
 
-static void find_hidden_registers(const struct pm_x86 *x86, struct pm_insn *insn) {
+static void find_hidden_registers(const struct pm_x86 *x86, struct pm_registers *set) {
     const uint64_t x87 = BIT(PM_X86_X87), mxcsr = BIT(PM_X86_MXCSR);
     switch (x86->insn.meta.category) {
     case ZYDIS_CATEGORY_X87_ALU:
     case ZYDIS_CATEGORY_FCMOV:
     case ZYDIS_CATEGORY_MMX:
     case ZYDIS_CATEGORY_AMD3DNOW:
-        insn->uses.general |= x87;
-        insn->defs.general |= x87;
+        set->uses.general |= x87;
+        set->defs.general |= x87;
         break;
     case ZYDIS_CATEGORY_XSAVE:
     case ZYDIS_CATEGORY_XSAVEOPT:
-        insn->uses.general |= x87 | mxcsr | ALL_MASKS;
-        insn->uses.vector |= ALL_VECTORS;
-        insn->defs.general |= x87 | mxcsr | ALL_MASKS;
-        insn->defs.vector |= ALL_VECTORS;
+        set->uses.general |= x87 | mxcsr | ALL_MASKS;
+        set->uses.vector |= ALL_VECTORS;
+        set->defs.general |= x87 | mxcsr | ALL_MASKS;
+        set->defs.vector |= ALL_VECTORS;
         break;
     default:
         break;
     }
     if (has_fp_exceptions(&x86->insn)) {
-        insn->uses.general |= mxcsr;
-        insn->defs.general |= mxcsr;
+        set->uses.general |= mxcsr;
+        set->defs.general |= mxcsr;
     }
     switch (x86->insn.mnemonic) {
     case ZYDIS_MNEMONIC_FXSAVE:
     case ZYDIS_MNEMONIC_FXSAVE64:
     case ZYDIS_MNEMONIC_FXRSTOR:
     case ZYDIS_MNEMONIC_FXRSTOR64:
-        insn->uses.general |= x87 | mxcsr;
-        insn->uses.vector |= 0xffff;
-        insn->defs.general |= x87 | mxcsr;
-        insn->defs.vector |= 0xffff;
+        set->uses.general |= x87 | mxcsr;
+        set->uses.vector |= 0xffff;
+        set->defs.general |= x87 | mxcsr;
+        set->defs.vector |= 0xffff;
         break;
     case ZYDIS_MNEMONIC_LDMXCSR:
     case ZYDIS_MNEMONIC_VLDMXCSR:
-        insn->defs.general |= mxcsr;
-        insn->kills.general |= mxcsr;
+        set->defs.general |= mxcsr;
+        set->kills.general |= mxcsr;
         break;
     case ZYDIS_MNEMONIC_STMXCSR:
     case ZYDIS_MNEMONIC_VSTMXCSR:
-        insn->uses.general |= mxcsr;
+        set->uses.general |= mxcsr;
         break;
     case ZYDIS_MNEMONIC_VZEROALL:
-        insn->kills.vector |= 0xffff;
-        insn->defs.vector |= 0xffff;
+        set->kills.vector |= 0xffff;
+        set->defs.vector |= 0xffff;
         break;
     case ZYDIS_MNEMONIC_VZEROUPPER:
-        insn->uses.vector |= 0xffff;
-        insn->defs.vector |= 0xffff;
-        insn->kills.vector = 0;
+        set->uses.vector |= 0xffff;
+        set->defs.vector |= 0xffff;
+        set->kills.vector = 0;
         break;
     case ZYDIS_MNEMONIC_SYSCALL: /* the kernel reads and keeps what it likes */
-        insn->uses.general |= ALL_GENERAL;
-        insn->defs.general |= BIT(PM_X86_RAX);
-        insn->kills.general = 0; /* Linux gives the flags back as they were */
+        set->uses.general |= ALL_GENERAL;
+        set->defs.general |= BIT(PM_X86_RAX);
+        set->kills.general = 0; /* Linux gives the flags back as they were */
         break;
     default:
         break;
@@ -267,15 +267,15 @@ bool pm_x86_is_constant_idiom(const struct pm_x86 *x86) {
            a->reg.value == b->reg.value;
 }
 
-void pm_x86_find_registers(const struct pm_x86 *x86, struct pm_insn *insn) {
-    insn->uses = insn->defs = insn->kills = (struct pm_register_set){0, 0};
+void pm_x86_find_registers(const struct pm_x86 *x86, struct pm_registers *set) {
+    set->uses = set->defs = set->kills = (struct pm_register_set){0, 0};
     if (x86->insn.mnemonic == ZYDIS_MNEMONIC_NOP || x86->insn.mnemonic == ZYDIS_MNEMONIC_ENDBR64)
         return;
-    find_operand_registers(x86, insn);
-    find_flags(x86, insn);
-    find_hidden_registers(x86, insn);
+    find_operand_registers(x86, set);
+    find_flags(x86, set);
+    find_hidden_registers(x86, set);
     if (pm_x86_is_constant_idiom(x86)) {
-        uint64_t masks = insn->uses.general & ALL_MASKS;
-        insn->uses = (struct pm_register_set){masks, 0};
+        uint64_t masks = set->uses.general & ALL_MASKS;
+        set->uses = (struct pm_register_set){masks, 0};
     }
 }

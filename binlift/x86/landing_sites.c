@@ -95,6 +95,7 @@ static void free_padding(struct plan *plan, uint64_t end) {
     uint64_t at = end;
     while (at < end + MAX_PADDING && pm_routine_at(plan->lifted, at) == PM_NONE) {
         struct pm_insn insn;
+        struct pm_insn_parts parts;
         const uint8_t *bytes = pm_image_at(&plan->lifted->image, at, 1);
         if (!bytes)
             break;
@@ -103,7 +104,7 @@ static void free_padding(struct plan *plan, uint64_t end) {
             n_bytes--;
         if (*bytes == 0xcc)
             insn.length = 1;
-        else if (!plan->lifted->isa->decode(bytes, n_bytes, at, &insn) || !insn.is_nop)
+        else if (!plan->lifted->isa->decode(bytes, n_bytes, at, &insn, &parts) || !insn.is_nop)
             break;
         if (pm_routine_at(plan->lifted, at + insn.length - 1) != PM_NONE)
             break;

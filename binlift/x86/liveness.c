@@ -168,7 +168,7 @@ static pm_live_set live_after(struct liveness *l, uint32_t k, uint32_t r) {
 
 static pm_live_set live_before_call(struct liveness *l, uint32_t k, pm_live_set after) {
     const struct pm_insn *insn = &l->lifted->insns[k];
-    pm_live_set uses = pm_live_from(insn->uses) | l->saved;
+    pm_live_set uses = pm_live_from(insn->registers->uses) | l->saved;
     if (insn->control == PM_CONTROL_CALL && is_insn(l->targets[k])) {
         add_at_return(l, l->routine_of[l->targets[k]], after);
         return after | uses | l->rewrite->live[l->targets[k]];
@@ -184,7 +184,8 @@ static pm_live_set live_before(struct liveness *l, uint32_t k, uint32_t r) {
     pm_live_set stack_pointer = PM_LIVE_BIT(4);
     if (pm_is_call(insn->control))
         return live_before_call(l, k, after) | stack_pointer;
-    return (after & ~pm_live_from(insn->kills)) | pm_live_from(insn->uses) | stack_pointer;
+    return (after & ~pm_live_from(insn->registers->kills)) | pm_live_from(insn->registers->uses) |
+           stack_pointer;
 }
 
 /* ---- to a fixed point ----------------------------------------------------------------------- */

@@ -157,7 +157,7 @@ static unsigned choose_scratch(const struct pm_rewrite *rewrite, const struct pm
     pm_live_set never = PM_LIVE_BIT(PM_RSP) | PM_LIVE_BIT(segment->pointer);
     pm_live_set dead = ~(rewrite->live[k] | never) & PM_LIVE_REGISTERS;
     pm_live_set unused =
-        ~(pm_live_from(rewrite->lifted->insns[k].uses) | never) & PM_LIVE_REGISTERS;
+        ~(pm_live_from(rewrite->lifted->insns[k].registers->uses) | never) & PM_LIVE_REGISTERS;
     *spills = !dead && segment->address == PM_REGISTER_NONE;
     if (!dead && !*spills)
         return segment->address;

@@ -50,10 +50,10 @@ static struct freedom find_freedom(const struct pm_rewrite *rewrite, uint32_t fi
     for (uint32_t k = first; k <= last; k++) {
         const struct pm_insn *insn = &rewrite->lifted->insns[k];
         freedom.live |= rewrite->live[k];
-        freedom.touched |= pm_live_from(insn->uses);
+        freedom.touched |= pm_live_from(insn->registers->uses);
         if (k < last) {
-            freedom.defined |= pm_live_from(insn->defs);
-            freedom.touched |= pm_live_from(insn->defs);
+            freedom.defined |= pm_live_from(insn->registers->defs);
+            freedom.touched |= pm_live_from(insn->registers->defs);
         }
     }
     return freedom;

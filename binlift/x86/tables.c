@@ -29,7 +29,7 @@ static bool decode_at(const struct slice *slice, uint32_t k, struct pm_x86 *x86)
 }
 
 static bool defines(const struct pm_insn *insn, unsigned reg) {
-    return insn->defs.general >> reg & 1;
+    return insn->registers->defs.general >> reg & 1;
 }
 
 /* Number of a general register operand; PM_REGISTER_NONE for another kind of operand. */

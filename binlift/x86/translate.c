@@ -239,9 +239,9 @@ static void add_register_operands(struct translation *t, struct pm_op *op) {
         add_use(op, REGISTER_X87);
         add_def(op, REGISTER_X87);
     }
-    if (t->insn->uses.general & PM_FLAGS_MASK)
+    if (t->insn->registers->uses.general & PM_FLAGS_MASK)
         add_use(op, REGISTER_FLAGS);
-    if (t->insn->defs.general & PM_FLAGS_MASK)
+    if (t->insn->registers->defs.general & PM_FLAGS_MASK)
         add_def(op, REGISTER_FLAGS);
 }
 
@@ -263,11 +263,11 @@ static void add_lea(struct translation *t) {
 static struct pm_op *add_control(struct translation *t, enum pm_op_class op_class) {
     struct pm_op *op = add_op(t, op_class);
     op->width_bits = 64;
-    if (t->insn->uses.general & PM_FLAGS_MASK)
+    if (t->insn->registers->uses.general & PM_FLAGS_MASK)
         add_use(op, REGISTER_FLAGS);
     if (t->insn->control == PM_CONTROL_BRANCH_LOOP) {
         add_use(op, PM_X86_RCX);
-        if (t->insn->defs.general >> PM_X86_RCX & 1)
+        if (t->insn->registers->defs.general >> PM_X86_RCX & 1)
             add_def(op, PM_X86_RCX);
     }
     const ZydisDecodedOperand *target = &t->x86->operands[0];

@@ -61,13 +61,14 @@ bool pm_x86_is_no_mask(const ZydisDecodedOperand *operand);
 /* xor of a register with itself and the like: the result does not depend on the operands. */
 bool pm_x86_is_constant_idiom(const struct pm_x86 *x86);
 
-/* Fill memory[] and n_memory; uses, defs and kills. */
-void pm_x86_find_memory(const struct pm_x86 *x86, struct pm_insn *insn);
-void pm_x86_find_registers(const struct pm_x86 *x86, struct pm_insn *insn);
+/* Fill MEMORY (PM_INSN_MEMORY, zero before) and INSN's n_memory; all of SET. */
+void pm_x86_find_memory(const struct pm_x86 *x86, struct pm_insn *insn,
+                        struct pm_memory_operand *memory);
+void pm_x86_find_registers(const struct pm_x86 *x86, struct pm_registers *set);
 
 /* The members of pm_isa_x86_64. */
 bool pm_x86_isa_decode(const uint8_t *bytes, uint64_t n_bytes, uint64_t address,
-                       struct pm_insn *insn);
+                       struct pm_insn *insn, struct pm_insn_parts *parts);
 const char *pm_x86_isa_why(const uint8_t *bytes, const struct pm_insn *insn);
 unsigned pm_x86_isa_translate(const uint8_t *bytes, const struct pm_insn *insn,
                               struct pm_op ops[8]);

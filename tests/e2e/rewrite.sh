@@ -8,7 +8,7 @@ programs=$TOP/tests/rewrite
 runtime=$BUILD/lib/pmodel/libpmodel-rt.so
 tool=$TMP/instrument_tool
 
-check "the driver is built" gcc -std=gnu11 -O1 -g -I"$TOP" -o "$tool" \
+check "the driver is built" gcc -std=gnu11 -O1 -g -fopenmp -I"$TOP" -o "$tool" \
     "$programs/instrument_tool.c" -Wl,--start-group "$BUILD"/libpm_binlift.a \
     "$BUILD"/libpm_core.a -Wl,--end-group -lelf -ldw -lZydis -lsqlite3 -lconfuse -ljansson \
     -lxxhash -lzstd -lm || exit 1

@@ -16,6 +16,7 @@ enum { TEXT = 0x1000, SP = 4, NONE = PM_REGISTER_NONE };
 
 static struct pm_definition steps[64];
 static bool has_step[64];
+static struct pm_insn_parts parts[64];
 
 static unsigned define(const uint8_t *bytes, const struct pm_insn *insn,
                        struct pm_definition definitions[PM_MOST_DEFINITIONS]) {
@@ -42,6 +43,9 @@ static struct pm_insn *add_insn(struct pm_lifted *lifted) {
     struct pm_insn *insn = PM_PUSH(lifted, insns);
     insn->address = TEXT + 4 * i;
     insn->length = 4;
+    parts[i] = (struct pm_insn_parts){0};
+    insn->memory = parts[i].memory;
+    insn->registers = &parts[i].registers;
     has_step[i] = false;
     return insn;
 }
@@ -49,8 +53,8 @@ static struct pm_insn *add_insn(struct pm_lifted *lifted) {
 /* dest = constant + factor · from */
 static void put_step(struct pm_lifted *lifted, uint8_t dest, uint8_t from, int64_t factor,
                      int64_t constant) {
-    struct pm_insn *insn = add_insn(lifted);
-    insn->defs.general = UINT64_C(1) << dest;
+    add_insn(lifted);
+    parts[lifted->n_insns - 1].registers.defs.general = UINT64_C(1) << dest;
     struct pm_definition *form = &steps[lifted->n_insns - 1];
     *form = (struct pm_definition){
         .place = dest, .kind = PM_DEFINED_AS_SUM, .n_terms = from != NONE, .constant = constant};
@@ -63,18 +67,19 @@ static void put_access(struct pm_lifted *lifted, uint8_t access, uint8_t base, u
                        int64_t displacement) {
     struct pm_insn *insn = add_insn(lifted);
     insn->n_memory = 1;
-    insn->memory[0] = (struct pm_memory_operand){.displacement = displacement,
-                                                 .base = base,
-                                                 .index = index,
-                                                 .scale = index == NONE ? 0 : 8,
-                                                 .access = access,
-                                                 .size_bytes = 8};
+    parts[lifted->n_insns - 1].memory[0] =
+        (struct pm_memory_operand){.displacement = displacement,
+                                   .base = base,
+                                   .index = index,
+                                   .scale = index == NONE ? 0 : 8,
+                                   .access = access,
+                                   .size_bytes = 8};
 }
 
 static void put_load_to(struct pm_lifted *lifted, uint8_t dest, uint8_t base, uint8_t index,
                         int64_t displacement) {
     put_access(lifted, PM_ACCESS_LOAD, base, index, displacement);
-    lifted->insns[lifted->n_insns - 1].defs.general = UINT64_C(1) << dest;
+    parts[lifted->n_insns - 1].registers.defs.general = UINT64_C(1) << dest;
 }
 
 /* What was put since the last block becomes one. */
@@ -265,9 +270,9 @@ static void test_implicit_operands_are_no_references(void **state) {
     struct pm_lifted *lifted = new_program();
     struct pm_insn *insn = add_insn(lifted); /* push of a memory operand */
     insn->n_memory = 2;
-    insn->memory[0] = (struct pm_memory_operand){
+    parts[lifted->n_insns - 1].memory[0] = (struct pm_memory_operand){
         .base = SP, .index = NONE, .access = PM_ACCESS_STORE, .implicit = true, .size_bytes = 8};
-    insn->memory[1] = (struct pm_memory_operand){
+    parts[lifted->n_insns - 1].memory[1] = (struct pm_memory_operand){
         .base = 3, .index = NONE, .access = PM_ACCESS_LOAD, .size_bytes = 8};
     end_block(lifted);
     for (uint32_t operand = 0; operand < 2; operand++)

@@ -28,13 +28,14 @@ static uint8_t *finish(struct pm_code *code, uint64_t address) {
 /* CODE must be one instruction, which prints as the text says; clears CODE. */
 static struct pm_insn expect(struct pm_code *code, const char *format, ...) {
     char expected[128], text[128];
+    static struct pm_insn_parts parts; /* of the last one */
     struct pm_insn insn;
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(expected, sizeof expected, format, arguments);
     va_end(arguments);
     uint8_t *bytes = finish(code, 0x1000);
-    assert_true(pm_isa_x86_64.decode(bytes, code->size_bytes, 0x1000, &insn));
+    assert_true(pm_isa_x86_64.decode(bytes, code->size_bytes, 0x1000, &insn, &parts));
     assert_int_equal(insn.length, code->size_bytes);
     pm_isa_x86_64.print(bytes, &insn, text, sizeof text);
     assert_string_equal(text, expected);
@@ -44,7 +45,7 @@ static struct pm_insn expect(struct pm_code *code, const char *format, ...) {
 }
 
 static void expect_flags_kept(struct pm_insn insn) {
-    assert_int_equal(insn.defs.general & PM_FLAGS_MASK, 0);
+    assert_int_equal(insn.registers->defs.general & PM_FLAGS_MASK, 0);
 }
 
 static void test_control_block_accesses_decode(void **state) {
@@ -201,8 +202,9 @@ static void test_jumps_reach_their_labels(void **state) {
         uint8_t *bytes = finish(&code, address);
         for (uint64_t at = 0; at < code.size_bytes;) {
             struct pm_insn insn;
-            assert_true(
-                pm_isa_x86_64.decode(bytes + at, code.size_bytes - at, address + at, &insn));
+            struct pm_insn_parts parts;
+            assert_true(pm_isa_x86_64.decode(bytes + at, code.size_bytes - at, address + at, &insn,
+                                             &parts));
             if (insn.control != PM_CONTROL_NONE) {
                 assert_int_equal(insn.target, pm_code_label_address(&code, targets[seen++]));
                 n_short += insn.length == 2;

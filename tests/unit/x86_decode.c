@@ -32,23 +32,24 @@
 #define DECODE(bytes) decode_all((const uint8_t *)(bytes), sizeof(bytes) - 1)
 
 static struct pm_insn decode_all(const uint8_t *bytes, size_t n) {
+    static struct pm_insn_parts parts; /* of the last one */
     struct pm_insn insn;
-    assert_true(pm_isa_x86_64.decode(bytes, n, 0x1000, &insn));
+    assert_true(pm_isa_x86_64.decode(bytes, n, 0x1000, &insn, &parts));
     assert_int_equal(insn.length, n);
     assert_int_equal(insn.address, 0x1000);
     return insn;
 }
 
 static void expect_general(struct pm_insn insn, uint64_t uses, uint64_t defs, uint64_t kills) {
-    assert_int_equal(insn.uses.general, uses);
-    assert_int_equal(insn.defs.general, defs);
-    assert_int_equal(insn.kills.general, kills);
+    assert_int_equal(insn.registers->uses.general, uses);
+    assert_int_equal(insn.registers->defs.general, defs);
+    assert_int_equal(insn.registers->kills.general, kills);
 }
 
 static void expect_vector(struct pm_insn insn, uint64_t uses, uint64_t defs, uint64_t kills) {
-    assert_int_equal(insn.uses.vector, uses);
-    assert_int_equal(insn.defs.vector, defs);
-    assert_int_equal(insn.kills.vector, kills);
+    assert_int_equal(insn.registers->uses.vector, uses);
+    assert_int_equal(insn.registers->defs.vector, defs);
+    assert_int_equal(insn.registers->kills.vector, kills);
 }
 
 static void partial_writes_do_not_kill(void **state) {
@@ -92,15 +93,15 @@ static void vectors_and_masks(void **state) {
     /* vaddpd (%rax),%zmm2,%zmm3{%k1}: merges */
     insn = DECODE("\x62\xf1\xed\x49\x58\x18");
     expect_vector(insn, V(2) | V(3), V(3), 0);
-    assert_int_equal(insn.uses.general, RAX | K(1) | MXCSR);
+    assert_int_equal(insn.registers->uses.general, RAX | K(1) | MXCSR);
     /* the same with {z}; and unmasked, where k0 is no use */
     expect_vector(DECODE("\x62\xf1\xed\xc9\x58\x18"), V(2), V(3), V(3));
-    assert_int_equal(DECODE("\x62\xf1\xed\x48\x58\x18").uses.general, RAX | MXCSR);
+    assert_int_equal(DECODE("\x62\xf1\xed\x48\x58\x18").registers->uses.general, RAX | MXCSR);
     /* kmovw %k0,%eax does use it */
     expect_general(DECODE("\xc5\xf8\x93\xc0"), K(0), RAX, RAX);
     /* vcmppd $1,%zmm1,%zmm2,%k1: all of k1 is written */
     insn = DECODE("\x62\xf1\xed\x48\xc2\xc9\x01");
-    assert_int_equal(insn.kills.general, K(1));
+    assert_int_equal(insn.registers->kills.general, K(1));
     expect_general(DECODE("\xd8\xc9"), X87, X87, 0); /* fmul */
 }
 
@@ -170,7 +171,7 @@ static void strings(void **state) {
     insn = DECODE("\xf2\xae"); /* repne scasb */
     assert_true(insn.memory[0].may_stop_early);
     assert_int_equal(insn.memory[0].size_bytes, 1);
-    assert_int_equal(insn.kills.general & FLAGS, 0);
+    assert_int_equal(insn.registers->kills.general & FLAGS, 0);
     assert_int_equal(DECODE("\xaa").memory[0].kind, PM_PROBE_PLAIN); /* stosb */
 }
 
@@ -237,23 +238,25 @@ static void control_flow(void **state) {
     assert_int_equal(DECODE("\xf3\xc3").control, PM_CONTROL_RETURN);
     assert_int_equal(DECODE("\x0f\x0b").control, PM_CONTROL_STOP);
     assert_int_equal(DECODE("\x0f\x05").control, PM_CONTROL_NONE); /* syscall */
-    assert_int_equal(DECODE("\x0f\x05").kills.general & FLAGS, 0);
+    assert_int_equal(DECODE("\x0f\x05").registers->kills.general & FLAGS, 0);
 }
 
 static void what_cannot_be_moved(void **state) {
     (void)state;
     static const char gs[] = "\x65\x48\x8b\x04\x25\x08\x00\x00\x00"; /* mov %gs:8,%rax */
+    struct pm_insn_parts parts;
     struct pm_insn insn = DECODE("\x65\x48\x8b\x04\x25\x08\x00\x00\x00");
     assert_true(insn.uses_unsupported);
+    assert_true(insn.uses_gs);
     assert_non_null(strstr(pm_isa_x86_64.why((const uint8_t *)gs, &insn), "%gs"));
     assert_true(DECODE("\xc7\xf8\x00\x00\x00\x00").uses_unsupported); /* xbegin */
     assert_true(DECODE("\x67\x8b\x08").uses_unsupported);             /* mov (%eax),%ecx */
     assert_false(DECODE("\x67\x8d\x08").uses_unsupported);            /* lea (%eax),%ecx */
     assert_true(DECODE("\xd7").uses_unsupported);                     /* xlat */
     uint8_t none[] = {0x06, 0x90}; /* no instruction in 64-bit mode */
-    assert_false(pm_isa_x86_64.decode(none, sizeof none, 0, &insn));
+    assert_false(pm_isa_x86_64.decode(none, sizeof none, 0, &insn, &parts));
     uint8_t cut[] = {0x48, 0x8b, 0x05, 0x08}; /* ends within the displacement */
-    assert_false(pm_isa_x86_64.decode(cut, sizeof cut, 0, &insn));
+    assert_false(pm_isa_x86_64.decode(cut, sizeof cut, 0, &insn, &parts));
 }
 
 int main(void) {

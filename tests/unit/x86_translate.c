@@ -16,7 +16,8 @@ static struct pm_op ops[8];
 
 static unsigned translate(const uint8_t *bytes, size_t n) {
     struct pm_insn insn;
-    assert_true(pm_isa_x86_64.decode(bytes, n, 0x1000, &insn));
+    struct pm_insn_parts parts;
+    assert_true(pm_isa_x86_64.decode(bytes, n, 0x1000, &insn, &parts));
     assert_int_equal(insn.length, n);
     unsigned n_ops = pm_isa_x86_64.translate(bytes, &insn, ops);
     assert_true(n_ops >= 1 && n_ops <= 4);
