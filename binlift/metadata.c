@@ -124,6 +124,7 @@ static void take_loop(struct reader *reader) {
     loop->trip_count = take_string(reader);
     loop->unroll = take_u32(reader);
     loop->flags = take_u32(reader);
+    loop->variable = take_string(reader);
     if (loop->unroll == 0)
         loop->unroll = 1;
 }
@@ -163,6 +164,16 @@ static void take_reference(struct reader *reader) {
             wrong(reader, "a stride is of an unknown kind");
     }
     *PM_PUSH(metadata, references) = reference;
+}
+
+static void take_may_alias(struct reader *reader) {
+    uint32_t first = take_u32(reader);
+    for (uint32_t n = take_u32(reader); n > 0 && !reader->problem; n--) {
+        uint32_t other = take_u32(reader);
+        struct pm_metadata_pair *pair = PM_PUSH(reader->metadata, pairs);
+        pair->low = first < other ? first : other;
+        pair->high = first < other ? other : first;
+    }
 }
 
 static void take_block(struct reader *reader) {
@@ -244,6 +255,9 @@ static void take_record(struct reader *reader) {
         *PM_PUSH(reader->metadata, no_returns) = address;
         break;
     }
+    case PM_RECORD_MAY_ALIAS:
+        take_may_alias(reader);
+        break;
     default:
         wrong(reader, "a record is of an unknown kind");
     }
@@ -269,6 +283,30 @@ static void take_record(struct reader *reader) {
 NUMBERED(loop)
 NUMBERED(object)
 NUMBERED(reference)
+
+static int compare_pairs(const void *left, const void *right) {
+    const struct pm_metadata_pair *a = left, *b = right;
+    if (a->low != b->low)
+        return a->low < b->low ? -1 : 1;
+    return a->high < b->high ? -1 : a->high > b->high;
+}
+
+enum pm_alias pm_metadata_may_alias(const struct pm_metadata *m,
+                                    const struct pm_contribution *contribution, uint32_t loop,
+                                    uint32_t a, uint32_t b) {
+    const struct pm_metadata_loop *known = pm_metadata_find_loop(m, contribution, loop);
+    const struct pm_metadata_reference *one = pm_metadata_find_reference(m, contribution, a);
+    const struct pm_metadata_reference *other = pm_metadata_find_reference(m, contribution, b);
+    if (!known || !(known->flags & PM_LOOP_ALIAS_KNOWN) || !one || !other || one == other ||
+        one->loop != loop || other->loop != loop ||
+        !((one->flags | other->flags) & PM_REFERENCE_STORE))
+        return PM_ALIAS_UNKNOWN;
+    struct pm_metadata_pair wanted = {.low = a < b ? a : b, .high = a < b ? b : a};
+    bool listed =
+        contribution->n_pairs > 0 && bsearch(&wanted, m->pairs + contribution->first_pair,
+                                             contribution->n_pairs, sizeof wanted, compare_pairs);
+    return listed ? PM_ALIAS_MAY : PM_ALIAS_INDEPENDENT;
+}
 
 static void sort(void *array, size_t n, size_t size, int (*compare)(const void *, const void *)) {
     if (n > 1)
@@ -296,6 +334,13 @@ static const char *check_numbers(const struct pm_metadata *m, const struct pm_co
             return "two references have the same number";
         if (reference->object && !pm_metadata_find_object(m, c, reference->object))
             return "a reference's object is not there";
+    }
+    for (uint32_t i = 0; i < c->n_pairs; i++) {
+        const struct pm_metadata_pair *pair = &m->pairs[c->first_pair + i];
+        const struct pm_metadata_reference *low = pm_metadata_find_reference(m, c, pair->low);
+        const struct pm_metadata_reference *high = pm_metadata_find_reference(m, c, pair->high);
+        if (!low || !high || low == high || low->loop != high->loop)
+            return "a pair is not of two references of one loop";
     }
     return NULL;
 }
@@ -328,7 +373,8 @@ static bool parse_contribution(struct reader *reader, size_t n_bytes, struct pm_
                                 .first_object = (uint32_t)m->n_objects,
                                 .first_reference = (uint32_t)m->n_references,
                                 .first_block = (uint32_t)m->n_blocks,
-                                .first_edge = (uint32_t)m->n_edges};
+                                .first_edge = (uint32_t)m->n_edges,
+                                .first_pair = (uint32_t)m->n_pairs};
     size_t payload = take_fixed(reader, 4);
     c.base = take_fixed(reader, 8);
     c.cold_base = take_fixed(reader, 8);
@@ -353,12 +399,14 @@ static bool parse_contribution(struct reader *reader, size_t n_bytes, struct pm_
     done->n_references = (uint32_t)m->n_references - done->first_reference;
     done->n_blocks = (uint32_t)m->n_blocks - done->first_block;
     done->n_edges = (uint32_t)m->n_edges - done->first_edge;
+    done->n_pairs = (uint32_t)m->n_pairs - done->first_pair;
     if (reader->problem)
         return damaged(reader, reader->record, err);
     sort(m->loops + done->first_loop, done->n_loops, sizeof *m->loops, compare_loop);
     sort(m->objects + done->first_object, done->n_objects, sizeof *m->objects, compare_object);
     sort(m->references + done->first_reference, done->n_references, sizeof *m->references,
          compare_reference);
+    sort(m->pairs + done->first_pair, done->n_pairs, sizeof *m->pairs, compare_pairs);
     reader->problem = check_numbers(m, done);
     return !reader->problem || damaged(reader, start, err);
 }
@@ -499,6 +547,7 @@ void pm_free_metadata(struct pm_metadata *metadata) {
     free(metadata->objects);
     free(metadata->levels);
     free(metadata->references);
+    free(metadata->pairs);
     free(metadata->blocks);
     free(metadata->edges);
     free(metadata->memory);

@@ -9,7 +9,7 @@
 
 struct pm_metadata_loop {
     uint32_t number, parent, depth, line, line_last, unroll, flags;
-    const char *file, *trip_count;
+    const char *file, *trip_count, *variable;
 };
 
 struct pm_metadata_object {
@@ -27,6 +27,10 @@ struct pm_metadata_reference {
     uint32_t number, loop, object, flags, size_bytes, line;
     const char *text, *file;
     uint32_t first_level, n_levels;
+};
+
+struct pm_metadata_pair { /* may touch the same bytes */
+    uint32_t low, high;   /* numbers of references, low < high */
 };
 
 struct pm_metadata_block {
@@ -62,6 +66,7 @@ struct pm_contribution {
     uint32_t first_reference, n_references;
     uint32_t first_block, n_blocks;
     uint32_t first_edge, n_edges;
+    uint32_t first_pair, n_pairs;
 };
 
 struct pm_metadata {
@@ -70,6 +75,7 @@ struct pm_metadata {
     PM_ARRAY(struct pm_metadata_object, objects);
     PM_ARRAY(struct pm_metadata_level, levels);
     PM_ARRAY(struct pm_metadata_reference, references);
+    PM_ARRAY(struct pm_metadata_pair, pairs); /* of each contribution, ascending */
     PM_ARRAY(struct pm_metadata_block, blocks);
     PM_ARRAY(struct pm_metadata_edge, edges);
     PM_ARRAY(struct pm_metadata_memory, memory); /* of used contributions, by address and order */
@@ -91,6 +97,17 @@ const struct pm_metadata_object *pm_metadata_find_object(const struct pm_metadat
 const struct pm_metadata_reference *
 pm_metadata_find_reference(const struct pm_metadata *metadata,
                            const struct pm_contribution *contribution, uint32_t number);
+
+/* What the compiler says of the references A and B, which are directly in LOOP, over all iterations
+   of one execution of it. */
+enum pm_alias {
+    PM_ALIAS_UNKNOWN,     /* nothing is said: no facts for this loop, two loads, or A is B */
+    PM_ALIAS_MAY,         /* it could not prove them apart */
+    PM_ALIAS_INDEPENDENT, /* they never touch the same bytes */
+};
+enum pm_alias pm_metadata_may_alias(const struct pm_metadata *metadata,
+                                    const struct pm_contribution *contribution, uint32_t loop,
+                                    uint32_t a, uint32_t b);
 
 /* Memory records of the instruction at ADDRESS: the first, and how many follow each other. */
 const struct pm_metadata_memory *pm_metadata_memory_at(const struct pm_metadata *metadata,

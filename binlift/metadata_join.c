@@ -104,6 +104,10 @@ static void describe_scope(struct pm_scope *scope, const struct pm_metadata_loop
     if (loop->flags & PM_LOOP_REMAINDER)
         scope->flags |= PM_SCOPE_REMAINDER;
     scope->unroll = loop->unroll;
+    if (loop->variable) {
+        free(scope->name);
+        scope->name = pm_strdup(loop->variable);
+    }
     if (loop->trip_count) {
         free(scope->trip_count);
         scope->trip_count = pm_strdup(loop->trip_count);

@@ -29,7 +29,7 @@
 
 #define PM_SECTION_NAME ".pmodel"
 #define PM_SECTION_MAGIC 0x4c444d50u /* "PMDL" */
-#define PM_SECTION_VERSION 1
+#define PM_SECTION_VERSION 2
 #define PM_SECTION_HEADER_BYTES 28
 
 enum pm_section_flags {
@@ -44,7 +44,8 @@ enum pm_record_kind {
     /* u loop, u parent loop, u depth (1 = outermost), str file, u line of the loop,
        u last line of a statement in it (0 unknown), str trip count (latch executions before
        vectorising and unrolling, in the program's variables: "n - 1"; "…" stands for what has no
-       name; string 0 unknown), u unroll factor (1 = not unrolled), u enum pm_loop_flags. */
+       name; string 0 unknown), u unroll factor (1 = not unrolled), u enum pm_loop_flags, str
+       induction variable. */
     PM_RECORD_LOOP = 3,
     /* u object, str name (source name; "?" if it has none), str type as the language writes it,
        u enum pm_object_kind. */
@@ -68,13 +69,20 @@ enum pm_record_kind {
     PM_RECORD_JUMP_TABLE = 9,
     /* at: the call here does not return. */
     PM_RECORD_NORETURN = 10,
+    /* u reference, u n, n times u reference: the first and each of the others are directly in the
+       same loop, at least one of the two is a store, and the compiler cannot prove them apart.  A
+       pair stands once.  Two references of a loop with PM_LOOP_ALIAS_KNOWN, at least one a store,
+       that are not listed never touch the same bytes while the loop is executed once, over all its
+       iterations.  Of a reference and itself, and of two loads, nothing is said. */
+    PM_RECORD_MAY_ALIAS = 11,
 };
 
 enum pm_loop_flags {
     PM_LOOP_IRREDUCIBLE = 1,
-    PM_LOOP_VECTORIZED = 2, /* body made by the vectoriser */
-    PM_LOOP_REMAINDER = 4,  /* prologue or epilogue of a vectorised loop */
-    PM_LOOP_LATE = 8,       /* found on the final CFG only, tied to no source loop */
+    PM_LOOP_VECTORIZED = 2,   /* body made by the vectoriser */
+    PM_LOOP_REMAINDER = 4,    /* prologue or epilogue of a vectorised loop */
+    PM_LOOP_LATE = 8,         /* found on the final CFG only, tied to no source loop */
+    PM_LOOP_ALIAS_KNOWN = 16, /* pairs of its references that are not listed are independent */
 };
 
 enum pm_object_kind {

@@ -32,6 +32,7 @@
 #include "tree-pretty-print.h"
 #include "cfgloop.h"
 #include "cfghooks.h"
+#include "tree-cfg.h"
 #include "tree-chrec.h"
 #include "tree-scalar-evolution.h"
 #include "tree-ssa-loop.h"

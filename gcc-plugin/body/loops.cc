@@ -160,6 +160,89 @@ static std::string trip_count_of(class loop *loop) {
     return text.empty() ? std::to_string((long long)value) : text;
 }
 
+/* ---- induction variable ---- */
+
+static std::string user_name(tree name) {
+    return pm_has_user_name(name) ? IDENTIFIER_POINTER(DECL_NAME(SSA_NAME_VAR(name))) : "";
+}
+
+/* Of an addition or subtraction, or a conversion, the operand that a counter would be; else NULL.
+ */
+static tree counted_operand(gimple *definition) {
+    if (!is_gimple_assign(definition))
+        return NULL_TREE;
+    enum tree_code code = gimple_assign_rhs_code(definition);
+    bool constant_step =
+        gimple_num_ops(definition) > 2 && is_gimple_min_invariant(gimple_assign_rhs2(definition));
+    bool passes =
+        CONVERT_EXPR_CODE_P(code) || code == SSA_NAME ||
+        (constant_step && (code == PLUS_EXPR || code == POINTER_PLUS_EXPR || code == MINUS_EXPR));
+    tree operand = passes ? gimple_assign_rhs1(definition) : NULL_TREE;
+    return operand && TREE_CODE(operand) == SSA_NAME ? operand : NULL_TREE;
+}
+
+/* The join in LOOP's header that VALUE is but a constant away from; NULL. */
+static gphi *counter_behind(class loop *loop, tree value) {
+    const int max_steps = 8;
+    for (int i = 0; i < max_steps && value && TREE_CODE(value) == SSA_NAME; i++) {
+        gimple *definition = SSA_NAME_DEF_STMT(value);
+        if (!gimple_bb(definition) || !flow_bb_inside_loop_p(loop, gimple_bb(definition)))
+            return NULL;
+        gphi *phi = dyn_cast<gphi *>(definition);
+        if (phi)
+            return gimple_bb(phi) == loop->header ? phi : NULL;
+        value = counted_operand(definition);
+    }
+    return NULL;
+}
+
+/* Whether the join adds a constant to itself in every iteration. */
+static bool is_counter(class loop *loop, gphi *phi) {
+    bool counts = false;
+    for (unsigned i = 0; i < gimple_phi_num_args(phi); i++) {
+        if (!flow_bb_inside_loop_p(loop, gimple_phi_arg_edge(phi, i)->src))
+            continue;
+        tree next = gimple_phi_arg_def(phi, i);
+        if (next == gimple_phi_result(phi) || counter_behind(loop, next) != phi)
+            return false;
+        counts = true;
+    }
+    return counts;
+}
+
+/* The variable that an exit test compares; else the only one of the program's that counts (Fortran
+   counts trips in a variable of the compiler's). "" if there is none. */
+static std::string variable_of(class loop *loop) {
+    basic_block *blocks = get_loop_body(loop);
+    std::string tested;
+    for (unsigned i = 0; i < loop->num_nodes && tested.empty(); i++) {
+        gimple *last = last_stmt(blocks[i]);
+        gcond *test = last ? dyn_cast<gcond *>(last) : NULL;
+        edge taken, other;
+        if (!test || blocks[i]->loop_father != loop)
+            continue;
+        extract_true_false_edges_from_block(blocks[i], &taken, &other);
+        if (flow_bb_inside_loop_p(loop, taken->dest) && flow_bb_inside_loop_p(loop, other->dest))
+            continue;
+        for (tree side : {gimple_cond_lhs(test), gimple_cond_rhs(test)}) {
+            gphi *phi = counter_behind(loop, side);
+            if (phi && is_counter(loop, phi) && tested.empty())
+                tested = user_name(gimple_phi_result(phi));
+        }
+    }
+    free(blocks);
+    if (!tested.empty())
+        return tested;
+    std::set<std::string> counted;
+    for (gphi_iterator psi = gsi_start_phis(loop->header); !gsi_end_p(psi); gsi_next(&psi)) {
+        tree result = gimple_phi_result(psi.phi());
+        std::string name = user_name(result);
+        if (INTEGRAL_TYPE_P(TREE_TYPE(result)) && !name.empty() && is_counter(loop, psi.phi()))
+            counted.insert(name);
+    }
+    return counted.size() == 1 ? *counted.begin() : "";
+}
+
 void pm_record_source_loops(enum pm_phase phase) {
     auto &source_loops = pm_state()->source_loops;
     if (!loops_for_fn(cfun))
@@ -183,6 +266,8 @@ void pm_record_source_loops(enum pm_phase phase) {
             find_lines(loop, &record);
         if (count && record.trip_count.empty())
             record.trip_count = trip_count_of(loop);
+        if (record.variable.empty())
+            record.variable = variable_of(loop);
         source_loops[number] = record;
     }
 }

@@ -102,7 +102,8 @@ static void write_loops(record_writer *writer) {
         struct pm_source_loop source;
         if (found != s->source_loops.end())
             source = found->second;
-        unsigned file = writer->string(source.file), count = writer->string(source.trip_count);
+        unsigned file = writer->string(source.file), count = writer->string(source.trip_count),
+                 variable = writer->string(source.variable);
         writer->byte(PM_RECORD_LOOP);
         writer->number(i);
         writer->number(loop.parent);
@@ -113,6 +114,7 @@ static void write_loops(record_writer *writer) {
         writer->number(count);
         writer->number(source.unroll);
         writer->number(loop.flags | source.flags);
+        writer->number(variable);
     }
 }
 

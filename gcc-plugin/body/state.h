@@ -55,7 +55,7 @@ struct pm_reference {
 
 struct pm_source_loop {
     int number, parent, depth;
-    std::string file, trip_count;
+    std::string file, trip_count, variable;
     int line = 0, last_line = 0;
     unsigned unroll = 1; /* by the RTL unroller */
     unsigned flags = 0;  /* enum pm_loop_flags */

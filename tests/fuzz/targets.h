@@ -115,6 +115,14 @@ static void fuzz_section(const uint8_t *data, size_t size) {
             pm_metadata_find_loop(metadata, contribution, 1);
             pm_metadata_find_object(metadata, contribution, 1);
             pm_metadata_find_reference(metadata, contribution, 1);
+            for (uint32_t j = 0; j < contribution->n_pairs; j++) {
+                const struct pm_metadata_pair *pair =
+                    &metadata->pairs[contribution->first_pair + j];
+                uint32_t loop = pm_metadata_find_reference(metadata, contribution, pair->low)->loop;
+                fuzz_demand(pm_metadata_may_alias(metadata, contribution, loop, pair->high,
+                                                  pair->low) != PM_ALIAS_INDEPENDENT,
+                            "a listed pair is taken for independent");
+            }
         }
     } else {
         fuzz_demand(err.text[0], "a section was refused without a sentence");

@@ -88,7 +88,8 @@ static void dump_loop(void) {
     printf("-%lu", u());
     printf(" trips [%s]", str());
     printf(" unroll %lu", u());
-    printf(" flags %lu\n", u());
+    printf(" flags %lu", u());
+    printf(" variable %s\n", str());
 }
 
 static void dump_object(void) {
@@ -164,6 +165,12 @@ static void dump_record(void) {
         break;
     case PM_RECORD_JUMP_TABLE:
         dump_jump_table();
+        break;
+    case PM_RECORD_MAY_ALIAS:
+        printf("alias %lu with", u());
+        for (uint64_t n = u(); n > 0; n--)
+            printf(" %lu", u());
+        putchar('\n');
         break;
     case PM_RECORD_NORETURN:
         printf("noreturn %lx\n", place());

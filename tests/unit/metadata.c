@@ -75,9 +75,10 @@ static struct writer make_payload(void) {
     put_string(&w, "n * 8");          /* 8 */
     put_string(&w, "");               /* 9 */
     put_string(&w, "?");              /* 10 */
+    put_string(&w, "i");              /* 11 */
     PUT(&w, PM_RECORD_PRODUCER, 1, 2);
-    PUT(&w, PM_RECORD_LOOP, 1, 0, 1, 3, 30, 35, 9, 1, 0);
-    PUT(&w, PM_RECORD_LOOP, 2, 1, 2, 3, 31, 33, 4, 4, PM_LOOP_VECTORIZED);
+    PUT(&w, PM_RECORD_LOOP, 1, 0, 1, 3, 30, 35, 9, 1, PM_LOOP_ALIAS_KNOWN, 0);
+    PUT(&w, PM_RECORD_LOOP, 2, 1, 2, 3, 31, 33, 4, 4, PM_LOOP_VECTORIZED | PM_LOOP_ALIAS_KNOWN, 11);
     PUT(&w, PM_RECORD_OBJECT, 1, 5, 6, PM_OBJECT_PARAMETER);
     PUT(&w, PM_RECORD_OBJECT, 2, 10, 0, PM_OBJECT_UNKNOWN);
     PUT(&w, PM_RECORD_REFERENCE, 1, 2, 1, PM_REFERENCE_STORE, 8, 7, 3, 32, 2);
@@ -86,6 +87,11 @@ static struct writer make_payload(void) {
     PUT(&w, 1, PM_STRIDE_SYMBOLIC, 8);
     PUT(&w, PM_RECORD_REFERENCE, 2, 2, 2, PM_REFERENCE_GATHER, 8, 0, 0, 0, 1);
     PUT(&w, 2, PM_STRIDE_INDIRECT);
+    for (uint64_t load = 3; load <= 4; load++) {
+        PUT(&w, PM_RECORD_REFERENCE, load, 2, 1, 0, 8, 7, 3, 32, 1);
+        PUT(&w, 2, PM_STRIDE_UNKNOWN);
+    }
+    PUT(&w, PM_RECORD_MAY_ALIAS, 3, 1, 1);
     PUT(&w, PM_RECORD_BLOCK, 0, 0x10, 3, 2);
     PUT(&w, PM_RECORD_EDGE, 3, 3, 0);
     PUT(&w, PM_RECORD_MEMORY, 0, 0x18, 2, PM_OPERAND_SOURCE, PM_ACCESS_LOAD, 2);
@@ -136,7 +142,9 @@ static void test_every_record_is_read(void **state) {
     assert_int_equal(loop->line, 31);
     assert_int_equal(loop->unroll, 4);
     assert_string_equal(loop->trip_count, "n - 2");
+    assert_string_equal(loop->variable, "i");
     assert_null(pm_metadata_find_loop(m, c, 1)->trip_count);
+    assert_null(pm_metadata_find_loop(m, c, 1)->variable);
     assert_null(pm_metadata_find_loop(m, c, 3));
     const struct pm_metadata_reference *reference = pm_metadata_find_reference(m, c, 1);
     assert_int_equal(reference->n_levels, 2);
@@ -155,6 +163,26 @@ static void test_every_record_is_read(void **state) {
     assert_int_equal(memory[1].operand_class, PM_OPERAND_SPILL);
     pm_metadata_memory_at(m, 0x1019, &n);
     assert_int_equal(n, 0);
+    pm_free_metadata(m);
+    free(copy);
+    free(w.bytes);
+}
+
+static void test_pairs_of_references_are_told_apart(void **state) {
+    (void)state;
+    struct writer w = make_section();
+    uint8_t *copy;
+    struct pm_metadata *m = parse(w.bytes, w.n_bytes, NULL, &copy);
+    const struct pm_contribution *c = &m->contributions[0];
+    assert_int_equal(pm_metadata_may_alias(m, c, 2, 1, 3), PM_ALIAS_MAY);
+    assert_int_equal(pm_metadata_may_alias(m, c, 2, 3, 1), PM_ALIAS_MAY);
+    assert_int_equal(pm_metadata_may_alias(m, c, 2, 1, 4), PM_ALIAS_INDEPENDENT);
+    assert_int_equal(pm_metadata_may_alias(m, c, 2, 3, 4), PM_ALIAS_UNKNOWN); /* two loads */
+    assert_int_equal(pm_metadata_may_alias(m, c, 2, 1, 1), PM_ALIAS_UNKNOWN);
+    assert_int_equal(pm_metadata_may_alias(m, c, 1, 1, 4), PM_ALIAS_UNKNOWN); /* other loop */
+    assert_int_equal(pm_metadata_may_alias(m, c, 2, 1, 9), PM_ALIAS_UNKNOWN);
+    m->loops[c->first_loop + 1].flags &= ~(uint32_t)PM_LOOP_ALIAS_KNOWN;
+    assert_int_equal(pm_metadata_may_alias(m, c, 2, 1, 4), PM_ALIAS_UNKNOWN);
     pm_free_metadata(m);
     free(copy);
     free(w.bytes);
@@ -219,7 +247,8 @@ static void test_nonsense_is_named(void **state) {
         {"operand is of an unknown kind", {PM_RECORD_MEMORY, 0, 1, 0, 0, 0, 0}, 7},
         {"operand is of an unknown kind", {PM_RECORD_MEMORY, 0, 1, 0, 99, 1, 0}, 7},
         {"object is not there", {PM_RECORD_REFERENCE, 1, 0, 5, 0, 0, 0, 0, 0, 0}, 10},
-        {"parent is not there", {PM_RECORD_LOOP, 1, 9, 1, 0, 0, 0, 0, 1, 0}, 10},
+        {"parent is not there", {PM_RECORD_LOOP, 1, 9, 1, 0, 0, 0, 0, 1, 0, 0}, 11},
+        {"not of two references", {PM_RECORD_MAY_ALIAS, 1, 1, 2}, 4},
         {"objects have the same number", {PM_RECORD_OBJECT, 1, 0, 0, 0, PM_RECORD_OBJECT, 1}, 12},
         {"stride is of an unknown kind",
          {PM_RECORD_REFERENCE, 1, 0, 0, 0, 0, 0, 0, 0, 1, 1, 9},
@@ -267,6 +296,7 @@ static void test_damage_never_crashes(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_record_is_read),
+        cmocka_unit_test(test_pairs_of_references_are_told_apart),
         cmocka_unit_test(test_the_cfg_gets_its_answers),
         cmocka_unit_test(test_other_versions_say_rebuild),
         cmocka_unit_test(test_nonsense_is_named),
