@@ -54,7 +54,6 @@ struct pm_rewrite *pm_x86_rewrite_new(struct pm_lifted *lifted, bool memory_reco
     rewrite->entries = pm_alloc(structure->n_blocks, sizeof *rewrite->entries);
     rewrite->sets_tag = pm_alloc(structure->n_blocks, sizeof *rewrite->sets_tag);
     rewrite->clears_tag = pm_alloc(structure->n_blocks, sizeof *rewrite->clears_tag);
-    rewrite->live = pm_alloc(lifted->n_insns, sizeof *rewrite->live);
     rewrite->call_forms = pm_alloc(lifted->n_insns, sizeof *rewrite->call_forms);
     rewrite->places = find_places(lifted);
     return rewrite;
@@ -82,7 +81,7 @@ bool pm_x86_rewrite(struct pm_rewrite *rewrite, uint64_t address, uint8_t **code
     const struct pm_image *original = &rewrite->lifted->image;
     pm_code_new_labels(&rewrite->code, (uint32_t)rewrite->lifted->n_insns);
     pm_x86_find_owned(rewrite);
-    pm_x86_find_liveness(rewrite);
+    rewrite->live = pm_find_liveness(rewrite->lifted, rewrite->rewritten, NULL);
     pm_x86_plan_landing_sites(rewrite);
     pm_x86_plan_arrivals(rewrite);
     pm_x86_emit_routines(rewrite);

@@ -4,20 +4,13 @@
 #define PM_X86_REWRITE_H
 
 #include "binlift/lifted.h"
+#include "binlift/liveness.h"
 #include "binlift/x86/code.h"
 #include "core/probe_abi.h"
 
-/* Sets of the 16 general registers (bits 0–15) and six flags (bits 16–21). */
-typedef uint32_t pm_live_set;
-#define PM_LIVE_REGISTERS 0xffffu
-#define PM_LIVE_FLAGS (0x3fu << 16)
+/* In sets of live registers and flags (liveness.h): what there is of both on x86-64. */
+#define PM_LIVE_REGISTERS UINT64_C(0xffff)
 #define PM_LIVE_ALL (PM_LIVE_REGISTERS | PM_LIVE_FLAGS)
-#define PM_LIVE_BIT(reg) (1u << (reg))
-
-static inline pm_live_set pm_live_from(struct pm_register_set set) {
-    return (pm_live_set)(set.general & PM_LIVE_REGISTERS) |
-           (pm_live_set)((set.general & PM_FLAGS_MASK) >> 16);
-}
 
 /* How the rewriter uses the spill slots of the control block. */
 enum {
@@ -88,7 +81,6 @@ void pm_x86_rewrite_free(struct pm_rewrite *rewrite);
 
 /* ---- the passes, in order ------------------------------------------------------------------- */
 void pm_x86_find_owned(struct pm_rewrite *rewrite);         /* owned.c */
-void pm_x86_find_liveness(struct pm_rewrite *rewrite);      /* liveness.c */
 void pm_x86_plan_landing_sites(struct pm_rewrite *rewrite); /* landing_sites.c */
 void pm_x86_plan_arrivals(struct pm_rewrite *rewrite);      /* arrivals.c */
 void pm_x86_emit_routines(struct pm_rewrite *rewrite);      /* emit.c */

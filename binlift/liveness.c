@@ -3,23 +3,24 @@
    known not to touch.  So a direct call passes on whatever is live after it, and a routine's
    returns make live whatever any of its callers needs.
 
-   In doubt, live: everything where control goes to code of this file that is not rewritten or by an
+   In doubt, live: everything where control goes to code of this file that is not followed or by an
    indirect jump that is not resolved; callee-saved registers at every call and return, because the
    unwinder hands them to callers.  Calls through the PLT and through pointers follow the ABI.
 
-   Needs the CFG and the choice of routines that are rewritten.  Fills pm_rewrite.live. */
-#include "binlift/x86/rewrite.h"
+   Needs the CFG, instructions and jump tables.  Reads nothing of the ISA but its register sets. */
+#include "binlift/liveness.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* Instead of an instruction: where control goes when it is not to rewritten code. */
+/* Instead of an instruction: where control goes when it is not to code that is followed. */
 enum { TO_UNKNOWN = PM_NONE, TO_ABI = PM_NONE - 1 };
 
 struct liveness {
-    struct pm_rewrite *rewrite;
     const struct pm_lifted *lifted;
-    pm_live_set arguments, results, saved;
+    const bool *followed; /* per routine */
+    pm_live_set *live;    /* per instruction: the result */
+    pm_live_set arguments, results, saved, all;
     pm_live_set *at_return; /* per routine: live after it returns */
     uint32_t *routine_of;   /* per instruction */
     uint32_t *targets;      /* per instruction: where its direct control flow goes */
@@ -44,6 +45,10 @@ static uint32_t resolve(const struct liveness *l, uint64_t address) {
     return follows_abi(l, address) ? TO_ABI : TO_UNKNOWN;
 }
 
+static bool is_call(uint8_t control) {
+    return control == PM_CONTROL_CALL || control == PM_CONTROL_CALL_INDIRECT;
+}
+
 static bool is_insn(uint32_t target) { return target < TO_ABI; }
 
 static void find_routines(struct liveness *l) {
@@ -53,7 +58,7 @@ static void find_routines(struct liveness *l) {
     for (uint32_t r = 0; r < lifted->structure->n_routines; r++) {
         const struct pm_routine_code *code = &lifted->routine_codes[r];
         for (uint32_t k = code->first_insn; k < code->first_insn + code->n_insns; k++)
-            l->routine_of[k] = l->rewrite->rewritten[r] ? r : PM_NONE;
+            l->routine_of[k] = l->followed[r] ? r : PM_NONE;
     }
 }
 
@@ -127,10 +132,10 @@ static pm_live_set live_at(struct liveness *l, uint32_t target, uint32_t from) {
     if (target == TO_ABI)
         return l->arguments | l->saved | l->at_return[from];
     if (target == TO_UNKNOWN)
-        return PM_LIVE_ALL;
+        return l->all;
     if (l->routine_of[target] != from)
         add_at_return(l, l->routine_of[target], l->at_return[from]);
-    return l->rewrite->live[target];
+    return l->live[target];
 }
 
 static pm_live_set live_at_table(const struct liveness *l, uint32_t block) {
@@ -140,9 +145,8 @@ static pm_live_set live_at_table(const struct liveness *l, uint32_t block) {
     for (uint32_t e = routine->first_edge; e < routine->first_edge + routine->n_edges; e++) {
         const struct pm_edge *edge = &structure->edges[e];
         if (edge->from == block)
-            live |= edge->to == PM_NONE
-                        ? PM_LIVE_ALL
-                        : l->rewrite->live[l->lifted->block_codes[edge->to].first_insn];
+            live |=
+                edge->to == PM_NONE ? l->all : l->live[l->lifted->block_codes[edge->to].first_insn];
     }
     return live;
 }
@@ -156,7 +160,7 @@ static pm_live_set live_after(struct liveness *l, uint32_t k, uint32_t r) {
     case PM_CONTROL_BRANCH_LOOP:
         return live_at(l, l->targets[k], r) | live_at(l, l->nexts[k], r);
     case PM_CONTROL_JUMP_INDIRECT:
-        return l->tables[k] ? live_at_table(l, l->tables[k] - 1) : PM_LIVE_ALL;
+        return l->tables[k] ? live_at_table(l, l->tables[k] - 1) : l->all;
     case PM_CONTROL_RETURN:
         return l->at_return[r] | l->results | l->saved;
     case PM_CONTROL_STOP:
@@ -171,18 +175,18 @@ static pm_live_set live_before_call(struct liveness *l, uint32_t k, pm_live_set 
     pm_live_set uses = pm_live_from(insn->registers->uses) | l->saved;
     if (insn->control == PM_CONTROL_CALL && is_insn(l->targets[k])) {
         add_at_return(l, l->routine_of[l->targets[k]], after);
-        return after | uses | l->rewrite->live[l->targets[k]];
+        return after | uses | l->live[l->targets[k]];
     }
     if (insn->control == PM_CONTROL_CALL && l->targets[k] == TO_UNKNOWN)
-        return PM_LIVE_ALL;
+        return l->all;
     return uses | l->arguments | (after & l->saved);
 }
 
 static pm_live_set live_before(struct liveness *l, uint32_t k, uint32_t r) {
     const struct pm_insn *insn = &l->lifted->insns[k];
     pm_live_set after = live_after(l, k, r);
-    pm_live_set stack_pointer = PM_LIVE_BIT(4);
-    if (pm_is_call(insn->control))
+    pm_live_set stack_pointer = PM_LIVE_BIT(l->lifted->isa->stack_pointer);
+    if (is_call(insn->control))
         return live_before_call(l, k, after) | stack_pointer;
     return (after & ~pm_live_from(insn->registers->kills)) | pm_live_from(insn->registers->uses) |
            stack_pointer;
@@ -195,9 +199,9 @@ static void sweep_routine(struct liveness *l, uint32_t r) {
     bool changed_entry = false;
     for (uint32_t k = code->first_insn + code->n_insns; k-- > code->first_insn;) {
         pm_live_set live = live_before(l, k, r);
-        if (live == l->rewrite->live[k])
+        if (live == l->live[k])
             continue;
-        l->rewrite->live[k] = live;
+        l->live[k] = live;
         changed_entry |= l->entered[k];
         l->dirty[r] = true;
     }
@@ -218,16 +222,31 @@ static bool sweep_dirty(struct liveness *l) {
     return swept;
 }
 
-void pm_x86_find_liveness(struct pm_rewrite *rewrite) {
-    const struct pm_lifted *lifted = rewrite->lifted;
+/* Per basic block what is live where it ends; nothing in routines that are not followed. */
+static pm_live_set *find_ends(struct liveness *l) {
+    const struct pm_lifted *lifted = l->lifted;
+    pm_live_set *ends = pm_alloc(lifted->n_block_codes, sizeof *ends);
+    for (uint32_t b = 0; b < lifted->n_block_codes; b++) {
+        const struct pm_block_code *code = &lifted->block_codes[b];
+        uint32_t r = lifted->structure->blocks[b].routine;
+        if (code->n_insns && l->followed[r])
+            ends[b] = live_after(l, code->first_insn + code->n_insns - 1, r);
+    }
+    return ends;
+}
+
+pm_live_set *pm_find_liveness(const struct pm_lifted *lifted, const bool *followed,
+                              pm_live_set **at_ends) {
     const struct pm_isa *isa = lifted->isa;
     uint32_t n_routines = (uint32_t)lifted->structure->n_routines;
     struct liveness l = {
-        .rewrite = rewrite,
         .lifted = lifted,
+        .followed = followed,
+        .live = pm_alloc(lifted->n_insns, sizeof *l.live),
         .arguments = pm_live_from(isa->argument_registers),
         .results = pm_live_from(isa->result_registers),
         .saved = pm_live_from(isa->callee_saved),
+        .all = pm_live_from(isa->all_registers),
         .at_return = pm_alloc(n_routines, sizeof *l.at_return),
         .routine_of = pm_alloc(lifted->n_insns, sizeof *l.routine_of),
         .targets = pm_alloc(lifted->n_insns, sizeof *l.targets),
@@ -241,9 +260,11 @@ void pm_x86_find_liveness(struct pm_rewrite *rewrite) {
     find_targets(&l);
     find_tables(&l);
     find_dependents(&l);
-    memcpy(l.dirty, rewrite->rewritten, n_routines * sizeof *l.dirty);
+    memcpy(l.dirty, followed, n_routines * sizeof *l.dirty);
     while (sweep_dirty(&l)) {
     }
+    if (at_ends)
+        *at_ends = find_ends(&l);
     free(l.at_return);
     free(l.routine_of);
     free(l.targets);
@@ -253,4 +274,5 @@ void pm_x86_find_liveness(struct pm_rewrite *rewrite) {
     free(l.first_dependent);
     free(l.dependents);
     free(l.dirty);
+    return l.live;
 }
