@@ -1,11 +1,12 @@
 /* Jump tables: the targets of indirect jumps of `switch`.  Needs instructions, relocations and
    metadata.
 
-   The compiler's word comes first; else the ISA finds the table's form by slicing backwards from
-   the jump.  Entries are read while they are starts of instructions of the routine or of its cold
-   part, up to the next table, and to the bounds check where there is one.  Entries between the
-   bound and that end are no edges, but landings: a bound that was wrong must not lose control.
-   Where an entry below the bound cannot be one, the table is unknown: its entries are landings. */
+   The compiler's word comes first, also for computed gotos; else the ISA finds the table's form by
+   slicing backwards from the jump.  Entries are read while they are starts of instructions of the
+   routine or of its cold part, up to the next table, and to the bounds check where there is one.
+   Entries between the bound and that end are no edges, but landings: a bound that was wrong must
+   not lose control. Where an entry below the bound cannot be one, the table is unknown: its entries
+   are landings. */
 #include "binlift/lifted.h"
 
 #include <stdlib.h>
@@ -118,6 +119,25 @@ static void add_table(struct pm_lifted *lifted, const struct found_table *table,
 
 /* ---- all jumps ------------------------------------------------------------------------------ */
 
+/* A computed goto, whose targets the compiler's CFG has. */
+static bool add_compilers_labels(struct pm_lifted *lifted, uint32_t insn, uint32_t routine) {
+    struct pm_addresses targets = {0};
+    size_t first = lifted->n_table_targets;
+    bool leaves = false;
+    bool known = pm_metadata_jump(lifted, insn, &targets, &leaves) && !leaves;
+    for (size_t i = 0; i < targets.n_addresses; i++)
+        known = known && pm_insn_at(lifted, targets.addresses[i]) != PM_NONE;
+    for (size_t i = 0; known && i < targets.n_addresses; i++) {
+        *PM_PUSH(lifted, table_targets) = targets.addresses[i];
+        mark_target(lifted, routine, targets.addresses[i]);
+    }
+    if (known && targets.n_addresses)
+        *PM_PUSH(lifted, tables) =
+            (struct pm_jump_table){insn, 0, (uint32_t)first, (uint32_t)targets.n_addresses};
+    free(targets.addresses);
+    return known && targets.n_addresses;
+}
+
 static bool add_compilers_table(struct pm_lifted *lifted, uint32_t insn, uint32_t routine,
                                 uint64_t table) {
     const uint64_t *targets;
@@ -147,7 +167,8 @@ static void find_forms(struct pm_lifted *lifted, struct found_tables *found) {
                 lifted->insns, k, code->first_insn, &lifted->image, read_memory, &is_found);
             if (!is_found || !is_data(lifted, form.table))
                 form = (struct pm_table_form){0};
-            if (!add_compilers_table(lifted, k, (uint32_t)i, form.table) && form.table)
+            if (!add_compilers_table(lifted, k, (uint32_t)i, form.table) &&
+                !add_compilers_labels(lifted, k, (uint32_t)i) && form.table)
                 *PM_PUSH(found, items) = (struct found_table){form, k, (uint32_t)i};
         }
     }

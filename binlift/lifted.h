@@ -155,6 +155,14 @@ bool pm_metadata_no_return(const struct pm_lifted *lifted, uint64_t address);
 bool pm_metadata_table(const struct pm_lifted *lifted, uint64_t address, const uint64_t **targets,
                        size_t *n);
 
+/* In metadata_cfg.c: does control go on behind the call K? */
+enum pm_metadata_flow { PM_FLOW_NOT_KNOWN, PM_FLOW_GOES_ON, PM_FLOW_STOPS };
+enum pm_metadata_flow pm_metadata_flow(const struct pm_lifted *lifted, uint32_t k);
+/* Where the indirect jump K goes by the compiler's CFG: *TARGETS are appended to; *LEAVES: out of
+   the routine.  False: not known. */
+bool pm_metadata_jump(const struct pm_lifted *lifted, uint32_t k, struct pm_addresses *targets,
+                      bool *leaves);
+
 /* ---- passes that are more than one file needs --------------------------------------------------
    Each in the file named after it, in the order of lift.c.  Those that can refuse the whole file
    return false. */

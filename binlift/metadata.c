@@ -470,6 +470,7 @@ void pm_metadata_index(struct pm_metadata *m) {
     sort(m->memory, m->n_memory, sizeof *m->memory, compare_memory);
     sort(m->tables, m->n_tables, sizeof *m->tables, compare_tables);
     sort(m->no_returns, m->n_no_returns, sizeof *m->no_returns, compare_u64);
+    pm_metadata_index_places(m);
 }
 
 const struct pm_metadata_memory *pm_metadata_memory_at(const struct pm_metadata *m,
@@ -550,6 +551,7 @@ void pm_free_metadata(struct pm_metadata *metadata) {
     free(metadata->pairs);
     free(metadata->blocks);
     free(metadata->edges);
+    free(metadata->places);
     free(metadata->memory);
     free(metadata->tables);
     free(metadata->table_targets);

@@ -69,6 +69,12 @@ struct pm_contribution {
     uint32_t first_pair, n_pairs;
 };
 
+/* Where a basic block of a used contribution starts. */
+struct pm_metadata_place {
+    uint64_t address;
+    uint32_t contribution, block; /* indices */
+};
+
 struct pm_metadata {
     PM_ARRAY(struct pm_contribution, contributions);
     PM_ARRAY(struct pm_metadata_loop, loops);
@@ -82,6 +88,8 @@ struct pm_metadata {
     PM_ARRAY(struct pm_metadata_table, tables);  /* by address */
     PM_ARRAY(uint64_t, table_targets);
     PM_ARRAY(uint64_t, no_returns); /* ascending */
+
+    PM_ARRAY(struct pm_metadata_place, places); /* by address, then in the layout's order */
 
     /* filled by pm_join_metadata */
     uint32_t *scope_loop; /* scope → index in `loops`, PM_NONE */
@@ -118,5 +126,6 @@ bool pm_metadata_parse(struct pm_metadata *metadata, const char *path, const uin
                        size_t n_bytes, struct pm_error *err);
 /* Sorts what was parsed, and leaves out duplicates.  Once, after the last pm_metadata_parse. */
 void pm_metadata_index(struct pm_metadata *metadata);
+void pm_metadata_index_places(struct pm_metadata *metadata); /* metadata_cfg.c: a part of it */
 
 #endif

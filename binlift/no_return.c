@@ -130,6 +130,7 @@ struct analysis {
     struct pm_lifted *lifted;
     uint32_t *callee;          /* routine that instruction k calls or jumps to; PM_NONE */
     uint8_t *habits;           /* of the name that instruction k calls, enum habit */
+    uint8_t *flows;            /* enum pm_metadata_flow behind instruction k, a call */
     uint8_t *of_routine;       /* enum habit */
     PM_ARRAY(uint32_t, calls); /* instructions of which anything is known, in order */
     uint32_t *first_call;      /* of each routine, and one more */
@@ -162,12 +163,15 @@ static void find_callee(struct analysis *analysis, uint32_t k, uint32_t of) {
 /* What is known of the call or jump K now. */
 static enum habit habit_of_call(const struct analysis *analysis, uint32_t k) {
     const struct pm_lifted *lifted = analysis->lifted;
-    if (pm_metadata_no_return(lifted, lifted->insns[k].address))
+    const struct pm_insn *insn = &lifted->insns[k];
+    enum pm_metadata_flow flow = analysis->flows[k];
+    if (flow == PM_FLOW_STOPS || pm_metadata_no_return(lifted, insn->address))
         return NEVER_RETURNS;
     enum habit habit = analysis->habits[k];
     if (habit == RETURNS && analysis->callee[k] != PM_NONE)
         habit = analysis->of_routine[analysis->callee[k]];
-    return habit;
+    /* The compiler did not see that the callee never returns: what stands behind is its code. */
+    return habit == NEVER_RETURNS && flow == PM_FLOW_GOES_ON ? MAY_NOT_RETURN : habit;
 }
 
 /* ---- never ---------------------------------------------------------------------------------- */
@@ -300,6 +304,7 @@ void pm_find_no_returns(struct pm_lifted *lifted) {
         .lifted = lifted,
         .callee = pm_alloc(lifted->n_insns, sizeof(uint32_t)),
         .habits = pm_alloc(lifted->n_insns, 1),
+        .flows = pm_alloc(lifted->n_insns, 1),
         .of_routine = pm_alloc(n_routines, 1),
         .first_call = pm_alloc(n_routines + 1, sizeof(uint32_t)),
         .seen = pm_alloc(lifted->n_insns, 1),
@@ -310,6 +315,8 @@ void pm_find_no_returns(struct pm_lifted *lifted) {
         analysis.first_call[i] = (uint32_t)analysis.n_calls;
         for (uint32_t k = code->first_insn; k < code->first_insn + code->n_insns; k++) {
             analysis.callee[k] = PM_NONE;
+            if (lifted->metadata && is_call(&lifted->insns[k]))
+                analysis.flows[k] = (uint8_t)pm_metadata_flow(lifted, k);
             find_callee(&analysis, k, (uint32_t)i);
             if (analysis.callee[k] != PM_NONE || habit_of_call(&analysis, k) != RETURNS)
                 *PM_PUSH(&analysis, calls) = k;
@@ -322,6 +329,7 @@ void pm_find_no_returns(struct pm_lifted *lifted) {
     free(analysis.first_call);
     free(analysis.callee);
     free(analysis.habits);
+    free(analysis.flows);
     free(analysis.of_routine);
     free(analysis.seen);
     free(analysis.stack);

@@ -1,11 +1,14 @@
 /* Is an indirect jump without a table a tail call through a pointer, or does it go to places in its
    routine that were not found?  Needs instructions, landings.
 
-   It is a tail call where saved registers are popped just before it, or where it goes through a
-   fixed slot.  If no label of the routine is known to be taken as a value, it is also taken for one
+   The compiler's word comes first.  Without it, it is a tail call where saved registers are popped
+   just before it, or where it goes through a fixed slot.  If no label of the routine is known to be
+   taken as a value, it is also taken for one
    - where its target is loaded from a place without an index (a member of a structure), and
    - where the stack frame is taken down just before it, or the routine has none. */
 #include "binlift/lifted.h"
+
+#include <stdlib.h>
 
 enum { STACK_POINTER_BIT = 1 << 4, GENERAL_BITS = 0xffff, LOOK_BACK = 40 };
 
@@ -74,6 +77,12 @@ bool pm_is_tail_call(const struct pm_lifted *lifted, uint32_t routine, uint32_t 
     const struct pm_routine_code *code = &lifted->routine_codes[routine];
     const struct pm_insn *insn = &lifted->insns[jump];
     const struct pm_insn *stack_move = stack_move_before(lifted, code, jump);
+    struct pm_addresses targets = {0};
+    bool leaves = false;
+    if (pm_metadata_jump(lifted, jump, &targets, &leaves)) {
+        free(targets.addresses);
+        return leaves && targets.n_addresses == 0;
+    }
     if (insn->n_memory && insn->memory[0].base == PM_REGISTER_PC)
         return true;
     if (stack_move && pops(stack_move))

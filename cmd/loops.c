@@ -14,18 +14,44 @@ static bool has_routine(const struct pm_structure *structure, const char *name) 
     return false;
 }
 
+/* `--check`: two lifts beside what the compiler told of the program. */
+static int check_program(const char *path, const struct pm_report_options *options) {
+    const struct pm_lift_options ignore = {.ignore_metadata = true};
+    struct pm_error err = {0};
+    struct pm_lifted *lifted = pm_lift(path, NULL, &err);
+    struct pm_lifted *plain = lifted ? pm_lift(path, &ignore, &err) : NULL;
+    struct pm_check *with_metadata = plain ? pm_check_cfg(lifted, lifted) : NULL;
+    if (with_metadata && with_metadata->n_routines == 0)
+        pm_fail(&err,
+                "%s: there is no compiler metadata (.pmodel) to compare with; compile and link "
+                "with $(pmodel flags)",
+                path);
+    bool good = with_metadata && with_metadata->n_routines;
+    if (good) {
+        struct pm_check *of_plain = pm_check_cfg(lifted, plain);
+        struct pm_check_report report = {pm_lifted_structure(lifted), with_metadata, of_plain};
+        pm_report_check(stdout, &report, options);
+        pm_check_free(of_plain);
+    }
+    pm_check_free(with_metadata);
+    pm_lifted_free(plain);
+    pm_lifted_free(lifted);
+    return good ? PM_EXIT_OK : pm_complain(&err);
+}
+
 int pm_cmd_loops(int argc, char **argv) {
-    enum { OPT_GROUPS = 256, OPT_ROUTINE, OPT_PLAIN, OPT_FORMAT };
+    enum { OPT_GROUPS = 256, OPT_ROUTINE, OPT_PLAIN, OPT_FORMAT, OPT_CHECK };
     static const struct option long_options[] = {
         {"groups", no_argument, NULL, OPT_GROUPS},
         {"routine", required_argument, NULL, OPT_ROUTINE},
         {"plain", no_argument, NULL, OPT_PLAIN},
         {"format", required_argument, NULL, OPT_FORMAT},
+        {"check", no_argument, NULL, OPT_CHECK},
         {0},
     };
     struct pm_report_options options = pm_default_report_options();
     struct pm_lift_options lift_options = {0};
-    bool with_groups = false;
+    bool with_groups = false, check = false;
     const char *routine = NULL;
     opterr = 0;
     for (int c; (c = getopt_long(argc, argv, "", long_options, NULL)) != -1;)
@@ -39,6 +65,9 @@ int pm_cmd_loops(int argc, char **argv) {
         case OPT_PLAIN:
             lift_options.ignore_metadata = true;
             break;
+        case OPT_CHECK:
+            check = true;
+            break;
         case OPT_FORMAT:
             if (!pm_option_format("loops", optarg, &options.format))
                 return PM_EXIT_INPUT;
@@ -48,6 +77,10 @@ int pm_cmd_loops(int argc, char **argv) {
         }
     if (argc - optind != 1)
         return pm_usage_error("loops", "give one program");
+    if (check && (with_groups || routine || lift_options.ignore_metadata))
+        return pm_usage_error("loops", "--check compares all routines with metadata and without");
+    if (check)
+        return check_program(argv[optind], &options);
     struct pm_error err = {0};
     struct pm_lifted *lifted = pm_lift(argv[optind], &lift_options, &err);
     if (!lifted)

@@ -9,7 +9,7 @@
 
 static const struct pm_command commands[] = {
     {"flags", "", "compiler flags that mark a program at compile time", pm_cmd_flags},
-    {"loops", "[--groups] [--routine NAME] [--plain] [--format table|json|csv] PROGRAM",
+    {"loops", "[--groups | --check] [--routine NAME] [--plain] [--format table|json|csv] PROGRAM",
      "what the lifter finds in a program: routines, loops, reference groups, counters",
      pm_cmd_loops},
     {"run",

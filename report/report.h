@@ -40,6 +40,16 @@ void pm_report_loops(FILE *out, const struct pm_structure *structure,
                      const struct pm_lift_statistics *statistics, bool with_groups,
                      const char *routine, const struct pm_report_options *options);
 
+/* What `pmodel loops --check` compares; both checks are of the same routines. */
+struct pm_check_report {
+    const struct pm_structure *structure; /* lifted with metadata */
+    const struct pm_check *with_metadata, *plain;
+};
+/* `pmodel loops --check`: which routines have the compiler's control flow, and where and why the
+   others part from it. */
+void pm_report_check(FILE *out, const struct pm_check_report *report,
+                     const struct pm_report_options *options);
+
 /* `pmodel fit`: what was fitted and how good it is; with WITH_MODELS the formula of every loop's
    iterations and every flagged model. */
 void pm_report_models(FILE *out, const struct pm_structure *structure,
