@@ -76,7 +76,8 @@ static uint32_t add_block(struct pm_lifted *lifted, uint32_t routine, uint32_t f
         block->size_bytes += lifted->insns[k].length;
         translate(lifted, k);
         k++;
-    } while (k < end && !(lifted->insn_marks[k] & PM_MARK_LEADER) && !ends_block(lifted, k - 1));
+    } while (k < end && !(lifted->insn_marks[k] & PM_MARK_LEADER) && !ends_block(lifted, k - 1) &&
+             !(lifted->insn_marks[k - 1] & PM_MARK_PART_END));
     block->n_instructions = k - first;
     block->n_ops = (uint32_t)structure->n_ops - block->first_op;
     *code = (struct pm_block_code){first, k - first,
@@ -92,6 +93,7 @@ static void add_blocks(struct pm_lifted *lifted, uint32_t number) {
     for (uint32_t k = code->first_insn; k < end;) {
         bool is_padding = k > code->first_insn && lifted->insns[k].is_nop &&
                           !(lifted->insn_marks[k] & PM_MARK_LEADER) &&
+                          !(lifted->insn_marks[k - 1] & PM_MARK_PART_END) &&
                           (is_end_of_flow(lifted, k - 1) || lifted->insn_block[k - 1] == PM_NONE);
         if (is_padding)
             k++;
@@ -171,8 +173,7 @@ static void add_edges_of(struct pm_lifted *lifted, uint32_t routine, uint32_t bl
                          uint32_t last) {
     const struct pm_insn *insn = &lifted->insns[last];
     uint64_t next = insn->address + insn->length;
-    bool at_end = next == lifted->structure->routines[routine].address +
-                              lifted->structure->routines[routine].size_bytes;
+    bool at_end = (lifted->insn_marks[last] & PM_MARK_PART_END) != 0;
     switch (insn->control) {
     case PM_CONTROL_BRANCH:
     case PM_CONTROL_BRANCH_LOOP:
@@ -191,7 +192,7 @@ static void add_edges_of(struct pm_lifted *lifted, uint32_t routine, uint32_t bl
         add_edge(lifted, routine, block, PM_NONE, PM_EDGE_NO_RETURN);
         return;
     default:
-        /* A routine does not end in a call that comes back. */
+        /* A part does not end in a call that comes back. */
         if ((lifted->insn_marks[last] & (PM_MARK_NEVER_RETURNS | PM_MARK_MAY_NOT_RETURN)) ||
             (is_call(insn) && at_end))
             add_edge(lifted, routine, block, PM_NONE, PM_EDGE_NO_RETURN);

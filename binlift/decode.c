@@ -119,12 +119,6 @@ static void gather(struct pm_lifted *lifted, struct batch *batches, size_t n) {
     }
 }
 
-static void number_instructions(struct pm_lifted *lifted) {
-    lifted->insn_at = pm_alloc(lifted->text_high - lifted->text_low, sizeof *lifted->insn_at);
-    for (size_t k = 0; k < lifted->n_insns; k++)
-        lifted->insn_at[lifted->insns[k].address - lifted->text_low] = (uint32_t)k + 1;
-}
-
 static void find_gs(struct pm_lifted *lifted) {
     lifted->gs_routine = PM_NONE;
     for (size_t k = 0; k < lifted->n_insns && lifted->gs_routine == PM_NONE; k++)
@@ -158,8 +152,6 @@ static void drop_refused(struct pm_lifted *lifted) {
         bool is_refused = lifted->structure->routines[i].state == PM_ROUTINE_REFUSED;
         size_t first = n;
         for (uint32_t k = code->first_insn; k < code->first_insn + code->n_insns; k++) {
-            uint64_t at = lifted->insns[k].address - lifted->text_low;
-            lifted->insn_at[at] = is_refused ? 0 : (uint32_t)n + 1;
             if (!is_refused)
                 lifted->insns[n++] = lifted->insns[k];
         }
@@ -184,25 +176,15 @@ void pm_decode_routines(struct pm_lifted *lifted) {
     }
     gather(lifted, batches, n);
     free(batches);
-    number_instructions(lifted);
+    pm_index_insns(lifted);
     find_gs(lifted);
     refuse_split_instructions(lifted);
     drop_refused(lifted);
+    pm_index_insns(lifted);
 }
 
 void pm_free_pools(struct pm_lifted *lifted) {
     for (size_t i = 0; i < lifted->n_pools; i++)
         pm_pool_free(lifted->pools[i]);
     free(lifted->pools);
-}
-
-uint32_t pm_insn_at(const struct pm_lifted *lifted, uint64_t address) {
-    if (address < lifted->text_low || address >= lifted->text_high)
-        return PM_NONE;
-    return lifted->insn_at[address - lifted->text_low] - 1; /* 0 − 1 is PM_NONE */
-}
-
-const uint8_t *pm_insn_bytes(const struct pm_lifted *lifted, uint32_t insn) {
-    const struct pm_insn *found = &lifted->insns[insn];
-    return pm_image_at(&lifted->image, found->address, found->length);
 }

@@ -37,18 +37,6 @@ uint32_t pm_debug_file(struct pm_debug *debug, const char *path) {
     return (uint32_t)debug->n_files - 1;
 }
 
-uint32_t pm_debug_first_insn(const struct pm_lifted *lifted, uint64_t address) {
-    size_t low = 0, high = lifted->n_insns;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (lifted->insns[middle].address < address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return (uint32_t)low;
-}
-
 uint32_t pm_inline_common(const struct pm_debug *debug, uint32_t left, uint32_t right) {
     while (left != right && left != PM_NONE && right != PM_NONE) {
         const struct pm_inline *a = &debug->inlines[left], *b = &debug->inlines[right];

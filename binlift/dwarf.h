@@ -45,8 +45,6 @@ uint32_t pm_inline_common(const struct pm_debug *debug, uint32_t left, uint32_t 
 
 /* Number of PATH among the files; PM_NONE for NULL. */
 uint32_t pm_debug_file(struct pm_debug *debug, const char *path);
-/* First instruction at or after ADDRESS. */
-uint32_t pm_debug_first_insn(const struct pm_lifted *lifted, uint64_t address);
 void pm_debug_add_lines(const struct pm_lifted *lifted, struct pm_debug *debug, Dwarf_Die *unit);
 void pm_debug_add_inlines(const struct pm_lifted *lifted, struct pm_debug *debug, Dwarf_Die *unit);
 

@@ -41,9 +41,8 @@ static uint32_t add_inline(struct die_walk *walk, Dwarf_Die *die, uint32_t paren
     for (ptrdiff_t at = 0; (at = dwarf_ranges(die, at, &base, &low, &high)) > 0;) {
         if (low < walk->lifted->text_low || high > walk->lifted->text_high)
             continue;
-        uint32_t i = pm_debug_first_insn(walk->lifted, low);
-        if (number == PM_NONE && i < walk->lifted->n_insns &&
-            walk->lifted->insns[i].address < high) {
+        uint32_t i = pm_first_insn_from(walk->lifted, low);
+        if (number == PM_NONE && i != PM_NONE && walk->lifted->insns[i].address < high) {
             int line = 0;
             dwarf_decl_line(die, &line);
             uint32_t file = pm_debug_file(debug, dwarf_decl_file(die));
@@ -57,7 +56,8 @@ static uint32_t add_inline(struct die_walk *walk, Dwarf_Die *die, uint32_t paren
                                    .line = line > 0 ? (uint32_t)line : 0,
                                    .call_line = number_of(die, DW_AT_call_line)};
         }
-        for (; i < walk->lifted->n_insns && walk->lifted->insns[i].address < high; i++)
+        for (; i != PM_NONE && walk->lifted->insns[i].address < high;
+             i = pm_insn_after(walk->lifted, i))
             debug->insn_inline[i] = number;
     }
     return number == PM_NONE ? parent : number;

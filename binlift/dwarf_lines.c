@@ -14,8 +14,8 @@ static void spread(const struct pm_lifted *lifted, struct pm_debug *debug,
                    const struct span *span) {
     if (span->line == 0 || span->file == PM_NONE)
         return;
-    for (uint32_t i = pm_debug_first_insn(lifted, span->low);
-         i < lifted->n_insns && lifted->insns[i].address < span->high; i++) {
+    for (uint32_t i = pm_first_insn_from(lifted, span->low);
+         i != PM_NONE && lifted->insns[i].address < span->high; i = pm_insn_after(lifted, i)) {
         debug->insn_file[i] = span->file;
         debug->insn_line[i] = span->line;
     }

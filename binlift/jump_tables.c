@@ -188,7 +188,6 @@ static int by_insn(const void *a, const void *b) {
 
 void pm_find_tables(struct pm_lifted *lifted) {
     struct found_tables found = {0};
-    lifted->insn_marks = pm_alloc(lifted->n_insns, sizeof *lifted->insn_marks);
     find_forms(lifted, &found);
     if (found.n_items)
         qsort(found.items, found.n_items, sizeof *found.items, by_table);

@@ -148,19 +148,17 @@ static void mark_from_unlifted(struct pm_lifted *lifted, uint64_t from, uint64_t
 }
 
 static void mark_from_gaps(struct pm_lifted *lifted) {
-    const struct pm_structure *structure = lifted->structure;
     for (size_t i = 0; i < lifted->image.n_sections; i++) {
         const Elf64_Shdr *header = &lifted->image.sections[i].header;
         if (!pm_section_is_code(&lifted->image.sections[i]))
             continue;
         uint64_t at = header->sh_addr, end = at + header->sh_size;
-        for (size_t r = 0; r < structure->n_routines; r++) {
-            const struct pm_routine *routine = &structure->routines[r];
-            if (routine->state == PM_ROUTINE_REFUSED || routine->address < header->sh_addr ||
-                routine->address >= end)
+        for (size_t r = 0; r < lifted->n_ranges; r++) {
+            const struct pm_range *range = &lifted->ranges[r];
+            if (range->n_insns == 0 || range->address < header->sh_addr || range->address >= end)
                 continue;
-            mark_from_unlifted(lifted, at, routine->address);
-            at = routine->address + routine->size_bytes;
+            mark_from_unlifted(lifted, at, range->address);
+            at = range->address + range->size_bytes;
         }
         mark_from_unlifted(lifted, at, end);
     }

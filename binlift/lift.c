@@ -42,7 +42,9 @@ static void sum_up(struct pm_lifted *lifted) {
         if (routine->state == PM_ROUTINE_REFUSED)
             statistics->n_refused++;
         else
-            structure->modules[0].lifted_bytes += routine->size_bytes;
+            for (uint32_t p = 0; p < routine->n_parts; p++)
+                structure->modules[0].lifted_bytes +=
+                    structure->parts[routine->first_part + p].size_bytes;
         if (routine->state == PM_ROUTINE_PARTIAL)
             statistics->n_partial++;
         if (routine->has_metadata)
@@ -74,6 +76,7 @@ struct pm_lifted *pm_lift(const char *path, const struct pm_lift_options *option
         return NULL;
     }
     pm_read_relocations(lifted);
+    pm_join_parts(lifted);
     pm_find_tables(lifted);
     pm_find_landings(lifted);
     pm_find_no_returns(lifted);
@@ -106,7 +109,9 @@ void pm_lifted_free(struct pm_lifted *lifted) {
     free(lifted->tables);
     free(lifted->table_targets);
     free(lifted->insn_references);
-    free(lifted->insn_at);
+    free(lifted->insn_index.starts);
+    free(lifted->insn_index.first);
+    free(lifted->ranges);
     free(lifted->insn_marks);
     free(lifted->insn_block);
     free(lifted->relocations);

@@ -75,10 +75,25 @@ struct pm_jump_table {
 /* Beside struct pm_routine of the same index. */
 struct pm_routine_code {
     uint32_t first_insn,
-        n_insns; /* contiguous, ascending addresses; covers [address, address + size) */
+        n_insns; /* contiguous; covers its parts, one after the other, each ascending */
     bool interior_references; /* address of an inner instruction is taken (data or code): control
                                  may arrive at those landings by means that the CFG does not see */
     bool may_not_return;      /* exit, longjmp, throw or unknown code may be called from it */
+};
+
+/* A part of a routine, for look-ups by address. */
+struct pm_range {
+    uint64_t address, size_bytes;
+    uint32_t routine;
+    uint32_t first_insn, n_insns; /* 0 if it is refused */
+};
+
+/* Which addresses start instructions, and which: a bit for each byte of text, and for each 64 bytes
+   the number of the first instruction that starts there (PM_NONE: two parts meet there, search). */
+struct pm_insn_index {
+    uint64_t *starts;
+    uint32_t *first;
+    uint64_t n_chunks;
 };
 
 /* Beside struct pm_block of the same index. */
@@ -95,7 +110,7 @@ struct pm_lifted {
     struct pm_lift_statistics statistics;
     char *refusal;
 
-    PM_ARRAY(struct pm_insn, insns);   /* of all routines that decode, by address */
+    PM_ARRAY(struct pm_insn, insns);   /* of all routines, routine by routine */
     PM_ARRAY(struct pm_pool *, pools); /* what insns point to */
     uint32_t gs_routine;               /* one that uses %gs; PM_NONE */
     PM_ARRAY(struct pm_routine_code, routine_codes);
@@ -105,7 +120,8 @@ struct pm_lifted {
     uint32_t *insn_references;    /* n_insns + 1: first reference of each instruction in
                                      structure->references; operands that are implicit have none */
     uint64_t text_low, text_high; /* span of the executable sections */
-    uint32_t *insn_at;            /* index + 1 into insns for text_low + i; 0 none */
+    struct pm_insn_index insn_index;
+    PM_ARRAY(struct pm_range, ranges); /* the parts of all routines, ascending by address */
 
     struct pm_frames frames;                     /* of .eh_frame */
     struct pm_addresses inner_entries;           /* symbols within a larger routine: landings */
@@ -123,6 +139,7 @@ enum pm_insn_mark {
     PM_MARK_OUTSIDE = 4, /* control arrives from outside its routine: an edge PM_EDGE_LANDING */
     PM_MARK_MAY_NOT_RETURN = 8,
     PM_MARK_NEVER_RETURNS = 16,
+    PM_MARK_PART_END = 32, /* the last of its part: the next one stands elsewhere */
 };
 
 /* Instruction that starts exactly at ADDRESS, or PM_NONE. */
@@ -131,6 +148,12 @@ uint32_t pm_insn_at(const struct pm_lifted *lifted, uint64_t address);
 uint32_t pm_block_at(const struct pm_lifted *lifted, uint64_t address);
 /* Bytes of an instruction. */
 const uint8_t *pm_insn_bytes(const struct pm_lifted *lifted, uint32_t insn);
+/* The first instruction at ADDRESS or after it, and the one after INSN, in the order of addresses;
+   PM_NONE at the end. */
+uint32_t pm_first_insn_from(const struct pm_lifted *lifted, uint64_t address);
+uint32_t pm_insn_after(const struct pm_lifted *lifted, uint32_t insn);
+/* The part that covers ADDRESS, or NULL. */
+const struct pm_range *pm_range_at(const struct pm_lifted *lifted, uint64_t address);
 /* Routine that covers ADDRESS, or PM_NONE. */
 uint32_t pm_routine_at(const struct pm_lifted *lifted, uint64_t address);
 
@@ -172,8 +195,12 @@ void pm_read_relocations(struct pm_lifted *lifted); /* relocations.c */
 char *pm_display_name(const char *linkage_name);    /* names.c: demangled; the caller frees */
 void pm_decode_routines(struct pm_lifted *lifted);  /* decode.c */
 void pm_free_pools(struct pm_lifted *lifted);       /* for pm_lifted_free */
+/* insn_index.c: look-ups by address, anew after parts or instructions changed. */
+void pm_index_ranges(struct pm_lifted *lifted);
+void pm_index_insns(struct pm_lifted *lifted);
 /* metadata.c: `.pmodel`, whole and checked; not called if metadata is to be ignored. */
 bool pm_read_metadata(struct pm_lifted *lifted, struct pm_error *err);
+void pm_join_parts(struct pm_lifted *lifted);      /* parts.c: cold parts into their routines */
 void pm_find_tables(struct pm_lifted *lifted);     /* jump_tables.c: tables, table_targets */
 void pm_find_landings(struct pm_lifted *lifted);   /* landings.c: relocations, data words, LSDAs */
 void pm_find_no_returns(struct pm_lifted *lifted); /* no_return.c: calls that do not come back */

@@ -186,7 +186,6 @@ static void visit(struct analysis *analysis, uint32_t k, uint32_t *depth) {
 /* Follows instruction K; true: control leaves the routine there, and may come back. */
 static bool follow(struct analysis *analysis, uint32_t k, uint32_t routine, uint32_t *depth) {
     const struct pm_lifted *lifted = analysis->lifted;
-    const struct pm_routine_code *code = &lifted->routine_codes[routine];
     const struct pm_insn *insn = &lifted->insns[k];
     const struct pm_jump_table *table;
     bool goes_on = true;
@@ -227,7 +226,7 @@ static bool follow(struct analysis *analysis, uint32_t k, uint32_t routine, uint
     }
     if (!goes_on)
         return false;
-    if (k + 1 == code->first_insn + code->n_insns)
+    if (lifted->insn_marks[k] & PM_MARK_PART_END)
         return insn->control != PM_CONTROL_CALL;
     visit(analysis, k + 1, depth);
     return false;
@@ -281,7 +280,6 @@ static void mark_calls(struct analysis *analysis) {
     struct pm_lifted *lifted = analysis->lifted;
     for (size_t i = 0; i < lifted->structure->n_routines; i++) {
         struct pm_routine_code *code = &lifted->routine_codes[i];
-        uint32_t end = code->first_insn + code->n_insns;
         code->may_not_return = analysis->of_routine[i] != RETURNS;
         for (uint32_t c = analysis->first_call[i]; c < analysis->first_call[i + 1]; c++) {
             uint32_t k = analysis->calls[c];
@@ -292,7 +290,7 @@ static void mark_calls(struct analysis *analysis) {
                 lifted->insn_marks[k] |= PM_MARK_NEVER_RETURNS;
             else if (habit == MAY_NOT_RETURN)
                 lifted->insn_marks[k] |= PM_MARK_MAY_NOT_RETURN;
-            else if (habit == RETURNS_TWICE && k + 1 < end)
+            else if (habit == RETURNS_TWICE && !(lifted->insn_marks[k] & PM_MARK_PART_END))
                 lifted->insn_marks[k + 1] |= PM_MARK_LEADER | PM_MARK_LANDING | PM_MARK_OUTSIDE;
         }
     }

@@ -4,7 +4,8 @@
    PLT left out), or, where no symbol covers it, where an FDE of .eh_frame starts.  Of symbols at
    one address one gives the name.  A symbol within a larger one is an inner entry of that one.
    Code that neither covers is not lifted.  Needs nothing; structure->routines and routine_codes
-   come out in ascending order of addresses, without overlap. */
+   come out in ascending order of addresses, without overlap, each in one part: parts.c joins cold
+   parts with their routines later. */
 #include "binlift/lifted.h"
 
 #include <stdlib.h>
@@ -135,6 +136,10 @@ static void add_routine(struct pm_lifted *lifted, const struct candidate *item) 
     routine->address = item->address;
     routine->size_bytes = item->size_bytes;
     routine->scope = PM_NONE;
+    routine->first_part = (uint32_t)lifted->structure->n_parts;
+    routine->n_parts = 1;
+    uint32_t number = (uint32_t)lifted->structure->n_routines - 1;
+    *PM_PUSH(lifted->structure, parts) = (struct pm_part){item->address, item->size_bytes, number};
 }
 
 static void refuse(struct pm_routine *routine, const char *reason) {
@@ -154,7 +159,8 @@ static void add_routines(struct pm_lifted *lifted, const struct candidates *cand
                 continue;
             *PM_PUSH(&lifted->inner_entries, addresses) = item.address;
             if (end > last->address + last->size_bytes)
-                last->size_bytes = end - last->address;
+                last->size_bytes = structure->parts[last->first_part].size_bytes =
+                    end - last->address;
             continue;
         }
         bool has_size = item.size_bytes > 0;
@@ -187,21 +193,6 @@ void pm_find_routines(struct pm_lifted *lifted) {
         qsort(candidates.items, candidates.n_items, sizeof *candidates.items, by_address);
     join_aliases(&candidates);
     add_routines(lifted, &candidates);
+    pm_index_ranges(lifted);
     free(candidates.items);
-}
-
-uint32_t pm_routine_at(const struct pm_lifted *lifted, uint64_t address) {
-    const struct pm_structure *structure = lifted->structure;
-    size_t low = 0, high = structure->n_routines;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (structure->routines[middle].address <= address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    if (low == 0)
-        return PM_NONE;
-    const struct pm_routine *routine = &structure->routines[low - 1];
-    return address - routine->address < routine->size_bytes ? (uint32_t)(low - 1) : PM_NONE;
 }

@@ -49,7 +49,7 @@ static const struct pm_insn *stack_move_before(const struct pm_lifted *lifted,
                                                const struct pm_routine_code *code, uint32_t jump) {
     for (uint32_t k = jump; k-- > code->first_insn && jump - k <= LOOK_BACK;) {
         const struct pm_insn *insn = &lifted->insns[k];
-        if (insn->control != PM_CONTROL_NONE)
+        if (insn->control != PM_CONTROL_NONE || (lifted->insn_marks[k] & PM_MARK_PART_END))
             return NULL;
         if (moves_stack(insn))
             return sets_up_frame(lifted, k) ? NULL : insn;
@@ -63,7 +63,8 @@ static bool target_is_member(const struct pm_lifted *lifted, const struct pm_rou
     uint64_t target = lifted->insns[jump].registers->uses.general & GENERAL_BITS;
     for (uint32_t k = jump; k-- > code->first_insn && jump - k <= LOOK_BACK;) {
         const struct pm_insn *insn = &lifted->insns[k];
-        if (insn->control != PM_CONTROL_NONE && insn->control != PM_CONTROL_BRANCH)
+        if ((insn->control != PM_CONTROL_NONE && insn->control != PM_CONTROL_BRANCH) ||
+            (lifted->insn_marks[k] & PM_MARK_PART_END))
             return false;
         if (insn->registers->defs.general & target)
             return insn->n_memory == 1 && insn->memory[0].access == PM_ACCESS_LOAD &&

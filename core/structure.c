@@ -44,6 +44,7 @@ void pm_structure_free(struct pm_structure *structure) {
     }
     free(structure->modules);
     free(structure->routines);
+    free(structure->parts);
     free(structure->blocks);
     free(structure->edges);
     free(structure->scopes);

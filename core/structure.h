@@ -38,11 +38,19 @@ enum pm_routine_state {
     PM_ROUTINE_REFUSED = 2, /* left as it is; `reason` says why */
 };
 
+/* A range of addresses that is code of a routine: GCC moves what is rarely executed behind a label
+   `.cold`, far from the rest. */
+struct pm_part {
+    uint64_t address, size_bytes;
+    uint32_t routine;
+};
+
 struct pm_routine {
     char *name;         /* linkage name; made up from the address where there is none */
     char *display_name; /* demangled, suffixes such as .cold or .constprop folded away */
-    uint64_t address, size_bytes;
+    uint64_t address, size_bytes; /* of its first part, where it is entered */
     uint32_t module, scope;
+    uint32_t first_part, n_parts; /* the hot part, then cold ones by address; so its blocks */
     uint32_t first_block, n_blocks;
     uint32_t first_edge, n_edges;
     uint8_t state;               /* enum pm_routine_state */
@@ -194,6 +202,7 @@ struct pm_op {
 struct pm_structure {
     PM_ARRAY(struct pm_module, modules);
     PM_ARRAY(struct pm_routine, routines);
+    PM_ARRAY(struct pm_part, parts);
     PM_ARRAY(struct pm_block, blocks);
     PM_ARRAY(struct pm_edge, edges);
     PM_ARRAY(struct pm_scope, scopes);

@@ -14,7 +14,7 @@
 #include <zstd.h>
 
 #define STRUCTURE_MAGIC 0x53444d50u /* "PMDS" */
-#define STRUCTURE_VERSION 1
+#define STRUCTURE_VERSION 2
 enum { COMPRESSION_LEVEL = 3 };
 #define MOST_RAW_BYTES UINT32_MAX /* no program that can be lifted comes near */
 
@@ -159,6 +159,8 @@ static void code_routine(struct codec *codec, struct pm_routine *routine) {
     U64(routine->size_bytes);
     INDEX(routine->module);
     INDEX(routine->scope);
+    U32(routine->first_part);
+    U32(routine->n_parts);
     U32(routine->first_block);
     U32(routine->n_blocks);
     U32(routine->first_edge);
@@ -169,6 +171,12 @@ static void code_routine(struct codec *codec, struct pm_routine *routine) {
     U32(routine->n_counters);
     U32(routine->n_counters_formula);
     code_string(codec, &routine->reason);
+}
+
+static void code_part(struct codec *codec, struct pm_part *part) {
+    U64(part->address);
+    U64(part->size_bytes);
+    INDEX(part->routine);
 }
 
 static void code_block(struct codec *codec, struct pm_block *block) {
@@ -266,6 +274,7 @@ static void code_structure(struct codec *codec, struct pm_structure *s) {
     U32(s->n_counters);
     CODE_ARRAY(codec, s, modules, code_module);
     CODE_ARRAY(codec, s, routines, code_routine);
+    CODE_ARRAY(codec, s, parts, code_part);
     CODE_ARRAY(codec, s, blocks, code_block);
     CODE_ARRAY(codec, s, edges, code_edge);
     CODE_ARRAY(codec, s, scopes, code_scope);

@@ -48,10 +48,14 @@ static bool check_routines(const struct pm_structure *s, struct pm_error *err) {
         const struct pm_routine *routine = &s->routines[i];
         if (!routine->name || !is_index(routine->module, s->n_modules) ||
             !is_index(routine->scope, s->n_scopes) || routine->state > PM_ROUTINE_REFUSED ||
+            !is_range(routine->first_part, routine->n_parts, s->n_parts) ||
             !is_range(routine->first_block, routine->n_blocks, s->n_blocks) ||
             !is_range(routine->first_edge, routine->n_edges, s->n_edges))
             return damaged(err, "routine", i);
         /* Items of one routine are contiguous: its range holds its own only. */
+        for (uint32_t p = 0; p < routine->n_parts; p++)
+            if (s->parts[routine->first_part + p].routine != i)
+                return damaged(err, "part", routine->first_part + p);
         for (uint32_t b = 0; b < routine->n_blocks; b++)
             if (s->blocks[routine->first_block + b].routine != i)
                 return damaged(err, "basic block", routine->first_block + b);

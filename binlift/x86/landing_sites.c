@@ -25,7 +25,7 @@ struct plan {
 };
 
 static uint32_t insn_of_site(const struct plan *plan, const struct pm_landing_site *site) {
-    return plan->lifted->insn_at[site->from - plan->low] - 1;
+    return pm_insn_at(plan->lifted, site->from);
 }
 
 /* ---- which sites ---------------------------------------------------------------------------- */
@@ -124,7 +124,9 @@ static void find_room(struct plan *plan) {
         for (uint32_t k = code->first_insn; k < code->first_insn + code->n_insns; k++)
             if (lifted->insns[k].is_nop)
                 free_bytes(plan, lifted->insns[k].address, lifted->insns[k].length);
-        free_padding(plan, structure->routines[r].address + structure->routines[r].size_bytes);
+        const struct pm_part *parts = structure->parts + structure->routines[r].first_part;
+        for (uint32_t p = 0; p < structure->routines[r].n_parts; p++)
+            free_padding(plan, parts[p].address + parts[p].size_bytes);
     }
     for (uint32_t b = 0; b < structure->n_blocks; b++) {
         const struct pm_block_code *code = &lifted->block_codes[b];
@@ -177,7 +179,8 @@ static bool place_hop(struct plan *plan, struct pm_landing_site *site) {
 static bool move_call(struct plan *plan, const struct pm_landing_site *site) {
     const struct pm_lifted *lifted = plan->lifted;
     for (uint32_t k = insn_of_site(plan, site);
-         k < lifted->n_insns && lifted->insns[k].address < site->from + JUMP_BYTES; k++)
+         k != PM_NONE && lifted->insns[k].address < site->from + JUMP_BYTES;
+         k = pm_insn_after(lifted, k))
         if (plan->rewrite->call_forms[k] == PM_CALL_IN_PLACE) {
             plan->rewrite->call_forms[k] = PM_CALL_MOVED;
             return true;

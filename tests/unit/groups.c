@@ -116,20 +116,19 @@ static void build(struct pm_lifted *lifted) {
     *PM_PUSH(s, routines) = (struct pm_routine){.name = pm_strdup("f"),
                                                 .address = TEXT,
                                                 .size_bytes = 4 * lifted->n_insns,
+                                                .n_parts = 1,
                                                 .n_blocks = (uint32_t)s->n_blocks,
                                                 .n_edges = (uint32_t)s->n_edges};
+    *PM_PUSH(s, parts) = (struct pm_part){TEXT, 4 * lifted->n_insns, 0};
     *PM_PUSH(lifted, routine_codes) =
         (struct pm_routine_code){.n_insns = (uint32_t)lifted->n_insns};
     lifted->text_low = TEXT;
     lifted->text_high = TEXT + 4 * lifted->n_insns;
-    lifted->insn_at = pm_alloc(4 * lifted->n_insns, sizeof *lifted->insn_at);
+    pm_index_insns(lifted);
     lifted->insn_block = pm_alloc(lifted->n_insns, sizeof *lifted->insn_block);
     for (uint32_t b = 0; b < s->n_blocks; b++)
-        for (uint32_t i = 0; i < lifted->block_codes[b].n_insns; i++) {
+        for (uint32_t i = 0; i < lifted->block_codes[b].n_insns; i++)
             lifted->insn_block[lifted->block_codes[b].first_insn + i] = b;
-            lifted->insn_at[4 * (lifted->block_codes[b].first_insn + i)] =
-                lifted->block_codes[b].first_insn + i + 1;
-        }
     pm_find_loops(lifted);
     pm_build_scopes(lifted);
     assert_true(pm_join_metadata(lifted, NULL));
@@ -144,7 +143,9 @@ static void free_program(struct pm_lifted *lifted) {
     free(lifted->insns);
     free(lifted->routine_codes);
     free(lifted->block_codes);
-    free(lifted->insn_at);
+    free(lifted->insn_index.starts);
+    free(lifted->insn_index.first);
+    free(lifted->ranges);
     free(lifted->insn_block);
     free(lifted->insn_references);
     free(lifted);
