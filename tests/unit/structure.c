@@ -34,11 +34,14 @@ static struct pm_structure *make_example(void) {
                                                     .address = 0x401000 + 0x100 * r,
                                                     .size_bytes = 0x40,
                                                     .scope = 2 + r,
+                                                    .first_part = r,
+                                                    .n_parts = 1,
                                                     .first_block = r,
                                                     .n_blocks = 1,
                                                     .first_edge = 2 * r,
                                                     .n_edges = r ? 3 : 2,
                                                     .counted = true};
+        *PM_PUSH(s, parts) = (struct pm_part){0x401000 + 0x100 * r, 0x40, r};
         *PM_PUSH(s, scopes) = (struct pm_scope){.kind = PM_SCOPE_ROUTINE,
                                                 .parent = 1,
                                                 .routine = r,
@@ -158,7 +161,7 @@ static uint8_t *seal(const uint8_t *contents, size_t n_contents, size_t *n_bytes
     uint8_t *bytes = pm_alloc(HEADER + ZSTD_compressBound(n_contents), 1);
     size_t packed =
         ZSTD_compress(bytes + HEADER, ZSTD_compressBound(n_contents), contents, n_contents, 1);
-    uint32_t words[2] = {0x53444d50, 1};
+    uint32_t words[2] = {0x53444d50, 2};
     uint64_t sums[2] = {n_contents, XXH3_64bits_withSeed(bytes + HEADER, packed, n_contents)};
     memcpy(bytes, words, sizeof words);
     memcpy(bytes + sizeof words, sums, sizeof sums);
@@ -229,6 +232,8 @@ static void test_wrong_indices_are_refused(void **state) {
     WRONG("routine 1", s->routines[1].n_blocks = 2);
     WRONG("routine 1", s->routines[1].first_edge = UINT32_MAX);
     WRONG("routine 1", s->routines[1].module = PM_NONE);
+    WRONG("routine 1", s->routines[1].n_parts = 2);
+    WRONG("part 1", s->parts[1].routine = 0);
     WRONG("basic block 0", s->routines[1].first_block = 0);
     WRONG("basic block 1", s->blocks[1].loop = 3);
     WRONG("basic block 1", s->blocks[1].n_ops = 2);
