@@ -12,37 +12,32 @@ bool pm_x86_decode(const uint8_t *bytes, uint64_t n_bytes, struct pm_x86 *x86) {
         ZydisDecoderDecodeFull(&decoder, bytes, n_bytes, &x86->insn, x86->operands));
 }
 
-/* The six files of general registers lie one after the other in Zydis' enumeration. */
+/* Registers of one kind lie one after the other in Zydis' enumeration. */
 struct pm_x86_register pm_x86_register(ZydisRegister name) {
-    struct span {
-        uint16_t first, last;
-        uint8_t file, number;
-        uint16_t bits;
-    };
-    static const struct span spans[] = {
-        {ZYDIS_REGISTER_RAX, ZYDIS_REGISTER_R15, PM_X86_FILE_GENERAL, 0, 64},
-        {ZYDIS_REGISTER_EAX, ZYDIS_REGISTER_R15D, PM_X86_FILE_GENERAL, 0, 32},
-        {ZYDIS_REGISTER_XMM0, ZYDIS_REGISTER_XMM31, PM_X86_FILE_VECTOR, 0, 128},
-        {ZYDIS_REGISTER_YMM0, ZYDIS_REGISTER_YMM31, PM_X86_FILE_VECTOR, 0, 256},
-        {ZYDIS_REGISTER_ZMM0, ZYDIS_REGISTER_ZMM31, PM_X86_FILE_VECTOR, 0, 512},
-        {ZYDIS_REGISTER_AX, ZYDIS_REGISTER_R15W, PM_X86_FILE_GENERAL, 0, 16},
-        {ZYDIS_REGISTER_AL, ZYDIS_REGISTER_BL, PM_X86_FILE_GENERAL, 0, 8},
-        {ZYDIS_REGISTER_AH, ZYDIS_REGISTER_BH, PM_X86_FILE_GENERAL, 0, 8},
-        {ZYDIS_REGISTER_SPL, ZYDIS_REGISTER_DIL, PM_X86_FILE_GENERAL, 4, 8},
-        {ZYDIS_REGISTER_R8B, ZYDIS_REGISTER_R15B, PM_X86_FILE_GENERAL, 8, 8},
-        {ZYDIS_REGISTER_K0, ZYDIS_REGISTER_K7, PM_X86_FILE_MASK, 0, 64},
-        {ZYDIS_REGISTER_ST0, ZYDIS_REGISTER_X87TAG, PM_X86_FILE_X87, 0, 80},
-        {ZYDIS_REGISTER_MM0, ZYDIS_REGISTER_MM7, PM_X86_FILE_X87, 0, 64},
-        {ZYDIS_REGISTER_MXCSR, ZYDIS_REGISTER_MXCSR, PM_X86_FILE_MXCSR, 0, 32},
-        {ZYDIS_REGISTER_IP, ZYDIS_REGISTER_RIP, PM_X86_FILE_PC, 0, 64},
-    };
-    if (name != ZYDIS_REGISTER_NONE)
-        for (size_t i = 0; i < sizeof spans / sizeof *spans; i++)
-            if (name >= spans[i].first && name <= spans[i].last)
-                return (struct pm_x86_register){
-                    spans[i].file, (uint8_t)(spans[i].number + (name - spans[i].first)),
-                    spans[i].bits};
-    return (struct pm_x86_register){PM_X86_FILE_NONE, PM_REGISTER_NONE, 0};
+#define SPAN(first, last, file, number, bits)                                                      \
+    case ZYDIS_REGISTER_##first... ZYDIS_REGISTER_##last:                                          \
+        return (struct pm_x86_register){                                                           \
+            PM_X86_FILE_##file, (uint8_t)((number) + (name - ZYDIS_REGISTER_##first)), bits};
+    switch (name) {
+        SPAN(RAX, R15, GENERAL, 0, 64)
+        SPAN(EAX, R15D, GENERAL, 0, 32)
+        SPAN(AX, R15W, GENERAL, 0, 16)
+        SPAN(AL, BL, GENERAL, 0, 8)
+        SPAN(AH, BH, GENERAL, 0, 8)
+        SPAN(SPL, DIL, GENERAL, 4, 8)
+        SPAN(R8B, R15B, GENERAL, 8, 8)
+        SPAN(XMM0, XMM31, VECTOR, 0, 128)
+        SPAN(YMM0, YMM31, VECTOR, 0, 256)
+        SPAN(ZMM0, ZMM31, VECTOR, 0, 512)
+        SPAN(K0, K7, MASK, 0, 64)
+        SPAN(ST0, X87TAG, X87, 0, 80)
+        SPAN(MM0, MM7, X87, 0, 64)
+        SPAN(MXCSR, MXCSR, MXCSR, 0, 32)
+        SPAN(IP, RIP, PC, 0, 64)
+    default:
+        return (struct pm_x86_register){PM_X86_FILE_NONE, PM_REGISTER_NONE, 0};
+    }
+#undef SPAN
 }
 
 /* ---- control flow --------------------------------------------------------------------------- */
