@@ -77,4 +77,5 @@ void pm_place_labels() {
             s->noreturn_calls.push_back(at);
         }
     }
+    pm_record_aliases();
 }

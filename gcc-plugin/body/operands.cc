@@ -216,5 +216,7 @@ void pm_record_operands(rtx_insn *insn, struct pm_place at) {
         if (record.operand_class == PM_OPERAND_OTHER && record.reference)
             record.operand_class = PM_OPERAND_SOURCE;
         s->memory_operands.push_back(record);
+        if (record.reference && final_loop)
+            pm_note_access(record.reference, final_loop, what.memory, what.store);
     }
 }

@@ -42,22 +42,24 @@ struct step {
     enum opt_pass_type type;
     const char *name;
     enum pass_positioning_ops position;
-    const char *beside; /* a pass of GCC; its first instance */
+    const char *beside; /* a pass of GCC */
+    int instance;       /* of that pass; 0 all */
     void (*run)();
 };
 
 static const struct step PIPELINE[] = {
-    {GIMPLE_PASS, "pm_early", PASS_POS_INSERT_AFTER, "loopinit", look_early},
-    {GIMPLE_PASS, "pm_before_vect", PASS_POS_INSERT_BEFORE, "vect", pm_before_vectorizer},
-    {GIMPLE_PASS, "pm_after_vect", PASS_POS_INSERT_AFTER, "vect", pm_after_vectorizer},
-    {GIMPLE_PASS, "pm_late", PASS_POS_INSERT_BEFORE, "loopdone", look_late},
-    {GIMPLE_PASS, "pm_before_expand", PASS_POS_INSERT_AFTER, "*warn_function_noreturn",
+    {GIMPLE_PASS, "pm_recursion", PASS_POS_INSERT_BEFORE, "tailr", 0, pm_note_recursion},
+    {GIMPLE_PASS, "pm_early", PASS_POS_INSERT_AFTER, "loopinit", 1, look_early},
+    {GIMPLE_PASS, "pm_before_vect", PASS_POS_INSERT_BEFORE, "vect", 1, pm_before_vectorizer},
+    {GIMPLE_PASS, "pm_after_vect", PASS_POS_INSERT_AFTER, "vect", 1, pm_after_vectorizer},
+    {GIMPLE_PASS, "pm_late", PASS_POS_INSERT_BEFORE, "loopdone", 1, look_late},
+    {GIMPLE_PASS, "pm_before_expand", PASS_POS_INSERT_AFTER, "*warn_function_noreturn", 1,
      look_before_expansion},
-    {RTL_PASS, "pm_after_expand", PASS_POS_INSERT_AFTER, "expand", pm_record_instruction_loops},
-    {RTL_PASS, "pm_after_loop2", PASS_POS_INSERT_BEFORE, "loop2_done", look_after_rtl_loops},
-    {RTL_PASS, "pm_final_cfg", PASS_POS_INSERT_BEFORE, "*free_cfg", pm_record_final_cfg},
-    {RTL_PASS, "pm_labels", PASS_POS_INSERT_BEFORE, "final", pm_place_labels},
-    {RTL_PASS, "pm_section", PASS_POS_INSERT_AFTER, "final", pm_emit_section},
+    {RTL_PASS, "pm_after_expand", PASS_POS_INSERT_AFTER, "expand", 1, pm_record_instruction_loops},
+    {RTL_PASS, "pm_after_loop2", PASS_POS_INSERT_BEFORE, "loop2_done", 1, look_after_rtl_loops},
+    {RTL_PASS, "pm_final_cfg", PASS_POS_INSERT_BEFORE, "*free_cfg", 1, pm_record_final_cfg},
+    {RTL_PASS, "pm_labels", PASS_POS_INSERT_BEFORE, "final", 1, pm_place_labels},
+    {RTL_PASS, "pm_section", PASS_POS_INSERT_AFTER, "final", 1, pm_emit_section},
 };
 
 /* ---- as GCC wants it ---- */
@@ -68,16 +70,17 @@ static pass_data data_of(const struct step &step) {
 
 class gimple_step : public gimple_opt_pass {
   public:
-    explicit gimple_step(const struct step &step)
-        : gimple_opt_pass(data_of(step), g), run(step.run) {}
+    explicit gimple_step(const struct step &step) : gimple_opt_pass(data_of(step), g), what(step) {}
+
+    opt_pass *clone() final override { return new gimple_step(what); }
 
     unsigned execute(function *) final override {
-        run();
+        what.run();
         return 0;
     }
 
   private:
-    void (*run)();
+    const struct step &what;
 };
 
 class rtl_step : public rtl_opt_pass {
@@ -101,7 +104,7 @@ void pm_register_passes(const char *plugin_name) {
         else
             info.pass = new rtl_step(step);
         info.reference_pass_name = step.beside;
-        info.ref_pass_instance_number = 1;
+        info.ref_pass_instance_number = step.instance;
         info.pos_op = step.position;
         register_callback(plugin_name, PLUGIN_PASS_MANAGER_SETUP, NULL, &info);
     }

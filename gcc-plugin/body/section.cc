@@ -164,13 +164,15 @@ class reference_writer {
     explicit reference_writer(record_writer *writer) : writer(writer) {}
 
     unsigned number_of(const struct pm_memory_operand &operand) {
-        if (!operand.reference)
-            return 0;
-        auto key = std::make_pair(operand.reference, operand.final_loop);
+        return operand.reference ? number_in_loop(operand.reference, operand.final_loop) : 0;
+    }
+
+    unsigned number_in_loop(int reference, int final_loop) {
+        auto key = std::make_pair(reference, final_loop);
         auto found = numbers.find(key);
         if (found != numbers.end())
             return found->second;
-        return numbers[key] = write(*pm_find_reference(operand.reference), operand.final_loop);
+        return numbers[key] = write(*pm_find_reference(reference), final_loop);
     }
 
   private:
@@ -230,6 +232,24 @@ class reference_writer {
         return number;
     }
 };
+
+/* Pairs as numbers, each under its smaller one. */
+static void write_aliases(record_writer *writer, reference_writer *references) {
+    std::map<unsigned, std::set<unsigned>> partners;
+    for (const struct pm_alias_pair &pair : pm_state()->may_alias) {
+        unsigned a = references->number_in_loop(pair.a, pair.final_loop);
+        unsigned b = references->number_in_loop(pair.b, pair.final_loop);
+        if (a != b)
+            partners[MIN(a, b)].insert(MAX(a, b));
+    }
+    for (const auto &entry : partners) {
+        writer->byte(PM_RECORD_MAY_ALIAS);
+        writer->number(entry.first);
+        writer->number(entry.second.size());
+        for (unsigned other : entry.second)
+            writer->number(other);
+    }
+}
 
 /* ---- records with places ---- */
 
@@ -321,6 +341,7 @@ void pm_emit_section() {
     std::vector<unsigned> reference_numbers;
     for (const struct pm_memory_operand &operand : s->memory_operands)
         reference_numbers.push_back(references.number_of(operand));
+    write_aliases(&writer, &references);
     writer.flush(out);
     write_places(out, reference_numbers);
     fprintf(out, ".LPME%d:\n\t.popsection\n", contribution);

@@ -91,6 +91,12 @@ struct pm_memory_operand {
     int final_loop;
 };
 
+/* Two references directly in a final loop that cannot be proven apart. */
+struct pm_alias_pair {
+    int final_loop;
+    int a, b; /* identities */
+};
+
 struct pm_jump_table {
     struct pm_place at;
     std::vector<pm_place> targets;
@@ -116,6 +122,7 @@ struct pm_function_state {
     int cold_base = 0; /* label, 0 = no cold part */
     std::vector<pm_block_start> block_starts;
     std::vector<pm_memory_operand> memory_operands;
+    std::vector<pm_alias_pair> may_alias; /* of the loops with PM_LOOP_ALIAS_KNOWN */
     std::vector<pm_jump_table> jump_tables;
     std::vector<pm_place> noreturn_calls;
 };
@@ -184,6 +191,11 @@ void pm_record_final_cfg();
 /* ---- operands.cc ---- */
 void pm_record_operands(rtx_insn *insn, struct pm_place at);
 bool pm_has_memory_operand(rtx_insn *insn);
+
+/* ---- aliases.cc ---- */
+void pm_note_recursion();
+void pm_note_access(int reference, int final_loop, const_rtx memory, bool store);
+void pm_record_aliases(); /* of what was noted */
 
 /* ---- labels.cc ---- */
 void pm_place_labels();

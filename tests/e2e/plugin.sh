@@ -221,6 +221,64 @@ check "mixed.c builds" gcc-12 -O2 -fplugin="$PLUGIN" -o mixed.exe "$SOURCES/mixe
 check "a switch's table is told with its targets" grep -qE '^jump [0-9a-f]+ to( [0-9a-f]+){8}' mixed.dump
 check "a call that does not return is told" grep -q '^noreturn ' mixed.dump
 
+# ---- which references may touch the same bytes ----
+
+# independent FUNCTION PATTERN: of aliases.exe a pair with a store whose texts match is told apart.
+independent() {
+    local address
+    address=$(nm aliases.exe | awk -v name="$1" '$3 == name { sub(/^0*/, "", $1); print $1 }')
+    awk -v address="$address" -v pattern="$2" '
+        /^contribution/ { show = $2 == address }
+        !show { next }
+        $1 == "loop" { match($0, /flags [0-9]+/); known[$2] = int(substr($0, RSTART + 6) / 16) % 2 }
+        $1 == "reference" { match($0, /text \[.*\] at/); n++; number[n] = $2; loop[n] = $4
+            store[n] = $8 % 2; text[n] = substr($0, RSTART + 6, RLENGTH - 10) }
+        $1 == "alias" { for (i = 4; i <= NF; i++) may[$2, $i] = may[$i, $2] = 1 }
+        END { for (i = 1; i <= n; i++) for (j = 1; j < i; j++)
+                  if (loop[i] && loop[i] == loop[j] && known[loop[i]] && store[i] + store[j] &&
+                      text[i] text[j] ~ pattern && !((number[i], number[j]) in may)) exit 0
+              exit 1 }' aliases.dump
+}
+aliases_are_sound() {
+    valgrind --tool=lackey --trace-mem=yes ./aliases.exe >aliases.trace 2>&1 &&
+        awk -f "$SOURCES/alias_trace.awk" aliases.dump aliases.trace
+}
+while read -r options; do
+    # shellcheck disable=SC2086
+    check "aliases.c builds with $options" gcc-12 $options -g -no-pie -fplugin="$PLUGIN" \
+        -o aliases.exe "$SOURCES/aliases.c"
+    ./dump_section aliases.exe >aliases.dump
+    check "no pair that meets in a memory trace is called independent, $options" aliases_are_sound
+    for function in pointers:p.*q by_recursion:p.*q by_iteration:p types:memory.*memory \
+        allocation:p.*q stack:a.*b variable_length:a.*b bytes:whole escaped:grid local:local.*p \
+        alias_symbol:grid union:u.*u shifted:p.*p indirect:grid.*grid; do
+        # shellcheck disable=SC2015
+        name=bad_${function%%:*}
+        case $function in by_*) name=bad_restrict_${function%%:*} ;; esac
+        case $options in -O0*) continue ;; esac # each scalar is in memory there, with these names
+        if independent "$name" "${function#*:}"; then
+            fail "$name is not called independent, $options" "${function#*:}"
+        else
+            pass "$name is not called independent, $options"
+        fi
+    done
+done <<'OPTIONS'
+-O0
+-O1
+-O2
+-O3
+-O3 -march=x86-64-v3 -funroll-loops
+-O2 -flto
+OPTIONS
+check "aliases.c builds with -O2" gcc-12 -O2 -g -no-pie -fplugin="$PLUGIN" -o aliases.exe \
+    "$SOURCES/aliases.c"
+./dump_section aliases.exe >aliases.dump
+check "two global arrays are told apart" independent good_globals 'grid.*other|other.*grid'
+check "restrict parameters are told apart" independent good_restrict 'p.*q|q.*p'
+check "a global array and a pointer to another type are told apart" independent \
+    good_declared_type 'grid.*p|p.*grid'
+check "two allocations are told apart" independent good_heap 'p.*q|q.*p'
+
 # ---- compilers that it does not fit ----
 
 printf 'int main(void) { return 0; }\n' >small.c
