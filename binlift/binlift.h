@@ -14,6 +14,10 @@ struct pm_lifted; /* the structure with the image and the instructions it was re
 
 struct pm_lift_options {
     bool ignore_metadata; /* as if `.pmodel` were not there */
+    /* Files of instruction classes (binlift/classes.h), a later one overrides: FOLDER/ISA.classes,
+       which must be there; OWN_FOLDER/ISA.classes, which may be; FILE.  Each may be NULL.  Without
+       any, only what operands and control flow tell has a class. */
+    const char *classes_folder, *own_classes_folder, *classes_file;
 };
 
 /* What lifting met, for people; the reports print each that is not zero. */

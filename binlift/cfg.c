@@ -9,6 +9,7 @@
 #include "binlift/lifted.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 enum { MAX_OPS = 8 };
 
@@ -49,14 +50,33 @@ static void mark_leaders(struct pm_lifted *lifted, uint32_t routine) {
     }
 }
 
-static void translate(struct pm_lifted *lifted, uint32_t k) {
+/* An instruction without a class: counted and named in its block. */
+static void add_unknown(struct pm_lifted *lifted, uint32_t block, uint32_t k) {
+    struct pm_structure *structure = lifted->structure;
+    uint32_t number = lifted->isa->mnemonic_of(pm_insn_bytes(lifted, k), &lifted->insns[k]);
+    const char *mnemonic = lifted->isa->mnemonic(number);
+    mnemonic = mnemonic ? mnemonic : "?";
+    for (size_t i = structure->n_unknowns; i-- > 0 && structure->unknowns[i].block == block;)
+        if (strcmp(structure->unknowns[i].mnemonic, mnemonic) == 0) {
+            structure->unknowns[i].count++;
+            return;
+        }
+    *PM_PUSH(structure, unknowns) = (struct pm_unknown){block, 1, pm_strdup(mnemonic)};
+}
+
+static void translate(struct pm_lifted *lifted, uint32_t block, uint32_t k) {
     struct pm_op ops[MAX_OPS];
-    unsigned n = lifted->isa->translate(pm_insn_bytes(lifted, k), &lifted->insns[k], ops);
+    bool is_unknown = false;
+    unsigned n =
+        lifted->isa->translate(pm_insn_bytes(lifted, k), &lifted->insns[k], lifted->classes, ops);
     for (unsigned i = 0; i < n; i++) {
         struct pm_op *op = PM_PUSH(lifted->structure, ops);
         *op = ops[i];
         op->instruction_start = i == 0;
+        is_unknown |= op->op_class == PM_OP_UNKNOWN;
     }
+    if (is_unknown)
+        add_unknown(lifted, block, k);
 }
 
 /* The block that starts at FIRST, up to the end of the routine at most; gives its end. */
@@ -74,7 +94,7 @@ static uint32_t add_block(struct pm_lifted *lifted, uint32_t routine, uint32_t f
     do {
         lifted->insn_block[k] = number;
         block->size_bytes += lifted->insns[k].length;
-        translate(lifted, k);
+        translate(lifted, number, k);
         k++;
     } while (k < end && !(lifted->insn_marks[k] & PM_MARK_LEADER) && !ends_block(lifted, k - 1) &&
              !(lifted->insn_marks[k - 1] & PM_MARK_PART_END));

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* Why a file that can be analysed cannot be instrumented. */
 static char *find_refusal(const struct pm_image *image) {
@@ -53,9 +54,39 @@ static void sum_up(struct pm_lifted *lifted) {
     for (size_t i = 0; i < lifted->n_insns; i++)
         for (unsigned m = 0; m < lifted->insns[i].n_memory; m++)
             statistics->n_implicit_accesses += lifted->insns[i].memory[m].implicit;
-    for (size_t i = 0; i < structure->n_ops; i++)
-        statistics->n_unknown_instructions +=
-            structure->ops[i].op_class == PM_OP_UNKNOWN && structure->ops[i].instruction_start;
+    for (size_t i = 0; i < structure->n_unknowns; i++)
+        statistics->n_unknown_instructions += structure->unknowns[i].count;
+}
+
+static bool read_own_classes(struct pm_lifted *lifted, const char *folder, struct pm_error *err) {
+    char *path = pm_sprintf("%s/%s.classes", folder, lifted->isa->name);
+    bool ok =
+        access(path, F_OK) != 0 || pm_classes_read(lifted->classes, path, lifted->isa->name, err);
+    free(path);
+    return ok;
+}
+
+/* The files of the options, in the order in which they override. */
+static bool read_classes(struct pm_lifted *lifted, const struct pm_lift_options *options,
+                         struct pm_error *err) {
+    const struct pm_isa *isa = lifted->isa;
+    if (!options ||
+        (!options->classes_folder && !options->own_classes_folder && !options->classes_file))
+        return true;
+    lifted->classes = pm_classes_new();
+    bool ok = true;
+    if (options->classes_folder) {
+        char *path = pm_sprintf("%s/%s.classes", options->classes_folder, isa->name);
+        ok = pm_classes_read(lifted->classes, path, isa->name, err);
+        free(path);
+    }
+    if (ok && options->own_classes_folder)
+        ok = read_own_classes(lifted, options->own_classes_folder, err);
+    if (ok && options->classes_file)
+        ok = pm_classes_read(lifted->classes, options->classes_file, isa->name, err);
+    if (ok)
+        pm_classes_resolve(lifted->classes, isa->n_mnemonics, isa->mnemonic);
+    return ok;
 }
 
 struct pm_lifted *pm_lift(const char *path, const struct pm_lift_options *options,
@@ -66,6 +97,10 @@ struct pm_lifted *pm_lift(const char *path, const struct pm_lift_options *option
         return NULL;
     }
     lifted->isa = &pm_isa_x86_64;
+    if (!read_classes(lifted, options, err)) {
+        pm_lifted_free(lifted);
+        return NULL;
+    }
     lifted->structure = pm_structure_new();
     lifted->refusal = find_refusal(&lifted->image);
     add_module(lifted);
@@ -101,6 +136,7 @@ void pm_lifted_free(struct pm_lifted *lifted) {
         pm_structure_free(lifted->structure);
     pm_free_metadata(lifted->metadata);
     pm_free_loops(lifted->loops);
+    pm_classes_free(lifted->classes);
     free(lifted->refusal);
     free(lifted->insns);
     pm_free_pools(lifted);

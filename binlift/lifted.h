@@ -106,6 +106,7 @@ struct pm_block_code {
 struct pm_lifted {
     struct pm_image image;
     const struct pm_isa *isa;
+    struct pm_classes *classes; /* resolved for the ISA; NULL where no file was given */
     struct pm_structure *structure;
     struct pm_lift_statistics statistics;
     char *refusal;

@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "binlift/binlift.h"
 #include "core/machine.h"
 #include "core/pm_alloc.h"
 #include "core/pm_error.h"
@@ -55,6 +56,10 @@ bool pm_option_number(const char *command, const char *option, const char *value
    command's own file; owned by the caller.  Errors: /proc is not there, the file is missing. */
 char *pm_library_path(const char *name, struct pm_error *err);
 char *pm_share_path(const char *name, struct pm_error *err);
+
+/* Where the files of instruction classes are: those of the installation, and the folder that
+   $PMODEL_MACHINES names (NULL: none).  OPTIONS points to what stays until the process ends. */
+bool pm_find_classes(struct pm_lift_options *options, struct pm_error *err);
 
 /* Names of all machine files that `-m NAME` finds: those of $PMODEL_MACHINES first, then the
    shipped ones; ascending, each once.  Owned by the caller (free each and the array). */

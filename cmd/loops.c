@@ -40,11 +40,12 @@ static int check_program(const char *path, const struct pm_report_options *optio
 }
 
 int pm_cmd_loops(int argc, char **argv) {
-    enum { OPT_GROUPS = 256, OPT_ROUTINE, OPT_PLAIN, OPT_FORMAT, OPT_CHECK };
+    enum { OPT_GROUPS = 256, OPT_ROUTINE, OPT_PLAIN, OPT_CLASSES, OPT_FORMAT, OPT_CHECK };
     static const struct option long_options[] = {
         {"groups", no_argument, NULL, OPT_GROUPS},
         {"routine", required_argument, NULL, OPT_ROUTINE},
         {"plain", no_argument, NULL, OPT_PLAIN},
+        {"classes", required_argument, NULL, OPT_CLASSES},
         {"format", required_argument, NULL, OPT_FORMAT},
         {"check", no_argument, NULL, OPT_CHECK},
         {0},
@@ -68,6 +69,9 @@ int pm_cmd_loops(int argc, char **argv) {
         case OPT_CHECK:
             check = true;
             break;
+        case OPT_CLASSES:
+            lift_options.classes_file = optarg;
+            break;
         case OPT_FORMAT:
             if (!pm_option_format("loops", optarg, &options.format))
                 return PM_EXIT_INPUT;
@@ -82,7 +86,9 @@ int pm_cmd_loops(int argc, char **argv) {
     if (check)
         return check_program(argv[optind], &options);
     struct pm_error err = {0};
-    struct pm_lifted *lifted = pm_lift(argv[optind], &lift_options, &err);
+    struct pm_lifted *lifted = NULL;
+    if (pm_find_classes(&lift_options, &err))
+        lifted = pm_lift(argv[optind], &lift_options, &err);
     if (!lifted)
         return pm_complain(&err);
     if (routine && !has_routine(pm_lifted_structure(lifted), routine)) {

@@ -9,13 +9,16 @@
 
 static const struct pm_command commands[] = {
     {"flags", "", "compiler flags that mark a program at compile time", pm_cmd_flags},
-    {"loops", "[--groups | --check] [--routine NAME] [--plain] [--format table|json|csv] PROGRAM",
+    {"loops",
+     "[--groups | --check] [--routine NAME] [--plain] [--classes FILE]\n"
+     "                    [--format table|json|csv] PROGRAM",
      "what the lifter finds in a program: routines, loops, reference groups, counters",
      pm_cmd_loops},
     {"run",
      "-o STORE [-P NAME=VALUES]... [--where EXPR] [--block SIZES] [--exe PATH]\n"
      "                  [--env NAME=TEXT]... [--input TEMPLATE:FILE]... [--scratch DIR]\n"
-     "                  [--timeout SECONDS] [--no-memory] [--again] [--dry-run] [-q]\n"
+     "                  [--classes FILE] [--timeout SECONDS] [--no-memory] [--again]\n"
+     "                  [--dry-run] [-q]\n"
      "                  -- COMMAND [ARGUMENT]...",
      "measure a program at one or more problem sizes", pm_cmd_run},
     {"fit", "[--threads N] [--models] [--format table|json|csv] STORE",

@@ -136,6 +136,18 @@ struct pm_machine *pm_find_machine(const char *name, struct pm_error *err) {
     return machine;
 }
 
+/* ---- instruction classes --------------------------------------------------------------------- */
+
+bool pm_find_classes(struct pm_lift_options *options, struct pm_error *err) {
+    static char *shipped; /* the same for the whole process */
+    const char *own = getenv("PMODEL_MACHINES");
+    if (!shipped)
+        shipped = pm_share_path("machines", err);
+    options->classes_folder = shipped;
+    options->own_classes_folder = own && *own ? own : NULL;
+    return shipped != NULL;
+}
+
 /* ---- the block sizes that machines need ------------------------------------------------------ */
 
 static int compare_sizes(const void *a, const void *b) {

@@ -84,6 +84,9 @@ int pm_read_run_option(struct pm_run_request *request, int c, struct pm_error *e
         return 0;
     case PM_RUN_INPUT:
         return add_input(request, optarg, err) ? 0 : pm_complain(err);
+    case PM_RUN_CLASSES:
+        request->classes_file = optarg;
+        return 0;
     case PM_RUN_SCRATCH:
         request->scratch = optarg;
         return 0;

@@ -18,6 +18,7 @@ struct pm_run_request {
     const char *command;    /* name of the subcommand, for messages */
     const char *store_path; /* NULL: a temporary one */
     const char *exe, *scratch;
+    const char *classes_file; /* NULL: those of the installation and $PMODEL_MACHINES only */
     PM_ARRAY(const char *, environment);
     PM_ARRAY(struct pm_run_input, inputs);
     uint64_t *block_sizes;
@@ -40,6 +41,7 @@ enum pm_run_option {
     PM_RUN_ENV,
     PM_RUN_INPUT,
     PM_RUN_SCRATCH,
+    PM_RUN_CLASSES,
     PM_RUN_TIMEOUT,
     PM_RUN_NO_MEMORY,
     PM_RUN_AGAIN,
@@ -55,6 +57,7 @@ enum pm_run_option {
     {"env", required_argument, NULL, PM_RUN_ENV},                                                  \
     {"input", required_argument, NULL, PM_RUN_INPUT},                                              \
     {"scratch", required_argument, NULL, PM_RUN_SCRATCH},                                          \
+    {"classes", required_argument, NULL, PM_RUN_CLASSES},                                          \
     {"timeout", required_argument, NULL, PM_RUN_TIMEOUT},                                          \
     {"no-memory", no_argument, NULL, PM_RUN_NO_MEMORY},                                            \
     {"again", no_argument, NULL, PM_RUN_AGAIN}

@@ -83,8 +83,9 @@ static bool instrument(struct pm_run_session *session, struct pm_error *err) {
     char *runtime = pm_library_path("libpmodel-rt.so", err);
     if (!runtime)
         return false;
-    struct pm_lift_options lift_options = {0};
-    session->lifted = pm_lift(session->program, &lift_options, err);
+    struct pm_lift_options lift_options = {.classes_file = request->classes_file};
+    if (pm_find_classes(&lift_options, err))
+        session->lifted = pm_lift(session->program, &lift_options, err);
     bool ok = session->lifted != NULL;
     if (ok && pm_lifted_refusal(session->lifted))
         ok = pm_fail(err, "%s", pm_lifted_refusal(session->lifted));

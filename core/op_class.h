@@ -36,6 +36,7 @@
     X(PM_OP_FP_CONVERT, "fp_convert", 'f')                                                         \
     X(PM_OP_FP_OTHER, "fp_other", 'f')                                                             \
     X(PM_OP_SHUFFLE, "shuffle", 'f')                                                               \
+    X(PM_OP_CRYPTO, "crypto", 'i')                                                                 \
     X(PM_OP_MASK, "mask", 'f')                                                                     \
     X(PM_OP_BRANCH, "branch", 'c')                                                                 \
     X(PM_OP_JUMP, "jump", 'c')                                                                     \

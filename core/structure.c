@@ -42,6 +42,8 @@ void pm_structure_free(struct pm_structure *structure) {
         free(group->object);
         free(group->object_type);
     }
+    for (size_t i = 0; i < structure->n_unknowns; i++)
+        free(structure->unknowns[i].mnemonic);
     free(structure->modules);
     free(structure->routines);
     free(structure->parts);
@@ -51,6 +53,7 @@ void pm_structure_free(struct pm_structure *structure) {
     free(structure->references);
     free(structure->groups);
     free(structure->ops);
+    free(structure->unknowns);
     free(structure->isa);
     free(structure);
 }

@@ -197,6 +197,13 @@ struct pm_op {
     uint32_t reference;         /* memory operations: index of the reference; PM_NONE */
 };
 
+/* Instructions of a basic block for which no file of classes has a class (their operation is
+   PM_OP_UNKNOWN), by mnemonic. */
+struct pm_unknown {
+    uint32_t block, count;
+    char *mnemonic;
+};
+
 /* ---- the whole ------------------------------------------------------------------------------ */
 
 struct pm_structure {
@@ -209,6 +216,7 @@ struct pm_structure {
     PM_ARRAY(struct pm_reference, references);
     PM_ARRAY(struct pm_group, groups);
     PM_ARRAY(struct pm_op, ops);
+    PM_ARRAY(struct pm_unknown, unknowns); /* ascending by block, each mnemonic once */
     uint32_t n_counters;
     char *isa;     /* "x86-64" */
     uint64_t hash; /* pm_structure_hash, 0 until computed */

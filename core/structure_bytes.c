@@ -14,7 +14,6 @@
 #include <zstd.h>
 
 #define STRUCTURE_MAGIC 0x53444d50u /* "PMDS" */
-#define STRUCTURE_VERSION 2
 enum { COMPRESSION_LEVEL = 3 };
 #define MOST_RAW_BYTES UINT32_MAX /* no program that can be lifted comes near */
 
@@ -268,6 +267,12 @@ static void code_op(struct codec *codec, struct pm_op *op) {
     INDEX(op->reference);
 }
 
+static void code_unknown(struct codec *codec, struct pm_unknown *unknown) {
+    INDEX(unknown->block);
+    U32(unknown->count);
+    code_string(codec, &unknown->mnemonic);
+}
+
 static void code_structure(struct codec *codec, struct pm_structure *s) {
     code_string(codec, &s->isa);
     U64(s->hash);
@@ -281,6 +286,7 @@ static void code_structure(struct codec *codec, struct pm_structure *s) {
     CODE_ARRAY(codec, s, references, code_reference);
     CODE_ARRAY(codec, s, groups, code_group);
     CODE_ARRAY(codec, s, ops, code_op);
+    CODE_ARRAY(codec, s, unknowns, code_unknown);
 }
 
 /* ---- the whole ----------------------------------------------------------------------------------
@@ -297,7 +303,7 @@ void pm_structure_encode(const struct pm_structure *structure, void **bytes, siz
         abort();
     struct bytes_header header = {
         .magic = STRUCTURE_MAGIC,
-        .version = STRUCTURE_VERSION,
+        .version = PM_STRUCTURE_VERSION,
         .raw_bytes = codec.n_bytes,
         .checksum = XXH3_64bits_withSeed(out + sizeof(struct bytes_header), packed, codec.n_bytes)};
     memcpy(out, &header, sizeof header);
@@ -315,11 +321,11 @@ static uint8_t *unpack(const uint8_t *bytes, size_t n_bytes, struct bytes_header
         pm_fail(err, "not the structure of a program");
         return NULL;
     }
-    if (header->version != STRUCTURE_VERSION) {
+    if (header->version != PM_STRUCTURE_VERSION) {
         pm_fail(err,
                 "the program's structure has format %u and this pmodel reads format %u: "
                 "measure the program again",
-                header->version, STRUCTURE_VERSION);
+                header->version, PM_STRUCTURE_VERSION);
         return NULL;
     }
     bytes += sizeof *header;

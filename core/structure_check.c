@@ -134,8 +134,16 @@ static bool check_ops(const struct pm_structure *s, struct pm_error *err) {
     return true;
 }
 
+static bool check_unknowns(const struct pm_structure *s, struct pm_error *err) {
+    for (size_t i = 0; i < s->n_unknowns; i++)
+        if (!is_index(s->unknowns[i].block, s->n_blocks) || !s->unknowns[i].mnemonic ||
+            (i && s->unknowns[i].block < s->unknowns[i - 1].block))
+            return damaged(err, "instruction without a class", i);
+    return true;
+}
+
 bool pm_structure_check(const struct pm_structure *structure, struct pm_error *err) {
     return check_scopes(structure, err) && check_routines(structure, err) &&
            check_flow(structure, err) && check_references(structure, err) &&
-           check_ops(structure, err);
+           check_ops(structure, err) && check_unknowns(structure, err);
 }

@@ -1,8 +1,10 @@
-/* Shared by core/structure*.c only. */
+/* Shared by core/structure*.c, and by the fuzzing of what they read. */
 #ifndef PM_STRUCTURE_PRIVATE_H
 #define PM_STRUCTURE_PRIVATE_H
 
 #include "core/structure.h"
+
+#define PM_STRUCTURE_VERSION 3 /* of the bytes */
 
 /* Whether every index of a structure read from a file names something that is there, and every
    enumerator is known; else a sentence. */

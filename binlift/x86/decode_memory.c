@@ -1,6 +1,5 @@
 /* Memory operands of an instruction: which bytes it may touch, and how the addresses of one
    execution are found (enum pm_probe_reference_kind). */
-#include "binlift/x86/classes.h"
 #include "binlift/x86/zydis.h"
 
 #include <string.h>
@@ -100,15 +99,16 @@ static bool is_scalar_form(const char *name) {
 }
 
 /* Does bit i of the mask stand for element i of memory?  Not where elements change places. */
-static bool is_elementwise(const struct pm_x86 *x86, const char *name) {
-    static const char *const in_place[] = {"vpmov",    "vpblendm",  "vblendm",   "vexpand",
-                                           "vpexpand", "vcompress", "vpcompress"};
-    if (pm_x86_class(x86->insn.mnemonic) != PM_OP_SHUFFLE)
-        return x86->insn.mnemonic != ZYDIS_MNEMONIC_VMOVDDUP;
-    for (size_t i = 0; i < sizeof in_place / sizeof *in_place; i++)
-        if (strncmp(name, in_place[i], strlen(in_place[i])) == 0)
-            return true;
-    return false;
+static bool is_elementwise(const char *name) {
+    static const char *const moving[] = {"valign",   "vbroadcast",  "vextract",  "vinsert",
+                                         "vmovddup", "vmovshdup",   "vmovsldup", "vpack",
+                                         "vpalignr", "vpbroadcast", "vperm",     "vpmultishift",
+                                         "vpshufb",  "vpshufd",     "vpshufhw",  "vpshuflw",
+                                         "vpunpck",  "vshuf",       "vunpck",    "vdbpsadbw"};
+    for (size_t i = 0; i < sizeof moving / sizeof *moving; i++)
+        if (strncmp(name, moving[i], strlen(moving[i])) == 0)
+            return false;
+    return true;
 }
 
 /* Can the access be told element by element from the mask?  Not for a broadcast, whose element is
@@ -116,7 +116,7 @@ static bool is_elementwise(const struct pm_x86 *x86, const char *name) {
 static bool mask_selects_elements(const struct pm_x86 *x86, const ZydisDecodedOperand *memory) {
     const char *name = ZydisMnemonicGetString(x86->insn.mnemonic);
     if (!name || x86->insn.avx.broadcast.mode != ZYDIS_BROADCAST_MODE_INVALID ||
-        !memory->element_size || !is_elementwise(x86, name))
+        !memory->element_size || !is_elementwise(name))
         return false;
     if (memory->element_count == 1)
         return is_scalar_form(name);

@@ -17,6 +17,16 @@ static void print(const uint8_t *bytes, const struct pm_insn *insn, char *text, 
         snprintf(text, size, "(bad)");
 }
 
+/* Zydis numbers its mnemonics; 0 is no instruction. */
+static const char *mnemonic(uint32_t number) {
+    return number ? ZydisMnemonicGetString((ZydisMnemonic)number) : NULL;
+}
+
+static uint32_t mnemonic_of(const uint8_t *bytes, const struct pm_insn *insn) {
+    struct pm_x86 x86;
+    return pm_x86_decode(bytes, insn->length, &x86) ? x86.insn.mnemonic : 0;
+}
+
 /* Bits of the general registers, by hardware number: rax rcx rdx rbx rsp rbp rsi rdi r8 … r15. */
 #define RAX 0x1u
 #define RCX 0x2u
@@ -40,6 +50,9 @@ const struct pm_isa pm_isa_x86_64 = {
     .elf_machine = EM_X86_64,
     .decode = pm_x86_isa_decode,
     .translate = pm_x86_isa_translate,
+    .n_mnemonics = ZYDIS_MNEMONIC_MAX_VALUE + 1,
+    .mnemonic = mnemonic,
+    .mnemonic_of = mnemonic_of,
     .print = print,
     .find_table = pm_x86_isa_find_table,
     .why = pm_x86_isa_why,

@@ -1,7 +1,6 @@
-/* Native instruction → generic operations: loads, one operation, stores.  Temporaries 120 … link
-   them.  A move from or to memory is the load or store alone.  Registers of an address are uses of
-   the load or store; the status bits of MXCSR link nothing. */
-#include "binlift/x86/classes.h"
+/* Native instruction → generic operations: loads, the operations of its class, stores.  Temporaries
+   120 … link them.  A move from or to memory is the load or store alone.  Registers of an address
+   are uses of the load or store; the status bits of MXCSR link nothing. */
 #include "binlift/x86/zydis.h"
 
 #include <string.h>
@@ -23,8 +22,12 @@ struct translation {
     struct pm_op *ops;
     unsigned n_ops;
     uint8_t next_temporary;
-    enum pm_op_class op_class;
+    const struct pm_class_rule *rule; /* of the mnemonic */
+    enum pm_op_class op_class;        /* the rule's; its last one if it has several */
 };
+
+/* What stands between loads and stores where no rule is known. */
+static const struct pm_class_rule unknown_rule = {.n_ops = 1, .op_class = {PM_OP_UNKNOWN}};
 
 static uint8_t op_register(ZydisRegister name) {
     struct pm_x86_register found = pm_x86_register(name);
@@ -59,13 +62,16 @@ static void add_use(struct pm_op *op, uint8_t which) { add_to(op->uses, PM_OP_N_
 
 static void add_def(struct pm_op *op, uint8_t which) { add_to(op->defs, PM_OP_N_DEFS, which); }
 
+static struct pm_op empty_op(enum pm_op_class op_class) {
+    struct pm_op op = {.op_class = (uint8_t)op_class, .reference = PM_NONE};
+    memset(op.defs, PM_REGISTER_NONE, sizeof op.defs);
+    memset(op.uses, PM_REGISTER_NONE, sizeof op.uses);
+    return op;
+}
+
 static struct pm_op *add_op(struct translation *t, enum pm_op_class op_class) {
     struct pm_op *op = &t->ops[t->n_ops < MAX_OPS ? t->n_ops++ : MAX_OPS - 1];
-    memset(op, 0, sizeof *op);
-    memset(op->defs, PM_REGISTER_NONE, sizeof op->defs);
-    memset(op->uses, PM_REGISTER_NONE, sizeof op->uses);
-    op->op_class = (uint8_t)op_class;
-    op->reference = PM_NONE;
+    *op = empty_op(op_class);
     return op;
 }
 
@@ -74,27 +80,6 @@ static struct pm_op *add_op(struct translation *t, enum pm_op_class op_class) {
 static bool is_vector(const ZydisDecodedOperand *operand) {
     return operand->type == ZYDIS_OPERAND_TYPE_REGISTER &&
            pm_x86_register(operand->reg.value).file == PM_X86_FILE_VECTOR;
-}
-
-/* Scalar floating-point forms end in ss, sd or sh. */
-static bool is_scalar(const struct translation *t) {
-    const char *name = ZydisMnemonicGetString(t->x86->insn.mnemonic);
-    size_t length = name ? strlen(name) : 0;
-    switch (t->op_class) {
-    case PM_OP_FP_ADD:
-    case PM_OP_FP_MULT:
-    case PM_OP_FP_FMA:
-    case PM_OP_FP_DIV:
-    case PM_OP_FP_SQRT:
-    case PM_OP_FP_COMPARE:
-    case PM_OP_FP_OTHER:
-    case PM_OP_FP_MOVE:
-    case PM_OP_FP_CONVERT:
-        return length > 2 && (name[length - 2] == 's' || name[length - 2] == 'S') &&
-               strchr("sdhSDH", name[length - 1]);
-    default:
-        return false;
-    }
 }
 
 /* Of the operation on registers: the widest visible register operand says how wide the data is. */
@@ -122,7 +107,9 @@ static void set_shape(const struct translation *t, struct pm_op *op) {
     }
     if (t->op_class == PM_OP_FP_CONVERT && is_vector(&t->x86->operands[0]))
         element = t->x86->operands[0].element_size;
-    if (is_scalar(t) && element)
+    if (t->rule->element_bytes)
+        element = 8u * t->rule->element_bytes;
+    if (t->rule->scalar && element)
         width = element;
     op->width_bits = (uint16_t)width;
     op->element_bytes = (uint8_t)(element <= 128 ? element / 8 : 0);
@@ -213,7 +200,7 @@ static bool merges_destination(const struct translation *t, const ZydisDecodedOp
     if (t->x86->insn.avx.mask.mode == ZYDIS_MASK_MODE_MERGING &&
         t->x86->insn.avx.mask.reg > ZYDIS_REGISTER_K0)
         return true;
-    return t->x86->insn.encoding == ZYDIS_INSTRUCTION_ENCODING_LEGACY && is_scalar(t) &&
+    return t->x86->insn.encoding == ZYDIS_INSTRUCTION_ENCODING_LEGACY && t->rule->scalar &&
            operand->id == 0 && t->insn->n_memory == 0;
 }
 
@@ -374,6 +361,8 @@ static bool moves_stack(const struct translation *t) {
 /* A move between a register and memory with nothing between: the class is a move, or the form
    with a memory operand costs no more than the load does (extension, broadcast). */
 static bool is_plain_move(const struct translation *t) {
+    if (t->rule->n_ops > 1)
+        return false;
     if (t->op_class == PM_OP_MOVE_INT || t->op_class == PM_OP_FP_MOVE)
         return t->insn->n_memory > 0;
     if (t->insn->n_memory == 0 || t->op_class != PM_OP_SHUFFLE)
@@ -428,6 +417,22 @@ static void add_plain_move(struct translation *t) {
             add_store(t, i, loads ? temporary : moved_register(t, false));
 }
 
+/* The operations before the last: all read what the instruction reads, and what the one before
+   gave.  Gives the register that the last one reads of them. */
+static uint8_t add_first_ops(struct translation *t, const struct pm_op *last) {
+    uint8_t result = PM_REGISTER_NONE;
+    for (unsigned i = 0; i + 1 < t->rule->n_ops; i++) {
+        struct pm_op *op = add_op(t, t->rule->op_class[i]);
+        set_shape(t, op);
+        add_use(op, result);
+        for (unsigned k = 0; k < PM_OP_N_USES; k++)
+            add_use(op, last->uses[k]);
+        result = t->next_temporary++;
+        add_def(op, result);
+    }
+    return result;
+}
+
 static void add_general(struct translation *t) {
     uint8_t loaded[PM_INSN_MEMORY] = {PM_REGISTER_NONE, PM_REGISTER_NONE};
     for (unsigned i = 0; i < t->insn->n_memory; i++)
@@ -435,11 +440,18 @@ static void add_general(struct translation *t) {
             loaded[i] = t->next_temporary++;
             add_load(t, i, loaded[i]);
         }
-    struct pm_op *op = add_op(t, t->op_class);
-    set_shape(t, op);
+    struct pm_op last = empty_op(t->op_class);
+    set_shape(t, &last);
     for (unsigned i = 0; i < PM_INSN_MEMORY; i++)
-        add_use(op, loaded[i]);
-    add_register_operands(t, op);
+        add_use(&last, loaded[i]);
+    add_register_operands(t, &last);
+    uint8_t before = add_first_ops(t, &last);
+    struct pm_op *op = add_op(t, t->op_class);
+    *op = last;
+    if (before != PM_REGISTER_NONE) {
+        op->uses[0] = before; /* what the instruction reads comes through it */
+        memset(op->uses + 1, PM_REGISTER_NONE, sizeof op->uses - 1);
+    }
     for (unsigned i = 0; i < t->insn->n_memory; i++)
         if (t->insn->memory[i].access & PM_ACCESS_STORE) {
             uint8_t result = t->next_temporary++;
@@ -454,11 +466,13 @@ static void add_general(struct translation *t) {
 }
 
 unsigned pm_x86_isa_translate(const uint8_t *bytes, const struct pm_insn *insn,
-                              struct pm_op ops[8]) {
+                              const struct pm_classes *classes, struct pm_op ops[8]) {
     struct pm_x86 x86;
-    struct translation t = {&x86, insn, ops, 0, TEMPORARY, PM_OP_UNKNOWN};
+    struct translation t = {&x86, insn, ops, 0, TEMPORARY, &unknown_rule, PM_OP_UNKNOWN};
     if (pm_x86_decode(bytes, insn->length, &x86)) {
-        t.op_class = pm_x86_class(x86.insn.mnemonic);
+        const struct pm_class_rule *rule = pm_class_of(classes, x86.insn.mnemonic);
+        t.rule = rule ? rule : &unknown_rule;
+        t.op_class = t.rule->op_class[t.rule->n_ops - 1];
         if (insn->control != PM_CONTROL_NONE && add_transfer(&t))
             ; /* done */
         else if (insn->is_nop)

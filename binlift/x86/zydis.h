@@ -71,7 +71,7 @@ bool pm_x86_isa_decode(const uint8_t *bytes, uint64_t n_bytes, uint64_t address,
                        struct pm_insn *insn, struct pm_insn_parts *parts);
 const char *pm_x86_isa_why(const uint8_t *bytes, const struct pm_insn *insn);
 unsigned pm_x86_isa_translate(const uint8_t *bytes, const struct pm_insn *insn,
-                              struct pm_op ops[8]);
+                              const struct pm_classes *classes, struct pm_op ops[8]);
 unsigned pm_x86_isa_define(const uint8_t *bytes, const struct pm_insn *insn,
                            struct pm_definition definitions[PM_MOST_DEFINITIONS]);
 enum pm_condition pm_x86_isa_condition(const uint8_t *bytes, const struct pm_insn *insn);

@@ -15,11 +15,14 @@
 #include <xxhash.h>
 #include <zstd.h>
 
+#include "binlift/classes.h"
+#include "binlift/isa.h"
 #include "binlift/metadata.h"
 #include "core/machine.h"
 #include "core/model.h"
 #include "core/raw_read.h"
 #include "core/store.h"
+#include "core/structure_private.h"
 
 /* Ends the process, which the fuzzer and the test both take for a failure. */
 static void fuzz_demand(bool holds, const char *what) {
@@ -188,13 +191,14 @@ static void fuzz_store(const uint8_t *data, size_t size) {
 
 /* ---- blobs of the store ------------------------------------------------------------------------
    Each is 24 bytes (magic, u32 version, u64 length of what is packed, u64 checksum) and a zstd
-   frame.  An input that begins with the magic is such a blob, its checksum is made to fit; any
-   other input is what is packed. */
+   frame.  An input that begins with the magic is such a blob, its checksum and version are made to
+   fit; any other input is what is packed. */
 
 enum { FUZZ_BLOB_HEADER = 24, FUZZ_MOST_UNPACKED = 1 << 20 };
 
 struct fuzz_blob {
     const char *magic;
+    uint32_t version;
     bool checksum_of_packed, seeded; /* the checksum is seeded with the length */
     size_t words_before, words_each; /* the length counts items of so many words; 0: bytes */
 };
@@ -207,7 +211,6 @@ static uint64_t fuzz_checksum(const struct fuzz_blob *kind, const void *bytes, s
 
 static char *fuzz_pack(const struct fuzz_blob *kind, const uint8_t *data, size_t size,
                        size_t *n_bytes) {
-    uint32_t version = 1;
     uint64_t length = size;
     if (kind->words_each) {
         length =
@@ -222,7 +225,7 @@ static char *fuzz_pack(const struct fuzz_blob *kind, const uint8_t *data, size_t
                             ? fuzz_checksum(kind, packed + FUZZ_BLOB_HEADER, used, length)
                             : fuzz_checksum(kind, data, size, length);
     memcpy(packed, kind->magic, 4);
-    memcpy(packed + 4, &version, 4);
+    memcpy(packed + 4, &kind->version, 4);
     memcpy(packed + 8, &length, 8);
     memcpy(packed + 16, &checksum, 8);
     *n_bytes = FUZZ_BLOB_HEADER + used;
@@ -245,6 +248,7 @@ static void fuzz_repair(const struct fuzz_blob *kind, char *blob, size_t size) {
             checksum = fuzz_checksum(kind, unpacked, got, length);
         free(unpacked);
     }
+    memcpy(blob + 4, &kind->version, 4);
     memcpy(blob + 16, &checksum, 8);
 }
 
@@ -259,7 +263,7 @@ static char *fuzz_blob_of(const struct fuzz_blob *kind, const uint8_t *data, siz
 }
 
 static void fuzz_structure(const uint8_t *data, size_t size) {
-    static const struct fuzz_blob kind = {"PMDS", true, true, 0, 0};
+    static const struct fuzz_blob kind = {"PMDS", PM_STRUCTURE_VERSION, true, true, 0, 0};
     struct pm_error err = {0};
     size_t n_bytes;
     char *blob = fuzz_blob_of(&kind, data, size, &n_bytes);
@@ -280,7 +284,7 @@ static void fuzz_structure(const uint8_t *data, size_t size) {
 }
 
 static void fuzz_histogram(const uint8_t *data, size_t size) {
-    static const struct fuzz_blob kind = {"PMH", false, true, 3, 5};
+    static const struct fuzz_blob kind = {"PMH", 1, false, true, 3, 5};
     struct pm_error err = {0};
     size_t n_bytes;
     char *blob = fuzz_blob_of(&kind, data, size, &n_bytes);
@@ -316,7 +320,7 @@ static void fuzz_evaluate_models(const struct pm_model_set *set) {
 }
 
 static void fuzz_models(const uint8_t *data, size_t size) {
-    static const struct fuzz_blob kind = {"PMMS", false, false, 0, 0};
+    static const struct fuzz_blob kind = {"PMMS", 1, false, false, 0, 0};
     struct pm_error err = {0};
     size_t n_bytes;
     char *blob = fuzz_blob_of(&kind, data, size, &n_bytes);
@@ -344,6 +348,20 @@ static void fuzz_machine(const uint8_t *data, size_t size) {
     for (int c = 0; machine && c < PM_N_OP_CLASSES; c++)
         pm_machine_cost(machine, c, 256, 8);
     pm_machine_free(machine);
+}
+
+static void fuzz_classes(const uint8_t *data, size_t size) {
+    struct pm_error err = {0};
+    struct pm_classes *classes = pm_classes_new();
+    bool ok = pm_classes_read(classes, fuzz_file_of(data, size), "x86-64", &err);
+    fuzz_demand(ok || err.text[0], "a file of classes was refused without a sentence");
+    pm_classes_resolve(classes, pm_isa_x86_64.n_mnemonics, pm_isa_x86_64.mnemonic);
+    for (uint32_t i = 0; i < pm_isa_x86_64.n_mnemonics; i++) {
+        const struct pm_class_rule *rule = pm_class_of(classes, i);
+        fuzz_demand(!rule || (ok && rule->n_ops >= 1 && rule->n_ops <= PM_CLASS_OPS),
+                    "a class has no operation or too many");
+    }
+    pm_classes_free(classes);
 }
 
 static void fuzz_expression(const uint8_t *data, size_t size) {
@@ -399,6 +417,7 @@ static const struct fuzz_target {
     {"histogram", fuzz_histogram},
     {"models", fuzz_models},
     {"machine", fuzz_machine},
+    {"classes", fuzz_classes},
     {"expression", fuzz_expression},
     {"size", fuzz_size},
 };

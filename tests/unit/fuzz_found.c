@@ -62,7 +62,7 @@ static void test_kept_inputs(void **state) {
 /* The harness reaches the readers: what they accept must not be refused for its frame. */
 static void test_harness_gets_behind_checksums(void **state) {
     (void)state;
-    static const struct fuzz_blob structures = {"PMDS", true, true, 0, 0};
+    static const struct fuzz_blob structures = {"PMDS", PM_STRUCTURE_VERSION, true, true, 0, 0};
     struct pm_structure *structure = pm_structure_new();
     structure->isa = pm_strdup("x86-64");
     void *blob;

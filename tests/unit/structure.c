@@ -8,7 +8,7 @@
 #include <xxhash.h>
 #include <zstd.h>
 
-#include "core/structure.h"
+#include "core/structure_private.h"
 
 /* One module with two routines; the second has a loop of one basic block with one group. */
 static struct pm_structure *make_example(void) {
@@ -161,7 +161,7 @@ static uint8_t *seal(const uint8_t *contents, size_t n_contents, size_t *n_bytes
     uint8_t *bytes = pm_alloc(HEADER + ZSTD_compressBound(n_contents), 1);
     size_t packed =
         ZSTD_compress(bytes + HEADER, ZSTD_compressBound(n_contents), contents, n_contents, 1);
-    uint32_t words[2] = {0x53444d50, 2};
+    uint32_t words[2] = {0x53444d50, PM_STRUCTURE_VERSION};
     uint64_t sums[2] = {n_contents, XXH3_64bits_withSeed(bytes + HEADER, packed, n_contents)};
     memcpy(bytes, words, sizeof words);
     memcpy(bytes + sizeof words, sums, sizeof sums);

@@ -14,12 +14,32 @@ static struct pm_op ops[8];
 
 #define TRANSLATE(bytes) translate((const uint8_t *)(bytes), sizeof(bytes) - 1)
 
+static struct pm_classes *classes;
+
+static int read_classes(void **state) {
+    struct pm_error err = {0};
+    (void)state;
+    classes = pm_classes_new();
+    if (!pm_classes_read(classes, "machines/x86-64.classes", "x86-64", &err)) {
+        print_error("%s\n", err.text);
+        return -1;
+    }
+    pm_classes_resolve(classes, pm_isa_x86_64.n_mnemonics, pm_isa_x86_64.mnemonic);
+    return 0;
+}
+
+static int free_classes(void **state) {
+    (void)state;
+    pm_classes_free(classes);
+    return 0;
+}
+
 static unsigned translate(const uint8_t *bytes, size_t n) {
     struct pm_insn insn;
     struct pm_insn_parts parts;
     assert_true(pm_isa_x86_64.decode(bytes, n, 0x1000, &insn, &parts));
     assert_int_equal(insn.length, n);
-    unsigned n_ops = pm_isa_x86_64.translate(bytes, &insn, ops);
+    unsigned n_ops = pm_isa_x86_64.translate(bytes, &insn, classes, ops);
     assert_true(n_ops >= 1 && n_ops <= 4);
     for (unsigned i = 0; i < n_ops; i++)
         assert_int_equal(ops[i].instruction_start, i == 0);
@@ -130,5 +150,5 @@ int main(void) {
         cmocka_unit_test(control_and_stack),
         cmocka_unit_test(special_kinds),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, read_classes, free_classes);
 }
