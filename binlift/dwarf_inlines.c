@@ -1,108 +1,111 @@
-/* Inlined code and where routines are declared, from the tree of one compilation unit; see dwarf.h.
-   Parents come before what is inlined into them, so that the innermost wins. */
+/* Inlined code and routines, from the tree of one unit; see dwarf.h.  Needs units.  Types and
+   variables, most of the tree, are passed over. */
 #include "binlift/dwarf.h"
 
 #include <dwarf.h>
+#include <stdlib.h>
 
 enum { MOST_NESTED = 512 }; /* deeper trees are damage, not programs */
 
-struct die_walk {
-    const struct pm_lifted *lifted;
-    struct pm_debug *debug;
+static bool has_code_inside(uint16_t tag) {
+    switch (tag) {
+    case DW_TAG_subprogram:
+    case DW_TAG_inlined_subroutine:
+    case DW_TAG_lexical_block:
+    case DW_TAG_namespace:
+    case DW_TAG_module:
+    case DW_TAG_compile_unit:
+    case DW_TAG_skeleton_unit:
+        return true;
+    default:
+        return false;
+    }
+}
+
+struct walk {
+    const struct pm_dwarf_unit *unit;
+    struct pm_unit_facts *facts;
+    uint64_t low, high;
+    struct pm_address_ranges ranges; /* of the last entry */
 };
 
-static uint32_t number_of(Dwarf_Die *die, unsigned name) {
-    Dwarf_Attribute attribute;
-    Dwarf_Word value;
-    if (!dwarf_attr(die, name, &attribute) || dwarf_formudata(&attribute, &value) != 0 ||
-        value >= UINT32_MAX)
-        return 0;
-    return (uint32_t)value;
-}
-
-/* Display name of a callee: its linkage name made readable, else its plain name. */
-static char *name_of(Dwarf_Die *die) {
-    Dwarf_Attribute attribute;
-    const char *linkage = NULL;
-    if (dwarf_attr_integrate(die, DW_AT_linkage_name, &attribute) ||
-        dwarf_attr_integrate(die, DW_AT_MIPS_linkage_name, &attribute))
-        linkage = dwarf_formstring(&attribute);
-    if (linkage)
-        return pm_display_name(linkage);
-    const char *name =
-        dwarf_attr_integrate(die, DW_AT_name, &attribute) ? dwarf_formstring(&attribute) : NULL;
-    return pm_strdup(name ? name : "inlined code without a name");
-}
-
-static uint32_t add_inline(struct die_walk *walk, Dwarf_Die *die, uint32_t parent) {
-    struct pm_debug *debug = walk->debug;
-    uint32_t number = PM_NONE;
-    Dwarf_Addr base, low, high;
-    for (ptrdiff_t at = 0; (at = dwarf_ranges(die, at, &base, &low, &high)) > 0;) {
-        if (low < walk->lifted->text_low || high > walk->lifted->text_high)
+static uint32_t add_inline(struct walk *walk, const struct pm_entry *entry, uint32_t parent) {
+    struct pm_unit_facts *facts = walk->facts;
+    pm_entry_ranges(walk->unit, entry, &walk->ranges);
+    struct pm_unit_inline made = {.parent = parent,
+                                  .origin = entry->origin,
+                                  .call_file = entry->call_file,
+                                  .call_line = entry->call_line,
+                                  .first_range = (uint32_t)facts->n_ranges};
+    for (size_t i = 0; i < walk->ranges.n_ranges; i++) {
+        struct pm_address_range range = walk->ranges.ranges[i];
+        if (range.low < walk->low || range.high > walk->high)
             continue;
-        uint32_t i = pm_first_insn_from(walk->lifted, low);
-        if (number == PM_NONE && i != PM_NONE && walk->lifted->insns[i].address < high) {
-            int line = 0;
-            dwarf_decl_line(die, &line);
-            uint32_t file = pm_debug_file(debug, dwarf_decl_file(die));
-            number = (uint32_t)debug->n_inlines;
-            uint32_t depth = parent == PM_NONE ? 1 : debug->inlines[parent].depth + 1;
-            *PM_PUSH(debug, inlines) =
-                (struct pm_inline){.parent = parent,
-                                   .depth = depth,
-                                   .name = name_of(die),
-                                   .file = file,
-                                   .line = line > 0 ? (uint32_t)line : 0,
-                                   .call_line = number_of(die, DW_AT_call_line)};
-        }
-        for (; i != PM_NONE && walk->lifted->insns[i].address < high;
-             i = pm_insn_after(walk->lifted, i))
-            debug->insn_inline[i] = number;
+        *PM_PUSH(facts, ranges) = range;
+        made.n_ranges++;
     }
-    return number == PM_NONE ? parent : number;
+    if (made.n_ranges == 0)
+        return parent;
+    *PM_PUSH(facts, inlines) = made;
+    return (uint32_t)facts->n_inlines - 1;
 }
 
-static void add_declaration(struct die_walk *walk, Dwarf_Die *die) {
-    const struct pm_structure *structure = walk->lifted->structure;
-    Dwarf_Addr base, low, high;
-    for (ptrdiff_t at = 0; (at = dwarf_ranges(die, at, &base, &low, &high)) > 0;) {
-        uint32_t routine = pm_routine_at(walk->lifted, low);
-        if (routine == PM_NONE || structure->routines[routine].address != low)
-            continue;
-        int line = 0;
-        dwarf_decl_line(die, &line);
-        walk->debug->declarations[routine] =
-            (struct pm_declaration){.file = pm_debug_file(walk->debug, dwarf_decl_file(die)),
-                                    .line = line > 0 ? (uint32_t)line : 0};
+static void add_routine(struct walk *walk, const struct pm_entry *entry) {
+    pm_entry_ranges(walk->unit, entry, &walk->ranges);
+    for (size_t i = 0; i < walk->ranges.n_ranges; i++) {
+        uint64_t address = walk->ranges.ranges[i].low;
+        if (address >= walk->low && address < walk->high)
+            *PM_PUSH(walk->facts, routines) =
+                (struct pm_unit_routine){address, {walk->unit, entry->offset}};
     }
 }
 
-static void walk_children(struct die_walk *walk, Dwarf_Die *above, uint32_t parent, int depth) {
-    Dwarf_Die die;
-    if (depth == MOST_NESTED || dwarf_child(above, &die) != 0)
-        return;
-    do {
-        switch (dwarf_tag(&die)) {
-        case DW_TAG_subprogram:
-            add_declaration(walk, &die);
-            walk_children(walk, &die, PM_NONE, depth + 1);
-            break;
-        case DW_TAG_inlined_subroutine:
-            walk_children(walk, &die, add_inline(walk, &die, parent), depth + 1);
-            break;
-        case DW_TAG_lexical_block:
-        case DW_TAG_namespace:
-        case DW_TAG_module:
-            walk_children(walk, &die, parent, depth + 1);
-            break;
-        default:
-            break;
-        }
-    } while (dwarf_siblingof(&die, &die) == 0);
+/* An abstract instance: nothing under it has addresses, except routines nested in it, which
+   compilers put elsewhere. */
+static bool is_abstract(const struct pm_entry *entry) {
+    return entry->tag == DW_TAG_subprogram && entry->low_pc == PM_DWARF_NONE &&
+           entry->ranges == PM_DWARF_NONE;
 }
 
-void pm_debug_add_inlines(const struct pm_lifted *lifted, struct pm_debug *debug, Dwarf_Die *unit) {
-    struct die_walk walk = {lifted, debug};
-    walk_children(&walk, unit, PM_NONE, 0);
+void pm_read_unit_entries(uint64_t low, uint64_t high, struct pm_unit_facts *facts) {
+    struct walk walk = {.unit = facts->entries, .facts = facts, .low = low, .high = high};
+    uint32_t inlined[MOST_NESTED];       /* inlined code at each depth */
+    unsigned depth = 0, passed_over = 0; /* levels of the tree; of which, not of interest */
+    inlined[0] = PM_NONE;
+    for (uint64_t at = walk.unit->first_entry; at < walk.unit->end;) {
+        struct pm_entry entry = pm_read_entry(walk.unit, at, has_code_inside);
+        if (entry.next <= at)
+            break;
+        at = entry.next;
+        if (entry.tag == 0) { /* the end of some children */
+            if (passed_over)
+                passed_over--;
+            else if (depth)
+                depth--;
+            if (depth == 0)
+                break;
+            continue;
+        }
+        bool enters = has_code_inside(entry.tag) && !passed_over && depth + 1 < MOST_NESTED;
+        uint32_t inside = PM_NONE;
+        if (enters && entry.tag == DW_TAG_subprogram)
+            add_routine(&walk, &entry);
+        else if (enters && entry.tag == DW_TAG_inlined_subroutine)
+            inside = add_inline(&walk, &entry, inlined[depth]);
+        else if (enters)
+            inside = inlined[depth];
+        if (!entry.has_children) {
+            if (depth == 0)
+                break; /* a unit of one entry */
+            continue;
+        }
+        if ((!enters || is_abstract(&entry)) && entry.sibling > at &&
+            entry.sibling < walk.unit->end)
+            at = entry.sibling;
+        else if (!enters)
+            passed_over++;
+        else
+            inlined[++depth] = inside;
+    }
+    free(walk.ranges.ranges);
 }

@@ -193,7 +193,6 @@ bool pm_metadata_jump(const struct pm_lifted *lifted, uint32_t k, struct pm_addr
 bool pm_read_image(const char *path, struct pm_image *image, struct pm_error *err); /* image.c */
 void pm_find_routines(struct pm_lifted *lifted);    /* routines.c: symbols, else .eh_frame */
 void pm_read_relocations(struct pm_lifted *lifted); /* relocations.c */
-char *pm_display_name(const char *linkage_name);    /* names.c: demangled; the caller frees */
 void pm_decode_routines(struct pm_lifted *lifted);  /* decode.c */
 void pm_free_pools(struct pm_lifted *lifted);       /* for pm_lifted_free */
 /* insn_index.c: look-ups by address, anew after parts or instructions changed. */

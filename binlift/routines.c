@@ -7,6 +7,7 @@
    come out in ascending order of addresses, without overlap, each in one part: parts.c joins cold
    parts with their routines later. */
 #include "binlift/lifted.h"
+#include "binlift/names.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,8 +2,9 @@
    loops; reads DWARF.  Sets scope, loop and line of every basic block.
 
    A loop stands under the loop around it, with one scope of inlined code between the two for every
-   call on the way from the outer loop's code to its own.  A basic block's scope is its innermost
-   loop or the inlined code that most of its instructions come from. */
+   call on the way from the outer loop's code to its own.  A part or clone of a routine (`.cold`,
+   `._omp_fn.0`) is a routine under the one that it was made from.  A basic block's scope is its
+   innermost loop or the inlined code that most of its instructions come from. */
 #include "binlift/scopes.h"
 
 #include <stdlib.h>
@@ -11,7 +12,7 @@
 
 struct builder {
     struct pm_lifted *lifted;
-    const struct pm_debug *debug;
+    struct pm_debug *debug;
     PM_ARRAY(uint32_t, scope_inline); /* scope → inlined code that it stands in, PM_NONE */
     uint32_t *loop_scope;             /* loop → scope */
     uint32_t *slots;                  /* hash table of inlined scopes: index + 1 */
@@ -66,8 +67,8 @@ static uint32_t inlined_scope(struct builder *builder, uint32_t above, uint32_t 
     if (inlined == outer || inlined == PM_NONE ||
         pm_inline_common(builder->debug, inlined, outer) != outer)
         return above;
-    const struct pm_inline *callee = &builder->debug->inlines[inlined];
-    uint32_t parent = inlined_scope(builder, above, callee->parent);
+    const struct pm_inline *call = &builder->debug->inlines[inlined];
+    uint32_t parent = inlined_scope(builder, above, call->parent);
     if (2 * (builder->n_used + 1) > builder->n_slots)
         grow_slots(builder);
     size_t slot = slot_of(builder, parent, inlined);
@@ -77,8 +78,10 @@ static uint32_t inlined_scope(struct builder *builder, uint32_t above, uint32_t 
                              .parent = parent,
                              .routine = builder->lifted->structure->scopes[above].routine,
                              .header = PM_NONE,
-                             .name = pm_strdup(callee->name),
-                             .call_file_line = callee->call_line};
+                             .name = pm_strdup(pm_callee_name(builder->debug, call->callee)),
+                             .call_file_line = call->call_line};
+    if (call->call_file != PM_NONE)
+        scope.call_file = pm_strdup(builder->debug->files[call->call_file]);
     uint32_t made = add_scope(builder, scope, inlined);
     builder->slots[slot] = made + 1;
     builder->n_used++;
@@ -112,14 +115,14 @@ static uint32_t entry_block(const struct pm_structure *structure,
     return PM_NONE;
 }
 
-static void add_routine(struct builder *builder, uint32_t r, uint32_t module_scope,
+static void add_routine(struct builder *builder, uint32_t r, uint32_t parent,
                         const uint32_t *loop_inline) {
     struct pm_structure *structure = builder->lifted->structure;
     struct pm_routine *routine = &structure->routines[r];
     const struct pm_loops *loops = builder->lifted->loops;
     struct pm_scope scope = {
         .kind = PM_SCOPE_ROUTINE,
-        .parent = module_scope,
+        .parent = parent,
         .routine = r,
         .header = entry_block(structure, routine),
         .name = pm_strdup(routine->display_name ? routine->display_name : routine->name),
@@ -136,6 +139,25 @@ static void add_routine(struct builder *builder, uint32_t r, uint32_t module_sco
         uint32_t own = inlined_scope(builder, above, inlined);
         structure->blocks[b].scope = own;
     }
+}
+
+/* By address, but a source routine before what was made of it: its scope is their parent. */
+static void add_routines(struct builder *builder, const uint32_t *loop_inline) {
+    struct pm_structure *structure = builder->lifted->structure;
+    uint32_t *sources = pm_find_source_routines(structure);
+    for (uint32_t r = 0; r < structure->n_routines; r++)
+        structure->routines[r].scope = PM_NONE;
+    for (uint32_t r = 0; r < structure->n_routines; r++)
+        for (uint32_t made = r; structure->routines[r].scope == PM_NONE; made = r) {
+            /* names get shorter from clone to source, so this ends */
+            while (sources[made] != PM_NONE && structure->routines[sources[made]].scope == PM_NONE)
+                made = sources[made];
+            uint32_t parent = sources[made] != PM_NONE
+                                  ? structure->routines[sources[made]].scope
+                                  : structure->modules[structure->routines[made].module].scope;
+            add_routine(builder, made, parent, loop_inline);
+        }
+    free(sources);
 }
 
 static uint32_t add_module(struct builder *builder, struct pm_module *module) {
@@ -160,9 +182,7 @@ void pm_build_scopes(struct pm_lifted *lifted) {
         structure->scopes[0].name = pm_strdup(structure->modules[0].name);
     for (size_t m = 0; m < structure->n_modules; m++)
         add_module(&builder, &structure->modules[m]);
-    for (uint32_t r = 0; r < structure->n_routines; r++)
-        add_routine(&builder, r, structure->modules[structure->routines[r].module].scope,
-                    loop_inline);
+    add_routines(&builder, loop_inline);
     pm_set_lines(lifted, debug, builder.scope_inline);
     free(loop_inline);
     free(builder.scope_inline);

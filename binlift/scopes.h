@@ -12,6 +12,10 @@ uint32_t *pm_place_loops(const struct pm_lifted *lifted, const struct pm_debug *
 uint32_t pm_place_block(const struct pm_lifted *lifted, const struct pm_debug *debug,
                         uint32_t block);
 
+/* scopes_clones.c: for every routine the one that it is a part or a clone of, which has a shorter
+   name; PM_NONE.  n_routines values owned by the caller. */
+uint32_t *pm_find_source_routines(const struct pm_structure *structure);
+
 /* scopes_lines.c: files, line ranges and addresses of all scopes, and lines of basic blocks.
    SCOPE_INLINE has for each scope the inlined code that it stands in, PM_NONE: the routine's own.
  */

@@ -1,9 +1,12 @@
 /* Files, line ranges and addresses of scopes; see scopes.h.  Needs the scope tree and DWARF.
 
-   A loop starts at the lowest line of its header's and latches' instructions that are written in
-   the same code as the loop itself (the routine or the same inlined callee, in its file), and ends
-   at the highest such line of all its instructions.  Where no instruction is written there, the
-   first one with a line gives file and line.  What is not known stays 0. */
+   A loop starts at the lowest line of its header's and latches' instructions in the code that the
+   loop is written in (the routine, or the inlined callee, in its file), and ends at the highest
+   such line of all its instructions; an instruction of code that is inlined there counts with the
+   line of the call.  Where header and latches have no such line, the loop starts at the lowest of
+   its other instructions; where these have none either, at the first line of any file; where there
+   is no line at all in it, it takes the range of what it stands in.  So a loop has no line only if
+   nothing around it has one. */
 #include "binlift/scopes.h"
 
 #include <stdlib.h>
@@ -16,12 +19,18 @@ struct lines {
     uint32_t *lowest; /* of each scope: lowest line written there; 0 none */
 };
 
+/* The routine that SCOPE is inlined code of. */
+static const struct pm_callee *callee_of(const struct lines *lines, uint32_t scope) {
+    const struct pm_debug *debug = lines->debug;
+    return &debug->callees[debug->inlines[lines->scope_inline[scope]].callee];
+}
+
 /* The file in which the code of a scope is written. */
 static uint32_t find_file(const struct lines *lines, uint32_t scope) {
     uint32_t routine = lines->lifted->structure->scopes[scope].routine;
     uint32_t inlined = lines->scope_inline[scope];
     if (inlined != PM_NONE)
-        return lines->debug->inlines[inlined].file;
+        return callee_of(lines, scope)->file;
     if (routine == PM_NONE)
         return PM_NONE;
     uint32_t file = lines->debug->declarations[routine].file;
@@ -31,14 +40,31 @@ static uint32_t find_file(const struct lines *lines, uint32_t scope) {
     return file;
 }
 
-/* Calls ADD for the own lines of BLOCK in SCOPE. */
+/* The line of instruction INSN as it is seen in the code of SCOPE: its own, or that of the call
+   from there through which it was inlined; 0: neither is known, or it is in another file. */
+static uint32_t line_in_scope(const struct lines *lines, uint32_t scope, uint32_t insn) {
+    const struct pm_debug *debug = lines->debug;
+    uint32_t own = lines->scope_inline[scope], place = debug->insn_inline[insn];
+    if (place == own)
+        return debug->insn_file[insn] == lines->file[scope] ? debug->insn_line[insn] : 0;
+    while (place != PM_NONE && debug->inlines[place].parent != own)
+        place = debug->inlines[place].parent;
+    if (place == PM_NONE || debug->inlines[place].call_file != lines->file[scope])
+        return 0;
+    return debug->inlines[place].call_line;
+}
+
+/* Calls ADD for the lines of BLOCK as seen in SCOPE. */
 static void each_own_line(struct lines *lines, uint32_t scope, uint32_t block,
                           void (*add)(struct lines *, uint32_t scope, uint32_t line)) {
     const struct pm_block_code *code = &lines->lifted->block_codes[block];
-    for (uint32_t i = code->first_insn; i < code->first_insn + code->n_insns; i++)
-        if (lines->debug->insn_line[i] && lines->debug->insn_file[i] == lines->file[scope] &&
-            lines->debug->insn_inline[i] == lines->scope_inline[scope])
-            add(lines, scope, lines->debug->insn_line[i]);
+    if (lines->file[scope] == PM_NONE)
+        return;
+    for (uint32_t i = code->first_insn; i < code->first_insn + code->n_insns; i++) {
+        uint32_t line = line_in_scope(lines, scope, i);
+        if (line)
+            add(lines, scope, line);
+    }
 }
 
 static void add_first(struct lines *lines, uint32_t scope, uint32_t line) {
@@ -64,7 +90,7 @@ static void find_first_lines(struct lines *lines) {
         else if (scope->kind == PM_SCOPE_ROUTINE)
             scope->line_first = lines->debug->declarations[scope->routine].line;
         else if (scope->kind == PM_SCOPE_INLINED)
-            scope->line_first = lines->debug->inlines[lines->scope_inline[s]].line;
+            scope->line_first = callee_of(lines, s)->line;
     }
     for (size_t e = 0; e < structure->n_edges; e++) { /* latches */
         const struct pm_edge *edge = &structure->edges[e];
@@ -101,6 +127,15 @@ static void find_ranges(struct lines *lines) {
     }
 }
 
+/* File of the line that set_block_lines gave to BLOCK. */
+static uint32_t line_file(const struct lines *lines, uint32_t block) {
+    const struct pm_block_code *code = &lines->lifted->block_codes[block];
+    for (uint32_t i = code->first_insn; i < code->first_insn + code->n_insns; i++)
+        if (lines->debug->insn_line[i])
+            return lines->debug->insn_file[i];
+    return PM_NONE;
+}
+
 static void set_block_lines(struct lines *lines) {
     struct pm_structure *structure = lines->lifted->structure;
     const struct pm_debug *debug = lines->debug;
@@ -123,6 +158,26 @@ static void set_block_lines(struct lines *lines) {
     }
 }
 
+/* Loops without any line, and routines that DWARF does not declare: parents come first. */
+static void set_missing_lines(struct lines *lines) {
+    struct pm_structure *structure = lines->lifted->structure;
+    for (uint32_t b = 0; b < structure->n_blocks; b++) {
+        const struct pm_block *block = &structure->blocks[b];
+        uint32_t r = structure->routines[block->routine].scope;
+        struct pm_scope *routine = &structure->scopes[r];
+        if (block->line && routine->line_first == 0 && line_file(lines, b) == lines->file[r])
+            routine->line_first = routine->line_last = block->line;
+    }
+    for (uint32_t s = 0; s < structure->n_scopes; s++) {
+        struct pm_scope *scope = &structure->scopes[s];
+        if (scope->kind != PM_SCOPE_LOOP || scope->line_first || scope->parent == PM_NONE)
+            continue;
+        scope->line_first = structure->scopes[scope->parent].line_first;
+        scope->line_last = structure->scopes[scope->parent].line_last;
+        lines->file[s] = lines->file[scope->parent];
+    }
+}
+
 void pm_set_lines(struct pm_lifted *lifted, const struct pm_debug *debug,
                   const uint32_t *scope_inline) {
     struct pm_structure *structure = lifted->structure;
@@ -134,6 +189,7 @@ void pm_set_lines(struct pm_lifted *lifted, const struct pm_debug *debug,
     find_first_lines(&lines);
     find_ranges(&lines);
     set_block_lines(&lines);
+    set_missing_lines(&lines);
     for (size_t s = 0; s < structure->n_scopes; s++)
         if (lines.file[s] != PM_NONE)
             structure->scopes[s].file = pm_strdup(debug->files[lines.file[s]]);

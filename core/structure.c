@@ -32,6 +32,7 @@ void pm_structure_free(struct pm_structure *structure) {
     for (size_t i = 0; i < structure->n_scopes; i++) {
         free(structure->scopes[i].name);
         free(structure->scopes[i].file);
+        free(structure->scopes[i].call_file);
         free(structure->scopes[i].trip_count);
     }
     for (size_t i = 0; i < structure->n_groups; i++) {
@@ -64,6 +65,7 @@ void pm_structure_free(struct pm_structure *structure) {
 struct sibling {
     uint32_t parent, scope;
     uint64_t look; /* hash of kind, name, file and line */
+    bool is_remainder;
 };
 
 static int compare_siblings(const void *left, const void *right) {
@@ -72,15 +74,52 @@ static int compare_siblings(const void *left, const void *right) {
         return a->parent < b->parent ? -1 : 1;
     if (a->look != b->look)
         return a->look < b->look ? -1 : 1;
+    if (a->is_remainder != b->is_remainder)
+        return a->is_remainder ? 1 : -1;
     return a->scope < b->scope ? -1 : a->scope > b->scope;
 }
 
-static uint64_t hash_look(const struct pm_scope *scope) {
-    const char *name = scope->name ? scope->name : "";
-    const char *file = scope->file ? scope->file : "";
-    const char *slash = strrchr(file, '/');
-    file = slash ? slash + 1 : file;
-    uint64_t parts[4] = {scope->kind, scope->line_first, XXH3_64bits(name, strlen(name)),
+static const char *base_name(const char *path) {
+    const char *slash = path ? strrchr(path, '/') : NULL;
+    return slash ? slash + 1 : path ? path : "";
+}
+
+/* LINE in FILE, counted from the first line of the routine or callee around SCOPE if that is in the
+   same file. */
+static uint64_t relative_line(const struct pm_structure *structure, const struct pm_scope *scope,
+                              const char *file, uint32_t line) {
+    uint32_t above = scope->parent;
+    while (above != PM_NONE && structure->scopes[above].kind == PM_SCOPE_LOOP)
+        above = structure->scopes[above].parent;
+    if (line == 0 || above == PM_NONE || structure->scopes[above].line_first == 0 ||
+        strcmp(base_name(file), base_name(structure->scopes[above].file)) != 0)
+        return line;
+    return (uint64_t)line - structure->scopes[above].line_first + (UINT64_C(1) << 32);
+}
+
+/* The scope's own name as far as it is the same in every build. */
+static const char *lasting_name(const struct pm_structure *structure,
+                                const struct pm_scope *scope) {
+    if (scope->kind == PM_SCOPE_ROUTINE && scope->routine < structure->n_routines) {
+        const struct pm_routine *routine = &structure->routines[scope->routine];
+        char *made_up = pm_sprintf("sub_%llx", (unsigned long long)routine->address);
+        bool has_symbol = !routine->name || strcmp(routine->name, made_up) != 0;
+        free(made_up);
+        return has_symbol && scope->name ? scope->name : "";
+    }
+    return scope->kind == PM_SCOPE_INLINED && scope->name ? scope->name : "";
+}
+
+static uint64_t hash_look(const struct pm_structure *structure, const struct pm_scope *scope) {
+    const char *name = lasting_name(structure, scope), *file = "";
+    uint64_t line = 0;
+    if (scope->kind == PM_SCOPE_INLINED)
+        line = relative_line(structure, scope, scope->call_file, scope->call_file_line);
+    else if (scope->kind == PM_SCOPE_LOOP)
+        line = relative_line(structure, scope, scope->file, scope->line_first);
+    if (scope->kind == PM_SCOPE_ROUTINE || scope->kind == PM_SCOPE_LOOP)
+        file = base_name(scope->file);
+    uint64_t parts[4] = {scope->kind, line, XXH3_64bits(name, strlen(name)),
                          XXH3_64bits(file, strlen(file))};
     return XXH3_64bits(parts, sizeof parts);
 }
@@ -90,8 +129,10 @@ void pm_structure_assign_keys(struct pm_structure *structure) {
     struct sibling *siblings = pm_alloc(n, sizeof *siblings);
     uint64_t *ordinals = pm_alloc(n, sizeof *ordinals), *looks = pm_alloc(n, sizeof *looks);
     for (size_t i = 0; i < n; i++) {
-        looks[i] = hash_look(&structure->scopes[i]);
-        siblings[i] = (struct sibling){structure->scopes[i].parent, (uint32_t)i, looks[i]};
+        const struct pm_scope *scope = &structure->scopes[i];
+        looks[i] = hash_look(structure, scope);
+        siblings[i] = (struct sibling){scope->parent, (uint32_t)i, looks[i],
+                                       (scope->flags & PM_SCOPE_REMAINDER) != 0};
     }
     qsort(siblings, n, sizeof *siblings, compare_siblings);
     for (size_t i = 1; i < n; i++)

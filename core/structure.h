@@ -121,15 +121,23 @@ struct pm_scope {
     char *name;      /* routine, module or callee; for a loop the induction variable or NULL */
     char *file;      /* NULL unknown */
     uint32_t line_first, line_last; /* 0 unknown */
-    uint32_t call_file_line;        /* line of the call site of inlined code; 0 */
+    char *call_file;                /* of the call site of inlined code; NULL unknown */
+    uint32_t call_file_line;        /* its line; 0 */
     uint64_t address_low, address_high;
     char *trip_count; /* as the compiler writes it; NULL unknown */
     uint32_t unroll;  /* 1 = not known to be unrolled */
     uint64_t key;     /* pm_scope_key */
 };
 
-/* A key that survives rebuilds: XXH3 of the path of (kind, name, base name of file, line, ordinal
-   among siblings that are otherwise alike) from the program to the scope.  Fills `key` of all. */
+/* Fills `key` of all scopes: XXH3 of the path from the program to the scope, of which each step is
+     routine       its name, and the base name of its file
+     inlined code  the callee's name, and the line of the call
+     loop          its line, and the base name of its file
+   and an ordinal among siblings that are otherwise alike (remainder loops after the others, then in
+   order of addresses).  Lines count from the first line of the routine or callee that the loop or
+   call is written in, so that lines put in above it change no key.  Neither the names of program
+   and modules nor any address takes part, so that a key survives renaming and rebuilding.  A
+   routine without a symbol, whose name is made up from its address, counts as having no name. */
 struct pm_structure;
 void pm_structure_assign_keys(struct pm_structure *structure);
 

@@ -213,6 +213,7 @@ static void code_scope(struct codec *codec, struct pm_scope *scope) {
     code_string(codec, &scope->file);
     U32(scope->line_first);
     U32(scope->line_last);
+    code_string(codec, &scope->call_file);
     U32(scope->call_file_line);
     U64(scope->address_low);
     U64(scope->address_high);

@@ -91,11 +91,62 @@ char *pm_scope_source(const struct pm_structure *structure, uint32_t scope) {
     return pm_sprintf("%s:%u", pm_base_name(s->file), s->line_first);
 }
 
+static bool is_in_loop(const struct pm_structure *structure, uint32_t block, uint32_t loop) {
+    uint32_t scope = block < structure->n_blocks ? structure->blocks[block].loop : PM_NONE;
+    while (scope != PM_NONE && scope > loop)
+        scope = structure->scopes[scope].parent;
+    return scope == loop;
+}
+
+uint32_t *pm_loop_entries(const struct pm_structure *structure, uint32_t loop, size_t *n) {
+    struct {
+        PM_ARRAY(uint32_t, blocks);
+    } entries = {0};
+    uint32_t r = structure->scopes[loop].routine;
+    const struct pm_routine *routine = r < structure->n_routines ? &structure->routines[r] : NULL;
+    for (uint32_t e = 0; routine && e < routine->n_edges; e++) {
+        const struct pm_edge *edge = &structure->edges[routine->first_edge + e];
+        if (edge->to == PM_NONE || !is_in_loop(structure, edge->to, loop) ||
+            (edge->from != PM_NONE && is_in_loop(structure, edge->from, loop)))
+            continue;
+        size_t at = 0;
+        while (at < entries.n_blocks && entries.blocks[at] < edge->to)
+            at++;
+        if (at < entries.n_blocks && entries.blocks[at] == edge->to)
+            continue;
+        (void)PM_PUSH(&entries, blocks);
+        memmove(&entries.blocks[at + 1], &entries.blocks[at],
+                (entries.n_blocks - 1 - at) * sizeof *entries.blocks);
+        entries.blocks[at] = edge->to;
+    }
+    *n = entries.n_blocks;
+    return entries.blocks;
+}
+
+/* "irreducible: entered at :12, :17"; an entry without a line by its address. */
+static void append_entries(char **remarks, const struct pm_structure *structure, uint32_t loop) {
+    enum { MOST_NAMED = 4 };
+    size_t n;
+    uint32_t *blocks = pm_loop_entries(structure, loop, &n);
+    append_word(remarks, "irreducible: entered at");
+    for (size_t i = 0; i < n && i < MOST_NAMED; i++) {
+        const struct pm_block *block = &structure->blocks[blocks[i]];
+        pm_append(remarks, i ? " and " : " ");
+        if (block->line)
+            pm_append(remarks, ":%u", block->line);
+        else
+            pm_append(remarks, "0x%" PRIx64, block->address);
+    }
+    if (n > MOST_NAMED)
+        pm_append(remarks, " and %zu more places", n - MOST_NAMED);
+    free(blocks);
+}
+
 char *pm_scope_remarks(const struct pm_structure *structure, uint32_t scope) {
     const struct pm_scope *s = &structure->scopes[scope];
     char *remarks = pm_strdup("");
     if (s->flags & PM_SCOPE_IRREDUCIBLE)
-        append_word(&remarks, "irreducible");
+        append_entries(&remarks, structure, scope);
     if (s->flags & PM_SCOPE_VECTOR_BODY)
         append_word(&remarks, "vector body");
     if (s->flags & PM_SCOPE_REMAINDER)

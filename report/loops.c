@@ -80,11 +80,32 @@ static void count_blocks(struct walk *walk) {
             walk->n_blocks[structure->blocks[i].scope]++;
 }
 
-static char *routine_remarks(const struct pm_routine *routine) {
-    if (routine->state == PM_ROUTINE_LIFTED)
-        return pm_strdup(routine->reason ? routine->reason : "");
-    return pm_sprintf("%s: %s", pm_routine_state_word(routine->state),
-                      routine->reason ? routine->reason : "?");
+/* "cold part", "parallel region ._omp_fn.0", "clone .constprop.0"; empty for a routine that was not
+   made of another one. */
+static char *clone_remark(const struct pm_structure *structure, const struct pm_routine *routine) {
+    uint32_t parent = structure->scopes[routine->scope].parent;
+    if (parent == PM_NONE || structure->scopes[parent].kind != PM_SCOPE_ROUTINE)
+        return pm_strdup("");
+    const char *source = structure->routines[structure->scopes[parent].routine].name;
+    size_t length = strlen(source);
+    const char *suffix =
+        strncmp(routine->name, source, length) == 0 ? routine->name + length : routine->name;
+    if (strncmp(suffix, ".cold", 5) == 0)
+        return pm_strdup("cold part");
+    bool is_region = strncmp(suffix, "._omp_fn", 8) == 0;
+    return pm_sprintf("%s %s", is_region ? "parallel region" : "clone", suffix);
+}
+
+static char *routine_remarks(const struct pm_structure *structure,
+                             const struct pm_routine *routine) {
+    char *remarks = clone_remark(structure, routine);
+    const char *separator = *remarks ? "; " : "";
+    if (routine->state != PM_ROUTINE_LIFTED)
+        pm_append(&remarks, "%s%s: %s", separator, pm_routine_state_word(routine->state),
+                  routine->reason ? routine->reason : "?");
+    else if (routine->reason)
+        pm_append(&remarks, "%s%s", separator, routine->reason);
+    return remarks;
 }
 
 static void add_row(struct walk *walk, uint32_t scope, unsigned indent) {
@@ -102,7 +123,7 @@ static void add_row(struct walk *walk, uint32_t scope, unsigned indent) {
     if (s->kind == PM_SCOPE_ROUTINE && s->routine < structure->n_routines) {
         row->routine = &structure->routines[s->routine];
         row->n_blocks = row->routine->n_blocks;
-        row->remarks = routine_remarks(row->routine);
+        row->remarks = routine_remarks(structure, row->routine);
     } else {
         row->remarks = pm_scope_remarks(structure, scope);
     }
@@ -166,6 +187,17 @@ static bool has_name(const struct pm_routine *routine, const char *name) {
            (routine->display_name && strcmp(routine->display_name, name) == 0);
 }
 
+/* Whether a part or clone stands in the tree of a routine that is shown. */
+static bool is_inside_shown(const struct pm_structure *structure, const struct pm_routine *clone,
+                            const char *routine) {
+    for (uint32_t s = structure->scopes[clone->scope].parent; s != PM_NONE;
+         s = structure->scopes[s].parent)
+        if (structure->scopes[s].kind == PM_SCOPE_ROUTINE &&
+            has_name(&structure->routines[structure->scopes[s].routine], routine))
+            return true;
+    return false;
+}
+
 struct pm_loop_rows *pm_loop_rows_new(const struct pm_structure *structure, const char *routine) {
     struct walk walk = {.structure = structure,
                         .rows = pm_alloc(1, sizeof *walk.rows),
@@ -182,7 +214,8 @@ struct pm_loop_rows *pm_loop_rows_new(const struct pm_structure *structure, cons
         if (!has_name(r, routine) || r->scope >= structure->n_scopes)
             continue;
         add_routine_totals(&rows->totals, structure, r);
-        add_tree(&walk, r->scope);
+        if (!is_inside_shown(structure, r, routine)) /* else it is in that one's tree */
+            add_tree(&walk, r->scope);
     }
     for (size_t i = 0; i < rows->n_rows; i++) {
         rows->totals.n_loops += structure->scopes[rows->rows[i].scope].kind == PM_SCOPE_LOOP;

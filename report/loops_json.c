@@ -97,6 +97,22 @@ static void add_routine_fields(json_t *object, const struct pm_routine *routine)
                         known ? json_integer(routine->n_counters_formula) : json_null());
 }
 
+static json_t *block_json(const struct pm_structure *structure, uint32_t block) {
+    return block < structure->n_blocks ? pm_json_hex(structure->blocks[block].address)
+                                       : json_null();
+}
+
+/* The basic blocks at which a loop is entered: one, its header, unless it is irreducible. */
+static json_t *entries_json(const struct pm_structure *structure, uint32_t loop) {
+    size_t n;
+    uint32_t *blocks = pm_loop_entries(structure, loop, &n);
+    json_t *array = json_array();
+    for (size_t i = 0; i < n; i++)
+        json_array_append_new(array, block_json(structure, blocks[i]));
+    free(blocks);
+    return array;
+}
+
 static json_t *row_json(const struct pm_loops_report *report, const struct pm_loop_row *row) {
     const struct pm_scope *scope = &report->structure->scopes[row->scope];
     json_t *object = json_object();
@@ -111,12 +127,19 @@ static json_t *row_json(const struct pm_loops_report *report, const struct pm_lo
     json_object_set_new(object, "address_low", pm_json_hex(scope->address_low));
     json_object_set_new(object, "address_high", pm_json_hex(scope->address_high));
     json_object_set_new(object, "basic_blocks", json_integer(row->n_blocks));
+    if (scope->kind == PM_SCOPE_INLINED) {
+        json_object_set_new(object, "call_file", pm_json_text(scope->call_file));
+        json_object_set_new(object, "call_line", pm_json_line_number(scope->call_file_line));
+    }
     if (scope->kind == PM_SCOPE_LOOP) {
+        json_object_set_new(object, "header", block_json(report->structure, scope->header));
         json_object_set_new(object, "depth", json_integer(scope->depth));
         json_object_set_new(object, "trip_count", pm_json_text(row->trip_count));
         json_object_set_new(object, "unroll", json_integer(scope->unroll));
         json_object_set_new(object, "irreducible",
                             json_boolean(scope->flags & PM_SCOPE_IRREDUCIBLE));
+        if (scope->flags & PM_SCOPE_IRREDUCIBLE)
+            json_object_set_new(object, "entries", entries_json(report->structure, row->scope));
         json_object_set_new(object, "vector_body",
                             json_boolean(scope->flags & PM_SCOPE_VECTOR_BODY));
         json_object_set_new(object, "remainder", json_boolean(scope->flags & PM_SCOPE_REMAINDER));

@@ -30,6 +30,9 @@ struct pm_number_text pm_bytes_text(uint64_t bytes); /* "64 bytes", "4 KiB", "2 
 
 /* As pm_scope_label, without what tells vector body, remainder and irreducible loops apart: for a
    row in which several of them were added up. */
+/* Basic blocks of LOOP at which control comes in from outside it, ascending; *N of them, owned by
+   the caller. */
+uint32_t *pm_loop_entries(const struct pm_structure *structure, uint32_t loop, size_t *n);
 char *pm_scope_label_folded(const struct pm_structure *structure, uint32_t scope);
 /* "vector body, unrolled 4x": what sets a loop apart; "" if nothing does. */
 char *pm_scope_remarks(const struct pm_structure *structure, uint32_t scope);

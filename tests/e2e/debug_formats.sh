@@ -1,0 +1,189 @@
+# Source lines, inlined code and names are the same wherever and however the debug information is
+# kept: DWARF 4 and 5, compressed, split, packaged, in a file of its own, shared by dwz. All of it is
+# made by the real tools. Keys of scopes survive renaming, moving and rebuilding.
+# time limit: 300 s
+. "$TOP/tests/lib.sh"
+
+mkdir src
+cat >src/shared.h <<'CC'
+#include <vector>
+namespace ns {
+template <class T> inline T scale(std::vector<T> &v, T f) {
+    T s = 0;
+    for (auto &x : v) {
+        x *= f;
+        s += x;
+    }
+    return s;
+}
+} // namespace ns
+CC
+cat >src/one.cc <<'CC'
+#include "shared.h"
+#include <cstdio>
+#include <map>
+#include <string>
+int other(std::map<std::string, int> &m);
+__attribute__((noinline)) double work(std::vector<double> &v, int n) {
+    double t = 0;
+    for (int i = 0; i < n; i++) {
+        t += ns::scale(v, 0.5);
+        t += ns::scale(v, 0.25);
+    }
+    return t;
+}
+int main(int argc, char **argv) {
+    std::vector<double> v(argc * 1000, 1.0);
+    std::map<std::string, int> m;
+    for (int i = 0; i < argc; i++)
+        m[argv[i]]++;
+    printf("%g %d\n", work(v, argc), other(m));
+}
+CC
+cat >src/two.cc <<'CC'
+#include "shared.h"
+#include <map>
+#include <string>
+int other(std::map<std::string, int> &m) {
+    int s = 0;
+    for (auto &p : m) {
+        s += p.second;
+        for (char c : p.first)
+            s ^= c;
+    }
+    std::vector<float> f(m.size(), 2.f);
+    return s + (int)ns::scale(f, 3.f);
+}
+CC
+compile() { # PROGRAM OPTIONS…
+    local program=$1
+    shift
+    g++ -O2 -g "$@" -o "$program" src/one.cc src/two.cc
+}
+
+# scopes PROGRAM: all that is known of it but the file's own name.
+scopes() {
+    pmodel loops --format json "$1" | jq -S 'del(.modules, .program)'
+}
+# same NAME PROGRAM REFERENCE: PROGRAM has the scopes in the file REFERENCE.
+same() {
+    if scopes "$2" >scopes.out && cmp -s scopes.out "$3"; then
+        pass "$1"
+    else
+        fail "$1" "$(diff scopes.out "$3" | head -n 5)"
+    fi
+}
+# differs NAME PROGRAM REFERENCE: so that `same` is no tautology.
+differs() {
+    scopes "$2" >scopes.out
+    check "$1" test "$(jq '[.scopes[] | select(.kind == "loop" and .line_first == null)] | length' \
+        scopes.out)" -gt 0
+}
+
+for v in 4 5; do
+    check "DWARF $v: compiles" compile "plain$v" "-gdwarf-$v"
+    scopes "plain$v" >"plain$v.json"
+    check "DWARF $v: no loop is without a line" jq -e \
+        '[.scopes[] | select(.kind == "loop")] | length > 8 and all(.line_first > 0 and .file)' \
+        "plain$v.json"
+    check "DWARF $v: inlined code has its call site" jq -e \
+        '[.scopes[] | select(.kind == "inlined" and .name == "double ns::scale<double>(std::vector<double, std::allocator<double> >&, double)") | "\(.call_file | sub(".*/"; "")):\(.call_line)"] | sort == ["one.cc:10", "one.cc:9"]' \
+        "plain$v.json"
+
+    # binutils reads the same lines: of the frames at a loop's header one is within its range
+    jq -r '.scopes[] | select(.kind == "loop") |
+        "\(.header) \(.file | sub(".*/"; "")) \(.line_first) \(.line_last)"' "plain$v.json" >loops
+    bad=0
+    while read -r address file first last; do
+        addr2line -i -e "plain$v" "$address" | sed 's/ (.*//; s,.*/,,' |
+            awk -F: -v f="$file" -v a="$first" -v b="$last" \
+                '$1 == f && $2 >= a && $2 <= b { found = 1 } END { exit !found }' ||
+            { bad=$((bad + 1)) && echo "    $address $file $first-$last"; }
+    done <loops
+    [ "$bad" -eq 0 ] && [ -s loops ] && pass "DWARF $v: addr2line has the loops' lines" ||
+        fail "DWARF $v: addr2line has the loops' lines" "$bad do not"
+
+    for z in zlib zlib-gnu zstd; do
+        objcopy --compress-debug-sections=$z "plain$v" "packed$v$z"
+        same "DWARF $v: compressed by $z" "packed$v$z" "plain$v.json"
+    done
+
+    # a file of its own
+    objcopy --only-keep-debug "plain$v" "stripped$v.debug"
+    objcopy --strip-debug "plain$v" "stripped$v"
+    same "DWARF $v: NAME.debug beside it" "stripped$v" "plain$v.json"
+    mkdir -p apart
+    mv "stripped$v.debug" apart/
+    differs "DWARF $v: without its debug file lines are unknown" "stripped$v" "plain$v.json"
+    (cd apart && objcopy --add-gnu-debuglink="stripped$v.debug" "../stripped$v" "../linked$v")
+    mkdir -p .debug
+    cp "apart/stripped$v.debug" .debug/
+    same "DWARF $v: .gnu_debuglink, in .debug" "linked$v" "plain$v.json"
+    printf 'x' >>".debug/stripped$v.debug"
+    differs "DWARF $v: a debug file with another checksum is not taken" "linked$v" "plain$v.json"
+    id=$(readelf -n "plain$v" | awk '/Build ID/ {print $3}')
+    mkdir -p "root/.build-id/${id:0:2}"
+    cp "apart/stripped$v.debug" "root/.build-id/${id:0:2}/${id:2}.debug"
+    PMODEL_DEBUG_PATH=/nowhere:$PWD/root same "DWARF $v: by build-id" "stripped$v" "plain$v.json"
+    PMODEL_DEBUG_PATH=$PWD/apart same "DWARF $v: .gnu_debuglink, elsewhere" "linked$v" "plain$v.json"
+
+    check "DWARF $v: compiles with split debug information" compile "split$v" "-gdwarf-$v" \
+        -gsplit-dwarf
+    same "DWARF $v: .dwo files" "split$v" "plain$v.json"
+    if [ $v = 4 ]; then # binutils' dwp crashes on DWARF 5
+        dwp -e "split$v" -o "split$v.dwp"
+        rm -f ./*.dwo
+        same "DWARF $v: a package of .dwo files" "split$v" "plain$v.json"
+        rm -f "split$v.dwp"
+    fi
+    # LLVM 14's does not end on some units with much inlined code
+    compile "whole$v" "-gdwarf-$v" -fno-inline
+    scopes "whole$v" >"whole$v.json"
+    compile "split$v" "-gdwarf-$v" -fno-inline -gsplit-dwarf
+    timeout 20 llvm-dwp-14 -e "split$v" -o "split$v.dwp"
+    rm -f ./*.dwo
+    same "DWARF $v: a package made by llvm-dwp" "split$v" "whole$v.json"
+
+    # shared by dwz
+    cp "plain$v" "first$v"
+    cp "plain$v" "second$v"
+    dwz -m "common$v" "first$v" "second$v"
+    same "DWARF $v: shared by dwz" "first$v" "plain$v.json"
+    same "DWARF $v: shared by dwz, the other program" "second$v" "plain$v.json"
+    [ $v = 5 ] || continue
+    cp "plain$v" third5
+    cp "plain$v" fourth5
+    dwz --dwarf-5 -m common55 third5 fourth5
+    same "DWARF $v: shared by dwz with .debug_sup" third5 "plain$v.json"
+done
+
+# keys PROGRAM: of all scopes of the sources.
+keys() {
+    pmodel loops --format json "$1" | jq -r '.scopes[] |
+        select(.file) | "\(.key) \(.kind) \(.label)"' | sort
+}
+# kept NAME PROGRAM: PROGRAM has the keys that are in the file keys.before.
+kept() {
+    keys "$2" >keys.after
+    cmp -s keys.before keys.after && [ -s keys.before ] && pass "$1" ||
+        fail "$1" "$(diff keys.before keys.after | head -n 6)"
+}
+keys plain5 >keys.before
+cp plain5 renamed
+kept "keys survive renaming the program" renamed
+kept "keys are those of DWARF 4, too" plain4
+check "compiles elsewhere" bash -c "cp -r src moved; mkdir -p deep/er; cd deep/er &&
+    g++ -O2 -g -gdwarf-5 -Wl,--build-id=md5 -o ../../elsewhere ../../moved/one.cc ../../moved/two.cc"
+kept "keys survive another folder and another link" elsewhere
+check "compiles with PIC off" compile fixed -fno-pie -no-pie
+kept "keys survive other addresses" fixed
+(cd moved && for f in one.cc two.cc shared.h; do
+    { echo "// one line more"; echo; cat ../src/$f; } >$f
+done)
+g++ -O2 -g -o commented moved/one.cc moved/two.cc
+pmodel loops --format json commented | jq -r '.scopes[] | select(.kind == "loop") | .key' | sort \
+    >loops.after
+pmodel loops --format json plain5 | jq -r '.scopes[] | select(.kind == "loop") | .key' | sort \
+    >loops.before
+check "loops' keys survive lines put in above their routines" cmp loops.before loops.after
+check "no two scopes have one key" test -z "$(keys plain5 | cut -d' ' -f1 | uniq -d)"
