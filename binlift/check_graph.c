@@ -19,9 +19,10 @@
      lies next to it, and control enters it in no other way.  The compiler leaves such pairs where
      it merged or moved something late, the lifter where a call may not return.  Entering behind a
      call that comes back (setjmp's second return) is no other way.
-   - Control flow within one basic block of the compiler, which comes from assembler text with
-     branches of its own, is folded into it: it must leave the basic block where the compiler says.
-     It is counted (n_inner).
+   - Branches within one basic block of the compiler, which come from assembler text, are folded
+   into it: they must leave the basic block to where the compiler says.  They are counted (n_inner).
+   - A jump for which the compiler has no edge at all (goto to a label of the enclosing function)
+     leaves the routine.
 
    What remains must be equal: the set of block starts, and for each the set of successors. */
 #include "binlift/check_graph.h"
@@ -201,6 +202,13 @@ static uint32_t last_insn_of(const struct pm_lifted *lifted, const struct pm_che
     return k;
 }
 
+static bool is_jump(const struct pm_lifted *code, const struct pm_check_node *node) {
+    if (node->last_insn == PM_NONE)
+        return false;
+    uint8_t control = code->insns[node->last_insn].control;
+    return control == PM_CONTROL_JUMP || control == PM_CONTROL_JUMP_INDIRECT;
+}
+
 void pm_check_compiler_graph(const struct pm_metadata *metadata,
                              const struct pm_contribution *contribution,
                              const struct pm_lifted *lifted, struct pm_check_graph *graph) {
@@ -212,10 +220,9 @@ void pm_check_compiler_graph(const struct pm_metadata *metadata,
         const struct pm_metadata_edge *edge = &metadata->edges[contribution->first_edge + i];
         const struct place *from = find_place(places, contribution->n_blocks, edge->from);
         const struct place *to = find_place(places, contribution->n_blocks, edge->to);
-        uint32_t last = from ? graph->nodes[from->node].last_insn : PM_NONE;
-        bool is_jump = last != PM_NONE && lifted->insns[last].control == PM_CONTROL_JUMP_INDIRECT;
+        bool jumps = from && is_jump(lifted, &graph->nodes[from->node]);
         bool is_unseen = (edge->flags & (PM_CFG_ABNORMAL | PM_CFG_EH)) && edge->to != EXIT &&
-                         !(is_jump && !(edge->flags & PM_CFG_EH));
+                         !(jumps && !(edge->flags & PM_CFG_EH));
         if (to && (edge->from == ENTRY || is_unseen))
             graph->nodes[to->node].outside = true;
         if (is_unseen || !from || !from->emits_code)
@@ -225,6 +232,10 @@ void pm_check_compiler_graph(const struct pm_metadata *metadata,
         else if (to)
             add_arc(graph, from->node, to->node);
     }
+    sort_arcs(graph);
+    for (uint32_t n = 0; n < graph->n_nodes; n++)
+        if (graph->first_arc[n] == graph->first_arc[n + 1] && is_jump(lifted, &graph->nodes[n]))
+            add_arc(graph, n, PM_CHECK_EXIT);
     sort_arcs(graph);
     fold_no_ops(graph, lifted);
     free(places);
@@ -271,8 +282,8 @@ void pm_check_lifted_graph(const struct pm_lifted *lifted, const uint32_t *routi
 
 /* ---- control flow within a basic block of the compiler -------------------------------------- */
 
-static bool branches_to(const struct pm_lifted *code, uint32_t insn, uint64_t address) {
-    if (insn == PM_NONE || code->insns[insn].target != address)
+static bool is_branch(const struct pm_lifted *code, uint32_t insn) {
+    if (insn == PM_NONE)
         return false;
     uint8_t control = code->insns[insn].control;
     return control == PM_CONTROL_BRANCH || control == PM_CONTROL_BRANCH_LOOP ||
@@ -292,19 +303,24 @@ static uint32_t node_around(const struct pm_check_graph *compiler, uint64_t addr
     return low ? (uint32_t)(low - 1) : PM_NONE;
 }
 
-/* Which basic blocks of COMPILER have a branch inside that goes to another place inside. */
+/* Which basic blocks of COMPILER have a branch before their last instruction, or one that goes to
+   another place inside. */
 static bool *find_inner_flow(const struct pm_check_graph *lifted,
                              const struct pm_check_graph *compiler, const uint32_t *around,
                              const struct pm_lifted *code) {
     bool *has_inner = pm_alloc(compiler->n_nodes, sizeof *has_inner);
     for (size_t i = 0; i < lifted->n_arcs; i++) {
         struct pm_check_arc arc = lifted->arcs[i];
-        uint32_t block = around[arc.from];
-        if (arc.to == PM_CHECK_EXIT || block == PM_NONE || around[arc.to] != block ||
-            !branches_to(code, lifted->nodes[arc.from].last_insn, lifted->nodes[arc.to].address))
+        uint32_t block = around[arc.from], last = lifted->nodes[arc.from].last_insn;
+        if (block == PM_NONE || !is_branch(code, last))
             continue;
-        bool to_start = lifted->nodes[arc.to].address == compiler->nodes[block].address;
-        has_inner[block] |= !to_start || !has_arc(compiler, block, block);
+        bool is_inside = arc.to != PM_CHECK_EXIT && around[arc.to] == block &&
+                         code->insns[last].target == lifted->nodes[arc.to].address;
+        bool to_start =
+            is_inside && lifted->nodes[arc.to].address == compiler->nodes[block].address;
+        has_inner[block] |= arc.from + 1 < lifted->n_nodes && around[arc.from + 1] == block &&
+                            !is_only_no_ops(code, &lifted->nodes[arc.from + 1]);
+        has_inner[block] |= is_inside && (!to_start || !has_arc(compiler, block, block));
     }
     return has_inner;
 }

@@ -99,5 +99,8 @@ bool pm_metadata_jump(const struct pm_lifted *lifted, uint32_t k, struct pm_addr
     *leaves = false;
     if (!place || !is_last(lifted, k, end))
         return false;
-    return add_successors(lifted->metadata, place, true, targets, leaves) > 0;
+    /* No edge at all: a goto to a label of the enclosing function. */
+    if (add_successors(lifted->metadata, place, true, targets, leaves) == 0)
+        *leaves = true;
+    return true;
 }
