@@ -138,11 +138,10 @@ static uint64_t parting(const struct comparison *c, uint32_t a, uint32_t b) {
     return at == UINT64_MAX ? c->compiler.nodes[a].address : at;
 }
 
+/* Of an address in one of the function's two parts. */
 static bool is_in_cold_part(const struct comparison *c, uint64_t address) {
-    return c->contribution->cold_base &&
-           pm_routine_at(c->truth, address) ==
-               pm_routine_at(c->truth, c->contribution->cold_base) &&
-           pm_routine_at(c->truth, address) != pm_routine_at(c->truth, c->contribution->base);
+    uint64_t base = c->contribution->base, cold = c->contribution->cold_base;
+    return cold && (cold > base ? address >= cold : address < base);
 }
 
 /* Does the compiler say that control goes on behind the instruction at AT? */
@@ -170,9 +169,10 @@ static enum pm_check_cause cause_at(const struct comparison *c, uint64_t at, boo
     case PM_CONTROL_JUMP:
     case PM_CONTROL_BRANCH:
     case PM_CONTROL_BRANCH_LOOP:
-        if (is_in_cold_part(c, at) != is_in_cold_part(c, insn->target))
-            return PM_CHECK_COLD;
-        return to_exit ? PM_CHECK_TAIL_CALL : PM_CHECK_OTHER;
+        if (to_exit)
+            return PM_CHECK_TAIL_CALL;
+        return is_in_cold_part(c, at) != is_in_cold_part(c, insn->target) ? PM_CHECK_COLD
+                                                                          : PM_CHECK_OTHER;
     case PM_CONTROL_CALL:
     case PM_CONTROL_CALL_INDIRECT:
         return compiler_successors_behind(c, at) == 0 ? PM_CHECK_NO_RETURN : PM_CHECK_CALLEE_STOPS;

@@ -14,12 +14,14 @@ static bool has_routine(const struct pm_structure *structure, const char *name) 
     return false;
 }
 
-/* `--check`: two lifts beside what the compiler told of the program. */
-static int check_program(const char *path, const struct pm_report_options *options) {
+/* `--check`: two lifts beside what the compiler told of the program.  COPY: the same code, perhaps
+   without symbols; PATH itself if there is none. */
+static int check_program(const char *path, const char *copy,
+                         const struct pm_report_options *options) {
     const struct pm_lift_options ignore = {.ignore_metadata = true};
     struct pm_error err = {0};
     struct pm_lifted *lifted = pm_lift(path, NULL, &err);
-    struct pm_lifted *plain = lifted ? pm_lift(path, &ignore, &err) : NULL;
+    struct pm_lifted *plain = lifted ? pm_lift(copy, &ignore, &err) : NULL;
     struct pm_check *with_metadata = plain ? pm_check_cfg(lifted, lifted) : NULL;
     if (with_metadata && with_metadata->n_routines == 0)
         pm_fail(&err,
@@ -29,7 +31,8 @@ static int check_program(const char *path, const struct pm_report_options *optio
     bool good = with_metadata && with_metadata->n_routines;
     if (good) {
         struct pm_check *of_plain = pm_check_cfg(lifted, plain);
-        struct pm_check_report report = {pm_lifted_structure(lifted), with_metadata, of_plain};
+        struct pm_check_report report = {pm_lifted_structure(lifted), copy == path ? NULL : copy,
+                                         with_metadata, of_plain};
         pm_report_check(stdout, &report, options);
         pm_check_free(of_plain);
     }
@@ -79,12 +82,14 @@ int pm_cmd_loops(int argc, char **argv) {
         default:
             return pm_usage_error("loops", "cannot read option \"%s\"", argv[optind - 1]);
         }
-    if (argc - optind != 1)
-        return pm_usage_error("loops", "give one program");
     if (check && (with_groups || routine || lift_options.ignore_metadata))
         return pm_usage_error("loops", "--check compares all routines with metadata and without");
+    if (check && argc - optind == 2)
+        return check_program(argv[optind], argv[optind + 1], &options);
+    if (argc - optind != 1)
+        return pm_usage_error("loops", "give one program");
     if (check)
-        return check_program(argv[optind], &options);
+        return check_program(argv[optind], argv[optind], &options);
     struct pm_error err = {0};
     struct pm_lifted *lifted = NULL;
     if (pm_find_classes(&lift_options, &err))

@@ -1,7 +1,7 @@
 /* `pmodel loops --check`: where the lift parts from the compiler's own facts, with metadata and
    without, as a table for people, JSON or CSV.  {"format": "pmodel-check", "version": 1, program,
-   "with_metadata": {routines, agree, jump_tables, jump_tables_equal, causes}, "plain": the same,
-   "strides": {equal, …}, "routines": [all, each with both], "stride_differences": […]}. */
+   copy, "with_metadata": {routines, agree, jump_tables, jump_tables_equal, causes}, "plain": the
+   same, "strides": {equal, …}, "routines": [all, each with both], "stride_differences": […]}. */
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -70,7 +70,9 @@ static void write_table(FILE *out, const struct pm_check_report *report,
     fputc('\n', out);
     free(title);
     print_summary(out, "with metadata", report->with_metadata, options);
-    print_summary(out, "without", report->plain, options);
+    char *plain = report->copy ? pm_sprintf("%s", report->copy) : pm_strdup("without");
+    print_summary(out, plain, report->plain, options);
+    free(plain);
     pm_text_table_column(table, "ROUTINE", PM_COLUMN_NAME);
     pm_text_table_column(table, "LIFTED", PM_COLUMN_TEXT);
     pm_text_table_column(table, "CAUSE", PM_COLUMN_TEXT);
@@ -136,6 +138,7 @@ static json_t *routines_json(const struct pm_check_report *report) {
 static void write_json(FILE *out, const struct pm_check_report *report) {
     json_t *document = pm_json_document("check");
     json_object_set_new(document, "program", pm_json_text(pm_program_name(report->structure)));
+    json_object_set_new(document, "copy", pm_json_text(report->copy));
     json_object_set_new(document, "with_metadata", summary_json(report->with_metadata));
     json_object_set_new(document, "plain", summary_json(report->plain));
     json_object_set_new(document, "routines", routines_json(report));

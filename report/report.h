@@ -43,6 +43,7 @@ void pm_report_loops(FILE *out, const struct pm_structure *structure,
 /* What `pmodel loops --check` compares; both checks are of the same routines. */
 struct pm_check_report {
     const struct pm_structure *structure; /* lifted with metadata */
+    const char *copy;                     /* the file that `plain` was lifted from; NULL the same */
     const struct pm_check *with_metadata, *plain;
 };
 /* `pmodel loops --check`: which routines have the compiler's control flow, and where and why the

@@ -112,6 +112,31 @@ static bool find_spill(const struct slice *slice, uint32_t k, uint32_t *at, uint
     return false;
 }
 
+static bool is_move_of_quadword(const struct pm_x86 *x86) {
+    return x86->insn.mnemonic == ZYDIS_MNEMONIC_MOVQ || x86->insn.mnemonic == ZYDIS_MNEMONIC_VMOVQ;
+}
+
+/* The move into a vector register that `vmovq %xmm, reg` at K takes its value from: where general
+   registers run out, the compiler keeps the address of a table there. */
+static bool find_kept(const struct slice *slice, uint32_t k, uint32_t *at, uint8_t *reg) {
+    struct pm_x86 back, kept;
+    if (!decode_at(slice, k, &back) || !is_move_of_quadword(&back) ||
+        back.operands[1].type != ZYDIS_OPERAND_TYPE_REGISTER ||
+        general(&back.operands[1]) != PM_REGISTER_NONE)
+        return false;
+    while (k-- > slice->first) {
+        if (!decode_at(slice, k, &kept) || !is_move_of_quadword(&kept) ||
+            kept.operands[0].type != ZYDIS_OPERAND_TYPE_REGISTER ||
+            kept.operands[0].reg.value != back.operands[1].reg.value)
+            continue;
+        *at = k;
+        *reg = general(&kept.operands[1]);
+        if (*reg != PM_REGISTER_NONE)
+            return true;
+    }
+    return false;
+}
+
 /* Value of REG before instruction K as the address of a table. */
 static bool find_base(const struct slice *slice, uint32_t k, uint8_t reg, bool relative,
                       uint64_t *table) {
@@ -125,10 +150,17 @@ static bool find_base(const struct slice *slice, uint32_t k, uint8_t reg, bool r
             continue;
         if (constant_of(slice, k, reg, table) && is_plausible(slice, *table, relative))
             return true;
-        if (moves == MAX_MOVES || !decode_at(slice, k, &x86) ||
-            x86.insn.mnemonic != ZYDIS_MNEMONIC_MOV)
+        if (moves == MAX_MOVES || !decode_at(slice, k, &x86))
             continue;
         uint8_t source = general(&x86.operands[1]);
+        if (source == PM_REGISTER_NONE && find_kept(slice, k, &store, &source)) {
+            k = store;
+            reg = source;
+            moves++;
+            continue;
+        }
+        if (x86.insn.mnemonic != ZYDIS_MNEMONIC_MOV)
+            continue;
         if (source == PM_REGISTER_NONE && !find_spill(slice, k, &store, &source))
             continue;
         if (x86.operands[1].type == ZYDIS_OPERAND_TYPE_MEMORY)
