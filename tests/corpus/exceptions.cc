@@ -17,27 +17,34 @@ KEEP long sink(long x) {
     return s;
 }
 
-struct guard {
+struct keeper {
     long value;
-    explicit guard(long v) : value(v) {}
-    ~guard() { sink(value); }
+    explicit keeper(long v) : value(v) {}
+    ~keeper() { sink(value); }
 };
 
 KEEP long thrower(long x) {
     switch (x) {
-    case 0: throw std::runtime_error("zero");
-    case 1: throw 1;
-    case 2: throw std::string("two");
-    case 3: return sink(3);
-    case 4: throw x;
-    case 5: return sink(9) + 1;
-    default: return x;
+    case 0:
+        throw std::runtime_error("zero");
+    case 1:
+        throw 1;
+    case 2:
+        throw std::string("two");
+    case 3:
+        return sink(3);
+    case 4:
+        throw x;
+    case 5:
+        return sink(9) + 1;
+    default:
+        return x;
     }
 }
 KEEP long catcher(long x) {
-    guard outer(x);
+    keeper outer(x);
     try {
-        guard inner(x + 1);
+        keeper inner(x + 1);
         return thrower(x) + sink(4);
     } catch (const std::exception &e) {
         return (long)std::string(e.what()).size();
@@ -53,7 +60,7 @@ KEEP long catcher(long x) {
 KEEP long rethrower(long x) {
     for (long i = 0; i < x; i++) {
         try {
-            guard g(i);
+            keeper g(i);
             try {
                 thrower(i);
             } catch (int) {
@@ -72,39 +79,39 @@ KEEP long never_throws(long x) noexcept { return thrower(x + 5); }
 
 // ---- virtual calls
 
-struct shape {
-    virtual ~shape() = default;
+struct figure {
+    virtual ~figure() = default;
     virtual double area() const = 0;
     virtual double twice() const { return 2 * area(); }
 };
-struct square final : shape {
+struct tile final : figure {
     double a;
-    explicit square(double x) : a(x) {}
+    explicit tile(double x) : a(x) {}
     double area() const override { return a * a; }
 };
-struct circle : shape {
+struct disc : figure {
     double r;
-    explicit circle(double x) : r(x) {}
+    explicit disc(double x) : r(x) {}
     double area() const override { return 3 * r * r; }
-    double twice() const override { return r > 10 ? shape::twice() : 6 * r * r; }
+    double twice() const override { return r > 10 ? figure::twice() : 6 * r * r; }
 };
 struct labelled {
     virtual ~labelled() = default;
     virtual long label() const { return 1; }
 };
-struct both : circle, labelled {
-    using circle::circle;
+struct both : disc, labelled {
+    using disc::disc;
     long label() const override { return (long)r; }
     double area() const override { return r; }
 };
-KEEP double tail_virtual(const shape *s) { return s->area(); }
-KEEP double sum_areas(const std::vector<std::unique_ptr<shape>> &shapes) {
+KEEP double tail_virtual(const figure *s) { return s->area(); }
+KEEP double sum_areas(const std::vector<std::unique_ptr<figure>> &shapes) {
     double s = 0;
     for (const auto &p : shapes)
         s += p->twice();
     return s;
 }
-KEEP long is_square(const shape *s) { return dynamic_cast<const square *>(s) != nullptr; }
+KEEP long is_tile(const figure *s) { return dynamic_cast<const tile *>(s) != nullptr; }
 
 // ---- templates and lambdas
 
@@ -133,24 +140,36 @@ template <typename T> KEEP T power(T x, unsigned n) {
 }
 template <int K> KEEP long select(long x) {
     switch (x) {
-    case 0: return sink(K);
-    case 1: return sink(K + 1) - 1;
-    case 2: return K * sink(3);
-    case 3: return sink(K) / 2;
-    case 4: return sink(x) ^ K;
-    case 5: return sink(1);
+    case 0:
+        return sink(K);
+    case 1:
+        return sink(K + 1) - 1;
+    case 2:
+        return K * sink(3);
+    case 3:
+        return sink(K) / 2;
+    case 4:
+        return sink(x) ^ K;
+    case 5:
+        return sink(1);
     }
     return K;
 }
 enum class color : unsigned char { red, green, blue, cyan, magenta, yellow };
 KEEP const char *name_of(color c) {
     switch (c) {
-    case color::red: return "red";
-    case color::green: return "green";
-    case color::blue: return "blue";
-    case color::cyan: return "cyan";
-    case color::magenta: return "magenta";
-    case color::yellow: return "yellow";
+    case color::red:
+        return "red";
+    case color::green:
+        return "green";
+    case color::blue:
+        return "blue";
+    case color::cyan:
+        return "cyan";
+    case color::magenta:
+        return "magenta";
+    case color::yellow:
+        return "yellow";
     }
     return "?";
 }
@@ -184,20 +203,21 @@ KEEP long sorted(std::vector<int> v, const std::function<bool(int, int)> &less) 
 }
 KEEP long checked(const std::vector<int> &v, size_t i) { return v.at(i); }
 
-static guard constructed_before_main(5);
+static keeper constructed_before_main(5);
 
 int main(int argc, char **) {
-    std::vector<std::unique_ptr<shape>> shapes;
-    shapes.push_back(std::make_unique<square>(2));
-    shapes.push_back(std::make_unique<circle>(3));
+    std::vector<std::unique_ptr<figure>> shapes;
+    shapes.push_back(std::make_unique<tile>(2));
+    shapes.push_back(std::make_unique<disc>(3));
     shapes.push_back(std::make_unique<both>(4));
     field<double, 9> f{};
     f.apply([argc](double x) { return x + argc; });
     long s = catcher(argc) + rethrower(4) + never_throws(9);
     for (long i = 0; i < 6; i++)
         s += catcher(i) + select<3>(i) + select<8>(i);
-    s += visit(std::string("abc")) + (long)words("a b a c").size() + sorted({3, 1, 2}, std::less<>());
-    s += power<long>(3, 5) + (long)power<double>(2, 7) + is_square(shapes[0].get());
+    s += visit(std::string("abc")) + (long)words("a b a c").size() +
+         sorted({3, 1, 2}, std::less<>());
+    s += power<long>(3, 5) + (long)power<double>(2, 7) + is_tile(shapes[0].get());
     try {
         s += checked({1, 2, 3}, (size_t)argc + 5);
     } catch (const std::out_of_range &) {

@@ -1,6 +1,6 @@
-/* Control flow that is not a loop or a switch: computed goto, Duff's device, tail calls straight and
-   through pointers, calls that never return, cold parts, setjmp, labels in assembler text, nested
-   functions, variable arguments. */
+/* Control flow that is not a loop or a switch: computed goto, Duff's device, tail calls straight
+   and through pointers, calls that never return, cold parts, setjmp, labels in assembler text,
+   nested functions, variable arguments. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -247,7 +247,11 @@ KEEP long asm_skips(long n) {
     return n;
 }
 KEEP long asm_goto(long n) {
-    __asm__ goto("test %0, %0\n\tjs %l[negative]\n\tjz %l[zero]" : : "r"(n) : "cc" : negative, zero);
+    __asm__ goto("test %0, %0\n\tjs %l[negative]\n\tjz %l[zero]"
+                 :
+                 : "r"(n)
+                 : "cc"
+                 : negative, zero);
     return sink(n);
 negative:
     return -1;

@@ -192,7 +192,8 @@ KEEP void globals(void) {
 
 int main(void) {
     enum { N = 40 };
-    double(*x)[N] = calloc(N, sizeof *x), (*y)[N] = calloc(N, sizeof *y), (*z)[N] = calloc(N, sizeof *z);
+    double(*x)[N] = calloc(N, sizeof *x), (*y)[N] = calloc(N, sizeof *y),
+    (*z)[N] = calloc(N, sizeof *z);
     double *cube = calloc(2 * N * N * N, sizeof *cube), *rows[N];
     int index[N], numbers[N];
     short small[N] = {1, 2};

@@ -72,12 +72,24 @@ KEEP long guarded(int n) {
 #pragma omp for nowait
         for (int i = 0; i < n; i++)
             switch (i % 6) {
-            case 0: own += 3; break;
-            case 1: own -= i; break;
-            case 2: own ^= 5; break;
-            case 3: own *= 3; break;
-            case 4: own |= 8; break;
-            case 5: own++; break;
+            case 0:
+                own += 3;
+                break;
+            case 1:
+                own -= i;
+                break;
+            case 2:
+                own ^= 5;
+                break;
+            case 3:
+                own *= 3;
+                break;
+            case 4:
+                own |= 8;
+                break;
+            case 5:
+                own++;
+                break;
             }
 #pragma omp critical
         total += own;

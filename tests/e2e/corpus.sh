@@ -62,6 +62,6 @@ check "a graph of other code is seen to differ" eval \
 # An edge that the compiler did not write: the first of a routine (7 from to flags) goes elsewhere.
 check "an edge that is missing in the metadata is seen" eval '
     objcopy --dump-section .pmodel=section loops /dev/null &&
-    perl -0pe "s/\x07\x00\x02\x01\x07\x02(.)(.)/\x07\x00\x02\x01\x07\x02\x02\$2/s" section >changed &&
+    perl -0777 -pe "s/\x07\x00\x02\x01\x07\x02(.)(.)/\x07\x00\x02\x01\x07\x02\x02\$2/s" section >changed &&
     ! cmp -s section changed && objcopy --update-section .pmodel=changed loops damaged &&
     pmodel loops --check --format json damaged | jq -e ".with_metadata.agree < .with_metadata.routines"'
