@@ -44,6 +44,9 @@ struct pm_step {
     const char *expression;
 };
 
+/* The loop around scope SCOPE, not itself; PM_NONE. */
+uint32_t pm_loop_around(const struct pm_structure *structure, uint32_t scope);
+
 struct pm_formulas;
 /* Needs the scope tree.  Cheap until something is asked. */
 struct pm_formulas *pm_formulas_new(const struct pm_lifted *lifted, uint32_t routine);
@@ -84,6 +87,12 @@ bool pm_formula_constant(const struct pm_formula *formula, int64_t *value);
 /* A frame address: the stack pointer at entry + *OFFSET + what else there is. */
 bool pm_formula_is_frame(const struct pm_formulas *formulas, const struct pm_formula *formula,
                          int64_t *offset);
+/* Whether general register NUMBER is the stack pointer or the routine's frame pointer. */
+bool pm_formula_is_frame_register(struct pm_formulas *formulas, uint8_t number);
+/* Whether FORMULA starts from a known address: a constant and terms that are 0 in the first
+   iterations. */
+bool pm_formula_is_fixed(const struct pm_formulas *formulas, const struct pm_formula *formula,
+                         int64_t *address);
 /* A number for what FORMULA starts from: the same for copies of one access that the compiler
    unrolled, whose constants differ.  *CONSTANT: that part. */
 uint64_t pm_formula_origin(struct pm_formulas *formulas, const struct pm_formula *formula,

@@ -153,8 +153,8 @@ static void add_references(struct pm_lifted *lifted, struct group_table *table,
             block->first_reference = (uint32_t)structure->n_references;
         if (block->routine != routine) {
             routine = block->routine;
-            pm_induction_free(describer->induction);
-            describer->induction = pm_induction_new(lifted, routine);
+            pm_formulas_free(describer->formulas);
+            describer->formulas = pm_formulas_new(lifted, routine);
         }
         for (unsigned k = 0; k < lifted->insns[i].n_memory; k++)
             if (!lifted->insns[i].memory[k].implicit)
@@ -197,7 +197,7 @@ void pm_build_groups(struct pm_lifted *lifted) {
     lifted->insn_references = pm_alloc(lifted->n_insns + 1, sizeof *lifted->insn_references);
     add_references(lifted, &table, &describer);
     translate_operations(lifted);
-    pm_induction_free(describer.induction);
+    pm_formulas_free(describer.formulas);
     pm_data_symbols_free(symbols);
     free(table.origins);
     free(table.slots);

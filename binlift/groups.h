@@ -17,25 +17,6 @@ struct pm_group_key {
     struct pm_step strides[PM_MOST_LEVELS]; /* innermost loop first */
 };
 
-/* ---- groups_strides.c: what an operand alone says ---------------------------------------------
- */
-
-struct pm_induction; /* definitions of registers in one routine, and what is known of them */
-struct pm_induction *pm_induction_new(const struct pm_lifted *lifted, uint32_t routine);
-void pm_induction_free(struct pm_induction *induction);
-
-/* How the address of INSN's OPERAND moves in the loop LOOP; CHILD is the loop directly in it that
-   holds the instruction, PM_NONE if none does. */
-struct pm_step pm_operand_step(struct pm_induction *induction, uint32_t insn,
-                               const struct pm_memory_operand *operand, uint32_t loop,
-                               uint32_t child);
-/* A number for where the registers of OPERAND come from: equal for copies of one access that the
-   compiler unrolled. */
-uint64_t pm_operand_origin(struct pm_induction *induction, uint32_t insn,
-                           const struct pm_memory_operand *operand);
-/* Whether REGISTER is the stack pointer or, in this routine, a frame pointer. */
-bool pm_is_frame_register(const struct pm_induction *induction, uint8_t number);
-
 /* ---- data_symbols.c ---------------------------------------------------------------------------
  */
 
@@ -51,13 +32,14 @@ const char *pm_data_symbol_at(const struct pm_data_symbols *symbols, uint64_t ad
 struct pm_describer {
     const struct pm_lifted *lifted;
     const struct pm_data_symbols *symbols;
-    struct pm_induction *induction; /* of the routine at hand */
+    struct pm_formulas *formulas; /* of the routine at hand */
 };
 /* The key of memory operand number OPERAND of instruction INSN. */
 void pm_describe_operand(struct pm_describer *describer, uint32_t insn, unsigned operand,
                          struct pm_group_key *key);
-
-/* The loop around scope SCOPE, not itself; PM_NONE. */
-uint32_t pm_loop_around(const struct pm_structure *structure, uint32_t scope);
+/* The key by the compiler's word, with the strides of a source reference; false: it has none for
+   this operand. */
+bool pm_describe_by_compiler(const struct pm_describer *describer, uint32_t insn, unsigned operand,
+                             struct pm_group_key *key);
 
 #endif

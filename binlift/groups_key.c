@@ -3,13 +3,14 @@
 
    The compiler's word counts where there is one: object and strides of the source reference, or
    that the operand is a spill, other stack traffic or the constant pool.  Else the operand itself
-   is looked at: a data symbol behind a pc-relative address, the stack or frame pointer as base, and
-   induction analysis for strides.  Outside of loops, where nothing has a stride, accesses to
+   is looked at: its access formula (formula.h) gives strides, the place in the frame, or the data
+   symbol at its first address.  Outside of loops, where nothing has a stride, accesses to
    objects without a name are one group of their routine. */
 #include "binlift/groups.h"
 #include "binlift/metadata.h"
 
 #include <string.h>
+#include <xxhash.h>
 
 enum { MOST_STEPS_BACK = 3 };
 
@@ -134,37 +135,62 @@ static bool is_read_only(const struct pm_image *image, uint64_t address) {
             strcmp(section->name, ".data.rel.ro") == 0);
 }
 
-static void describe_by_operand(struct pm_describer *describer, uint32_t insn,
-                                const struct pm_memory_operand *operand, uint32_t loop,
-                                struct pm_group_key *key) {
-    const struct pm_lifted *lifted = describer->lifted;
-    bool is_fixed = operand->base == PM_REGISTER_PC || operand->base == PM_REGISTER_NONE;
-    bool is_frame = pm_is_frame_register(describer->induction, operand->base);
-    uint64_t address = (uint64_t)operand->displacement;
+/* The object behind a formula: by its name where the address is known, else by a number for what
+   the address starts from. */
+static void find_object(struct pm_describer *describer, const struct pm_formula *address,
+                        struct pm_group_key *key) {
+    int64_t constant;
+    bool is_fixed = pm_formula_is_fixed(describer->formulas, address, &constant);
+    const char *name = pm_data_symbol_at(describer->symbols, (uint64_t)constant);
+    if (is_fixed && name)
+        key->object = name;
+    else if (is_fixed && is_read_only(&describer->lifted->image, (uint64_t)constant))
+        key->flags |= PM_GROUP_CONSTANTS;
+    else if (is_fixed && pm_formula_constant(address, &constant))
+        key->origin = (uint64_t)constant;
+    else /* symbols tell arrays apart here, but may be those of a neighbour */
+        key->origin = pm_formula_origin(describer->formulas, address, &constant) ^
+                      (name ? XXH3_64bits(name, strlen(name)) : 0);
+}
+
+static void describe_by_operand(struct pm_describer *describer, uint32_t insn, unsigned number,
+                                uint32_t loop, struct pm_group_key *key) {
+    struct pm_formulas *formulas = describer->formulas;
+    const struct pm_memory_operand *operand = &describer->lifted->insns[insn].memory[number];
     key->flags = 0;
-    for (uint32_t child = PM_NONE; loop != PM_NONE && key->n_strides < PM_MOST_LEVELS;
-         child = loop, loop = pm_loop_around(lifted->structure, loop)) {
-        struct pm_memory_operand moving = *operand;
-        if (is_frame) /* pushes within the loop are matched by pops */
-            moving.base = PM_REGISTER_NONE;
-        struct pm_step step = pm_operand_step(describer->induction, insn, &moving, loop, child);
-        if (step.kind == PM_STRIDE_IS_INDIRECT)
-            key->flags |= PM_GROUP_IRREGULAR;
-        key->strides[key->n_strides++] = step;
-    }
-    if (is_frame) {
-        key->flags |= PM_GROUP_STACK;
-    } else if (is_fixed && operand->segment == 0) {
-        key->object = pm_data_symbol_at(describer->symbols, address);
-        if (!key->object && is_read_only(&lifted->image, address))
-            key->flags |= PM_GROUP_CONSTANTS;
-        else if (!key->object)
-            key->origin = address;
-    } else if (key->n_strides > 0) {
-        key->origin = pm_operand_origin(describer->induction, insn, operand);
-    }
     if (operand->kind == PM_PROBE_GATHER_K || operand->kind == PM_PROBE_GATHER_V)
         key->flags |= PM_GROUP_IRREGULAR;
+    if (loop == PM_NONE) {
+        bool is_fixed = operand->base == PM_REGISTER_PC || operand->base == PM_REGISTER_NONE;
+        struct pm_formula address = {.n_terms = 1, .terms = {{.factor = operand->displacement}}};
+        if (pm_formula_is_frame_register(formulas, operand->base))
+            key->flags |= PM_GROUP_STACK;
+        else if (is_fixed && operand->segment == 0)
+            find_object(describer, &address, key);
+        return;
+    }
+    struct pm_formula_level levels[PM_MOST_LEVELS];
+    uint32_t n = pm_formula_levels(formulas, insn, number, levels, PM_MOST_LEVELS);
+    for (uint32_t i = 0; i < n; i++) {
+        if (levels[i].step.kind == PM_STRIDE_IS_INDIRECT)
+            key->flags |= PM_GROUP_IRREGULAR;
+        key->strides[key->n_strides++] = levels[i].step;
+    }
+    struct pm_formula address = pm_formula_of_operand(formulas, insn, number);
+    int64_t offset;
+    if (pm_formula_is_frame(formulas, &address, &offset))
+        key->flags |= PM_GROUP_STACK;
+    else
+        find_object(describer, &address, key);
+}
+
+bool pm_describe_by_compiler(const struct pm_describer *describer, uint32_t insn, unsigned operand,
+                             struct pm_group_key *key) {
+    const struct pm_lifted *lifted = describer->lifted;
+    const struct pm_block *block = &lifted->structure->blocks[lifted->insn_block[insn]];
+    *key = (struct pm_group_key){0};
+    return describe_by_metadata(describer, insn, operand, block->loop, key) &&
+           !(key->flags & (PM_GROUP_STACK | PM_GROUP_CONSTANTS));
 }
 
 void pm_describe_operand(struct pm_describer *describer, uint32_t insn, unsigned operand,
@@ -172,15 +198,17 @@ void pm_describe_operand(struct pm_describer *describer, uint32_t insn, unsigned
     const struct pm_lifted *lifted = describer->lifted;
     const struct pm_structure *structure = lifted->structure;
     const struct pm_block *block = &structure->blocks[lifted->insn_block[insn]];
-    const struct pm_memory_operand *memory = &lifted->insns[insn].memory[operand];
     *key = (struct pm_group_key){0};
     key->scope = block->loop != PM_NONE ? block->loop : structure->routines[block->routine].scope;
     if (describe_by_metadata(describer, insn, operand, block->loop, key)) {
         bool is_anonymous = !key->object && key->origin == 0 &&
                             !(key->flags & (PM_GROUP_STACK | PM_GROUP_CONSTANTS));
-        if (is_anonymous && key->n_strides > 0)
-            key->origin = pm_operand_origin(describer->induction, insn, memory);
+        if (is_anonymous && key->n_strides > 0) {
+            struct pm_formula address = pm_formula_of_operand(describer->formulas, insn, operand);
+            int64_t ignored;
+            key->origin = pm_formula_origin(describer->formulas, &address, &ignored);
+        }
         return;
     }
-    describe_by_operand(describer, insn, memory, block->loop, key);
+    describe_by_operand(describer, insn, operand, block->loop, key);
 }

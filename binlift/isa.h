@@ -94,6 +94,7 @@ enum pm_definition_kind {
     PM_DEFINED_OTHERWISE = 0, /* not by one of those below */
     PM_DEFINED_AS_SUM,        /* constant + Σ factor · term */
     PM_DEFINED_AS_PRODUCT,    /* terms[0] · terms[1] */
+    PM_DEFINED_AS_QUOTIENT,   /* terms[0] / constant, without a remainder or rounded down */
     PM_DEFINED_AS_CHOICE,     /* one of the terms, by a condition */
 };
 

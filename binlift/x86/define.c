@@ -176,6 +176,18 @@ static void define_shift(struct maker *maker) {
         define_scaled(maker, &maker->x86->operands[0], INT64_C(1) << bits);
 }
 
+static void define_quotient(struct maker *maker) {
+    int64_t bits;
+    if (!read_constant(&maker->x86->operands[1], &bits) || bits < 0 || bits >= 32)
+        return;
+    struct pm_definition *quotient = define(maker, &maker->x86->operands[0]);
+    if (!quotient)
+        return;
+    add(maker, quotient, &maker->x86->operands[0], 1);
+    quotient->kind = PM_DEFINED_AS_QUOTIENT;
+    quotient->constant = INT64_C(1) << bits;
+}
+
 static void define_choice(struct maker *maker) {
     struct pm_definition *choice = define(maker, &maker->x86->operands[0]);
     if (!choice)
@@ -292,6 +304,10 @@ static void define_any(struct maker *maker) {
         break;
     case ZYDIS_MNEMONIC_SHL:
         define_shift(maker);
+        break;
+    case ZYDIS_MNEMONIC_SHR:
+    case ZYDIS_MNEMONIC_SAR:
+        define_quotient(maker);
         break;
     case ZYDIS_MNEMONIC_IMUL:
         define_product(maker);

@@ -74,12 +74,18 @@ static void put_access(struct pm_lifted *lifted, uint8_t access, uint8_t base, u
                                    .scale = index == NONE ? 0 : 8,
                                    .access = access,
                                    .size_bytes = 8};
+    parts[lifted->n_insns - 1].registers.uses.general =
+        UINT64_C(1) << base | (index == NONE ? 0 : UINT64_C(1) << index);
 }
 
 static void put_load_to(struct pm_lifted *lifted, uint8_t dest, uint8_t base, uint8_t index,
                         int64_t displacement) {
     put_access(lifted, PM_ACCESS_LOAD, base, index, displacement);
-    parts[lifted->n_insns - 1].registers.defs.general = UINT64_C(1) << dest;
+    size_t i = lifted->n_insns - 1;
+    parts[i].registers.defs.general = UINT64_C(1) << dest;
+    steps[i] = (struct pm_definition){
+        .place = dest, .kind = PM_DEFINED_AS_SUM, .n_terms = 1, .terms = {{PM_PLACE_MEMORY, 1}}};
+    has_step[i] = true;
 }
 
 /* What was put since the last block becomes one. */
