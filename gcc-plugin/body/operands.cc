@@ -96,7 +96,7 @@ static bool loads_jump_table(rtx_insn *insn, const_rtx memory) {
 static enum pm_operand_class class_of(rtx_insn *insn, const operand &what) {
     const_rtx address = XEXP(what.memory, 0);
     tree expression = MEM_EXPR(what.memory);
-    if (GET_RTX_CLASS(GET_CODE(address)) == RTX_AUTOINC) /* push and pop */
+    if (GET_RTX_CLASS(GET_CODE(address)) == RTX_AUTOINC && uses_frame(address)) /* push and pop */
         return PM_OPERAND_FRAME;
     if (expression && expression == get_spill_slot_decl(false))
         return PM_OPERAND_SPILL;

@@ -302,7 +302,7 @@ static void write_section_directive(FILE *out, const char *function_name) {
     static std::map<std::string, std::string> first_names; /* by name of the text section */
     tree group = DECL_COMDAT_GROUP(current_function_decl);
     if (group) {
-        fputs("\t.pushsection\t" PM_SECTION_NAME ",\"oG\",@progbits,", out);
+        fputs("\t.pushsection\t" PM_SECTION_NAME ",\"oG\",%progbits,", out);
         assemble_name(out, function_name);
         fprintf(out, ",%s,comdat\n", IDENTIFIER_POINTER(group));
         return;
@@ -310,7 +310,7 @@ static void write_section_directive(FILE *out, const char *function_name) {
     section *text = function_section(current_function_decl);
     std::string key = text->common.flags & SECTION_NAMED ? text->named.name : "";
     auto bound = first_names.insert({key, function_name}).first;
-    fputs("\t.pushsection\t" PM_SECTION_NAME ",\"o\",@progbits,", out);
+    fputs("\t.pushsection\t" PM_SECTION_NAME ",\"o\",%progbits,", out);
     assemble_name(out, bound->second.c_str());
     fputc('\n', out);
 }
@@ -324,13 +324,13 @@ void pm_emit_section() {
     write_section_directive(out, name);
     fprintf(out, "\t.set\t.LPMB%d,", contribution); /* a local name: the function's may be weak */
     assemble_name(out, name);
-    fprintf(out, "\n\t.long\t%#x\n\t.value\t%d,%d\n\t.long\t.LPME%d-.LPMS%d\n", PM_SECTION_MAGIC,
+    fprintf(out, "\n\t.4byte\t%#x\n\t.2byte\t%d,%d\n\t.4byte\t.LPME%d-.LPMS%d\n", PM_SECTION_MAGIC,
             PM_SECTION_VERSION, optimize ? PM_SECTION_OPTIMIZED : 0, contribution, contribution);
-    fprintf(out, "\t.quad\t.LPMB%d\n", contribution);
+    fprintf(out, "\t.8byte\t.LPMB%d\n", contribution);
     if (s->cold_base)
-        fprintf(out, "\t.quad\t.L%d\n", s->cold_base);
+        fprintf(out, "\t.8byte\t.L%d\n", s->cold_base);
     else
-        fputs("\t.quad\t0\n", out);
+        fputs("\t.8byte\t0\n", out);
     fprintf(out, ".LPMS%d:\n", contribution);
 
     record_writer writer;

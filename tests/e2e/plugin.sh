@@ -4,45 +4,8 @@
 # shellcheck shell=bash
 . "$TOP/tests/lib.sh"
 
-SOURCES=$TOP/tests/plugin
-APPS=$TOP/bench/apps
-PLUGIN=$BUILD/lib/pmodel/pmodel.so
-# Debug information names all options, so -fplugin too, unless told not to.
-SAME="-gno-record-gcc-switches"
-
-gcc-12 -std=gnu11 -O2 -Wall -Wextra -Werror -I"$TOP" -o dump_section "$SOURCES/dump_section.c" ||
-    fail "the dumper of the section compiles" "gcc-12 failed"
-
-compiler_of() {
-    case $1 in
-    *.f90) echo gfortran-12 ;;
-    *.cc) echo g++-12 ;;
-    *) echo gcc-12 ;;
-    esac
-}
-
-# Every section but ours, with its name and bytes.
-contents() {
-    objdump -s "$1" | grep -v 'file format' |
-        awk '/^Contents of section/ { show = $4 !~ /\.pmodel:|\.group:|build-id:/ } show'
-}
-
-same_contents() {
-    contents "$1" >plain.contents && contents "$2" >marked.contents &&
-        cmp plain.contents marked.contents
-}
-
-# same_object SOURCE OPTION...: code, tables, debug information and diagnostics of an object file.
-same_object() {
-    local source=$1 compiler
-    shift
-    compiler=$(compiler_of "$source")
-    "$compiler" "$@" $SAME -Wall -c -o plain.o "$source" 2>plain.err || { cat plain.err; return 1; }
-    "$compiler" "$@" $SAME -Wall -fplugin="$PLUGIN" -c -o marked.o "$source" 2>marked.err ||
-        { cat marked.err; return 1; }
-    cmp plain.err marked.err && same_contents plain.o marked.o &&
-        readelf -SW marked.o | grep '\.pmodel' >/dev/null && ./dump_section marked.o >marked.dump
-}
+# shellcheck source=tests/plugin/plugin.bash
+. "$TOP/tests/plugin/plugin.bash"
 
 for source in "$SOURCES"/mixed.c "$SOURCES"/mixed.cc "$SOURCES"/strides.f90 "$APPS"/heat/heat.c \
     "$APPS"/cg/cg.c "$APPS"/adi/adi.f90; do

@@ -84,7 +84,12 @@ __attribute__((noinline)) int with_nested(int *values, int n) {
 }
 
 static unsigned add_with_assembly(unsigned a, unsigned *b) {
+#ifdef __x86_64__
     __asm__ volatile("addl %1, %0" : "+m"(*b) : "r"(a) : "cc");
+#else
+    *b += a;
+    __asm__ volatile("" : "+m"(*b));
+#endif
     ticks++;
     return *b;
 }
