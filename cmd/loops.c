@@ -43,7 +43,16 @@ static int check_program(const char *path, const char *copy,
 }
 
 int pm_cmd_loops(int argc, char **argv) {
-    enum { OPT_GROUPS = 256, OPT_ROUTINE, OPT_PLAIN, OPT_CLASSES, OPT_FORMAT, OPT_CHECK };
+    enum {
+        OPT_GROUPS = 256,
+        OPT_ROUTINE,
+        OPT_PLAIN,
+        OPT_CLASSES,
+        OPT_FORMAT,
+        OPT_CHECK,
+        OPT_MIX,
+        OPT_LEVEL
+    };
     static const struct option long_options[] = {
         {"groups", no_argument, NULL, OPT_GROUPS},
         {"routine", required_argument, NULL, OPT_ROUTINE},
@@ -51,11 +60,14 @@ int pm_cmd_loops(int argc, char **argv) {
         {"classes", required_argument, NULL, OPT_CLASSES},
         {"format", required_argument, NULL, OPT_FORMAT},
         {"check", no_argument, NULL, OPT_CHECK},
+        {"mix", no_argument, NULL, OPT_MIX},
+        {"level", required_argument, NULL, OPT_LEVEL},
         {0},
     };
     struct pm_report_options options = pm_default_report_options();
     struct pm_lift_options lift_options = {0};
-    bool with_groups = false, check = false;
+    bool with_groups = false, check = false, mix = false, has_level = false;
+    enum pm_mix_level level = PM_MIX_LOOP;
     const char *routine = NULL;
     opterr = 0;
     for (int c; (c = getopt_long(argc, argv, "", long_options, NULL)) != -1;)
@@ -72,6 +84,15 @@ int pm_cmd_loops(int argc, char **argv) {
         case OPT_CHECK:
             check = true;
             break;
+        case OPT_MIX:
+            mix = true;
+            break;
+        case OPT_LEVEL:
+            has_level = true;
+            if (!pm_mix_level_from_name(optarg, &level))
+                return pm_usage_error("loops", "--level is block, loop or routine, not \"%s\"",
+                                      optarg);
+            break;
         case OPT_CLASSES:
             lift_options.classes_file = optarg;
             break;
@@ -82,6 +103,10 @@ int pm_cmd_loops(int argc, char **argv) {
         default:
             return pm_usage_error("loops", "cannot read option \"%s\"", argv[optind - 1]);
         }
+    if (has_level && !mix)
+        return pm_usage_error("loops", "--level belongs to --mix");
+    if (mix && (with_groups || check))
+        return pm_usage_error("loops", "--mix is a table of its own, without --groups or --check");
     if (check && (with_groups || routine || lift_options.ignore_metadata))
         return pm_usage_error("loops", "--check compares all routines with metadata and without");
     if (check && argc - optind == 2)
@@ -102,8 +127,11 @@ int pm_cmd_loops(int argc, char **argv) {
         pm_lifted_free(lifted);
         return pm_complain(&err);
     }
-    pm_report_loops(stdout, pm_lifted_structure(lifted), pm_lifted_statistics(lifted), with_groups,
-                    routine, &options);
+    if (mix)
+        pm_report_mix(stdout, pm_lifted_structure(lifted), level, routine, &options);
+    else
+        pm_report_loops(stdout, pm_lifted_structure(lifted), pm_lifted_statistics(lifted),
+                        with_groups, routine, &options);
     if (pm_lifted_refusal(lifted))
         fprintf(stderr, "pmodel: %s\n", pm_lifted_refusal(lifted));
     pm_lifted_free(lifted);

@@ -10,7 +10,8 @@
 static const struct pm_command commands[] = {
     {"flags", "", "compiler flags that mark a program at compile time", pm_cmd_flags},
     {"loops",
-     "[--groups | --check] [--routine NAME] [--plain] [--classes FILE]\n"
+     "[--groups | --check | --mix [--level block|loop|routine]]\n"
+     "                    [--routine NAME] [--plain] [--classes FILE]\n"
      "                    [--format table|json|csv] PROGRAM",
      "what the lifter finds in a program: routines, loops, reference groups, counters",
      pm_cmd_loops},

@@ -45,7 +45,8 @@ struct pm_store *pm_store_open(const char *path, enum pm_store_mode mode, struct
 void pm_store_close(struct pm_store *store);
 
 /* The first structure put in becomes the store's; a later one must have the same hash, else the
-   error says that the store belongs to another build of the program. */
+   error says that the store belongs to another build of the program.  Of a later one the operations
+   are taken over, which depend on the instruction classes. */
 bool pm_store_put_structure(struct pm_store *store, const struct pm_structure *structure,
                             struct pm_error *err);
 struct pm_structure *pm_store_structure(struct pm_store *store, struct pm_error *err);

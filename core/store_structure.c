@@ -143,6 +143,50 @@ static bool stored_hash(struct pm_store *store, bool *found, uint64_t *hash, cha
     return status == SQLITE_ROW || status == SQLITE_DONE || pm_store_fail(store, err);
 }
 
+static bool same_operations(const struct pm_structure *a, const struct pm_structure *b) {
+    bool same = a->n_ops == b->n_ops && a->n_unknowns == b->n_unknowns;
+    for (size_t i = 0; i < a->n_ops && same; i++)
+        same = memcmp(&a->ops[i], &b->ops[i], sizeof *a->ops) == 0;
+    for (size_t i = 0; i < a->n_unknowns && same; i++)
+        same = a->unknowns[i].block == b->unknowns[i].block &&
+               a->unknowns[i].count == b->unknowns[i].count &&
+               strcmp(a->unknowns[i].mnemonic, b->unknowns[i].mnemonic) == 0;
+    return same;
+}
+
+/* The stored structure of the same build takes over the operations, which depend on the instruction
+   classes of the last lift; what was counted, and how, stays. */
+static bool put_operations(struct pm_store *store, const struct pm_structure *structure,
+                           struct pm_error *err) {
+    struct pm_structure *stored = pm_store_structure(store, err);
+    if (!stored)
+        return false;
+    bool ok = true;
+    if (stored->n_blocks == structure->n_blocks && !same_operations(stored, structure)) {
+        struct pm_structure merged = *stored;
+        for (size_t i = 0; i < stored->n_blocks; i++) {
+            stored->blocks[i].first_op = structure->blocks[i].first_op;
+            stored->blocks[i].n_ops = structure->blocks[i].n_ops;
+        }
+        merged.ops = structure->ops;
+        merged.n_ops = structure->n_ops;
+        merged.unknowns = structure->unknowns;
+        merged.n_unknowns = structure->n_unknowns;
+        void *bytes;
+        size_t n_bytes;
+        pm_structure_encode(&merged, &bytes, &n_bytes);
+        sqlite3_stmt *s = pm_store_prepare(store, "UPDATE structure SET data = ?", err);
+        if (s)
+            sqlite3_bind_blob64(s, 1, bytes, n_bytes, free);
+        else
+            free(bytes);
+        ok = s && pm_store_step(store, s, err);
+        sqlite3_finalize(s);
+    }
+    pm_structure_free(stored);
+    return ok;
+}
+
 bool pm_store_put_structure(struct pm_store *store, const struct pm_structure *structure,
                             struct pm_error *err) {
     bool found;
@@ -158,7 +202,7 @@ bool pm_store_put_structure(struct pm_store *store, const struct pm_structure *s
                     "program as it was",
                     store->path, module);
         free(module);
-        return same;
+        return same && put_operations(store, structure, err);
     }
     if (!pm_store_begin(store, err))
         return false;

@@ -1,7 +1,10 @@
 /* `pmodel loops --format json`.  Needs the rows of loops.c.  {"format": "pmodel-loops", "version":
    1, program, isa, structure_hash, modules, totals, statistics, "scopes": [routines, loops, inlined
    code; `indent` and order give the tree]}.  Unknown is null. */
+#include <stdlib.h>
+
 #include "report/loops.h"
+#include "report/mix.h"
 #include "report/words.h"
 #include "report/writers.h"
 
@@ -38,13 +41,18 @@ static json_t *totals_json(const struct pm_loops_totals *totals) {
     return object;
 }
 
-static json_t *statistics_json(const struct pm_lift_statistics *statistics) {
+static json_t *statistics_json(const struct pm_structure *structure,
+                               const struct pm_lift_statistics *statistics) {
     if (!statistics)
         return json_null();
     json_t *object = json_object();
     json_object_set_new(object, "instructions", pm_json_integer(statistics->n_instructions));
     json_object_set_new(object, "unknown_instructions",
                         pm_json_integer(statistics->n_unknown_instructions));
+    size_t n_unknowns;
+    struct pm_mix_unknown *unknowns = pm_unknowns_of(structure, &n_unknowns);
+    json_object_set_new(object, "unknown_mnemonics", pm_unknowns_json(unknowns, n_unknowns));
+    free(unknowns);
     json_object_set_new(object, "indirect_jumps", json_integer(statistics->n_indirect_jumps));
     json_object_set_new(object, "indirect_jumps_resolved",
                         json_integer(statistics->n_resolved_jumps));
@@ -169,7 +177,8 @@ void pm_write_loops_json(FILE *out, const struct pm_loops_report *report) {
     json_object_set_new(document, "structure_hash", pm_json_hex(structure->hash));
     json_object_set_new(document, "modules", modules_json(structure));
     json_object_set_new(document, "totals", totals_json(&report->rows->totals));
-    json_object_set_new(document, "statistics", statistics_json(report->statistics));
+    json_object_set_new(document, "statistics",
+                        statistics_json(report->structure, report->statistics));
     for (size_t i = 0; i < report->rows->n_rows; i++)
         json_array_append_new(scopes, row_json(report, &report->rows->rows[i]));
     json_object_set_new(document, "scopes", scopes);

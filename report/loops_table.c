@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "report/loops.h"
+#include "report/mix.h"
 #include "report/words.h"
 #include "report/writers.h"
 
@@ -32,13 +33,19 @@ static void print_coverage(FILE *out, const struct pm_loops_report *report,
                options);
     if (!statistics)
         return;
+    size_t n_unknowns;
+    struct pm_mix_unknown *unknowns = pm_unknowns_of(report->structure, &n_unknowns);
+    char *names = pm_unknowns_label(unknowns, n_unknowns);
     print_line(out,
                pm_sprintf("instructions: %" PRIu64 ", of these %" PRIu64
-                          " without a generic class; indirect jumps: %" PRIu32 " of %" PRIu32
+                          " without a generic class%s%s%s; indirect jumps: %" PRIu32 " of %" PRIu32
                           " resolved",
                           statistics->n_instructions, statistics->n_unknown_instructions,
+                          *names ? " (" : "", names, *names ? ")" : "",
                           statistics->n_resolved_jumps, statistics->n_indirect_jumps),
                options);
+    free(names);
+    free(unknowns);
 }
 
 /* What the compiler would have told. */

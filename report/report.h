@@ -51,6 +51,13 @@ struct pm_check_report {
 void pm_report_check(FILE *out, const struct pm_check_report *report,
                      const struct pm_report_options *options);
 
+/* `pmodel loops --mix`: operations by class, width and element, of each basic block, loop or
+   routine; counted in the code, not in its execution. */
+enum pm_mix_level { PM_MIX_BLOCK = 0, PM_MIX_LOOP, PM_MIX_ROUTINE };
+bool pm_mix_level_from_name(const char *name, enum pm_mix_level *level);
+void pm_report_mix(FILE *out, const struct pm_structure *structure, enum pm_mix_level level,
+                   const char *routine, const struct pm_report_options *options);
+
 /* `pmodel fit`: what was fitted and how good it is; with WITH_MODELS the formula of every loop's
    iterations and every flagged model. */
 void pm_report_models(FILE *out, const struct pm_structure *structure,

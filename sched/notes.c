@@ -35,6 +35,31 @@ static void append(char *list, size_t size, const char *format, ...) {
     va_end(arguments);
 }
 
+/* Is NAME one of the words in LIST? */
+static bool is_listed(const char *list, const char *name) {
+    size_t length = strlen(name);
+    for (const char *at = list; (at = strstr(at, name)); at += length)
+        if ((at == list || at[-1] == ' ') && (!at[length] || at[length] == ','))
+            return true;
+    return false;
+}
+
+/* Appends the executed instructions that have no class, " (vfoo, vbar)", as many as there is room
+   for. */
+static void name_unknown(const struct pm_counts *counts, char *list, size_t size) {
+    const struct pm_structure *structure = counts->structure;
+    char names[256] = "";
+    for (size_t i = 0; i < structure->n_unknowns; i++) {
+        const struct pm_unknown *unknown = &structure->unknowns[i];
+        if (counts->blocks[unknown->block] > 0 && !is_listed(names, unknown->mnemonic) &&
+            strlen(names) + strlen(unknown->mnemonic) + 3 < sizeof names)
+            append(names, sizeof names, "%s", unknown->mnemonic);
+    }
+    size_t used = strlen(list);
+    if (*names && used + strlen(names) + 4 < size)
+        snprintf(list + used, size - used, " (%s)", names);
+}
+
 /* Names the classes without a row, most frequent first. */
 static void note_unknown(const struct pm_counts *counts, const struct pm_machine *machine,
                          const struct pm_unit_sets *sets, struct pm_prediction *prediction) {
@@ -60,6 +85,8 @@ static void note_unknown(const struct pm_counts *counts, const struct pm_machine
         if (executed[most] <= 0)
             break;
         append(list, sizeof list, "%s", pm_op_class_name((enum pm_op_class)most));
+        if (most == PM_OP_UNKNOWN)
+            name_unknown(counts, list, sizeof list);
         executed[most] = 0;
     }
     note(prediction,
