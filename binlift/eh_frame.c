@@ -126,7 +126,7 @@ static bool read_cie(struct reader reader, struct cie *cie) {
             take_encoded(&reader, encoding & 0x0f);
         } else if (*letters == 'S') {
             cie->is_signal = true;
-        } else if (*letters != 'B') {
+        } else if (*letters != 'B' && *letters != 'G') { /* AArch64: signed, tagged */
             return false;
         }
     }

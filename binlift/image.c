@@ -65,9 +65,11 @@ static bool check_header(struct pm_image *image, struct pm_error *err) {
     if (header->e_type != ET_EXEC && header->e_type != ET_DYN)
         return pm_fail(err, "%s is neither a program nor a shared library (ELF type %u)", path,
                        header->e_type);
-    if (header->e_machine != EM_X86_64)
-        return pm_fail(err, "%s is for another machine (ELF machine %u); x86-64 is supported", path,
-                       header->e_machine);
+    if (!pm_isa_of_machine(header->e_machine))
+        return pm_fail(err,
+                       "%s is for another machine (ELF machine %u); x86-64 and AArch64 are "
+                       "supported",
+                       path, header->e_machine);
     return true;
 }
 

@@ -30,8 +30,6 @@ static bool can_be_instrumented(const struct pm_lifted *lifted,
     const char *path = lifted->image.path;
     if (refusal)
         return pm_fail(err, "%s", refusal);
-    if (lifted->image.header->e_machine != EM_X86_64)
-        return pm_fail(err, "%s: only x86-64 programs can be instrumented", path);
     if (lifted->structure->n_counters > PM_MAX_COUNTERS)
         return pm_fail(err, "%s: it needs %u counters and a process has room for %u", path,
                        lifted->structure->n_counters, PM_MAX_COUNTERS);

@@ -1,6 +1,7 @@
 /* The ISA interface: an instruction as definitions and uses, memory operands, control flow and
    generic operations.  One table of functions for each ISA; binlift/x86/ is the only place that
-   knows Zydis.  The passes of binlift/ use nothing else, so that another ISA can stand beside. */
+   knows Zydis, binlift/aarch64/ the only one that knows Capstone.  The passes of binlift/ use
+   nothing else.  README.md says how an ISA is added. */
 #ifndef PM_ISA_H
 #define PM_ISA_H
 
@@ -11,8 +12,9 @@
 #include "core/pm_error.h"
 #include "core/structure.h"
 
-/* A set of registers.  general: bits 0–31 general registers, 32–37 flags (x86: CF PF AF ZF SF OF),
-   40–47 mask registers, 48 x87 stack, 49 MXCSR; vector: bits 0–31. */
+/* A set of registers.  general: bits 0–31 general registers, 32–37 flags (x86: CF PF AF ZF SF OF,
+   AArch64: N Z C V), 40–55 mask registers (x86: 8, and 48 x87 stack, 49 MXCSR), 56 status of
+   floating point (AArch64); vector: bits 0–31. */
 struct pm_register_set {
     uint64_t general, vector;
 };
@@ -152,15 +154,34 @@ struct pm_isa {
     void (*print)(const uint8_t *bytes, const struct pm_insn *insn, char *text, unsigned size);
 
     /* Backward slice from an indirect jump over the instructions before it (in address order,
-       within its routine): finds a jump table's address, entry size, whether entries are relative
-       to the table, and an upper bound of entries from the bounds check (0: none found). */
+       within its routine): finds a jump table's address, what its entries are, and an upper bound
+       of entries from the bounds check (0: none found). */
     struct pm_table_form {
         uint64_t table;
         uint8_t entry_bytes;
-        bool relative;
+        bool relative;  /* the target is base + scale · entry, else the entry itself */
+        bool is_signed; /* entries of a relative table */
+        uint8_t scale;
+        uint64_t base;
         uint64_t max_entries;
     } (*find_table)(const struct pm_insn *insns, uint32_t jump, uint32_t first, void *image,
                     pm_read_memory *read, bool *found);
+
+    /* The address that instruction K completes, as a value, where that takes several instructions
+       (adrp, add): of code or data; 0 none.  NULL: addresses are pc_displacement_offset's. */
+    uint64_t (*formed_address)(const struct pm_insn *insns, uint32_t k, uint32_t first, void *image,
+                               pm_read_memory *read);
+
+    /* The place of the slot that the PLT entry at ADDRESS, of which BYTES are the first N_BYTES,
+       jumps through; false: not a PLT entry. */
+    bool (*plt_slot)(const uint8_t *bytes, uint64_t n_bytes, uint64_t address, uint64_t *slot);
+
+    struct { /* types of relocations of the dynamic linker that matter: all of 8 bytes */
+        uint32_t relative, indirect, absolute, data_slot, code_slot;
+    } relocations;
+
+    bool has_mapping_symbols; /* $x and $d tell code from data within routines */
+    bool is_static_only;      /* no instrumented copies of such programs are made */
 
     /* Why an instruction with uses_unsupported cannot be moved: the end of a refusal's sentence. */
     const char *(*why)(const uint8_t *bytes, const struct pm_insn *insn);
@@ -183,6 +204,9 @@ struct pm_isa {
     struct pm_register_set argument_registers, result_registers, callee_saved, all_registers;
 };
 
-extern const struct pm_isa pm_isa_x86_64;
+extern const struct pm_isa pm_isa_x86_64, pm_isa_aarch64;
+
+/* The ISA of an ELF machine number, or NULL (isas.c). */
+const struct pm_isa *pm_isa_of_machine(uint16_t elf_machine);
 
 #endif

@@ -54,6 +54,13 @@ static bool is_family(const struct pm_lifted *lifted, uint32_t a, uint32_t b) {
     return length == base_name_length(y) && memcmp(x, y, length) == 0;
 }
 
+static uint64_t read_offset(const uint8_t *bytes, const struct pm_table_form *form) {
+    uint64_t offset = 0;
+    unsigned unused = 64 - 8u * form->entry_bytes;
+    memcpy(&offset, bytes, form->entry_bytes);
+    return form->is_signed ? (uint64_t)((int64_t)(offset << unused) >> unused) : offset;
+}
+
 /* Target of entry NUMBER; false where there is no such entry.  The start of a routine without a
    name may be that of a cold part, which is believed up to the bounds check. */
 static bool read_entry(const struct pm_lifted *lifted, const struct found_table *table,
@@ -65,12 +72,10 @@ static bool read_entry(const struct pm_lifted *lifted, const struct found_table 
         if (!pm_word_at(lifted, place, target))
             return false;
     } else {
-        int32_t offset;
-        const uint8_t *bytes = pm_image_at(&lifted->image, place, sizeof offset);
+        const uint8_t *bytes = pm_image_at(&lifted->image, place, table->form.entry_bytes);
         if (!bytes)
             return false;
-        memcpy(&offset, bytes, sizeof offset);
-        *target = table->form.table + (uint64_t)(int64_t)offset;
+        *target = table->form.base + table->form.scale * read_offset(bytes, &table->form);
     }
     if (pm_insn_at(lifted, *target) == PM_NONE)
         return false;
@@ -96,8 +101,11 @@ static void add_table(struct pm_lifted *lifted, const struct found_table *table,
     uint64_t target, n = 0, n_edges = 0;
     size_t first = lifted->n_table_targets;
     bool breaks_off = false;
+    bool is_short = table->form.entry_bytes < 4; /* whatever follows would look like an entry */
     for (; n < MAX_TABLE_ENTRIES; n++) {
         if (n && table->form.table + n * table->form.entry_bytes >= limit)
+            break;
+        if (is_short && n >= table->form.max_entries)
             break;
         if (!read_entry(lifted, table, n, &target)) {
             breaks_off = n < table->form.max_entries;
@@ -114,7 +122,8 @@ static void add_table(struct pm_lifted *lifted, const struct found_table *table,
         return;
     }
     *PM_PUSH(lifted, tables) =
-        (struct pm_jump_table){table->insn, table->form.table, (uint32_t)first, (uint32_t)n_edges};
+        (struct pm_jump_table){table->insn, table->form.table, (uint32_t)first, (uint32_t)n_edges,
+                               table->form.entry_bytes};
 }
 
 /* ---- all jumps ------------------------------------------------------------------------------ */
@@ -133,13 +142,13 @@ static bool add_compilers_labels(struct pm_lifted *lifted, uint32_t insn, uint32
     }
     if (known && targets.n_addresses)
         *PM_PUSH(lifted, tables) =
-            (struct pm_jump_table){insn, 0, (uint32_t)first, (uint32_t)targets.n_addresses};
+            (struct pm_jump_table){insn, 0, (uint32_t)first, (uint32_t)targets.n_addresses, 0};
     free(targets.addresses);
     return known && targets.n_addresses;
 }
 
 static bool add_compilers_table(struct pm_lifted *lifted, uint32_t insn, uint32_t routine,
-                                uint64_t table) {
+                                const struct pm_table_form *form) {
     const uint64_t *targets;
     size_t n, first = lifted->n_table_targets;
     if (!pm_metadata_table(lifted, lifted->insns[insn].address, &targets, &n) || n == 0)
@@ -151,7 +160,8 @@ static bool add_compilers_table(struct pm_lifted *lifted, uint32_t insn, uint32_
         *PM_PUSH(lifted, table_targets) = targets[i];
         mark_target(lifted, routine, targets[i]);
     }
-    *PM_PUSH(lifted, tables) = (struct pm_jump_table){insn, table, (uint32_t)first, (uint32_t)n};
+    *PM_PUSH(lifted, tables) =
+        (struct pm_jump_table){insn, form->table, (uint32_t)first, (uint32_t)n, form->entry_bytes};
     return true;
 }
 
@@ -167,7 +177,7 @@ static void find_forms(struct pm_lifted *lifted, struct found_tables *found) {
                 lifted->insns, k, code->first_insn, &lifted->image, read_memory, &is_found);
             if (!is_found || !is_data(lifted, form.table))
                 form = (struct pm_table_form){0};
-            if (!add_compilers_table(lifted, k, (uint32_t)i, form.table) &&
+            if (!add_compilers_table(lifted, k, (uint32_t)i, &form) &&
                 !add_compilers_labels(lifted, k, (uint32_t)i) && form.table)
                 *PM_PUSH(found, items) = (struct found_table){form, k, (uint32_t)i};
         }

@@ -29,7 +29,7 @@ static int by_table_address(const void *a, const void *b) {
     return (x->address > y->address) - (x->address < y->address);
 }
 
-/* The tables with entries of 8 bytes (only their words can look like addresses), by address. */
+/* All tables by address. */
 static struct pm_jump_table *sort_tables(const struct pm_lifted *lifted) {
     struct pm_jump_table *tables = pm_alloc(lifted->n_tables, sizeof *tables);
     if (lifted->n_tables) {
@@ -50,7 +50,8 @@ static bool is_in_table(const struct pm_jump_table *tables, size_t n, uint64_t p
             high = middle;
     }
     return low && tables[low - 1].address &&
-           place - tables[low - 1].address < 8 * (uint64_t)tables[low - 1].n_targets;
+           place - tables[low - 1].address <
+               tables[low - 1].entry_bytes * (uint64_t)tables[low - 1].n_targets;
 }
 
 static void mark_relocations(struct pm_lifted *lifted, const struct pm_jump_table *tables) {
@@ -89,10 +90,18 @@ static uint64_t pc_relative_address(const struct pm_insn *insn, const uint8_t *b
     return insn->address + insn->length + (uint64_t)(int64_t)displacement;
 }
 
-/* Addresses that the instruction holds, branches left out. */
-static void mark_immediates(struct pm_lifted *lifted, const struct pm_insn *insn) {
+static const uint8_t *read_memory(void *image, uint64_t address, uint64_t bytes) {
+    return pm_image_at(image, address, bytes);
+}
+
+/* Addresses that instruction K holds or completes, branches left out. */
+static void mark_immediates(struct pm_lifted *lifted, uint32_t k, uint32_t first) {
+    const struct pm_insn *insn = &lifted->insns[k];
     const uint8_t *bytes = pm_image_at(&lifted->image, insn->address, insn->length);
-    uint64_t address = pc_relative_address(insn, bytes);
+    uint64_t address =
+        lifted->isa->formed_address
+            ? lifted->isa->formed_address(lifted->insns, k, first, &lifted->image, read_memory)
+            : pc_relative_address(insn, bytes);
     if (address)
         mark(lifted, address, true);
     if (lifted->image.is_pie || insn->immediate_bytes < 4)
@@ -120,7 +129,7 @@ static void mark_from_code(struct pm_lifted *lifted) {
     for (size_t i = 0; i < lifted->structure->n_routines; i++) {
         const struct pm_routine_code *code = &lifted->routine_codes[i];
         for (uint32_t k = code->first_insn; k < code->first_insn + code->n_insns; k++) {
-            mark_immediates(lifted, &lifted->insns[k]);
+            mark_immediates(lifted, k, code->first_insn);
             mark_foreign_target(lifted, (uint32_t)i, &lifted->insns[k]);
         }
     }

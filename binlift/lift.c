@@ -6,8 +6,14 @@
 #include <unistd.h>
 
 /* Why a file that can be analysed cannot be instrumented. */
-static char *find_refusal(const struct pm_image *image) {
+static char *find_refusal(const struct pm_lifted *lifted) {
+    const struct pm_image *image = &lifted->image;
     bool is_dynamic = false;
+    if (lifted->isa->is_static_only)
+        return pm_sprintf(
+            "%s is a program for %s: it can be looked at, but only x86-64 programs can "
+            "be measured",
+            image->path, lifted->isa->name);
     for (size_t i = 0; i < image->n_segments; i++)
         if (image->segments[i].p_type == PT_DYNAMIC)
             is_dynamic = true;
@@ -96,13 +102,13 @@ struct pm_lifted *pm_lift(const char *path, const struct pm_lift_options *option
         pm_lifted_free(lifted);
         return NULL;
     }
-    lifted->isa = &pm_isa_x86_64;
+    lifted->isa = pm_isa_of_machine(lifted->image.header->e_machine);
     if (!read_classes(lifted, options, err)) {
         pm_lifted_free(lifted);
         return NULL;
     }
     lifted->structure = pm_structure_new();
-    lifted->refusal = find_refusal(&lifted->image);
+    lifted->refusal = find_refusal(lifted);
     add_module(lifted);
     pm_find_routines(lifted);
     pm_decode_routines(lifted);

@@ -70,6 +70,7 @@ struct pm_jump_table {
     uint32_t insn;    /* the indirect jump */
     uint64_t address; /* of the table in data; 0 if only the compiler told the targets */
     uint32_t first_target, n_targets; /* in pm_lifted.table_targets, in table order */
+    uint8_t entry_bytes;              /* 0: not known, because only the compiler told the targets */
 };
 
 /* Beside struct pm_routine of the same index. */

@@ -43,20 +43,16 @@ static void read_rela(struct pm_lifted *lifted, const struct pm_section *section
         Elf64_Rela rela;
         memcpy(&rela, image->bytes + header->sh_offset + i * sizeof rela, sizeof rela);
         struct pm_relocation relocation = {rela.r_offset, (uint64_t)rela.r_addend, NULL};
-        switch (ELF64_R_TYPE(rela.r_info)) {
-        case R_X86_64_RELATIVE:
-        case R_X86_64_IRELATIVE:
-            break;
-        case R_X86_64_64:
-        case R_X86_64_GLOB_DAT:
-        case R_X86_64_JUMP_SLOT:
-            if (header->sh_link < image->n_sections)
-                resolve_symbol(image, &image->sections[header->sh_link], ELF64_R_SYM(rela.r_info),
-                               &relocation);
-            break;
-        default:
+        uint64_t type = ELF64_R_TYPE(rela.r_info);
+        bool has_symbol = type == lifted->isa->relocations.absolute ||
+                          type == lifted->isa->relocations.data_slot ||
+                          type == lifted->isa->relocations.code_slot;
+        if (!has_symbol && type != lifted->isa->relocations.relative &&
+            type != lifted->isa->relocations.indirect)
             continue;
-        }
+        if (has_symbol && header->sh_link < image->n_sections)
+            resolve_symbol(image, &image->sections[header->sh_link], ELF64_R_SYM(rela.r_info),
+                           &relocation);
         *PM_PUSH(lifted, relocations) = relocation;
     }
 }
@@ -142,28 +138,13 @@ static bool slot_target(const struct pm_lifted *lifted, uint64_t slot, uint64_t 
     return true;
 }
 
-/* A PLT entry is one jump through its slot, perhaps behind an endbr64. */
 static bool plt_target(const struct pm_lifted *lifted, uint64_t entry, uint64_t *address,
                        const char **name) {
-    enum { LONGEST_ENTRY = 16, N_INSTRUCTIONS = 2 };
-    const uint8_t *bytes = pm_image_at(&lifted->image, entry, LONGEST_ENTRY);
-    if (!bytes)
-        return false;
-    const uint8_t *end = bytes + LONGEST_ENTRY;
-    for (unsigned i = 0; i < N_INSTRUCTIONS; i++) {
-        struct pm_insn insn;
-        struct pm_insn_parts parts;
-        uint64_t slot;
-        if (!lifted->isa->decode(bytes, (uint64_t)(end - bytes), entry, &insn, &parts))
-            return false;
-        if (slot_of(&insn, &slot))
-            return slot_target(lifted, slot, address, name);
-        if (insn.control != PM_CONTROL_NONE)
-            return false;
-        bytes += insn.length;
-        entry += insn.length;
-    }
-    return false;
+    enum { SHORTEST_ENTRY = 16 };
+    const uint8_t *bytes = pm_image_at(&lifted->image, entry, SHORTEST_ENTRY);
+    uint64_t slot;
+    return bytes && lifted->isa->plt_slot(bytes, SHORTEST_ENTRY, entry, &slot) &&
+           slot_target(lifted, slot, address, name);
 }
 
 bool pm_call_target(const struct pm_lifted *lifted, const struct pm_insn *insn, uint64_t *address,

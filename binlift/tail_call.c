@@ -10,22 +10,24 @@
 
 #include <stdlib.h>
 
-enum { STACK_POINTER_BIT = 1 << 4, GENERAL_BITS = 0xffff, LOOK_BACK = 40 };
+enum { LOOK_BACK = 40 };
+#define GENERAL_BITS UINT32_MAX
 
-static bool moves_stack(const struct pm_insn *insn) {
-    return (insn->registers->defs.general & STACK_POINTER_BIT) != 0 &&
+static bool moves_stack(const struct pm_lifted *lifted, const struct pm_insn *insn) {
+    return (insn->registers->defs.general >> lifted->isa->stack_pointer & 1) &&
            insn->control == PM_CONTROL_NONE;
 }
 
-/* pop, leave */
-static bool pops(const struct pm_insn *insn) {
-    return moves_stack(insn) && insn->n_memory && insn->memory[0].implicit &&
+/* pop, leave; ldp of saved registers that gives the stack back */
+static bool pops(const struct pm_lifted *lifted, const struct pm_insn *insn) {
+    return moves_stack(lifted, insn) && insn->n_memory &&
+           (insn->memory[0].implicit || insn->memory[0].base == lifted->isa->stack_pointer) &&
            insn->memory[0].access == PM_ACCESS_LOAD;
 }
 
 static bool has_frame(const struct pm_lifted *lifted, const struct pm_routine_code *code) {
     for (uint32_t k = code->first_insn; k < code->first_insn + code->n_insns; k++)
-        if (moves_stack(&lifted->insns[k]))
+        if (moves_stack(lifted, &lifted->insns[k]))
             return true;
     return false;
 }
@@ -51,10 +53,25 @@ static const struct pm_insn *stack_move_before(const struct pm_lifted *lifted,
         const struct pm_insn *insn = &lifted->insns[k];
         if (insn->control != PM_CONTROL_NONE || (lifted->insn_marks[k] & PM_MARK_PART_END))
             return NULL;
-        if (moves_stack(insn))
+        if (moves_stack(lifted, insn))
             return sets_up_frame(lifted, k) ? NULL : insn;
     }
     return NULL;
+}
+
+/* The register that instruction NUMBER copies into the one of the set TO; false: no copy. */
+static bool copies(const struct pm_lifted *lifted, uint32_t number, uint64_t to, uint64_t *from) {
+    struct pm_definition made[PM_MOST_DEFINITIONS];
+    const struct pm_insn *insn = &lifted->insns[number];
+    unsigned n = lifted->isa->define(pm_insn_bytes(lifted, number), insn, made);
+    for (unsigned i = 0; i < n; i++)
+        if (made[i].place < 32 && to >> made[i].place & 1 && made[i].kind == PM_DEFINED_AS_SUM &&
+            made[i].n_terms == 1 && made[i].terms[0].place < 32 && made[i].terms[0].factor == 1 &&
+            made[i].constant == 0) {
+            *from = UINT64_C(1) << made[i].terms[0].place;
+            return true;
+        }
+    return false;
 }
 
 /* Is the register that JUMP goes through loaded from a place without an index? */
@@ -66,10 +83,11 @@ static bool target_is_member(const struct pm_lifted *lifted, const struct pm_rou
         if ((insn->control != PM_CONTROL_NONE && insn->control != PM_CONTROL_BRANCH) ||
             (lifted->insn_marks[k] & PM_MARK_PART_END))
             return false;
-        if (insn->registers->defs.general & target)
-            return insn->n_memory == 1 && insn->memory[0].access == PM_ACCESS_LOAD &&
-                   insn->memory[0].index == PM_REGISTER_NONE && insn->memory[0].size_bytes == 8 &&
-                   (insn->registers->kills.general & target);
+        if (!(insn->registers->defs.general & target) || copies(lifted, k, target, &target))
+            continue;
+        return insn->n_memory == 1 && insn->memory[0].access == PM_ACCESS_LOAD &&
+               insn->memory[0].index == PM_REGISTER_NONE && insn->memory[0].size_bytes == 8 &&
+               (insn->registers->kills.general & target);
     }
     return false;
 }
@@ -86,7 +104,7 @@ bool pm_is_tail_call(const struct pm_lifted *lifted, uint32_t routine, uint32_t 
     }
     if (insn->n_memory && insn->memory[0].base == PM_REGISTER_PC)
         return true;
-    if (stack_move && pops(stack_move))
+    if (stack_move && pops(lifted, stack_move))
         return true;
     if (code->interior_references)
         return false;

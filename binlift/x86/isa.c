@@ -27,6 +27,27 @@ static uint32_t mnemonic_of(const uint8_t *bytes, const struct pm_insn *insn) {
     return pm_x86_decode(bytes, insn->length, &x86) ? x86.insn.mnemonic : 0;
 }
 
+/* A PLT entry is one jump through its slot, perhaps behind an endbr64. */
+static bool plt_slot(const uint8_t *bytes, uint64_t n_bytes, uint64_t address, uint64_t *slot) {
+    enum { N_INSTRUCTIONS = 2 };
+    for (unsigned i = 0; i < N_INSTRUCTIONS; i++) {
+        struct pm_insn insn;
+        struct pm_insn_parts parts;
+        if (!pm_x86_isa_decode(bytes, n_bytes, address, &insn, &parts))
+            return false;
+        if (insn.control == PM_CONTROL_JUMP_INDIRECT) {
+            *slot = insn.n_memory ? (uint64_t)insn.memory[0].displacement : 0;
+            return insn.n_memory && insn.memory[0].base == PM_REGISTER_PC;
+        }
+        if (insn.control != PM_CONTROL_NONE)
+            return false;
+        bytes += insn.length;
+        n_bytes -= insn.length;
+        address += insn.length;
+    }
+    return false;
+}
+
 /* Bits of the general registers, by hardware number: rax rcx rdx rbx rsp rbp rsi rdi r8 … r15. */
 #define RAX 0x1u
 #define RCX 0x2u
@@ -55,6 +76,12 @@ const struct pm_isa pm_isa_x86_64 = {
     .mnemonic_of = mnemonic_of,
     .print = print,
     .find_table = pm_x86_isa_find_table,
+    .plt_slot = plt_slot,
+    .relocations = {.relative = R_X86_64_RELATIVE,
+                    .indirect = R_X86_64_IRELATIVE,
+                    .absolute = R_X86_64_64,
+                    .data_slot = R_X86_64_GLOB_DAT,
+                    .code_slot = R_X86_64_JUMP_SLOT},
     .why = pm_x86_isa_why,
     .define = pm_x86_isa_define,
     .condition = pm_x86_isa_condition,

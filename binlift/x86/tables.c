@@ -274,7 +274,9 @@ static bool absolute_form(const struct slice *slice, uint32_t k,
         return false;
     }
     *form =
-        (struct pm_table_form){table, 8, false, find_bound(slice, k, address_part(memory->index))};
+        (struct pm_table_form){.table = table,
+                               .entry_bytes = 8,
+                               .max_entries = find_bound(slice, k, address_part(memory->index))};
     return true;
 }
 
@@ -296,7 +298,13 @@ static bool relative_form(const struct slice *slice, uint32_t k, uint32_t add, u
     uint64_t bound = index == PM_REGISTER_NONE ? 0 : find_bound(slice, k, index);
     if (!bound && memory->scale == 1) /* -O0: base and index are interchangeable */
         bound = find_bound(slice, k, address_part(memory->index));
-    *form = (struct pm_table_form){table, 4, true, bound};
+    *form = (struct pm_table_form){.table = table,
+                                   .entry_bytes = 4,
+                                   .relative = true,
+                                   .is_signed = true,
+                                   .scale = 1,
+                                   .base = table,
+                                   .max_entries = bound};
     return true;
 }
 
