@@ -46,8 +46,8 @@ struct pm_part {
 };
 
 struct pm_routine {
-    char *name;         /* linkage name; made up from the address where there is none */
-    char *display_name; /* demangled, suffixes such as .cold or .constprop folded away */
+    char *name;                   /* linkage name; made up from the address where there is none */
+    char *display_name;           /* demangled, suffixes such as .cold or .constprop folded away */
     uint64_t address, size_bytes; /* of its first part, where it is entered */
     uint32_t module, scope;
     uint32_t first_part, n_parts; /* the hot part, then cold ones by address; so its blocks */
