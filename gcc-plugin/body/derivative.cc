@@ -238,8 +238,13 @@ static tree change_of_definition(gimple *definition, class loop *loop, int depth
     if (code == COND_EXPR)
         return merged(change_of(gimple_assign_rhs2(definition), loop, depth),
                       change_of(gimple_assign_rhs3(definition), loop, depth), false);
-    if (gimple_num_ops(definition) > 3)
-        return NULL_TREE;
+    if (gimple_num_ops(definition) >
+        3) { /* a permutation, say: of what does not move, or unknown */
+        bool stays = true;
+        for (unsigned i = 1; i < gimple_num_ops(definition); i++)
+            stays &= is_zero(change_of(gimple_op(definition, i), loop, depth));
+        return stays ? zero() : NULL_TREE;
+    }
     if (code == ADDR_EXPR)
         return change_of(first, loop, depth);
     return change_of_operation(

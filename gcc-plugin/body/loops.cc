@@ -274,15 +274,19 @@ void pm_record_source_loops(enum pm_phase phase) {
 
 /* ---- the vectoriser ---- */
 
+/* In an outer loop an access counts only: a value made into a vector there is for an inner loop. */
+static bool is_vector_statement(class loop *loop, gimple *statement) {
+    tree result = gimple_get_lhs(statement);
+    return result && VECTOR_TYPE_P(TREE_TYPE(result)) && (!loop->inner || gimple_vuse(statement));
+}
+
 static bool has_vector_statement(class loop *loop) {
     basic_block *blocks = get_loop_body(loop);
     bool found = false;
     for (unsigned i = 0; i < loop->num_nodes && !found; i++)
         for (gimple_stmt_iterator gsi = gsi_start_bb(blocks[i]); !gsi_end_p(gsi) && !found;
-             gsi_next(&gsi)) {
-            tree result = gimple_get_lhs(gsi_stmt(gsi));
-            found = blocks[i]->loop_father == loop && result && VECTOR_TYPE_P(TREE_TYPE(result));
-        }
+             gsi_next(&gsi))
+            found = blocks[i]->loop_father == loop && is_vector_statement(loop, gsi_stmt(gsi));
     free(blocks);
     return found;
 }

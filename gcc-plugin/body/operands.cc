@@ -28,12 +28,22 @@ static void add_operand(std::vector<operand> *operands, const_rtx memory, bool s
     operands->push_back({memory, !store, store});
 }
 
+/* A masked store is written as merging with what was there, which it does not read. */
+static const_rtx merged_with(rtx_insn *insn) {
+    rtx set = single_set(insn);
+    if (!set || !MEM_P(SET_DEST(set)) || GET_CODE(SET_SRC(set)) != VEC_MERGE)
+        return NULL_RTX;
+    const_rtx kept = XEXP(SET_SRC(set), 1);
+    return rtx_equal_p(kept, SET_DEST(set)) ? kept : NULL_RTX;
+}
+
 static std::vector<operand> operands_of(rtx_insn *insn) {
     std::vector<operand> operands;
     rtx pattern = PATTERN(insn);
     if (GET_CODE(pattern) == USE || GET_CODE(pattern) == CLOBBER || GET_CODE(pattern) == ADDR_VEC ||
         GET_CODE(pattern) == ADDR_DIFF_VEC)
         return operands;
+    const_rtx kept = merged_with(insn);
     std::set<const_rtx> stores;
     note_stores(insn, note_store, &stores);
     subrtx_iterator::array_type array;
@@ -48,7 +58,7 @@ static std::vector<operand> operands_of(rtx_insn *insn) {
                 add_operand(&operands, target, false);
             iterator.skip_subrtxes();
         } else if (MEM_P(x)) {
-            if (is_phantom(x))
+            if (is_phantom(x) || (x == kept && !stores.count(x)))
                 iterator.skip_subrtxes();
             else
                 add_operand(&operands, x, stores.count(x) != 0);

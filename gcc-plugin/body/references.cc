@@ -146,13 +146,27 @@ static bool is_vector_access(gcall *call, tree *pointer, tree *offsets, bool *st
 
 /* The size of one element of a gather, of the whole vector of a masked access. */
 static HOST_WIDE_INT vector_access_size(gcall *call, bool store, bool gather) {
-    tree value =
-        store ? gimple_call_arg(call, gimple_call_num_args(call) - 1) : gimple_call_lhs(call);
+    const unsigned value_of_builtin_scatter = 3; /* the scale stands behind it */
+    unsigned last = gimple_call_num_args(call) - 1;
+    tree value = gimple_call_lhs(call);
+    if (store)
+        value =
+            gimple_call_arg(call, gimple_call_internal_p(call) ? last : value_of_builtin_scatter);
     if (!value || !VECTOR_TYPE_P(TREE_TYPE(value)))
         return 0;
     tree type = gather ? TREE_TYPE(TREE_TYPE(value)) : TREE_TYPE(value);
     tree size = TYPE_SIZE_UNIT(type);
     return size && tree_fits_shwi_p(size) ? tree_to_shwi(size) : 0;
+}
+
+/* The address' own expression, which the instruction's memory attributes keep: a call of the
+   vectoriser's has no location to stamp.  NULL if the pointer is a plain one. */
+static tree addressed_tree(tree pointer) {
+    gimple *definition = TREE_CODE(pointer) == SSA_NAME ? SSA_NAME_DEF_STMT(pointer) : NULL;
+    if (definition && is_gimple_assign(definition) &&
+        gimple_assign_rhs_code(definition) == ADDR_EXPR)
+        pointer = gimple_assign_rhs1(definition);
+    return TREE_CODE(pointer) == ADDR_EXPR ? TREE_OPERAND(pointer, 0) : NULL_TREE;
 }
 
 static void stamp_vector_access(gcall *call, enum pm_phase phase) {
@@ -162,8 +176,13 @@ static void stamp_vector_access(gcall *call, enum pm_phase phase) {
         return;
     int stamp = pm_stamp_of_location(gimple_location(call));
     struct pm_reference *source = pm_find_reference(stamp);
-    if (phase == PHASE_EXPAND && source && (source->flags & PM_REFERENCE_MASKED))
-        return; /* the late look has seen it */
+    tree addressed = offsets ? NULL_TREE : addressed_tree(pointer);
+    struct pm_reference *other = addressed ? pm_find_reference(pm_stamp_of_tree(addressed)) : NULL;
+    for (struct pm_reference *seen : {source, other})
+        if (phase == PHASE_EXPAND && seen && (seen->flags & PM_REFERENCE_MASKED))
+            return; /* the late look has seen it */
+    int other_identity = other ? pm_stamp_of_tree(addressed) : 0;
+    bool is_pair = other && other->phase == phase && other->store != store;
     struct pm_reference reference = new_reference(call, store, phase);
     reference.flags = PM_REFERENCE_MASKED | (store ? PM_REFERENCE_STORE : 0) |
                       (offsets ? PM_REFERENCE_GATHER : 0);
@@ -173,8 +192,59 @@ static void stamp_vector_access(gcall *call, enum pm_phase phase) {
     if (offsets)
         parts.push_back({offsets, NULL_TREE});
     reference.levels = pm_strides_of_address(parts, gimple_bb(call)->loop_father);
+    if (reference.text.empty() && reference.object.known())
+        reference.text = reference.object.name + "[…]";
     take_early_description(&reference, stamp);
-    pm_stamp_statement(call, pm_add_reference(reference));
+    int identity = pm_add_reference(reference);
+    pm_stamp_statement(call, identity);
+    if (!addressed || !CAN_HAVE_LOCATION_P(addressed))
+        return;
+    pm_stamp_tree(addressed, identity);
+    if (is_pair) { /* a masked load and a masked store of one place share its expression */
+        pm_find_reference(identity)->copy_partner = other_identity;
+        pm_find_reference(other_identity)->copy_partner = identity;
+    }
+}
+
+/* ---- blocks ---- */
+
+static struct pm_reference block_reference(gcall *call, tree pointer, bool store,
+                                           enum pm_phase phase) {
+    class loop *innermost = gimple_bb(call)->loop_father;
+    struct pm_reference reference = new_reference(call, store, phase);
+    tree size = gimple_call_arg(call, 2);
+    reference.flags = store ? PM_REFERENCE_STORE : 0;
+    reference.size_bytes = tree_fits_shwi_p(size) ? tree_to_shwi(size) : 0;
+    reference.object = pm_object_of_pointer(pointer, innermost);
+    reference.text = reference.object.known() ? reference.object.name + "[…]" : "";
+    std::vector<pm_address_part> parts;
+    if (TREE_CODE(pointer) != ADDR_EXPR)
+        parts.push_back({pointer, NULL_TREE});
+    else
+        parts = pm_address_of_reference(TREE_OPERAND(pointer, 0));
+    reference.fixed_address = parts.empty();
+    reference.levels = pm_strides_of_address(parts, innermost);
+    return reference;
+}
+
+/* A copy or a clearing of memory whose size is known may be expanded in line. */
+static void stamp_block_access(gcall *call, enum pm_phase phase) {
+    bool copies = gimple_call_builtin_p(call, BUILT_IN_MEMCPY) ||
+                  gimple_call_builtin_p(call, BUILT_IN_MEMMOVE) ||
+                  gimple_call_builtin_p(call, BUILT_IN_MEMPCPY);
+    if (!copies && !gimple_call_builtin_p(call, BUILT_IN_MEMSET))
+        return;
+    struct pm_reference *seen = pm_find_reference(pm_stamp_of_location(gimple_location(call)));
+    if (phase == PHASE_EXPAND && seen && seen->phase == PHASE_LATE && seen->store)
+        return; /* scalar evolutions were there */
+    int target = pm_add_reference(block_reference(call, gimple_call_arg(call, 0), true, phase));
+    if (copies) {
+        int source =
+            pm_add_reference(block_reference(call, gimple_call_arg(call, 1), false, phase));
+        pm_find_reference(target)->copy_partner = source;
+        pm_find_reference(source)->copy_partner = target;
+    }
+    pm_stamp_statement(call, target);
 }
 
 /* ---- the three looks ---- */
@@ -225,10 +295,12 @@ static void look_at(gimple *statement, enum pm_phase phase) {
             look_early(statement, accesses);
         return;
     }
-    if (!accesses.empty())
+    if (!accesses.empty()) {
         look_late(statement, accesses, phase);
-    else if (gcall *call = dyn_cast<gcall *>(statement))
+    } else if (gcall *call = dyn_cast<gcall *>(statement)) {
         stamp_vector_access(call, phase);
+        stamp_block_access(call, phase);
+    }
 }
 
 void pm_record_references(enum pm_phase phase) {

@@ -138,6 +138,36 @@ check "the program builds vectorised" known_program -ftree-vectorize -O3 -march=
 has "a vectorised loop says so, and strides by vectors" triad 'size 32 .* strides L[0-9]+:32$'
 has "a vector body is told" triad '^loop .* flags (2|18) '
 
+# Masks, scatters, blocks: what has no load or store statement of its own.
+vector_program() {
+    gcc-12 -O3 -march=x86-64-v4 -mprefer-vector-width=512 --param max-completely-peel-times=2 -g \
+        -fplugin="$PLUGIN" -c -o known_v.o "$SOURCES/vectors.c" && gcc-12 -o known.exe known_main.o known_v.o &&
+        ./dump_section known.exe >known.dump
+}
+check "nothing but .pmodel changes in masked and block code" same_object "$SOURCES/vectors.c" -O3 -g \
+    -march=x86-64-v4 -mprefer-vector-width=512
+check "nothing but .pmodel changes in block code with -O2" same_object "$SOURCES/vectors.c" -O2 -g
+check "a program of masks, scatters and blocks builds" vector_program
+has "a masked load is a reference with its stride" masked 'flags 4 size 64 .* strides L[0-9]:128$'
+has "a masked store is a reference with its stride" masked 'flags 5 size 64 .* strides L[0-9]:128$'
+loads_and_stores_apart() {
+    facts masked | awk '$1 == "memory" && $NF > 0 && $6 == 0 { n[$8]++; named += $4 > 0 }
+        END { exit !(n[1] >= 2 && n[2] >= 1 && !n[3] && named == n[1] + n[2]) }'
+}
+check "a masked store does not read" loads_and_stores_apart
+has "a scatter has the size of its elements" scatter 'flags 13 size 8 .* strides L[0-9]:indirect$'
+if facts broadcast | grep -E '^loop .* depth 1 .* flags (2|18) ' >/dev/null; then
+    fail "an outer loop that only broadcasts is not a vector loop" "it is flagged"
+else
+    pass "an outer loop that only broadcasts is not a vector loop"
+fi
+has "its inner loop is" broadcast '^loop .* depth 2 .* flags (2|18) '
+has "a vector body is told from" remainder_of '^loop .* flags (2|18) '
+has "its remainder" remainder_of '^loop .* flags (4|20) '
+has "a copy in line has the strides of its source" copy_blocks 'flags 0 size 64 .* strides L1:128$'
+has "a copy in line has the strides of its target" copy_blocks 'flags 1 size 64 .* strides L1:64$'
+has "a clearing in line is a store" clear_blocks 'flags 1 size 48 .* strides L1:64$'
+
 # Places: every block begins at an instruction, memory operands are instructions with an operand in
 # memory, and the blocks of a part cover its instructions.
 places_are_right() {
