@@ -155,7 +155,7 @@ static bool evaluate(struct pm_formulas *f, uint32_t insn, const struct pm_defin
     switch (definition->kind) {
     case PM_DEFINED_AS_SUM:
         for (unsigned t = 0; t < definition->n_terms; t++)
-            if (!pm_sum_add(formula, &terms[t], definition->terms[t].factor))
+            if (!pm_formula_add(formula, &terms[t], definition->terms[t].factor))
                 return false;
         return true;
     case PM_DEFINED_AS_PRODUCT:
@@ -310,7 +310,7 @@ static bool solve_ending(struct pm_formulas *f, uint32_t loop, struct pm_ending 
         return false;
     }
     struct pm_formula bound = pm_sum_constant(one_more && (step == 1 || step == -1) ? step : 0);
-    if (!pm_sum_add(&bound, &rest, -1))
+    if (!pm_formula_add(&bound, &rest, -1))
         return false;
     ending->bound = pm_store_formula(f, &bound);
     /* In other steps than one the last may lie beyond the bound: only that it is fixed is known. */
@@ -352,7 +352,7 @@ static bool put_last_iteration(struct pm_formulas *f, struct pm_formula *sum, ui
                        term.terms[0].factor % by == 0;
         if (divides)
             term.terms[0].factor /= by;
-        if (!pm_sum_add(divides ? &exact : &inexact, &term, 1))
+        if (!pm_formula_add(divides ? &exact : &inexact, &term, 1))
             return false;
     }
     struct pm_formula trips = pm_sum_atom(ending->trips);
@@ -360,10 +360,10 @@ static bool put_last_iteration(struct pm_formulas *f, struct pm_formula *sum, ui
     if (ending->is_known) {
         bound = pm_load_formula(f, ending->bound);
         bound = pm_formula_resolve(f, &bound);
-        if (!pm_sum_multiply(&exact, &bound, &product) || !pm_sum_add(sum, &product, 1))
+        if (!pm_sum_multiply(&exact, &bound, &product) || !pm_formula_add(sum, &product, 1))
             return false;
     }
-    return pm_sum_multiply(&inexact, &trips, &product) && pm_sum_add(sum, &product, 1);
+    return pm_sum_multiply(&inexact, &trips, &product) && pm_formula_add(sum, &product, 1);
 }
 
 /* SUM, of a value that VALUE in FROM has, as the loop TO outside of it sees it. */
@@ -456,7 +456,7 @@ static struct pm_formula join_ways(struct pm_formulas *f, uint32_t value, struct
             in_all &= is_there;
         }
         if (in_all)
-            pm_sum_add(&common, &term, 1);
+            pm_formula_add(&common, &term, 1);
     }
     uint32_t atom =
         pm_atom(f, PM_ATOM_JOIN, f->values[value].where, f->values[value].variable, loop);
@@ -464,12 +464,12 @@ static struct pm_formula join_ways(struct pm_formulas *f, uint32_t value, struct
         return pm_sum_atom(atom);
     f->atoms[atom].value = value;
     for (uint32_t i = 0; i < ways->n; i++) {
-        pm_sum_add(&ways->formulas[i], &common, -1);
+        pm_formula_add(&ways->formulas[i], &common, -1);
         if (f->atoms[atom].n_arguments < ways->n)
             pm_atom_add_argument(f, atom, &ways->formulas[i]);
     }
     struct pm_formula joined = pm_sum_atom(atom);
-    pm_sum_add(&joined, &common, 1);
+    pm_formula_add(&joined, &common, 1);
     return joined;
 }
 
@@ -505,15 +505,15 @@ static bool solve(struct pm_formulas *f, uint32_t loop, uint32_t atom,
     *solution = *initial;
     if (pm_sum_equal(&factor, &one)) {
         return is_from_outside(f, &rest, loop) && pm_sum_multiply(&rest, &iteration, &moved) &&
-               pm_sum_add(solution, &moved, 1);
+               pm_formula_add(solution, &moved, 1);
     }
     /* What another was one iteration before, if that holds for the first iteration as well. */
     if (factor.n_terms || !pm_sum_split(round, iteration.terms[0].atoms[0], &rest, &factor) ||
         !is_from_outside(f, &rest, loop) || !is_from_outside(f, &factor, loop))
         return false;
     start = rest;
-    return pm_sum_add(&start, &factor, -1) && pm_sum_equal(&start, initial) &&
-           pm_sum_multiply(&factor, &iteration, &moved) && pm_sum_add(solution, &moved, 1);
+    return pm_formula_add(&start, &factor, -1) && pm_sum_equal(&start, initial) &&
+           pm_sum_multiply(&factor, &iteration, &moved) && pm_formula_add(solution, &moved, 1);
 }
 
 /* At a loop's header.  The value is busy meanwhile. */
@@ -667,19 +667,19 @@ struct pm_formula pm_formula_of_operand(struct pm_formulas *f, uint32_t insn, un
     bool is_gather = operand->kind == PM_PROBE_GATHER_K || operand->kind == PM_PROBE_GATHER_V;
     if (operand->base < PM_N_GENERAL) {
         part = formula_of_place(f, insn, operand->base, 0);
-        fits &= pm_sum_add(&formula, &part, 1);
+        fits &= pm_formula_add(&formula, &part, 1);
     }
     if (operand->index < PM_N_GENERAL && !is_gather) {
         part = formula_of_place(f, insn, operand->index, 0);
-        fits &= pm_sum_add(&formula, &part, operand->scale ? operand->scale : 1);
+        fits &= pm_formula_add(&formula, &part, operand->scale ? operand->scale : 1);
     }
     if (operand->implicit && operand->access == PM_ACCESS_STORE)
-        fits &= pm_sum_add(
+        fits &= pm_formula_add(
             &formula,
             &(struct pm_formula){.n_terms = 1, .terms = {{.factor = operand->size_bytes}}}, -1);
     if (operand->segment)
         part = pm_sum_atom(pm_atom(f, PM_ATOM_ENTRY, 0, 0xff - operand->segment, PM_NONE)),
-        fits &= pm_sum_add(&formula, &part, 1);
+        fits &= pm_formula_add(&formula, &part, 1);
     if (!fits || is_gather)
         return pm_sum_atom(
             pm_atom(f, PM_ATOM_RESULT, insn, 0xf0 + number, pm_loop_of_insn(f, insn)));

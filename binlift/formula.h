@@ -82,6 +82,13 @@ uint32_t pm_formula_levels(struct pm_formulas *formulas, uint32_t insn, unsigned
 /* LEFT − RIGHT; false: too many terms. */
 bool pm_formula_subtract(const struct pm_formula *left, const struct pm_formula *right,
                          struct pm_formula *difference);
+/* *SUM += FACTOR · ADDED; false, and *SUM is of no use: too many terms. */
+bool pm_formula_add(struct pm_formula *sum, const struct pm_formula *added, int64_t factor);
+/* FORMULA = *REST + *STRIDE · number of the iteration of LOOP; false: it is not of that kind. */
+bool pm_formula_split(struct pm_formulas *formulas, const struct pm_formula *formula, uint32_t loop,
+                      struct pm_formula *rest, struct pm_formula *stride);
+/* Whether the operand is a place in the frame that no pointer reaches. */
+bool pm_formula_is_slot(struct pm_formulas *formulas, uint32_t insn, unsigned operand);
 /* Whether FORMULA is a constant, and which. */
 bool pm_formula_constant(const struct pm_formula *formula, int64_t *value);
 /* A frame address: the stack pointer at entry + *OFFSET + what else there is. */

@@ -307,6 +307,11 @@ const struct pm_frame_access *pm_frame_access_of(const struct pm_formulas *f, ui
                          : NULL;
 }
 
+bool pm_formula_is_slot(struct pm_formulas *f, uint32_t insn, unsigned operand) {
+    const struct pm_frame_access *access = pm_frame_access_of(f, insn, operand);
+    return access && pm_slot_at(f, access->offset) != PM_NONE;
+}
+
 void pm_find_frame(struct pm_formulas *f) {
     struct walk walk = {.f = f, .lowest = 0, .lowest_of_caller = INT64_MAX};
     struct state *at_start = pm_alloc(f->flow->n_vertices, sizeof *at_start);

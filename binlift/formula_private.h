@@ -115,8 +115,6 @@ struct pm_formulas {
 
 struct pm_formula pm_sum_constant(int64_t value);
 struct pm_formula pm_sum_atom(uint32_t atom);
-/* *SUM += FACTOR · ADDED; false, and *SUM is of no use: too many terms. */
-bool pm_sum_add(struct pm_formula *sum, const struct pm_formula *added, int64_t factor);
 bool pm_sum_multiply(const struct pm_formula *a, const struct pm_formula *b,
                      struct pm_formula *product);
 bool pm_sum_equal(const struct pm_formula *a, const struct pm_formula *b);

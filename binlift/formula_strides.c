@@ -242,8 +242,7 @@ struct pm_step pm_formula_step(struct pm_formulas *f, const struct pm_formula *f
                                uint32_t loop) {
     struct pm_step step = {.kind = PM_STRIDE_IS_UNKNOWN};
     struct pm_formula rest, factor;
-    struct pm_formula resolved = pm_formula_resolve(f, formula);
-    if (!pm_sum_split(&resolved, pm_atom(f, PM_ATOM_ITERATION, 0, 0, loop), &rest, &factor))
+    if (!pm_formula_split(f, formula, loop, &rest, &factor))
         return step;
     enum pm_variation variation =
         larger(pm_sum_variation(f, &rest, loop), pm_sum_variation(f, &factor, loop));
@@ -259,6 +258,12 @@ struct pm_step pm_formula_step(struct pm_formulas *f, const struct pm_formula *f
     step = (struct pm_step){.kind = PM_STRIDE_IS_SYMBOLIC};
     step.expression = *PM_PUSH(f, texts) = pm_formula_text(f, &factor);
     return step;
+}
+
+bool pm_formula_split(struct pm_formulas *f, const struct pm_formula *formula, uint32_t loop,
+                      struct pm_formula *rest, struct pm_formula *stride) {
+    struct pm_formula resolved = pm_formula_resolve(f, formula);
+    return pm_sum_split(&resolved, pm_atom(f, PM_ATOM_ITERATION, 0, 0, loop), rest, stride);
 }
 
 struct pm_formula pm_formula_at_entry(struct pm_formulas *f, const struct pm_formula *formula,

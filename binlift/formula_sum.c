@@ -53,7 +53,7 @@ static bool add_term(struct pm_formula *sum, const struct pm_formula_term *term)
     return true;
 }
 
-bool pm_sum_add(struct pm_formula *sum, const struct pm_formula *added, int64_t factor) {
+bool pm_formula_add(struct pm_formula *sum, const struct pm_formula *added, int64_t factor) {
     for (uint32_t i = 0; i < added->n_terms; i++) {
         struct pm_formula_term term = added->terms[i];
         term.factor = times(term.factor, factor);
@@ -134,7 +134,7 @@ bool pm_sum_replace(struct pm_formula *sum, uint32_t atom, const struct pm_formu
         struct pm_formula rest = {.n_terms = 1, .terms = {term}}, product;
         if (place_of(&term, atom) >= 0 && !pm_sum_replace(&rest, atom, value))
             return false;
-        if (!pm_sum_multiply(&rest, value, &product) || !pm_sum_add(&replaced, &product, 1))
+        if (!pm_sum_multiply(&rest, value, &product) || !pm_formula_add(&replaced, &product, 1))
             return false;
     }
     *sum = replaced;
@@ -160,7 +160,7 @@ bool pm_sum_split(const struct pm_formula *sum, uint32_t atom, struct pm_formula
 bool pm_formula_subtract(const struct pm_formula *left, const struct pm_formula *right,
                          struct pm_formula *difference) {
     *difference = *left;
-    return pm_sum_add(difference, right, -1);
+    return pm_formula_add(difference, right, -1);
 }
 
 bool pm_formula_constant(const struct pm_formula *formula, int64_t *value) {

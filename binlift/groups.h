@@ -42,4 +42,9 @@ void pm_describe_operand(struct pm_describer *describer, uint32_t insn, unsigned
 bool pm_describe_by_compiler(const struct pm_describer *describer, uint32_t insn, unsigned operand,
                              struct pm_group_key *key);
 
+/* The compiler says that the two operands, directly in LOOP, never touch the same bytes in one
+   execution of it. */
+bool pm_compiler_says_apart(const struct pm_describer *describer, uint32_t loop, uint32_t insn_a,
+                            unsigned operand_a, uint32_t insn_b, unsigned operand_b);
+
 #endif

@@ -62,6 +62,20 @@ static const struct pm_metadata_memory *find_record(const struct pm_lifted *lift
     return best;
 }
 
+bool pm_compiler_says_apart(const struct pm_describer *describer, uint32_t loop, uint32_t insn_a,
+                            unsigned operand_a, uint32_t insn_b, unsigned operand_b) {
+    const struct pm_lifted *lifted = describer->lifted;
+    const struct pm_metadata *m = lifted->metadata;
+    if (!m || m->scope_loop[loop] == PM_NONE)
+        return false;
+    const struct pm_metadata_memory *a = find_record(lifted, insn_a, operand_a);
+    const struct pm_metadata_memory *b = find_record(lifted, insn_b, operand_b);
+    return a && b && a->contribution == b->contribution &&
+           pm_metadata_may_alias(m, &m->contributions[a->contribution],
+                                 m->loops[m->scope_loop[loop]].number, a->reference,
+                                 b->reference) == PM_ALIAS_INDEPENDENT;
+}
+
 /* The reference's stride in the compiler's loop that SCOPE is tied to. */
 static struct pm_step stride_in(const struct pm_metadata *m,
                                 const struct pm_metadata_reference *reference, uint32_t scope) {

@@ -129,6 +129,7 @@ struct pm_lifted *pm_lift(const char *path, const struct pm_lift_options *option
         return NULL;
     }
     pm_build_groups(lifted);
+    pm_find_dependences(lifted);
     pm_place_counters(lifted);
     sum_up(lifted);
     return lifted;

@@ -213,6 +213,7 @@ void pm_build_scopes(struct pm_lifted *lifted);    /* scopes.c: tree, DWARF line
 bool pm_join_metadata(struct pm_lifted *lifted, struct pm_error *err);
 void pm_build_groups(
     struct pm_lifted *lifted); /* groups.c: references (of operations too), groups */
+void pm_find_dependences(struct pm_lifted *lifted); /* deps.c: dependences through memory */
 void pm_place_counters(struct pm_lifted *lifted); /* counters.c: weights, spanning tree */
 
 /* For pm_lifted_free; NULL is fine. */

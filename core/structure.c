@@ -54,9 +54,26 @@ void pm_structure_free(struct pm_structure *structure) {
     free(structure->references);
     free(structure->groups);
     free(structure->ops);
+    free(structure->dependences);
     free(structure->unknowns);
     free(structure->isa);
     free(structure);
+}
+
+const struct pm_dependence *pm_structure_dependences(const struct pm_structure *structure,
+                                                     uint32_t scope, size_t *n) {
+    size_t low = 0, high = structure->n_dependences;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (structure->dependences[middle].scope < scope)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    *n = 0;
+    while (low + *n < structure->n_dependences && structure->dependences[low + *n].scope == scope)
+        ++*n;
+    return structure->dependences + low;
 }
 
 /* ---- keys ----------------------------------------------------------------------------------- */

@@ -212,6 +212,23 @@ struct pm_unknown {
     char *mnemonic;
 };
 
+/* ---- dependences through memory ------------------------------------------------------------- */
+
+enum pm_dependence_kind {
+    PM_DEPENDS_SAME = 1,    /* the same location, `distance` iterations later */
+    PM_DEPENDS_UNKNOWN = 2, /* it may be so, at any distance, in both directions */
+};
+
+/* Of two references directly in a loop, at least one a store.  Pairs that are not listed are
+   independent.  A reference that loads and stores may depend on itself. */
+struct pm_dependence {
+    uint32_t scope;    /* the loop; dependences of one loop are contiguous */
+    uint32_t from, to; /* references; both PM_NONE: all pairs of the loop that are not listed are
+                          unknown */
+    uint32_t distance; /* iterations of the loop; 0: `from` stands before `to` in the iteration */
+    uint8_t kind;      /* enum pm_dependence_kind */
+};
+
 /* ---- the whole ------------------------------------------------------------------------------ */
 
 struct pm_structure {
@@ -224,11 +241,16 @@ struct pm_structure {
     PM_ARRAY(struct pm_reference, references);
     PM_ARRAY(struct pm_group, groups);
     PM_ARRAY(struct pm_op, ops);
+    PM_ARRAY(struct pm_dependence, dependences); /* ascending by scope */
     PM_ARRAY(struct pm_unknown, unknowns); /* ascending by block, each mnemonic once */
     uint32_t n_counters;
     char *isa;     /* "x86-64" */
     uint64_t hash; /* pm_structure_hash, 0 until computed */
 };
+
+/* Dependences of the loop SCOPE: the first of *N. */
+const struct pm_dependence *pm_structure_dependences(const struct pm_structure *structure,
+                                                     uint32_t scope, size_t *n);
 
 struct pm_structure *pm_structure_new(void); /* with the program scope (index 0) */
 void pm_structure_free(struct pm_structure *structure);

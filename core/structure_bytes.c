@@ -274,6 +274,14 @@ static void code_unknown(struct codec *codec, struct pm_unknown *unknown) {
     code_string(codec, &unknown->mnemonic);
 }
 
+static void code_dependence(struct codec *codec, struct pm_dependence *dependence) {
+    INDEX(dependence->scope);
+    INDEX(dependence->from);
+    INDEX(dependence->to);
+    U32(dependence->distance);
+    U8(dependence->kind);
+}
+
 static void code_structure(struct codec *codec, struct pm_structure *s) {
     code_string(codec, &s->isa);
     U64(s->hash);
@@ -287,6 +295,7 @@ static void code_structure(struct codec *codec, struct pm_structure *s) {
     CODE_ARRAY(codec, s, references, code_reference);
     CODE_ARRAY(codec, s, groups, code_group);
     CODE_ARRAY(codec, s, ops, code_op);
+    CODE_ARRAY(codec, s, dependences, code_dependence);
     CODE_ARRAY(codec, s, unknowns, code_unknown);
 }
 
