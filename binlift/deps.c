@@ -130,8 +130,7 @@ static bool says_compiler(const struct search *search, const struct access *a,
                                   b->operand);
 }
 
-static bool are_plain(const struct search *search, const struct access *a,
-                      const struct access *b) {
+static bool are_plain(const struct search *search, const struct access *a, const struct access *b) {
     return reference_of(search, a)->kind == PM_PROBE_PLAIN &&
            reference_of(search, b)->kind == PM_PROBE_PLAIN;
 }
@@ -178,9 +177,11 @@ static void compare(struct search *search, const struct access *a, const struct 
     if (!((one->access | other->access) & PM_ACCESS_STORE) ||
         (a == b && one->access != PM_ACCESS_BOTH))
         return;
+    if (are_different_objects(a, b))
+        return;
     if (are_plain(search, a, b) && compare_formulas(search, a, b))
         return;
-    if (are_different_objects(a, b) || says_compiler(search, a, b))
+    if (says_compiler(search, a, b))
         return;
     if (search->n_unknown++ < MOST_UNKNOWN)
         add_dependence(search, a->reference, b->reference, PM_DEPENDS_UNKNOWN, 0);
@@ -193,8 +194,7 @@ static void compare_all(struct search *search) {
     size_t first = search->structure->n_dependences, n_stores = 0;
     search->n_unknown = 0;
     for (size_t i = 0; i < search->n_accesses; i++)
-        n_stores +=
-            (reference_of(search, &search->accesses[i])->access & PM_ACCESS_STORE) != 0;
+        n_stores += (reference_of(search, &search->accesses[i])->access & PM_ACCESS_STORE) != 0;
     bool too_many = n_stores * search->n_accesses > MOST_PAIRS;
     for (size_t i = 0; i < search->n_accesses && !too_many && n_stores; i++)
         for (size_t k = i; k < search->n_accesses; k++)

@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_ATTEMPTS = 3, MOST_ROUNDS = 16, MOST_WAYS = 4 };
+enum { MOST_ATTEMPTS = 4, MOST_ROUNDS = 16, MOST_WAYS = 4, MOST_DISCARDED = 4096 };
 
 static struct pm_formula formula_of_place(struct pm_formulas *f, uint32_t insn, uint8_t place,
                                           uint8_t operand);
@@ -366,16 +366,34 @@ static bool put_last_iteration(struct pm_formulas *f, struct pm_formula *sum, ui
     return pm_sum_multiply(&inexact, &trips, &product) && pm_formula_add(sum, &product, 1);
 }
 
+/* A value at the same header that SUM depends on and that is being looked for; 0: none. */
+static uint32_t busy_in(const struct pm_formulas *f, const struct pm_formula *sum, uint32_t loop) {
+    for (uint32_t i = 0; i < sum->n_terms; i++)
+        for (int k = 0; k < PM_TERM_ATOMS && sum->terms[i].atoms[k]; k++) {
+            const struct pm_atom *atom = &f->atoms[sum->terms[i].atoms[k]];
+            if (atom->kind == PM_ATOM_LOOP && atom->loop == loop &&
+                f->values[atom->value].state == PM_VALUE_BUSY)
+                return atom->value;
+        }
+    return 0;
+}
+
 /* SUM, of a value that VALUE in FROM has, as the loop TO outside of it sees it. */
 static struct pm_formula leave(struct pm_formulas *f, struct pm_formula sum, uint32_t value,
                                uint32_t from, uint32_t to) {
     for (; from != PM_NONE && !pm_loop_is_in(f, to, from);
          from = pm_loop_around(f->structure, from)) {
         uint32_t parent = pm_loop_around(f->structure, from);
-        if (!put_last_iteration(f, &sum, from) || !is_from_outside(f, &sum, from))
+        if (!put_last_iteration(f, &sum, from) || !is_from_outside(f, &sum, from)) {
+            uint32_t busy = busy_in(f, &sum, from);
+            if (busy) {
+                f->n_provisional++;
+                f->provisional_on = busy;
+            }
             /* by its number a value has a name of its own */
             sum = pm_sum_atom(pm_atom(f, PM_ATOM_JOIN, value | UINT32_C(1) << 31,
                                       f->values[value].variable, parent));
+        }
     }
     return sum;
 }
@@ -482,18 +500,6 @@ struct pm_formula pm_formula_initial(struct pm_formulas *f, uint32_t value) {
     return ways.n == 1 ? ways.formulas[0] : join_ways(f, value, &ways, parent);
 }
 
-/* A value at the same header that SUM depends on and that is being looked for; 0: none. */
-static uint32_t busy_in(const struct pm_formulas *f, const struct pm_formula *sum, uint32_t loop) {
-    for (uint32_t i = 0; i < sum->n_terms; i++)
-        for (int k = 0; k < PM_TERM_ATOMS && sum->terms[i].atoms[k]; k++) {
-            const struct pm_atom *atom = &f->atoms[sum->terms[i].atoms[k]];
-            if (atom->kind == PM_ATOM_LOOP && atom->loop == loop &&
-                f->values[atom->value].state == PM_VALUE_BUSY)
-                return atom->value;
-        }
-    return 0;
-}
-
 /* value = initial + step · iteration, in LOOP, given what one time round makes of it. */
 static bool solve(struct pm_formulas *f, uint32_t loop, uint32_t atom,
                   const struct pm_formula *initial, const struct pm_formula *round,
@@ -516,11 +522,17 @@ static bool solve(struct pm_formulas *f, uint32_t loop, uint32_t atom,
            pm_sum_multiply(&factor, &iteration, &moved) && pm_formula_add(solution, &moved, 1);
 }
 
+/* What was last met as provisional waits for a value other than VALUE. */
+static bool is_busy_other(const struct pm_formulas *f, uint32_t value) {
+    return f->provisional_on != value && f->values[f->provisional_on].state == PM_VALUE_BUSY;
+}
+
 /* At a loop's header.  The value is busy meanwhile. */
 static struct pm_formula formula_at_header(struct pm_formulas *f, uint32_t value, uint32_t loop) {
     uint32_t atom =
         pm_atom(f, PM_ATOM_LOOP, f->values[value].where, f->values[value].variable, loop);
     f->atoms[atom].value = value;
+    unsigned n_provisional = f->n_provisional;
     struct pm_formula initial = pm_formula_initial(f, value), round = {0}, solution;
     struct ways ways;
     bool is_agreed = find_ways(f, value, loop, true, loop, &ways) && ways.n == 1;
@@ -530,18 +542,22 @@ static struct pm_formula formula_at_header(struct pm_formulas *f, uint32_t value
         if (solve(f, loop, atom, &initial, &round, &solution)) {
             f->atoms[atom].solution = pm_store_formula(f, &solution);
             f->atoms[atom].is_solved = true;
+            f->n_known++;
             return solution;
         }
     }
     struct pm_formula others, factor;
     uint32_t blocker = 0;
-    if (is_agreed && pm_sum_split(&round, atom, &others, &factor) &&
-        ++f->values[value].attempts < MOST_ATTEMPTS)
-        blocker = busy_in(f, &others, loop);
+    if (++f->values[value].attempts < MOST_ATTEMPTS) {
+        if (f->n_provisional != n_provisional && is_busy_other(f, value))
+            blocker = f->provisional_on;
+        else if (is_agreed && pm_sum_split(&round, atom, &others, &factor))
+            blocker = busy_in(f, &others, loop);
+    }
     f->values[value].blocker = blocker; /* to be tried again when that one is found */
     f->values[value].state = blocker ? PM_VALUE_NEW : PM_VALUE_DONE;
     if (!blocker && is_agreed && f->atoms[atom].n_arguments == 0)
-        pm_atom_add_argument(f, atom, &round);
+        pm_atom_add_argument(f, atom, &round), f->n_known++;
     return pm_sum_atom(atom);
 }
 
@@ -601,12 +617,16 @@ static struct pm_formula own_formula(struct pm_formulas *f, uint32_t value) {
     /* Every way from a value back to itself leads over one of these. */
     if (v.is_cyclic)
         f->values[value].state = PM_VALUE_BUSY;
+    unsigned n_provisional = f->n_provisional;
     f->depth++;
     formula = v.kind == PM_VALUE_INSN ? formula_of_definition(f, v.where, v.variable)
                                       : formula_of_meeting(f, value);
     f->depth--;
     if (v.is_cyclic && f->values[value].state == PM_VALUE_NEW)
         return formula;
+    if (!v.is_cyclic && f->n_provisional != n_provisional && is_busy_other(f, value) &&
+        f->n_discarded++ < MOST_DISCARDED)
+        return formula; /* better later */
     struct pm_stored_formula stored = pm_store_formula(f, &formula);
     f->values[value].first_term = stored.first_term;
     f->values[value].n_terms = stored.n_terms;

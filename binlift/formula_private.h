@@ -62,6 +62,7 @@ struct pm_atom {
     uint32_t value;       /* of a PM_ATOM_LOOP or PM_ATOM_JOIN */
     uint32_t first_argument, n_arguments;
     struct pm_stored_formula solution; /* of a PM_ATOM_LOOP that is an induction variable */
+    unsigned asked_when;               /* n_known then */
     uint32_t asked_loop;               /* + 1; enum pm_variation */
     uint8_t asked_answer;
 };
@@ -108,6 +109,10 @@ struct pm_formulas {
     struct pm_ending *endings; /* [scope] */
     PM_ARRAY(char *, texts);
     unsigned depth;
+    unsigned n_known;        /* atoms of which more became known: answers before are out of date */
+    unsigned n_provisional;  /* formulas that left a loop in which a value was still being found */
+    uint32_t provisional_on; /* the last such value */
+    unsigned n_discarded;    /* formulas that were provisional */
 };
 
 /* ---- formula_sum.c -----------------------------------------------------------------------------

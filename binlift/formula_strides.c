@@ -211,18 +211,20 @@ static enum pm_variation atom_variation(struct pm_formulas *f, uint32_t number, 
     struct pm_atom *atom = &f->atoms[number];
     if (atom->loop == PM_NONE || atom->kind == PM_ATOM_ENTRY || !pm_loop_is_in(f, atom->loop, loop))
         return PM_VARIES_NOT;
-    if (atom->asked_loop == loop + 1)
+    if (atom->asked_loop == loop + 1 && atom->asked_when == f->n_known)
         return (enum pm_variation)atom->asked_answer;
     if (f->depth >= PM_MOST_DEPTH)
         return PM_VARIES;
     atom->asked_loop = loop + 1; /* meanwhile, and where it depends on itself */
     atom->asked_answer = PM_VARIES;
+    atom->asked_when = f->n_known;
     f->depth++;
     enum pm_variation answer = find_variation(f, *atom, loop);
     f->depth--;
     atom = &f->atoms[number];
     atom->asked_loop = loop + 1;
     atom->asked_answer = (uint8_t)answer;
+    atom->asked_when = f->n_known;
     return answer;
 }
 

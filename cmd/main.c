@@ -25,7 +25,8 @@ static const struct pm_command commands[] = {
     {"fit", "[--threads N] [--models] [--format table|json|csv] STORE",
      "make models of the measurements", pm_cmd_fit},
     {"report",
-     "[-m MACHINE[,MACHINE]...]... [-P NAME=VALUE[,...]] [--min-percent P] [--top N]\n"
+     "[-m MACHINE[,MACHINE]...]... [-P NAME=VALUE[,...]]\n"
+     "                     [--deps optimistic|pessimistic] [--min-percent P] [--top N]\n"
      "                     [--format table|json|csv] STORE",
      "time, misses and what limits each loop, at a size, on a machine", pm_cmd_report},
     {"validate",

@@ -16,6 +16,7 @@ struct request {
     struct pm_machine_list on;
     struct pm_parameters at; /* n == 0: the largest measured size */
     struct pm_report_options options;
+    enum pm_unknown_dependences dependences;
 };
 
 /* ---- the profile at the size that was asked for ---------------------------------------------- */
@@ -104,7 +105,8 @@ static bool predict_all(const struct request *request, struct pm_store *store,
     struct pm_prediction **predictions = pm_alloc(n, sizeof *predictions);
     bool ok = profile != NULL;
     for (size_t i = 0; i < n && ok; i++) {
-        predictions[i] = pm_predict(structure, profile, request->on.machines[i], err);
+        predictions[i] =
+            pm_predict(structure, profile, request->on.machines[i], request->dependences, err);
         ok = predictions[i] != NULL;
         if (ok && !predictions[i]->measured_up_to)
             predictions[i]->measured_up_to = pm_strdup(measured_up_to);
@@ -125,7 +127,7 @@ static bool predict_all(const struct request *request, struct pm_store *store,
 
 /* ---- the command line ------------------------------------------------------------------------ */
 
-enum { OPT_FORMAT = 256, OPT_MIN_PERCENT, OPT_TOP };
+enum { OPT_FORMAT = 256, OPT_MIN_PERCENT, OPT_TOP, OPT_DEPS };
 
 /* 0, or the exit status after complaining. */
 static int read_option(struct request *request, int c, struct pm_error *err) {
@@ -141,6 +143,15 @@ static int read_option(struct request *request, int c, struct pm_error *err) {
         return pm_option_number("report", "--top", optarg, 1, &request->options.max_rows)
                    ? 0
                    : PM_EXIT_INPUT;
+    case OPT_DEPS:
+        if (strcmp(optarg, "optimistic") == 0)
+            request->dependences = PM_DEPS_OPTIMISTIC;
+        else if (strcmp(optarg, "pessimistic") == 0)
+            request->dependences = PM_DEPS_PESSIMISTIC;
+        else
+            return pm_usage_error("report", "--deps takes optimistic or pessimistic, not \"%s\"",
+                                  optarg);
+        return 0;
     case OPT_MIN_PERCENT:
         request->options.min_percent = strtod(optarg, &end);
         if (end != optarg && *end == '\0' && request->options.min_percent >= 0 &&
@@ -158,6 +169,7 @@ int pm_cmd_report(int argc, char **argv) {
         {"format", required_argument, NULL, OPT_FORMAT},
         {"min-percent", required_argument, NULL, OPT_MIN_PERCENT},
         {"top", required_argument, NULL, OPT_TOP},
+        {"deps", required_argument, NULL, OPT_DEPS},
         {0},
     };
     struct request request = {.options = pm_default_report_options()};

@@ -53,7 +53,7 @@ predict_times(const struct validating *v, const struct pm_profile *profile, stru
     const struct pm_machine_list *on = &v->request->on;
     struct pm_prediction **times = pm_alloc(on->n_machines + 1, sizeof *times);
     for (size_t m = 0; m < on->n_machines; m++) {
-        times[m] = pm_predict(v->structure, profile, on->machines[m], err);
+        times[m] = pm_predict(v->structure, profile, on->machines[m], PM_DEPS_OPTIMISTIC, err);
         if (times[m])
             continue;
         while (m > 0)

@@ -66,6 +66,7 @@ static const struct figure_rule figure_rules[] = {
     {"issue_width", 0.1, 64, false, false},
     {"vector_width", 8, 65536, true, true},
     {"window", 1, 1e6, true, false},
+    {"store_forward_latency", 0, 1e5, false, false},
     {"memory_bandwidth_gbs", 1e-3, 1e5, false, false},
     {"width", 1, 65536, true, false},
     {"element", 1, 64, true, false},
@@ -344,6 +345,7 @@ static bool parse_text(const char *text) {
                        FIGURE("issue_width"),
                        FIGURE("vector_width"),
                        FIGURE("window"),
+                       FIGURE("store_forward_latency"),
                        FIGURE("memory_bandwidth_gbs"),
                        CFG_BOOL("out_of_order", cfg_false, CFGF_NODEFAULT),
                        CFG_BOOL("fma", cfg_false, CFGF_NODEFAULT),
@@ -378,6 +380,7 @@ static bool parse_text(const char *text) {
         machine->issue_width = cfg_getfloat(cfg, "issue_width");
         machine->vector_width_bits = (uint32_t)cfg_getfloat(cfg, "vector_width");
         machine->window = (uint32_t)cfg_getfloat(cfg, "window");
+        machine->store_forward_cycles = cfg_getfloat(cfg, "store_forward_latency");
         machine->memory_bandwidth_bytes_per_cycle =
             cfg_getfloat(cfg, "memory_bandwidth_gbs") * 1e9 / machine->clock_hz;
         machine->out_of_order = cfg_getbool(cfg, "out_of_order");

@@ -59,6 +59,7 @@ struct pm_machine {
                         */
     bool has_fma;      /* without: an fma costs a multiplication and an addition */
     uint32_t window;   /* instructions in flight; 0 unknown */
+    double store_forward_cycles; /* from a store's data to a load of the same place; 0 unknown */
     double memory_bandwidth_bytes_per_cycle; /* of one core; 0 unknown: no bandwidth bound */
     size_t n_units;
     struct pm_unit units[PM_MACHINE_MAX_UNITS];

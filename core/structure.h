@@ -242,7 +242,7 @@ struct pm_structure {
     PM_ARRAY(struct pm_group, groups);
     PM_ARRAY(struct pm_op, ops);
     PM_ARRAY(struct pm_dependence, dependences); /* ascending by scope */
-    PM_ARRAY(struct pm_unknown, unknowns); /* ascending by block, each mnemonic once */
+    PM_ARRAY(struct pm_unknown, unknowns);       /* ascending by block, each mnemonic once */
     uint32_t n_counters;
     char *isa;     /* "x86-64" */
     uint64_t hash; /* pm_structure_hash, 0 until computed */

@@ -148,8 +148,8 @@ static bool check_dependences(const struct pm_structure *s, struct pm_error *err
         bool is_for_all = d->from == PM_NONE && d->to == PM_NONE;
         if (!is_index(d->scope, s->n_scopes) || s->scopes[d->scope].kind != PM_SCOPE_LOOP ||
             (i > 0 && d->scope < s->dependences[i - 1].scope) ||
-            !(is_for_all || (is_index(d->from, s->n_references) &&
-                             is_index(d->to, s->n_references))) ||
+            !(is_for_all ||
+              (is_index(d->from, s->n_references) && is_index(d->to, s->n_references))) ||
             (d->kind != PM_DEPENDS_UNKNOWN && (d->kind != PM_DEPENDS_SAME || is_for_all)))
             return damaged(err, "dependence", i);
     }
@@ -159,5 +159,6 @@ static bool check_dependences(const struct pm_structure *s, struct pm_error *err
 bool pm_structure_check(const struct pm_structure *structure, struct pm_error *err) {
     return check_scopes(structure, err) && check_routines(structure, err) &&
            check_flow(structure, err) && check_references(structure, err) &&
-           check_ops(structure, err) && check_dependences(structure, err) && check_unknowns(structure, err);
+           check_ops(structure, err) && check_dependences(structure, err) &&
+           check_unknowns(structure, err);
 }

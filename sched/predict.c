@@ -24,6 +24,7 @@ struct mapping {
     struct cause *causes; /* of regions, by scope */
     bool *by_bandwidth;   /* by scope */
     double split_operations;
+    bool pessimistic;
 };
 
 static struct pm_prediction *new_prediction(const struct pm_structure *structure,
@@ -69,7 +70,8 @@ static double recurrence_of_loop(const struct mapping *m, uint32_t loop) {
     const struct pm_routine *routine = &m->structure->routines[scope->routine];
     struct pm_path_step *path = pm_alloc(routine->n_blocks, sizeof *path);
     size_t n_steps = pm_hot_path(&m->counts, loop, path);
-    double cycles = pm_recurrence_cycles(m->structure, m->machine, &m->sets, path, n_steps);
+    double cycles = pm_recurrence_cycles(m->structure, m->machine, &m->sets, loop, path, n_steps,
+                                         m->pessimistic);
     free(path);
     return cycles;
 }
@@ -213,8 +215,10 @@ static bool check_inputs(const struct pm_structure *structure, const struct pm_p
 
 struct pm_prediction *pm_predict(const struct pm_structure *structure,
                                  const struct pm_profile *profile, const struct pm_machine *machine,
-                                 struct pm_error *err) {
-    struct mapping m = {.structure = structure, .machine = machine};
+                                 enum pm_unknown_dependences dependences, struct pm_error *err) {
+    struct mapping m = {.structure = structure,
+                        .machine = machine,
+                        .pessimistic = dependences == PM_DEPS_PESSIMISTIC};
     if (!check_inputs(structure, profile, machine, err) ||
         !pm_unit_sets_make(machine, &m.sets, err))
         return NULL;

@@ -6,22 +6,43 @@
    Along the path of one iteration (path.c), A[r][s] is the longest latency from the value that
    register r has when the iteration begins to the value that s has when it ends.  Dependences cross
    one iteration at a time, so the bound is the maximum cycle mean of A (Karp 1978).
-   Assumes: dependences through memory do not exist (a store and a later load of the same place are
-   independent, and loads hit the first level); values that an inner loop defines are there in time,
-   because the inner loop's own cycles are counted at the inner loop; the path's recurrence holds
-   for every iteration.  An operation without a row in the machine file adds no latency (it is
-   counted as unknown elsewhere). */
+   A store whose location a load reads d iterations later (pm_dependence) is a register as well: its
+   data go through d − 1 more, one an iteration, and are there for the load
+
+       store_forward latency  after the data of the store were ready
+
+   (the load's own latency where the machine file does not say it).  Unknown dependences are none,
+   or, if asked for, such of distance 1 (and 0 from a store to a load behind it).
+   Assumes: addresses of stores are known in time; loads hit the first level; values that an inner
+   loop defines are there in time, because the inner loop's own cycles are counted at the inner
+   loop; the path's recurrence holds for every iteration.  Dependences over more than MOST_DISTANCE
+   iterations are too weak to matter.  An operation without a row in the machine file adds no
+   latency (it is counted as unknown elsewhere). */
 #include "sched/schedule.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { N_REGISTERS = 255 }; /* PM_REGISTER_NONE is the number after the last */
+enum {
+    N_REGISTERS = 255, /* PM_REGISTER_NONE is the number after the last */
+    MOST_DISTANCE = 8,
+    MOST_STORES = 32, /* of one loop that loads depend on; the others are taken as independent */
+    N_NODES = N_REGISTERS + MOST_STORES * (MOST_DISTANCE + 1),
+};
 
 struct chain_op {
     const struct pm_op *op;
     double latency_cycles;
+    bool is_load, is_store;
+    uint32_t first_source, n_sources; /* of a load: stores whose data it may read */
+    int store;                        /* number among those that are read from; −1 */
+};
+
+/* Data of store number `store` of `distance` iterations before. */
+struct source {
+    int store;
+    unsigned distance;
 };
 
 /* The operations of the path in order.  An inner loop stands as one entry with op == NULL; the k-th
@@ -29,6 +50,10 @@ struct chain_op {
 struct chain {
     struct chain_op *ops;
     size_t n_ops;
+    PM_ARRAY(struct source, sources);
+    uint32_t stores[MOST_STORES]; /* references */
+    int n_stores;
+    double forward_cycles;       /* 0: as the load */
     bool (*killed)[N_REGISTERS]; /* one row for each inner loop passed */
 };
 
@@ -43,6 +68,19 @@ static void registers_of_loop(const struct pm_structure *structure, uint32_t loo
                 if (structure->ops[i].defs[k] != PM_REGISTER_NONE)
                     defined[structure->ops[i].defs[k]] = true;
     }
+}
+
+static bool is_store_class(uint8_t op_class) {
+    return op_class == PM_OP_STORE_INT || op_class == PM_OP_STORE_FP || op_class == PM_OP_SCATTER;
+}
+
+static bool reads_memory(const struct pm_op *op) {
+    return op->reference != PM_NONE && pm_op_class_kind(op->op_class) == 'm' &&
+           op->op_class != PM_OP_PREFETCH && !is_store_class(op->op_class);
+}
+
+static bool writes_memory(const struct pm_op *op) {
+    return op->reference != PM_NONE && is_store_class(op->op_class);
 }
 
 static struct chain chain_of_path(const struct pm_structure *structure,
@@ -67,11 +105,94 @@ static struct chain chain_of_path(const struct pm_structure *structure,
             struct pm_need need;
             pm_op_need(machine, sets, &structure->ops[k], &need);
             chain.ops[chain.n_ops++] =
-                (struct chain_op){.op = &structure->ops[k], .latency_cycles = need.latency_cycles};
+                (struct chain_op){.op = &structure->ops[k],
+                                  .latency_cycles = need.latency_cycles,
+                                  .is_load = reads_memory(&structure->ops[k]),
+                                  .is_store = writes_memory(&structure->ops[k]),
+                                  .store = -1};
         }
     }
     return chain;
 }
+
+/* ---- through memory -----------------------------------------------------------------------------
+ */
+
+/* Number of the store of REFERENCE, made if there is room; −1. */
+static int number_of_store(struct chain *chain, uint32_t reference) {
+    for (int i = 0; i < chain->n_stores; i++)
+        if (chain->stores[i] == reference)
+            return i;
+    if (chain->n_stores == MOST_STORES)
+        return -1;
+    chain->stores[chain->n_stores] = reference;
+    return chain->n_stores++;
+}
+
+static size_t node_of(int store, unsigned distance) {
+    return N_REGISTERS + (size_t)store * (MOST_DISTANCE + 1) + distance;
+}
+
+static void add_source(struct chain *chain, struct chain_op *load, uint32_t stored,
+                       uint32_t distance) {
+    int store = distance <= MOST_DISTANCE ? number_of_store(chain, stored) : -1;
+    if (store < 0)
+        return;
+    *PM_PUSH(chain, sources) = (struct source){store, distance};
+    load->n_sources++;
+}
+
+static bool is_stored_to(const struct chain *chain, uint32_t reference) {
+    for (size_t i = 0; i < chain->n_ops; i++)
+        if (chain->ops[i].is_store && chain->ops[i].op->reference == reference)
+            return true;
+    return false;
+}
+
+static void add_unknown(struct chain *chain, struct chain_op *load, uint32_t stored) {
+    add_source(chain, load, stored, 0);
+    add_source(chain, load, stored, 1);
+}
+
+/* Which stores the loads of the path may read from. */
+static void connect(const struct pm_structure *structure, uint32_t loop, bool pessimistic,
+                    struct chain *chain) {
+    size_t n;
+    const struct pm_dependence *all = pm_structure_dependences(structure, loop, &n);
+    for (size_t i = 0; i < chain->n_ops && n; i++) {
+        struct chain_op *load = &chain->ops[i];
+        if (!load->is_load)
+            continue;
+        load->first_source = (uint32_t)chain->n_sources;
+        for (size_t k = 0; k < n; k++) {
+            const struct pm_dependence *d = &all[k];
+            bool is_unknown = d->kind == PM_DEPENDS_UNKNOWN;
+            if (is_unknown && !pessimistic)
+                continue;
+            if (d->from == PM_NONE) { /* all the others */
+                for (size_t s = 0; s < chain->n_ops; s++)
+                    if (chain->ops[s].is_store)
+                        add_unknown(chain, load, chain->ops[s].op->reference);
+                continue;
+            }
+            if (is_unknown && d->from == load->op->reference && is_stored_to(chain, d->to))
+                add_unknown(chain, load, d->to);
+            else if (d->to == load->op->reference && is_stored_to(chain, d->from)) {
+                if (is_unknown)
+                    add_unknown(chain, load, d->from);
+                else
+                    add_source(chain, load, d->from, d->distance);
+            }
+        }
+    }
+    for (size_t i = 0; i < chain->n_ops; i++)
+        for (int s = 0; chain->ops[i].is_store && s < chain->n_stores; s++)
+            if (chain->stores[s] == chain->ops[i].op->reference)
+                chain->ops[i].store = s;
+}
+
+/* ---- along the path -----------------------------------------------------------------------------
+ */
 
 /* TIME[r] on entry: when the value of register r is there, −∞ if it does not depend on what is
    being followed.  On return the same at the end of the path. */
@@ -90,15 +211,30 @@ static void walk(const struct chain *chain, double *time) {
         for (unsigned k = 0; k < PM_OP_N_USES; k++)
             if (op->uses[k] != PM_REGISTER_NONE)
                 ready = fmax(ready, time[op->uses[k]]);
+        if (chain->ops[i].store >= 0) { /* the data, not the address */
+            uint8_t data = op->uses[0];
+            time[node_of(chain->ops[i].store, 0)] =
+                data == PM_REGISTER_NONE ? -INFINITY : time[data];
+        }
+        double done = ready + chain->ops[i].latency_cycles;
+        for (uint32_t k = 0; k < chain->ops[i].n_sources; k++) {
+            const struct source *source = &chain->sources[chain->ops[i].first_source + k];
+            double forward =
+                chain->forward_cycles > 0 ? chain->forward_cycles : chain->ops[i].latency_cycles;
+            done = fmax(done, time[node_of(source->store, source->distance)] + forward);
+        }
         for (unsigned k = 0; k < PM_OP_N_DEFS; k++)
             if (op->defs[k] != PM_REGISTER_NONE)
-                time[op->defs[k]] = ready + chain->ops[i].latency_cycles;
+                time[op->defs[k]] = done;
     }
+    for (int s = 0; s < chain->n_stores; s++) /* an iteration later */
+        for (unsigned d = MOST_DISTANCE; d > 0; d--)
+            time[node_of(s, d)] = time[node_of(s, d - 1)];
 }
 
 /* Registers that the path reads before it writes them, and writes: only they carry a value from one
    iteration to the next. */
-static size_t carried_registers(const struct chain *chain, uint8_t *carried) {
+static size_t carried_registers(const struct chain *chain, uint16_t *carried) {
     bool exposed[N_REGISTERS + 1] = {false}, written[N_REGISTERS + 1] = {false};
     size_t n_loops = 0, n_carried = 0;
     for (size_t i = 0; i < chain->n_ops; i++) {
@@ -116,7 +252,18 @@ static size_t carried_registers(const struct chain *chain, uint8_t *carried) {
     }
     for (unsigned r = 0; r < N_REGISTERS; r++)
         if (exposed[r] && written[r])
-            carried[n_carried++] = (uint8_t)r;
+            carried[n_carried++] = (uint16_t)r;
+    bool is_read[MOST_STORES] = {false};
+    unsigned farthest[MOST_STORES] = {0};
+    for (size_t i = 0; i < chain->n_sources; i++) {
+        const struct source *source = &chain->sources[i];
+        is_read[source->store] |= source->distance > 0;
+        if (source->distance > farthest[source->store])
+            farthest[source->store] = source->distance;
+    }
+    for (int s = 0; s < chain->n_stores; s++)
+        for (unsigned d = 1; is_read[s] && d <= farthest[s]; d++)
+            carried[n_carried++] = (uint16_t)node_of(s, d);
     return n_carried;
 }
 
@@ -145,15 +292,17 @@ static double maximum_cycle_mean(const double *a, size_t n) {
 }
 
 double pm_recurrence_cycles(const struct pm_structure *structure, const struct pm_machine *machine,
-                            const struct pm_unit_sets *sets, const struct pm_path_step *path,
-                            size_t n_steps) {
+                            const struct pm_unit_sets *sets, uint32_t loop,
+                            const struct pm_path_step *path, size_t n_steps, bool pessimistic) {
     struct chain chain = chain_of_path(structure, machine, sets, path, n_steps);
-    uint8_t carried[N_REGISTERS];
+    chain.forward_cycles = machine->store_forward_cycles;
+    connect(structure, loop, pessimistic, &chain);
+    uint16_t carried[N_NODES];
     size_t n = carried_registers(&chain, carried);
     double *a = pm_alloc(n * n, sizeof *a);
     for (size_t from = 0; from < n; from++) {
-        double time[N_REGISTERS];
-        for (unsigned r = 0; r < N_REGISTERS; r++)
+        double time[N_NODES];
+        for (unsigned r = 0; r < N_NODES; r++)
             time[r] = -INFINITY;
         time[carried[from]] = 0;
         walk(&chain, time);
@@ -163,6 +312,7 @@ double pm_recurrence_cycles(const struct pm_structure *structure, const struct p
     double cycles = maximum_cycle_mean(a, n);
     free(a);
     free(chain.ops);
+    free(chain.sources);
     free(chain.killed);
     return cycles;
 }

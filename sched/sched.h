@@ -8,13 +8,19 @@
 #include "core/profile.h"
 #include "core/structure.h"
 
+enum pm_unknown_dependences {
+    PM_DEPS_OPTIMISTIC = 0, /* the references are independent */
+    PM_DEPS_PESSIMISTIC,    /* each iteration waits for what the one before stored */
+};
+
 /* Predicts (Marin & Mellor-Crummey 2004, sections 2.4 and 3.2): for each innermost-first loop the
    schedule length of an iteration as the larger of its resource bound and its recurrence bound,
    times iterations; misses of every level from the histograms of its block size (fully associative
    LRU); cycles = schedule + Σ misses · penalty · exposed.
+   DEPENDENCES decides dependences through memory that nobody knows.
    Error: a level's block size was not measured (the sentence names `pmodel run --block`). */
 struct pm_prediction *pm_predict(const struct pm_structure *structure,
                                  const struct pm_profile *profile, const struct pm_machine *machine,
-                                 struct pm_error *err);
+                                 enum pm_unknown_dependences dependences, struct pm_error *err);
 
 #endif

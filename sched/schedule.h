@@ -95,9 +95,10 @@ size_t pm_hot_path(const struct pm_counts *counts, uint32_t loop, struct pm_path
 
 /* ---- recurrence.c, latency.c ----------------------------------------------------------------- */
 
+/* PESSIMISTIC: unknown dependences through memory are taken as real. */
 double pm_recurrence_cycles(const struct pm_structure *structure, const struct pm_machine *machine,
-                            const struct pm_unit_sets *sets, const struct pm_path_step *path,
-                            size_t n_steps);
+                            const struct pm_unit_sets *sets, uint32_t loop,
+                            const struct pm_path_step *path, size_t n_steps, bool pessimistic);
 double pm_block_latency_cycles(const struct pm_structure *structure,
                                const struct pm_machine *machine, const struct pm_unit_sets *sets,
                                uint32_t block);

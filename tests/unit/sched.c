@@ -25,6 +25,7 @@ struct program {
     struct pm_machine *machine;
     struct pm_prediction *prediction;
     uint32_t filling; /* block that gets the next operation */
+    enum pm_unknown_dependences dependences;
 };
 
 static struct pm_scope *add_scope(struct pm_structure *s, int kind, uint32_t parent,
@@ -172,7 +173,7 @@ static void use_machine(struct program *p, const char *text) {
 static const struct pm_scope_prediction *predict(struct program *p, const char *machine) {
     use_machine(p, machine);
     struct pm_error err = {0};
-    p->prediction = pm_predict(p->structure, &p->profile, p->machine, &err);
+    p->prediction = pm_predict(p->structure, &p->profile, p->machine, p->dependences, &err);
     if (!p->prediction)
         fail_msg("%s", err.text);
     return p->prediction->scopes;
@@ -302,6 +303,43 @@ static void a_pointer_chase_is_bound_by_the_latency_of_its_load(void **state) {
 /* The outer loop's path: header, the block taken 75 of 100 times, the inner loop, latch.  Register
    60 is a sum in the frequent block; 61, in the seldom one, does not count; 62 is redefined by the
    inner loop, so that its chain is the inner loop's. */
+/* x[i] = x[i − DISTANCE] + y: load to 1, add, store. */
+static struct program make_memory_loop(uint8_t kind, uint32_t distance) {
+    struct program p = make_program();
+    *PM_PUSH(p.structure, references) = (struct pm_reference){.block = INNER};
+    *PM_PUSH(p.structure, references) = (struct pm_reference){.block = INNER};
+    fill(&p, INNER);
+    add(&p, PM_OP_LOAD_FP, 1, 10, NO)->reference = 0;
+    add(&p, PM_OP_FP_ADD, 1, 1, 2);
+    add(&p, PM_OP_STORE_FP, NO, 1, 10)->reference = 1;
+    *PM_PUSH(p.structure, dependences) = (struct pm_dependence){SCOPE_INNER, 1, 0, distance, kind};
+    return p;
+}
+
+static void expect_recurrence(struct program p, const char *machine,
+                              enum pm_unknown_dependences dependences, double cycles) {
+    p.dependences = dependences;
+    const struct pm_scope_prediction *s = predict(&p, machine);
+    assert_near(s[SCOPE_INNER].recurrence_cycles_per_iteration, cycles);
+    free_program(&p);
+}
+
+static void a_value_stored_and_loaded_later_makes_a_recurrence(void **state) {
+    (void)state;
+    static const char *const forward =
+        TOP_LINES("64", "true", "true", "store_forward_latency = 5") UNITS COSTS LEVELS;
+    /* 3 of the addition, and 4 of the load or 5 of the machine's forwarding */
+    expect_recurrence(make_memory_loop(PM_DEPENDS_SAME, 1), MACHINE, PM_DEPS_OPTIMISTIC, 7);
+    expect_recurrence(make_memory_loop(PM_DEPENDS_SAME, 1), forward, PM_DEPS_OPTIMISTIC, 8);
+    expect_recurrence(make_memory_loop(PM_DEPENDS_SAME, 4), MACHINE, PM_DEPS_OPTIMISTIC, 7.0 / 4);
+    expect_recurrence(make_memory_loop(PM_DEPENDS_SAME, 0), MACHINE, PM_DEPS_OPTIMISTIC, 0);
+    expect_recurrence(make_memory_loop(PM_DEPENDS_UNKNOWN, 0), MACHINE, PM_DEPS_OPTIMISTIC, 0);
+    expect_recurrence(make_memory_loop(PM_DEPENDS_UNKNOWN, 0), MACHINE, PM_DEPS_PESSIMISTIC, 7);
+    struct program all = make_memory_loop(PM_DEPENDS_UNKNOWN, 0);
+    all.structure->dependences[0].from = all.structure->dependences[0].to = PM_NONE;
+    expect_recurrence(all, MACHINE, PM_DEPS_PESSIMISTIC, 7);
+}
+
 static void the_frequent_path_gives_the_recurrence(void **state) {
     (void)state;
     struct program p = make_program();
@@ -547,7 +585,7 @@ static void a_block_size_that_was_not_measured_is_an_error(void **state) {
     use_machine(&p, MACHINE);
     p.profile.block_sizes[1] = 2048;
     struct pm_error err = {0};
-    assert_null(pm_predict(p.structure, &p.profile, p.machine, &err));
+    assert_null(pm_predict(p.structure, &p.profile, p.machine, PM_DEPS_OPTIMISTIC, &err));
     assert_int_equal(err.kind, PM_ERROR_INPUT);
     assert_non_null(strstr(err.text, "TLB (4096 bytes)"));
     assert_non_null(strstr(err.text, "pmodel run --block 64,4096"));
@@ -560,7 +598,7 @@ static void a_profile_of_another_build_is_an_error(void **state) {
     use_machine(&p, MACHINE);
     p.profile.n_edges--;
     struct pm_error err = {0};
-    assert_null(pm_predict(p.structure, &p.profile, p.machine, &err));
+    assert_null(pm_predict(p.structure, &p.profile, p.machine, PM_DEPS_OPTIMISTIC, &err));
     assert_non_null(strstr(err.text, "different builds"));
     free_program(&p);
 }
@@ -596,6 +634,7 @@ int main(void) {
         cmocka_unit_test(an_iterative_unit_is_busy_for_its_repeat_cycles),
         cmocka_unit_test(a_dependence_cycle_over_two_iterations_counts_half),
         cmocka_unit_test(a_pointer_chase_is_bound_by_the_latency_of_its_load),
+        cmocka_unit_test(a_value_stored_and_loaded_later_makes_a_recurrence),
         cmocka_unit_test(the_frequent_path_gives_the_recurrence),
         cmocka_unit_test(inlined_code_gets_its_share_and_parts_add_up),
         cmocka_unit_test(vectors_are_split_to_the_machine_s_width),

@@ -96,6 +96,7 @@ static struct pm_structure *make_example(void) {
                                       .defs = {40, PM_REGISTER_NONE},
                                       .uses = {0, 1, PM_REGISTER_NONE, PM_REGISTER_NONE, 127},
                                       .instruction_start = 1};
+    *PM_PUSH(s, dependences) = (struct pm_dependence){4, 0, 0, 3, PM_DEPENDS_SAME};
     pm_structure_assign_keys(s);
     s->hash = pm_structure_hash(s);
     return s;
@@ -121,6 +122,7 @@ static void test_round_trip_keeps_every_field(void **state) {
     assert_string_equal(t->groups[0].strides[1].expression, "n * 8");
     assert_memory_equal(t->blocks, s->blocks, 2 * sizeof *s->blocks);
     assert_memory_equal(t->ops, s->ops, sizeof *s->ops);
+    assert_memory_equal(t->dependences, s->dependences, sizeof *s->dependences);
     assert_true(t->edges[3].weight == 9.5);
     pm_structure_encode(t, &again, &n_again);
     assert_int_equal(n_again, n_bytes);
@@ -247,6 +249,9 @@ static void test_wrong_indices_are_refused(void **state) {
     WRONG("operation 0", s->ops[0].op_class = PM_N_OP_CLASSES);
     WRONG("operation 0", s->ops[0].uses[4] = 128);
     WRONG("operation 0", s->ops[0].reference = 1);
+    WRONG("dependence 0", s->dependences[0].kind = 3);
+    WRONG("dependence 0", s->dependences[0].to = PM_NONE);
+    WRONG("dependence 0", s->dependences[0].scope = 0);
 }
 
 static void test_keys_survive_moves_and_tell_siblings_apart(void **state) {

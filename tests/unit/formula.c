@@ -1,0 +1,224 @@
+/* Access formulas, strides and dependences of compiled functions: what is expected follows from the
+   source, whatever the optimisation. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "binlift/formula.h"
+
+static const char source[] = "#define F __attribute__((noipa))\n"
+                             "F void chain(double *a, long n, double x) {\n"
+                             "    for (long i = 1; i < n; i++) a[i] = a[i - 1] * x;\n}\n"
+                             "F void four(double *a, long n, double x) {\n"
+                             "    for (long i = 4; i < n; i++) a[i] = a[i - 4] * x;\n}\n"
+                             "F void histogram(int *restrict b, const int *restrict at, long n) {\n"
+                             "    for (long i = 0; i < n; i++) b[at[i]]++;\n}\n"
+                             "F void copy(double *a, const double *b, long n) {\n"
+                             "    for (long i = 0; i < n; i++) a[i] = b[i] * 3;\n}\n"
+                             "double left[1000], right[1000];\n"
+                             "F void globals(long n) {\n"
+                             "    for (long i = 0; i < n; i++) left[i] = right[i + 1] + 1;\n}\n"
+                             "F double column(const double *a, long n, long j) {\n"
+                             "    double sum = 0;\n"
+                             "    for (long i = 0; i < n; i++) sum += a[i * n + j];\n"
+                             "    return sum;\n}\n"
+                             "F void nest(float *a, int n) {\n"
+                             "    float *p = a;\n"
+                             "    for (int i = 0; i < n; i++) {\n"
+                             "        for (int j = 0; j < 10; j++) { *p = 1; p += 2; }\n"
+                             "        p += 4;\n    }\n}\n"
+                             "F float backward(const float *a, long n) {\n"
+                             "    float sum = 0;\n"
+                             "    for (long i = n; i-- > 0;) sum += a[i];\n"
+                             "    return sum;\n}\n"
+                             "struct list { struct list *next; double value; };\n"
+                             "F double follow(const struct list *at) {\n"
+                             "    double sum = 0;\n"
+                             "    for (; at; at = at->next) sum += at->value;\n"
+                             "    return sum;\n}\n"
+                             "int main(void) { return 0; }\n";
+
+struct found {
+    struct pm_lifted *lifted;
+    struct pm_structure *structure;
+    uint32_t routine;
+    struct pm_formulas *formulas;
+};
+
+static struct pm_lifted *build(const char *level) {
+    char path[512], command[2048];
+    const char *folder = getenv("TMP") ? getenv("TMP") : "/tmp";
+    snprintf(path, sizeof path, "%s/formula.c", folder);
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    fputs(source, file);
+    fclose(file);
+    snprintf(command, sizeof command,
+             "gcc %s -fno-tree-vectorize -fno-tree-loop-distribute-patterns -o %s/formula %s",
+             level, folder, path);
+    assert_int_equal(system(command), 0);
+    snprintf(path, sizeof path, "%s/formula", folder);
+    struct pm_error err = {0};
+    struct pm_lifted *lifted = pm_lift(path, NULL, &err);
+    if (!lifted)
+        fail_msg("%s", err.text);
+    return lifted;
+}
+
+static struct found find(struct pm_lifted *lifted, const char *name) {
+    struct found found = {lifted, pm_lifted_structure(lifted), 0, NULL};
+    while (found.routine < found.structure->n_routines &&
+           strcmp(found.structure->routines[found.routine].name, name) != 0)
+        found.routine++;
+    assert_true(found.routine < found.structure->n_routines);
+    found.formulas = pm_formulas_new(lifted, found.routine);
+    return found;
+}
+
+/* Levels of the first reference of the innermost loops with ACCESS whose base is no place in the
+   frame. */
+static uint32_t levels_of(struct found *found, uint8_t access, struct pm_formula_level *levels,
+                          uint32_t most) {
+    const struct pm_routine *routine = &found->structure->routines[found->routine];
+    uint32_t deepest = 0, best = PM_NONE, operand = 0;
+    for (uint32_t b = routine->first_block; b < routine->first_block + routine->n_blocks; b++) {
+        const struct pm_block *block = &found->structure->blocks[b];
+        for (uint32_t r = block->first_reference;
+             block->loop != PM_NONE && r < block->first_reference + block->n_references; r++) {
+            const struct pm_reference *reference = &found->structure->references[r];
+            uint32_t insn = pm_insn_at(found->lifted, reference->address);
+            struct pm_formula address =
+                pm_formula_of_operand(found->formulas, insn, reference->operand);
+            int64_t offset;
+            if (!(reference->access & access) ||
+                pm_formula_is_frame(found->formulas, &address, &offset) ||
+                found->structure->scopes[block->loop].depth <= deepest)
+                continue;
+            deepest = found->structure->scopes[block->loop].depth;
+            best = insn;
+            operand = reference->operand;
+        }
+    }
+    assert_int_not_equal(best, PM_NONE);
+    return pm_formula_levels(found->formulas, best, operand, levels, most);
+}
+
+static void expect_level(const struct pm_formula_level *level, uint8_t kind, int64_t bytes) {
+    assert_int_equal(level->step.kind, kind);
+    if (kind == PM_STRIDE_IS_CONSTANT)
+        assert_int_equal(level->step.bytes, bytes);
+}
+
+static void expect_stride(struct pm_lifted *lifted, const char *name, uint8_t access,
+                          uint32_t n_levels, uint8_t kind, int64_t bytes, int64_t outer_bytes) {
+    struct found found = find(lifted, name);
+    struct pm_formula_level levels[4];
+    assert_int_equal(levels_of(&found, access, levels, 4), n_levels);
+    expect_level(&levels[0], kind, bytes);
+    if (n_levels > 1)
+        expect_level(&levels[1], PM_STRIDE_IS_CONSTANT, outer_bytes);
+    pm_formulas_free(found.formulas);
+}
+
+static void strides_are_those_of_the_source(void **state) {
+    (void)state;
+    static const char *const levels[] = {"-O0", "-O1", "-O2", "-Os", "-O2 -m64 -fno-pie -no-pie"};
+    for (size_t i = 0; i < sizeof levels / sizeof *levels; i++) {
+        struct pm_lifted *lifted = build(levels[i]);
+        expect_stride(lifted, "chain", PM_ACCESS_STORE, 1, PM_STRIDE_IS_CONSTANT, 8, 0);
+        expect_stride(lifted, "copy", PM_ACCESS_LOAD, 1, PM_STRIDE_IS_CONSTANT, 8, 0);
+        expect_stride(lifted, "globals", PM_ACCESS_STORE, 1, PM_STRIDE_IS_CONSTANT, 8, 0);
+        expect_stride(lifted, "nest", PM_ACCESS_STORE, 2, PM_STRIDE_IS_CONSTANT, 8, 96);
+        expect_stride(lifted, "backward", PM_ACCESS_LOAD, 1, PM_STRIDE_IS_CONSTANT, -4, 0);
+        expect_stride(lifted, "column", PM_ACCESS_LOAD, 1, PM_STRIDE_IS_SYMBOLIC, 0, 0);
+        expect_stride(lifted, "follow", PM_ACCESS_LOAD, 1, PM_STRIDE_IS_INDIRECT, 0, 0);
+        expect_stride(lifted, "histogram", PM_ACCESS_STORE, 1, PM_STRIDE_IS_INDIRECT, 0, 0);
+        pm_lifted_free(lifted);
+    }
+}
+
+/* The formula of the store in `copy`: the first argument and 8 bytes an iteration. */
+static void formulas_are_in_terms_of_arguments(void **state) {
+    (void)state;
+    struct pm_lifted *lifted = build("-O2");
+    struct found found = find(lifted, "copy");
+    struct pm_formula_level levels[4];
+    assert_int_equal(levels_of(&found, PM_ACCESS_STORE, levels, 4), 1);
+    char *text = pm_formula_text(found.formulas, &levels[0].first);
+    assert_string_equal(text, "rdi");
+    free(text);
+    pm_formulas_free(found.formulas);
+    found = find(lifted, "column");
+    assert_int_equal(levels_of(&found, PM_ACCESS_LOAD, levels, 4), 1);
+    assert_string_equal(levels[0].step.expression, "8*rsi");
+    text = pm_formula_text(found.formulas, &levels[0].first);
+    assert_string_equal(text, "rdi + 8*rdx");
+    free(text);
+    pm_formulas_free(found.formulas);
+    pm_lifted_free(lifted);
+}
+
+/* ---- dependences --------------------------------------------------------------------------------
+ */
+
+enum { NONE_AT_ALL = -1, UNKNOWN = -2 };
+
+/* The least distance from a store to a load in the routine's loop, between places that are not in
+   the frame. */
+static int64_t distance_in(struct pm_lifted *lifted, const char *name) {
+    struct found found = find(lifted, name);
+    const struct pm_structure *s = found.structure;
+    int64_t least = NONE_AT_ALL;
+    for (uint32_t scope = 0; scope < s->n_scopes; scope++) {
+        size_t n;
+        const struct pm_dependence *all = pm_structure_dependences(s, scope, &n);
+        for (size_t i = 0; i < n && s->scopes[scope].routine == found.routine; i++) {
+            int64_t offset;
+            if (all[i].from == PM_NONE)
+                continue;
+            struct pm_formula from = pm_formula_of_operand(
+                found.formulas, pm_insn_at(lifted, s->references[all[i].from].address),
+                s->references[all[i].from].operand);
+            if (pm_formula_is_frame(found.formulas, &from, &offset))
+                continue;
+            if (all[i].kind == PM_DEPENDS_UNKNOWN)
+                least = UNKNOWN;
+            else if (least != UNKNOWN && (s->references[all[i].from].access & PM_ACCESS_STORE) &&
+                     (s->references[all[i].to].access & PM_ACCESS_LOAD) &&
+                     (least == NONE_AT_ALL || all[i].distance < least))
+                least = all[i].distance;
+        }
+    }
+    pm_formulas_free(found.formulas);
+    return least;
+}
+
+static void dependences_have_the_distance_of_the_source(void **state) {
+    (void)state;
+    static const char *const levels[] = {"-O1 -fno-tree-pre",
+                                         "-O2 -fno-tree-pre -fno-predictive-commoning"};
+    for (size_t i = 0; i < sizeof levels / sizeof *levels; i++) {
+        struct pm_lifted *lifted = build(levels[i]);
+        assert_int_equal(distance_in(lifted, "four"), 4);
+        assert_int_equal(distance_in(lifted, "globals"), NONE_AT_ALL);
+        assert_int_equal(distance_in(lifted, "histogram"), UNKNOWN);
+        assert_int_equal(distance_in(lifted, "copy"), UNKNOWN);
+        pm_lifted_free(lifted);
+    }
+    struct pm_lifted *lifted = build("-O1 -fno-tree-pre");
+    assert_int_equal(distance_in(lifted, "chain"), 1);
+    pm_lifted_free(lifted);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(strides_are_those_of_the_source),
+        cmocka_unit_test(formulas_are_in_terms_of_arguments),
+        cmocka_unit_test(dependences_have_the_distance_of_the_source),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
