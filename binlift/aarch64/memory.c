@@ -17,6 +17,7 @@ struct transfer {
     bool is_pair;     /* ldp, stp, ldxp, stxp */
     bool merges;      /* one lane of the data registers */
     bool is_literal;  /* displacement is an address */
+    bool by_register; /* what is added to the base register is `source` */
     bool writes_back; /* base += step, or += index where it is post-indexed by a register */
     uint16_t bytes;   /* of all data */
     int64_t displacement, step;
@@ -63,7 +64,7 @@ static void read_vector_structure(uint32_t word, struct transfer *transfer) {
     transfer->writes_back = true;
     transfer->step = transfer->bytes;
     if (pm_a64_rm(word) != 31) {
-        transfer->step = 0;
+        transfer->by_register = true;
         transfer->source = (uint8_t)pm_a64_rm(word);
     }
 }
@@ -107,7 +108,7 @@ static void read_literal(uint32_t word, uint64_t address, struct transfer *trans
     transfer->displacement = (int64_t)address + pm_a64_signed_bits(word, 23, 5) * 4;
     set_access(transfer, true);
     if (transfer->bytes == 0)
-        transfer->form = PM_A64_PREFETCH;
+        transfer->form = PM_A64_NO_DATA;
     else if (size == 3)
         transfer->form = PM_A64_NO_MEMORY;
 }
@@ -175,7 +176,7 @@ static void read_single(uint32_t word, struct transfer *transfer) {
     transfer->bytes = (uint16_t)(1u << size);
     set_access(transfer, transfer->is_vector ? opc & 1 : opc != 0);
     if (!transfer->is_vector && size == 3 && opc >= 2) {
-        transfer->form = opc == 2 ? PM_A64_PREFETCH : PM_A64_NO_MEMORY;
+        transfer->form = opc == 2 ? PM_A64_NO_DATA : PM_A64_NO_MEMORY;
         transfer->n_data = 0;
     }
     if (is_scaled) {
@@ -195,9 +196,29 @@ static void read_single(uint32_t word, struct transfer *transfer) {
     }
 }
 
-/* ldapur, stlur, and tags. */
+/* Tags of memory, in a memory of their own; stzg and stz2g clear the bytes as well. */
+static void read_tags(uint32_t word, struct transfer *transfer) {
+    unsigned opc = pm_a64_bits(word, 23, 22), kind = pm_a64_bits(word, 11, 10);
+    int64_t offset = pm_a64_signed_bits(word, 20, 12) * 16;
+    bool is_load = kind == 0 && (opc & 1);
+    bool clears = kind != 0 && (opc & 1);
+    transfer->form = clears ? PM_A64_PLAIN : PM_A64_NO_DATA;
+    transfer->n_data = 0;
+    transfer->bytes = opc == 3 ? 32 : 16;
+    transfer->source = (uint8_t)pm_a64_rd(word);
+    if (is_load)
+        transfer->result = transfer->source;
+    set_access(transfer, is_load);
+    set_offset(transfer, offset, kind == 3, kind == 1);
+}
+
+/* ldapur, stlur. */
 static void read_unscaled(uint32_t word, struct transfer *transfer) {
     unsigned opc = pm_a64_bits(word, 23, 22);
+    if (pm_a64_bits(word, 21, 21) && word >> 30 == 3 && !pm_a64_bits(word, 26, 26)) {
+        read_tags(word, transfer);
+        return;
+    }
     if (pm_a64_bits(word, 21, 21) || pm_a64_bits(word, 11, 10) || pm_a64_bits(word, 26, 26)) {
         transfer->form = PM_A64_NO_MEMORY;
         return;
@@ -286,7 +307,7 @@ void pm_a64_memory_registers(uint32_t word, struct pm_registers *registers) {
         pm_a64_add_general(&registers->uses, pm_a64_rn(word), true);
     if (transfer.index != PM_REGISTER_NONE)
         pm_a64_add_general(&registers->uses, transfer.index, false);
-    if (transfer.form != PM_A64_PREFETCH)
+    if (transfer.form != PM_A64_NO_DATA)
         for (unsigned i = 0; i < transfer.n_data; i++)
             add_data(&transfer,
                      i == 1 && transfer.is_pair ? transfer.second : (transfer.data + i) % 32,
@@ -306,7 +327,7 @@ void pm_a64_memory_registers(uint32_t word, struct pm_registers *registers) {
 unsigned pm_a64_memory_operands(uint32_t word, uint64_t address,
                                 struct pm_memory_operand operands[PM_INSN_MEMORY]) {
     struct transfer transfer = read_transfer(word, address);
-    if (transfer.form == PM_A64_NO_MEMORY || transfer.form == PM_A64_PREFETCH)
+    if (transfer.form == PM_A64_NO_MEMORY || transfer.form == PM_A64_NO_DATA)
         return 0;
     operands[0] = (struct pm_memory_operand){.displacement = transfer.displacement,
                                              .base = transfer.is_literal ? PM_REGISTER_PC
@@ -328,7 +349,7 @@ bool pm_a64_writeback(uint32_t word, unsigned *base, int64_t *step) {
     struct transfer transfer = read_transfer(word, 0);
     *base = pm_a64_rn(word);
     *step = transfer.step;
-    return transfer.form != PM_A64_NO_MEMORY && transfer.writes_back && transfer.source == 31;
+    return transfer.form != PM_A64_NO_MEMORY && transfer.writes_back && !transfer.by_register;
 }
 
 bool pm_a64_is_pair(uint32_t word) { return read_transfer(word, 0).is_pair; }
