@@ -79,7 +79,7 @@ enum pm_a64_memory_form {
     PM_A64_PLAIN,   /* loads or stores one register, or a pair, or a list */
     PM_A64_ORDERED, /* load-acquire, store-release: as plain */
     PM_A64_EXCLUSIVE,
-    PM_A64_ATOMIC, /* reads, changes and writes at once */
+    PM_A64_ATOMIC,  /* reads, changes and writes at once */
     PM_A64_NO_DATA, /* prefetches, and tags of memory */
 };
 enum pm_a64_memory_form pm_a64_memory_form(uint32_t word);

@@ -297,6 +297,12 @@ static bool element_registers(uint32_t word, struct pm_registers *registers) {
         pm_a64_define(registers, rd, false);
         return true;
     }
+    if ((word & 0xff308000) == 0x05100000 || (word & 0xff30e000) == 0x0510c000) {
+        registers->uses.general |= predicate(pm_a64_bits(word, 19, 16)); /* cpy, fcpy: a constant */
+        registers->uses.vector |= UINT64_C(1) << rd;
+        pm_a64_define_vector(registers, rd);
+        return true;
+    }
     if (!fills && !copies && !is_index)
         return false;
     if (fills || copies)
