@@ -76,14 +76,33 @@ static bool is_unchanged(struct pm_formulas *f, uint32_t loop, const struct pm_f
 
 static enum pm_variation larger(enum pm_variation a, enum pm_variation b) { return a > b ? a : b; }
 
+/* ADDRESS goes on with the iterations of LOOP, or with a pointer that is followed; otherwise
+   nobody knows whether it changes at all. */
+static bool moves(const struct pm_formulas *f, const struct pm_formula *address, uint32_t loop) {
+    for (uint32_t i = 0; i < address->n_terms; i++)
+        for (int k = 0; k < PM_TERM_ATOMS && address->terms[i].atoms[k]; k++) {
+            const struct pm_atom *atom = &f->atoms[address->terms[i].atoms[k]];
+            if (atom->loop == loop &&
+                (atom->kind == PM_ATOM_ITERATION || atom->kind == PM_ATOM_LOOP))
+                return true;
+        }
+    return false;
+}
+
 static enum pm_variation variation_of_load(struct pm_formulas *f, const struct pm_atom *atom,
                                            uint32_t loop) {
     struct pm_formula address = pm_load_formula(f, f->arguments[atom->first_argument]);
     const struct pm_memory_operand *operand = &f->lifted->insns[atom->where].memory[atom->place];
     int64_t constant;
     address = seen_from(f, &address, loop);
-    if (pm_sum_variation(f, &address, loop) != PM_VARIES_NOT)
+    switch (pm_sum_variation(f, &address, loop)) {
+    case PM_VARIES_NOT:
+        break;
+    case PM_VARIES_INDIRECTLY:
         return PM_VARIES_INDIRECTLY;
+    default:
+        return moves(f, &address, loop) ? PM_VARIES_INDIRECTLY : PM_VARIES;
+    }
     if (pm_formula_constant(&address, &constant)) {
         const struct pm_section *section =
             pm_image_section_at(&f->lifted->image, (uint64_t)constant);
