@@ -572,9 +572,14 @@ static struct pm_formula formula_of_meeting(struct pm_formulas *f, uint32_t valu
     f->atoms[atom].value = value;
     if (!find_ways(f, value, PM_NONE, true, around, &ways))
         return pm_sum_atom(atom);
-    if (v.is_cyclic) /* irreducible: only if nothing but itself comes round */
-        return ways.n == 1 && !pm_sum_has(&ways.formulas[0], atom) ? ways.formulas[0]
-                                                                   : pm_sum_atom(atom);
+    if (v.is_cyclic) { /* irreducible: only if nothing but itself comes round */
+        struct pm_formula own = pm_sum_atom(atom);
+        uint32_t n = 0;
+        for (uint32_t i = 0; i < ways.n; i++)
+            if (!pm_sum_equal(&ways.formulas[i], &own))
+                ways.formulas[n++] = ways.formulas[i];
+        return n == 1 && !pm_sum_has(&ways.formulas[0], atom) ? ways.formulas[0] : own;
+    }
     return ways.n == 1 ? ways.formulas[0] : join_ways(f, value, &ways, around);
 }
 
