@@ -146,7 +146,8 @@ static struct pm_formula formula_of_place(struct pm_formulas *f, uint32_t insn, 
 /* False: too many terms, or not of that kind. */
 static bool evaluate(struct pm_formulas *f, uint32_t insn, const struct pm_definition *definition,
                      struct pm_formula *formula) {
-    struct pm_formula terms[PM_MOST_TERMS];
+    struct pm_formula terms[PM_MOST_TERMS], product;
+    int64_t value;
     if (definition->kind == PM_DEFINED_OTHERWISE || definition->n_terms > PM_MOST_TERMS)
         return false;
     for (unsigned t = 0; t < definition->n_terms; t++)
@@ -159,7 +160,15 @@ static bool evaluate(struct pm_formulas *f, uint32_t insn, const struct pm_defin
                 return false;
         return true;
     case PM_DEFINED_AS_PRODUCT:
-        return definition->n_terms == 2 && pm_sum_multiply(&terms[0], &terms[1], formula);
+        return definition->n_terms >= 2 && pm_sum_multiply(&terms[0], &terms[1], &product) &&
+               pm_formula_add(formula, &product, definition->terms[0].factor) &&
+               (definition->n_terms == 2 ||
+                pm_formula_add(formula, &terms[2], definition->terms[2].factor));
+    case PM_DEFINED_AS_CONSTANT_WITH:
+        if (definition->n_terms != 1 || !pm_formula_constant(&terms[0], &value))
+            return false;
+        *formula = pm_sum_constant((value & ~definition->terms[0].factor) | definition->constant);
+        return true;
     case PM_DEFINED_AS_QUOTIENT: /* where it is surely exact */
         *formula = terms[0];
         for (uint32_t i = 0; i < formula->n_terms; i++) {

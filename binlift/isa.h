@@ -95,9 +95,11 @@ enum {
 enum pm_definition_kind {
     PM_DEFINED_OTHERWISE = 0, /* not by one of those below */
     PM_DEFINED_AS_SUM,        /* constant + Σ factor · term */
-    PM_DEFINED_AS_PRODUCT,    /* terms[0] · terms[1] */
+    PM_DEFINED_AS_PRODUCT,    /* factor of terms[0] · terms[0] · terms[1] + factor · terms[2] */
     PM_DEFINED_AS_QUOTIENT,   /* terms[0] / constant, without a remainder or rounded down */
-    PM_DEFINED_AS_CHOICE,     /* one of the terms, by a condition */
+    PM_DEFINED_AS_CONSTANT_WITH, /* terms[0], if a constant, with the bits that are set in its
+                                    factor taken from `constant` */
+    PM_DEFINED_AS_CHOICE,        /* one of the terms, by a condition */
 };
 
 enum { PM_MOST_TERMS = 3, PM_MOST_DEFINITIONS = 3 };
@@ -180,8 +182,7 @@ struct pm_isa {
         uint32_t relative, indirect, absolute, data_slot, code_slot;
     } relocations;
 
-    bool has_mapping_symbols; /* $x and $d tell code from data within routines */
-    bool is_static_only;      /* no instrumented copies of such programs are made */
+    bool is_static_only; /* no instrumented copies of such programs are made */
 
     /* Why an instruction with uses_unsupported cannot be moved: the end of a refusal's sentence. */
     const char *(*why)(const uint8_t *bytes, const struct pm_insn *insn);

@@ -128,12 +128,17 @@ static void define_wide_constant(struct maker *maker) {
     unsigned kind = pm_a64_bits(word, 30, 29), shift = 16 * pm_a64_bits(word, 22, 21);
     uint64_t value = (uint64_t)pm_a64_bits(word, 20, 5) << shift;
     struct pm_definition sum = {.kind = PM_DEFINED_AS_SUM};
-    if (kind == 3) /* movk: 16 bits of it */
-        give_up(&sum);
-    else if (kind == 0)
+    if (kind == 3) { /* movk: 16 bits of it */
+        sum.kind = PM_DEFINED_AS_CONSTANT_WITH;
+        sum.n_terms = 1;
+        sum.terms[0].place = (uint8_t)pm_a64_rd(word);
+        sum.terms[0].factor = (int64_t)(UINT64_C(0xffff) << shift);
+        sum.constant = (int64_t)value;
+    } else if (kind == 0) {
         sum.constant = (int64_t)~value;
-    else
+    } else {
         sum.constant = is_64(maker) ? (int64_t)value : (int32_t)value;
+    }
     finish_sum(maker, &sum, pm_a64_rd(word), false, false);
 }
 
@@ -183,10 +188,16 @@ static void define_field(struct maker *maker) {
     bool moves_left = from > last, is_shift = moves_left && width - from + last + 1 == width;
     unsigned left = moves_left ? width - from : 0;
     bool keeps_value = is_shift || (last >= 31 && (moves_left || from == 0));
-    if (kind == 1 || !keeps_value || left > 32)
+    bool moves_right = from > 0 && last == width - 1 && from < 32;
+    if (kind != 1 && moves_right) { /* lsr, asr */
+        sum.kind = PM_DEFINED_AS_QUOTIENT;
+        sum.constant = INT64_C(1) << from;
+        add_term(&sum, pm_a64_rn(word), false, 1);
+    } else if (kind == 1 || !keeps_value || left > 32) {
         give_up(&sum);
-    else
+    } else {
         add_term(&sum, pm_a64_rn(word), false, INT64_C(1) << left);
+    }
     finish_sum(maker, &sum, pm_a64_rd(word), false, false);
 }
 

@@ -63,11 +63,12 @@ done
 
 # Strides that the source has, from addresses with writeback, scaled and extended registers.
 cat >strides.c <<'C'
-double a[1000], b[4000]; float m[64][48]; struct { int x, y, z; } s[500];
+double a[1000], b[4000], far_off[90][12345]; float m[64][48]; struct { int x, y, z; } s[500];
 void sweep(long n) { for (long i = 0; i < n; i++) a[i] += b[4 * i]; }
 float column(int j) { float t = 0; for (int i = 0; i < 64; i++) t += m[i][j]; return t; }
 int members(int n) { int t = 0; for (int i = 0; i < n; i++) t += s[i].y; return t; }
-int main(int n, char **v) { (void)v; sweep(n); return (int)column(n) + members(n); }
+double rows(int j) { double t = 0; for (int i = 0; i < 90; i++) t += far_off[i][j]; return t; }
+int main(int n, char **v) { (void)v; sweep(n); return (int)(column(n) + rows(n)) + members(n); }
 C
 strides_of() {
     pmodel loops --plain --groups --format json --routine "$2" "strides.$1" 2>>messages |
@@ -76,7 +77,7 @@ strides_of() {
 for level in -O1 '-O2 -fno-tree-vectorize'; do
     # shellcheck disable=SC2086
     $compiler $level -g -fno-inline -o strides.arm strides.c
-    for expected in 'sweep:8 32' 'column:192' 'members:12'; do
+    for expected in 'sweep:8 32' 'column:192' 'members:12' 'rows:98760'; do
         found=$(strides_of arm "${expected%%:*}")
         check "strides of ${expected%%:*} at $level" [ "$found" = "${expected#*:}" ]
     done

@@ -188,6 +188,17 @@ static void definitions(void **state) {
     assert_int_equal(sum.definitions[0].terms[1].factor, 8);
     struct decoded field = decode(0x53001c20); /* uxtb w0, w1: not the value of w1 */
     assert_int_equal(field.definitions[0].kind, PM_DEFINED_OTHERWISE);
+    struct decoded patch = decode(0xf2a00020); /* movk x0, #1, lsl #16 */
+    assert_int_equal(patch.definitions[0].kind, PM_DEFINED_AS_CONSTANT_WITH);
+    assert_int_equal(patch.definitions[0].terms[0].factor, 0xffff0000);
+    assert_int_equal(patch.definitions[0].constant, 0x10000);
+    struct decoded product = decode(0x9b028c20); /* msub x0, x1, x2, x3 */
+    assert_int_equal(product.definitions[0].kind, PM_DEFINED_AS_PRODUCT);
+    assert_int_equal(product.definitions[0].n_terms, 3);
+    assert_int_equal(product.definitions[0].terms[0].factor, -1);
+    struct decoded quotient = decode(0xd343fc20); /* lsr x0, x1, #3 */
+    assert_int_equal(quotient.definitions[0].kind, PM_DEFINED_AS_QUOTIENT);
+    assert_int_equal(quotient.definitions[0].constant, 8);
 }
 
 static void conditions(void **state) {
