@@ -1,5 +1,6 @@
 # Programs for AArch64: looked at by `pmodel loops`, refused by `pmodel run`; the same loops as in
-# the x86-64 program of the same source, all jump tables of switches, strides of the source.
+# the x86-64 program of the same source, all jump tables of switches, strides of the source, and
+# the compiler's control flow.
 # shellcheck shell=bash
 . "$TOP/tests/lib.sh"
 compiler=aarch64-linux-gnu-gcc-12
@@ -82,3 +83,23 @@ for level in -O1 '-O2 -fno-tree-vectorize'; do
         check "strides of ${expected%%:*} at $level" [ "$found" = "${expected#*:}" ]
     done
 done
+
+# With the plugin in the cross compiler: block starts and successors are the compiler's, whether the
+# lifter knows them or not.
+same_control_flow() {
+    local source=$1
+    shift
+    # shellcheck disable=SC2046
+    $compiler -g -w $(pmodel flags) "$@" -o checked "$source" -lm &&
+        pmodel loops --check --format json checked 2>>messages >checked.json &&
+        jq -e '(.routines | length) >= 5 and .with_metadata.agree == .with_metadata.routines and
+            .plain.agree == .plain.routines' checked.json
+}
+for name in heat cg fft; do
+    for level in -O0 -O2 '-O3 -march=armv8.2-a+sve'; do
+        # shellcheck disable=SC2086
+        check "$name: the compiler's control flow at $level" \
+            same_control_flow "$TOP/bench/apps/$name/$name.c" $level
+    done
+done
+check "switches: the compiler's control flow" same_control_flow switches.c -O1
