@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include "core/pm_alloc.h"
 #include "core/pm_error.h"
@@ -12,8 +13,18 @@
 
 struct pm_lifted; /* the structure with the image and the instructions it was read from */
 
+/* Passes after which lifting can end (lift.c), for who needs no more; statistics and
+   pm_lifted_refusal are those of the whole only. */
+enum pm_lift_end {
+    PM_LIFT_ALL = 0,
+    PM_LIFT_CFG,    /* basic blocks and edges */
+    PM_LIFT_SCOPES, /* and loops, source lines, metadata */
+    PM_LIFT_GROUPS, /* and references and their groups; no counters */
+};
+
 struct pm_lift_options {
     bool ignore_metadata; /* as if `.pmodel` were not there */
+    uint8_t end;          /* enum pm_lift_end */
     /* Files of instruction classes (binlift/classes.h), a later one overrides: FOLDER/ISA.classes,
        which must be there; OWN_FOLDER/ISA.classes, which may be; FILE.  Each may be NULL.  Without
        any, only what operands and control flow tell has a class. */
@@ -131,5 +142,41 @@ struct pm_strides_check {
 /* Needs a program lifted with its metadata; without, all is 0. */
 void pm_check_strides(struct pm_lifted *lifted, struct pm_strides_check *check);
 void pm_strides_check_free(struct pm_strides_check *check);
+
+/* ---- dumps: what a pass made of routines, as text or for Graphviz (dump.c) ---------------------
+ */
+
+enum pm_dump_pass {
+    PM_DUMP_CFG,      /* instructions, basic blocks, edges */
+    PM_DUMP_LOOPS,    /* loops with their headers, entries and basic blocks */
+    PM_DUMP_LIVE,     /* live registers and flags at both ends of basic blocks */
+    PM_DUMP_FORMULAS, /* addresses of memory operands, and what loops do to them */
+    PM_DUMP_GROUPS,   /* reference groups with objects, strides and references */
+    PM_DUMP_COUNTERS, /* weights, spanning tree, counters */
+};
+enum pm_dump_format { PM_DUMP_TEXT, PM_DUMP_DOT };
+
+bool pm_dump_pass_from_name(const char *name, enum pm_dump_pass *pass);
+bool pm_dump_format_from_name(const char *name, enum pm_dump_format *format);
+/* Names of all passes, "cfg, loops or …", for people; the caller frees. */
+char *pm_dump_pass_names(void);
+/* How far a program must be lifted for a dump. */
+enum pm_lift_end pm_dump_needs(enum pm_dump_pass pass);
+
+/* Writes PASS of all routines called ROUTINE (pm_routines_named; NULL: of all).  False with a
+   sentence if none is, or if the pass has nothing that could be drawn. */
+bool pm_dump(const struct pm_lifted *lifted, enum pm_dump_pass pass, enum pm_dump_format format,
+             const char *routine, FILE *out, struct pm_error *err);
+
+struct pm_drawing {
+    bool instructions;   /* in the boxes, not only their number */
+    uint32_t max_blocks; /* a routine with more is drawn as its loop nest only */
+};
+
+/* The control-flow graph of the routine called ROUTINE, loops as nested boxes with a legend, for
+   Graphviz to lay out.  *COARSE: it was too large for more than its loops.  False with a sentence
+   unless exactly one routine is called so. */
+bool pm_draw(const struct pm_lifted *lifted, const char *routine, const struct pm_drawing *drawing,
+             FILE *out, bool *coarse, struct pm_error *err);
 
 #endif

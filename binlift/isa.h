@@ -199,7 +199,8 @@ struct pm_isa {
 
     uint8_t stack_pointer;             /* number of the general register */
     const char *const *register_names; /* of general registers, for people; NULL: r0, r1 … */
-    uint8_t n_register_names;
+    const char *const *flag_names;     /* of bits 32, 33 … of register sets */
+    uint8_t n_register_names, n_flag_names;
 
     /* Calling convention, for liveness at calls and returns whose other end is unknown. */
     struct pm_register_set argument_registers, result_registers, callee_saved, all_registers;

@@ -95,6 +95,10 @@ static bool read_classes(struct pm_lifted *lifted, const struct pm_lift_options 
     return ok;
 }
 
+static bool ends_after(const struct pm_lift_options *options, enum pm_lift_end end) {
+    return options && options->end == end;
+}
+
 struct pm_lifted *pm_lift(const char *path, const struct pm_lift_options *options,
                           struct pm_error *err) {
     struct pm_lifted *lifted = pm_alloc(1, sizeof *lifted);
@@ -122,13 +126,19 @@ struct pm_lifted *pm_lift(const char *path, const struct pm_lift_options *option
     pm_find_landings(lifted);
     pm_find_no_returns(lifted);
     pm_build_cfg(lifted);
+    if (ends_after(options, PM_LIFT_CFG))
+        return lifted;
     pm_find_loops(lifted);
     pm_build_scopes(lifted);
     if (!pm_join_metadata(lifted, err)) {
         pm_lifted_free(lifted);
         return NULL;
     }
+    if (ends_after(options, PM_LIFT_SCOPES))
+        return lifted;
     pm_build_groups(lifted);
+    if (ends_after(options, PM_LIFT_GROUPS))
+        return lifted;
     pm_find_dependences(lifted);
     pm_place_counters(lifted);
     sum_up(lifted);

@@ -1,17 +1,17 @@
 /* `pmodel loops`: what the lifter finds in a program. */
 #include <getopt.h>
 #include <stdio.h>
-#include <string.h>
+#include <stdlib.h>
 
 #include "binlift/binlift.h"
 #include "cmd/cmd.h"
+#include "cmd/loops_dump.h"
+#include "core/routine_names.h"
 
 static bool has_routine(const struct pm_structure *structure, const char *name) {
-    for (size_t i = 0; i < structure->n_routines; i++)
-        if (strcmp(structure->routines[i].name, name) == 0 ||
-            strcmp(structure->routines[i].display_name, name) == 0)
-            return true;
-    return false;
+    uint32_t n_named;
+    free(pm_routines_named(structure, name, &n_named));
+    return n_named > 0;
 }
 
 /* `--check`: two lifts beside what the compiler told of the program.  COPY: the same code, perhaps
@@ -42,7 +42,47 @@ static int check_program(const char *path, const char *copy,
     return good ? PM_EXIT_OK : pm_complain(&err);
 }
 
-int pm_cmd_loops(int argc, char **argv) {
+struct request {
+    const char *path, *copy; /* copy: of --check; the same pointer if there is none */
+    struct pm_report_options options;
+    struct pm_lift_options lift;
+    bool with_groups, check, mix, dump, instructions;
+    enum pm_mix_level level;
+    const char *routine, *svg;
+    enum pm_dump_pass pass;
+    enum pm_dump_format dump_format;
+    unsigned max_blocks;
+    bool has_format, has_dump_format, has_level; /* --format, --dump-format, --level */
+};
+
+static bool read_dump_pass(const char *name, struct request *request) {
+    request->dump = true;
+    if (pm_dump_pass_from_name(name, &request->pass))
+        return true;
+    char *names = pm_dump_pass_names();
+    pm_usage_error("loops", "--dump is %s, not \"%s\"", names, name);
+    free(names);
+    return false;
+}
+
+static bool read_dump_format(const char *name, struct request *request) {
+    request->has_dump_format = true;
+    if (pm_dump_format_from_name(name, &request->dump_format))
+        return true;
+    pm_usage_error("loops", "--dump-format is text or dot, not \"%s\"", name);
+    return false;
+}
+
+static bool read_level(const char *name, struct request *request) {
+    request->has_level = true;
+    if (pm_mix_level_from_name(name, &request->level))
+        return true;
+    pm_usage_error("loops", "--level is block, loop or routine, not \"%s\"", name);
+    return false;
+}
+
+/* False after complaining. */
+static bool read_options(int argc, char **argv, struct request *request) {
     enum {
         OPT_GROUPS = 256,
         OPT_ROUTINE,
@@ -51,7 +91,12 @@ int pm_cmd_loops(int argc, char **argv) {
         OPT_FORMAT,
         OPT_CHECK,
         OPT_MIX,
-        OPT_LEVEL
+        OPT_LEVEL,
+        OPT_DUMP,
+        OPT_DUMP_FORMAT,
+        OPT_SVG,
+        OPT_INSTRUCTIONS,
+        OPT_MAX_BLOCKS,
     };
     static const struct option long_options[] = {
         {"groups", no_argument, NULL, OPT_GROUPS},
@@ -62,78 +107,143 @@ int pm_cmd_loops(int argc, char **argv) {
         {"check", no_argument, NULL, OPT_CHECK},
         {"mix", no_argument, NULL, OPT_MIX},
         {"level", required_argument, NULL, OPT_LEVEL},
+        {"dump", required_argument, NULL, OPT_DUMP},
+        {"dump-format", required_argument, NULL, OPT_DUMP_FORMAT},
+        {"svg", required_argument, NULL, OPT_SVG},
+        {"instructions", no_argument, NULL, OPT_INSTRUCTIONS},
+        {"max-blocks", required_argument, NULL, OPT_MAX_BLOCKS},
         {0},
     };
-    struct pm_report_options options = pm_default_report_options();
-    struct pm_lift_options lift_options = {0};
-    bool with_groups = false, check = false, mix = false, has_level = false;
-    enum pm_mix_level level = PM_MIX_LOOP;
-    const char *routine = NULL;
+    bool good = true;
     opterr = 0;
-    for (int c; (c = getopt_long(argc, argv, "", long_options, NULL)) != -1;)
+    for (int c; good && (c = getopt_long(argc, argv, "", long_options, NULL)) != -1;)
         switch (c) {
         case OPT_GROUPS:
-            with_groups = true;
+            request->with_groups = true;
             break;
         case OPT_ROUTINE:
-            routine = optarg;
+            request->routine = optarg;
             break;
         case OPT_PLAIN:
-            lift_options.ignore_metadata = true;
+            request->lift.ignore_metadata = true;
             break;
         case OPT_CHECK:
-            check = true;
+            request->check = true;
             break;
         case OPT_MIX:
-            mix = true;
+            request->mix = true;
             break;
         case OPT_LEVEL:
-            has_level = true;
-            if (!pm_mix_level_from_name(optarg, &level))
-                return pm_usage_error("loops", "--level is block, loop or routine, not \"%s\"",
-                                      optarg);
+            good = read_level(optarg, request);
             break;
         case OPT_CLASSES:
-            lift_options.classes_file = optarg;
+            request->lift.classes_file = optarg;
             break;
         case OPT_FORMAT:
-            if (!pm_option_format("loops", optarg, &options.format))
-                return PM_EXIT_INPUT;
+            request->has_format = true;
+            good = pm_option_format("loops", optarg, &request->options.format);
+            break;
+        case OPT_DUMP:
+            good = read_dump_pass(optarg, request);
+            break;
+        case OPT_DUMP_FORMAT:
+            good = read_dump_format(optarg, request);
+            break;
+        case OPT_SVG:
+            request->svg = optarg;
+            break;
+        case OPT_INSTRUCTIONS:
+            request->instructions = true;
+            break;
+        case OPT_MAX_BLOCKS:
+            good = pm_option_number("loops", "--max-blocks", optarg, 1, &request->max_blocks);
             break;
         default:
-            return pm_usage_error("loops", "cannot read option \"%s\"", argv[optind - 1]);
+            pm_usage_error("loops", "cannot read option \"%s\"", argv[optind - 1]);
+            good = false;
         }
-    if (has_level && !mix)
-        return pm_usage_error("loops", "--level belongs to --mix");
-    if (mix && (with_groups || check))
-        return pm_usage_error("loops", "--mix is a table of its own, without --groups or --check");
-    if (check && (with_groups || routine || lift_options.ignore_metadata))
-        return pm_usage_error("loops", "--check compares all routines with metadata and without");
-    if (check && argc - optind == 2)
-        return check_program(argv[optind], argv[optind + 1], &options);
-    if (argc - optind != 1)
-        return pm_usage_error("loops", "give one program");
-    if (check)
-        return check_program(argv[optind], argv[optind], &options);
+    if (!good)
+        return false;
+    if (argc - optind != 1 && !(request->check && argc - optind == 2)) {
+        pm_usage_error("loops", "give one program");
+        return false;
+    }
+    request->path = argv[optind];
+    request->copy = argv[argc - 1];
+    return true;
+}
+
+/* What contradicts itself on the command line; NULL: nothing. */
+static const char *find_contradiction(const struct request *request) {
+    if (request->check &&
+        (request->with_groups || request->routine || request->lift.ignore_metadata))
+        return "--check compares all routines with metadata and without";
+    if (request->has_level && !request->mix)
+        return "--level belongs to --mix";
+    if (request->mix && (request->with_groups || request->check))
+        return "--mix is a table of its own, without --groups or --check";
+    if (request->check + request->mix + request->dump + (request->svg != NULL) > 1)
+        return "--check, --mix, --dump and --svg each print something else; give one of them";
+    if (request->has_dump_format && !request->dump)
+        return "--dump-format goes with --dump";
+    if ((request->instructions || request->max_blocks) && !request->svg)
+        return "--instructions and --max-blocks go with --svg";
+    if (request->svg && request->routine)
+        return "--svg names the routine itself, so --routine has nothing to add";
+    if ((request->dump || request->svg) &&
+        (request->with_groups || request->has_format || request->lift.classes_file))
+        return "--groups, --classes and --format do not go with --dump or --svg";
+    return NULL;
+}
+
+static int show_program(const struct request *request) {
+    struct pm_lift_options lift = request->lift;
     struct pm_error err = {0};
     struct pm_lifted *lifted = NULL;
-    if (pm_find_classes(&lift_options, &err))
-        lifted = pm_lift(argv[optind], &lift_options, &err);
+    if (pm_find_classes(&lift, &err))
+        lifted = pm_lift(request->path, &lift, &err);
     if (!lifted)
         return pm_complain(&err);
-    if (routine && !has_routine(pm_lifted_structure(lifted), routine)) {
+    if (request->routine && !has_routine(pm_lifted_structure(lifted), request->routine)) {
         pm_fail(&err, "%s: no routine is called \"%s\" (`pmodel loops %s` lists them)",
-                argv[optind], routine, argv[optind]);
+                request->path, request->routine, request->path);
         pm_lifted_free(lifted);
         return pm_complain(&err);
     }
-    if (mix)
-        pm_report_mix(stdout, pm_lifted_structure(lifted), level, routine, &options);
+    if (request->mix)
+        pm_report_mix(stdout, pm_lifted_structure(lifted), request->level, request->routine,
+                      &request->options);
     else
         pm_report_loops(stdout, pm_lifted_structure(lifted), pm_lifted_statistics(lifted),
-                        with_groups, routine, &options);
+                        request->with_groups, request->routine, &request->options);
     if (pm_lifted_refusal(lifted))
         fprintf(stderr, "pmodel: %s\n", pm_lifted_refusal(lifted));
     pm_lifted_free(lifted);
     return PM_EXIT_OK;
+}
+
+int pm_cmd_loops(int argc, char **argv) {
+    struct request request = {.options = pm_default_report_options(), .level = PM_MIX_LOOP};
+    if (!read_options(argc, argv, &request))
+        return PM_EXIT_INPUT;
+    const char *contradiction = find_contradiction(&request);
+    if (contradiction)
+        return pm_usage_error("loops", "%s", contradiction);
+    if (request.check)
+        return check_program(request.path, request.copy, &request.options);
+    if (request.dump)
+        return pm_dump_program(request.path, &(struct pm_dump_request){
+                                                 .pass = request.pass,
+                                                 .format = request.dump_format,
+                                                 .routine = request.routine,
+                                                 .ignore_metadata = request.lift.ignore_metadata,
+                                             });
+    if (request.svg)
+        return pm_draw_routine(request.path, &(struct pm_draw_request){
+                                                 .routine = request.svg,
+                                                 .instructions = request.instructions,
+                                                 .ignore_metadata = request.lift.ignore_metadata,
+                                                 .max_blocks = request.max_blocks,
+                                             });
+    return show_program(&request);
 }

@@ -11,8 +11,11 @@ static const struct pm_command commands[] = {
     {"flags", "", "compiler flags that mark a program at compile time", pm_cmd_flags},
     {"loops",
      "[--groups | --check | --mix [--level block|loop|routine]]\n"
-     "                    [--routine NAME] [--plain] [--classes FILE]\n"
-     "                    [--format table|json|csv] PROGRAM",
+     "                    [--routine NAMES] [--plain] [--classes FILE]\n"
+     "                    [--format table|json|csv] PROGRAM\n"
+     "       pmodel loops --dump PASS [--dump-format text|dot] [--routine NAMES] [--plain] "
+     "PROGRAM\n"
+     "       pmodel loops --svg NAME [--instructions] [--max-blocks N] [--plain] PROGRAM",
      "what the lifter finds in a program: routines, loops, reference groups, counters",
      pm_cmd_loops},
     {"run",

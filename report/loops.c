@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/routine_names.h"
 #include "report/loops.h"
 #include "report/words.h"
 
@@ -182,18 +183,12 @@ static void add_module_totals(struct pm_loops_totals *totals,
 
 /* ---- the whole ------------------------------------------------------------------------------ */
 
-static bool has_name(const struct pm_routine *routine, const char *name) {
-    return !name || strcmp(routine->name, name) == 0 ||
-           (routine->display_name && strcmp(routine->display_name, name) == 0);
-}
-
-/* Whether a part or clone stands in the tree of a routine that is shown. */
+/* Whether a part or clone stands in the tree of a routine that is shown.  NAMED: per routine. */
 static bool is_inside_shown(const struct pm_structure *structure, const struct pm_routine *clone,
-                            const char *routine) {
+                            const bool *named) {
     for (uint32_t s = structure->scopes[clone->scope].parent; s != PM_NONE;
          s = structure->scopes[s].parent)
-        if (structure->scopes[s].kind == PM_SCOPE_ROUTINE &&
-            has_name(&structure->routines[structure->scopes[s].routine], routine))
+        if (structure->scopes[s].kind == PM_SCOPE_ROUTINE && named[structure->scopes[s].routine])
             return true;
     return false;
 }
@@ -206,15 +201,17 @@ struct pm_loop_rows *pm_loop_rows_new(const struct pm_structure *structure, cons
                         .is_shown = pm_alloc(structure->n_scopes, sizeof *walk.is_shown),
                         .n_blocks = pm_alloc(structure->n_scopes, sizeof *walk.n_blocks)};
     struct pm_loop_rows *rows = walk.rows;
+    uint32_t n_named;
+    bool *named = pm_routines_named(structure, routine, &n_named);
     mark_shown(&walk);
     count_blocks(&walk);
     add_module_totals(&rows->totals, structure);
     for (size_t i = 0; i < structure->n_routines; i++) {
         const struct pm_routine *r = &structure->routines[i];
-        if (!has_name(r, routine) || r->scope >= structure->n_scopes)
+        if (!named[i] || r->scope >= structure->n_scopes)
             continue;
         add_routine_totals(&rows->totals, structure, r);
-        if (!is_inside_shown(structure, r, routine)) /* else it is in that one's tree */
+        if (!is_inside_shown(structure, r, named)) /* else it is in that one's tree */
             add_tree(&walk, r->scope);
     }
     for (size_t i = 0; i < rows->n_rows; i++) {
@@ -227,6 +224,7 @@ struct pm_loop_rows *pm_loop_rows_new(const struct pm_structure *structure, cons
     free(walk.children.items);
     free(walk.is_shown);
     free(walk.n_blocks);
+    free(named);
     return rows;
 }
 

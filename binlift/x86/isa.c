@@ -66,6 +66,8 @@ static const char *const register_names[] = {"rax", "rcx", "rdx", "rbx", "rsp", 
                                              "rsi", "rdi", "r8",  "r9",  "r10", "r11",
                                              "r12", "r13", "r14", "r15"};
 
+static const char *const flag_names[] = {"CF", "PF", "AF", "ZF", "SF", "OF"};
+
 const struct pm_isa pm_isa_x86_64 = {
     .name = "x86-64",
     .elf_machine = EM_X86_64,
@@ -87,6 +89,8 @@ const struct pm_isa pm_isa_x86_64 = {
     .condition = pm_x86_isa_condition,
     .stack_pointer = PM_X86_RSP,
     .register_names = register_names,
+    .flag_names = flag_names,
+    .n_flag_names = sizeof flag_names / sizeof *flag_names,
     .n_register_names = sizeof register_names / sizeof *register_names,
     /* rax: number of vector registers of a variadic call; r10: static chain */
     .argument_registers = {RDI | RSI | RDX | RCX | R8_R9 | RAX | R10 | RSP | X87_MXCSR, 0xff},
