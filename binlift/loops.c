@@ -5,9 +5,13 @@
    is the header and the loop is natural; else the region is irreducible and all its entries count
    as headers.  Without the edges back to its headers the region falls apart into the loops inside
    it (B. Steensgaard, "Sequentializing program dependence graphs for irreducible programs", 1993;
-   for reducible graphs these are the natural loops, those with a common header being one).  What is
-   entered from outside the visible CFG (landing pads, places whose address is taken) counts as
-   entered from ENTRY, so a loop with a landing inside is irreducible.
+   for reducible graphs these are the natural loops, those with a common header being one).  They
+   stay one although their back edges may be of two source loops: `for (;;) { a; if (x) continue; b;
+   }` and `do { do a; while (x); b; } while (1);` have the same graph, so nothing in the code tells
+   them apart, and trip counts of a region that is entered once would be a guess.  GCC splits such a
+   loop in its middle end and joins it again in the final code.  What is entered from outside the
+   visible CFG (landing pads, places whose address is taken) counts as entered from ENTRY, so a loop
+   with a landing inside is irreducible.
 
    Strongly connected regions: R. Tarjan, "Depth-first search and linear graph algorithms", 1972.
    The work is proportional to edges times depth of nesting. */

@@ -1,5 +1,5 @@
 /* Ties what the compiler knew to what the lifter found.  Needs the scope tree and metadata that was
-   read; without metadata only folds loops and assigns keys.
+   read; without metadata only folds loops, tells vector bodies, and assigns keys.
 
    Both sides speak of natural loops of the final CFG, so a loop of ours is the compiler's loop that
    its header's basic block is in.  Where the two CFGs differ (irreducible regions, which the
@@ -152,6 +152,7 @@ bool pm_join_metadata(struct pm_lifted *lifted, struct pm_error *err) {
                                &lifted->metadata->loops[lifted->metadata->scope_loop[s]]);
     }
     pm_fold_loops(structure);
+    pm_mark_vector_loops(structure);
     pm_structure_assign_keys(structure);
     return true;
 }

@@ -25,4 +25,8 @@ void pm_set_lines(struct pm_lifted *lifted, const struct pm_debug *debug,
 /* scopes_fold.c: which loops reports show as one (Marin & Mellor-Crummey 2004, section 2.3.1). */
 void pm_fold_loops(struct pm_structure *structure);
 
+/* scopes_vector.c: after folding, which loops are vector bodies and which their remainders, where
+   the compiler does not say. */
+void pm_mark_vector_loops(struct pm_structure *structure);
+
 #endif
