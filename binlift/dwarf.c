@@ -121,7 +121,8 @@ static void put_routines(const struct pm_lifted *lifted, struct pm_debug *debug,
             structure->routines[routine].address != facts->routines[k].address)
             continue;
         struct pm_callee found = pm_debug_describe(debug, facts->routines[k].entry);
-        debug->declarations[routine] = (struct pm_declaration){found.file, found.line};
+        debug->declarations[routine] =
+            (struct pm_declaration){found.file, found.line, found.plain_name};
     }
 }
 

@@ -18,8 +18,9 @@ struct pm_inline {   /* one DW_TAG_inlined_subroutine: a callee at one call site
     uint32_t call_file, call_line; /* index in files, PM_NONE; 0 unknown */
 };
 
-struct pm_declaration { /* of a routine; file PM_NONE: not known */
+struct pm_declaration { /* of a routine; file PM_NONE, name NULL: not known */
     uint32_t file, line;
+    const char *name; /* as in the source; in the debug file */
 };
 
 struct pm_debug {

@@ -115,11 +115,23 @@ static uint32_t entry_block(const struct pm_structure *structure,
     return PM_NONE;
 }
 
+/* gfortran's names of what is in no module: `step_` is step, `MAIN__` the main program. */
+static void name_as_in_fortran(struct pm_routine *routine, const char *name) {
+    size_t length = name ? strlen(name) : 0;
+    bool is_step = length && strncmp(routine->display_name, name, length) == 0 &&
+                   strcmp(routine->display_name + length, "_") == 0;
+    if (!is_step && (!length || strcmp(routine->display_name, "MAIN__") != 0))
+        return;
+    free(routine->display_name);
+    routine->display_name = pm_strdup(name);
+}
+
 static void add_routine(struct builder *builder, uint32_t r, uint32_t parent,
                         const uint32_t *loop_inline) {
     struct pm_structure *structure = builder->lifted->structure;
     struct pm_routine *routine = &structure->routines[r];
     const struct pm_loops *loops = builder->lifted->loops;
+    name_as_in_fortran(routine, builder->debug->declarations[r].name);
     struct pm_scope scope = {
         .kind = PM_SCOPE_ROUTINE,
         .parent = parent,

@@ -3,10 +3,10 @@
    A loop starts at the lowest line of its header's and latches' instructions in the code that the
    loop is written in (the routine, or the inlined callee, in its file), and ends at the highest
    such line of all its instructions; an instruction of code that is inlined there counts with the
-   line of the call.  Where header and latches have no such line, the loop starts at the lowest of
-   its other instructions; where these have none either, at the first line of any file; where there
-   is no line at all in it, it takes the range of what it stands in.  So a loop has no line only if
-   nothing around it has one. */
+   line of the call.  Where header and latches have no such line, and where there is no one header
+   because the loop is irreducible, it starts at the lowest of all its instructions; where these
+   have none either, at the first line of any file; where there is no line at all in it, it takes
+   the range of what it stands in.  So a loop has no line only if nothing around it has one. */
 #include "binlift/scopes.h"
 
 #include <stdlib.h>
@@ -54,6 +54,17 @@ static uint32_t line_in_scope(const struct lines *lines, uint32_t scope, uint32_
     return debug->inlines[place].call_line;
 }
 
+/* Compilers give the line of a routine's own name to what prepares its loops (bounds of arrays): no
+   loop starts there, unless all of the routine is on one line. */
+static bool is_before_loops(const struct lines *lines, uint32_t scope, uint32_t line) {
+    const struct pm_scope *s = &lines->lifted->structure->scopes[scope];
+    if (s->kind != PM_SCOPE_LOOP)
+        return false;
+    if (lines->scope_inline[scope] != PM_NONE)
+        return line <= callee_of(lines, scope)->line;
+    return line <= lines->debug->declarations[s->routine].line;
+}
+
 /* Calls ADD for the lines of BLOCK as seen in SCOPE. */
 static void each_own_line(struct lines *lines, uint32_t scope, uint32_t block,
                           void (*add)(struct lines *, uint32_t scope, uint32_t line)) {
@@ -62,12 +73,15 @@ static void each_own_line(struct lines *lines, uint32_t scope, uint32_t block,
         return;
     for (uint32_t i = code->first_insn; i < code->first_insn + code->n_insns; i++) {
         uint32_t line = line_in_scope(lines, scope, i);
-        if (line)
+        if (line && !is_before_loops(lines, scope, line))
             add(lines, scope, line);
     }
 }
 
+/* An irreducible region has no header that stays the same: all of its lines count. */
 static void add_first(struct lines *lines, uint32_t scope, uint32_t line) {
+    if (lines->lifted->structure->scopes[scope].flags & PM_SCOPE_IRREDUCIBLE)
+        return;
     uint32_t *first = &lines->lifted->structure->scopes[scope].line_first;
     if (*first == 0 || line < *first)
         *first = line;

@@ -187,3 +187,61 @@ pmodel loops --format json plain5 | jq -r '.scopes[] | select(.kind == "loop") |
     >loops.before
 check "loops' keys survive lines put in above their routines" cmp loops.before loops.after
 check "no two scopes have one key" test -z "$(keys plain5 | cut -d' ' -f1 | uniq -d)"
+
+# A nest, a loop with goto in it and Duff's device, whatever the optimisation.
+cat >levels.c <<'CC'
+int v[1000];
+volatile int sink;
+__attribute__((noinline)) void duff(char *to, const char *from, int count) {
+    int n = (count + 7) / 8;
+    switch (count % 8) {
+    case 0:
+        do {
+            *to++ = *from++;
+        case 7: *to++ = *from++;
+        case 6: *to++ = *from++;
+        case 5: *to++ = *from++;
+        } while (--n > 0);
+    }
+}
+__attribute__((noinline)) int two_entries(int n) {
+    int i = 0, s = 0;
+    if (n & 1)
+        goto middle;
+top:
+    sink = i;
+    s += v[i & 511];
+middle:
+    sink = s;
+    i++;
+    if (i < n)
+        goto top;
+    return s;
+}
+__attribute__((noinline)) void nest(int n, double a[n][n], double b[n][n]) {
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < n; j++)
+            for (int k = 0; k < n; k++)
+                a[i][j] += b[i][k] * b[k][j];
+}
+int main(int n, char **x) {
+    static double a[10][10], b[10][10];
+    char t[64];
+    duff(t, x[0], n);
+    nest(10, a, b);
+    return two_entries(n);
+}
+CC
+for o in -O1 -O2 -O3 -Os '-O2 -funroll-loops' '-O3 -march=x86-64-v3' '-O3 -march=x86-64-v4'; do
+    # shellcheck disable=SC2086
+    gcc -g $o -o levels levels.c
+    pmodel loops --format json levels >levels.json
+    jq -r '.scopes[] | select(.kind == "loop") | .key' levels.json | sort -u >levels.after
+    [ -e levels.before ] || cp levels.after levels.before
+    check "keys of loops are those of -O1 with $o" cmp levels.before levels.after
+    check "irreducible regions say where they are entered with $o" jq -e \
+        '[.scopes[] | select(.irreducible) | {name, n: (.entries | length)}] |
+            map(select(.name == "duff" and .n >= 3 or .name == "two_entries" and .n == 2)) |
+            length == 2' levels.json
+done
+check "there are five loops to compare" test "$(wc -l <levels.before)" -eq 5
