@@ -103,7 +103,8 @@ static void fuzz_rewrite(const uint8_t *data, size_t size) {
     pm_lifted_free(lifted);
 }
 
-/* Debug information alone: every unit of a file, of what it is split into and shares with others. */
+/* Debug information alone: every unit of a file, of what it is split into and shares with others.
+ */
 static void fuzz_units(struct pm_debug_file *file, const char *path) {
     struct pm_debug *debug = pm_alloc(1, sizeof *debug);
     debug->dwarf = pm_dwarf_open(file, path);
