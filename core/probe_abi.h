@@ -63,6 +63,8 @@ enum pm_probe_reference_kind {
     PM_PROBE_GATHER_K = 4, /* gather or scatter, AVX-512: payload {u64 mask, 0}, then 64 bytes of
                               index vector: element i at address + index[i]·scale, i set in mask */
     PM_PROBE_GATHER_V = 5, /* gather, AVX2: payload 32 bytes of mask, then 32 of index vector */
+    PM_PROBE_PACKED_K = 6, /* compressing store, expanding load: payload {u64 mask, 0}: as many
+                              elements from the address on as bits are set */
 };
 
 struct pm_probe_reference {

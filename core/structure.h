@@ -188,7 +188,7 @@ struct pm_group {   /* references of one loop with the same strides and the same
 
 /* ---- generic operations --------------------------------------------------------------------- */
 
-enum { PM_OP_N_DEFS = 2, PM_OP_N_USES = 5 };
+enum { PM_OP_N_DEFS = 3, PM_OP_N_USES = 5, PM_OP_MOST_BITS = 0x7fff };
 #define PM_REGISTER_NONE 0xff
 
 /* One generic operation; a native instruction becomes one to four, in order.  Registers are numbers
@@ -196,12 +196,13 @@ enum { PM_OP_N_DEFS = 2, PM_OP_N_USES = 5 };
    temporaries that link the operations of one instruction.  A vector register stands for all its
    widths. */
 struct pm_op {
-    uint8_t op_class;      /* enum pm_op_class */
-    uint8_t element_bytes; /* 0 unknown or not applicable */
-    uint16_t width_bits;   /* of the data: 64 for a scalar double, 256 for four */
+    uint8_t op_class;               /* enum pm_op_class */
+    uint8_t element_bytes;          /* 0 unknown or not applicable */
+    uint16_t width_bits : 15;       /* of the data: 64 for a scalar double, 256 for four; at most
+                                       PM_OP_MOST_BITS */
+    uint16_t instruction_start : 1; /* 1 on the first operation of each instruction */
     uint8_t defs[PM_OP_N_DEFS];
     uint8_t uses[PM_OP_N_USES]; /* for a store the data register is uses[0] */
-    uint8_t instruction_start;  /* 1 on the first operation of each instruction */
     uint32_t reference;         /* memory operations: index of the reference; PM_NONE */
 };
 

@@ -261,10 +261,12 @@ static void code_group(struct codec *codec, struct pm_group *group) {
 static void code_op(struct codec *codec, struct pm_op *op) {
     U8(op->op_class);
     U8(op->element_bytes);
-    U16(op->width_bits);
+    uint16_t width_and_start = (uint16_t)(op->width_bits << 1 | op->instruction_start);
+    U16(width_and_start);
+    op->width_bits = width_and_start >> 1;
+    op->instruction_start = width_and_start & 1;
     code_raw(codec, op->defs, sizeof op->defs);
     code_raw(codec, op->uses, sizeof op->uses);
-    U8(op->instruction_start);
     INDEX(op->reference);
 }
 

@@ -120,6 +120,12 @@ static void decode_payload(struct pm_thread *thread, const struct pm_memory_reco
     case PM_PROBE_MASK_K:
         decode_masked(thread, record, reference, first_elements(words[0], elements));
         return;
+    case PM_PROBE_PACKED_K:
+        mask = first_elements(words[0], elements);
+        if (mask)
+            add_access(thread, record, reference, record->address,
+                       (uint32_t)__builtin_popcountll(mask) * reference->size_bytes);
+        return;
     case PM_PROBE_MASK_V:
         mask = sign_bits(bytes, elements, reference->size_bytes);
         decode_masked(thread, record, reference, mask);

@@ -120,9 +120,10 @@ static bool mask_selects_elements(const struct pm_x86 *x86, const ZydisDecodedOp
         return false;
     if (memory->element_count == 1)
         return is_scalar_form(name);
+    /* The bits are those of what is written, or of what is stored or compared: the first vector. */
     for (unsigned i = 0; i < x86->insn.operand_count; i++)
-        if (is_vector(&x86->operands[i]) && x86->operands[i].element_count == memory->element_count)
-            return true;
+        if (is_vector(&x86->operands[i]))
+            return x86->operands[i].element_count == memory->element_count;
     return false;
 }
 
@@ -159,7 +160,12 @@ static unsigned vector_mask_element_bits(ZydisMnemonic mnemonic) {
 }
 
 /* Compressing stores and expanding loads touch as many elements as the mask has bits, packed from
-   the address on; taken as masked ones they are put at their bits' places in the same vector. */
+   the address on. */
+static bool is_packed(const struct pm_x86 *x86) {
+    return x86->insn.meta.category == ZYDIS_CATEGORY_COMPRESS ||
+           x86->insn.meta.category == ZYDIS_CATEGORY_EXPAND;
+}
+
 static void describe_mask(const struct pm_x86 *x86, const ZydisDecodedOperand *operand,
                           struct pm_memory_operand *memory) {
     const ZydisDecodedOperand *mask = find_vector_mask(x86);
@@ -169,7 +175,7 @@ static void describe_mask(const struct pm_x86 *x86, const ZydisDecodedOperand *o
         memory->mask = pm_x86_register(mask->reg.value).number;
         element_bits = vector_mask_element_bits(x86->insn.mnemonic);
     } else if (has_mask_register(x86) && mask_selects_elements(x86, operand)) {
-        memory->kind = PM_PROBE_MASK_K;
+        memory->kind = is_packed(x86) ? PM_PROBE_PACKED_K : PM_PROBE_MASK_K;
         memory->mask = pm_x86_register(x86->insn.avx.mask.reg).number;
     } else {
         return;

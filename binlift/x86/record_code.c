@@ -124,6 +124,7 @@ static void put_payload(struct pm_rewrite *rewrite, uint32_t k,
         put_string_payload(rewrite, pointer, reg, at);
         break;
     case PM_PROBE_MASK_K:
+    case PM_PROBE_PACKED_K:
         put_mask_register(rewrite, memory, pointer, reg, at);
         break;
     case PM_PROBE_MASK_V:

@@ -17,6 +17,7 @@ uint8_t pm_x86_payload_slots(uint8_t kind) {
     switch (kind) {
     case PM_PROBE_STRING:
     case PM_PROBE_MASK_K:
+    case PM_PROBE_PACKED_K:
         return 1;
     case PM_PROBE_MASK_V:
         return 2;

@@ -111,7 +111,7 @@ static void set_shape(const struct translation *t, struct pm_op *op) {
         element = 8u * t->rule->element_bytes;
     if (t->rule->scalar && element)
         width = element;
-    op->width_bits = (uint16_t)width;
+    op->width_bits = width < PM_OP_MOST_BITS ? width : PM_OP_MOST_BITS;
     op->element_bytes = (uint8_t)(element <= 128 ? element / 8 : 0);
 }
 
@@ -152,7 +152,8 @@ static void add_address_uses(struct translation *t, struct pm_op *op, unsigned n
         add_use(op, is_gather ? REGISTER_VECTOR + memory->index : memory->index);
     if (memory->mask == PM_REGISTER_NONE)
         return;
-    bool by_k = memory->kind == PM_PROBE_MASK_K || memory->kind == PM_PROBE_GATHER_K;
+    bool by_k = memory->kind == PM_PROBE_MASK_K || memory->kind == PM_PROBE_PACKED_K ||
+                memory->kind == PM_PROBE_GATHER_K;
     add_use(op, (by_k ? REGISTER_MASK : REGISTER_VECTOR) + memory->mask);
 }
 
@@ -164,7 +165,7 @@ static struct pm_op *add_memory_op(struct translation *t, enum pm_op_class op_cl
     unsigned bytes = memory->size_bytes;
     if (memory->kind != PM_PROBE_PLAIN && memory->kind != PM_PROBE_STRING)
         bytes *= memory->elements;
-    op->width_bits = (uint16_t)(bytes * 8);
+    op->width_bits = bytes * 8 < PM_OP_MOST_BITS ? bytes * 8 : PM_OP_MOST_BITS;
     op->element_bytes =
         (uint8_t)(memory->kind != PM_PROBE_PLAIN            ? memory->size_bytes
                   : operand && operand->element_size <= 128 ? operand->element_size / 8
@@ -455,12 +456,8 @@ static void add_general(struct translation *t) {
     for (unsigned i = 0; i < t->insn->n_memory; i++)
         if (t->insn->memory[i].access & PM_ACCESS_STORE) {
             uint8_t result = t->next_temporary++;
-            if (op->defs[0] == REGISTER_FLAGS || op->defs[1] == PM_REGISTER_NONE) {
-                op->defs[1] = op->defs[0];
-                op->defs[0] = result;
-            } else {
-                op->defs[1] = result;
-            }
+            memmove(op->defs + 1, op->defs, sizeof op->defs - 1);
+            op->defs[0] = result;
             add_store(t, i, result);
         }
 }

@@ -70,6 +70,14 @@ access_mask_bytes(void *p, __mmask64 mask, __m512i value) {
     _mm512_mask_storeu_epi8(p, mask, value);
 }
 __attribute__((target("avx512f"), noinline, noipa)) static void
+access_compress(double *p, __mmask8 mask, __m512d value) {
+    _mm512_mask_compressstoreu_pd(p, mask, value);
+}
+__attribute__((target("avx512f"), noinline, noipa)) static __m512 access_expand(const float *p,
+                                                                                __mmask16 mask) {
+    return _mm512_maskz_expandloadu_ps(mask, p);
+}
+__attribute__((target("avx512f"), noinline, noipa)) static void
 access_scatter(double *base, __m256i index, __mmask8 mask, __m512d value) {
     _mm512_mask_i32scatter_pd(base, mask, index, value, 8);
 }
@@ -107,6 +115,13 @@ __attribute__((target("avx512bw"))) static long with_avx512(void) {
     double *doubles = (void *)(arena + 28672);
     static const int places[8] = {40, 1, 90, 7, 8, 300, 2, 77};
     static const long long wide[8] = {4, 100, 9, 70, 80, 3, 20, 7};
+    for (int i = 0; i < 4; i++) /* 0xc9 has four bits, 0x8421 too: packed from the address on */
+        announce('S', doubles + 500 + i, 8);
+    access_compress(doubles + 500, 0xc9, _mm512_set1_pd(3.5));
+    for (int i = 0; i < 4; i++)
+        announce('L', floats + 40 + i, 4);
+    loaded = _mm512_add_ps(loaded, access_expand(floats + 40, 0x8421));
+    access_compress(doubles + 500, 0, _mm512_set1_pd(3.5));
     for (int i = 0; i < 8; i++)
         if (0x5b >> i & 1)
             announce('S', doubles + places[i], 8);

@@ -193,6 +193,11 @@ static void masked_accesses(void **state) {
     expect_lanes(DECODE("\x62\xf2\x7e\x4b\x31\x08").memory[0], PM_PROBE_MASK_K, 3, 16, 1);
     /* vcvtps2pd (%rdi),%zmm1{%k1} */
     expect_lanes(DECODE("\x62\xf1\x7c\x49\x5a\x0f").memory[0], PM_PROBE_MASK_K, 1, 8, 4);
+    /* vcompresspd %zmm1,(%rdi){%k2}, vexpandps (%rdi),%zmm1{%k1} */
+    expect_lanes(DECODE("\x62\xf2\xfd\x4a\x8a\x0f").memory[0], PM_PROBE_PACKED_K, 2, 8, 8);
+    expect_lanes(DECODE("\x62\xf2\x7d\x49\x88\x0f").memory[0], PM_PROBE_PACKED_K, 1, 16, 4);
+    /* vpmaddwd (%rdi),%zmm2,%zmm1{%k1}: a bit stands for two elements of memory */
+    assert_int_equal(DECODE("\x62\xf1\x6d\x49\xf5\x0f").memory[0].kind, PM_PROBE_PLAIN);
     /* vmaskmovpd (%rdi),%ymm1,%ymm2 */
     expect_lanes(DECODE("\xc4\xe2\x75\x2d\x17").memory[0], PM_PROBE_MASK_V, 1, 4, 8);
     /* vpmaskmovd %xmm2,%xmm1,(%rdi) */

@@ -56,6 +56,13 @@ static void expect(unsigned i, enum pm_op_class op_class, unsigned element, unsi
     assert_int_equal(ops[i].uses[1], use1);
 }
 
+static bool defines(unsigned i, uint8_t which) {
+    for (unsigned k = 0; k < PM_OP_N_DEFS; k++)
+        if (ops[i].defs[k] == which)
+            return true;
+    return false;
+}
+
 static void moves_are_loads_and_stores(void **state) {
     (void)state;
     assert_int_equal(TRANSLATE("\x48\x8b\x44\x8f\x08"), 1); /* mov 8(%rdi,%rcx,4),%rax */
@@ -94,6 +101,14 @@ static void arithmetic_splits(void **state) {
     expect(1, PM_OP_FP_ADD, 8, 512, XMM + 3, T0, XMM + 2);
     assert_int_equal(TRANSLATE("\x48\xf7\xf1"), 1); /* div %rcx */
     assert_int_equal(ops[0].op_class, PM_OP_INT_DIV);
+    assert_true(defines(0, 0) && defines(0, 2) && defines(0, FLAGS));
+    assert_int_equal(TRANSLATE("\x48\xf7\xe1"), 1); /* mul %rcx: both halves and flags */
+    assert_int_equal(ops[0].op_class, PM_OP_INT_MULT);
+    assert_true(defines(0, 0) && defines(0, 2) && defines(0, FLAGS));
+    assert_int_equal(TRANSLATE("\xf2\x0f\x7c\xc1"), 3); /* haddps %xmm1,%xmm0 */
+    expect(0, PM_OP_SHUFFLE, 4, 128, T0, 0 + XMM, XMM + 1);
+    expect(1, PM_OP_SHUFFLE, 4, 128, T1, T0, XMM);
+    expect(2, PM_OP_FP_ADD, 4, 128, XMM, T1, NONE);
     assert_int_equal(TRANSLATE("\x31\xc0"), 1); /* xor %eax,%eax waits for nothing */
     expect(0, PM_OP_LOGICAL, 4, 32, 0, NONE, NONE);
     assert_int_equal(TRANSLATE("\xf2\x0f\x2a\xc8"), 1); /* cvtsi2sd keeps the upper half */
