@@ -18,11 +18,12 @@ show() {
 # truth_tool NAME [FILE...]: builds NAME.c of this folder, with other files of it, into $TMP. The C library stands before the runtime,
 # so that the runtime's wrappers of pthread_create and the like are not taken for the originals.
 truth_tool() {
-    local name=$1
+    local name=$1 libraries
     shift
+    read -ra libraries <"$BUILD/ldlibs"
     gcc -std=gnu11 -O2 -g -Wall -Wextra -Werror -I"$TOP" -fopenmp -o "$TMP/$name" \
         "$TOP/tests/truth/$name.c" "${@/#/$TOP/tests/truth/}" -Wl,--start-group "$BUILD"/libpm_core.a "$BUILD"/libpm_binlift.a \
-        -Wl,--end-group -lelf -ldw -lZydis -lsqlite3 -lxxhash -lzstd -lm -lpthread -ldl -lc \
+        -Wl,--end-group "${libraries[@]}" -lpthread -ldl -lc \
         "$BUILD"/libpm_runtime.a
 }
 
