@@ -160,9 +160,20 @@ static uint64_t values_of_field(uint32_t word) {
     return 0;
 }
 
-static bool ends_flow(const struct pm_insn *insn) {
-    return insn->control != PM_CONTROL_NONE && insn->control != PM_CONTROL_BRANCH &&
-           insn->control != PM_CONTROL_CALL && insn->control != PM_CONTROL_CALL_INDIRECT;
+/* Does the value of register NUMBER not come down through INSN?  A call that a register of the
+   caller's would be lost in does not come back, if that register is used behind it. */
+static bool ends_flow(const struct pm_insn *insn, unsigned number) {
+    enum { FIRST_SAVED = 19 };
+    switch (insn->control) {
+    case PM_CONTROL_NONE:
+    case PM_CONTROL_BRANCH:
+        return false;
+    case PM_CONTROL_CALL:
+    case PM_CONTROL_CALL_INDIRECT:
+        return number < FIRST_SAVED;
+    default:
+        return true;
+    }
 }
 
 /* The nearest branch before the jump that goes to instruction TO. */
@@ -186,11 +197,9 @@ static uint64_t find_bound(struct slice *slice, uint32_t load, unsigned index) {
         struct pm_definition definition;
         uint64_t limit;
         uint32_t word;
-        if (ends_flow(insn) && !find_way(slice, k + 1, &k))
+        if (ends_flow(insn, index) && !find_way(slice, k + 1, &k))
             return 0;
         insn = &slice->insns[k];
-        if (insn->control != PM_CONTROL_NONE && insn->control != PM_CONTROL_BRANCH)
-            return 0;
         if (compares(slice, k, index, &limit))
             return entries_of_branch(slice, k, limit);
         if (!defines(insn, index) || !word_at(slice, k, &word))
