@@ -22,7 +22,7 @@ mkdir -p "$folder"
 # ---- what is asked for ----------------------------------------------------------------------------
 
 program_figures="edges_geomean edges_worst reuse_exact_1 reuse_exact_1_worst reuse_exact_1_vs_cachegrind"
-all_figures="$program_figures lift_vs_objdump fit_groups_per_second"
+all_figures="$program_figures lift_vs_objdump lift_instructions_per_second fit_groups_per_second"
 asked_for=${ONLY-}
 figures='' programs=''
 for name in ${asked_for//,/ }; do
@@ -138,12 +138,14 @@ fi
 
 # Lifting a large program (20 MB of text), as a user does it for one routine, beside a disassembler.
 : >lift.jsonl
-if wanted lift_vs_objdump; then
+if wanted lift_; then
     say "lifting and disassembling cc1"
     large=$(gcc -print-prog-name=cc1)
+    instructions=$(pmodel loops --format json --routine main "$large" | jq .statistics.instructions)
     for ((round = 1; round <= 3; round++)); do
-        printf '{"lift": %s, "objdump": %s}\n' "$(elapsed_seconds pmodel loops --routine main "$large")" \
-            "$(elapsed_seconds objdump -d "$large")" >>lift.jsonl
+        printf '{"lift": %s, "objdump": %s, "instructions": %s}\n' \
+            "$(elapsed_seconds pmodel loops --routine main "$large")" \
+            "$(elapsed_seconds objdump -d "$large")" "$instructions" >>lift.jsonl
     done
 fi
 

@@ -43,6 +43,8 @@ def figures(programs; lift; fit; wanted): [
         | at_most("reuse_exact_1_vs_cachegrind"; "ratio"; 0.333; geometric_mean)),
     (lift | map(if .lift == null or .objdump == null then null else .lift / .objdump end)
         | at_most("lift_vs_objdump"; "ratio"; 1; median)),
+    (lift | map(if .lift == null then null else .instructions / .lift end)
+        | at_least("lift_instructions_per_second"; "1/s"; 2000000; median)),
     (fit | map(.histograms / .seconds)
         | at_least("fit_groups_per_second"; "1/s"; 20000; median))]
     | map(select(.name as $name | wanted | index($name)));

@@ -3,6 +3,8 @@
 # small sizes, and what the models of these predict for twice and four times the largest is compared
 # with a measured run.  Cachegrind, which is not ours, counts the misses of one size as well.
 #
+# bench/lifting.sh, a part of it, compares what is lifted with what the compiler said.
+#
 # Writes $BUILD/validation.json (figures and whether they hold) and docs/validation.md (tables); with
 # ONLY=name,… the page is $BUILD/validation.md, because it is a part.  REUSE=1 takes the measurements
 # of the last time, where the program is the same: for work on the models alone.  JOBS: programs at
@@ -102,10 +104,16 @@ for name in $names; do
     [ -s "$folder/$name.json" ] || die "$name could not be validated (the messages above say why)"
     results+=("$folder/$name.json")
 done
-jq -s -L "$here" 'include "validation"; figures' "${results[@]}" >"$BUILD/validation.json"
+jq -s -L "$here" 'include "validation"; figures' "${results[@]}" >"$folder/figures.json"
+# The lift beside the compiler's facts; ONLY names programs, and this is about options.
+echo '[]' >"$folder/lifting_figures.json"
+if [ -z "${ONLY-}" ]; then
+    bash "$here/lifting.sh"
+fi
+jq -s add "$folder/figures.json" "$folder/lifting_figures.json" >"$BUILD/validation.json"
 page=$(dirname "$here")/docs/validation.md
 [ -z "${ONLY-}" ] || page=$BUILD/validation.md
-jq -s -r -L "$here" --arg cpu "$(cpu_name)" --slurpfile figures "$BUILD/validation.json" \
+jq -s -r -L "$here" --arg cpu "$(cpu_name)" --slurpfile figures "$folder/figures.json" \
     'include "validation"; page($cpu; $figures[0])' "${results[@]}" >"$page"
 say "$((SECONDS - started)) s; figures in $BUILD/validation.json, tables in $page"
 jq -r '.[] | [.name, (.value * 1e5 | round / 1e5), .target, if .holds then "holds" else "does not hold" end] | @tsv' \

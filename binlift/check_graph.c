@@ -15,6 +15,8 @@
    - The lifter's edges to EXIT for calls that may not return stand beside the ordinary edge of
      the call; the compiler has none, because the call itself does not jump.  They are left out; a
      call that never returns has no other edge, on both sides.
+   - The mark of a landing (endbr64), which the compiler puts between a basic block's label and
+   where it says that the basic block starts, is a part of it.
    - Straight lines are joined: two basic blocks are one if the first goes nowhere else, the second
      lies next to it, and control enters it in no other way.  The compiler leaves such pairs where
      it merged or moved something late, the lifter where a call may not return.  Entering behind a
@@ -165,13 +167,17 @@ static const struct place *find_place(const struct place *places, uint32_t n, ui
 /* Of basic blocks at one address the last in the layout has the code. */
 static struct place *find_places(const struct pm_metadata *metadata,
                                  const struct pm_contribution *contribution,
-                                 struct pm_check_graph *graph) {
+                                 const struct pm_lifted *lifted, struct pm_check_graph *graph) {
     uint32_t n = contribution->n_blocks;
     struct place *places = pm_alloc(n, sizeof *places);
     for (uint32_t i = 0; i < n; i++) {
         const struct pm_metadata_block *block = &metadata->blocks[contribution->first_block + i];
-        places[i] = (struct place){block->number, i, PM_NONE, block->address, false};
-        add_node(graph, block->address);
+        /* Of basic blocks at one place the first in the layout has the mark. */
+        uint64_t address = i && block[-1].address == block->address
+                               ? block->address
+                               : pm_metadata_block_start(lifted, block->address);
+        places[i] = (struct place){block->number, i, PM_NONE, address, false};
+        add_node(graph, address);
     }
     sort_nodes(graph);
     if (n)
@@ -213,7 +219,7 @@ void pm_check_compiler_graph(const struct pm_metadata *metadata,
                              const struct pm_contribution *contribution,
                              const struct pm_lifted *lifted, struct pm_check_graph *graph) {
     enum { ENTRY = 0, EXIT = 1 }; /* the compiler's numbers */
-    struct place *places = find_places(metadata, contribution, graph);
+    struct place *places = find_places(metadata, contribution, lifted, graph);
     for (uint32_t n = 0; n < graph->n_nodes; n++)
         graph->nodes[n].last_insn = last_insn_of(lifted, graph, n);
     for (uint32_t i = 0; i < contribution->n_edges; i++) {

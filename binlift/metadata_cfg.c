@@ -4,6 +4,7 @@
 #include "binlift/metadata.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 static int by_address(const void *a, const void *b) {
     const struct pm_metadata_place *x = a, *y = b;
@@ -37,6 +38,19 @@ static size_t place_behind(const struct pm_metadata *m, uint64_t address) {
     return low;
 }
 
+uint64_t pm_metadata_block_start(const struct pm_lifted *lifted, uint64_t address) {
+    uint32_t k = pm_insn_at(lifted, address);
+    char text[16] = "";
+    if (k == PM_NONE || k == 0)
+        return address;
+    const struct pm_insn *before = &lifted->insns[k - 1];
+    if (before->address + before->length != address || before->is_nop || before->n_memory ||
+        before->control != PM_CONTROL_NONE)
+        return address;
+    lifted->isa->print(pm_insn_bytes(lifted, k - 1), before, text, sizeof text);
+    return strncmp(text, "endbr64", 7) == 0 ? before->address : address;
+}
+
 /* The compiler's basic block that the code of instruction K belongs to: of those that start at the
    nearest address before it, the last in the layout (the others emit no code).  NULL: none. */
 static const struct pm_metadata_place *place_of(const struct pm_lifted *lifted, uint32_t k,
@@ -46,7 +60,8 @@ static const struct pm_metadata_place *place_of(const struct pm_lifted *lifted, 
     size_t behind = m ? place_behind(m, address) : 0;
     if (behind == 0)
         return NULL;
-    *end = behind < m->n_places ? m->places[behind].address : UINT64_MAX;
+    *end = behind < m->n_places ? pm_metadata_block_start(lifted, m->places[behind].address)
+                                : UINT64_MAX;
     const struct pm_metadata_place *place = &m->places[behind - 1];
     return pm_routine_at(lifted, place->address) == pm_routine_at(lifted, address) ? place : NULL;
 }
@@ -61,9 +76,11 @@ static bool is_last(const struct pm_lifted *lifted, uint32_t k, uint64_t end) {
 }
 
 /* Edges out of the basic block at PLACE, calls' exceptional ones left out unless OF_JUMP. */
-static uint32_t add_successors(const struct pm_metadata *m, const struct pm_metadata_place *place,
-                               bool of_jump, struct pm_addresses *targets, bool *leaves) {
+static uint32_t add_successors(const struct pm_lifted *lifted,
+                               const struct pm_metadata_place *place, bool of_jump,
+                               struct pm_addresses *targets, bool *leaves) {
     enum { EXIT = 1 };
+    const struct pm_metadata *m = lifted->metadata;
     const struct pm_contribution *c = &m->contributions[place->contribution];
     uint32_t number = m->blocks[place->block].number, n = 0;
     for (uint32_t e = c->first_edge; e < c->first_edge + c->n_edges; e++) {
@@ -75,7 +92,8 @@ static uint32_t add_successors(const struct pm_metadata *m, const struct pm_meta
         *leaves |= edge->to == EXIT;
         for (uint32_t b = c->first_block; targets && b < c->first_block + c->n_blocks; b++)
             if (m->blocks[b].number == edge->to)
-                *PM_PUSH(targets, addresses) = m->blocks[b].address;
+                *PM_PUSH(targets, addresses) =
+                    pm_metadata_block_start(lifted, m->blocks[b].address);
     }
     return n;
 }
@@ -88,7 +106,7 @@ enum pm_metadata_flow pm_metadata_flow(const struct pm_lifted *lifted, uint32_t 
         return PM_FLOW_NOT_KNOWN;
     if (!is_last(lifted, k, end))
         return PM_FLOW_GOES_ON;
-    uint32_t n = add_successors(lifted->metadata, place, false, NULL, &leaves);
+    uint32_t n = add_successors(lifted, place, false, NULL, &leaves);
     return n ? PM_FLOW_GOES_ON : PM_FLOW_STOPS;
 }
 
@@ -100,7 +118,7 @@ bool pm_metadata_jump(const struct pm_lifted *lifted, uint32_t k, struct pm_addr
     if (!place || !is_last(lifted, k, end))
         return false;
     /* No edge at all: a goto to a label of the enclosing function. */
-    if (add_successors(lifted->metadata, place, true, targets, leaves) == 0)
+    if (add_successors(lifted, place, true, targets, leaves) == 0)
         *leaves = true;
     return true;
 }

@@ -30,10 +30,13 @@ static int check_program(const char *path, const char *copy,
                 path);
     bool good = with_metadata && with_metadata->n_routines;
     if (good) {
+        struct pm_strides_check strides = {0};
         struct pm_check *of_plain = pm_check_cfg(lifted, plain);
         struct pm_check_report report = {pm_lifted_structure(lifted), copy == path ? NULL : copy,
-                                         with_metadata, of_plain};
+                                         with_metadata, of_plain, &strides};
+        pm_check_strides(lifted, &strides);
         pm_report_check(stdout, &report, options);
+        pm_strides_check_free(&strides);
         pm_check_free(of_plain);
     }
     pm_check_free(with_metadata);

@@ -1,7 +1,8 @@
 /* `pmodel loops --check`: where the lift parts from the compiler's own facts, with metadata and
    without, as a table for people, JSON or CSV.  {"format": "pmodel-check", "version": 1, program,
    copy, "with_metadata": {routines, agree, jump_tables, jump_tables_equal, causes}, "plain": the
-   same, "strides": {equal, …}, "routines": [all, each with both], "stride_differences": […]}. */
+   same, "strides": {equal, only_compiler, only_code, neither, differences}, "routines": [all, each
+   with both]}.  CSV has the routines. */
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -25,6 +26,14 @@ static const char *cause_of(const struct pm_check_routine *routine) {
     if (cause == PM_CHECK_AGREES && routine->n_tables != routine->n_tables_equal)
         cause = PM_CHECK_TABLE;
     return pm_check_cause_name(cause);
+}
+
+static char *stride_text(const struct pm_stride *stride) {
+    if (stride->kind == PM_STRIDE_IS_CONSTANT)
+        return pm_sprintf("%" PRId64, stride->bytes);
+    if (stride->kind == PM_STRIDE_IS_SYMBOLIC && stride->expression)
+        return pm_strdup(stride->expression);
+    return pm_strdup(pm_stride_kind_word(stride->kind));
 }
 
 /* ---- for people ----------------------------------------------------------------------------- */
@@ -61,6 +70,43 @@ static void add_routine_rows(struct pm_text_table *table, const char *lift,
     }
 }
 
+static void print_strides(FILE *out, const struct pm_strides_check *strides,
+                          const struct pm_report_options *options) {
+    char *text =
+        pm_sprintf("strides: %" PRIu64 " equal, %zu not; %" PRIu64
+                   " only the compiler knows, %" PRIu64 " only the code tells, %" PRIu64 " neither",
+                   strides->n_agree, strides->n_differences, strides->n_binary_unknown,
+                   strides->n_compiler_unknown, strides->n_both_unknown);
+    pm_print_wrapped(out, "  ", "    ", text, options->width);
+    free(text);
+}
+
+static void print_stride_rows(FILE *out, const struct pm_check_report *report,
+                              const struct pm_report_options *options) {
+    struct pm_text_table *table = pm_text_table_new();
+    pm_text_table_column(table, "REFERENCE", PM_COLUMN_NUMBER);
+    pm_text_table_column(table, "LOOP", PM_COLUMN_NAME);
+    pm_text_table_column(table, "SOURCE", PM_COLUMN_NAME);
+    pm_text_table_column(table, "COMPILER", PM_COLUMN_TEXT);
+    pm_text_table_column(table, "CODE", PM_COLUMN_TEXT);
+    for (size_t i = 0; i < report->strides->n_differences; i++) {
+        const struct pm_stride_difference *d = &report->strides->differences[i];
+        char *cells[] = {
+            pm_sprintf("0x%" PRIx64, report->structure->references[d->reference].address),
+            pm_scope_label(report->structure, d->loop), pm_scope_source(report->structure, d->loop),
+            stride_text(&d->compiler), stride_text(&d->binary)};
+        for (size_t c = 0; c < sizeof cells / sizeof cells[0]; c++) {
+            pm_text_table_cell(table, cells[c]);
+            free(cells[c]);
+        }
+    }
+    if (report->strides->n_differences) {
+        fputc('\n', out);
+        pm_text_table_print(out, table, options->width, options->color);
+    }
+    pm_text_table_free(table);
+}
+
 static void write_table(FILE *out, const struct pm_check_report *report,
                         const struct pm_report_options *options) {
     struct pm_text_table *table = pm_text_table_new();
@@ -73,6 +119,7 @@ static void write_table(FILE *out, const struct pm_check_report *report,
     char *plain = report->copy ? pm_sprintf("%s", report->copy) : pm_strdup("without");
     print_summary(out, plain, report->plain, options);
     free(plain);
+    print_strides(out, report->strides, options);
     pm_text_table_column(table, "ROUTINE", PM_COLUMN_NAME);
     pm_text_table_column(table, "LIFTED", PM_COLUMN_TEXT);
     pm_text_table_column(table, "CAUSE", PM_COLUMN_TEXT);
@@ -89,6 +136,7 @@ static void write_table(FILE *out, const struct pm_check_report *report,
         pm_text_table_print(out, table, options->width, options->color);
     }
     pm_text_table_free(table);
+    print_stride_rows(out, report, options);
 }
 
 /* ---- JSON ----------------------------------------------------------------------------------- */
@@ -135,12 +183,39 @@ static json_t *routines_json(const struct pm_check_report *report) {
     return array;
 }
 
+static json_t *strides_json(const struct pm_check_report *report) {
+    const struct pm_strides_check *strides = report->strides;
+    json_t *object = json_object(), *array = json_array();
+    json_object_set_new(object, "equal", pm_json_integer(strides->n_agree));
+    json_object_set_new(object, "only_compiler", pm_json_integer(strides->n_binary_unknown));
+    json_object_set_new(object, "only_code", pm_json_integer(strides->n_compiler_unknown));
+    json_object_set_new(object, "neither", pm_json_integer(strides->n_both_unknown));
+    for (size_t i = 0; i < strides->n_differences; i++) {
+        const struct pm_stride_difference *d = &strides->differences[i];
+        json_t *item = json_object();
+        char *label = pm_scope_label(report->structure, d->loop);
+        char *compiler = stride_text(&d->compiler), *binary = stride_text(&d->binary);
+        json_object_set_new(item, "address",
+                            pm_json_hex(report->structure->references[d->reference].address));
+        json_object_set_new(item, "loop", pm_json_text(label));
+        json_object_set_new(item, "compiler", pm_json_text(compiler));
+        json_object_set_new(item, "code", pm_json_text(binary));
+        json_array_append_new(array, item);
+        free(label);
+        free(compiler);
+        free(binary);
+    }
+    json_object_set_new(object, "differences", array);
+    return object;
+}
+
 static void write_json(FILE *out, const struct pm_check_report *report) {
     json_t *document = pm_json_document("check");
     json_object_set_new(document, "program", pm_json_text(pm_program_name(report->structure)));
     json_object_set_new(document, "copy", pm_json_text(report->copy));
     json_object_set_new(document, "with_metadata", summary_json(report->with_metadata));
     json_object_set_new(document, "plain", summary_json(report->plain));
+    json_object_set_new(document, "strides", strides_json(report));
     json_object_set_new(document, "routines", routines_json(report));
     pm_json_print(out, document);
 }

@@ -45,9 +45,10 @@ struct pm_check_report {
     const struct pm_structure *structure; /* lifted with metadata */
     const char *copy;                     /* the file that `plain` was lifted from; NULL the same */
     const struct pm_check *with_metadata, *plain;
+    const struct pm_strides_check *strides;
 };
 /* `pmodel loops --check`: which routines have the compiler's control flow, and where and why the
-   others part from it. */
+   others part from it; which strides found in the code are not the compiler's. */
 void pm_report_check(FILE *out, const struct pm_check_report *report,
                      const struct pm_report_options *options);
 

@@ -2,6 +2,7 @@
 
      jmp  *table(,idx,8)                                       absolute, not PIC
      mov  table(,idx,8), r;  jmp *r                            the same at -O0
+     shl $3, r;  add $table, r;  mov (r), r;  jmp *r          absolute, 64-bit index at -O0
      lea  table(%rip), b;  movslq (b,idx,4), r;  add b, r;  jmp *r          relative, PIC
      lea  table(%rip), b;  mov (b,idx), %e;  cltq;  lea table(%rip), c;  add c, r;  jmp *r   -O0
 
@@ -260,8 +261,29 @@ static uint64_t find_bound(const struct slice *slice, uint32_t load, uint8_t ind
 /* ---- the forms ------------------------------------------------------------------------------ */
 
 /* `table(,idx,8)`, or `(b,idx,8)` with a constant b, read by instruction K. */
+/* shl $3, r;  add $table, r;  mov (r), …: the index of a 64-bit switch at -O0. */
+static bool added_form(const struct slice *slice, uint32_t k, uint8_t reg,
+                       struct pm_table_form *form) {
+    struct pm_x86 x86;
+    uint32_t add, shift;
+    if (reg == PM_REGISTER_NONE || !find_definition(slice, k, reg, &add) ||
+        !decode_at(slice, add, &x86) || x86.insn.mnemonic != ZYDIS_MNEMONIC_ADD ||
+        x86.operands[1].type != ZYDIS_OPERAND_TYPE_IMMEDIATE)
+        return false;
+    uint64_t table = x86.operands[1].imm.value.u;
+    if (!is_plausible(slice, table, false) || !find_definition(slice, add, reg, &shift) ||
+        !decode_at(slice, shift, &x86) || x86.insn.mnemonic != ZYDIS_MNEMONIC_SHL ||
+        x86.operands[1].type != ZYDIS_OPERAND_TYPE_IMMEDIATE || x86.operands[1].imm.value.u != 3)
+        return false;
+    *form = (struct pm_table_form){
+        .table = table, .entry_bytes = 8, .max_entries = find_bound(slice, shift, reg)};
+    return true;
+}
+
 static bool absolute_form(const struct slice *slice, uint32_t k,
                           const ZydisDecodedOperandMem *memory, struct pm_table_form *form) {
+    if (memory->index == ZYDIS_REGISTER_NONE && memory->disp.value == 0)
+        return added_form(slice, k, address_part(memory->base), form);
     if (memory->index == ZYDIS_REGISTER_NONE || memory->scale != 8)
         return false;
     uint64_t table = (uint64_t)memory->disp.value;

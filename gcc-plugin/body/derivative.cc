@@ -1,8 +1,9 @@
 /* By how many bytes (or units) an SSA expression changes in one iteration of a loop, found by
    walking its definitions.  Needs the loop tree only: no preheaders, no closed SSA form, no scalar
-   evolutions; so it also works after the loop passes.  It sees through joins whose arguments agree
-   and through conversions, where scalar evolutions give up; it assumes, as they do not, that a
-   narrow induction variable does not wrap.
+   evolutions; so it also works after the loop passes.  It sees through joins whose arguments
+   are the same value and through conversions, where scalar evolutions give up; it assumes, as they
+   do not, that a narrow induction variable does not wrap.  Arguments that only change alike are not
+   enough: the next iteration may take another of them.
 
    A value loaded in the loop from an address that stays is taken to stay too, unless the loop
    stores to that very place. */
@@ -12,7 +13,9 @@
    exponential time. */
 enum { MAX_STEPS = 3000, MAX_DEPTH = 80 };
 
-static std::map<std::pair<unsigned, int>, pm_derivative> known; /* by SSA version, loop number */
+/* By SSA version, numbers of the loop and of the loop of the use. */
+static std::map<std::tuple<unsigned, int, int>, pm_derivative> known;
+static class loop *place_of_use; /* the innermost loop around what is asked for */
 static int steps_left;
 static bool met_moving_load;
 
@@ -199,9 +202,45 @@ static tree change_of_load(tree reference, class loop *loop, int depth) {
     return NULL_TREE;
 }
 
+/* Do A and B always have the same value where both are known?  Looks at their definitions. */
+static bool same_value(tree a, tree b, int depth) {
+    enum { MAX_DEFINITIONS = 6 };
+    if (a == b || operand_equal_p(a, b, 0))
+        return true;
+    if (depth > MAX_DEFINITIONS || TREE_CODE(a) != SSA_NAME || TREE_CODE(b) != SSA_NAME ||
+        !is_gimple_assign(SSA_NAME_DEF_STMT(a)) || !is_gimple_assign(SSA_NAME_DEF_STMT(b)))
+        return false;
+    gimple *left = SSA_NAME_DEF_STMT(a), *right = SSA_NAME_DEF_STMT(b);
+    if (gimple_assign_rhs_code(left) != gimple_assign_rhs_code(right) ||
+        gimple_num_ops(left) != gimple_num_ops(right) || gimple_vuse(left) != gimple_vuse(right))
+        return false;
+    for (unsigned i = 1; i < gimple_num_ops(left); i++)
+        if (!gimple_op(left, i) || !gimple_op(right, i) ||
+            !same_value(gimple_op(left, i), gimple_op(right, i), depth + 1))
+            return false;
+    return true;
+}
+
+/* A header's PHI stands for its first value only to what is in that loop; behind it, it has its
+   last one, which must be the first. */
+static bool is_first_value(gphi *phi, class loop *owner, int depth) {
+    if (owner == place_of_use || flow_loop_nested_p(owner, place_of_use))
+        return true;
+    for (unsigned i = 0; i < gimple_phi_num_args(phi); i++)
+        if (comes_from_inside(owner, phi, i) &&
+            !is_zero(step_of(gimple_phi_arg_def(phi, i), gimple_phi_result(phi), owner, depth)))
+            return false;
+    return true;
+}
+
 static tree change_of_phi(gphi *phi, class loop *loop, int depth) {
     class loop *owner = gimple_bb(phi)->loop_father;
     bool is_header = owner->header == gimple_bb(phi);
+    if (is_header && owner != loop && !is_first_value(phi, owner, depth))
+        return NULL_TREE;
+    for (unsigned i = 1; !is_header && i < gimple_phi_num_args(phi); i++)
+        if (!same_value(gimple_phi_arg_def(phi, 0), gimple_phi_arg_def(phi, i), 0))
+            return NULL_TREE;
     tree all = NULL_TREE;
     bool first = true;
     for (unsigned i = 0; i < gimple_phi_num_args(phi); i++) {
@@ -235,9 +274,10 @@ static tree change_of_definition(gimple *definition, class loop *loop, int depth
         return NULL_TREE;
     enum tree_code code = gimple_assign_rhs_code(definition);
     tree first = gimple_assign_rhs1(definition);
-    if (code == COND_EXPR)
-        return merged(change_of(gimple_assign_rhs2(definition), loop, depth),
-                      change_of(gimple_assign_rhs3(definition), loop, depth), false);
+    if (code == COND_EXPR) /* the choice may fall otherwise in the next iteration */
+        return same_value(gimple_assign_rhs2(definition), gimple_assign_rhs3(definition), 0)
+                   ? change_of(gimple_assign_rhs2(definition), loop, depth)
+                   : NULL_TREE;
     if (gimple_num_ops(definition) >
         3) { /* a permutation, say: of what does not move, or unknown */
         bool stays = true;
@@ -271,7 +311,8 @@ static tree change_of(tree expression, class loop *loop, int depth) {
     if (SSA_NAME_IS_DEFAULT_DEF(expression) || !is_inside(loop, SSA_NAME_DEF_STMT(expression)))
         return zero();
 
-    auto key = std::make_pair((unsigned)SSA_NAME_VERSION(expression), loop->num);
+    auto key =
+        std::make_tuple((unsigned)SSA_NAME_VERSION(expression), loop->num, place_of_use->num);
     auto found = known.find(key);
     if (found != known.end()) {
         met_moving_load |= found->second.indirect;
@@ -286,7 +327,8 @@ static tree change_of(tree expression, class loop *loop, int depth) {
     return value;
 }
 
-struct pm_derivative pm_derivative_of(tree expression, class loop *loop) {
+struct pm_derivative pm_derivative_of(tree expression, class loop *loop, class loop *innermost) {
+    place_of_use = innermost;
     steps_left = MAX_STEPS;
     met_moving_load = false;
     tree value = change_of(expression, loop, 0);

@@ -162,7 +162,8 @@ struct pm_derivative {
     bool indirect; /* unknown because it depends on a load that moves */
 };
 void pm_derivative_forget(); /* before and after each pass */
-struct pm_derivative pm_derivative_of(tree expression, class loop *loop);
+/* In LOOP, for a use in INNERMOST, a loop in it or itself. */
+struct pm_derivative pm_derivative_of(tree expression, class loop *loop, class loop *innermost);
 tree pm_as_ssizetype(tree expression);
 
 /* ---- strides.cc ---- */

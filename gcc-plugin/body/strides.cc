@@ -87,10 +87,10 @@ static tree stride_by_evolution(const std::vector<pm_address_part> &parts,
 }
 
 static struct pm_derivative stride_by_walk(const std::vector<pm_address_part> &parts,
-                                           class loop *loop) {
+                                           class loop *loop, class loop *innermost) {
     struct pm_derivative total = {ssize_int(0), false};
     for (const pm_address_part &part : parts) {
-        struct pm_derivative change = pm_derivative_of(part.value, loop);
+        struct pm_derivative change = pm_derivative_of(part.value, loop, innermost);
         total.indirect |= change.indirect;
         if (!total.value || !change.value) {
             total.value = NULL_TREE;
@@ -109,7 +109,7 @@ static struct pm_stride stride_at(const std::vector<pm_address_part> &parts,
     struct pm_stride stride;
     struct pm_derivative found = {stride_by_evolution(parts, nest, level), false};
     if (!found.value)
-        found = stride_by_walk(parts, nest[level]);
+        found = stride_by_walk(parts, nest[level], nest[0]);
     if (!found.value) {
         stride.kind = found.indirect ? PM_STRIDE_INDIRECT : PM_STRIDE_UNKNOWN;
     } else if (tree_fits_shwi_p(found.value)) {

@@ -45,5 +45,7 @@ corpus_compare() {
                    inner: map(select(.inner > 0).name),
                    differ: map(select(.cause != null) | {name, cause, at})};
             {name: $name, options: $options, with_metadata: of(.with_metadata), plain: of(.plain),
-             stripped: $stripped[0] | of(.plain)}' "$program.json"
+             stripped: ($stripped[0] | of(.plain)),
+             strides: (.strides | {equal, different: (.differences | length), only_compiler, only_code, neither})}' \
+            "$program.json"
 }

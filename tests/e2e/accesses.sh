@@ -14,16 +14,11 @@ compare() {
         "$(nm "$1" | awk '$3 == "_end" { print $1 }')"
 }
 
-# Unoptimised translations (--vex-iropt-level=0): the optimiser drops loads of unused values.
-lackey() {
-    valgrind --tool=lackey --trace-mem=yes --vex-iropt-level=0 --log-file="$1.lackey" "./$@"
-}
-
 # check_program PROGRAM ARGUMENT...
 check_program() {
     local program=$1
     shift
-    if ! lackey "$program" "$@" >"$program.out" 2>&1 ||
+    if ! truth_lackey "$program" "$@" >"$program.out" 2>&1 ||
         ! pmodel run -q -o "$program.pmdb" --block 64 -P N=1 \
             --env "PMODEL_HANDLER=$TMP/record_trace.so" --env "TRACE_FILE=$TMP/$program.trace" \
             -- "./$program" "$@" >"$program.out" 2>&1; then

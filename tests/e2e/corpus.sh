@@ -41,6 +41,7 @@ done <<'OPTIONS'
 -O2
 -O3 -march=x86-64-v4 -funroll-loops -no-pie
 -Os -fPIC -flto
+-O2 -fcf-protection=full
 OPTIONS
 
 # ---- the comparison itself ----

@@ -45,3 +45,9 @@ truth_app() {
     # shellcheck disable=SC2086 # the flags are several words
     "$compiler" -O3 -g -march=x86-64-v3 $flags "$@" -o "$TMP/$name" "$source" -lm
 }
+
+# truth_lackey PROGRAM ARGUMENT...: runs ./PROGRAM under lackey; all instructions and accesses are in PROGRAM.lackey.
+# Unoptimised translations (--vex-iropt-level=0): the optimiser drops loads of unused values.
+truth_lackey() {
+    valgrind --tool=lackey --trace-mem=yes --vex-iropt-level=0 --log-file="$1.lackey" "./$@"
+}
