@@ -222,8 +222,10 @@ static struct pm_reference block_reference(gcall *call, tree pointer, bool store
         parts.push_back({pointer, NULL_TREE});
     else
         parts = pm_address_of_reference(TREE_OPERAND(pointer, 0));
-    reference.fixed_address = parts.empty();
-    reference.levels = pm_strides_of_address(parts, innermost);
+    /* Where the size is not known, so is not where in the block an instruction of the copy begins;
+       and a loop that the copy may become is none of the source's. */
+    if (reference.size_bytes)
+        reference.levels = pm_strides_of_address(parts, innermost);
     return reference;
 }
 
