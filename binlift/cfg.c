@@ -178,7 +178,7 @@ static void add_indirect_edges(struct pm_lifted *lifted, uint32_t number, uint32
         return;
     }
     add_edge(lifted, number, from, PM_NONE, PM_EDGE_EXIT);
-    if (pm_is_tail_call(lifted, number, jump))
+    if (lifted->insn_marks[jump] & PM_MARK_TAIL_CALL)
         return;
     lifted->statistics.n_indirect_jumps++;
     if (routine->state != PM_ROUTINE_PARTIAL) {

@@ -127,8 +127,23 @@ enum pm_condition {
     PM_IF_GREATER_OR_EQUAL,
 };
 
+/* A direct jump or branch within a routine: from one instruction to another. */
+struct pm_way {
+    uint32_t to, from;
+};
+
 /* Reads program memory at link-time address; NULL where nothing is mapped for BYTES bytes. */
 typedef const uint8_t *pm_read_memory(void *image, uint64_t address, uint64_t bytes);
+
+/* Where an indirect jump stands. */
+struct pm_table_query {
+    const struct pm_insn *insns;
+    uint32_t jump, first;      /* the jump; the first instruction of its part */
+    const struct pm_way *ways; /* of the routine, ascending by `to` */
+    size_t n_ways;
+    void *image;
+    pm_read_memory *read;
+};
 
 struct pm_isa {
     const char *name; /* "x86-64" */
@@ -155,19 +170,20 @@ struct pm_isa {
     /* Mnemonic and operands as text, for people. */
     void (*print)(const uint8_t *bytes, const struct pm_insn *insn, char *text, unsigned size);
 
-    /* Backward slice from an indirect jump over the instructions before it (in address order,
-       within its routine): finds a jump table's address, what its entries are, and an upper bound
-       of entries from the bounds check (0: none found). */
+    /* Backward slice from an indirect jump over the instructions of its part of the routine: finds
+       a jump table's address, entry size, whether entries are relative to `base` (mostly the table
+       itself, else a label), and an upper bound of entries (0: none found), from the bounds check
+       or at least from the width of the index. */
     struct pm_table_form {
         uint64_t table;
+        uint64_t base; /* if relative */
         uint8_t entry_bytes;
-        bool relative;  /* the target is base + scale · entry, else the entry itself */
-        bool is_signed; /* entries of a relative table */
+        bool relative;   /* the target is base + scale · entry, else the entry itself */
+        bool is_signed;  /* entries of a relative table */
+        bool is_checked; /* max_entries is what a comparison lets through */
         uint8_t scale;
-        uint64_t base;
         uint64_t max_entries;
-    } (*find_table)(const struct pm_insn *insns, uint32_t jump, uint32_t first, void *image,
-                    pm_read_memory *read, bool *found);
+    } (*find_table)(const struct pm_table_query *query, bool *found);
 
     /* The address that instruction K completes, as a value, where that takes several instructions
        (adrp, add): of code or data; 0 none.  NULL: addresses are pc_displacement_offset's. */

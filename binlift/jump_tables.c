@@ -38,20 +38,9 @@ static bool is_data(const struct pm_lifted *lifted, uint64_t address) {
 
 /* ---- entries -------------------------------------------------------------------------------- */
 
-static size_t base_name_length(const char *name) {
-    const char *cold = strstr(name, ".cold");
-    return cold ? (size_t)(cold - name) : strlen(name);
-}
-
-/* A routine and its cold part; where names are gone, any routine may be the cold part. */
-static bool is_family(const struct pm_lifted *lifted, uint32_t a, uint32_t b) {
-    const char *x = lifted->structure->routines[a].name, *y = lifted->structure->routines[b].name;
-    if (a == b)
-        return true;
-    if (strncmp(x, "sub_", 4) == 0 || strncmp(y, "sub_", 4) == 0)
-        return true;
-    size_t length = base_name_length(x);
-    return length == base_name_length(y) && memcmp(x, y, length) == 0;
+static bool is_code(const struct pm_lifted *lifted, uint64_t address) {
+    const struct pm_section *section = pm_image_section_at(&lifted->image, address);
+    return section && pm_section_is_code(section);
 }
 
 static uint64_t read_offset(const uint8_t *bytes, const struct pm_table_form *form) {
@@ -61,8 +50,9 @@ static uint64_t read_offset(const uint8_t *bytes, const struct pm_table_form *fo
     return form->is_signed ? (uint64_t)((int64_t)(offset << unused) >> unused) : offset;
 }
 
-/* Target of entry NUMBER; false where there is no such entry.  The start of a routine without a
-   name may be that of a cold part, which is believed up to the bounds check. */
+/* Target of entry NUMBER; false where there is no such entry.  An entry that leads out of the
+   routine is believed up to the bounds check only: a case that cannot be may lead anywhere, and a
+   cold part that only tables lead to is not known for one. */
 static bool read_entry(const struct pm_lifted *lifted, const struct found_table *table,
                        uint64_t number, uint64_t *target) {
     uint64_t place = table->form.table + number * table->form.entry_bytes;
@@ -77,14 +67,9 @@ static bool read_entry(const struct pm_lifted *lifted, const struct found_table 
             return false;
         *target = table->form.base + table->form.scale * read_offset(bytes, &table->form);
     }
-    if (pm_insn_at(lifted, *target) == PM_NONE)
-        return false;
-    uint32_t routine = pm_routine_at(lifted, *target);
-    if (!is_family(lifted, table->routine, routine))
-        return false;
-    return number < table->form.max_entries || routine == table->routine ||
-           *target != lifted->structure->routines[routine].address ||
-           strstr(lifted->structure->routines[routine].name, ".cold");
+    if (pm_routine_at(lifted, *target) == table->routine)
+        return pm_insn_at(lifted, *target) != PM_NONE;
+    return table->form.is_checked && number < table->form.max_entries && is_code(lifted, *target);
 }
 
 static void mark_target(struct pm_lifted *lifted, uint32_t routine, uint64_t target) {
@@ -98,7 +83,7 @@ static void mark_target(struct pm_lifted *lifted, uint32_t routine, uint64_t tar
 
 /* Reads TABLE, which ends before LIMIT (address), into lifted->tables if it has entries. */
 static void add_table(struct pm_lifted *lifted, const struct found_table *table, uint64_t limit) {
-    uint64_t target, n = 0, n_edges = 0;
+    uint64_t target, n = 0, n_edges = 0, n_outside = 0;
     size_t first = lifted->n_table_targets;
     bool breaks_off = false;
     bool is_short = table->form.entry_bytes < 4; /* whatever follows would look like an entry */
@@ -108,7 +93,7 @@ static void add_table(struct pm_lifted *lifted, const struct found_table *table,
         if (is_short && n >= table->form.max_entries)
             break;
         if (!read_entry(lifted, table, n, &target)) {
-            breaks_off = n < table->form.max_entries;
+            breaks_off = table->form.is_checked && n < table->form.max_entries;
             break;
         }
         mark_target(lifted, table->routine, target);
@@ -116,8 +101,9 @@ static void add_table(struct pm_lifted *lifted, const struct found_table *table,
             continue;
         *PM_PUSH(lifted, table_targets) = target;
         n_edges++;
+        n_outside += pm_routine_at(lifted, target) != table->routine;
     }
-    if (!n_edges || breaks_off) {
+    if (!n_edges || breaks_off || 2 * n_outside > n_edges) {
         lifted->n_table_targets = first;
         return;
     }
@@ -165,22 +151,35 @@ static bool add_compilers_table(struct pm_lifted *lifted, uint32_t insn, uint32_
     return true;
 }
 
+static void find_forms_of(struct pm_lifted *lifted, uint32_t routine, uint32_t jump,
+                          const struct pm_ways *ways, struct found_tables *found) {
+    bool is_found = false;
+    const struct pm_range *range = pm_range_at(lifted, lifted->insns[jump].address);
+    struct pm_table_query query = {lifted->insns, jump,           range->first_insn, ways->items,
+                                   ways->n_items, &lifted->image, read_memory};
+    struct pm_table_form form = lifted->isa->find_table(&query, &is_found);
+    if (!is_found || !is_data(lifted, form.table))
+        form = (struct pm_table_form){0};
+    if (!add_compilers_table(lifted, jump, routine, &form) &&
+        !add_compilers_labels(lifted, jump, routine) && form.table)
+        *PM_PUSH(found, items) = (struct found_table){form, jump, routine};
+}
+
 static void find_forms(struct pm_lifted *lifted, struct found_tables *found) {
-    for (size_t i = 0; i < lifted->structure->n_routines; i++) {
+    for (uint32_t i = 0; i < lifted->structure->n_routines; i++) {
         const struct pm_routine_code *code = &lifted->routine_codes[i];
+        struct pm_ways ways = {0};
+        bool has_ways = false;
         for (uint32_t k = code->first_insn; k < code->first_insn + code->n_insns; k++) {
             const struct pm_insn *insn = &lifted->insns[k];
             if (insn->control != PM_CONTROL_JUMP_INDIRECT || goes_through_slot(insn))
                 continue;
-            bool is_found = false;
-            struct pm_table_form form = lifted->isa->find_table(
-                lifted->insns, k, code->first_insn, &lifted->image, read_memory, &is_found);
-            if (!is_found || !is_data(lifted, form.table))
-                form = (struct pm_table_form){0};
-            if (!add_compilers_table(lifted, k, (uint32_t)i, &form) &&
-                !add_compilers_labels(lifted, k, (uint32_t)i) && form.table)
-                *PM_PUSH(found, items) = (struct found_table){form, k, (uint32_t)i};
+            if (!has_ways)
+                pm_find_ways(lifted, i, &ways);
+            has_ways = true;
+            find_forms_of(lifted, i, k, &ways, found);
         }
+        free(ways.items);
     }
 }
 
@@ -196,6 +195,21 @@ static int by_insn(const void *a, const void *b) {
     return (x->insn > y->insn) - (x->insn < y->insn);
 }
 
+/* Of a table that several jumps share one check is enough. */
+static void take_bound_of_others(struct found_tables *found, size_t i) {
+    enum { MOST_OTHERS = 256 };
+    struct pm_table_form *form = &found->items[i].form;
+    size_t first = i > MOST_OTHERS ? i - MOST_OTHERS : 0;
+    for (size_t k = first; k < found->n_items && k < i + MOST_OTHERS; k++) {
+        const struct pm_table_form *other = &found->items[k].form;
+        if (other->table != form->table || !other->is_checked || !other->max_entries)
+            continue;
+        if (!form->is_checked || other->max_entries > form->max_entries)
+            form->max_entries = other->max_entries;
+        form->is_checked = true;
+    }
+}
+
 void pm_find_tables(struct pm_lifted *lifted) {
     struct found_tables found = {0};
     find_forms(lifted, &found);
@@ -205,6 +219,8 @@ void pm_find_tables(struct pm_lifted *lifted) {
         size_t next = i + 1;
         while (next < found.n_items && found.items[next].form.table == found.items[i].form.table)
             next++;
+        if (!found.items[i].form.is_checked)
+            take_bound_of_others(&found, i);
         add_table(lifted, &found.items[i],
                   next < found.n_items ? found.items[next].form.table : UINT64_MAX);
     }

@@ -125,6 +125,7 @@ struct pm_lifted *pm_lift(const char *path, const struct pm_lift_options *option
     pm_find_tables(lifted);
     pm_find_landings(lifted);
     pm_find_no_returns(lifted);
+    pm_find_tail_calls(lifted);
     pm_build_cfg(lifted);
     if (ends_after(options, PM_LIFT_CFG))
         return lifted;

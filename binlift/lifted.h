@@ -141,7 +141,8 @@ enum pm_insn_mark {
     PM_MARK_OUTSIDE = 4, /* control arrives from outside its routine: an edge PM_EDGE_LANDING */
     PM_MARK_MAY_NOT_RETURN = 8,
     PM_MARK_NEVER_RETURNS = 16,
-    PM_MARK_PART_END = 32, /* the last of its part: the next one stands elsewhere */
+    PM_MARK_TAIL_CALL = 64, /* an indirect jump that leaves its routine for good */
+    PM_MARK_PART_END = 32,  /* the last of its part: the next one stands elsewhere */
 };
 
 /* Instruction that starts exactly at ADDRESS, or PM_NONE. */
@@ -168,8 +169,14 @@ bool pm_call_target(const struct pm_lifted *lifted, const struct pm_insn *insn, 
 /* The jump table of the indirect jump INSN, or NULL. */
 const struct pm_jump_table *pm_table_of(const struct pm_lifted *lifted, uint32_t insn);
 
-/* An indirect jump without a table that leaves its routine for good (tail_call.c). */
-bool pm_is_tail_call(const struct pm_lifted *lifted, uint32_t routine, uint32_t jump);
+/* Jumps within ROUTINE, direct ones and those through known tables, ascending by where they lead
+   (ways.c). */
+struct pm_ways {
+    PM_ARRAY(struct pm_way, items);
+};
+void pm_find_ways(const struct pm_lifted *lifted, uint32_t routine, struct pm_ways *ways);
+/* The first of WAYS that leads to INSN or behind it. */
+size_t pm_first_way(const struct pm_way *ways, size_t n, uint32_t insn);
 
 /* ---- what `.pmodel` tells the CFG (metadata.c) --------------------------------------------------
    For after pm_read_metadata; without metadata both answer false. */
@@ -205,6 +212,7 @@ void pm_join_parts(struct pm_lifted *lifted);      /* parts.c: cold parts into t
 void pm_find_tables(struct pm_lifted *lifted);     /* jump_tables.c: tables, table_targets */
 void pm_find_landings(struct pm_lifted *lifted);   /* landings.c: relocations, data words, LSDAs */
 void pm_find_no_returns(struct pm_lifted *lifted); /* no_return.c: calls that do not come back */
+void pm_find_tail_calls(struct pm_lifted *lifted); /* tail_call.c: PM_MARK_TAIL_CALL */
 void pm_build_cfg(struct pm_lifted *lifted);       /* cfg.c: blocks, edges, jump tables, operations
                                                       (their `reference` still an operand's number) */
 void pm_find_loops(struct pm_lifted *lifted);      /* loops.c: natural loops, irreducible regions */

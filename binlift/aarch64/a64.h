@@ -102,7 +102,6 @@ unsigned pm_a64_translate(const uint8_t *bytes, const struct pm_insn *insn,
 unsigned pm_a64_define_places(const uint8_t *bytes, const struct pm_insn *insn,
                               struct pm_definition definitions[PM_MOST_DEFINITIONS]);
 enum pm_condition pm_a64_condition(const uint8_t *bytes, const struct pm_insn *insn);
-struct pm_table_form pm_a64_find_table(const struct pm_insn *insns, uint32_t jump, uint32_t first,
-                                       void *image, pm_read_memory *read, bool *found);
+struct pm_table_form pm_a64_find_table(const struct pm_table_query *query, bool *found);
 
 #endif

@@ -337,9 +337,10 @@ static bool absolute_form(struct slice *slice, uint32_t load, struct pm_table_fo
     return true;
 }
 
-struct pm_table_form pm_a64_find_table(const struct pm_insn *insns, uint32_t jump, uint32_t first,
-                                       void *image, pm_read_memory *read, bool *found) {
-    struct slice slice = {insns, jump, first, image, read, MAX_STEPS};
+struct pm_table_form pm_a64_find_table(const struct pm_table_query *query, bool *found) {
+    struct slice slice = {query->insns, query->jump, query->first,
+                          query->image, query->read, MAX_STEPS};
+    uint32_t jump = query->jump;
     struct pm_table_form form = {0};
     uint32_t word, at, load;
     *found = false;
@@ -353,5 +354,6 @@ struct pm_table_form pm_a64_find_table(const struct pm_insn *insns, uint32_t jum
         *found = absolute_form(&slice, load, &form);
     else
         *found = sum_form(&slice, at, word, &form);
+    form.is_checked = form.max_entries != 0;
     return form;
 }

@@ -186,8 +186,8 @@ static void add_load(struct translation *t) {
         for (unsigned i = part * PM_OP_N_DEFS; i < n && i < (part + 1) * PM_OP_N_DEFS; i++)
             add_def(op, data[i]);
         add_address_uses(t, op);
-        if (t->insn->registers->uses.vector >> (data[0] - REGISTER_VECTOR) & 1 &&
-            is_vector_memory(t))
+        if (is_vector_memory(t) && data[0] >= REGISTER_VECTOR && data[0] < REGISTER_VECTOR + 32 &&
+            t->insn->registers->uses.vector >> (data[0] - REGISTER_VECTOR) & 1)
             add_use(op, data[0]); /* one lane */
     }
 }

@@ -75,8 +75,6 @@ unsigned pm_x86_isa_translate(const uint8_t *bytes, const struct pm_insn *insn,
 unsigned pm_x86_isa_define(const uint8_t *bytes, const struct pm_insn *insn,
                            struct pm_definition definitions[PM_MOST_DEFINITIONS]);
 enum pm_condition pm_x86_isa_condition(const uint8_t *bytes, const struct pm_insn *insn);
-struct pm_table_form pm_x86_isa_find_table(const struct pm_insn *insns, uint32_t jump,
-                                           uint32_t first, void *image, pm_read_memory *read,
-                                           bool *found);
+struct pm_table_form pm_x86_isa_find_table(const struct pm_table_query *query, bool *found);
 
 #endif
