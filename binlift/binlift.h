@@ -17,9 +17,10 @@ struct pm_lifted; /* the structure with the image and the instructions it was re
    pm_lifted_refusal are those of the whole only. */
 enum pm_lift_end {
     PM_LIFT_ALL = 0,
-    PM_LIFT_CFG,    /* basic blocks and edges */
-    PM_LIFT_SCOPES, /* and loops, source lines, metadata */
-    PM_LIFT_GROUPS, /* and references and their groups; no counters */
+    PM_LIFT_SUMMARY, /* statistics and routines: no basic blocks, far less memory */
+    PM_LIFT_CFG,     /* basic blocks and edges */
+    PM_LIFT_SCOPES,  /* and loops, source lines, metadata */
+    PM_LIFT_GROUPS,  /* and references and their groups; no counters */
 };
 
 struct pm_lift_options {
@@ -37,6 +38,8 @@ struct pm_lift_statistics {
     uint32_t n_routines, n_refused, n_partial;
     uint32_t n_indirect_jumps, n_resolved_jumps; /* PLT and tail calls through pointers left out */
     uint32_t n_with_metadata;
+    uint32_t n_loops, n_irreducible; /* if for a summary; else they are in the scope tree */
+    uint64_t first_unresolved;       /* address of the first such jump; 0 none */
     uint64_t n_implicit_accesses; /* push, pop, call, ret operands: not recorded (static count) */
 };
 

@@ -94,7 +94,8 @@ static uint32_t add_block(struct pm_lifted *lifted, uint32_t routine, uint32_t f
     do {
         lifted->insn_block[k] = number;
         block->size_bytes += lifted->insns[k].length;
-        translate(lifted, number, k);
+        if (!lifted->for_summary)
+            translate(lifted, number, k);
         k++;
     } while (k < end && !(lifted->insn_marks[k] & PM_MARK_LEADER) && !ends_block(lifted, k - 1) &&
              !(lifted->insn_marks[k - 1] & PM_MARK_PART_END));
@@ -181,6 +182,8 @@ static void add_indirect_edges(struct pm_lifted *lifted, uint32_t number, uint32
     if (lifted->insn_marks[jump] & PM_MARK_TAIL_CALL)
         return;
     lifted->statistics.n_indirect_jumps++;
+    if (!lifted->statistics.first_unresolved)
+        lifted->statistics.first_unresolved = lifted->insns[jump].address;
     if (routine->state != PM_ROUTINE_PARTIAL) {
         routine->state = PM_ROUTINE_PARTIAL;
         routine->reason = pm_sprintf("the targets of the indirect jump at 0x%llx are not known",
@@ -286,16 +289,39 @@ static void add_edges(struct pm_lifted *lifted, uint32_t number) {
     free(first_out);
 }
 
-void pm_build_cfg(struct pm_lifted *lifted) {
+static void build_routine(struct pm_lifted *lifted, uint32_t routine) {
+    if (lifted->routine_codes[routine].n_insns == 0)
+        return;
+    mark_leaders(lifted, routine);
+    add_blocks(lifted, routine);
+    add_edges(lifted, routine);
+}
+
+static void begin(struct pm_lifted *lifted) {
     lifted->insn_block = pm_alloc(lifted->n_insns, sizeof *lifted->insn_block);
     for (size_t k = 0; k < lifted->n_insns; k++)
         lifted->insn_block[k] = PM_NONE;
-    for (uint32_t i = 0; i < lifted->structure->n_routines; i++) {
-        if (lifted->routine_codes[i].n_insns == 0)
-            continue;
-        mark_leaders(lifted, i);
-        add_blocks(lifted, i);
-        add_edges(lifted, i);
+}
+
+void pm_build_cfg(struct pm_lifted *lifted) {
+    begin(lifted);
+    for (uint32_t i = 0; i < lifted->structure->n_routines; i++)
+        build_routine(lifted, i);
+}
+
+void pm_visit_cfg(struct pm_lifted *lifted,
+                  void (*visit)(struct pm_lifted *lifted, uint32_t routine)) {
+    struct pm_structure *structure = lifted->structure;
+    begin(lifted);
+    for (uint32_t i = 0; i < structure->n_routines; i++) {
+        const struct pm_routine_code *code = &lifted->routine_codes[i];
+        build_routine(lifted, i);
+        visit(lifted, i);
+        for (uint32_t k = code->first_insn; k < code->first_insn + code->n_insns; k++)
+            lifted->insn_block[k] = PM_NONE;
+        structure->n_blocks = structure->n_edges = lifted->n_block_codes = 0;
+        structure->routines[i].first_block = structure->routines[i].n_blocks = 0;
+        structure->routines[i].first_edge = structure->routines[i].n_edges = 0;
     }
 }
 

@@ -126,6 +126,16 @@ struct pm_lifted *pm_lift(const char *path, const struct pm_lift_options *option
     pm_find_landings(lifted);
     pm_find_no_returns(lifted);
     pm_find_tail_calls(lifted);
+    lifted->for_summary = ends_after(options, PM_LIFT_SUMMARY);
+    if (lifted->for_summary) {
+        struct pm_module *module = &lifted->structure->modules[0];
+        const struct pm_section *lines = pm_image_section(&lifted->image, ".debug_line");
+        module->has_lines = lines && lines->header.sh_type != SHT_NOBITS;
+        module->has_metadata = lifted->metadata != NULL;
+        pm_count_loops(lifted);
+        sum_up(lifted);
+        return lifted;
+    }
     pm_build_cfg(lifted);
     if (ends_after(options, PM_LIFT_CFG))
         return lifted;

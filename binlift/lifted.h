@@ -110,6 +110,8 @@ struct pm_lifted {
     struct pm_classes *classes; /* resolved for the ISA; NULL where no file was given */
     struct pm_structure *structure;
     struct pm_lift_statistics statistics;
+    bool for_summary; /* only statistics are wanted: no operations, blocks of one routine at a time
+                       */
     char *refusal;
 
     PM_ARRAY(struct pm_insn, insns);   /* of all routines, routine by routine */
@@ -215,8 +217,13 @@ void pm_find_no_returns(struct pm_lifted *lifted); /* no_return.c: calls that do
 void pm_find_tail_calls(struct pm_lifted *lifted); /* tail_call.c: PM_MARK_TAIL_CALL */
 void pm_build_cfg(struct pm_lifted *lifted);       /* cfg.c: blocks, edges, jump tables, operations
                                                       (their `reference` still an operand's number) */
-void pm_find_loops(struct pm_lifted *lifted);      /* loops.c: natural loops, irreducible regions */
-void pm_build_scopes(struct pm_lifted *lifted);    /* scopes.c: tree, DWARF lines and inlining */
+/* The same for a summary: each routine's graph only while VISIT looks at it. */
+void pm_visit_cfg(struct pm_lifted *lifted,
+                  void (*visit)(struct pm_lifted *lifted, uint32_t routine));
+/* summary.c: into statistics, instead of keeping loops and what depends on them. */
+void pm_count_loops(struct pm_lifted *lifted);
+void pm_find_loops(struct pm_lifted *lifted);   /* loops.c: natural loops, irreducible regions */
+void pm_build_scopes(struct pm_lifted *lifted); /* scopes.c: tree, DWARF lines and inlining */
 /* metadata_join.c: metadata → scopes; then folds loops and assigns keys, with metadata or not. */
 bool pm_join_metadata(struct pm_lifted *lifted, struct pm_error *err);
 void pm_build_groups(

@@ -213,8 +213,7 @@ static uint32_t make_loop(struct search *s, const struct region *region) {
     return index;
 }
 
-static void find_loops_of(const struct pm_structure *structure, uint32_t r,
-                          struct pm_loops *loops) {
+void pm_find_loops_of(const struct pm_structure *structure, uint32_t r, struct pm_loops *loops) {
     const struct pm_routine *routine = &structure->routines[r];
     size_t n = routine->n_blocks, first = loops->n_loops;
     uint32_t *room = pm_alloc(13 * (n + 1) + 2 * (size_t)routine->n_edges, sizeof *room);
@@ -259,7 +258,7 @@ void pm_find_loops(struct pm_lifted *lifted) {
     for (uint32_t r = 0; r < structure->n_routines; r++) {
         loops->first_loop[r] = (uint32_t)loops->n_loops;
         if (structure->routines[r].n_blocks > 0)
-            find_loops_of(structure, r, loops);
+            pm_find_loops_of(structure, r, loops);
     }
     loops->first_loop[structure->n_routines] = (uint32_t)loops->n_loops;
     pm_free_loops(lifted->loops);

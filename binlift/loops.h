@@ -20,4 +20,7 @@ struct pm_loops {
     uint32_t *first_loop;            /* n_routines + 1: each routine's first loop */
 };
 
+/* Appends the loops of routine R; needs block_loop for the structure's blocks, all PM_NONE. */
+void pm_find_loops_of(const struct pm_structure *structure, uint32_t r, struct pm_loops *loops);
+
 #endif

@@ -134,7 +134,8 @@ struct analysis {
     uint8_t *of_routine;       /* enum habit */
     PM_ARRAY(uint32_t, calls); /* instructions of which anything is known, in order */
     uint32_t *first_call;      /* of each routine, and one more */
-    uint8_t *seen;             /* scratch, per instruction */
+    uint8_t *seen;             /* scratch, per instruction of one routine, from `first` */
+    uint32_t first;
     uint32_t *stack;           /* scratch */
 };
 
@@ -177,9 +178,9 @@ static enum habit habit_of_call(const struct analysis *analysis, uint32_t k) {
 /* ---- never ---------------------------------------------------------------------------------- */
 
 static void visit(struct analysis *analysis, uint32_t k, uint32_t *depth) {
-    if (analysis->seen[k])
+    if (analysis->seen[k - analysis->first])
         return;
-    analysis->seen[k] = 1;
+    analysis->seen[k - analysis->first] = 1;
     analysis->stack[(*depth)++] = k;
 }
 
@@ -238,7 +239,8 @@ static bool never_returns(struct analysis *analysis, uint32_t routine) {
     uint32_t depth = 0;
     if (code->n_insns == 0)
         return false;
-    memset(analysis->seen + code->first_insn, 0, code->n_insns);
+    analysis->first = code->first_insn;
+    memset(analysis->seen, 0, code->n_insns);
     for (uint32_t k = code->first_insn; k < code->first_insn + code->n_insns; k++)
         if (k == code->first_insn || (lifted->insn_marks[k] & PM_MARK_OUTSIDE))
             visit(analysis, k, &depth);
@@ -297,7 +299,10 @@ static void mark_calls(struct analysis *analysis) {
 }
 
 void pm_find_no_returns(struct pm_lifted *lifted) {
-    size_t n_routines = lifted->structure->n_routines;
+    size_t n_routines = lifted->structure->n_routines, longest = 0;
+    for (size_t i = 0; i < n_routines; i++)
+        if (lifted->routine_codes[i].n_insns > longest)
+            longest = lifted->routine_codes[i].n_insns;
     struct analysis analysis = {
         .lifted = lifted,
         .callee = pm_alloc(lifted->n_insns, sizeof(uint32_t)),
@@ -305,8 +310,8 @@ void pm_find_no_returns(struct pm_lifted *lifted) {
         .flows = pm_alloc(lifted->n_insns, 1),
         .of_routine = pm_alloc(n_routines, 1),
         .first_call = pm_alloc(n_routines + 1, sizeof(uint32_t)),
-        .seen = pm_alloc(lifted->n_insns, 1),
-        .stack = pm_alloc(lifted->n_insns, sizeof(uint32_t)),
+        .seen = pm_alloc(longest, 1),
+        .stack = pm_alloc(longest, sizeof(uint32_t)),
     };
     for (size_t i = 0; i < n_routines; i++) {
         const struct pm_routine_code *code = &lifted->routine_codes[i];

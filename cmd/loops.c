@@ -2,10 +2,12 @@
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "binlift/binlift.h"
 #include "cmd/cmd.h"
 #include "cmd/loops_dump.h"
+#include "core/pm_alloc.h"
 #include "core/routine_names.h"
 
 static bool has_routine(const struct pm_structure *structure, const char *name) {
@@ -45,11 +47,42 @@ static int check_program(const char *path, const char *copy,
     return good ? PM_EXIT_OK : pm_complain(&err);
 }
 
+/* `--summary`: a line for each of PATHS that can be read; a sentence for each other one. */
+static int summarise(char **paths, size_t n_paths, const struct pm_lift_options *lift_options,
+                     const struct pm_report_options *options) {
+    struct pm_summary *summaries = pm_alloc(n_paths, sizeof *summaries);
+    struct pm_lift_options for_summary = *lift_options;
+    size_t n = 0;
+    int status = PM_EXIT_OK;
+    for_summary.end = PM_LIFT_SUMMARY;
+    for (size_t i = 0; i < n_paths; i++) {
+        struct pm_error err = {0};
+        struct pm_lifted *lifted = pm_lift(paths[i], &for_summary, &err);
+        if (!lifted) {
+            status = pm_complain(&err);
+            continue;
+        }
+        const struct pm_module *module = pm_lifted_structure(lifted)->modules;
+        summaries[n++] = (struct pm_summary){.path = paths[i],
+                                             .statistics = *pm_lifted_statistics(lifted),
+                                             .text_bytes = module->text_bytes,
+                                             .lifted_bytes = module->lifted_bytes,
+                                             .has_metadata = module->has_metadata,
+                                             .has_lines = module->has_lines};
+        pm_lifted_free(lifted);
+    }
+    pm_report_summaries(stdout, summaries, n, options);
+    free(summaries);
+    return status;
+}
+
 struct request {
     const char *path, *copy; /* copy: of --check; the same pointer if there is none */
+    char **paths;            /* all, of --summary */
+    size_t n_paths;
     struct pm_report_options options;
     struct pm_lift_options lift;
-    bool with_groups, check, mix, dump, instructions;
+    bool with_groups, check, mix, dump, instructions, summary;
     enum pm_mix_level level;
     const char *routine, *svg;
     enum pm_dump_pass pass;
@@ -100,6 +133,7 @@ static bool read_options(int argc, char **argv, struct request *request) {
         OPT_SVG,
         OPT_INSTRUCTIONS,
         OPT_MAX_BLOCKS,
+        OPT_SUMMARY,
     };
     static const struct option long_options[] = {
         {"groups", no_argument, NULL, OPT_GROUPS},
@@ -115,6 +149,7 @@ static bool read_options(int argc, char **argv, struct request *request) {
         {"svg", required_argument, NULL, OPT_SVG},
         {"instructions", no_argument, NULL, OPT_INSTRUCTIONS},
         {"max-blocks", required_argument, NULL, OPT_MAX_BLOCKS},
+        {"summary", no_argument, NULL, OPT_SUMMARY},
         {0},
     };
     bool good = true;
@@ -138,6 +173,9 @@ static bool read_options(int argc, char **argv, struct request *request) {
             break;
         case OPT_LEVEL:
             good = read_level(optarg, request);
+            break;
+        case OPT_SUMMARY:
+            request->summary = true;
             break;
         case OPT_CLASSES:
             request->lift.classes_file = optarg;
@@ -167,7 +205,10 @@ static bool read_options(int argc, char **argv, struct request *request) {
         }
     if (!good)
         return false;
-    if (argc - optind != 1 && !(request->check && argc - optind == 2)) {
+    request->paths = argv + optind;
+    request->n_paths = (size_t)(argc - optind);
+    bool may_be_several = request->summary || (request->check && argc - optind == 2);
+    if (argc == optind || (argc - optind != 1 && !may_be_several)) {
         pm_usage_error("loops", "give one program");
         return false;
     }
@@ -185,8 +226,12 @@ static const char *find_contradiction(const struct request *request) {
         return "--level belongs to --mix";
     if (request->mix && (request->with_groups || request->check))
         return "--mix is a table of its own, without --groups or --check";
-    if (request->check + request->mix + request->dump + (request->svg != NULL) > 1)
-        return "--check, --mix, --dump and --svg each print something else; give one of them";
+    if (request->check + request->mix + request->dump + request->summary + (request->svg != NULL) >
+        1)
+        return "--check, --mix, --dump, --summary and --svg each print something else; give one "
+               "of them";
+    if (request->summary && (request->with_groups || request->routine))
+        return "--summary has one line for each file, without details";
     if (request->has_dump_format && !request->dump)
         return "--dump-format goes with --dump";
     if ((request->instructions || request->max_blocks) && !request->svg)
@@ -232,6 +277,8 @@ int pm_cmd_loops(int argc, char **argv) {
     const char *contradiction = find_contradiction(&request);
     if (contradiction)
         return pm_usage_error("loops", "%s", contradiction);
+    if (request.summary)
+        return summarise(request.paths, request.n_paths, &request.lift, &request.options);
     if (request.check)
         return check_program(request.path, request.copy, &request.options);
     if (request.dump)

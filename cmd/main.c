@@ -15,7 +15,8 @@ static const struct pm_command commands[] = {
      "                    [--format table|json|csv] PROGRAM\n"
      "       pmodel loops --dump PASS [--dump-format text|dot] [--routine NAMES] [--plain] "
      "PROGRAM\n"
-     "       pmodel loops --svg NAME [--instructions] [--max-blocks N] [--plain] PROGRAM",
+     "       pmodel loops --svg NAME [--instructions] [--max-blocks N] [--plain] PROGRAM\n"
+     "       pmodel loops --summary [--plain] [--format table|json|csv] FILE...",
      "what the lifter finds in a program: routines, loops, reference groups, counters",
      pm_cmd_loops},
     {"run",

@@ -40,6 +40,16 @@ void pm_report_loops(FILE *out, const struct pm_structure *structure,
                      const struct pm_lift_statistics *statistics, bool with_groups,
                      const char *routine, const struct pm_report_options *options);
 
+/* `pmodel loops --summary`: a line for each file. */
+struct pm_summary {
+    const char *path;
+    struct pm_lift_statistics statistics;
+    uint64_t text_bytes, lifted_bytes;
+    bool has_metadata, has_lines;
+};
+void pm_report_summaries(FILE *out, const struct pm_summary *summaries, size_t n_summaries,
+                         const struct pm_report_options *options);
+
 /* What `pmodel loops --check` compares; both checks are of the same routines. */
 struct pm_check_report {
     const struct pm_structure *structure; /* lifted with metadata */

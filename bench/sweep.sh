@@ -1,0 +1,88 @@
+#!/bin/bash
+# Lifts every ELF file under the system's bin and lib folders for a summary, each with a limit of time and memory, and
+# writes docs/sweep.md: totals by kind of file, the worst files, and how many indirect jumps are resolved in what GCC
+# made of C and Fortran. Files given as arguments are read instead, and the page goes to standard output.
+set -u -o pipefail
+most_seconds=${MOST_SECONDS:-300}
+most_kib=$((1024 * 1024)) # resident; the limit of address space is only there to protect the machine
+address_kib=$((6 * 1024 * 1024))
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+# The compiler's word in .comment, and the language by what the file needs.
+kind_of() {
+    local comment sections needed
+    comment=$(readelf -p .comment "$1" 2>/dev/null)
+    sections=$(readelf -SW "$1" 2>/dev/null)
+    needed=$(readelf -dW "$1" 2>/dev/null)
+    case $sections in
+    *.go.buildinfo* | *.gopclntab*) echo Go && return ;;
+    esac
+    case $comment in
+    *rustc*) echo Rust ;;
+    *GHC*) echo Haskell ;;
+    *clang*) echo Clang ;;
+    *GCC:*)
+        case $needed in
+        *libgfortran* | *'[libgfortran'*) echo "GCC Fortran" ;;
+        *libHS* | *libgmp.so*librt.so* | *libgmp.so*libffi*) echo Haskell ;;
+        *libstdc++*) echo "GCC C++" ;;
+        *)
+            if readelf --dyn-syms -sW "$1" 2>/dev/null | grep -q -E ' _ZN?[SKT]?[0-9]+'; then
+                echo "GCC C++ or Rust"
+            else
+                echo "GCC C"
+            fi
+            ;;
+        esac
+        ;;
+    *) echo "not told" ;;
+    esac
+}
+
+# One line: kind, status, KiB, seconds, the CSV of pmodel (or its complaint).
+sweep_one() {
+    local file=$1 out err status kib seconds
+    out=$(mktemp -p "$work") err=$(mktemp -p "$work")
+    (ulimit -v "$address_kib" && exec /usr/bin/time -q -o "$out.time" -f '%M %e' \
+        timeout "$most_seconds" pmodel loops --summary --plain --format csv "$file") >"$out" 2>"$err"
+    status=$?
+    read -r kib seconds <"$out.time"
+    if [ "$status" = 0 ]; then
+        printf '%s\t%s\t%s\t%s\t%s\n' "$(kind_of "$file")" ok "$kib" "$seconds" "$(sed -n 2p "$out" | tr -d '\r')"
+    elif [ "$status" = 2 ] && [ "$(wc -l <"$err")" = 1 ] && grep -q '^pmodel: ' "$err"; then
+        printf 'refused\trefused\t%s\t%s\t%s,%s\n' "$kib" "$seconds" "$file" "$(tr -d '\n' <"$err" | tr , ';')"
+    else
+        printf 'failed\tstatus %s\t%s\t%s\t%s,%s\n' "$status" "$kib" "$seconds" "$file" "$(tail -n 1 "$err" | tr , ';')"
+    fi
+    rm -f "$out" "$out.time" "$err"
+}
+export -f kind_of sweep_one
+export work most_seconds address_kib
+
+# Every file once, however many names it has, that starts as ELF files do.
+list_files() {
+    if [ $# -gt 0 ]; then
+        printf '%s\n' "$@"
+        return
+    fi
+    find -L /usr/bin /usr/sbin /usr/lib /usr/libexec -xdev -type f -size +0 -printf '%D:%i\t%p\n' 2>/dev/null |
+        sort -u -t "$(printf '\t')" -k 1,1 | cut -f 2 | while IFS= read -r file; do
+        read -r -N 4 magic <"$file" 2>/dev/null && [ "$magic" = $'\x7fELF' ] && printf '%s\n' "$file"
+    done
+}
+
+write_page() {
+    awk -F '\t' -v most_kib="$most_kib" -f "$(dirname "$0")/sweep.awk" "$work/lines"
+}
+
+list_files "$@" | LC_ALL=C sort >"$work/files"
+xargs -d '\n' -P "$(nproc)" -n 1 bash -c 'sweep_one "$1"' sweep <"$work/files" >"$work/lines"
+if [ $# -gt 0 ]; then
+    write_page
+else
+    write_page >docs/sweep.md
+    echo "docs/sweep.md has what $(wc -l <"$work/files") files gave"
+fi
+! grep -q '^failed' "$work/lines" &&
+    awk -F '\t' -v most="$most_kib" '$3 > most { bad = 1 } END { exit bad }' "$work/lines"
