@@ -39,7 +39,8 @@ END {
     print "# Every ELF file of a Debian 12 system\n"
     print "`make sweep` reads each ELF file under /usr/bin, /usr/sbin, /usr/lib and /usr/libexec with `pmodel loops --summary --plain`,"
     print "with limits of time and memory, and writes this page. Indirect jumps: those through the PLT and tail calls through"
-    print "pointers are not counted. The kind of a file is what its section `.comment` and its needed libraries tell.\n"
+    print "pointers are not counted. The kind of a file is what it holds and which libraries it needs."
+    print "Debian makes C, C++ and Fortran with GCC, but for a few packages.\n"
     print "| kind | files | routines | partial | refused | instructions | text lifted | loops | indirect jumps | resolved |"
     print "|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|"
     fflush()

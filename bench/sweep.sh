@@ -9,35 +9,25 @@ address_kib=$((6 * 1024 * 1024))
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-# The compiler's word in .comment, and the language by what the file needs.
+# The language, by what the file holds and needs: Debian strips .comment, which would tell the compiler. Debian builds
+# C, C++ and Fortran with GCC but for a few packages, LLVM's own among them.
 kind_of() {
-    local comment sections needed
-    comment=$(readelf -p .comment "$1" 2>/dev/null)
-    sections=$(readelf -SW "$1" 2>/dev/null)
+    local needed
+    readelf -SW "$1" 2>/dev/null | grep -q -E '\.(go\.buildinfo|gopclntab)' && echo Go && return
     needed=$(readelf -dW "$1" 2>/dev/null)
-    case $sections in
-    *.go.buildinfo* | *.gopclntab*) echo Go && return ;;
-    esac
-    case $comment in
-    *rustc*) echo Rust ;;
-    *GHC*) echo Haskell ;;
-    *clang*) echo Clang ;;
-    *GCC:*)
-        case $needed in
-        *libgfortran* | *'[libgfortran'*) echo "GCC Fortran" ;;
-        *libHS* | *libgmp.so*librt.so* | *libgmp.so*libffi*) echo Haskell ;;
-        *libstdc++*) echo "GCC C++" ;;
-        *)
-            if readelf --dyn-syms -sW "$1" 2>/dev/null | grep -q -E ' _ZN?[SKT]?[0-9]+'; then
-                echo "GCC C++ or Rust"
-            else
-                echo "GCC C"
-            fi
-            ;;
-        esac
-        ;;
-    *) echo "not told" ;;
-    esac
+    if LC_ALL=C grep -q -a -F /rustc/ "$1"; then
+        echo Rust
+    elif LC_ALL=C grep -q -a -F stg_ap_ "$1" || LC_ALL=C grep -q -a -F GHC.Base "$1"; then
+        echo Haskell
+    elif [[ $1 == *clang* || $1 == *LLVM* || $1 == */llvm-* ]]; then
+        echo "C and C++ of LLVM"
+    elif [[ $needed == *libgfortran* || $1 == *libgfortran* ]]; then
+        echo "GCC Fortran"
+    elif [[ $needed == *libstdc++* ]] || readelf --dyn-syms -sW "$1" 2>/dev/null | grep -q ' _ZN\?[0-9SKT]'; then
+        echo "GCC C++"
+    else
+        echo "GCC C"
+    fi
 }
 
 # One line: kind, status, KiB, seconds, the CSV of pmodel (or its complaint).

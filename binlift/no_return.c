@@ -136,7 +136,7 @@ struct analysis {
     uint32_t *first_call;      /* of each routine, and one more */
     uint8_t *seen;             /* scratch, per instruction of one routine, from `first` */
     uint32_t first;
-    uint32_t *stack;           /* scratch */
+    uint32_t *stack; /* scratch */
 };
 
 static bool is_call(const struct pm_insn *insn) {
