@@ -1,4 +1,4 @@
-/* The control flow graph: basic blocks, edges, and the generic operations of every basic block.
+/* The control flow graph: basic blocks and edges.
    Needs instructions, jump tables, landings, calls that do not return.
 
    A basic block ends at branches, jumps and returns, at calls that may not return, and before any
@@ -9,9 +9,6 @@
 #include "binlift/lifted.h"
 
 #include <stdlib.h>
-#include <string.h>
-
-enum { MAX_OPS = 8 };
 
 static bool is_call(const struct pm_insn *insn) {
     return insn->control == PM_CONTROL_CALL || insn->control == PM_CONTROL_CALL_INDIRECT;
@@ -50,35 +47,6 @@ static void mark_leaders(struct pm_lifted *lifted, uint32_t routine) {
     }
 }
 
-/* An instruction without a class: counted and named in its block. */
-static void add_unknown(struct pm_lifted *lifted, uint32_t block, uint32_t k) {
-    struct pm_structure *structure = lifted->structure;
-    uint32_t number = lifted->isa->mnemonic_of(pm_insn_bytes(lifted, k), &lifted->insns[k]);
-    const char *mnemonic = lifted->isa->mnemonic(number);
-    mnemonic = mnemonic ? mnemonic : "?";
-    for (size_t i = structure->n_unknowns; i-- > 0 && structure->unknowns[i].block == block;)
-        if (strcmp(structure->unknowns[i].mnemonic, mnemonic) == 0) {
-            structure->unknowns[i].count++;
-            return;
-        }
-    *PM_PUSH(structure, unknowns) = (struct pm_unknown){block, 1, pm_strdup(mnemonic)};
-}
-
-static void translate(struct pm_lifted *lifted, uint32_t block, uint32_t k) {
-    struct pm_op ops[MAX_OPS];
-    bool is_unknown = false;
-    unsigned n =
-        lifted->isa->translate(pm_insn_bytes(lifted, k), &lifted->insns[k], lifted->classes, ops);
-    for (unsigned i = 0; i < n; i++) {
-        struct pm_op *op = PM_PUSH(lifted->structure, ops);
-        *op = ops[i];
-        op->instruction_start = i == 0;
-        is_unknown |= op->op_class == PM_OP_UNKNOWN;
-    }
-    if (is_unknown)
-        add_unknown(lifted, block, k);
-}
-
 /* The block that starts at FIRST, up to the end of the routine at most; gives its end. */
 static uint32_t add_block(struct pm_lifted *lifted, uint32_t routine, uint32_t first,
                           uint32_t end) {
@@ -89,18 +57,14 @@ static uint32_t add_block(struct pm_lifted *lifted, uint32_t routine, uint32_t f
     block->address = lifted->insns[first].address;
     block->routine = routine;
     block->scope = block->loop = PM_NONE;
-    block->first_op = (uint32_t)structure->n_ops;
     uint32_t k = first;
     do {
         lifted->insn_block[k] = number;
         block->size_bytes += lifted->insns[k].length;
-        if (!lifted->for_summary)
-            translate(lifted, number, k);
         k++;
     } while (k < end && !(lifted->insn_marks[k] & PM_MARK_LEADER) && !ends_block(lifted, k - 1) &&
              !(lifted->insn_marks[k - 1] & PM_MARK_PART_END));
     block->n_instructions = k - first;
-    block->n_ops = (uint32_t)structure->n_ops - block->first_op;
     *code = (struct pm_block_code){first, k - first,
                                    (lifted->insn_marks[first] & PM_MARK_LANDING) != 0};
     return k;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "binlift/batches.h"
 #include "binlift/lifted.h"
 #include "binlift/pool.h"
 
@@ -23,9 +24,9 @@ static void find_text_span(struct pm_lifted *lifted) {
         lifted->text_low = lifted->text_high;
 }
 
-/* What one thread decodes at a time: routines FIRST up to END, in the order of addresses. */
+/* What one thread decodes at a time. */
 struct batch {
-    size_t first, end;
+    struct pm_batch routines;
     PM_ARRAY(struct pm_insn, insns);
 };
 
@@ -62,7 +63,7 @@ static char *decode_routine(const struct pm_lifted *lifted, const struct pm_rout
 static void make_room(const struct pm_lifted *lifted, struct batch *batch) {
     enum { SHORTEST_AVERAGE = 3 }; /* bytes of an instruction; compilers give more than 4 */
     uint64_t bytes = 0;
-    for (size_t i = batch->first; i < batch->end; i++)
+    for (size_t i = batch->routines.first; i < batch->routines.end; i++)
         bytes += lifted->structure->routines[i].size_bytes;
     batch->cap_insns = bytes / SHORTEST_AVERAGE + 1;
     batch->insns = pm_alloc(batch->cap_insns, sizeof *batch->insns);
@@ -71,7 +72,7 @@ static void make_room(const struct pm_lifted *lifted, struct batch *batch) {
 /* Numbers in routine_codes count from the start of the batch. */
 static void decode_batch(struct pm_lifted *lifted, struct batch *batch, struct pm_pool *pool) {
     make_room(lifted, batch);
-    for (size_t i = batch->first; i < batch->end; i++) {
+    for (size_t i = batch->routines.first; i < batch->routines.end; i++) {
         struct pm_routine *routine = &lifted->structure->routines[i];
         struct pm_routine_code *code = &lifted->routine_codes[i];
         code->first_insn = (uint32_t)batch->n_insns;
@@ -84,23 +85,6 @@ static void decode_batch(struct pm_lifted *lifted, struct batch *batch, struct p
     }
 }
 
-static struct batch *divide(const struct pm_lifted *lifted, size_t *n) {
-    enum { BATCH_BYTES = 1 << 18 }; /* of code: enough to outweigh the start of a batch */
-    struct {
-        PM_ARRAY(struct batch, items);
-    } batches = {0};
-    size_t n_routines = lifted->structure->n_routines;
-    for (size_t i = 0; i < n_routines;) {
-        struct batch *batch = PM_PUSH(&batches, items);
-        batch->first = i;
-        for (uint64_t bytes = 0; i < n_routines && bytes < BATCH_BYTES; i++)
-            bytes += lifted->structure->routines[i].size_bytes;
-        batch->end = i;
-    }
-    *n = batches.n_items;
-    return batches.items;
-}
-
 /* All batches behind each other. */
 static void gather(struct pm_lifted *lifted, struct batch *batches, size_t n) {
     size_t n_insns = 0;
@@ -109,7 +93,7 @@ static void gather(struct pm_lifted *lifted, struct batch *batches, size_t n) {
     lifted->insns = pm_alloc(n_insns, sizeof *lifted->insns);
     lifted->cap_insns = n_insns;
     for (size_t b = 0; b < n; b++) {
-        for (size_t i = batches[b].first; i < batches[b].end; i++)
+        for (size_t i = batches[b].routines.first; i < batches[b].routines.end; i++)
             lifted->routine_codes[i].first_insn += (uint32_t)lifted->n_insns;
         if (batches[b].n_insns)
             memcpy(lifted->insns + lifted->n_insns, batches[b].insns,
@@ -162,8 +146,9 @@ static void drop_refused(struct pm_lifted *lifted) {
 }
 
 void pm_decode_routines(struct pm_lifted *lifted) {
-    size_t n;
-    struct batch *batches = divide(lifted, &n);
+    struct pm_batches routines = {0};
+    pm_divide_routines(lifted, &routines);
+    struct batch *batches = pm_alloc(routines.n_items, sizeof *batches);
     find_text_span(lifted);
 #pragma omp parallel
     {
@@ -171,11 +156,14 @@ void pm_decode_routines(struct pm_lifted *lifted) {
 #pragma omp critical
         *PM_PUSH(lifted, pools) = pool;
 #pragma omp for schedule(dynamic)
-        for (size_t b = 0; b < n; b++)
+        for (size_t b = 0; b < routines.n_items; b++) {
+            batches[b].routines = routines.items[b];
             decode_batch(lifted, &batches[b], pool);
+        }
     }
-    gather(lifted, batches, n);
+    gather(lifted, batches, routines.n_items);
     free(batches);
+    free(routines.items);
     pm_index_insns(lifted);
     find_gs(lifted);
     refuse_split_instructions(lifted);

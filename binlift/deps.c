@@ -12,6 +12,7 @@
        that no pointer reaches; where the compiler says so; unknown where nobody knows.
    Objects are taken not to be overrun.  Gathers, scatters, masked and string accesses are unknown,
    unless the compiler knows. */
+#include "binlift/batches.h"
 #include "binlift/groups.h"
 #include "binlift/metadata.h"
 
@@ -34,8 +35,9 @@ struct access {
 
 struct search {
     struct pm_describer describer;
-    struct pm_structure *structure;
-    PM_ARRAY(struct access, accesses); /* of the loop at hand, in order of address */
+    const struct pm_structure *structure;
+    PM_ARRAY(struct pm_dependence, dependences); /* found */
+    PM_ARRAY(struct access, accesses);           /* of the loop at hand, in order of address */
     uint32_t loop;
     size_t n_unknown;
 };
@@ -72,7 +74,7 @@ static const struct pm_reference *reference_of(const struct search *search,
 
 static void add_dependence(struct search *search, uint32_t from, uint32_t to,
                            enum pm_dependence_kind kind, uint32_t distance) {
-    *PM_PUSH(search->structure, dependences) =
+    *PM_PUSH(search, dependences) =
         (struct pm_dependence){search->loop, from, to, distance, (uint8_t)kind};
 }
 
@@ -191,7 +193,7 @@ static void compare(struct search *search, const struct access *a, const struct 
  */
 
 static void compare_all(struct search *search) {
-    size_t first = search->structure->n_dependences, n_stores = 0;
+    size_t first = search->n_dependences, n_stores = 0;
     search->n_unknown = 0;
     for (size_t i = 0; i < search->n_accesses; i++)
         n_stores += (reference_of(search, &search->accesses[i])->access & PM_ACCESS_STORE) != 0;
@@ -203,10 +205,10 @@ static void compare_all(struct search *search) {
         return;
     /* One record for all that are not listed. */
     size_t kept = first;
-    for (size_t i = first; i < search->structure->n_dependences; i++)
-        if (search->structure->dependences[i].kind == PM_DEPENDS_SAME)
-            search->structure->dependences[kept++] = search->structure->dependences[i];
-    search->structure->n_dependences = kept;
+    for (size_t i = first; i < search->n_dependences; i++)
+        if (search->dependences[i].kind == PM_DEPENDS_SAME)
+            search->dependences[kept++] = search->dependences[i];
+    search->n_dependences = kept;
     add_dependence(search, PM_NONE, PM_NONE, PM_DEPENDS_UNKNOWN, 0);
 }
 
@@ -267,17 +269,34 @@ static void search_routine(struct search *search, uint32_t routine) {
     free(blocks);
 }
 
+static void search_batch(struct search *search, const struct pm_batch *routines) {
+    for (uint32_t r = routines->first; r < routines->end; r++) {
+        if (search->structure->routines[r].n_blocks == 0)
+            continue;
+        search->describer.formulas = pm_formulas_new(search->describer.lifted, r);
+        search_routine(search, r);
+        pm_formulas_free(search->describer.formulas);
+    }
+    free(search->accesses);
+}
+
 void pm_find_dependences(struct pm_lifted *lifted) {
     struct pm_data_symbols *symbols = pm_data_symbols_new(&lifted->image);
-    struct search search = {.structure = lifted->structure,
-                            .describer = {.lifted = lifted, .symbols = symbols}};
-    for (uint32_t r = 0; r < lifted->structure->n_routines; r++) {
-        if (lifted->structure->routines[r].n_blocks == 0)
-            continue;
-        search.describer.formulas = pm_formulas_new(lifted, r);
-        search_routine(&search, r);
-        pm_formulas_free(search.describer.formulas);
+    struct pm_batches routines = {0};
+    pm_divide_routines(lifted, &routines);
+    struct search *searches = pm_alloc(routines.n_items, sizeof *searches);
+#pragma omp parallel for schedule(dynamic)
+    for (size_t i = 0; i < routines.n_items; i++) {
+        searches[i].structure = lifted->structure;
+        searches[i].describer = (struct pm_describer){.lifted = lifted, .symbols = symbols};
+        search_batch(&searches[i], &routines.items[i]);
+    }
+    for (size_t i = 0; i < routines.n_items; i++) {
+        for (size_t d = 0; d < searches[i].n_dependences; d++)
+            *PM_PUSH(lifted->structure, dependences) = searches[i].dependences[d];
+        free(searches[i].dependences);
     }
     pm_data_symbols_free(symbols);
-    free(search.accesses);
+    free(searches);
+    free(routines.items);
 }

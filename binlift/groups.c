@@ -4,14 +4,18 @@
    References whose loop, strides at every level and base object are equal are a group; the
    displacement is not looked at, so that the copies of an unrolled loop, a[i] and a[i+1], fall
    together.  Sets references of instructions, basic blocks and operations. */
+#include "binlift/batches.h"
 #include "binlift/groups.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <xxhash.h>
 
+/* Of a batch of routines, to which its numbers belong: no group has references of two routines. */
 struct group_table {
-    struct pm_structure *structure;
+    const struct pm_structure *structure;
+    PM_ARRAY(struct pm_group, groups);
+    PM_ARRAY(struct pm_reference, references);
     PM_ARRAY(uint64_t, origins); /* of each group; a key's part that the group does not keep */
     uint32_t *slots;             /* hash table: group + 1 */
     size_t n_slots;
@@ -72,8 +76,8 @@ static void grow_slots(struct group_table *table) {
     free(table->slots);
     table->n_slots = table->n_slots ? 2 * table->n_slots : 256;
     table->slots = pm_alloc(table->n_slots, sizeof *table->slots);
-    for (uint32_t g = 0; g < table->structure->n_groups; g++) {
-        size_t at = hash_group(&table->structure->groups[g], table->origins[g]);
+    for (uint32_t g = 0; g < table->n_groups; g++) {
+        size_t at = hash_group(&table->groups[g], table->origins[g]);
         for (at &= table->n_slots - 1; table->slots[at];)
             at = (at + 1) & (table->n_slots - 1);
         table->slots[at] = g + 1;
@@ -82,8 +86,9 @@ static void grow_slots(struct group_table *table) {
 
 static char *copy_text(const char *text) { return text ? pm_strdup(text) : NULL; }
 
-static void make_group(struct pm_structure *structure, const struct pm_group_key *key) {
-    struct pm_group *group = PM_PUSH(structure, groups);
+static void make_group(struct group_table *table, const struct pm_group_key *key) {
+    const struct pm_structure *structure = table->structure;
+    struct pm_group *group = PM_PUSH(table, groups);
     group->scope = key->scope;
     group->module = structure->routines[structure->scopes[key->scope].routine].module;
     group->object = copy_text(key->object);
@@ -97,17 +102,17 @@ static void make_group(struct pm_structure *structure, const struct pm_group_key
 }
 
 static uint32_t find_group(struct group_table *table, const struct pm_group_key *key) {
-    if (2 * (table->structure->n_groups + 1) > table->n_slots)
+    if (2 * (table->n_groups + 1) > table->n_slots)
         grow_slots(table);
     size_t at = hash_key(key) & (table->n_slots - 1);
     for (; table->slots[at]; at = (at + 1) & (table->n_slots - 1)) {
         uint32_t g = table->slots[at] - 1;
-        if (is_group_of(&table->structure->groups[g], table->origins[g], key))
+        if (is_group_of(&table->groups[g], table->origins[g], key))
             return g;
     }
-    make_group(table->structure, key);
+    make_group(table, key);
     *PM_PUSH(table, origins) = key->origin;
-    table->slots[at] = (uint32_t)table->structure->n_groups;
+    table->slots[at] = (uint32_t)table->n_groups;
     return table->slots[at] - 1;
 }
 
@@ -121,15 +126,14 @@ static void add_reference(struct group_table *table, struct pm_describer *descri
     struct pm_group_key key;
     pm_describe_operand(describer, insn, operand, &key);
     uint32_t number = find_group(table, &key);
-    *PM_PUSH(table->structure, references) =
-        (struct pm_reference){.address = lifted->insns[insn].address,
-                              .block = lifted->insn_block[insn],
-                              .group = number,
-                              .size_bytes = memory->size_bytes,
-                              .access = memory->access,
-                              .kind = memory->kind,
-                              .operand = (uint8_t)operand};
-    struct pm_group *group = &table->structure->groups[number];
+    *PM_PUSH(table, references) = (struct pm_reference){.address = lifted->insns[insn].address,
+                                                        .block = lifted->insn_block[insn],
+                                                        .group = number,
+                                                        .size_bytes = memory->size_bytes,
+                                                        .access = memory->access,
+                                                        .kind = memory->kind,
+                                                        .operand = (uint8_t)operand};
+    struct pm_group *group = &table->groups[number];
     if (group->n_loads + group->n_stores == 0 || memory->size_bytes < group->bytes_min)
         group->bytes_min = memory->size_bytes;
     if (memory->size_bytes > group->bytes_max)
@@ -139,29 +143,52 @@ static void add_reference(struct group_table *table, struct pm_describer *descri
 }
 
 /* Instructions outside of basic blocks are padding. */
-static void add_references(struct pm_lifted *lifted, struct group_table *table,
-                           struct pm_describer *describer) {
-    struct pm_structure *structure = lifted->structure;
-    uint32_t routine = PM_NONE;
-    for (uint32_t i = 0; i < lifted->n_insns; i++) {
+static void add_references(struct pm_lifted *lifted, const struct pm_batch *routines,
+                           const struct pm_data_symbols *symbols, struct group_table *table) {
+    struct pm_describer describer = {.lifted = lifted, .symbols = symbols};
+    uint32_t routine = PM_NONE, end = pm_batch_end_insn(lifted, routines);
+    for (uint32_t i = pm_batch_first_insn(lifted, routines); i < end; i++) {
         uint32_t b = lifted->insn_block[i];
-        lifted->insn_references[i] = (uint32_t)structure->n_references;
+        lifted->insn_references[i] = (uint32_t)table->n_references;
         if (b == PM_NONE)
             continue;
-        struct pm_block *block = &structure->blocks[b];
+        struct pm_block *block = &lifted->structure->blocks[b];
         if (i == lifted->block_codes[b].first_insn)
-            block->first_reference = (uint32_t)structure->n_references;
+            block->first_reference = (uint32_t)table->n_references;
         if (block->routine != routine) {
             routine = block->routine;
-            pm_formulas_free(describer->formulas);
-            describer->formulas = pm_formulas_new(lifted, routine);
+            pm_formulas_free(describer.formulas);
+            describer.formulas = pm_formulas_new(lifted, routine);
         }
         for (unsigned k = 0; k < lifted->insns[i].n_memory; k++)
             if (!lifted->insns[i].memory[k].implicit)
-                add_reference(table, describer, i, k);
-        block->n_references = (uint32_t)structure->n_references - block->first_reference;
+                add_reference(table, &describer, i, k);
+        block->n_references = (uint32_t)table->n_references - block->first_reference;
     }
-    lifted->insn_references[lifted->n_insns] = (uint32_t)structure->n_references;
+    pm_formulas_free(describer.formulas);
+    free(table->slots);
+    free(table->origins);
+}
+
+/* Puts the references and groups of a batch behind those of the batches before it. */
+static void append(struct pm_lifted *lifted, const struct pm_batch *routines,
+                   struct group_table *table) {
+    struct pm_structure *structure = lifted->structure;
+    uint32_t first = (uint32_t)structure->n_references, first_group = (uint32_t)structure->n_groups;
+    uint32_t end = pm_batch_end_insn(lifted, routines);
+    for (uint32_t i = pm_batch_first_insn(lifted, routines); i < end; i++)
+        lifted->insn_references[i] += first;
+    for (uint32_t r = routines->first; r < routines->end; r++)
+        for (uint32_t b = 0; b < structure->routines[r].n_blocks; b++)
+            structure->blocks[structure->routines[r].first_block + b].first_reference += first;
+    for (size_t r = 0; r < table->n_references; r++) {
+        table->references[r].group += first_group;
+        *PM_PUSH(structure, references) = table->references[r];
+    }
+    for (size_t g = 0; g < table->n_groups; g++)
+        *PM_PUSH(structure, groups) = table->groups[g];
+    free(table->references);
+    free(table->groups);
 }
 
 /* ---- operations ---------------------------------------------------------------------------------
@@ -190,15 +217,22 @@ static void translate_operations(struct pm_lifted *lifted) {
 }
 
 void pm_build_groups(struct pm_lifted *lifted) {
-    struct group_table table = {.structure = lifted->structure};
     struct pm_data_symbols *symbols = pm_data_symbols_new(&lifted->image);
-    struct pm_describer describer = {.lifted = lifted, .symbols = symbols};
+    struct pm_batches routines = {0};
+    pm_divide_routines(lifted, &routines);
+    struct group_table *tables = pm_alloc(routines.n_items, sizeof *tables);
     free(lifted->insn_references);
     lifted->insn_references = pm_alloc(lifted->n_insns + 1, sizeof *lifted->insn_references);
-    add_references(lifted, &table, &describer);
+#pragma omp parallel for schedule(dynamic)
+    for (size_t i = 0; i < routines.n_items; i++) {
+        tables[i].structure = lifted->structure;
+        add_references(lifted, &routines.items[i], symbols, &tables[i]);
+    }
+    for (size_t i = 0; i < routines.n_items; i++)
+        append(lifted, &routines.items[i], &tables[i]);
+    lifted->insn_references[lifted->n_insns] = (uint32_t)lifted->structure->n_references;
     translate_operations(lifted);
-    pm_formulas_free(describer.formulas);
     pm_data_symbols_free(symbols);
-    free(table.origins);
-    free(table.slots);
+    free(tables);
+    free(routines.items);
 }

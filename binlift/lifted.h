@@ -215,9 +215,10 @@ void pm_find_tables(struct pm_lifted *lifted);     /* jump_tables.c: tables, tab
 void pm_find_landings(struct pm_lifted *lifted);   /* landings.c: relocations, data words, LSDAs */
 void pm_find_no_returns(struct pm_lifted *lifted); /* no_return.c: calls that do not come back */
 void pm_find_tail_calls(struct pm_lifted *lifted); /* tail_call.c: PM_MARK_TAIL_CALL */
-void pm_build_cfg(struct pm_lifted *lifted);       /* cfg.c: blocks, edges, jump tables, operations
-                                                      (their `reference` still an operand's number) */
-/* The same for a summary: each routine's graph only while VISIT looks at it. */
+void pm_build_cfg(struct pm_lifted *lifted);       /* cfg.c: blocks, edges */
+/* operations.c; their `reference` is still an operand's number. */
+void pm_translate_blocks(struct pm_lifted *lifted);
+/* The graph for a summary: each routine's graph only while VISIT looks at it. */
 void pm_visit_cfg(struct pm_lifted *lifted,
                   void (*visit)(struct pm_lifted *lifted, uint32_t routine));
 /* summary.c: into statistics, instead of keeping loops and what depends on them. */
