@@ -21,6 +21,7 @@ enum pm_lift_end {
     PM_LIFT_CFG,     /* basic blocks and edges */
     PM_LIFT_SCOPES,  /* and loops, source lines, metadata */
     PM_LIFT_GROUPS,  /* and references and their groups; no counters */
+    PM_LIFT_DEPS,    /* and dependences through memory */
 };
 
 struct pm_lift_options {
@@ -154,6 +155,7 @@ enum pm_dump_pass {
     PM_DUMP_LOOPS,    /* loops with their headers, entries and basic blocks */
     PM_DUMP_LIVE,     /* live registers and flags at both ends of basic blocks */
     PM_DUMP_FORMULAS, /* addresses of memory operands, and what loops do to them */
+    PM_DUMP_DEPS,     /* dependences within loops, through registers and memory */
     PM_DUMP_GROUPS,   /* reference groups with objects, strides and references */
     PM_DUMP_COUNTERS, /* weights, spanning tree, counters */
 };

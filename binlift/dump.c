@@ -13,9 +13,10 @@
 #include "core/routine_names.h"
 
 static const struct pm_dump_kind *const kinds[] = {
-    [PM_DUMP_CFG] = &pm_dump_cfg,       [PM_DUMP_LOOPS] = &pm_dump_loops,
-    [PM_DUMP_LIVE] = &pm_dump_live,     [PM_DUMP_FORMULAS] = &pm_dump_formulas,
-    [PM_DUMP_GROUPS] = &pm_dump_groups, [PM_DUMP_COUNTERS] = &pm_dump_counters,
+    [PM_DUMP_CFG] = &pm_dump_cfg,           [PM_DUMP_LOOPS] = &pm_dump_loops,
+    [PM_DUMP_LIVE] = &pm_dump_live,         [PM_DUMP_FORMULAS] = &pm_dump_formulas,
+    [PM_DUMP_DEPS] = &pm_dump_deps,         [PM_DUMP_GROUPS] = &pm_dump_groups,
+    [PM_DUMP_COUNTERS] = &pm_dump_counters,
 };
 enum { N_KINDS = sizeof kinds / sizeof *kinds };
 

@@ -27,7 +27,7 @@ struct pm_dump_kind {
     void (*dot)(const struct pm_dump *dump, uint32_t routine);
 };
 extern const struct pm_dump_kind pm_dump_cfg, pm_dump_loops, pm_dump_live, pm_dump_formulas,
-    pm_dump_groups, pm_dump_counters;
+    pm_dump_deps, pm_dump_groups, pm_dump_counters;
 
 void pm_dump_release(struct pm_dump *dump); /* what `prepare` made */
 
@@ -60,8 +60,6 @@ void pm_put_routine(const struct pm_dump *dump, uint32_t routine);
 
 /* Fills first_loop, loops, loop_number.  Needs the scope tree. */
 void pm_number_loops(struct pm_dump *dump);
-/* The loop around scope SCOPE, not itself; PM_NONE. */
-uint32_t pm_outer_loop(const struct pm_structure *structure, uint32_t scope);
 /* Whether BLOCK is in LOOP or in a loop in it. */
 bool pm_is_in_loop(const struct pm_structure *structure, uint32_t block, uint32_t loop);
 /* Whether EDGE goes back to the header of a loop that it comes from. */

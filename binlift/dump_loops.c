@@ -25,17 +25,6 @@ void pm_number_loops(struct pm_dump *dump) {
             dump->loops[dump->first_loop[structure->scopes[s].routine + 1]++] = s;
 }
 
-uint32_t pm_outer_loop(const struct pm_structure *structure, uint32_t scope) {
-    for (scope = structure->scopes[scope].parent; scope != PM_NONE;
-         scope = structure->scopes[scope].parent) {
-        if (structure->scopes[scope].kind == PM_SCOPE_LOOP)
-            return scope;
-        if (structure->scopes[scope].kind == PM_SCOPE_ROUTINE)
-            break; /* of another routine, where a clone stands under its source */
-    }
-    return PM_NONE;
-}
-
 bool pm_is_in_loop(const struct pm_structure *structure, uint32_t block, uint32_t loop) {
     uint32_t at = structure->blocks[block].loop;
     while (at != PM_NONE && at > loop) /* outer ones have smaller numbers */

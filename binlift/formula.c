@@ -332,7 +332,7 @@ static struct pm_ending *ending_of(struct pm_formulas *f, uint32_t loop) {
     if (ending->asked)
         return ending;
     ending->asked = true; /* while it is being found it is not known */
-    uint32_t trips = pm_atom(f, PM_ATOM_TRIPS, loop, 0, pm_loop_around(f->structure, loop));
+    uint32_t trips = pm_atom(f, PM_ATOM_TRIPS, loop, 0, pm_outer_loop(f->structure, loop));
     struct pm_ending found = {.asked = true, .trips = trips};
     ending->trips = trips;
     found.is_known = solve_ending(f, loop, &found);
@@ -391,8 +391,8 @@ static uint32_t busy_in(const struct pm_formulas *f, const struct pm_formula *su
 static struct pm_formula leave(struct pm_formulas *f, struct pm_formula sum, uint32_t value,
                                uint32_t from, uint32_t to) {
     for (; from != PM_NONE && !pm_loop_is_in(f, to, from);
-         from = pm_loop_around(f->structure, from)) {
-        uint32_t parent = pm_loop_around(f->structure, from);
+         from = pm_outer_loop(f->structure, from)) {
+        uint32_t parent = pm_outer_loop(f->structure, from);
         if (!put_last_iteration(f, &sum, from) || !is_from_outside(f, &sum, from)) {
             uint32_t busy = busy_in(f, &sum, from);
             if (busy) {
@@ -503,7 +503,7 @@ static struct pm_formula join_ways(struct pm_formulas *f, uint32_t value, struct
 struct pm_formula pm_formula_initial(struct pm_formulas *f, uint32_t value) {
     struct pm_value v = f->values[value];
     struct ways ways;
-    uint32_t loop = loop_of_meeting(f, &v), parent = pm_loop_around(f->structure, loop);
+    uint32_t loop = loop_of_meeting(f, &v), parent = pm_outer_loop(f->structure, loop);
     if (!find_ways(f, value, loop, false, parent, &ways))
         return pm_sum_atom(pm_atom(f, PM_ATOM_JOIN, v.where, v.variable, parent));
     return ways.n == 1 ? ways.formulas[0] : join_ways(f, value, &ways, parent);

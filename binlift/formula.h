@@ -44,9 +44,6 @@ struct pm_step {
     const char *expression;
 };
 
-/* The loop around scope SCOPE, not itself; PM_NONE. */
-uint32_t pm_loop_around(const struct pm_structure *structure, uint32_t scope);
-
 struct pm_formulas;
 /* Needs the scope tree.  Cheap until something is asked. */
 struct pm_formulas *pm_formulas_new(const struct pm_lifted *lifted, uint32_t routine);

@@ -8,13 +8,6 @@
 /* ---- loops --------------------------------------------------------------------------------------
  */
 
-uint32_t pm_loop_around(const struct pm_structure *structure, uint32_t scope) {
-    do
-        scope = structure->scopes[scope].parent;
-    while (scope != PM_NONE && structure->scopes[scope].kind != PM_SCOPE_LOOP);
-    return scope;
-}
-
 uint32_t pm_loop_of_insn(const struct pm_formulas *f, uint32_t insn) {
     uint32_t block = f->lifted->insn_block[insn];
     return block == PM_NONE ? PM_NONE : f->structure->blocks[block].loop;
@@ -25,7 +18,7 @@ bool pm_loop_is_in(const struct pm_formulas *f, uint32_t loop, uint32_t outer) {
     if (outer == PM_NONE)
         return true;
     while (loop != PM_NONE && loop > outer)
-        loop = pm_loop_around(f->structure, loop);
+        loop = pm_outer_loop(f->structure, loop);
     return loop == outer;
 }
 

@@ -305,7 +305,7 @@ struct pm_formula pm_formula_at_entry(struct pm_formulas *f, const struct pm_for
         initial = pm_formula_resolve(f, &initial);
         if (!pm_sum_replace(&tried, found, &initial))
             return pm_sum_atom(pm_atom(f, PM_ATOM_JOIN, f->structure->scopes[loop].header,
-                                       PM_REGISTER_NONE, pm_loop_around(f->structure, loop)));
+                                       PM_REGISTER_NONE, pm_outer_loop(f->structure, loop)));
         first = tried;
     }
     return first;
@@ -317,7 +317,7 @@ uint32_t pm_formula_levels(struct pm_formulas *f, uint32_t insn, unsigned operan
     if (loop == PM_NONE || most == 0)
         return 0;
     struct pm_formula formula = pm_formula_of_operand(f, insn, operand);
-    for (; loop != PM_NONE && n < most; loop = pm_loop_around(f->structure, loop)) {
+    for (; loop != PM_NONE && n < most; loop = pm_outer_loop(f->structure, loop)) {
         levels[n].loop = loop;
         levels[n].step = pm_formula_step(f, &formula, loop);
         formula = levels[n++].first = pm_formula_at_entry(f, &formula, loop);

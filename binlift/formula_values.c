@@ -75,7 +75,7 @@ static void find_changes(struct pm_formulas *f) {
     for (uint32_t s = f->n_scopes; s-- > 0;) { /* inner loops have larger numbers */
         if (f->structure->scopes[f->first_scope + s].kind != PM_SCOPE_LOOP)
             continue;
-        uint32_t parent = pm_loop_around(f->structure, f->first_scope + s);
+        uint32_t parent = pm_outer_loop(f->structure, f->first_scope + s);
         for (unsigned w = 0; parent != PM_NONE && w < PM_VARIABLE_WORDS; w++)
             f->changed[parent - f->first_scope][w] |= f->changed[s][w];
     }

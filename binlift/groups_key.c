@@ -93,7 +93,7 @@ static void take_compiler_strides(const struct pm_lifted *lifted,
                                   const struct pm_metadata_reference *reference, uint32_t loop,
                                   struct pm_group_key *key) {
     for (; loop != PM_NONE && key->n_strides < PM_MOST_LEVELS;
-         loop = pm_loop_around(lifted->structure, loop)) {
+         loop = pm_outer_loop(lifted->structure, loop)) {
         struct pm_step step = {.kind = PM_STRIDE_IS_CONSTANT};
         if (reference)
             step = stride_in(lifted->metadata, reference, loop);

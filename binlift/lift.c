@@ -152,6 +152,8 @@ struct pm_lifted *pm_lift(const char *path, const struct pm_lift_options *option
     if (ends_after(options, PM_LIFT_GROUPS))
         return lifted;
     pm_find_dependences(lifted);
+    if (ends_after(options, PM_LIFT_DEPS))
+        return lifted;
     pm_place_counters(lifted);
     sum_up(lifted);
     return lifted;

@@ -76,6 +76,28 @@ const struct pm_dependence *pm_structure_dependences(const struct pm_structure *
     return structure->dependences + low;
 }
 
+/* ---- loops ---------------------------------------------------------------------------------- */
+
+uint32_t pm_outer_loop(const struct pm_structure *structure, uint32_t scope) {
+    for (scope = structure->scopes[scope].parent; scope != PM_NONE;
+         scope = structure->scopes[scope].parent) {
+        if (structure->scopes[scope].kind == PM_SCOPE_LOOP)
+            return scope;
+        if (structure->scopes[scope].kind == PM_SCOPE_ROUTINE)
+            break; /* of another routine, where a clone stands under its source */
+    }
+    return PM_NONE;
+}
+
+uint32_t pm_part_of_loop(const struct pm_structure *structure, uint32_t block, uint32_t loop) {
+    uint32_t part = PM_NONE, at = structure->blocks[block].loop;
+    while (at != PM_NONE && at > loop) { /* outer ones have smaller numbers */
+        part = at;
+        at = pm_outer_loop(structure, at);
+    }
+    return at != loop ? PM_NONE : part == PM_NONE ? loop : part;
+}
+
 /* ---- keys ----------------------------------------------------------------------------------- */
 
 /* A scope among its siblings: those with equal `parent` and `look` are otherwise alike. */

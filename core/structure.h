@@ -253,6 +253,12 @@ struct pm_structure {
 const struct pm_dependence *pm_structure_dependences(const struct pm_structure *structure,
                                                      uint32_t scope, size_t *n);
 
+/* The loop around scope SCOPE, not itself; PM_NONE. */
+uint32_t pm_outer_loop(const struct pm_structure *structure, uint32_t scope);
+/* The loop directly in LOOP that BLOCK is in; LOOP for the blocks directly in it; PM_NONE outside.
+ */
+uint32_t pm_part_of_loop(const struct pm_structure *structure, uint32_t block, uint32_t loop);
+
 struct pm_structure *pm_structure_new(void); /* with the program scope (index 0) */
 void pm_structure_free(struct pm_structure *structure);
 

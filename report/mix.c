@@ -7,16 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/routine_names.h"
 #include "report/words.h"
 
 /* ---- which row a basic block belongs to -------------------------------------------------------
  */
-
-static bool is_wanted(const struct pm_structure *structure, uint32_t routine, const char *name) {
-    const struct pm_routine *r = &structure->routines[routine];
-    return !name || strcmp(r->name, name) == 0 ||
-           (r->display_name && strcmp(r->display_name, name) == 0);
-}
 
 static uint32_t scope_of(const struct pm_structure *structure, uint32_t block,
                          enum pm_mix_level level) {
@@ -130,8 +125,10 @@ struct pm_mix *pm_mix_new(const struct pm_structure *structure, enum pm_mix_leve
     struct pm_mix *mix = pm_alloc(1, sizeof *mix);
     uint32_t *row_of_scope = pm_alloc(structure->n_scopes, sizeof *row_of_scope); /* + 1; 0 none */
     uint32_t *row_of_block = pm_alloc(structure->n_blocks, sizeof *row_of_block);
+    uint32_t n_named;
+    bool *named = pm_routines_named(structure, routine, &n_named);
     for (uint32_t b = 0; b < structure->n_blocks; b++) {
-        if (!is_wanted(structure, structure->blocks[b].routine, routine))
+        if (!named[structure->blocks[b].routine])
             continue;
         uint32_t *row =
             level == PM_MIX_BLOCK ? &row_of_block[b] : &row_of_scope[scope_of(structure, b, level)];
@@ -151,6 +148,7 @@ struct pm_mix *pm_mix_new(const struct pm_structure *structure, enum pm_mix_leve
     add_whole(mix);
     for (size_t i = 0; i < mix->n_rows; i++)
         sort_row(&mix->rows[i]);
+    free(named);
     free(row_of_scope);
     free(row_of_block);
     return mix;

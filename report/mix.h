@@ -34,7 +34,7 @@ struct pm_mix {
     PM_ARRAY(struct pm_mix_row, rows); /* by address of the routine; the last one is the whole */
 };
 
-/* ROUTINE: only routines with this linkage or display name; NULL all. */
+/* ROUTINE: only routines of these names (pm_routines_named); NULL all. */
 struct pm_mix *pm_mix_new(const struct pm_structure *structure, enum pm_mix_level level,
                           const char *routine);
 void pm_mix_free(struct pm_mix *mix);

@@ -5,18 +5,6 @@
 
 #include <stdlib.h>
 
-/* The child of LOOP in which BLOCK lies; LOOP itself for its own blocks; PM_NONE outside. */
-static uint32_t part_of_loop(const struct pm_structure *structure, uint32_t block, uint32_t loop) {
-    uint32_t part = structure->blocks[block].loop;
-    if (!pm_scope_is_inside(structure, part, loop))
-        return PM_NONE;
-    uint32_t inner = loop;
-    for (; part != loop; part = structure->scopes[part].parent)
-        if (structure->scopes[part].kind == PM_SCOPE_LOOP)
-            inner = part;
-    return inner;
-}
-
 /* The most frequent edge out of block FROM to a block of LOOP; PM_NONE if it was never taken. */
 static uint32_t hot_edge(const struct pm_counts *counts, uint32_t from, uint32_t loop,
                          uint32_t not_into, uint32_t best) {
@@ -25,7 +13,7 @@ static uint32_t hot_edge(const struct pm_counts *counts, uint32_t from, uint32_t
         uint32_t edge = counts->out[k], to = structure->edges[edge].to;
         if (to == PM_NONE || counts->edges[edge] <= (best == PM_NONE ? 0 : counts->edges[best]))
             continue;
-        uint32_t part = part_of_loop(structure, to, loop);
+        uint32_t part = pm_part_of_loop(structure, to, loop);
         if (part != PM_NONE && part != not_into)
             best = edge;
     }
@@ -37,7 +25,7 @@ static uint32_t hot_exit(const struct pm_counts *counts, uint32_t inner, uint32_
     const struct pm_routine *routine = &structure->routines[structure->scopes[inner].routine];
     uint32_t best = PM_NONE;
     for (uint32_t b = routine->first_block; b < routine->first_block + routine->n_blocks; b++)
-        if (part_of_loop(structure, b, loop) == inner)
+        if (pm_part_of_loop(structure, b, loop) == inner)
             best = hot_edge(counts, b, loop, inner, best);
     return best;
 }
@@ -53,7 +41,7 @@ size_t pm_hot_path(const struct pm_counts *counts, uint32_t loop, struct pm_path
     do {
         if (n_steps == most_steps)
             return 0; /* went round inside: an irreducible loop without a way back */
-        uint32_t part = part_of_loop(structure, block, loop);
+        uint32_t part = pm_part_of_loop(structure, block, loop);
         bool is_own = part == loop;
         path[n_steps++] = is_own ? (struct pm_path_step){.block = block, .loop = PM_NONE}
                                  : (struct pm_path_step){.block = PM_NONE, .loop = part};

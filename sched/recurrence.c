@@ -3,11 +3,12 @@
        cycles per iteration = max over dependence cycles of  Σ latency / number of iterations
    crossed
 
-   Along the path of one iteration (path.c), A[r][s] is the longest latency from the value that
-   register r has when the iteration begins to the value that s has when it ends.  Dependences cross
-   one iteration at a time, so the bound is the maximum cycle mean of A (Karp 1978).
-   A store whose location a load reads d iterations later (pm_dependence) is a register as well: its
-   data go through d − 1 more, one an iteration, and are there for the load
+   Along the path of one iteration (path.c), A[u][v] is the longest latency from the value that
+   operation u gave in the iteration before to the value that v gives in this one, for those whose
+   values are used in the next (register_deps.h).  Dependences cross one iteration at a time, so the
+   bound is the maximum cycle mean of A (Karp 1978).
+   A store whose location a load reads d iterations later (pm_dependence) is such a value as well:
+   its data go through d − 1 more, one an iteration, and are there for the load
 
        store_forward latency  after the data of the store were ready
 
@@ -25,18 +26,24 @@
 #include <string.h>
 
 enum {
-    N_REGISTERS = 255, /* PM_REGISTER_NONE is the number after the last */
     MOST_DISTANCE = 8,
     MOST_STORES = 32, /* of one loop that loads depend on; the others are taken as independent */
-    N_NODES = N_REGISTERS + MOST_STORES * (MOST_DISTANCE + 1),
 };
 
 struct chain_op {
     const struct pm_op *op;
     double latency_cycles;
     bool is_load, is_store;
+    uint32_t first_use, n_uses;       /* dependences through registers */
     uint32_t first_source, n_sources; /* of a load: stores whose data it may read */
     int store;                        /* number among those that are read from; −1 */
+};
+
+/* An operand of an operation: what operation FROM of the chain defined. */
+struct use {
+    size_t from;
+    uint8_t number; /* of the register */
+    bool is_before; /* in the iteration before */
 };
 
 /* Data of store number `store` of `distance` iterations before. */
@@ -45,30 +52,17 @@ struct source {
     unsigned distance;
 };
 
-/* The operations of the path in order.  An inner loop stands as one entry with op == NULL; the k-th
-   of them takes away the registers of killed[k], those that the loop defines. */
+/* The operations of the path in order.  A value is known by a number: that of its operation, then
+   those of data on their way through memory (value_of). */
 struct chain {
     struct chain_op *ops;
     size_t n_ops;
+    PM_ARRAY(struct use, uses);
     PM_ARRAY(struct source, sources);
     uint32_t stores[MOST_STORES]; /* references */
     int n_stores;
-    double forward_cycles;       /* 0: as the load */
-    bool (*killed)[N_REGISTERS]; /* one row for each inner loop passed */
+    double forward_cycles; /* 0: as the load */
 };
-
-static void registers_of_loop(const struct pm_structure *structure, uint32_t loop, bool *defined) {
-    const struct pm_routine *routine = &structure->routines[structure->scopes[loop].routine];
-    for (uint32_t b = routine->first_block; b < routine->first_block + routine->n_blocks; b++) {
-        const struct pm_block *block = &structure->blocks[b];
-        if (!pm_scope_is_inside(structure, block->loop, loop))
-            continue;
-        for (uint32_t i = block->first_op; i < block->first_op + block->n_ops; i++)
-            for (unsigned k = 0; k < PM_OP_N_DEFS; k++)
-                if (structure->ops[i].defs[k] != PM_REGISTER_NONE)
-                    defined[structure->ops[i].defs[k]] = true;
-    }
-}
 
 static bool is_store_class(uint8_t op_class) {
     return op_class == PM_OP_STORE_INT || op_class == PM_OP_STORE_FP || op_class == PM_OP_SCATTER;
@@ -86,20 +80,13 @@ static bool writes_memory(const struct pm_op *op) {
 static struct chain chain_of_path(const struct pm_structure *structure,
                                   const struct pm_machine *machine, const struct pm_unit_sets *sets,
                                   const struct pm_path_step *path, size_t n_steps) {
-    size_t n_ops = 0, n_loops = 0;
+    size_t n_ops = 0;
+    for (size_t i = 0; i < n_steps; i++)
+        n_ops += path[i].block == PM_NONE ? 0 : structure->blocks[path[i].block].n_ops;
+    struct chain chain = {.ops = pm_alloc(n_ops, sizeof *chain.ops)};
     for (size_t i = 0; i < n_steps; i++) {
-        n_ops += path[i].block == PM_NONE ? 1 : structure->blocks[path[i].block].n_ops;
-        n_loops += path[i].block == PM_NONE;
-    }
-    struct chain chain = {.ops = pm_alloc(n_ops, sizeof *chain.ops),
-                          .killed = pm_alloc(n_loops, sizeof *chain.killed)};
-    n_loops = 0;
-    for (size_t i = 0; i < n_steps; i++) {
-        if (path[i].block == PM_NONE) {
-            registers_of_loop(structure, path[i].loop, chain.killed[n_loops++]);
-            chain.ops[chain.n_ops++].op = NULL;
+        if (path[i].block == PM_NONE)
             continue;
-        }
         const struct pm_block *block = &structure->blocks[path[i].block];
         for (uint32_t k = block->first_op; k < block->first_op + block->n_ops; k++) {
             struct pm_need need;
@@ -113,6 +100,37 @@ static struct chain chain_of_path(const struct pm_structure *structure,
         }
     }
     return chain;
+}
+
+/* ---- through registers --------------------------------------------------------------------------
+ */
+
+/* Fills `uses`.  Dependences come in the order of the chain's operations. */
+static void connect_registers(const struct pm_structure *structure, const struct pm_path_step *path,
+                              size_t n_steps, struct chain *chain) {
+    uint32_t first = UINT32_MAX, end = 0;
+    for (size_t i = 0; i < chain->n_ops; i++) {
+        uint32_t op = (uint32_t)(chain->ops[i].op - structure->ops);
+        first = op < first ? op : first;
+        end = op >= end ? op + 1 : end;
+    }
+    if (chain->n_ops == 0)
+        return;
+    size_t *place = pm_alloc(end - first, sizeof *place); /* in the chain */
+    for (size_t i = 0; i < chain->n_ops; i++)
+        place[chain->ops[i].op - structure->ops - first] = i;
+    struct pm_register_dependences found;
+    pm_register_dependences_of_path(structure, path, n_steps, &found);
+    for (size_t i = 0; i < found.n_items; i++) {
+        const struct pm_register_dependence *item = &found.items[i];
+        struct chain_op *to = &chain->ops[place[item->to - first]];
+        if (to->n_uses++ == 0)
+            to->first_use = (uint32_t)i;
+        *PM_PUSH(chain, uses) =
+            (struct use){place[item->from - first], item->number, item->distance > 0};
+    }
+    free(found.items);
+    free(place);
 }
 
 /* ---- through memory -----------------------------------------------------------------------------
@@ -129,9 +147,11 @@ static int number_of_store(struct chain *chain, uint32_t reference) {
     return chain->n_stores++;
 }
 
-static size_t node_of(int store, unsigned distance) {
-    return N_REGISTERS + (size_t)store * (MOST_DISTANCE + 1) + distance;
+static size_t value_of(const struct chain *chain, int store, unsigned distance) {
+    return chain->n_ops + (size_t)store * (MOST_DISTANCE + 1) + distance;
 }
+
+static size_t n_values(const struct chain *chain) { return value_of(chain, chain->n_stores, 0); }
 
 static void add_source(struct chain *chain, struct chain_op *load, uint32_t stored,
                        uint32_t distance) {
@@ -155,8 +175,8 @@ static void add_unknown(struct chain *chain, struct chain_op *load, uint32_t sto
 }
 
 /* Which stores the loads of the path may read from. */
-static void connect(const struct pm_structure *structure, uint32_t loop, bool pessimistic,
-                    struct chain *chain) {
+static void connect_memory(const struct pm_structure *structure, uint32_t loop, bool pessimistic,
+                           struct chain *chain) {
     size_t n;
     const struct pm_dependence *all = pm_structure_dependences(structure, loop, &n);
     for (size_t i = 0; i < chain->n_ops && n; i++) {
@@ -194,76 +214,50 @@ static void connect(const struct pm_structure *structure, uint32_t loop, bool pe
 /* ---- along the path -----------------------------------------------------------------------------
  */
 
-/* TIME[r] on entry: when the value of register r is there, −∞ if it does not depend on what is
-   being followed.  On return the same at the end of the path. */
-static void walk(const struct chain *chain, double *time) {
-    size_t n_loops = 0;
+/* BEFORE[v]: when value v of the iteration before is there, −∞ if it does not depend on what is
+   being followed.  Fills NOW, the same of this iteration. */
+static void walk(const struct chain *chain, const double *before, double *now) {
+    for (int s = 0; s < chain->n_stores; s++)
+        now[value_of(chain, s, 0)] = -INFINITY;
     for (size_t i = 0; i < chain->n_ops; i++) {
-        const struct pm_op *op = chain->ops[i].op;
-        if (!op) {
-            for (unsigned r = 0; r < N_REGISTERS; r++)
-                if (chain->killed[n_loops][r])
-                    time[r] = -INFINITY;
-            n_loops++;
-            continue;
+        const struct chain_op *op = &chain->ops[i];
+        double ready = -INFINITY, data = -INFINITY;
+        for (uint32_t k = op->first_use; k < op->first_use + op->n_uses; k++) {
+            const struct use *use = &chain->uses[k];
+            double time = use->is_before ? before[use->from] : now[use->from];
+            ready = fmax(ready, time);
+            if (use->number == op->op->uses[0])
+                data = time;
         }
-        double ready = -INFINITY;
-        for (unsigned k = 0; k < PM_OP_N_USES; k++)
-            if (op->uses[k] != PM_REGISTER_NONE)
-                ready = fmax(ready, time[op->uses[k]]);
-        if (chain->ops[i].store >= 0) { /* the data, not the address */
-            uint8_t data = op->uses[0];
-            time[node_of(chain->ops[i].store, 0)] =
-                data == PM_REGISTER_NONE ? -INFINITY : time[data];
+        if (op->store >= 0) /* the data, not the address */
+            now[value_of(chain, op->store, 0)] = data;
+        now[i] = ready + op->latency_cycles;
+        for (uint32_t k = 0; k < op->n_sources; k++) {
+            const struct source *source = &chain->sources[op->first_source + k];
+            double forward = chain->forward_cycles > 0 ? chain->forward_cycles : op->latency_cycles;
+            size_t value = value_of(chain, source->store, source->distance);
+            now[i] = fmax(now[i], (source->distance ? before : now)[value] + forward);
         }
-        double done = ready + chain->ops[i].latency_cycles;
-        for (uint32_t k = 0; k < chain->ops[i].n_sources; k++) {
-            const struct source *source = &chain->sources[chain->ops[i].first_source + k];
-            double forward =
-                chain->forward_cycles > 0 ? chain->forward_cycles : chain->ops[i].latency_cycles;
-            done = fmax(done, time[node_of(source->store, source->distance)] + forward);
-        }
-        for (unsigned k = 0; k < PM_OP_N_DEFS; k++)
-            if (op->defs[k] != PM_REGISTER_NONE)
-                time[op->defs[k]] = done;
     }
     for (int s = 0; s < chain->n_stores; s++) /* an iteration later */
-        for (unsigned d = MOST_DISTANCE; d > 0; d--)
-            time[node_of(s, d)] = time[node_of(s, d - 1)];
+        for (unsigned d = 1; d <= MOST_DISTANCE; d++)
+            now[value_of(chain, s, d)] = (d == 1 ? now : before)[value_of(chain, s, d - 1)];
 }
 
-/* Registers that the path reads before it writes them, and writes: only they carry a value from one
-   iteration to the next. */
-static size_t carried_registers(const struct chain *chain, uint16_t *carried) {
-    bool exposed[N_REGISTERS + 1] = {false}, written[N_REGISTERS + 1] = {false};
-    size_t n_loops = 0, n_carried = 0;
-    for (size_t i = 0; i < chain->n_ops; i++) {
-        const struct pm_op *op = chain->ops[i].op;
-        if (!op) {
-            for (unsigned r = 0; r < N_REGISTERS; r++)
-                written[r] |= chain->killed[n_loops][r];
-            n_loops++;
-            continue;
-        }
-        for (unsigned k = 0; k < PM_OP_N_USES; k++)
-            exposed[op->uses[k]] |= !written[op->uses[k]];
-        for (unsigned k = 0; k < PM_OP_N_DEFS; k++)
-            written[op->defs[k]] = true;
-    }
-    for (unsigned r = 0; r < N_REGISTERS; r++)
-        if (exposed[r] && written[r])
-            carried[n_carried++] = (uint16_t)r;
-    bool is_read[MOST_STORES] = {false};
-    unsigned farthest[MOST_STORES] = {0};
-    for (size_t i = 0; i < chain->n_sources; i++) {
-        const struct source *source = &chain->sources[i];
-        is_read[source->store] |= source->distance > 0;
-        if (source->distance > farthest[source->store])
-            farthest[source->store] = source->distance;
-    }
-    for (int s = 0; s < chain->n_stores; s++)
-        for (unsigned d = 1; is_read[s] && d <= farthest[s]; d++)
-            carried[n_carried++] = (uint16_t)node_of(s, d);
+/* Values that are used in the next iteration: only they carry something from one to the next.
+   CARRIED has room for all. */
+static size_t carried_values(const struct chain *chain, size_t *carried) {
+    size_t n_carried = 0;
+    bool *is_carried = pm_alloc(n_values(chain), sizeof *is_carried);
+    for (size_t i = 0; i < chain->n_uses; i++)
+        is_carried[chain->uses[i].from] |= chain->uses[i].is_before;
+    for (size_t i = 0; i < chain->n_sources; i++)
+        for (unsigned d = 1; d <= chain->sources[i].distance; d++)
+            is_carried[value_of(chain, chain->sources[i].store, d)] = true;
+    for (size_t v = 0; v < n_values(chain); v++)
+        if (is_carried[v])
+            carried[n_carried++] = v;
+    free(is_carried);
     return n_carried;
 }
 
@@ -296,23 +290,29 @@ double pm_recurrence_cycles(const struct pm_structure *structure, const struct p
                             const struct pm_path_step *path, size_t n_steps, bool pessimistic) {
     struct chain chain = chain_of_path(structure, machine, sets, path, n_steps);
     chain.forward_cycles = machine->store_forward_cycles;
-    connect(structure, loop, pessimistic, &chain);
-    uint16_t carried[N_NODES];
-    size_t n = carried_registers(&chain, carried);
+    connect_memory(structure, loop, pessimistic, &chain);
+    connect_registers(structure, path, n_steps, &chain);
+    size_t *carried = pm_alloc(n_values(&chain), sizeof *carried);
+    double *before = pm_alloc(n_values(&chain), sizeof *before);
+    double *now = pm_alloc(n_values(&chain), sizeof *now);
+    size_t n = carried_values(&chain, carried);
     double *a = pm_alloc(n * n, sizeof *a);
+    for (size_t v = 0; v < n_values(&chain); v++)
+        before[v] = -INFINITY;
     for (size_t from = 0; from < n; from++) {
-        double time[N_NODES];
-        for (unsigned r = 0; r < N_NODES; r++)
-            time[r] = -INFINITY;
-        time[carried[from]] = 0;
-        walk(&chain, time);
+        before[carried[from]] = 0;
+        walk(&chain, before, now);
+        before[carried[from]] = -INFINITY;
         for (size_t to = 0; to < n; to++)
-            a[from * n + to] = time[carried[to]];
+            a[from * n + to] = now[carried[to]];
     }
     double cycles = maximum_cycle_mean(a, n);
     free(a);
+    free(now);
+    free(before);
+    free(carried);
     free(chain.ops);
+    free(chain.uses);
     free(chain.sources);
-    free(chain.killed);
     return cycles;
 }

@@ -3,6 +3,7 @@
 #ifndef PM_SCHEDULE_H
 #define PM_SCHEDULE_H
 
+#include "core/register_deps.h"
 #include "sched/sched.h"
 
 /* ---- costs.c --------------------------------------------------------------------------------- */
@@ -83,11 +84,6 @@ bool pm_scope_is_inside(const struct pm_structure *structure, uint32_t scope, ui
 double pm_scope_entries(const struct pm_counts *counts, uint32_t scope);
 
 /* ---- path.c ---------------------------------------------------------------------------------- */
-
-struct pm_path_step {
-    uint32_t block; /* PM_NONE: */
-    uint32_t loop;  /* an inner loop that the path passes */
-};
 
 /* The most frequent way from the header of LOOP back to it (PATH has room for all its routine's
    blocks and loops); 0 steps if it never comes back. */

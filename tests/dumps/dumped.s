@@ -1,4 +1,5 @@
-# Two loops, one in the other; an irreducible region with two entries; a name that needs escaping.
+# Two loops, one in the other; an irreducible region with two entries; a name that needs escaping;
+# a loop with two ways through it and dependences through memory.
         .text
         .globl  nest
         .type   nest, @function
@@ -30,6 +31,23 @@ nest:   xorl    %eax, %eax
         movl    %edi, %eax
         ret
         .size   "odd<\"name\">&", .-"odd<\"name\">&"
+
+        .globl  carry
+        .type   carry, @function
+carry:  xorl    %ecx, %ecx
+.Lcarry:
+        movl    (%rdi,%rcx,4), %eax
+        testl   %eax, %eax
+        js      .Lnegative
+        addl    %eax, %r8d
+.Lnegative:
+        movl    %eax, 8(%rdi,%rcx,4)
+        movl    %r8d, (%rsi)
+        incq    %rcx
+        cmpq    %rdx, %rcx
+        jb      .Lcarry
+        ret
+        .size   carry, .-carry
 
         .globl  main
         .type   main, @function

@@ -9,8 +9,10 @@ without_addresses() {
     sed -E 's/0x[0-9a-f]{3,}/A/g'
 }
 
-for pass in cfg loops live formulas groups counters; do
-    pmodel loops --dump $pass --routine 'nest,odd*' dumped | without_addresses >$pass.txt
+for pass in cfg loops live formulas deps groups counters; do
+    routines='nest,odd*'
+    [ $pass = deps ] && routines="$routines,carry"
+    pmodel loops --dump $pass --routine "$routines" dumped | without_addresses >$pass.txt
     check "dump of $pass is the kept one" diff "$TOP/tests/dumps/$pass.txt" $pass.txt
 done
 
@@ -18,7 +20,7 @@ all_graphs_are_xml() {
     pmodel loops --dump "$1" --dump-format dot dumped >graphs.dot && dot -Tsvg -O graphs.dot &&
         [ "$(ls graphs.dot*.svg | wc -l)" -ge 3 ] && xmllint --noout graphs.dot*.svg
 }
-for pass in cfg loops live counters; do
+for pass in cfg loops live deps counters; do
     check "Graphviz reads the graph of $pass, odd names too" all_graphs_are_xml $pass
 done
 check "tree edges of counters are dashed, the others have numbers" sh -c \
@@ -94,8 +96,12 @@ for case in 'nest|nest ' 'n?st|nest ' 'od*name*|odd<"name">& ' 'main,n*t|main ne
         fail "routines by ${case%%|*}" "$(rows_of "${case%%|*}")"
 done
 
+check "the instruction mix takes patterns too" sh -c \
+    'pmodel loops --mix --level routine --format csv --routine "n?st,od*" dumped |
+     grep -o "\(nest\|odd\|main\|carry\)" | sort -u | tr "\n" " " | tee mixed && grep -qx "nest odd " mixed'
+
 # ---- a large program ------------------------------------------------------------------------
-for pass in cfg loops live formulas groups counters; do
+for pass in cfg loops live formulas deps groups counters; do
     check "all routines of a large program: $pass" sh -c \
         "pmodel loops --dump $pass \"$BUILD/bin/pmodel\" >all.txt && [ \$(grep -c ^routine all.txt) -gt 500 ]"
 done
