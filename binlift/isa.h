@@ -143,6 +143,9 @@ struct pm_table_query {
     size_t n_ways;
     void *image;
     pm_read_memory *read;
+    bool (*is_data)(const void *image, uint64_t address); /* in the file, and not code */
+    bool has_register; /* what is looked for is not the jump's target but the value of */
+    uint8_t looks_for; /* this register before it */
 };
 
 struct pm_isa {

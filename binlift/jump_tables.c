@@ -31,8 +31,8 @@ static bool goes_through_slot(const struct pm_insn *insn) {
     return insn->n_memory && insn->memory[0].base == PM_REGISTER_PC;
 }
 
-static bool is_data(const struct pm_lifted *lifted, uint64_t address) {
-    const struct pm_section *section = pm_image_section_at(&lifted->image, address);
+bool pm_is_data(const void *image, uint64_t address) {
+    const struct pm_section *section = pm_image_section_at(image, address);
     return section && !pm_section_is_code(section) && section->header.sh_type != SHT_NOBITS;
 }
 
@@ -56,7 +56,7 @@ static uint64_t read_offset(const uint8_t *bytes, const struct pm_table_form *fo
 static bool read_entry(const struct pm_lifted *lifted, const struct found_table *table,
                        uint64_t number, uint64_t *target) {
     uint64_t place = table->form.table + number * table->form.entry_bytes;
-    if (!is_data(lifted, place))
+    if (!pm_is_data(&lifted->image, place))
         return false;
     if (!table->form.relative) {
         if (!pm_word_at(lifted, place, target))
@@ -79,6 +79,13 @@ static void mark_target(struct pm_lifted *lifted, uint32_t routine, uint64_t tar
     lifted->insn_marks[insn] |= PM_MARK_LEADER | PM_MARK_LANDING;
     if (pm_routine_at(lifted, target) != routine)
         lifted->insn_marks[insn] |= PM_MARK_OUTSIDE;
+}
+
+/* Offsets from a label, and, where it could not be a `switch`, a table of addresses. */
+static bool is_of_labels(const struct pm_lifted *lifted, const struct pm_table_form *form) {
+    if (form->relative)
+        return form->base != form->table && lifted->isa->elf_machine == EM_X86_64;
+    return lifted->image.is_pie || !form->is_checked;
 }
 
 /* Reads TABLE, which ends before LIMIT (address), into lifted->tables if it has entries. */
@@ -107,9 +114,9 @@ static void add_table(struct pm_lifted *lifted, const struct found_table *table,
         lifted->n_table_targets = first;
         return;
     }
-    *PM_PUSH(lifted, tables) =
-        (struct pm_jump_table){table->insn, table->form.table, (uint32_t)first, (uint32_t)n_edges,
-                               table->form.entry_bytes};
+    *PM_PUSH(lifted, tables) = (struct pm_jump_table){
+        table->insn,       table->form.table,       (uint32_t)first,
+        (uint32_t)n_edges, table->form.entry_bytes, is_of_labels(lifted, &table->form)};
 }
 
 /* ---- all jumps ------------------------------------------------------------------------------ */
@@ -127,8 +134,8 @@ static bool add_compilers_labels(struct pm_lifted *lifted, uint32_t insn, uint32
         mark_target(lifted, routine, targets.addresses[i]);
     }
     if (known && targets.n_addresses)
-        *PM_PUSH(lifted, tables) =
-            (struct pm_jump_table){insn, 0, (uint32_t)first, (uint32_t)targets.n_addresses, 0};
+        *PM_PUSH(lifted, tables) = (struct pm_jump_table){
+            insn, 0, (uint32_t)first, (uint32_t)targets.n_addresses, 0, true};
     free(targets.addresses);
     return known && targets.n_addresses;
 }
@@ -146,8 +153,8 @@ static bool add_compilers_table(struct pm_lifted *lifted, uint32_t insn, uint32_
         *PM_PUSH(lifted, table_targets) = targets[i];
         mark_target(lifted, routine, targets[i]);
     }
-    *PM_PUSH(lifted, tables) =
-        (struct pm_jump_table){insn, form->table, (uint32_t)first, (uint32_t)n, form->entry_bytes};
+    *PM_PUSH(lifted, tables) = (struct pm_jump_table){
+        insn, form->table, (uint32_t)first, (uint32_t)n, form->entry_bytes, false};
     return true;
 }
 
@@ -155,10 +162,11 @@ static void find_forms_of(struct pm_lifted *lifted, uint32_t routine, uint32_t j
                           const struct pm_ways *ways, struct found_tables *found) {
     bool is_found = false;
     const struct pm_range *range = pm_range_at(lifted, lifted->insns[jump].address);
-    struct pm_table_query query = {lifted->insns, jump,           range->first_insn, ways->items,
-                                   ways->n_items, &lifted->image, read_memory};
+    struct pm_table_query query = {
+        lifted->insns,  jump,        range->first_insn, ways->items, ways->n_items,
+        &lifted->image, read_memory, pm_is_data,        false,       0};
     struct pm_table_form form = lifted->isa->find_table(&query, &is_found);
-    if (!is_found || !is_data(lifted, form.table))
+    if (!is_found || !pm_is_data(&lifted->image, form.table))
         form = (struct pm_table_form){0};
     if (!add_compilers_table(lifted, jump, routine, &form) &&
         !add_compilers_labels(lifted, jump, routine) && form.table)
@@ -225,6 +233,69 @@ void pm_find_tables(struct pm_lifted *lifted) {
                   next < found.n_items ? found.items[next].form.table : UINT64_MAX);
     }
     free(found.items);
+    if (lifted->n_tables)
+        qsort(lifted->tables, lifted->n_tables, sizeof *lifted->tables, by_insn);
+}
+
+/* ---- for computed gotos (labels.c) ---------------------------------------------------------- */
+
+/* What another jump found at the same place, if this one has no bounds check. */
+static bool copy_known_table(const struct pm_lifted *lifted, uint32_t routine,
+                             const struct pm_table_form *form, struct pm_addresses *targets) {
+    const struct pm_routine_code *code = &lifted->routine_codes[routine];
+    for (size_t i = 0; i < lifted->n_tables; i++) {
+        const struct pm_jump_table *table = &lifted->tables[i];
+        if (table->address != form->table || !table->of_labels ||
+            table->insn - code->first_insn >= code->n_insns)
+            continue;
+        for (uint32_t t = 0; t < table->n_targets; t++)
+            *PM_PUSH(targets, addresses) = lifted->table_targets[table->first_target + t];
+        return true;
+    }
+    return false;
+}
+
+bool pm_read_label_table(const struct pm_lifted *lifted, uint32_t routine,
+                         const struct pm_table_form *form, struct pm_addresses *targets) {
+    struct found_table table = {*form, 0, routine};
+    size_t first = targets->n_addresses;
+    uint64_t target;
+    if (form->base == form->table)
+        return false;
+    if (!form->is_checked || !form->max_entries)
+        return copy_known_table(lifted, routine, form, targets);
+    for (uint64_t n = 0; n < form->max_entries; n++) {
+        if (n >= MAX_TABLE_ENTRIES || !read_entry(lifted, &table, n, &target) ||
+            pm_routine_at(lifted, target) != routine) {
+            targets->n_addresses = first;
+            return false;
+        }
+        *PM_PUSH(targets, addresses) = target;
+    }
+    return true;
+}
+
+void pm_set_targets(struct pm_lifted *lifted, uint32_t routine, uint32_t insn,
+                    const struct pm_addresses *targets) {
+    struct pm_jump_table *table = NULL;
+    for (size_t i = 0; i < lifted->n_tables && !table; i++)
+        if (lifted->tables[i].insn == insn)
+            table = &lifted->tables[i];
+    if (!targets->n_addresses) {
+        if (table)
+            *table = lifted->tables[--lifted->n_tables];
+    } else {
+        if (!table)
+            table = PM_PUSH(lifted, tables);
+        *table = (struct pm_jump_table){.insn = insn,
+                                        .first_target = (uint32_t)lifted->n_table_targets,
+                                        .n_targets = (uint32_t)targets->n_addresses,
+                                        .of_labels = true};
+        for (size_t i = 0; i < targets->n_addresses; i++) {
+            *PM_PUSH(lifted, table_targets) = targets->addresses[i];
+            mark_target(lifted, routine, targets->addresses[i]);
+        }
+    }
     if (lifted->n_tables)
         qsort(lifted->tables, lifted->n_tables, sizeof *lifted->tables, by_insn);
 }

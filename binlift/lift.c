@@ -126,6 +126,7 @@ struct pm_lifted *pm_lift(const char *path, const struct pm_lift_options *option
     pm_find_landings(lifted);
     pm_find_no_returns(lifted);
     pm_find_tail_calls(lifted);
+    pm_find_label_jumps(lifted);
     lifted->for_summary = ends_after(options, PM_LIFT_SUMMARY);
     if (lifted->for_summary) {
         struct pm_module *module = &lifted->structure->modules[0];

@@ -70,7 +70,9 @@ struct pm_jump_table {
     uint32_t insn;    /* the indirect jump */
     uint64_t address; /* of the table in data; 0 if only the compiler told the targets */
     uint32_t first_target, n_targets; /* in pm_lifted.table_targets, in table order */
-    uint8_t entry_bytes;              /* 0: not known, because only the compiler told the targets */
+    uint8_t entry_bytes;              /* 0: not known: the compiler told the targets, or several
+                                         places give them */
+    bool of_labels;                   /* of a computed goto, not of a `switch` */
 };
 
 /* Beside struct pm_routine of the same index. */
@@ -143,8 +145,9 @@ enum pm_insn_mark {
     PM_MARK_OUTSIDE = 4, /* control arrives from outside its routine: an edge PM_EDGE_LANDING */
     PM_MARK_MAY_NOT_RETURN = 8,
     PM_MARK_NEVER_RETURNS = 16,
-    PM_MARK_TAIL_CALL = 64, /* an indirect jump that leaves its routine for good */
-    PM_MARK_PART_END = 32,  /* the last of its part: the next one stands elsewhere */
+    PM_MARK_TAIL_CALL = 64,  /* an indirect jump that leaves its routine for good */
+    PM_MARK_PART_END = 32,   /* the last of its part: the next one stands elsewhere */
+    PM_MARK_MAY_LEAVE = 128, /* an indirect jump with the stack as it was on entry */
 };
 
 /* Instruction that starts exactly at ADDRESS, or PM_NONE. */
@@ -171,6 +174,17 @@ bool pm_call_target(const struct pm_lifted *lifted, const struct pm_insn *insn, 
 /* The jump table of the indirect jump INSN, or NULL. */
 const struct pm_jump_table *pm_table_of(const struct pm_lifted *lifted, uint32_t insn);
 
+/* In jump_tables.c, for computed gotos: is ADDRESS in the data of the file?  The entries of the
+   table of offsets from a label that FORM describes, appended to *TARGETS; false: not all are known
+   to lead into ROUTINE.  The jump INSN goes to TARGETS, and nowhere else (none: not known). */
+bool pm_is_data(const void *image, uint64_t address);
+bool pm_read_label_table(const struct pm_lifted *lifted, uint32_t routine,
+                         const struct pm_table_form *form, struct pm_addresses *targets);
+void pm_set_targets(struct pm_lifted *lifted, uint32_t routine, uint32_t insn,
+                    const struct pm_addresses *targets);
+
+/* May control go on from instruction K to the one behind it?  (ways.c) */
+bool pm_runs_on(const struct pm_lifted *lifted, uint32_t k);
 /* Jumps within ROUTINE, direct ones and those through known tables, ascending by where they lead
    (ways.c). */
 struct pm_ways {
@@ -210,12 +224,13 @@ void pm_index_ranges(struct pm_lifted *lifted);
 void pm_index_insns(struct pm_lifted *lifted);
 /* metadata.c: `.pmodel`, whole and checked; not called if metadata is to be ignored. */
 bool pm_read_metadata(struct pm_lifted *lifted, struct pm_error *err);
-void pm_join_parts(struct pm_lifted *lifted);      /* parts.c: cold parts into their routines */
-void pm_find_tables(struct pm_lifted *lifted);     /* jump_tables.c: tables, table_targets */
-void pm_find_landings(struct pm_lifted *lifted);   /* landings.c: relocations, data words, LSDAs */
-void pm_find_no_returns(struct pm_lifted *lifted); /* no_return.c: calls that do not come back */
-void pm_find_tail_calls(struct pm_lifted *lifted); /* tail_call.c: PM_MARK_TAIL_CALL */
-void pm_build_cfg(struct pm_lifted *lifted);       /* cfg.c: blocks, edges */
+void pm_join_parts(struct pm_lifted *lifted);       /* parts.c: cold parts into their routines */
+void pm_find_tables(struct pm_lifted *lifted);      /* jump_tables.c: tables, table_targets */
+void pm_find_landings(struct pm_lifted *lifted);    /* landings.c: relocations, data words, LSDAs */
+void pm_find_no_returns(struct pm_lifted *lifted);  /* no_return.c: calls that do not come back */
+void pm_find_tail_calls(struct pm_lifted *lifted);  /* tail_call.c: PM_MARK_TAIL_CALL */
+void pm_find_label_jumps(struct pm_lifted *lifted); /* labels.c: computed gotos, into tables */
+void pm_build_cfg(struct pm_lifted *lifted);        /* cfg.c: blocks, edges */
 /* operations.c; their `reference` is still an operand's number. */
 void pm_translate_blocks(struct pm_lifted *lifted);
 /* The graph for a summary: each routine's graph only while VISIT looks at it. */

@@ -31,13 +31,6 @@ static bool defines(const struct pm_insn *insn, unsigned reg) {
     return insn->registers->defs.general >> reg & 1;
 }
 
-static bool goes_on(const struct pm_lifted *lifted, uint32_t k) {
-    uint8_t control = lifted->insns[k].control;
-    return control != PM_CONTROL_JUMP && control != PM_CONTROL_JUMP_INDIRECT &&
-           control != PM_CONTROL_RETURN && control != PM_CONTROL_STOP &&
-           !(lifted->insn_marks[k] & (PM_MARK_NEVER_RETURNS | PM_MARK_PART_END));
-}
-
 /* What instruction K makes of register REG, or NULL. */
 static const struct pm_definition *definition_of(const struct pm_lifted *lifted, uint32_t k,
                                                  unsigned reg,
@@ -126,7 +119,7 @@ static void find_heights(struct search *search) {
             if (to != PM_NONE && to - search->first < search->n)
                 arrive(search, to, height, &depth);
         }
-        if (goes_on(lifted, k))
+        if (pm_runs_on(lifted, k))
             arrive(search, k + 1, height, &depth);
     }
 }
@@ -197,7 +190,7 @@ static bool is_plain_pointer(struct search *search, uint32_t jump, unsigned reg)
         }
         walk.depth--;
         uint32_t k = search->stack[2 * walk.depth], of = search->stack[2 * walk.depth + 1];
-        if (k > search->first && goes_on(search->lifted, k - 1))
+        if (k > search->first && pm_runs_on(search->lifted, k - 1))
             plain &= accept_after(&walk, k - 1, of);
         for (size_t w = pm_first_way(search->ways.items, search->ways.n_items, k);
              plain && w < search->ways.n_items && search->ways.items[w].to == k; w++)
@@ -299,8 +292,12 @@ static void decide(struct pm_lifted *lifted, uint32_t routine, uint32_t undecide
     pm_find_ways(lifted, routine, &search.ways);
     find_heights(&search);
     for (uint32_t k = undecided; k < code->first_insn + code->n_insns; k++)
-        if (is_undecided(lifted, k) && is_tail_call(&search, code, k))
-            lifted->insn_marks[k] |= PM_MARK_TAIL_CALL;
+        if (is_undecided(lifted, k)) {
+            bool is_call = is_tail_call(&search, code, k);
+            bool may_leave = search.height[k - code->first_insn] == 0;
+            lifted->insn_marks[k] |=
+                (is_call ? PM_MARK_TAIL_CALL : 0) | (may_leave ? PM_MARK_MAY_LEAVE : 0);
+        }
     free(search.height);
     free(search.stack);
     free(search.visited);

@@ -4,6 +4,13 @@
 
 #include <stdlib.h>
 
+bool pm_runs_on(const struct pm_lifted *lifted, uint32_t k) {
+    uint8_t control = lifted->insns[k].control;
+    return control != PM_CONTROL_JUMP && control != PM_CONTROL_JUMP_INDIRECT &&
+           control != PM_CONTROL_RETURN && control != PM_CONTROL_STOP &&
+           !(lifted->insn_marks[k] & (PM_MARK_NEVER_RETURNS | PM_MARK_PART_END));
+}
+
 static int by_target(const void *left, const void *right) {
     const struct pm_way *a = left, *b = right;
     if (a->to != b->to)

@@ -344,6 +344,8 @@ struct pm_table_form pm_a64_find_table(const struct pm_table_query *query, bool 
     struct pm_table_form form = {0};
     uint32_t word, at, load;
     *found = false;
+    if (query->has_register) /* computed gotos load addresses here */
+        return form;
     if (!word_at(&slice, jump, &word) || pm_a64_rn(word) == PM_A64_SP)
         return form;
     unsigned target = pm_a64_rn(word);

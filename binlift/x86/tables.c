@@ -28,6 +28,7 @@ struct slice {
     size_t n_ways;
     void *image;
     pm_read_memory *read;
+    bool (*is_data)(const void *image, uint64_t address);
     unsigned n_steps; /* of the search for a bound */
     bool only_width;  /* a bound came from the width of the index, not from a comparison */
 };
@@ -71,7 +72,7 @@ static bool find_definition(const struct slice *slice, uint32_t k, unsigned reg,
 static bool is_plausible(const struct slice *slice, uint64_t table, bool relative, uint64_t base) {
     uint64_t jump = slice->insns[slice->jump].address, target = 0;
     const uint8_t *bytes = slice->read(slice->image, table, relative ? 4 : 8);
-    if (!bytes)
+    if (!bytes || !slice->is_data(slice->image, table))
         return false;
     memcpy(&target, bytes, relative ? 4 : 8);
     if (!relative)
@@ -558,6 +559,19 @@ static bool absolute_form(struct slice *slice, uint32_t k, const ZydisDecodedOpe
     return true;
 }
 
+/* The label that REG surely has before instruction K, set in the straight line that leads there. */
+static bool straight_label(const struct slice *slice, uint32_t k, uint8_t reg, uint64_t *label) {
+    while (k > slice->first) {
+        size_t way = pm_first_way(slice->ways, slice->n_ways, k);
+        if ((way < slice->n_ways && slice->ways[way].to == k) || !runs_into(&slice->insns[k - 1]))
+            return false;
+        if (defines(&slice->insns[--k], reg))
+            return constant_of(slice, k, reg, label) && !slice->is_data(slice->image, *label) &&
+                   is_wanted(slice, WANT_LABEL, *label, 0);
+    }
+    return false;
+}
+
 /* Offsets that are relative to a label, not to their table: the register or constant that the load
    MEMORY at K has beside its index is the table. */
 static bool find_labelled_table(const struct slice *slice, uint32_t k, uint32_t add, uint8_t base,
@@ -590,12 +604,13 @@ static bool relative_form(struct slice *slice, uint32_t k, uint32_t add, uint8_t
     bool same_register = address_part(memory->base) == base;
     bool relative = find_base(slice, add, base, WANT_RELATIVE, 0, &table);
     uint64_t loaded; /* the address that the load has, if it is a table's by itself */
-    bool agrees =
-        relative && (same_register || memory->scale == 1 ||
-                     (find_base(slice, k, address_part(memory->base), WANT_RELATIVE, 0, &loaded) &&
-                      loaded == table));
+    bool has_label = straight_label(slice, add, base, &label);
+    bool agrees = relative && !has_label &&
+                  (same_register || memory->scale == 1 ||
+                   (find_base(slice, k, address_part(memory->base), WANT_RELATIVE, 0, &loaded) &&
+                    loaded == table));
     if (agrees || !find_labelled_table(slice, k, add, base, memory, &table, &label)) {
-        if (!relative)
+        if (!relative || has_label)
             return false;
         find_base(slice, add, base, WANT_RELATIVE, 0, &table);
         label = table;
@@ -667,12 +682,15 @@ static bool register_form(struct slice *slice, uint8_t reg, struct pm_table_form
 }
 
 struct pm_table_form pm_x86_isa_find_table(const struct pm_table_query *query, bool *found) {
-    struct slice slice = {query->insns,  query->jump,  query->first, query->ways,
-                          query->n_ways, query->image, query->read,  0,
-                          false};
+    struct slice slice = {query->insns, query->jump, query->first,   query->ways, query->n_ways,
+                          query->image, query->read, query->is_data, 0,           false};
     struct pm_table_form form = {0};
     struct pm_x86 x86;
     *found = false;
+    if (query->has_register) {
+        *found = register_form(&slice, query->looks_for, &form);
+        return form;
+    }
     if (!decode_at(&slice, query->jump, &x86))
         return form;
     const ZydisDecodedOperand *target = &x86.operands[0];
