@@ -280,6 +280,26 @@ static void search_batch(struct search *search, const struct pm_batch *routines)
     free(search->accesses);
 }
 
+static int compare_dependences(const void *left, const void *right) {
+    const struct pm_dependence *a = left, *b = right;
+    const uint32_t of_a[] = {a->scope, a->from, a->to, a->distance, a->kind};
+    const uint32_t of_b[] = {b->scope, b->from, b->to, b->distance, b->kind};
+    for (size_t i = 0; i < sizeof of_a / sizeof *of_a; i++)
+        if (of_a[i] != of_b[i])
+            return of_a[i] < of_b[i] ? -1 : 1;
+    return 0;
+}
+
+/* Scopes are not in the order of routines: clones stand under the routine they were made of. */
+static void sort_dependences(struct pm_structure *structure) {
+    bool is_sorted = true;
+    for (size_t i = 1; i < structure->n_dependences && is_sorted; i++)
+        is_sorted = structure->dependences[i - 1].scope <= structure->dependences[i].scope;
+    if (!is_sorted)
+        qsort(structure->dependences, structure->n_dependences, sizeof *structure->dependences,
+              compare_dependences);
+}
+
 void pm_find_dependences(struct pm_lifted *lifted) {
     struct pm_data_symbols *symbols = pm_data_symbols_new(&lifted->image);
     struct pm_batches routines = {0};
@@ -296,6 +316,7 @@ void pm_find_dependences(struct pm_lifted *lifted) {
             *PM_PUSH(lifted->structure, dependences) = searches[i].dependences[d];
         free(searches[i].dependences);
     }
+    sort_dependences(lifted->structure);
     pm_data_symbols_free(symbols);
     free(searches);
     free(routines.items);

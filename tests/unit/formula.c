@@ -40,6 +40,13 @@ static const char source[] = "#define F __attribute__((noipa))\n"
                              "    double sum = 0;\n"
                              "    for (; at; at = at->next) sum += at->value;\n"
                              "    return sum;\n}\n"
+                             "F void clone(double *, long) __asm__(\"whole.constprop.0\");\n"
+                             "F void clone(double *a, long n) {\n"
+                             "    for (long i = 1; i < n; i++) a[i] = a[i - 1] * 2;\n}\n"
+                             "F void middle(double *a, long n) {\n"
+                             "    for (long i = 2; i < n; i++) a[i] = a[i - 2] * 2;\n}\n"
+                             "F void whole(double *a, long n) {\n"
+                             "    for (long i = 3; i < n; i++) a[i] = a[i - 3] * 2;\n}\n"
                              "int main(void) { return 0; }\n";
 
 struct found {
@@ -214,8 +221,26 @@ static void dependences_have_the_distance_of_the_source(void **state) {
     pm_lifted_free(lifted);
 }
 
+/* Scopes of clones stand under their routine, so not in the order of routines. */
+static void a_structure_with_clones_is_read_back(void **state) {
+    (void)state;
+    struct pm_lifted *lifted = build("-O2");
+    void *bytes;
+    size_t n_bytes;
+    struct pm_error err = {0};
+    pm_structure_encode(pm_lifted_structure(lifted), &bytes, &n_bytes);
+    struct pm_structure *copy = pm_structure_decode(bytes, n_bytes, &err);
+    if (!copy)
+        fail_msg("%s", err.text);
+    assert_int_equal(copy->n_dependences, pm_lifted_structure(lifted)->n_dependences);
+    pm_structure_free(copy);
+    free(bytes);
+    pm_lifted_free(lifted);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_structure_with_clones_is_read_back),
         cmocka_unit_test(strides_are_those_of_the_source),
         cmocka_unit_test(formulas_are_in_terms_of_arguments),
         cmocka_unit_test(dependences_have_the_distance_of_the_source),
