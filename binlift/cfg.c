@@ -10,10 +10,6 @@
 
 #include <stdlib.h>
 
-static bool is_call(const struct pm_insn *insn) {
-    return insn->control == PM_CONTROL_CALL || insn->control == PM_CONTROL_CALL_INDIRECT;
-}
-
 /* Does control never go on to the next instruction? */
 static bool is_end_of_flow(const struct pm_lifted *lifted, uint32_t insn) {
     switch (lifted->insns[insn].control) {
@@ -28,7 +24,7 @@ static bool is_end_of_flow(const struct pm_lifted *lifted, uint32_t insn) {
 }
 
 static bool ends_block(const struct pm_lifted *lifted, uint32_t insn) {
-    if (is_call(&lifted->insns[insn]))
+    if (pm_is_call(lifted->insns[insn].control))
         return (lifted->insn_marks[insn] & (PM_MARK_NEVER_RETURNS | PM_MARK_MAY_NOT_RETURN)) != 0;
     return lifted->insns[insn].control != PM_CONTROL_NONE;
 }
@@ -41,7 +37,7 @@ static void mark_leaders(struct pm_lifted *lifted, uint32_t routine) {
     for (uint32_t k = code->first_insn; k < end; k++) {
         const struct pm_insn *insn = &lifted->insns[k];
         uint32_t target =
-            insn->target && !is_call(insn) ? pm_insn_at(lifted, insn->target) : PM_NONE;
+            insn->target && !pm_is_call(insn->control) ? pm_insn_at(lifted, insn->target) : PM_NONE;
         if (target != PM_NONE && target >= code->first_insn && target < end)
             lifted->insn_marks[target] |= PM_MARK_LEADER;
     }
@@ -181,9 +177,10 @@ static void add_edges_of(struct pm_lifted *lifted, uint32_t routine, uint32_t bl
     default:
         /* A part does not end in a call that comes back. */
         if ((lifted->insn_marks[last] & (PM_MARK_NEVER_RETURNS | PM_MARK_MAY_NOT_RETURN)) ||
-            (is_call(insn) && at_end))
+            (pm_is_call(insn->control) && at_end))
             add_edge(lifted, routine, block, PM_NONE, PM_EDGE_NO_RETURN);
-        if ((lifted->insn_marks[last] & PM_MARK_NEVER_RETURNS) || (is_call(insn) && at_end))
+        if ((lifted->insn_marks[last] & PM_MARK_NEVER_RETURNS) ||
+            (pm_is_call(insn->control) && at_end))
             return;
     }
     add_edge_to(lifted, routine, block, next, PM_EDGE_FALLTHROUGH);

@@ -11,10 +11,6 @@ static uint8_t terminator(const struct pm_lifted *lifted, uint32_t block) {
                          : PM_CONTROL_NONE;
 }
 
-static bool is_call(uint8_t control) {
-    return control == PM_CONTROL_CALL || control == PM_CONTROL_CALL_INDIRECT;
-}
-
 static bool is_branch(uint8_t control) {
     return control == PM_CONTROL_BRANCH || control == PM_CONTROL_BRANCH_LOOP;
 }
@@ -24,7 +20,7 @@ static bool is_branch(uint8_t control) {
 static bool arrives(const struct pm_lifted *lifted, const struct pm_edge *edge) {
     return edge->kind == PM_EDGE_ENTRY || edge->kind == PM_EDGE_LANDING ||
            edge->kind == PM_EDGE_TABLE ||
-           (edge->kind == PM_EDGE_FALLTHROUGH && is_call(terminator(lifted, edge->from)));
+           (edge->kind == PM_EDGE_FALLTHROUGH && pm_is_call(terminator(lifted, edge->from)));
 }
 
 static enum pm_counter_place place_of_arrival(const struct pm_lifted *lifted,

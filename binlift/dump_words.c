@@ -160,8 +160,8 @@ char *pm_insn_text(const struct pm_lifted *lifted, uint32_t insn) {
     lifted->isa->print(pm_insn_bytes(lifted, insn), &lifted->insns[insn], text, sizeof text);
     shorten_addresses(text);
     uint8_t control = lifted->insns[insn].control;
-    bool goes_elsewhere = control == PM_CONTROL_CALL || control == PM_CONTROL_CALL_INDIRECT ||
-                          control == PM_CONTROL_JUMP || control == PM_CONTROL_JUMP_INDIRECT;
+    bool goes_elsewhere =
+        pm_is_call(control) || control == PM_CONTROL_JUMP || control == PM_CONTROL_JUMP_INDIRECT;
     char *callee = goes_elsewhere ? pm_called_name(lifted, insn) : NULL;
     char *whole = callee ? pm_sprintf("%s # %s", text, callee) : pm_strdup(text);
     free(callee);

@@ -4,7 +4,10 @@
    formula_frame.c   the stack pointer's way through the routine; slots that act as registers
    formula_values.c  which definition of a register or slot reaches a place
    formula_atoms.c   atoms, and the loops around
-   formula.c         from definitions to formulas; induction variables; what leaves a loop
+   formula_define.c  what instructions define
+   formula_meet.c    where values meet; induction variables
+   formula_leave.c   what leaves a loop
+   formula.c         from values and operands to formulas
    formula_strides.c what varies in which loop, strides, first addresses
    formula_text.c    formulas as text */
 #ifndef PM_FORMULA_PRIVATE_H
@@ -174,18 +177,57 @@ bool pm_loop_is_in(const struct pm_formulas *f, uint32_t loop, uint32_t outer);
 enum pm_variation pm_sum_variation(struct pm_formulas *f, const struct pm_formula *sum,
                                    uint32_t loop);
 
+/* SUM does not change in LOOP. */
+static inline bool pm_is_from_outside(struct pm_formulas *f, const struct pm_formula *sum,
+                                      uint32_t loop) {
+    return pm_sum_variation(f, sum, loop) == PM_VARIES_NOT;
+}
+
+/* ---- formula_define.c --------------------------------------------------------------------------
+ */
+
+/* What PLACE holds before INSN; memory operand OPERAND if it is PM_PLACE_MEMORY. */
+struct pm_formula pm_formula_of_place(struct pm_formulas *f, uint32_t insn, uint8_t place,
+                                      uint8_t operand);
+/* What memory operand NUMBER of INSN holds before it. */
+struct pm_formula pm_formula_of_load(struct pm_formulas *f, uint32_t insn, uint8_t number);
+/* A definition of INSN.  False: too many terms, or not of that kind. */
+bool pm_formula_evaluate(struct pm_formulas *f, uint32_t insn,
+                         const struct pm_definition *definition, struct pm_formula *formula);
+/* What INSN gives to VARIABLE. */
+struct pm_formula pm_formula_of_definition(struct pm_formulas *f, uint32_t insn, uint32_t variable);
+
+/* ---- formula_meet.c ----------------------------------------------------------------------------
+ */
+
+static inline uint32_t pm_loop_of_block(const struct pm_formulas *f, uint32_t block) {
+    return f->structure->blocks[block].loop;
+}
+/* The loop at whose header V stands, PM_NONE if it is another meeting. */
+uint32_t pm_loop_of_meeting(const struct pm_formulas *f, const struct pm_value *v);
+struct pm_formula pm_formula_of_meeting(struct pm_formulas *f, uint32_t value);
+/* Formula of the value at a loop's header when the loop is entered. */
+struct pm_formula pm_formula_initial(struct pm_formulas *f, uint32_t value);
+/* What was last met as provisional waits for a value other than VALUE. */
+bool pm_is_busy_other(const struct pm_formulas *f, uint32_t value);
+
+/* ---- formula_leave.c ---------------------------------------------------------------------------
+ */
+
+/* The only edge of the routine that leaves LOOP; PM_NONE if there are several. */
+uint32_t pm_only_exit(const struct pm_formulas *f, uint32_t loop);
+/* A value at the same header that SUM depends on and that is being looked for; 0: none. */
+uint32_t pm_busy_in(const struct pm_formulas *f, const struct pm_formula *sum, uint32_t loop);
+/* SUM, of a value that VALUE in FROM has, as the loop TO outside of it sees it. */
+struct pm_formula pm_formula_leave(struct pm_formulas *f, struct pm_formula sum, uint32_t value,
+                                   uint32_t from, uint32_t to);
+
 /* ---- formula.c ---------------------------------------------------------------------------------
  */
 
 /* The formula of a value, as a place in the loop LOOP sees it. */
 struct pm_formula pm_formula_of_value(struct pm_formulas *f, uint32_t value, uint32_t loop);
-/* What memory operand NUMBER of INSN holds before it. */
-struct pm_formula pm_formula_of_load(struct pm_formulas *f, uint32_t insn, uint8_t number);
-/* The only edge of the routine that leaves LOOP; PM_NONE if there are several. */
-uint32_t pm_only_exit(const struct pm_formulas *f, uint32_t loop);
 /* Puts in what became known of atoms since FORMULA was made. */
 struct pm_formula pm_formula_resolve(struct pm_formulas *f, const struct pm_formula *formula);
-/* Formula of the value at a loop's header when the loop is entered. */
-struct pm_formula pm_formula_initial(struct pm_formulas *f, uint32_t value);
 
 #endif

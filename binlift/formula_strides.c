@@ -56,8 +56,7 @@ static bool is_unchanged(struct pm_formulas *f, uint32_t loop, const struct pm_f
             continue;
         for (uint32_t i = code->first_insn; i < code->first_insn + code->n_insns; i++) {
             const struct pm_insn *insn = &f->lifted->insns[i];
-            if (insn->control == PM_CONTROL_CALL || insn->control == PM_CONTROL_CALL_INDIRECT ||
-                ++n_looks > MOST_STORE_LOOKS)
+            if (pm_is_call(insn->control) || ++n_looks > MOST_STORE_LOOKS)
                 return false;
             for (unsigned k = 0; k < insn->n_memory; k++) {
                 const struct pm_memory_operand *operand = &insn->memory[k];
@@ -125,8 +124,8 @@ static bool tests_invariant(struct pm_formulas *f, uint32_t vertex, uint32_t loo
         if (i-- == code->first_insn)
             return false;
     const struct pm_insn *insn = &f->lifted->insns[i];
-    if (insn->control == PM_CONTROL_CALL || insn->control == PM_CONTROL_CALL_INDIRECT ||
-        insn->registers->uses.vector || (insn->registers->uses.general >> PM_N_GENERAL))
+    if (pm_is_call(insn->control) || insn->registers->uses.vector ||
+        (insn->registers->uses.general >> PM_N_GENERAL))
         return false;
     uint32_t addresses = 0;
     for (unsigned k = 0; k < insn->n_memory; k++) {

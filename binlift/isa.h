@@ -32,6 +32,10 @@ enum pm_control {
     PM_CONTROL_STOP, /* ud2, hlt: control does not go on */
 };
 
+static inline bool pm_is_call(uint8_t control) {
+    return control == PM_CONTROL_CALL || control == PM_CONTROL_CALL_INDIRECT;
+}
+
 enum { PM_INSN_MEMORY = 2 };
 #define PM_REGISTER_PC 0xfe /* base of a pc-relative operand; displacement is then the address */
 
@@ -226,6 +230,9 @@ struct pm_isa {
 };
 
 extern const struct pm_isa pm_isa_x86_64, pm_isa_aarch64;
+
+/* The class of what transfers control, PM_OP_UNKNOWN for everything else (isas.c). */
+enum pm_op_class pm_class_of_control(uint8_t control);
 
 /* The ISA of an ELF machine number, or NULL (isas.c). */
 const struct pm_isa *pm_isa_of_machine(uint16_t elf_machine);

@@ -45,10 +45,6 @@ static uint32_t resolve(const struct liveness *l, uint64_t address) {
     return follows_abi(l, address) ? TO_ABI : TO_UNKNOWN;
 }
 
-static bool is_call(uint8_t control) {
-    return control == PM_CONTROL_CALL || control == PM_CONTROL_CALL_INDIRECT;
-}
-
 static bool is_insn(uint32_t target) { return target < TO_ABI; }
 
 static void find_routines(struct liveness *l) {
@@ -186,7 +182,7 @@ static pm_live_set live_before(struct liveness *l, uint32_t k, uint32_t r) {
     const struct pm_insn *insn = &l->lifted->insns[k];
     pm_live_set after = live_after(l, k, r);
     pm_live_set stack_pointer = PM_LIVE_BIT(l->lifted->isa->stack_pointer);
-    if (is_call(insn->control))
+    if (pm_is_call(insn->control))
         return live_before_call(l, k, after) | stack_pointer;
     return (after & ~pm_live_from(insn->registers->kills)) | pm_live_from(insn->registers->uses) |
            stack_pointer;

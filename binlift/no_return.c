@@ -139,10 +139,6 @@ struct analysis {
     uint32_t *stack; /* scratch */
 };
 
-static bool is_call(const struct pm_insn *insn) {
-    return insn->control == PM_CONTROL_CALL || insn->control == PM_CONTROL_CALL_INDIRECT;
-}
-
 /* Calls, and jumps that leave routine OF. */
 static void find_callee(struct analysis *analysis, uint32_t k, uint32_t of) {
     struct pm_lifted *lifted = analysis->lifted;
@@ -152,7 +148,7 @@ static void find_callee(struct analysis *analysis, uint32_t k, uint32_t of) {
     if (insn->control == PM_CONTROL_NONE || !pm_call_target(lifted, insn, &address, &name))
         return;
     uint32_t routine = address ? pm_routine_at(lifted, address) : PM_NONE;
-    if (routine == of && !is_call(insn))
+    if (routine == of && !pm_is_call(insn->control))
         return;
     if (routine != PM_NONE) {
         analysis->callee[k] = routine;
@@ -285,7 +281,7 @@ static void mark_calls(struct analysis *analysis) {
         code->may_not_return = analysis->of_routine[i] != RETURNS;
         for (uint32_t c = analysis->first_call[i]; c < analysis->first_call[i + 1]; c++) {
             uint32_t k = analysis->calls[c];
-            if (!is_call(&lifted->insns[k]))
+            if (!pm_is_call(lifted->insns[k].control))
                 continue;
             enum habit habit = habit_of_call(analysis, k);
             if (habit == NEVER_RETURNS)
@@ -318,7 +314,7 @@ void pm_find_no_returns(struct pm_lifted *lifted) {
         analysis.first_call[i] = (uint32_t)analysis.n_calls;
         for (uint32_t k = code->first_insn; k < code->first_insn + code->n_insns; k++) {
             analysis.callee[k] = PM_NONE;
-            if (lifted->metadata && is_call(&lifted->insns[k]))
+            if (lifted->metadata && pm_is_call(lifted->insns[k].control))
                 analysis.flows[k] = (uint8_t)pm_metadata_flow(lifted, k);
             find_callee(&analysis, k, (uint32_t)i);
             if (analysis.callee[k] != PM_NONE || habit_of_call(&analysis, k) != RETURNS)

@@ -85,12 +85,6 @@ static struct pm_text_table *new_table(void) {
     return table;
 }
 
-static void add_number(struct pm_text_table *table, uint32_t number) {
-    char *text = pm_sprintf("%" PRIu32, number);
-    pm_text_table_cell(table, text);
-    free(text);
-}
-
 static void add_row(struct pm_text_table *table, const struct pm_loops_report *report,
                     const struct pm_loop_row *row) {
     char *label = pm_sprintf("%*s%s", (int)(2 * row->indent), "", row->label);
@@ -98,11 +92,11 @@ static void add_row(struct pm_text_table *table, const struct pm_loops_report *r
     const struct pm_routine *routine = row->routine;
     pm_text_table_cell(table, label);
     pm_text_table_cell(table, row->source);
-    add_number(table, row->n_blocks);
+    pm_text_table_number(table, row->n_blocks);
     if (routine && routine->state != PM_ROUTINE_REFUSED) {
-        add_number(table, routine->n_edges);
-        add_number(table, routine->n_counters_formula);
-        add_number(table, routine->n_counters);
+        pm_text_table_number(table, routine->n_edges);
+        pm_text_table_number(table, routine->n_counters_formula);
+        pm_text_table_number(table, routine->n_counters);
     } else {
         for (int i = 0; i < 3; i++)
             pm_text_table_cell(table, routine ? "?" : NULL);

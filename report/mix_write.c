@@ -27,12 +27,6 @@ static double share_of(const struct pm_mix_row *row, const struct pm_mix_item *i
 /* ---- table ------------------------------------------------------------------------------------
  */
 
-static void add_number(struct pm_text_table *table, uint64_t number) {
-    char *text = pm_sprintf("%" PRIu64, number);
-    pm_text_table_cell(table, text);
-    free(text);
-}
-
 static void add_item(struct pm_text_table *table, const struct pm_mix_row *row,
                      const struct pm_mix_item *item) {
     char *op_class;
@@ -43,14 +37,14 @@ static void add_item(struct pm_text_table *table, const struct pm_mix_row *row,
     } else {
         op_class = pm_strdup(pm_op_class_name((enum pm_op_class)item->op_class));
     }
-    add_number(table, item->count);
+    pm_text_table_number(table, item->count);
     pm_text_table_cell(table, pm_percent_text(share_of(row, item)).text);
     if (item->width_bits)
-        add_number(table, item->width_bits);
+        pm_text_table_number(table, item->width_bits);
     else
         pm_text_table_cell(table, NULL);
     if (item->element_bytes)
-        add_number(table, 8u * item->element_bytes);
+        pm_text_table_number(table, 8u * item->element_bytes);
     else
         pm_text_table_cell(table, NULL);
     pm_text_table_cell(table, op_class);
@@ -67,7 +61,7 @@ static void add_mix_row(struct pm_text_table *table, const struct pm_mix_row *ro
         if (i)
             pm_text_table_cell(table, NULL);
         else
-            add_number(table, row->n_instructions);
+            pm_text_table_number(table, row->n_instructions);
         add_item(table, row, &row->items[i]);
         free(label);
     }

@@ -15,10 +15,6 @@ static void add_cell(struct pm_text_table *table, char *text) {
     free(text);
 }
 
-static void add_number(struct pm_text_table *table, uint64_t number) {
-    add_cell(table, pm_sprintf("%llu", (unsigned long long)number));
-}
-
 static void print_table(FILE *out, const struct pm_summary *summaries, size_t n,
                         const struct pm_report_options *options) {
     static const struct {
@@ -37,14 +33,14 @@ static void print_table(FILE *out, const struct pm_summary *summaries, size_t n,
         const struct pm_summary *s = &summaries[i];
         double covered = percent(s->lifted_bytes, s->text_bytes);
         pm_text_table_cell(table, s->path);
-        add_number(table, s->statistics.n_routines);
-        add_number(table, s->statistics.n_partial);
-        add_number(table, s->statistics.n_refused);
-        add_number(table, s->statistics.n_instructions);
+        pm_text_table_number(table, s->statistics.n_routines);
+        pm_text_table_number(table, s->statistics.n_partial);
+        pm_text_table_number(table, s->statistics.n_refused);
+        pm_text_table_number(table, s->statistics.n_instructions);
         add_cell(table, isnan(covered) ? pm_sprintf("?") : pm_sprintf("%.1f", covered));
-        add_number(table, s->statistics.n_loops);
-        add_number(table, s->statistics.n_indirect_jumps);
-        add_number(table, s->statistics.n_resolved_jumps);
+        pm_text_table_number(table, s->statistics.n_loops);
+        pm_text_table_number(table, s->statistics.n_indirect_jumps);
+        pm_text_table_number(table, s->statistics.n_resolved_jumps);
         pm_text_table_cell(table, s->has_metadata ? "yes" : "no");
         pm_text_table_cell(table, s->has_lines ? "yes" : "no");
     }

@@ -1,5 +1,6 @@
 /* A table for a terminal: columns as wide as their widest cell, shortened names where the terminal
    is narrower; see writers.h. */
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -56,6 +57,12 @@ void pm_text_table_cell(struct pm_text_table *table, const char *text) {
     if (table->n_cells % table->n_columns == 0)
         *PM_PUSH(table, whole_lines) = false;
     *PM_PUSH(table, cells) = printable(text);
+}
+
+void pm_text_table_number(struct pm_text_table *table, uint64_t number) {
+    char *text = pm_sprintf("%" PRIu64, number);
+    pm_text_table_cell(table, text);
+    free(text);
 }
 
 void pm_text_table_line(struct pm_text_table *table, const char *text) {

@@ -24,6 +24,7 @@ void pm_text_table_free(struct pm_text_table *table);
 void pm_text_table_column(struct pm_text_table *table, const char *title, enum pm_column_kind kind);
 /* The next cell of the row that is being filled; NULL or "": empty. */
 void pm_text_table_cell(struct pm_text_table *table, const char *text);
+void pm_text_table_number(struct pm_text_table *table, uint64_t number);
 /* A line of its own, not cut into columns; only between whole rows. */
 void pm_text_table_line(struct pm_text_table *table, const char *text);
 void pm_text_table_print(FILE *out, const struct pm_text_table *table, unsigned width, bool color);

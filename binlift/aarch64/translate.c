@@ -251,25 +251,9 @@ static void add_memory(struct translation *t) {
 /* ---- the rest ------------------------------------------------------------------------------- */
 
 static bool add_transfer(struct translation *t) {
-    enum pm_op_class op_class;
-    switch (t->insn->control) {
-    case PM_CONTROL_BRANCH:
-        op_class = PM_OP_BRANCH;
-        break;
-    case PM_CONTROL_JUMP:
-    case PM_CONTROL_JUMP_INDIRECT:
-        op_class = PM_OP_JUMP;
-        break;
-    case PM_CONTROL_CALL:
-    case PM_CONTROL_CALL_INDIRECT:
-        op_class = PM_OP_CALL;
-        break;
-    case PM_CONTROL_RETURN:
-        op_class = PM_OP_RETURN;
-        break;
-    default:
+    enum pm_op_class op_class = pm_class_of_control(t->insn->control);
+    if (op_class == PM_OP_UNKNOWN)
         return false;
-    }
     struct pm_op *op = add_op(t, op_class);
     op->width_bits = 64;
     add_set(op, &t->insn->registers->uses, add_use);

@@ -128,10 +128,6 @@ static inline pm_live_set pm_segment_registers(const struct pm_segment *segment)
     return segment->address == PM_REGISTER_NONE ? set : set | PM_LIVE_BIT(segment->address);
 }
 
-static inline bool pm_is_call(uint8_t control) {
-    return control == PM_CONTROL_CALL || control == PM_CONTROL_CALL_INDIRECT;
-}
-
 static inline const struct pm_insn *pm_last_insn(const struct pm_lifted *lifted, uint32_t block) {
     const struct pm_block_code *code = &lifted->block_codes[block];
     return &lifted->insns[code->first_insn + code->n_insns - 1];

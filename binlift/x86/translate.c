@@ -267,26 +267,9 @@ static struct pm_op *add_control(struct translation *t, enum pm_op_class op_clas
 static bool add_transfer(struct translation *t) {
     uint8_t target = PM_REGISTER_NONE;
     struct pm_op *op;
-    enum pm_op_class op_class;
-    switch (t->insn->control) {
-    case PM_CONTROL_BRANCH:
-    case PM_CONTROL_BRANCH_LOOP:
-        op_class = PM_OP_BRANCH;
-        break;
-    case PM_CONTROL_JUMP:
-    case PM_CONTROL_JUMP_INDIRECT:
-        op_class = PM_OP_JUMP;
-        break;
-    case PM_CONTROL_CALL:
-    case PM_CONTROL_CALL_INDIRECT:
-        op_class = PM_OP_CALL;
-        break;
-    case PM_CONTROL_RETURN:
-        op_class = PM_OP_RETURN;
-        break;
-    default:
+    enum pm_op_class op_class = pm_class_of_control(t->insn->control);
+    if (op_class == PM_OP_UNKNOWN)
         return false;
-    }
     for (unsigned i = 0; i < t->insn->n_memory; i++)
         if (t->insn->memory[i].access & PM_ACCESS_LOAD) {
             target = t->next_temporary++;
