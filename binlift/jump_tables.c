@@ -218,6 +218,30 @@ static void take_bound_of_others(struct found_tables *found, size_t i) {
     }
 }
 
+static void add_exits(const struct pm_lifted *lifted, const struct found_table *table,
+                      struct pm_table_exits *exits) {
+    size_t first = exits->n_items;
+    uint64_t target;
+    for (uint64_t n = 0; n < table->form.max_entries && table->form.is_checked; n++) {
+        if (n >= MAX_TABLE_ENTRIES || !read_entry(lifted, table, n, &target) ||
+            pm_insn_at(lifted, target) == PM_NONE) {
+            exits->n_items = first;
+            return;
+        }
+        if (pm_routine_at(lifted, target) != table->routine)
+            *PM_PUSH(exits, items) = (struct pm_table_exit){target, table->routine};
+    }
+}
+
+void pm_find_table_exits(struct pm_lifted *lifted, struct pm_table_exits *exits) {
+    struct found_tables found = {0};
+    find_forms(lifted, &found);
+    for (size_t i = 0; i < found.n_items; i++)
+        add_exits(lifted, &found.items[i], exits);
+    free(found.items);
+    lifted->n_tables = lifted->n_table_targets = 0; /* the compiler's: found again later */
+}
+
 void pm_find_tables(struct pm_lifted *lifted) {
     struct found_tables found = {0};
     find_forms(lifted, &found);

@@ -183,6 +183,17 @@ bool pm_read_label_table(const struct pm_lifted *lifted, uint32_t routine,
 void pm_set_targets(struct pm_lifted *lifted, uint32_t routine, uint32_t insn,
                     const struct pm_addresses *targets);
 
+/* Entries of tables that lead out of the ROUTINE of their jump, before parts are joined
+   (jump_tables.c); needs marks of instructions. */
+struct pm_table_exit {
+    uint64_t target;
+    uint32_t routine;
+};
+struct pm_table_exits {
+    PM_ARRAY(struct pm_table_exit, items);
+};
+void pm_find_table_exits(struct pm_lifted *lifted, struct pm_table_exits *exits);
+
 /* May control go on from instruction K to the one behind it?  (ways.c) */
 bool pm_runs_on(const struct pm_lifted *lifted, uint32_t k);
 /* Jumps within ROUTINE, direct ones and those through known tables, ascending by where they lead

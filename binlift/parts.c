@@ -6,9 +6,10 @@
    The parent is, in this order: the one that `.pmodel` names; for a name with `.cold`, the routine
    of that name from or to which jumps lead, or the only one of that name, or the only one that
    jumps there; for a range without a name that nobody calls, the only routine that jumps there, if
-   the range jumps back into its middle, is entered in its own middle, or by a conditional branch
-   (compilers of C do not make tail calls of those).  Of two ranges that would each be the cold part
-   of the other, the lower one is it, as linkers place .text.unlikely. */
+   the range jumps back into its middle, is entered in its own middle, by a conditional branch
+   (compilers of C do not make tail calls of those) or through a jump table.  Of two ranges that
+   would each be the cold part of the other, the lower one is it, as linkers place .text.unlikely.
+ */
 #define _GNU_SOURCE /* qsort_r */
 #include "binlift/lifted.h"
 #include "binlift/metadata.h"
@@ -74,6 +75,18 @@ static void find_evidence(struct joining *joining) {
                 note_jump(joining, r, &lifted->insns[k]);
         }
     }
+}
+
+/* Tables lead to labels of their own routine only. */
+static void note_tables(struct joining *joining) {
+    struct pm_table_exits exits = {0};
+    pm_find_table_exits(joining->lifted, &exits);
+    for (size_t i = 0; i < exits.n_items; i++) {
+        uint32_t to = pm_routine_at(joining->lifted, exits.items[i].target);
+        note(&joining->evidence[to].from, exits.items[i].routine);
+        joining->evidence[to].enters_middle = true;
+    }
+    free(exits.items);
 }
 
 /* ---- names ---------------------------------------------------------------------------------- */
@@ -286,6 +299,7 @@ static void join(struct joining *joining) {
 
 void pm_join_parts(struct pm_lifted *lifted) {
     size_t n = lifted->structure->n_routines;
+    lifted->insn_marks = pm_alloc(lifted->n_insns, sizeof *lifted->insn_marks);
     struct joining joining = {
         .lifted = lifted,
         .evidence = pm_alloc(n, sizeof *joining.evidence),
@@ -294,10 +308,13 @@ void pm_join_parts(struct pm_lifted *lifted) {
         .n = n,
     };
     find_evidence(&joining);
+    if (!pm_image_section(&lifted->image, ".symtab")) /* else cold parts have names */
+        note_tables(&joining);
     sort_names(&joining);
     find_parents(&joining);
+    if (lifted->n_insns) /* what tables of the compiler left */
+        memset(lifted->insn_marks, 0, lifted->n_insns);
     join(&joining);
-    lifted->insn_marks = pm_alloc(lifted->n_insns, sizeof *lifted->insn_marks);
     for (size_t i = 0; i < lifted->n_ranges; i++)
         if (lifted->ranges[i].n_insns)
             lifted->insn_marks[lifted->ranges[i].first_insn + lifted->ranges[i].n_insns - 1] |=

@@ -341,6 +341,23 @@ static void lower_ceiling(struct trail *trail, unsigned bits) {
         trail->ceiling = values;
 }
 
+/* `shr $n` at K: by the width, or by a comparison of what is shifted. */
+static uint64_t bound_of_shift(struct slice *slice, uint32_t k, const struct trail *trail,
+                               uint64_t n, unsigned width) {
+    enum { MOST_BITS = 15 };
+    struct trail source = *trail;
+    bool only_width = slice->only_width;
+    source.added = 0;
+    source.ceiling = 0;
+    slice->only_width = false;
+    uint64_t bound = follow(slice, k, source, MOST_SPLITS);
+    bound = bound && !slice->only_width ? ((bound - 1) >> n) + 1 : 0;
+    slice->only_width = only_width;
+    if (width - n <= MOST_BITS && (!bound || bound > UINT64_C(1) << (width - n)))
+        bound = UINT64_C(1) << (width - n);
+    return bound ? settle(slice, trail, bound) : 0;
+}
+
 /* Instruction K defines the register that TRAIL follows; true: *BOUND is the answer. */
 static bool trace_definition(struct slice *slice, uint32_t k, const struct pm_x86 *x86,
                              struct trail *trail, uint64_t *bound) {
@@ -357,9 +374,8 @@ static bool trace_definition(struct slice *slice, uint32_t k, const struct pm_x8
             *bound = settle(slice, trail, second->imm.value.u + 1);
         return true;
     case ZYDIS_MNEMONIC_SHR:
-        if (immediate && second->imm.value.u < first->size &&
-            first->size - second->imm.value.u < 16)
-            *bound = settle(slice, trail, UINT64_C(1) << (first->size - second->imm.value.u));
+        if (immediate && second->imm.value.u < first->size)
+            *bound = bound_of_shift(slice, k, trail, second->imm.value.u, first->size);
         return true;
     case ZYDIS_MNEMONIC_SUB:
     case ZYDIS_MNEMONIC_ADD: {
