@@ -139,8 +139,8 @@ has "a vectorised loop says so, and strides by vectors" triad 'size 32 .* stride
 has "a vector body is told" triad '^loop .* flags (2|18) '
 
 # Masks, scatters, blocks: what has no load or store statement of its own.
-vector_program() {
-    gcc-12 -O3 -march=x86-64-v4 -mprefer-vector-width=512 --param max-completely-peel-times=2 -g \
+vector_program() { # [OPTION...]
+    gcc-12 "$@" -O3 -march=x86-64-v4 -mprefer-vector-width=512 --param max-completely-peel-times=2 -g \
         -fplugin="$PLUGIN" -c -o known_v.o "$SOURCES/vectors.c" && gcc-12 -o known.exe known_main.o known_v.o &&
         ./dump_section known.exe >known.dump
 }
@@ -167,6 +167,17 @@ has "its remainder" remainder_of '^loop .* flags (4|20) '
 has "a copy in line has the strides of its source" copy_blocks 'flags 0 size 64 .* strides L1:128$'
 has "a copy in line has the strides of its target" copy_blocks 'flags 1 size 64 .* strides L1:64$'
 has "a clearing in line is a store" clear_blocks 'flags 1 size 48 .* strides L1:64$'
+
+# Whether gathers are instructions depends on the processor that is tuned for.
+check "a program of gathers builds" vector_program -mtune=skylake-avx512
+has "a gather has the size of its elements" gathered 'flags 12 size 8 .* strides L[0-9]:indirect$'
+gathers_are_told() {
+    facts gathered | awk '$1 == "reference" && $8 == 12 { gather[$2] = 1 }
+        $1 == "memory" && $4 in gather { n++ } END { print n + 0 }' >told
+    objdump -d --no-show-raw-insn --disassemble=gathered known.exe | grep -c vgather | tee gathers
+    [ "$(cat gathers)" -gt 0 ] && cmp told gathers
+}
+check "they are the gathers of the code" gathers_are_told
 
 # Places: every block begins at an instruction, memory operands are instructions with an operand in
 # memory, and the blocks of a part cover its instructions.
@@ -271,6 +282,14 @@ check "restrict parameters are told apart" independent good_restrict 'p.*q|q.*p'
 check "a global array and a pointer to another type are told apart" independent \
     good_declared_type 'grid.*p|p.*grid'
 check "two allocations are told apart" independent good_heap 'p.*q|q.*p'
+
+# The lifter takes it from there: `pmodel loops --dump deps`.
+unknown_pairs() {
+    pmodel loops --dump deps --routine "$@" aliases.exe >deps.txt && grep -c '^ memory .* unknown$' deps.txt
+}
+check "restrict leaves no dependence of the binary unknown" [ "$(unknown_pairs good_restrict)" = 0 ]
+check "without metadata restrict is not seen" [ "$(unknown_pairs good_restrict --plain)" -gt 0 ]
+check "plain pointers leave one unknown" [ "$(unknown_pairs bad_pointers)" -gt 0 ]
 
 # ---- compilers that it does not fit ----
 

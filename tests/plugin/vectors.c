@@ -1,5 +1,5 @@
-/* What the vectoriser and the expansion of blocks make: masked accesses, scatters, an outer loop
-   that only broadcasts for its inner one, remainders, copies and clearing in line. */
+/* What the vectoriser and the expansion of blocks make: masked accesses, scatters, gathers, an
+   outer loop that only broadcasts for its inner one, remainders, copies and clearing in line. */
 #include <string.h>
 
 void masked(double *restrict a, const double *restrict b, const int *restrict c, int n) {
@@ -11,6 +11,11 @@ void masked(double *restrict a, const double *restrict b, const int *restrict c,
 void scatter(double *restrict a, const double *restrict b, const int *restrict c, int n) {
     for (int i = 0; i < n; i++)
         a[c[i]] = b[i];
+}
+
+void gathered(double *restrict a, const double *restrict b, const int *restrict c, int n) {
+    for (int i = 0; i < n; i++)
+        a[i] = b[c[i]] * 2;
 }
 
 void broadcast(double *restrict a, const double *restrict b, const double *restrict s, int n,

@@ -47,7 +47,51 @@ static const char source[] = "#define F __attribute__((noipa))\n"
                              "    for (long i = 2; i < n; i++) a[i] = a[i - 2] * 2;\n}\n"
                              "F void whole(double *a, long n) {\n"
                              "    for (long i = 3; i < n; i++) a[i] = a[i - 3] * 2;\n}\n"
+                             "F double local(const double *p, long n) {\n"
+                             "    double a[16];\n"
+                             "    for (long i = 0; i < n; i++) a[i] = p[i];\n"
+                             "    __asm__ volatile(\"\" : : \"r\"(a) : \"memory\");\n"
+                             "    return a[n - 1];\n}\n"
+                             "F double counted_in_array(const double *p, long n, long k) {\n"
+                             "    long at[4] = {0};\n"
+                             "    double sum = 0;\n"
+                             "    for (; at[2] < n; at[2]++) { sum += p[at[2]]; at[k] += 1; }\n"
+                             "    return sum;\n}\n"
                              "int main(void) { return 0; }\n";
+
+static const char cxx_source[] = "#include <vector>\n"
+                                 "#define F extern \"C\" __attribute__((noipa))\n"
+                                 "struct point { double x, y, z; };\n"
+                                 "F double total(const std::vector<point> &all) {\n"
+                                 "    double sum = 0;\n"
+                                 "    for (const point &p : all) sum += p.y;\n"
+                                 "    return sum;\n}\n"
+                                 "template <class T, int STEP> static void fill(T *a, long n) {\n"
+                                 "    for (long i = 0; i < n; i += STEP) a[i] = T(1);\n}\n"
+                                 "F void fill_third(short *a, long n) { fill<short, 3>(a, n); }\n"
+                                 "int main() { return 0; }\n";
+
+static const char fortran_source[] = "subroutine scaled(a, n)\n"
+                                     "  integer(8), intent(in) :: n\n"
+                                     "  real(8), intent(inout) :: a(n, n)\n"
+                                     "  integer(8) :: i, j\n"
+                                     "  do j = 1, n\n"
+                                     "    do i = 1, n\n"
+                                     "      a(i, j) = a(i, j) * 2\n"
+                                     "    end do\n"
+                                     "  end do\n"
+                                     "end subroutine\n"
+                                     "subroutine fixed(a)\n"
+                                     "  real(4), intent(inout) :: a(10, 10)\n"
+                                     "  integer :: i, j\n"
+                                     "  do i = 1, 10\n"
+                                     "    do j = 1, 10\n"
+                                     "      a(i, j) = a(i, j) + 1\n"
+                                     "    end do\n"
+                                     "  end do\n"
+                                     "end subroutine\n"
+                                     "program main\n"
+                                     "end program\n";
 
 struct found {
     struct pm_lifted *lifted;
@@ -56,17 +100,18 @@ struct found {
     struct pm_formulas *formulas;
 };
 
-static struct pm_lifted *build(const char *level) {
+static struct pm_lifted *build_with(const char *compiler, const char *file_name, const char *text,
+                                    const char *level) {
     char path[512], command[2048];
     const char *folder = getenv("TMP") ? getenv("TMP") : "/tmp";
-    snprintf(path, sizeof path, "%s/formula.c", folder);
+    snprintf(path, sizeof path, "%s/%s", folder, file_name);
     FILE *file = fopen(path, "w");
     assert_non_null(file);
-    fputs(source, file);
+    fputs(text, file);
     fclose(file);
     snprintf(command, sizeof command,
-             "gcc %s -fno-tree-vectorize -fno-tree-loop-distribute-patterns -o %s/formula %s",
-             level, folder, path);
+             "%s %s -fno-tree-vectorize -fno-tree-loop-distribute-patterns -o %s/formula %s",
+             compiler, level, folder, path);
     assert_int_equal(system(command), 0);
     snprintf(path, sizeof path, "%s/formula", folder);
     struct pm_error err = {0};
@@ -74,6 +119,10 @@ static struct pm_lifted *build(const char *level) {
     if (!lifted)
         fail_msg("%s", err.text);
     return lifted;
+}
+
+static struct pm_lifted *build(const char *level) {
+    return build_with("gcc", "formula.c", source, level);
 }
 
 static struct found find(struct pm_lifted *lifted, const char *name) {
@@ -144,6 +193,47 @@ static void strides_are_those_of_the_source(void **state) {
         expect_stride(lifted, "column", PM_ACCESS_LOAD, 1, PM_STRIDE_IS_SYMBOLIC, 0, 0);
         expect_stride(lifted, "follow", PM_ACCESS_LOAD, 1, PM_STRIDE_IS_INDIRECT, 0, 0);
         expect_stride(lifted, "histogram", PM_ACCESS_STORE, 1, PM_STRIDE_IS_INDIRECT, 0, 0);
+        if (i > 0)
+            expect_stride(lifted, "local", PM_ACCESS_LOAD, 1, PM_STRIDE_IS_CONSTANT, 8, 0);
+        pm_lifted_free(lifted);
+    }
+}
+
+/* How far up an array of the frame reaches the code does not say: an element that is read and
+   written at a fixed place is no scalar. */
+static void what_an_array_of_the_frame_may_hold_is_not_followed(void **state) {
+    (void)state;
+    static const char *const levels[] = {"-O0", "-O1", "-O2", "-Os"};
+    for (size_t i = 0; i < sizeof levels / sizeof *levels; i++) {
+        struct pm_lifted *lifted = build(levels[i]);
+        struct found found = find(lifted, "counted_in_array");
+        struct pm_formula_level deep[4];
+        assert_int_equal(levels_of(&found, PM_ACCESS_LOAD, deep, 4), 1);
+        assert_int_not_equal(deep[0].step.kind, PM_STRIDE_IS_CONSTANT);
+        assert_int_not_equal(deep[0].step.kind, PM_STRIDE_IS_SYMBOLIC);
+        pm_formulas_free(found.formulas);
+        pm_lifted_free(lifted);
+    }
+}
+
+static void strides_of_other_languages_are_those_of_the_source(void **state) {
+    (void)state;
+    static const char *const levels[] = {"-O0", "-O1", "-O2", "-Os"};
+    for (size_t i = 0; i < sizeof levels / sizeof *levels; i++) {
+        struct pm_lifted *lifted = build_with("g++", "formula.cc", cxx_source, levels[i]);
+        if (i > 0) { /* without optimisation iterators are objects behind calls */
+            expect_stride(lifted, "total", PM_ACCESS_LOAD, 1, PM_STRIDE_IS_CONSTANT, 24, 0);
+            expect_stride(lifted, "fill_third", PM_ACCESS_STORE, 1, PM_STRIDE_IS_CONSTANT, 6, 0);
+        }
+        pm_lifted_free(lifted);
+        lifted = build_with("gfortran", "formula.f90", fortran_source, levels[i]);
+        struct found found = find(lifted, "scaled_");
+        struct pm_formula_level deep[4];
+        assert_int_equal(levels_of(&found, PM_ACCESS_STORE, deep, 4), 2);
+        expect_level(&deep[0], PM_STRIDE_IS_CONSTANT, 8);
+        expect_level(&deep[1], PM_STRIDE_IS_SYMBOLIC, 0);
+        pm_formulas_free(found.formulas);
+        expect_stride(lifted, "fixed_", PM_ACCESS_STORE, 2, PM_STRIDE_IS_CONSTANT, 40, 4);
         pm_lifted_free(lifted);
     }
 }
@@ -242,6 +332,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_structure_with_clones_is_read_back),
         cmocka_unit_test(strides_are_those_of_the_source),
+        cmocka_unit_test(what_an_array_of_the_frame_may_hold_is_not_followed),
+        cmocka_unit_test(strides_of_other_languages_are_those_of_the_source),
         cmocka_unit_test(formulas_are_in_terms_of_arguments),
         cmocka_unit_test(dependences_have_the_distance_of_the_source),
     };
