@@ -41,6 +41,8 @@ struct pm_lift_statistics {
     uint32_t n_with_metadata;
     uint32_t n_loops, n_irreducible; /* if for a summary; else they are in the scope tree */
     uint64_t first_unresolved;       /* address of the first such jump; 0 none */
+    /* A sentence on debug information that is there but cannot be read; owned by the lift; NULL. */
+    char *debug_note;
     uint64_t n_implicit_accesses; /* push, pop, call, ret operands: not recorded (static count) */
 };
 

@@ -1,205 +1,248 @@
-/* Maps an ELF file and gives its DWARF sections; see debug_file.h.  Needs nothing.
+/* Finds a program's debug information by libdwfl, and opens it by libdw; see debug_file.h.  Needs
+   nothing.
 
-   Unlike image.c it asks nothing of the file but 64-bit little-endian section headers: separate
-   debug files have no code, split ones no addresses.  Compressed sections are those marked so (zlib
-   or zstd) and those of the older form, .zdebug_NAME. */
+   What libdw does not know of itself is added here: the section .debug_sup, which dwz writes for
+   DWARF 5, and a sentence for sections compressed by zstd, which libdw leaves out silently. */
 #include "binlift/debug_file.h"
 
-#include <elf.h>
+#include <elfutils/libdwelf.h>
+#include <elfutils/libdwfl.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <zlib.h>
-#include <zstd.h>
 
 #ifndef ELFCOMPRESS_ZSTD
 #define ELFCOMPRESS_ZSTD 2
 #endif
 
-/* A section that claims to grow by more than this is damage: no debug information does. */
-enum { MOST_GROWTH = 1 << 16 };
+/* ---- handles -------------------------------------------------------------------------------- */
 
-static const char *const names[PM_N_DWARF_SECTIONS] = {
-    [PM_DWARF_INFO] = "info",         [PM_DWARF_ABBREV] = "abbrev",
-    [PM_DWARF_LINE] = "line",         [PM_DWARF_STR] = "str",
-    [PM_DWARF_LINE_STR] = "line_str", [PM_DWARF_STR_OFFSETS] = "str_offsets",
-    [PM_DWARF_ADDR] = "addr",         [PM_DWARF_RANGES] = "ranges",
-    [PM_DWARF_RNGLISTS] = "rnglists", [PM_DWARF_CU_INDEX] = "cu_index",
-};
-
-/* ---- decompression -------------------------------------------------------------------------- */
-
-/* The contents of PACKED, SIZE bytes, owned by FILE; empty if it is not that. */
-static struct pm_span unpack(struct pm_debug_file *file, struct pm_span packed, uint64_t size,
-                             uint32_t method) {
-    struct pm_span none = {NULL, 0};
-    if (size == 0 || size / MOST_GROWTH > packed.n_bytes)
-        return none;
-    uint8_t *room = malloc(size); /* a size that is too large for memory is damage, too */
-    if (!room)
-        return none;
-    bool whole = false;
-    if (method == ELFCOMPRESS_ZLIB) {
-        uLongf n = size;
-        whole = uncompress(room, &n, packed.bytes, packed.n_bytes) == Z_OK && n == size;
-    } else if (method == ELFCOMPRESS_ZSTD) {
-        size_t n = ZSTD_decompress(room, size, packed.bytes, packed.n_bytes);
-        whole = !ZSTD_isError(n) && n == size;
-    }
-    if (!whole) {
-        free(room);
-        return none;
-    }
-    *PM_PUSH(file, owned) = room;
-    return (struct pm_span){room, size};
+struct pm_debug_handle *pm_debug_handle_open(const char *path, const char *supplement) {
+    elf_version(EV_CURRENT);
+    struct pm_debug_handle *handle = pm_alloc(1, sizeof *handle);
+    handle->fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (handle->fd >= 0)
+        handle->elf = elf_begin(handle->fd, ELF_C_READ_MMAP, NULL);
+    if (supplement)
+        handle->supplement = pm_debug_handle_open(supplement, NULL);
+    pm_debug_handle_renew(handle);
+    return handle;
 }
 
-/* The contents of a section whose bytes in the file are RAW. */
-static struct pm_span contents(struct pm_debug_file *file, const Elf64_Shdr *header,
-                               struct pm_span raw, bool old_form) {
-    struct pm_span none = {NULL, 0};
-    if (header->sh_flags & SHF_COMPRESSED) {
-        Elf64_Chdr how;
-        if (raw.n_bytes < sizeof how)
-            return none;
-        memcpy(&how, raw.bytes, sizeof how);
-        struct pm_span packed = {raw.bytes + sizeof how, raw.n_bytes - sizeof how};
-        return unpack(file, packed, how.ch_size, how.ch_type);
-    }
-    if (!old_form)
-        return raw;
-    enum { PREFIX = 12 }; /* "ZLIB" and the size, big-endian */
-    if (raw.n_bytes < PREFIX || memcmp(raw.bytes, "ZLIB", 4) != 0)
-        return none;
-    uint64_t size = 0;
-    for (int i = 4; i < PREFIX; i++)
-        size = size << 8 | raw.bytes[i];
-    return unpack(file, (struct pm_span){raw.bytes + PREFIX, raw.n_bytes - PREFIX}, size,
-                  ELFCOMPRESS_ZLIB);
+void pm_debug_handle_renew(struct pm_debug_handle *handle) {
+    dwarf_end(handle->dwarf);
+    handle->dwarf = handle->elf ? dwarf_begin_elf(handle->elf, DWARF_C_READ, NULL) : NULL;
+    if (!handle->supplement)
+        return;
+    pm_debug_handle_renew(handle->supplement);
+    if (handle->dwarf && handle->supplement->dwarf)
+        dwarf_setalt(handle->dwarf, handle->supplement->dwarf);
+}
+
+void pm_debug_handle_close(struct pm_debug_handle *handle) {
+    if (!handle)
+        return;
+    dwarf_end(handle->dwarf);
+    pm_debug_handle_close(handle->supplement);
+    elf_end(handle->elf);
+    if (handle->fd >= 0)
+        close(handle->fd);
+    free(handle);
 }
 
 /* ---- sections ------------------------------------------------------------------------------- */
 
-/* Which DWARF section NAME is, PM_N_DWARF_SECTIONS for another; the .dwo ones if SPLIT. */
-static unsigned dwarf_section(const char *name, bool split, bool *old_form) {
-    *old_form = strncmp(name, ".zdebug_", 8) == 0;
-    if (!*old_form && strncmp(name, ".debug_", 7) != 0)
-        return PM_N_DWARF_SECTIONS;
-    name += *old_form ? 8 : 7;
-    for (unsigned i = 0; i < PM_N_DWARF_SECTIONS; i++) {
-        size_t length = strlen(names[i]);
-        if (strncmp(name, names[i], length) != 0)
-            continue;
-        bool shared = i == PM_DWARF_CU_INDEX; /* only in packages, never with .dwo */
-        if (strcmp(name + length, split && !shared ? ".dwo" : "") == 0)
-            return i;
+static Elf_Scn *section_named(Elf *elf, const char *name, bool by_beginning, GElf_Shdr *header) {
+    size_t names;
+    if (elf_getshdrstrndx(elf, &names) != 0)
+        return NULL;
+    for (Elf_Scn *section = NULL; (section = elf_nextscn(elf, section));) {
+        const char *found =
+            gelf_getshdr(section, header) ? elf_strptr(elf, names, header->sh_name) : NULL;
+        size_t length = by_beginning ? strlen(name) : strlen(name) + 1;
+        if (found && strncmp(found, name, length) == 0 &&
+            (!by_beginning || (header->sh_flags & SHF_COMPRESSED)))
+            return section;
     }
-    return PM_N_DWARF_SECTIONS;
+    return NULL;
 }
 
-static void read_build_id(struct pm_debug_file *file, struct pm_span note) {
-    uint32_t sizes[3]; /* of the name, of the contents; type */
-    while (note.n_bytes >= sizeof sizes) {
-        memcpy(sizes, note.bytes, sizeof sizes);
-        uint64_t name = ((uint64_t)sizes[0] + 3) & ~UINT64_C(3);
-        uint64_t whole = sizeof sizes + name + (((uint64_t)sizes[1] + 3) & ~UINT64_C(3));
-        if (whole > note.n_bytes)
-            return;
-        const uint8_t *at = note.bytes + sizeof sizes;
-        if (sizes[2] == NT_GNU_BUILD_ID && sizes[0] == 4 && memcmp(at, "GNU", 4) == 0 &&
-            sizes[1] <= sizeof file->build_id) {
-            memcpy(file->build_id, at + name, sizes[1]);
-            file->n_build_id = sizes[1];
-        }
-        note = (struct pm_span){note.bytes + whole, note.n_bytes - whole};
-    }
+/* Whether debug information is compressed in a way that libelf may not know. */
+static bool is_zstd(Elf *elf) {
+    GElf_Shdr header;
+    Elf_Scn *section = section_named(elf, ".debug_", true, &header);
+    GElf_Chdr how;
+    return section && gelf_getchdr(section, &how) && how.ch_type == ELFCOMPRESS_ZSTD;
 }
 
-static void add_section(struct pm_debug_file *file, const char *name, const Elf64_Shdr *header) {
-    if (header->sh_type == SHT_NOBITS || header->sh_type == SHT_NULL ||
-        header->sh_offset > file->n_bytes || header->sh_size > file->n_bytes - header->sh_offset)
-        return;
-    struct pm_span raw = {file->bytes + header->sh_offset, header->sh_size};
-    bool old_form;
-    unsigned which = dwarf_section(name, file->is_split, &old_form);
-    if (which < PM_N_DWARF_SECTIONS && !file->sections[which].n_bytes)
-        file->sections[which] = contents(file, header, raw, old_form);
-    else if (header->sh_type == SHT_NOTE)
-        read_build_id(file, raw);
-    else if (strcmp(name, ".gnu_debuglink") == 0)
-        file->link = raw;
-    else if (strcmp(name, ".gnu_debugaltlink") == 0)
-        file->alternative_link = raw;
-    else if (strcmp(name, ".debug_sup") == 0)
-        file->supplementary = contents(file, header, raw, false);
-}
+/* .debug_sup of DWARF 5: version (2 bytes), whether this is the supplementary file, its name, a
+   checksum. */
+struct supplementary {
+    bool is_supplement;
+    const char *name;
+    const uint8_t *checksum;
+    size_t n_checksum;
+};
 
-static bool read_sections(struct pm_debug_file *file) {
-    Elf64_Ehdr header;
-    Elf64_Shdr first, section;
-    if (file->n_bytes < sizeof header)
+static bool read_supplementary(Elf *elf, struct supplementary *read) {
+    enum { NAME_AT = 3 };
+    GElf_Shdr header;
+    Elf_Scn *section = elf ? section_named(elf, ".debug_sup", false, &header) : NULL;
+    Elf_Data *data = section ? elf_rawdata(section, NULL) : NULL;
+    if (!data || !data->d_buf || data->d_size <= NAME_AT)
         return false;
-    memcpy(&header, file->bytes, sizeof header);
-    if (memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 || header.e_ident[EI_CLASS] != ELFCLASS64 ||
-        header.e_ident[EI_DATA] != ELFDATA2LSB || header.e_shentsize != sizeof section ||
-        !header.e_shoff || header.e_shoff > file->n_bytes ||
-        sizeof section > file->n_bytes - header.e_shoff)
+    const uint8_t *bytes = data->d_buf;
+    size_t room = data->d_size - NAME_AT;
+    read->is_supplement = bytes[2];
+    read->name = (const char *)bytes + NAME_AT;
+    size_t length = strnlen(read->name, room);
+    if (length == room)
         return false;
-    const uint8_t *table = file->bytes + header.e_shoff;
-    memcpy(&first, table, sizeof first);
-    uint64_t n = header.e_shnum ? header.e_shnum : first.sh_size;
-    uint64_t strings = header.e_shstrndx == SHN_XINDEX ? first.sh_link : header.e_shstrndx;
-    if (n > (file->n_bytes - header.e_shoff) / sizeof section || strings >= n)
-        return false;
-    Elf64_Shdr text;
-    memcpy(&text, table + strings * sizeof text, sizeof text);
-    if (text.sh_type != SHT_STRTAB || text.sh_size == 0 || text.sh_offset > file->n_bytes ||
-        text.sh_size > file->n_bytes - text.sh_offset)
-        return false;
-    const char *name = (const char *)file->bytes + text.sh_offset;
-    if (name[text.sh_size - 1])
-        return false;
-    for (uint64_t i = 1; i < n; i++) {
-        memcpy(&section, table + i * sizeof section, sizeof section);
-        if (section.sh_name < text.sh_size)
-            add_section(file, name + section.sh_name, &section);
-    }
+    read->checksum = bytes + NAME_AT + length + 1;
+    read->n_checksum = room - length - 1;
     return true;
 }
 
-struct pm_debug_file *pm_debug_file_open(const char *path, bool split) {
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    struct stat status;
-    if (fd < 0)
-        return NULL;
-    void *bytes = MAP_FAILED;
-    if (fstat(fd, &status) == 0 && S_ISREG(status.st_mode) && status.st_size > 0)
-        bytes = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
-    close(fd);
-    if (bytes == MAP_FAILED)
-        return NULL;
-    struct pm_debug_file *file = pm_alloc(1, sizeof *file);
-    file->path = pm_strdup(path);
-    file->bytes = bytes;
-    file->n_bytes = (size_t)status.st_size;
-    file->is_split = split;
-    if (!read_sections(file)) {
-        pm_debug_file_close(file);
-        return NULL;
-    }
-    return file;
+static char *folder_of(const char *path) {
+    char *whole = realpath(path, NULL), *slash = whole ? strrchr(whole, '/') : NULL;
+    if (slash)
+        *slash = 0;
+    return whole ? whole : pm_strdup(".");
 }
 
-void pm_debug_file_close(struct pm_debug_file *file) {
-    if (!file)
+/* The file that ELF, read from PATH, names in .debug_sup, if it has the same checksum. */
+static char *find_supplementary(Elf *elf, const char *path) {
+    struct supplementary own, other;
+    if (!read_supplementary(elf, &own) || own.is_supplement)
+        return NULL;
+    char *folder = folder_of(path);
+    char *found = *own.name == '/' ? pm_strdup(own.name) : pm_sprintf("%s/%s", folder, own.name);
+    free(folder);
+    struct pm_debug_handle *handle = pm_debug_handle_open(found, NULL);
+    bool fits = read_supplementary(handle->elf, &other) && other.is_supplement &&
+                other.n_checksum == own.n_checksum &&
+                memcmp(other.checksum, own.checksum, own.n_checksum) == 0;
+    pm_debug_handle_close(handle);
+    if (fits)
+        return found;
+    free(found);
+    return NULL;
+}
+
+/* ---- finding -------------------------------------------------------------------------------- */
+
+/* Beside the program, PMODEL_DEBUG_PATH, then where Debian puts debug files: as libdwfl wants it.
+ */
+static char *search_path(void) {
+    char *path = pm_strdup("+:.debug");
+    const char *at = getenv("PMODEL_DEBUG_PATH");
+    while (at && *at) {
+        size_t length = strcspn(at, ":");
+        if (*at == '/')
+            pm_append(&path, ":%.*s", (int)length, at);
+        at += length + (at[length] == ':');
+    }
+    pm_append(&path, ":/usr/lib/debug");
+    return path;
+}
+
+struct search {
+    PM_ARRAY(char *, found); /* the debug file, unless the program has its own; the supplement */
+};
+
+/* Called by libdwfl.  What it finds by name alone must be provable by build-id or checksum. */
+static int find_debug_file(Dwfl_Module *module, void **userdata, const char *name, Dwarf_Addr base,
+                           const char *file, const char *link, GElf_Word checksum, char **found) {
+    struct search *search = *userdata;
+    const unsigned char *id;
+    GElf_Addr address;
+    if (!link && dwfl_module_build_id(module, &id, &address) <= 0)
+        return -1;
+    int fd =
+        dwfl_standard_find_debuginfo(module, userdata, name, base, file, link, checksum, found);
+    if (fd >= 0 && *found)
+        *PM_PUSH(search, found) = pm_strdup(*found);
+    return fd;
+}
+
+/* What DWARF, read from files->path, shares with other files: files->supplement, or a note. */
+static void find_supplement(struct pm_debug_files *files, Dwarf *dwarf, const char *found) {
+    struct supplementary section;
+    const char *name;
+    const void *id;
+    files->supplement =
+        found ? pm_strdup(found) : find_supplementary(dwarf_getelf(dwarf), files->path);
+    if (files->supplement)
         return;
-    for (size_t i = 0; i < file->n_owned; i++)
-        free(file->owned[i]);
-    free(file->owned);
-    munmap(file->bytes, file->n_bytes);
-    free(file->path);
-    free(file);
+    if (dwelf_dwarf_gnu_debugaltlink(dwarf, &name, &id) <= 0) {
+        if (!read_supplementary(dwarf_getelf(dwarf), &section) || section.is_supplement)
+            return;
+        name = section.name;
+    }
+    bool is_other = dwarf_getalt(dwarf); /* libdw alone does not look at the build-id */
+    files->note = pm_sprintf("the debug information of %s shares parts with %s, which %s: %s",
+                             files->path, name, is_other ? "is of another build" : "is not there",
+                             is_other ? "source files, lines and inlined code are unknown"
+                                      : "names of inlined code are unknown");
+    if (is_other) {
+        free(files->path);
+        files->path = NULL;
+    }
+}
+
+/* Sections that libdw could not decompress are still marked as compressed. */
+static void check_compression(struct pm_debug_files *files, const char *path) {
+    struct pm_debug_handle *handle = pm_debug_handle_open(path, NULL);
+    if (handle->elf && is_zstd(handle->elf))
+        files->note = pm_sprintf("the debug information of %s is compressed by zstd, which this "
+                                 "elfutils cannot read: source files, lines and inlined code are "
+                                 "unknown; objcopy --decompress-debug-sections makes it readable",
+                                 path);
+    pm_debug_handle_close(handle);
+}
+
+void pm_debug_files_find(struct pm_debug_files *files, const char *program) {
+    struct search search = {0};
+    char *path = search_path();
+    const Dwfl_Callbacks callbacks = {.find_elf = dwfl_build_id_find_elf,
+                                      .find_debuginfo = find_debug_file,
+                                      .section_address = dwfl_offline_section_address,
+                                      .debuginfo_path = &path};
+    *files = (struct pm_debug_files){0};
+    Dwfl *dwfl = dwfl_begin(&callbacks);
+    Dwfl_Module *module = dwfl ? dwfl_report_offline(dwfl, "", program, -1) : NULL;
+    Dwarf *dwarf = NULL;
+    if (module) {
+        void **userdata;
+        Dwarf_Addr bias;
+        dwfl_report_end(dwfl, NULL, NULL);
+        dwfl_module_info(module, &userdata, NULL, NULL, NULL, NULL, NULL, NULL);
+        *userdata = &search;
+        dwarf = dwfl_module_getdwarf(module, &bias);
+    }
+    if (dwarf) {
+        const char *own;
+        dwfl_module_info(module, NULL, NULL, NULL, NULL, NULL, NULL, &own);
+        size_t n = own && search.n_found && strcmp(own, search.found[0]) == 0;
+        files->path = pm_strdup(n ? own : program);
+        find_supplement(files, dwarf, n < search.n_found ? search.found[n] : NULL);
+    }
+    if (!files->note)
+        check_compression(files, files->path ? files->path : program);
+    struct stat status;
+    if (files->path && stat(files->path, &status) == 0)
+        files->n_bytes = (uint64_t)status.st_size;
+    dwfl_end(dwfl);
+    for (size_t i = 0; i < search.n_found; i++)
+        free(search.found[i]);
+    free(search.found);
+    free(path);
+}
+
+void pm_debug_files_release(struct pm_debug_files *files) {
+    free(files->path);
+    free(files->supplement);
+    free(files->note);
 }

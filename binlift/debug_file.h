@@ -1,67 +1,37 @@
-/* ELF files that carry debug information: the lifted file itself, a separate debug file, a split
-   one, a supplementary one.  Their DWARF sections, decompressed.  Private to binlift/. */
+/* Where a program's debug information is, and handles to read it with libdw.  Private to binlift/.
+ */
 #ifndef PM_DEBUG_FILE_H
 #define PM_DEBUG_FILE_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include <elfutils/libdw.h>
 
 #include "core/pm_alloc.h"
 
-struct pm_image;
-
-struct pm_span {
-    const uint8_t *bytes;
-    uint64_t n_bytes;
+struct pm_debug_files {
+    char *path;       /* NULL: there is none */
+    char *supplement; /* what PATH shares with other files (dwz); NULL: nothing */
+    uint64_t n_bytes; /* of the file at PATH */
+    char *note;       /* a sentence on what is there but cannot be read; NULL: nothing */
 };
 
-enum pm_dwarf_section {
-    PM_DWARF_INFO,
-    PM_DWARF_ABBREV,
-    PM_DWARF_LINE,
-    PM_DWARF_STR,
-    PM_DWARF_LINE_STR,
-    PM_DWARF_STR_OFFSETS,
-    PM_DWARF_ADDR,
-    PM_DWARF_RANGES,
-    PM_DWARF_RNGLISTS,
-    PM_DWARF_CU_INDEX,
-    PM_N_DWARF_SECTIONS,
+/* Finds what belongs to PROGRAM where debuggers look (libdwfl): in itself; by build-id; by
+   .gnu_debuglink or as PROGRAM.debug, in its folder and in .debug there.  Also in the absolute
+   folders of the environment variable PMODEL_DEBUG_PATH (separated by colons), before
+   /usr/lib/debug.  A file is taken only if its build-id fits, or, of a program without one, its
+   checksum. */
+void pm_debug_files_find(struct pm_debug_files *files, const char *program);
+void pm_debug_files_release(struct pm_debug_files *files);
+
+/* A file with debug information.  To be used by one thread: libdw allows no more. */
+struct pm_debug_handle {
+    int fd;
+    Elf *elf;
+    Dwarf *dwarf;                       /* NULL: it cannot be read */
+    struct pm_debug_handle *supplement; /* NULL: none */
 };
-
-struct pm_debug_file {
-    char *path;
-    uint8_t *bytes; /* the file, mapped read-only */
-    size_t n_bytes;
-    struct pm_span sections[PM_N_DWARF_SECTIONS]; /* n_bytes 0: not there */
-    bool is_split;                                /* the sections are those named NAME.dwo */
-    uint8_t build_id[32];
-    uint32_t n_build_id;
-    struct pm_span link, alternative_link, supplementary; /* .gnu_debuglink, .gnu_debugaltlink,
-                                                             .debug_sup */
-    PM_ARRAY(uint8_t *, owned);                           /* decompressed sections */
-};
-
-/* Maps PATH and finds its DWARF sections; those named .dwo if SPLIT.  NULL: not such a file.  A
-   section that is damaged counts as absent. */
-struct pm_debug_file *pm_debug_file_open(const char *path, bool split);
-void pm_debug_file_close(struct pm_debug_file *file);
-
-/* The file with the debug information of IMAGE: itself; by build-id, ROOT/.build-id/xx/yyyy.debug;
-   by .gnu_debuglink beside it, in .debug/ beside it, or under ROOT; PATH.debug of the same
-   build-id.  ROOT is each of the folders in the environment variable PMODEL_DEBUG_PATH (separated
-   by colons), then /usr/lib/debug.  NULL: there is none. */
-struct pm_debug_file *pm_debug_file_find(const struct pm_image *image);
-
-/* The file that FILE shares parts of its debug information with (dwz), or NULL. */
-struct pm_debug_file *pm_debug_file_find_supplementary(const struct pm_debug_file *file);
-
-/* The split debug information NAME of a unit compiled in FOLDER (NULL unknown), of the program at
-   PROGRAM; NULL: there is none.  And the package of all of them, PROGRAM.dwp or FILE.dwp. */
-struct pm_debug_file *pm_debug_file_find_split(const char *name, const char *folder,
-                                               const char *program);
-struct pm_debug_file *pm_debug_file_find_package(const char *program,
-                                                 const struct pm_debug_file *file);
+struct pm_debug_handle *pm_debug_handle_open(const char *path, const char *supplement);
+/* Gives back the memory in which libdw keeps what it has read: all that came from it is gone. */
+void pm_debug_handle_renew(struct pm_debug_handle *handle);
+void pm_debug_handle_close(struct pm_debug_handle *handle);
 
 #endif

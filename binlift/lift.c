@@ -170,6 +170,7 @@ void pm_lifted_free(struct pm_lifted *lifted) {
     pm_free_loops(lifted->loops);
     pm_classes_free(lifted->classes);
     free(lifted->refusal);
+    free(lifted->statistics.debug_note);
     free(lifted->insns);
     pm_free_pools(lifted);
     free(lifted->routine_codes);

@@ -200,5 +200,7 @@ void pm_build_scopes(struct pm_lifted *lifted) {
     free(builder.scope_inline);
     free(builder.loop_scope);
     free(builder.slots);
+    lifted->statistics.debug_note = debug->note;
+    debug->note = NULL;
     pm_debug_free(debug);
 }

@@ -63,7 +63,9 @@ static void print_missing(FILE *out, const struct pm_loops_report *report,
                    pm_sprintf("compiler metadata (.pmodel): %" PRIu32 " of %" PRIu32 " routines",
                               totals->n_with_metadata, totals->n_routines),
                    options);
-    if (!totals->has_lines)
+    if (report->statistics && report->statistics->debug_note)
+        print_line(out, pm_strdup(report->statistics->debug_note), options);
+    else if (!totals->has_lines)
         print_line(out,
                    pm_strdup("no debug information (DWARF): source files, lines and inlined code "
                              "are missing; compile with -g to have them"),

@@ -103,42 +103,31 @@ static void fuzz_rewrite(const uint8_t *data, size_t size) {
     pm_lifted_free(lifted);
 }
 
-/* Debug information alone: every unit of a file, of what it is split into and shares with others.
- */
-static void fuzz_units(struct pm_debug_file *file, const char *path) {
-    struct pm_debug *debug = pm_alloc(1, sizeof *debug);
-    debug->dwarf = pm_dwarf_open(file, path);
-    for (size_t s = 0; s < debug->dwarf->n_sets; s++)
-        for (size_t u = 0; u < debug->dwarf->sets[s]->n_units; u++) {
-            const struct pm_dwarf_unit *unit = debug->dwarf->sets[s]->units[u];
-            struct pm_unit_facts facts = {.entries = unit};
-            pm_read_line_spans(unit, 0, UINT64_MAX, &facts.lines);
-            pm_read_unit_entries(0, UINT64_MAX, &facts);
-            for (size_t i = 0; i < facts.lines.n_spans; i++)
-                fuzz_demand(facts.lines.spans[i].low < facts.lines.spans[i].high,
-                            "a row of a line table ends before it starts");
-            for (size_t i = 0; i < facts.n_inlines; i++) {
-                uint32_t callee = pm_debug_callee(debug, facts.inlines[i].origin);
-                fuzz_demand(pm_callee_name(debug, callee) != NULL, "a callee has no name");
-                pm_debug_unit_file(debug, unit, facts.inlines[i].call_file);
-            }
-            for (size_t i = 0; i < facts.n_routines; i++)
-                pm_debug_describe(debug, facts.routines[i].entry);
-            free(facts.lines.spans);
-            free(facts.inlines);
-            free(facts.ranges);
-            free(facts.routines);
-        }
-    pm_debug_free(debug);
-}
-
+/* Debug information alone: every unit of a file, or of what it is split into. */
 static void fuzz_dwarf(const uint8_t *data, size_t size) {
     const char *path = fuzz_file_of(data, size);
-    for (int split = 0; split < 2; split++) {
-        struct pm_debug_file *file = pm_debug_file_open(path, split);
-        if (file)
-            fuzz_units(file, path);
+    struct pm_debug_files files;
+    pm_debug_files_find(&files, path);
+    pm_debug_files_release(&files);
+    struct pm_debug_handle *handle = pm_debug_handle_open(path, NULL);
+    Dwarf_CU *unit = NULL;
+    Dwarf_Die entry;
+    for (uint64_t number = 0; handle->dwarf && dwarf_get_units(handle->dwarf, unit, &unit, NULL,
+                                                               NULL, &entry, NULL) == 0;
+         number++) {
+        struct pm_unit_facts facts = {0};
+        pm_read_unit(handle->dwarf, number, dwarf_dieoffset(&entry), 0, UINT64_MAX, &facts);
+        for (size_t i = 0; i < facts.n_spans; i++)
+            fuzz_demand(facts.spans[i].low < facts.spans[i].high &&
+                            facts.spans[i].file < facts.n_files,
+                        "a row of a line table ends before it starts or has no file");
+        for (size_t i = 0; i < facts.n_inlines; i++)
+            fuzz_demand(facts.inlines[i].callee < facts.n_callees &&
+                            (facts.inlines[i].parent == PM_NONE || facts.inlines[i].parent < i),
+                        "inlined code has no callee or is inlined into later code");
+        pm_unit_facts_release(&facts);
     }
+    pm_debug_handle_close(handle);
 }
 
 static void fuzz_section(const uint8_t *data, size_t size) {
