@@ -22,7 +22,7 @@ mkdir -p "$folder"
 # ---- what is asked for ----------------------------------------------------------------------------
 
 program_figures="edges_geomean edges_worst reuse_exact_1 reuse_exact_1_worst reuse_exact_1_vs_cachegrind"
-all_figures="$program_figures lift_vs_objdump lift_instructions_per_second fit_groups_per_second"
+all_figures="$program_figures lift_vs_objdump lift_instructions_per_second lift_indirect_resolved fit_groups_per_second"
 asked_for=${ONLY-}
 figures='' programs=''
 for name in ${asked_for//,/ }; do
@@ -138,7 +138,7 @@ fi
 
 # Lifting a large program (20 MB of text), as a user does it for one routine, beside a disassembler.
 : >lift.jsonl
-if wanted lift_; then
+if wanted lift_vs_objdump || wanted lift_instructions_per_second; then
     say "lifting and disassembling cc1"
     large=$(gcc -print-prog-name=cc1)
     instructions=$(pmodel loops --format json --routine main "$large" | jq .statistics.instructions)
@@ -146,6 +146,19 @@ if wanted lift_; then
         printf '{"lift": %s, "objdump": %s, "instructions": %s}\n' \
             "$(elapsed_seconds pmodel loops --routine main "$large")" \
             "$(elapsed_seconds objdump -d "$large")" "$instructions" >>lift.jsonl
+    done
+fi
+
+# Indirect jumps of what GCC made of C and Fortran, as installed.
+: >resolved.jsonl
+if wanted lift_indirect_resolved; then
+    say "resolving indirect jumps"
+    for file in /usr/bin/bash /usr/bin/git /usr/bin/perl /usr/bin/python3 \
+        "$(gcc -print-file-name=libc.so.6)" "$(gcc -print-file-name=libm.so.6)" \
+        "$(gfortran -print-file-name=libgfortran.so)" \
+        "$(gcc -print-prog-name=cc1)" "$(gfortran -print-prog-name=f951)"; do
+        pmodel loops --summary --plain --format csv "$file" |
+            awk -F , 'NR > 1 { printf "{\"indirect\": %d, \"resolved\": %d}\n", $10, $11 }' >>resolved.jsonl
     done
 fi
 
@@ -166,12 +179,12 @@ fi
 
 figures_of() {
     jq -n -L "$here" --arg figures "$figures" --slurpfile times times.jsonl --slurpfile lift lift.jsonl \
-        --slurpfile fit fit.jsonl "include \"bench_figures\"; $1"
+        --slurpfile fit fit.jsonl --slurpfile resolved resolved.jsonl "include \"bench_figures\"; $1"
 }
 # shellcheck disable=SC2016
 figures_of '$times | ratios' >ratios.json
 # shellcheck disable=SC2016
-figures_of 'figures($times | ratios; $lift; $fit; $figures | split("\\s+"; ""))' >"$BUILD/bench.json"
+figures_of 'figures($times | ratios; $lift; $resolved; $fit; $figures | split("\\s+"; ""))' >"$BUILD/bench.json"
 
 table() { column -t -s "$(printf '\t')"; }
 if [ -s times.jsonl ]; then

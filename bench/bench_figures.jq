@@ -34,7 +34,7 @@ def at_most(name; unit; target; summary):
 def at_least(name; unit; target; summary):
     at_most(name; unit; target; summary) | .holds = (.value != null and .value >= target);
 
-def figures(programs; lift; fit; wanted): [
+def figures(programs; lift; resolved; fit; wanted): [
     (programs | map(.edges)
         | at_most("edges_geomean"; "ratio"; 1.05; geometric_mean), at_most("edges_worst"; "ratio"; 1.15; max)),
     (programs | map(.exact)
@@ -45,6 +45,9 @@ def figures(programs; lift; fit; wanted): [
         | at_most("lift_vs_objdump"; "ratio"; 1; median)),
     (lift | map(if .lift == null then null else .instructions / .lift end)
         | at_least("lift_instructions_per_second"; "1/s"; 2000000; median)),
+    (resolved | map(.resolved) as $resolved | map(.indirect) as $indirect
+        | (if ($indirect | add // 0) == 0 then [] else [($resolved | add) / ($indirect | add)] end)
+        | at_least("lift_indirect_resolved"; "share"; 0.99; .[0])),
     (fit | map(.histograms / .seconds)
         | at_least("fit_groups_per_second"; "1/s"; 20000; median))]
     | map(select(.name as $name | wanted | index($name)));

@@ -166,38 +166,45 @@ static bool is_wanted(const struct slice *slice, enum wanted wanted, uint64_t va
     }
 }
 
-/* Value of REG before instruction K as what is wanted. */
-static bool find_base(const struct slice *slice, uint32_t k, uint8_t reg, enum wanted wanted,
-                      uint64_t label, uint64_t *table) {
-    unsigned moves = 0;
+/* Where the value that instruction K copies into a register comes from: *REG before *AT. */
+static bool find_copied(const struct slice *slice, uint32_t k, uint32_t *at, uint8_t *reg) {
+    struct pm_x86 x86;
+    *at = k;
+    if (!decode_at(slice, k, &x86))
+        return false;
+    *reg = general(&x86.operands[1]);
+    if (*reg == PM_REGISTER_NONE && find_kept(slice, k, at, reg))
+        return true;
+    return x86.insn.mnemonic == ZYDIS_MNEMONIC_MOV &&
+           (*reg != PM_REGISTER_NONE || find_spill(slice, k, at, reg));
+}
+
+/* MOVES: how many copies may be followed, in all. */
+static bool find_base_by(const struct slice *slice, uint32_t k, uint8_t reg, enum wanted wanted,
+                         uint64_t label, unsigned *moves, uint64_t *table) {
     if (reg == PM_REGISTER_NONE)
         return false;
     while (k-- > slice->first) {
-        struct pm_x86 x86;
-        uint32_t store = k;
+        uint32_t at;
+        uint8_t source;
         if (!defines(&slice->insns[k], reg))
             continue;
         if (constant_of(slice, k, reg, table) && is_wanted(slice, wanted, *table, label))
             return true;
-        if (moves == MAX_MOVES || !decode_at(slice, k, &x86))
+        if (*moves == 0 || !find_copied(slice, k, &at, &source))
             continue;
-        uint8_t source = general(&x86.operands[1]);
-        if (source == PM_REGISTER_NONE && find_kept(slice, k, &store, &source)) {
-            k = store;
-            reg = source;
-            moves++;
-            continue;
-        }
-        if (x86.insn.mnemonic != ZYDIS_MNEMONIC_MOV)
-            continue;
-        if (source == PM_REGISTER_NONE && !find_spill(slice, k, &store, &source))
-            continue;
-        if (x86.operands[1].type == ZYDIS_OPERAND_TYPE_MEMORY)
-            k = store;
-        reg = source;
-        moves++;
+        --*moves;
+        if (find_base_by(slice, at, source, wanted, label, moves, table))
+            return true; /* else it stands on another way, in the order of addresses before this */
     }
     return false;
+}
+
+/* Value of REG before instruction K as what is wanted. */
+static bool find_base(const struct slice *slice, uint32_t k, uint8_t reg, enum wanted wanted,
+                      uint64_t label, uint64_t *table) {
+    unsigned moves = MAX_MOVES;
+    return find_base_by(slice, k, reg, wanted, label, &moves, table);
 }
 
 /* ---- the bounds check ----------------------------------------------------------------------- */
