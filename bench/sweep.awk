@@ -49,6 +49,9 @@ END {
     close(sort)
     print_row("all", "cat")
     close("cat")
+    in_gcc = indirect["GCC C"] + indirect["GCC Fortran"]
+    printf "\nOf the %d indirect jumps of GCC's C and Fortran %s are resolved.\n", in_gcc,
+        percent(resolved["GCC C"] + resolved["GCC Fortran"], in_gcc)
     printf "\nMost memory: %d MiB (%s). Longest: %s s (%s). Files above 1 GiB: %d. Crashes, hangs and other failures: %d.\n",
         peak / 1024, peak_file, longest, longest_file, n_too_large, n_failures
     for (file in failures) printf "\n- %s: %s", file, failures[file]

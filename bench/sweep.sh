@@ -15,8 +15,10 @@ kind_of() {
     local needed
     readelf -SW "$1" 2>/dev/null | grep -q -E '\.(go\.buildinfo|gopclntab)' && echo Go && return
     needed=$(readelf -dW "$1" 2>/dev/null)
-    if LC_ALL=C grep -q -a -F /rustc/ "$1"; then
+    if LC_ALL=C grep -q -a -F RUST_BACKTRACE "$1"; then
         echo Rust
+    elif LC_ALL=C grep -q -a -E 'FPC [0-9]+\.[0-9]+' "$1"; then
+        echo "Free Pascal"
     elif LC_ALL=C grep -q -a -F stg_ap_ "$1" || LC_ALL=C grep -q -a -F GHC.Base "$1"; then
         echo Haskell
     elif [[ $1 == *clang* || $1 == *LLVM* || $1 == */llvm-* ]]; then

@@ -1,4 +1,5 @@
 /* The `pmodel` command: the list of subcommands is the pipeline. */
+#include <malloc.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -81,7 +82,15 @@ static int print_help(FILE *out) {
     return out == stdout ? PM_EXIT_OK : PM_EXIT_INPUT;
 }
 
+/* Large arrays, of millions of instructions, go back to the system as soon as they are freed; by
+   default the C library would come to keep them. */
+static void return_large_memory(void) {
+    enum { LARGE = 1 << 20 };
+    mallopt(M_MMAP_THRESHOLD, LARGE);
+}
+
 int main(int argc, char **argv) {
+    return_large_memory();
     if (argc < 2)
         return print_help(stderr);
     if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 ||
