@@ -57,8 +57,8 @@ Over all: \(agreement(.plain) | percent) of \(total(.plain.routines)) routines p
 
 Plain: \(causes(.plain)). Stripped: \(causes(.stripped)).
 
-`computed goto`: the program jumps to labels whose addresses it has taken, and the code does not show which; the routine is
-marked as partial. `callee found to stop`: the lifter sees that a routine never returns, the compiler did not look into it; here the
+`computed goto`: the program jumps to labels whose addresses it has taken. Without optimisation the code may not show which; the
+routine is then marked as partial. Or the code shows that only some of the labels can be meant, where the compiler lists all. `callee found to stop`: the lifter sees that a routine never returns, the compiler did not look into it; here the
 lifter knows more. `call that never returns`: the other way round. `cold part`: without symbols it is not always seen whose cold part a piece
 of code is.
 

@@ -32,7 +32,7 @@ static void put_table(const struct pm_dump *dump, uint32_t block) {
         fprintf(dump->out, " table 0x%" PRIx64 " entries %" PRIu32 "\n", table->address,
                 table->n_targets);
     else
-        fprintf(dump->out, " table of the compiler, entries %" PRIu32 "\n", table->n_targets);
+        fprintf(dump->out, " targets without a table, %" PRIu32 "\n", table->n_targets);
 }
 
 static void put_edges(const struct pm_dump *dump, const struct pm_flow *flow, uint32_t vertex) {

@@ -178,10 +178,8 @@ static bool add_all_labels(struct search *search, struct pm_addresses *labels) {
              low++)
             add_label(search, labels, search->in_data.addresses[low]);
     }
-    if (!labels->n_addresses) /* no pointer to a label comes from memory */
-        return false;
     add_labels_in_code(search, labels);
-    return true;
+    return labels->n_addresses > 0;
 }
 
 /* ---- where the target comes from ------------------------------------------------------------ */

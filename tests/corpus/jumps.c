@@ -59,6 +59,58 @@ end:
     return a;
 }
 
+/* Addresses of labels that a first call hands out, and a later one finds in its code. */
+KEEP long threaded(const void **code, const unsigned char *numbers, int n) {
+    static const void *const labels[] = {&&halve, &&negate, &&grow, &&end};
+    long a = 100;
+    if (numbers) {
+        for (int i = 0; i < n; i++)
+            code[i] = labels[numbers[i] & 3];
+        return 0;
+    }
+    goto **code++;
+halve:
+    a /= 2 + (sink(a) & 1);
+    goto **code++;
+negate:
+    a = -sink(a);
+    goto **code++;
+grow:
+    a += sink(3) * a;
+    goto **code++;
+end:
+    return a;
+}
+
+/* As in printf: a table of bytes gives the number of a label, others go to one label at once. */
+KEEP long scan(const char *text) {
+    static const unsigned char kinds[] = {1, 0, 2, 0, 0, 3, 0, 2, 1, 0, 0, 3, 4, 0, 0, 1};
+    static const int labels[] = {&&other - &&other, &&plus - &&other, &&minus - &&other,
+                                 &&times - &&other, &&end - &&other};
+    long a = 1;
+    unsigned c;
+#define SCAN                                                                                       \
+    c = (unsigned char)*text++ - 'a';                                                              \
+    goto *(c < sizeof kinds ? &&other + labels[kinds[c]] : &&other)
+    SCAN;
+plus:
+    a += sink(1);
+    SCAN;
+minus:
+    a -= sink(2);
+    SCAN;
+times:
+    a *= 3;
+    SCAN;
+other:
+    if (text[-1] == 0)
+        return a;
+    a ^= sink(4);
+    SCAN;
+end:
+    return a;
+}
+
 KEEP long choose_label(int k, long a) {
     void *to = k ? &&yes : &&no;
     a = sink(a);
@@ -333,7 +385,10 @@ int main(int argc, char **argv) {
     struct methods m = {plus, plus, {plus, plus, plus, plus, plus, plus, plus, plus}};
     short from[20] = {1, 2, 3}, to[20];
     long v[] = {1, 2, -3, 4}, s = interpret(code) + interpret_differences(steps);
-    s += choose_label(argc, 4);
+    s += choose_label(argc, 4) + scan("abcdefghijklmnop~");
+    const void *thread[5];
+    threaded(thread, code, 4);
+    s += threaded(thread, NULL, 0);
     duff(to, from, 20);
     s += tail_straight(1, 2) + tail_pointer(plus, 3, 4) + tail_member(&m, 1, 2);
     s += tail_table(&m, 2, 3) + tail_with_frame(&m, 2, 3) + tail_deep(&m, 2, 3) + even(6);
