@@ -29,8 +29,8 @@ struct walk {
 
 uint32_t pm_registers_defined(const struct pm_lifted *lifted, const struct pm_insn *insn) {
     uint64_t defs = insn->registers->defs.general;
-    if (insn->control == PM_CONTROL_CALL || insn->control == PM_CONTROL_CALL_INDIRECT)
-        defs = (defs | lifted->isa->all_registers.general) & ~lifted->isa->callee_saved.general;
+    if (pm_is_call(insn->control))
+        defs = (defs | pm_call_clobbers(lifted, insn)) & ~lifted->isa->callee_saved.general;
     return (uint32_t)defs;
 }
 

@@ -141,6 +141,7 @@ struct pm_lifted *pm_lift(const char *path, const struct pm_lift_options *option
     pm_translate_blocks(lifted);
     if (ends_after(options, PM_LIFT_CFG))
         return lifted;
+    pm_find_clobbers(lifted);
     pm_find_loops(lifted);
     pm_build_scopes(lifted);
     if (!pm_join_metadata(lifted, err)) {
@@ -182,6 +183,7 @@ void pm_lifted_free(struct pm_lifted *lifted) {
     free(lifted->insn_index.first);
     free(lifted->ranges);
     free(lifted->insn_marks);
+    free(lifted->clobbers);
     free(lifted->insn_block);
     free(lifted->relocations);
     free(lifted->frames.frames);

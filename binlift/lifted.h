@@ -135,6 +135,8 @@ struct pm_lifted {
     uint8_t *insn_marks;                         /* enum pm_insn_mark of each instruction */
     uint32_t *insn_block; /* basic block of each instruction; PM_NONE: padding that control does not
                              reach (no-ops after a jump) */
+    uint32_t
+        *clobbers; /* per routine: general registers that a call of it may change (clobbers.c) */
     struct pm_metadata *metadata; /* what `.pmodel` says; NULL: none or not asked for */
     struct pm_loops *loops;       /* between pm_find_loops and pm_build_scopes */
 };
@@ -171,6 +173,8 @@ bool pm_word_at(const struct pm_lifted *lifted, uint64_t address, uint64_t *word
    straight.  *ADDRESS is 0 and *NAME set for a routine of another file. */
 bool pm_call_target(const struct pm_lifted *lifted, const struct pm_insn *insn, uint64_t *address,
                     const char **name);
+/* General registers that the call INSN may change (clobbers.c). */
+uint32_t pm_call_clobbers(const struct pm_lifted *lifted, const struct pm_insn *insn);
 /* The jump table of the indirect jump INSN, or NULL. */
 const struct pm_jump_table *pm_table_of(const struct pm_lifted *lifted, uint32_t insn);
 
@@ -249,6 +253,7 @@ void pm_visit_cfg(struct pm_lifted *lifted,
                   void (*visit)(struct pm_lifted *lifted, uint32_t routine));
 /* summary.c: into statistics, instead of keeping loops and what depends on them. */
 void pm_count_loops(struct pm_lifted *lifted);
+void pm_find_clobbers(struct pm_lifted *lifted);
 void pm_find_loops(struct pm_lifted *lifted);   /* loops.c: natural loops, irreducible regions */
 void pm_build_scopes(struct pm_lifted *lifted); /* scopes.c: tree, DWARF lines and inlining */
 /* metadata_join.c: metadata → scopes; then folds loops and assigns keys, with metadata or not. */

@@ -10,54 +10,67 @@
 
 #include "binlift/formula.h"
 
-static const char source[] = "#define F __attribute__((noipa))\n"
-                             "F void chain(double *a, long n, double x) {\n"
-                             "    for (long i = 1; i < n; i++) a[i] = a[i - 1] * x;\n}\n"
-                             "F void four(double *a, long n, double x) {\n"
-                             "    for (long i = 4; i < n; i++) a[i] = a[i - 4] * x;\n}\n"
-                             "F void histogram(int *restrict b, const int *restrict at, long n) {\n"
-                             "    for (long i = 0; i < n; i++) b[at[i]]++;\n}\n"
-                             "F void copy(double *a, const double *b, long n) {\n"
-                             "    for (long i = 0; i < n; i++) a[i] = b[i] * 3;\n}\n"
-                             "double left[1000], right[1000];\n"
-                             "F void globals(long n) {\n"
-                             "    for (long i = 0; i < n; i++) left[i] = right[i + 1] + 1;\n}\n"
-                             "F double column(const double *a, long n, long j) {\n"
-                             "    double sum = 0;\n"
-                             "    for (long i = 0; i < n; i++) sum += a[i * n + j];\n"
-                             "    return sum;\n}\n"
-                             "F void nest(float *a, int n) {\n"
-                             "    float *p = a;\n"
-                             "    for (int i = 0; i < n; i++) {\n"
-                             "        for (int j = 0; j < 10; j++) { *p = 1; p += 2; }\n"
-                             "        p += 4;\n    }\n}\n"
-                             "F float backward(const float *a, long n) {\n"
-                             "    float sum = 0;\n"
-                             "    for (long i = n; i-- > 0;) sum += a[i];\n"
-                             "    return sum;\n}\n"
-                             "struct list { struct list *next; double value; };\n"
-                             "F double follow(const struct list *at) {\n"
-                             "    double sum = 0;\n"
-                             "    for (; at; at = at->next) sum += at->value;\n"
-                             "    return sum;\n}\n"
-                             "F void clone(double *, long) __asm__(\"whole.constprop.0\");\n"
-                             "F void clone(double *a, long n) {\n"
-                             "    for (long i = 1; i < n; i++) a[i] = a[i - 1] * 2;\n}\n"
-                             "F void middle(double *a, long n) {\n"
-                             "    for (long i = 2; i < n; i++) a[i] = a[i - 2] * 2;\n}\n"
-                             "F void whole(double *a, long n) {\n"
-                             "    for (long i = 3; i < n; i++) a[i] = a[i - 3] * 2;\n}\n"
-                             "F double local(const double *p, long n) {\n"
-                             "    double a[16];\n"
-                             "    for (long i = 0; i < n; i++) a[i] = p[i];\n"
-                             "    __asm__ volatile(\"\" : : \"r\"(a) : \"memory\");\n"
-                             "    return a[n - 1];\n}\n"
-                             "F double counted_in_array(const double *p, long n, long k) {\n"
-                             "    long at[4] = {0};\n"
-                             "    double sum = 0;\n"
-                             "    for (; at[2] < n; at[2]++) { sum += p[at[2]]; at[k] += 1; }\n"
-                             "    return sum;\n}\n"
-                             "int main(void) { return 0; }\n";
+static const char source[] =
+    "#define F __attribute__((noipa))\n"
+    "F void chain(double *a, long n, double x) {\n"
+    "    for (long i = 1; i < n; i++) a[i] = a[i - 1] * x;\n}\n"
+    "F void four(double *a, long n, double x) {\n"
+    "    for (long i = 4; i < n; i++) a[i] = a[i - 4] * x;\n}\n"
+    "F void histogram(int *restrict b, const int *restrict at, long n) {\n"
+    "    for (long i = 0; i < n; i++) b[at[i]]++;\n}\n"
+    "F void copy(double *a, const double *b, long n) {\n"
+    "    for (long i = 0; i < n; i++) a[i] = b[i] * 3;\n}\n"
+    "double left[1000], right[1000];\n"
+    "F void globals(long n) {\n"
+    "    for (long i = 0; i < n; i++) left[i] = right[i + 1] + 1;\n}\n"
+    "F double column(const double *a, long n, long j) {\n"
+    "    double sum = 0;\n"
+    "    for (long i = 0; i < n; i++) sum += a[i * n + j];\n"
+    "    return sum;\n}\n"
+    "F void nest(float *a, int n) {\n"
+    "    float *p = a;\n"
+    "    for (int i = 0; i < n; i++) {\n"
+    "        for (int j = 0; j < 10; j++) { *p = 1; p += 2; }\n"
+    "        p += 4;\n    }\n}\n"
+    "F float backward(const float *a, long n) {\n"
+    "    float sum = 0;\n"
+    "    for (long i = n; i-- > 0;) sum += a[i];\n"
+    "    return sum;\n}\n"
+    "struct list { struct list *next; double value; };\n"
+    "F double follow(const struct list *at) {\n"
+    "    double sum = 0;\n"
+    "    for (; at; at = at->next) sum += at->value;\n"
+    "    return sum;\n}\n"
+    "F void clone(double *, long) __asm__(\"whole.constprop.0\");\n"
+    "F void clone(double *a, long n) {\n"
+    "    for (long i = 1; i < n; i++) a[i] = a[i - 1] * 2;\n}\n"
+    "F void middle(double *a, long n) {\n"
+    "    for (long i = 2; i < n; i++) a[i] = a[i - 2] * 2;\n}\n"
+    "F void whole(double *a, long n) {\n"
+    "    for (long i = 3; i < n; i++) a[i] = a[i - 3] * 2;\n}\n"
+    "F double local(const double *p, long n) {\n"
+    "    double a[16];\n"
+    "    for (long i = 0; i < n; i++) a[i] = p[i];\n"
+    "    __asm__ volatile(\"\" : : \"r\"(a) : \"memory\");\n"
+    "    return a[n - 1];\n}\n"
+    "F double counted_in_array(const double *p, long n, long k) {\n"
+    "    long at[4] = {0};\n"
+    "    double sum = 0;\n"
+    "    for (; at[2] < n; at[2]++) { sum += p[at[2]]; at[k] += 1; }\n"
+    "    return sum;\n}\n"
+    /* the caller knows which registers these change */
+    "static __attribute__((noinline)) double leaf(double x) {\n"
+    "    __asm__ volatile(\"xorl %%eax, %%eax; xorl %%edi, %%edi\" : : : \"rax\", \"rdi\");\n"
+    "    return x * 2;\n}\n"
+    "static __attribute__((noinline)) double between(double x) {\n"
+    "    return leaf(x) + 1;\n}\n"
+    "F void around_calls(double *a, long n) {\n"
+    "    for (long i = 0; i < n; i++) a[i] = between(a[i]);\n}\n"
+    "static __attribute__((noinline)) double outside(double x) {\n"
+    "    return __builtin_sin(x) + leaf(x);\n}\n"
+    "F void around_unknown(double *a, long n) {\n"
+    "    for (long i = 0; i < n; i++) a[i] = outside(a[i]);\n}\n"
+    "int main(void) { return 0; }\n";
 
 static const char cxx_source[] = "#include <vector>\n"
                                  "#define F extern \"C\" __attribute__((noipa))\n"
@@ -110,7 +123,7 @@ static struct pm_lifted *build_with(const char *compiler, const char *file_name,
     fputs(text, file);
     fclose(file);
     snprintf(command, sizeof command,
-             "%s %s -fno-tree-vectorize -fno-tree-loop-distribute-patterns -o %s/formula %s",
+             "%s %s -fno-tree-vectorize -fno-tree-loop-distribute-patterns -o %s/formula %s -lm",
              compiler, level, folder, path);
     assert_int_equal(system(command), 0);
     snprintf(path, sizeof path, "%s/formula", folder);
@@ -193,6 +206,8 @@ static void strides_are_those_of_the_source(void **state) {
         expect_stride(lifted, "column", PM_ACCESS_LOAD, 1, PM_STRIDE_IS_SYMBOLIC, 0, 0);
         expect_stride(lifted, "follow", PM_ACCESS_LOAD, 1, PM_STRIDE_IS_INDIRECT, 0, 0);
         expect_stride(lifted, "histogram", PM_ACCESS_STORE, 1, PM_STRIDE_IS_INDIRECT, 0, 0);
+        expect_stride(lifted, "around_calls", PM_ACCESS_STORE, 1, PM_STRIDE_IS_CONSTANT, 8, 0);
+        expect_stride(lifted, "around_unknown", PM_ACCESS_STORE, 1, PM_STRIDE_IS_CONSTANT, 8, 0);
         if (i > 0)
             expect_stride(lifted, "local", PM_ACCESS_LOAD, 1, PM_STRIDE_IS_CONSTANT, 8, 0);
         pm_lifted_free(lifted);
@@ -256,6 +271,32 @@ static void formulas_are_in_terms_of_arguments(void **state) {
     assert_string_equal(text, "rdi + 8*rdx");
     free(text);
     pm_formulas_free(found.formulas);
+    pm_lifted_free(lifted);
+}
+
+/* What a call may change, by the routines that it leads to. */
+static void calls_change_what_their_callees_define(void **state) {
+    (void)state;
+    enum { RAX = 1 << 0, RDI = 1 << 7, R8 = 1 << 8, R9 = 1 << 9, RBX = 1 << 3 };
+    struct pm_lifted *lifted = build("-O2");
+    unsigned n_between = 0, n_outside = 0;
+    for (size_t k = 0; k < lifted->n_insns; k++) {
+        const struct pm_insn *insn = &lifted->insns[k];
+        uint32_t callee =
+            insn->control == PM_CONTROL_CALL ? pm_routine_at(lifted, insn->target) : PM_NONE;
+        if (callee == PM_NONE)
+            continue;
+        const char *name = lifted->structure->routines[callee].name;
+        uint32_t clobbers = pm_call_clobbers(lifted, insn);
+        if (strcmp(name, "between") == 0) {
+            n_between++;
+            assert_int_equal(clobbers & (RAX | RDI | R8 | R9 | RBX), RAX | RDI);
+        } else if (strcmp(name, "outside") == 0) {
+            n_outside++;
+            assert_int_equal(clobbers & (RAX | RDI | R8 | R9 | RBX), RAX | RDI | R8 | R9);
+        }
+    }
+    assert_true(n_between > 0 && n_outside > 0);
     pm_lifted_free(lifted);
 }
 
@@ -335,6 +376,7 @@ int main(void) {
         cmocka_unit_test(what_an_array_of_the_frame_may_hold_is_not_followed),
         cmocka_unit_test(strides_of_other_languages_are_those_of_the_source),
         cmocka_unit_test(formulas_are_in_terms_of_arguments),
+        cmocka_unit_test(calls_change_what_their_callees_define),
         cmocka_unit_test(dependences_have_the_distance_of_the_source),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
