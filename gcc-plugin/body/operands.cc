@@ -187,6 +187,17 @@ static int reference_by_attributes(rtx_insn *insn, const operand &what) {
     return pm_add_reference(reference);
 }
 
+/* A variable that lives on the stack, as all do without optimisation, is loaded on the way to an
+   access of something else, by an instruction that has that access's location. */
+static bool is_another_variable(tree expression, int identity) {
+    if (!expression || !DECL_P(expression))
+        return false;
+    auto &of_declaration = pm_state()->references_of_decl;
+    auto found = of_declaration.find(DECL_UID(expression));
+    return found == of_declaration.end() ||
+           std::find(found->second.begin(), found->second.end(), identity) == found->second.end();
+}
+
 static int reference_of(rtx_insn *insn, const operand &what, int source_loop) {
     tree expression = MEM_EXPR(what.memory);
     if (expression) {
@@ -195,7 +206,8 @@ static int reference_of(rtx_insn *insn, const operand &what, int source_loop) {
             return identity;
     }
     int identity = fitting_side(pm_stamp_of_location(INSN_LOCATION(insn)), what.store);
-    if (identity && pm_find_reference(identity)->store == what.store)
+    if (identity && pm_find_reference(identity)->store == what.store &&
+        !is_another_variable(expression, identity))
         return identity;
     if (!expression)
         return 0;
