@@ -103,6 +103,25 @@ static void take_compiler_strides(const struct pm_lifted *lifted,
     }
 }
 
+/* Strides that the compiler does not know, as after jump threading, the code may still tell. */
+static void complete_strides(struct pm_describer *describer, uint32_t insn, unsigned operand,
+                             struct pm_group_key *key) {
+    struct pm_formula_level levels[PM_MOST_LEVELS];
+    bool is_complete = true;
+    for (uint32_t i = 0; i < key->n_strides; i++)
+        is_complete &= key->strides[i].kind != PM_STRIDE_IS_UNKNOWN;
+    if (is_complete)
+        return;
+    uint32_t n = pm_formula_levels(describer->formulas, insn, operand, levels, PM_MOST_LEVELS);
+    for (uint32_t i = 0; i < n && i < key->n_strides; i++) {
+        if (key->strides[i].kind != PM_STRIDE_IS_UNKNOWN)
+            continue;
+        key->strides[i] = levels[i].step;
+        if (levels[i].step.kind == PM_STRIDE_IS_INDIRECT)
+            key->flags |= PM_GROUP_IRREGULAR;
+    }
+}
+
 /* False: the compiler says nothing that helps. */
 static bool describe_by_metadata(const struct pm_describer *describer, uint32_t insn,
                                  unsigned operand, uint32_t loop, struct pm_group_key *key) {
@@ -215,6 +234,7 @@ void pm_describe_operand(struct pm_describer *describer, uint32_t insn, unsigned
     *key = (struct pm_group_key){0};
     key->scope = block->loop != PM_NONE ? block->loop : structure->routines[block->routine].scope;
     if (describe_by_metadata(describer, insn, operand, block->loop, key)) {
+        complete_strides(describer, insn, operand, key);
         bool is_anonymous = !key->object && key->origin == 0 &&
                             !(key->flags & (PM_GROUP_STACK | PM_GROUP_CONSTANTS));
         if (is_anonymous && key->n_strides > 0) {

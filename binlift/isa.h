@@ -205,7 +205,8 @@ struct pm_isa {
         uint32_t relative, indirect, absolute, data_slot, code_slot;
     } relocations;
 
-    bool is_static_only; /* no instrumented copies of such programs are made */
+    bool is_static_only;       /* no instrumented copies of such programs are made */
+    bool switches_from_labels; /* entries of a `switch` count from a label, not from the table */
 
     /* Why an instruction with uses_unsupported cannot be moved: the end of a refusal's sentence. */
     const char *(*why)(const uint8_t *bytes, const struct pm_insn *insn);

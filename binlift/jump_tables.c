@@ -84,7 +84,7 @@ static void mark_target(struct pm_lifted *lifted, uint32_t routine, uint64_t tar
 /* Offsets from a label, and, where it could not be a `switch`, a table of addresses. */
 static bool is_of_labels(const struct pm_lifted *lifted, const struct pm_table_form *form) {
     if (form->relative)
-        return form->base != form->table && lifted->isa->elf_machine == EM_X86_64;
+        return form->base != form->table && !lifted->isa->switches_from_labels;
     return lifted->image.is_pie || !form->is_checked;
 }
 
