@@ -62,6 +62,8 @@ END {
     for (why in reasons) printf "- %d: %s\n", reasons[why], why | sort
     close(sort)
     print "\n## Where most jumps are not resolved\n"
+    print "`pmodel loops --dump cfg` shows each. Assembler text that computes addresses of code (copying of memory in libc and ldconfig,"
+    print "arithmetic in libgmp) has no table; compilers other than GCC leave jumps without a bounds check or a frame that says more.\n"
     print "| file | kind | not resolved | of | the first |\n|---|---|--:|--:|---|"
     fflush()
     sort = "LC_ALL=C sort -t '|' -k 4,4nr -k 2,2 | head -n 30"
