@@ -1,7 +1,7 @@
 #!/bin/bash
-# Lifts every ELF file under the system's bin and lib folders for a summary, each with a limit of time and memory, and
-# writes docs/sweep.md: totals by kind of file, the worst files, and how many indirect jumps are resolved in what GCC
-# made of C and Fortran. Files given as arguments are read instead, and the page goes to standard output.
+# Lifts every ELF file that Debian's packages have put under the system's bin and lib folders for a summary, each with a
+# limit of time and memory, and writes docs/sweep.md: totals by kind of file, the worst files, and how many indirect
+# jumps are resolved in what GCC made of C and Fortran. Files given as arguments are read instead, and the page goes to standard output.
 set -u -o pipefail
 most_seconds=${MOST_SECONDS:-300}
 most_kib=$((1024 * 1024)) # resident; the limit of address space is only there to protect the machine
@@ -52,14 +52,29 @@ sweep_one() {
 export -f kind_of sweep_one
 export work most_seconds address_kib
 
+# What packages of a Debian release installed, where apt can tell: the page is about Debian, not about what else a machine
+# has.
+packaged() {
+    local package
+    apt list --installed 2>/dev/null | grep -E '^[^/ ]+/[^ ]*(stable|testing)' | cut -d / -f 1 >"$work/packages"
+    if [ ! -s "$work/packages" ]; then
+        cat
+        return
+    fi
+    while IFS= read -r package; do
+        cat "/var/lib/dpkg/info/$package.list" "/var/lib/dpkg/info/$package":*.list 2>/dev/null
+    done <"$work/packages" | sed -E 's,^/(bin|sbin|lib|libexec)/,/usr/\1/,' | LC_ALL=C sort -u >"$work/packaged"
+    LC_ALL=C sort | LC_ALL=C comm -12 - "$work/packaged"
+}
+
 # Every file once, however many names it has, that starts as ELF files do.
 list_files() {
     if [ $# -gt 0 ]; then
         printf '%s\n' "$@"
         return
     fi
-    find -L /usr/bin /usr/sbin /usr/lib /usr/libexec -xdev -type f -size +0 -printf '%D:%i\t%p\n' 2>/dev/null |
-        sort -u -t "$(printf '\t')" -k 1,1 | cut -f 2 | while IFS= read -r file; do
+    find /usr/bin /usr/sbin /usr/lib /usr/libexec -xdev -type f -size +0 -printf '%D:%i\t%p\n' 2>/dev/null |
+        sort -u -t "$(printf '\t')" -k 1,1 | cut -f 2 | packaged | while IFS= read -r file; do
         read -r -N 4 magic <"$file" 2>/dev/null && [ "$magic" = $'\x7fELF' ] && printf '%s\n' "$file"
     done
 }
