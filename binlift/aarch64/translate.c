@@ -1,5 +1,6 @@
 /* A64 instruction → generic operations: loads, the operations of its class, stores, and the step of
    a base register that is written back.  Temporaries 120 … link them. */
+#include "binlift/op_registers.h"
 #include "binlift/aarch64/a64.h"
 #include "core/probe_abi.h"
 
@@ -23,26 +24,9 @@ struct translation {
 
 static const struct pm_class_rule unknown_rule = {.n_ops = 1, .op_class = {PM_OP_UNKNOWN}};
 
-static void add_to(uint8_t *registers, unsigned n, uint8_t which) {
-    for (unsigned i = 0; i < n && which != PM_REGISTER_NONE; i++) {
-        if (registers[i] == which)
-            return;
-        if (registers[i] == PM_REGISTER_NONE) {
-            registers[i] = which;
-            return;
-        }
-    }
-}
-
-static void add_use(struct pm_op *op, uint8_t which) { add_to(op->uses, PM_OP_N_USES, which); }
-
-static void add_def(struct pm_op *op, uint8_t which) { add_to(op->defs, PM_OP_N_DEFS, which); }
-
 static struct pm_op *add_op(struct translation *t, enum pm_op_class op_class) {
     struct pm_op *op = &t->ops[t->n_ops < MAX_OPS ? t->n_ops++ : MAX_OPS - 1];
-    *op = (struct pm_op){.op_class = (uint8_t)op_class, .reference = PM_NONE};
-    memset(op->defs, PM_REGISTER_NONE, sizeof op->defs);
-    memset(op->uses, PM_REGISTER_NONE, sizeof op->uses);
+    *op = pm_op_of_class(op_class);
     return op;
 }
 
@@ -133,11 +117,11 @@ static bool is_vector_memory(const struct translation *t) {
 static void add_address_uses(const struct translation *t, struct pm_op *op) {
     const struct pm_memory_operand *memory = &t->insn->memory[0];
     if (memory->base < PM_REGISTER_PC)
-        add_use(op, memory->base);
+        pm_op_add_use(op, memory->base);
     if (memory->index != PM_REGISTER_NONE)
-        add_use(op, memory->index);
+        pm_op_add_use(op, memory->index);
     if (memory->mask != PM_REGISTER_NONE)
-        add_use(op, REGISTER_PREDICATE + memory->mask);
+        pm_op_add_use(op, REGISTER_PREDICATE + memory->mask);
 }
 
 /* The data registers, in their order; how many. */
@@ -184,11 +168,11 @@ static void add_load(struct translation *t) {
         struct pm_op *op =
             add_memory_op(t, is_vector_memory(t) ? PM_OP_LOAD_FP : PM_OP_LOAD_INT, n_parts);
         for (unsigned i = part * PM_OP_N_DEFS; i < n && i < (part + 1) * PM_OP_N_DEFS; i++)
-            add_def(op, data[i]);
+            pm_op_add_def(op, data[i]);
         add_address_uses(t, op);
         if (is_vector_memory(t) && data[0] >= REGISTER_VECTOR && data[0] < REGISTER_VECTOR + 32 &&
             t->insn->registers->uses.vector >> (data[0] - REGISTER_VECTOR) & 1)
-            add_use(op, data[0]); /* one lane */
+            pm_op_add_use(op, data[0]); /* one lane */
     }
 }
 
@@ -205,14 +189,14 @@ static void add_store(struct translation *t) {
         op->uses[0] = first < n ? data[first] : PM_REGISTER_NONE;
         memcpy(op->uses + 1, address.uses, sizeof op->uses - 1);
         if (first + 1 < n)
-            add_to(op->uses + 1, PM_OP_N_USES - 1, data[first + 1]);
+            pm_op_add(op->uses + 1, PM_OP_N_USES - 1, data[first + 1]);
     }
 }
 
 static void add_atomic(struct translation *t) {
     struct pm_op *op = add_memory_op(t, PM_OP_ATOMIC, 1);
-    add_set(op, &t->insn->registers->uses, add_use);
-    add_set(op, &t->insn->registers->defs, add_def);
+    add_set(op, &t->insn->registers->uses, pm_op_add_use);
+    add_set(op, &t->insn->registers->defs, pm_op_add_def);
 }
 
 static bool is_gather(const struct translation *t) {
@@ -228,8 +212,8 @@ static void add_memory(struct translation *t) {
         add_atomic(t);
     } else if (is_gather(t)) {
         struct pm_op *op = add_memory_op(t, is_load ? PM_OP_GATHER : PM_OP_SCATTER, 1);
-        add_set(op, &t->insn->registers->defs, add_def);
-        add_set(op, &t->insn->registers->uses, add_use);
+        add_set(op, &t->insn->registers->defs, pm_op_add_def);
+        add_set(op, &t->insn->registers->uses, pm_op_add_use);
     } else if (is_load) {
         add_load(t);
     } else {
@@ -242,10 +226,10 @@ static void add_memory(struct translation *t) {
     struct pm_op *op = add_op(t, PM_OP_INT_ADD);
     op->width_bits = 64;
     op->element_bytes = 8;
-    add_def(op, (uint8_t)base);
-    add_use(op, (uint8_t)base);
+    pm_op_add_def(op, (uint8_t)base);
+    pm_op_add_use(op, (uint8_t)base);
     if (!writes_back)
-        add_use(op, (uint8_t)pm_a64_rm(t->word));
+        pm_op_add_use(op, (uint8_t)pm_a64_rm(t->word));
 }
 
 /* ---- the rest ------------------------------------------------------------------------------- */
@@ -256,8 +240,8 @@ static bool add_transfer(struct translation *t) {
         return false;
     struct pm_op *op = add_op(t, op_class);
     op->width_bits = 64;
-    add_set(op, &t->insn->registers->uses, add_use);
-    add_set(op, &t->insn->registers->defs, add_def);
+    add_set(op, &t->insn->registers->uses, pm_op_add_use);
+    add_set(op, &t->insn->registers->defs, pm_op_add_def);
     return true;
 }
 
@@ -275,14 +259,14 @@ static void add_general(struct translation *t) {
         bool is_last = i + 1 == t->rule->n_ops;
         struct pm_op *op = add_op(t, class_here(t, i));
         set_shape(t, op);
-        add_use(op, result);
+        pm_op_add_use(op, result);
         if (result == PM_REGISTER_NONE)
-            add_set(op, &t->insn->registers->uses, add_use);
+            add_set(op, &t->insn->registers->uses, pm_op_add_use);
         if (is_last) {
-            add_set(op, &t->insn->registers->defs, add_def);
+            add_set(op, &t->insn->registers->defs, pm_op_add_def);
         } else {
             result = t->next_temporary++;
-            add_def(op, result);
+            pm_op_add_def(op, result);
         }
     }
 }

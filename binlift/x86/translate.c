@@ -1,6 +1,7 @@
 /* Native instruction → generic operations: loads, the operations of its class, stores.  Temporaries
    120 … link them.  A move from or to memory is the load or store alone.  Registers of an address
    are uses of the load or store; the status bits of MXCSR link nothing. */
+#include "binlift/op_registers.h"
 #include "binlift/x86/zydis.h"
 
 #include <string.h>
@@ -45,33 +46,9 @@ static uint8_t op_register(ZydisRegister name) {
     }
 }
 
-static void add_to(uint8_t *registers, unsigned n, uint8_t which) {
-    if (which == PM_REGISTER_NONE)
-        return;
-    for (unsigned i = 0; i < n; i++) {
-        if (registers[i] == which)
-            return;
-        if (registers[i] == PM_REGISTER_NONE) {
-            registers[i] = which;
-            return;
-        }
-    }
-}
-
-static void add_use(struct pm_op *op, uint8_t which) { add_to(op->uses, PM_OP_N_USES, which); }
-
-static void add_def(struct pm_op *op, uint8_t which) { add_to(op->defs, PM_OP_N_DEFS, which); }
-
-static struct pm_op empty_op(enum pm_op_class op_class) {
-    struct pm_op op = {.op_class = (uint8_t)op_class, .reference = PM_NONE};
-    memset(op.defs, PM_REGISTER_NONE, sizeof op.defs);
-    memset(op.uses, PM_REGISTER_NONE, sizeof op.uses);
-    return op;
-}
-
 static struct pm_op *add_op(struct translation *t, enum pm_op_class op_class) {
     struct pm_op *op = &t->ops[t->n_ops < MAX_OPS ? t->n_ops++ : MAX_OPS - 1];
-    *op = empty_op(op_class);
+    *op = pm_op_of_class(op_class);
     return op;
 }
 
@@ -147,14 +124,14 @@ static void add_address_uses(struct translation *t, struct pm_op *op, unsigned n
     const struct pm_memory_operand *memory = &t->insn->memory[number];
     bool is_gather = memory->kind == PM_PROBE_GATHER_K || memory->kind == PM_PROBE_GATHER_V;
     if (memory->base != PM_REGISTER_PC)
-        add_use(op, memory->base);
+        pm_op_add_use(op, memory->base);
     if (memory->index != PM_REGISTER_NONE)
-        add_use(op, is_gather ? REGISTER_VECTOR + memory->index : memory->index);
+        pm_op_add_use(op, is_gather ? REGISTER_VECTOR + memory->index : memory->index);
     if (memory->mask == PM_REGISTER_NONE)
         return;
     bool by_k = memory->kind == PM_PROBE_MASK_K || memory->kind == PM_PROBE_PACKED_K ||
                 memory->kind == PM_PROBE_GATHER_K;
-    add_use(op, (by_k ? REGISTER_MASK : REGISTER_VECTOR) + memory->mask);
+    pm_op_add_use(op, (by_k ? REGISTER_MASK : REGISTER_VECTOR) + memory->mask);
 }
 
 static struct pm_op *add_memory_op(struct translation *t, enum pm_op_class op_class,
@@ -176,7 +153,7 @@ static struct pm_op *add_memory_op(struct translation *t, enum pm_op_class op_cl
 
 static void add_load(struct translation *t, unsigned number, uint8_t to) {
     struct pm_op *op = add_memory_op(t, is_fp_memory(t) ? PM_OP_LOAD_FP : PM_OP_LOAD_INT, number);
-    add_def(op, to);
+    pm_op_add_def(op, to);
     add_address_uses(t, op, number);
 }
 
@@ -214,23 +191,23 @@ static void add_register_operands(struct translation *t, struct pm_op *op) {
         struct pm_x86_register which = pm_x86_register(operand->reg.value);
         uint8_t number = op_register(operand->reg.value);
         if (operand->actions & ZYDIS_OPERAND_ACTION_MASK_WRITE) {
-            add_def(op, number);
+            pm_op_add_def(op, number);
             if (!constant && merges_destination(t, operand, which))
-                add_use(op, number);
+                pm_op_add_use(op, number);
         }
         if (!constant && (operand->actions & ZYDIS_OPERAND_ACTION_MASK_READ))
-            add_use(op, number);
+            pm_op_add_use(op, number);
     }
     if (t->x86->insn.avx.mask.reg > ZYDIS_REGISTER_K0)
-        add_use(op, op_register(t->x86->insn.avx.mask.reg));
+        pm_op_add_use(op, op_register(t->x86->insn.avx.mask.reg));
     if (t->x86->insn.meta.category == ZYDIS_CATEGORY_X87_ALU) {
-        add_use(op, REGISTER_X87);
-        add_def(op, REGISTER_X87);
+        pm_op_add_use(op, REGISTER_X87);
+        pm_op_add_def(op, REGISTER_X87);
     }
     if (t->insn->registers->uses.general & PM_FLAGS_MASK)
-        add_use(op, REGISTER_FLAGS);
+        pm_op_add_use(op, REGISTER_FLAGS);
     if (t->insn->registers->defs.general & PM_FLAGS_MASK)
-        add_def(op, REGISTER_FLAGS);
+        pm_op_add_def(op, REGISTER_FLAGS);
 }
 
 /* lea: its address registers are its data. */
@@ -239,9 +216,9 @@ static void add_lea(struct translation *t) {
     bool moves = memory->base == ZYDIS_REGISTER_RIP ||
                  (memory->base == ZYDIS_REGISTER_NONE && memory->index == ZYDIS_REGISTER_NONE);
     struct pm_op *op = add_op(t, moves ? PM_OP_MOVE_INT : PM_OP_INT_ADD);
-    add_def(op, op_register(t->x86->operands[0].reg.value));
-    add_use(op, op_register(memory->base));
-    add_use(op, op_register(memory->index));
+    pm_op_add_def(op, op_register(t->x86->operands[0].reg.value));
+    pm_op_add_use(op, op_register(memory->base));
+    pm_op_add_use(op, op_register(memory->index));
     op->width_bits = t->x86->operands[0].size;
     op->element_bytes = (uint8_t)(op->width_bits / 8);
 }
@@ -252,15 +229,15 @@ static struct pm_op *add_control(struct translation *t, enum pm_op_class op_clas
     struct pm_op *op = add_op(t, op_class);
     op->width_bits = 64;
     if (t->insn->registers->uses.general & PM_FLAGS_MASK)
-        add_use(op, REGISTER_FLAGS);
+        pm_op_add_use(op, REGISTER_FLAGS);
     if (t->insn->control == PM_CONTROL_BRANCH_LOOP) {
-        add_use(op, PM_X86_RCX);
+        pm_op_add_use(op, PM_X86_RCX);
         if (t->insn->registers->defs.general >> PM_X86_RCX & 1)
-            add_def(op, PM_X86_RCX);
+            pm_op_add_def(op, PM_X86_RCX);
     }
     const ZydisDecodedOperand *target = &t->x86->operands[0];
     if (target->type == ZYDIS_OPERAND_TYPE_REGISTER && !t->insn->target)
-        add_use(op, op_register(target->reg.value));
+        pm_op_add_use(op, op_register(target->reg.value));
     return op;
 }
 
@@ -279,7 +256,7 @@ static bool add_transfer(struct translation *t) {
         if (!(t->insn->memory[i].access & PM_ACCESS_LOAD))
             add_store(t, i, PM_REGISTER_NONE); /* the return address */
     op = add_control(t, op_class);
-    add_use(op, target);
+    pm_op_add_use(op, target);
     return true;
 }
 
@@ -288,13 +265,13 @@ static void add_string(struct translation *t) {
     for (unsigned i = 0; i < t->insn->n_memory; i++) {
         struct pm_op *op = add_memory_op(t, PM_OP_STRING, i);
         add_address_uses(t, op, i);
-        add_def(op, t->insn->memory[i].base);
+        pm_op_add_def(op, t->insn->memory[i].base);
         if (pm_x86_is_rep(t->x86)) {
-            add_use(op, PM_X86_RCX);
-            add_def(op, PM_X86_RCX);
+            pm_op_add_use(op, PM_X86_RCX);
+            pm_op_add_def(op, PM_X86_RCX);
         }
         if (t->insn->memory[i].access == PM_ACCESS_STORE && t->insn->n_memory == 1)
-            add_use(op, PM_X86_RAX); /* stos */
+            pm_op_add_use(op, PM_X86_RAX); /* stos */
     }
     if (t->insn->n_memory == 0)
         add_op(t, PM_OP_STRING);
@@ -307,9 +284,9 @@ static void add_gather(struct translation *t) {
         const ZydisDecodedOperand *operand = &t->x86->operands[i];
         if (!is_vector(operand))
             continue;
-        add_use(op, op_register(operand->reg.value)); /* merged, or stored */
+        pm_op_add_use(op, op_register(operand->reg.value)); /* merged, or stored */
         if (operand->actions & ZYDIS_OPERAND_ACTION_MASK_WRITE)
-            add_def(op, op_register(operand->reg.value));
+            pm_op_add_def(op, op_register(operand->reg.value));
     }
     add_address_uses(t, op, 0);
 }
@@ -329,8 +306,8 @@ static bool is_atomic(const struct translation *t) {
 static void add_stack_move(struct translation *t) {
     struct pm_op *op = add_op(t, PM_OP_INT_ADD);
     bool is_leave = t->x86->insn.mnemonic == ZYDIS_MNEMONIC_LEAVE;
-    add_def(op, PM_X86_RSP);
-    add_use(op, is_leave ? PM_X86_RBP : PM_X86_RSP);
+    pm_op_add_def(op, PM_X86_RSP);
+    pm_op_add_use(op, is_leave ? PM_X86_RBP : PM_X86_RSP);
     op->width_bits = 64;
     op->element_bytes = 8;
 }
@@ -390,11 +367,11 @@ static void add_plain_move(struct translation *t) {
             add_load(t, i, temporary);
             struct pm_op *load = &t->ops[t->n_ops - 1];
             if (t->x86->insn.avx.mask.reg > ZYDIS_REGISTER_K0)
-                add_use(load, op_register(t->x86->insn.avx.mask.reg));
+                pm_op_add_use(load, op_register(t->x86->insn.avx.mask.reg));
             bool merges = t->x86->insn.avx.mask.mode == ZYDIS_MASK_MODE_MERGING &&
                           t->x86->insn.avx.mask.reg > ZYDIS_REGISTER_K0;
             if (merges && !stores)
-                add_use(load, temporary);
+                pm_op_add_use(load, temporary);
         }
     for (unsigned i = 0; i < t->insn->n_memory; i++)
         if (t->insn->memory[i].access & PM_ACCESS_STORE)
@@ -408,11 +385,11 @@ static uint8_t add_first_ops(struct translation *t, const struct pm_op *last) {
     for (unsigned i = 0; i + 1 < t->rule->n_ops; i++) {
         struct pm_op *op = add_op(t, t->rule->op_class[i]);
         set_shape(t, op);
-        add_use(op, result);
+        pm_op_add_use(op, result);
         for (unsigned k = 0; k < PM_OP_N_USES; k++)
-            add_use(op, last->uses[k]);
+            pm_op_add_use(op, last->uses[k]);
         result = t->next_temporary++;
-        add_def(op, result);
+        pm_op_add_def(op, result);
     }
     return result;
 }
@@ -424,10 +401,10 @@ static void add_general(struct translation *t) {
             loaded[i] = t->next_temporary++;
             add_load(t, i, loaded[i]);
         }
-    struct pm_op last = empty_op(t->op_class);
+    struct pm_op last = pm_op_of_class(t->op_class);
     set_shape(t, &last);
     for (unsigned i = 0; i < PM_INSN_MEMORY; i++)
-        add_use(&last, loaded[i]);
+        pm_op_add_use(&last, loaded[i]);
     add_register_operands(t, &last);
     uint8_t before = add_first_ops(t, &last);
     struct pm_op *op = add_op(t, t->op_class);
