@@ -30,7 +30,7 @@ $2 == "ok" {
 $2 == "refused" {
     why = f[2]
     sub(/^pmodel: /, "", why); gsub(f[1] " ", "", why)
-    gsub(/[0-9]+/, "N", why)
+    gsub(/[0-9][0-9][0-9]+/, "N", why)
     reasons[why]++; n_refused_files++
     next
 }
