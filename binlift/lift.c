@@ -127,8 +127,7 @@ struct pm_lifted *pm_lift(const char *path, const struct pm_lift_options *option
     pm_find_no_returns(lifted);
     pm_find_tail_calls(lifted);
     pm_find_label_jumps(lifted);
-    lifted->for_summary = ends_after(options, PM_LIFT_SUMMARY);
-    if (lifted->for_summary) {
+    if (ends_after(options, PM_LIFT_SUMMARY)) {
         struct pm_module *module = &lifted->structure->modules[0];
         const struct pm_section *lines = pm_image_section(&lifted->image, ".debug_line");
         module->has_lines = lines && lines->header.sh_type != SHT_NOBITS;

@@ -112,8 +112,6 @@ struct pm_lifted {
     struct pm_classes *classes; /* resolved for the ISA; NULL where no file was given */
     struct pm_structure *structure;
     struct pm_lift_statistics statistics;
-    bool for_summary; /* only statistics are wanted: no operations, blocks of one routine at a time
-                       */
     char *refusal;
 
     PM_ARRAY(struct pm_insn, insns);   /* of all routines, routine by routine */

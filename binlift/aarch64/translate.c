@@ -10,7 +10,8 @@ enum {
     REGISTER_PREDICATE = 72,
     TEMPORARY = 120,
     MAX_OPS = 8,
-    MAX_LIST = 4, /* registers that one structure load fills */
+    MAX_LIST = 4,      /* registers that one structure load fills */
+    OF_ONE_ACCESS = 2, /* of these, by one operation: a store's uses have no room for more */
 };
 
 struct translation {
@@ -159,15 +160,18 @@ static struct pm_op *add_memory_op(struct translation *t, enum pm_op_class op_cl
     return op;
 }
 
-/* Two registers for each load: no operation defines more. */
+static unsigned n_accesses(unsigned n_registers) {
+    return n_registers > OF_ONE_ACCESS ? (n_registers + OF_ONE_ACCESS - 1) / OF_ONE_ACCESS : 1;
+}
+
 static void add_load(struct translation *t) {
     uint8_t data[MAX_LIST];
     unsigned n = list_data(t, data);
-    unsigned n_parts = n > PM_OP_N_DEFS ? (n + 1) / PM_OP_N_DEFS : 1;
+    unsigned n_parts = n_accesses(n);
     for (unsigned part = 0; part < n_parts; part++) {
         struct pm_op *op =
             add_memory_op(t, is_vector_memory(t) ? PM_OP_LOAD_FP : PM_OP_LOAD_INT, n_parts);
-        for (unsigned i = part * PM_OP_N_DEFS; i < n && i < (part + 1) * PM_OP_N_DEFS; i++)
+        for (unsigned i = part * OF_ONE_ACCESS; i < n && i < (part + 1) * OF_ONE_ACCESS; i++)
             pm_op_add_def(op, data[i]);
         add_address_uses(t, op);
         if (is_vector_memory(t) && data[0] >= REGISTER_VECTOR && data[0] < REGISTER_VECTOR + 32 &&
@@ -179,11 +183,11 @@ static void add_load(struct translation *t) {
 static void add_store(struct translation *t) {
     uint8_t data[MAX_LIST];
     unsigned n = list_data(t, data);
-    unsigned n_parts = n > PM_OP_N_DEFS ? (n + 1) / PM_OP_N_DEFS : 1;
+    unsigned n_parts = n_accesses(n);
     for (unsigned part = 0; part < n_parts; part++) {
         struct pm_op *op =
             add_memory_op(t, is_vector_memory(t) ? PM_OP_STORE_FP : PM_OP_STORE_INT, n_parts);
-        unsigned first = part * PM_OP_N_DEFS;
+        unsigned first = part * OF_ONE_ACCESS;
         struct pm_op address = *op;
         add_address_uses(t, &address);
         op->uses[0] = first < n ? data[first] : PM_REGISTER_NONE;

@@ -233,11 +233,36 @@ static void what_is_no_instruction(void **state) {
     assert_true(pm_isa_aarch64.decode(nop, 4, ADDRESS, &insn, &parts));
 }
 
+/* Vector registers that the operations of an instruction define, or use. */
+static uint32_t vectors_of_operations(uint32_t word, bool defined) {
+    enum { FIRST_VECTOR = 40, N_VECTORS = 32 };
+    struct decoded d = decode(word);
+    struct pm_op ops[8];
+    uint32_t set = 0;
+    d.insn.memory = d.parts.memory; /* where the copy of decode's result has them */
+    d.insn.registers = &d.parts.registers;
+    unsigned n = pm_isa_aarch64.translate(d.bytes, &d.insn, NULL, ops);
+    for (unsigned i = 0; i < n; i++) {
+        const uint8_t *registers = defined ? ops[i].defs : ops[i].uses;
+        for (unsigned k = 0; k < (defined ? PM_OP_N_DEFS : PM_OP_N_USES); k++)
+            if (registers[k] >= FIRST_VECTOR && registers[k] < FIRST_VECTOR + N_VECTORS)
+                set |= UINT32_C(1) << (registers[k] - FIRST_VECTOR);
+    }
+    return set;
+}
+
+static void structure_accesses_name_all_their_registers(void **state) {
+    (void)state;
+    assert_int_equal(vectors_of_operations(0x4cdf0020, true), 0xf);  /* ld4 {v0-v3}, [x1], #64 */
+    assert_int_equal(vectors_of_operations(0x4c000420, false), 0xf); /* st4 {v0-v3}, [x1] */
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(control_flow_and_targets),
         cmocka_unit_test(registers),
         cmocka_unit_test(memory_operands),
+        cmocka_unit_test(structure_accesses_name_all_their_registers),
         cmocka_unit_test(definitions),
         cmocka_unit_test(conditions),
         cmocka_unit_test(what_is_no_instruction),
