@@ -82,6 +82,8 @@ const char *pm_data_symbol_at(const struct pm_data_symbols *symbols, uint64_t ad
 }
 
 void pm_data_symbols_free(struct pm_data_symbols *symbols) {
+    if (!symbols)
+        return;
     for (size_t i = 0; i < symbols->n_symbols; i++)
         free(symbols->symbols[i].name);
     free(symbols->symbols);

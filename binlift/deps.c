@@ -61,7 +61,8 @@ static void add_access(struct search *search, uint32_t insn, uint32_t reference)
     access->is_slot = pm_formula_is_slot(formulas, insn, access->operand);
     access->is_fixed = pm_formula_is_fixed(formulas, &access->address, &constant);
     if (access->is_fixed)
-        access->object = pm_data_symbol_at(search->describer.symbols, (uint64_t)constant);
+        access->object =
+            pm_data_symbol_at(search->describer.lifted->data_symbols, (uint64_t)constant);
 }
 
 static const struct pm_reference *reference_of(const struct search *search,
@@ -301,14 +302,13 @@ static void sort_dependences(struct pm_structure *structure) {
 }
 
 void pm_find_dependences(struct pm_lifted *lifted) {
-    struct pm_data_symbols *symbols = pm_data_symbols_new(&lifted->image);
     struct pm_batches routines = {0};
     pm_divide_routines(lifted, &routines);
     struct search *searches = pm_alloc(routines.n_items, sizeof *searches);
 #pragma omp parallel for schedule(dynamic)
     for (size_t i = 0; i < routines.n_items; i++) {
         searches[i].structure = lifted->structure;
-        searches[i].describer = (struct pm_describer){.lifted = lifted, .symbols = symbols};
+        searches[i].describer = (struct pm_describer){.lifted = lifted};
         search_batch(&searches[i], &routines.items[i]);
     }
     for (size_t i = 0; i < routines.n_items; i++) {
@@ -317,7 +317,6 @@ void pm_find_dependences(struct pm_lifted *lifted) {
         free(searches[i].dependences);
     }
     sort_dependences(lifted->structure);
-    pm_data_symbols_free(symbols);
     free(searches);
     free(routines.items);
 }

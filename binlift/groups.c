@@ -144,8 +144,8 @@ static void add_reference(struct group_table *table, struct pm_describer *descri
 
 /* Instructions outside of basic blocks are padding. */
 static void add_references(struct pm_lifted *lifted, const struct pm_batch *routines,
-                           const struct pm_data_symbols *symbols, struct group_table *table) {
-    struct pm_describer describer = {.lifted = lifted, .symbols = symbols};
+                           struct group_table *table) {
+    struct pm_describer describer = {.lifted = lifted};
     uint32_t routine = PM_NONE, end = pm_batch_end_insn(lifted, routines);
     for (uint32_t i = pm_batch_first_insn(lifted, routines); i < end; i++) {
         uint32_t b = lifted->insn_block[i];
@@ -217,7 +217,8 @@ static void translate_operations(struct pm_lifted *lifted) {
 }
 
 void pm_build_groups(struct pm_lifted *lifted) {
-    struct pm_data_symbols *symbols = pm_data_symbols_new(&lifted->image);
+    pm_data_symbols_free(lifted->data_symbols);
+    lifted->data_symbols = pm_data_symbols_new(&lifted->image);
     struct pm_batches routines = {0};
     pm_divide_routines(lifted, &routines);
     struct group_table *tables = pm_alloc(routines.n_items, sizeof *tables);
@@ -226,13 +227,12 @@ void pm_build_groups(struct pm_lifted *lifted) {
 #pragma omp parallel for schedule(dynamic)
     for (size_t i = 0; i < routines.n_items; i++) {
         tables[i].structure = lifted->structure;
-        add_references(lifted, &routines.items[i], symbols, &tables[i]);
+        add_references(lifted, &routines.items[i], &tables[i]);
     }
     for (size_t i = 0; i < routines.n_items; i++)
         append(lifted, &routines.items[i], &tables[i]);
     lifted->insn_references[lifted->n_insns] = (uint32_t)lifted->structure->n_references;
     translate_operations(lifted);
-    pm_data_symbols_free(symbols);
     free(tables);
     free(routines.items);
 }

@@ -22,7 +22,7 @@ struct pm_group_key {
 
 struct pm_data_symbols;
 struct pm_data_symbols *pm_data_symbols_new(const struct pm_image *image);
-void pm_data_symbols_free(struct pm_data_symbols *symbols);
+void pm_data_symbols_free(struct pm_data_symbols *symbols); /* NULL is fine */
 /* Name of the data object that covers ADDRESS, owned by SYMBOLS; NULL. */
 const char *pm_data_symbol_at(const struct pm_data_symbols *symbols, uint64_t address);
 
@@ -31,7 +31,6 @@ const char *pm_data_symbol_at(const struct pm_data_symbols *symbols, uint64_t ad
 
 struct pm_describer {
     const struct pm_lifted *lifted;
-    const struct pm_data_symbols *symbols;
     struct pm_formulas *formulas; /* of the routine at hand */
 };
 /* The key of memory operand number OPERAND of instruction INSN. */

@@ -174,7 +174,7 @@ static void find_object(struct pm_describer *describer, const struct pm_formula 
                         struct pm_group_key *key) {
     int64_t constant;
     bool is_fixed = pm_formula_is_fixed(describer->formulas, address, &constant);
-    const char *name = pm_data_symbol_at(describer->symbols, (uint64_t)constant);
+    const char *name = pm_data_symbol_at(describer->lifted->data_symbols, (uint64_t)constant);
     if (is_fixed && name)
         key->object = name;
     else if (is_fixed && is_read_only(&describer->lifted->image, (uint64_t)constant))

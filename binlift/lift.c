@@ -1,4 +1,5 @@
 /* The lifting stage as a flat list of passes; each file says what its pass needs. */
+#include "binlift/groups.h"
 #include "binlift/lifted.h"
 
 #include <stdlib.h>
@@ -177,6 +178,7 @@ void pm_lifted_free(struct pm_lifted *lifted) {
     free(lifted->block_codes);
     free(lifted->tables);
     free(lifted->table_targets);
+    pm_data_symbols_free(lifted->data_symbols);
     free(lifted->insn_references);
     free(lifted->insn_index.starts);
     free(lifted->insn_index.first);

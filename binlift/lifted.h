@@ -121,9 +121,10 @@ struct pm_lifted {
     PM_ARRAY(struct pm_block_code, block_codes);
     PM_ARRAY(struct pm_jump_table, tables);
     PM_ARRAY(uint64_t, table_targets);
-    uint32_t *insn_references;    /* n_insns + 1: first reference of each instruction in
-                                     structure->references; operands that are implicit have none */
-    uint64_t text_low, text_high; /* span of the executable sections */
+    struct pm_data_symbols *data_symbols; /* from pm_build_groups on */
+    uint32_t *insn_references;            /* n_insns + 1: first reference of each instruction in
+                                             structure->references; operands that are implicit have none */
+    uint64_t text_low, text_high;         /* span of the executable sections */
     struct pm_insn_index insn_index;
     PM_ARRAY(struct pm_range, ranges); /* the parts of all routines, ascending by address */
 

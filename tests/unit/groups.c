@@ -142,6 +142,7 @@ static void build(struct pm_lifted *lifted) {
 }
 
 static void free_program(struct pm_lifted *lifted) {
+    pm_data_symbols_free(lifted->data_symbols);
     free(lifted->image.path);
     pm_structure_free(lifted->structure);
     pm_free_loops(lifted->loops);
