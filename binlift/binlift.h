@@ -108,6 +108,9 @@ const char *pm_lifted_refusal(const struct pm_lifted *lifted);
 struct pm_instrument_options {
     bool memory_records;      /* else only edge counters */
     const char *runtime_path; /* absolute path of libpmodel-rt.so, becomes the first DT_NEEDED */
+    /* Where the module's counters, references and scopes begin among those of all modules that one
+       process may load; the structure's own numbers begin at 0 all the same. */
+    uint32_t first_counter, first_reference, first_scope;
 };
 
 /* Writes the instrumented copy to OUT_PATH (whole or not at all; mode bits of the original).  Sets

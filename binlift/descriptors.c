@@ -66,9 +66,10 @@ static uint64_t append_scopes(struct blob *blob, const struct pm_structure *stru
     return at;
 }
 
-void pm_build_descriptors(const struct pm_lifted *lifted, bool memory_records,
-                          uint64_t segment_address, uint8_t (*payload_slots)(uint8_t kind),
-                          uint8_t **bytes, size_t *n_bytes) {
+void pm_build_descriptors(const struct pm_lifted *lifted,
+                          const struct pm_instrument_options *options, uint64_t segment_address,
+                          uint8_t (*payload_slots)(uint8_t kind), uint8_t **bytes,
+                          size_t *n_bytes) {
     const struct pm_structure *structure = lifted->structure;
     struct blob blob = {0};
     struct pm_probe_header header = {
@@ -77,11 +78,14 @@ void pm_build_descriptors(const struct pm_lifted *lifted, bool memory_records,
         .header_bytes = sizeof header,
         .structure_hash = pm_structure_hash(structure),
         .build_id_bytes = lifted->image.build_id_bytes,
+        .first_counter = options->first_counter,
         .n_counters = structure->n_counters,
-        .n_references = memory_records ? (uint32_t)structure->n_references : 0,
+        .first_reference = options->first_reference,
+        .n_references = options->memory_records ? (uint32_t)structure->n_references : 0,
         .n_groups = (uint32_t)structure->n_groups,
         .n_scopes = (uint32_t)structure->n_scopes,
-        .has_memory_records = memory_records,
+        .has_memory_records = options->memory_records,
+        .first_scope = options->first_scope,
         .old_text = lifted->text_low,
         .old_text_end = lifted->text_high,
         .header_address = segment_address,
@@ -89,7 +93,7 @@ void pm_build_descriptors(const struct pm_lifted *lifted, bool memory_records,
     memcpy(header.build_id, lifted->image.build_id, sizeof header.build_id);
     append(&blob, &header, sizeof header);
     align(&blob);
-    if (memory_records)
+    if (options->memory_records)
         header.references = append_references(&blob, lifted, payload_slots);
     header.scopes = append_scopes(&blob, structure);
     memcpy(blob.bytes, &header, sizeof header);

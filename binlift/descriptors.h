@@ -9,8 +9,8 @@
 /* Header, references, scopes and names as they stand at the segment's start, 16-byte aligned in
    size. Traps are put in by pm_instrument.  PAYLOAD_SLOTS: of a reference's kind, as its code
    appends them. The caller frees *BYTES. */
-void pm_build_descriptors(const struct pm_lifted *lifted, bool memory_records,
-                          uint64_t segment_address, uint8_t (*payload_slots)(uint8_t kind),
-                          uint8_t **bytes, size_t *n_bytes);
+void pm_build_descriptors(const struct pm_lifted *lifted,
+                          const struct pm_instrument_options *options, uint64_t segment_address,
+                          uint8_t (*payload_slots)(uint8_t kind), uint8_t **bytes, size_t *n_bytes);
 
 #endif

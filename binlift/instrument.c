@@ -24,15 +24,34 @@ static bool is_free_of_gs(const struct pm_lifted *lifted, struct pm_error *err) 
                    routine->name, routine->reason);
 }
 
+/* Do COUNT more of WHAT go behind the FIRST that modules before this one have? */
+static bool has_room(const char *path, const char *what, uint32_t first, size_t count,
+                     uint32_t most, struct pm_error *err) {
+    if (first <= most && count <= most - first)
+        return true;
+    if (first == 0)
+        return pm_fail(err, "%s: it needs %zu %s and a process has room for %u", path, count, what,
+                       most);
+    return pm_fail(err,
+                   "%s: it needs %zu %s, the modules before it have %u, and a process has room "
+                   "for %u; instrument fewer libraries",
+                   path, count, what, first, most);
+}
+
 static bool can_be_instrumented(const struct pm_lifted *lifted,
                                 const struct pm_instrument_options *options, struct pm_error *err) {
     const char *refusal = pm_lifted_refusal(lifted);
     const char *path = lifted->image.path;
     if (refusal)
         return pm_fail(err, "%s", refusal);
-    if (lifted->structure->n_counters > PM_MAX_COUNTERS)
-        return pm_fail(err, "%s: it needs %u counters and a process has room for %u", path,
-                       lifted->structure->n_counters, PM_MAX_COUNTERS);
+    if (!has_room(path, "counters", options->first_counter, lifted->structure->n_counters,
+                  PM_MAX_COUNTERS, err) ||
+        !has_room(path, "references to memory", options->first_reference,
+                  options->memory_records ? lifted->structure->n_references : 0, PM_MAX_REFERENCES,
+                  err) ||
+        !has_room(path, "scopes", options->first_scope, lifted->structure->n_scopes, PM_PROBE_NONE,
+                  err))
+        return false;
     if (!options->runtime_path || options->runtime_path[0] != '/')
         return pm_fail(err, "the path of the runtime library must be absolute, not '%s'",
                        options->runtime_path ? options->runtime_path : "");
@@ -55,8 +74,8 @@ static bool write_copy(struct pm_rewrite *rewrite, const struct pm_instrument_op
     uint64_t address = pm_segment_address(&lifted->image);
     uint8_t *descriptors, *code, *image;
     size_t n_descriptors;
-    pm_build_descriptors(lifted, options->memory_records, address, pm_x86_payload_slots,
-                         &descriptors, &n_descriptors);
+    pm_build_descriptors(lifted, options, address, pm_x86_payload_slots, &descriptors,
+                         &n_descriptors);
     if (!pm_x86_rewrite(rewrite, address + n_descriptors, &code, &image, err)) {
         free(descriptors);
         return false;
@@ -99,7 +118,7 @@ bool pm_instrument(struct pm_lifted *lifted, const struct pm_instrument_options 
         return false;
     for (uint32_t i = 0; i < lifted->structure->n_references; i++)
         lifted->structure->references[i].recorded = false;
-    struct pm_rewrite *rewrite = pm_x86_rewrite_new(lifted, options->memory_records);
+    struct pm_rewrite *rewrite = pm_x86_rewrite_new(lifted, options);
     bool done = write_copy(rewrite, options, out_path, err);
     if (done)
         mark_counted(rewrite);

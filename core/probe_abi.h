@@ -21,7 +21,7 @@
 #include <stdint.h>
 
 #define PM_PROBE_MAGIC "PMPROBE"
-#define PM_PROBE_VERSION 1
+#define PM_PROBE_VERSION 2
 
 /* Offsets in the control block, in bytes from the %gs base. */
 enum pm_control_block_offset {
@@ -40,6 +40,9 @@ enum { PM_CB_N_SPILL = 8, PM_RECORD_SLACK = 65536 };
 /* Counters of all modules of a process together; virtual memory of a control block is
    PM_CB_COUNTERS + 8·PM_MAX_COUNTERS bytes, of which only touched pages exist. */
 #define PM_MAX_COUNTERS (1u << 22)
+
+/* References of all modules of a process together. */
+#define PM_MAX_REFERENCES (1u << 22)
 
 /* A memory record: 16 bytes.  `reference` is pm_probe_header.first_reference + the index in the
    module's table of references.  Records whose reference has kind ≠ PM_PROBE_PLAIN are followed
@@ -80,7 +83,8 @@ struct pm_probe_reference {
     uint8_t reserved;
 };
 
-/* A scope that events may name: its index is the scope's index in pm_structure. */
+/* A scope that events may name.  Events call it pm_probe_header.first_scope + its index here, which
+   is its index in the module's own pm_structure. */
 struct pm_probe_scope {
     uint32_t parent; /* index, PM_PROBE_NONE for the program */
     uint32_t kind;   /* enum pm_scope_kind */
@@ -106,6 +110,7 @@ struct pm_probe_header {
     uint32_t first_counter, n_counters;
     uint32_t first_reference, n_references;
     uint32_t n_groups, n_scopes, n_traps, has_memory_records;
+    uint32_t first_scope, reserved;  /* ranges of modules that one process may load are disjoint */
     uint64_t references;             /* struct pm_probe_reference [n_references] */
     uint64_t scopes;                 /* struct pm_probe_scope [n_scopes] */
     uint64_t traps;                  /* struct pm_probe_trap [n_traps], ascending by `from` */

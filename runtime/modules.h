@@ -8,7 +8,7 @@
 
 #include "core/probe_abi.h"
 
-enum { PM_MAX_MODULES = 1024, PM_MAX_REFERENCES = 1 << 22 };
+enum { PM_MAX_MODULES = 1024 };
 
 struct pm_loaded_module {
     struct pm_probe_header header; /* a copy: the module may be unloaded before the end */

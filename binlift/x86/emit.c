@@ -184,7 +184,7 @@ static void put_body(struct emission *e, uint32_t block) {
     const struct pm_block_code *code = &e->lifted->block_codes[block];
     uint32_t end = code->first_insn + code->n_insns, n_segments = 0, s = 0, n_bytes = 0;
     struct pm_segment *segments =
-        rewrite->memory_records ? pm_x86_plan_segments(rewrite, block, &n_segments) : NULL;
+        rewrite->options->memory_records ? pm_x86_plan_segments(rewrite, block, &n_segments) : NULL;
     uint32_t count_in = work->in_target == PM_NONE ? PM_NONE : place_near_head(e, block);
     uint32_t count_out = work->in_source == PM_NONE ? PM_NONE : place_near_end(e, block);
 

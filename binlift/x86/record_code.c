@@ -192,7 +192,8 @@ void pm_x86_put_records(struct pm_rewrite *rewrite, const struct pm_segment *seg
         if (!is_bare_base(rewrite, k, memory))
             put_address(rewrite, k, memory, address = reg);
         pm_put_store(code, address, segment->pointer, at);
-        pm_put_store_immediate(code, (int32_t)r, segment->pointer, at + 8);
+        pm_put_store_immediate(code, (int32_t)(rewrite->options->first_reference + r),
+                               segment->pointer, at + 8);
         put_payload(rewrite, k, memory, segment->pointer, reg, at + 16);
         *n_bytes += 16u * (1u + pm_x86_payload_slots(reference->kind));
         reference->recorded = true;

@@ -41,11 +41,12 @@ static uint8_t *find_places(const struct pm_lifted *lifted) {
     return places;
 }
 
-struct pm_rewrite *pm_x86_rewrite_new(struct pm_lifted *lifted, bool memory_records) {
+struct pm_rewrite *pm_x86_rewrite_new(struct pm_lifted *lifted,
+                                      const struct pm_instrument_options *options) {
     const struct pm_structure *structure = lifted->structure;
     struct pm_rewrite *rewrite = pm_alloc(1, sizeof *rewrite);
     rewrite->lifted = lifted;
-    rewrite->memory_records = memory_records;
+    rewrite->options = options;
     rewrite->sets_direction_flag = has_std(lifted);
     rewrite->rewritten = pm_alloc(structure->n_routines, sizeof *rewrite->rewritten);
     for (uint32_t r = 0; r < structure->n_routines; r++)

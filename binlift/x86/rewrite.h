@@ -52,7 +52,7 @@ struct pm_landing_site {
 
 struct pm_rewrite {
     struct pm_lifted *lifted;
-    bool memory_records;
+    const struct pm_instrument_options *options;
     bool sets_direction_flag; /* the file has an std instruction */
 
     bool *rewritten;     /* per routine */
@@ -76,7 +76,9 @@ struct pm_rewrite {
    (free). */
 bool pm_x86_rewrite(struct pm_rewrite *rewrite, uint64_t address, uint8_t **code, uint8_t **image,
                     struct pm_error *err);
-struct pm_rewrite *pm_x86_rewrite_new(struct pm_lifted *lifted, bool memory_records);
+/* OPTIONS must outlive the rewrite. */
+struct pm_rewrite *pm_x86_rewrite_new(struct pm_lifted *lifted,
+                                      const struct pm_instrument_options *options);
 void pm_x86_rewrite_free(struct pm_rewrite *rewrite);
 
 /* ---- the passes, in order ------------------------------------------------------------------- */
