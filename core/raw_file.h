@@ -15,6 +15,8 @@
                         u64 cold_loads, u64 cold_stores, u64 n_blocks (distinct blocks that the
                         thread touched, all groups), then n_bins × struct pm_raw_bin, ascending.
                         Groups that were never accessed are left out.
+     PM_RAW_TIMES       u64 thread, u64 enum pm_raw_clock, then struct pm_raw_time, ascending by
+                        (module, scope), each once; scopes that were never entered are left out
      PM_RAW_NOTE        text, NUL-terminated: something that the user must know about this run */
 #ifndef PM_RAW_FILE_H
 #define PM_RAW_FILE_H
@@ -43,6 +45,7 @@ enum pm_raw_tag {
     PM_RAW_COUNTERS = 3,
     PM_RAW_HISTOGRAM = 4,
     PM_RAW_NOTE = 5,
+    PM_RAW_TIMES = 7,
 };
 
 enum pm_raw_flags {
@@ -56,5 +59,22 @@ struct pm_raw_bin {
     uint64_t loads, stores;
     double distance_sum;
 };
+
+/* What times were measured with. */
+enum pm_raw_clock {
+    PM_RAW_CLOCK_TSC = 1, /* the time-stamp counter, corrected by the thread's CPU clock after each
+                             interruption: time on the processor */
+    PM_RAW_CLOCK_TSC_ELAPSED = 2, /* the counter alone: holds what other programs took */
+    PM_RAW_CLOCK_SYSTEM = 3,      /* the thread's CPU clock at each event: no steady counter */
+};
+
+/* Time of one thread directly in one scope; in scopes with timers inside it not included. */
+struct pm_raw_time {
+    uint32_t module; /* ordinal of its section; PM_RAW_OUTSIDE: in no scope, which then is 0 */
+    uint32_t scope;  /* index in the module's structure */
+    uint64_t entries;
+    double ns, own_ns; /* without the timers' own time, and that time */
+};
+#define PM_RAW_OUTSIDE UINT32_MAX
 
 #endif

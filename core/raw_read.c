@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -142,6 +143,32 @@ static bool read_histogram(struct pm_raw *raw, struct cursor *cursor) {
     return read_bins(&histogram->histogram, cursor);
 }
 
+static bool time_is_valid(const struct pm_raw *raw, const struct pm_raw_time *time,
+                          const struct pm_raw_time *before) {
+    bool outside = time->module == PM_RAW_OUTSIDE;
+    bool ascends = !before || before->module < time->module ||
+                   (before->module == time->module && before->scope < time->scope);
+    return ascends && (outside ? time->scope == 0 : time->module < raw->n_modules) &&
+           isfinite(time->ns) && time->ns >= 0 && isfinite(time->own_ns) && time->own_ns >= 0;
+}
+
+static bool read_times(struct pm_raw *raw, struct cursor *cursor) {
+    uint64_t thread = take_u64(cursor), clock = take_u64(cursor);
+    if (cursor->overrun || clock < PM_RAW_CLOCK_TSC || clock > PM_RAW_CLOCK_SYSTEM ||
+        cursor->left % sizeof(struct pm_raw_time) != 0)
+        return false;
+    struct pm_raw_thread_times *times = PM_PUSH(raw, times);
+    times->thread = thread;
+    times->clock = (uint32_t)clock;
+    while (cursor->left) {
+        struct pm_raw_time *time = PM_PUSH(times, times);
+        memcpy(time, take(cursor, sizeof *time), sizeof *time);
+        if (!time_is_valid(raw, time, times->n_times > 1 ? time - 1 : NULL))
+            return false;
+    }
+    return true;
+}
+
 static bool read_note(struct pm_raw *raw, struct cursor *cursor) {
     size_t bytes = cursor->left;
     const char *text = take(cursor, bytes);
@@ -178,6 +205,9 @@ static bool read_section(struct pm_raw *raw, struct cursor *file, unsigned ordin
         break;
     case PM_RAW_HISTOGRAM:
         valid = read_histogram(raw, &cursor);
+        break;
+    case PM_RAW_TIMES:
+        valid = read_times(raw, &cursor);
         break;
     case PM_RAW_NOTE:
         valid = read_note(raw, &cursor);
@@ -280,11 +310,14 @@ void pm_raw_free(struct pm_raw *raw) {
         free(raw->counters[i].counts);
     for (size_t i = 0; i < raw->n_histograms; i++)
         pm_histogram_free(&raw->histograms[i].histogram);
+    for (size_t i = 0; i < raw->n_times; i++)
+        free(raw->times[i].times);
     for (size_t i = 0; i < raw->n_notes; i++)
         free(raw->notes[i]);
     free(raw->modules);
     free(raw->counters);
     free(raw->histograms);
+    free(raw->times);
     free(raw->notes);
     free(raw);
 }

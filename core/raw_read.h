@@ -32,6 +32,12 @@ struct pm_raw_histogram { /* of one reference group in one thread */
     struct pm_histogram histogram; /* with the block size; owned */
 };
 
+struct pm_raw_thread_times { /* of one thread */
+    uint64_t thread;
+    uint32_t clock;                      /* enum pm_raw_clock */
+    PM_ARRAY(struct pm_raw_time, times); /* ascending by module and scope; owned */
+};
+
 struct pm_raw {
     uint64_t process_id, parent_id;
     uint64_t start_unix_ns, wall_ns, cpu_ns;
@@ -41,6 +47,7 @@ struct pm_raw {
     PM_ARRAY(struct pm_raw_module, modules);
     PM_ARRAY(struct pm_raw_counters, counters);
     PM_ARRAY(struct pm_raw_histogram, histograms);
+    PM_ARRAY(struct pm_raw_thread_times, times);
     PM_ARRAY(char *, notes); /* sentences for the user */
 };
 

@@ -92,8 +92,22 @@ static bool create_schema(struct pm_store *store, struct pm_error *err) {
         return false;
     /* Another process may have been quicker. */
     bool ok = pragma_value(store, "PRAGMA user_version") == PM_STORE_VERSION ||
-              (pm_store_run_sql(store, schema, err) && pm_store_run_sql(store, pragmas, err));
-    return pm_store_end(store, ok, err);
+              (pm_store_run_sql(store, schema, err) &&
+               pm_store_run_sql(store, pm_store_times_schema, err) &&
+               pm_store_run_sql(store, pragmas, err));
+    return store->has_times = pm_store_end(store, ok, err);
+}
+
+/* From version 1, which had no times. */
+static bool add_times(struct pm_store *store, struct pm_error *err) {
+    char pragma[64];
+    snprintf(pragma, sizeof pragma, "PRAGMA user_version=%d;", PM_STORE_VERSION);
+    if (!pm_store_begin(store, err))
+        return false;
+    bool ok = pragma_value(store, "PRAGMA user_version") == PM_STORE_VERSION ||
+              (pm_store_run_sql(store, pm_store_times_schema, err) &&
+               pm_store_run_sql(store, pragma, err));
+    return store->has_times = pm_store_end(store, ok, err);
 }
 
 static bool check_schema(struct pm_store *store, enum pm_store_mode mode, struct pm_error *err) {
@@ -108,11 +122,14 @@ static bool check_schema(struct pm_store *store, enum pm_store_mode mode, struct
     if (application != PM_APPLICATION_ID)
         return pm_fail(err, "%s: not a pmodel store (make one with `pmodel run -o NAME.pmdb`)",
                        store->path);
+    if (version == 1)
+        return mode == PM_STORE_READ || add_times(store, err);
     if (version != PM_STORE_VERSION)
         return pm_fail(err,
                        "%s: store of format %lld, this pmodel reads format %d: measure again with "
                        "this version, or use the one that wrote it",
                        store->path, (long long)version, PM_STORE_VERSION);
+    store->has_times = true;
     return true;
 }
 
@@ -254,6 +271,8 @@ static bool remove_run(struct pm_store *store, const struct pm_parameters *param
     static const char *const statements[] = {
         "DELETE FROM edges WHERE run IN (SELECT id FROM run WHERE parameters = ?)",
         "DELETE FROM histogram WHERE run IN (SELECT id FROM run WHERE parameters = ?)",
+        "DELETE FROM timing WHERE run IN (SELECT id FROM run WHERE parameters = ?)",
+        "DELETE FROM time WHERE run IN (SELECT id FROM run WHERE parameters = ?)",
         "DELETE FROM run WHERE parameters = ?",
     };
     for (size_t i = 0; i < sizeof statements / sizeof *statements; i++) {

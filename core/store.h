@@ -14,11 +14,17 @@
      edges     (run INTEGER PRIMARY KEY, counts BLOB, inexact BLOB)    zstd of u64[n_edges]
      histogram (run, scope_group, block_bytes, cold, accesses, data BLOB,
                 PRIMARY KEY (run, scope_group, block_bytes)) WITHOUT ROWID
+     timing    (run INTEGER PRIMARY KEY, machine TEXT, cpu_seconds REAL, plain_seconds REAL,
+                over_plain REAL, outside_seconds REAL, own_seconds REAL, repetitions INTEGER,
+                notes TEXT)
+     time      (run, scope, seconds, entries, threads, PRIMARY KEY (run, scope)) WITHOUT ROWID
+       (core/times.h; of runs that were made with --time)
      models    (id INTEGER PRIMARY KEY, made REAL, data BLOB)    pm_model_set, the last fit
      model     (kind TEXT, target INTEGER, block_bytes INTEGER, bin INTEGER, quantity TEXT,
                 formula TEXT, relative_error REAL)       the same by formula, for other tools
    A writer holds a transaction; a reader sees whole runs.  A file of another application or of a
-   newer version is refused and left as it is. */
+   newer version is refused and left as it is.  Version 1 had no measured times: a writer adds their
+   tables, a reader finds none. */
 #ifndef PM_STORE_H
 #define PM_STORE_H
 
@@ -31,8 +37,9 @@
 #include "core/pm_error.h"
 #include "core/profile.h"
 #include "core/structure.h"
+#include "core/times.h"
 
-#define PM_STORE_VERSION 1
+#define PM_STORE_VERSION 2
 
 struct pm_store;
 
@@ -81,6 +88,15 @@ struct pm_profile *pm_store_profile(struct pm_store *store, const struct pm_para
 bool pm_store_run_facts(struct pm_store *store, const struct pm_parameters *parameters,
                         struct pm_run_facts *facts, struct pm_error *err);
 void pm_run_facts_free(struct pm_run_facts *facts); /* its strings */
+
+/* Measured times of the run with exactly PARAMETERS; those that are there already are replaced. The
+   run must be there: a new one comes without times. */
+bool pm_store_put_times(struct pm_store *store, const struct pm_parameters *parameters,
+                        const struct pm_times *times, struct pm_error *err);
+/* NULL without error text if the run has none.  Not yet compared with a structure (pm_times_fit).
+ */
+struct pm_times *pm_store_times(struct pm_store *store, const struct pm_parameters *parameters,
+                                struct pm_error *err);
 
 bool pm_store_put_models(struct pm_store *store, const struct pm_model_set *models,
                          struct pm_error *err);

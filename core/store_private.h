@@ -10,6 +10,7 @@
 struct pm_store {
     sqlite3 *db;
     char *path;
+    bool has_times; /* false: of version 1, opened to read */
 };
 
 bool pm_store_fail(struct pm_store *store, struct pm_error *err); /* SQLite's words; false */
@@ -20,6 +21,8 @@ bool pm_store_step(struct pm_store *store, sqlite3_stmt *statement, struct pm_er
 bool pm_store_begin(struct pm_store *store, struct pm_error *err);
 /* Commits if OK, else rolls back; true if committed. */
 bool pm_store_end(struct pm_store *store, bool ok, struct pm_error *err);
+
+extern const char pm_store_times_schema[]; /* the tables of measured times */
 
 bool pm_store_bind_compressed(sqlite3_stmt *statement, int column, const void *data, size_t bytes);
 /* The bytes that were bound, owned by the caller; NULL if the column is damaged. */

@@ -185,6 +185,7 @@ static void fuzz_raw(const uint8_t *data, size_t size) {
 static void fuzz_store_run(struct pm_store *store, const struct pm_parameters *size) {
     struct pm_error err = {0};
     struct pm_run_facts facts = {0};
+    pm_times_free(pm_store_times(store, size, &err));
     struct pm_profile *profile = pm_store_profile(store, size, &err);
     for (size_t i = 0; profile && i < profile->n_histograms; i++)
         pm_histogram_misses(&profile->histograms[i].histogram, 512);

@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -65,6 +66,18 @@ static void add_histogram(struct pm_raw_builder *builder, const struct histogram
     pm_raw_section_end(builder);
 }
 
+static const struct pm_raw_time usual_times[2] = {{0, 7, 12, 1.5e9, 600},
+                                                  {PM_RAW_OUTSIDE, 0, 0, 2e6, 0}};
+
+static void add_times(struct pm_raw_builder *builder, uint64_t clock,
+                      const struct pm_raw_time *times, size_t n_bytes) {
+    pm_raw_section_begin(builder, PM_RAW_TIMES);
+    pm_raw_add_u64(builder, 1);
+    pm_raw_add_u64(builder, clock);
+    pm_raw_add(builder, times, n_bytes);
+    pm_raw_section_end(builder);
+}
+
 static void add_note(struct pm_raw_builder *builder, const char *text, size_t bytes) {
     pm_raw_section_begin(builder, PM_RAW_NOTE);
     pm_raw_add(builder, text, bytes);
@@ -77,6 +90,7 @@ static void add_usual(struct pm_raw_builder *builder) {
     add_module(builder);
     add_counters(builder, 0, 3);
     add_histogram(builder, &usual_head, usual_bins, 2);
+    add_times(builder, PM_RAW_CLOCK_TSC, usual_times, sizeof usual_times);
     add_note(builder, "five words of some note", 24);
 }
 
@@ -135,6 +149,14 @@ static void check_usual(const struct pm_raw *raw) {
     assert_true(histogram->histogram.cold_stores == 7);
     assert_true(histogram->histogram.bins[1].mean == 256.5);
     assert_true(histogram->histogram.bins[1].loads == 3);
+    assert_int_equal(raw->n_times, 1);
+    assert_int_equal(raw->times[0].thread, 1);
+    assert_int_equal(raw->times[0].clock, PM_RAW_CLOCK_TSC);
+    assert_int_equal(raw->times[0].n_times, 2);
+    assert_int_equal(raw->times[0].times[0].scope, 7);
+    assert_int_equal(raw->times[0].times[0].entries, 12);
+    assert_true(raw->times[0].times[0].ns == 1.5e9 && raw->times[0].times[0].own_ns == 600);
+    assert_int_equal(raw->times[0].times[1].module, PM_RAW_OUTSIDE);
     assert_int_equal(raw->n_notes, 1);
     assert_string_equal(raw->notes[0], "five words of some note");
 }
@@ -294,6 +316,28 @@ static void sections_that_do_not_fit_each_other_are_refused(void **state) {
     }
 }
 
+static void times_that_cannot_be_are_refused(void **state) {
+    (void)state;
+    for (unsigned fault = 0; fault < 10; fault++) {
+        struct pm_raw_builder builder = {0};
+        struct pm_raw_time times[2] = {usual_times[0], usual_times[1]};
+        pm_raw_begin(&builder);
+        add_meta(&builder);
+        add_module(&builder);
+        times[0].module = fault == 0 ? 1 : 0;
+        times[1].scope = fault == 1 ? 1 : 0;
+        times[0].ns = fault == 2 ? -1 : fault == 3 ? (double)NAN : 1;
+        times[1].own_ns = fault == 4 ? -1 : fault == 5 ? (double)INFINITY : 1;
+        if (fault == 6)
+            times[1] = times[0];
+        if (fault == 7)
+            times[0] = (struct pm_raw_time){PM_RAW_OUTSIDE, 0, 0, 1, 0};
+        add_times(&builder, fault == 8 ? 0 : PM_RAW_CLOCK_SYSTEM, times,
+                  fault == 9 ? sizeof times - 8 : sizeof times);
+        assert_content_refused(&builder);
+    }
+}
+
 static void files_that_are_not_there_or_not_files_are_named(void **state) {
     (void)state;
     struct pm_error err = {0};
@@ -315,6 +359,7 @@ int main(void) {
         cmocka_unit_test(a_wrong_file_with_a_right_checksum_does_no_harm),
         cmocka_unit_test(another_version_is_named),
         cmocka_unit_test(sections_that_do_not_fit_each_other_are_refused),
+        cmocka_unit_test(times_that_cannot_be_are_refused),
         cmocka_unit_test(files_that_are_not_there_or_not_files_are_named),
     };
     return cmocka_run_group_tests(tests, make_folder, NULL);

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include <cmocka.h>
+#include <sqlite3.h>
 
 #include "core/pm_alloc.h"
 #include "core/store.h"
@@ -199,6 +200,126 @@ static void a_run_replaces_the_one_of_its_size(void **state) {
     pm_store_close(store);
 }
 
+/* The times of small_structure's routine. */
+static struct pm_times *small_times(double seconds) {
+    struct pm_times *times = pm_alloc(1, sizeof *times);
+    *PM_PUSH(times, scopes) =
+        (struct pm_scope_time){.scope = 2, .seconds = seconds, .entries = 5, .threads = 2};
+    times->outside_seconds = 0.25;
+    times->own_seconds = 0.001;
+    times->cpu_seconds = seconds + 0.25;
+    times->plain_seconds = seconds;
+    times->over_plain = 1.01;
+    times->repetitions = 3;
+    times->machine = pm_strdup("Some Processor");
+    return times;
+}
+
+static struct pm_parameters size_of(double n) {
+    struct pm_parameters at = {0};
+    assert_true(pm_parameters_set(&at, "N", n, NULL));
+    return at;
+}
+
+static void assert_times(struct pm_store *store, double n, double seconds) {
+    struct pm_error err = {0};
+    struct pm_parameters at = size_of(n);
+    struct pm_structure *structure = small_structure(1);
+    struct pm_times *times = pm_store_times(store, &at, &err);
+    assert_non_null(times);
+    assert_true(pm_times_fit(times, structure, &err));
+    assert_int_equal(times->n_scopes, 1);
+    assert_true(times->scopes[0].seconds == seconds && times->scopes[0].entries == 5);
+    assert_int_equal(times->scopes[0].threads, 2);
+    assert_true(times->outside_seconds == 0.25 && times->own_seconds == 0.001);
+    assert_true(times->cpu_seconds == seconds + 0.25 && times->over_plain == 1.01);
+    assert_int_equal(times->repetitions, 3);
+    assert_string_equal(times->machine, "Some Processor");
+    assert_null(times->notes);
+    pm_times_free(times);
+    pm_structure_free(structure);
+}
+
+static void assert_no_times(struct pm_store *store, double n) {
+    struct pm_error err = {0};
+    struct pm_parameters at = size_of(n);
+    assert_null(pm_store_times(store, &at, &err));
+    assert_int_equal(err.kind, PM_ERROR_NONE);
+}
+
+static void times_belong_to_a_run(void **state) {
+    (void)state;
+    struct pm_error err = {0};
+    struct pm_store *store = open_new();
+    struct pm_times *times = small_times(1), *later = small_times(2);
+    struct pm_parameters at = size_of(16), missing = size_of(17);
+    put(store, 16);
+    put(store, 64);
+    assert_no_times(store, 16);
+    assert_true(pm_store_put_times(store, &at, times, &err));
+    assert_times(store, 16, 1);
+    assert_no_times(store, 64);
+    assert_true(pm_store_put_times(store, &at, later, &err));
+    assert_times(store, 16, 2);
+    assert_false(pm_store_put_times(store, &missing, times, &err));
+    assert_non_null(strstr(err.text, "no run of that size"));
+    put(store, 16); /* a new run, of which no times are known yet */
+    assert_no_times(store, 16);
+    pm_times_free(times);
+    pm_times_free(later);
+    pm_store_close(store);
+}
+
+static void times_of_another_program_are_refused(void **state) {
+    (void)state;
+    for (unsigned fault = 0; fault < 6; fault++) {
+        struct pm_error err = {0};
+        struct pm_structure *structure = small_structure(1);
+        struct pm_times *times = small_times(1);
+        if (fault == 0)
+            times->scopes[0].scope = 3;
+        else if (fault == 1)
+            times->scopes[0].scope = 1;
+        else if (fault == 2)
+            times->scopes[0].seconds = NAN;
+        else if (fault == 3)
+            times->outside_seconds = -1;
+        else if (fault == 4)
+            *PM_PUSH(times, scopes) = (struct pm_scope_time){.scope = 2};
+        assert_true(pm_times_fit(times, structure, &err) == (fault == 5));
+        assert_true((err.kind == PM_ERROR_NONE) == (fault == 5));
+        pm_times_free(times);
+        pm_structure_free(structure);
+    }
+}
+
+/* Version 1 had no tables for times. */
+static void a_store_of_version_1_is_read_and_extended(void **state) {
+    (void)state;
+    struct pm_error err = {0};
+    struct pm_store *store = open_new();
+    put(store, 16);
+    pm_store_close(store);
+    sqlite3 *db;
+    assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+    assert_int_equal(sqlite3_exec(db, "DROP TABLE time; DROP TABLE timing; PRAGMA user_version=1",
+                                  NULL, NULL, NULL),
+                     SQLITE_OK);
+    sqlite3_close(db);
+    store = pm_store_open(path, PM_STORE_READ, &err);
+    assert_non_null(store);
+    assert_no_times(store, 16);
+    pm_store_close(store);
+    store = pm_store_open(path, PM_STORE_CREATE, &err);
+    assert_non_null(store);
+    struct pm_times *times = small_times(3);
+    struct pm_parameters at = size_of(16);
+    assert_true(pm_store_put_times(store, &at, times, &err));
+    assert_times(store, 16, 3);
+    pm_times_free(times);
+    pm_store_close(store);
+}
+
 static void another_build_is_refused(void **state) {
     (void)state;
     struct pm_error err = {0};
@@ -273,6 +394,10 @@ int main(void) {
         cmocka_unit_test_setup_teardown(runs_come_back_whole, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_run_that_is_there_is_found, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_run_replaces_the_one_of_its_size, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(times_belong_to_a_run, set_up, tear_down),
+        cmocka_unit_test(times_of_another_program_are_refused),
+        cmocka_unit_test_setup_teardown(a_store_of_version_1_is_read_and_extended, set_up,
+                                        tear_down),
         cmocka_unit_test_setup_teardown(another_build_is_refused, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_damaged_store_never_crashes, set_up, tear_down),
         cmocka_unit_test_setup_teardown(foreign_files_are_refused, set_up, tear_down),
