@@ -1,13 +1,13 @@
 /* Ways out of a process that do not come through destructors: _exit and its relatives, and exec.
    (quick_exit is covered by at_quick_exit; a process that a signal kills writes nothing.) */
 #define _GNU_SOURCE
-#include <dlfcn.h>
 #include <errno.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 #include "runtime/process.h"
+#include "runtime/real.h"
 #include "runtime/system.h"
 
 static void leave(int status) {
@@ -27,11 +27,6 @@ PM_EXPORT void _Exit(int status) {
 }
 
 /* ---- exec ------------------------------------------------------------------------------------ */
-
-/* The C library's function of this name. */
-#define PM_REAL(name) ((__typeof__(&name))real_function(#name))
-
-static void *real_function(const char *name) { return dlsym(RTLD_NEXT, name); }
 
 /* Only a failed exec comes back. */
 static int failed(int result) {

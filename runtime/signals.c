@@ -14,7 +14,6 @@
 #define _GNU_SOURCE
 #include "runtime/signals.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <setjmp.h>
 #include <ucontext.h>
@@ -22,6 +21,7 @@
 #include "runtime/modules.h"
 #include "runtime/notes.h"
 #include "runtime/process.h"
+#include "runtime/real.h"
 #include "runtime/records.h"
 #include "runtime/system.h"
 #include "runtime/threads.h"
@@ -64,13 +64,8 @@ static void run_handler(int number, siginfo_t *info, void *context) {
 
 /* ---- installing one -------------------------------------------------------------------------- */
 
-typedef int sigaction_function(int, const struct sigaction *, struct sigaction *);
-
 int pm_real_sigaction(int number, const struct sigaction *action, struct sigaction *old) {
-    static sigaction_function *real;
-    if (!real)
-        real = (sigaction_function *)dlsym(RTLD_NEXT, "sigaction");
-    return real(number, action, old);
+    return PM_REAL(sigaction)(number, action, old);
 }
 
 static bool is_function(const struct sigaction *action) {
@@ -179,9 +174,7 @@ typedef void longjmp_function(struct __jmp_buf_tag *, int);
 #define PM_LONGJMP(name)                                                                           \
     PM_EXPORT void name(struct __jmp_buf_tag buffer[1], int value) __attribute__((noreturn));      \
     PM_EXPORT void name(struct __jmp_buf_tag buffer[1], int value) {                               \
-        static longjmp_function *real;                                                             \
-        if (!real)                                                                                 \
-            real = (longjmp_function *)dlsym(RTLD_NEXT, #name);                                    \
+        longjmp_function *real = PM_REAL(name);                                                    \
         if (pm_process_is_measured())                                                              \
             return_to_level(target_stack(buffer));                                                 \
         real(buffer, value);                                                                       \
@@ -209,15 +202,9 @@ static int change_mask(mask_function *real, int how, const sigset_t *set, sigset
 }
 
 PM_EXPORT int sigprocmask(int how, const sigset_t *set, sigset_t *old) {
-    static mask_function *real;
-    if (!real)
-        real = (mask_function *)dlsym(RTLD_NEXT, "sigprocmask");
-    return change_mask(real, how, set, old);
+    return change_mask(PM_REAL(sigprocmask), how, set, old);
 }
 
 PM_EXPORT int pthread_sigmask(int how, const sigset_t *set, sigset_t *old) {
-    static mask_function *real;
-    if (!real)
-        real = (mask_function *)dlsym(RTLD_NEXT, "pthread_sigmask");
-    return change_mask(real, how, set, old);
+    return change_mask(PM_REAL(pthread_sigmask), how, set, old);
 }

@@ -4,7 +4,6 @@
 #define _GNU_SOURCE
 #include "runtime/threads.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <limits.h>
 #include <pthread.h>
@@ -13,6 +12,7 @@
 
 #include "runtime/modules.h"
 #include "runtime/process.h"
+#include "runtime/real.h"
 #include "runtime/records.h"
 #include "runtime/system.h"
 
@@ -146,9 +146,6 @@ void pm_threads_after_fork(void) {
 
 /* ---- what the program calls ------------------------------------------------------------------ */
 
-typedef int create_function(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
-typedef int create_c11_function(thrd_t *, thrd_start_t, void *);
-
 /* A signal that comes before the new thread is on its own block would use its creator's: so the
    thread starts with signals blocked, unless its attributes say which mask it gets. */
 static bool attributes_have_mask(const pthread_attr_t *attributes) {
@@ -158,11 +155,8 @@ static bool attributes_have_mask(const pthread_attr_t *attributes) {
 
 PM_EXPORT int pthread_create(pthread_t *id, const pthread_attr_t *attributes,
                              void *(*start)(void *), void *argument) {
-    static create_function *real;
-    if (!real)
-        real = (create_function *)dlsym(RTLD_NEXT, "pthread_create");
     if (!pm_process_is_measured())
-        return real(id, attributes, start, argument);
+        return PM_REAL(pthread_create)(id, attributes, start, argument);
     struct pm_thread *thread = take_thread();
     if (!thread)
         return EAGAIN;
@@ -171,7 +165,7 @@ PM_EXPORT int pthread_create(pthread_t *id, const pthread_attr_t *attributes,
     thread->restore_signals = !attributes_have_mask(attributes);
     uint64_t mask = pm_signals_block();
     thread->signal_mask = mask;
-    int result = real(id, attributes, run_thread, thread);
+    int result = PM_REAL(pthread_create)(id, attributes, run_thread, thread);
     pm_signals_restore(mask);
     if (result != 0)
         __atomic_store_n(&thread->in_use, 0, __ATOMIC_RELEASE);
@@ -179,11 +173,8 @@ PM_EXPORT int pthread_create(pthread_t *id, const pthread_attr_t *attributes,
 }
 
 PM_EXPORT int thrd_create(thrd_t *id, thrd_start_t start, void *argument) {
-    static create_c11_function *real;
-    if (!real)
-        real = (create_c11_function *)dlsym(RTLD_NEXT, "thrd_create");
     if (!pm_process_is_measured())
-        return real(id, start, argument);
+        return PM_REAL(thrd_create)(id, start, argument);
     struct pm_thread *thread = take_thread();
     if (!thread)
         return thrd_nomem;
@@ -192,7 +183,7 @@ PM_EXPORT int thrd_create(thrd_t *id, thrd_start_t start, void *argument) {
     thread->restore_signals = true;
     uint64_t mask = pm_signals_block();
     thread->signal_mask = mask;
-    int result = real(id, run_c11_thread, thread);
+    int result = PM_REAL(thrd_create)(id, run_c11_thread, thread);
     pm_signals_restore(mask);
     if (result != thrd_success)
         __atomic_store_n(&thread->in_use, 0, __ATOMIC_RELEASE);

@@ -187,6 +187,12 @@ PMODEL_OUT=$TMP/raw LD_PRELOAD=$runtime LD_LIBRARY_PATH=new ./user >instrumented
 check "a program with an instrumented library prints the same" cmp plain.out instrumented.out
 "$tool" -b plain/liblibrary.so raw/*.raw >blocks.txt 2>blocks.err
 check "the library's loop is counted" grep -qE ' (99|100)$' blocks.txt
+rm -rf raw && mkdir raw
+PMODEL_OUT=$TMP/raw LD_LIBRARY_PATH=new ./user >instrumented.out
+check "where the runtime comes after the C library, the program runs all the same" \
+    cmp plain.out instrumented.out
+"$tool" -b plain/liblibrary.so raw/*.raw >blocks.txt 2>blocks.err
+check "and the loop is counted" grep -qE ' (99|100)$' blocks.txt
 
 # ---- the file ----
 readelf -aW ./accesses.i >/dev/null 2>readelf.err
