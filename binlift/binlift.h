@@ -24,9 +24,16 @@ enum pm_lift_end {
     PM_LIFT_DEPS,    /* and dependences through memory */
 };
 
+/* Frequencies of edges from an earlier profile of this program, or of another build of it. */
+struct pm_known_weights {
+    const struct pm_structure *structure;
+    const double *edge_counts; /* [structure->n_edges] */
+};
+
 struct pm_lift_options {
-    bool ignore_metadata; /* as if `.pmodel` were not there */
-    uint8_t end;          /* enum pm_lift_end */
+    bool ignore_metadata;                   /* as if `.pmodel` were not there */
+    const struct pm_known_weights *weights; /* counters stand where little ran; NULL: estimated */
+    uint8_t end;                            /* enum pm_lift_end */
     /* Files of instruction classes (binlift/classes.h), a later one overrides: FOLDER/ISA.classes,
        which must be there; OWN_FOLDER/ISA.classes, which may be; FILE.  Each may be NULL.  Without
        any, only what operands and control flow tell has a class. */
@@ -111,6 +118,7 @@ struct pm_instrument_options {
     /* Where the module's counters, references and scopes begin among those of all modules that one
        process may load; the structure's own numbers begin at 0 all the same. */
     uint32_t first_counter, first_reference, first_scope;
+    const bool *left_out; /* per routine: stays as it is, not counted; NULL: none does */
 };
 
 /* Writes the instrumented copy to OUT_PATH (whole or not at all; mode bits of the original).  Sets

@@ -158,7 +158,8 @@ static uint32_t count_may_not_return(const struct pm_flow *flow) {
     return n;
 }
 
-static void place_in_routine(struct pm_lifted *lifted, uint32_t r) {
+static void place_in_routine(struct pm_lifted *lifted, uint32_t r,
+                             const struct pm_weights_index *known) {
     struct pm_structure *structure = lifted->structure;
     struct pm_routine *routine = &structure->routines[r];
     struct pm_flow *flow = pm_flow_new(structure, r);
@@ -167,6 +168,8 @@ static void place_in_routine(struct pm_lifted *lifted, uint32_t r) {
     bool *off_tree = pm_alloc(flow->n_edges, sizeof *off_tree);
     uint8_t *places = pm_counter_places(lifted, r);
     double *weights = pm_estimate_weights(flow);
+    if (known)
+        pm_known_weights_of(known, structure, r, weights);
 
     for (uint32_t e = 0; e < flow->n_edges; e++) {
         edges[e].weight = weights[e];
@@ -194,11 +197,13 @@ static void place_in_routine(struct pm_lifted *lifted, uint32_t r) {
     pm_flow_free(flow);
 }
 
-void pm_place_counters(struct pm_lifted *lifted) {
+void pm_place_counters(struct pm_lifted *lifted, const struct pm_known_weights *known) {
     struct pm_structure *structure = lifted->structure;
+    struct pm_weights_index *index = known ? pm_weights_index_new(known) : NULL;
     complete_edges(structure);
     structure->n_counters = 0;
     for (uint32_t r = 0; r < structure->n_routines; r++)
         if (structure->routines[r].n_blocks && structure->routines[r].state != PM_ROUTINE_REFUSED)
-            place_in_routine(lifted, r);
+            place_in_routine(lifted, r, index);
+    pm_weights_index_free(index);
 }

@@ -119,6 +119,8 @@ bool pm_instrument(struct pm_lifted *lifted, const struct pm_instrument_options 
     for (uint32_t i = 0; i < lifted->structure->n_references; i++)
         lifted->structure->references[i].recorded = false;
     struct pm_rewrite *rewrite = pm_x86_rewrite_new(lifted, options);
+    for (size_t r = 0; options->left_out && r < lifted->structure->n_routines; r++)
+        rewrite->rewritten[r] &= !options->left_out[r];
     bool done = write_copy(rewrite, options, out_path, err);
     if (done)
         mark_counted(rewrite);

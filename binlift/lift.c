@@ -156,7 +156,7 @@ struct pm_lifted *pm_lift(const char *path, const struct pm_lift_options *option
     pm_find_dependences(lifted);
     if (ends_after(options, PM_LIFT_DEPS))
         return lifted;
-    pm_place_counters(lifted);
+    pm_place_counters(lifted, options ? options->weights : NULL);
     sum_up(lifted);
     return lifted;
 }

@@ -260,7 +260,8 @@ bool pm_join_metadata(struct pm_lifted *lifted, struct pm_error *err);
 void pm_build_groups(
     struct pm_lifted *lifted); /* groups.c: references (of operations too), groups */
 void pm_find_dependences(struct pm_lifted *lifted); /* deps.c: dependences through memory */
-void pm_place_counters(struct pm_lifted *lifted);   /* counters.c: weights, spanning tree */
+/* counters.c: spanning tree.  KNOWN: weights from an earlier profile; NULL: estimated. */
+void pm_place_counters(struct pm_lifted *lifted, const struct pm_known_weights *known);
 
 /* For pm_lifted_free; NULL is fine. */
 void pm_free_metadata(struct pm_metadata *metadata);

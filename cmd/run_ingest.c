@@ -60,7 +60,7 @@ static bool add_file(struct sums *sums, const char *path, struct pm_error *err) 
     struct pm_raw *raw = pm_raw_read(path, err);
     if (!raw)
         return false;
-    uint64_t hash = pm_structure_hash(sums->structure);
+    uint64_t hash = pm_placement_hash(sums->structure);
     bool ok = true;
     for (size_t i = 0; ok && i < raw->n_modules; i++)
         ok = raw->modules[i].structure_hash == hash ||

@@ -104,7 +104,7 @@ struct pm_probe_header {
     char magic[8]; /* PM_PROBE_MAGIC */
     uint32_t version;
     uint32_t header_bytes;
-    uint64_t structure_hash; /* pm_structure_hash: a raw file belongs to one structure */
+    uint64_t structure_hash; /* pm_placement_hash: a raw file belongs to one placement of counters */
     uint8_t build_id[20];
     uint32_t build_id_bytes; /* 0: the file has none */
     uint32_t first_counter, n_counters;

@@ -154,15 +154,42 @@ static bool same_operations(const struct pm_structure *a, const struct pm_struct
     return same;
 }
 
+/* Runs of one store count the same routines: where one is counted and another is not, models would
+   be made of what was left out. */
+static bool counts_the_same(const struct pm_store *store, const struct pm_structure *stored,
+                            const struct pm_structure *structure, struct pm_error *err) {
+    for (size_t r = 0; r < stored->n_routines && r < structure->n_routines; r++)
+        if (stored->routines[r].counted != structure->routines[r].counted)
+            return pm_fail(err,
+                           "%s: in its runs %s was %s; measure the same routines (--include, "
+                           "--exclude), or give a new store with -o",
+                           store->path, stored->routines[r].display_name,
+                           stored->routines[r].counted ? "counted" : "left out");
+    return true;
+}
+
+/* Whether STRUCTURE records a reference that was not recorded until now, as the first runs had only
+   edge counters.  STORED takes it over: what was recorded stays so. */
+static bool take_recorded(struct pm_structure *stored, const struct pm_structure *structure) {
+    bool any = false;
+    for (size_t i = 0; i < stored->n_references && i < structure->n_references; i++) {
+        any |= structure->references[i].recorded && !stored->references[i].recorded;
+        stored->references[i].recorded |= structure->references[i].recorded;
+    }
+    return any;
+}
+
 /* The stored structure of the same build takes over the operations, which depend on the instruction
-   classes of the last lift; what was counted, and how, stays. */
+   classes of the last lift, and what is recorded. */
 static bool put_operations(struct pm_store *store, const struct pm_structure *structure,
                            struct pm_error *err) {
     struct pm_structure *stored = pm_store_structure(store, err);
     if (!stored)
         return false;
-    bool ok = true;
-    if (stored->n_blocks == structure->n_blocks && !same_operations(stored, structure)) {
+    bool ok = counts_the_same(store, stored, structure, err);
+    bool recorded = ok && take_recorded(stored, structure);
+    if (ok && stored->n_blocks == structure->n_blocks &&
+        (recorded || !same_operations(stored, structure))) {
         struct pm_structure merged = *stored;
         for (size_t i = 0; i < stored->n_blocks; i++) {
             stored->blocks[i].first_op = structure->blocks[i].first_op;

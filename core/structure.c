@@ -204,7 +204,7 @@ uint64_t pm_structure_hash(const struct pm_structure *structure) {
         abort();
     XXH3_64bits_reset(state);
     HASH(state, structure->n_modules, structure->n_blocks, structure->n_edges,
-         structure->n_counters, structure->n_references, structure->n_groups);
+         structure->n_references, structure->n_groups);
     for (size_t i = 0; i < structure->n_modules; i++) {
         const struct pm_module *module = &structure->modules[i];
         HASH(state, module->build_id_bytes);
@@ -216,7 +216,7 @@ uint64_t pm_structure_hash(const struct pm_structure *structure) {
     }
     for (size_t i = 0; i < structure->n_edges; i++) {
         const struct pm_edge *edge = &structure->edges[i];
-        HASH(state, edge->from, edge->to, edge->counter, edge->kind);
+        HASH(state, edge->from, edge->to, edge->kind);
     }
     for (size_t i = 0; i < structure->n_references; i++) {
         const struct pm_reference *reference = &structure->references[i];
@@ -225,6 +225,20 @@ uint64_t pm_structure_hash(const struct pm_structure *structure) {
     }
     for (size_t i = 0; i < structure->n_groups; i++)
         HASH(state, structure->groups[i].scope, structure->groups[i].module);
+    uint64_t hash = XXH3_64bits_digest(state);
+    XXH3_freeState(state);
+    return hash;
+}
+
+uint64_t pm_placement_hash(const struct pm_structure *structure) {
+    XXH3_state_t *state = XXH3_createState();
+    if (!state)
+        abort();
+    XXH3_64bits_reset(state);
+    uint64_t whole = pm_structure_hash(structure);
+    HASH(state, whole, structure->n_counters);
+    for (size_t i = 0; i < structure->n_edges; i++)
+        HASH(state, structure->edges[i].counter);
     uint64_t hash = XXH3_64bits_digest(state);
     XXH3_freeState(state);
     return hash;

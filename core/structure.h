@@ -262,9 +262,13 @@ uint32_t pm_part_of_loop(const struct pm_structure *structure, uint32_t block, u
 struct pm_structure *pm_structure_new(void); /* with the program scope (index 0) */
 void pm_structure_free(struct pm_structure *structure);
 
-/* XXH3 over everything that counters and histograms are indexed by (modules' build-ids, blocks,
-   edges, counters, references, groups): equal hash, interchangeable measurements. */
+/* XXH3 over everything that frequencies of edges and histograms are indexed by (modules' build-ids,
+   blocks, edges, references, groups): equal hash, interchangeable profiles. */
 uint64_t pm_structure_hash(const struct pm_structure *structure);
+
+/* The same with the counters, whose places depend on weights: equal hash, the same instrumented
+   code, so that one's counters can be solved with the other. */
+uint64_t pm_placement_hash(const struct pm_structure *structure);
 
 /* The structure as bytes (zstd-compressed, versioned, checksummed) for the store, and back.  *BYTES
    is owned by the caller (free).  Decoding checks every index and length. */

@@ -175,7 +175,7 @@ static void test_random_walks_are_recovered(void **state) {
     for (random_state = 1; random_state <= 400; random_state++) {
         uint64_t seed = random_state;
         struct pm_lifted *lifted = random_graph(1 + random_below(60));
-        pm_place_counters(lifted);
+        pm_place_counters(lifted, NULL);
         const struct pm_routine *routine = &lifted->structure->routines[0];
         assert_null(routine->reason);
         for (uint32_t e = 0; e < routine->n_edges; e++)
@@ -192,7 +192,7 @@ static void test_counters_are_as_many_as_the_formula_says(void **state) {
     for (random_state = 1000; random_state < 1200; random_state++) {
         uint64_t seed = random_state;
         struct pm_lifted *lifted = random_graph(1 + random_below(40));
-        pm_place_counters(lifted);
+        pm_place_counters(lifted, NULL);
         const struct pm_routine *routine = &lifted->structure->routines[0];
         uint32_t n_vertices = routine->n_blocks + 2, n_calls = 0, n_placed = 0;
         uint8_t *places = pm_counter_places(lifted, 0);
@@ -220,7 +220,7 @@ static void test_blocks_that_nothing_reaches_are_landings(void **state) {
     add_edge(lifted, PM_EDGE_TAKEN, 1, 2);
     add_edge(lifted, PM_EDGE_TAKEN, 3, 4);
     add_edge(lifted, PM_EDGE_TAKEN, 4, 3);
-    pm_place_counters(lifted);
+    pm_place_counters(lifted, NULL);
     const struct pm_structure *structure = lifted->structure;
     uint32_t n_landings = 0;
     for (uint32_t e = 0; e < structure->n_edges; e++)
@@ -247,7 +247,7 @@ static void test_broken_conservation_is_inexact(void **state) {
     add_edge(lifted, PM_EDGE_TAKEN, 1, 0);
     add_edge(lifted, PM_EDGE_FALLTHROUGH, 1, 2);
     add_edge(lifted, PM_EDGE_EXIT, 2, PM_NONE);
-    pm_place_counters(lifted);
+    pm_place_counters(lifted, NULL);
     /* Entered once, the call came back twice. */
     static const uint64_t truth[] = {1, 2, 0, 0, 2, 2};
     uint64_t counters[6] = {0}, solved[6];
@@ -275,7 +275,7 @@ static void test_a_landing_behind_a_call_is_not_counted(void **state) {
     add_edge(lifted, PM_EDGE_FALLTHROUGH, 0, 1);
     add_edge(lifted, PM_EDGE_NO_RETURN, 0, PM_NONE);
     add_edge(lifted, PM_EDGE_EXIT, 1, PM_NONE);
-    pm_place_counters(lifted);
+    pm_place_counters(lifted, NULL);
     assert_non_null(lifted->structure->routines[0].reason);
     assert_int_equal(lifted->structure->routines[0].n_counters, 0);
     free_graph(lifted);
