@@ -54,10 +54,28 @@ static bool check_names(const struct pm_parameters *known, const struct pm_param
     return true;
 }
 
-/* Measured at this very size? Else the models'. */
+/* The run of exactly size AT, and its times where there are some. */
+static struct pm_profile *measured_profile(struct pm_store *store,
+                                           const struct pm_structure *structure,
+                                           const struct pm_parameters *at, struct pm_times **times,
+                                           struct pm_error *err) {
+    struct pm_profile *profile = pm_store_profile(store, at, err);
+    bool ok = profile && pm_profile_fits(profile, structure, err);
+    if (ok) {
+        *times = pm_store_times(store, at, err);
+        ok = *times ? pm_times_fit(*times, structure, err) : err->kind == PM_ERROR_NONE;
+    }
+    if (ok || !profile)
+        return profile;
+    pm_profile_free(profile);
+    return NULL;
+}
+
+/* Measured at this very size? Else the models'.  *TIMES: what was timed at this size, NULL if
+   nothing was; owned by the caller. */
 static struct pm_profile *find_profile(struct pm_store *store, const struct pm_structure *structure,
                                        const struct pm_parameters *at, char **measured_up_to,
-                                       struct pm_error *err) {
+                                       struct pm_times **times, struct pm_error *err) {
     struct pm_parameters *runs;
     size_t n_runs;
     if (!pm_store_runs(store, &runs, &n_runs, err))
@@ -72,11 +90,7 @@ static struct pm_profile *find_profile(struct pm_store *store, const struct pm_s
             if (matches(&runs[i], at))
                 hit = &runs[i];
         if (hit) {
-            profile = pm_store_profile(store, hit, err);
-            if (profile && !pm_profile_fits(profile, structure, err)) {
-                pm_profile_free(profile);
-                profile = NULL;
-            }
+            profile = measured_profile(store, structure, hit, times, err);
         } else {
             struct pm_model_set *models = pm_store_models(store, err);
             if (models) {
@@ -100,7 +114,9 @@ static bool predict_all(const struct request *request, struct pm_store *store,
     if (!structure)
         return false;
     char *measured_up_to = NULL;
-    struct pm_profile *profile = find_profile(store, structure, &request->at, &measured_up_to, err);
+    struct pm_times *times = NULL;
+    struct pm_profile *profile =
+        find_profile(store, structure, &request->at, &measured_up_to, &times, err);
     size_t n = request->on.n_machines;
     struct pm_prediction **predictions = pm_alloc(n, sizeof *predictions);
     bool ok = profile != NULL;
@@ -113,12 +129,13 @@ static bool predict_all(const struct request *request, struct pm_store *store,
     }
     if (ok)
         pm_report_predictions(stdout, structure, (const struct pm_prediction *const *)predictions,
-                              n, &request->options);
+                              n, times, &request->options);
     for (size_t i = 0; i < n; i++)
         if (predictions[i])
             pm_prediction_free(predictions[i]);
     free(predictions);
     free(measured_up_to);
+    pm_times_free(times);
     if (profile)
         pm_profile_free(profile);
     pm_structure_free(structure);

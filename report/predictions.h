@@ -8,7 +8,8 @@
 #include "report/report.h"
 #include "report/rows.h"
 
-void pm_write_predictions_table(FILE *out, const struct pm_prediction *const *predictions,
+void pm_write_predictions_table(FILE *out, const struct pm_structure *structure,
+                                const struct pm_prediction *const *predictions,
                                 struct pm_rows *const *rows, size_t n_predictions,
                                 const struct pm_report_options *options);
 void pm_write_predictions_json(FILE *out, const struct pm_structure *structure,

@@ -49,7 +49,10 @@ static void write_header(struct pm_csv *csv, const struct level_names *levels) {
                                         "resource_cycles_per_iteration",
                                         "recurrence_cycles_per_iteration",
                                         "time_is_lower_bound",
-                                        "misses_are_lower_bound"};
+                                        "misses_are_lower_bound",
+                                        "measured_seconds",
+                                        "measured_with_inner",
+                                        "measured_in_key"};
     static const char *const sums[] = {"self", "total"};
     for (size_t i = 0; i < sizeof first / sizeof first[0]; i++)
         pm_csv_text(csv, first[i]);
@@ -113,6 +116,12 @@ static void write_row(struct pm_csv *csv, const struct pm_structure *structure,
     pm_csv_number(csv, row->recurrence_cycles_per_iteration);
     pm_csv_integer(csv, row->time_is_lower_bound);
     pm_csv_integer(csv, row->misses_are_lower_bound);
+    pm_csv_number(csv, row->measured_seconds);
+    pm_csv_integer(csv, row->measured_with_inner);
+    if (row->measured_in == PM_NONE)
+        pm_csv_text(csv, NULL);
+    else
+        pm_csv_hex(csv, structure->scopes[row->measured_in].key);
     write_cost(csv, prediction, levels, &row->self, row->counted);
     write_cost(csv, prediction, levels, &row->total, row->counted);
     pm_csv_end_line(csv);

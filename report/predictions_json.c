@@ -81,6 +81,44 @@ static json_t *row_json(const struct pm_structure *structure,
                         json_boolean(row->misses_are_lower_bound));
     json_object_set_new(object, "self", cost_json(prediction, &row->self));
     json_object_set_new(object, "total", cost_json(prediction, &row->total));
+    if (rows->times) {
+        bool elsewhere = row->measured_in != PM_NONE;
+        json_object_set_new(object, "measured_seconds", pm_json_number(row->measured_seconds));
+        json_object_set_new(object, "measured_with_inner", json_boolean(row->measured_with_inner));
+        json_object_set_new(object, "measured_in_key",
+                            elsewhere ? pm_json_hex(structure->scopes[row->measured_in].key)
+                                      : json_null());
+    }
+    return object;
+}
+
+/* What was measured at this size; null: nothing was.  Rows and `outside_seconds` add up to
+   `seconds`. */
+static json_t *measured_json(const struct pm_structure *structure, const struct pm_rows *rows) {
+    const struct pm_times *times = rows->times;
+    if (!times)
+        return json_null();
+    json_t *object = json_object(), *timers = json_array();
+    json_object_set_new(object, "machine", pm_json_text(times->machine));
+    json_object_set_new(object, "seconds", pm_json_number(rows->measured_seconds));
+    json_object_set_new(object, "outside_seconds", pm_json_number(times->outside_seconds));
+    json_object_set_new(object, "timers_own_seconds", pm_json_number(times->own_seconds));
+    json_object_set_new(object, "cpu_seconds", pm_json_number(times->cpu_seconds));
+    json_object_set_new(object, "plain_cpu_seconds", pm_json_number(times->plain_seconds));
+    json_object_set_new(object, "over_plain", pm_json_number(times->over_plain));
+    json_object_set_new(object, "repetitions", json_integer(times->repetitions));
+    json_object_set_new(object, "notes", pm_json_text(times->notes));
+    for (size_t i = 0; i < times->n_scopes; i++) {
+        const struct pm_scope_time *time = &times->scopes[i];
+        json_t *timer = json_object();
+        json_object_set_new(timer, "scope", json_integer(time->scope));
+        json_object_set_new(timer, "key", pm_json_hex(structure->scopes[time->scope].key));
+        json_object_set_new(timer, "seconds", pm_json_number(time->seconds));
+        json_object_set_new(timer, "entries", pm_json_number(time->entries));
+        json_object_set_new(timer, "threads", json_integer(time->threads));
+        json_array_append_new(timers, timer);
+    }
+    json_object_set_new(object, "timers", timers);
     return object;
 }
 
@@ -148,6 +186,7 @@ static json_t *prediction_json(const struct pm_structure *structure,
     json_object_set_new(object, "models_relative_error",
                         pm_json_number(prediction->relative_error));
     json_object_set_new(object, "unattributed_seconds", pm_json_number(rows->unattributed_seconds));
+    json_object_set_new(object, "measured", measured_json(structure, rows));
     for (size_t i = 0; i < prediction->n_notes; i++)
         json_array_append_new(notes, pm_json_text(prediction->notes[i]));
     for (size_t i = 0; i < rows->n_rows; i++)

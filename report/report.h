@@ -11,6 +11,7 @@
 #include "core/prediction.h"
 #include "core/profile.h"
 #include "core/structure.h"
+#include "core/times.h"
 #include "fit/fit.h"
 
 enum pm_report_format { PM_REPORT_TABLE = 0, PM_REPORT_JSON, PM_REPORT_CSV };
@@ -28,10 +29,11 @@ struct pm_report_options {
 
 /* `pmodel report`: predictions of one program at one size, for one or more machines.  A header line
    per machine, one row per loop (folded scopes added up, section 2.3.1 of Marin & Mellor-Crummey
-   2004) and per routine's code outside loops; parts add up to the whole; notes at the end. */
+   2004) and per routine's code outside loops; parts add up to the whole; notes at the end.  TIMES
+   were measured at this size and fit STRUCTURE; NULL: there are none. */
 void pm_report_predictions(FILE *out, const struct pm_structure *structure,
                            const struct pm_prediction *const *predictions, size_t n_predictions,
-                           const struct pm_report_options *options);
+                           const struct pm_times *times, const struct pm_report_options *options);
 
 /* `pmodel loops`: routines, loops with source lines, counters (formula and real number), and, with
    WITH_GROUPS, reference groups.  STATISTICS may be NULL (a structure from a store).  ROUTINE: only

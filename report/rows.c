@@ -183,6 +183,42 @@ static void derive(struct pm_row *row, const struct pm_structure *structure,
                      : pm_strdup("?");
 }
 
+/* ---- measured times ------------------------------------------------------------------------- */
+
+/* The own time of every scope is at its timer or, without one, at that of a scope around it, and so
+   in the row of that one. */
+static void add_times(struct pm_rows *rows, const struct pm_structure *structure,
+                      const struct pm_prediction *prediction, const struct pm_times *times) {
+    rows->times = times;
+    rows->measured_seconds = NAN;
+    for (size_t i = 0; i < rows->n_rows; i++) {
+        rows->rows[i].measured_seconds = NAN;
+        rows->rows[i].measured_in = PM_NONE;
+    }
+    if (!times)
+        return;
+    rows->measured_seconds = times->outside_seconds;
+    for (size_t i = 0; i < times->n_scopes; i++) {
+        uint32_t at = rows->row_of_scope[times->scopes[i].scope];
+        rows->measured_seconds += times->scopes[i].seconds;
+        if (at == PM_NONE)
+            continue; /* of a damaged structure */
+        double *seconds = &rows->rows[at].measured_seconds;
+        *seconds = (isnan(*seconds) ? 0 : *seconds) + times->scopes[i].seconds;
+    }
+    uint32_t *owners = pm_times_owners(times, structure);
+    for (uint32_t scope = 0; scope < structure->n_scopes; scope++) {
+        uint32_t row = rows->row_of_scope[scope], owner = owners[scope];
+        uint32_t holder = owner == PM_NONE ? PM_NONE : rows->row_of_scope[owner];
+        if (holder == PM_NONE || row == PM_NONE || holder == row ||
+            prediction->scopes[scope].self.instructions == 0)
+            continue;
+        rows->rows[row].measured_in = owner;
+        rows->rows[holder].measured_with_inner = true;
+    }
+    free(owners);
+}
+
 /* ---- order ---------------------------------------------------------------------------------- */
 
 static int compare_rows(const void *left, const void *right) {
@@ -224,12 +260,13 @@ static void sort_rows(struct pm_rows *rows, size_t n_scopes) {
 /* ---- the whole ------------------------------------------------------------------------------ */
 
 struct pm_rows *pm_rows_new(const struct pm_structure *structure,
-                            const struct pm_prediction *prediction) {
+                            const struct pm_prediction *prediction, const struct pm_times *times) {
     struct pm_rows *rows = pm_alloc(1, sizeof *rows);
     rows->members = pm_alloc(structure->n_scopes, sizeof *rows->members);
     rows->row_of_scope = pm_alloc(structure->n_scopes, sizeof *rows->row_of_scope);
     make_rows(rows, structure, prediction);
     sum_scopes(rows, structure, prediction);
+    add_times(rows, structure, prediction, times);
     double attributed = 0;
     for (size_t i = 0; i < rows->n_rows; i++) {
         struct pm_row *row = &rows->rows[i];

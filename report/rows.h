@@ -10,6 +10,7 @@
 #include "core/pm_alloc.h"
 #include "core/prediction.h"
 #include "core/structure.h"
+#include "core/times.h"
 
 /* One loop (with the loops that are folded into it), or the code of one routine outside its loops,
    with inlined code outside loops.  Figures that are not known are NAN. */
@@ -36,6 +37,11 @@ struct pm_row {
     /* At least 1% of the executed operations have no cost in the machine file; of the memory
        accesses, were not recorded: the figures are lower bounds. */
     bool time_is_lower_bound, misses_are_lower_bound;
+    /* Where times were measured.  NAN: not timed in its own right. */
+    double measured_seconds;
+    bool measured_with_inner; /* with loops in it that have no timer */
+    uint32_t measured_in; /* the scope whose timer holds this row's time; PM_NONE: the row's own,
+                             or one of whoever called the routine, or none */
 };
 
 struct pm_rows {
@@ -47,14 +53,17 @@ struct pm_rows {
     double unattributed_seconds;
     bool time_is_lower_bound; /* the same, of the whole */
     size_t n_not_counted, n_never_executed;
+    const struct pm_times *times; /* NULL: not measured at this size */
+    double measured_seconds;      /* of the whole: of all rows, and outside them; NAN */
 };
 
 /* The scope whose row the own cost of SCOPE is in. */
 uint32_t pm_row_scope(const struct pm_structure *structure, uint32_t scope);
 
-/* Sums up PREDICTION, which is of STRUCTURE.  Freed by pm_rows_free. */
+/* Sums up PREDICTION, which is of STRUCTURE.  TIMES, measured at the same size and fit for
+   STRUCTURE, or NULL; must outlive the rows.  Freed by pm_rows_free. */
 struct pm_rows *pm_rows_new(const struct pm_structure *structure,
-                            const struct pm_prediction *prediction);
+                            const struct pm_prediction *prediction, const struct pm_times *times);
 void pm_rows_free(struct pm_rows *rows);
 
 /* The scalar fields of pm_cost_sum, by name, for writers that write all of them. */

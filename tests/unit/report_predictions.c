@@ -14,6 +14,7 @@
 struct example {
     struct pm_structure *structure;
     struct pm_prediction *prediction;
+    struct pm_times *times; /* NULL: not measured */
 };
 
 static int set_up(void **state) {
@@ -27,6 +28,7 @@ static int set_up(void **state) {
 static int tear_down(void **state) {
     struct example *example = *state;
     pm_prediction_free(example->prediction);
+    pm_times_free(example->times);
     pm_structure_free(example->structure);
     free(example);
     return 0;
@@ -35,7 +37,9 @@ static int tear_down(void **state) {
 static char *report(const struct example *example, const struct pm_report_options *options) {
     const struct pm_prediction *predictions[] = {example->prediction};
     char *text;
-    CAPTURE(text, out, pm_report_predictions(out, example->structure, predictions, 1, options));
+    CAPTURE(
+        text, out,
+        pm_report_predictions(out, example->structure, predictions, 1, example->times, options));
     return text;
 }
 
@@ -51,7 +55,7 @@ static const struct pm_row *row_of(const struct pm_rows *rows, uint32_t scope) {
 
 static void rows_add_up_to_the_whole(void **state) {
     struct example *example = *state;
-    struct pm_rows *rows = pm_rows_new(example->structure, example->prediction);
+    struct pm_rows *rows = pm_rows_new(example->structure, example->prediction, example->times);
     const struct pm_cost_sum *whole = &example->prediction->scopes[0].total;
     struct pm_cost_sum sum = {0};
     double seconds = 0, share = 0;
@@ -73,7 +77,7 @@ static void rows_add_up_to_the_whole(void **state) {
 
 static void folded_loops_and_inlined_code_are_one_row(void **state) {
     struct example *example = *state;
-    struct pm_rows *rows = pm_rows_new(example->structure, example->prediction);
+    struct pm_rows *rows = pm_rows_new(example->structure, example->prediction, example->times);
     const struct pm_row *row = row_of(rows, SCOPE_I_VECTOR);
     assert_ptr_equal(row, row_of(rows, SCOPE_I_REMAINDER));
     assert_ptr_equal(row, row_of(rows, SCOPE_SQUARE));
@@ -94,7 +98,7 @@ static void folded_loops_and_inlined_code_are_one_row(void **state) {
 static void a_fold_that_never_ends_is_not_followed_for_ever(void **state) {
     struct example *example = *state;
     example->structure->scopes[SCOPE_I_VECTOR].fold = SCOPE_I_REMAINDER;
-    struct pm_rows *rows = pm_rows_new(example->structure, example->prediction);
+    struct pm_rows *rows = pm_rows_new(example->structure, example->prediction, example->times);
     assert_true(rows->n_rows > 0);
     pm_rows_free(rows);
 }
@@ -120,7 +124,7 @@ static void time_in_no_scope_gets_a_row(void **state) {
 static void code_without_iterations_has_unknown_rates(void **state) {
     struct example *example = *state;
     example->prediction->scopes[SCOPE_K].iterations = 0;
-    struct pm_rows *rows = pm_rows_new(example->structure, example->prediction);
+    struct pm_rows *rows = pm_rows_new(example->structure, example->prediction, example->times);
     assert_true(isnan(row_of(rows, SCOPE_K)->iterations));
     assert_true(isnan(row_of(rows, SCOPE_K)->misses_per_iteration[0]));
     pm_rows_free(rows);
@@ -399,7 +403,7 @@ static void csv_of_two_machines_has_the_levels_of_both(void **state) {
     const struct pm_prediction *predictions[] = {example->prediction, other};
     char *text;
     CAPTURE(text, out,
-            pm_report_predictions(out, example->structure, predictions, 2,
+            pm_report_predictions(out, example->structure, predictions, 2, NULL,
                                   &(struct pm_report_options){.format = PM_REPORT_CSV}));
     const char *at = text;
     static char names[MAX_FIELDS][128], fields[MAX_FIELDS][128];
@@ -413,6 +417,124 @@ static void csv_of_two_machines_has_the_levels_of_both(void **state) {
     assert_string_equal(fields[l2], "");
     assert_string_equal(fields[l3], "4000000");
     pm_prediction_free(other);
+    free(text);
+}
+
+/* ---- measured times -------------------------------------------------------------------------- */
+
+/* The innermost loops of step are too short for timers; norm's loop is in main's. */
+static void add_times(struct example *example) {
+    static const struct pm_scope_time scopes[] = {{SCOPE_MAIN, 0.04, 1, 1},
+                                                  {SCOPE_STEP, 0.00001, 10, 2},
+                                                  {SCOPE_K, 0.001, 10, 2},
+                                                  {SCOPE_J, 0.3, 2560, 2},
+                                                  {SCOPE_NEVER, 0, 0, 0}};
+    struct pm_times *times = example->times = pm_alloc(1, sizeof *times);
+    for (size_t i = 0; i < sizeof scopes / sizeof scopes[0]; i++)
+        *PM_PUSH(times, scopes) = scopes[i];
+    times->outside_seconds = 0.002;
+    times->own_seconds = 0.0005;
+    times->cpu_seconds = 0.345;
+    times->plain_seconds = 0.342;
+    times->over_plain = 1.008;
+    times->repetitions = 3;
+    times->machine = pm_strdup("Some Processor");
+    times->notes = pm_strdup("one thing\nanother thing\n");
+    struct pm_error err = {0};
+    assert_true(pm_times_fit(times, example->structure, &err));
+}
+
+static void measured_times_of_rows_add_up_to_the_whole(void **state) {
+    struct example *example = *state;
+    add_times(example);
+    struct pm_rows *rows = pm_rows_new(example->structure, example->prediction, example->times);
+    double sum = example->times->outside_seconds;
+    for (size_t i = 0; i < rows->n_rows; i++)
+        sum += isnan(rows->rows[i].measured_seconds) ? 0 : rows->rows[i].measured_seconds;
+    assert_near(sum, rows->measured_seconds, 1e-15);
+    assert_near(sum, 0.34301, 1e-15);
+    const struct pm_row *inner = row_of(rows, SCOPE_I_VECTOR), *outer = row_of(rows, SCOPE_J);
+    assert_true(isnan(inner->measured_seconds));
+    assert_int_equal(inner->measured_in, SCOPE_J);
+    assert_true(outer->measured_seconds == 0.3 && outer->measured_with_inner);
+    assert_true(row_of(rows, SCOPE_K)->measured_seconds == 0.001);
+    assert_false(row_of(rows, SCOPE_K)->measured_with_inner);
+    assert_int_equal(row_of(rows, SCOPE_NORM_LOOP)->measured_in, SCOPE_MAIN);
+    assert_true(isnan(row_of(rows, SCOPE_BROKEN)->measured_seconds));
+    assert_int_equal(row_of(rows, SCOPE_BROKEN)->measured_in, PM_NONE);
+    pm_rows_free(rows);
+}
+
+/* A loop and the one that is folded into it are one row, whoever of them holds the time. */
+static void folded_loops_are_timed_as_one(void **state) {
+    struct example *example = *state;
+    add_times(example);
+    example->times->n_scopes = 4;
+    *PM_PUSH(example->times, scopes) = (struct pm_scope_time){SCOPE_I_VECTOR, 0.2, 9, 1};
+    *PM_PUSH(example->times, scopes) = (struct pm_scope_time){SCOPE_I_REMAINDER, 0.03, 9, 1};
+    struct pm_rows *rows = pm_rows_new(example->structure, example->prediction, example->times);
+    const struct pm_row *row = row_of(rows, SCOPE_I_VECTOR);
+    assert_near(row->measured_seconds, 0.23, 1e-15);
+    assert_int_equal(row->measured_in, PM_NONE);
+    assert_false(row->measured_with_inner);
+    assert_false(row_of(rows, SCOPE_J)->measured_with_inner);
+    pm_rows_free(rows);
+}
+
+static void the_table_has_measured_beside_predicted(void **state) {
+    struct example *example = *state;
+    add_times(example);
+    char *text = report(example, &(struct pm_report_options){.min_percent = 0.5});
+    assert_non_null(strstr(text, "   TIME     %   MEASURED  LOOP"));
+    assert_non_null(strstr(text, " 300 ms    88  in step/2  step/3 i"));
+    assert_non_null(strstr(text, "10.0 ms   2.9    <300 ms  step/2 j"));
+    assert_non_null(strstr(text, "<0.1   <41.0 ms  other (3 smaller ones)"));
+    assert_non_null(strstr(text, "2.00 ms  outside all timers"));
+    assert_non_null(strstr(text, "on Some Processor, 343 ms in all"));
+    assert_non_null(strstr(text, "took 1.008 times its plain time"));
+    assert_non_null(strstr(text, "  - one thing\n  - another thing\n"));
+    free(text);
+}
+
+static void json_has_measured_times(void **state) {
+    struct example *example = *state;
+    add_times(example);
+    char *text = report_as(example, PM_REPORT_JSON);
+    json_t *document = json_loads(text, 0, NULL);
+    json_t *prediction = json_array_get(json_object_get(document, "predictions"), 0), *row;
+    json_t *measured = json_object_get(prediction, "measured");
+    double sum = json_number_value(json_object_get(measured, "outside_seconds"));
+    size_t index, n_elsewhere = 0;
+    json_array_foreach(json_object_get(prediction, "rows"), index, row) {
+        sum += json_number_value(json_object_get(row, "measured_seconds"));
+        n_elsewhere += json_is_string(json_object_get(row, "measured_in_key"));
+    }
+    assert_near(sum, json_number_value(json_object_get(measured, "seconds")), 1e-12);
+    assert_int_equal(n_elsewhere, 2);
+    assert_int_equal(json_array_size(json_object_get(measured, "timers")), 5);
+    assert_string_equal(json_string_value(json_object_get(measured, "machine")), "Some Processor");
+    json_decref(document);
+    free(text);
+}
+
+static void csv_has_measured_times(void **state) {
+    struct example *example = *state;
+    add_times(example);
+    char *text = report_as(example, PM_REPORT_CSV);
+    const char *at = text;
+    static char names[MAX_FIELDS][128], fields[MAX_FIELDS][128];
+    size_t n = read_record(&at, names, MAX_FIELDS);
+    size_t seconds = column(names, n, "measured_seconds"), in = column(names, n, "measured_in_key");
+    size_t with_inner = column(names, n, "measured_with_inner"), label = column(names, n, "label");
+    double sum = 0;
+    while (read_record(&at, fields, MAX_FIELDS)) {
+        sum += strtod(fields[seconds], NULL);
+        assert_int_equal(strcmp(fields[label], "step/2 j") == 0,
+                         *fields[with_inner] == '1' && strcmp(fields[label], "main") != 0);
+        if (strcmp(fields[label], "step/3 i") == 0)
+            assert_true(*fields[seconds] == '\0' && strncmp(fields[in], "0x", 2) == 0);
+    }
+    assert_near(sum, 0.34101, 1e-12);
     free(text);
 }
 
@@ -439,6 +561,11 @@ int main(void) {
         TEST(json_survives_names_that_are_not_utf_8),
         TEST(csv_has_a_header_and_equal_records_that_add_up),
         TEST(csv_of_two_machines_has_the_levels_of_both),
+        TEST(measured_times_of_rows_add_up_to_the_whole),
+        TEST(folded_loops_are_timed_as_one),
+        TEST(the_table_has_measured_beside_predicted),
+        TEST(json_has_measured_times),
+        TEST(csv_has_measured_times),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
