@@ -23,8 +23,8 @@ static const struct pm_command commands[] = {
     {"run",
      "-o STORE [-P NAME=VALUES]... [--where EXPR] [--block SIZES] [--exe PATH]\n"
      "                  [--env NAME=TEXT]... [--input TEMPLATE:FILE]... [--scratch DIR]\n"
-     "                  [--classes FILE] [--timeout SECONDS] [--no-memory] [--again]\n"
-     "                  [--dry-run] [-q]\n"
+     "                  [--include FILE] [--exclude FILE] [--weights STORE] [--classes FILE]\n"
+     "                  [--timeout SECONDS] [--no-memory] [--again] [--dry-run] [-q]\n"
      "                  -- COMMAND [ARGUMENT]...",
      "measure a program at one or more problem sizes", pm_cmd_run},
     {"fit", "[--threads N] [--models] [--format table|json|csv] STORE",

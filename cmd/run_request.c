@@ -87,6 +87,15 @@ int pm_read_run_option(struct pm_run_request *request, int c, struct pm_error *e
     case PM_RUN_CLASSES:
         request->classes_file = optarg;
         return 0;
+    case PM_RUN_INCLUDE:
+        request->include_file = optarg;
+        return 0;
+    case PM_RUN_EXCLUDE:
+        request->exclude_file = optarg;
+        return 0;
+    case PM_RUN_WEIGHTS:
+        request->weights_store = optarg;
+        return 0;
     case PM_RUN_SCRATCH:
         request->scratch = optarg;
         return 0;

@@ -19,6 +19,8 @@ struct pm_run_request {
     const char *store_path; /* NULL: a temporary one */
     const char *exe, *scratch;
     const char *classes_file; /* NULL: those of the installation and $PMODEL_MACHINES only */
+    const char *include_file, *exclude_file; /* of routines (routine_lists.h); NULL none */
+    const char *weights_store;               /* decides where counters stand; NULL: estimates do */
     PM_ARRAY(const char *, environment);
     PM_ARRAY(struct pm_run_input, inputs);
     uint64_t *block_sizes;
@@ -42,6 +44,9 @@ enum pm_run_option {
     PM_RUN_INPUT,
     PM_RUN_SCRATCH,
     PM_RUN_CLASSES,
+    PM_RUN_INCLUDE,
+    PM_RUN_EXCLUDE,
+    PM_RUN_WEIGHTS,
     PM_RUN_TIMEOUT,
     PM_RUN_NO_MEMORY,
     PM_RUN_AGAIN,
@@ -58,6 +63,9 @@ enum pm_run_option {
     {"input", required_argument, NULL, PM_RUN_INPUT},                                              \
     {"scratch", required_argument, NULL, PM_RUN_SCRATCH},                                          \
     {"classes", required_argument, NULL, PM_RUN_CLASSES},                                          \
+    {"include", required_argument, NULL, PM_RUN_INCLUDE},                                          \
+    {"exclude", required_argument, NULL, PM_RUN_EXCLUDE},                                          \
+    {"weights", required_argument, NULL, PM_RUN_WEIGHTS},                                          \
     {"timeout", required_argument, NULL, PM_RUN_TIMEOUT},                                          \
     {"no-memory", no_argument, NULL, PM_RUN_NO_MEMORY},                                            \
     {"again", no_argument, NULL, PM_RUN_AGAIN}

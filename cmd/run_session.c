@@ -15,6 +15,7 @@
 #include "cmd/cmd.h"
 #include "cmd/run_command.h"
 #include "cmd/run_ingest.h"
+#include "cmd/run_instrument.h"
 #include "cmd/run_launch.h"
 #include "cmd/run_substitute.h"
 #include "core/pm_alloc.h"
@@ -25,29 +26,14 @@ struct pm_run_session {
     char *work;         /* temporary folder; NULL until it is made */
     char *command_path; /* file that the command names */
     char *program;      /* real path of the program to instrument */
-    char *instrumented;
-    struct pm_lifted *lifted;
-    struct pm_structure *structure; /* owned by lifted */
+    struct pm_run_copies copies;
     char *store_path;
     struct pm_store *store; /* NULL until there is something to keep */
     char *settings;
     size_t n_done, n_there, n_failed;
 };
 
-/* ---- instrumenting --------------------------------------------------------------------------- */
-
-static void say(const struct pm_run_request *request, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
-static void say(const struct pm_run_request *request, const char *format, ...) {
-    if (request->quiet)
-        return;
-    va_list arguments;
-    va_start(arguments, format);
-    fprintf(stderr, "pmodel %s: ", request->command);
-    vfprintf(stderr, format, arguments);
-    fputc('\n', stderr);
-    va_end(arguments);
-}
+/* ---- the program --------------------------------------------------------------------------- */
 
 static bool find_program(struct pm_run_session *session, const char *command,
                          struct pm_error *err) {
@@ -63,51 +49,12 @@ static bool find_program(struct pm_run_session *session, const char *command,
     return session->program || pm_fail(err, "%s: no such program (--exe)", program);
 }
 
-static void say_coverage(const struct pm_run_session *session) {
-    const struct pm_structure *structure = session->structure;
-    size_t counted = 0, groups = structure->n_groups;
-    for (size_t i = 0; i < structure->n_routines; i++)
-        counted += structure->routines[i].counted;
-    say(session->request, "%s: %zu of %zu routines instrumented, %u counters, %zu reference groups",
-        session->program, counted, structure->n_routines, structure->n_counters, groups);
-    if (structure->n_modules && !structure->modules[0].has_metadata)
-        say(session->request,
-            "no `.pmodel` metadata: built without $(pmodel flags), or, with -flto, "
-            "linked without them; strides and names come from the code alone");
-    say(session->request, "not measured: shared libraries, and the stack accesses of push, pop, "
-                          "call and ret");
-}
-
-static bool instrument(struct pm_run_session *session, struct pm_error *err) {
-    const struct pm_run_request *request = session->request;
-    char *runtime = pm_library_path("libpmodel-rt.so", err);
-    if (!runtime)
-        return false;
-    struct pm_lift_options lift_options = {.classes_file = request->classes_file};
-    if (pm_find_classes(&lift_options, err))
-        session->lifted = pm_lift(session->program, &lift_options, err);
-    bool ok = session->lifted != NULL;
-    if (ok && pm_lifted_refusal(session->lifted))
-        ok = pm_fail(err, "%s", pm_lifted_refusal(session->lifted));
-    if (ok) {
-        struct pm_instrument_options options = {.memory_records = !request->no_memory,
-                                                .runtime_path = runtime};
-        session->structure = pm_lifted_structure(session->lifted);
-        session->instrumented = pm_sprintf("%s/%s", session->work, basename(session->program));
-        ok = pm_instrument(session->lifted, &options, session->instrumented, err);
-    }
-    free(runtime);
-    if (ok)
-        say_coverage(session);
-    return ok;
-}
-
 /* Opens the store where it exists, so that a wrong one is noticed before anything runs. */
 static bool open_store(struct pm_run_session *session, bool create, struct pm_error *err) {
     if (session->store || (!create && access(session->store_path, F_OK) != 0))
         return true;
     session->store = pm_store_open(session->store_path, PM_STORE_CREATE, err);
-    return session->store && pm_store_put_structure(session->store, session->structure, err);
+    return session->store && pm_store_put_structure(session->store, session->copies.structure, err);
 }
 
 /* ---- one run --------------------------------------------------------------------------------- */
@@ -220,7 +167,7 @@ static bool keep_run(struct pm_run_session *session, struct pm_ingested *ingeste
     };
     bool ok = open_store(session, true, err) &&
               pm_store_put_run(session->store, ingested->profile, &facts, ingested->inexact,
-                               session->structure->n_routines, err);
+                               session->copies.structure->n_routines, err);
     pm_run_facts_free(&facts);
     return ok;
 }
@@ -235,7 +182,7 @@ static bool measure(struct pm_run_session *session, const struct pm_parameters *
         .argv = argv,
         .command_path = session->command_path,
         .program = session->program,
-        .instrumented = session->instrumented,
+        .instrumented = session->copies.instrumented,
         .folder = place,
         .environment = (const char *const *)environment,
         .timeout_seconds = request->timeout,
@@ -245,17 +192,19 @@ static bool measure(struct pm_run_session *session, const struct pm_parameters *
     struct pm_ingested ingested = {0};
     double started = (double)time(NULL);
     bool ok = pm_launch_run(&launch, &result, err) && check_result(argv, request, &result, err) &&
-              pm_ingest(raw, session->structure, at, request->block_sizes, request->n_block_sizes,
-                        &ingested, err) &&
+              pm_ingest(raw, session->copies.structure, at, request->block_sizes,
+                        request->n_block_sizes, &ingested, err) &&
               keep_run(session, &ingested, &result, started, argv, err);
     if (ok) {
         char *size = pm_parameters_text(at);
-        say(request, "%s  %.2f s, %.4g accesses%s%s", size, result.wall_seconds, ingested.accesses,
-            ingested.notes ? "; " : "", ingested.notes ? ingested.notes : "");
+        pm_run_say(request, "%s  %.2f s, %.4g accesses%s%s", size, result.wall_seconds,
+                   ingested.accesses, ingested.notes ? "; " : "",
+                   ingested.notes ? ingested.notes : "");
         free(size);
         if (!result.in_place && session->n_done == 0)
-            say(request, "this system allows no mount namespace, so the program ran under another "
-                         "file name (/proc/self/exe)");
+            pm_run_say(request,
+                       "this system allows no mount namespace, so the program ran under another "
+                       "file name (/proc/self/exe)");
     }
     pm_ingested_free(&ingested);
     pm_free_strings(environment);
@@ -306,8 +255,8 @@ int pm_run_session_measure(struct pm_run_session *session, const struct pm_param
             status = pm_complain(&err);
         }
     }
-    say(session->request, "%zu measured, %zu were there already, %zu failed", session->n_done,
-        session->n_there, session->n_failed);
+    pm_run_say(session->request, "%zu measured, %zu were there already, %zu failed",
+               session->n_done, session->n_there, session->n_failed);
     return status;
 }
 
@@ -334,7 +283,9 @@ static bool prepare(struct pm_run_session *session, const struct pm_parameters *
     session->store_path = request->store_path ? pm_strdup(request->store_path)
                                               : pm_sprintf("%s/runs.pmdb", session->work);
     session->settings = pm_settings_text(request, err);
-    return session->settings && instrument(session, err) && open_store(session, false, err);
+    return session->settings &&
+           pm_run_instrument(request, session->program, session->work, &session->copies, err) &&
+           open_store(session, false, err);
 }
 
 struct pm_run_session *pm_run_session_new(const struct pm_run_request *request,
@@ -363,19 +314,17 @@ void pm_run_session_free(struct pm_run_session *session) {
     pm_store_close(session->store);
     if (session->work)
         remove_folder(session->work);
-    if (session->lifted)
-        pm_lifted_free(session->lifted);
+    pm_run_copies_free(&session->copies);
     free(session->work);
     free(session->command_path);
     free(session->program);
-    free(session->instrumented);
     free(session->store_path);
     free(session->settings);
     free(session);
 }
 
 const struct pm_structure *pm_run_session_structure(const struct pm_run_session *session) {
-    return session->structure;
+    return session->copies.structure;
 }
 
 struct pm_store *pm_run_session_store(struct pm_run_session *session) {

@@ -1,0 +1,24 @@
+/* The instrumented copies of what a run measures. */
+#ifndef PM_RUN_INSTRUMENT_H
+#define PM_RUN_INSTRUMENT_H
+
+#include "binlift/binlift.h"
+#include "cmd/run_request.h"
+
+struct pm_run_copies {
+    struct pm_lifted *lifted;
+    struct pm_structure *structure; /* owned by lifted */
+    char *instrumented;             /* path of the program's copy */
+};
+
+/* Lifts PROGRAM, places counters as REQUEST asks, and writes the copy into FOLDER.  COPIES is
+   zeroed before; what it owns is freed by pm_run_copies_free, also after an error. */
+bool pm_run_instrument(const struct pm_run_request *request, const char *program,
+                       const char *folder, struct pm_run_copies *copies, struct pm_error *err);
+void pm_run_copies_free(struct pm_run_copies *copies);
+
+/* A line of `pmodel run` on standard error, unless it is to be quiet. */
+void pm_run_say(const struct pm_run_request *request, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+#endif
