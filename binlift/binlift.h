@@ -114,6 +114,7 @@ const char *pm_lifted_refusal(const struct pm_lifted *lifted);
 
 struct pm_instrument_options {
     bool memory_records;      /* else only edge counters */
+    bool no_counters;         /* not even those: code that only moved, to tell what that costs */
     const char *runtime_path; /* absolute path of libpmodel-rt.so, becomes the first DT_NEEDED */
     /* Where the module's counters, references and scopes begin among those of all modules that one
        process may load; the structure's own numbers begin at 0 all the same. */

@@ -108,8 +108,8 @@ static bool write_copy(struct pm_rewrite *rewrite, const struct pm_instrument_op
 static void mark_counted(const struct pm_rewrite *rewrite) {
     struct pm_structure *structure = rewrite->lifted->structure;
     for (uint32_t r = 0; r < structure->n_routines; r++)
-        structure->routines[r].counted =
-            rewrite->rewritten[r] && structure->routines[r].n_counters > 0;
+        structure->routines[r].counted = rewrite->rewritten[r] && !rewrite->options->no_counters &&
+                                         structure->routines[r].n_counters > 0;
 }
 
 bool pm_instrument(struct pm_lifted *lifted, const struct pm_instrument_options *options,

@@ -38,7 +38,8 @@ static struct ways_in *find_ways_in(const struct pm_rewrite *rewrite) {
     for (uint32_t e = 0; e < structure->n_edges; e++) {
         const struct pm_edge *edge = &structure->edges[e];
         uint8_t place = rewrite->places[e];
-        if (edge->counter == PM_NONE || (place != PM_PLACE_ARRIVAL && place != PM_PLACE_TAGGED))
+        if (edge->counter == PM_NONE || rewrite->options->no_counters ||
+            (place != PM_PLACE_ARRIVAL && place != PM_PLACE_TAGGED))
             continue;
         ways[edge->to].counts = true;
         ways[edge->to].counts_apart |=

@@ -47,7 +47,7 @@ static void sort_in_edge(struct emission *e, uint32_t number) {
     const struct pm_edge *edges = e->lifted->structure->edges, *edge = &edges[number];
     if (edge->kind == PM_EDGE_TAKEN)
         e->work[edge->from].taken = edge->to;
-    if (edge->counter == PM_NONE)
+    if (edge->counter == PM_NONE || e->rewrite->options->no_counters)
         return;
     switch (e->rewrite->places[number]) {
     case PM_PLACE_IN_TARGET:

@@ -1,8 +1,8 @@
 /* Drives the rewriter alone, for tests:
-     instrument_tool [-m] -r RUNTIME IN OUT   writes the instrumented copy, -m with memory records
-     instrument_tool -b IN RAW...             prints "address count" of every counted basic block,
-   over all threads of all raw files instrument_tool -i IN                    prints what lifting
-   found, a line a routine */
+     instrument_tool [-m|-n] -r RUNTIME IN OUT   writes the instrumented copy, -m with memory
+   records, -n without counters instrument_tool -b IN RAW...             prints "address count" of
+   every counted basic block, over all threads of all raw files instrument_tool -i IN prints what
+   lifting found, a line a routine */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,10 +16,11 @@ static int fail(const struct pm_error *err) {
     return err->kind == PM_ERROR_SYSTEM ? 1 : 2;
 }
 
-static int instrument(struct pm_lifted *lifted, bool memory_records, const char *runtime,
-                      const char *out) {
+static int instrument(struct pm_lifted *lifted, bool memory_records, bool no_counters,
+                      const char *runtime, const char *out) {
     struct pm_error err = {0};
-    struct pm_instrument_options options = {memory_records, runtime};
+    struct pm_instrument_options options = {
+        .memory_records = memory_records, .no_counters = no_counters, .runtime_path = runtime};
     return pm_instrument(lifted, &options, out, &err) ? 0 : fail(&err);
 }
 
@@ -80,17 +81,19 @@ static int print_routines(const struct pm_structure *structure) {
 
 int main(int argc, char **argv) {
     const char *runtime = NULL;
-    bool memory_records = false, blocks = false, routines = false;
+    bool memory_records = false, no_counters = false, blocks = false, routines = false;
     int i = 1;
     for (; i < argc && argv[i][0] == '-'; i++) {
         memory_records |= strcmp(argv[i], "-m") == 0;
+        no_counters |= strcmp(argv[i], "-n") == 0;
         blocks |= strcmp(argv[i], "-b") == 0;
         routines |= strcmp(argv[i], "-i") == 0;
         if (strcmp(argv[i], "-r") == 0 && i + 1 < argc)
             runtime = argv[++i];
     }
     if (argc - i < (routines ? 1 : 2)) {
-        fprintf(stderr, "usage: instrument_tool [-m] -r RUNTIME IN OUT | -b IN RAW... | -i IN\n");
+        fprintf(stderr,
+                "usage: instrument_tool [-m|-n] -r RUNTIME IN OUT | -b IN RAW... | -i IN\n");
         return 2;
     }
     struct pm_error err = {0};
@@ -100,7 +103,7 @@ int main(int argc, char **argv) {
         return fail(&err);
     int status = blocks     ? print_blocks(pm_lifted_structure(lifted), argc - i - 1, argv + i + 1)
                  : routines ? print_routines(pm_lifted_structure(lifted))
-                            : instrument(lifted, memory_records, runtime, argv[i + 1]);
+                            : instrument(lifted, memory_records, no_counters, runtime, argv[i + 1]);
     pm_lifted_free(lifted);
     return status;
 }
