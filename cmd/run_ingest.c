@@ -13,9 +13,10 @@
 
 /* Sums over processes and threads while the files are read. */
 struct sums {
-    const struct pm_structure *structure;
-    uint64_t *counters;              /* [structure->n_counters] */
-    struct pm_histogram *histograms; /* [n_groups × n_block_sizes], group by group */
+    const struct pm_run_copies *copies;
+    const struct pm_structure *structure; /* of all copies */
+    uint64_t *counters;                   /* [structure->n_counters] */
+    struct pm_histogram *histograms;      /* [n_groups × n_block_sizes], group by group */
     const uint64_t *block_sizes;
     size_t n_block_sizes;
     uint64_t n_missed_jumps;
@@ -28,28 +29,50 @@ static void add_note(struct pm_ingested *result, const char *note) {
     pm_append(&result->notes, "%s%s", result->notes ? "\n" : "", note);
 }
 
-static bool add_counters(struct sums *sums, const struct pm_raw *raw, const char *path,
-                         struct pm_error *err) {
-    for (size_t i = 0; i < raw->n_counters; i++) {
-        const struct pm_raw_module *module = &raw->modules[raw->counters[i].module];
-        if ((uint64_t)module->first_counter + module->n_counters > sums->structure->n_counters)
-            return pm_fail(err, "%s: counters that the program does not have", path);
-        for (uint32_t c = 0; c < module->n_counters; c++)
-            sums->counters[module->first_counter + c] += raw->counters[i].counts[c];
+/* Where the modules of RAW have their numbers in the structure; the caller frees.  NULL with a
+   sentence if one is not of this program. */
+static const struct pm_module_place **find_places(const struct sums *sums, const struct pm_raw *raw,
+                                                  const char *path, struct pm_error *err) {
+    const struct pm_run_copies *all = sums->copies;
+    const struct pm_module_place **places = pm_alloc(raw->n_modules, sizeof(void *));
+    for (size_t i = 0; i < raw->n_modules; i++) {
+        const struct pm_raw_module *module = &raw->modules[i];
+        for (size_t k = 0; !places[i] && k < all->n_places; k++)
+            if (all->places[k].placement_hash == module->structure_hash &&
+                all->places[k].first_counter == module->first_counter &&
+                all->places[k].n_counters == module->n_counters)
+                places[i] = &all->places[k];
+        if (places[i])
+            continue;
+        pm_fail(err, "%s: measured by another program than the one that was instrumented", path);
+        free(places);
+        return NULL;
     }
-    return true;
+    return places;
 }
 
-static bool add_histograms(struct sums *sums, const struct pm_raw *raw, const char *path,
+static void add_counters(struct sums *sums, const struct pm_raw *raw,
+                         const struct pm_module_place *const *places) {
+    for (size_t i = 0; i < raw->n_counters; i++) {
+        const struct pm_module_place *place = places[raw->counters[i].module];
+        for (uint32_t c = 0; c < place->n_counters; c++)
+            sums->counters[place->first_counter + c] += raw->counters[i].counts[c];
+    }
+}
+
+static bool add_histograms(struct sums *sums, const struct pm_raw *raw,
+                           const struct pm_module_place *const *places, const char *path,
                            struct pm_error *err) {
     for (size_t i = 0; i < raw->n_histograms; i++) {
         const struct pm_raw_histogram *from = &raw->histograms[i];
+        const struct pm_module_place *place = places[from->module];
         size_t size = 0;
         while (size < sums->n_block_sizes && sums->block_sizes[size] != from->histogram.block_bytes)
             size++;
-        if (size == sums->n_block_sizes || from->group >= sums->structure->n_groups)
+        if (size == sums->n_block_sizes || from->group >= place->n_groups)
             return pm_fail(err, "%s: a histogram that was not asked for", path);
-        struct pm_histogram *into = &sums->histograms[from->group * sums->n_block_sizes + size];
+        size_t group = (size_t)place->first_group + from->group;
+        struct pm_histogram *into = &sums->histograms[group * sums->n_block_sizes + size];
         into->block_bytes = from->histogram.block_bytes;
         pm_histogram_add(into, &from->histogram);
     }
@@ -58,20 +81,18 @@ static bool add_histograms(struct sums *sums, const struct pm_raw *raw, const ch
 
 static bool add_file(struct sums *sums, const char *path, struct pm_error *err) {
     struct pm_raw *raw = pm_raw_read(path, err);
-    if (!raw)
-        return false;
-    uint64_t hash = pm_placement_hash(sums->structure);
-    bool ok = true;
-    for (size_t i = 0; ok && i < raw->n_modules; i++)
-        ok = raw->modules[i].structure_hash == hash ||
-             pm_fail(err, "%s: measured by another program than the one that was instrumented",
-                     path);
-    ok = ok && add_counters(sums, raw, path, err) && add_histograms(sums, raw, path, err);
-    sums->result->n_threads += (uint32_t)raw->n_threads;
-    sums->result->n_processes++;
-    sums->n_missed_jumps += raw->n_missed_jumps;
-    for (size_t i = 0; i < raw->n_notes; i++)
-        add_note(sums->result, raw->notes[i]);
+    const struct pm_module_place **places = raw ? find_places(sums, raw, path, err) : NULL;
+    bool ok = places != NULL;
+    if (ok) {
+        add_counters(sums, raw, places);
+        ok = add_histograms(sums, raw, places, path, err);
+        sums->result->n_threads += (uint32_t)raw->n_threads;
+        sums->result->n_processes++;
+        sums->n_missed_jumps += raw->n_missed_jumps;
+        for (size_t i = 0; i < raw->n_notes; i++)
+            add_note(sums->result, raw->notes[i]);
+    }
+    free(places);
     pm_raw_free(raw);
     return ok;
 }
@@ -159,11 +180,13 @@ static void note_irregularities(const struct sums *sums) {
     }
 }
 
-bool pm_ingest(const char *folder, const struct pm_structure *structure,
+bool pm_ingest(const char *folder, const struct pm_run_copies *copies,
                const struct pm_parameters *at, const uint64_t *block_sizes, size_t n_block_sizes,
                struct pm_ingested *ingested, struct pm_error *err) {
+    const struct pm_structure *structure = copies->structure;
     *ingested = (struct pm_ingested){0};
     struct sums sums = {
+        .copies = copies,
         .structure = structure,
         .counters = pm_alloc(structure->n_counters, sizeof *sums.counters),
         .histograms = pm_alloc(structure->n_groups * n_block_sizes, sizeof *sums.histograms),

@@ -2,10 +2,10 @@
 #ifndef PM_RUN_INGEST_H
 #define PM_RUN_INGEST_H
 
+#include "cmd/run_instrument.h"
 #include "core/pm_error.h"
 #include "core/profile.h"
 #include "core/store.h"
-#include "core/structure.h"
 
 struct pm_ingested {
     struct pm_profile *profile; /* owned */
@@ -15,10 +15,11 @@ struct pm_ingested {
     char *notes;     /* sentences, one a line; NULL none; owned */
 };
 
-/* Adds up the raw files in FOLDER that belong to STRUCTURE: counters over processes and threads,
+/* Adds up the raw files in FOLDER, of processes that loaded one or more of the modules
+   COPIES: counters over processes and threads,
    from which all edges are solved, and histograms (each thread had a private cache).  Errors: no
    raw file, one of another program, a damaged one. */
-bool pm_ingest(const char *folder, const struct pm_structure *structure,
+bool pm_ingest(const char *folder, const struct pm_run_copies *copies,
                const struct pm_parameters *at, const uint64_t *block_sizes, size_t n_block_sizes,
                struct pm_ingested *ingested, struct pm_error *err);
 void pm_ingested_free(struct pm_ingested *ingested); /* what it owns */

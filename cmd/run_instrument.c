@@ -11,6 +11,17 @@
 #include "cmd/run_weights.h"
 #include "core/pm_alloc.h"
 
+/* What is needed for each of the modules. */
+struct maker {
+    const struct pm_run_request *request;
+    const char *folder;
+    char *runtime;
+    struct pm_run_weights *weights; /* NULL: none were given */
+    struct pm_routine_lists *lists; /* the same */
+    struct pm_lift_options lift;
+    struct pm_run_copies *copies;
+};
+
 void pm_run_say(const struct pm_run_request *request, const char *format, ...) {
     if (request->quiet)
         return;
@@ -22,80 +33,112 @@ void pm_run_say(const struct pm_run_request *request, const char *format, ...) {
     va_end(arguments);
 }
 
-static void say_coverage(const struct pm_run_request *request, const char *program,
+/* ---- one module ----------------------------------------------------------------------------- */
+
+static void say_coverage(const struct pm_run_request *request, const char *path,
                          const struct pm_structure *structure) {
     size_t counted = 0, groups = structure->n_groups;
     for (size_t i = 0; i < structure->n_routines; i++)
         counted += structure->routines[i].counted;
     pm_run_say(request, "%s: %zu of %zu routines instrumented, %u counters, %zu reference groups",
-               program, counted, structure->n_routines, structure->n_counters, groups);
-    if (structure->n_modules && !structure->modules[0].has_metadata)
-        pm_run_say(request, "no `.pmodel` metadata: built without $(pmodel flags), or, with -flto, "
-                            "linked without them; strides and names come from the code alone");
-    pm_run_say(request, "not measured: shared libraries, and the stack accesses of push, pop, "
-                        "call and ret");
+               path, counted, structure->n_routines, structure->n_counters, groups);
 }
 
-/* The program lifted, its counters where the weights say; NULL after an error. */
-static struct pm_lifted *lift(const struct pm_run_request *request, const char *program,
-                              struct pm_error *err) {
-    struct pm_lift_options options = {.classes_file = request->classes_file};
-    struct pm_run_weights *weights = NULL;
-    if (!pm_find_classes(&options, err) ||
-        (request->weights_store && !(weights = pm_run_weights_read(request->weights_store, err))))
-        return NULL;
-    options.weights = weights ? &weights->known : NULL;
-    struct pm_lifted *lifted = pm_lift(program, &options, err);
-    pm_run_weights_free(weights);
-    if (lifted && pm_lifted_refusal(lifted)) {
-        pm_fail(err, "%s", pm_lifted_refusal(lifted));
-        pm_lifted_free(lifted);
-        return NULL;
+static bool write_copy(struct maker *maker, struct pm_lifted *lifted, const char *to,
+                       struct pm_error *err) {
+    const struct pm_structure *structure = pm_lifted_structure(lifted);
+    const struct pm_run_copies *copies = maker->copies;
+    bool *left_out = maker->lists ? pm_routine_lists_left_out(maker->lists, structure) : NULL;
+    struct pm_instrument_options options = {.memory_records = !maker->request->no_memory,
+                                            .runtime_path = maker->runtime,
+                                            .left_out = left_out};
+    for (size_t i = 0; i < copies->n_places; i++) {
+        options.first_counter += copies->places[i].n_counters;
+        options.first_reference += copies->places[i].n_references;
+        options.first_scope += copies->places[i].n_scopes;
     }
-    return lifted;
+    bool ok = pm_instrument(lifted, &options, to, err);
+    free(left_out);
+    return ok;
 }
 
-/* Which routines stay as they are; NULL where no list was given, or after an error. */
-static bool *find_left_out(const struct pm_run_request *request,
-                           const struct pm_structure *structure, struct pm_error *err) {
+/* Instruments the module PATH and puts its structure behind those before it. */
+static bool add_module(struct maker *maker, const char *path, struct pm_error *err) {
+    struct pm_run_copies *copies = maker->copies;
+    struct pm_lifted *lifted = pm_lift(path, &maker->lift, err);
+    if (!lifted)
+        return false;
+    char *to = pm_sprintf("%s/%s", maker->folder, basename(path));
+    struct pm_module_place place;
+    bool ok = (!pm_lifted_refusal(lifted) || pm_fail(err, "%s", pm_lifted_refusal(lifted))) &&
+              write_copy(maker, lifted, to, err);
+    if (ok) {
+        struct pm_structure *structure = pm_lifted_structure(lifted);
+        say_coverage(maker->request, path, structure);
+        ok = pm_structure_append(copies->structure, structure, &place, err);
+    }
+    if (ok) {
+        *PM_PUSH(copies, places) = place;
+        *PM_PUSH(copies, files) = (struct pm_run_copy){pm_strdup(path), pm_strdup(to)};
+    }
+    free(to);
+    pm_lifted_free(lifted);
+    return ok;
+}
+
+/* ---- all of them ---------------------------------------------------------------------------- */
+
+static bool prepare(struct maker *maker, struct pm_error *err) {
+    const struct pm_run_request *request = maker->request;
+    maker->runtime = pm_library_path("libpmodel-rt.so", err);
+    if (!maker->runtime || !pm_find_classes(&maker->lift, err))
+        return false;
+    if (request->weights_store) {
+        maker->weights = pm_run_weights_read(request->weights_store, err);
+        if (!maker->weights)
+            return false;
+        maker->lift.weights = &maker->weights->known;
+    }
     if (!request->include_file && !request->exclude_file)
-        return NULL;
-    struct pm_routine_lists *lists =
-        pm_routine_lists_read(request->include_file, request->exclude_file, err);
-    if (!lists)
-        return NULL;
-    bool *left_out = pm_routine_lists_left_out(lists, structure);
-    if (!pm_routine_lists_all_found(lists, err)) {
-        free(left_out);
-        left_out = NULL;
-    }
-    pm_routine_lists_free(lists);
-    return left_out;
+        return true;
+    maker->lists = pm_routine_lists_read(request->include_file, request->exclude_file, err);
+    return maker->lists != NULL;
+}
+
+static void say_limits(const struct maker *maker) {
+    const struct pm_structure *structure = maker->copies->structure;
+    if (structure->n_modules && !structure->modules[0].has_metadata)
+        pm_run_say(maker->request,
+                   "no `.pmodel` metadata: built without $(pmodel flags), or, with -flto, "
+                   "linked without them; strides and names come from the code alone");
+    pm_run_say(maker->request, "not measured: shared libraries, and the stack accesses of push, "
+                               "pop, call and ret");
 }
 
 bool pm_run_instrument(const struct pm_run_request *request, const char *program,
                        const char *folder, struct pm_run_copies *copies, struct pm_error *err) {
-    *copies = (struct pm_run_copies){0};
-    copies->lifted = lift(request, program, err);
-    if (!copies->lifted)
-        return false;
-    copies->structure = pm_lifted_structure(copies->lifted);
-    copies->instrumented = pm_sprintf("%s/%s", folder, basename(program));
-    bool *left_out = find_left_out(request, copies->structure, err);
-    char *runtime = err->kind == PM_ERROR_NONE ? pm_library_path("libpmodel-rt.so", err) : NULL;
-    struct pm_instrument_options options = {
-        .memory_records = !request->no_memory, .runtime_path = runtime, .left_out = left_out};
-    bool ok = runtime && pm_instrument(copies->lifted, &options, copies->instrumented, err);
-    free(runtime);
-    free(left_out);
+    *copies = (struct pm_run_copies){.structure = pm_structure_new()};
+    struct maker maker = {.request = request,
+                          .folder = folder,
+                          .lift = {.classes_file = request->classes_file},
+                          .copies = copies};
+    bool ok = prepare(&maker, err) && add_module(&maker, program, err) &&
+              (!maker.lists || pm_routine_lists_all_found(maker.lists, err));
     if (ok)
-        say_coverage(request, program, copies->structure);
+        say_limits(&maker);
+    free(maker.runtime);
+    pm_run_weights_free(maker.weights);
+    pm_routine_lists_free(maker.lists);
     return ok;
 }
 
 void pm_run_copies_free(struct pm_run_copies *copies) {
-    if (copies->lifted)
-        pm_lifted_free(copies->lifted);
-    free(copies->instrumented);
+    for (size_t i = 0; i < copies->n_files; i++) {
+        free(copies->files[i].original);
+        free(copies->files[i].instrumented);
+    }
+    free(copies->files);
+    free(copies->places);
+    pm_structure_free(copies->structure);
     *copies = (struct pm_run_copies){0};
 }

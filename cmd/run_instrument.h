@@ -1,14 +1,19 @@
-/* The instrumented copies of what a run measures. */
+/* The instrumented copies of what a run measures, and the structure that says what that is. */
 #ifndef PM_RUN_INSTRUMENT_H
 #define PM_RUN_INSTRUMENT_H
 
 #include "binlift/binlift.h"
 #include "cmd/run_request.h"
 
+struct pm_run_copy {
+    char *original;     /* real path of the module */
+    char *instrumented; /* path of its copy */
+};
+
 struct pm_run_copies {
-    struct pm_lifted *lifted;
-    struct pm_structure *structure; /* owned by lifted */
-    char *instrumented;             /* path of the program's copy */
+    PM_ARRAY(struct pm_run_copy, files);      /* the program first */
+    PM_ARRAY(struct pm_module_place, places); /* of each file in the structure */
+    struct pm_structure *structure;           /* of all */
 };
 
 /* Lifts PROGRAM, places counters as REQUEST asks, and writes the copy into FOLDER.  COPIES is

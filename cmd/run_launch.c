@@ -67,13 +67,16 @@ static bool enter_namespace(void) {
 }
 
 static bool mount_over(const struct pm_launch *launch) {
-    return enter_namespace() && mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0 &&
-           mount(launch->instrumented, launch->program, NULL, MS_BIND, NULL) == 0;
+    bool ok = enter_namespace() && mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0;
+    for (size_t i = 0; ok && i < launch->n_files; i++)
+        ok = mount(launch->files[i].instrumented, launch->files[i].original, NULL, MS_BIND, NULL) ==
+             0;
+    return ok;
 }
 
 static bool is_program(const struct pm_launch *launch) {
     char *real = realpath(launch->command_path, NULL);
-    bool same = real && strcmp(real, launch->program) == 0;
+    bool same = real && strcmp(real, launch->files[0].original) == 0;
     free(real);
     return same;
 }
@@ -81,9 +84,9 @@ static bool is_program(const struct pm_launch *launch) {
 /* Where the copy lies when it cannot lie over the program: in the program's folder, so that $ORIGIN
    is the same.  Owned by the caller. */
 static char *neighbour_path(const struct pm_launch *launch, pid_t child) {
-    const char *slash = strrchr(launch->program, '/');
-    return pm_sprintf("%.*s/.%s.pmodel-%d", (int)(slash - launch->program), launch->program,
-                      slash + 1, (int)child);
+    const char *slash = strrchr(launch->files[0].original, '/');
+    return pm_sprintf("%.*s/.%s.pmodel-%d", (int)(slash - launch->files[0].original),
+                      launch->files[0].original, slash + 1, (int)child);
 }
 
 static bool copy_file(const char *from, const char *to) {
@@ -102,7 +105,8 @@ static bool copy_file(const char *from, const char *to) {
 /* The file to execute where there is no mount namespace. */
 static const char *direct_path(const struct pm_launch *launch) {
     char *neighbour = neighbour_path(launch, getpid());
-    return copy_file(launch->instrumented, neighbour) ? neighbour : launch->instrumented;
+    return copy_file(launch->files[0].instrumented, neighbour) ? neighbour
+                                                               : launch->files[0].instrumented;
 }
 
 static void __attribute__((noreturn))
@@ -201,7 +205,7 @@ static bool hear_child(int status_pipe, const struct pm_launch *launch,
             pm_fail_errno(err,
                           "%s is not the program itself, and this system does not let us lay the "
                           "instrumented copy over %s (mount namespace)",
-                          launch->command_path, launch->program);
+                          launch->command_path, launch->files[0].original);
         else
             pm_fail_errno(err, "cannot %s %s", message.what,
                           message.what[0] == 'e' && message.what[1] == 'x' ? launch->command_path

@@ -3,13 +3,14 @@
 #ifndef PM_RUN_LAUNCH_H
 #define PM_RUN_LAUNCH_H
 
+#include "cmd/run_instrument.h"
 #include "core/pm_error.h"
 
 struct pm_launch {
-    char *const *argv;              /* command and arguments, NULL at the end */
-    const char *command_path;       /* the file to execute */
-    const char *program;            /* real path of the program that was instrumented */
-    const char *instrumented;       /* its copy */
+    char *const *argv;               /* command and arguments, NULL at the end */
+    const char *command_path;        /* the file to execute */
+    const struct pm_run_copy *files; /* what was instrumented, the program first */
+    size_t n_files;
     const char *folder;             /* to run in; NULL: where we are */
     const char *const *environment; /* NAME=TEXT to add, NULL at the end */
     double timeout_seconds;         /* 0: none */
@@ -26,9 +27,9 @@ struct pm_launch_result {
     char tail[PM_LAUNCH_TAIL + 1]; /* the last that it wrote on standard error */
 };
 
-/* Runs the command and waits.  In the child's own mount namespace the instrumented copy lies over
-   the program's path, so that argv[0], /proc/self/exe, $ORIGIN, scripts and launchers see what they
-   are used to, and nothing outside is changed.  Where the system allows no namespace and the
+/* Runs the command and waits.  In the child's own mount namespace the instrumented copies lie over
+   the originals' paths, so that argv[0], /proc/self/exe, $ORIGIN, scripts and launchers see what
+   they are used to, and nothing outside is changed.  Where the system allows no namespace and the
    command is the program itself, the copy is executed from a temporary name in the program's folder
    (argv[0] and $ORIGIN are kept, /proc/self/exe is not); with a launcher that is an error. Standard
    output is the child's; standard error is passed on and its end kept. */

@@ -181,8 +181,8 @@ static bool measure(struct pm_run_session *session, const struct pm_parameters *
     struct pm_launch launch = {
         .argv = argv,
         .command_path = session->command_path,
-        .program = session->program,
-        .instrumented = session->copies.instrumented,
+        .files = session->copies.files,
+        .n_files = session->copies.n_files,
         .folder = place,
         .environment = (const char *const *)environment,
         .timeout_seconds = request->timeout,
@@ -192,8 +192,8 @@ static bool measure(struct pm_run_session *session, const struct pm_parameters *
     struct pm_ingested ingested = {0};
     double started = (double)time(NULL);
     bool ok = pm_launch_run(&launch, &result, err) && check_result(argv, request, &result, err) &&
-              pm_ingest(raw, session->copies.structure, at, request->block_sizes,
-                        request->n_block_sizes, &ingested, err) &&
+              pm_ingest(raw, &session->copies, at, request->block_sizes, request->n_block_sizes,
+                        &ingested, err) &&
               keep_run(session, &ingested, &result, started, argv, err);
     if (ok) {
         char *size = pm_parameters_text(at);

@@ -149,16 +149,32 @@ static const char *lasting_name(const struct pm_structure *structure,
     return scope->kind == PM_SCOPE_INLINED && scope->name ? scope->name : "";
 }
 
+/* Of a library `libm.so` of libm.so.6, so that a later version has the same keys. */
+static size_t stem_length(const char *library) {
+    const char *suffix = strstr(library, ".so.");
+    return suffix ? (size_t)(suffix - library) + 3 : strlen(library);
+}
+
+static bool is_library(const struct pm_structure *structure, const struct pm_scope *scope) {
+    return scope->kind == PM_SCOPE_MODULE && structure->n_modules > 1 &&
+           scope != &structure->scopes[structure->modules[0].scope];
+}
+
 static uint64_t hash_look(const struct pm_structure *structure, const struct pm_scope *scope) {
     const char *name = lasting_name(structure, scope), *file = "";
+    size_t length = strlen(name);
     uint64_t line = 0;
+    if (is_library(structure, scope)) {
+        name = scope->name ? scope->name : "";
+        length = stem_length(name);
+    }
     if (scope->kind == PM_SCOPE_INLINED)
         line = relative_line(structure, scope, scope->call_file, scope->call_file_line);
     else if (scope->kind == PM_SCOPE_LOOP)
         line = relative_line(structure, scope, scope->file, scope->line_first);
     if (scope->kind == PM_SCOPE_ROUTINE || scope->kind == PM_SCOPE_LOOP)
         file = base_name(scope->file);
-    uint64_t parts[4] = {scope->kind, line, XXH3_64bits(name, strlen(name)),
+    uint64_t parts[4] = {scope->kind, line, XXH3_64bits(name, length),
                          XXH3_64bits(file, strlen(file))};
     return XXH3_64bits(parts, sizeof parts);
 }

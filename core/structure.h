@@ -134,9 +134,10 @@ struct pm_scope {
      inlined code  the callee's name, and the line of the call
      loop          its line, and the base name of its file
    and an ordinal among siblings that are otherwise alike (remainder loops after the others, then in
-   order of addresses).  Lines count from the first line of the routine or callee that the loop or
-   call is written in, so that lines put in above it change no key.  Neither the names of program
-   and modules nor any address takes part, so that a key survives renaming and rebuilding.  A
+   order of addresses).  A module but the first (the program) is a step too: its file's name up to
+   `.so`, so that a library's scopes are its own.  Lines count from the first line of the routine or
+   callee that the loop or call is written in, so that lines put in above it change no key.  Neither
+   the program's name nor any address takes part, so that a key survives renaming and rebuilding.  A
    routine without a symbol, whose name is made up from its address, counts as having no name. */
 struct pm_structure;
 void pm_structure_assign_keys(struct pm_structure *structure);
@@ -269,6 +270,22 @@ uint64_t pm_structure_hash(const struct pm_structure *structure);
 /* The same with the counters, whose places depend on weights: equal hash, the same instrumented
    code, so that one's counters can be solved with the other. */
 uint64_t pm_placement_hash(const struct pm_structure *structure);
+
+/* Where the numbers of one module begin in the structure of a program with its libraries. */
+struct pm_module_place {
+    uint64_t placement_hash; /* pm_placement_hash of the module's own structure */
+    uint32_t module, first_routine;
+    uint32_t first_counter, n_counters;
+    uint32_t first_reference, n_references;
+    uint32_t first_group, n_groups;
+    uint32_t first_scope, n_scopes; /* the module's scope i > 0 is first_scope + i; 0 stays 0 */
+};
+
+/* Puts the module that FROM describes behind those of INTO and tells where (structure_merge.c);
+   FROM is left without content.  Keys of scopes and the hash are to be computed anew by the caller.
+   False with a sentence, and nothing changed, for another instruction set or too many items. */
+bool pm_structure_append(struct pm_structure *into, struct pm_structure *from,
+                         struct pm_module_place *place, struct pm_error *err);
 
 /* The structure as bytes (zstd-compressed, versioned, checksummed) for the store, and back.  *BYTES
    is owned by the caller (free).  Decoding checks every index and length. */
