@@ -120,6 +120,12 @@ struct pm_instrument_options {
        process may load; the structure's own numbers begin at 0 all the same. */
     uint32_t first_counter, first_reference, first_scope;
     const bool *left_out; /* per routine: stays as it is, not counted; NULL: none does */
+    /* Per scope of the structure: whether entering and leaving it (a routine, a loop) is an event;
+       bits of enum pm_probe_scope_flags, of which each makes it one.  NULL: none is. */
+    const uint8_t *scope_events;
+    uint8_t *probed;  /* per scope, filled: whether it is; a scope with an exit that no probe can
+                         stand on is not.  NULL: who wants to know? */
+    bool only_probed; /* routines without a probe stay as they are */
 };
 
 /* Writes the instrumented copy to OUT_PATH (whole or not at all; mode bits of the original).  Sets

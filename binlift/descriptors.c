@@ -49,27 +49,59 @@ static uint64_t append_references(struct blob *blob, const struct pm_lifted *lif
     return at;
 }
 
-static uint64_t append_scopes(struct blob *blob, const struct pm_structure *structure) {
-    uint64_t at = blob->n_bytes, n_bytes = structure->n_scopes * sizeof(struct pm_probe_scope);
-    uint64_t name = at + n_bytes;
+/* Texts behind the scopes; a file's name stands once for all scopes in a row that have it. */
+struct texts {
+    uint64_t next; /* offset of the next one */
+    const char *file;
+    uint64_t file_at;
+};
+
+static uint64_t take_text(struct texts *texts, const char *text) {
+    uint64_t at = texts->next;
+    texts->next += strlen(text) + 1;
+    return at;
+}
+
+static bool is_new_file(const struct texts *texts, const char *file) {
+    return !texts->file || strcmp(texts->file, file) != 0;
+}
+
+static const char *or_empty(const char *text) { return text ? text : ""; }
+
+static uint64_t append_scopes(struct blob *blob, const struct pm_structure *structure,
+                              const uint8_t *flags) {
+    uint64_t at = blob->n_bytes;
+    struct texts texts = {.next = at + structure->n_scopes * sizeof(struct pm_probe_scope)};
     for (uint32_t s = 0; s < structure->n_scopes; s++) {
         const struct pm_scope *scope = &structure->scopes[s];
-        struct pm_probe_scope probe = {scope->parent, scope->kind, name};
+        struct pm_probe_scope probe = {.parent = scope->parent,
+                                       .kind = scope->kind,
+                                       .name = take_text(&texts, or_empty(scope->name)),
+                                       .line = scope->line_first,
+                                       .flags = flags[s]};
+        if (is_new_file(&texts, or_empty(scope->file))) {
+            texts.file = or_empty(scope->file);
+            texts.file_at = take_text(&texts, texts.file);
+        }
+        probe.file = texts.file_at;
         append(blob, &probe, sizeof probe);
-        name += strlen(scope->name ? scope->name : "") + 1;
     }
+    texts.file = NULL;
     for (uint32_t s = 0; s < structure->n_scopes; s++) {
-        const char *text = structure->scopes[s].name ? structure->scopes[s].name : "";
-        append(blob, text, strlen(text) + 1);
+        const char *name = or_empty(structure->scopes[s].name);
+        const char *file = or_empty(structure->scopes[s].file);
+        append(blob, name, strlen(name) + 1);
+        if (is_new_file(&texts, file))
+            append(blob, texts.file = file, strlen(file) + 1);
     }
     align(blob);
     return at;
 }
 
 void pm_build_descriptors(const struct pm_lifted *lifted,
-                          const struct pm_instrument_options *options, uint64_t segment_address,
-                          uint8_t (*payload_slots)(uint8_t kind), uint8_t **bytes,
-                          size_t *n_bytes) {
+                          const struct pm_instrument_options *options, const uint8_t *scope_flags,
+                          uint64_t segment_address, uint8_t (*payload_slots)(uint8_t kind),
+                          uint8_t **bytes, size_t *n_bytes) {
     const struct pm_structure *structure = lifted->structure;
     struct blob blob = {0};
     struct pm_probe_header header = {
@@ -95,7 +127,7 @@ void pm_build_descriptors(const struct pm_lifted *lifted,
     align(&blob);
     if (options->memory_records)
         header.references = append_references(&blob, lifted, payload_slots);
-    header.scopes = append_scopes(&blob, structure);
+    header.scopes = append_scopes(&blob, structure, scope_flags);
     memcpy(blob.bytes, &header, sizeof header);
     *bytes = blob.bytes;
     *n_bytes = blob.n_bytes;

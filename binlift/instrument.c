@@ -49,7 +49,7 @@ static bool can_be_instrumented(const struct pm_lifted *lifted,
         !has_room(path, "references to memory", options->first_reference,
                   options->memory_records ? lifted->structure->n_references : 0, PM_MAX_REFERENCES,
                   err) ||
-        !has_room(path, "scopes", options->first_scope, lifted->structure->n_scopes, PM_PROBE_NONE,
+        !has_room(path, "scopes", options->first_scope, lifted->structure->n_scopes, PM_MAX_SCOPES,
                   err))
         return false;
     if (!options->runtime_path || options->runtime_path[0] != '/')
@@ -68,14 +68,32 @@ static void put_traps(struct pm_probe_header *header, const struct pm_rewrite *r
         memcpy(segment + offset, rewrite->traps, rewrite->n_traps * sizeof *rewrite->traps);
 }
 
+/* What the descriptors say of each scope; the caller frees. */
+static uint8_t *find_scope_flags(const struct pm_rewrite *rewrite) {
+    const struct pm_structure *structure = rewrite->lifted->structure;
+    const struct pm_instrument_options *options = rewrite->options;
+    uint8_t *flags = pm_alloc(structure->n_scopes, sizeof *flags);
+    for (size_t s = 0; s < structure->n_scopes; s++) {
+        bool probed =
+            rewrite->probes->probed[s] && rewrite->rewritten[structure->scopes[s].routine];
+        if (probed)
+            flags[s] = options->scope_events[s] | PM_PROBE_SCOPE_PROBED;
+        if (options->probed)
+            options->probed[s] = probed;
+    }
+    return flags;
+}
+
 static bool write_copy(struct pm_rewrite *rewrite, const struct pm_instrument_options *options,
                        const char *out_path, struct pm_error *err) {
     const struct pm_lifted *lifted = rewrite->lifted;
     uint64_t address = pm_segment_address(&lifted->image);
     uint8_t *descriptors, *code, *image;
     size_t n_descriptors;
-    pm_build_descriptors(lifted, options, address, pm_x86_payload_slots, &descriptors,
+    uint8_t *scope_flags = find_scope_flags(rewrite);
+    pm_build_descriptors(lifted, options, scope_flags, address, pm_x86_payload_slots, &descriptors,
                          &n_descriptors);
+    free(scope_flags);
     if (!pm_x86_rewrite(rewrite, address + n_descriptors, &code, &image, err)) {
         free(descriptors);
         return false;
@@ -95,7 +113,9 @@ static bool write_copy(struct pm_rewrite *rewrite, const struct pm_instrument_op
     segment.bytes = pm_alloc(segment.n_bytes, 1);
     memcpy(segment.bytes, descriptors, n_descriptors);
     memcpy(segment.bytes + n_descriptors, code, rewrite->code.size_bytes);
-    put_traps((struct pm_probe_header *)segment.bytes, rewrite, traps, segment.bytes);
+    struct pm_probe_header *header = (struct pm_probe_header *)segment.bytes;
+    header->has_events = rewrite->probes->n_events > 0;
+    put_traps(header, rewrite, traps, segment.bytes);
     bool written =
         pm_write_elf(&lifted->image, image, &segment, options->runtime_path, out_path, err);
     free(segment.bytes);

@@ -13,7 +13,12 @@
        back:  mov %gs:PM_CB_NEXT, R
        The slow path preserves every register, flag and vector, consumes all records, resets next.
        R is the register that held next.  Between limit and the buffer's end there is room for
-       PM_RECORD_SLACK bytes; a basic block that may need more checks several times.
+       PM_RECORD_SLACK bytes; a basic block that may need more checks several times;
+     - an event (a loop or routine entered or left) is told without touching a flag:
+           mov R, %gs:SPILL;  lea back(%rip), R;  mov R, %gs:PM_CB_RETURN;  mov %gs:SPILL, R
+           movl $event, %gs:PM_CB_EVENT;  jmp *%gs:PM_CB_EVENT_PATH
+       back:
+       The path preserves every register, flag and vector and leaves the program's stack alone.
    A signal handler runs on another (nested) control block, so it never disturbs these fields. */
 #ifndef PM_PROBE_ABI_H
 #define PM_PROBE_ABI_H
@@ -25,15 +30,17 @@
 
 /* Offsets in the control block, in bytes from the %gs base. */
 enum pm_control_block_offset {
-    PM_CB_SELF = 0,        /* address of this block */
-    PM_CB_NEXT = 8,        /* where the next memory record goes */
-    PM_CB_LIMIT = 16,      /* highest value of next at which a basic block may start to append */
-    PM_CB_SPILL = 24,      /* PM_CB_N_SPILL slots of 8 bytes for rewritten code */
-    PM_CB_SLOW = 88,       /* address of the slow path */
-    PM_CB_RETURN = 96,     /* where the slow path returns to */
-    PM_CB_STACK = 104,     /* top of the runtime's private stack for this thread */
-    PM_CB_PRIVATE = 112,   /* first byte that only the runtime uses */
-    PM_CB_COUNTERS = 4096, /* counter 0; 8 bytes each */
+    PM_CB_SELF = 0,         /* address of this block */
+    PM_CB_NEXT = 8,         /* where the next memory record goes */
+    PM_CB_LIMIT = 16,       /* highest value of next at which a basic block may start to append */
+    PM_CB_SPILL = 24,       /* PM_CB_N_SPILL slots of 8 bytes for rewritten code */
+    PM_CB_SLOW = 88,        /* address of the slow path */
+    PM_CB_RETURN = 96,      /* where the slow path returns to */
+    PM_CB_STACK = 104,      /* top of the runtime's private stack for this thread */
+    PM_CB_EVENT = 112,      /* what happened: scope << 2 | enum pm_event_what */
+    PM_CB_EVENT_PATH = 120, /* address of the runtime's code for events */
+    PM_CB_PRIVATE = 128,    /* first byte that only the runtime uses */
+    PM_CB_COUNTERS = 4096,  /* counter 0; 8 bytes each */
 };
 enum { PM_CB_N_SPILL = 8, PM_RECORD_SLACK = 65536 };
 
@@ -41,8 +48,9 @@ enum { PM_CB_N_SPILL = 8, PM_RECORD_SLACK = 65536 };
    PM_CB_COUNTERS + 8·PM_MAX_COUNTERS bytes, of which only touched pages exist. */
 #define PM_MAX_COUNTERS (1u << 22)
 
-/* References of all modules of a process together. */
+/* References, and scopes, of all modules of a process together. */
 #define PM_MAX_REFERENCES (1u << 22)
+#define PM_MAX_SCOPES (1u << 22)
 
 /* A memory record: 16 bytes.  `reference` is pm_probe_header.first_reference + the index in the
    module's table of references.  Records whose reference has kind ≠ PM_PROBE_PLAIN are followed
@@ -70,6 +78,28 @@ enum pm_probe_reference_kind {
                               elements from the address on as bits are set */
 };
 
+/* The two lowest bits of an event; above them stands pm_probe_header.first_scope + the scope's
+   index in the module's structure, and at the top PM_EVENT_NOW. */
+enum pm_event_what {
+    PM_EVENT_ENTER = 0,
+    PM_EVENT_LEAVE = 1,
+    PM_EVENT_INTERVAL_END =
+        2,             /* right before a call that ends an interval, directly in the scope */
+    PM_EVENT_HERE = 3, /* control arrived unseen, after an exception or a longjmp: of the probed
+                          scopes the innermost is this one, or, if it is a routine that is not
+                          probed, none of that routine's */
+};
+#define PM_EVENT_NOW (1u << 31) /* the runtime must see it before the program goes on */
+static inline uint32_t pm_event_scope(uint64_t event) {
+    return (uint32_t)(event & 0x7fffffff) >> 2;
+}
+static inline enum pm_event_what pm_event_what(uint64_t event) {
+    return (enum pm_event_what)(event & 3);
+}
+/* An event among memory records: a record whose address is the stack pointer at the event, and
+   whose reference is the event with this bit set. */
+#define PM_RECORD_IS_EVENT (1ull << 63)
+
 struct pm_probe_reference {
     uint32_t group;        /* index in the module's reference groups */
     uint32_t size_bytes;   /* of the access; of one element for the other kinds */
@@ -89,6 +119,14 @@ struct pm_probe_scope {
     uint32_t parent; /* index, PM_PROBE_NONE for the program */
     uint32_t kind;   /* enum pm_scope_kind */
     uint64_t name;   /* offset from the header of a NUL-terminated name */
+    uint64_t file;   /* the same of the source file; an empty text if it is not known */
+    uint32_t line;   /* first line; 0 unknown */
+    uint32_t flags;  /* enum pm_probe_scope_flags */
+};
+enum pm_probe_scope_flags {
+    PM_PROBE_SCOPE_PROBED = 1, /* all its entries and exits are events */
+    PM_PROBE_SCOPE_STARTS = 2, /* measuring begins when it is entered … */
+    PM_PROBE_SCOPE_STOPS = 4,  /* … and ends when it is left */
 };
 #define PM_PROBE_NONE UINT32_MAX
 
@@ -104,18 +142,20 @@ struct pm_probe_header {
     char magic[8]; /* PM_PROBE_MAGIC */
     uint32_t version;
     uint32_t header_bytes;
-    uint64_t structure_hash; /* pm_placement_hash: a raw file belongs to one placement of counters */
+    uint64_t
+        structure_hash; /* pm_placement_hash: a raw file belongs to one placement of counters */
     uint8_t build_id[20];
     uint32_t build_id_bytes; /* 0: the file has none */
     uint32_t first_counter, n_counters;
     uint32_t first_reference, n_references;
     uint32_t n_groups, n_scopes, n_traps, has_memory_records;
-    uint32_t first_scope, reserved;  /* ranges of modules that one process may load are disjoint */
-    uint64_t references;             /* struct pm_probe_reference [n_references] */
-    uint64_t scopes;                 /* struct pm_probe_scope [n_scopes] */
-    uint64_t traps;                  /* struct pm_probe_trap [n_traps], ascending by `from` */
-    uint64_t old_text, old_text_end; /* link-time addresses whose int3 belong to us */
-    uint64_t header_address;         /* link-time virtual address of this header */
+    uint32_t first_scope, has_events; /* ranges of modules that one process may load are disjoint;
+                                         has_events: there are probes */
+    uint64_t references;              /* struct pm_probe_reference [n_references] */
+    uint64_t scopes;                  /* struct pm_probe_scope [n_scopes] */
+    uint64_t traps;                   /* struct pm_probe_trap [n_traps], ascending by `from` */
+    uint64_t old_text, old_text_end;  /* link-time addresses whose int3 belong to us */
+    uint64_t header_address;          /* link-time virtual address of this header */
 };
 
 /* What the environment tells the runtime.  Nothing set: the program runs and writes nothing. */

@@ -29,8 +29,8 @@ static void add_block_size(uint64_t bytes) {
     shifts[pm_n_block_sizes++] = shift;
 }
 
-static int begin(uint32_t n_groups) {
-    (void)n_groups;
+static int begin(const struct pmodel_program *program) {
+    (void)program;
     const char *text = getenv(PM_ENV_BLOCK);
     while (text && *text) {
         char *end;

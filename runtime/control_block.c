@@ -24,6 +24,7 @@ void pm_control_block_fill(struct pm_control_block *block, void *stack, void *bu
     block->limit = (uint64_t)buffer + PM_RECORD_BUFFER_BYTES - PM_RECORD_SLACK;
     block->stack = (uint64_t)stack + PM_PRIVATE_STACK_BYTES;
     block->slow = (uint64_t)pm_slow_path;
+    block->event_path = (uint64_t)pm_event_ignore;
     block->xsave_mask = xsave_mask();
     block->consume = 1;
 }
@@ -39,6 +40,7 @@ struct pm_control_block *pm_control_block_new(struct pm_thread *thread,
     pm_control_block_fill(block, stack, stack + PM_PRIVATE_STACK_BYTES);
     block->thread = thread;
     block->consume = pm_first_block->consume;
+    block->event_path = pm_first_block->event_path;
     block->outer = outer;
     block->level = outer ? outer->level + 1 : 0;
     return block;

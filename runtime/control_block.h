@@ -1,17 +1,22 @@
 /* The runtime's view of the control block that %gs points to (core/probe_abi.h), for C and for the
-   assembly of slow_path.S.  The block's private part also holds the slow path's save area. */
+   assembly of slow_path.S and event_paths.S.  The block's private part also holds the slow path's
+   save area. */
 #ifndef PM_RUNTIME_CONTROL_BLOCK_H
 #define PM_RUNTIME_CONTROL_BLOCK_H
 
 /* Offsets that slow_path.S uses; checked against the structure below. */
 #define PM_OFFSET_NEXT 8
+#define PM_OFFSET_LIMIT 16
 #define PM_OFFSET_RETURN 96
 #define PM_OFFSET_STACK 104
-#define PM_OFFSET_SAVED_RAX 112
-#define PM_OFFSET_SAVED_RSP 120
-#define PM_OFFSET_XSAVE_MASK 128 /* components to save; 0: the CPU has only fxsave */
-#define PM_OFFSET_CONSUME 136    /* 0: records are thrown away */
-#define PM_OFFSET_START 144      /* of the record buffer */
+#define PM_OFFSET_EVENT 112
+#define PM_OFFSET_SAVED_RAX 128
+#define PM_OFFSET_SAVED_RSP 136
+#define PM_OFFSET_XSAVE_MASK 144 /* components to save; 0: the CPU has only fxsave */
+#define PM_OFFSET_CONSUME 152    /* 0: records are thrown away */
+#define PM_OFFSET_START 160      /* of the record buffer */
+#define PM_OFFSET_EVENT_RAX 168  /* two registers while an event is appended */
+#define PM_OFFSET_EVENT_RCX 176
 #define PM_OFFSET_SAVE_AREA 1024 /* xsave needs 2688 bytes for x87 to AVX-512 */
 
 /* x87, SSE, AVX, and AVX-512's masks and upper halves.  Nothing here uses AMX or PKRU. */
@@ -29,7 +34,8 @@ struct pm_thread;
 
 struct pm_control_block {
     uint64_t self, next, limit, spill[PM_CB_N_SPILL], slow, return_address, stack;
-    uint64_t saved_rax, saved_rsp, xsave_mask, consume, start;
+    uint64_t event, event_path;
+    uint64_t saved_rax, saved_rsp, xsave_mask, consume, start, event_rax, event_rcx;
     uint64_t consumed; /* records below it were analysed already; between start and next */
     struct pm_thread *thread;
     struct pm_control_block *outer; /* of the code that our signal handler interrupted; or NULL */
@@ -37,7 +43,8 @@ struct pm_control_block {
     uint64_t level;                 /* 0: the thread's own block */
     uint64_t handler_frame;         /* stack frames of our handler lie below it … */
     uint64_t interrupted_stack;     /* … and those of the interrupted code at or above it */
-    unsigned char unused[PM_OFFSET_SAVE_AREA - 208];
+    struct pm_open_scopes *open_scopes; /* events.h; NULL: none yet */
+    unsigned char unused[PM_OFFSET_SAVE_AREA - 248];
     unsigned char save_area[PM_CB_COUNTERS - PM_OFFSET_SAVE_AREA];
     uint64_t counters[]; /* PM_MAX_COUNTERS */
 };
@@ -48,18 +55,24 @@ PM_CHECK_OFFSET(self, PM_CB_SELF);
 PM_CHECK_OFFSET(next, PM_CB_NEXT);
 PM_CHECK_OFFSET(next, PM_OFFSET_NEXT);
 PM_CHECK_OFFSET(limit, PM_CB_LIMIT);
+PM_CHECK_OFFSET(limit, PM_OFFSET_LIMIT);
 PM_CHECK_OFFSET(spill, PM_CB_SPILL);
 PM_CHECK_OFFSET(slow, PM_CB_SLOW);
 PM_CHECK_OFFSET(return_address, PM_CB_RETURN);
 PM_CHECK_OFFSET(return_address, PM_OFFSET_RETURN);
 PM_CHECK_OFFSET(stack, PM_CB_STACK);
 PM_CHECK_OFFSET(stack, PM_OFFSET_STACK);
+PM_CHECK_OFFSET(event, PM_CB_EVENT);
+PM_CHECK_OFFSET(event, PM_OFFSET_EVENT);
+PM_CHECK_OFFSET(event_path, PM_CB_EVENT_PATH);
 PM_CHECK_OFFSET(saved_rax, PM_CB_PRIVATE);
 PM_CHECK_OFFSET(saved_rax, PM_OFFSET_SAVED_RAX);
 PM_CHECK_OFFSET(saved_rsp, PM_OFFSET_SAVED_RSP);
 PM_CHECK_OFFSET(xsave_mask, PM_OFFSET_XSAVE_MASK);
 PM_CHECK_OFFSET(consume, PM_OFFSET_CONSUME);
 PM_CHECK_OFFSET(start, PM_OFFSET_START);
+PM_CHECK_OFFSET(event_rax, PM_OFFSET_EVENT_RAX);
+PM_CHECK_OFFSET(event_rcx, PM_OFFSET_EVENT_RCX);
 PM_CHECK_OFFSET(save_area, PM_OFFSET_SAVE_AREA);
 PM_CHECK_OFFSET(counters, PM_CB_COUNTERS);
 #undef PM_CHECK_OFFSET
@@ -99,6 +112,10 @@ extern struct pm_control_block *const pm_first_block;
 
 /* slow_path.S */
 void pm_slow_path(void);
+
+/* event_paths.S: values of PM_CB_EVENT_PATH. */
+void pm_event_ignore(void); /* nothing */
+void pm_event_record(void); /* appends a record; the buffer is emptied if it is full */
 
 #endif
 #endif

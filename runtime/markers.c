@@ -9,6 +9,7 @@
 #include "runtime/process.h"
 #include "runtime/records.h"
 #include "runtime/system.h"
+#include "runtime/tell.h"
 #include "runtime/threads.h"
 
 PM_EXPORT void pmodel_runtime_stop(void) {
@@ -18,6 +19,8 @@ PM_EXPORT void pmodel_runtime_stop(void) {
     uint64_t mask = pm_signals_block();
     if (!thread->stopped) {
         pm_consume_pending(thread);
+        pm_tell_counters(thread);
+        pm_tell_stop(thread);
         pm_thread_take_counters(thread, true);
         thread->stopped = true;
     }
@@ -30,8 +33,9 @@ PM_EXPORT void pmodel_runtime_start(void) {
     struct pm_thread *thread = pm_current_thread();
     uint64_t mask = pm_signals_block();
     if (thread->stopped) {
-        pm_forget_pending(thread);
+        pm_consume_pending(thread);
         pm_thread_take_counters(thread, false);
+        pm_tell_start(thread);
         thread->stopped = false;
     }
     pm_signals_restore(mask);

@@ -11,6 +11,10 @@
 struct pm_loaded_module pm_modules[PM_MAX_MODULES];
 uint32_t pm_n_modules, pm_n_groups, pm_n_counters, pm_n_references;
 struct pm_probe_reference *pm_references;
+struct pmodel_scope *pm_scopes;
+struct pmodel_program pm_program;
+bool pm_modules_have_events, pm_modules_have_markers;
+static bool describe_all;
 
 /* Does a table of COUNT items of SIZE bytes lie in the segment? */
 static bool table_fits(uint64_t offset, uint64_t count, size_t size, uint64_t segment_bytes) {
@@ -60,6 +64,65 @@ static bool add_references(const struct pm_probe_header *header, uint32_t first_
     return true;
 }
 
+/* ---- scopes ---------------------------------------------------------------------------------- */
+
+struct scope_table {
+    const struct pm_probe_header *header;
+    uint64_t segment_bytes;
+    const struct pm_probe_scope *scopes;
+};
+
+/* The text at OFFSET from the header; NULL if it does not end within the segment. */
+static const char *text_at(const struct scope_table *table, uint64_t offset) {
+    if (offset >= table->segment_bytes)
+        return NULL;
+    const char *text = (const char *)table->header + offset;
+    return memchr(text, 0, table->segment_bytes - offset) ? text : NULL;
+}
+
+static bool add_scope(const struct scope_table *table, uint32_t i) {
+    const struct pm_probe_scope *from = &table->scopes[i];
+    uint32_t first = table->header->first_scope;
+    const char *name = text_at(table, from->name), *file = text_at(table, from->file);
+    if (!name || !file || (from->parent != PM_PROBE_NONE && from->parent >= i))
+        return false;
+    struct pmodel_scope *into = &pm_scopes[first + i];
+    *into = (struct pmodel_scope){
+        .name = name, .file = file, .line = from->line, .kind = from->kind, .flags = from->flags};
+    into->parent = from->parent == PM_PROBE_NONE ? PMODEL_NONE : first + from->parent;
+    into->routine = from->kind == PMODEL_ROUTINE    ? first + i
+                    : from->parent != PM_PROBE_NONE ? pm_scopes[first + from->parent].routine
+                                                    : PMODEL_NONE;
+    if (from->flags & (PM_PROBE_SCOPE_STARTS | PM_PROBE_SCOPE_STOPS))
+        pm_modules_have_markers = true;
+    return true;
+}
+
+static bool add_scopes(const struct pm_probe_header *header, uint64_t segment_bytes) {
+    if (!header->has_events && !describe_all)
+        return true;
+    if (header->first_scope > PM_MAX_SCOPES ||
+        header->n_scopes > PM_MAX_SCOPES - header->first_scope)
+        return false;
+    if (!pm_scopes) {
+        pm_scopes = pm_map(PM_MAX_SCOPES * sizeof *pm_scopes);
+        if (!pm_scopes)
+            return false;
+    }
+    const struct scope_table table = {header, segment_bytes,
+                                      (const void *)((const char *)header + header->scopes)};
+    for (uint32_t i = pm_program.n_scopes; i < header->first_scope; i++)
+        pm_scopes[i].kind = PMODEL_NONE;
+    for (uint32_t i = 0; i < header->n_scopes; i++)
+        if (!add_scope(&table, i))
+            return false;
+    pm_modules_have_events |= header->has_events;
+    if (pm_program.n_scopes < header->first_scope + header->n_scopes)
+        pm_program.n_scopes = header->first_scope + header->n_scopes;
+    pm_program.scopes = pm_scopes;
+    return true;
+}
+
 static bool is_known(const struct pm_probe_header *header, uint64_t load_bias) {
     for (uint32_t i = 0; i < pm_n_modules; i++)
         if (pm_modules[i].load_bias == load_bias &&
@@ -83,7 +146,9 @@ static void add_module(const struct pm_probe_header *header, uint64_t segment_by
         table_fits(header->references, header->n_references, sizeof(struct pm_probe_reference),
                    segment_bytes) &&
         table_fits(header->traps, header->n_traps, sizeof(struct pm_probe_trap), segment_bytes) &&
-        add_references(header, pm_n_groups);
+        table_fits(header->scopes, header->n_scopes, sizeof(struct pm_probe_scope),
+                   segment_bytes) &&
+        add_scopes(header, segment_bytes) && add_references(header, pm_n_groups);
     if (!valid) {
         pm_note(PM_NOTE_DAMAGED_MODULE, 1);
         return;
@@ -96,6 +161,9 @@ static void add_module(const struct pm_probe_header *header, uint64_t segment_by
     pm_n_groups += header->n_groups;
     if (pm_n_counters < header->first_counter + header->n_counters)
         pm_n_counters = header->first_counter + header->n_counters;
+    pm_program.n_groups = pm_n_groups;
+    pm_program.n_counters = pm_n_counters;
+    pm_program.has_accesses |= header->has_memory_records;
     __atomic_store_n(&pm_n_modules, pm_n_modules + 1, __ATOMIC_RELEASE);
 }
 
@@ -113,6 +181,8 @@ static int look_at_module(struct dl_phdr_info *info, size_t size, void *unused) 
     }
     return 0;
 }
+
+void pm_modules_describe(void) { describe_all = true; }
 
 static int scanning;
 

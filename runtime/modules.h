@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "core/probe_abi.h"
+#include "runtime/pmodel_handler.h"
 
 enum { PM_MAX_MODULES = 1024 };
 
@@ -28,6 +29,16 @@ extern uint32_t pm_n_counters; /* highest counter of all modules + 1 */
 enum { PM_REFERENCE_KNOWN = 1, PM_REFERENCE_UNUSABLE = 0xff };
 extern struct pm_probe_reference *pm_references;
 extern uint32_t pm_n_references; /* highest number + 1 */
+
+/* All modules' scopes by number; NULL unless a module has events or pm_modules_describe was called.
+   PM_RUNTIME_STARTS and …STOPS are flags beside those of enum pmodel_scope_flags. */
+enum { PM_RUNTIME_STARTS = PM_PROBE_SCOPE_STARTS, PM_RUNTIME_STOPS = PM_PROBE_SCOPE_STOPS };
+extern struct pmodel_scope *pm_scopes;
+extern struct pmodel_program pm_program; /* the same and more, for event handlers */
+extern bool pm_modules_have_events, pm_modules_have_markers;
+
+/* From now on, also fills pm_scopes for modules without events. */
+void pm_modules_describe(void);
 
 /* Looks at all modules of the process and takes in the instrumented ones that are new.  What cannot
    be used is noted for the raw file. */

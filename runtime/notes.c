@@ -38,6 +38,8 @@ static const char *const sentences[PM_N_NOTES] = {
     [PM_NOTE_NO_QUICK_EXIT] =
         " handler of quick_exit could not be installed: a process that ends by quick_exit writes "
         "nothing",
+    [PM_NOTE_TOO_DEEP] =
+        " entries of loops and routines were not told because too many were open already",
 };
 
 void pm_note(enum pm_note_kind kind, uint64_t count) {

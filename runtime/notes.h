@@ -18,6 +18,7 @@ enum pm_note_kind {
     PM_NOTE_BAD_BLOCK_SIZE,     /* items of PMODEL_BLOCK */
     PM_NOTE_BUSY_THREAD,        /* threads whose last records are missing */
     PM_NOTE_NO_QUICK_EXIT,      /* 1 */
+    PM_NOTE_TOO_DEEP,           /* entries of scopes */
     PM_N_NOTES,
 };
 

@@ -22,6 +22,7 @@
 #include "runtime/records.h"
 #include "runtime/signals.h"
 #include "runtime/system.h"
+#include "runtime/tell.h"
 #include "runtime/text.h"
 
 const struct pmodel_handler *pm_process_handler;
@@ -91,7 +92,7 @@ static const struct pmodel_handler *load_handler(void) {
         complain("the event handler cannot be used: ", dlerror(), "");
     else if (handler->version != PMODEL_HANDLER_VERSION)
         complain("the event handler ", name, " was built for another version of pmodel_handler.h");
-    else if (handler->begin && handler->begin(pm_n_groups) != 0)
+    else if (handler->begin && handler->begin(&pm_program) != 0)
         complain("the event handler ", name, " did not begin; the program runs without it");
     else
         return handler;
@@ -100,7 +101,7 @@ static const struct pmodel_handler *load_handler(void) {
 
 static void choose_handler(void) {
     pm_process_handler = load_handler();
-    if (!pm_process_handler && pm_analyser.begin(pm_n_groups) == 0)
+    if (!pm_process_handler && pm_analyser.begin(&pm_program) == 0)
         pm_process_handler = &pm_analyser;
 }
 
@@ -119,6 +120,8 @@ static void forked_child(void) {
 }
 
 __attribute__((constructor(101))) static void begin(void) {
+    if (getenv(PM_ENV_HANDLER))
+        pm_modules_describe();
     pm_modules_scan();
     if (pm_n_modules == 0)
         return;
@@ -126,7 +129,9 @@ __attribute__((constructor(101))) static void begin(void) {
     remember_folder();
     pm_control_block_detect();
     choose_handler();
-    pm_first_block->consume = pm_process_handler && pm_process_handler->accesses;
+    bool wants_events = pm_wants_events();
+    pm_first_block->consume = wants_events || (pm_process_handler && pm_process_handler->accesses);
+    pm_first_block->event_path = (uint64_t)(wants_events ? pm_event_record : pm_event_ignore);
     pm_threads_begin();
     pthread_atfork(NULL, NULL, forked_child);
     if (at_quick_exit(pm_process_finish) != 0)
@@ -146,25 +151,14 @@ static void drain_all_threads(void) {
 
 void pm_process_thread_end(struct pm_thread *thread) {
     const struct pmodel_handler *handler = pm_process_handler;
+    pm_tell_all_left(thread->block);
     if (handler == &pm_analyser)
         pm_analyser_thread_end(thread->number);
-    if (!handler || handler == &pm_analyser || !handler->thread_end)
+    if (!handler || handler == &pm_analyser)
         return;
-    uint64_t *counts = pm_map(2 * 8ul * pm_n_counters);
-    if (!counts)
-        return;
-    for (uint32_t i = 0; i < pm_n_counters; i++) {
-        uint64_t count = pm_thread_count(thread, i);
-        counts[i] = count - (thread->kept_before ? thread->kept_before[i] : 0);
-        counts[pm_n_counters + i] = count;
-    }
-    handler->thread_end(thread->number, counts, pm_n_counters);
-    /* The next thread with this number begins at zero for the handler. */
-    if (!thread->kept_before)
-        thread->kept_before = pm_map(8ul * PM_MAX_COUNTERS);
-    for (uint32_t i = 0; thread->kept_before && i < pm_n_counters; i++)
-        thread->kept_before[i] = counts[pm_n_counters + i];
-    pm_unmap(counts, 2 * 8ul * pm_n_counters);
+    pm_tell_counters(thread);
+    if (handler->thread_end)
+        handler->thread_end(thread->number);
 }
 
 static void end_handler(void) {

@@ -11,13 +11,14 @@
 #include "runtime/notes.h"
 #include "runtime/process.h"
 #include "runtime/system.h"
+#include "runtime/tell.h"
 
 /* No program touches more than this in one string operation; a larger count is a faulting one. */
 #define LARGEST_STRING_BYTES (1ull << 40)
 #define LARGEST_ACCESS_BYTES (1u << 30)
 
 static void flush(struct pm_thread *thread) {
-    if (thread->n_batch && pm_process_handler && pm_process_handler->accesses)
+    if (thread->n_batch && !thread->stopped && pm_process_handler && pm_process_handler->accesses)
         pm_process_handler->accesses(thread->number, thread->batch, thread->n_batch);
     thread->n_batch = 0;
 }
@@ -188,12 +189,19 @@ static const struct pm_memory_record *decode_plain(struct pm_thread *thread,
     return record;
 }
 
-static void decode(struct pm_thread *thread, uint64_t from, uint64_t to) {
+static void decode(struct pm_control_block *block, uint64_t from, uint64_t to) {
+    struct pm_thread *thread = block->thread;
     const struct pm_memory_record *record = (const void *)from, *end = (const void *)to;
     for (;;) {
         record = decode_plain(thread, record, end);
         if (record >= end)
             break;
+        if (record->reference & PM_RECORD_IS_EVENT) {
+            flush(thread);
+            pm_tell_event(block, record->reference, record->address);
+            record++;
+            continue;
+        }
         if (!is_known(record->reference) && !is_known_after_scan(record->reference))
             break;
         const struct pm_probe_reference *reference = &pm_references[record->reference];
@@ -206,12 +214,16 @@ static void decode(struct pm_thread *thread, uint64_t from, uint64_t to) {
     flush(thread);
 }
 
+static bool has_events(const struct pm_control_block *block) {
+    return block->event_path == (uint64_t)pm_event_record;
+}
+
 static void consume(struct pm_control_block *block) {
     uint64_t from = block->consumed, to = block->next;
     if (!pm_process_is_measured())
         pm_note(PM_NOTE_EARLY_RECORDS, to - from);
-    else if (!block->thread->stopped && block->consume)
-        decode(block->thread, from, to);
+    else if (block->consume && (!block->thread->stopped || has_events(block)))
+        decode(block, from, to);
     block->consumed = to;
 }
 

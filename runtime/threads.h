@@ -24,6 +24,7 @@ struct pm_thread {
     struct pm_control_block *block; /* its own, level 0; signal handlers' blocks follow by inner */
     uint64_t *kept;                 /* counts up to the last stop or thread's end; NULL: none */
     uint64_t *kept_before; /* what an event handler has been told of already; NULL: nothing */
+    uint64_t *difference;  /* room for what it is told */
     void *(*start)(void *);
     int (*start_c11)(void *);
     void *argument;

@@ -29,6 +29,19 @@ struct ways_in {
     bool counts_apart; /* by its tag, or by the absence of one */
 };
 
+/* Is EDGE counted, or are its events told, at PLACE? */
+static bool is_told(const struct pm_rewrite *rewrite, uint32_t edge, uint8_t place) {
+    return (pm_is_counted(rewrite, edge) && rewrite->places[edge] == place) ||
+           (pm_has_events(rewrite->probes, edge) && rewrite->probes->places[edge] == place);
+}
+
+static void tell(struct pm_rewrite *rewrite, uint32_t edge, uint8_t place, pm_live_set live) {
+    if (pm_is_counted(rewrite, edge) && rewrite->places[edge] == place)
+        pm_x86_put_counter(rewrite, rewrite->lifted->structure->edges[edge].counter, live, 0);
+    if (rewrite->probes->places[edge] == place)
+        pm_x86_put_probes(rewrite, edge);
+}
+
 static struct ways_in *find_ways_in(const struct pm_rewrite *rewrite) {
     const struct pm_structure *structure = rewrite->lifted->structure;
     struct ways_in *ways = pm_alloc(structure->n_blocks, sizeof *ways);
@@ -37,13 +50,12 @@ static struct ways_in *find_ways_in(const struct pm_rewrite *rewrite) {
             ways[structure->edges[e].to].n_tables++;
     for (uint32_t e = 0; e < structure->n_edges; e++) {
         const struct pm_edge *edge = &structure->edges[e];
-        uint8_t place = rewrite->places[e];
-        if (edge->counter == PM_NONE || rewrite->options->no_counters ||
-            (place != PM_PLACE_ARRIVAL && place != PM_PLACE_TAGGED))
+        bool by_tag = is_told(rewrite, e, PM_PLACE_TAGGED);
+        if (!by_tag && !is_told(rewrite, e, PM_PLACE_ARRIVAL))
             continue;
         ways[edge->to].counts = true;
         ways[edge->to].counts_apart |=
-            place == PM_PLACE_TAGGED || (ways[edge->to].n_tables && edge->kind != PM_EDGE_TABLE);
+            by_tag || (ways[edge->to].n_tables && edge->kind != PM_EDGE_TABLE);
     }
     return ways;
 }
@@ -79,13 +91,12 @@ static void put_tagged_counters(struct pm_rewrite *rewrite, uint32_t block, uint
     uint32_t first, end;
     const struct pm_edge *edges = routine_edges(rewrite, block, &first, &end);
     for (uint32_t e = first; e < end; e++) {
-        if (edges[e].to != block || edges[e].counter == PM_NONE ||
-            rewrite->places[e] != PM_PLACE_TAGGED)
+        if (edges[e].to != block || !is_told(rewrite, e, PM_PLACE_TAGGED))
             continue;
         uint32_t next = pm_code_new_labels(code, 1);
         pm_put_compare_tag_gs(code, edges[e].from + 1, PM_SLOT_TAG);
         pm_code_branch(code, PM_CONDITION_NE, pm_to_label(next));
-        pm_x86_put_counter(rewrite, edges[e].counter, 0, 0);
+        tell(rewrite, e, PM_PLACE_TAGGED, 0);
         pm_code_jump(code, pm_to_label(done));
         pm_code_bind(code, next);
     }
@@ -98,14 +109,13 @@ static void put_plain_counter(struct pm_rewrite *rewrite, uint32_t block, pm_liv
     uint32_t first, end;
     const struct pm_edge *edges = routine_edges(rewrite, block, &first, &end);
     for (uint32_t e = first; e < end; e++) {
-        if (edges[e].to != block || edges[e].counter == PM_NONE ||
-            rewrite->places[e] != PM_PLACE_ARRIVAL)
+        if (edges[e].to != block || !is_told(rewrite, e, PM_PLACE_ARRIVAL))
             continue;
         if (rewrite->clears_tag[block] && edges[e].kind != PM_EDGE_TABLE) {
             pm_put_compare_tag_gs(&rewrite->code, 0, PM_SLOT_TAG);
             pm_code_branch(&rewrite->code, PM_CONDITION_NE, pm_to_label(done));
         }
-        pm_x86_put_counter(rewrite, edges[e].counter, live, 0);
+        tell(rewrite, e, PM_PLACE_ARRIVAL, live);
     }
 }
 

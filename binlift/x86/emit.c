@@ -12,18 +12,20 @@
 #include "binlift/x86/rewrite.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* What is counted at a block; PM_NONE where nothing is.  Edges, but for `taken`. */
 struct block_work {
     uint32_t in_target, in_source; /* counted anywhere in the block */
-    uint32_t fallthrough, branch;  /* counted on a way out of it */
+    uint32_t fallthrough, branch;  /* counted on a way out of it, or with events there */
+    uint32_t event_in, event_out;  /* with events at its start, before its last instruction */
     uint32_t pre_head;             /* a branch to it that is counted in front of it */
     uint32_t taken;                /* block that its direct branch or jump goes to */
     uint32_t pre_head_label;
 };
 
 struct branch_stub {
-    uint32_t label, counter;
+    uint32_t label, edge;
     pm_live_set live;
     struct pm_target target;
 };
@@ -43,32 +45,40 @@ struct emission {
 
 /* ---- what is counted where ------------------------------------------------------------------ */
 
-static void sort_in_edge(struct emission *e, uint32_t number) {
+/* Code on EDGE itself, behind its branch or on the way of its fall-through. */
+static bool put_on_edge(struct emission *e, uint32_t number, uint8_t place) {
     const struct pm_edge *edges = e->lifted->structure->edges, *edge = &edges[number];
+    if (place == PM_PLACE_FALLTHROUGH) {
+        e->work[edge->from].fallthrough = number;
+        return true;
+    }
+    if (place != PM_PLACE_BRANCH)
+        return false;
+    e->work[edge->from].branch = number;
+    if (edge->to == PM_NONE)
+        return true;
+    uint32_t *hottest = &e->work[edge->to].pre_head;
+    if (*hottest == PM_NONE || edges[*hottest].weight < edge->weight)
+        *hottest = number;
+    return true;
+}
+
+static void sort_in_edge(struct emission *e, uint32_t number) {
+    const struct pm_edge *edge = &e->lifted->structure->edges[number];
+    uint8_t place = e->rewrite->places[number], event_place = e->rewrite->probes->places[number];
     if (edge->kind == PM_EDGE_TAKEN)
         e->work[edge->from].taken = edge->to;
-    if (edge->counter == PM_NONE || e->rewrite->options->no_counters)
-        return;
-    switch (e->rewrite->places[number]) {
-    case PM_PLACE_IN_TARGET:
-        e->work[edge->to].in_target = number;
-        break;
-    case PM_PLACE_IN_SOURCE:
-        e->work[edge->from].in_source = number;
-        break;
-    case PM_PLACE_FALLTHROUGH:
-        e->work[edge->from].fallthrough = number;
-        break;
-    case PM_PLACE_BRANCH:
-        e->work[edge->from].branch = number;
-        if (edge->to == PM_NONE)
-            break;
-        uint32_t *hottest = &e->work[edge->to].pre_head;
-        if (*hottest == PM_NONE || edges[*hottest].weight < edge->weight)
-            *hottest = number;
-        break;
-    default:
-        break;
+    if (pm_is_counted(e->rewrite, number) && !put_on_edge(e, number, place)) {
+        if (place == PM_PLACE_IN_TARGET)
+            e->work[edge->to].in_target = number;
+        else if (place == PM_PLACE_IN_SOURCE)
+            e->work[edge->from].in_source = number;
+    }
+    if (pm_has_events(e->rewrite->probes, number) && !put_on_edge(e, number, event_place)) {
+        if (event_place == PM_PLACE_IN_TARGET)
+            e->work[edge->to].event_in = number;
+        else if (event_place == PM_PLACE_IN_SOURCE)
+            e->work[edge->from].event_out = number;
     }
 }
 
@@ -76,8 +86,7 @@ static void find_work(struct emission *e) {
     const struct pm_structure *structure = e->lifted->structure;
     e->work = pm_alloc(structure->n_blocks, sizeof *e->work);
     for (uint32_t b = 0; b < structure->n_blocks; b++)
-        e->work[b] =
-            (struct block_work){PM_NONE, PM_NONE, PM_NONE, PM_NONE, PM_NONE, PM_NONE, PM_NONE};
+        memset(&e->work[b], 0xff, sizeof e->work[b]); /* PM_NONE */
     for (uint32_t i = 0; i < structure->n_edges; i++)
         sort_in_edge(e, i);
     for (uint32_t b = 0; b < structure->n_blocks; b++)
@@ -87,6 +96,15 @@ static void find_work(struct emission *e) {
 
 static uint32_t counter_of(const struct emission *e, uint32_t edge) {
     return e->lifted->structure->edges[edge].counter;
+}
+
+/* What is to be done on EDGE itself. */
+static void put_edge(struct emission *e, uint32_t edge, pm_live_set live) {
+    uint8_t place = e->rewrite->places[edge];
+    if (pm_is_counted(e->rewrite, edge) &&
+        (place == PM_PLACE_FALLTHROUGH || place == PM_PLACE_BRANCH))
+        pm_x86_put_counter(e->rewrite, counter_of(e, edge), live, 0);
+    pm_x86_put_probes(e->rewrite, edge);
 }
 
 static bool flags_dead(const struct emission *e, uint32_t k) {
@@ -153,7 +171,7 @@ static struct pm_target taken_target(struct emission *e, uint32_t block) {
         return pm_to_label(e->work[work->taken].pre_head_label);
     struct branch_stub *stub = PM_PUSH(e, stubs);
     stub->label = pm_code_new_labels(&e->rewrite->code, 1);
-    stub->counter = counter_of(e, work->branch);
+    stub->edge = work->branch;
     stub->live =
         work->taken != PM_NONE ? live_at_block(e, work->taken) : live_at_address(e, insn->target);
     stub->target = target;
@@ -194,6 +212,8 @@ static void put_body(struct emission *e, uint32_t block) {
         pm_live_set reserved =
             in_segment && k > segments[s].first ? pm_segment_registers(&segments[s]) : 0;
         pm_code_bind(&rewrite->code, k);
+        if (k == code->first_insn && work->event_in != PM_NONE)
+            pm_x86_put_probes(rewrite, work->event_in);
         if (k == count_in)
             pm_x86_put_counter(rewrite, counter_of(e, work->in_target), rewrite->live[k], reserved);
         if (k == count_out)
@@ -202,6 +222,8 @@ static void put_body(struct emission *e, uint32_t block) {
             put_segment_part(e, &segments[s], k, &n_bytes);
             s += k == segments[s].last;
         }
+        if (k == end - 1 && work->event_out != PM_NONE)
+            pm_x86_put_probes(rewrite, work->event_out);
         if (insn->is_nop)
             continue;
         if (k == end - 1 && rewrite->sets_tag[block])
@@ -230,7 +252,7 @@ static bool put_fallthrough(struct emission *e, uint32_t block, uint32_t next) {
     uint64_t address = insn->address + insn->length;
     uint32_t edge = e->work[block].fallthrough;
     if (edge != PM_NONE)
-        pm_x86_put_counter(e->rewrite, counter_of(e, edge), live_at_address(e, address), 0);
+        put_edge(e, edge, live_at_address(e, address));
     if (next != PM_NONE && structure->blocks[next].address == address)
         return true;
     uint32_t to = pm_block_at(e->lifted, address);
@@ -266,7 +288,7 @@ static void put_head(struct emission *e, uint32_t block, bool is_first, bool fal
     if (falls_in)
         pm_code_jump(code, inner_target(e, block));
     pm_code_bind(code, work->pre_head_label);
-    pm_x86_put_counter(e->rewrite, counter_of(e, work->pre_head), live_at_block(e, block), 0);
+    put_edge(e, work->pre_head, live_at_block(e, block));
 }
 
 /* ---- one routine ---------------------------------------------------------------------------- */
@@ -276,7 +298,7 @@ static void put_out_of_line(struct emission *e, uint32_t first_block, uint32_t e
     struct pm_code *code = &e->rewrite->code;
     for (uint32_t i = 0; i < e->n_stubs; i++) {
         pm_code_bind(code, e->stubs[i].label);
-        pm_x86_put_counter(e->rewrite, e->stubs[i].counter, e->stubs[i].live, 0);
+        put_edge(e, e->stubs[i].edge, e->stubs[i].live);
         pm_code_jump(code, e->stubs[i].target);
     }
     for (uint32_t b = first_block; b < end; b++)

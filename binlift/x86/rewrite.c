@@ -47,10 +47,12 @@ struct pm_rewrite *pm_x86_rewrite_new(struct pm_lifted *lifted,
     struct pm_rewrite *rewrite = pm_alloc(1, sizeof *rewrite);
     rewrite->lifted = lifted;
     rewrite->options = options;
+    rewrite->probes = pm_plan_probes(lifted, options->scope_events);
     rewrite->sets_direction_flag = has_std(lifted);
     rewrite->rewritten = pm_alloc(structure->n_routines, sizeof *rewrite->rewritten);
     for (uint32_t r = 0; r < structure->n_routines; r++)
-        rewrite->rewritten[r] = can_be_rewritten(lifted, r);
+        rewrite->rewritten[r] =
+            can_be_rewritten(lifted, r) && (rewrite->probes->has_probe[r] || !options->only_probed);
     rewrite->owned = pm_alloc(structure->n_blocks, sizeof *rewrite->owned);
     rewrite->entries = pm_alloc(structure->n_blocks, sizeof *rewrite->entries);
     rewrite->sets_tag = pm_alloc(structure->n_blocks, sizeof *rewrite->sets_tag);
@@ -71,6 +73,7 @@ void pm_x86_rewrite_free(struct pm_rewrite *rewrite) {
     free(rewrite->live);
     free(rewrite->call_forms);
     free(rewrite->places);
+    pm_probe_plan_free(rewrite->probes);
     free(rewrite->sites);
     free(rewrite->traps);
     pm_code_free(&rewrite->code);

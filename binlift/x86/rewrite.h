@@ -5,6 +5,7 @@
 
 #include "binlift/lifted.h"
 #include "binlift/liveness.h"
+#include "binlift/probes.h"
 #include "binlift/x86/code.h"
 #include "core/probe_abi.h"
 
@@ -60,11 +61,12 @@ struct pm_rewrite {
     pm_live_set *live;   /* per instruction: live before it */
     uint8_t *call_forms; /* per instruction: enum pm_call_form */
     uint8_t *places;     /* per edge: enum pm_counter_place */
-    uint32_t *entries;   /* per basic block: label for control that arrives from outside; the label
-                            of the block's first instruction if nothing is to be done there;
-                            PM_NONE if the block is not owned */
-    bool *sets_tag;      /* per basic block: its indirect jump leaves its tag */
-    bool *clears_tag;    /* per basic block: such a jump may arrive here */
+    struct pm_probe_plan *probes;
+    uint32_t *entries; /* per basic block: label for control that arrives from outside; the label
+                          of the block's first instruction if nothing is to be done there;
+                          PM_NONE if the block is not owned */
+    bool *sets_tag;    /* per basic block: its indirect jump leaves its tag */
+    bool *clears_tag;  /* per basic block: such a jump may arrive here */
 
     struct pm_code code; /* label i < lifted->n_insns is the new place of instruction i */
     PM_ARRAY(struct pm_landing_site, sites); /* ascending */
@@ -101,6 +103,9 @@ struct pm_target pm_x86_outer_target(const struct pm_rewrite *rewrite, uint64_t 
 void pm_x86_put_counter(struct pm_rewrite *rewrite, uint32_t counter, pm_live_set live,
                         pm_live_set reserved);
 
+/* probe_code.c: tells the events of EDGE. */
+void pm_x86_put_probes(struct pm_rewrite *rewrite, uint32_t edge);
+
 /* arrivals.c: what is to be done when control arrives at BLOCK from outside, if entries[BLOCK] is a
    label of its own.  Binds that label; control then goes on to the block's first instruction. */
 void pm_x86_put_arrival(struct pm_rewrite *rewrite, uint32_t block);
@@ -128,6 +133,11 @@ uint8_t pm_x86_payload_slots(uint8_t kind);
 static inline pm_live_set pm_segment_registers(const struct pm_segment *segment) {
     pm_live_set set = PM_LIVE_BIT(segment->pointer);
     return segment->address == PM_REGISTER_NONE ? set : set | PM_LIVE_BIT(segment->address);
+}
+
+static inline bool pm_is_counted(const struct pm_rewrite *rewrite, uint32_t edge) {
+    return rewrite->lifted->structure->edges[edge].counter != PM_NONE &&
+           !rewrite->options->no_counters;
 }
 
 static inline const struct pm_insn *pm_last_insn(const struct pm_lifted *lifted, uint32_t block) {

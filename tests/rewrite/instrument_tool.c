@@ -1,14 +1,18 @@
 /* Drives the rewriter alone, for tests:
-     instrument_tool [-m|-n] -r RUNTIME IN OUT   writes the instrumented copy, -m with memory
-   records, -n without counters instrument_tool -b IN RAW...             prints "address count" of
-   every counted basic block, over all threads of all raw files instrument_tool -i IN prints what
-   lifting found, a line a routine */
+     instrument_tool [-m|-n] [-e] -r RUNTIME IN OUT   writes the instrumented copy, -m with memory
+   records, -n without counters, -e with events of all routines and loops
+     instrument_tool -b IN RAW...   prints "address count" of every counted basic block, over all
+   threads of all raw files
+     instrument_tool -l IN RAW...   prints "SCOPE KIND entries" of every routine and loop that was
+   entered, by the counts of edges
+     instrument_tool -i IN          prints what lifting found, a line a routine */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "binlift/binlift.h"
+#include "core/probe_abi.h"
 #include "core/raw_read.h"
 
 static int fail(const struct pm_error *err) {
@@ -16,12 +20,18 @@ static int fail(const struct pm_error *err) {
     return err->kind == PM_ERROR_SYSTEM ? 1 : 2;
 }
 
-static int instrument(struct pm_lifted *lifted, bool memory_records, bool no_counters,
+static int instrument(struct pm_lifted *lifted, bool memory_records, bool no_counters, bool events,
                       const char *runtime, const char *out) {
     struct pm_error err = {0};
-    struct pm_instrument_options options = {
-        .memory_records = memory_records, .no_counters = no_counters, .runtime_path = runtime};
-    return pm_instrument(lifted, &options, out, &err) ? 0 : fail(&err);
+    size_t n_scopes = pm_lifted_structure(lifted)->n_scopes;
+    uint8_t *all = memset(pm_alloc(n_scopes, 1), PM_PROBE_SCOPE_PROBED, n_scopes);
+    struct pm_instrument_options options = {.memory_records = memory_records,
+                                            .no_counters = no_counters,
+                                            .runtime_path = runtime,
+                                            .scope_events = events ? all : NULL};
+    bool done = pm_instrument(lifted, &options, out, &err);
+    free(all);
+    return done ? 0 : fail(&err);
 }
 
 static bool add_counters(const char *path, uint64_t *counters, uint32_t n_counters,
@@ -41,11 +51,49 @@ static bool add_counters(const char *path, uint64_t *counters, uint32_t n_counte
     return true;
 }
 
-static int print_blocks(struct pm_structure *structure, int n_paths, char **paths) {
+static void print_block_counts(const struct pm_structure *structure, const uint64_t *counts) {
+    double *real = pm_alloc(structure->n_edges, sizeof *real);
+    for (size_t e = 0; e < structure->n_edges; e++)
+        real[e] = (double)counts[e];
+    for (uint32_t b = 0; b < structure->n_blocks; b++)
+        if (structure->routines[structure->blocks[b].routine].counted)
+            printf("%" PRIx64 " %.0f\n", structure->blocks[b].address,
+                   pm_block_count(structure, real, b));
+    free(real);
+}
+
+static bool is_in(const struct pm_structure *structure, uint32_t block, uint32_t loop) {
+    uint32_t at = block == PM_NONE ? PM_NONE : structure->blocks[block].loop;
+    while (at != PM_NONE && at != loop)
+        at = pm_outer_loop(structure, at);
+    return at == loop;
+}
+
+/* By the definition: along edges from outside into the loop. */
+static void print_entries(const struct pm_structure *structure, const uint64_t *counts) {
+    uint64_t *entries = pm_alloc(structure->n_scopes, sizeof *entries);
+    for (size_t e = 0; e < structure->n_edges; e++) {
+        const struct pm_edge *edge = &structure->edges[e];
+        if (edge->kind == PM_EDGE_ENTRY)
+            entries[structure->routines[edge->routine].scope] += counts[e];
+        if (edge->to == PM_NONE || edge->kind == PM_EDGE_LANDING)
+            continue;
+        for (uint32_t loop = structure->blocks[edge->to].loop; loop != PM_NONE;
+             loop = pm_outer_loop(structure, loop))
+            if (!is_in(structure, edge->from, loop))
+                entries[loop] += counts[e];
+    }
+    for (size_t s = 0; s < structure->n_scopes; s++)
+        if (entries[s])
+            printf("%zu %s %" PRIu64 "\n", s,
+                   structure->scopes[s].kind == PM_SCOPE_LOOP ? "loop" : "routine", entries[s]);
+    free(entries);
+}
+
+static int print_counts(struct pm_structure *structure, bool of_scopes, int n_paths, char **paths) {
     struct pm_error err = {0};
     uint64_t *counters = pm_alloc(structure->n_counters, sizeof *counters);
     uint64_t *counts = pm_alloc(structure->n_edges, sizeof *counts);
-    double *real = pm_alloc(structure->n_edges, sizeof *real);
     bool *inexact = pm_alloc(structure->n_routines, sizeof *inexact);
     for (int i = 0; i < n_paths; i++)
         if (!add_counters(paths[i], counters, structure->n_counters, &err))
@@ -53,18 +101,12 @@ static int print_blocks(struct pm_structure *structure, int n_paths, char **path
     for (size_t r = 0; r < structure->n_routines; r++)
         structure->routines[r].counted = structure->routines[r].n_counters > 0;
     pm_solve_edges(structure, counters, counts, inexact);
-    for (size_t e = 0; e < structure->n_edges; e++)
-        real[e] = (double)counts[e];
-    for (uint32_t b = 0; b < structure->n_blocks; b++)
-        if (structure->routines[structure->blocks[b].routine].counted)
-            printf("%" PRIx64 " %.0f\n", structure->blocks[b].address,
-                   pm_block_count(structure, real, b));
+    (of_scopes ? print_entries : print_block_counts)(structure, counts);
     for (size_t r = 0; r < structure->n_routines; r++)
         if (inexact[r])
             fprintf(stderr, "inexact: %s\n", structure->routines[r].name);
     free(counters);
     free(counts);
-    free(real);
     free(inexact);
     return 0;
 }
@@ -81,19 +123,23 @@ static int print_routines(const struct pm_structure *structure) {
 
 int main(int argc, char **argv) {
     const char *runtime = NULL;
-    bool memory_records = false, no_counters = false, blocks = false, routines = false;
+    bool memory_records = false, no_counters = false, events = false, blocks = false,
+         scopes = false, routines = false;
     int i = 1;
     for (; i < argc && argv[i][0] == '-'; i++) {
         memory_records |= strcmp(argv[i], "-m") == 0;
         no_counters |= strcmp(argv[i], "-n") == 0;
+        events |= strcmp(argv[i], "-e") == 0;
         blocks |= strcmp(argv[i], "-b") == 0;
+        scopes |= strcmp(argv[i], "-l") == 0;
         routines |= strcmp(argv[i], "-i") == 0;
         if (strcmp(argv[i], "-r") == 0 && i + 1 < argc)
             runtime = argv[++i];
     }
     if (argc - i < (routines ? 1 : 2)) {
-        fprintf(stderr,
-                "usage: instrument_tool [-m|-n] -r RUNTIME IN OUT | -b IN RAW... | -i IN\n");
+        fprintf(
+            stderr,
+            "usage: instrument_tool [-m|-n] [-e] -r RUNTIME IN OUT | -b|-l IN RAW... | -i IN\n");
         return 2;
     }
     struct pm_error err = {0};
@@ -101,9 +147,11 @@ int main(int argc, char **argv) {
     struct pm_lifted *lifted = pm_lift(argv[i], &options, &err);
     if (!lifted)
         return fail(&err);
-    int status = blocks     ? print_blocks(pm_lifted_structure(lifted), argc - i - 1, argv + i + 1)
-                 : routines ? print_routines(pm_lifted_structure(lifted))
-                            : instrument(lifted, memory_records, no_counters, runtime, argv[i + 1]);
+    int status =
+        blocks || scopes
+            ? print_counts(pm_lifted_structure(lifted), scopes, argc - i - 1, argv + i + 1)
+        : routines ? print_routines(pm_lifted_structure(lifted))
+                   : instrument(lifted, memory_records, no_counters, events, runtime, argv[i + 1]);
     pm_lifted_free(lifted);
     return status;
 }

@@ -6,8 +6,8 @@
 static uint32_t groups, ended_thread;
 static uint64_t n_accesses, first_address, first_counter;
 
-static int begin(uint32_t n_groups) {
-    groups = n_groups;
+static int begin(const struct pmodel_program *program) {
+    groups = program->n_groups;
     return 0;
 }
 
@@ -17,10 +17,12 @@ static void accesses(uint32_t thread, const struct pmodel_access *batch, size_t 
     n_accesses += count;
 }
 
-static void thread_end(uint32_t thread, const uint64_t *counters, size_t count) {
-    ended_thread = thread;
-    first_counter = count > 2 ? counters[2] : 0;
+static void counters(uint32_t thread, const uint64_t *counts, size_t count) {
+    if (thread == 0)
+        first_counter += count > 2 ? counts[2] : 0;
 }
+
+static void thread_end(uint32_t thread) { ended_thread = thread; }
 
 static void end(void) {
     fprintf(stderr, "begin %u accesses %lu first address %#lx thread %u counter %lu end\n", groups,
@@ -31,6 +33,7 @@ __attribute__((visibility("default"))) const struct pmodel_handler pmodel_handle
     .version = PMODEL_HANDLER_VERSION,
     .begin = begin,
     .accesses = accesses,
+    .counters = counters,
     .thread_end = thread_end,
     .end = end,
 };

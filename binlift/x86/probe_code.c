@@ -1,0 +1,22 @@
+/* The code of a probe: tells the runtime of an event (core/probe_abi.h).  It needs no dead register
+   and no dead flag, so that it can stand at the very place of an event.  Not within a segment of
+   memory records: the runtime may append one. */
+#include "binlift/x86/encode.h"
+#include "binlift/x86/rewrite.h"
+
+static void put_probe(struct pm_code *code, uint32_t event) {
+    uint32_t back = pm_code_new_labels(code, 1);
+    pm_put_store_gs(code, PM_RAX, PM_SLOT_SCRATCH);
+    pm_put_lea_target(code, PM_RAX, pm_to_label(back));
+    pm_put_store_gs(code, PM_RAX, PM_CB_RETURN);
+    pm_put_load_gs(code, PM_RAX, PM_SLOT_SCRATCH);
+    pm_put_store_tag_gs(code, event, PM_CB_EVENT);
+    pm_put_jump_gs(code, PM_CB_EVENT_PATH);
+    pm_code_bind(code, back);
+}
+
+void pm_x86_put_probes(struct pm_rewrite *rewrite, uint32_t edge) {
+    const struct pm_probe_plan *plan = rewrite->probes;
+    for (uint32_t i = plan->first[edge]; i < plan->first[edge + 1]; i++)
+        put_probe(&rewrite->code, plan->events[i]);
+}

@@ -1,0 +1,98 @@
+/* Tells the event handler; see tell.h. */
+#include "runtime/tell.h"
+
+#include "core/probe_abi.h"
+#include "runtime/events.h"
+#include "runtime/modules.h"
+#include "runtime/process.h"
+#include "runtime/system.h"
+
+bool pm_wants_events(void) {
+    const struct pmodel_handler *handler = pm_process_handler;
+    return pm_modules_have_markers ||
+           (handler && pm_modules_have_events &&
+            (handler->enter || handler->leave || handler->interval_end || handler->counters));
+}
+
+/* ---- scopes ---------------------------------------------------------------------------------- */
+
+static void tell_entered(struct pm_thread *thread, uint32_t scope) {
+    if (pm_process_handler && pm_process_handler->enter)
+        pm_process_handler->enter(thread->number, scope);
+}
+
+static void tell_left(struct pm_thread *thread, uint32_t scope) {
+    if (pm_process_handler && pm_process_handler->leave)
+        pm_process_handler->leave(thread->number, scope);
+}
+
+static void entered(void *context, uint32_t scope) {
+    struct pm_thread *thread = context;
+    if (!thread->stopped)
+        tell_entered(thread, scope);
+}
+
+static void left(void *context, uint32_t scope) {
+    struct pm_thread *thread = context;
+    if (!thread->stopped)
+        tell_left(thread, scope);
+}
+
+void pm_tell_event(struct pm_control_block *block, uint64_t event, uint64_t stack) {
+    struct pm_thread *thread = block->thread;
+    if (!block->open_scopes && !(block->open_scopes = pm_open_scopes_new()))
+        return;
+    if (pm_event_what(event) != PM_EVENT_INTERVAL_END) {
+        struct pm_scope_receiver receiver = {entered, left, thread};
+        pm_scope_event(block->open_scopes, event, stack, &receiver);
+    } else if (!thread->stopped && pm_process_handler) {
+        pm_tell_counters(thread);
+        if (pm_process_handler->interval_end)
+            pm_process_handler->interval_end(thread->number, pm_event_scope(event));
+    }
+}
+
+void pm_tell_stop(struct pm_thread *thread) {
+    struct pm_control_block *block = thread->block;
+    while (block->inner)
+        block = block->inner;
+    for (; block; block = block->outer)
+        for (uint32_t i = block->open_scopes ? block->open_scopes->n : 0; i > 0; i--)
+            tell_left(thread, block->open_scopes->items[i - 1].scope);
+}
+
+void pm_tell_start(struct pm_thread *thread) {
+    for (struct pm_control_block *block = thread->block; block; block = block->inner)
+        for (uint32_t i = 0; block->open_scopes && i < block->open_scopes->n; i++)
+            tell_entered(thread, block->open_scopes->items[i].scope);
+}
+
+void pm_tell_all_left(struct pm_control_block *block) {
+    struct pm_scope_receiver receiver = {entered, left, block->thread};
+    if (block->inner)
+        pm_tell_all_left(block->inner);
+    if (block->open_scopes)
+        pm_close_scopes(block->open_scopes, 0, &receiver);
+}
+
+/* ---- counters -------------------------------------------------------------------------------- */
+
+void pm_tell_counters(struct pm_thread *thread) {
+    const struct pmodel_handler *handler = pm_process_handler;
+    if (!handler || !handler->counters || pm_n_counters == 0)
+        return;
+    if (!thread->kept_before)
+        thread->kept_before = pm_map(8ul * PM_MAX_COUNTERS);
+    if (!thread->difference)
+        thread->difference = pm_map(8ul * PM_MAX_COUNTERS);
+    if (!thread->kept_before || !thread->difference)
+        return;
+    for (uint32_t i = 0; i < pm_n_counters; i++) {
+        uint64_t count = pm_thread_count(thread, i), difference = count - thread->kept_before[i];
+        if (thread->difference[i] != difference) /* leaves untouched pages untouched */
+            thread->difference[i] = difference;
+        if (difference)
+            thread->kept_before[i] = count;
+    }
+    handler->counters(thread->number, thread->difference, pm_n_counters);
+}
