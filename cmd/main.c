@@ -24,8 +24,8 @@ static const struct pm_command commands[] = {
      "-o STORE [-P NAME=VALUES]... [--where EXPR] [--block SIZES] [--exe PATH]\n"
      "                  [--env NAME=TEXT]... [--input TEMPLATE:FILE]... [--scratch DIR]\n"
      "                  [--include FILE] [--exclude FILE] [--weights STORE] [--classes FILE]\n"
-     "                  [--timeout SECONDS] [--no-memory] [--again] [--dry-run] [-q]\n"
-     "                  -- COMMAND [ARGUMENT]...",
+     "                  [--timeout SECONDS] [--no-memory] [--time] [--time-runs N] [--again]\n"
+     "                  [--dry-run] [-q] -- COMMAND [ARGUMENT]...",
      "measure a program at one or more problem sizes", pm_cmd_run},
     {"fit", "[--threads N] [--models] [--format table|json|csv] STORE",
      "make models of the measurements", pm_cmd_fit},

@@ -109,6 +109,12 @@ static const char *direct_path(const struct pm_launch *launch) {
                                                                : launch->files[0].instrumented;
 }
 
+static void write_nowhere(void) {
+    int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
+    if (nowhere >= 0)
+        dup2(nowhere, STDOUT_FILENO);
+}
+
 static void __attribute__((noreturn))
 run_child(const struct pm_launch *launch, int error_pipe, int status_pipe) {
     const char *path = launch->command_path;
@@ -117,6 +123,8 @@ run_child(const struct pm_launch *launch, int error_pipe, int status_pipe) {
         setpgid(0, 0); /* so that all of it can be ended together */
     if (launch->output_to_errors)
         dup2(STDERR_FILENO, STDOUT_FILENO);
+    if (launch->silent)
+        write_nowhere();
     dup2(error_pipe, STDERR_FILENO);
     if (!mount_over(launch)) {
         if (!is_program(launch)) {
@@ -151,28 +159,29 @@ static void keep_tail(struct pm_launch_result *result, const char *bytes, size_t
     result->tail[used] = '\0';
 }
 
-/* Passes on what is there; false at the end of the stream. */
-static bool pass_on(int from, struct pm_launch_result *result) {
+/* Passes on what is there, to TO (negative: nowhere); false at the end of the stream. */
+static bool pass_on(int from, int to, struct pm_launch_result *result) {
     char buffer[4096];
     ssize_t n = read(from, buffer, sizeof buffer);
     if (n <= 0)
         return n < 0 && (errno == EAGAIN || errno == EINTR);
-    for (ssize_t done = 0, step; done < n; done += step)
-        if ((step = write(STDERR_FILENO, buffer + done, (size_t)(n - done))) < 0)
+    for (ssize_t done = 0, step; to >= 0 && done < n; done += step)
+        if ((step = write(to, buffer + done, (size_t)(n - done))) < 0)
             break;
     keep_tail(result, buffer, (size_t)n);
     return true;
 }
 
 /* Waits for the child, passing on its standard error; ends it at the deadline. */
-static void attend(pid_t child, int error_pipe, double timeout, struct pm_launch_result *result) {
+static void attend(pid_t child, int error_pipe, int to, double timeout,
+                   struct pm_launch_result *result) {
     double deadline = timeout > 0 ? now_seconds() + timeout : 0;
     struct rusage usage;
     bool open_stream = true;
     for (;;) {
         struct pollfd poll_for = {.fd = open_stream ? error_pipe : -1, .events = POLLIN};
         int ready = poll(&poll_for, 1, 20);
-        if (ready > 0 && !pass_on(error_pipe, result))
+        if (ready > 0 && !pass_on(error_pipe, to, result))
             open_stream = false;
         if (deadline && !result->timed_out && now_seconds() > deadline) {
             result->timed_out = true;
@@ -185,7 +194,7 @@ static void attend(pid_t child, int error_pipe, double timeout, struct pm_launch
     }
     fcntl(error_pipe, F_SETFL, O_NONBLOCK);
     while (poll(&(struct pollfd){.fd = error_pipe, .events = POLLIN}, 1, 0) > 0 &&
-           pass_on(error_pipe, result))
+           pass_on(error_pipe, to, result))
         ;
     result->cpu_seconds = (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
                           1e-6 * (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec);
@@ -236,7 +245,8 @@ bool pm_launch_run(const struct pm_launch *launch, struct pm_launch_result *resu
     bool ok = child > 0 || pm_fail_errno(err, "cannot start a process");
     if (ok) {
         ok = hear_child(status_pipe[0], launch, result, err); /* until it executes */
-        attend(child, error_pipe[0], launch->timeout_seconds, result);
+        attend(child, error_pipe[0], launch->silent ? -1 : STDERR_FILENO, launch->timeout_seconds,
+               result);
         result->wall_seconds = now_seconds() - start;
     }
     if (child > 0 && !result->in_place) {

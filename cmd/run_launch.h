@@ -15,6 +15,7 @@ struct pm_launch {
     const char *const *environment; /* NAME=TEXT to add, NULL at the end */
     double timeout_seconds;         /* 0: none */
     bool output_to_errors;          /* standard output goes where pmodel's standard error goes */
+    bool silent;                    /* neither output nor errors go anywhere */
 };
 
 enum { PM_LAUNCH_TAIL = 4096 };

@@ -126,11 +126,14 @@ int pm_read_run_command(struct pm_run_request *request, char **argv) {
 /* ---- the whole line ---------------------------------------------------------------------------
  */
 
-enum { OPT_DRY_RUN = PM_RUN_OPTIONS_END };
+enum { OPT_DRY_RUN = PM_RUN_OPTIONS_END, OPT_TIME, OPT_TIME_RUNS };
+enum { USUAL_TIME_RUNS = 3 };
 
 static const struct option long_options[] = {
     PM_RUN_LONG_OPTIONS,
     {"dry-run", no_argument, NULL, OPT_DRY_RUN},
+    {"time", no_argument, NULL, OPT_TIME},
+    {"time-runs", required_argument, NULL, OPT_TIME_RUNS},
     {0},
 };
 
@@ -145,6 +148,12 @@ int pm_read_run_request(struct pm_run_request *request, int argc, char **argv) {
             request->store_path = optarg;
         else if (c == OPT_DRY_RUN)
             request->dry_run = true;
+        else if (c == OPT_TIME)
+            request->time_runs = request->time_runs ? request->time_runs : USUAL_TIME_RUNS;
+        else if (c == OPT_TIME_RUNS)
+            status = pm_option_number("run", "--time-runs", optarg, 1, &request->time_runs)
+                         ? 0
+                         : PM_EXIT_INPUT;
         else
             status = pm_read_run_option(request, c, &err);
         if (status < 0)

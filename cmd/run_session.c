@@ -18,6 +18,7 @@
 #include "cmd/run_instrument.h"
 #include "cmd/run_launch.h"
 #include "cmd/run_substitute.h"
+#include "cmd/run_times.h"
 #include "core/pm_alloc.h"
 #include "core/probe_abi.h"
 
@@ -30,7 +31,17 @@ struct pm_run_session {
     char *store_path;
     struct pm_store *store; /* NULL until there is something to keep */
     char *settings;
+    struct pm_run_timer timer;
+    off_t input_at; /* where standard input stands before each run; -1: it cannot be set back */
     size_t n_done, n_there, n_failed;
+};
+
+/* The command at one size. */
+struct sized_run {
+    struct pm_run_session *session;
+    const struct pm_parameters *at;
+    char **argv;
+    char *place; /* folder that it runs in; NULL: the current one */
 };
 
 /* ---- the program --------------------------------------------------------------------------- */
@@ -72,6 +83,16 @@ static char *size_folder(const char *parent, const struct pm_parameters *at) {
 
 static bool make_folder(const char *path, struct pm_error *err) {
     return mkdir(path, 0777) == 0 || errno == EEXIST || pm_fail_errno(err, "cannot make %s", path);
+}
+
+static void remove_folder(const char *path) {
+    pid_t child = fork();
+    if (child == 0) {
+        execlp("rm", "rm", "-rf", "--", path, (char *)NULL);
+        _exit(127);
+    }
+    if (child > 0)
+        waitpid(child, NULL, 0);
 }
 
 /* Where the run takes place: NULL is the current folder.  A run with input files gets a folder of
@@ -130,25 +151,52 @@ static bool check_result(char *const *argv, const struct pm_run_request *request
     return false;
 }
 
-static char **run_environment(const struct pm_run_session *session, const struct pm_parameters *at,
-                              const char *raw, struct pm_error *err) {
-    const struct pm_run_request *request = session->request;
+/* What the program's environment has beside pmodel's own.  RAW: where it writes what it measures;
+   NULL: it measures nothing.  TIMED: its times. */
+static char **run_environment(const struct sized_run *run, const char *raw, bool timed,
+                              struct pm_error *err) {
+    const struct pm_run_request *request = run->session->request;
     size_t n = request->n_environment;
-    char **own = pm_substitute_all((char *const *)(uintptr_t)request->environment, n, at, err);
+    char **own = pm_substitute_all((char *const *)(uintptr_t)request->environment, n, run->at, err);
     if (!own)
         return NULL;
     own = pm_realloc(own, n + 3, sizeof *own);
-    own[n++] = pm_sprintf(PM_ENV_OUT "=%s", raw);
-    char *sizes = pm_sprintf(PM_ENV_BLOCK "=");
-    for (size_t i = 0; i < request->n_block_sizes; i++) {
-        pm_append(&sizes, "%s%llu", i ? "," : "", (unsigned long long)request->block_sizes[i]);
-    }
-    if (request->n_block_sizes)
+    if (raw)
+        own[n++] = pm_sprintf(PM_ENV_OUT "=%s", raw);
+    if (raw && timed) {
+        own[n++] = pm_strdup(PM_ENV_TIME "=1");
+    } else if (raw && request->n_block_sizes) {
+        char *sizes = pm_sprintf(PM_ENV_BLOCK "=");
+        for (size_t i = 0; i < request->n_block_sizes; i++)
+            pm_append(&sizes, "%s%llu", i ? "," : "", (unsigned long long)request->block_sizes[i]);
         own[n++] = sizes;
-    else
-        free(sizes);
+    }
     own[n] = NULL;
     return own;
+}
+
+/* Runs the command with FILES laid over their originals; it must end well.  Each run reads standard
+   input from where it stood at first, if that is a file. */
+static bool launch(const struct sized_run *run, const struct pm_run_copy *files, size_t n_files,
+                   char *const *environment, bool silent, struct pm_launch_result *result,
+                   struct pm_error *err) {
+    const struct pm_run_session *session = run->session;
+    const struct pm_run_request *request = session->request;
+    const struct pm_launch launch = {
+        .argv = run->argv,
+        .command_path = session->command_path,
+        .files = files,
+        .n_files = n_files,
+        .folder = run->place,
+        .environment = (const char *const *)environment,
+        .timeout_seconds = request->timeout,
+        .output_to_errors = request->output_to_errors,
+        .silent = silent,
+    };
+    if (session->input_at >= 0)
+        lseek(STDIN_FILENO, session->input_at, SEEK_SET);
+    *result = (struct pm_launch_result){0};
+    return pm_launch_run(&launch, result, err) && check_result(run->argv, request, result, err);
 }
 
 static bool keep_run(struct pm_run_session *session, struct pm_ingested *ingested,
@@ -172,31 +220,22 @@ static bool keep_run(struct pm_run_session *session, struct pm_ingested *ingeste
     return ok;
 }
 
-static bool measure(struct pm_run_session *session, const struct pm_parameters *at, char **argv,
-                    const char *raw, const char *place, struct pm_error *err) {
+static bool measure(const struct sized_run *run, const char *raw, struct pm_error *err) {
+    struct pm_run_session *session = run->session;
     const struct pm_run_request *request = session->request;
-    char **environment = run_environment(session, at, raw, err);
+    char **environment = run_environment(run, raw, false, err);
     if (!environment)
         return false;
-    struct pm_launch launch = {
-        .argv = argv,
-        .command_path = session->command_path,
-        .files = session->copies.files,
-        .n_files = session->copies.n_files,
-        .folder = place,
-        .environment = (const char *const *)environment,
-        .timeout_seconds = request->timeout,
-        .output_to_errors = request->output_to_errors,
-    };
     struct pm_launch_result result;
     struct pm_ingested ingested = {0};
     double started = (double)time(NULL);
-    bool ok = pm_launch_run(&launch, &result, err) && check_result(argv, request, &result, err) &&
-              pm_ingest(raw, &session->copies, at, request->block_sizes, request->n_block_sizes,
-                        &ingested, err) &&
-              keep_run(session, &ingested, &result, started, argv, err);
+    bool ok = launch(run, session->copies.files, session->copies.n_files, environment, false,
+                     &result, err) &&
+              pm_ingest(raw, &session->copies, run->at, request->block_sizes,
+                        request->n_block_sizes, &ingested, err) &&
+              keep_run(session, &ingested, &result, started, run->argv, err);
     if (ok) {
-        char *size = pm_parameters_text(at);
+        char *size = pm_parameters_text(run->at);
         pm_run_say(request, "%s  %.2f s, %.4g accesses%s%s", size, result.wall_seconds,
                    ingested.accesses, ingested.notes ? "; " : "",
                    ingested.notes ? ingested.notes : "");
@@ -211,31 +250,102 @@ static bool measure(struct pm_run_session *session, const struct pm_parameters *
     return ok;
 }
 
+/* ---- timing it ------------------------------------------------------------------------------- */
+
+/* A pm_run_launcher.  Input files are made anew, since the run before may have changed them. */
+static bool launch_silently(void *context, const struct pm_run_copy *files, size_t n_files,
+                            const char *times_folder, struct pm_launch_result *result,
+                            struct pm_error *err) {
+    struct sized_run run = *(const struct sized_run *)context;
+    char **environment = run_environment(&run, times_folder, true, err);
+    bool ok = environment && make_place(run.session, run.at, &run.place, err) &&
+              launch(&run, files, n_files, environment, true, result, err);
+    if (environment)
+        free(run.place);
+    pm_free_strings(environment);
+    return ok;
+}
+
+static void say_times(const struct sized_run *run, const struct pm_times *times) {
+    char *size = pm_parameters_text(run->at);
+    size_t n_entered = 0;
+    for (size_t i = 0; i < times->n_scopes; i++)
+        n_entered += times->scopes[i].entries > 0;
+    pm_run_say(run->session->request,
+               "%s  timed %zu loops and routines; with timers the program took %.3f times its "
+               "plain %.3g s%s%s",
+               size, n_entered, times->over_plain, times->plain_seconds, times->notes ? "; " : "",
+               times->notes ? times->notes : "");
+    free(size);
+}
+
+/* The run of this size is in the store. */
+static bool add_times(struct sized_run *run, struct pm_error *err) {
+    struct pm_run_session *session = run->session;
+    struct pm_run_launcher launcher = {launch_silently, run};
+    char *parent = pm_sprintf("%s/times", session->work), *folder = size_folder(parent, run->at);
+    struct pm_profile *profile = pm_store_profile(session->store, run->at, err);
+    struct pm_times *times = NULL;
+    if (profile && pm_profile_fits(profile, session->copies.structure, err) &&
+        make_folder(parent, err) && make_folder(folder, err))
+        times = pm_run_times(&session->timer, session->request, &session->copies, profile,
+                             &launcher, folder, err);
+    bool ok = times && pm_store_put_times(session->store, run->at, times, err);
+    if (ok)
+        say_times(run, times);
+    remove_folder(folder);
+    if (profile)
+        pm_profile_free(profile);
+    pm_times_free(times);
+    free(folder);
+    free(parent);
+    return ok;
+}
+
+/* ---- one size -------------------------------------------------------------------------------- */
+
+/* What the store has of a size. */
+struct in_store {
+    bool run, times; /* times: or they are not wanted */
+};
+
 static bool run_size(struct pm_run_session *session, const struct pm_parameters *at,
-                     struct pm_error *err) {
+                     struct in_store there, struct pm_error *err) {
     const struct pm_run_request *request = session->request;
-    char **argv = pm_substitute_all(request->argv, pm_count_strings(request->argv), at, err);
+    struct sized_run run = {.session = session, .at = at};
+    run.argv = pm_substitute_all(request->argv, pm_count_strings(request->argv), at, err);
     char *raw_parent = pm_sprintf("%s/raw", session->work);
     char *raw = size_folder(raw_parent, at);
-    char *place = NULL;
-    bool ok = argv && make_folder(raw_parent, err) && make_folder(raw, err) &&
-              make_place(session, at, &place, err) && measure(session, at, argv, raw, place, err);
-    free(place);
+    bool ok = run.argv != NULL;
+    if (ok && !there.run)
+        ok = make_folder(raw_parent, err) && make_folder(raw, err) &&
+             make_place(session, at, &run.place, err) && measure(&run, raw, err);
+    if (ok && request->time_runs)
+        ok = add_times(&run, err);
+    free(run.place);
     free(raw);
     free(raw_parent);
-    pm_free_strings(argv);
+    pm_free_strings(run.argv);
     return ok;
 }
 
 /* ---- all of them --------------------------------------------------------------------------- */
 
-static bool is_there(struct pm_run_session *session, const struct pm_parameters *at, bool *there,
-                     struct pm_error *err) {
+static bool is_there(struct pm_run_session *session, const struct pm_parameters *at,
+                     struct in_store *there, struct pm_error *err) {
     const struct pm_run_request *request = session->request;
-    *there = false;
-    return !session->store || request->again ||
-           pm_store_has_run(session->store, at, session->settings, request->block_sizes,
-                            request->n_block_sizes, there, err);
+    *there = (struct in_store){.times = request->time_runs == 0};
+    if (!session->store || request->again)
+        return true;
+    if (!pm_store_has_run(session->store, at, session->settings, request->block_sizes,
+                          request->n_block_sizes, &there->run, err))
+        return false;
+    if (!there->run || there->times)
+        return true;
+    struct pm_times *times = pm_store_times(session->store, at, err);
+    there->times = times != NULL;
+    pm_times_free(times);
+    return there->times || err->kind == PM_ERROR_NONE;
 }
 
 int pm_run_session_measure(struct pm_run_session *session, const struct pm_parameters *sizes,
@@ -243,12 +353,12 @@ int pm_run_session_measure(struct pm_run_session *session, const struct pm_param
     int status = PM_EXIT_OK;
     for (size_t i = 0; i < n_sizes; i++) {
         struct pm_error err = {0};
-        bool there;
+        struct in_store there;
         if (!is_there(session, &sizes[i], &there, &err))
             return pm_complain(&err);
-        if (there) {
+        if (there.run && there.times) {
             session->n_there++;
-        } else if (run_size(session, &sizes[i], &err)) {
+        } else if (run_size(session, &sizes[i], there, &err)) {
             session->n_done++;
         } else {
             session->n_failed++;
@@ -292,20 +402,11 @@ struct pm_run_session *pm_run_session_new(const struct pm_run_request *request,
                                           const struct pm_parameters *first, struct pm_error *err) {
     struct pm_run_session *session = pm_alloc(1, sizeof *session);
     session->request = request;
+    session->input_at = lseek(STDIN_FILENO, 0, SEEK_CUR);
     if (prepare(session, first, err))
         return session;
     pm_run_session_free(session);
     return NULL;
-}
-
-static void remove_folder(const char *path) {
-    pid_t child = fork();
-    if (child == 0) {
-        execlp("rm", "rm", "-rf", "--", path, (char *)NULL);
-        _exit(127);
-    }
-    if (child > 0)
-        waitpid(child, NULL, 0);
 }
 
 void pm_run_session_free(struct pm_run_session *session) {
@@ -314,6 +415,7 @@ void pm_run_session_free(struct pm_run_session *session) {
     pm_store_close(session->store);
     if (session->work)
         remove_folder(session->work);
+    pm_run_timer_free(&session->timer);
     pm_run_copies_free(&session->copies);
     free(session->work);
     free(session->command_path);

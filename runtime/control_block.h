@@ -1,6 +1,6 @@
 /* The runtime's view of the control block that %gs points to (core/probe_abi.h), for C and for the
-   assembly of slow_path.S and event_paths.S.  The block's private part also holds the slow path's
-   save area. */
+   assembly of slow_path.S, event_paths.S and timer_path.S.  The block's private part also holds the
+   slow path's save area. */
 #ifndef PM_RUNTIME_CONTROL_BLOCK_H
 #define PM_RUNTIME_CONTROL_BLOCK_H
 
@@ -10,6 +10,7 @@
 #define PM_OFFSET_RETURN 96
 #define PM_OFFSET_STACK 104
 #define PM_OFFSET_EVENT 112
+#define PM_OFFSET_EVENT_PATH 120
 #define PM_OFFSET_SAVED_RAX 128
 #define PM_OFFSET_SAVED_RSP 136
 #define PM_OFFSET_XSAVE_MASK 144 /* components to save; 0: the CPU has only fxsave */
@@ -17,7 +18,13 @@
 #define PM_OFFSET_START 160      /* of the record buffer */
 #define PM_OFFSET_EVENT_RAX 168  /* two registers while an event is appended */
 #define PM_OFFSET_EVENT_RCX 176
-#define PM_OFFSET_SAVE_AREA 1024 /* xsave needs 2688 bytes for x87 to AVX-512 */
+#define PM_OFFSET_OPEN_SCOPES 240
+#define PM_OFFSET_TIMES 248
+#define PM_OFFSET_TIMER_WATCH 256
+#define PM_OFFSET_TIMER_ARMED 264
+#define PM_OFFSET_TIMER_EMPTY 272
+#define PM_OFFSET_TIMER_SAVED 280 /* five registers and the flags during an event */
+#define PM_OFFSET_SAVE_AREA 1024  /* xsave needs 2688 bytes for x87 to AVX-512 */
 
 /* x87, SSE, AVX, and AVX-512's masks and upper halves.  Nothing here uses AMX or PKRU. */
 #define PM_XSAVE_COMPONENTS 0xe7
@@ -44,7 +51,11 @@ struct pm_control_block {
     uint64_t handler_frame;         /* stack frames of our handler lie below it … */
     uint64_t interrupted_stack;     /* … and those of the interrupted code at or above it */
     struct pm_open_scopes *open_scopes; /* events.h; NULL: none yet */
-    unsigned char unused[PM_OFFSET_SAVE_AREA - 248];
+    /* Of timers (timers.c).  The fast path may go on while the word at %fs:timer_watch is
+       timer_armed; the slot that runs when no scope of this block is open is timer_empty. */
+    struct pm_thread_times *times; /* the thread's; NULL: none yet */
+    uint64_t timer_watch, timer_armed, timer_empty, timer_saved[6];
+    unsigned char unused[PM_OFFSET_SAVE_AREA - 328];
     unsigned char save_area[PM_CB_COUNTERS - PM_OFFSET_SAVE_AREA];
     uint64_t counters[]; /* PM_MAX_COUNTERS */
 };
@@ -65,6 +76,7 @@ PM_CHECK_OFFSET(stack, PM_OFFSET_STACK);
 PM_CHECK_OFFSET(event, PM_CB_EVENT);
 PM_CHECK_OFFSET(event, PM_OFFSET_EVENT);
 PM_CHECK_OFFSET(event_path, PM_CB_EVENT_PATH);
+PM_CHECK_OFFSET(event_path, PM_OFFSET_EVENT_PATH);
 PM_CHECK_OFFSET(saved_rax, PM_CB_PRIVATE);
 PM_CHECK_OFFSET(saved_rax, PM_OFFSET_SAVED_RAX);
 PM_CHECK_OFFSET(saved_rsp, PM_OFFSET_SAVED_RSP);
@@ -73,6 +85,12 @@ PM_CHECK_OFFSET(consume, PM_OFFSET_CONSUME);
 PM_CHECK_OFFSET(start, PM_OFFSET_START);
 PM_CHECK_OFFSET(event_rax, PM_OFFSET_EVENT_RAX);
 PM_CHECK_OFFSET(event_rcx, PM_OFFSET_EVENT_RCX);
+PM_CHECK_OFFSET(open_scopes, PM_OFFSET_OPEN_SCOPES);
+PM_CHECK_OFFSET(times, PM_OFFSET_TIMES);
+PM_CHECK_OFFSET(timer_watch, PM_OFFSET_TIMER_WATCH);
+PM_CHECK_OFFSET(timer_armed, PM_OFFSET_TIMER_ARMED);
+PM_CHECK_OFFSET(timer_empty, PM_OFFSET_TIMER_EMPTY);
+PM_CHECK_OFFSET(timer_saved, PM_OFFSET_TIMER_SAVED);
 PM_CHECK_OFFSET(save_area, PM_OFFSET_SAVE_AREA);
 PM_CHECK_OFFSET(counters, PM_CB_COUNTERS);
 #undef PM_CHECK_OFFSET

@@ -11,6 +11,7 @@
 #include "runtime/system.h"
 #include "runtime/tell.h"
 #include "runtime/threads.h"
+#include "runtime/timers.h"
 
 PM_EXPORT void pmodel_runtime_stop(void) {
     if (!pm_process_is_measured())
@@ -22,6 +23,7 @@ PM_EXPORT void pmodel_runtime_stop(void) {
         pm_tell_counters(thread);
         pm_tell_stop(thread);
         pm_thread_take_counters(thread, true);
+        pm_timers_stop(thread);
         thread->stopped = true;
     }
     pm_signals_restore(mask);
@@ -37,6 +39,7 @@ PM_EXPORT void pmodel_runtime_start(void) {
         pm_thread_take_counters(thread, false);
         pm_tell_start(thread);
         thread->stopped = false;
+        pm_timers_start(thread);
     }
     pm_signals_restore(mask);
 }

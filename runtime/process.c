@@ -24,6 +24,7 @@
 #include "runtime/system.h"
 #include "runtime/tell.h"
 #include "runtime/text.h"
+#include "runtime/timers.h"
 
 const struct pmodel_handler *pm_process_handler;
 struct pm_process_times pm_process_times;
@@ -117,6 +118,7 @@ static void forked_child(void) {
     pm_signals_after_fork();
     pm_threads_after_fork();
     pm_analyser_after_fork();
+    pm_timers_after_fork();
 }
 
 __attribute__((constructor(101))) static void begin(void) {
@@ -133,6 +135,8 @@ __attribute__((constructor(101))) static void begin(void) {
     pm_first_block->consume = wants_events || (pm_process_handler && pm_process_handler->accesses);
     pm_first_block->event_path = (uint64_t)(wants_events ? pm_event_record : pm_event_ignore);
     pm_threads_begin();
+    if (pm_timers_wanted())
+        pm_timers_begin();
     pthread_atfork(NULL, NULL, forked_child);
     if (at_quick_exit(pm_process_finish) != 0)
         pm_note(PM_NOTE_NO_QUICK_EXIT, 1);
@@ -174,6 +178,7 @@ static void end_handler(void) {
 static void write_raw_file(uint64_t flags, char *name, size_t name_size) {
     if (!folder[0])
         return;
+    pm_timers_finish();
     struct pm_raw_builder builder = {0};
     struct pm_raw_run run = {
         .process_id = (uint64_t)process_id,

@@ -11,6 +11,7 @@
 #include "runtime/signals.h"
 #include "runtime/system.h"
 #include "runtime/threads.h"
+#include "runtime/timers.h"
 
 static void add_run(struct pm_raw_builder *builder, const struct pm_raw_run *run) {
     pm_raw_section_begin(builder, PM_RAW_META);
@@ -110,6 +111,7 @@ void pm_raw_add_content(struct pm_raw_builder *builder, const struct pm_raw_run 
             add_counters(builder, module, pm_threads[i]);
             add_histograms(builder, module, pm_threads[i]->number, bins);
         }
+    pm_timers_add(builder);
     add_notes(builder);
     pm_unmap(bins, MOST_BINS * sizeof *bins);
 }

@@ -25,6 +25,7 @@
 #include "runtime/records.h"
 #include "runtime/system.h"
 #include "runtime/threads.h"
+#include "runtime/timers.h"
 
 enum { MOST_LEVELS = 64, N_SIGNALS = 65 };
 
@@ -52,7 +53,10 @@ void pm_call_handler(void *handler, int number, siginfo_t *info, void *context) 
     pm_control_block_use(nested);
     nested->handler_frame = (uint64_t)__builtin_frame_address(0);
     nested->interrupted_stack = (uint64_t)((ucontext_t *)context)->uc_mcontext.gregs[REG_RSP];
+    pm_timers_handler_begin(nested, interrupted);
     ((void (*)(int, siginfo_t *, void *))handler)(number, info, context);
+    if (nested != interrupted)
+        pm_timers_handler_end(nested);
     if (nested != interrupted && nested->next != nested->start)
         pm_consume_records(nested);
     pm_control_block_use(interrupted);

@@ -1,31 +1,15 @@
 /* Where rewritten code goes when its buffer of memory records is full (core/probe_abi.h): calls
    pm_consume_records (block) on the thread's private stack and returns to %gs:PM_CB_RETURN with every
    register, flag and vector as it was.  %gs:PM_OFFSET_CONSUME = 0 makes it forget the records.
+   pm_timer_slow_path does the same with pm_timer_event (block), for timer_path.S.
 
    The save area is in the control block and zero at first, as xrstor wants bytes 520…575.  A signal
    that comes in between runs on another block, with a save area of its own. */
 #include "runtime/control_block.h"
 
-        .text
-        .globl  pm_slow_path
-        .hidden pm_slow_path
-        .hidden pm_consume_records
-        .type   pm_slow_path, @function
-        .p2align 4
-pm_slow_path:
-        .cfi_startproc
-        .cfi_undefined rip
-        movq    %rax, %gs:PM_OFFSET_SAVED_RAX
-        movq    %rsp, %gs:PM_OFFSET_SAVED_RSP
-        movq    %gs:PM_OFFSET_STACK, %rsp
-        pushfq
-        cmpq    $0, %gs:PM_OFFSET_CONSUME
-        jne     1f
-        movq    %gs:PM_OFFSET_START, %rax
-        movq    %rax, %gs:PM_OFFSET_NEXT
-        jmp     3f
-
-1:      pushq   %rcx
+        /* On the private stack, with %rax saved already. */
+        .macro  call_c function
+        pushq   %rcx
         pushq   %rdx
         pushq   %rsi
         pushq   %rdi
@@ -53,12 +37,16 @@ pm_slow_path:
         ldmxcsr (%rsp)
         addq    $8, %rsp
         movq    %rbx, %rdi
-        call    pm_consume_records
+        call    \function
         movl    PM_OFFSET_XSAVE_MASK(%rbx), %eax
         testl   %eax, %eax
         jz      5f
         xorl    %edx, %edx
         xrstor  PM_OFFSET_SAVE_AREA(%rbx)
+        jmp     6f
+4:      fxsave64 PM_OFFSET_SAVE_AREA(%rbx)
+        jmp     2b
+5:      fxrstor64 PM_OFFSET_SAVE_AREA(%rbx)
 6:      movq    %rbp, %rsp
         popq    %rbp
         popq    %rbx
@@ -70,15 +58,53 @@ pm_slow_path:
         popq    %rsi
         popq    %rdx
         popq    %rcx
-3:      popfq
+        .endm
+
+        .macro  enter_stack
+        movq    %rax, %gs:PM_OFFSET_SAVED_RAX
+        movq    %rsp, %gs:PM_OFFSET_SAVED_RSP
+        movq    %gs:PM_OFFSET_STACK, %rsp
+        pushfq
+        .endm
+
+        .macro  leave_stack
+        popfq
         movq    %gs:PM_OFFSET_SAVED_RSP, %rsp
         movq    %gs:PM_OFFSET_SAVED_RAX, %rax
         jmp     *%gs:PM_OFFSET_RETURN
+        .endm
 
-4:      fxsave64 PM_OFFSET_SAVE_AREA(%rbx)
-        jmp     2b
-5:      fxrstor64 PM_OFFSET_SAVE_AREA(%rbx)
-        jmp     6b
+        .text
+        .globl  pm_slow_path
+        .hidden pm_slow_path
+        .hidden pm_consume_records
+        .type   pm_slow_path, @function
+        .p2align 4
+pm_slow_path:
+        .cfi_startproc
+        .cfi_undefined rip
+        enter_stack
+        cmpq    $0, %gs:PM_OFFSET_CONSUME
+        jne     1f
+        movq    %gs:PM_OFFSET_START, %rax
+        movq    %rax, %gs:PM_OFFSET_NEXT
+        jmp     3f
+1:      call_c  pm_consume_records
+3:      leave_stack
         .cfi_endproc
         .size   pm_slow_path, .-pm_slow_path
+
+        .globl  pm_timer_slow_path
+        .hidden pm_timer_slow_path
+        .hidden pm_timer_event
+        .type   pm_timer_slow_path, @function
+        .p2align 4
+pm_timer_slow_path:
+        .cfi_startproc
+        .cfi_undefined rip
+        enter_stack
+        call_c  pm_timer_event
+        leave_stack
+        .cfi_endproc
+        .size   pm_timer_slow_path, .-pm_timer_slow_path
         .section .note.GNU-stack, "", @progbits

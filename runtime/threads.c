@@ -15,6 +15,7 @@
 #include "runtime/real.h"
 #include "runtime/records.h"
 #include "runtime/system.h"
+#include "runtime/timers.h"
 
 struct pm_thread *pm_threads[PM_MAX_THREADS];
 uint32_t pm_n_threads;
@@ -82,6 +83,7 @@ static struct pm_thread *take_thread(void) {
 static void give_back(struct pm_thread *thread) {
     pm_consume_pending(thread);
     pm_process_thread_end(thread);
+    pm_timers_thread_end(thread);
     pm_thread_take_counters(thread, !thread->stopped);
     thread->stopped = false;
     __atomic_store_n(&thread->in_use, 0, __ATOMIC_RELEASE);

@@ -25,6 +25,7 @@ struct pm_thread {
     uint64_t *kept;                 /* counts up to the last stop or thread's end; NULL: none */
     uint64_t *kept_before; /* what an event handler has been told of already; NULL: nothing */
     uint64_t *difference;  /* room for what it is told */
+    struct pm_thread_times *times; /* timers.h; NULL none */
     void *(*start)(void *);
     int (*start_c11)(void *);
     void *argument;

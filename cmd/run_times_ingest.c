@@ -1,0 +1,150 @@
+/* From raw files to measured times; see run_times_ingest.h. */
+#define _GNU_SOURCE
+#include "cmd/run_times_ingest.h"
+
+#include <dirent.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/pm_alloc.h"
+#include "core/raw_read.h"
+
+struct sums {
+    const struct pm_structure *structure;
+    const uint8_t *chosen;
+    const struct pm_run_timed_module *modules;
+    size_t n_modules;
+    struct pm_scope_time *of_scope; /* [structure->n_scopes] */
+    double seconds, own_seconds, outside_seconds;
+    bool elapsed; /* a process measured time in which others may have run */
+    bool asked;   /* a process asked the system at each event */
+    struct pm_times *times;
+    size_t n_files;
+};
+
+static void add_note(struct pm_times *times, const char *note) {
+    if (!times->notes || !strstr(times->notes, note))
+        pm_append(&times->notes, "%s%s", times->notes ? "\n" : "", note);
+}
+
+/* ---- one file -------------------------------------------------------------------------------- */
+
+static const struct pm_run_timed_module *find_module(const struct sums *sums,
+                                                     const struct pm_raw_module *module) {
+    for (size_t i = 0; i < sums->n_modules; i++)
+        if (sums->modules[i].placement_hash == module->structure_hash)
+            return &sums->modules[i];
+    return NULL;
+}
+
+static bool add_time(struct sums *sums, const struct pm_raw *raw, const struct pm_raw_time *time) {
+    sums->own_seconds += 1e-9 * time->own_ns;
+    if (time->module == PM_RAW_OUTSIDE) {
+        sums->outside_seconds += 1e-9 * time->ns;
+        return true;
+    }
+    const struct pm_run_timed_module *module = find_module(sums, &raw->modules[time->module]);
+    if (!module || time->scope == 0 || time->scope >= module->place->n_scopes)
+        return false;
+    uint32_t scope = module->place->first_scope + time->scope;
+    if (!sums->chosen[scope])
+        return false;
+    struct pm_scope_time *sum = &sums->of_scope[scope];
+    sum->seconds += 1e-9 * time->ns;
+    sum->entries += (double)time->entries;
+    sum->threads++;
+    sums->seconds += 1e-9 * time->ns;
+    return true;
+}
+
+static bool add_file(struct sums *sums, const char *path, struct pm_error *err) {
+    struct pm_raw *raw = pm_raw_read(path, err);
+    if (!raw)
+        return false;
+    bool ok = true;
+    for (size_t i = 0; i < raw->n_times && ok; i++) {
+        sums->elapsed |= raw->times[i].clock == PM_RAW_CLOCK_TSC_ELAPSED;
+        sums->asked |= raw->times[i].clock == PM_RAW_CLOCK_SYSTEM;
+        for (size_t k = 0; k < raw->times[i].n_times && ok; k++)
+            ok = add_time(sums, raw, &raw->times[i].times[k]) ||
+                 pm_fail(err, "%s: measured by another program than the one that was given timers",
+                         path);
+    }
+    for (size_t i = 0; i < raw->n_notes && ok; i++)
+        add_note(sums->times, raw->notes[i]);
+    sums->n_files++;
+    pm_raw_free(raw);
+    return ok;
+}
+
+static bool add_folder(struct sums *sums, const char *folder, struct pm_error *err) {
+    struct dirent **entries;
+    int n = scandir(folder, &entries, NULL, alphasort);
+    if (n < 0)
+        return pm_fail_errno(err, "cannot read %s", folder);
+    bool ok = true;
+    for (int i = 0; i < n; i++) {
+        const char *suffix = strrchr(entries[i]->d_name, '.');
+        if (ok && suffix && strcmp(suffix, ".raw") == 0) {
+            char *path = pm_sprintf("%s/%s", folder, entries[i]->d_name);
+            ok = add_file(sums, path, err);
+            free(path);
+        } else if (ok && suffix && strcmp(suffix, ".error") == 0) {
+            ok = pm_fail(err, "a process of the run could not write what it measured (disk full, "
+                              "or no right to write in TMPDIR?)");
+        }
+        free(entries[i]);
+    }
+    free(entries);
+    return ok && (sums->n_files > 0 ||
+                  pm_fail(err, "the command wrote no times: does it run the program (--exe names "
+                               "it), and did that end in the usual way?"));
+}
+
+/* ---- the whole ------------------------------------------------------------------------------- */
+
+static void make_notes(struct sums *sums, double cpu_seconds) {
+    if (sums->elapsed)
+        add_note(sums->times,
+                 "Measured times hold what other programs ran in between: neither the C library "
+                 "nor the kernel tells when a thread is interrupted (rseq).");
+    if (sums->asked)
+        add_note(sums->times, "This processor has no steady time-stamp counter: the system was "
+                              "asked at each event, which costs more and is less exact.");
+    if (sums->own_seconds > 0.05 * cpu_seconds) {
+        char *note = pm_sprintf("The timers took %.0f%% of the run themselves; what is left after "
+                                "subtracting that is inexact.",
+                                100 * sums->own_seconds / cpu_seconds);
+        add_note(sums->times, note);
+        free(note);
+    }
+}
+
+struct pm_times *pm_times_ingest(const char *folder, const struct pm_structure *structure,
+                                 const uint8_t *chosen, const struct pm_run_timed_module *modules,
+                                 size_t n_modules, double cpu_seconds, struct pm_error *err) {
+    struct sums sums = {
+        .structure = structure,
+        .chosen = chosen,
+        .modules = modules,
+        .n_modules = n_modules,
+        .of_scope = pm_alloc(structure->n_scopes, sizeof *sums.of_scope),
+        .times = pm_alloc(1, sizeof *sums.times),
+    };
+    bool ok = add_folder(&sums, folder, err);
+    for (uint32_t scope = 0; scope < structure->n_scopes && ok; scope++)
+        if (chosen[scope]) {
+            sums.of_scope[scope].scope = scope;
+            *PM_PUSH(sums.times, scopes) = sums.of_scope[scope];
+        }
+    double rest = cpu_seconds - sums.seconds - sums.own_seconds;
+    sums.times->outside_seconds = rest > 0 ? rest : 0;
+    sums.times->own_seconds = sums.own_seconds;
+    sums.times->cpu_seconds = cpu_seconds;
+    make_notes(&sums, cpu_seconds);
+    free(sums.of_scope);
+    if (ok)
+        return sums.times;
+    pm_times_free(sums.times);
+    return NULL;
+}
