@@ -134,12 +134,22 @@ struct pm_instrument_options {
 bool pm_instrument(struct pm_lifted *lifted, const struct pm_instrument_options *options,
                    const char *out_path, struct pm_error *err);
 
+/* Activations that were left for good at a call (count > 0: by longjmp, an exception, exit) or that
+   went on behind one without having been entered (count < 0: in the child of a fork).  The same
+   address may come several times; an address in no basic block is passed over. */
+struct pm_open_call {
+    uint32_t module; /* of the structure */
+    uint64_t return_address;
+    int64_t count;
+};
+
 /* From the counters of a run to the frequency of every edge (Knuth & Stevenson; Marin &
    Mellor-Crummey 2004, section 2.2.1).  COUNTERS has structure->n_counters values.  EDGE_COUNTS
-   (n_edges values) and INEXACT (n_routines values: true where the counts break conservation, as
-   after longjmp; may be NULL) are filled; edges of routines without counters get 0 and are not to
-   be used (pm_routine.counted). */
+   (n_edges values) and INEXACT (n_routines values: true where the counts break conservation all the
+   same; may be NULL) are filled; edges of routines without counters get 0 and are not to be used
+   (pm_routine.counted). */
 void pm_solve_edges(const struct pm_structure *structure, const uint64_t *counters,
+                    const struct pm_open_call *open_calls, size_t n_open_calls,
                     uint64_t *edge_counts, bool *inexact);
 
 /* Executions of basic block BLOCK: the sum over its incoming edges. */

@@ -20,6 +20,7 @@ struct sums {
     const uint64_t *block_sizes;
     size_t n_block_sizes;
     uint64_t n_missed_jumps;
+    PM_ARRAY(struct pm_open_call, open_calls);
     struct pm_ingested *result;
 };
 
@@ -60,6 +61,16 @@ static void add_counters(struct sums *sums, const struct pm_raw *raw,
     }
 }
 
+static void add_frames(struct sums *sums, const struct pm_raw *raw,
+                       const struct pm_module_place *const *places) {
+    for (size_t i = 0; i < raw->n_frames; i++)
+        for (size_t f = 0; f < raw->frames[i].n_frames; f++) {
+            const struct pm_raw_frame *frame = &raw->frames[i].frames[f];
+            *PM_PUSH(sums, open_calls) = (struct pm_open_call){
+                places[raw->frames[i].module]->module, frame->return_address, frame->count};
+        }
+}
+
 static bool add_histograms(struct sums *sums, const struct pm_raw *raw,
                            const struct pm_module_place *const *places, const char *path,
                            struct pm_error *err) {
@@ -85,6 +96,7 @@ static bool add_file(struct sums *sums, const char *path, struct pm_error *err) 
     bool ok = places != NULL;
     if (ok) {
         add_counters(sums, raw, places);
+        add_frames(sums, raw, places);
         ok = add_histograms(sums, raw, places, path, err);
         sums->result->n_threads += (uint32_t)raw->n_threads;
         sums->result->n_processes++;
@@ -150,7 +162,8 @@ static void make_profile(struct sums *sums, const struct pm_parameters *at) {
     profile->edge_counts = pm_alloc(structure->n_edges, sizeof *profile->edge_counts);
     uint64_t *counts = pm_alloc(structure->n_edges, sizeof *counts);
     result->inexact = pm_alloc(structure->n_routines, sizeof *result->inexact);
-    pm_solve_edges(structure, sums->counters, counts, result->inexact);
+    pm_solve_edges(structure, sums->counters, sums->open_calls, sums->n_open_calls, counts,
+                   result->inexact);
     for (size_t i = 0; i < structure->n_edges; i++)
         profile->edge_counts[i] = (double)counts[i];
     free(counts);
@@ -168,8 +181,7 @@ static void note_irregularities(const struct sums *sums) {
     char note[160];
     if (result->profile->n_inexact_routines) {
         snprintf(note, sizeof note,
-                 "counts of %zu routines are inexact (left by longjmp, an "
-                 "exception or exit)",
+                 "counts of %zu routines are inexact (left in a way that could not be followed)",
                  result->profile->n_inexact_routines);
         add_note(result, note);
     }
@@ -203,6 +215,7 @@ bool pm_ingest(const char *folder, const struct pm_run_copies *copies,
         pm_histogram_free(&sums.histograms[i]);
     free(sums.histograms);
     free(sums.counters);
+    free(sums.open_calls);
     return ok;
 }
 

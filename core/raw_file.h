@@ -15,9 +15,11 @@
                         u64 cold_loads, u64 cold_stores, u64 n_blocks (distinct blocks that the
                         thread touched, all groups), then n_bins × struct pm_raw_bin, ascending.
                         Groups that were never accessed are left out.
-     PM_RAW_TIMES       u64 thread, u64 enum pm_raw_clock, then struct pm_raw_time, ascending by
-                        (module, scope), each once; scopes that were never entered are left out
-     PM_RAW_NOTE        text, NUL-terminated: something that the user must know about this run */
+     PM_RAW_FRAMES      u64 module, u64 n, then n × struct pm_raw_frame, ascending by address; of
+   one address at most one with a positive and one with a negative count PM_RAW_TIMES       u64
+   thread, u64 enum pm_raw_clock, then struct pm_raw_time, ascending by (module, scope), each once;
+   scopes that were never entered are left out PM_RAW_NOTE        text, NUL-terminated: something
+   that the user must know about this run */
 #ifndef PM_RAW_FILE_H
 #define PM_RAW_FILE_H
 
@@ -45,6 +47,7 @@ enum pm_raw_tag {
     PM_RAW_COUNTERS = 3,
     PM_RAW_HISTOGRAM = 4,
     PM_RAW_NOTE = 5,
+    PM_RAW_FRAMES = 6,
     PM_RAW_TIMES = 7,
 };
 
@@ -58,6 +61,13 @@ struct pm_raw_bin {
     uint64_t low, high;
     uint64_t loads, stores;
     double distance_sum;
+};
+
+/* A call at which activations were left for good (count > 0), as by longjmp, or went on without
+   having been entered (count < 0), as in the child of a fork. */
+struct pm_raw_frame {
+    uint64_t return_address; /* link-time address in the module's old text */
+    int64_t count;
 };
 
 /* What times were measured with. */

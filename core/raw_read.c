@@ -169,6 +169,25 @@ static bool read_times(struct pm_raw *raw, struct cursor *cursor) {
     return true;
 }
 
+static bool read_frames(struct pm_raw *raw, struct cursor *cursor) {
+    uint64_t module = take_u64(cursor), n = take_u64(cursor);
+    if (cursor->overrun || module >= raw->n_modules ||
+        n != cursor->left / sizeof(struct pm_raw_frame))
+        return false;
+    struct pm_raw_frames *frames = PM_PUSH(raw, frames);
+    *frames = (struct pm_raw_frames){.module = (uint32_t)module};
+    for (uint64_t i = 0; i < n; i++) {
+        struct pm_raw_frame *frame = PM_PUSH(frames, frames);
+        memcpy(frame, take(cursor, sizeof *frame), sizeof *frame);
+        const struct pm_raw_frame *before = frame - 1;
+        if (frame->count == 0 || (i && before->return_address > frame->return_address) ||
+            (i && before->return_address == frame->return_address &&
+             (before->count < 0) == (frame->count < 0)))
+            return false;
+    }
+    return true;
+}
+
 static bool read_note(struct pm_raw *raw, struct cursor *cursor) {
     size_t bytes = cursor->left;
     const char *text = take(cursor, bytes);
@@ -208,6 +227,9 @@ static bool read_section(struct pm_raw *raw, struct cursor *file, unsigned ordin
         break;
     case PM_RAW_TIMES:
         valid = read_times(raw, &cursor);
+        break;
+    case PM_RAW_FRAMES:
+        valid = read_frames(raw, &cursor);
         break;
     case PM_RAW_NOTE:
         valid = read_note(raw, &cursor);
@@ -312,12 +334,15 @@ void pm_raw_free(struct pm_raw *raw) {
         pm_histogram_free(&raw->histograms[i].histogram);
     for (size_t i = 0; i < raw->n_times; i++)
         free(raw->times[i].times);
+    for (size_t i = 0; i < raw->n_frames; i++)
+        free(raw->frames[i].frames);
     for (size_t i = 0; i < raw->n_notes; i++)
         free(raw->notes[i]);
     free(raw->modules);
     free(raw->counters);
     free(raw->histograms);
     free(raw->times);
+    free(raw->frames);
     free(raw->notes);
     free(raw);
 }

@@ -32,6 +32,11 @@ struct pm_raw_histogram { /* of one reference group in one thread */
     struct pm_histogram histogram; /* with the block size; owned */
 };
 
+struct pm_raw_frames { /* of one module */
+    uint32_t module;
+    PM_ARRAY(struct pm_raw_frame, frames); /* ascending by address; owned */
+};
+
 struct pm_raw_thread_times { /* of one thread */
     uint64_t thread;
     uint32_t clock;                      /* enum pm_raw_clock */
@@ -47,6 +52,7 @@ struct pm_raw {
     PM_ARRAY(struct pm_raw_module, modules);
     PM_ARRAY(struct pm_raw_counters, counters);
     PM_ARRAY(struct pm_raw_histogram, histograms);
+    PM_ARRAY(struct pm_raw_frames, frames);
     PM_ARRAY(struct pm_raw_thread_times, times);
     PM_ARRAY(char *, notes); /* sentences for the user */
 };

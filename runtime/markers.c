@@ -6,6 +6,7 @@
    and `start` sets them back to zero. */
 #include "runtime/pmodel.h"
 
+#include "runtime/frames.h"
 #include "runtime/process.h"
 #include "runtime/records.h"
 #include "runtime/system.h"
@@ -24,6 +25,7 @@ PM_EXPORT void pmodel_runtime_stop(void) {
         pm_tell_stop(thread);
         pm_thread_take_counters(thread, true);
         pm_timers_stop(thread);
+        pm_frames_note_open(PM_FRAME_LEFT, 1);
         thread->stopped = true;
     }
     pm_signals_restore(mask);
@@ -40,6 +42,7 @@ PM_EXPORT void pmodel_runtime_start(void) {
         pm_tell_start(thread);
         thread->stopped = false;
         pm_timers_start(thread);
+        pm_frames_note_open(PM_FRAME_RESUMED, 1);
     }
     pm_signals_restore(mask);
 }

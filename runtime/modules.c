@@ -131,8 +131,23 @@ static bool is_known(const struct pm_probe_header *header, uint64_t load_bias) {
     return false;
 }
 
+static void find_unwind_tables(struct pm_loaded_module *module, const struct dl_phdr_info *info) {
+    uint64_t at = 0;
+    for (int i = 0; i < info->dlpi_phnum; i++)
+        if (info->dlpi_phdr[i].p_type == PT_GNU_EH_FRAME)
+            at = info->dlpi_phdr[i].p_vaddr;
+    for (int i = 0; at && i < info->dlpi_phnum; i++) {
+        const ElfW(Phdr) *segment = &info->dlpi_phdr[i];
+        if (segment->p_type == PT_LOAD && at - segment->p_vaddr < segment->p_filesz) {
+            module->unwind_low = (const uint8_t *)(info->dlpi_addr + segment->p_vaddr);
+            module->unwind_end = module->unwind_low + segment->p_filesz;
+        }
+    }
+}
+
 static void add_module(const struct pm_probe_header *header, uint64_t segment_bytes,
-                       uint64_t load_bias) {
+                       const struct dl_phdr_info *info) {
+    uint64_t load_bias = info->dlpi_addr;
     if (is_known(header, load_bias))
         return;
     if (header->version != PM_PROBE_VERSION || header->header_bytes != sizeof *header) {
@@ -158,6 +173,7 @@ static void add_module(const struct pm_probe_header *header, uint64_t segment_by
     module->load_bias = load_bias;
     module->first_group = pm_n_groups;
     module->traps = (const void *)((const char *)header + header->traps);
+    find_unwind_tables(module, info);
     pm_n_groups += header->n_groups;
     if (pm_n_counters < header->first_counter + header->n_counters)
         pm_n_counters = header->first_counter + header->n_counters;
@@ -177,7 +193,7 @@ static int look_at_module(struct dl_phdr_info *info, size_t size, void *unused) 
         const struct pm_probe_header *header = (void *)(info->dlpi_addr + segment->p_vaddr);
         if (memcmp(header->magic, PM_PROBE_MAGIC, sizeof header->magic) == 0 &&
             header->header_address == segment->p_vaddr)
-            add_module(header, segment->p_filesz, info->dlpi_addr);
+            add_module(header, segment->p_filesz, info);
     }
     return 0;
 }

@@ -16,6 +16,8 @@ struct pm_loaded_module {
     uint64_t load_bias;            /* what to add to a link-time address */
     uint32_t first_group;          /* number of its group 0 among all modules' groups */
     const struct pm_probe_trap *traps;
+    /* The segment with .eh_frame_hdr, and .eh_frame behind it; NULL: there is none. */
+    const uint8_t *unwind_low, *unwind_end;
 };
 
 extern struct pm_loaded_module pm_modules[PM_MAX_MODULES];

@@ -40,6 +40,9 @@ static const char *const sentences[PM_N_NOTES] = {
         "nothing",
     [PM_NOTE_TOO_DEEP] =
         " entries of loops and routines were not told because too many were open already",
+    [PM_NOTE_LOST_FRAMES] =
+        " time(s) routines were left in a way that could not be followed (through code without "
+        "unwinding information, or by a signal): their counts may be too high by as many",
 };
 
 void pm_note(enum pm_note_kind kind, uint64_t count) {

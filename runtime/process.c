@@ -15,6 +15,7 @@
 
 #include "core/raw_file.h"
 #include "runtime/analyser.h"
+#include "runtime/frames.h"
 #include "runtime/modules.h"
 #include "runtime/notes.h"
 #include "runtime/raw_content.h"
@@ -119,6 +120,7 @@ static void forked_child(void) {
     pm_threads_after_fork();
     pm_analyser_after_fork();
     pm_timers_after_fork();
+    pm_frames_after_fork();
 }
 
 __attribute__((constructor(101))) static void begin(void) {
@@ -201,6 +203,7 @@ void pm_process_finish(void) {
     int expected = RUNNING;
     if (__atomic_compare_exchange_n(&state, &expected, FINISHING, false, __ATOMIC_ACQ_REL,
                                     __ATOMIC_ACQUIRE)) {
+        pm_frames_note_open(PM_FRAME_LEFT, 1);
         drain_all_threads();
         end_handler();
         write_raw_file(0, NULL, 0);
@@ -219,12 +222,16 @@ void pm_process_before_exec(void) {
         return;
     uint64_t mask = pm_signals_block();
     drain_all_threads();
+    pm_frames_note_open(PM_FRAME_LEFT, 1);
     write_raw_file(PM_RAW_BEFORE_EXEC, exec_file, sizeof exec_file);
     pm_signals_restore(mask);
 }
 
 void pm_process_exec_failed(void) {
-    if (exec_file[0] && pm_process_is_ours())
+    if (!pm_process_is_measured() || pm_process_is_finished() || !pm_process_is_ours())
+        return;
+    pm_frames_note_open(PM_FRAME_LEFT, -1);
+    if (exec_file[0])
         pm_syscall3(SYS_unlink, (long)exec_file, 0, 0);
     exec_file[0] = 0;
 }

@@ -5,6 +5,7 @@
 
 #include "core/raw_file.h"
 #include "runtime/analyser.h"
+#include "runtime/frames.h"
 #include "runtime/modules.h"
 #include "runtime/notes.h"
 #include "runtime/process.h"
@@ -112,6 +113,8 @@ void pm_raw_add_content(struct pm_raw_builder *builder, const struct pm_raw_run 
             add_histograms(builder, module, pm_threads[i]->number, bins);
         }
     pm_timers_add(builder);
+    for (uint32_t module = 0; module < pm_n_modules; module++)
+        pm_frames_write(builder, module);
     add_notes(builder);
     pm_unmap(bins, MOST_BINS * sizeof *bins);
 }

@@ -14,21 +14,23 @@
 #include "runtime/system.h"
 #include "runtime/text.h"
 
-static void *in_c_library(const char *name) {
+static void *in_library(const char *file, const char *name) {
     /* It is there already: this only asks for it, and it stays. */
-    void *library = dlopen(LIBC_SO, RTLD_LAZY | RTLD_NOLOAD);
+    void *library = dlopen(file, RTLD_LAZY | RTLD_NOLOAD);
     return library ? dlsym(library, name) : NULL;
 }
 
 void *pm_real_function(const char *name) {
     void *function = dlsym(RTLD_NEXT, name);
     if (!function)
-        function = in_c_library(name);
+        function = in_library(LIBC_SO, name);
+    if (!function) /* where the C library loads it only to end a thread */
+        function = in_library(LIBGCC_S_SO, name);
     if (function)
         return function;
     char line[256];
     struct pm_text text = {line, sizeof line, 0};
-    pm_text_add(&text, "pmodel: the C library has no function ");
+    pm_text_add(&text, "pmodel: no library has the function ");
     pm_text_add(&text, name);
     pm_text_add(&text, "; this program cannot run instrumented with it\n");
     pm_syscall3(SYS_write, 2, (long)line, (long)text.used);

@@ -18,6 +18,7 @@
 #include <setjmp.h>
 #include <ucontext.h>
 
+#include "runtime/frames.h"
 #include "runtime/modules.h"
 #include "runtime/notes.h"
 #include "runtime/process.h"
@@ -162,7 +163,8 @@ static uint64_t target_stack(struct __jmp_buf_tag *buffer) {
     return ((mixed >> ROTATION) | (mixed << (64 - ROTATION))) ^ secret;
 }
 
-static void return_to_level(uint64_t stack) {
+/* Puts the block of the jump's target into %gs; how many levels are left. */
+static uint64_t return_to_level(uint64_t stack) {
     struct pm_control_block *current = pm_current_block(), *block = current;
     uint64_t lowest = (uint64_t)__builtin_frame_address(0);
     while (block->outer && !(lowest <= stack && stack < block->handler_frame)) {
@@ -171,6 +173,12 @@ static void return_to_level(uint64_t stack) {
     }
     if (block != current)
         pm_control_block_use(block);
+    return current->level - block->level;
+}
+
+static void before_jump(uint64_t stack) {
+    if (pm_process_is_measured())
+        pm_frames_note_jump(stack, return_to_level(stack));
 }
 
 typedef void longjmp_function(struct __jmp_buf_tag *, int);
@@ -179,8 +187,7 @@ typedef void longjmp_function(struct __jmp_buf_tag *, int);
     PM_EXPORT void name(struct __jmp_buf_tag buffer[1], int value) __attribute__((noreturn));      \
     PM_EXPORT void name(struct __jmp_buf_tag buffer[1], int value) {                               \
         longjmp_function *real = PM_REAL(name);                                                    \
-        if (pm_process_is_measured())                                                              \
-            return_to_level(target_stack(buffer));                                                 \
+        before_jump(target_stack(buffer));                                                         \
         real(buffer, value);                                                                       \
         __builtin_unreachable();                                                                   \
     }

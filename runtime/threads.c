@@ -101,26 +101,30 @@ static void put_off_end(void *value) {
 static void begin_thread(struct pm_thread *thread) {
     pm_control_block_use(thread->block);
     thread->key_rounds = 0;
+    thread->exit_stack = 0;
+    thread->system_id = pm_syscall3(SYS_gettid, 0, 0, 0);
     if (has_key)
         pthread_setspecific(end_of_thread, thread);
     if (thread->restore_signals)
         pm_signals_restore(thread->signal_mask);
 }
 
-static void *run_thread(void *value) {
-    struct pm_thread *thread = value;
+/* Called by the thread's first frame, pm_thread_base. */
+void *pm_run_thread(struct pm_thread *thread);
+void *pm_run_thread(struct pm_thread *thread) {
     begin_thread(thread);
+    if (thread->start_c11)
+        return (void *)(intptr_t)thread->start_c11(thread->argument);
     return thread->start(thread->argument);
 }
 
-static int run_c11_thread(void *value) {
-    struct pm_thread *thread = value;
-    begin_thread(thread);
-    return thread->start_c11(thread->argument);
-}
+/* thread_base.S; what it returns is an int for the C11 kind, in the same register. */
+void *pm_thread_base(void *thread);
 
 void pm_threads_begin(void) {
-    new_thread(pm_first_block);
+    struct pm_thread *first = new_thread(pm_first_block);
+    if (first)
+        first->system_id = pm_syscall3(SYS_gettid, 0, 0, 0);
     pm_n_threads_started = 1;
     has_key = pthread_key_create(&end_of_thread, put_off_end) == 0;
 }
@@ -142,6 +146,7 @@ void pm_threads_after_fork(void) {
         thread->n_batch = 0;
         thread->stopped = thread == current && thread->stopped;
         thread->in_use = thread == current;
+        thread->system_id = pm_syscall3(SYS_gettid, 0, 0, 0);
     }
     pm_n_threads_started = 1;
 }
@@ -163,11 +168,12 @@ PM_EXPORT int pthread_create(pthread_t *id, const pthread_attr_t *attributes,
     if (!thread)
         return EAGAIN;
     thread->start = start;
+    thread->start_c11 = NULL;
     thread->argument = argument;
     thread->restore_signals = !attributes_have_mask(attributes);
     uint64_t mask = pm_signals_block();
     thread->signal_mask = mask;
-    int result = PM_REAL(pthread_create)(id, attributes, run_thread, thread);
+    int result = PM_REAL(pthread_create)(id, attributes, pm_thread_base, thread);
     pm_signals_restore(mask);
     if (result != 0)
         __atomic_store_n(&thread->in_use, 0, __ATOMIC_RELEASE);
@@ -185,7 +191,7 @@ PM_EXPORT int thrd_create(thrd_t *id, thrd_start_t start, void *argument) {
     thread->restore_signals = true;
     uint64_t mask = pm_signals_block();
     thread->signal_mask = mask;
-    int result = PM_REAL(thrd_create)(id, run_c11_thread, thread);
+    int result = PM_REAL(thrd_create)(id, (thrd_start_t)(void *)pm_thread_base, thread);
     pm_signals_restore(mask);
     if (result != thrd_success)
         __atomic_store_n(&thread->in_use, 0, __ATOMIC_RELEASE);

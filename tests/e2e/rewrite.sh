@@ -92,7 +92,7 @@ same_counts() {
     "$tool" -r "$runtime" "$program" ./instrumented &&
         { PMODEL_OUT=$TMP/raw ./instrumented "$@" >/dev/null 2>&1 || true; } &&
         "$tool" -b "$program" raw/*.raw >blocks.txt 2>blocks.err
-    valgrind --tool=callgrind --dump-instr=yes --dump-line=no --compress-pos=no \
+    valgrind --tool=callgrind --dump-instr=yes --dump-line=no --compress-pos=no --skip-plt=no \
         --callgrind-out-file=callgrind.out "$program" "$@" >/dev/null 2>&1
     callgrind_counts "$program" callgrind.out >executed.txt
     awk 'NR == FNR { counts[$1] = $2; next }
@@ -119,6 +119,15 @@ done
 for flags in "-O2" "-O0 -no-pie" "-O3 -march=x86-64-v3"; do
     for name in switches calls; do
         build "$flags" "$name" && same_counts "$name ($flags)" "$TMP/$name"
+    done
+done
+# Routines that are left by longjmp, exceptions, exit, or the end of a thread.
+for flags in "-O2" "-O0 -no-pie" "-O3 -march=x86-64-v3"; do
+    for name in leaves leaves_cxx; do
+        build "$flags" "$name"
+        for way in $(./"$name"); do
+            same_counts "$name $way ($flags)" "$TMP/$name" "$way"
+        done
     done
 done
 for app in heat cg; do

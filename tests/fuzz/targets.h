@@ -178,6 +178,10 @@ static void fuzz_raw(const uint8_t *data, size_t size) {
     for (size_t i = 0; raw && i < raw->n_histograms; i++)
         fuzz_demand(pm_histogram_misses(&raw->histograms[i].histogram, 100.5) >= 0,
                     "a raw histogram has misses that are not a count");
+    for (size_t i = 0; raw && i < raw->n_frames; i++)
+        for (size_t f = 0; f < raw->frames[i].n_frames; f++)
+            fuzz_demand(raw->frames[i].module < raw->n_modules && raw->frames[i].frames[f].count,
+                        "a raw file notes a frame of no module, or no times");
     pm_raw_free(raw);
     free(bytes);
 }

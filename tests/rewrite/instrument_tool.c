@@ -34,6 +34,17 @@ static int instrument(struct pm_lifted *lifted, bool memory_records, bool no_cou
     return done ? 0 : fail(&err);
 }
 
+static struct { PM_ARRAY(struct pm_open_call, open_calls); } sums;
+
+static void add_frames(const struct pm_raw *raw) {
+    for (size_t i = 0; i < raw->n_frames; i++)
+        for (size_t f = 0; f < raw->frames[i].n_frames; f++) {
+            const struct pm_raw_frame *frame = &raw->frames[i].frames[f];
+            *PM_PUSH(&sums, open_calls) =
+                (struct pm_open_call){0, frame->return_address, frame->count};
+        }
+}
+
 static bool add_counters(const char *path, uint64_t *counters, uint32_t n_counters,
                          struct pm_error *err) {
     struct pm_raw *raw = pm_raw_read(path, err);
@@ -46,6 +57,9 @@ static bool add_counters(const char *path, uint64_t *counters, uint32_t n_counte
         for (uint32_t c = 0; c < n_counters; c++)
             counters[c] += of_thread->counts[c];
     }
+    add_frames(raw);
+    for (size_t i = 0; i < raw->n_notes; i++)
+        fprintf(stderr, "note: %s\n", raw->notes[i]);
     fprintf(stderr, "missed jumps: %" PRIu64 "\n", raw->n_missed_jumps);
     pm_raw_free(raw);
     return true;
@@ -100,7 +114,7 @@ static int print_counts(struct pm_structure *structure, bool of_scopes, int n_pa
             return fail(&err);
     for (size_t r = 0; r < structure->n_routines; r++)
         structure->routines[r].counted = structure->routines[r].n_counters > 0;
-    pm_solve_edges(structure, counters, counts, inexact);
+    pm_solve_edges(structure, counters, sums.open_calls, sums.n_open_calls, counts, inexact);
     (of_scopes ? print_entries : print_block_counts)(structure, counts);
     for (size_t r = 0; r < structure->n_routines; r++)
         if (inexact[r])
@@ -108,6 +122,7 @@ static int print_counts(struct pm_structure *structure, bool of_scopes, int n_pa
     free(counters);
     free(counts);
     free(inexact);
+    free(sums.open_calls);
     return 0;
 }
 

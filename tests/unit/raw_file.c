@@ -78,6 +78,17 @@ static void add_times(struct pm_raw_builder *builder, uint64_t clock,
     pm_raw_section_end(builder);
 }
 
+static const struct pm_raw_frame usual_frames[3] = {{0x1000, -2}, {0x1000, 7}, {0x1005, 1}};
+
+static void add_frames(struct pm_raw_builder *builder, uint64_t module, uint64_t n,
+                       const struct pm_raw_frame *frames) {
+    pm_raw_section_begin(builder, PM_RAW_FRAMES);
+    pm_raw_add_u64(builder, module);
+    pm_raw_add_u64(builder, n);
+    pm_raw_add(builder, frames, sizeof usual_frames);
+    pm_raw_section_end(builder);
+}
+
 static void add_note(struct pm_raw_builder *builder, const char *text, size_t bytes) {
     pm_raw_section_begin(builder, PM_RAW_NOTE);
     pm_raw_add(builder, text, bytes);
@@ -91,6 +102,7 @@ static void add_usual(struct pm_raw_builder *builder) {
     add_counters(builder, 0, 3);
     add_histogram(builder, &usual_head, usual_bins, 2);
     add_times(builder, PM_RAW_CLOCK_TSC, usual_times, sizeof usual_times);
+    add_frames(builder, 0, 3, usual_frames);
     add_note(builder, "five words of some note", 24);
 }
 
@@ -157,6 +169,10 @@ static void check_usual(const struct pm_raw *raw) {
     assert_int_equal(raw->times[0].times[0].entries, 12);
     assert_true(raw->times[0].times[0].ns == 1.5e9 && raw->times[0].times[0].own_ns == 600);
     assert_int_equal(raw->times[0].times[1].module, PM_RAW_OUTSIDE);
+    assert_int_equal(raw->n_frames, 1);
+    assert_int_equal(raw->frames[0].n_frames, 3);
+    assert_int_equal(raw->frames[0].frames[0].count, -2);
+    assert_int_equal(raw->frames[0].frames[2].return_address, 0x1005);
     assert_int_equal(raw->n_notes, 1);
     assert_string_equal(raw->notes[0], "five words of some note");
 }
@@ -338,6 +354,22 @@ static void times_that_cannot_be_are_refused(void **state) {
     }
 }
 
+static void frames_that_cannot_be_are_refused(void **state) {
+    (void)state;
+    for (unsigned fault = 0; fault < 6; fault++) {
+        struct pm_raw_builder builder = {0};
+        struct pm_raw_frame frames[3] = {usual_frames[0], usual_frames[1], usual_frames[2]};
+        pm_raw_begin(&builder);
+        add_meta(&builder);
+        add_module(&builder);
+        frames[0].count = fault == 0 ? 2 : -2;
+        frames[1].count = fault == 1 ? 0 : 7;
+        frames[2].return_address = fault == 2 ? 0xfff : 0x1005;
+        add_frames(&builder, fault == 3, fault == 4 ? 2 : fault == 5 ? UINT64_MAX : 3, frames);
+        assert_content_refused(&builder);
+    }
+}
+
 static void files_that_are_not_there_or_not_files_are_named(void **state) {
     (void)state;
     struct pm_error err = {0};
@@ -360,6 +392,7 @@ int main(void) {
         cmocka_unit_test(another_version_is_named),
         cmocka_unit_test(sections_that_do_not_fit_each_other_are_refused),
         cmocka_unit_test(times_that_cannot_be_are_refused),
+        cmocka_unit_test(frames_that_cannot_be_are_refused),
         cmocka_unit_test(files_that_are_not_there_or_not_files_are_named),
     };
     return cmocka_run_group_tests(tests, make_folder, NULL);
