@@ -1,7 +1,7 @@
 /* Timing a program at one size; see run_times.h.
 
    The steps: a plain run, which says how much time there is → which scopes get timers, so that all
-   of them together cost a hundredth of that (binlift/timed_scopes.c) → a copy of each module with
+   of them together cost a two-hundredth of that (binlift/timed_scopes.c) → a copy of each module with
    these timers and nothing else, in which routines without a timer stay as they are → runs of the
    copy and plain ones, alternately → the raw files of the median run → times. */
 #define _GNU_SOURCE
@@ -22,7 +22,7 @@
 #include "core/probe_abi.h"
 
 /* What timers may cost, as a share of the plain program's CPU time. */
-static const double budget_share = 0.01;
+static const double budget_share = 0.005;
 
 struct timing {
     struct pm_run_timer *timer;

@@ -324,7 +324,7 @@ bool pm_timers_wanted(void) {
 
 /* Ticks of one event, the least of many rounds.  Uses a scope that no module has. */
 static double measure_event(struct pm_control_block *block) {
-    enum { ROUNDS = 40, PAIRS = 50 };
+    enum { ROUNDS = 16, PAIRS = 25 };
     const uint32_t scope = PM_MAX_SCOPES - 1;
     uint64_t least = UINT64_MAX;
     for (int round = 0; round < ROUNDS; round++) {
