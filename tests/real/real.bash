@@ -9,28 +9,9 @@
 #   predicted   of these, the share that runs in operations whose cost the machine file knows, at a
 #               larger size; and how far the predicted number of instructions is from the counted
 # shellcheck shell=bash
-. "$TOP/tests/truth/tools.sh"
+. "$TOP/tests/real/behaviour.bash"
 
 machines=r12000,itanium2
-
-# generate_text BYTES: text of words of several frequencies, the same every time.
-generate_text() {
-    awk -v size="$1" 'BEGIN {
-        srand(7)
-        for (i = 0; i < 2000; i++) {
-            word[i] = ""
-            for (k = 1 + int(rand() * 9); k > 0; k--)
-                word[i] = word[i] sprintf("%c", 97 + int(26 * rand() * rand()))
-        }
-        while (written < size) {
-            line = word[int(2000 * rand() ^ 3)]
-            for (k = 4 + int(rand() * 8); k > 0; k--)
-                line = line " " word[int(2000 * rand() ^ 3)]
-            printf "%s", substr(line "\n", 1, size - written)
-            written += length(line) + 1
-        }
-    }'
-}
 
 # debian_source PACKAGE: unpacks the source of one of Debian's packages as ./PACKAGE. The machine's
 # own apt is left as it is: where its packages come from is read, and the index of sources is kept in
@@ -80,14 +61,6 @@ instructions_counted() {
     pmodel report "$1" -m "$machines" -P "N=$2" --format json | jq -r '
         [.predictions[].scopes[0].total]
         | "\(.[0].instructions) \(map(.unknown_operations / .operations) | max)"'
-}
-
-percent() { # PART WHOLE
-    awk -v part="$1" -v whole="$2" 'BEGIN { printf "%.3f%%", (whole > 0 ? 100 * part / whole : 0) }'
-}
-
-at_least() { # PART WHOLE SHARE
-    awk -v part="$1" -v whole="$2" -v share="$3" 'BEGIN { exit !(whole > 0 && part >= share * whole) }'
 }
 
 # plain SIZE COMMAND...: runs it as it is; output goes to $name.SIZE.plain, standard error to

@@ -1,0 +1,108 @@
+# Programs of programs.bash as plain binaries: does the instrumented one behave as the plain one, and how
+# much of it is instrumented? `. "$TOP/tests/real/behaviour.bash"` after lib.sh.
+#
+#   same_behaviour NAME SCALE    output, standard error, status and written files, with edge counters and
+#                                with memory records
+#   measure_coverage NAME SCALE  executions of instructions that pmodel's counters account for, beside
+#                                those that callgrind counts (tests/truth/coverage.c)
+# shellcheck shell=bash
+. "$TOP/tests/truth/tools.sh"
+. "$TOP/tests/real/programs.bash"
+
+# prepare NAME SCALE: $folder, with the program's input in it.
+prepare() {
+    folder=$PWD/$1.$2
+    rm -rf "$folder"
+    mkdir "$folder"
+    cd "$folder" && choose_program "$@" && cd - >/dev/null
+}
+
+# run_apart WAY COMMAND...: in a new folder, always of the same name, because programs write it into their
+# files. It then is $folder/WAY, where output and standard error are kept too.
+run_apart() {
+    local way=$1 status=0
+    shift
+    mkdir "$folder/work"
+    (
+        cd "$folder/work" || exit
+        "$@" </dev/null >../output 2>../errors
+    ) || status=$?
+    mv "$folder/output" "$folder/errors" "$folder/work"
+    mv "$folder/work" "$folder/$way"
+    [ $status -eq 0 ] || echo "status $status: $(tail -n 3 "$folder/$way/errors")"
+    return $status
+}
+
+# run_instrumented WAY OPTION...: the same by `pmodel run`, into the store $folder/WAY.pmdb.
+run_instrumented() {
+    local way=$1
+    shift
+    run_apart "$way" pmodel run -q -o "$folder/$way.pmdb" -P N=1 --exe "$program" "$@" -- "${command[@]}"
+}
+
+same_behaviour() {
+    local name=$1 way options message begin folder program command
+    prepare "$@" || {
+        fail "$name is there, with its input" "$folder"
+        return 1
+    }
+    message=$(run_apart plain "${command[@]}") || {
+        fail "$name runs without pmodel" "$message"
+        return 1
+    }
+    for way in counters records; do
+        options=(--no-memory)
+        [ $way = counters ] || options=(--block 64)
+        begin=$SECONDS
+        if ! message=$(run_instrumented $way "${options[@]}"); then
+            fail "$name runs with $way and ends with the same status" "$message"
+        elif ! diff -r "$folder/plain" "$folder/$way" >"$folder/difference"; then
+            fail "$name behaves as without pmodel, with $way" "$(head -n 5 "$folder/difference")"
+        else
+            pass "$name behaves as without pmodel, with $way"
+        fi
+        echo "    $name with $way: $((SECONDS - begin)) s"
+        sqlite3 "$folder/$way.pmdb" 'select notes from run' 2>/dev/null | sed '/^$/d; s/^/    /'
+    done
+}
+
+# Sets covered, own, all; false with a message.
+measure_coverage() {
+    local name=$1 folder program command runner
+    prepare "$@" || { echo "no $name"; return 1; }
+    run_instrumented counters --no-memory || return
+    # Only the program itself, not what starts it; without --skip-plt=no, callgrind books the linkage
+    # table's instructions on the calls.
+    runner=(valgrind --tool=callgrind --trace-children=yes --dump-instr=yes --compress-strings=no
+        --compress-pos=no --skip-plt=no "--callgrind-out-file=$folder/callgrind.%p")
+    run_apart callgrind "${runner[@]}" "${command[@]}" || return
+    "$TMP/coverage" "$folder/counters.pmdb" N=1 "$program" "$folder"/callgrind.* >"$folder/coverage" ||
+        return
+    read -r covered own all <"$folder/coverage"
+}
+
+real_coverage() {
+    local name=$1 text covered own all
+    if ! measure_coverage "$@" >message; then
+        fail "how much of $name is covered" "$(cat message)"
+        return
+    fi
+    text="$name: $(percent "$covered" "$own") of its own executed instructions are counted"
+    text+=" ($(percent "$covered" "$all") of all objects')"
+    if at_least "$covered" "$own" 0.99; then
+        pass "$text"
+    else
+        fail "$text" "less than 99%: $covered of $own"
+    fi
+    sed 's/^/    not counted: /; 1d' "$PWD/$1.$2/coverage" | head -n 5
+}
+
+percent() { # PART WHOLE
+    awk -v part="$1" -v whole="$2" 'BEGIN { printf "%.3f%%", (whole > 0 ? 100 * part / whole : 0) }'
+}
+
+at_least() { # PART WHOLE SHARE
+    awk -v part="$1" -v whole="$2" -v share="$3" 'BEGIN { exit !(whole > 0 && part >= share * whole) }'
+}
+
+truth_tool coverage || fail "the tool that reads stores and callgrind's counts builds" "see above"
