@@ -14,7 +14,7 @@ prepare() {
     folder=$PWD/$1.$2
     rm -rf "$folder"
     mkdir "$folder"
-    cd "$folder" && choose_program "$@" && cd - >/dev/null
+    cd "$folder" && choose_program "$@" && cd .. || return
 }
 
 # run_apart WAY COMMAND...: in a new folder, always of the same name, because programs write it into their

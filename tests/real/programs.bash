@@ -218,7 +218,8 @@ choose_program() {
         ;;
     fasttree)
         program=$(realpath -e "/usr/bin/fasttreeMP")
-        [ "$scale" = short ] && generate_sequences 25 150 >family || generate_sequences 60 300 >family
+        # shellcheck disable=SC2046 # two numbers
+        generate_sequences $([ "$scale" = short ] && echo 25 150 || echo 60 300) >family
         command=("$program" -nt -quiet -nopr "$here/family")
         ;;
     esac

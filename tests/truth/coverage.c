@@ -86,7 +86,8 @@ static bool is_repeated_string(const struct pm_image *image, uint64_t address) {
         if (*byte == 0xf3 || *byte == 0xf2)
             repeats = true;
         else if (*byte != 0x66 && *byte != 0x67 && (*byte & 0xf0) != 0x40)
-            return repeats && ((*byte >= 0xa4 && *byte <= 0xa7) || (*byte >= 0xaa && *byte <= 0xaf));
+            return repeats &&
+                   ((*byte >= 0xa4 && *byte <= 0xa7) || (*byte >= 0xaa && *byte <= 0xaf));
     }
     return false;
 }
