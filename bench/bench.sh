@@ -5,7 +5,7 @@
 #
 # Writes $BUILD/bench.json (figures and whether they hold) and $BUILD/bench/ratios.json (each program).
 # ONLY=name,… restricts figures, programs, or both.  ROUNDS and EXACT_ROUNDS: how often each program
-# runs plainly and with edge counters, and with reuse distances.  TIME_LIMIT: seconds for one run.
+# runs plainly, with edge counters and with timers, and with reuse distances.  TIME_LIMIT: seconds for one run.
 set -euo pipefail
 
 here=$(cd "$(dirname "$0")" && pwd)
@@ -21,7 +21,7 @@ mkdir -p "$folder"
 
 # ---- what is asked for ----------------------------------------------------------------------------
 
-program_figures="edges_geomean edges_worst reuse_exact_1 reuse_exact_1_worst reuse_exact_1_vs_cachegrind"
+program_figures="edges_geomean edges_worst reuse_exact_1 reuse_exact_1_worst reuse_exact_1_vs_cachegrind time_over_native time_over_native_worst"
 all_figures="$program_figures lift_vs_objdump lift_instructions_per_second lift_indirect_resolved fit_groups_per_second"
 asked_for=${ONLY-}
 figures='' programs=''
@@ -80,6 +80,21 @@ instrumented_seconds() {
     fi
 }
 
+# timed_seconds SIZE STORE -- COMMAND...: CPU time of the plain program and of that with timers, run one
+# after the other by `pmodel run --time`, which finds its counts in a copy of STORE.
+timed_seconds() {
+    local size=$1 counts=$2 store=$folder/timed.pmdb
+    shift 2
+    cp "$counts" "$store"
+    if pmodel run -q --time --time-runs 1 --no-memory -o "$store" --timeout "$time_limit" -P "N=$size" "$@" \
+        >/dev/null 2>"$folder/errors"; then
+        sqlite3 -separator ' ' "$store" 'select plain_seconds, cpu_seconds from timing'
+    else
+        say "$(tail -1 "$folder/errors")"
+        echo null null
+    fi
+}
+
 # ---- the programs -----------------------------------------------------------------------------------
 
 # record WAY ROUND SECONDS: of program $name at $kind.
@@ -92,11 +107,16 @@ program_arguments_of_time() { size_value "$1" "$2.time" | tr -s ' ' '\n'; }
 
 # The ways alternate, and with edge counters comes first in every other round.
 measure_program() {
-    local name=$1 kind=$2 size arguments round way
+    local name=$1 kind=$2 size arguments round way timed
     size=$(size_value "$name" "$kind")
     mapfile -t arguments < <(program_arguments_of_time "$name" "$kind")
     local plain=("./$name" "${arguments[@]//'{N}'/$size}")
     local asked=("./$name" "${arguments[@]}")
+    if wanted time_; then
+        rm -f counts.pmdb
+        pmodel run -q --no-memory -o counts.pmdb -P "N=$size" -- "${asked[@]}" >/dev/null 2>"$folder/errors" ||
+            say "$(tail -1 "$folder/errors")"
+    fi
     for ((round = 1; round <= rounds; round++)); do
         local ways=(native)
         if wanted edges_; then
@@ -104,12 +124,18 @@ measure_program() {
         fi
         if wanted reuse_ && ((round <= exact_rounds)); then ways+=(exact); fi
         if wanted _cachegrind && ((round <= cachegrind_rounds)); then ways+=(cachegrind); fi
-        if ! wanted edges_ && ((round > exact_rounds)); then return; fi
+        if wanted time_; then ways+=(timed); fi
+        if ! wanted edges_ && ! wanted time_ && ((round > exact_rounds)); then return; fi
         for way in "${ways[@]}"; do
             case $way in
             native) record native $round "$(cpu_seconds "${plain[@]}")" ;;
             edges) record edges $round "$(instrumented_seconds "$size" --no-memory -- "${asked[@]}")" ;;
             exact) record exact $round "$(instrumented_seconds "$size" --block 64 -- "${asked[@]}")" ;;
+            timed)
+                timed=$(timed_seconds "$size" counts.pmdb -- "${asked[@]}")
+                record timed_native $round "${timed% *}"
+                record timed $round "${timed#* }"
+                ;;
             # Given caches, because on virtual machines it detects nonsense.
             cachegrind) record cachegrind $round "$(cpu_seconds valgrind --tool=cachegrind \
                 --cache-sim=yes --I1=32768,8,64 --D1=32768,8,64 --LL=1048576,16,64 \
@@ -123,7 +149,7 @@ started=$SECONDS
 flags=$(pmodel flags)
 cd "$folder"
 : >times.jsonl
-if wanted edges_ || wanted reuse_; then
+if wanted edges_ || wanted reuse_ || wanted time_; then
     for name in $programs; do
         # shellcheck disable=SC2086 # the flags are words
         build_program "$name" "./$name" $flags || die "$name does not build"
@@ -189,8 +215,9 @@ figures_of 'figures($times | ratios; $lift; $resolved; $fit; $figures | split("\
 table() { column -t -s "$(printf '\t')"; }
 if [ -s times.jsonl ]; then
     jq -r 'def show: if . == null then "-" else . * 1000 | round / 1000 end;
-        ["program", "size", "native s", "edges", "exact", "cachegrind"],
-        (.[] | [.program, .kind, (.native_seconds | show), (.edges | show), (.exact | show), (.cachegrind | show)])
+        ["program", "size", "native s", "edges", "exact", "cachegrind", "timed"],
+        (.[] | [.program, .kind, (.native_seconds | show), (.edges | show), (.exact | show), (.cachegrind | show),
+            (.timed | show)])
         | @tsv' ratios.json | table
     echo
 fi

@@ -1,6 +1,7 @@
 # From the times that bench/bench.sh takes to ratios for each program and to figures.
 #
-# A time is {program, kind, way, round, seconds}; way: native, edges, exact or cachegrind; seconds null
+# A time is {program, kind, way, round, seconds}; way: native, edges, exact, cachegrind,
+# timed or, run just before that, timed_native; seconds null
 # if the run failed.  A figure that lacks a run is null and does not hold.
 
 def median: sort | length as $n
@@ -17,14 +18,15 @@ def ratio(way; base): . as $times
     | if length == 0 or any(.[]; .[0] == null or .[1] == null or .[1] == 0) then null
       else map(.[0] / .[1]) | median end;
 
-# An array of times → an array of {program, kind, native_seconds, edges, exact, cachegrind: over native,
-# exact_over_cachegrind}; null: not measured or failed.
+# An array of times → an array of {program, kind, native_seconds, edges, exact, cachegrind, timed: over
+# native, exact_over_cachegrind}; null: not measured or failed.
 def ratios: group_by([.program, .kind]) | map({
     program: .[0].program, kind: .[0].kind,
     native_seconds: (map(select(.way == "native").seconds)
         | if any(.[]; . == null) then null else median end),
     edges: ratio("edges"; "native"), exact: ratio("exact"; "native"),
-    cachegrind: ratio("cachegrind"; "native"), exact_over_cachegrind: ratio("exact"; "cachegrind")});
+    cachegrind: ratio("cachegrind"; "native"), timed: ratio("timed"; "timed_native"),
+    exact_over_cachegrind: ratio("exact"; "cachegrind")});
 
 # One figure over an array of values, of which none may be missing.
 def at_most(name; unit; target; summary):
@@ -41,6 +43,9 @@ def figures(programs; lift; resolved; fit; wanted): [
         | at_most("reuse_exact_1"; "ratio"; 15; geometric_mean), at_most("reuse_exact_1_worst"; "ratio"; 30; max)),
     (programs | map(.exact_over_cachegrind)
         | at_most("reuse_exact_1_vs_cachegrind"; "ratio"; 0.333; geometric_mean)),
+    (programs | map(.timed)
+        | at_most("time_over_native"; "ratio"; 1.02; geometric_mean),
+          at_most("time_over_native_worst"; "ratio"; 1.05; max)),
     (lift | map(if .lift == null or .objdump == null then null else .lift / .objdump end)
         | at_most("lift_vs_objdump"; "ratio"; 1; median)),
     (lift | map(if .lift == null then null else .instructions / .lift end)
