@@ -22,7 +22,7 @@ mkdir -p "$folder"
 # ---- what is asked for ----------------------------------------------------------------------------
 
 program_figures="edges_geomean edges_worst reuse_exact_1 reuse_exact_1_worst reuse_exact_1_vs_cachegrind time_over_native time_over_native_worst"
-all_figures="$program_figures lift_vs_objdump lift_instructions_per_second lift_indirect_resolved fit_groups_per_second"
+all_figures="$program_figures lift_vs_objdump lift_instructions_per_second lift_indirect_resolved fit_groups_per_second real_coverage"
 asked_for=${ONLY-}
 figures='' programs=''
 for name in ${asked_for//,/ }; do
@@ -201,16 +201,24 @@ if wanted fit_groups_per_second; then
     done
 fi
 
+# Real programs, by callgrind's counts.
+: >coverage.jsonl
+if wanted real_coverage; then
+    say "coverage of real programs"
+    bash "$here/real_coverage.sh" "$folder/real" >coverage.jsonl || say "status $? from real_coverage.sh"
+    jq -r '[.program, (if .own then .covered / .own else "?" end)] | @tsv' coverage.jsonl >&2
+fi
+
 # ---- figures ----------------------------------------------------------------------------------------
 
 figures_of() {
     jq -n -L "$here" --arg figures "$figures" --slurpfile times times.jsonl --slurpfile lift lift.jsonl \
-        --slurpfile fit fit.jsonl --slurpfile resolved resolved.jsonl "include \"bench_figures\"; $1"
+        --slurpfile fit fit.jsonl --slurpfile resolved resolved.jsonl --slurpfile coverage coverage.jsonl "include \"bench_figures\"; $1"
 }
 # shellcheck disable=SC2016
 figures_of '$times | ratios' >ratios.json
 # shellcheck disable=SC2016
-figures_of 'figures($times | ratios; $lift; $resolved; $fit; $figures | split("\\s+"; ""))' >"$BUILD/bench.json"
+figures_of 'figures($times | ratios; $lift; $resolved; $fit; $coverage; $figures | split("\\s+"; ""))' >"$BUILD/bench.json"
 
 table() { column -t -s "$(printf '\t')"; }
 if [ -s times.jsonl ]; then

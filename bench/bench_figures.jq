@@ -36,7 +36,7 @@ def at_most(name; unit; target; summary):
 def at_least(name; unit; target; summary):
     at_most(name; unit; target; summary) | .holds = (.value != null and .value >= target);
 
-def figures(programs; lift; resolved; fit; wanted): [
+def figures(programs; lift; resolved; fit; coverage; wanted): [
     (programs | map(.edges)
         | at_most("edges_geomean"; "ratio"; 1.05; geometric_mean), at_most("edges_worst"; "ratio"; 1.15; max)),
     (programs | map(.exact)
@@ -54,5 +54,7 @@ def figures(programs; lift; resolved; fit; wanted): [
         | (if ($indirect | add // 0) == 0 then [] else [($resolved | add) / ($indirect | add)] end)
         | at_least("lift_indirect_resolved"; "share"; 0.99; .[0])),
     (fit | map(.histograms / .seconds)
-        | at_least("fit_groups_per_second"; "1/s"; 20000; median))]
+        | at_least("fit_groups_per_second"; "1/s"; 20000; median)),
+    (coverage | map(if .own == null or .own == 0 then null else .covered / .own end)
+        | at_least("real_coverage"; "share"; 0.99; min))]
     | map(select(.name as $name | wanted | index($name)));
