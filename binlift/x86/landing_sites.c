@@ -136,6 +136,11 @@ static void find_room(struct plan *plan) {
             if (plan->rewrite->call_forms[k] != PM_CALL_IN_PLACE)
                 free_bytes(plan, lifted->insns[k].address, lifted->insns[k].length);
     }
+    for (size_t i = 0; i < plan->rewrite->n_read; i++) {
+        const struct pm_byte_range *range = &plan->rewrite->read[i];
+        for (uint64_t at = range->low; at < range->high && at < plan->low + plan->n_bytes; at++)
+            plan->room[at - plan->low] = 0;
+    }
     for (uint32_t i = 0; i < plan->rewrite->n_sites; i++)
         plan->room[plan->rewrite->sites[i].from - plan->low] |= ROOM_SITE;
 }

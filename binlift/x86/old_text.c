@@ -44,6 +44,17 @@ static void clear_blocks(struct old_text *text) {
     }
 }
 
+/* After the blocks were cleared. */
+static void restore_read_bytes(struct old_text *text) {
+    const struct pm_image *original = &text->lifted->image;
+    for (size_t i = 0; i < text->rewrite->n_read; i++)
+        for (uint64_t at = text->rewrite->read[i].low; at < text->rewrite->read[i].high; at++) {
+            const uint8_t *byte = pm_image_at(original, at, 1);
+            if (byte)
+                text->image[byte - original->bytes] = *byte;
+        }
+}
+
 /* Calls that stay go straight to the new entry of what they call. */
 static void redirect_calls(struct old_text *text) {
     for (uint32_t k = 0; k < text->lifted->n_insns; k++) {
@@ -51,7 +62,7 @@ static void redirect_calls(struct old_text *text) {
         if (text->rewrite->call_forms[k] != PM_CALL_IN_PLACE || insn->control != PM_CONTROL_CALL)
             continue;
         struct pm_target target = pm_x86_outer_target(text->rewrite, insn->target);
-        if (target.label != PM_NONE)
+        if (target.label != PM_NONE && !pm_x86_is_read(text->rewrite, insn->address, insn->length))
             put_distance(text, insn->address + insn->length - 4,
                          pm_code_label_address(&text->rewrite->code, target.label));
     }
@@ -115,6 +126,7 @@ static void list_traps(struct old_text *text) {
 bool pm_x86_patch_old_text(struct pm_rewrite *rewrite, uint8_t *image) {
     struct old_text text = {rewrite, rewrite->lifted, image, true};
     clear_blocks(&text);
+    restore_read_bytes(&text);
     redirect_calls(&text);
     for (uint32_t i = 0; i < rewrite->n_sites; i++)
         put_site(&text, &rewrite->sites[i]);

@@ -74,6 +74,7 @@ void pm_x86_rewrite_free(struct pm_rewrite *rewrite) {
     free(rewrite->call_forms);
     free(rewrite->places);
     pm_probe_plan_free(rewrite->probes);
+    free(rewrite->read);
     free(rewrite->sites);
     free(rewrite->traps);
     pm_code_free(&rewrite->code);
@@ -84,6 +85,7 @@ bool pm_x86_rewrite(struct pm_rewrite *rewrite, uint64_t address, uint8_t **code
                     struct pm_error *err) {
     const struct pm_image *original = &rewrite->lifted->image;
     pm_code_new_labels(&rewrite->code, (uint32_t)rewrite->lifted->n_insns);
+    pm_x86_find_read_code(rewrite);
     pm_x86_find_owned(rewrite);
     rewrite->live = pm_find_liveness(rewrite->lifted, rewrite->rewritten, NULL);
     pm_x86_plan_landing_sites(rewrite);

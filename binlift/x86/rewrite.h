@@ -51,6 +51,11 @@ struct pm_landing_site {
     uint8_t form;  /* enum pm_site_form */
 };
 
+/* Addresses low … high − 1. */
+struct pm_byte_range {
+    uint64_t low, high;
+};
+
 struct pm_rewrite {
     struct pm_lifted *lifted;
     const struct pm_instrument_options *options;
@@ -69,6 +74,7 @@ struct pm_rewrite {
     bool *clears_tag;  /* per basic block: such a jump may arrive here */
 
     struct pm_code code; /* label i < lifted->n_insns is the new place of instruction i */
+    PM_ARRAY(struct pm_byte_range, read);    /* of the text, read as data; ascending by low */
     PM_ARRAY(struct pm_landing_site, sites); /* ascending */
     PM_ARRAY(struct pm_probe_trap, traps);   /* ascending */
 };
@@ -84,6 +90,7 @@ struct pm_rewrite *pm_x86_rewrite_new(struct pm_lifted *lifted,
 void pm_x86_rewrite_free(struct pm_rewrite *rewrite);
 
 /* ---- the passes, in order ------------------------------------------------------------------- */
+void pm_x86_find_read_code(struct pm_rewrite *rewrite);     /* read_code.c */
 void pm_x86_find_owned(struct pm_rewrite *rewrite);         /* owned.c */
 void pm_x86_plan_landing_sites(struct pm_rewrite *rewrite); /* landing_sites.c */
 void pm_x86_plan_arrivals(struct pm_rewrite *rewrite);      /* arrivals.c */
@@ -91,6 +98,9 @@ void pm_x86_emit_routines(struct pm_rewrite *rewrite);      /* emit.c */
 /* old_text.c: int3, landing jumps and calls into IMAGE, a copy of the file, and pm_rewrite.traps;
    needs the layout; false if a jump would span more than 2 GiB. */
 bool pm_x86_patch_old_text(struct pm_rewrite *rewrite, uint8_t *image);
+
+/* read_code.c: is any of N_BYTES bytes at ADDRESS read as data? */
+bool pm_x86_is_read(const struct pm_rewrite *rewrite, uint64_t address, uint64_t n_bytes);
 
 /* ---- parts of emission ---------------------------------------------------------------------- */
 

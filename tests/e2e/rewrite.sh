@@ -137,6 +137,9 @@ done
 gfortran -O3 -g -march=x86-64-v3 -o adi "$TOP/bench/apps/adi/adi.f90" &&
     same_counts "adi" "$TMP/adi" 12 3
 
+build "-O2" read_code && same_behaviour "code that is read as data" "$TMP/read_code"
+build "-O2" read_code && same_counts "code that is read as data" "$TMP/read_code"
+
 # ---- addresses ----
 build "-O2 -no-pie" accesses
 gcc -shared -fPIC -I"$TOP" -o handler.so "$programs/access_handler.c"
