@@ -192,6 +192,19 @@ void pm_lifted_free(struct pm_lifted *lifted) {
     free(lifted);
 }
 
+const char *pm_lifted_interpreter(const struct pm_lifted *lifted) {
+    const struct pm_image *image = &lifted->image;
+    for (size_t i = 0; i < image->n_segments; i++) {
+        const Elf64_Phdr *segment = &image->segments[i];
+        if (segment->p_type == PT_INTERP && segment->p_filesz &&
+            segment->p_offset <= image->n_bytes &&
+            segment->p_filesz <= image->n_bytes - segment->p_offset &&
+            image->bytes[segment->p_offset + segment->p_filesz - 1] == 0)
+            return (const char *)image->bytes + segment->p_offset;
+    }
+    return NULL;
+}
+
 struct pm_structure *pm_lifted_structure(struct pm_lifted *lifted) {
     return lifted->structure;
 }

@@ -23,7 +23,8 @@ static const struct pm_command commands[] = {
     {"run",
      "-o STORE [-P NAME=VALUES]... [--where EXPR] [--block SIZES] [--exe PATH]\n"
      "                  [--env NAME=TEXT]... [--input TEMPLATE:FILE]... [--scratch DIR]\n"
-     "                  [--include FILE] [--exclude FILE] [--weights STORE] [--classes FILE]\n"
+     "                  [--include FILE] [--exclude FILE] [--weights STORE]\n"
+     "                  [--lib NAME]... [--all-libs] [--classes FILE]\n"
      "                  [--timeout SECONDS] [--no-memory] [--time] [--time-runs N] [--again]\n"
      "                  [--dry-run] [-q] -- COMMAND [ARGUMENT]...",
      "measure a program at one or more problem sizes", pm_cmd_run},

@@ -2,12 +2,16 @@
 #define _GNU_SOURCE
 #include "cmd/run_instrument.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "cmd/cmd.h"
 #include "cmd/routine_lists.h"
+#include "cmd/run_libraries.h"
 #include "cmd/run_weights.h"
 #include "core/pm_alloc.h"
 
@@ -15,7 +19,8 @@
 struct maker {
     const struct pm_run_request *request;
     const char *folder;
-    char *runtime;
+    char *const *environment;
+    char *interpreter;              /* of the program; NULL: it is a library */
     struct pm_run_weights *weights; /* NULL: none were given */
     struct pm_routine_lists *lists; /* the same */
     struct pm_lift_options lift;
@@ -50,7 +55,8 @@ static bool write_copy(struct maker *maker, struct pm_lifted *lifted, const char
     const struct pm_run_copies *copies = maker->copies;
     bool *left_out = maker->lists ? pm_routine_lists_left_out(maker->lists, structure) : NULL;
     struct pm_instrument_options options = {.memory_records = !maker->request->no_memory,
-                                            .runtime_path = maker->runtime,
+                                            .runtime_path = copies->runtime,
+                                            .is_library = copies->n_files > 0,
                                             .left_out = left_out};
     for (size_t i = 0; i < copies->n_places; i++) {
         options.first_counter += copies->places[i].n_counters;
@@ -62,18 +68,21 @@ static bool write_copy(struct maker *maker, struct pm_lifted *lifted, const char
     return ok;
 }
 
-/* Instruments the module PATH and puts its structure behind those before it. */
-static bool add_module(struct maker *maker, const char *path, struct pm_error *err) {
+/* Instruments the module PATH as TO and puts its structure behind those before it. */
+static bool add_module(struct maker *maker, const char *path, const char *to,
+                       struct pm_error *err) {
     struct pm_run_copies *copies = maker->copies;
     struct pm_lifted *lifted = pm_lift(path, &maker->lift, err);
     if (!lifted)
         return false;
-    char *to = pm_sprintf("%s/%s", maker->folder, basename(path));
     struct pm_module_place place;
     bool ok = (!pm_lifted_refusal(lifted) || pm_fail(err, "%s", pm_lifted_refusal(lifted))) &&
               write_copy(maker, lifted, to, err);
     if (ok) {
         struct pm_structure *structure = pm_lifted_structure(lifted);
+        const char *interpreter = pm_lifted_interpreter(lifted);
+        if (copies->n_files == 0 && interpreter)
+            maker->interpreter = pm_strdup(interpreter);
         say_coverage(maker->request, path, structure);
         ok = pm_structure_append(copies->structure, structure, &place, err);
     }
@@ -81,8 +90,60 @@ static bool add_module(struct maker *maker, const char *path, struct pm_error *e
         *PM_PUSH(copies, places) = place;
         *PM_PUSH(copies, files) = (struct pm_run_copy){pm_strdup(path), pm_strdup(to)};
     }
-    free(to);
     pm_lifted_free(lifted);
+    return ok;
+}
+
+static bool add_program(struct maker *maker, const char *program, struct pm_error *err) {
+    char *to = pm_sprintf("%s/%s", maker->folder, basename(program));
+    bool ok = add_module(maker, program, to, err);
+    free(to);
+    return ok;
+}
+
+/* ---- libraries ------------------------------------------------------------------------------ */
+
+/* One whose name is taken among the copies gets a folder of its own. */
+static bool add_library(struct maker *maker, const struct pm_run_library *library,
+                        struct pm_error *err) {
+    char *folder = pm_sprintf("%s/libraries", maker->folder);
+    char *to = pm_sprintf("%s/%s", folder, library->name);
+    if (access(to, F_OK) == 0) {
+        pm_append(&folder, "/%zu", maker->copies->n_files);
+        free(to);
+        to = pm_sprintf("%s/%s", folder, library->name);
+    }
+    bool ok =
+        mkdir(folder, 0777) == 0 || errno == EEXIST || pm_fail_errno(err, "cannot make %s", folder);
+    ok = ok && add_module(maker, library->path, to, err);
+    free(folder);
+    free(to);
+    return ok;
+}
+
+/* One that was not named may stay as it is, which is said. */
+static bool add_libraries(struct maker *maker, const char *program, struct pm_error *err) {
+    const struct pm_run_request *request = maker->request;
+    if (!request->n_libraries && !request->all_libraries)
+        return true;
+    struct pm_run_libraries libraries;
+    bool ok = pm_run_libraries_find(request, program, maker->interpreter, maker->copies->runtime,
+                                    maker->environment, &libraries, err);
+    for (size_t i = 0; ok && i < libraries.n_items; i++) {
+        const struct pm_run_library *library = &libraries.items[i];
+        struct pm_error why = {0};
+        if (!library->is_asked_for || add_library(maker, library, &why))
+            continue;
+        if (library->is_named) {
+            *err = why;
+            ok = false;
+        } else {
+            pm_run_say(request, "not measured: %s", why.text);
+        }
+    }
+    pm_run_libraries_free(&libraries);
+    if (ok && maker->copies->n_files > 1)
+        pm_structure_assign_keys(maker->copies->structure);
     return ok;
 }
 
@@ -90,8 +151,8 @@ static bool add_module(struct maker *maker, const char *path, struct pm_error *e
 
 static bool prepare(struct maker *maker, struct pm_error *err) {
     const struct pm_run_request *request = maker->request;
-    maker->runtime = pm_library_path("libpmodel-rt.so", err);
-    if (!maker->runtime || !pm_find_classes(&maker->lift, err))
+    maker->copies->runtime = pm_library_path("libpmodel-rt.so", err);
+    if (!maker->copies->runtime || !pm_find_classes(&maker->lift, err))
         return false;
     if (request->weights_store) {
         maker->weights = pm_run_weights_read(request->weights_store, err);
@@ -111,22 +172,27 @@ static void say_limits(const struct maker *maker) {
         pm_run_say(maker->request,
                    "no `.pmodel` metadata: built without $(pmodel flags), or, with -flto, "
                    "linked without them; strides and names come from the code alone");
-    pm_run_say(maker->request, "not measured: shared libraries, and the stack accesses of push, "
-                               "pop, call and ret");
+    pm_run_say(maker->request,
+               "not measured: %sshared libraries, and the stack accesses of push, "
+               "pop, call and ret",
+               structure->n_modules > 1 ? "other " : "");
 }
 
 bool pm_run_instrument(const struct pm_run_request *request, const char *program,
-                       const char *folder, struct pm_run_copies *copies, struct pm_error *err) {
+                       char *const *environment, const char *folder, struct pm_run_copies *copies,
+                       struct pm_error *err) {
     *copies = (struct pm_run_copies){.structure = pm_structure_new()};
     struct maker maker = {.request = request,
                           .folder = folder,
+                          .environment = environment,
                           .lift = {.classes_file = request->classes_file},
                           .copies = copies};
-    bool ok = prepare(&maker, err) && add_module(&maker, program, err) &&
+    bool ok = prepare(&maker, err) && add_program(&maker, program, err) &&
+              add_libraries(&maker, program, err) &&
               (!maker.lists || pm_routine_lists_all_found(maker.lists, err));
     if (ok)
         say_limits(&maker);
-    free(maker.runtime);
+    free(maker.interpreter);
     pm_run_weights_free(maker.weights);
     pm_routine_lists_free(maker.lists);
     return ok;
@@ -139,6 +205,7 @@ void pm_run_copies_free(struct pm_run_copies *copies) {
     }
     free(copies->files);
     free(copies->places);
+    free(copies->runtime);
     pm_structure_free(copies->structure);
     *copies = (struct pm_run_copies){0};
 }

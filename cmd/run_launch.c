@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <libgen.h>
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
@@ -19,6 +20,7 @@
 #include <unistd.h>
 
 #include "core/pm_alloc.h"
+#include "core/probe_abi.h"
 
 static double now_seconds(void) {
     struct timespec now;
@@ -115,6 +117,32 @@ static void write_nowhere(void) {
         dup2(nowhere, STDOUT_FILENO);
 }
 
+/* Puts FIRST before what the list NAME in the environment has. */
+static void put_first(const char *name, const char *first) {
+    const char *rest = getenv(name);
+    char *list = pm_sprintf("%s%s%s", first, rest && *rest ? ":" : "", rest ? rest : "");
+    setenv(name, list, 1);
+    free(list);
+}
+
+/* In a process that loads an instrumented library but is not instrumented itself the runtime would
+   come behind the C library, whose functions it has to stand before. */
+static void set_environment(const struct pm_launch *launch, bool in_place) {
+    for (size_t i = 0; launch->environment[i]; i++)
+        putenv((char *)(uintptr_t)launch->environment[i]);
+    bool has_libraries =
+        launch->n_files > 1 && launch->files[1].instrumented != launch->files[1].original;
+    if (!has_libraries)
+        return;
+    put_first("LD_PRELOAD", launch->runtime);
+    setenv(PM_ENV_LIBRARIES, "1", 1);
+    if (!in_place) {
+        char *copy = pm_strdup(launch->files[1].instrumented);
+        put_first("LD_LIBRARY_PATH", dirname(copy));
+        free(copy);
+    }
+}
+
 static void __attribute__((noreturn))
 run_child(const struct pm_launch *launch, int error_pipe, int status_pipe) {
     const char *path = launch->command_path;
@@ -126,7 +154,8 @@ run_child(const struct pm_launch *launch, int error_pipe, int status_pipe) {
     if (launch->silent)
         write_nowhere();
     dup2(error_pipe, STDERR_FILENO);
-    if (!mount_over(launch)) {
+    bool in_place = mount_over(launch);
+    if (!in_place) {
         if (!is_program(launch)) {
             tell(status_pipe, MESSAGE_FAILED, "mount");
             _exit(127);
@@ -138,8 +167,7 @@ run_child(const struct pm_launch *launch, int error_pipe, int status_pipe) {
         tell(status_pipe, MESSAGE_FAILED, "enter the folder");
         _exit(127);
     }
-    for (size_t i = 0; launch->environment[i]; i++)
-        putenv((char *)(uintptr_t)launch->environment[i]);
+    set_environment(launch, in_place);
     execv(path, launch->argv);
     tell(status_pipe, MESSAGE_FAILED, "execute");
     _exit(127);

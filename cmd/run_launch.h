@@ -11,6 +11,7 @@ struct pm_launch {
     const char *command_path;        /* the file to execute */
     const struct pm_run_copy *files; /* what was instrumented, the program first */
     size_t n_files;
+    const char *runtime;            /* path of libpmodel-rt.so */
     const char *folder;             /* to run in; NULL: where we are */
     const char *const *environment; /* NAME=TEXT to add, NULL at the end */
     double timeout_seconds;         /* 0: none */
@@ -32,8 +33,10 @@ struct pm_launch_result {
    the originals' paths, so that argv[0], /proc/self/exe, $ORIGIN, scripts and launchers see what
    they are used to, and nothing outside is changed.  Where the system allows no namespace and the
    command is the program itself, the copy is executed from a temporary name in the program's folder
-   (argv[0] and $ORIGIN are kept, /proc/self/exe is not); with a launcher that is an error. Standard
-   output is the child's; standard error is passed on and its end kept. */
+   (argv[0] and $ORIGIN are kept, /proc/self/exe is not), and the folder of the libraries' copies
+   comes first in LD_LIBRARY_PATH; with a launcher that is an error.  Where libraries are
+   instrumented, LD_PRELOAD names the runtime, because any process of the command may load one of
+   them. Standard output is the child's; standard error is passed on and its end kept. */
 bool pm_launch_run(const struct pm_launch *launch, struct pm_launch_result *result,
                    struct pm_error *err);
 

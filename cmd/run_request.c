@@ -96,6 +96,14 @@ int pm_read_run_option(struct pm_run_request *request, int c, struct pm_error *e
     case PM_RUN_WEIGHTS:
         request->weights_store = optarg;
         return 0;
+    case PM_RUN_LIB:
+        if (!*optarg)
+            return pm_usage_error(request->command, "--lib takes a library's name, not nothing");
+        *PM_PUSH(request, libraries) = optarg;
+        return 0;
+    case PM_RUN_ALL_LIBS:
+        request->all_libraries = true;
+        return 0;
     case PM_RUN_SCRATCH:
         request->scratch = optarg;
         return 0;
@@ -180,5 +188,6 @@ void pm_run_request_free(struct pm_run_request *request) {
     }
     free(request->inputs);
     free(request->environment);
+    free(request->libraries);
     free(request->block_sizes);
 }

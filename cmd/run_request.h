@@ -22,6 +22,8 @@ struct pm_run_request {
     const char *include_file, *exclude_file; /* of routines (routine_lists.h); NULL none */
     const char *weights_store;               /* decides where counters stand; NULL: estimates do */
     PM_ARRAY(const char *, environment);
+    PM_ARRAY(const char *, libraries); /* --lib: names, patterns, paths */
+    bool all_libraries;
     PM_ARRAY(struct pm_run_input, inputs);
     uint64_t *block_sizes;
     size_t n_block_sizes;
@@ -45,6 +47,8 @@ enum pm_run_option {
     PM_RUN_INPUT,
     PM_RUN_SCRATCH,
     PM_RUN_CLASSES,
+    PM_RUN_LIB,
+    PM_RUN_ALL_LIBS,
     PM_RUN_INCLUDE,
     PM_RUN_EXCLUDE,
     PM_RUN_WEIGHTS,
@@ -67,6 +71,8 @@ enum pm_run_option {
     {"include", required_argument, NULL, PM_RUN_INCLUDE},                                          \
     {"exclude", required_argument, NULL, PM_RUN_EXCLUDE},                                          \
     {"weights", required_argument, NULL, PM_RUN_WEIGHTS},                                          \
+    {"lib", required_argument, NULL, PM_RUN_LIB},                                                  \
+    {"all-libs", no_argument, NULL, PM_RUN_ALL_LIBS},                                              \
     {"timeout", required_argument, NULL, PM_RUN_TIMEOUT},                                          \
     {"no-memory", no_argument, NULL, PM_RUN_NO_MEMORY},                                            \
     {"again", no_argument, NULL, PM_RUN_AGAIN}

@@ -187,6 +187,7 @@ static bool launch(const struct sized_run *run, const struct pm_run_copy *files,
         .command_path = session->command_path,
         .files = files,
         .n_files = n_files,
+        .runtime = session->copies.runtime,
         .folder = run->place,
         .environment = (const char *const *)environment,
         .timeout_seconds = request->timeout,
@@ -393,9 +394,14 @@ static bool prepare(struct pm_run_session *session, const struct pm_parameters *
     session->store_path = request->store_path ? pm_strdup(request->store_path)
                                               : pm_sprintf("%s/runs.pmdb", session->work);
     session->settings = pm_settings_text(request, err);
-    return session->settings &&
-           pm_run_instrument(request, session->program, session->work, &session->copies, err) &&
-           open_store(session, false, err);
+    char **environment = pm_substitute_all((char *const *)(uintptr_t)request->environment,
+                                           request->n_environment, first, err);
+    ok = session->settings && environment &&
+         pm_run_instrument(request, session->program, environment, session->work, &session->copies,
+                           err) &&
+         open_store(session, false, err);
+    pm_free_strings(environment);
+    return ok;
 }
 
 struct pm_run_session *pm_run_session_new(const struct pm_run_request *request,

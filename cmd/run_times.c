@@ -102,6 +102,7 @@ static bool write_copy(struct timing *t, size_t i, uint32_t first_scope, struct 
                                             .only_probed = true,
                                             .runtime_path = t->timer->runtime,
                                             .first_scope = first_scope,
+                                            .is_library = i > 0,
                                             .scope_events = events,
                                             .probed = probed};
     bool ok = pm_instrument(lifted, &options, t->timed[i].instrumented, err);
@@ -134,7 +135,8 @@ static void list_files(struct timing *t) {
     for (size_t i = 0; i < n; i++) {
         char *path = t->copies->files[i].original;
         t->plain[i] = (struct pm_run_copy){path, path};
-        t->timed[i] = (struct pm_run_copy){path, pm_sprintf("%s/%s", t->folder, basename(path))};
+        t->timed[i] = (struct pm_run_copy){
+            path, pm_sprintf("%s/%s", t->folder, basename(t->copies->files[i].instrumented))};
     }
 }
 

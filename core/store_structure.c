@@ -225,8 +225,8 @@ bool pm_store_put_structure(struct pm_store *store, const struct pm_structure *s
         bool same = hash == pm_structure_hash(structure);
         if (!same)
             pm_fail(err,
-                    "%s: holds runs of another build of %s: give a new store with -o, or build the "
-                    "program as it was",
+                    "%s: holds runs of another build of %s, or with other libraries: give a new "
+                    "store with -o, or build the program and choose libraries (--lib) as then",
                     store->path, module);
         free(module);
         return same && put_operations(store, structure, err);

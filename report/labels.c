@@ -33,6 +33,26 @@ const char *pm_code_name(const struct pm_structure *structure, uint32_t scope) {
     return "?";
 }
 
+/* The PM_SCOPE_MODULE around SCOPE; PM_NONE for the program's. */
+static uint32_t module_scope(const struct pm_structure *structure, uint32_t scope) {
+    while (scope != PM_NONE && structure->scopes[scope].kind != PM_SCOPE_MODULE)
+        scope = structure->scopes[scope].parent;
+    return scope;
+}
+
+const char *pm_scope_module(const struct pm_structure *structure, uint32_t scope) {
+    uint32_t module = module_scope(structure, scope);
+    return module == PM_NONE ? NULL : structure->scopes[module].name;
+}
+
+/* " (libm.so.6)" for code of a library, "" for the program's; owned by the caller. */
+static char *library_suffix(const struct pm_structure *structure, uint32_t scope) {
+    uint32_t module = module_scope(structure, scope);
+    bool is_library = module != PM_NONE && structure->n_modules > 1 &&
+                      module != structure->modules[0].scope && structure->scopes[module].name;
+    return is_library ? pm_sprintf(" (%s)", structure->scopes[module].name) : pm_strdup("");
+}
+
 static char *loop_label(const struct pm_structure *structure, uint32_t scope) {
     const struct pm_scope *loop = &structure->scopes[scope];
     char *code = pm_short_name(pm_code_name(structure, scope)), *label;
@@ -56,7 +76,7 @@ static char *inlined_label(const struct pm_structure *structure, uint32_t scope)
     return label;
 }
 
-char *pm_scope_label_folded(const struct pm_structure *structure, uint32_t scope) {
+static char *bare_label(const struct pm_structure *structure, uint32_t scope) {
     const struct pm_scope *s = &structure->scopes[scope];
     switch (s->kind) {
     case PM_SCOPE_LOOP:
@@ -68,6 +88,16 @@ char *pm_scope_label_folded(const struct pm_structure *structure, uint32_t scope
     default:
         return pm_strdup(s->name ? s->name : pm_scope_kind_word(s->kind));
     }
+}
+
+char *pm_scope_label_folded(const struct pm_structure *structure, uint32_t scope) {
+    char *label = bare_label(structure, scope);
+    if (structure->scopes[scope].kind == PM_SCOPE_MODULE)
+        return label;
+    char *suffix = library_suffix(structure, scope), *whole = pm_sprintf("%s%s", label, suffix);
+    free(suffix);
+    free(label);
+    return whole;
 }
 
 char *pm_scope_label(const struct pm_structure *structure, uint32_t scope) {

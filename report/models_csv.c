@@ -2,6 +2,7 @@
    each of them. */
 #include "report/loops.h"
 #include "report/models.h"
+#include "report/words.h"
 #include "report/writers.h"
 
 static void write_names(struct pm_csv *csv, const char *const *names, size_t n) {
@@ -44,6 +45,7 @@ static void write_row(struct pm_csv *csv, const struct pm_structure *structure,
     pm_csv_text(csv, scope->file);
     pm_csv_line_number(csv, scope->line_first);
     pm_csv_hex(csv, scope->key);
+    pm_csv_text(csv, pm_scope_module(structure, row->scope));
     write_optional(csv, row->index, is_edge);
     write_optional(csv, row->index, !is_edge && row->index != PM_NONE);
     write_optional(csv, row->bin, row->bin != PM_NONE);
@@ -57,21 +59,14 @@ static void write_row(struct pm_csv *csv, const struct pm_structure *structure,
 }
 
 void pm_write_models_csv(FILE *out, const struct pm_models_report *report) {
-    static const char *const names[] = {"program",
-                                        "quantity",
-                                        "label",
-                                        "file",
-                                        "line_first",
-                                        "key",
-                                        "edge",
-                                        "group",
-                                        "bin",
-                                        "block_bytes",
-                                        "formula",
-                                        "relative_error",
-                                        "leave_one_out_error",
-                                        "exact",
-                                        "flagged"};
+    static const char *const names[] = {"program",        "quantity",
+                                        "label",          "file",
+                                        "line_first",     "key",
+                                        "module",         "edge",
+                                        "group",          "bin",
+                                        "block_bytes",    "formula",
+                                        "relative_error", "leave_one_out_error",
+                                        "exact",          "flagged"};
     struct pm_csv csv = {.out = out};
     if (!report->rows) {
         write_summary(&csv, report);

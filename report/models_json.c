@@ -2,6 +2,7 @@
    summary, "models": […] where asked for}.  Errors are fractions of 1; unknown is null. */
 #include "report/loops.h"
 #include "report/models.h"
+#include "report/words.h"
 #include "report/writers.h"
 
 static json_t *range_json(const struct pm_model_set *models) {
@@ -45,6 +46,7 @@ static json_t *row_json(const struct pm_structure *structure, const struct pm_mo
     json_object_set_new(object, "file", pm_json_text(scope->file));
     json_object_set_new(object, "line_first", pm_json_line_number(scope->line_first));
     json_object_set_new(object, "key", pm_json_hex(scope->key));
+    json_object_set_new(object, "module", pm_json_text(pm_scope_module(structure, row->scope)));
     json_object_set_new(object, row->target == PM_MODEL_OF_EDGE ? "edge" : "group",
                         optional(row->index));
     json_object_set_new(object, "bin", optional(row->bin));

@@ -39,6 +39,7 @@ static void write_header(struct pm_csv *csv, const struct level_names *levels) {
                                         "line_first",
                                         "line_last",
                                         "key",
+                                        "module",
                                         "counted",
                                         "bound_by",
                                         "self_share",
@@ -105,6 +106,7 @@ static void write_row(struct pm_csv *csv, const struct pm_structure *structure,
     pm_csv_line_number(csv, row->line_first);
     pm_csv_line_number(csv, row->line_last);
     pm_csv_hex(csv, scope->key);
+    pm_csv_text(csv, pm_scope_module(structure, row->scope));
     pm_csv_integer(csv, row->counted);
     pm_csv_text(csv, row->counted ? row->bound_label : NULL);
     pm_csv_number(csv, row->share);

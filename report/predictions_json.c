@@ -59,6 +59,7 @@ static json_t *row_json(const struct pm_structure *structure,
     json_object_set_new(object, "line_first", pm_json_line_number(row->line_first));
     json_object_set_new(object, "line_last", pm_json_line_number(row->line_last));
     json_object_set_new(object, "key", pm_json_hex(scope->key));
+    json_object_set_new(object, "module", pm_json_text(pm_scope_module(structure, row->scope)));
     json_object_set_new(object, "member_keys",
                         keys_json(structure, rows->members + row->first_member, row->n_members));
     json_object_set_new(object, "counted", json_boolean(row->counted));
@@ -135,6 +136,7 @@ static json_t *scope_json(const struct pm_structure *structure,
                         scope->parent == PM_NONE ? json_null() : json_integer(scope->parent));
     json_object_set_new(object, "row", row == PM_NONE ? json_null() : json_integer(row));
     json_object_set_new(object, "key", pm_json_hex(scope->key));
+    json_object_set_new(object, "module", pm_json_text(pm_scope_module(structure, index)));
     json_object_set_new(object, "file", pm_json_text(scope->file));
     json_object_set_new(object, "line_first", pm_json_line_number(scope->line_first));
     json_object_set_new(object, "line_last", pm_json_line_number(scope->line_last));

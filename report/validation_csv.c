@@ -8,10 +8,10 @@
 #include "report/writers.h"
 
 static void write_header(struct pm_csv *csv) {
-    static const char *const names[] = {"program",      "parameters", "quantity",  "block_bytes",
-                                        "cache_blocks", "machine",    "predicted", "measured",
-                                        "error",        "large",      "kind",      "depth",
-                                        "label",        "file",       "line",      "key"};
+    static const char *const names[] = {
+        "program",   "parameters", "quantity", "block_bytes", "cache_blocks", "machine",
+        "predicted", "measured",   "error",    "large",       "kind",         "depth",
+        "label",     "file",       "line",     "key",         "module"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
         pm_csv_text(csv, names[i]);
     pm_csv_end_line(csv);
@@ -48,6 +48,7 @@ static void write_line(struct pm_csv *csv, const struct pm_validation_report *re
     pm_csv_text(csv, scope->file);
     pm_csv_line_number(csv, scope->line_first);
     pm_csv_hex(csv, scope->key);
+    pm_csv_text(csv, pm_scope_module(report->structure, table->rows[r].scope));
     pm_csv_end_line(csv);
 }
 

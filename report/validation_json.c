@@ -36,6 +36,8 @@ static json_t *rows_json(const struct pm_structure *structure,
         json_object_set_new(object, "file", pm_json_text(scope->file));
         json_object_set_new(object, "line_first", pm_json_line_number(scope->line_first));
         json_object_set_new(object, "key", pm_json_hex(scope->key));
+        json_object_set_new(object, "module",
+                            pm_json_text(pm_scope_module(structure, table->rows[r].scope)));
         json_array_append_new(array, object);
     }
     return array;

@@ -56,6 +56,8 @@ const char *pm_base_name(const char *path);
    caller. */
 char *pm_short_name(const char *name);
 
+/* Name of the module that SCOPE is in; NULL for the program's scope. */
+const char *pm_scope_module(const struct pm_structure *structure, uint32_t scope);
 /* Whole name of the code that SCOPE is in: the routine's, or the callee's in inlined code. */
 const char *pm_code_name(const struct pm_structure *structure, uint32_t scope);
 

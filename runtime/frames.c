@@ -33,7 +33,8 @@ static bool find_key(uint64_t address, uint64_t *key) {
     for (uint32_t i = 0; i < __atomic_load_n(&pm_n_modules, __ATOMIC_ACQUIRE); i++) {
         const struct pm_loaded_module *module = &pm_modules[i];
         uint64_t at = address - module->load_bias;
-        if (at <= module->header.old_text || at > module->header.old_text_end || at >> ADDRESS_BITS)
+        if (module->gone || at <= module->header.old_text || at > module->header.old_text_end ||
+            at >> ADDRESS_BITS)
             continue;
         *key = (uint64_t)(i + 1) << ADDRESS_BITS | at;
         return true;
@@ -87,6 +88,7 @@ void pm_frames_note_open(enum pm_frame_event event, int64_t count) {
     enum pm_unwind_result result = PM_UNWIND_FRAME;
     if (!is_measured())
         return;
+    pm_modules_scan(); /* a frame may be of one that was loaded since */
     pm_unwind_begin(&frame);
     for (int n = 0; n < DEEPEST_WALK && result == PM_UNWIND_FRAME; n++) {
         note_frame(&frame, event, count);
@@ -100,6 +102,7 @@ void pm_frames_note_jump(uint64_t stack, uint64_t n_handlers) {
     struct pm_frame frame;
     if (!is_measured())
         return;
+    pm_modules_scan(); /* a frame may be of one that was loaded since */
     pm_unwind_begin(&frame);
     for (int n = 0; n < DEEPEST_WALK; n++) {
         if (frame.interrupted && n_handlers)

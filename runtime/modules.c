@@ -123,11 +123,22 @@ static bool add_scopes(const struct pm_probe_header *header, uint64_t segment_by
     return true;
 }
 
+static uint32_t scan; /* ordinal of this one */
+
+static bool is_same(const struct pm_loaded_module *module, const struct pm_probe_header *header) {
+    return memcmp(&module->header, header, sizeof *header) == 0;
+}
+
+/* The module where it was before, or again after it was gone. */
 static bool is_known(const struct pm_probe_header *header, uint64_t load_bias) {
-    for (uint32_t i = 0; i < pm_n_modules; i++)
-        if (pm_modules[i].load_bias == load_bias &&
-            memcmp(&pm_modules[i].header, header, sizeof *header) == 0)
-            return true;
+    for (uint32_t i = 0; i < pm_n_modules; i++) {
+        struct pm_loaded_module *module = &pm_modules[i];
+        if (module->load_bias != load_bias || !is_same(module, header))
+            continue;
+        module->last_seen = scan;
+        module->gone = false;
+        return true;
+    }
     return false;
 }
 
@@ -145,6 +156,29 @@ static void find_unwind_tables(struct pm_loaded_module *module, const struct dl_
     }
 }
 
+static const struct pm_loaded_module *find_twin(const struct pm_probe_header *header) {
+    for (uint32_t i = 0; i < pm_n_modules; i++)
+        if (is_same(&pm_modules[i], header))
+            return &pm_modules[i];
+    return NULL;
+}
+
+static bool is_valid(const struct pm_probe_header *header, uint64_t segment_bytes) {
+    return pm_n_modules < PM_MAX_MODULES && header->build_id_bytes <= sizeof header->build_id &&
+           header->first_counter <= PM_MAX_COUNTERS &&
+           header->n_counters <= PM_MAX_COUNTERS - header->first_counter &&
+           table_fits(header->references, header->n_references, sizeof(struct pm_probe_reference),
+                      segment_bytes) &&
+           table_fits(header->traps, header->n_traps, sizeof(struct pm_probe_trap),
+                      segment_bytes) &&
+           table_fits(header->scopes, header->n_scopes, sizeof(struct pm_probe_scope),
+                      segment_bytes);
+}
+
+static bool add_tables(const struct pm_probe_header *header, uint64_t segment_bytes) {
+    return add_scopes(header, segment_bytes) && add_references(header, pm_n_groups);
+}
+
 static void add_module(const struct pm_probe_header *header, uint64_t segment_bytes,
                        const struct dl_phdr_info *info) {
     uint64_t load_bias = info->dlpi_addr;
@@ -154,27 +188,23 @@ static void add_module(const struct pm_probe_header *header, uint64_t segment_by
         pm_note(PM_NOTE_FOREIGN_VERSION, 1);
         return;
     }
-    bool valid =
-        pm_n_modules < PM_MAX_MODULES && header->build_id_bytes <= sizeof header->build_id &&
-        header->first_counter <= PM_MAX_COUNTERS &&
-        header->n_counters <= PM_MAX_COUNTERS - header->first_counter &&
-        table_fits(header->references, header->n_references, sizeof(struct pm_probe_reference),
-                   segment_bytes) &&
-        table_fits(header->traps, header->n_traps, sizeof(struct pm_probe_trap), segment_bytes) &&
-        table_fits(header->scopes, header->n_scopes, sizeof(struct pm_probe_scope),
-                   segment_bytes) &&
-        add_scopes(header, segment_bytes) && add_references(header, pm_n_groups);
-    if (!valid) {
+    const struct pm_loaded_module *twin = find_twin(header);
+    if (!is_valid(header, segment_bytes) || (!twin && !add_tables(header, segment_bytes))) {
         pm_note(PM_NOTE_DAMAGED_MODULE, 1);
         return;
     }
     struct pm_loaded_module *module = &pm_modules[pm_n_modules];
-    module->header = *header;
-    module->load_bias = load_bias;
-    module->first_group = pm_n_groups;
-    module->traps = (const void *)((const char *)header + header->traps);
+    *module = (struct pm_loaded_module){
+        .header = *header,
+        .load_bias = load_bias,
+        .first_group = twin ? twin->first_group : pm_n_groups,
+        .traps = (const void *)((const char *)header + header->traps),
+        .repeats = twin != NULL,
+        .last_seen = scan,
+    };
     find_unwind_tables(module, info);
-    pm_n_groups += header->n_groups;
+    if (!twin)
+        pm_n_groups += header->n_groups;
     if (pm_n_counters < header->first_counter + header->n_counters)
         pm_n_counters = header->first_counter + header->n_counters;
     pm_program.n_groups = pm_n_groups;
@@ -200,13 +230,37 @@ static int look_at_module(struct dl_phdr_info *info, size_t size, void *unused) 
 
 void pm_modules_describe(void) { describe_all = true; }
 
+static unsigned long long n_loaded, n_unloaded; /* at the last scan */
+
+/* 1 if modules were loaded or unloaded since. */
+static int look_for_changes(struct dl_phdr_info *info, size_t size, void *unused) {
+    (void)size, (void)unused;
+    return info->dlpi_adds != n_loaded || info->dlpi_subs != n_unloaded ? 1 : -1;
+}
+
+static int keep_state(struct dl_phdr_info *info, size_t size, void *unused) {
+    (void)size, (void)unused;
+    n_loaded = info->dlpi_adds;
+    n_unloaded = info->dlpi_subs;
+    return 1;
+}
+
 static int scanning;
 
 void pm_modules_after_fork(void) { scanning = 0; }
 
+/* Signals wait: a handler that looks for modules would wait for whom it interrupted. */
 void pm_modules_scan(void) {
+    if (dl_iterate_phdr(look_for_changes, NULL) != 1)
+        return;
+    uint64_t mask = pm_signals_block();
     while (__atomic_exchange_n(&scanning, 1, __ATOMIC_ACQUIRE))
         __builtin_ia32_pause();
+    dl_iterate_phdr(keep_state, NULL);
+    scan++;
     dl_iterate_phdr(look_at_module, NULL);
+    for (uint32_t i = 0; i < pm_n_modules; i++)
+        pm_modules[i].gone = pm_modules[i].last_seen != scan;
     __atomic_store_n(&scanning, 0, __ATOMIC_RELEASE);
+    pm_signals_restore(mask);
 }

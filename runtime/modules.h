@@ -18,6 +18,9 @@ struct pm_loaded_module {
     const struct pm_probe_trap *traps;
     /* The segment with .eh_frame_hdr, and .eh_frame behind it; NULL: there is none. */
     const uint8_t *unwind_low, *unwind_end;
+    bool repeats;       /* the same file as a module before it, loaded twice: counts are those */
+    bool gone;          /* not mapped any more: its traps and tables are not to be read */
+    uint32_t last_seen; /* ordinal of the scan */
 };
 
 extern struct pm_loaded_module pm_modules[PM_MAX_MODULES];
@@ -42,8 +45,8 @@ extern bool pm_modules_have_events, pm_modules_have_markers;
 /* From now on, also fills pm_scopes for modules without events. */
 void pm_modules_describe(void);
 
-/* Looks at all modules of the process and takes in the instrumented ones that are new.  What cannot
-   be used is noted for the raw file. */
+/* Looks at all modules of the process, takes in the instrumented ones that are new and marks those
+   that are gone.  What cannot be used is noted for the raw file. */
 void pm_modules_scan(void);
 
 /* In the child of a fork: whoever was scanning is not there any more. */

@@ -127,7 +127,7 @@ __attribute__((constructor(101))) static void begin(void) {
     if (getenv(PM_ENV_HANDLER))
         pm_modules_describe();
     pm_modules_scan();
-    if (pm_n_modules == 0)
+    if (pm_n_modules == 0 && !getenv(PM_ENV_LIBRARIES))
         return;
     begin_times();
     remember_folder();
@@ -178,7 +178,8 @@ static void end_handler(void) {
 }
 
 static void write_raw_file(uint64_t flags, char *name, size_t name_size) {
-    if (!folder[0])
+    pm_modules_scan();
+    if (!folder[0] || pm_n_modules == 0)
         return;
     pm_timers_finish();
     struct pm_raw_builder builder = {0};

@@ -107,7 +107,7 @@ void pm_raw_add_content(struct pm_raw_builder *builder, const struct pm_raw_run 
         add_module(builder, &pm_modules[module].header);
     for (uint32_t module = 0; module < pm_n_modules; module++)
         for (uint32_t i = 0; i < pm_n_threads; i++) {
-            if (!pm_threads[i])
+            if (!pm_threads[i] || pm_modules[module].repeats)
                 continue;
             add_counters(builder, module, pm_threads[i]);
             add_histograms(builder, module, pm_threads[i]->number, bins);

@@ -403,6 +403,8 @@ static void add_thread(struct pm_raw_builder *builder, const struct pm_thread *t
     pm_raw_add_u64(builder, clock_kind);
     for (uint32_t module = 0; module < pm_n_modules; module++) {
         const struct pm_probe_header *header = &pm_modules[module].header;
+        if (pm_modules[module].repeats)
+            continue;
         for (uint32_t i = 0; i < header->n_scopes && header->first_scope + i < PM_MAX_SCOPES; i++) {
             const struct pm_timer_slot *slot = &slots[header->first_scope + i + 1ul];
             if (slot->intervals || slot->entries || slot->ns)

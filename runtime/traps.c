@@ -6,6 +6,7 @@
 #include "runtime/signals.h"
 
 #include <signal.h>
+#include <stdlib.h>
 #include <ucontext.h>
 #include <unistd.h>
 
@@ -33,17 +34,26 @@ static uint64_t new_address(const struct pm_loaded_module *module, uint64_t from
     return 0;
 }
 
-static uint64_t find_new_address(uint64_t address) {
+static uint64_t find_in_modules(uint64_t address) {
     for (uint32_t i = 0; i < __atomic_load_n(&pm_n_modules, __ATOMIC_ACQUIRE); i++) {
         const struct pm_loaded_module *module = &pm_modules[i];
         uint64_t from = address - module->load_bias;
-        if (from < module->header.old_text || from >= module->header.old_text_end)
+        if (module->gone || from < module->header.old_text || from >= module->header.old_text_end)
             continue;
         uint64_t to = new_address(module, from);
         if (to)
             return to;
     }
     return 0;
+}
+
+/* A module that was loaded since may have it. */
+static uint64_t find_new_address(uint64_t address) {
+    uint64_t found = find_in_modules(address);
+    if (found)
+        return found;
+    pm_modules_scan();
+    return find_in_modules(address);
 }
 
 /* Lets the kernel do what it does by default: end the process, with the right status. */
@@ -82,7 +92,7 @@ int pm_traps_action(const struct sigaction *action, struct sigaction *old) {
 }
 
 void pm_signals_begin(void) {
-    bool needed = false;
+    bool needed = getenv(PM_ENV_LIBRARIES) != NULL; /* one may be loaded later */
     for (uint32_t i = 0; i < pm_n_modules; i++)
         needed |= pm_modules[i].header.old_text < pm_modules[i].header.old_text_end;
     if (!needed)

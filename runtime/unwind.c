@@ -212,7 +212,7 @@ static bool find_limits(const struct dl_find_object *object, const uint8_t *head
     for (uint32_t i = 0; i < __atomic_load_n(&pm_n_modules, __ATOMIC_ACQUIRE); i++) {
         *low = pm_modules[i].unwind_low;
         *end = pm_modules[i].unwind_end;
-        if (header >= *low && header < *end)
+        if (!pm_modules[i].gone && header >= *low && header < *end)
             return true;
     }
     return false;

@@ -1,18 +1,19 @@
 /* What a store says about one run's control flow, as lines for a script to compare with what
    another tool counted, and the conservation of flow.
 
-     block_counts STORE N=8
+     block_counts STORE N=8 [MODULE]
 
-   prints, addresses as callgrind writes them (0x and no leading zeros):
-     block ADDRESS INSTRUCTIONS COUNT ROUTINE    basic block of a routine with counters
-     edge BLOCK TARGET COUNT ROUTINE             conditional or unconditional jump out of BLOCK
-     range FIRST END ROUTINE                     addresses of a routine with counters
-     uncounted FIRST END ROUTINE REASON          addresses of a routine without
-   Status 3, with a line on standard error for each case, if in a routine with counters what flows
-   into a basic block does not flow out of it, or what enters the routine does not leave it. */
+   prints of the module with this name, else of the program, addresses as callgrind writes them (0x
+   and no leading zeros): block ADDRESS INSTRUCTIONS COUNT ROUTINE    basic block of a routine with
+   counters edge BLOCK TARGET COUNT ROUTINE             conditional or unconditional jump out of
+   BLOCK range FIRST END ROUTINE                     addresses of a routine with counters uncounted
+   FIRST END ROUTINE REASON          addresses of a routine without Status 3, with a line on
+   standard error for each case, if in a routine with counters what flows into a basic block does
+   not flow out of it, or what enters the routine does not leave it. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "core/store.h"
 
@@ -58,28 +59,40 @@ static unsigned check_conservation(const struct pm_structure *structure, const s
 }
 
 static void print_counts(const struct pm_structure *structure, const double *edge_counts,
-                         const struct flow *flow) {
+                         const struct flow *flow, uint32_t module) {
     for (size_t b = 0; b < structure->n_blocks; b++) {
         const struct pm_block *block = &structure->blocks[b];
         const struct pm_routine *routine = &structure->routines[block->routine];
-        if (routine->counted)
+        if (routine->counted && routine->module == module)
             printf("block 0x%" PRIx64 " %u %.0f %s\n", block->address, block->n_instructions,
                    flow->in[b], routine->name);
     }
     for (size_t e = 0; e < structure->n_edges; e++) {
         const struct pm_edge *edge = &structure->edges[e];
         const struct pm_routine *routine = &structure->routines[edge->routine];
-        if (routine->counted && (edge->kind == PM_EDGE_TAKEN || edge->kind == PM_EDGE_TABLE))
+        if (routine->counted && routine->module == module &&
+            (edge->kind == PM_EDGE_TAKEN || edge->kind == PM_EDGE_TABLE))
             printf("edge 0x%" PRIx64 " 0x%" PRIx64 " %.0f %s\n",
                    structure->blocks[edge->from].address, structure->blocks[edge->to].address,
                    edge_counts[e], routine->name);
     }
     for (size_t r = 0; r < structure->n_routines; r++) {
         const struct pm_routine *routine = &structure->routines[r];
-        printf("%s 0x%" PRIx64 " 0x%" PRIx64 " %s %s\n", routine->counted ? "range" : "uncounted",
-               routine->address, routine->address + routine->size_bytes, routine->name,
-               routine->reason ? routine->reason : "");
+        if (routine->module == module)
+            printf("%s 0x%" PRIx64 " 0x%" PRIx64 " %s %s\n",
+                   routine->counted ? "range" : "uncounted", routine->address,
+                   routine->address + routine->size_bytes, routine->name,
+                   routine->reason ? routine->reason : "");
     }
+}
+
+/* The module called NAME, the program if that is NULL; the number of modules if there is none. */
+static uint32_t find_module(const struct pm_structure *structure, const char *name) {
+    uint32_t module = 0;
+    while (name && module < structure->n_modules &&
+           strcmp(structure->modules[module].name, name) != 0)
+        module++;
+    return module;
 }
 
 static int fail(const struct pm_error *err) {
@@ -90,8 +103,8 @@ static int fail(const struct pm_error *err) {
 int main(int argc, char **argv) {
     struct pm_error err = {0};
     struct pm_parameters size = {0};
-    if (argc != 3) {
-        fprintf(stderr, "usage: block_counts STORE N=8\n");
+    if (argc != 3 && argc != 4) {
+        fprintf(stderr, "usage: block_counts STORE N=8 [MODULE]\n");
         return 2;
     }
     struct pm_store *store = pm_store_open(argv[1], PM_STORE_READ, &err);
@@ -104,7 +117,7 @@ int main(int argc, char **argv) {
         profile = pm_store_profile(store, &size, &err);
     if (profile) {
         struct flow flow = measure_flow(structure, profile->edge_counts);
-        print_counts(structure, profile->edge_counts, &flow);
+        print_counts(structure, profile->edge_counts, &flow, find_module(structure, argv[3]));
         status = check_conservation(structure, &flow) || profile->n_inexact_routines ? 3 : 0;
         free(flow.in);
         free(flow.out);

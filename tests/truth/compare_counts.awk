@@ -1,11 +1,12 @@
 # Compares, instruction by instruction, the executions that callgrind counted with the counts of
 # basic blocks, and conditional jumps with the counts of edges.
 #
-#   awk -v object=PATH -f compare_counts.awk DISASSEMBLY BLOCKS CALLGRIND
+#   awk -v object=PATH [-v frames=FRAMES] -f compare_counts.awk DISASSEMBLY BLOCKS CALLGRIND
 #
 # DISASSEMBLY: objdump -d --no-show-raw-insn of the program; PATH: its file as callgrind names it.
 # BLOCKS: what block_counts prints. CALLGRIND: out file with --dump-instr=yes --collect-jumps=yes
 # --compress-pos=no --compress-strings=no. Addresses are compared as text, 0x and no leading zeros.
+# FRAMES, for files without symbols: readelf --debug-dump=frames of the program.
 #
 # Named differences:
 #   rep         a string instruction with a repeat prefix: callgrind counts n + 1 executions for n
@@ -14,6 +15,9 @@
 #               compiler's start files bring), of .init, .fini and of linkage tables
 #   start       in a file without symbols, what the start files have behind _start: it stands in no
 #               routine and runs at most once
+#   again       an unconditional jump of a routine to its own beginning: callgrind takes it for a call
+#   nameless    where FRAMES are given: code that no symbol and no unwinding information tells of, which
+#               are the start files again, once their symbols are removed
 # Prints one line of totals, or a line for each difference; status 1 if there is one.
 
 function hex(text,    value, i) {
@@ -26,6 +30,26 @@ function hex(text,    value, i) {
 function differ(text) {
     if (n_differ++ < 20)
         print text
+}
+
+# Does the disassembler write one instruction for two, of which the first is fwait?
+function is_pair(mnemonic) { return mnemonic ~ /^f(stcw|stsw|stenv|save|clex|init)$/ }
+
+function has_frame(address,    value, f) {
+    value = hex(address)
+    for (f = 1; f <= n_frames; f++)
+        if (value >= frame_from[f] && value < frame_to[f])
+            return 1
+    return 0
+}
+
+BEGIN {
+    while (frames != "" && (getline line <frames) > 0)
+        if (match(line, /pc=[0-9a-f]+\.\.[0-9a-f]+/)) {
+            split(substr(line, RSTART + 3, RLENGTH - 3), bound, /\.\./)
+            frame_from[++n_frames] = hex("0x" bound[1])
+            frame_to[n_frames] = hex("0x" bound[2])
+        }
 }
 
 FNR == 1 { file++ }
@@ -42,9 +66,11 @@ file == 1 && /^ +[0-9a-f]+:\t/ {
 # What pmodel counted.
 file == 2 && $1 == "block" {
     first = place[$2]
+    n_pairs = 0
     if (!first)
         differ("basic block " $2 " of " $5 " does not begin at an instruction")
-    for (i = first; i < first + $3; i++) {
+    for (i = first; i < first + $3 - n_pairs; i++) {
+        n_pairs += is_pair(text[i])
         if (i in counted)
             differ(instruction[i] " of " $5 " is in two basic blocks")
         counted[i] = $4
@@ -62,6 +88,7 @@ file == 2 && ($1 == "range" || $1 == "uncounted") {
     if ($1 == "uncounted" && /the program starts here/)
         start_end = hex($3)
 }
+file == 2 && $1 == "range" { begins[$2] = 1 }
 file == 2 && $1 == "uncounted" { uncounted_from[++n_uncounted] = hex($2); uncounted_to[n_uncounted] = hex($3) }
 
 # What callgrind counted. The line after calls= has the cost of the callee.
@@ -91,7 +118,7 @@ function after_start(    first, r) {
 END {
     start_files_end = start_end ? after_start() : 0
     for (address in executed)
-        if (!(address in place))
+        if (!(address in place) && !(is_pair(text[place[sprintf("0x%x", hex(address) - 1)]])))
             differ("callgrind saw " address ", which the disassembly does not have")
     for (i = 1; i <= n; i++) {
         times = executed[instruction[i]] + 0
@@ -114,6 +141,10 @@ END {
                 known = 1
             for (u = 1; u <= n_uncounted && !known; u++)
                 known = hex(instruction[i]) >= uncounted_from[u] && hex(instruction[i]) < uncounted_to[u]
+            if (!known && n_frames && !has_frame(instruction[i])) {
+                known = 1
+                n_nameless++
+            }
             if (!known)
                 differ(instruction[i] ": executed " times " times, in no basic block and in no routine that is named as not counted")
         }
@@ -122,6 +153,9 @@ END {
         n_edges++
         if (jumped[key] + 0 != edge[key]) {
             split(key, part, SUBSEP)
+            if (!jumped[key] && (part[2] in begins) && text[part[1]] == "jmp" &&
+                executed[instruction[part[1]]] == edge[key])
+                continue
             differ(instruction[part[1]] " -> " part[2] ": callgrind " jumped[key] + 0 " jumps, edge " edge[key])
         }
     }
@@ -133,6 +167,6 @@ END {
         print "nothing to compare"
         exit 1
     }
-    printf "%d basic blocks, %d instructions equal (%d executed, %d never), %d jumps, %d rep; %.4f %% of the program's own instructions\n", \
-        n_blocks, n_compared, n_executed, n_never, n_edges, n_rep, 100 * in_blocks / total
+    printf "%d basic blocks, %d instructions equal (%d executed, %d never), %d jumps, %d rep, %d nameless; %.4f %% of the program's own instructions\n", \
+        n_blocks, n_compared, n_executed, n_never, n_edges, n_rep, n_nameless, 100 * in_blocks / total
 }

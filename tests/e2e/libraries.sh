@@ -1,0 +1,156 @@
+# `pmodel run --lib` and `--all-libs`: libraries are measured beside the program, and it behaves as
+# without. Counts are compared with callgrind's, object by object.
+# time limit: 600 s
+. "$TOP/tests/lib.sh"
+. "$TOP/tests/truth/tools.sh"
+
+sources=$TOP/tests/libraries
+check "the libraries are built" gcc -O2 -g -shared -fPIC -o libinner.so "$sources/inner.c" &&
+    gcc -O2 -g -shared -fPIC -o later.so "$sources/later.c" || exit
+truth_tool block_counts || {
+    fail "the tool that reads stores builds"
+    exit
+}
+
+# build_user FLAGS...: ./user, which needs libinner.so beside it.
+build_user() {
+    gcc -O2 -g -pthread -o user "$sources/user.c" "$@" -L. -linner -Wl,-rpath,"\$ORIGIN" -ldl
+}
+
+# same_behaviour TITLE PMODEL-OPTIONS... -- COMMAND...: with counters and with memory records.
+same_behaviour() {
+    local title=$1 options=() expected=0 actual mode
+    shift
+    while [ "$1" != -- ]; do
+        options+=("$1")
+        shift
+    done
+    shift
+    timeout 60 "$@" >plain.out 2>plain.err </dev/null || expected=$?
+    for mode in --no-memory --block=64; do
+        actual=0
+        rm -f behaviour.pmdb
+        pmodel run -q -o behaviour.pmdb "$mode" "${options[@]}" -- "$@" >measured.out 2>measured.err \
+            </dev/null || actual=$?
+        if [ "$actual" -ne "$expected" ]; then
+            fail "$title ($mode)" "status $actual, plain $expected: $(tail -n 1 measured.err)"
+        elif ! cmp -s plain.out measured.out; then
+            fail "$title ($mode)" "prints something else"
+        elif ! cmp -s plain.err measured.err; then
+            fail "$title ($mode)" "says: $(tail -n 1 measured.err)"
+        else
+            pass "$title ($mode)"
+        fi
+    done
+}
+
+# equals_callgrind TITLE OPTIONS LIBRARY COMMAND...: every instruction of LIBRARY (as the store names
+# it) was executed as often as callgrind counts.
+equals_callgrind() {
+    local title=$1 options=$2 name=$3 path
+    shift 3
+    rm -f counts.pmdb
+    # shellcheck disable=SC2086 # several options
+    pmodel run -q -o counts.pmdb --no-memory $options -P N=1 -- "$@" >counts.out || {
+        fail "$title" "cannot be measured"
+        return
+    }
+    valgrind --tool=callgrind --dump-instr=yes --collect-jumps=yes --compress-pos=no \
+        --compress-strings=no --skip-plt=no --callgrind-out-file=callgrind.out "$@" \
+        >callgrind.log 2>&1 </dev/null
+    path=$(sed -n "s|^ob=\(/.*/$name\)\$|\1|p" callgrind.out | head -n 1)
+    objdump -d --no-show-raw-insn "$path" >library.dis
+    readelf --debug-dump=frames "$path" >library.frames 2>/dev/null
+    ./block_counts counts.pmdb N=1 "$name" >library.blocks 2>library.errors
+    if awk -v object="$path" -v frames=library.frames -f "$TOP/tests/truth/compare_counts.awk" library.dis library.blocks \
+        callgrind.out >difference; then
+        pass "$title"
+        cat difference
+    else
+        fail "$title" "$(tail -n 3 difference)"
+    fi
+}
+
+# ---- a program with a library of its own ---------------------------------------------------------
+
+for flags in -Wl,-z,lazy -Wl,-z,now '-no-pie -Wl,-z,now'; do
+    # shellcheck disable=SC2086 # several options
+    check "a program is linked with $flags" build_user $flags
+    same_behaviour "a program with a library runs as before, $flags" --lib libinner -- ./user 400
+done
+same_behaviour "a library that is opened and closed" --lib libinner --lib ./later.so -- \
+    ./user 300 ./later.so 3
+equals_callgrind "counts of a library equal callgrind's" "--lib libinner" libinner.so ./user 300
+equals_callgrind "counts of a library that was opened three times equal callgrind's" \
+    "--lib ./later.so" later.so ./user 300 ./later.so 3
+
+# Processes of the command that load the library, but are not the program.
+printf '%s\n' '#!/bin/sh' './user 20' './other 40' './user 30' >several.sh
+chmod +x several.sh
+cp user other
+same_behaviour "another program that loads an instrumented library" --lib libinner --exe ./user -- \
+    ./several.sh
+
+# ---- what is asked for ----------------------------------------------------------------------------
+
+expect_error "the C library is refused with a sentence" 2 'libc\.so\.6 cannot be instrumented' \
+    pmodel run -q -o none.pmdb --lib libc -- ./user 10
+expect_error "an unknown library is refused with those there are" 2 'needs no such library .*libinner' \
+    pmodel run -q -o none.pmdb --lib libmissing -- ./user 10
+expect_error "a path that is not there" 2 'missing\.so' \
+    pmodel run -q -o none.pmdb --lib ./missing.so -- ./user 10
+expect_error "the program is not a library of itself" 2 'the program itself' \
+    pmodel run -q -o none.pmdb --lib ./user -- ./user 10
+check "none of them made a store" test ! -e none.pmdb
+
+# ---- the structure --------------------------------------------------------------------------------
+
+pmodel run -q -o both.pmdb --lib libinner -P N=100,200,300,400,500,600 -- ./user '{N}' >/dev/null
+pmodel run -q -o alone.pmdb -P N=100 -- ./user '{N}' >/dev/null
+check "models are made of a program with a library" pmodel fit both.pmdb
+pmodel report both.pmdb -m r12000 -P N=500 --top 50 >report.txt
+check "a report names the library of a routine" grep -q 'sum_pairs.* (libinner.so)' report.txt
+check "a report names no library at the program's own code" grep -q 'in_thread/1 :[0-9]*  ' report.txt
+pmodel report both.pmdb -m r12000 -P N=500 --format json >report.json
+check "JSON has the module of each row" jq -e \
+    '[.. | objects | select(has("label") and has("module")) | .module] | unique == ["libinner.so", "user"]' \
+    report.json
+keys() {
+    sqlite3 "$1" "SELECT printf('%x', key) FROM scope ORDER BY 1"
+}
+keys both.pmdb >both.keys
+keys alone.pmdb >alone.keys
+check "keys of scopes are unique" test -z "$(uniq -d both.keys)"
+check "keys of the program's scopes are those without libraries" \
+    test -z "$(comm -13 both.keys alone.keys)"
+expect_error "a store without libraries takes none" 2 'alone\.pmdb: .*(librar|modules)' \
+    pmodel run -q -o alone.pmdb --lib libinner -P N=200 -- ./user '{N}'
+
+# ---- libraries of the system -----------------------------------------------------------------------
+
+cat >mathematics.c <<'END'
+#include <math.h>
+#include <stdio.h>
+int main(void) {
+    double sum = 0;
+    for (int i = 0; i < 2000; i++)
+        sum += sin(i) + exp(-i * 1e-3) + pow(i, 0.3) + log1p(i) + tgamma(i % 20) + fmod(i, 7) + cbrt(i);
+    return printf("%.17g\n", sum) < 0;
+}
+END
+check "a program with mathematics is built" gcc -O1 -fno-builtin -o mathematics mathematics.c -lm
+same_behaviour "libm" --lib libm -- ./mathematics
+equals_callgrind "counts of libm equal callgrind's" "--lib libm" libm.so.6 ./mathematics
+
+cat >statements.sql <<'END'
+CREATE TABLE t (a INTEGER PRIMARY KEY, b TEXT, c REAL);
+WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 800)
+INSERT INTO t SELECT i, 'row ' || (i * 7919 % 1000), i / 3.0 FROM n;
+CREATE INDEX i ON t (b);
+SELECT count(*), sum(c), max(b) FROM t WHERE b LIKE 'row 1%';
+SELECT x.a, y.a FROM t x JOIN t y ON x.b = y.b AND x.a < y.a ORDER BY 1, 2 LIMIT 20;
+END
+same_behaviour "libsqlite3" --lib libsqlite3 -- sqlite3 :memory: '.read statements.sql'
+equals_callgrind "counts of libsqlite3 equal callgrind's" "--lib libsqlite3" libsqlite3.so.0.8.6 \
+    sqlite3 :memory: '.read statements.sql'
+same_behaviour "all libraries of sqlite3" --all-libs -- sqlite3 :memory: '.read statements.sql'
