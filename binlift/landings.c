@@ -81,9 +81,13 @@ static void mark_data_words(struct pm_lifted *lifted, const struct pm_jump_table
 
 /* ---- code ----------------------------------------------------------------------------------- */
 
-/* The address that the instruction forms relative to the program counter; 0 none. */
+/* The address that the instruction forms relative to the program counter; 0 none.  Of an address
+   that it loads from or stores to nobody learns. */
 static uint64_t pc_relative_address(const struct pm_insn *insn, const uint8_t *bytes) {
     int32_t displacement;
+    for (unsigned m = 0; m < insn->n_memory; m++)
+        if (insn->memory[m].base == PM_REGISTER_PC)
+            return 0;
     if (!insn->pc_displacement_offset || insn->length < insn->pc_displacement_offset + 4u)
         return 0;
     memcpy(&displacement, bytes + insn->pc_displacement_offset, sizeof displacement);
