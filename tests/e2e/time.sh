@@ -127,6 +127,45 @@ near "time: a loop that an exception leaves ends there" "$(seconds threads.pmdb 
 check "time: a routine that an exception goes through takes nothing" \
     awk "BEGIN { exit !($(seconds threads.pmdb passing) < 0.1 * $caught) }"
 
+# ---- all scopes timed -----------------------------------------------------------------------------
+
+# Timers everywhere, whatever they cost: the program does what it did, and each scope is entered as often
+# as the counted edges of the same run say.
+read -ra libraries <"$BUILD/ldlibs"
+check "time: the driver is built" gcc -std=gnu11 -O1 -g -fopenmp -I"$TOP" -o instrument_tool \
+    "$TOP/tests/rewrite/instrument_tool.c" -Wl,--start-group "$BUILD"/libpm_binlift.a \
+    "$BUILD"/libpm_core.a -Wl,--end-group "${libraries[@]}" || exit
+all_timed() {
+    local title=$1 program=$2 expected=0 actual=0
+    shift 2
+    rm -rf raw instrumented && mkdir raw
+    check "time: $title gets timers everywhere" ./instrument_tool -e \
+        -r "$BUILD/lib/pmodel/libpmodel-rt.so" "$program" ./instrumented || return
+    timeout 60 "$program" "$@" >plain.out 2>/dev/null </dev/null || expected=$?
+    PMODEL_OUT=$TMP/raw PMODEL_TIME=1 timeout 120 ./instrumented "$@" >timed.out 2>timed.err </dev/null ||
+        actual=$?
+    check "time: $title behaves as before with timers everywhere" \
+        bash -c "[ $actual -eq $expected ] && cmp plain.out timed.out"
+    ./instrument_tool -l "$program" raw/*.raw 2>/dev/null >by_edges
+    ./instrument_tool -t "$program" raw/*.raw 2>/dev/null >by_timers
+    check "time: $title enters its scopes as often as edges are taken" \
+        bash -c "[ -s by_edges ] && diff by_edges by_timers"
+}
+for name in calls switches accesses gone; do
+    gcc -g -O2 -march=x86-64-v3 -fopenmp -o "$name" "$TOP/tests/rewrite/$name.c"
+    all_timed "$name" "./$name"
+done
+g++ -g -O2 -pthread -o exceptions "$TOP/tests/rewrite/exceptions.cc"
+all_timed exceptions ./exceptions
+seq 1 20000 >numbers
+all_timed gzip /bin/gzip -c numbers
+
+# ---- clocks ---------------------------------------------------------------------------------------
+
+check "time: without rseq the elapsed time is taken, and said to be" bash -c "
+    pmodel run --time --no-memory --env GLIBC_TUNABLES=glibc.pthread.rseq=0 -o elapsed.pmdb \
+        -P N=$n -- ./threads '{N}' 2>&1 | grep -qF 'Measured times hold what other programs ran'"
+
 # ---- runs that are there, input, mistakes ---------------------------------------------------------
 
 cat >words.c <<'END'

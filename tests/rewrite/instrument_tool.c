@@ -5,6 +5,7 @@
    threads of all raw files
      instrument_tool -l IN RAW...   prints "SCOPE KIND entries" of every routine and loop that was
    entered, by the counts of edges
+     instrument_tool -t IN RAW...   the same by the timers
      instrument_tool -i IN          prints what lifting found, a line a routine */
 #include <inttypes.h>
 #include <stdio.h>
@@ -126,6 +127,30 @@ static int print_counts(struct pm_structure *structure, bool of_scopes, int n_pa
     return 0;
 }
 
+/* As the timers counted, over all threads of all raw files. */
+static int print_timed(const struct pm_structure *structure, int n_paths, char **paths) {
+    struct pm_error err = {0};
+    uint64_t *entries = pm_alloc(structure->n_scopes, sizeof *entries);
+    for (int i = 0; i < n_paths; i++) {
+        struct pm_raw *raw = pm_raw_read(paths[i], &err);
+        if (!raw)
+            return fail(&err);
+        for (size_t k = 0; k < raw->n_times; k++)
+            for (size_t t = 0; t < raw->times[k].n_times; t++)
+                if (raw->times[k].times[t].module != PM_RAW_OUTSIDE)
+                    entries[raw->times[k].times[t].scope] += raw->times[k].times[t].entries;
+        for (size_t n = 0; n < raw->n_notes; n++)
+            fprintf(stderr, "note: %s\n", raw->notes[n]);
+        pm_raw_free(raw);
+    }
+    for (size_t s = 0; s < structure->n_scopes; s++)
+        if (entries[s])
+            printf("%zu %s %" PRIu64 "\n", s,
+                   structure->scopes[s].kind == PM_SCOPE_LOOP ? "loop" : "routine", entries[s]);
+    free(entries);
+    return 0;
+}
+
 static int print_routines(const struct pm_structure *structure) {
     for (size_t r = 0; r < structure->n_routines; r++) {
         const struct pm_routine *routine = &structure->routines[r];
@@ -139,7 +164,7 @@ static int print_routines(const struct pm_structure *structure) {
 int main(int argc, char **argv) {
     const char *runtime = NULL;
     bool memory_records = false, no_counters = false, events = false, blocks = false,
-         scopes = false, routines = false;
+         scopes = false, timed = false, routines = false;
     int i = 1;
     for (; i < argc && argv[i][0] == '-'; i++) {
         memory_records |= strcmp(argv[i], "-m") == 0;
@@ -147,6 +172,7 @@ int main(int argc, char **argv) {
         events |= strcmp(argv[i], "-e") == 0;
         blocks |= strcmp(argv[i], "-b") == 0;
         scopes |= strcmp(argv[i], "-l") == 0;
+        timed |= strcmp(argv[i], "-t") == 0;
         routines |= strcmp(argv[i], "-i") == 0;
         if (strcmp(argv[i], "-r") == 0 && i + 1 < argc)
             runtime = argv[++i];
@@ -154,7 +180,7 @@ int main(int argc, char **argv) {
     if (argc - i < (routines ? 1 : 2)) {
         fprintf(
             stderr,
-            "usage: instrument_tool [-m|-n] [-e] -r RUNTIME IN OUT | -b|-l IN RAW... | -i IN\n");
+            "usage: instrument_tool [-m|-n] [-e] -r RUNTIME IN OUT | -b|-l|-t IN RAW... | -i IN\n");
         return 2;
     }
     struct pm_error err = {0};
@@ -165,6 +191,7 @@ int main(int argc, char **argv) {
     int status =
         blocks || scopes
             ? print_counts(pm_lifted_structure(lifted), scopes, argc - i - 1, argv + i + 1)
+        : timed    ? print_timed(pm_lifted_structure(lifted), argc - i - 1, argv + i + 1)
         : routines ? print_routines(pm_lifted_structure(lifted))
                    : instrument(lifted, memory_records, no_counters, events, runtime, argv[i + 1]);
     pm_lifted_free(lifted);
