@@ -9,6 +9,7 @@
    uncountable edges have a cycle gets no counters, and a reason. */
 #include "binlift/counters.h"
 #include "binlift/flow.h"
+#include "binlift/trip_counts.h"
 #include "binlift/weights.h"
 
 #include <stdlib.h>
@@ -158,6 +159,36 @@ static uint32_t count_may_not_return(const struct pm_flow *flow) {
     return n;
 }
 
+/* A back edge that is counted outside its loop costs as often as the loop is entered. */
+static void weigh_trip_counts(const struct pm_lifted *lifted, size_t first_trip_count,
+                              const struct pm_flow *flow, struct candidate *candidates) {
+    uint32_t first_edge = flow->routine->first_edge;
+    for (size_t t = first_trip_count; t < lifted->n_trip_counts; t++) {
+        const struct pm_trip_count *trip = &lifted->trip_counts[t];
+        double weight = 0;
+        for (uint32_t w = trip->first_way; w < trip->first_way + trip->n_ways; w++)
+            if (!lifted->trip_ways[w].leaves)
+                weight += candidates[lifted->trip_ways[w].edge - first_edge].weight;
+        struct candidate *candidate = &candidates[trip->edge - first_edge];
+        if (weight < candidate->weight)
+            candidate->weight = weight;
+    }
+}
+
+/* Forgets trip counts of edges that are on the tree. */
+static void keep_counted_trips(struct pm_lifted *lifted, size_t first_trip_count) {
+    size_t n = first_trip_count;
+    for (size_t t = first_trip_count; t < lifted->n_trip_counts; t++) {
+        const struct pm_trip_count *trip = &lifted->trip_counts[t];
+        if (lifted->structure->edges[trip->edge].counter == PM_NONE)
+            continue;
+        for (uint32_t w = trip->first_way; w < trip->first_way + trip->n_ways; w++)
+            lifted->trip_ways[w].trip_count = (uint32_t)n;
+        lifted->trip_counts[n++] = *trip;
+    }
+    lifted->n_trip_counts = n;
+}
+
 static void place_in_routine(struct pm_lifted *lifted, uint32_t r,
                              const struct pm_weights_index *known) {
     struct pm_structure *structure = lifted->structure;
@@ -168,6 +199,8 @@ static void place_in_routine(struct pm_lifted *lifted, uint32_t r,
     bool *off_tree = pm_alloc(flow->n_edges, sizeof *off_tree);
     uint8_t *places = pm_counter_places(lifted, r);
     double *weights = pm_estimate_weights(flow);
+    size_t first_trip_count = lifted->n_trip_counts;
+    pm_find_trip_counts(lifted, flow, places);
     if (known)
         pm_known_weights_of(known, structure, r, weights);
 
@@ -179,6 +212,7 @@ static void place_in_routine(struct pm_lifted *lifted, uint32_t r,
                                                        : RANK_USUAL;
         candidates[e] = (struct candidate){e, rank, weights[e], places[e]};
     }
+    weigh_trip_counts(lifted, first_trip_count, flow, candidates);
     routine->n_counters = 0;
     routine->n_counters_formula = flow->n_edges - count_may_not_return(flow) + 2 - flow->n_vertices;
     if (span(flow, candidates, off_tree)) {
@@ -190,6 +224,7 @@ static void place_in_routine(struct pm_lifted *lifted, uint32_t r,
     } else if (!routine->reason) {
         routine->reason = pm_strdup("edges that cannot be counted form a cycle");
     }
+    keep_counted_trips(lifted, first_trip_count);
     free(weights);
     free(places);
     free(off_tree);

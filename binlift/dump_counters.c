@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "binlift/counters.h"
+#include "binlift/trip_counts.h"
 
 /* Counters are numbered within the routine, so that a dump does not change with other routines. */
 static uint32_t first_counter(const struct pm_structure *structure, uint32_t r) {
@@ -83,6 +84,19 @@ static struct block_count *count_blocks(const struct pm_structure *structure, ui
     return counts;
 }
 
+/* Counts of the program ascend by edge. */
+static bool is_trip_count(const struct pm_lifted *lifted, uint32_t edge) {
+    size_t low = 0, high = lifted->n_trip_counts;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (lifted->trip_counts[middle].edge < edge)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < lifted->n_trip_counts && lifted->trip_counts[low].edge == edge;
+}
+
 static void text(const struct pm_dump *dump, uint32_t r) {
     const struct pm_structure *structure = dump->structure;
     const struct pm_routine *routine = &structure->routines[r];
@@ -101,7 +115,10 @@ static void text(const struct pm_dump *dump, uint32_t r) {
             fputs(routine->n_counters ? "tree" : "not counted", dump->out);
         } else {
             fprintf(dump->out, "counter c%" PRIu32 " ", edge->counter - first);
-            put_place(dump, edge, places[i]);
+            if (is_trip_count(dump->lifted, routine->first_edge + i))
+                fputs("where the loop is left", dump->out);
+            else
+                put_place(dump, edge, places[i]);
         }
         fputc('\n', dump->out);
     }

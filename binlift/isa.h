@@ -152,6 +152,12 @@ struct pm_table_query {
     uint8_t looks_for; /* this register before it */
 };
 
+/* A general register to which a constant is added, modulo 2^bits. */
+struct pm_register_step {
+    uint8_t number, bits; /* 32: the upper half becomes 0; 64 */
+    int64_t step;
+};
+
 struct pm_isa {
     const char *name; /* "x86-64" */
     uint16_t elf_machine;
@@ -217,6 +223,11 @@ struct pm_isa {
        taken not to wrap around.  A register of defs without a definition is defined otherwise. */
     unsigned (*define)(const uint8_t *bytes, const struct pm_insn *insn,
                        struct pm_definition definitions[PM_MOST_DEFINITIONS]);
+
+    /* Whether the instruction adds a constant to a general register and writes no other; NULL: not
+       told (nothing is rewritten then). */
+    bool (*find_step)(const uint8_t *bytes, const struct pm_insn *insn,
+                      struct pm_register_step *step);
 
     /* When a conditional branch is taken. */
     enum pm_condition (*condition)(const uint8_t *bytes, const struct pm_insn *insn);

@@ -186,6 +186,8 @@ void pm_lifted_free(struct pm_lifted *lifted) {
     free(lifted->insn_marks);
     free(lifted->clobbers);
     free(lifted->insn_block);
+    free(lifted->trip_counts);
+    free(lifted->trip_ways);
     free(lifted->relocations);
     free(lifted->frames.frames);
     free(lifted->inner_entries.addresses);

@@ -136,6 +136,8 @@ struct pm_lifted {
                              reach (no-ops after a jump) */
     uint32_t
         *clobbers; /* per routine: general registers that a call of it may change (clobbers.c) */
+    PM_ARRAY(struct pm_trip_count, trip_counts); /* counters outside their loops (trip_counts.h) */
+    PM_ARRAY(struct pm_trip_way, trip_ways);
     struct pm_metadata *metadata; /* what `.pmodel` says; NULL: none or not asked for */
     struct pm_loops *loops;       /* between pm_find_loops and pm_build_scopes */
 };

@@ -3,12 +3,14 @@
 #include "binlift/x86/encode.h"
 #include "binlift/x86/rewrite.h"
 
-static uint32_t counter_offset(uint32_t counter) { return PM_CB_COUNTERS + 8 * counter; }
+uint32_t pm_x86_counter_offset(const struct pm_rewrite *rewrite, uint32_t counter) {
+    return PM_CB_COUNTERS + 8 * (rewrite->options->first_counter + counter);
+}
 
 void pm_x86_put_counter(struct pm_rewrite *rewrite, uint32_t counter, pm_live_set live,
                         pm_live_set reserved) {
     struct pm_code *code = &rewrite->code;
-    uint32_t offset = counter_offset(rewrite->options->first_counter + counter);
+    uint32_t offset = pm_x86_counter_offset(rewrite, counter);
     if (!(live & PM_LIVE_FLAGS)) {
         pm_put_increment_gs(code, offset);
         return;

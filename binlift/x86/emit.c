@@ -12,17 +12,6 @@
 #include "binlift/x86/rewrite.h"
 
 #include <stdlib.h>
-#include <string.h>
-
-/* What is counted at a block; PM_NONE where nothing is.  Edges, but for `taken`. */
-struct block_work {
-    uint32_t in_target, in_source; /* counted anywhere in the block */
-    uint32_t fallthrough, branch;  /* counted on a way out of it, or with events there */
-    uint32_t event_in, event_out;  /* with events at its start, before its last instruction */
-    uint32_t pre_head;             /* a branch to it that is counted in front of it */
-    uint32_t taken;                /* block that its direct branch or jump goes to */
-    uint32_t pre_head_label;
-};
 
 struct branch_stub {
     uint32_t label, edge;
@@ -38,74 +27,17 @@ struct slow_way {
 struct emission {
     struct pm_rewrite *rewrite;
     const struct pm_lifted *lifted;
-    struct block_work *work;
+    struct pm_edge_work *plan;
+    const struct pm_block_work *work; /* the plan's, per block */
     PM_ARRAY(struct branch_stub, stubs);
     PM_ARRAY(struct slow_way, slow_ways);
 };
-
-/* ---- what is counted where ------------------------------------------------------------------ */
-
-/* Code on EDGE itself, behind its branch or on the way of its fall-through. */
-static bool put_on_edge(struct emission *e, uint32_t number, uint8_t place) {
-    const struct pm_edge *edges = e->lifted->structure->edges, *edge = &edges[number];
-    if (place == PM_PLACE_FALLTHROUGH) {
-        e->work[edge->from].fallthrough = number;
-        return true;
-    }
-    if (place != PM_PLACE_BRANCH)
-        return false;
-    e->work[edge->from].branch = number;
-    if (edge->to == PM_NONE)
-        return true;
-    uint32_t *hottest = &e->work[edge->to].pre_head;
-    if (*hottest == PM_NONE || edges[*hottest].weight < edge->weight)
-        *hottest = number;
-    return true;
-}
-
-static void sort_in_edge(struct emission *e, uint32_t number) {
-    const struct pm_edge *edge = &e->lifted->structure->edges[number];
-    uint8_t place = e->rewrite->places[number], event_place = e->rewrite->probes->places[number];
-    if (edge->kind == PM_EDGE_TAKEN)
-        e->work[edge->from].taken = edge->to;
-    if (pm_is_counted(e->rewrite, number) && !put_on_edge(e, number, place)) {
-        if (place == PM_PLACE_IN_TARGET)
-            e->work[edge->to].in_target = number;
-        else if (place == PM_PLACE_IN_SOURCE)
-            e->work[edge->from].in_source = number;
-    }
-    if (pm_has_events(e->rewrite->probes, number) && !put_on_edge(e, number, event_place)) {
-        if (event_place == PM_PLACE_IN_TARGET)
-            e->work[edge->to].event_in = number;
-        else if (event_place == PM_PLACE_IN_SOURCE)
-            e->work[edge->from].event_out = number;
-    }
-}
-
-static void find_work(struct emission *e) {
-    const struct pm_structure *structure = e->lifted->structure;
-    e->work = pm_alloc(structure->n_blocks, sizeof *e->work);
-    for (uint32_t b = 0; b < structure->n_blocks; b++)
-        memset(&e->work[b], 0xff, sizeof e->work[b]); /* PM_NONE */
-    for (uint32_t i = 0; i < structure->n_edges; i++)
-        sort_in_edge(e, i);
-    for (uint32_t b = 0; b < structure->n_blocks; b++)
-        if (e->work[b].pre_head != PM_NONE)
-            e->work[b].pre_head_label = pm_code_new_labels(&e->rewrite->code, 1);
-}
 
 static uint32_t counter_of(const struct emission *e, uint32_t edge) {
     return e->lifted->structure->edges[edge].counter;
 }
 
-/* What is to be done on EDGE itself. */
-static void put_edge(struct emission *e, uint32_t edge, pm_live_set live) {
-    uint8_t place = e->rewrite->places[edge];
-    if (pm_is_counted(e->rewrite, edge) &&
-        (place == PM_PLACE_FALLTHROUGH || place == PM_PLACE_BRANCH))
-        pm_x86_put_counter(e->rewrite, counter_of(e, edge), live, 0);
-    pm_x86_put_probes(e->rewrite, edge);
-}
+/* ---- where in a block it is counted --------------------------------------------------------- */
 
 static bool flags_dead(const struct emission *e, uint32_t k) {
     return !(e->rewrite->live[k] & PM_LIVE_FLAGS);
@@ -160,7 +92,7 @@ static struct pm_target inner_target(const struct emission *e, uint32_t block) {
 
 /* Where the direct branch or jump at the end of BLOCK goes, by way of its counter if it has one. */
 static struct pm_target taken_target(struct emission *e, uint32_t block) {
-    const struct block_work *work = &e->work[block];
+    const struct pm_block_work *work = &e->work[block];
     const struct pm_insn *insn = pm_last_insn(e->lifted, block);
     struct pm_target target = work->taken != PM_NONE
                                   ? inner_target(e, work->taken)
@@ -198,7 +130,7 @@ static void put_segment_part(struct emission *e, const struct pm_segment *segmen
 
 static void put_body(struct emission *e, uint32_t block) {
     struct pm_rewrite *rewrite = e->rewrite;
-    const struct block_work *work = &e->work[block];
+    const struct pm_block_work *work = &e->work[block];
     const struct pm_block_code *code = &e->lifted->block_codes[block];
     uint32_t end = code->first_insn + code->n_insns, n_segments = 0, s = 0, n_bytes = 0;
     struct pm_segment *segments =
@@ -212,6 +144,8 @@ static void put_body(struct emission *e, uint32_t block) {
         pm_live_set reserved =
             in_segment && k > segments[s].first ? pm_segment_registers(&segments[s]) : 0;
         pm_code_bind(&rewrite->code, k);
+        if (k == code->first_insn && work->way_in != PM_NONE)
+            pm_x86_put_trip_ways(rewrite, e->plan, work->way_in, rewrite->live[k]);
         if (k == code->first_insn && work->event_in != PM_NONE)
             pm_x86_put_probes(rewrite, work->event_in);
         if (k == count_in)
@@ -224,6 +158,8 @@ static void put_body(struct emission *e, uint32_t block) {
         }
         if (k == end - 1 && work->event_out != PM_NONE)
             pm_x86_put_probes(rewrite, work->event_out);
+        if (k == end - 1 && work->way_out != PM_NONE)
+            pm_x86_put_trip_ways(rewrite, e->plan, work->way_out, rewrite->live[k]);
         if (insn->is_nop)
             continue;
         if (k == end - 1 && rewrite->sets_tag[block])
@@ -252,7 +188,7 @@ static bool put_fallthrough(struct emission *e, uint32_t block, uint32_t next) {
     uint64_t address = insn->address + insn->length;
     uint32_t edge = e->work[block].fallthrough;
     if (edge != PM_NONE)
-        put_edge(e, edge, live_at_address(e, address));
+        pm_x86_put_edge(e->rewrite, e->plan, edge, live_at_address(e, address));
     if (next != PM_NONE && structure->blocks[next].address == address)
         return true;
     uint32_t to = pm_block_at(e->lifted, address);
@@ -276,7 +212,7 @@ static bool was_aligned(const struct emission *e, uint32_t block) {
 
 static void put_head(struct emission *e, uint32_t block, bool is_first, bool falls_in) {
     struct pm_code *code = &e->rewrite->code;
-    const struct block_work *work = &e->work[block];
+    const struct pm_block_work *work = &e->work[block];
     if (is_first || was_aligned(e, block))
         pm_code_align(code, 16);
     if (is_first && has_own_entry(e, block)) {
@@ -288,7 +224,9 @@ static void put_head(struct emission *e, uint32_t block, bool is_first, bool fal
     if (falls_in)
         pm_code_jump(code, inner_target(e, block));
     pm_code_bind(code, work->pre_head_label);
-    put_edge(e, work->pre_head, live_at_block(e, block));
+    pm_x86_put_edge(e->rewrite, e->plan, work->pre_head, live_at_block(e, block));
+    if (e->plan->trip_enters[work->pre_head] != PM_NONE && was_aligned(e, block))
+        pm_code_align(code, 16);
 }
 
 /* ---- one routine ---------------------------------------------------------------------------- */
@@ -298,7 +236,7 @@ static void put_out_of_line(struct emission *e, uint32_t first_block, uint32_t e
     struct pm_code *code = &e->rewrite->code;
     for (uint32_t i = 0; i < e->n_stubs; i++) {
         pm_code_bind(code, e->stubs[i].label);
-        put_edge(e, e->stubs[i].edge, e->stubs[i].live);
+        pm_x86_put_edge(e->rewrite, e->plan, e->stubs[i].edge, e->stubs[i].live);
         pm_code_jump(code, e->stubs[i].target);
     }
     for (uint32_t b = first_block; b < end; b++)
@@ -334,11 +272,12 @@ static void emit_routine(struct emission *e, const struct pm_routine *routine) {
 void pm_x86_emit_routines(struct pm_rewrite *rewrite) {
     const struct pm_structure *structure = rewrite->lifted->structure;
     struct emission e = {.rewrite = rewrite, .lifted = rewrite->lifted};
-    find_work(&e);
+    e.plan = pm_x86_plan_edge_work(rewrite);
+    e.work = e.plan->blocks;
     for (uint32_t r = 0; r < structure->n_routines; r++)
         if (rewrite->rewritten[r])
             emit_routine(&e, &structure->routines[r]);
     free(e.stubs);
     free(e.slow_ways);
-    free(e.work);
+    pm_x86_edge_work_free(e.plan);
 }

@@ -33,11 +33,16 @@ static void put_base(struct pm_code *code, unsigned reg, unsigned base, int32_t 
 
 /* ---- the control block ---------------------------------------------------------------------- */
 
-static void put_gs(struct pm_code *code, uint8_t opcode, unsigned reg, uint32_t offset) {
+static void put_gs_of_width(struct pm_code *code, uint8_t opcode, unsigned reg, uint32_t offset,
+                            bool wide) {
     pm_code_byte(code, PREFIX_GS);
-    pm_code_byte(code, rex_w(reg, 0, 0));
+    pm_code_byte(code, wide ? rex_w(reg, 0, 0) : rex_w(reg, 0, 0) & ~8u);
     pm_code_byte(code, opcode);
     put_absolute(code, reg, offset);
+}
+
+static void put_gs(struct pm_code *code, uint8_t opcode, unsigned reg, uint32_t offset) {
+    put_gs_of_width(code, opcode, reg, offset, true);
 }
 
 void pm_put_load_gs(struct pm_code *code, unsigned reg, uint32_t offset) {
@@ -52,6 +57,31 @@ void pm_put_increment_gs(struct pm_code *code, uint32_t offset) { put_gs(code, 0
 
 void pm_put_compare_gs(struct pm_code *code, unsigned reg, uint32_t offset) {
     put_gs(code, 0x3b, reg, offset);
+}
+
+void pm_put_subtract_gs(struct pm_code *code, unsigned reg, uint32_t offset, bool wide) {
+    put_gs_of_width(code, 0x2b, reg, offset, wide);
+}
+
+void pm_put_add_gs(struct pm_code *code, unsigned reg, uint32_t offset) {
+    put_gs(code, 0x01, reg, offset);
+}
+
+/* OPCODE with the register in the lower field and EXTENSION in the other. */
+static void put_unary(struct pm_code *code, uint8_t opcode, unsigned extension, unsigned reg,
+                      bool wide) {
+    pm_code_byte(code, wide ? rex_w(0, 0, reg) : rex_w(0, 0, reg) & ~8u);
+    pm_code_byte(code, opcode);
+    pm_code_byte(code, (uint8_t)(0xc0 | extension << 3 | (reg & 7)));
+}
+
+void pm_put_negate(struct pm_code *code, unsigned reg, bool wide) {
+    put_unary(code, 0xf7, 3, reg, wide);
+}
+
+void pm_put_shift_right(struct pm_code *code, unsigned reg, uint8_t n_bits, bool wide) {
+    put_unary(code, 0xc1, 5, reg, wide);
+    pm_code_byte(code, n_bits);
 }
 
 void pm_put_compare_tag_gs(struct pm_code *code, uint32_t tag, uint32_t offset) {

@@ -17,6 +17,11 @@ void pm_put_increment_gs(struct pm_code *code, uint32_t offset);                
 void pm_put_compare_gs(struct pm_code *code, unsigned reg, uint32_t offset);     /* changes flags */
 void pm_put_compare_tag_gs(struct pm_code *code, uint32_t tag, uint32_t offset); /* changes flags */
 void pm_put_store_tag_gs(struct pm_code *code, uint32_t tag, uint32_t offset);
+/* These three change flags; WIDE: 64 bits, else 32 and the upper half becomes 0. */
+void pm_put_subtract_gs(struct pm_code *code, unsigned reg, uint32_t offset, bool wide);
+void pm_put_negate(struct pm_code *code, unsigned reg, bool wide);
+void pm_put_shift_right(struct pm_code *code, unsigned reg, uint8_t n_bits, bool wide);
+void pm_put_add_gs(struct pm_code *code, unsigned reg, uint32_t offset); /* changes flags */
 void pm_put_jump_gs(struct pm_code *code, uint32_t offset);
 
 /* ---- memory and registers ---- */

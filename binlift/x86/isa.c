@@ -87,6 +87,7 @@ const struct pm_isa pm_isa_x86_64 = {
     .why = pm_x86_isa_why,
     .define = pm_x86_isa_define,
     .condition = pm_x86_isa_condition,
+    .find_step = pm_x86_isa_find_step,
     .stack_pointer = PM_X86_RSP,
     .register_names = register_names,
     .flag_names = flag_names,

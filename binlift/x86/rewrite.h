@@ -6,6 +6,7 @@
 #include "binlift/lifted.h"
 #include "binlift/liveness.h"
 #include "binlift/probes.h"
+#include "binlift/trip_counts.h"
 #include "binlift/x86/code.h"
 #include "core/probe_abi.h"
 
@@ -21,6 +22,7 @@ enum {
     PM_SLOT_TARGET = PM_CB_SPILL + 24,  /* target of an indirect call that moved */
     PM_SLOT_ADDRESS = PM_CB_SPILL + 40, /* the register that holds addresses, over a segment */
     PM_SLOT_TAG = PM_CB_SPILL + 32,     /* which indirect jump was taken last; 0 none */
+    PM_SLOT_TRIP = PM_CB_SPILL + 48,    /* what counts the iterations, as the loop was entered */
 };
 
 /* A run of instructions of one basic block that share one check of the buffer and one register that
@@ -107,6 +109,39 @@ bool pm_x86_is_read(const struct pm_rewrite *rewrite, uint64_t address, uint64_t
 /* Where code outside a routine's visible flow goes to reach ADDRESS: its new place if that is
    known, else the address itself. */
 struct pm_target pm_x86_outer_target(const struct pm_rewrite *rewrite, uint64_t address);
+
+/* What is done at a block on the edges at it; edges, PM_NONE where nothing is (edge_work.c). */
+struct pm_block_work {
+    uint32_t in_target, in_source; /* counted anywhere in the block */
+    uint32_t fallthrough, branch;  /* something is done on a way out of it */
+    uint32_t way_in, way_out;      /* into or out of a loop (trip_counts.h): right at the block's
+                                      first instruction, before the jump at its end */
+    uint32_t event_in, event_out;  /* with events at its start, before its last instruction */
+    uint32_t pre_head;             /* a branch to it whose work stands in front of it */
+    uint32_t taken;                /* block that its direct branch or jump goes to */
+    uint32_t pre_head_label;
+};
+
+struct pm_edge_work {
+    struct pm_block_work *blocks;
+    uint32_t *trip_enters, *trip_leaves; /* per edge: in pm_lifted.trip_ways; PM_NONE */
+    bool *is_trip;                       /* per edge: counted outside its loop */
+};
+
+struct pm_edge_work *pm_x86_plan_edge_work(struct pm_rewrite *rewrite);
+void pm_x86_edge_work_free(struct pm_edge_work *work);
+/* What is done on EDGE itself, and, of that, what is done on ways into loops and out of them. */
+void pm_x86_put_edge(struct pm_rewrite *rewrite, const struct pm_edge_work *work, uint32_t edge,
+                     pm_live_set live);
+void pm_x86_put_trip_ways(struct pm_rewrite *rewrite, const struct pm_edge_work *work,
+                          uint32_t edge, pm_live_set live);
+
+/* Where the counter stands in the control block (counter_code.c). */
+uint32_t pm_x86_counter_offset(const struct pm_rewrite *rewrite, uint32_t counter);
+
+/* trip_code.c: what is done on a way into a loop or out of it whose back edge is counted there. */
+void pm_x86_put_trip_way(struct pm_rewrite *rewrite, const struct pm_trip_way *way,
+                         pm_live_set live);
 
 /* counter_code.c: counts.  LIVE: live where the counter stands; RESERVED: registers that may not be
    touched even to be restored. */

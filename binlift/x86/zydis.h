@@ -74,6 +74,8 @@ unsigned pm_x86_isa_translate(const uint8_t *bytes, const struct pm_insn *insn,
                               const struct pm_classes *classes, struct pm_op ops[8]);
 unsigned pm_x86_isa_define(const uint8_t *bytes, const struct pm_insn *insn,
                            struct pm_definition definitions[PM_MOST_DEFINITIONS]);
+bool pm_x86_isa_find_step(const uint8_t *bytes, const struct pm_insn *insn,
+                          struct pm_register_step *step);
 enum pm_condition pm_x86_isa_condition(const uint8_t *bytes, const struct pm_insn *insn);
 struct pm_table_form pm_x86_isa_find_table(const struct pm_table_query *query, bool *found);
 

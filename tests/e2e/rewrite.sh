@@ -83,13 +83,14 @@ callgrind_counts() {
         END { for (at in counts) printf "%x %.0f\n", at, counts[at] }' "$2"
 }
 
-# same_counts TITLE PROGRAM ARGUMENT...: block counts against callgrind.
+# same_counts TITLE PROGRAM ARGUMENT...: block counts against callgrind.  OPTIONS: of the tool.
 same_counts() {
     local title=$1 program=$2
     shift 2
     rm -rf raw
     mkdir raw
-    "$tool" -r "$runtime" "$program" ./instrumented &&
+    # shellcheck disable=SC2086
+    "$tool" ${OPTIONS-} -r "$runtime" "$program" ./instrumented &&
         { PMODEL_OUT=$TMP/raw ./instrumented "$@" >/dev/null 2>&1 || true; } &&
         "$tool" -b "$program" raw/*.raw >blocks.txt 2>blocks.err
     valgrind --tool=callgrind --dump-instr=yes --dump-line=no --compress-pos=no --skip-plt=no \
@@ -110,14 +111,14 @@ same_counts() {
 }
 
 for flags in "-O2" "-O0 -no-pie" "-O3 -march=x86-64-v3 -fno-plt" "-O3 -march=native -fcf-protection"; do
-    for name in switches calls signals exceptions processes; do
+    for name in switches calls trips signals exceptions processes; do
         check "$name builds with $flags" build "$flags" "$name" &&
             same_behaviour "$name ($flags)" "$TMP/$name"
     done
 done
 
 for flags in "-O2" "-O0 -no-pie" "-O3 -march=x86-64-v3"; do
-    for name in switches calls; do
+    for name in switches calls trips; do
         build "$flags" "$name" && same_counts "$name ($flags)" "$TMP/$name"
     done
 done
@@ -130,6 +131,13 @@ for flags in "-O2" "-O0 -no-pie" "-O3 -march=x86-64-v3"; do
         done
     done
 done
+
+# ---- back edges that are counted outside their loops ----
+build "-O2" trips
+OPTIONS=-m same_counts "trips with records" "$TMP/trips"
+check "they are" sh -c \
+    "pmodel loops --dump counters ./trips | grep -c 'where the loop is left' >left && test \$(cat left) -ge 10"
+
 for app in heat cg; do
     gcc -O3 -g -march=x86-64-v3 -o "$app" "$TOP/bench/apps/$app/$app.c" -lm &&
         same_counts "$app" "$TMP/$app" 12 3
