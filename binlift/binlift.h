@@ -128,9 +128,10 @@ struct pm_instrument_options {
     /* Per scope of the structure: whether entering and leaving it (a routine, a loop) is an event;
        bits of enum pm_probe_scope_flags, of which each makes it one.  NULL: none is. */
     const uint8_t *scope_events;
-    uint8_t *probed;  /* per scope, filled: whether it is; a scope with an exit that no probe can
-                         stand on is not.  NULL: who wants to know? */
-    bool only_probed; /* routines without a probe stay as they are */
+    uint8_t *probed; /* per scope, filled: whether it is; a scope with an exit that no probe can
+                        stand on is not.  NULL: who wants to know? */
+    bool describe_counters; /* for event handlers: which edge each counter counts */
+    bool only_probed;       /* routines without a probe stay as they are */
 };
 
 /* Writes the instrumented copy to OUT_PATH (whole or not at all; mode bits of the original).  Sets

@@ -3,6 +3,7 @@
    record, and the scope tree by name.  Needs the finished structure. */
 #include "binlift/descriptors.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 struct blob {
@@ -98,6 +99,25 @@ static uint64_t append_scopes(struct blob *blob, const struct pm_structure *stru
     return at;
 }
 
+static uint64_t append_counters(struct blob *blob, const struct pm_structure *structure) {
+    uint64_t at = blob->n_bytes;
+    struct pm_probe_counter *counters = pm_alloc(structure->n_counters, sizeof *counters);
+    for (uint32_t e = 0; e < structure->n_edges; e++) {
+        const struct pm_edge *edge = &structure->edges[e];
+        if (edge->counter == PM_NONE)
+            continue;
+        const struct pm_block *from = edge->from == PM_NONE ? NULL : &structure->blocks[edge->from];
+        const struct pm_block *to = edge->to == PM_NONE ? NULL : &structure->blocks[edge->to];
+        counters[edge->counter] = (struct pm_probe_counter){.from = from ? from->address : 0,
+                                                            .to = to ? to->address : 0,
+                                                            .scope = to ? to->scope : from->scope};
+    }
+    append(blob, counters, structure->n_counters * sizeof *counters);
+    free(counters);
+    align(blob);
+    return at;
+}
+
 void pm_build_descriptors(const struct pm_lifted *lifted,
                           const struct pm_instrument_options *options, const uint8_t *scope_flags,
                           uint64_t segment_address, uint8_t (*payload_slots)(uint8_t kind),
@@ -128,6 +148,8 @@ void pm_build_descriptors(const struct pm_lifted *lifted,
     if (options->memory_records)
         header.references = append_references(&blob, lifted, payload_slots);
     header.scopes = append_scopes(&blob, structure, scope_flags);
+    if (options->describe_counters)
+        header.counters = append_counters(&blob, structure);
     memcpy(blob.bytes, &header, sizeof header);
     *bytes = blob.bytes;
     *n_bytes = blob.n_bytes;

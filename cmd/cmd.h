@@ -25,6 +25,7 @@ struct pm_command {
 int pm_cmd_flags(int argc, char **argv);
 int pm_cmd_loops(int argc, char **argv);
 int pm_cmd_run(int argc, char **argv);
+int pm_cmd_instrument(int argc, char **argv);
 int pm_cmd_fit(int argc, char **argv);
 int pm_cmd_report(int argc, char **argv);
 int pm_cmd_validate(int argc, char **argv);

@@ -25,9 +25,17 @@ static const struct pm_command commands[] = {
      "                  [--env NAME=TEXT]... [--input TEMPLATE:FILE]... [--scratch DIR]\n"
      "                  [--include FILE] [--exclude FILE] [--weights STORE]\n"
      "                  [--lib NAME]... [--all-libs] [--classes FILE]\n"
+     "                  [--start-at NAMES]... [--stop-after NAMES]...\n"
      "                  [--timeout SECONDS] [--no-memory] [--time] [--time-runs N] [--again]\n"
-     "                  [--dry-run] [-q] -- COMMAND [ARGUMENT]...",
+     "                  [--dry-run] [-q] -- COMMAND [ARGUMENT]...\n"
+     "       pmodel run --handler FILE [--events routines|loops|all|none] [options] -- COMMAND…",
      "measure a program at one or more problem sizes", pm_cmd_run},
+    {"instrument",
+     "-o COPY [--no-memory] [--events routines|loops|all|none]\n"
+     "                         [--start-at NAMES]... [--stop-after NAMES]...\n"
+     "                         [--include FILE] [--exclude FILE] [--weights STORE]\n"
+     "                         [--classes FILE] [-q] PROGRAM",
+     "make the instrumented copy of a program, to run it by hand", pm_cmd_instrument},
     {"fit", "[--threads N] [--models] [--format table|json|csv] STORE",
      "make models of the measurements", pm_cmd_fit},
     {"report",
@@ -78,7 +86,7 @@ static int print_help(FILE *out) {
     fprintf(out, "pmodel: how will this code behave at ten times the size, on another machine, and "
                  "which loop should be mended first?\n\n");
     for (size_t i = 0; i < N_COMMANDS; i++)
-        fprintf(out, "  pmodel %-9s %s\n", commands[i].name, commands[i].purpose);
+        fprintf(out, "  pmodel %-10s %s\n", commands[i].name, commands[i].purpose);
     fprintf(out, "\n`pmodel COMMAND --help` shows a command's options, `man pmodel` all of it.\n");
     return out == stdout ? PM_EXIT_OK : PM_EXIT_INPUT;
 }

@@ -13,6 +13,7 @@
 
 #include "cmd/run_substitute.h"
 #include "core/pm_alloc.h"
+#include "core/probe_abi.h"
 
 char *pm_absolute_path(const char *path, struct pm_error *err) {
     if (path[0] == '/')
@@ -102,6 +103,12 @@ char *pm_settings_text(const struct pm_run_request *request, struct pm_error *er
     free(command);
     for (size_t i = 0; i < request->n_environment; i++) {
         pm_append(&text, "\nenv %s", request->environment[i]);
+    }
+    for (size_t i = 0; i < request->events.n_routines; i++) {
+        const struct pm_event_routine *routine = &request->events.routines[i];
+        pm_append(&text, "\n%s %s",
+                  routine->flag == PM_PROBE_SCOPE_STARTS ? "start-at" : "stop-after",
+                  routine->name);
     }
     for (size_t i = 0; i < request->n_inputs; i++) {
         char *content = pm_read_text(request->inputs[i].from, err);

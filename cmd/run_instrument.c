@@ -23,6 +23,7 @@ struct maker {
     char *interpreter;              /* of the program; NULL: it is a library */
     struct pm_run_weights *weights; /* NULL: none were given */
     struct pm_routine_lists *lists; /* the same */
+    struct pm_event_choice events;  /* what was found of them */
     struct pm_lift_options lift;
     struct pm_run_copies *copies;
 };
@@ -54,16 +55,25 @@ static bool write_copy(struct maker *maker, struct pm_lifted *lifted, const char
     const struct pm_structure *structure = pm_lifted_structure(lifted);
     const struct pm_run_copies *copies = maker->copies;
     bool *left_out = maker->lists ? pm_routine_lists_left_out(maker->lists, structure) : NULL;
+    uint8_t *events = pm_event_choice_flags(&maker->events, structure);
+    uint8_t *probed = pm_alloc(structure->n_scopes, sizeof *probed);
     struct pm_instrument_options options = {.memory_records = !maker->request->no_memory,
                                             .runtime_path = copies->runtime,
                                             .is_library = copies->n_files > 0,
-                                            .left_out = left_out};
+                                            .left_out = left_out,
+                                            .scope_events = events,
+                                            .probed = probed,
+                                            .describe_counters = maker->request->handler != NULL};
     for (size_t i = 0; i < copies->n_places; i++) {
         options.first_counter += copies->places[i].n_counters;
         options.first_reference += copies->places[i].n_references;
         options.first_scope += copies->places[i].n_scopes;
     }
     bool ok = pm_instrument(lifted, &options, to, err);
+    if (ok)
+        pm_event_choice_probed(&maker->events, structure, probed);
+    free(probed);
+    free(events);
     free(left_out);
     return ok;
 }
@@ -187,14 +197,17 @@ bool pm_run_instrument(const struct pm_run_request *request, const char *program
                           .environment = environment,
                           .lift = {.classes_file = request->classes_file},
                           .copies = copies};
+    pm_event_choice_copy(&maker.events, &request->events);
     bool ok = prepare(&maker, err) && add_program(&maker, program, err) &&
               add_libraries(&maker, program, err) &&
-              (!maker.lists || pm_routine_lists_all_found(maker.lists, err));
+              (!maker.lists || pm_routine_lists_all_found(maker.lists, err)) &&
+              pm_event_choice_check(&maker.events, err);
     if (ok)
         say_limits(&maker);
     free(maker.interpreter);
     pm_run_weights_free(maker.weights);
     pm_routine_lists_free(maker.lists);
+    pm_event_choice_free(&maker.events);
     return ok;
 }
 

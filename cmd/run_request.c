@@ -9,6 +9,7 @@
 
 #include "cmd/cmd.h"
 #include "core/pm_alloc.h"
+#include "core/probe_abi.h"
 
 static bool add_block_size(struct pm_run_request *request, const char *item, struct pm_error *err) {
     char *end;
@@ -107,6 +108,12 @@ int pm_read_run_option(struct pm_run_request *request, int c, struct pm_error *e
     case PM_RUN_SCRATCH:
         request->scratch = optarg;
         return 0;
+    case PM_RUN_START_AT:
+        pm_event_choice_add(&request->events, optarg, PM_PROBE_SCOPE_STARTS);
+        return 0;
+    case PM_RUN_STOP_AFTER:
+        pm_event_choice_add(&request->events, optarg, PM_PROBE_SCOPE_STOPS);
+        return 0;
     case PM_RUN_TIMEOUT:
         return pm_option_number(request->command, "--timeout", optarg, 1, &request->timeout)
                    ? 0
@@ -134,7 +141,7 @@ int pm_read_run_command(struct pm_run_request *request, char **argv) {
 /* ---- the whole line ---------------------------------------------------------------------------
  */
 
-enum { OPT_DRY_RUN = PM_RUN_OPTIONS_END, OPT_TIME, OPT_TIME_RUNS };
+enum { OPT_DRY_RUN = PM_RUN_OPTIONS_END, OPT_TIME, OPT_TIME_RUNS, OPT_HANDLER, OPT_EVENTS };
 enum { USUAL_TIME_RUNS = 3 };
 
 static const struct option long_options[] = {
@@ -142,11 +149,37 @@ static const struct option long_options[] = {
     {"dry-run", no_argument, NULL, OPT_DRY_RUN},
     {"time", no_argument, NULL, OPT_TIME},
     {"time-runs", required_argument, NULL, OPT_TIME_RUNS},
+    {"handler", required_argument, NULL, OPT_HANDLER},
+    {"events", required_argument, NULL, OPT_EVENTS},
     {0},
 };
 
+/* What an event handler gets is not stored. */
+static int check_handler(struct pm_run_request *request, bool has_events) {
+    if (!request->handler)
+        return has_events ? pm_usage_error("run", "--events needs --handler FILE") : 0;
+    if (request->store_path)
+        return pm_usage_error("run", "--handler and -o exclude each other: what a handler gets is "
+                                     "not put into a store");
+    if (request->n_block_sizes || request->time_runs)
+        return pm_usage_error("run", "--handler excludes --block and --time");
+    if (!has_events)
+        request->events.kinds = PM_EVENTS_ROUTINES | PM_EVENTS_LOOPS;
+    return 0;
+}
+
+static int add_handler(struct pm_run_request *request, struct pm_error *err) {
+    free(request->handler);
+    request->handler = realpath(optarg, NULL);
+    if (request->handler)
+        return 0;
+    pm_fail_errno(err, "--handler %s: cannot be read", optarg);
+    return pm_complain(err);
+}
+
 int pm_read_run_request(struct pm_run_request *request, int argc, char **argv) {
     struct pm_error err = {0};
+    bool has_events = false;
     opterr = 0;
     request->command = "run";
     for (int c;
@@ -162,7 +195,13 @@ int pm_read_run_request(struct pm_run_request *request, int argc, char **argv) {
             status = pm_option_number("run", "--time-runs", optarg, 1, &request->time_runs)
                          ? 0
                          : PM_EXIT_INPUT;
-        else
+        else if (c == OPT_HANDLER)
+            status = add_handler(request, &err);
+        else if (c == OPT_EVENTS) {
+            has_events = true;
+            if (!pm_event_choice_kinds(&request->events, optarg, &err))
+                status = pm_complain(&err);
+        } else
             status = pm_read_run_option(request, c, &err);
         if (status < 0)
             return pm_usage_error("run", "cannot read option \"%s\"", argv[optind - 1]);
@@ -170,7 +209,9 @@ int pm_read_run_request(struct pm_run_request *request, int argc, char **argv) {
             return status;
     }
     int status = pm_read_run_command(request, argv + optind);
-    if (status != 0)
+    if (status == 0)
+        status = check_handler(request, has_events);
+    if (status != 0 || request->handler)
         return status;
     if (!request->store_path && !request->dry_run)
         return pm_usage_error("run", "name the store with -o NAME.pmdb");
@@ -190,4 +231,6 @@ void pm_run_request_free(struct pm_run_request *request) {
     free(request->environment);
     free(request->libraries);
     free(request->block_sizes);
+    free(request->handler);
+    pm_event_choice_free(&request->events);
 }

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "cmd/event_choice.h"
 #include "cmd/run_design.h"
 
 struct pm_run_input {
@@ -21,6 +22,8 @@ struct pm_run_request {
     const char *classes_file; /* NULL: those of the installation and $PMODEL_MACHINES only */
     const char *include_file, *exclude_file; /* of routines (routine_lists.h); NULL none */
     const char *weights_store;               /* decides where counters stand; NULL: estimates do */
+    struct pm_event_choice events;           /* which loops and routines are events */
+    char *handler; /* absolute path of an event handler, which gets what is measured; NULL none */
     PM_ARRAY(const char *, environment);
     PM_ARRAY(const char *, libraries); /* --lib: names, patterns, paths */
     bool all_libraries;
@@ -52,6 +55,8 @@ enum pm_run_option {
     PM_RUN_INCLUDE,
     PM_RUN_EXCLUDE,
     PM_RUN_WEIGHTS,
+    PM_RUN_START_AT,
+    PM_RUN_STOP_AFTER,
     PM_RUN_TIMEOUT,
     PM_RUN_NO_MEMORY,
     PM_RUN_AGAIN,
@@ -73,6 +78,8 @@ enum pm_run_option {
     {"weights", required_argument, NULL, PM_RUN_WEIGHTS},                                          \
     {"lib", required_argument, NULL, PM_RUN_LIB},                                                  \
     {"all-libs", no_argument, NULL, PM_RUN_ALL_LIBS},                                              \
+    {"start-at", required_argument, NULL, PM_RUN_START_AT},                                        \
+    {"stop-after", required_argument, NULL, PM_RUN_STOP_AFTER},                                    \
     {"timeout", required_argument, NULL, PM_RUN_TIMEOUT},                                          \
     {"no-memory", no_argument, NULL, PM_RUN_NO_MEMORY},                                            \
     {"again", no_argument, NULL, PM_RUN_AGAIN}

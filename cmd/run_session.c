@@ -160,9 +160,11 @@ static char **run_environment(const struct sized_run *run, const char *raw, bool
     char **own = pm_substitute_all((char *const *)(uintptr_t)request->environment, n, run->at, err);
     if (!own)
         return NULL;
-    own = pm_realloc(own, n + 3, sizeof *own);
+    own = pm_realloc(own, n + 4, sizeof *own);
     if (raw)
         own[n++] = pm_sprintf(PM_ENV_OUT "=%s", raw);
+    if (request->handler)
+        own[n++] = pm_sprintf(PM_ENV_HANDLER "=%s", request->handler);
     if (raw && timed) {
         own[n++] = pm_strdup(PM_ENV_TIME "=1");
     } else if (raw && request->n_block_sizes) {

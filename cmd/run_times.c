@@ -1,9 +1,9 @@
 /* Timing a program at one size; see run_times.h.
 
    The steps: a plain run, which says how much time there is → which scopes get timers, so that all
-   of them together cost a two-hundredth of that (binlift/timed_scopes.c) → a copy of each module with
-   these timers and nothing else, in which routines without a timer stay as they are → runs of the
-   copy and plain ones, alternately → the raw files of the median run → times. */
+   of them together cost a two-hundredth of that (binlift/timed_scopes.c) → a copy of each module
+   with these timers and nothing else, in which routines without a timer stay as they are → runs of
+   the copy and plain ones, alternately → the raw files of the median run → times. */
 #define _GNU_SOURCE
 #include "cmd/run_times.h"
 

@@ -130,6 +130,13 @@ enum pm_probe_scope_flags {
 };
 #define PM_PROBE_NONE UINT32_MAX
 
+/* What counter first_counter + index counts: how often control went along an edge. */
+struct pm_probe_counter {
+    uint64_t from, to; /* link-time addresses of basic blocks; 0: a caller */
+    uint32_t scope;    /* index; the innermost that the edge leads to, else that it comes from */
+    uint32_t reserved;
+};
+
 /* An old address whose jump did not fit: the int3 there stands for a jump to `to`. */
 struct pm_probe_trap {
     uint64_t from; /* link-time virtual address in the old text */
@@ -153,6 +160,7 @@ struct pm_probe_header {
                                          has_events: there are probes */
     uint64_t references;              /* struct pm_probe_reference [n_references] */
     uint64_t scopes;                  /* struct pm_probe_scope [n_scopes] */
+    uint64_t counters;               /* struct pm_probe_counter [n_counters]; 0: not described */
     uint64_t traps;                   /* struct pm_probe_trap [n_traps], ascending by `from` */
     uint64_t old_text, old_text_end;  /* link-time addresses whose int3 belong to us */
     uint64_t header_address;          /* link-time virtual address of this header */

@@ -123,6 +123,27 @@ static bool add_scopes(const struct pm_probe_header *header, uint64_t segment_by
     return true;
 }
 
+static struct pmodel_counter *counters;
+
+/* For event handlers: a module that does not describe its counters leaves them empty. */
+static bool add_counters(const struct pm_probe_header *header, uint64_t segment_bytes) {
+    if (!describe_all || !header->counters)
+        return true;
+    if (!table_fits(header->counters, header->n_counters, sizeof(struct pm_probe_counter),
+                    segment_bytes))
+        return false;
+    if (!counters && !(counters = pm_map(PM_MAX_COUNTERS * sizeof *counters)))
+        return false;
+    const struct pm_probe_counter *table = (const void *)((const char *)header + header->counters);
+    for (uint32_t i = 0; i < header->n_counters; i++)
+        counters[header->first_counter + i] =
+            (struct pmodel_counter){.from = table[i].from,
+                                    .to = table[i].to,
+                                    .scope = header->first_scope + table[i].scope};
+    pm_program.counters = counters;
+    return true;
+}
+
 static uint32_t scan; /* ordinal of this one */
 
 static bool is_same(const struct pm_loaded_module *module, const struct pm_probe_header *header) {
@@ -176,7 +197,8 @@ static bool is_valid(const struct pm_probe_header *header, uint64_t segment_byte
 }
 
 static bool add_tables(const struct pm_probe_header *header, uint64_t segment_bytes) {
-    return add_scopes(header, segment_bytes) && add_references(header, pm_n_groups);
+    return add_scopes(header, segment_bytes) && add_counters(header, segment_bytes) &&
+           add_references(header, pm_n_groups);
 }
 
 static void add_module(const struct pm_probe_header *header, uint64_t segment_bytes,

@@ -13,7 +13,8 @@
 enum { MOST_THREADS = 64, MOST_OPEN = 1 << 20 };
 
 static const struct pmodel_program *program;
-static uint64_t *entries, wrong;
+static uint64_t *entries, *counts, wrong, n_intervals, n_accesses;
+static FILE *each_interval;
 static uint32_t *open_scopes[MOST_THREADS], n_open[MOST_THREADS];
 
 static int begin(const struct pmodel_program *of) {
@@ -21,6 +22,10 @@ static int begin(const struct pmodel_program *of) {
     size_t bytes = (1ul << 22) * sizeof *entries;
     entries = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
                    -1, 0);
+    counts = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
+                  -1, 0);
+    if (getenv("EACH_INTERVAL"))
+        each_interval = fopen(getenv("EACH_INTERVAL"), "w");
     for (int i = 0; i < MOST_THREADS; i++)
         open_scopes[i] = mmap(NULL, MOST_OPEN * sizeof(uint32_t), PROT_READ | PROT_WRITE,
                               MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -66,6 +71,41 @@ static void leave(uint32_t thread, uint32_t scope) {
         n_open[thread]--;
 }
 
+/* Called at interval ends too: what is printed there is not the program's business, and stdio is
+   ours alone here, because the test's programs print nothing meanwhile. */
+static void counters(uint32_t thread, const uint64_t *rises, size_t count) {
+    (void)thread;
+    for (size_t i = 0; i < count; i++) {
+        __atomic_fetch_add(&counts[i], rises[i], __ATOMIC_RELAXED);
+        if (each_interval && rises[i])
+            fprintf(each_interval, "interval %lu counter %zu %lu\n", n_intervals, i, rises[i]);
+    }
+}
+
+static void interval_end(uint32_t thread, uint32_t scope) {
+    (void)thread, (void)scope;
+    __atomic_fetch_add(&n_intervals, 1, __ATOMIC_RELAXED);
+}
+
+static void accesses(uint32_t thread, const struct pmodel_access *batch, size_t count) {
+    (void)thread, (void)batch;
+    __atomic_fetch_add(&n_accesses, count, __ATOMIC_RELAXED);
+}
+
+static void write_counters(void) {
+    const char *path = getenv("COUNTERS");
+    FILE *out = path ? fopen(path, "w") : NULL;
+    if (!out)
+        return;
+    for (uint32_t i = 0; i < program->n_counters; i++)
+        if (counts[i])
+            fprintf(out, "counter %u %lu %lx %lx\n", i, counts[i],
+                    program->counters ? program->counters[i].from : 0,
+                    program->counters ? program->counters[i].to : 0);
+    fprintf(out, "intervals %lu\naccesses %lu\n", n_intervals, n_accesses);
+    fclose(out);
+}
+
 static unsigned depth_of(uint32_t scope) {
     unsigned depth = 0;
     for (; scope != PMODEL_NONE && program->scopes[scope].kind != PMODEL_ROUTINE;
@@ -78,6 +118,9 @@ static void end(void) {
     const char *path = getenv("EVENTS");
     FILE *out = path ? fopen(path, "a") : NULL;
     uint32_t open = 0;
+    write_counters();
+    if (each_interval)
+        fclose(each_interval);
     if (!out)
         return;
     for (uint32_t s = 0; s < program->n_scopes; s++)
@@ -101,5 +144,8 @@ __attribute__((visibility("default"))) const struct pmodel_handler pmodel_handle
     .begin = begin,
     .enter = enter,
     .leave = leave,
+    .counters = counters,
+    .interval_end = interval_end,
+    .accesses = accesses,
     .end = end,
 };

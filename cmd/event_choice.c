@@ -1,0 +1,99 @@
+/* Which loops and routines are events; see event_choice.h. */
+#include "cmd/event_choice.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/probe_abi.h"
+#include "core/routine_names.h"
+
+bool pm_event_choice_kinds(struct pm_event_choice *choice, const char *text, struct pm_error *err) {
+    static const struct {
+        const char *name;
+        unsigned kinds;
+    } names[] = {
+        {"none", PM_EVENTS_NONE},
+        {"routines", PM_EVENTS_ROUTINES},
+        {"loops", PM_EVENTS_LOOPS},
+        {"all", PM_EVENTS_ROUTINES | PM_EVENTS_LOOPS},
+    };
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(text, names[i].name) == 0) {
+            choice->kinds = names[i].kinds;
+            return true;
+        }
+    return pm_fail(err, "--events takes routines, loops, all or none, not \"%s\"", text);
+}
+
+void pm_event_choice_add(struct pm_event_choice *choice, const char *name, uint8_t flag) {
+    *PM_PUSH(choice, routines) = (struct pm_event_routine){.name = name, .flag = flag};
+}
+
+void pm_event_choice_copy(struct pm_event_choice *to, const struct pm_event_choice *from) {
+    *to = (struct pm_event_choice){.kinds = from->kinds};
+    for (size_t i = 0; i < from->n_routines; i++)
+        pm_event_choice_add(to, from->routines[i].name, from->routines[i].flag);
+}
+
+/* Per routine of STRUCTURE whether ROUTINE names it; the caller frees. */
+static bool *named_by(const struct pm_event_routine *routine, const struct pm_structure *structure,
+                      uint32_t *n_named) {
+    return pm_routines_named(structure, routine->name, n_named);
+}
+
+uint8_t *pm_event_choice_flags(struct pm_event_choice *choice,
+                               const struct pm_structure *structure) {
+    if (!choice->kinds && !choice->n_routines)
+        return NULL;
+    uint8_t *flags = pm_alloc(structure->n_scopes, sizeof *flags);
+    for (size_t s = 0; s < structure->n_scopes; s++) {
+        uint8_t kind = structure->scopes[s].kind;
+        if ((kind == PM_SCOPE_ROUTINE && choice->kinds & PM_EVENTS_ROUTINES) ||
+            (kind == PM_SCOPE_LOOP && choice->kinds & PM_EVENTS_LOOPS))
+            flags[s] = PM_PROBE_SCOPE_PROBED;
+    }
+    for (size_t i = 0; i < choice->n_routines; i++) {
+        uint32_t n_named;
+        bool *named = named_by(&choice->routines[i], structure, &n_named);
+        for (size_t r = 0; r < structure->n_routines; r++)
+            if (named[r])
+                flags[structure->routines[r].scope] |= choice->routines[i].flag;
+        choice->routines[i].found |= n_named > 0;
+        free(named);
+    }
+    return flags;
+}
+
+void pm_event_choice_probed(struct pm_event_choice *choice, const struct pm_structure *structure,
+                            const uint8_t *probed) {
+    for (size_t i = 0; i < choice->n_routines; i++) {
+        uint32_t n_named;
+        bool *named = named_by(&choice->routines[i], structure, &n_named);
+        for (size_t r = 0; r < structure->n_routines; r++)
+            if (named[r] && probed[structure->routines[r].scope])
+                choice->routines[i].probed = true;
+        free(named);
+    }
+}
+
+bool pm_event_choice_check(const struct pm_event_choice *choice, struct pm_error *err) {
+    for (size_t i = 0; i < choice->n_routines; i++) {
+        const struct pm_event_routine *routine = &choice->routines[i];
+        const char *option = routine->flag == PM_PROBE_SCOPE_STARTS ? "--start-at" : "--stop-after";
+        if (!routine->found)
+            return pm_fail(err, "%s %s: no routine is called so (`pmodel loops` lists them)",
+                           option, routine->name);
+        if (!routine->probed)
+            return pm_fail(err,
+                           "%s %s: this routine's entries and exits cannot all be told, because it "
+                           "is left out, was not understood or has a way out that no probe can "
+                           "stand on; name one that calls it",
+                           option, routine->name);
+    }
+    return true;
+}
+
+void pm_event_choice_free(struct pm_event_choice *choice) {
+    free(choice->routines);
+    *choice = (struct pm_event_choice){0};
+}
