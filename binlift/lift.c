@@ -6,25 +6,6 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Why a file that can be analysed cannot be instrumented. */
-static char *find_refusal(const struct pm_lifted *lifted) {
-    const struct pm_image *image = &lifted->image;
-    bool is_dynamic = false;
-    if (lifted->isa->is_static_only)
-        return pm_sprintf(
-            "%s is a program for %s: it can be looked at, but only x86-64 programs can "
-            "be measured",
-            image->path, lifted->isa->name);
-    for (size_t i = 0; i < image->n_segments; i++)
-        if (image->segments[i].p_type == PT_DYNAMIC)
-            is_dynamic = true;
-    if (!is_dynamic)
-        return pm_sprintf("%s is statically linked, so the measuring library cannot be loaded into "
-                          "it; link it dynamically",
-                          image->path);
-    return NULL;
-}
-
 static void add_module(struct pm_lifted *lifted) {
     const struct pm_image *image = &lifted->image;
     struct pm_module *module = PM_PUSH(lifted->structure, modules);
@@ -113,7 +94,7 @@ struct pm_lifted *pm_lift(const char *path, const struct pm_lift_options *option
         return NULL;
     }
     lifted->structure = pm_structure_new();
-    lifted->refusal = find_refusal(lifted);
+    lifted->refusal = pm_find_refusal(lifted);
     add_module(lifted);
     pm_find_routines(lifted);
     pm_decode_routines(lifted);

@@ -231,6 +231,8 @@ bool pm_metadata_jump(const struct pm_lifted *lifted, uint32_t k, struct pm_addr
    Each in the file named after it, in the order of lift.c.  Those that can refuse the whole file
    return false. */
 bool pm_read_image(const char *path, struct pm_image *image, struct pm_error *err); /* image.c */
+/* refusal.c: a sentence, owned by the caller; NULL. */
+char *pm_find_refusal(const struct pm_lifted *lifted);
 void pm_find_routines(struct pm_lifted *lifted);    /* routines.c: symbols, else .eh_frame */
 void pm_read_relocations(struct pm_lifted *lifted); /* relocations.c */
 void pm_decode_routines(struct pm_lifted *lifted);  /* decode.c */

@@ -20,6 +20,7 @@ check "the program builds with the plugin" cc one one.c
 check "another program builds" cc two two.c
 gcc -O2 -o plain one.c
 gcc -O2 -static -o static one.c
+gcc -O2 -static-pie -o static_pie one.c
 
 # unchanged NAME FILE COMMAND…: the command fails, FILE stays as it is.
 unchanged() {
@@ -41,6 +42,10 @@ chmod +x short
 expect_error "a truncated program" 2 'short' pmodel loops short
 expect_error "a static program is refused for running" 2 'static' \
     pmodel run -o s.pmdb -P N=16 -- ./static '{N}'
+expect_error "a static program that can be moved is refused too" 2 'statically linked' \
+    pmodel run -o s.pmdb -P N=16 -- ./static_pie '{N}'
+expect_error "the dynamic linker is refused" 2 'dynamic linker' \
+    pmodel run -o s.pmdb -- /lib64/ld-linux-x86-64.so.2 --version
 check "a program without metadata runs" pmodel run -q -o plain.pmdb -P N=16 -- ./plain '{N}'
 if pmodel loops ./plain 2>&1 | grep -qi 'metadata\|\.pmodel'; then
     pass "a program without metadata is said to have none"
