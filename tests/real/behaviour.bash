@@ -2,9 +2,10 @@
 # much of it is instrumented? `. "$TOP/tests/real/behaviour.bash"` after lib.sh.
 #
 #   same_behaviour NAME SCALE    output, standard error, status and written files, with edge counters and
-#                                with memory records
+#                                with memory records, alone and with its libraries
 #   measure_coverage NAME SCALE  executions of instructions that pmodel's counters account for, beside
-#                                those that callgrind counts (tests/truth/coverage.c)
+#                                those that callgrind counts (tests/truth/coverage.c), in the program
+#                                and its libraries
 # shellcheck shell=bash
 . "$TOP/tests/truth/tools.sh"
 . "$TOP/tests/real/programs.bash"
@@ -40,8 +41,23 @@ run_instrumented() {
     run_apart "$way" pmodel run -q -o "$folder/$way.pmdb" -P N=1 --exe "$program" "$@" -- "${command[@]}"
 }
 
+# compare_behaviour WAY OPTION...: is what the instrumented program did what the plain one did?
+compare_behaviour() {
+    local way=$1 message begin=$SECONDS
+    shift
+    if ! message=$(run_instrumented "$way" "$@"); then
+        fail "$name runs with $way and ends with the same status" "$message"
+    elif ! diff -r "$folder/plain" "$folder/$way" >"$folder/difference"; then
+        fail "$name behaves as without pmodel, with $way" "$(head -n 5 "$folder/difference")"
+    else
+        pass "$name behaves as without pmodel, with $way"
+    fi
+    echo "    $name with $way: $((SECONDS - begin)) s"
+    sqlite3 "$folder/$way.pmdb" 'select notes from run' 2>/dev/null | sed '/^$/d; s/^/    /'
+}
+
 same_behaviour() {
-    local name=$1 way options message begin folder program command
+    local name=$1 message folder program libraries command
     prepare "$@" || {
         fail "$name is there, with its input" "$folder"
         return 1
@@ -50,34 +66,33 @@ same_behaviour() {
         fail "$name runs without pmodel" "$message"
         return 1
     }
-    for way in counters records; do
-        options=(--no-memory)
-        [ $way = counters ] || options=(--block 64)
-        begin=$SECONDS
-        if ! message=$(run_instrumented $way "${options[@]}"); then
-            fail "$name runs with $way and ends with the same status" "$message"
-        elif ! diff -r "$folder/plain" "$folder/$way" >"$folder/difference"; then
-            fail "$name behaves as without pmodel, with $way" "$(head -n 5 "$folder/difference")"
-        else
-            pass "$name behaves as without pmodel, with $way"
-        fi
-        echo "    $name with $way: $((SECONDS - begin)) s"
-        sqlite3 "$folder/$way.pmdb" 'select notes from run' 2>/dev/null | sed '/^$/d; s/^/    /'
+    compare_behaviour counters --no-memory
+    compare_behaviour records --block 64
+    [ ${#libraries[@]} -gt 0 ] || return 0
+    compare_behaviour "counters in ${libraries[*]} too" --no-memory "${libraries[@]/#/--lib=}"
+    compare_behaviour "records in ${libraries[*]} too" --block 64 "${libraries[@]/#/--lib=}"
+}
+
+# library_paths: files of $libraries, as the dynamic linker finds them for $program.
+library_paths() {
+    local library
+    for library in "${libraries[@]}"; do
+        realpath -e "$(ldd "$program" | awk -v name="$library.so" 'index($1, name) == 1 { print $3 }')"
     done
 }
 
 # Sets covered, own, all; false with a message.
 measure_coverage() {
-    local name=$1 folder program command runner
+    local name=$1 folder program libraries command runner objects
     prepare "$@" || { echo "no $name"; return 1; }
-    run_instrumented counters --no-memory || return
-    # Only the program itself, not what starts it; without --skip-plt=no, callgrind books the linkage
-    # table's instructions on the calls.
+    run_instrumented counters --no-memory "${libraries[@]/#/--lib=}" || return
+    # Without --skip-plt=no, callgrind books the linkage table's instructions on the calls.
     runner=(valgrind --tool=callgrind --trace-children=yes --dump-instr=yes --compress-strings=no
         --compress-pos=no --skip-plt=no "--callgrind-out-file=$folder/callgrind.%p")
     run_apart callgrind "${runner[@]}" "${command[@]}" || return
-    "$TMP/coverage" "$folder/counters.pmdb" N=1 "$program" "$folder"/callgrind.* >"$folder/coverage" ||
-        return
+    mapfile -t objects < <(library_paths)
+    "$TMP/coverage" "$folder/counters.pmdb" N=1 "$program" "${objects[@]}" -- "$folder"/callgrind.* \
+        >"$folder/coverage" || return
     read -r covered own all <"$folder/coverage"
 }
 
@@ -87,7 +102,7 @@ real_coverage() {
         fail "how much of $name is covered" "$(cat message)"
         return
     fi
-    text="$name: $(percent "$covered" "$own") of its own executed instructions are counted"
+    text="$name: $(percent "$covered" "$own") of the executed instructions of what is instrumented are counted"
     text+=" ($(percent "$covered" "$all") of all objects')"
     if at_least "$covered" "$own" 0.99; then
         pass "$text"

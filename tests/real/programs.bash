@@ -3,6 +3,8 @@
 # (SCALE: short, or whole for `make check-real`) and sets
 #
 #   program      the file to instrument
+#   libraries    an array: names of its libraries in which it does its work; without them not much of it
+#                is its own
 #   command      an array: what to run, in a folder of its own, which it may write to
 # shellcheck shell=bash disable=SC2034 # the variables are for who calls
 real_programs="gzip xz bzip2 sqlite3 python3 perl mawk cc1 f951 fasttree"
@@ -178,6 +180,7 @@ S
 
 choose_program() {
     local name=$1 scale=$2 here=$PWD
+    libraries=()
     case $name in
     gzip | xz | bzip2)
         local size=1000000 level=9
@@ -186,13 +189,20 @@ choose_program() {
         generate_text "$size" >text
         case $name in
         gzip) packer "$program" gz $level ;;
-        xz) packer "$program" xz $level ;;
-        bzip2) packer "$program" bz2 $level ;;
+        xz)
+            libraries=(liblzma)
+            packer "$program" xz $level
+            ;;
+        bzip2)
+            libraries=(libbz2)
+            packer "$program" bz2 $level
+            ;;
         esac >pack.sh
         command=(sh "$here/pack.sh" "$here/text")
         ;;
     sqlite3)
         program=$(realpath -e "/usr/bin/sqlite3")
+        libraries=(libsqlite3)
         generate_statements "$([ "$scale" = short ] && echo 300 || echo 4000)" >statements
         command=("$program" database ".read $here/statements")
         ;;

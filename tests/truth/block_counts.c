@@ -4,12 +4,15 @@
      block_counts STORE N=8 [MODULE]
 
    prints of the module with this name, else of the program, addresses as callgrind writes them (0x
-   and no leading zeros): block ADDRESS INSTRUCTIONS COUNT ROUTINE    basic block of a routine with
-   counters edge BLOCK TARGET COUNT ROUTINE             conditional or unconditional jump out of
-   BLOCK range FIRST END ROUTINE                     addresses of a routine with counters uncounted
-   FIRST END ROUTINE REASON          addresses of a routine without Status 3, with a line on
-   standard error for each case, if in a routine with counters what flows into a basic block does
-   not flow out of it, or what enters the routine does not leave it. */
+   and no leading zeros):
+
+     block ADDRESS INSTRUCTIONS COUNT ROUTINE    basic block of a routine with counters
+     edge BLOCK TARGET COUNT ROUTINE             conditional or unconditional jump out of BLOCK
+     range FIRST END ROUTINE                     addresses of a routine with counters
+     uncounted FIRST END ROUTINE REASON          addresses of a routine without
+
+   Status 3, with a line on standard error for each case, if in a routine with counters what flows
+   into a basic block does not flow out of it, or what enters the routine does not leave it. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -13,8 +13,6 @@
 #               iterations, a basic block has it once
 #   uncounted   code of routines that pmodel does not count and names (_start and what the C
 #               compiler's start files bring), of .init, .fini and of linkage tables
-#   start       in a file without symbols, what the start files have behind _start: it stands in no
-#               routine and runs at most once
 #   again       an unconditional jump of a routine to its own beginning: callgrind takes it for a call
 #   nameless    where FRAMES are given: code that no symbol and no unwinding information tells of, which
 #               are the start files again, once their symbols are removed
@@ -83,11 +81,6 @@ file == 2 && $1 == "block" {
 file == 2 && $1 == "edge" { edge[last_of[$2], $3] += $4; edge_from[last_of[$2], $3] = last_of[$2] }
 file == 2 && $1 == "edge" && !(last_of[$2] in n_targets) { n_targets[last_of[$2]] = 0 }
 file == 2 && $1 == "edge" { n_targets[last_of[$2]]++ }
-file == 2 && ($1 == "range" || $1 == "uncounted") {
-    routine_from[++n_routines] = hex($2)
-    if ($1 == "uncounted" && /the program starts here/)
-        start_end = hex($3)
-}
 file == 2 && $1 == "range" { begins[$2] = 1 }
 file == 2 && $1 == "uncounted" { uncounted_from[++n_uncounted] = hex($2); uncounted_to[n_uncounted] = hex($3) }
 
@@ -107,16 +100,7 @@ file == 3 && mine && /^0x/ {
 }
 file == 3 && /^0x/ { skip = 0 }
 
-# The first routine behind _start.
-function after_start(    first, r) {
-    for (r = 1; r <= n_routines; r++)
-        if (routine_from[r] >= start_end && (!first || routine_from[r] < first))
-            first = routine_from[r]
-    return first
-}
-
 END {
-    start_files_end = start_end ? after_start() : 0
     for (address in executed)
         if (!(address in place) && !(is_pair(text[place[sprintf("0x%x", hex(address) - 1)]])))
             differ("callgrind saw " address ", which the disassembly does not have")
@@ -137,8 +121,6 @@ END {
             in_blocks += times
         } else if (times) {
             known = section_of[i] != ".text"
-            if (times <= 1 && hex(instruction[i]) >= start_end && hex(instruction[i]) < start_files_end)
-                known = 1
             for (u = 1; u <= n_uncounted && !known; u++)
                 known = hex(instruction[i]) >= uncounted_from[u] && hex(instruction[i]) < uncounted_to[u]
             if (!known && n_frames && !has_frame(instruction[i])) {
