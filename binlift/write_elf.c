@@ -1,24 +1,27 @@
 /* Writes the instrumented ELF file byte by byte: nothing that stands in the original moves.
 
    - The program header of a note becomes that of the new segment, put behind the last PT_LOAD (the
-     notes themselves stay where they are).  Where no note has a header, there must be room for one
-   more header in front of what follows the table.
+     notes themselves stay where they are).  Where no note has a header, the table of program
+   headers moves to the end of the new segment, which then lies as far from the first segment in the
+   file as in memory: older kernels tell a program the address of its table from that.
    - The dynamic string table is copied behind the new segment's bytes with the runtime's path at
    its end; DT_STRTAB, DT_STRSZ and the section follow it there.
    - DT_NEEDED for the runtime goes first into .dynamic, which therefore needs one unused entry;
-   failing that DT_RELACOUNT, which only saves time, gives up its own.
+   failing that one gives up its own that no dynamic linker needs: DT_RELACOUNT only saves time, the
+   numbers of needed and defined versions stand in the lists themselves.
    - A new table of section headers, with names for the added sections, stands at the file's end. */
 #include "binlift/write_elf.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { PAGE_BYTES = 4096, TABLE_ALIGNMENT = 8 };
+enum { PAGE_BYTES = 4096, TABLE_ALIGNMENT = 8, MOST_PADDING = 1 << 28 };
 
 struct output {
     const struct pm_image *image;
@@ -74,19 +77,45 @@ static size_t find_note(const struct pm_image *image) {
     return found;
 }
 
-/* Is there room for one more program header before the first thing that follows the table? */
-static bool has_header_room(const struct pm_image *image) {
-    uint64_t end = image->header->e_phoff + (image->n_segments + 1) * sizeof(Elf64_Phdr);
-    if (end > image->n_bytes)
-        return false;
-    for (size_t i = 1; i < image->n_sections; i++) {
-        const Elf64_Shdr *section = &image->sections[i].header;
-        if (section->sh_type != SHT_NULL && section->sh_type != SHT_NOBITS && section->sh_size &&
-            section->sh_offset < end &&
-            section->sh_offset + section->sh_size > image->header->e_phoff)
-            return false;
-    }
-    return image->header->e_phoff < image->header->e_shoff ? end <= image->header->e_shoff : true;
+/* Does the table of program headers move, for want of one that can be given up? */
+static bool table_moves(const struct pm_image *image) {
+    return find_note(image) == image->n_segments;
+}
+
+static const Elf64_Phdr *first_load(const struct pm_image *image) {
+    for (size_t i = 0; i < image->n_segments; i++)
+        if (image->segments[i].p_type == PT_LOAD)
+            return &image->segments[i];
+    return NULL;
+}
+
+static uint64_t address_of(const struct output *out, uint64_t offset) {
+    return out->segment_address + (offset - out->segment_offset);
+}
+
+/* Room for the table with one header more, at the end of the new segment. */
+static void append_table(struct output *out) {
+    const struct pm_image *image = out->image;
+    append_zeros(out, align_up(out->n_bytes, TABLE_ALIGNMENT));
+    uint64_t at = out->n_bytes;
+    append(out, image->segments, image->n_segments * sizeof *image->segments);
+    append_zeros(out, at + (image->n_segments + 1) * sizeof *image->segments);
+    ((Elf64_Ehdr *)out->bytes)->e_phoff = at;
+}
+
+/* In a table that has moved and has room behind its N headers. */
+static void insert_header(struct output *out, Elf64_Phdr *table, size_t n, Elf64_Phdr load) {
+    Elf64_Ehdr *header = (Elf64_Ehdr *)out->bytes;
+    size_t last = last_load(table, n);
+    memmove(table + last + 2, table + last + 1, (n - last - 1) * sizeof *table);
+    table[last + 1] = load;
+    header->e_phnum++;
+    for (size_t i = 0; i <= n; i++)
+        if (table[i].p_type == PT_PHDR) {
+            table[i].p_offset = header->e_phoff;
+            table[i].p_vaddr = table[i].p_paddr = address_of(out, header->e_phoff);
+            table[i].p_filesz = table[i].p_memsz = (n + 1) * sizeof *table;
+        }
 }
 
 static void add_segment(struct output *out) {
@@ -102,15 +131,8 @@ static void add_segment(struct output *out) {
                        .p_filesz = out->segment_bytes,
                        .p_memsz = out->segment_bytes,
                        .p_align = PAGE_BYTES};
-    if (note == n) { /* has_header_room */
-        memmove(table + last + 2, table + last + 1, (n - last - 1) * sizeof *table);
-        table[last + 1] = load;
-        header->e_phnum++;
-        for (size_t i = 0; i <= n; i++)
-            if (table[i].p_type == PT_PHDR) {
-                table[i].p_filesz += sizeof *table;
-                table[i].p_memsz += sizeof *table;
-            }
+    if (note == n) {
+        insert_header(out, table, n, load);
     } else if (note > last) {
         memmove(table + last + 2, table + last + 1, (note - last - 1) * sizeof *table);
         table[last + 1] = load;
@@ -131,9 +153,14 @@ static const struct pm_section *dynamic_section(const struct pm_image *image) {
 
 struct dynamic {
     size_t n_entries, n_used; /* n_used: without DT_NULL */
-    size_t disposable;        /* DT_RELACOUNT, or n_used */
+    size_t disposable;        /* the entry that is missed least; n_used: none */
     uint64_t strings, n_string_bytes;
 };
+
+/* Entries that are there for other tools or for speed, the first is missed least; 0: needed. */
+static unsigned disposal_rank(Elf64_Sxword tag) {
+    return tag == DT_RELACOUNT ? 1 : tag == DT_VERNEEDNUM ? 2 : tag == DT_VERDEFNUM ? 3 : 0;
+}
 
 static bool read_dynamic(const struct pm_image *image, struct dynamic *dynamic) {
     const struct pm_section *section = dynamic_section(image);
@@ -142,18 +169,22 @@ static bool read_dynamic(const struct pm_image *image, struct dynamic *dynamic) 
         return false;
     dynamic->n_entries = section->header.sh_size / sizeof(Elf64_Dyn);
     const Elf64_Dyn *entries = (const Elf64_Dyn *)(image->bytes + section->header.sh_offset);
-    size_t relacount = SIZE_MAX;
+    size_t disposable = SIZE_MAX;
+    unsigned best = UINT_MAX;
     while (dynamic->n_used < dynamic->n_entries && entries[dynamic->n_used].d_tag != DT_NULL) {
         const Elf64_Dyn *entry = &entries[dynamic->n_used];
+        unsigned rank = disposal_rank(entry->d_tag);
         if (entry->d_tag == DT_STRTAB)
             dynamic->strings = entry->d_un.d_val;
         else if (entry->d_tag == DT_STRSZ)
             dynamic->n_string_bytes = entry->d_un.d_val;
-        else if (entry->d_tag == DT_RELACOUNT)
-            relacount = dynamic->n_used;
+        if (rank && rank < best) {
+            best = rank;
+            disposable = dynamic->n_used;
+        }
         dynamic->n_used++;
     }
-    dynamic->disposable = relacount == SIZE_MAX ? dynamic->n_used : relacount;
+    dynamic->disposable = disposable == SIZE_MAX ? dynamic->n_used : disposable;
     return pm_image_at(image, dynamic->strings, dynamic->n_string_bytes) != NULL;
 }
 
@@ -246,7 +277,20 @@ uint64_t pm_segment_address(const struct pm_image *image) {
         if (segment->p_type == PT_LOAD && segment->p_vaddr + segment->p_memsz > end)
             end = segment->p_vaddr + segment->p_memsz;
     }
-    return align_up(end, PAGE_BYTES) + PAGE_BYTES;
+    uint64_t address = align_up(end, PAGE_BYTES) + PAGE_BYTES;
+    const Elf64_Phdr *first = first_load(image);
+    if (!table_moves(image) || !first)
+        return address;
+    uint64_t beyond_file = align_up(image->n_bytes, PAGE_BYTES) + first->p_vaddr - first->p_offset;
+    return beyond_file > address ? beyond_file : address;
+}
+
+/* Where the new segment begins in the file. */
+static uint64_t segment_offset(const struct pm_image *image, uint64_t address) {
+    const Elf64_Phdr *first = first_load(image);
+    if (!table_moves(image) || !first)
+        return align_up(image->n_bytes, PAGE_BYTES);
+    return address - (first->p_vaddr - first->p_offset);
 }
 
 bool pm_can_be_extended(const struct pm_image *image, struct pm_error *err) {
@@ -265,10 +309,14 @@ bool pm_can_be_extended(const struct pm_image *image, struct pm_error *err) {
                        "%s: its dynamic section has no unused entry for the runtime library; link "
                        "it with GNU ld (-fuse-ld=bfd), which leaves some",
                        image->path);
-    if (find_note(image) == image->n_segments && !has_header_room(image))
+    const Elf64_Phdr *first = first_load(image);
+    if (first && (first->p_vaddr - first->p_offset) % PAGE_BYTES)
+        return pm_fail(err, "%s is damaged: its first segment is not aligned", image->path);
+    if (table_moves(image) &&
+        segment_offset(image, pm_segment_address(image)) - image->n_bytes > MOST_PADDING)
         return pm_fail(err,
-                       "%s: there is no room for another program header; link with "
-                       "-Wl,--build-id, whose header can be used",
+                       "%s: it has no note whose program header could be used, and too large "
+                       "arrays to add one; link with -Wl,--build-id",
                        image->path);
     if (!image->header->e_shnum || image->header->e_shstrndx >= image->n_sections ||
         image->sections[image->header->e_shstrndx].header.sh_type != SHT_STRTAB ||
@@ -284,8 +332,8 @@ static void build(struct output *out, const uint8_t *patched, const struct pm_ne
     struct dynamic dynamic;
     read_dynamic(image, &dynamic);
     append(out, patched, image->n_bytes);
-    append_zeros(out, align_up(out->n_bytes, PAGE_BYTES));
-    out->segment_offset = out->n_bytes;
+    out->segment_offset = segment_offset(image, segment->address);
+    append_zeros(out, out->segment_offset);
     out->segment_address = segment->address;
     append(out, segment->bytes, segment->n_bytes);
     append_zeros(out, align_up(out->n_bytes, 16));
@@ -294,6 +342,8 @@ static void build(struct output *out, const uint8_t *patched, const struct pm_ne
            dynamic.n_string_bytes);
     append(out, runtime_path, strlen(runtime_path) + 1);
     out->strings_bytes = dynamic.n_string_bytes + strlen(runtime_path) + 1;
+    if (table_moves(image))
+        append_table(out);
     out->segment_bytes = out->n_bytes - out->segment_offset;
     add_segment(out);
     add_needed(out, dynamic.n_string_bytes);

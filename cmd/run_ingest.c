@@ -21,6 +21,7 @@ struct sums {
     size_t n_block_sizes;
     uint64_t n_missed_jumps;
     PM_ARRAY(struct pm_open_call, open_calls);
+    bool *loaded; /* per module: in at least one process */
     struct pm_ingested *result;
 };
 
@@ -43,8 +44,10 @@ static const struct pm_module_place **find_places(const struct sums *sums, const
                 all->places[k].first_counter == module->first_counter &&
                 all->places[k].n_counters == module->n_counters)
                 places[i] = &all->places[k];
-        if (places[i])
+        if (places[i]) {
+            sums->loaded[places[i]->module] = true;
             continue;
+        }
         pm_fail(err, "%s: measured by another program than the one that was instrumented", path);
         free(places);
         return NULL;
@@ -176,6 +179,18 @@ static void make_profile(struct sums *sums, const struct pm_parameters *at) {
     move_histograms(sums, profile);
 }
 
+static void note_libraries(const struct sums *sums) {
+    const struct pm_structure *structure = sums->structure;
+    for (size_t i = 0; i < structure->n_modules; i++) {
+        char *note = pm_sprintf("%s was not loaded, or not the instrumented copy: nothing of it is "
+                                "counted",
+                                structure->modules[i].name);
+        if (!sums->loaded[i])
+            add_note(sums->result, note);
+        free(note);
+    }
+}
+
 static void note_irregularities(const struct sums *sums) {
     struct pm_ingested *result = sums->result;
     char note[160];
@@ -199,6 +214,7 @@ bool pm_ingest(const char *folder, const struct pm_run_copies *copies,
     *ingested = (struct pm_ingested){0};
     struct sums sums = {
         .copies = copies,
+        .loaded = pm_alloc(structure->n_modules, sizeof *sums.loaded),
         .structure = structure,
         .counters = pm_alloc(structure->n_counters, sizeof *sums.counters),
         .histograms = pm_alloc(structure->n_groups * n_block_sizes, sizeof *sums.histograms),
@@ -210,12 +226,14 @@ bool pm_ingest(const char *folder, const struct pm_run_copies *copies,
     if (ok) {
         make_profile(&sums, at);
         note_irregularities(&sums);
+        note_libraries(&sums);
     }
     for (size_t i = 0; i < structure->n_groups * n_block_sizes; i++)
         pm_histogram_free(&sums.histograms[i]);
     free(sums.histograms);
     free(sums.counters);
     free(sums.open_calls);
+    free(sums.loaded);
     return ok;
 }
 

@@ -246,7 +246,10 @@ static bool measure(const struct sized_run *run, const char *raw, struct pm_erro
         if (!result.in_place && session->n_done == 0)
             pm_run_say(request,
                        "this system allows no mount namespace, so the program ran under another "
-                       "file name (/proc/self/exe)");
+                       "file name (/proc/self/exe)%s",
+                       session->copies.n_files > 1
+                           ? ", and its libraries were found by LD_LIBRARY_PATH"
+                           : "");
     }
     pm_ingested_free(&ingested);
     pm_free_strings(environment);

@@ -91,6 +91,54 @@ cp user other
 same_behaviour "another program that loads an instrumented library" --lib libinner --exe ./user -- \
     ./several.sh
 
+# Where no file can be laid over another. A namespace in which there may be no other simulates it;
+# where there are none at all, pmodel does so anyway.
+cat >nowhere.sh <<'END'
+echo 0 >/proc/sys/user/max_mnt_namespaces || exit
+exec "$@"
+END
+without_namespace() {
+    if unshare -Ur true 2>/dev/null; then
+        unshare -Ur sh ./nowhere.sh "$@"
+    else
+        "$@"
+    fi
+}
+build_user
+rm -f nowhere.pmdb
+without_namespace pmodel run -o nowhere.pmdb --no-memory --lib libinner -P N=300 -- ./user '{N}' \
+    >nowhere.out 2>nowhere.err
+check "without a namespace a program and its library run as before" cmp nowhere.out <(./user 300)
+check "that there is no namespace is said" grep -q 'found by LD_LIBRARY_PATH' nowhere.err
+pmodel run -q -o usual.pmdb --no-memory --lib libinner -P N=300 -- ./user '{N}' >/dev/null
+check "without a namespace the library's counts are the same" cmp \
+    <(./block_counts nowhere.pmdb N=300 libinner.so) <(./block_counts usual.pmdb N=300 libinner.so)
+gcc -O2 -g -pthread -o old "$sources/user.c" -L. -linner -Wl,--disable-new-dtags,-rpath,"$PWD"
+without_namespace pmodel run -o old.pmdb --no-memory --lib libinner -P N=30 -- ./old '{N}' \
+    >old.out 2>old.err
+check "a library that was found elsewhere is named" \
+    grep -q 'libinner.so was not loaded, or not the instrumented copy' old.err
+
+# ---- what linkers leave no room in ------------------------------------------------------------------
+
+for how in -pie -no-pie; do
+    check "a program without a note is built ($how)" gcc -O2 -g "$how" -nostartfiles \
+        -fcf-protection=none -Wl,--build-id=none -o bare "$sources/bare.c"
+    check "it has no note ($how)" test -z "$(readelf -lW bare | grep -w NOTE)"
+    same_behaviour "a program without a note, $how" -- ./bare 400
+done
+mkdir room
+for linker in bfd gold; do
+    room=(-fuse-ld=$linker -Wl,--build-id=none)
+    [ "$linker" = bfd ] || room+=(-Wl,--spare-dynamic-tags=0)
+    check "a library without a note is linked ($linker)" \
+        gcc -O2 -g -shared -fPIC "${room[@]}" -o room/libinner.so "$sources/inner.c"
+    check "a program is linked with it ($linker)" gcc -O2 -g -pthread "${room[@]}" -o room/user \
+        "$sources/user.c" -Lroom -linner -Wl,-rpath,"\$ORIGIN"
+    same_behaviour "a library without a note, or without room in its dynamic section ($linker)" \
+        --lib libinner -- room/user 300
+done
+
 # ---- what is asked for ----------------------------------------------------------------------------
 
 expect_error "the C library is refused with a sentence" 2 'libc\.so\.6 cannot be instrumented' \
