@@ -1,12 +1,14 @@
 /* Which loops and routines get timers.  Needs the counts of a run of the same size, so that the
    cost of every timer is known before it is put in.
 
-   Model.  A timer of scope s costs entries(s) · pair_seconds.  What it is worth is that the scope's
-   time is not mixed with that of the scope around it; this is worth most where an entry lasts long,
-   and there it also costs least.  So scopes are taken in the order of the instructions that one
-   entry executes, inner loops included, longest first, as long as the sum of the costs stays within
-   the budget; what does not fit is left out, its time is that of the scope around it.  Instructions
-   of called routines are not in it, because their number is not known for one caller.
+   Model.  A timer of scope s costs entries(s) · pair_seconds.  The first one in a routine also has
+   the routine moved, which costs calls(routine) · call_seconds, because calls stay at their old
+   addresses (x86/rewrite.c).  What it is worth is that the scope's time is not mixed with that of
+   the scope around it; this is worth most where an entry lasts long, and there it also costs least.
+   So scopes are taken in the order of the instructions that one entry executes, inner loops
+   included, longest first, as long as the sum of the costs stays within the budget; what does not
+   fit is left out, its time is that of the scope around it.  Instructions of called routines are
+   not in it, because their number is not known for one caller.
 
    Loops that reports show as one (pm_scope.fold) get timers all or none, so that a row of a report
    is timed as a whole. */
@@ -18,6 +20,18 @@ struct candidate {
     uint32_t scope; /* the scope that a row is named after */
     double entries, instructions;
 };
+
+/* Executed calls of each routine. */
+static double *count_calls(const struct pm_structure *structure, const double *executed) {
+    double *calls = pm_alloc(structure->n_routines, sizeof *calls);
+    for (size_t i = 0; i < structure->n_blocks; i++) {
+        const struct pm_block *block = &structure->blocks[i];
+        for (uint32_t op = block->first_op; op < block->first_op + block->n_ops; op++)
+            if (structure->ops[op].op_class == PM_OP_CALL)
+                calls[block->routine] += executed[i];
+    }
+    return calls;
+}
 
 /* A chain that does not end within the number of scopes is damaged and ends where it stands. */
 static uint32_t fold_root(const struct pm_structure *structure, uint32_t scope) {
@@ -54,12 +68,8 @@ static void add_entries(const struct pm_structure *structure, uint32_t edge, dou
 }
 
 /* The instructions of each basic block, added to the loops around it and to its routine. */
-static void add_instructions(const struct pm_structure *structure, const struct pm_profile *profile,
+static void add_instructions(const struct pm_structure *structure, const double *executed,
                              struct candidate *of_scope) {
-    double *executed = pm_alloc(structure->n_blocks, sizeof *executed);
-    for (size_t i = 0; i < structure->n_edges; i++)
-        if (structure->edges[i].to != PM_NONE)
-            executed[structure->edges[i].to] += profile->edge_counts[i];
     for (size_t i = 0; i < structure->n_blocks; i++) {
         const struct pm_block *block = &structure->blocks[i];
         double instructions = executed[i] * block->n_instructions;
@@ -67,7 +77,6 @@ static void add_instructions(const struct pm_structure *structure, const struct 
         for (uint32_t loop = block->loop; loop != PM_NONE; loop = pm_outer_loop(structure, loop))
             of_scope[loop].instructions += instructions;
     }
-    free(executed);
 }
 
 static int by_length(const void *left, const void *right) {
@@ -81,11 +90,12 @@ static int by_length(const void *left, const void *right) {
 /* Scopes that were entered, folded ones added to the one that they are shown as; ascending by what
    an entry is worth.  *N receives their number. */
 static struct candidate *find_candidates(const struct pm_structure *structure,
-                                         const struct pm_profile *profile, size_t *n) {
+                                         const struct pm_profile *profile, const double *executed,
+                                         size_t *n) {
     struct candidate *of_scope = pm_alloc(structure->n_scopes, sizeof *of_scope);
     for (uint32_t i = 0; i < structure->n_edges; i++)
         add_entries(structure, i, profile->edge_counts[i], of_scope);
-    add_instructions(structure, profile, of_scope);
+    add_instructions(structure, executed, of_scope);
     for (uint32_t scope = 0; scope < structure->n_scopes; scope++) {
         uint32_t root = fold_root(structure, scope);
         of_scope[scope].scope = scope;
@@ -107,23 +117,38 @@ static struct candidate *find_candidates(const struct pm_structure *structure,
     return of_scope;
 }
 
+static double *count_blocks(const struct pm_structure *structure,
+                            const struct pm_profile *profile) {
+    double *executed = pm_alloc(structure->n_blocks, sizeof *executed);
+    for (size_t i = 0; i < structure->n_edges; i++)
+        if (structure->edges[i].to != PM_NONE)
+            executed[structure->edges[i].to] += profile->edge_counts[i];
+    return executed;
+}
+
 uint8_t *pm_choose_timed_scopes(const struct pm_structure *structure,
                                 const struct pm_profile *profile,
                                 const struct pm_timer_budget *budget, double *cost_seconds) {
     uint8_t *chosen = pm_alloc(structure->n_scopes, sizeof *chosen);
     size_t n;
-    struct candidate *candidates = find_candidates(structure, profile, &n);
+    double *executed = count_blocks(structure, profile);
+    double *calls = count_calls(structure, executed);
+    struct candidate *candidates = find_candidates(structure, profile, executed, &n);
     double spent = 0;
     for (size_t i = 0; i < n; i++) {
-        double cost = candidates[i].entries * budget->pair_seconds;
+        double *moving = &calls[structure->scopes[candidates[i].scope].routine];
+        double cost = candidates[i].entries * budget->pair_seconds + *moving * budget->call_seconds;
         if (spent + cost > budget->seconds)
             continue;
         spent += cost;
+        *moving = 0; /* paid */
         chosen[candidates[i].scope] = 1;
     }
     for (uint32_t scope = 0; scope < structure->n_scopes; scope++)
         chosen[scope] = chosen[fold_root(structure, scope)];
     free(candidates);
+    free(calls);
+    free(executed);
     if (cost_seconds)
         *cost_seconds = spent;
     return chosen;

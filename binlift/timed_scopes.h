@@ -8,6 +8,7 @@
 struct pm_timer_budget {
     double seconds;      /* that all timers of the run may cost together */
     double pair_seconds; /* that one entry costs: a probe where it begins, one where it ends */
+    double call_seconds; /* that a call costs more in a routine that was moved to put probes in */
 };
 
 /* One value for each scope of STRUCTURE: 1 where a timer is worth its cost.  PROFILE, a measured

@@ -102,6 +102,16 @@ static void drop(struct program *p) {
     free(p);
 }
 
+/* Block BLOCK calls something N times each time. */
+static void add_calls(struct program *p, uint32_t block, uint32_t n) {
+    struct pm_structure *s = p->structure;
+    s->blocks[block].first_op = (uint32_t)s->n_ops;
+    s->blocks[block].n_ops = n + 1;
+    PM_PUSH(s, ops)->op_class = PM_OP_INT_ADD;
+    for (uint32_t i = 0; i < n; i++)
+        PM_PUSH(s, ops)->op_class = PM_OP_CALL;
+}
+
 /* Chosen scopes as bits; with a pair of probes at one second the budget is a number of entries. */
 static unsigned chosen_with(const struct program *p, double entries, double *cost) {
     struct pm_timer_budget budget = {.seconds = entries, .pair_seconds = 1};
@@ -141,6 +151,28 @@ static void what_is_entered_too_often_is_timed_at_its_parent(void **state) {
     drop(p);
 }
 
+/* Timers anywhere in main move all of it, with the calls in its outer loop: 2 for each of 10. */
+static void a_routine_that_calls_much_costs_more(void **state) {
+    (void)state;
+    struct program *p = make();
+    add_calls(p, B_NEXT, 2);
+    struct pm_timer_budget budget = {.seconds = 1e9, .pair_seconds = 1, .call_seconds = 100};
+    double cost;
+    free(pm_choose_timed_scopes(p->structure, &p->profile, &budget, &cost));
+    assert_true(cost == 10022 + 20 * 100);
+    budget.seconds = 10021;
+    uint8_t *chosen = pm_choose_timed_scopes(p->structure, &p->profile, &budget, &cost);
+    assert_true(chosen[MAIN] && chosen[OUTER] && chosen[BODY] && !chosen[LEAF]);
+    assert_true(cost == 22 + 20 * 100);
+    free(chosen);
+    budget.call_seconds = 600;
+    chosen = pm_choose_timed_scopes(p->structure, &p->profile, &budget, &cost);
+    assert_true(!chosen[MAIN] && !chosen[OUTER] && !chosen[BODY] && chosen[LEAF]);
+    assert_true(cost == 10000);
+    free(chosen);
+    drop(p);
+}
+
 /* An exception that lands in the outer loop: not an entry of the routine, nor of a loop. */
 static void a_landing_is_no_entry(void **state) {
     (void)state;
@@ -167,6 +199,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(all_that_ran_is_timed_where_the_budget_allows),
         cmocka_unit_test(what_is_entered_too_often_is_timed_at_its_parent),
+        cmocka_unit_test(a_routine_that_calls_much_costs_more),
         cmocka_unit_test(a_landing_is_no_entry),
         cmocka_unit_test(a_fold_that_never_ends_is_not_followed_for_ever),
     };
