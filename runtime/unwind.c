@@ -18,11 +18,10 @@
 
 /* ---- reading --------------------------------------------------------------------------------- */
 
-/* Can the 8 bytes at ADDRESS be read?  The kernel looks at them before it finds the request wrong.
- */
+/* Can the memory at ADDRESS be read?  The kernel looks at it before it finds the request wrong. */
 static bool is_readable(uint64_t address) {
-    enum { NO_SUCH_REQUEST = -1, FAULT = -14 };
-    return pm_syscall(SYS_rt_sigprocmask, NO_SUCH_REQUEST, (long)address, 0, 8, 0, 0) != FAULT;
+    enum { NO_FILE = -1, ADD = 1, FAULT = -14 };
+    return pm_syscall(SYS_epoll_ctl, NO_FILE, ADD, NO_FILE, (long)(address & ~15ul), 0, 0) != FAULT;
 }
 
 /* A word of the stack; FRAME remembers which page was asked for last. */
@@ -31,7 +30,7 @@ static bool read_word(struct pm_frame *frame, uint64_t address, uint64_t *word) 
     if (address < 4096 || address > UINT64_MAX - 8)
         return false;
     if (first != last || first != frame->readable_page) {
-        if (!is_readable(address))
+        if (!is_readable(address) || (first != last && !is_readable(address + 7)))
             return false;
         frame->readable_page = last;
     }
@@ -456,7 +455,7 @@ static uint64_t combine(struct stack *stack, uint8_t operation) {
     case 0x25:
         return b < 64 ? a >> b : 0;
     case 0x26:
-        return (uint64_t)((int64_t)a >> (b < 64 ? b : 63));
+        return b < 63 ? (uint64_t)((int64_t)a >> b) : -(a >> 63);
     case 0x27:
         return a ^ b;
     case 0x29:

@@ -10,9 +10,9 @@
 
 static volatile long sink;
 
-struct Guard {
+struct CleanUp {
     int value;
-    ~Guard() { sink = sink + value; }
+    ~CleanUp() { sink = sink + value; }
 };
 
 using Bottom = void (*)(int);
@@ -25,7 +25,7 @@ __attribute__((noinline, noipa)) static long descend(int depth, Bottom bottom) {
         if (depth == 0) {
             bottom(i);
         } else if (depth % 2) {
-            Guard guard{depth};
+            CleanUp guard{depth};
             sum += descend(depth - 1, bottom);
         } else {
             sum += descend(depth - 1, bottom);
@@ -179,6 +179,7 @@ static void by_terminate() {
     descend(3, throw_number);
 }
 
+// cppcheck-suppress throwInNoexceptFunction
 static void nothrow(int depth) noexcept { descend(depth, throw_number); }
 static void by_noexcept() {
     std::set_terminate([] { std::exit(7); });
