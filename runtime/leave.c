@@ -2,6 +2,7 @@
    (quick_exit is covered by at_quick_exit; a process that a signal kills writes nothing.) */
 #define _GNU_SOURCE
 #include <errno.h>
+#include <fcntl.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -24,6 +25,31 @@ PM_EXPORT void _exit(int status) {
 PM_EXPORT void _Exit(int status) {
     leave(status);
     __builtin_unreachable();
+}
+
+/* As the C library's, which would leave the parent by an _exit of its own. */
+PM_EXPORT int daemon(int keep_folder, int keep_files) {
+    pid_t child = fork();
+    if (child < 0)
+        return -1;
+    if (child > 0)
+        _exit(0);
+    if (setsid() < 0)
+        return -1;
+    if (!keep_folder) {
+        int ignored = chdir("/");
+        (void)ignored;
+    }
+    if (keep_files)
+        return 0;
+    int null = open("/dev/null", O_RDWR);
+    if (null < 0)
+        return -1;
+    for (int file = 0; file < 3; file++)
+        dup2(null, file);
+    if (null > 2)
+        close(null);
+    return 0;
 }
 
 /* ---- exec ------------------------------------------------------------------------------------ */

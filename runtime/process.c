@@ -107,7 +107,7 @@ static void choose_handler(void) {
         pm_process_handler = &pm_analyser;
 }
 
-static void forked_child(void) {
+void pm_process_forked(void) {
     if (!pm_process_is_measured())
         return;
     forked = true;
@@ -139,7 +139,7 @@ __attribute__((constructor(101))) static void begin(void) {
     pm_threads_begin();
     if (pm_timers_wanted())
         pm_timers_begin();
-    pthread_atfork(NULL, NULL, forked_child);
+    pthread_atfork(NULL, NULL, pm_process_forked);
     if (at_quick_exit(pm_process_finish) != 0)
         pm_note(PM_NOTE_NO_QUICK_EXIT, 1);
     pm_signals_begin();

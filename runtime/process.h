@@ -35,6 +35,9 @@ void pm_process_thread_end(struct pm_thread *thread);
 /* The end: drains all buffers and writes the raw file.  Does nothing the second time. */
 void pm_process_finish(void);
 
+/* In the child of a fork: it is a process of its own, measured from here on. */
+void pm_process_forked(void);
+
 /* Writes the raw file before an exec; pm_process_exec_failed removes it again. */
 void pm_process_before_exec(void);
 void pm_process_exec_failed(void);

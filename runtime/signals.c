@@ -15,6 +15,7 @@
 #include "runtime/signals.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <setjmp.h>
 #include <ucontext.h>
 
@@ -52,6 +53,7 @@ void pm_call_handler(void *handler, int number, siginfo_t *info, void *context) 
     struct pm_control_block *interrupted = pm_current_block();
     struct pm_control_block *nested = nested_block(interrupted);
     pm_control_block_use(nested);
+    pm_traps_unblock(); /* sigsuspend and its like may have blocked it for the handler */
     nested->handler_frame = (uint64_t)__builtin_frame_address(0);
     nested->interrupted_stack = (uint64_t)((ucontext_t *)context)->uc_mcontext.gregs[REG_RSP];
     pm_timers_handler_begin(nested, interrupted);
@@ -202,6 +204,12 @@ PM_LONGJMP(__longjmp_chk)
 /* An int3 of the old text while SIGTRAP is blocked would end the program, so it never is. */
 typedef int mask_function(int, const sigset_t *, sigset_t *);
 
+void pm_traps_unblock(void) {
+    uint64_t trap = UINT64_C(1) << (SIGTRAP - 1);
+    if (pm_traps_are_ours())
+        pm_syscall(SYS_rt_sigprocmask, SIG_UNBLOCK, (long)&trap, 0, sizeof trap, 0, 0);
+}
+
 static int change_mask(mask_function *real, int how, const sigset_t *set, sigset_t *old) {
     sigset_t without_trap;
     if (set && how != SIG_UNBLOCK && pm_process_is_measured() && pm_traps_are_ours()) {
@@ -218,4 +226,27 @@ PM_EXPORT int sigprocmask(int how, const sigset_t *set, sigset_t *old) {
 
 PM_EXPORT int pthread_sigmask(int how, const sigset_t *set, sigset_t *old) {
     return change_mask(PM_REAL(pthread_sigmask), how, set, old);
+}
+
+PM_EXPORT int pthread_attr_setsigmask_np(pthread_attr_t *attributes, const sigset_t *set) {
+    sigset_t without_trap;
+    if (set && pm_process_is_measured() && pm_traps_are_ours()) {
+        without_trap = *set;
+        sigdelset(&without_trap, SIGTRAP);
+        set = &without_trap;
+    }
+    return PM_REAL(pthread_attr_setsigmask_np)(attributes, set);
+}
+
+/* The oldest of them take the first 32 signals as the bits of an int. */
+static int bits_without_trap(int bits) {
+    return pm_process_is_measured() && pm_traps_are_ours() ? bits & ~(1 << (SIGTRAP - 1)) : bits;
+}
+
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+PM_EXPORT int sigblock(int bits) { return PM_REAL(sigblock)(bits_without_trap(bits)); }
+PM_EXPORT int sigsetmask(int bits) { return PM_REAL(sigsetmask)(bits_without_trap(bits)); }
+PM_EXPORT int sighold(int number) {
+    bool ours = number == SIGTRAP && pm_process_is_measured() && pm_traps_are_ours();
+    return ours ? 0 : PM_REAL(sighold)(number);
 }

@@ -17,6 +17,9 @@ void pm_signals_after_fork(void);
 bool pm_traps_are_ours(void);
 int pm_traps_action(const struct sigaction *action, struct sigaction *old);
 
+/* Lets SIGTRAP through to the calling thread if it is ours. */
+void pm_traps_unblock(void);
+
 /* The kernel's sigaction of the C library, ours left out. */
 int pm_real_sigaction(int number, const struct sigaction *action, struct sigaction *old);
 

@@ -1,6 +1,5 @@
 /* Gives every thread a control block of its own, by standing before pthread_create and thrd_create.
-   A thread that starts in another way shares its creator's block: counts may then be lost to races,
-   but nothing breaks. */
+   clone.c has other ways in which threads begin. */
 #define _GNU_SOURCE
 #include "runtime/threads.h"
 
@@ -10,6 +9,7 @@
 #include <signal.h>
 #include <threads.h>
 
+#include "runtime/frames.h"
 #include "runtime/modules.h"
 #include "runtime/process.h"
 #include "runtime/real.h"
@@ -67,7 +67,7 @@ static struct pm_thread *new_thread(struct pm_control_block *block) {
     return thread;
 }
 
-static struct pm_thread *take_thread(void) {
+struct pm_thread *pm_thread_take(void) {
     __atomic_fetch_add(&pm_n_threads_started, 1, __ATOMIC_RELAXED);
     for (uint32_t i = 0; i < pm_n_threads; i++) {
         struct pm_thread *thread = __atomic_load_n(&pm_threads[i], __ATOMIC_ACQUIRE);
@@ -79,14 +79,20 @@ static struct pm_thread *take_thread(void) {
     return new_thread(NULL);
 }
 
-/* Called by the thread itself, on its own block. */
+void pm_thread_untake(struct pm_thread *thread) {
+    __atomic_store_n(&thread->in_use, 0, __ATOMIC_RELEASE);
+}
+
+/* Called by the thread itself, on its own block.  No handler of the program may run on that block
+   afterwards, so signals stay blocked; those to the process go to other threads. */
 static void give_back(struct pm_thread *thread) {
+    pm_signals_block();
     pm_consume_pending(thread);
     pm_process_thread_end(thread);
     pm_timers_thread_end(thread);
     pm_thread_take_counters(thread, !thread->stopped);
     thread->stopped = false;
-    __atomic_store_n(&thread->in_use, 0, __ATOMIC_RELEASE);
+    pm_thread_untake(thread);
 }
 
 /* Destructors of other keys may still run code of the program: be the last of the last round. */
@@ -98,21 +104,32 @@ static void put_off_end(void *value) {
         give_back(thread);
 }
 
-static void begin_thread(struct pm_thread *thread) {
+void pm_thread_enter(struct pm_thread *thread) {
     pm_control_block_use(thread->block);
     thread->key_rounds = 0;
     thread->exit_stack = 0;
     thread->system_id = pm_syscall3(SYS_gettid, 0, 0, 0);
-    if (has_key)
-        pthread_setspecific(end_of_thread, thread);
     if (thread->restore_signals)
         pm_signals_restore(thread->signal_mask);
+}
+
+void pm_thread_begin(struct pm_thread *thread) {
+    if (has_key)
+        pthread_setspecific(end_of_thread, thread);
+    pm_thread_enter(thread);
+}
+
+void pm_thread_leave(void) {
+    if (!pm_process_is_measured() || pm_process_is_finished() || !pm_process_is_ours())
+        return;
+    pm_frames_note_open(PM_FRAME_LEFT, 1);
+    give_back(pm_current_thread());
 }
 
 /* Called by the thread's first frame, pm_thread_base. */
 void *pm_run_thread(struct pm_thread *thread);
 void *pm_run_thread(struct pm_thread *thread) {
-    begin_thread(thread);
+    pm_thread_begin(thread);
     if (thread->start_c11)
         return (void *)(intptr_t)thread->start_c11(thread->argument);
     return thread->start(thread->argument);
@@ -164,7 +181,7 @@ PM_EXPORT int pthread_create(pthread_t *id, const pthread_attr_t *attributes,
                              void *(*start)(void *), void *argument) {
     if (!pm_process_is_measured())
         return PM_REAL(pthread_create)(id, attributes, start, argument);
-    struct pm_thread *thread = take_thread();
+    struct pm_thread *thread = pm_thread_take();
     if (!thread)
         return EAGAIN;
     thread->start = start;
@@ -176,14 +193,14 @@ PM_EXPORT int pthread_create(pthread_t *id, const pthread_attr_t *attributes,
     int result = PM_REAL(pthread_create)(id, attributes, pm_thread_base, thread);
     pm_signals_restore(mask);
     if (result != 0)
-        __atomic_store_n(&thread->in_use, 0, __ATOMIC_RELEASE);
+        pm_thread_untake(thread);
     return result;
 }
 
 PM_EXPORT int thrd_create(thrd_t *id, thrd_start_t start, void *argument) {
     if (!pm_process_is_measured())
         return PM_REAL(thrd_create)(id, start, argument);
-    struct pm_thread *thread = take_thread();
+    struct pm_thread *thread = pm_thread_take();
     if (!thread)
         return thrd_nomem;
     thread->start_c11 = start;
@@ -194,6 +211,6 @@ PM_EXPORT int thrd_create(thrd_t *id, thrd_start_t start, void *argument) {
     int result = PM_REAL(thrd_create)(id, (thrd_start_t)(void *)pm_thread_base, thread);
     pm_signals_restore(mask);
     if (result != thrd_success)
-        __atomic_store_n(&thread->in_use, 0, __ATOMIC_RELEASE);
+        pm_thread_untake(thread);
     return result;
 }

@@ -45,6 +45,18 @@ void pm_threads_begin(void);
 /* In the child of a fork: forgets the other threads, and everything that was counted. */
 void pm_threads_after_fork(void);
 
+/* A thread that nobody uses, for a new one; NULL when there is none.  Untake: it did not begin. */
+struct pm_thread *pm_thread_take(void);
+void pm_thread_untake(struct pm_thread *thread);
+
+/* The calling thread is THREAD from now on.  Begin: of the C library's, given back by itself when
+   it ends; enter: without thread-local storage, given back by pm_thread_leave. */
+void pm_thread_begin(struct pm_thread *thread);
+void pm_thread_enter(struct pm_thread *thread);
+
+/* The calling thread is about to end by a system call of its own. */
+void pm_thread_leave(void);
+
 static inline struct pm_thread *pm_current_thread(void) { return pm_current_block()->thread; }
 
 /* What a thread's counter stands at; parts that were not to be measured left out. */

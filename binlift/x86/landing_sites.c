@@ -6,6 +6,9 @@
    next site or call is too near, a 2-byte jump to a hole of 5 free bytes; else a call near by gives
    way and is made from the new text instead; else an int3 whose trap the runtime redirects.
 
+   In a routine with a jump to unknown targets control may come to any instruction, so nothing is
+   put over the start of one there, as long as there is another place for it.
+
    Needs owned blocks.  Fills pm_rewrite.call_forms and sites. */
 #include "binlift/x86/rewrite.h"
 
@@ -15,7 +18,7 @@
 enum { JUMP_BYTES = 5, HOP_BYTES = 2, HOP_REACH = 120, MAX_PADDING = 64 };
 
 /* Bits of a byte of old text. */
-enum { ROOM_FREE = 1, ROOM_SITE = 2 };
+enum { ROOM_FREE = 1, ROOM_SITE = 2, ROOM_START = 4 /* of an instruction that may be reached */ };
 
 struct plan {
     struct pm_rewrite *rewrite;
@@ -132,9 +135,14 @@ static void find_room(struct plan *plan) {
         const struct pm_block_code *code = &lifted->block_codes[b];
         if (!plan->rewrite->owned[b])
             continue;
-        for (uint32_t k = code->first_insn; k < code->first_insn + code->n_insns; k++)
+        uint32_t routine = structure->blocks[b].routine;
+        bool may_be_reached = structure->routines[routine].state == PM_ROUTINE_PARTIAL;
+        for (uint32_t k = code->first_insn; k < code->first_insn + code->n_insns; k++) {
             if (plan->rewrite->call_forms[k] != PM_CALL_IN_PLACE)
                 free_bytes(plan, lifted->insns[k].address, lifted->insns[k].length);
+            if (may_be_reached)
+                plan->room[lifted->insns[k].address - plan->low] |= ROOM_START;
+        }
     }
     for (size_t i = 0; i < plan->rewrite->n_read; i++) {
         const struct pm_byte_range *range = &plan->rewrite->read[i];
@@ -147,14 +155,18 @@ static void find_room(struct plan *plan) {
 
 /* ---- what stands where ---------------------------------------------------------------------- */
 
-/* Are N bytes free at AT, which holds a site itself if AT_SITE? */
-static bool fits(const struct plan *plan, uint64_t at, unsigned n, bool at_site) {
+/* Are N bytes free at AT, which holds a site itself if AT_SITE?  CAREFUL: nothing that may be
+   reached lies under them. */
+static bool fits(const struct plan *plan, uint64_t at, unsigned n, bool at_site, bool careful) {
     uint64_t offset = at - plan->low;
     if (at < plan->low || offset + n > plan->n_bytes)
         return false;
-    for (unsigned i = 0; i < n; i++)
-        if (plan->room[offset + i] != (i == 0 && at_site ? ROOM_FREE | ROOM_SITE : ROOM_FREE))
+    for (unsigned i = 0; i < n; i++) {
+        bool is_site = i == 0 && at_site;
+        uint8_t room = plan->room[offset + i] & (careful && !is_site ? 0xff : ~ROOM_START);
+        if (room != (is_site ? ROOM_FREE | ROOM_SITE : ROOM_FREE))
             return false;
+    }
     return true;
 }
 
@@ -162,14 +174,22 @@ static void take(struct plan *plan, uint64_t at, unsigned n) {
     memset(plan->room + (at - plan->low), 0, n);
 }
 
-static bool place_hop(struct plan *plan, struct pm_landing_site *site) {
-    if (!fits(plan, site->from, HOP_BYTES, true))
+static bool place_jump(struct plan *plan, struct pm_landing_site *site, bool careful) {
+    if (!fits(plan, site->from, JUMP_BYTES, true, careful))
+        return false;
+    site->form = PM_SITE_JUMP;
+    take(plan, site->from, JUMP_BYTES);
+    return true;
+}
+
+static bool place_hop(struct plan *plan, struct pm_landing_site *site, bool careful) {
+    if (!fits(plan, site->from, HOP_BYTES, true, careful))
         return false;
     for (int distance = 0; distance <= HOP_REACH; distance++)
         for (int sign = 1; sign >= -1; sign -= 2) {
             uint64_t hole = site->from + HOP_BYTES + (uint64_t)(int64_t)(sign * distance);
             bool overlaps = hole + JUMP_BYTES > site->from && hole < site->from + HOP_BYTES;
-            if (overlaps || !fits(plan, hole, JUMP_BYTES, false))
+            if (overlaps || !fits(plan, hole, JUMP_BYTES, false, careful))
                 continue;
             take(plan, site->from, HOP_BYTES);
             take(plan, hole, JUMP_BYTES);
@@ -200,16 +220,16 @@ static bool place_sites(struct plan *plan) {
     bool moved = false;
     find_room(plan);
     for (uint32_t i = 0; i < rewrite->n_sites; i++) {
-        struct pm_landing_site *site = &rewrite->sites[i];
-        site->form = PM_SITE_TRAP;
-        if (fits(plan, site->from, JUMP_BYTES, true)) {
-            site->form = PM_SITE_JUMP;
-            take(plan, site->from, JUMP_BYTES);
-        }
+        rewrite->sites[i].form = PM_SITE_TRAP;
+        place_jump(plan, &rewrite->sites[i], true);
     }
+    for (uint32_t i = 0; i < rewrite->n_sites; i++)
+        if (rewrite->sites[i].form == PM_SITE_TRAP)
+            place_hop(plan, &rewrite->sites[i], true);
     for (uint32_t i = 0; i < rewrite->n_sites; i++) {
         struct pm_landing_site *site = &rewrite->sites[i];
-        if (site->form == PM_SITE_TRAP && !place_hop(plan, site))
+        if (site->form == PM_SITE_TRAP && !place_jump(plan, site, false) &&
+            !place_hop(plan, site, false))
             moved |= move_call(plan, site);
     }
     return !moved;

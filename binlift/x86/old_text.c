@@ -1,7 +1,8 @@
 /* The old text after its code has moved: int3 over what is proven to be code, landing jumps where
    control may still arrive, calls that stay.  Every start of a block that has no landing is in the
    table of traps too, so that a way in that was missed is redirected by the runtime, and counted,
-   instead of ending the program.
+   instead of ending the program; so is every instruction of a routine with a jump to unknown
+   targets.
 
    Needs the laid-out code.  Fills the image and pm_rewrite.traps. */
 #include "binlift/x86/rewrite.h"
@@ -112,9 +113,14 @@ static void list_traps(struct old_text *text) {
     for (uint32_t i = 0; i < rewrite->n_sites; i++)
         if (rewrite->sites[i].form == PM_SITE_TRAP)
             add_trap(text, rewrite->sites[i].from);
-    for (uint32_t b = 0; b < structure->n_blocks; b++)
-        if (rewrite->owned[b] && *byte_at(text, structure->blocks[b].address, 1) == INT3)
-            add_trap(text, structure->blocks[b].address);
+    for (uint32_t b = 0; b < structure->n_blocks; b++) {
+        const struct pm_block_code *code = &text->lifted->block_codes[b];
+        const struct pm_routine *routine = &structure->routines[structure->blocks[b].routine];
+        uint32_t n_insns = routine->state == PM_ROUTINE_PARTIAL ? code->n_insns : 1;
+        for (uint32_t k = code->first_insn; k < code->first_insn + n_insns; k++)
+            if (rewrite->owned[b] && *byte_at(text, text->lifted->insns[k].address, 1) == INT3)
+                add_trap(text, text->lifted->insns[k].address);
+    }
     if (rewrite->n_traps)
         qsort(rewrite->traps, rewrite->n_traps, sizeof *rewrite->traps, compare_traps);
     for (uint32_t i = 0; i < rewrite->n_traps; i++)

@@ -4,7 +4,8 @@
    A segment ends at a call at the latest, because the callee appends records of its own.  Its
    pointer is a register that is dead all along, else one that no instruction of it touches, which
    then is spilled around it.  The check needs the flags: it is put where they are dead, if need be
-   before the first recorded instruction, else they are saved.
+   before the first recorded instruction, else they are saved.  Where a jump of the routine has
+   unknown targets it may come in between any two instructions: each has a segment of its own then.
 
    Needs liveness, references, and the direction of strings.  Source: one check per block instead of
    one per record is four times faster on stencils. */
@@ -138,16 +139,17 @@ struct pm_segment *pm_x86_plan_segments(const struct pm_rewrite *rewrite, uint32
     const struct pm_lifted *lifted = rewrite->lifted;
     const struct pm_block_code *code = &lifted->block_codes[block];
     struct pm_segment *segments = pm_alloc(code->n_insns, sizeof *segments);
-    uint32_t n = 0, earliest = code->first_insn;
+    uint32_t n = 0, earliest = code->first_insn, routine = lifted->structure->blocks[block].routine;
+    bool alone = lifted->structure->routines[routine].state == PM_ROUTINE_PARTIAL;
     bool open = false; /* the last segment may still grow */
     for (uint32_t k = code->first_insn; k < code->first_insn + code->n_insns; k++) {
         uint32_t n_bytes = insn_record_bytes(lifted, k);
         if (n_bytes && !(open && extend_segment(rewrite, &segments[n - 1], k, n_bytes))) {
             if (n > 0 && segments[n - 1].last >= earliest)
                 earliest = segments[n - 1].last + 1;
-            segments[n] = begin_segment(rewrite, k, earliest);
+            segments[n] = begin_segment(rewrite, k, alone ? k : earliest);
             segments[n++].n_bytes = n_bytes;
-            open = true;
+            open = !alone;
         }
         if (pm_is_call(lifted->insns[k].control)) {
             open = false;
