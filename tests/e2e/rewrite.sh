@@ -4,111 +4,7 @@
 # time limit: 600 s
 . "$TOP/tests/lib.sh"
 
-programs=$TOP/tests/rewrite
-runtime=$BUILD/lib/pmodel/libpmodel-rt.so
-tool=$TMP/instrument_tool
-
-read -ra libraries <"$BUILD/ldlibs"
-check "the driver is built" gcc -std=gnu11 -O1 -g -fopenmp -I"$TOP" -o "$tool" \
-    "$programs/instrument_tool.c" -Wl,--start-group "$BUILD"/libpm_binlift.a \
-    "$BUILD"/libpm_core.a -Wl,--end-group "${libraries[@]}" || exit 1
-
-# build FLAGS NAME: the program tests/rewrite/NAME.c or .cc as ./NAME.
-build() {
-    local flags=$1 name=$2
-    rm -f "$name"
-    # shellcheck disable=SC2086
-    if [ -e "$programs/$name.cc" ]; then
-        g++ -g $flags -pthread -o "$name" "$programs/$name.cc"
-    else
-        gcc -g $flags -fopenmp -o "$name" "$programs/$name.c"
-    fi
-}
-
-# same_behaviour TITLE PROGRAM ARGUMENT...: plain, with counters, and with memory records too.
-same_behaviour() {
-    local title=$1 program=$2 mode expected actual
-    shift 2
-    expected=0
-    timeout 60 "$program" "$@" >plain.out 2>plain.err </dev/null || expected=$?
-    for mode in counters records; do
-        local options=()
-        [ "$mode" = counters ] || options=(-m)
-        if ! "$tool" "${options[@]}" -r "$runtime" "$program" ./instrumented 2>tool.err; then
-            fail "$title with $mode" "$(cat tool.err)"
-            continue
-        fi
-        actual=0
-        rm -rf raw
-        mkdir raw
-        PMODEL_OUT=$TMP/raw PMODEL_BLOCK=64 timeout 120 ./instrumented "$@" \
-            >instrumented.out 2>instrumented.err </dev/null || actual=$?
-        if [ "$actual" -ne "$expected" ]; then
-            fail "$title with $mode" "status $actual, plain $expected: $(tail -n 1 instrumented.err)"
-        elif ! cmp -s plain.out instrumented.out; then
-            fail "$title with $mode" "prints something else"
-        elif ! ls raw/*.raw >/dev/null 2>&1; then
-            fail "$title with $mode" "no raw file was written"
-        else
-            pass "$title with $mode"
-        fi
-    done
-}
-
-# callgrind_counts PROGRAM FILE: "address count" of each instruction of PROGRAM that was executed.
-callgrind_counts() {
-    awk -v program="$1" '
-        function number_of(text, value, i) {
-            value = 0
-            text = substr(text, 3)
-            for (i = 1; i <= length(text); i++)
-                value = 16 * value + index("0123456789abcdef", substr(text, i, 1)) - 1
-            return value
-        }
-        /^c?ob=/ {
-            match($0, /\([0-9]+\)/)
-            number = substr($0, RSTART, RLENGTH)
-            rest = substr($0, RSTART + RLENGTH + 1)
-            if (rest != "") names[number] = rest
-            if ($0 ~ /^ob=/) ours = names[number] == program
-            next
-        }
-        /^calls=/ { is_call = 1; next }
-        /^(0x[0-9a-f]+|\+[0-9]+|-[0-9]+|\*)( [0-9]+)?$/ {
-            if ($1 ~ /^0x/) at = number_of($1)
-            else if ($1 != "*") at += $1
-            if (!is_call && ours) counts[at] += $2
-            is_call = 0
-        }
-        END { for (at in counts) printf "%x %.0f\n", at, counts[at] }' "$2"
-}
-
-# same_counts TITLE PROGRAM ARGUMENT...: block counts against callgrind.  OPTIONS: of the tool.
-same_counts() {
-    local title=$1 program=$2
-    shift 2
-    rm -rf raw
-    mkdir raw
-    # shellcheck disable=SC2086
-    "$tool" ${OPTIONS-} -r "$runtime" "$program" ./instrumented &&
-        { PMODEL_OUT=$TMP/raw ./instrumented "$@" >/dev/null 2>&1 || true; } &&
-        "$tool" -b "$program" raw/*.raw >blocks.txt 2>blocks.err
-    valgrind --tool=callgrind --dump-instr=yes --dump-line=no --compress-pos=no --skip-plt=no \
-        --callgrind-out-file=callgrind.out "$program" "$@" >/dev/null 2>&1
-    callgrind_counts "$program" callgrind.out >executed.txt
-    awk 'NR == FNR { counts[$1] = $2; next }
-         { n++; if (counts[$1] + 0 != $2) { bad++; print $1 ": " $2 ", callgrind " counts[$1] + 0 } }
-         END { print n + 0 " blocks, " bad + 0 " differ"; exit bad || !n }' \
-        executed.txt blocks.txt >compared.txt &&
-        awk '$2 > 0' blocks.txt | grep -q . &&
-        ! grep -q inexact blocks.err
-    local status=$?
-    if [ $status -eq 0 ]; then
-        pass "$title: every block is counted as callgrind counts it"
-    else
-        fail "$title: every block is counted as callgrind counts it" "$(tail -n 3 compared.txt blocks.err)"
-    fi
-}
+. "$TOP/tests/rewrite/rewrite.bash"
 
 for flags in "-O2" "-O0 -no-pie" "-O3 -march=x86-64-v3 -fno-plt" "-O3 -march=native -fcf-protection"; do
     for name in switches calls trips signals exceptions processes; do
@@ -122,16 +18,6 @@ for flags in "-O2" "-O0 -no-pie" "-O3 -march=x86-64-v3"; do
         build "$flags" "$name" && same_counts "$name ($flags)" "$TMP/$name"
     done
 done
-# Routines that are left by longjmp, exceptions, exit, or the end of a thread.
-for flags in "-O2" "-O0 -no-pie" "-O3 -march=x86-64-v3"; do
-    for name in leaves leaves_cxx; do
-        build "$flags" "$name"
-        for way in $(./"$name"); do
-            same_counts "$name $way ($flags)" "$TMP/$name" "$way"
-        done
-    done
-done
-
 # ---- back edges that are counted outside their loops ----
 build "-O2" trips
 OPTIONS=-m same_counts "trips with records" "$TMP/trips"

@@ -1,6 +1,6 @@
 /* Drives the rewriter alone, for tests:
-     instrument_tool [-m|-n] [-e] -r RUNTIME IN OUT   writes the instrumented copy, -m with memory
-   records, -n without counters, -e with events of all routines and loops
+     instrument_tool [-m|-n] [-e] [-c FIRST_COUNTER] -r RUNTIME IN OUT   writes the instrumented
+   copy, -m with memory records, -n without counters, -e with events of all routines and loops
      instrument_tool -b IN RAW...   prints "address count" of every counted basic block, over all
    threads of all raw files
      instrument_tool -l IN RAW...   prints "SCOPE KIND entries" of every routine and loop that was
@@ -22,12 +22,13 @@ static int fail(const struct pm_error *err) {
 }
 
 static int instrument(struct pm_lifted *lifted, bool memory_records, bool no_counters, bool events,
-                      const char *runtime, const char *out) {
+                      uint32_t first_counter, const char *runtime, const char *out) {
     struct pm_error err = {0};
     size_t n_scopes = pm_lifted_structure(lifted)->n_scopes;
     uint8_t *all = memset(pm_alloc(n_scopes, 1), PM_PROBE_SCOPE_PROBED, n_scopes);
     struct pm_instrument_options options = {.memory_records = memory_records,
                                             .no_counters = no_counters,
+                                            .first_counter = first_counter,
                                             .runtime_path = runtime,
                                             .scope_events = events ? all : NULL};
     bool done = pm_instrument(lifted, &options, out, &err);
@@ -165,6 +166,7 @@ int main(int argc, char **argv) {
     const char *runtime = NULL;
     bool memory_records = false, no_counters = false, events = false, blocks = false,
          scopes = false, timed = false, routines = false;
+    uint32_t first_counter = 0;
     int i = 1;
     for (; i < argc && argv[i][0] == '-'; i++) {
         memory_records |= strcmp(argv[i], "-m") == 0;
@@ -176,11 +178,12 @@ int main(int argc, char **argv) {
         routines |= strcmp(argv[i], "-i") == 0;
         if (strcmp(argv[i], "-r") == 0 && i + 1 < argc)
             runtime = argv[++i];
+        else if (strcmp(argv[i], "-c") == 0 && i + 1 < argc)
+            first_counter = (uint32_t)strtoul(argv[++i], NULL, 10);
     }
     if (argc - i < (routines ? 1 : 2)) {
-        fprintf(
-            stderr,
-            "usage: instrument_tool [-m|-n] [-e] -r RUNTIME IN OUT | -b|-l|-t IN RAW... | -i IN\n");
+        fprintf(stderr, "usage: instrument_tool [-m|-n] [-e] [-c FIRST_COUNTER] -r RUNTIME IN OUT "
+                        "| -b|-l|-t IN RAW... | -i IN\n");
         return 2;
     }
     struct pm_error err = {0};
@@ -188,12 +191,12 @@ int main(int argc, char **argv) {
     struct pm_lifted *lifted = pm_lift(argv[i], &options, &err);
     if (!lifted)
         return fail(&err);
-    int status =
-        blocks || scopes
-            ? print_counts(pm_lifted_structure(lifted), scopes, argc - i - 1, argv + i + 1)
-        : timed    ? print_timed(pm_lifted_structure(lifted), argc - i - 1, argv + i + 1)
-        : routines ? print_routines(pm_lifted_structure(lifted))
-                   : instrument(lifted, memory_records, no_counters, events, runtime, argv[i + 1]);
+    int status = blocks || scopes
+                     ? print_counts(pm_lifted_structure(lifted), scopes, argc - i - 1, argv + i + 1)
+                 : timed    ? print_timed(pm_lifted_structure(lifted), argc - i - 1, argv + i + 1)
+                 : routines ? print_routines(pm_lifted_structure(lifted))
+                            : instrument(lifted, memory_records, no_counters, events, first_counter,
+                                         runtime, argv[i + 1]);
     pm_lifted_free(lifted);
     return status;
 }

@@ -1,0 +1,145 @@
+# Instrumented programs behave as plain ones where that is hard: signals, threads, processes, ways out
+# of routines, libraries that come and go, jumps that nobody foresaw; and their counts are right.
+# time limit: 900 s
+. "$TOP/tests/lib.sh"
+. "$TOP/tests/rewrite/rewrite.bash"
+
+for flags in "-O2" "-O0 -no-pie" "-O3 -march=native -fcf-protection"; do
+    for name in hard_signals hard_threads hard_processes jumps; do
+        check "$name builds with $flags" build "$flags" "$name" &&
+            same_behaviour "$name ($flags)" "$TMP/$name"
+    done
+done
+
+# Routines that are left by longjmp, exceptions, exit, or the end of a thread.
+for flags in "-O2" "-O0 -no-pie" "-O3 -march=x86-64-v3"; do
+    for name in leaves leaves_cxx; do
+        build "$flags" "$name"
+        for way in $(./"$name"); do
+            same_counts "$name $way ($flags)" "$TMP/$name" "$way"
+        done
+    done
+done
+
+# ---- jumps that nobody foresaw ----
+build "-O2" jumps && "$tool" -r "$runtime" jumps instrumented
+rm -rf raw && mkdir raw
+PMODEL_OUT=$TMP/raw ./instrumented >/dev/null
+"$tool" -b jumps raw/*.raw >blocks.txt 2>blocks.err
+check "jumps into straight code are caught and counted" grep -qx 'missed jumps: 22' blocks.err
+"$PMODEL" run -o jumps.pmdb -P N=1 -- ./jumps >run.out 2>&1
+check "run says how many" grep -q '22 jumps to places that were not foreseen were caught' run.out
+
+# ---- processes and their files ----
+build "-O2" hard_processes && "$tool" -r "$runtime" hard_processes instrumented
+for way in "forks 8" "forks_inside 7" "vforks 4" "execs 14" "daemon 3" "ends 4"; do
+    read -r name n_files <<<"$way"
+    rm -rf raw && mkdir raw
+    PMODEL_OUT=$TMP/raw timeout 60 ./instrumented "$name" >/dev/null 2>&1
+    check "$name: each process writes what it measured, killed ones nothing" \
+        test "$(ls raw | sort -u | wc -l)" = "$n_files"
+    check "$name: and all of it can be read" "$tool" -b hard_processes raw/*.raw
+done
+
+# A process that is killed at any moment leaves a whole file or none.
+cat >ending.c <<'EOF_ENDING'
+#include <stdio.h>
+#include <stdlib.h>
+int main(int argc, char **argv) {
+    static long table[100000];
+    for (long i = 0; i < atol(argv[argc - 1]); i++)
+        table[i % 100000] += i;
+    return table[7] < 0;
+}
+EOF_ENDING
+gcc -O1 -g -o ending ending.c && "$tool" -m -r "$runtime" ending instrumented
+rm -rf raw && mkdir raw
+n_killed=0
+for delay in 0.002 0.004 0.006 0.008 0.010 0.012 0.014 0.016 0.018 0.020 0.024 0.028 0.032 0.040; do
+    for times in 1000 100000; do
+        PMODEL_OUT=$TMP/raw PMODEL_BLOCK=8 ./instrumented $times &
+        process=$!
+        sleep $delay
+        kill -KILL $process 2>/dev/null
+        wait $process 2>/dev/null || n_killed=$((n_killed + 1))
+    done
+done
+check "some were killed" test $n_killed -gt 3
+damaged=0
+for file in raw/*.raw; do
+    [ -e "$file" ] || continue
+    "$tool" -b ending "$file" >/dev/null 2>&1 || damaged=$((damaged + 1))
+done
+check "a process that is killed leaves a whole file or none" test $damaged = 0
+
+# ---- libraries that come and go ----
+cat >part.c <<'EOF_PART'
+static __thread long own = 3; /* global dynamic: by a call of __tls_get_addr */
+static __thread long near __attribute__((tls_model("local-dynamic"))) = 5;
+__attribute__((constructor)) static void begin(void) { own += WHICH; }
+long part(long n) {
+    long sum = 0;
+    for (long i = 0; i < n; i++) {
+        sum += i * WHICH;
+        own += sum & 1;
+        near += i & 3;
+    }
+    return sum + own + near;
+}
+EOF_PART
+cat >loads.c <<'EOF_LOADS'
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdio.h>
+static __thread long mine __attribute__((tls_model("initial-exec"))) = 7;
+static __thread long here __attribute__((tls_model("local-exec"))) = 9;
+static long (*part)(long);
+static void *in_thread(void *n) { return (void *)(part((long)n) + mine++ + here++); }
+int main(void) {
+    for (int round = 0; round < 6; round++) {
+        void *library = dlopen(round % 2 ? "./libtwo.so" : "./libone.so", RTLD_NOW);
+        if (!library) {
+            puts(dlerror());
+            return 1;
+        }
+        part = (long (*)(long))dlsym(library, "part");
+        pthread_t thread;
+        void *result;
+        pthread_create(&thread, NULL, in_thread, (void *)(10L + round));
+        pthread_join(thread, &result);
+        printf("%ld %ld\n", part(100 + round), (long)result);
+        dlclose(library);
+    }
+    return 0;
+}
+EOF_LOADS
+mkdir -p plain new
+for which in one two; do
+    gcc -O1 -g -shared -fPIC -ftls-model=global-dynamic -DWHICH=$([ $which = one ] && echo 1 || echo 2) \
+        -o plain/lib$which.so part.c
+    "$tool" -r "$runtime" -c "$([ $which = one ] && echo 1000 || echo 2000)" plain/lib$which.so \
+        new/lib$which.so
+done
+gcc -O2 -g -o loads loads.c && "$tool" -r "$runtime" loads loads.i
+(cd plain && ../loads) >plain.out
+for where in plain new; do
+    for program in loads loads.i; do
+        [ $program.$where = loads.plain ] && continue
+        rm -rf raw && mkdir raw
+        (cd $where && PMODEL_OUT=$TMP/raw timeout 60 ../$program) >instrumented.out 2>&1
+        check "$program loads and unloads libraries from $where" cmp plain.out instrumented.out
+    done
+done
+
+# ---- without wrgsbase, under another machine ----
+for name in hard_processes leaves; do
+    [ -e $name ] || build "-O2" $name
+    "$tool" -m -r "$runtime" $name instrumented
+    way=$([ $name = leaves ] && echo longjmp || echo forks_inside)
+    ./$name $way >plain.out 2>/dev/null
+    rm -rf raw && mkdir raw
+    PMODEL_OUT=$TMP/raw PMODEL_BLOCK=64 valgrind --tool=none -q ./instrumented $way \
+        >instrumented.out 2>valgrind.err
+    check "$name runs under valgrind, which has no wrgsbase" cmp plain.out instrumented.out
+    check "and is measured there" "$tool" -b $name raw/*.raw
+done
