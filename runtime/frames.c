@@ -83,19 +83,48 @@ static bool is_measured(void) {
     return pm_process_is_measured() && thread && !thread->stopped;
 }
 
+/* What is found readable of the stack is kept for the thread's next walk.  Inlined, so that the
+   frame is the caller's. */
+static inline __attribute__((always_inline)) void begin(struct pm_frame *frame) {
+    const struct pm_thread *thread = pm_current_thread();
+    pm_unwind_begin(frame, thread->readable_low, thread->readable_end);
+}
+
+static void end(const struct pm_frame *frame) {
+    struct pm_thread *thread = pm_current_thread();
+    thread->readable_low = frame->readable_low;
+    thread->readable_end = frame->readable_end;
+}
+
 void pm_frames_note_open(enum pm_frame_event event, int64_t count) {
     struct pm_frame frame;
     enum pm_unwind_result result = PM_UNWIND_FRAME;
     if (!is_measured())
         return;
     pm_modules_scan(); /* a frame may be of one that was loaded since */
-    pm_unwind_begin(&frame);
+    begin(&frame);
     for (int n = 0; n < DEEPEST_WALK && result == PM_UNWIND_FRAME; n++) {
         note_frame(&frame, event, count);
         result = pm_unwind_step(&frame);
     }
+    end(&frame);
     if (result != PM_UNWIND_END)
         pm_note(PM_NOTE_LOST_FRAMES, 1);
+}
+
+/* Up to the frame of STACK; false if the way there is lost. */
+static bool note_jump(struct pm_frame *frame, uint64_t stack, uint64_t n_handlers) {
+    for (int n = 0; n < DEEPEST_WALK; n++) {
+        if (frame->interrupted && n_handlers)
+            n_handlers--;
+        if (n_handlers == 0 && pm_frame_stack(frame) > stack)
+            return true;
+        note_frame(frame, PM_FRAME_LEFT, 1);
+        enum pm_unwind_result result = pm_unwind_step(frame);
+        if (result != PM_UNWIND_FRAME)
+            return result == PM_UNWIND_END;
+    }
+    return false;
 }
 
 void pm_frames_note_jump(uint64_t stack, uint64_t n_handlers) {
@@ -103,20 +132,10 @@ void pm_frames_note_jump(uint64_t stack, uint64_t n_handlers) {
     if (!is_measured())
         return;
     pm_modules_scan(); /* a frame may be of one that was loaded since */
-    pm_unwind_begin(&frame);
-    for (int n = 0; n < DEEPEST_WALK; n++) {
-        if (frame.interrupted && n_handlers)
-            n_handlers--;
-        if (n_handlers == 0 && pm_frame_stack(&frame) > stack)
-            return;
-        note_frame(&frame, PM_FRAME_LEFT, 1);
-        enum pm_unwind_result result = pm_unwind_step(&frame);
-        if (result == PM_UNWIND_END)
-            return;
-        if (result == PM_UNWIND_LOST)
-            break;
-    }
-    pm_note(PM_NOTE_LOST_FRAMES, 1);
+    begin(&frame);
+    if (!note_jump(&frame, stack, n_handlers))
+        pm_note(PM_NOTE_LOST_FRAMES, 1);
+    end(&frame);
 }
 
 /* ---- the file -------------------------------------------------------------------------------- */

@@ -145,6 +145,7 @@ static bool add_counters(const struct pm_probe_header *header, uint64_t segment_
 }
 
 static uint32_t scan; /* ordinal of this one */
+uint32_t pm_modules_generation;
 
 static bool is_same(const struct pm_loaded_module *module, const struct pm_probe_header *header) {
     return memcmp(&module->header, header, sizeof *header) == 0;
@@ -283,6 +284,7 @@ void pm_modules_scan(void) {
     dl_iterate_phdr(look_at_module, NULL);
     for (uint32_t i = 0; i < pm_n_modules; i++)
         pm_modules[i].gone = pm_modules[i].last_seen != scan;
+    pm_modules_generation = scan;
     __atomic_store_n(&scanning, 0, __ATOMIC_RELEASE);
     pm_signals_restore(mask);
 }

@@ -49,6 +49,9 @@ void pm_modules_describe(void);
    that are gone.  What cannot be used is noted for the raw file. */
 void pm_modules_scan(void);
 
+/* Another number for each scan that met a change. */
+extern uint32_t pm_modules_generation;
+
 /* In the child of a fork: whoever was scanning is not there any more. */
 void pm_modules_after_fork(void);
 

@@ -22,7 +22,8 @@ struct pm_thread {
     int key_rounds; /* how often the thread's last destructor was put off */
     uint64_t signal_mask;
     uint64_t exit_stack; /* of the last frame noted while the first thread exits; 0: it does not */
-    long system_id;      /* that the kernel knows it by */
+    uint64_t readable_low, readable_end; /* of the stack, as the last walk over it found */
+    long system_id;                      /* that the kernel knows it by */
     struct pm_control_block *block; /* its own, level 0; signal handlers' blocks follow by inner */
     uint64_t *kept;                 /* counts up to the last stop or thread's end; NULL: none */
     uint64_t *kept_before; /* what an event handler has been told of already; NULL: nothing */

@@ -24,15 +24,17 @@ static bool is_readable(uint64_t address) {
     return pm_syscall(SYS_epoll_ctl, NO_FILE, ADD, NO_FILE, (long)(address & ~15ul), 0, 0) != FAULT;
 }
 
-/* A word of the stack; FRAME remembers which page was asked for last. */
-static bool read_word(struct pm_frame *frame, uint64_t address, uint64_t *word) {
-    uint64_t first = address >> 12, last = (address + 7) >> 12;
-    if (address < 4096 || address > UINT64_MAX - 8)
+bool pm_unwind_read(struct pm_frame *frame, uint64_t address, uint64_t *word) {
+    enum { PAGE = 4096 };
+    uint64_t low = address & -(uint64_t)PAGE, end = ((address + 7) & -(uint64_t)PAGE) + PAGE;
+    if (address < PAGE || address > UINT64_MAX - 2 * PAGE)
         return false;
-    if (first != last || first != frame->readable_page) {
-        if (!is_readable(address) || (first != last && !is_readable(address + 7)))
+    if (low < frame->readable_low || end > frame->readable_end) {
+        if (!is_readable(address) || !is_readable(address + 7))
             return false;
-        frame->readable_page = last;
+        bool touches = low <= frame->readable_end && end >= frame->readable_low;
+        frame->readable_low = touches && frame->readable_low < low ? frame->readable_low : low;
+        frame->readable_end = touches && frame->readable_end > end ? frame->readable_end : end;
     }
     memcpy(word, (const void *)address, sizeof *word);
     return true;
@@ -500,7 +502,7 @@ static void execute_operation(struct stack *stack, struct table *table, struct p
             push(stack, take_unsigned(table, 8));
             break;
         case 0x06: /* deref */
-            if (!read_word(frame, pop(stack), &value))
+            if (!pm_unwind_read(frame, pop(stack), &value))
                 stack->bad = true;
             push(stack, stack->bad ? 0 : value);
             break;
@@ -567,7 +569,7 @@ static bool find_register(const struct rule *rule, struct pm_frame *frame, unsig
         *value = frame->registers[number];
         return frame->known >> number & 1;
     case AT_OFFSET:
-        return read_word(frame, cfa + (uint64_t)rule->offset, value);
+        return pm_unwind_read(frame, cfa + (uint64_t)rule->offset, value);
     case IS_OFFSET:
         *value = cfa + (uint64_t)rule->offset;
         return true;
@@ -577,7 +579,7 @@ static bool find_register(const struct rule *rule, struct pm_frame *frame, unsig
         *value = frame->registers[rule->offset];
         return frame->known >> rule->offset & 1;
     case AT_EXPRESSION:
-        return evaluate(rule, frame, &cfa, &place) && read_word(frame, place, value);
+        return evaluate(rule, frame, &cfa, &place) && pm_unwind_read(frame, place, value);
     case IS_EXPRESSION:
         return evaluate(rule, frame, &cfa, value);
     case UNDEFINED:
@@ -586,9 +588,29 @@ static bool find_register(const struct rule *rule, struct pm_frame *frame, unsig
     return false;
 }
 
-enum pm_unwind_result pm_unwind_step(struct pm_frame *frame) {
+/* RULE is valid if the row needs no more than that. */
+static void shorten(const struct row *row, struct pm_short_rule *rule) {
+    enum { WORD = 8 };
+    const struct rule *rip = &row->of[PM_DWARF_RIP];
+    bool usual = row->cfa.kind == IN_REGISTER && row->cfa.offset == (int32_t)row->cfa.offset &&
+                 rip->kind == AT_OFFSET && rip->offset == -WORD &&
+                 row->of[PM_DWARF_RSP].kind == SAME;
+    for (unsigned i = 0; usual && i < PM_N_PRESERVED; i++) {
+        const struct rule *of = &row->of[pm_preserved_registers[i]];
+        int64_t words = of->kind == AT_OFFSET ? of->offset / WORD : 0;
+        usual = of->kind == SAME || (of->kind == AT_OFFSET && of->offset % WORD == 0 && words &&
+                                     words == (int16_t)words);
+        rule->saved[i] = (int16_t)words;
+    }
+    rule->cfa_register = (uint8_t)row->cfa_register;
+    rule->cfa_offset = (int32_t)row->cfa.offset;
+    rule->is_valid = usual;
+}
+
+enum pm_unwind_result pm_unwind_by_tables(struct pm_frame *frame, struct pm_short_rule *rule) {
     struct description fde = {0};
     struct rows rows = {.n_kept = 0};
+    rule->is_valid = false;
     /* A call may be the last instruction of its routine. */
     uint64_t place = pm_frame_rip(frame) - !frame->interrupted, cfa;
     if (!find_fde(place, &fde))
@@ -615,26 +637,10 @@ enum pm_unwind_result pm_unwind_step(struct pm_frame *frame) {
         return PM_UNWIND_LOST;
     if (pm_frame_rip(&caller) == 0)
         return PM_UNWIND_END;
-    caller.readable_page = frame->readable_page;
+    caller.readable_low = frame->readable_low;
+    caller.readable_end = frame->readable_end;
+    if (!frame->interrupted && !fde.is_signal_frame)
+        shorten(&rows.now, rule);
     *frame = caller;
     return PM_UNWIND_FRAME;
-}
-
-__attribute__((noinline)) void pm_unwind_begin(struct pm_frame *frame) {
-    *frame = (struct pm_frame){.interrupted = true}; /* at an instruction, not behind a call */
-    __asm__ volatile("movq %%rbx, 24(%0)\n\t"
-                     "movq %%rbp, 48(%0)\n\t"
-                     "movq %%rsp, 56(%0)\n\t"
-                     "movq %%r12, 96(%0)\n\t"
-                     "movq %%r13, 104(%0)\n\t"
-                     "movq %%r14, 112(%0)\n\t"
-                     "movq %%r15, 120(%0)\n\t"
-                     "leaq 0(%%rip), %%rax\n\t"
-                     "movq %%rax, 128(%0)"
-                     :
-                     : "r"(frame->registers)
-                     : "rax", "memory");
-    frame->known =
-        1u << 3 | 1u << PM_DWARF_RBP | 1u << PM_DWARF_RSP | 0xfu << 12 | 1u << PM_DWARF_RIP;
-    pm_unwind_step(frame);
 }

@@ -11,8 +11,8 @@ enum { PM_DWARF_RBP = 6, PM_DWARF_RSP = 7, PM_DWARF_RIP = 16, PM_DWARF_REGISTERS
 struct pm_frame {
     uint64_t registers[PM_DWARF_REGISTERS]; /* rip: where the routine goes on */
     uint32_t known;                         /* bit for each register whose value is known */
-    bool interrupted;       /* by a signal, at rip; else rip is where a call returns to */
-    uint64_t readable_page; /* of the stack, asked for last; 0 none */
+    bool interrupted; /* by a signal, at rip; else rip is where a call returns to */
+    uint64_t readable_low, readable_end; /* of the stack, asked for already; whole pages */
 };
 
 static inline uint64_t pm_frame_rip(const struct pm_frame *frame) {
@@ -22,15 +22,36 @@ static inline uint64_t pm_frame_stack(const struct pm_frame *frame) {
     return frame->registers[PM_DWARF_RSP];
 }
 
-/* FRAME becomes the routine that called this function. */
-void pm_unwind_begin(struct pm_frame *frame);
+/* FRAME becomes the routine that called this function.  LOW, END: what an earlier walk of this
+   thread found readable; 0 for nothing. */
+void pm_unwind_begin(struct pm_frame *frame, uint64_t low, uint64_t end);
 
 enum pm_unwind_result {
     PM_UNWIND_FRAME, /* FRAME is the caller now */
     PM_UNWIND_END,   /* there is none: the thread began here */
     PM_UNWIND_LOST,  /* no unwinding information, or it cannot be followed */
 };
-/* From FRAME to its caller.  No lock, no allocation; bad tables never do harm. */
+/* From FRAME to its caller.  No lock, no allocation; bad tables never do harm.  Modules must not
+   have changed since pm_modules_scan. */
 enum pm_unwind_result pm_unwind_step(struct pm_frame *frame);
+
+/* ---- between the two files ------------------------------------------------------------------- */
+
+/* What a step at one place comes to, if it is as usual: the CFA at an offset from a register, the
+   return address below it, registers that calls preserve in the frame or as they are. */
+enum { PM_N_PRESERVED = 6 };
+extern const uint8_t pm_preserved_registers[PM_N_PRESERVED];
+struct pm_short_rule {
+    int32_t cfa_offset;
+    uint8_t cfa_register;
+    bool is_valid;
+    int16_t saved[PM_N_PRESERVED]; /* where, from the CFA, in words; 0: as it is */
+};
+
+/* The step by the tables (unwind.c); *RULE: for the next time. */
+enum pm_unwind_result pm_unwind_by_tables(struct pm_frame *frame, struct pm_short_rule *rule);
+
+/* A word of the stack, if it can be read. */
+bool pm_unwind_read(struct pm_frame *frame, uint64_t address, uint64_t *word);
 
 #endif
