@@ -204,7 +204,8 @@ static void ends(void) {
     setenv("SAY_ENDS", "1", 1);
     atexit(at_end);
     on_exit(on_end, (void *)7);
-    at_quick_exit(at_quick_end);
+    if (at_quick_exit(at_quick_end) != 0)
+        puts("at_quick_exit failed");
     fflush(stdout);
     static const char *const names[] = {"exit",  "_exit",   "quick_exit",
                                         "abort", "SIGKILL", "SIGSEGV"};
