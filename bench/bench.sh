@@ -21,8 +21,8 @@ mkdir -p "$folder"
 
 # ---- what is asked for ----------------------------------------------------------------------------
 
-program_figures="edges_geomean edges_worst reuse_exact_1 reuse_exact_1_worst reuse_exact_1_vs_cachegrind time_over_native time_over_native_worst"
-all_figures="$program_figures lift_vs_objdump lift_instructions_per_second lift_indirect_resolved fit_groups_per_second real_coverage"
+program_figures="edges_geomean edges_worst edges_vs_profile_generate profile_generate_geomean edges_vs_valgrind_none reuse_exact_1 reuse_exact_1_worst reuse_exact_1_vs_cachegrind time_over_native time_over_native_worst"
+all_figures="$program_figures lift_vs_objdump lift_instructions_per_second lift_indirect_resolved fit_groups_per_second real_coverage edges_cc1 edges_cc1_over_relocation rewrite_cc1_seconds rewrite_cc1_mib"
 asked_for=${ONLY-}
 figures='' programs=''
 for name in ${asked_for//,/ }; do
@@ -38,6 +38,7 @@ fi
 figures=${figures:-$all_figures}
 programs=$(ONLY=$programs program_names)
 wanted() { [[ $figures == *$1* ]]; }
+wants_edges() { wanted edges_geomean || wanted edges_worst || wanted edges_vs_; }
 
 # ---- times of one command ---------------------------------------------------------------------------
 
@@ -119,16 +120,24 @@ measure_program() {
     fi
     for ((round = 1; round <= rounds; round++)); do
         local ways=(native)
-        if wanted edges_; then
+        if wants_edges; then
             if ((round % 2)); then ways=(native edges); else ways=(edges native); fi
         fi
+        if wanted profile_generate; then ways+=(profile_generate); fi
+        if wanted valgrind_none && ((round <= cachegrind_rounds)); then ways+=(valgrind_none); fi
         if wanted reuse_ && ((round <= exact_rounds)); then ways+=(exact); fi
         if wanted _cachegrind && ((round <= cachegrind_rounds)); then ways+=(cachegrind); fi
         if wanted time_; then ways+=(timed); fi
-        if ! wanted edges_ && ! wanted time_ && ((round > exact_rounds)); then return; fi
+        if ! wants_edges && ! wanted profile_generate && ! wanted time_ && ((round > exact_rounds)); then return; fi
         for way in "${ways[@]}"; do
             case $way in
             native) record native $round "$(cpu_seconds "${plain[@]}")" ;;
+            profile_generate) # its profile is not kept, or the next round would add to it
+                record profile_generate $round "$(GCOV_PREFIX=$folder/profile cpu_seconds \
+                    "./$name.profiled" "${plain[@]:1}")"
+                rm -rf "$folder/profile"
+                ;;
+            valgrind_none) record valgrind_none $round "$(cpu_seconds valgrind --tool=none "${plain[@]}")" ;;
             edges) record edges $round "$(instrumented_seconds "$size" --no-memory -- "${asked[@]}")" ;;
             exact) record exact $round "$(instrumented_seconds "$size" --block 64 -- "${asked[@]}")" ;;
             timed)
@@ -149,10 +158,13 @@ started=$SECONDS
 flags=$(pmodel flags)
 cd "$folder"
 : >times.jsonl
-if wanted edges_ || wanted reuse_ || wanted time_; then
+if wants_edges || wanted profile_generate || wanted reuse_ || wanted time_; then
     for name in $programs; do
         # shellcheck disable=SC2086 # the flags are words
         build_program "$name" "./$name" $flags || die "$name does not build"
+        if wanted profile_generate; then
+            build_program "$name" "./$name.profiled" -fprofile-generate || die "$name does not build"
+        fi
         for kind in in_l2 beyond_llc; do
             say "$name $kind"
             measure_program "$name" "$kind"
@@ -209,23 +221,32 @@ if wanted real_coverage; then
     jq -r '[.program, (if .own then .covered / .own else "?" end)] | @tsv' coverage.jsonl >&2
 fi
 
+# A large program with edge counters, and what it costs to make it.
+: >cc1.jsonl
+if wanted edges_cc1 || wanted rewrite_cc1; then
+    say "cc1 with edge counters"
+    bash "$here/cc1_costs.sh" "$folder/cc1" >cc1.jsonl || say "status $? from cc1_costs.sh"
+fi
+
 # ---- figures ----------------------------------------------------------------------------------------
 
 figures_of() {
     jq -n -L "$here" --arg figures "$figures" --slurpfile times times.jsonl --slurpfile lift lift.jsonl \
-        --slurpfile fit fit.jsonl --slurpfile resolved resolved.jsonl --slurpfile coverage coverage.jsonl "include \"bench_figures\"; $1"
+        --slurpfile fit fit.jsonl --slurpfile resolved resolved.jsonl --slurpfile coverage coverage.jsonl \
+        --slurpfile cc1 cc1.jsonl "include \"bench_figures\"; $1"
 }
 # shellcheck disable=SC2016
 figures_of '$times | ratios' >ratios.json
 # shellcheck disable=SC2016
-figures_of 'figures($times | ratios; $lift; $resolved; $fit; $coverage; $figures | split("\\s+"; ""))' >"$BUILD/bench.json"
+figures_of 'figures($times | ratios; $lift; $resolved; $fit; $coverage; $cc1; $figures | split("\\s+"; ""))' >"$BUILD/bench.json"
 
 table() { column -t -s "$(printf '\t')"; }
 if [ -s times.jsonl ]; then
     jq -r 'def show: if . == null then "-" else . * 1000 | round / 1000 end;
-        ["program", "size", "native s", "edges", "exact", "cachegrind", "timed"],
+        ["program", "size", "native s", "edges", "exact", "cachegrind", "timed",
+            "profile-generate", "valgrind none"],
         (.[] | [.program, .kind, (.native_seconds | show), (.edges | show), (.exact | show), (.cachegrind | show),
-            (.timed | show)])
+            (.timed | show), (.profile_generate | show), (.valgrind_none | show)])
         | @tsv' ratios.json | table
     echo
 fi
@@ -233,4 +254,4 @@ fi
 say "$((SECONDS - started)) s; figures in $BUILD/bench.json, the programs' ratios in $folder/ratios.json"
 jq -r '["figure", "value", "unit", "target", ""],
     (.[] | [.name, (if .value == null then "?" else .value * 1000 | round / 1000 end), .unit, .target,
-        if .holds then "holds" else "does not hold" end]) | @tsv' "$BUILD/bench.json" | table
+        if .target == null then "" elif .holds then "holds" else "does not hold" end]) | @tsv' "$BUILD/bench.json" | table

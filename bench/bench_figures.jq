@@ -1,6 +1,6 @@
 # From the times that bench/bench.sh takes to ratios for each program and to figures.
 #
-# A time is {program, kind, way, round, seconds}; way: native, edges, exact, cachegrind,
+# A time is {program, kind, way, round, seconds}; way: native, edges, exact, cachegrind, profile_generate, valgrind_none,
 # timed or, run just before that, timed_native; seconds null
 # if the run failed.  A figure that lacks a run is null and does not hold.
 
@@ -18,15 +18,18 @@ def ratio(way; base): . as $times
     | if length == 0 or any(.[]; .[0] == null or .[1] == null or .[1] == 0) then null
       else map(.[0] / .[1]) | median end;
 
-# An array of times → an array of {program, kind, native_seconds, edges, exact, cachegrind, timed: over
-# native, exact_over_cachegrind}; null: not measured or failed.
+# An array of times → an array of {program, kind, native_seconds, edges, exact, cachegrind, timed,
+# profile_generate, valgrind_none: over native, the others: the first over the second}; null: not measured or failed.
 def ratios: group_by([.program, .kind]) | map({
     program: .[0].program, kind: .[0].kind,
     native_seconds: (map(select(.way == "native").seconds)
         | if any(.[]; . == null) then null else median end),
     edges: ratio("edges"; "native"), exact: ratio("exact"; "native"),
     cachegrind: ratio("cachegrind"; "native"), timed: ratio("timed"; "timed_native"),
-    exact_over_cachegrind: ratio("exact"; "cachegrind")});
+    profile_generate: ratio("profile_generate"; "native"), valgrind_none: ratio("valgrind_none"; "native"),
+    exact_over_cachegrind: ratio("exact"; "cachegrind"),
+    edges_over_profile_generate: ratio("edges"; "profile_generate"),
+    edges_over_valgrind_none: ratio("edges"; "valgrind_none")});
 
 # One figure over an array of values, of which none may be missing.
 def at_most(name; unit; target; summary):
@@ -36,9 +39,24 @@ def at_most(name; unit; target; summary):
 def at_least(name; unit; target; summary):
     at_most(name; unit; target; summary) | .holds = (.value != null and .value >= target);
 
-def figures(programs; lift; resolved; fit; coverage; wanted): [
+# A figure without a target, for comparison.
+def told(name; unit; summary):
+    at_most(name; unit; 0; summary) | .target = null | .holds = (.value != null);
+
+def figures(programs; lift; resolved; fit; coverage; cc1; wanted): [
     (programs | map(.edges)
         | at_most("edges_geomean"; "ratio"; 1.05; geometric_mean), at_most("edges_worst"; "ratio"; 1.15; max)),
+    (programs | map(.profile_generate) | told("profile_generate_geomean"; "ratio"; geometric_mean)),
+    (programs | map(.edges_over_profile_generate)
+        | told("edges_vs_profile_generate"; "ratio"; geometric_mean)),
+    (programs | map(.edges_over_valgrind_none) | told("edges_vs_valgrind_none"; "ratio"; geometric_mean)),
+    (cc1 | (if length == 0 then [] else [ratio("edges"; "native")] end)
+        | at_most("edges_cc1"; "ratio"; 1.5; .[0])),
+    (cc1 | (if length == 0 then [] else [ratio("edges"; "relocated")] end)
+        | at_most("edges_cc1_over_relocation"; "ratio"; 1.15; .[0])),
+    (cc1 | map(select(.way == "rewrite"))
+        | (map(.seconds) | at_most("rewrite_cc1_seconds"; "s"; 20; median)),
+          (map(.mib) | at_most("rewrite_cc1_mib"; "MiB"; 2048; max))),
     (programs | map(.exact)
         | at_most("reuse_exact_1"; "ratio"; 15; geometric_mean), at_most("reuse_exact_1_worst"; "ratio"; 30; max)),
     (programs | map(.exact_over_cachegrind)
