@@ -18,12 +18,13 @@
 #define PM_OFFSET_START 160      /* of the record buffer */
 #define PM_OFFSET_EVENT_RAX 168  /* two registers while an event is appended */
 #define PM_OFFSET_EVENT_RCX 176
-#define PM_OFFSET_OPEN_SCOPES 240
-#define PM_OFFSET_TIMES 248
-#define PM_OFFSET_TIMER_WATCH 256
-#define PM_OFFSET_TIMER_ARMED 264
-#define PM_OFFSET_TIMER_EMPTY 272
-#define PM_OFFSET_TIMER_SAVED 280 /* five registers and the flags during an event */
+#define PM_OFFSET_TIMER_EMPTY 248
+#define PM_OFFSET_TIMER_OPEN 448 /* a cache line with all that an event with a timer needs … */
+#define PM_OFFSET_TIMER_WATCH 456
+#define PM_OFFSET_TIMER_ARMED 464
+#define PM_OFFSET_TIMER_TIMES 472
+#define PM_OFFSET_TIMER_SLOTS 480
+#define PM_OFFSET_TIMER_SAVED 488 /* … and with five registers and the flags during it */
 #define PM_OFFSET_SAVE_AREA 1024  /* xsave needs 2688 bytes for x87 to AVX-512 */
 
 /* x87, SSE, AVX, and AVX-512's masks and upper halves.  Nothing here uses AMX or PKRU. */
@@ -38,6 +39,17 @@
 #include "core/probe_abi.h"
 
 struct pm_thread;
+struct pm_timer_slot;
+
+/* What timers know of a thread (timers.c). */
+struct pm_thread_times {
+    uint64_t last;         /* counter at the last event */
+    uint64_t synced_ticks; /* counter and CPU clock when they were last compared */
+    uint64_t synced_ns;
+    long thread_id;              /* the system's; 0: not known yet */
+    struct pm_timer_slot *slots; /* 0: outside all scopes; scope + 1 */
+    int64_t *ns;                 /* by slot: time of the CPU clock; may be negative */
+};
 
 struct pm_control_block {
     uint64_t self, next, limit, spill[PM_CB_N_SPILL], slow, return_address, stack;
@@ -51,11 +63,18 @@ struct pm_control_block {
     uint64_t handler_frame;         /* stack frames of our handler lie below it … */
     uint64_t interrupted_stack;     /* … and those of the interrupted code at or above it */
     struct pm_open_scopes *open_scopes; /* events.h; NULL: none yet */
+    uint64_t timer_empty;               /* the slot that runs when no scope of this block is open */
+    unsigned char unused[PM_OFFSET_TIMER_OPEN - 256];
     /* Of timers (timers.c).  The fast path may go on while the word at %fs:timer_watch is
-       timer_armed; the slot that runs when no scope of this block is open is timer_empty. */
+       timer_armed. */
+    struct pm_open_scopes *timer_open; /* open_scopes */
+    uint64_t timer_watch, timer_armed;
     struct pm_thread_times *times; /* the thread's; NULL: none yet */
-    uint64_t timer_watch, timer_armed, timer_empty, timer_saved[6];
-    unsigned char unused[PM_OFFSET_SAVE_AREA - 328];
+    struct pm_timer_slot *timer_slots;
+    uint64_t timer_saved[6];
+    struct pm_thread_times own_times; /* of a thread's own block only */
+    unsigned char unused_too[PM_OFFSET_SAVE_AREA - PM_OFFSET_TIMER_SAVED - 48 -
+                             sizeof(struct pm_thread_times)];
     unsigned char save_area[PM_CB_COUNTERS - PM_OFFSET_SAVE_AREA];
     uint64_t counters[]; /* PM_MAX_COUNTERS */
 };
@@ -85,11 +104,12 @@ PM_CHECK_OFFSET(consume, PM_OFFSET_CONSUME);
 PM_CHECK_OFFSET(start, PM_OFFSET_START);
 PM_CHECK_OFFSET(event_rax, PM_OFFSET_EVENT_RAX);
 PM_CHECK_OFFSET(event_rcx, PM_OFFSET_EVENT_RCX);
-PM_CHECK_OFFSET(open_scopes, PM_OFFSET_OPEN_SCOPES);
-PM_CHECK_OFFSET(times, PM_OFFSET_TIMES);
+PM_CHECK_OFFSET(timer_empty, PM_OFFSET_TIMER_EMPTY);
+PM_CHECK_OFFSET(timer_open, PM_OFFSET_TIMER_OPEN);
 PM_CHECK_OFFSET(timer_watch, PM_OFFSET_TIMER_WATCH);
 PM_CHECK_OFFSET(timer_armed, PM_OFFSET_TIMER_ARMED);
-PM_CHECK_OFFSET(timer_empty, PM_OFFSET_TIMER_EMPTY);
+PM_CHECK_OFFSET(times, PM_OFFSET_TIMER_TIMES);
+PM_CHECK_OFFSET(timer_slots, PM_OFFSET_TIMER_SLOTS);
 PM_CHECK_OFFSET(timer_saved, PM_OFFSET_TIMER_SAVED);
 PM_CHECK_OFFSET(save_area, PM_OFFSET_SAVE_AREA);
 PM_CHECK_OFFSET(counters, PM_CB_COUNTERS);

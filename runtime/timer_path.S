@@ -17,7 +17,6 @@
         .globl  pm_timer_path
         .hidden pm_timer_path
         .hidden pm_timer_slow_path
-        .hidden pm_timer_parents
         .type   pm_timer_path, @function
         .p2align 5
 pm_timer_path:
@@ -39,7 +38,7 @@ pm_timer_path:
         cmpq    %gs:PM_OFFSET_TIMER_ARMED, %rcx
         jne     .Lslow                  /* interrupted, or the first event of the thread */
         movl    %gs:PM_OFFSET_EVENT, %edi
-        movq    %gs:PM_OFFSET_OPEN_SCOPES, %rdx
+        movq    %gs:PM_OFFSET_TIMER_OPEN, %rdx
         movl    (%rdx), %esi            /* how many are open */
         cmpl    $PM_TIMER_MOST_OPEN, %esi
         jae     .Lslow
@@ -57,8 +56,10 @@ pm_timer_path:
         cmpq    %rsp, (%rsi)
         ja      .Lenter
         jb      .Lslow
-        movq    pm_timer_parents(%rip), %rcx
-        movl    (%rcx,SCOPE,4), %ecx
+        leaq    1(SCOPE), %rcx
+        shlq    $PM_SLOT_SHIFT, %rcx
+        addq    %gs:PM_OFFSET_TIMER_SLOTS, %rcx
+        movl    PM_SLOT_PARENT(%rcx), %ecx
         cmpl    -8(%rsi), %ecx
         jne     .Lslow
 .Lenter:
@@ -68,16 +69,16 @@ pm_timer_path:
         movl    -8(%rsi), %ecx
         incl    %ecx
 .Lentered:
-        movq    %gs:PM_OFFSET_TIMES, %rdx
         incl    %edi
         shlq    $PM_SLOT_SHIFT, SCOPE
-        addq    PM_TIMES_SLOTS(%rdx), SCOPE
+        addq    %gs:PM_OFFSET_TIMER_SLOTS, SCOPE
         incq    PM_SLOT_ENTRIES(SCOPE)
 
         /* The piece of the slot %rcx ends. */
 .Lclose:
         shlq    $PM_SLOT_SHIFT, %rcx
-        addq    PM_TIMES_SLOTS(%rdx), %rcx
+        addq    %gs:PM_OFFSET_TIMER_SLOTS, %rcx
+        movq    %gs:PM_OFFSET_TIMER_TIMES, %rdx
         movq    NOW, %rsi
         subq    PM_TIMES_LAST(%rdx), %rsi
         movq    NOW, PM_TIMES_LAST(%rdx)
@@ -112,7 +113,6 @@ pm_timer_path:
         jne     .Lslow
         decl    (%rdx)
         leal    1(%rdi), %ecx
-        movq    %gs:PM_OFFSET_TIMES, %rdx
         jmp     .Lclose
 
 .Lslow:

@@ -42,14 +42,14 @@
 #include "runtime/threads.h"
 
 _Static_assert(offsetof(struct pm_thread_times, last) == PM_TIMES_LAST, "last");
-_Static_assert(offsetof(struct pm_thread_times, slots) == PM_TIMES_SLOTS, "slots");
 _Static_assert(sizeof(struct pm_timer_slot) == 1 << PM_SLOT_SHIFT, "slot");
 _Static_assert(offsetof(struct pm_timer_slot, ticks) == PM_SLOT_TICKS, "ticks");
 _Static_assert(offsetof(struct pm_timer_slot, intervals) == PM_SLOT_INTERVALS, "intervals");
 _Static_assert(offsetof(struct pm_timer_slot, entries) == PM_SLOT_ENTRIES, "entries");
+_Static_assert(offsetof(struct pm_timer_slot, parent) == PM_SLOT_PARENT, "parent");
 _Static_assert(PM_TIMER_MOST_SCOPES == PM_MAX_SCOPES, "scopes");
 
-#define SLOT_BYTES ((PM_MAX_SCOPES + 1ul) * sizeof(struct pm_timer_slot))
+enum { N_SLOTS = PM_MAX_SCOPES + 1 };
 
 /* Of the C library that registered it: where a thread's area is, from its thread pointer. */
 extern const ptrdiff_t __rseq_offset __attribute__((weak));
@@ -59,10 +59,6 @@ enum { RSEQ_CS = 8 }; /* offset of the pointer in it */
 enum { NEVER = 1 }; /* no pointer's value */
 
 extern const char pm_timer_sequence[]; /* timer_path.S */
-
-/* By scope: the nearest probed scope around it, whose entry comes right before; 0 where there is
-   none, or where that is not known yet: number 0 is the program, which is never entered. */
-uint32_t *pm_timer_parents;
 
 static bool active;
 static uint32_t clock_kind; /* enum pm_raw_clock */
@@ -141,27 +137,27 @@ static void disarm(void) {
         *pointer = 0;
 }
 
+/* The thread's times stand in its own block, near what else an event touches: where a program uses
+   all of the cache, an event costs what its cache lines cost. */
 static struct pm_thread_times *thread_times(struct pm_thread *thread) {
-    if (thread->times)
-        return thread->times;
-    struct pm_thread_times *times = pm_map(sizeof *times);
-    if (times)
-        times->slots = pm_map(SLOT_BYTES);
-    if (times && times->slots)
-        return thread->times = times;
-    pm_unmap(times, sizeof *times);
-    return NULL;
+    struct pm_thread_times *times = &thread->block->own_times;
+    if (!times->slots)
+        times->slots = pm_map(N_SLOTS * sizeof *times->slots);
+    if (!times->ns)
+        times->ns = pm_map(N_SLOTS * sizeof *times->ns);
+    return times->slots && times->ns ? thread->times = times : NULL;
 }
 
 /* Makes BLOCK ready for the fast path; false without memory. */
 static bool prepare(struct pm_control_block *block) {
     if (!block->open_scopes)
         block->open_scopes = pm_open_scopes_new();
-    block->times = thread_times(block->thread);
-    if (!block->open_scopes || !block->times) {
-        block->times = NULL;
+    struct pm_thread_times *times = thread_times(block->thread);
+    if (!block->open_scopes || !times)
         return false;
-    }
+    block->times = times;
+    block->timer_slots = times->slots;
+    block->timer_open = block->open_scopes;
     watch(block);
     return true;
 }
@@ -176,10 +172,9 @@ static uint64_t running_slot(const struct pm_control_block *block) {
 
 /* Gives SLOT all of the thread's time since the clocks were last compared that is nobody's. */
 static void add_until(struct pm_thread_times *times, uint64_t slot, uint64_t cpu_ns) {
-    struct pm_timer_slot *s = &times->slots[slot];
     if (cpu_ns >= times->synced_ns) { /* else: a clock that does not count for us */
-        s->ns += (int64_t)(cpu_ns - times->synced_ns);
-        s->ticks -= (int64_t)(times->last - times->synced_ticks);
+        times->ns[slot] += (int64_t)(cpu_ns - times->synced_ns);
+        times->slots[slot].ticks -= (int64_t)(times->last - times->synced_ticks);
     }
 }
 
@@ -202,20 +197,23 @@ static void take(struct pm_thread_times *times, uint64_t slot) {
     times->slots[slot].intervals++;
 }
 
-static void find_parent(uint32_t scope) {
+static uint32_t find_parent(uint32_t scope) {
+    if (pm_scopes[scope].routine == scope)
+        return 0;
     uint32_t parent = pm_scopes[scope].parent;
-    while (parent != PM_PROBE_NONE && parent != 0 && pm_scopes[scope].routine != scope &&
+    while (parent != PM_PROBE_NONE && parent != 0 && pm_scopes[scope].routine != parent &&
            !(pm_scopes[parent].flags & PM_PROBE_SCOPE_PROBED))
         parent = pm_scopes[parent].parent;
-    bool around = pm_scopes[scope].routine != scope && parent != PM_PROBE_NONE;
-    pm_timer_parents[scope] = around ? parent : 0;
+    bool probed = parent != PM_PROBE_NONE && pm_scopes[parent].flags & PM_PROBE_SCOPE_PROBED;
+    return probed ? parent : 0;
 }
 
 static void entered(void *context, uint32_t scope) {
     struct pm_thread_times *times = context;
-    times->slots[scope + 1ul].entries++;
-    if (pm_timer_parents[scope] == 0)
-        find_parent(scope);
+    struct pm_timer_slot *slot = &times->slots[scope + 1ul];
+    slot->entries++;
+    if (slot->parent == 0)
+        slot->parent = find_parent(scope);
 }
 
 static void left(void *context, uint32_t scope) {
@@ -302,8 +300,10 @@ void pm_timers_after_fork(void) {
         if (!times)
             continue;
         for (uint64_t slot = 0; slot <= pm_program.n_scopes; slot++)
-            if (times->slots[slot].intervals || times->slots[slot].entries)
+            if (slot == 0 || pm_scopes[slot - 1].flags & PM_PROBE_SCOPE_PROBED) {
                 times->slots[slot] = (struct pm_timer_slot){0};
+                times->ns[slot] = 0;
+            }
         times->last = times->synced_ticks = times->synced_ns = 0;
         times->thread_id = 0;
         for (struct pm_control_block *block = thread->block; block && thread != current;
@@ -338,16 +338,16 @@ static double measure_event(struct pm_control_block *block) {
     }
     block->open_scopes->n = 0;
     block->times->slots[scope + 1ul] = block->times->slots[0] = (struct pm_timer_slot){0};
+    block->times->ns[scope + 1ul] = block->times->ns[0] = 0;
     return (double)least / (2 * PAIRS);
 }
 
 bool pm_timers_begin(void) {
     struct pm_control_block *block = pm_first_block;
-    pm_timer_parents = pm_map(PM_MAX_SCOPES * sizeof *pm_timer_parents);
     clock_kind = !counter_is_steady() ? PM_RAW_CLOCK_SYSTEM
                  : sequence_works()   ? PM_RAW_CLOCK_TSC
                                       : PM_RAW_CLOCK_TSC_ELAPSED;
-    if (!pm_timer_parents || !prepare(block))
+    if (!prepare(block))
         return false;
     active = true;
     block->event_path = (uint64_t)pm_timer_path;
@@ -383,21 +383,22 @@ void pm_timers_finish(void) {
 /* ---- the raw file ---------------------------------------------------------------------------- */
 
 static void add_slot(struct pm_raw_builder *builder, uint32_t module, uint32_t scope,
-                     const struct pm_timer_slot *slot, double ns_per_tick) {
+                     const struct pm_thread_times *times, uint64_t slot, double ns_per_tick) {
+    const struct pm_timer_slot *s = &times->slots[slot];
     double event_ns = clock_kind == PM_RAW_CLOCK_SYSTEM ? 0 : event_ticks * ns_per_tick;
-    double ns = (double)slot->ns + (double)slot->ticks * ns_per_tick;
-    double own = (double)slot->intervals * event_ns;
+    double ns = (double)times->ns[slot] + (double)s->ticks * ns_per_tick;
+    double own = (double)s->intervals * event_ns;
     if (ns < 0)
         ns = 0;
     if (own > ns)
         own = ns;
-    struct pm_raw_time time = {module, scope, slot->entries, ns - own, own};
+    struct pm_raw_time time = {module, scope, s->entries, ns - own, own};
     pm_raw_add(builder, &time, sizeof time);
 }
 
 static void add_thread(struct pm_raw_builder *builder, const struct pm_thread *thread,
                        double ns_per_tick) {
-    const struct pm_timer_slot *slots = thread->times->slots;
+    const struct pm_thread_times *times = thread->times;
     pm_raw_section_begin(builder, PM_RAW_TIMES);
     pm_raw_add_u64(builder, thread->number);
     pm_raw_add_u64(builder, clock_kind);
@@ -406,12 +407,12 @@ static void add_thread(struct pm_raw_builder *builder, const struct pm_thread *t
         if (pm_modules[module].repeats)
             continue;
         for (uint32_t i = 0; i < header->n_scopes && header->first_scope + i < PM_MAX_SCOPES; i++) {
-            const struct pm_timer_slot *slot = &slots[header->first_scope + i + 1ul];
-            if (slot->intervals || slot->entries || slot->ns)
-                add_slot(builder, module, i, slot, ns_per_tick);
+            uint32_t scope = header->first_scope + i;
+            if (pm_scopes[scope].flags & PM_PROBE_SCOPE_PROBED && times->slots[scope + 1ul].entries)
+                add_slot(builder, module, i, times, scope + 1ul, ns_per_tick);
         }
     }
-    add_slot(builder, PM_RAW_OUTSIDE, 0, &slots[0], ns_per_tick);
+    add_slot(builder, PM_RAW_OUTSIDE, 0, times, 0, ns_per_tick);
     pm_raw_section_end(builder);
 }
 

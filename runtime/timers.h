@@ -5,11 +5,11 @@
 
 /* Offsets that timer_path.S uses; checked against the structures below and in timers.c. */
 #define PM_TIMES_LAST 0
-#define PM_TIMES_SLOTS 8
 #define PM_SLOT_SHIFT 5
 #define PM_SLOT_TICKS 0
 #define PM_SLOT_INTERVALS 8
 #define PM_SLOT_ENTRIES 16
+#define PM_SLOT_PARENT 24
 
 /* How many scopes a control block may have open on the fast path; beyond it the C path decides. */
 #define PM_TIMER_MOST_OPEN 0x100000
@@ -25,20 +25,16 @@
 struct pm_control_block;
 struct pm_thread;
 
-/* Time of one thread directly in one scope: ticks / frequency + ns.  Either may be negative. */
+/* Time of one thread directly in one scope: ticks / frequency + ns of pm_thread_times.  Either may
+   be negative. */
 struct pm_timer_slot {
     int64_t ticks;      /* of the time-stamp counter */
     uint64_t intervals; /* pieces that the time consists of; each holds one event's own cost */
     uint64_t entries;
-    int64_t ns; /* of the thread's CPU clock */
-};
-
-struct pm_thread_times {
-    uint64_t last;               /* counter at the last event */
-    struct pm_timer_slot *slots; /* 0: outside all scopes; scope + 1 */
-    uint64_t synced_ticks;       /* counter and CPU clock when they were last compared */
-    uint64_t synced_ns;
-    long thread_id; /* the system's; 0: not known yet */
+    /* The nearest probed scope around it, whose entry comes right before; 0 where there is none, or
+       where that is not known yet: number 0 is the program, which is never entered. */
+    uint32_t parent;
+    uint32_t unused;
 };
 
 /* True if PMODEL_TIME asks for timers. */

@@ -58,11 +58,11 @@ __attribute__((noipa)) static void jumping(long n) {
 
 __attribute__((noipa)) static void after_jump(long n) { work(n); }
 
-/* Its loop goes round four times: too short for a timer, and so is each call. */
-__attribute__((noipa)) static void short_loop(long n) { work(4 + (n & 1)); }
+/* Its loop goes round sixteen times: too short for a timer, and so is each call. */
+__attribute__((noipa)) static void short_loop(long n) { work(16 + (n & 1)); }
 
 __attribute__((noipa)) static void calls_short(long n) {
-    for (long i = 0; i < n / 16; i++)
+    for (long i = 0; i < n / 64; i++)
         short_loop(i);
 }
 
