@@ -160,7 +160,7 @@ struct pm_probe_header {
                                          has_events: there are probes */
     uint64_t references;              /* struct pm_probe_reference [n_references] */
     uint64_t scopes;                  /* struct pm_probe_scope [n_scopes] */
-    uint64_t counters;               /* struct pm_probe_counter [n_counters]; 0: not described */
+    uint64_t counters;                /* struct pm_probe_counter [n_counters]; 0: not described */
     uint64_t traps;                   /* struct pm_probe_trap [n_traps], ascending by `from` */
     uint64_t old_text, old_text_end;  /* link-time addresses whose int3 belong to us */
     uint64_t header_address;          /* link-time virtual address of this header */

@@ -313,6 +313,94 @@ static void test_hash_sees_what_measurements_depend_on(void **state) {
     pm_structure_free(s);
 }
 
+/* The example as a library called NAME, behind the example. */
+static struct pm_structure *make_pair(const char *name, struct pm_module_place *place) {
+    struct pm_structure *s = make_example(), *library = make_example();
+    struct pm_error err = {0};
+    free(library->modules[0].name);
+    free(library->scopes[1].name);
+    library->modules[0].name = pm_strdup(name);
+    library->scopes[1].name = pm_strdup(name);
+    library->modules[0].build_id[0] = 9;
+    uint64_t placement = pm_placement_hash(library);
+    assert_true(pm_structure_append(s, library, place, &err));
+    assert_true(place->placement_hash == placement);
+    pm_structure_free(library);
+    pm_structure_assign_keys(s);
+    return s;
+}
+
+static void test_a_library_stands_behind_the_program(void **state) {
+    (void)state;
+    struct pm_module_place place;
+    struct pm_error err = {0};
+    struct pm_structure *alone = make_example(), *s = make_pair("libheat.so.2", &place);
+    assert_int_equal(place.module, 1);
+    assert_int_equal(place.first_counter, 2);
+    assert_int_equal(place.first_group, 1);
+    assert_int_equal(s->n_counters, 4);
+    assert_int_equal(s->n_scopes, 9);
+    for (uint32_t i = 1; i < alone->n_scopes; i++) { /* each scope twice, below one program */
+        const struct pm_scope *of_program = &s->scopes[i],
+                              *of_library = &s->scopes[place.first_scope + i];
+        assert_int_equal(of_library->kind, of_program->kind);
+        assert_int_equal(of_library->line_first, of_program->line_first);
+        assert_true(of_program->key == alone->scopes[i].key);
+        for (uint32_t k = 0; k < place.first_scope + i; k++)
+            assert_true(s->scopes[k].key != of_library->key);
+    }
+    assert_int_equal(s->scopes[place.first_scope + 1].parent, 0);
+    assert_int_equal(s->blocks[3].loop, place.first_scope + 4);
+    assert_int_equal(s->blocks[3].first_reference, 1);
+    assert_int_equal(s->references[1].group, 1);
+    assert_int_equal(s->edges[5 + 3].counter, 3);
+    assert_int_equal(s->edges[5 + 3].from, 3);
+    assert_int_equal(s->edges[5].from, PM_NONE);
+    assert_int_equal(s->routines[3].module, 1);
+    assert_string_equal(s->groups[1].object, "u");
+    void *bytes;
+    size_t n_bytes;
+    pm_structure_encode(s, &bytes, &n_bytes);
+    struct pm_structure *t = pm_structure_decode(bytes, n_bytes, &err); /* checks all indices */
+    assert_string_equal(err.text, "");
+    assert_true(pm_structure_hash(t) == pm_structure_hash(s));
+    free(bytes);
+    pm_structure_free(t);
+    pm_structure_free(s);
+    pm_structure_free(alone);
+}
+
+static void test_a_later_version_of_a_library_has_the_same_keys(void **state) {
+    (void)state;
+    struct pm_module_place place;
+    struct pm_structure *s = make_pair("libheat.so.2", &place),
+                        *later = make_pair("libheat.so.3", &place),
+                        *other = make_pair("libcold.so.2", &place);
+    for (uint32_t i = 1; i < 5; i++) {
+        assert_true(s->scopes[place.first_scope + i].key ==
+                    later->scopes[place.first_scope + i].key);
+        assert_true(s->scopes[place.first_scope + i].key !=
+                    other->scopes[place.first_scope + i].key);
+    }
+    pm_structure_free(s);
+    pm_structure_free(later);
+    pm_structure_free(other);
+}
+
+static void test_a_module_of_another_processor_is_refused(void **state) {
+    (void)state;
+    struct pm_module_place place;
+    struct pm_error err = {0};
+    struct pm_structure *s = make_example(), *library = make_example();
+    free(library->isa);
+    library->isa = pm_strdup("aarch64");
+    assert_false(pm_structure_append(s, library, &place, &err));
+    assert_non_null(strstr(err.text, "heat is for aarch64"));
+    assert_int_equal(s->n_modules, 1);
+    pm_structure_free(library);
+    pm_structure_free(s);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_round_trip_keeps_every_field),
@@ -321,6 +409,9 @@ int main(void) {
         cmocka_unit_test(test_wrong_indices_are_refused),
         cmocka_unit_test(test_keys_survive_moves_and_tell_siblings_apart),
         cmocka_unit_test(test_hash_sees_what_measurements_depend_on),
+        cmocka_unit_test(test_a_library_stands_behind_the_program),
+        cmocka_unit_test(test_a_later_version_of_a_library_has_the_same_keys),
+        cmocka_unit_test(test_a_module_of_another_processor_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
