@@ -69,7 +69,12 @@ static void add(uint64_t key, enum pm_frame_event event, int64_t count) {
         pm_note(PM_NOTE_LOST_FRAMES, 1);
 }
 
-static void note_frame(const struct pm_frame *frame, enum pm_frame_event event, int64_t count) {
+bool pm_frames_is_instrumented(uint64_t address) {
+    uint64_t key;
+    return find_key(address, &key);
+}
+
+void pm_frames_note(const struct pm_frame *frame, enum pm_frame_event event, int64_t count) {
     uint64_t key;
     if (!frame->interrupted && find_key(pm_frame_rip(frame), &key))
         add(key, event, count);
@@ -104,7 +109,7 @@ void pm_frames_note_open(enum pm_frame_event event, int64_t count) {
     pm_modules_scan(); /* a frame may be of one that was loaded since */
     begin(&frame);
     for (int n = 0; n < DEEPEST_WALK && result == PM_UNWIND_FRAME; n++) {
-        note_frame(&frame, event, count);
+        pm_frames_note(&frame, event, count);
         result = pm_unwind_step(&frame);
     }
     end(&frame);
@@ -119,7 +124,7 @@ static bool note_jump(struct pm_frame *frame, uint64_t stack, uint64_t n_handler
             n_handlers--;
         if (n_handlers == 0 && pm_frame_stack(frame) > stack)
             return true;
-        note_frame(frame, PM_FRAME_LEFT, 1);
+        pm_frames_note(frame, PM_FRAME_LEFT, 1);
         enum pm_unwind_result result = pm_unwind_step(frame);
         if (result != PM_UNWIND_FRAME)
             return result == PM_UNWIND_END;

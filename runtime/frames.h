@@ -29,8 +29,13 @@ void pm_frames_note_open(enum pm_frame_event event, int64_t count);
    are left on the way: before the last of them stack pointers say nothing. */
 void pm_frames_note_jump(uint64_t stack, uint64_t n_handlers);
 
-/* Other threads at the end of the process: they are where they wait. */
+/* What other threads are in when the process ends (waiting_threads.c). */
 void pm_frames_note_other_threads(void);
+
+/* For waiting_threads.c: one frame; whether ADDRESS is in the old text of an instrumented module.
+ */
+void pm_frames_note(const struct pm_frame *frame, enum pm_frame_event event, int64_t count);
+bool pm_frames_is_instrumented(uint64_t address);
 
 /* In the child of a fork: forgets all, but what is open goes on. */
 void pm_frames_after_fork(void);

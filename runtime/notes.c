@@ -43,6 +43,9 @@ static const char *const sentences[PM_N_NOTES] = {
     [PM_NOTE_LOST_FRAMES] =
         " time(s) routines were left in a way that could not be followed (through code without "
         "unwinding information, or by a signal): their counts may be too high by as many",
+    [PM_NOTE_LOST_THREADS] = " thread(s) still ran when another ended the process: counts of the "
+                             "routines that they were "
+                             "in may be too high by one each",
 };
 
 void pm_note(enum pm_note_kind kind, uint64_t count) {

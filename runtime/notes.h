@@ -20,6 +20,7 @@ enum pm_note_kind {
     PM_NOTE_NO_QUICK_EXIT,      /* 1 */
     PM_NOTE_TOO_DEEP,           /* entries of scopes */
     PM_NOTE_LOST_FRAMES,        /* walks over the stack that did not come to their end */
+    PM_NOTE_LOST_THREADS,       /* threads of which it cannot be told what they were in */
     PM_N_NOTES,
 };
 

@@ -205,6 +205,7 @@ void pm_process_finish(void) {
     if (__atomic_compare_exchange_n(&state, &expected, FINISHING, false, __ATOMIC_ACQ_REL,
                                     __ATOMIC_ACQUIRE)) {
         pm_frames_note_open(PM_FRAME_LEFT, 1);
+        pm_frames_note_other_threads();
         drain_all_threads();
         end_handler();
         write_raw_file(0, NULL, 0);

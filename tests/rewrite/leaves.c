@@ -2,6 +2,7 @@
    ways are listed.  Counts of all basic blocks stay exact. */
 #define _GNU_SOURCE
 #include <pthread.h>
+#include <semaphore.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdio.h>
@@ -129,6 +130,29 @@ static void by_cancellation(void) {
     }
 }
 
+/* Threads that wait where they are until the process ends. */
+static sem_t ready;
+static void wait_forever(void) {
+    sem_post(&ready);
+    for (;;)
+        pause();
+}
+static void *staying(void *depth) {
+    descend((int)(long)depth, wait_forever);
+    return NULL;
+}
+static void by_other_threads(void) {
+    sem_init(&ready, 0, 0);
+    for (long i = 0; i < 4; i++) {
+        pthread_t thread;
+        pthread_create(&thread, NULL, staying, (void *)i);
+    }
+    for (int i = 0; i < 4; i++)
+        sem_wait(&ready);
+    usleep(200000);
+    straight(leave);
+}
+
 static const struct way {
     const char *name;
     void (*go)(void);
@@ -142,6 +166,7 @@ static const struct way {
     {"quick_exit", by_quick_exit},
     {"pthread_exit", by_pthread_exit},
     {"cancellation", by_cancellation},
+    {"other_threads", by_other_threads},
 };
 
 int main(int argc, char **argv) {
