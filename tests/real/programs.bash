@@ -150,7 +150,7 @@ python_tests_whole="test_generators test_coroutines test_contextlib test_struct 
 
 # compilation COMPILER SUFFIX SCALE: all example applications of that language, as assembler.
 compilation() {
-    local compiler=$1 suffix=$2 scale=$3 flags='-O3 -g -march=x86-64-v3' app sources=()
+    local compiler=$1 suffix=$2 scale=$3 flags='-O2 -g -march=x86-64-v3' app sources=()
     for app in "$TOP"/bench/apps/*/*."$suffix"; do sources+=("$app"); done
     if [ "$scale" = short ]; then
         flags='-O1 -g'
