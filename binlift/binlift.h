@@ -122,8 +122,6 @@ struct pm_instrument_options {
     /* Where the module's counters, references and scopes begin among those of all modules that one
        process may load; the structure's own numbers begin at 0 all the same. */
     uint32_t first_counter, first_reference, first_scope;
-    /* Loaded beside an instrumented program; the same for a file without PT_INTERP. */
-    bool is_library;
     const bool *left_out; /* per routine: stays as it is, not counted; NULL: none does */
     /* Per scope of the structure: whether entering and leaving it (a routine, a loop) is an event;
        bits of enum pm_probe_scope_flags, of which each makes it one.  NULL: none is. */

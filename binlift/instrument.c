@@ -11,7 +11,6 @@
 #include <string.h>
 
 #include "binlift/descriptors.h"
-#include "binlift/resolvers.h"
 #include "binlift/write_elf.h"
 #include "binlift/x86/rewrite.h"
 
@@ -133,24 +132,11 @@ static void mark_counted(const struct pm_rewrite *rewrite) {
                                          structure->routines[r].n_counters > 0;
 }
 
-/* Routines that stay as they are: as asked for, and those that run before the runtime does. */
 static void leave_out(struct pm_rewrite *rewrite) {
     const struct pm_instrument_options *options = rewrite->options;
     struct pm_structure *structure = rewrite->lifted->structure;
     for (size_t r = 0; options->left_out && r < structure->n_routines; r++)
         rewrite->rewritten[r] &= !options->left_out[r];
-    if (!options->is_library && !rewrite->lifted->image.is_shared)
-        return; /* a program is relocated after the runtime */
-    bool *early = pm_find_resolvers(rewrite->lifted);
-    for (size_t r = 0; r < structure->n_routines; r++) {
-        if (!early[r])
-            continue;
-        rewrite->rewritten[r] = false;
-        if (!structure->routines[r].reason)
-            structure->routines[r].reason =
-                pm_strdup("it runs while the program is being loaded, before anything can count");
-    }
-    free(early);
 }
 
 bool pm_instrument(struct pm_lifted *lifted, const struct pm_instrument_options *options,

@@ -59,7 +59,6 @@ static bool write_copy(struct maker *maker, struct pm_lifted *lifted, const char
     uint8_t *probed = pm_alloc(structure->n_scopes, sizeof *probed);
     struct pm_instrument_options options = {.memory_records = !maker->request->no_memory,
                                             .runtime_path = copies->runtime,
-                                            .is_library = copies->n_files > 0,
                                             .left_out = left_out,
                                             .scope_events = events,
                                             .probed = probed,

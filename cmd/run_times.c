@@ -105,7 +105,6 @@ static bool write_copy(struct timing *t, size_t i, uint32_t first_scope, struct 
                                             .only_probed = true,
                                             .runtime_path = t->timer->runtime,
                                             .first_scope = first_scope,
-                                            .is_library = i > 0,
                                             .scope_events = events,
                                             .probed = probed};
     bool ok = pm_instrument(lifted, &options, t->timed[i].instrumented, err);

@@ -2,8 +2,9 @@
 
    IFUNC resolvers and .preinit_array of a program run before constructors of libraries do.  So this
    library has an IFUNC of its own, whose resolver runs while the library is relocated, which is
-   before the program is (the dynamic linker relocates from the last module to the first).  At that
-   time the library's calls to others are not bound yet: the resolver makes system calls only.
+   before the program and instrumented libraries are: all of them need it, and the dynamic linker
+   relocates what is needed first.  At that time the library's calls to others are not bound yet:
+   the resolver makes system calls only.
    Only in libpmodel-rt.so; nothing in the unit tests refers to this file. */
 #include <asm/prctl.h>
 
