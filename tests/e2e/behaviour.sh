@@ -23,6 +23,30 @@ for flags in "-O2" "-O0 -no-pie" "-O3 -march=x86-64-v3"; do
     done
 done
 
+# count FILE ROUTINE: how often its first block was executed.
+count() {
+    awk -v address="$(nm leaves | awk -v name="$2" '$3 == name { print $1 }' | sed 's/^0*//')" \
+        '$1 == address { print $2 }' "$1"
+}
+# measure WAY: block counts of all its processes together, in blocks.txt.
+measure() {
+    rm -rf raw && mkdir raw
+    PMODEL_OUT=$TMP/raw ./instrumented "$1"
+    "$tool" -b leaves raw/*.raw >blocks.txt 2>blocks.err
+}
+for flags in "-O2" "-O0 -no-pie"; do
+    build "$flags" leaves && "$tool" -r "$runtime" leaves instrumented
+    measure fork # 40 entries and 82 calls without the fork; 5 and 6 were there before it
+    check "parent and child of a fork count what each does ($flags)" test \
+        "$(count blocks.txt descend) $(count blocks.txt split) $(count blocks.txt straight)" = \
+        "$((2 * 40 - 5)) $((2 * 82 - 6)) 2"
+    check "and obey conservation ($flags)" sh -c '! grep -q inexact blocks.err'
+    measure markers
+    check "what is open at markers is neither lost nor counted twice ($flags)" test \
+        "$(count blocks.txt descend) $(count blocks.txt stop_there) $(count blocks.txt start_there) $(
+            count blocks.txt straight)" = "13 2 27 2"
+    check "and obeys conservation ($flags)" sh -c '! grep -q inexact blocks.err'
+done
 build "-O0 -no-pie" leaves && "$tool" -r "$runtime" leaves instrumented
 rm -rf raw && mkdir raw
 PMODEL_OUT=$TMP/raw ./instrumented other_threads

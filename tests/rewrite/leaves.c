@@ -11,6 +11,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "runtime/pmodel.h"
+
 static jmp_buf target;
 static volatile long sink;
 
@@ -153,6 +155,39 @@ static void by_other_threads(void) {
     straight(leave);
 }
 
+/* Both processes go on from the middle; what the parent had entered, the child only leaves. */
+static int n_forked;
+static void split(void) {
+    if (n_forked++ != 5)
+        return;
+    pid_t child = fork();
+    if (child > 0)
+        waitpid(child, NULL, 0);
+}
+static void by_fork(void) {
+    descend(3, split);
+    straight(split);
+}
+/* What was there before the fork. */
+static void end_there(void) {
+    if (n_forked++ == 5)
+        exit(0);
+}
+static void before_fork(void) { descend(3, end_there); }
+
+/* Measured from the middle of one activation to the middle of another: nothing is entered. */
+static void stop_there(void) { pmodel_stop(); }
+static void start_there(void) { pmodel_start(); }
+static void by_markers(void) {
+    straight(stop_there);
+    descend(2, stop_there);
+    straight(start_there);
+    descend(2, start_there);
+    straight(stop_there);
+    straight(start_there);
+    exit(0);
+}
+
 static const struct way {
     const char *name;
     void (*go)(void);
@@ -167,7 +202,11 @@ static const struct way {
     {"pthread_exit", by_pthread_exit},
     {"cancellation", by_cancellation},
     {"other_threads", by_other_threads},
+    {"before_fork", before_fork},
 };
+
+/* Not to be compared with callgrind as they are. */
+static const struct way others[] = {{"fork", by_fork}, {"markers", by_markers}};
 
 int main(int argc, char **argv) {
     for (size_t i = 0; i < sizeof ways / sizeof *ways; i++)
@@ -175,5 +214,8 @@ int main(int argc, char **argv) {
             puts(ways[i].name);
         else if (strcmp(argv[1], ways[i].name) == 0)
             ways[i].go();
+    for (size_t i = 0; argc > 1 && i < sizeof others / sizeof *others; i++)
+        if (strcmp(argv[1], others[i].name) == 0)
+            others[i].go();
     return 0;
 }

@@ -19,7 +19,7 @@ build() {
     if [ -e "$programs/$name.cc" ]; then
         g++ -g $flags -pthread -o "$name" "$programs/$name.cc"
     else
-        gcc -g $flags -fopenmp -o "$name" "$programs/$name.c"
+        gcc -g $flags -I"$TOP" -fopenmp -o "$name" "$programs/$name.c"
     fi
 }
 
@@ -91,8 +91,10 @@ same_counts() {
     "$tool" ${OPTIONS-} -r "$runtime" "$program" ./instrumented &&
         { PMODEL_OUT=$TMP/raw ./instrumented "$@" >/dev/null 2>&1 || true; } &&
         "$tool" -b "$program" raw/*.raw >blocks.txt 2>blocks.err
+    rm -f callgrind.out.*
     valgrind --tool=callgrind --dump-instr=yes --dump-line=no --compress-pos=no --skip-plt=no \
-        --callgrind-out-file=callgrind.out "$program" "$@" >/dev/null 2>&1
+        --callgrind-out-file=callgrind.out.%p "$program" "$@" >/dev/null 2>&1
+    cat callgrind.out.* >callgrind.out
     callgrind_counts "$program" callgrind.out >executed.txt
     awk 'NR == FNR { counts[$1] = $2; next }
          { n++; if (counts[$1] + 0 != $2) { bad++; print $1 ": " $2 ", callgrind " counts[$1] + 0 } }
