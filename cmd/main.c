@@ -26,8 +26,9 @@ static const struct pm_command commands[] = {
      "                  [--include FILE] [--exclude FILE] [--weights STORE]\n"
      "                  [--lib NAME]... [--all-libs] [--classes FILE]\n"
      "                  [--start-at NAMES]... [--stop-after NAMES]...\n"
-     "                  [--timeout SECONDS] [--no-memory] [--time] [--time-runs N] [--again]\n"
-     "                  [--dry-run] [-q] -- COMMAND [ARGUMENT]...\n"
+     "                  [--timeout SECONDS] [--no-memory]\n"
+     "                  [--time] [--time-runs N] [--time-cost PERCENT]\n"
+     "                  [--again] [--dry-run] [-q] -- COMMAND [ARGUMENT]...\n"
      "       pmodel run --handler FILE [--events routines|loops|all|none] [options] -- COMMAND…",
      "measure a program at one or more problem sizes", pm_cmd_run},
     {"instrument",

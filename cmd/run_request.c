@@ -141,14 +141,23 @@ int pm_read_run_command(struct pm_run_request *request, char **argv) {
 /* ---- the whole line ---------------------------------------------------------------------------
  */
 
-enum { OPT_DRY_RUN = PM_RUN_OPTIONS_END, OPT_TIME, OPT_TIME_RUNS, OPT_HANDLER, OPT_EVENTS };
+enum {
+    OPT_DRY_RUN = PM_RUN_OPTIONS_END,
+    OPT_TIME,
+    OPT_TIME_RUNS,
+    OPT_TIME_COST,
+    OPT_HANDLER,
+    OPT_EVENTS
+};
 enum { USUAL_TIME_RUNS = 3 };
+static const double usual_time_cost_percent = 0.75;
 
 static const struct option long_options[] = {
     PM_RUN_LONG_OPTIONS,
     {"dry-run", no_argument, NULL, OPT_DRY_RUN},
     {"time", no_argument, NULL, OPT_TIME},
     {"time-runs", required_argument, NULL, OPT_TIME_RUNS},
+    {"time-cost", required_argument, NULL, OPT_TIME_COST},
     {"handler", required_argument, NULL, OPT_HANDLER},
     {"events", required_argument, NULL, OPT_EVENTS},
     {0},
@@ -177,11 +186,33 @@ static int add_handler(struct pm_run_request *request, struct pm_error *err) {
     return pm_complain(err);
 }
 
+static bool read_percent(const char *text, double *percent) {
+    char *end;
+    *percent = strtod(text, &end);
+    return end != text && *end == '\0' && *percent > 0 && *percent <= 100;
+}
+
+/* The options of timing; 0, the exit status after complaining, or -1: not one of these. */
+static int read_time_option(struct pm_run_request *request, int c) {
+    if (c == OPT_TIME_RUNS)
+        return pm_option_number("run", "--time-runs", optarg, 1, &request->time_runs)
+                   ? 0
+                   : PM_EXIT_INPUT;
+    if (c != OPT_TIME && c != OPT_TIME_COST)
+        return -1;
+    request->time_runs = request->time_runs ? request->time_runs : USUAL_TIME_RUNS;
+    if (c == OPT_TIME_COST && !read_percent(optarg, &request->time_cost_percent))
+        return pm_usage_error("run", "--time-cost takes a percentage up to 100, not \"%s\"",
+                              optarg);
+    return 0;
+}
+
 int pm_read_run_request(struct pm_run_request *request, int argc, char **argv) {
     struct pm_error err = {0};
     bool has_events = false;
     opterr = 0;
     request->command = "run";
+    request->time_cost_percent = usual_time_cost_percent;
     for (int c;
          (c = getopt_long(argc, argv, "+o:" PM_RUN_SHORT_OPTIONS, long_options, NULL)) != -1;) {
         int status = 0;
@@ -189,12 +220,8 @@ int pm_read_run_request(struct pm_run_request *request, int argc, char **argv) {
             request->store_path = optarg;
         else if (c == OPT_DRY_RUN)
             request->dry_run = true;
-        else if (c == OPT_TIME)
-            request->time_runs = request->time_runs ? request->time_runs : USUAL_TIME_RUNS;
-        else if (c == OPT_TIME_RUNS)
-            status = pm_option_number("run", "--time-runs", optarg, 1, &request->time_runs)
-                         ? 0
-                         : PM_EXIT_INPUT;
+        else if (c == OPT_TIME || c == OPT_TIME_RUNS || c == OPT_TIME_COST)
+            status = read_time_option(request, c);
         else if (c == OPT_HANDLER)
             status = add_handler(request, &err);
         else if (c == OPT_EVENTS) {
@@ -213,6 +240,10 @@ int pm_read_run_request(struct pm_run_request *request, int argc, char **argv) {
         status = check_handler(request, has_events);
     if (status != 0 || request->handler)
         return status;
+    if (request->time_runs && request->events.n_routines)
+        return pm_usage_error("run",
+                              "--time excludes --start-at and --stop-after; pmodel_start and "
+                              "pmodel_stop in the program hold for both");
     if (!request->store_path && !request->dry_run)
         return pm_usage_error("run", "name the store with -o NAME.pmdb");
     if (!request->no_memory && !request->n_block_sizes &&

@@ -31,7 +31,8 @@ struct pm_run_request {
     uint64_t *block_sizes;
     size_t n_block_sizes;
     unsigned timeout;
-    unsigned time_runs; /* how often each size is run with timers; 0: not at all */
+    double time_cost_percent; /* what timers may cost, of the plain program's CPU time */
+    unsigned time_runs;       /* how often each size is run with timers; 0: not at all */
     bool no_memory, again, dry_run, quiet;
     bool output_to_errors; /* the program's standard output goes to standard error */
     char **argv;           /* the command, NULL at the end */

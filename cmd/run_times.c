@@ -1,7 +1,7 @@
 /* Timing a program at one size; see run_times.h.
 
    The steps: a plain run, which says how much time there is → which scopes get timers, so that all
-   of them together cost three quarters of a hundredth of that (binlift/timed_scopes.c) → a copy of
+   of them together cost a small share of that (binlift/timed_scopes.c) → a copy of
    each module with these timers and nothing else, in which routines without a timer stay as they
    are → runs of the copy and plain ones, alternately → the raw files of the median run → times. */
 #define _GNU_SOURCE
@@ -20,9 +20,6 @@
 #include "cmd/run_times_ingest.h"
 #include "core/pm_alloc.h"
 #include "core/probe_abi.h"
-
-/* What timers may cost, as a share of the plain program's CPU time. */
-static const double budget_share = 0.0075;
 
 struct timing {
     struct pm_run_timer *timer;
@@ -59,7 +56,7 @@ static void choose(struct timing *t, const struct pm_profile *profile, double pl
        has driven out. */
     const double rest_of_a_probe_ns = 35;
     struct pm_timer_budget budget = {
-        .seconds = budget_share * plain_seconds,
+        .seconds = t->request->time_cost_percent / 100 * plain_seconds,
         .pair_seconds = 2e-9 * (counter_read_ns() + rest_of_a_probe_ns),
         .call_seconds = 1.5e-9, /* two jumps and the landing of what is called */
     };
@@ -222,6 +219,36 @@ static char *processor_name(void) {
     return name;
 }
 
+/* Instructions in the own code of scopes whose time no timer around them holds, as a share of all.
+ */
+static double untimed_share(const struct pm_structure *structure, const struct pm_profile *profile,
+                            const struct pm_times *times) {
+    uint32_t *owners = pm_times_owners(times, structure);
+    double all = 0, untimed = 0;
+    for (size_t i = 0; i < structure->n_edges; i++) {
+        const struct pm_edge *edge = &structure->edges[i];
+        if (edge->to == PM_NONE)
+            continue;
+        const struct pm_block *block = &structure->blocks[edge->to];
+        double instructions = profile->edge_counts[i] * block->n_instructions;
+        all += instructions;
+        untimed += owners[block->scope] == PM_NONE ? instructions : 0;
+    }
+    free(owners);
+    return all > 0 ? untimed / all : 0;
+}
+
+static void note_untimed(const struct timing *t, const struct pm_profile *profile,
+                         struct pm_times *times) {
+    double share = untimed_share(t->copies->structure, profile, times);
+    if (share > 0.05)
+        pm_append(&times->notes,
+                  "%sRoutines with %.0f%% of the executed instructions have no timer: they are "
+                  "called too often, or call too often, to be timed for %.3g%% of the time "
+                  "(--time-cost).",
+                  times->notes ? "\n" : "", 100 * share, t->request->time_cost_percent);
+}
+
 static struct pm_times *read_times(const struct timing *t, struct repetition *repetitions,
                                    struct pm_error *err) {
     size_t n = t->request->time_runs;
@@ -255,6 +282,8 @@ struct pm_times *pm_run_times(struct pm_run_timer *timer, const struct pm_run_re
         choose(&t, profile, repetitions[0].plain_seconds);
         if (make_copies(&t, err) && run_all(&t, repetitions, err))
             times = read_times(&t, repetitions, err);
+        if (times)
+            note_untimed(&t, profile, times);
     }
     for (size_t i = 0; i < request->time_runs; i++)
         free(repetitions[i].raw);

@@ -193,5 +193,25 @@ check "time: times can be added to a run that is there" bash -c "
 check "time: a run that is repeated without --time has no times" bash -c "
     pmodel run -q --again --no-memory -o later.pmdb -P N=1 -- ./words <input &&
     test \"\$(sqlite3 later.pmdb 'select count(*) from timing')\" = 0"
+cat >caller.c <<'END'
+#include <math.h>
+#include <stdio.h>
+int main(int argc, char **argv) {
+    double sum = 0;
+    for (int i = 0; i < 3000000; i++)
+        sum += sin(i * argc);
+    return printf("%s %g\n", argv[0], sum) < 0;
+}
+END
+gcc -O2 -g -o caller caller.c -lm
+check "time: what calls too often has no timer, which is said" bash -c "
+    pmodel run --time --time-runs 1 --no-memory -o caller.pmdb -P N=1 -- ./caller 2>&1 |
+        grep -qE 'Routines with [0-9]+% of the executed instructions have no timer'"
+pmodel run -q --again --time-cost 50 --no-memory -o caller.pmdb -P N=1 -- ./caller >/dev/null
+check "time: --time-cost allows for it" test "$(entries caller.pmdb main)" = 1.0
+expect_error "time: --start-at is not for timers" 2 "excludes --start-at" \
+    pmodel run --time --start-at main -o x.pmdb -P N=1 -- ./words
+expect_error "time: --time-cost takes a percentage" 2 "time-cost" \
+    pmodel run --time-cost much -o x.pmdb -P N=1 -- ./words
 expect_error "time: --time-runs takes a number" 2 "time-runs" \
     pmodel run --time-runs none -o x.pmdb -P N=1 -- ./words
