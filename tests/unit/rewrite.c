@@ -17,6 +17,10 @@
 static const char *const names[16] = {"rax", "rcx", "rdx", "rbx", "rsp", "rbp", "rsi", "rdi",
                                       "r8",  "r9",  "r10", "r11", "r12", "r13", "r14", "r15"};
 
+static const char *const short_names[16] = {"eax",  "ecx",  "edx",  "ebx", "esp",  "ebp",
+                                            "esi",  "edi",  "r8d",  "r9d", "r10d", "r11d",
+                                            "r12d", "r13d", "r14d", "r15d"};
+
 /* Lays CODE out at ADDRESS and gives its bytes. */
 static uint8_t *finish(struct pm_code *code, uint64_t address) {
     pm_code_layout(code, address);
@@ -58,6 +62,12 @@ static void test_control_block_accesses_decode(void **state) {
         expect_flags_kept(expect(&code, "mov %%%s, %%gs:0x0000000000000018", names[reg]));
         pm_put_compare_gs(&code, reg, 16);
         expect(&code, "cmp %%gs:0x0000000000000010, %%%s", names[reg]);
+        pm_put_subtract_gs(&code, reg, 72, true);
+        expect(&code, "sub %%gs:0x0000000000000048, %%%s", names[reg]);
+        pm_put_subtract_gs(&code, reg, 72, false);
+        expect(&code, "sub %%gs:0x0000000000000048, %%%s", short_names[reg]);
+        pm_put_add_gs(&code, reg, 0x1008);
+        expect(&code, "add %%%s, %%gs:0x0000000000001008", names[reg]);
     }
     pm_put_increment_gs(&code, 0x1ffff00);
     struct pm_insn increment = expect(&code, "inc %%gs:0x0000000001FFFF00");
@@ -68,6 +78,58 @@ static void test_control_block_accesses_decode(void **state) {
     expect_flags_kept(expect(&code, "movl $0x4D, %%gs:0x0000000000000038"));
     pm_put_compare_tag_gs(&code, 77, 0x38);
     expect(&code, "cmpl $0x4D, %%gs:0x0000000000000038");
+}
+
+static void test_quotients_decode(void **state) {
+    (void)state;
+    struct pm_code code = {0};
+    for (unsigned reg = 0; reg < 16; reg++) {
+        pm_put_negate(&code, reg, true);
+        expect(&code, "neg %%%s", names[reg]);
+        pm_put_negate(&code, reg, false);
+        expect(&code, "neg %%%s", short_names[reg]);
+        pm_put_shift_right(&code, reg, 5, true);
+        expect(&code, "shr $0x05, %%%s", names[reg]);
+        pm_put_shift_right(&code, reg, 12, false);
+        expect(&code, "shr $0x0C, %%%s", short_names[reg]);
+    }
+}
+
+static void expect_step(const uint8_t *bytes, unsigned n, unsigned number, unsigned bits,
+                        int64_t constant) {
+    struct pm_insn insn;
+    struct pm_insn_parts parts;
+    struct pm_register_step step = {0};
+    assert_true(pm_isa_x86_64.decode(bytes, n, 0x1000, &insn, &parts));
+    assert_int_equal(pm_isa_x86_64.find_step(bytes, &insn, &step), constant != 0);
+    if (!constant)
+        return;
+    assert_int_equal(step.number, number);
+    assert_int_equal(step.bits, bits);
+    assert_int_equal(step.step, constant);
+}
+
+#define EXPECT_STEP(number, bits, constant, ...)                                                   \
+    expect_step((const uint8_t[]){__VA_ARGS__}, sizeof((const uint8_t[]){__VA_ARGS__}), number,    \
+                bits, constant)
+
+static void test_registers_that_step_are_found(void **state) {
+    (void)state;
+    EXPECT_STEP(0, 64, 1, 0x48, 0x83, 0xc0, 0x01);                      /* add $1, %rax */
+    EXPECT_STEP(0, 32, -1, 0x83, 0xe8, 0x01);                           /* sub $1, %eax */
+    EXPECT_STEP(12, 64, -128, 0x49, 0x83, 0xc4, 0x80);                  /* add $-128, %r12 */
+    EXPECT_STEP(1, 64, 128, 0x48, 0x83, 0xe9, 0x80);                    /* sub $-128, %rcx */
+    EXPECT_STEP(0, 32, -4096, 0x05, 0x00, 0xf0, 0xff, 0xff);            /* add $-4096, %eax */
+    EXPECT_STEP(1, 64, 4096, 0x48, 0x81, 0xc1, 0x00, 0x10, 0x00, 0x00); /* add $4096, %rcx */
+    EXPECT_STEP(9, 64, -1, 0x49, 0xff, 0xc9);                           /* dec %r9 */
+    EXPECT_STEP(3, 32, 1, 0xff, 0xc3);                                  /* inc %ebx */
+    EXPECT_STEP(2, 64, 16, 0x48, 0x8d, 0x52, 0x10);                     /* lea 16(%rdx), %rdx */
+    EXPECT_STEP(0, 0, 0, 0x48, 0x8d, 0x51, 0x10);                       /* lea 16(%rcx), %rdx */
+    EXPECT_STEP(0, 0, 0, 0x48, 0x8d, 0x54, 0x12, 0x10); /* lea 16(%rdx,%rdx), %rdx */
+    EXPECT_STEP(0, 0, 0, 0x66, 0x83, 0xc0, 0x01);       /* add $1, %ax */
+    EXPECT_STEP(0, 0, 0, 0x48, 0x01, 0xc8);             /* add %rcx, %rax */
+    EXPECT_STEP(0, 0, 0, 0x48, 0x83, 0x00, 0x01);       /* addq $1, (%rax) */
+    EXPECT_STEP(0, 0, 0, 0x48, 0x83, 0xd0, 0x01);       /* adc $1, %rax */
 }
 
 static void expect_with_base(unsigned reg, unsigned base, int32_t displacement, const char *place) {
@@ -232,6 +294,8 @@ static void test_fields_out_of_reach_are_noticed(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_control_block_accesses_decode),
+        cmocka_unit_test(test_quotients_decode),
+        cmocka_unit_test(test_registers_that_step_are_found),
         cmocka_unit_test(test_accesses_by_every_base_decode),
         cmocka_unit_test(test_indexed_addresses_decode),
         cmocka_unit_test(test_masks_and_vectors_decode),
