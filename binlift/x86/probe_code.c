@@ -18,5 +18,5 @@ static void put_probe(struct pm_code *code, uint32_t event) {
 void pm_x86_put_probes(struct pm_rewrite *rewrite, uint32_t edge) {
     const struct pm_probe_plan *plan = rewrite->probes;
     for (uint32_t i = plan->first[edge]; i < plan->first[edge + 1]; i++)
-        put_probe(&rewrite->code, plan->events[i]);
+        put_probe(&rewrite->code, plan->events[i] + (rewrite->options->first_scope << 2));
 }
