@@ -174,6 +174,23 @@ check "keys of the program's scopes are those without libraries" \
 expect_error "a store without libraries takes none" 2 'alone\.pmdb: .*(librar|modules)' \
     pmodel run -q -o alone.pmdb --lib libinner -P N=200 -- ./user '{N}'
 
+# ---- events ---------------------------------------------------------------------------------------
+
+share=$BUILD/share/pmodel
+check "the call tree is built" gcc -O1 -shared -fPIC -I"$BUILD/include" -o call_tree.so \
+    "$share/examples/call_tree.c"
+CALL_TREE=tree pmodel run -q --handler ./call_tree.so --events routines --lib libinner -- ./user 100 \
+    >/dev/null
+# in_tree NAME ENTRIES: under its own name, whichever module it is in.
+in_tree() {
+    check "the tree has $2 entries of $1" \
+        awk -v name="$1" -v n="$2" '$1 == n && $3 == name { found = 1 } END { exit !found }' tree
+}
+in_tree main 1
+in_tree square 100
+in_tree inner_each 1
+in_tree sum_pairs 2
+
 # ---- libraries of the system -----------------------------------------------------------------------
 
 cat >mathematics.c <<'END'
