@@ -160,7 +160,7 @@ compilation() {
     command=("$compiler" $flags -S "${sources[@]}")
 }
 
-# packer PROGRAM SUFFIX LEVEL: packs files, unpacks, and says no to a damaged one. Programs are named by their
+# packer PROGRAM SUFFIX OPTIONS: packs files, unpacks, and says no to a damaged one. Programs are named by their
 # path, which valgrind makes of any name.
 packer() {
     cat <<S
@@ -168,7 +168,7 @@ set -u
 run() { $1 "\$@"; echo "\$1: status \$?" >&2; }
 split -n 40 "\$1" part
 touch -d 2020-01-01 part*
-run -v -$3 part*
+run -$3 part*
 cksum part*
 run -d part*
 cat part* | cmp - "\$1"
@@ -190,14 +190,14 @@ choose_program() {
         program=$(realpath -e "/usr/bin/$name")
         generate_text "$size" >text
         case $name in
-        gzip) packer "$program" gz $level ;;
+        gzip) packer "$program" gz ${level}v ;;
         xz)
             libraries=(liblzma)
-            packer "$program" xz $level
+            packer "$program" xz $level # with -v it tells the time
             ;;
         bzip2)
             libraries=(libbz2)
-            packer "$program" bz2 $level
+            packer "$program" bz2 ${level}v
             ;;
         esac >pack.sh
         command=(sh "$here/pack.sh" "$here/text")
