@@ -40,9 +40,8 @@ struct planner {
 static void add_event(struct planner *p, uint32_t scope, enum pm_event_what what) {
     if (!p->plan->probed[scope])
         return;
-    uint8_t flag = what == PM_EVENT_ENTER ? PM_PROBE_SCOPE_STARTS : PM_PROBE_SCOPE_STOPS;
-    *PM_PUSH(p->plan, events) =
-        scope << 2 | what | (p->scope_events[scope] & flag ? PM_EVENT_NOW : 0);
+    bool now = p->scope_events[scope] & (PM_PROBE_SCOPE_STARTS | PM_PROBE_SCOPE_STOPS);
+    *PM_PUSH(p->plan, events) = scope << 2 | what | (now ? PM_EVENT_NOW : 0);
 }
 
 /* Loops around BLOCK that OTHER is not in, innermost first; gives their number. */

@@ -236,6 +236,9 @@ int pm_read_run_request(struct pm_run_request *request, int argc, char **argv) {
             return status;
     }
     int status = pm_read_run_command(request, argv + optind);
+    if (status == 0 && request->time_runs && request->events.n_routines)
+        status = pm_usage_error("run", "--time measures whole runs: it excludes --start-at and "
+                                       "--stop-after");
     if (status == 0)
         status = check_handler(request, has_events);
     if (status != 0 || request->handler)

@@ -150,6 +150,7 @@ extern struct pm_control_block *const pm_first_block;
 
 /* slow_path.S */
 void pm_slow_path(void);
+void pm_slow_path_end(void); /* not to be called: its address is where pm_slow_path ends */
 
 /* event_paths.S: values of PM_CB_EVENT_PATH. */
 void pm_event_ignore(void); /* nothing */

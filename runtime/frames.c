@@ -101,6 +101,23 @@ static void end(const struct pm_frame *frame) {
     thread->readable_end = frame->readable_end;
 }
 
+/* FRAME is the slow path at an event of a routine that is just entered or left: it becomes the
+   routine's caller.  The path has two registers that calls preserve on its stack, right below the
+   nine that they do not. */
+static bool leave_slow_path(struct pm_frame *frame) {
+    const struct pm_control_block *block = pm_current_block();
+    uint64_t rip = pm_frame_rip(frame);
+    if (rip < (uint64_t)pm_slow_path || rip >= (uint64_t)pm_slow_path_end)
+        return false;
+    const uint64_t *saved = (const uint64_t *)block->stack, *stack = (void *)block->saved_rsp;
+    frame->registers[PM_DWARF_RBX] = saved[-10];
+    frame->registers[PM_DWARF_RBP] = saved[-11];
+    frame->registers[PM_DWARF_RSP] = block->saved_rsp + 8;
+    frame->registers[PM_DWARF_RIP] = *stack;
+    frame->known |= 1u << PM_DWARF_RBX | 1u << PM_DWARF_RBP | 1u << PM_DWARF_RSP;
+    return true;
+}
+
 void pm_frames_note_open(enum pm_frame_event event, int64_t count) {
     struct pm_frame frame;
     enum pm_unwind_result result = PM_UNWIND_FRAME;
@@ -110,7 +127,8 @@ void pm_frames_note_open(enum pm_frame_event event, int64_t count) {
     begin(&frame);
     for (int n = 0; n < DEEPEST_WALK && result == PM_UNWIND_FRAME; n++) {
         pm_frames_note(&frame, event, count);
-        result = pm_unwind_step(&frame);
+        if (!leave_slow_path(&frame))
+            result = pm_unwind_step(&frame);
     }
     end(&frame);
     if (result != PM_UNWIND_END)

@@ -1,48 +1,125 @@
-/* pmodel_start and pmodel_stop of pmodel.h, for the calling thread.
+/* Switches measuring on and off; see markers.h.
 
-   While a thread is stopped its accesses do not reach the analysis at all: they neither count nor
-   disturb the order of blocks, so that the first access after a start sees the reuse distance that
-   it would have had without the stopped part.  Counters run on, but `stop` keeps what they stood at
-   and `start` sets them back to zero. */
-#include "runtime/pmodel.h"
+   While it is off accesses do not reach the analysis at all: they neither count nor disturb the
+   order of blocks, so that the first access after a start sees the reuse distance that it would
+   have had without the stopped part.  Counters run on; what they stood at is remembered.  Events of
+   scopes are followed all the time, but an event handler is told of a part only: at a stop all that
+   is open counts as left, at a start as entered.
+
+   A routine of --stop-after that is entered again before it is left, by itself or by another
+   thread, switches off when the last activation is left. */
+#include "runtime/markers.h"
 
 #include "runtime/frames.h"
+#include "runtime/modules.h"
+#include "runtime/notes.h"
+#include "runtime/pmodel.h"
 #include "runtime/process.h"
 #include "runtime/records.h"
 #include "runtime/system.h"
 #include "runtime/tell.h"
-#include "runtime/threads.h"
 #include "runtime/timers.h"
 
-PM_EXPORT void pmodel_runtime_stop(void) {
-    if (!pm_process_is_measured())
+static int off;         /* atomic; 0: measuring is on */
+static int switching;   /* a lock */
+static int n_stop_open; /* atomic: activations of routines that switch off */
+
+bool pm_measuring_is_on(void) { return !__atomic_load_n(&off, __ATOMIC_ACQUIRE); }
+
+void pm_markers_begin(void) { off = pm_modules_have_starts; }
+
+void pm_markers_after_fork(void) { switching = 0; }
+
+/* ---- all threads ----------------------------------------------------------------------------- */
+
+static void take_lock(void) {
+    while (__atomic_exchange_n(&switching, 1, __ATOMIC_ACQUIRE))
+        pm_syscall3(SYS_sched_yield, 0, 0, 0);
+}
+
+static void switch_thread(struct pm_thread *thread, bool on, bool is_ours) {
+    if (thread->stopped == !on)
         return;
-    struct pm_thread *thread = pm_current_thread();
-    uint64_t mask = pm_signals_block();
-    if (!thread->stopped) {
-        pm_consume_pending(thread);
+    if (!pm_consume_pending_of(thread))
+        pm_note(PM_NOTE_BUSY_THREAD, 1);
+    if (on) {
+        pm_thread_take_counters(thread, false);
+        pm_tell_start(thread);
+    } else {
         pm_tell_counters(thread);
         pm_tell_stop(thread);
         pm_thread_take_counters(thread, true);
-        pm_timers_stop(thread);
-        pm_frames_note_open(PM_FRAME_LEFT, 1);
-        thread->stopped = true;
+        if (is_ours)
+            pm_timers_stop(thread);
     }
+    thread->stopped = !on;
+    if (on && is_ours)
+        pm_timers_start(thread);
+}
+
+/* Signals are blocked.  AT_CALL: the calling thread's stack can be walked, so that frames that are
+   open are noted while measuring is on. */
+static void switch_all(bool on, bool at_call) {
+    struct pm_thread *ours = pm_current_thread();
+    take_lock();
+    if (pm_measuring_is_on() != on) {
+        if (!on && at_call)
+            pm_frames_note_open(PM_FRAME_LEFT, 1);
+        __atomic_store_n(&off, !on, __ATOMIC_RELEASE);
+        for (uint32_t i = 0; i < pm_n_threads; i++) {
+            struct pm_thread *thread = __atomic_load_n(&pm_threads[i], __ATOMIC_ACQUIRE);
+            if (thread && __atomic_load_n(&thread->in_use, __ATOMIC_ACQUIRE))
+                switch_thread(thread, on, thread == ours);
+        }
+        if (on && at_call)
+            pm_frames_note_open(PM_FRAME_RESUMED, 1);
+        if (!at_call)
+            pm_note(PM_NOTE_LOST_FRAMES, 1);
+    }
+    __atomic_store_n(&switching, 0, __ATOMIC_RELEASE);
+}
+
+static void switch_now(bool on) {
+    if (!pm_process_is_measured() || pm_process_is_finished())
+        return;
+    uint64_t mask = pm_signals_block();
+    switch_all(on, true);
     pm_signals_restore(mask);
 }
 
-PM_EXPORT void pmodel_runtime_start(void) {
-    if (!pm_process_is_measured())
+PM_EXPORT void pmodel_runtime_stop(void) { switch_now(false); }
+
+PM_EXPORT void pmodel_runtime_start(void) { switch_now(true); }
+
+/* ---- by routine ------------------------------------------------------------------------------ */
+
+enum {
+    NOTHING,
+    ON,
+    OFF,
+    ON_LATE,
+    OFF_LATE
+}; /* LATE: found out when the routine was gone already */
+
+void pm_markers_entered(struct pm_thread *thread, uint32_t scope, bool at_call) {
+    if (pm_scopes[scope].flags & PM_RUNTIME_STOPS)
+        __atomic_fetch_add(&n_stop_open, 1, __ATOMIC_RELAXED);
+    if (pm_scopes[scope].flags & PM_RUNTIME_STARTS)
+        thread->switch_to = at_call ? ON : ON_LATE;
+}
+
+void pm_markers_left(struct pm_thread *thread, uint32_t scope, bool at_call) {
+    if (pm_scopes[scope].flags & PM_RUNTIME_STOPS &&
+        __atomic_sub_fetch(&n_stop_open, 1, __ATOMIC_RELAXED) == 0)
+        thread->switch_to = at_call ? OFF : OFF_LATE;
+}
+
+void pm_markers_switch(struct pm_thread *thread) {
+    uint8_t to = thread->switch_to;
+    if (to == NOTHING)
         return;
-    struct pm_thread *thread = pm_current_thread();
+    thread->switch_to = NOTHING;
     uint64_t mask = pm_signals_block();
-    if (thread->stopped) {
-        pm_consume_pending(thread);
-        pm_thread_take_counters(thread, false);
-        pm_tell_start(thread);
-        thread->stopped = false;
-        pm_timers_start(thread);
-        pm_frames_note_open(PM_FRAME_RESUMED, 1);
-    }
+    switch_all(to == ON || to == ON_LATE, to == ON || to == OFF);
     pm_signals_restore(mask);
 }

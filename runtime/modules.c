@@ -13,7 +13,7 @@ uint32_t pm_n_modules, pm_n_groups, pm_n_counters, pm_n_references;
 struct pm_probe_reference *pm_references;
 struct pmodel_scope *pm_scopes;
 struct pmodel_program pm_program;
-bool pm_modules_have_events, pm_modules_have_markers;
+bool pm_modules_have_events, pm_modules_have_markers, pm_modules_have_starts;
 static bool describe_all;
 
 /* Does a table of COUNT items of SIZE bytes lie in the segment? */
@@ -95,6 +95,8 @@ static bool add_scope(const struct scope_table *table, uint32_t i) {
                                                     : PMODEL_NONE;
     if (from->flags & (PM_PROBE_SCOPE_STARTS | PM_PROBE_SCOPE_STOPS))
         pm_modules_have_markers = true;
+    if (from->flags & PM_PROBE_SCOPE_STARTS)
+        pm_modules_have_starts = true;
     return true;
 }
 

@@ -40,7 +40,8 @@ extern uint32_t pm_n_references; /* highest number + 1 */
 enum { PM_RUNTIME_STARTS = PM_PROBE_SCOPE_STARTS, PM_RUNTIME_STOPS = PM_PROBE_SCOPE_STOPS };
 extern struct pmodel_scope *pm_scopes;
 extern struct pmodel_program pm_program; /* the same and more, for event handlers */
-extern bool pm_modules_have_events, pm_modules_have_markers;
+extern bool pm_modules_have_events;
+extern bool pm_modules_have_markers, pm_modules_have_starts; /* routines that switch measuring */
 
 /* From now on, also fills pm_scopes for modules without events. */
 void pm_modules_describe(void);

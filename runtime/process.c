@@ -16,6 +16,7 @@
 #include "core/raw_file.h"
 #include "runtime/analyser.h"
 #include "runtime/frames.h"
+#include "runtime/markers.h"
 #include "runtime/modules.h"
 #include "runtime/notes.h"
 #include "runtime/raw_content.h"
@@ -117,6 +118,7 @@ void pm_process_forked(void) {
     pm_modules_after_fork();
     pm_notes_clear();
     pm_signals_after_fork();
+    pm_markers_after_fork();
     pm_threads_after_fork();
     pm_analyser_after_fork();
     pm_timers_after_fork();
@@ -136,6 +138,7 @@ __attribute__((constructor(101))) static void begin(void) {
     bool wants_events = pm_wants_events();
     pm_first_block->consume = wants_events || (pm_process_handler && pm_process_handler->accesses);
     pm_first_block->event_path = (uint64_t)(wants_events ? pm_event_record : pm_event_ignore);
+    pm_markers_begin();
     pm_threads_begin();
     if (pm_timers_wanted())
         pm_timers_begin();

@@ -7,6 +7,7 @@
 
 #include <string.h>
 
+#include "runtime/markers.h"
 #include "runtime/modules.h"
 #include "runtime/notes.h"
 #include "runtime/process.h"
@@ -243,8 +244,10 @@ void pm_consume_records(struct pm_control_block *block) {
     if (!pm_process_is_finished())
         consume(block);
     block->next = block->consumed = block->start;
-    if (block->thread)
+    if (block->thread) {
         unlock(block->thread);
+        pm_markers_switch(block->thread);
+    }
     pm_signals_restore(mask);
 }
 
@@ -270,9 +273,4 @@ bool pm_consume_pending_of(struct pm_thread *thread) {
         consume(block);
     unlock(thread);
     return true;
-}
-
-void pm_forget_pending(struct pm_thread *thread) {
-    for (struct pm_control_block *block = thread->block; block; block = block->inner)
-        block->next = block->consumed = block->start;
 }

@@ -14,7 +14,4 @@ void pm_consume_pending(struct pm_thread *thread);
    not been consumed yet is.  False if the thread stayed busy. */
 bool pm_consume_pending_of(struct pm_thread *thread);
 
-/* Forgets what THREAD, the calling one, has in its buffers. */
-void pm_forget_pending(struct pm_thread *thread);
-
 #endif

@@ -93,6 +93,9 @@ pm_slow_path:
 3:      leave_stack
         .cfi_endproc
         .size   pm_slow_path, .-pm_slow_path
+        .globl  pm_slow_path_end
+        .hidden pm_slow_path_end
+pm_slow_path_end:
 
         .globl  pm_timer_slow_path
         .hidden pm_timer_slow_path

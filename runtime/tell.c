@@ -3,6 +3,7 @@
 
 #include "core/probe_abi.h"
 #include "runtime/events.h"
+#include "runtime/markers.h"
 #include "runtime/modules.h"
 #include "runtime/process.h"
 #include "runtime/system.h"
@@ -26,16 +27,28 @@ static void tell_left(struct pm_thread *thread, uint32_t scope) {
         pm_process_handler->leave(thread->number, scope);
 }
 
+/* What happens to a scope of a thread. */
+struct happening {
+    struct pm_thread *thread;
+    uint64_t event; /* that showed it */
+};
+
 static void entered(void *context, uint32_t scope) {
-    struct pm_thread *thread = context;
-    if (!thread->stopped)
-        tell_entered(thread, scope);
+    struct happening *happening = context;
+    if (!happening->thread->stopped)
+        tell_entered(happening->thread, scope);
+    if (pm_modules_have_markers)
+        pm_markers_entered(happening->thread, scope,
+                           pm_event_what(happening->event) == PM_EVENT_ENTER);
 }
 
 static void left(void *context, uint32_t scope) {
-    struct pm_thread *thread = context;
-    if (!thread->stopped)
-        tell_left(thread, scope);
+    struct happening *happening = context;
+    if (!happening->thread->stopped)
+        tell_left(happening->thread, scope);
+    if (pm_modules_have_markers)
+        pm_markers_left(happening->thread, scope,
+                        pm_event_what(happening->event) == PM_EVENT_LEAVE);
 }
 
 void pm_tell_event(struct pm_control_block *block, uint64_t event, uint64_t stack) {
@@ -43,7 +56,8 @@ void pm_tell_event(struct pm_control_block *block, uint64_t event, uint64_t stac
     if (!block->open_scopes && !(block->open_scopes = pm_open_scopes_new()))
         return;
     if (pm_event_what(event) != PM_EVENT_INTERVAL_END) {
-        struct pm_scope_receiver receiver = {entered, left, thread};
+        struct happening happening = {thread, event};
+        struct pm_scope_receiver receiver = {entered, left, &happening};
         pm_scope_event(block->open_scopes, event, stack, &receiver);
     } else if (!thread->stopped && pm_process_handler) {
         pm_tell_counters(thread);
@@ -68,7 +82,8 @@ void pm_tell_start(struct pm_thread *thread) {
 }
 
 void pm_tell_all_left(struct pm_control_block *block) {
-    struct pm_scope_receiver receiver = {entered, left, block->thread};
+    struct happening happening = {block->thread, PM_EVENT_HERE};
+    struct pm_scope_receiver receiver = {entered, left, &happening};
     if (block->inner)
         pm_tell_all_left(block->inner);
     if (block->open_scopes)

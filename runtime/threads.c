@@ -10,6 +10,7 @@
 #include <threads.h>
 
 #include "runtime/frames.h"
+#include "runtime/markers.h"
 #include "runtime/modules.h"
 #include "runtime/process.h"
 #include "runtime/real.h"
@@ -23,26 +24,33 @@ uint64_t pm_n_threads_started;
 static pthread_key_t end_of_thread;
 static bool has_key;
 
-uint64_t pm_thread_count(const struct pm_thread *thread, uint32_t counter) {
-    uint64_t count = thread->kept ? thread->kept[counter] : 0;
-    if (!thread->stopped)
-        for (struct pm_control_block *block = thread->block; block; block = block->inner)
-            count += block->counters[counter];
+/* What the counter of THREAD rose by since the last pm_thread_take_counters. */
+static uint64_t rise(const struct pm_thread *thread, uint32_t counter) {
+    uint64_t count = thread->base ? 0 - thread->base[counter] : 0;
+    for (struct pm_control_block *block = thread->block; block; block = block->inner)
+        count += block->counters[counter];
     return count;
 }
 
+uint64_t pm_thread_count(const struct pm_thread *thread, uint32_t counter) {
+    uint64_t count = thread->kept ? thread->kept[counter] : 0;
+    return thread->stopped ? count : count + rise(thread, counter);
+}
+
+/* Counters themselves stay: their thread may be about to write one. */
 void pm_thread_take_counters(struct pm_thread *thread, bool keep) {
     if (keep && !thread->kept)
         thread->kept = pm_map(8ul * PM_MAX_COUNTERS);
-    for (struct pm_control_block *block = thread->block; block; block = block->inner)
-        for (uint32_t i = 0; i < pm_n_counters; i++) {
-            uint64_t count = block->counters[i];
-            if (count == 0)
-                continue; /* leaves untouched pages untouched */
-            if (keep && thread->kept)
-                thread->kept[i] += count;
-            block->counters[i] = 0;
-        }
+    if (!thread->base)
+        thread->base = pm_map(8ul * PM_MAX_COUNTERS);
+    for (uint32_t i = 0; thread->base && i < pm_n_counters; i++) {
+        uint64_t count = rise(thread, i);
+        if (count == 0)
+            continue; /* leaves untouched pages untouched */
+        if (keep && thread->kept)
+            thread->kept[i] += count;
+        thread->base[i] += count;
+    }
 }
 
 /* ---- taking and giving back ------------------------------------------------------------------ */
@@ -57,6 +65,7 @@ static struct pm_thread *new_thread(struct pm_control_block *block) {
         return NULL;
     }
     thread->block->thread = thread;
+    thread->stopped = !pm_measuring_is_on();
     thread->in_use = 1;
     thread->number = __atomic_fetch_add(&pm_n_threads, 1, __ATOMIC_RELAXED);
     if (thread->number >= PM_MAX_THREADS) {
@@ -73,8 +82,10 @@ struct pm_thread *pm_thread_take(void) {
         struct pm_thread *thread = __atomic_load_n(&pm_threads[i], __ATOMIC_ACQUIRE);
         int unused = 0;
         if (thread && __atomic_compare_exchange_n(&thread->in_use, &unused, 1, false,
-                                                  __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+                                                  __ATOMIC_ACQUIRE, __ATOMIC_RELAXED)) {
+            thread->stopped = !pm_measuring_is_on();
             return thread;
+        }
     }
     return new_thread(NULL);
 }
@@ -91,7 +102,6 @@ static void give_back(struct pm_thread *thread) {
     pm_process_thread_end(thread);
     pm_timers_thread_end(thread);
     pm_thread_take_counters(thread, !thread->stopped);
-    thread->stopped = false;
     pm_thread_untake(thread);
 }
 
@@ -161,7 +171,7 @@ void pm_threads_after_fork(void) {
             thread->kept_before[j] = 0;
         thread->busy = 0;
         thread->n_batch = 0;
-        thread->stopped = thread == current && thread->stopped;
+        thread->stopped = !pm_measuring_is_on();
         thread->in_use = thread == current;
         thread->system_id = pm_syscall3(SYS_gettid, 0, 0, 0);
     }

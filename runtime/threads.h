@@ -15,9 +15,10 @@ enum { PM_MAX_THREADS = 1 << 16, PM_BATCH = 1024 };
 
 struct pm_thread {
     uint32_t number;
-    int in_use;   /* atomic */
-    int busy;     /* atomic: somebody consumes its records */
-    bool stopped; /* between pmodel_stop and pmodel_start */
+    int in_use;        /* atomic */
+    int busy;          /* atomic: somebody consumes its records */
+    bool stopped;      /* measuring is off (markers.h) */
+    uint8_t switch_to; /* of markers.c */
     bool restore_signals;
     int key_rounds; /* how often the thread's last destructor was put off */
     uint64_t signal_mask;
@@ -26,6 +27,7 @@ struct pm_thread {
     long system_id;                      /* that the kernel knows it by */
     struct pm_control_block *block; /* its own, level 0; signal handlers' blocks follow by inner */
     uint64_t *kept;                 /* counts up to the last stop or thread's end; NULL: none */
+    uint64_t *base;        /* what its counters stood at when measuring began; NULL: all at 0 */
     uint64_t *kept_before; /* what an event handler has been told of already; NULL: nothing */
     uint64_t *difference;  /* room for what it is told */
     struct pm_thread_times *times; /* timers.h; NULL none */
@@ -63,7 +65,8 @@ static inline struct pm_thread *pm_current_thread(void) { return pm_current_bloc
 /* What a thread's counter stands at; parts that were not to be measured left out. */
 uint64_t pm_thread_count(const struct pm_thread *thread, uint32_t counter);
 
-/* Adds the live counters of a thread to `kept` (KEEP) and sets them to zero. */
+/* Adds to `kept` what the counters of a thread, which may be running, rose by since the last time
+   (KEEP), and remembers what they stand at. */
 void pm_thread_take_counters(struct pm_thread *thread, bool keep);
 
 #endif

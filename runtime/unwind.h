@@ -6,7 +6,13 @@
 #include <stdint.h>
 
 /* Numbers of registers as DWARF has them on x86-64. */
-enum { PM_DWARF_RBP = 6, PM_DWARF_RSP = 7, PM_DWARF_RIP = 16, PM_DWARF_REGISTERS = 17 };
+enum {
+    PM_DWARF_RBX = 3,
+    PM_DWARF_RBP = 6,
+    PM_DWARF_RSP = 7,
+    PM_DWARF_RIP = 16,
+    PM_DWARF_REGISTERS = 17
+};
 
 struct pm_frame {
     uint64_t registers[PM_DWARF_REGISTERS]; /* rip: where the routine goes on */

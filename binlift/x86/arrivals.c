@@ -35,11 +35,12 @@ static bool is_told(const struct pm_rewrite *rewrite, uint32_t edge, uint8_t pla
            (pm_has_events(rewrite->probes, edge) && rewrite->probes->places[edge] == place);
 }
 
+/* Events first: if measuring begins with one, the edge is counted. */
 static void tell(struct pm_rewrite *rewrite, uint32_t edge, uint8_t place, pm_live_set live) {
-    if (pm_is_counted(rewrite, edge) && rewrite->places[edge] == place)
-        pm_x86_put_counter(rewrite, rewrite->lifted->structure->edges[edge].counter, live, 0);
     if (rewrite->probes->places[edge] == place)
         pm_x86_put_probes(rewrite, edge);
+    if (pm_is_counted(rewrite, edge) && rewrite->places[edge] == place)
+        pm_x86_put_counter(rewrite, rewrite->lifted->structure->edges[edge].counter, live, 0);
 }
 
 static struct ways_in *find_ways_in(const struct pm_rewrite *rewrite) {
