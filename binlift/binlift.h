@@ -34,6 +34,11 @@ struct pm_lift_options {
     bool ignore_metadata;                   /* as if `.pmodel` were not there */
     const struct pm_known_weights *weights; /* counters stand where little ran; NULL: estimated */
     uint8_t end;                            /* enum pm_lift_end */
+    /* Calls of routines with these names (core/routine_names.h, pm_matches) end an interval.
+       INTERVAL_FOUND, if not NULL, is set for each that there is a call for. */
+    const char *const *intervals;
+    size_t n_intervals;
+    bool *interval_found;
     /* Files of instruction classes (binlift/classes.h), a later one overrides: FOLDER/ISA.classes,
        which must be there; OWN_FOLDER/ISA.classes, which may be; FILE.  Each may be NULL.  Without
        any, only what operands and control flow tell has a class. */

@@ -109,6 +109,7 @@ struct pm_lifted *pm_lift(const char *path, const struct pm_lift_options *option
     pm_find_no_returns(lifted);
     pm_find_tail_calls(lifted);
     pm_find_label_jumps(lifted);
+    pm_find_intervals(lifted, options);
     if (ends_after(options, PM_LIFT_SUMMARY)) {
         struct pm_module *module = &lifted->structure->modules[0];
         const struct pm_section *lines = pm_image_section(&lifted->image, ".debug_line");
@@ -165,6 +166,7 @@ void pm_lifted_free(struct pm_lifted *lifted) {
     free(lifted->insn_index.first);
     free(lifted->ranges);
     free(lifted->insn_marks);
+    free(lifted->ends_interval);
     free(lifted->clobbers);
     free(lifted->insn_block);
     free(lifted->trip_counts);

@@ -132,6 +132,7 @@ struct pm_lifted {
     struct pm_addresses inner_entries;           /* symbols within a larger routine: landings */
     PM_ARRAY(struct pm_relocation, relocations); /* of the dynamic linker, ascending by place */
     uint8_t *insn_marks;                         /* enum pm_insn_mark of each instruction */
+    bool *ends_interval;  /* of each instruction; NULL: none does (intervals.c) */
     uint32_t *insn_block; /* basic block of each instruction; PM_NONE: padding that control does not
                              reach (no-ops after a jump) */
     uint32_t
@@ -248,7 +249,9 @@ void pm_find_landings(struct pm_lifted *lifted);    /* landings.c: relocations, 
 void pm_find_no_returns(struct pm_lifted *lifted);  /* no_return.c: calls that do not come back */
 void pm_find_tail_calls(struct pm_lifted *lifted);  /* tail_call.c: PM_MARK_TAIL_CALL */
 void pm_find_label_jumps(struct pm_lifted *lifted); /* labels.c: computed gotos, into tables */
-void pm_build_cfg(struct pm_lifted *lifted);        /* cfg.c: blocks, edges */
+/* intervals.c: calls that end an interval, where asked for */
+void pm_find_intervals(struct pm_lifted *lifted, const struct pm_lift_options *options);
+void pm_build_cfg(struct pm_lifted *lifted); /* cfg.c: blocks, edges */
 /* operations.c; their `reference` is still an operand's number. */
 void pm_translate_blocks(struct pm_lifted *lifted);
 /* The graph for a summary: each routine's graph only while VISIT looks at it. */

@@ -15,6 +15,7 @@
 #include "binlift/probes.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* ---- scopes ---------------------------------------------------------------------------------- */
 
@@ -178,32 +179,51 @@ static void add_edge_events(struct planner *p, const struct pm_routine *routine,
         add_event(p, p->loops[n - 1], PM_EVENT_ENTER);
 }
 
-static void plan_edge(struct planner *p, const struct pm_routine *routine, uint32_t e) {
+/* Before the instruction that ends BLOCK, if that ends an interval too. */
+static void add_interval_end(struct planner *p, uint32_t block) {
+    if (block != PM_NONE && p->lifted->ends_interval &&
+        p->lifted->ends_interval[last_insn(p->lifted, block)])
+        *PM_PUSH(p->plan, events) =
+            p->structure->blocks[block].scope << 2 | PM_EVENT_INTERVAL_END | PM_EVENT_NOW;
+}
+
+static void plan_edge(struct planner *p, const struct pm_routine *routine, uint32_t e,
+                      bool has_probes) {
     const struct pm_edge *edge = &p->structure->edges[e];
     p->plan->first[e] = (uint32_t)p->plan->n_events;
-    if (edge->kind == PM_EDGE_LANDING)
+    if (edge->kind == PM_EDGE_NO_RETURN || edge->kind == PM_EDGE_EXIT)
+        add_interval_end(p, edge->from);
+    if (edge->kind == PM_EDGE_LANDING && has_probes)
         *PM_PUSH(p->plan, events) = probed_scope_of(p, edge->to) << 2 | PM_EVENT_HERE;
-    else if (edge->kind != PM_EDGE_NO_RETURN)
+    else if (edge->kind != PM_EDGE_NO_RETURN && edge->kind != PM_EDGE_LANDING)
         add_edge_events(p, routine, edge);
     if (p->plan->n_events > p->plan->first[e])
         p->plan->places[e] = event_place(p, routine, e);
 }
 
+static bool has_interval_end(const struct pm_lifted *lifted, uint32_t r) {
+    const struct pm_routine_code *code = &lifted->routine_codes[r];
+    if (!lifted->ends_interval || !lifted->structure->routines[r].n_blocks)
+        return false;
+    return memchr(lifted->ends_interval + code->first_insn, true, code->n_insns) != NULL;
+}
+
 static void plan_routine(struct planner *p, uint32_t r) {
     const struct pm_routine *routine = &p->structure->routines[r];
     struct pm_probe_plan *plan = p->plan;
-    bool probes = has_probed_scope(p, routine);
-    if (probes) {
+    bool probes = has_probed_scope(p, routine), intervals = has_interval_end(p->lifted, r);
+    if (probes || intervals)
         p->counter_places = pm_counter_places(p->lifted, r);
+    if (probes) {
         drop_scopes_without_place(p, routine);
         probes = has_probed_scope(p, routine);
     }
     for (uint32_t e = routine->first_edge; e < routine->first_edge + routine->n_edges; e++)
-        if (probes)
-            plan_edge(p, routine, e);
+        if (probes || intervals)
+            plan_edge(p, routine, e, probes);
         else
             plan->first[e] = (uint32_t)plan->n_events;
-    plan->has_probe[r] = probes;
+    plan->has_probe[r] = probes || intervals;
     free(p->counter_places);
     p->counter_places = NULL;
 }

@@ -19,7 +19,8 @@ struct pm_probe_plan {
 };
 
 /* SCOPE_EVENTS: per scope of the structure, not 0 if it is to be probed, enum pm_probe_scope_flags;
-   NULL: none is.  Freed by pm_probe_plan_free. */
+   NULL: none is.  Calls that end an interval are probed in any case.  Freed by pm_probe_plan_free.
+ */
 struct pm_probe_plan *pm_plan_probes(const struct pm_lifted *lifted, const uint8_t *scope_events);
 void pm_probe_plan_free(struct pm_probe_plan *plan);
 

@@ -33,6 +33,16 @@ void pm_event_choice_copy(struct pm_event_choice *to, const struct pm_event_choi
     *to = (struct pm_event_choice){.kinds = from->kinds};
     for (size_t i = 0; i < from->n_routines; i++)
         pm_event_choice_add(to, from->routines[i].name, from->routines[i].flag);
+    for (size_t i = 0; i < from->n_intervals; i++)
+        *PM_PUSH(to, intervals) = from->intervals[i];
+}
+
+void pm_event_choice_lift(struct pm_event_choice *choice, struct pm_lift_options *options) {
+    free(choice->interval_found);
+    choice->interval_found = pm_alloc(choice->n_intervals, sizeof *choice->interval_found);
+    options->intervals = choice->intervals;
+    options->n_intervals = choice->n_intervals;
+    options->interval_found = choice->interval_found;
 }
 
 /* Per routine of STRUCTURE whether ROUTINE names it; the caller frees. */
@@ -90,10 +100,16 @@ bool pm_event_choice_check(const struct pm_event_choice *choice, struct pm_error
                            "stand on; name one that calls it",
                            option, routine->name);
     }
+    for (size_t i = 0; i < choice->n_intervals; i++)
+        if (!choice->interval_found || !choice->interval_found[i])
+            return pm_fail(err, "--interval %s: the program calls no routine of this name",
+                           choice->intervals[i]);
     return true;
 }
 
 void pm_event_choice_free(struct pm_event_choice *choice) {
     free(choice->routines);
+    free(choice->intervals);
+    free(choice->interval_found);
     *choice = (struct pm_event_choice){0};
 }

@@ -1,11 +1,12 @@
 /* Which loops and routines are events in an instrumented copy, by options of `pmodel run` and
-   `pmodel instrument`: --events, --start-at, --stop-after. */
+   `pmodel instrument`: --events, --start-at, --stop-after, --interval. */
 #ifndef PM_EVENT_CHOICE_H
 #define PM_EVENT_CHOICE_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "binlift/binlift.h"
 #include "core/pm_alloc.h"
 #include "core/pm_error.h"
 #include "core/structure.h"
@@ -23,6 +24,8 @@ struct pm_event_routine {
 struct pm_event_choice {
     unsigned kinds; /* of enum pm_event_kinds */
     PM_ARRAY(struct pm_event_routine, routines);
+    PM_ARRAY(const char *, intervals); /* calls of these end an interval */
+    bool *interval_found;              /* per interval, after pm_event_choice_lift and a lift */
 };
 
 /* "routines", "loops", "all" or "none"; false with a sentence for anything else. */
@@ -31,6 +34,9 @@ void pm_event_choice_add(struct pm_event_choice *choice, const char *name, uint8
 
 /* Names stay with who owns them. */
 void pm_event_choice_copy(struct pm_event_choice *to, const struct pm_event_choice *from);
+
+/* What a lift must know.  CHOICE must outlive it. */
+void pm_event_choice_lift(struct pm_event_choice *choice, struct pm_lift_options *options);
 
 /* pm_instrument_options.scope_events for a module; NULL: no events.  The caller frees. */
 uint8_t *pm_event_choice_flags(struct pm_event_choice *choice,

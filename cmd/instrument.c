@@ -25,6 +25,7 @@ enum {
     OPT_EVENTS,
     OPT_START_AT,
     OPT_STOP_AFTER,
+    OPT_INTERVAL,
     OPT_INCLUDE,
     OPT_EXCLUDE,
     OPT_WEIGHTS,
@@ -36,6 +37,7 @@ static const struct option long_options[] = {
     {"events", required_argument, NULL, OPT_EVENTS},
     {"start-at", required_argument, NULL, OPT_START_AT},
     {"stop-after", required_argument, NULL, OPT_STOP_AFTER},
+    {"interval", required_argument, NULL, OPT_INTERVAL},
     {"include", required_argument, NULL, OPT_INCLUDE},
     {"exclude", required_argument, NULL, OPT_EXCLUDE},
     {"weights", required_argument, NULL, OPT_WEIGHTS},
@@ -62,6 +64,9 @@ static int read_option(struct request *request, int c) {
         return 0;
     case OPT_STOP_AFTER:
         pm_event_choice_add(&request->events, optarg, PM_PROBE_SCOPE_STOPS);
+        return 0;
+    case OPT_INTERVAL:
+        *PM_PUSH(&request->events, intervals) = optarg;
         return 0;
     case OPT_INCLUDE:
         request->include_file = optarg;
@@ -107,7 +112,8 @@ struct maker {
     struct pm_lift_options lift;
 };
 
-static bool prepare(struct maker *maker, const struct request *request, struct pm_error *err) {
+static bool prepare(struct maker *maker, struct request *request, struct pm_error *err) {
+    pm_event_choice_lift(&request->events, &maker->lift);
     maker->lift.classes_file = request->classes_file;
     maker->runtime = pm_library_path("libpmodel-rt.so", err);
     if (!maker->runtime || !pm_find_classes(&maker->lift, err))

@@ -6,6 +6,7 @@
 
 #include "binlift/binlift.h"
 #include "cmd/cmd.h"
+#include "cmd/event_choice.h"
 #include "cmd/loops_dump.h"
 #include "core/pm_alloc.h"
 #include "core/routine_names.h"
@@ -82,6 +83,7 @@ struct request {
     size_t n_paths;
     struct pm_report_options options;
     struct pm_lift_options lift;
+    struct pm_event_choice events; /* intervals only */
     bool with_groups, check, mix, dump, instructions, summary;
     enum pm_mix_level level;
     const char *routine, *svg;
@@ -134,6 +136,7 @@ static bool read_options(int argc, char **argv, struct request *request) {
         OPT_INSTRUCTIONS,
         OPT_MAX_BLOCKS,
         OPT_SUMMARY,
+        OPT_INTERVAL,
     };
     static const struct option long_options[] = {
         {"groups", no_argument, NULL, OPT_GROUPS},
@@ -150,6 +153,7 @@ static bool read_options(int argc, char **argv, struct request *request) {
         {"instructions", no_argument, NULL, OPT_INSTRUCTIONS},
         {"max-blocks", required_argument, NULL, OPT_MAX_BLOCKS},
         {"summary", no_argument, NULL, OPT_SUMMARY},
+        {"interval", required_argument, NULL, OPT_INTERVAL},
         {0},
     };
     bool good = true;
@@ -192,6 +196,9 @@ static bool read_options(int argc, char **argv, struct request *request) {
             break;
         case OPT_SVG:
             request->svg = optarg;
+            break;
+        case OPT_INTERVAL:
+            *PM_PUSH(&request->events, intervals) = optarg;
             break;
         case OPT_INSTRUCTIONS:
             request->instructions = true;
@@ -238,20 +245,26 @@ static const char *find_contradiction(const struct request *request) {
         return "--instructions and --max-blocks go with --svg";
     if (request->svg && request->routine)
         return "--svg names the routine itself, so --routine has nothing to add";
+    if (request->events.n_intervals &&
+        (request->check || request->dump || request->summary || request->svg))
+        return "--interval goes with the list of loops and counters";
     if ((request->dump || request->svg) &&
         (request->with_groups || request->has_format || request->lift.classes_file))
         return "--groups, --classes and --format do not go with --dump or --svg";
     return NULL;
 }
 
-static int show_program(const struct request *request) {
+static int show_program(struct request *request) {
     struct pm_lift_options lift = request->lift;
     struct pm_error err = {0};
     struct pm_lifted *lifted = NULL;
+    pm_event_choice_lift(&request->events, &lift);
     if (pm_find_classes(&lift, &err))
         lifted = pm_lift(request->path, &lift, &err);
-    if (!lifted)
+    if (!lifted || !pm_event_choice_check(&request->events, &err)) {
+        pm_lifted_free(lifted);
         return pm_complain(&err);
+    }
     if (request->routine && !has_routine(pm_lifted_structure(lifted), request->routine)) {
         pm_fail(&err, "%s: no routine is called \"%s\" (`pmodel loops %s` lists them)",
                 request->path, request->routine, request->path);
@@ -295,5 +308,7 @@ int pm_cmd_loops(int argc, char **argv) {
                                                  .ignore_metadata = request.lift.ignore_metadata,
                                                  .max_blocks = request.max_blocks,
                                              });
-    return show_program(&request);
+    int status = show_program(&request);
+    pm_event_choice_free(&request.events);
+    return status;
 }

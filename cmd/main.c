@@ -13,7 +13,7 @@ static const struct pm_command commands[] = {
     {"loops",
      "[--groups | --check | --mix [--level block|loop|routine]]\n"
      "                    [--routine NAMES] [--plain] [--classes FILE]\n"
-     "                    [--format table|json|csv] PROGRAM\n"
+     "                    [--interval NAMES]... [--format table|json|csv] PROGRAM\n"
      "       pmodel loops --dump PASS [--dump-format text|dot] [--routine NAMES] [--plain] "
      "PROGRAM\n"
      "       pmodel loops --svg NAME [--instructions] [--max-blocks N] [--plain] PROGRAM\n"
@@ -29,11 +29,13 @@ static const struct pm_command commands[] = {
      "                  [--timeout SECONDS] [--no-memory]\n"
      "                  [--time] [--time-runs N] [--time-cost PERCENT]\n"
      "                  [--again] [--dry-run] [-q] -- COMMAND [ARGUMENT]...\n"
-     "       pmodel run --handler FILE [--events routines|loops|all|none] [options] -- COMMAND…",
+     "       pmodel run --handler FILE [--events routines|loops|all|none] [--interval NAMES]...\n"
+     "                  [options] -- COMMAND [ARGUMENT]...",
      "measure a program at one or more problem sizes", pm_cmd_run},
     {"instrument",
      "-o COPY [--no-memory] [--events routines|loops|all|none]\n"
-     "                         [--start-at NAMES]... [--stop-after NAMES]...\n"
+     "                         [--interval NAMES]... [--start-at NAMES]... [--stop-after "
+     "NAMES]...\n"
      "                         [--include FILE] [--exclude FILE] [--weights STORE]\n"
      "                         [--classes FILE] [-q] PROGRAM",
      "make the instrumented copy of a program, to run it by hand", pm_cmd_instrument},

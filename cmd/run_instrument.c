@@ -197,6 +197,7 @@ bool pm_run_instrument(const struct pm_run_request *request, const char *program
                           .lift = {.classes_file = request->classes_file},
                           .copies = copies};
     pm_event_choice_copy(&maker.events, &request->events);
+    pm_event_choice_lift(&maker.events, &maker.lift);
     bool ok = prepare(&maker, err) && add_program(&maker, program, err) &&
               add_libraries(&maker, program, err) &&
               (!maker.lists || pm_routine_lists_all_found(maker.lists, err)) &&

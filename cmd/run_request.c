@@ -147,7 +147,8 @@ enum {
     OPT_TIME_RUNS,
     OPT_TIME_COST,
     OPT_HANDLER,
-    OPT_EVENTS
+    OPT_EVENTS,
+    OPT_INTERVAL
 };
 enum { USUAL_TIME_RUNS = 3 };
 static const double usual_time_cost_percent = 0.75;
@@ -160,13 +161,16 @@ static const struct option long_options[] = {
     {"time-cost", required_argument, NULL, OPT_TIME_COST},
     {"handler", required_argument, NULL, OPT_HANDLER},
     {"events", required_argument, NULL, OPT_EVENTS},
+    {"interval", required_argument, NULL, OPT_INTERVAL},
     {0},
 };
 
 /* What an event handler gets is not stored. */
 static int check_handler(struct pm_run_request *request, bool has_events) {
+    if (!request->handler && (has_events || request->events.n_intervals))
+        return pm_usage_error("run", "--events and --interval need --handler FILE");
     if (!request->handler)
-        return has_events ? pm_usage_error("run", "--events needs --handler FILE") : 0;
+        return 0;
     if (request->store_path)
         return pm_usage_error("run", "--handler and -o exclude each other: what a handler gets is "
                                      "not put into a store");
@@ -224,6 +228,8 @@ int pm_read_run_request(struct pm_run_request *request, int argc, char **argv) {
             status = read_time_option(request, c);
         else if (c == OPT_HANDLER)
             status = add_handler(request, &err);
+        else if (c == OPT_INTERVAL)
+            *PM_PUSH(&request->events, intervals) = optarg;
         else if (c == OPT_EVENTS) {
             has_events = true;
             if (!pm_event_choice_kinds(&request->events, optarg, &err))
