@@ -205,7 +205,7 @@ static bool has_interval_end(const struct pm_lifted *lifted, uint32_t r) {
     const struct pm_routine_code *code = &lifted->routine_codes[r];
     if (!lifted->ends_interval || !lifted->structure->routines[r].n_blocks)
         return false;
-    return memchr(lifted->ends_interval + code->first_insn, true, code->n_insns) != NULL;
+    return memchr(lifted->ends_interval + code->first_insn, 1, code->n_insns) != NULL;
 }
 
 static void plan_routine(struct planner *p, uint32_t r) {

@@ -22,6 +22,5 @@ contains
     do i = 1, n
       total = total + mod (total, 7) + i
     end do
-    !GCC$ ATTRIBUTES NOINLINE :: work
   end subroutine work
 end program part
