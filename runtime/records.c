@@ -274,3 +274,16 @@ bool pm_consume_pending_of(struct pm_thread *thread) {
     unlock(thread);
     return true;
 }
+
+void pm_consume_handler(struct pm_control_block *block) {
+    if (block->next != block->start)
+        pm_consume_records(block);
+    if (!block->thread || !pm_has_open_scopes(block))
+        return;
+    uint64_t mask = pm_signals_block();
+    lock(block->thread);
+    pm_tell_all_left(block);
+    unlock(block->thread);
+    pm_markers_switch(block->thread);
+    pm_signals_restore(mask);
+}

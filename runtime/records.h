@@ -14,4 +14,8 @@ void pm_consume_pending(struct pm_thread *thread);
    not been consumed yet is.  False if the thread stayed busy. */
 bool pm_consume_pending_of(struct pm_thread *thread);
 
+/* A handler of the program that ran on BLOCK, of the calling thread, ended or is jumped out of: its
+   records are consumed, and what it had entered counts as left. */
+void pm_consume_handler(struct pm_control_block *block);
+
 #endif

@@ -60,8 +60,8 @@ void pm_call_handler(void *handler, int number, siginfo_t *info, void *context) 
     ((void (*)(int, siginfo_t *, void *))handler)(number, info, context);
     if (nested != interrupted)
         pm_timers_handler_end(nested);
-    if (nested != interrupted && nested->next != nested->start)
-        pm_consume_records(nested);
+    if (nested != interrupted)
+        pm_consume_handler(nested);
     pm_control_block_use(interrupted);
 }
 
@@ -171,6 +171,7 @@ static uint64_t return_to_level(uint64_t stack) {
     uint64_t lowest = (uint64_t)__builtin_frame_address(0);
     while (block->outer && !(lowest <= stack && stack < block->handler_frame)) {
         lowest = block->interrupted_stack;
+        pm_consume_handler(block);
         block = block->outer;
     }
     if (block != current)

@@ -81,6 +81,13 @@ void pm_tell_start(struct pm_thread *thread) {
             tell_entered(thread, block->open_scopes->items[i].scope);
 }
 
+bool pm_has_open_scopes(const struct pm_control_block *block) {
+    for (; block; block = block->inner)
+        if (block->open_scopes && block->open_scopes->n)
+            return true;
+    return false;
+}
+
 void pm_tell_all_left(struct pm_control_block *block) {
     struct happening happening = {block->thread, PM_EVENT_HERE};
     struct pm_scope_receiver receiver = {entered, left, &happening};

@@ -93,6 +93,8 @@ for name in calls switches accesses gone; do
         record "$name $option" "$option" "./$name" && equal_edges "$name $option" "./$name"
     done
 done
+gcc -g -O2 -o signals "$programs/signals.c"
+record "handlers of signals, also left by siglongjmp" "" ./signals
 g++ -g -O2 -pthread -o exceptions "$programs/exceptions.cc"
 record "exceptions" "" ./exceptions && equal_edges "exceptions" ./exceptions
 gcc -O3 -g -march=x86-64-v3 -o heat "$TOP/bench/apps/heat/heat.c" -lm
