@@ -11,8 +11,8 @@ static int out = -1;
 static char buffer[4096];
 static size_t n_buffered;
 
-static int begin(uint32_t n_groups) {
-    (void)n_groups;
+static int begin(const struct pmodel_program *program) {
+    (void)program;
     const char *path = getenv("PM_TEST_OUT"), *from = getenv("PM_TEST_LOW");
     const char *to = getenv("PM_TEST_HIGH");
     if (!path || !from || !to)

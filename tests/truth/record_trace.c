@@ -12,8 +12,8 @@
 static int trace = -1;
 static bool damaged;
 
-static int begin(uint32_t n_groups) {
-    (void)n_groups;
+static int begin(const struct pmodel_program *program) {
+    (void)program;
     const char *path = getenv("TRACE_FILE");
     if (!path || path[0] == '-')
         return 1;
