@@ -33,7 +33,7 @@ PM_EXPORT void _Unwind_SetIP(struct _Unwind_Context *context, _Unwind_Ptr addres
     if (pm_process_is_measured() && !pm_process_is_finished()) {
         uint64_t stack = PM_REAL(_Unwind_GetCFA)(context);
         if (!was_noted(pm_current_thread(), stack))
-            pm_frames_note_jump(stack, 0);
+            pm_frames_note_landing(stack, (const void *)PM_REAL(_Unwind_SetIP));
     }
     PM_REAL(_Unwind_SetIP)(context, address);
 }

@@ -6,6 +6,7 @@
 #define _GNU_SOURCE
 #include "runtime/frames.h"
 
+#include <dlfcn.h>
 #include <fcntl.h>
 #include <string.h>
 
@@ -157,6 +158,39 @@ void pm_frames_note_jump(uint64_t stack, uint64_t n_handlers) {
     pm_modules_scan(); /* a frame may be of one that was loaded since */
     begin(&frame);
     if (!note_jump(&frame, stack, n_handlers))
+        pm_note(PM_NOTE_LOST_FRAMES, 1);
+    end(&frame);
+}
+
+/* From the personality routine that FRAME is in, and what called it in the unwinder, to the last
+   frame of the unwinder: those before it return, it is left.  Without one nothing changes. */
+static void skip_returning(struct pm_frame *frame, uint64_t low, uint64_t end) {
+    enum { FARTHEST = 64 };
+    struct pm_frame at = *frame, last = *frame;
+    bool is_inside = false;
+    for (int n = 0; n < FARTHEST; n++) {
+        bool is_unwinder = pm_frame_rip(&at) - low < end - low;
+        if (is_inside && !is_unwinder) {
+            *frame = last;
+            return;
+        }
+        is_inside |= is_unwinder;
+        last = at;
+        if (pm_unwind_step(&at) != PM_UNWIND_FRAME)
+            return;
+    }
+}
+
+void pm_frames_note_landing(uint64_t stack, const void *unwinder) {
+    struct pm_frame frame;
+    struct dl_find_object object;
+    if (!is_measured())
+        return;
+    pm_modules_scan();
+    begin(&frame);
+    if (_dl_find_object((void *)(uintptr_t)unwinder, &object) == 0)
+        skip_returning(&frame, (uint64_t)object.dlfo_map_start, (uint64_t)object.dlfo_map_end);
+    if (!note_jump(&frame, stack, 0))
         pm_note(PM_NOTE_LOST_FRAMES, 1);
     end(&frame);
 }

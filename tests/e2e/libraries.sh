@@ -219,3 +219,33 @@ same_behaviour "libsqlite3" --lib libsqlite3 -- sqlite3 :memory: '.read statemen
 equals_callgrind "counts of libsqlite3 equal callgrind's" "--lib libsqlite3" libsqlite3.so.0.8.6 \
     sqlite3 :memory: '.read statements.sql'
 same_behaviour "all libraries of sqlite3" --all-libs -- sqlite3 :memory: '.read statements.sql'
+
+# Exceptions are thrown, unwound and caught in instrumented libraries.
+cat >exceptions.cc <<'END'
+#include <iostream>
+#include <sstream>
+#include <stdexcept>
+static int odd(int i) {
+    if (i % 7 == 0)
+        throw std::runtime_error("seven");
+    return i;
+}
+int main() {
+    int sum = 0;
+    for (int i = 0; i < 300; i++) {
+        std::ostringstream text;
+        text << i * 0.5;
+        try {
+            sum += odd(i) + (int)text.str().size();
+        } catch (const std::exception &error) {
+            sum -= 1;
+        }
+    }
+    std::cout << sum << std::endl;
+}
+END
+check "a program with exceptions is built" g++ -O2 -o exceptions exceptions.cc
+same_behaviour "exceptions through libstdc++ and libgcc_s" --lib 'libstdc++' --lib libgcc_s -- ./exceptions
+library=$(ldd ./exceptions | awk '$1 ~ /^libstdc/ { print $3 }')
+equals_callgrind "counts of libstdc++ equal callgrind's" '--lib libstdc++' \
+    "$(basename "$(realpath "$library")")" ./exceptions
