@@ -88,7 +88,7 @@ gcc -O1 -g -o ending ending.c && "$tool" -m -r "$runtime" ending instrumented
 rm -rf raw && mkdir raw
 n_killed=0
 for delay in 0.002 0.004 0.006 0.008 0.010 0.012 0.014 0.016 0.018 0.020 0.024 0.028 0.032 0.040; do
-    for times in 1000 100000; do
+    for times in 1000 100000 10000000; do
         PMODEL_OUT=$TMP/raw PMODEL_BLOCK=8 ./instrumented $times &
         process=$!
         sleep $delay
