@@ -59,8 +59,10 @@ static void add_counters(struct sums *sums, const struct pm_raw *raw,
                          const struct pm_module_place *const *places) {
     for (size_t i = 0; i < raw->n_counters; i++) {
         const struct pm_module_place *place = places[raw->counters[i].module];
-        for (uint32_t c = 0; c < place->n_counters; c++)
-            sums->counters[place->first_counter + c] += raw->counters[i].counts[c];
+        for (size_t c = 0; c < raw->counters[i].n_counts; c++) {
+            const struct pm_raw_count *count = &raw->counters[i].counts[c];
+            sums->counters[place->first_counter + count->counter] += count->count;
+        }
     }
 }
 

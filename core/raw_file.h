@@ -10,7 +10,9 @@
                         u64 n_threads, u64 missed jumps caught by SIGTRAP, u64 enum pm_raw_flags
      PM_RAW_MODULE      u64 structure_hash, u32 n_counters, u32 n_groups, u32 first_counter,
                         u32 build_id_bytes, u8 build_id[24]
-     PM_RAW_COUNTERS    u64 module (ordinal of its section), u64 thread, u64 count[n_counters]
+     PM_RAW_COUNTERS    u64 module (ordinal of its section), u64 thread, then struct pm_raw_count
+                        ascending by counter: those that are not zero, which of a large program
+                        are few
      PM_RAW_HISTOGRAM   u64 module, u64 thread, u64 block_bytes, u32 group, u32 n_bins,
                         u64 cold_loads, u64 cold_stores, u64 n_blocks (distinct blocks that the
                         thread touched, all groups), then n_bins × struct pm_raw_bin, ascending.
@@ -26,7 +28,7 @@
 #include <stdint.h>
 
 #define PM_RAW_MAGIC "PMRAW\r\n\032" /* 8 bytes; damaged by a text-mode copy, which is noticed */
-#define PM_RAW_VERSION 1
+#define PM_RAW_VERSION 2
 
 struct pm_raw_header {
     char magic[8];
@@ -54,6 +56,11 @@ enum pm_raw_tag {
 enum pm_raw_flags {
     PM_RAW_FORKED = 1,      /* a child of fork: counts start at the fork */
     PM_RAW_BEFORE_EXEC = 2, /* written because the process was about to exec */
+};
+
+struct pm_raw_count {
+    uint64_t counter; /* of the module, from 0 */
+    uint64_t count;   /* not 0 */
 };
 
 /* Accesses whose reuse distance lies in [low, high] blocks; sum of distances gives the mean. */

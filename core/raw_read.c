@@ -81,7 +81,7 @@ static bool read_module(struct pm_raw *raw, struct cursor *cursor) {
 static bool read_counters(struct pm_raw *raw, struct cursor *cursor) {
     uint64_t module = take_u64(cursor), thread = take_u64(cursor);
     if (cursor->overrun || module >= raw->n_modules ||
-        cursor->left != 8ull * raw->modules[module].n_counters)
+        cursor->left % sizeof(struct pm_raw_count) != 0)
         return false;
     struct pm_raw_counters *counters = PM_PUSH(raw, counters);
     counters->module = (uint32_t)module;
@@ -89,6 +89,13 @@ static bool read_counters(struct pm_raw *raw, struct cursor *cursor) {
     size_t bytes = cursor->left;
     counters->counts = pm_alloc(bytes ? bytes : 1, 1);
     memcpy(counters->counts, take(cursor, bytes), bytes);
+    counters->n_counts = bytes / sizeof *counters->counts;
+    for (size_t i = 0; i < counters->n_counts; i++) {
+        const struct pm_raw_count *count = &counters->counts[i];
+        if (count->counter >= raw->modules[module].n_counters || count->count == 0 ||
+            (i > 0 && count->counter <= count[-1].counter))
+            return false;
+    }
     return true;
 }
 

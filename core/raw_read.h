@@ -22,7 +22,8 @@ struct pm_raw_module {
 struct pm_raw_counters { /* of one module in one thread */
     uint32_t module;     /* index in pm_raw.modules */
     uint64_t thread;
-    uint64_t *counts; /* [n_counters of the module]; owned */
+    struct pm_raw_count *counts; /* n_counts, ascending, of counters that the module has; owned */
+    size_t n_counts;
 };
 
 struct pm_raw_histogram { /* of one reference group in one thread */

@@ -46,8 +46,11 @@ static void add_counters(struct pm_raw_builder *builder, uint32_t module,
     pm_raw_section_begin(builder, PM_RAW_COUNTERS);
     pm_raw_add_u64(builder, module);
     pm_raw_add_u64(builder, thread->number);
-    for (uint32_t i = 0; i < header->n_counters; i++)
-        pm_raw_add_u64(builder, pm_thread_count(thread, header->first_counter + i));
+    uint32_t first = header->first_counter, end = first + header->n_counters;
+    for (uint32_t i = first; (i = pm_thread_next_counted(thread, i, end)) < end; i++) {
+        struct pm_raw_count count = {i - first, pm_thread_count(thread, i)};
+        pm_raw_add(builder, &count, sizeof count);
+    }
     pm_raw_section_end(builder);
 }
 

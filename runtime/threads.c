@@ -37,6 +37,14 @@ uint64_t pm_thread_count(const struct pm_thread *thread, uint32_t counter) {
     return thread->stopped ? count : count + rise(thread, counter);
 }
 
+uint32_t pm_thread_next_counted(const struct pm_thread *thread, uint32_t from, uint32_t end) {
+    const struct pm_control_block *block = thread->block;
+    bool is_plain = !thread->kept && !thread->base && !block->inner && !thread->stopped;
+    while (from < end && (is_plain ? block->counters[from] : pm_thread_count(thread, from)) == 0)
+        from++;
+    return from;
+}
+
 /* Counters themselves stay: their thread may be about to write one. */
 void pm_thread_take_counters(struct pm_thread *thread, bool keep) {
     if (keep && !thread->kept)

@@ -65,6 +65,9 @@ static inline struct pm_thread *pm_current_thread(void) { return pm_current_bloc
 /* What a thread's counter stands at; parts that were not to be measured left out. */
 uint64_t pm_thread_count(const struct pm_thread *thread, uint32_t counter);
 
+/* The first counter from FROM on that does not stand at zero; END if there is none before it. */
+uint32_t pm_thread_next_counted(const struct pm_thread *thread, uint32_t from, uint32_t end);
+
 /* Adds to `kept` what the counters of a thread, which may be running, rose by since the last time
    (KEEP), and remembers what they stand at. */
 void pm_thread_take_counters(struct pm_thread *thread, bool keep);

@@ -56,8 +56,8 @@ static bool add_counters(const char *path, uint64_t *counters, uint32_t n_counte
         const struct pm_raw_counters *of_thread = &raw->counters[i];
         if (raw->modules[of_thread->module].n_counters != n_counters)
             return pm_fail(err, "%s: another number of counters than the program has", path);
-        for (uint32_t c = 0; c < n_counters; c++)
-            counters[c] += of_thread->counts[c];
+        for (size_t c = 0; c < of_thread->n_counts; c++)
+            counters[of_thread->counts[c].counter] += of_thread->counts[c].count;
     }
     add_frames(raw);
     for (size_t i = 0; i < raw->n_notes; i++)

@@ -42,10 +42,15 @@ static void add_module(struct pm_raw_builder *builder) {
     pm_raw_section_end(builder);
 }
 
-static void add_counters(struct pm_raw_builder *builder, uint64_t module, size_t count) {
-    const uint64_t words[] = {module, 1, 100, 0, UINT64_MAX, 7};
+static const struct pm_raw_count usual_counts[2] = {{0, 100}, {2, UINT64_MAX}};
+
+/* BYTES of COUNTS. */
+static void add_counters(struct pm_raw_builder *builder, uint64_t module,
+                         const struct pm_raw_count *counts, size_t bytes) {
+    const uint64_t words[] = {module, 1};
     pm_raw_section_begin(builder, PM_RAW_COUNTERS);
-    add_words(builder, words, 2 + count);
+    add_words(builder, words, 2);
+    pm_raw_add(builder, counts, bytes);
     pm_raw_section_end(builder);
 }
 
@@ -99,7 +104,7 @@ static void add_usual(struct pm_raw_builder *builder) {
     pm_raw_begin(builder);
     add_meta(builder);
     add_module(builder);
-    add_counters(builder, 0, 3);
+    add_counters(builder, 0, usual_counts, sizeof usual_counts);
     add_histogram(builder, &usual_head, usual_bins, 2);
     add_times(builder, PM_RAW_CLOCK_TSC, usual_times, sizeof usual_times);
     add_frames(builder, 0, 3, usual_frames);
@@ -151,8 +156,8 @@ static void check_usual(const struct pm_raw *raw) {
     assert_int_equal(raw->modules[0].build_id[1], 1);
     assert_int_equal(raw->n_counters, 1);
     assert_int_equal(raw->counters[0].thread, 1);
-    assert_int_equal(raw->counters[0].counts[0], 100);
-    assert_int_equal(raw->counters[0].counts[2], UINT64_MAX);
+    assert_int_equal(raw->counters[0].n_counts, 2);
+    assert_memory_equal(raw->counters[0].counts, usual_counts, sizeof usual_counts);
     assert_int_equal(raw->n_histograms, 1);
     const struct pm_raw_histogram *histogram = &raw->histograms[0];
     assert_int_equal(histogram->group, 4);
@@ -308,15 +313,19 @@ static void assert_content_refused(struct pm_raw_builder *builder) {
 
 static void sections_that_do_not_fit_each_other_are_refused(void **state) {
     (void)state;
-    for (unsigned fault = 0; fault < 13; fault++) {
+    for (unsigned fault = 0; fault < 16; fault++) {
         struct pm_raw_builder builder = {0};
         struct histogram_head head = usual_head;
+        struct pm_raw_count counts[2] = {usual_counts[0], usual_counts[1]};
         struct pm_raw_bin bins[2] = {usual_bins[0], usual_bins[1]};
         pm_raw_begin(&builder);
         add_meta(&builder);
         if (fault != 0)
             add_module(&builder);
-        add_counters(&builder, fault == 1, fault == 2 ? 4 : fault == 3 ? 2 : 3);
+        counts[1].counter = fault == 2 ? 3 : fault == 13 ? 0 : 2; /* beyond the last, twice */
+        counts[1].count = fault == 14 ? 0 : 7;
+        counts[0].counter = fault == 15 ? 2 : 0;
+        add_counters(&builder, fault == 1, counts, fault == 3 ? 24 : sizeof counts);
         head.module = fault == 4;
         head.group = fault == 5 ? 5 : 4;
         head.n_bins = fault == 6 ? UINT32_MAX : 2;

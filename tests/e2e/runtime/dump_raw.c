@@ -7,10 +7,9 @@ static void dump(const struct pm_raw *raw) {
     printf("threads %lu missed %lu flags %lu modules %zu\n", raw->n_threads, raw->n_missed_jumps,
            raw->flags, raw->n_modules);
     for (size_t i = 0; i < raw->n_counters; i++)
-        for (uint32_t j = 0; j < raw->modules[raw->counters[i].module].n_counters; j++)
-            if (raw->counters[i].counts[j])
-                printf("thread %lu counter %u %lu\n", raw->counters[i].thread, j,
-                       raw->counters[i].counts[j]);
+        for (size_t j = 0; j < raw->counters[i].n_counts; j++)
+            printf("thread %lu counter %lu %lu\n", raw->counters[i].thread,
+                   raw->counters[i].counts[j].counter, raw->counters[i].counts[j].count);
     for (size_t i = 0; i < raw->n_histograms; i++) {
         const struct pm_raw_histogram *histogram = &raw->histograms[i];
         printf("thread %lu block %lu group %u cold %g %g blocks %lu:", histogram->thread,
