@@ -3,6 +3,7 @@
 #define PM_RUNTIME_UNWIND_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 /* Numbers of registers as DWARF has them on x86-64. */
@@ -41,7 +42,7 @@ enum pm_unwind_result {
    have changed since pm_modules_scan. */
 enum pm_unwind_result pm_unwind_step(struct pm_frame *frame);
 
-/* ---- between the two files ------------------------------------------------------------------- */
+/* ---- between the files ------------------------------------------------------------------- */
 
 /* What a step at one place comes to, if it is as usual: the CFA at an offset from a register, the
    return address below it, registers that calls preserve in the frame or as they are. */
@@ -56,6 +57,11 @@ struct pm_short_rule {
 
 /* The step by the tables (unwind.c); *RULE: for the next time. */
 enum pm_unwind_result pm_unwind_by_tables(struct pm_frame *frame, struct pm_short_rule *rule);
+
+/* The value of an expression of N_BYTES bytes (unwind_expression.c); *FIRST, if any, is pushed
+   before. */
+bool pm_evaluate_expression(const uint8_t *expression, size_t n_bytes, struct pm_frame *frame,
+                            const uint64_t *first, uint64_t *result);
 
 /* A word of the stack, if it can be read. */
 bool pm_unwind_read(struct pm_frame *frame, uint64_t address, uint64_t *word);
