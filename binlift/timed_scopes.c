@@ -33,18 +33,6 @@ static double *count_calls(const struct pm_structure *structure, const double *e
     return calls;
 }
 
-/* A chain that does not end within the number of scopes is damaged and ends where it stands. */
-static uint32_t fold_root(const struct pm_structure *structure, uint32_t scope) {
-    for (size_t steps = 0; steps < structure->n_scopes; steps++) {
-        uint32_t fold = structure->scopes[scope].fold;
-        if (fold == scope || fold >= structure->n_scopes ||
-            structure->scopes[fold].kind != structure->scopes[scope].kind)
-            break;
-        scope = fold;
-    }
-    return scope;
-}
-
 static bool is_in_loop(const struct pm_structure *structure, uint32_t block, uint32_t loop) {
     uint32_t inner = block == PM_NONE ? PM_NONE : structure->blocks[block].loop;
     while (inner != PM_NONE && inner > loop) /* what is around a scope has a smaller index */
@@ -97,7 +85,7 @@ static struct candidate *find_candidates(const struct pm_structure *structure,
         add_entries(structure, i, profile->edge_counts[i], of_scope);
     add_instructions(structure, executed, of_scope);
     for (uint32_t scope = 0; scope < structure->n_scopes; scope++) {
-        uint32_t root = fold_root(structure, scope);
+        uint32_t root = pm_fold_root(structure, scope);
         of_scope[scope].scope = scope;
         if (root == scope)
             continue;
@@ -145,7 +133,7 @@ uint8_t *pm_choose_timed_scopes(const struct pm_structure *structure,
         chosen[candidates[i].scope] = 1;
     }
     for (uint32_t scope = 0; scope < structure->n_scopes; scope++)
-        chosen[scope] = chosen[fold_root(structure, scope)];
+        chosen[scope] = chosen[pm_fold_root(structure, scope)];
     free(candidates);
     free(calls);
     free(executed);

@@ -2,12 +2,12 @@
 #define _GNU_SOURCE
 #include "cmd/run_ingest.h"
 
-#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "binlift/binlift.h"
+#include "cmd/raw_folder.h"
 #include "core/pm_alloc.h"
 #include "core/raw_read.h"
 
@@ -95,7 +95,8 @@ static bool add_histograms(struct sums *sums, const struct pm_raw *raw,
     return true;
 }
 
-static bool add_file(struct sums *sums, const char *path, struct pm_error *err) {
+static bool add_file(void *to, const char *path, struct pm_error *err) {
+    struct sums *sums = to;
     struct pm_raw *raw = pm_raw_read(path, err);
     const struct pm_module_place **places = raw ? find_places(sums, raw, path, err) : NULL;
     bool ok = places != NULL;
@@ -115,27 +116,11 @@ static bool add_file(struct sums *sums, const char *path, struct pm_error *err) 
 }
 
 static bool add_folder(struct sums *sums, const char *folder, struct pm_error *err) {
-    struct dirent **entries;
-    int n = scandir(folder, &entries, NULL, alphasort);
-    if (n < 0)
-        return pm_fail_errno(err, "cannot read %s", folder);
-    bool ok = true;
-    for (int i = 0; i < n; i++) {
-        const char *suffix = strrchr(entries[i]->d_name, '.');
-        if (ok && suffix && strcmp(suffix, ".raw") == 0) {
-            char *path = pm_sprintf("%s/%s", folder, entries[i]->d_name);
-            ok = add_file(sums, path, err);
-            free(path);
-        } else if (ok && suffix && strcmp(suffix, ".error") == 0) {
-            ok = pm_fail(err, "a process of the run could not write what it measured (disk full, "
-                              "or no right to write in TMPDIR?)");
-        }
-        free(entries[i]);
-    }
-    free(entries);
-    return ok && (sums->result->n_processes > 0 ||
-                  pm_fail(err, "the command wrote no measurement: does it run the program (--exe "
-                               "names it), and did that end in the usual way?"));
+    size_t n_files;
+    return pm_add_raw_files(folder, add_file, sums, &n_files, err) &&
+           (n_files > 0 ||
+            pm_fail(err, "the command wrote no measurement: does it run the program (--exe "
+                         "names it), and did that end in the usual way?"));
 }
 
 /* ---- the profile ----------------------------------------------------------------------------- */

@@ -2,10 +2,10 @@
 #define _GNU_SOURCE
 #include "cmd/run_times_ingest.h"
 
-#include <dirent.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "cmd/raw_folder.h"
 #include "core/pm_alloc.h"
 #include "core/raw_read.h"
 
@@ -19,7 +19,6 @@ struct sums {
     bool elapsed; /* a process measured time in which others may have run */
     bool asked;   /* a process asked the system at each event */
     struct pm_times *times;
-    size_t n_files;
 };
 
 static void add_note(struct pm_times *times, const char *note) {
@@ -57,7 +56,8 @@ static bool add_time(struct sums *sums, const struct pm_raw *raw, const struct p
     return true;
 }
 
-static bool add_file(struct sums *sums, const char *path, struct pm_error *err) {
+static bool add_file(void *to, const char *path, struct pm_error *err) {
+    struct sums *sums = to;
     struct pm_raw *raw = pm_raw_read(path, err);
     if (!raw)
         return false;
@@ -72,33 +72,16 @@ static bool add_file(struct sums *sums, const char *path, struct pm_error *err) 
     }
     for (size_t i = 0; i < raw->n_notes && ok; i++)
         add_note(sums->times, raw->notes[i]);
-    sums->n_files++;
     pm_raw_free(raw);
     return ok;
 }
 
 static bool add_folder(struct sums *sums, const char *folder, struct pm_error *err) {
-    struct dirent **entries;
-    int n = scandir(folder, &entries, NULL, alphasort);
-    if (n < 0)
-        return pm_fail_errno(err, "cannot read %s", folder);
-    bool ok = true;
-    for (int i = 0; i < n; i++) {
-        const char *suffix = strrchr(entries[i]->d_name, '.');
-        if (ok && suffix && strcmp(suffix, ".raw") == 0) {
-            char *path = pm_sprintf("%s/%s", folder, entries[i]->d_name);
-            ok = add_file(sums, path, err);
-            free(path);
-        } else if (ok && suffix && strcmp(suffix, ".error") == 0) {
-            ok = pm_fail(err, "a process of the run could not write what it measured (disk full, "
-                              "or no right to write in TMPDIR?)");
-        }
-        free(entries[i]);
-    }
-    free(entries);
-    return ok && (sums->n_files > 0 ||
-                  pm_fail(err, "the command wrote no times: does it run the program (--exe names "
-                               "it), and did that end in the usual way?"));
+    size_t n_files;
+    return pm_add_raw_files(folder, add_file, sums, &n_files, err) &&
+           (n_files > 0 ||
+            pm_fail(err, "the command wrote no times: does it run the program (--exe names "
+                         "it), and did that end in the usual way?"));
 }
 
 /* ---- the whole ------------------------------------------------------------------------------- */

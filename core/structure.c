@@ -207,6 +207,17 @@ void pm_structure_assign_keys(struct pm_structure *structure) {
 
 /* ---- hash ----------------------------------------------------------------------------------- */
 
+uint32_t pm_fold_root(const struct pm_structure *structure, uint32_t scope) {
+    for (size_t steps = 0; steps < structure->n_scopes; steps++) {
+        uint32_t fold = structure->scopes[scope].fold;
+        if (fold == scope || fold >= structure->n_scopes ||
+            structure->scopes[fold].kind != structure->scopes[scope].kind)
+            break;
+        scope = fold;
+    }
+    return scope;
+}
+
 static void hash_numbers(XXH3_state_t *state, const uint64_t *numbers, size_t n) {
     XXH3_64bits_update(state, numbers, n * sizeof *numbers);
 }

@@ -254,6 +254,9 @@ struct pm_structure {
 const struct pm_dependence *pm_structure_dependences(const struct pm_structure *structure,
                                                      uint32_t scope, size_t *n);
 
+/* The scope that reports show in place of SCOPE.  Folding goes through scopes of one parent; a
+   chain that does not end within the number of scopes is damaged and ends where it stands. */
+uint32_t pm_fold_root(const struct pm_structure *structure, uint32_t scope);
 /* The loop around scope SCOPE, not itself; PM_NONE. */
 uint32_t pm_outer_loop(const struct pm_structure *structure, uint32_t scope);
 /* The loop directly in LOOP that BLOCK is in; LOOP for the blocks directly in it; PM_NONE outside.

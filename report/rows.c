@@ -50,20 +50,11 @@ static void add_cost(struct pm_cost_sum *into, const struct pm_cost_sum *from) {
 
 /* ---- which row a scope belongs to ----------------------------------------------------------- */
 
-/* Folding goes through scopes of one parent; a chain that does not end within the number of scopes
-   is damaged and ends where it stands. */
 uint32_t pm_row_scope(const struct pm_structure *structure, uint32_t scope) {
     while (structure->scopes[scope].kind == PM_SCOPE_INLINED &&
            structure->scopes[scope].parent != PM_NONE)
         scope = structure->scopes[scope].parent;
-    for (size_t steps = 0; steps < structure->n_scopes; steps++) {
-        uint32_t fold = structure->scopes[scope].fold;
-        if (fold == scope || fold >= structure->n_scopes ||
-            structure->scopes[fold].kind != structure->scopes[scope].kind)
-            break;
-        scope = fold;
-    }
-    return scope;
+    return pm_fold_root(structure, scope);
 }
 
 static bool scope_is_counted(const struct pm_structure *structure, uint32_t scope) {

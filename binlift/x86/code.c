@@ -50,8 +50,10 @@ static struct pm_code_item *new_item(struct pm_code *code, enum pm_code_item_kin
     return item;
 }
 
-void pm_code_align(struct pm_code *code, uint8_t boundary) {
-    new_item(code, PM_ITEM_ALIGN)->boundary = boundary;
+void pm_code_align(struct pm_code *code, uint8_t boundary, uint8_t rest) {
+    struct pm_code_item *item = new_item(code, PM_ITEM_ALIGN);
+    item->boundary = boundary;
+    item->condition = rest;
 }
 
 void pm_code_jump(struct pm_code *code, struct pm_target target) {
@@ -104,7 +106,8 @@ static void place_items(struct pm_code *code) {
         struct pm_code_item *item = &code->items[i];
         code->shift[i] = shift;
         if (item->kind == PM_ITEM_ALIGN)
-            item->size = (uint8_t)(-item_address(code, i) & (item->boundary - 1u));
+            item->size =
+                (uint8_t)((item->condition - item_address(code, i)) & (item->boundary - 1u));
         shift += item->size;
     }
     code->shift[code->n_items] = shift;

@@ -26,7 +26,7 @@ static inline struct pm_target pm_to_address(uint64_t address) {
 struct pm_code_item {
     uint32_t offset;   /* in `bytes`, where it stands */
     uint8_t kind;      /* enum pm_code_item_kind */
-    uint8_t condition; /* of a conditional branch, as in its opcode */
+    uint8_t condition; /* of a conditional branch, as in its opcode; of an alignment the rest */
     uint8_t boundary;  /* of an alignment, in bytes */
     uint8_t size;      /* decided by pm_code_layout */
     struct pm_target target;
@@ -64,8 +64,8 @@ void pm_code_word(struct pm_code *code, uint32_t word); /* 32 bits */
 uint32_t pm_code_new_labels(struct pm_code *code, uint32_t n); /* first of N, not yet bound */
 void pm_code_bind(struct pm_code *code, uint32_t label);       /* to what is appended next */
 
-/* Fills by no-ops up to a multiple of BOUNDARY. */
-void pm_code_align(struct pm_code *code, uint8_t boundary);
+/* Fills by no-ops up to an address that leaves REST when divided by BOUNDARY, a power of two. */
+void pm_code_align(struct pm_code *code, uint8_t boundary, uint8_t rest);
 void pm_code_jump(struct pm_code *code, struct pm_target target);
 void pm_code_branch(struct pm_code *code, uint8_t condition, struct pm_target target);
 /* Appends a 32-bit field that is pc-relative to the byte TO_END bytes after the field's start. */

@@ -1,15 +1,8 @@
 # Events of loops and routines: every entry and every exit is told, nested, whatever way control
 # takes; as often as the program itself, callgrind and the counted edges say.
 . "$TOP/tests/lib.sh"
+. "$TOP/tests/rewrite/rewrite.bash"
 
-programs=$TOP/tests/rewrite
-runtime=$BUILD/lib/pmodel/libpmodel-rt.so
-tool=$TMP/instrument_tool
-
-read -ra libraries <"$BUILD/ldlibs"
-check "the driver is built" gcc -std=gnu11 -O1 -g -fopenmp -I"$TOP" -o "$tool" \
-    "$programs/instrument_tool.c" -Wl,--start-group "$BUILD"/libpm_binlift.a \
-    "$BUILD"/libpm_core.a -Wl,--end-group "${libraries[@]}" || exit 1
 check "the event handler is built" gcc -std=gnu11 -O1 -g -Wall -Wextra -Werror -fPIC -shared \
     -I"$TOP" -o handler.so "$programs/event_handler.c" || exit 1
 

@@ -241,7 +241,7 @@ static uint32_t random_code(struct pm_code *code, uint32_t *targets) {
     uint32_t n = 0, first = pm_code_new_labels(code, N_LABELS);
     for (uint32_t label = 0; label < N_LABELS; label++) {
         if (random_below(4) == 0)
-            pm_code_align(code, 16);
+            pm_code_align(code, 16, 0);
         pm_code_bind(code, first + label);
         for (uint32_t filler = random_below(40); filler > 0; filler--)
             pm_code_byte(code, 0x90);
