@@ -60,8 +60,6 @@ void pm_put_routine(const struct pm_dump *dump, uint32_t routine);
 
 /* Fills first_loop, loops, loop_number.  Needs the scope tree. */
 void pm_number_loops(struct pm_dump *dump);
-/* Whether BLOCK is in LOOP or in a loop in it. */
-bool pm_is_in_loop(const struct pm_structure *structure, uint32_t block, uint32_t loop);
 /* Whether EDGE goes back to the header of a loop that it comes from. */
 bool pm_is_back_edge(const struct pm_structure *structure, const struct pm_edge *edge);
 

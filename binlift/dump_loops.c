@@ -25,13 +25,6 @@ void pm_number_loops(struct pm_dump *dump) {
             dump->loops[dump->first_loop[structure->scopes[s].routine + 1]++] = s;
 }
 
-bool pm_is_in_loop(const struct pm_structure *structure, uint32_t block, uint32_t loop) {
-    uint32_t at = structure->blocks[block].loop;
-    while (at != PM_NONE && at > loop) /* outer ones have smaller numbers */
-        at = pm_outer_loop(structure, at);
-    return at == loop;
-}
-
 bool pm_is_back_edge(const struct pm_structure *structure, const struct pm_edge *edge) {
     if (edge->from == PM_NONE || edge->to == PM_NONE)
         return false;

@@ -19,15 +19,6 @@
 
 /* ---- scopes ---------------------------------------------------------------------------------- */
 
-static bool loop_contains(const struct pm_structure *structure, uint32_t loop, uint32_t block) {
-    if (block == PM_NONE)
-        return false;
-    uint32_t inner = structure->blocks[block].loop;
-    while (inner != PM_NONE && inner > loop) /* a parent's index is smaller */
-        inner = pm_outer_loop(structure, inner);
-    return inner == loop;
-}
-
 struct planner {
     const struct pm_lifted *lifted;
     const struct pm_structure *structure;
@@ -51,7 +42,7 @@ static uint32_t loops_without(struct planner *p, uint32_t block, uint32_t other)
     if (block == PM_NONE)
         return 0;
     for (uint32_t loop = p->structure->blocks[block].loop;
-         loop != PM_NONE && !loop_contains(p->structure, loop, other);
+         loop != PM_NONE && !pm_is_in_loop(p->structure, other, loop);
          loop = pm_outer_loop(p->structure, loop)) {
         if (n == p->cap_loops) {
             p->cap_loops = 2 * p->cap_loops + 16;

@@ -33,13 +33,6 @@ static double *count_calls(const struct pm_structure *structure, const double *e
     return calls;
 }
 
-static bool is_in_loop(const struct pm_structure *structure, uint32_t block, uint32_t loop) {
-    uint32_t inner = block == PM_NONE ? PM_NONE : structure->blocks[block].loop;
-    while (inner != PM_NONE && inner > loop) /* what is around a scope has a smaller index */
-        inner = pm_outer_loop(structure, inner);
-    return inner == loop;
-}
-
 /* EDGE enters the loops around its target that its source is not in; and the routine, unless it is
    where an exception lands in a routine that was entered long ago. */
 static void add_entries(const struct pm_structure *structure, uint32_t edge, double count,
@@ -50,7 +43,7 @@ static void add_entries(const struct pm_structure *structure, uint32_t edge, dou
     if (e->to == PM_NONE || e->kind == PM_EDGE_LANDING)
         return;
     for (uint32_t loop = structure->blocks[e->to].loop;
-         loop != PM_NONE && !is_in_loop(structure, e->from, loop);
+         loop != PM_NONE && !pm_is_in_loop(structure, e->from, loop);
          loop = pm_outer_loop(structure, loop))
         of_scope[loop].entries += count;
 }

@@ -19,30 +19,14 @@
 static const double LOOP_FACTOR = 10;
 static const double LANDING_WEIGHT = 0.01; /* exceptions and the like are rarer than calls */
 
-static uint32_t enclosing_loop(const struct pm_structure *structure, uint32_t loop) {
-    uint32_t scope = structure->scopes[loop].parent;
-    while (scope != PM_NONE && structure->scopes[scope].kind != PM_SCOPE_LOOP)
-        scope = structure->scopes[scope].parent;
-    return scope;
-}
-
-static bool loop_contains(const struct pm_structure *structure, uint32_t loop, uint32_t block) {
-    if (block == PM_NONE)
-        return false;
-    uint32_t inner = structure->blocks[block].loop;
-    while (inner != PM_NONE && inner > loop) /* a parent's index is smaller */
-        inner = enclosing_loop(structure, inner);
-    return inner == loop;
-}
-
 /* The outermost loop that EDGE exits, PM_NONE if it exits none. */
 static uint32_t exited_loop(const struct pm_structure *structure, const struct pm_edge *edge) {
     uint32_t outermost = PM_NONE;
     if (edge->from == PM_NONE || edge->kind == PM_EDGE_NO_RETURN)
         return PM_NONE;
     for (uint32_t loop = structure->blocks[edge->from].loop;
-         loop != PM_NONE && !loop_contains(structure, loop, edge->to);
-         loop = enclosing_loop(structure, loop))
+         loop != PM_NONE && !pm_is_in_loop(structure, edge->to, loop);
+         loop = pm_outer_loop(structure, loop))
         outermost = loop;
     return outermost;
 }
@@ -62,7 +46,7 @@ static uint32_t number_loops(struct estimate *e, uint32_t *n_loops) {
     uint32_t low = PM_NONE, high = 0;
     for (uint32_t b = 0; b < e->flow->n_blocks; b++)
         for (uint32_t loop = structure->blocks[e->flow->routine->first_block + b].loop;
-             loop != PM_NONE; loop = enclosing_loop(structure, loop)) {
+             loop != PM_NONE; loop = pm_outer_loop(structure, loop)) {
             low = loop < low ? loop : low;
             high = loop > high ? loop : high;
         }

@@ -7,15 +7,14 @@
 
 #include "binlift/binlift.h"
 #include "cmd/cmd.h"
+#include "cmd/copy_choice.h"
 #include "cmd/event_choice.h"
-#include "cmd/routine_lists.h"
-#include "cmd/run_weights.h"
 #include "core/pm_alloc.h"
 #include "core/probe_abi.h"
 
 struct request {
     const char *program, *copy;
-    const char *classes_file, *include_file, *exclude_file, *weights_store;
+    struct pm_copy_files files;
     struct pm_event_choice events;
     bool no_memory, quiet;
 };
@@ -69,16 +68,16 @@ static int read_option(struct request *request, int c) {
         *PM_PUSH(&request->events, intervals) = optarg;
         return 0;
     case OPT_INCLUDE:
-        request->include_file = optarg;
+        request->files.include = optarg;
         return 0;
     case OPT_EXCLUDE:
-        request->exclude_file = optarg;
+        request->files.exclude = optarg;
         return 0;
     case OPT_WEIGHTS:
-        request->weights_store = optarg;
+        request->files.weights_store = optarg;
         return 0;
     case OPT_CLASSES:
-        request->classes_file = optarg;
+        request->files.classes = optarg;
         return 0;
     default:
         return -1;
@@ -104,32 +103,6 @@ static int read_request(struct request *request, int argc, char **argv) {
 
 /* ---- the copy -------------------------------------------------------------------------------- */
 
-/* What the copy is made with besides the program. */
-struct maker {
-    char *runtime;
-    struct pm_run_weights *weights;
-    struct pm_routine_lists *lists;
-    struct pm_lift_options lift;
-};
-
-static bool prepare(struct maker *maker, struct request *request, struct pm_error *err) {
-    pm_event_choice_lift(&request->events, &maker->lift);
-    maker->lift.classes_file = request->classes_file;
-    maker->runtime = pm_library_path("libpmodel-rt.so", err);
-    if (!maker->runtime || !pm_find_classes(&maker->lift, err))
-        return false;
-    if (request->weights_store) {
-        maker->weights = pm_run_weights_read(request->weights_store, err);
-        if (!maker->weights)
-            return false;
-        maker->lift.weights = &maker->weights->known;
-    }
-    if (!request->include_file && !request->exclude_file)
-        return true;
-    maker->lists = pm_routine_lists_read(request->include_file, request->exclude_file, err);
-    return maker->lists != NULL;
-}
-
 static void say(const struct request *request, const struct pm_structure *structure,
                 const uint8_t *probed) {
     size_t counted = 0, told = 0;
@@ -145,19 +118,19 @@ static void say(const struct request *request, const struct pm_structure *struct
             request->copy, counted, structure->n_routines, structure->n_counters, told);
 }
 
-static bool write_copy(struct maker *maker, struct request *request, struct pm_lifted *lifted,
-                       struct pm_error *err) {
+static bool write_copy(struct pm_copy_choice *choice, struct request *request,
+                       struct pm_lifted *lifted, struct pm_error *err) {
     const struct pm_structure *structure = pm_lifted_structure(lifted);
-    bool *left_out = maker->lists ? pm_routine_lists_left_out(maker->lists, structure) : NULL;
+    bool *left_out = choice->lists ? pm_routine_lists_left_out(choice->lists, structure) : NULL;
     uint8_t *events = pm_event_choice_flags(&request->events, structure);
     uint8_t *probed = pm_alloc(structure->n_scopes, sizeof *probed);
     struct pm_instrument_options options = {.memory_records = !request->no_memory,
-                                            .runtime_path = maker->runtime,
+                                            .runtime_path = choice->runtime,
                                             .left_out = left_out,
                                             .scope_events = events,
                                             .probed = probed,
                                             .describe_counters = true};
-    bool ok = !maker->lists || pm_routine_lists_all_found(maker->lists, err);
+    bool ok = !choice->lists || pm_routine_lists_all_found(choice->lists, err);
     if (ok)
         ok = pm_instrument(lifted, &options, request->copy, err);
     if (ok) {
@@ -175,16 +148,16 @@ static bool write_copy(struct maker *maker, struct request *request, struct pm_l
 }
 
 static bool instrument(struct request *request, struct pm_error *err) {
-    struct maker maker = {0};
-    struct pm_lifted *lifted =
-        prepare(&maker, request, err) ? pm_lift(request->program, &maker.lift, err) : NULL;
+    struct pm_copy_choice choice = {0};
+    pm_event_choice_lift(&request->events, &choice.lift);
+    struct pm_lifted *lifted = pm_copy_choice_read(&choice, &request->files, err)
+                                   ? pm_lift(request->program, &choice.lift, err)
+                                   : NULL;
     bool ok = lifted &&
               (!pm_lifted_refusal(lifted) || pm_fail(err, "%s", pm_lifted_refusal(lifted))) &&
-              write_copy(&maker, request, lifted, err);
+              write_copy(&choice, request, lifted, err);
     pm_lifted_free(lifted);
-    free(maker.runtime);
-    pm_run_weights_free(maker.weights);
-    pm_routine_lists_free(maker.lists);
+    pm_copy_choice_free(&choice);
     return ok;
 }
 

@@ -33,3 +33,8 @@ bool pm_add_raw_files(const char *folder,
     free(entries);
     return ok;
 }
+
+void pm_add_note(char **notes, const char *note) {
+    if (!*notes || !strstr(*notes, note))
+        pm_append(notes, "%s%s", *notes ? "\n" : "", note);
+}

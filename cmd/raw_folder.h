@@ -13,4 +13,7 @@ bool pm_add_raw_files(const char *folder,
                       bool (*add)(void *to, const char *path, struct pm_error *), void *to,
                       size_t *n_files, struct pm_error *err);
 
+/* Adds a sentence to *NOTES, one a line, unless it is there. */
+void pm_add_note(char **notes, const char *note);
+
 #endif

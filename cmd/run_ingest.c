@@ -25,12 +25,6 @@ struct sums {
     struct pm_ingested *result;
 };
 
-static void add_note(struct pm_ingested *result, const char *note) {
-    if (result->notes && strstr(result->notes, note))
-        return;
-    pm_append(&result->notes, "%s%s", result->notes ? "\n" : "", note);
-}
-
 /* Where the modules of RAW have their numbers in the structure; the caller frees.  NULL with a
    sentence if one is not of this program. */
 static const struct pm_module_place **find_places(const struct sums *sums, const struct pm_raw *raw,
@@ -108,7 +102,7 @@ static bool add_file(void *to, const char *path, struct pm_error *err) {
         sums->result->n_processes++;
         sums->n_missed_jumps += raw->n_missed_jumps;
         for (size_t i = 0; i < raw->n_notes; i++)
-            add_note(sums->result, raw->notes[i]);
+            pm_add_note(&sums->result->notes, raw->notes[i]);
     }
     free(places);
     pm_raw_free(raw);
@@ -169,11 +163,12 @@ static void make_profile(struct sums *sums, const struct pm_parameters *at) {
 static void note_libraries(const struct sums *sums) {
     const struct pm_structure *structure = sums->structure;
     for (size_t i = 0; i < structure->n_modules; i++) {
+        if (sums->loaded[i])
+            continue;
         char *note = pm_sprintf("%s was not loaded, or not the instrumented copy: nothing of it is "
                                 "counted",
                                 structure->modules[i].name);
-        if (!sums->loaded[i])
-            add_note(sums->result, note);
+        pm_add_note(&sums->result->notes, note);
         free(note);
     }
 }
@@ -185,12 +180,12 @@ static void note_irregularities(const struct sums *sums) {
         snprintf(note, sizeof note,
                  "counts of %zu routines are inexact (left in a way that could not be followed)",
                  result->profile->n_inexact_routines);
-        add_note(result, note);
+        pm_add_note(&result->notes, note);
     }
     if (sums->n_missed_jumps) {
         snprintf(note, sizeof note, "%llu jumps to places that were not foreseen were caught",
                  (unsigned long long)sums->n_missed_jumps);
-        add_note(result, note);
+        pm_add_note(&result->notes, note);
     }
 }
 

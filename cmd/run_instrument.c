@@ -10,9 +10,8 @@
 #include <unistd.h>
 
 #include "cmd/cmd.h"
-#include "cmd/routine_lists.h"
+#include "cmd/copy_choice.h"
 #include "cmd/run_libraries.h"
-#include "cmd/run_weights.h"
 #include "core/pm_alloc.h"
 
 /* What is needed for each of the modules. */
@@ -20,11 +19,9 @@ struct maker {
     const struct pm_run_request *request;
     const char *folder;
     char *const *environment;
-    char *interpreter;              /* of the program; NULL: it is a library */
-    struct pm_run_weights *weights; /* NULL: none were given */
-    struct pm_routine_lists *lists; /* the same */
-    struct pm_event_choice events;  /* what was found of them */
-    struct pm_lift_options lift;
+    char *interpreter; /* of the program; NULL: it is a library */
+    struct pm_copy_choice choice;
+    struct pm_event_choice events; /* what was found of them */
     struct pm_run_copies *copies;
 };
 
@@ -54,7 +51,8 @@ static bool write_copy(struct maker *maker, struct pm_lifted *lifted, const char
                        struct pm_error *err) {
     const struct pm_structure *structure = pm_lifted_structure(lifted);
     const struct pm_run_copies *copies = maker->copies;
-    bool *left_out = maker->lists ? pm_routine_lists_left_out(maker->lists, structure) : NULL;
+    bool *left_out =
+        maker->choice.lists ? pm_routine_lists_left_out(maker->choice.lists, structure) : NULL;
     uint8_t *events = pm_event_choice_flags(&maker->events, structure);
     uint8_t *probed = pm_alloc(structure->n_scopes, sizeof *probed);
     struct pm_instrument_options options = {.memory_records = !maker->request->no_memory,
@@ -81,7 +79,7 @@ static bool write_copy(struct maker *maker, struct pm_lifted *lifted, const char
 static bool add_module(struct maker *maker, const char *path, const char *to,
                        struct pm_error *err) {
     struct pm_run_copies *copies = maker->copies;
-    struct pm_lifted *lifted = pm_lift(path, &maker->lift, err);
+    struct pm_lifted *lifted = pm_lift(path, &maker->choice.lift, err);
     if (!lifted)
         return false;
     struct pm_module_place place;
@@ -160,19 +158,14 @@ static bool add_libraries(struct maker *maker, const char *program, struct pm_er
 
 static bool prepare(struct maker *maker, struct pm_error *err) {
     const struct pm_run_request *request = maker->request;
-    maker->copies->runtime = pm_library_path("libpmodel-rt.so", err);
-    if (!maker->copies->runtime || !pm_find_classes(&maker->lift, err))
-        return false;
-    if (request->weights_store) {
-        maker->weights = pm_run_weights_read(request->weights_store, err);
-        if (!maker->weights)
-            return false;
-        maker->lift.weights = &maker->weights->known;
-    }
-    if (!request->include_file && !request->exclude_file)
-        return true;
-    maker->lists = pm_routine_lists_read(request->include_file, request->exclude_file, err);
-    return maker->lists != NULL;
+    struct pm_copy_files files = {.classes = request->classes_file,
+                                  .weights_store = request->weights_store,
+                                  .include = request->include_file,
+                                  .exclude = request->exclude_file};
+    bool ok = pm_copy_choice_read(&maker->choice, &files, err);
+    maker->copies->runtime = maker->choice.runtime;
+    maker->choice.runtime = NULL; /* it is the copies' */
+    return ok;
 }
 
 static void say_limits(const struct maker *maker) {
@@ -191,22 +184,18 @@ bool pm_run_instrument(const struct pm_run_request *request, const char *program
                        char *const *environment, const char *folder, struct pm_run_copies *copies,
                        struct pm_error *err) {
     *copies = (struct pm_run_copies){.structure = pm_structure_new()};
-    struct maker maker = {.request = request,
-                          .folder = folder,
-                          .environment = environment,
-                          .lift = {.classes_file = request->classes_file},
-                          .copies = copies};
+    struct maker maker = {
+        .request = request, .folder = folder, .environment = environment, .copies = copies};
     pm_event_choice_copy(&maker.events, &request->events);
-    pm_event_choice_lift(&maker.events, &maker.lift);
+    pm_event_choice_lift(&maker.events, &maker.choice.lift);
     bool ok = prepare(&maker, err) && add_program(&maker, program, err) &&
               add_libraries(&maker, program, err) &&
-              (!maker.lists || pm_routine_lists_all_found(maker.lists, err)) &&
+              (!maker.choice.lists || pm_routine_lists_all_found(maker.choice.lists, err)) &&
               pm_event_choice_check(&maker.events, err);
     if (ok)
         say_limits(&maker);
     free(maker.interpreter);
-    pm_run_weights_free(maker.weights);
-    pm_routine_lists_free(maker.lists);
+    pm_copy_choice_free(&maker.choice);
     pm_event_choice_free(&maker.events);
     return ok;
 }

@@ -21,11 +21,6 @@ struct sums {
     struct pm_times *times;
 };
 
-static void add_note(struct pm_times *times, const char *note) {
-    if (!times->notes || !strstr(times->notes, note))
-        pm_append(&times->notes, "%s%s", times->notes ? "\n" : "", note);
-}
-
 /* ---- one file -------------------------------------------------------------------------------- */
 
 static const struct pm_run_timed_module *find_module(const struct sums *sums,
@@ -71,7 +66,7 @@ static bool add_file(void *to, const char *path, struct pm_error *err) {
                          path);
     }
     for (size_t i = 0; i < raw->n_notes && ok; i++)
-        add_note(sums->times, raw->notes[i]);
+        pm_add_note(&sums->times->notes, raw->notes[i]);
     pm_raw_free(raw);
     return ok;
 }
@@ -88,17 +83,18 @@ static bool add_folder(struct sums *sums, const char *folder, struct pm_error *e
 
 static void make_notes(struct sums *sums, double cpu_seconds) {
     if (sums->elapsed)
-        add_note(sums->times,
-                 "Measured times hold what other programs ran in between: neither the C library "
-                 "nor the kernel tells when a thread is interrupted (rseq).");
+        pm_add_note(&sums->times->notes,
+                    "Measured times hold what other programs ran in between: neither the C library "
+                    "nor the kernel tells when a thread is interrupted (rseq).");
     if (sums->asked)
-        add_note(sums->times, "This processor has no steady time-stamp counter: the system was "
-                              "asked at each event, which costs more and is less exact.");
+        pm_add_note(&sums->times->notes,
+                    "This processor has no steady time-stamp counter: the system was "
+                    "asked at each event, which costs more and is less exact.");
     if (sums->own_seconds > 0.05 * cpu_seconds) {
         char *note = pm_sprintf("The timers took %.0f%% of the run themselves; what is left after "
                                 "subtracting that is inexact.",
                                 100 * sums->own_seconds / cpu_seconds);
-        add_note(sums->times, note);
+        pm_add_note(&sums->times->notes, note);
         free(note);
     }
 }

@@ -89,6 +89,10 @@ uint32_t pm_outer_loop(const struct pm_structure *structure, uint32_t scope) {
     return PM_NONE;
 }
 
+bool pm_is_in_loop(const struct pm_structure *structure, uint32_t block, uint32_t loop) {
+    return block != PM_NONE && pm_part_of_loop(structure, block, loop) != PM_NONE;
+}
+
 uint32_t pm_part_of_loop(const struct pm_structure *structure, uint32_t block, uint32_t loop) {
     uint32_t part = PM_NONE, at = structure->blocks[block].loop;
     while (at != PM_NONE && at > loop) { /* outer ones have smaller numbers */

@@ -259,6 +259,8 @@ const struct pm_dependence *pm_structure_dependences(const struct pm_structure *
 uint32_t pm_fold_root(const struct pm_structure *structure, uint32_t scope);
 /* The loop around scope SCOPE, not itself; PM_NONE. */
 uint32_t pm_outer_loop(const struct pm_structure *structure, uint32_t scope);
+/* Is BLOCK in LOOP or a loop in it?  False of PM_NONE, the routine's ENTRY and EXIT. */
+bool pm_is_in_loop(const struct pm_structure *structure, uint32_t block, uint32_t loop);
 /* The loop directly in LOOP that BLOCK is in; LOOP for the blocks directly in it; PM_NONE outside.
  */
 uint32_t pm_part_of_loop(const struct pm_structure *structure, uint32_t block, uint32_t loop);

@@ -121,13 +121,6 @@ char *pm_scope_source(const struct pm_structure *structure, uint32_t scope) {
     return pm_sprintf("%s:%u", pm_base_name(s->file), s->line_first);
 }
 
-static bool is_in_loop(const struct pm_structure *structure, uint32_t block, uint32_t loop) {
-    uint32_t scope = block < structure->n_blocks ? structure->blocks[block].loop : PM_NONE;
-    while (scope != PM_NONE && scope > loop)
-        scope = structure->scopes[scope].parent;
-    return scope == loop;
-}
-
 uint32_t *pm_loop_entries(const struct pm_structure *structure, uint32_t loop, size_t *n) {
     struct {
         PM_ARRAY(uint32_t, blocks);
@@ -136,8 +129,8 @@ uint32_t *pm_loop_entries(const struct pm_structure *structure, uint32_t loop, s
     const struct pm_routine *routine = r < structure->n_routines ? &structure->routines[r] : NULL;
     for (uint32_t e = 0; routine && e < routine->n_edges; e++) {
         const struct pm_edge *edge = &structure->edges[routine->first_edge + e];
-        if (edge->to == PM_NONE || !is_in_loop(structure, edge->to, loop) ||
-            (edge->from != PM_NONE && is_in_loop(structure, edge->from, loop)))
+        if (edge->to == PM_NONE || !pm_is_in_loop(structure, edge->to, loop) ||
+            (edge->from != PM_NONE && pm_is_in_loop(structure, edge->from, loop)))
             continue;
         size_t at = 0;
         while (at < entries.n_blocks && entries.blocks[at] < edge->to)

@@ -212,7 +212,7 @@ static bool was_aligned(const struct emission *e, uint32_t block) {
 }
 
 /* Heads of innermost loops keep their place within a cache line: how fast a short loop is depends
-   on it (a sparse product lost a seventh by the move alone), and its bytes are often the old ones.
+   on it (a sparse product took 6% longer by the move alone), and its bytes are often the old ones.
  */
 static bool *find_inner_heads(const struct pm_structure *structure) {
     bool *is_head = pm_alloc(structure->n_blocks, sizeof *is_head);
@@ -256,8 +256,6 @@ static void put_head(struct emission *e, uint32_t block, bool is_first, bool fal
         pm_code_jump(code, inner_target(e, block));
     pm_code_bind(code, work->pre_head_label);
     pm_x86_put_edge(e->rewrite, e->plan, work->pre_head, live_at_block(e, block));
-    if (e->plan->trip_enters[work->pre_head] != PM_NONE && was_aligned(e, block))
-        pm_code_align(code, 16, 0);
 }
 
 /* ---- one routine ---------------------------------------------------------------------------- */
