@@ -1,4 +1,4 @@
-/* Memory records become accesses. */
+/* Buffers of memory records are consumed: when they are full, and where a thread ends or stops. */
 #ifndef PM_RUNTIME_RECORDS_H
 #define PM_RUNTIME_RECORDS_H
 
