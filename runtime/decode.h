@@ -4,7 +4,7 @@
 
 #include "runtime/threads.h"
 
-/* The records from address FROM up to TO, of BLOCK's buffer.  The caller has the thread's `busy`. */
+/* The records from address FROM up to TO, of BLOCK's buffer.  The caller holds `busy`. */
 void pm_decode_records(struct pm_control_block *block, uint64_t from, uint64_t to);
 
 #endif
