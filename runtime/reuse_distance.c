@@ -1,5 +1,6 @@
-/* The parts of the reuse distance analysis that are not hot; see reuse_distance.h.  The walk over a
-   batch is in reuse_walk.h, compiled once for each vector extension. */
+/* The parts of the reuse distance analysis that are not hot; see reuse_distance.h.  A touch
+   is in reuse_touch.h, the walk over a batch in reuse_walk.h, compiled once for each vector
+   extension. */
 #include "runtime/reuse_distance.h"
 
 #include <string.h>

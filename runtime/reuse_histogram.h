@@ -16,6 +16,9 @@
 
 #include "core/raw_file.h"
 
+/* A first touch, instead of a distance. */
+#define PM_COLD UINT64_MAX
+
 enum {
     PM_REUSE_FRONT = 16, /* blocks that the front of reuse_distance.h holds */
     PM_REUSE_EXACT = 256,
@@ -67,6 +70,20 @@ static inline bool pm_group_histogram_add(struct pm_group_histogram *histogram,
         return false;
     bins[bin].count[kind]++;
     bins[bin].distance_sum += distance;
+    return true;
+}
+
+/* Counts a touch by an access of KIND at DISTANCE, any or PM_COLD.  False when there is no memory.
+ */
+static inline bool pm_group_histogram_count(struct pm_group_histogram *histogram,
+                                            struct pm_arena *arena, unsigned kind,
+                                            uint64_t distance) {
+    if (distance < PM_REUSE_FRONT)
+        histogram->front[kind][distance]++;
+    else if (distance == PM_COLD)
+        histogram->cold[kind]++;
+    else
+        return pm_group_histogram_add(histogram, arena, kind, distance);
     return true;
 }
 

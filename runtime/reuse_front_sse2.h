@@ -1,4 +1,8 @@
-/* The front of the reuse distance analysis in memory, for any x86-64. */
+/* The front of the reuse distance analysis in memory, for any x86-64; reuse_touch.h says what such
+   a header defines.  The first of a file: all that follows is compiled for this extension. */
+#ifndef PM_RUNTIME_REUSE_FRONT_SSE2_H
+#define PM_RUNTIME_REUSE_FRONT_SSE2_H
+
 #include <emmintrin.h>
 #include <stdint.h>
 #include <string.h>
@@ -39,5 +43,4 @@ static inline unsigned front_touch(struct front *front, uint64_t block, uint64_t
     return place;
 }
 
-#define PM_REUSE_WALK pm_reuse_walk_sse2
-#include "runtime/reuse_walk.h"
+#endif

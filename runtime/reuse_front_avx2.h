@@ -1,4 +1,8 @@
-/* The front of the reuse distance analysis in four AVX2 registers. */
+/* The front of the reuse distance analysis in four AVX2 registers; reuse_touch.h says what such
+   a header defines.  The first of a file: all that follows is compiled for this extension. */
+#ifndef PM_RUNTIME_REUSE_FRONT_AVX2_H
+#define PM_RUNTIME_REUSE_FRONT_AVX2_H
+
 #pragma GCC target("avx2,bmi,popcnt")
 #include <immintrin.h>
 #include <stdint.h>
@@ -58,5 +62,4 @@ static inline unsigned front_touch(struct front *front, uint64_t block, uint64_t
     return (unsigned)__builtin_ctz(found | 1u << 16);
 }
 
-#define PM_REUSE_WALK pm_reuse_walk_avx2
-#include "runtime/reuse_walk.h"
+#endif

@@ -1,4 +1,8 @@
-/* The front of the reuse distance analysis in two AVX-512 registers. */
+/* The front of the reuse distance analysis in two AVX-512 registers; reuse_touch.h says what such
+   a header defines.  The first of a file: all that follows is compiled for this extension. */
+#ifndef PM_RUNTIME_REUSE_FRONT_AVX512_H
+#define PM_RUNTIME_REUSE_FRONT_AVX512_H
+
 #pragma GCC target("avx512f,avx512bw,avx512vl,avx512dq,avx512vpopcntdq,bmi,bmi2,popcnt,lzcnt")
 #include <immintrin.h>
 #include <stdint.h>
@@ -32,5 +36,4 @@ static inline unsigned front_touch(struct front *front, uint64_t block, uint64_t
     return (unsigned)_tzcnt_u32(found | 1u << 16);
 }
 
-#define PM_REUSE_WALK pm_reuse_walk_avx512
-#include "runtime/reuse_walk.h"
+#endif
