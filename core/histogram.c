@@ -16,8 +16,14 @@ void pm_histogram_free(struct pm_histogram *histogram) {
     histogram->n_bins = 0;
 }
 
+/* Accesses that miss in every cache as far as is known. */
+static double always_missing(const struct pm_histogram *histogram) {
+    return histogram->cold_loads + histogram->cold_stores + histogram->beyond_loads +
+           histogram->beyond_stores;
+}
+
 double pm_histogram_accesses(const struct pm_histogram *histogram) {
-    double sum = histogram->cold_loads + histogram->cold_stores;
+    double sum = always_missing(histogram);
     for (size_t i = 0; i < histogram->n_bins; i++)
         sum += histogram->bins[i].loads + histogram->bins[i].stores;
     return sum;
@@ -34,7 +40,7 @@ static double missing_share(const struct pm_bin *bin, double cache_blocks) {
 }
 
 double pm_histogram_misses(const struct pm_histogram *histogram, double cache_blocks) {
-    double sum = histogram->cold_loads + histogram->cold_stores;
+    double sum = always_missing(histogram);
     for (size_t i = 0; i < histogram->n_bins; i++) {
         const struct pm_bin *bin = &histogram->bins[i];
         sum += (bin->loads + bin->stores) * missing_share(bin, cache_blocks);
@@ -73,23 +79,29 @@ void pm_histogram_add(struct pm_histogram *into, const struct pm_histogram *from
     into->n_bins = n_merged;
     into->cold_loads += from->cold_loads;
     into->cold_stores += from->cold_stores;
+    into->bytes_touched += from->bytes_touched;
+    into->beyond_loads += from->beyond_loads;
+    into->beyond_stores += from->beyond_stores;
+    if (from->at_least > 0 && (into->at_least == 0 || from->at_least < into->at_least))
+        into->at_least = from->at_least;
+    if (from->sample > into->sample)
+        into->sample = from->sample;
 }
 
 /* ---- bytes ----------------------------------------------------------------------------------- */
 
-/* A blob: this header, then the zstd-compressed payload: block size, cold loads and stores, then
-   the five columns of the bins one after the other, which compresses better than row by row. */
+/* A blob: this header, then the zstd-compressed payload: what is not of a bin (head_values,
+   sample), then the five columns of the bins one after the other, which compresses better than row
+   by row. Version 1 had but the first three words before the columns. */
 struct blob_header {
     char magic[4];
     uint32_t version;
     uint64_t n_bins;
     uint64_t checksum; /* XXH3 of the payload before compression, seeded with n_bins */
 };
-enum { BLOB_VERSION = 1, N_HEAD = 3, N_COLUMNS = 5, COMPRESSION_LEVEL = 3 };
+enum { BLOB_VERSION = 2, N_HEAD = 8, N_HEAD_1 = 3, N_COLUMNS = 5, COMPRESSION_LEVEL = 3 };
 static const char blob_magic[4] = "PMH";
 #define MOST_BINS (1ull << 32) /* more than distances below 2^64 have at 1 % */
-
-static size_t payload_words(size_t n_bins) { return N_HEAD + N_COLUMNS * n_bins; }
 
 static double *column_value(struct pm_bin *bin, unsigned column) {
     switch (column) {
@@ -106,12 +118,36 @@ static double *column_value(struct pm_bin *bin, unsigned column) {
     }
 }
 
-void pm_histogram_encode(const struct pm_histogram *histogram, void **bytes, size_t *n_bytes) {
-    size_t n_bins = histogram->n_bins, n_words = payload_words(n_bins);
-    double *words = pm_alloc(n_words, sizeof *words);
+static void put_head(const struct pm_histogram *histogram, double *words) {
     memcpy(&words[0], &histogram->block_bytes, sizeof words[0]);
     words[1] = histogram->cold_loads;
     words[2] = histogram->cold_stores;
+    words[3] = histogram->bytes_touched;
+    words[4] = histogram->at_least;
+    words[5] = histogram->beyond_loads;
+    words[6] = histogram->beyond_stores;
+    uint64_t sample = histogram->sample ? histogram->sample : 1;
+    memcpy(&words[7], &sample, sizeof words[7]);
+}
+
+static void take_head(struct pm_histogram *histogram, const double *words, size_t n_head) {
+    memcpy(&histogram->block_bytes, &words[0], sizeof words[0]);
+    histogram->cold_loads = words[1];
+    histogram->cold_stores = words[2];
+    histogram->sample = 1;
+    if (n_head < N_HEAD)
+        return;
+    histogram->bytes_touched = words[3];
+    histogram->at_least = words[4];
+    histogram->beyond_loads = words[5];
+    histogram->beyond_stores = words[6];
+    memcpy(&histogram->sample, &words[7], sizeof words[7]);
+}
+
+void pm_histogram_encode(const struct pm_histogram *histogram, void **bytes, size_t *n_bytes) {
+    size_t n_bins = histogram->n_bins, n_words = N_HEAD + N_COLUMNS * n_bins;
+    double *words = pm_alloc(n_words, sizeof *words);
+    put_head(histogram, words);
     for (unsigned column = 0; column < N_COLUMNS; column++)
         for (size_t i = 0; i < n_bins; i++)
             words[N_HEAD + column * n_bins + i] = *column_value(&histogram->bins[i], column);
@@ -136,9 +172,9 @@ static bool check_header(const void *bytes, size_t n_bytes, struct blob_header *
     memcpy(header, bytes, sizeof *header);
     if (memcmp(header->magic, blob_magic, sizeof header->magic) != 0)
         return pm_fail(err, "histogram: these bytes are not a histogram");
-    if (header->version != BLOB_VERSION)
-        return pm_fail(err, "histogram: version %u, this pmodel reads version %u", header->version,
-                       (unsigned)BLOB_VERSION);
+    if (header->version < 1 || header->version > BLOB_VERSION)
+        return pm_fail(err, "histogram: version %u, this pmodel reads versions up to %u",
+                       header->version, (unsigned)BLOB_VERSION);
     if (header->n_bins > MOST_BINS)
         return pm_fail(err, "histogram: damaged: %llu bins are more than there can be",
                        (unsigned long long)header->n_bins);
@@ -147,9 +183,15 @@ static bool check_header(const void *bytes, size_t n_bytes, struct blob_header *
 
 static bool is_count(double value) { return value >= 0 && value <= 0x1p63; }
 
+static bool head_is_valid(const struct pm_histogram *histogram) {
+    return is_count(histogram->cold_loads) && is_count(histogram->cold_stores) &&
+           is_count(histogram->bytes_touched) && is_count(histogram->at_least) &&
+           is_count(histogram->beyond_loads) && is_count(histogram->beyond_stores) &&
+           (histogram->at_least > 0 || histogram->beyond_loads + histogram->beyond_stores == 0) &&
+           histogram->sample > 0;
+}
+
 static bool bins_are_valid(const struct pm_histogram *histogram) {
-    if (!is_count(histogram->cold_loads) || !is_count(histogram->cold_stores))
-        return false;
     for (size_t i = 0; i < histogram->n_bins; i++) {
         const struct pm_bin *bin = &histogram->bins[i];
         if (!(bin->low >= 0 && bin->low <= bin->high && bin->high <= 0x1p64) ||
@@ -166,23 +208,22 @@ bool pm_histogram_decode(const void *bytes, size_t n_bytes, struct pm_histogram 
     *histogram = (struct pm_histogram){0};
     if (!check_header(bytes, n_bytes, &header, err))
         return false;
-    size_t n_bins = header.n_bins, n_words = payload_words(n_bins), got = 0;
+    size_t n_bins = header.n_bins, n_head = header.version == 1 ? N_HEAD_1 : N_HEAD;
+    size_t n_words = n_head + N_COLUMNS * n_bins, got = 0;
     double *words = pm_unpack((const char *)bytes + sizeof header, n_bytes - sizeof header, &got);
     if (!words || got != n_words * sizeof *words ||
         header.checksum != XXH3_64bits_withSeed(words, n_words * sizeof *words, n_bins)) {
         free(words);
         return pm_fail(err, "histogram: damaged: its checksum does not match");
     }
-    memcpy(&histogram->block_bytes, &words[0], sizeof words[0]);
-    histogram->cold_loads = words[1];
-    histogram->cold_stores = words[2];
+    take_head(histogram, words, n_head);
     histogram->n_bins = n_bins;
     histogram->bins = pm_alloc(n_bins + 1, sizeof *histogram->bins);
     for (unsigned column = 0; column < N_COLUMNS; column++)
         for (size_t i = 0; i < n_bins; i++)
-            *column_value(&histogram->bins[i], column) = words[N_HEAD + column * n_bins + i];
+            *column_value(&histogram->bins[i], column) = words[n_head + column * n_bins + i];
     free(words);
-    if (bins_are_valid(histogram))
+    if (head_is_valid(histogram) && bins_are_valid(histogram))
         return true;
     pm_histogram_free(histogram);
     return pm_fail(err, "histogram: its bins are not ascending counts of distances");

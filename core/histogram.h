@@ -25,19 +25,33 @@ struct pm_histogram {
     double cold_loads, cold_stores;
     size_t n_bins;
     struct pm_bin *bins; /* ascending, disjoint; owned */
+
+    /* Bytes of memory that were touched for the first time by these accesses; beside the bytes of
+       the blocks that were, cold × block_bytes, they tell what of the blocks is used.  0: unknown.
+     */
+    double bytes_touched;
+    /* Reuses of which only is known that their distance is at_least blocks or more; in no bin.  0:
+       there are none, all distances are known. */
+    double at_least, beyond_loads, beyond_stores;
+    /* One of so many blocks was watched, and all counts are multiplied by it; 1: all were.  0 only
+       in a sum that nothing was added to yet. */
+    uint64_t sample;
 };
 
 void pm_histogram_free(struct pm_histogram *histogram); /* the bins; not the struct itself */
 
-/* Accesses in all, cold ones included. */
+/* Accesses in all, cold ones and those beyond included. */
 double pm_histogram_accesses(const struct pm_histogram *histogram);
 
 /* Misses of a fully associative LRU cache of CACHE_BLOCKS blocks, cold misses included.  In a bin
-   that CACHE_BLOCKS cuts, distances are taken as evenly spread over [low, high]. */
+   that CACHE_BLOCKS cuts, distances are taken as evenly spread over [low, high].  Reuses beyond all
+   count as misses: in a cache of more than at_least blocks the result is an upper bound. */
 double pm_histogram_misses(const struct pm_histogram *histogram, double cache_blocks);
 
-/* Adds the accesses of FROM (same block size) to INTO, merging bins that overlap only partly into
-   their union. */
+/* Adds the accesses of FROM (same block size) to INTO.  Equal bins are joined and others kept, so
+   that what was measured with one bin width keeps it and exact distances stay exact; bins that
+   overlap only partly (of different bin widths) are merged into their union.  Of two bounds
+   at_least the smaller one is kept, of two samples the larger one. */
 void pm_histogram_add(struct pm_histogram *into, const struct pm_histogram *from);
 
 /* A histogram as bytes (zstd-compressed, versioned) for the store, and back.  *BYTES is owned by

@@ -13,22 +13,21 @@
      PM_RAW_COUNTERS    u64 module (ordinal of its section), u64 thread, then struct pm_raw_count
                         ascending by counter: those that are not zero, which of a large program
                         are few
-     PM_RAW_HISTOGRAM   u64 module, u64 thread, u64 block_bytes, u32 group, u32 n_bins,
-                        u64 cold_loads, u64 cold_stores, u64 n_blocks (distinct blocks that the
-                        thread touched, all groups), then n_bins × struct pm_raw_bin, ascending.
+     PM_RAW_HISTOGRAM   struct pm_raw_histogram_head, then n_bins × struct pm_raw_bin, ascending.
                         Groups that were never accessed are left out.
      PM_RAW_FRAMES      u64 module, u64 n, then n × struct pm_raw_frame, ascending by address; of
-   one address at most one with a positive and one with a negative count PM_RAW_TIMES       u64
-   thread, u64 enum pm_raw_clock, then struct pm_raw_time, ascending by (module, scope), each once;
-   scopes that were never entered are left out PM_RAW_NOTE        text, NUL-terminated: something
-   that the user must know about this run */
+                        one address at most one with a positive and one with a negative count
+     PM_RAW_TIMES       u64 thread, u64 enum pm_raw_clock, then struct pm_raw_time, ascending by
+                        (module, scope), each once; scopes that were never entered are left out
+     PM_RAW_NOTE        text, NUL-terminated: something that the user must know about this run
+   Version 3 added to a histogram what stands after n_blocks. */
 #ifndef PM_RAW_FILE_H
 #define PM_RAW_FILE_H
 
 #include <stdint.h>
 
 #define PM_RAW_MAGIC "PMRAW\r\n\032" /* 8 bytes; damaged by a text-mode copy, which is noticed */
-#define PM_RAW_VERSION 2
+#define PM_RAW_VERSION 3
 
 struct pm_raw_header {
     char magic[8];
@@ -61,6 +60,24 @@ enum pm_raw_flags {
 struct pm_raw_count {
     uint64_t counter; /* of the module, from 0 */
     uint64_t count;   /* not 0 */
+};
+
+/* In place of a thread's number: the accesses of all threads as they were interleaved. */
+#define PM_RAW_SHARED UINT64_MAX
+
+/* One reference group in one thread, for one block size.  Where not all blocks are watched
+   (sample), counts and bytes are those of the watched ones times the sample. */
+struct pm_raw_histogram_head {
+    uint64_t module; /* ordinal of its section */
+    uint64_t thread; /* its number, or PM_RAW_SHARED */
+    uint64_t block_bytes;
+    uint32_t group, n_bins;
+    uint64_t cold_loads, cold_stores; /* first touches */
+    uint64_t n_blocks;                /* distinct blocks that the thread touched, all groups */
+    uint64_t bytes_touched; /* bytes that the thread touched first through this group; 0: unknown */
+    uint64_t at_least;      /* beyond is known to be at least so many blocks; 0: all is exact */
+    uint64_t beyond_loads, beyond_stores; /* reuses whose distance is only known to be that far */
+    uint64_t sample;                      /* one of so many blocks is watched; 1: all */
 };
 
 /* Accesses whose reuse distance lies in [low, high] blocks; sum of distances gives the mean. */

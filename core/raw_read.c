@@ -126,26 +126,36 @@ static bool read_bins(struct pm_histogram *histogram, struct cursor *cursor) {
     return true;
 }
 
+static bool head_is_valid(const struct pm_raw *raw, const struct pm_raw_histogram_head *head) {
+    return head->module < raw->n_modules && head->group < raw->modules[head->module].n_groups &&
+           head->block_bytes != 0 && (head->block_bytes & (head->block_bytes - 1)) == 0 &&
+           head->sample != 0 &&
+           (head->at_least != 0 || (head->beyond_loads == 0 && head->beyond_stores == 0));
+}
+
 static bool read_histogram(struct pm_raw *raw, struct cursor *cursor) {
-    uint64_t module = take_u64(cursor), thread = take_u64(cursor);
-    uint64_t block_bytes = take_u64(cursor);
-    uint32_t group = take_u32(cursor), n_bins = take_u32(cursor);
-    uint64_t cold_loads = take_u64(cursor), cold_stores = take_u64(cursor);
-    uint64_t n_blocks = take_u64(cursor);
-    if (cursor->overrun || module >= raw->n_modules || group >= raw->modules[module].n_groups ||
-        block_bytes == 0 || (block_bytes & (block_bytes - 1)) != 0 ||
-        cursor->left != n_bins * sizeof(struct pm_raw_bin))
+    struct pm_raw_histogram_head head;
+    const void *bytes = take(cursor, sizeof head);
+    if (!bytes)
+        return false;
+    memcpy(&head, bytes, sizeof head);
+    if (!head_is_valid(raw, &head) || cursor->left != head.n_bins * sizeof(struct pm_raw_bin))
         return false;
     struct pm_raw_histogram *histogram = PM_PUSH(raw, histograms);
-    histogram->module = (uint32_t)module;
-    histogram->group = group;
-    histogram->thread = thread;
-    histogram->n_blocks = n_blocks;
+    histogram->module = (uint32_t)head.module;
+    histogram->group = head.group;
+    histogram->thread = head.thread;
+    histogram->n_blocks = head.n_blocks;
     histogram->histogram = (struct pm_histogram){
-        .block_bytes = block_bytes,
-        .cold_loads = (double)cold_loads,
-        .cold_stores = (double)cold_stores,
-        .n_bins = n_bins,
+        .block_bytes = head.block_bytes,
+        .cold_loads = (double)head.cold_loads,
+        .cold_stores = (double)head.cold_stores,
+        .bytes_touched = (double)head.bytes_touched,
+        .at_least = (double)head.at_least,
+        .beyond_loads = (double)head.beyond_loads,
+        .beyond_stores = (double)head.beyond_stores,
+        .sample = head.sample,
+        .n_bins = head.n_bins,
     };
     return read_bins(&histogram->histogram, cursor);
 }

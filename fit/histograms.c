@@ -141,9 +141,11 @@ void pm_fit_histogram(struct pm_partition *p, const struct pm_histogram *const *
     double stores = 0, all = 0, *cold = p->row, *accesses = p->row + n;
     for (size_t k = 0; k < n; k++) {
         const struct pm_histogram *histogram = histograms[k];
-        cold[k] = histogram ? histogram->cold_loads + histogram->cold_stores : 0;
+        /* What is only known to be beyond a bound misses like what is cold. */
+        double cold_stores = histogram ? histogram->cold_stores + histogram->beyond_stores : 0;
+        cold[k] = cold_stores + (histogram ? histogram->cold_loads + histogram->beyond_loads : 0);
         accesses[k] = cold[k];
-        stores += histogram ? histogram->cold_stores : 0;
+        stores += cold_stores;
         for (size_t i = 0; histogram && i < histogram->n_bins; i++) {
             accesses[k] += histogram->bins[i].loads + histogram->bins[i].stores;
             stores += histogram->bins[i].stores;

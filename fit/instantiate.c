@@ -213,6 +213,7 @@ static void predict_histogram(const struct pm_histogram_model *model, const doub
     if (total <= 0) /* nothing tells where the reuses are: far away is the careful answer */
         cold = accesses;
     histogram->block_bytes = model->block_bytes;
+    histogram->sample = 1;
     histogram->cold_loads = cold * (1 - stores);
     histogram->cold_stores = cold * stores;
     histogram->bins = pm_alloc(model->n_bins, sizeof *histogram->bins);

@@ -54,7 +54,7 @@ static void add_counters(struct pm_raw_builder *builder, uint32_t module,
     pm_raw_section_end(builder);
 }
 
-static void add_histogram(struct pm_raw_builder *builder, uint32_t module, uint32_t thread,
+static void add_histogram(struct pm_raw_builder *builder, uint32_t module, uint64_t thread,
                           const struct pm_reuse *reuse, uint32_t group, struct pm_raw_bin *bins) {
     const struct pm_group_histogram *histogram =
         &reuse->histograms[pm_modules[module].first_group + group];
@@ -63,15 +63,19 @@ static void add_histogram(struct pm_raw_builder *builder, uint32_t module, uint3
     size_t n_bins = pm_group_histogram_bins(histogram, bins);
     if (n_bins == 0 && cold_loads == 0 && cold_stores == 0)
         return;
+    struct pm_raw_histogram_head head = {
+        .module = module,
+        .thread = thread,
+        .block_bytes = 1ull << reuse->shift,
+        .group = group,
+        .n_bins = (uint32_t)n_bins,
+        .cold_loads = cold_loads,
+        .cold_stores = cold_stores,
+        .n_blocks = reuse->n_blocks,
+        .sample = 1,
+    };
     pm_raw_section_begin(builder, PM_RAW_HISTOGRAM);
-    pm_raw_add_u64(builder, module);
-    pm_raw_add_u64(builder, thread);
-    pm_raw_add_u64(builder, 1ull << reuse->shift);
-    pm_raw_add_u32(builder, group);
-    pm_raw_add_u32(builder, (uint32_t)n_bins);
-    pm_raw_add_u64(builder, cold_loads);
-    pm_raw_add_u64(builder, cold_stores);
-    pm_raw_add_u64(builder, reuse->n_blocks);
+    pm_raw_add(builder, &head, sizeof head);
     pm_raw_add(builder, bins, n_bins * sizeof *bins);
     pm_raw_section_end(builder);
 }

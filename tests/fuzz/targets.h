@@ -317,7 +317,7 @@ static void fuzz_structure(const uint8_t *data, size_t size) {
 }
 
 static void fuzz_histogram(const uint8_t *data, size_t size) {
-    static const struct fuzz_blob kind = {"PMH", 1, false, true, 3, 5};
+    static const struct fuzz_blob kind = {"PMH", 2, false, true, 8, 5};
     struct pm_error err = {0};
     size_t n_bytes;
     char *blob = fuzz_blob_of(&kind, data, size, &n_bytes);

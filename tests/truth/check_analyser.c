@@ -21,6 +21,7 @@ static void histogram_of_analyser(const struct pm_group_histogram *of_group, uin
         .block_bytes = block_bytes,
         .cold_loads = (double)loads,
         .cold_stores = (double)stores,
+        .sample = 1,
         .n_bins = n_bins,
         .bins = pm_alloc(n_bins + 1, sizeof *histogram->bins),
     };

@@ -8,13 +8,19 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <xxhash.h>
+#include <zstd.h>
 
 #include "core/histogram.h"
 
 /* A histogram with bins on the heap, as the functions own them. */
 static struct pm_histogram make(double cold_loads, double cold_stores, const struct pm_bin *bins,
                                 size_t n_bins) {
-    struct pm_histogram histogram = {64, cold_loads, cold_stores, n_bins, NULL};
+    struct pm_histogram histogram = {.block_bytes = 64,
+                                     .cold_loads = cold_loads,
+                                     .cold_stores = cold_stores,
+                                     .n_bins = n_bins,
+                                     .sample = 1};
     histogram.bins = calloc(n_bins + 1, sizeof *bins);
     memcpy(histogram.bins, bins, n_bins * sizeof *bins);
     return histogram;
@@ -101,12 +107,86 @@ static void adding_to_an_empty_histogram_copies(void **state) {
     pm_histogram_free(&from);
 }
 
+/* Bins with the boundaries of one width, random ones taken: their sums have no other boundaries. */
+static void adding_histograms_of_one_bin_width_widens_nothing(void **state) {
+    (void)state;
+    enum { N = 60, ROUNDS = 50 };
+    struct pm_bin all[N];
+    double low = 0;
+    for (unsigned i = 0; i < N; i++) {
+        double high = i < 20 ? low : floor(low * 1.1);
+        all[i] = (struct pm_bin){low, high, (low + high) / 2, 3, 1};
+        low = high + 1;
+    }
+    struct pm_histogram sum = {.block_bytes = 64};
+    double taken[N] = {0};
+    for (unsigned round = 0; round < ROUNDS; round++) {
+        struct pm_bin some[N];
+        size_t n = 0;
+        for (unsigned i = 0; i < N; i++)
+            if ((i * 7919 + round * 104729) % 5 < 2) {
+                some[n++] = all[i];
+                taken[i]++;
+            }
+        struct pm_histogram from = make(0, 0, some, n);
+        pm_histogram_add(&sum, &from);
+        pm_histogram_free(&from);
+    }
+    size_t n_taken = 0;
+    for (unsigned i = 0; i < N; i++) {
+        if (taken[i] == 0)
+            continue;
+        const struct pm_bin *bin = &sum.bins[n_taken++];
+        assert_true(bin->low == all[i].low && bin->high == all[i].high);
+        assert_float_equal(bin->mean, all[i].mean, 1e-9);
+        assert_true(bin->loads == 3 * taken[i] && bin->stores == taken[i]);
+    }
+    assert_int_equal(sum.n_bins, n_taken);
+    pm_histogram_free(&sum);
+}
+
+static void what_is_beyond_a_bound_counts_and_misses(void **state) {
+    (void)state;
+    struct pm_histogram histogram = make(5, 6, example, N_EXAMPLE);
+    histogram.at_least = 2000;
+    histogram.beyond_loads = 30;
+    histogram.beyond_stores = 4;
+    assert_true(pm_histogram_accesses(&histogram) == 214 + 34);
+    assert_true(pm_histogram_misses(&histogram, 1001) == 11 + 34);
+    pm_histogram_free(&histogram);
+}
+
+static void adding_keeps_the_nearer_bound_and_the_larger_sample(void **state) {
+    (void)state;
+    struct pm_histogram sum = {.block_bytes = 64};
+    struct pm_histogram far = {
+        .at_least = 900, .beyond_loads = 1, .beyond_stores = 2, .bytes_touched = 10, .sample = 1};
+    struct pm_histogram near = {
+        .at_least = 500, .beyond_loads = 4, .beyond_stores = 8, .bytes_touched = 20, .sample = 64};
+    struct pm_histogram exact = {.bytes_touched = 40, .sample = 1};
+    pm_histogram_add(&sum, &exact);
+    assert_true(sum.at_least == 0 && sum.sample == 1);
+    pm_histogram_add(&sum, &far);
+    pm_histogram_add(&sum, &near);
+    pm_histogram_add(&sum, &far);
+    pm_histogram_add(&sum, &exact);
+    assert_true(sum.at_least == 500 && sum.beyond_loads == 6 && sum.beyond_stores == 12);
+    assert_true(sum.bytes_touched == 120);
+    assert_int_equal(sum.sample, 64);
+    pm_histogram_free(&sum);
+}
+
 /* ---- bytes ----------------------------------------------------------------------------------- */
 
 static void decoding_gives_back_what_was_encoded(void **state) {
     (void)state;
     for (size_t n_bins = 0; n_bins <= N_EXAMPLE; n_bins++) {
         struct pm_histogram histogram = make(5.25, 6, example, n_bins), back;
+        histogram.bytes_touched = 77;
+        histogram.at_least = 4000;
+        histogram.beyond_loads = 1.5;
+        histogram.beyond_stores = 3;
+        histogram.sample = 64;
         struct pm_error err = {0};
         void *bytes;
         size_t n_bytes;
@@ -114,6 +194,8 @@ static void decoding_gives_back_what_was_encoded(void **state) {
         assert_true(pm_histogram_decode(bytes, n_bytes, &back, &err));
         assert_int_equal(back.block_bytes, 64);
         assert_true(back.cold_loads == 5.25 && back.cold_stores == 6);
+        assert_true(back.bytes_touched == 77 && back.at_least == 4000);
+        assert_true(back.beyond_loads == 1.5 && back.beyond_stores == 3 && back.sample == 64);
         assert_int_equal(back.n_bins, n_bins);
         assert_memory_equal(back.bins, example, n_bins * sizeof *example);
         free(bytes);
@@ -187,6 +269,49 @@ static void impossible_bins_are_refused(void **state) {
     }
 }
 
+static void impossible_heads_are_refused(void **state) {
+    (void)state;
+    for (unsigned fault = 0; fault < 6; fault++) {
+        struct pm_histogram histogram = make(1, 1, example, N_EXAMPLE);
+        histogram.cold_loads = fault == 0 ? -1 : 1;
+        histogram.bytes_touched = fault == 1 ? (double)NAN : 1;
+        histogram.at_least = fault == 2 ? -1 : fault == 3 ? 0 : 9;
+        histogram.beyond_loads = fault == 4 ? (double)INFINITY : 1;
+        histogram.beyond_stores = fault == 5 ? -1 : 1;
+        void *bytes;
+        size_t n_bytes;
+        pm_histogram_encode(&histogram, &bytes, &n_bytes);
+        assert_is_refused(bytes, n_bytes);
+        free(bytes);
+        pm_histogram_free(&histogram);
+    }
+}
+
+/* Block size, cold loads and stores, then the columns of one bin. */
+static void a_blob_of_the_first_version_is_still_read(void **state) {
+    (void)state;
+    double words[] = {0, 5, 6, 100, 109, 104, 20, 21};
+    uint64_t block_bytes = 64;
+    memcpy(&words[0], &block_bytes, sizeof words[0]);
+    struct {
+        char magic[4];
+        uint32_t version;
+        uint64_t n_bins, checksum;
+        char packed[256];
+    } blob = {"PMH", 1, 1, XXH3_64bits_withSeed(words, sizeof words, 1), ""};
+    size_t packed = ZSTD_compress(blob.packed, sizeof blob.packed, words, sizeof words, 3);
+    struct pm_histogram back;
+    struct pm_error err = {0};
+    assert_true(
+        pm_histogram_decode(&blob, (size_t)(blob.packed - blob.magic) + packed, &back, &err));
+    assert_int_equal(back.block_bytes, 64);
+    assert_true(back.cold_loads == 5 && back.cold_stores == 6 && back.bytes_touched == 0);
+    assert_true(back.at_least == 0 && back.beyond_loads == 0 && back.sample == 1);
+    assert_int_equal(back.n_bins, 1);
+    assert_true(back.bins[0].high == 109 && back.bins[0].stores == 21);
+    pm_histogram_free(&back);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(accesses_are_cold_ones_and_all_bins),
@@ -195,9 +320,14 @@ int main(void) {
         cmocka_unit_test(adding_joins_equal_bins_and_keeps_others),
         cmocka_unit_test(adding_merges_bins_that_overlap_partly),
         cmocka_unit_test(adding_to_an_empty_histogram_copies),
+        cmocka_unit_test(adding_histograms_of_one_bin_width_widens_nothing),
+        cmocka_unit_test(what_is_beyond_a_bound_counts_and_misses),
+        cmocka_unit_test(adding_keeps_the_nearer_bound_and_the_larger_sample),
         cmocka_unit_test(decoding_gives_back_what_was_encoded),
         cmocka_unit_test(a_damaged_blob_is_refused_wherever_it_is_damaged),
         cmocka_unit_test(impossible_bins_are_refused),
+        cmocka_unit_test(impossible_heads_are_refused),
+        cmocka_unit_test(a_blob_of_the_first_version_is_still_read),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -54,16 +54,10 @@ static void add_counters(struct pm_raw_builder *builder, uint64_t module,
     pm_raw_section_end(builder);
 }
 
-struct histogram_head {
-    uint64_t module, thread, block_bytes;
-    uint32_t group, n_bins;
-    uint64_t cold_loads, cold_stores, n_blocks;
-};
-
-static const struct histogram_head usual_head = {0, 1, 64, 4, 2, 6, 7, 13};
+static const struct pm_raw_histogram_head usual_head = {0, 1, 64, 4, 2, 6, 7, 13, 99, 300, 8, 9, 2};
 static const struct pm_raw_bin usual_bins[2] = {{0, 0, 50, 60, 0}, {256, 257, 3, 1, 1026}};
 
-static void add_histogram(struct pm_raw_builder *builder, const struct histogram_head *head,
+static void add_histogram(struct pm_raw_builder *builder, const struct pm_raw_histogram_head *head,
                           const struct pm_raw_bin *bins, size_t n_bins) {
     pm_raw_section_begin(builder, PM_RAW_HISTOGRAM);
     pm_raw_add(builder, head, sizeof *head);
@@ -164,6 +158,9 @@ static void check_usual(const struct pm_raw *raw) {
     assert_int_equal(histogram->n_blocks, 13);
     assert_int_equal(histogram->histogram.block_bytes, 64);
     assert_true(histogram->histogram.cold_stores == 7);
+    assert_true(histogram->histogram.bytes_touched == 99 && histogram->histogram.at_least == 300);
+    assert_true(histogram->histogram.beyond_loads == 8 && histogram->histogram.beyond_stores == 9);
+    assert_int_equal(histogram->histogram.sample, 2);
     assert_true(histogram->histogram.bins[1].mean == 256.5);
     assert_true(histogram->histogram.bins[1].loads == 3);
     assert_int_equal(raw->n_times, 1);
@@ -297,7 +294,7 @@ static void another_version_is_named(void **state) {
     char *bytes = usual_bytes(&n_bytes);
     uint32_t version = PM_RAW_VERSION + 1;
     memcpy(bytes + offsetof(struct pm_raw_header, version), &version, sizeof version);
-    assert_refused(bytes, n_bytes, "version 2");
+    assert_refused(bytes, n_bytes, "version 3");
     assert_refused("GIF89a..........................", 32, "not a raw file");
     free(bytes);
 }
@@ -313,9 +310,9 @@ static void assert_content_refused(struct pm_raw_builder *builder) {
 
 static void sections_that_do_not_fit_each_other_are_refused(void **state) {
     (void)state;
-    for (unsigned fault = 0; fault < 16; fault++) {
+    for (unsigned fault = 0; fault < 18; fault++) {
         struct pm_raw_builder builder = {0};
-        struct histogram_head head = usual_head;
+        struct pm_raw_histogram_head head = usual_head;
         struct pm_raw_count counts[2] = {usual_counts[0], usual_counts[1]};
         struct pm_raw_bin bins[2] = {usual_bins[0], usual_bins[1]};
         pm_raw_begin(&builder);
@@ -333,6 +330,8 @@ static void sections_that_do_not_fit_each_other_are_refused(void **state) {
         bins[1].low = fault == 8 ? 258 : 256;
         bins[0].high = fault == 9 ? 256 : 0;
         bins[1].distance_sum = fault == 10 ? 5 : 1026;
+        head.sample = fault == 16 ? 0 : 1;
+        head.at_least = fault == 17 ? 0 : 300;
         add_histogram(&builder, &head, bins, 2);
         if (fault == 11)
             add_meta(&builder);
