@@ -55,7 +55,6 @@ struct pm_lift_statistics {
     uint64_t first_unresolved;       /* address of the first such jump; 0 none */
     /* A sentence on debug information that is there but cannot be read; owned by the lift; NULL. */
     char *debug_note;
-    uint64_t n_implicit_accesses; /* push, pop, call, ret operands: not recorded (static count) */
 };
 
 /* Reads PATH and builds the structure.  NULL with a sentence for what is not an ELF file of an ISA

@@ -183,10 +183,6 @@ struct pm_formula pm_formula_of_operand(struct pm_formulas *f, uint32_t insn, un
         part = pm_formula_of_place(f, insn, operand->index, 0);
         fits &= pm_formula_add(&formula, &part, operand->scale ? operand->scale : 1);
     }
-    if (operand->implicit && operand->access == PM_ACCESS_STORE)
-        fits &= pm_formula_add(
-            &formula,
-            &(struct pm_formula){.n_terms = 1, .terms = {{.factor = operand->size_bytes}}}, -1);
     if (operand->segment)
         part = pm_sum_atom(pm_atom(f, PM_ATOM_ENTRY, 0, 0xff - operand->segment, PM_NONE)),
         fits &= pm_formula_add(&formula, &part, 1);

@@ -116,16 +116,13 @@ static void look_at_operands(struct walk *walk, uint32_t i, const struct state *
     const struct pm_insn *insn = &f->lifted->insns[i];
     for (unsigned k = 0; k < insn->n_memory; k++) {
         const struct pm_memory_operand *operand = &insn->memory[k];
-        int w = operand->implicit ? 0 : which(f, operand->base);
+        int w = which(f, operand->base);
         int x = which(f, operand->index);
         if (x >= 0 && state->known[x])
             compute_address(walk, state->offset[x]);
         if (w < 0 || !state->known[w] || operand->segment)
             continue;
         int64_t offset = state->offset[w] + operand->displacement;
-        if (operand->implicit) /* push: the place that the stack pointer then has */
-            offset =
-                state->offset[0] - (operand->access == PM_ACCESS_STORE ? operand->size_bytes : 0);
         if (operand->index != PM_REGISTER_NONE || operand->kind != PM_PROBE_PLAIN)
             compute_address(walk, offset);
         else

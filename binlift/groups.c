@@ -1,7 +1,7 @@
 /* References and reference groups.  Needs the scope tree joined with metadata.
 
-   A reference is one memory operand of one instruction; what push, pop, call and ret move is none.
-   References whose loop, strides at every level and base object are equal are a group; the
+   A reference is one memory operand of one instruction; what push, pop, call and ret move is one
+   too. References whose loop, strides at every level and base object are equal are a group; the
    displacement is not looked at, so that the copies of an unrolled loop, a[i] and a[i+1], fall
    together.  Sets references of instructions, basic blocks and operations. */
 #include "binlift/batches.h"
@@ -161,8 +161,7 @@ static void add_references(struct pm_lifted *lifted, const struct pm_batch *rout
             describer.formulas = pm_formulas_new(lifted, routine);
         }
         for (unsigned k = 0; k < lifted->insns[i].n_memory; k++)
-            if (!lifted->insns[i].memory[k].implicit)
-                add_reference(table, &describer, i, k);
+            add_reference(table, &describer, i, k);
         block->n_references = (uint32_t)table->n_references - block->first_reference;
     }
     pm_formulas_free(describer.formulas);

@@ -4,7 +4,8 @@
    The compiler's word counts where there is one: object and strides of the source reference, or
    that the operand is a spill, other stack traffic or the constant pool.  Else the operand itself
    is looked at: its access formula (formula.h) gives strides, the place in the frame, or the data
-   symbol at its first address.  Outside of loops, where nothing has a stride, accesses to
+   symbol at its first address.  What push, pop, call and ret move is in groups of its own, whatever
+   the compiler says.  Outside of loops, where nothing has a stride, accesses to
    objects without a name are one group of their routine. */
 #include "binlift/groups.h"
 #include "binlift/metadata.h"
@@ -17,7 +18,8 @@ enum { MOST_STEPS_BACK = 3 };
 /* ---- the compiler's word ------------------------------------------------------------------------
  */
 
-static bool has_recordable_operand(const struct pm_insn *insn) {
+/* One that stands in the instruction's text. */
+static bool has_named_operand(const struct pm_insn *insn) {
     for (unsigned k = 0; k < insn->n_memory; k++)
         if (!insn->memory[k].implicit)
             return true;
@@ -33,7 +35,7 @@ static const struct pm_metadata_memory *find_records(const struct pm_lifted *lif
     uint32_t block = lifted->insn_block[insn];
     for (int steps = 0; *n == 0 && steps < MOST_STEPS_BACK; steps++) {
         if (insn == 0 || lifted->insn_block[--insn] != block ||
-            has_recordable_operand(&lifted->insns[insn]))
+            has_named_operand(&lifted->insns[insn]))
             return NULL;
         records = pm_metadata_memory_at(lifted->metadata, lifted->insns[insn].address, n);
     }
@@ -186,6 +188,17 @@ static void find_object(struct pm_describer *describer, const struct pm_formula 
                       (name ? XXH3_64bits(name, strlen(name)) : 0);
 }
 
+static void take_strides(struct pm_describer *describer, uint32_t insn, unsigned number,
+                         struct pm_group_key *key) {
+    struct pm_formula_level levels[PM_MOST_LEVELS];
+    uint32_t n = pm_formula_levels(describer->formulas, insn, number, levels, PM_MOST_LEVELS);
+    for (uint32_t i = 0; i < n; i++) {
+        if (levels[i].step.kind == PM_STRIDE_IS_INDIRECT)
+            key->flags |= PM_GROUP_IRREGULAR;
+        key->strides[key->n_strides++] = levels[i].step;
+    }
+}
+
 static void describe_by_operand(struct pm_describer *describer, uint32_t insn, unsigned number,
                                 uint32_t loop, struct pm_group_key *key) {
     struct pm_formulas *formulas = describer->formulas;
@@ -202,13 +215,7 @@ static void describe_by_operand(struct pm_describer *describer, uint32_t insn, u
             find_object(describer, &address, key);
         return;
     }
-    struct pm_formula_level levels[PM_MOST_LEVELS];
-    uint32_t n = pm_formula_levels(formulas, insn, number, levels, PM_MOST_LEVELS);
-    for (uint32_t i = 0; i < n; i++) {
-        if (levels[i].step.kind == PM_STRIDE_IS_INDIRECT)
-            key->flags |= PM_GROUP_IRREGULAR;
-        key->strides[key->n_strides++] = levels[i].step;
-    }
+    take_strides(describer, insn, number, key);
     struct pm_formula address = pm_formula_of_operand(formulas, insn, number);
     int64_t offset;
     if (pm_formula_is_frame(formulas, &address, &offset))
@@ -233,6 +240,12 @@ void pm_describe_operand(struct pm_describer *describer, uint32_t insn, unsigned
     const struct pm_block *block = &structure->blocks[lifted->insn_block[insn]];
     *key = (struct pm_group_key){0};
     key->scope = block->loop != PM_NONE ? block->loop : structure->routines[block->routine].scope;
+    if (lifted->insns[insn].memory[operand].implicit) {
+        key->flags = PM_GROUP_STACK | PM_GROUP_PUSHED;
+        if (block->loop != PM_NONE)
+            take_strides(describer, insn, operand, key);
+        return;
+    }
     if (describe_by_metadata(describer, insn, operand, block->loop, key)) {
         complete_strides(describer, insn, operand, key);
         bool is_anonymous = !key->object && key->origin == 0 &&

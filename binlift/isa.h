@@ -39,6 +39,8 @@ static inline bool pm_is_call(uint8_t control) {
 enum { PM_INSN_MEMORY = 2 };
 #define PM_REGISTER_PC 0xfe /* base of a pc-relative operand; displacement is then the address */
 
+/* The address is base + index · scale + displacement with what the registers hold before the
+   instruction: a push stores at displacement −size from the stack pointer. */
 struct pm_memory_operand {
     int64_t displacement; /* of a pc-relative operand: the absolute address */
     uint8_t base, index;  /* general register number, PM_REGISTER_PC, PM_REGISTER_NONE; for a gather
@@ -50,7 +52,7 @@ struct pm_memory_operand {
     uint8_t mask;     /* mask register (AVX-512 k or AVX vector) of a masked or gather access */
     uint8_t elements; /* masked or gather */
     uint8_t index_bytes;
-    bool implicit;       /* push, pop, call, ret: stack traffic that is not recorded */
+    bool implicit;       /* what push, pop, call, ret, enter, leave move on the stack */
     bool may_stop_early; /* repe, repne */
     uint16_t size_bytes; /* of the access, or of one element if kind is not plain */
 };

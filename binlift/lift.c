@@ -39,9 +39,6 @@ static void sum_up(struct pm_lifted *lifted) {
         if (routine->has_metadata)
             statistics->n_with_metadata++;
     }
-    for (size_t i = 0; i < lifted->n_insns; i++)
-        for (unsigned m = 0; m < lifted->insns[i].n_memory; m++)
-            statistics->n_implicit_accesses += lifted->insns[i].memory[m].implicit;
     for (size_t i = 0; i < structure->n_unknowns; i++)
         statistics->n_unknown_instructions += structure->unknowns[i].count;
 }

@@ -123,7 +123,7 @@ struct pm_lifted {
     PM_ARRAY(uint64_t, table_targets);
     struct pm_data_symbols *data_symbols; /* from pm_build_groups on */
     uint32_t *insn_references;            /* n_insns + 1: first reference of each instruction in
-                                             structure->references; operands that are implicit have none */
+                                             structure->references; operands that are implicit have one too */
     uint64_t text_low, text_high;         /* span of the executable sections */
     struct pm_insn_index insn_index;
     PM_ARRAY(struct pm_range, ranges); /* the parts of all routines, ascending by address */

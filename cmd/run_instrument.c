@@ -174,9 +174,7 @@ static void say_limits(const struct maker *maker) {
         pm_run_say(maker->request,
                    "no `.pmodel` metadata: built without $(pmodel flags), or, with -flto, "
                    "linked without them; strides and names come from the code alone");
-    pm_run_say(maker->request,
-               "not measured: %sshared libraries, and the stack accesses of push, "
-               "pop, call and ret",
+    pm_run_say(maker->request, "not measured: %sshared libraries",
                structure->n_modules > 1 ? "other " : "");
 }
 

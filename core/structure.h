@@ -174,6 +174,7 @@ enum pm_group_flags {
     PM_GROUP_IRREGULAR = 2, /* a stride is indirect */
     PM_GROUP_STACK = 4,     /* spills, saved registers, locals without a name */
     PM_GROUP_CONSTANTS = 8, /* the constant pool */
+    PM_GROUP_PUSHED = 16,   /* on the stack, by push, pop, call, ret, enter, leave */
 };
 
 struct pm_group {   /* references of one loop with the same strides and the same base object */

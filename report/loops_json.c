@@ -56,8 +56,6 @@ static json_t *statistics_json(const struct pm_structure *structure,
     json_object_set_new(object, "indirect_jumps", json_integer(statistics->n_indirect_jumps));
     json_object_set_new(object, "indirect_jumps_resolved",
                         json_integer(statistics->n_resolved_jumps));
-    json_object_set_new(object, "implicit_accesses",
-                        pm_json_integer(statistics->n_implicit_accesses));
     return object;
 }
 
@@ -86,6 +84,7 @@ static json_t *group_json(const struct pm_structure *structure, uint32_t index) 
                         json_boolean(group->flags & PM_GROUP_FROM_COMPILER));
     json_object_set_new(object, "irregular", json_boolean(group->flags & PM_GROUP_IRREGULAR));
     json_object_set_new(object, "stack", json_boolean(group->flags & PM_GROUP_STACK));
+    json_object_set_new(object, "pushed", json_boolean(group->flags & PM_GROUP_PUSHED));
     json_object_set_new(object, "constant_pool", json_boolean(group->flags & PM_GROUP_CONSTANTS));
     return object;
 }

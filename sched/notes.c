@@ -118,8 +118,8 @@ static void note_coverage(const struct pm_counts *counts, const struct pm_profil
              profile->n_inexact_routines);
     if (total->unrecorded_accesses > 0)
         note(prediction,
-             "%.3g%% of the executed memory operations were not recorded (stack traffic of calls "
-             "and the like): they count as hits.",
+             "%.3g%% of the executed memory operations were not recorded (of routines "
+             "that were left out): they count as hits.",
              percent(total->unrecorded_accesses, total->unrecorded_accesses + total->accesses));
 }
 

@@ -68,13 +68,21 @@ static bool is_store_class(uint8_t op_class) {
     return op_class == PM_OP_STORE_INT || op_class == PM_OP_STORE_FP || op_class == PM_OP_SCATTER;
 }
 
-static bool reads_memory(const struct pm_op *op) {
-    return op->reference != PM_NONE && pm_op_class_kind(op->op_class) == 'm' &&
-           op->op_class != PM_OP_PREFETCH && !is_store_class(op->op_class);
+/* push, pop, call, ret: nothing else uses their places. */
+static bool may_depend(const struct pm_structure *structure, const struct pm_op *op) {
+    if (op->reference == PM_NONE)
+        return false;
+    uint32_t group = structure->references[op->reference].group;
+    return group == PM_NONE || !(structure->groups[group].flags & PM_GROUP_PUSHED);
 }
 
-static bool writes_memory(const struct pm_op *op) {
-    return op->reference != PM_NONE && is_store_class(op->op_class);
+static bool reads_memory(const struct pm_structure *structure, const struct pm_op *op) {
+    return pm_op_class_kind(op->op_class) == 'm' && op->op_class != PM_OP_PREFETCH &&
+           !is_store_class(op->op_class) && may_depend(structure, op);
+}
+
+static bool writes_memory(const struct pm_structure *structure, const struct pm_op *op) {
+    return is_store_class(op->op_class) && may_depend(structure, op);
 }
 
 static struct chain chain_of_path(const struct pm_structure *structure,
@@ -94,8 +102,8 @@ static struct chain chain_of_path(const struct pm_structure *structure,
             chain.ops[chain.n_ops++] =
                 (struct chain_op){.op = &structure->ops[k],
                                   .latency_cycles = need.latency_cycles,
-                                  .is_load = reads_memory(&structure->ops[k]),
-                                  .is_store = writes_memory(&structure->ops[k]),
+                                  .is_load = reads_memory(structure, &structure->ops[k]),
+                                  .is_store = writes_memory(structure, &structure->ops[k]),
                                   .store = -1};
         }
     }

@@ -118,6 +118,8 @@ const char *pm_x86_unsupported(const struct pm_x86 *x86) {
     const char *why = unsupported_mnemonic(insn->mnemonic);
     if (why)
         return why;
+    if (insn->mnemonic == ZYDIS_MNEMONIC_ENTER && insn->raw.imm[1].value.u)
+        return "copies frame pointers (enter), whose accesses cannot be recorded";
     if (insn->meta.branch_type == ZYDIS_BRANCH_TYPE_FAR)
         return "changes the code segment";
     if (insn->meta.category == ZYDIS_CATEGORY_AMX_TILE)

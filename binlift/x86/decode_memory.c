@@ -63,11 +63,21 @@ bool pm_x86_is_access(const struct pm_x86 *x86, const ZydisDecodedOperand *opera
     }
 }
 
-/* The stack traffic of push, pop, call, ret, enter, leave. */
+/* What push, pop, call, ret, enter, leave move on the stack. */
 static bool is_stack_traffic(const struct pm_x86 *x86, const ZydisDecodedOperand *operand) {
     if (operand->visibility != ZYDIS_OPERAND_VISIBILITY_HIDDEN || pm_x86_is_string(x86))
         return false;
     return operand->mem.base == ZYDIS_REGISTER_RSP || operand->mem.base == ZYDIS_REGISTER_RBP;
+}
+
+/* The stack pointer moves before a push stores, and before `pop 8(%rsp)` computes its address. */
+static int64_t stack_move(const struct pm_x86 *x86, const ZydisDecodedOperand *operand) {
+    int64_t bytes = (int64_t)(operand->size / 8);
+    if (is_stack_traffic(x86, operand))
+        return operand->actions & ZYDIS_OPERAND_ACTION_MASK_WRITE ? -bytes : 0;
+    return x86->insn.mnemonic == ZYDIS_MNEMONIC_POP && operand->mem.base == ZYDIS_REGISTER_RSP
+               ? bytes
+               : 0;
 }
 
 static uint8_t find_access(const ZydisDecodedOperand *operand) {
@@ -247,6 +257,7 @@ static void describe(const struct pm_x86 *x86, const ZydisDecodedOperand *operan
     memory->displacement = operand->mem.disp.has_displacement ? operand->mem.disp.value : 0;
     if (memory->base == PM_REGISTER_PC)
         memory->displacement += (int64_t)(insn->address + insn->length);
+    memory->displacement += stack_move(x86, operand);
     if (operand->mem.segment == ZYDIS_REGISTER_FS)
         memory->segment = 1;
     else if (operand->mem.segment == ZYDIS_REGISTER_GS)

@@ -55,22 +55,13 @@ void pm_x86_put_slow_way(struct pm_rewrite *rewrite, const struct pm_segment *se
 
 /* ---- addresses ------------------------------------------------------------------------------ */
 
-/* `pop (%rsp)` computes its address after it has added 8 to %rsp. */
-static int32_t pop_adjustment(const struct pm_rewrite *rewrite, uint32_t k,
-                              const struct pm_memory_operand *memory) {
-    const uint8_t *bytes = pm_insn_bytes(rewrite->lifted, k);
-    while ((*bytes & 0xf0) == 0x40 || *bytes == 0x66)
-        bytes++;
-    return *bytes == 0x8f && memory->base == PM_RSP ? 8 : 0;
-}
-
 /* The operand's address into REG; that of a gather without its index. */
-static void put_address(struct pm_rewrite *rewrite, uint32_t k,
-                        const struct pm_memory_operand *memory, unsigned reg) {
+static void put_address(struct pm_rewrite *rewrite, const struct pm_memory_operand *memory,
+                        unsigned reg) {
     struct pm_code *code = &rewrite->code;
     bool is_gather = memory->kind == PM_PROBE_GATHER_K || memory->kind == PM_PROBE_GATHER_V;
     uint8_t index = is_gather ? PM_REGISTER_NONE : memory->index;
-    int32_t displacement = (int32_t)memory->displacement + pop_adjustment(rewrite, k, memory);
+    int32_t displacement = (int32_t)memory->displacement;
     if (memory->base == PM_REGISTER_PC) {
         pm_put_lea_target(code, reg, pm_to_address((uint64_t)memory->displacement));
         return;
@@ -166,12 +157,10 @@ static unsigned choose_scratch(const struct pm_rewrite *rewrite, const struct pm
 }
 
 /* A plain base register holds the address as it is. */
-static bool is_bare_base(const struct pm_rewrite *rewrite, uint32_t k,
-                         const struct pm_memory_operand *memory) {
+static bool is_bare_base(const struct pm_memory_operand *memory) {
     return memory->base < 16 && memory->displacement == 0 && memory->segment == 0 &&
            (memory->index == PM_REGISTER_NONE || memory->kind == PM_PROBE_GATHER_K ||
-            memory->kind == PM_PROBE_GATHER_V) &&
-           pop_adjustment(rewrite, k, memory) == 0;
+            memory->kind == PM_PROBE_GATHER_V);
 }
 
 void pm_x86_put_records(struct pm_rewrite *rewrite, const struct pm_segment *segment, uint32_t k,
@@ -189,8 +178,8 @@ void pm_x86_put_records(struct pm_rewrite *rewrite, const struct pm_segment *seg
         const struct pm_memory_operand *memory = &lifted->insns[k].memory[reference->operand];
         int32_t at = (int32_t)*n_bytes;
         unsigned address = memory->base;
-        if (!is_bare_base(rewrite, k, memory))
-            put_address(rewrite, k, memory, address = reg);
+        if (!is_bare_base(memory))
+            put_address(rewrite, memory, address = reg);
         pm_put_store(code, address, segment->pointer, at);
         pm_put_store_immediate(code, (int32_t)(rewrite->options->first_reference + r),
                                segment->pointer, at + 8);

@@ -147,7 +147,7 @@ static struct pm_op *add_memory_op(struct translation *t, enum pm_op_class op_cl
         (uint8_t)(memory->kind != PM_PROBE_PLAIN            ? memory->size_bytes
                   : operand && operand->element_size <= 128 ? operand->element_size / 8
                                                             : 0);
-    op->reference = memory->implicit ? PM_NONE : number;
+    op->reference = number;
     return op;
 }
 

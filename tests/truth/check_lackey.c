@@ -10,13 +10,18 @@
    Accesses of one instruction that follow each other are taken together as sets of bytes, because
    one tool may split what the other has whole (elements of a gather, iterations of a string
    instruction).  Named differences:
-     implicit   what push, pop, call, ret and leave do on the stack is not recorded
+
      elsewhere  addresses of the stack and of allocated memory differ from run to run: where they
                 are beyond END, only numbers of bytes are compared
+
      gathers    of an element that is masked off, lackey shows a load from the top of the stack
-     locked     of a read-modify-write with a lock, lackey shows two loads or, for xchg, one of
-   each: only the stores are compared uncounted  routines without counters are not recorded Status 3
-   where anything else differs. */
+
+     locked     of a read-modify-write with a lock, lackey shows two loads, of xchg a load and a
+                store: only the stores are compared
+
+     uncounted  routines without counters are not recorded
+
+   Status 3 where anything else differs. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,7 +36,6 @@ enum { TEXT_BYTES = 1 << 24 }; /* addresses of code below this */
 
 static struct code { /* of the instruction at an address */
     bool counted, gather, locked;
-    unsigned char implicit; /* what it does on the stack: enum pm_access or 0 */
 } code[TEXT_BYTES];
 
 struct bytes {
@@ -45,7 +49,7 @@ struct runs {
     PM_ARRAY(struct run, run);
 };
 
-static uint64_t end_of_data, n_implicit;
+static uint64_t end_of_data;
 
 /* A sum over the bytes, so that their order does not matter. */
 static void add_bytes(struct bytes *bytes, uint64_t address, uint64_t size) {
@@ -84,14 +88,8 @@ static bool is_one_of(const char *name, const char *const *prefixes) {
 }
 
 static void name_differences(struct code *of_instruction, const char *name) {
-    static const char *const pushes[] = {"push", "call", NULL};
-    static const char *const pops[] = {"pop", "ret", "leave", NULL};
     static const char *const gathers[] = {"vgather", "vpgather", NULL};
     static const char *const locked[] = {"lock", "xchg", NULL};
-    of_instruction->implicit = is_one_of(name, pushes) ? PM_ACCESS_STORE
-                               : is_one_of(name, pops) && strcmp(name, "popcnt") != 0
-                                   ? PM_ACCESS_LOAD
-                                   : 0;
     of_instruction->gather = is_one_of(name, gathers);
     of_instruction->locked = is_one_of(name, locked);
 }
@@ -131,9 +129,7 @@ static bool read_lackey(const char *path, struct runs *runs, struct pm_error *er
         if (kind == 'M')
             access = PM_ACCESS_BOTH;
         bool on_stack = address >= LEAST_STACK_ADDRESS;
-        if (on_stack && code[instruction].implicit == access)
-            n_implicit++;
-        else if (!on_stack || !code[instruction].gather)
+        if (!on_stack || !code[instruction].gather)
             add_access(runs, instruction, access, address, size);
     }
     fclose(file);
@@ -181,9 +177,8 @@ static int compare(const struct runs *recorded, const struct runs *lackey) {
         loads += a->loads.count;
         stores += a->stores.count;
     }
-    printf("    %zu runs of accesses equal, %" PRIu64 " bytes loaded, %" PRIu64 " stored; %" PRIu64
-           " stack accesses of push, pop, call, ret and leave not recorded\n",
-           i, loads, stores, n_implicit);
+    printf("    %zu runs of accesses equal, %" PRIu64 " bytes loaded, %" PRIu64 " stored\n", i,
+           loads, stores);
     if (i == n && n > 0)
         return 0;
     fprintf(stderr, "the traces part after %zu runs of accesses:\n", i);

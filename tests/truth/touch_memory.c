@@ -1,7 +1,8 @@
 /* A program that accesses memory in as many ways as instructions have, in arrays at fixed addresses
    (link it with -no-pie), so that two tools that watch it can be compared address by address:
    widths from 1 byte to 32, unaligned ones, read-modify-write, string instructions, indirect calls
-   through memory, and, where there is AVX2, masked accesses and gathers.
+   through memory, everything that moves the stack pointer, and, where there is AVX2, masked
+   accesses and gathers.
 
      touch_memory SIZE */
 #include <stdint.h>
@@ -82,6 +83,21 @@ static __attribute__((noinline)) void through_the_stack(int n) {
                          : "memory");
 }
 
+/* On a stack of its own, whose addresses are fixed. */
+static uint64_t stack[512];
+void on_own_stack(uint64_t *end);
+__asm__(".text\n.type on_own_stack, @function\non_own_stack:\n"
+        "mov %rsp, %rax; mov %rdi, %rsp; push %rbp; push %rax\n"
+        "pushq $7; pushw $3; pushq 2(%rsp); popq 2(%rsp); popw %cx; push %rsp\n"
+        "pushf; popf; pop %rdx; pushq 8(%rsp); popq (%rsp); push %rcx; pop (%rdi)\n"
+        "enter $40, $0; mov %rdx, -8(%rbp); leave\n"
+        "lea takes_argument(%rip), %rcx; push %rcx; push %rcx; call *(%rsp); pop %rcx\n"
+        "pushq %rcx; call takes_argument; sub $8, %rsp; mov %rsp, %rbp; leave; push %rax\n"
+        "pop %rax; pop %rax; mov -16(%rdi), %rsp; mov -8(%rdi), %rbp; ret\n"
+        ".size on_own_stack, . - on_own_stack\n"
+        ".type takes_argument, @function\ntakes_argument: ret $8\n"
+        ".size takes_argument, . - takes_argument\n");
+
 static __attribute__((noinline)) void exchange(int n) {
     for (int i = 0; i < n; i++) {
         __atomic_fetch_add(&words[i], 3, __ATOMIC_SEQ_CST);
@@ -116,6 +132,8 @@ int main(int argc, char **argv) {
     double sum = unaligned(n) + call_through_memory(n);
     masked_and_gathered(n);
     through_the_stack(n);
+    for (int i = 0; i < n; i++)
+        on_own_stack(stack + 256 + i % 8);
     exchange(n);
     strings(n);
     for (int i = 0; i < n; i++)

@@ -273,15 +273,20 @@ static void test_conditional_increment_is_no_stride(void **state) {
 /* ---- references and operations ------------------------------------------------------------------
  */
 
-static void test_implicit_operands_are_no_references(void **state) {
+static void test_pushed_operands_are_groups_of_their_own(void **state) {
     (void)state;
     struct pm_lifted *lifted = new_program();
     struct pm_insn *insn = add_insn(lifted); /* push of a memory operand */
     insn->n_memory = 2;
     parts[lifted->n_insns - 1].memory[0] = (struct pm_memory_operand){
-        .base = SP, .index = NONE, .access = PM_ACCESS_STORE, .implicit = true, .size_bytes = 8};
-    parts[lifted->n_insns - 1].memory[1] = (struct pm_memory_operand){
         .base = 3, .index = NONE, .access = PM_ACCESS_LOAD, .size_bytes = 8};
+    parts[lifted->n_insns - 1].memory[1] = (struct pm_memory_operand){.displacement = -8,
+                                                                      .base = SP,
+                                                                      .index = NONE,
+                                                                      .access = PM_ACCESS_STORE,
+                                                                      .implicit = true,
+                                                                      .size_bytes = 8};
+    put_access(lifted, PM_ACCESS_STORE, SP, NONE, 16); /* a local variable beside it */
     end_block(lifted);
     for (uint32_t operand = 0; operand < 2; operand++)
         *PM_PUSH(lifted->structure, ops) =
@@ -289,11 +294,15 @@ static void test_implicit_operands_are_no_references(void **state) {
     lifted->structure->blocks[0].n_ops = 2;
     *PM_PUSH(lifted->structure, edges) = (struct pm_edge){PM_NONE, 0, 0, PM_NONE, PM_EDGE_ENTRY, 1};
     build(lifted);
-    assert_int_equal(lifted->structure->n_references, 1);
-    assert_int_equal(lifted->structure->references[0].operand, 1);
-    assert_int_equal(lifted->structure->blocks[0].n_references, 1);
-    assert_int_equal(lifted->structure->ops[0].reference, PM_NONE);
-    assert_int_equal(lifted->structure->ops[1].reference, 0);
+    assert_int_equal(lifted->structure->n_references, 3);
+    assert_int_equal(lifted->structure->blocks[0].n_references, 3);
+    assert_int_equal(lifted->structure->references[1].operand, 1);
+    assert_int_equal(lifted->structure->ops[0].reference, 0);
+    assert_int_equal(lifted->structure->ops[1].reference, 1);
+    const struct pm_structure *structure = lifted->structure;
+    assert_int_equal(structure->groups[structure->references[1].group].flags,
+                     PM_GROUP_STACK | PM_GROUP_PUSHED);
+    assert_int_equal(group_at(lifted, 1)->flags, PM_GROUP_STACK);
     free_program(lifted);
 }
 
@@ -355,7 +364,7 @@ int main(void) {
         cmocka_unit_test(test_strides_from_code_alone),
         cmocka_unit_test(test_copies_of_an_unrolled_access_are_one_group),
         cmocka_unit_test(test_conditional_increment_is_no_stride),
-        cmocka_unit_test(test_implicit_operands_are_no_references),
+        cmocka_unit_test(test_pushed_operands_are_groups_of_their_own),
         cmocka_unit_test(test_metadata_names_objects_and_loops),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -306,8 +306,8 @@ static void a_pointer_chase_is_bound_by_the_latency_of_its_load(void **state) {
 /* x[i] = x[i − DISTANCE] + y: load to 1, add, store. */
 static struct program make_memory_loop(uint8_t kind, uint32_t distance) {
     struct program p = make_program();
-    *PM_PUSH(p.structure, references) = (struct pm_reference){.block = INNER};
-    *PM_PUSH(p.structure, references) = (struct pm_reference){.block = INNER};
+    *PM_PUSH(p.structure, references) = (struct pm_reference){.block = INNER, .group = PM_NONE};
+    *PM_PUSH(p.structure, references) = (struct pm_reference){.block = INNER, .group = PM_NONE};
     fill(&p, INNER);
     add(&p, PM_OP_LOAD_FP, 1, 10, NO)->reference = 0;
     add(&p, PM_OP_FP_ADD, 1, 1, 2);

@@ -141,22 +141,48 @@ static void memory_operands(void **state) {
     assert_false(DECODE("\xf3\x0f\x1e\xfa").is_nop); /* endbr64 */
 }
 
-static void stack_traffic_is_implicit(void **state) {
+static void expect_stack(struct pm_memory_operand m, uint8_t base, int64_t displacement,
+                         uint8_t access, uint16_t bytes) {
+    assert_true(m.implicit);
+    expect_operand(m, base, PM_REGISTER_NONE, 0, displacement, access, bytes);
+}
+
+/* Addresses are those of the stack pointer before the instruction. */
+static void stack_traffic_has_its_address(void **state) {
     (void)state;
-    struct pm_insn insn = DECODE("\xff\x70\x08"); /* push 8(%rax) */
+    struct pm_insn insn = DECODE("\xff\x74\x24\x08"); /* push 8(%rsp) */
     assert_int_equal(insn.n_memory, 2);
     assert_false(insn.memory[0].implicit);
-    expect_operand(insn.memory[0], 0, PM_REGISTER_NONE, 0, 8, PM_ACCESS_LOAD, 8);
-    assert_true(insn.memory[1].implicit);
+    expect_operand(insn.memory[0], 4, PM_REGISTER_NONE, 0, 8, PM_ACCESS_LOAD, 8);
+    expect_stack(insn.memory[1], 4, -8, PM_ACCESS_STORE, 8);
     insn = DECODE("\x8f\x40\x10"); /* pop 16(%rax) */
-    assert_true(insn.memory[0].implicit);
+    expect_stack(insn.memory[0], 4, 0, PM_ACCESS_LOAD, 8);
     expect_operand(insn.memory[1], 0, PM_REGISTER_NONE, 0, 16, PM_ACCESS_STORE, 8);
     assert_false(insn.memory[1].implicit);
+    insn = DECODE("\x8f\x44\x24\x10"); /* pop 16(%rsp): the stack pointer has moved */
+    expect_stack(insn.memory[0], 4, 0, PM_ACCESS_LOAD, 8);
+    expect_operand(insn.memory[1], 4, PM_REGISTER_NONE, 0, 24, PM_ACCESS_STORE, 8);
+    insn = DECODE("\x66\x8f\x44\x24\x10"); /* popw 16(%rsp) */
+    expect_stack(insn.memory[0], 4, 0, PM_ACCESS_LOAD, 2);
+    expect_operand(insn.memory[1], 4, PM_REGISTER_NONE, 0, 18, PM_ACCESS_STORE, 2);
     insn = DECODE("\x53"); /* push %rbx */
     assert_int_equal(insn.n_memory, 1);
-    assert_true(insn.memory[0].implicit);
-    assert_true(DECODE("\xc3").memory[0].implicit);
-    assert_true(DECODE("\xc9").memory[0].implicit); /* leave */
+    expect_stack(insn.memory[0], 4, -8, PM_ACCESS_STORE, 8);
+    expect_stack(DECODE("\x66\x53").memory[0], 4, -2, PM_ACCESS_STORE, 2); /* push %bx */
+    expect_stack(DECODE("\x6a\x01").memory[0], 4, -8, PM_ACCESS_STORE, 8); /* push $1 */
+    expect_stack(DECODE("\x9c").memory[0], 4, -8, PM_ACCESS_STORE, 8);     /* pushf */
+    expect_stack(DECODE("\x5b").memory[0], 4, 0, PM_ACCESS_LOAD, 8);       /* pop %rbx */
+    expect_stack(DECODE("\x9d").memory[0], 4, 0, PM_ACCESS_LOAD, 8);       /* popf */
+    expect_stack(DECODE("\xe8\x00\x00\x00\x00").memory[0], 4, -8, PM_ACCESS_STORE, 8);
+    insn = DECODE("\xff\x54\x24\x08"); /* call *8(%rsp) */
+    expect_operand(insn.memory[0], 4, PM_REGISTER_NONE, 0, 8, PM_ACCESS_LOAD, 8);
+    expect_stack(insn.memory[1], 4, -8, PM_ACCESS_STORE, 8);
+    expect_stack(DECODE("\xc3").memory[0], 4, 0, PM_ACCESS_LOAD, 8);
+    expect_stack(DECODE("\xc2\x10\x00").memory[0], 4, 0, PM_ACCESS_LOAD, 8); /* ret $16 */
+    expect_stack(DECODE("\xc9").memory[0], 5, 0, PM_ACCESS_LOAD, 8);         /* leave */
+    expect_stack(DECODE("\xc8\x10\x00\x00").memory[0], 4, -8, PM_ACCESS_STORE,
+                 8);                                          /* enter $16,$0 */
+    assert_true(DECODE("\xc8\x10\x00\x01").uses_unsupported); /* enter with a display */
 }
 
 static void strings(void **state) {
@@ -271,7 +297,7 @@ int main(void) {
         cmocka_unit_test(constants_use_nothing),
         cmocka_unit_test(vectors_and_masks),
         cmocka_unit_test(memory_operands),
-        cmocka_unit_test(stack_traffic_is_implicit),
+        cmocka_unit_test(stack_traffic_has_its_address),
         cmocka_unit_test(strings),
         cmocka_unit_test(masked_accesses),
         cmocka_unit_test(gathers),

@@ -122,12 +122,13 @@ static void control_and_stack(void **state) {
     assert_int_equal(TRANSLATE("\xff\x24\xc5\x00\x10\x40\x00"), 2); /* jmp *0x401000(,%rax,8) */
     expect(0, PM_OP_LOAD_INT, 8, 64, T0, 0, NONE);
     expect(1, PM_OP_JUMP, 0, 64, NONE, T0, NONE);
-    assert_int_equal(TRANSLATE("\x53"), 2); /* push %rbx: its store has no reference */
+    assert_int_equal(TRANSLATE("\x53"), 2); /* push %rbx */
     expect(1, PM_OP_STORE_INT, 8, 64, NONE, 3, 4);
-    assert_int_equal(ops[1].reference, PM_NONE);
+    assert_int_equal(ops[1].reference, 0);
     assert_int_equal(TRANSLATE("\xff\x70\x08"), 3); /* push 8(%rax) */
     assert_int_equal(ops[1].reference, 0);
     expect(2, PM_OP_STORE_INT, 8, 64, NONE, T0, 4);
+    assert_int_equal(ops[2].reference, 1);
     assert_int_equal(TRANSLATE("\xc3"), 2);
     assert_int_equal(ops[1].op_class, PM_OP_RETURN);
 }
