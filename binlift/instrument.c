@@ -4,6 +4,7 @@
    The new segment, at its start what the runtime looks for:
      .pmodel_probe   struct pm_probe_header, references, scopes, names
      .edited_text    the new code
+     .pmodel_bundles which references share a record
      .pmodel_traps   old addresses whose int3 stand for a jump */
 #include "binlift/binlift.h"
 
@@ -60,12 +61,23 @@ static bool can_be_instrumented(const struct pm_lifted *lifted,
 
 static uint64_t align_16(uint64_t value) { return (value + 15) & ~UINT64_C(15); }
 
-static void put_traps(struct pm_probe_header *header, const struct pm_rewrite *rewrite,
-                      uint64_t offset, uint8_t *segment) {
-    header->traps = offset;
-    header->n_traps = (uint32_t)rewrite->n_traps;
-    if (rewrite->n_traps)
-        memcpy(segment + offset, rewrite->traps, rewrite->n_traps * sizeof *rewrite->traps);
+/* A table that is known when the code is: N items of SIZE bytes at ITEMS. */
+struct late_table {
+    const void *items;
+    size_t n, size;
+    uint64_t offset; /* in the segment */
+};
+
+static void put_table(const struct late_table *table, uint8_t *segment, uint64_t *offset,
+                      uint32_t *n) {
+    *offset = table->offset;
+    *n = (uint32_t)table->n;
+    if (table->n)
+        memcpy(segment + table->offset, table->items, table->n * table->size);
+}
+
+static uint64_t end_of_table(const struct late_table *table) {
+    return align_16(table->offset + table->n * table->size);
 }
 
 /* What the descriptors say of each scope; the caller frees. */
@@ -98,15 +110,21 @@ static bool write_copy(struct pm_rewrite *rewrite, const struct pm_instrument_op
         free(descriptors);
         return false;
     }
-    uint64_t traps = align_16(n_descriptors + rewrite->code.size_bytes);
+    struct late_table bundles = {rewrite->bundles, rewrite->n_bundles, sizeof *rewrite->bundles,
+                                 align_16(n_descriptors + rewrite->code.size_bytes)};
+    struct late_table accesses = {rewrite->accesses, rewrite->n_accesses, sizeof *rewrite->accesses,
+                                  end_of_table(&bundles)};
+    struct late_table traps = {rewrite->traps, rewrite->n_traps, sizeof *rewrite->traps,
+                               end_of_table(&accesses)};
     struct pm_new_section sections[] = {
         {".pmodel_probe", 0, n_descriptors, false},
         {".edited_text", n_descriptors, rewrite->code.size_bytes, true},
-        {".pmodel_traps", traps, rewrite->n_traps * sizeof *rewrite->traps, false},
+        {".pmodel_bundles", bundles.offset, traps.offset - bundles.offset, false},
+        {".pmodel_traps", traps.offset, traps.n * traps.size, false},
     };
     struct pm_new_segment segment = {
         .address = address,
-        .n_bytes = traps + rewrite->n_traps * sizeof *rewrite->traps,
+        .n_bytes = end_of_table(&traps),
         .sections = sections,
         .n_sections = sizeof sections / sizeof *sections,
     };
@@ -115,7 +133,9 @@ static bool write_copy(struct pm_rewrite *rewrite, const struct pm_instrument_op
     memcpy(segment.bytes + n_descriptors, code, rewrite->code.size_bytes);
     struct pm_probe_header *header = (struct pm_probe_header *)segment.bytes;
     header->has_events = rewrite->probes->n_events > 0;
-    put_traps(header, rewrite, traps, segment.bytes);
+    put_table(&bundles, segment.bytes, &header->bundles, &header->n_bundles);
+    put_table(&accesses, segment.bytes, &header->accesses, &header->n_accesses);
+    put_table(&traps, segment.bytes, &header->traps, &header->n_traps);
     bool written =
         pm_write_elf(&lifted->image, image, &segment, options->runtime_path, out_path, err);
     free(segment.bytes);

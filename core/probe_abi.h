@@ -26,7 +26,7 @@
 #include <stdint.h>
 
 #define PM_PROBE_MAGIC "PMPROBE"
-#define PM_PROBE_VERSION 2
+#define PM_PROBE_VERSION 3
 
 /* Offsets in the control block, in bytes from the %gs base. */
 enum pm_control_block_offset {
@@ -52,13 +52,24 @@ enum { PM_CB_N_SPILL = 8, PM_RECORD_SLACK = 65536 };
 #define PM_MAX_REFERENCES (1u << 22)
 #define PM_MAX_SCOPES (1u << 22)
 
-/* A memory record: 16 bytes.  `reference` is pm_probe_header.first_reference + the index in the
-   module's table of references.  Records whose reference has kind ≠ PM_PROBE_PLAIN are followed
-   by payload (see enum pm_probe_reference_kind). */
+/* Memory records stand behind each other in units of 8 bytes.  The first word of a record tells its
+   kind:
+     below PM_RECORD_IS_BUNDLE   struct pm_memory_record: one execution of one reference, which is
+                                 pm_probe_header.first_reference + the index in the module's table.
+                                 Of kinds other than PM_PROBE_PLAIN payload follows
+     with PM_RECORD_IS_BUNDLE    one execution of a bundle (struct pm_probe_bundle), which is
+                                 pm_probe_header.first_bundle + the index in the module's table;
+                                 behind it its addresses, n_addresses words
+     with PM_RECORD_IS_EVENT     an event, behind it the stack pointer at the event */
 struct pm_memory_record {
-    uint64_t address;
     uint64_t reference;
+    uint64_t address;
 };
+#define PM_RECORD_IS_BUNDLE (1u << 30)
+#define PM_RECORD_IS_EVENT (1ull << 63)
+
+/* Bundles of all modules of a process together. */
+#define PM_MAX_BUNDLES (1u << 22)
 
 /* How the addresses of one execution follow from a record, and the payload behind it.  The payload
    is a multiple of 16 bytes, zero padded; a rewritten instruction stores it before it executes. */
@@ -96,9 +107,6 @@ static inline uint32_t pm_event_scope(uint64_t event) {
 static inline enum pm_event_what pm_event_what(uint64_t event) {
     return (enum pm_event_what)(event & 3);
 }
-/* An event among memory records: a record whose address is the stack pointer at the event, and
-   whose reference is the event with this bit set. */
-#define PM_RECORD_IS_EVENT (1ull << 63)
 
 struct pm_probe_reference {
     uint32_t group;        /* index in the module's reference groups */
@@ -111,6 +119,23 @@ struct pm_probe_reference {
     uint8_t payload_slots; /* payload in units of 16 bytes */
     uint8_t may_stop_early;
     uint8_t reserved;
+};
+
+/* A bundle: plain references that are executed one after the other in one basic block, all of them
+   or none.  Many have an address in common but for a constant, so a record has few addresses: each
+   is that of the first access which refers to it. */
+struct pm_probe_bundle {
+    uint32_t first_access; /* in the table of struct pm_probe_access */
+    uint16_t n_accesses;   /* 1 … PM_BUNDLE_ACCESSES */
+    uint16_t n_addresses;  /* 0 … PM_BUNDLE_ADDRESSES */
+};
+enum { PM_BUNDLE_ADDRESSES = 7, PM_BUNDLE_ACCESSES = 48 };
+
+struct pm_probe_access {
+    int64_t offset;     /* from its address */
+    uint32_t reference; /* index in the module's table; its kind is PM_PROBE_PLAIN */
+    uint32_t address; /* 1 … n_addresses: that word of the record; 0: OFFSET itself is the link-time
+                         address (of a module that is loaded once) */
 };
 
 /* A scope that events may name.  Events call it pm_probe_header.first_scope + its index here, which
@@ -158,12 +183,16 @@ struct pm_probe_header {
     uint32_t n_groups, n_scopes, n_traps, has_memory_records;
     uint32_t first_scope, has_events; /* ranges of modules that one process may load are disjoint;
                                          has_events: there are probes */
-    uint64_t references;              /* struct pm_probe_reference [n_references] */
-    uint64_t scopes;                  /* struct pm_probe_scope [n_scopes] */
-    uint64_t counters;                /* struct pm_probe_counter [n_counters]; 0: not described */
-    uint64_t traps;                   /* struct pm_probe_trap [n_traps], ascending by `from` */
-    uint64_t old_text, old_text_end;  /* link-time addresses whose int3 belong to us */
-    uint64_t header_address;          /* link-time virtual address of this header */
+    uint32_t first_bundle, n_bundles;
+    uint32_t n_accesses, reserved;
+    uint64_t references;             /* struct pm_probe_reference [n_references] */
+    uint64_t bundles;                /* struct pm_probe_bundle [n_bundles] */
+    uint64_t accesses;               /* struct pm_probe_access [n_accesses] */
+    uint64_t scopes;                 /* struct pm_probe_scope [n_scopes] */
+    uint64_t counters;               /* struct pm_probe_counter [n_counters]; 0: not described */
+    uint64_t traps;                  /* struct pm_probe_trap [n_traps], ascending by `from` */
+    uint64_t old_text, old_text_end; /* link-time addresses whose int3 belong to us */
+    uint64_t header_address;         /* link-time virtual address of this header */
 };
 
 /* What the environment tells the runtime.  Nothing set: the program runs and writes nothing. */

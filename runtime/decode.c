@@ -146,66 +146,80 @@ static bool is_known(uint64_t reference) {
     return reference < pm_n_references && pm_references[reference].reserved == PM_REFERENCE_KNOWN;
 }
 
-/* A module that was loaded by dlopen since may have it. */
-static bool is_known_after_scan(uint64_t reference) {
-    pm_modules_scan();
-    if (is_known(reference))
-        return true;
-    pm_note(PM_NOTE_UNKNOWN_RECORDS, 1);
-    return false;
+/* Of a record with the first word HEADER: what it is of may have been loaded by dlopen since. */
+static const struct pm_bundle *find_bundle(uint64_t header) {
+    uint64_t number = header ^ PM_RECORD_IS_BUNDLE;
+    if (number >= pm_n_bundles || !pm_bundles[number].n_accesses)
+        pm_modules_scan();
+    return number < pm_n_bundles && pm_bundles[number].n_accesses ? &pm_bundles[number] : NULL;
 }
 
-/* Consumes plain records up to the first other one, to END or to a full batch.  What the loop needs
-   is in local variables: reading it from memory each time made a record cost 6 instead of 1.5 ns.
- */
-static const struct pm_memory_record *decode_plain(struct pm_thread *thread,
-                                                   const struct pm_memory_record *record,
-                                                   const struct pm_memory_record *end) {
-    const struct pm_probe_reference *references = pm_references;
-    const uint64_t n_references = pm_n_references;
-    struct pmodel_access *access = thread->batch + thread->n_batch;
-    struct pmodel_access *const full = thread->batch + PM_BATCH;
-    for (; record < end && access < full; record++, access++) {
-        uint64_t number = record->reference;
-        if (PM_UNLIKELY(number >= n_references))
-            break;
-        const struct pm_probe_reference *reference = &references[number];
-        if (PM_UNLIKELY(reference->kind != PM_PROBE_PLAIN ||
-                        reference->reserved != PM_REFERENCE_KNOWN))
-            break;
-        access->address = record->address;
-        access->size_bytes = reference->size_bytes;
-        access->reference = (uint32_t)number;
-        access->group = reference->group;
-        access->kind = reference->access;
+/* ---- plain references ------------------------------------------------------------------------ */
+
+static void expand_bundle(struct pm_thread *thread, const struct pm_bundle *bundle,
+                          const uint64_t *words) {
+    if (!bundle->accesses) {
+        pm_note(PM_NOTE_UNUSABLE_REFERENCE, 1);
+        return;
     }
-    thread->n_batch = (size_t)(access - thread->batch);
-    if (access == full)
+    if (thread->n_batch > PM_BATCH - PM_BUNDLE_ACCESSES)
         flush(thread);
-    return record;
+    struct pmodel_access *into = thread->batch + thread->n_batch;
+    for (unsigned i = 0; i < bundle->n_accesses; i++) {
+        const struct pm_bundle_access *access = &bundle->accesses[i];
+        const struct pm_probe_reference *reference = &pm_references[access->reference];
+        into[i] = (struct pmodel_access){
+            .address = access->offset + (access->address ? words[access->address] : 0),
+            .size_bytes = reference->size_bytes,
+            .reference = access->reference,
+            .group = reference->group,
+            .kind = reference->access,
+        };
+    }
+    thread->n_batch += bundle->n_accesses;
+}
+
+/* ---- a buffer -------------------------------------------------------------------------------- */
+
+/* The record at WORDS; how many words it has, 0 if nobody knows. */
+static uint64_t decode_record(struct pm_control_block *block, const uint64_t *words,
+                              const uint64_t *end) {
+    struct pm_thread *thread = block->thread;
+    const struct pm_memory_record *record = (const void *)words;
+    if (*words & PM_RECORD_IS_EVENT) {
+        flush(thread);
+        pm_tell_event(block, *words, words[1]);
+        return 2;
+    }
+    if (*words & PM_RECORD_IS_BUNDLE) {
+        const struct pm_bundle *bundle = find_bundle(*words);
+        if (!bundle)
+            return 0;
+        expand_bundle(thread, bundle, words);
+        return 1ul + bundle->n_addresses;
+    }
+    if (!is_known(*words))
+        pm_modules_scan();
+    if (!is_known(*words))
+        return 0;
+    const struct pm_probe_reference *reference = &pm_references[*words];
+    uint64_t n_words = 2 + 2ul * reference->payload_slots;
+    if (reference->kind == PM_PROBE_PLAIN)
+        add_access(thread, record, reference, record->address, reference->size_bytes);
+    else if (n_words <= (uint64_t)(end - words))
+        decode_payload(thread, record, reference);
+    return n_words;
 }
 
 void pm_decode_records(struct pm_control_block *block, uint64_t from, uint64_t to) {
-    struct pm_thread *thread = block->thread;
-    const struct pm_memory_record *record = (const void *)from, *end = (const void *)to;
-    for (;;) {
-        record = decode_plain(thread, record, end);
-        if (record >= end)
+    const uint64_t *words = (const uint64_t *)from, *end = (const uint64_t *)to;
+    while (words < end) {
+        uint64_t n_words = decode_record(block, words, end);
+        if (n_words == 0) {
+            pm_note(PM_NOTE_UNKNOWN_RECORDS, 1);
             break;
-        if (record->reference & PM_RECORD_IS_EVENT) {
-            flush(thread);
-            pm_tell_event(block, record->reference, record->address);
-            record++;
-            continue;
         }
-        if (!is_known(record->reference) && !is_known_after_scan(record->reference))
-            break;
-        const struct pm_probe_reference *reference = &pm_references[record->reference];
-        if (reference->kind == PM_PROBE_PLAIN)
-            continue; /* the batch was full */
-        if (record + reference->payload_slots < end)
-            decode_payload(thread, record, reference);
-        record += 1 + reference->payload_slots;
+        words += n_words;
     }
-    flush(thread);
+    flush(block->thread);
 }

@@ -27,10 +27,10 @@ pm_event_record:
         movq    %rax, %gs:PM_OFFSET_EVENT_RAX
         movq    %rcx, %gs:PM_OFFSET_EVENT_RCX
         movq    %gs:PM_OFFSET_NEXT, %rcx
-        movq    %rsp, (%rcx)
         movl    %gs:PM_OFFSET_EVENT, %eax
-        movl    %eax, 8(%rcx)
-        movl    $0x80000000, 12(%rcx)   /* the upper half of PM_RECORD_IS_EVENT */
+        movl    %eax, (%rcx)
+        movl    $0x80000000, 4(%rcx)    /* the upper half of PM_RECORD_IS_EVENT */
+        movq    %rsp, 8(%rcx)
         leaq    16(%rcx), %rcx
         movq    %rcx, %gs:PM_OFFSET_NEXT
         lahf

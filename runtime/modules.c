@@ -9,8 +9,9 @@
 #include "runtime/system.h"
 
 struct pm_loaded_module pm_modules[PM_MAX_MODULES];
-uint32_t pm_n_modules, pm_n_groups, pm_n_counters, pm_n_references;
+uint32_t pm_n_modules, pm_n_groups, pm_n_counters, pm_n_references, pm_n_bundles;
 struct pm_probe_reference *pm_references;
+struct pm_bundle *pm_bundles;
 struct pmodel_scope *pm_scopes;
 struct pmodel_program pm_program;
 bool pm_modules_have_events, pm_modules_have_markers, pm_modules_have_starts;
@@ -61,6 +62,55 @@ static bool add_references(const struct pm_probe_header *header, uint32_t first_
     }
     if (pm_n_references < header->first_reference + header->n_references)
         pm_n_references = header->first_reference + header->n_references;
+    return true;
+}
+
+/* ---- bundles --------------------------------------------------------------------------------- */
+
+/* ACCESSES, of the module with HEADER, into INTO; false if one cannot be told from a record. */
+static bool take_accesses(const struct pm_probe_header *header, uint64_t load_bias,
+                          const struct pm_probe_bundle *bundle,
+                          const struct pm_probe_access *accesses, struct pm_bundle_access *into) {
+    for (unsigned i = 0; i < bundle->n_accesses; i++) {
+        const struct pm_probe_access *access = &accesses[i];
+        uint32_t reference = header->first_reference + access->reference;
+        if (access->reference >= header->n_references || access->address > bundle->n_addresses ||
+            pm_references[reference].kind != PM_PROBE_PLAIN)
+            return false;
+        uint64_t offset = (uint64_t)access->offset + (access->address ? 0 : load_bias);
+        into[i] = (struct pm_bundle_access){offset, reference, access->address};
+    }
+    return true;
+}
+
+static bool add_bundles(const struct pm_probe_header *header, uint64_t load_bias) {
+    if (header->n_bundles == 0)
+        return true;
+    if (header->first_bundle > PM_MAX_BUNDLES ||
+        header->n_bundles > PM_MAX_BUNDLES - header->first_bundle)
+        return false;
+    const char *module = (const char *)header;
+    const struct pm_probe_bundle *bundles = (const void *)(module + header->bundles);
+    const struct pm_probe_access *accesses = (const void *)(module + header->accesses);
+    if (!pm_bundles)
+        pm_bundles = pm_map(PM_MAX_BUNDLES * sizeof *pm_bundles);
+    struct pm_bundle_access *copies = pm_map((header->n_accesses + 1ul) * sizeof *copies);
+    if (!pm_bundles || !copies)
+        return false;
+    for (uint32_t b = 0; b < header->n_bundles; b++) {
+        const struct pm_probe_bundle *bundle = &bundles[b];
+        struct pm_bundle_access *into = copies + bundle->first_access;
+        if (bundle->n_addresses > PM_BUNDLE_ADDRESSES || bundle->n_accesses == 0 ||
+            bundle->n_accesses > PM_BUNDLE_ACCESSES || bundle->first_access > header->n_accesses ||
+            bundle->n_accesses > header->n_accesses - bundle->first_access)
+            return false;
+        bool usable =
+            take_accesses(header, load_bias, bundle, accesses + bundle->first_access, into);
+        pm_bundles[header->first_bundle + b] =
+            (struct pm_bundle){usable ? into : NULL, bundle->n_accesses, bundle->n_addresses};
+    }
+    if (pm_n_bundles < header->first_bundle + header->n_bundles)
+        pm_n_bundles = header->first_bundle + header->n_bundles;
     return true;
 }
 
@@ -193,15 +243,20 @@ static bool is_valid(const struct pm_probe_header *header, uint64_t segment_byte
            header->n_counters <= PM_MAX_COUNTERS - header->first_counter &&
            table_fits(header->references, header->n_references, sizeof(struct pm_probe_reference),
                       segment_bytes) &&
+           table_fits(header->bundles, header->n_bundles, sizeof(struct pm_probe_bundle),
+                      segment_bytes) &&
+           table_fits(header->accesses, header->n_accesses, sizeof(struct pm_probe_access),
+                      segment_bytes) &&
            table_fits(header->traps, header->n_traps, sizeof(struct pm_probe_trap),
                       segment_bytes) &&
            table_fits(header->scopes, header->n_scopes, sizeof(struct pm_probe_scope),
                       segment_bytes);
 }
 
-static bool add_tables(const struct pm_probe_header *header, uint64_t segment_bytes) {
+static bool add_tables(const struct pm_probe_header *header, uint64_t segment_bytes,
+                       uint64_t load_bias) {
     return add_scopes(header, segment_bytes) && add_counters(header, segment_bytes) &&
-           add_references(header, pm_n_groups);
+           add_references(header, pm_n_groups) && add_bundles(header, load_bias);
 }
 
 static void add_module(const struct pm_probe_header *header, uint64_t segment_bytes,
@@ -214,7 +269,8 @@ static void add_module(const struct pm_probe_header *header, uint64_t segment_by
         return;
     }
     const struct pm_loaded_module *twin = find_twin(header);
-    if (!is_valid(header, segment_bytes) || (!twin && !add_tables(header, segment_bytes))) {
+    if (!is_valid(header, segment_bytes) ||
+        (!twin && !add_tables(header, segment_bytes, load_bias))) {
         pm_note(PM_NOTE_DAMAGED_MODULE, 1);
         return;
     }

@@ -35,6 +35,20 @@ enum { PM_REFERENCE_KNOWN = 1, PM_REFERENCE_UNUSABLE = 0xff };
 extern struct pm_probe_reference *pm_references;
 extern uint32_t pm_n_references; /* highest number + 1 */
 
+/* Bundle number → its accesses, in order: a copy, because records of a module may be consumed after
+   it is gone.  No accesses: no module has that number, or what it says of it is damaged. */
+struct pm_bundle {
+    const struct pm_bundle_access *accesses;
+    uint16_t n_accesses, n_addresses;
+};
+struct pm_bundle_access {
+    uint64_t offset;    /* from its address; if that is 0, it is the address in this process */
+    uint32_t reference; /* in pm_references; known and plain */
+    uint32_t address;   /* word of the record, 0: none */
+};
+extern struct pm_bundle *pm_bundles;
+extern uint32_t pm_n_bundles; /* highest number + 1 */
+
 /* All modules' scopes by number; NULL unless a module has events or pm_modules_describe was called.
    PM_RUNTIME_STARTS and …STOPS are flags beside those of enum pmodel_scope_flags. */
 enum { PM_RUNTIME_STARTS = PM_PROBE_SCOPE_STARTS, PM_RUNTIME_STOPS = PM_PROBE_SCOPE_STOPS };

@@ -113,8 +113,7 @@ static struct pm_target taken_target(struct emission *e, uint32_t block) {
 
 /* ---- one block ------------------------------------------------------------------------------ */
 
-static void put_segment_part(struct emission *e, const struct pm_segment *segment, uint32_t k,
-                             uint32_t *n_bytes) {
+static void put_segment_part(struct emission *e, const struct pm_segment *segment, uint32_t k) {
     struct pm_rewrite *rewrite = e->rewrite;
     if (k == segment->first) {
         struct slow_way *way = PM_PUSH(e, slow_ways);
@@ -122,9 +121,8 @@ static void put_segment_part(struct emission *e, const struct pm_segment *segmen
         way->slow_label = pm_code_new_labels(&rewrite->code, 2);
         way->back_label = way->slow_label + 1;
         pm_x86_put_segment_start(rewrite, segment, way->slow_label, way->back_label);
-        *n_bytes = 0;
     }
-    pm_x86_put_records(rewrite, segment, k, n_bytes);
+    pm_x86_put_records(rewrite, segment, k);
     if (k == segment->last)
         pm_x86_put_segment_end(rewrite, segment);
 }
@@ -133,7 +131,7 @@ static void put_body(struct emission *e, uint32_t block) {
     struct pm_rewrite *rewrite = e->rewrite;
     const struct pm_block_work *work = &e->work[block];
     const struct pm_block_code *code = &e->lifted->block_codes[block];
-    uint32_t end = code->first_insn + code->n_insns, n_segments = 0, s = 0, n_bytes = 0;
+    uint32_t end = code->first_insn + code->n_insns, n_segments = 0, s = 0;
     struct pm_segment *segments =
         rewrite->options->memory_records ? pm_x86_plan_segments(rewrite, block, &n_segments) : NULL;
     uint32_t count_in = work->in_target == PM_NONE ? PM_NONE : place_near_head(e, block);
@@ -154,7 +152,7 @@ static void put_body(struct emission *e, uint32_t block) {
         if (k == count_out)
             pm_x86_put_counter(rewrite, counter_of(e, work->in_source), rewrite->live[k], reserved);
         if (in_segment) {
-            put_segment_part(e, &segments[s], k, &n_bytes);
+            put_segment_part(e, &segments[s], k);
             s += k == segments[s].last;
         }
         if (k == end - 1 && work->event_out != PM_NONE)

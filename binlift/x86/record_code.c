@@ -1,8 +1,9 @@
-/* The code that appends memory records (struct pm_memory_record), before the instruction that
-   accesses memory, because it may overwrite its own base register.
+/* The code that appends memory records, before the instruction that accesses memory, because it may
+   overwrite its own base register.
 
-   In a segment the pointer register holds next; records go to fixed offsets from it.  For each the
-   address is computed into a register that is dead there, or into one that is spilled around it. */
+   In a segment the pointer register holds next; records go to fixed offsets from it (bundles.c).
+   What addresses they need is computed into a register that is dead there, or into one that is
+   spilled around it. */
 #include "binlift/x86/encode.h"
 #include "binlift/x86/rewrite.h"
 
@@ -163,29 +164,47 @@ static bool is_bare_base(const struct pm_memory_operand *memory) {
             memory->kind == PM_PROBE_GATHER_V);
 }
 
-void pm_x86_put_records(struct pm_rewrite *rewrite, const struct pm_segment *segment, uint32_t k,
-                        uint32_t *n_bytes) {
+static void put_record(struct pm_rewrite *rewrite, const struct pm_segment *segment, uint32_t k,
+                       uint32_t r, unsigned reg) {
+    struct pm_code *code = &rewrite->code;
+    const struct pm_reference *reference = &rewrite->lifted->structure->references[r];
+    const struct pm_memory_operand *memory = &rewrite->lifted->insns[k].memory[reference->operand];
+    const struct pm_record_place *place = &rewrite->record_places[r];
+    uint32_t first = rewrite->options->first_reference; /* of bundles too */
+    if (place->header_at >= 0)
+        pm_put_store_immediate(
+            code,
+            (int32_t)(first + (place->bundle == PM_NONE ? r : PM_RECORD_IS_BUNDLE + place->bundle)),
+            segment->pointer, place->header_at);
+    if (place->address_at < 0)
+        return;
+    unsigned address = memory->base;
+    if (!is_bare_base(memory))
+        put_address(rewrite, memory, address = reg);
+    pm_put_store(code, address, segment->pointer, place->address_at);
+    put_payload(rewrite, k, memory, segment->pointer, reg, place->address_at + 8);
+}
+
+bool pm_x86_stores_address(const struct pm_rewrite *rewrite, uint32_t k) {
+    const struct pm_lifted *lifted = rewrite->lifted;
+    for (uint32_t r = lifted->insn_references[k]; r < lifted->insn_references[k + 1]; r++)
+        if (rewrite->record_places[r].address_at >= 0)
+            return true;
+    return false;
+}
+
+void pm_x86_put_records(struct pm_rewrite *rewrite, const struct pm_segment *segment, uint32_t k) {
     const struct pm_lifted *lifted = rewrite->lifted;
     struct pm_code *code = &rewrite->code;
-    if (lifted->insn_references[k] == lifted->insn_references[k + 1])
-        return;
-    bool spills;
-    unsigned reg = choose_scratch(rewrite, segment, k, &spills);
+    bool spills = false;
+    unsigned reg = PM_REGISTER_NONE;
+    if (pm_x86_stores_address(rewrite, k))
+        reg = choose_scratch(rewrite, segment, k, &spills);
     if (spills)
         pm_put_store_gs(code, reg, PM_SLOT_SCRATCH);
     for (uint32_t r = lifted->insn_references[k]; r < lifted->insn_references[k + 1]; r++) {
-        struct pm_reference *reference = &lifted->structure->references[r];
-        const struct pm_memory_operand *memory = &lifted->insns[k].memory[reference->operand];
-        int32_t at = (int32_t)*n_bytes;
-        unsigned address = memory->base;
-        if (!is_bare_base(memory))
-            put_address(rewrite, memory, address = reg);
-        pm_put_store(code, address, segment->pointer, at);
-        pm_put_store_immediate(code, (int32_t)(rewrite->options->first_reference + r),
-                               segment->pointer, at + 8);
-        put_payload(rewrite, k, memory, segment->pointer, reg, at + 16);
-        *n_bytes += 16u * (1u + pm_x86_payload_slots(reference->kind));
-        reference->recorded = true;
+        put_record(rewrite, segment, k, r, reg);
+        lifted->structure->references[r].recorded = true;
     }
     if (spills)
         pm_put_load_gs(code, reg, PM_SLOT_SCRATCH);

@@ -110,14 +110,13 @@ static bool extend_segment(const struct pm_rewrite *rewrite, struct pm_segment *
     return true;
 }
 
-/* Do at least two recorded instructions find no dead register for their addresses? */
+/* Do at least two instructions find no dead register for the address that they leave? */
 static bool addresses_are_crowded(const struct pm_rewrite *rewrite,
                                   const struct pm_segment *segment) {
-    const struct pm_lifted *lifted = rewrite->lifted;
     pm_live_set never = PM_LIVE_BIT(PM_RSP) | PM_LIVE_BIT(segment->pointer);
     unsigned n = 0;
     for (uint32_t k = segment->first; k <= segment->last; k++)
-        if (lifted->insn_references[k] != lifted->insn_references[k + 1])
+        if (pm_x86_stores_address(rewrite, k))
             n += !(~(rewrite->live[k] | never) & PM_LIVE_REGISTERS);
     return n >= 2;
 }
@@ -134,7 +133,7 @@ static void choose_address(const struct pm_rewrite *rewrite, struct pm_segment *
         segment->address = (uint8_t)__builtin_ctz(idle);
 }
 
-struct pm_segment *pm_x86_plan_segments(const struct pm_rewrite *rewrite, uint32_t block,
+struct pm_segment *pm_x86_plan_segments(struct pm_rewrite *rewrite, uint32_t block,
                                         uint32_t *n_segments) {
     const struct pm_lifted *lifted = rewrite->lifted;
     const struct pm_block_code *code = &lifted->block_codes[block];
@@ -156,8 +155,10 @@ struct pm_segment *pm_x86_plan_segments(const struct pm_rewrite *rewrite, uint32
             earliest = k + 1;
         }
     }
-    for (uint32_t s = 0; s < n; s++)
+    for (uint32_t s = 0; s < n; s++) {
+        pm_x86_plan_bundles(rewrite, &segments[s]);
         choose_address(rewrite, &segments[s]);
+    }
     *n_segments = n;
     return segments;
 }

@@ -59,6 +59,7 @@ struct pm_rewrite *pm_x86_rewrite_new(struct pm_lifted *lifted,
     rewrite->clears_tag = pm_alloc(structure->n_blocks, sizeof *rewrite->clears_tag);
     rewrite->call_forms = pm_alloc(lifted->n_insns, sizeof *rewrite->call_forms);
     rewrite->places = find_places(lifted);
+    rewrite->record_places = pm_alloc(structure->n_references, sizeof *rewrite->record_places);
     return rewrite;
 }
 
@@ -73,6 +74,9 @@ void pm_x86_rewrite_free(struct pm_rewrite *rewrite) {
     free(rewrite->live);
     free(rewrite->call_forms);
     free(rewrite->places);
+    free(rewrite->record_places);
+    free(rewrite->bundles);
+    free(rewrite->accesses);
     pm_probe_plan_free(rewrite->probes);
     free(rewrite->read);
     free(rewrite->sites);

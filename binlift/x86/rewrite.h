@@ -38,6 +38,13 @@ struct pm_segment {
     bool saves_flags;    /* flags are live at the check */
 };
 
+/* Where in its segment's records a reference leaves what (bundles.c); −1: nothing. */
+struct pm_record_place {
+    uint32_t bundle;   /* whose record begins with it; PM_NONE: the record is the reference's own */
+    int32_t header_at; /* the record's first word */
+    int32_t address_at; /* the address */
+};
+
 enum pm_call_form {
     PM_CALL_NONE = 0,
     PM_CALL_IN_PLACE, /* new code jumps to the old call, which pushes the old return address */
@@ -74,6 +81,10 @@ struct pm_rewrite {
                           PM_NONE if the block is not owned */
     bool *sets_tag;    /* per basic block: its indirect jump leaves its tag */
     bool *clears_tag;  /* per basic block: such a jump may arrive here */
+
+    struct pm_record_place *record_places; /* per reference, of basic blocks that were planned */
+    PM_ARRAY(struct pm_probe_bundle, bundles); /* as the descriptors have them */
+    PM_ARRAY(struct pm_probe_access, accesses);
 
     struct pm_code code; /* label i < lifted->n_insns is the new place of instruction i */
     PM_ARRAY(struct pm_byte_range, read);    /* of the text, read as data; ascending by low */
@@ -159,14 +170,18 @@ void pm_x86_put_arrival(struct pm_rewrite *rewrite, uint32_t block);
 void pm_x86_put_instruction(struct pm_rewrite *rewrite, uint32_t insn, struct pm_target taken);
 
 /* record_segments.c: segments of BLOCK; the caller frees. */
-struct pm_segment *pm_x86_plan_segments(const struct pm_rewrite *rewrite, uint32_t block,
+struct pm_segment *pm_x86_plan_segments(struct pm_rewrite *rewrite, uint32_t block,
                                         uint32_t *n_segments);
+/* bundles.c: what the records of SEGMENT look like: record_places, bundles, n_bytes. */
+void pm_x86_plan_bundles(struct pm_rewrite *rewrite, struct pm_segment *segment);
 
 /* record_code.c: before the first instruction of SEGMENT, before each, and before the last. */
 void pm_x86_put_segment_start(struct pm_rewrite *rewrite, const struct pm_segment *segment,
                               uint32_t slow_label, uint32_t back_label);
-void pm_x86_put_records(struct pm_rewrite *rewrite, const struct pm_segment *segment, uint32_t insn,
-                        uint32_t *n_bytes);
+void pm_x86_put_records(struct pm_rewrite *rewrite, const struct pm_segment *segment,
+                        uint32_t insn);
+/* Does what is put before INSN leave an address? */
+bool pm_x86_stores_address(const struct pm_rewrite *rewrite, uint32_t insn);
 void pm_x86_put_segment_end(struct pm_rewrite *rewrite, const struct pm_segment *segment);
 /* The way to the slow path and back, out of line. */
 void pm_x86_put_slow_way(struct pm_rewrite *rewrite, const struct pm_segment *segment,

@@ -110,7 +110,7 @@ static inline char *by_hand_take(size_t n_slots) {
 static inline void by_hand_record(uint64_t address, uint64_t reference, const void *payload,
                                   size_t n_slots) {
     char *record = by_hand_take(1 + n_slots);
-    struct pm_memory_record head = {address, 3 + reference};
+    struct pm_memory_record head = {3 + reference, address};
     memcpy(record, &head, sizeof head);
     if (n_slots)
         memcpy(record + sizeof head, payload, 16 * n_slots);
