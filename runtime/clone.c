@@ -12,6 +12,7 @@
 #include <stdarg.h>
 #include <time.h>
 
+#include "runtime/analysis_threads.h"
 #include "runtime/process.h"
 #include "runtime/real.h"
 #include "runtime/system.h"
@@ -72,7 +73,10 @@ PM_EXPORT int clone(int (*start)(void *), void *stack, int flags, void *argument
         return clone_sharing(start, stack, flags, argument, more);
     if (pm_process_is_measured() && start && stack && !(flags & CLONE_VM)) {
         struct copied_start copied = {start, argument};
-        return PM_REAL(clone)(run_copied, stack, flags, &copied, more[0], more[1], more[2]);
+        pm_analysis_pause();
+        int result = PM_REAL(clone)(run_copied, stack, flags, &copied, more[0], more[1], more[2]);
+        pm_analysis_resume();
+        return result;
     }
     return PM_REAL(clone)(start, stack, flags, argument, more[0], more[1], more[2]);
 }

@@ -64,7 +64,8 @@ struct pm_control_block {
     uint64_t interrupted_stack;     /* … and those of the interrupted code at or above it */
     struct pm_open_scopes *open_scopes; /* events.h; NULL: none yet */
     uint64_t timer_empty;               /* the slot that runs when no scope of this block is open */
-    unsigned char unused[PM_OFFSET_TIMER_OPEN - 256];
+    struct pm_record_ring *ring;        /* record_queue.h; NULL: one buffer */
+    unsigned char unused[PM_OFFSET_TIMER_OPEN - 264];
     /* Of timers (timers.c).  The fast path may go on while the word at %fs:timer_watch is
        timer_armed. */
     struct pm_open_scopes *timer_open; /* open_scopes */

@@ -8,6 +8,7 @@
 #include <signal.h>
 #include <string.h>
 
+#include "runtime/analysis_threads.h"
 #include "runtime/process.h"
 #include "runtime/signals.h"
 #include "runtime/system.h"
@@ -86,9 +87,12 @@ long pm_direct_call(long number, long a, long b, long c, long d, long e, long f)
         return change_mask(a, (const uint64_t *)b, (uint64_t *)c);
     case SYS_fork:
     case SYS_clone:
+        pm_analysis_pause();
         result = pm_syscall(number, a, b, c, d, e, f);
         if (result == 0)
             pm_process_forked();
+        else
+            pm_analysis_resume();
         return finish(result);
     case SYS_execve:
     case SYS_execveat:

@@ -5,6 +5,7 @@
 #include <link.h>
 #include <string.h>
 
+#include "runtime/analysis_threads.h"
 #include "runtime/notes.h"
 #include "runtime/system.h"
 
@@ -332,6 +333,8 @@ void pm_modules_after_fork(void) { scanning = 0; }
 
 /* Signals wait: a handler that looks for modules would wait for whom it interrupted. */
 void pm_modules_scan(void) {
+    if (pm_analysis_ask_for_scan())
+        return;
     if (dl_iterate_phdr(look_for_changes, NULL) != 1)
         return;
     uint64_t mask = pm_signals_block();

@@ -46,6 +46,9 @@ static const char *const sentences[PM_N_NOTES] = {
     [PM_NOTE_LOST_THREADS] = " thread(s) still ran when another ended the process: counts of the "
                              "routines that they were "
                              "in may be too high by one each",
+    [PM_NOTE_ONE_CPU] = " CPU is all that the process may use: the analysis did not run beside it",
+    [PM_NOTE_NO_SECOND_CORE] =
+        " time(s) no thread could be made for the analysis, which then ran within the program's",
 };
 
 void pm_note(enum pm_note_kind kind, uint64_t count) {

@@ -15,6 +15,7 @@
 
 #include "core/raw_file.h"
 #include "runtime/analyser.h"
+#include "runtime/analysis_threads.h"
 #include "runtime/frames.h"
 #include "runtime/markers.h"
 #include "runtime/modules.h"
@@ -119,6 +120,7 @@ void pm_process_forked(void) {
     pm_notes_clear();
     pm_signals_after_fork();
     pm_markers_after_fork();
+    pm_analysis_after_fork();
     pm_threads_after_fork();
     pm_analyser_after_fork();
     pm_timers_after_fork();
@@ -142,7 +144,9 @@ __attribute__((constructor(101))) static void begin(void) {
     pm_threads_begin();
     if (pm_timers_wanted())
         pm_timers_begin();
-    pthread_atfork(NULL, NULL, pm_process_forked);
+    if (pm_process_handler == &pm_analyser && getenv(PM_ENV_SECOND_CORE))
+        pm_analysis_begin();
+    pthread_atfork(pm_analysis_pause, pm_analysis_resume, pm_process_forked);
     if (at_quick_exit(pm_process_finish) != 0)
         pm_note(PM_NOTE_NO_QUICK_EXIT, 1);
     pm_signals_begin();

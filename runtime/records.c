@@ -1,10 +1,11 @@
 /* Consuming what stands in a buffer of memory records.
 
-   It happens with all signals blocked and the thread's `busy` taken, so that a handler of
-   the program never meets a half-updated analysis; two system calls for a buffer of some 10,000
-   records cost nothing that could be measured. */
+   It happens in the slow path, or beside it (record_queue.h), with all signals blocked and the
+   thread's `busy` taken, so that a handler of the program never meets a half-updated analysis; two
+   system calls for a buffer of some 10,000 records cost nothing that could be measured. */
 #include "runtime/records.h"
 
+#include "runtime/analysis_threads.h"
 #include "runtime/decode.h"
 #include "runtime/markers.h"
 #include "runtime/notes.h"
@@ -16,13 +17,37 @@ static bool has_events(const struct pm_control_block *block) {
     return block->event_path == (uint64_t)pm_event_record;
 }
 
+/* Does anybody want to know? */
+static bool is_wanted(const struct pm_control_block *block) {
+    return block->consume && (!block->thread->stopped || has_events(block));
+}
+
+/* Here and now; what was handed over before comes first. */
 static void consume(struct pm_control_block *block) {
     uint64_t from = block->consumed, to = block->next;
-    if (!pm_process_is_measured())
+    if (!pm_process_is_measured()) {
         pm_note(PM_NOTE_EARLY_RECORDS, to - from);
-    else if (block->consume && (!block->thread->stopped || has_events(block)))
+    } else if (from != to && is_wanted(block)) {
+        pm_queue_drain(block->thread);
+        pm_analysis_enter();
         pm_decode_records(block, from, to);
+        pm_analysis_leave();
+    }
     block->consumed = to;
+}
+
+/* The program must not go on before the runtime has seen an event that stands last. */
+static bool is_urgent(struct pm_control_block *block) {
+    bool urgent = has_events(block) && block->event & PM_EVENT_NOW;
+    if (urgent)
+        block->event = 0;
+    return urgent;
+}
+
+/* True: the block has another buffer now. */
+static bool hand_over(struct pm_control_block *block) {
+    return pm_process_is_measured() && block->consumed != block->next && is_wanted(block) &&
+           !is_urgent(block) && pm_queue_hand_over(block);
 }
 
 static void lock(struct pm_thread *thread) {
@@ -38,9 +63,11 @@ void pm_consume_records(struct pm_control_block *block) {
     uint64_t mask = pm_signals_block();
     if (block->thread)
         lock(block->thread);
-    if (!pm_process_is_finished())
-        consume(block);
-    block->next = block->consumed = block->start;
+    if (pm_process_is_finished() || !hand_over(block)) {
+        if (!pm_process_is_finished())
+            consume(block);
+        block->next = block->consumed = block->start;
+    }
     if (block->thread) {
         unlock(block->thread);
         pm_markers_switch(block->thread);
@@ -48,10 +75,20 @@ void pm_consume_records(struct pm_control_block *block) {
     pm_signals_restore(mask);
 }
 
+static void drain(struct pm_thread *thread) {
+    uint64_t mask = pm_signals_block();
+    lock(thread);
+    pm_queue_drain(thread);
+    unlock(thread);
+    pm_markers_switch(thread);
+    pm_signals_restore(mask);
+}
+
 void pm_consume_pending(struct pm_thread *thread) {
     for (struct pm_control_block *block = thread->block; block; block = block->inner)
         if (block->next != block->start)
             pm_consume_records(block);
+    drain(thread);
 }
 
 bool pm_consume_pending_of(struct pm_thread *thread) {
@@ -66,6 +103,7 @@ bool pm_consume_pending_of(struct pm_thread *thread) {
     }
     if (!free)
         return false;
+    pm_queue_drain(thread);
     for (struct pm_control_block *block = thread->block; block; block = block->inner)
         consume(block);
     unlock(thread);
@@ -75,7 +113,10 @@ bool pm_consume_pending_of(struct pm_thread *thread) {
 void pm_consume_handler(struct pm_control_block *block) {
     if (block->next != block->start)
         pm_consume_records(block);
-    if (!block->thread || !pm_has_open_scopes(block))
+    if (!block->thread || !has_events(block))
+        return;
+    drain(block->thread);
+    if (!pm_has_open_scopes(block))
         return;
     uint64_t mask = pm_signals_block();
     lock(block->thread);

@@ -172,6 +172,7 @@ void pm_threads_after_fork(void) {
             continue;
         for (struct pm_control_block *block = thread->block; block; block = block->inner)
             block->next = block->consumed = block->start;
+        pm_queue_after_fork(thread);
         pm_thread_take_counters(thread, false);
         for (uint32_t j = 0; thread->kept && j < pm_n_counters; j++)
             thread->kept[j] = 0;

@@ -10,6 +10,7 @@
 
 #include "runtime/control_block.h"
 #include "runtime/pmodel_handler.h"
+#include "runtime/record_queue.h"
 
 enum { PM_MAX_THREADS = 1 << 16, PM_BATCH = 1024 };
 
@@ -34,6 +35,7 @@ struct pm_thread {
     void *(*start)(void *);
     int (*start_c11)(void *);
     void *argument;
+    struct pm_record_queue queue;
     size_t n_batch;
     struct pmodel_access batch[PM_BATCH];
 };

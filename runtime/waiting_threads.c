@@ -46,11 +46,14 @@ static enum state parse_place(const char *line, long n, struct place *place) {
     return n_numbers >= 2 ? WAITS : RUNS;
 }
 
-static enum state find_place(long id, struct place *place) {
+/* One that waits in the slow path is as good as running: its stack is another one there. */
+static enum state find_place(const struct pm_thread *thread, struct place *place) {
+    if (__atomic_load_n(&thread->busy, __ATOMIC_ACQUIRE))
+        return RUNS;
     char path[64], line[256];
     struct pm_text text = {path, sizeof path, 0};
     pm_text_add(&text, "/proc/self/task/");
-    pm_text_number(&text, (uint64_t)id);
+    pm_text_number(&text, (uint64_t)thread->system_id);
     pm_text_add(&text, "/syscall");
     long file = pm_syscall3(SYS_open, (long)path, O_RDONLY | O_CLOEXEC, 0);
     if (file < 0)
@@ -61,12 +64,12 @@ static enum state find_place(long id, struct place *place) {
 }
 
 /* Waits a little for a thread that runs: OpenMP's go to sleep soon after a parallel region. */
-static enum state wait_for_place(long id, struct place *place, int *pauses) {
+static enum state wait_for_place(const struct pm_thread *thread, struct place *place, int *pauses) {
     struct {
         long seconds, nanoseconds;
     } pause = {0, 1000000};
     enum state state;
-    while ((state = find_place(id, place)) == RUNS && (*pauses)-- > 0)
+    while ((state = find_place(thread, place)) == RUNS && (*pauses)-- > 0)
         pm_syscall3(SYS_nanosleep, (long)&pause, 0, 0);
     return state;
 }
@@ -96,7 +99,7 @@ static bool note_thread(const struct pm_thread *thread, int *pauses) {
     struct place place, again;
     struct pm_frame frames[MOST_FRAMES];
     unsigned n = 0;
-    enum state state = wait_for_place(thread->system_id, &place, pauses);
+    enum state state = wait_for_place(thread, &place, pauses);
     if (state != WAITS)
         return state == IS_GONE;
     enum pm_unwind_result result = PM_UNWIND_FRAME;
@@ -106,8 +109,7 @@ static bool note_thread(const struct pm_thread *thread, int *pauses) {
     }
     if (result != PM_UNWIND_END)
         return stack_is_foreign(&place);
-    if (find_place(thread->system_id, &again) != WAITS || again.stack != place.stack ||
-        again.rip != place.rip)
+    if (find_place(thread, &again) != WAITS || again.stack != place.stack || again.rip != place.rip)
         return false;
     for (unsigned i = 0; i < n; i++)
         pm_frames_note(&frames[i], PM_FRAME_LEFT, 1);
