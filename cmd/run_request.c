@@ -121,6 +121,9 @@ int pm_read_run_option(struct pm_run_request *request, int c, struct pm_error *e
     case PM_RUN_NO_MEMORY:
         request->no_memory = true;
         return 0;
+    case PM_RUN_SECOND_CORE:
+        request->second_core = true;
+        return 0;
     case PM_RUN_AGAIN:
         request->again = true;
         return 0;
@@ -135,6 +138,9 @@ int pm_read_run_command(struct pm_run_request *request, char **argv) {
         return pm_usage_error(request->command, "give a command after --");
     if (request->no_memory && request->n_block_sizes)
         return pm_usage_error(request->command, "--no-memory and --block exclude each other");
+    if (request->no_memory && request->second_core)
+        return pm_usage_error(request->command,
+                              "--second-core is for the analysis, which --no-memory leaves out");
     return 0;
 }
 
@@ -174,8 +180,8 @@ static int check_handler(struct pm_run_request *request, bool has_events) {
     if (request->store_path)
         return pm_usage_error("run", "--handler and -o exclude each other: what a handler gets is "
                                      "not put into a store");
-    if (request->n_block_sizes || request->time_runs)
-        return pm_usage_error("run", "--handler excludes --block and --time");
+    if (request->n_block_sizes || request->time_runs || request->second_core)
+        return pm_usage_error("run", "--handler excludes --block, --second-core and --time");
     if (!has_events)
         request->events.kinds = PM_EVENTS_ROUTINES | PM_EVENTS_LOOPS;
     return 0;

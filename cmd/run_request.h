@@ -34,6 +34,7 @@ struct pm_run_request {
     double time_cost_percent; /* what timers may cost, of the plain program's CPU time */
     unsigned time_runs;       /* how often each size is run with timers; 0: not at all */
     bool no_memory, again, dry_run, quiet;
+    bool second_core; /* the analysis beside the program */
     bool output_to_errors; /* the program's standard output goes to standard error */
     char **argv;           /* the command, NULL at the end */
 };
@@ -61,6 +62,7 @@ enum pm_run_option {
     PM_RUN_TIMEOUT,
     PM_RUN_NO_MEMORY,
     PM_RUN_AGAIN,
+    PM_RUN_SECOND_CORE,
     PM_RUN_OPTIONS_END /* a command's own options begin here */
 };
 
@@ -83,6 +85,7 @@ enum pm_run_option {
     {"stop-after", required_argument, NULL, PM_RUN_STOP_AFTER},                                    \
     {"timeout", required_argument, NULL, PM_RUN_TIMEOUT},                                          \
     {"no-memory", no_argument, NULL, PM_RUN_NO_MEMORY},                                            \
+    {"second-core", no_argument, NULL, PM_RUN_SECOND_CORE},                                        \
     {"again", no_argument, NULL, PM_RUN_AGAIN}
 /* clang-format on */
 

@@ -160,7 +160,7 @@ static char **run_environment(const struct sized_run *run, const char *raw, bool
     char **own = pm_substitute_all((char *const *)(uintptr_t)request->environment, n, run->at, err);
     if (!own)
         return NULL;
-    own = pm_realloc(own, n + 4, sizeof *own);
+    own = pm_realloc(own, n + 5, sizeof *own);
     if (raw)
         own[n++] = pm_sprintf(PM_ENV_OUT "=%s", raw);
     if (request->handler)
@@ -172,6 +172,8 @@ static char **run_environment(const struct sized_run *run, const char *raw, bool
         for (size_t i = 0; i < request->n_block_sizes; i++)
             pm_append(&sizes, "%s%llu", i ? "," : "", (unsigned long long)request->block_sizes[i]);
         own[n++] = sizes;
+        if (request->second_core)
+            own[n++] = pm_strdup(PM_ENV_SECOND_CORE "=1");
     }
     own[n] = NULL;
     return own;

@@ -1,11 +1,10 @@
 /* Drives the rewriter alone, for tests:
-     instrument_tool [-m|-n] [-e] [-c FIRST_COUNTER] -r RUNTIME IN OUT   writes the instrumented
-   copy, -m with memory records, -n without counters, -e with events of all routines and loops
-     instrument_tool -b IN RAW...   prints "address count" of every counted basic block, over all
-   threads of all raw files
-     instrument_tool -l IN RAW...   prints "SCOPE KIND entries" of every routine and loop that was
-   entered, by the counts of edges
-     instrument_tool -t IN RAW...   the same by the timers
+     instrument_tool [-m|-n] [-e] [-c FIRST_COUNTER] [-f FIRST_REFERENCE] -r RUNTIME IN OUT   writes
+   the instrumented copy, -m with memory records, -n without counters, -e with events of all
+   routines and loops instrument_tool -b IN RAW...   prints "address count" of every counted basic
+   block, over all threads of all raw files instrument_tool -l IN RAW...   prints "SCOPE KIND
+   entries" of every routine and loop that was entered, by the counts of edges instrument_tool -t IN
+   RAW...   the same by the timers instrument_tool -d RAW...      prints all histograms, a line each
      instrument_tool -i IN          prints what lifting found, a line a routine */
 #include <inttypes.h>
 #include <stdio.h>
@@ -22,13 +21,15 @@ static int fail(const struct pm_error *err) {
 }
 
 static int instrument(struct pm_lifted *lifted, bool memory_records, bool no_counters, bool events,
-                      uint32_t first_counter, const char *runtime, const char *out) {
+                      uint32_t first_counter, uint32_t first_reference, const char *runtime,
+                      const char *out) {
     struct pm_error err = {0};
     size_t n_scopes = pm_lifted_structure(lifted)->n_scopes;
     uint8_t *all = memset(pm_alloc(n_scopes, 1), PM_PROBE_SCOPE_PROBED, n_scopes);
     struct pm_instrument_options options = {.memory_records = memory_records,
                                             .no_counters = no_counters,
                                             .first_counter = first_counter,
+                                            .first_reference = first_reference,
                                             .runtime_path = runtime,
                                             .scope_events = events ? all : NULL};
     bool done = pm_instrument(lifted, &options, out, &err);
@@ -152,6 +153,35 @@ static int print_timed(const struct pm_structure *structure, int n_paths, char *
     return 0;
 }
 
+static void print_histogram(const struct pm_raw_histogram *from) {
+    const struct pm_histogram *histogram = &from->histogram;
+    printf("module %u thread %" PRId64 " group %u block %" PRIu64 " of %" PRIu64
+           " bytes %.0f cold %.0f %.0f:",
+           from->module, (int64_t)from->thread, from->group, histogram->block_bytes, from->n_blocks,
+           histogram->bytes_touched, histogram->cold_loads, histogram->cold_stores);
+    for (size_t i = 0; i < histogram->n_bins; i++) {
+        const struct pm_bin *bin = &histogram->bins[i];
+        printf(" %.0f-%.0f %.17g %.0f %.0f", bin->low, bin->high, bin->mean, bin->loads,
+               bin->stores);
+    }
+    putchar('\n');
+}
+
+static int print_histograms(int n_paths, char **paths) {
+    struct pm_error err = {0};
+    for (int i = 0; i < n_paths; i++) {
+        struct pm_raw *raw = pm_raw_read(paths[i], &err);
+        if (!raw)
+            return fail(&err);
+        for (size_t h = 0; h < raw->n_histograms; h++)
+            print_histogram(&raw->histograms[h]);
+        for (size_t n = 0; n < raw->n_notes; n++)
+            fprintf(stderr, "note: %s\n", raw->notes[n]);
+        pm_raw_free(raw);
+    }
+    return 0;
+}
+
 static int print_routines(const struct pm_structure *structure) {
     for (size_t r = 0; r < structure->n_routines; r++) {
         const struct pm_routine *routine = &structure->routines[r];
@@ -165,8 +195,8 @@ static int print_routines(const struct pm_structure *structure) {
 int main(int argc, char **argv) {
     const char *runtime = NULL;
     bool memory_records = false, no_counters = false, events = false, blocks = false,
-         scopes = false, timed = false, routines = false;
-    uint32_t first_counter = 0;
+         scopes = false, timed = false, routines = false, histograms = false;
+    uint32_t first_counter = 0, first_reference = 0;
     int i = 1;
     for (; i < argc && argv[i][0] == '-'; i++) {
         memory_records |= strcmp(argv[i], "-m") == 0;
@@ -174,16 +204,22 @@ int main(int argc, char **argv) {
         events |= strcmp(argv[i], "-e") == 0;
         blocks |= strcmp(argv[i], "-b") == 0;
         scopes |= strcmp(argv[i], "-l") == 0;
+        histograms |= strcmp(argv[i], "-d") == 0;
         timed |= strcmp(argv[i], "-t") == 0;
         routines |= strcmp(argv[i], "-i") == 0;
         if (strcmp(argv[i], "-r") == 0 && i + 1 < argc)
             runtime = argv[++i];
         else if (strcmp(argv[i], "-c") == 0 && i + 1 < argc)
             first_counter = (uint32_t)strtoul(argv[++i], NULL, 10);
+        else if (strcmp(argv[i], "-f") == 0 && i + 1 < argc)
+            first_reference = (uint32_t)strtoul(argv[++i], NULL, 10);
     }
+    if (histograms)
+        return print_histograms(argc - i, argv + i);
     if (argc - i < (routines ? 1 : 2)) {
-        fprintf(stderr, "usage: instrument_tool [-m|-n] [-e] [-c FIRST_COUNTER] -r RUNTIME IN OUT "
-                        "| -b|-l|-t IN RAW... | -i IN\n");
+        fprintf(stderr, "usage: instrument_tool [-m|-n] [-e] [-c FIRST_COUNTER] [-f "
+                        "FIRST_REFERENCE] -r RUNTIME IN OUT "
+                        "| -b|-l|-t IN RAW... | -d RAW... | -i IN\n");
         return 2;
     }
     struct pm_error err = {0};
@@ -196,7 +232,7 @@ int main(int argc, char **argv) {
                  : timed    ? print_timed(pm_lifted_structure(lifted), argc - i - 1, argv + i + 1)
                  : routines ? print_routines(pm_lifted_structure(lifted))
                             : instrument(lifted, memory_records, no_counters, events, first_counter,
-                                         runtime, argv[i + 1]);
+                                         first_reference, runtime, argv[i + 1]);
     pm_lifted_free(lifted);
     return status;
 }
