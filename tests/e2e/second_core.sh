@@ -16,7 +16,9 @@ measured() {
     local where=$1 switch=$2 status=0
     shift 2
     rm -rf "$where.raw" && mkdir "$where.raw"
-    PMODEL_OUT=$TMP/$where.raw PMODEL_BLOCK=64,4096 timeout 60 env "$switch=1" $fixed "$@" >"$where.out" 2>&1 ||
+    # shellcheck disable=SC2086 # several words
+    PMODEL_OUT=$TMP/$where.raw PMODEL_BLOCK=64,4096 \
+        timeout 60 env "$switch=1" $fixed "$@" >"$where.out" 2>&1 ||
         status=$?
     echo "status $status" >>"$where.out"
     if ls "$where".raw/*.raw >/dev/null 2>&1; then
