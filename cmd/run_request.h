@@ -34,7 +34,7 @@ struct pm_run_request {
     double time_cost_percent; /* what timers may cost, of the plain program's CPU time */
     unsigned time_runs;       /* how often each size is run with timers; 0: not at all */
     bool no_memory, again, dry_run, quiet;
-    bool second_core; /* the analysis beside the program */
+    bool second_core;      /* the analysis beside the program */
     bool output_to_errors; /* the program's standard output goes to standard error */
     char **argv;           /* the command, NULL at the end */
 };

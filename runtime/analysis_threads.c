@@ -7,7 +7,6 @@
 #include <linux/futex.h>
 #include <sched.h>
 #include <stddef.h>
-#include <string.h>
 #include <sys/prctl.h>
 
 #include "runtime/modules.h"
@@ -66,13 +65,14 @@ static void give_way(void) { pm_syscall3(SYS_sched_yield, 0, 0, 0); }
 
 /* A thread that calls RUN (PLACE) on STACK, its upper end, and never returns from it.  The new
    thread has what the C library's have in common with their process. */
-static long make_thread(void (*run)(struct place *), struct place *place, char *stack,
-                        char *pointer) {
+static long make_thread(void (*run)(struct place *), struct place *place, void *stack,
+                        void *pointer) {
     const long flags = CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD |
                        CLONE_SYSVSEM | CLONE_SETTLS | CLONE_PARENT_SETTID | CLONE_CHILD_CLEARTID;
+    uint32_t *id = &place->id;
     long result;
-    register long child_id __asm__("r10") = (long)&place->id;
-    register long thread_pointer __asm__("r8") = (long)pointer;
+    register uint32_t *child_id __asm__("r10") = id;
+    register void *thread_pointer __asm__("r8") = pointer;
     register void *start __asm__("r12") = (void *)run;
     register void *argument __asm__("r13") = place;
     __asm__ volatile("syscall\n\t"
@@ -84,7 +84,7 @@ static long make_thread(void (*run)(struct place *), struct place *place, char *
                      "ud2\n"
                      "1:"
                      : "=a"(result)
-                     : "0"((long)SYS_clone), "D"(flags), "S"(stack), "d"(&place->id), "r"(child_id),
+                     : "0"((long)SYS_clone), "D"(flags), "S"(stack), "d"(id), "r"(child_id),
                        "r"(thread_pointer), "r"(start), "r"(argument)
                      : "rcx", "r11", "memory");
     return result;
@@ -168,9 +168,9 @@ static long start_thread(void) {
         place->memory = pm_map(POINTER_BYTES + STACK_BYTES);
     long result = -ENOMEM;
     if (place->memory) {
-        char *pointer = place->memory + POINTER_BYTES / 2;
-        memcpy(pointer, &pointer, sizeof pointer);
-        memcpy(pointer + 16, &pointer, sizeof pointer);
+        /* The C library looks for the thread's own pointer here. */
+        void **pointer = (void **)(place->memory + POINTER_BYTES / 2);
+        pointer[0] = pointer[2] = pointer;
         result = make_thread(run, place, place->memory + POINTER_BYTES + STACK_BYTES, pointer);
     }
     if (result < 0)
