@@ -11,12 +11,11 @@
 #include "core/pm_alloc.h"
 #include "core/raw_read.h"
 
-/* Sums over processes and threads while the files are read. */
+/* Sums over processes and threads while the files are read; histograms are kept apart. */
 struct sums {
     const struct pm_run_copies *copies;
     const struct pm_structure *structure; /* of all copies */
     uint64_t *counters;                   /* [structure->n_counters] */
-    struct pm_histogram *histograms;      /* [n_groups × n_block_sizes], group by group */
     const uint64_t *block_sizes;
     size_t n_block_sizes;
     uint64_t n_missed_jumps;
@@ -70,21 +69,40 @@ static void add_frames(struct sums *sums, const struct pm_raw *raw,
         }
 }
 
-static bool add_histograms(struct sums *sums, const struct pm_raw *raw,
+static struct pm_stream stream_of(const struct sums *sums, const struct pm_raw_histogram *from) {
+    bool shared = from->thread == PM_RAW_SHARED;
+    return (struct pm_stream){.process = sums->result->n_processes,
+                              .thread = shared ? 0 : (uint32_t)from->thread,
+                              .kind = shared ? PM_STREAM_SHARED : PM_STREAM_THREAD};
+}
+
+static bool was_asked_for(const struct sums *sums, const struct pm_raw_histogram *from,
+                          const struct pm_module_place *place) {
+    size_t size = 0;
+    while (size < sums->n_block_sizes && sums->block_sizes[size] != from->histogram.block_bytes)
+        size++;
+    return size < sums->n_block_sizes && from->group < place->n_groups &&
+           (from->thread <= UINT32_MAX || from->thread == PM_RAW_SHARED);
+}
+
+/* Takes them out of RAW. */
+static bool add_histograms(struct sums *sums, struct pm_raw *raw,
                            const struct pm_module_place *const *places, const char *path,
                            struct pm_error *err) {
+    struct pm_streams *streams = &sums->result->streams;
     for (size_t i = 0; i < raw->n_histograms; i++) {
-        const struct pm_raw_histogram *from = &raw->histograms[i];
+        struct pm_raw_histogram *from = &raw->histograms[i];
         const struct pm_module_place *place = places[from->module];
-        size_t size = 0;
-        while (size < sums->n_block_sizes && sums->block_sizes[size] != from->histogram.block_bytes)
-            size++;
-        if (size == sums->n_block_sizes || from->group >= place->n_groups)
+        if (!was_asked_for(sums, from, place))
             return pm_fail(err, "%s: a histogram that was not asked for", path);
-        size_t group = (size_t)place->first_group + from->group;
-        struct pm_histogram *into = &sums->histograms[group * sums->n_block_sizes + size];
-        into->block_bytes = from->histogram.block_bytes;
-        pm_histogram_add(into, &from->histogram);
+        struct pm_stream stream = stream_of(sums, from);
+        if (stream.kind == PM_STREAM_THREAD && from->histogram.block_bytes == sums->block_sizes[0])
+            sums->result->accesses += pm_histogram_accesses(&from->histogram);
+        *PM_PUSH(streams, histograms) =
+            (struct pm_stream_histogram){.stream = pm_streams_index(streams, &stream),
+                                         .group = place->first_group + from->group,
+                                         .histogram = from->histogram};
+        from->histogram = (struct pm_histogram){0};
     }
     return true;
 }
@@ -119,23 +137,6 @@ static bool add_folder(struct sums *sums, const char *folder, struct pm_error *e
 
 /* ---- the profile ----------------------------------------------------------------------------- */
 
-static void move_histograms(struct sums *sums, struct pm_profile *profile) {
-    size_t n_groups = sums->structure->n_groups;
-    profile->histograms = pm_alloc(n_groups * sums->n_block_sizes, sizeof *profile->histograms);
-    for (size_t i = 0; i < n_groups * sums->n_block_sizes; i++) {
-        struct pm_histogram *histogram = &sums->histograms[i];
-        double accesses = pm_histogram_accesses(histogram);
-        if (accesses == 0)
-            continue;
-        if (i % sums->n_block_sizes == 0)
-            sums->result->accesses += accesses;
-        struct pm_group_histogram *to = &profile->histograms[profile->n_histograms++];
-        to->group = (uint32_t)(i / sums->n_block_sizes);
-        to->histogram = *histogram;
-        *histogram = (struct pm_histogram){0};
-    }
-}
-
 static void make_profile(struct sums *sums, const struct pm_parameters *at) {
     const struct pm_structure *structure = sums->structure;
     struct pm_ingested *result = sums->result;
@@ -157,7 +158,6 @@ static void make_profile(struct sums *sums, const struct pm_parameters *at) {
     profile->block_sizes = pm_alloc(sums->n_block_sizes, sizeof *profile->block_sizes);
     for (size_t i = 0; i < sums->n_block_sizes; i++)
         profile->block_sizes[i] = sums->block_sizes[i];
-    move_histograms(sums, profile);
 }
 
 static void note_libraries(const struct sums *sums) {
@@ -199,20 +199,17 @@ bool pm_ingest(const char *folder, const struct pm_run_copies *copies,
         .loaded = pm_alloc(structure->n_modules, sizeof *sums.loaded),
         .structure = structure,
         .counters = pm_alloc(structure->n_counters, sizeof *sums.counters),
-        .histograms = pm_alloc(structure->n_groups * n_block_sizes, sizeof *sums.histograms),
         .block_sizes = block_sizes,
         .n_block_sizes = n_block_sizes,
         .result = ingested,
     };
     bool ok = add_folder(&sums, folder, err);
     if (ok) {
+        pm_streams_order(&ingested->streams);
         make_profile(&sums, at);
         note_irregularities(&sums);
         note_libraries(&sums);
     }
-    for (size_t i = 0; i < structure->n_groups * n_block_sizes; i++)
-        pm_histogram_free(&sums.histograms[i]);
-    free(sums.histograms);
     free(sums.counters);
     free(sums.open_calls);
     free(sums.loaded);
@@ -222,6 +219,7 @@ bool pm_ingest(const char *folder, const struct pm_run_copies *copies,
 void pm_ingested_free(struct pm_ingested *ingested) {
     if (ingested->profile)
         pm_profile_free(ingested->profile);
+    pm_streams_free(&ingested->streams);
     free(ingested->inexact);
     free(ingested->notes);
     *ingested = (struct pm_ingested){0};

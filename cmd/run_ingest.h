@@ -6,18 +6,20 @@
 #include "core/pm_error.h"
 #include "core/profile.h"
 #include "core/store.h"
+#include "core/streams.h"
 
 struct pm_ingested {
-    struct pm_profile *profile; /* owned */
+    struct pm_profile *profile; /* without histograms; owned */
+    struct pm_streams streams;  /* these, in order; owned */
     bool *inexact;              /* one for each routine; owned */
     uint32_t n_threads, n_processes;
-    double accesses; /* of one block size */
+    double accesses; /* of one block size, by all threads */
     char *notes;     /* sentences, one a line; NULL none; owned */
 };
 
 /* Adds up the raw files in FOLDER, of processes that loaded one or more of the modules
    COPIES: counters over processes and threads,
-   from which all edges are solved, and histograms (each thread had a private cache).  Errors: no
+   from which all edges are solved.  Histograms are kept apart by thread.  Errors: no
    raw file, one of another program, a damaged one. */
 bool pm_ingest(const char *folder, const struct pm_run_copies *copies,
                const struct pm_parameters *at, const uint64_t *block_sizes, size_t n_block_sizes,

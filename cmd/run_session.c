@@ -219,8 +219,8 @@ static bool keep_run(struct pm_run_session *session, struct pm_ingested *ingeste
         .notes = ingested->notes ? pm_strdup(ingested->notes) : NULL,
     };
     bool ok = open_store(session, true, err) &&
-              pm_store_put_run(session->store, ingested->profile, &facts, ingested->inexact,
-                               session->copies.structure->n_routines, err);
+              pm_store_put_run(session->store, ingested->profile, &ingested->streams, &facts,
+                               ingested->inexact, session->copies.structure->n_routines, err);
     pm_run_facts_free(&facts);
     return ok;
 }

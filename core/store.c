@@ -1,5 +1,6 @@
 /* The profile store: one SQLite file; see store.h for the schema.  This file opens, checks and
-   closes it and keeps runs; store_structure.c and store_models.c keep the rest. */
+   closes it and keeps runs; store_histograms.c, store_structure.c, store_times.c and store_models.c
+   keep the rest. */
 #include "core/store.h"
 
 #include <math.h>
@@ -29,8 +30,6 @@ static const char schema[] =
     " wall_seconds REAL, cpu_seconds REAL, exit_status INTEGER, threads INTEGER,"
     " processes INTEGER, block_sizes TEXT, settings TEXT, notes TEXT);"
     "CREATE TABLE edges (run INTEGER PRIMARY KEY, counts BLOB, inexact BLOB);"
-    "CREATE TABLE histogram (run INTEGER, scope_group INTEGER, block_bytes INTEGER, cold INTEGER,"
-    " accesses INTEGER, data BLOB, PRIMARY KEY (run, scope_group, block_bytes)) WITHOUT ROWID;"
     "CREATE TABLE models (id INTEGER PRIMARY KEY, made REAL, data BLOB);"
     "CREATE TABLE model (kind TEXT, target INTEGER, block_bytes INTEGER, bin INTEGER,"
     " quantity TEXT, formula TEXT, relative_error REAL);";
@@ -93,19 +92,23 @@ static bool create_schema(struct pm_store *store, struct pm_error *err) {
     /* Another process may have been quicker. */
     bool ok = pragma_value(store, "PRAGMA user_version") == PM_STORE_VERSION ||
               (pm_store_run_sql(store, schema, err) &&
+               pm_store_run_sql(store, pm_store_histograms_schema, err) &&
                pm_store_run_sql(store, pm_store_times_schema, err) &&
                pm_store_run_sql(store, pragmas, err));
     return store->has_times = pm_store_end(store, ok, err);
 }
 
-/* From version 1, which had no times. */
-static bool add_times(struct pm_store *store, struct pm_error *err) {
+/* From an earlier version: 1 had no times, 2 no streams. */
+static bool upgrade(struct pm_store *store, struct pm_error *err) {
     char pragma[64];
     snprintf(pragma, sizeof pragma, "PRAGMA user_version=%d;", PM_STORE_VERSION);
     if (!pm_store_begin(store, err))
         return false;
-    bool ok = pragma_value(store, "PRAGMA user_version") == PM_STORE_VERSION ||
-              (pm_store_run_sql(store, pm_store_times_schema, err) &&
+    int64_t version =
+        pragma_value(store, "PRAGMA user_version"); /* another may have been quicker */
+    bool ok = version == PM_STORE_VERSION ||
+              ((version > 1 || pm_store_run_sql(store, pm_store_times_schema, err)) &&
+               pm_store_upgrade_histograms(store, err) &&
                pm_store_run_sql(store, pragma, err));
     return store->has_times = pm_store_end(store, ok, err);
 }
@@ -122,14 +125,15 @@ static bool check_schema(struct pm_store *store, enum pm_store_mode mode, struct
     if (application != PM_APPLICATION_ID)
         return pm_fail(err, "%s: not a pmodel store (make one with `pmodel run -o NAME.pmdb`)",
                        store->path);
-    if (version == 1)
-        return mode == PM_STORE_READ || add_times(store, err);
+    store->has_times = version >= 2;
+    if (version == 1 || version == 2)
+        return mode == PM_STORE_READ ? pm_store_run_sql(store, pm_store_histograms_view, err)
+                                     : upgrade(store, err);
     if (version != PM_STORE_VERSION)
         return pm_fail(err,
                        "%s: store of format %lld, this pmodel reads format %d: measure again with "
                        "this version, or use the one that wrote it",
                        store->path, (long long)version, PM_STORE_VERSION);
-    store->has_times = true;
     return true;
 }
 
@@ -242,35 +246,12 @@ static bool put_edges(struct pm_store *store, int64_t run, const struct pm_profi
     return ok;
 }
 
-static bool put_histograms(struct pm_store *store, int64_t run, const struct pm_profile *profile,
-                           struct pm_error *err) {
-    sqlite3_stmt *s = pm_store_prepare(store,
-                                       "INSERT INTO histogram (run, scope_group, block_bytes, cold,"
-                                       " accesses, data) VALUES (?,?,?,?,?,?)",
-                                       err);
-    bool ok = s != NULL;
-    for (size_t i = 0; ok && i < profile->n_histograms; i++) {
-        const struct pm_histogram *histogram = &profile->histograms[i].histogram;
-        void *bytes;
-        size_t n_bytes;
-        pm_histogram_encode(histogram, &bytes, &n_bytes);
-        sqlite3_bind_int64(s, 1, run);
-        sqlite3_bind_int64(s, 2, profile->histograms[i].group);
-        sqlite3_bind_int64(s, 3, (int64_t)histogram->block_bytes);
-        sqlite3_bind_int64(s, 4, llround(histogram->cold_loads + histogram->cold_stores));
-        sqlite3_bind_int64(s, 5, llround(pm_histogram_accesses(histogram)));
-        sqlite3_bind_blob64(s, 6, bytes, n_bytes, free);
-        ok = pm_store_step(store, s, err);
-    }
-    sqlite3_finalize(s);
-    return ok;
-}
-
 static bool remove_run(struct pm_store *store, const struct pm_parameters *parameters,
                        struct pm_error *err) {
     static const char *const statements[] = {
         "DELETE FROM edges WHERE run IN (SELECT id FROM run WHERE parameters = ?)",
         "DELETE FROM histogram WHERE run IN (SELECT id FROM run WHERE parameters = ?)",
+        "DELETE FROM stream WHERE run IN (SELECT id FROM run WHERE parameters = ?)",
         "DELETE FROM timing WHERE run IN (SELECT id FROM run WHERE parameters = ?)",
         "DELETE FROM time WHERE run IN (SELECT id FROM run WHERE parameters = ?)",
         "DELETE FROM run WHERE parameters = ?",
@@ -289,14 +270,14 @@ static bool remove_run(struct pm_store *store, const struct pm_parameters *param
 }
 
 bool pm_store_put_run(struct pm_store *store, const struct pm_profile *profile,
-                      const struct pm_run_facts *facts, const bool *inexact_routines,
-                      size_t n_routines, struct pm_error *err) {
+                      const struct pm_streams *streams, const struct pm_run_facts *facts,
+                      const bool *inexact_routines, size_t n_routines, struct pm_error *err) {
     int64_t run = 0;
     if (!pm_store_begin(store, err))
         return false;
     bool ok = remove_run(store, &profile->parameters, err) &&
               put_run_row(store, profile, facts, &run, err) &&
               put_edges(store, run, profile, inexact_routines, n_routines, err) &&
-              put_histograms(store, run, profile, err);
+              pm_store_put_histograms(store, run, profile, streams, err);
     return pm_store_end(store, ok, err);
 }

@@ -12,8 +12,10 @@
                 wall_seconds REAL, cpu_seconds REAL, exit_status INTEGER, threads INTEGER,
                 processes INTEGER, block_sizes TEXT, settings TEXT, notes TEXT)
      edges     (run INTEGER PRIMARY KEY, counts BLOB, inexact BLOB)    zstd of u64[n_edges]
-     histogram (run, scope_group, block_bytes, cold, accesses, data BLOB,
-                PRIMARY KEY (run, scope_group, block_bytes)) WITHOUT ROWID
+     stream    (run, stream, kind TEXT, process, thread, PRIMARY KEY (run, stream)) WITHOUT ROWID
+       (core/streams.h: "thread", "shared", or "sum" of threads that were not kept apart)
+     histogram (run, scope_group, block_bytes, stream, cold, accesses, data BLOB,
+                PRIMARY KEY (run, scope_group, block_bytes, stream)) WITHOUT ROWID
      timing    (run INTEGER PRIMARY KEY, machine TEXT, cpu_seconds REAL, plain_seconds REAL,
                 over_plain REAL, outside_seconds REAL, own_seconds REAL, repetitions INTEGER,
                 notes TEXT)
@@ -24,7 +26,8 @@
                 formula TEXT, relative_error REAL)       the same by formula, for other tools
    A writer holds a transaction; a reader sees whole runs.  A file of another application or of a
    newer version is refused and left as it is.  Version 1 had no measured times: a writer adds their
-   tables, a reader finds none. */
+   tables, a reader finds none.  Up to version 2 the threads' histograms were added up: a writer
+   converts the table, a reader sees one stream, the sum. */
 #ifndef PM_STORE_H
 #define PM_STORE_H
 
@@ -36,10 +39,11 @@
 #include "core/parameters.h"
 #include "core/pm_error.h"
 #include "core/profile.h"
+#include "core/streams.h"
 #include "core/structure.h"
 #include "core/times.h"
 
-#define PM_STORE_VERSION 2
+#define PM_STORE_VERSION 3
 
 struct pm_store;
 
@@ -69,10 +73,11 @@ struct pm_run_facts {
     char *notes;    /* sentences, one a line; NULL none */
 };
 
-/* Adds a run; parameters that are there already are replaced. */
+/* Adds a run; parameters that are there already are replaced.  STREAMS, in order
+   (pm_streams_order), are its histograms; NULL: PROFILE's are, as a sum. */
 bool pm_store_put_run(struct pm_store *store, const struct pm_profile *profile,
-                      const struct pm_run_facts *facts, const bool *inexact_routines,
-                      size_t n_routines, struct pm_error *err);
+                      const struct pm_streams *streams, const struct pm_run_facts *facts,
+                      const bool *inexact_routines, size_t n_routines, struct pm_error *err);
 /* True with *FOUND telling whether a run with these parameters and settings and (at least) these
    block sizes is there. */
 bool pm_store_has_run(struct pm_store *store, const struct pm_parameters *parameters,
@@ -82,12 +87,32 @@ bool pm_store_has_run(struct pm_store *store, const struct pm_parameters *parame
 /* Parameters of all runs, ascending; *RUNS owned by the caller (free). */
 bool pm_store_runs(struct pm_store *store, struct pm_parameters **runs, size_t *n_runs,
                    struct pm_error *err);
-/* The profile of the run with exactly PARAMETERS; NULL without error text if there is none. */
+/* The profile of the run with exactly PARAMETERS; NULL without error text if there is none.  Its
+   histograms are sums over threads. */
 struct pm_profile *pm_store_profile(struct pm_store *store, const struct pm_parameters *parameters,
                                     struct pm_error *err);
 bool pm_store_run_facts(struct pm_store *store, const struct pm_parameters *parameters,
                         struct pm_run_facts *facts, struct pm_error *err);
 void pm_run_facts_free(struct pm_run_facts *facts); /* its strings */
+
+/* The histograms of the run with exactly PARAMETERS one after the other, by group, block size and
+   stream; nothing is in memory but one.  NULL with a sentence if there is no such run. */
+struct pm_histogram_cursor *pm_store_histograms(struct pm_store *store,
+                                                const struct pm_parameters *parameters,
+                                                struct pm_error *err);
+struct pm_histogram_place {
+    uint32_t group;
+    uint64_t block_bytes;
+    uint32_t stream_index;
+    const struct pm_stream *stream; /* owned by the cursor */
+};
+/* Goes to the next one.  False at the end, and, with a sentence, after an error. */
+bool pm_histogram_cursor_next(struct pm_histogram_cursor *cursor, struct pm_histogram_place *place,
+                              struct pm_error *err);
+/* Reads the one that the cursor is at; owned by the caller (pm_histogram_free). */
+bool pm_histogram_cursor_read(struct pm_histogram_cursor *cursor, struct pm_histogram *histogram,
+                              struct pm_error *err);
+void pm_histogram_cursor_free(struct pm_histogram_cursor *cursor);
 
 /* Measured times of the run with exactly PARAMETERS; those that are there already are replaced. The
    run must be there: a new one comes without times. */

@@ -24,6 +24,20 @@ bool pm_store_end(struct pm_store *store, bool ok, struct pm_error *err);
 
 extern const char pm_store_times_schema[]; /* the tables of measured times */
 
+/* store_histograms.c: the tables; views that show the one of version 2 as these; and what makes
+   these of it. */
+extern const char pm_store_histograms_schema[], pm_store_histograms_view[];
+bool pm_store_upgrade_histograms(struct pm_store *store, struct pm_error *err);
+bool pm_store_put_histograms(struct pm_store *store, int64_t run, const struct pm_profile *profile,
+                             const struct pm_streams *streams, struct pm_error *err);
+/* The histograms of PROFILE, summed over threads. */
+bool pm_store_read_sums(struct pm_store *store, int64_t run, struct pm_profile *profile,
+                        struct pm_error *err);
+
+/* The run's number; 0 if there is none, -1 after an error. */
+int64_t pm_store_find_run(struct pm_store *store, const struct pm_parameters *parameters,
+                          struct pm_error *err);
+
 bool pm_store_bind_compressed(sqlite3_stmt *statement, int column, const void *data, size_t bytes);
 /* The bytes that were bound, owned by the caller; NULL if the column is damaged. */
 void *pm_store_read_compressed(sqlite3_stmt *statement, int column, size_t *n_bytes);

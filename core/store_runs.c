@@ -59,6 +59,22 @@ bool pm_store_runs(struct pm_store *store, struct pm_parameters **runs, size_t *
     return true;
 }
 
+int64_t pm_store_find_run(struct pm_store *store, const struct pm_parameters *parameters,
+                          struct pm_error *err) {
+    sqlite3_stmt *s = pm_store_prepare(store, "SELECT id FROM run WHERE parameters = ?", err);
+    if (!s)
+        return -1;
+    sqlite3_bind_text(s, 1, pm_parameters_text(parameters), -1, free);
+    int status = sqlite3_step(s);
+    int64_t run = status == SQLITE_ROW ? sqlite3_column_int64(s, 0) : 0;
+    if (status != SQLITE_ROW && status != SQLITE_DONE) {
+        pm_store_fail(store, err);
+        run = -1;
+    }
+    sqlite3_finalize(s);
+    return run;
+}
+
 /* "64,128" has all of SIZES. */
 static bool has_block_sizes(const char *text, const uint64_t *sizes, size_t n_sizes) {
     for (size_t i = 0; i < n_sizes; i++) {
@@ -130,36 +146,6 @@ static bool read_edges(struct pm_store *store, int64_t run, struct pm_profile *p
     return ok;
 }
 
-static bool read_histograms(struct pm_store *store, int64_t run, struct pm_profile *profile,
-                            struct pm_error *err) {
-    sqlite3_stmt *s = pm_store_prepare(store,
-                                       "SELECT scope_group, block_bytes, data FROM histogram"
-                                       " WHERE run = ? ORDER BY scope_group, block_bytes",
-                                       err);
-    if (!s)
-        return false;
-    struct {
-        PM_ARRAY(struct pm_group_histogram, rows);
-    } list = {0};
-    sqlite3_bind_int64(s, 1, run);
-    int status = SQLITE_DONE;
-    bool ok = true;
-    while (ok && (status = sqlite3_step(s)) == SQLITE_ROW) {
-        struct pm_group_histogram *row = PM_PUSH(&list, rows);
-        row->group = (uint32_t)sqlite3_column_int64(s, 0);
-        ok = pm_histogram_decode(sqlite3_column_blob(s, 2), (size_t)sqlite3_column_bytes(s, 2),
-                                 &row->histogram, err);
-        if (!ok)
-            pm_fail_in(err, "%s: run %lld, group %u", store->path, (long long)run, row->group);
-    }
-    if (ok && status != SQLITE_DONE)
-        ok = pm_store_fail(store, err);
-    sqlite3_finalize(s);
-    profile->histograms = list.rows;
-    profile->n_histograms = list.n_rows;
-    return ok;
-}
-
 struct pm_profile *pm_store_profile(struct pm_store *store, const struct pm_parameters *parameters,
                                     struct pm_error *err) {
     sqlite3_stmt *s =
@@ -181,7 +167,7 @@ struct pm_profile *pm_store_profile(struct pm_store *store, const struct pm_para
     }
     sqlite3_finalize(s);
     if (profile &&
-        !(read_edges(store, run, profile, err) && read_histograms(store, run, profile, err))) {
+        !(read_edges(store, run, profile, err) && pm_store_read_sums(store, run, profile, err))) {
         pm_profile_free(profile);
         profile = NULL;
     }

@@ -12,23 +12,6 @@ const char pm_store_times_schema[] =
     "CREATE TABLE time (run INTEGER, scope INTEGER, seconds REAL, entries REAL, threads INTEGER,"
     " PRIMARY KEY (run, scope)) WITHOUT ROWID;";
 
-/* The run's number; 0 if there is none, -1 after an error. */
-static int64_t find_run(struct pm_store *store, const struct pm_parameters *parameters,
-                        struct pm_error *err) {
-    sqlite3_stmt *s = pm_store_prepare(store, "SELECT id FROM run WHERE parameters = ?", err);
-    if (!s)
-        return -1;
-    sqlite3_bind_text(s, 1, pm_parameters_text(parameters), -1, free);
-    int status = sqlite3_step(s);
-    int64_t run = status == SQLITE_ROW ? sqlite3_column_int64(s, 0) : 0;
-    if (status != SQLITE_ROW && status != SQLITE_DONE) {
-        pm_store_fail(store, err);
-        run = -1;
-    }
-    sqlite3_finalize(s);
-    return run;
-}
-
 /* ---- writing -------------------------------------------------------------------------------- */
 
 static bool remove_old(struct pm_store *store, int64_t run, struct pm_error *err) {
@@ -91,7 +74,7 @@ bool pm_store_put_times(struct pm_store *store, const struct pm_parameters *para
                         const struct pm_times *times, struct pm_error *err) {
     if (!pm_store_begin(store, err))
         return false;
-    int64_t run = find_run(store, parameters, err);
+    int64_t run = pm_store_find_run(store, parameters, err);
     bool ok = run > 0 && remove_old(store, run, err) && put_timing(store, run, times, err) &&
               put_scopes(store, run, times, err);
     if (run == 0)
@@ -161,7 +144,7 @@ static bool read_scopes(struct pm_store *store, int64_t run, struct pm_times *ti
 
 struct pm_times *pm_store_times(struct pm_store *store, const struct pm_parameters *parameters,
                                 struct pm_error *err) {
-    int64_t run = store->has_times ? find_run(store, parameters, err) : 0;
+    int64_t run = store->has_times ? pm_store_find_run(store, parameters, err) : 0;
     struct pm_times *times = run > 0 ? read_timing(store, run, err) : NULL;
     if (times && !read_scopes(store, run, times, err)) {
         pm_times_free(times);

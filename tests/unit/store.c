@@ -116,7 +116,7 @@ static void put(struct pm_store *store, double n) {
                                  .settings = settings,
                                  .notes = notes};
     bool inexact[1] = {n == 64};
-    assert_true(pm_store_put_run(store, profile, &facts, inexact, 1, &err));
+    assert_true(pm_store_put_run(store, profile, NULL, &facts, inexact, 1, &err));
     pm_profile_free(profile);
 }
 
@@ -293,31 +293,188 @@ static void times_of_another_program_are_refused(void **state) {
     }
 }
 
-/* Version 1 had no tables for times. */
-static void a_store_of_version_1_is_read_and_extended(void **state) {
+/* ---- histograms ------------------------------------------------------------------------------ */
+
+static void add_histogram(struct pm_streams *streams, struct pm_stream stream, uint32_t group,
+                          uint64_t block_bytes, double loads) {
+    struct pm_bin *bins = pm_alloc(1, sizeof *bins);
+    *bins = (struct pm_bin){.low = 5, .high = 5, .mean = 5, .loads = loads};
+    *PM_PUSH(streams, histograms) = (struct pm_stream_histogram){
+        .stream = pm_streams_index(streams, &stream),
+        .group = group,
+        .histogram = {
+            .block_bytes = block_bytes, .cold_loads = 1, .n_bins = 1, .bins = bins, .sample = 1}};
+}
+
+static void put_streams(struct pm_store *store, double n, struct pm_streams *streams) {
+    struct pm_error err = {0};
+    struct pm_profile *profile = small_profile(n);
+    pm_streams_order(streams);
+    assert_true(
+        pm_store_put_run(store, profile, streams, &(struct pm_run_facts){0}, NULL, 0, &err));
+    pm_profile_free(profile);
+}
+
+/* Two threads of one process, one of another, and what the first two did interleaved; put in
+   without order, one of them in two pieces. */
+static void threads_are_kept_apart_and_summed_without_the_shared_stream(void **state) {
+    (void)state;
+    const struct pm_stream first = {0, 1, PM_STREAM_THREAD}, second = {0, 2, PM_STREAM_THREAD},
+                           other = {1, 1, PM_STREAM_THREAD}, shared = {0, 0, PM_STREAM_SHARED};
+    struct pm_error err = {0};
+    struct pm_streams streams = {0};
+    add_histogram(&streams, first, 0, 128, 1000);
+    add_histogram(&streams, first, 0, 64, 1);
+    add_histogram(&streams, shared, 0, 64, 7777);
+    add_histogram(&streams, second, 0, 64, 20);
+    add_histogram(&streams, other, 0, 64, 300);
+    add_histogram(&streams, first, 0, 64, 4);
+    struct pm_store *store = open_new();
+    put_streams(store, 16, &streams);
+    pm_streams_free(&streams);
+
+    struct pm_parameters at = size_of(16), missing = size_of(17);
+    struct pm_profile *profile = pm_store_profile(store, &at, &err);
+    assert_non_null(profile);
+    assert_int_equal(profile->n_histograms, 2);
+    assert_true(pm_profile_histogram(profile, 0, 64)->bins[0].loads == 325);
+    assert_true(pm_profile_histogram(profile, 0, 64)->cold_loads == 4);
+    assert_true(pm_profile_histogram(profile, 0, 128)->bins[0].loads == 1000);
+    pm_profile_free(profile);
+
+    static const struct {
+        uint64_t block_bytes;
+        double loads;
+        struct pm_stream stream;
+    } expected[] = {{64, 5, {0, 1, PM_STREAM_THREAD}},
+                    {64, 7777, {0, 0, PM_STREAM_SHARED}},
+                    {64, 20, {0, 2, PM_STREAM_THREAD}},
+                    {64, 300, {1, 1, PM_STREAM_THREAD}},
+                    {128, 1000, {0, 1, PM_STREAM_THREAD}}};
+    struct pm_histogram_cursor *cursor = pm_store_histograms(store, &at, &err);
+    assert_non_null(cursor);
+    struct pm_histogram_place place;
+    size_t n = 0;
+    for (; pm_histogram_cursor_next(cursor, &place, &err); n++) {
+        struct pm_histogram histogram;
+        assert_true(n < sizeof expected / sizeof *expected);
+        assert_int_equal(place.group, 0);
+        assert_int_equal(place.block_bytes, expected[n].block_bytes);
+        assert_int_equal(place.stream->process, expected[n].stream.process);
+        assert_int_equal(place.stream->thread, expected[n].stream.thread);
+        assert_int_equal(place.stream->kind, expected[n].stream.kind);
+        assert_true(pm_histogram_cursor_read(cursor, &histogram, &err));
+        assert_true(histogram.bins[0].loads == expected[n].loads);
+        pm_histogram_free(&histogram);
+    }
+    assert_int_equal(n, sizeof expected / sizeof *expected);
+    assert_int_equal(err.kind, PM_ERROR_NONE);
+    pm_histogram_cursor_free(cursor);
+    assert_null(pm_store_histograms(store, &missing, &err));
+    assert_non_null(strstr(err.text, "no run of that size"));
+    pm_store_close(store);
+}
+
+/* A new run of the same size leaves nothing of the old one's. */
+static void histograms_of_a_replaced_run_are_gone(void **state) {
     (void)state;
     struct pm_error err = {0};
+    struct pm_streams streams = {0};
+    add_histogram(&streams, (struct pm_stream){0, 1, PM_STREAM_THREAD}, 0, 64, 1);
+    add_histogram(&streams, (struct pm_stream){0, 2, PM_STREAM_THREAD}, 0, 64, 2);
     struct pm_store *store = open_new();
+    put_streams(store, 16, &streams);
     put(store, 16);
+    struct pm_parameters at = size_of(16);
+    struct pm_histogram_cursor *cursor = pm_store_histograms(store, &at, &err);
+    struct pm_histogram_place place;
+    assert_true(pm_histogram_cursor_next(cursor, &place, &err));
+    assert_int_equal(place.stream->kind, PM_STREAM_SUM);
+    assert_false(pm_histogram_cursor_next(cursor, &place, &err));
+    pm_histogram_cursor_free(cursor);
+    pm_streams_free(&streams);
     pm_store_close(store);
+}
+
+static void run_sql(const char *sql) {
     sqlite3 *db;
     assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
-    assert_int_equal(sqlite3_exec(db, "DROP TABLE time; DROP TABLE timing; PRAGMA user_version=1",
-                                  NULL, NULL, NULL),
-                     SQLITE_OK);
+    assert_int_equal(sqlite3_exec(db, sql, NULL, NULL, NULL), SQLITE_OK);
     sqlite3_close(db);
-    store = pm_store_open(path, PM_STORE_READ, &err);
-    assert_non_null(store);
-    assert_no_times(store, 16);
-    pm_store_close(store);
-    store = pm_store_open(path, PM_STORE_CREATE, &err);
-    assert_non_null(store);
-    struct pm_times *times = small_times(3);
+}
+
+static void histograms_of_unknown_streams_are_refused(void **state) {
+    (void)state;
+    static const char *const faults[] = {
+        "UPDATE histogram SET stream = 1", "UPDATE stream SET kind = 'several'",
+        "UPDATE stream SET stream = 3", "UPDATE histogram SET scope_group = -1",
+        "UPDATE histogram SET block_bytes = 128"};
+    for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
+        struct pm_error err = {0};
+        unlink(path);
+        struct pm_store *store = open_new();
+        put(store, 16);
+        pm_store_close(store);
+        run_sql(faults[i]);
+        store = pm_store_open(path, PM_STORE_READ, &err);
+        struct pm_parameters at = size_of(16);
+        assert_null(pm_store_profile(store, &at, &err));
+        assert_non_null(strstr(err.text, "damaged: run that size again"));
+        pm_store_close(store);
+    }
+}
+
+/* ---- earlier versions ------------------------------------------------------------------------ */
+
+static const char as_version_2[] =
+    "CREATE TABLE old (run INTEGER, scope_group INTEGER, block_bytes INTEGER, cold INTEGER,"
+    " accesses INTEGER, data BLOB, PRIMARY KEY (run, scope_group, block_bytes)) WITHOUT ROWID;"
+    "INSERT INTO old SELECT run, scope_group, block_bytes, cold, accesses, data FROM histogram;"
+    "DROP TABLE histogram; DROP TABLE stream; ALTER TABLE old RENAME TO histogram;"
+    "PRAGMA user_version=2";
+static const char as_version_1[] = "DROP TABLE time; DROP TABLE timing; PRAGMA user_version=1";
+
+static void assert_histogram(struct pm_store *store) {
+    struct pm_error err = {0};
     struct pm_parameters at = size_of(16);
-    assert_true(pm_store_put_times(store, &at, times, &err));
-    assert_times(store, 16, 3);
-    pm_times_free(times);
-    pm_store_close(store);
+    struct pm_profile *profile = pm_store_profile(store, &at, &err);
+    assert_non_null(profile);
+    assert_int_equal(profile->n_histograms, 1);
+    assert_true(pm_profile_histogram(profile, 0, 64)->bins[0].loads == 14);
+    pm_profile_free(profile);
+}
+
+/* Version 1 had no tables for times, 2 none for streams. */
+static void stores_of_earlier_versions_are_read_and_extended(void **state) {
+    (void)state;
+    for (unsigned version = 1; version <= 2; version++) {
+        struct pm_error err = {0};
+        unlink(path);
+        struct pm_store *store = open_new();
+        put(store, 16);
+        pm_store_close(store);
+        run_sql(as_version_2);
+        if (version == 1)
+            run_sql(as_version_1);
+        store = pm_store_open(path, PM_STORE_READ, &err);
+        assert_non_null(store);
+        assert_no_times(store, 16);
+        assert_histogram(store);
+        pm_store_close(store);
+        store = pm_store_open(path, PM_STORE_CREATE, &err);
+        assert_non_null(store);
+        assert_histogram(store);
+        struct pm_times *times = small_times(3);
+        struct pm_parameters at = size_of(16);
+        assert_true(pm_store_put_times(store, &at, times, &err));
+        assert_times(store, 16, 3);
+        put(store, 64);
+        pm_times_free(times);
+        pm_store_close(store);
+        store = pm_store_open(path, PM_STORE_READ, &err);
+        assert_histogram(store);
+        pm_store_close(store);
+    }
 }
 
 static void another_build_is_refused(void **state) {
@@ -396,7 +553,12 @@ int main(void) {
         cmocka_unit_test_setup_teardown(a_run_replaces_the_one_of_its_size, set_up, tear_down),
         cmocka_unit_test_setup_teardown(times_belong_to_a_run, set_up, tear_down),
         cmocka_unit_test(times_of_another_program_are_refused),
-        cmocka_unit_test_setup_teardown(a_store_of_version_1_is_read_and_extended, set_up,
+        cmocka_unit_test_setup_teardown(threads_are_kept_apart_and_summed_without_the_shared_stream,
+                                        set_up, tear_down),
+        cmocka_unit_test_setup_teardown(histograms_of_a_replaced_run_are_gone, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(histograms_of_unknown_streams_are_refused, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(stores_of_earlier_versions_are_read_and_extended, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(another_build_is_refused, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_damaged_store_never_crashes, set_up, tear_down),
