@@ -104,6 +104,8 @@ char *pm_settings_text(const struct pm_run_request *request, struct pm_error *er
     for (size_t i = 0; i < request->n_environment; i++) {
         pm_append(&text, "\nenv %s", request->environment[i]);
     }
+    if (request->bin_width)
+        pm_append(&text, "\nbin-width %s", request->bin_width);
     for (size_t i = 0; i < request->events.n_routines; i++) {
         const struct pm_event_routine *routine = &request->events.routines[i];
         pm_append(&text, "\n%s %s",

@@ -11,6 +11,8 @@
 #include "core/pm_alloc.h"
 #include "core/probe_abi.h"
 
+static const double usual_bin_width = 0.01; /* the runtime's own */
+
 static bool add_block_size(struct pm_run_request *request, const char *item, struct pm_error *err) {
     char *end;
     errno = 0;
@@ -45,6 +47,21 @@ static bool add_block_sizes(struct pm_run_request *request, const char *list,
     return ok;
 }
 
+static bool read_bin_width(struct pm_run_request *request, const char *text, struct pm_error *err) {
+    char *end;
+    double width = strtod(text, &end);
+    if (end == text || *end || !(width >= 0 && width <= 1))
+        return pm_fail(err,
+                       "--bin-width takes a share of the distance from 0 (bins are not merged) to "
+                       "1, not \"%s\"",
+                       text);
+    char value[64];
+    pm_format_value(width, value, sizeof value);
+    free(request->bin_width);
+    request->bin_width = width == usual_bin_width ? NULL : pm_strdup(value);
+    return true;
+}
+
 static bool add_input(struct pm_run_request *request, const char *text, struct pm_error *err) {
     const char *colon = strrchr(text, ':');
     if (!colon || colon == text || colon[1] == '\0')
@@ -75,6 +92,8 @@ int pm_read_run_option(struct pm_run_request *request, int c, struct pm_error *e
         return 0;
     case PM_RUN_BLOCK:
         return add_block_sizes(request, optarg, err) ? 0 : pm_complain(err);
+    case PM_RUN_BIN_WIDTH:
+        return read_bin_width(request, optarg, err) ? 0 : pm_complain(err);
     case PM_RUN_EXE:
         request->exe = optarg;
         return 0;
@@ -141,6 +160,8 @@ int pm_read_run_command(struct pm_run_request *request, char **argv) {
     if (request->no_memory && request->second_core)
         return pm_usage_error(request->command,
                               "--second-core is for the analysis, which --no-memory leaves out");
+    if (request->no_memory && request->bin_width)
+        return pm_usage_error(request->command, "--no-memory and --bin-width exclude each other");
     return 0;
 }
 
@@ -180,8 +201,9 @@ static int check_handler(struct pm_run_request *request, bool has_events) {
     if (request->store_path)
         return pm_usage_error("run", "--handler and -o exclude each other: what a handler gets is "
                                      "not put into a store");
-    if (request->n_block_sizes || request->time_runs || request->second_core)
-        return pm_usage_error("run", "--handler excludes --block, --second-core and --time");
+    if (request->n_block_sizes || request->bin_width || request->time_runs || request->second_core)
+        return pm_usage_error("run", "--handler excludes --block, --bin-width, --second-core and "
+                                     "--time");
     if (!has_events)
         request->events.kinds = PM_EVENTS_ROUTINES | PM_EVENTS_LOOPS;
     return 0;
@@ -277,6 +299,7 @@ void pm_run_request_free(struct pm_run_request *request) {
     free(request->environment);
     free(request->libraries);
     free(request->block_sizes);
+    free(request->bin_width);
     free(request->handler);
     pm_event_choice_free(&request->events);
 }

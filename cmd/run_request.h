@@ -30,6 +30,8 @@ struct pm_run_request {
     PM_ARRAY(struct pm_run_input, inputs);
     uint64_t *block_sizes;
     size_t n_block_sizes;
+    char
+        *bin_width; /* of histograms, relative; a number from 0 to 1 as text; NULL: the usual one */
     unsigned timeout;
     double time_cost_percent; /* what timers may cost, of the plain program's CPU time */
     unsigned time_runs;       /* how often each size is run with timers; 0: not at all */
@@ -47,6 +49,7 @@ int pm_read_run_request(struct pm_run_request *request, int argc, char **argv);
 enum pm_run_option {
     PM_RUN_WHERE = 256,
     PM_RUN_BLOCK,
+    PM_RUN_BIN_WIDTH,
     PM_RUN_EXE,
     PM_RUN_ENV,
     PM_RUN_INPUT,
@@ -71,6 +74,7 @@ enum pm_run_option {
 #define PM_RUN_LONG_OPTIONS                                                                        \
     {"where", required_argument, NULL, PM_RUN_WHERE},                                              \
     {"block", required_argument, NULL, PM_RUN_BLOCK},                                              \
+    {"bin-width", required_argument, NULL, PM_RUN_BIN_WIDTH},                                      \
     {"exe", required_argument, NULL, PM_RUN_EXE},                                                  \
     {"env", required_argument, NULL, PM_RUN_ENV},                                                  \
     {"input", required_argument, NULL, PM_RUN_INPUT},                                              \

@@ -160,7 +160,8 @@ static char **run_environment(const struct sized_run *run, const char *raw, bool
     char **own = pm_substitute_all((char *const *)(uintptr_t)request->environment, n, run->at, err);
     if (!own)
         return NULL;
-    own = pm_realloc(own, n + 5, sizeof *own);
+    enum { MOST_OF_PMODEL = 12 };
+    own = pm_realloc(own, n + MOST_OF_PMODEL + 1, sizeof *own);
     if (raw)
         own[n++] = pm_sprintf(PM_ENV_OUT "=%s", raw);
     if (request->handler)
@@ -174,6 +175,8 @@ static char **run_environment(const struct sized_run *run, const char *raw, bool
         own[n++] = sizes;
         if (request->second_core)
             own[n++] = pm_strdup(PM_ENV_SECOND_CORE "=1");
+        if (request->bin_width)
+            own[n++] = pm_sprintf(PM_ENV_BIN_WIDTH "=%s", request->bin_width);
     }
     own[n] = NULL;
     return own;

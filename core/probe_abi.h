@@ -198,7 +198,9 @@ struct pm_probe_header {
 /* What the environment tells the runtime.  Nothing set: the program runs and writes nothing. */
 #define PM_ENV_OUT "PMODEL_OUT"     /* folder for raw files; each process writes one, PID.raw */
 #define PM_ENV_BLOCK "PMODEL_BLOCK" /* block sizes in bytes, commas between; none: no analysis */
-#define PM_ENV_TIME "PMODEL_TIME"   /* anything: events time loops and routines */
+/* relative width up to which neighbouring bins of a histogram are merged; "0": none are */
+#define PM_ENV_BIN_WIDTH "PMODEL_BIN_WIDTH"
+#define PM_ENV_TIME "PMODEL_TIME"           /* anything: events time loops and routines */
 #define PM_ENV_LIBRARIES "PMODEL_LIBRARIES" /* set: instrumented modules may be loaded later */
 #define PM_ENV_SECOND_CORE "PMODEL_SECOND_CORE" /* anything: analysis beside the program */
 #define PM_ENV_HANDLER "PMODEL_HANDLER" /* shared object with a pmodel_handler, see that header */
