@@ -28,6 +28,7 @@ int pm_cmd_run(int argc, char **argv);
 int pm_cmd_instrument(int argc, char **argv);
 int pm_cmd_fit(int argc, char **argv);
 int pm_cmd_report(int argc, char **argv);
+int pm_cmd_export(int argc, char **argv);
 int pm_cmd_validate(int argc, char **argv);
 int pm_cmd_machines(int argc, char **argv);
 
@@ -50,6 +51,10 @@ bool pm_option_format(const char *command, const char *value, enum pm_report_for
 /* A whole number of at least LOW; false after complaining. */
 bool pm_option_number(const char *command, const char *option, const char *value, unsigned low,
                       unsigned *number);
+
+/* Adds the sizes of --block LIST, powers of two with commas between; ascending, each once.  *SIZES
+   is owned by the caller. */
+bool pm_option_block_sizes(const char *list, uint64_t **sizes, size_t *n, struct pm_error *err);
 
 /* ---- where things are (paths.c) -------------------------------------------------------------- */
 

@@ -47,6 +47,10 @@ static const struct pm_command commands[] = {
      "                     [--deps optimistic|pessimistic] [--min-percent P] [--top N]\n"
      "                     [--format table|json|csv] STORE",
      "time, misses and what limits each loop, at a size, on a machine", pm_cmd_report},
+    {"export",
+     "--histograms -s STORE [-P NAME=VALUE[,...]] [--block SIZES] [--routine NAMES]\n"
+     "                     [--group LIST] [--threads | --shared] [--format json|csv] [-o FILE]",
+     "measured histograms of reuse distances for other programs", pm_cmd_export},
     {"validate",
      "-s STORE [-m MACHINE[,MACHINE]...]... [--caches BLOCKS] [--keep STORE]\n"
      "                       [--min-percent P] [--top N] [--format table|json|csv]\n"

@@ -1,12 +1,15 @@
 /* Options that several commands have. */
+#define _GNU_SOURCE
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "cmd/cmd.h"
+#include "core/pm_alloc.h"
 
 struct pm_report_options pm_default_report_options(void) {
     struct pm_report_options options = {.format = PM_REPORT_TABLE, .min_percent = 0.5};
@@ -39,4 +42,35 @@ bool pm_option_number(const char *command, const char *option, const char *value
     }
     *number = (unsigned)read;
     return true;
+}
+
+static bool add_block_size(const char *item, uint64_t **sizes, size_t *n, struct pm_error *err) {
+    char *end;
+    errno = 0;
+    unsigned long long size = strtoull(item, &end, 10);
+    if (errno || end == item || *end || size == 0 || size & (size - 1) || size > 2u << 20)
+        return pm_fail(err, "--block takes powers of two from 1 to 2097152 bytes, not \"%s\"",
+                       item);
+    for (size_t i = 0; i < *n; i++)
+        if ((*sizes)[i] == size)
+            return true;
+    *sizes = pm_realloc(*sizes, *n + 1, sizeof **sizes);
+    (*sizes)[(*n)++] = size;
+    return true;
+}
+
+static int compare_sizes(const void *a, const void *b) {
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
+bool pm_option_block_sizes(const char *list, uint64_t **sizes, size_t *n, struct pm_error *err) {
+    char *copy = pm_strdup(list), *rest = copy;
+    bool ok = true;
+    for (char *item; ok && (item = strsep(&rest, ","));)
+        ok = add_block_size(item, sizes, n, err);
+    free(copy);
+    if (ok)
+        qsort(*sizes, *n, sizeof **sizes, compare_sizes);
+    return ok;
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "cmd/cmd.h"
+#include "cmd/runs_of_store.h"
 #include "core/pm_alloc.h"
 #include "core/store.h"
 #include "fit/fit.h"
@@ -20,39 +21,6 @@ struct request {
 };
 
 /* ---- the profile at the size that was asked for ---------------------------------------------- */
-
-/* True if RUN has every value that WANTED names. */
-static bool matches(const struct pm_parameters *run, const struct pm_parameters *wanted) {
-    for (size_t i = 0; i < wanted->n; i++) {
-        double value;
-        if (!pm_parameters_get(run, wanted->names[i], &value) || value != wanted->values[i])
-            return false;
-    }
-    return true;
-}
-
-static bool check_names(const struct pm_parameters *known, const struct pm_parameters *wanted,
-                        struct pm_error *err) {
-
-    for (size_t i = 0; i < wanted->n; i++) {
-        double ignored;
-        if (pm_parameters_get(known, wanted->names[i], &ignored))
-            continue;
-        char *text = pm_strdup("");
-        for (size_t k = 0; k < known->n; k++) {
-            pm_append(&text, "%s%s", k ? ", " : "", known->names[k]);
-        }
-        if (known->n)
-            pm_fail(err, "no parameter \"%s\" in this store: its runs have %s", wanted->names[i],
-                    text);
-        else
-            pm_fail(err, "no parameter \"%s\" in this store: its run was made without -P",
-                    wanted->names[i]);
-        free(text);
-        return false;
-    }
-    return true;
-}
 
 /* The run of exactly size AT, and its times where there are some. */
 static struct pm_profile *measured_profile(struct pm_store *store,
@@ -84,10 +52,10 @@ static struct pm_profile *find_profile(struct pm_store *store, const struct pm_s
     const struct pm_parameters *hit = NULL;
     if (n_runs == 0) {
         pm_fail(err, "the store holds no run yet: measure with `pmodel run`");
-    } else if (check_names(&runs[n_runs - 1], at, err)) {
+    } else if (pm_check_parameter_names(&runs[n_runs - 1], at, err)) {
         *measured_up_to = pm_parameters_text(&runs[n_runs - 1]);
         for (size_t i = n_runs; i-- > 0 && !hit;)
-            if (matches(&runs[i], at))
+            if (pm_run_matches(&runs[i], at))
                 hit = &runs[i];
         if (hit) {
             profile = measured_profile(store, structure, hit, times, err);

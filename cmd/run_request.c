@@ -13,43 +13,9 @@
 
 static const double usual_bin_width = 0.01; /* the runtime's own */
 
-static bool add_block_size(struct pm_run_request *request, const char *item, struct pm_error *err) {
-    char *end;
-    errno = 0;
-    unsigned long long size = strtoull(item, &end, 10);
-    if (errno || end == item || *end || size == 0 || size & (size - 1) || size > 2u << 20)
-        return pm_fail(err, "--block takes powers of two from 1 to 2097152 bytes, not \"%s\"",
-                       item);
-    for (size_t i = 0; i < request->n_block_sizes; i++)
-        if (request->block_sizes[i] == size)
-            return true;
-    request->block_sizes =
-        pm_realloc(request->block_sizes, request->n_block_sizes + 1, sizeof *request->block_sizes);
-    request->block_sizes[request->n_block_sizes++] = size;
-    return true;
-}
-
-static int compare_sizes(const void *a, const void *b) {
-    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return (x > y) - (x < y);
-}
-
-static bool add_block_sizes(struct pm_run_request *request, const char *list,
-                            struct pm_error *err) {
-    char *copy = pm_strdup(list), *rest = copy;
-    bool ok = true;
-    for (char *item; ok && (item = strsep(&rest, ","));)
-        ok = add_block_size(request, item, err);
-    free(copy);
-    if (ok)
-        qsort(request->block_sizes, request->n_block_sizes, sizeof *request->block_sizes,
-              compare_sizes);
-    return ok;
-}
-
 static bool read_bin_width(struct pm_run_request *request, const char *text, struct pm_error *err) {
     char *end;
-    double width = strtod(text, &end);
+    double width = strtod(text, &end) + 0.0; /* −0 becomes 0 */
     if (end == text || *end || !(width >= 0 && width <= 1))
         return pm_fail(err,
                        "--bin-width takes a share of the distance from 0 (bins are not merged) to "
@@ -91,7 +57,9 @@ int pm_read_run_option(struct pm_run_request *request, int c, struct pm_error *e
         request->design.where = pm_strdup(optarg);
         return 0;
     case PM_RUN_BLOCK:
-        return add_block_sizes(request, optarg, err) ? 0 : pm_complain(err);
+        return pm_option_block_sizes(optarg, &request->block_sizes, &request->n_block_sizes, err)
+                   ? 0
+                   : pm_complain(err);
     case PM_RUN_BIN_WIDTH:
         return read_bin_width(request, optarg, err) ? 0 : pm_complain(err);
     case PM_RUN_EXE:

@@ -48,6 +48,13 @@ double pm_histogram_misses(const struct pm_histogram *histogram, double cache_bl
     return sum;
 }
 
+double pm_histogram_unused_share(const struct pm_histogram *histogram) {
+    double cold = histogram->cold_loads + histogram->cold_stores;
+    double bytes = cold * (double)histogram->block_bytes;
+    bool known = histogram->bytes_touched > 0 && histogram->bytes_touched <= bytes;
+    return known ? 1 - histogram->bytes_touched / bytes : NAN;
+}
+
 /* ---- adding ---------------------------------------------------------------------------------- */
 
 /* INTO becomes the smallest bin that holds both. */

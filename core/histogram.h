@@ -48,6 +48,13 @@ double pm_histogram_accesses(const struct pm_histogram *histogram);
    count as misses: in a cache of more than at_least blocks the result is an upper bound. */
 double pm_histogram_misses(const struct pm_histogram *histogram, double cache_blocks);
 
+/* Share of the bytes of the blocks that these accesses were the first to touch that was not
+   touched: 1 − bytes_touched / (cold × block_bytes).  Bytes that others touched first in these
+   blocks count as not touched, and those that these touched first in blocks of others as touched:
+   over all groups of an object the share is exact.  NAN: not known, or more bytes than the blocks
+   have. */
+double pm_histogram_unused_share(const struct pm_histogram *histogram);
+
 /* Adds the accesses of FROM (same block size) to INTO.  Equal bins are joined and others kept, so
    that what was measured with one bin width keeps it and exact distances stay exact; bins that
    overlap only partly (of different bin widths) are merged into their union.  Of two bounds

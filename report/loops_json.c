@@ -59,7 +59,7 @@ static json_t *statistics_json(const struct pm_structure *structure,
     return object;
 }
 
-static json_t *group_json(const struct pm_structure *structure, uint32_t index) {
+json_t *pm_group_json(const struct pm_structure *structure, uint32_t index) {
     const struct pm_group *group = &structure->groups[index];
     json_t *object = json_object(), *strides = json_array();
     for (uint32_t i = 0; i < group->n_strides; i++) {
@@ -163,7 +163,7 @@ static json_t *row_json(const struct pm_loops_report *report, const struct pm_lo
     json_t *groups = json_array();
     for (uint32_t i = 0; i < row->n_groups; i++)
         json_array_append_new(
-            groups, group_json(report->structure, report->rows->groups[row->first_group + i]));
+            groups, pm_group_json(report->structure, report->rows->groups[row->first_group + i]));
     json_object_set_new(object, "groups", groups);
     return object;
 }

@@ -1,0 +1,347 @@
+/* `pmodel export`: what a store holds, for other programs.
+
+   Histograms go from the store to the output one after the other; what stands next to each other in
+   the store (the threads of one group and block size) is added up on the way, unless each is asked
+   for. */
+#include <errno.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd/cmd.h"
+#include "cmd/runs_of_store.h"
+#include "core/pm_alloc.h"
+#include "core/routine_names.h"
+#include "core/store.h"
+#include "report/export.h"
+
+struct request {
+    const char *store_path, *output; /* output: NULL standard output */
+    struct pm_parameters at;         /* which runs; n == 0: all */
+    uint64_t *block_sizes;           /* n_block_sizes == 0: all */
+    size_t n_block_sizes;
+    const char *routines, *groups; /* NULL all */
+    enum pm_report_format format;
+    bool histograms, threads, shared;
+};
+
+/* ---- which groups ---------------------------------------------------------------------------- */
+
+/* ITEM is a group's number, or its object's name or a pattern of it. */
+static bool is_named(const struct pm_structure *structure, uint32_t group, const char *item) {
+    if (item[strspn(item, "0123456789")] == '\0')
+        return strtoull(item, NULL, 10) == group;
+    const char *object = structure->groups[group].object;
+    return object && (strcmp(object, item) == 0 || pm_matches(item, object));
+}
+
+static bool choose_named(const struct pm_structure *structure, const char *list, bool *chosen,
+                         struct pm_error *err) {
+    bool *named = pm_alloc(structure->n_groups + 1, sizeof *named), ok = true;
+    char *copy = pm_strdup(list), *rest = copy;
+    for (char *item; ok && (item = strsep(&rest, ","));) {
+        size_t n = 0;
+        for (uint32_t g = 0; g < structure->n_groups; g++)
+            if (*item && is_named(structure, g, item)) {
+                named[g] = true;
+                n++;
+            }
+        if (n == 0)
+            ok = pm_fail(err,
+                         "--group %s: no group of this program has this number or object "
+                         "(`pmodel loops --groups` lists them)",
+                         item);
+    }
+    for (size_t g = 0; g < structure->n_groups; g++)
+        chosen[g] = chosen[g] && named[g];
+    free(copy);
+    free(named);
+    return ok;
+}
+
+/* One flag for each group; owned by the caller.  NULL with a sentence if something named is not
+   there. */
+static bool *chosen_groups(const struct request *request, const struct pm_structure *structure,
+                           struct pm_error *err) {
+    uint32_t n_named;
+    bool *routines = pm_routines_named(structure, request->routines, &n_named);
+    bool *chosen = pm_alloc(structure->n_groups + 1, sizeof *chosen);
+    bool ok = n_named > 0 || !request->routines ||
+              pm_fail(err, "no routine is called %s", request->routines);
+    for (size_t g = 0; g < structure->n_groups; g++) {
+        uint32_t routine = structure->scopes[structure->groups[g].scope].routine;
+        chosen[g] = !request->routines || (routine < structure->n_routines && routines[routine]);
+    }
+    if (ok && request->groups)
+        ok = choose_named(structure, request->groups, chosen, err);
+    free(routines);
+    if (ok)
+        return chosen;
+    free(chosen);
+    return NULL;
+}
+
+/* ---- one run --------------------------------------------------------------------------------- */
+
+struct job {
+    const struct request *request;
+    struct pm_store *store;
+    struct pm_structure *structure;
+    bool *chosen; /* for each group */
+    struct pm_export *export;
+    size_t n_shared; /* histograms of shared streams that were met */
+};
+
+static bool is_wanted(const struct job *job, const struct pm_histogram_place *place) {
+    const struct request *request = job->request;
+    bool shared = place->stream->kind == PM_STREAM_SHARED;
+    bool size = request->n_block_sizes == 0;
+    for (size_t i = 0; i < request->n_block_sizes; i++)
+        size = size || request->block_sizes[i] == place->block_bytes;
+    return size && shared == request->shared && job->chosen[place->group];
+}
+
+/* The histogram that waits for more threads of its group and block size. */
+struct pending {
+    struct pm_histogram histogram;
+    uint32_t group;
+    bool there;
+};
+
+static void put_pending(const struct job *job, struct pending *pending) {
+    if (pending->there)
+        pm_export_add(job->export, &(struct pm_export_histogram){.group = pending->group,
+                                                                 .histogram = &pending->histogram});
+    pm_histogram_free(&pending->histogram);
+    pending->there = false;
+}
+
+static bool export_next(const struct job *job, struct pm_histogram_cursor *cursor,
+                        const struct pm_histogram_place *place, struct pending *pending,
+                        struct pm_error *err) {
+    struct pm_histogram histogram;
+    if (!pm_histogram_cursor_read(cursor, &histogram, err))
+        return false;
+    if (job->request->threads || job->request->shared) {
+        pm_export_add(job->export, &(struct pm_export_histogram){.group = place->group,
+                                                                 .stream = place->stream,
+                                                                 .histogram = &histogram});
+        pm_histogram_free(&histogram);
+        return true;
+    }
+    if (pending->there &&
+        (pending->group != place->group || pending->histogram.block_bytes != place->block_bytes))
+        put_pending(job, pending);
+    if (pending->there) {
+        pm_histogram_add(&pending->histogram, &histogram);
+        pm_histogram_free(&histogram);
+    } else {
+        *pending = (struct pending){histogram, place->group, true};
+    }
+    return true;
+}
+
+static bool export_histograms(struct job *job, const struct pm_parameters *at,
+                              struct pm_error *err) {
+    struct pm_histogram_cursor *cursor = pm_store_histograms(job->store, at, err);
+    struct pm_histogram_place place;
+    struct pending pending = {0};
+    bool ok = cursor != NULL;
+    while (ok && pm_histogram_cursor_next(cursor, &place, err)) {
+        if (place.group >= job->structure->n_groups)
+            ok = pm_fail(err,
+                         "%s: a histogram of a group that the program does not have: the "
+                         "store is damaged; measure again",
+                         job->request->store_path);
+        else if (is_wanted(job, &place))
+            ok = export_next(job, cursor, &place, &pending, err);
+        job->n_shared += place.stream->kind == PM_STREAM_SHARED;
+    }
+    ok = ok && err->kind == PM_ERROR_NONE;
+    if (ok)
+        put_pending(job, &pending);
+    pm_histogram_free(&pending.histogram);
+    pm_histogram_cursor_free(cursor);
+    return ok;
+}
+
+static bool export_run(struct job *job, const struct pm_parameters *at, struct pm_error *err) {
+    const struct request *request = job->request;
+    struct pm_run_facts facts = {0};
+    bool there = true;
+    if (!pm_store_run_facts(job->store, at, &facts, err))
+        return false;
+    char *size = pm_parameters_text(at);
+    bool ok = pm_store_has_run(job->store, at, facts.settings ? facts.settings : "",
+                               request->block_sizes, request->n_block_sizes, &there, err);
+    if (ok && !there)
+        ok = pm_fail(err, "the run %s was not measured with all these block sizes (--block)", size);
+    if (ok) {
+        const struct pm_export_run run = {at, facts.n_threads, facts.n_processes, facts.notes};
+        pm_export_begin_run(job->export, &run);
+        ok = export_histograms(job, at, err);
+        pm_export_end_run(job->export);
+    }
+    free(size);
+    pm_run_facts_free(&facts);
+    return ok;
+}
+
+/* ---- all of them ----------------------------------------------------------------------------- */
+
+static bool export_runs(struct job *job, const struct pm_parameters *runs, size_t n_runs,
+                        struct pm_error *err) {
+    const struct request *request = job->request;
+    size_t n_matching = 0;
+    if (n_runs == 0)
+        return pm_fail(err, "the store holds no run yet: measure with `pmodel run`");
+    if (!pm_check_parameter_names(&runs[n_runs - 1], &request->at, err))
+        return false;
+    for (size_t i = 0; i < n_runs; i++) {
+        if (!pm_run_matches(&runs[i], &request->at))
+            continue;
+        n_matching++;
+        if (!export_run(job, &runs[i], err))
+            return false;
+    }
+    if (n_matching == 0)
+        return pm_fail(err,
+                       "no run of this size (-P) is in the store: measure it with `pmodel run`");
+    return !request->shared || job->n_shared > 0 ||
+           pm_fail(err, "these runs have no histograms of all threads interleaved: measure with "
+                        "`pmodel run --shared`");
+}
+
+/* Writes to OUT.  What was written before an error is no whole document. */
+static bool export_to(FILE *out, const struct request *request, struct pm_error *err) {
+    struct pm_parameters *runs = NULL;
+    size_t n_runs = 0;
+    struct job job = {.request = request};
+    job.store = pm_store_open(request->store_path, PM_STORE_READ, err);
+    job.structure = job.store ? pm_store_structure(job.store, err) : NULL;
+    job.chosen = job.structure ? chosen_groups(request, job.structure, err) : NULL;
+    bool ok = job.chosen && pm_store_runs(job.store, &runs, &n_runs, err);
+    if (ok) {
+        job.export = pm_export_new(out, job.structure, request->format);
+        ok = export_runs(&job, runs, n_runs, err);
+        pm_export_end(job.export);
+    }
+    free(runs);
+    free(job.chosen);
+    if (job.structure)
+        pm_structure_free(job.structure);
+    pm_store_close(job.store);
+    return ok;
+}
+
+/* The file gets its name when it is whole. */
+static bool export_to_file(const struct request *request, struct pm_error *err) {
+    char *partial = pm_sprintf("%s.part", request->output);
+    FILE *out = fopen(partial, "w");
+    bool ok = out || pm_fail_errno(err, "%s: cannot be written", partial);
+    ok = ok && export_to(out, request, err);
+    if (out) {
+        bool written = !ferror(out);
+        written = fclose(out) == 0 && written;
+        if (ok && (!written || rename(partial, request->output) != 0))
+            ok = pm_fail_errno(err, "%s: cannot be written", request->output);
+        if (!ok)
+            remove(partial);
+    }
+    free(partial);
+    return ok;
+}
+
+/* ---- the command line ------------------------------------------------------------------------ */
+
+enum {
+    OPT_HISTOGRAMS = 256,
+    OPT_BLOCK,
+    OPT_ROUTINE,
+    OPT_GROUP,
+    OPT_THREADS,
+    OPT_SHARED,
+    OPT_FORMAT
+};
+
+/* 0, or the exit status after complaining. */
+static int read_option(struct request *request, int c, struct pm_error *err) {
+    switch (c) {
+    case 's':
+        request->store_path = optarg;
+        return 0;
+    case 'o':
+        request->output = optarg;
+        return 0;
+    case 'P':
+        return pm_parameters_parse(optarg, &request->at, err) ? 0 : pm_complain(err);
+    case OPT_HISTOGRAMS:
+        request->histograms = true;
+        return 0;
+    case OPT_BLOCK:
+        return pm_option_block_sizes(optarg, &request->block_sizes, &request->n_block_sizes, err)
+                   ? 0
+                   : pm_complain(err);
+    case OPT_ROUTINE:
+        request->routines = optarg;
+        return 0;
+    case OPT_GROUP:
+        request->groups = optarg;
+        return 0;
+    case OPT_THREADS:
+        request->threads = true;
+        return 0;
+    case OPT_SHARED:
+        request->shared = true;
+        return 0;
+    case OPT_FORMAT:
+        if (pm_report_format_from_name(optarg, &request->format) &&
+            request->format != PM_REPORT_TABLE)
+            return 0;
+        return pm_usage_error("export", "--format is json or csv, not \"%s\"", optarg);
+    default:
+        return -1;
+    }
+}
+
+static int check(const struct request *request, int n_left) {
+    if (!request->histograms)
+        return pm_usage_error("export", "say what: --histograms");
+    if (!request->store_path || n_left)
+        return pm_usage_error("export", "name one store with -s STORE");
+    if (request->threads && request->shared)
+        return pm_usage_error("export", "--threads and --shared exclude each other");
+    return 0;
+}
+
+int pm_cmd_export(int argc, char **argv) {
+    static const struct option long_options[] = {
+        {"histograms", no_argument, NULL, OPT_HISTOGRAMS},
+        {"block", required_argument, NULL, OPT_BLOCK},
+        {"routine", required_argument, NULL, OPT_ROUTINE},
+        {"group", required_argument, NULL, OPT_GROUP},
+        {"threads", no_argument, NULL, OPT_THREADS},
+        {"shared", no_argument, NULL, OPT_SHARED},
+        {"format", required_argument, NULL, OPT_FORMAT},
+        {0},
+    };
+    struct request request = {.format = PM_REPORT_JSON};
+    struct pm_error err = {0};
+    int status = 0;
+    opterr = 0;
+    for (int c; status == 0 && (c = getopt_long(argc, argv, "s:o:P:", long_options, NULL)) != -1;) {
+        status = read_option(&request, c, &err);
+        if (status < 0)
+            status = pm_usage_error("export", "cannot read option \"%s\"", argv[optind - 1]);
+    }
+    if (status == 0)
+        status = check(&request, argc - optind);
+    if (status == 0) {
+        bool ok =
+            request.output ? export_to_file(&request, &err) : export_to(stdout, &request, &err);
+        status = ok ? PM_EXIT_OK : pm_complain(&err);
+    }
+    free(request.block_sizes);
+    return status;
+}

@@ -1,0 +1,37 @@
+/* Runs of a store; see runs_of_store.h. */
+#include "cmd/runs_of_store.h"
+
+#include <stdlib.h>
+
+#include "core/pm_alloc.h"
+
+bool pm_run_matches(const struct pm_parameters *run, const struct pm_parameters *wanted) {
+    for (size_t i = 0; i < wanted->n; i++) {
+        double value;
+        if (!pm_parameters_get(run, wanted->names[i], &value) || value != wanted->values[i])
+            return false;
+    }
+    return true;
+}
+
+bool pm_check_parameter_names(const struct pm_parameters *known, const struct pm_parameters *wanted,
+                              struct pm_error *err) {
+    for (size_t i = 0; i < wanted->n; i++) {
+        double ignored;
+        if (pm_parameters_get(known, wanted->names[i], &ignored))
+            continue;
+        char *text = pm_strdup("");
+        for (size_t k = 0; k < known->n; k++) {
+            pm_append(&text, "%s%s", k ? ", " : "", known->names[k]);
+        }
+        if (known->n)
+            pm_fail(err, "no parameter \"%s\" in this store: its runs have %s", wanted->names[i],
+                    text);
+        else
+            pm_fail(err, "no parameter \"%s\" in this store: its run was made without -P",
+                    wanted->names[i]);
+        free(text);
+        return false;
+    }
+    return true;
+}

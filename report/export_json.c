@@ -1,0 +1,129 @@
+/* `pmodel export --format json`: {"format": "pmodel-histograms", "version": 1, program, isa,
+   structure_hash, "runs": [{parameters, threads, processes, notes, "histograms": [...]}]}, with one
+   histogram a line.  Written piece by piece; each piece is a whole JSON value. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/export.h"
+#include "report/loops.h"
+#include "report/words.h"
+#include "report/writers.h"
+
+static void print_value(FILE *out, const char *name, json_t *value) {
+    char *text = json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY);
+    fprintf(out, "\"%s\":%s", name, text);
+    free(text);
+    json_decref(value);
+}
+
+void pm_export_json_begin(struct pm_export *export) {
+    fputs("{\"format\":\"pmodel-histograms\",\"version\":1,\n", export->out);
+    print_value(export->out, "program", pm_json_text(pm_program_name(export->structure)));
+    fputc(',', export->out);
+    print_value(export->out, "isa", pm_json_text(export->structure->isa));
+    fputc(',', export->out);
+    print_value(export->out, "structure_hash", pm_json_hex(export->structure->hash));
+    fputs(",\n\"runs\":[", export->out);
+}
+
+static json_t *parameters_json(const struct pm_parameters *parameters) {
+    json_t *object = json_object();
+    for (size_t i = 0; i < parameters->n; i++)
+        json_object_set_new(object, parameters->names[i], pm_json_number(parameters->values[i]));
+    return object;
+}
+
+void pm_export_json_begin_run(struct pm_export *export, const struct pm_export_run *run) {
+    fputs(export->n_runs ? ",\n{" : "\n{", export->out);
+    print_value(export->out, "parameters", parameters_json(run->parameters));
+    fputc(',', export->out);
+    print_value(export->out, "threads", json_integer(run->n_threads));
+    fputc(',', export->out);
+    print_value(export->out, "processes", json_integer(run->n_processes));
+    fputc(',', export->out);
+    print_value(export->out, "notes", pm_json_text(run->notes));
+    fputs(",\n\"histograms\":[", export->out);
+}
+
+static json_t *scope_json(const struct pm_structure *structure, uint32_t index) {
+    const struct pm_scope *scope = &structure->scopes[index];
+    json_t *object = json_object();
+    char *label = pm_scope_label(structure, index);
+    json_object_set_new(object, "label", pm_json_text(label));
+    json_object_set_new(object, "kind", json_string(pm_scope_kind_word(scope->kind)));
+    json_object_set_new(object, "key", pm_json_hex(scope->key));
+    json_object_set_new(object, "file", pm_json_text(scope->file));
+    json_object_set_new(object, "line_first", pm_json_line_number(scope->line_first));
+    json_object_set_new(object, "line_last", pm_json_line_number(scope->line_last));
+    free(label);
+    return object;
+}
+
+static json_t *bins_json(const struct pm_histogram *histogram) {
+    json_t *array = json_array();
+    for (size_t i = 0; i < histogram->n_bins; i++) {
+        const struct pm_bin *bin = &histogram->bins[i];
+        json_t *object = json_object();
+        json_object_set_new(object, "low", pm_json_number(bin->low));
+        json_object_set_new(object, "high", pm_json_number(bin->high));
+        json_object_set_new(object, "mean", pm_json_number(bin->mean));
+        json_object_set_new(object, "loads", pm_json_number(bin->loads));
+        json_object_set_new(object, "stores", pm_json_number(bin->stores));
+        json_array_append_new(array, object);
+    }
+    return array;
+}
+
+static json_t *bytes_touched_json(const struct pm_histogram *histogram) {
+    return pm_json_number(histogram->bytes_touched > 0 ? histogram->bytes_touched : NAN);
+}
+
+static json_t *beyond_json(const struct pm_histogram *histogram) {
+    if (!(histogram->at_least > 0))
+        return json_null();
+    json_t *object = json_object();
+    json_object_set_new(object, "at_least", pm_json_number(histogram->at_least));
+    json_object_set_new(object, "loads", pm_json_number(histogram->beyond_loads));
+    json_object_set_new(object, "stores", pm_json_number(histogram->beyond_stores));
+    return object;
+}
+
+static json_t *histogram_json(const struct pm_structure *structure,
+                              const struct pm_export_histogram *item) {
+    const struct pm_histogram *histogram = item->histogram;
+    const struct pm_stream *stream = item->stream;
+    uint32_t scope = structure->groups[item->group].scope;
+    bool of_process = stream && stream->kind != PM_STREAM_SUM;
+    bool of_thread = stream && stream->kind == PM_STREAM_THREAD;
+    json_t *object = json_object();
+    json_object_set_new(object, "module", pm_json_text(pm_scope_module(structure, scope)));
+    json_object_set_new(object, "routine", pm_json_text(pm_code_name(structure, scope)));
+    json_object_set_new(object, "scope", scope_json(structure, scope));
+    json_object_set_new(object, "group", pm_group_json(structure, item->group));
+    json_object_set_new(object, "block_bytes", pm_json_integer(histogram->block_bytes));
+    json_object_set_new(object, "stream", json_string(pm_export_stream_word(stream)));
+    json_object_set_new(object, "process", of_process ? json_integer(stream->process) : json_null());
+    json_object_set_new(object, "thread", of_thread ? json_integer(stream->thread) : json_null());
+    json_object_set_new(object, "sample", pm_json_integer(histogram->sample));
+    json_object_set_new(object, "accesses", pm_json_number(pm_histogram_accesses(histogram)));
+    json_object_set_new(object, "cold_loads", pm_json_number(histogram->cold_loads));
+    json_object_set_new(object, "cold_stores", pm_json_number(histogram->cold_stores));
+    json_object_set_new(object, "bytes_touched_first", bytes_touched_json(histogram));
+    json_object_set_new(object, "unused_share",
+                        pm_json_number(pm_histogram_unused_share(histogram)));
+    json_object_set_new(object, "beyond", beyond_json(histogram));
+    json_object_set_new(object, "bins", bins_json(histogram));
+    return object;
+}
+
+void pm_export_json_add(struct pm_export *export, const struct pm_export_histogram *item) {
+    json_t *object = histogram_json(export->structure, item);
+    fputs(export->n_histograms ? ",\n" : "\n", export->out);
+    json_dumpf(object, export->out, JSON_COMPACT);
+    json_decref(object);
+}
+
+void pm_export_json_end_run(struct pm_export *export) { fputs("]}", export->out); }
+
+void pm_export_json_end(struct pm_export *export) { fputs("]}\n", export->out); }
