@@ -90,7 +90,6 @@ struct job {
     struct pm_structure *structure;
     bool *chosen; /* for each group */
     struct pm_export *export;
-    size_t n_shared; /* histograms of shared streams that were met */
 };
 
 static bool is_wanted(const struct job *job, const struct pm_histogram_place *place) {
@@ -142,7 +141,7 @@ static bool export_next(const struct job *job, struct pm_histogram_cursor *curso
     return true;
 }
 
-static bool export_histograms(struct job *job, const struct pm_parameters *at,
+static bool export_histograms(const struct job *job, const struct pm_parameters *at,
                               struct pm_error *err) {
     struct pm_histogram_cursor *cursor = pm_store_histograms(job->store, at, err);
     struct pm_histogram_place place;
@@ -156,7 +155,6 @@ static bool export_histograms(struct job *job, const struct pm_parameters *at,
                          job->request->store_path);
         else if (is_wanted(job, &place))
             ok = export_next(job, cursor, &place, &pending, err);
-        job->n_shared += place.stream->kind == PM_STREAM_SHARED;
     }
     ok = ok && err->kind == PM_ERROR_NONE;
     if (ok)
@@ -167,53 +165,77 @@ static bool export_histograms(struct job *job, const struct pm_parameters *at,
 }
 
 static bool export_run(struct job *job, const struct pm_parameters *at, struct pm_error *err) {
-    const struct request *request = job->request;
     struct pm_run_facts facts = {0};
-    bool there = true;
     if (!pm_store_run_facts(job->store, at, &facts, err))
         return false;
-    char *size = pm_parameters_text(at);
+    const struct pm_export_run run = {at, facts.n_threads, facts.n_processes, facts.notes};
+    pm_export_begin_run(job->export, &run);
+    bool ok = export_histograms(job, at, err);
+    pm_export_end_run(job->export);
+    pm_run_facts_free(&facts);
+    return ok;
+}
+
+/* ---- all of them, checked before anything is written ------------------------------------------
+ */
+
+static bool has_shared(const struct job *job, const struct pm_parameters *at, bool *found,
+                       struct pm_error *err) {
+    struct pm_histogram_cursor *cursor = pm_store_histograms(job->store, at, err);
+    if (!cursor)
+        return false;
+    size_t n;
+    const struct pm_stream *streams = pm_histogram_cursor_streams(cursor, &n);
+    for (size_t i = 0; i < n; i++)
+        *found = *found || streams[i].kind == PM_STREAM_SHARED;
+    pm_histogram_cursor_free(cursor);
+    return true;
+}
+
+static bool check_run(const struct job *job, const struct pm_parameters *at, struct pm_error *err) {
+    const struct request *request = job->request;
+    struct pm_run_facts facts = {0};
+    bool has_sizes = true, shared = false;
+    if (!pm_store_run_facts(job->store, at, &facts, err))
+        return false;
     bool ok = pm_store_has_run(job->store, at, facts.settings ? facts.settings : "",
-                               request->block_sizes, request->n_block_sizes, &there, err);
-    if (ok && !there)
-        ok = pm_fail(err, "the run %s was not measured with all these block sizes (--block)", size);
-    if (ok) {
-        const struct pm_export_run run = {at, facts.n_threads, facts.n_processes, facts.notes};
-        pm_export_begin_run(job->export, &run);
-        ok = export_histograms(job, at, err);
-        pm_export_end_run(job->export);
-    }
+                               request->block_sizes, request->n_block_sizes, &has_sizes, err) &&
+              has_shared(job, at, &shared, err);
+    char *size = pm_parameters_text(at);
+    const char *space = *size ? " " : "";
+    if (ok && !has_sizes)
+        ok = pm_fail(err, "the run%s%s was not measured with all these block sizes (--block)",
+                     space, size);
+    if (ok && request->shared && !shared)
+        ok = pm_fail(err,
+                     "the run%s%s has no histograms of all threads interleaved: measure it with "
+                     "`pmodel run --shared`",
+                     space, size);
     free(size);
     pm_run_facts_free(&facts);
     return ok;
 }
 
-/* ---- all of them ----------------------------------------------------------------------------- */
-
-static bool export_runs(struct job *job, const struct pm_parameters *runs, size_t n_runs,
+/* Moves the runs that are wanted to the front; *N_RUNS of them. */
+static bool choose_runs(const struct job *job, struct pm_parameters *runs, size_t *n_runs,
                         struct pm_error *err) {
     const struct request *request = job->request;
-    size_t n_matching = 0;
-    if (n_runs == 0)
+    size_t n = 0;
+    if (*n_runs == 0)
         return pm_fail(err, "the store holds no run yet: measure with `pmodel run`");
-    if (!pm_check_parameter_names(&runs[n_runs - 1], &request->at, err))
+    if (!pm_check_parameter_names(&runs[*n_runs - 1], &request->at, err))
         return false;
-    for (size_t i = 0; i < n_runs; i++) {
-        if (!pm_run_matches(&runs[i], &request->at))
-            continue;
-        n_matching++;
-        if (!export_run(job, &runs[i], err))
+    for (size_t i = 0; i < *n_runs; i++)
+        if (pm_run_matches(&runs[i], &request->at))
+            runs[n++] = runs[i];
+    *n_runs = n;
+    for (size_t i = 0; i < n; i++)
+        if (!check_run(job, &runs[i], err))
             return false;
-    }
-    if (n_matching == 0)
-        return pm_fail(err,
-                       "no run of this size (-P) is in the store: measure it with `pmodel run`");
-    return !request->shared || job->n_shared > 0 ||
-           pm_fail(err, "these runs have no histograms of all threads interleaved: measure with "
-                        "`pmodel run --shared`");
+    return n > 0 || pm_fail(err, "no run of this size (-P) is in the store: measure it with "
+                                 "`pmodel run`");
 }
 
-/* Writes to OUT.  What was written before an error is no whole document. */
 static bool export_to(FILE *out, const struct request *request, struct pm_error *err) {
     struct pm_parameters *runs = NULL;
     size_t n_runs = 0;
@@ -221,10 +243,12 @@ static bool export_to(FILE *out, const struct request *request, struct pm_error 
     job.store = pm_store_open(request->store_path, PM_STORE_READ, err);
     job.structure = job.store ? pm_store_structure(job.store, err) : NULL;
     job.chosen = job.structure ? chosen_groups(request, job.structure, err) : NULL;
-    bool ok = job.chosen && pm_store_runs(job.store, &runs, &n_runs, err);
+    bool ok = job.chosen && pm_store_runs(job.store, &runs, &n_runs, err) &&
+              choose_runs(&job, runs, &n_runs, err);
     if (ok) {
         job.export = pm_export_new(out, job.structure, request->format);
-        ok = export_runs(&job, runs, n_runs, err);
+        for (size_t i = 0; ok && i < n_runs; i++)
+            ok = export_run(&job, &runs[i], err);
         pm_export_end(job.export);
     }
     free(runs);

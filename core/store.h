@@ -100,6 +100,9 @@ void pm_run_facts_free(struct pm_run_facts *facts); /* its strings */
 struct pm_histogram_cursor *pm_store_histograms(struct pm_store *store,
                                                 const struct pm_parameters *parameters,
                                                 struct pm_error *err);
+/* Its streams; owned by the cursor. */
+const struct pm_stream *pm_histogram_cursor_streams(const struct pm_histogram_cursor *cursor,
+                                                    size_t *n_streams);
 struct pm_histogram_place {
     uint32_t group;
     uint64_t block_bytes;

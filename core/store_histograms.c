@@ -193,6 +193,12 @@ void pm_histogram_cursor_free(struct pm_histogram_cursor *cursor) {
     free(cursor);
 }
 
+const struct pm_stream *pm_histogram_cursor_streams(const struct pm_histogram_cursor *cursor,
+                                                    size_t *n_streams) {
+    *n_streams = cursor->streams.n_streams;
+    return cursor->streams.streams;
+}
+
 bool pm_histogram_cursor_next(struct pm_histogram_cursor *cursor, struct pm_histogram_place *place,
                               struct pm_error *err) {
     int status = cursor->failed ? SQLITE_DONE : sqlite3_step(cursor->statement);

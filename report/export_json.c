@@ -23,7 +23,7 @@ void pm_export_json_begin(struct pm_export *export) {
     fputc(',', export->out);
     print_value(export->out, "isa", pm_json_text(export->structure->isa));
     fputc(',', export->out);
-    print_value(export->out, "structure_hash", pm_json_hex(export->structure->hash));
+    print_value(export->out, "structure_hash", pm_json_hex(pm_structure_hash(export->structure)));
     fputs(",\n\"runs\":[", export->out);
 }
 
@@ -103,7 +103,8 @@ static json_t *histogram_json(const struct pm_structure *structure,
     json_object_set_new(object, "group", pm_group_json(structure, item->group));
     json_object_set_new(object, "block_bytes", pm_json_integer(histogram->block_bytes));
     json_object_set_new(object, "stream", json_string(pm_export_stream_word(stream)));
-    json_object_set_new(object, "process", of_process ? json_integer(stream->process) : json_null());
+    json_object_set_new(object, "process",
+                        of_process ? json_integer(stream->process) : json_null());
     json_object_set_new(object, "thread", of_thread ? json_integer(stream->thread) : json_null());
     json_object_set_new(object, "sample", pm_json_integer(histogram->sample));
     json_object_set_new(object, "accesses", pm_json_number(pm_histogram_accesses(histogram)));

@@ -156,6 +156,20 @@ static void what_is_beyond_a_bound_counts_and_misses(void **state) {
     pm_histogram_free(&histogram);
 }
 
+static void the_unused_share_is_of_the_blocks_first_touched(void **state) {
+    (void)state;
+    struct pm_histogram histogram = {.block_bytes = 64, .cold_loads = 6, .cold_stores = 4};
+    assert_true(isnan(pm_histogram_unused_share(&histogram))); /* not measured */
+    histogram.bytes_touched = 160;
+    assert_float_equal(pm_histogram_unused_share(&histogram), 0.75, 1e-12);
+    histogram.bytes_touched = 640;
+    assert_true(pm_histogram_unused_share(&histogram) == 0);
+    histogram.bytes_touched = 641; /* some are in blocks of others */
+    assert_true(isnan(pm_histogram_unused_share(&histogram)));
+    histogram = (struct pm_histogram){.block_bytes = 64, .bytes_touched = 8};
+    assert_true(isnan(pm_histogram_unused_share(&histogram)));
+}
+
 static void adding_keeps_the_nearer_bound_and_the_larger_sample(void **state) {
     (void)state;
     struct pm_histogram sum = {.block_bytes = 64};
@@ -322,6 +336,7 @@ int main(void) {
         cmocka_unit_test(adding_to_an_empty_histogram_copies),
         cmocka_unit_test(adding_histograms_of_one_bin_width_widens_nothing),
         cmocka_unit_test(what_is_beyond_a_bound_counts_and_misses),
+        cmocka_unit_test(the_unused_share_is_of_the_blocks_first_touched),
         cmocka_unit_test(adding_keeps_the_nearer_bound_and_the_larger_sample),
         cmocka_unit_test(decoding_gives_back_what_was_encoded),
         cmocka_unit_test(a_damaged_blob_is_refused_wherever_it_is_damaged),
