@@ -11,8 +11,9 @@
      - Else independent where they are different objects with a name, or one is a place in the frame
        that no pointer reaches; where the compiler says so; unknown where nobody knows.
    What push, pop, call, ret, enter and leave move is taken as independent of all else, because its
-   place in the frame has no other use.  Objects are taken not to be overrun.  Gathers, scatters,
-   masked and string accesses are unknown, unless the compiler knows. */
+   place in the frame has no other use; what called routines access is not looked at.  Objects are
+   taken not to be overrun.  Gathers, scatters, masked and string accesses are unknown, unless the
+   compiler knows. */
 #include "binlift/batches.h"
 #include "binlift/groups.h"
 #include "binlift/metadata.h"
@@ -66,8 +67,9 @@ static void add_access(struct search *search, uint32_t insn, uint32_t reference)
             pm_data_symbol_at(search->describer.lifted->data_symbols, (uint64_t)constant);
 }
 
-static bool is_pushed(const struct search *search, const struct pm_reference *reference) {
-    return (search->structure->groups[reference->group].flags & PM_GROUP_PUSHED) != 0;
+static bool is_left_out(const struct search *search, const struct pm_reference *reference) {
+    return (search->structure->groups[reference->group].flags &
+            (PM_GROUP_PUSHED | PM_GROUP_CALLED)) != 0;
 }
 
 static const struct pm_reference *reference_of(const struct search *search,
@@ -226,7 +228,7 @@ static void search_loop(struct search *search, const uint32_t *blocks, size_t n_
         for (uint32_t r = 0; r < block->n_references; r++) {
             const struct pm_reference *reference =
                 &search->structure->references[block->first_reference + r];
-            if (is_pushed(search, reference))
+            if (is_left_out(search, reference))
                 continue;
             n++;
             n_stores += (reference->access & PM_ACCESS_STORE) != 0;
@@ -243,7 +245,7 @@ static void search_loop(struct search *search, const uint32_t *blocks, size_t n_
         const struct pm_block_code *code = &lifted->block_codes[blocks[i]];
         for (uint32_t k = code->first_insn; k < code->first_insn + code->n_insns; k++)
             for (uint32_t r = lifted->insn_references[k]; r < lifted->insn_references[k + 1]; r++)
-                if (!is_pushed(search, &search->structure->references[r]))
+                if (!is_left_out(search, &search->structure->references[r]))
                     add_access(search, k, r);
     }
     compare_all(search);

@@ -44,8 +44,8 @@ static void put_strides(FILE *out, const struct pm_group *group) {
 
 /* NUMBER counts in the routine, so that a dump does not change with other routines. */
 static void put_group(const struct pm_dump *dump, uint32_t number, const struct pm_group *group) {
-    static const char *const flags[] = {"known-to-compiler", "irregular", "stack", "constants",
-                                        "pushed"};
+    static const char *const flags[] = {"known-to-compiler", "irregular", "stack",
+                                        "constants",         "pushed",    "called"};
     FILE *out = dump->out;
     fprintf(out, "group g%" PRIu32, number);
     if (group->scope != PM_NONE && dump->structure->scopes[group->scope].kind == PM_SCOPE_LOOP)

@@ -1,9 +1,10 @@
 /* References and reference groups.  Needs the scope tree joined with metadata.
 
    A reference is one memory operand of one instruction; what push, pop, call and ret move is one
-   too. References whose loop, strides at every level and base object are equal are a group; the
-   displacement is not looked at, so that the copies of an unrolled loop, a[i] and a[i+1], fall
-   together.  Sets references of instructions, basic blocks and operations. */
+   too, and what a called routine of the C library loads or stores (called.c).  References whose
+   loop, strides at every level and base object are equal are a group; the displacement is not
+   looked at, so that the copies of an unrolled loop, a[i] and a[i+1], fall together.  Sets
+   references of instructions, basic blocks and operations. */
 #include "binlift/batches.h"
 #include "binlift/groups.h"
 
@@ -142,6 +143,34 @@ static void add_reference(struct group_table *table, struct pm_describer *descri
     group->n_stores += (memory->access & PM_ACCESS_STORE) != 0;
 }
 
+static void add_called(struct group_table *table, const struct pm_lifted *lifted, uint32_t insn) {
+    static const struct {
+        uint8_t operand, access;
+    } parts[] = {{PM_OPERAND_CALLED_LOAD, PM_ACCESS_LOAD},
+                 {PM_OPERAND_CALLED_STORE, PM_ACCESS_STORE}};
+    const struct pm_called_routine *routine = pm_called_routine(lifted, &lifted->insns[insn]);
+    struct pm_group_key key;
+    if (!routine)
+        return;
+    pm_describe_called(lifted, insn, routine->name, &key);
+    uint32_t number = find_group(table, &key);
+    struct pm_group *group = &table->groups[number];
+    group->bytes_min = group->bytes_max = 1u << routine->scale;
+    for (unsigned i = 0; i < sizeof parts / sizeof *parts; i++) {
+        if (!(routine->access & parts[i].access))
+            continue;
+        *PM_PUSH(table, references) = (struct pm_reference){.address = lifted->insns[insn].address,
+                                                            .block = lifted->insn_block[insn],
+                                                            .group = number,
+                                                            .size_bytes = 1u << routine->scale,
+                                                            .access = parts[i].access,
+                                                            .kind = PM_PROBE_CALLED,
+                                                            .operand = parts[i].operand};
+        group->n_loads += parts[i].access == PM_ACCESS_LOAD;
+        group->n_stores += parts[i].access == PM_ACCESS_STORE;
+    }
+}
+
 /* Instructions outside of basic blocks are padding. */
 static void add_references(struct pm_lifted *lifted, const struct pm_batch *routines,
                            struct group_table *table) {
@@ -162,6 +191,7 @@ static void add_references(struct pm_lifted *lifted, const struct pm_batch *rout
         }
         for (unsigned k = 0; k < lifted->insns[i].n_memory; k++)
             add_reference(table, &describer, i, k);
+        add_called(table, lifted, i);
         block->n_references = (uint32_t)table->n_references - block->first_reference;
     }
     pm_formulas_free(describer.formulas);

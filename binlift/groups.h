@@ -36,6 +36,9 @@ struct pm_describer {
 /* The key of memory operand number OPERAND of instruction INSN. */
 void pm_describe_operand(struct pm_describer *describer, uint32_t insn, unsigned operand,
                          struct pm_group_key *key);
+/* The key of what the routine NAME of the C library accesses that INSN calls. */
+void pm_describe_called(const struct pm_lifted *lifted, uint32_t insn, const char *name,
+                        struct pm_group_key *key);
 /* The key by the compiler's word, with the strides of a source reference; false: it has none for
    this operand. */
 bool pm_describe_by_compiler(const struct pm_describer *describer, uint32_t insn, unsigned operand,

@@ -233,13 +233,28 @@ bool pm_describe_by_compiler(const struct pm_describer *describer, uint32_t insn
            !(key->flags & (PM_GROUP_STACK | PM_GROUP_CONSTANTS));
 }
 
+static uint32_t scope_of(const struct pm_structure *structure, const struct pm_block *block) {
+    return block->loop != PM_NONE ? block->loop : structure->routines[block->routine].scope;
+}
+
+void pm_describe_called(const struct pm_lifted *lifted, uint32_t insn, const char *name,
+                        struct pm_group_key *key) {
+    const struct pm_structure *structure = lifted->structure;
+    const struct pm_block *block = &structure->blocks[lifted->insn_block[insn]];
+    *key = (struct pm_group_key){
+        .scope = scope_of(structure, block), .flags = PM_GROUP_CALLED, .object = name};
+    for (uint32_t loop = block->loop; loop != PM_NONE && key->n_strides < PM_MOST_LEVELS;
+         loop = pm_outer_loop(structure, loop))
+        key->strides[key->n_strides++] = (struct pm_step){.kind = PM_STRIDE_IS_UNKNOWN};
+}
+
 void pm_describe_operand(struct pm_describer *describer, uint32_t insn, unsigned operand,
                          struct pm_group_key *key) {
     const struct pm_lifted *lifted = describer->lifted;
     const struct pm_structure *structure = lifted->structure;
     const struct pm_block *block = &structure->blocks[lifted->insn_block[insn]];
     *key = (struct pm_group_key){0};
-    key->scope = block->loop != PM_NONE ? block->loop : structure->routines[block->routine].scope;
+    key->scope = scope_of(structure, block);
     if (lifted->insns[insn].memory[operand].implicit) {
         key->flags = PM_GROUP_STACK | PM_GROUP_PUSHED;
         if (block->loop != PM_NONE)

@@ -177,6 +177,16 @@ bool pm_call_target(const struct pm_lifted *lifted, const struct pm_insn *insn, 
                     const char **name);
 /* General registers that the call INSN may change (clobbers.c). */
 uint32_t pm_call_clobbers(const struct pm_lifted *lifted, const struct pm_insn *insn);
+/* Of the call or tail call INSN of a routine of the C library that accesses memory as its arguments
+   say: which it is; NULL (called.c). */
+struct pm_called_routine {
+    const char *name;
+    uint8_t called; /* enum pm_called */
+    uint8_t access; /* enum pm_access */
+    uint8_t scale;  /* an element has 1 << scale bytes */
+};
+const struct pm_called_routine *pm_called_routine(const struct pm_lifted *lifted,
+                                                  const struct pm_insn *insn);
 /* The jump table of the indirect jump INSN, or NULL. */
 const struct pm_jump_table *pm_table_of(const struct pm_lifted *lifted, uint32_t insn);
 

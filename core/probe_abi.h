@@ -18,8 +18,11 @@
            mov R, %gs:SPILL;  lea back(%rip), R;  mov R, %gs:PM_CB_RETURN;  mov %gs:SPILL, R
            movl $event, %gs:PM_CB_EVENT;  jmp *%gs:PM_CB_EVENT_PATH
        back:
-       The path preserves every register, flag and vector and leaves the program's stack alone.
-   A signal handler runs on another (nested) control block, so it never disturbs these fields. */
+       The path preserves every register, flag and vector and leaves the program's stack alone;
+     - a call of a routine of the C library that accesses memory (enum pm_called) is told in the
+   same way right before it, with pm_called_word in PM_CB_EVENT and the arguments in their
+   registers, through PM_CB_CALLED_PATH. A signal handler runs on another (nested) control block, so
+   it never disturbs these fields. */
 #ifndef PM_PROBE_ABI_H
 #define PM_PROBE_ABI_H
 
@@ -30,17 +33,18 @@
 
 /* Offsets in the control block, in bytes from the %gs base. */
 enum pm_control_block_offset {
-    PM_CB_SELF = 0,         /* address of this block */
-    PM_CB_NEXT = 8,         /* where the next memory record goes */
-    PM_CB_LIMIT = 16,       /* highest value of next at which a basic block may start to append */
-    PM_CB_SPILL = 24,       /* PM_CB_N_SPILL slots of 8 bytes for rewritten code */
-    PM_CB_SLOW = 88,        /* address of the slow path */
-    PM_CB_RETURN = 96,      /* where the slow path returns to */
-    PM_CB_STACK = 104,      /* top of the runtime's private stack for this thread */
-    PM_CB_EVENT = 112,      /* what happened: scope << 2 | enum pm_event_what */
-    PM_CB_EVENT_PATH = 120, /* address of the runtime's code for events */
-    PM_CB_PRIVATE = 128,    /* first byte that only the runtime uses */
-    PM_CB_COUNTERS = 4096,  /* counter 0; 8 bytes each */
+    PM_CB_SELF = 0,          /* address of this block */
+    PM_CB_NEXT = 8,          /* where the next memory record goes */
+    PM_CB_LIMIT = 16,        /* highest value of next at which a basic block may start to append */
+    PM_CB_SPILL = 24,        /* PM_CB_N_SPILL slots of 8 bytes for rewritten code */
+    PM_CB_SLOW = 88,         /* address of the slow path */
+    PM_CB_RETURN = 96,       /* where the slow path returns to */
+    PM_CB_STACK = 104,       /* top of the runtime's private stack for this thread */
+    PM_CB_EVENT = 112,       /* what happened: scope << 2 | enum pm_event_what */
+    PM_CB_EVENT_PATH = 120,  /* address of the runtime's code for events */
+    PM_CB_PRIVATE = 128,     /* first byte that only the runtime uses, but for … */
+    PM_CB_CALLED_PATH = 256, /* … the address of its code for calls of the C library */
+    PM_CB_COUNTERS = 4096,   /* counter 0; 8 bytes each */
 };
 enum { PM_CB_N_SPILL = 8, PM_RECORD_SLACK = 65536 };
 
@@ -87,7 +91,38 @@ enum pm_probe_reference_kind {
     PM_PROBE_GATHER_V = 5, /* gather, AVX2: payload 32 bytes of mask, then 32 of index vector */
     PM_PROBE_PACKED_K = 6, /* compressing store, expanding load: payload {u64 mask, 0}: as many
                               elements from the address on as bits are set */
+    PM_PROBE_CALLED = 7,   /* by a called routine: payload {u64 bytes, u64 second address}, {u64
+                              second reference or PM_PROBE_NONE, 0}: as many bytes at both */
 };
+
+/* What a routine of the C library accesses, by its arguments.  Of text, as far as the C standard
+   says that it is looked at; the zero at its end is of it. */
+enum pm_called {
+    PM_CALLED_COPY = 1,                  /* (to, from, n) */
+    PM_CALLED_COPY_BACK = 2,             /* (from, to, n) */
+    PM_CALLED_FILL = 3,                  /* (to, value, n) */
+    PM_CALLED_CLEAR = 4,                 /* (to, n) */
+    PM_CALLED_COMPARE = 5,               /* (a, b, n): up to the first difference */
+    PM_CALLED_FIND = 6,                  /* (in, value, n): up to the first */
+    PM_CALLED_FIND_LAST = 7,             /* (in, value, n): from the last on */
+    PM_CALLED_FIND_ALWAYS = 8,           /* (in, value) */
+    PM_CALLED_TEXT = 9,                  /* (text): all of it */
+    PM_CALLED_TEXT_AT_MOST = 10,         /* (text, n) */
+    PM_CALLED_FIND_IN_TEXT = 11,         /* (text, value) */
+    PM_CALLED_COPY_TEXT = 12,            /* (to, from) */
+    PM_CALLED_FILL_TEXT = 13,            /* (to, from, n): text of at most n, then zeros up to n */
+    PM_CALLED_APPEND = 14,               /* (to, from): behind the text at `to` */
+    PM_CALLED_APPEND_AT_MOST = 15,       /* (to, from, n) */
+    PM_CALLED_COMPARE_TEXT = 16,         /* (a, b) */
+    PM_CALLED_COMPARE_TEXT_AT_MOST = 17, /* (a, b, n) */
+};
+
+/* The word of a call: REFERENCE is pm_probe_header.first_reference + the index of the first
+   reference of the call (of loads, if there are any; that of stores is the next), SCALE the width
+   of an element as a power of two. */
+static inline uint32_t pm_called_word(uint32_t reference, enum pm_called called, unsigned scale) {
+    return reference | (uint32_t)called << 22 | (uint32_t)scale << 27;
+}
 
 /* The two lowest bits of an event; above them stands pm_probe_header.first_scope + the scope's
    index in the module's structure, and at the top PM_EVENT_NOW. */

@@ -146,15 +146,20 @@ void pm_structure_assign_keys(struct pm_structure *structure);
 
 enum pm_access { PM_ACCESS_LOAD = 1, PM_ACCESS_STORE = 2, PM_ACCESS_BOTH = 3 };
 
-struct pm_reference { /* one memory operand of one instruction */
+struct pm_reference { /* one memory operand of one instruction, or what a call does there */
     uint64_t address; /* of the instruction */
     uint32_t block, group;
     uint32_t size_bytes; /* of the access; of one element if kind is not plain */
     uint8_t access;      /* enum pm_access */
     uint8_t kind;        /* enum pm_probe_reference_kind */
-    uint8_t operand;     /* which memory operand of the instruction */
+    uint8_t operand;     /* which memory operand of the instruction; of a call also
+                            PM_OPERAND_CALLED_LOAD, PM_OPERAND_CALLED_STORE */
     bool recorded;       /* the instrumented program records it */
 };
+
+/* What a routine of another file does with memory that the caller's arguments tell (kind
+   PM_PROBE_CALLED). */
+enum { PM_OPERAND_CALLED_LOAD = 2, PM_OPERAND_CALLED_STORE = 3 };
 
 enum pm_stride_kind_known { /* as enum pm_stride_kind of the section */
                             PM_STRIDE_IS_UNKNOWN = 0,
@@ -175,6 +180,7 @@ enum pm_group_flags {
     PM_GROUP_STACK = 4,     /* spills, saved registers, locals without a name */
     PM_GROUP_CONSTANTS = 8, /* the constant pool */
     PM_GROUP_PUSHED = 16,   /* on the stack, by push, pop, call, ret, enter, leave */
+    PM_GROUP_CALLED = 32,   /* by a routine of the C library, which `object` names, in a call */
 };
 
 struct pm_group {   /* references of one loop with the same strides and the same base object */

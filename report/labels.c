@@ -289,6 +289,8 @@ char *pm_group_flags_label(const struct pm_group *group) {
         append_word(&label, "stack");
     if (group->flags & PM_GROUP_PUSHED)
         append_word(&label, "pushed");
+    if (group->flags & PM_GROUP_CALLED)
+        append_word(&label, "called");
     if (group->flags & PM_GROUP_CONSTANTS)
         append_word(&label, "constant pool");
     return label;

@@ -84,6 +84,7 @@ json_t *pm_group_json(const struct pm_structure *structure, uint32_t index) {
                         json_boolean(group->flags & PM_GROUP_FROM_COMPILER));
     json_object_set_new(object, "irregular", json_boolean(group->flags & PM_GROUP_IRREGULAR));
     json_object_set_new(object, "stack", json_boolean(group->flags & PM_GROUP_STACK));
+    json_object_set_new(object, "called", json_boolean(group->flags & PM_GROUP_CALLED));
     json_object_set_new(object, "pushed", json_boolean(group->flags & PM_GROUP_PUSHED));
     json_object_set_new(object, "constant_pool", json_boolean(group->flags & PM_GROUP_CONSTANTS));
     return object;

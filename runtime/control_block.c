@@ -25,6 +25,7 @@ void pm_control_block_fill(struct pm_control_block *block, void *stack, void *bu
     block->stack = (uint64_t)stack + PM_PRIVATE_STACK_BYTES;
     block->slow = (uint64_t)pm_slow_path;
     block->event_path = (uint64_t)pm_event_ignore;
+    block->called_path = (uint64_t)pm_called_path;
     block->xsave_mask = xsave_mask();
     block->consume = 1;
 }

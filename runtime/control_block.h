@@ -19,6 +19,7 @@
 #define PM_OFFSET_EVENT_RAX 168  /* two registers while an event is appended */
 #define PM_OFFSET_EVENT_RCX 176
 #define PM_OFFSET_TIMER_EMPTY 248
+#define PM_OFFSET_CALLED_PATH 256
 #define PM_OFFSET_TIMER_OPEN 448 /* a cache line with all that an event with a timer needs … */
 #define PM_OFFSET_TIMER_WATCH 456
 #define PM_OFFSET_TIMER_ARMED 464
@@ -64,8 +65,9 @@ struct pm_control_block {
     uint64_t interrupted_stack;     /* … and those of the interrupted code at or above it */
     struct pm_open_scopes *open_scopes; /* events.h; NULL: none yet */
     uint64_t timer_empty;               /* the slot that runs when no scope of this block is open */
+    uint64_t called_path;
     struct pm_record_ring *ring;        /* record_queue.h; NULL: one buffer */
-    unsigned char unused[PM_OFFSET_TIMER_OPEN - 264];
+    unsigned char unused[PM_OFFSET_TIMER_OPEN - 272];
     /* Of timers (timers.c).  The fast path may go on while the word at %fs:timer_watch is
        timer_armed. */
     struct pm_open_scopes *timer_open; /* open_scopes */
@@ -106,6 +108,8 @@ PM_CHECK_OFFSET(start, PM_OFFSET_START);
 PM_CHECK_OFFSET(event_rax, PM_OFFSET_EVENT_RAX);
 PM_CHECK_OFFSET(event_rcx, PM_OFFSET_EVENT_RCX);
 PM_CHECK_OFFSET(timer_empty, PM_OFFSET_TIMER_EMPTY);
+PM_CHECK_OFFSET(called_path, PM_CB_CALLED_PATH);
+PM_CHECK_OFFSET(called_path, PM_OFFSET_CALLED_PATH);
 PM_CHECK_OFFSET(timer_open, PM_OFFSET_TIMER_OPEN);
 PM_CHECK_OFFSET(timer_watch, PM_OFFSET_TIMER_WATCH);
 PM_CHECK_OFFSET(timer_armed, PM_OFFSET_TIMER_ARMED);
@@ -156,6 +160,9 @@ void pm_slow_path_end(void); /* not to be called: its address is where pm_slow_p
 /* event_paths.S: values of PM_CB_EVENT_PATH. */
 void pm_event_ignore(void); /* nothing */
 void pm_event_record(void); /* appends a record; the buffer is emptied if it is full */
+
+/* called_path.S: the value of PM_CB_CALLED_PATH. */
+void pm_called_path(void);
 
 #endif
 #endif

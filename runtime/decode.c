@@ -33,6 +33,10 @@ static void add_access(struct pm_thread *thread, const struct pm_memory_record *
         flush(thread);
 }
 
+static bool is_known(uint64_t reference) {
+    return reference < pm_n_references && pm_references[reference].reserved == PM_REFERENCE_KNOWN;
+}
+
 /* ---- kinds with payload ---------------------------------------------------------------------- */
 
 static void decode_string(struct pm_thread *thread, const struct pm_memory_record *record,
@@ -104,6 +108,46 @@ static uint64_t sign_bits(const unsigned char *lanes, unsigned elements, unsigne
     return mask;
 }
 
+/* The bytes of ADDRESS … up to the next multiple of 64, of the reference NUMBER. */
+static uint64_t add_piece(struct pm_thread *thread, uint64_t number, uint64_t address,
+                          uint64_t n_bytes) {
+    enum { PIECE_BYTES = 64 };
+    uint64_t piece = PIECE_BYTES - address % PIECE_BYTES;
+    const struct pm_memory_record record = {.reference = number};
+    if (piece > n_bytes)
+        piece = n_bytes;
+    add_access(thread, &record, &pm_references[number], address, (uint32_t)piece);
+    return piece;
+}
+
+static bool is_called(uint64_t number) {
+    return is_known(number) && pm_references[number].kind == PM_PROBE_CALLED;
+}
+
+/* Upwards in pieces that end at multiples of 64.  Of two streams the first goes ahead: a piece of
+   the second comes when all bytes of the first that it stands for have come. */
+static void decode_called(struct pm_thread *thread, const struct pm_memory_record *record,
+                          const uint64_t *payload) {
+    uint64_t n_bytes = payload[0], second = payload[1], number = payload[2];
+    uint64_t done = 0, done_second = 0;
+    bool has_second = number != PM_PROBE_NONE;
+    if (n_bytes > LARGEST_STRING_BYTES)
+        return; /* it faulted */
+    if (has_second && !is_called(number)) {
+        pm_note(PM_NOTE_UNUSABLE_REFERENCE, 1);
+        return;
+    }
+    while (done < n_bytes) {
+        done += add_piece(thread, record->reference, record->address + done, n_bytes - done);
+        while (has_second && done_second < done) {
+            uint64_t piece_end = ((second + done_second) | 63) + 1 - second;
+            if (piece_end > done && done < n_bytes)
+                break;
+            done_second += add_piece(thread, number, second + done_second, n_bytes - done_second);
+        }
+    }
+}
+
 static void decode_payload(struct pm_thread *thread, const struct pm_memory_record *record,
                            const struct pm_probe_reference *reference) {
     const uint64_t *words = (const uint64_t *)(record + 1);
@@ -135,16 +179,15 @@ static void decode_payload(struct pm_thread *thread, const struct pm_memory_reco
         mask = sign_bits(bytes, elements, reference->size_bytes);
         decode_gather(thread, record, reference, mask, bytes + 32);
         return;
+    case PM_PROBE_CALLED:
+        decode_called(thread, record, words);
+        return;
     default:
         pm_note(PM_NOTE_UNUSABLE_REFERENCE, 1);
     }
 }
 
 /* ---- a buffer -------------------------------------------------------------------------------- */
-
-static bool is_known(uint64_t reference) {
-    return reference < pm_n_references && pm_references[reference].reserved == PM_REFERENCE_KNOWN;
-}
 
 /* Of a record with the first word HEADER: what it is of may have been loaded by dlopen since. */
 static const struct pm_bundle *find_bundle(uint64_t header) {

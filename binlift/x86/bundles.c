@@ -206,7 +206,7 @@ void pm_x86_plan_bundles(struct pm_rewrite *rewrite, struct pm_segment *segment)
     for (unsigned r = 0; r < N_REGISTERS; r++)
         bundler.values[r] = new_value(&bundler);
     for (uint32_t k = segment->first; k <= segment->last; k++) {
-        for (uint32_t r = lifted->insn_references[k]; r < lifted->insn_references[k + 1]; r++) {
+        for (uint32_t r = lifted->insn_references[k]; r < pm_x86_end_references(lifted, k); r++) {
             const struct pm_reference *reference = &lifted->structure->references[r];
             const struct pm_memory_operand *memory = &lifted->insns[k].memory[reference->operand];
             if (reference->kind == PM_PROBE_PLAIN) {

@@ -155,6 +155,8 @@ static void put_body(struct emission *e, uint32_t block) {
             put_segment_part(e, &segments[s], k);
             s += k == segments[s].last;
         }
+        if (rewrite->options->memory_records)
+            pm_x86_put_called(rewrite, k);
         if (k == end - 1 && work->event_out != PM_NONE)
             pm_x86_put_probes(rewrite, work->event_out);
         if (k == end - 1 && work->way_out != PM_NONE)

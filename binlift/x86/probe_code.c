@@ -1,22 +1,39 @@
-/* The code of a probe: tells the runtime of an event (core/probe_abi.h).  It needs no dead register
+/* The code of a probe: tells the runtime of an event, or of a call of the C library
+   (core/probe_abi.h).  It needs no dead register
    and no dead flag, so that it can stand at the very place of an event.  Not within a segment of
    memory records: the runtime may append one. */
 #include "binlift/x86/encode.h"
 #include "binlift/x86/rewrite.h"
 
-static void put_probe(struct pm_code *code, uint32_t event) {
+static void put_probe(struct pm_code *code, uint32_t event, uint32_t path) {
     uint32_t back = pm_code_new_labels(code, 1);
     pm_put_store_gs(code, PM_RAX, PM_SLOT_SCRATCH);
     pm_put_lea_target(code, PM_RAX, pm_to_label(back));
     pm_put_store_gs(code, PM_RAX, PM_CB_RETURN);
     pm_put_load_gs(code, PM_RAX, PM_SLOT_SCRATCH);
     pm_put_store_tag_gs(code, event, PM_CB_EVENT);
-    pm_put_jump_gs(code, PM_CB_EVENT_PATH);
+    pm_put_jump_gs(code, path);
     pm_code_bind(code, back);
 }
 
 void pm_x86_put_probes(struct pm_rewrite *rewrite, uint32_t edge) {
     const struct pm_probe_plan *plan = rewrite->probes;
     for (uint32_t i = plan->first[edge]; i < plan->first[edge + 1]; i++)
-        put_probe(&rewrite->code, plan->events[i] + (rewrite->options->first_scope << 2));
+        put_probe(&rewrite->code, plan->events[i] + (rewrite->options->first_scope << 2),
+                  PM_CB_EVENT_PATH);
+}
+
+void pm_x86_put_called(struct pm_rewrite *rewrite, uint32_t insn) {
+    const struct pm_lifted *lifted = rewrite->lifted;
+    uint32_t first = pm_x86_end_references(lifted, insn), end = lifted->insn_references[insn + 1];
+    const struct pm_called_routine *routine =
+        first < end ? pm_called_routine(lifted, &lifted->insns[insn]) : NULL;
+    if (!routine)
+        return;
+    put_probe(
+        &rewrite->code,
+        pm_called_word(rewrite->options->first_reference + first, routine->called, routine->scale),
+        PM_CB_CALLED_PATH);
+    for (uint32_t r = first; r < end; r++)
+        lifted->structure->references[r].recorded = true;
 }

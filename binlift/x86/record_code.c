@@ -187,7 +187,7 @@ static void put_record(struct pm_rewrite *rewrite, const struct pm_segment *segm
 
 bool pm_x86_stores_address(const struct pm_rewrite *rewrite, uint32_t k) {
     const struct pm_lifted *lifted = rewrite->lifted;
-    for (uint32_t r = lifted->insn_references[k]; r < lifted->insn_references[k + 1]; r++)
+    for (uint32_t r = lifted->insn_references[k]; r < pm_x86_end_references(lifted, k); r++)
         if (rewrite->record_places[r].address_at >= 0)
             return true;
     return false;
@@ -202,7 +202,7 @@ void pm_x86_put_records(struct pm_rewrite *rewrite, const struct pm_segment *seg
         reg = choose_scratch(rewrite, segment, k, &spills);
     if (spills)
         pm_put_store_gs(code, reg, PM_SLOT_SCRATCH);
-    for (uint32_t r = lifted->insn_references[k]; r < lifted->insn_references[k + 1]; r++) {
+    for (uint32_t r = lifted->insn_references[k]; r < pm_x86_end_references(lifted, k); r++) {
         put_record(rewrite, segment, k, r, reg);
         lifted->structure->references[r].recorded = true;
     }

@@ -21,6 +21,7 @@ uint8_t pm_x86_payload_slots(uint8_t kind) {
     case PM_PROBE_PACKED_K:
         return 1;
     case PM_PROBE_MASK_V:
+    case PM_PROBE_CALLED:
         return 2;
     case PM_PROBE_GATHER_K:
         return 5;
@@ -33,7 +34,7 @@ uint8_t pm_x86_payload_slots(uint8_t kind) {
 
 static uint32_t insn_record_bytes(const struct pm_lifted *lifted, uint32_t k) {
     uint32_t n_bytes = 0;
-    for (uint32_t r = lifted->insn_references[k]; r < lifted->insn_references[k + 1]; r++)
+    for (uint32_t r = lifted->insn_references[k]; r < pm_x86_end_references(lifted, k); r++)
         n_bytes +=
             RECORD_BYTES * (1u + pm_x86_payload_slots(lifted->structure->references[r].kind));
     return n_bytes;

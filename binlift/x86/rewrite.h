@@ -186,6 +186,13 @@ void pm_x86_put_segment_end(struct pm_rewrite *rewrite, const struct pm_segment 
 /* The way to the slow path and back, out of line. */
 void pm_x86_put_slow_way(struct pm_rewrite *rewrite, const struct pm_segment *segment,
                          uint32_t slow_label, uint32_t back_label);
+/* Behind the last of the references of INSN, from lifted->insn_references[insn] on, that it has
+   itself: those of a routine that it calls come after them. */
+static inline uint32_t pm_x86_end_references(const struct pm_lifted *lifted, uint32_t insn) {
+    return lifted->insn_references[insn] + lifted->insns[insn].n_memory;
+}
+/* probe_code.c: tells what the routine of the C library accesses that INSN calls, if it does. */
+void pm_x86_put_called(struct pm_rewrite *rewrite, uint32_t insn);
 /* Payload of a record in units of 16 bytes, by enum pm_probe_reference_kind. */
 uint8_t pm_x86_payload_slots(uint8_t kind);
 
