@@ -5,134 +5,80 @@
 
 #include <string.h>
 
+#include "runtime/reuse_shadow.h"
+#include "runtime/reuse_stamps.h"
 #include "runtime/system.h"
 
-enum { FIRST_PAGES = 64 };
 #define MOST_STAMPS (1ull << 31)
 
-/* ---- shadow table ---------------------------------------------------------------------------- */
+/* ---- numbering anew -------------------------------------------------------------------------- */
 
-static void put_page(struct pm_shadow_page *pages, uint64_t mask, struct pm_shadow_page page) {
-    uint64_t index = pm_shadow_hash(page.key) & mask;
-    while (pages[index].key)
-        index = (index + 1) & mask;
-    pages[index] = page;
+/* How many stamps N_BLOCKS blocks should have.  The more, the rarer they are numbered anew, which
+   costs 3 to 5 ns a block. */
+static uint64_t wanted_capacity(const struct pm_reuse *reuse, uint64_t n_blocks) {
+    enum { OFTEN_ENOUGH = 4, USUAL = 16, FITS_A_CACHE = 1 << 20 };
+    uint64_t wanted = USUAL * n_blocks < FITS_A_CACHE ? USUAL * n_blocks : FITS_A_CACHE;
+    wanted = wanted > OFTEN_ENOUGH * n_blocks ? wanted : OFTEN_ENOUGH * n_blocks;
+    wanted = wanted > reuse->least_capacity ? wanted : reuse->least_capacity;
+    return (wanted + PM_LINE_STAMPS - 1) / PM_LINE_STAMPS * PM_LINE_STAMPS;
 }
 
-static bool grow_page_table(struct pm_reuse *reuse) {
-    uint64_t old_size = reuse->pages ? reuse->page_mask + 1 : 0;
-    uint64_t new_size = old_size ? 2 * old_size : 4 * FIRST_PAGES;
-    struct pm_shadow_page *pages = pm_map(new_size * sizeof *pages);
-    if (!pages)
-        return false;
-    for (uint64_t i = 0; i < old_size; i++)
-        if (reuse->pages[i].key)
-            put_page(pages, new_size - 1, reuse->pages[i]);
-    pm_unmap(reuse->pages, old_size * sizeof *pages);
-    reuse->pages = pages;
-    reuse->page_mask = new_size - 1;
-    return true;
-}
-
-static bool grow_slots(struct pm_reuse *reuse) {
-    uint64_t room = reuse->room_pages ? 2 * reuse->room_pages : FIRST_PAGES;
-    const size_t page_bytes = PM_SHADOW_PAGE_BLOCKS * sizeof *reuse->slots;
-    if (room * PM_SHADOW_PAGE_BLOCKS > 1ull << 32)
-        return false;
-    uint32_t *slots = pm_remap(reuse->slots, reuse->room_pages * page_bytes, room * page_bytes);
-    if (!slots)
-        return false;
-    reuse->slots = slots;
-    reuse->room_pages = room;
-    return true;
-}
-
-bool pm_reuse_new_page(struct pm_reuse *reuse, uint64_t key) {
-    if ((!reuse->pages || 2 * reuse->n_pages > reuse->page_mask) && !grow_page_table(reuse))
-        return false;
-    if (reuse->n_pages == reuse->room_pages && !grow_slots(reuse))
-        return false;
-    put_page(reuse->pages, reuse->page_mask,
-             (struct pm_shadow_page){key, reuse->n_pages++ * PM_SHADOW_PAGE_BLOCKS});
-    return true;
-}
-
-/* ---- stamps ---------------------------------------------------------------------------------- */
-
-static size_t round_up(size_t value, size_t unit) { return (value + unit - 1) / unit * unit; }
-
-/* Bitmap and counts for `capacity` stamps, all zero.  Nodes of 32 counts are always whole. */
-static bool new_index(struct pm_reuse *reuse, uint64_t capacity) {
-    size_t bits = round_up(capacity / 8, 64), lines = 2 * round_up(capacity >> 9, 32);
-    size_t n14 = 4 * round_up((capacity >> 14) + 1, 32);
-    size_t n19 = 4 * round_up((capacity >> 19) + 1, 32);
-    size_t n24 = 4 * round_up((capacity >> 24) + 1, 32);
-    size_t bytes = bits + lines + n14 + n19 + n24;
-    char *memory = pm_map(bytes);
-    if (!memory)
-        return false;
-    pm_unmap(reuse->bits, reuse->index_bytes);
-    reuse->index_bytes = bytes;
-    reuse->bits = (uint64_t *)memory;
-    reuse->per_line = (uint16_t *)(memory += bits);
-    reuse->per_14 = (uint32_t *)(memory += lines);
-    reuse->per_19 = (uint32_t *)(memory += n14);
-    reuse->per_24 = (uint32_t *)(memory + n19);
-    return true;
-}
-
-/* Gives the stamps in use the numbers from 1 on, in their order; the bitmap is then stale. */
-static uint32_t renumber(struct pm_reuse *reuse) {
-    uint32_t next = 1;
-    for (uint64_t word = 0; word < (reuse->capacity + 63) / 64; word++)
-        for (uint64_t bits = reuse->bits[word]; bits; bits &= bits - 1) {
-            uint32_t slot = reuse->owner[64 * word + (unsigned)__builtin_ctzll(bits)];
-            reuse->owner[next] = slot;
-            reuse->slots[slot] = next++;
-        }
-    return next;
-}
-
-/* Sets the stamps 1 … next − 1 in an index that is zero. */
-static void fill_index(struct pm_reuse *reuse, uint32_t next) {
-    for (uint32_t stamp = 1; stamp < next; stamp++) {
-        reuse->bits[stamp >> 6] |= 1ull << (stamp & 63);
-        reuse->per_line[stamp >> 9]++;
-        reuse->per_14[stamp >> 14]++;
-        reuse->per_19[stamp >> 19]++;
-        reuse->per_24[stamp >> 24]++;
+/* Gives the stamps in use new numbers in their order; the DROPPED oldest ones' blocks are
+   forgotten. */
+static void renumber(struct pm_reuse *reuse, uint32_t dropped) {
+    pm_stamps_rank_lines(&reuse->stamps);
+    uint64_t n_slots = reuse->n_pages * PM_PAGE_BLOCKS;
+    for (uint64_t i = PM_PAGE_BLOCKS; i < n_slots; i++) {
+        uint32_t stamp = reuse->slots[i];
+        if (stamp < PM_FIRST_STAMP)
+            continue;
+        uint32_t rank = pm_stamp_rank(&reuse->stamps, stamp);
+        if (!pm_stamp_in_use(&reuse->stamps, stamp))
+            reuse->slots[i] = PM_SLOT_FRONT;
+        else
+            reuse->slots[i] = rank < dropped ? PM_SLOT_FORGOTTEN : rank - dropped + PM_FIRST_STAMP;
     }
-}
-
-static bool grow_stamps(struct pm_reuse *reuse) {
-    uint64_t capacity = 2 * reuse->capacity;
-    if (capacity > MOST_STAMPS)
-        return false;
-    uint32_t *owner =
-        pm_remap(reuse->owner, reuse->capacity * sizeof *owner, capacity * sizeof *owner);
-    if (!owner)
-        return false;
-    reuse->owner = owner;
-    if (!new_index(reuse, capacity)) {
-        /* The upper half is not used then; give it back. */
-        pm_unmap(owner + reuse->capacity, reuse->capacity * sizeof *owner);
-        return false;
-    }
-    reuse->capacity = capacity;
-    return true;
 }
 
 void pm_reuse_compact(struct pm_reuse *reuse) {
-    uint32_t next = renumber(reuse);
-    bool grown = next > reuse->capacity / 4 && grow_stamps(reuse);
-    if (!grown && next > reuse->capacity / 8 * 7) {
-        reuse->failed = true;
-        return;
+    uint32_t n_blocks = reuse->stamps.n_in_use, dropped = 0;
+    if (reuse->max_blocks && n_blocks > reuse->max_blocks) {
+        dropped = n_blocks - (uint32_t)reuse->max_blocks;
+        n_blocks -= dropped;
     }
-    if (!grown)
-        memset(reuse->bits, 0, reuse->index_bytes);
-    fill_index(reuse, next);
-    reuse->next_stamp = next;
+    uint64_t wanted = wanted_capacity(reuse, n_blocks);
+    if (wanted > MOST_STAMPS)
+        wanted = MOST_STAMPS;
+    renumber(reuse, dropped);
+    if (dropped)
+        pm_shadow_give_back(reuse);
+    /* Without memory for more, those there are do if enough of them are free. */
+    uint64_t old = reuse->stamps.capacity;
+    if (wanted < old && 2 * wanted > old)
+        wanted = old;
+    if (n_blocks > wanted / 8 * 7 ||
+        (!pm_stamps_begin(&reuse->stamps, wanted, n_blocks) &&
+         (n_blocks > old / 8 * 7 || !pm_stamps_begin(&reuse->stamps, old, n_blocks))))
+        reuse->failed = true;
+}
+
+/* ---- touches without a stamp ------------------------------------------------------------------
+ */
+
+uint64_t pm_reuse_touch_unstamped(struct pm_reuse *reuse, uint64_t block) {
+    enum { SLACK = 1 << 10 };
+    if (reuse->max_blocks &&
+        reuse->stamps.n_in_use > reuse->max_blocks + reuse->max_blocks / 4 + SLACK)
+        pm_reuse_compact(reuse);
+    uint32_t *slot = pm_reuse_new_slot(reuse, block);
+    if (!slot) {
+        reuse->failed = true;
+        return PM_COLD;
+    }
+    bool forgotten = *slot == PM_SLOT_FORGOTTEN;
+    *slot = PM_SLOT_FRONT;
+    reuse->n_blocks += !forgotten;
+    return forgotten ? PM_BEYOND : PM_COLD;
 }
 
 /* ---- the whole ------------------------------------------------------------------------------- */
@@ -155,11 +101,10 @@ struct pm_reuse *pm_reuse_new(unsigned shift, uint64_t capacity, enum pm_reuse_v
         return NULL;
     reuse->shift = shift;
     reuse->variant = variant;
-    reuse->capacity = capacity;
-    reuse->next_stamp = 1;
+    reuse->least_capacity = capacity;
+    reuse->bound = PM_BEYOND;
     memset(reuse->front, 0xff, sizeof reuse->front);
-    reuse->owner = pm_map(capacity * sizeof *reuse->owner);
-    if (!reuse->owner || !new_index(reuse, capacity) || !grow_page_table(reuse)) {
+    if (!pm_stamps_begin(&reuse->stamps, capacity, 0) || !pm_shadow_begin(reuse)) {
         pm_reuse_free(reuse);
         return NULL;
     }
@@ -171,10 +116,8 @@ void pm_reuse_free(struct pm_reuse *reuse) {
         return;
     pm_arena_free(&reuse->arena);
     pm_unmap(reuse->histograms, reuse->n_groups * sizeof *reuse->histograms);
-    pm_unmap(reuse->slots, reuse->room_pages * PM_SHADOW_PAGE_BLOCKS * sizeof *reuse->slots);
-    pm_unmap(reuse->pages, (reuse->page_mask + 1) * sizeof *reuse->pages);
-    pm_unmap(reuse->owner, reuse->capacity * sizeof *reuse->owner);
-    pm_unmap(reuse->bits, reuse->index_bytes);
+    pm_stamps_free(&reuse->stamps);
+    pm_shadow_free(reuse);
     pm_unmap(reuse, sizeof *reuse);
 }
 
@@ -182,11 +125,13 @@ void pm_reuse_forget_blocks(struct pm_reuse *reuse) {
     if (reuse->failed)
         return;
     memset(reuse->front, 0xff, sizeof reuse->front);
-    memset(reuse->slots, 0, reuse->n_pages * PM_SHADOW_PAGE_BLOCKS * sizeof *reuse->slots);
-    memset(reuse->pages, 0, (reuse->page_mask + 1) * sizeof *reuse->pages);
-    memset(reuse->bits, 0, reuse->index_bytes);
-    reuse->n_pages = 0;
-    reuse->next_stamp = 1;
+    pm_shadow_clear(reuse);
+    pm_stamps_begin(&reuse->stamps, reuse->stamps.capacity, 0);
+}
+
+uint64_t pm_reuse_bytes(const struct pm_reuse *reuse) {
+    return sizeof *reuse + pm_shadow_bytes(reuse) + reuse->stamps.bytes +
+           reuse->n_groups * sizeof *reuse->histograms + pm_arena_bytes(&reuse->arena);
 }
 
 static bool grow_histograms(struct pm_reuse *reuse, uint32_t n_groups) {

@@ -7,20 +7,28 @@
    iff d < C (Marin & Mellor-Crummey 2004, section 2.2.2).
    Assumed: addresses do not wrap around, and no access touches block 2^64 − 1 (which has no user
    memory); a thread touches fewer than 2^30 blocks of a size (else the analysis gives up and says
-   so); other threads' accesses do not count.  Nothing is sampled or rounded.
+   so); other threads' accesses do not count.  Nothing is rounded.
 
    How.  Blocks are ordered by last touch, in two parts.
      Front: the 16 most recent ones, in vector registers while a batch is walked.  One comparison
      finds a block's place, which is the distance; one masked shift brings it to the front.
-     Rest: a block that falls out of the front gets the next time stamp.  Stamps in use are bits of
-     a bitmap, with counts per 2^9, 2^14, 2^19 and 2^24 bits over it.  The distance of a block with
-     stamp t is 16 plus the number of bits after t.  It is exact because blocks fall out of the
-     front in the order of their last touches.
-   When the stamps run out, those in use are numbered anew from 1 (amortised: at least three
-   quarters of the stamps are free afterwards, or their number doubles). A shadow table gives a
-   block's slot, which holds its stamp: a hash table of pages of 1024 blocks, so that block numbers
-   are 64 bits wide while slots and stamps are 32. Memory: 4 bytes a slot, and 8 to 16 bytes for
-   each block touched. */
+     Rest: a block that falls out of the front gets the next time stamp; when it is touched again
+     its stamp is taken back.  The distance of a block with stamp t is 16 plus the number of stamps
+     in use after t.  It is exact because blocks fall out of the front in the order of their last
+     touches.
+   Stamps are bits of a bitmap, with counts over it (reuse_stamps.h).  When they run out, those in
+   use are numbered anew.  A block's stamp is in its slot, which is found through two
+   tables (reuse_shadow.h), so that block numbers are 64 bits wide while stamps are 32.
+   Memory for each block touched: 4 bytes of slot, and half a byte to 2 of stamps and tables; for a
+   block that is alone among 64 neighbours 256 bytes more. What somebody else keeps for each
+   block (say, a mask of touched bytes) stands best in an array of its own with the numbers of the
+   slots, pm_reuse_slot_number, as its indices: 8 bytes more then make about 14.
+
+   Bounded (max_blocks > 0).  When the stamps are numbered anew, of the blocks behind the front only
+   the max_blocks most recent ones keep theirs.  A page without stamps is given back; which of its
+   blocks were touched stays known, in one bit each, so that a first touch is always told from a
+   forgotten block's, exactly.  A touch at a distance of max_blocks or more is PM_BEYOND, whether
+   the block was forgotten already or not. */
 #ifndef PM_RUNTIME_REUSE_DISTANCE_H
 #define PM_RUNTIME_REUSE_DISTANCE_H
 
@@ -31,11 +39,46 @@ enum pm_reuse_variant { PM_REUSE_SSE2, PM_REUSE_AVX2, PM_REUSE_AVX512, PM_REUSE_
 
 /* No block: what the front holds before 16 blocks were touched. */
 #define PM_NO_BLOCK UINT64_MAX
-enum { PM_SHADOW_PAGE_BLOCKS = 1024 };
 
-struct pm_shadow_page {
-    uint64_t key; /* block / PM_SHADOW_PAGE_BLOCKS + 1; 0: empty */
-    uint64_t first_slot;
+enum {
+    PM_PAGE_BLOCKS = 64,
+    PM_REGION_PAGES = 256,
+    PM_REGION_SHIFT = 14,
+    PM_LINE_STAMPS = 256, /* of the bitmap; a count each */
+    PM_CURSORS = 8,
+};
+
+/* What a slot holds. */
+enum {
+    PM_SLOT_NEVER = 0,     /* the block was never touched */
+    PM_SLOT_FORGOTTEN = 1, /* it was, but too long ago */
+    PM_SLOT_FRONT = 2,     /* it is in the front; so it is if the slot's stamp is not in use */
+    PM_FIRST_STAMP = 3,
+};
+
+struct pm_shadow_region {
+    uint64_t key;    /* block >> PM_REGION_SHIFT, + 1; 0: empty */
+    uint32_t *pages; /* their numbers; 0 none */
+};
+
+/* Stamps 0 … capacity − 1 that are in use or were not given out yet are set.  Counts are of set
+   stamps; a node is the counts of neighbours that are summed for one number. */
+struct pm_stamps {
+    uint32_t next;     /* to be given out */
+    uint32_t n_in_use; /* of those below next */
+    uint64_t capacity; /* a multiple of PM_LINE_STAMPS */
+    uint64_t *bits;
+    uint16_t *per_line; /* per 2^8 stamps, nodes of 32 */
+    uint16_t *per_13;   /* per 2^13, nodes of 32 */
+    uint32_t *per_18;   /* per 2^18, nodes of 32 */
+    uint32_t *per_23;
+    uint32_t *before; /* while stamps are numbered anew: stamps in use before a line */
+    size_t bytes;     /* of the memory that all these share */
+
+    /* Words of `bits` whose ranks are known: the number of stamps in use before them. */
+    uint32_t cursor_words[PM_CURSORS] __attribute__((aligned(32)));
+    uint32_t cursor_ranks[PM_CURSORS] __attribute__((aligned(32)));
+    uint32_t next_cursor;
 };
 
 struct pm_reuse {
@@ -43,29 +86,29 @@ struct pm_reuse {
     unsigned shift;
     bool failed; /* out of memory: nothing is analysed any more */
     enum pm_reuse_variant variant;
-    uint64_t n_blocks; /* distinct blocks touched */
-    uint64_t n_far;    /* touches of blocks that were not in the front */
-    bool far_often;    /* in the last batch: look ahead */
+    uint64_t max_blocks; /* 0: unbounded */
+    uint64_t bound;      /* distances from here on are PM_BEYOND */
+    uint64_t n_blocks;   /* distinct blocks touched */
+    bool far_often;      /* in the last batch: look ahead */
 
     struct pm_group_histogram *histograms; /* [n_groups] */
     uint32_t n_groups;
     struct pm_arena arena;
 
-    /* Shadow table: slots[slot of a block] is the stamp it had when it was last outside the front,
-       0 if it never was.  Meaningless while the block is in the front. */
+    /* The shadow table, reuse_shadow.h. */
     uint32_t *slots;
-    struct pm_shadow_page *pages;
-    uint64_t page_mask; /* number of entries of `pages` − 1 */
-    uint64_t n_pages, room_pages;
+    struct pm_shadow_region *regions;
+    uint64_t region_mask; /* number of entries of `regions` − 1 */
+    uint64_t n_regions, n_pages, room_pages;
+    struct pm_arena tables; /* of regions */
+    uint64_t *masks;        /* of pages that were given back */
+    uint64_t n_masks, room_masks;
+    uint32_t free_mask;
+    uint32_t *free_pages;
+    uint64_t n_free, room_free;
 
-    /* Stamps. */
-    uint32_t next_stamp;
-    uint64_t capacity;  /* stamps run from 1 to capacity − 1; a power of two */
-    uint32_t *owner;    /* stamp → slot */
-    uint64_t *bits;     /* the stamps in use */
-    uint16_t *per_line; /* … counted per 2^9 stamps */
-    uint32_t *per_14, *per_19, *per_24;
-    size_t index_bytes; /* of the memory that `bits` and the counts share */
+    uint64_t least_capacity;
+    struct pm_stamps stamps;
 };
 
 /* The best variant that this CPU can run. */
@@ -83,20 +126,19 @@ void pm_reuse_accesses(struct pm_reuse *reuse, uint32_t n_groups,
 /* Forgets all blocks, as if a new thread began; histograms and n_blocks stay. */
 void pm_reuse_forget_blocks(struct pm_reuse *reuse);
 
+/* Bytes of memory in use, histograms included. */
+uint64_t pm_reuse_bytes(const struct pm_reuse *reuse);
+
 /* ---- between the files of this part ---------------------------------------------------------- */
 
 typedef void pm_reuse_walk(struct pm_reuse *reuse, const struct pmodel_access *accesses,
                            size_t count);
 pm_reuse_walk pm_reuse_walk_sse2, pm_reuse_walk_avx2, pm_reuse_walk_avx512;
 
-/* Where to look for a page, after a mask.  Neighbouring pages are far apart on purpose: a program's
-   arrays would else form long runs of taken entries and collide as wholes. */
-static inline uint64_t pm_shadow_hash(uint64_t key) { return key * 0x9e3779b97f4a7c15 >> 32; }
+/* Touches BLOCK, which is neither in the front nor has a stamp: PM_COLD or PM_BEYOND. */
+uint64_t pm_reuse_touch_unstamped(struct pm_reuse *reuse, uint64_t block);
 
-/* Makes the page KEY, whose blocks were never touched.  False: no memory. */
-bool pm_reuse_new_page(struct pm_reuse *reuse, uint64_t key);
-
-/* Numbers the stamps in use anew. */
+/* Numbers the stamps in use anew; forgets blocks if there are too many. */
 void pm_reuse_compact(struct pm_reuse *reuse);
 
 #endif

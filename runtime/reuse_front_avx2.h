@@ -38,12 +38,17 @@ static inline uint32_t equal_lanes(__m256i lanes, __m256i wanted) {
     return (uint32_t)_mm256_movemask_pd(_mm256_castsi256_pd(equal));
 }
 
+/* LANES moved up by one place; the last lane of BEFORE comes in. */
+static inline __m256i move_all_up(__m256i lanes, __m256i before) {
+    __m256i rotated = _mm256_permute4x64_epi64(lanes, 0x93);
+    __m256i carried = _mm256_permute4x64_epi64(before, 0x93);
+    return _mm256_blend_epi32(rotated, carried, 3);
+}
+
 /* LANES moved up by one place where the mask at MOVING says so; the last lane of BEFORE comes in.
  */
 static inline __m256i move_up(__m256i lanes, __m256i before, const uint64_t *moving) {
-    __m256i rotated = _mm256_permute4x64_epi64(lanes, 0x93);
-    __m256i carried = _mm256_permute4x64_epi64(before, 0x93);
-    __m256i moved = _mm256_blend_epi32(rotated, carried, 3);
+    __m256i moved = move_all_up(lanes, before);
     return _mm256_blendv_epi8(lanes, moved, _mm256_loadu_si256((const __m256i *)moving));
 }
 
@@ -53,13 +58,20 @@ static inline unsigned front_touch(struct front *front, uint64_t block, uint64_t
     uint32_t found = (equal_lanes(front->p0, wanted) | equal_lanes(front->p4, wanted) << 4) |
                      (equal_lanes(front->p8, wanted) << 8 | equal_lanes(front->p12, wanted) << 12);
     *evicted = (uint64_t)_mm256_extract_epi64(front->p12, 3);
-    /* Without a place all sixteen move, as from place 15. */
-    const uint64_t *moving = &moving_lanes[15 - __builtin_ctz(found | 1u << 15)];
+    if (!found) { /* moving need not wait for the comparison */
+        front->p12 = move_all_up(front->p12, front->p8);
+        front->p8 = move_all_up(front->p8, front->p4);
+        front->p4 = move_all_up(front->p4, front->p0);
+        front->p0 = move_all_up(front->p0, wanted);
+        return 16;
+    }
+    unsigned place = (unsigned)__builtin_ctz(found);
+    const uint64_t *moving = &moving_lanes[15 - place];
     front->p12 = move_up(front->p12, front->p8, moving + 12);
     front->p8 = move_up(front->p8, front->p4, moving + 8);
     front->p4 = move_up(front->p4, front->p0, moving + 4);
     front->p0 = move_up(front->p0, wanted, moving);
-    return (unsigned)__builtin_ctz(found | 1u << 16);
+    return place;
 }
 
 #endif

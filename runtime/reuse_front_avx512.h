@@ -20,20 +20,25 @@ static inline void front_store(const struct front *front, uint64_t *to) {
     _mm512_store_si512(to + 8, front->older);
 }
 
-/* Places 0…p move up by one, where p is the block's place, or 15 when it has none: m ^ (m − 1) sets
-   just these bits in both cases. */
+/* Places 0…p move up by one, where p is the block's place: m ^ (m − 1) sets just these
+   bits. */
 static inline unsigned front_touch(struct front *front, uint64_t block, uint64_t *evicted) {
     __m512i wanted = _mm512_set1_epi64((long long)block);
     uint32_t found = _mm512_cmpeq_epi64_mask(front->recent, wanted) |
                      (uint32_t)_mm512_cmpeq_epi64_mask(front->older, wanted) << 8;
-    uint32_t moving = found ^ (found - 1);
     __m128i last = _mm512_extracti64x2_epi64(front->older, 3);
     *evicted = (uint64_t)_mm_extract_epi64(last, 1);
+    if (!found) { /* moving need not wait for the comparison */
+        front->older = _mm512_alignr_epi64(front->older, front->recent, 7);
+        front->recent = _mm512_alignr_epi64(front->recent, wanted, 7);
+        return 16;
+    }
+    uint32_t moving = found ^ (found - 1);
     front->older = _mm512_mask_alignr_epi64(front->older, (__mmask8)(moving >> 8), front->older,
                                             front->recent, 7);
     front->recent =
         _mm512_mask_alignr_epi64(front->recent, (__mmask8)moving, front->recent, wanted, 7);
-    return (unsigned)_tzcnt_u32(found | 1u << 16);
+    return (unsigned)_tzcnt_u32(found);
 }
 
 #endif

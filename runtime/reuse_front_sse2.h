@@ -37,8 +37,11 @@ static inline unsigned front_place(const struct front *front, uint64_t block) {
 static inline unsigned front_touch(struct front *front, uint64_t block, uint64_t *evicted) {
     unsigned place = front_place(front, block);
     *evicted = front->places[15];
-    for (unsigned i = place < 16 ? place : 15; i > 0; i--)
-        front->places[i] = front->places[i - 1];
+    if (place == 16)
+        memmove(front->places + 1, front->places, 15 * sizeof *front->places);
+    else
+        for (unsigned i = place; i > 0; i--)
+            front->places[i] = front->places[i - 1];
     front->places[0] = block;
     return place;
 }

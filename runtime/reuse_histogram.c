@@ -34,6 +34,13 @@ void pm_arena_free(struct pm_arena *arena) {
     }
 }
 
+uint64_t pm_arena_bytes(const struct pm_arena *arena) {
+    uint64_t bytes = 0;
+    for (const struct pm_arena_chunk *chunk = arena->chunks; chunk; chunk = chunk->next)
+        bytes += CHUNK_BYTES;
+    return bytes;
+}
+
 struct pm_reuse_bin *pm_reuse_new_bins(struct pm_reuse_bin **bins, size_t count,
                                        struct pm_arena *arena) {
     *bins = pm_arena_take(arena, count * sizeof **bins);

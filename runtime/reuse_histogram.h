@@ -15,9 +15,11 @@
 #include <stdint.h>
 
 #include "core/raw_file.h"
+#include "runtime/system.h"
 
-/* A first touch, instead of a distance. */
-#define PM_COLD UINT64_MAX
+/* What a touch may have instead of a distance. */
+#define PM_COLD UINT64_MAX         /* a first touch */
+#define PM_BEYOND (UINT64_MAX - 1) /* further than what is told apart (pm_reuse.bound) */
 
 enum {
     PM_REUSE_FRONT = 16, /* blocks that the front of reuse_distance.h holds */
@@ -35,7 +37,7 @@ struct pm_reuse_bin {
 
 struct pm_group_histogram {
     uint64_t front[PM_KINDS][PM_REUSE_FRONT];
-    uint64_t cold[PM_KINDS];
+    uint64_t cold[PM_KINDS], beyond[PM_KINDS];
     struct pm_reuse_bin *exact; /* distances PM_REUSE_FRONT … PM_REUSE_EXACT − 1; NULL: none */
     struct pm_reuse_bin *octaves[PM_N_OCTAVES];
 } __attribute__((aligned(64)));
@@ -47,6 +49,7 @@ struct pm_arena {
 };
 void *pm_arena_take(struct pm_arena *arena, size_t bytes); /* NULL: none; multiple of 8 */
 void pm_arena_free(struct pm_arena *arena);
+uint64_t pm_arena_bytes(const struct pm_arena *arena);
 
 /* The COUNT bins at *BINS, made if need be; NULL: no memory. */
 struct pm_reuse_bin *pm_reuse_new_bins(struct pm_reuse_bin **bins, size_t count,
@@ -73,17 +76,24 @@ static inline bool pm_group_histogram_add(struct pm_group_histogram *histogram,
     return true;
 }
 
-/* Counts a touch by an access of KIND at DISTANCE, any or PM_COLD.  False when there is no memory.
- */
+/* Counts a touch by an access of KIND at DISTANCE ≥ PM_REUSE_FRONT, PM_COLD or PM_BEYOND.  False
+   when there is no memory. */
+static inline bool pm_group_histogram_count_far(struct pm_group_histogram *histogram,
+                                                struct pm_arena *arena, unsigned kind,
+                                                uint64_t distance) {
+    if (PM_LIKELY(distance < PM_BEYOND))
+        return pm_group_histogram_add(histogram, arena, kind, distance);
+    (distance == PM_COLD ? histogram->cold : histogram->beyond)[kind]++;
+    return true;
+}
+
+/* The same at any distance. */
 static inline bool pm_group_histogram_count(struct pm_group_histogram *histogram,
                                             struct pm_arena *arena, unsigned kind,
                                             uint64_t distance) {
-    if (distance < PM_REUSE_FRONT)
-        histogram->front[kind][distance]++;
-    else if (distance == PM_COLD)
-        histogram->cold[kind]++;
-    else
-        return pm_group_histogram_add(histogram, arena, kind, distance);
+    if (distance >= PM_REUSE_FRONT)
+        return pm_group_histogram_count_far(histogram, arena, kind, distance);
+    histogram->front[kind][distance]++;
     return true;
 }
 
