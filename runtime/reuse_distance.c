@@ -26,7 +26,7 @@ static uint64_t wanted_capacity(const struct pm_reuse *reuse, uint64_t n_blocks)
 /* Gives the stamps in use new numbers in their order; the DROPPED oldest ones' blocks are
    forgotten. */
 static void renumber(struct pm_reuse *reuse, uint32_t dropped) {
-    pm_stamps_rank_lines(&reuse->stamps);
+    pm_stamps_rank_words(&reuse->stamps);
     uint64_t n_slots = reuse->n_pages * PM_PAGE_BLOCKS;
     for (uint64_t i = PM_PAGE_BLOCKS; i < n_slots; i++) {
         uint32_t stamp = reuse->slots[i];

@@ -45,6 +45,7 @@ enum {
     PM_REGION_PAGES = 256,
     PM_REGION_SHIFT = 14,
     PM_LINE_STAMPS = 256, /* of the bitmap; a count each */
+    PM_LINE_WORDS = 4,
     PM_CURSORS = 8,
 };
 
@@ -72,12 +73,14 @@ struct pm_stamps {
     uint16_t *per_13;   /* per 2^13, nodes of 32 */
     uint32_t *per_18;   /* per 2^18, nodes of 32 */
     uint32_t *per_23;
-    uint32_t *before; /* while stamps are numbered anew: stamps in use before a line */
+    uint32_t *before; /* while stamps are numbered anew: stamps in use before a word */
     size_t bytes;     /* of the memory that all these share */
 
     /* Words of `bits` whose ranks are known: the number of stamps in use before them. */
     uint32_t cursor_words[PM_CURSORS] __attribute__((aligned(32)));
     uint32_t cursor_ranks[PM_CURSORS] __attribute__((aligned(32)));
+    uint32_t cursor_late[PM_CURSORS]
+        __attribute__((aligned(32))); /* not yet subtracted from counts */
     uint32_t next_cursor;
 };
 

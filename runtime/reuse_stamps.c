@@ -12,7 +12,7 @@ static bool take_memory(struct pm_stamps *stamps, uint64_t capacity) {
     size_t n13 = 2 * round_up((capacity >> 13) + 1, NODE);
     size_t n18 = 4 * round_up((capacity >> 18) + 1, NODE);
     size_t n23 = 4 * round_up((capacity >> 23) + 1, NODE);
-    size_t before = 4 * round_up(capacity >> 8, NODE);
+    size_t before = 4 * (capacity >> 6);
     size_t bytes = bits + lines + n13 + n18 + n23 + before;
     char *memory = pm_map(bytes);
     if (!memory)
@@ -46,7 +46,12 @@ bool pm_stamps_begin(struct pm_stamps *stamps, uint64_t capacity, uint32_t n_in_
     stamps->per_13[0] = (1 << 13) - PM_FIRST_STAMP;
     stamps->per_18[0] = (1 << 18) - PM_FIRST_STAMP;
     stamps->per_23[0] = (1 << 23) - PM_FIRST_STAMP;
-    memset(stamps->cursor_words, 0x7f, sizeof stamps->cursor_words);
+    /* Each at a word of its own where nothing is late; their ranks are right or never asked for. */
+    for (uint32_t i = 0; i < PM_CURSORS; i++) {
+        stamps->cursor_words[i] = i;
+        stamps->cursor_ranks[i] = i ? 64 * i - PM_FIRST_STAMP : 0;
+        stamps->cursor_late[i] = 0;
+    }
     stamps->n_in_use = n_in_use;
     stamps->next = PM_FIRST_STAMP + n_in_use;
     return true;
@@ -54,10 +59,10 @@ bool pm_stamps_begin(struct pm_stamps *stamps, uint64_t capacity, uint32_t n_in_
 
 void pm_stamps_free(struct pm_stamps *stamps) { pm_unmap(stamps->bits, stamps->bytes); }
 
-void pm_stamps_rank_lines(struct pm_stamps *stamps) {
+void pm_stamps_rank_words(struct pm_stamps *stamps) {
     uint32_t rank = 0;
-    for (uint64_t line = 0; line < stamps->capacity >> 8; line++) {
-        stamps->before[line] = rank;
-        rank += stamps->per_line[line];
+    for (uint64_t word = 0; word < stamps->capacity >> 6; word++) {
+        stamps->before[word] = rank;
+        rank += pm_count_bits(stamps->bits[word]);
     }
 }
