@@ -98,7 +98,8 @@ bool pm_formula_is_frame_register(struct pm_formulas *formulas, uint8_t number);
 bool pm_formula_is_fixed(const struct pm_formulas *formulas, const struct pm_formula *formula,
                          int64_t *address);
 /* A number for what FORMULA starts from: the same for copies of one access that the compiler
-   unrolled, whose constants differ.  *CONSTANT: that part. */
+   unrolled, whose constants differ, or, where a loop's stride is no constant, how many such strides
+   they are off.  *CONSTANT: that part. */
 uint64_t pm_formula_origin(struct pm_formulas *formulas, const struct pm_formula *formula,
                            int64_t *constant);
 

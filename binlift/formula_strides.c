@@ -388,8 +388,38 @@ static uint64_t origin(struct pm_formulas *f, const struct pm_formula *formula, 
     return sum;
 }
 
+/* LARGER has the atoms of TERM and the number of an iteration: it is what a loop adds up of it. */
+static bool is_added_up(const struct pm_formulas *f, const struct pm_formula_term *term,
+                        const struct pm_formula_term *larger) {
+    int k = 0, n_iterations = 0;
+    for (int l = 0; l < PM_TERM_ATOMS && larger->atoms[l]; l++) {
+        if (k < PM_TERM_ATOMS && term->atoms[k] == larger->atoms[l])
+            k++;
+        else if (f->atoms[larger->atoms[l]].kind == PM_ATOM_ITERATION)
+            n_iterations++;
+        else
+            return false;
+    }
+    return n_iterations == 1 && (k == PM_TERM_ATOMS || term->atoms[k] == 0);
+}
+
+/* Copies of an access whose stride is no constant lie multiples of its terms apart. */
+static struct pm_formula without_steps(const struct pm_formulas *f,
+                                       const struct pm_formula *formula) {
+    struct pm_formula kept = {0};
+    for (uint32_t i = 0; i < formula->n_terms; i++) {
+        bool is_step = false;
+        for (uint32_t j = 0; j < formula->n_terms && formula->terms[i].atoms[0]; j++)
+            is_step |= is_added_up(f, &formula->terms[i], &formula->terms[j]);
+        if (!is_step)
+            kept.terms[kept.n_terms++] = formula->terms[i];
+    }
+    return kept;
+}
+
 uint64_t pm_formula_origin(struct pm_formulas *f, const struct pm_formula *formula,
                            int64_t *constant) {
     *constant = formula->n_terms && formula->terms[0].atoms[0] == 0 ? formula->terms[0].factor : 0;
-    return origin(f, formula, 0);
+    struct pm_formula kept = without_steps(f, formula);
+    return origin(f, &kept, 0);
 }

@@ -3,7 +3,8 @@
    A reference is one memory operand of one instruction; what push, pop, call and ret move is one
    too, and what a called routine of the C library loads or stores (called.c).  References whose
    loop, strides at every level and base object are equal are a group; the displacement is not
-   looked at, so that the copies of an unrolled loop, a[i] and a[i+1], fall together.  Sets
+   looked at, so that the copies of an unrolled loop, a[i] and a[i+1], fall together; where the
+   object has no name, what it is counted from is (pm_formula_origin).  Sets
    references of instructions, basic blocks and operations. */
 #include "binlift/batches.h"
 #include "binlift/groups.h"
@@ -12,13 +13,19 @@
 #include <string.h>
 #include <xxhash.h>
 
+/* Where the accesses of a group start from, if its object has no name. */
+struct origin {
+    uint64_t number, neighbour; /* as of its first key */
+    int64_t low, high;          /* anchors of all its keys */
+};
+
 /* Of a batch of routines, to which its numbers belong: no group has references of two routines. */
 struct group_table {
     const struct pm_structure *structure;
     PM_ARRAY(struct pm_group, groups);
     PM_ARRAY(struct pm_reference, references);
-    PM_ARRAY(uint64_t, origins); /* of each group; a key's part that the group does not keep */
-    uint32_t *slots;             /* hash table: group + 1 */
+    PM_ARRAY(struct origin, origins); /* of each group; a key's part that the group does not keep */
+    uint32_t *slots;                  /* hash table: group + 1 */
     size_t n_slots;
 };
 
@@ -59,9 +66,26 @@ static bool same_text(const char *left, const char *right) {
     return left == right || (left && right && strcmp(left, right) == 0);
 }
 
-static bool is_group_of(const struct pm_group *group, uint64_t origin,
+/* At the same symbol, or copies of one access: nearer than one iteration of the innermost loop
+   goes. */
+static bool is_same_place(const struct origin *origin, const struct pm_group_key *key) {
+    if (origin->number != key->origin)
+        return false;
+    if (origin->neighbour == key->neighbour)
+        return true;
+    if (key->n_strides == 0 || key->strides[0].kind != PM_STRIDE_IS_CONSTANT)
+        return false;
+    uint64_t reach = key->strides[0].bytes < 0 ? -(uint64_t)key->strides[0].bytes
+                                               : (uint64_t)key->strides[0].bytes;
+    uint64_t above = (uint64_t)key->anchor - (uint64_t)origin->low;
+    uint64_t below = (uint64_t)origin->high - (uint64_t)key->anchor;
+    return (key->anchor < origin->low || above < reach) &&
+           (key->anchor > origin->high || below < reach);
+}
+
+static bool is_group_of(const struct pm_group *group, const struct origin *origin,
                         const struct pm_group_key *key) {
-    if (group->scope != key->scope || group->flags != key->flags || origin != key->origin ||
+    if (group->scope != key->scope || group->flags != key->flags || !is_same_place(origin, key) ||
         group->n_strides != key->n_strides || !same_text(group->object, key->object) ||
         !same_text(group->object_type, key->object_type))
         return false;
@@ -78,7 +102,7 @@ static void grow_slots(struct group_table *table) {
     table->n_slots = table->n_slots ? 2 * table->n_slots : 256;
     table->slots = pm_alloc(table->n_slots, sizeof *table->slots);
     for (uint32_t g = 0; g < table->n_groups; g++) {
-        size_t at = hash_group(&table->groups[g], table->origins[g]);
+        size_t at = hash_group(&table->groups[g], table->origins[g].number);
         for (at &= table->n_slots - 1; table->slots[at];)
             at = (at + 1) & (table->n_slots - 1);
         table->slots[at] = g + 1;
@@ -108,11 +132,16 @@ static uint32_t find_group(struct group_table *table, const struct pm_group_key 
     size_t at = hash_key(key) & (table->n_slots - 1);
     for (; table->slots[at]; at = (at + 1) & (table->n_slots - 1)) {
         uint32_t g = table->slots[at] - 1;
-        if (is_group_of(&table->groups[g], table->origins[g], key))
-            return g;
+        struct origin *origin = &table->origins[g];
+        if (!is_group_of(&table->groups[g], origin, key))
+            continue;
+        origin->low = key->anchor < origin->low ? key->anchor : origin->low;
+        origin->high = key->anchor > origin->high ? key->anchor : origin->high;
+        return g;
     }
     make_group(table, key);
-    *PM_PUSH(table, origins) = key->origin;
+    *PM_PUSH(table, origins) =
+        (struct origin){key->origin, key->neighbour, key->anchor, key->anchor};
     table->slots[at] = (uint32_t)table->n_groups;
     return table->slots[at] - 1;
 }

@@ -13,6 +13,10 @@ struct pm_group_key {
     uint32_t scope, flags; /* flags: enum pm_group_flags */
     const char *object, *object_type;
     uint64_t origin; /* stands for the object where it has no name */
+    /* Of such an object: the constant part of the address, and a number for the data symbol there.
+       Symbols tell arrays apart, but a constant may be that of a neighbour: a[i - 1]. */
+    int64_t anchor;
+    uint64_t neighbour;
     uint32_t n_strides;
     struct pm_step strides[PM_MOST_LEVELS]; /* innermost loop first */
 };

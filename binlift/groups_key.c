@@ -4,9 +4,11 @@
    The compiler's word counts where there is one: object and strides of the source reference, or
    that the operand is a spill, other stack traffic or the constant pool.  Else the operand itself
    is looked at: its access formula (formula.h) gives strides, the place in the frame, or the data
-   symbol at its first address.  What push, pop, call and ret move is in groups of its own, whatever
-   the compiler says.  Outside of loops, where nothing has a stride, accesses to
-   objects without a name are one group of their routine. */
+   symbol at its first address.  Where the compiler has unrolled a loop, one iteration of what is
+   left goes over all copies of an access: copies lie nearer to each other than its stride.  What
+   push, pop, call and ret move is in groups of its own, whatever the compiler says.  Outside of
+   loops, where nothing has a stride, accesses to objects without a name are one group of their
+   routine. */
 #include "binlift/groups.h"
 #include "binlift/metadata.h"
 
@@ -183,9 +185,10 @@ static void find_object(struct pm_describer *describer, const struct pm_formula 
         key->flags |= PM_GROUP_CONSTANTS;
     else if (is_fixed && pm_formula_constant(address, &constant))
         key->origin = (uint64_t)constant;
-    else /* symbols tell arrays apart here, but may be those of a neighbour */
-        key->origin = pm_formula_origin(describer->formulas, address, &constant) ^
-                      (name ? XXH3_64bits(name, strlen(name)) : 0);
+    else {
+        key->origin = pm_formula_origin(describer->formulas, address, &key->anchor);
+        key->neighbour = name ? XXH3_64bits(name, strlen(name)) : 0;
+    }
 }
 
 static void take_strides(struct pm_describer *describer, uint32_t insn, unsigned number,
