@@ -235,8 +235,12 @@ struct pm_probe_header {
 #define PM_ENV_BLOCK "PMODEL_BLOCK" /* block sizes in bytes, commas between; none: no analysis */
 /* relative width up to which neighbouring bins of a histogram are merged; "0": none are */
 #define PM_ENV_BIN_WIDTH "PMODEL_BIN_WIDTH"
-#define PM_ENV_TIME "PMODEL_TIME"           /* anything: events time loops and routines */
-#define PM_ENV_LIBRARIES "PMODEL_LIBRARIES" /* set: instrumented modules may be loaded later */
+#define PM_ENV_SAMPLE "PMODEL_SAMPLE"         /* R: one of R blocks is watched */
+#define PM_ENV_MAX_BLOCKS "PMODEL_MAX_BLOCKS" /* how many blocks are kept at once */
+#define PM_MAX_SAMPLE (1u << 20)
+#define PM_MOST_BLOCKS (1u << 30)
+#define PM_ENV_TIME "PMODEL_TIME"               /* anything: events time loops and routines */
+#define PM_ENV_LIBRARIES "PMODEL_LIBRARIES"     /* set: instrumented modules may be loaded later */
 #define PM_ENV_SECOND_CORE "PMODEL_SECOND_CORE" /* anything: analysis beside the program */
 #define PM_ENV_HANDLER "PMODEL_HANDLER" /* shared object with a pmodel_handler, see that header */
 

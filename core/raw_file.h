@@ -19,6 +19,10 @@
                         one address at most one with a positive and one with a negative count
      PM_RAW_TIMES       u64 thread, u64 enum pm_raw_clock, then struct pm_raw_time, ascending by
                         (module, scope), each once; scopes that were never entered are left out
+     PM_RAW_SAMPLES     u64 thread, u64 block_bytes, u64 sample, then for cache sizes of 2^0, 2^1, …
+                        2^(PM_RAW_SAMPLE_SIZES − 1) blocks PM_RAW_SUBSAMPLES × u64: touches of
+                        watched blocks that miss, by the eighth of these blocks that they are of
+                        (pm_raw_sampled_misses).  Only if not all blocks were watched.
      PM_RAW_NOTE        text, NUL-terminated: something that the user must know about this run
    Version 3 added to a histogram what stands after n_blocks. */
 #ifndef PM_RAW_FILE_H
@@ -50,7 +54,10 @@ enum pm_raw_tag {
     PM_RAW_NOTE = 5,
     PM_RAW_FRAMES = 6,
     PM_RAW_TIMES = 7,
+    PM_RAW_SAMPLES = 8,
 };
+
+enum { PM_RAW_SUBSAMPLES = 8, PM_RAW_SAMPLE_SIZES = 40 };
 
 enum pm_raw_flags {
     PM_RAW_FORKED = 1,      /* a child of fork: counts start at the fork */

@@ -205,6 +205,23 @@ static bool read_frames(struct pm_raw *raw, struct cursor *cursor) {
     return true;
 }
 
+static bool read_samples(struct pm_raw *raw, struct cursor *cursor) {
+    struct pm_raw_samples samples = {.thread = take_u64(cursor)};
+    samples.block_bytes = take_u64(cursor);
+    samples.sample = take_u64(cursor);
+    const void *misses = take(cursor, sizeof samples.misses);
+    if (!misses || samples.sample < 2 || samples.block_bytes == 0 ||
+        (samples.block_bytes & (samples.block_bytes - 1)) != 0)
+        return false;
+    memcpy(samples.misses, misses, sizeof samples.misses);
+    for (unsigned size = 1; size < PM_RAW_SAMPLE_SIZES; size++)
+        for (unsigned i = 0; i < PM_RAW_SUBSAMPLES; i++)
+            if (samples.misses[size][i] > samples.misses[size - 1][i])
+                return false; /* a larger cache misses more */
+    *PM_PUSH(raw, samples) = samples;
+    return true;
+}
+
 static bool read_note(struct pm_raw *raw, struct cursor *cursor) {
     size_t bytes = cursor->left;
     const char *text = take(cursor, bytes);
@@ -244,6 +261,9 @@ static bool read_section(struct pm_raw *raw, struct cursor *file, unsigned ordin
         break;
     case PM_RAW_TIMES:
         valid = read_times(raw, &cursor);
+        break;
+    case PM_RAW_SAMPLES:
+        valid = read_samples(raw, &cursor);
         break;
     case PM_RAW_FRAMES:
         valid = read_frames(raw, &cursor);
@@ -361,5 +381,22 @@ void pm_raw_free(struct pm_raw *raw) {
     free(raw->times);
     free(raw->frames);
     free(raw->notes);
+    free(raw->samples);
     free(raw);
+}
+
+double pm_raw_sampled_misses(const struct pm_raw_samples *samples, unsigned log2_size,
+                             double *standard_error) {
+    const uint64_t *misses = samples->misses[log2_size];
+    const double n = PM_RAW_SUBSAMPLES;
+    double sum = 0, squares = 0;
+    for (unsigned i = 0; i < PM_RAW_SUBSAMPLES; i++)
+        sum += (double)misses[i];
+    for (unsigned i = 0; i < PM_RAW_SUBSAMPLES; i++) {
+        double off = (double)misses[i] - sum / n;
+        squares += off * off;
+    }
+    /* The sum's variance is n times that of one eighth. */
+    *standard_error = (double)samples->sample * sqrt(n * squares / (n - 1));
+    return (double)samples->sample * sum;
 }

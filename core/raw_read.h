@@ -44,6 +44,12 @@ struct pm_raw_thread_times { /* of one thread */
     PM_ARRAY(struct pm_raw_time, times); /* ascending by module and scope; owned */
 };
 
+/* Of one thread and block size, of which one of `sample` blocks was watched. */
+struct pm_raw_samples {
+    uint64_t thread, block_bytes, sample;
+    uint64_t misses[PM_RAW_SAMPLE_SIZES][PM_RAW_SUBSAMPLES];
+};
+
 struct pm_raw {
     uint64_t process_id, parent_id;
     uint64_t start_unix_ns, wall_ns, cpu_ns;
@@ -55,6 +61,7 @@ struct pm_raw {
     PM_ARRAY(struct pm_raw_histogram, histograms);
     PM_ARRAY(struct pm_raw_frames, frames);
     PM_ARRAY(struct pm_raw_thread_times, times);
+    PM_ARRAY(struct pm_raw_samples, samples);
     PM_ARRAY(char *, notes); /* sentences for the user */
 };
 
@@ -68,5 +75,12 @@ struct pm_raw *pm_raw_read_memory(const void *bytes, size_t n_bytes, const char 
                                   struct pm_error *err);
 
 void pm_raw_free(struct pm_raw *raw);
+
+/* Misses of a fully associative LRU cache of 2^LOG2_SIZE blocks (below 2^PM_RAW_SAMPLE_SIZES), all
+   reference groups of the thread together, estimated from the blocks watched; *STANDARD_ERROR of
+   the estimate from its spread over the eighths of these, each an estimate of its own.  Means
+   something for caches of 8 · sample blocks and more. */
+double pm_raw_sampled_misses(const struct pm_raw_samples *samples, unsigned log2_size,
+                             double *standard_error);
 
 #endif

@@ -14,6 +14,7 @@ enum { FIRST_STAMPS = 1 << 14 };
 unsigned pm_n_block_sizes;
 static unsigned shifts[PM_MAX_BLOCK_SIZES];
 static enum pm_reuse_variant variant;
+static struct pm_reuse_options options;
 static struct pm_reuse *analyses[PM_MAX_THREADS][PM_MAX_BLOCK_SIZES];
 static bool begun[PM_MAX_THREADS];
 
@@ -29,6 +30,31 @@ static void add_block_size(uint64_t bytes) {
     shifts[pm_n_block_sizes++] = shift;
 }
 
+/* What the environment says of NAME, a number from LEAST to MOST; USUAL if it says nothing. */
+static uint64_t read_number(const char *name, uint64_t least, uint64_t most, uint64_t usual) {
+    const char *text = getenv(name);
+    if (!text || !*text)
+        return usual;
+    char *end;
+    uint64_t value = strtoull(text, &end, 10);
+    if (*text >= '0' && *text <= '9' && *end == '\0' && value >= least && value <= most)
+        return value;
+    pm_note(PM_NOTE_BAD_SETTING, 1);
+    return usual;
+}
+
+static double read_bin_width(void) {
+    const char *text = getenv(PM_ENV_BIN_WIDTH);
+    if (!text || !*text)
+        return PM_USUAL_BIN_WIDTH;
+    char *end;
+    double width = strtod(text, &end);
+    if (*end == '\0' && width >= 0 && width <= 1)
+        return width;
+    pm_note(PM_NOTE_BAD_SETTING, 1);
+    return PM_USUAL_BIN_WIDTH;
+}
+
 static int begin(const struct pmodel_program *program) {
     (void)program;
     const char *text = getenv(PM_ENV_BLOCK);
@@ -41,6 +67,9 @@ static int begin(const struct pmodel_program *program) {
         if (*text)
             text++;
     }
+    options.sample = read_number(PM_ENV_SAMPLE, 1, PM_MAX_SAMPLE, 1);
+    options.max_blocks = read_number(PM_ENV_MAX_BLOCKS, 1, PM_MOST_BLOCKS, 0);
+    options.bin_width = read_bin_width();
     variant = pm_reuse_best_variant();
     return pm_n_block_sizes == 0;
 }
@@ -49,6 +78,10 @@ static void begin_thread(uint32_t thread) {
     begun[thread] = true;
     for (unsigned i = 0; i < pm_n_block_sizes; i++) {
         analyses[thread][i] = pm_reuse_new(shifts[i], FIRST_STAMPS, variant);
+        if (analyses[thread][i] && !pm_reuse_choose(analyses[thread][i], &options)) {
+            pm_reuse_free(analyses[thread][i]);
+            analyses[thread][i] = NULL;
+        }
         if (!analyses[thread][i])
             pm_note(PM_NOTE_OUT_OF_MEMORY, 1);
     }

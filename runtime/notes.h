@@ -15,6 +15,7 @@ enum pm_note_kind {
     PM_NOTE_MAY_STOP_EARLY,     /* string operations */
     PM_NOTE_OUT_OF_MEMORY,      /* analyses of one thread and block size given up */
     PM_NOTE_SHARED_BLOCK,       /* signal handlers without a control block of their own */
+    PM_NOTE_BAD_SETTING,        /* of PMODEL_SAMPLE, PMODEL_MAX_BLOCKS, PMODEL_BIN_WIDTH */
     PM_NOTE_BAD_BLOCK_SIZE,     /* items of PMODEL_BLOCK */
     PM_NOTE_BUSY_THREAD,        /* threads whose last records are missing */
     PM_NOTE_NO_QUICK_EXIT,      /* 1 */

@@ -9,6 +9,7 @@
 #include "runtime/modules.h"
 #include "runtime/notes.h"
 #include "runtime/process.h"
+#include "runtime/reuse_result.h"
 #include "runtime/signals.h"
 #include "runtime/system.h"
 #include "runtime/threads.h"
@@ -56,38 +57,68 @@ static void add_counters(struct pm_raw_builder *builder, uint32_t module,
 
 static void add_histogram(struct pm_raw_builder *builder, uint32_t module, uint64_t thread,
                           const struct pm_reuse *reuse, uint32_t group, struct pm_raw_bin *bins) {
-    const struct pm_group_histogram *histogram =
-        &reuse->histograms[pm_modules[module].first_group + group];
-    uint64_t cold_loads, cold_stores;
-    pm_group_histogram_cold(histogram, &cold_loads, &cold_stores);
-    size_t n_bins = pm_group_histogram_bins(histogram, bins);
-    if (n_bins == 0 && cold_loads == 0 && cold_stores == 0)
+    struct pm_reuse_result result;
+    pm_reuse_result(reuse, pm_modules[module].first_group + group, &result, bins);
+    if (result.n_bins == 0 && result.cold_loads + result.cold_stores == 0 &&
+        result.beyond_loads + result.beyond_stores == 0)
         return;
     struct pm_raw_histogram_head head = {
         .module = module,
         .thread = thread,
         .block_bytes = 1ull << reuse->shift,
         .group = group,
-        .n_bins = (uint32_t)n_bins,
-        .cold_loads = cold_loads,
-        .cold_stores = cold_stores,
-        .n_blocks = reuse->n_blocks,
-        .sample = 1,
+        .n_bins = (uint32_t)result.n_bins,
+        .cold_loads = result.cold_loads,
+        .cold_stores = result.cold_stores,
+        .n_blocks = pm_reuse_n_blocks(reuse),
+        .at_least = result.at_least,
+        .beyond_loads = result.beyond_loads,
+        .beyond_stores = result.beyond_stores,
+        .sample = reuse->options.sample,
     };
     pm_raw_section_begin(builder, PM_RAW_HISTOGRAM);
     pm_raw_add(builder, &head, sizeof head);
-    pm_raw_add(builder, bins, n_bins * sizeof *bins);
+    pm_raw_add(builder, bins, result.n_bins * sizeof *bins);
     pm_raw_section_end(builder);
 }
 
-static void add_histograms(struct pm_raw_builder *builder, uint32_t module, uint32_t thread,
-                           struct pm_raw_bin *bins) {
+static void add_subsamples(struct pm_raw_builder *builder, uint64_t thread,
+                           const struct pm_reuse *reuse) {
+    pm_raw_section_begin(builder, PM_RAW_SAMPLES);
+    pm_raw_add_u64(builder, thread);
+    pm_raw_add_u64(builder, 1ull << reuse->shift);
+    pm_raw_add_u64(builder, reuse->options.sample);
+    for (unsigned size = 0; size < PM_RAW_SAMPLE_SIZES; size++)
+        for (unsigned i = 0; i < PM_RAW_SUBSAMPLES; i++)
+            pm_raw_add_u64(builder, pm_reuse_subsample_misses(reuse, i, size));
+    pm_raw_section_end(builder);
+}
+
+static void add_histograms(struct pm_raw_builder *builder, uint32_t module, uint32_t thread) {
     for (unsigned size = 0; size < pm_n_block_sizes; size++) {
         const struct pm_reuse *reuse = pm_analyser_result(thread, size);
+        if (!reuse)
+            continue;
+        size_t bytes = pm_reuse_most_bins(reuse) * sizeof(struct pm_raw_bin);
+        struct pm_raw_bin *bins = pm_map(bytes);
+        if (!bins) {
+            builder->failed = true;
+            return;
+        }
         uint32_t first = pm_modules[module].first_group;
-        for (uint32_t group = 0; reuse && group < pm_modules[module].header.n_groups; group++)
+        for (uint32_t group = 0; group < pm_modules[module].header.n_groups; group++)
             if (first + group < reuse->n_groups)
                 add_histogram(builder, module, thread, reuse, group, bins);
+        pm_unmap(bins, bytes);
+    }
+}
+
+/* What the standard error of sampled histograms needs. */
+static void add_samples(struct pm_raw_builder *builder, uint32_t thread) {
+    for (unsigned size = 0; size < pm_n_block_sizes; size++) {
+        const struct pm_reuse *reuse = pm_analyser_result(thread, size);
+        if (reuse && reuse->subsamples)
+            add_subsamples(builder, thread, reuse);
     }
 }
 
@@ -103,12 +134,6 @@ static void add_notes(struct pm_raw_builder *builder) {
 }
 
 void pm_raw_add_content(struct pm_raw_builder *builder, const struct pm_raw_run *run) {
-    enum { MOST_BINS = PM_REUSE_EXACT + PM_N_OCTAVES * PM_OCTAVE_BINS };
-    struct pm_raw_bin *bins = pm_map(MOST_BINS * sizeof *bins);
-    if (!bins) {
-        builder->failed = true;
-        return;
-    }
     add_run(builder, run);
     for (uint32_t module = 0; module < pm_n_modules; module++)
         add_module(builder, &pm_modules[module].header);
@@ -117,11 +142,13 @@ void pm_raw_add_content(struct pm_raw_builder *builder, const struct pm_raw_run 
             if (!pm_threads[i] || pm_modules[module].repeats)
                 continue;
             add_counters(builder, module, pm_threads[i]);
-            add_histograms(builder, module, pm_threads[i]->number, bins);
+            add_histograms(builder, module, pm_threads[i]->number);
         }
+    for (uint32_t i = 0; i < pm_n_threads; i++)
+        if (pm_threads[i])
+            add_samples(builder, pm_threads[i]->number);
     pm_timers_add(builder);
     for (uint32_t module = 0; module < pm_n_modules; module++)
         pm_frames_write(builder, module);
     add_notes(builder);
-    pm_unmap(bins, MOST_BINS * sizeof *bins);
 }

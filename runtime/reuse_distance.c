@@ -42,8 +42,9 @@ static void renumber(struct pm_reuse *reuse, uint32_t dropped) {
 
 void pm_reuse_compact(struct pm_reuse *reuse) {
     uint32_t n_blocks = reuse->stamps.n_in_use, dropped = 0;
-    if (reuse->max_blocks && n_blocks > reuse->max_blocks) {
-        dropped = n_blocks - (uint32_t)reuse->max_blocks;
+    const uint64_t most = reuse->options.max_blocks;
+    if (most && n_blocks > most) {
+        dropped = n_blocks - (uint32_t)most;
         n_blocks -= dropped;
     }
     uint64_t wanted = wanted_capacity(reuse, n_blocks);
@@ -67,8 +68,8 @@ void pm_reuse_compact(struct pm_reuse *reuse) {
 
 uint64_t pm_reuse_touch_unstamped(struct pm_reuse *reuse, uint64_t block) {
     enum { SLACK = 1 << 10 };
-    if (reuse->max_blocks &&
-        reuse->stamps.n_in_use > reuse->max_blocks + reuse->max_blocks / 4 + SLACK)
+    const uint64_t most = reuse->options.max_blocks;
+    if (most && reuse->stamps.n_in_use > most + most / 4 + SLACK)
         pm_reuse_compact(reuse);
     uint32_t *slot = pm_reuse_new_slot(reuse, block);
     if (!slot) {
@@ -103,6 +104,8 @@ struct pm_reuse *pm_reuse_new(unsigned shift, uint64_t capacity, enum pm_reuse_v
     reuse->variant = variant;
     reuse->least_capacity = capacity;
     reuse->bound = PM_BEYOND;
+    reuse->watched_to = UINT32_MAX;
+    reuse->options = (struct pm_reuse_options){.sample = 1, .bin_width = PM_USUAL_BIN_WIDTH};
     memset(reuse->front, 0xff, sizeof reuse->front);
     if (!pm_stamps_begin(&reuse->stamps, capacity, 0) || !pm_shadow_begin(reuse)) {
         pm_reuse_free(reuse);
@@ -111,9 +114,24 @@ struct pm_reuse *pm_reuse_new(unsigned shift, uint64_t capacity, enum pm_reuse_v
     return reuse;
 }
 
+bool pm_reuse_choose(struct pm_reuse *reuse, const struct pm_reuse_options *options) {
+    reuse->options = *options;
+    if (options->max_blocks)
+        reuse->bound = options->max_blocks > PM_REUSE_FRONT ? options->max_blocks : PM_REUSE_FRONT;
+    reuse->arena.every_distance = options->bin_width < 1.0 / PM_OCTAVE_BINS;
+    if (options->sample <= 1)
+        return true;
+    reuse->watched_to = (uint32_t)((1ull << 32) / options->sample - 1);
+    reuse->subsamples = pm_map(PM_SUBSAMPLES * sizeof *reuse->subsamples);
+    return reuse->subsamples;
+}
+
 void pm_reuse_free(struct pm_reuse *reuse) {
     if (!reuse)
         return;
+    for (uint32_t i = 0; i < reuse->n_groups; i++)
+        pm_group_histogram_free(&reuse->histograms[i]);
+    pm_unmap(reuse->subsamples, PM_SUBSAMPLES * sizeof *reuse->subsamples);
     pm_arena_free(&reuse->arena);
     pm_unmap(reuse->histograms, reuse->n_groups * sizeof *reuse->histograms);
     pm_stamps_free(&reuse->stamps);

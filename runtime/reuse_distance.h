@@ -29,6 +29,10 @@
    blocks were touched stays known, in one bit each, so that a first touch is always told from a
    forgotten block's, exactly.  A touch at a distance of max_blocks or more is PM_BEYOND, whether
    the block was forgotten already or not. */
+
+/* Sampled (sample = R > 1): only blocks whose hash is in the lowest R-th part of its range are
+   watched, and the others are not even looked up.  A block that is touched d watched blocks after
+   its last touch counts as R touches at distance R·d (reuse_result.h). */
 #ifndef PM_RUNTIME_REUSE_DISTANCE_H
 #define PM_RUNTIME_REUSE_DISTANCE_H
 
@@ -55,6 +59,22 @@ enum {
     PM_SLOT_FORGOTTEN = 1, /* it was, but too long ago */
     PM_SLOT_FRONT = 2,     /* it is in the front; so it is if the slot's stamp is not in use */
     PM_FIRST_STAMP = 3,
+};
+
+#define PM_USUAL_BIN_WIDTH 0.01
+
+/* What the user may choose. */
+struct pm_reuse_options {
+    uint64_t max_blocks; /* memory for about so many (watched) blocks; 0: unbounded */
+    uint64_t sample;     /* one of so many blocks is watched; 0, 1: all */
+    double bin_width; /* (high − low) / low of a written bin at most; 0: bins of one distance */
+};
+
+/* Touches of watched blocks by eighths of these blocks, for the standard error: far[k] those whose
+   scaled distance has k binary digits. */
+enum { PM_SUBSAMPLES = 8 };
+struct pm_subsample {
+    uint64_t far[65], unbounded; /* cold, or beyond */
 };
 
 struct pm_shadow_region {
@@ -89,10 +109,12 @@ struct pm_reuse {
     unsigned shift;
     bool failed; /* out of memory: nothing is analysed any more */
     enum pm_reuse_variant variant;
-    uint64_t max_blocks; /* 0: unbounded */
-    uint64_t bound;      /* distances from here on are PM_BEYOND */
-    uint64_t n_blocks;   /* distinct blocks touched */
-    bool far_often;      /* in the last batch: look ahead */
+    struct pm_reuse_options options;
+    uint32_t watched_to;             /* hashes of blocks that are watched: 0 … watched_to */
+    struct pm_subsample *subsamples; /* [PM_SUBSAMPLES]; NULL: all blocks are watched */
+    uint64_t bound;                  /* distances from here on are PM_BEYOND */
+    uint64_t n_blocks;               /* distinct blocks touched */
+    bool far_often;                  /* in the last batch: look ahead */
 
     struct pm_group_histogram *histograms; /* [n_groups] */
     uint32_t n_groups;
@@ -122,6 +144,9 @@ enum pm_reuse_variant pm_reuse_best_variant(void);
 struct pm_reuse *pm_reuse_new(unsigned shift, uint64_t capacity, enum pm_reuse_variant variant);
 void pm_reuse_free(struct pm_reuse *reuse);
 
+/* Before the first access.  False: no memory. */
+bool pm_reuse_choose(struct pm_reuse *reuse, const struct pm_reuse_options *options);
+
 /* Analyses COUNT accesses, all of groups below N_GROUPS. */
 void pm_reuse_accesses(struct pm_reuse *reuse, uint32_t n_groups,
                        const struct pmodel_access *accesses, size_t count);
@@ -131,6 +156,31 @@ void pm_reuse_forget_blocks(struct pm_reuse *reuse);
 
 /* Bytes of memory in use, histograms included. */
 uint64_t pm_reuse_bytes(const struct pm_reuse *reuse);
+
+/* A hash of 32 bits, in operations that vector extensions have. */
+static inline uint32_t pm_block_hash(uint64_t block) {
+    uint32_t hash = (uint32_t)block ^ (uint32_t)(block >> 32) * 0x85ebca6b;
+    hash = (hash ^ hash >> 16) * 0x7feb352d;
+    hash = (hash ^ hash >> 15) * 0x846ca68b;
+    return hash ^ hash >> 16;
+}
+
+/* Under sampling: whether a touch of BLOCK is to be analysed.  Whoever asks also counts the touch,
+   watched or not, in its group's `touches`. */
+static inline bool pm_is_watched(const struct pm_reuse *reuse, uint64_t block) {
+    return pm_block_hash(block) <= reuse->watched_to;
+}
+
+/* Tells that the watched BLOCK was touched at DISTANCE (not scaled; PM_COLD, PM_BEYOND); only if
+   reuse->subsamples. */
+static inline void pm_reuse_note_sample(struct pm_reuse *reuse, uint64_t block, uint64_t distance) {
+    struct pm_subsample *subsample = &reuse->subsamples[pm_block_hash(block) % PM_SUBSAMPLES];
+    uint64_t scaled = distance * reuse->options.sample;
+    if (distance >= PM_BEYOND)
+        subsample->unbounded++;
+    else
+        subsample->far[scaled ? 64 - __builtin_clzll(scaled) : 0]++;
+}
 
 /* ---- between the files of this part ---------------------------------------------------------- */
 

@@ -35,7 +35,7 @@ void pm_arena_free(struct pm_arena *arena) {
 }
 
 uint64_t pm_arena_bytes(const struct pm_arena *arena) {
-    uint64_t bytes = 0;
+    uint64_t bytes = arena->mapped;
     for (const struct pm_arena_chunk *chunk = arena->chunks; chunk; chunk = chunk->next)
         bytes += CHUNK_BYTES;
     return bytes;
@@ -45,6 +45,58 @@ struct pm_reuse_bin *pm_reuse_new_bins(struct pm_reuse_bin **bins, size_t count,
                                        struct pm_arena *arena) {
     *bins = pm_arena_take(arena, count * sizeof **bins);
     return *bins;
+}
+
+/* ---- bins of one distance ---------------------------------------------------------------------
+ */
+
+static struct pm_distance_bin *find_distance(struct pm_distance_bin *bins, uint64_t mask,
+                                             uint64_t distance) {
+    uint64_t index = (distance * 0x9e3779b97f4a7c15 >> 32) & mask;
+    while (bins[index].distance && bins[index].distance != distance)
+        index = (index + 1) & mask;
+    return &bins[index];
+}
+
+static bool grow_distances(struct pm_group_histogram *histogram, struct pm_arena *arena) {
+    enum { FIRST = 128 };
+    struct pm_distance_bin *old = histogram->distances;
+    uint64_t n_old = old ? histogram->distance_mask + 1 : 0, n = old ? 2 * n_old : FIRST;
+    struct pm_distance_bin *bins = pm_map(n * sizeof *bins);
+    if (!bins)
+        return false;
+    for (uint64_t i = 0; i < n_old; i++)
+        if (old[i].distance)
+            *find_distance(bins, n - 1, old[i].distance) = old[i];
+    pm_unmap(old, n_old * sizeof *old);
+    arena->mapped += (n - n_old) * sizeof *bins;
+    histogram->distances = bins;
+    histogram->distance_mask = n - 1;
+    return true;
+}
+
+struct pm_distance_bin *pm_reuse_distance_bin(struct pm_group_histogram *histogram,
+                                              struct pm_arena *arena, uint64_t distance) {
+    if (histogram->distances) {
+        struct pm_distance_bin *bin =
+            find_distance(histogram->distances, histogram->distance_mask, distance);
+        if (bin->distance)
+            return bin;
+    }
+    /* At most three quarters full. */
+    if ((!histogram->distances || 4 * histogram->n_distances >= 3 * histogram->distance_mask) &&
+        !grow_distances(histogram, arena))
+        return NULL;
+    struct pm_distance_bin *bin =
+        find_distance(histogram->distances, histogram->distance_mask, distance);
+    bin->distance = distance;
+    histogram->n_distances++;
+    return bin;
+}
+
+void pm_group_histogram_free(struct pm_group_histogram *histogram) {
+    pm_unmap(histogram->distances, (histogram->distance_mask + 1) * sizeof *histogram->distances);
+    histogram->distances = NULL;
 }
 
 /* ---- reading --------------------------------------------------------------------------------- */
@@ -60,7 +112,9 @@ static uint64_t sum_of_both(const struct pm_reuse_bin *bins, size_t count) {
 
 /* Accesses that are load and store, at any distance. */
 static uint64_t all_both(const struct pm_group_histogram *histogram) {
-    uint64_t sum = histogram->cold[BOTH];
+    uint64_t sum = histogram->cold[BOTH] + histogram->beyond[BOTH];
+    for (uint64_t i = 0; histogram->distances && i <= histogram->distance_mask; i++)
+        sum += histogram->distances[i].count[BOTH];
     for (unsigned d = 0; d < PM_REUSE_FRONT; d++)
         sum += histogram->front[BOTH][d];
     sum += sum_of_both(histogram->exact, PM_REUSE_EXACT - PM_REUSE_FRONT);
@@ -92,6 +146,50 @@ static size_t put_bins(struct pm_raw_bin *bins, size_t n_bins, const struct pm_r
     return n_bins;
 }
 
+static void sift_down(struct pm_raw_bin *bins, size_t at, size_t n) {
+    struct pm_raw_bin bin = bins[at];
+    for (size_t below; (below = 2 * at + 1) < n; at = below) {
+        if (below + 1 < n && bins[below + 1].low > bins[below].low)
+            below++;
+        if (bins[below].low <= bin.low)
+            break;
+        bins[at] = bins[below];
+    }
+    bins[at] = bin;
+}
+
+/* By heap: the C library's qsort may allocate. */
+static void sort_bins(struct pm_raw_bin *bins, size_t n) {
+    for (size_t i = n / 2; i-- > 0;)
+        sift_down(bins, i, n);
+    for (size_t left = n; left > 1; left--) {
+        struct pm_raw_bin last = bins[left - 1];
+        bins[left - 1] = bins[0];
+        bins[0] = last;
+        sift_down(bins, 0, left - 1);
+    }
+}
+
+static size_t put_distances(struct pm_raw_bin *bins, size_t n_bins,
+                            const struct pm_group_histogram *histogram) {
+    size_t first = n_bins;
+    for (uint64_t i = 0; histogram->distances && i <= histogram->distance_mask; i++) {
+        const struct pm_distance_bin *bin = &histogram->distances[i];
+        uint64_t loads = bin->count[LOAD] + bin->count[BOTH], stores = bin->count[STORE];
+        n_bins = put_bin(bins, n_bins,
+                         (struct pm_raw_bin){
+                             .low = bin->distance,
+                             .high = bin->distance,
+                             .loads = loads,
+                             .stores = stores,
+                             .distance_sum = (double)bin->distance * (double)(loads + stores),
+                         });
+    }
+    if (bins)
+        sort_bins(bins + first, n_bins - first);
+    return n_bins;
+}
+
 size_t pm_group_histogram_bins(const struct pm_group_histogram *histogram,
                                struct pm_raw_bin *bins) {
     size_t n_bins = 0;
@@ -114,11 +212,24 @@ size_t pm_group_histogram_bins(const struct pm_group_histogram *histogram,
         n_bins = put_bins(bins, n_bins, histogram->octaves[i], PM_OCTAVE_BINS, low,
                           low / PM_OCTAVE_BINS);
     }
-    return n_bins;
+    return put_distances(bins, n_bins, histogram);
 }
 
 void pm_group_histogram_cold(const struct pm_group_histogram *histogram, uint64_t *loads,
                              uint64_t *stores) {
     *loads = histogram->cold[LOAD] + histogram->cold[BOTH];
     *stores = histogram->cold[STORE];
+}
+
+void pm_group_histogram_beyond(const struct pm_group_histogram *histogram, uint64_t *loads,
+                               uint64_t *stores) {
+    *loads = histogram->beyond[LOAD] + histogram->beyond[BOTH];
+    *stores = histogram->beyond[STORE];
+}
+
+/* The store of an access that is both is a touch of its own. */
+void pm_group_histogram_touches(const struct pm_group_histogram *histogram, uint64_t *loads,
+                                uint64_t *stores) {
+    *loads = histogram->touches[LOAD] + histogram->touches[BOTH];
+    *stores = histogram->touches[STORE] + histogram->touches[BOTH];
 }

@@ -4,7 +4,8 @@
    Distances below PM_REUSE_EXACT have a bin each; from there on an octave [2^k, 2^(k+1)) has
    PM_OCTAVE_BINS bins of equal width, so that no bin is wider than 1/128 of its lower end (0.8 %).
    Every bin also sums its distances, so that means stay exact.  Bins of an octave come into being
-   with its first access.
+   with its first access.  Where every distance is to be kept apart (pm_arena.every_distance), those
+   from PM_REUSE_EXACT on are in a hash table instead.
    An access that is both load and store counts as a load at its distance and then a store at
    distance 0; it is stored as a kind of its own and split when the histogram is read. */
 #ifndef PM_RUNTIME_REUSE_HISTOGRAM_H
@@ -35,17 +36,27 @@ struct pm_reuse_bin {
     uint64_t distance_sum; /* in blocks */
 };
 
+struct pm_distance_bin {
+    uint64_t distance; /* 0: empty */
+    uint64_t count[PM_KINDS];
+};
+
 struct pm_group_histogram {
     uint64_t front[PM_KINDS][PM_REUSE_FRONT];
     uint64_t cold[PM_KINDS], beyond[PM_KINDS];
     struct pm_reuse_bin *exact; /* distances PM_REUSE_FRONT … PM_REUSE_EXACT − 1; NULL: none */
     struct pm_reuse_bin *octaves[PM_N_OCTAVES];
+    struct pm_distance_bin *distances; /* hash table, owned; NULL: none */
+    uint64_t distance_mask, n_distances;
+    uint64_t touches[PM_KINDS]; /* of blocks, watched or not; counted only under sampling */
 } __attribute__((aligned(64)));
 
 /* Zeroed memory that is given back all at once. */
 struct pm_arena {
     struct pm_arena_chunk *chunks;
     size_t used;
+    bool every_distance; /* of histograms whose bins are made in it */
+    uint64_t mapped;     /* bytes beside the chunks, of their hash tables */
 };
 void *pm_arena_take(struct pm_arena *arena, size_t bytes); /* NULL: none; multiple of 8 */
 void pm_arena_free(struct pm_arena *arena);
@@ -55,6 +66,13 @@ uint64_t pm_arena_bytes(const struct pm_arena *arena);
 struct pm_reuse_bin *pm_reuse_new_bins(struct pm_reuse_bin **bins, size_t count,
                                        struct pm_arena *arena);
 
+/* The bin of DISTANCE alone; NULL: no memory. */
+struct pm_distance_bin *pm_reuse_distance_bin(struct pm_group_histogram *histogram,
+                                              struct pm_arena *arena, uint64_t distance);
+
+/* Gives back what does not stand in an arena. */
+void pm_group_histogram_free(struct pm_group_histogram *histogram);
+
 /* Counts an access of KIND (enum pm_access − 1) at DISTANCE ≥ PM_REUSE_FRONT blocks.  False when
    there is no memory. */
 static inline bool pm_group_histogram_add(struct pm_group_histogram *histogram,
@@ -63,6 +81,12 @@ static inline bool pm_group_histogram_add(struct pm_group_histogram *histogram,
     struct pm_reuse_bin **place = &histogram->exact, *bins;
     size_t count = PM_REUSE_EXACT - PM_REUSE_FRONT, bin = distance - PM_REUSE_FRONT;
     if (distance >= PM_REUSE_EXACT) {
+        if (PM_UNLIKELY(arena->every_distance)) {
+            struct pm_distance_bin *one = pm_reuse_distance_bin(histogram, arena, distance);
+            if (one)
+                one->count[kind]++;
+            return one;
+        }
         unsigned exponent = 63 - (unsigned)__builtin_clzll(distance);
         place = &histogram->octaves[exponent - PM_FIRST_OCTAVE];
         count = PM_OCTAVE_BINS;
@@ -97,11 +121,16 @@ static inline bool pm_group_histogram_count(struct pm_group_histogram *histogram
     return true;
 }
 
-/* The bins that hold accesses, ascending, into BINS if it is not NULL; their number. */
+/* The bins that hold accesses, ascending, into BINS if it is not NULL; their number.  As they were
+   counted: reuse_result.h has them as they are written. */
 size_t pm_group_histogram_bins(const struct pm_group_histogram *histogram, struct pm_raw_bin *bins);
 
-/* First touches. */
+/* First touches; touches beyond the bound; touches at all, if they were counted. */
 void pm_group_histogram_cold(const struct pm_group_histogram *histogram, uint64_t *loads,
                              uint64_t *stores);
+void pm_group_histogram_beyond(const struct pm_group_histogram *histogram, uint64_t *loads,
+                               uint64_t *stores);
+void pm_group_histogram_touches(const struct pm_group_histogram *histogram, uint64_t *loads,
+                                uint64_t *stores);
 
 #endif

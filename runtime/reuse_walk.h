@@ -26,7 +26,37 @@ static inline void look_ahead(const struct pm_reuse *reuse, struct lookahead *lo
     __builtin_prefetch(&reuse->stamps.per_line[stamp >> 8]);
 }
 
+/* The same where only some blocks are watched. */
+static void walk_sampled(struct pm_reuse *reuse, const struct pmodel_access *accesses,
+                         size_t count) {
+    struct front front = front_load(reuse->front);
+    const unsigned shift = reuse->shift;
+    for (size_t i = 0; i < count && PM_LIKELY(!reuse->failed); i++) {
+        const struct pmodel_access *access = &accesses[i];
+        struct pm_group_histogram *histogram = &reuse->histograms[access->group];
+        unsigned kind = access->kind - 1;
+        uint64_t block = access->address >> shift;
+        uint64_t last = (access->address + access->size_bytes - 1) >> shift;
+        for (;; block++) {
+            histogram->touches[kind]++;
+            if (PM_UNLIKELY(pm_is_watched(reuse, block))) {
+                uint64_t distance = pm_reuse_touch(reuse, &front, block);
+                pm_reuse_note_sample(reuse, block, distance);
+                if (!pm_group_histogram_count(histogram, &reuse->arena, kind, distance))
+                    reuse->failed = true;
+            }
+            if (PM_LIKELY(block >= last))
+                break;
+        }
+    }
+    front_store(&front, reuse->front);
+}
+
 void PM_REUSE_WALK(struct pm_reuse *reuse, const struct pmodel_access *accesses, size_t count) {
+    if (reuse->subsamples) {
+        walk_sampled(reuse, accesses, count);
+        return;
+    }
     struct front front = front_load(reuse->front);
     struct lookahead lookahead = {{0}};
     uint64_t newest = reuse->front[0];
