@@ -47,7 +47,9 @@ static uint64_t append_references(struct blob *blob, const struct pm_lifted *lif
                                            .index_bytes = memory->index_bytes,
                                            .scale = memory->scale,
                                            .payload_slots = payload_slots(memory->kind),
-                                           .may_stop_early = memory->may_stop_early};
+                                           .takes_turns = reference->kind == PM_PROBE_STRING &&
+                                                          reference->operand == 0 &&
+                                                          insn->n_memory == 2};
         append(blob, &probe, sizeof probe);
     }
     align(blob);

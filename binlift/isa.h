@@ -53,7 +53,8 @@ struct pm_memory_operand {
     uint8_t elements; /* masked or gather */
     uint8_t index_bytes;
     bool implicit;       /* what push, pop, call, ret, enter, leave move on the stack */
-    bool may_stop_early; /* repe, repne */
+    uint8_t stops_early; /* a string operation on as many elements as it takes until it finds what
+                            it looks for: enum pm_called; 0 else */
     uint16_t size_bytes; /* of the access, or of one element if kind is not plain */
 };
 

@@ -21,7 +21,8 @@
        The path preserves every register, flag and vector and leaves the program's stack alone;
      - a call of a routine of the C library that accesses memory (enum pm_called) is told in the
    same way right before it, with pm_called_word in PM_CB_EVENT and the arguments in their
-   registers, through PM_CB_CALLED_PATH. A signal handler runs on another (nested) control block, so
+   registers, through PM_CB_CALLED_PATH; and so is a string instruction that may stop early.
+   A signal handler runs on another (nested) control block, so
    it never disturbs these fields. */
 #ifndef PM_PROBE_ABI_H
 #define PM_PROBE_ABI_H
@@ -81,8 +82,9 @@ enum pm_probe_reference_kind {
     PM_PROBE_PLAIN = 0,    /* size_bytes at address; no payload */
     PM_PROBE_STRING = 1,   /* rep string operation: payload {u64 count of elements (%rcx), u64 flags
                               register or 0}: element i at address + i·size_bytes (− if the direction
-                              flag, bit 10 of the second word, is set).  For repe/repne cmps and scas
-                              the count is an upper bound; such a reference has may_stop_early */
+                              flag, bit 10 of the second word, is set).  Of an instruction with two
+                              operands the record of the second, the next reference, follows at once:
+                              their elements take turns */
     PM_PROBE_MASK_K = 2,   /* AVX-512 masked: payload {u64 mask, 0}: element i where bit i is set */
     PM_PROBE_MASK_V = 3,   /* AVX masked: payload 32 bytes of mask vector: element i where the sign
                               bit of its lane is set */
@@ -115,6 +117,11 @@ enum pm_called {
     PM_CALLED_APPEND_AT_MOST = 15,       /* (to, from, n) */
     PM_CALLED_COMPARE_TEXT = 16,         /* (a, b) */
     PM_CALLED_COMPARE_TEXT_AT_MOST = 17, /* (a, b, n) */
+    /* No calls, but found out in the same way: string instructions that stop early. */
+    PM_CALLED_REPE_CMPS = 18,  /* up to the first two that differ */
+    PM_CALLED_REPNE_CMPS = 19, /* up to the first two that are equal */
+    PM_CALLED_REPE_SCAS = 20,  /* up to the first that %rax's is not */
+    PM_CALLED_REPNE_SCAS = 21, /* up to the first that %rax's is */
 };
 
 /* The word of a call: REFERENCE is pm_probe_header.first_reference + the index of the first
@@ -152,7 +159,7 @@ struct pm_probe_reference {
     uint8_t index_bytes;   /* 4 or 8: width of an index of a gather */
     uint8_t scale;         /* of a gather: 1, 2, 4, 8 */
     uint8_t payload_slots; /* payload in units of 16 bytes */
-    uint8_t may_stop_early;
+    uint8_t takes_turns;   /* the first of the two of a string operation */
     uint8_t reserved;
 };
 

@@ -1,11 +1,11 @@
 /* What a routine of the C library is about to access, from its arguments, as records (enum
-   pm_called of core/probe_abi.h).
+   pm_called of core/probe_abi.h), and what a string instruction is that may stop early.
 
-   How far a routine reads that stops early (strlen, memcmp …) is found out here by reading the same
-   bytes just before it does: later they may have changed.  Nothing is read that the routine would
-   not read, or that does not lie in the same aligned word.  Where it would fault, the fault comes
-   here already; nothing has been changed by then, so that the program's handler may map the memory
-   and return, or jump away.
+   How far such a one reads (strlen, memcmp, repe cmpsb …) is found out here by reading the same
+   bytes just before it does: later they may have changed.  Nothing is read that it would not read,
+   or that does not lie in the same aligned word.  Where it would fault, the fault comes here
+   already; nothing has been changed by then, so that the program's handler may map the memory and
+   return, or jump away.
 
    Runs between two instructions of the program with its vectors in their registers: uses general
    registers only and calls nothing. */
@@ -21,6 +21,9 @@
 
 typedef const unsigned char *bytes;
 typedef uint64_t __attribute__((may_alias)) word;
+typedef uint16_t __attribute__((may_alias, aligned(1))) unaligned_16;
+typedef uint32_t __attribute__((may_alias, aligned(1))) unaligned_32;
+typedef uint64_t __attribute__((may_alias, aligned(1))) unaligned_64;
 
 /* The top bit of each byte of WORD that is zero (of those above the lowest such, perhaps more). */
 static inline uint64_t zeros(uint64_t word) { return (word - ALL_BYTES) & ~word & TOP_BITS; }
@@ -71,6 +74,58 @@ static void append(struct pm_control_block *block, uint64_t reference, uint64_t 
     record[5] = 0;
     block->next += 6 * sizeof *record;
 }
+
+static void put_string(struct pm_control_block *block, uint64_t reference, uint64_t address,
+                       uint64_t count, uint64_t flags) {
+    word *record = (word *)block->next;
+    record[0] = reference;
+    record[1] = address;
+    record[2] = count;
+    record[3] = flags;
+    block->next += 4 * sizeof *record;
+}
+
+/* ---- string instructions ----------------------------------------------------------------------
+ */
+
+static uint64_t element(uint64_t address, unsigned scale) {
+    switch (scale) {
+    case 0:
+        return *(const uint8_t *)address; /* NOLINT: an address of the program's */
+    case 1:
+        return *(const unaligned_16 *)address; /* NOLINT */
+    case 2:
+        return *(const unaligned_32 *)address; /* NOLINT */
+    default:
+        return *(const unaligned_64 *)address; /* NOLINT */
+    }
+}
+
+/* Those in flight: the path has the flags and %rcx at the top of the private stack. */
+static void append_string(struct pm_control_block *block, uint64_t reference, unsigned called,
+                          unsigned scale, uint64_t to, uint64_t from) {
+    enum { DIRECTION_FLAG = 1 << 10 };
+    const uint64_t *saved = (const uint64_t *)block->stack;
+    uint64_t flags = saved[-1], most = saved[-2], n = 0, step = UINT64_C(1) << scale;
+    uint64_t value = block->saved_rax & (step == 8 ? UINT64_MAX : (UINT64_C(1) << 8 * step) - 1);
+    bool has_two = called == PM_CALLED_REPE_CMPS || called == PM_CALLED_REPNE_CMPS;
+    bool until_equal = called == PM_CALLED_REPNE_CMPS || called == PM_CALLED_REPNE_SCAS;
+    uint64_t stride = flags & DIRECTION_FLAG ? -step : step;
+    for (bool stops = false; n < most && !stops; n++) {
+        uint64_t other = has_two ? element(from + n * stride, scale) : value;
+        stops = (element(to + n * stride, scale) == other) == until_equal;
+    }
+    if (n == 0)
+        return;
+    if (has_two) {
+        put_string(block, reference, from, n, flags);
+        reference++;
+    }
+    put_string(block, reference, to, n, flags);
+}
+
+/* ---- all of them ------------------------------------------------------------------------------
+ */
 
 bool pm_called(struct pm_control_block *block, uint64_t first, uint64_t second, uint64_t third) {
     uint64_t reference = block->event & ((1u << 22) - 1), n;
@@ -147,6 +202,8 @@ bool pm_called(struct pm_control_block *block, uint64_t first, uint64_t second, 
             append(block, reference + 1, first + n - 1 + third, 1, 0, PM_PROBE_NONE);
         break;
     }
+    default:
+        append_string(block, reference, called, scale, first, second);
     }
     return block->next > block->limit;
 }

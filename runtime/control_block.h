@@ -66,7 +66,7 @@ struct pm_control_block {
     struct pm_open_scopes *open_scopes; /* events.h; NULL: none yet */
     uint64_t timer_empty;               /* the slot that runs when no scope of this block is open */
     uint64_t called_path;
-    struct pm_record_ring *ring;        /* record_queue.h; NULL: one buffer */
+    struct pm_record_ring *ring; /* record_queue.h; NULL: one buffer */
     unsigned char unused[PM_OFFSET_TIMER_OPEN - 272];
     /* Of timers (timers.c).  The fast path may go on while the word at %fs:timer_watch is
        timer_armed. */

@@ -37,30 +37,100 @@ static bool is_known(uint64_t reference) {
     return reference < pm_n_references && pm_references[reference].reserved == PM_REFERENCE_KNOWN;
 }
 
-/* ---- kinds with payload ---------------------------------------------------------------------- */
+/* ---- streams: string operations and called routines --------------------------------------------
+ */
 
-static void decode_string(struct pm_thread *thread, const struct pm_memory_record *record,
-                          const struct pm_probe_reference *reference, const uint64_t *payload) {
-    enum { DIRECTION_FLAG = 1 << 10 };
-    uint64_t count = payload[0];
-    if (count == 0)
-        return;
-    if (reference->may_stop_early) {
-        pm_note(PM_NOTE_MAY_STOP_EARLY, 1);
-        count = 1;
-    }
-    if (count > LARGEST_STRING_BYTES / reference->size_bytes)
-        count = LARGEST_STRING_BYTES / reference->size_bytes;
-    uint64_t address = record->address;
-    if (payload[1] & DIRECTION_FLAG)
-        address -= (count - 1) * reference->size_bytes;
-    for (uint64_t bytes = count * reference->size_bytes; bytes;) {
-        uint32_t piece = bytes < LARGEST_ACCESS_BYTES ? (uint32_t)bytes : LARGEST_ACCESS_BYTES;
-        add_access(thread, record, reference, address, piece);
-        address += piece;
-        bytes -= piece;
+/* Bytes one after the other, upwards or downwards, of the reference NUMBER. */
+struct stream {
+    uint64_t number, start; /* the lowest address; of one that goes down, the end */
+    uint64_t n_bytes, done;
+    bool down;
+};
+
+/* Bytes up to the next multiple of 64. */
+static uint64_t next_piece(const struct stream *stream) {
+    enum { PIECE_BYTES = 64 };
+    uint64_t left = stream->n_bytes - stream->done, piece = PIECE_BYTES;
+    if (stream->down)
+        piece -= -(stream->start - stream->done) % PIECE_BYTES;
+    else
+        piece -= (stream->start + stream->done) % PIECE_BYTES;
+    return piece < left ? piece : left;
+}
+
+static void take_piece(struct pm_thread *thread, struct stream *stream) {
+    uint64_t piece = next_piece(stream);
+    const struct pm_memory_record record = {.reference = stream->number};
+    add_access(thread, &record, &pm_references[stream->number],
+               stream->down ? stream->start - stream->done - piece : stream->start + stream->done,
+               (uint32_t)piece);
+    stream->done += piece;
+}
+
+/* Piece by piece.  The first goes ahead: a piece of the second (NULL: there is none) comes when all
+   bytes of the first that it stands for have come. */
+static void take_turns(struct pm_thread *thread, struct stream *first, struct stream *second) {
+    while (first->done < first->n_bytes) {
+        take_piece(thread, first);
+        while (second && second->done < first->done &&
+               second->done + next_piece(second) <= first->done)
+            take_piece(thread, second);
     }
 }
+
+static void decode_called(struct pm_thread *thread, const struct pm_memory_record *record,
+                          const uint64_t *payload) {
+    struct stream first = {record->reference, record->address, payload[0], 0, false};
+    struct stream second = {payload[2], payload[1], payload[0], 0, false};
+    bool has_second = second.number != PM_PROBE_NONE;
+    if (first.n_bytes > LARGEST_STRING_BYTES)
+        return; /* it faulted */
+    if (has_second &&
+        (!is_known(second.number) || pm_references[second.number].kind != PM_PROBE_CALLED)) {
+        pm_note(PM_NOTE_UNUSABLE_REFERENCE, 1);
+        return;
+    }
+    take_turns(thread, &first, has_second ? &second : NULL);
+}
+
+static struct stream stream_of_string(const struct pm_memory_record *record) {
+    enum { DIRECTION_FLAG = 1 << 10 };
+    const uint64_t *payload = (const uint64_t *)(record + 1);
+    uint64_t size = pm_references[record->reference].size_bytes, count = payload[0];
+    if (count > LARGEST_STRING_BYTES / size)
+        count = LARGEST_STRING_BYTES / size;
+    bool down = (payload[1] & DIRECTION_FLAG) != 0;
+    return (struct stream){record->reference, record->address + (down ? size : 0), count * size, 0,
+                           down};
+}
+
+static void decode_string(struct pm_thread *thread, const struct pm_memory_record *record,
+                          const struct pm_probe_reference *reference) {
+    struct stream stream = stream_of_string(record);
+    if (stream.down) {
+        take_turns(thread, &stream, NULL);
+        return;
+    }
+    for (uint64_t piece; stream.done < stream.n_bytes; stream.done += piece) {
+        piece = stream.n_bytes - stream.done;
+        piece = piece < LARGEST_ACCESS_BYTES ? piece : LARGEST_ACCESS_BYTES;
+        add_access(thread, record, reference, stream.start + stream.done, (uint32_t)piece);
+    }
+}
+
+/* A string operation with two operands: the record of the other one follows. */
+static bool decode_two_strings(struct pm_thread *thread, const struct pm_memory_record *record,
+                               uint64_t n_words, uint64_t n_left) {
+    const struct pm_memory_record *other = (const void *)((const uint64_t *)record + n_words);
+    if (n_left < 2 * n_words || other->reference != record->reference + 1 ||
+        !is_known(other->reference) || pm_references[other->reference].kind != PM_PROBE_STRING)
+        return false;
+    struct stream first = stream_of_string(record), second = stream_of_string(other);
+    take_turns(thread, &first, &second);
+    return true;
+}
+
+/* ---- kinds with payload ---------------------------------------------------------------------- */
 
 /* Runs of neighbouring elements are one access each. */
 static void decode_masked(struct pm_thread *thread, const struct pm_memory_record *record,
@@ -108,46 +178,6 @@ static uint64_t sign_bits(const unsigned char *lanes, unsigned elements, unsigne
     return mask;
 }
 
-/* The bytes of ADDRESS … up to the next multiple of 64, of the reference NUMBER. */
-static uint64_t add_piece(struct pm_thread *thread, uint64_t number, uint64_t address,
-                          uint64_t n_bytes) {
-    enum { PIECE_BYTES = 64 };
-    uint64_t piece = PIECE_BYTES - address % PIECE_BYTES;
-    const struct pm_memory_record record = {.reference = number};
-    if (piece > n_bytes)
-        piece = n_bytes;
-    add_access(thread, &record, &pm_references[number], address, (uint32_t)piece);
-    return piece;
-}
-
-static bool is_called(uint64_t number) {
-    return is_known(number) && pm_references[number].kind == PM_PROBE_CALLED;
-}
-
-/* Upwards in pieces that end at multiples of 64.  Of two streams the first goes ahead: a piece of
-   the second comes when all bytes of the first that it stands for have come. */
-static void decode_called(struct pm_thread *thread, const struct pm_memory_record *record,
-                          const uint64_t *payload) {
-    uint64_t n_bytes = payload[0], second = payload[1], number = payload[2];
-    uint64_t done = 0, done_second = 0;
-    bool has_second = number != PM_PROBE_NONE;
-    if (n_bytes > LARGEST_STRING_BYTES)
-        return; /* it faulted */
-    if (has_second && !is_called(number)) {
-        pm_note(PM_NOTE_UNUSABLE_REFERENCE, 1);
-        return;
-    }
-    while (done < n_bytes) {
-        done += add_piece(thread, record->reference, record->address + done, n_bytes - done);
-        while (has_second && done_second < done) {
-            uint64_t piece_end = ((second + done_second) | 63) + 1 - second;
-            if (piece_end > done && done < n_bytes)
-                break;
-            done_second += add_piece(thread, number, second + done_second, n_bytes - done_second);
-        }
-    }
-}
-
 static void decode_payload(struct pm_thread *thread, const struct pm_memory_record *record,
                            const struct pm_probe_reference *reference) {
     const uint64_t *words = (const uint64_t *)(record + 1);
@@ -156,7 +186,7 @@ static void decode_payload(struct pm_thread *thread, const struct pm_memory_reco
     uint64_t mask;
     switch (reference->kind) {
     case PM_PROBE_STRING:
-        decode_string(thread, record, reference, words);
+        decode_string(thread, record, reference);
         return;
     case PM_PROBE_MASK_K:
         decode_masked(thread, record, reference, first_elements(words[0], elements));
@@ -247,6 +277,9 @@ static uint64_t decode_record(struct pm_control_block *block, const uint64_t *wo
         return 0;
     const struct pm_probe_reference *reference = &pm_references[*words];
     uint64_t n_words = 2 + 2ul * reference->payload_slots;
+    if (reference->kind == PM_PROBE_STRING && reference->takes_turns &&
+        decode_two_strings(thread, record, n_words, (uint64_t)(end - words)))
+        return 2 * n_words;
     if (reference->kind == PM_PROBE_PLAIN)
         add_access(thread, record, reference, record->address, reference->size_bytes);
     else if (n_words <= (uint64_t)(end - words))

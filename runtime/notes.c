@@ -22,9 +22,6 @@ static const char *const sentences[PM_N_NOTES] = {
         "that no loaded module has",
     [PM_NOTE_UNUSABLE_REFERENCE] =
         " access(es) were left out of the reuse distances because their size or group is unknown",
-    [PM_NOTE_MAY_STOP_EARLY] =
-        " string comparison(s) or search(es) may have stopped early: reuse distances count only "
-        "the first element of each",
     [PM_NOTE_OUT_OF_MEMORY] =
         " reuse distance analyses (one for each thread and block size) ran out of memory and are "
         "not in this file: use fewer or larger block sizes",

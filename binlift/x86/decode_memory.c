@@ -80,6 +80,20 @@ static int64_t stack_move(const struct pm_x86 *x86, const ZydisDecodedOperand *o
                : 0;
 }
 
+/* Bytes 464 … 511 of an fxsave area are the program's own.  xsave and its like count as the 576
+   bytes that they always have; what the processor's state needs more is not seen. */
+static unsigned size_bytes(const struct pm_x86 *x86, const ZydisDecodedOperand *operand) {
+    switch (x86->insn.mnemonic) {
+    case ZYDIS_MNEMONIC_FXSAVE:
+    case ZYDIS_MNEMONIC_FXSAVE64:
+    case ZYDIS_MNEMONIC_FXRSTOR:
+    case ZYDIS_MNEMONIC_FXRSTOR64:
+        return 464;
+    default:
+        return operand->size / 8;
+    }
+}
+
 static uint8_t find_access(const ZydisDecodedOperand *operand) {
     uint8_t access = 0;
     if (operand->actions & ZYDIS_OPERAND_ACTION_MASK_READ)
@@ -249,6 +263,25 @@ static uint8_t address_register(ZydisRegister name) {
     return found.file == PM_X86_FILE_GENERAL ? found.number : PM_REGISTER_NONE;
 }
 
+/* repe and repne of cmps and scas. */
+static uint8_t stops_early(const struct pm_x86 *x86) {
+    bool until_equal = (x86->insn.attributes & ZYDIS_ATTRIB_HAS_REPNE) != 0;
+    switch (x86->insn.mnemonic) {
+    case ZYDIS_MNEMONIC_CMPSB:
+    case ZYDIS_MNEMONIC_CMPSW:
+    case ZYDIS_MNEMONIC_CMPSD:
+    case ZYDIS_MNEMONIC_CMPSQ:
+        return until_equal ? PM_CALLED_REPNE_CMPS : PM_CALLED_REPE_CMPS;
+    case ZYDIS_MNEMONIC_SCASB:
+    case ZYDIS_MNEMONIC_SCASW:
+    case ZYDIS_MNEMONIC_SCASD:
+    case ZYDIS_MNEMONIC_SCASQ:
+        return until_equal ? PM_CALLED_REPNE_SCAS : PM_CALLED_REPE_SCAS;
+    default:
+        return 0;
+    }
+}
+
 static void describe(const struct pm_x86 *x86, const ZydisDecodedOperand *operand,
                      const struct pm_insn *insn, struct pm_memory_operand *memory) {
     memory->base = address_register(operand->mem.base);
@@ -263,16 +296,12 @@ static void describe(const struct pm_x86 *x86, const ZydisDecodedOperand *operan
     else if (operand->mem.segment == ZYDIS_REGISTER_GS)
         memory->segment = 2;
     memory->access = find_access(operand);
-    memory->size_bytes = (uint16_t)(operand->size / 8);
+    memory->size_bytes = (uint16_t)size_bytes(x86, operand);
     memory->mask = PM_REGISTER_NONE;
     memory->implicit = is_stack_traffic(x86, operand);
     if (pm_x86_is_string(x86) && pm_x86_is_rep(x86)) {
         memory->kind = PM_PROBE_STRING;
-        ZydisMnemonic m = x86->insn.mnemonic;
-        memory->may_stop_early = m == ZYDIS_MNEMONIC_CMPSB || m == ZYDIS_MNEMONIC_CMPSW ||
-                                 m == ZYDIS_MNEMONIC_CMPSD || m == ZYDIS_MNEMONIC_CMPSQ ||
-                                 m == ZYDIS_MNEMONIC_SCASB || m == ZYDIS_MNEMONIC_SCASW ||
-                                 m == ZYDIS_MNEMONIC_SCASD || m == ZYDIS_MNEMONIC_SCASQ;
+        memory->stops_early = stops_early(x86);
     } else if (operand->mem.type == ZYDIS_MEMOP_TYPE_VSIB) {
         describe_gather(x86, operand, memory);
     } else {

@@ -25,15 +25,19 @@ void pm_x86_put_probes(struct pm_rewrite *rewrite, uint32_t edge) {
 
 void pm_x86_put_called(struct pm_rewrite *rewrite, uint32_t insn) {
     const struct pm_lifted *lifted = rewrite->lifted;
+    const struct pm_insn *code = &lifted->insns[insn];
     uint32_t first = pm_x86_end_references(lifted, insn), end = lifted->insn_references[insn + 1];
-    const struct pm_called_routine *routine =
-        first < end ? pm_called_routine(lifted, &lifted->insns[insn]) : NULL;
-    if (!routine)
+    if (first == end)
         return;
-    put_probe(
-        &rewrite->code,
-        pm_called_word(rewrite->options->first_reference + first, routine->called, routine->scale),
-        PM_CB_CALLED_PATH);
+    uint32_t reference = rewrite->options->first_reference + first, word;
+    if (pm_x86_stops_early(code)) {
+        unsigned scale = (unsigned)__builtin_ctz(code->memory[0].size_bytes);
+        word = pm_called_word(reference, code->memory[0].stops_early, scale);
+    } else {
+        const struct pm_called_routine *routine = pm_called_routine(lifted, code);
+        word = pm_called_word(reference, routine->called, routine->scale);
+    }
+    put_probe(&rewrite->code, word, PM_CB_CALLED_PATH);
     for (uint32_t r = first; r < end; r++)
         lifted->structure->references[r].recorded = true;
 }

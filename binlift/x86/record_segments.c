@@ -1,7 +1,8 @@
 /* Groups the recorded instructions of a basic block into segments: runs that share one check of the
    buffer's limit, one register that points into the buffer, and one bump at their end.
 
-   A segment ends at a call at the latest, because the callee appends records of its own.  Its
+   A segment ends at a call at the latest, because the callee appends records of its own, and at a
+   string instruction that may stop early, because the runtime does.  Its
    pointer is a register that is dead all along, else one that no instruction of it touches, which
    then is spilled around it.  The check needs the flags: it is put where they are dead, if need be
    before the first recorded instruction, else they are saved.  Where a jump of the routine has
@@ -151,7 +152,7 @@ struct pm_segment *pm_x86_plan_segments(struct pm_rewrite *rewrite, uint32_t blo
             segments[n++].n_bytes = n_bytes;
             open = !alone;
         }
-        if (pm_is_call(lifted->insns[k].control)) {
+        if (pm_is_call(lifted->insns[k].control) || pm_x86_stops_early(&lifted->insns[k])) {
             open = false;
             earliest = k + 1;
         }

@@ -186,12 +186,19 @@ void pm_x86_put_segment_end(struct pm_rewrite *rewrite, const struct pm_segment 
 /* The way to the slow path and back, out of line. */
 void pm_x86_put_slow_way(struct pm_rewrite *rewrite, const struct pm_segment *segment,
                          uint32_t slow_label, uint32_t back_label);
-/* Behind the last of the references of INSN, from lifted->insn_references[insn] on, that it has
-   itself: those of a routine that it calls come after them. */
-static inline uint32_t pm_x86_end_references(const struct pm_lifted *lifted, uint32_t insn) {
-    return lifted->insn_references[insn] + lifted->insns[insn].n_memory;
+/* What INSN itself accesses is found out by the runtime, because it may stop early. */
+static inline bool pm_x86_stops_early(const struct pm_insn *insn) {
+    return insn->n_memory > 0 && insn->memory[0].stops_early;
 }
-/* probe_code.c: tells what the routine of the C library accesses that INSN calls, if it does. */
+/* Behind the last of the references of INSN, from lifted->insn_references[insn] on, for which
+   rewritten code leaves an address: the runtime finds out about the others (probe_code.c), which
+   are those of a called routine or of an instruction that may stop early. */
+static inline uint32_t pm_x86_end_references(const struct pm_lifted *lifted, uint32_t insn) {
+    const struct pm_insn *code = &lifted->insns[insn];
+    return lifted->insn_references[insn] + (pm_x86_stops_early(code) ? 0 : code->n_memory);
+}
+/* probe_code.c: has the runtime find out what INSN accesses, or the routine of the C library that
+   it calls, where that is so. */
 void pm_x86_put_called(struct pm_rewrite *rewrite, uint32_t insn);
 /* Payload of a record in units of 16 bytes, by enum pm_probe_reference_kind. */
 uint8_t pm_x86_payload_slots(uint8_t kind);

@@ -69,7 +69,7 @@ has "runtime: wrong block sizes are noted" \
 
 run payloads
 has "runtime: string, masked and gather accesses" \
-    "thread 0 block 64 group 8 cold 8 0 blocks 16: 7-7=8+0" \
+    "thread 0 block 64 group 8 cold 8 0 blocks 16: 0-0=1+0 1-1=1+0 2-2=1+0 3-3=1+0 4-4=1+0 5-5=1+0 6-6=1+0 7-7=1+0" \
     "thread 0 block 64 group 9 cold 1 0 blocks 16:" \
     "thread 0 block 64 group 10 cold 1 0 blocks 16: 0-0=1+0" \
     "thread 0 block 64 group 11 cold 2 0 blocks 16:" \

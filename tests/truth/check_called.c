@@ -37,12 +37,16 @@ static bool is_equal(const struct run *run) {
     return memcmp(run->of[0], run->of[1], sizeof run->of[0]) == 0;
 }
 
-static bool is_looked_at(const struct pm_structure *structure, const struct pmodel_access *access) {
+enum kind { OTHER, CALL, LOOP };
+
+static enum kind kind_of(const struct pm_structure *structure, const struct pmodel_access *access) {
     const struct pm_reference *reference = &structure->references[access->reference];
-    const struct pm_routine *routine =
-        &structure->routines[structure->blocks[reference->block].routine];
-    return access->address < end && access->address + access->size_bytes > low &&
-           (reference->kind == PM_PROBE_CALLED || strncmp(routine->name, "slow_", 5) == 0);
+    const char *name = structure->routines[structure->blocks[reference->block].routine].name;
+    if (access->address >= end || access->address + access->size_bytes <= low)
+        return OTHER;
+    if (reference->kind == PM_PROBE_CALLED || strncmp(name, "fast_", 5) == 0)
+        return CALL;
+    return strncmp(name, "slow_", 5) == 0 ? LOOP : OTHER;
 }
 
 static int compare(const struct pm_structure *structure, const struct trace *trace) {
@@ -52,9 +56,10 @@ static int compare(const struct pm_structure *structure, const struct trace *tra
     uint64_t n_bytes = 0;
     for (size_t i = 0; i <= trace->n; i++) {
         const struct pmodel_access *access = i < trace->n ? &trace->accesses[i] : NULL;
-        if (access && !is_looked_at(structure, access))
+        enum kind kind = access ? kind_of(structure, access) : OTHER;
+        if (access && kind == OTHER)
             continue;
-        bool is_called = access && structure->references[access->reference].kind == PM_PROBE_CALLED;
+        bool is_called = kind == CALL;
         if (!access || (is_called && in_loop)) {
             if (!is_equal(&run)) {
                 fprintf(stderr,

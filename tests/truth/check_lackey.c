@@ -19,6 +19,8 @@
      locked     of a read-modify-write with a lock, lackey shows two loads, of xchg a load and a
                 store: only the stores are compared
 
+     called     what memcpy and its like access belongs to the caller's instruction only here
+
      uncounted  routines without counters are not recorded
 
    Status 3 where anything else differs. */
@@ -27,6 +29,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/probe_abi.h"
 #include "core/store.h"
 #include "tests/truth/touches.h"
 
@@ -143,6 +146,8 @@ static bool take_trace(const struct pm_structure *structure, const struct trace 
         if (access->reference >= structure->n_references ||
             structure->references[access->reference].address >= TEXT_BYTES)
             return pm_fail(err, "access %zu is of no instruction of the program", i);
+        if (structure->references[access->reference].kind == PM_PROBE_CALLED)
+            continue;
         add_access(runs, structure->references[access->reference].address, access->kind,
                    access->address, access->size_bytes);
     }

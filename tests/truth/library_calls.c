@@ -44,6 +44,17 @@ SLOW int slow_compare(const unsigned char *a, const unsigned char *b, size_t n) 
     }
     return 0;
 }
+SLOW size_t slow_until_equal(const char *a, const char *b, size_t n) {
+    for (size_t i = 0; i < n; i++)
+        if (a[i] == b[i])
+            return n - i - 1;
+    return 0;
+}
+/* valgrind does not know this instruction. */
+SLOW size_t fast_until_equal(const char *a, const char *b, size_t n) {
+    __asm__ volatile("repne cmpsb" : "+S"(a), "+D"(b), "+c"(n) : : "cc", "memory");
+    return n;
+}
 SLOW int slow_compare_text(const unsigned char *a, const unsigned char *b, size_t n) {
     for (size_t i = 0; i < n; i++) {
         unsigned char c = a[i];
@@ -130,6 +141,9 @@ static size_t blocks(void) {
     choose_text();
     sum += (size_t)(memcmp(first, second, n) != 0);
     sum += (size_t)(slow_compare((void *)first, (void *)second, n) != 0);
+    for (size_t i = 0; i < n; i++)
+        second[i] = (char)(first[i] + (below(100) != 0));
+    sum += fast_until_equal(first, second, n), sum += slow_until_equal(first, second, n);
     choose_text();
     sum += memchr(second, 'c', n) != NULL;
     sum += slow_find((void *)second, 'c', 'c', n);

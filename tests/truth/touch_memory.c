@@ -75,6 +75,29 @@ static __attribute__((noinline)) void strings(int n) {
     __asm__ volatile("movsl" : "+D"(to), "+S"(from) : : "memory");
 }
 
+/* String instructions that stop early, forwards and backwards. */
+static __attribute__((noinline)) void compare_strings(int n) {
+    for (int i = 0; i + 40 < n; i++) {
+        const void *a = bytes + i, *b = bytes + 300 + i % 7, *in = words + i;
+        unsigned long some = (unsigned long)(i % 40), all = 20, none = (unsigned long)(i % 2);
+        bytes[300 + i % 7 + i % 33] = bytes[i + i % 33];
+        __asm__ volatile("repe cmpsb" : "+S"(a), "+D"(b), "+c"(some) : : "cc", "memory");
+        __asm__ volatile("repne scasq"
+                         : "+D"(in), "+c"(all)
+                         : "a"(words[i + i % 30])
+                         : "cc", "memory");
+        in = halves + i, all = 30;
+        __asm__ volatile("repe scasw" : "+D"(in), "+c"(all) : "a"(-1) : "cc", "memory");
+        a = bytes + i + 39, b = bytes + 339, all = 40;
+        __asm__ volatile("std; repe cmpsb; cld" : "+S"(a), "+D"(b), "+c"(all) : : "cc", "memory");
+        in = words + i + 20, all = (unsigned long)(i % 20);
+        __asm__ volatile("std; repne scasl; cld" : "+D"(in), "+c"(all) : "a"(3) : "cc", "memory");
+        __asm__ volatile("repe cmpsb" : "+S"(a), "+D"(b), "+c"(none) : : "cc", "memory");
+        a = bytes + i + 20, b = bytes + 339, all = 10;
+        __asm__ volatile("std; rep movsb; cld" : "+S"(a), "+D"(b), "+c"(all) : : "cc", "memory");
+    }
+}
+
 static __attribute__((noinline)) void through_the_stack(int n) {
     for (int i = 0; i < n; i++)
         __asm__ volatile("lea -128(%%rsp), %%rsp; pushq %0; popq %1; lea 128(%%rsp), %%rsp"
@@ -136,6 +159,7 @@ int main(int argc, char **argv) {
         on_own_stack(stack + 256 + i % 8);
     exchange(n);
     strings(n);
+    compare_strings(n);
     for (int i = 0; i < n; i++)
         sum += sums[i] + (double)words[i];
     printf("%.6g\n", sum);

@@ -185,6 +185,33 @@ static void stack_traffic_has_its_address(void **state) {
     assert_true(DECODE("\xc8\x10\x00\x01").uses_unsupported); /* enter with a display */
 }
 
+/* Sizes by the manual. */
+static void large_accesses(void **state) {
+    (void)state;
+    assert_int_equal(DECODE("\x0f\xae\x00").memory[0].size_bytes, 464); /* fxsave (%rax) */
+    assert_int_equal(DECODE("\x0f\xae\x00").memory[0].access, PM_ACCESS_STORE);
+    assert_int_equal(DECODE("\x48\x0f\xae\x08").memory[0].size_bytes, 464); /* fxrstor64 */
+    assert_int_equal(DECODE("\x48\x0f\xae\x08").memory[0].access, PM_ACCESS_LOAD);
+    assert_int_equal(DECODE("\xdd\x30").memory[0].size_bytes, 108);   /* fnsave */
+    assert_int_equal(DECODE("\xd9\x30").memory[0].size_bytes, 28);    /* fnstenv */
+    assert_int_equal(DECODE("\xdb\x28").memory[0].size_bytes, 10);    /* fldt */
+    assert_int_equal(DECODE("\xdf\x30").memory[0].size_bytes, 10);    /* fbstp */
+    assert_int_equal(DECODE("\xd9\x38").memory[0].size_bytes, 2);     /* fnstcw */
+    assert_int_equal(DECODE("\x0f\xae\x18").memory[0].size_bytes, 4); /* stmxcsr */
+    struct pm_insn insn = DECODE("\x48\x0f\xc7\x08");                 /* cmpxchg16b (%rax) */
+    expect_operand(insn.memory[0], 0, PM_REGISTER_NONE, 0, 0, PM_ACCESS_BOTH, 16);
+    insn = DECODE("\x66\x0f\xf7\xc8"); /* maskmovdqu %xmm0,%xmm1 */
+    expect_operand(insn.memory[0], 7, PM_REGISTER_NONE, 0, 0, PM_ACCESS_STORE, 1);
+    assert_int_equal(insn.memory[0].elements, 16);
+    assert_int_equal(DECODE("\x66\x0f\xe7\x00").memory[0].size_bytes, 16); /* movntdq */
+    assert_int_equal(DECODE("\xc5\xfc\x77").n_memory, 0);                  /* vzeroall */
+    assert_int_equal(DECODE("\x0f\xae\x38").n_memory, 0);                  /* clflush */
+    assert_int_equal(DECODE("\x66\x0f\xae\x30").n_memory, 0);              /* clwb */
+    assert_true(DECODE("\x66\x0f\x38\xf8\x18").uses_unsupported);          /* movdir64b */
+    assert_true(DECODE("\xf2\x0f\x38\xf8\x18").uses_unsupported);          /* enqcmd */
+    assert_true(DECODE("\xc4\xe2\x7b\x4b\x04\x18").uses_unsupported);      /* tileloadd */
+}
+
 static void strings(void **state) {
     (void)state;
     struct pm_insn insn = DECODE("\xf3\x48\xa5"); /* rep movsq */
@@ -192,10 +219,11 @@ static void strings(void **state) {
     expect_operand(insn.memory[0], 6, PM_REGISTER_NONE, 0, 0, PM_ACCESS_LOAD, 8);
     expect_operand(insn.memory[1], 7, PM_REGISTER_NONE, 0, 0, PM_ACCESS_STORE, 8);
     assert_int_equal(insn.memory[0].kind, PM_PROBE_STRING);
-    assert_false(insn.memory[0].may_stop_early);
+    assert_int_equal(insn.memory[0].stops_early, 0);
     expect_general(insn, RCX | RSI | RDI, RCX | RSI | RDI, 0);
     insn = DECODE("\xf2\xae"); /* repne scasb */
-    assert_true(insn.memory[0].may_stop_early);
+    assert_int_equal(insn.memory[0].stops_early, PM_CALLED_REPNE_SCAS);
+    assert_int_equal(DECODE("\xf3\xa6").memory[1].stops_early, PM_CALLED_REPE_CMPS);
     assert_int_equal(insn.memory[0].size_bytes, 1);
     assert_int_equal(insn.registers->kills.general & FLAGS, 0);
     assert_int_equal(DECODE("\xaa").memory[0].kind, PM_PROBE_PLAIN); /* stosb */
@@ -298,6 +326,7 @@ int main(void) {
         cmocka_unit_test(vectors_and_masks),
         cmocka_unit_test(memory_operands),
         cmocka_unit_test(stack_traffic_has_its_address),
+        cmocka_unit_test(large_accesses),
         cmocka_unit_test(strings),
         cmocka_unit_test(masked_accesses),
         cmocka_unit_test(gathers),

@@ -50,9 +50,9 @@ static int many_records(void) {
 }
 
 static int payloads(void) {
-    uint64_t string[2] = {64, 0}, backwards[2] = {64, 1 << 10}, search[2] = {~0ul, 0};
+    uint64_t string[2] = {64, 0}, backwards[2] = {64, 1 << 10}, search[2] = {1, 0};
     by_hand_record(block(0), STRING, string, 1);        /* blocks 0…7 */
-    by_hand_record(block(8) - 8, STRING, backwards, 1); /* the same ones, each at distance 7 */
+    by_hand_record(block(8) - 8, STRING, backwards, 1); /* the same ones, downwards */
     by_hand_record(block(100), SEARCH, search, 1);      /* one byte */
     uint64_t mask_k[2] = {0xf3, 0};                     /* two runs */
     by_hand_record(block(200), MASK_K, mask_k, 1);      /* one block, twice */

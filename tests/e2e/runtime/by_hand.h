@@ -75,7 +75,7 @@ enum { STRING = 8, SEARCH, MASK_K, MASK_V, GATHER_K, GATHER_V, STORE, BOTH };
                             .access = 1,                                                           \
                             .kind = PM_PROBE_STRING,                                               \
                             .payload_slots = 1,                                                    \
-                            .may_stop_early = 1},                                                  \
+                            .takes_turns = 1},                                                     \
                 OTHER(MASK_K, PM_PROBE_MASK_K, 8, 8, 0, 0, 1),                                     \
                 OTHER(MASK_V, PM_PROBE_MASK_V, 8, 4, 0, 0, 2),                                     \
                 OTHER(GATHER_K, PM_PROBE_GATHER_K, 8, 8, 8, 8, 5),                                 \
