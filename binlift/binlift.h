@@ -127,6 +127,9 @@ struct pm_instrument_options {
        process may load; the structure's own numbers begin at 0 all the same. */
     uint32_t first_counter, first_reference, first_scope;
     const bool *left_out; /* per routine: stays as it is, not counted; NULL: none does */
+    /* Per routine: its edges have counters, its accesses are not recorded, and pm_routine.counted
+       stays false: what it does is known only as what was left out.  NULL: of none */
+    const bool *not_recorded;
     /* Per scope of the structure: whether entering and leaving it (a routine, a loop) is an event;
        bits of enum pm_probe_scope_flags, of which each makes it one.  NULL: none is. */
     const uint8_t *scope_events;

@@ -147,8 +147,10 @@ static bool write_copy(struct pm_rewrite *rewrite, const struct pm_instrument_op
 
 static void mark_counted(const struct pm_rewrite *rewrite) {
     struct pm_structure *structure = rewrite->lifted->structure;
+    const bool *not_recorded = rewrite->options->not_recorded;
     for (uint32_t r = 0; r < structure->n_routines; r++)
         structure->routines[r].counted = rewrite->rewritten[r] && !rewrite->options->no_counters &&
+                                         !(not_recorded && not_recorded[r]) &&
                                          structure->routines[r].n_counters > 0;
 }
 

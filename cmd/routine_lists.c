@@ -12,6 +12,7 @@ struct line {
     char *name;
     const char *file; /* owned by who gave it */
     unsigned number;
+    bool untouched; /* after a `!` */
     bool found;
 };
 
@@ -33,7 +34,8 @@ static char *trimmed(char *text) {
     return text;
 }
 
-static bool read_list(struct list *list, const char *path, struct pm_error *err) {
+static bool read_list(struct list *list, const char *path, bool may_be_untouched,
+                      struct pm_error *err) {
     if (!path)
         return true;
     char *content = pm_read_text(path, err);
@@ -42,9 +44,11 @@ static bool read_list(struct list *list, const char *path, struct pm_error *err)
     char *rest = content, *text;
     for (unsigned number = 1; (text = strsep(&rest, "\n")); number++) {
         char *name = trimmed(text);
+        bool untouched = may_be_untouched && *name == '!';
+        name += untouched;
         if (*name)
-            *PM_PUSH(list, lines) =
-                (struct line){.name = pm_strdup(name), .file = path, .number = number};
+            *PM_PUSH(list, lines) = (struct line){
+                .name = pm_strdup(name), .file = path, .number = number, .untouched = untouched};
     }
     free(content);
     list->given = true;
@@ -60,7 +64,8 @@ static void free_list(struct list *list) {
 struct pm_routine_lists *pm_routine_lists_read(const char *include, const char *exclude,
                                                struct pm_error *err) {
     struct pm_routine_lists *lists = pm_alloc(1, sizeof *lists);
-    if (read_list(&lists->include, include, err) && read_list(&lists->exclude, exclude, err))
+    if (read_list(&lists->include, include, false, err) &&
+        read_list(&lists->exclude, exclude, true, err))
         return lists;
     pm_routine_lists_free(lists);
     return NULL;
@@ -74,10 +79,12 @@ void pm_routine_lists_free(struct pm_routine_lists *lists) {
     free(lists);
 }
 
-/* Sets left_out[r] to VALUE for the routines that LIST names. */
-static void apply(struct list *list, const struct pm_structure *structure, bool value,
-                  bool *left_out) {
+/* Sets left_out[r] to VALUE for the routines that LIST names, ONLY_UNTOUCHED: with a `!`. */
+static void apply(struct list *list, const struct pm_structure *structure, bool only_untouched,
+                  bool value, bool *left_out) {
     for (size_t i = 0; i < list->n_lines; i++) {
+        if (only_untouched && !list->lines[i].untouched)
+            continue;
         uint32_t n_named;
         bool *named = pm_routines_named(structure, list->lines[i].name, &n_named);
         for (size_t r = 0; r < structure->n_routines; r++)
@@ -93,9 +100,16 @@ bool *pm_routine_lists_left_out(struct pm_routine_lists *lists,
     bool *left_out = pm_alloc(structure->n_routines, sizeof *left_out);
     for (size_t r = 0; r < structure->n_routines; r++)
         left_out[r] = lists->include.given;
-    apply(&lists->include, structure, false, left_out);
-    apply(&lists->exclude, structure, true, left_out);
+    apply(&lists->include, structure, false, false, left_out);
+    apply(&lists->exclude, structure, false, true, left_out);
     return left_out;
+}
+
+bool *pm_routine_lists_untouched(struct pm_routine_lists *lists,
+                                 const struct pm_structure *structure) {
+    bool *untouched = pm_alloc(structure->n_routines, sizeof *untouched);
+    apply(&lists->exclude, structure, true, true, untouched);
+    return untouched;
 }
 
 bool pm_routine_lists_all_found(const struct pm_routine_lists *lists, struct pm_error *err) {

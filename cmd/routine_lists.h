@@ -1,5 +1,6 @@
 /* Files that say which routines are measured: `--include FILE`, `--exclude FILE`.  A line is a name
-   or a pattern (core/routine_names.h); `#` begins a comment. */
+   or a pattern (core/routine_names.h); `#` begins a comment.  In a file of --exclude `!` before it
+   says that these routines must stay as they are. */
 #ifndef PM_ROUTINE_LISTS_H
 #define PM_ROUTINE_LISTS_H
 
@@ -17,9 +18,12 @@ struct pm_routine_lists *pm_routine_lists_read(const char *include, const char *
 void pm_routine_lists_free(struct pm_routine_lists *lists);
 
 /* For each routine of STRUCTURE whether it is left out; the caller frees.  To be called for each
-   module of a program. */
+   module of a program.  Untouched: whether a line with `!` names it, so that it is left out in any
+   case. */
 bool *pm_routine_lists_left_out(struct pm_routine_lists *lists,
                                 const struct pm_structure *structure);
+bool *pm_routine_lists_untouched(struct pm_routine_lists *lists,
+                                 const struct pm_structure *structure);
 
 /* False with a sentence if a line named no routine in any structure so far. */
 bool pm_routine_lists_all_found(const struct pm_routine_lists *lists, struct pm_error *err);

@@ -8,6 +8,7 @@
 
 #include "binlift/binlift.h"
 #include "cmd/raw_folder.h"
+#include "cmd/run_skipped.h"
 #include "core/pm_alloc.h"
 #include "core/raw_read.h"
 
@@ -20,6 +21,7 @@ struct sums {
     size_t n_block_sizes;
     uint64_t n_missed_jumps;
     PM_ARRAY(struct pm_open_call, open_calls);
+    struct pm_skipped_accesses stopped;
     bool *loaded; /* per module: in at least one process */
     struct pm_ingested *result;
 };
@@ -119,6 +121,7 @@ static bool add_file(void *to, const char *path, struct pm_error *err) {
         sums->result->n_threads += (uint32_t)raw->n_threads;
         sums->result->n_processes++;
         sums->n_missed_jumps += raw->n_missed_jumps;
+        pm_skipped_add_stopped(&sums->stopped, raw);
         for (size_t i = 0; i < raw->n_notes; i++)
             pm_add_note(&sums->result->notes, raw->notes[i]);
     }
@@ -147,8 +150,9 @@ static void make_profile(struct sums *sums, const struct pm_parameters *at) {
     profile->edge_counts = pm_alloc(structure->n_edges, sizeof *profile->edge_counts);
     uint64_t *counts = pm_alloc(structure->n_edges, sizeof *counts);
     result->inexact = pm_alloc(structure->n_routines, sizeof *result->inexact);
-    pm_solve_edges(structure, sums->counters, sums->open_calls, sums->n_open_calls, counts,
-                   result->inexact);
+    pm_skipped_solve(sums->copies, sums->counters, sums->open_calls, sums->n_open_calls, counts,
+                     result->inexact, &profile->skipped[PM_SKIPPED_LEFT_OUT]);
+    profile->skipped[PM_SKIPPED_STOPPED] = sums->stopped;
     for (size_t i = 0; i < structure->n_edges; i++)
         profile->edge_counts[i] = (double)counts[i];
     free(counts);
@@ -169,6 +173,16 @@ static void note_libraries(const struct sums *sums) {
                                 "counted",
                                 structure->modules[i].name);
         pm_add_note(&sums->result->notes, note);
+        free(note);
+    }
+}
+
+static void note_skipped(const struct sums *sums) {
+    struct pm_ingested *result = sums->result;
+    for (unsigned reason = 0; reason < PM_N_SKIPPED; reason++) {
+        char *note = pm_skipped_sentence(&result->profile->skipped[reason], reason);
+        if (note)
+            pm_add_note(&result->notes, note);
         free(note);
     }
 }
@@ -208,6 +222,7 @@ bool pm_ingest(const char *folder, const struct pm_run_copies *copies,
         pm_streams_order(&ingested->streams);
         make_profile(&sums, at);
         note_irregularities(&sums);
+        note_skipped(&sums);
         note_libraries(&sums);
     }
     free(sums.counters);

@@ -47,17 +47,40 @@ static void say_coverage(const struct pm_run_request *request, const char *path,
                path, counted, structure->n_routines, structure->n_counters, groups);
 }
 
+/* Which routines stay as they are, and which have counters only: so much that it can be told how
+   many accesses were left out of the analysis, where there is one. */
+static void apply_lists(const struct maker *maker, const struct pm_structure *structure,
+                        bool **left_out, bool **not_recorded) {
+    *left_out = *not_recorded = NULL;
+    if (!maker->choice.lists)
+        return;
+    *left_out = pm_routine_lists_left_out(maker->choice.lists, structure);
+    if (maker->request->no_memory || maker->request->handler)
+        return;
+    *not_recorded = *left_out;
+    *left_out = pm_routine_lists_untouched(maker->choice.lists, structure);
+    for (size_t r = 0; r < structure->n_routines; r++)
+        (*not_recorded)[r] &= !(*left_out)[r];
+}
+
+static void keep_not_recorded(struct pm_run_copies *copies, const bool *not_recorded,
+                              const struct pm_module_place *place) {
+    size_t n = copies->structure->n_routines;
+    copies->not_recorded = pm_realloc(copies->not_recorded, n ? n : 1, sizeof(bool));
+    for (size_t r = place->first_routine; r < n; r++)
+        copies->not_recorded[r] = not_recorded && not_recorded[r - place->first_routine];
+}
+
 static bool write_copy(struct maker *maker, struct pm_lifted *lifted, const char *to,
-                       struct pm_error *err) {
+                       const bool *left_out, const bool *not_recorded, struct pm_error *err) {
     const struct pm_structure *structure = pm_lifted_structure(lifted);
     const struct pm_run_copies *copies = maker->copies;
-    bool *left_out =
-        maker->choice.lists ? pm_routine_lists_left_out(maker->choice.lists, structure) : NULL;
     uint8_t *events = pm_event_choice_flags(&maker->events, structure);
     uint8_t *probed = pm_alloc(structure->n_scopes, sizeof *probed);
     struct pm_instrument_options options = {.memory_records = !maker->request->no_memory,
                                             .runtime_path = copies->runtime,
                                             .left_out = left_out,
+                                            .not_recorded = not_recorded,
                                             .scope_events = events,
                                             .probed = probed,
                                             .describe_counters = maker->request->handler != NULL};
@@ -71,7 +94,6 @@ static bool write_copy(struct maker *maker, struct pm_lifted *lifted, const char
         pm_event_choice_probed(&maker->events, structure, probed);
     free(probed);
     free(events);
-    free(left_out);
     return ok;
 }
 
@@ -83,8 +105,10 @@ static bool add_module(struct maker *maker, const char *path, const char *to,
     if (!lifted)
         return false;
     struct pm_module_place place;
+    bool *left_out, *not_recorded;
+    apply_lists(maker, pm_lifted_structure(lifted), &left_out, &not_recorded);
     bool ok = (!pm_lifted_refusal(lifted) || pm_fail(err, "%s", pm_lifted_refusal(lifted))) &&
-              write_copy(maker, lifted, to, err);
+              write_copy(maker, lifted, to, left_out, not_recorded, err);
     if (ok) {
         struct pm_structure *structure = pm_lifted_structure(lifted);
         const char *interpreter = pm_lifted_interpreter(lifted);
@@ -94,9 +118,12 @@ static bool add_module(struct maker *maker, const char *path, const char *to,
         ok = pm_structure_append(copies->structure, structure, &place, err);
     }
     if (ok) {
+        keep_not_recorded(copies, not_recorded, &place);
         *PM_PUSH(copies, places) = place;
         *PM_PUSH(copies, files) = (struct pm_run_copy){pm_strdup(path), pm_strdup(to)};
     }
+    free(left_out);
+    free(not_recorded);
     pm_lifted_free(lifted);
     return ok;
 }
@@ -206,6 +233,7 @@ void pm_run_copies_free(struct pm_run_copies *copies) {
     free(copies->files);
     free(copies->places);
     free(copies->runtime);
+    free(copies->not_recorded);
     pm_structure_free(copies->structure);
     *copies = (struct pm_run_copies){0};
 }

@@ -14,7 +14,10 @@ struct pm_run_copies {
     PM_ARRAY(struct pm_run_copy, files);      /* the program first */
     PM_ARRAY(struct pm_module_place, places); /* of each file in the structure */
     struct pm_structure *structure;           /* of all */
-    char *runtime;                            /* path of libpmodel-rt.so */
+    /* Per routine of the structure: has counters, but nothing else is measured, because of the
+       lists of routines. */
+    bool *not_recorded;
+    char *runtime; /* path of libpmodel-rt.so */
 };
 
 /* Lifts PROGRAM and those of its libraries that REQUEST asks for, places counters, and writes the

@@ -10,6 +10,7 @@
 #include "core/histogram.h"
 #include "core/parameters.h"
 #include "core/pm_error.h"
+#include "core/skipped.h"
 #include "core/structure.h"
 
 struct pm_group_histogram {
@@ -30,6 +31,7 @@ struct pm_profile {
     uint64_t *block_sizes; /* that were measured, ascending; owned */
     double relative_error; /* of the models that made it, weighted by count; 0 if measured */
     size_t n_inexact_routines;
+    struct pm_skipped_accesses skipped[PM_N_SKIPPED]; /* by enum pm_skipped_reason; measured only */
 };
 
 void pm_profile_free(struct pm_profile *profile); /* and the struct itself */

@@ -23,6 +23,9 @@
                         2^(PM_RAW_SAMPLE_SIZES − 1) blocks PM_RAW_SUBSAMPLES × u64: touches of
                         watched blocks that miss, by the eighth of these blocks that they are of
                         (pm_raw_sampled_misses).  Only if not all blocks were watched.
+     PM_RAW_SKIPPED     u64 thread, u64 loads, u64 stores, u64 n_stops: accesses while
+                        measuring was off, which are in no histogram, and how often it was
+                        switched off while the thread was there; at most one a thread, not all zero
      PM_RAW_NOTE        text, NUL-terminated: something that the user must know about this run
    Version 3 added to a histogram what stands after n_blocks. */
 #ifndef PM_RAW_FILE_H
@@ -55,6 +58,7 @@ enum pm_raw_tag {
     PM_RAW_FRAMES = 6,
     PM_RAW_TIMES = 7,
     PM_RAW_SAMPLES = 8,
+    PM_RAW_SKIPPED = 10,
 };
 
 enum { PM_RAW_SUBSAMPLES = 8, PM_RAW_SAMPLE_SIZES = 40 };

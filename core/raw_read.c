@@ -186,6 +186,18 @@ static bool read_times(struct pm_raw *raw, struct cursor *cursor) {
     return true;
 }
 
+static bool read_skipped(struct pm_raw *raw, struct cursor *cursor) {
+    struct pm_raw_skipped skipped = {.thread = take_u64(cursor)};
+    skipped.loads = take_u64(cursor);
+    skipped.stores = take_u64(cursor);
+    skipped.n_stops = take_u64(cursor);
+    for (size_t i = 0; i < raw->n_skipped; i++)
+        if (raw->skipped[i].thread == skipped.thread)
+            return false;
+    *PM_PUSH(raw, skipped) = skipped;
+    return !cursor->overrun && (skipped.loads || skipped.stores || skipped.n_stops);
+}
+
 static bool read_frames(struct pm_raw *raw, struct cursor *cursor) {
     uint64_t module = take_u64(cursor), n = take_u64(cursor);
     if (cursor->overrun || module >= raw->n_modules ||
@@ -264,6 +276,9 @@ static bool read_section(struct pm_raw *raw, struct cursor *file, unsigned ordin
         break;
     case PM_RAW_SAMPLES:
         valid = read_samples(raw, &cursor);
+        break;
+    case PM_RAW_SKIPPED:
+        valid = read_skipped(raw, &cursor);
         break;
     case PM_RAW_FRAMES:
         valid = read_frames(raw, &cursor);
@@ -380,6 +395,7 @@ void pm_raw_free(struct pm_raw *raw) {
     free(raw->histograms);
     free(raw->times);
     free(raw->frames);
+    free(raw->skipped);
     free(raw->notes);
     free(raw->samples);
     free(raw);

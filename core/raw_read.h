@@ -50,6 +50,10 @@ struct pm_raw_samples {
     uint64_t misses[PM_RAW_SAMPLE_SIZES][PM_RAW_SUBSAMPLES];
 };
 
+struct pm_raw_skipped { /* by one thread, while measuring was off */
+    uint64_t thread, loads, stores, n_stops;
+};
+
 struct pm_raw {
     uint64_t process_id, parent_id;
     uint64_t start_unix_ns, wall_ns, cpu_ns;
@@ -62,7 +66,8 @@ struct pm_raw {
     PM_ARRAY(struct pm_raw_frames, frames);
     PM_ARRAY(struct pm_raw_thread_times, times);
     PM_ARRAY(struct pm_raw_samples, samples);
-    PM_ARRAY(char *, notes); /* sentences for the user */
+    PM_ARRAY(struct pm_raw_skipped, skipped); /* at most one a thread */
+    PM_ARRAY(char *, notes);                  /* sentences for the user */
 };
 
 /* Reads the file PATH.  NULL, with a sentence that names the file, if it cannot be read, is cut off

@@ -93,6 +93,7 @@ static bool create_schema(struct pm_store *store, struct pm_error *err) {
     bool ok = pragma_value(store, "PRAGMA user_version") == PM_STORE_VERSION ||
               (pm_store_run_sql(store, schema, err) &&
                pm_store_run_sql(store, pm_store_histograms_schema, err) &&
+               pm_store_run_sql(store, pm_store_skipped_schema, err) &&
                pm_store_run_sql(store, pm_store_times_schema, err) &&
                pm_store_run_sql(store, pragmas, err));
     return store->has_times = pm_store_end(store, ok, err);
@@ -109,6 +110,7 @@ static bool upgrade(struct pm_store *store, struct pm_error *err) {
     bool ok = version == PM_STORE_VERSION ||
               ((version > 1 || pm_store_run_sql(store, pm_store_times_schema, err)) &&
                pm_store_upgrade_histograms(store, err) &&
+               pm_store_run_sql(store, pm_store_skipped_schema, err) &&
                pm_store_run_sql(store, pragma, err));
     return store->has_times = pm_store_end(store, ok, err);
 }
@@ -127,7 +129,8 @@ static bool check_schema(struct pm_store *store, enum pm_store_mode mode, struct
                        store->path);
     store->has_times = version >= 2;
     if (version == 1 || version == 2)
-        return mode == PM_STORE_READ ? pm_store_run_sql(store, pm_store_histograms_view, err)
+        return mode == PM_STORE_READ ? pm_store_run_sql(store, pm_store_histograms_view, err) &&
+                                           pm_store_run_sql(store, pm_store_skipped_view, err)
                                      : upgrade(store, err);
     if (version != PM_STORE_VERSION)
         return pm_fail(err,
@@ -252,6 +255,7 @@ static bool remove_run(struct pm_store *store, const struct pm_parameters *param
         "DELETE FROM edges WHERE run IN (SELECT id FROM run WHERE parameters = ?)",
         "DELETE FROM histogram WHERE run IN (SELECT id FROM run WHERE parameters = ?)",
         "DELETE FROM stream WHERE run IN (SELECT id FROM run WHERE parameters = ?)",
+        "DELETE FROM skipped WHERE run IN (SELECT id FROM run WHERE parameters = ?)",
         "DELETE FROM timing WHERE run IN (SELECT id FROM run WHERE parameters = ?)",
         "DELETE FROM time WHERE run IN (SELECT id FROM run WHERE parameters = ?)",
         "DELETE FROM run WHERE parameters = ?",
@@ -278,6 +282,7 @@ bool pm_store_put_run(struct pm_store *store, const struct pm_profile *profile,
     bool ok = remove_run(store, &profile->parameters, err) &&
               put_run_row(store, profile, facts, &run, err) &&
               put_edges(store, run, profile, inexact_routines, n_routines, err) &&
+              pm_store_put_skipped(store, run, profile, err) &&
               pm_store_put_histograms(store, run, profile, streams, err);
     return pm_store_end(store, ok, err);
 }

@@ -16,6 +16,9 @@
        (core/streams.h: "thread", "shared", or "sum" of threads that were not kept apart)
      histogram (run, scope_group, block_bytes, stream, cold, accesses, data BLOB,
                 PRIMARY KEY (run, scope_group, block_bytes, stream)) WITHOUT ROWID
+     skipped   (run, reason TEXT, executions, loads, stores,
+                PRIMARY KEY (run, reason)) WITHOUT ROWID
+       (core/skipped.h: "stopped", "left out")
      timing    (run INTEGER PRIMARY KEY, machine TEXT, cpu_seconds REAL, plain_seconds REAL,
                 over_plain REAL, outside_seconds REAL, own_seconds REAL, repetitions INTEGER,
                 notes TEXT)

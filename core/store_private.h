@@ -24,6 +24,13 @@ bool pm_store_end(struct pm_store *store, bool ok, struct pm_error *err);
 
 extern const char pm_store_times_schema[]; /* the tables of measured times */
 
+/* store_skipped.c: the table, and a view that shows none. */
+extern const char pm_store_skipped_schema[], pm_store_skipped_view[];
+bool pm_store_put_skipped(struct pm_store *store, int64_t run, const struct pm_profile *profile,
+                          struct pm_error *err);
+bool pm_store_read_skipped(struct pm_store *store, int64_t run, struct pm_profile *profile,
+                           struct pm_error *err);
+
 /* store_histograms.c: the tables; views that show the one of version 2 as these; and what makes
    these of it. */
 extern const char pm_store_histograms_schema[], pm_store_histograms_view[];

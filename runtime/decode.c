@@ -13,8 +13,18 @@
 #define LARGEST_STRING_BYTES (1ull << 40)
 #define LARGEST_ACCESS_BYTES (1u << 30)
 
+/* While measuring is off accesses are counted and forgotten. */
+static void count_batch(struct pm_thread *thread) {
+    for (size_t i = 0; i < thread->n_batch; i++) {
+        thread->skipped.loads += thread->batch[i].kind & 1;
+        thread->skipped.stores += thread->batch[i].kind >> 1;
+    }
+}
+
 static void flush(struct pm_thread *thread) {
-    if (thread->n_batch && !thread->stopped && pm_process_handler && pm_process_handler->accesses)
+    if (thread->stopped)
+        count_batch(thread);
+    else if (thread->n_batch && pm_process_handler && pm_process_handler->accesses)
         pm_process_handler->accesses(thread->number, thread->batch, thread->n_batch);
     thread->n_batch = 0;
 }
@@ -268,7 +278,12 @@ static uint64_t decode_record(struct pm_control_block *block, const uint64_t *wo
         const struct pm_bundle *bundle = find_bundle(*words);
         if (!bundle)
             return 0;
-        expand_bundle(thread, bundle, words);
+        if (thread->stopped) {
+            thread->skipped.loads += bundle->n_loads;
+            thread->skipped.stores += bundle->n_stores;
+        } else {
+            expand_bundle(thread, bundle, words);
+        }
         return 1ul + bundle->n_addresses;
     }
     if (!is_known(*words))

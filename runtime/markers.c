@@ -46,6 +46,7 @@ static void switch_thread(struct pm_thread *thread, bool on, bool is_ours) {
         pm_thread_take_counters(thread, false);
         pm_tell_start(thread);
     } else {
+        thread->skipped.n_stops += thread->block->consume != 0;
         pm_tell_counters(thread);
         pm_tell_stop(thread);
         pm_thread_take_counters(thread, true);

@@ -84,6 +84,14 @@ static bool take_accesses(const struct pm_probe_header *header, uint64_t load_bi
     return true;
 }
 
+static void count_accesses(struct pm_bundle *bundle) {
+    for (unsigned i = 0; bundle->accesses && i < bundle->n_accesses; i++) {
+        unsigned access = pm_references[bundle->accesses[i].reference].access;
+        bundle->n_loads = (uint8_t)(bundle->n_loads + (access & 1));
+        bundle->n_stores = (uint8_t)(bundle->n_stores + (access >> 1 & 1));
+    }
+}
+
 static bool add_bundles(const struct pm_probe_header *header, uint64_t load_bias) {
     if (header->n_bundles == 0)
         return true;
@@ -107,8 +115,11 @@ static bool add_bundles(const struct pm_probe_header *header, uint64_t load_bias
             return false;
         bool usable =
             take_accesses(header, load_bias, bundle, accesses + bundle->first_access, into);
-        pm_bundles[header->first_bundle + b] =
-            (struct pm_bundle){usable ? into : NULL, bundle->n_accesses, bundle->n_addresses};
+        struct pm_bundle *added = &pm_bundles[header->first_bundle + b];
+        *added = (struct pm_bundle){.accesses = usable ? into : NULL,
+                                    .n_accesses = bundle->n_accesses,
+                                    .n_addresses = bundle->n_addresses};
+        count_accesses(added);
     }
     if (pm_n_bundles < header->first_bundle + header->n_bundles)
         pm_n_bundles = header->first_bundle + header->n_bundles;

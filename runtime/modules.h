@@ -40,6 +40,7 @@ extern uint32_t pm_n_references; /* highest number + 1 */
 struct pm_bundle {
     const struct pm_bundle_access *accesses;
     uint16_t n_accesses, n_addresses;
+    uint8_t n_loads, n_stores; /* one that is both counts as each */
 };
 struct pm_bundle_access {
     uint64_t offset;    /* from its address; if that is 0, it is the address in this process */

@@ -122,6 +122,18 @@ static void add_samples(struct pm_raw_builder *builder, uint32_t thread) {
     }
 }
 
+static void add_skipped(struct pm_raw_builder *builder, const struct pm_thread *thread) {
+    const struct pm_skipped *skipped = &thread->skipped;
+    if (!skipped->loads && !skipped->stores && !skipped->n_stops)
+        return;
+    pm_raw_section_begin(builder, PM_RAW_SKIPPED);
+    pm_raw_add_u64(builder, thread->number);
+    pm_raw_add_u64(builder, skipped->loads);
+    pm_raw_add_u64(builder, skipped->stores);
+    pm_raw_add_u64(builder, skipped->n_stops);
+    pm_raw_section_end(builder);
+}
+
 static void add_notes(struct pm_raw_builder *builder) {
     for (unsigned kind = 0; kind < PM_N_NOTES; kind++) {
         char sentence[512];
@@ -145,8 +157,10 @@ void pm_raw_add_content(struct pm_raw_builder *builder, const struct pm_raw_run 
             add_histograms(builder, module, pm_threads[i]->number);
         }
     for (uint32_t i = 0; i < pm_n_threads; i++)
-        if (pm_threads[i])
+        if (pm_threads[i]) {
             add_samples(builder, pm_threads[i]->number);
+            add_skipped(builder, pm_threads[i]);
+        }
     pm_timers_add(builder);
     for (uint32_t module = 0; module < pm_n_modules; module++)
         pm_frames_write(builder, module);

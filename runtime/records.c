@@ -17,17 +17,12 @@ static bool has_events(const struct pm_control_block *block) {
     return block->event_path == (uint64_t)pm_event_record;
 }
 
-/* Does anybody want to know? */
-static bool is_wanted(const struct pm_control_block *block) {
-    return block->consume && (!block->thread->stopped || has_events(block));
-}
-
 /* Here and now; what was handed over before comes first. */
 static void consume(struct pm_control_block *block) {
     uint64_t from = block->consumed, to = block->next;
     if (!pm_process_is_measured()) {
         pm_note(PM_NOTE_EARLY_RECORDS, to - from);
-    } else if (from != to && is_wanted(block)) {
+    } else if (from != to && block->consume) {
         pm_queue_drain(block->thread);
         pm_analysis_enter();
         pm_decode_records(block, from, to);
@@ -46,7 +41,7 @@ static bool is_urgent(struct pm_control_block *block) {
 
 /* True: the block has another buffer now. */
 static bool hand_over(struct pm_control_block *block) {
-    return pm_process_is_measured() && block->consumed != block->next && is_wanted(block) &&
+    return pm_process_is_measured() && block->consumed != block->next && block->consume &&
            !is_urgent(block) && pm_queue_hand_over(block);
 }
 

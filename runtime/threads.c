@@ -178,6 +178,7 @@ void pm_threads_after_fork(void) {
             thread->kept[j] = 0;
         for (uint32_t j = 0; thread->kept_before && j < pm_n_counters; j++)
             thread->kept_before[j] = 0;
+        thread->skipped = (struct pm_skipped){0};
         thread->busy = 0;
         thread->n_batch = 0;
         thread->stopped = !pm_measuring_is_on();

@@ -14,6 +14,13 @@
 
 enum { PM_MAX_THREADS = 1 << 16, PM_BATCH = 1024 };
 
+/* What a thread did while measuring was off: no analysis sees it, but it is counted, so that it can
+   be told how much was left out. */
+struct pm_skipped {
+    uint64_t loads, stores; /* accesses; what is both counts as each */
+    uint64_t n_stops;       /* how often measuring was switched off while the thread was there */
+};
+
 struct pm_thread {
     uint32_t number;
     int in_use;        /* atomic */
@@ -36,6 +43,7 @@ struct pm_thread {
     int (*start_c11)(void *);
     void *argument;
     struct pm_record_queue queue;
+    struct pm_skipped skipped; /* while measuring was off */
     size_t n_batch;
     struct pmodel_access batch[PM_BATCH];
 };

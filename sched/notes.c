@@ -111,6 +111,12 @@ static void note_coverage(const struct pm_counts *counts, const struct pm_profil
              "%zu of %zu routines have no counters, and their time is missing, how much is not "
              "known (%s%s).",
              not_counted, structure->n_routines, names, not_counted > 3 ? ", …" : "");
+    for (unsigned reason = 0; reason < PM_N_SKIPPED; reason++) {
+        char *sentence = pm_skipped_sentence(&profile->skipped[reason], reason);
+        if (sentence)
+            note(prediction, "In the run %s.", sentence);
+        free(sentence);
+    }
     if (profile->n_inexact_routines)
         note(prediction,
              "The counts of %zu routines break flow conservation (longjmp, threads that were cut "

@@ -132,8 +132,11 @@ static void put_body(struct emission *e, uint32_t block) {
     const struct pm_block_work *work = &e->work[block];
     const struct pm_block_code *code = &e->lifted->block_codes[block];
     uint32_t end = code->first_insn + code->n_insns, n_segments = 0, s = 0;
+    const bool *not_recorded = rewrite->options->not_recorded;
+    bool recorded = rewrite->options->memory_records &&
+                    !(not_recorded && not_recorded[e->lifted->structure->blocks[block].routine]);
     struct pm_segment *segments =
-        rewrite->options->memory_records ? pm_x86_plan_segments(rewrite, block, &n_segments) : NULL;
+        recorded ? pm_x86_plan_segments(rewrite, block, &n_segments) : NULL;
     uint32_t count_in = work->in_target == PM_NONE ? PM_NONE : place_near_head(e, block);
     uint32_t count_out = work->in_source == PM_NONE ? PM_NONE : place_near_end(e, block);
 
@@ -155,7 +158,7 @@ static void put_body(struct emission *e, uint32_t block) {
             put_segment_part(e, &segments[s], k);
             s += k == segments[s].last;
         }
-        if (rewrite->options->memory_records)
+        if (recorded)
             pm_x86_put_called(rewrite, k);
         if (k == end - 1 && work->event_out != PM_NONE)
             pm_x86_put_probes(rewrite, work->event_out);

@@ -88,6 +88,14 @@ static void add_frames(struct pm_raw_builder *builder, uint64_t module, uint64_t
     pm_raw_section_end(builder);
 }
 
+static const uint64_t usual_skipped[4] = {1, 70, 80, 2};
+
+static void add_skipped(struct pm_raw_builder *builder, const uint64_t *words, size_t count) {
+    pm_raw_section_begin(builder, PM_RAW_SKIPPED);
+    add_words(builder, words, count);
+    pm_raw_section_end(builder);
+}
+
 static void add_note(struct pm_raw_builder *builder, const char *text, size_t bytes) {
     pm_raw_section_begin(builder, PM_RAW_NOTE);
     pm_raw_add(builder, text, bytes);
@@ -101,6 +109,7 @@ static void add_usual(struct pm_raw_builder *builder) {
     add_counters(builder, 0, usual_counts, sizeof usual_counts);
     add_histogram(builder, &usual_head, usual_bins, 2);
     add_times(builder, PM_RAW_CLOCK_TSC, usual_times, sizeof usual_times);
+    add_skipped(builder, usual_skipped, 4);
     add_frames(builder, 0, 3, usual_frames);
     add_note(builder, "five words of some note", 24);
 }
@@ -171,6 +180,11 @@ static void check_usual(const struct pm_raw *raw) {
     assert_int_equal(raw->times[0].times[0].entries, 12);
     assert_true(raw->times[0].times[0].ns == 1.5e9 && raw->times[0].times[0].own_ns == 600);
     assert_int_equal(raw->times[0].times[1].module, PM_RAW_OUTSIDE);
+    assert_int_equal(raw->n_skipped, 1);
+    assert_int_equal(raw->skipped[0].thread, 1);
+    assert_int_equal(raw->skipped[0].loads, 70);
+    assert_int_equal(raw->skipped[0].stores, 80);
+    assert_int_equal(raw->skipped[0].n_stops, 2);
     assert_int_equal(raw->n_frames, 1);
     assert_int_equal(raw->frames[0].n_frames, 3);
     assert_int_equal(raw->frames[0].frames[0].count, -2);
@@ -362,6 +376,25 @@ static void times_that_cannot_be_are_refused(void **state) {
     }
 }
 
+static void skipped_accesses_that_cannot_be_are_refused(void **state) {
+    (void)state;
+    static const uint64_t nothing[4] = {1, 0, 0, 0};
+    for (unsigned fault = 0; fault < 4; fault++) {
+        struct pm_raw_builder builder = {0};
+        pm_raw_begin(&builder);
+        add_meta(&builder);
+        if (fault == 0)
+            add_skipped(&builder, nothing, 4);
+        else
+            add_skipped(&builder, usual_skipped, fault == 1 ? 3 : 4);
+        if (fault == 2)
+            add_skipped(&builder, usual_skipped, 4);
+        if (fault == 3)
+            add_skipped(&builder, usual_skipped, 0);
+        assert_content_refused(&builder);
+    }
+}
+
 static void frames_that_cannot_be_are_refused(void **state) {
     (void)state;
     for (unsigned fault = 0; fault < 6; fault++) {
@@ -400,6 +433,7 @@ int main(void) {
         cmocka_unit_test(another_version_is_named),
         cmocka_unit_test(sections_that_do_not_fit_each_other_are_refused),
         cmocka_unit_test(times_that_cannot_be_are_refused),
+        cmocka_unit_test(skipped_accesses_that_cannot_be_are_refused),
         cmocka_unit_test(frames_that_cannot_be_are_refused),
         cmocka_unit_test(files_that_are_not_there_or_not_files_are_named),
     };

@@ -85,6 +85,7 @@ static struct pm_structure *small_structure(uint8_t build) {
 
 static struct pm_profile *small_profile(double n) {
     struct pm_profile *p = pm_alloc(1, sizeof *p);
+    p->skipped[PM_SKIPPED_LEFT_OUT] = (struct pm_skipped_accesses){3e9, 7, n};
     assert_true(pm_parameters_set(&p->parameters, "N", n, NULL));
     p->n_edges = 3;
     p->edge_counts = pm_alloc(3, sizeof *p->edge_counts);
@@ -151,6 +152,10 @@ static void runs_come_back_whole(void **state) {
     assert_int_equal(profile->n_edges, 3);
     assert_true(profile->edge_counts[1] == 63);
     assert_int_equal(profile->n_inexact_routines, 1);
+    assert_true(profile->skipped[PM_SKIPPED_LEFT_OUT].loads == 3e9);
+    assert_true(profile->skipped[PM_SKIPPED_LEFT_OUT].stores == 7);
+    assert_true(profile->skipped[PM_SKIPPED_LEFT_OUT].executions == 64);
+    assert_true(profile->skipped[PM_SKIPPED_STOPPED].loads == 0);
     assert_int_equal(profile->n_block_sizes, 1);
     const struct pm_histogram *h = pm_profile_histogram(profile, 0, 64);
     assert_non_null(h);
@@ -430,7 +435,8 @@ static const char as_version_2[] =
     "CREATE TABLE old (run INTEGER, scope_group INTEGER, block_bytes INTEGER, cold INTEGER,"
     " accesses INTEGER, data BLOB, PRIMARY KEY (run, scope_group, block_bytes)) WITHOUT ROWID;"
     "INSERT INTO old SELECT run, scope_group, block_bytes, cold, accesses, data FROM histogram;"
-    "DROP TABLE histogram; DROP TABLE stream; ALTER TABLE old RENAME TO histogram;"
+    "DROP TABLE histogram; DROP TABLE stream; DROP TABLE skipped; ALTER TABLE old RENAME TO "
+    "histogram;"
     "PRAGMA user_version=2";
 static const char as_version_1[] = "DROP TABLE time; DROP TABLE timing; PRAGMA user_version=1";
 
