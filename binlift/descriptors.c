@@ -124,6 +124,14 @@ static uint64_t append_counters(struct blob *blob, const struct pm_structure *st
     return at;
 }
 
+static uint64_t append_group_scopes(struct blob *blob, const struct pm_structure *structure) {
+    uint64_t at = blob->n_bytes;
+    for (uint32_t g = 0; g < structure->n_groups; g++)
+        append(blob, &structure->groups[g].scope, sizeof structure->groups[g].scope);
+    align(blob);
+    return at;
+}
+
 void pm_build_descriptors(const struct pm_lifted *lifted,
                           const struct pm_instrument_options *options, const uint8_t *scope_flags,
                           uint64_t segment_address, uint8_t (*payload_slots)(uint8_t kind),
@@ -155,6 +163,8 @@ void pm_build_descriptors(const struct pm_lifted *lifted,
     if (options->memory_records)
         header.references = append_references(&blob, lifted, payload_slots);
     header.scopes = append_scopes(&blob, structure, scope_flags);
+    if (options->memory_records)
+        header.group_scopes = append_group_scopes(&blob, structure);
     if (options->describe_counters)
         header.counters = append_counters(&blob, structure);
     memcpy(blob.bytes, &header, sizeof header);

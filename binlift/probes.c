@@ -11,6 +11,9 @@
    because a half of them would be worse than none.  A routine with a jump of unknown targets has no
    probes at all.
 
+   An iteration, where it is asked for, is told at the very start of the loop's header, which every
+   way round the loop leads through; the way in leads there too, behind the entry.
+
    Needs the scope tree and counters' places. */
 #include "binlift/probes.h"
 
@@ -192,6 +195,18 @@ static void plan_edge(struct planner *p, const struct pm_routine *routine, uint3
         p->plan->places[e] = event_place(p, routine, e);
 }
 
+/* An iteration of a loop, also of an irreducible one, begins at its header. */
+static void plan_iterations(struct planner *p) {
+    const struct pm_structure *structure = p->structure;
+    memset(p->plan->iterates, 0xff, structure->n_blocks * sizeof *p->plan->iterates); /* PM_NONE */
+    for (uint32_t s = 0; s < structure->n_scopes; s++) {
+        const struct pm_scope *scope = &structure->scopes[s];
+        if (p->plan->probed[s] && scope->kind == PM_SCOPE_LOOP && scope->header != PM_NONE &&
+            p->scope_events[s] & PM_PROBE_SCOPE_ITERATES)
+            p->plan->iterates[scope->header] = s;
+    }
+}
+
 static bool has_interval_end(const struct pm_lifted *lifted, uint32_t r) {
     const struct pm_routine_code *code = &lifted->routine_codes[r];
     if (!lifted->ends_interval || !lifted->structure->routines[r].n_blocks)
@@ -227,11 +242,13 @@ struct pm_probe_plan *pm_plan_probes(const struct pm_lifted *lifted, const uint8
     plan->first = pm_alloc(structure->n_edges + 1, sizeof *plan->first);
     plan->places = pm_alloc(structure->n_edges, sizeof *plan->places);
     plan->probed = pm_alloc(structure->n_scopes, sizeof *plan->probed);
+    plan->iterates = pm_alloc(structure->n_blocks, sizeof *plan->iterates);
     plan->has_probe = pm_alloc(structure->n_routines, sizeof *plan->has_probe);
     choose_scopes(&planner);
     for (uint32_t r = 0; r < structure->n_routines; r++)
         plan_routine(&planner, r);
     plan->first[structure->n_edges] = (uint32_t)plan->n_events;
+    plan_iterations(&planner);
     free(planner.loops);
     return plan;
 }
@@ -243,6 +260,7 @@ void pm_probe_plan_free(struct pm_probe_plan *plan) {
     free(plan->events);
     free(plan->places);
     free(plan->probed);
+    free(plan->iterates);
     free(plan->has_probe);
     free(plan);
 }

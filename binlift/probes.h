@@ -11,11 +11,13 @@
 struct pm_probe_plan {
     uint32_t *first; /* per edge, n_edges + 1: its events are events[first[e]] … in order */
     PM_ARRAY(uint32_t, events);
-    uint8_t *places; /* per edge: enum pm_counter_place, where its events happen; IN_TARGET is
-                        the target's very start, IN_SOURCE right before the source's last
-                        instruction, FALLTHROUGH behind it */
-    uint8_t *probed; /* per scope: all its entries and exits are events */
-    bool *has_probe; /* per routine */
+    uint8_t *places;    /* per edge: enum pm_counter_place, where its events happen; IN_TARGET is
+                           the target's very start, IN_SOURCE right before the source's last
+                           instruction, FALLTHROUGH behind it */
+    uint8_t *probed;    /* per scope: all its entries and exits are events */
+    uint32_t *iterates; /* per basic block: the probed loop whose iterations begin at its start, and
+                           are events; PM_NONE */
+    bool *has_probe;    /* per routine */
 };
 
 /* SCOPE_EVENTS: per scope of the structure, not 0 if it is to be probed, enum pm_probe_scope_flags;

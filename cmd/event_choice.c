@@ -61,6 +61,8 @@ uint8_t *pm_event_choice_flags(struct pm_event_choice *choice,
         if ((kind == PM_SCOPE_ROUTINE && choice->kinds & PM_EVENTS_ROUTINES) ||
             (kind == PM_SCOPE_LOOP && choice->kinds & PM_EVENTS_LOOPS))
             flags[s] = PM_PROBE_SCOPE_PROBED;
+        if (kind == PM_SCOPE_LOOP && choice->kinds & PM_EVENTS_ITERATIONS)
+            flags[s] |= PM_PROBE_SCOPE_ITERATES;
     }
     for (size_t i = 0; i < choice->n_routines; i++) {
         uint32_t n_named;

@@ -11,7 +11,12 @@
 #include "core/pm_error.h"
 #include "core/structure.h"
 
-enum pm_event_kinds { PM_EVENTS_NONE = 0, PM_EVENTS_ROUTINES = 1, PM_EVENTS_LOOPS = 2 };
+enum pm_event_kinds {
+    PM_EVENTS_NONE = 0,
+    PM_EVENTS_ROUTINES = 1,
+    PM_EVENTS_LOOPS = 2,
+    PM_EVENTS_ITERATIONS = 4
+};
 
 /* Routines that switch measuring; names and patterns as core/routine_names.h has them. */
 struct pm_event_routine {

@@ -23,7 +23,7 @@ struct request {
     size_t n_block_sizes;
     const char *routines, *groups; /* NULL all */
     enum pm_report_format format;
-    bool histograms, threads, shared;
+    bool histograms, carried, threads, shared;
 };
 
 /* ---- which groups ---------------------------------------------------------------------------- */
@@ -92,13 +92,18 @@ struct job {
     struct pm_export *export;
 };
 
+static bool has_size(const struct request *request, uint64_t block_bytes) {
+    for (size_t i = 0; i < request->n_block_sizes; i++)
+        if (request->block_sizes[i] == block_bytes)
+            return true;
+    return request->n_block_sizes == 0;
+}
+
 static bool is_wanted(const struct job *job, const struct pm_histogram_place *place) {
     const struct request *request = job->request;
     bool shared = place->stream->kind == PM_STREAM_SHARED;
-    bool size = request->n_block_sizes == 0;
-    for (size_t i = 0; i < request->n_block_sizes; i++)
-        size = size || request->block_sizes[i] == place->block_bytes;
-    return size && shared == request->shared && job->chosen[place->group];
+    return has_size(request, place->block_bytes) && shared == request->shared &&
+           job->chosen[place->group];
 }
 
 /* The histogram that waits for more threads of its group and block size. */
@@ -164,13 +169,32 @@ static bool export_histograms(const struct job *job, const struct pm_parameters 
     return ok;
 }
 
+static bool export_patterns(const struct job *job, const struct pm_parameters *at,
+                            struct pm_error *err) {
+    struct pm_run_patterns *patterns = pm_store_patterns(job->store, at, err);
+    bool ok = patterns && pm_run_patterns_fit(patterns, job->structure, err);
+    for (size_t g = 0; ok && g < patterns->n_groups; g++) {
+        const struct pm_group_patterns *group = &patterns->groups[g];
+        if (!job->chosen[group->group] || !has_size(job->request, group->block_bytes))
+            continue;
+        for (size_t p = 0; p < group->n_patterns; p++)
+            pm_export_add(job->export,
+                          &(struct pm_export_histogram){.group = group->group,
+                                                        .histogram = &group->patterns[p].histogram,
+                                                        .pattern = &group->patterns[p]});
+    }
+    pm_run_patterns_free(patterns);
+    return ok;
+}
+
 static bool export_run(struct job *job, const struct pm_parameters *at, struct pm_error *err) {
     struct pm_run_facts facts = {0};
     if (!pm_store_run_facts(job->store, at, &facts, err))
         return false;
     const struct pm_export_run run = {at, facts.n_threads, facts.n_processes, facts.notes};
     pm_export_begin_run(job->export, &run);
-    bool ok = export_histograms(job, at, err);
+    bool ok =
+        job->request->carried ? export_patterns(job, at, err) : export_histograms(job, at, err);
     pm_export_end_run(job->export);
     pm_run_facts_free(&facts);
     return ok;
@@ -206,6 +230,15 @@ static bool check_run(const struct job *job, const struct pm_parameters *at, str
     if (ok && !has_sizes)
         ok = pm_fail(err, "the run%s%s was not measured with all these block sizes (--block)",
                      space, size);
+    if (ok && request->carried && has_sizes) {
+        bool carried;
+        ok = pm_store_has_patterns(job->store, at, request->block_sizes, request->n_block_sizes,
+                                   &carried, err) &&
+             (carried || pm_fail(err,
+                                 "the run%s%s was not made with --carry, so that what carries its "
+                                 "reuses is not known",
+                                 space, size));
+    }
     if (ok && request->shared && !shared)
         ok = pm_fail(err,
                      "the run%s%s has no histograms of all threads interleaved: measure it with "
@@ -246,7 +279,7 @@ static bool export_to(FILE *out, const struct request *request, struct pm_error 
     bool ok = job.chosen && pm_store_runs(job.store, &runs, &n_runs, err) &&
               choose_runs(&job, runs, &n_runs, err);
     if (ok) {
-        job.export = pm_export_new(out, job.structure, request->format);
+        job.export = pm_export_new(out, job.structure, request->format, request->carried);
         for (size_t i = 0; ok && i < n_runs; i++)
             ok = export_run(&job, &runs[i], err);
         pm_export_end(job.export);
@@ -281,6 +314,7 @@ static bool export_to_file(const struct request *request, struct pm_error *err) 
 
 enum {
     OPT_HISTOGRAMS = 256,
+    OPT_CARRIED,
     OPT_BLOCK,
     OPT_ROUTINE,
     OPT_GROUP,
@@ -302,6 +336,9 @@ static int read_option(struct request *request, int c, struct pm_error *err) {
         return pm_parameters_parse(optarg, &request->at, err) ? 0 : pm_complain(err);
     case OPT_HISTOGRAMS:
         request->histograms = true;
+        return 0;
+    case OPT_CARRIED:
+        request->carried = true;
         return 0;
     case OPT_BLOCK:
         return pm_option_block_sizes(optarg, &request->block_sizes, &request->n_block_sizes, err)
@@ -330,8 +367,11 @@ static int read_option(struct request *request, int c, struct pm_error *err) {
 }
 
 static int check(const struct request *request, int n_left) {
-    if (!request->histograms)
-        return pm_usage_error("export", "say what: --histograms");
+    if (request->histograms == request->carried)
+        return pm_usage_error("export", "say what: --histograms or --carried");
+    if (request->carried && (request->threads || request->shared))
+        return pm_usage_error("export", "--carried is of all threads together: it excludes "
+                                        "--threads and --shared");
     if (!request->store_path || n_left)
         return pm_usage_error("export", "name one store with -s STORE");
     if (request->threads && request->shared)
@@ -342,6 +382,7 @@ static int check(const struct request *request, int n_left) {
 int pm_cmd_export(int argc, char **argv) {
     static const struct option long_options[] = {
         {"histograms", no_argument, NULL, OPT_HISTOGRAMS},
+        {"carried", no_argument, NULL, OPT_CARRIED},
         {"block", required_argument, NULL, OPT_BLOCK},
         {"routine", required_argument, NULL, OPT_ROUTINE},
         {"group", required_argument, NULL, OPT_GROUP},

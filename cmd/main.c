@@ -28,7 +28,7 @@ static const struct pm_command commands[] = {
      "                  [--lib NAME]... [--all-libs] [--classes FILE]\n"
      "                  [--start-at NAMES]... [--stop-after NAMES]...\n"
      "                  [--timeout SECONDS] [--no-memory] [--second-core]\n"
-     "                  [--time] [--time-runs N] [--time-cost PERCENT]\n"
+     "                  [--carry] [--time] [--time-runs N] [--time-cost PERCENT]\n"
      "                  [--again] [--dry-run] [-q] -- COMMAND [ARGUMENT]...\n"
      "       pmodel run --handler FILE [--events routines|loops|all|none] [--interval NAMES]...\n"
      "                  [options] -- COMMAND [ARGUMENT]...",
@@ -45,7 +45,7 @@ static const struct pm_command commands[] = {
     {"report",
      "[-m MACHINE[,MACHINE]...]... [-P NAME=VALUE[,...]]\n"
      "                     [--deps optimistic|pessimistic] [--min-percent P] [--top N]\n"
-     "                     [--format table|json|csv] STORE",
+     "                     [--carried] [--format table|json|csv] STORE",
      "time, misses and what limits each loop, at a size, on a machine", pm_cmd_report},
     {"export",
      "--histograms -s STORE [-P NAME=VALUE[,...]] [--block SIZES] [--routine NAMES]\n"

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "cmd/cmd.h"
+#include "cmd/report_carried.h"
 #include "cmd/runs_of_store.h"
 #include "core/pm_alloc.h"
 #include "core/store.h"
@@ -18,6 +19,7 @@ struct request {
     struct pm_parameters at; /* n == 0: the largest measured size */
     struct pm_report_options options;
     enum pm_unknown_dependences dependences;
+    bool carried;
 };
 
 /* ---- the profile at the size that was asked for ---------------------------------------------- */
@@ -112,7 +114,7 @@ static bool predict_all(const struct request *request, struct pm_store *store,
 
 /* ---- the command line ------------------------------------------------------------------------ */
 
-enum { OPT_FORMAT = 256, OPT_MIN_PERCENT, OPT_TOP, OPT_DEPS };
+enum { OPT_FORMAT = 256, OPT_MIN_PERCENT, OPT_TOP, OPT_DEPS, OPT_CARRIED };
 
 /* 0, or the exit status after complaining. */
 static int read_option(struct request *request, int c, struct pm_error *err) {
@@ -143,6 +145,9 @@ static int read_option(struct request *request, int c, struct pm_error *err) {
             request->options.min_percent <= 100)
             return 0;
         return pm_usage_error("report", "--min-percent takes 0 to 100, not \"%s\"", optarg);
+    case OPT_CARRIED:
+        request->carried = true;
+        return 0;
     default:
         return -1;
     }
@@ -155,6 +160,7 @@ int pm_cmd_report(int argc, char **argv) {
         {"min-percent", required_argument, NULL, OPT_MIN_PERCENT},
         {"top", required_argument, NULL, OPT_TOP},
         {"deps", required_argument, NULL, OPT_DEPS},
+        {"carried", no_argument, NULL, OPT_CARRIED},
         {0},
     };
     struct request request = {.options = pm_default_report_options()};
@@ -171,7 +177,9 @@ int pm_cmd_report(int argc, char **argv) {
     if (status == 0) {
         struct pm_store *store = pm_store_open(argv[optind], PM_STORE_READ, &err);
         bool ok = store && (request.on.n_machines || pm_add_all_machines(&request.on, &err)) &&
-                  predict_all(&request, store, &err);
+                  (request.carried ? pm_report_store_carried(store, &request.at, &request.on,
+                                                             &request.options, &err)
+                                   : predict_all(&request, store, &err));
         pm_store_close(store);
         status = ok ? PM_EXIT_OK : pm_complain(&err);
     }

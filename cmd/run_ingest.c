@@ -8,6 +8,7 @@
 
 #include "binlift/binlift.h"
 #include "cmd/raw_folder.h"
+#include "cmd/run_patterns.h"
 #include "cmd/run_skipped.h"
 #include "core/pm_alloc.h"
 #include "core/raw_read.h"
@@ -117,7 +118,9 @@ static bool add_file(void *to, const char *path, struct pm_error *err) {
     if (ok) {
         add_counters(sums, raw, places);
         add_frames(sums, raw, places);
-        ok = add_histograms(sums, raw, places, path, err);
+        ok = add_histograms(sums, raw, places, path, err) &&
+             (!sums->result->patterns ||
+              pm_ingest_patterns(sums->result->patterns, raw, places, path, err));
         sums->result->n_threads += (uint32_t)raw->n_threads;
         sums->result->n_processes++;
         sums->n_missed_jumps += raw->n_missed_jumps;
@@ -205,9 +208,11 @@ static void note_irregularities(const struct sums *sums) {
 
 bool pm_ingest(const char *folder, const struct pm_run_copies *copies,
                const struct pm_parameters *at, const uint64_t *block_sizes, size_t n_block_sizes,
-               struct pm_ingested *ingested, struct pm_error *err) {
+               bool with_patterns, struct pm_ingested *ingested, struct pm_error *err) {
     const struct pm_structure *structure = copies->structure;
     *ingested = (struct pm_ingested){0};
+    if (with_patterns)
+        ingested->patterns = pm_alloc(1, sizeof *ingested->patterns);
     struct sums sums = {
         .copies = copies,
         .loaded = pm_alloc(structure->n_modules, sizeof *sums.loaded),
@@ -224,6 +229,8 @@ bool pm_ingest(const char *folder, const struct pm_run_copies *copies,
         note_irregularities(&sums);
         note_skipped(&sums);
         note_libraries(&sums);
+        if (ingested->patterns)
+            pm_run_patterns_sort(ingested->patterns);
     }
     free(sums.counters);
     free(sums.open_calls);
@@ -235,6 +242,7 @@ void pm_ingested_free(struct pm_ingested *ingested) {
     if (ingested->profile)
         pm_profile_free(ingested->profile);
     pm_streams_free(&ingested->streams);
+    pm_run_patterns_free(ingested->patterns);
     free(ingested->inexact);
     free(ingested->notes);
     *ingested = (struct pm_ingested){0};

@@ -9,9 +9,10 @@
 #include "core/streams.h"
 
 struct pm_ingested {
-    struct pm_profile *profile; /* without histograms; owned */
-    struct pm_streams streams;  /* these, in order; owned */
-    bool *inexact;              /* one for each routine; owned */
+    struct pm_profile *profile;       /* without histograms; owned */
+    struct pm_streams streams;        /* these, in order; owned */
+    struct pm_run_patterns *patterns; /* NULL unless they were measured; owned */
+    bool *inexact;                    /* one for each routine; owned */
     uint32_t n_threads, n_processes;
     double accesses; /* of one block size, by all threads */
     char *notes;     /* sentences, one a line; NULL none; owned */
@@ -23,7 +24,7 @@ struct pm_ingested {
    raw file, one of another program, a damaged one. */
 bool pm_ingest(const char *folder, const struct pm_run_copies *copies,
                const struct pm_parameters *at, const uint64_t *block_sizes, size_t n_block_sizes,
-               struct pm_ingested *ingested, struct pm_error *err);
+               bool with_patterns, struct pm_ingested *ingested, struct pm_error *err);
 void pm_ingested_free(struct pm_ingested *ingested); /* what it owns */
 
 #endif

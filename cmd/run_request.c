@@ -111,6 +111,10 @@ int pm_read_run_option(struct pm_run_request *request, int c, struct pm_error *e
     case PM_RUN_SECOND_CORE:
         request->second_core = true;
         return 0;
+    case PM_RUN_CARRY:
+        request->carry = true;
+        request->events.kinds |= PM_EVENTS_ROUTINES | PM_EVENTS_LOOPS | PM_EVENTS_ITERATIONS;
+        return 0;
     case PM_RUN_AGAIN:
         request->again = true;
         return 0;
@@ -130,6 +134,8 @@ int pm_read_run_command(struct pm_run_request *request, char **argv) {
                               "--second-core is for the analysis, which --no-memory leaves out");
     if (request->no_memory && request->bin_width)
         return pm_usage_error(request->command, "--no-memory and --bin-width exclude each other");
+    if (request->no_memory && request->carry)
+        return pm_usage_error(request->command, "--no-memory and --carry exclude each other");
     return 0;
 }
 
@@ -169,9 +175,10 @@ static int check_handler(struct pm_run_request *request, bool has_events) {
     if (request->store_path)
         return pm_usage_error("run", "--handler and -o exclude each other: what a handler gets is "
                                      "not put into a store");
-    if (request->n_block_sizes || request->bin_width || request->time_runs || request->second_core)
-        return pm_usage_error("run", "--handler excludes --block, --bin-width, --second-core and "
-                                     "--time");
+    if (request->n_block_sizes || request->bin_width || request->time_runs ||
+        request->second_core || request->carry)
+        return pm_usage_error("run", "--handler excludes --block, --bin-width, --carry, "
+                                     "--second-core and --time");
     if (!has_events)
         request->events.kinds = PM_EVENTS_ROUTINES | PM_EVENTS_LOOPS;
     return 0;

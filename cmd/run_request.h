@@ -27,6 +27,7 @@ struct pm_run_request {
     PM_ARRAY(const char *, environment);
     PM_ARRAY(const char *, libraries); /* --lib: names, patterns, paths */
     bool all_libraries;
+    bool carry; /* what carries each reuse */
     PM_ARRAY(struct pm_run_input, inputs);
     uint64_t *block_sizes;
     size_t n_block_sizes;
@@ -64,6 +65,7 @@ enum pm_run_option {
     PM_RUN_STOP_AFTER,
     PM_RUN_TIMEOUT,
     PM_RUN_NO_MEMORY,
+    PM_RUN_CARRY,
     PM_RUN_AGAIN,
     PM_RUN_SECOND_CORE,
     PM_RUN_OPTIONS_END /* a command's own options begin here */
@@ -88,6 +90,7 @@ enum pm_run_option {
     {"start-at", required_argument, NULL, PM_RUN_START_AT},                                        \
     {"stop-after", required_argument, NULL, PM_RUN_STOP_AFTER},                                    \
     {"timeout", required_argument, NULL, PM_RUN_TIMEOUT},                                          \
+    {"carry", no_argument, NULL, PM_RUN_CARRY},                                                    \
     {"no-memory", no_argument, NULL, PM_RUN_NO_MEMORY},                                            \
     {"second-core", no_argument, NULL, PM_RUN_SECOND_CORE},                                        \
     {"again", no_argument, NULL, PM_RUN_AGAIN}

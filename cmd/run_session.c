@@ -177,6 +177,8 @@ static char **run_environment(const struct sized_run *run, const char *raw, bool
             own[n++] = pm_strdup(PM_ENV_SECOND_CORE "=1");
         if (request->bin_width)
             own[n++] = pm_sprintf(PM_ENV_BIN_WIDTH "=%s", request->bin_width);
+        if (request->carry)
+            own[n++] = pm_strdup(PM_ENV_CARRY "=1");
     }
     own[n] = NULL;
     return own;
@@ -223,7 +225,10 @@ static bool keep_run(struct pm_run_session *session, struct pm_ingested *ingeste
     };
     bool ok = open_store(session, true, err) &&
               pm_store_put_run(session->store, ingested->profile, &ingested->streams, &facts,
-                               ingested->inexact, session->copies.structure->n_routines, err);
+                               ingested->inexact, session->copies.structure->n_routines, err) &&
+              (!ingested->patterns ||
+               pm_store_put_patterns(session->store, &ingested->profile->parameters,
+                                     ingested->patterns, err));
     pm_run_facts_free(&facts);
     return ok;
 }
@@ -240,7 +245,7 @@ static bool measure(const struct sized_run *run, const char *raw, struct pm_erro
     bool ok = launch(run, session->copies.files, session->copies.n_files, environment, false,
                      &result, err) &&
               pm_ingest(raw, &session->copies, run->at, request->block_sizes,
-                        request->n_block_sizes, &ingested, err) &&
+                        request->n_block_sizes, request->carry, &ingested, err) &&
               keep_run(session, &ingested, &result, started, run->argv, err);
     if (ok) {
         char *size = pm_parameters_text(run->at);
@@ -350,6 +355,10 @@ static bool is_there(struct pm_run_session *session, const struct pm_parameters 
         return true;
     if (!pm_store_has_run(session->store, at, session->settings, request->block_sizes,
                           request->n_block_sizes, &there->run, err))
+        return false;
+    if (there->run && request->carry &&
+        !pm_store_has_patterns(session->store, at, request->block_sizes, request->n_block_sizes,
+                               &there->run, err))
         return false;
     if (!there->run || there->times)
         return true;

@@ -209,6 +209,10 @@ static bool bins_are_valid(const struct pm_histogram *histogram) {
     return true;
 }
 
+bool pm_histogram_is_valid(const struct pm_histogram *histogram) {
+    return head_is_valid(histogram) && bins_are_valid(histogram);
+}
+
 bool pm_histogram_decode(const void *bytes, size_t n_bytes, struct pm_histogram *histogram,
                          struct pm_error *err) {
     struct blob_header header;
@@ -230,7 +234,7 @@ bool pm_histogram_decode(const void *bytes, size_t n_bytes, struct pm_histogram 
         for (size_t i = 0; i < n_bins; i++)
             *column_value(&histogram->bins[i], column) = words[n_head + column * n_bins + i];
     free(words);
-    if (head_is_valid(histogram) && bins_are_valid(histogram))
+    if (pm_histogram_is_valid(histogram))
         return true;
     pm_histogram_free(histogram);
     return pm_fail(err, "histogram: its bins are not ascending counts of distances");

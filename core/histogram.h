@@ -61,6 +61,9 @@ double pm_histogram_unused_share(const struct pm_histogram *histogram);
    at_least the smaller one is kept, of two samples the larger one. */
 void pm_histogram_add(struct pm_histogram *into, const struct pm_histogram *from);
 
+/* Ascending bins, and counts that are some. */
+bool pm_histogram_is_valid(const struct pm_histogram *histogram);
+
 /* A histogram as bytes (zstd-compressed, versioned) for the store, and back.  *BYTES is owned by
    the caller (free).  Decoding checks everything: a damaged blob is an error, never a crash. */
 void pm_histogram_encode(const struct pm_histogram *histogram, void **bytes, size_t *n_bytes);

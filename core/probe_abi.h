@@ -132,7 +132,7 @@ static inline uint32_t pm_called_word(uint32_t reference, enum pm_called called,
 }
 
 /* The two lowest bits of an event; above them stands pm_probe_header.first_scope + the scope's
-   index in the module's structure, and at the top PM_EVENT_NOW. */
+   index in the module's structure, and at the top PM_EVENT_NOW or PM_EVENT_ITERATION. */
 enum pm_event_what {
     PM_EVENT_ENTER = 0,
     PM_EVENT_LEAVE = 1,
@@ -143,8 +143,11 @@ enum pm_event_what {
                           probed, none of that routine's */
 };
 #define PM_EVENT_NOW (1u << 31) /* the runtime must see it before the program goes on */
+/* Instead of all these: another iteration of the loop begins, because control came to its header;
+   the first one too, behind PM_EVENT_ENTER. */
+#define PM_EVENT_ITERATION (1u << 30)
 static inline uint32_t pm_event_scope(uint64_t event) {
-    return (uint32_t)(event & 0x7fffffff) >> 2;
+    return (uint32_t)(event & 0x3fffffff) >> 2;
 }
 static inline enum pm_event_what pm_event_what(uint64_t event) {
     return (enum pm_event_what)(event & 3);
@@ -191,9 +194,10 @@ struct pm_probe_scope {
     uint32_t flags;  /* enum pm_probe_scope_flags */
 };
 enum pm_probe_scope_flags {
-    PM_PROBE_SCOPE_PROBED = 1, /* all its entries and exits are events */
-    PM_PROBE_SCOPE_STARTS = 2, /* measuring begins when it is entered … */
-    PM_PROBE_SCOPE_STOPS = 4,  /* … and ends when it is left */
+    PM_PROBE_SCOPE_PROBED = 1,   /* all its entries and exits are events */
+    PM_PROBE_SCOPE_STARTS = 2,   /* measuring begins when it is entered … */
+    PM_PROBE_SCOPE_STOPS = 4,    /* … and ends when it is left */
+    PM_PROBE_SCOPE_ITERATES = 8, /* a loop each of whose iterations is an event */
 };
 #define PM_PROBE_NONE UINT32_MAX
 
@@ -227,12 +231,14 @@ struct pm_probe_header {
                                          has_events: there are probes */
     uint32_t first_bundle, n_bundles;
     uint32_t n_accesses, reserved;
-    uint64_t references;             /* struct pm_probe_reference [n_references] */
-    uint64_t bundles;                /* struct pm_probe_bundle [n_bundles] */
-    uint64_t accesses;               /* struct pm_probe_access [n_accesses] */
-    uint64_t scopes;                 /* struct pm_probe_scope [n_scopes] */
-    uint64_t counters;               /* struct pm_probe_counter [n_counters]; 0: not described */
-    uint64_t traps;                  /* struct pm_probe_trap [n_traps], ascending by `from` */
+    uint64_t references;   /* struct pm_probe_reference [n_references] */
+    uint64_t bundles;      /* struct pm_probe_bundle [n_bundles] */
+    uint64_t accesses;     /* struct pm_probe_access [n_accesses] */
+    uint64_t scopes;       /* struct pm_probe_scope [n_scopes] */
+    uint64_t counters;     /* struct pm_probe_counter [n_counters]; 0: not described */
+    uint64_t group_scopes; /* u32 [n_groups]: the index of the scope that a group's references are
+                              directly in; 0: not described */
+    uint64_t traps;        /* struct pm_probe_trap [n_traps], ascending by `from` */
     uint64_t old_text, old_text_end; /* link-time addresses whose int3 belong to us */
     uint64_t header_address;         /* link-time virtual address of this header */
 };
@@ -247,6 +253,8 @@ struct pm_probe_header {
 #define PM_MAX_SAMPLE (1u << 20)
 #define PM_MOST_BLOCKS (1u << 30)
 #define PM_ENV_TIME "PMODEL_TIME"               /* anything: events time loops and routines */
+/* anything: for each reuse where from, and which loop carries it */
+#define PM_ENV_CARRY "PMODEL_CARRY"
 #define PM_ENV_LIBRARIES "PMODEL_LIBRARIES"     /* set: instrumented modules may be loaded later */
 #define PM_ENV_SECOND_CORE "PMODEL_SECOND_CORE" /* anything: analysis beside the program */
 #define PM_ENV_HANDLER "PMODEL_HANDLER" /* shared object with a pmodel_handler, see that header */

@@ -15,6 +15,10 @@
                         are few
      PM_RAW_HISTOGRAM   struct pm_raw_histogram_head, then n_bins × struct pm_raw_bin, ascending.
                         Groups that were never accessed are left out.
+     PM_RAW_CARRIED     struct pm_raw_carried_head, then as PM_RAW_HISTOGRAM without first touches:
+                        of a group's reuses those with one source, carrier and whether across its
+                        iterations (runtime/carried.h); each such triple once a group, thread and
+                        block size, and all together are the group's histogram
      PM_RAW_FRAMES      u64 module, u64 n, then n × struct pm_raw_frame, ascending by address; of
                         one address at most one with a positive and one with a negative count
      PM_RAW_TIMES       u64 thread, u64 enum pm_raw_clock, then struct pm_raw_time, ascending by
@@ -58,6 +62,7 @@ enum pm_raw_tag {
     PM_RAW_FRAMES = 6,
     PM_RAW_TIMES = 7,
     PM_RAW_SAMPLES = 8,
+    PM_RAW_CARRIED = 9,
     PM_RAW_SKIPPED = 10,
 };
 
@@ -89,6 +94,14 @@ struct pm_raw_histogram_head {
     uint64_t at_least;      /* beyond is known to be at least so many blocks; 0: all is exact */
     uint64_t beyond_loads, beyond_stores; /* reuses whose distance is only known to be that far */
     uint64_t sample;                      /* one of so many blocks is watched; 1: all */
+};
+
+/* Scopes are indices in their modules' structures. */
+struct pm_raw_carried_head {
+    uint32_t source_module, source_scope; /* of the last access to the block */
+    uint32_t carrier_module,
+        carrier_scope;         /* PM_RAW_OUTSIDE, 0: no loop or routine that is known */
+    uint32_t across, reserved; /* 1: an iteration of the carrier began in between */
 };
 
 /* Accesses whose reuse distance lies in [low, high] blocks; sum of distances gives the mean. */

@@ -133,7 +133,8 @@ static bool head_is_valid(const struct pm_raw *raw, const struct pm_raw_histogra
            (head->at_least != 0 || (head->beyond_loads == 0 && head->beyond_stores == 0));
 }
 
-static bool read_histogram(struct pm_raw *raw, struct cursor *cursor) {
+static bool take_histogram(const struct pm_raw *raw, struct pm_raw_histogram *histogram,
+                           struct cursor *cursor) {
     struct pm_raw_histogram_head head;
     const void *bytes = take(cursor, sizeof head);
     if (!bytes)
@@ -141,7 +142,6 @@ static bool read_histogram(struct pm_raw *raw, struct cursor *cursor) {
     memcpy(&head, bytes, sizeof head);
     if (!head_is_valid(raw, &head) || cursor->left != head.n_bins * sizeof(struct pm_raw_bin))
         return false;
-    struct pm_raw_histogram *histogram = PM_PUSH(raw, histograms);
     histogram->module = (uint32_t)head.module;
     histogram->group = head.group;
     histogram->thread = head.thread;
@@ -158,6 +158,24 @@ static bool read_histogram(struct pm_raw *raw, struct cursor *cursor) {
         .n_bins = head.n_bins,
     };
     return read_bins(&histogram->histogram, cursor);
+}
+
+static bool read_histogram(struct pm_raw *raw, struct cursor *cursor) {
+    return take_histogram(raw, PM_PUSH(raw, histograms), cursor);
+}
+
+static bool read_carried(struct pm_raw *raw, struct cursor *cursor) {
+    struct pm_raw_carried *carried = PM_PUSH(raw, carried);
+    const struct pm_raw_carried_head *head = take(cursor, sizeof *head);
+    if (!head || !take_histogram(raw, &carried->reuses, cursor))
+        return false;
+    const struct pm_histogram *histogram = &carried->reuses.histogram;
+    memcpy(&carried->by, head, sizeof *head);
+    bool outside = carried->by.carrier_module == PM_RAW_OUTSIDE;
+    return carried->by.source_module < raw->n_modules &&
+           (outside ? carried->by.carrier_scope == 0 && carried->by.across == 0
+                    : carried->by.carrier_module < raw->n_modules) &&
+           carried->by.across <= 1 && histogram->cold_loads == 0 && histogram->cold_stores == 0;
 }
 
 static bool time_is_valid(const struct pm_raw *raw, const struct pm_raw_time *time,
@@ -270,6 +288,9 @@ static bool read_section(struct pm_raw *raw, struct cursor *file, unsigned ordin
         break;
     case PM_RAW_HISTOGRAM:
         valid = read_histogram(raw, &cursor);
+        break;
+    case PM_RAW_CARRIED:
+        valid = read_carried(raw, &cursor);
         break;
     case PM_RAW_TIMES:
         valid = read_times(raw, &cursor);
@@ -384,6 +405,8 @@ void pm_raw_free(struct pm_raw *raw) {
         free(raw->counters[i].counts);
     for (size_t i = 0; i < raw->n_histograms; i++)
         pm_histogram_free(&raw->histograms[i].histogram);
+    for (size_t i = 0; i < raw->n_carried; i++)
+        pm_histogram_free(&raw->carried[i].reuses.histogram);
     for (size_t i = 0; i < raw->n_times; i++)
         free(raw->times[i].times);
     for (size_t i = 0; i < raw->n_frames; i++)
@@ -393,6 +416,7 @@ void pm_raw_free(struct pm_raw *raw) {
     free(raw->modules);
     free(raw->counters);
     free(raw->histograms);
+    free(raw->carried);
     free(raw->times);
     free(raw->frames);
     free(raw->skipped);

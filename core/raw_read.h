@@ -33,6 +33,11 @@ struct pm_raw_histogram { /* of one reference group in one thread */
     struct pm_histogram histogram; /* with the block size; owned */
 };
 
+struct pm_raw_carried {             /* a part of a group's reuses */
+    struct pm_raw_carried_head by;  /* its modules are indices in pm_raw.modules */
+    struct pm_raw_histogram reuses; /* without first touches */
+};
+
 struct pm_raw_frames { /* of one module */
     uint32_t module;
     PM_ARRAY(struct pm_raw_frame, frames); /* ascending by address; owned */
@@ -63,6 +68,7 @@ struct pm_raw {
     PM_ARRAY(struct pm_raw_module, modules);
     PM_ARRAY(struct pm_raw_counters, counters);
     PM_ARRAY(struct pm_raw_histogram, histograms);
+    PM_ARRAY(struct pm_raw_carried, carried);
     PM_ARRAY(struct pm_raw_frames, frames);
     PM_ARRAY(struct pm_raw_thread_times, times);
     PM_ARRAY(struct pm_raw_samples, samples);

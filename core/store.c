@@ -279,7 +279,8 @@ bool pm_store_put_run(struct pm_store *store, const struct pm_profile *profile,
     int64_t run = 0;
     if (!pm_store_begin(store, err))
         return false;
-    bool ok = remove_run(store, &profile->parameters, err) &&
+    bool ok = pm_store_remove_patterns(store, &profile->parameters, err) &&
+              remove_run(store, &profile->parameters, err) &&
               put_run_row(store, profile, facts, &run, err) &&
               put_edges(store, run, profile, inexact_routines, n_routines, err) &&
               pm_store_put_skipped(store, run, profile, err) &&

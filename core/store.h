@@ -24,6 +24,9 @@
                 notes TEXT)
      time      (run, scope, seconds, entries, threads, PRIMARY KEY (run, scope)) WITHOUT ROWID
        (core/times.h; of runs that were made with --time)
+     carried   (run, scope_group, block_bytes, patterns INTEGER, reuses INTEGER, data BLOB,
+                PRIMARY KEY (run, scope_group, block_bytes)) WITHOUT ROWID
+       (core/reuse_patterns.h; of runs that were made with --carry)
      models    (id INTEGER PRIMARY KEY, made REAL, data BLOB)    pm_model_set, the last fit
      model     (kind TEXT, target INTEGER, block_bytes INTEGER, bin INTEGER, quantity TEXT,
                 formula TEXT, relative_error REAL)       the same by formula, for other tools
@@ -42,6 +45,7 @@
 #include "core/parameters.h"
 #include "core/pm_error.h"
 #include "core/profile.h"
+#include "core/reuse_patterns.h"
 #include "core/streams.h"
 #include "core/structure.h"
 #include "core/times.h"
@@ -128,6 +132,20 @@ bool pm_store_put_times(struct pm_store *store, const struct pm_parameters *para
  */
 struct pm_times *pm_store_times(struct pm_store *store, const struct pm_parameters *parameters,
                                 struct pm_error *err);
+
+/* Reuse patterns (core/reuse_patterns.h) of the run with exactly PARAMETERS; those that are there
+   already are replaced.  The run must be there: a new one comes without. */
+bool pm_store_put_patterns(struct pm_store *store, const struct pm_parameters *parameters,
+                           const struct pm_run_patterns *patterns, struct pm_error *err);
+/* *FOUND: whether the run has some for each of these block sizes; for any, if none is named. */
+bool pm_store_has_patterns(struct pm_store *store, const struct pm_parameters *parameters,
+                           const uint64_t *block_sizes, size_t n_block_sizes, bool *found,
+                           struct pm_error *err);
+/* NULL without error text if the run has none.  Not yet compared with a structure
+   (pm_run_patterns_fit). */
+struct pm_run_patterns *pm_store_patterns(struct pm_store *store,
+                                          const struct pm_parameters *parameters,
+                                          struct pm_error *err);
 
 bool pm_store_put_models(struct pm_store *store, const struct pm_model_set *models,
                          struct pm_error *err);

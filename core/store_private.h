@@ -45,6 +45,10 @@ bool pm_store_read_sums(struct pm_store *store, int64_t run, struct pm_profile *
 int64_t pm_store_find_run(struct pm_store *store, const struct pm_parameters *parameters,
                           struct pm_error *err);
 
+/* store_patterns.c: those of a run that is about to go. */
+bool pm_store_remove_patterns(struct pm_store *store, const struct pm_parameters *parameters,
+                              struct pm_error *err);
+
 bool pm_store_bind_compressed(sqlite3_stmt *statement, int column, const void *data, size_t bytes);
 /* The bytes that were bound, owned by the caller; NULL if the column is damaged. */
 void *pm_store_read_compressed(sqlite3_stmt *statement, int column, size_t *n_bytes);

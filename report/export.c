@@ -10,11 +10,12 @@ const char *pm_export_stream_word(const struct pm_stream *stream) {
 }
 
 struct pm_export *pm_export_new(FILE *out, const struct pm_structure *structure,
-                                enum pm_report_format format) {
+                                enum pm_report_format format, bool carried) {
     struct pm_export *export = pm_alloc(1, sizeof *export);
     export->out = out;
     export->structure = structure;
     export->format = format;
+    export->carried = carried;
     if (format == PM_REPORT_CSV)
         pm_export_csv_begin(export);
     else

@@ -1,5 +1,6 @@
 /* Measured histograms for other programs (`pmodel export --histograms`), one after the other, so
-   that none but the present one is in memory. */
+   that none but the present one is in memory; or those of reuse patterns (`pmodel export
+   --carried`). */
 #ifndef PM_EXPORT_H
 #define PM_EXPORT_H
 
@@ -22,11 +23,13 @@ struct pm_export_histogram {
     uint32_t group;
     const struct pm_stream *stream; /* NULL: all threads of all processes, added up */
     const struct pm_histogram *histogram;
+    const struct pm_reuse_pattern *pattern; /* whose histogram it is; NULL: of the whole group */
 };
 
-/* FORMAT is JSON or CSV; OUT and STRUCTURE stay the caller's and must outlive the export. */
+/* CARRIED: all that is added are patterns.  FORMAT is JSON or CSV; OUT and STRUCTURE stay the
+ * caller's and must outlive the export. */
 struct pm_export *pm_export_new(FILE *out, const struct pm_structure *structure,
-                                enum pm_report_format format);
+                                enum pm_report_format format, bool carried);
 void pm_export_begin_run(struct pm_export *export, const struct pm_export_run *run);
 void pm_export_add(struct pm_export *export, const struct pm_export_histogram *item);
 void pm_export_end_run(struct pm_export *export);
@@ -38,6 +41,7 @@ struct pm_export {
     FILE *out;
     const struct pm_structure *structure;
     enum pm_report_format format;
+    bool carried;
     char *size;                  /* of the present run, "N=64" */
     size_t n_runs, n_histograms; /* runs begun; histograms of the present one */
 };

@@ -1,6 +1,7 @@
-/* `pmodel export --format csv`: for each histogram a line `cold`, a line `reuse` for each bin, and
-   a line `beyond` where there are distances of which only a bound is known (in distance_low).  What
-   is told once for a histogram stands in its line `cold`; the fields of the group in all. */
+/* `pmodel export --format csv`: for each histogram a line `cold` (reuse patterns have none), a line
+   `reuse` for each bin, and a line `beyond` where there are distances of which only a bound is
+   known (in distance_low).  What is told once for a histogram stands in its line `cold`; the fields
+   of the group in all. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -20,9 +21,13 @@ void pm_export_csv_begin(struct pm_export *export) {
                                         "distance_low", "distance_high", "distance_mean",
                                         "loads",        "stores",        "bytes_touched_first",
                                         "unused_share"};
+    static const char *const of_patterns[] = {"source", "source_key", "carrier", "carrier_key",
+                                              "across"};
     struct pm_csv csv = {.out = export->out};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         pm_csv_text(&csv, names[i]);
+    for (size_t i = 0; export->carried && i < sizeof of_patterns / sizeof *of_patterns; i++)
+        pm_csv_text(&csv, of_patterns[i]);
     pm_csv_end_line(&csv);
 }
 
@@ -66,6 +71,24 @@ static void write_stream(struct pm_csv *csv, const struct pm_export_histogram *i
     pm_csv_integer(csv, item->histogram->sample);
 }
 
+/* PM_NONE: empty. */
+static void write_scope(struct pm_csv *csv, const struct pm_structure *structure, uint32_t scope) {
+    char *label = scope == PM_NONE ? NULL : pm_scope_label(structure, scope);
+    pm_csv_text(csv, label);
+    if (label)
+        pm_csv_hex(csv, structure->scopes[scope].key);
+    else
+        pm_csv_text(csv, NULL);
+    free(label);
+}
+
+static void write_pattern(struct pm_csv *csv, const struct pm_structure *structure,
+                          const struct pm_reuse_pattern *pattern) {
+    write_scope(csv, structure, pattern->source);
+    write_scope(csv, structure, pattern->carrier);
+    pm_csv_text(csv, pattern->carrier == PM_NONE ? NULL : pattern->across ? "true" : "false");
+}
+
 /* What a line has beside the fields of its histogram; NAN: empty. */
 struct record {
     const char *kind;
@@ -85,16 +108,19 @@ static void write_line(const struct pm_export *export, const struct pm_export_hi
     pm_csv_number(&csv, record->stores);
     pm_csv_number(&csv, record->bytes_touched);
     pm_csv_number(&csv, record->unused_share);
+    if (item->pattern)
+        write_pattern(&csv, export->structure, item->pattern);
     pm_csv_end_line(&csv);
 }
 
 void pm_export_csv_add(struct pm_export *export, const struct pm_export_histogram *item) {
     const struct pm_histogram *histogram = item->histogram;
     double bytes = histogram->bytes_touched > 0 ? histogram->bytes_touched : NAN;
-    write_line(export, item,
-               &(struct record){"cold", NAN, NAN, NAN, histogram->cold_loads,
-                                histogram->cold_stores, bytes,
-                                pm_histogram_unused_share(histogram)});
+    if (!item->pattern)
+        write_line(export, item,
+                   &(struct record){"cold", NAN, NAN, NAN, histogram->cold_loads,
+                                    histogram->cold_stores, bytes,
+                                    pm_histogram_unused_share(histogram)});
     for (size_t i = 0; i < histogram->n_bins; i++) {
         const struct pm_bin *bin = &histogram->bins[i];
         write_line(export, item,

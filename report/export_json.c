@@ -1,6 +1,7 @@
 /* `pmodel export --format json`: {"format": "pmodel-histograms", "version": 1, program, isa,
    structure_hash, "runs": [{parameters, threads, processes, notes, "histograms": [...]}]}, with one
-   histogram a line.  Written piece by piece; each piece is a whole JSON value. */
+   histogram a line; or "pmodel-patterns", whose histograms have source, carrier and across beside.
+    Written piece by piece; each piece is a whole JSON value. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +19,8 @@ static void print_value(FILE *out, const char *name, json_t *value) {
 }
 
 void pm_export_json_begin(struct pm_export *export) {
-    fputs("{\"format\":\"pmodel-histograms\",\"version\":1,\n", export->out);
+    fprintf(export->out, "{\"format\":\"pmodel-%s\",\"version\":1,\n",
+            export->carried ? "patterns" : "histograms");
     print_value(export->out, "program", pm_json_text(pm_program_name(export->structure)));
     fputc(',', export->out);
     print_value(export->out, "isa", pm_json_text(export->structure->isa));
@@ -89,6 +91,15 @@ static json_t *beyond_json(const struct pm_histogram *histogram) {
     return object;
 }
 
+static void set_pattern(json_t *object, const struct pm_structure *structure,
+                        const struct pm_reuse_pattern *pattern) {
+    bool known = pattern->carrier != PM_NONE;
+    json_object_set_new(object, "source", scope_json(structure, pattern->source));
+    json_object_set_new(object, "carrier",
+                        known ? scope_json(structure, pattern->carrier) : json_null());
+    json_object_set_new(object, "across", known ? json_boolean(pattern->across) : json_null());
+}
+
 static json_t *histogram_json(const struct pm_structure *structure,
                               const struct pm_export_histogram *item) {
     const struct pm_histogram *histogram = item->histogram;
@@ -101,6 +112,8 @@ static json_t *histogram_json(const struct pm_structure *structure,
     json_object_set_new(object, "routine", pm_json_text(pm_code_name(structure, scope)));
     json_object_set_new(object, "scope", scope_json(structure, scope));
     json_object_set_new(object, "group", pm_group_json(structure, item->group));
+    if (item->pattern)
+        set_pattern(object, structure, item->pattern);
     json_object_set_new(object, "block_bytes", pm_json_integer(histogram->block_bytes));
     json_object_set_new(object, "stream", json_string(pm_export_stream_word(stream)));
     json_object_set_new(object, "process",

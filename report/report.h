@@ -7,9 +7,11 @@
 #include <stdio.h>
 
 #include "binlift/binlift.h"
+#include "core/machine.h"
 #include "core/model.h"
 #include "core/prediction.h"
 #include "core/profile.h"
+#include "core/reuse_patterns.h"
 #include "core/structure.h"
 #include "core/times.h"
 #include "fit/fit.h"
@@ -34,6 +36,18 @@ struct pm_report_options {
 void pm_report_predictions(FILE *out, const struct pm_structure *structure,
                            const struct pm_prediction *const *predictions, size_t n_predictions,
                            const struct pm_times *times, const struct pm_report_options *options);
+
+/* `pmodel report --carried`: the misses of a run that was measured with --carry, on each machine:
+   by loop that carries them, where they come from and where they go to. */
+struct pm_carried_report {
+    const struct pm_structure *structure;
+    const struct pm_profile *profile;         /* for the first touches */
+    const struct pm_run_patterns *patterns;   /* of the same run; fit the structure */
+    const struct pm_machine *const *machines; /* the run has the block sizes of all their levels */
+    size_t n_machines;
+};
+void pm_report_carried(FILE *out, const struct pm_carried_report *report,
+                       const struct pm_report_options *options);
 
 /* `pmodel loops`: routines, loops with source lines, counters (formula and real number), and, with
    WITH_GROUPS, reference groups.  STATISTICS may be NULL (a structure from a store).  ROUTINE: only

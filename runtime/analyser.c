@@ -15,6 +15,8 @@ unsigned pm_n_block_sizes;
 static unsigned shifts[PM_MAX_BLOCK_SIZES];
 static enum pm_reuse_variant variant;
 static struct pm_reuse_options options;
+bool pm_analyser_carries;
+static struct pm_carried *carried[PM_MAX_THREADS][PM_MAX_BLOCK_SIZES];
 static struct pm_reuse *analyses[PM_MAX_THREADS][PM_MAX_BLOCK_SIZES];
 static bool begun[PM_MAX_THREADS];
 
@@ -71,18 +73,44 @@ static int begin(const struct pmodel_program *program) {
     options.max_blocks = read_number(PM_ENV_MAX_BLOCKS, 1, PM_MOST_BLOCKS, 0);
     options.bin_width = read_bin_width();
     variant = pm_reuse_best_variant();
+    pm_analyser_carries = pm_n_block_sizes > 0 && getenv(PM_ENV_CARRY) != NULL;
+    if (pm_analyser_carries && options.sample > 1) {
+        pm_note(PM_NOTE_BAD_SETTING, 1); /* carriers are of all blocks */
+        options.sample = 1;
+    }
     return pm_n_block_sizes == 0;
+}
+
+static void free_analysis(uint32_t thread, unsigned size) {
+    pm_reuse_free(analyses[thread][size]);
+    pm_carried_free(carried[thread][size]);
+    analyses[thread][size] = NULL;
+    carried[thread][size] = NULL;
 }
 
 static void begin_thread(uint32_t thread) {
     begun[thread] = true;
     for (unsigned i = 0; i < pm_n_block_sizes; i++) {
-        analyses[thread][i] = pm_reuse_new(shifts[i], FIRST_STAMPS, variant);
-        if (analyses[thread][i] && !pm_reuse_choose(analyses[thread][i], &options)) {
-            pm_reuse_free(analyses[thread][i]);
-            analyses[thread][i] = NULL;
+        if (pm_analyser_carries)
+            carried[thread][i] = pm_carried_new(shifts[i], FIRST_STAMPS, variant);
+        else
+            analyses[thread][i] = pm_reuse_new(shifts[i], FIRST_STAMPS, variant);
+        struct pm_reuse *reuse =
+            carried[thread][i] ? carried[thread][i]->reuse : analyses[thread][i];
+        if (!reuse || !pm_reuse_choose(reuse, &options)) {
+            free_analysis(thread, i);
+            pm_note(PM_NOTE_OUT_OF_MEMORY, 1);
         }
-        if (!analyses[thread][i])
+    }
+}
+
+static void carried_accesses(uint32_t thread, const struct pmodel_access *batch, size_t count) {
+    for (unsigned i = 0; i < pm_n_block_sizes; i++) {
+        struct pm_carried *analysis = carried[thread][i];
+        if (!analysis || analysis->failed)
+            continue;
+        pm_carried_accesses(analysis, pm_n_groups, pm_group_scopes, batch, count);
+        if (analysis->failed)
             pm_note(PM_NOTE_OUT_OF_MEMORY, 1);
     }
 }
@@ -90,6 +118,10 @@ static void begin_thread(uint32_t thread) {
 static void accesses(uint32_t thread, const struct pmodel_access *batch, size_t count) {
     if (!begun[thread])
         begin_thread(thread);
+    if (pm_analyser_carries) {
+        carried_accesses(thread, batch, count);
+        return;
+    }
     for (unsigned i = 0; i < pm_n_block_sizes; i++) {
         struct pm_reuse *reuse = analyses[thread][i];
         if (!reuse || reuse->failed)
@@ -106,23 +138,39 @@ const struct pmodel_handler pm_analyser = {
     .accesses = accesses,
 };
 
+void pm_analyser_sum(void) {
+    for (uint32_t thread = 0; thread < pm_n_threads; thread++)
+        for (unsigned i = 0; i < pm_n_block_sizes; i++)
+            if (carried[thread][i] && !carried[thread][i]->failed)
+                pm_carried_sum(carried[thread][i]);
+}
+
+const struct pm_carried *pm_analyser_carried(uint32_t thread, unsigned size) {
+    const struct pm_carried *analysis = carried[thread][size];
+    return analysis && !analysis->failed ? analysis : NULL;
+}
+
 const struct pm_reuse *pm_analyser_result(uint32_t thread, unsigned size) {
     const struct pm_reuse *reuse = analyses[thread][size];
+    const struct pm_carried *analysis = pm_analyser_carried(thread, size);
+    if (analysis)
+        return analysis->reuse;
     return reuse && !reuse->failed ? reuse : NULL;
 }
 
 void pm_analyser_thread_end(uint32_t thread) {
-    for (unsigned i = 0; i < pm_n_block_sizes; i++)
+    for (unsigned i = 0; i < pm_n_block_sizes; i++) {
+        if (carried[thread][i])
+            pm_carried_forget_blocks(carried[thread][i]);
         if (analyses[thread][i])
             pm_reuse_forget_blocks(analyses[thread][i]);
+    }
 }
 
 void pm_analyser_after_fork(void) {
     for (uint32_t thread = 0; thread < pm_n_threads; thread++) {
         begun[thread] = false;
-        for (unsigned i = 0; i < pm_n_block_sizes; i++) {
-            pm_reuse_free(analyses[thread][i]);
-            analyses[thread][i] = NULL;
-        }
+        for (unsigned i = 0; i < pm_n_block_sizes; i++)
+            free_analysis(thread, i);
     }
 }

@@ -2,6 +2,7 @@
 #ifndef PM_RUNTIME_ANALYSER_H
 #define PM_RUNTIME_ANALYSER_H
 
+#include "runtime/carried.h"
 #include "runtime/pmodel_handler.h"
 #include "runtime/reuse_distance.h"
 
@@ -12,9 +13,19 @@ extern const struct pmodel_handler pm_analyser;
 
 extern unsigned pm_n_block_sizes;
 
+/* PM_ENV_CARRY: it finds what carries each reuse (carried.h), and wants events among the accesses.
+ */
+extern bool pm_analyser_carries;
+
+/* Makes ready what the functions below give. */
+void pm_analyser_sum(void);
+
 /* The analysis of a thread for the block size with ordinal SIZE; NULL if it saw no access or ran
    out of memory. */
 const struct pm_reuse *pm_analyser_result(uint32_t thread, unsigned size);
+
+/* The same of what was carried; NULL too if that was not asked for. */
+const struct pm_carried *pm_analyser_carried(uint32_t thread, unsigned size);
 
 /* The thread is gone; another one that takes over its number begins without blocks. */
 void pm_analyser_thread_end(uint32_t thread);

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "runtime/analyser.h"
+#include "runtime/carried.h"
 #include "runtime/modules.h"
 #include "runtime/notes.h"
 #include "runtime/process.h"
@@ -13,25 +15,40 @@
 #define LARGEST_STRING_BYTES (1ull << 40)
 #define LARGEST_ACCESS_BYTES (1u << 30)
 
-/* While measuring is off accesses are counted and forgotten. */
-static void count_batch(struct pm_thread *thread) {
-    for (size_t i = 0; i < thread->n_batch; i++) {
-        thread->skipped.loads += thread->batch[i].kind & 1;
-        thread->skipped.stores += thread->batch[i].kind >> 1;
-    }
+/* While measuring is off accesses are counted and forgotten; events are followed all the same. */
+static void skip_accesses(struct pm_thread *thread) {
+    size_t n = 0;
+    for (size_t i = 0; i < thread->n_batch; i++)
+        if (thread->batch[i].kind >= PM_CARRIED_ENTER) {
+            thread->batch[n++] = thread->batch[i];
+        } else {
+            thread->skipped.loads += thread->batch[i].kind & 1;
+            thread->skipped.stores += thread->batch[i].kind >> 1;
+        }
+    thread->n_batch = n;
 }
 
 static void flush(struct pm_thread *thread) {
     if (thread->stopped)
-        count_batch(thread);
-    else if (thread->n_batch && pm_process_handler && pm_process_handler->accesses)
+        skip_accesses(thread);
+    if (thread->n_batch && pm_process_handler && pm_process_handler->accesses)
         pm_process_handler->accesses(thread->number, thread->batch, thread->n_batch);
     thread->n_batch = 0;
+}
+
+void pm_decode_flush(struct pm_thread *thread) { flush(thread); }
+
+void pm_decode_add_event(struct pm_thread *thread, uint32_t event, uint32_t scope) {
+    if (thread->n_batch == PM_BATCH)
+        flush(thread);
+    thread->batch[thread->n_batch++] = (struct pmodel_access){.kind = event, .group = scope};
 }
 
 static void add_access(struct pm_thread *thread, const struct pm_memory_record *record,
                        const struct pm_probe_reference *reference, uint64_t address,
                        uint32_t size_bytes) {
+    if (thread->n_batch == PM_BATCH)
+        flush(thread);
     thread->batch[thread->n_batch++] = (struct pmodel_access){
         .address = address,
         .size_bytes = size_bytes,
@@ -39,8 +56,6 @@ static void add_access(struct pm_thread *thread, const struct pm_memory_record *
         .group = reference->group,
         .kind = reference->access,
     };
-    if (thread->n_batch == PM_BATCH)
-        flush(thread);
 }
 
 static bool is_known(uint64_t reference) {
@@ -270,7 +285,8 @@ static uint64_t decode_record(struct pm_control_block *block, const uint64_t *wo
     struct pm_thread *thread = block->thread;
     const struct pm_memory_record *record = (const void *)words;
     if (*words & PM_RECORD_IS_EVENT) {
-        flush(thread);
+        if (!pm_analyser_carries)
+            flush(thread);
         pm_tell_event(block, *words, words[1]);
         return 2;
     }

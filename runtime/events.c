@@ -12,10 +12,9 @@
 #include "runtime/notes.h"
 #include "runtime/system.h"
 
-enum { MOST_OPEN = 1 << 21 }; /* a frame needs 8 bytes at least: more than the usual stack holds */
-enum { MOST_NESTED = 64 };    /* loops that an arrival can enter at once */
+enum { MOST_NESTED = 64 }; /* loops that an arrival can enter at once */
 
-#define OPEN_BYTES (sizeof(struct pm_open_scopes) + MOST_OPEN * sizeof(struct pm_open_scope))
+#define OPEN_BYTES (sizeof(struct pm_open_scopes) + PM_MOST_OPEN * sizeof(struct pm_open_scope))
 
 struct pm_open_scopes *pm_open_scopes_new(void) {
     return pm_map(OPEN_BYTES);
@@ -38,7 +37,7 @@ static bool is_around(uint32_t outer, uint32_t inner) {
 
 static void push(struct pm_open_scopes *open, uint32_t scope, uint64_t stack,
                  const struct pm_scope_receiver *receiver) {
-    if (open->n == MOST_OPEN) {
+    if (open->n == PM_MOST_OPEN) {
         pm_note(PM_NOTE_TOO_DEEP, 1);
         return;
     }
@@ -113,6 +112,16 @@ static void here(struct pm_open_scopes *open, uint32_t scope, uint64_t stack,
         push(open, missing[--n], stack, receiver);
 }
 
+static void iterate(struct pm_open_scopes *open, uint32_t scope, uint64_t stack,
+                    const struct pm_scope_receiver *receiver) {
+    if (!receiver->iterated)
+        return;
+    if (!open->n || top(open)->scope != scope)
+        here(open, scope, stack, receiver);
+    if (open->n && top(open)->scope == scope)
+        receiver->iterated(receiver->context, scope);
+}
+
 void pm_scope_event(struct pm_open_scopes *open, uint64_t event, uint64_t stack,
                     const struct pm_scope_receiver *receiver) {
     uint32_t scope = pm_event_scope(event);
@@ -120,6 +129,10 @@ void pm_scope_event(struct pm_open_scopes *open, uint64_t event, uint64_t stack,
         pm_scopes[scope].routine == PMODEL_NONE)
         return;
     close_below(open, stack, receiver);
+    if (event & PM_EVENT_ITERATION) {
+        iterate(open, scope, stack, receiver);
+        return;
+    }
     switch (pm_event_what(event)) {
     case PM_EVENT_ENTER:
         enter(open, scope, stack, receiver);

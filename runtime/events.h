@@ -23,10 +23,17 @@ struct pm_open_scopes {
     struct pm_open_scope items[];
 };
 
-/* Who is told.  Both get CONTEXT. */
+enum {
+    PM_MOST_OPEN = 1 << 21
+}; /* a frame needs 8 bytes at least: more than the usual stack holds
+    */
+
+/* Who is told.  All get CONTEXT. */
 struct pm_scope_receiver {
     void (*entered)(void *context, uint32_t scope);
     void (*left)(void *context, uint32_t scope);
+    void (*iterated)(void *context,
+                     uint32_t scope); /* the loop is the innermost open one; may be NULL */
     void *context;
 };
 
@@ -34,7 +41,7 @@ struct pm_scope_receiver {
 struct pm_open_scopes *pm_open_scopes_new(void);
 void pm_open_scopes_free(struct pm_open_scopes *open);
 
-/* Takes EVENT (enter, leave, here) with the stack pointer STACK. */
+/* Takes EVENT (enter, leave, here, an iteration) with the stack pointer STACK. */
 void pm_scope_event(struct pm_open_scopes *open, uint64_t event, uint64_t stack,
                     const struct pm_scope_receiver *receiver);
 

@@ -13,6 +13,7 @@ struct pm_loaded_module pm_modules[PM_MAX_MODULES];
 uint32_t pm_n_modules, pm_n_groups, pm_n_counters, pm_n_references, pm_n_bundles;
 struct pm_probe_reference *pm_references;
 struct pm_bundle *pm_bundles;
+uint32_t *pm_group_scopes;
 struct pmodel_scope *pm_scopes;
 struct pmodel_program pm_program;
 bool pm_modules_have_events, pm_modules_have_markers, pm_modules_have_starts;
@@ -123,6 +124,25 @@ static bool add_bundles(const struct pm_probe_header *header, uint64_t load_bias
     }
     if (pm_n_bundles < header->first_bundle + header->n_bundles)
         pm_n_bundles = header->first_bundle + header->n_bundles;
+    return true;
+}
+
+static bool add_group_scopes(const struct pm_probe_header *header, uint32_t first_group) {
+    const uint32_t *table = (const void *)((const char *)header + header->group_scopes);
+    if (!header->group_scopes)
+        return true;
+    if (header->first_scope > PM_MAX_SCOPES ||
+        header->n_scopes > PM_MAX_SCOPES - header->first_scope || first_group > PM_MAX_REFERENCES ||
+        header->n_groups > PM_MAX_REFERENCES - first_group)
+        return false;
+    if (!pm_group_scopes &&
+        !(pm_group_scopes = pm_map(PM_MAX_REFERENCES * sizeof *pm_group_scopes)))
+        return false;
+    for (uint32_t i = 0; i < header->n_groups; i++) {
+        if (table[i] >= header->n_scopes)
+            return false;
+        pm_group_scopes[first_group + i] = header->first_scope + table[i];
+    }
     return true;
 }
 
@@ -259,6 +279,8 @@ static bool is_valid(const struct pm_probe_header *header, uint64_t segment_byte
                       segment_bytes) &&
            table_fits(header->accesses, header->n_accesses, sizeof(struct pm_probe_access),
                       segment_bytes) &&
+           (!header->group_scopes ||
+            table_fits(header->group_scopes, header->n_groups, sizeof(uint32_t), segment_bytes)) &&
            table_fits(header->traps, header->n_traps, sizeof(struct pm_probe_trap),
                       segment_bytes) &&
            table_fits(header->scopes, header->n_scopes, sizeof(struct pm_probe_scope),
@@ -268,7 +290,8 @@ static bool is_valid(const struct pm_probe_header *header, uint64_t segment_byte
 static bool add_tables(const struct pm_probe_header *header, uint64_t segment_bytes,
                        uint64_t load_bias) {
     return add_scopes(header, segment_bytes) && add_counters(header, segment_bytes) &&
-           add_references(header, pm_n_groups) && add_bundles(header, load_bias);
+           add_references(header, pm_n_groups) && add_bundles(header, load_bias) &&
+           add_group_scopes(header, pm_n_groups);
 }
 
 static void add_module(const struct pm_probe_header *header, uint64_t segment_bytes,

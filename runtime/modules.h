@@ -50,6 +50,10 @@ struct pm_bundle_access {
 extern struct pm_bundle *pm_bundles;
 extern uint32_t pm_n_bundles; /* highest number + 1 */
 
+/* Group, counted over all modules → number of the scope that it is directly in; NULL while no
+   module describes it. */
+extern uint32_t *pm_group_scopes;
+
 /* All modules' scopes by number; NULL unless a module has events or pm_modules_describe was called.
    PM_RUNTIME_STARTS and …STOPS are flags beside those of enum pmodel_scope_flags. */
 enum { PM_RUNTIME_STARTS = PM_PROBE_SCOPE_STARTS, PM_RUNTIME_STOPS = PM_PROBE_SCOPE_STOPS };

@@ -123,6 +123,8 @@ void pm_process_forked(void) {
     pm_analysis_after_fork();
     pm_threads_after_fork();
     pm_analyser_after_fork();
+    if (pm_analyser_carries)
+        pm_tell_open(pm_current_thread());
     pm_timers_after_fork();
     pm_frames_after_fork();
 }

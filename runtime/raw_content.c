@@ -55,30 +55,37 @@ static void add_counters(struct pm_raw_builder *builder, uint32_t module,
     pm_raw_section_end(builder);
 }
 
+/* The histogram of GROUP in MODULE, or a part of it. */
 static void add_histogram(struct pm_raw_builder *builder, uint32_t module, uint64_t thread,
-                          const struct pm_reuse *reuse, uint32_t group, struct pm_raw_bin *bins) {
-    struct pm_reuse_result result;
-    pm_reuse_result(reuse, pm_modules[module].first_group + group, &result, bins);
-    if (result.n_bins == 0 && result.cold_loads + result.cold_stores == 0 &&
-        result.beyond_loads + result.beyond_stores == 0)
-        return;
+                          const struct pm_reuse *reuse, uint32_t group,
+                          const struct pm_reuse_result *result, const struct pm_raw_bin *bins) {
     struct pm_raw_histogram_head head = {
         .module = module,
         .thread = thread,
         .block_bytes = 1ull << reuse->shift,
         .group = group,
-        .n_bins = (uint32_t)result.n_bins,
-        .cold_loads = result.cold_loads,
-        .cold_stores = result.cold_stores,
+        .n_bins = (uint32_t)result->n_bins,
+        .cold_loads = result->cold_loads,
+        .cold_stores = result->cold_stores,
         .n_blocks = pm_reuse_n_blocks(reuse),
-        .at_least = result.at_least,
-        .beyond_loads = result.beyond_loads,
-        .beyond_stores = result.beyond_stores,
+        .at_least = result->at_least,
+        .beyond_loads = result->beyond_loads,
+        .beyond_stores = result->beyond_stores,
         .sample = reuse->options.sample,
     };
-    pm_raw_section_begin(builder, PM_RAW_HISTOGRAM);
     pm_raw_add(builder, &head, sizeof head);
-    pm_raw_add(builder, bins, result.n_bins * sizeof *bins);
+    pm_raw_add(builder, bins, result->n_bins * sizeof *bins);
+}
+
+static void add_group(struct pm_raw_builder *builder, uint32_t module, uint64_t thread,
+                      const struct pm_reuse *reuse, uint32_t group, struct pm_raw_bin *bins) {
+    struct pm_reuse_result result;
+    pm_reuse_result(reuse, pm_modules[module].first_group + group, &result, bins);
+    if (result.n_bins == 0 && result.cold_loads + result.cold_stores == 0 &&
+        result.beyond_loads + result.beyond_stores == 0)
+        return;
+    pm_raw_section_begin(builder, PM_RAW_HISTOGRAM);
+    add_histogram(builder, module, thread, reuse, group, &result, bins);
     pm_raw_section_end(builder);
 }
 
@@ -108,7 +115,7 @@ static void add_histograms(struct pm_raw_builder *builder, uint32_t module, uint
         uint32_t first = pm_modules[module].first_group;
         for (uint32_t group = 0; group < pm_modules[module].header.n_groups; group++)
             if (first + group < reuse->n_groups)
-                add_histogram(builder, module, thread, reuse, group, bins);
+                add_group(builder, module, thread, reuse, group, bins);
         pm_unmap(bins, bytes);
     }
 }
@@ -134,6 +141,72 @@ static void add_skipped(struct pm_raw_builder *builder, const struct pm_thread *
     pm_raw_section_end(builder);
 }
 
+/* ---- what carries reuses --------------------------------------------------------------------- */
+
+/* The module that has the scope with NUMBER among all modules' scopes. */
+static uint32_t module_of_scope(uint32_t number) {
+    for (uint32_t i = 0; i < pm_n_modules; i++)
+        if (!pm_modules[i].repeats && number >= pm_modules[i].header.first_scope &&
+            number - pm_modules[i].header.first_scope < pm_modules[i].header.n_scopes)
+            return i;
+    return PM_RAW_OUTSIDE;
+}
+
+/* The same of a group. */
+static uint32_t module_of_group(uint32_t number) {
+    for (uint32_t i = 0; i < pm_n_modules; i++)
+        if (!pm_modules[i].repeats && number >= pm_modules[i].first_group &&
+            number - pm_modules[i].first_group < pm_modules[i].header.n_groups)
+            return i;
+    return PM_RAW_OUTSIDE;
+}
+
+/* Scopes and groups that were met have their modules. */
+static struct pm_raw_carried_head carried_head(uint64_t key) {
+    uint32_t source = pm_carried_source(key), carrier = pm_carried_carrier(key);
+    struct pm_raw_carried_head head = {.source_module = module_of_scope(source),
+                                       .carrier_module = PM_RAW_OUTSIDE,
+                                       .across = pm_carried_across(key)};
+    head.source_scope = source - pm_modules[head.source_module].header.first_scope;
+    if (carrier != PM_CARRIED_OUTSIDE) {
+        head.carrier_module = module_of_scope(carrier);
+        head.carrier_scope = carrier - pm_modules[head.carrier_module].header.first_scope;
+    }
+    return head;
+}
+
+static void add_pattern(struct pm_raw_builder *builder, uint32_t thread,
+                        const struct pm_carried *carried, const struct pm_carried_pattern *pattern,
+                        struct pm_raw_bin *bins) {
+    uint32_t module = module_of_group(pattern->group);
+    struct pm_raw_carried_head by = carried_head(pattern->key);
+    struct pm_reuse_result result;
+    pm_reuse_result_of(carried->reuse, &carried->histograms[pattern->histogram], &result, bins);
+    pm_raw_section_begin(builder, PM_RAW_CARRIED);
+    pm_raw_add(builder, &by, sizeof by);
+    add_histogram(builder, module, thread, carried->reuse,
+                  pattern->group - pm_modules[module].first_group, &result, bins);
+    pm_raw_section_end(builder);
+}
+
+static void add_carried(struct pm_raw_builder *builder, uint32_t thread) {
+    for (unsigned size = 0; size < pm_n_block_sizes; size++) {
+        const struct pm_carried *carried = pm_analyser_carried(thread, size);
+        if (!carried)
+            continue;
+        size_t bytes = pm_reuse_most_bins(carried->reuse) * sizeof(struct pm_raw_bin);
+        struct pm_raw_bin *bins = pm_map(bytes);
+        if (!bins) {
+            builder->failed = true;
+            return;
+        }
+        for (uint64_t i = 0; i <= carried->pattern_mask; i++)
+            if (carried->patterns[i].key)
+                add_pattern(builder, thread, carried, &carried->patterns[i], bins);
+        pm_unmap(bins, bytes);
+    }
+}
+
 static void add_notes(struct pm_raw_builder *builder) {
     for (unsigned kind = 0; kind < PM_N_NOTES; kind++) {
         char sentence[512];
@@ -146,6 +219,7 @@ static void add_notes(struct pm_raw_builder *builder) {
 }
 
 void pm_raw_add_content(struct pm_raw_builder *builder, const struct pm_raw_run *run) {
+    pm_analyser_sum();
     add_run(builder, run);
     for (uint32_t module = 0; module < pm_n_modules; module++)
         add_module(builder, &pm_modules[module].header);
@@ -159,6 +233,9 @@ void pm_raw_add_content(struct pm_raw_builder *builder, const struct pm_raw_run 
     for (uint32_t i = 0; i < pm_n_threads; i++)
         if (pm_threads[i]) {
             add_samples(builder, pm_threads[i]->number);
+            for (uint32_t i = 0; i < pm_n_threads; i++)
+                if (pm_threads[i])
+                    add_carried(builder, pm_threads[i]->number);
             add_skipped(builder, pm_threads[i]);
         }
     pm_timers_add(builder);

@@ -152,7 +152,9 @@ uint64_t pm_reuse_bytes(const struct pm_reuse *reuse) {
            reuse->n_groups * sizeof *reuse->histograms + pm_arena_bytes(&reuse->arena);
 }
 
-static bool grow_histograms(struct pm_reuse *reuse, uint32_t n_groups) {
+bool pm_reuse_make_histograms(struct pm_reuse *reuse, uint32_t n_groups) {
+    if (n_groups <= reuse->n_groups)
+        return true;
     struct pm_group_histogram *histograms = pm_remap(
         reuse->histograms, reuse->n_groups * sizeof *histograms, n_groups * sizeof *histograms);
     if (!histograms)
@@ -169,7 +171,7 @@ void pm_reuse_accesses(struct pm_reuse *reuse, uint32_t n_groups,
         [PM_REUSE_AVX2] = pm_reuse_walk_avx2,
         [PM_REUSE_AVX512] = pm_reuse_walk_avx512,
     };
-    if (n_groups > reuse->n_groups && !grow_histograms(reuse, n_groups))
+    if (!pm_reuse_make_histograms(reuse, n_groups))
         reuse->failed = true;
     if (!reuse->failed)
         walks[reuse->variant](reuse, accesses, count);

@@ -151,6 +151,9 @@ bool pm_reuse_choose(struct pm_reuse *reuse, const struct pm_reuse_options *opti
 void pm_reuse_accesses(struct pm_reuse *reuse, uint32_t n_groups,
                        const struct pmodel_access *accesses, size_t count);
 
+/* Makes room for groups below N_GROUPS.  False: no memory. */
+bool pm_reuse_make_histograms(struct pm_reuse *reuse, uint32_t n_groups);
+
 /* Forgets all blocks, as if a new thread began; histograms and n_blocks stay. */
 void pm_reuse_forget_blocks(struct pm_reuse *reuse);
 

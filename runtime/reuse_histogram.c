@@ -1,6 +1,8 @@
 /* Histograms of reuse distances while they are being measured; see reuse_histogram.h. */
 #include "runtime/reuse_histogram.h"
 
+#include <string.h>
+
 #include "runtime/system.h"
 
 /* ---- memory ---------------------------------------------------------------------------------- */
@@ -97,6 +99,66 @@ struct pm_distance_bin *pm_reuse_distance_bin(struct pm_group_histogram *histogr
 void pm_group_histogram_free(struct pm_group_histogram *histogram) {
     pm_unmap(histogram->distances, (histogram->distance_mask + 1) * sizeof *histogram->distances);
     histogram->distances = NULL;
+}
+
+/* ---- sums ------------------------------------------------------------------------------------ */
+
+static void clear_bins(struct pm_reuse_bin *bins, size_t count) {
+    if (bins)
+        memset(bins, 0, count * sizeof *bins);
+}
+
+void pm_group_histogram_clear(struct pm_group_histogram *histogram) {
+    memset(histogram->front, 0, sizeof histogram->front);
+    memset(histogram->beyond, 0, sizeof histogram->beyond);
+    clear_bins(histogram->exact, PM_REUSE_EXACT - PM_REUSE_FRONT);
+    for (unsigned i = 0; i < PM_N_OCTAVES; i++)
+        clear_bins(histogram->octaves[i], PM_OCTAVE_BINS);
+    for (uint64_t i = 0; histogram->distances && i <= histogram->distance_mask; i++)
+        memset(histogram->distances[i].count, 0, sizeof histogram->distances[i].count);
+}
+
+static bool sum_bins(struct pm_reuse_bin **into, const struct pm_reuse_bin *from, size_t count,
+                     struct pm_arena *arena) {
+    if (!from)
+        return true;
+    if (!*into && !pm_reuse_new_bins(into, count, arena))
+        return false;
+    for (size_t i = 0; i < count; i++) {
+        for (unsigned kind = 0; kind < PM_KINDS; kind++)
+            (*into)[i].count[kind] += from[i].count[kind];
+        (*into)[i].distance_sum += from[i].distance_sum;
+    }
+    return true;
+}
+
+static bool sum_distances(struct pm_group_histogram *into, const struct pm_group_histogram *from,
+                          struct pm_arena *arena) {
+    for (uint64_t i = 0; from->distances && i <= from->distance_mask; i++) {
+        const struct pm_distance_bin *bin = &from->distances[i];
+        if (!bin->distance)
+            continue;
+        struct pm_distance_bin *sum = pm_reuse_distance_bin(into, arena, bin->distance);
+        if (!sum)
+            return false;
+        for (unsigned kind = 0; kind < PM_KINDS; kind++)
+            sum->count[kind] += bin->count[kind];
+    }
+    return true;
+}
+
+bool pm_group_histogram_sum(struct pm_group_histogram *into, const struct pm_group_histogram *from,
+                            struct pm_arena *arena) {
+    for (unsigned kind = 0; kind < PM_KINDS; kind++) {
+        into->cold[kind] += from->cold[kind];
+        into->beyond[kind] += from->beyond[kind];
+        for (unsigned d = 0; d < PM_REUSE_FRONT; d++)
+            into->front[kind][d] += from->front[kind][d];
+    }
+    bool ok = sum_bins(&into->exact, from->exact, PM_REUSE_EXACT - PM_REUSE_FRONT, arena);
+    for (unsigned i = 0; i < PM_N_OCTAVES; i++)
+        ok &= sum_bins(&into->octaves[i], from->octaves[i], PM_OCTAVE_BINS, arena);
+    return sum_distances(into, from, arena) && ok;
 }
 
 /* ---- reading --------------------------------------------------------------------------------- */

@@ -121,6 +121,13 @@ static inline bool pm_group_histogram_count(struct pm_group_histogram *histogram
     return true;
 }
 
+/* Takes away all but the first touches; the memory of its bins stays. */
+void pm_group_histogram_clear(struct pm_group_histogram *histogram);
+
+/* Adds what FROM counts to INTO.  False when there is no memory. */
+bool pm_group_histogram_sum(struct pm_group_histogram *into, const struct pm_group_histogram *from,
+                            struct pm_arena *arena);
+
 /* The bins that hold accesses, ascending, into BINS if it is not NULL; their number.  As they were
    counted: reuse_result.h has them as they are written. */
 size_t pm_group_histogram_bins(const struct pm_group_histogram *histogram, struct pm_raw_bin *bins);

@@ -114,9 +114,8 @@ static size_t merge(struct pm_raw_bin *bins, size_t n_bins, double width) {
     return n;
 }
 
-void pm_reuse_result(const struct pm_reuse *reuse, uint32_t group, struct pm_reuse_result *result,
-                     struct pm_raw_bin *bins) {
-    const struct pm_group_histogram *histogram = &reuse->histograms[group];
+void pm_reuse_result_of(const struct pm_reuse *reuse, const struct pm_group_histogram *histogram,
+                        struct pm_reuse_result *result, struct pm_raw_bin *bins) {
     const struct pm_reuse_options *options = &reuse->options;
     *result = (struct pm_reuse_result){
         .at_least = options->max_blocks ? reuse->bound * options->sample : 0,
@@ -127,4 +126,9 @@ void pm_reuse_result(const struct pm_reuse *reuse, uint32_t group, struct pm_reu
     if (options->sample > 1)
         estimate(histogram, options->sample, result, bins);
     result->n_bins = merge(bins, result->n_bins, options->bin_width);
+}
+
+void pm_reuse_result(const struct pm_reuse *reuse, uint32_t group, struct pm_reuse_result *result,
+                     struct pm_raw_bin *bins) {
+    pm_reuse_result_of(reuse, &reuse->histograms[group], result, bins);
 }

@@ -29,6 +29,10 @@ size_t pm_reuse_most_bins(const struct pm_reuse *reuse);
 void pm_reuse_result(const struct pm_reuse *reuse, uint32_t group, struct pm_reuse_result *result,
                      struct pm_raw_bin *bins);
 
+/* The same of a histogram that is a part of a group's; not under sampling. */
+void pm_reuse_result_of(const struct pm_reuse *reuse, const struct pm_group_histogram *histogram,
+                        struct pm_reuse_result *result, struct pm_raw_bin *bins);
+
 /* Distinct blocks, estimated under sampling. */
 uint64_t pm_reuse_n_blocks(const struct pm_reuse *reuse);
 

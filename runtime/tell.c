@@ -2,6 +2,9 @@
 #include "runtime/tell.h"
 
 #include "core/probe_abi.h"
+#include "runtime/analyser.h"
+#include "runtime/carried.h"
+#include "runtime/decode.h"
 #include "runtime/events.h"
 #include "runtime/markers.h"
 #include "runtime/modules.h"
@@ -10,7 +13,7 @@
 
 bool pm_wants_events(void) {
     const struct pmodel_handler *handler = pm_process_handler;
-    return pm_modules_have_markers ||
+    return pm_modules_have_markers || pm_analyser_carries ||
            (handler && pm_modules_have_events &&
             (handler->enter || handler->leave || handler->interval_end || handler->counters));
 }
@@ -35,6 +38,8 @@ struct happening {
 
 static void entered(void *context, uint32_t scope) {
     struct happening *happening = context;
+    if (pm_analyser_carries)
+        pm_decode_add_event(happening->thread, PM_CARRIED_ENTER, scope);
     if (!happening->thread->stopped)
         tell_entered(happening->thread, scope);
     if (pm_modules_have_markers)
@@ -44,11 +49,19 @@ static void entered(void *context, uint32_t scope) {
 
 static void left(void *context, uint32_t scope) {
     struct happening *happening = context;
+    if (pm_analyser_carries)
+        pm_decode_add_event(happening->thread, PM_CARRIED_LEAVE, scope);
     if (!happening->thread->stopped)
         tell_left(happening->thread, scope);
     if (pm_modules_have_markers)
         pm_markers_left(happening->thread, scope,
                         pm_event_what(happening->event) == PM_EVENT_LEAVE);
+}
+
+static void iterated(void *context, uint32_t scope) {
+    struct happening *happening = context;
+    if (pm_analyser_carries)
+        pm_decode_add_event(happening->thread, PM_CARRIED_ITERATE, scope);
 }
 
 void pm_tell_event(struct pm_control_block *block, uint64_t event, uint64_t stack) {
@@ -57,7 +70,7 @@ void pm_tell_event(struct pm_control_block *block, uint64_t event, uint64_t stac
         return;
     if (pm_event_what(event) != PM_EVENT_INTERVAL_END) {
         struct happening happening = {thread, event};
-        struct pm_scope_receiver receiver = {entered, left, &happening};
+        struct pm_scope_receiver receiver = {entered, left, iterated, &happening};
         pm_scope_event(block->open_scopes, event, stack, &receiver);
     } else if (!thread->stopped && pm_process_handler) {
         pm_tell_counters(thread);
@@ -81,6 +94,12 @@ void pm_tell_start(struct pm_thread *thread) {
             tell_entered(thread, block->open_scopes->items[i].scope);
 }
 
+void pm_tell_open(struct pm_thread *thread) {
+    for (struct pm_control_block *block = thread->block; block; block = block->inner)
+        for (uint32_t i = 0; block->open_scopes && i < block->open_scopes->n; i++)
+            pm_decode_add_event(thread, PM_CARRIED_ENTER, block->open_scopes->items[i].scope);
+}
+
 bool pm_has_open_scopes(const struct pm_control_block *block) {
     for (; block; block = block->inner)
         if (block->open_scopes && block->open_scopes->n)
@@ -90,11 +109,12 @@ bool pm_has_open_scopes(const struct pm_control_block *block) {
 
 void pm_tell_all_left(struct pm_control_block *block) {
     struct happening happening = {block->thread, PM_EVENT_HERE};
-    struct pm_scope_receiver receiver = {entered, left, &happening};
+    struct pm_scope_receiver receiver = {entered, left, iterated, &happening};
     if (block->inner)
         pm_tell_all_left(block->inner);
     if (block->open_scopes)
         pm_close_scopes(block->open_scopes, 0, &receiver);
+    pm_decode_flush(block->thread);
 }
 
 /* ---- counters -------------------------------------------------------------------------------- */

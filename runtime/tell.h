@@ -19,6 +19,9 @@ void pm_tell_counters(struct pm_thread *thread);
 void pm_tell_stop(struct pm_thread *thread);
 void pm_tell_start(struct pm_thread *thread);
 
+/* An analysis of carried reuse begins anew for THREAD, which is in the middle of something. */
+void pm_tell_open(struct pm_thread *thread);
+
 /* Is something open on BLOCK, or on those that interrupted it? */
 bool pm_has_open_scopes(const struct pm_control_block *block);
 

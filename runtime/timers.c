@@ -226,7 +226,7 @@ void pm_timer_event(struct pm_control_block *block) {
     if (!active || !thread || !pm_process_is_ours() || (!block->times && !prepare(block)))
         return;
     struct pm_thread_times *times = block->times;
-    struct pm_scope_receiver receiver = {entered, left, times};
+    struct pm_scope_receiver receiver = {.entered = entered, .left = left, .context = times};
     if (times->thread_id == 0)
         times->thread_id = pm_syscall3(SYS_gettid, 0, 0, 0);
     if (!thread->stopped)

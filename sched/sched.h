@@ -23,4 +23,7 @@ struct pm_prediction *pm_predict(const struct pm_structure *structure,
                                  const struct pm_profile *profile, const struct pm_machine *machine,
                                  enum pm_unknown_dependences dependences, struct pm_error *err);
 
+bool pm_check_block_sizes(const struct pm_profile *profile, const struct pm_machine *machine,
+                          struct pm_error *err);
+
 #endif

@@ -150,6 +150,8 @@ static void put_body(struct emission *e, uint32_t block) {
             pm_x86_put_trip_ways(rewrite, e->plan, work->way_in, rewrite->live[k]);
         if (k == code->first_insn && work->event_in != PM_NONE)
             pm_x86_put_probes(rewrite, work->event_in);
+        if (k == code->first_insn)
+            pm_x86_put_iteration(rewrite, block);
         if (k == count_in)
             pm_x86_put_counter(rewrite, counter_of(e, work->in_target), rewrite->live[k], reserved);
         if (k == count_out)

@@ -16,6 +16,13 @@ static void put_probe(struct pm_code *code, uint32_t event, uint32_t path) {
     pm_code_bind(code, back);
 }
 
+void pm_x86_put_iteration(struct pm_rewrite *rewrite, uint32_t block) {
+    uint32_t loop = rewrite->probes->iterates[block];
+    if (loop != PM_NONE)
+        put_probe(&rewrite->code, (loop + rewrite->options->first_scope) << 2 | PM_EVENT_ITERATION,
+                  PM_CB_EVENT_PATH);
+}
+
 void pm_x86_put_probes(struct pm_rewrite *rewrite, uint32_t edge) {
     const struct pm_probe_plan *plan = rewrite->probes;
     for (uint32_t i = plan->first[edge]; i < plan->first[edge + 1]; i++)

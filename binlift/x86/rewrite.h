@@ -161,6 +161,8 @@ void pm_x86_put_counter(struct pm_rewrite *rewrite, uint32_t counter, pm_live_se
 
 /* probe_code.c: tells the events of EDGE. */
 void pm_x86_put_probes(struct pm_rewrite *rewrite, uint32_t edge);
+/* … that an iteration begins at the start of BLOCK, if one does. */
+void pm_x86_put_iteration(struct pm_rewrite *rewrite, uint32_t block);
 
 /* arrivals.c: what is to be done when control arrives at BLOCK from outside, if entries[BLOCK] is a
    label of its own.  Binds that label; control then goes on to the block's first instruction. */

@@ -1,9 +1,10 @@
-/* Seeds from a store: its structure, models and histograms, each as the blob that is stored and as
-   what is packed in it.
+/* Seeds from a store: its structure, models, histograms and reuse patterns, each as the blob that
+   is stored and as what is packed in it.
 
-       seeds STORE FOLDER      writes FOLDER/structure/…, FOLDER/models/…, FOLDER/histogram/…
+       seeds STORE FOLDER      writes FOLDER/structure/…, FOLDER/models/…, FOLDER/histogram/…,
+                               FOLDER/carried/…
 
-   The folders must be there.  Ends with 1 and a sentence if the store lacks one of the three. */
+   The folders must be there.  Ends with 1 and a sentence if the store lacks one of the four. */
 #include <sqlite3.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -69,6 +70,7 @@ int main(int argc, char **argv) {
     write_seeds(db, argv[2], "structure");
     write_seeds(db, argv[2], "models");
     write_seeds(db, argv[2], "histogram");
+    write_seeds(db, argv[2], "carried");
     sqlite3_close(db);
     return 0;
 }

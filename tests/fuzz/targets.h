@@ -178,6 +178,10 @@ static void fuzz_raw(const uint8_t *data, size_t size) {
     for (size_t i = 0; raw && i < raw->n_histograms; i++)
         fuzz_demand(pm_histogram_misses(&raw->histograms[i].histogram, 100.5) >= 0,
                     "a raw histogram has misses that are not a count");
+    for (size_t i = 0; raw && i < raw->n_carried; i++)
+        fuzz_demand(raw->carried[i].by.source_module < raw->n_modules &&
+                        raw->carried[i].reuses.module < raw->n_modules,
+                    "a raw file has a reuse pattern of no module");
     for (size_t i = 0; raw && i < raw->n_frames; i++)
         for (size_t f = 0; f < raw->frames[i].n_frames; f++)
             fuzz_demand(raw->frames[i].module < raw->n_modules && raw->frames[i].frames[f].count,
@@ -190,6 +194,7 @@ static void fuzz_store_run(struct pm_store *store, const struct pm_parameters *s
     struct pm_error err = {0};
     struct pm_run_facts facts = {0};
     pm_times_free(pm_store_times(store, size, &err));
+    pm_run_patterns_free(pm_store_patterns(store, size, &err));
     struct pm_profile *profile = pm_store_profile(store, size, &err);
     for (size_t i = 0; profile && i < profile->n_histograms; i++)
         pm_histogram_misses(&profile->histograms[i].histogram, 512);
@@ -342,6 +347,29 @@ static void fuzz_histogram(const uint8_t *data, size_t size) {
     pm_histogram_free(&histogram);
 }
 
+static void fuzz_carried(const uint8_t *data, size_t size) {
+    static const struct fuzz_blob kind = {"PMC", 1, false, true, 0, 1};
+    struct pm_error err = {0};
+    size_t n_bytes;
+    char *blob = fuzz_blob_of(&kind, data, size, &n_bytes);
+    struct pm_group_patterns group, again;
+    bool ok = pm_group_patterns_decode(blob, n_bytes, &group, &err);
+    free(blob);
+    fuzz_demand(ok || err.text[0], "reuse patterns were refused without a sentence");
+    if (!ok)
+        return;
+    for (size_t i = 0; i < group.n_patterns; i++)
+        fuzz_demand(pm_histogram_misses(&group.patterns[i].histogram, 8) >= 0,
+                    "a reuse pattern has misses that are not a count");
+    void *bytes;
+    pm_group_patterns_encode(&group, &bytes, &n_bytes);
+    fuzz_demand(pm_group_patterns_decode(bytes, n_bytes, &again, &err),
+                "reuse patterns do not survive being written and read");
+    free(bytes);
+    pm_group_patterns_free(&again);
+    pm_group_patterns_free(&group);
+}
+
 static void fuzz_evaluate_models(const struct pm_model_set *set) {
     double *values = pm_alloc(set->basis->n, sizeof *values);
     if (pm_basis_evaluate(set->basis, &set->high, values, NULL))
@@ -449,6 +477,7 @@ static const struct fuzz_target {
     {"store", fuzz_store},
     {"structure", fuzz_structure},
     {"histogram", fuzz_histogram},
+    {"carried", fuzz_carried},
     {"models", fuzz_models},
     {"machine", fuzz_machine},
     {"classes", fuzz_classes},

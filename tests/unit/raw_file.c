@@ -65,6 +65,19 @@ static void add_histogram(struct pm_raw_builder *builder, const struct pm_raw_hi
     pm_raw_section_end(builder);
 }
 
+static const struct pm_raw_carried_head usual_by = {0, 3, 0, 2, 1, 0};
+static const struct pm_raw_histogram_head usual_reuses = {
+    .block_bytes = 64, .thread = 1, .group = 4, .n_bins = 2, .n_blocks = 13, .sample = 1};
+
+static void add_carried(struct pm_raw_builder *builder, const struct pm_raw_carried_head *by,
+                        const struct pm_raw_histogram_head *head, size_t n_bins) {
+    pm_raw_section_begin(builder, PM_RAW_CARRIED);
+    pm_raw_add(builder, by, sizeof *by);
+    pm_raw_add(builder, head, sizeof *head);
+    pm_raw_add(builder, usual_bins, n_bins * sizeof *usual_bins);
+    pm_raw_section_end(builder);
+}
+
 static const struct pm_raw_time usual_times[2] = {{0, 7, 12, 1.5e9, 600},
                                                   {PM_RAW_OUTSIDE, 0, 0, 2e6, 0}};
 
@@ -108,6 +121,7 @@ static void add_usual(struct pm_raw_builder *builder) {
     add_module(builder);
     add_counters(builder, 0, usual_counts, sizeof usual_counts);
     add_histogram(builder, &usual_head, usual_bins, 2);
+    add_carried(builder, &usual_by, &usual_reuses, 2);
     add_times(builder, PM_RAW_CLOCK_TSC, usual_times, sizeof usual_times);
     add_skipped(builder, usual_skipped, 4);
     add_frames(builder, 0, 3, usual_frames);
@@ -172,6 +186,10 @@ static void check_usual(const struct pm_raw *raw) {
     assert_int_equal(histogram->histogram.sample, 2);
     assert_true(histogram->histogram.bins[1].mean == 256.5);
     assert_true(histogram->histogram.bins[1].loads == 3);
+    assert_int_equal(raw->n_carried, 1);
+    assert_memory_equal(&raw->carried[0].by, &usual_by, sizeof usual_by);
+    assert_int_equal(raw->carried[0].reuses.group, 4);
+    assert_true(raw->carried[0].reuses.histogram.bins[0].stores == 60);
     assert_int_equal(raw->n_times, 1);
     assert_int_equal(raw->times[0].thread, 1);
     assert_int_equal(raw->times[0].clock, PM_RAW_CLOCK_TSC);
@@ -354,6 +372,30 @@ static void sections_that_do_not_fit_each_other_are_refused(void **state) {
     }
 }
 
+static void reuse_patterns_that_cannot_be_are_refused(void **state) {
+    (void)state;
+    for (unsigned fault = 0; fault < 9; fault++) {
+        struct pm_raw_builder builder = {0};
+        struct pm_raw_carried_head by = usual_by;
+        struct pm_raw_histogram_head head = usual_reuses;
+        pm_raw_begin(&builder);
+        add_meta(&builder);
+        add_module(&builder);
+        by.source_module = fault == 0;
+        by.carrier_module = fault == 1 ? 1 : fault == 2 ? PM_RAW_OUTSIDE : 0;
+        by.carrier_scope = fault == 2 ? 1 : 2;
+        by.across = fault == 3 ? 2 : 1;
+        head.cold_loads = fault == 4;
+        head.cold_stores = fault == 5;
+        head.module = fault == 6;
+        head.n_bins = fault == 7 ? 3 : 2;
+        if (fault == 8)
+            by = (struct pm_raw_carried_head){.carrier_module = PM_RAW_OUTSIDE, .across = 1};
+        add_carried(&builder, &by, &head, 2);
+        assert_content_refused(&builder);
+    }
+}
+
 static void times_that_cannot_be_are_refused(void **state) {
     (void)state;
     for (unsigned fault = 0; fault < 10; fault++) {
@@ -432,6 +474,7 @@ int main(void) {
         cmocka_unit_test(a_wrong_file_with_a_right_checksum_does_no_harm),
         cmocka_unit_test(another_version_is_named),
         cmocka_unit_test(sections_that_do_not_fit_each_other_are_refused),
+        cmocka_unit_test(reuse_patterns_that_cannot_be_are_refused),
         cmocka_unit_test(times_that_cannot_be_are_refused),
         cmocka_unit_test(skipped_accesses_that_cannot_be_are_refused),
         cmocka_unit_test(frames_that_cannot_be_are_refused),

@@ -483,6 +483,63 @@ static void stores_of_earlier_versions_are_read_and_extended(void **state) {
     }
 }
 
+static struct pm_run_patterns *small_patterns(double loads) {
+    struct pm_run_patterns *patterns = pm_alloc(1, sizeof *patterns);
+    struct pm_bin bin = {.low = 3, .high = 3, .mean = 3, .loads = loads};
+    struct pm_histogram histogram = {.block_bytes = 64, .n_bins = 1, .bins = &bin, .sample = 1};
+    pm_run_patterns_add(patterns, 0, 2, PM_NONE, false, &histogram);
+    pm_run_patterns_sort(patterns);
+    return patterns;
+}
+
+static void check_patterns(struct pm_store *store, double n, double loads) {
+    struct pm_error err = {0};
+    struct pm_parameters at = {0};
+    const uint64_t sizes[] = {64, 128};
+    bool any, one, both;
+    pm_parameters_set(&at, "N", n, NULL);
+    assert_true(pm_store_has_patterns(store, &at, NULL, 0, &any, &err));
+    assert_true(pm_store_has_patterns(store, &at, sizes, 1, &one, &err));
+    assert_true(pm_store_has_patterns(store, &at, sizes, 2, &both, &err));
+    assert_true(any == (loads > 0) && one == any && !both);
+    struct pm_run_patterns *patterns = pm_store_patterns(store, &at, &err);
+    assert_string_equal(err.text, "");
+    assert_true((patterns != NULL) == any);
+    if (patterns) {
+        assert_int_equal(patterns->n_groups, 1);
+        assert_int_equal(patterns->groups[0].n_patterns, 1);
+        assert_int_equal(patterns->groups[0].patterns[0].source, 2);
+        assert_int_equal(patterns->groups[0].patterns[0].carrier, PM_NONE);
+        assert_true(patterns->groups[0].patterns[0].histogram.bins[0].loads == loads);
+    }
+    pm_run_patterns_free(patterns);
+}
+
+static void reuse_patterns_belong_to_a_run(void **state) {
+    (void)state;
+    struct pm_error err = {0};
+    struct pm_store *store = open_new();
+    struct pm_parameters at = {0}, other = {0};
+    struct pm_run_patterns *five = small_patterns(5), *seven = small_patterns(7);
+    pm_parameters_set(&at, "N", 16, NULL);
+    pm_parameters_set(&other, "N", 17, NULL);
+    put(store, 16);
+    put(store, 8);
+    check_patterns(store, 16, 0);
+    assert_false(pm_store_put_patterns(store, &other, five, &err));
+    assert_non_null(strstr(err.text, "no run of this size"));
+    err = (struct pm_error){0};
+    assert_true(pm_store_put_patterns(store, &at, five, &err));
+    assert_true(pm_store_put_patterns(store, &at, seven, &err));
+    check_patterns(store, 16, 7);
+    check_patterns(store, 8, 0);
+    put(store, 16);
+    check_patterns(store, 16, 0);
+    pm_store_close(store);
+    pm_run_patterns_free(five);
+    pm_run_patterns_free(seven);
+}
+
 static void another_build_is_refused(void **state) {
     (void)state;
     struct pm_error err = {0};
@@ -566,6 +623,7 @@ int main(void) {
                                         tear_down),
         cmocka_unit_test_setup_teardown(stores_of_earlier_versions_are_read_and_extended, set_up,
                                         tear_down),
+        cmocka_unit_test_setup_teardown(reuse_patterns_belong_to_a_run, set_up, tear_down),
         cmocka_unit_test_setup_teardown(another_build_is_refused, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_damaged_store_never_crashes, set_up, tear_down),
         cmocka_unit_test_setup_teardown(foreign_files_are_refused, set_up, tear_down),
