@@ -233,9 +233,7 @@ void pm_raw_add_content(struct pm_raw_builder *builder, const struct pm_raw_run 
     for (uint32_t i = 0; i < pm_n_threads; i++)
         if (pm_threads[i]) {
             add_samples(builder, pm_threads[i]->number);
-            for (uint32_t i = 0; i < pm_n_threads; i++)
-                if (pm_threads[i])
-                    add_carried(builder, pm_threads[i]->number);
+            add_carried(builder, pm_threads[i]->number);
             add_skipped(builder, pm_threads[i]);
         }
     pm_timers_add(builder);
