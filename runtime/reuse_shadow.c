@@ -1,7 +1,8 @@
 /* The shadow table: regions and pages come and go; see reuse_shadow.h.
 
-   A page's entry in its region is its number, and 0 before a block of it was touched.  A page that
-   was given back has PM_PAGE_GIVEN_BACK + the number of a mask: which of its blocks were touched.
+   A page's entry in its region is its number, and 0 before a block of it was touched.  Behind the
+   entries stand as many for pages that were given back: the number of a mask, which has the blocks
+   that were touched, or 0.
    Free masks form a list, each with the next one in it; free pages stand in an array of their own,
    because what is in a slot may be taken for a stamp. */
 #include "runtime/reuse_shadow.h"
@@ -9,7 +10,7 @@
 #include <string.h>
 
 enum { FIRST_PAGES = 256, FIRST_REGIONS = 64, PAGE_BYTES = PM_PAGE_BLOCKS * sizeof(uint32_t) };
-#define PM_PAGE_GIVEN_BACK (1u << 31)
+#define MOST_PAGES (1ull << 32)
 
 static struct pm_shadow_region *find_region(const struct pm_reuse *reuse, uint64_t key) {
     uint64_t index = (key * 0x9e3779b97f4a7c15 >> 32) & reuse->region_mask;
@@ -43,7 +44,7 @@ static struct pm_shadow_region *make_region(struct pm_reuse *reuse, uint64_t key
             return NULL;
         region = find_region(reuse, key);
     }
-    uint32_t *pages = pm_arena_take(&reuse->tables, PM_REGION_PAGES * sizeof *pages);
+    uint32_t *pages = pm_arena_take(&reuse->tables, 2 * PM_REGION_PAGES * sizeof *pages);
     if (!pages)
         return NULL;
     *region = (struct pm_shadow_region){key, pages};
@@ -57,7 +58,7 @@ static uint32_t take_page(struct pm_reuse *reuse) {
         return reuse->free_pages[--reuse->n_free];
     if (reuse->n_pages == reuse->room_pages) {
         uint64_t room = reuse->room_pages ? 2 * reuse->room_pages : FIRST_PAGES;
-        if (room > PM_PAGE_GIVEN_BACK)
+        if (room > MOST_PAGES)
             return 0;
         uint32_t *slots = pm_remap(reuse->slots, reuse->room_pages * PAGE_BYTES, room * PAGE_BYTES);
         if (!slots)
@@ -92,7 +93,7 @@ static uint32_t take_mask(struct pm_reuse *reuse) {
         uint64_t room = reuse->room_masks ? 2 * reuse->room_masks : FIRST_PAGES;
         uint64_t *masks =
             pm_remap(reuse->masks, reuse->room_masks * sizeof *masks, room * sizeof *masks);
-        if (!masks || room > PM_PAGE_GIVEN_BACK)
+        if (!masks || room > MOST_PAGES)
             return 0;
         reuse->masks = masks;
         reuse->room_masks = room;
@@ -106,8 +107,8 @@ uint32_t *pm_reuse_new_slot(struct pm_reuse *reuse, uint64_t block) {
     if (!region)
         return NULL;
     uint32_t *entry = &region->pages[block / PM_PAGE_BLOCKS % PM_REGION_PAGES];
-    if (*entry == 0 || *entry & PM_PAGE_GIVEN_BACK) {
-        uint32_t page = take_page(reuse), mask = *entry & ~PM_PAGE_GIVEN_BACK;
+    if (*entry == 0) {
+        uint32_t page = take_page(reuse), mask = entry[PM_REGION_PAGES];
         if (!page)
             return NULL;
         if (mask) {
@@ -117,7 +118,8 @@ uint32_t *pm_reuse_new_slot(struct pm_reuse *reuse, uint64_t block) {
             reuse->masks[mask] = reuse->free_mask;
             reuse->free_mask = mask;
         }
-        *entry = page;
+        entry[0] = page;
+        entry[PM_REGION_PAGES] = 0;
     }
     return &reuse->slots[*entry * (uint64_t)PM_PAGE_BLOCKS + block % PM_PAGE_BLOCKS];
 }
@@ -137,14 +139,15 @@ static void give_back_unless_needed(struct pm_reuse *reuse, uint32_t *entry) {
     reuse->masks[mask] = touched;
     memset(slots, 0, PAGE_BYTES);
     reuse->free_pages[reuse->n_free++] = *entry;
-    *entry = mask | PM_PAGE_GIVEN_BACK;
+    entry[0] = 0;
+    entry[PM_REGION_PAGES] = mask;
 }
 
 void pm_shadow_give_back(struct pm_reuse *reuse) {
     for (uint64_t i = 0; i <= reuse->region_mask; i++)
         for (unsigned j = 0; reuse->regions[i].key && j < PM_REGION_PAGES; j++) {
             uint32_t *entry = &reuse->regions[i].pages[j];
-            if (*entry && !(*entry & PM_PAGE_GIVEN_BACK))
+            if (*entry)
                 give_back_unless_needed(reuse, entry);
         }
 }

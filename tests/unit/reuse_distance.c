@@ -16,47 +16,11 @@
 #include <string.h>
 
 #include "runtime/reuse_distance.h"
+#include "tests/unit/lru_stack.h"
 
 enum { BATCH = 256, LEAST_CAPACITY = 512 };
 
-/* ---- the plain definition -------------------------------------------------------------------- */
-
-struct stack {
-    uint64_t *blocks; /* most recent last */
-    size_t used, room;
-};
-
-enum { COLD = -1 };
-
-static int64_t stack_touch(struct stack *stack, uint64_t block) {
-    int64_t distance = COLD;
-    size_t place = stack->used;
-    while (place > 0 && stack->blocks[place - 1] != block)
-        place--;
-    if (place > 0) {
-        distance = (int64_t)(stack->used - place);
-        memmove(stack->blocks + place - 1, stack->blocks + place,
-                (stack->used - place) * sizeof *stack->blocks);
-        stack->blocks[stack->used - 1] = block;
-        return distance;
-    }
-    if (stack->used == stack->room) {
-        stack->room = stack->room ? 2 * stack->room : 1024;
-        stack->blocks = realloc(stack->blocks, stack->room * sizeof *stack->blocks);
-        assert_non_null(stack->blocks);
-    }
-    stack->blocks[stack->used++] = block;
-    return distance;
-}
-
 /* ---- one trace ------------------------------------------------------------------------------- */
-
-static uint64_t random_state;
-
-static uint64_t random_number(uint64_t below) {
-    random_state = random_state * 6364136223846793005u + 1442695040888963407u;
-    return (uint64_t)(((unsigned __int128)(random_state ^ random_state >> 29) * below) >> 64);
-}
 
 /* What an access must have added to its group: one entry for each block it touches, added up. */
 struct expected {
@@ -166,6 +130,25 @@ static uint64_t strided(size_t i) { return 0x600000000000 + i % 7 * 8 + i / 7 % 
 /* A few streams at once, as a stencil has. */
 static uint64_t streams(size_t i) { return (i % 9 << 30) + (i / 9 % 2500) * 8; }
 
+/* Arrays swept together, with stamps of different ages, more of them than there are cursors. */
+static uint64_t many_ages(size_t i) {
+    size_t sweep = i / 1500, place = i % 1500;
+    return sweep % 2 ? (place % 12 << 24) + place / 12 * 64
+                     : (place / 125 << 24) + place % 125 * 64;
+}
+
+/* Each sweep the other way round than the one before, over a part that grows and shrinks. */
+static uint64_t sawtooth(size_t i) {
+    size_t sweep = i / 700, place = i % 700;
+    size_t span = 700 - sweep % 5 * 120;
+    return 0x100000 + (sweep % 2 ? 699 - place : place) % span * 64;
+}
+
+/* One block more than a power of two, round and round, and once in a while one from far away. */
+static uint64_t thrash(size_t i) {
+    return i % 97 == 0 ? random_number(1ull << 40) : 0x200000 + i % 1025 * 64;
+}
+
 /* Phases that leave their blocks behind: the number of live stamps falls and rises. */
 static uint64_t phases(size_t i) {
     uint64_t phase = i / 2500;
@@ -224,6 +207,9 @@ PATTERN(cyclic_3000)
 PATTERN(seesaw)
 PATTERN(strided)
 PATTERN(streams)
+PATTERN(many_ages)
+PATTERN(sawtooth)
+PATTERN(thrash)
 PATTERN(phases)
 PATTERN(huge)
 
@@ -334,6 +320,9 @@ int main(void) {
         cmocka_unit_test(distances_equal_a_stack_on_seesaw),
         cmocka_unit_test(distances_equal_a_stack_on_strided),
         cmocka_unit_test(distances_equal_a_stack_on_streams),
+        cmocka_unit_test(distances_equal_a_stack_on_many_ages),
+        cmocka_unit_test(distances_equal_a_stack_on_sawtooth),
+        cmocka_unit_test(distances_equal_a_stack_on_thrash),
         cmocka_unit_test(distances_equal_a_stack_on_phases),
         cmocka_unit_test(distances_equal_a_stack_on_huge),
         cmocka_unit_test(a_sweep_over_a_million_blocks_has_its_length_as_distance),
