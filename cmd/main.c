@@ -22,7 +22,7 @@ static const struct pm_command commands[] = {
      pm_cmd_loops},
     {"run",
      "-o STORE [-P NAME=VALUES]... [--where EXPR] [--block SIZES] [--bin-width W]\n"
-     "                  [--exe PATH]\n"
+     "                  [--sample 1/R] [--max-blocks M] [--exe PATH]\n"
      "                  [--env NAME=TEXT]... [--input TEMPLATE:FILE]... [--scratch DIR]\n"
      "                  [--include FILE] [--exclude FILE] [--weights STORE]\n"
      "                  [--lib NAME]... [--all-libs] [--classes FILE]\n"

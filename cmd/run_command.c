@@ -106,6 +106,10 @@ char *pm_settings_text(const struct pm_run_request *request, struct pm_error *er
     }
     if (request->bin_width)
         pm_append(&text, "\nbin-width %s", request->bin_width);
+    if (request->sample > 1)
+        pm_append(&text, "\nsample 1/%u", request->sample);
+    if (request->max_blocks)
+        pm_append(&text, "\nmax-blocks %u", request->max_blocks);
     for (size_t i = 0; i < request->events.n_routines; i++) {
         const struct pm_event_routine *routine = &request->events.routines[i];
         pm_append(&text, "\n%s %s",

@@ -28,6 +28,20 @@ static bool read_bin_width(struct pm_run_request *request, const char *text, str
     return true;
 }
 
+/* "1/64": one of 64 blocks. */
+static bool read_sample(struct pm_run_request *request, const char *text, struct pm_error *err) {
+    char *end = NULL;
+    unsigned long sample = 0;
+    errno = 0;
+    if (strncmp(text, "1/", 2) == 0 && text[2] >= '0' && text[2] <= '9')
+        sample = strtoul(text + 2, &end, 10);
+    if (errno || !end || *end || sample == 0 || sample > PM_MAX_SAMPLE)
+        return pm_fail(err, "--sample takes a share of the blocks from 1/1 to 1/%u, not \"%s\"",
+                       (unsigned)PM_MAX_SAMPLE, text);
+    request->sample = (unsigned)sample;
+    return true;
+}
+
 static bool add_input(struct pm_run_request *request, const char *text, struct pm_error *err) {
     const char *colon = strrchr(text, ':');
     if (!colon || colon == text || colon[1] == '\0')
@@ -62,6 +76,12 @@ int pm_read_run_option(struct pm_run_request *request, int c, struct pm_error *e
                    : pm_complain(err);
     case PM_RUN_BIN_WIDTH:
         return read_bin_width(request, optarg, err) ? 0 : pm_complain(err);
+    case PM_RUN_SAMPLE:
+        return read_sample(request, optarg, err) ? 0 : pm_complain(err);
+    case PM_RUN_MAX_BLOCKS:
+        return pm_option_number(request->command, "--max-blocks", optarg, 1, &request->max_blocks)
+                   ? 0
+                   : PM_EXIT_INPUT;
     case PM_RUN_EXE:
         request->exe = optarg;
         return 0;
@@ -132,6 +152,8 @@ int pm_read_run_command(struct pm_run_request *request, char **argv) {
     if (request->no_memory && request->second_core)
         return pm_usage_error(request->command,
                               "--second-core is for the analysis, which --no-memory leaves out");
+    if (request->no_memory && (request->sample > 1 || request->max_blocks))
+        return pm_usage_error(request->command, "--no-memory excludes --sample and --max-blocks");
     if (request->no_memory && request->bin_width)
         return pm_usage_error(request->command, "--no-memory and --bin-width exclude each other");
     if (request->no_memory && request->carry)
@@ -175,10 +197,10 @@ static int check_handler(struct pm_run_request *request, bool has_events) {
     if (request->store_path)
         return pm_usage_error("run", "--handler and -o exclude each other: what a handler gets is "
                                      "not put into a store");
-    if (request->n_block_sizes || request->bin_width || request->time_runs ||
-        request->second_core || request->carry)
-        return pm_usage_error("run", "--handler excludes --block, --bin-width, --carry, "
-                                     "--second-core and --time");
+    if (request->n_block_sizes || request->bin_width || request->sample > 1 ||
+        request->max_blocks || request->time_runs || request->second_core || request->carry)
+        return pm_usage_error("run", "--handler excludes --block, --bin-width, --sample, "
+                                     "--max-blocks, --carry, --second-core and --time");
     if (!has_events)
         request->events.kinds = PM_EVENTS_ROUTINES | PM_EVENTS_LOOPS;
     return 0;

@@ -33,6 +33,8 @@ struct pm_run_request {
     size_t n_block_sizes;
     char
         *bin_width; /* of histograms, relative; a number from 0 to 1 as text; NULL: the usual one */
+    unsigned sample;     /* one of so many blocks is watched; 0, 1: all */
+    unsigned max_blocks; /* so many are kept at once; 0: all */
     unsigned timeout;
     double time_cost_percent; /* what timers may cost, of the plain program's CPU time */
     unsigned time_runs;       /* how often each size is run with timers; 0: not at all */
@@ -51,6 +53,8 @@ enum pm_run_option {
     PM_RUN_WHERE = 256,
     PM_RUN_BLOCK,
     PM_RUN_BIN_WIDTH,
+    PM_RUN_SAMPLE,
+    PM_RUN_MAX_BLOCKS,
     PM_RUN_EXE,
     PM_RUN_ENV,
     PM_RUN_INPUT,
@@ -77,6 +81,8 @@ enum pm_run_option {
     {"where", required_argument, NULL, PM_RUN_WHERE},                                              \
     {"block", required_argument, NULL, PM_RUN_BLOCK},                                              \
     {"bin-width", required_argument, NULL, PM_RUN_BIN_WIDTH},                                      \
+    {"sample", required_argument, NULL, PM_RUN_SAMPLE},                                            \
+    {"max-blocks", required_argument, NULL, PM_RUN_MAX_BLOCKS},                                    \
     {"exe", required_argument, NULL, PM_RUN_EXE},                                                  \
     {"env", required_argument, NULL, PM_RUN_ENV},                                                  \
     {"input", required_argument, NULL, PM_RUN_INPUT},                                              \

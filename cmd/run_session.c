@@ -175,6 +175,10 @@ static char **run_environment(const struct sized_run *run, const char *raw, bool
         own[n++] = sizes;
         if (request->second_core)
             own[n++] = pm_strdup(PM_ENV_SECOND_CORE "=1");
+        if (request->sample > 1)
+            own[n++] = pm_sprintf(PM_ENV_SAMPLE "=%u", request->sample);
+        if (request->max_blocks)
+            own[n++] = pm_sprintf(PM_ENV_MAX_BLOCKS "=%u", request->max_blocks);
         if (request->bin_width)
             own[n++] = pm_sprintf(PM_ENV_BIN_WIDTH "=%s", request->bin_width);
         if (request->carry)

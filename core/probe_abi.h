@@ -251,7 +251,7 @@ struct pm_probe_header {
 #define PM_ENV_SAMPLE "PMODEL_SAMPLE"         /* R: one of R blocks is watched */
 #define PM_ENV_MAX_BLOCKS "PMODEL_MAX_BLOCKS" /* how many blocks are kept at once */
 #define PM_MAX_SAMPLE (1u << 20)
-#define PM_MOST_BLOCKS (1u << 30)
+#define PM_MOST_BLOCKS ((1u << 31) - 1)
 #define PM_ENV_TIME "PMODEL_TIME"               /* anything: events time loops and routines */
 /* anything: for each reuse where from, and which loop carries it */
 #define PM_ENV_CARRY "PMODEL_CARRY"

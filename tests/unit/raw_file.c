@@ -109,6 +109,23 @@ static void add_skipped(struct pm_raw_builder *builder, const uint64_t *words, s
     pm_raw_section_end(builder);
 }
 
+/* Misses of caches of 1, 2, 4 … blocks: 100 + 10·i of eighth i, less by one each, down to 70 +
+ * 10·i.
+ */
+static void usual_samples(uint64_t (*misses)[PM_RAW_SUBSAMPLES]) {
+    for (unsigned size = 0; size < PM_RAW_SAMPLE_SIZES; size++)
+        for (unsigned i = 0; i < PM_RAW_SUBSAMPLES; i++)
+            misses[size][i] = (size < 30 ? 100 - size : 70) + 10 * i;
+}
+
+static void add_samples(struct pm_raw_builder *builder, uint64_t block_bytes, uint64_t sample,
+                        uint64_t (*misses)[PM_RAW_SUBSAMPLES], size_t n_sizes) {
+    pm_raw_section_begin(builder, PM_RAW_SAMPLES);
+    add_words(builder, (uint64_t[]){1, block_bytes, sample}, 3);
+    pm_raw_add(builder, misses, n_sizes * sizeof *misses);
+    pm_raw_section_end(builder);
+}
+
 static void add_note(struct pm_raw_builder *builder, const char *text, size_t bytes) {
     pm_raw_section_begin(builder, PM_RAW_NOTE);
     pm_raw_add(builder, text, bytes);
@@ -125,6 +142,9 @@ static void add_usual(struct pm_raw_builder *builder) {
     add_times(builder, PM_RAW_CLOCK_TSC, usual_times, sizeof usual_times);
     add_skipped(builder, usual_skipped, 4);
     add_frames(builder, 0, 3, usual_frames);
+    uint64_t misses[PM_RAW_SAMPLE_SIZES][PM_RAW_SUBSAMPLES];
+    usual_samples(misses);
+    add_samples(builder, 64, 16, misses, PM_RAW_SAMPLE_SIZES);
     add_note(builder, "five words of some note", 24);
 }
 
@@ -207,6 +227,13 @@ static void check_usual(const struct pm_raw *raw) {
     assert_int_equal(raw->frames[0].n_frames, 3);
     assert_int_equal(raw->frames[0].frames[0].count, -2);
     assert_int_equal(raw->frames[0].frames[2].return_address, 0x1005);
+    assert_int_equal(raw->n_samples, 1);
+    assert_int_equal(raw->samples[0].sample, 16);
+    assert_int_equal(raw->samples[0].block_bytes, 64);
+    /* 90, 100 … 160: 1000 in all; their deviations' squares sum to 4200. */
+    double error;
+    assert_true(pm_raw_sampled_misses(&raw->samples[0], 10, &error) == 16 * 1000);
+    assert_true(fabs(error - 16 * sqrt(8 * 4200.0 / 7)) < 1e-9);
     assert_int_equal(raw->n_notes, 1);
     assert_string_equal(raw->notes[0], "five words of some note");
 }
@@ -437,6 +464,28 @@ static void skipped_accesses_that_cannot_be_are_refused(void **state) {
     }
 }
 
+static void samples_that_cannot_be_are_refused(void **state) {
+    (void)state;
+    for (unsigned fault = 0; fault < 6; fault++) {
+        struct pm_raw_builder builder = {0};
+        uint64_t misses[PM_RAW_SAMPLE_SIZES][PM_RAW_SUBSAMPLES];
+        usual_samples(misses);
+        pm_raw_begin(&builder);
+        add_meta(&builder);
+        add_module(&builder);
+        misses[7][3] += fault == 0 ? 2 : 0; /* more than the smaller cache */
+        add_samples(&builder,
+                    fault == 1   ? 0
+                    : fault == 2 ? 63
+                                 : 64,
+                    fault == 3   ? 0
+                    : fault == 4 ? 1
+                                 : 16,
+                    misses, PM_RAW_SAMPLE_SIZES - (fault == 5));
+        assert_content_refused(&builder);
+    }
+}
+
 static void frames_that_cannot_be_are_refused(void **state) {
     (void)state;
     for (unsigned fault = 0; fault < 6; fault++) {
@@ -477,6 +526,7 @@ int main(void) {
         cmocka_unit_test(reuse_patterns_that_cannot_be_are_refused),
         cmocka_unit_test(times_that_cannot_be_are_refused),
         cmocka_unit_test(skipped_accesses_that_cannot_be_are_refused),
+        cmocka_unit_test(samples_that_cannot_be_are_refused),
         cmocka_unit_test(frames_that_cannot_be_are_refused),
         cmocka_unit_test(files_that_are_not_there_or_not_files_are_named),
     };
