@@ -5,12 +5,15 @@
 #
 # Writes $BUILD/bench.json (figures and whether they hold) and $BUILD/bench/ratios.json (each program).
 # ONLY=name,… restricts figures, programs, or both.  ROUNDS and EXACT_ROUNDS: how often each program
-# runs plainly, with edge counters and with timers, and with reuse distances.  TIME_LIMIT: seconds for one run.
+# runs plainly, with edge counters and with timers, and with reuse distances.  A figure of an option that
+# this pmodel does not have is said to be missing.  TIME_LIMIT: seconds for one run.
 set -euo pipefail
 
 here=$(cd "$(dirname "$0")" && pwd)
 # shellcheck source=bench/lib.sh
 . "$here/lib.sh"
+# shellcheck source=bench/reuse.bash
+. "$here/reuse.bash"
 folder=$BUILD/bench
 rounds=${ROUNDS:-7}
 exact_rounds=${EXACT_ROUNDS:-3}
@@ -21,7 +24,7 @@ mkdir -p "$folder"
 
 # ---- what is asked for ----------------------------------------------------------------------------
 
-program_figures="edges_geomean edges_worst edges_vs_profile_generate profile_generate_geomean edges_vs_valgrind_none reuse_exact_1 reuse_exact_1_worst reuse_exact_1_vs_cachegrind time_over_native time_over_native_worst"
+program_figures="edges_geomean edges_worst edges_vs_profile_generate profile_generate_geomean edges_vs_valgrind_none reuse_exact_1 reuse_exact_1_worst reuse_exact_1_vs_cachegrind reuse_exact_4 reuse_exact_4_vs_cachegrind reuse_second_core reuse_sampled_64 reuse_sampled_64_error reuse_sampled_64_error_mean reuse_carry reuse_memory time_over_native time_over_native_worst"
 all_figures="$program_figures lift_vs_objdump lift_instructions_per_second lift_indirect_resolved fit_groups_per_second real_coverage edges_cc1 edges_cc1_over_relocation rewrite_cc1_seconds rewrite_cc1_mib"
 asked_for=${ONLY-}
 figures='' programs=''
@@ -38,6 +41,7 @@ fi
 figures=${figures:-$all_figures}
 programs=$(ONLY=$programs program_names)
 wanted() { [[ $figures == *$1* ]]; }
+wants_exact() { wanted reuse_exact_1 || wanted reuse_carry || wanted reuse_sampled_64_error || wanted reuse_memory; }
 wants_edges() { wanted edges_geomean || wanted edges_worst || wanted edges_vs_; }
 
 # ---- times of one command ---------------------------------------------------------------------------
@@ -68,13 +72,13 @@ elapsed_seconds() {
 }
 
 # instrumented_seconds SIZE OPTION... -- COMMAND...: CPU time of the instrumented program, which
-# `pmodel run` keeps with the run.
+# `pmodel run` keeps with the run, in $folder/run.pmdb; CLOCK=wall_seconds: elapsed time.
 instrumented_seconds() {
     local size=$1 store=$folder/run.pmdb
     shift
     rm -f "$store"
     if pmodel run -q -o "$store" --timeout "$time_limit" -P "N=$size" "$@" >/dev/null 2>"$folder/errors"; then
-        sqlite3 "$store" 'select cpu_seconds from run'
+        sqlite3 "$store" "select ${CLOCK-cpu_seconds} from run"
     else
         say "$(tail -1 "$folder/errors")"
         echo null
@@ -98,6 +102,24 @@ timed_seconds() {
 
 # ---- the programs -----------------------------------------------------------------------------------
 
+# has_option OPTION: `pmodel run` knows it.
+run_usage=$(pmodel run --help)
+has_option() { [[ $run_usage == *$1* ]]; }
+while read -r figure option; do
+    if wanted "$figure" && ! has_option "$option"; then
+        say "$figure is not measured: this pmodel has no \`pmodel run $option\`"
+    fi
+done <<'END'
+reuse_second_core --second-core
+reuse_sampled_64 --sample
+reuse_carry --carry
+END
+
+# optional OPTION COMMAND...: what COMMAND prints, null without the option.
+optional() {
+    if has_option "$1"; then "${@:2}"; else echo null; fi
+}
+
 # record WAY ROUND SECONDS: of program $name at $kind.
 record() {
     printf '{"program": "%s", "kind": "%s", "way": "%s", "round": %d, "seconds": %s}\n' \
@@ -109,6 +131,7 @@ program_arguments_of_time() { size_value "$1" "$2.time" | tr -s ' ' '\n'; }
 # The ways alternate, and with edge counters comes first in every other round.
 measure_program() {
     local name=$1 kind=$2 size arguments round way timed
+    rm -f exact.pmdb
     size=$(size_value "$name" "$kind")
     mapfile -t arguments < <(program_arguments_of_time "$name" "$kind")
     local plain=("./$name" "${arguments[@]//'{N}'/$size}")
@@ -125,7 +148,13 @@ measure_program() {
         fi
         if wanted profile_generate; then ways+=(profile_generate); fi
         if wanted valgrind_none && ((round <= cachegrind_rounds)); then ways+=(valgrind_none); fi
-        if wanted reuse_ && ((round <= exact_rounds)); then ways+=(exact); fi
+        if ((round <= exact_rounds)); then
+            if wants_exact; then ways+=(exact); fi
+            if wanted reuse_exact_4; then ways+=(exact_4); fi
+            if wanted reuse_second_core; then ways+=(second_core); fi
+            if wanted reuse_sampled_64; then ways+=(sampled); fi
+            if wanted reuse_carry; then ways+=(carry); fi
+        fi
         if wanted _cachegrind && ((round <= cachegrind_rounds)); then ways+=(cachegrind); fi
         if wanted time_; then ways+=(timed); fi
         if ! wants_edges && ! wanted profile_generate && ! wanted time_ && ((round > exact_rounds)); then return; fi
@@ -139,7 +168,24 @@ measure_program() {
                 ;;
             valgrind_none) record valgrind_none $round "$(cpu_seconds valgrind --tool=none "${plain[@]}")" ;;
             edges) record edges $round "$(instrumented_seconds "$size" --no-memory -- "${asked[@]}")" ;;
-            exact) record exact $round "$(instrumented_seconds "$size" --block 64 -- "${asked[@]}")" ;;
+            exact)
+                record exact $round "$(instrumented_seconds "$size" --block 64 -- "${asked[@]}")"
+                if ((round == 1)); then mv run.pmdb exact.pmdb || true; fi
+                ;;
+            exact_4) record exact_4 $round "$(instrumented_seconds "$size" --block 32,64,128,4096 -- "${asked[@]}")" ;;
+            second_core)
+                record native_wall $round "$(elapsed_seconds "${plain[@]}")"
+                record second_core $round "$(CLOCK=wall_seconds optional --second-core instrumented_seconds \
+                    "$size" --block 64 --second-core -- "${asked[@]}")"
+                ;;
+            sampled)
+                record sampled $round "$(optional --sample instrumented_seconds \
+                    "$size" --block 64 --sample 1/64 -- "${asked[@]}")"
+                if ((round == 1)) && wanted reuse_sampled_64_error; then
+                    measured sampled "$(optional_fields --sample sampled_error exact.pmdb run.pmdb)"
+                fi
+                ;;
+            carry) record carry $round "$(optional --carry instrumented_seconds "$size" --block 64 --carry -- "${asked[@]}")" ;;
             timed)
                 timed=$(timed_seconds "$size" counts.pmdb -- "${asked[@]}")
                 record timed_native $round "${timed% *}"
@@ -154,10 +200,31 @@ measure_program() {
     done
 }
 
+# measure_memory NAME KIND: after the exact run.
+measure_memory() {
+    local name=$1 kind=$2 size arguments
+    size=$(size_value "$name" "$kind")
+    mapfile -t arguments < <(program_arguments_of_time "$name" "$kind")
+    if [ -s exact.pmdb ]; then
+        measured memory "$(reuse_memory exact.pmdb "./$name" "${arguments[@]//'{N}'/$size}")"
+    else
+        measured memory '"missing": true'
+    fi
+}
+
+# measured WAY FIELDS: what is not a time, of program $name at $kind.
+measured() {
+    printf '{"program": "%s", "kind": "%s", "way": "%s", %s}\n' "$name" "$kind" "$1" "$2" >>"$folder/measured.jsonl"
+}
+optional_fields() {
+    if has_option "$1"; then "${@:2}"; else printf '"missing": true'; fi
+}
+
 started=$SECONDS
 flags=$(pmodel flags)
 cd "$folder"
 : >times.jsonl
+: >measured.jsonl
 if wants_edges || wanted profile_generate || wanted reuse_ || wanted time_; then
     for name in $programs; do
         # shellcheck disable=SC2086 # the flags are words
@@ -168,6 +235,7 @@ if wants_edges || wanted profile_generate || wanted reuse_ || wanted time_; then
         for kind in in_l2 beyond_llc; do
             say "$name $kind"
             measure_program "$name" "$kind"
+            if wanted reuse_memory; then measure_memory "$name" "$kind"; fi
         done
     done
 fi
@@ -231,22 +299,23 @@ fi
 # ---- figures ----------------------------------------------------------------------------------------
 
 figures_of() {
-    jq -n -L "$here" --arg figures "$figures" --slurpfile times times.jsonl --slurpfile lift lift.jsonl \
+    jq -n -L "$here" --arg figures "$figures" --slurpfile times times.jsonl --slurpfile measured measured.jsonl --slurpfile lift lift.jsonl \
         --slurpfile fit fit.jsonl --slurpfile resolved resolved.jsonl --slurpfile coverage coverage.jsonl \
         --slurpfile cc1 cc1.jsonl "include \"bench_figures\"; $1"
 }
 # shellcheck disable=SC2016
-figures_of '$times | ratios' >ratios.json
+figures_of 'ratios($times; $measured)' >ratios.json
 # shellcheck disable=SC2016
-figures_of 'figures($times | ratios; $lift; $resolved; $fit; $coverage; $cc1; $figures | split("\\s+"; ""))' >"$BUILD/bench.json"
+figures_of 'figures(ratios($times; $measured); $lift; $resolved; $fit; $coverage; $cc1; $figures | split("\\s+"; ""))' >"$BUILD/bench.json"
 
 table() { column -t -s "$(printf '\t')"; }
 if [ -s times.jsonl ]; then
     jq -r 'def show: if . == null then "-" else . * 1000 | round / 1000 end;
-        ["program", "size", "native s", "edges", "exact", "cachegrind", "timed",
-            "profile-generate", "valgrind none"],
-        (.[] | [.program, .kind, (.native_seconds | show), (.edges | show), (.exact | show), (.cachegrind | show),
-            (.timed | show), (.profile_generate | show), (.valgrind_none | show)])
+        ["program", "size", "native s", "edges", "exact", "exact 4", "second core", "1/64", "error", "carry",
+            "memory", "cachegrind", "timed", "profile-generate", "valgrind none"],
+        (.[] | [.program, .kind, ((.native_seconds, .edges, .exact, .exact_4, .second_core, .sampled,
+            .sampled_error, .carry_over_exact, .memory, .cachegrind, .timed, .profile_generate,
+            .valgrind_none) | show)])
         | @tsv' ratios.json | table
     echo
 fi

@@ -1,8 +1,9 @@
 # From the times that bench/bench.sh takes to ratios for each program and to figures.
 #
-# A time is {program, kind, way, round, seconds}; way: native, edges, exact, cachegrind, profile_generate, valgrind_none,
-# timed or, run just before that, timed_native; seconds null
-# if the run failed.  A figure that lacks a run is null and does not hold.
+# A time is {program, kind, way, round, seconds}; way: native, edges, exact, exact_4, sampled, carry, cachegrind,
+# profile_generate, valgrind_none, timed or, run just before that, timed_native, and of elapsed time second_core and,
+# just before it, native_wall; seconds null if the run failed.  What else was measured has a way sampled or memory and
+# fields of its own (reuse.bash).  A figure that lacks a run is null and does not hold.
 
 def median: sort | length as $n
     | if $n == 0 then null
@@ -18,13 +19,25 @@ def ratio(way; base): . as $times
     | if length == 0 or any(.[]; .[0] == null or .[1] == null or .[1] == 0) then null
       else map(.[0] / .[1]) | median end;
 
-# An array of times → an array of {program, kind, native_seconds, edges, exact, cachegrind, timed,
-# profile_generate, valgrind_none: over native, the others: the first over the second}; null: not measured or failed.
-def ratios: group_by([.program, .kind]) | map({
+# Memory that the analysis takes over what it may: 24 bytes a distinct block, 16 a bin, and 64 MiB.
+def memory_ratio: if .plain_kib == null or .analysed_kib == null or .blocks == null then null
+    else 1024 * (.analysed_kib - .plain_kib) / (24 * .blocks + 16 * .bins + 67108864) end;
+
+# Times and what else was measured → an array of {program, kind, native_seconds, edges, exact, exact_4, sampled,
+# cachegrind, timed, profile_generate, valgrind_none: over native, second_core: of elapsed time, the others: the first
+# over the second, sampled_error, sampled_error_mean, memory}; null: not measured or failed.
+def ratios(times; measured): times | group_by([.program, .kind]) | map(. as $times
+    | [measured[] | select(.program == $times[0].program and .kind == $times[0].kind)] as $also | {
     program: .[0].program, kind: .[0].kind,
     native_seconds: (map(select(.way == "native").seconds)
         | if any(.[]; . == null) then null else median end),
     edges: ratio("edges"; "native"), exact: ratio("exact"; "native"),
+    exact_4: ratio("exact_4"; "native"), exact_4_over_cachegrind: ratio("exact_4"; "cachegrind"),
+    second_core: ratio("second_core"; "native_wall"), sampled: ratio("sampled"; "native"),
+    sampled_error: ([$also[] | select(.way == "sampled")][0].largest),
+    sampled_error_mean: ([$also[] | select(.way == "sampled")][0].mean),
+    carry_over_exact: ratio("carry"; "exact"),
+    memory: ([$also[] | select(.way == "memory")][0] | if . == null then null else memory_ratio end),
     cachegrind: ratio("cachegrind"; "native"), timed: ratio("timed"; "timed_native"),
     profile_generate: ratio("profile_generate"; "native"), valgrind_none: ratio("valgrind_none"; "native"),
     exact_over_cachegrind: ratio("exact"; "cachegrind"),
@@ -61,6 +74,15 @@ def figures(programs; lift; resolved; fit; coverage; cc1; wanted): [
         | at_most("reuse_exact_1"; "ratio"; 15; geometric_mean), at_most("reuse_exact_1_worst"; "ratio"; 30; max)),
     (programs | map(.exact_over_cachegrind)
         | at_most("reuse_exact_1_vs_cachegrind"; "ratio"; 0.333; geometric_mean)),
+    (programs | map(.exact_4) | at_most("reuse_exact_4"; "ratio"; 30; geometric_mean)),
+    (programs | map(.exact_4_over_cachegrind)
+        | at_most("reuse_exact_4_vs_cachegrind"; "ratio"; 1; geometric_mean)),
+    (programs | map(.second_core) | at_most("reuse_second_core"; "ratio"; 9; geometric_mean)),
+    (programs | map(.sampled) | at_most("reuse_sampled_64"; "ratio"; 3; geometric_mean)),
+    (programs | map(.sampled_error) | at_most("reuse_sampled_64_error"; "miss ratio"; 0.01; max)),
+    (programs | map(.sampled_error_mean) | told("reuse_sampled_64_error_mean"; "miss ratio"; add / length)),
+    (programs | map(.carry_over_exact) | at_most("reuse_carry"; "ratio"; 2; geometric_mean)),
+    (programs | map(.memory) | at_most("reuse_memory"; "ratio"; 1; max)),
     (programs | map(.timed)
         | at_most("time_over_native"; "ratio"; 1.02; geometric_mean),
           at_most("time_over_native_worst"; "ratio"; 1.05; max)),
