@@ -3,7 +3,8 @@
 # small sizes, and what the models of these predict for twice and four times the largest is compared
 # with a measured run.  Cachegrind, which is not ours, counts the misses of one size as well.
 #
-# bench/lifting.sh, a part of it, compares what is lifted with what the compiler said.
+# Parts of it: bench/lifting.sh compares what is lifted with what the compiler said, bench/associativity.sh
+# misses by histograms with those of caches with sets.
 #
 # Writes $BUILD/validation.json (figures and whether they hold) and docs/validation.md (tables); with
 # ONLY=name,… the page is $BUILD/validation.md, because it is a part.  REUSE=1 takes the measurements
@@ -109,6 +110,7 @@ jq -s -L "$here" 'include "validation"; figures' "${results[@]}" >"$folder/figur
 echo '[]' >"$folder/lifting_figures.json"
 if [ -z "${ONLY-}" ]; then
     bash "$here/lifting.sh"
+    bash "$here/associativity.sh"
 fi
 jq -s add "$folder/figures.json" "$folder/lifting_figures.json" >"$BUILD/validation.json"
 page=$(dirname "$here")/docs/validation.md

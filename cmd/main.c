@@ -45,7 +45,7 @@ static const struct pm_command commands[] = {
     {"report",
      "[-m MACHINE[,MACHINE]...]... [-P NAME=VALUE[,...]]\n"
      "                     [--deps optimistic|pessimistic] [--min-percent P] [--top N]\n"
-     "                     [--carried] [--format table|json|csv] STORE",
+     "                     [--threads | --carried] [--format table|json|csv] STORE",
      "time, misses and what limits each loop, at a size, on a machine", pm_cmd_report},
     {"export",
      "--histograms -s STORE [-P NAME=VALUE[,...]] [--block SIZES] [--routine NAMES]\n"

@@ -8,6 +8,7 @@
 
 #include "cmd/cmd.h"
 #include "cmd/report_carried.h"
+#include "cmd/report_threads.h"
 #include "cmd/runs_of_store.h"
 #include "core/pm_alloc.h"
 #include "core/store.h"
@@ -20,6 +21,7 @@ struct request {
     struct pm_report_options options;
     enum pm_unknown_dependences dependences;
     bool carried;
+    bool threads;
 };
 
 /* ---- the profile at the size that was asked for ---------------------------------------------- */
@@ -90,6 +92,9 @@ static bool predict_all(const struct request *request, struct pm_store *store,
     size_t n = request->on.n_machines;
     struct pm_prediction **predictions = pm_alloc(n, sizeof *predictions);
     bool ok = profile != NULL;
+    if (ok && request->threads && profile->predicted)
+        ok = pm_fail(err, "--threads is for sizes that were measured: models are of all threads "
+                          "together");
     for (size_t i = 0; i < n && ok; i++) {
         predictions[i] =
             pm_predict(structure, profile, request->on.machines[i], request->dependences, err);
@@ -100,6 +105,8 @@ static bool predict_all(const struct request *request, struct pm_store *store,
     if (ok)
         pm_report_predictions(stdout, structure, (const struct pm_prediction *const *)predictions,
                               n, times, &request->options);
+    if (ok && request->threads)
+        ok = pm_print_threads(store, &profile->parameters, &request->on, &request->options, err);
     for (size_t i = 0; i < n; i++)
         if (predictions[i])
             pm_prediction_free(predictions[i]);
@@ -114,7 +121,7 @@ static bool predict_all(const struct request *request, struct pm_store *store,
 
 /* ---- the command line ------------------------------------------------------------------------ */
 
-enum { OPT_FORMAT = 256, OPT_MIN_PERCENT, OPT_TOP, OPT_DEPS, OPT_CARRIED };
+enum { OPT_FORMAT = 256, OPT_MIN_PERCENT, OPT_TOP, OPT_DEPS, OPT_CARRIED, OPT_THREADS };
 
 /* 0, or the exit status after complaining. */
 static int read_option(struct request *request, int c, struct pm_error *err) {
@@ -139,6 +146,9 @@ static int read_option(struct request *request, int c, struct pm_error *err) {
             return pm_usage_error("report", "--deps takes optimistic or pessimistic, not \"%s\"",
                                   optarg);
         return 0;
+    case OPT_THREADS:
+        request->threads = true;
+        return 0;
     case OPT_MIN_PERCENT:
         request->options.min_percent = strtod(optarg, &end);
         if (end != optarg && *end == '\0' && request->options.min_percent >= 0 &&
@@ -161,6 +171,7 @@ int pm_cmd_report(int argc, char **argv) {
         {"top", required_argument, NULL, OPT_TOP},
         {"deps", required_argument, NULL, OPT_DEPS},
         {"carried", no_argument, NULL, OPT_CARRIED},
+        {"threads", no_argument, NULL, OPT_THREADS},
         {0},
     };
     struct request request = {.options = pm_default_report_options()};
@@ -174,6 +185,11 @@ int pm_cmd_report(int argc, char **argv) {
     }
     if (status == 0 && argc - optind != 1)
         status = pm_usage_error("report", "give one store");
+    if (status == 0 && request.threads && request.carried)
+        status = pm_usage_error("report", "--threads and --carried exclude each other");
+    if (status == 0 && request.threads && request.options.format != PM_REPORT_TABLE)
+        status = pm_usage_error("report", "--threads is a table; `pmodel export --histograms "
+                                          "--threads` writes JSON and CSV");
     if (status == 0) {
         struct pm_store *store = pm_store_open(argv[optind], PM_STORE_READ, &err);
         bool ok = store && (request.on.n_machines || pm_add_all_machines(&request.on, &err)) &&

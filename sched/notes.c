@@ -7,8 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void __attribute__((format(printf, 2, 3)))
-note(struct pm_prediction *prediction, const char *format, ...) {
+void pm_note(struct pm_prediction *prediction, const char *format, ...) {
     char text[1024];
     va_list arguments;
     va_start(arguments, format);
@@ -89,10 +88,10 @@ static void note_unknown(const struct pm_counts *counts, const struct pm_machine
             name_unknown(counts, list, sizeof list);
         executed[most] = 0;
     }
-    note(prediction,
-         "%.3g%% of the executed operations have no cost in machine file %s, and their time is "
-         "missing: %s.",
-         percent(total->unknown_operations, total->operations), machine->name, list);
+    pm_note(prediction,
+            "%.3g%% of the executed operations have no cost in machine file %s, and their time is "
+            "missing: %s.",
+            percent(total->unknown_operations, total->operations), machine->name, list);
 }
 
 static void note_coverage(const struct pm_counts *counts, const struct pm_profile *profile,
@@ -107,26 +106,27 @@ static void note_coverage(const struct pm_counts *counts, const struct pm_profil
                 append(names, sizeof names, "%.64s", structure->routines[i].display_name);
         }
     if (not_counted)
-        note(prediction,
-             "%zu of %zu routines have no counters, and their time is missing, how much is not "
-             "known (%s%s).",
-             not_counted, structure->n_routines, names, not_counted > 3 ? ", …" : "");
+        pm_note(prediction,
+                "%zu of %zu routines have no counters, and their time is missing, how much is not "
+                "known (%s%s).",
+                not_counted, structure->n_routines, names, not_counted > 3 ? ", …" : "");
     for (unsigned reason = 0; reason < PM_N_SKIPPED; reason++) {
         char *sentence = pm_skipped_sentence(&profile->skipped[reason], reason);
         if (sentence)
-            note(prediction, "In the run %s.", sentence);
+            pm_note(prediction, "In the run %s.", sentence);
         free(sentence);
     }
     if (profile->n_inexact_routines)
-        note(prediction,
-             "The counts of %zu routines break flow conservation (longjmp, threads that were cut "
-             "off): their figures are approximate.",
-             profile->n_inexact_routines);
+        pm_note(
+            prediction,
+            "The counts of %zu routines break flow conservation (longjmp, threads that were cut "
+            "off): their figures are approximate.",
+            profile->n_inexact_routines);
     if (total->unrecorded_accesses > 0)
-        note(prediction,
-             "%.3g%% of the executed memory operations were not recorded (of routines "
-             "that were left out): they count as hits.",
-             percent(total->unrecorded_accesses, total->unrecorded_accesses + total->accesses));
+        pm_note(prediction,
+                "%.3g%% of the executed memory operations were not recorded (of routines "
+                "that were left out): they count as hits.",
+                percent(total->unrecorded_accesses, total->unrecorded_accesses + total->accesses));
 }
 
 static void note_machine(const struct pm_machine *machine, double split_operations,
@@ -136,35 +136,36 @@ static void note_machine(const struct pm_machine *machine, double split_operatio
     for (size_t i = 0; i < machine->n_levels; i++)
         append(shares, sizeof shares, "%s %g%%", machine->levels[i].name,
                100 * machine->levels[i].exposed);
-    note(prediction,
-         "Of each miss penalty this share counts as not hidden: %s (`exposed` in the "
-         "machine file).",
-         shares);
+    pm_note(prediction,
+            "Of each miss penalty this share counts as not hidden: %s (`exposed` in the "
+            "machine file).",
+            shares);
     for (size_t i = 0; i < machine->n_levels; i++)
         if (machine->levels[i].shared_by > 1)
-            note(prediction, "%s is shared by %u cores; the program has it to itself here.",
-                 machine->levels[i].name, (unsigned)machine->levels[i].shared_by);
+            pm_note(prediction, "%s is shared by %u cores; the program has it to itself here.",
+                    machine->levels[i].name, (unsigned)machine->levels[i].shared_by);
     if (machine->memory_bandwidth_bytes_per_cycle <= 0)
-        note(prediction,
-             "Machine file %s gives no memory bandwidth, so there is no bandwidth "
-             "bound.",
-             machine->name);
+        pm_note(prediction,
+                "Machine file %s gives no memory bandwidth, so there is no bandwidth "
+                "bound.",
+                machine->name);
     else if (bandwidth_cycles > 0)
-        note(prediction,
-             "Where memory bandwidth needs longer than the misses' latencies, its cycles are "
-             "taken: %.3g%% of all cycles come from that.",
-             percent(bandwidth_cycles, total->cycles));
+        pm_note(prediction,
+                "Where memory bandwidth needs longer than the misses' latencies, its cycles are "
+                "taken: %.3g%% of all cycles come from that.",
+                percent(bandwidth_cycles, total->cycles));
     if (split_operations > 0)
-        note(prediction,
-             "%.3g%% of the operations are split, because the machine has no vectors so wide or no "
-             "multiply-add.",
-             percent(split_operations, total->operations));
+        pm_note(
+            prediction,
+            "%.3g%% of the operations are split, because the machine has no vectors so wide or no "
+            "multiply-add.",
+            percent(split_operations, total->operations));
     if (!machine->out_of_order)
-        note(prediction, "The machine is in order: loops count as scheduled perfectly by its "
-                         "compiler.");
+        pm_note(prediction, "The machine is in order: loops count as scheduled perfectly by its "
+                            "compiler.");
     if (machine->n_not_verified)
-        note(prediction, "%zu figures of machine file %s are not verified.",
-             machine->n_not_verified, machine->name);
+        pm_note(prediction, "%zu figures of machine file %s are not verified.",
+                machine->n_not_verified, machine->name);
 }
 
 void pm_add_notes(const struct pm_counts *counts, const struct pm_profile *profile,
@@ -173,9 +174,11 @@ void pm_add_notes(const struct pm_counts *counts, const struct pm_profile *profi
                   struct pm_prediction *prediction) {
     note_coverage(counts, profile, prediction);
     note_unknown(counts, machine, sets, prediction);
-    note(prediction, "Caches and TLBs are taken as fully associative with LRU replacement: "
-                     "conflict misses are not counted.");
-    note(prediction, "Memory accesses are taken as independent of each other between iterations; "
-                     "branch mispredictions and instruction cache misses are not counted.");
+    pm_note(prediction, "Caches and TLBs are taken as fully associative with LRU replacement: "
+                        "conflict misses are not counted.");
+    pm_note(prediction,
+            "Memory accesses are taken as independent of each other between iterations; "
+            "branch mispredictions and instruction cache misses are not counted.");
+    pm_add_memory_notes(counts->structure, profile, machine, prediction);
     note_machine(machine, split_operations, bandwidth_cycles, prediction);
 }

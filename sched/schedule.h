@@ -111,9 +111,18 @@ void pm_memory_costs(const struct pm_counts *counts, const struct pm_profile *pr
 
 /* ---- notes.c --------------------------------------------------------------------------------- */
 
+/* Adds a sentence. */
+void pm_note(struct pm_prediction *prediction, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
 void pm_add_notes(const struct pm_counts *counts, const struct pm_profile *profile,
                   const struct pm_machine *machine, const struct pm_unit_sets *sets,
                   double split_operations, double bandwidth_cycles,
                   struct pm_prediction *prediction);
+
+/* ---- memory_notes.c -------------------------------------------------------------------------- */
+
+void pm_add_memory_notes(const struct pm_structure *structure, const struct pm_profile *profile,
+                         const struct pm_machine *machine, struct pm_prediction *prediction);
 
 #endif

@@ -104,6 +104,17 @@ check "nothing is left where the export failed" bash -c '
     ! pmodel export --histograms -s walks.pmdb --block 128 -o none.json 2>none.err &&
         [ ! -e none.json ] && [ ! -e none.json.part ] && [ ! -s none.json ]'
 
+# ---- report --threads
+pmodel report walks.pmdb -P N=0 -m icelake-sp --threads >threads.txt
+check "the report has a line for each thread, with its own misses" bash -c '
+    sed -n "/^threads, each/,\$p" threads.txt | awk "
+        /thread [0-2]/ { n++; if (\$4 < 100 * (\$2 + 1) || \$4 > 100 * (\$2 + 1) + 50) exit 1 }
+        END { exit n != 3 }"'
+expect_error "threads of a size that was not measured" 2 'measured|models' \
+    pmodel report walks.pmdb -P N=3 -m icelake-sp --threads
+expect_error "threads as JSON are an export" 2 'pmodel export' \
+    pmodel report walks.pmdb -m icelake-sp --threads --format json
+
 # ---- run --bin-width
 check "--bin-width is part of what a run was made with" bash -c '
     pmodel run -o widths.pmdb --block 64 --bin-width 0.2 -- ./walks 2>err.txt &&

@@ -625,6 +625,57 @@ static void twice_the_counts_take_twice_the_time(void **state) {
     assert_true(cycles[0] > 3000);
 }
 
+/* ---- what qualifies misses ------------------------------------------------------------------- */
+
+static const double far_bins[1][2] = {{50, 100}};
+
+static void the_unused_part_of_blocks_is_told_with_the_object_that_has_most_of_it(void **state) {
+    (void)state;
+    struct program p = make_program();
+    /* 100 blocks of `sparse` with 8 bytes used of each, found by two groups, 100 of `dense`. */
+    add_group(&p, SCOPE_INNER, 64, 60, 1, far_bins);
+    add_group(&p, SCOPE_INNER, 64, 40, 1, far_bins);
+    add_group(&p, SCOPE_INNER, 64, 100, 1, far_bins);
+    static const char *const objects[] = {"sparse", "sparse", "dense"};
+    static const double bytes[] = {700, 100, 6400};
+    for (size_t g = 0; g < 3; g++) {
+        p.structure->groups[g].object = pm_strdup(objects[g]);
+        p.profile.histograms[g].histogram.bytes_touched = bytes[g];
+    }
+    predict(&p, MACHINE);
+    assert_true(has_note(p.prediction, "Of the 64-byte blocks that are fetched, 43.8% of the bytes "
+                                       "are never used, most of them in sparse (87.5%"));
+    free_program(&p);
+}
+
+static void what_was_not_measured_of_blocks_is_not_told(void **state) {
+    (void)state;
+    struct program p = make_program();
+    add_group(&p, SCOPE_INNER, 64, 60, 1, far_bins);
+    predict(&p, MACHINE);
+    assert_false(has_note(p.prediction, "never used"));
+    assert_false(has_note(p.prediction, "watched"));
+    assert_false(has_note(p.prediction, "upper bound"));
+    free_program(&p);
+}
+
+/* L1 has 100 blocks and L2 1000; reuses known to be 500 or more away may hit in L2 only. */
+static void a_bound_within_a_cache_and_a_sample_are_told(void **state) {
+    (void)state;
+    struct program p = make_program();
+    add_group(&p, SCOPE_INNER, 64, 60, 1, far_bins);
+    struct pm_histogram *histogram = &p.profile.histograms[0].histogram;
+    histogram->at_least = 500;
+    histogram->beyond_loads = 40;
+    histogram->sample = 64;
+    const struct pm_scope_prediction *s = predict(&p, MACHINE);
+    assert_near(s[SCOPE_INNER].self.level_misses[1], 100);
+    assert_true(has_note(p.prediction, "40% of the misses of L2 are only known"));
+    assert_false(has_note(p.prediction, "misses of L1 are only known"));
+    assert_true(has_note(p.prediction, "One of 64 blocks was watched"));
+    free_program(&p);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_sum_is_bound_by_the_latency_of_its_addition),
@@ -649,6 +700,9 @@ int main(void) {
         cmocka_unit_test(a_block_size_that_was_not_measured_is_an_error),
         cmocka_unit_test(a_profile_of_another_build_is_an_error),
         cmocka_unit_test(twice_the_counts_take_twice_the_time),
+        cmocka_unit_test(the_unused_part_of_blocks_is_told_with_the_object_that_has_most_of_it),
+        cmocka_unit_test(what_was_not_measured_of_blocks_is_not_told),
+        cmocka_unit_test(a_bound_within_a_cache_and_a_sample_are_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
