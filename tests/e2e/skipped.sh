@@ -45,8 +45,10 @@ int main(int argc, char **argv) {
             pmodel_start();
         step(n);
     }
-    pthread_create(&id, NULL, thread, (void *)n);
-    pthread_join(id, NULL);
+    if (*argv[1] == 'a') {
+        pthread_create(&id, NULL, thread, (void *)n);
+        pthread_join(id, NULL);
+    }
     printf("%ld %ld\n", sum, other[1]);
     return argc == 0;
 }
@@ -125,10 +127,12 @@ check "pmodel_stop: executions are stops" test "$(skipped marked.pmdb 500 stoppe
 
 measure routine.pmdb all --start-at step --stop-after step
 complete "--start-at, --stop-after" routine.pmdb stopped whole.pmdb
-measure beside.pmdb all --start-at step --stop-after step --second-core
+# Not with threads: what one does while another switches is a matter of chance.
+measure within.pmdb n --start-at step --stop-after step
+measure beside.pmdb n --start-at step --stop-after step --second-core
 for n in 500 1500; do
     check "the same with the analysis beside the program (N=$n)" \
-        test "$(skipped routine.pmdb $n stopped)" = "$(skipped beside.pmdb $n stopped)"
+        test "$(skipped within.pmdb $n stopped)" = "$(skipped beside.pmdb $n stopped)"
 done
 "$PMODEL" run -q -o counts.pmdb --no-memory -P N=500 -- ./parts m '{N}' >/dev/null
 check "without an analysis nothing is said" test -z "$(skipped counts.pmdb 500 stopped)"
