@@ -68,17 +68,68 @@ static const struct pm_called_routine known[] = {
     {"wmemset", PM_CALLED_FILL, STORE, 2},
 };
 
+/* By which what one thread did becomes known to others, ascending by name. */
+static const char *const synchronising[] = {
+    "GOMP_atomic_end",
+    "GOMP_barrier",
+    "GOMP_barrier_cancel",
+    "GOMP_critical_end",
+    "GOMP_critical_name_end",
+    "GOMP_ordered_end",
+    "GOMP_parallel",
+    "GOMP_sections_end",
+    "GOMP_task",
+    "GOMP_taskwait",
+    "MPI_Barrier",
+    "cnd_broadcast",
+    "cnd_signal",
+    "cnd_timedwait",
+    "cnd_wait",
+    "mtx_unlock",
+    "omp_unset_lock",
+    "omp_unset_nest_lock",
+    "pthread_barrier_wait",
+    "pthread_cond_broadcast",
+    "pthread_cond_clockwait",
+    "pthread_cond_signal",
+    "pthread_cond_timedwait",
+    "pthread_cond_wait",
+    "pthread_create",
+    "pthread_join",
+    "pthread_mutex_unlock",
+    "pthread_rwlock_unlock",
+    "pthread_spin_unlock",
+    "sem_post",
+    "thrd_create",
+    "thrd_join",
+};
+
 static int compare_names(const void *name, const void *routine) {
     return strcmp(name, ((const struct pm_called_routine *)routine)->name);
 }
 
-const struct pm_called_routine *pm_called_routine(const struct pm_lifted *lifted,
-                                                  const struct pm_insn *insn) {
+/* The routine of another file that INSN calls; NULL: none, or it is not known. */
+static const char *called_name(const struct pm_lifted *lifted, const struct pm_insn *insn) {
     uint64_t address;
     const char *name;
     bool leaves = pm_is_call(insn->control) || insn->control == PM_CONTROL_JUMP ||
                   insn->control == PM_CONTROL_JUMP_INDIRECT;
-    if (!leaves || !pm_call_target(lifted, insn, &address, &name) || address || !name)
-        return NULL;
-    return bsearch(name, known, sizeof known / sizeof *known, sizeof *known, compare_names);
+    return leaves && pm_call_target(lifted, insn, &address, &name) && !address ? name : NULL;
+}
+
+const struct pm_called_routine *pm_called_routine(const struct pm_lifted *lifted,
+                                                  const struct pm_insn *insn) {
+    const char *name = called_name(lifted, insn);
+    return name ? bsearch(name, known, sizeof known / sizeof *known, sizeof *known, compare_names)
+                : NULL;
+}
+
+static int compare_texts(const void *name, const void *text) {
+    return strcmp(name, *(const char *const *)text);
+}
+
+bool pm_call_synchronises(const struct pm_lifted *lifted, const struct pm_insn *insn) {
+    const char *name = called_name(lifted, insn);
+    return name && bsearch(name, synchronising, sizeof synchronising / sizeof *synchronising,
+                           sizeof *synchronising, compare_texts);
 }

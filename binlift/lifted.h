@@ -187,6 +187,8 @@ struct pm_called_routine {
 };
 const struct pm_called_routine *pm_called_routine(const struct pm_lifted *lifted,
                                                   const struct pm_insn *insn);
+/* Does it call a routine by which threads wait for each other? */
+bool pm_call_synchronises(const struct pm_lifted *lifted, const struct pm_insn *insn);
 /* The jump table of the indirect jump INSN, or NULL. */
 const struct pm_jump_table *pm_table_of(const struct pm_lifted *lifted, uint32_t insn);
 

@@ -122,6 +122,9 @@ enum pm_called {
     PM_CALLED_REPNE_CMPS = 19, /* up to the first two that are equal */
     PM_CALLED_REPE_SCAS = 20,  /* up to the first that %rax's is not */
     PM_CALLED_REPNE_SCAS = 21, /* up to the first that %rax's is */
+    /* No access: what the thread did before comes before what others do after, and is to be
+       analysed in that order (PM_ENV_SHARED). */
+    PM_CALLED_SYNCHRONISE = 22,
 };
 
 /* The word of a call: REFERENCE is pm_probe_header.first_reference + the index of the first
@@ -256,6 +259,7 @@ struct pm_probe_header {
 /* anything: for each reuse where from, and which loop carries it */
 #define PM_ENV_CARRY "PMODEL_CARRY"
 #define PM_ENV_LIBRARIES "PMODEL_LIBRARIES"     /* set: instrumented modules may be loaded later */
+#define PM_ENV_SHARED "PMODEL_SHARED" /* anything: the interleaved stream of all threads, too */
 #define PM_ENV_SECOND_CORE "PMODEL_SECOND_CORE" /* anything: analysis beside the program */
 #define PM_ENV_HANDLER "PMODEL_HANDLER" /* shared object with a pmodel_handler, see that header */
 

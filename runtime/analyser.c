@@ -6,6 +6,7 @@
 #include "core/probe_abi.h"
 #include "runtime/modules.h"
 #include "runtime/notes.h"
+#include "runtime/records.h"
 #include "runtime/system.h"
 #include "runtime/threads.h"
 
@@ -16,9 +17,11 @@ static unsigned shifts[PM_MAX_BLOCK_SIZES];
 static enum pm_reuse_variant variant;
 static struct pm_reuse_options options;
 bool pm_analyser_carries;
-static struct pm_carried *carried[PM_MAX_THREADS][PM_MAX_BLOCK_SIZES];
-static struct pm_reuse *analyses[PM_MAX_THREADS][PM_MAX_BLOCK_SIZES];
-static bool begun[PM_MAX_THREADS];
+/* By thread; the last is of all threads together. */
+enum { N_STREAMS = PM_MAX_THREADS + 1 };
+static struct pm_carried *carried[N_STREAMS][PM_MAX_BLOCK_SIZES];
+static struct pm_reuse *analyses[N_STREAMS][PM_MAX_BLOCK_SIZES];
+static bool begun[N_STREAMS];
 
 static void add_block_size(uint64_t bytes) {
     if (bytes == 0 || (bytes & (bytes - 1)) != 0 || bytes > 1u << PM_MAX_BLOCK_SHIFT) {
@@ -88,10 +91,13 @@ static void free_analysis(uint32_t thread, unsigned size) {
     carried[thread][size] = NULL;
 }
 
-static void begin_thread(uint32_t thread) {
+/* What carries a reuse is a thread's own matter. */
+static bool carries(uint32_t thread) { return pm_analyser_carries && thread != PM_SHARED_STREAM; }
+
+static void begin_stream(uint32_t thread) {
     begun[thread] = true;
     for (unsigned i = 0; i < pm_n_block_sizes; i++) {
-        if (pm_analyser_carries)
+        if (carries(thread))
             carried[thread][i] = pm_carried_new(shifts[i], FIRST_STAMPS, variant);
         else
             analyses[thread][i] = pm_reuse_new(shifts[i], FIRST_STAMPS, variant);
@@ -115,10 +121,10 @@ static void carried_accesses(uint32_t thread, const struct pmodel_access *batch,
     }
 }
 
-static void accesses(uint32_t thread, const struct pmodel_access *batch, size_t count) {
+static void analyse(uint32_t thread, const struct pmodel_access *batch, size_t count) {
     if (!begun[thread])
-        begin_thread(thread);
-    if (pm_analyser_carries) {
+        begin_stream(thread);
+    if (carries(thread)) {
         carried_accesses(thread, batch, count);
         return;
     }
@@ -130,6 +136,12 @@ static void accesses(uint32_t thread, const struct pmodel_access *batch, size_t 
         if (reuse->failed)
             pm_note(PM_NOTE_OUT_OF_MEMORY, 1);
     }
+}
+
+static void accesses(uint32_t thread, const struct pmodel_access *batch, size_t count) {
+    analyse(thread, batch, count);
+    if (pm_records_are_shared)
+        analyse(PM_SHARED_STREAM, batch, count);
 }
 
 const struct pmodel_handler pm_analyser = {
@@ -168,7 +180,9 @@ void pm_analyser_thread_end(uint32_t thread) {
 }
 
 void pm_analyser_after_fork(void) {
-    for (uint32_t thread = 0; thread < pm_n_threads; thread++) {
+    for (uint32_t thread = 0; thread < N_STREAMS; thread++) {
+        if (!begun[thread])
+            continue;
         begun[thread] = false;
         for (unsigned i = 0; i < pm_n_block_sizes; i++)
             free_analysis(thread, i);

@@ -5,6 +5,7 @@
 #include "runtime/carried.h"
 #include "runtime/pmodel_handler.h"
 #include "runtime/reuse_distance.h"
+#include "runtime/threads.h"
 
 enum { PM_MAX_BLOCK_SHIFT = 21, PM_MAX_BLOCK_SIZES = PM_MAX_BLOCK_SHIFT + 1 };
 
@@ -19,6 +20,9 @@ extern bool pm_analyser_carries;
 
 /* Makes ready what the functions below give. */
 void pm_analyser_sum(void);
+
+/* In place of a thread's number: all threads (PM_ENV_SHARED, records.h). */
+#define PM_SHARED_STREAM PM_MAX_THREADS
 
 /* The analysis of a thread for the block size with ordinal SIZE; NULL if it saw no access or ran
    out of memory. */

@@ -15,6 +15,7 @@
 #include <stdint.h>
 
 #include "runtime/called.h"
+#include "runtime/records.h"
 
 #define ALL_BYTES UINT64_C(0x0101010101010101)
 #define TOP_BITS UINT64_C(0x8080808080808080)
@@ -134,6 +135,8 @@ bool pm_called(struct pm_control_block *block, uint64_t first, uint64_t second, 
     if (!block->consume)
         return false;
     switch ((enum pm_called)called) {
+    case PM_CALLED_SYNCHRONISE:
+        return pm_records_are_shared;
     case PM_CALLED_COPY:
         append(block, reference, second, third << scale, first, reference + 1);
         break;

@@ -5,6 +5,7 @@
 #include <cpuid.h>
 #include <sys/auxv.h>
 
+#include "runtime/records.h"
 #include "runtime/system.h"
 
 static bool may_write_gs_base;
@@ -41,6 +42,8 @@ struct pm_control_block *pm_control_block_new(struct pm_thread *thread,
     pm_control_block_fill(block, stack, stack + PM_PRIVATE_STACK_BYTES);
     block->thread = thread;
     block->consume = pm_first_block->consume;
+    if (pm_records_are_shared)
+        block->limit = block->start + PM_SHARED_QUANTUM_BYTES;
     block->event_path = pm_first_block->event_path;
     block->outer = outer;
     block->level = outer ? outer->level + 1 : 0;

@@ -121,6 +121,7 @@ void pm_process_forked(void) {
     pm_signals_after_fork();
     pm_markers_after_fork();
     pm_analysis_after_fork();
+    pm_records_after_fork();
     pm_threads_after_fork();
     pm_analyser_after_fork();
     if (pm_analyser_carries)
@@ -146,7 +147,9 @@ __attribute__((constructor(101))) static void begin(void) {
     pm_threads_begin();
     if (pm_timers_wanted())
         pm_timers_begin();
-    if (pm_process_handler == &pm_analyser && getenv(PM_ENV_SECOND_CORE))
+    if (pm_process_handler == &pm_analyser && getenv(PM_ENV_SHARED))
+        pm_records_share();
+    else if (pm_process_handler == &pm_analyser && getenv(PM_ENV_SECOND_CORE))
         pm_analysis_begin();
     pthread_atfork(pm_analysis_pause, pm_analysis_resume, pm_process_forked);
     if (at_quick_exit(pm_process_finish) != 0)

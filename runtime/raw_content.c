@@ -9,6 +9,7 @@
 #include "runtime/modules.h"
 #include "runtime/notes.h"
 #include "runtime/process.h"
+#include "runtime/records.h"
 #include "runtime/reuse_result.h"
 #include "runtime/signals.h"
 #include "runtime/system.h"
@@ -53,6 +54,10 @@ static void add_counters(struct pm_raw_builder *builder, uint32_t module,
         pm_raw_add(builder, &count, sizeof count);
     }
     pm_raw_section_end(builder);
+}
+
+static uint64_t raw_thread(uint32_t thread) {
+    return thread == PM_SHARED_STREAM ? PM_RAW_SHARED : thread;
 }
 
 /* The histogram of GROUP in MODULE, or a part of it. */
@@ -115,7 +120,7 @@ static void add_histograms(struct pm_raw_builder *builder, uint32_t module, uint
         uint32_t first = pm_modules[module].first_group;
         for (uint32_t group = 0; group < pm_modules[module].header.n_groups; group++)
             if (first + group < reuse->n_groups)
-                add_group(builder, module, thread, reuse, group, bins);
+                add_group(builder, module, raw_thread(thread), reuse, group, bins);
         pm_unmap(bins, bytes);
     }
 }
@@ -125,7 +130,7 @@ static void add_samples(struct pm_raw_builder *builder, uint32_t thread) {
     for (unsigned size = 0; size < pm_n_block_sizes; size++) {
         const struct pm_reuse *reuse = pm_analyser_result(thread, size);
         if (reuse && reuse->subsamples)
-            add_subsamples(builder, thread, reuse);
+            add_subsamples(builder, raw_thread(thread), reuse);
     }
 }
 
@@ -230,6 +235,11 @@ void pm_raw_add_content(struct pm_raw_builder *builder, const struct pm_raw_run 
             add_counters(builder, module, pm_threads[i]);
             add_histograms(builder, module, pm_threads[i]->number);
         }
+    for (uint32_t module = 0; pm_records_are_shared && module < pm_n_modules; module++)
+        if (!pm_modules[module].repeats)
+            add_histograms(builder, module, PM_SHARED_STREAM);
+    if (pm_records_are_shared)
+        add_samples(builder, PM_SHARED_STREAM);
     for (uint32_t i = 0; i < pm_n_threads; i++)
         if (pm_threads[i]) {
             add_samples(builder, pm_threads[i]->number);

@@ -19,7 +19,7 @@ static bool has_events(const struct pm_control_block *block) {
 
 /* Here and now; what was handed over before comes first. */
 static void consume(struct pm_control_block *block) {
-    uint64_t from = block->consumed, to = block->next;
+    uint64_t from = block->consumed, to = __atomic_load_n(&block->next, __ATOMIC_ACQUIRE);
     if (!pm_process_is_measured()) {
         pm_note(PM_NOTE_EARLY_RECORDS, to - from);
     } else if (from != to && block->consume) {
@@ -45,13 +45,46 @@ static bool hand_over(struct pm_control_block *block) {
            !is_urgent(block) && pm_queue_hand_over(block);
 }
 
+/* ---- all threads as one stream --------------------------------------------------------------- */
+
+bool pm_records_are_shared;
+static int all_busy; /* in place of each thread's `busy` */
+
+void pm_records_share(void) {
+    pm_records_are_shared = true;
+    pm_first_block->limit = pm_first_block->start + PM_SHARED_QUANTUM_BYTES;
+}
+
+void pm_records_after_fork(void) { all_busy = 0; }
+
+/* What all threads have made until now. */
+static void consume_all(void) {
+    for (uint32_t i = 0; i < pm_n_threads; i++) {
+        struct pm_thread *thread = __atomic_load_n(&pm_threads[i], __ATOMIC_ACQUIRE);
+        struct pm_control_block *block = thread ? thread->block : NULL;
+        for (; block; block = __atomic_load_n(&block->inner, __ATOMIC_ACQUIRE))
+            consume(block);
+    }
+}
+
+/* ---- one at a time --------------------------------------------------------------------------- */
+
+static int *busy_of(struct pm_thread *thread) {
+    return pm_records_are_shared ? &all_busy : &thread->busy;
+}
+
 static void lock(struct pm_thread *thread) {
-    while (__atomic_exchange_n(&thread->busy, 1, __ATOMIC_ACQUIRE))
-        __builtin_ia32_pause();
+    enum { SPINS = 1000 };
+    for (int tries = 0; __atomic_exchange_n(busy_of(thread), 1, __ATOMIC_ACQUIRE); tries++) {
+        if (tries < SPINS)
+            __builtin_ia32_pause();
+        else
+            pm_syscall3(SYS_sched_yield, 0, 0, 0);
+    }
 }
 
 static void unlock(struct pm_thread *thread) {
-    __atomic_store_n(&thread->busy, 0, __ATOMIC_RELEASE);
+    __atomic_store_n(busy_of(thread), 0, __ATOMIC_RELEASE);
 }
 
 void pm_consume_records(struct pm_control_block *block) {
@@ -59,6 +92,8 @@ void pm_consume_records(struct pm_control_block *block) {
     if (block->thread)
         lock(block->thread);
     if (pm_process_is_finished() || !hand_over(block)) {
+        if (pm_records_are_shared && block->thread && !pm_process_is_finished())
+            consume_all();
         if (!pm_process_is_finished())
             consume(block);
         block->next = block->consumed = block->start;
@@ -89,7 +124,7 @@ void pm_consume_pending(struct pm_thread *thread) {
 bool pm_consume_pending_of(struct pm_thread *thread) {
     bool free = false;
     for (int tries = 0; tries < 2000 && !free; tries++) {
-        free = !__atomic_exchange_n(&thread->busy, 1, __ATOMIC_ACQUIRE);
+        free = !__atomic_exchange_n(busy_of(thread), 1, __ATOMIC_ACQUIRE);
         struct {
             long seconds, nanoseconds;
         } pause = {0, 1000000};

@@ -4,6 +4,24 @@
 
 #include "runtime/threads.h"
 
+/* With PM_ENV_SHARED the accesses of all threads are also analysed as one stream.
+
+   Every time that a thread's buffer is full, or it ends or calls a routine by which threads wait
+   for each other (binlift/called.c), the records that any thread has made until then are consumed,
+   one thread after the other by their numbers, under one lock.  Buffers are of
+   PM_SHARED_QUANTUM_BYTES.  So of two accesses of different threads the one that happened first
+   comes first if in between one thread filled its buffer (at most 512 executions of a basic block,
+   or 256 single accesses) or called such a routine.  Of accesses that are closer the order is that
+   of the threads' numbers.  A thread that waits holds nobody up.  The order of a thread's own
+   accesses is always as it was. */
+enum { PM_SHARED_QUANTUM_BYTES = 4096 };
+extern bool pm_records_are_shared;
+
+/* To be called once, in the first thread, before there are others. */
+void pm_records_share(void);
+
+void pm_records_after_fork(void);
+
 /* The C part of the slow path: consumes the records of BLOCK and empties its buffer. */
 void pm_consume_records(struct pm_control_block *block);
 

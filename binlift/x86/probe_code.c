@@ -34,8 +34,12 @@ void pm_x86_put_called(struct pm_rewrite *rewrite, uint32_t insn) {
     const struct pm_lifted *lifted = rewrite->lifted;
     const struct pm_insn *code = &lifted->insns[insn];
     uint32_t first = pm_x86_end_references(lifted, insn), end = lifted->insn_references[insn + 1];
-    if (first == end)
+    if (first == end) {
+        if (pm_call_synchronises(lifted, code))
+            put_probe(&rewrite->code, pm_called_word(0, PM_CALLED_SYNCHRONISE, 0),
+                      PM_CB_CALLED_PATH);
         return;
+    }
     uint32_t reference = rewrite->options->first_reference + first, word;
     if (pm_x86_stops_early(code)) {
         unsigned scale = (unsigned)__builtin_ctz(code->memory[0].size_bytes);
