@@ -104,6 +104,8 @@ char *pm_settings_text(const struct pm_run_request *request, struct pm_error *er
     for (size_t i = 0; i < request->n_environment; i++) {
         pm_append(&text, "\nenv %s", request->environment[i]);
     }
+    if (request->shared)
+        pm_append(&text, "\nshared");
     if (request->bin_width)
         pm_append(&text, "\nbin-width %s", request->bin_width);
     if (request->sample > 1)

@@ -131,6 +131,9 @@ int pm_read_run_option(struct pm_run_request *request, int c, struct pm_error *e
     case PM_RUN_SECOND_CORE:
         request->second_core = true;
         return 0;
+    case PM_RUN_SHARED:
+        request->shared = true;
+        return 0;
     case PM_RUN_CARRY:
         request->carry = true;
         request->events.kinds |= PM_EVENTS_ROUTINES | PM_EVENTS_LOOPS | PM_EVENTS_ITERATIONS;
@@ -154,6 +157,12 @@ int pm_read_run_command(struct pm_run_request *request, char **argv) {
                               "--second-core is for the analysis, which --no-memory leaves out");
     if (request->no_memory && (request->sample > 1 || request->max_blocks))
         return pm_usage_error(request->command, "--no-memory excludes --sample and --max-blocks");
+    if (request->no_memory && request->shared)
+        return pm_usage_error(request->command, "--no-memory and --shared exclude each other");
+    if (request->shared && request->second_core)
+        return pm_usage_error(request->command,
+                              "--shared analyses all threads as one stream, one after the other, "
+                              "and excludes --second-core");
     if (request->no_memory && request->bin_width)
         return pm_usage_error(request->command, "--no-memory and --bin-width exclude each other");
     if (request->no_memory && request->carry)
@@ -198,9 +207,10 @@ static int check_handler(struct pm_run_request *request, bool has_events) {
         return pm_usage_error("run", "--handler and -o exclude each other: what a handler gets is "
                                      "not put into a store");
     if (request->n_block_sizes || request->bin_width || request->sample > 1 ||
-        request->max_blocks || request->time_runs || request->second_core || request->carry)
+        request->max_blocks || request->time_runs || request->second_core || request->carry ||
+        request->shared)
         return pm_usage_error("run", "--handler excludes --block, --bin-width, --sample, "
-                                     "--max-blocks, --carry, --second-core and --time");
+                                     "--max-blocks, --carry, --second-core, --shared and --time");
     if (!has_events)
         request->events.kinds = PM_EVENTS_ROUTINES | PM_EVENTS_LOOPS;
     return 0;

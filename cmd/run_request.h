@@ -39,6 +39,7 @@ struct pm_run_request {
     double time_cost_percent; /* what timers may cost, of the plain program's CPU time */
     unsigned time_runs;       /* how often each size is run with timers; 0: not at all */
     bool no_memory, again, dry_run, quiet;
+    bool shared;           /* the interleaved stream of all threads, too */
     bool second_core;      /* the analysis beside the program */
     bool output_to_errors; /* the program's standard output goes to standard error */
     char **argv;           /* the command, NULL at the end */
@@ -72,6 +73,7 @@ enum pm_run_option {
     PM_RUN_CARRY,
     PM_RUN_AGAIN,
     PM_RUN_SECOND_CORE,
+    PM_RUN_SHARED,
     PM_RUN_OPTIONS_END /* a command's own options begin here */
 };
 
@@ -99,6 +101,7 @@ enum pm_run_option {
     {"carry", no_argument, NULL, PM_RUN_CARRY},                                                    \
     {"no-memory", no_argument, NULL, PM_RUN_NO_MEMORY},                                            \
     {"second-core", no_argument, NULL, PM_RUN_SECOND_CORE},                                        \
+    {"shared", no_argument, NULL, PM_RUN_SHARED},                                                  \
     {"again", no_argument, NULL, PM_RUN_AGAIN}
 /* clang-format on */
 

@@ -173,6 +173,8 @@ static char **run_environment(const struct sized_run *run, const char *raw, bool
         for (size_t i = 0; i < request->n_block_sizes; i++)
             pm_append(&sizes, "%s%llu", i ? "," : "", (unsigned long long)request->block_sizes[i]);
         own[n++] = sizes;
+        if (request->shared)
+            own[n++] = pm_strdup(PM_ENV_SHARED "=1");
         if (request->second_core)
             own[n++] = pm_strdup(PM_ENV_SECOND_CORE "=1");
         if (request->sample > 1)
