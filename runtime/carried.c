@@ -90,45 +90,73 @@ const struct pm_activation *pm_carried_search(const struct pm_carried *carried, 
 
 /* ---- patterns -------------------------------------------------------------------------------- */
 
-static void put_pattern(struct pm_carried_pattern *patterns, uint64_t mask,
-                        struct pm_carried_pattern pattern) {
-    uint64_t i = pm_carried_hash(pattern.group, pattern.key);
-    while (patterns[i & mask].key)
+/* The place of (GROUP, KEY), empty if it is new. */
+static struct pm_carried_pattern *find_pattern(struct pm_carried_pattern *patterns, uint64_t mask,
+                                               uint32_t group, uint64_t key) {
+    uint64_t i = (key ^ (uint64_t)group * 0x9e3779b97f4a7c15) * 0xd6e8feb86659fd93 >> 32;
+    while (patterns[i & mask].key &&
+           (patterns[i & mask].key != key || patterns[i & mask].group != group))
         i++;
-    patterns[i & mask] = pattern;
+    return &patterns[i & mask];
 }
 
 static bool grow_patterns(struct pm_carried *carried) {
     uint64_t room = carried->pattern_mask + 1, mask = 2 * room - 1;
-    struct pm_carried_pattern *patterns = pm_map(2 * room * sizeof *patterns);
+    struct pm_carried_pattern *patterns = pm_map(2 * room * sizeof *patterns), *old;
     if (!patterns)
         return false;
     for (uint64_t i = 0; i < room; i++)
-        if (carried->patterns[i].key)
-            put_pattern(patterns, mask, carried->patterns[i]);
+        if ((old = &carried->patterns[i])->key)
+            *find_pattern(patterns, mask, old->group, old->key) = *old;
     pm_unmap(carried->patterns, room * sizeof *patterns);
     carried->patterns = patterns;
     carried->pattern_mask = mask;
     return true;
 }
 
-struct pm_group_histogram *pm_carried_new_pattern(struct pm_carried *carried, uint32_t group,
-                                                  uint64_t key) {
+/* Room for one more pattern. */
+static bool make_room(struct pm_carried *carried) {
     const size_t bytes = sizeof *carried->histograms;
     if (2 * carried->n_patterns > carried->pattern_mask && !grow_patterns(carried))
-        return NULL;
-    if (carried->n_patterns == carried->room_histograms) {
-        uint64_t room = 2 * carried->room_histograms;
-        struct pm_group_histogram *histograms =
-            pm_remap(carried->histograms, carried->room_histograms * bytes, room * bytes);
-        if (!histograms)
-            return NULL;
-        carried->histograms = histograms;
-        carried->room_histograms = room;
-    }
-    put_pattern(carried->patterns, carried->pattern_mask,
-                (struct pm_carried_pattern){key, group, carried->n_patterns});
-    return &carried->histograms[carried->n_patterns++];
+        return false;
+    if (carried->n_patterns < carried->room_histograms)
+        return true;
+    uint64_t room = 2 * carried->room_histograms;
+    struct pm_group_histogram *histograms =
+        pm_remap(carried->histograms, carried->room_histograms * bytes, room * bytes);
+    if (!histograms)
+        return false;
+    carried->histograms = histograms;
+    carried->room_histograms = room;
+    return true;
+}
+
+uint32_t pm_carried_find_pattern(struct pm_carried *carried, uint32_t group, uint64_t key) {
+    if (!make_room(carried))
+        return PM_NO_PATTERN;
+    struct pm_carried_pattern *pattern =
+        find_pattern(carried->patterns, carried->pattern_mask, group, key);
+    if (!pattern->key)
+        *pattern = (struct pm_carried_pattern){key, group, carried->n_patterns++};
+    struct pm_recent_patterns *recent = &carried->recent[group];
+    recent->keys[recent->next] = key;
+    recent->histograms[recent->next] = pattern->histogram;
+    recent->next = (recent->next + 1) % PM_RECENT_PATTERNS;
+    return pattern->histogram;
+}
+
+/* For all groups of the analysis. */
+static bool make_recent(struct pm_carried *carried, uint32_t n_groups) {
+    const size_t bytes = sizeof *carried->recent;
+    if (n_groups <= carried->n_recent)
+        return true;
+    struct pm_recent_patterns *recent =
+        pm_remap(carried->recent, carried->n_recent * bytes, n_groups * bytes);
+    if (!recent)
+        return false;
+    carried->recent = recent;
+    carried->n_recent = n_groups;
+    return true;
 }
 
 /* ---- the whole ------------------------------------------------------------------------------- */
@@ -172,6 +200,7 @@ void pm_carried_free(struct pm_carried *carried) {
     pm_arena_free(&carried->page_arena);
     pm_unmap(carried->open, OPEN_BYTES);
     pm_unmap(carried->pages, (carried->page_mask + 1) * sizeof *carried->pages);
+    pm_unmap(carried->recent, carried->n_recent * sizeof *carried->recent);
     pm_unmap(carried->patterns, (carried->pattern_mask + 1) * sizeof *carried->patterns);
     pm_unmap(carried->histograms, carried->room_histograms * sizeof *carried->histograms);
     pm_unmap(carried, sizeof *carried);
@@ -195,7 +224,7 @@ void pm_carried_accesses(struct pm_carried *carried, uint32_t n_groups,
         [PM_REUSE_AVX2] = pm_carried_walk_avx2,
         [PM_REUSE_AVX512] = pm_carried_walk_avx512,
     };
-    if (!pm_reuse_make_histograms(carried->reuse, n_groups))
+    if (!pm_reuse_make_histograms(carried->reuse, n_groups) || !make_recent(carried, n_groups))
         carried->failed = true;
     if (!carried->failed)
         walks[carried->reuse->variant](carried, group_scopes, batch, count);

@@ -69,6 +69,15 @@ struct pm_carried_pattern {
     uint32_t histogram; /* in `histograms` */
 };
 
+/* The patterns that a group had lately: most groups have no others.  One cache line a group, where
+   the table of all patterns would take one for each of them. */
+enum { PM_RECENT_PATTERNS = 5 };
+struct pm_recent_patterns {
+    uint64_t keys[PM_RECENT_PATTERNS];       /* 0: none */
+    uint32_t histograms[PM_RECENT_PATTERNS]; /* in `histograms` */
+    uint32_t next;                           /* to be replaced */
+} __attribute__((aligned(64)));
+
 enum { PM_LAST_PAGE_BLOCKS = 512, PM_LAST_NEAR = 256 };
 
 /* Last touches of PM_LAST_PAGE_BLOCKS neighbouring blocks. */
@@ -90,7 +99,9 @@ struct pm_carried {
     uint64_t page_mask, n_pages;
     struct pm_arena page_arena;
 
-    struct pm_carried_pattern *patterns; /* a hash table */
+    struct pm_recent_patterns *recent; /* [reuse->n_groups] */
+    uint32_t n_recent;
+    struct pm_carried_pattern *patterns; /* all, a hash table */
     uint64_t pattern_mask;
     uint32_t n_patterns;
     struct pm_group_histogram *histograms; /* [room_histograms], n_patterns are in use */
@@ -130,13 +141,9 @@ const struct pm_activation *pm_carried_search(const struct pm_carried *carried, 
 /* The page with KEY, made if need be; NULL: no memory. */
 uint64_t *pm_carried_page(struct pm_carried *carried, uint64_t key);
 
-/* The histogram of (GROUP, KEY), which is new; NULL: no memory. */
-struct pm_group_histogram *pm_carried_new_pattern(struct pm_carried *carried, uint32_t group,
-                                                  uint64_t key);
-
-/* Where to look for a pattern, after a mask. */
-static inline uint64_t pm_carried_hash(uint32_t group, uint64_t key) {
-    return (key ^ (uint64_t)group * 0x9e3779b97f4a7c15) * 0xd6e8feb86659fd93 >> 32;
-}
+/* The number of the histogram of (GROUP, KEY), which is none of the recent ones but becomes one;
+   PM_NO_PATTERN: no memory. */
+#define PM_NO_PATTERN UINT32_MAX
+uint32_t pm_carried_find_pattern(struct pm_carried *carried, uint32_t group, uint64_t key);
 
 #endif

@@ -26,22 +26,22 @@ static inline uint64_t find_key(const struct pm_carried *carried, uint64_t last)
     return pm_carried_key(last & PM_CARRIED_SCOPE_MASK, top->scope, last < top->iterated);
 }
 
-static inline struct pm_group_histogram *find_histogram(struct pm_carried *carried, uint32_t group,
-                                                        uint64_t key) {
-    for (uint64_t i = pm_carried_hash(group, key);; i++) {
-        const struct pm_carried_pattern *pattern = &carried->patterns[i & carried->pattern_mask];
-        if (PM_LIKELY(pattern->key == key && pattern->group == group))
-            return &carried->histograms[pattern->histogram];
-        if (!pattern->key)
-            return pm_carried_new_pattern(carried, group, key);
-    }
+/* Without branches: which of a group's patterns it is cannot be foreseen. */
+static inline uint32_t find_histogram(struct pm_carried *carried, uint32_t group, uint64_t key) {
+    const struct pm_recent_patterns *recent = &carried->recent[group];
+    unsigned place = 0;
+    for (unsigned i = 1; i < PM_RECENT_PATTERNS; i++)
+        place += recent->keys[i] == key ? i : 0;
+    return PM_LIKELY(recent->keys[place] == key) ? recent->histograms[place]
+                                                 : pm_carried_find_pattern(carried, group, key);
 }
 
 static inline void count_reuse(struct pm_carried *carried, uint32_t group, uint64_t last,
                                unsigned kind, uint64_t distance) {
-    struct pm_group_histogram *histogram = find_histogram(carried, group, find_key(carried, last));
-    if (PM_UNLIKELY(!histogram ||
-                    !pm_group_histogram_count(histogram, &carried->reuse->arena, kind, distance)))
+    uint32_t number = find_histogram(carried, group, find_key(carried, last));
+    if (PM_UNLIKELY(number == PM_NO_PATTERN ||
+                    !pm_group_histogram_count(&carried->histograms[number], &carried->reuse->arena,
+                                              kind, distance)))
         carried->failed = true;
 }
 
@@ -65,6 +65,8 @@ void PM_CARRIED_WALK(struct pm_carried *carried, const uint32_t *group_scopes,
     struct pm_reuse *reuse = carried->reuse;
     struct front front = front_load(reuse->front);
     const unsigned shift = reuse->shift;
+    uint64_t newest = reuse->front[0];
+    uint64_t *last = newest == PM_NO_BLOCK ? NULL : find_last(carried, newest);
     for (size_t i = 0; i < count && PM_LIKELY(!carried->failed); i++) {
         const struct pmodel_access *access = &batch[i];
         const uint32_t group = access->group;
@@ -76,12 +78,16 @@ void PM_CARRIED_WALK(struct pm_carried *carried, const uint32_t *group_scopes,
         const uint64_t touch = carried->now | group_scopes[group];
         const uint64_t end = (access->address + access->size_bytes - 1) >> shift;
         for (uint64_t block = access->address >> shift;; block++) {
-            uint64_t *last = find_last(carried, block);
-            if (PM_UNLIKELY(!last)) {
-                carried->failed = true;
-                break;
+            uint64_t distance = 0;
+            if (block != newest) {
+                newest = block;
+                last = find_last(carried, block);
+                if (PM_UNLIKELY(!last)) {
+                    carried->failed = true;
+                    break;
+                }
+                distance = pm_reuse_touch(reuse, &front, block);
             }
-            uint64_t distance = pm_reuse_touch(reuse, &front, block);
             if (PM_UNLIKELY(distance == PM_COLD))
                 reuse->histograms[group].cold[kind == BOTH ? LOAD : kind]++;
             else
