@@ -155,6 +155,9 @@ int pm_read_run_command(struct pm_run_request *request, char **argv) {
     if (request->no_memory && request->second_core)
         return pm_usage_error(request->command,
                               "--second-core is for the analysis, which --no-memory leaves out");
+    if (request->carry && request->sample > 1)
+        return pm_usage_error(request->command,
+                              "--carry follows every block: it excludes --sample");
     if (request->no_memory && (request->sample > 1 || request->max_blocks))
         return pm_usage_error(request->command, "--no-memory excludes --sample and --max-blocks");
     if (request->no_memory && request->shared)

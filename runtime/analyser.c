@@ -138,10 +138,21 @@ static void analyse(uint32_t thread, const struct pmodel_access *batch, size_t c
     }
 }
 
+/* The same without the events of an analysis that carries. */
+static void analyse_only_accesses(uint32_t thread, const struct pmodel_access *batch,
+                                  size_t count) {
+    for (size_t from = 0, to; from < count; from = to + 1) {
+        for (to = from; to < count && batch[to].kind < PM_CARRIED_ENTER;)
+            to++;
+        if (to > from)
+            analyse(thread, batch + from, to - from);
+    }
+}
+
 static void accesses(uint32_t thread, const struct pmodel_access *batch, size_t count) {
     analyse(thread, batch, count);
     if (pm_records_are_shared)
-        analyse(PM_SHARED_STREAM, batch, count);
+        analyse_only_accesses(PM_SHARED_STREAM, batch, count);
 }
 
 const struct pmodel_handler pm_analyser = {

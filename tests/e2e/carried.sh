@@ -81,3 +81,52 @@ bins carried.json >whole
 bins patterns.json >sum
 check "patterns add up to the histograms of their groups" sh -c "[ -s whole ] && diff whole sum"
 check "there are several patterns" sh -c '[ "$(grep -c across patterns.json)" -gt "$(grep -c bins carried.json)" ]'
+
+# ---- what cannot be asked for ------------------------------------------------------------------------
+
+expect_error "a report of a run without --carry" 2 "made with --carry" \
+    pmodel report --carried -m r12000 plain.pmdb
+expect_error "an export of a run without --carry" 2 "not made with --carry" \
+    pmodel export --carried -s plain.pmdb
+expect_error "a machine whose blocks were not measured" 2 "pmodel run --block" \
+    pmodel report --carried -m r12000 carried.pmdb
+expect_error "--carry without accesses" 2 "exclude each other" \
+    pmodel run --carry --no-memory -o no.pmdb -- ./adi
+expect_error "--carry of a sample" 2 "excludes --sample" \
+    pmodel run --carry --sample 1/8 -o no.pmdb -- ./adi
+expect_error "patterns by thread" 2 "excludes --threads" \
+    pmodel export --carried --threads -s carried.pmdb
+
+# With --shared the stream of all threads has its histograms beside.
+check "--carry and --shared" pmodel run -q --carry --shared --block 64 -o shared.pmdb -P CASE=5 \
+    -- ./patterns-2-plain '{CASE}'
+pmodel export --histograms --shared -s shared.pmdb --group a >shared.json
+check "reuses of the shared stream are those of one cache" jq -e \
+    '[.runs[].histograms[] | (.cold_loads, .bins[].loads)] | add == 160' shared.json
+
+# A run without --carry does not take the patterns away, one with it is not repeated.
+$PMODEL run -o patterns-2-plain.pmdb --block 64 -P CASE=1 -- ./patterns-2-plain '{CASE}' 2>again
+$PMODEL run -o patterns-2-plain.pmdb --block 64 --carry -P CASE=1 -- ./patterns-2-plain '{CASE}' \
+    2>>again
+program=patterns-2-plain
+has "patterns stay where the run is there already" 1 a \
+    "first/1 > second/1 two/1 within 120" "second/1 > first/1 two/1 across 80"
+
+# ---- the report: rows add up to the misses of the prediction --------------------------------------------
+
+check "adi is measured for a machine" $PMODEL run -q --carry -o machine.pmdb -P N=10 -P STEPS=2 \
+    -- ./adi '{N}' '{STEPS}'
+pmodel report --carried -m r12000 --format json machine.pmdb >report.json
+pmodel report -m r12000 --format json machine.pmdb >prediction.json
+check "rows add up to the whole" jq -e '.machines[0] as $m | [$m.levels[].name] |
+    all(. as $l | ([$m.rows[].misses[$l]] | add) - $m.misses[$l] | fabs < 0.5)' report.json
+check "the whole are the misses of the prediction" jq -e -n --slurpfile r report.json \
+    --slurpfile p prediction.json '$r[0].machines[0].misses.L1 > 0 and
+    ([$p[0].predictions[0].rows[].self.misses.L1] | add) as $sum |
+    ($sum - $r[0].machines[0].misses.L1 | fabs) < 0.5'
+check "the CSV has the same misses" sh -c 'test "$(pmodel report --carried -m r12000 --format csv \
+    machine.pmdb | grep -c ,L1,)" = "$(jq "[.machines[0].rows[] | select(.misses.L1 > 0)] | length" \
+    report.json)"'
+check "the table names carriers and what to try" sh -c \
+    'pmodel report --carried -m r12000 machine.pmdb | grep -q "adi/1 step.*within.*fuse"'
+
