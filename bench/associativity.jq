@@ -53,7 +53,7 @@ def page: . as $programs
       "cache but not in their set. What then remains between a single set and the histograms is in the column",
       "*differs*, and comes from the two runs: heap and stack begin elsewhere under valgrind, so that other data shares a",
       "line; library code, whose accesses go through the caches too, runs in cachegrind's only; and an access across",
-      "the border of two lines is one miss at most there, and up to two here.",
+      "the border of two lines, as of vectors that are not aligned, is one miss at most there, and up to two here.",
       "",
       "Conflicts can be negative. LRU keeps nothing of data that is walked over and over and is a little too large for the",
       "whole cache, while of sets with room for their part some keep it.",
