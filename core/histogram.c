@@ -106,7 +106,7 @@ struct blob_header {
     uint64_t n_bins;
     uint64_t checksum; /* XXH3 of the payload before compression, seeded with n_bins */
 };
-enum { BLOB_VERSION = 2, N_HEAD = 8, N_HEAD_1 = 3, N_COLUMNS = 5, COMPRESSION_LEVEL = 3 };
+enum { BLOB_VERSION = 2, N_HEAD = 8, N_HEAD_1 = 3, N_COLUMNS = 5 };
 static const char blob_magic[4] = "PMH";
 #define MOST_BINS (1ull << 32) /* more than distances below 2^64 have at 1 % */
 
@@ -152,6 +152,11 @@ static void take_head(struct pm_histogram *histogram, const double *words, size_
 }
 
 void pm_histogram_encode(const struct pm_histogram *histogram, void **bytes, size_t *n_bytes) {
+    pm_histogram_encode_with(NULL, histogram, bytes, n_bytes);
+}
+
+void pm_histogram_encode_with(struct pm_packing *packing, const struct pm_histogram *histogram,
+                              void **bytes, size_t *n_bytes) {
     size_t n_bins = histogram->n_bins, n_words = N_HEAD + N_COLUMNS * n_bins;
     double *words = pm_alloc(n_words, sizeof *words);
     put_head(histogram, words);
@@ -165,8 +170,7 @@ void pm_histogram_encode(const struct pm_histogram *histogram, void **bytes, siz
     size_t room = ZSTD_compressBound(n_words * sizeof *words);
     char *blob = pm_alloc(sizeof header + room, 1);
     memcpy(blob, &header, sizeof header);
-    size_t used = ZSTD_compress(blob + sizeof header, room, words, n_words * sizeof *words,
-                                COMPRESSION_LEVEL);
+    size_t used = pm_pack(packing, blob + sizeof header, room, words, n_words * sizeof *words);
     free(words);
     *bytes = blob;
     *n_bytes = sizeof header + used; /* the room suffices for any input, so this cannot fail */
@@ -215,13 +219,19 @@ bool pm_histogram_is_valid(const struct pm_histogram *histogram) {
 
 bool pm_histogram_decode(const void *bytes, size_t n_bytes, struct pm_histogram *histogram,
                          struct pm_error *err) {
+    return pm_histogram_decode_with(NULL, bytes, n_bytes, histogram, err);
+}
+
+bool pm_histogram_decode_with(struct pm_packing *packing, const void *bytes, size_t n_bytes,
+                              struct pm_histogram *histogram, struct pm_error *err) {
     struct blob_header header;
     *histogram = (struct pm_histogram){0};
     if (!check_header(bytes, n_bytes, &header, err))
         return false;
     size_t n_bins = header.n_bins, n_head = header.version == 1 ? N_HEAD_1 : N_HEAD;
     size_t n_words = n_head + N_COLUMNS * n_bins, got = 0;
-    double *words = pm_unpack((const char *)bytes + sizeof header, n_bytes - sizeof header, &got);
+    double *words =
+        pm_unpack_with(packing, (const char *)bytes + sizeof header, n_bytes - sizeof header, &got);
     if (!words || got != n_words * sizeof *words ||
         header.checksum != XXH3_64bits_withSeed(words, n_words * sizeof *words, n_bins)) {
         free(words);

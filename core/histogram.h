@@ -70,4 +70,12 @@ void pm_histogram_encode(const struct pm_histogram *histogram, void **bytes, siz
 bool pm_histogram_decode(const void *bytes, size_t n_bytes, struct pm_histogram *histogram,
                          struct pm_error *err);
 
+/* The same for many one after the other, with working memory that is kept (unpack.h): five times as
+   fast for the few bins that most have. */
+struct pm_packing;
+void pm_histogram_encode_with(struct pm_packing *packing, const struct pm_histogram *histogram,
+                              void **bytes, size_t *n_bytes);
+bool pm_histogram_decode_with(struct pm_packing *packing, const void *bytes, size_t n_bytes,
+                              struct pm_histogram *histogram, struct pm_error *err);
+
 #endif

@@ -153,6 +153,7 @@ struct pm_store *pm_store_open(const char *path, enum pm_store_mode mode, struct
     }
     struct pm_store *store = pm_alloc(1, sizeof *store);
     store->path = pm_strdup(path);
+    store->packing = pm_packing_new();
     int flags =
         mode == PM_STORE_READ ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
     if (sqlite3_open_v2(path, &store->db, flags, NULL) != SQLITE_OK) {
@@ -172,6 +173,7 @@ void pm_store_close(struct pm_store *store) {
     if (!store)
         return;
     sqlite3_close(store->db);
+    pm_packing_free(store->packing);
     free(store->path);
     free(store);
 }

@@ -10,7 +10,8 @@
 struct pm_store {
     sqlite3 *db;
     char *path;
-    bool has_times; /* false: of version 1, opened to read */
+    struct pm_packing *packing; /* of the many histograms */
+    bool has_times;             /* false: of version 1, opened to read */
 };
 
 bool pm_store_fail(struct pm_store *store, struct pm_error *err); /* SQLite's words; false */
