@@ -177,7 +177,7 @@ struct pm_probe_bundle {
     uint16_t n_accesses;   /* 1 … PM_BUNDLE_ACCESSES */
     uint16_t n_addresses;  /* 0 … PM_BUNDLE_ADDRESSES */
 };
-enum { PM_BUNDLE_ADDRESSES = 7, PM_BUNDLE_ACCESSES = 48 };
+enum { PM_BUNDLE_ADDRESSES = 15, PM_BUNDLE_ACCESSES = 48 };
 
 struct pm_probe_access {
     int64_t offset;     /* from its address */

@@ -6,6 +6,7 @@
 #include "core/probe_abi.h"
 #include "runtime/modules.h"
 #include "runtime/notes.h"
+#include "runtime/process.h"
 #include "runtime/records.h"
 #include "runtime/system.h"
 #include "runtime/threads.h"
@@ -17,10 +18,18 @@ static unsigned shifts[PM_MAX_BLOCK_SIZES];
 static enum pm_reuse_variant variant;
 static struct pm_reuse_options options;
 bool pm_analyser_carries;
+static bool takes_bundles;
+
+/* Of one stream of accesses for one block size.  Without memory all is NULL. */
+struct analysis {
+    struct pm_reuse *reuse;
+    struct pm_bundle_reuse *bundles; /* above it; NULL: bundles come as accesses */
+    struct pm_carried *carried;      /* owns `reuse`; NULL: nobody asked for carriers */
+};
+
 /* By thread; the last is of all threads together. */
 enum { N_STREAMS = PM_MAX_THREADS + 1 };
-static struct pm_carried *carried[N_STREAMS][PM_MAX_BLOCK_SIZES];
-static struct pm_reuse *analyses[N_STREAMS][PM_MAX_BLOCK_SIZES];
+static struct analysis analyses[N_STREAMS][PM_MAX_BLOCK_SIZES];
 static bool begun[N_STREAMS];
 
 static void add_block_size(uint64_t bytes) {
@@ -81,59 +90,62 @@ static int begin(const struct pmodel_program *program) {
         pm_note(PM_NOTE_BAD_SETTING, 1); /* carriers are of all blocks */
         options.sample = 1;
     }
+    takes_bundles = options.sample <= 1 && !pm_analyser_carries;
     return pm_n_block_sizes == 0;
 }
 
-static void free_analysis(uint32_t thread, unsigned size) {
-    pm_reuse_free(analyses[thread][size]);
-    pm_carried_free(carried[thread][size]);
-    analyses[thread][size] = NULL;
-    carried[thread][size] = NULL;
+static void free_analysis(struct analysis *analysis) {
+    pm_bundle_reuse_free(analysis->bundles);
+    if (!analysis->carried)
+        pm_reuse_free(analysis->reuse);
+    pm_carried_free(analysis->carried);
+    *analysis = (struct analysis){NULL, NULL, NULL};
 }
 
-/* What carries a reuse is a thread's own matter. */
-static bool carries(uint32_t thread) { return pm_analyser_carries && thread != PM_SHARED_STREAM; }
+static bool begin_analysis(struct analysis *analysis, unsigned shift, bool carries) {
+    if (carries) {
+        analysis->carried = pm_carried_new(shift, FIRST_STAMPS, variant);
+        analysis->reuse = analysis->carried ? analysis->carried->reuse : NULL;
+    } else {
+        analysis->reuse = pm_reuse_new(shift, FIRST_STAMPS, variant);
+    }
+    if (!analysis->reuse || !pm_reuse_choose(analysis->reuse, &options))
+        return false;
+    analysis->bundles = takes_bundles ? pm_bundle_reuse_new(analysis->reuse) : NULL;
+    return analysis->bundles || !takes_bundles;
+}
 
-static void begin_stream(uint32_t thread) {
-    begun[thread] = true;
+static void begin_stream(uint32_t stream) {
+    /* What carries a reuse is a thread's own matter. */
+    bool carries = pm_analyser_carries && stream != PM_SHARED_STREAM;
+    begun[stream] = true;
     for (unsigned i = 0; i < pm_n_block_sizes; i++) {
-        if (carries(thread))
-            carried[thread][i] = pm_carried_new(shifts[i], FIRST_STAMPS, variant);
+        if (begin_analysis(&analyses[stream][i], shifts[i], carries))
+            continue;
+        free_analysis(&analyses[stream][i]);
+        pm_note(PM_NOTE_OUT_OF_MEMORY, 1);
+    }
+}
+
+static bool has_failed(const struct analysis *analysis) {
+    return !analysis->reuse || analysis->reuse->failed ||
+           (analysis->carried && analysis->carried->failed);
+}
+
+static void analyse(uint32_t stream, const struct pmodel_access *batch, size_t count) {
+    if (!begun[stream])
+        begin_stream(stream);
+    for (unsigned i = 0; i < pm_n_block_sizes; i++) {
+        struct analysis *analysis = &analyses[stream][i];
+        if (has_failed(analysis))
+            continue;
+        if (analysis->bundles)
+            pm_bundle_reuse_interrupt(analysis->bundles);
+        if (analysis->carried)
+            pm_carried_accesses(analysis->carried, pm_n_groups, pm_group_scopes, batch, count);
         else
-            analyses[thread][i] = pm_reuse_new(shifts[i], FIRST_STAMPS, variant);
-        struct pm_reuse *reuse =
-            carried[thread][i] ? carried[thread][i]->reuse : analyses[thread][i];
-        if (!reuse || !pm_reuse_choose(reuse, &options)) {
-            free_analysis(thread, i);
-            pm_note(PM_NOTE_OUT_OF_MEMORY, 1);
-        }
-    }
-}
-
-static void carried_accesses(uint32_t thread, const struct pmodel_access *batch, size_t count) {
-    for (unsigned i = 0; i < pm_n_block_sizes; i++) {
-        struct pm_carried *analysis = carried[thread][i];
-        if (!analysis || analysis->failed)
-            continue;
-        pm_carried_accesses(analysis, pm_n_groups, pm_group_scopes, batch, count);
-        if (analysis->failed)
-            pm_note(PM_NOTE_OUT_OF_MEMORY, 1);
-    }
-}
-
-static void analyse(uint32_t thread, const struct pmodel_access *batch, size_t count) {
-    if (!begun[thread])
-        begin_stream(thread);
-    if (carries(thread)) {
-        carried_accesses(thread, batch, count);
-        return;
-    }
-    for (unsigned i = 0; i < pm_n_block_sizes; i++) {
-        struct pm_reuse *reuse = analyses[thread][i];
-        if (!reuse || reuse->failed)
-            continue;
-        pm_reuse_accesses(reuse, pm_n_groups, batch, count);
-        if (reuse->failed)
+            pm_reuse_accesses(analysis->reuse, pm_n_groups, batch, count);
+        if (has_failed(analysis))
             pm_note(PM_NOTE_OUT_OF_MEMORY, 1);
     }
 }
@@ -161,32 +173,65 @@ const struct pmodel_handler pm_analyser = {
     .accesses = accesses,
 };
 
+static const uint64_t *analyse_bundles(uint32_t stream, const uint64_t *words,
+                                       const uint64_t *end) {
+    const uint64_t *to = end;
+    if (!begun[stream])
+        begin_stream(stream);
+    for (unsigned i = 0; i < pm_n_block_sizes; i++) {
+        struct analysis *analysis = &analyses[stream][i];
+        if (has_failed(analysis))
+            continue;
+        const uint64_t *reached = pm_bundle_reuse_walk(analysis->bundles, words, end);
+        if (has_failed(analysis))
+            pm_note(PM_NOTE_OUT_OF_MEMORY, 1);
+        else
+            to = reached;
+    }
+    return to;
+}
+
+bool pm_analyser_takes_bundles(void) { return takes_bundles && pm_process_handler == &pm_analyser; }
+
+const uint64_t *pm_analyser_bundles(uint32_t thread, const uint64_t *words, const uint64_t *end) {
+    const uint64_t *to = analyse_bundles(thread, words, end);
+    if (pm_records_are_shared)
+        analyse_bundles(PM_SHARED_STREAM, words, to);
+    return to;
+}
+
 void pm_analyser_sum(void) {
-    for (uint32_t thread = 0; thread < pm_n_threads; thread++)
-        for (unsigned i = 0; i < pm_n_block_sizes; i++)
-            if (carried[thread][i] && !carried[thread][i]->failed)
-                pm_carried_sum(carried[thread][i]);
+    for (uint32_t stream = 0; stream < N_STREAMS; stream++)
+        for (unsigned i = 0; begun[stream] && i < pm_n_block_sizes; i++) {
+            struct analysis *analysis = &analyses[stream][i];
+            if (has_failed(analysis))
+                continue;
+            if (analysis->carried)
+                pm_carried_sum(analysis->carried);
+            if (analysis->bundles)
+                pm_bundle_reuse_settle(analysis->bundles);
+        }
 }
 
 const struct pm_carried *pm_analyser_carried(uint32_t thread, unsigned size) {
-    const struct pm_carried *analysis = carried[thread][size];
-    return analysis && !analysis->failed ? analysis : NULL;
+    const struct analysis *analysis = &analyses[thread][size];
+    return has_failed(analysis) ? NULL : analysis->carried;
 }
 
 const struct pm_reuse *pm_analyser_result(uint32_t thread, unsigned size) {
-    const struct pm_reuse *reuse = analyses[thread][size];
-    const struct pm_carried *analysis = pm_analyser_carried(thread, size);
-    if (analysis)
-        return analysis->reuse;
-    return reuse && !reuse->failed ? reuse : NULL;
+    const struct analysis *analysis = &analyses[thread][size];
+    return has_failed(analysis) ? NULL : analysis->reuse;
 }
 
 void pm_analyser_thread_end(uint32_t thread) {
     for (unsigned i = 0; i < pm_n_block_sizes; i++) {
-        if (carried[thread][i])
-            pm_carried_forget_blocks(carried[thread][i]);
-        if (analyses[thread][i])
-            pm_reuse_forget_blocks(analyses[thread][i]);
+        struct analysis *analysis = &analyses[thread][i];
+        if (analysis->bundles)
+            pm_bundle_reuse_interrupt(analysis->bundles);
+        if (analysis->carried)
+            pm_carried_forget_blocks(analysis->carried);
+        else if (analysis->reuse)
+            pm_reuse_forget_blocks(analysis->reuse);
     }
 }
 
@@ -196,6 +241,6 @@ void pm_analyser_after_fork(void) {
             continue;
         begun[thread] = false;
         for (unsigned i = 0; i < pm_n_block_sizes; i++)
-            free_analysis(thread, i);
+            free_analysis(&analyses[thread][i]);
     }
 }

@@ -4,6 +4,7 @@
 
 #include "runtime/carried.h"
 #include "runtime/pmodel_handler.h"
+#include "runtime/reuse_bundles.h"
 #include "runtime/reuse_distance.h"
 #include "runtime/threads.h"
 
@@ -17,6 +18,14 @@ extern unsigned pm_n_block_sizes;
 /* PM_ENV_CARRY: it finds what carries each reuse (carried.h), and wants events among the accesses.
  */
 extern bool pm_analyser_carries;
+
+/* Is this the process's handler, and does it take bundles as they are?  Under sampling, and where
+   carriers are asked for, it does not. */
+bool pm_analyser_takes_bundles(void);
+
+/* Analyses the records of bundles from WORDS up to END, as far as they are such and known; where
+   the first other record is.  END of a thread that is out of memory. */
+const uint64_t *pm_analyser_bundles(uint32_t thread, const uint64_t *words, const uint64_t *end);
 
 /* Makes ready what the functions below give. */
 void pm_analyser_sum(void);

@@ -242,7 +242,11 @@ static void decode_payload(struct pm_thread *thread, const struct pm_memory_reco
     }
 }
 
-/* ---- a buffer -------------------------------------------------------------------------------- */
+/* ---- bundles --------------------------------------------------------------------------------- */
+
+static bool is_bundle(uint64_t header) {
+    return (header & (PM_RECORD_IS_BUNDLE | PM_RECORD_IS_EVENT)) == PM_RECORD_IS_BUNDLE;
+}
 
 /* Of a record with the first word HEADER: what it is of may have been loaded by dlopen since. */
 static const struct pm_bundle *find_bundle(uint64_t header) {
@@ -290,7 +294,7 @@ static uint64_t decode_record(struct pm_control_block *block, const uint64_t *wo
         pm_tell_event(block, *words, words[1]);
         return 2;
     }
-    if (*words & PM_RECORD_IS_BUNDLE) {
+    if (is_bundle(*words)) {
         const struct pm_bundle *bundle = find_bundle(*words);
         if (!bundle)
             return 0;
@@ -321,6 +325,13 @@ static uint64_t decode_record(struct pm_control_block *block, const uint64_t *wo
 void pm_decode_records(struct pm_control_block *block, uint64_t from, uint64_t to) {
     const uint64_t *words = (const uint64_t *)from, *end = (const uint64_t *)to;
     while (words < end) {
+        if (is_bundle(*words) && pm_analyser_takes_bundles() && !block->thread->stopped) {
+            const uint64_t *first = words;
+            flush(block->thread);
+            words = pm_analyser_bundles(block->thread->number, words, end);
+            if (words != first)
+                continue;
+        }
         uint64_t n_words = decode_record(block, words, end);
         if (n_words == 0) {
             pm_note(PM_NOTE_UNKNOWN_RECORDS, 1);

@@ -14,7 +14,7 @@
 #include "binlift/x86/encode.h"
 #include "binlift/x86/rewrite.h"
 
-enum { N_REGISTERS = 16, PLACE_BYTES = 64, MOST_PLACES = 12 };
+enum { N_REGISTERS = 16, PLACE_BYTES = 64, MOST_PLACES = 14 };
 
 /* A register holds the value number `number`, plus `offset`. */
 struct value {

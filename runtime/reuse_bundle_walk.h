@@ -1,0 +1,211 @@
+/* The walk over records of bundles (reuse_bundles.h).  Included once by each reuse_bundle_walk_*.c,
+   after a front (reuse_touch.h), a definition of PM_BUNDLE_WALK, the name of the function made
+   here, and of
+     words_outside (words, state)   bit i set: word i is not in its interval
+     has_shape (words, state, template, shift)
+                                    the record is of the template's shape
+     begin_intervals (words, state, template, shift)
+                                    STATE's intervals become those of the record, of that shape
+     template_blocks (words, state, template, shift, blocks)
+                                    the blocks of first touches, in their order
+     front_find (front, block)      bit i set: BLOCK has place i; at most one is
+     is_placed (front, placement, blocks, n)
+                                    the blocks that should be in the front are at their places
+     front_permute (front, placement, blocks)
+                                    the front behind an execution so placed
+     front_rebuild (front, template, blocks, found)
+                                    BLOCKS on top, in the order of their last touches, below them
+                                    what was there but for the places in FOUND, in its order */
+#include <string.h>
+
+#include "runtime/reuse_bundles.h"
+#include "runtime/reuse_touch.h"
+
+static inline void count_touch(struct pm_reuse *reuse, uint32_t group, unsigned kind,
+                               uint64_t distance) {
+    if (!pm_group_histogram_count(&reuse->histograms[group], &reuse->arena, kind, distance))
+        reuse->failed = true;
+}
+
+static __attribute__((noinline)) void
+touch_one_by_one(struct pm_reuse *reuse, const struct pm_bundle *bundle, const uint64_t *words) {
+    struct front front = front_load(reuse->front);
+    for (unsigned i = 0; i < bundle->n_accesses; i++) {
+        const struct pm_bundle_access *access = &bundle->accesses[i];
+        const struct pm_probe_reference *reference = &pm_references[access->reference];
+        uint64_t address = access->offset + (access->address ? words[access->address] : 0);
+        uint64_t last = (address + reference->size_bytes - 1) >> reuse->shift;
+        for (uint64_t block = address >> reuse->shift; block <= last; block++)
+            count_touch(reuse, reference->group, reference->access - 1u,
+                        pm_reuse_touch(reuse, &front, block));
+    }
+    front_store(&front, reuse->front);
+}
+
+/* Are two of the blocks whose bit in ABSENT is set the same? */
+static inline bool any_equal(const uint64_t *blocks, uint32_t absent) {
+    for (; absent & (absent - 1); absent &= absent - 1) {
+        uint64_t block = blocks[__builtin_ctz(absent)];
+        for (uint32_t others = absent & (absent - 1); others; others &= others - 1)
+            if (blocks[__builtin_ctz(others)] == block)
+                return true;
+    }
+    return false;
+}
+
+/* ---- placements ------------------------------------------------------------------------------ */
+
+/* Makes an execution that is placed so; false, and nothing done: it is not. */
+static inline bool take_placement(struct pm_reuse *reuse, const struct pm_template *template,
+                                  struct pm_placement *placement, const uint64_t *blocks) {
+    struct front front = front_load(reuse->front);
+    if (!is_placed(&front, placement, blocks, template->n_blocks))
+        return false;
+    uint32_t absent = ~placement->present & ((2u << (template->n_blocks - 1)) - 1);
+    if (absent) {
+        uint32_t found = 0;
+        for (uint32_t rest = absent; rest; rest &= rest - 1)
+            found |= front_find(&front, blocks[__builtin_ctz(rest)]);
+        if (found || any_equal(blocks, absent))
+            return false;
+        unsigned evicted = PM_REUSE_FRONT;
+        for (uint32_t rest = absent; rest; rest &= rest - 1) {
+            unsigned m = (unsigned)__builtin_ctz(rest);
+            count_touch(reuse, template->group[m], template->kind[m],
+                        pm_reuse_touch_far(reuse, blocks[m], reuse->front[--evicted]));
+        }
+        front = front_load(reuse->front);
+    }
+    front_permute(&front, placement, blocks);
+    front_store(&front, reuse->front);
+    placement->n++;
+    return true;
+}
+
+static inline void bring_up_placement(struct pm_template *template, uint32_t i) {
+    struct pm_placement placement = template->placements[i];
+    memmove(template->placements + 1, template->placements, i * sizeof placement);
+    template->placements[0] = placement;
+}
+
+static inline bool take_any_placement(struct pm_reuse *reuse, struct pm_template *template,
+                                      const uint64_t *blocks) {
+    for (uint32_t i = 0; i < template->n_placements; i++)
+        if (take_placement(reuse, template, &template->placements[i], blocks)) {
+            if (PM_UNLIKELY(i > 1))
+                bring_up_placement(template, i);
+            return true;
+        }
+    return false;
+}
+
+/* ---- look-ups -------------------------------------------------------------------------------- */
+
+/* A block may fall out of the front before it is touched: first touches one after the other. */
+static void touch_in_turn(struct pm_reuse *reuse, const struct pm_template *template,
+                          const uint64_t *blocks) {
+    struct front front = front_load(reuse->front);
+    for (uint32_t m = 0; m < template->n_blocks; m++)
+        count_touch(reuse, template->group[m], template->kind[m],
+                    pm_reuse_touch(reuse, &front, blocks[m]));
+    front_rebuild(&front, template, blocks, (2u << (template->n_blocks - 1)) - 1);
+    front_store(&front, reuse->front);
+}
+
+/* First touches of an execution; false, and nothing done: blocks that should be different are the
+   same. */
+static __attribute__((noinline)) bool look_up(struct pm_reuse *reuse, struct pm_template *template,
+                                              const uint64_t *blocks) {
+    uint32_t found[PM_REUSE_FRONT], all = 0, twice = 0, absent = 0;
+    const uint32_t n = template->n_blocks;
+    struct front front = front_load(reuse->front);
+    for (uint32_t m = 0; m < n; m++) {
+        found[m] = front_find(&front, blocks[m]);
+        twice |= all & found[m];
+        all |= found[m];
+        absent |= (uint32_t)(found[m] == 0) << m;
+    }
+    if (PM_UNLIKELY(twice || any_equal(blocks, absent)))
+        return false;
+    template->n_single++;
+    if (all >> (PM_REUSE_FRONT - __builtin_popcount(absent))) {
+        touch_in_turn(reuse, template, blocks);
+        return true;
+    }
+    uint32_t earlier = 0, evicted = PM_REUSE_FRONT;
+    for (uint32_t m = 0; m < n; m++) {
+        uint32_t above = found[m] - 1;
+        uint64_t distance = found[m]
+                                ? (uint64_t)(__builtin_popcount(above) + (int)m -
+                                             __builtin_popcount(earlier & above))
+                                : pm_reuse_touch_far(reuse, blocks[m], reuse->front[--evicted]);
+        count_touch(reuse, template->group[m], template->kind[m], distance);
+        earlier |= found[m];
+    }
+    front = front_load(reuse->front);
+    front_rebuild(&front, template, blocks, all);
+    front_store(&front, reuse->front);
+    pm_bundle_learn(reuse, template, found);
+    return true;
+}
+
+/* ---- records --------------------------------------------------------------------------------- */
+
+static inline struct pm_template *find_template(struct pm_bundle_reuse *bundles,
+                                                struct pm_bundle_state *state,
+                                                const uint64_t *words) {
+    for (uint32_t i = 0; i < state->n_recent; i++) {
+        struct pm_template *template = state->recent[i];
+        if (!has_shape(words, state, template, bundles->reuse->shift))
+            continue;
+        for (; i > 0; i--)
+            state->recent[i] = state->recent[i - 1];
+        return state->recent[0] = template;
+    }
+    return pm_bundle_find_template(bundles, state, words);
+}
+
+/* The execution at WORDS, of another bundle than the one before or in other intervals.  False: the
+   front does not begin with its blocks. */
+static inline bool execute(struct pm_bundle_reuse *bundles, struct pm_bundle_state *state,
+                           const uint64_t *words) {
+    struct pm_reuse *reuse = bundles->reuse;
+    uint64_t blocks[PM_REUSE_FRONT] __attribute__((aligned(64)));
+    struct pm_template *template = find_template(bundles, state, words);
+    if (PM_UNLIKELY(!template))
+        return false;
+    if (PM_LIKELY(template->n_blocks)) {
+        template_blocks(words, state, template, reuse->shift, blocks);
+        if (PM_LIKELY(take_any_placement(reuse, template, blocks)) ||
+            look_up(reuse, template, blocks)) {
+            begin_intervals(words, state, template, reuse->shift);
+            return true;
+        }
+    }
+    touch_one_by_one(reuse, state->bundle, words);
+    return false;
+}
+
+const uint64_t *PM_BUNDLE_WALK(struct pm_bundle_reuse *bundles, const uint64_t *words,
+                               const uint64_t *end) {
+    struct pm_reuse *reuse = bundles->reuse;
+    while (words < end && PM_LIKELY(!reuse->failed)) {
+        if ((*words & (PM_RECORD_IS_BUNDLE | PM_RECORD_IS_EVENT)) != PM_RECORD_IS_BUNDLE)
+            break;
+        struct pm_bundle_state *state = pm_bundle_state(bundles, *words ^ PM_RECORD_IS_BUNDLE);
+        if (PM_UNLIKELY(!state))
+            break;
+        const uint32_t n_words = state->n_words;
+        const uint64_t *from = words;
+        if (state == bundles->last)
+            while (words < end && words_outside(words, state) == 0)
+                words += n_words;
+        if (words != from) {
+            state->recent[0]->n_repeats += (uint64_t)(words - from) / n_words;
+        } else {
+            bundles->last = execute(bundles, state, words) ? state : NULL;
+            words += n_words;
+        }
+    }
+    return reuse->failed ? end : words;
+}

@@ -1,0 +1,142 @@
+/* Reuse distances of whole bundles (core/probe_abi.h) at once, of one thread for one block size:
+   what an execution of a basic block touches is mostly known before.
+
+   Words.  A lane is one of the addresses of a bundle's record, 1 … PM_BUNDLE_ADDRESSES; lane 0
+   stands for fixed addresses.  The class of a lane is which of its accesses lie in which block,
+   counted from the block of its address: it depends on the address modulo the block size only, and
+   holds over intervals of it.  A lane whose address is near that of an earlier one, as those of
+   a[i] and a[i + 1] in two registers, follows it: its blocks are counted from the other's.  A
+   template is what is known when classes and distances of followers are: the touches in their
+   order, and which of them are first touches of a block within the execution, if lanes that do not
+   follow each other go to different blocks.
+
+   How.
+     Repeats.  If the record before was of the same bundle, and every address still is in the
+   interval in which it was, every touch has a distance that the template tells: the front
+     (reuse_distance.h) begins with the execution's blocks, in the order of their last touches.  One
+     vector comparison and an increment account for all accesses of the record.
+     Placements.  Else the record has one of the shapes that the bundle had lately, and most of its
+     blocks are at places of the front where such blocks were before.  Both is seen by one
+     vector comparison each.  The distances of the blocks' first touches follow from the places:
+     that of the m-th is its place, plus the number of earlier ones that were deeper or not in the
+     front.  Those that are not there are far touches, one after the other.  All other touches have
+     distances that the template tells.  One permutation makes the new front.
+     Look-ups.  Else the blocks are searched in the front, which is then rebuilt, and where they
+   were is remembered as a placement. One by one, as without bundles, go executions in which lanes
+   meet in a block although none follows the other, or that touch more blocks than the front holds.
+   How often templates and placements were used is turned into counts at the end.  Nothing is
+   sampled or rounded: the histograms equal those of the accesses one by one. */
+#ifndef PM_RUNTIME_REUSE_BUNDLES_H
+#define PM_RUNTIME_REUSE_BUNDLES_H
+
+#include "runtime/modules.h"
+#include "runtime/reuse_distance.h"
+
+enum {
+    PM_LANES = 16,
+    PM_RECENT_TEMPLATES = 8, /* of a bundle, tried one after the other */
+    PM_PLACEMENTS = 4,       /* of a template */
+    PM_FOLLOWS = 64,         /* blocks within which a lane follows another */
+    PM_TABLED_SHIFT = 8,     /* blocks up to this size have a class for each byte in a table */
+};
+_Static_assert((int)PM_LANES == PM_BUNDLE_ADDRESSES + 1, "lane 0 is for fixed addresses");
+_Static_assert(2 * PM_BUNDLE_ACCESSES < 256, "two boundaries an access, a class in a byte");
+
+/* What the touches of an execution depend on, a byte for each lane. */
+struct pm_shape {
+    uint8_t class_of[PM_LANES];
+    uint8_t leader[PM_LANES]; /* the lane that it follows, itself if none */
+    int8_t ahead[PM_LANES];   /* blocks from the leader's address to its own */
+};
+
+/* Where in the front the blocks of an execution were. */
+struct pm_placement {
+    uint64_t n;       /* executions */
+    uint32_t present; /* bit m: the m-th block was in the front, at */
+    uint8_t place[PM_REUSE_FRONT];
+    uint8_t from[PM_REUSE_FRONT]; /* the front behind it: from which place, or PM_REUSE_FRONT + m:
+                                     the m-th block */
+};
+
+/* Which touches an execution of a shape makes. */
+struct pm_template {
+    uint64_t begin[PM_LANES], length[PM_LANES]; /* of the classes, in bytes of a block */
+    struct pm_shape shape;
+    bool has_followers;
+    uint32_t n_blocks; /* first touches; 0: more than the front holds */
+    uint8_t lane[PM_REUSE_FRONT];
+    uint8_t order[PM_REUSE_FRONT]; /* the i-th most recent block behind the execution is the
+                                      order[i]-th that it touched first */
+    int64_t relative[PM_REUSE_FRONT];
+    uint32_t group[PM_REUSE_FRONT]; /* of the access that touches it first, and its kind */
+    uint8_t kind[PM_REUSE_FRONT];
+    uint64_t n_single;  /* executions whose first touches were looked up */
+    uint64_t n_repeats; /* executions of which nothing was */
+    uint32_t n_placements, n_learned;
+    struct pm_placement placements[PM_PLACEMENTS]; /* the last one used first */
+};
+
+struct pm_lane {
+    uint32_t n_bounds;
+    uint32_t *bounds;  /* ascending, 1 … block − 1: bounds[c − 1] is where class c begins */
+    uint8_t *class_of; /* [block size]; NULL: too many bytes for a table */
+};
+
+struct pm_bundle_state {
+    uint64_t low[PM_LANES], length[PM_LANES]; /* of each word: the interval that it is in */
+    const struct pm_bundle *bundle;
+    uint32_t n_words;
+    uint32_t words; /* a bit for each */
+    uint32_t n_recent;
+    struct pm_template *recent[PM_RECENT_TEMPLATES]; /* the last one used first */
+    uint32_t n_templates, template_mask;             /* all of them in a hash table */
+    struct pm_template **templates;
+    struct pm_lane lanes[PM_LANES];
+};
+
+struct pm_bundle_reuse {
+    struct pm_reuse *reuse;
+    struct pm_bundle_state **states; /* by number of the bundle; NULL: not executed yet */
+    bool dirty;                      /* templates have counts */
+    struct pm_bundle_state *last;    /* whose blocks are on top of the front; NULL: nobody's */
+    struct pm_arena arena;
+};
+
+/* The analysis of bundles above REUSE, which stays the caller's.  NULL without memory. */
+struct pm_bundle_reuse *pm_bundle_reuse_new(struct pm_reuse *reuse);
+void pm_bundle_reuse_free(struct pm_bundle_reuse *bundles);
+
+/* Analyses the records from WORDS up to END, which stand in a buffer with room for PM_LANES words
+   more: those of known bundles up to the first other record.  Where that is. */
+const uint64_t *pm_bundle_reuse_walk(struct pm_bundle_reuse *bundles, const uint64_t *words,
+                                     const uint64_t *end);
+
+/* Touches that are not those of bundles come in between. */
+static inline void pm_bundle_reuse_interrupt(struct pm_bundle_reuse *bundles) {
+    bundles->last = NULL;
+}
+
+/* Adds to the histograms of `reuse` what templates account for; they begin to count anew. */
+void pm_bundle_reuse_settle(struct pm_bundle_reuse *bundles);
+
+/* ---- between the files of this part ---------------------------------------------------------- */
+
+typedef const uint64_t *pm_bundle_walk(struct pm_bundle_reuse *bundles, const uint64_t *words,
+                                       const uint64_t *end);
+pm_bundle_walk pm_bundle_walk_sse2, pm_bundle_walk_avx2, pm_bundle_walk_avx512;
+
+/* The state of bundle NUMBER, made at its first execution; NULL: no such bundle is known, or there
+   is no memory (reuse->failed). */
+struct pm_bundle_state *pm_bundle_state(struct pm_bundle_reuse *bundles, uint64_t number);
+
+/* The template of the record at WORDS, made if need be, as the most recent of STATE; NULL: no
+ * memory.
+ */
+struct pm_template *pm_bundle_find_template(struct pm_bundle_reuse *bundles,
+                                            struct pm_bundle_state *state, const uint64_t *words);
+
+/* Remembers where an execution of TEMPLATE found its blocks: FOUND[m] has the bit of its place,
+   none if it was not in the front. */
+void pm_bundle_learn(struct pm_reuse *reuse, struct pm_template *template, const uint32_t *found);
+
+#endif
