@@ -255,10 +255,10 @@ struct pm_probe_header {
 #define PM_ENV_MAX_BLOCKS "PMODEL_MAX_BLOCKS" /* how many blocks are kept at once */
 #define PM_MAX_SAMPLE (1u << 20)
 #define PM_MOST_BLOCKS ((1u << 31) - 1)
-#define PM_ENV_TIME "PMODEL_TIME"               /* anything: events time loops and routines */
+#define PM_ENV_TIME "PMODEL_TIME" /* anything: events time loops and routines */
 /* anything: for each reuse where from, and which loop carries it */
 #define PM_ENV_CARRY "PMODEL_CARRY"
-#define PM_ENV_LIBRARIES "PMODEL_LIBRARIES"     /* set: instrumented modules may be loaded later */
+#define PM_ENV_LIBRARIES "PMODEL_LIBRARIES" /* set: instrumented modules may be loaded later */
 #define PM_ENV_SHARED "PMODEL_SHARED" /* anything: the interleaved stream of all threads, too */
 #define PM_ENV_SECOND_CORE "PMODEL_SECOND_CORE" /* anything: analysis beside the program */
 #define PM_ENV_HANDLER "PMODEL_HANDLER" /* shared object with a pmodel_handler, see that header */
