@@ -200,5 +200,13 @@ check "20 repetitions of threads in every form behave as the plain program" test
 # ---- pmodel run ----
 "$PMODEL" run -q -o beside.pmdb --block 64 --second-core -P N=1 -- ./throws >run.out 2>run.err
 check "pmodel run has it" test $? = 0
+# Stores of the two, without what tells when and how long; the environments are equally long.
+for option in "--second-core" "--env PMODEL_WITHIN_CORE=1"; do
+    rm -f carry.pmdb
+    # shellcheck disable=SC2086 # several words
+    $fixed "$PMODEL" run -q -o carry.pmdb --block 64 --carry $option -P N=1 -- ./throws >/dev/null 2>&1
+    sqlite3 carry.pmdb .dump | grep -v 'INSERT INTO run\|INSERT INTO meta' >"carry.${option:2:3}"
+done
+check "what carries a reuse is the same too" sh -c 'grep -q "INTO carried" carry.sec && cmp carry.sec carry.env'
 expect_error "not without an analysis" 2 '--second-core' \
     "$PMODEL" run -o other.pmdb --no-memory --second-core -P N=1 -- ./throws
