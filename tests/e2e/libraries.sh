@@ -249,3 +249,42 @@ same_behaviour "exceptions through libstdc++ and libgcc_s" --lib 'libstdc++' --l
 library=$(ldd ./exceptions | awk '$1 ~ /^libstdc/ { print $3 }')
 equals_callgrind "counts of libstdc++ equal callgrind's" '--lib libstdc++' \
     "$(basename "$(realpath "$library")")" ./exceptions
+
+# ---- memory accesses of libraries ------------------------------------------------------------------
+
+# accesses_of TITLE LIBRARY COMMAND...: each reference of the library is recorded as often as it is executed, by the counters.
+# Blocks of 2 MiB hold an access as a whole.
+truth_tool check_references touches.c || fail "the tool that compares references builds"
+accesses_of() {
+    local title=$1 name=$2
+    shift 2
+    rm -f accesses.pmdb
+    pmodel run -q -o accesses.pmdb --block 64,2097152 --lib "$name" -P N=1 -- "$@" >accesses.out || {
+        fail "$title" "cannot be measured"
+        return
+    }
+    show "$title are as many as are executed" ./check_references accesses.pmdb N=1 2097152
+    pmodel export --histograms -s accesses.pmdb --block 64 |
+        jq --arg name "$name" '[.runs[].histograms[] | select(.module | startswith($name)) |
+            .cold_loads + .cold_stores + ([.bins[] | .loads + .stores] | add // 0)] | add' >accesses.number
+    check "$title are in the histograms" test "$(cat accesses.number)" -gt 10000
+}
+
+cat >formatted.f90 <<'END'
+program formatted
+  integer :: i
+  real(8) :: x, total
+  character(80) :: line
+  total = 0
+  do i = 1, 200
+    write (line, '(i6, 2f14.6, a)') i, i / 3d0, sqrt (i * 1d0), ' text'
+    read (line, '(6x, f14.6)') x
+    total = total + x
+  end do
+  print '(f20.6)', total
+end program
+END
+check "a program with formatted input and output is built" gfortran -O2 -o formatted formatted.f90
+accesses_of "accesses of libm" libm ./mathematics
+accesses_of "accesses of libgfortran" libgfortran ./formatted
+accesses_of "accesses of libstdc++" libstdc++ ./exceptions
