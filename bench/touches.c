@@ -1,7 +1,8 @@
 /* What a touch of a block costs the reuse distance analysis (runtime/reuse_distance.h), in ns, for
    typical traces and every vector extension that this CPU has.
 
-     touches [TRACE-NUMBER…]
+     gcc -O2 -I. -o touches bench/touches.c build/libpm_runtime.a
+     ./touches [TRACE-NUMBER…]
 
    Last column: bytes of memory for each distinct block. */
 #define _GNU_SOURCE

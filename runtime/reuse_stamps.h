@@ -19,8 +19,9 @@
 #include "runtime/reuse_distance.h"
 #include "runtime/system.h"
 
-/* Index i: lanes 0…i−1 of a vector of 32: &before_of_32[32 − i]. */
+/* Index i: lanes 0…i−1 of a vector of 32: &before_of_32[32 − i]; of 4 alike. */
 static const uint16_t pm_before_of_32_short[64] = {[0 ... 31] = UINT16_MAX};
+static const uint64_t pm_before_of_4[8] = {[0 ... 3] = UINT64_MAX};
 static const uint32_t pm_before_of_32[64] = {[0 ... 31] = UINT32_MAX};
 
 static inline bool pm_stamp_in_use(const struct pm_stamps *stamps, uint32_t stamp) {
@@ -39,16 +40,25 @@ static inline uint32_t pm_count_bits(uint64_t word) {
 #endif
 }
 
-typedef uint16_t pm_shorts __attribute__((vector_size(32), aligned(2), may_alias));
-typedef int32_t pm_signed_words __attribute__((vector_size(32), aligned(4), may_alias));
-typedef uint32_t pm_words __attribute__((vector_size(32), aligned(4), may_alias));
+/* Vectors as wide as registers are: of wider ones the compiler makes comparisons of single lanes.
+ */
+#ifdef __AVX2__
+enum { PM_VECTOR_BYTES = 32, PM_WORDS = 8 };
+#else
+enum { PM_VECTOR_BYTES = 16, PM_WORDS = 4 };
+#endif
+typedef uint16_t pm_shorts __attribute__((vector_size(PM_VECTOR_BYTES), aligned(2), may_alias));
+typedef int32_t pm_signed_words
+    __attribute__((vector_size(PM_VECTOR_BYTES), aligned(4), may_alias));
+typedef uint32_t pm_words __attribute__((vector_size(PM_VECTOR_BYTES), aligned(4), may_alias));
 
-/* Adds the counts before INDEX in its node to LANES; two counts sum to less than 2^16. */
+/* Adds the counts before INDEX in its node to LANES; four counts sum to less than 2^16. */
 static inline void pm_add_shorts(pm_words *lanes, const uint16_t *counts, uint32_t index) {
     const uint16_t *node = counts + (index & ~31u);
     const uint16_t *before = &pm_before_of_32_short[32 - (index & 31)];
-    pm_shorts sum = *(const pm_shorts *)node & *(const pm_shorts *)before;
-    sum += *(const pm_shorts *)(node + 16) & *(const pm_shorts *)(before + 16);
+    pm_shorts sum = {0};
+    for (unsigned i = 0; i < 32; i += 2 * PM_WORDS)
+        sum += *(const pm_shorts *)(node + i) & *(const pm_shorts *)(before + i);
     pm_words pairs = (pm_words)sum;
     *lanes += (pairs & 0xffff) + (pairs >> 16);
 }
@@ -56,27 +66,37 @@ static inline void pm_add_shorts(pm_words *lanes, const uint16_t *counts, uint32
 static inline void pm_add_words(pm_words *lanes, const uint32_t *counts, uint32_t index) {
     const uint32_t *node = counts + (index & ~31u);
     const uint32_t *before = &pm_before_of_32[32 - (index & 31)];
-    for (unsigned i = 0; i < 32; i += 8)
+    for (unsigned i = 0; i < 32; i += PM_WORDS)
         *lanes += *(const pm_words *)(node + i) & *(const pm_words *)(before + i);
+}
+
+/* Subtracts what is late of cursors before WORD. */
+static inline void pm_subtract_late(pm_words *lanes, const struct pm_stamps *stamps,
+                                    uint32_t word) {
+    for (unsigned i = 0; i < PM_CURSORS; i += PM_WORDS) {
+        const pm_signed_words *words = (const pm_signed_words *)&stamps->cursor_words[i];
+        *lanes -= (pm_words)(*words < (int32_t)word) & *(const pm_words *)&stamps->cursor_late[i];
+    }
 }
 
 /* Stamps in use before WORD of the bitmap, summed. */
 static inline uint32_t pm_rank_of_word(const struct pm_stamps *stamps, uint32_t word) {
-    const pm_signed_words *words = (const pm_signed_words *)stamps->cursor_words;
     uint32_t line = word / PM_LINE_WORDS, rank = 0;
-    pm_words before = (pm_words)(*words < (int32_t)(line * PM_LINE_WORDS)), lanes = {0};
-    lanes -= before & *(const pm_words *)stamps->cursor_late;
+    pm_words lanes = {0};
+    pm_subtract_late(&lanes, stamps, line * PM_LINE_WORDS);
     pm_add_shorts(&lanes, stamps->per_line, line);
     if (line >> 5)
         pm_add_shorts(&lanes, stamps->per_13, line >> 5);
     if (line >> 10)
         pm_add_words(&lanes, stamps->per_18, line >> 10);
-    for (unsigned i = 0; i < 8; i++)
+    for (unsigned i = 0; i < PM_WORDS; i++)
         rank += lanes[i];
     for (uint32_t i = 0; i < line >> 15; i++)
         rank += stamps->per_23[i];
-    for (uint32_t i = line * PM_LINE_WORDS; i < word; i++)
-        rank += pm_count_bits(stamps->bits[i]);
+    const uint64_t *bits = &stamps->bits[line * PM_LINE_WORDS];
+    const uint64_t *counted = &pm_before_of_4[4 - word % PM_LINE_WORDS];
+    for (unsigned i = 0; i < PM_LINE_WORDS - 1; i++) /* a loop up to WORD would be foreseen badly */
+        rank += pm_count_bits(bits[i] & counted[i]);
     return rank;
 }
 
@@ -96,14 +116,14 @@ static inline uint32_t pm_cursor_move(struct pm_stamps *stamps, uint32_t word) {
 
 /* A bit for each cursor at WORD: at most one. */
 static inline uint32_t pm_cursor_at(const struct pm_stamps *stamps, uint32_t word) {
-    pm_words equal = *(const pm_words *)stamps->cursor_words == word;
 #ifdef __AVX2__
+    pm_words equal = *(const pm_words *)stamps->cursor_words == word;
     return (uint32_t)_mm256_movemask_ps((__m256)equal);
 #else
-    __m128i halves[2];
-    __builtin_memcpy(halves, &equal, sizeof equal);
-    return (uint32_t)_mm_movemask_ps(_mm_castsi128_ps(halves[0])) |
-           (uint32_t)_mm_movemask_ps(_mm_castsi128_ps(halves[1])) << 4;
+    pm_words first = *(const pm_words *)stamps->cursor_words == word;
+    pm_words second = *(const pm_words *)&stamps->cursor_words[PM_WORDS] == word;
+    return (uint32_t)_mm_movemask_ps((__m128)first) | (uint32_t)_mm_movemask_ps((__m128)second)
+                                                          << PM_WORDS;
 #endif
 }
 
@@ -121,8 +141,10 @@ static inline uint32_t pm_stamp_exchange(struct pm_stamps *stamps, uint32_t stam
     uint64_t bits = stamps->bits[word], from = ~0ull << (stamp & 63);
     uint32_t before = rank + pm_count_bits(bits & ~from);
     stamps->bits[word] = bits & ~(from & -from);
-    *(pm_words *)stamps->cursor_ranks +=
-        (pm_words)(*(const pm_signed_words *)stamps->cursor_words > (int32_t)word);
+    for (unsigned i = 0; i < PM_CURSORS; i += PM_WORDS) {
+        const pm_signed_words *words = (const pm_signed_words *)&stamps->cursor_words[i];
+        *(pm_words *)&stamps->cursor_ranks[i] += (pm_words)(*words > (int32_t)word);
+    }
     stamps->next++;
     return stamps->n_in_use - 1 - before;
 }

@@ -17,8 +17,8 @@
 /* Touches BLOCK, which is not in the front, and takes EVICTED out of it (PM_NO_BLOCK: none).  The
    number of distinct other blocks since BLOCK's last touch, PM_COLD or PM_BEYOND.  Without memory
    reuse->failed is set and the result means nothing. */
-static inline uint64_t pm_reuse_touch_far(struct pm_reuse *reuse, uint64_t block,
-                                          uint64_t evicted) {
+static inline __attribute__((always_inline)) uint64_t
+pm_reuse_touch_far_here(struct pm_reuse *reuse, uint64_t block, uint64_t evicted) {
     uint64_t distance;
     const uint32_t *slot = pm_reuse_slot(reuse, block);
     if (PM_LIKELY(*slot >= PM_FIRST_STAMP)) {
@@ -36,6 +36,12 @@ static inline uint64_t pm_reuse_touch_far(struct pm_reuse *reuse, uint64_t block
     if (PM_UNLIKELY(next == reuse->stamps.capacity))
         pm_reuse_compact(reuse);
     return distance;
+}
+
+/* The same; at several places of a walk better a call than the whole code. */
+static inline uint64_t pm_reuse_touch_far(struct pm_reuse *reuse, uint64_t block,
+                                          uint64_t evicted) {
+    return pm_reuse_touch_far_here(reuse, block, evicted);
 }
 
 /* Touches BLOCK: its reuse distance, PM_COLD or PM_BEYOND.  FRONT is reuse->front in registers

@@ -79,8 +79,9 @@ void PM_REUSE_WALK(struct pm_reuse *reuse, const struct pmodel_access *accesses,
                 unsigned place = front_touch(&front, block, &evicted);
                 if (PM_LIKELY(place < PM_REUSE_FRONT))
                     histogram->front[kind][place]++;
-                else if (!pm_group_histogram_count_far(histogram, &reuse->arena, kind,
-                                                       pm_reuse_touch_far(reuse, block, evicted)))
+                else if (!pm_group_histogram_count_far(
+                             histogram, &reuse->arena, kind,
+                             pm_reuse_touch_far_here(reuse, block, evicted)))
                     reuse->failed = true;
             }
             if (PM_LIKELY(block >= last))

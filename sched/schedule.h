@@ -101,7 +101,6 @@ double pm_block_latency_cycles(const struct pm_structure *structure,
 
 /* ---- memory.c -------------------------------------------------------------------------------- */
 
-
 /* Fills misses, cycles of the levels and accesses in `self` of the scopes.  *BANDWIDTH_CYCLES:
    what the bandwidth bound adds to the last cache's cycles, in all; BY_BANDWIDTH (n_scopes) tells
    where it does. */
