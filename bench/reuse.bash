@@ -21,7 +21,7 @@ miss_ratios() {
                 for (i = 1; i <= NR; i++)
                     if (kind[i] != "reuse" || low[i] >= c) misses += count[i]
                     else if (high[i] >= c) misses += count[i] * (high[i] + 1 - c) / (high[i] + 1 - low[i])
-                printf "%d %.9f\n", c, all > 0 ? misses / all : 0
+                printf "%d %.9f\n", c, (all > 0 ? misses / all : 0)
             }
         }'
 }

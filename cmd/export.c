@@ -146,12 +146,11 @@ static bool export_next(const struct job *job, struct pm_histogram_cursor *curso
     return true;
 }
 
-static bool export_histograms(const struct job *job, const struct pm_parameters *at,
+static bool export_histograms(const struct job *job, struct pm_histogram_cursor *cursor,
                               struct pm_error *err) {
-    struct pm_histogram_cursor *cursor = pm_store_histograms(job->store, at, err);
     struct pm_histogram_place place;
     struct pending pending = {0};
-    bool ok = cursor != NULL;
+    bool ok = true;
     while (ok && pm_histogram_cursor_next(cursor, &place, err)) {
         if (place.group >= job->structure->n_groups)
             ok = pm_fail(err,
@@ -165,7 +164,6 @@ static bool export_histograms(const struct job *job, const struct pm_parameters 
     if (ok)
         put_pending(job, &pending);
     pm_histogram_free(&pending.histogram);
-    pm_histogram_cursor_free(cursor);
     return ok;
 }
 
@@ -191,11 +189,23 @@ static bool export_run(struct job *job, const struct pm_parameters *at, struct p
     struct pm_run_facts facts = {0};
     if (!pm_store_run_facts(job->store, at, &facts, err))
         return false;
-    const struct pm_export_run run = {at, facts.n_threads, facts.n_processes, facts.notes};
-    pm_export_begin_run(job->export, &run);
-    bool ok =
-        job->request->carried ? export_patterns(job, at, err) : export_histograms(job, at, err);
-    pm_export_end_run(job->export);
+    struct pm_export_run run = {.parameters = at,
+                                .n_threads = facts.n_threads,
+                                .n_processes = facts.n_processes,
+                                .notes = facts.notes};
+    struct pm_stream_estimate *estimates = NULL;
+    struct pm_histogram_cursor *cursor = pm_store_histograms(job->store, at, err);
+    bool ok = cursor && pm_store_estimates(job->store, at, &estimates, &run.n_estimates, err);
+    if (ok) {
+        run.streams = pm_histogram_cursor_streams(cursor, &run.n_streams);
+        run.estimates = estimates;
+        pm_export_begin_run(job->export, &run);
+        ok = job->request->carried ? export_patterns(job, at, err)
+                                   : export_histograms(job, cursor, err);
+        pm_export_end_run(job->export);
+    }
+    free(estimates);
+    pm_histogram_cursor_free(cursor);
     pm_run_facts_free(&facts);
     return ok;
 }

@@ -72,11 +72,36 @@ static void add_frames(struct sums *sums, const struct pm_raw *raw,
         }
 }
 
-static struct pm_stream stream_of(const struct sums *sums, const struct pm_raw_histogram *from) {
-    bool shared = from->thread == PM_RAW_SHARED;
+static struct pm_stream stream_of(const struct sums *sums, uint64_t thread) {
+    bool shared = thread == PM_RAW_SHARED;
     return (struct pm_stream){.process = sums->result->n_processes,
-                              .thread = shared ? 0 : (uint32_t)from->thread,
+                              .thread = shared ? 0 : (uint32_t)thread,
                               .kind = shared ? PM_STREAM_SHARED : PM_STREAM_THREAD};
+}
+
+/* Of each cache size for which the estimate means something, up to the one from which on only first
+   touches miss. */
+static void add_estimates(struct sums *sums, const struct pm_raw *raw) {
+    struct pm_streams *streams = &sums->result->streams;
+    for (size_t i = 0; i < raw->n_samples; i++) {
+        const struct pm_raw_samples *samples = &raw->samples[i];
+        struct pm_stream stream = stream_of(sums, samples->thread);
+        double error, least = pm_raw_sampled_misses(samples, PM_RAW_SAMPLE_SIZES - 1, &error);
+        for (unsigned size = 0; size < PM_RAW_SAMPLE_SIZES; size++) {
+            uint64_t blocks = UINT64_C(1) << size;
+            double misses = pm_raw_sampled_misses(samples, size, &error);
+            if (blocks < PM_RAW_SUBSAMPLES * samples->sample)
+                continue;
+            *PM_PUSH(streams, estimates) =
+                (struct pm_stream_estimate){.stream = pm_streams_index(streams, &stream),
+                                            .block_bytes = samples->block_bytes,
+                                            .cache_blocks = blocks,
+                                            .misses = misses,
+                                            .standard_error = error};
+            if (misses <= least)
+                break;
+        }
+    }
 }
 
 static bool was_asked_for(const struct sums *sums, const struct pm_raw_histogram *from,
@@ -98,7 +123,7 @@ static bool add_histograms(struct sums *sums, struct pm_raw *raw,
         const struct pm_module_place *place = places[from->module];
         if (!was_asked_for(sums, from, place))
             return pm_fail(err, "%s: a histogram that was not asked for", path);
-        struct pm_stream stream = stream_of(sums, from);
+        struct pm_stream stream = stream_of(sums, from->thread);
         if (stream.kind == PM_STREAM_THREAD && from->histogram.block_bytes == sums->block_sizes[0])
             sums->result->accesses += pm_histogram_accesses(&from->histogram);
         *PM_PUSH(streams, histograms) =
@@ -118,6 +143,7 @@ static bool add_file(void *to, const char *path, struct pm_error *err) {
     if (ok) {
         add_counters(sums, raw, places);
         add_frames(sums, raw, places);
+        add_estimates(sums, raw);
         ok = add_histograms(sums, raw, places, path, err) &&
              (!sums->result->patterns ||
               pm_ingest_patterns(sums->result->patterns, raw, places, path, err));

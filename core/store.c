@@ -256,6 +256,7 @@ static bool remove_run(struct pm_store *store, const struct pm_parameters *param
     static const char *const statements[] = {
         "DELETE FROM edges WHERE run IN (SELECT id FROM run WHERE parameters = ?)",
         "DELETE FROM histogram WHERE run IN (SELECT id FROM run WHERE parameters = ?)",
+        "DELETE FROM estimate WHERE run IN (SELECT id FROM run WHERE parameters = ?)",
         "DELETE FROM stream WHERE run IN (SELECT id FROM run WHERE parameters = ?)",
         "DELETE FROM skipped WHERE run IN (SELECT id FROM run WHERE parameters = ?)",
         "DELETE FROM timing WHERE run IN (SELECT id FROM run WHERE parameters = ?)",

@@ -16,6 +16,9 @@
        (core/streams.h: "thread", "shared", or "sum" of threads that were not kept apart)
      histogram (run, scope_group, block_bytes, stream, cold, accesses, data BLOB,
                 PRIMARY KEY (run, scope_group, block_bytes, stream)) WITHOUT ROWID
+     estimate  (run, stream, block_bytes, cache_blocks, misses REAL, standard_error REAL,
+                PRIMARY KEY (run, stream, block_bytes, cache_blocks)) WITHOUT ROWID
+       (of runs in which not all blocks were watched)
      skipped   (run, reason TEXT, executions, loads, stores,
                 PRIMARY KEY (run, reason)) WITHOUT ROWID
        (core/skipped.h: "stopped", "left out")
@@ -123,6 +126,12 @@ bool pm_histogram_cursor_next(struct pm_histogram_cursor *cursor, struct pm_hist
 bool pm_histogram_cursor_read(struct pm_histogram_cursor *cursor, struct pm_histogram *histogram,
                               struct pm_error *err);
 void pm_histogram_cursor_free(struct pm_histogram_cursor *cursor);
+
+/* What was estimated of that run, by stream, block size and cache size; *ESTIMATES owned by the
+   caller (free), none where all blocks were watched. */
+bool pm_store_estimates(struct pm_store *store, const struct pm_parameters *parameters,
+                        struct pm_stream_estimate **estimates, size_t *n_estimates,
+                        struct pm_error *err);
 
 /* Measured times of the run with exactly PARAMETERS; those that are there already are replaced. The
    run must be there: a new one comes without times. */

@@ -12,14 +12,19 @@ const char pm_store_histograms_schema[] =
     " PRIMARY KEY (run, stream)) WITHOUT ROWID;"
     "CREATE TABLE histogram (run INTEGER, scope_group INTEGER, block_bytes INTEGER,"
     " stream INTEGER, cold INTEGER, accesses INTEGER, data BLOB,"
-    " PRIMARY KEY (run, scope_group, block_bytes, stream)) WITHOUT ROWID;";
+    " PRIMARY KEY (run, scope_group, block_bytes, stream)) WITHOUT ROWID;"
+    "CREATE TABLE estimate (run INTEGER, stream INTEGER, block_bytes INTEGER,"
+    " cache_blocks INTEGER, misses REAL, standard_error REAL,"
+    " PRIMARY KEY (run, stream, block_bytes, cache_blocks)) WITHOUT ROWID;";
 
 /* Up to version 2 threads were added up. */
 const char pm_store_histograms_view[] =
     "CREATE TEMP VIEW stream AS"
     " SELECT id AS run, 0 AS stream, 'sum' AS kind, 0 AS process, NULL AS thread FROM main.run;"
     "CREATE TEMP VIEW histogram AS SELECT run, scope_group, block_bytes, 0 AS stream, cold,"
-    " accesses, data FROM main.histogram;";
+    " accesses, data FROM main.histogram;"
+    "CREATE TEMP VIEW estimate AS SELECT 0 AS run, 0 AS stream, 0 AS block_bytes,"
+    " 0 AS cache_blocks, 0 AS misses, 0 AS standard_error WHERE 0;";
 
 bool pm_store_upgrade_histograms(struct pm_store *store, struct pm_error *err) {
     return pm_store_run_sql(store, "ALTER TABLE histogram RENAME TO histogram_of_run", err) &&
@@ -93,6 +98,28 @@ static bool put_sums(struct pm_store *store, int64_t run, const struct pm_profil
     return ok;
 }
 
+static bool put_estimates(struct pm_store *store, int64_t run, const struct pm_streams *streams,
+                          struct pm_error *err) {
+    sqlite3_stmt *s = pm_store_prepare(store,
+                                       "INSERT INTO estimate (run, stream, block_bytes,"
+                                       " cache_blocks, misses, standard_error)"
+                                       " VALUES (?,?,?,?,?,?)",
+                                       err);
+    bool ok = s != NULL;
+    for (size_t i = 0; ok && i < streams->n_estimates; i++) {
+        const struct pm_stream_estimate *estimate = &streams->estimates[i];
+        sqlite3_bind_int64(s, 1, run);
+        sqlite3_bind_int64(s, 2, estimate->stream);
+        sqlite3_bind_int64(s, 3, (int64_t)estimate->block_bytes);
+        sqlite3_bind_int64(s, 4, (int64_t)estimate->cache_blocks);
+        sqlite3_bind_double(s, 5, estimate->misses);
+        sqlite3_bind_double(s, 6, estimate->standard_error);
+        ok = pm_store_step(store, s, err);
+    }
+    sqlite3_finalize(s);
+    return ok;
+}
+
 bool pm_store_put_histograms(struct pm_store *store, int64_t run, const struct pm_profile *profile,
                              const struct pm_streams *streams, struct pm_error *err) {
     if (!streams)
@@ -106,7 +133,7 @@ bool pm_store_put_histograms(struct pm_store *store, int64_t run, const struct p
         ok = put_histogram(store, s, run, of->stream, of->group, &of->histogram, err);
     }
     sqlite3_finalize(s);
-    return ok;
+    return ok && put_estimates(store, run, streams, err);
 }
 
 /* ---- reading -------------------------------------------------------------------------------- */
@@ -235,6 +262,41 @@ bool pm_histogram_cursor_read(struct pm_histogram_cursor *cursor, struct pm_hist
         return damaged(cursor, err);
     return pm_fail_in(err, "%s: run %lld, group %lld", cursor->store->path, (long long)cursor->run,
                       (long long)sqlite3_column_int64(s, 0));
+}
+
+bool pm_store_estimates(struct pm_store *store, const struct pm_parameters *parameters,
+                        struct pm_stream_estimate **estimates, size_t *n_estimates,
+                        struct pm_error *err) {
+    struct {
+        PM_ARRAY(struct pm_stream_estimate, rows);
+    } list = {0};
+    int64_t run = pm_store_find_run(store, parameters, err);
+    sqlite3_stmt *s = run < 0 ? NULL
+                              : pm_store_prepare(store,
+                                                 "SELECT stream, block_bytes, cache_blocks, misses,"
+                                                 " standard_error FROM estimate WHERE run = ?"
+                                                 " ORDER BY stream, block_bytes, cache_blocks",
+                                                 err);
+    if (!s)
+        return false;
+    sqlite3_bind_int64(s, 1, run);
+    int status;
+    while ((status = sqlite3_step(s)) == SQLITE_ROW)
+        *PM_PUSH(&list, rows) =
+            (struct pm_stream_estimate){.stream = (uint32_t)sqlite3_column_int64(s, 0),
+                                        .block_bytes = (uint64_t)sqlite3_column_int64(s, 1),
+                                        .cache_blocks = (uint64_t)sqlite3_column_int64(s, 2),
+                                        .misses = sqlite3_column_double(s, 3),
+                                        .standard_error = sqlite3_column_double(s, 4)};
+    bool ok = status == SQLITE_DONE || pm_store_fail(store, err);
+    sqlite3_finalize(s);
+    *estimates = list.rows;
+    *n_estimates = list.n_rows;
+    if (ok)
+        return true;
+    free(list.rows);
+    *estimates = NULL;
+    return false;
 }
 
 /* ---- the process's whole --------------------------------------------------------------------- */

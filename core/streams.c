@@ -46,6 +46,7 @@ void pm_streams_free(struct pm_streams *streams) {
     for (size_t i = 0; i < streams->n_histograms; i++)
         pm_histogram_free(&streams->histograms[i].histogram);
     free(streams->histograms);
+    free(streams->estimates);
     free(streams->streams);
     *streams = (struct pm_streams){0};
 }

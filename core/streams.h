@@ -28,9 +28,18 @@ struct pm_stream_histogram {
     struct pm_histogram histogram; /* owned */
 };
 
+/* Misses of a stream, all groups together, in a fully associative LRU cache, estimated from the
+   share of the blocks that was watched. */
+struct pm_stream_estimate {
+    uint32_t stream;
+    uint64_t block_bytes, cache_blocks;
+    double misses, standard_error;
+};
+
 struct pm_streams {
     PM_ARRAY(struct pm_stream, streams);
     PM_ARRAY(struct pm_stream_histogram, histograms);
+    PM_ARRAY(struct pm_stream_estimate, estimates); /* none if all blocks were watched */
 };
 
 /* Index of STREAM, which is added if it is not there. */

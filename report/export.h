@@ -17,6 +17,11 @@ struct pm_export_run {
     const struct pm_parameters *parameters;
     uint32_t n_threads, n_processes;
     const char *notes; /* sentences, one a line; NULL none */
+    /* Of runs in which not all blocks were watched; their streams are indices in STREAMS. */
+    const struct pm_stream_estimate *estimates;
+    size_t n_estimates;
+    const struct pm_stream *streams;
+    size_t n_streams;
 };
 
 struct pm_export_histogram {

@@ -36,6 +36,32 @@ static json_t *parameters_json(const struct pm_parameters *parameters) {
     return object;
 }
 
+static void set_stream(json_t *object, const struct pm_stream *stream) {
+    bool of_process = stream && stream->kind != PM_STREAM_SUM;
+    bool of_thread = stream && stream->kind == PM_STREAM_THREAD;
+    json_object_set_new(object, "stream", json_string(pm_export_stream_word(stream)));
+    json_object_set_new(object, "process",
+                        of_process ? json_integer(stream->process) : json_null());
+    json_object_set_new(object, "thread", of_thread ? json_integer(stream->thread) : json_null());
+}
+
+static json_t *estimates_json(const struct pm_export_run *run) {
+    json_t *array = json_array();
+    for (size_t i = 0; i < run->n_estimates; i++) {
+        const struct pm_stream_estimate *estimate = &run->estimates[i];
+        if (estimate->stream >= run->n_streams)
+            continue;
+        json_t *object = json_object();
+        set_stream(object, &run->streams[estimate->stream]);
+        json_object_set_new(object, "block_bytes", pm_json_integer(estimate->block_bytes));
+        json_object_set_new(object, "cache_blocks", pm_json_integer(estimate->cache_blocks));
+        json_object_set_new(object, "misses", pm_json_number(estimate->misses));
+        json_object_set_new(object, "standard_error", pm_json_number(estimate->standard_error));
+        json_array_append_new(array, object);
+    }
+    return array;
+}
+
 void pm_export_json_begin_run(struct pm_export *export, const struct pm_export_run *run) {
     fputs(export->n_runs ? ",\n{" : "\n{", export->out);
     print_value(export->out, "parameters", parameters_json(run->parameters));
@@ -45,6 +71,8 @@ void pm_export_json_begin_run(struct pm_export *export, const struct pm_export_r
     print_value(export->out, "processes", json_integer(run->n_processes));
     fputc(',', export->out);
     print_value(export->out, "notes", pm_json_text(run->notes));
+    fputs(",\n", export->out);
+    print_value(export->out, "estimates", estimates_json(run));
     fputs(",\n\"histograms\":[", export->out);
 }
 
@@ -103,10 +131,7 @@ static void set_pattern(json_t *object, const struct pm_structure *structure,
 static json_t *histogram_json(const struct pm_structure *structure,
                               const struct pm_export_histogram *item) {
     const struct pm_histogram *histogram = item->histogram;
-    const struct pm_stream *stream = item->stream;
     uint32_t scope = structure->groups[item->group].scope;
-    bool of_process = stream && stream->kind != PM_STREAM_SUM;
-    bool of_thread = stream && stream->kind == PM_STREAM_THREAD;
     json_t *object = json_object();
     json_object_set_new(object, "module", pm_json_text(pm_scope_module(structure, scope)));
     json_object_set_new(object, "routine", pm_json_text(pm_code_name(structure, scope)));
@@ -115,10 +140,7 @@ static json_t *histogram_json(const struct pm_structure *structure,
     if (item->pattern)
         set_pattern(object, structure, item->pattern);
     json_object_set_new(object, "block_bytes", pm_json_integer(histogram->block_bytes));
-    json_object_set_new(object, "stream", json_string(pm_export_stream_word(stream)));
-    json_object_set_new(object, "process",
-                        of_process ? json_integer(stream->process) : json_null());
-    json_object_set_new(object, "thread", of_thread ? json_integer(stream->thread) : json_null());
+    set_stream(object, item->stream);
     json_object_set_new(object, "sample", pm_json_integer(histogram->sample));
     json_object_set_new(object, "accesses", pm_json_number(pm_histogram_accesses(histogram)));
     json_object_set_new(object, "cold_loads", pm_json_number(histogram->cold_loads));

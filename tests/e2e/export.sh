@@ -104,6 +104,20 @@ check "nothing is left where the export failed" bash -c '
     ! pmodel export --histograms -s walks.pmdb --block 128 -o none.json 2>none.err &&
         [ ! -e none.json ] && [ ! -e none.json.part ] && [ ! -s none.json ]'
 
+# ---- samples and shared streams
+pmodel run -q -o sampled.pmdb --block 64 --sample 1/2 --shared -P N=0 -- ./walks '{N}'
+check "estimates of a sampled run come with their standard error, from eight watched blocks on" bash -c '
+    pmodel export --histograms -s sampled.pmdb |
+        jq -e ".runs[0] | (.estimates | length > 0 and all(.standard_error >= 0 and .misses > 0 and
+            .cache_blocks >= 16)) and (.histograms | all(.sample == 2))"'
+check "without a sample there are none" bash -c '[ "$(jq -c ".runs[0].estimates" all.json)" = "[]" ]'
+pmodel run -q -o shared.pmdb --block 64 --shared -P N=0 -- ./walks '{N}'
+check "the shared stream has the accesses of all threads, and is not in their sum" bash -c '
+    for option in --shared --threads ""; do
+        pmodel export --histograms -s shared.pmdb --routine walk $option |
+            jq "[.runs[].histograms[] | .cold_stores, (.bins[].stores)] | add"
+    done | uniq -c | grep -q " 3 [0-9]"'
+
 # ---- report --threads
 pmodel report walks.pmdb -P N=0 -m icelake-sp --threads >threads.txt
 check "the report has a line for each thread, with its own misses" bash -c '

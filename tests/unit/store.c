@@ -334,6 +334,8 @@ static void threads_are_kept_apart_and_summed_without_the_shared_stream(void **s
     add_histogram(&streams, second, 0, 64, 20);
     add_histogram(&streams, other, 0, 64, 300);
     add_histogram(&streams, first, 0, 64, 4);
+    *PM_PUSH(&streams, estimates) = (struct pm_stream_estimate){2, 64, 1024, 5000, 70};
+    *PM_PUSH(&streams, estimates) = (struct pm_stream_estimate){2, 64, 512, 6000.5, 80};
     struct pm_store *store = open_new();
     put_streams(store, 16, &streams);
     pm_streams_free(&streams);
@@ -375,6 +377,14 @@ static void threads_are_kept_apart_and_summed_without_the_shared_stream(void **s
     assert_int_equal(n, sizeof expected / sizeof *expected);
     assert_int_equal(err.kind, PM_ERROR_NONE);
     pm_histogram_cursor_free(cursor);
+    struct pm_stream_estimate *estimates;
+    assert_true(pm_store_estimates(store, &at, &estimates, &n, &err));
+    assert_int_equal(n, 2);
+    assert_int_equal(estimates[0].cache_blocks, 512);
+    assert_int_equal(estimates[1].stream, 2);
+    assert_true(estimates[0].misses == 6000.5 && estimates[1].standard_error == 70);
+    free(estimates);
+    assert_true(pm_store_estimates(store, &missing, &estimates, &n, &err) && n == 0);
     assert_null(pm_store_histograms(store, &missing, &err));
     assert_non_null(strstr(err.text, "no run of that size"));
     pm_store_close(store);
@@ -387,6 +397,7 @@ static void histograms_of_a_replaced_run_are_gone(void **state) {
     struct pm_streams streams = {0};
     add_histogram(&streams, (struct pm_stream){0, 1, PM_STREAM_THREAD}, 0, 64, 1);
     add_histogram(&streams, (struct pm_stream){0, 2, PM_STREAM_THREAD}, 0, 64, 2);
+    *PM_PUSH(&streams, estimates) = (struct pm_stream_estimate){1, 64, 512, 7, 1};
     struct pm_store *store = open_new();
     put_streams(store, 16, &streams);
     put(store, 16);
@@ -398,6 +409,9 @@ static void histograms_of_a_replaced_run_are_gone(void **state) {
     assert_false(pm_histogram_cursor_next(cursor, &place, &err));
     pm_histogram_cursor_free(cursor);
     pm_streams_free(&streams);
+    struct pm_stream_estimate *estimates;
+    size_t n;
+    assert_true(pm_store_estimates(store, &at, &estimates, &n, &err) && n == 0);
     pm_store_close(store);
 }
 
@@ -435,8 +449,8 @@ static const char as_version_2[] =
     "CREATE TABLE old (run INTEGER, scope_group INTEGER, block_bytes INTEGER, cold INTEGER,"
     " accesses INTEGER, data BLOB, PRIMARY KEY (run, scope_group, block_bytes)) WITHOUT ROWID;"
     "INSERT INTO old SELECT run, scope_group, block_bytes, cold, accesses, data FROM histogram;"
-    "DROP TABLE histogram; DROP TABLE stream; DROP TABLE skipped; ALTER TABLE old RENAME TO "
-    "histogram;"
+    "DROP TABLE histogram; DROP TABLE stream; DROP TABLE skipped; DROP TABLE estimate;"
+    "ALTER TABLE old RENAME TO histogram;"
     "PRAGMA user_version=2";
 static const char as_version_1[] = "DROP TABLE time; DROP TABLE timing; PRAGMA user_version=1";
 
