@@ -26,7 +26,8 @@ static void add(struct trace *trace, uint64_t address) {
         if (!trace->accesses)
             exit(1);
     }
-    trace->accesses[trace->n++] = (struct pmodel_access){address, 8, 0, (uint32_t)trace->n % 8, 1};
+    trace->accesses[trace->n] = (struct pmodel_access){address, 8, 0, (uint32_t)trace->n % 8, 1};
+    trace->n++;
 }
 
 static uint64_t random_state = 1;
@@ -64,10 +65,9 @@ static void vector_stencil(struct trace *trace, uint64_t n) {
 }
 
 static void sparse_product(struct trace *trace, uint64_t rows) {
-    uint64_t column = 0;
     for (uint64_t row = 0, k = 0; row < rows; row++) {
         for (unsigned i = 0; i < 13; i++, k++) {
-            column = random_number(rows);
+            uint64_t column = random_number(rows);
             add(trace, (1ull << 32) + 8 * k);
             add(trace, (2ull << 32) + 4 * k);
             add(trace, (3ull << 32) + 8 * column);
@@ -153,7 +153,7 @@ static void walk(struct pm_reuse *reuse, const struct trace *trace, size_t part)
 
 /* The sum of the best times of each part: what other programs take is mostly left out. */
 static double time_variant(const struct trace *trace, struct pm_reuse *reuse) {
-    double best[N_PARTS], sum = 0;
+    double best[N_PARTS] = {0}, sum = 0;
     for (unsigned run = 0; run <= N_RUNS; run++)
         for (unsigned part = 0; part < N_PARTS; part++) {
             double before = seconds();

@@ -26,31 +26,59 @@ static inline void look_ahead(const struct pm_reuse *reuse, struct lookahead *lo
     __builtin_prefetch(&reuse->stamps.per_line[stamp >> 8]);
 }
 
-/* The same where only some blocks are watched. */
+/* ---- where only some blocks are watched -------------------------------------------------------
+ */
+
+/* The touches of an access: all are counted, and those of watched blocks analysed. */
+static inline void touch_sampled(struct pm_reuse *reuse, struct front *front,
+                                 const struct pmodel_access *access) {
+    struct pm_group_histogram *histogram = &reuse->histograms[access->group];
+    unsigned kind = access->kind - 1;
+    uint64_t block = access->address >> reuse->shift;
+    uint64_t last = (access->address + access->size_bytes - 1) >> reuse->shift;
+    for (;; block++) {
+        histogram->touches[kind]++;
+        if (pm_is_watched(reuse, block)) {
+            uint64_t distance = pm_reuse_touch(reuse, front, block);
+            pm_reuse_note_sample(reuse, block, distance);
+            if (!pm_group_histogram_count(histogram, &reuse->arena, kind, distance))
+                reuse->failed = true;
+        }
+        if (block >= last)
+            return;
+    }
+}
+
+/* Hashes of a run of accesses at once, in vectors: most accesses are to one block that is not
+   watched, and only counted. */
 static void walk_sampled(struct pm_reuse *reuse, const struct pmodel_access *accesses,
                          size_t count) {
+    enum { RUN = 64 };
     struct front front = front_load(reuse->front);
     const unsigned shift = reuse->shift;
-    for (size_t i = 0; i < count && PM_LIKELY(!reuse->failed); i++) {
-        const struct pmodel_access *access = &accesses[i];
-        struct pm_group_histogram *histogram = &reuse->histograms[access->group];
-        unsigned kind = access->kind - 1;
-        uint64_t block = access->address >> shift;
-        uint64_t last = (access->address + access->size_bytes - 1) >> shift;
-        for (;; block++) {
-            histogram->touches[kind]++;
-            if (PM_UNLIKELY(pm_is_watched(reuse, block))) {
-                uint64_t distance = pm_reuse_touch(reuse, &front, block);
-                pm_reuse_note_sample(reuse, block, distance);
-                if (!pm_group_histogram_count(histogram, &reuse->arena, kind, distance))
-                    reuse->failed = true;
-            }
-            if (PM_LIKELY(block >= last))
-                break;
+    const uint32_t watched_to = reuse->watched_to;
+    for (size_t from = 0; from < count && !reuse->failed; from += RUN) {
+        const struct pmodel_access *run = accesses + from;
+        uint64_t blocks[RUN];
+        uint32_t hashes[RUN];
+        size_t n = count - from < RUN ? count - from : RUN;
+        for (size_t i = 0; i < n; i++)
+            blocks[i] = run[i].address >> shift;
+        for (size_t i = 0; i < n; i++)
+            hashes[i] = pm_block_hash(blocks[i]);
+        for (size_t i = 0; i < n; i++) {
+            uint64_t last = (run[i].address + run[i].size_bytes - 1) >> shift;
+            if (PM_LIKELY(hashes[i] > watched_to && last <= blocks[i]))
+                reuse->histograms[run[i].group].touches[run[i].kind - 1]++;
+            else
+                touch_sampled(reuse, &front, &run[i]);
         }
     }
     front_store(&front, reuse->front);
 }
+
+/* ---- where all are ----------------------------------------------------------------------------
+ */
 
 void PM_REUSE_WALK(struct pm_reuse *reuse, const struct pmodel_access *accesses, size_t count) {
     if (reuse->subsamples) {
