@@ -25,6 +25,7 @@ enum {
     POINTER_BYTES = 1 << 14,
     SPINS = 400,
 };
+#define SHORT_SLEEP_NS 1000000l
 #define LONGEST_IDLE_NS 300000000l
 /* Who forks may wait for a lock of the program's that a thread which waits here has. */
 #define LONGEST_PAUSE_NS 1000000000l
@@ -60,8 +61,6 @@ bool pm_futex_wait(const uint32_t *word, uint32_t value, long nanoseconds) {
 void pm_futex_wake(const uint32_t *word, int most) {
     pm_syscall3(SYS_futex, (long)word, FUTEX_WAKE | FUTEX_PRIVATE_FLAG, most);
 }
-
-static void give_way(void) { pm_syscall3(SYS_sched_yield, 0, 0, 0); }
 
 /* A thread that calls RUN (PLACE) on STACK, its upper end, and never returns from it.  The new
    thread has what the C library's have in common with their process. */
@@ -243,9 +242,14 @@ void pm_analysis_leave(void) { __atomic_fetch_sub(&n_active, 1, __ATOMIC_SEQ_CST
 
 void pm_analysis_pause(void) {
     __atomic_fetch_add(&n_pauses, 1, __ATOMIC_SEQ_CST);
-    while (__atomic_load_n(&n_active, __ATOMIC_SEQ_CST)) {
+    /* Not for ever: what is analysed may itself wait for who forks. */
+    enum { SHORT = 1000, LONG = 2000 };
+    for (int tries = 0; tries < LONG && __atomic_load_n(&n_active, __ATOMIC_SEQ_CST); tries++) {
         pm_analysis_serve();
-        give_way();
+        if (tries < SHORT)
+            pm_syscall3(SYS_sched_yield, 0, 0, 0);
+        else
+            pm_futex_wait(&n_pauses, __atomic_load_n(&n_pauses, __ATOMIC_RELAXED), SHORT_SLEEP_NS);
     }
 }
 

@@ -77,10 +77,12 @@ static bool sleep_until(struct pm_record_queue *queue, uint32_t number) {
     return pm_futex_wait(&queue->done, done, LONGEST_SLEEP_NS) || n_done(queue) != done;
 }
 
-/* A child with a copy of our memory, made behind our back, has no analysis threads and writes
-   nothing: whatever it measures is thrown away. */
-static bool is_orphan(struct pm_record_queue *queue) {
-    if (pm_process_is_ours())
+/* After that many sleeps in which nothing happened: a child with a copy of our memory, made behind
+   our back while an analysis thread owned the queue, waits in vain.  It writes nothing, so what it
+   measures is thrown away.  (The child of a vfork shares our memory, and with it the threads.) */
+static bool is_orphan(struct pm_record_queue *queue, unsigned n_sleeps) {
+    enum { MANY_SLEEPS = 250 };
+    if (n_sleeps < MANY_SLEEPS || pm_process_is_ours())
         return false;
     queue->owned = 0;
     queue->done = queue->handed;
@@ -89,13 +91,15 @@ static bool is_orphan(struct pm_record_queue *queue) {
 
 /* Waits until NUMBER items are done. */
 static void wait_for(struct pm_record_queue *queue, uint32_t number) {
-    bool is_patient = true;
+    unsigned n_sleeps = 0; /* for nothing, one after the other */
     while (!spin(queue, number)) {
         pm_analysis_serve();
-        if (is_orphan(queue))
+        if (is_orphan(queue, n_sleeps))
             return;
-        if ((is_patient && pm_analysis_is_near()) || !take(queue, &number))
-            is_patient = sleep_until(queue, number);
+        if ((n_sleeps == 0 && pm_analysis_is_near()) || !take(queue, &number))
+            n_sleeps = sleep_until(queue, number) ? 0 : n_sleeps + 1;
+        else
+            n_sleeps = 0;
     }
     queue->waits = 0;
 }

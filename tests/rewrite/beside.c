@@ -121,6 +121,29 @@ static void forks(void) {
     }
 }
 
+/* By an instruction that the runtime does not see, and with memory in common. */
+static void unseen(void) {
+    for (int i = 0; i < 4; i++) {
+        int status;
+        long child;
+        some((uint64_t)i);
+        __asm__ volatile("syscall" : "=a"(child) : "0"((long)SYS_fork) : "rcx", "r11", "memory");
+        if (child == 0) {
+            work(tables[3], 200000, 1);
+            _exit(7);
+        }
+        waitpid((pid_t)child, &status, 0);
+        printf("%d\n", status);
+        pid_t sharing = vfork();
+        if (sharing == 0) {
+            work(tables[4], 200000, 2);
+            _exit(5);
+        }
+        waitpid(sharing, &status, 0);
+        printf("%d\n", status);
+    }
+}
+
 static char *self;
 
 static void executes(void) {
@@ -183,6 +206,7 @@ static const struct {
     {"longjmps", longjmps},
     {"signals", signals},
     {"last_thread", last_thread},
+    {"unseen", unseen},
 };
 
 int main(int argc, char **argv) {
