@@ -163,7 +163,8 @@ Misses at 2N in a first level of 32 KiB with lines of 64 bytes, measured by pmod
 cachegrind, which is given the same cache twice: with one set of 512 ways, which is the same model, and with 8 ways, as
 processors have it; where these two differ, it is conflict misses. `off by` says how far pmodel is from each. Cachegrind's
 figures are those of the program's own code, with what push, pop, call and ret access, and one access for each element of a
-vector that a fused multiply-add reads from memory. Accesses of shared libraries (memset, memcpy, the Fortran runtime) go
-through cachegrind's cache, and are unseen by pmodel.
+vector that a fused multiply-add reads from memory. Accesses of shared libraries (the Fortran runtime) go through
+cachegrind's cache, and are unseen by pmodel; what memset, memcpy and their like access, cachegrind counts in the library, pmodel
+where they are called.
 
 " + cachegrind_table;

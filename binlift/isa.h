@@ -49,7 +49,8 @@ struct pm_memory_operand {
     uint8_t segment;  /* 0 none, 1 fs, 2 gs */
     uint8_t access;   /* enum pm_access */
     uint8_t kind;     /* enum pm_probe_reference_kind */
-    uint8_t mask;     /* mask register (AVX-512 k or AVX vector) of a masked or gather access */
+    uint8_t mask;     /* mask register (AVX-512 k or AVX vector) of a masked or gather access; the
+                         general register with the number of a bit */
     uint8_t elements; /* masked or gather */
     uint8_t index_bytes;
     bool implicit;       /* what push, pop, call, ret, enter, leave move on the stack */

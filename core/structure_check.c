@@ -105,7 +105,7 @@ static bool check_references(const struct pm_structure *s, struct pm_error *err)
         const struct pm_reference *reference = &s->references[i];
         if (!is_index(reference->block, s->n_blocks) || !is_index(reference->group, s->n_groups) ||
             reference->access < PM_ACCESS_LOAD || reference->access > PM_ACCESS_BOTH ||
-            reference->kind > PM_PROBE_CALLED)
+            reference->kind > PM_PROBE_BIT)
             return damaged(err, "reference", i);
     }
     for (size_t i = 0; i < s->n_groups; i++) {

@@ -203,6 +203,17 @@ static uint64_t sign_bits(const unsigned char *lanes, unsigned elements, unsigne
     return mask;
 }
 
+static void decode_bit(struct pm_thread *thread, const struct pm_memory_record *record,
+                       const struct pm_probe_reference *reference, uint64_t number) {
+    unsigned bits = 8 * reference->size_bytes;
+    if (bits < 16 || bits > 64 || bits & (bits - 1))
+        return;
+    int64_t element = (int64_t)(number << (64 - bits)) >> (64 - bits);
+    element >>= __builtin_ctz(bits);
+    add_access(thread, record, reference,
+               record->address + (uint64_t)element * reference->size_bytes, reference->size_bytes);
+}
+
 static void decode_payload(struct pm_thread *thread, const struct pm_memory_record *record,
                            const struct pm_probe_reference *reference) {
     const uint64_t *words = (const uint64_t *)(record + 1);
@@ -233,6 +244,9 @@ static void decode_payload(struct pm_thread *thread, const struct pm_memory_reco
     case PM_PROBE_GATHER_V:
         mask = sign_bits(bytes, elements, reference->size_bytes);
         decode_gather(thread, record, reference, mask, bytes + 32);
+        return;
+    case PM_PROBE_BIT:
+        decode_bit(thread, record, reference, words[0]);
         return;
     case PM_PROBE_CALLED:
         decode_called(thread, record, words);

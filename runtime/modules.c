@@ -26,7 +26,7 @@ static bool table_fits(uint64_t offset, uint64_t count, size_t size, uint64_t se
 
 /* Can accesses be told from records of this reference? */
 static bool reference_is_usable(const struct pm_probe_reference *reference, uint32_t n_groups) {
-    static const unsigned char least_slots[] = {0, 1, 1, 2, 5, 4, 1, 2};
+    static const unsigned char least_slots[] = {0, 1, 1, 2, 5, 4, 1, 2, 1};
     unsigned kind = reference->kind;
     if (kind >= sizeof least_slots || reference->payload_slots < least_slots[kind] ||
         reference->group >= n_groups || reference->size_bytes == 0 || reference->access < 1 ||

@@ -254,6 +254,21 @@ static void describe_gather(const struct pm_x86 *x86, const ZydisDecodedOperand 
     memory->elements = (uint8_t)(x86->insn.avx.vector_length / (8 * widest));
 }
 
+/* ---- bits ----------------------------------------------------------------------------------- */
+
+/* bt and its like with the bit's number in a register, which may lie far from the address. */
+static bool is_bit_string(const struct pm_x86 *x86) {
+    switch (x86->insn.mnemonic) {
+    case ZYDIS_MNEMONIC_BT:
+    case ZYDIS_MNEMONIC_BTC:
+    case ZYDIS_MNEMONIC_BTR:
+    case ZYDIS_MNEMONIC_BTS:
+        return x86->operands[1].type == ZYDIS_OPERAND_TYPE_REGISTER;
+    default:
+        return false;
+    }
+}
+
 /* ---- all of them ---------------------------------------------------------------------------- */
 
 static uint8_t address_register(ZydisRegister name) {
@@ -302,6 +317,9 @@ static void describe(const struct pm_x86 *x86, const ZydisDecodedOperand *operan
     if (pm_x86_is_string(x86) && pm_x86_is_rep(x86)) {
         memory->kind = PM_PROBE_STRING;
         memory->stops_early = stops_early(x86);
+    } else if (is_bit_string(x86)) {
+        memory->kind = PM_PROBE_BIT;
+        memory->mask = pm_x86_register(x86->operands[1].reg.value).number;
     } else if (operand->mem.type == ZYDIS_MEMOP_TYPE_VSIB) {
         describe_gather(x86, operand, memory);
     } else {

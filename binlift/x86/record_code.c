@@ -119,6 +119,10 @@ static void put_payload(struct pm_rewrite *rewrite, uint32_t k,
     case PM_PROBE_PACKED_K:
         put_mask_register(rewrite, memory, pointer, reg, at);
         break;
+    case PM_PROBE_BIT:
+        pm_put_store(code, memory->mask, pointer, at);
+        pm_put_store_immediate(code, 0, pointer, at + 8);
+        break;
     case PM_PROBE_MASK_V:
         if (is_vex) {
             pm_put_store_ymm(code, memory->mask, pointer, at);

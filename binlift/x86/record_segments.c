@@ -20,6 +20,7 @@ uint8_t pm_x86_payload_slots(uint8_t kind) {
     case PM_PROBE_STRING:
     case PM_PROBE_MASK_K:
     case PM_PROBE_PACKED_K:
+    case PM_PROBE_BIT:
         return 1;
     case PM_PROBE_MASK_V:
     case PM_PROBE_CALLED:

@@ -129,6 +129,10 @@ static void add_address_uses(struct translation *t, struct pm_op *op, unsigned n
         pm_op_add_use(op, is_gather ? REGISTER_VECTOR + memory->index : memory->index);
     if (memory->mask == PM_REGISTER_NONE)
         return;
+    if (memory->kind == PM_PROBE_BIT) {
+        pm_op_add_use(op, memory->mask);
+        return;
+    }
     bool by_k = memory->kind == PM_PROBE_MASK_K || memory->kind == PM_PROBE_PACKED_K ||
                 memory->kind == PM_PROBE_GATHER_K;
     pm_op_add_use(op, (by_k ? REGISTER_MASK : REGISTER_VECTOR) + memory->mask);

@@ -80,7 +80,9 @@ static int compare(const struct pm_structure *structure, const struct trace *tra
             fprintf(stderr, "access %zu is not within 64 bytes\n", i);
             return 3;
         }
-        add_bytes(&run.of[in_loop][access->kind == PM_ACCESS_STORE], access);
+        for (unsigned part = 0; part < 2; part++)
+            if (access->kind >> part & 1)
+                add_bytes(&run.of[in_loop][part], access);
         n_bytes += access->size_bytes;
     }
     printf("    %zu calls, %" PRIu64 " bytes, equal\n", n_runs, n_bytes / 2);

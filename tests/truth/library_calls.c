@@ -55,6 +55,28 @@ SLOW size_t fast_until_equal(const char *a, const char *b, size_t n) {
     __asm__ volatile("repne cmpsb" : "+S"(a), "+D"(b), "+c"(n) : : "cc", "memory");
     return n;
 }
+/* A bit that lies up to 2^15 bytes away. */
+SLOW int fast_bits(void *at, int64_t number) {
+    int is_set;
+    __asm__ volatile("xor %0, %0; btsq %2, %1; adc $0, %0"
+                     : "=&r"(is_set), "+m"(*(uint64_t *)at)
+                     : "r"(number)
+                     : "cc", "memory");
+    __asm__ volatile("btl %1, %0" : : "m"(*(uint32_t *)at), "r"((int)number) : "cc");
+    __asm__ volatile("btrw %w1, %0" : "+m"(*(uint16_t *)at) : "r"((int)number) : "cc", "memory");
+    return is_set;
+}
+SLOW int slow_bits(char *at, int64_t number) {
+    volatile uint64_t *word = (uint64_t *)at + (number >> 6);
+    volatile uint32_t *half = (uint32_t *)at + (number >> 5);
+    volatile uint16_t *quarter = (uint16_t *)at + (number >> 4);
+    uint64_t all = *word;
+    *word = all | UINT64_C(1) << (number & 63);
+    (void)*half;
+    uint16_t some = *quarter;
+    *quarter = (uint16_t)(some & ~(1u << (number & 15)));
+    return all >> (number & 63) & 1;
+}
 SLOW int slow_compare_text(const unsigned char *a, const unsigned char *b, size_t n) {
     for (size_t i = 0; i < n; i++) {
         unsigned char c = a[i];
@@ -117,7 +139,8 @@ static void choose(void) {
 }
 static void choose_text(void) {
     choose();
-    n += n == 0;
+    if (n == 0)
+        n = 1, second = first + LONGEST;
     for (size_t i = 0; i < n; i++)
         first[i] = second[i] = (char)('a' + below(3));
     first[n - 1] = second[n - 1] = 0;
@@ -144,6 +167,10 @@ static size_t blocks(void) {
     for (size_t i = 0; i < n; i++)
         second[i] = (char)(first[i] + (below(100) != 0));
     sum += fast_until_equal(first, second, n), sum += slow_until_equal(first, second, n);
+    int64_t bit = (int64_t)below(8 * ARENA_BYTES - 64);
+    char *middle = (char *)ARENA + ARENA_BYTES / 2;
+    bit -= 4 * ARENA_BYTES;
+    sum += (size_t)fast_bits(middle, bit), sum += (size_t)slow_bits(middle, bit);
     choose_text();
     sum += memchr(second, 'c', n) != NULL;
     sum += slow_find((void *)second, 'c', 'c', n);

@@ -185,6 +185,19 @@ static void stack_traffic_has_its_address(void **state) {
     assert_true(DECODE("\xc8\x10\x00\x01").uses_unsupported); /* enter with a display */
 }
 
+static void bit_strings(void **state) {
+    (void)state;
+    struct pm_insn insn = DECODE("\xf0\x48\x0f\xab\x44\x8b\x08"); /* lock bts %rax,8(%rbx,%rcx,4) */
+    expect_operand(insn.memory[0], 3, 1, 4, 8, PM_ACCESS_BOTH, 8);
+    assert_int_equal(insn.memory[0].kind, PM_PROBE_BIT);
+    assert_int_equal(insn.memory[0].mask, 0);
+    insn = DECODE("\x0f\xa3\x13"); /* bt %edx,(%rbx) */
+    expect_operand(insn.memory[0], 3, PM_REGISTER_NONE, 0, 0, PM_ACCESS_LOAD, 4);
+    assert_int_equal(insn.memory[0].kind, PM_PROBE_BIT);
+    assert_int_equal(insn.memory[0].mask, 2);
+    assert_int_equal(DECODE("\x0f\xba\x23\x25").memory[0].kind, PM_PROBE_PLAIN); /* bt $37,(%rbx) */
+}
+
 /* Sizes by the manual. */
 static void large_accesses(void **state) {
     (void)state;
@@ -326,6 +339,7 @@ int main(void) {
         cmocka_unit_test(vectors_and_masks),
         cmocka_unit_test(memory_operands),
         cmocka_unit_test(stack_traffic_has_its_address),
+        cmocka_unit_test(bit_strings),
         cmocka_unit_test(large_accesses),
         cmocka_unit_test(strings),
         cmocka_unit_test(masked_accesses),
