@@ -5,9 +5,10 @@
    SHARDS, FAST 2015).  How many touches there really were is known, for loads and stores; what the
    estimate is short of it is added at distance 0, what it has too many is taken from the shortest
    distances: whether a block that is touched all the time is watched decides on many touches, but
-   these are at short distances (SHARDS-adj).  Misses of caches of 8·R blocks and more are not
-   touched by that. Merging.  Neighbouring bins from PM_SINGLE_DISTANCES on become one while its
-   (high − low) / low stays within the width asked for. */
+   these are at short distances (SHARDS-adj).  Cold touches stay as they are estimated, so that a
+   group may have more accesses than there were if these alone are too many.  Misses of caches of
+   8·R blocks and more are not touched by that. Merging.  Neighbouring bins from PM_SINGLE_DISTANCES
+   on become one while its (high − low) / low stays within the width asked for. */
 #ifndef PM_RUNTIME_REUSE_RESULT_H
 #define PM_RUNTIME_REUSE_RESULT_H
 
