@@ -12,7 +12,7 @@ enum { BLOCKS = 2000 };
 static volatile long table[BLOCKS][8] __attribute__((aligned(4096)));
 __attribute__((noinline)) static void sweep(void) {
     for (int i = 0; i < BLOCKS; i++)
-        table[i][0];
+        (void)table[i][0];
 }
 static void *work(void *times) {
     for (long i = 0; i < (long)times; i++)

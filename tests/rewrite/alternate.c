@@ -12,7 +12,7 @@ static int common;
 
 __attribute__((noinline)) static void sweep(volatile long (*table)[8]) {
     for (int i = 0; i < BLOCKS; i++)
-        table[i][0];
+        (void)table[i][0];
 }
 
 static void *take_turns(void *number) {
@@ -28,7 +28,7 @@ static void *take_turns(void *number) {
 static void *wait_only(void *unused) {
     (void)unused;
     for (int i = 0; i < 20; i++)
-        tables[2][i][0];
+        (void)tables[2][i][0];
     pthread_barrier_wait(&end);
     return NULL;
 }
