@@ -19,18 +19,19 @@
    Stamps are bits of a bitmap, with counts over it (reuse_stamps.h).  When they run out, those in
    use are numbered anew.  A block's stamp is in its slot, which is found through two
    tables (reuse_shadow.h), so that block numbers are 64 bits wide while stamps are 32.
-   Memory for each block touched: 4 bytes of slot, and half a byte to 2 of stamps and tables; for a
-   block that is alone among 64 neighbours 256 bytes more. What somebody else keeps for each
-   block (say, a mask of touched bytes) stands best in an array of its own with the numbers of the
-   slots, pm_reuse_slot_number, as its indices: 8 bytes more then make about 14.
+   Memory for each block touched: 4 bytes of slot, and 1 to 3 of stamps and tables; for a block that
+   is alone among 64 neighbours 256 bytes more, among 2^14 neighbours 2 KiB.  What somebody else
+   keeps for each block (say, a mask of touched bytes) stands best in an array of its own with the
+   numbers of the slots, pm_reuse_slot_number, as its indices: 8 bytes more then make about 14.  A
+   slot keeps its number until its page is given back, which only happens if memory is bounded.
 
    Bounded (max_blocks > 0).  When the stamps are numbered anew, of the blocks behind the front only
    the max_blocks most recent ones keep theirs.  A page without stamps is given back; which of its
    blocks were touched stays known, in one bit each, so that a first touch is always told from a
    forgotten block's, exactly.  A touch at a distance of max_blocks or more is PM_BEYOND, whether
-   the block was forgotten already or not. */
+   the block was forgotten already or not.
 
-/* Sampled (sample = R > 1): only blocks whose hash is in the lowest R-th part of its range are
+   Sampled (sample = R > 1): only blocks whose hash is in the lowest R-th part of its range are
    watched, and the others are not even looked up.  A block that is touched d watched blocks after
    its last touch counts as R touches at distance R·d (reuse_result.h). */
 #ifndef PM_RUNTIME_REUSE_DISTANCE_H

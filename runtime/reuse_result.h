@@ -7,7 +7,9 @@
    distances: whether a block that is touched all the time is watched decides on many touches, but
    these are at short distances (SHARDS-adj).  Cold touches stay as they are estimated, so that a
    group may have more accesses than there were if these alone are too many.  Misses of caches of
-   8·R blocks and more are not touched by that. Merging.  Neighbouring bins from PM_SINGLE_DISTANCES
+   8·R blocks and more are not touched by that.
+
+   Merging.  Neighbouring bins from PM_SINGLE_DISTANCES
    on become one while its (high − low) / low stays within the width asked for. */
 #ifndef PM_RUNTIME_REUSE_RESULT_H
 #define PM_RUNTIME_REUSE_RESULT_H
