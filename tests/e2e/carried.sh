@@ -104,6 +104,16 @@ pmodel export --histograms --shared -s shared.pmdb --group a >shared.json
 check "reuses of the shared stream are those of one cache" jq -e \
     '[.runs[].histograms[] | (.cold_loads, .bins[].loads)] | add == 160' shared.json
 
+# Beside the program the same is found.
+check "--carry and --second-core" pmodel run -q --carry --second-core --block 64 \
+    -o second.pmdb -P CASE=1,4,5 -- ./patterns-2-plain '{CASE}'
+program=second
+has "two loops, analysed beside the program" 1 a \
+    "first/1 > second/1 two/1 within 120" "second/1 > first/1 two/1 across 80"
+has "a loop that is left by longjmp, analysed beside the program" 4 a \
+    "until_half/1 > until_half/1 jump/1 across 42"
+has "threads, analysed beside the program" 5 a "first/1 > first/1 twice within 80"
+
 # A run without --carry does not take the patterns away, one with it is not repeated.
 $PMODEL run -o patterns-2-plain.pmdb --block 64 -P CASE=1 -- ./patterns-2-plain '{CASE}' 2>again
 $PMODEL run -o patterns-2-plain.pmdb --block 64 --carry -P CASE=1 -- ./patterns-2-plain '{CASE}' \
