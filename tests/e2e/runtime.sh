@@ -76,6 +76,11 @@ has "runtime: string, masked and gather accesses" \
     "thread 0 block 64 group 12 cold 2 0 blocks 16:" \
     "thread 0 block 64 group 13 cold 2 0 blocks 16:"
 
+run turns
+has "runtime: the operands of a string operation take turns, downwards too" \
+    "thread 0 block 64 group 16 cold 2 0 blocks 4: 0-0=1+0 2-2=1+0" \
+    "thread 0 block 64 group 17 cold 0 2 blocks 4: 1-1=0+1 3-3=0+1"
+
 run state
 ends "runtime: the slow path keeps registers, flags, vectors, rounding and errno" 0 state
 run state PMODEL_BLOCK=
@@ -140,7 +145,7 @@ check "runtime: and nothing else" test "$(ls out | wc -l)" = 1
 gcc "${flags[@]}" -fPIC -shared -o handler.so "$TOP/tests/e2e/runtime/handler.c"
 run plain PMODEL_HANDLER=./handler.so
 check "runtime: an event handler gets every access, every counter and the end" \
-    grep -qx "begin 16 accesses 202 first address 0x7f0000000000 thread 0 counter 1000 end" errors
+    grep -qx "begin 18 accesses 202 first address 0x7f0000000000 thread 0 counter 1000 end" errors
 run plain PMODEL_HANDLER=./missing.so
 check "runtime: an event handler that is not there is named" grep -q "missing.so" errors
 has "runtime: and the run goes on without it" "thread 0 counter 0 1000"

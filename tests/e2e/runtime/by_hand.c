@@ -65,6 +65,17 @@ static int payloads(void) {
     return 0;
 }
 
+/* The two operands of a string instruction: blocks 0 100 1 101, then 101 1 100 0 where both go
+ * down. */
+static int turns(void) {
+    uint64_t up[2] = {16, 0}, down[2] = {16, 1 << 10};
+    by_hand_record(block(0), FROM, up, 1);
+    by_hand_record(block(100), TO, up, 1);
+    by_hand_record(block(102) - 8, FROM, down, 1); /* distances 0, 2 */
+    by_hand_record(block(2) - 8, TO, down, 1);     /* distances 1, 3 */
+    return 0;
+}
+
 /* ---- state ----------------------------------------------------------------------------------- */
 
 /* Every register, flag, vector and control word must survive the slow path. */
@@ -236,10 +247,19 @@ int main(int n_arguments, char **arguments) {
         const char *name;
         int (*run)(void);
     } parts[] = {
-        {"plain", count_and_touch}, {"many", many_records}, {"payloads", payloads},
-        {"state", state},           {"threads", threads},   {"signals", signals},
-        {"traps", traps},           {"fork", fork_child},   {"vfork", vfork_child},
-        {"markers", markers},       {"_exit", by_exit_now}, {"quick_exit", by_quick_exit},
+        {"plain", count_and_touch},
+        {"many", many_records},
+        {"payloads", payloads},
+        {"turns", turns},
+        {"state", state},
+        {"threads", threads},
+        {"signals", signals},
+        {"traps", traps},
+        {"fork", fork_child},
+        {"vfork", vfork_child},
+        {"markers", markers},
+        {"_exit", by_exit_now},
+        {"quick_exit", by_quick_exit},
         {"exec", by_exec},
     };
     own_name = arguments[0];

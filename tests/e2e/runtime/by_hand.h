@@ -12,7 +12,7 @@
 #include "core/probe_abi.h"
 
 #define BY_HAND_ADDRESS 0x20000000ul
-enum { N_COUNTERS = 16, N_REFERENCES = 16, N_TRAPS = 1 };
+enum { N_COUNTERS = 16, N_REFERENCES = 18, N_TRAPS = 1 };
 
 struct by_hand_segment {
     struct pm_probe_header header;
@@ -34,56 +34,68 @@ extern char old_code[], new_code[], old_code_end[];
            .scale = factor,                                                                        \
            .payload_slots = slots}
 
-enum { STRING = 8, SEARCH, MASK_K, MASK_V, GATHER_K, GATHER_V, STORE, BOTH };
+enum { STRING = 8, SEARCH, MASK_K, MASK_V, GATHER_K, GATHER_V, STORE, BOTH, FROM, TO };
 
 #define BY_HAND_SEGMENT                                                                            \
-    __attribute__((section(".pmprobe"), used)) const struct by_hand_segment by_hand_segment = {    \
-        .header =                                                                                  \
-            {                                                                                      \
-                .magic = PM_PROBE_MAGIC,                                                           \
-                .version = PM_PROBE_VERSION,                                                       \
-                .header_bytes = sizeof(struct pm_probe_header),                                    \
-                .structure_hash = 0x1234,                                                          \
-                .build_id = {1, 2, 3},                                                             \
-                .build_id_bytes = 3,                                                               \
-                .first_counter = 2,                                                                \
-                .n_counters = N_COUNTERS,                                                          \
-                .first_reference = 3,                                                              \
-                .n_references = N_REFERENCES,                                                      \
-                .n_groups = N_REFERENCES,                                                          \
-                .n_traps = N_TRAPS,                                                                \
-                .has_memory_records = 1,                                                           \
-                .references = offsetof(struct by_hand_segment, references),                        \
-                .traps = offsetof(struct by_hand_segment, traps),                                  \
-                .old_text = (uint64_t)old_code,                                                    \
-                .old_text_end = (uint64_t)old_code_end,                                            \
-                .header_address = BY_HAND_ADDRESS,                                                 \
-            },                                                                                     \
-        .references =                                                                              \
-            {                                                                                      \
-                PLAIN(0),                                                                          \
-                PLAIN(1),                                                                          \
-                PLAIN(2),                                                                          \
-                PLAIN(3),                                                                          \
-                PLAIN(4),                                                                          \
-                PLAIN(5),                                                                          \
-                PLAIN(6),                                                                          \
-                PLAIN(7),                                                                          \
-                OTHER(STRING, PM_PROBE_STRING, 8, 0, 0, 0, 1),                                     \
-                [SEARCH] = {.group = SEARCH,                                                       \
-                            .size_bytes = 1,                                                       \
-                            .access = 1,                                                           \
+    __attribute__((section(".pmprobe"), used)) const struct by_hand_segment by_hand_segment =      \
+        {                                                                                          \
+            .header =                                                                              \
+                {                                                                                  \
+                    .magic = PM_PROBE_MAGIC,                                                       \
+                    .version = PM_PROBE_VERSION,                                                   \
+                    .header_bytes = sizeof(struct pm_probe_header),                                \
+                    .structure_hash = 0x1234,                                                      \
+                    .build_id = {1, 2, 3},                                                         \
+                    .build_id_bytes = 3,                                                           \
+                    .first_counter = 2,                                                            \
+                    .n_counters = N_COUNTERS,                                                      \
+                    .first_reference = 3,                                                          \
+                    .n_references = N_REFERENCES,                                                  \
+                    .n_groups = N_REFERENCES,                                                      \
+                    .n_traps = N_TRAPS,                                                            \
+                    .has_memory_records = 1,                                                       \
+                    .references = offsetof(struct by_hand_segment, references),                    \
+                    .traps = offsetof(struct by_hand_segment, traps),                              \
+                    .old_text = (uint64_t)old_code,                                                \
+                    .old_text_end = (uint64_t)old_code_end,                                        \
+                    .header_address = BY_HAND_ADDRESS,                                             \
+                },                                                                                 \
+            .references =                                                                          \
+                {                                                                                  \
+                    PLAIN(0),                                                                      \
+                    PLAIN(1),                                                                      \
+                    PLAIN(2),                                                                      \
+                    PLAIN(3),                                                                      \
+                    PLAIN(4),                                                                      \
+                    PLAIN(5),                                                                      \
+                    PLAIN(6),                                                                      \
+                    PLAIN(7),                                                                      \
+                    OTHER(STRING, PM_PROBE_STRING, 8, 0, 0, 0, 1),                                 \
+                    [SEARCH] = {.group = SEARCH,                                                   \
+                                .size_bytes = 1,                                                   \
+                                .access = 1,                                                       \
+                                .kind = PM_PROBE_STRING,                                           \
+                                .payload_slots = 1,                                                \
+                                .takes_turns = 1},                                                 \
+                    OTHER(MASK_K, PM_PROBE_MASK_K, 8, 8, 0, 0, 1),                                 \
+                    OTHER(MASK_V, PM_PROBE_MASK_V, 8, 4, 0, 0, 2),                                 \
+                    OTHER(GATHER_K, PM_PROBE_GATHER_K, 8, 8, 8, 8, 5),                             \
+                    OTHER(GATHER_V, PM_PROBE_GATHER_V, 8, 4, 4, 8, 4),                             \
+                    [STORE] = {.group = STORE, .size_bytes = 8, .access = 2},                      \
+                    [BOTH] = {.group = BOTH, .size_bytes = 8, .access = 3},                        \
+                    [FROM] = {.group = FROM,                                                       \
+                              .size_bytes = 8,                                                     \
+                              .access = 1,                                                         \
+                              .kind = PM_PROBE_STRING,                                             \
+                              .payload_slots = 1,                                                  \
+                              .takes_turns = 1},                                                   \
+                    [TO] = {.group = TO,                                                           \
+                            .size_bytes = 8,                                                       \
+                            .access = 2,                                                           \
                             .kind = PM_PROBE_STRING,                                               \
-                            .payload_slots = 1,                                                    \
-                            .takes_turns = 1},                                                     \
-                OTHER(MASK_K, PM_PROBE_MASK_K, 8, 8, 0, 0, 1),                                     \
-                OTHER(MASK_V, PM_PROBE_MASK_V, 8, 4, 0, 0, 2),                                     \
-                OTHER(GATHER_K, PM_PROBE_GATHER_K, 8, 8, 8, 8, 5),                                 \
-                OTHER(GATHER_V, PM_PROBE_GATHER_V, 8, 4, 4, 8, 4),                                 \
-                [STORE] = {.group = STORE, .size_bytes = 8, .access = 2},                          \
-                [BOTH] = {.group = BOTH, .size_bytes = 8, .access = 3},                            \
-            },                                                                                     \
-        .traps = {{(uint64_t)old_code, (uint64_t)new_code}},                                       \
+                            .payload_slots = 1},                                                   \
+                },                                                                                 \
+            .traps = {{(uint64_t)old_code, (uint64_t)new_code}},                                   \
     }
 
 /* Counter n of the module. */
