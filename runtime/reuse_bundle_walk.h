@@ -53,6 +53,19 @@ static inline bool any_equal(const uint64_t *blocks, uint32_t absent) {
     return false;
 }
 
+/* Far touches of the blocks in ABSENT, which push what is last out of the front. */
+static inline void touch_absent(struct pm_reuse *reuse, const struct pm_template *template,
+                                const uint64_t *blocks, uint32_t absent) {
+    const uint64_t *evicted = reuse->front + PM_REUSE_FRONT;
+    for (; absent; absent &= absent - 1) {
+        unsigned m = (unsigned)__builtin_ctz(absent);
+        uint64_t distance = pm_reuse_touch_far(reuse, blocks[m], *--evicted);
+        if (!pm_group_histogram_count_far(&reuse->histograms[template->group[m]], &reuse->arena,
+                                          template->kind[m], distance))
+            reuse->failed = true;
+    }
+}
+
 /* ---- placements ------------------------------------------------------------------------------ */
 
 /* Makes an execution that is placed so; false, and nothing done: it is not. */
@@ -66,14 +79,9 @@ static inline bool take_placement(struct pm_reuse *reuse, const struct pm_templa
         uint32_t found = 0;
         for (uint32_t rest = absent; rest; rest &= rest - 1)
             found |= front_find(&front, blocks[__builtin_ctz(rest)]);
-        if (found || any_equal(blocks, absent))
+        if (found || (absent & (absent - 1) && any_equal(blocks, absent)))
             return false;
-        unsigned evicted = PM_REUSE_FRONT;
-        for (uint32_t rest = absent; rest; rest &= rest - 1) {
-            unsigned m = (unsigned)__builtin_ctz(rest);
-            count_touch(reuse, template->group[m], template->kind[m],
-                        pm_reuse_touch_far(reuse, blocks[m], reuse->front[--evicted]));
-        }
+        touch_absent(reuse, template, blocks, absent);
         front = front_load(reuse->front);
     }
     front_permute(&front, placement, blocks);
@@ -90,32 +98,40 @@ static inline void bring_up_placement(struct pm_template *template, uint32_t i) 
 
 static inline bool take_any_placement(struct pm_reuse *reuse, struct pm_template *template,
                                       const uint64_t *blocks) {
+    if (template->trust < 0) {
+        template->trust++;
+        return false;
+    }
     for (uint32_t i = 0; i < template->n_placements; i++)
         if (take_placement(reuse, template, &template->placements[i], blocks)) {
             if (PM_UNLIKELY(i > 1))
                 bring_up_placement(template, i);
+            template->trust += template->trust < PM_TRUST;
             return true;
         }
+    template->trust -= PM_DISAPPOINTED;
+    if (template->trust < 0)
+        template->trust = PM_DISTRUST;
     return false;
 }
 
 /* ---- look-ups -------------------------------------------------------------------------------- */
 
-/* A block may fall out of the front before it is touched: first touches one after the other. */
-static void touch_in_turn(struct pm_reuse *reuse, const struct pm_template *template,
-                          const uint64_t *blocks) {
+/* First touches one after the other: where there are few, or a block may fall out of the front
+   before it is touched. */
+static inline void touch_in_turn(struct pm_reuse *reuse, const struct pm_template *template,
+                                 const uint64_t *blocks) {
     struct front front = front_load(reuse->front);
     for (uint32_t m = 0; m < template->n_blocks; m++)
         count_touch(reuse, template->group[m], template->kind[m],
                     pm_reuse_touch(reuse, &front, blocks[m]));
-    front_rebuild(&front, template, blocks, (2u << (template->n_blocks - 1)) - 1);
+    if (!template->ends_as_it_begins)
+        front_rebuild(&front, template, blocks, (2u << (template->n_blocks - 1)) - 1);
     front_store(&front, reuse->front);
 }
 
-/* First touches of an execution; false, and nothing done: blocks that should be different are the
-   same. */
-static __attribute__((noinline)) bool look_up(struct pm_reuse *reuse, struct pm_template *template,
-                                              const uint64_t *blocks) {
+static __attribute__((noinline)) bool search(struct pm_reuse *reuse, struct pm_template *template,
+                                             const uint64_t *blocks) {
     uint32_t found[PM_REUSE_FRONT], all = 0, twice = 0, absent = 0;
     const uint32_t n = template->n_blocks;
     struct front front = front_load(reuse->front);
@@ -145,7 +161,21 @@ static __attribute__((noinline)) bool look_up(struct pm_reuse *reuse, struct pm_
     front = front_load(reuse->front);
     front_rebuild(&front, template, blocks, all);
     front_store(&front, reuse->front);
-    pm_bundle_learn(reuse, template, found);
+    if (template->trust >= 0)
+        pm_bundle_learn(reuse, template, found);
+    return true;
+}
+
+/* First touches of an execution; false, and nothing done: blocks that should be different are the
+   same. */
+static inline bool look_up(struct pm_reuse *reuse, struct pm_template *template,
+                           const uint64_t *blocks) {
+    if (template->trust >= 0 || template->n_blocks > PM_FEW_BLOCKS)
+        return search(reuse, template, blocks);
+    if (PM_UNLIKELY(any_equal(blocks, (1u << template->n_blocks) - 1)))
+        return false;
+    template->n_single++;
+    touch_in_turn(reuse, template, blocks);
     return true;
 }
 
@@ -178,6 +208,8 @@ static inline bool execute(struct pm_bundle_reuse *bundles, struct pm_bundle_sta
         template_blocks(words, state, template, reuse->shift, blocks);
         if (PM_LIKELY(take_any_placement(reuse, template, blocks)) ||
             look_up(reuse, template, blocks)) {
+            if (template->trust < 0) /* it will hardly repeat either */
+                return false;
             begin_intervals(words, state, template, reuse->shift);
             return true;
         }
@@ -192,8 +224,9 @@ const uint64_t *PM_BUNDLE_WALK(struct pm_bundle_reuse *bundles, const uint64_t *
     while (words < end && PM_LIKELY(!reuse->failed)) {
         if ((*words & (PM_RECORD_IS_BUNDLE | PM_RECORD_IS_EVENT)) != PM_RECORD_IS_BUNDLE)
             break;
-        struct pm_bundle_state *state = pm_bundle_state(bundles, *words ^ PM_RECORD_IS_BUNDLE);
-        if (PM_UNLIKELY(!state))
+        uint64_t number = *words ^ PM_RECORD_IS_BUNDLE;
+        struct pm_bundle_state *state = number < PM_MAX_BUNDLES ? bundles->states[number] : NULL;
+        if (PM_UNLIKELY(!state) && !(state = pm_bundle_state(bundles, number)))
             break;
         const uint32_t n_words = state->n_words;
         const uint64_t *from = words;

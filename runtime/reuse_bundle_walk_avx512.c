@@ -63,19 +63,23 @@ static inline bool has_shape(const uint64_t *words, const struct pm_bundle_state
         if (template->has_followers)
             differs |= half_strays(blocks, blocks.high, &template->shape, 8) << 8;
     }
-    return (differs & state->words) == 0;
+    return (differs & state->words & ~1u) == 0; /* the header is of the bundle anyway */
 }
 
+/* Whole rows are stored, because what is stored under a mask cannot be forwarded to the comparison
+   that follows: 13 instead of 16 ns a record of matmul. */
 static inline void begin_intervals(const uint64_t *words, struct pm_bundle_state *state,
                                    const struct pm_template *template, unsigned shift) {
     const __m512i block = _mm512_set1_epi64(-(1ll << shift));
-    __mmask8 lanes = 0xfe; /* the header stays what it is */
-    for (unsigned half = 0; half < state->n_words; half += 8, lanes = 0xff) {
-        __m512i low = _mm512_add_epi64(_mm512_and_si512(lanes_at(words + half), block),
-                                       lanes_at(template->begin + half));
-        _mm512_mask_storeu_epi64(state->low + half, lanes, low);
-        _mm512_mask_storeu_epi64(state->length + half, lanes, lanes_at(template->length + half));
-    }
+    struct row row = record_at(words, state);
+    __m512i low = _mm512_add_epi64(_mm512_and_si512(row.low, block), lanes_at(template->begin));
+    _mm512_storeu_si512(state->low, _mm512_mask_mov_epi64(low, 1, row.low));
+    _mm512_storeu_si512(state->length, lanes_at(template->length));
+    if (state->n_words <= 8)
+        return;
+    _mm512_storeu_si512(state->low + 8, _mm512_add_epi64(_mm512_and_si512(row.high, block),
+                                                         lanes_at(template->begin + 8)));
+    _mm512_storeu_si512(state->length + 8, lanes_at(template->length + 8));
 }
 
 static inline void template_blocks(const uint64_t *words, const struct pm_bundle_state *state,

@@ -28,11 +28,14 @@ void pm_bundle_reuse_free(struct pm_bundle_reuse *bundles) {
     pm_unmap(bundles, sizeof *bundles);
 }
 
+/* At the beginning of a cache line: a row that crosses lines cannot be forwarded from the store
+   that made it to the comparison that follows. */
 static void *take(struct pm_bundle_reuse *bundles, size_t bytes) {
-    void *memory = pm_arena_take(&bundles->arena, (bytes + 7) & ~7ul);
+    enum { LINE = 64 };
+    char *memory = pm_arena_take(&bundles->arena, (bytes + LINE - 1 + 7) & ~7ul);
     if (!memory)
         bundles->reuse->failed = true;
-    return memory;
+    return memory ? (void *)(((uintptr_t)memory + LINE - 1) & ~(uintptr_t)(LINE - 1)) : NULL;
 }
 
 /* ---- classes --------------------------------------------------------------------------------- */
@@ -211,6 +214,9 @@ static void fill_template(struct pm_template *template, const struct pm_bundle *
         bring_up(&stack, (uint8_t)block);
     }
     memcpy(template->order, stack.blocks, sizeof template->order);
+    template->ends_as_it_begins = true;
+    for (uint32_t i = 0; i < template->n_blocks; i++)
+        template->ends_as_it_begins &= template->order[i] == template->n_blocks - 1 - i;
 }
 
 static uint64_t hash_of(const struct pm_shape *shape) {
@@ -254,7 +260,8 @@ static struct pm_template *make_template(struct pm_bundle_reuse *bundles,
     if (!template)
         return NULL;
     template->shape = *shape;
-    template->length[0] = UINT64_MAX;
+    template->trust = PM_TRUST;
+    template->length[0] = 1; /* of the header */
     for (uint32_t number = 1; number < state->n_words; number++) {
         const struct pm_lane *lane = &state->lanes[number];
         uint32_t class = shape->class_of[number];
@@ -321,10 +328,6 @@ static void settle_placement(struct pm_reuse *reuse, struct pm_template *templat
 }
 
 void pm_bundle_learn(struct pm_reuse *reuse, struct pm_template *template, const uint32_t *found) {
-    enum { MOST_LEARNED = 200 };
-    if (template->n_learned == MOST_LEARNED)
-        return;
-    template->n_learned++;
     if (template->n_placements < PM_PLACEMENTS)
         template->n_placements++;
     else

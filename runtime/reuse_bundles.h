@@ -36,8 +36,14 @@ enum {
     PM_LANES = 16,
     PM_RECENT_TEMPLATES = 8, /* of a bundle, tried one after the other */
     PM_PLACEMENTS = 4,       /* of a template */
-    PM_FOLLOWS = 64,         /* blocks within which a lane follows another */
-    PM_TABLED_SHIFT = 8,     /* blocks up to this size have a class for each byte in a table */
+    /* In placements is trusted while at least three of four executions are placed as one of them
+       was; without, they are not tried for a while. */
+    PM_TRUST = 64,
+    PM_DISAPPOINTED = 3,
+    PM_DISTRUST = -1000,
+    PM_FEW_BLOCKS = 4,   /* are touched in turn when there is no trust */
+    PM_FOLLOWS = 64,     /* blocks within which a lane follows another */
+    PM_TABLED_SHIFT = 8, /* blocks up to this size have a class for each byte in a table */
 };
 _Static_assert((int)PM_LANES == PM_BUNDLE_ADDRESSES + 1, "lane 0 is for fixed addresses");
 _Static_assert(2 * PM_BUNDLE_ACCESSES < 256, "two boundaries an access, a class in a byte");
@@ -63,7 +69,8 @@ struct pm_template {
     uint64_t begin[PM_LANES], length[PM_LANES]; /* of the classes, in bytes of a block */
     struct pm_shape shape;
     bool has_followers;
-    uint32_t n_blocks; /* first touches; 0: more than the front holds */
+    bool ends_as_it_begins; /* last touches come in the order of first touches */
+    uint32_t n_blocks;      /* first touches; 0: more than the front holds */
     uint8_t lane[PM_REUSE_FRONT];
     uint8_t order[PM_REUSE_FRONT]; /* the i-th most recent block behind the execution is the
                                       order[i]-th that it touched first */
@@ -72,7 +79,8 @@ struct pm_template {
     uint8_t kind[PM_REUSE_FRONT];
     uint64_t n_single;  /* executions whose first touches were looked up */
     uint64_t n_repeats; /* executions of which nothing was */
-    uint32_t n_placements, n_learned;
+    int32_t trust; /* in placements: below 0 they are not tried, until so many executions later */
+    uint32_t n_placements;
     struct pm_placement placements[PM_PLACEMENTS]; /* the last one used first */
 };
 
