@@ -59,6 +59,16 @@ for way in no-pie pie; do
 done
 END=3810000 check_program random_no-pie 3
 
+# The same in a library, where addresses relative to the program counter are not known before.
+gcc -O1 -fPIC -shared -Dmain=run_blocks -Wl,-Bsymbolic -o librandom.so \
+    "$TOP/tests/truth/touch_blocks.c" random_blocks.s
+cat >library_user.c <<'END_OF_C'
+int run_blocks(int, char **);
+int main(int n, char **arguments) { return run_blocks(n, arguments); }
+END_OF_C
+check "random code builds as a library" gcc -O1 -o random_library library_user.c -L. -lrandom \
+    "-Wl,-rpath,$TMP"
+
 # places PROGRAM: its trace without what depends on where it was loaded.
 places() {
     local pool own_stack
@@ -74,7 +84,7 @@ places() {
 
 # record PROGRAM: standard error begins with the places of its own data.
 record() {
-    pmodel run -q -o "again_$1.pmdb" --block 64 -P N=1 \
+    pmodel run -q -o "again_$1.pmdb" --block 64 -P N=1 "${@:2}" \
         --env "PMODEL_HANDLER=$TMP/record_trace.so" --env "TRACE_FILE=$TMP/$1.trace" \
         -- "./$1" 3 2>"$1.err" && places "$1" >"$1.places"
 }
@@ -82,8 +92,11 @@ record() {
 for way in no-pie pie; do
     check "accesses of random code are recorded: -$way" record "random_$way"
 done
+check "accesses of random code are recorded: a library" record random_library --lib librandom
 check "random code accesses the same places wherever it is loaded" \
     cmp random_no-pie.places random_pie.places
+check "random code accesses the same places in a library" \
+    cmp random_no-pie.places random_library.places
 check "and there are such places" grep -q pool random_pie.places
 
 # The comparison itself: one access too few is seen, at the end and in the middle.
