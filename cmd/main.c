@@ -28,7 +28,7 @@ static const struct pm_command commands[] = {
      "                  [--lib NAME]... [--all-libs] [--classes FILE]\n"
      "                  [--start-at NAMES]... [--stop-after NAMES]...\n"
      "                  [--timeout SECONDS] [--no-memory] [--second-core] [--shared]\n"
-     "                  [--carry] [--time] [--time-runs N] [--time-cost PERCENT]\n"
+     "                  [--carry] [--bytes] [--time] [--time-runs N] [--time-cost PERCENT]\n"
      "                  [--again] [--dry-run] [-q] -- COMMAND [ARGUMENT]...\n"
      "       pmodel run --handler FILE [--events routines|loops|all|none] [--interval NAMES]...\n"
      "                  [options] -- COMMAND [ARGUMENT]...",

@@ -138,6 +138,9 @@ int pm_read_run_option(struct pm_run_request *request, int c, struct pm_error *e
         request->carry = true;
         request->events.kinds |= PM_EVENTS_ROUTINES | PM_EVENTS_LOOPS | PM_EVENTS_ITERATIONS;
         return 0;
+    case PM_RUN_BYTES:
+        request->bytes = true;
+        return 0;
     case PM_RUN_AGAIN:
         request->again = true;
         return 0;
@@ -170,6 +173,8 @@ int pm_read_run_command(struct pm_run_request *request, char **argv) {
         return pm_usage_error(request->command, "--no-memory and --bin-width exclude each other");
     if (request->no_memory && request->carry)
         return pm_usage_error(request->command, "--no-memory and --carry exclude each other");
+    if (request->no_memory && request->bytes)
+        return pm_usage_error(request->command, "--no-memory and --bytes exclude each other");
     return 0;
 }
 
@@ -211,9 +216,10 @@ static int check_handler(struct pm_run_request *request, bool has_events) {
                                      "not put into a store");
     if (request->n_block_sizes || request->bin_width || request->sample > 1 ||
         request->max_blocks || request->time_runs || request->second_core || request->carry ||
-        request->shared)
+        request->bytes || request->shared)
         return pm_usage_error("run", "--handler excludes --block, --bin-width, --sample, "
-                                     "--max-blocks, --carry, --second-core, --shared and --time");
+                                     "--max-blocks, --carry, --bytes, --second-core, --shared and "
+                                     "--time");
     if (!has_events)
         request->events.kinds = PM_EVENTS_ROUTINES | PM_EVENTS_LOOPS;
     return 0;

@@ -28,6 +28,7 @@ struct pm_run_request {
     PM_ARRAY(const char *, libraries); /* --lib: names, patterns, paths */
     bool all_libraries;
     bool carry; /* what carries each reuse */
+    bool bytes; /* which bytes each group is the first to touch */
     PM_ARRAY(struct pm_run_input, inputs);
     uint64_t *block_sizes;
     size_t n_block_sizes;
@@ -71,6 +72,7 @@ enum pm_run_option {
     PM_RUN_TIMEOUT,
     PM_RUN_NO_MEMORY,
     PM_RUN_CARRY,
+    PM_RUN_BYTES,
     PM_RUN_AGAIN,
     PM_RUN_SECOND_CORE,
     PM_RUN_SHARED,
@@ -99,6 +101,7 @@ enum pm_run_option {
     {"stop-after", required_argument, NULL, PM_RUN_STOP_AFTER},                                    \
     {"timeout", required_argument, NULL, PM_RUN_TIMEOUT},                                          \
     {"carry", no_argument, NULL, PM_RUN_CARRY},                                                    \
+    {"bytes", no_argument, NULL, PM_RUN_BYTES},                                                    \
     {"no-memory", no_argument, NULL, PM_RUN_NO_MEMORY},                                            \
     {"second-core", no_argument, NULL, PM_RUN_SECOND_CORE},                                        \
     {"shared", no_argument, NULL, PM_RUN_SHARED},                                                  \

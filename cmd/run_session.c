@@ -185,6 +185,8 @@ static char **run_environment(const struct sized_run *run, const char *raw, bool
             own[n++] = pm_sprintf(PM_ENV_BIN_WIDTH "=%s", request->bin_width);
         if (request->carry)
             own[n++] = pm_strdup(PM_ENV_CARRY "=1");
+        if (request->bytes)
+            own[n++] = pm_strdup(PM_ENV_BYTES "=1");
     }
     own[n] = NULL;
     return own;
@@ -365,6 +367,9 @@ static bool is_there(struct pm_run_session *session, const struct pm_parameters 
     if (there->run && request->carry &&
         !pm_store_has_patterns(session->store, at, request->block_sizes, request->n_block_sizes,
                                &there->run, err))
+        return false;
+    if (there->run && request->bytes &&
+        !pm_store_has_bytes(session->store, at, &there->run, err))
         return false;
     if (!there->run || there->times)
         return true;

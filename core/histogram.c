@@ -51,7 +51,7 @@ double pm_histogram_misses(const struct pm_histogram *histogram, double cache_bl
 double pm_histogram_unused_share(const struct pm_histogram *histogram) {
     double cold = histogram->cold_loads + histogram->cold_stores;
     double bytes = cold * (double)histogram->block_bytes;
-    bool known = histogram->bytes_touched > 0 && histogram->bytes_touched <= bytes;
+    bool known = bytes > 0 && histogram->bytes_touched <= bytes; /* not if NAN */
     return known ? 1 - histogram->bytes_touched / bytes : NAN;
 }
 
@@ -141,6 +141,7 @@ static void take_head(struct pm_histogram *histogram, const double *words, size_
     memcpy(&histogram->block_bytes, &words[0], sizeof words[0]);
     histogram->cold_loads = words[1];
     histogram->cold_stores = words[2];
+    histogram->bytes_touched = NAN;
     histogram->sample = 1;
     if (n_head < N_HEAD)
         return;
@@ -196,7 +197,8 @@ static bool is_count(double value) { return value >= 0 && value <= 0x1p63; }
 
 static bool head_is_valid(const struct pm_histogram *histogram) {
     return is_count(histogram->cold_loads) && is_count(histogram->cold_stores) &&
-           is_count(histogram->bytes_touched) && is_count(histogram->at_least) &&
+           (isnan(histogram->bytes_touched) || is_count(histogram->bytes_touched)) &&
+           is_count(histogram->at_least) &&
            is_count(histogram->beyond_loads) && is_count(histogram->beyond_stores) &&
            (histogram->at_least > 0 || histogram->beyond_loads + histogram->beyond_stores == 0) &&
            histogram->sample > 0;

@@ -27,8 +27,8 @@ struct pm_histogram {
     struct pm_bin *bins; /* ascending, disjoint; owned */
 
     /* Bytes of memory that were touched for the first time by these accesses; beside the bytes of
-       the blocks that were, cold × block_bytes, they tell what of the blocks is used.  0: unknown.
-     */
+       the blocks that were, cold × block_bytes, they tell what of the blocks is used.  It is the
+       same for all block sizes.  NAN: unknown; so is a sum with a part that is. */
     double bytes_touched;
     /* Reuses of which only is known that their distance is at_least blocks or more; in no bin.  0:
        there are none, all distances are known. */
@@ -51,8 +51,8 @@ double pm_histogram_misses(const struct pm_histogram *histogram, double cache_bl
 /* Share of the bytes of the blocks that these accesses were the first to touch that was not
    touched: 1 − bytes_touched / (cold × block_bytes).  Bytes that others touched first in these
    blocks count as not touched, and those that these touched first in blocks of others as touched:
-   over all groups of an object the share is exact.  NAN: not known, or more bytes than the blocks
-   have. */
+   over all groups of an object the share is exact.  NAN: not known, no blocks, or more bytes than
+   the blocks have. */
 double pm_histogram_unused_share(const struct pm_histogram *histogram);
 
 /* Adds the accesses of FROM (same block size) to INTO.  Equal bins are joined and others kept, so

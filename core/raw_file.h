@@ -81,8 +81,11 @@ struct pm_raw_count {
 /* In place of a thread's number: the accesses of all threads as they were interleaved. */
 #define PM_RAW_SHARED UINT64_MAX
 
+/* In place of a number of bytes: it was not asked for, or there was no memory to tell. */
+#define PM_RAW_UNKNOWN_BYTES UINT64_MAX
+
 /* One reference group in one thread, for one block size.  Where not all blocks are watched
-   (sample), counts and bytes are those of the watched ones times the sample. */
+   (sample), counts are those of the watched ones times the sample; bytes are of all blocks. */
 struct pm_raw_histogram_head {
     uint64_t module; /* ordinal of its section */
     uint64_t thread; /* its number, or PM_RAW_SHARED */
@@ -90,7 +93,8 @@ struct pm_raw_histogram_head {
     uint32_t group, n_bins;
     uint64_t cold_loads, cold_stores; /* first touches */
     uint64_t n_blocks;                /* distinct blocks that the thread touched, all groups */
-    uint64_t bytes_touched; /* bytes that the thread touched first through this group; 0: unknown */
+    uint64_t bytes_touched; /* that the thread touched first through this group, whatever the block
+                               size, or PM_RAW_UNKNOWN_BYTES */
     uint64_t at_least;      /* beyond is known to be at least so many blocks; 0: all is exact */
     uint64_t beyond_loads, beyond_stores; /* reuses whose distance is only known to be that far */
     uint64_t sample;                      /* one of so many blocks is watched; 1: all */

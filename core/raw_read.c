@@ -150,7 +150,8 @@ static bool take_histogram(const struct pm_raw *raw, struct pm_raw_histogram *hi
         .block_bytes = head.block_bytes,
         .cold_loads = (double)head.cold_loads,
         .cold_stores = (double)head.cold_stores,
-        .bytes_touched = (double)head.bytes_touched,
+        .bytes_touched =
+            head.bytes_touched == PM_RAW_UNKNOWN_BYTES ? NAN : (double)head.bytes_touched,
         .at_least = (double)head.at_least,
         .beyond_loads = (double)head.beyond_loads,
         .beyond_stores = (double)head.beyond_stores,

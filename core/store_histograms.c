@@ -264,6 +264,21 @@ bool pm_histogram_cursor_read(struct pm_histogram_cursor *cursor, struct pm_hist
                       (long long)sqlite3_column_int64(s, 0));
 }
 
+bool pm_store_has_bytes(struct pm_store *store, const struct pm_parameters *parameters, bool *found,
+                        struct pm_error *err) {
+    struct pm_histogram_cursor *cursor = pm_store_histograms(store, parameters, err);
+    struct pm_histogram_place place;
+    struct pm_histogram histogram;
+    *found = true;
+    if (cursor && pm_histogram_cursor_next(cursor, &place, err) &&
+        pm_histogram_cursor_read(cursor, &histogram, err)) {
+        *found = !isnan(histogram.bytes_touched);
+        pm_histogram_free(&histogram);
+    }
+    pm_histogram_cursor_free(cursor);
+    return err->kind == PM_ERROR_NONE;
+}
+
 bool pm_store_estimates(struct pm_store *store, const struct pm_parameters *parameters,
                         struct pm_stream_estimate **estimates, size_t *n_estimates,
                         struct pm_error *err) {

@@ -214,6 +214,7 @@ static void predict_histogram(const struct pm_histogram_model *model, const doub
         cold = accesses;
     histogram->block_bytes = model->block_bytes;
     histogram->sample = 1;
+    histogram->bytes_touched = NAN;
     histogram->cold_loads = cold * (1 - stores);
     histogram->cold_stores = cold * stores;
     histogram->bins = pm_alloc(model->n_bins, sizeof *histogram->bins);

@@ -115,11 +115,10 @@ static void write_line(const struct pm_export *export, const struct pm_export_hi
 
 void pm_export_csv_add(struct pm_export *export, const struct pm_export_histogram *item) {
     const struct pm_histogram *histogram = item->histogram;
-    double bytes = histogram->bytes_touched > 0 ? histogram->bytes_touched : NAN;
     if (!item->pattern)
         write_line(export, item,
                    &(struct record){"cold", NAN, NAN, NAN, histogram->cold_loads,
-                                    histogram->cold_stores, bytes,
+                                    histogram->cold_stores, histogram->bytes_touched,
                                     pm_histogram_unused_share(histogram)});
     for (size_t i = 0; i < histogram->n_bins; i++) {
         const struct pm_bin *bin = &histogram->bins[i];

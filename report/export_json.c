@@ -105,10 +105,6 @@ static json_t *bins_json(const struct pm_histogram *histogram) {
     return array;
 }
 
-static json_t *bytes_touched_json(const struct pm_histogram *histogram) {
-    return pm_json_number(histogram->bytes_touched > 0 ? histogram->bytes_touched : NAN);
-}
-
 static json_t *beyond_json(const struct pm_histogram *histogram) {
     if (!(histogram->at_least > 0))
         return json_null();
@@ -145,7 +141,7 @@ static json_t *histogram_json(const struct pm_structure *structure,
     json_object_set_new(object, "accesses", pm_json_number(pm_histogram_accesses(histogram)));
     json_object_set_new(object, "cold_loads", pm_json_number(histogram->cold_loads));
     json_object_set_new(object, "cold_stores", pm_json_number(histogram->cold_stores));
-    json_object_set_new(object, "bytes_touched_first", bytes_touched_json(histogram));
+    json_object_set_new(object, "bytes_touched_first", pm_json_number(histogram->bytes_touched));
     json_object_set_new(object, "unused_share",
                         pm_json_number(pm_histogram_unused_share(histogram)));
     json_object_set_new(object, "beyond", beyond_json(histogram));

@@ -18,6 +18,7 @@ static unsigned shifts[PM_MAX_BLOCK_SIZES];
 static enum pm_reuse_variant variant;
 static struct pm_reuse_options options;
 bool pm_analyser_carries;
+static bool counts_bytes; /* PM_ENV_BYTES */
 static bool takes_bundles;
 
 /* Of one stream of accesses for one block size.  Without memory all is NULL. */
@@ -30,6 +31,7 @@ struct analysis {
 /* By thread; the last is of all threads together. */
 enum { N_STREAMS = PM_MAX_THREADS + 1 };
 static struct analysis analyses[N_STREAMS][PM_MAX_BLOCK_SIZES];
+static struct pm_footprint *footprints[N_STREAMS]; /* NULL: not asked for, or no memory */
 static bool begun[N_STREAMS];
 
 static void add_block_size(uint64_t bytes) {
@@ -90,7 +92,8 @@ static int begin(const struct pmodel_program *program) {
         pm_note(PM_NOTE_BAD_SETTING, 1); /* carriers are of all blocks */
         options.sample = 1;
     }
-    takes_bundles = options.sample <= 1 && !pm_analyser_carries;
+    counts_bytes = pm_n_block_sizes > 0 && getenv(PM_ENV_BYTES) != NULL;
+    takes_bundles = options.sample <= 1 && !pm_analyser_carries && !counts_bytes;
     return pm_n_block_sizes == 0;
 }
 
@@ -125,6 +128,9 @@ static void begin_stream(uint32_t stream) {
         free_analysis(&analyses[stream][i]);
         pm_note(PM_NOTE_OUT_OF_MEMORY, 1);
     }
+    footprints[stream] = counts_bytes ? pm_footprint_new() : NULL;
+    if (counts_bytes && !footprints[stream])
+        pm_note(PM_NOTE_NO_FOOTPRINT, 1);
 }
 
 static bool has_failed(const struct analysis *analysis) {
@@ -132,9 +138,19 @@ static bool has_failed(const struct analysis *analysis) {
            (analysis->carried && analysis->carried->failed);
 }
 
+static void add_bytes(struct pm_footprint *footprint, const struct pmodel_access *batch,
+                      size_t count) {
+    if (!footprint || footprint->failed)
+        return;
+    pm_footprint_accesses(footprint, pm_n_groups, batch, count);
+    if (footprint->failed)
+        pm_note(PM_NOTE_NO_FOOTPRINT, 1);
+}
+
 static void analyse(uint32_t stream, const struct pmodel_access *batch, size_t count) {
     if (!begun[stream])
         begin_stream(stream);
+    add_bytes(footprints[stream], batch, count);
     for (unsigned i = 0; i < pm_n_block_sizes; i++) {
         struct analysis *analysis = &analyses[stream][i];
         if (has_failed(analysis))
@@ -223,7 +239,14 @@ const struct pm_reuse *pm_analyser_result(uint32_t thread, unsigned size) {
     return has_failed(analysis) ? NULL : analysis->reuse;
 }
 
+const struct pm_footprint *pm_analyser_footprint(uint32_t thread) {
+    const struct pm_footprint *footprint = footprints[thread];
+    return footprint && footprint->failed ? NULL : footprint;
+}
+
 void pm_analyser_thread_end(uint32_t thread) {
+    if (footprints[thread])
+        pm_footprint_forget(footprints[thread]);
     for (unsigned i = 0; i < pm_n_block_sizes; i++) {
         struct analysis *analysis = &analyses[thread][i];
         if (analysis->bundles)
@@ -240,6 +263,8 @@ void pm_analyser_after_fork(void) {
         if (!begun[thread])
             continue;
         begun[thread] = false;
+        pm_footprint_free(footprints[thread]);
+        footprints[thread] = NULL;
         for (unsigned i = 0; i < pm_n_block_sizes; i++)
             free_analysis(&analyses[thread][i]);
     }

@@ -3,6 +3,7 @@
 #define PM_RUNTIME_ANALYSER_H
 
 #include "runtime/carried.h"
+#include "runtime/footprint.h"
 #include "runtime/pmodel_handler.h"
 #include "runtime/reuse_bundles.h"
 #include "runtime/reuse_distance.h"
@@ -20,7 +21,7 @@ extern unsigned pm_n_block_sizes;
 extern bool pm_analyser_carries;
 
 /* Is this the process's handler, and does it take bundles as they are?  Under sampling, and where
-   carriers are asked for, it does not. */
+   carriers or bytes are asked for, it does not. */
 bool pm_analyser_takes_bundles(void);
 
 /* Analyses the records of bundles from WORDS up to END, as far as they are such and known; where
@@ -39,6 +40,10 @@ const struct pm_reuse *pm_analyser_result(uint32_t thread, unsigned size);
 
 /* The same of what was carried; NULL too if that was not asked for. */
 const struct pm_carried *pm_analyser_carried(uint32_t thread, unsigned size);
+
+/* The bytes that a thread touched; NULL if nobody asked (PM_ENV_BYTES), it saw no access or ran out
+   of memory. */
+const struct pm_footprint *pm_analyser_footprint(uint32_t thread);
 
 /* The thread is gone; another one that takes over its number begins without blocks. */
 void pm_analyser_thread_end(uint32_t thread);

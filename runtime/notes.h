@@ -12,6 +12,7 @@ enum pm_note_kind {
     PM_NOTE_EARLY_RECORDS,      /* bytes of records */
     PM_NOTE_UNKNOWN_RECORDS,    /* times that decoding a buffer met an unknown reference */
     PM_NOTE_UNUSABLE_REFERENCE, /* records */
+    PM_NOTE_NO_FOOTPRINT,       /* streams whose bytes are not known for want of memory */
     PM_NOTE_OUT_OF_MEMORY,      /* analyses of one thread and block size given up */
     PM_NOTE_SHARED_BLOCK,       /* signal handlers without a control block of their own */
     PM_NOTE_BAD_SETTING,        /* of PMODEL_SAMPLE, PMODEL_MAX_BLOCKS, PMODEL_BIN_WIDTH */

@@ -60,9 +60,10 @@ static uint64_t raw_thread(uint32_t thread) {
     return thread == PM_SHARED_STREAM ? PM_RAW_SHARED : thread;
 }
 
-/* The histogram of GROUP in MODULE, or a part of it. */
+/* The histogram of GROUP in MODULE, or a part of it, and the BYTES that the group was the first to
+   touch. */
 static void add_histogram(struct pm_raw_builder *builder, uint32_t module, uint64_t thread,
-                          const struct pm_reuse *reuse, uint32_t group,
+                          const struct pm_reuse *reuse, uint32_t group, uint64_t bytes,
                           const struct pm_reuse_result *result, const struct pm_raw_bin *bins) {
     struct pm_raw_histogram_head head = {
         .module = module,
@@ -73,6 +74,7 @@ static void add_histogram(struct pm_raw_builder *builder, uint32_t module, uint6
         .cold_loads = result->cold_loads,
         .cold_stores = result->cold_stores,
         .n_blocks = pm_reuse_n_blocks(reuse),
+        .bytes_touched = bytes,
         .at_least = result->at_least,
         .beyond_loads = result->beyond_loads,
         .beyond_stores = result->beyond_stores,
@@ -82,15 +84,19 @@ static void add_histogram(struct pm_raw_builder *builder, uint32_t module, uint6
     pm_raw_add(builder, bins, result->n_bins * sizeof *bins);
 }
 
-static void add_group(struct pm_raw_builder *builder, uint32_t module, uint64_t thread,
+static void add_group(struct pm_raw_builder *builder, uint32_t module, uint32_t thread,
                       const struct pm_reuse *reuse, uint32_t group, struct pm_raw_bin *bins) {
+    const struct pm_footprint *footprint = pm_analyser_footprint(thread);
+    uint32_t number = pm_modules[module].first_group + group;
     struct pm_reuse_result result;
-    pm_reuse_result(reuse, pm_modules[module].first_group + group, &result, bins);
+    pm_reuse_result(reuse, number, &result, bins);
     if (result.n_bins == 0 && result.cold_loads + result.cold_stores == 0 &&
         result.beyond_loads + result.beyond_stores == 0)
         return;
     pm_raw_section_begin(builder, PM_RAW_HISTOGRAM);
-    add_histogram(builder, module, thread, reuse, group, &result, bins);
+    add_histogram(builder, module, raw_thread(thread), reuse, group,
+                  footprint ? pm_footprint_bytes(footprint, number) : PM_RAW_UNKNOWN_BYTES,
+                  &result, bins);
     pm_raw_section_end(builder);
 }
 
@@ -120,7 +126,7 @@ static void add_histograms(struct pm_raw_builder *builder, uint32_t module, uint
         uint32_t first = pm_modules[module].first_group;
         for (uint32_t group = 0; group < pm_modules[module].header.n_groups; group++)
             if (first + group < reuse->n_groups)
-                add_group(builder, module, raw_thread(thread), reuse, group, bins);
+                add_group(builder, module, thread, reuse, group, bins);
         pm_unmap(bins, bytes);
     }
 }
@@ -190,7 +196,8 @@ static void add_pattern(struct pm_raw_builder *builder, uint32_t thread,
     pm_raw_section_begin(builder, PM_RAW_CARRIED);
     pm_raw_add(builder, &by, sizeof by);
     add_histogram(builder, module, thread, carried->reuse,
-                  pattern->group - pm_modules[module].first_group, &result, bins);
+                  pattern->group - pm_modules[module].first_group, PM_RAW_UNKNOWN_BYTES, &result,
+                  bins);
     pm_raw_section_end(builder);
 }
 

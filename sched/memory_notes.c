@@ -112,7 +112,8 @@ static void note_fragmentation(const struct pm_structure *structure,
     }
     double share = pm_histogram_unused_share(&all);
     double of_worst = worst ? pm_histogram_unused_share(&worst->sum) : 0;
-    if (share > 0 && of_worst > 0)
+    bool has_most = of_worst > 0 && 2 * unused_bytes(&worst->sum) > unused_bytes(&all);
+    if (share > 0 && has_most)
         pm_note(
             prediction,
             "Of the %llu-byte blocks that are fetched, %.3g%% of the bytes are never used, most "

@@ -66,8 +66,13 @@ static void add_histogram(struct pm_raw_builder *builder, const struct pm_raw_hi
 }
 
 static const struct pm_raw_carried_head usual_by = {0, 3, 0, 2, 1, 0};
-static const struct pm_raw_histogram_head usual_reuses = {
-    .block_bytes = 64, .thread = 1, .group = 4, .n_bins = 2, .n_blocks = 13, .sample = 1};
+static const struct pm_raw_histogram_head usual_reuses = {.block_bytes = 64,
+                                                          .thread = 1,
+                                                          .group = 4,
+                                                          .n_bins = 2,
+                                                          .n_blocks = 13,
+                                                          .bytes_touched = PM_RAW_UNKNOWN_BYTES,
+                                                          .sample = 1};
 
 static void add_carried(struct pm_raw_builder *builder, const struct pm_raw_carried_head *by,
                         const struct pm_raw_histogram_head *head, size_t n_bins) {
@@ -210,6 +215,7 @@ static void check_usual(const struct pm_raw *raw) {
     assert_memory_equal(&raw->carried[0].by, &usual_by, sizeof usual_by);
     assert_int_equal(raw->carried[0].reuses.group, 4);
     assert_true(raw->carried[0].reuses.histogram.bins[0].stores == 60);
+    assert_true(isnan(raw->carried[0].reuses.histogram.bytes_touched));
     assert_int_equal(raw->n_times, 1);
     assert_int_equal(raw->times[0].thread, 1);
     assert_int_equal(raw->times[0].clock, PM_RAW_CLOCK_TSC);

@@ -131,6 +131,7 @@ static void add_group(struct program *p, uint32_t scope, uint64_t block_bytes, d
     *h = (struct pm_group_histogram){
         .group = (uint32_t)s->n_groups,
         .histogram = {.block_bytes = block_bytes, .cold_loads = cold, .n_bins = n_bins}};
+    h->histogram.bytes_touched = (double)NAN;
     h->histogram.bins = pm_alloc(n_bins, sizeof *h->histogram.bins);
     for (size_t i = 0; i < n_bins; i++)
         h->histogram.bins[i] = (struct pm_bin){
@@ -632,19 +633,35 @@ static const double far_bins[1][2] = {{50, 100}};
 static void the_unused_part_of_blocks_is_told_with_the_object_that_has_most_of_it(void **state) {
     (void)state;
     struct program p = make_program();
-    /* 100 blocks of `sparse` with 8 bytes used of each, found by two groups, 100 of `dense`. */
+    /* 100 blocks of `sparse` with 8 bytes used of each, found by two groups, 100 of `dense`, which a
+       second group only uses again. */
     add_group(&p, SCOPE_INNER, 64, 60, 1, far_bins);
     add_group(&p, SCOPE_INNER, 64, 40, 1, far_bins);
     add_group(&p, SCOPE_INNER, 64, 100, 1, far_bins);
-    static const char *const objects[] = {"sparse", "sparse", "dense"};
-    static const double bytes[] = {700, 100, 6400};
-    for (size_t g = 0; g < 3; g++) {
+    add_group(&p, SCOPE_INNER, 64, 0, 1, far_bins);
+    static const char *const objects[] = {"sparse", "sparse", "dense", "dense"};
+    static const double bytes[] = {700, 100, 6400, 0};
+    for (size_t g = 0; g < 4; g++) {
         p.structure->groups[g].object = pm_strdup(objects[g]);
         p.profile.histograms[g].histogram.bytes_touched = bytes[g];
     }
     predict(&p, MACHINE);
     assert_true(has_note(p.prediction, "Of the 64-byte blocks that are fetched, 43.8% of the bytes "
                                        "are never used, most of them in sparse (87.5%"));
+    free_program(&p);
+}
+
+/* Half of what is unused is in blocks of nobody knows what. */
+static void no_object_is_blamed_for_what_others_leave_unused(void **state) {
+    (void)state;
+    struct program p = make_program();
+    for (size_t g = 0; g < 2; g++) {
+        add_group(&p, SCOPE_INNER, 64, 100, 1, far_bins);
+        p.profile.histograms[g].histogram.bytes_touched = 1600;
+    }
+    p.structure->groups[0].object = pm_strdup("sparse");
+    predict(&p, MACHINE);
+    assert_true(has_note(p.prediction, "75% of the bytes are never used."));
     free_program(&p);
 }
 
@@ -701,6 +718,7 @@ int main(void) {
         cmocka_unit_test(a_profile_of_another_build_is_an_error),
         cmocka_unit_test(twice_the_counts_take_twice_the_time),
         cmocka_unit_test(the_unused_part_of_blocks_is_told_with_the_object_that_has_most_of_it),
+        cmocka_unit_test(no_object_is_blamed_for_what_others_leave_unused),
         cmocka_unit_test(what_was_not_measured_of_blocks_is_not_told),
         cmocka_unit_test(a_bound_within_a_cache_and_a_sample_are_told),
     };
