@@ -7,8 +7,11 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include "runtime/footprint.h"
 
@@ -172,6 +175,38 @@ static void the_table_grows(void **state) {
     pm_footprint_free(footprint);
 }
 
+static uint64_t address_space_bytes(void) {
+    unsigned long pages = 0;
+    FILE *file = fopen("/proc/self/statm", "r");
+    assert_non_null(file);
+    assert_int_equal(fscanf(file, "%lu", &pages), 1);
+    fclose(file);
+    return pages * (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
+/* Room for 1 MiB more, and accesses that need 32: it is told, and what comes then does no harm. */
+static void without_memory_nothing_is_known(void **state) {
+    (void)state;
+    struct pm_footprint *footprint = pm_footprint_new();
+    assert_non_null(footprint);
+    struct pmodel_access small = access_to(4096, 4, 0), large = access_to(0, 1u << 28, 1);
+    pm_footprint_accesses(footprint, N_GROUPS, &small, 1);
+    struct rlimit usual, tight;
+    assert_int_equal(getrlimit(RLIMIT_AS, &usual), 0);
+    tight = usual;
+    tight.rlim_cur = address_space_bytes() + (1 << 20);
+    assert_int_equal(setrlimit(RLIMIT_AS, &tight), 0);
+    pm_footprint_accesses(footprint, N_GROUPS, &large, 1);
+    bool failed = footprint->failed;
+    pm_footprint_accesses(footprint, N_GROUPS, &small, 1);
+    pm_footprint_forget(footprint);
+    pm_footprint_accesses(footprint, 1u << 30, &small, 1);
+    bool still = footprint->failed;
+    assert_int_equal(setrlimit(RLIMIT_AS, &usual), 0);
+    assert_true(failed && still);
+    pm_footprint_free(footprint);
+}
+
 /* As when the program loads a library. */
 static void groups_that_come_later_are_counted(void **state) {
     (void)state;
@@ -192,6 +227,7 @@ int main(void) {
         cmocka_unit_test(pages_that_are_alike_are_kept_apart),
         cmocka_unit_test(long_accesses_are_counted_to_the_byte),
         cmocka_unit_test(the_table_grows),
+        cmocka_unit_test(without_memory_nothing_is_known),
         cmocka_unit_test(groups_that_come_later_are_counted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
