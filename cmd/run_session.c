@@ -368,8 +368,7 @@ static bool is_there(struct pm_run_session *session, const struct pm_parameters 
         !pm_store_has_patterns(session->store, at, request->block_sizes, request->n_block_sizes,
                                &there->run, err))
         return false;
-    if (there->run && request->bytes &&
-        !pm_store_has_bytes(session->store, at, &there->run, err))
+    if (there->run && request->bytes && !pm_store_has_bytes(session->store, at, &there->run, err))
         return false;
     if (!there->run || there->times)
         return true;

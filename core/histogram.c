@@ -198,8 +198,8 @@ static bool is_count(double value) { return value >= 0 && value <= 0x1p63; }
 static bool head_is_valid(const struct pm_histogram *histogram) {
     return is_count(histogram->cold_loads) && is_count(histogram->cold_stores) &&
            (isnan(histogram->bytes_touched) || is_count(histogram->bytes_touched)) &&
-           is_count(histogram->at_least) &&
-           is_count(histogram->beyond_loads) && is_count(histogram->beyond_stores) &&
+           is_count(histogram->at_least) && is_count(histogram->beyond_loads) &&
+           is_count(histogram->beyond_stores) &&
            (histogram->at_least > 0 || histogram->beyond_loads + histogram->beyond_stores == 0) &&
            histogram->sample > 0;
 }

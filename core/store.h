@@ -126,8 +126,8 @@ bool pm_histogram_cursor_next(struct pm_histogram_cursor *cursor, struct pm_hist
 bool pm_histogram_cursor_read(struct pm_histogram_cursor *cursor, struct pm_histogram *histogram,
                               struct pm_error *err);
 void pm_histogram_cursor_free(struct pm_histogram_cursor *cursor);
-/* *FOUND: whether the histograms of the run with exactly PARAMETERS tell the bytes that were touched
-   (by the first of them; all of a run do, or none). */
+/* *FOUND: whether the histograms of the run with exactly PARAMETERS tell the bytes that were
+   touched (by the first of them; all of a run do, or none). */
 bool pm_store_has_bytes(struct pm_store *store, const struct pm_parameters *parameters, bool *found,
                         struct pm_error *err);
 

@@ -96,8 +96,7 @@ static bool make_groups(struct pm_footprint *footprint, uint32_t n_groups) {
     const size_t bytes = sizeof *footprint->bytes;
     if (n_groups <= footprint->n_groups)
         return true;
-    uint64_t *grown =
-        pm_remap(footprint->bytes, footprint->n_groups * bytes, n_groups * bytes);
+    uint64_t *grown = pm_remap(footprint->bytes, footprint->n_groups * bytes, n_groups * bytes);
     if (!grown)
         return false;
     footprint->bytes = grown;

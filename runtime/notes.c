@@ -25,9 +25,8 @@ static const char *const sentences[PM_N_NOTES] = {
     [PM_NOTE_OUT_OF_MEMORY] =
         " reuse distance analyses (one for each thread and block size) ran out of memory and are "
         "not in this file: use fewer or larger block sizes",
-    [PM_NOTE_NO_FOOTPRINT] =
-        " thread(s) had no memory for " PM_ENV_BYTES
-        ": which bytes they were the first to touch is not known",
+    [PM_NOTE_NO_FOOTPRINT] = " thread(s) had no memory for " PM_ENV_BYTES
+                             ": which bytes they were the first to touch is not known",
     [PM_NOTE_SHARED_BLOCK] =
         " signal handler(s) ran without memory for a control block of their own: counts and "
         "accesses around them may be wrong",

@@ -95,8 +95,8 @@ static void add_group(struct pm_raw_builder *builder, uint32_t module, uint32_t 
         return;
     pm_raw_section_begin(builder, PM_RAW_HISTOGRAM);
     add_histogram(builder, module, raw_thread(thread), reuse, group,
-                  footprint ? pm_footprint_bytes(footprint, number) : PM_RAW_UNKNOWN_BYTES,
-                  &result, bins);
+                  footprint ? pm_footprint_bytes(footprint, number) : PM_RAW_UNKNOWN_BYTES, &result,
+                  bins);
     pm_raw_section_end(builder);
 }
 

@@ -141,9 +141,8 @@ static void long_accesses_are_counted_to_the_byte(void **state) {
     const uint32_t huge = 1u << 30;
     const uint64_t at = 0x10000000000003f;
     const struct pmodel_access batch[] = {
-        access_to(at + 1000, 8, 0),      access_to(at, huge, 1),
-        access_to(at - 100, huge, 2),    access_to(at + 1, huge, 3),
-        access_to(at, huge, 4),          access_to(at + 5, 0, 5),
+        access_to(at + 1000, 8, 0),        access_to(at, huge, 1), access_to(at - 100, huge, 2),
+        access_to(at + 1, huge, 3),        access_to(at, huge, 4), access_to(at + 5, 0, 5),
         access_to(at + 2ull * huge, 0, 5),
     };
     struct pm_footprint *footprint = pm_footprint_new();

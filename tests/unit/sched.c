@@ -633,8 +633,8 @@ static const double far_bins[1][2] = {{50, 100}};
 static void the_unused_part_of_blocks_is_told_with_the_object_that_has_most_of_it(void **state) {
     (void)state;
     struct program p = make_program();
-    /* 100 blocks of `sparse` with 8 bytes used of each, found by two groups, 100 of `dense`, which a
-       second group only uses again. */
+    /* 100 blocks of `sparse` with 8 bytes used of each, found by two groups, 100 of `dense`, which
+       a second group only uses again. */
     add_group(&p, SCOPE_INNER, 64, 60, 1, far_bins);
     add_group(&p, SCOPE_INNER, 64, 40, 1, far_bins);
     add_group(&p, SCOPE_INNER, 64, 100, 1, far_bins);
