@@ -261,8 +261,8 @@ struct pm_probe_header {
 #define PM_ENV_TIME "PMODEL_TIME" /* anything: events time loops and routines */
 /* anything: for each reuse where from, and which loop carries it */
 #define PM_ENV_CARRY "PMODEL_CARRY"
-#define PM_ENV_BYTES "PMODEL_BYTES" /* anything: the bytes that each group was the first to touch  \
-                                     */
+/* anything: for each group the bytes that it is the first to touch */
+#define PM_ENV_BYTES "PMODEL_BYTES"
 #define PM_ENV_LIBRARIES "PMODEL_LIBRARIES" /* set: instrumented modules may be loaded later */
 #define PM_ENV_SHARED "PMODEL_SHARED" /* anything: the interleaved stream of all threads, too */
 #define PM_ENV_SECOND_CORE "PMODEL_SECOND_CORE" /* anything: analysis beside the program */
