@@ -1,8 +1,9 @@
 # `pmodel run --bytes`: the bytes that each group was the first to touch, and the unused share of its
 # blocks, for a program that uses one double of each block of one array and all of another: marked and
 # plain, in two threads, one after the other and together, in the child of a fork; the same with every
-# other option; and what is known of runs without it.
+# other option; of a real application beside a plain event handler; and what is known of runs without it.
 . "$TOP/tests/lib.sh"
+. "$TOP/tests/truth/tools.sh"
 
 cat >shares.c <<'END'
 #include <pthread.h>
@@ -181,6 +182,55 @@ for name in without with; do
         jq 'del(.runs[].histograms[] | .bytes_touched_first, .unused_share)' >$name.json
 done
 [ -z "$fixed" ] || check "--bytes changes no histogram" cmp without.json with.json
+
+# ---- of a real application, group by group, beside an event handler that has a list of all bytes
+
+cat >first.c <<'END'
+/* An event handler: the bytes that each group was the first to touch, byte by byte. */
+#include "pmodel_handler.h"
+#include <stdio.h>
+#include <stdlib.h>
+static uint64_t *keys, room = 1 << 24, n;
+static uint64_t bytes[1 << 20];
+static int begin(const struct pmodel_program *program) {
+    keys = calloc(room, sizeof *keys);
+    return !keys || program->n_groups > 1 << 20;
+}
+static void accesses(uint32_t thread, const struct pmodel_access *batch, size_t count) {
+    (void)thread;
+    for (size_t i = 0; i < count; i++)
+        for (uint64_t b = 0; b < batch[i].size_bytes; b++) {
+            uint64_t key = batch[i].address + b + 1, at = (key * 0x9e3779b97f4a7c15 >> 20) % room;
+            while (keys[at] && keys[at] != key)
+                at = (at + 1) % room;
+            if (keys[at] == key)
+                continue;
+            keys[at] = key;
+            bytes[batch[i].group]++;
+            if (2 * ++n > room)
+                abort();
+        }
+}
+static void end(void) {
+    FILE *out = fopen(getenv("FIRST_OUT"), "w");
+    for (uint32_t g = 0; g < 1 << 20; g++)
+        if (bytes[g])
+            fprintf(out, "%u %llu\n", g, (unsigned long long)bytes[g]);
+    fclose(out);
+}
+const struct pmodel_handler pmodel_handler = {
+    .version = PMODEL_HANDLER_VERSION, .begin = begin, .accesses = accesses, .end = end};
+END
+truth_app adi || fail "adi builds"
+check "the handler compiles" gcc -shared -fPIC -O2 -I"$BUILD/include" -o first.so first.c
+check "adi runs with the handler" $fixed "$PMODEL" run --handler ./first.so \
+    --env FIRST_OUT="$PWD/handler.txt" -- ./adi 12 1
+check "adi runs with --bytes" $fixed "$PMODEL" run -q -o adi.pmdb --block 64 --bytes -P N=12 -- ./adi '{N}' 1
+pmodel export --histograms -s adi.pmdb | jq -r '.runs[].histograms[] |
+    select(.bytes_touched_first > 0) | "\(.group.group) \(.bytes_touched_first)"' | sort -n >adi.txt
+check "adi has several groups that are the first to touch bytes" [ "$(wc -l <adi.txt)" -gt 30 ]
+[ -z "$fixed" ] || check "the groups of adi have the bytes that the handler sees them touch first" \
+    diff handler.txt adi.txt
 
 # ---- what is not known is not 0
 
