@@ -93,7 +93,7 @@ static int begin(const struct pmodel_program *program) {
         options.sample = 1;
     }
     counts_bytes = pm_n_block_sizes > 0 && getenv(PM_ENV_BYTES) != NULL;
-    takes_bundles = options.sample <= 1 && !pm_analyser_carries && !counts_bytes;
+    takes_bundles = !pm_analyser_carries && !counts_bytes;
     return pm_n_block_sizes == 0;
 }
 

@@ -218,16 +218,94 @@ static inline bool execute(struct pm_bundle_reuse *bundles, struct pm_bundle_sta
     return false;
 }
 
+/* The first words of a record of a known bundle: its state; NULL. */
+static inline struct pm_bundle_state *state_of(struct pm_bundle_reuse *bundles,
+                                               const uint64_t *words) {
+    if ((*words & (PM_RECORD_IS_BUNDLE | PM_RECORD_IS_EVENT)) != PM_RECORD_IS_BUNDLE)
+        return NULL;
+    uint64_t number = *words ^ PM_RECORD_IS_BUNDLE;
+    struct pm_bundle_state *state = number < PM_MAX_BUNDLES ? bundles->states[number] : NULL;
+    return PM_LIKELY(state != NULL) ? state : pm_bundle_state(bundles, number);
+}
+
+/* ---- where only some blocks are watched ------------------------------------------------------ */
+
+static __attribute__((noinline)) void
+sample_one_by_one(struct pm_reuse *reuse, const struct pm_bundle *bundle, const uint64_t *words) {
+    struct front front = front_load(reuse->front);
+    for (unsigned i = 0; i < bundle->n_accesses; i++) {
+        const struct pm_bundle_access *access = &bundle->accesses[i];
+        const struct pm_probe_reference *reference = &pm_references[access->reference];
+        uint64_t address = access->offset + (access->address ? words[access->address] : 0);
+        uint64_t last = (address + reference->size_bytes - 1) >> reuse->shift;
+        for (uint64_t block = address >> reuse->shift; block <= last; block++) {
+            reuse->histograms[reference->group].touches[reference->access - 1]++;
+            if (!pm_is_watched(reuse, block))
+                continue;
+            uint64_t distance = pm_reuse_touch(reuse, &front, block);
+            pm_reuse_note_sample(reuse, block, distance);
+            count_touch(reuse, reference->group, reference->access - 1u, distance);
+        }
+    }
+    front_store(&front, reuse->front);
+}
+
+/* Is any of the N blocks watched?  Hashes of all at once, those behind the N-th too. */
+static inline bool any_is_watched(const struct pm_reuse *reuse, const uint64_t *blocks,
+                                  uint32_t n) {
+    uint32_t watched = 0;
+    for (unsigned half = 0; half < n; half += 8) {
+        uint32_t hashes[8];
+        for (unsigned i = 0; i < 8; i++)
+            hashes[i] = pm_block_hash(blocks[half + i]);
+        for (unsigned i = 0; i < 8; i++)
+            watched |= (uint32_t)(hashes[i] <= reuse->watched_to) << (half + i);
+    }
+    return watched & ((2u << (n - 1)) - 1);
+}
+
+/* Most executions touch no watched block: then they are only counted. */
+static const uint64_t *walk_sampled(struct pm_bundle_reuse *bundles, const uint64_t *words,
+                                    const uint64_t *end) {
+    struct pm_reuse *reuse = bundles->reuse;
+    struct pm_bundle_state *state;
+    uint64_t blocks[PM_REUSE_FRONT] __attribute__((aligned(64))) = {0};
+    while (words < end && !reuse->failed && (state = state_of(bundles, words))) {
+        const uint64_t *from = words;
+        if (state == bundles->last)
+            while (words < end && words_outside(words, state) == 0)
+                words += state->n_words;
+        if (words != from) {
+            state->recent[0]->n_unwatched += (uint64_t)(words - from) / state->n_words;
+            continue;
+        }
+        words += state->n_words;
+        bundles->last = NULL;
+        struct pm_template *template = find_template(bundles, state, from);
+        if (PM_UNLIKELY(!template))
+            break;
+        if (template->n_blocks)
+            template_blocks(from, state, template, reuse->shift, blocks);
+        if (!template->n_blocks || any_is_watched(reuse, blocks, template->n_blocks)) {
+            sample_one_by_one(reuse, state->bundle, from);
+            continue;
+        }
+        template->n_unwatched++;
+        begin_intervals(from, state, template, reuse->shift);
+        bundles->last = state;
+    }
+    return reuse->failed ? end : words;
+}
+
+/* ---- all ------------------------------------------------------------------------------------- */
+
 const uint64_t *PM_BUNDLE_WALK(struct pm_bundle_reuse *bundles, const uint64_t *words,
                                const uint64_t *end) {
+    if (bundles->reuse->subsamples)
+        return walk_sampled(bundles, words, end);
     struct pm_reuse *reuse = bundles->reuse;
-    while (words < end && PM_LIKELY(!reuse->failed)) {
-        if ((*words & (PM_RECORD_IS_BUNDLE | PM_RECORD_IS_EVENT)) != PM_RECORD_IS_BUNDLE)
-            break;
-        uint64_t number = *words ^ PM_RECORD_IS_BUNDLE;
-        struct pm_bundle_state *state = number < PM_MAX_BUNDLES ? bundles->states[number] : NULL;
-        if (PM_UNLIKELY(!state) && !(state = pm_bundle_state(bundles, number)))
-            break;
+    struct pm_bundle_state *state;
+    while (words < end && PM_LIKELY(!reuse->failed) && (state = state_of(bundles, words))) {
         const uint32_t n_words = state->n_words;
         const uint64_t *from = words;
         if (state == bundles->last)

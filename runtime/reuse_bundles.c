@@ -369,6 +369,7 @@ static void settle_template(struct pm_reuse *reuse, const struct pm_bundle *bund
         bool again = seen >> block & 1;
         reuse->histograms[reference->group].front[reference->access - 1][distance] +=
             template->n_repeats + (again ? template->n_single : 0);
+        reuse->histograms[reference->group].touches[reference->access - 1] += template->n_unwatched;
         seen |= 1u << block;
     }
 }
@@ -386,7 +387,7 @@ void pm_bundle_reuse_settle(struct pm_bundle_reuse *bundles) {
             for (uint32_t p = 0; p < template->n_placements; p++)
                 settle_placement(bundles->reuse, template, &template->placements[p]);
             settle_template(bundles->reuse, state->bundle, template);
-            template->n_single = template->n_repeats = 0;
+            template->n_single = template->n_repeats = template->n_unwatched = 0;
         }
     }
 }

@@ -24,8 +24,10 @@
      Look-ups.  Else the blocks are searched in the front, which is then rebuilt, and where they
    were is remembered as a placement. One by one, as without bundles, go executions in which lanes
    meet in a block although none follows the other, or that touch more blocks than the front holds.
-   How often templates and placements were used is turned into counts at the end.  Nothing is
-   sampled or rounded: the histograms equal those of the accesses one by one. */
+   Under sampling all blocks of an execution are hashed at once, and if none is watched, as is
+   usual, the execution is only counted; the others go one by one. How often templates and
+   placements were used is turned into counts at the end.  Nothing is sampled or rounded: the
+   histograms equal those of the accesses one by one. */
 #ifndef PM_RUNTIME_REUSE_BUNDLES_H
 #define PM_RUNTIME_REUSE_BUNDLES_H
 
@@ -77,8 +79,9 @@ struct pm_template {
     int64_t relative[PM_REUSE_FRONT];
     uint32_t group[PM_REUSE_FRONT]; /* of the access that touches it first, and its kind */
     uint8_t kind[PM_REUSE_FRONT];
-    uint64_t n_single;  /* executions whose first touches were looked up */
-    uint64_t n_repeats; /* executions of which nothing was */
+    uint64_t n_single;    /* executions whose first touches were looked up */
+    uint64_t n_repeats;   /* executions of which nothing was */
+    uint64_t n_unwatched; /* under sampling: executions that touched no watched block */
     int32_t trust; /* in placements: below 0 they are not tried, until so many executions later */
     uint32_t n_placements;
     struct pm_placement placements[PM_PLACEMENTS]; /* the last one used first */
