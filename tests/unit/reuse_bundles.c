@@ -4,7 +4,9 @@
 
    A trace is made once, as steps: records of bundles, and what may come in between.  Its touches go
    through the stack one by one.  Then it is given to the analysis in pieces, and whenever templates
-   are settled the histograms, with a bin for each distance, must be those of the touches so far. */
+   are settled the histograms, with a bin for each distance, must be those of the touches so far.
+   Where the analysis samples, only watched blocks go through the stack, and all touches are
+   counted. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -16,284 +18,22 @@
 #include <string.h>
 
 #include "runtime/reuse_bundles.h"
-#include "tests/unit/lru_stack.h"
-
-/* Instead of runtime/modules.c. */
-struct pm_probe_reference *pm_references;
-struct pm_bundle *pm_bundles;
-uint32_t pm_n_bundles, pm_n_groups;
+#include "tests/unit/bundle_traces.h"
 
 enum {
-    MOST_BUNDLES = 8,
-    NO_BUNDLE = MOST_BUNDLES, /* a number that no module has */
-    MOST_WORDS = 1 << 16,
-    MOST_STEPS = 4000,
     MOST_TOUCHES = 16000,
     MOST_COMPARED = 4000000, /* blocks of the stack, in one trace */
-    PLAIN_ACCESSES = 20,     /* between two bundles, at most */
 };
-
-/* ---- what a trace may look like -------------------------------------------------------------- */
-
-/* Offsets of accesses. */
-enum { ALIGNED = 1, UNALIGNED = 2, LARGE = 4, FIXED = 8 };
-
-/* How an address differs from one execution to the next. */
-enum { STANDS = 1, STRIDES = 2, JUMPS = 4, NEAR_ANOTHER = 8, MEETS_ANOTHER = 16 };
-
-struct style {
-    unsigned most_addresses, most_accesses, most_size;
-    unsigned offsets, motions; /* bits of those above */
-    unsigned span_bits;        /* where addresses begin, and jump to */
-    unsigned most_turns;       /* of a loop */
-    unsigned interrupted;      /* behind one of so many executions comes something else; 0: none */
-    bool bounded;              /* max_blocks */
-};
-
-/* One of the bits of CHOICES. */
-static unsigned choose(unsigned choices) {
-    unsigned skip = (unsigned)random_number((uint64_t)__builtin_popcount(choices));
-    for (; skip > 0; skip--)
-        choices &= choices - 1;
-    return choices & -choices;
-}
-
-static uint64_t random_size(unsigned most) {
-    static const uint64_t usual[] = {8, 4, 8, 16, 1, 2, 32, 64};
-    uint64_t size = random_number(8) ? usual[random_number(8)] : 1 + random_number(64);
-    return size < most ? size : most;
-}
-
-/* ---- bundles --------------------------------------------------------------------------------- */
-
-struct lane {
-    uint64_t base, span;
-    int64_t stride;
-    unsigned motion;
-    uint32_t other; /* which it is near to, or meets */
-};
-
-static struct pm_probe_reference references[MOST_BUNDLES * PM_BUNDLE_ACCESSES];
-static struct pm_bundle_access accesses[MOST_BUNDLES][PM_BUNDLE_ACCESSES];
-static struct pm_bundle bundles[MOST_BUNDLES + 1];
-static struct lane lanes[MOST_BUNDLES][PM_LANES];
-static uint32_t n_bundles, n_early; /* the others are loaded on the way */
-static uint32_t n_groups, n_early_groups;
-
-/* An address that 2^34 bytes may be added to or taken away from. */
-static uint64_t random_address(unsigned span_bits) {
-    return (1ull << 44) + random_number(1ull << span_bits);
-}
-
-static uint64_t random_offset(unsigned kinds) {
-    switch (choose(kinds)) {
-    case ALIGNED:
-        return 8 * random_number(12) - 40;
-    case UNALIGNED:
-        return random_number(200) - 100;
-    case LARGE:
-        return random_number(2) ? random_number(1 << 20) - (1 << 19)
-                                : random_number(1ull << 33) - (1ull << 32);
-    default:
-        return 0;
-    }
-}
-
-static struct lane random_lane(const struct style *style, uint32_t number) {
-    static const int64_t strides[] = {1,  4,  8,  8,   24,    32, 64, 4096,
-                                      -1, -8, -8, -64, -4096, 72, 136};
-    struct lane lane = {
-        .base = random_address(style->span_bits),
-        .span = 1ull << style->span_bits,
-        .motion = choose(style->motions),
-        .other = number > 1 ? 1 + (uint32_t)random_number(number - 1) : 0,
-    };
-    lane.stride = strides[random_number(sizeof strides / sizeof *strides)];
-    if (lane.motion == NEAR_ANOTHER) /* a[i + 1], or a row above, or nearly too far to follow */
-        lane.stride = 8 * ((int64_t)random_number(5) - 2) +
-                      (random_number(3) ? 0 : 4096 * ((int64_t)random_number(5) - 2)) +
-                      (random_number(4) ? 0 : 64 * ((int64_t)random_number(140) - 70));
-    if (!lane.other && lane.motion >= NEAR_ANOTHER)
-        lane.motion = STRIDES;
-    return lane;
-}
-
-static void make_access(const struct style *style, uint32_t b, uint32_t i) {
-    struct pm_bundle *bundle = &bundles[b];
-    struct pm_bundle_access *access = &accesses[b][i];
-    uint32_t n = bundle->n_addresses;
-    bool again = i > 0 && random_number(4) == 0; /* where the access before was */
-    uint32_t address = again ? accesses[b][i - 1].address : n ? 1 + (uint32_t)random_number(n) : 0;
-    if (i < n)
-        address = i + 1; /* each address is somebody's */
-    else if (n && style->offsets & FIXED && random_number(4) == 0)
-        address = 0;
-    *access = (struct pm_bundle_access){.offset = random_offset(style->offsets),
-                                        .reference = b * PM_BUNDLE_ACCESSES + i};
-    access->address = address;
-    if (again && address == accesses[b][i - 1].address)
-        access->offset = accesses[b][i - 1].offset;
-    else if (!address)
-        access->offset = random_address(style->span_bits < 20 ? style->span_bits : 20);
-    references[access->reference] = (struct pm_probe_reference){
-        .group = (uint32_t)random_number(n_groups + 1u),
-        .size_bytes = (uint32_t)random_size(style->most_size),
-        .access = (uint8_t)(random_number(6) ? 1 + random_number(2) : 3),
-    };
-    n_groups += references[access->reference].group == n_groups;
-}
-
-static void make_bundle(const struct style *style, uint32_t b) {
-    uint32_t most = style->most_addresses;
-    uint16_t n_addresses = (uint16_t)random_number(most + 1u);
-    uint64_t room = style->most_accesses - n_addresses;
-    bundles[b] = (struct pm_bundle){.accesses = accesses[b], .n_addresses = n_addresses};
-    bundles[b].n_accesses = (uint16_t)(n_addresses + random_number(room + 1));
-    if (!bundles[b].n_accesses)
-        bundles[b].n_accesses = 1;
-    for (uint32_t i = 0; i < bundles[b].n_accesses; i++)
-        make_access(style, b, i);
-    for (uint32_t number = 1; number <= n_addresses; number++)
-        lanes[b][number] = random_lane(style, number);
-}
-
-static void make_bundles(const struct style *style) {
-    n_bundles = 1 + (uint32_t)random_number(MOST_BUNDLES);
-    n_early = random_number(3) ? n_bundles : (uint32_t)random_number(n_bundles) + 1;
-    n_groups = 0;
-    memset(bundles, 0, sizeof bundles);
-    for (uint32_t b = 0; b < n_bundles; b++) {
-        make_bundle(style, b);
-        if (b + 1 == n_early)
-            n_early_groups = n_groups;
-    }
-}
-
-/* ---- traces ---------------------------------------------------------------------------------- */
-
-enum what { RECORD, FOREIGN, CUT, PLAIN, SETTLE, FORGET, LOAD };
-
-struct step {
-    enum what what;
-    uint32_t at, n; /* words of a record; of PLAIN, accesses */
-};
-
-static uint64_t words[MOST_WORDS];
-static struct step steps[MOST_STEPS];
-static struct pmodel_access plain[MOST_STEPS];
-static uint32_t n_words, n_steps, n_plain, n_loaded;
-
-static void add_step(enum what what, uint32_t at, uint32_t n) {
-    if (n_steps < MOST_STEPS)
-        steps[n_steps++] = (struct step){what, at, n};
-}
-
-static uint64_t lane_address(const struct lane *lane, const uint64_t *record, uint64_t turn) {
-    switch (lane->motion) {
-    case STANDS:
-        return lane->base;
-    case STRIDES:
-        return lane->base + turn * (uint64_t)lane->stride;
-    case JUMPS:
-        return random_number(4) ? lane->base + random_number(lane->span)
-                                : lane->base + random_number(64);
-    case NEAR_ANOTHER:
-        return record[lane->other] + (uint64_t)lane->stride;
-    default:
-        return random_number(3) ? record[lane->other] : lane->base + 8 * random_number(1 << 10);
-    }
-}
-
-/* One execution; a record of a bundle that is not loaded yet is foreign. */
-static void execute(uint32_t b, uint64_t turn) {
-    uint32_t n = 1u + bundles[b].n_addresses;
-    uint64_t *record = words + n_words;
-    if (n_words + n > MOST_WORDS)
-        return;
-    record[0] = PM_RECORD_IS_BUNDLE + b;
-    for (uint32_t lane = 1; lane < n; lane++)
-        record[lane] = lane_address(&lanes[b][lane], record, turn);
-    add_step(b < n_loaded ? RECORD : FOREIGN, n_words, n);
-    n_words += n;
-}
-
-/* An event, the record of a reference, or of a bundle that does not exist or is damaged. */
-static void add_foreign(void) {
-    const uint64_t headers[] = {PM_RECORD_IS_EVENT | random_number(1ull << 31),
-                                random_number(PM_MAX_REFERENCES), PM_RECORD_IS_BUNDLE + NO_BUNDLE,
-                                PM_RECORD_IS_BUNDLE + PM_MAX_BUNDLES - 1};
-    if (n_words + 2 > MOST_WORDS)
-        return;
-    words[n_words] = headers[random_number(sizeof headers / sizeof *headers)];
-    words[n_words + 1] = random_address(20);
-    add_step(FOREIGN, n_words, 2);
-    n_words += 2;
-}
-
-static void add_plain(const struct style *style) {
-    uint32_t n = 1 + (uint32_t)random_number(PLAIN_ACCESSES);
-    if (n_plain + n > MOST_STEPS)
-        return;
-    add_step(PLAIN, n_plain, n);
-    for (; n > 0; n--)
-        plain[n_plain++] = (struct pmodel_access){
-            .address = random_address(random_number(2) ? style->span_bits : 12),
-            .size_bytes = (uint32_t)random_size(style->most_size),
-            .group = (uint32_t)random_number(n_loaded == n_bundles ? n_groups : n_early_groups),
-            .kind = (uint8_t)(1 + random_number(3)),
-        };
-}
-
-static void interrupt(const struct style *style) {
-    switch (random_number(32)) {
-    case 0:
-        add_step(SETTLE, 0, 0);
-        break;
-    case 1:
-        add_step(FORGET, 0, 0);
-        break;
-    case 2:
-        n_loaded = n_bundles;
-        add_step(LOAD, 0, 0);
-        break;
-    default:
-        if (random_number(3) == 0)
-            add_step(CUT, 0, 0);
-        else if (random_number(2))
-            add_plain(style);
-        else
-            add_foreign();
-    }
-}
-
-/* A loop over a few bundles, some of them not in every iteration; perhaps begun again. */
-static void run_loop(const struct style *style) {
-    uint32_t body[4], n_body = 1 + (uint32_t)random_number(4);
-    uint64_t turns = 1 + random_number(style->most_turns), rare = 2 + random_number(6);
-    for (uint32_t i = 0; i < n_body; i++)
-        body[i] = (uint32_t)random_number(n_bundles);
-    for (uint64_t rounds = 1 + random_number(3); rounds > 0; rounds--)
-        for (uint64_t turn = 0; turn < turns && n_steps < MOST_STEPS; turn++)
-            for (uint32_t i = 0; i < n_body; i++) {
-                if (i == 3 && random_number(rare))
-                    continue;
-                execute(body[i], turn);
-                if (style->interrupted && random_number(style->interrupted) == 0)
-                    interrupt(style);
-            }
-}
-
-static void make_trace(const struct style *style) {
-    n_words = n_steps = n_plain = 0;
-    n_loaded = n_early;
-    for (unsigned i = 0; i < 30; i++)
-        run_loop(style);
-}
 
 /* ---- what is expected ------------------------------------------------------------------------ */
 
+/* The distance of a touch of a block that is not watched. */
+#define UNWATCHED (PM_BEYOND - 1)
+
 struct touch {
-    uint32_t group, kind; /* enum pm_access */
+    uint32_t group;
+    uint16_t kind; /* enum pm_access */
+    uint16_t part; /* of the watched blocks, for the standard error */
     uint64_t distance;
 };
 
@@ -310,71 +50,85 @@ struct expected {
 };
 static struct expected expected;
 
-static void expect_access(uint64_t address, uint64_t size, uint32_t group, uint32_t kind,
-                          unsigned shift) {
-    uint64_t last = (address + size - 1) >> shift;
-    for (uint64_t block = address >> shift; block <= last; block++) {
-        int64_t distance = stack_touch(&expected.stack, block);
-        uint64_t told = distance == COLD ? PM_COLD : (uint64_t)distance;
-        expected.n_compared += distance == COLD ? expected.stack.used : (uint64_t)distance;
-        expected.n_blocks += distance == COLD;
-        if (distance != COLD && told >= expected.bound)
-            told = PM_BEYOND;
-        expected.touches[expected.n_touches++] = (struct touch){group, kind, told};
-    }
+static struct {
+    uint64_t seed, max_blocks, sample;
+    unsigned shift;
+    enum pm_reuse_variant variant;
+} trial;
+
+/* The lowest R-th part of the hashes. */
+static bool is_watched(uint64_t block) {
+    return pm_block_hash(block) * trial.sample + trial.sample <= 1ull << 32;
 }
 
-static void expect_bundle(const uint64_t *record, unsigned shift) {
+/* The distance of a touch of BLOCK. */
+static uint64_t expect_touch(uint64_t block) {
+    if (!is_watched(block))
+        return UNWATCHED;
+    int64_t distance = stack_touch(&expected.stack, block);
+    expected.n_compared += distance == COLD ? expected.stack.used : (uint64_t)distance;
+    expected.n_blocks += distance == COLD;
+    if (distance == COLD)
+        return PM_COLD;
+    return (uint64_t)distance < expected.bound ? (uint64_t)distance : PM_BEYOND;
+}
+
+static void expect_access(uint64_t address, uint64_t size, uint32_t group, uint32_t kind) {
+    uint64_t last = (address + size - 1) >> trial.shift;
+    for (uint64_t block = address >> trial.shift; block <= last; block++)
+        expected.touches[expected.n_touches++] =
+            (struct touch){.group = group,
+                           .kind = (uint16_t)kind,
+                           .part = pm_block_hash(block) % PM_SUBSAMPLES,
+                           .distance = expect_touch(block)};
+}
+
+static void expect_bundle(const uint64_t *record) {
     const struct pm_bundle *bundle = &bundles[*record ^ PM_RECORD_IS_BUNDLE];
     for (uint32_t i = 0; i < bundle->n_accesses; i++) {
         const struct pm_bundle_access *access = &bundle->accesses[i];
         const struct pm_probe_reference *reference = &references[access->reference];
         uint64_t base = access->address ? record[access->address] : 0;
         expect_access(base + access->offset, reference->size_bytes, reference->group,
-                      reference->access, shift);
+                      reference->access);
     }
 }
 
-static void expect_step(const struct step *step, unsigned shift) {
+static void expect_step(const struct step *step) {
     if (step->what == RECORD)
-        expect_bundle(words + step->at, shift);
+        expect_bundle(words + step->at);
     else if (step->what == FORGET)
         expected.stack.used = 0;
     for (uint32_t i = 0; step->what == PLAIN && i < step->n; i++) {
         const struct pmodel_access *access = &plain[step->at + i];
-        expect_access(access->address, access->size_bytes, access->group, access->kind, shift);
+        expect_access(access->address, access->size_bytes, access->group, access->kind);
     }
 }
 
-static void expect_trace(unsigned shift, uint64_t max_blocks) {
+static void expect_trace(void) {
     expected.n_touches = expected.n_steps = 0;
     expected.n_blocks = expected.n_compared = 0;
     expected.stack.used = 0;
-    expected.bound = !max_blocks                   ? PM_BEYOND
-                     : max_blocks > PM_REUSE_FRONT ? max_blocks
-                                                   : PM_REUSE_FRONT;
+    expected.bound = trial.max_blocks ? trial.max_blocks : PM_BEYOND;
+    if (expected.bound < PM_REUSE_FRONT)
+        expected.bound = PM_REUSE_FRONT;
     for (uint32_t i = 0;
          i < n_steps && expected.n_touches < MOST_TOUCHES && expected.n_compared < MOST_COMPARED;
          i++) {
         expected.before[i] = expected.n_touches;
-        expect_step(&steps[i], shift);
+        expect_step(&steps[i]);
         expected.n_steps++;
     }
 }
 
 /* ---- comparison ------------------------------------------------------------------------------ */
 
-static struct {
-    uint64_t seed, max_blocks;
-    unsigned shift;
-    enum pm_reuse_variant variant;
-} trial;
-
 static void expect_that(bool is_so, const char *what, uint32_t i) {
     if (!is_so)
-        fail_msg("%s %u; seed %#llx, blocks of 2^%u bytes, variant %u, max_blocks %llu", what, i,
-                 (unsigned long long)trial.seed, trial.shift, trial.variant,
-                 (unsigned long long)trial.max_blocks);
+        fail_msg("%s %u; seed %#llx, blocks of 2^%u bytes, variant %u, max_blocks %llu, "
+                 "1 of %llu blocks",
+                 what, i, (unsigned long long)trial.seed, trial.shift, trial.variant,
+                 (unsigned long long)trial.max_blocks, (unsigned long long)trial.sample);
 }
 
 static int compare_touches(const void *a, const void *b) {
@@ -387,6 +141,7 @@ static int compare_touches(const void *a, const void *b) {
 /* What a histogram must be. */
 struct told {
     uint64_t cold_loads, cold_stores, beyond_loads, beyond_stores;
+    uint64_t touches[PM_KINDS];          /* under sampling */
     struct pm_raw_bin bins[TOUCHES + 1]; /* the first one is distance 0, which may be empty */
     size_t n_bins;
 };
@@ -397,6 +152,9 @@ static void tell_group(struct told *told, const struct touch *touches, size_t co
     for (size_t i = 0; i < count; i++) {
         const uint64_t distance = touches[i].distance;
         const bool load = touches[i].kind & 1;
+        told->touches[touches[i].kind - 1] += trial.sample > 1;
+        if (distance == UNWATCHED)
+            continue;
         told->bins[0].stores += touches[i].kind == 3; /* the store after the load */
         if (distance >= PM_BEYOND) {
             uint64_t *counts = distance == PM_COLD ? &told->cold_loads : &told->beyond_loads;
@@ -424,7 +182,27 @@ static bool is_told(const struct pm_group_histogram *group, const struct told *t
     pm_group_histogram_bins(group, found);
     return memcmp(found, told->bins + empty, n * sizeof *found) == 0 &&
            cold_loads == told->cold_loads && cold_stores == told->cold_stores &&
-           beyond_loads == told->beyond_loads && beyond_stores == told->beyond_stores;
+           beyond_loads == told->beyond_loads && beyond_stores == told->beyond_stores &&
+           memcmp(group->touches, told->touches, sizeof told->touches) == 0;
+}
+
+/* Watched touches of the first N by the part that their blocks are in. */
+static void check_subsamples(const struct pm_subsample *found, size_t n) {
+    struct pm_subsample parts[PM_SUBSAMPLES] = {{{0}, 0}};
+    for (size_t i = 0; i < n; i++) {
+        struct pm_subsample *part = &parts[expected.touches[i].part];
+        uint64_t distance = expected.touches[i].distance;
+        unsigned n_digits = 0;
+        if (distance >= PM_BEYOND)
+            part->unbounded++;
+        if (distance >= UNWATCHED)
+            continue;
+        for (distance *= trial.sample; distance; distance /= 2)
+            n_digits++;
+        part->far[n_digits]++;
+    }
+    for (uint32_t i = 0; i < PM_SUBSAMPLES; i++)
+        expect_that(memcmp(&parts[i], &found[i], sizeof *parts) == 0, "part", i);
 }
 
 /* Of the first N touches. */
@@ -441,6 +219,8 @@ static void check_histograms(const struct pm_reuse *reuse, size_t n) {
         expect_that(is_told(&reuse->histograms[group], &told), "the histogram of group", group);
     }
     assert_int_equal(first, n);
+    if (reuse->subsamples)
+        check_subsamples(reuse->subsamples, n);
 }
 
 /* ---- the analysis ---------------------------------------------------------------------------- */
@@ -503,7 +283,7 @@ static void take_step(struct pm_bundle_reuse *analysis, uint32_t i) {
 
 static void check_trace(void) {
     struct pm_reuse *reuse = pm_reuse_new(trial.shift, 512, trial.variant);
-    struct pm_reuse_options options = {.max_blocks = trial.max_blocks, .sample = 1, .bin_width = 0};
+    struct pm_reuse_options options = {.max_blocks = trial.max_blocks, .sample = trial.sample};
     assert_non_null(reuse);
     assert_true(pm_reuse_choose(reuse, &options));
     struct pm_bundle_reuse *analysis = pm_bundle_reuse_new(reuse);
@@ -535,10 +315,12 @@ static void check_style(const struct style *style) {
         trial.seed = random_state;
         make_bundles(style);
         make_trace(style);
-        trial.max_blocks = style->bounded ? 1 + random_number(1ull << random_number(12)) : 0;
+        trial.max_blocks =
+            style->options & BOUNDED ? 1 + random_number(1ull << random_number(12)) : 0;
+        trial.sample = style->options & SAMPLED ? 2 + random_number(1ull << random_number(7)) : 1;
         for (size_t i = 0; i < sizeof shifts / sizeof *shifts; i++) {
             trial.shift = shifts[i];
-            expect_trace(trial.shift, trial.max_blocks);
+            expect_trace();
             for (trial.variant = 0; trial.variant <= pm_reuse_best_variant(); trial.variant++)
                 check_trace();
         }
@@ -554,24 +336,33 @@ static void check_style(const struct style *style) {
         free(expected.stack.blocks);                                                               \
         expected.stack = (struct stack){0};                                                        \
     }
-STYLE(strided_loops, 6, 20, 16, ALIGNED, STANDS | STRIDES, 40, 600, 0, false)
-STYLE(neighbouring_addresses, 8, 24, 16, ALIGNED, STRIDES | NEAR_ANOTHER, 40, 400, 200, false)
+STYLE(strided_loops, 6, 20, 16, ALIGNED, STANDS | STRIDES, 40, 600, 0, EXACT)
+STYLE(neighbouring_addresses, 8, 24, 16, ALIGNED, STRIDES | NEAR_ANOTHER, 40, 400, 200, EXACT)
 STYLE(unaligned_accesses, 8, 24, 64, ALIGNED | UNALIGNED, STRIDES | NEAR_ANOTHER, 30, 300, 300,
-      false)
-STYLE(irregular_addresses, 4, 12, 8, ALIGNED, STRIDES | JUMPS, 18, 400, 200, false)
-STYLE(few_blocks, 5, 16, 8, ALIGNED, STRIDES | JUMPS, 9, 300, 100, false)
+      EXACT)
+STYLE(irregular_addresses, 4, 12, 8, ALIGNED, STRIDES | JUMPS, 18, 400, 200, EXACT)
+STYLE(few_blocks, 5, 16, 8, ALIGNED, STRIDES | JUMPS, 9, 300, 100, EXACT)
 STYLE(addresses_that_meet, 6, 20, 8, ALIGNED, STRIDES | MEETS_ANOTHER | NEAR_ANOTHER, 16, 200, 100,
-      false)
+      EXACT)
 STYLE(more_blocks_than_the_front, 15, 48, 64, UNALIGNED | LARGE, STRIDES | JUMPS, 30, 100, 100,
-      false)
-STYLE(repeats, 15, 48, 32, ALIGNED, STANDS, 12, 2000, 2000, false)
-STYLE(fixed_addresses, 3, 24, 64, ALIGNED | FIXED, STANDS | STRIDES, 12, 200, 100, false)
-STYLE(no_addresses, 0, 48, 64, FIXED, STRIDES, 12, 200, 60, false)
-STYLE(interruptions, 6, 20, 16, ALIGNED, STANDS | STRIDES | JUMPS | NEAR_ANOTHER, 14, 100, 4, false)
-STYLE(anything, 15, 48, 64, 15, 31, 24, 300, 60, false)
-STYLE(anything_small, 3, 6, 8, 15, 31, 12, 1000, 30, false)
-STYLE(bounded_memory, 8, 24, 16, ALIGNED, STRIDES | JUMPS | NEAR_ANOTHER, 22, 300, 60, true)
-STYLE(anything_bounded, 15, 48, 64, 15, 31, 14, 300, 60, true)
+      EXACT)
+STYLE(repeats, 15, 48, 32, ALIGNED, STANDS, 12, 2000, 2000, EXACT)
+STYLE(fixed_addresses, 3, 24, 64, ALIGNED | FIXED, STANDS | STRIDES, 12, 200, 100, EXACT)
+STYLE(no_addresses, 0, 48, 64, FIXED, STRIDES, 12, 200, 60, EXACT)
+STYLE(interruptions, 6, 20, 16, ALIGNED, STANDS | STRIDES | JUMPS | NEAR_ANOTHER, 14, 100, 4, EXACT)
+STYLE(anything, 15, 48, 64, 15, 31, 24, 300, 60, EXACT)
+STYLE(anything_small, 3, 6, 8, 15, 31, 12, 1000, 30, EXACT)
+STYLE(bounded_memory, 8, 24, 16, ALIGNED, STRIDES | JUMPS | NEAR_ANOTHER, 22, 300, 60, BOUNDED)
+STYLE(anything_bounded, 15, 48, 64, 15, 31, 14, 300, 60, BOUNDED)
+STYLE(sampled_loops, 6, 20, 16, ALIGNED, STANDS | STRIDES | NEAR_ANOTHER, 40, 600, 200, SAMPLED)
+STYLE(sampled_repeats, 15, 48, 32, ALIGNED, STANDS, 12, 2000, 2000, SAMPLED)
+STYLE(sampled_irregular_addresses, 4, 12, 8, ALIGNED, STRIDES | JUMPS, 14, 400, 100, SAMPLED)
+STYLE(sampled_more_blocks_than_the_front, 15, 48, 64, UNALIGNED | LARGE, STRIDES | JUMPS, 20, 100,
+      100, SAMPLED)
+STYLE(sampled_interruptions, 6, 20, 16, ALIGNED, STANDS | STRIDES | JUMPS | NEAR_ANOTHER, 14, 100,
+      4, SAMPLED)
+STYLE(anything_sampled, 15, 48, 64, 15, 31, 14, 300, 60, SAMPLED)
+STYLE(anything_sampled_and_bounded, 15, 48, 64, 15, 31, 14, 300, 60, SAMPLED | BOUNDED)
 
 int main(void) {
     const struct CMUnitTest tests[] = {
@@ -590,6 +381,13 @@ int main(void) {
         cmocka_unit_test(histograms_equal_a_stack_on_anything_small),
         cmocka_unit_test(histograms_equal_a_stack_on_bounded_memory),
         cmocka_unit_test(histograms_equal_a_stack_on_anything_bounded),
+        cmocka_unit_test(histograms_equal_a_stack_on_sampled_loops),
+        cmocka_unit_test(histograms_equal_a_stack_on_sampled_repeats),
+        cmocka_unit_test(histograms_equal_a_stack_on_sampled_irregular_addresses),
+        cmocka_unit_test(histograms_equal_a_stack_on_sampled_more_blocks_than_the_front),
+        cmocka_unit_test(histograms_equal_a_stack_on_sampled_interruptions),
+        cmocka_unit_test(histograms_equal_a_stack_on_anything_sampled),
+        cmocka_unit_test(histograms_equal_a_stack_on_anything_sampled_and_bounded),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
