@@ -189,22 +189,23 @@ const struct pmodel_handler pm_analyser = {
     .accesses = accesses,
 };
 
+/* All block sizes as far as the first one, although a library may become known meanwhile. */
 static const uint64_t *analyse_bundles(uint32_t stream, const uint64_t *words,
                                        const uint64_t *end) {
-    const uint64_t *to = end;
+    const uint64_t *to = NULL;
     if (!begun[stream])
         begin_stream(stream);
     for (unsigned i = 0; i < pm_n_block_sizes; i++) {
         struct analysis *analysis = &analyses[stream][i];
         if (has_failed(analysis))
             continue;
-        const uint64_t *reached = pm_bundle_reuse_walk(analysis->bundles, words, end);
+        const uint64_t *reached = pm_bundle_reuse_walk(analysis->bundles, words, to ? to : end);
         if (has_failed(analysis))
             pm_note(PM_NOTE_OUT_OF_MEMORY, 1);
         else
             to = reached;
     }
-    return to;
+    return to ? to : words;
 }
 
 bool pm_analyser_takes_bundles(void) { return takes_bundles && pm_process_handler == &pm_analyser; }

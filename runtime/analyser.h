@@ -25,7 +25,7 @@ extern bool pm_analyser_carries;
 bool pm_analyser_takes_bundles(void);
 
 /* Analyses the records of bundles from WORDS up to END, as far as they are such and known; where
-   the first other record is.  END of a thread that is out of memory. */
+   the first other record is.  WORDS of a thread that is out of memory. */
 const uint64_t *pm_analyser_bundles(uint32_t thread, const uint64_t *words, const uint64_t *end);
 
 /* Makes ready what the functions below give. */

@@ -58,12 +58,7 @@ static void add_access(struct pm_thread *thread, const struct pm_memory_record *
     };
 }
 
-static bool is_known(uint64_t reference) {
-    return reference < pm_n_references && pm_references[reference].reserved == PM_REFERENCE_KNOWN;
-}
-
-/* ---- streams: string operations and called routines --------------------------------------------
- */
+/* ---- streams: string operations and called routines ------------------------------------------ */
 
 /* Bytes one after the other, upwards or downwards, of the reference NUMBER. */
 struct stream {
@@ -110,8 +105,8 @@ static void decode_called(struct pm_thread *thread, const struct pm_memory_recor
     bool has_second = second.number != PM_PROBE_NONE;
     if (first.n_bytes > LARGEST_STRING_BYTES)
         return; /* it faulted */
-    if (has_second &&
-        (!is_known(second.number) || pm_references[second.number].kind != PM_PROBE_CALLED)) {
+    if (has_second && (!pm_reference_is_known(second.number) ||
+                       pm_references[second.number].kind != PM_PROBE_CALLED)) {
         pm_note(PM_NOTE_UNUSABLE_REFERENCE, 1);
         return;
     }
@@ -148,7 +143,8 @@ static bool decode_two_strings(struct pm_thread *thread, const struct pm_memory_
                                uint64_t n_words, uint64_t n_left) {
     const struct pm_memory_record *other = (const void *)((const uint64_t *)record + n_words);
     if (n_left < 2 * n_words || other->reference != record->reference + 1 ||
-        !is_known(other->reference) || pm_references[other->reference].kind != PM_PROBE_STRING)
+        !pm_reference_is_known(other->reference) ||
+        pm_references[other->reference].kind != PM_PROBE_STRING)
         return false;
     struct stream first = stream_of_string(record), second = stream_of_string(other);
     take_turns(thread, &first, &second);
@@ -265,12 +261,10 @@ static bool is_bundle(uint64_t header) {
 /* Of a record with the first word HEADER: what it is of may have been loaded by dlopen since. */
 static const struct pm_bundle *find_bundle(uint64_t header) {
     uint64_t number = header ^ PM_RECORD_IS_BUNDLE;
-    if (number >= pm_n_bundles || !pm_bundles[number].n_accesses)
+    if (!pm_bundle_is_known(number))
         pm_modules_scan();
-    return number < pm_n_bundles && pm_bundles[number].n_accesses ? &pm_bundles[number] : NULL;
+    return pm_bundle_is_known(number) ? &pm_bundles[number] : NULL;
 }
-
-/* ---- plain references ------------------------------------------------------------------------ */
 
 static void expand_bundle(struct pm_thread *thread, const struct pm_bundle *bundle,
                           const uint64_t *words) {
@@ -320,9 +314,9 @@ static uint64_t decode_record(struct pm_control_block *block, const uint64_t *wo
         }
         return 1ul + bundle->n_addresses;
     }
-    if (!is_known(*words))
+    if (!pm_reference_is_known(*words))
         pm_modules_scan();
-    if (!is_known(*words))
+    if (!pm_reference_is_known(*words))
         return 0;
     const struct pm_probe_reference *reference = &pm_references[*words];
     uint64_t n_words = 2 + 2ul * reference->payload_slots;

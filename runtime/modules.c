@@ -42,6 +42,11 @@ static bool reference_is_usable(const struct pm_probe_reference *reference, uint
     return true;
 }
 
+static void raise_to(uint32_t *n, uint32_t least) {
+    if (*n < least)
+        __atomic_store_n(n, least, __ATOMIC_RELEASE);
+}
+
 static bool add_references(const struct pm_probe_header *header, uint32_t first_group) {
     const struct pm_probe_reference *table =
         (const void *)((const char *)header + header->references);
@@ -55,15 +60,14 @@ static bool add_references(const struct pm_probe_header *header, uint32_t first_
     if (!pm_references)
         return false;
     struct pm_probe_reference *into = pm_references + header->first_reference;
+    raise_to(&pm_n_references, header->first_reference + header->n_references);
     for (uint32_t i = 0; i < header->n_references; i++) {
         into[i] = table[i];
         into[i].group += first_group;
-        into[i].reserved = PM_REFERENCE_KNOWN;
         if (!reference_is_usable(&table[i], header->n_groups))
             into[i].kind = PM_REFERENCE_UNUSABLE;
+        __atomic_store_n(&into[i].reserved, PM_REFERENCE_KNOWN, __ATOMIC_RELEASE);
     }
-    if (pm_n_references < header->first_reference + header->n_references)
-        pm_n_references = header->first_reference + header->n_references;
     return true;
 }
 
@@ -85,8 +89,8 @@ static bool take_accesses(const struct pm_probe_header *header, uint64_t load_bi
     return true;
 }
 
-static void count_accesses(struct pm_bundle *bundle) {
-    for (unsigned i = 0; bundle->accesses && i < bundle->n_accesses; i++) {
+static void count_accesses(struct pm_bundle *bundle, unsigned n_accesses) {
+    for (unsigned i = 0; bundle->accesses && i < n_accesses; i++) {
         unsigned access = pm_references[bundle->accesses[i].reference].access;
         bundle->n_loads = (uint8_t)(bundle->n_loads + (access & 1));
         bundle->n_stores = (uint8_t)(bundle->n_stores + (access >> 1 & 1));
@@ -107,6 +111,7 @@ static bool add_bundles(const struct pm_probe_header *header, uint64_t load_bias
     struct pm_bundle_access *copies = pm_map((header->n_accesses + 1ul) * sizeof *copies);
     if (!pm_bundles || !copies)
         return false;
+    raise_to(&pm_n_bundles, header->first_bundle + header->n_bundles);
     for (uint32_t b = 0; b < header->n_bundles; b++) {
         const struct pm_probe_bundle *bundle = &bundles[b];
         struct pm_bundle_access *into = copies + bundle->first_access;
@@ -118,12 +123,10 @@ static bool add_bundles(const struct pm_probe_header *header, uint64_t load_bias
             take_accesses(header, load_bias, bundle, accesses + bundle->first_access, into);
         struct pm_bundle *added = &pm_bundles[header->first_bundle + b];
         *added = (struct pm_bundle){.accesses = usable ? into : NULL,
-                                    .n_accesses = bundle->n_accesses,
                                     .n_addresses = bundle->n_addresses};
-        count_accesses(added);
+        count_accesses(added, bundle->n_accesses);
+        __atomic_store_n(&added->n_accesses, bundle->n_accesses, __ATOMIC_RELEASE);
     }
-    if (pm_n_bundles < header->first_bundle + header->n_bundles)
-        pm_n_bundles = header->first_bundle + header->n_bundles;
     return true;
 }
 
@@ -287,11 +290,13 @@ static bool is_valid(const struct pm_probe_header *header, uint64_t segment_byte
                       segment_bytes);
 }
 
+/* Records of the module are being consumed meanwhile, maybe: what tells that a reference or bundle
+   is known is written last. */
 static bool add_tables(const struct pm_probe_header *header, uint64_t segment_bytes,
-                       uint64_t load_bias) {
+                       uint64_t load_bias, uint32_t first_group) {
     return add_scopes(header, segment_bytes) && add_counters(header, segment_bytes) &&
-           add_references(header, pm_n_groups) && add_bundles(header, load_bias) &&
-           add_group_scopes(header, pm_n_groups);
+           add_group_scopes(header, first_group) && add_references(header, first_group) &&
+           add_bundles(header, load_bias);
 }
 
 static void add_module(const struct pm_probe_header *header, uint64_t segment_bytes,
@@ -304,23 +309,28 @@ static void add_module(const struct pm_probe_header *header, uint64_t segment_by
         return;
     }
     const struct pm_loaded_module *twin = find_twin(header);
-    if (!is_valid(header, segment_bytes) ||
-        (!twin && !add_tables(header, segment_bytes, load_bias))) {
+    uint32_t first_group = twin ? twin->first_group : pm_n_groups;
+    if (!is_valid(header, segment_bytes) || header->n_groups > PM_MAX_REFERENCES - first_group) {
         pm_note(PM_NOTE_DAMAGED_MODULE, 1);
         return;
+    }
+    if (!twin) {
+        pm_n_groups += header->n_groups;
+        if (!add_tables(header, segment_bytes, load_bias, first_group)) {
+            pm_note(PM_NOTE_DAMAGED_MODULE, 1);
+            return;
+        }
     }
     struct pm_loaded_module *module = &pm_modules[pm_n_modules];
     *module = (struct pm_loaded_module){
         .header = *header,
         .load_bias = load_bias,
-        .first_group = twin ? twin->first_group : pm_n_groups,
+        .first_group = first_group,
         .traps = (const void *)((const char *)header + header->traps),
         .repeats = twin != NULL,
         .last_seen = scan,
     };
     find_unwind_tables(module, info);
-    if (!twin)
-        pm_n_groups += header->n_groups;
     if (pm_n_counters < header->first_counter + header->n_counters)
         pm_n_counters = header->first_counter + header->n_counters;
     pm_program.n_groups = pm_n_groups;

@@ -50,6 +50,17 @@ struct pm_bundle_access {
 extern struct pm_bundle *pm_bundles;
 extern uint32_t pm_n_bundles; /* highest number + 1 */
 
+/* Is the reference, or bundle, of a module that was met already?  Then so are its groups: they are
+   below pm_n_groups.  Another thread may be adding modules. */
+static inline bool pm_reference_is_known(uint64_t number) {
+    return number < __atomic_load_n(&pm_n_references, __ATOMIC_ACQUIRE) &&
+           __atomic_load_n(&pm_references[number].reserved, __ATOMIC_ACQUIRE) == PM_REFERENCE_KNOWN;
+}
+static inline bool pm_bundle_is_known(uint64_t number) {
+    return number < __atomic_load_n(&pm_n_bundles, __ATOMIC_ACQUIRE) &&
+           __atomic_load_n(&pm_bundles[number].n_accesses, __ATOMIC_ACQUIRE) > 0;
+}
+
 /* Group, counted over all modules → number of the scope that it is directly in; NULL while no
    module describes it. */
 extern uint32_t *pm_group_scopes;

@@ -99,13 +99,15 @@ static uint32_t begin_of_class(const struct pm_lane *lane, uint32_t class) {
 }
 
 struct pm_bundle_state *pm_bundle_state(struct pm_bundle_reuse *bundles, uint64_t number) {
-    if (number >= pm_n_bundles || !pm_bundles[number].accesses)
+    if (!pm_bundle_is_known(number) || !pm_bundles[number].accesses)
         return NULL;
     if (PM_LIKELY(bundles->states[number] != NULL))
         return bundles->states[number];
     const struct pm_bundle *bundle = &pm_bundles[number];
     struct pm_bundle_state *state = take(bundles, sizeof *state);
-    if (!state)
+    if (!pm_reuse_make_histograms(bundles->reuse, pm_n_groups))
+        bundles->reuse->failed = true;
+    if (!state || bundles->reuse->failed)
         return NULL;
     state->bundle = bundle;
     state->n_words = 1u + bundle->n_addresses;
@@ -400,6 +402,5 @@ const uint64_t *pm_bundle_reuse_walk(struct pm_bundle_reuse *bundles, const uint
         [PM_REUSE_AVX512] = pm_bundle_walk_avx512,
     };
     bundles->dirty = true;
-    pm_reuse_accesses(bundles->reuse, pm_n_groups, NULL, 0); /* has room for all groups */
     return bundles->reuse->failed ? end : walks[bundles->reuse->variant](bundles, words, end);
 }
