@@ -63,8 +63,7 @@ struct pm_lifted *pm_lift(const char *path, const struct pm_lift_options *option
                           struct pm_error *err);
 void pm_lifted_free(struct pm_lifted *lifted);
 
-/* ---- the lift beside the compiler's own facts (check_cfg.c) ------------------------------------
- */
+/* ---- the lift beside the compiler's own facts (check_cfg.c) ---------------------------------- */
 
 /* Where the lifter's control flow of a routine parts from the compiler's. */
 enum pm_check_cause {
@@ -167,8 +166,7 @@ void pm_solve_edges(const struct pm_structure *structure, const uint64_t *counte
 double pm_block_count(const struct pm_structure *structure, const double *edge_counts,
                       uint32_t block);
 
-/* ---- strides found in the code against those that the compiler told (strides_check.c) ----------
- */
+/* ---- strides found in the code against those that the compiler told (strides_check.c) -------- */
 
 struct pm_stride_difference { /* one reference in one loop around it */
     uint32_t reference, loop; /* loop: a scope */
@@ -188,8 +186,7 @@ struct pm_strides_check {
 void pm_check_strides(struct pm_lifted *lifted, struct pm_strides_check *check);
 void pm_strides_check_free(struct pm_strides_check *check);
 
-/* ---- dumps: what a pass made of routines, as text or for Graphviz (dump.c) ---------------------
- */
+/* ---- dumps: what a pass made of routines, as text or for Graphviz (dump.c) ------------------- */
 
 enum pm_dump_pass {
     PM_DUMP_CFG,      /* instructions, basic blocks, edges */

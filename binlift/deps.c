@@ -44,8 +44,7 @@ struct search {
     size_t n_unknown;
 };
 
-/* ---- accesses -----------------------------------------------------------------------------------
- */
+/* ---- accesses -------------------------------------------------------------------------------- */
 
 static void add_access(struct search *search, uint32_t insn, uint32_t reference) {
     struct pm_formulas *formulas = search->describer.formulas;
@@ -77,8 +76,7 @@ static const struct pm_reference *reference_of(const struct search *search,
     return &search->structure->references[access->reference];
 }
 
-/* ---- pairs --------------------------------------------------------------------------------------
- */
+/* ---- pairs ----------------------------------------------------------------------------------- */
 
 static void add_dependence(struct search *search, uint32_t from, uint32_t to,
                            enum pm_dependence_kind kind, uint32_t distance) {
@@ -197,8 +195,7 @@ static void compare(struct search *search, const struct access *a, const struct 
         add_dependence(search, a->reference, b->reference, PM_DEPENDS_UNKNOWN, 0);
 }
 
-/* ---- loops --------------------------------------------------------------------------------------
- */
+/* ---- loops ----------------------------------------------------------------------------------- */
 
 static void compare_all(struct search *search) {
     size_t first = search->n_dependences, n_stores = 0;

@@ -60,8 +60,7 @@ uint32_t pm_inline_common(const struct pm_debug *debug, uint32_t left, uint32_t 
 /* Name of a callee for people; owned by DEBUG. */
 const char *pm_callee_name(struct pm_debug *debug, uint32_t callee);
 
-/* ---- parts of pm_debug_read ---------------------------------------------------------------------
- */
+/* ---- parts of pm_debug_read ------------------------------------------------------------------ */
 
 /* What one unit says, before it is put together with the others.  Files are indexes in its own
    list, PM_NONE; nothing points into what libdw keeps. */

@@ -11,8 +11,7 @@
 
 enum { MOST_ROUNDS = 16, MOST_DISCARDED = 4096 };
 
-/* ---- making ready -------------------------------------------------------------------------------
- */
+/* ---- making ready ---------------------------------------------------------------------------- */
 
 struct pm_formulas *pm_formulas_new(const struct pm_lifted *lifted, uint32_t routine) {
     struct pm_formulas *f = pm_alloc(1, sizeof *f);
@@ -68,8 +67,7 @@ void pm_formulas_free(struct pm_formulas *f) {
     free(f);
 }
 
-/* ---- values -------------------------------------------------------------------------------------
- */
+/* ---- values ---------------------------------------------------------------------------------- */
 
 static uint32_t loop_of_value(const struct pm_formulas *f, const struct pm_value *v) {
     if (v->kind == PM_VALUE_INSN)
@@ -159,8 +157,7 @@ struct pm_formula pm_formula_resolve(struct pm_formulas *f, const struct pm_form
     return resolved;
 }
 
-/* ---- operands -----------------------------------------------------------------------------------
- */
+/* ---- operands -------------------------------------------------------------------------------- */
 
 struct pm_formula pm_formula_of_register(struct pm_formulas *f, uint32_t insn, uint8_t number) {
     make_ready(f);

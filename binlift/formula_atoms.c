@@ -5,8 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- loops --------------------------------------------------------------------------------------
- */
+/* ---- loops ----------------------------------------------------------------------------------- */
 
 uint32_t pm_loop_of_insn(const struct pm_formulas *f, uint32_t insn) {
     uint32_t block = f->lifted->insn_block[insn];
@@ -22,8 +21,7 @@ bool pm_loop_is_in(const struct pm_formulas *f, uint32_t loop, uint32_t outer) {
     return loop == outer;
 }
 
-/* ---- atoms --------------------------------------------------------------------------------------
- */
+/* ---- atoms ----------------------------------------------------------------------------------- */
 
 static size_t hash_atom(uint32_t kind, uint32_t where, uint32_t place, uint32_t loop) {
     uint64_t hash = kind * UINT64_C(0x9e3779b97f4a7c15) + where;
@@ -65,8 +63,7 @@ uint32_t pm_atom(struct pm_formulas *f, enum pm_atom_kind kind, uint32_t where, 
     return number;
 }
 
-/* ---- formulas that are kept ---------------------------------------------------------------------
- */
+/* ---- formulas that are kept ------------------------------------------------------------------ */
 
 struct pm_stored_formula pm_store_formula(struct pm_formulas *f, const struct pm_formula *formula) {
     struct pm_stored_formula stored = {(uint32_t)f->n_terms, formula->n_terms};

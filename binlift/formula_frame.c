@@ -245,8 +245,7 @@ static void check_ways_back(struct walk *walk, const struct state *at_start) {
     }
 }
 
-/* ---- slots --------------------------------------------------------------------------------------
- */
+/* ---- slots ----------------------------------------------------------------------------------- */
 
 static int compare_slots(const void *left, const void *right) {
     const struct pm_slot *a = left, *b = right;

@@ -118,8 +118,7 @@ struct pm_formulas {
     unsigned n_discarded;    /* formulas that were provisional */
 };
 
-/* ---- formula_sum.c -----------------------------------------------------------------------------
- */
+/* ---- formula_sum.c --------------------------------------------------------------------------- */
 
 struct pm_formula pm_sum_constant(int64_t value);
 struct pm_formula pm_sum_atom(uint32_t atom);
@@ -133,8 +132,7 @@ bool pm_sum_replace(struct pm_formula *sum, uint32_t atom, const struct pm_formu
 bool pm_sum_split(const struct pm_formula *sum, uint32_t atom, struct pm_formula *rest,
                   struct pm_formula *factor);
 
-/* ---- formula_frame.c ---------------------------------------------------------------------------
- */
+/* ---- formula_frame.c ------------------------------------------------------------------------- */
 
 void pm_find_frame_pointer(struct pm_formulas *f); /* only once */
 void pm_find_frame(struct pm_formulas *f);
@@ -146,8 +144,7 @@ uint32_t pm_slot_at(const struct pm_formulas *f, int64_t offset);
 /* General registers that INSN may change. */
 uint32_t pm_registers_defined(const struct pm_lifted *lifted, const struct pm_insn *insn);
 
-/* ---- formula_values.c --------------------------------------------------------------------------
- */
+/* ---- formula_values.c ------------------------------------------------------------------------ */
 
 void pm_find_values(struct pm_formulas *f);
 /* What VARIABLE holds just before INSN. */
@@ -157,8 +154,7 @@ static inline uint32_t pm_value_at_end(const struct pm_formulas *f, uint32_t ver
     return f->out[(size_t)vertex * f->n_variables + variable];
 }
 
-/* ---- formula_atoms.c ---------------------------------------------------------------------------
- */
+/* ---- formula_atoms.c ------------------------------------------------------------------------- */
 
 /* The atom with these parts, made if it is new. */
 uint32_t pm_atom(struct pm_formulas *f, enum pm_atom_kind kind, uint32_t where, uint32_t place,
@@ -170,8 +166,7 @@ uint32_t pm_loop_of_insn(const struct pm_formulas *f, uint32_t insn);
 /* LOOP is OUTER or lies in it; PM_NONE is outside of all. */
 bool pm_loop_is_in(const struct pm_formulas *f, uint32_t loop, uint32_t outer);
 
-/* ---- formula_strides.c -------------------------------------------------------------------------
- */
+/* ---- formula_strides.c ----------------------------------------------------------------------- */
 
 /* Whether SUM, seen from LOOP, is the same in all iterations of it. */
 enum pm_variation pm_sum_variation(struct pm_formulas *f, const struct pm_formula *sum,
@@ -183,8 +178,7 @@ static inline bool pm_is_from_outside(struct pm_formulas *f, const struct pm_for
     return pm_sum_variation(f, sum, loop) == PM_VARIES_NOT;
 }
 
-/* ---- formula_define.c --------------------------------------------------------------------------
- */
+/* ---- formula_define.c ------------------------------------------------------------------------ */
 
 /* What PLACE holds before INSN; memory operand OPERAND if it is PM_PLACE_MEMORY. */
 struct pm_formula pm_formula_of_place(struct pm_formulas *f, uint32_t insn, uint8_t place,
@@ -197,8 +191,7 @@ bool pm_formula_evaluate(struct pm_formulas *f, uint32_t insn,
 /* What INSN gives to VARIABLE. */
 struct pm_formula pm_formula_of_definition(struct pm_formulas *f, uint32_t insn, uint32_t variable);
 
-/* ---- formula_meet.c ----------------------------------------------------------------------------
- */
+/* ---- formula_meet.c -------------------------------------------------------------------------- */
 
 static inline uint32_t pm_loop_of_block(const struct pm_formulas *f, uint32_t block) {
     return f->structure->blocks[block].loop;
@@ -211,8 +204,7 @@ struct pm_formula pm_formula_initial(struct pm_formulas *f, uint32_t value);
 /* What was last met as provisional waits for a value other than VALUE. */
 bool pm_is_busy_other(const struct pm_formulas *f, uint32_t value);
 
-/* ---- formula_leave.c ---------------------------------------------------------------------------
- */
+/* ---- formula_leave.c ------------------------------------------------------------------------- */
 
 /* The only edge of the routine that leaves LOOP; PM_NONE if there are several. */
 uint32_t pm_only_exit(const struct pm_formulas *f, uint32_t loop);
@@ -222,8 +214,7 @@ uint32_t pm_busy_in(const struct pm_formulas *f, const struct pm_formula *sum, u
 struct pm_formula pm_formula_leave(struct pm_formulas *f, struct pm_formula sum, uint32_t value,
                                    uint32_t from, uint32_t to);
 
-/* ---- formula.c ---------------------------------------------------------------------------------
- */
+/* ---- formula.c ------------------------------------------------------------------------------- */
 
 /* The formula of a value, as a place in the loop LOOP sees it. */
 struct pm_formula pm_formula_of_value(struct pm_formulas *f, uint32_t value, uint32_t loop);

@@ -10,8 +10,7 @@
 
 enum { MOST_STORES = 32, MOST_STORE_LOOKS = 4096 };
 
-/* ---- atoms in a loop ----------------------------------------------------------------------------
- */
+/* ---- atoms in a loop ------------------------------------------------------------------------- */
 
 /* FORMULA with the first iteration of every loop strictly inside LOOP. */
 static struct pm_formula seen_from(struct pm_formulas *f, const struct pm_formula *formula,
@@ -111,8 +110,7 @@ static enum pm_variation variation_of_load(struct pm_formulas *f, const struct p
     return is_unchanged(f, loop, &address, operand->size_bytes) ? PM_VARIES_NOT : PM_VARIES;
 }
 
-/* ---- which way is taken -------------------------------------------------------------------------
- */
+/* ---- which way is taken ---------------------------------------------------------------------- */
 
 /* What the branch at the end of VERTEX tests does not vary in LOOP. */
 static bool tests_invariant(struct pm_formulas *f, uint32_t vertex, uint32_t loop) {
@@ -192,8 +190,7 @@ static bool is_reached_one_way(struct pm_formulas *f, uint32_t where, uint32_t l
     return false;
 }
 
-/* ---- what atoms do in a loop --------------------------------------------------------------------
- */
+/* ---- what atoms do in a loop ----------------------------------------------------------------- */
 
 static enum pm_variation find_variation(struct pm_formulas *f, struct pm_atom atom, uint32_t loop) {
     enum pm_variation variation = PM_VARIES_NOT;
@@ -255,8 +252,7 @@ enum pm_variation pm_sum_variation(struct pm_formulas *f, const struct pm_formul
     return variation;
 }
 
-/* ---- strides ------------------------------------------------------------------------------------
- */
+/* ---- strides --------------------------------------------------------------------------------- */
 
 struct pm_step pm_formula_step(struct pm_formulas *f, const struct pm_formula *formula,
                                uint32_t loop) {
@@ -324,8 +320,7 @@ uint32_t pm_formula_levels(struct pm_formulas *f, uint32_t insn, unsigned operan
     return n;
 }
 
-/* ---- bases --------------------------------------------------------------------------------------
- */
+/* ---- bases ----------------------------------------------------------------------------------- */
 
 bool pm_formula_is_frame(const struct pm_formulas *f, const struct pm_formula *formula,
                          int64_t *offset) {

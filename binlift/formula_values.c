@@ -53,8 +53,7 @@ static void each_definition(struct pm_formulas *f, uint32_t i, visit_definition 
     }
 }
 
-/* ---- what loops change --------------------------------------------------------------------------
- */
+/* ---- what loops change ----------------------------------------------------------------------- */
 
 static void mark_changed(struct pm_formulas *f, uint32_t i, uint32_t variable, void *data) {
     (void)f;
@@ -81,8 +80,7 @@ static void find_changes(struct pm_formulas *f) {
     }
 }
 
-/* ---- values at the start and end of basic blocks ------------------------------------------------
- */
+/* ---- values at the start and end of basic blocks --------------------------------------------- */
 
 /* The loop whose header VERTEX is and that is entered there only; PM_NONE. */
 static uint32_t loop_of_header(const struct pm_formulas *f, uint32_t vertex) {

@@ -29,8 +29,7 @@ struct group_table {
     size_t n_slots;
 };
 
-/* ---- from key to group --------------------------------------------------------------------------
- */
+/* ---- from key to group ----------------------------------------------------------------------- */
 
 static uint64_t hash_text(const char *text) { return text ? XXH3_64bits(text, strlen(text)) : 0; }
 
@@ -146,8 +145,7 @@ static uint32_t find_group(struct group_table *table, const struct pm_group_key 
     return table->slots[at] - 1;
 }
 
-/* ---- references ---------------------------------------------------------------------------------
- */
+/* ---- references ------------------------------------------------------------------------------ */
 
 static void add_reference(struct group_table *table, struct pm_describer *describer, uint32_t insn,
                           unsigned operand) {
@@ -249,8 +247,7 @@ static void append(struct pm_lifted *lifted, const struct pm_batch *routines,
     free(table->groups);
 }
 
-/* ---- operations ---------------------------------------------------------------------------------
- */
+/* ---- operations ------------------------------------------------------------------------------ */
 
 /* Reference of memory operand number OPERAND of instruction INSN; PM_NONE: it has none. */
 static uint32_t reference_of(const struct pm_lifted *lifted, uint32_t insn, uint32_t operand) {

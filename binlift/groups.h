@@ -21,8 +21,7 @@ struct pm_group_key {
     struct pm_step strides[PM_MOST_LEVELS]; /* innermost loop first */
 };
 
-/* ---- data_symbols.c ---------------------------------------------------------------------------
- */
+/* ---- data_symbols.c -------------------------------------------------------------------------- */
 
 struct pm_data_symbols;
 struct pm_data_symbols *pm_data_symbols_new(const struct pm_image *image);
@@ -30,8 +29,7 @@ void pm_data_symbols_free(struct pm_data_symbols *symbols); /* NULL is fine */
 /* Name of the data object that covers ADDRESS, owned by SYMBOLS; NULL. */
 const char *pm_data_symbol_at(const struct pm_data_symbols *symbols, uint64_t address);
 
-/* ---- groups_key.c -----------------------------------------------------------------------------
- */
+/* ---- groups_key.c ---------------------------------------------------------------------------- */
 
 struct pm_describer {
     const struct pm_lifted *lifted;

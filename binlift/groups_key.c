@@ -17,8 +17,7 @@
 
 enum { MOST_STEPS_BACK = 3 };
 
-/* ---- the compiler's word ------------------------------------------------------------------------
- */
+/* ---- the compiler's word --------------------------------------------------------------------- */
 
 /* One that stands in the instruction's text. */
 static bool has_named_operand(const struct pm_insn *insn) {
@@ -162,8 +161,7 @@ static bool describe_by_metadata(const struct pm_describer *describer, uint32_t 
     return true;
 }
 
-/* ---- the operand alone --------------------------------------------------------------------------
- */
+/* ---- the operand alone ----------------------------------------------------------------------- */
 
 static bool is_read_only(const struct pm_image *image, uint64_t address) {
     const struct pm_section *section = pm_image_section_at(image, address);

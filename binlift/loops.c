@@ -46,8 +46,7 @@ struct search {
     PM_ARRAY(struct region, waiting); /* a stack: the next region to look at is the last */
 };
 
-/* ---- the graph ----------------------------------------------------------------------------------
- */
+/* ---- the graph ------------------------------------------------------------------------------- */
 
 /* Lists of neighbours from edges: FIRST has room for n_blocks + 1 numbers, zeroed. */
 static void collect(const struct pm_edge *edges, const struct pm_routine *routine, bool backwards,
@@ -77,8 +76,7 @@ static void collect_graph(struct search *s, const struct pm_edge *edges) {
                 edges[e].kind == PM_EDGE_LANDING ? 2 : 1;
 }
 
-/* ---- strongly connected regions -----------------------------------------------------------------
- */
+/* ---- strongly connected regions -------------------------------------------------------------- */
 
 static bool is_edge(const struct search *s, uint32_t from, uint32_t to) {
     return s->region[from] == s->region[to] && !s->is_header[to];
@@ -172,8 +170,7 @@ static void split(struct search *s, uint32_t begin, uint32_t end, uint32_t paren
     free(members);
 }
 
-/* ---- loops --------------------------------------------------------------------------------------
- */
+/* ---- loops ----------------------------------------------------------------------------------- */
 
 /* 0: no edge leads to B from outside its region; 1: some do; 2: all of them are landings. */
 static int how_entered(const struct search *s, uint32_t b) {

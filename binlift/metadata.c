@@ -23,8 +23,7 @@ static void wrong(struct reader *reader, const char *problem) {
     reader->at = reader->end;
 }
 
-/* ---- fields -------------------------------------------------------------------------------------
- */
+/* ---- fields ---------------------------------------------------------------------------------- */
 
 static uint64_t take_fixed(struct reader *reader, unsigned n_bytes) {
     uint64_t value = 0;
@@ -99,8 +98,7 @@ static uint64_t take_place(struct reader *reader) {
     return (part ? c->cold_base : c->base) + offset;
 }
 
-/* ---- records ------------------------------------------------------------------------------------
- */
+/* ---- records --------------------------------------------------------------------------------- */
 
 static void take_string_record(struct reader *reader) {
     const uint8_t *text = reader->bytes + reader->at;
@@ -263,8 +261,7 @@ static void take_record(struct reader *reader) {
     }
 }
 
-/* ---- contributions ------------------------------------------------------------------------------
- */
+/* ---- contributions --------------------------------------------------------------------------- */
 
 #define NUMBERED(name)                                                                             \
     static int compare_##name(const void *left, const void *right) {                               \
@@ -424,8 +421,7 @@ bool pm_metadata_parse(struct pm_metadata *metadata, const char *path, const uin
     return good;
 }
 
-/* ---- index --------------------------------------------------------------------------------------
- */
+/* ---- index ----------------------------------------------------------------------------------- */
 
 static int compare_u64(const void *left, const void *right) {
     const uint64_t *a = left, *b = right;
@@ -510,8 +506,7 @@ bool pm_metadata_table(const struct pm_lifted *lifted, uint64_t address, const u
     return true;
 }
 
-/* ---- the whole ----------------------------------------------------------------------------------
- */
+/* ---- the whole ------------------------------------------------------------------------------- */
 
 bool pm_read_metadata(struct pm_lifted *lifted, struct pm_error *err) {
     const struct pm_image *image = &lifted->image;

@@ -29,8 +29,7 @@ static uint32_t add_scope(struct builder *builder, struct pm_scope scope, uint32
     return index;
 }
 
-/* ---- inlined code -------------------------------------------------------------------------------
- */
+/* ---- inlined code ---------------------------------------------------------------------------- */
 
 static size_t slot_of(const struct builder *builder, uint32_t parent, uint32_t inlined) {
     uint64_t hash =
@@ -88,8 +87,7 @@ static uint32_t inlined_scope(struct builder *builder, uint32_t above, uint32_t 
     return made;
 }
 
-/* ---- routines and loops -------------------------------------------------------------------------
- */
+/* ---- routines and loops ---------------------------------------------------------------------- */
 
 static void add_loop(struct builder *builder, uint32_t routine_scope, uint32_t l,
                      uint32_t inlined) {

@@ -108,8 +108,7 @@ static bool is_vector(const struct work *work) {
     return work->n_packed > 0 && work->n_packed >= work->n_scalar && !work->has_inner;
 }
 
-/* ---- reachability ------------------------------------------------------------------------------
- */
+/* ---- reachability ---------------------------------------------------------------------------- */
 
 struct graph {
     const struct pm_structure *structure;

@@ -210,8 +210,7 @@ static bool export_run(struct job *job, const struct pm_parameters *at, struct p
     return ok;
 }
 
-/* ---- all of them, checked before anything is written ------------------------------------------
- */
+/* ---- all of them, checked before anything is written ----------------------------------------- */
 
 static bool has_shared(const struct job *job, const struct pm_parameters *at, bool *found,
                        struct pm_error *err) {

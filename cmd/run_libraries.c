@@ -20,8 +20,7 @@
 
 #define SYSTEM_INTERPRETER "/lib64/ld-linux-x86-64.so.2" /* by the psABI */
 
-/* ---- asking the dynamic linker ----------------------------------------------------------------
- */
+/* ---- asking the dynamic linker --------------------------------------------------------------- */
 
 static void __attribute__((noreturn))
 list_in_child(const char *interpreter, const char *file, char *const *environment, int output) {
@@ -123,8 +122,7 @@ static bool mark_kept(const char *interpreter, const char *runtime, char *const 
     return ok;
 }
 
-/* ---- what was asked for -----------------------------------------------------------------------
- */
+/* ---- what was asked for ---------------------------------------------------------------------- */
 
 /* PATTERN is the whole name of a file, or the name without `.so` and what follows. */
 static bool names_file(const char *pattern, const char *name) {

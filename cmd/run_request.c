@@ -55,8 +55,7 @@ static bool add_input(struct pm_run_request *request, const char *text, struct p
     return ok;
 }
 
-/* ---- options ----------------------------------------------------------------------------------
- */
+/* ---- options --------------------------------------------------------------------------------- */
 
 int pm_read_run_option(struct pm_run_request *request, int c, struct pm_error *err) {
     switch (c) {
@@ -178,8 +177,7 @@ int pm_read_run_command(struct pm_run_request *request, char **argv) {
     return 0;
 }
 
-/* ---- the whole line ---------------------------------------------------------------------------
- */
+/* ---- the whole line -------------------------------------------------------------------------- */
 
 enum {
     OPT_DRY_RUN = PM_RUN_OPTIONS_END,

@@ -93,11 +93,11 @@ enum pm_probe_reference_kind {
     PM_PROBE_GATHER_V = 5, /* gather, AVX2: payload 32 bytes of mask, then 32 of index vector */
     PM_PROBE_PACKED_K = 6, /* compressing store, expanding load: payload {u64 mask, 0}: as many
                               elements from the address on as bits are set */
+    PM_PROBE_CALLED = 7,   /* by a called routine: payload {u64 bytes, u64 second address}, {u64
+                              second reference or PM_PROBE_NONE, 0}: as many bytes at both */
     PM_PROBE_BIT = 8,      /* a bit by its number: payload {u64 number, 0}: of a bit string at the
                               address the element of size_bytes that holds it.  The number is signed
                               and as wide as an element */
-    PM_PROBE_CALLED = 7,   /* by a called routine: payload {u64 bytes, u64 second address}, {u64
-                              second reference or PM_PROBE_NONE, 0}: as many bytes at both */
 };
 
 /* What a routine of the C library accesses, by its arguments.  Of text, as far as the C standard

@@ -36,8 +36,7 @@ struct body {
     struct pm_register_dependences *found;
 };
 
-/* ---- definitions --------------------------------------------------------------------------------
- */
+/* ---- definitions ----------------------------------------------------------------------------- */
 
 static void define_block(struct body *body, struct node *node) {
     const struct pm_block *block = &body->structure->blocks[node->step.block];
@@ -77,8 +76,7 @@ static void define(struct body *body) {
     }
 }
 
-/* ---- uses ---------------------------------------------------------------------------------------
- */
+/* ---- uses ------------------------------------------------------------------------------------ */
 
 static void add(struct body *body, uint32_t from, uint32_t to, uint8_t number, uint8_t distance) {
     struct pm_register_dependences *found = body->found;
@@ -152,8 +150,7 @@ static void find(struct body *body) {
     free(body->nodes);
 }
 
-/* ---- bodies -------------------------------------------------------------------------------------
- */
+/* ---- bodies ---------------------------------------------------------------------------------- */
 
 void pm_register_dependences_of_path(const struct pm_structure *structure,
                                      const struct pm_path_step *path, size_t n_steps,

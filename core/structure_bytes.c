@@ -29,8 +29,7 @@ struct codec {
     bool reading, failed;
 };
 
-/* ---- numbers and strings ------------------------------------------------------------------------
- */
+/* ---- numbers and strings --------------------------------------------------------------------- */
 
 static void put_byte(struct codec *codec, uint8_t byte) {
     if (codec->n_bytes == codec->cap_bytes) {
@@ -136,8 +135,7 @@ static size_t code_length(struct codec *codec, size_t n) {
             code_element(codec, (codec)->reading ? PM_PUSH(s, name) : &(s)->name[i]);              \
     } while (0)
 
-/* ---- the fields ---------------------------------------------------------------------------------
- */
+/* ---- the fields ------------------------------------------------------------------------------ */
 
 static void code_module(struct codec *codec, struct pm_module *module) {
     code_string(codec, &module->path);
@@ -301,8 +299,7 @@ static void code_structure(struct codec *codec, struct pm_structure *s) {
     CODE_ARRAY(codec, s, unknowns, code_unknown);
 }
 
-/* ---- the whole ----------------------------------------------------------------------------------
- */
+/* ---- the whole ------------------------------------------------------------------------------- */
 
 void pm_structure_encode(const struct pm_structure *structure, void **bytes, size_t *n_bytes) {
     struct codec codec = {.reading = false};

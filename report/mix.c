@@ -10,8 +10,7 @@
 #include "core/routine_names.h"
 #include "report/words.h"
 
-/* ---- which row a basic block belongs to -------------------------------------------------------
- */
+/* ---- which row a basic block belongs to ------------------------------------------------------ */
 
 static uint32_t scope_of(const struct pm_structure *structure, uint32_t block,
                          enum pm_mix_level level) {
@@ -39,8 +38,7 @@ static struct pm_mix_row *add_row(struct pm_mix *mix, const struct pm_structure 
     return row;
 }
 
-/* ---- counting -----------------------------------------------------------------------------------
- */
+/* ---- counting -------------------------------------------------------------------------------- */
 
 static void count_op(struct pm_mix_row *row, const struct pm_op *op, uint64_t times) {
     row->n_operations += times;
@@ -165,8 +163,7 @@ void pm_mix_free(struct pm_mix *mix) {
     free(mix);
 }
 
-/* ---- instructions without a class ---------------------------------------------------------------
- */
+/* ---- instructions without a class ------------------------------------------------------------ */
 
 struct pm_mix_unknown *pm_unknowns_of(const struct pm_structure *structure, size_t *n) {
     struct pm_mix_row row = {0};

@@ -24,8 +24,7 @@ static double share_of(const struct pm_mix_row *row, const struct pm_mix_item *i
     return row->n_operations ? (double)item->count / (double)row->n_operations : NAN;
 }
 
-/* ---- table ------------------------------------------------------------------------------------
- */
+/* ---- table ----------------------------------------------------------------------------------- */
 
 static void add_item(struct pm_text_table *table, const struct pm_mix_row *row,
                      const struct pm_mix_item *item) {
@@ -89,8 +88,7 @@ static void write_table(FILE *out, const struct pm_structure *structure, const s
     pm_text_table_free(table);
 }
 
-/* ---- JSON -------------------------------------------------------------------------------------
- */
+/* ---- JSON ------------------------------------------------------------------------------------ */
 
 json_t *pm_unknowns_json(const struct pm_mix_unknown *unknowns, size_t n) {
     json_t *array = json_array();

@@ -10,8 +10,7 @@
 #include "core/prediction.h"
 #include "core/structure.h"
 
-/* ---- units.c: numbers as a person reads them; "?" for NAN --------------------------------------
- */
+/* ---- units.c: numbers as a person reads them; "?" for NAN ------------------------------------ */
 
 enum { PM_NUMBER_TEXT_SIZE = 32 };
 struct pm_number_text {
@@ -25,8 +24,7 @@ struct pm_number_text
 pm_percent_text(double share); /* 0.89 → "89", 0.0123 → "1.2", 1e-5 → "<0.1" */
 struct pm_number_text pm_bytes_text(uint64_t bytes); /* "64 bytes", "4 KiB", "2 MiB" */
 
-/* ---- labels.c: scopes, bounds and groups in words ----------------------------------------------
- */
+/* ---- labels.c: scopes, bounds and groups in words -------------------------------------------- */
 
 /* As pm_scope_label, without what tells vector body, remainder and irreducible loops apart: for a
    row in which several of them were added up. */

@@ -63,8 +63,7 @@ json_t *pm_json_hex(uint64_t value);        /* "0x…": JSON numbers lose bits p
 json_t *pm_json_document(const char *name);
 void pm_json_print(FILE *out, json_t *document); /* and frees it */
 
-/* ---- loops_json.c ------------------------------------------------------------------------------
- */
+/* ---- loops_json.c ---------------------------------------------------------------------------- */
 
 struct pm_structure;
 /* A reference group with its object, strides, sizes and flags. */

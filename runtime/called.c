@@ -86,8 +86,7 @@ static void put_string(struct pm_control_block *block, uint64_t reference, uint6
     block->next += 4 * sizeof *record;
 }
 
-/* ---- string instructions ----------------------------------------------------------------------
- */
+/* ---- string instructions --------------------------------------------------------------------- */
 
 static uint64_t element(uint64_t address, unsigned scale) {
     switch (scale) {
@@ -125,8 +124,7 @@ static void append_string(struct pm_control_block *block, uint64_t reference, un
     put_string(block, reference, to, n, flags);
 }
 
-/* ---- all of them ------------------------------------------------------------------------------
- */
+/* ---- all of them ----------------------------------------------------------------------------- */
 
 bool pm_called(struct pm_control_block *block, uint64_t first, uint64_t second, uint64_t third) {
     uint64_t reference = block->event & ((1u << 22) - 1), n;

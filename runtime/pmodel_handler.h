@@ -35,8 +35,7 @@ extern "C" {
 #define PMODEL_HANDLER_VERSION 2
 #define PMODEL_NONE UINT32_MAX
 
-/* ---- the program ------------------------------------------------------------------------------
- */
+/* ---- the program ----------------------------------------------------------------------------- */
 
 enum pmodel_scope_kind {
     PMODEL_PROGRAM = 0,
@@ -77,8 +76,7 @@ struct pmodel_program {
     const struct pmodel_counter *counters; /* NULL: the copy does not describe them */
 };
 
-/* ---- what happens -----------------------------------------------------------------------------
- */
+/* ---- what happens ---------------------------------------------------------------------------- */
 
 /* One memory access as it happened; vectors and string operations arrive element by element or as
    one access of their whole size where they are contiguous. */

@@ -63,8 +63,7 @@ void pm_reuse_compact(struct pm_reuse *reuse) {
         reuse->failed = true;
 }
 
-/* ---- touches without a stamp ------------------------------------------------------------------
- */
+/* ---- touches without a stamp ----------------------------------------------------------------- */
 
 uint64_t pm_reuse_touch_unstamped(struct pm_reuse *reuse, uint64_t block) {
     enum { SLACK = 1 << 10 };

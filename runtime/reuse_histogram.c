@@ -49,8 +49,7 @@ struct pm_reuse_bin *pm_reuse_new_bins(struct pm_reuse_bin **bins, size_t count,
     return *bins;
 }
 
-/* ---- bins of one distance ---------------------------------------------------------------------
- */
+/* ---- bins of one distance -------------------------------------------------------------------- */
 
 static struct pm_distance_bin *find_distance(struct pm_distance_bin *bins, uint64_t mask,
                                              uint64_t distance) {

@@ -26,8 +26,7 @@ static inline void look_ahead(const struct pm_reuse *reuse, struct lookahead *lo
     __builtin_prefetch(&reuse->stamps.per_line[stamp >> 8]);
 }
 
-/* ---- where only some blocks are watched -------------------------------------------------------
- */
+/* ---- where only some blocks are watched ------------------------------------------------------ */
 
 /* The touches of an access: all are counted, and those of watched blocks analysed. */
 static inline void touch_sampled(struct pm_reuse *reuse, struct front *front,
@@ -77,8 +76,7 @@ static void walk_sampled(struct pm_reuse *reuse, const struct pmodel_access *acc
     front_store(&front, reuse->front);
 }
 
-/* ---- where all are ----------------------------------------------------------------------------
- */
+/* ---- where all are --------------------------------------------------------------------------- */
 
 void PM_REUSE_WALK(struct pm_reuse *reuse, const struct pmodel_access *accesses, size_t count) {
     if (reuse->subsamples) {

@@ -110,8 +110,7 @@ static struct chain chain_of_path(const struct pm_structure *structure,
     return chain;
 }
 
-/* ---- through registers --------------------------------------------------------------------------
- */
+/* ---- through registers ----------------------------------------------------------------------- */
 
 /* Fills `uses`.  Dependences come in the order of the chain's operations. */
 static void connect_registers(const struct pm_structure *structure, const struct pm_path_step *path,
@@ -141,8 +140,7 @@ static void connect_registers(const struct pm_structure *structure, const struct
     free(place);
 }
 
-/* ---- through memory -----------------------------------------------------------------------------
- */
+/* ---- through memory -------------------------------------------------------------------------- */
 
 /* Number of the store of REFERENCE, made if there is room; −1. */
 static int number_of_store(struct chain *chain, uint32_t reference) {
@@ -219,8 +217,7 @@ static void connect_memory(const struct pm_structure *structure, uint32_t loop, 
                 chain->ops[i].store = s;
 }
 
-/* ---- along the path -----------------------------------------------------------------------------
- */
+/* ---- along the path -------------------------------------------------------------------------- */
 
 /* BEFORE[v]: when value v of the iteration before is there, −∞ if it does not depend on what is
    being followed.  Fills NOW, the same of this iteration. */

@@ -12,8 +12,7 @@ struct maker {
     unsigned n;
 };
 
-/* ---- places -------------------------------------------------------------------------------------
- */
+/* ---- places ---------------------------------------------------------------------------------- */
 
 static bool place_of_register(ZydisRegister name, uint8_t *place) {
     struct pm_x86_register which = pm_x86_register(name);
@@ -53,8 +52,7 @@ static struct pm_definition *define_place(struct maker *maker, uint8_t place) {
     return &maker->definitions[maker->n++];
 }
 
-/* ---- terms --------------------------------------------------------------------------------------
- */
+/* ---- terms ----------------------------------------------------------------------------------- */
 
 static void add_term(struct pm_definition *definition, uint8_t place, int64_t factor) {
     for (unsigned i = 0; i < definition->n_terms; i++)
@@ -113,8 +111,7 @@ static void add_address(const struct maker *maker, struct pm_definition *definit
     }
 }
 
-/* ---- instructions -------------------------------------------------------------------------------
- */
+/* ---- instructions ---------------------------------------------------------------------------- */
 
 /* operand 0 = operand 0 + FACTOR · operand 1, and the flags. */
 static void define_sum(struct maker *maker, int64_t factor) {

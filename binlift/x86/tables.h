@@ -40,8 +40,7 @@ bool pm_slice_is_wanted(const struct pm_slice *slice, enum pm_slice_wanted wante
 bool pm_slice_base(const struct pm_slice *slice, uint32_t k, uint8_t reg,
                    enum pm_slice_wanted wanted, uint64_t label, uint64_t *table);
 
-/* ---- tables_bound.c ---------------------------------------------------------------------------
- */
+/* ---- tables_bound.c -------------------------------------------------------------------------- */
 
 /* How many entries the index INDEX lets through that instruction LOAD uses; 0 not known. */
 uint64_t pm_slice_bound(struct pm_slice *slice, uint32_t load, uint8_t index);

@@ -71,8 +71,7 @@ static uint32_t node_for(struct tree *tree, uint32_t from, uint32_t scope) {
     return node;
 }
 
-/* ---- callbacks --------------------------------------------------------------------------------
- */
+/* ---- callbacks ------------------------------------------------------------------------------- */
 
 static int begin(const struct pmodel_program *of) {
     program = of;
@@ -102,8 +101,7 @@ static void accesses(uint32_t thread, const struct pmodel_access *batch, size_t 
         tree->nodes[current(tree)].accesses += count;
 }
 
-/* ---- at the end --------------------------------------------------------------------------------
- */
+/* ---- at the end ------------------------------------------------------------------------------ */
 
 /* Adds what is below node FROM_NODE of FROM to node TO of the first tree. */
 static void merge(const struct tree *from, uint32_t from_node, uint32_t to) {

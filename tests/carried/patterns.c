@@ -34,8 +34,7 @@ static APART void two(void) {
         second(first());
 }
 
-/* ---- rows that the middle loop comes back to --------------------------------------------------
- */
+/* ---- rows that the middle loop comes back to ------------------------------------------------- */
 
 static APART long stencil(void) {
     long sum = 0;
@@ -45,8 +44,7 @@ static APART long stencil(void) {
     return sum;
 }
 
-/* ---- a routine on the stack several times -----------------------------------------------------
- */
+/* ---- a routine on the stack several times ---------------------------------------------------- */
 
 static APART long recursion(int depth) {
     long sum = first();
@@ -55,8 +53,7 @@ static APART long recursion(int depth) {
     return sum + first();
 }
 
-/* ---- a loop that is left by a jump of its own --------------------------------------------------
- */
+/* ---- a loop that is left by a jump of its own ------------------------------------------------ */
 
 static jmp_buf out;
 
@@ -78,8 +75,7 @@ static APART void jump(void) {
             until_half();
 }
 
-/* ---- threads -----------------------------------------------------------------------------------
- */
+/* ---- threads --------------------------------------------------------------------------------- */
 
 static APART void *twice(void *unused) {
     first();

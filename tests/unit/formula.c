@@ -300,8 +300,7 @@ static void calls_change_what_their_callees_define(void **state) {
     pm_lifted_free(lifted);
 }
 
-/* ---- dependences --------------------------------------------------------------------------------
- */
+/* ---- dependences ----------------------------------------------------------------------------- */
 
 enum { NONE_AT_ALL = -1, UNKNOWN = -2 };
 

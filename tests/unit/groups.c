@@ -9,8 +9,7 @@
 #include "binlift/groups.h"
 #include "binlift/metadata.h"
 
-/* ---- a made-up ISA: instruction i is 4 bytes at TEXT + 4 i, its step stands in `steps` ---------
- */
+/* ---- a made-up ISA: instruction i is 4 bytes at TEXT + 4 i, its step stands in `steps` ------- */
 
 enum { TEXT = 0x1000, SP = 4, NONE = PM_REGISTER_NONE };
 
@@ -172,8 +171,7 @@ static void expect_stride(const struct pm_group *group, uint32_t level, uint8_t 
         assert_int_equal(group->strides[level].bytes, bytes);
 }
 
-/* ---- operands alone -----------------------------------------------------------------------------
- */
+/* ---- operands alone -------------------------------------------------------------------------- */
 
 /* for j: { r3 = r8; for i: { …r3[0], r3[1]; r9[r2]; *r10; r3 += 16; r2++ }; r8 += 800 } */
 static struct pm_lifted *make_nest(void) {
@@ -270,8 +268,7 @@ static void test_conditional_increment_is_no_stride(void **state) {
     free_program(lifted);
 }
 
-/* ---- references and operations ------------------------------------------------------------------
- */
+/* ---- references and operations --------------------------------------------------------------- */
 
 static void test_pushed_operands_are_groups_of_their_own(void **state) {
     (void)state;
@@ -306,8 +303,7 @@ static void test_pushed_operands_are_groups_of_their_own(void **state) {
     free_program(lifted);
 }
 
-/* ---- the compiler's word ------------------------------------------------------------------------
- */
+/* ---- the compiler's word --------------------------------------------------------------------- */
 
 static void test_metadata_names_objects_and_loops(void **state) {
     (void)state;

@@ -292,8 +292,7 @@ static void test_names(void **state) {
     expect_names("__solver_MOD_step._omp_fn.0", "solver::step", "__solver_MOD_step");
 }
 
-/* ---- folding ------------------------------------------------------------------------------------
- */
+/* ---- folding --------------------------------------------------------------------------------- */
 
 static void add_loop(struct pm_structure *s, uint32_t parent, const char *file, uint32_t first,
                      uint32_t last) {

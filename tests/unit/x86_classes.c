@@ -164,8 +164,7 @@ static void every_name_is_an_instruction(void **state) {
     pm_classes_visit(classes, check_name, NULL);
 }
 
-/* ---- the classes that instructions of a category may have ---------------------------------------
- */
+/* ---- the classes that instructions of a category may have ------------------------------------ */
 
 #define ONE(c) (UINT64_C(1) << PM_OP_##c)
 #define MOVES (ONE(MOVE_INT) | ONE(FP_MOVE) | ONE(SHUFFLE) | ONE(MASK) | ONE(SHIFT))
