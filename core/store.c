@@ -61,6 +61,17 @@ bool pm_store_step(struct pm_store *store, sqlite3_stmt *statement, struct pm_er
     return true;
 }
 
+bool pm_store_run_sql_of(struct pm_store *store, const char *sql, int64_t run,
+                         struct pm_error *err) {
+    sqlite3_stmt *s = pm_store_prepare(store, sql, err);
+    if (!s)
+        return false;
+    sqlite3_bind_int64(s, 1, run);
+    bool ok = pm_store_step(store, s, err);
+    sqlite3_finalize(s);
+    return ok;
+}
+
 bool pm_store_begin(struct pm_store *store, struct pm_error *err) {
     return pm_store_run_sql(store, "BEGIN IMMEDIATE", err);
 }
@@ -254,26 +265,18 @@ static bool put_edges(struct pm_store *store, int64_t run, const struct pm_profi
 static bool remove_run(struct pm_store *store, const struct pm_parameters *parameters,
                        struct pm_error *err) {
     static const char *const statements[] = {
-        "DELETE FROM edges WHERE run IN (SELECT id FROM run WHERE parameters = ?)",
-        "DELETE FROM histogram WHERE run IN (SELECT id FROM run WHERE parameters = ?)",
-        "DELETE FROM estimate WHERE run IN (SELECT id FROM run WHERE parameters = ?)",
-        "DELETE FROM stream WHERE run IN (SELECT id FROM run WHERE parameters = ?)",
-        "DELETE FROM skipped WHERE run IN (SELECT id FROM run WHERE parameters = ?)",
-        "DELETE FROM timing WHERE run IN (SELECT id FROM run WHERE parameters = ?)",
-        "DELETE FROM time WHERE run IN (SELECT id FROM run WHERE parameters = ?)",
-        "DELETE FROM run WHERE parameters = ?",
+        "DELETE FROM edges WHERE run = ?",    "DELETE FROM histogram WHERE run = ?",
+        "DELETE FROM estimate WHERE run = ?", "DELETE FROM stream WHERE run = ?",
+        "DELETE FROM skipped WHERE run = ?",  "DELETE FROM timing WHERE run = ?",
+        "DELETE FROM time WHERE run = ?",     "DELETE FROM run WHERE id = ?",
     };
-    for (size_t i = 0; i < sizeof statements / sizeof *statements; i++) {
-        sqlite3_stmt *s = pm_store_prepare(store, statements[i], err);
-        if (!s)
-            return false;
-        sqlite3_bind_text(s, 1, pm_parameters_text(parameters), -1, free);
-        bool ok = pm_store_step(store, s, err);
-        sqlite3_finalize(s);
-        if (!ok)
-            return false;
-    }
-    return true;
+    int64_t run = pm_store_find_run(store, parameters, err);
+    if (run <= 0)
+        return run == 0;
+    bool ok = pm_store_remove_patterns(store, run, err);
+    for (size_t i = 0; ok && i < sizeof statements / sizeof *statements; i++)
+        ok = pm_store_run_sql_of(store, statements[i], run, err);
+    return ok;
 }
 
 bool pm_store_put_run(struct pm_store *store, const struct pm_profile *profile,
@@ -282,8 +285,7 @@ bool pm_store_put_run(struct pm_store *store, const struct pm_profile *profile,
     int64_t run = 0;
     if (!pm_store_begin(store, err))
         return false;
-    bool ok = pm_store_remove_patterns(store, &profile->parameters, err) &&
-              remove_run(store, &profile->parameters, err) &&
+    bool ok = remove_run(store, &profile->parameters, err) &&
               put_run_row(store, profile, facts, &run, err) &&
               put_edges(store, run, profile, inexact_routines, n_routines, err) &&
               pm_store_put_skipped(store, run, profile, err) &&

@@ -54,13 +54,7 @@ static bool put_groups(struct pm_store *store, int64_t run, const struct pm_run_
 }
 
 static bool remove_old(struct pm_store *store, int64_t run, struct pm_error *err) {
-    sqlite3_stmt *s = pm_store_prepare(store, "DELETE FROM carried WHERE run = ?", err);
-    if (!s)
-        return false;
-    sqlite3_bind_int64(s, 1, run);
-    bool ok = pm_store_step(store, s, err);
-    sqlite3_finalize(s);
-    return ok;
+    return pm_store_run_sql_of(store, "DELETE FROM carried WHERE run = ?", run, err);
 }
 
 bool pm_store_put_patterns(struct pm_store *store, const struct pm_parameters *parameters,
@@ -74,13 +68,9 @@ bool pm_store_put_patterns(struct pm_store *store, const struct pm_parameters *p
     return pm_store_end(store, ok, err);
 }
 
-bool pm_store_remove_patterns(struct pm_store *store, const struct pm_parameters *parameters,
-                              struct pm_error *err) {
+bool pm_store_remove_patterns(struct pm_store *store, int64_t run, struct pm_error *err) {
     bool has;
-    if (!has_table(store, &has, err))
-        return false;
-    int64_t run = has ? pm_store_find_run(store, parameters, err) : 0;
-    return run == 0 || (run > 0 && remove_old(store, run, err));
+    return has_table(store, &has, err) && (!has || remove_old(store, run, err));
 }
 
 /* ---- reading --------------------------------------------------------------------------------- */

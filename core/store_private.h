@@ -19,6 +19,9 @@ bool pm_store_run_sql(struct pm_store *store, const char *sql, struct pm_error *
 sqlite3_stmt *pm_store_prepare(struct pm_store *store, const char *sql, struct pm_error *err);
 /* One step of a statement that gives no rows that matter; ready to be bound again. */
 bool pm_store_step(struct pm_store *store, sqlite3_stmt *statement, struct pm_error *err);
+/* A statement that gives no rows, with the run's number as its only parameter. */
+bool pm_store_run_sql_of(struct pm_store *store, const char *sql, int64_t run,
+                         struct pm_error *err);
 bool pm_store_begin(struct pm_store *store, struct pm_error *err);
 /* Commits if OK, else rolls back; true if committed. */
 bool pm_store_end(struct pm_store *store, bool ok, struct pm_error *err);
@@ -47,8 +50,7 @@ int64_t pm_store_find_run(struct pm_store *store, const struct pm_parameters *pa
                           struct pm_error *err);
 
 /* store_patterns.c: those of a run that is about to go. */
-bool pm_store_remove_patterns(struct pm_store *store, const struct pm_parameters *parameters,
-                              struct pm_error *err);
+bool pm_store_remove_patterns(struct pm_store *store, int64_t run, struct pm_error *err);
 
 bool pm_store_bind_compressed(sqlite3_stmt *statement, int column, const void *data, size_t bytes);
 /* The bytes that were bound, owned by the caller; NULL if the column is damaged. */

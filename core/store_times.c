@@ -15,18 +15,8 @@ const char pm_store_times_schema[] =
 /* ---- writing -------------------------------------------------------------------------------- */
 
 static bool remove_old(struct pm_store *store, int64_t run, struct pm_error *err) {
-    static const char *const statements[] = {"DELETE FROM timing WHERE run = ?",
-                                             "DELETE FROM time WHERE run = ?"};
-    bool ok = true;
-    for (size_t i = 0; i < sizeof statements / sizeof *statements && ok; i++) {
-        sqlite3_stmt *s = pm_store_prepare(store, statements[i], err);
-        if (!s)
-            return false;
-        sqlite3_bind_int64(s, 1, run);
-        ok = pm_store_step(store, s, err);
-        sqlite3_finalize(s);
-    }
-    return ok;
+    return pm_store_run_sql_of(store, "DELETE FROM timing WHERE run = ?", run, err) &&
+           pm_store_run_sql_of(store, "DELETE FROM time WHERE run = ?", run, err);
 }
 
 static bool put_timing(struct pm_store *store, int64_t run, const struct pm_times *times,

@@ -233,6 +233,14 @@ static void assert_is_refused(const void *bytes, size_t n_bytes) {
     assert_null(histogram.bins);
 }
 
+static void assert_blob_is_refused(const struct pm_histogram *histogram) {
+    void *bytes;
+    size_t n_bytes;
+    pm_histogram_encode(histogram, &bytes, &n_bytes);
+    assert_is_refused(bytes, n_bytes);
+    free(bytes);
+}
+
 /* A copy of exactly the size, so that a sanitizer sees what reads beyond it. */
 static void *exact_copy(const void *bytes, size_t n_bytes) {
     void *copy = malloc(n_bytes ? n_bytes : 1);
@@ -281,11 +289,7 @@ static void impossible_bins_are_refused(void **state) {
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         struct pm_histogram histogram = make(0, 0, bad[i], 2);
-        void *bytes;
-        size_t n_bytes;
-        pm_histogram_encode(&histogram, &bytes, &n_bytes);
-        assert_is_refused(bytes, n_bytes);
-        free(bytes);
+        assert_blob_is_refused(&histogram);
         pm_histogram_free(&histogram);
     }
 }
@@ -299,11 +303,7 @@ static void impossible_heads_are_refused(void **state) {
         histogram.at_least = fault == 2 ? -1 : fault == 3 ? 0 : 9;
         histogram.beyond_loads = fault == 4 ? (double)INFINITY : 1;
         histogram.beyond_stores = fault == 5 ? -1 : 1;
-        void *bytes;
-        size_t n_bytes;
-        pm_histogram_encode(&histogram, &bytes, &n_bytes);
-        assert_is_refused(bytes, n_bytes);
-        free(bytes);
+        assert_blob_is_refused(&histogram);
         pm_histogram_free(&histogram);
     }
 }
