@@ -98,11 +98,12 @@ static void put_boxes(const struct pm_graph *graph, const struct nest *nest) {
 /* ---- edges ----------------------------------------------------------------------------------- */
 
 static void put_end(const struct pm_graph *graph, const struct pm_edge *edge, bool is_from) {
+    const struct pm_structure *structure = graph->dump->structure;
     uint32_t block = is_from ? edge->from : edge->to;
+    uint32_t number = (uint32_t)(edge - structure->edges);
     if (block == PM_NONE && graph->own_exits && edge->kind != PM_EDGE_ENTRY)
-        fprintf(graph->dump->out, "outside%td",
-                edge - graph->dump->structure->edges -
-                    graph->dump->structure->routines[graph->routine].first_edge);
+        fprintf(graph->dump->out, "outside%" PRIu32,
+                number - structure->routines[graph->routine].first_edge);
     else
         pm_put_block(graph->dump, graph->routine, block, is_from);
 }
