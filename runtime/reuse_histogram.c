@@ -11,15 +11,17 @@ enum { CHUNK_BYTES = 1 << 18 };
 
 struct pm_arena_chunk {
     struct pm_arena_chunk *next;
-    uint64_t bytes[];
+    size_t size; /* in bytes, with this head */
 };
 
 void *pm_arena_take(struct pm_arena *arena, size_t bytes) {
-    if (!arena->chunks || arena->used + bytes > CHUNK_BYTES) {
-        struct pm_arena_chunk *chunk = pm_map(CHUNK_BYTES);
+    if (!arena->chunks || bytes > arena->chunks->size - arena->used) {
+        size_t least = sizeof *arena->chunks + bytes;
+        size_t size = least > CHUNK_BYTES ? least : CHUNK_BYTES;
+        struct pm_arena_chunk *chunk = pm_map(size);
         if (!chunk)
             return NULL;
-        chunk->next = arena->chunks;
+        *chunk = (struct pm_arena_chunk){arena->chunks, size};
         arena->chunks = chunk;
         arena->used = sizeof *chunk;
     }
@@ -32,14 +34,14 @@ void pm_arena_free(struct pm_arena *arena) {
     while (arena->chunks) {
         struct pm_arena_chunk *chunk = arena->chunks;
         arena->chunks = chunk->next;
-        pm_unmap(chunk, CHUNK_BYTES);
+        pm_unmap(chunk, chunk->size);
     }
 }
 
 uint64_t pm_arena_bytes(const struct pm_arena *arena) {
     uint64_t bytes = arena->mapped;
     for (const struct pm_arena_chunk *chunk = arena->chunks; chunk; chunk = chunk->next)
-        bytes += CHUNK_BYTES;
+        bytes += chunk->size;
     return bytes;
 }
 
