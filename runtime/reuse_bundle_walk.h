@@ -202,9 +202,7 @@ static inline bool execute(struct pm_bundle_reuse *bundles, struct pm_bundle_sta
     struct pm_reuse *reuse = bundles->reuse;
     uint64_t blocks[PM_REUSE_FRONT] __attribute__((aligned(64)));
     struct pm_template *template = find_template(bundles, state, words);
-    if (PM_UNLIKELY(!template))
-        return false;
-    if (PM_LIKELY(template->n_blocks)) {
+    if (PM_LIKELY(template && template->n_blocks)) {
         template_blocks(words, state, template, reuse->shift, blocks);
         if (PM_LIKELY(take_any_placement(reuse, template, blocks)) ||
             look_up(reuse, template, blocks)) {
@@ -282,11 +280,9 @@ static const uint64_t *walk_sampled(struct pm_bundle_reuse *bundles, const uint6
         words += state->n_words;
         bundles->last = NULL;
         struct pm_template *template = find_template(bundles, state, from);
-        if (PM_UNLIKELY(!template))
-            break;
-        if (template->n_blocks)
+        if (template && template->n_blocks)
             template_blocks(from, state, template, reuse->shift, blocks);
-        if (!template->n_blocks || any_is_watched(reuse, blocks, template->n_blocks)) {
+        if (!template || !template->n_blocks || any_is_watched(reuse, blocks, template->n_blocks)) {
             sample_one_by_one(reuse, state->bundle, from);
             continue;
         }

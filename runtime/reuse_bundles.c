@@ -302,7 +302,7 @@ struct pm_template *pm_bundle_find_template(struct pm_bundle_reuse *bundles,
             (uint8_t)class_of(&state->lanes[number], (uint32_t)words[number] & ((1u << shift) - 1));
     find_leaders(&shape, words, state->n_words, shift);
     struct pm_template *template = *find_template(state, &shape);
-    if (!template)
+    if (!template && state->n_templates < PM_MOST_TEMPLATES)
         template = make_template(bundles, state, &shape);
     if (!template)
         return NULL;

@@ -23,7 +23,8 @@
      distances that the template tells.  One permutation makes the new front.
      Look-ups.  Else the blocks are searched in the front, which is then rebuilt, and where they
    were is remembered as a placement. One by one, as without bundles, go executions in which lanes
-   meet in a block although none follows the other, or that touch more blocks than the front holds.
+   meet in a block although none follows the other, that touch more blocks than the front holds, or
+   of a bundle with more shapes than are kept.
    Under sampling all blocks of an execution are hashed at once, and if none is watched, as is
    usual, the execution is only counted; the others go one by one. How often templates and
    placements were used is turned into counts at the end.  Nothing is sampled or rounded: the
@@ -36,8 +37,10 @@
 
 enum {
     PM_LANES = 16,
-    PM_RECENT_TEMPLATES = 8, /* of a bundle, tried one after the other */
-    PM_PLACEMENTS = 4,       /* of a template */
+    PM_RECENT_TEMPLATES = 8,  /* of a bundle, tried one after the other */
+    PM_MOST_TEMPLATES = 1024, /* of a bundle: 1 MiB; where lanes are near each other at random, each
+                                 execution has a shape of its own */
+    PM_PLACEMENTS = 4,        /* of a template */
     /* In placements is trusted while at least three of four executions are placed as one of them
        was; without, they are not tried for a while. */
     PM_TRUST = 64,
@@ -140,9 +143,8 @@ pm_bundle_walk pm_bundle_walk_sse2, pm_bundle_walk_avx2, pm_bundle_walk_avx512;
    is no memory (reuse->failed). */
 struct pm_bundle_state *pm_bundle_state(struct pm_bundle_reuse *bundles, uint64_t number);
 
-/* The template of the record at WORDS, made if need be, as the most recent of STATE; NULL: no
- * memory.
- */
+/* The template of the record at WORDS, made if need be, as the most recent of STATE; NULL: the
+   bundle has too many already, or there is no memory (reuse->failed). */
 struct pm_template *pm_bundle_find_template(struct pm_bundle_reuse *bundles,
                                             struct pm_bundle_state *state, const uint64_t *words);
 

@@ -346,6 +346,7 @@ STYLE(addresses_that_meet, 6, 20, 8, ALIGNED, STRIDES | MEETS_ANOTHER | NEAR_ANO
       EXACT)
 STYLE(more_blocks_than_the_front, 15, 48, 64, UNALIGNED | LARGE, STRIDES | JUMPS, 30, 100, 100,
       EXACT)
+STYLE(more_shapes_than_are_kept, 6, 8, 8, ALIGNED, JUMPS, 11, 600, 300, EXACT)
 STYLE(repeats, 15, 48, 32, ALIGNED, STANDS, 12, 2000, 2000, EXACT)
 STYLE(fixed_addresses, 3, 24, 64, ALIGNED | FIXED, STANDS | STRIDES, 12, 200, 100, EXACT)
 STYLE(no_addresses, 0, 48, 64, FIXED, STRIDES, 12, 200, 60, EXACT)
@@ -357,6 +358,7 @@ STYLE(anything_bounded, 15, 48, 64, 15, 31, 14, 300, 60, BOUNDED)
 STYLE(sampled_loops, 6, 20, 16, ALIGNED, STANDS | STRIDES | NEAR_ANOTHER, 40, 600, 200, SAMPLED)
 STYLE(sampled_repeats, 15, 48, 32, ALIGNED, STANDS, 12, 2000, 2000, SAMPLED)
 STYLE(sampled_irregular_addresses, 4, 12, 8, ALIGNED, STRIDES | JUMPS, 14, 400, 100, SAMPLED)
+STYLE(sampled_more_shapes_than_are_kept, 6, 8, 8, ALIGNED, JUMPS, 11, 600, 300, SAMPLED)
 STYLE(sampled_more_blocks_than_the_front, 15, 48, 64, UNALIGNED | LARGE, STRIDES | JUMPS, 20, 100,
       100, SAMPLED)
 STYLE(sampled_interruptions, 6, 20, 16, ALIGNED, STANDS | STRIDES | JUMPS | NEAR_ANOTHER, 14, 100,
@@ -373,6 +375,7 @@ int main(void) {
         cmocka_unit_test(histograms_equal_a_stack_on_few_blocks),
         cmocka_unit_test(histograms_equal_a_stack_on_addresses_that_meet),
         cmocka_unit_test(histograms_equal_a_stack_on_more_blocks_than_the_front),
+        cmocka_unit_test(histograms_equal_a_stack_on_more_shapes_than_are_kept),
         cmocka_unit_test(histograms_equal_a_stack_on_repeats),
         cmocka_unit_test(histograms_equal_a_stack_on_fixed_addresses),
         cmocka_unit_test(histograms_equal_a_stack_on_no_addresses),
@@ -384,6 +387,7 @@ int main(void) {
         cmocka_unit_test(histograms_equal_a_stack_on_sampled_loops),
         cmocka_unit_test(histograms_equal_a_stack_on_sampled_repeats),
         cmocka_unit_test(histograms_equal_a_stack_on_sampled_irregular_addresses),
+        cmocka_unit_test(histograms_equal_a_stack_on_sampled_more_shapes_than_are_kept),
         cmocka_unit_test(histograms_equal_a_stack_on_sampled_more_blocks_than_the_front),
         cmocka_unit_test(histograms_equal_a_stack_on_sampled_interruptions),
         cmocka_unit_test(histograms_equal_a_stack_on_anything_sampled),

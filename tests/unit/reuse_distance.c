@@ -307,8 +307,32 @@ static void neighbouring_bins_leave_no_gap(void **state) {
     pm_arena_free(&arena);
 }
 
+/* Pieces of all sizes, also beyond that of a chunk: each is zeroed and nobody else's. */
+static void an_arena_has_room_for_pieces_of_any_size(void **state) {
+    (void)state;
+    enum { N = 40 };
+    struct pm_arena arena = {0};
+    unsigned char *pieces[N];
+    size_t sizes[N], sum = 0;
+    random_state = 11;
+    for (unsigned i = 0; i < N; i++) {
+        sum += sizes[i] = 8 * (1 + random_number(1ull << (1 + i % 17)));
+        pieces[i] = pm_arena_take(&arena, sizes[i]);
+        assert_non_null(pieces[i]);
+        for (size_t b = 0; b < sizes[i]; b++)
+            assert_int_equal(pieces[i][b], 0);
+        memset(pieces[i], (int)i + 1, sizes[i]);
+    }
+    for (unsigned i = 0; i < N; i++)
+        for (size_t b = 0; b < sizes[i]; b++)
+            assert_int_equal(pieces[i][b], i + 1);
+    assert_true(pm_arena_bytes(&arena) >= sum);
+    pm_arena_free(&arena);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(an_arena_has_room_for_pieces_of_any_size),
         cmocka_unit_test(distances_equal_a_stack_on_uniform),
         cmocka_unit_test(distances_equal_a_stack_on_zipf),
         cmocka_unit_test(distances_equal_a_stack_on_cyclic_15),
