@@ -248,18 +248,21 @@ sample_one_by_one(struct pm_reuse *reuse, const struct pm_bundle *bundle, const 
     front_store(&front, reuse->front);
 }
 
-/* Is any of the N blocks watched?  Hashes of all at once, those behind the N-th too. */
+/* Is any of the N blocks watched?  Those behind the N-th are hashed too. */
 static inline bool any_is_watched(const struct pm_reuse *reuse, const uint64_t *blocks,
                                   uint32_t n) {
-    uint32_t watched = 0;
-    for (unsigned half = 0; half < n; half += 8) {
-        uint32_t hashes[8];
-        for (unsigned i = 0; i < 8; i++)
-            hashes[i] = pm_block_hash(blocks[half + i]);
-        for (unsigned i = 0; i < 8; i++)
-            watched |= (uint32_t)(hashes[i] <= reuse->watched_to) << (half + i);
+    const pm_hashes_8 numbers = {0, 1, 2, 3, 4, 5, 6, 7};
+    pm_hashes_8 watched = {0};
+    for (uint32_t half = 0; half < n; half += 8) {
+        pm_blocks_8 eight;
+        pm_hashes_8 hashes;
+        memcpy(&eight, blocks + half, sizeof eight);
+        pm_block_hashes(&eight, &hashes);
+        watched |= (pm_hashes_8)(hashes <= reuse->watched_to) & (numbers < n - half);
     }
-    return watched & ((2u << (n - 1)) - 1);
+    uint64_t pairs[4];
+    memcpy(pairs, &watched, sizeof pairs);
+    return pairs[0] | pairs[1] | pairs[2] | pairs[3];
 }
 
 /* Most executions touch no watched block: then they are only counted. */

@@ -169,6 +169,18 @@ static inline uint32_t pm_block_hash(uint64_t block) {
     return hash ^ hash >> 16;
 }
 
+/* The same of 8 blocks at once: in vectors, which the compiler does not find in a loop. */
+typedef uint64_t pm_blocks_8 __attribute__((vector_size(64)));
+typedef uint32_t pm_hashes_8 __attribute__((vector_size(32)));
+static inline __attribute__((always_inline)) void pm_block_hashes(const pm_blocks_8 *blocks,
+                                                                  pm_hashes_8 *hashes) {
+    pm_hashes_8 high = __builtin_convertvector(*blocks >> 32, pm_hashes_8);
+    pm_hashes_8 hash = __builtin_convertvector(*blocks, pm_hashes_8) ^ high * 0x85ebca6b;
+    hash = (hash ^ hash >> 16) * 0x7feb352d;
+    hash = (hash ^ hash >> 15) * 0x846ca68b;
+    *hashes = hash ^ hash >> 16;
+}
+
 /* Under sampling: whether a touch of BLOCK is to be analysed.  Whoever asks also counts the touch,
    watched or not, in its group's `touches`. */
 static inline bool pm_is_watched(const struct pm_reuse *reuse, uint64_t block) {
