@@ -48,7 +48,7 @@ static inline void touch_sampled(struct pm_reuse *reuse, struct front *front,
     }
 }
 
-/* Hashes of a run of accesses at once, in vectors: most accesses are to one block that is not
+/* Hashes of a run of accesses at once: most accesses are to one block that is not
    watched, and only counted. */
 static void walk_sampled(struct pm_reuse *reuse, const struct pmodel_access *accesses,
                          size_t count) {
