@@ -27,6 +27,26 @@ static inline void count_touch(struct pm_reuse *reuse, uint32_t group, unsigned 
         reuse->failed = true;
 }
 
+/* Counts the first touch of TEMPLATE's M-th block at a distance outside the front. */
+static inline void count_far(struct pm_reuse *reuse, struct pm_template *template, unsigned m,
+                             uint64_t distance) {
+    struct pm_tally *tally = &template->far[m];
+    if (PM_UNLIKELY(distance - tally->low >= tally->width) &&
+        !pm_tally_turn(tally, &reuse->histograms[template->group[m]], &reuse->arena,
+                       template->kind[m], distance))
+        reuse->failed = true;
+    tally->n++;
+    tally->distance_sum += distance;
+}
+
+static inline void count_first(struct pm_reuse *reuse, struct pm_template *template, unsigned m,
+                               uint64_t distance) {
+    if (distance < PM_REUSE_FRONT)
+        reuse->histograms[template->group[m]].front[template->kind[m]][distance]++;
+    else
+        count_far(reuse, template, m, distance);
+}
+
 static __attribute__((noinline)) void
 touch_one_by_one(struct pm_reuse *reuse, const struct pm_bundle *bundle, const uint64_t *words) {
     struct front front = front_load(reuse->front);
@@ -53,89 +73,158 @@ static inline bool any_equal(const uint64_t *blocks, uint32_t absent) {
     return false;
 }
 
-/* Far touches of the blocks in ABSENT, which push what is last out of the front. */
-static inline void touch_absent(struct pm_reuse *reuse, const struct pm_template *template,
-                                const uint64_t *blocks, uint32_t absent) {
-    const uint64_t *evicted = reuse->front + PM_REUSE_FRONT;
-    for (; absent; absent &= absent - 1) {
-        unsigned m = (unsigned)__builtin_ctz(absent);
-        uint64_t distance = pm_reuse_touch_far(reuse, blocks[m], *--evicted);
-        if (!pm_group_histogram_count_far(&reuse->histograms[template->group[m]], &reuse->arena,
-                                          template->kind[m], distance))
-            reuse->failed = true;
+/* Far touches of the blocks in FAR, of which the i-th pushes EVICTED[i] out of the front.  All
+   slots are found before the first is used, so that the CPU need not wait for one after the other.
+   Bounded memory may give back pages of slots in between. */
+static __attribute__((noinline)) void touch_all_far(struct pm_reuse *reuse,
+                                                    struct pm_template *template,
+                                                    const uint64_t *blocks, uint32_t far,
+                                                    const uint8_t *evicted) {
+    const bool is_bounded = reuse->options.max_blocks != 0;
+    uint64_t slots[PM_REUSE_FRONT];
+    unsigned i = 0;
+    for (uint32_t rest = far; rest; rest &= rest - 1)
+        slots[i++] = pm_reuse_slot_number(reuse, blocks[__builtin_ctz(rest)]);
+    for (i = 0; far; far &= far - 1, i++) {
+        unsigned m = (unsigned)__builtin_ctz(far);
+        uint64_t slot = is_bounded ? pm_reuse_slot_number(reuse, blocks[m]) : slots[i];
+        count_far(reuse, template, m,
+                  pm_reuse_touch_slot(reuse, slot, blocks[m], reuse->front[evicted[i]]));
     }
 }
 
 /* ---- placements ------------------------------------------------------------------------------ */
 
-/* Makes an execution that is placed so; false, and nothing done: it is not. */
-static inline bool take_placement(struct pm_reuse *reuse, const struct pm_template *template,
+/* Makes an execution that is placed so. */
+static inline void execute_placed(struct pm_reuse *reuse, struct pm_template *template,
+                                  struct pm_placement *placement, const uint64_t *blocks) {
+    if (placement->far)
+        touch_all_far(reuse, template, blocks, placement->far, placement->evicted);
+    struct front front = front_load(reuse->front);
+    front_permute(&front, placement, blocks);
+    front_store(&front, reuse->front);
+    placement->n++;
+}
+
+/* The same if it is placed so; else false, and nothing done. */
+static inline bool take_placement(struct pm_reuse *reuse, struct pm_template *template,
                                   struct pm_placement *placement, const uint64_t *blocks) {
     struct front front = front_load(reuse->front);
     if (!is_placed(&front, placement, blocks, template->n_blocks))
         return false;
-    uint32_t absent = ~placement->present & ((2u << (template->n_blocks - 1)) - 1);
-    if (absent) {
-        uint32_t found = 0;
-        for (uint32_t rest = absent; rest; rest &= rest - 1)
-            found |= front_find(&front, blocks[__builtin_ctz(rest)]);
-        if (found || (absent & (absent - 1) && any_equal(blocks, absent)))
-            return false;
-        touch_absent(reuse, template, blocks, absent);
-        front = front_load(reuse->front);
-    }
-    front_permute(&front, placement, blocks);
-    front_store(&front, reuse->front);
-    placement->n++;
+    uint32_t absent = ~placement->present & ((2u << (template->n_blocks - 1)) - 1), found = 0;
+    for (uint32_t rest = absent; rest; rest &= rest - 1)
+        found |= front_find(&front, blocks[__builtin_ctz(rest)]);
+    if (found || (absent & (absent - 1) && any_equal(blocks, absent)))
+        return false;
+    execute_placed(reuse, template, placement, blocks);
     return true;
 }
 
-static inline void bring_up_placement(struct pm_template *template, uint32_t i) {
-    struct pm_placement placement = template->placements[i];
-    memmove(template->placements + 1, template->placements, i * sizeof placement);
-    template->placements[0] = placement;
+static inline void note_placement(struct pm_bundle_state *state, struct pm_placement *placement) {
+    if (state->placed)
+        state->placed->next = placement;
+    state->placed = placement;
 }
 
-static inline bool take_any_placement(struct pm_reuse *reuse, struct pm_template *template,
-                                      const uint64_t *blocks) {
+static __attribute__((noinline)) bool take_other_placement(struct pm_reuse *reuse,
+                                                           struct pm_bundle_state *state,
+                                                           struct pm_template *template,
+                                                           const struct pm_placement *expected,
+                                                           const uint64_t *blocks) {
+    for (uint32_t i = 0; i < template->n_placements && i < PM_TRIED_PLACEMENTS; i++) {
+        struct pm_placement *placement = template->placements[i];
+        if (placement == expected || !take_placement(reuse, template, placement, blocks))
+            continue;
+        memmove(template->placements + 1, template->placements, i * sizeof *template->placements);
+        template->placements[0] = placement;
+        note_placement(state, placement);
+        return true;
+    }
+    return false;
+}
+
+static inline bool take_any_placement(struct pm_reuse *reuse, struct pm_bundle_state *state,
+                                      struct pm_template *template, const uint64_t *blocks) {
     if (template->trust < 0) {
-        template->trust++;
+        if (++template->trust == 0)
+            template->trust = PM_TRUST / 4;
+        state->placed = NULL;
         return false;
     }
-    for (uint32_t i = 0; i < template->n_placements; i++)
-        if (take_placement(reuse, template, &template->placements[i], blocks)) {
-            if (PM_UNLIKELY(i > 1))
-                bring_up_placement(template, i);
-            template->trust += template->trust < PM_TRUST;
-            return true;
+    struct pm_placement *expected = state->placed ? state->placed->next : NULL;
+    if (expected && expected->template != template)
+        expected = NULL;
+    if (PM_LIKELY(expected && take_placement(reuse, template, expected, blocks)))
+        state->placed = expected;
+    else if (!take_other_placement(reuse, state, template, expected, blocks)) {
+        template->trust -= PM_DISAPPOINTED;
+        if (template->trust < 0) {
+            template->trust = -template->distrust;
+            template->distrust *= template->distrust < PM_MOST_DISTRUST ? 2 : 1;
         }
-    template->trust -= PM_DISAPPOINTED;
-    if (template->trust < 0)
-        template->trust = PM_DISTRUST;
-    return false;
+        return false;
+    }
+    if (template->trust < PM_TRUST && ++template->trust == PM_TRUST)
+        template->distrust = PM_DISTRUST;
+    return true;
 }
 
 /* ---- look-ups -------------------------------------------------------------------------------- */
 
-/* First touches one after the other: where there are few, or a block may fall out of the front
-   before it is touched. */
-static inline void touch_in_turn(struct pm_reuse *reuse, const struct pm_template *template,
+/* First touches one after the other. */
+static inline void touch_in_turn(struct pm_reuse *reuse, struct pm_template *template,
                                  const uint64_t *blocks) {
     struct front front = front_load(reuse->front);
     for (uint32_t m = 0; m < template->n_blocks; m++)
-        count_touch(reuse, template->group[m], template->kind[m],
-                    pm_reuse_touch(reuse, &front, blocks[m]));
+        count_first(reuse, template, m, pm_reuse_touch(reuse, &front, blocks[m]));
     if (!template->ends_as_it_begins)
         front_rebuild(&front, template, blocks, (2u << (template->n_blocks - 1)) - 1);
     front_store(&front, reuse->front);
+    template->n_single++;
 }
 
-static __attribute__((noinline)) bool search(struct pm_reuse *reuse, struct pm_template *template,
-                                             const uint64_t *blocks) {
-    uint32_t found[PM_REUSE_FRONT], all = 0, twice = 0, absent = 0;
-    const uint32_t n = template->n_blocks;
+/* First touches at once, of blocks that were FOUND there, ALL of them so near that none falls out
+   before it is touched. */
+static inline void touch_at_once(struct pm_reuse *reuse, struct pm_template *template,
+                                 const uint64_t *blocks, const uint32_t *found, uint32_t all,
+                                 uint32_t absent) {
+    static const uint8_t evicted[PM_REUSE_FRONT] = {15, 14, 13, 12, 11, 10, 9, 8,
+                                                    7,  6,  5,  4,  3,  2,  1, 0};
+    for (uint32_t m = 0, earlier = 0; m < template->n_blocks; m++) {
+        if (!found[m])
+            continue;
+        uint32_t above = found[m] - 1;
+        uint32_t distance = pm_count_bits(above) + m - pm_count_bits(earlier & above);
+        reuse->histograms[template->group[m]].front[template->kind[m]][distance]++;
+        earlier |= found[m];
+    }
+    if (absent)
+        touch_all_far(reuse, template, blocks, absent, evicted);
     struct front front = front_load(reuse->front);
-    for (uint32_t m = 0; m < n; m++) {
+    front_rebuild(&front, template, blocks, all);
+    front_store(&front, reuse->front);
+    template->n_single++;
+}
+
+static inline bool look_up_few(struct pm_reuse *reuse, struct pm_template *template,
+                               const uint64_t *blocks) {
+    if (PM_UNLIKELY(any_equal(blocks, (1u << template->n_blocks) - 1)))
+        return false;
+    touch_in_turn(reuse, template, blocks);
+    return true;
+}
+
+/* First touches of an execution whose placement is not known; false, and nothing done: blocks that
+   should be different are the same. */
+static __attribute__((noinline)) bool look_up(struct pm_bundle_reuse *bundles,
+                                              struct pm_bundle_state *state,
+                                              struct pm_template *template,
+                                              const uint64_t *blocks) {
+    struct pm_reuse *reuse = bundles->reuse;
+    uint32_t found[PM_REUSE_FRONT], all = 0, twice = 0, absent = 0;
+    struct front front = front_load(reuse->front);
+    for (uint32_t m = 0; m < template->n_blocks; m++) {
         found[m] = front_find(&front, blocks[m]);
         twice |= all & found[m];
         all |= found[m];
@@ -143,47 +232,24 @@ static __attribute__((noinline)) bool search(struct pm_reuse *reuse, struct pm_t
     }
     if (PM_UNLIKELY(twice || any_equal(blocks, absent)))
         return false;
-    template->n_single++;
-    if (all >> (PM_REUSE_FRONT - __builtin_popcount(absent))) {
+    struct pm_placement *placement =
+        template->trust < 0 ? NULL : pm_bundle_learn(bundles, template, found);
+    if (placement) {
+        note_placement(state, placement);
+        execute_placed(reuse, template, placement, blocks);
+    } else if (all >> (PM_REUSE_FRONT - pm_count_bits(absent))) {
         touch_in_turn(reuse, template, blocks);
-        return true;
+    } else {
+        touch_at_once(reuse, template, blocks, found, all, absent);
     }
-    uint32_t earlier = 0, evicted = PM_REUSE_FRONT;
-    for (uint32_t m = 0; m < n; m++) {
-        uint32_t above = found[m] - 1;
-        uint64_t distance = found[m]
-                                ? (uint64_t)(__builtin_popcount(above) + (int)m -
-                                             __builtin_popcount(earlier & above))
-                                : pm_reuse_touch_far(reuse, blocks[m], reuse->front[--evicted]);
-        count_touch(reuse, template->group[m], template->kind[m], distance);
-        earlier |= found[m];
-    }
-    front = front_load(reuse->front);
-    front_rebuild(&front, template, blocks, all);
-    front_store(&front, reuse->front);
-    if (template->trust >= 0)
-        pm_bundle_learn(reuse, template, found);
-    return true;
-}
-
-/* First touches of an execution; false, and nothing done: blocks that should be different are the
-   same. */
-static inline bool look_up(struct pm_reuse *reuse, struct pm_template *template,
-                           const uint64_t *blocks) {
-    if (template->trust >= 0 || template->n_blocks > PM_FEW_BLOCKS)
-        return search(reuse, template, blocks);
-    if (PM_UNLIKELY(any_equal(blocks, (1u << template->n_blocks) - 1)))
-        return false;
-    template->n_single++;
-    touch_in_turn(reuse, template, blocks);
     return true;
 }
 
 /* ---- records --------------------------------------------------------------------------------- */
 
-static inline struct pm_template *find_template(struct pm_bundle_reuse *bundles,
-                                                struct pm_bundle_state *state,
-                                                const uint64_t *words) {
+static __attribute__((noinline)) struct pm_template *
+find_recent_template(struct pm_bundle_reuse *bundles, struct pm_bundle_state *state,
+                     const uint64_t *words) {
     for (uint32_t i = 0; i < state->n_recent; i++) {
         struct pm_template *template = state->recent[i];
         if (!has_shape(words, state, template, bundles->reuse->shift))
@@ -195,6 +261,18 @@ static inline struct pm_template *find_template(struct pm_bundle_reuse *bundles,
     return pm_bundle_find_template(bundles, state, words);
 }
 
+static inline struct pm_template *find_template(struct pm_bundle_reuse *bundles,
+                                                struct pm_bundle_state *state,
+                                                const uint64_t *words) {
+    struct pm_template *before = state->last;
+    if (PM_LIKELY(before && has_shape(words, state, before->next, bundles->reuse->shift)))
+        return state->last = before->next;
+    struct pm_template *template = find_recent_template(bundles, state, words);
+    if (before && template)
+        before->next = template;
+    return state->last = template;
+}
+
 /* The execution at WORDS, of another bundle than the one before or in other intervals.  False: the
    front does not begin with its blocks. */
 static inline bool execute(struct pm_bundle_reuse *bundles, struct pm_bundle_state *state,
@@ -204,8 +282,10 @@ static inline bool execute(struct pm_bundle_reuse *bundles, struct pm_bundle_sta
     struct pm_template *template = find_template(bundles, state, words);
     if (PM_LIKELY(template && template->n_blocks)) {
         template_blocks(words, state, template, reuse->shift, blocks);
-        if (PM_LIKELY(take_any_placement(reuse, template, blocks)) ||
-            look_up(reuse, template, blocks)) {
+        if (PM_LIKELY(take_any_placement(reuse, state, template, blocks)) ||
+            (template->trust < 0 && template->n_blocks <= PM_FEW_BLOCKS
+                 ? look_up_few(reuse, template, blocks)
+                 : look_up(bundles, state, template, blocks))) {
             if (template->trust < 0) /* it will hardly repeat either */
                 return false;
             begin_intervals(words, state, template, reuse->shift);
@@ -277,7 +357,7 @@ static const uint64_t *walk_sampled(struct pm_bundle_reuse *bundles, const uint6
             while (words < end && words_outside(words, state) == 0)
                 words += state->n_words;
         if (words != from) {
-            state->recent[0]->n_unwatched += (uint64_t)(words - from) / state->n_words;
+            state->last->n_unwatched += (uint64_t)(words - from) / state->n_words;
             continue;
         }
         words += state->n_words;
@@ -311,7 +391,7 @@ const uint64_t *PM_BUNDLE_WALK(struct pm_bundle_reuse *bundles, const uint64_t *
             while (words < end && words_outside(words, state) == 0)
                 words += n_words;
         if (words != from) {
-            state->recent[0]->n_repeats += (uint64_t)(words - from) / n_words;
+            state->last->n_repeats += (uint64_t)(words - from) / n_words;
         } else {
             bundles->last = execute(bundles, state, words) ? state : NULL;
             words += n_words;

@@ -263,6 +263,8 @@ static struct pm_template *make_template(struct pm_bundle_reuse *bundles,
         return NULL;
     template->shape = *shape;
     template->trust = PM_TRUST;
+    template->distrust = PM_DISTRUST;
+    template->next = template;
     template->length[0] = 1; /* of the header */
     for (uint32_t number = 1; number < state->n_words; number++) {
         const struct pm_lane *lane = &state->lanes[number];
@@ -313,43 +315,98 @@ struct pm_template *pm_bundle_find_template(struct pm_bundle_reuse *bundles,
 
 /* ---- placements ------------------------------------------------------------------------------ */
 
-/* Distances of first touches that were where the placement says: that of a block is its place, and
-   those before it in the execution that were deeper are now above it. */
+/* The front while an execution is placed: places that its blocks had before it, and behind them
+   PM_REUSE_FRONT + m for the m-th block once it was touched. */
+struct symbolic_front {
+    uint8_t at[PM_REUSE_FRONT];
+};
+
+static struct symbolic_front begin_front(void) {
+    struct symbolic_front front;
+    for (uint8_t place = 0; place < PM_REUSE_FRONT; place++)
+        front.at[place] = place;
+    return front;
+}
+
+/* The distance of the first touch of the M-th block; PM_REUSE_FRONT: it is far, and what stood last
+   is pushed out. */
+static unsigned touch_symbolic(struct symbolic_front *front, const struct pm_placement *placement,
+                               uint32_t m) {
+    unsigned distance = PM_REUSE_FRONT;
+    if (placement->present >> m & 1)
+        for (distance = 0; distance < PM_REUSE_FRONT; distance++)
+            if (front->at[distance] == placement->place[m])
+                break;
+    memmove(front->at + 1, front->at, distance < PM_REUSE_FRONT ? distance : PM_REUSE_FRONT - 1);
+    front->at[0] = (uint8_t)(PM_REUSE_FRONT + m);
+    return distance;
+}
+
+/* Distances of first touches that were where the placement says. */
 static void settle_placement(struct pm_reuse *reuse, struct pm_template *template,
                              struct pm_placement *placement) {
-    for (uint32_t m = 0; m < template->n_blocks; m++) {
-        if (!(placement->present >> m & 1))
-            continue;
-        unsigned distance = placement->place[m];
-        for (uint32_t i = 0; i < m; i++)
-            distance += !(placement->present >> i & 1) || placement->place[i] > placement->place[m];
-        reuse->histograms[template->group[m]].front[template->kind[m]][distance] += placement->n;
+    struct symbolic_front front = begin_front();
+    for (uint32_t m = 0; m < template->n_blocks && placement->n; m++) {
+        unsigned distance = touch_symbolic(&front, placement, m);
+        if (distance < PM_REUSE_FRONT)
+            reuse->histograms[template->group[m]].front[template->kind[m]][distance] +=
+                placement->n;
     }
     template->n_single += placement->n;
     placement->n = 0;
 }
 
-void pm_bundle_learn(struct pm_reuse *reuse, struct pm_template *template, const uint32_t *found) {
-    if (template->n_placements < PM_PLACEMENTS)
-        template->n_placements++;
-    else
-        settle_placement(reuse, template, &template->placements[PM_PLACEMENTS - 1]);
-    memmove(template->placements + 1, template->placements,
-            (template->n_placements - 1) * sizeof *template->placements);
-    struct pm_placement *placement = &template->placements[0];
-    *placement = (struct pm_placement){.n = 0};
-    uint32_t taken = 0;
-    for (uint32_t m = 0; m < template->n_blocks; m++) {
-        placement->from[m] = (uint8_t)(PM_REUSE_FRONT + template->order[m]);
-        if (!found[m])
+/* A placement of blocks that were FOUND there. */
+static struct pm_placement make_placement(struct pm_template *template, const uint32_t *found) {
+    struct pm_placement placement = {.template = template};
+    struct symbolic_front front = begin_front();
+    for (uint32_t m = 0, n_far = 0; m < template->n_blocks; m++) {
+        placement.present |= (uint32_t)(found[m] != 0) << m;
+        placement.place[m] = found[m] ? (uint8_t)__builtin_ctz(found[m]) : 0;
+        uint8_t last = front.at[PM_REUSE_FRONT - 1];
+        if (touch_symbolic(&front, &placement, m) < PM_REUSE_FRONT)
             continue;
-        taken |= found[m];
-        placement->present |= 1u << m;
-        placement->place[m] = (uint8_t)__builtin_ctz(found[m]);
+        placement.far |= 1u << m;
+        placement.evicted[n_far++] = last;
     }
-    for (uint32_t place = 0, n = template->n_blocks; n < PM_REUSE_FRONT; place++)
-        if (!(taken >> place & 1))
-            placement->from[n++] = (uint8_t)place;
+    for (uint32_t i = 0; i < PM_REUSE_FRONT; i++)
+        placement.from[i] = front.at[i];
+    for (uint32_t i = 0; i < template->n_blocks; i++)
+        placement.from[i] = (uint8_t)(PM_REUSE_FRONT + template->order[i]);
+    return placement;
+}
+
+/* The index of a placement like WANTED, or the number of those there are. */
+static uint32_t find_placement(const struct pm_template *template,
+                               const struct pm_placement *wanted) {
+    uint32_t i = 0;
+    while (i < template->n_placements &&
+           (template->placements[i]->present != wanted->present ||
+            memcmp(template->placements[i]->place, wanted->place, sizeof wanted->place) != 0))
+        i++;
+    return i;
+}
+
+struct pm_placement *pm_bundle_learn(struct pm_bundle_reuse *bundles, struct pm_template *template,
+                                     const uint32_t *found) {
+    const struct pm_placement wanted = make_placement(template, found);
+    uint32_t i = find_placement(template, &wanted);
+    struct pm_placement *placement;
+    if (i < template->n_placements) {
+        placement = template->placements[i];
+    } else if (i < PM_PLACEMENTS) {
+        placement = take(bundles, sizeof *placement);
+        if (!placement)
+            return NULL;
+        *placement = wanted;
+        template->n_placements++;
+    } else { /* whoever expects the one it was will find that it does not hold */
+        placement = template->placements[--i];
+        settle_placement(bundles->reuse, template, placement);
+        *placement = wanted;
+    }
+    memmove(template->placements + 1, template->placements, i * sizeof *template->placements);
+    return template->placements[0] = placement;
 }
 
 /* ---- counts ---------------------------------------------------------------------------------- */
@@ -376,6 +433,13 @@ static void settle_template(struct pm_reuse *reuse, const struct pm_bundle *bund
     }
 }
 
+static void settle_far(struct pm_reuse *reuse, struct pm_template *template) {
+    for (uint32_t m = 0; m < template->n_blocks; m++)
+        if (!pm_tally_settle(&template->far[m], &reuse->histograms[template->group[m]],
+                             &reuse->arena, template->kind[m]))
+            reuse->failed = true;
+}
+
 void pm_bundle_reuse_settle(struct pm_bundle_reuse *bundles) {
     if (!bundles->dirty)
         return;
@@ -387,8 +451,9 @@ void pm_bundle_reuse_settle(struct pm_bundle_reuse *bundles) {
             if (!template)
                 continue;
             for (uint32_t p = 0; p < template->n_placements; p++)
-                settle_placement(bundles->reuse, template, &template->placements[p]);
+                settle_placement(bundles->reuse, template, template->placements[p]);
             settle_template(bundles->reuse, state->bundle, template);
+            settle_far(bundles->reuse, template);
             template->n_single = template->n_repeats = template->n_unwatched = 0;
         }
     }

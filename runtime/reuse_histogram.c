@@ -102,6 +102,30 @@ void pm_group_histogram_free(struct pm_group_histogram *histogram) {
     histogram->distances = NULL;
 }
 
+/* ---- tallies --------------------------------------------------------------------------------- */
+
+bool pm_tally_settle(struct pm_tally *tally, struct pm_group_histogram *histogram,
+                     struct pm_arena *arena, unsigned kind) {
+    uint64_t n = tally->n, sum = tally->distance_sum;
+    tally->n = tally->distance_sum = 0;
+    if (n == 0)
+        return true;
+    if (tally->low < PM_BEYOND)
+        return pm_group_histogram_add_many(histogram, arena, kind, tally->low, n, sum);
+    (tally->low == PM_COLD ? histogram->cold : histogram->beyond)[kind] += n;
+    return true;
+}
+
+bool pm_tally_turn(struct pm_tally *tally, struct pm_group_histogram *histogram,
+                   struct pm_arena *arena, unsigned kind, uint64_t distance) {
+    bool ok = pm_tally_settle(tally, histogram, arena, kind);
+    tally->width = 1;
+    if (distance >= PM_REUSE_EXACT && distance < PM_BEYOND && !arena->every_distance)
+        tally->width = (1ull << (63 - __builtin_clzll(distance))) / PM_OCTAVE_BINS;
+    tally->low = distance & -tally->width;
+    return ok;
+}
+
 /* ---- sums ------------------------------------------------------------------------------------ */
 
 static void clear_bins(struct pm_reuse_bin *bins, size_t count) {

@@ -73,18 +73,19 @@ struct pm_distance_bin *pm_reuse_distance_bin(struct pm_group_histogram *histogr
 /* Gives back what does not stand in an arena. */
 void pm_group_histogram_free(struct pm_group_histogram *histogram);
 
-/* Counts an access of KIND (enum pm_access − 1) at DISTANCE ≥ PM_REUSE_FRONT blocks.  False when
-   there is no memory. */
-static inline bool pm_group_histogram_add(struct pm_group_histogram *histogram,
-                                          struct pm_arena *arena, unsigned kind,
-                                          uint64_t distance) {
+/* Counts N accesses of KIND (enum pm_access − 1) at distances of the bin of DISTANCE ≥
+   PM_REUSE_FRONT blocks, DISTANCE_SUM in all.  False when there is no memory. */
+static inline bool pm_group_histogram_add_many(struct pm_group_histogram *histogram,
+                                               struct pm_arena *arena, unsigned kind,
+                                               uint64_t distance, uint64_t n,
+                                               uint64_t distance_sum) {
     struct pm_reuse_bin **place = &histogram->exact, *bins;
     size_t count = PM_REUSE_EXACT - PM_REUSE_FRONT, bin = distance - PM_REUSE_FRONT;
     if (distance >= PM_REUSE_EXACT) {
         if (PM_UNLIKELY(arena->every_distance)) {
             struct pm_distance_bin *one = pm_reuse_distance_bin(histogram, arena, distance);
             if (one)
-                one->count[kind]++;
+                one->count[kind] += n;
             return one;
         }
         unsigned exponent = 63 - (unsigned)__builtin_clzll(distance);
@@ -95,9 +96,16 @@ static inline bool pm_group_histogram_add(struct pm_group_histogram *histogram,
     bins = *place ? *place : pm_reuse_new_bins(place, count, arena);
     if (!bins)
         return false;
-    bins[bin].count[kind]++;
-    bins[bin].distance_sum += distance;
+    bins[bin].count[kind] += n;
+    bins[bin].distance_sum += distance_sum;
     return true;
+}
+
+/* The same for one at DISTANCE. */
+static inline bool pm_group_histogram_add(struct pm_group_histogram *histogram,
+                                          struct pm_arena *arena, unsigned kind,
+                                          uint64_t distance) {
+    return pm_group_histogram_add_many(histogram, arena, kind, distance, 1, distance);
 }
 
 /* Counts a touch by an access of KIND at DISTANCE ≥ PM_REUSE_FRONT, PM_COLD or PM_BEYOND.  False
@@ -120,6 +128,21 @@ static inline bool pm_group_histogram_count(struct pm_group_histogram *histogram
     histogram->front[kind][distance]++;
     return true;
 }
+
+/* Touches by accesses of one kind and group whose distances are of one bin, before they are added
+   to the histogram: mostly a touch's distance is of the same bin as the last one of its like. */
+struct pm_tally {
+    uint64_t low, width; /* the bin has distances low … low + width − 1; width 0: none yet */
+    uint64_t n, distance_sum;
+};
+
+/* Adds the touches to HISTOGRAM; the tally has none then.  False when there is no memory. */
+bool pm_tally_settle(struct pm_tally *tally, struct pm_group_histogram *histogram,
+                     struct pm_arena *arena, unsigned kind);
+
+/* The same, and then the tally has the bin of DISTANCE. */
+bool pm_tally_turn(struct pm_tally *tally, struct pm_group_histogram *histogram,
+                   struct pm_arena *arena, unsigned kind, uint64_t distance);
 
 /* Takes away all but the first touches; the memory of its bins stays. */
 void pm_group_histogram_clear(struct pm_group_histogram *histogram);

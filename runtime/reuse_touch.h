@@ -14,15 +14,15 @@
 #include "runtime/reuse_stamps.h"
 #include "runtime/system.h"
 
-/* Touches BLOCK, which is not in the front, and takes EVICTED out of it (PM_NO_BLOCK: none).  The
-   number of distinct other blocks since BLOCK's last touch, PM_COLD or PM_BEYOND.  Without memory
-   reuse->failed is set and the result means nothing. */
+/* Touches BLOCK, which has this slot and is not in the front, and takes EVICTED out of it
+   (PM_NO_BLOCK: none).  The number of distinct other blocks since BLOCK's last touch, PM_COLD or
+   PM_BEYOND.  Without memory reuse->failed is set and the result means nothing. */
 static inline __attribute__((always_inline)) uint64_t
-pm_reuse_touch_far_here(struct pm_reuse *reuse, uint64_t block, uint64_t evicted) {
+pm_reuse_touch_slot(struct pm_reuse *reuse, uint64_t slot, uint64_t block, uint64_t evicted) {
     uint64_t distance;
-    const uint32_t *slot = pm_reuse_slot(reuse, block);
-    if (PM_LIKELY(*slot >= PM_FIRST_STAMP)) {
-        distance = (uint64_t)PM_REUSE_FRONT + pm_stamp_exchange(&reuse->stamps, *slot);
+    uint32_t stamp = reuse->slots[slot];
+    if (PM_LIKELY(stamp >= PM_FIRST_STAMP)) {
+        distance = (uint64_t)PM_REUSE_FRONT + pm_stamp_exchange(&reuse->stamps, stamp);
         if (PM_UNLIKELY(distance >= reuse->bound))
             distance = PM_BEYOND;
     } else {
@@ -36,6 +36,12 @@ pm_reuse_touch_far_here(struct pm_reuse *reuse, uint64_t block, uint64_t evicted
     if (PM_UNLIKELY(next == reuse->stamps.capacity))
         pm_reuse_compact(reuse);
     return distance;
+}
+
+/* The same of any block that is not in the front. */
+static inline __attribute__((always_inline)) uint64_t
+pm_reuse_touch_far_here(struct pm_reuse *reuse, uint64_t block, uint64_t evicted) {
+    return pm_reuse_touch_slot(reuse, pm_reuse_slot_number(reuse, block), block, evicted);
 }
 
 /* The same; at several places of a walk better a call than the whole code. */
