@@ -55,9 +55,17 @@ touch_one_by_one(struct pm_reuse *reuse, const struct pm_bundle *bundle, const u
         const struct pm_probe_reference *reference = &pm_references[access->reference];
         uint64_t address = access->offset + (access->address ? words[access->address] : 0);
         uint64_t last = (address + reference->size_bytes - 1) >> reuse->shift;
-        for (uint64_t block = address >> reuse->shift; block <= last; block++)
-            count_touch(reuse, reference->group, reference->access - 1u,
-                        pm_reuse_touch(reuse, &front, block));
+        for (uint64_t block = address >> reuse->shift; block <= last; block++) {
+            if (reuse->subsamples) {
+                reuse->histograms[reference->group].touches[reference->access - 1]++;
+                if (!pm_is_watched(reuse, block))
+                    continue;
+            }
+            uint64_t distance = pm_reuse_touch(reuse, &front, block);
+            count_touch(reuse, reference->group, reference->access - 1u, distance);
+            if (reuse->subsamples)
+                pm_reuse_note_sample(reuse, block, distance);
+        }
     }
     front_store(&front, reuse->front);
 }
@@ -308,26 +316,6 @@ static inline struct pm_bundle_state *state_of(struct pm_bundle_reuse *bundles,
 
 /* ---- where only some blocks are watched ------------------------------------------------------ */
 
-static __attribute__((noinline)) void
-sample_one_by_one(struct pm_reuse *reuse, const struct pm_bundle *bundle, const uint64_t *words) {
-    struct front front = front_load(reuse->front);
-    for (unsigned i = 0; i < bundle->n_accesses; i++) {
-        const struct pm_bundle_access *access = &bundle->accesses[i];
-        const struct pm_probe_reference *reference = &pm_references[access->reference];
-        uint64_t address = access->offset + (access->address ? words[access->address] : 0);
-        uint64_t last = (address + reference->size_bytes - 1) >> reuse->shift;
-        for (uint64_t block = address >> reuse->shift; block <= last; block++) {
-            reuse->histograms[reference->group].touches[reference->access - 1]++;
-            if (!pm_is_watched(reuse, block))
-                continue;
-            uint64_t distance = pm_reuse_touch(reuse, &front, block);
-            pm_reuse_note_sample(reuse, block, distance);
-            count_touch(reuse, reference->group, reference->access - 1u, distance);
-        }
-    }
-    front_store(&front, reuse->front);
-}
-
 /* Is any of the N blocks watched?  Those behind the N-th are hashed too. */
 static inline bool any_is_watched(const struct pm_reuse *reuse, const uint64_t *blocks,
                                   uint32_t n) {
@@ -366,7 +354,7 @@ static const uint64_t *walk_sampled(struct pm_bundle_reuse *bundles, const uint6
         if (template && template->n_blocks)
             template_blocks(from, state, template, reuse->shift, blocks);
         if (!template || !template->n_blocks || any_is_watched(reuse, blocks, template->n_blocks)) {
-            sample_one_by_one(reuse, state->bundle, from);
+            touch_one_by_one(reuse, state->bundle, from);
             continue;
         }
         template->n_unwatched++;

@@ -12,7 +12,7 @@
 
    How.
      Repeats.  If the record before was of the same bundle, and every address still is in the
-   interval in which it was, every touch has a distance that the template tells: the front
+     interval in which it was, every touch has a distance that the template tells: the front
      (reuse_distance.h) begins with the execution's blocks, in the order of their last touches.  One
      vector comparison and an increment account for all accesses of the record.
      Placements.  Else the record mostly has the shape that followed the last one's before, or one
@@ -26,17 +26,16 @@
      Look-ups.  Else the blocks are searched in the front, and where they were is remembered as a
      placement.  Where that rarely serves, the first touches are made without it.  One by one, as
      without bundles, go executions in which lanes meet in a block although none follows the other,
-  that touch more blocks than the front holds, or of
-     a bundle with more shapes than are kept.
-   Under sampling all blocks of an execution are hashed at once, and if none is watched, as is
-   usual, the execution is only counted; the others go one by one. How often templates and
-   placements were used is turned into counts at the end.  Nothing is sampled or rounded: the
-   histograms equal those of the accesses one by one.
-   Gains, CPU time of whole runs whose step fits the second-level cache, AVX-512: expecting the
-   shape that followed, 0 to 10%; counting far touches in the template, 10% (matmul_ikj, heat);
-   finding their slots together, 5 to 10%; placements in which blocks fall out before they are
-   touched, and 32 instead of 4 of a template, the expected one first, 10 to 20% (adi, ssor, fft),
-   nothing where subscripts are random (cg). */
+     that touch more blocks than the front holds, or of a bundle with more shapes than are kept.
+     Sampling.  All blocks of an execution are hashed at once, and if none is watched, as is usual,
+     the execution is only counted; the others go one by one.
+   How often templates and placements were used is turned into counts at the end.  Nothing is
+   sampled or rounded: the histograms equal those of the accesses one by one. Gains, CPU time of
+   whole runs whose step fits the second-level cache, AVX-512: expecting the shape that followed, 0
+   to 10%; counting far touches in the template, 10% (matmul_ikj, heat); finding their slots
+   together, 5 to 10%; placements in which blocks fall out before they are touched, and 32 instead
+   of 4 of a template, the expected one first, 10 to 20% (adi, ssor, fft), nothing where subscripts
+   are random (cg). */
 #ifndef PM_RUNTIME_REUSE_BUNDLES_H
 #define PM_RUNTIME_REUSE_BUNDLES_H
 
