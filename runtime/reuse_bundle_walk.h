@@ -90,10 +90,10 @@ static __attribute__((noinline)) void touch_all_far(struct pm_reuse *reuse,
                                                     const uint8_t *evicted) {
     const bool is_bounded = reuse->options.max_blocks != 0;
     uint64_t slots[PM_REUSE_FRONT];
-    unsigned i = 0;
+    unsigned n = 0;
     for (uint32_t rest = far; rest; rest &= rest - 1)
-        slots[i++] = pm_reuse_slot_number(reuse, blocks[__builtin_ctz(rest)]);
-    for (i = 0; far; far &= far - 1, i++) {
+        slots[n++] = pm_reuse_slot_number(reuse, blocks[__builtin_ctz(rest)]);
+    for (unsigned i = 0; i < n; i++, far &= far - 1) {
         unsigned m = (unsigned)__builtin_ctz(far);
         uint64_t slot = is_bounded ? pm_reuse_slot_number(reuse, blocks[m]) : slots[i];
         count_far(reuse, template, m,
