@@ -33,7 +33,7 @@
 
    Sampled (sample = R > 1): only blocks whose hash is in the lowest R-th part of its range are
    watched, and the others are not even looked up.  A block that is touched d watched blocks after
-   its last touch counts as R touches at distance R·d (reuse_result.h). */
+   its last touch counts as R touches at a distance of about R·d (reuse_result.h). */
 #ifndef PM_RUNTIME_REUSE_DISTANCE_H
 #define PM_RUNTIME_REUSE_DISTANCE_H
 
@@ -72,7 +72,7 @@ struct pm_reuse_options {
 };
 
 /* Touches of watched blocks by eighths of these blocks, for the standard error: far[k] those whose
-   scaled distance has k binary digits. */
+   estimated distance has k binary digits. */
 enum { PM_SUBSAMPLES = 8 };
 struct pm_subsample {
     uint64_t far[65], unbounded; /* cold, or beyond */
@@ -161,12 +161,15 @@ void pm_reuse_forget_blocks(struct pm_reuse *reuse);
 /* Bytes of memory in use, histograms included. */
 uint64_t pm_reuse_bytes(const struct pm_reuse *reuse);
 
-/* A hash of 32 bits, in operations that vector extensions have. */
+/* A hash of 32 bits, in operations that vector extensions have.  Within 4096 neighbouring blocks it
+   is spread evenly (multiples of the golden ratio), so that of a dense range about n/R blocks are
+   watched: the variance is a fiftieth of a random choice's.  From one such piece to the next it is
+   random.  With even spread all over, most strides too would have even shares, but some, in step
+   with the multiples, would have none, or several times too many, and their standard error would
+   not tell. */
 static inline uint32_t pm_block_hash(uint64_t block) {
-    uint32_t hash = (uint32_t)block ^ (uint32_t)(block >> 32) * 0x85ebca6b;
-    hash = (hash ^ hash >> 16) * 0x7feb352d;
-    hash = (hash ^ hash >> 15) * 0x846ca68b;
-    return hash ^ hash >> 16;
+    uint32_t piece = (uint32_t)(block >> 12) * 0x85ebca6b;
+    return (uint32_t)block * 0x9e3779b9 + (piece ^ piece >> 15) * 0x846ca68b;
 }
 
 /* The same of 8 blocks at once: in vectors, which the compiler does not find in a loop. */
@@ -174,11 +177,9 @@ typedef uint64_t pm_blocks_8 __attribute__((vector_size(64)));
 typedef uint32_t pm_hashes_8 __attribute__((vector_size(32)));
 static inline __attribute__((always_inline)) void pm_block_hashes(const pm_blocks_8 *blocks,
                                                                   pm_hashes_8 *hashes) {
-    pm_hashes_8 high = __builtin_convertvector(*blocks >> 32, pm_hashes_8);
-    pm_hashes_8 hash = __builtin_convertvector(*blocks, pm_hashes_8) ^ high * 0x85ebca6b;
-    hash = (hash ^ hash >> 16) * 0x7feb352d;
-    hash = (hash ^ hash >> 15) * 0x846ca68b;
-    *hashes = hash ^ hash >> 16;
+    pm_hashes_8 pieces = __builtin_convertvector(*blocks >> 12, pm_hashes_8) * 0x85ebca6b;
+    *hashes = __builtin_convertvector(*blocks, pm_hashes_8) * 0x9e3779b9 +
+              (pieces ^ pieces >> 15) * 0x846ca68b;
 }
 
 /* Under sampling: whether a touch of BLOCK is to be analysed.  Whoever asks also counts the touch,
@@ -187,15 +188,27 @@ static inline bool pm_is_watched(const struct pm_reuse *reuse, uint64_t block) {
     return pm_block_hash(block) <= reuse->watched_to;
 }
 
+/* The distance of which DISTANCE watched blocks tell, with one of SAMPLE watched: the blocks of
+   a region are evenly chosen, so that there are about SAMPLE - 1 others before the next one.  That
+   no watched block came between tells most often that hardly any block came between. */
+static inline uint64_t pm_estimated_distance(uint64_t sample, uint64_t distance) {
+    return distance ? (distance + 1) * sample - 1 : 0;
+}
+
+/* Which of PM_SUBSAMPLES parts of the watched blocks BLOCK is of. */
+static inline uint32_t pm_sample_part(const struct pm_reuse *reuse, uint64_t block) {
+    return (uint32_t)(pm_block_hash(block) * reuse->options.sample * PM_SUBSAMPLES >> 32);
+}
+
 /* Tells that the watched BLOCK was touched at DISTANCE (not scaled; PM_COLD, PM_BEYOND); only if
    reuse->subsamples. */
 static inline void pm_reuse_note_sample(struct pm_reuse *reuse, uint64_t block, uint64_t distance) {
-    struct pm_subsample *subsample = &reuse->subsamples[pm_block_hash(block) % PM_SUBSAMPLES];
-    uint64_t scaled = distance * reuse->options.sample;
+    struct pm_subsample *subsample = &reuse->subsamples[pm_sample_part(reuse, block)];
+    uint64_t estimate = pm_estimated_distance(reuse->options.sample, distance);
     if (distance >= PM_BEYOND)
         subsample->unbounded++;
     else
-        subsample->far[scaled ? 64 - __builtin_clzll(scaled) : 0]++;
+        subsample->far[estimate ? 64 - __builtin_clzll(estimate) : 0]++;
 }
 
 /* ---- between the files of this part ---------------------------------------------------------- */

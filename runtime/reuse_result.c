@@ -15,13 +15,22 @@ uint64_t pm_reuse_n_blocks(const struct pm_reuse *reuse) {
 
 /* ---- sampling -------------------------------------------------------------------------------- */
 
+/* The least distance that is estimated by DISTANCE watched blocks. */
+static uint64_t least_estimated(uint64_t sample, uint64_t distance) {
+    return distance ? distance * sample + sample / 2 : 0;
+}
+
 static void scale(struct pm_raw_bin *bins, size_t n_bins, uint64_t sample) {
     for (size_t i = 0; i < n_bins; i++) {
-        bins[i].low *= sample;
-        bins[i].high *= sample;
-        bins[i].loads *= sample;
-        bins[i].stores *= sample;
-        bins[i].distance_sum *= (double)sample * (double)sample;
+        struct pm_raw_bin *bin = &bins[i];
+        bin->loads *= sample;
+        bin->stores *= sample;
+        if (bin->high > 0) {
+            double n = (double)(bin->loads + bin->stores), per_block = (double)sample;
+            bin->distance_sum = per_block * per_block * bin->distance_sum + n * (per_block - 1);
+            bin->low = least_estimated(sample, bin->low);
+            bin->high = least_estimated(sample, bin->high + 1) - 1;
+        }
     }
 }
 
@@ -118,7 +127,7 @@ void pm_reuse_result_of(const struct pm_reuse *reuse, const struct pm_group_hist
                         struct pm_reuse_result *result, struct pm_raw_bin *bins) {
     const struct pm_reuse_options *options = &reuse->options;
     *result = (struct pm_reuse_result){
-        .at_least = options->max_blocks ? reuse->bound * options->sample : 0,
+        .at_least = options->max_blocks ? least_estimated(options->sample, reuse->bound) : 0,
         .n_bins = pm_group_histogram_bins(histogram, bins),
     };
     pm_group_histogram_cold(histogram, &result->cold_loads, &result->cold_stores);

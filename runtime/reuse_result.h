@@ -2,12 +2,14 @@
 
    Sampling.  With one of R blocks watched, of n touches at distance ≥ d about n/R are seen, each at
    about d/R watched blocks; so counts and distances are multiplied by R (Waldspurger et al.,
-   SHARDS, FAST 2015).  How many touches there really were is known, for loads and stores; what the
-   estimate is short of it is added at distance 0, what it has too many is taken from the shortest
-   distances: whether a block that is touched all the time is watched decides on many touches, but
-   these are at short distances (SHARDS-adj).  Cold touches stay as they are estimated, so that a
-   group may have more accesses than there were if these alone are too many.  Misses of caches of
-   8·R blocks and more are not touched by that.
+   SHARDS, FAST 2015), and R − 1 is added for the evenly chosen blocks about the watched one itself
+   (pm_estimated_distance).  A bin is as wide as that is uncertain: d watched blocks, d > 0, tell
+   of distances from R·d + R/2 to R·d + 3R/2 − 1.  How many touches there really were is known, for
+   loads and stores; what the estimate is short of it is added at distance 0, what it has too many
+   is taken from the shortest distances: whether a block that is touched all the time is watched
+   decides on many touches, but these are at short distances (SHARDS-adj).  Cold touches stay as
+   they are estimated, so that a group may have more accesses than there were if these alone are too
+   many.  Misses of caches of 8·R blocks and more are not touched by that.
 
    Merging.  Neighbouring bins from PM_SINGLE_DISTANCES
    on become one while its (high − low) / low stays within the width asked for. */

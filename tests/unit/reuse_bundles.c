@@ -61,6 +61,14 @@ static bool is_watched(uint64_t block) {
     return pm_block_hash(block) * trial.sample + trial.sample <= 1ull << 32;
 }
 
+/* Which eighth of these, by their hashes. */
+static uint32_t part_of(uint64_t block) {
+    uint32_t part = 0;
+    while (part < PM_SUBSAMPLES - 1 && pm_block_hash(block) * trial.sample >= (part + 1ull) << 29)
+        part++;
+    return part;
+}
+
 /* The distance of a touch of BLOCK. */
 static uint64_t expect_touch(uint64_t block) {
     if (!is_watched(block))
@@ -76,11 +84,10 @@ static uint64_t expect_touch(uint64_t block) {
 static void expect_access(uint64_t address, uint64_t size, uint32_t group, uint32_t kind) {
     uint64_t last = (address + size - 1) >> trial.shift;
     for (uint64_t block = address >> trial.shift; block <= last; block++)
-        expected.touches[expected.n_touches++] =
-            (struct touch){.group = group,
-                           .kind = (uint16_t)kind,
-                           .part = pm_block_hash(block) % PM_SUBSAMPLES,
-                           .distance = expect_touch(block)};
+        expected.touches[expected.n_touches++] = (struct touch){.group = group,
+                                                                .kind = (uint16_t)kind,
+                                                                .part = part_of(block),
+                                                                .distance = expect_touch(block)};
 }
 
 static void expect_bundle(const uint64_t *record) {
@@ -197,7 +204,9 @@ static void check_subsamples(const struct pm_subsample *found, size_t n) {
             part->unbounded++;
         if (distance >= UNWATCHED)
             continue;
-        for (distance *= trial.sample; distance; distance /= 2)
+        if (distance)
+            distance = (distance + 1) * trial.sample - 1;
+        for (; distance; distance /= 2)
             n_digits++;
         part->far[n_digits]++;
     }

@@ -247,7 +247,7 @@ static void check_sampled(unsigned which, uint64_t sample, uint64_t max_blocks, 
         for (unsigned i = 0; i < PM_SUBSAMPLES; i++)
             misses += pm_reuse_subsample_misses(reuse, i, size);
         for (uint64_t d = 0; d < MOST_DISTANCE; d++)
-            if (d * sample >= 1ull << size || d >= bound)
+            if (pm_estimated_distance(sample, d) >= 1ull << size || d >= bound)
                 expected += truth->loads[d] + truth->stores[d];
         /* Stores of accesses that are both are no touches of their own, but at distance 0. */
         assert_int_equal(misses, expected);
@@ -286,39 +286,102 @@ static void a_sample_has_the_distances_of_the_watched_blocks_alone(void **state)
             }
 }
 
-/* Sweeps over arrays at many places: the mean estimate of misses is right within its standard
-   error, which is about what the estimates spread. */
+enum { TRIALS = 60, BLOCKS = 4000, SWEEPS = 3, SAMPLE = 16, LOG2_SIZE = 11 };
+
+/* Of estimates of the misses of sweeps over BLOCKS blocks, which all miss. */
+struct estimates {
+    double mean_error, mean_square, mean_variance;
+};
+
+static void sweep_sampled(const uint64_t *blocks, struct estimates *estimates) {
+    struct pm_reuse_options options = {.sample = SAMPLE, .bin_width = 0.01};
+    struct pm_reuse *reuse = pm_reuse_new(SHIFT, LEAST_CAPACITY, pm_reuse_best_variant());
+    assert_true(pm_reuse_choose(reuse, &options));
+    for (size_t i = 0; i < SWEEPS * BLOCKS; i += BATCH) {
+        struct pmodel_access batch[BATCH];
+        for (size_t j = 0; j < BATCH; j++)
+            batch[j] = (struct pmodel_access){blocks[(i + j) % BLOCKS] * 64, 8, 0, 0, 1};
+        pm_reuse_accesses(reuse, 1, batch, BATCH);
+    }
+    double misses = 0, variance = 0;
+    for (unsigned i = 0; i < PM_SUBSAMPLES; i++)
+        misses += (double)pm_reuse_subsample_misses(reuse, i, LOG2_SIZE);
+    double mean = misses / PM_SUBSAMPLES, error = SAMPLE * misses - SWEEPS * BLOCKS;
+    for (unsigned i = 0; i < PM_SUBSAMPLES; i++)
+        variance += pow((double)pm_reuse_subsample_misses(reuse, i, LOG2_SIZE) - mean, 2);
+    variance *= SAMPLE * SAMPLE * PM_SUBSAMPLES / (PM_SUBSAMPLES - 1.0);
+    estimates->mean_error += error / TRIALS;
+    estimates->mean_square += error * error / TRIALS;
+    estimates->mean_variance += variance / TRIALS;
+    pm_reuse_free(reuse);
+}
+
+/* Blocks here and there: the mean is right within its standard error, which is about what the
+   estimates spread. */
 static void estimates_are_unbiased_and_their_standard_error_is_right(void **state) {
     (void)state;
-    enum { TRIALS = 60, BLOCKS = 4000, SWEEPS = 3, SAMPLE = 16, LOG2_SIZE = 11 };
-    double sum = 0, squares = 0, variances = 0;
+    struct estimates estimates = {0};
     for (unsigned trial = 0; trial < TRIALS; trial++) {
-        struct pm_reuse_options options = {.sample = SAMPLE, .bin_width = 0.01};
+        uint64_t blocks[BLOCKS];
+        random_state = trial;
+        for (unsigned i = 0; i < BLOCKS; i++)
+            blocks[i] = random_number(1ull << 40);
+        sweep_sampled(blocks, &estimates);
+    }
+    assert_true(fabs(estimates.mean_error) < 4 * sqrt(estimates.mean_variance / TRIALS));
+    assert_true(estimates.mean_square < 2 * estimates.mean_variance);
+    assert_true(estimates.mean_square > estimates.mean_variance / 2);
+}
+
+/* Arrays at many places, by rows and by columns: dense ones are estimated far better than blocks
+   here and there, and none is off by far more than its standard error. */
+static void estimates_of_arrays_are_as_good_as_their_standard_error(void **state) {
+    (void)state;
+    static const uint64_t strides[] = {1,   2,   3,   7,   64,   100,  127, 128,
+                                       250, 500, 646, 987, 1000, 1024, 4096};
+    for (unsigned which = 0; which < sizeof strides / sizeof *strides; which++) {
+        struct estimates estimates = {0};
+        random_state = which;
+        for (unsigned trial = 0; trial < TRIALS; trial++) {
+            uint64_t base = random_number(1ull << 40), blocks[BLOCKS];
+            for (unsigned i = 0; i < BLOCKS; i++)
+                blocks[i] = base + i * strides[which];
+            sweep_sampled(blocks, &estimates);
+        }
+        double of_random = (double)SWEEPS * SWEEPS * BLOCKS * (SAMPLE - 1);
+        assert_true(fabs(estimates.mean_error) < 4 * sqrt(estimates.mean_variance / TRIALS));
+        assert_true(estimates.mean_square < 6 * estimates.mean_variance);
+        assert_true(estimates.mean_square < (strides[which] < 4 ? 0.1 : 6) * of_random);
+    }
+}
+
+/* Arrays of which every touch but the first is at one distance: it is estimated without bias. */
+static void estimated_distances_of_regular_blocks_are_unbiased(void **state) {
+    (void)state;
+    enum { REGION = 1000 };
+    double sum = 0, count = 0;
+    random_state = 1;
+    for (unsigned trial = 0; trial < TRIALS; trial++) {
+        struct pm_reuse_options options = {.sample = SAMPLE};
         struct pm_reuse *reuse = pm_reuse_new(SHIFT, LEAST_CAPACITY, pm_reuse_best_variant());
         assert_true(pm_reuse_choose(reuse, &options));
-        random_state = trial;
         uint64_t base = random_number(1ull << 40);
-        struct pmodel_access batch[BATCH];
-        for (size_t i = 0; i < SWEEPS * BLOCKS; i += BATCH) {
-            for (size_t j = 0; j < BATCH; j++)
-                batch[j] = (struct pmodel_access){(base + (i + j) % BLOCKS) * 64, 8, 0, 0, 1};
-            pm_reuse_accesses(reuse, 1, batch, BATCH);
+        for (size_t i = 0; i < 3 * REGION; i++) {
+            struct pmodel_access access = {(base + i % REGION) * 64, 8, 0, 0, 1};
+            pm_reuse_accesses(reuse, 1, &access, 1);
         }
-        double misses = 0, mean, variance = 0;
-        for (unsigned i = 0; i < PM_SUBSAMPLES; i++)
-            misses += (double)pm_reuse_subsample_misses(reuse, i, LOG2_SIZE);
-        mean = misses / PM_SUBSAMPLES;
-        for (unsigned i = 0; i < PM_SUBSAMPLES; i++)
-            variance += pow((double)pm_reuse_subsample_misses(reuse, i, LOG2_SIZE) - mean, 2);
-        sum += SAMPLE * misses;
-        squares += pow(SAMPLE * misses - SWEEPS * BLOCKS, 2);
-        variances += SAMPLE * SAMPLE * variance * PM_SUBSAMPLES / (PM_SUBSAMPLES - 1);
+        struct pm_reuse_result result;
+        struct pm_raw_bin *bins = result_of(reuse, &result);
+        for (size_t i = 0; i < result.n_bins; i++) {
+            if (bins[i].low == 0)
+                continue; /* of touches that the estimate is short of */
+            sum += bins[i].distance_sum;
+            count += (double)bins[i].loads;
+        }
+        free(bins);
         pm_reuse_free(reuse);
     }
-    double error = sqrt(variances / TRIALS);
-    assert_true(fabs(sum / TRIALS - SWEEPS * BLOCKS) < 4 * error / sqrt(TRIALS));
-    assert_true(squares / TRIALS < 2 * variances / TRIALS);
-    assert_true(squares / TRIALS > variances / TRIALS / 2);
+    assert_true(fabs(sum / count - (REGION - 1)) < 0.005 * REGION);
 }
 
 int main(void) {
@@ -328,6 +391,8 @@ int main(void) {
         cmocka_unit_test(memory_is_bounded_while_a_sweep_touches_a_million_blocks),
         cmocka_unit_test(a_sample_has_the_distances_of_the_watched_blocks_alone),
         cmocka_unit_test(estimates_are_unbiased_and_their_standard_error_is_right),
+        cmocka_unit_test(estimates_of_arrays_are_as_good_as_their_standard_error),
+        cmocka_unit_test(estimated_distances_of_regular_blocks_are_unbiased),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
