@@ -113,6 +113,7 @@ void pm_model_set_free(struct pm_model_set *set) {
         free(set->histograms[i].bins);
     free(set->histograms);
     free(set->edges);
+    free(set->runs);
     pm_basis_free(set->basis);
     free(set);
 }

@@ -12,7 +12,9 @@
 #include "core/parameters.h"
 #include "core/pm_error.h"
 
-enum { PM_MODEL_MAX_TERMS = 8 };
+/* Of one model; a basis may have more functions.  Eight are what one parameter needs; products of the
+   functions of several take up to this. */
+enum { PM_MODEL_MAX_TERMS = 16 };
 
 /* Basis functions shared by many models. */
 struct pm_basis {
@@ -65,9 +67,9 @@ char *pm_model_text(const struct pm_basis *basis, const struct pm_model *model);
 struct pm_bin_model {
     struct pm_model count;
     struct pm_model distance; /* mean distance in blocks */
-    struct pm_model low, high; /* ends of the bin, for the spread inside; low ≤ distance ≤ high */
-    bool constant_distance;    /* the same distance at every size: only the count is modelled */
-    bool takes_rest;           /* short: what the others leave of the accesses goes to these bins */
+    double low, high;       /* ends of the bin as shares of the mean distance: low ≤ 1 ≤ high */
+    bool constant_distance; /* the same distance at every size: only the count is modelled */
+    bool takes_rest;        /* short: what the others leave of the accesses goes to these bins */
 };
 
 struct pm_histogram_model {
@@ -90,6 +92,7 @@ struct pm_model_set {
     struct pm_basis *basis;
     struct pm_parameters low, high; /* smallest and largest measured value of each parameter */
     size_t n_runs;
+    struct pm_parameters *runs; /* parameters of each run, in the order of the fit; owned */
     size_t n_edges;
     struct pm_model *edges; /* one for each edge of the structure */
     size_t n_histograms;

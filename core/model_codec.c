@@ -15,9 +15,10 @@
 #include "core/unpack.h"
 
 enum {
-    MODEL_SET_VERSION = 2,
+    MODEL_SET_VERSION = 3,
     HEADER_BYTES = 24,
     MODEL_LEAST_BYTES = 29,                                    /* a model without terms */
+    BIN_LEAST_BYTES = 2 * MODEL_LEAST_BYTES + 2 * 8 + 2,
     HISTOGRAM_LEAST_BYTES = 2 * MODEL_LEAST_BYTES + 4 * 8 + 1, /* without bins */
 };
 static const char MAGIC[4] = "PMMS";
@@ -74,6 +75,8 @@ static void put_set(struct writer *w, const struct pm_model_set *set) {
     put_parameters(w, &set->low);
     put_parameters(w, &set->high);
     put_u64(w, set->n_runs);
+    for (size_t i = 0; i < set->n_runs; i++)
+        put_parameters(w, &set->runs[i]);
     put_u64(w, set->n_edges);
     for (size_t i = 0; i < set->n_edges; i++)
         put_model(w, &set->edges[i]);
@@ -91,8 +94,8 @@ static void put_set(struct writer *w, const struct pm_model_set *set) {
             const struct pm_bin_model *bin = &histogram->bins[b];
             put_model(w, &bin->count);
             put_model(w, &bin->distance);
-            put_model(w, &bin->low);
-            put_model(w, &bin->high);
+            put_double(w, bin->low);
+            put_double(w, bin->high);
             put_u8(w, bin->constant_distance);
             put_u8(w, bin->takes_rest);
         }
@@ -230,14 +233,16 @@ static void get_histogram(struct reader *r, struct pm_histogram_model *histogram
     histogram->store_share = get_double(r);
     if (!(histogram->store_share >= 0 && histogram->store_share <= 1))
         r->failed = true;
-    histogram->n_bins = get_count(r, 4 * MODEL_LEAST_BYTES + 2);
+    histogram->n_bins = get_count(r, BIN_LEAST_BYTES);
     histogram->bins = pm_alloc(histogram->n_bins, sizeof *histogram->bins);
     for (size_t b = 0; b < histogram->n_bins; b++) {
         struct pm_bin_model *bin = &histogram->bins[b];
         get_model(r, &bin->count, n_basis);
         get_model(r, &bin->distance, n_basis);
-        get_model(r, &bin->low, n_basis);
-        get_model(r, &bin->high, n_basis);
+        bin->low = get_double(r);
+        bin->high = get_double(r);
+        if (!(bin->low >= 0 && bin->low <= 1 && bin->high >= 1 && isfinite(bin->high)))
+            r->failed = true;
         bin->constant_distance = get_u8(r) != 0;
         bin->takes_rest = get_u8(r) != 0;
     }
@@ -249,7 +254,10 @@ static struct pm_model_set *get_set(struct reader *r) {
     size_t n_basis = set->basis ? set->basis->n : 0;
     get_parameters(r, &set->low);
     get_parameters(r, &set->high);
-    set->n_runs = get_u64(r);
+    set->n_runs = get_count(r, 8);
+    set->runs = pm_alloc(set->n_runs, sizeof *set->runs);
+    for (size_t i = 0; i < set->n_runs; i++)
+        get_parameters(r, &set->runs[i]);
     set->n_edges = get_count(r, MODEL_LEAST_BYTES);
     set->edges = pm_alloc(set->n_edges, sizeof *set->edges);
     for (size_t i = 0; i < set->n_edges; i++)

@@ -410,6 +410,9 @@ struct pm_model_set *pm_fit(const struct pm_structure *structure,
     }
     measured_range(&job);
     job.set->n_runs = n_profiles;
+    job.set->runs = pm_alloc(n_profiles, sizeof *job.set->runs);
+    for (size_t k = 0; k < n_profiles; k++)
+        job.set->runs[k] = job.profiles[k]->parameters;
     job.set->n_edges = structure->n_edges;
     job.set->edges = pm_alloc(structure->n_edges, sizeof *job.set->edges);
     list_histograms(&job);

@@ -37,12 +37,6 @@ void pm_fit_scale(struct pm_model *model, double factor) {
     model->exact &= factor == 1;
 }
 
-static struct pm_model scaled(const struct pm_model *model, double factor) {
-    struct pm_model result = *model;
-    pm_fit_scale(&result, factor);
-    return result;
-}
-
 static struct pm_model constant(double value, size_t n_points) {
     return (struct pm_model){.n_terms = 1,
                              .coefficients = {value},
@@ -56,8 +50,8 @@ static void fit_piece(struct pm_partition *p, const struct pm_piece *piece,
     size_t n = p->design->n;
     pm_series_fit(p->series, piece->count, PM_SERIES_COUNT, &bin->count);
     pm_series_fit(p->series, piece->mean, PM_SERIES_DISTANCE, &bin->distance);
-    bin->low = scaled(&bin->distance, fmin(end_ratio(piece->low, piece->mean, n), 1));
-    bin->high = scaled(&bin->distance, fmax(end_ratio(piece->high, piece->mean, n), 1));
+    bin->low = fmin(end_ratio(piece->low, piece->mean, n), 1);
+    bin->high = fmax(end_ratio(piece->high, piece->mean, n), 1);
     bin->constant_distance = piece->constant_distance;
     bin->takes_rest = piece->takes_rest;
 }
@@ -110,8 +104,8 @@ static void keep_below_level(struct pm_partition *p, struct pm_bin_model *bins) 
             continue;
         double level = piece->mean[n - 1];
         bins[i].distance = constant(level, n);
-        bins[i].low = constant(fmin(piece->low[n - 1], level), n);
-        bins[i].high = constant(fmax(piece->high[n - 1], level), n);
+        bins[i].low = level > 0 ? fmin(piece->low[n - 1] / level, 1) : 1;
+        bins[i].high = level > 0 ? fmax(piece->high[n - 1] / level, 1) : 1;
     }
 }
 

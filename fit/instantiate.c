@@ -223,9 +223,8 @@ static void predict_histogram(const struct pm_histogram_model *model, const doub
             continue;
         struct pm_bin *bin = &histogram->bins[histogram->n_bins++];
         bin->mean = fmin(pm_model_value(&model->bins[b].distance, basis), longest);
-        bin->low = fmin(pm_model_value(&model->bins[b].low, basis), bin->mean);
-        bin->high = fmax(pm_model_value(&model->bins[b].high, basis), bin->mean);
-        bin->high = fmax(fmin(bin->high, longest), bin->mean);
+        bin->low = model->bins[b].low * bin->mean;
+        bin->high = fmax(fmin(model->bins[b].high * bin->mean, longest), bin->mean);
         if (bin->high - bin->low > WIDE * bin->mean)
             bin->low = bin->high = bin->mean;
         bin->loads = counts[b] * (1 - stores);

@@ -71,6 +71,7 @@ static int set_up(void **state) {
     pm_parameters_set(&models->low, "N", 24, &err);
     pm_parameters_set(&models->high, "N", 64, &err);
     models->n_runs = 6;
+    models->runs = pm_alloc(6, sizeof *models->runs);
     models->n_edges = 3;
     models->edges = pm_alloc(3, sizeof *models->edges);
     models->edges[0] = polynomial(10, 0, 0);
