@@ -4,6 +4,7 @@
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "cmd/cmd.h"
 #include "core/pm_alloc.h"
@@ -56,20 +57,50 @@ static bool fit_store(struct pm_store *store, const struct pm_fit_options *fit_o
     return ok;
 }
 
-int pm_cmd_fit(int argc, char **argv) {
-    enum { OPT_THREADS = 256, OPT_MODELS, OPT_FORMAT };
+/* The `=` between a scope and its functions: the first that is not part of a comparison, of which
+   functions may have some; NULL if there is none. */
+static char *end_of_scope(char *text) {
+    for (; *text; text++) {
+        if (text[0] == '=' && text[1] != '=')
+            return text;
+        if (strchr("=<>!", text[0]) && text[1] == '=')
+            text++;
+    }
+    return NULL;
+}
+
+/* "FUNCTIONS" or "SCOPE=FUNCTIONS"; changes TEXT. */
+static struct pm_fit_basis read_basis(char *text) {
+    char *equals = end_of_scope(text);
+    if (!equals)
+        return (struct pm_fit_basis){NULL, text};
+    *equals = '\0';
+    return (struct pm_fit_basis){text, equals + 1};
+}
+
+/* BASES has room for as many as there are arguments. */
+static int fit(int argc, char **argv, struct pm_fit_basis *bases) {
+    enum { OPT_THREADS = 256, OPT_MODELS, OPT_FORMAT, OPT_BASIS, OPT_SEARCH };
     static const struct option long_options[] = {
+        {"basis", required_argument, NULL, OPT_BASIS},
+        {"search", no_argument, NULL, OPT_SEARCH},
         {"threads", required_argument, NULL, OPT_THREADS},
         {"models", no_argument, NULL, OPT_MODELS},
         {"format", required_argument, NULL, OPT_FORMAT},
         {0},
     };
-    struct pm_fit_options fit_options = {0};
+    struct pm_fit_options fit_options = {.bases = bases};
     struct pm_report_options options = pm_default_report_options();
     bool with_models = false;
     opterr = 0;
     for (int c; (c = getopt_long(argc, argv, "", long_options, NULL)) != -1;)
         switch (c) {
+        case OPT_BASIS:
+            bases[fit_options.n_bases++] = read_basis(optarg);
+            break;
+        case OPT_SEARCH:
+            fit_options.search = true;
+            break;
         case OPT_THREADS:
             if (!pm_option_number("fit", "--threads", optarg, 1, &fit_options.n_threads))
                 return PM_EXIT_INPUT;
@@ -95,4 +126,11 @@ int pm_cmd_fit(int argc, char **argv) {
     bool ok = store && fit_store(store, &fit_options, &options, with_models, &err);
     pm_store_close(store);
     return ok ? PM_EXIT_OK : pm_complain(&err);
+}
+
+int pm_cmd_fit(int argc, char **argv) {
+    struct pm_fit_basis *bases = pm_alloc((size_t)argc + 1, sizeof *bases);
+    int status = fit(argc, argv, bases);
+    free(bases);
+    return status;
 }

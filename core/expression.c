@@ -78,19 +78,25 @@ struct parser {
     struct pm_expression *expression;
     const char *text, *at;
     int nesting;
+    const char *const *known; /* names that may occur, n_known of them; NULL: any */
+    size_t n_known;
     struct pm_error *err;
 };
 
-/* The sentence, the text (the part around AT if it is long) and a caret under AT. */
-static bool fail_at(const struct parser *parser, const char *at, const char *sentence) {
-    size_t length = strlen(parser->text), position = (size_t)(at - parser->text);
+bool pm_expression_fail_at(struct pm_error *err, const char *text, size_t position,
+                           const char *sentence) {
+    size_t length = strlen(text);
     size_t first = position > SHOWN_LENGTH / 2 ? position - SHOWN_LENGTH / 2 : 0;
     size_t shown = length - first < SHOWN_LENGTH ? length - first : SHOWN_LENGTH;
     char line[SHOWN_LENGTH + 1];
     for (size_t i = 0; i < shown; i++) /* a tab would shift the caret */
-        line[i] = iscntrl((unsigned char)parser->text[first + i]) ? ' ' : parser->text[first + i];
+        line[i] = iscntrl((unsigned char)text[first + i]) ? ' ' : text[first + i];
     line[shown] = '\0';
-    return pm_fail(parser->err, "%s\n  %s\n  %*s^", sentence, line, (int)(position - first), "");
+    return pm_fail(err, "%s\n  %s\n  %*s^", sentence, line, (int)(position - first), "");
+}
+
+static bool fail_at(const struct parser *parser, const char *at, const char *sentence) {
+    return pm_expression_fail_at(parser->err, parser->text, (size_t)(at - parser->text), sentence);
 }
 
 static void skip_blanks(struct parser *parser) {
@@ -154,6 +160,26 @@ static size_t intern_name(struct pm_expression *expression, const char *name, si
     return expression->n_names - 1;
 }
 
+/* Only names that are known may occur, where the caller says which. */
+static bool check_name(const struct parser *parser, const char *name, size_t length) {
+    if (!parser->known)
+        return true;
+    char *list = NULL;
+    for (size_t i = 0; i < parser->n_known; i++) {
+        if (strlen(parser->known[i]) == length && memcmp(parser->known[i], name, length) == 0) {
+            free(list);
+            return true;
+        }
+        pm_append(&list, "%s%s", i ? " " : "", parser->known[i]);
+    }
+    char *sentence =
+        pm_sprintf("there is no parameter of this name (known: %s):", list ? list : "none");
+    fail_at(parser, name, sentence);
+    free(sentence);
+    free(list);
+    return false;
+}
+
 static bool parse_call(struct parser *parser, const char *name, size_t length, size_t *result) {
     size_t function = 0;
     while (function < N_FUNCTIONS && (strlen(functions[function].name) != length ||
@@ -196,6 +222,8 @@ static bool parse_primary(struct parser *parser, size_t *result) {
     size_t length = (size_t)(parser->at - name);
     if (accept(parser, "("))
         return parse_call(parser, name, length, result);
+    if (!check_name(parser, name, length))
+        return false;
     *result = add_node(parser, OP_NAME, 0, NULL);
     parser->expression->nodes[*result].index = intern_name(parser->expression, name, length);
     return true;
@@ -279,12 +307,15 @@ static bool parse_level(struct parser *parser, int level, size_t *result) {
     }
 }
 
+static bool check_length(const char *text, const char *what, struct pm_error *err) {
+    return strlen(text) <= MAX_LENGTH ||
+           pm_fail(err, "the %s that begins `%.40s` is longer than %d characters", what, text,
+                   MAX_LENGTH);
+}
+
 struct pm_expression *pm_expression_parse(const char *text, struct pm_error *err) {
-    if (strlen(text) > MAX_LENGTH) {
-        pm_fail(err, "the expression that begins `%.40s` is longer than %d characters", text,
-                MAX_LENGTH);
+    if (!check_length(text, "expression", err))
         return NULL;
-    }
     struct pm_expression *expression = pm_alloc(1, sizeof *expression);
     expression->text = pm_strdup(text);
     struct parser parser = {
@@ -308,6 +339,60 @@ void pm_expression_free(struct pm_expression *expression) {
     free(expression->nodes);
     free(expression->text);
     free(expression);
+}
+
+/* ---- lists ---------------------------------------------------------------------------------- */
+
+/* Parses the part that begins at parser->at and adds it to LIST. */
+static bool parse_part(struct parser *parser, struct pm_expression_list *list) {
+    size_t root;
+    skip_blanks(parser);
+    const char *first = parser->at, *last;
+    parser->expression = pm_alloc(1, sizeof *parser->expression);
+    bool ok = parse_level(parser, 0, &root);
+    pm_expression_free(parser->expression);
+    if (!ok)
+        return false;
+    for (last = parser->at; last > first && isspace((unsigned char)last[-1]);)
+        last--;
+    size_t n = ++list->n, length = (size_t)(last - first);
+    list->texts = pm_realloc(list->texts, n, sizeof *list->texts);
+    list->positions = pm_realloc(list->positions, n, sizeof *list->positions);
+    list->texts[n - 1] = pm_alloc(length + 1, 1);
+    memcpy(list->texts[n - 1], first, length);
+    list->positions[n - 1] = (size_t)(first - parser->text);
+    return true;
+}
+
+struct pm_expression_list *pm_expression_list_parse(const char *text, size_t n_names,
+                                                    const char *const *names,
+                                                    struct pm_error *err) {
+    if (!check_length(text, "list", err))
+        return NULL;
+    struct pm_expression_list *list = pm_alloc(1, sizeof *list);
+    struct parser parser = {
+        .text = text, .at = text, .known = names, .n_known = n_names, .err = err};
+    bool ok;
+    do
+        ok = parse_part(&parser, list);
+    while (ok && accept(&parser, ","));
+    skip_blanks(&parser);
+    if (ok && *parser.at)
+        ok = fail_at(&parser, parser.at, "an operator, ',' or the end is expected here:");
+    if (ok)
+        return list;
+    pm_expression_list_free(list);
+    return NULL;
+}
+
+void pm_expression_list_free(struct pm_expression_list *list) {
+    if (!list)
+        return;
+    for (size_t i = 0; i < list->n; i++)
+        free(list->texts[i]);
+    free(list->texts);
+    free(list->positions);
+    free(list);
 }
 
 void pm_expression_names(const struct pm_expression *expression, const char *const **names,

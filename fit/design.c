@@ -1,6 +1,14 @@
 /* What all series of a fit share: basis functions at the measured sizes and over the range of
-   prediction, each scaled to 1 at the largest size; see series.h.  Shape is expressed by
-   slopes on a grid, taken by differences, so that it works for any basis. */
+   prediction; see series.h.
+
+   Each function is divided by a power of two near its largest value, which costs no digit.  Shape
+   is expressed by slopes on a grid, d f / d log x, taken by differences, so that it works for any
+   basis: over a ten-thousandth of x where that tells how the function goes from one point of the
+   grid to the next, and from neighbour to neighbour where it does not, as for ceil(N/8), which is
+   level almost everywhere.
+
+   A function may name parameters that only go along with the varying one.  At measured sizes these
+   are known; between them they are taken as straight, beyond them as a power of the size. */
 #include "fit/series.h"
 
 #include <math.h>
@@ -11,17 +19,73 @@
 
 enum { MAX_TERMS = PM_MODEL_MAX_TERMS };
 
-static bool evaluate_at(const struct pm_basis *basis, const char *parameter, double x,
-                        double *values, struct pm_error *err) {
-    struct pm_parameters at = {0};
-    return pm_parameters_set(&at, parameter, x, err) && pm_basis_evaluate(basis, &at, values, err);
+/* Slopes by central differences: exact to about 1e-8. */
+#define SLOPE_STEP 1e-4
+/* A function's change between points of the grid that its slopes leave unexplained: then it has
+   steps. */
+#define UNEXPLAINED 0.5
+#define STEEP 3.5 /* a function that grows faster beyond the data is a fourth power or more */
+
+/* ---- the line of sizes ---------------------------------------------------------------------- */
+
+static double value_at(const struct pm_path *path, size_t run, const char *name) {
+    double value = 0;
+    pm_parameters_get(&path->runs[run], name, &value);
+    return value;
 }
+
+/* Parameter NAME where the varying one is X. */
+static double companion(const struct pm_path *path, const char *name, double x) {
+    size_t last = path->n - 1, middle = last / 2, k = 1;
+    double at_last = value_at(path, last, name), at_middle = value_at(path, middle, name);
+    if (x > path->x[last]) {
+        double ratio = at_last / at_middle;
+        if (!(ratio > 0) || middle == last)
+            return at_last;
+        return at_last * pow(x / path->x[last], log(ratio) / log(path->x[last] / path->x[middle]));
+    }
+    while (k < last && path->x[k] < x)
+        k++;
+    if (k > last)
+        return at_last;
+    double share = fmax((x - path->x[k - 1]) / (path->x[k] - path->x[k - 1]), 0);
+    double before = value_at(path, k - 1, name), after = value_at(path, k, name);
+    return share == 1 ? after : before + share * (after - before);
+}
+
+bool pm_path_at(const struct pm_path *path, double x, struct pm_parameters *at,
+                struct pm_error *err) {
+    memset(at, 0, sizeof *at);
+    bool ok = pm_parameters_set(at, path->parameter, x, err);
+    for (size_t p = 0; ok && path->runs && p < path->runs[0].n; p++) {
+        const char *name = path->runs[0].names[p];
+        if (strcmp(name, path->parameter) != 0)
+            ok = pm_parameters_set(at, name, companion(path, name, x), err);
+    }
+    return ok;
+}
+
+double pm_path_grid(const struct pm_path *path, size_t j) {
+    double low = path->x[0], high = PM_SERIES_REACH * path->x[path->n - 1];
+    return low * pow(high / low, (double)j / (PM_SERIES_GRID - 1));
+}
+
+static bool evaluate_at(const struct pm_basis *basis, const struct pm_path *path, double x,
+                        double *values, struct pm_error *err) {
+    struct pm_parameters at;
+    if (!pm_path_at(path, x, &at, err))
+        return false;
+    return pm_basis_evaluate(basis, &at, values, err) ||
+           pm_fail_in(err, "at %s=%g", path->parameter, x);
+}
+
+/* ---- functions on the grid ------------------------------------------------------------------ */
 
 /* True if function i is x^i, told by its values at two points. */
 static bool are_monomials(const struct pm_basis *basis, const char *parameter) {
     double at_2[MAX_TERMS], at_3[MAX_TERMS];
-    if (!evaluate_at(basis, parameter, 2, at_2, NULL) ||
-        !evaluate_at(basis, parameter, 3, at_3, NULL))
+    const struct pm_path alone = {.parameter = parameter};
+    if (!evaluate_at(basis, &alone, 2, at_2, NULL) || !evaluate_at(basis, &alone, 3, at_3, NULL))
         return false;
     for (size_t i = 0; i < basis->n; i++)
         if (at_2[i] != pow(2, (double)i) || at_3[i] != pow(3, (double)i))
@@ -29,24 +93,61 @@ static bool are_monomials(const struct pm_basis *basis, const char *parameter) {
     return true;
 }
 
-/* Slopes by central differences: exact to about 1e-8, whatever the basis. */
-#define SLOPE_STEP 1e-4
-
-static bool fill_grid(struct pm_design *design, const struct pm_basis *basis, const char *parameter,
-                      struct pm_error *err) {
-    double low = design->x[0], high = PM_SERIES_REACH * design->x[design->n - 1];
-    for (size_t j = 0; j < PM_SERIES_GRID; j++) {
-        double share = (double)j / (PM_SERIES_GRID - 1), x = low * pow(high / low, share);
-        double at[MAX_TERMS], before[MAX_TERMS], after[MAX_TERMS];
-        if (!evaluate_at(basis, parameter, x, at, err) ||
-            !evaluate_at(basis, parameter, x * (1 - SLOPE_STEP), before, err) ||
-            !evaluate_at(basis, parameter, x * (1 + SLOPE_STEP), after, err))
+/* At the smallest size a function may end, as sqrt(N-1) does at 1: then the slope to its right. */
+static bool fill_point(struct pm_design *design, const struct pm_basis *basis,
+                       const struct pm_path *path, size_t j, struct pm_error *err) {
+    double x = design->grid_x[j], at[MAX_TERMS], before[MAX_TERMS], after[MAX_TERMS];
+    if (!evaluate_at(basis, path, x, at, err) ||
+        !evaluate_at(basis, path, x * (1 + SLOPE_STEP), after, err))
+        return false;
+    double span = 2 * SLOPE_STEP;
+    if (!evaluate_at(basis, path, x * (1 - SLOPE_STEP), before, j ? err : NULL)) {
+        if (j)
             return false;
-        design->grid_x[j] = x;
-        for (size_t i = 0; i < basis->n; i++) {
-            design->grid[j][i] = at[i] / design->scale[i];
-            design->slope[j][i] = (after[i] - before[i]) / (2 * SLOPE_STEP * design->scale[i]);
-        }
+        memcpy(before, at, sizeof before);
+        span = SLOPE_STEP;
+    }
+    for (size_t i = 0; i < basis->n; i++) {
+        design->grid[j][i] = at[i] / design->scale[i];
+        design->slope[j][i] = (after[i] - before[i]) / (span * design->scale[i]);
+    }
+    return true;
+}
+
+/* Whether the slopes of function I account for how it goes from point to point of the grid. */
+static bool has_steps(const struct pm_design *design, size_t i) {
+    for (size_t j = 0; j + 1 < PM_SERIES_GRID; j++) {
+        double change = design->grid[j + 1][i] - design->grid[j][i];
+        double width = log(design->grid_x[j + 1] / design->grid_x[j]);
+        double explained = 0.5 * width * (design->slope[j][i] + design->slope[j + 1][i]);
+        if (fabs(explained - change) > UNEXPLAINED * fmax(fabs(change), fabs(explained)) &&
+            fabs(explained - change) > 1e-6)
+            return true;
+    }
+    return false;
+}
+
+static void slopes_between_neighbours(struct pm_design *design, size_t i) {
+    for (size_t j = 0; j < PM_SERIES_GRID; j++) {
+        size_t left = j ? j - 1 : 0, right = j + 1 < PM_SERIES_GRID ? j + 1 : j;
+        design->slope[j][i] = (design->grid[right][i] - design->grid[left][i]) /
+                              log(design->grid_x[right] / design->grid_x[left]);
+    }
+}
+
+static bool fill_grid(struct pm_design *design, const struct pm_basis *basis,
+                      const struct pm_path *path, struct pm_error *err) {
+    for (size_t j = 0; j < PM_SERIES_GRID; j++) {
+        design->grid_x[j] = pm_path_grid(path, j);
+        if (!fill_point(design, basis, path, j, err))
+            return false;
+    }
+    for (size_t i = 0; i < basis->n; i++) {
+        if (has_steps(design, i))
+            slopes_between_neighbours(design, i);
+        double here = fabs(design->values[design->n - 1][i]);
+        double far = fabs(design->grid[PM_SERIES_GRID - 1][i]);
+        design->steep[i] = here > 0 && far / here > pow(PM_SERIES_REACH, STEEP);
     }
     const double *x = design->grid_x;
     for (size_t j = 0; j + 1 < PM_SERIES_GRID; j++)
@@ -56,42 +157,86 @@ static bool fill_grid(struct pm_design *design, const struct pm_basis *basis, co
     return true;
 }
 
-struct pm_design *pm_design_new(const struct pm_basis *basis, const char *parameter,
-                                const double *x, size_t n, struct pm_error *err) {
+/* ---- the design ----------------------------------------------------------------------------- */
+
+static bool fill_values(struct pm_design *design, const struct pm_basis *basis,
+                        const struct pm_path *path, struct pm_error *err) {
+    for (size_t s = 0; s < design->n; s++) {
+        if (!evaluate_at(basis, path, design->x[s], design->values[s], err))
+            return false;
+        for (size_t i = 0; i < basis->n; i++)
+            design->scale[i] = fmax(design->scale[i], fabs(design->values[s][i]));
+    }
+    for (size_t i = 0; i < basis->n; i++) {
+        int exponent = 0;
+        frexp(design->scale[i], &exponent);
+        design->scale[i] = ldexp(1, exponent);
+        for (size_t s = 0; s < design->n; s++)
+            design->values[s][i] /= design->scale[i];
+    }
+    return true;
+}
+
+struct pm_design *pm_design_on_path(const struct pm_basis *basis, const struct pm_path *path,
+                                    struct pm_error *err) {
     if (basis->n == 0 || basis->n > PM_MODEL_MAX_TERMS) {
         pm_fail(err, "a fit takes 1 to %d basis functions, not %zu", PM_MODEL_MAX_TERMS, basis->n);
         return NULL;
     }
-    if (!(x[0] > 0)) {
-        pm_fail(err, "%s=%g is not a size that can be fitted: it must be above 0", parameter, x[0]);
+    if (!(path->x[0] > 0)) {
+        pm_fail(err, "%s=%g is not a size that can be fitted: it must be above 0", path->parameter,
+                path->x[0]);
         return NULL;
     }
     struct pm_design *design = pm_alloc(1, sizeof *design);
+    size_t n = path->n;
     design->n = n;
     design->n_basis = basis->n;
     design->x = pm_alloc(n, sizeof *design->x);
-    memcpy(design->x, x, n * sizeof *x);
+    memcpy(design->x, path->x, n * sizeof *design->x);
     design->values = pm_alloc(n, sizeof *design->values);
-    design->monomials = are_monomials(basis, parameter);
-    double function[MAX_TERMS];
-    bool ok = evaluate_at(basis, parameter, x[n - 1], function, err);
-    for (size_t i = 0; ok && i < basis->n; i++)
-        design->scale[i] = function[i] != 0 ? fabs(function[i]) : 1;
-    for (size_t s = 0; ok && s < n; s++) {
-        ok = evaluate_at(basis, parameter, x[s], function, err);
-        for (size_t i = 0; ok && i < basis->n; i++)
-            design->values[s][i] = function[i] / design->scale[i];
-    }
-    ok = ok && fill_grid(design, basis, parameter, err);
-    if (ok)
+    design->monomials = are_monomials(basis, path->parameter);
+    for (size_t i = 0; i < basis->n; i++)
+        design->index[i] = (uint16_t)i;
+    if (fill_values(design, basis, path, err) && fill_grid(design, basis, path, err))
         return design;
     pm_design_free(design);
     return NULL;
 }
 
+struct pm_design *pm_design_new(const struct pm_basis *basis, const char *parameter,
+                                const double *x, size_t n, struct pm_error *err) {
+    const struct pm_path path = {.parameter = parameter, .n = n, .x = x};
+    return pm_design_on_path(basis, &path, err);
+}
+
+/* Value of function TERM of the set's basis at a measured size, 0 if DESIGN does not have it. */
+static double function_value(const struct pm_design *design, uint16_t term, size_t size) {
+    for (size_t i = 0; i < design->n_basis; i++)
+        if (design->index[i] == term)
+            return design->values[size][i] * design->scale[i];
+    for (size_t a = 0; a < design->n_alternatives; a++) {
+        double value = function_value(design->alternatives[a], term, size);
+        if (value != 0)
+            return value;
+    }
+    return 0;
+}
+
+double pm_design_model_value(const struct pm_design *design, const struct pm_model *model,
+                             size_t size) {
+    double value = 0;
+    for (size_t t = 0; t < model->n_terms; t++)
+        value += model->coefficients[t] * function_value(design, model->terms[t], size);
+    return value > 0 ? value : 0;
+}
+
 void pm_design_free(struct pm_design *design) {
     if (!design)
         return;
+    for (size_t i = 0; i < design->n_alternatives; i++)
+        pm_design_free(design->alternatives[i]);
+    free(design->alternatives);
     free(design->values);
     free(design->x);
     free(design);

@@ -130,12 +130,9 @@ static void member_shares(const struct pm_family *family, const struct pm_piece 
 /* Adds to MISSES those of N bins at SIZE in caches of SMALLEST_CACHE · 2^c blocks. */
 static void add_misses(const struct pm_design *design, size_t size, const struct pm_bin_model *bins,
                        size_t n, double misses[N_CACHES]) {
-    double basis[PM_MODEL_MAX_TERMS];
-    for (size_t i = 0; i < design->n_basis; i++)
-        basis[i] = design->values[size][i] * design->scale[i];
     for (size_t b = 0; b < n; b++) {
-        double distance = pm_model_value(&bins[b].distance, basis);
-        double count = pm_model_value(&bins[b].count, basis);
+        double distance = pm_design_model_value(design, &bins[b].distance, size);
+        double count = pm_design_model_value(design, &bins[b].count, size);
         for (int c = 0; c < N_CACHES && distance >= SMALLEST_CACHE << c; c++)
             misses[c] += count;
     }

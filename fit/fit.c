@@ -7,12 +7,15 @@
 
 #include <math.h>
 #include <omp.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/pm_alloc.h"
+#include "fit/bases.h"
 
-enum { DEGREE = 4, MOST_LATE = 3, EDGES_AT_ONCE = 64 };
+enum { MOST_LATE = 3, EDGES_AT_ONCE = 64 };
 
 #define FLAGGED_ERROR 0.1
 
@@ -22,11 +25,20 @@ struct job {
     const struct pm_profile **profiles; /* ascending in the parameter; owned */
     size_t n;                           /* of them */
     const char *parameter;
-    struct pm_design *design; /* of the polynomials */
+    struct pm_fit_bases bases;
     struct pm_model_set *set;
     double *executed; /* [group · n + size]: accesses by the counts; owned */
     bool *known;      /* [group]: at all sizes; owned */
 };
+
+void pm_fit_note(struct pm_fit_statistics *statistics, const char *format, ...) {
+    if (!statistics || statistics->n_notes == PM_FIT_MAX_NOTES)
+        return;
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(statistics->notes[statistics->n_notes++], PM_FIT_NOTE_SIZE, format, arguments);
+    va_end(arguments);
+}
 
 /* ---- checks and preparation ----------------------------------------------------------------- */
 
@@ -73,22 +85,6 @@ static void sort_profiles(struct job *job, const struct pm_profile *const *profi
         }
         job->profiles[at] = profiles[i];
     }
-}
-
-/* 1, N, N^2 …, and, of N_FUNCTIONS more than these, log2(N), N*log2(N) … */
-static struct pm_basis *new_basis(const char *name, int n_functions, struct pm_error *err) {
-    char *texts[PM_FIT_BASIS];
-    for (int i = 0; i <= DEGREE; i++)
-        texts[i] = i == 0   ? pm_strdup("1")
-                   : i == 1 ? pm_strdup(name)
-                            : pm_sprintf("%s^%d", name, i);
-    for (int i = DEGREE + 1; i < PM_FIT_BASIS; i++)
-        texts[i] = i == DEGREE + 1 ? pm_sprintf("log2(%s)", name)
-                                   : pm_sprintf("%s*log2(%s)", texts[i - DEGREE - 1], name);
-    struct pm_basis *basis = pm_basis_new((size_t)n_functions, (const char *const *)texts, err);
-    for (int i = 0; i < PM_FIT_BASIS; i++)
-        free(texts[i]);
-    return basis;
 }
 
 /* Smallest and largest measured value of each parameter. */
@@ -189,24 +185,31 @@ static void fit_late_growth(const struct pm_design *design, const double *y,
                                .shape = PM_SHAPE_INCREASING};
 }
 
-static void fit_edges(const struct job *job, struct pm_series_workspace *workspace, double *series,
+static void fit_edges(const struct job *job, struct pm_partition *const *partitions, double *series,
                       size_t first, size_t last) {
     for (size_t e = first; e < last; e++) {
+        size_t d = pm_fit_design_of_edge(&job->bases, job->structure, e);
+        const struct pm_design *design = job->bases.designs[d];
         for (size_t k = 0; k < job->n; k++)
             series[k] = job->profiles[k]->edge_counts[e];
-        pm_series_fit(workspace, series, PM_SERIES_COUNT, &job->set->edges[e]);
+        pm_series_fit(partitions[d]->series, series, PM_SERIES_COUNT, &job->set->edges[e]);
         struct pm_model *model = &job->set->edges[e];
-        if (!model->exact && !pm_fit_logarithms(job->n, job->design->x, series, model))
-            fit_late_growth(job->design, series, model);
+        if (!model->exact && !job->bases.given[d] &&
+            !pm_fit_logarithms(job->n, design->x, series, model))
+            fit_late_growth(design, series, model);
     }
 }
 
-static void fit_histogram(const struct job *job, struct pm_partition *partition,
+static size_t design_of_group(const struct job *job, uint32_t group) {
+    return pm_fit_design_of_group(&job->bases, job->structure, group);
+}
+
+static void fit_histogram(const struct job *job, struct pm_partition *const *partitions,
                           const struct pm_histogram **histograms, size_t h) {
     struct pm_histogram_model *model = &job->set->histograms[h];
     for (size_t k = 0; k < job->n; k++)
         histograms[k] = pm_profile_histogram(job->profiles[k], model->group, model->block_bytes);
-    pm_fit_histogram(partition, histograms, model);
+    pm_fit_histogram(partitions[design_of_group(job, model->group)], histograms, model);
 }
 
 /* Accesses of histogram H from executions, where the models of these are at least as good as that
@@ -257,7 +260,8 @@ static struct chains list_families(const struct job *job) {
         for (; c < chains.n; c++) {
             other = &set->histograms[chains.first[c]];
             if (family_of(job, families, other->group) == family_of(job, families, model->group) &&
-                other->block_bytes == model->block_bytes)
+                other->block_bytes == model->block_bytes &&
+                design_of_group(job, other->group) == design_of_group(job, model->group))
                 break;
         }
         if (c == chains.n)
@@ -271,7 +275,7 @@ static struct chains list_families(const struct job *job) {
     return chains;
 }
 
-static void fit_family(const struct job *job, struct pm_partition *partition,
+static void fit_family(const struct job *job, struct pm_partition *const *partitions,
                        const struct chains *chains, size_t c) {
     struct pm_family family = {0};
     for (size_t h = chains->first[c]; h != SIZE_MAX; h = chains->next[h])
@@ -286,7 +290,7 @@ static void fit_family(const struct job *job, struct pm_partition *partition,
                 pm_profile_histogram(job->profiles[k], model->group, model->block_bytes);
         family.members[m] = (struct pm_member){histograms + m * job->n, model};
     }
-    pm_fit_family(partition, &family);
+    pm_fit_family(partitions[design_of_group(job, family.members[0].model->group)], &family);
     free(histograms);
     free(family.members);
 }
@@ -300,24 +304,27 @@ static void fit_all(const struct job *job, unsigned n_threads) {
     double *errors = pm_alloc(job->structure->n_groups, sizeof *errors);
 #pragma omp parallel num_threads(threads)
     {
-        struct pm_partition *partition = pm_partition_new(job->design);
+        size_t n_designs = job->bases.n_designs;
+        struct pm_partition **partitions = pm_alloc(n_designs, sizeof(struct pm_partition *));
+        for (size_t d = 0; d < n_designs; d++)
+            partitions[d] = pm_partition_new(job->bases.designs[d]);
         const struct pm_histogram **histograms = pm_alloc(job->n, sizeof *histograms);
         double *series = pm_alloc(job->n, sizeof *series);
         /* Histograms first: they take longest. */
 #pragma omp for schedule(dynamic)
         for (size_t i = 0; i < n_items; i++) {
             if (i < set->n_histograms) {
-                fit_histogram(job, partition, histograms, i);
+                fit_histogram(job, partitions, histograms, i);
                 continue;
             }
             size_t first = (i - set->n_histograms) * EDGES_AT_ONCE, last = first + EDGES_AT_ONCE;
-            fit_edges(job, partition->series, series, first,
+            fit_edges(job, partitions, series, first,
                       last < set->n_edges ? last : set->n_edges);
         }
         /* All of them are there now: the loop ends with a barrier. */
 #pragma omp for schedule(dynamic)
         for (size_t c = 0; c < chains.n; c++)
-            fit_family(job, partition, &chains, c);
+            fit_family(job, partitions, &chains, c);
 #pragma omp single
         pm_fit_executed_errors(job->structure, set->edges, job->profiles[job->n - 1]->edge_counts,
                                errors);
@@ -326,7 +333,9 @@ static void fit_all(const struct job *job, unsigned n_threads) {
             fit_accesses(job, errors, series, h);
         free(series);
         free(histograms);
-        pm_partition_free(partition);
+        for (size_t d = 0; d < n_designs; d++)
+            pm_partition_free(partitions[d]);
+        free(partitions);
     }
     free(errors);
     free(chains.first);
@@ -342,7 +351,7 @@ static void count_model(const struct pm_model *model, struct pm_fit_statistics *
 }
 
 static void count_models(const struct pm_model_set *set, struct pm_fit_statistics *statistics) {
-    *statistics = (struct pm_fit_statistics){.n_histograms = set->n_histograms};
+    statistics->n_histograms = set->n_histograms;
     for (size_t i = 0; i < set->n_edges; i++)
         count_model(&set->edges[i], statistics);
     for (size_t h = 0; h < set->n_histograms; h++) {
@@ -375,19 +384,21 @@ static void count_accesses(struct job *job) {
 }
 
 static bool prepare(struct job *job, const struct pm_profile *const *profiles,
+                    const struct pm_fit_options *options, struct pm_fit_statistics *statistics,
                     struct pm_error *err) {
     sort_profiles(job, profiles);
     double *x = pm_alloc(job->n, sizeof *x);
-    for (size_t k = 0; k < job->n; k++)
-        pm_parameters_get(&job->profiles[k]->parameters, job->parameter, &x[k]);
-    job->set->basis = new_basis(job->parameter, PM_FIT_BASIS, err);
-    struct pm_basis *polynomials =
-        job->set->basis ? new_basis(job->parameter, DEGREE + 1, err) : NULL;
-    if (polynomials)
-        job->design = pm_design_new(polynomials, job->parameter, x, job->n, err);
-    pm_basis_free(polynomials);
+    struct pm_model_set *set = job->set;
+    set->n_runs = job->n;
+    set->runs = pm_alloc(job->n, sizeof *set->runs);
+    for (size_t k = 0; k < job->n; k++) {
+        set->runs[k] = job->profiles[k]->parameters;
+        pm_parameters_get(&set->runs[k], job->parameter, &x[k]);
+    }
+    const struct pm_path path = {job->parameter, job->n, x, set->runs};
+    bool ok = pm_fit_bases_new(job->structure, &path, options, set, &job->bases, statistics, err);
     free(x);
-    return job->design != NULL;
+    return ok;
 }
 
 struct pm_model_set *pm_fit(const struct pm_structure *structure,
@@ -396,6 +407,8 @@ struct pm_model_set *pm_fit(const struct pm_structure *structure,
                             struct pm_fit_statistics *statistics, struct pm_error *err) {
     double started = omp_get_wtime();
     struct job job = {.structure = structure, .n = n_profiles};
+    if (statistics)
+        *statistics = (struct pm_fit_statistics){0};
     if (!check_profiles(structure, profiles, n_profiles, err))
         return NULL;
     job.parameter = pm_fit_varying(profiles, n_profiles, err);
@@ -403,26 +416,24 @@ struct pm_model_set *pm_fit(const struct pm_structure *structure,
         return NULL;
     job.profiles = pm_alloc(n_profiles, sizeof *job.profiles);
     job.set = pm_alloc(1, sizeof *job.set);
-    if (!prepare(&job, profiles, err)) {
+    if (!prepare(&job, profiles, options, statistics, err)) {
+        pm_fit_bases_free(&job.bases);
         pm_model_set_free(job.set);
         free(job.profiles);
         return NULL;
     }
     measured_range(&job);
-    job.set->n_runs = n_profiles;
-    job.set->runs = pm_alloc(n_profiles, sizeof *job.set->runs);
-    for (size_t k = 0; k < n_profiles; k++)
-        job.set->runs[k] = job.profiles[k]->parameters;
     job.set->n_edges = structure->n_edges;
     job.set->edges = pm_alloc(structure->n_edges, sizeof *job.set->edges);
     list_histograms(&job);
     count_accesses(&job);
     fit_all(&job, options ? options->n_threads : 0);
+    pm_fit_trim_basis(job.set, PM_FIT_BASIS);
     if (statistics) {
         count_models(job.set, statistics);
         list_left_out(&job, statistics);
     }
-    pm_design_free(job.design);
+    pm_fit_bases_free(&job.bases);
     free(job.executed);
     free(job.known);
     free(job.profiles);

@@ -12,10 +12,21 @@
 #include "core/profile.h"
 #include "core/structure.h"
 
-enum { PM_FIT_MAX_LEFT_OUT = 8 };
+enum { PM_FIT_MAX_LEFT_OUT = 8, PM_FIT_MAX_NOTES = 8, PM_FIT_NOTE_SIZE = 320 };
+
+/* Basis functions for the models of a part of the program. */
+struct pm_fit_basis {
+    const char *scope;     /* a routine or loop (core/scope_names.h); NULL: all */
+    const char *functions; /* "1, N, N^2, N*log2(N)": of any parameters of the runs */
+};
 
 struct pm_fit_options {
     unsigned n_threads; /* 0: all that OpenMP offers */
+    /* In place of 1, N … N^4.  Of several that name one scope the last counts, and what is given
+       for an inner scope comes before what is given for one around it. */
+    size_t n_bases;
+    const struct pm_fit_basis *bases;
+    bool search; /* also N^(i/j)*log2(N)^k where it is clearly better, in scopes without a basis */
 };
 
 /* What fitting met, for people. */
@@ -26,6 +37,8 @@ struct pm_fit_statistics {
     /* Block sizes that some runs measured and others did not, ascending: they have no models. */
     size_t n_left_out;
     uint64_t left_out[PM_FIT_MAX_LEFT_OUT]; /* bytes; the smallest if there are more */
+    size_t n_notes;
+    char notes[PM_FIT_MAX_NOTES][PM_FIT_NOTE_SIZE]; /* what else to know; one sentence each */
     double seconds;
 };
 

@@ -13,27 +13,59 @@ enum { PM_SERIES_GRID = 24 };
 /* Predictions are kept in shape up to this many times the largest measured size. */
 #define PM_SERIES_REACH 8.0
 
-/* What all series of a fit share: the sizes and the basis functions at them.  Read-only once made.
- */
+/* The measured sizes as a line through the space of parameters. */
+struct pm_path {
+    const char *parameter; /* the one that varies */
+    size_t n;
+    const double *x;                  /* n values of it above 0, ascending and distinct */
+    const struct pm_parameters *runs; /* all parameters at each; NULL: there is no other */
+};
+
+/* All parameters where the varying one is X; those that only go along with it are known at the
+   measured sizes, straight between them and a power beyond. */
+bool pm_path_at(const struct pm_path *path, double x, struct pm_parameters *at,
+                struct pm_error *err);
+
+/* Size number J of PM_SERIES_GRID at which shape is looked at, from the smallest measured one to
+   PM_SERIES_REACH times the largest. */
+double pm_path_grid(const struct pm_path *path, size_t j);
+
+/* What series of a fit share: the sizes and the basis functions at them.  Read-only once made. */
 struct pm_design {
     size_t n;  /* sizes */
     double *x; /* ascending; owned */
     size_t n_basis;
-    bool monomials;                   /* basis function i is x^i */
-    double scale[PM_MODEL_MAX_TERMS]; /* of each basis function: its value at the largest size */
+    uint16_t index[PM_MODEL_MAX_TERMS]; /* of each function in the basis of the model set */
+    bool monomials;                     /* basis function i is x^i */
+    bool steep[PM_MODEL_MAX_TERMS];     /* it grows like a fourth power or more */
+    /* What each function is divided by: a power of two near its largest value, which costs no
+       digit. */
+    double scale[PM_MODEL_MAX_TERMS];
     double (*values)[PM_MODEL_MAX_TERMS]; /* [size][function], scaled; owned */
-    /* From the smallest size to PM_SERIES_REACH times the largest, scaled: values, first
-       differences and second divided differences. */
+    /* From the smallest size to PM_SERIES_REACH times the largest, scaled: values, slopes
+       d f / d log x and differences of d f / dx. */
     double grid_x[PM_SERIES_GRID];
     double grid[PM_SERIES_GRID][PM_MODEL_MAX_TERMS];
     double slope[PM_SERIES_GRID][PM_MODEL_MAX_TERMS];
     double curvature[PM_SERIES_GRID - 1][PM_MODEL_MAX_TERMS];
+    /* Other bases at the same sizes, which a series takes where they do clearly better: those that
+       `--search` tries.  Owned. */
+    size_t n_alternatives;
+    struct pm_design **alternatives;
 };
 
-/* X: N sizes above 0, ascending and distinct.  PARAMETER is the one that BASIS is a function of. */
+/* At most PM_MODEL_MAX_TERMS functions; `index` counts them from 0.  Errors: a size that is not
+   above 0; a function without a finite value at a measured size or in the range of prediction. */
+struct pm_design *pm_design_on_path(const struct pm_basis *basis, const struct pm_path *path,
+                                    struct pm_error *err);
+/* The same where PARAMETER, N values X, is the only one. */
 struct pm_design *pm_design_new(const struct pm_basis *basis, const char *parameter,
                                 const double *x, size_t n, struct pm_error *err);
 void pm_design_free(struct pm_design *design);
+
+/* Value of MODEL, whose terms are those of the set's basis, at measured size number SIZE. */
+double pm_design_model_value(const struct pm_design *design, const struct pm_model *model,
+                             size_t size);
 
 enum pm_series_kind {
     PM_SERIES_COUNT,    /* never negative; monotone, convex, concave as the data are */

@@ -6,6 +6,10 @@
 #include "fit/partition.h"
 #include "fit/series.h"
 
+/* Adds a sentence to the notes, if STATISTICS is not NULL and there is room. */
+void pm_fit_note(struct pm_fit_statistics *statistics, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
 /* The parameter that varies over PROFILES, all others being constant or functions of it; NULL with
    a sentence.  The name lives as long as the profiles. */
 const char *pm_fit_varying(const struct pm_profile *const *profiles, size_t n_profiles,
@@ -25,8 +29,8 @@ bool pm_fit_solve_routine(const struct pm_structure *structure, uint32_t routine
 /* Multiplies a model. */
 void pm_fit_scale(struct pm_model *model, double factor);
 
-/* The basis of a model set: 1, N … N^4, then functions with logarithms that only pm_fit_logarithms
-   uses. */
+/* The basis of a model set begins with 1, N … N^4 and functions with logarithms that only
+   pm_fit_logarithms uses; see bases.c. */
 enum { PM_FIT_BASIS = 8 };
 
 /* A count Y at the N sizes X in that basis, if sizes are powers of two and some small set of

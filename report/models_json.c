@@ -30,6 +30,10 @@ static json_t *summary_json(const struct pm_fit_statistics *statistics) {
     for (size_t i = 0; i < statistics->n_left_out; i++)
         json_array_append_new(left_out, json_integer((json_int_t)statistics->left_out[i]));
     json_object_set_new(object, "block_bytes_left_out", left_out);
+    json_t *notes = json_array();
+    for (size_t i = 0; i < statistics->n_notes; i++)
+        json_array_append_new(notes, pm_json_text(statistics->notes[i]));
+    json_object_set_new(object, "notes", notes);
     json_object_set_new(object, "seconds", pm_json_number(statistics->seconds));
     return object;
 }

@@ -52,6 +52,8 @@ static void print_summary(FILE *out, const struct pm_models_report *report,
     pm_print_wrapped(out, "  ", "    ", line, options->width);
     fprintf(out, "  %zu histograms with %zu bins\n", s->n_histograms, s->n_bins);
     print_left_out(out, s, options->width);
+    for (size_t i = 0; i < s->n_notes; i++)
+        pm_print_wrapped(out, "  ", "    ", s->notes[i], options->width);
     free(line);
     free(title);
     free(range);
