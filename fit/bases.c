@@ -58,7 +58,7 @@ static struct pm_design *new_design(struct functions *all, size_t n, const char 
     struct pm_basis *basis = pm_basis_new(n, texts, err);
     struct pm_design *design = basis ? pm_design_on_path(basis, path, err) : NULL;
     for (size_t i = 0; design && i < n; i++)
-        design->index[i] = place_of(all, texts[i]);
+        design->index[i] = place_of(all, texts[design->index[i]]);
     pm_basis_free(basis);
     return design;
 }

@@ -28,6 +28,9 @@ struct pm_series_workspace {
     double triangle[PM_MODEL_MAX_TERMS]
                    [PM_MODEL_MAX_TERMS]; /* weighted basis = columns · triangle */
     struct pm_candidate *candidates;     /* all subsets, best first */
+    long double *extended;               /* refine.c: columns; [function · n + point] */
+    double *unscaled;                    /* refine.c: functions as they are, likewise */
+    struct pm_series_workspace **alternatives; /* of the design's */
 };
 
 /* Which way a series goes, by its data. */
@@ -56,6 +59,14 @@ void pm_candidate_project(const struct pm_series_workspace *workspace, size_t n,
    the columns and the triangle of the candidate. */
 void pm_candidate_judge(const struct pm_series_workspace *workspace, const double *coordinates,
                         struct pm_candidate *candidate);
+
+/* ---- refine.c ---------------------------------------------------------------------------------
+ */
+
+/* COEFFICIENTS of the unscaled functions, with all digits that data have which the candidate
+   explains but for rounding.  True if they are fractions that reproduce these data exactly. */
+bool pm_candidate_refine(struct pm_series_workspace *workspace,
+                         const struct pm_candidate *candidate, double *coefficients);
 
 /* ---- shape.c ----------------------------------------------------------------------------------
  */

@@ -9,7 +9,7 @@
 
 #include <math.h>
 
-enum { MAX_TERMS = PM_MODEL_MAX_TERMS, QUARTIC = 4 };
+enum { MAX_TERMS = PM_MODEL_MAX_TERMS };
 
 #define TERM_PENALTY 0.03
 #define QUARTIC_PENALTY 4.0 /* a fourth power must pay: it runs away beyond the data */
@@ -77,7 +77,7 @@ static void estimate_errors(const struct pm_series_workspace *w, struct pm_candi
     c->leave_one_out = sqrt(left_out_sum / (double)w->n);
     c->emphasised = sqrt(emphasised_sum / (double)w->n);
     c->score = fmax(c->emphasised, ROUNDING) * (1 + TERM_PENALTY * (double)c->n_terms);
-    if (w->design->monomials && c->terms[c->n_terms - 1] >= QUARTIC)
+    if (c->terms[c->n_terms - 1] >= w->design->n_gentle)
         c->score *= QUARTIC_PENALTY;
 }
 
@@ -89,7 +89,7 @@ static void charge_growth(const struct pm_series_workspace *w, struct pm_candida
     double end = 0, far = 0;
     size_t middle = (w->n - 1) / 2, last = w->n - 1;
     for (size_t j = 0; j < c->n_terms; j++) {
-        end += c->coefficients[j]; /* scaled functions are 1 at the largest size */
+        end += c->coefficients[j] * w->design->values[w->design->n - 1][c->terms[j]];
         far += c->coefficients[j] * w->design->grid[PM_SERIES_GRID - 1][c->terms[j]];
     }
     if (w->y[middle] <= 0 || end <= 0 || far <= 0 || middle == last)

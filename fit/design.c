@@ -24,7 +24,7 @@ enum { MAX_TERMS = PM_MODEL_MAX_TERMS };
 /* A function's change between points of the grid that its slopes leave unexplained: then it has
    steps. */
 #define UNEXPLAINED 0.5
-#define STEEP 3.5 /* a function that grows faster beyond the data is a fourth power or more */
+#define STEEP 3.5 /* the power above which a function counts as a fourth one */
 
 /* ---- the line of sizes ---------------------------------------------------------------------- */
 
@@ -70,6 +70,7 @@ double pm_path_grid(const struct pm_path *path, size_t j) {
     return low * pow(high / low, (double)j / (PM_SERIES_GRID - 1));
 }
 
+/* All functions of the basis, in its order, at X. */
 static bool evaluate_at(const struct pm_basis *basis, const struct pm_path *path, double x,
                         double *values, struct pm_error *err) {
     struct pm_parameters at;
@@ -93,6 +94,24 @@ static bool are_monomials(const struct pm_basis *basis, const char *parameter) {
     return true;
 }
 
+/* Puts the functions that grow like a fourth power beyond the data behind the others. */
+static bool order_functions(struct pm_design *design, const struct pm_basis *basis,
+                            const struct pm_path *path, struct pm_error *err) {
+    double here[MAX_TERMS], far[MAX_TERMS], last = path->x[path->n - 1];
+    if (!evaluate_at(basis, path, last, here, err) ||
+        !evaluate_at(basis, path, PM_SERIES_REACH * last, far, err))
+        return false;
+    size_t n = 0;
+    for (int steep = 0; steep < 2; steep++) {
+        for (size_t i = 0; i < basis->n; i++)
+            if ((here[i] != 0 && fabs(far[i] / here[i]) > pow(PM_SERIES_REACH, STEEP)) == steep)
+                design->index[n++] = (uint16_t)i;
+        if (!steep)
+            design->n_gentle = n ? n : basis->n;
+    }
+    return true;
+}
+
 /* At the smallest size a function may end, as sqrt(N-1) does at 1: then the slope to its right. */
 static bool fill_point(struct pm_design *design, const struct pm_basis *basis,
                        const struct pm_path *path, size_t j, struct pm_error *err) {
@@ -108,8 +127,9 @@ static bool fill_point(struct pm_design *design, const struct pm_basis *basis,
         span = SLOPE_STEP;
     }
     for (size_t i = 0; i < basis->n; i++) {
-        design->grid[j][i] = at[i] / design->scale[i];
-        design->slope[j][i] = (after[i] - before[i]) / (span * design->scale[i]);
+        size_t f = design->index[i];
+        design->grid[j][i] = at[f] / design->scale[i];
+        design->slope[j][i] = (after[f] - before[f]) / (span * design->scale[i]);
     }
     return true;
 }
@@ -142,13 +162,9 @@ static bool fill_grid(struct pm_design *design, const struct pm_basis *basis,
         if (!fill_point(design, basis, path, j, err))
             return false;
     }
-    for (size_t i = 0; i < basis->n; i++) {
+    for (size_t i = 0; i < basis->n; i++)
         if (has_steps(design, i))
             slopes_between_neighbours(design, i);
-        double here = fabs(design->values[design->n - 1][i]);
-        double far = fabs(design->grid[PM_SERIES_GRID - 1][i]);
-        design->steep[i] = here > 0 && far / here > pow(PM_SERIES_REACH, STEEP);
-    }
     const double *x = design->grid_x;
     for (size_t j = 0; j + 1 < PM_SERIES_GRID; j++)
         for (size_t i = 0; i < basis->n; i++)
@@ -161,11 +177,14 @@ static bool fill_grid(struct pm_design *design, const struct pm_basis *basis,
 
 static bool fill_values(struct pm_design *design, const struct pm_basis *basis,
                         const struct pm_path *path, struct pm_error *err) {
+    double values[MAX_TERMS];
     for (size_t s = 0; s < design->n; s++) {
-        if (!evaluate_at(basis, path, design->x[s], design->values[s], err))
+        if (!evaluate_at(basis, path, design->x[s], values, err))
             return false;
-        for (size_t i = 0; i < basis->n; i++)
+        for (size_t i = 0; i < basis->n; i++) {
+            design->values[s][i] = values[design->index[i]];
             design->scale[i] = fmax(design->scale[i], fabs(design->values[s][i]));
+        }
     }
     for (size_t i = 0; i < basis->n; i++) {
         int exponent = 0;
@@ -196,9 +215,7 @@ struct pm_design *pm_design_on_path(const struct pm_basis *basis, const struct p
     memcpy(design->x, path->x, n * sizeof *design->x);
     design->values = pm_alloc(n, sizeof *design->values);
     design->monomials = are_monomials(basis, path->parameter);
-    for (size_t i = 0; i < basis->n; i++)
-        design->index[i] = (uint16_t)i;
-    if (fill_values(design, basis, path, err) && fill_grid(design, basis, path, err))
+    if (order_functions(design, basis, path, err) && fill_values(design, basis, path, err) && fill_grid(design, basis, path, err))
         return design;
     pm_design_free(design);
     return NULL;

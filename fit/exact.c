@@ -4,14 +4,18 @@
    coefficients: (n−2)³, n(n+1)/2.  A candidate comes from divided differences in extended precision
    (degrees from 0 up), its coefficients are rounded to multiples of 1/D, and it is accepted only if
    it reproduces every value in integer arithmetic and is the shorter description: its coefficients
-   must take fewer bits than the values.  Without that, any four small numbers would be a cubic. */
+   must take fewer bits than the values.  Without that, any four small numbers would be a cubic.
+
+   Sums of other functions, and values that are not whole, come from the fit: coefficients that
+   explain the data but for rounding are tried as multiples of 1/D in the same way. */
 #include "fit/series.h"
 
+#include <float.h>
 #include <math.h>
 
 enum { MAX_DEGREE = PM_MODEL_MAX_TERMS - 1 };
 
-static const int denominators[] = {1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 24, 32, 48, 64};
+static const int denominators[] = {1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 24, 32, 48, 64, 100};
 enum { N_DENOMINATORS = sizeof denominators / sizeof *denominators };
 
 #define LARGEST_INTEGER 9007199254740992.0 /* 2^53: above it a double skips integers */
@@ -102,6 +106,51 @@ bool pm_exact_polynomial(size_t n, const double *x, const double *y, size_t max_
                 coefficients[k] = k <= degree ? (double)(numerators[k] / denominators[d]) : 0;
             return true;
         }
+    }
+    return false;
+}
+
+/* Σ C_j f_j = D·y at all sizes, but for the rounding of y and of functions that are not whole; all
+   of these whole in *WHOLE. */
+static bool sums_to(size_t n, size_t n_terms, const double *functions, const double *y,
+                    const long double *numerators, int denominator, bool *whole) {
+    *whole = true;
+    for (size_t i = 0; i < n; i++) {
+        long double sum = 0, rounding = LDBL_EPSILON * fabsl((long double)y[i]) * denominator;
+        for (size_t j = 0; j < n_terms; j++) {
+            long double part = numerators[j] * functions[j * n + i];
+            bool is_whole = functions[j * n + i] == floor(functions[j * n + i]);
+            *whole = *whole && is_whole;
+            sum += part;
+            rounding += fabsl(part) * (is_whole ? LDBL_EPSILON : DBL_EPSILON);
+        }
+        if (y[i] != floor(y[i]))
+            rounding += 0.5L * DBL_EPSILON * fabsl((long double)y[i]) * denominator;
+        if (!(fabsl(sum - (long double)y[i] * denominator) <= rounding))
+            return false;
+    }
+    return true;
+}
+
+bool pm_exact_round(size_t n, size_t n_terms, const double *functions, const double *y,
+                    double *coefficients, bool *whole) {
+    for (size_t d = 0; d < N_DENOMINATORS && n > n_terms; d++) {
+        long double numerators[PM_MODEL_MAX_TERMS];
+        double model_bits = d ? bits(denominators[d]) : 0, data_bits = 0;
+        bool representable = true;
+        for (size_t i = 0; i < n; i++)
+            data_bits += bits(y[i]) + (y[i] != floor(y[i]) ? log2(denominators[d]) : 0);
+        for (size_t j = 0; j < n_terms; j++) {
+            numerators[j] = roundl((long double)coefficients[j] * denominators[d]);
+            representable &= fabsl(numerators[j]) < LARGEST_INTEGER;
+            model_bits += bits(numerators[j]);
+        }
+        if (!representable || model_bits >= data_bits ||
+            !sums_to(n, n_terms, functions, y, numerators, denominators[d], whole))
+            continue;
+        for (size_t j = 0; j < n_terms; j++)
+            coefficients[j] = (double)(numerators[j] / denominators[d]);
+        return true;
     }
     return false;
 }

@@ -22,9 +22,10 @@
 enum {
     MAX_TERMS = PM_MODEL_MAX_TERMS,
     ENOUGH_SIZES = 5,
-    CUBIC = 4 /* basis functions up to degree 3 */
+    MAX_SUBSETS = 1023 /* of a basis that are tried: all of ten functions */
 };
 #define DIVERGENT 0.2 /* gain in error for which the smallest size is left out */
+#define CLEARLY 0.25  /* error of an alternative against the design's own from which it is taken */
 #define QUANTUM 0.5   /* blocks: distances are whole numbers */
 
 struct pm_series_workspace *pm_series_workspace_new(const struct pm_design *design) {
@@ -37,12 +38,23 @@ struct pm_series_workspace *pm_series_workspace_new(const struct pm_design *desi
     w->emphasis = pm_alloc(design->n, sizeof *w->emphasis);
     w->columns = pm_alloc(design->n, sizeof *w->columns);
     w->candidates = pm_alloc((size_t)1 << design->n_basis, sizeof *w->candidates);
+    w->extended = pm_alloc(design->n_basis * design->n, sizeof *w->extended);
+    w->unscaled = pm_alloc(design->n_basis * design->n, sizeof *w->unscaled);
+    w->alternatives =
+        pm_alloc(design->n_alternatives + 1, sizeof(struct pm_series_workspace *));
+    for (size_t a = 0; a < design->n_alternatives; a++)
+        w->alternatives[a] = pm_series_workspace_new(design->alternatives[a]);
     return w;
 }
 
 void pm_series_workspace_free(struct pm_series_workspace *w) {
     if (!w)
         return;
+    for (size_t a = 0; a < w->design->n_alternatives; a++)
+        pm_series_workspace_free(w->alternatives[a]);
+    free(w->alternatives);
+    free(w->unscaled);
+    free(w->extended);
     free(w->candidates);
     free(w->columns);
     free(w->emphasis);
@@ -118,7 +130,7 @@ static bool fit_exactly(struct pm_series_workspace *w, struct pm_model *model) {
         !pm_exact_polynomial(w->n, w->x, w->y, w->design->n_basis - 1, coefficients))
         return false;
     for (size_t i = 0; i < w->design->n_basis; i++)
-        add_term(model, i, coefficients[i]);
+        add_term(model, w->design->index[i], coefficients[i]);
     model->exact = true;
     model->leave_one_out_error = 0;
     return true;
@@ -134,6 +146,17 @@ static double residual_sigma(const struct pm_series_workspace *w, const struct p
     }
     double freedom = w->n > c->n_terms ? (double)(w->n - c->n_terms) : 1;
     return sqrt(sum / freedom);
+}
+
+static void fill_model(struct pm_series_workspace *w, const struct pm_candidate *best,
+                       struct pm_model *model) {
+    double coefficients[MAX_TERMS];
+    model->exact = pm_candidate_refine(w, best, coefficients);
+    for (size_t j = 0; j < best->n_terms; j++)
+        add_term(model, w->design->index[best->terms[j]], coefficients[j]);
+    model->relative_error = model->exact ? 0 : best->residual;
+    model->leave_one_out_error = model->exact ? 0 : best->leave_one_out;
+    model->sigma = model->exact ? 0 : residual_sigma(w, best);
 }
 
 /* The first of the points from which on a distance stays the same within one block, for the larger
@@ -153,6 +176,18 @@ static size_t level_from(const struct pm_series_workspace *w) {
     return from <= most ? from : w->n;
 }
 
+/* MOST, or less where a large basis would have too many subsets of so many functions. */
+static size_t affordable_terms(size_t n_basis, size_t most) {
+    double choices = 1, subsets = 0; /* of exactly, and of at most so many functions */
+    for (size_t k = 1; k <= n_basis; k++) {
+        choices *= (double)(n_basis - k + 1) / (double)k;
+        subsets += choices;
+        if (subsets > MAX_SUBSETS)
+            return most < k - 1 ? most : k - 1;
+    }
+    return most;
+}
+
 /* The best candidate for the points taken; false if there is none. */
 static bool fit_points(struct pm_series_workspace *w, enum pm_series_kind kind, bool late,
                        struct pm_shape *shape, struct pm_candidate *best) {
@@ -163,10 +198,33 @@ static bool fit_points(struct pm_series_workspace *w, enum pm_series_kind kind, 
         most = late ? 1 : 2;
     if (kind == PM_SERIES_DISTANCE) {
         most = most > 2 ? 2 : most;
-        n_basis = w->design->monomials && n_basis > CUBIC ? CUBIC : n_basis;
+        n_basis = w->design->n_gentle;
     }
+    most = affordable_terms(n_basis, most);
     *shape = pm_shape_of(w, kind);
     return pm_shape_choose(w, pm_candidates_solve(w, n_basis, most), shape, best);
+}
+
+/* The best candidate of the alternatives in place of BEST where it is clearly better, from the sizes
+   FROM on; the workspace that has it. */
+static struct pm_series_workspace *search(struct pm_series_workspace *w, const double *y,
+                                          size_t from, enum pm_series_kind kind, bool late,
+                                          struct pm_shape *shape, struct pm_candidate *best) {
+    struct pm_series_workspace *chosen = w;
+    double limit = CLEARLY * best->score;
+    for (size_t a = 0; a < w->design->n_alternatives; a++) {
+        struct pm_series_workspace *other = w->alternatives[a];
+        struct pm_shape its_shape;
+        struct pm_candidate candidate;
+        take_points(other, y, from, kind);
+        if (!fit_points(other, kind, late, &its_shape, &candidate) || candidate.score >= limit)
+            continue;
+        limit = candidate.score;
+        *best = candidate;
+        *shape = its_shape;
+        chosen = other;
+    }
+    return chosen;
 }
 
 void pm_series_fit(struct pm_series_workspace *w, const double *y, enum pm_series_kind kind,
@@ -199,6 +257,7 @@ void pm_series_fit(struct pm_series_workspace *w, const double *y, enum pm_serie
         constant_model(w, model);
         return;
     }
+    struct pm_series_workspace *chosen = search(w, y, from, kind, late, &shape, &best);
     /* The smallest size may be of another kind: arrays so small that they come from another part of
        memory, a loop that is skipped.  It is left out where the rest then agrees far better. */
     if (w->n > ENOUGH_SIZES || (kind == PM_SERIES_DISTANCE && w->n == ENOUGH_SIZES)) {
@@ -212,16 +271,13 @@ void pm_series_fit(struct pm_series_workspace *w, const double *y, enum pm_serie
             other.score < DIVERGENT * best.score) {
             best = other;
             shape = other_shape;
+            chosen = w;
         } else {
             take_points(w, y, from, kind);
         }
     }
-    model->n_points = (uint16_t)w->n;
-    for (size_t j = 0; j < best.n_terms; j++)
-        add_term(model, best.terms[j], best.coefficients[j] / w->design->scale[best.terms[j]]);
-    model->relative_error = best.residual;
-    model->leave_one_out_error = best.leave_one_out;
-    model->sigma = residual_sigma(w, &best);
+    model->n_points = (uint16_t)chosen->n;
+    fill_model(chosen, &best, model);
     set_shape(model, &shape);
 }
 
@@ -231,9 +287,7 @@ double pm_series_predictability(struct pm_series_workspace *w, const double *y, 
         return 0;
     if (w->n < 2)
         return 1;
-    size_t n_basis = w->design->n_basis;
-    if (w->design->monomials && n_basis > CUBIC)
-        n_basis = CUBIC;
-    size_t n = pm_candidates_solve(w, n_basis, w->n - 1);
+    size_t n_basis = w->design->n_gentle;
+    size_t n = pm_candidates_solve(w, n_basis, affordable_terms(n_basis, w->n - 1));
     return n ? w->candidates[0].emphasised : 1;
 }

@@ -35,9 +35,10 @@ struct pm_design {
     size_t n;  /* sizes */
     double *x; /* ascending; owned */
     size_t n_basis;
+    size_t n_gentle; /* functions before those that grow like a fourth power or more; all if there
+                        is no other */
     uint16_t index[PM_MODEL_MAX_TERMS]; /* of each function in the basis of the model set */
     bool monomials;                     /* basis function i is x^i */
-    bool steep[PM_MODEL_MAX_TERMS];     /* it grows like a fourth power or more */
     /* What each function is divided by: a power of two near its largest value, which costs no
        digit. */
     double scale[PM_MODEL_MAX_TERMS];
@@ -54,7 +55,7 @@ struct pm_design {
     struct pm_design **alternatives;
 };
 
-/* At most PM_MODEL_MAX_TERMS functions; `index` counts them from 0.  Errors: a size that is not
+/* At most PM_MODEL_MAX_TERMS functions; `index` counts those of BASIS from 0.  Errors: a size that is not
    above 0; a function without a finite value at a measured size or in the range of prediction. */
 struct pm_design *pm_design_on_path(const struct pm_basis *basis, const struct pm_path *path,
                                     struct pm_error *err);
@@ -92,5 +93,12 @@ double pm_series_predictability(struct pm_series_workspace *workspace, const dou
    than Y itself.  COEFFICIENTS has max_degree + 1 entries. */
 bool pm_exact_polynomial(size_t n, const double *x, const double *y, size_t max_degree,
                          double *coefficients);
+
+/* The same of any functions: FUNCTIONS has the N values of each.  Rounds COEFFICIENTS,
+   which reproduce Y but for rounding, to multiples of one small fraction if they then still do,
+   and take less to write down than Y; else leaves them.  *WHOLE: so are all values of functions,
+   and nothing was left to rounding but of Y. */
+bool pm_exact_round(size_t n, size_t n_terms, const double *functions, const double *y,
+                    double *coefficients, bool *whole);
 
 #endif
