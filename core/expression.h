@@ -18,7 +18,8 @@ struct pm_expression; /* opaque */
 struct pm_expression *pm_expression_parse(const char *text, struct pm_error *err);
 void pm_expression_free(struct pm_expression *expression);
 
-/* The parts of a list, "1, N, N^2, N*log2(N)": commas within parentheses belong to an expression. */
+/* The parts of a list, "1, N, N^2, N*log2(N)": commas within parentheses belong to an expression.
+ */
 struct pm_expression_list {
     size_t n;
     char **texts;      /* of each part, without blanks at its ends; owned */
@@ -28,8 +29,7 @@ struct pm_expression_list {
 /* Reads TEXT whole.  NAMES: those that may occur; another one is an error like the others, with the
    list and a caret.  So is a part that is missing. */
 struct pm_expression_list *pm_expression_list_parse(const char *text, size_t n_names,
-                                                    const char *const *names,
-                                                    struct pm_error *err);
+                                                    const char *const *names, struct pm_error *err);
 void pm_expression_list_free(struct pm_expression_list *list);
 
 /* SENTENCE, then TEXT (the part around POSITION if it is long) and a caret under POSITION.  Returns

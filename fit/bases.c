@@ -1,11 +1,11 @@
 /* Which basis functions the models of each part of the program may use.
 
    All models of a set share one list of functions: 1, N … N^4 and their logarithms first, then what
-   --basis names, then what --search tries.  A design is a choice from that list, with the functions'
-   values at the measured sizes; each scope has one.  Of a list that a user gives it is checked, at
-   those sizes, that every function has a value there and wherever predictions are kept in shape, is
-   not zero everywhere, and is not a combination of those before it, as ceil(N/8) is of N at
-   multiples of 8: such a one is left out, because its coefficient could be anything. */
+   --basis names, then what --search tries.  A design is a choice from that list, with the
+   functions' values at the measured sizes; each scope has one.  Of a list that a user gives it is
+   checked, at those sizes, that every function has a value there and wherever predictions are kept
+   in shape, is not zero everywhere, and is not a combination of those before it, as ceil(N/8) is of
+   N at multiples of 8: such a one is left out, because its coefficient could be anything. */
 #include "fit/bases.h"
 
 #include <math.h>
@@ -101,8 +101,8 @@ static bool evaluate_part(const struct given *given, size_t part, const struct p
     for (size_t k = 0; k < path->n; k++)
         if (!value_of(function, path, path->x[k], &column[k])) {
             pm_format_value(path->x[k], size, sizeof size);
-            snprintf(sentence, sizeof sentence, "this function has no finite value at %s=%s:",
-                     path->parameter, size);
+            snprintf(sentence, sizeof sentence,
+                     "this function has no finite value at %s=%s:", path->parameter, size);
             return fail_at_part(given, part, sentence, err);
         }
     for (size_t j = 0; j < PM_SERIES_GRID; j++) {
@@ -163,8 +163,8 @@ static bool take_part(struct given *given, size_t part, double *column,
     for (size_t k = 0; k < n; k++)
         largest = fmax(largest, fabs(column[k]));
     if (largest == 0)
-        return fail_at_part(given, part, "this function is 0 at every size that was measured:",
-                            err);
+        return fail_at_part(given, part,
+                            "this function is 0 at every size that was measured:", err);
     for (size_t k = 0; k < n; k++)
         column[k] /= largest;
     double length = length_of(column, n);
@@ -179,8 +179,8 @@ static bool take_part(struct given *given, size_t part, double *column,
     }
     if (given->n_kept == PM_MODEL_MAX_TERMS) {
         char sentence[100];
-        snprintf(sentence, sizeof sentence, "a basis has %d functions at most, and this is one more:",
-                 PM_MODEL_MAX_TERMS);
+        snprintf(sentence, sizeof sentence,
+                 "a basis has %d functions at most, and this is one more:", PM_MODEL_MAX_TERMS);
         return fail_at_part(given, part, sentence, err);
     }
     given->kept[given->n_kept++] = text;
@@ -204,8 +204,7 @@ static struct pm_design *given_design(struct functions *all, const char *text,
     bool ok = true;
     for (size_t i = 0; ok && i < given.parts->n; i++)
         ok = take_part(&given, i, column, statistics, err);
-    struct pm_design *design =
-        ok ? new_design(all, given.n_kept, given.kept, path, err) : NULL;
+    struct pm_design *design = ok ? new_design(all, given.n_kept, given.kept, path, err) : NULL;
     free(column);
     free(given.columns);
     pm_expression_list_free(given.parts);
@@ -217,7 +216,7 @@ static struct pm_design *given_design(struct functions *all, const char *text,
 /* The exponents of Extra-P's normal form (Calotoiu, Hoefler, Poke & Wolf, SC 2013). */
 static const struct {
     int above, below;
-} exponents[] = {{0, 1}, {1, 4}, {1, 3}, {1, 2}, {2, 3}, {3, 4}, {1, 1},  {5, 4}, {4, 3}, {3, 2},
+} exponents[] = {{0, 1}, {1, 4}, {1, 3}, {1, 2}, {2, 3}, {3, 4}, {1, 1}, {5, 4},  {4, 3}, {3, 2},
                  {5, 3}, {7, 4}, {2, 1}, {9, 4}, {7, 3}, {5, 2}, {8, 3}, {11, 4}, {3, 1}};
 enum { N_EXPONENTS = sizeof exponents / sizeof *exponents, MOST_LOGS = 2 };
 
@@ -232,10 +231,10 @@ size_t pm_fit_search_functions(const char *name, char **texts) {
                 n++;
                 continue;
             }
-            char *text = !whole ? pm_sprintf("%s^(%d/%d)", name, exponents[e].above,
-                                             exponents[e].below)
-                         : exponents[e].above ? power_text(name, exponents[e].above)
-                                              : pm_strdup("");
+            char *text =
+                !whole ? pm_sprintf("%s^(%d/%d)", name, exponents[e].above, exponents[e].below)
+                : exponents[e].above ? power_text(name, exponents[e].above)
+                                     : pm_strdup("");
             if (logs)
                 pm_append(&text, "%slog2(%s)%s", *text ? "*" : "", name, logs > 1 ? "^2" : "");
             texts[n++] = text;
@@ -289,7 +288,7 @@ static bool give_to(const struct pm_structure *structure, const char *name, uint
 static void inherit(const struct pm_structure *structure, const uint16_t *own, uint16_t *of_scope) {
     for (uint32_t s = 0; s < structure->n_scopes; s++) {
         uint32_t fold = pm_fold_root(structure, s), parent = structure->scopes[s].parent;
-        of_scope[s] = own[s]                            ? own[s]
+        of_scope[s] = own[s]                                    ? own[s]
                       : fold < structure->n_scopes && own[fold] ? own[fold]
                       : parent < s                              ? of_scope[parent]
                                                                 : 0;
@@ -328,16 +327,16 @@ bool pm_fit_bases_new(const struct pm_structure *structure, const struct pm_path
     struct functions all = {0};
     if (!options)
         options = &no_options;
-    *bases = (struct pm_fit_bases){
-        .n_designs = 1,
-        .designs = pm_alloc(options->n_bases + 1, sizeof(struct pm_design *)),
-        .given = pm_alloc(options->n_bases + 1, sizeof(bool)),
-        .of_scope = pm_alloc(structure->n_scopes + 1, sizeof(uint16_t)),
-        .n_scopes = structure->n_scopes};
+    *bases =
+        (struct pm_fit_bases){.n_designs = 1,
+                              .designs = pm_alloc(options->n_bases + 1, sizeof(struct pm_design *)),
+                              .given = pm_alloc(options->n_bases + 1, sizeof(bool)),
+                              .of_scope = pm_alloc(structure->n_scopes + 1, sizeof(uint16_t)),
+                              .n_scopes = structure->n_scopes};
     add_standard(&all, path->parameter);
     bases->designs[0] = polynomials(&all, path, err);
-    bool ok = bases->designs[0] &&
-              add_given(structure, path, options, &all, bases, statistics, err);
+    bool ok =
+        bases->designs[0] && add_given(structure, path, options, &all, bases, statistics, err);
     if (ok && options->search)
         ok = bases->given[0]
                  ? pm_fail(err, "a basis for everything leaves nothing to search: give either "

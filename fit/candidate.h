@@ -26,10 +26,10 @@ struct pm_series_workspace {
     double quantum;         /* residuals up to this are no reason to prefer another model */
     double (*columns)[PM_MODEL_MAX_TERMS]; /* weighted basis, then orthonormal */
     double triangle[PM_MODEL_MAX_TERMS]
-                   [PM_MODEL_MAX_TERMS]; /* weighted basis = columns · triangle */
-    struct pm_candidate *candidates;     /* all subsets, best first */
-    long double *extended;               /* refine.c: columns; [function · n + point] */
-    double *unscaled;                    /* refine.c: functions as they are, likewise */
+                   [PM_MODEL_MAX_TERMS];       /* weighted basis = columns · triangle */
+    struct pm_candidate *candidates;           /* all subsets, best first */
+    long double *extended;                     /* refine.c: columns; [function · n + point] */
+    double *unscaled;                          /* refine.c: functions as they are, likewise */
     struct pm_series_workspace **alternatives; /* of the design's */
 };
 

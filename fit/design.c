@@ -215,7 +215,8 @@ struct pm_design *pm_design_on_path(const struct pm_basis *basis, const struct p
     memcpy(design->x, path->x, n * sizeof *design->x);
     design->values = pm_alloc(n, sizeof *design->values);
     design->monomials = are_monomials(basis, path->parameter);
-    if (order_functions(design, basis, path, err) && fill_values(design, basis, path, err) && fill_grid(design, basis, path, err))
+    if (order_functions(design, basis, path, err) && fill_values(design, basis, path, err) &&
+        fill_grid(design, basis, path, err))
         return design;
     pm_design_free(design);
     return NULL;

@@ -318,8 +318,7 @@ static void fit_all(const struct job *job, unsigned n_threads) {
                 continue;
             }
             size_t first = (i - set->n_histograms) * EDGES_AT_ONCE, last = first + EDGES_AT_ONCE;
-            fit_edges(job, partitions, series, first,
-                      last < set->n_edges ? last : set->n_edges);
+            fit_edges(job, partitions, series, first, last < set->n_edges ? last : set->n_edges);
         }
         /* All of them are there now: the loop ends with a barrier. */
 #pragma omp for schedule(dynamic)

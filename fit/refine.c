@@ -1,10 +1,10 @@
 /* The last digits of a fit that explains its data.
 
-   Over sizes from 16 to 4096 the columns of a fourth power and of a constant differ by nine orders of
-   magnitude, and the relative weights by as many: where data are exact, what a double loses in the
-   solution is all the error there is.  So Gram-Schmidt is done once more in extended precision, on the functions as they are; the result is taken if it is the same
-   fit, which it is not where shape was enforced.  Then the coefficients are tried as fractions
-   (exact.c). */
+   Over sizes from 16 to 4096 the columns of a fourth power and of a constant differ by nine orders
+   of magnitude, and the relative weights by as many: where data are exact, what a double loses in
+   the solution is all the error there is.  So Gram-Schmidt is done once more in extended precision,
+   on the functions as they are; the result is taken if it is the same fit, which it is not where
+   shape was enforced.  Then the coefficients are tried as fractions (exact.c). */
 #include <math.h>
 #include <string.h>
 

@@ -40,8 +40,7 @@ struct pm_series_workspace *pm_series_workspace_new(const struct pm_design *desi
     w->candidates = pm_alloc((size_t)1 << design->n_basis, sizeof *w->candidates);
     w->extended = pm_alloc(design->n_basis * design->n, sizeof *w->extended);
     w->unscaled = pm_alloc(design->n_basis * design->n, sizeof *w->unscaled);
-    w->alternatives =
-        pm_alloc(design->n_alternatives + 1, sizeof(struct pm_series_workspace *));
+    w->alternatives = pm_alloc(design->n_alternatives + 1, sizeof(struct pm_series_workspace *));
     for (size_t a = 0; a < design->n_alternatives; a++)
         w->alternatives[a] = pm_series_workspace_new(design->alternatives[a]);
     return w;
@@ -205,8 +204,8 @@ static bool fit_points(struct pm_series_workspace *w, enum pm_series_kind kind, 
     return pm_shape_choose(w, pm_candidates_solve(w, n_basis, most), shape, best);
 }
 
-/* The best candidate of the alternatives in place of BEST where it is clearly better, from the sizes
-   FROM on; the workspace that has it. */
+/* The best candidate of the alternatives in place of BEST where it is clearly better, from the
+   sizes FROM on; the workspace that has it. */
 static struct pm_series_workspace *search(struct pm_series_workspace *w, const double *y,
                                           size_t from, enum pm_series_kind kind, bool late,
                                           struct pm_shape *shape, struct pm_candidate *best) {
@@ -276,8 +275,10 @@ void pm_series_fit(struct pm_series_workspace *w, const double *y, enum pm_serie
             take_points(w, y, from, kind);
         }
     }
+    bool left_out = chosen->n < model->n_points;
     model->n_points = (uint16_t)chosen->n;
     fill_model(chosen, &best, model);
+    model->exact &= !left_out; /* not at every size */
     set_shape(model, &shape);
 }
 

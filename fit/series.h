@@ -55,8 +55,9 @@ struct pm_design {
     struct pm_design **alternatives;
 };
 
-/* At most PM_MODEL_MAX_TERMS functions; `index` counts those of BASIS from 0.  Errors: a size that is not
-   above 0; a function without a finite value at a measured size or in the range of prediction. */
+/* At most PM_MODEL_MAX_TERMS functions; `index` counts those of BASIS from 0.  Errors: a size that
+   is not above 0; a function without a finite value at a measured size or in the range of
+   prediction. */
 struct pm_design *pm_design_on_path(const struct pm_basis *basis, const struct pm_path *path,
                                     struct pm_error *err);
 /* The same where PARAMETER, N values X, is the only one. */
