@@ -28,6 +28,7 @@ int pm_cmd_run(int argc, char **argv);
 int pm_cmd_instrument(int argc, char **argv);
 int pm_cmd_fit(int argc, char **argv);
 int pm_cmd_report(int argc, char **argv);
+int pm_cmd_query(int argc, char **argv);
 int pm_cmd_export(int argc, char **argv);
 int pm_cmd_validate(int argc, char **argv);
 int pm_cmd_machines(int argc, char **argv);

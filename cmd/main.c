@@ -45,8 +45,16 @@ static const struct pm_command commands[] = {
     {"report",
      "[-m MACHINE[,MACHINE]...]... [-P NAME=VALUE[,...]]\n"
      "                     [--deps optimistic|pessimistic] [--min-percent P] [--top N]\n"
-     "                     [--threads | --carried] [--format table|json|csv] STORE",
+     "                     [--threads | --carried] [--fits] [--format table|json|csv] STORE",
      "time, misses and what limits each loop, at a size, on a machine", pm_cmd_report},
+    {"query",
+     "[-P NAME=VALUES]... [--cache SIZES | -m MACHINE[,MACHINE]...] [--hit-ratio R[,R]...]\n"
+     "                    [--scope NAME]... [--level program|routine|loop|group] [--block SIZES]\n"
+     "                    [--no-cold] [--range NAME=LOW:HIGH[:STEP]] [--min-percent P] [--top N]\n"
+     "                    [--format table|json|csv] STORE\n"
+     "       pmodel query --fits [--cache SIZES | -m MACHINE[,MACHINE]...] [options] STORE",
+     "of size, cache and hit ratio, the one that is not given; which sizes fit a cache",
+     pm_cmd_query},
     {"export",
      "--histograms -s STORE [-P NAME=VALUE[,...]] [--block SIZES] [--routine NAMES]\n"
      "                     [--group LIST] [--threads | --shared] [--format json|csv] [-o FILE]",

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "cmd/cmd.h"
+#include "cmd/query_session.h"
 #include "cmd/report_carried.h"
 #include "cmd/report_threads.h"
 #include "cmd/runs_of_store.h"
@@ -22,6 +23,7 @@ struct request {
     enum pm_unknown_dependences dependences;
     bool carried;
     bool threads;
+    bool fits;
 };
 
 /* ---- the profile at the size that was asked for ---------------------------------------------- */
@@ -107,6 +109,9 @@ static bool predict_all(const struct request *request, struct pm_store *store,
                               n, times, &request->options);
     if (ok && request->threads)
         ok = pm_print_threads(store, &profile->parameters, &request->on, &request->options, err);
+    if (ok && request->fits)
+        ok =
+            pm_report_store_fits(store, &profile->parameters, &request->on, &request->options, err);
     for (size_t i = 0; i < n; i++)
         if (predictions[i])
             pm_prediction_free(predictions[i]);
@@ -121,7 +126,7 @@ static bool predict_all(const struct request *request, struct pm_store *store,
 
 /* ---- the command line ------------------------------------------------------------------------ */
 
-enum { OPT_FORMAT = 256, OPT_MIN_PERCENT, OPT_TOP, OPT_DEPS, OPT_CARRIED, OPT_THREADS };
+enum { OPT_FORMAT = 256, OPT_MIN_PERCENT, OPT_TOP, OPT_DEPS, OPT_CARRIED, OPT_THREADS, OPT_FITS };
 
 /* 0, or the exit status after complaining. */
 static int read_option(struct request *request, int c, struct pm_error *err) {
@@ -149,6 +154,9 @@ static int read_option(struct request *request, int c, struct pm_error *err) {
     case OPT_THREADS:
         request->threads = true;
         return 0;
+    case OPT_FITS:
+        request->fits = true;
+        return 0;
     case OPT_MIN_PERCENT:
         request->options.min_percent = strtod(optarg, &end);
         if (end != optarg && *end == '\0' && request->options.min_percent >= 0 &&
@@ -172,6 +180,7 @@ int pm_cmd_report(int argc, char **argv) {
         {"deps", required_argument, NULL, OPT_DEPS},
         {"carried", no_argument, NULL, OPT_CARRIED},
         {"threads", no_argument, NULL, OPT_THREADS},
+        {"fits", no_argument, NULL, OPT_FITS},
         {0},
     };
     struct request request = {.options = pm_default_report_options()};
@@ -190,6 +199,11 @@ int pm_cmd_report(int argc, char **argv) {
     if (status == 0 && request.threads && request.options.format != PM_REPORT_TABLE)
         status = pm_usage_error("report", "--threads is a table; `pmodel export --histograms "
                                           "--threads` writes JSON and CSV");
+    if (status == 0 && request.fits && request.carried)
+        status = pm_usage_error("report", "--fits and --carried exclude each other");
+    if (status == 0 && request.fits && request.options.format != PM_REPORT_TABLE)
+        status = pm_usage_error("report", "--fits is a table; `pmodel query --fits` writes JSON "
+                                          "and CSV");
     if (status == 0) {
         struct pm_store *store = pm_store_open(argv[optind], PM_STORE_READ, &err);
         bool ok = store && (request.on.n_machines || pm_add_all_machines(&request.on, &err)) &&

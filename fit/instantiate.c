@@ -15,7 +15,6 @@
 
 #include "core/pm_alloc.h"
 
-#define WIDE 0.5         /* width against mean */
 #define MOST_RESCALE 3.0 /* the short bins may shrink or grow by this factor */
 
 struct error_sum {
@@ -225,7 +224,7 @@ static void predict_histogram(const struct pm_histogram_model *model, const doub
         bin->mean = fmin(pm_model_value(&model->bins[b].distance, basis), longest);
         bin->low = model->bins[b].low * bin->mean;
         bin->high = fmax(fmin(model->bins[b].high * bin->mean, longest), bin->mean);
-        if (bin->high - bin->low > WIDE * bin->mean)
+        if (bin->high - bin->low > PM_FIT_WIDE * bin->mean)
             bin->low = bin->high = bin->mean;
         bin->loads = counts[b] * (1 - stores);
         bin->stores = counts[b] * stores;

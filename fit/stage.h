@@ -26,6 +26,9 @@ void pm_fit_histogram(struct pm_partition *partition, const struct pm_histogram 
 bool pm_fit_solve_routine(const struct pm_structure *structure, uint32_t routine,
                           double *edge_counts, bool *repaired);
 
+/* A bin wider than this share of its mean is, in a prediction, a step at its mean. */
+#define PM_FIT_WIDE 0.5
+
 /* Multiplies a model. */
 void pm_fit_scale(struct pm_model *model, double factor);
 

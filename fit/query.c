@@ -1,0 +1,221 @@
+/* Misses, the smallest cache and the largest size; see query.h. */
+#include "fit/query.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* ---- at one size and cache ------------------------------------------------------------------- */
+
+struct pm_query_counts pm_query_count(const struct pm_profile *profile,
+                                      const struct pm_query_groups *groups,
+                                      const struct pm_query_cache *cache) {
+    struct pm_query_counts counts = {0};
+    for (size_t i = 0; i < groups->n_groups; i++) {
+        const struct pm_histogram *histogram =
+            pm_profile_histogram(profile, groups->groups[i], cache->block_bytes);
+        if (!histogram)
+            continue;
+        counts.accesses += pm_histogram_accesses(histogram);
+        counts.cold += histogram->cold_loads + histogram->cold_stores;
+        counts.misses += pm_histogram_misses(histogram, cache->blocks);
+        if (histogram->at_least < cache->blocks)
+            counts.beyond += histogram->beyond_loads + histogram->beyond_stores;
+    }
+    return counts;
+}
+
+double pm_query_hit_ratio(const struct pm_query_counts *counts, bool with_cold) {
+    double all = counts->accesses - (with_cold ? 0 : counts->cold);
+    return all > 0 ? (counts->accesses - counts->misses) / all : NAN;
+}
+
+/* Sums of counts carry rounding errors of this size. */
+static const double rounding = 1e-12;
+
+bool pm_query_reaches(const struct pm_query_counts *counts, double ratio, bool with_cold) {
+    double all = counts->accesses - (with_cold ? 0 : counts->cold);
+    return counts->accesses - counts->misses >= (ratio - rounding) * all;
+}
+
+/* ---- the smallest cache ---------------------------------------------------------------------- */
+
+static double longest_distance(const struct pm_profile *profile,
+                               const struct pm_query_groups *groups, uint64_t block_bytes) {
+    double longest = 0;
+    for (size_t i = 0; i < groups->n_groups; i++) {
+        const struct pm_histogram *histogram =
+            pm_profile_histogram(profile, groups->groups[i], block_bytes);
+        if (histogram && histogram->n_bins)
+            longest = fmax(longest, histogram->bins[histogram->n_bins - 1].high);
+    }
+    return longest;
+}
+
+bool pm_query_smallest_cache(const struct pm_profile *profile, const struct pm_query_groups *groups,
+                             uint64_t block_bytes, double ratio, bool with_cold, double *blocks) {
+    struct pm_query_cache cache = {block_bytes, INFINITY};
+    struct pm_query_counts counts = pm_query_count(profile, groups, &cache);
+    *blocks = INFINITY;
+    if (!pm_query_reaches(&counts, ratio, with_cold))
+        return false;
+    double low = -1, high = floor(longest_distance(profile, groups, block_bytes)) + 1;
+    while (high - low > 1) { /* high reaches it, low does not */
+        cache.blocks = floor(low + (high - low) / 2);
+        counts = pm_query_count(profile, groups, &cache);
+        *(pm_query_reaches(&counts, ratio, with_cold) ? &high : &low) = cache.blocks;
+    }
+    *blocks = high;
+    return true;
+}
+
+/* ---- the largest size ------------------------------------------------------------------------ */
+
+double pm_query_range_value(const struct pm_query_range *range, uint64_t index) {
+    return range->values ? range->values[index] : range->low + (double)index * range->step;
+}
+
+/* The first index whose value is at least VALUE; the last one if none is. */
+static uint64_t index_of(const struct pm_query_range *range, double value) {
+    uint64_t low = 0, high = range->n - 1;
+    while (low < high) {
+        uint64_t middle = low + (high - low) / 2;
+        if (pm_query_range_value(range, middle) < value)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+size_t pm_query_scan(const struct pm_query_range *range, size_t most, uint64_t *indices) {
+    size_t n = 0;
+    if (range->n <= most) {
+        for (; n < range->n; n++)
+            indices[n] = n;
+        return n;
+    }
+    double first = pm_query_range_value(range, 0), last = pm_query_range_value(range, range->n - 1);
+    for (size_t i = 0; i < most; i++) {
+        double part = (double)i / (double)(most - 1);
+        double value = first > 0 ? first * pow(last / first, part) : first + part * (last - first);
+        uint64_t index = i + 1 < most ? index_of(range, value) : range->n - 1;
+        if (n == 0 || index > indices[n - 1])
+            indices[n++] = index;
+    }
+    return n;
+}
+
+struct pm_profile *pm_query_profile(const struct pm_query_surface *surface, double size,
+                                    struct pm_error *err) {
+    struct pm_parameters at = surface->fixed;
+    if (!pm_parameters_set(&at, surface->name, size, err))
+        return NULL;
+    return surface->profile_at(surface->context, &at, err);
+}
+
+/* What the scan has found for one question. */
+struct bracket {
+    bool any;
+    uint64_t best;    /* largest index that reaches the ratio; if not `any`, the nearest one */
+    uint64_t failing; /* the next larger one tried; equal to `best` where there is none */
+    uint64_t gap;     /* largest below `best` that was tried and does not */
+    bool has_gap;
+    double nearest; /* hit ratio at `best` while not `any` */
+};
+
+static void look(struct bracket *bracket, const struct pm_query_question *question,
+                 const struct pm_profile *profile, uint64_t index, uint64_t before) {
+    struct pm_query_counts counts = pm_query_count(profile, question->groups, &question->cache);
+    if (pm_query_reaches(&counts, question->ratio, question->with_cold)) {
+        bool before_does = bracket->any && bracket->failing == bracket->best;
+        if (index > 0 && !before_does) {
+            bracket->gap = before;
+            bracket->has_gap = true;
+        }
+        bracket->any = true;
+        bracket->best = bracket->failing = index;
+        return;
+    }
+    double ratio = pm_query_hit_ratio(&counts, question->with_cold);
+    if (!bracket->any && (index == 0 || ratio > bracket->nearest)) {
+        bracket->nearest = ratio;
+        bracket->best = bracket->failing = index;
+    } else if (bracket->any && bracket->failing == bracket->best) {
+        bracket->failing = index;
+    }
+}
+
+/* Makes `best` and `failing` neighbours. */
+static bool bisect(struct bracket *bracket, const struct pm_query_surface *surface,
+                   const struct pm_query_question *question, struct pm_error *err) {
+    while (bracket->any && bracket->failing > bracket->best + 1) {
+        uint64_t middle = bracket->best + (bracket->failing - bracket->best) / 2;
+        struct pm_profile *profile =
+            pm_query_profile(surface, pm_query_range_value(&surface->range, middle), err);
+        if (!profile)
+            return false;
+        struct pm_query_counts counts = pm_query_count(profile, question->groups, &question->cache);
+        bool reached = pm_query_reaches(&counts, question->ratio, question->with_cold);
+        *(reached ? &bracket->best : &bracket->failing) = middle;
+        pm_profile_free(profile);
+    }
+    return true;
+}
+
+static bool answer(const struct bracket *bracket, const struct pm_query_surface *surface,
+                   const struct pm_query_question *question, struct pm_query_answer *result,
+                   struct pm_error *err) {
+    const struct pm_query_range *range = &surface->range;
+    result->size = pm_query_range_value(range, bracket->best);
+    struct pm_profile *profile = pm_query_profile(surface, result->size, err);
+    if (!profile)
+        return false;
+    struct pm_query_cache unlimited = {question->cache.block_bytes, INFINITY};
+    result->found = !bracket->any                       ? PM_QUERY_NONE
+                    : bracket->best == bracket->failing ? PM_QUERY_BEYOND
+                                                        : PM_QUERY_FOUND;
+    result->failing_size =
+        result->found == PM_QUERY_FOUND ? pm_query_range_value(range, bracket->failing) : NAN;
+    result->gap_size = bracket->has_gap ? pm_query_range_value(range, bracket->gap) : NAN;
+    result->counts = pm_query_count(profile, question->groups, &question->cache);
+    result->unlimited = pm_query_count(profile, question->groups, &unlimited);
+    result->extrapolation = profile->extrapolation;
+    result->relative_error = profile->relative_error;
+    pm_profile_free(profile);
+    return true;
+}
+
+static bool scan(const struct pm_query_surface *surface, const uint64_t *indices, size_t n_indices,
+                 const struct pm_query_question *questions, size_t n, struct bracket *brackets,
+                 struct pm_error *err) {
+    for (size_t i = 0; i < n_indices; i++) {
+        struct pm_profile *profile =
+            pm_query_profile(surface, pm_query_range_value(&surface->range, indices[i]), err);
+        if (!profile)
+            return false;
+        for (size_t q = 0; q < n; q++)
+            look(&brackets[q], &questions[q], profile, indices[i], i ? indices[i - 1] : 0);
+        pm_profile_free(profile);
+    }
+    return true;
+}
+
+bool pm_query_largest_sizes(const struct pm_query_surface *surface,
+                            const struct pm_query_question *questions, size_t n,
+                            struct pm_query_answer *answers, double *coarsest,
+                            struct pm_error *err) {
+    uint64_t indices[PM_QUERY_MOST_SCANNED];
+    size_t n_indices = pm_query_scan(&surface->range, PM_QUERY_MOST_SCANNED, indices);
+    struct bracket *brackets = pm_alloc(n, sizeof *brackets);
+    *coarsest = 0;
+    for (size_t i = 1; i < n_indices; i++)
+        *coarsest = fmax(*coarsest, pm_query_range_value(&surface->range, indices[i]) /
+                                            pm_query_range_value(&surface->range, indices[i - 1]) -
+                                        1);
+    bool ok = scan(surface, indices, n_indices, questions, n, brackets, err);
+    for (size_t q = 0; q < n && ok; q++)
+        ok = bisect(&brackets[q], surface, &questions[q], err) &&
+             answer(&brackets[q], surface, &questions[q], &answers[q], err);
+    free(brackets);
+    return ok;
+}

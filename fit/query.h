@@ -1,0 +1,161 @@
+/* Queries on the surface  misses (size, cache)  of a part of the program: each asks for one of
+   size, cache and hit ratio where the others are given, which is the intersection of the surface
+   with a plane or two (Marin & Mellor-Crummey 2004, end of section 2.3.2; Marin 2003,
+   section 3.4.2).
+
+   They work on profiles, measured or predicted.  Caches are fully associative with LRU replacement,
+   as in sched/memory.c:  misses = accesses whose reuse distance is at least the cache's blocks. */
+#ifndef PM_QUERY_H
+#define PM_QUERY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/model.h"
+#include "core/pm_alloc.h"
+#include "core/pm_error.h"
+#include "core/profile.h"
+
+/* What a query is about: reference groups whose accesses are added up. */
+struct pm_query_groups {
+    PM_ARRAY(uint32_t, groups);
+};
+
+struct pm_query_cache {
+    uint64_t block_bytes;
+    double blocks; /* capacity; INFINITY: unlimited */
+};
+
+struct pm_query_counts {
+    double accesses, cold, misses; /* cold: first touches, which always miss and are in `misses` */
+    double beyond; /* of the misses: reuses that are only known to be long (at_least in
+                      core/histogram.h), some of which may hit */
+};
+
+/* At one size and cache; all 0 where the groups have no histogram of that block size. */
+struct pm_query_counts pm_query_count(const struct pm_profile *profile,
+                                      const struct pm_query_groups *groups,
+                                      const struct pm_query_cache *cache);
+
+/* (accesses − misses) / accesses; not WITH_COLD: first touches are left out of both, so that an
+   unlimited cache has 1.  NAN: no such access. */
+double pm_query_hit_ratio(const struct pm_query_counts *counts, bool with_cold);
+
+/* True if COUNTS have at least RATIO; no access at all misses nothing. */
+bool pm_query_reaches(const struct pm_query_counts *counts, double ratio, bool with_cold);
+
+/* ---- the smallest cache ---------------------------------------------------------------------- */
+
+/* The smallest whole number of blocks of BLOCK_BYTES with at least hit ratio RATIO, in *BLOCKS;
+   false if not even an unlimited cache has it (*BLOCKS is INFINITY).  */
+bool pm_query_smallest_cache(const struct pm_profile *profile, const struct pm_query_groups *groups,
+                             uint64_t block_bytes, double ratio, bool with_cold, double *blocks);
+
+/* ---- the largest size ------------------------------------------------------------------------ */
+
+/* Sizes among which one is looked for: LOW, LOW + step … (n of them), or the N VALUES, ascending.
+ */
+struct pm_query_range {
+    double low, step;
+    uint64_t n;
+    double *values; /* NULL: evenly spaced */
+};
+
+double pm_query_range_value(const struct pm_query_range *range, uint64_t index);
+
+/* At most MOST ascending INDICES of the range, its ends among them: all, or in steps of about the
+   same ratio.  Returns how many. */
+size_t pm_query_scan(const struct pm_query_range *range, size_t most, uint64_t *indices);
+
+/* The profiles of all sizes: PROFILE_AT gives that at parameters AT, owned by the caller. */
+struct pm_query_surface {
+    struct pm_profile *(*profile_at)(void *context, const struct pm_parameters *at,
+                                     struct pm_error *err);
+    void *context;
+    struct pm_parameters fixed; /* of the other parameters */
+    const char *name;           /* the parameter that is solved for */
+    struct pm_query_range range;
+};
+
+struct pm_profile *pm_query_profile(const struct pm_query_surface *surface, double size,
+                                    struct pm_error *err);
+
+struct pm_query_question {
+    const struct pm_query_groups *groups;
+    struct pm_query_cache cache;
+    double ratio;
+    bool with_cold;
+};
+
+enum pm_query_found {
+    PM_QUERY_FOUND = 0,
+    PM_QUERY_NONE,   /* no size of the range reaches the ratio */
+    PM_QUERY_BEYOND, /* the largest of the range does: the true answer may be larger */
+};
+
+struct pm_query_answer {
+    enum pm_query_found found;
+    double size;         /* largest that reaches the ratio; NONE: the one that comes nearest */
+    double failing_size; /* the next larger one looked at, which does not; NAN */
+    double gap_size;     /* largest size below `size` looked at that does not; NAN: all do */
+    struct pm_query_counts counts;        /* at `size` */
+    struct pm_query_counts unlimited;     /* at `size`, in an unlimited cache */
+    double extrapolation, relative_error; /* of the profile at `size` */
+};
+
+enum { PM_QUERY_MOST_SCANNED = 257 };
+
+/* For each question the largest size of the range whose hit ratio reaches it.  The ratio need not
+   be monotone in the size: all sizes of the range are tried, or PM_QUERY_MOST_SCANNED of them, in
+   steps of about the same ratio; between the last that reaches it and the next one the border is
+   bisected. (So a return to the ratio for fewer sizes than a step is not seen.)  At each size one
+   profile serves all questions.  *COARSEST: the largest ratio of neighbouring sizes tried, less 1.
+ */
+bool pm_query_largest_sizes(const struct pm_query_surface *surface,
+                            const struct pm_query_question *questions, size_t n,
+                            struct pm_query_answer *answers, double *coarsest,
+                            struct pm_error *err);
+
+/* ---- the largest size at which reuses still hit ---------------------------------------------- */
+
+/* A cluster of reuses of one part of the program that outgrow one cache at about the same size (a
+   layer condition, in the words of stencil codes: so many rows, or planes, fit). */
+struct pm_query_step {
+    /* The largest sizes of the range at which (nearly) all, half, and (nearly) any of them still
+       hit; where the cluster is spread out they differ.  −INFINITY: below the range, INFINITY:
+       beyond it. */
+    double all_hit, half_hit, some_hit;
+    double share; /* of the part's accesses that it is, at these sizes */
+    uint32_t
+        histogram; /* the bin model with most of these accesses: its distance says what grows */
+    uint32_t bin;
+};
+
+struct pm_query_fits {
+    PM_ARRAY(struct pm_query_step, steps); /* by half_hit ascending; owned */
+    /* Shares of the part's accesses (cold ones excluded): those that miss already at the smallest
+       size of the range, there, and those that still hit at the largest, there. */
+    double missed_share, hit_share;
+};
+
+/* What is worth telling in blocks of BLOCK_BYTES: a tenth of the misses for each access of a loop
+   that streams through 8-byte numbers, at most a hundredth. */
+double pm_query_least_share(uint64_t block_bytes);
+
+/* For each pair (PARTS[i], CACHES[k]) in fits[i · n_caches + k] the sizes at which the distance
+   models of the part's groups reach the cache's capacity:
+
+       size(bin) = the largest size of the range with  end · distance (size) < blocks
+
+   for the far end, the mean and the near end of each bin.  A distance is at most that of all blocks
+   that there are (as pm_fit_instantiate has it).  Bins whose sizes lie within a tenth of each other
+   are one step.  Steps with less than pm_query_least_share of the part's accesses are left out.
+   Freed by pm_query_fits_free (each). */
+bool pm_query_fits(const struct pm_query_surface *surface, const struct pm_model_set *models,
+                   const struct pm_query_groups *const *parts, size_t n_parts,
+                   const struct pm_query_cache *caches, size_t n_caches, struct pm_query_fits *fits,
+                   struct pm_error *err);
+void pm_query_fits_free(struct pm_query_fits *fits); /* what it owns */
+
+#endif

@@ -1,0 +1,331 @@
+/* The sizes up to which reuses hit, from the models of their distances.
+
+   A bin's accesses have distances from  low · D (p)  to  high · D (p),  D being the model of its
+   mean distance at size p, low ≤ 1 ≤ high shares of it. They hit in a cache of C blocks while these
+   are below C.  A bin that is wide against its mean is a step at the mean, as in instantiate.c; no
+   distance is longer than all blocks that there are, L (p), so that all hit while L (p) < C.  So
+
+       p (e) = max { p in the range : e · D (p) < C  or  L (p) < C }     for e = high, 1, low
+
+   are the sizes at which all, half and any of the bin's reuses still hit.  Bins at one p (1),
+   within a tenth from one to the next, are one cluster: its sizes are quantiles, by accesses, of
+   the bins'. */
+#include "fit/query.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "fit/stage.h"
+
+#define JOINED 1.1  /* ratio of sizes up to which neighbours are one cluster */
+#define NOISE 0.2   /* of the least share told: bins that together have less are not looked at */
+#define NEARLY 0.05 /* of a cluster's accesses: what "nearly all" leaves out */
+enum { MOST_SCANNED = 65 };
+
+struct search {
+    const struct pm_query_surface *surface;
+    const struct pm_model_set *models;
+    uint64_t indices[MOST_SCANNED];
+    size_t n_indices;
+    double *basis;   /* at the indices, models->basis->n values each; owned */
+    double *between; /* one more; owned */
+};
+
+static bool basis_at(const struct search *search, uint64_t index, double *values,
+                     struct pm_error *err) {
+    struct pm_parameters at = search->surface->fixed;
+    return pm_parameters_set(&at, search->surface->name,
+                             pm_query_range_value(&search->surface->range, index), err) &&
+           pm_basis_evaluate(search->models->basis, &at, values, err);
+}
+
+static bool set_up(struct search *search, struct pm_error *err) {
+    size_t n = search->models->basis->n;
+    search->n_indices = pm_query_scan(&search->surface->range, MOST_SCANNED, search->indices);
+    search->basis = pm_alloc(search->n_indices * n + 1, sizeof *search->basis);
+    search->between = pm_alloc(n + 1, sizeof *search->between);
+    bool ok = true;
+    for (size_t i = 0; i < search->n_indices && ok; i++)
+        ok = basis_at(search, search->indices[i], search->basis + i * n, err);
+    return ok;
+}
+
+/* ---- where something stays below the capacity ------------------------------------------------ */
+
+/* A function of the size: of a distance model, or of all blocks that there are. */
+struct growth {
+    const struct pm_model *distance; /* NULL: the longest distance in blocks of BLOCK_BYTES */
+    uint64_t block_bytes;
+};
+
+static double grown(const struct search *search, const struct growth *growth, const double *basis) {
+    if (growth->distance)
+        return pm_model_value(growth->distance, basis);
+    double blocks = 0;
+    for (size_t h = 0; h < search->models->n_histograms; h++)
+        if (search->models->histograms[h].block_bytes == growth->block_bytes)
+            blocks += pm_model_value(&search->models->histograms[h].cold, basis);
+    return fmax(blocks - 1, 0);
+}
+
+enum { BELOW_RANGE = -1, IN_RANGE = 0, BEYOND_RANGE = 1 };
+struct border {
+    int place;      /* of the above */
+    uint64_t index; /* IN_RANGE: the largest at which it is below */
+};
+
+static bool find_border(const struct search *search, const struct growth *growth, double factor,
+                        double blocks, struct border *border, struct pm_error *err) {
+    size_t n = search->models->basis->n, i = search->n_indices;
+    while (i > 0 && factor * grown(search, growth, search->basis + (i - 1) * n) >= blocks)
+        i--;
+    border->place = i == 0 ? BELOW_RANGE : i == search->n_indices ? BEYOND_RANGE : IN_RANGE;
+    if (border->place != IN_RANGE)
+        return true;
+    uint64_t low = search->indices[i - 1], high = search->indices[i];
+    while (high - low > 1) {
+        uint64_t middle = low + (high - low) / 2;
+        if (!basis_at(search, middle, search->between, err))
+            return false;
+        bool below = factor * grown(search, growth, search->between) < blocks;
+        *(below ? &low : &high) = middle;
+    }
+    border->index = low;
+    return true;
+}
+
+static struct border later(struct border a, struct border b) {
+    if (a.place != b.place)
+        return a.place > b.place ? a : b;
+    return a.index > b.index ? a : b;
+}
+
+static double size_of(const struct search *search, struct border border) {
+    return border.place == IN_RANGE ? pm_query_range_value(&search->surface->range, border.index)
+                                    : border.place * INFINITY;
+}
+
+/* ---- the bins of a part ---------------------------------------------------------------------- */
+
+struct entry {
+    double all_hit, half_hit, some_hit; /* as in pm_query_step */
+    double share;
+    uint32_t histogram, bin;
+};
+
+struct entries {
+    PM_ARRAY(struct entry, entries);
+};
+
+/* Accesses of a part at the scanned sizes. */
+static double accesses_at(const struct search *search, const double *accesses, double size) {
+    const struct pm_query_range *range = &search->surface->range;
+    size_t i = 1;
+    while (i + 1 < search->n_indices && pm_query_range_value(range, search->indices[i]) < size)
+        i++;
+    if (search->n_indices == 1)
+        return accesses[0];
+    double a = pm_query_range_value(range, search->indices[i - 1]),
+           b = pm_query_range_value(range, search->indices[i]);
+    double part = (size - a) / (b - a), from = accesses[i - 1], to = accesses[i];
+    return from > 0 && to > 0 ? from * pow(to / from, part) : from + part * (to - from);
+}
+
+/* Of a model that counts touches for each executed access the bins' counts are counts all the
+   same. */
+static bool add_bin(const struct search *search, const struct pm_query_cache *cache,
+                    struct border all_blocks, const double *accesses, uint32_t h, uint32_t b,
+                    struct pm_query_fits *fits, struct entries *entries, struct pm_error *err) {
+    const struct pm_bin_model *bin = &search->models->histograms[h].bins[b];
+    struct growth growth = {.distance = &bin->distance};
+    bool wide = bin->high - bin->low > PM_FIT_WIDE;
+    double ends[3] = {wide ? 1 : bin->high, 1, wide ? 1 : bin->low};
+    struct border borders[3];
+    for (size_t i = 0; i < 3; i++) {
+        if (!find_border(search, &growth, ends[i], cache->blocks, &borders[i], err))
+            return false;
+        borders[i] = later(borders[i], all_blocks);
+    }
+    size_t n = search->models->basis->n, last = search->n_indices - 1;
+    if (borders[1].place == BELOW_RANGE && accesses[0] > 0)
+        fits->missed_share += pm_model_value(&bin->count, search->basis) / accesses[0];
+    else if (borders[1].place == BEYOND_RANGE && accesses[last] > 0)
+        fits->hit_share += pm_model_value(&bin->count, search->basis + last * n) / accesses[last];
+    if (borders[1].place != IN_RANGE)
+        return true;
+    if (!basis_at(search, borders[1].index, search->between, err))
+        return false;
+    double size = size_of(search, borders[1]);
+    double share =
+        pm_model_value(&bin->count, search->between) / accesses_at(search, accesses, size);
+    if (share > 0 && isfinite(share))
+        *PM_PUSH(entries, entries) = (struct entry){
+            size_of(search, borders[0]), size, size_of(search, borders[2]), share, h, b};
+    return true;
+}
+
+/* The models of (group, block size); models->n_histograms if there are none. */
+static size_t find_models(const struct pm_model_set *models, uint32_t group, uint64_t block_bytes) {
+    size_t low = 0, high = models->n_histograms;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        const struct pm_histogram_model *at = &models->histograms[middle];
+        if (at->group < group || (at->group == group && at->block_bytes < block_bytes))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    bool found = low < models->n_histograms && models->histograms[low].group == group &&
+                 models->histograms[low].block_bytes == block_bytes;
+    return found ? low : models->n_histograms;
+}
+
+/* ---- clusters -------------------------------------------------------------------------------- */
+
+/* Ties by the bin, so that no order depends on how qsort works. */
+static int compare(double x, double y, const struct entry *a, const struct entry *b) {
+    if (x != y)
+        return (x > y) - (x < y);
+    if (a->histogram != b->histogram)
+        return (a->histogram > b->histogram) - (a->histogram < b->histogram);
+    return (a->bin > b->bin) - (a->bin < b->bin);
+}
+
+static int compare_shares(const void *a, const void *b) {
+    const struct entry *x = a, *y = b;
+    return compare(x->share, y->share, x, y);
+}
+static int compare_all_hit(const void *a, const void *b) {
+    const struct entry *x = a, *y = b;
+    return compare(x->all_hit, y->all_hit, x, y);
+}
+static int compare_half_hit(const void *a, const void *b) {
+    const struct entry *x = a, *y = b;
+    return compare(x->half_hit, y->half_hit, x, y);
+}
+static int compare_some_hit(const void *a, const void *b) {
+    const struct entry *x = a, *y = b;
+    return compare(x->some_hit, y->some_hit, x, y);
+}
+
+/* The entry at PART of the accesses, in that ORDER. */
+static const struct entry *quantile(struct entry *entries, size_t n, double share, double part,
+                                    int (*order)(const void *, const void *)) {
+    qsort(entries, n, sizeof *entries, order);
+    double sum = 0;
+    for (size_t i = 0; i + 1 < n; i++) {
+        sum += entries[i].share;
+        if (sum > part * share)
+            return &entries[i];
+    }
+    return &entries[n - 1];
+}
+
+static void add_cluster(struct pm_query_fits *fits, struct entry *entries, size_t n,
+                        double least_share) {
+    double share = 0;
+    const struct entry *heaviest = entries;
+    for (size_t i = 0; i < n; i++) {
+        share += entries[i].share;
+        if (entries[i].share > heaviest->share)
+            heaviest = &entries[i];
+    }
+    if (share < least_share)
+        return;
+    struct pm_query_step *step = PM_PUSH(fits, steps);
+    step->share = share;
+    step->histogram = heaviest->histogram;
+    step->bin = heaviest->bin;
+    step->all_hit = quantile(entries, n, share, NEARLY, compare_all_hit)->all_hit;
+    step->some_hit = quantile(entries, n, share, 1 - NEARLY, compare_some_hit)->some_hit;
+    step->half_hit = quantile(entries, n, share, 0.5, compare_half_hit)->half_hit;
+}
+
+static void make_clusters(struct pm_query_fits *fits, struct entries *all, double least_share) {
+    if (all->n_entries == 0)
+        return;
+    struct entry *entries = all->entries;
+    qsort(entries, all->n_entries, sizeof *entries, compare_shares);
+    size_t noise = 0;
+    for (double sum = entries[0].share; noise + 1 < all->n_entries && sum < NOISE * least_share;)
+        sum += entries[++noise].share;
+    entries += noise;
+    size_t n = all->n_entries - noise, first = 0;
+    qsort(entries, n, sizeof *entries, compare_half_hit);
+    for (size_t i = 1; i <= n; i++)
+        if (i == n || entries[i].half_hit > JOINED * entries[i - 1].half_hit) {
+            add_cluster(fits, entries + first, i - first, least_share);
+            first = i;
+        }
+}
+
+double pm_query_least_share(uint64_t block_bytes) {
+    return fmin(0.01, 0.1 * 8 / (double)block_bytes);
+}
+
+/* ---- the whole ------------------------------------------------------------------------------- */
+
+static bool fit_part(const struct search *search, const struct pm_query_groups *part,
+                     const struct pm_query_cache *cache, struct border all_blocks,
+                     const double *accesses, struct pm_query_fits *fits, struct pm_error *err) {
+    struct entries entries = {0};
+    bool ok = true;
+    for (size_t g = 0; g < part->n_groups && ok; g++) {
+        size_t h = find_models(search->models, part->groups[g], cache->block_bytes);
+        if (h == search->models->n_histograms)
+            continue;
+        for (size_t b = 0; b < search->models->histograms[h].n_bins && ok; b++)
+            ok = add_bin(search, cache, all_blocks, accesses, (uint32_t)h, (uint32_t)b, fits,
+                         &entries, err);
+    }
+    if (ok)
+        make_clusters(fits, &entries, pm_query_least_share(cache->block_bytes));
+    free(entries.entries);
+    return ok;
+}
+
+/* ACCESSES [(part · n_caches + cache) · n_indices + i]. */
+static bool count_accesses(const struct search *search, const struct pm_query_groups *const *parts,
+                           size_t n_parts, const struct pm_query_cache *caches, size_t n_caches,
+                           double *accesses, struct pm_error *err) {
+    for (size_t i = 0; i < search->n_indices; i++) {
+        struct pm_profile *profile = pm_query_profile(
+            search->surface, pm_query_range_value(&search->surface->range, search->indices[i]),
+            err);
+        if (!profile)
+            return false;
+        for (size_t p = 0; p < n_parts * n_caches; p++)
+            accesses[p * search->n_indices + i] =
+                pm_query_count(profile, parts[p / n_caches], &caches[p % n_caches]).accesses;
+        pm_profile_free(profile);
+    }
+    return true;
+}
+
+bool pm_query_fits(const struct pm_query_surface *surface, const struct pm_model_set *models,
+                   const struct pm_query_groups *const *parts, size_t n_parts,
+                   const struct pm_query_cache *caches, size_t n_caches, struct pm_query_fits *fits,
+                   struct pm_error *err) {
+    struct search search = {.surface = surface, .models = models};
+    for (size_t i = 0; i < n_parts * n_caches; i++)
+        fits[i] = (struct pm_query_fits){0};
+    bool ok = set_up(&search, err);
+    double *accesses = pm_alloc(n_parts * n_caches * search.n_indices + 1, sizeof *accesses);
+    ok = ok && count_accesses(&search, parts, n_parts, caches, n_caches, accesses, err);
+    for (size_t c = 0; c < n_caches && ok; c++) {
+        struct growth all = {.block_bytes = caches[c].block_bytes};
+        struct border all_blocks;
+        ok = find_border(&search, &all, 1, caches[c].blocks, &all_blocks, err);
+        for (size_t p = 0; p < n_parts && ok; p++) {
+            size_t at = p * n_caches + c;
+            ok = fit_part(&search, parts[p], &caches[c], all_blocks,
+                          accesses + at * search.n_indices, &fits[at], err);
+        }
+    }
+    free(accesses);
+    free(search.basis);
+    free(search.between);
+    return ok;
+}
+
+void pm_query_fits_free(struct pm_query_fits *fits) { free(fits->steps); }

@@ -1,0 +1,23 @@
+/* The writers of `pmodel query`, one file each; private to report/. */
+#ifndef PM_QUERY_WRITERS_H
+#define PM_QUERY_WRITERS_H
+
+#include "report/query.h"
+#include "report/words.h"
+
+void pm_write_query_table(FILE *out, const struct pm_query_report *report,
+                          const struct pm_report_options *options);
+void pm_write_fits_rows(FILE *out, const struct pm_query_report *report,
+                        const struct pm_report_options *options);
+void pm_write_query_json(FILE *out, const struct pm_query_report *report);
+void pm_write_query_csv(FILE *out, const struct pm_query_report *report);
+
+/* What both tables share (query_table.c): parts large enough for the options; a note of the others;
+   a number with all its digits. */
+bool pm_query_is_shown(const struct pm_query_report *report, size_t part,
+                       const struct pm_report_options *options);
+void pm_query_note_hidden(FILE *out, const struct pm_query_report *report,
+                          const struct pm_report_options *options);
+struct pm_number_text pm_query_value_text(double value);
+
+#endif
