@@ -7,30 +7,8 @@
 #include <string.h>
 
 #include "cmd/cmd.h"
-#include "core/pm_alloc.h"
+#include "cmd/runs_of_store.h"
 #include "core/store.h"
-
-/* The profiles of all runs; NULL after filling ERR. */
-static struct pm_profile **read_profiles(struct pm_store *store,
-                                         const struct pm_structure *structure, size_t *n,
-                                         struct pm_error *err) {
-    struct pm_parameters *sizes;
-    if (!pm_store_runs(store, &sizes, n, err))
-        return NULL;
-    struct pm_profile **profiles = pm_alloc(*n, sizeof *profiles);
-    bool ok = true;
-    for (size_t i = 0; i < *n && ok; i++) {
-        profiles[i] = pm_store_profile(store, &sizes[i], err);
-        ok = profiles[i] && pm_profile_fits(profiles[i], structure, err);
-    }
-    free(sizes);
-    if (ok)
-        return profiles;
-    for (size_t i = 0; i < *n && profiles[i]; i++)
-        pm_profile_free(profiles[i]);
-    free(profiles);
-    return NULL;
-}
 
 static bool fit_store(struct pm_store *store, const struct pm_fit_options *fit_options,
                       const struct pm_report_options *options, bool with_models,
@@ -38,8 +16,12 @@ static bool fit_store(struct pm_store *store, const struct pm_fit_options *fit_o
     struct pm_structure *structure = pm_store_structure(store, err);
     if (!structure)
         return false;
+    struct pm_parameters *sizes = NULL;
+    struct pm_profile **profiles = NULL;
     size_t n_profiles = 0;
-    struct pm_profile **profiles = read_profiles(store, structure, &n_profiles, err);
+    if (pm_store_runs(store, &sizes, &n_profiles, err))
+        profiles = pm_read_profiles(store, structure, sizes, n_profiles, err);
+    free(sizes);
     struct pm_fit_statistics statistics = {0};
     struct pm_model_set *models = NULL;
     if (profiles)
@@ -50,9 +32,7 @@ static bool fit_store(struct pm_store *store, const struct pm_fit_options *fit_o
         pm_report_models(stdout, structure, models, &statistics, with_models, options);
     if (models)
         pm_model_set_free(models);
-    for (size_t i = 0; profiles && i < n_profiles; i++)
-        pm_profile_free(profiles[i]);
-    free(profiles);
+    pm_profiles_free(profiles, n_profiles);
     pm_structure_free(structure);
     return ok;
 }
@@ -80,12 +60,13 @@ static struct pm_fit_basis read_basis(char *text) {
 
 /* BASES has room for as many as there are arguments. */
 static int fit(int argc, char **argv, struct pm_fit_basis *bases) {
-    enum { OPT_THREADS = 256, OPT_MODELS, OPT_FORMAT, OPT_BASIS, OPT_SEARCH };
+    enum { OPT_THREADS = 256, OPT_MODELS, OPT_DROP_DIVERGENT, OPT_FORMAT, OPT_BASIS, OPT_SEARCH };
     static const struct option long_options[] = {
         {"basis", required_argument, NULL, OPT_BASIS},
         {"search", no_argument, NULL, OPT_SEARCH},
         {"threads", required_argument, NULL, OPT_THREADS},
         {"models", no_argument, NULL, OPT_MODELS},
+        {"drop-divergent", no_argument, NULL, OPT_DROP_DIVERGENT},
         {"format", required_argument, NULL, OPT_FORMAT},
         {0},
     };
@@ -107,6 +88,9 @@ static int fit(int argc, char **argv, struct pm_fit_basis *bases) {
             break;
         case OPT_MODELS:
             with_models = true;
+            break;
+        case OPT_DROP_DIVERGENT:
+            fit_options.drop_divergent = true;
             break;
         case OPT_FORMAT:
             if (!pm_option_format("fit", optarg, &options.format))

@@ -115,7 +115,7 @@ static bool read_level(const char *name, struct request *request) {
     request->has_level = true;
     if (pm_mix_level_from_name(name, &request->level))
         return true;
-    pm_usage_error("loops", "--level is block, loop or routine, not \"%s\"", name);
+    pm_usage_error("loops", "--level is block, loop, routine, module or program, not \"%s\"", name);
     return false;
 }
 

@@ -11,7 +11,7 @@
 static const struct pm_command commands[] = {
     {"flags", "", "compiler flags that mark a program at compile time", pm_cmd_flags},
     {"loops",
-     "[--groups | --check | --mix [--level block|loop|routine]]\n"
+     "[--groups | --check | --mix [--level block|loop|routine|module|program]]\n"
      "                    [--routine NAMES] [--plain] [--classes FILE]\n"
      "                    [--interval NAMES]... [--format table|json|csv] PROGRAM\n"
      "       pmodel loops --dump PASS [--dump-format text|dot] [--routine NAMES] [--plain] "
@@ -40,8 +40,14 @@ static const struct pm_command commands[] = {
      "                         [--include FILE] [--exclude FILE] [--weights STORE]\n"
      "                         [--classes FILE] [-q] PROGRAM",
      "make the instrumented copy of a program, to run it by hand", pm_cmd_instrument},
-    {"fit", "[--threads N] [--models] [--format table|json|csv] STORE",
+    {"fit", "[--threads N] [--models] [--drop-divergent] [--format table|json|csv] STORE",
      "make models of the measurements", pm_cmd_fit},
+    {"model",
+     "[--classes LIST] [--level program|module|routine|loop] [--elements] [--edges]\n"
+     "                    [--sort place|count] [--threshold P%|N] [--interval NAMES]\n"
+     "                    [--routine NAMES] [--include FILE] [--exclude FILE]\n"
+     "                    [-P NAME=VALUE[,...]] [--threads N] [--format table|json|csv] STORE",
+     "models of how often instructions of each class are executed, for each scope", pm_cmd_model},
     {"report",
      "[-m MACHINE[,MACHINE]...]... [-P NAME=VALUE[,...]]\n"
      "                     [--deps optimistic|pessimistic] [--min-percent P] [--top N]\n"

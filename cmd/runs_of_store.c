@@ -35,3 +35,31 @@ bool pm_check_parameter_names(const struct pm_parameters *known, const struct pm
     }
     return true;
 }
+
+void pm_profiles_free(struct pm_profile **profiles, size_t n) {
+    for (size_t i = 0; profiles && i < n; i++)
+        pm_profile_free(profiles[i]);
+    free(profiles);
+}
+
+struct pm_profile **pm_read_profiles(struct pm_store *store, const struct pm_structure *structure,
+                                     const struct pm_parameters *sizes, size_t n,
+                                     struct pm_error *err) {
+    struct pm_profile **profiles = pm_alloc(n, sizeof(struct pm_profile *));
+    for (size_t i = 0; i < n; i++) {
+        profiles[i] = pm_store_profile(store, &sizes[i], err);
+        if (profiles[i] && pm_profile_fits(profiles[i], structure, err))
+            continue;
+        if (!profiles[i] && err->kind == PM_ERROR_NONE) {
+            char *size = pm_parameters_text(&sizes[i]);
+            pm_fail(err,
+                    "the run %s that the models were made from is no longer there: call "
+                    "`pmodel fit` again",
+                    size);
+            free(size);
+        }
+        pm_profiles_free(profiles, n);
+        return NULL;
+    }
+    return profiles;
+}

@@ -1,4 +1,4 @@
-/* Picking runs of a store by the values that the user names. */
+/* Picking and reading runs of a store. */
 #ifndef PM_RUNS_OF_STORE_H
 #define PM_RUNS_OF_STORE_H
 
@@ -6,6 +6,7 @@
 
 #include "core/parameters.h"
 #include "core/pm_error.h"
+#include "core/store.h"
 
 /* True if RUN has every value that WANTED names. */
 bool pm_run_matches(const struct pm_parameters *run, const struct pm_parameters *wanted);
@@ -14,5 +15,12 @@ bool pm_run_matches(const struct pm_parameters *run, const struct pm_parameters 
    are. */
 bool pm_check_parameter_names(const struct pm_parameters *known, const struct pm_parameters *wanted,
                               struct pm_error *err);
+
+/* The profiles of the N runs SIZES, which fit STRUCTURE; NULL with a sentence.  Owned by the
+   caller: pm_profiles_free, which takes NULL too. */
+struct pm_profile **pm_read_profiles(struct pm_store *store, const struct pm_structure *structure,
+                                     const struct pm_parameters *sizes, size_t n,
+                                     struct pm_error *err);
+void pm_profiles_free(struct pm_profile **profiles, size_t n);
 
 #endif

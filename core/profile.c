@@ -3,6 +3,8 @@
 
 #include <stdlib.h>
 
+#include "core/pm_alloc.h"
+
 void pm_profile_free(struct pm_profile *profile) {
     if (!profile)
         return;
@@ -37,4 +39,12 @@ bool pm_profile_fits(const struct pm_profile *profile, const struct pm_structure
         fits = profile->histograms[i].group < structure->n_groups;
     return fits || pm_fail(err, "a run's counts do not fit the program's structure: the store is "
                                 "damaged; measure again");
+}
+
+double *pm_block_executions(const struct pm_structure *structure, const double *edge_counts) {
+    double *blocks = pm_alloc(structure->n_blocks, sizeof *blocks);
+    for (size_t e = 0; e < structure->n_edges; e++)
+        if (structure->edges[e].to < structure->n_blocks)
+            blocks[structure->edges[e].to] += edge_counts[e];
+    return blocks;
 }

@@ -45,4 +45,7 @@ bool pm_profile_fits(const struct pm_profile *profile, const struct pm_structure
 const struct pm_histogram *pm_profile_histogram(const struct pm_profile *profile, uint32_t group,
                                                 uint64_t block_bytes);
 
+/* Executions of each basic block (n_blocks values; the caller frees): an edge into it each. */
+double *pm_block_executions(const struct pm_structure *structure, const double *edge_counts);
+
 #endif

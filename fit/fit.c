@@ -400,16 +400,13 @@ static bool prepare(struct job *job, const struct pm_profile *const *profiles,
     return ok;
 }
 
-struct pm_model_set *pm_fit(const struct pm_structure *structure,
-                            const struct pm_profile *const *profiles, size_t n_profiles,
-                            const struct pm_fit_options *options,
-                            struct pm_fit_statistics *statistics, struct pm_error *err) {
-    double started = omp_get_wtime();
+/* Models of profiles that are checked. */
+static struct pm_model_set *fit_profiles(const struct pm_structure *structure,
+                                         const struct pm_profile *const *profiles,
+                                         size_t n_profiles, const struct pm_fit_options *options,
+                                         struct pm_fit_statistics *statistics,
+                                         struct pm_error *err) {
     struct job job = {.structure = structure, .n = n_profiles};
-    if (statistics)
-        *statistics = (struct pm_fit_statistics){0};
-    if (!check_profiles(structure, profiles, n_profiles, err))
-        return NULL;
     job.parameter = pm_fit_varying(profiles, n_profiles, err);
     if (!job.parameter)
         return NULL;
@@ -436,7 +433,34 @@ struct pm_model_set *pm_fit(const struct pm_structure *structure,
     free(job.executed);
     free(job.known);
     free(job.profiles);
-    if (statistics)
-        statistics->seconds = omp_get_wtime() - started;
     return job.set;
+}
+
+struct pm_model_set *pm_fit(const struct pm_structure *structure,
+                            const struct pm_profile *const *profiles, size_t n_profiles,
+                            const struct pm_fit_options *options,
+                            struct pm_fit_statistics *statistics, struct pm_error *err) {
+    double started = omp_get_wtime();
+    if (statistics)
+        *statistics = (struct pm_fit_statistics){0};
+    if (!check_profiles(structure, profiles, n_profiles, err))
+        return NULL;
+    bool *diverges = pm_alloc(n_profiles, sizeof *diverges);
+    bool drop = options && options->drop_divergent;
+    if (drop || statistics)
+        pm_fit_find_divergent(profiles, n_profiles, diverges, options ? options->n_threads : 0,
+                              statistics);
+    const struct pm_profile **kept = pm_alloc(n_profiles, sizeof *kept);
+    size_t n_kept = 0;
+    for (size_t k = 0; k < n_profiles; k++)
+        if (!drop || !diverges[k])
+            kept[n_kept++] = profiles[k];
+    struct pm_model_set *set = fit_profiles(structure, kept, n_kept, options, statistics, err);
+    if (statistics) {
+        statistics->divergent_dropped = drop && statistics->n_divergent > 0;
+        statistics->seconds = omp_get_wtime() - started;
+    }
+    free(kept);
+    free(diverges);
+    return set;
 }

@@ -12,7 +12,12 @@
 #include "core/profile.h"
 #include "core/structure.h"
 
-enum { PM_FIT_MAX_LEFT_OUT = 8, PM_FIT_MAX_NOTES = 8, PM_FIT_NOTE_SIZE = 320 };
+enum {
+    PM_FIT_MAX_LEFT_OUT = 8,
+    PM_FIT_MAX_DIVERGENT = 16,
+    PM_FIT_MAX_NOTES = 8,
+    PM_FIT_NOTE_SIZE = 320
+};
 
 /* Basis functions for the models of a part of the program. */
 struct pm_fit_basis {
@@ -27,6 +32,18 @@ struct pm_fit_options {
     size_t n_bases;
     const struct pm_fit_basis *bases;
     bool search; /* also N^(i/j)*log2(N)^k where it is clearly better, in scopes without a basis */
+    bool drop_divergent; /* sizes that do not go with the others are not fitted */
+};
+
+/* A size at which many groups at once are not what the other sizes say: data that are aligned
+   otherwise, another path through the program.  See divergent.c. */
+struct pm_divergent_size {
+    struct pm_parameters parameters;
+    uint64_t block_bytes;       /* where it shows most */
+    size_t n_groups, of_groups; /* groups that diverge, of those that could be judged */
+    double share;               /* of the touches of blocks by the latter */
+    double
+        difference; /* median of the diverging groups' |measured / predicted by the others − 1| */
 };
 
 /* What fitting met, for people. */
@@ -39,6 +56,9 @@ struct pm_fit_statistics {
     uint64_t left_out[PM_FIT_MAX_LEFT_OUT]; /* bytes; the smallest if there are more */
     size_t n_notes;
     char notes[PM_FIT_MAX_NOTES][PM_FIT_NOTE_SIZE]; /* what else to know; one sentence each */
+    size_t n_divergent; /* ascending in the size; found with models of one parameter only */
+    struct pm_divergent_size divergent[PM_FIT_MAX_DIVERGENT];
+    bool divergent_dropped; /* the models were made without them */
     double seconds;
 };
 
@@ -50,6 +70,14 @@ struct pm_model_set *pm_fit(const struct pm_structure *structure,
                             const struct pm_profile *const *profiles, size_t n_profiles,
                             const struct pm_fit_options *options,
                             struct pm_fit_statistics *statistics, struct pm_error *err);
+
+/* Models of series of one's own, made as those of edges are: COUNTS[s · n_runs + k] is what series
+   s is at RUNS[k], in the order of RUNS.  The set has a model for each series in place of an edge
+   and no histograms; owned by the caller.  Errors as pm_fit.  What is counted need not be a whole
+   number. */
+struct pm_model_set *pm_fit_counts(const struct pm_parameters *runs, size_t n_runs,
+                                   const double *counts, size_t n_series,
+                                   const struct pm_fit_options *options, struct pm_error *err);
 
 /* The profile that MODELS predict at PARAMETERS.  An unknown parameter is an error that names the
    known ones.  Edge counts satisfy flow conservation: chords are evaluated, the others solved. */

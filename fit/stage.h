@@ -15,6 +15,12 @@ void pm_fit_note(struct pm_fit_statistics *statistics, const char *format, ...)
 const char *pm_fit_varying(const struct pm_profile *const *profiles, size_t n_profiles,
                            struct pm_error *err);
 
+/* Which of the PROFILES (N of them, as pm_fit takes them) are sizes that do not go with the others;
+   fills DIVERGES (n values) and STATISTICS (may be NULL) and gives how many there are.  None where
+   models are in several parameters.  See divergent.c. */
+size_t pm_fit_find_divergent(const struct pm_profile *const *profiles, size_t n, bool *diverges,
+                             unsigned n_threads, struct pm_fit_statistics *statistics);
+
 /* The models of one (group, block size); HISTOGRAMS has one entry for each size, NULL where the
    group was never accessed. */
 void pm_fit_histogram(struct pm_partition *partition, const struct pm_histogram *const *histograms,

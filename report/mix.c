@@ -12,11 +12,16 @@
 
 /* ---- which row a basic block belongs to ------------------------------------------------------ */
 
-static uint32_t scope_of(const struct pm_structure *structure, uint32_t block,
-                         enum pm_mix_level level) {
+uint32_t pm_mix_scope(const struct pm_structure *structure, uint32_t block,
+                      enum pm_mix_level level) {
     const struct pm_block *b = &structure->blocks[block];
+    const struct pm_routine *routine = &structure->routines[b->routine];
+    if (level == PM_MIX_PROGRAM)
+        return 0;
+    if (level == PM_MIX_MODULE)
+        return structure->modules[routine->module].scope;
     if (level == PM_MIX_ROUTINE || b->loop == PM_NONE)
-        return structure->routines[b->routine].scope;
+        return routine->scope;
     return b->loop;
 }
 
@@ -29,7 +34,7 @@ static char *block_source(const struct pm_structure *structure, uint32_t block) 
 static struct pm_mix_row *add_row(struct pm_mix *mix, const struct pm_structure *structure,
                                   enum pm_mix_level level, uint32_t block) {
     struct pm_mix_row *row = PM_PUSH(mix, rows);
-    row->scope = scope_of(structure, block, level);
+    row->scope = pm_mix_scope(structure, block, level);
     row->block = level == PM_MIX_BLOCK ? block : PM_NONE;
     row->address = structure->blocks[block].address;
     row->label = pm_scope_label(structure, row->scope);
@@ -59,6 +64,20 @@ static void count_unknown(struct pm_mix_row *row, const char *mnemonic, uint64_t
             return;
         }
     *PM_PUSH(row, unknowns) = (struct pm_mix_unknown){mnemonic, times};
+}
+
+void pm_mix_block(const struct pm_structure *structure, uint32_t block, bool elements,
+                  double *by_class) {
+    const struct pm_block *b = &structure->blocks[block];
+    for (size_t i = 0; i < PM_N_OP_CLASSES; i++)
+        by_class[i] = 0;
+    for (uint32_t i = 0; i < b->n_ops; i++) {
+        const struct pm_op *op = &structure->ops[b->first_op + i];
+        unsigned element_bits = 8u * op->element_bytes;
+        bool several = elements && element_bits && op->width_bits > element_bits;
+        if (op->op_class < PM_N_OP_CLASSES)
+            by_class[op->op_class] += several ? op->width_bits / element_bits : 1;
+    }
 }
 
 static void count_block(struct pm_mix_row *row, const struct pm_structure *structure,
@@ -128,8 +147,8 @@ struct pm_mix *pm_mix_new(const struct pm_structure *structure, enum pm_mix_leve
     for (uint32_t b = 0; b < structure->n_blocks; b++) {
         if (!named[structure->blocks[b].routine])
             continue;
-        uint32_t *row =
-            level == PM_MIX_BLOCK ? &row_of_block[b] : &row_of_scope[scope_of(structure, b, level)];
+        uint32_t *row = level == PM_MIX_BLOCK ? &row_of_block[b]
+                                              : &row_of_scope[pm_mix_scope(structure, b, level)];
         if (!*row) {
             add_row(mix, structure, level, b);
             *row = (uint32_t)mix->n_rows;

@@ -39,6 +39,15 @@ struct pm_mix *pm_mix_new(const struct pm_structure *structure, enum pm_mix_leve
                           const char *routine);
 void pm_mix_free(struct pm_mix *mix);
 
+/* The scope whose row BLOCK is counted in: at the level of loops its innermost loop, else its
+   routine. */
+uint32_t pm_mix_scope(const struct pm_structure *structure, uint32_t block,
+                      enum pm_mix_level level);
+/* Operations of one execution of BLOCK by class (PM_N_OP_CLASSES values).  ELEMENTS: a vector
+   operation counts as many as it has elements. */
+void pm_mix_block(const struct pm_structure *structure, uint32_t block, bool elements,
+                  double *by_class);
+
 /* "vfoo 3, vbar 1"; "" for none.  Owned by the caller. */
 char *pm_unknowns_label(const struct pm_mix_unknown *unknowns, size_t n);
 /* [{mnemonic, count}] */

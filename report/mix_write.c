@@ -9,7 +9,7 @@
 #include "report/words.h"
 #include "report/writers.h"
 
-static const char *const level_words[] = {"block", "loop", "routine"};
+static const char *const level_words[] = {"block", "loop", "routine", "module", "program"};
 
 bool pm_mix_level_from_name(const char *name, enum pm_mix_level *level) {
     for (size_t i = 0; i < sizeof level_words / sizeof level_words[0]; i++)
@@ -19,6 +19,8 @@ bool pm_mix_level_from_name(const char *name, enum pm_mix_level *level) {
         }
     return false;
 }
+
+const char *pm_mix_level_word(enum pm_mix_level level) { return level_words[level]; }
 
 static double share_of(const struct pm_mix_row *row, const struct pm_mix_item *item) {
     return row->n_operations ? (double)item->count / (double)row->n_operations : NAN;
@@ -68,7 +70,8 @@ static void add_mix_row(struct pm_text_table *table, const struct pm_mix_row *ro
 
 static void write_table(FILE *out, const struct pm_structure *structure, const struct pm_mix *mix,
                         enum pm_mix_level level, const struct pm_report_options *options) {
-    static const char *const names[] = {"BASIC BLOCK", "ROUTINE / LOOP", "ROUTINE"};
+    static const char *const names[] = {"BASIC BLOCK", "ROUTINE / LOOP", "ROUTINE", "MODULE",
+                                        "PROGRAM"};
     char *title = pm_sprintf("%s (%s): instruction mix", pm_program_name(structure),
                              structure->isa ? structure->isa : "?");
     pm_print_bold(out, title, options->color);

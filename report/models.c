@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/model_sum.h"
 #include "report/models.h"
 #include "report/words.h"
 
@@ -34,42 +35,6 @@ static struct pm_model_row *add_row(struct pm_model_rows *rows,
 
 /* ---- iterations of loops -------------------------------------------------------------------- */
 
-/* A linear combination of the whole basis, with the size of what was added up to tell a term that
-   cancelled from a small one. */
-struct sum {
-    size_t n_basis;
-    double *coefficients, *magnitudes;
-};
-
-static void add_model(struct sum *sum, const struct pm_model *model) {
-    for (unsigned i = 0; i < model->n_terms; i++) {
-        sum->coefficients[model->terms[i]] += model->coefficients[i];
-        sum->magnitudes[model->terms[i]] += fabs(model->coefficients[i]);
-    }
-}
-
-/* The sum as text.  A pm_model has room for a few terms: longer sums are written in pieces. */
-static char *sum_text(const struct pm_basis *basis, const struct sum *sum) {
-    char *text = NULL;
-    struct pm_model piece = {0};
-    for (size_t i = 0; i <= sum->n_basis; i++) {
-        bool end = i == sum->n_basis;
-        if (!end && fabs(sum->coefficients[i]) > 1e-12 * sum->magnitudes[i]) {
-            piece.terms[piece.n_terms] = (uint16_t)i;
-            piece.coefficients[piece.n_terms++] = sum->coefficients[i];
-        }
-        if (piece.n_terms < PM_MODEL_MAX_TERMS && !(end && (piece.n_terms || !text)))
-            continue;
-        char *more = pm_model_text(basis, &piece);
-        char *longer = text ? pm_sprintf("%s + %s", text, more) : pm_strdup(more);
-        free(more);
-        free(text);
-        text = longer;
-        piece.n_terms = 0;
-    }
-    return text;
-}
-
 static void add_iterations(struct pm_model_rows *rows, const struct pm_structure *structure,
                            const struct pm_model_set *models, uint32_t scope) {
     const struct pm_scope *loop = &structure->scopes[scope];
@@ -79,8 +44,7 @@ static void add_iterations(struct pm_model_rows *rows, const struct pm_structure
     if (loop->routine >= structure->n_routines || !structure->routines[loop->routine].counted ||
         models->n_edges != structure->n_edges)
         return;
-    size_t n = models->basis->n;
-    struct sum sum = {n, pm_alloc(n, sizeof(double)), pm_alloc(n, sizeof(double))};
+    struct pm_model_sum sum = pm_model_sum_new(models->basis);
     const struct pm_routine *routine = &structure->routines[loop->routine];
     row->exact = true;
     row->relative_error = 0;
@@ -89,14 +53,13 @@ static void add_iterations(struct pm_model_rows *rows, const struct pm_structure
         if (structure->edges[edge].to != loop->header)
             continue;
         const struct pm_model *model = &models->edges[edge];
-        add_model(&sum, model);
+        pm_model_sum_add(&sum, model, 1);
         row->exact = row->exact && model->exact;
         row->relative_error = fmax(row->relative_error, model->relative_error);
         row->leave_one_out_error = fmax(row->leave_one_out_error, model->leave_one_out_error);
     }
-    row->formula = sum_text(models->basis, &sum);
-    free(sum.coefficients);
-    free(sum.magnitudes);
+    row->formula = pm_model_sum_text(&sum);
+    pm_model_sum_free(&sum);
 }
 
 /* ---- flagged models ------------------------------------------------------------------------- */

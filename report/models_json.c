@@ -18,6 +18,26 @@ static json_t *range_json(const struct pm_model_set *models) {
     return object;
 }
 
+static json_t *divergent_json(const struct pm_fit_statistics *statistics) {
+    json_t *array = json_array();
+    for (size_t i = 0; i < statistics->n_divergent; i++) {
+        const struct pm_divergent_size *size = &statistics->divergent[i];
+        json_t *object = json_object(), *parameters = json_object();
+        for (size_t p = 0; p < size->parameters.n; p++)
+            json_object_set_new(parameters, size->parameters.names[p],
+                                pm_json_number(size->parameters.values[p]));
+        json_object_set_new(object, "parameters", parameters);
+        json_object_set_new(object, "block_bytes", pm_json_integer(size->block_bytes));
+        json_object_set_new(object, "groups", pm_json_integer(size->n_groups));
+        json_object_set_new(object, "of_groups", pm_json_integer(size->of_groups));
+        json_object_set_new(object, "share", pm_json_number(size->share));
+        json_object_set_new(object, "difference", pm_json_number(size->difference));
+        json_object_set_new(object, "dropped", json_boolean(statistics->divergent_dropped));
+        json_array_append_new(array, object);
+    }
+    return array;
+}
+
 static json_t *summary_json(const struct pm_fit_statistics *statistics) {
     json_t *object = json_object();
     json_object_set_new(object, "models", pm_json_integer(statistics->n_models));
@@ -34,6 +54,7 @@ static json_t *summary_json(const struct pm_fit_statistics *statistics) {
     for (size_t i = 0; i < statistics->n_notes; i++)
         json_array_append_new(notes, pm_json_text(statistics->notes[i]));
     json_object_set_new(object, "notes", notes);
+    json_object_set_new(object, "divergent_sizes", divergent_json(statistics));
     json_object_set_new(object, "seconds", pm_json_number(statistics->seconds));
     return object;
 }

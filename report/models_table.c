@@ -38,6 +38,28 @@ static void print_left_out(FILE *out, const struct pm_fit_statistics *statistics
     free(sizes);
 }
 
+/* Sizes that do not go with the others, and what to do about it. */
+static void print_divergent(FILE *out, const struct pm_fit_statistics *statistics, unsigned width) {
+    for (size_t i = 0; i < statistics->n_divergent; i++) {
+        const struct pm_divergent_size *size = &statistics->divergent[i];
+        char *at = pm_parameters_text(&size->parameters);
+        char *line = pm_sprintf("%s %s: %zu of %zu groups with %s%% of the touches of blocks of %s "
+                                "are off by %s%% (median) from what the other sizes say",
+                                at, statistics->divergent_dropped ? "was left out" : "diverges",
+                                size->n_groups, size->of_groups, pm_percent_text(size->share).text,
+                                pm_bytes_text(size->block_bytes).text,
+                                pm_percent_text(size->difference).text);
+        pm_print_wrapped(out, "  ", "    ", line, width);
+        free(line);
+        free(at);
+    }
+    if (statistics->n_divergent && !statistics->divergent_dropped)
+        pm_print_wrapped(out, "  ", "    ",
+                         "data may be aligned otherwise there: `pmodel fit --drop-divergent` makes "
+                         "the models without",
+                         width);
+}
+
 static void print_summary(FILE *out, const struct pm_models_report *report,
                           const struct pm_report_options *options) {
     const struct pm_fit_statistics *s = report->statistics;
@@ -54,6 +76,7 @@ static void print_summary(FILE *out, const struct pm_models_report *report,
     print_left_out(out, s, options->width);
     for (size_t i = 0; i < s->n_notes; i++)
         pm_print_wrapped(out, "  ", "    ", s->notes[i], options->width);
+    print_divergent(out, s, options->width);
     free(line);
     free(title);
     free(range);

@@ -78,10 +78,11 @@ struct pm_check_report {
 void pm_report_check(FILE *out, const struct pm_check_report *report,
                      const struct pm_report_options *options);
 
-/* `pmodel loops --mix`: operations by class, width and element, of each basic block, loop or
-   routine; counted in the code, not in its execution. */
-enum pm_mix_level { PM_MIX_BLOCK = 0, PM_MIX_LOOP, PM_MIX_ROUTINE };
+/* `pmodel loops --mix`: operations by class, width and element, of each basic block, loop, routine
+   or module, or of the program; counted in the code, not in its execution. */
+enum pm_mix_level { PM_MIX_BLOCK = 0, PM_MIX_LOOP, PM_MIX_ROUTINE, PM_MIX_MODULE, PM_MIX_PROGRAM };
 bool pm_mix_level_from_name(const char *name, enum pm_mix_level *level);
+const char *pm_mix_level_word(enum pm_mix_level level); /* "routine" */
 void pm_report_mix(FILE *out, const struct pm_structure *structure, enum pm_mix_level level,
                    const char *routine, const struct pm_report_options *options);
 
@@ -90,6 +91,29 @@ void pm_report_mix(FILE *out, const struct pm_structure *structure, enum pm_mix_
 void pm_report_models(FILE *out, const struct pm_structure *structure,
                       const struct pm_model_set *models, const struct pm_fit_statistics *statistics,
                       bool with_models, const struct pm_report_options *options);
+
+/* `pmodel model`: how often things are executed, as functions of the size. */
+struct pm_counts_request {
+    enum pm_mix_level level; /* not PM_MIX_BLOCK */
+    bool edges;              /* edges of the control flow in place of scopes and classes */
+    const char *classes;     /* "fp_add,fp_mult"; NULL: instructions */
+    bool elements;           /* a vector operation counts as many as it has elements */
+    const char *routines;    /* only these (core/routine_names.h); NULL all */
+    const bool *left_out;    /* routines that are not counted; NULL none */
+    const char *interval;    /* counts for each call of these routines; NULL: of whole runs */
+    bool by_count;           /* else by place */
+    double least_share;      /* of the count of the class; below it rows are left out */
+    size_t most_rows;        /* only so many, with the largest shares; 0: no limit */
+    const struct pm_parameters *at; /* counts and shares are predicted for; NULL: as measured at
+                                       the largest size */
+};
+/* PROFILES: of the runs that MODELS were made from, in that order.  OPTIONS: as MODELS were made.
+   Errors: a class, a routine or a parameter that there is not. */
+bool pm_report_counts(FILE *out, const struct pm_structure *structure,
+                      const struct pm_model_set *models, const struct pm_profile *const *profiles,
+                      const struct pm_fit_options *fit_options,
+                      const struct pm_counts_request *request,
+                      const struct pm_report_options *options, struct pm_error *err);
 
 /* A size that was both predicted and measured. */
 struct pm_validation {

@@ -59,14 +59,6 @@ static void add_value(const struct making *making, uint32_t scope, size_t column
         *value_at(making, row, column, predicted) += value;
 }
 
-static double *count_blocks(const struct pm_structure *structure, const double *edge_counts) {
-    double *blocks = pm_alloc(structure->n_blocks, sizeof *blocks);
-    for (size_t e = 0; e < structure->n_edges; e++)
-        if (structure->edges[e].to != PM_NONE)
-            blocks[structure->edges[e].to] += edge_counts[e];
-    return blocks;
-}
-
 /* A loop's header is executed once an iteration; a routine is entered once a call. */
 static void add_iterations(const struct making *making, const double *edges, const double *blocks,
                            size_t column, bool predicted) {
@@ -322,8 +314,8 @@ struct pm_validation_table *pm_validation_table_new(const struct pm_structure *s
     make_rows(&making);
     table->pairs = pm_alloc(table->n_rows * table->n_columns, sizeof *table->pairs);
 
-    double *predicted = count_blocks(structure, validation->predicted->edge_counts);
-    double *measured = count_blocks(structure, validation->measured->edge_counts);
+    double *predicted = pm_block_executions(structure, validation->predicted->edge_counts);
+    double *measured = pm_block_executions(structure, validation->measured->edge_counts);
     add_counts(&making, validation->predicted, predicted, true);
     add_counts(&making, validation->measured, measured, false);
     compare_blocks(&making, predicted, measured);

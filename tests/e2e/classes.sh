@@ -70,7 +70,7 @@ done
 
 adds_up() {
     local level
-    for level in block loop routine; do
+    for level in block loop routine module program; do
         pmodel loops --mix --level $level --format json program >mix-$level.json || return 1
         jq -e '([.rows[].operations] | add) == .total.operations and
             ([.rows[].instructions] | add) == .total.instructions and
@@ -116,7 +116,7 @@ expect_error 'a mistake is told with its line' 2 'wrong.classes:3: there is no c
     pmodel loops --classes wrong.classes program
 expect_error 'a file that is not there' 2 'absent.classes' \
     pmodel loops --classes absent.classes program
-expect_error 'a level that there is not' 2 'block, loop or routine' \
+expect_error 'a level that there is not' 2 'block, loop, routine, module or program' \
     pmodel loops --mix --level all program
 expect_error 'run refuses it as well' 2 'wrong.classes:3' \
     pmodel run -o x.pmdb --classes wrong.classes -P N=8 -- ./program '{N}'
