@@ -8,10 +8,26 @@
 
 #include "cmd/cmd.h"
 #include "cmd/runs_of_store.h"
+#include "core/pm_alloc.h"
 #include "core/store.h"
 
+enum output { SUMMARY, MODELS, FLAGGED };
+
+/* The profiles in the order of the runs of MODELS, which were made from these or some of them. */
+static void print_flagged(const struct pm_structure *structure, const struct pm_model_set *models,
+                          struct pm_profile *const *profiles, size_t n_profiles,
+                          const struct pm_report_options *options) {
+    const struct pm_profile **ordered = pm_alloc(models->n_runs, sizeof *ordered);
+    for (size_t k = 0; k < models->n_runs; k++)
+        for (size_t i = 0; i < n_profiles; i++)
+            if (pm_parameters_equal(&models->runs[k], &profiles[i]->parameters))
+                ordered[k] = profiles[i];
+    pm_report_flagged(stdout, structure, models, ordered, options);
+    free(ordered);
+}
+
 static bool fit_store(struct pm_store *store, const struct pm_fit_options *fit_options,
-                      const struct pm_report_options *options, bool with_models,
+                      const struct pm_report_options *options, enum output output,
                       struct pm_error *err) {
     struct pm_structure *structure = pm_store_structure(store, err);
     if (!structure)
@@ -28,8 +44,10 @@ static bool fit_store(struct pm_store *store, const struct pm_fit_options *fit_o
         models = pm_fit(structure, (const struct pm_profile *const *)profiles, n_profiles,
                         fit_options, &statistics, err);
     bool ok = models && pm_store_put_models(store, models, err);
-    if (ok)
-        pm_report_models(stdout, structure, models, &statistics, with_models, options);
+    if (ok && output == FLAGGED)
+        print_flagged(structure, models, profiles, n_profiles, options);
+    else if (ok)
+        pm_report_models(stdout, structure, models, &statistics, output == MODELS, options);
     if (models)
         pm_model_set_free(models);
     pm_profiles_free(profiles, n_profiles);
@@ -60,19 +78,30 @@ static struct pm_fit_basis read_basis(char *text) {
 
 /* BASES has room for as many as there are arguments. */
 static int fit(int argc, char **argv, struct pm_fit_basis *bases) {
-    enum { OPT_THREADS = 256, OPT_MODELS, OPT_DROP_DIVERGENT, OPT_FORMAT, OPT_BASIS, OPT_SEARCH };
+    enum {
+        OPT_THREADS = 256,
+        OPT_MODELS,
+        OPT_FLAGGED,
+        OPT_TOP,
+        OPT_DROP_DIVERGENT,
+        OPT_FORMAT,
+        OPT_BASIS,
+        OPT_SEARCH
+    };
     static const struct option long_options[] = {
         {"basis", required_argument, NULL, OPT_BASIS},
         {"search", no_argument, NULL, OPT_SEARCH},
         {"threads", required_argument, NULL, OPT_THREADS},
         {"models", no_argument, NULL, OPT_MODELS},
+        {"flagged", no_argument, NULL, OPT_FLAGGED},
+        {"top", required_argument, NULL, OPT_TOP},
         {"drop-divergent", no_argument, NULL, OPT_DROP_DIVERGENT},
         {"format", required_argument, NULL, OPT_FORMAT},
         {0},
     };
     struct pm_fit_options fit_options = {.bases = bases};
     struct pm_report_options options = pm_default_report_options();
-    bool with_models = false;
+    enum output output = SUMMARY;
     opterr = 0;
     for (int c; (c = getopt_long(argc, argv, "", long_options, NULL)) != -1;)
         switch (c) {
@@ -87,7 +116,14 @@ static int fit(int argc, char **argv, struct pm_fit_basis *bases) {
                 return PM_EXIT_INPUT;
             break;
         case OPT_MODELS:
-            with_models = true;
+            output = MODELS;
+            break;
+        case OPT_FLAGGED:
+            output = FLAGGED;
+            break;
+        case OPT_TOP:
+            if (!pm_option_number("fit", "--top", optarg, 1, &options.max_rows))
+                return PM_EXIT_INPUT;
             break;
         case OPT_DROP_DIVERGENT:
             fit_options.drop_divergent = true;
@@ -107,7 +143,7 @@ static int fit(int argc, char **argv, struct pm_fit_basis *bases) {
         pm_store_close(store);
         store = pm_store_open(argv[optind], PM_STORE_CREATE, &err);
     }
-    bool ok = store && fit_store(store, &fit_options, &options, with_models, &err);
+    bool ok = store && fit_store(store, &fit_options, &options, output, &err);
     pm_store_close(store);
     return ok ? PM_EXIT_OK : pm_complain(&err);
 }

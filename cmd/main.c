@@ -40,7 +40,9 @@ static const struct pm_command commands[] = {
      "                         [--include FILE] [--exclude FILE] [--weights STORE]\n"
      "                         [--classes FILE] [-q] PROGRAM",
      "make the instrumented copy of a program, to run it by hand", pm_cmd_instrument},
-    {"fit", "[--threads N] [--models] [--drop-divergent] [--format table|json|csv] STORE",
+    {"fit",
+     "[--threads N] [--models | --flagged [--top N]] [--drop-divergent]\n"
+     "                  [--format table|json|csv] STORE",
      "make models of the measurements", pm_cmd_fit},
     {"model",
      "[--classes LIST] [--level program|module|routine|loop] [--elements] [--edges]\n"

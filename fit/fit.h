@@ -79,6 +79,16 @@ struct pm_model_set *pm_fit_counts(const struct pm_parameters *runs, size_t n_ru
                                    const double *counts, size_t n_series,
                                    const struct pm_fit_options *options, struct pm_error *err);
 
+/* How a series goes from size to size. */
+enum pm_course {
+    PM_COURSE_UNKNOWN,  /* too few sizes to tell */
+    PM_COURSE_SMOOTH,   /* each value is near what its neighbours say */
+    PM_COURSE_PERIODIC, /* it jumps, but not among sizes of one residue class */
+    PM_COURSE_JUMPS,    /* it jumps, and no period explains it */
+};
+/* Of Y (N values) at the ascending sizes X.  *PERIOD: of PM_COURSE_PERIODIC.  See course.c. */
+enum pm_course pm_fit_course(size_t n, const double *x, const double *y, unsigned *period);
+
 /* The profile that MODELS predict at PARAMETERS.  An unknown parameter is an error that names the
    known ones.  Edge counts satisfy flow conservation: chords are evaluated, the others solved. */
 struct pm_profile *pm_fit_instantiate(const struct pm_structure *structure,

@@ -106,6 +106,6 @@ void pm_write_counts_csv(FILE *out, const struct pm_counts *counts);
 
 /* "0x401136 heat.c:12" or "entry"; owned by the caller. */
 char *pm_edge_end_label(const struct pm_structure *structure, uint32_t block, const char *outside);
-const char *pm_edge_kind_word(uint8_t kind); /* "taken" */
+const char *pm_edge_word(uint8_t kind); /* "taken" */
 
 #endif

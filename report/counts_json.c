@@ -33,7 +33,7 @@ static void set_edge(json_t *object, const struct pm_structure *structure, uint3
     const struct pm_block *to =
         edge->to < structure->n_blocks ? &structure->blocks[edge->to] : NULL;
     json_object_set_new(object, "edge", pm_json_integer(index));
-    json_object_set_new(object, "edge_kind", json_string(pm_edge_kind_word(edge->kind)));
+    json_object_set_new(object, "edge_kind", json_string(pm_edge_word(edge->kind)));
     json_object_set_new(object, "from_address", from ? pm_json_hex(from->address) : json_null());
     json_object_set_new(object, "from_line", pm_json_line_number(from ? from->line : 0));
     json_object_set_new(object, "to_address", to ? pm_json_hex(to->address) : json_null());

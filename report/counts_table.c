@@ -16,7 +16,7 @@ char *pm_edge_end_label(const struct pm_structure *structure, uint32_t block, co
                    : pm_sprintf("0x%" PRIx64, b->address);
 }
 
-const char *pm_edge_kind_word(uint8_t kind) {
+const char *pm_edge_word(uint8_t kind) {
     static const char *const words[] = {
         [PM_EDGE_ENTRY] = "entry",     [PM_EDGE_FALLTHROUGH] = "fallthrough",
         [PM_EDGE_TAKEN] = "taken",     [PM_EDGE_TABLE] = "table",
@@ -83,7 +83,7 @@ static void add_row(struct pm_text_table *table, const struct pm_counts *counts,
              *to = pm_edge_end_label(structure, edge->to, "exit");
         pm_text_table_cell(table, from);
         pm_text_table_cell(table, to);
-        pm_text_table_cell(table, pm_edge_kind_word(edge->kind));
+        pm_text_table_cell(table, pm_edge_word(edge->kind));
         free(to);
         free(from);
     } else {

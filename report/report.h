@@ -92,6 +92,12 @@ void pm_report_models(FILE *out, const struct pm_structure *structure,
                       const struct pm_model_set *models, const struct pm_fit_statistics *statistics,
                       bool with_models, const struct pm_report_options *options);
 
+/* `pmodel fit --flagged`: models of poor quality, why they are, and what to do; by the share of the
+   instructions or accesses that they are about.  PROFILES: of the runs of MODELS, in that order. */
+void pm_report_flagged(FILE *out, const struct pm_structure *structure,
+                       const struct pm_model_set *models, const struct pm_profile *const *profiles,
+                       const struct pm_report_options *options);
+
 /* `pmodel model`: how often things are executed, as functions of the size. */
 struct pm_counts_request {
     enum pm_mix_level level; /* not PM_MIX_BLOCK */
