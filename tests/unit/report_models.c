@@ -163,7 +163,7 @@ static void csv_has_a_line_for_each_model(void **state) {
     assert_int_equal(n_lines, 1 + 6 + 2);
     free(text);
     text = report(*state, false, PM_REPORT_CSV);
-    assert_non_null(strstr(text, "\r\nheat,6,8,5,1,2,1,1,0.25\r\n"));
+    assert_non_null(strstr(text, "\r\nheat,6,8,5,1,2,1,1,0.25,0\r\n"));
     free(text);
 }
 
