@@ -41,8 +41,8 @@ static const struct pm_command commands[] = {
      "                         [--classes FILE] [-q] PROGRAM",
      "make the instrumented copy of a program, to run it by hand", pm_cmd_instrument},
     {"fit",
-     "[--threads N] [--models | --flagged [--top N]] [--drop-divergent]\n"
-     "                  [--format table|json|csv] STORE",
+     "[--basis [SCOPE=]FUNCTIONS]... [--search] [--drop-divergent] [--threads N]\n"
+     "                  [--models | --flagged [--top N]] [--format table|json|csv] STORE",
      "make models of the measurements", pm_cmd_fit},
     {"model",
      "[--classes LIST] [--level program|module|routine|loop] [--elements] [--edges]\n"

@@ -77,6 +77,7 @@ static void put_set(struct writer *w, const struct pm_model_set *set) {
     put_u64(w, set->n_runs);
     for (size_t i = 0; i < set->n_runs; i++)
         put_parameters(w, &set->runs[i]);
+    put_u64(w, set->n_runs_dropped);
     put_u64(w, set->n_edges);
     for (size_t i = 0; i < set->n_edges; i++)
         put_model(w, &set->edges[i]);
@@ -258,6 +259,7 @@ static struct pm_model_set *get_set(struct reader *r) {
     set->runs = pm_alloc(set->n_runs, sizeof *set->runs);
     for (size_t i = 0; i < set->n_runs; i++)
         get_parameters(r, &set->runs[i]);
+    set->n_runs_dropped = get_u64(r);
     set->n_edges = get_count(r, MODEL_LEAST_BYTES);
     set->edges = pm_alloc(set->n_edges, sizeof *set->edges);
     for (size_t i = 0; i < set->n_edges; i++)

@@ -93,7 +93,7 @@ struct pm_model_set *pm_store_models(struct pm_store *store, struct pm_error *er
             pm_model_set_decode(sqlite3_column_blob(s, 0), (size_t)sqlite3_column_bytes(s, 0), err);
         if (!models) {
             pm_fail_in(err, "%s", store->path);
-        } else if (models->n_runs != (size_t)sqlite3_column_int64(s, 1)) {
+        } else if (models->n_runs + models->n_runs_dropped != (size_t)sqlite3_column_int64(s, 1)) {
             pm_model_set_free(models);
             models = NULL;
             pm_fail(err, "%s: runs were added or removed after the last fit: call `pmodel fit %s`",

@@ -456,6 +456,8 @@ struct pm_model_set *pm_fit(const struct pm_structure *structure,
         if (!drop || !diverges[k])
             kept[n_kept++] = profiles[k];
     struct pm_model_set *set = fit_profiles(structure, kept, n_kept, options, statistics, err);
+    if (set)
+        set->n_runs_dropped = n_profiles - n_kept;
     if (statistics) {
         statistics->divergent_dropped = drop && statistics->n_divergent > 0;
         statistics->seconds = omp_get_wtime() - started;

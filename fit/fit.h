@@ -42,8 +42,7 @@ struct pm_divergent_size {
     uint64_t block_bytes;       /* where it shows most */
     size_t n_groups, of_groups; /* groups that diverge, of those that could be judged */
     double share;               /* of the touches of blocks by the latter */
-    double
-        difference; /* median of the diverging groups' |measured / predicted by the others − 1| */
+    double difference; /* of the former: median of |measured / predicted by the others − 1| */
 };
 
 /* What fitting met, for people. */

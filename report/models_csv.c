@@ -12,9 +12,9 @@ static void write_names(struct pm_csv *csv, const char *const *names, size_t n) 
 }
 
 static void write_summary(struct pm_csv *csv, const struct pm_models_report *report) {
-    static const char *const names[] = {"program",         "runs",    "models",     "exact",
-                                        "constant",        "flagged", "histograms", "bins",
-                                        "divergent_sizes", "seconds"};
+    static const char *const names[] = {"program",  "runs",           "models",     "exact",
+                                        "constant", "flagged",        "histograms", "bins",
+                                        "seconds",  "divergent_sizes"};
     const struct pm_fit_statistics *statistics = report->statistics;
     write_names(csv, names, sizeof names / sizeof names[0]);
     pm_csv_text(csv, pm_program_name(report->structure));
@@ -25,8 +25,8 @@ static void write_summary(struct pm_csv *csv, const struct pm_models_report *rep
     pm_csv_integer(csv, statistics->n_flagged);
     pm_csv_integer(csv, statistics->n_histograms);
     pm_csv_integer(csv, statistics->n_bins);
-    pm_csv_integer(csv, statistics->n_divergent);
     pm_csv_number(csv, statistics->seconds);
+    pm_csv_integer(csv, statistics->n_divergent);
     pm_csv_end_line(csv);
 }
 

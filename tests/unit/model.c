@@ -95,6 +95,7 @@ static struct pm_model_set *new_set(void) {
     set->runs = pm_alloc(6, sizeof *set->runs);
     for (int i = 0; i < 6; i++)
         assert_true(pm_parameters_set(&set->runs[i], "N", 12 + 4 * i, NULL));
+    set->n_runs_dropped = 2;
     set->n_edges = 3;
     set->edges = pm_alloc(3, sizeof *set->edges);
     for (int i = 0; i < 3; i++)
@@ -138,6 +139,7 @@ static void decoding_gives_back_what_was_encoded(void **state) {
     assert_int_equal(copy->histograms[1].n_bins, 2);
     assert_true(copy->histograms[1].bins[1].high == 1.25);
     assert_true(pm_parameters_equal(&copy->runs[5], &set->runs[5]));
+    assert_int_equal(copy->n_runs_dropped, 2);
     assert_true(copy->edges[1].exact && !copy->edges[2].exact);
     assert_true(isnan(copy->edges[0].leave_one_out_error));
     double low;
