@@ -94,4 +94,32 @@ struct pm_profile *pm_fit_instantiate(const struct pm_structure *structure,
                                       const struct pm_model_set *models,
                                       const struct pm_parameters *parameters, struct pm_error *err);
 
+/* ---- how far off predictions may be (interval.c) --------------------------------------------- */
+
+/* Between which bounds the quantity of MODEL, one of SET's, lies at AT with probability LEVEL
+   (above 0, below 1).  Of an exact model both are its value; LOW is never below 0.  False if that
+   is not known: too few sizes, or a parameter is missing. */
+bool pm_fit_interval(const struct pm_model_set *set, const struct pm_model *model,
+                     const struct pm_parameters *at, double level, double *low, double *high);
+
+struct pm_fit_range {
+    double low, high; /* NAN: not known */
+};
+
+/* The same for everything of a program that can be counted. */
+struct pm_fit_intervals {
+    double level;
+    size_t n_edges, n_histograms;
+    struct pm_fit_range *edges; /* one for each edge, by its own model; owned */
+    /* One for each of the set's histograms: touches of blocks, and cold ones of them; owned. */
+    struct pm_fit_range *accesses, *cold;
+};
+
+/* Errors: models of another build, a parameter that is missing.  Owned by the caller. */
+struct pm_fit_intervals *pm_fit_intervals_new(const struct pm_structure *structure,
+                                              const struct pm_model_set *set,
+                                              const struct pm_parameters *at, double level,
+                                              struct pm_error *err);
+void pm_fit_intervals_free(struct pm_fit_intervals *intervals);
+
 #endif

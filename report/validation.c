@@ -349,10 +349,14 @@ void pm_report_validations(FILE *out, const struct pm_structure *structure,
                            const struct pm_validation *sizes, size_t n_sizes,
                            const struct pm_report_options *options) {
     struct pm_validation_table **tables = pm_alloc(n_sizes, sizeof *tables);
-    for (size_t i = 0; i < n_sizes; i++)
+    struct pm_coverage *coverage = pm_alloc(n_sizes * PM_N_COVERAGES, sizeof *coverage);
+    for (size_t i = 0; i < n_sizes; i++) {
         tables[i] =
             pm_validation_table_new(structure, caches, &sizes[i], options->min_percent / 100);
-    struct pm_validation_report report = {structure, models, caches, sizes, tables, n_sizes};
+        pm_coverage_count(structure, models, sizes[i].measured, coverage + i * PM_N_COVERAGES);
+    }
+    struct pm_validation_report report = {structure, models,   caches, sizes,
+                                          tables,    coverage, n_sizes};
     switch (options->format) {
     case PM_REPORT_JSON:
         pm_write_validations_json(out, &report);
@@ -365,5 +369,6 @@ void pm_report_validations(FILE *out, const struct pm_structure *structure,
     }
     for (size_t i = 0; i < n_sizes; i++)
         pm_validation_table_free(tables[i]);
+    free(coverage);
     free(tables);
 }

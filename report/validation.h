@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "core/pm_alloc.h"
+#include "report/coverage.h"
 #include "report/report.h"
 
 enum pm_quantity {
@@ -86,6 +87,7 @@ struct pm_validation_report {
     const struct pm_validation_caches *caches;
     const struct pm_validation *sizes;
     struct pm_validation_table *const *tables; /* one a size */
+    const struct pm_coverage *coverage;        /* PM_N_COVERAGES a size */
     size_t n_sizes;
 };
 

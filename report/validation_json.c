@@ -1,7 +1,8 @@
 /* `pmodel validate --format json`: {"format": "pmodel-validation", "version": 1, program, models,
-   "sizes": [{parameters, …, "summaries", "rows": names, "comparisons": [{quantity, predicted,
-   measured, error of the program, "rows": the same for each row}]}]}.  Needs the tables of
-   validation.c.  Errors are fractions of 1; unknown, or relative to nothing, is null. */
+   "sizes": [{parameters, …, "summaries", "intervals": [{quantity, exact, exact_right, unknown,
+   models, "levels": [{level, inside: of the models}]}], "rows": names, "comparisons": [{quantity,
+   predicted, measured, error of the program, "rows": the same for each row}]}]}.  Needs the tables
+   of validation.c.  Errors are fractions of 1; unknown, or relative to nothing, is null. */
 #include <math.h>
 
 #include "report/loops.h"
@@ -97,6 +98,30 @@ static json_t *summary_json(const struct pm_validation_table *table, enum pm_qua
     return object;
 }
 
+static json_t *coverage_json(const struct pm_coverage *coverage, const char *quantity) {
+    json_t *object = json_object(), *levels = json_array();
+    json_object_set_new(object, "quantity", json_string(quantity));
+    json_object_set_new(object, "exact", pm_json_integer(coverage->exact));
+    json_object_set_new(object, "exact_right", pm_json_integer(coverage->exact_right));
+    json_object_set_new(object, "unknown", pm_json_integer(coverage->unknown));
+    json_object_set_new(object, "models", pm_json_integer(coverage->n));
+    for (size_t l = 0; l < PM_N_COVERAGE_LEVELS; l++) {
+        json_t *level = json_object();
+        json_object_set_new(level, "level", pm_json_number(pm_coverage_levels[l]));
+        json_object_set_new(level, "inside", pm_json_integer(coverage->inside[l]));
+        json_array_append_new(levels, level);
+    }
+    json_object_set_new(object, "levels", levels);
+    return object;
+}
+
+static json_t *coverages_json(const struct pm_coverage *coverage) {
+    json_t *array = json_array();
+    for (size_t q = 0; q < PM_N_COVERAGES; q++)
+        json_array_append_new(array, coverage_json(&coverage[q], pm_coverage_word(q)));
+    return array;
+}
+
 static json_t *size_json(const struct pm_validation_report *report, size_t i) {
     const struct pm_validation *size = &report->sizes[i];
     const struct pm_validation_table *table = report->tables[i];
@@ -119,6 +144,7 @@ static json_t *size_json(const struct pm_validation_report *report, size_t i) {
     json_object_set_new(object, "least_share", pm_json_number(table->least_share));
     json_object_set_new(object, "basic_blocks", blocks);
     json_object_set_new(object, "summaries", summaries);
+    json_object_set_new(object, "intervals", coverages_json(report->coverage + i * PM_N_COVERAGES));
     json_object_set_new(object, "rows", rows_json(report->structure, table));
     json_object_set_new(object, "comparisons", comparisons);
     return object;

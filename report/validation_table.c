@@ -106,6 +106,45 @@ static void print_program(const struct size_report *r) {
             r->table->n_blocks_exact, r->table->n_blocks_executed);
 }
 
+/* ---- prediction intervals -------------------------------------------------------------------- */
+
+static void add_coverage(struct pm_text_table *cells, const char *label,
+                         const struct pm_coverage *coverage) {
+    pm_text_table_cell(cells, label);
+    pm_text_table_number(cells, coverage->exact);
+    pm_text_table_number(cells, coverage->exact_right);
+    pm_text_table_number(cells, coverage->n);
+    for (size_t l = 0; l < PM_N_COVERAGE_LEVELS; l++) {
+        double share = (double)coverage->inside[l] / (double)coverage->n;
+        char *text = coverage->n ? pm_sprintf("%.0f%%", 100 * share) : pm_strdup("-");
+        pm_text_table_cell(cells, text);
+        free(text);
+    }
+    pm_text_table_number(cells, coverage->unknown);
+}
+
+/* How many of the measured counts lie inside the intervals of their models. */
+static void print_coverage(const struct size_report *r, const struct pm_coverage *coverage) {
+    static const char *const labels[PM_N_COVERAGES] = {"edges", "accesses", "cold accesses"};
+    struct pm_coverage sum = pm_coverage_sum(coverage, PM_N_COVERAGES);
+    struct pm_text_table *cells = pm_text_table_new();
+    pm_text_table_column(cells, "INTERVALS", PM_COLUMN_TEXT);
+    pm_text_table_column(cells, "EXACT", PM_COLUMN_NUMBER);
+    pm_text_table_column(cells, "RIGHT", PM_COLUMN_NUMBER);
+    pm_text_table_column(cells, "OTHERS", PM_COLUMN_NUMBER);
+    for (size_t l = 0; l < PM_N_COVERAGE_LEVELS; l++) {
+        char *title = pm_sprintf("IN %.0f%%", 100 * pm_coverage_levels[l]);
+        pm_text_table_column(cells, title, PM_COLUMN_NUMBER);
+        free(title);
+    }
+    pm_text_table_column(cells, "UNKNOWN", PM_COLUMN_NUMBER);
+    for (size_t q = 0; q < PM_N_COVERAGES; q++)
+        add_coverage(cells, labels[q], &coverage[q]);
+    add_coverage(cells, "all", &sum);
+    fputc('\n', r->out);
+    print_cells(r, cells);
+}
+
 /* ---- misses ---------------------------------------------------------------------------------- */
 
 static void print_summary(const struct size_report *r, uint64_t block_bytes) {
@@ -247,6 +286,7 @@ void pm_write_validations_table(FILE *out, const struct pm_validation_report *re
             fputc('\n', out);
         print_title(&r);
         print_program(&r);
+        print_coverage(&r, report->coverage + i * PM_N_COVERAGES);
         for (size_t b = 0; b < report->caches->n_block_sizes; b++)
             print_misses(&r, report->caches->block_sizes[b]);
         print_loop_counts(&r);
