@@ -32,7 +32,7 @@
 #define FREEDOM 2.0
 #define DRIFT 0.5          /* D */
 #define LEAST_VALUE 1e-3   /* of the largest: no value weighs more than one of this size */
-#define LONGEST_FACTOR 1e9 /* an interval that reaches further says nothing */
+#define LONGEST_FACTOR 1e9 /* an interval that reaches further has no bounds */
 #define DEPENDENT 1e-11    /* of a column's length: what is left of it is rounding */
 
 /* What the intervals of all models at one place share. */
@@ -154,7 +154,7 @@ static struct pm_fit_range range_at(struct place *place, const struct pm_model *
     if (sigma > 0)
         width *= sqrt(1 + leverage(place, model, v));
     if (!(width <= log(LONGEST_FACTOR)))
-        return unknown;
+        return (struct pm_fit_range){0, INFINITY};
     return (struct pm_fit_range){v * exp(-width), v * exp(width)};
 }
 
