@@ -3,11 +3,11 @@
 #ifndef PM_CANDIDATE_H
 #define PM_CANDIDATE_H
 
+#include "fit/lanes.h"
 #include "fit/series.h"
 
 /* A subset of the basis with its coefficients and what they are worth. */
 struct pm_candidate {
-    unsigned subset;
     size_t n_terms;
     size_t terms[PM_MODEL_MAX_TERMS];        /* indices of basis functions, ascending */
     double coefficients[PM_MODEL_MAX_TERMS]; /* of scaled basis functions */
@@ -16,18 +16,49 @@ struct pm_candidate {
     double score;      /* the smallest wins */
 };
 
+struct pm_ranked {
+    double score;
+    unsigned subset; /* bit i: basis function i */
+};
+
+/* What the terms on the way to a node of the tree of subsets leave; see candidates.c. */
+struct pm_level {
+    double *columns;  /* row i: weighted basis function i without its part in the terms' span */
+    double *left;     /* row: weighted values without theirs */
+    double *leverage; /* row: of the points */
+    /* The functions' values at the largest size and at the end of the range of prediction, under
+       the same operations as the columns; and the fit's. */
+    double end[PM_MODEL_MAX_TERMS], far[PM_MODEL_MAX_TERMS];
+    double end_value, far_value;
+};
+
 struct pm_series_workspace {
     const struct pm_design *design;
-    size_t n;               /* points in use */
-    size_t *point;          /* their indices among the sizes */
-    double *x, *y, *weight; /* of points */
-    double *emphasis;       /* of points: of the weight, what is not relative error */
-    double largest;         /* of |y| */
-    double quantum;         /* residuals up to this are no reason to prefer another model */
-    double (*columns)[PM_MODEL_MAX_TERMS]; /* weighted basis, then orthonormal */
-    double triangle[PM_MODEL_MAX_TERMS]
-                   [PM_MODEL_MAX_TERMS];       /* weighted basis = columns · triangle */
-    struct pm_candidate *candidates;           /* all subsets, best first */
+    size_t stride;    /* entries of a row */
+    size_t n;         /* points in use: entry i of a row is point i */
+    size_t n_padded;  /* a multiple of PM_LANES; rows are zero from n on */
+    size_t *point;    /* indices of the points among the sizes */
+    double *x, *y;    /* rows */
+    double *weight;   /* row: of residuals */
+    double *emphasis; /* row: of the weight, what is not relative error */
+    double *target;   /* row: weighted y */
+    double
+        *tolerated; /* row: weighted residuals up to this are no reason to prefer another model */
+    double *functions; /* row i: scaled basis function i at the points */
+    double largest;    /* of |y| */
+
+    struct pm_level levels[PM_MODEL_MAX_TERMS + 1];
+    double squares[PM_MODEL_MAX_TERMS]; /* of the weighted functions' lengths */
+    double free_growth;                 /* beyond the data; see candidates.c */
+    struct pm_ranked *ranked;           /* all subsets, best first */
+
+    /* Of the candidate that was solved last. */
+    double *columns; /* row j: orthonormal column of term j */
+    double triangle[PM_MODEL_MAX_TERMS][PM_MODEL_MAX_TERMS]; /* weighted basis = columns · this */
+
+    double *grid[3]; /* PM_SERIES_GRID entries for each function: values, slopes, curvatures */
+    void *memory;    /* of all rows */
+
     long double *extended;                     /* refine.c: columns; [function · n + point] */
     double *unscaled;                          /* refine.c: functions as they are, likewise */
     struct pm_series_workspace **alternatives; /* of the design's */
@@ -43,14 +74,20 @@ struct pm_shape {
 /* ---- candidates.c -----------------------------------------------------------------------------
  */
 
-/* All subsets of the first N_BASIS functions with at most MAX_TERMS terms, solved without
-   constraints, into the workspace's candidates, best first; how many. */
-size_t pm_candidates_solve(struct pm_series_workspace *workspace, size_t n_basis, size_t max_terms);
+/* Ranks all subsets of the first N_BASIS functions with at most MAX_TERMS terms by their free fits:
+   the workspace's `ranked`, best first; how many there are. */
+size_t pm_candidates_rank(struct pm_series_workspace *workspace, size_t n_basis, size_t max_terms);
 
-/* Fills the workspace's columns and triangle for the candidate's terms; false if these depend on
-   each other. */
-bool pm_candidate_orthonormalise(struct pm_series_workspace *workspace,
-                                 const struct pm_candidate *candidate);
+/* The error `emphasised` of the best of them; 1 if there is none.  The search ends early where that
+   error is known to be at most ACCEPTED or to be above HOPELESS: then the result is another
+   value on the same side. */
+double pm_candidates_error(struct pm_series_workspace *workspace, size_t n_basis, size_t max_terms,
+                           double accepted, double hopeless);
+
+/* Fits the functions of SUBSET, with more care than a ranking needs; false if they depend on each
+   other. */
+bool pm_candidate_solve(struct pm_series_workspace *workspace, unsigned subset,
+                        struct pm_candidate *candidate);
 
 /* The weighted values in the coordinates of the first N columns. */
 void pm_candidate_project(const struct pm_series_workspace *workspace, size_t n, double *projected);
@@ -73,9 +110,8 @@ bool pm_candidate_refine(struct pm_series_workspace *workspace,
 
 struct pm_shape pm_shape_of(const struct pm_series_workspace *workspace, enum pm_series_kind kind);
 
-/* The best of the first N_CANDIDATES that has SHAPE, free or constrained; false if there is none.
- */
-bool pm_shape_choose(struct pm_series_workspace *workspace, size_t n_candidates,
+/* The best of the first N_RANKED that has SHAPE, free or constrained; false if there is none. */
+bool pm_shape_choose(struct pm_series_workspace *workspace, size_t n_ranked,
                      const struct pm_shape *shape, struct pm_candidate *best);
 
 #endif

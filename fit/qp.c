@@ -14,7 +14,11 @@
 #include <math.h>
 #include <string.h>
 
+#include "fit/lanes.h"
+
 enum { N_MAX = PM_QP_MAX_VARIABLES };
+
+#define ROUNDING 1e-13 /* of the size of a sum's parts: such violations are none */
 
 struct active_set {
     size_t n; /* variables */
@@ -182,7 +186,7 @@ static size_t most_violated(const struct constraints *all, const struct active_s
         for (size_t i = 0; i < all->n; i++)
             scale += fabs(v[i] * y[i]);
         double slack = dot(all->n, v, y) - limit;
-        if (slack < -1e-13 * scale && slack < worst) {
+        if (slack < -ROUNDING * scale && slack < worst) {
             worst = slack;
             found = c;
             *bound = limit;
@@ -198,7 +202,9 @@ enum pm_qp_result pm_qp_solve(size_t n, const double *h, const double *g, size_t
     if (n == 0 || n > N_MAX || !cholesky(n, h, lower))
         return PM_QP_NOT_CONVEX;
     const struct constraints all = {.n = n, .m = m, .a = a, .b = b, .lower = lower};
-    struct active_set set = {.n = n};
+    struct active_set set;
+    set.n = n;
+    set.k = 0;
     forward(n, lower, g, y);
     for (size_t i = 0; i < n; i++)
         y[i] = -y[i];
@@ -221,4 +227,65 @@ enum pm_qp_result pm_qp_solve(size_t n, const double *h, const double *g, size_t
         multipliers[set.constraints[j]] =
             set.multipliers[j] / whiten(&all, set.constraints[j], normal, &bound);
     return PM_QP_SOLVED;
+}
+
+/* ---- the nearest point ------------------------------------------------------------------------
+ */
+
+static bool is_active(const struct active_set *set, size_t c) {
+    for (size_t j = 0; j < set->k; j++)
+        if (set->constraints[j] == c)
+            return true;
+    return false;
+}
+
+/* The violated constraint that lies farthest from X; m if none.  INVERSE has one over the squares
+   of the normals' lengths, so that  slack · |slack| · inverse  is the square of a distance. */
+static size_t farthest(const struct active_set *set, size_t m, const double *normals,
+                       const double *inverse, const double *x) {
+    double worst = 0;
+    size_t found = m;
+    for (size_t c = 0; c < m; c += PM_LANES) {
+        pm_lanes slack = {0}, scale = {0};
+        for (size_t i = 0; i < set->n; i++) {
+            pm_lanes part = x[i] * PM_LANES_CONST(normals, i * m + c);
+            slack += part;
+            scale += PM_LANES_LARGER(part, -part);
+        }
+        pm_lanes size = PM_LANES_LARGER(slack, -slack);
+        pm_lanes distance = slack * size * PM_LANES_CONST(inverse, c);
+        for (size_t l = 0; l < PM_LANES; l++)
+            if (distance[l] < worst && slack[l] < -ROUNDING * scale[l] && !is_active(set, c + l)) {
+                worst = distance[l];
+                found = c + l;
+            }
+    }
+    return found;
+}
+
+enum pm_qp_result pm_qp_nearest(size_t n, size_t m, const double *normals, double *x) {
+    double inverse[PM_QP_MOST_NEAREST], y[N_MAX], normal[N_MAX];
+    struct active_set set;
+    set.n = n;
+    set.k = 0;
+    for (size_t c = 0; c < m; c += PM_LANES) {
+        pm_lanes square = {DBL_MIN, DBL_MIN, DBL_MIN, DBL_MIN};
+        for (size_t i = 0; i < n; i++)
+            square += PM_LANES_CONST(normals, i * m + c) * PM_LANES_CONST(normals, i * m + c);
+        PM_LANES_AT(inverse, c) = 1 / square;
+    }
+    memcpy(y, x, n * sizeof *y);
+    for (size_t iteration = 0; iteration <= 10 * (m + n); iteration++) {
+        size_t p = farthest(&set, m, normals, inverse, y);
+        if (p == m) {
+            memcpy(x, y, n * sizeof *x);
+            return PM_QP_SOLVED;
+        }
+        for (size_t i = 0; i < n; i++)
+            normal[i] = normals[i * m + p] * sqrt(inverse[p]);
+        enum pm_qp_result result = activate(&set, p, normal, 0, y);
+        if (result != PM_QP_SOLVED)
+            return result;
+    }
+    return PM_QP_NO_PROGRESS;
 }

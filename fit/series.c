@@ -28,18 +28,45 @@ enum {
 #define CLEARLY 0.25  /* error of an alternative against the design's own from which it is taken */
 #define QUANTUM 0.5   /* blocks: distances are whole numbers */
 
+/* Rows of the grid by function, for the constraints on shape. */
+static void copy_grid(struct pm_series_workspace *w) {
+    const struct pm_design *design = w->design;
+    for (size_t i = 0; i < design->n_basis; i++)
+        for (size_t j = 0; j < PM_SERIES_GRID; j++) {
+            w->grid[0][i * PM_SERIES_GRID + j] = design->grid[j][i];
+            w->grid[1][i * PM_SERIES_GRID + j] = design->slope[j][i];
+            if (j + 1 < PM_SERIES_GRID)
+                w->grid[2][i * PM_SERIES_GRID + j] = design->curvature[j][i];
+        }
+}
+
 struct pm_series_workspace *pm_series_workspace_new(const struct pm_design *design) {
     struct pm_series_workspace *w = pm_alloc(1, sizeof *w);
+    size_t n_basis = design->n_basis, stride = pm_lanes_padded(design->n);
+    size_t n_rows = 6 + 2 * n_basis + (n_basis + 1) * (n_basis + 2);
+    double *memory = pm_alloc(n_rows * stride + 3 * n_basis * PM_SERIES_GRID, sizeof *memory);
     w->design = design;
+    w->stride = stride;
     w->point = pm_alloc(design->n, sizeof *w->point);
-    w->x = pm_alloc(design->n, sizeof *w->x);
-    w->y = pm_alloc(design->n, sizeof *w->y);
-    w->weight = pm_alloc(design->n, sizeof *w->weight);
-    w->emphasis = pm_alloc(design->n, sizeof *w->emphasis);
-    w->columns = pm_alloc(design->n, sizeof *w->columns);
-    w->candidates = pm_alloc((size_t)1 << design->n_basis, sizeof *w->candidates);
-    w->extended = pm_alloc(design->n_basis * design->n, sizeof *w->extended);
-    w->unscaled = pm_alloc(design->n_basis * design->n, sizeof *w->unscaled);
+    w->ranked = pm_alloc((size_t)1 << n_basis, sizeof *w->ranked);
+    w->memory = memory;
+    double **single[] = {&w->x, &w->y, &w->weight, &w->emphasis, &w->target, &w->tolerated};
+    for (size_t i = 0; i < sizeof single / sizeof *single; i++, memory += stride)
+        *single[i] = memory;
+    w->functions = memory;
+    w->columns = memory + n_basis * stride;
+    memory += 2 * n_basis * stride;
+    for (size_t l = 0; l <= n_basis; l++) {
+        w->levels[l].left = memory;
+        w->levels[l].leverage = memory + stride;
+        w->levels[l].columns = memory + 2 * stride;
+        memory += (n_basis + 2) * stride;
+    }
+    for (size_t kind = 0; kind < 3; kind++, memory += n_basis * PM_SERIES_GRID)
+        w->grid[kind] = memory;
+    copy_grid(w);
+    w->extended = pm_alloc(n_basis * design->n, sizeof *w->extended);
+    w->unscaled = pm_alloc(n_basis * design->n, sizeof *w->unscaled);
     w->alternatives = pm_alloc(design->n_alternatives + 1, sizeof(struct pm_series_workspace *));
     for (size_t a = 0; a < design->n_alternatives; a++)
         w->alternatives[a] = pm_series_workspace_new(design->alternatives[a]);
@@ -54,37 +81,57 @@ void pm_series_workspace_free(struct pm_series_workspace *w) {
     free(w->alternatives);
     free(w->unscaled);
     free(w->extended);
-    free(w->candidates);
-    free(w->columns);
-    free(w->emphasis);
-    free(w->weight);
-    free(w->y);
-    free(w->x);
+    free(w->memory);
+    free(w->ranked);
     free(w->point);
     free(w);
+}
+
+/* The sizes that have a value, from FROM on; what depends on them alone is kept from series to
+   series. */
+static void take_sizes(struct pm_series_workspace *w, const double *y, size_t from) {
+    const struct pm_design *design = w->design;
+    size_t n = 0;
+    bool same = true;
+    for (size_t s = from; s < design->n; s++)
+        if (!isnan(y[s])) {
+            same &= n < w->n && w->point[n] == s;
+            w->point[n++] = s;
+        }
+    if (same && n == w->n)
+        return;
+    w->n = n;
+    w->n_padded = pm_lanes_padded(n);
+    double squares = 0;
+    for (size_t i = 0; i < n; i++) {
+        w->x[i] = design->x[w->point[i]];
+        squares += w->x[i] * w->x[i] / (double)n;
+    }
+    for (size_t i = 0; i < n; i++)
+        w->emphasis[i] = w->x[i] / sqrt(squares);
+    for (size_t f = 0; f < design->n_basis; f++)
+        for (size_t i = 0; i < w->n_padded; i++)
+            w->functions[f * w->stride + i] = i < n ? design->values[w->point[i]][f] : 0;
 }
 
 static void take_points(struct pm_series_workspace *w, const double *y, size_t from,
                         enum pm_series_kind kind) {
     double least = kind == PM_SERIES_DISTANCE ? 1 : DBL_MIN;
-    w->quantum = kind == PM_SERIES_DISTANCE ? QUANTUM : 0;
-    w->n = 0;
+    double quantum = kind == PM_SERIES_DISTANCE ? QUANTUM : 0;
+    take_sizes(w, y, from);
     w->largest = 0;
-    for (size_t s = from; s < w->design->n; s++)
-        if (!isnan(y[s])) {
-            w->point[w->n] = s;
-            w->x[w->n] = w->design->x[s];
-            w->y[w->n++] = y[s];
-            w->largest = fmax(w->largest, fabs(y[s]));
-        }
-    double squares = 0;
-    for (size_t i = 0; i < w->n; i++)
-        squares += w->x[i] * w->x[i] / (double)w->n;
     for (size_t i = 0; i < w->n; i++) {
-        w->emphasis[i] = w->x[i] / sqrt(squares);
+        w->y[i] = y[w->point[i]];
+        w->largest = fmax(w->largest, fabs(w->y[i]));
+    }
+    for (size_t i = 0; i < w->n; i++) {
         /* a value near zero must not rule all others */
         w->weight[i] = w->emphasis[i] / fmax(fmax(fabs(w->y[i]), 1e-3 * w->largest), least);
+        w->target[i] = w->y[i] * w->weight[i];
+        w->tolerated[i] = quantum * w->weight[i];
     }
+    for (size_t i = w->n; i < w->n_padded; i++)
+        w->weight[i] = w->target[i] = w->tolerated[i] = 0;
 }
 
 /* ---- the model ------------------------------------------------------------------------------ */
@@ -201,7 +248,7 @@ static bool fit_points(struct pm_series_workspace *w, enum pm_series_kind kind, 
     }
     most = affordable_terms(n_basis, most);
     *shape = pm_shape_of(w, kind);
-    return pm_shape_choose(w, pm_candidates_solve(w, n_basis, most), shape, best);
+    return pm_shape_choose(w, pm_candidates_rank(w, n_basis, most), shape, best);
 }
 
 /* The best candidate of the alternatives in place of BEST where it is clearly better, from the
@@ -282,13 +329,17 @@ void pm_series_fit(struct pm_series_workspace *w, const double *y, enum pm_serie
     set_shape(model, &shape);
 }
 
-double pm_series_predictability(struct pm_series_workspace *w, const double *y, size_t from) {
+double pm_series_predictability_within(struct pm_series_workspace *w, const double *y, size_t from,
+                                       double accepted, double hopeless) {
     take_points(w, y, from, PM_SERIES_COUNT);
     if (w->largest == 0)
         return 0;
     if (w->n < 2)
         return 1;
     size_t n_basis = w->design->n_gentle;
-    size_t n = pm_candidates_solve(w, n_basis, affordable_terms(n_basis, w->n - 1));
-    return n ? w->candidates[0].emphasised : 1;
+    return pm_candidates_error(w, n_basis, affordable_terms(n_basis, w->n - 1), accepted, hopeless);
+}
+
+double pm_series_predictability(struct pm_series_workspace *w, const double *y, size_t from) {
+    return pm_series_predictability_within(w, y, from, -1, INFINITY);
 }

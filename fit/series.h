@@ -89,6 +89,12 @@ void pm_series_fit(struct pm_series_workspace *workspace, const double *y, enum 
 double pm_series_predictability(struct pm_series_workspace *workspace, const double *y,
                                 size_t from);
 
+/* The same for a decision: where the error is known to be at most ACCEPTED, or to be above
+   HOPELESS, before it is known exactly, the result is another value on the same side.  Several
+   times as fast. */
+double pm_series_predictability_within(struct pm_series_workspace *workspace, const double *y,
+                                       size_t from, double accepted, double hopeless);
+
 /* The polynomial of least degree ≤ MAX_DEGREE with rational coefficients of a small common
    denominator that reproduces all of Y (integers) exactly, if it takes clearly less to write down
    than Y itself.  COEFFICIENTS has max_degree + 1 entries. */

@@ -6,17 +6,17 @@
    becomes negative.  Distances grow and are convex.  A candidate that breaks its shape is solved
    again as a quadratic program under those constraints, on a grid of sizes; unless it bends only
    once and explains the data far better free, as equation 4.4 of Marin's thesis, which falls from
-   16 to 19 before it rises. */
-#include "fit/candidate.h"
-
+   16 to 19 before it rises.
+   All constraints of a series are evaluated at once, in rows over the grid. */
 #include <math.h>
-#include <string.h>
 
+#include "fit/candidate.h"
 #include "fit/qp.h"
 
 enum {
     MAX_TERMS = PM_MODEL_MAX_TERMS,
-    MAX_ROWS = 3 * PM_SERIES_GRID,
+    KINDS = 3, /* of constraints: on values, slopes and curvatures */
+    N_CONSTRAINTS = KINDS * PM_SERIES_GRID,
     MAX_CONSTRAINED = 6, /* candidates of a series that are solved again */
     ENOUGH_SIZES = 5     /* to tell a curvature */
 };
@@ -51,70 +51,66 @@ struct pm_shape pm_shape_of(const struct pm_series_workspace *w, enum pm_series_
     return shape;
 }
 
-/* The constraints of SHAPE as rows over scaled basis functions: row · c ≥ bound. */
-static size_t shape_rows(const struct pm_series_workspace *w, const struct pm_shape *shape,
-                         double rows[MAX_ROWS][MAX_TERMS], double *bounds) {
-    const struct pm_design *design = w->design;
-    size_t n = 0, n_basis = design->n_basis;
+/* Constraint c of N_CONSTRAINTS is that of kind c / PM_SERIES_GRID at point c % PM_SERIES_GRID of
+   the grid:  signs[c] · Σ coefficientᵢ · gridᵢ[c] ≥ 0;  a sign of 0 means that there is none. */
+static void constrain(const struct pm_series_workspace *w, const struct pm_shape *shape,
+                      double signs[N_CONSTRAINTS]) {
+    const double *x = w->design->grid_x;
     double first_x = w->x[0], last_x = w->x[w->n - 1];
     for (size_t j = 0; j < PM_SERIES_GRID; j++) {
-        if (design->grid_x[j] < first_x * (1 - 1e-9))
-            continue;
-        memcpy(rows[n], design->grid[j], n_basis * sizeof(double));
-        bounds[n++] = 0;
-        int sign = design->grid_x[j] < last_x ? shape->direction : shape->beyond;
-        if (sign) {
-            for (size_t i = 0; i < n_basis; i++)
-                rows[n][i] = sign * design->slope[j][i];
-            bounds[n++] = 0;
-        }
-        if (j + 1 < PM_SERIES_GRID && shape->curvature) {
-            for (size_t i = 0; i < n_basis; i++)
-                rows[n][i] = shape->curvature * design->curvature[j][i];
-            bounds[n++] = 0;
-        }
+        bool within = x[j] >= first_x * (1 - 1e-9);
+        int direction = x[j] < last_x ? shape->direction : shape->beyond;
+        signs[j] = within;
+        signs[PM_SERIES_GRID + j] = within ? direction : 0;
+        signs[2 * PM_SERIES_GRID + j] = within && j + 1 < PM_SERIES_GRID ? shape->curvature : 0;
     }
-    return n;
 }
 
-/* No row is violated by more than a tolerance. */
+/* Values, slopes or curvatures of the candidate's term J on the grid. */
+static const double *grid_row(const struct pm_series_workspace *w, const struct pm_candidate *c,
+                              size_t kind, size_t j) {
+    return w->grid[kind] + c->terms[j] * PM_SERIES_GRID;
+}
+
+/* No constraint is violated by more than a tolerance. */
 static bool keeps_shape(const struct pm_series_workspace *w, const struct pm_candidate *c,
-                        size_t n_rows, double rows[MAX_ROWS][MAX_TERMS]) {
-    for (size_t r = 0; r < n_rows; r++) {
-        double sum = 0, size = 0;
-        for (size_t j = 0; j < c->n_terms; j++) {
-            double part = rows[r][c->terms[j]] * c->coefficients[j];
-            sum += part;
-            size += fabs(part);
+                        const double signs[N_CONSTRAINTS]) {
+    double tolerance = SHAPE_TOLERANCE * w->largest;
+    for (size_t kind = 0; kind < KINDS; kind++)
+        for (size_t i = 0; i < PM_SERIES_GRID; i += PM_LANES) {
+            pm_lanes sum = {0}, size = {0};
+            for (size_t j = 0; j < c->n_terms; j++) {
+                pm_lanes part = c->coefficients[j] * PM_LANES_CONST(grid_row(w, c, kind, j), i);
+                sum += part;
+                size += PM_LANES_LARGER(part, -part);
+            }
+            sum = sum * PM_LANES_CONST(signs, kind * PM_SERIES_GRID + i) + 1e-9 * size;
+            for (size_t l = 0; l < PM_LANES; l++)
+                if (sum[l] < -tolerance)
+                    return false;
         }
-        if (sum < -SHAPE_TOLERANCE * w->largest - 1e-9 * size)
-            return false;
-    }
     return true;
 }
 
-/* Solves candidate C again under the constraints; its leave-one-out error grows as its residual. */
-static bool solve_constrained(struct pm_series_workspace *w, struct pm_candidate *c, size_t n_rows,
-                              double rows[MAX_ROWS][MAX_TERMS], const double *bounds) {
-    size_t k = c->n_terms;
+/* Solves candidate C, just solved freely, again under the constraints; its leave-one-out error
+   grows as its residual. */
+static bool solve_constrained(struct pm_series_workspace *w, struct pm_candidate *c,
+                              const double signs[N_CONSTRAINTS]) {
     double inflation = c->residual > 0 ? c->leave_one_out / c->residual : 1;
-    if (!pm_candidate_orthonormalise(w, c))
-        return false;
-    /* In orthonormal coordinates z: min ½zᵀz − (Qᵀy)ᵀz, rows · R⁻¹ z ≥ bounds. */
-    double h[MAX_TERMS * MAX_TERMS] = {0}, g[MAX_TERMS], z[MAX_TERMS], a[MAX_ROWS * MAX_TERMS];
-    pm_candidate_project(w, k, g);
-    for (size_t j = 0; j < k; j++) {
-        h[j * k + j] = 1;
-        g[j] = -g[j];
-    }
-    for (size_t r = 0; r < n_rows; r++)
-        for (size_t j = 0; j < k; j++) { /* R⊤ aᵀ = rowᵀ, forward */
-            double sum = rows[r][c->terms[j]];
+    /* In orthonormal coordinates z: min ½|z − Qᵀy|², signs · grid · R⁻¹ z ≥ 0. */
+    double z[MAX_TERMS], normals[MAX_TERMS * N_CONSTRAINTS];
+    for (size_t j = 0; j < c->n_terms; j++) { /* Rᵀ normals = signs · gridᵀ, forward */
+        double inverse = 1 / w->triangle[j][j];
+        for (size_t r = 0; r < N_CONSTRAINTS; r += PM_LANES) {
+            const double *grid = grid_row(w, c, r / PM_SERIES_GRID, j);
+            pm_lanes sum = PM_LANES_CONST(grid, r % PM_SERIES_GRID) * PM_LANES_CONST(signs, r);
             for (size_t i = 0; i < j; i++)
-                sum -= w->triangle[i][j] * a[r * k + i];
-            a[r * k + j] = sum / w->triangle[j][j];
+                sum -= w->triangle[i][j] * PM_LANES_CONST(normals, i * N_CONSTRAINTS + r);
+            PM_LANES_AT(normals, j * N_CONSTRAINTS + r) = sum * inverse;
         }
-    if (pm_qp_solve(k, h, g, n_rows, a, bounds, z, NULL) != PM_QP_SOLVED)
+    }
+    pm_candidate_project(w, c->n_terms, z);
+    if (pm_qp_nearest(c->n_terms, N_CONSTRAINTS, normals, z) != PM_QP_SOLVED)
         return false;
     double free_score = c->score;
     pm_candidate_judge(w, z, c);
@@ -166,11 +162,11 @@ static bool oscillates(const struct pm_series_workspace *w, const struct pm_shap
    should beyond the data: it does not oscillate. */
 static bool bends_once(const struct pm_series_workspace *w, const struct pm_shape *shape,
                        const struct pm_candidate *c) {
-    double rows[MAX_ROWS][MAX_TERMS], bounds[MAX_ROWS];
+    double signs[N_CONSTRAINTS];
     for (int curvature = -1; curvature <= 1; curvature += 2) {
         const struct pm_shape bent = {.beyond = shape->beyond, .curvature = curvature};
-        if (shape->curvature != -curvature &&
-            keeps_shape(w, c, shape_rows(w, &bent, rows, bounds), rows))
+        constrain(w, &bent, signs);
+        if (shape->curvature != -curvature && keeps_shape(w, c, signs))
             return true;
     }
     return false;
@@ -178,11 +174,10 @@ static bool bends_once(const struct pm_series_workspace *w, const struct pm_shap
 
 /* Puts candidate C in shape; false if that fails.  A free fit that bends once explains the data far
    better at times than any that is monotone: the minimum then lies between two points. */
-static bool put_in_shape(struct pm_series_workspace *w, const struct pm_shape *shape, size_t n_rows,
-                         double rows[MAX_ROWS][MAX_TERMS], const double *bounds,
-                         struct pm_candidate *c) {
+static bool put_in_shape(struct pm_series_workspace *w, const struct pm_shape *shape,
+                         const double signs[N_CONSTRAINTS], struct pm_candidate *c) {
     const struct pm_candidate free = *c;
-    bool solved = solve_constrained(w, c, n_rows, rows, bounds);
+    bool solved = solve_constrained(w, c, signs);
     if ((!solved || c->score > FAR_BETTER * free.score) && bends_once(w, shape, &free)) {
         *c = free;
         return true;
@@ -190,18 +185,18 @@ static bool put_in_shape(struct pm_series_workspace *w, const struct pm_shape *s
     return solved && !oscillates(w, shape, c);
 }
 
-bool pm_shape_choose(struct pm_series_workspace *w, size_t n_candidates,
-                     const struct pm_shape *shape, struct pm_candidate *best) {
-    double rows[MAX_ROWS][MAX_TERMS], bounds[MAX_ROWS];
-    size_t n_rows = shape_rows(w, shape, rows, bounds), n_constrained = 0;
+bool pm_shape_choose(struct pm_series_workspace *w, size_t n_ranked, const struct pm_shape *shape,
+                     struct pm_candidate *best) {
+    double signs[N_CONSTRAINTS];
+    size_t n_constrained = 0;
+    constrain(w, shape, signs);
     best->score = INFINITY;
-    for (size_t i = 0; i < n_candidates; i++) {
-        struct pm_candidate c = w->candidates[i];
-        if (c.score >= best->score)
-            break;
-        if (!keeps_shape(w, &c, n_rows, rows)) {
-            if (n_constrained++ >= MAX_CONSTRAINED ||
-                !put_in_shape(w, shape, n_rows, rows, bounds, &c))
+    for (size_t i = 0; i < n_ranked && w->ranked[i].score < best->score; i++) {
+        struct pm_candidate c;
+        if (!pm_candidate_solve(w, w->ranked[i].subset, &c))
+            continue;
+        if (!keeps_shape(w, &c, signs)) {
+            if (n_constrained++ >= MAX_CONSTRAINED || !put_in_shape(w, shape, signs, &c))
                 continue;
         } else if (oscillates(w, shape, &c)) {
             continue;
