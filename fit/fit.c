@@ -18,6 +18,7 @@
 enum { MOST_LATE = 3, EDGES_AT_ONCE = 64 };
 
 #define FLAGGED_ERROR 0.1
+#define ROUNDING 1e-9 /* relative: errors that differ by less are one */
 
 /* What all threads read. */
 struct job {
@@ -219,7 +220,7 @@ static void fit_accesses(const struct job *job, const double *errors, double *to
     if (model->group >= job->structure->n_groups || !job->known[model->group])
         return;
     double error = errors[model->group];
-    if (isnan(error) || error > model->accesses.leave_one_out_error)
+    if (isnan(error) || error > model->accesses.leave_one_out_error * (1 + ROUNDING))
         return;
     for (size_t k = 0; k < job->n; k++) {
         const struct pm_histogram *histogram =
