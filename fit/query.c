@@ -107,10 +107,10 @@ size_t pm_query_scan(const struct pm_query_range *range, size_t most, uint64_t *
 
 struct pm_profile *pm_query_profile(const struct pm_query_surface *surface, double size,
                                     struct pm_error *err) {
-    struct pm_parameters at = surface->fixed;
-    if (!pm_parameters_set(&at, surface->name, size, err))
-        return NULL;
-    return surface->profile_at(surface->context, &at, err);
+    struct pm_parameters at[] = {surface->fixed};
+    return pm_parameters_set(at, surface->name, size, err)
+               ? surface->profile_at(surface->context, at, err)
+               : NULL;
 }
 
 /* What the scan has found for one question. */

@@ -128,7 +128,9 @@ static double accesses_at(const struct search *search, const double *accesses, d
     double a = pm_query_range_value(range, search->indices[i - 1]),
            b = pm_query_range_value(range, search->indices[i]);
     double part = (size - a) / (b - a), from = accesses[i - 1], to = accesses[i];
-    return from > 0 && to > 0 ? from * pow(to / from, part) : from + part * (to - from);
+    if (a <= 0 || from <= 0 || to <= 0)
+        return from + part * (to - from);
+    return from * pow(to / from, log(size / a) / log(b / a)); /* right for powers */
 }
 
 /* Of a model that counts touches for each executed access the bins' counts are counts all the

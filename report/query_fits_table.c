@@ -31,7 +31,7 @@ static struct pm_number_text limit_text(const struct pm_query_report *report, do
 
 /* "9.5", "0.024": percent, of shares that may be small because blocks are large. */
 static struct pm_number_text share_text(double share) {
-    struct pm_number_text result;
+    struct pm_number_text result = {""};
     snprintf(result.text, sizeof result.text, "%.2g", 100 * share);
     return result;
 }

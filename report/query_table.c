@@ -36,20 +36,18 @@ void pm_query_note_hidden(FILE *out, const struct pm_query_report *report,
 
 /* A hit ratio in percent, with as many digits as it takes to tell it from 100. */
 static struct pm_number_text hit_text(double ratio) {
-    struct pm_number_text result;
+    struct pm_number_text result = {"?"};
     double missing = 100 * (1 - ratio);
-    int digits = missing > 0 && missing < 0.095 ? 3 : 2;
-    if (isnan(ratio))
-        snprintf(result.text, sizeof result.text, "?");
-    else if (missing > 0 && missing < 0.0005)
+    if (missing > 0 && missing < 0.0005)
         snprintf(result.text, sizeof result.text, ">99.999");
-    else
-        snprintf(result.text, sizeof result.text, "%.*f", digits, 100 * ratio);
+    else if (!isnan(ratio))
+        snprintf(result.text, sizeof result.text, "%.*f", missing > 0 && missing < 0.095 ? 3 : 2,
+                 100 * ratio);
     return result;
 }
 
 struct pm_number_text pm_query_value_text(double value) {
-    struct pm_number_text result;
+    struct pm_number_text result = {""};
     pm_format_value(value, result.text, sizeof result.text);
     return result;
 }
@@ -57,7 +55,7 @@ struct pm_number_text pm_query_value_text(double value) {
 /* 1.5 MiB, where pm_bytes_text would count single bytes. */
 static struct pm_number_text size_text(double bytes) {
     static const char *const units[] = {"bytes", "KiB", "MiB", "GiB", "TiB"};
-    struct pm_number_text result;
+    struct pm_number_text result = {""};
     size_t unit = 0;
     while (unit + 1 < sizeof units / sizeof units[0] && bytes >= 1024) {
         bytes /= 1024;
