@@ -16,6 +16,7 @@
 #include "core/pm_alloc.h"
 #include "core/scope_names.h"
 #include "fit/stage.h"
+#include "fit/surface.h"
 
 enum { DEGREE = 4, SEARCH_DEGREE = 3 };
 
@@ -66,6 +67,36 @@ static struct pm_design *new_design(struct functions *all, size_t n, const char 
 static struct pm_design *polynomials(struct functions *all, const struct pm_path *path,
                                      struct pm_error *err) {
     return new_design(all, DEGREE + 1, (const char *const *)all->texts, path, err);
+}
+
+/* The design in several parameters over the functions of a list, NULL: the default ones. */
+static struct pm_design *surface_design(struct functions *all, const char *text,
+                                        const struct pm_path *path, struct pm_error *err) {
+    const struct pm_parameters *runs = path->runs;
+    const char *names[PM_MAX_PARAMETERS];
+    for (size_t p = 0; p < runs[0].n; p++)
+        names[p] = runs[0].names[p];
+    struct pm_expression_list *parts =
+        text ? pm_expression_list_parse(text, runs[0].n, names, err) : NULL;
+    if (text && !parts) {
+        pm_fail_in(err, "basis");
+        return NULL;
+    }
+    double *points = pm_alloc(path->n * path->n_axes, sizeof *points);
+    for (size_t k = 0; k < path->n; k++)
+        for (size_t i = 0; i < path->n_axes; i++)
+            pm_parameters_get(&runs[k], path->axes[i], &points[k * path->n_axes + i]);
+    struct pm_surface *surface =
+        pm_surface_new(path->axes, path->n_axes, points, path->n,
+                       parts ? (const char *const *)parts->texts : NULL, parts ? parts->n : 0, err);
+    free(points);
+    pm_expression_list_free(parts);
+    for (size_t j = 0; surface && j < surface->n_products; j++) {
+        char *product = pm_surface_text(surface, j);
+        surface->index[j] = place_of(all, product);
+        free(product);
+    }
+    return surface ? pm_design_of_surface(surface) : NULL;
 }
 
 /* ---- what a user gives ---------------------------------------------------------------------- */
@@ -303,7 +334,9 @@ static bool add_given(const struct pm_structure *structure, const struct pm_path
     bool ok = true;
     for (size_t b = 0; ok && b < options->n_bases; b++) {
         const struct pm_fit_basis *basis = &options->bases[b];
-        struct pm_design *design = given_design(all, basis->functions, path, statistics, err);
+        struct pm_design *design = path->n_axes > 1
+                                       ? surface_design(all, basis->functions, path, err)
+                                       : given_design(all, basis->functions, path, statistics, err);
         ok = design != NULL;
         if (!ok)
             break;
@@ -333,11 +366,19 @@ bool pm_fit_bases_new(const struct pm_structure *structure, const struct pm_path
                               .given = pm_alloc(options->n_bases + 1, sizeof(bool)),
                               .of_scope = pm_alloc(structure->n_scopes + 1, sizeof(uint16_t)),
                               .n_scopes = structure->n_scopes};
-    add_standard(&all, path->parameter);
-    bases->designs[0] = polynomials(&all, path, err);
+    bool several = path->n_axes > 1;
+    if (!several)
+        add_standard(&all, path->parameter);
+    bases->designs[0] =
+        several ? surface_design(&all, NULL, path, err) : polynomials(&all, path, err);
     bool ok =
         bases->designs[0] && add_given(structure, path, options, &all, bases, statistics, err);
-    if (ok && options->search)
+    if (ok && options->search && several)
+        ok = pm_fail(err,
+                     "--search looks for functions of one parameter, and %s and %s vary: give "
+                     "functions of each with --basis",
+                     path->axes[0], path->axes[1]);
+    else if (ok && options->search)
         ok = bases->given[0]
                  ? pm_fail(err, "a basis for everything leaves nothing to search: give either "
                                 "that or --search")

@@ -6,6 +6,8 @@
 #include "fit/lanes.h"
 #include "fit/series.h"
 
+struct pm_surface_workspace;
+
 /* A subset of the basis with its coefficients and what they are worth. */
 struct pm_candidate {
     size_t n_terms;
@@ -34,14 +36,15 @@ struct pm_level {
 
 struct pm_series_workspace {
     const struct pm_design *design;
-    size_t stride;    /* entries of a row */
-    size_t n;         /* points in use: entry i of a row is point i */
-    size_t n_padded;  /* a multiple of PM_LANES; rows are zero from n on */
-    size_t *point;    /* indices of the points among the sizes */
-    double *x, *y;    /* rows */
-    double *weight;   /* row: of residuals */
-    double *emphasis; /* row: of the weight, what is not relative error */
-    double *target;   /* row: weighted y */
+    struct pm_surface_workspace *surface; /* in several parameters: then only this is used */
+    size_t stride;                        /* entries of a row */
+    size_t n;                             /* points in use: entry i of a row is point i */
+    size_t n_padded;                      /* a multiple of PM_LANES; rows are zero from n on */
+    size_t *point;                        /* indices of the points among the sizes */
+    double *x, *y;                        /* rows */
+    double *weight;                       /* row: of residuals */
+    double *emphasis;                     /* row: of the weight, what is not relative error */
+    double *target;                       /* row: weighted y */
     double
         *tolerated; /* row: weighted residuals up to this are no reason to prefer another model */
     double *functions; /* row i: scaled basis function i at the points */

@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "core/pm_alloc.h"
+#include "fit/surface.h"
 
 enum { MAX_TERMS = PM_MODEL_MAX_TERMS };
 
@@ -230,6 +231,8 @@ struct pm_design *pm_design_new(const struct pm_basis *basis, const char *parame
 
 /* Value of function TERM of the set's basis at a measured size, 0 if DESIGN does not have it. */
 static double function_value(const struct pm_design *design, uint16_t term, size_t size) {
+    if (design->surface)
+        return pm_surface_function(design->surface, term, size);
     for (size_t i = 0; i < design->n_basis; i++)
         if (design->index[i] == term)
             return design->values[size][i] * design->scale[i];
@@ -249,13 +252,41 @@ double pm_design_model_value(const struct pm_design *design, const struct pm_mod
     return value > 0 ? value : 0;
 }
 
+struct pm_design *pm_design_of_surface(struct pm_surface *surface) {
+    struct pm_design *design = pm_alloc(1, sizeof *design);
+    design->n = surface->n;
+    design->x = pm_alloc(surface->n, sizeof *design->x);
+    memcpy(design->x, surface->size, surface->n * sizeof *design->x);
+    design->surface = surface;
+    return design;
+}
+
 void pm_design_free(struct pm_design *design) {
     if (!design)
         return;
+    pm_surface_free(design->surface);
     for (size_t i = 0; i < design->n_alternatives; i++)
         pm_design_free(design->alternatives[i]);
     free(design->alternatives);
     free(design->values);
     free(design->x);
     free(design);
+}
+
+/* ---- from size to size ---------------------------------------------------------------------- */
+
+size_t pm_design_nearest(const struct pm_design *design, size_t k) {
+    return design->surface ? design->surface->nearest[k] : k + 1;
+}
+
+void pm_design_steps(const struct pm_design *design, size_t from, size_t to, double *up,
+                     double *down) {
+    const struct pm_surface *surface = design->surface;
+    *up = *down = 0;
+    for (size_t i = 0; i < (surface ? surface->n_axes : 1); i++) {
+        double step = surface ? log(surface->axes[i].levels[surface->level[to][i]] /
+                                    surface->axes[i].levels[surface->level[from][i]])
+                              : log(design->x[to] / design->x[from]);
+        *(step > 0 ? up : down) += step;
+    }
 }

@@ -23,9 +23,10 @@ enum { MOST_LATE = 3, EDGES_AT_ONCE = 64 };
 /* What all threads read. */
 struct job {
     const struct pm_structure *structure;
-    const struct pm_profile **profiles; /* ascending in the parameter; owned */
-    size_t n;                           /* of them */
-    const char *parameter;
+    const struct pm_profile **profiles;   /* ascending in the parameters; owned */
+    size_t n;                             /* of them */
+    const char *names[PM_MAX_PARAMETERS]; /* that vary independently */
+    size_t n_names;
     struct pm_fit_bases bases;
     struct pm_model_set *set;
     double *executed; /* [group · n + size]: accesses by the counts; owned */
@@ -71,21 +72,6 @@ static bool check_profiles(const struct pm_structure *structure,
                 return pm_fail(err, "two runs have the same parameters");
     }
     return true;
-}
-
-static void sort_profiles(struct job *job, const struct pm_profile *const *profiles) {
-    for (size_t i = 0; i < job->n; i++) {
-        double value = 0, other;
-        pm_parameters_get(&profiles[i]->parameters, job->parameter, &value);
-        size_t at = i;
-        for (; at > 0; at--) {
-            pm_parameters_get(&job->profiles[at - 1]->parameters, job->parameter, &other);
-            if (other <= value)
-                break;
-            job->profiles[at] = job->profiles[at - 1];
-        }
-        job->profiles[at] = profiles[i];
-    }
 }
 
 /* Smallest and largest measured value of each parameter. */
@@ -195,7 +181,7 @@ static void fit_edges(const struct job *job, struct pm_partition *const *partiti
             series[k] = job->profiles[k]->edge_counts[e];
         pm_series_fit(partitions[d]->series, series, PM_SERIES_COUNT, &job->set->edges[e]);
         struct pm_model *model = &job->set->edges[e];
-        if (!model->exact && !job->bases.given[d] &&
+        if (!model->exact && job->n_names == 1 && !job->bases.given[d] &&
             !pm_fit_logarithms(job->n, design->x, series, model))
             fit_late_growth(design, series, model);
     }
@@ -386,16 +372,16 @@ static void count_accesses(struct job *job) {
 static bool prepare(struct job *job, const struct pm_profile *const *profiles,
                     const struct pm_fit_options *options, struct pm_fit_statistics *statistics,
                     struct pm_error *err) {
-    sort_profiles(job, profiles);
+    pm_fit_sort(profiles, job->n, job->names, job->n_names, job->profiles);
     double *x = pm_alloc(job->n, sizeof *x);
     struct pm_model_set *set = job->set;
     set->n_runs = job->n;
     set->runs = pm_alloc(job->n, sizeof *set->runs);
     for (size_t k = 0; k < job->n; k++) {
         set->runs[k] = job->profiles[k]->parameters;
-        pm_parameters_get(&set->runs[k], job->parameter, &x[k]);
+        pm_parameters_get(&set->runs[k], job->names[0], &x[k]);
     }
-    const struct pm_path path = {job->parameter, job->n, x, set->runs};
+    const struct pm_path path = {job->names[0], job->n, x, set->runs, job->n_names, job->names};
     bool ok = pm_fit_bases_new(job->structure, &path, options, set, &job->bases, statistics, err);
     free(x);
     return ok;
@@ -408,8 +394,8 @@ static struct pm_model_set *fit_profiles(const struct pm_structure *structure,
                                          struct pm_fit_statistics *statistics,
                                          struct pm_error *err) {
     struct job job = {.structure = structure, .n = n_profiles};
-    job.parameter = pm_fit_varying(profiles, n_profiles, err);
-    if (!job.parameter)
+    job.n_names = pm_fit_varying(profiles, n_profiles, job.names, err);
+    if (job.n_names == 0)
         return NULL;
     job.profiles = pm_alloc(n_profiles, sizeof *job.profiles);
     job.set = pm_alloc(1, sizeof *job.set);
@@ -425,7 +411,7 @@ static struct pm_model_set *fit_profiles(const struct pm_structure *structure,
     list_histograms(&job);
     count_accesses(&job);
     fit_all(&job, options ? options->n_threads : 0);
-    pm_fit_trim_basis(job.set, PM_FIT_BASIS);
+    pm_fit_trim_basis(job.set, job.n_names == 1 ? PM_FIT_BASIS : 1);
     if (statistics) {
         count_models(job.set, statistics);
         list_left_out(&job, statistics);

@@ -43,10 +43,23 @@ static size_t widest_gaps(const struct pm_partition *p, const struct pm_ladder *
     return n;
 }
 
-/* How far the growth from VALUE at a smaller size to LARGER lies outside the expected exponents. */
-static double odd_growth(double value, double larger, double log_size_ratio) {
-    double exponent = log(fmax(value, 1) / larger) / log_size_ratio;
-    return fmax(0, fmax(LEAST_EXPONENT - exponent, exponent - LARGEST_EXPONENT));
+/* From one size to another: the sums of log ratios of the parameters that grow and that shrink. */
+struct steps {
+    double up, down;
+};
+
+/* How far the growth from LARGER at one size to VALUE at another lies outside the expected
+   exponents. */
+static double odd_growth(double value, double larger, struct steps steps) {
+    double growth = log(fmax(value, 1) / larger);
+    double least = LARGEST_EXPONENT * steps.down + LEAST_EXPONENT * steps.up;
+    double most = LARGEST_EXPONENT * steps.up + LEAST_EXPONENT * steps.down;
+    return fmax(0, fmax(least - growth, growth - most)) / (steps.up - steps.down);
+}
+
+static bool is_empty(const struct pm_partition *p, const double *low, const double *high,
+                     size_t k) {
+    return p->ladders[k].n == 0 || high[k] - low[k] <= 1e-9;
 }
 
 /* Follows GAP of the largest size down to the smallest; fills CUT.  SUM is the width of all. */
@@ -55,23 +68,27 @@ static bool follow(const struct pm_partition *p, const double *low, const double
     size_t last = p->design->n - 1;
     cut[last] = gap.position;
     *sum = gap.width;
-    double below = gap.position - low[last], above = high[last] - gap.position;
-    double whole = high[last] - low[last], x = p->design->x[last];
     for (size_t k = last; k-- > 0;) {
         const struct pm_ladder *ladder = &p->ladders[k];
-        if (ladder->n == 0 || high[k] - low[k] <= 1e-9) {
+        if (is_empty(p, low, high, k)) {
             cut[k] = low[k];
             continue;
         }
-        double log_ratio = log(p->design->x[k] / x), best = -INFINITY, best_width = 0, best_at = 0;
-        double log_share = log(below / whole), here = high[k] - low[k];
+        size_t from = pm_design_nearest(p->design, k);
+        while (is_empty(p, low, high, from)) /* not so at the last, where the gap is */
+            from = pm_design_nearest(p->design, from);
+        struct steps steps;
+        pm_design_steps(p->design, from, k, &steps.up, &steps.down);
+        double below = cut[from] - low[from], above = high[from] - cut[from];
+        double best = -INFINITY, best_width = 0, best_at = 0;
+        double log_share = log(below / (high[from] - low[from])), here = high[k] - low[k];
         size_t end = pm_ladder_last(ladder, high[k]);
         for (size_t i = pm_ladder_first(ladder, low[k]) + 1; i <= end; i++) {
             if (ladder->gap[i] <= NOTICEABLE)
                 continue;
             double l = ladder->before[i] - low[k], u = high[k] - ladder->before[i];
-            double likeness = ladder->gap[i] / gap.width - 2 * odd_growth(l, below, log_ratio) -
-                              2 * odd_growth(u, above, log_ratio) -
+            double likeness = ladder->gap[i] / gap.width - 2 * odd_growth(l, below, steps) -
+                              2 * odd_growth(u, above, steps) -
                               0.5 * fabs(log(fmax(l, 1) / here) - log_share);
             if (likeness > best) {
                 best = likeness;
@@ -82,10 +99,6 @@ static bool follow(const struct pm_partition *p, const double *low, const double
         if (best < LEAST_LIKENESS)
             return false;
         cut[k] = best_at;
-        below = best_at - low[k];
-        above = high[k] - best_at;
-        whole = here;
-        x = p->design->x[k];
         *sum += best_width;
     }
     return true;

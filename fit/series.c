@@ -18,6 +18,7 @@
 
 #include "core/pm_alloc.h"
 #include "fit/candidate.h"
+#include "fit/surface.h"
 
 enum {
     MAX_TERMS = PM_MODEL_MAX_TERMS,
@@ -42,10 +43,14 @@ static void copy_grid(struct pm_series_workspace *w) {
 
 struct pm_series_workspace *pm_series_workspace_new(const struct pm_design *design) {
     struct pm_series_workspace *w = pm_alloc(1, sizeof *w);
+    w->design = design;
+    if (design->surface) {
+        w->surface = pm_surface_workspace_new(design->surface);
+        return w;
+    }
     size_t n_basis = design->n_basis, stride = pm_lanes_padded(design->n);
     size_t n_rows = 6 + 2 * n_basis + (n_basis + 1) * (n_basis + 2);
     double *memory = pm_alloc(n_rows * stride + 3 * n_basis * PM_SERIES_GRID, sizeof *memory);
-    w->design = design;
     w->stride = stride;
     w->point = pm_alloc(design->n, sizeof *w->point);
     w->ranked = pm_alloc((size_t)1 << n_basis, sizeof *w->ranked);
@@ -76,6 +81,7 @@ struct pm_series_workspace *pm_series_workspace_new(const struct pm_design *desi
 void pm_series_workspace_free(struct pm_series_workspace *w) {
     if (!w)
         return;
+    pm_surface_workspace_free(w->surface);
     for (size_t a = 0; a < w->design->n_alternatives; a++)
         pm_series_workspace_free(w->alternatives[a]);
     free(w->alternatives);
@@ -275,6 +281,10 @@ static struct pm_series_workspace *search(struct pm_series_workspace *w, const d
 
 void pm_series_fit(struct pm_series_workspace *w, const double *y, enum pm_series_kind kind,
                    struct pm_model *model) {
+    if (w->surface) {
+        pm_surface_fit(w->surface, y, kind, model);
+        return;
+    }
     memset(model, 0, sizeof *model);
     model->leave_one_out_error = NAN;
     size_t from = 0, n_sizes = w->design->n;

@@ -19,7 +19,13 @@ struct pm_path {
     size_t n;
     const double *x;                  /* n values of it above 0, ascending and distinct */
     const struct pm_parameters *runs; /* all parameters at each; NULL: there is no other */
+    /* Several parameters vary: their names.  Then it is no line; runs are in pm_fit_sort's order.
+     */
+    size_t n_axes;
+    const char *const *axes;
 };
+
+struct pm_surface; /* of a fit in several parameters: see surface.h */
 
 /* All parameters where the varying one is X; those that only go along with it are known at the
    measured sizes, straight between them and a power beyond. */
@@ -33,7 +39,8 @@ double pm_path_grid(const struct pm_path *path, size_t j);
 /* What series of a fit share: the sizes and the basis functions at them.  Read-only once made. */
 struct pm_design {
     size_t n;  /* sizes */
-    double *x; /* ascending; owned */
+    double *x; /* ascending; in several parameters the geometric mean, which may repeat; owned */
+    struct pm_surface *surface; /* NULL in one parameter: only then is what follows filled; owned */
     size_t n_basis;
     size_t n_gentle; /* functions before those that grow like a fourth power or more; all if there
                         is no other */
@@ -63,11 +70,21 @@ struct pm_design *pm_design_on_path(const struct pm_basis *basis, const struct p
 /* The same where PARAMETER, N values X, is the only one. */
 struct pm_design *pm_design_new(const struct pm_basis *basis, const char *parameter,
                                 const double *x, size_t n, struct pm_error *err);
+/* The design of a fit in several parameters; it owns SURFACE. */
+struct pm_design *pm_design_of_surface(struct pm_surface *surface);
 void pm_design_free(struct pm_design *design);
 
 /* Value of MODEL, whose terms are those of the set's basis, at measured size number SIZE. */
 double pm_design_model_value(const struct pm_design *design, const struct pm_model *model,
                              size_t size);
+
+/* The size after K that is nearest to it: the next one, if there is one parameter. */
+size_t pm_design_nearest(const struct pm_design *design, size_t k);
+
+/* How the sizes FROM and TO differ: the sums of log(to / from) over the parameters that grow and
+   over those that shrink (negative). */
+void pm_design_steps(const struct pm_design *design, size_t from, size_t to, double *up,
+                     double *down);
 
 enum pm_series_kind {
     PM_SERIES_COUNT,    /* never negative; monotone, convex, concave as the data are */

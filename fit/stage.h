@@ -10,10 +10,15 @@
 void pm_fit_note(struct pm_fit_statistics *statistics, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* The parameter that varies over PROFILES, all others being constant or functions of it; NULL with
-   a sentence.  The name lives as long as the profiles. */
-const char *pm_fit_varying(const struct pm_profile *const *profiles, size_t n_profiles,
-                           struct pm_error *err);
+/* The parameters that vary independently over PROFILES, all others being constant or functions of
+   them: fills NAMES, which has room for PM_MAX_PARAMETERS and lives as long as the profiles; how
+   many, 0 with a sentence. */
+size_t pm_fit_varying(const struct pm_profile *const *profiles, size_t n_profiles,
+                      const char **names, struct pm_error *err);
+
+/* PROFILES by ascending size: the one parameter's value, or the geometric mean of several. */
+void pm_fit_sort(const struct pm_profile *const *profiles, size_t n, const char *const *names,
+                 size_t n_names, const struct pm_profile **sorted);
 
 /* Which of the PROFILES (N of them, as pm_fit takes them) are sizes that do not go with the others;
    fills DIVERGES (n values) and STATISTICS (may be NULL) and gives how many there are.  None where

@@ -1,0 +1,173 @@
+/* Models in several parameters: values at the points of a design → a sum of products of functions
+   of one parameter each,  y(p, q …) = Σ cⱼ · f_a(j)(p) · g_b(j)(q) · …  Private to fit/.
+
+   An axis is a parameter that varies independently of the others; a level one of its values; a
+   point a run.  Product 0 is 1.
+   Source: Marin's thesis (Rice University, 2003), sections 3.4.1 and 4.1.1; see surface.c. */
+#ifndef PM_SURFACE_H
+#define PM_SURFACE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/model.h"
+#include "core/parameters.h"
+#include "core/pm_error.h"
+#include "fit/series.h"
+
+enum {
+    PM_SURFACE_MAX_AXES = 4,
+    PM_SURFACE_MAX_FUNCTIONS = 16, /* of one axis */
+    PM_SURFACE_MAX_TERMS = PM_MODEL_MAX_TERMS,
+    PM_SURFACE_MAX_GRID = 10, /* places along an axis at which shape is looked at */
+    PM_SURFACE_LEAST_LEVELS = 3
+};
+
+struct pm_surface_axis {
+    char name[PM_PARAMETER_NAME_SIZE];
+    size_t n_levels;
+    double *levels;                             /* ascending; owned */
+    size_t n_functions;                         /* function 0 is 1 */
+    char *texts[PM_SURFACE_MAX_FUNCTIONS];      /* owned */
+    bool for_exact[PM_SURFACE_MAX_FUNCTIONS];   /* only where it reproduces all values exactly */
+    double power[PM_SURFACE_MAX_FUNCTIONS];     /* growth: 2.5 of x^2*log2(x); of the default */
+    double scale[PM_SURFACE_MAX_FUNCTIONS];     /* value at the largest level */
+    double (*values)[PM_SURFACE_MAX_FUNCTIONS]; /* [level][function], not scaled; owned */
+    size_t n_grid;                              /* from the smallest level to REACH · largest */
+    double grid[PM_SURFACE_MAX_GRID];
+    double grid_values[PM_SURFACE_MAX_GRID][PM_SURFACE_MAX_FUNCTIONS]; /* scaled */
+    double grid_slopes[PM_SURFACE_MAX_GRID][PM_SURFACE_MAX_FUNCTIONS]; /* per e-fold, scaled */
+};
+
+/* A function of the basis: a product of one function of each axis. */
+struct pm_surface_product {
+    size_t functions[PM_SURFACE_MAX_AXES];
+    bool for_exact;
+    bool high_power; /* a fourth power: it runs away beyond the data and must pay */
+    double scale;    /* value at the largest levels */
+};
+
+/* The points as seen by some of the axes: their distinct places. */
+struct pm_surface_projection {
+    size_t n;
+    size_t *of;    /* [point]: its place; owned */
+    size_t *point; /* [place]: a point that lies there; owned */
+};
+
+struct pm_surface {
+    size_t n, n_axes;
+    struct pm_surface_axis axes[PM_SURFACE_MAX_AXES];
+    size_t (*level)[PM_SURFACE_MAX_AXES]; /* [point][axis]; owned */
+    double *size; /* [point]: geometric mean of value / largest value, ascending; owned */
+    size_t n_products;
+    struct pm_surface_product *products; /* owned */
+    uint16_t *index; /* of each product in the basis of the model set; here its own number; owned */
+    double *columns; /* [point · n_products + product], scaled; owned */
+    struct pm_surface_projection projections[1 << PM_SURFACE_MAX_AXES]; /* by set of axes */
+    size_t *nearest; /* [point]: the nearest of those that come after it, n for the last; owned */
+    size_t n_grid;
+    size_t (*grid)[PM_SURFACE_MAX_AXES]; /* where shape is looked at: [place][axis]; owned */
+    size_t *below; /* [place · n_axes + axis]: the place before it on that axis, or n_grid; owned */
+};
+
+/* NAMES: the axes.  POINTS: n rows of n_axes values above 0, distinct, by ascending
+   pm_surface_order.  TEXTS: N_TEXTS functions of one axis each that replace the default ones of
+   that axis; none: 1, x … x^4, and for exact counts at powers of two functions with log2(x).
+   Errors: a function that is not of one axis, too few levels or runs, axes that do not vary
+   independently enough to tell their product from their sum. */
+struct pm_surface *pm_surface_new(const char *const *names, size_t n_axes, const double *points,
+                                  size_t n, const char *const *texts, size_t n_texts,
+                                  struct pm_error *err);
+void pm_surface_free(struct pm_surface *surface);
+
+/* Product J as text, "N^2*MM"; owned by the caller. */
+char *pm_surface_text(const struct pm_surface *surface, size_t j);
+
+/* Order of two points, as qsort wants it: by geometric mean, then by the axes' values. */
+int pm_surface_compare(const double *a, const double *b, size_t n_axes);
+
+/* Value of product J (not scaled) at point K; of the product that is function TERM of the model
+   set's basis, 0 if there is none. */
+double pm_surface_value(const struct pm_surface *surface, size_t j, size_t k);
+double pm_surface_function(const struct pm_surface *surface, uint16_t term, size_t k);
+
+/* ---- fitting -------------------------------------------------------------------------------- */
+
+/* Some products with their coefficients, and what these are worth. */
+struct pm_surface_candidate {
+    size_t n_terms;
+    size_t terms[PM_SURFACE_MAX_TERMS];        /* products, ascending */
+    double coefficients[PM_SURFACE_MAX_TERMS]; /* of scaled products */
+    double residual, leave_one_out;            /* root mean squares, relative */
+    double emphasised; /* leave-one-out error with larger sizes counting more */
+    double score;      /* the smallest wins */
+};
+
+/* Memory of one thread; nothing is allocated while fitting. */
+struct pm_surface_workspace {
+    const struct pm_surface *surface;
+    enum pm_series_kind kind;
+    size_t n;                      /* points in use */
+    size_t *point;                 /* their indices */
+    double *y, *weight, *emphasis; /* of the points in use; weight = emphasis / value */
+    double largest;                /* of |y| */
+    double quantum;                /* residuals up to this are no reason to prefer another model */
+    size_t n_levels[PM_SURFACE_MAX_AXES]; /* of the points in use */
+    double growth[PM_SURFACE_MAX_AXES];   /* of the data: d log y / d log axis, NAN if not known */
+    double (*columns)[PM_SURFACE_MAX_TERMS]; /* of a candidate: weighted, then orthonormal */
+    double triangle[PM_SURFACE_MAX_TERMS][PM_SURFACE_MAX_TERMS];
+    double *remaining; /* surface_select.c: what the chosen terms leave of each column, */
+    double *square;    /* how large it was, */
+    bool *open;        /* and whether it can still be chosen */
+    double *rows;      /* surface_shape.c: constraints, */
+    double *bounds;    /* and what they are to be at least: 0 */
+    double *nested;    /* surface_nested.c: values and weights of each depth, */
+    size_t *places;    /* and the places and levels of a line */
+};
+
+struct pm_surface_workspace *pm_surface_workspace_new(const struct pm_surface *surface);
+void pm_surface_workspace_free(struct pm_surface_workspace *workspace);
+
+/* As pm_series_fit and pm_series_predictability, in several parameters. */
+void pm_surface_fit(struct pm_surface_workspace *workspace, const double *y,
+                    enum pm_series_kind kind, struct pm_model *model);
+double pm_surface_predictability(struct pm_surface_workspace *workspace, const double *y);
+
+/* ---- between the files of the surface ------------------------------------------------------- */
+
+/* Least squares of the points in use in the candidate's terms: fills coefficients, errors and
+   score; false if the terms depend on each other or are more than the points allow. */
+bool pm_surface_solve(struct pm_surface_workspace *workspace,
+                      struct pm_surface_candidate *candidate);
+/* The same from given coordinates in the orthonormal columns, which must be the candidate's. */
+void pm_surface_judge(const struct pm_surface_workspace *workspace, const double *rotated,
+                      struct pm_surface_candidate *candidate);
+/* False if the candidate has more functions of an axis than its levels allow: one less than there
+   are, but two where there are fewer than five, unless FOR_EXACT. */
+bool pm_surface_allowed(const struct pm_surface_workspace *workspace,
+                        const struct pm_surface_candidate *candidate, bool for_exact);
+/* True if product J may be a term. */
+bool pm_surface_usable(const struct pm_surface_workspace *workspace, size_t j, bool for_exact);
+
+/* Forward and backward selection among the products from CANDIDATE on (no terms: from nothing);
+   FOR_EXACT: those for exact models too.  False if nothing can be solved. */
+bool pm_surface_select(struct pm_surface_workspace *workspace, bool for_exact, size_t max_terms,
+                       struct pm_surface_candidate *candidate);
+
+/* Models in one axis first, then models of their coefficients, the axes taken in order number ORDER
+   of the n_axes! that there are: fills the candidate's terms; false if lines are too short. */
+bool pm_surface_nested(struct pm_surface_workspace *workspace, bool for_exact, size_t order,
+                       struct pm_surface_candidate *candidate);
+
+/* Rational coefficients with a small common denominator near the candidate's that reproduce all
+   values, whole numbers, exactly; COEFFICIENTS are those of unscaled products. */
+bool pm_surface_exact(const struct pm_surface_workspace *workspace,
+                      const struct pm_surface_candidate *candidate, double *coefficients);
+
+/* Keeps the candidate if it has the shape that the data have, else solves it again under
+   constraints; false if that fails.  SHAPE: enum pm_model_shape. */
+bool pm_surface_keep_shape(struct pm_surface_workspace *workspace,
+                           struct pm_surface_candidate *candidate, uint8_t *shape);
+
+#endif
