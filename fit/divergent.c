@@ -332,9 +332,10 @@ size_t pm_fit_find_divergent(const struct pm_profile *const *profiles, size_t n,
     if (n < LEAST_SIZES)
         return 0;
     search.n_threads = n_threads ? n_threads : (unsigned)omp_get_max_threads();
-    search.parameter = pm_fit_varying(profiles, n, &none);
-    if (!search.parameter)
+    const char *names[PM_MAX_PARAMETERS];
+    if (pm_fit_varying(profiles, n, names, &none) != 1)
         return 0;
+    search.parameter = names[0];
     size_t n_divergent = prepare(&search, profiles) ? find(&search) : 0;
     if (n_divergent)
         tell(&search, profiles, diverges, statistics);
