@@ -21,8 +21,8 @@ static const struct pm_command commands[] = {
      "what the lifter finds in a program: routines, loops, reference groups, counters",
      pm_cmd_loops},
     {"run",
-     "-o STORE [-P NAME=VALUES]... [--where EXPR] [--block SIZES] [--bin-width W]\n"
-     "                  [--sample 1/R] [--max-blocks M] [--exe PATH]\n"
+     "-o STORE [-P NAME=VALUES]... [--where EXPR] [--build COMMAND]\n"
+     "                  [--block SIZES] [--bin-width W] [--sample 1/R] [--max-blocks M]\n"
      "                  [--env NAME=TEXT]... [--input TEMPLATE:FILE]... [--scratch DIR]\n"
      "                  [--include FILE] [--exclude FILE] [--weights STORE]\n"
      "                  [--lib NAME]... [--all-libs] [--classes FILE]\n"

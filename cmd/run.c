@@ -8,6 +8,7 @@
 #include "cmd/run_command.h"
 #include "cmd/run_request.h"
 #include "cmd/run_session.h"
+#include "cmd/run_substitute.h"
 
 static int print_commands(const struct pm_run_request *request, const struct pm_parameters *sizes,
                           size_t n_sizes) {
@@ -18,10 +19,17 @@ static int print_commands(const struct pm_run_request *request, const struct pm_
         if (!argv)
             return pm_complain(&err);
         char *size = pm_parameters_text(&sizes[i]), *command = pm_command_text(argv);
-        printf("%s%s%s\n", size, *size ? ": " : "", command);
+        char *build = request->build ? pm_substitute(request->build, &sizes[i], &err) : NULL;
+        bool ok = build || !request->build;
+        if (ok)
+            printf("%s%s%s%s%s\n", size, *size ? ": " : "", build ? build : "", build ? " && " : "",
+                   command);
+        free(build);
         free(command);
         free(size);
         pm_free_strings(argv);
+        if (!ok)
+            return pm_complain(&err);
     }
     return PM_EXIT_OK;
 }

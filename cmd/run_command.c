@@ -101,6 +101,8 @@ char *pm_settings_text(const struct pm_run_request *request, struct pm_error *er
     char *command = pm_command_text(request->argv);
     char *text = pm_sprintf("command %s", command);
     free(command);
+    if (request->build)
+        pm_append(&text, "\nbuild %s", request->build);
     for (size_t i = 0; i < request->n_environment; i++) {
         pm_append(&text, "\nenv %s", request->environment[i]);
     }

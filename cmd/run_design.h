@@ -1,4 +1,4 @@
-/* Which sizes to run: from `-P` and `--where` to a list of problem sizes. */
+/* Which sizes to run: from `-P`, `--design` and `--where` to a list of problem sizes. */
 #ifndef PM_RUN_DESIGN_H
 #define PM_RUN_DESIGN_H
 
@@ -9,10 +9,12 @@
 struct pm_run_design {
     PM_ARRAY(char *, specs); /* texts of -P, in order; owned */
     char *where;             /* condition, NULL all; owned */
+    char *file;              /* of --design, NULL none; owned */
 };
 
 /* The sizes, in the order in which the lists name them: the full cross product of the lists
-   (`N=24,32,40`, `N=24:64:8`), each with its formulas (`M=floor((N-1)/3)`) evaluated, of which
+   (`N=24,32,40`, `N=24:64:8`; points of several parameters, `A,B=16:1,16:5` or the lines of a file,
+   count as one list), each with its formulas (`M=floor((N-1)/3)`) evaluated, of which
    those are left for which `where` is not 0.  Without -P: one size without parameters.  Errors:
    not a list nor a formula, the same name twice, formulas that need each other, an unknown name,
    no size left, the same size twice.  *SIZES is owned by the caller (free). */

@@ -69,6 +69,15 @@ int pm_read_run_option(struct pm_run_request *request, int c, struct pm_error *e
         free(request->design.where);
         request->design.where = pm_strdup(optarg);
         return 0;
+    case PM_RUN_DESIGN:
+        free(request->design.file);
+        request->design.file = pm_strdup(optarg);
+        return 0;
+    case PM_RUN_BUILD:
+        if (!*optarg)
+            return pm_usage_error(request->command, "--build takes a command, not nothing");
+        request->build = optarg;
+        return 0;
     case PM_RUN_BLOCK:
         return pm_option_block_sizes(optarg, &request->block_sizes, &request->n_block_sizes, err)
                    ? 0
@@ -152,6 +161,10 @@ int pm_read_run_command(struct pm_run_request *request, char **argv) {
     request->argv = argv;
     if (!request->argv[0])
         return pm_usage_error(request->command, "give a command after --");
+    if (request->build && request->carry)
+        return pm_usage_error(request->command,
+                              "--build and --carry exclude each other: reuses are "
+                              "carried by loops of one build");
     if (request->no_memory && request->n_block_sizes)
         return pm_usage_error(request->command, "--no-memory and --block exclude each other");
     if (request->no_memory && request->second_core)
@@ -287,6 +300,9 @@ int pm_read_run_request(struct pm_run_request *request, int argc, char **argv) {
     if (status == 0 && request->time_runs && request->events.n_routines)
         status = pm_usage_error("run", "--time measures whole runs: it excludes --start-at and "
                                        "--stop-after");
+    if (status == 0 && request->build && (request->time_runs || request->handler))
+        status = pm_usage_error("run", "--build excludes --time and --handler, which are for one "
+                                       "build");
     if (status == 0)
         status = check_handler(request, has_events);
     if (status != 0 || request->handler)

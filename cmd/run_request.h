@@ -8,6 +8,7 @@
 
 #include "cmd/event_choice.h"
 #include "cmd/run_design.h"
+#include "core/structure.h"
 
 struct pm_run_input {
     /* template (absolute), file to make of it */
@@ -19,6 +20,9 @@ struct pm_run_request {
     const char *command;    /* name of the subcommand, for messages */
     const char *store_path; /* NULL: a temporary one */
     const char *exe, *scratch;
+    const char *build; /* makes the program for a size, in a shell; NULL: it is one for all */
+    const struct pm_structure *matched_to; /* with build: whose numbers runs get; NULL: the store's,
+                                              or those of the first build; borrowed */
     const char *classes_file; /* NULL: those of the installation and $PMODEL_MACHINES only */
     const char *include_file, *exclude_file; /* of routines (routine_lists.h); NULL none */
     const char *weights_store;               /* decides where counters stand; NULL: estimates do */
@@ -53,6 +57,8 @@ int pm_read_run_request(struct pm_run_request *request, int argc, char **argv);
 
 enum pm_run_option {
     PM_RUN_WHERE = 256,
+    PM_RUN_DESIGN,
+    PM_RUN_BUILD,
     PM_RUN_BLOCK,
     PM_RUN_BIN_WIDTH,
     PM_RUN_SAMPLE,
@@ -83,6 +89,8 @@ enum pm_run_option {
 #define PM_RUN_SHORT_OPTIONS "P:q"
 #define PM_RUN_LONG_OPTIONS                                                                        \
     {"where", required_argument, NULL, PM_RUN_WHERE},                                              \
+    {"design", required_argument, NULL, PM_RUN_DESIGN},                                            \
+    {"build", required_argument, NULL, PM_RUN_BUILD},                                              \
     {"block", required_argument, NULL, PM_RUN_BLOCK},                                              \
     {"bin-width", required_argument, NULL, PM_RUN_BIN_WIDTH},                                      \
     {"sample", required_argument, NULL, PM_RUN_SAMPLE},                                            \

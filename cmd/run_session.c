@@ -13,6 +13,7 @@
 
 #include "binlift/binlift.h"
 #include "cmd/cmd.h"
+#include "cmd/run_build.h"
 #include "cmd/run_command.h"
 #include "cmd/run_ingest.h"
 #include "cmd/run_instrument.h"
@@ -24,10 +25,11 @@
 
 struct pm_run_session {
     const struct pm_run_request *request;
-    char *work;         /* temporary folder; NULL until it is made */
-    char *command_path; /* file that the command names */
-    char *program;      /* real path of the program to instrument */
-    struct pm_run_copies copies;
+    char *work;                     /* temporary folder; NULL until it is made */
+    char *command_path;             /* file that the command names */
+    char *program;                  /* real path of the program to instrument */
+    struct pm_run_copies copies;    /* with --build those of the size at hand */
+    struct pm_structure *structure; /* with --build: the store's; NULL until there is one */
     char *store_path;
     struct pm_store *store; /* NULL until there is something to keep */
     char *settings;
@@ -60,12 +62,87 @@ static bool find_program(struct pm_run_session *session, const char *command,
     return session->program || pm_fail(err, "%s: no such program (--exe)", program);
 }
 
+/* Builds of one store differ.  Its structure is the one that the request names, else that of the
+   first build that was measured. */
+static bool open_store_of_builds(struct pm_run_session *session, bool create,
+                                 struct pm_error *err) {
+    const struct pm_structure *first = session->request->matched_to;
+    bool has = false;
+    if (!session->store)
+        session->store = pm_store_open(session->store_path, PM_STORE_CREATE, err);
+    if (!session->store || !pm_store_has_structure(session->store, &has, err))
+        return false;
+    if (!first && create)
+        first = session->copies.structure;
+    if ((!has || session->request->matched_to) && first &&
+        !pm_store_put_structure(session->store, first, err))
+        return false;
+    if (has || first)
+        session->structure = pm_store_structure(session->store, err);
+    return session->structure || (!has && !first);
+}
+
 /* Opens the store where it exists, so that a wrong one is noticed before anything runs. */
 static bool open_store(struct pm_run_session *session, bool create, struct pm_error *err) {
+    if (session->request->build)
+        return session->structure || (!create && access(session->store_path, F_OK) != 0) ||
+               open_store_of_builds(session, create, err);
     if (session->store || (!create && access(session->store_path, F_OK) != 0))
         return true;
     session->store = pm_store_open(session->store_path, PM_STORE_CREATE, err);
     return session->store && pm_store_put_structure(session->store, session->copies.structure, err);
+}
+
+/* The program at size AT, and its instrumented copies. */
+static bool prepare_copies(struct pm_run_session *session, const struct pm_parameters *at,
+                           struct pm_error *err) {
+    const struct pm_run_request *request = session->request;
+    char **argv = pm_substitute_all(request->argv, 1, at, err);
+    char **environment = argv ? pm_substitute_all((char *const *)(uintptr_t)request->environment,
+                                                  request->n_environment, at, err)
+                              : NULL;
+    bool ok = environment && find_program(session, argv[0], err) &&
+              pm_run_instrument(request, session->program, environment, session->work,
+                                &session->copies, err);
+    pm_free_strings(environment);
+    pm_free_strings(argv);
+    return ok;
+}
+
+static void forget_copies(struct pm_run_session *session) {
+    pm_run_timer_free(&session->timer);
+    pm_run_copies_free(&session->copies);
+    free(session->command_path);
+    free(session->program);
+    session->command_path = session->program = NULL;
+}
+
+static bool is_same_build(const struct pm_module *module, const uint8_t *build_id,
+                          uint32_t n_bytes) {
+    return n_bytes > 0 && n_bytes == module->build_id_bytes &&
+           memcmp(module->build_id, build_id, n_bytes) == 0;
+}
+
+/* Builds the program for AT.  A build that is the one before was not made for this size. */
+static bool rebuild(struct pm_run_session *session, const struct pm_parameters *at,
+                    struct pm_error *err) {
+    const struct pm_structure *before = session->copies.structure;
+    struct pm_module last = {0};
+    if (before && before->n_modules) {
+        last.build_id_bytes = before->modules[0].build_id_bytes;
+        memcpy(last.build_id, before->modules[0].build_id, sizeof last.build_id);
+    }
+    if (!pm_run_build(session->request, at, err))
+        return false;
+    forget_copies(session);
+    if (!prepare_copies(session, at, err))
+        return false;
+    const struct pm_structure *now = session->copies.structure;
+    if (now->n_modules && is_same_build(&now->modules[0], last.build_id, last.build_id_bytes))
+        pm_run_say(session->request,
+                   "--build made the same program as for the size before: does it take the size, "
+                   "and does `make` build again (-B)?");
+    return true;
 }
 
 /* ---- one run --------------------------------------------------------------------------------- */
@@ -220,6 +297,16 @@ static bool launch(const struct sized_run *run, const struct pm_run_copy *files,
 static bool keep_run(struct pm_run_session *session, struct pm_ingested *ingested,
                      const struct pm_launch_result *result, double started, char *const *argv,
                      struct pm_error *err) {
+    const struct pm_structure *structure = session->copies.structure;
+    struct pm_build_differences differences = {0};
+    if (!open_store(session, true, err))
+        return false;
+    bool other_build =
+        session->structure && pm_structure_hash(session->structure) != pm_structure_hash(structure);
+    if (other_build) {
+        pm_run_match(structure, session->structure, ingested, &differences);
+        structure = session->structure;
+    }
     struct pm_run_facts facts = {
         .command = pm_command_text(argv),
         .started_unix = started,
@@ -230,14 +317,15 @@ static bool keep_run(struct pm_run_session *session, struct pm_ingested *ingeste
         .n_processes = ingested->n_processes,
         .settings = pm_strdup(session->settings),
         .notes = ingested->notes ? pm_strdup(ingested->notes) : NULL,
+        .differences = other_build ? &differences : NULL,
     };
-    bool ok = open_store(session, true, err) &&
-              pm_store_put_run(session->store, ingested->profile, &ingested->streams, &facts,
-                               ingested->inexact, session->copies.structure->n_routines, err) &&
+    bool ok = pm_store_put_run(session->store, ingested->profile, &ingested->streams, &facts,
+                               ingested->inexact, structure->n_routines, err) &&
               (!ingested->patterns ||
                pm_store_put_patterns(session->store, &ingested->profile->parameters,
                                      ingested->patterns, err));
     pm_run_facts_free(&facts);
+    pm_build_differences_free(&differences);
     return ok;
 }
 
@@ -337,6 +425,8 @@ static bool run_size(struct pm_run_session *session, const struct pm_parameters 
                      struct in_store there, struct pm_error *err) {
     const struct pm_run_request *request = session->request;
     struct sized_run run = {.session = session, .at = at};
+    if (request->build && !rebuild(session, at, err))
+        return false;
     run.argv = pm_substitute_all(request->argv, pm_count_strings(request->argv), at, err);
     char *raw_parent = pm_sprintf("%s/raw", session->work);
     char *raw = size_folder(raw_parent, at);
@@ -381,14 +471,18 @@ static bool is_there(struct pm_run_session *session, const struct pm_parameters 
 int pm_run_session_measure(struct pm_run_session *session, const struct pm_parameters *sizes,
                            size_t n_sizes) {
     int status = PM_EXIT_OK;
-    for (size_t i = 0; i < n_sizes; i++) {
+    /* The build that all others are matched with is that of the last size: what runs there is most
+       like what runs at larger ones. */
+    size_t first = session->request->build && !session->structure && n_sizes ? n_sizes - 1 : 0;
+    for (size_t n = 0; n < n_sizes; n++) {
+        const struct pm_parameters *at = &sizes[(first + n) % n_sizes];
         struct pm_error err = {0};
         struct in_store there;
-        if (!is_there(session, &sizes[i], &there, &err))
+        if (!is_there(session, at, &there, &err))
             return pm_complain(&err);
         if (there.run && there.times) {
             session->n_there++;
-        } else if (run_size(session, &sizes[i], there, &err)) {
+        } else if (run_size(session, at, there, &err)) {
             session->n_done++;
         } else {
             session->n_failed++;
@@ -415,22 +509,13 @@ static bool make_work_folder(struct pm_run_session *session, struct pm_error *er
 static bool prepare(struct pm_run_session *session, const struct pm_parameters *first,
                     struct pm_error *err) {
     const struct pm_run_request *request = session->request;
-    char **argv = pm_substitute_all(request->argv, 1, first, err);
-    bool ok = argv && find_program(session, argv[0], err) && make_work_folder(session, err);
-    pm_free_strings(argv);
-    if (!ok)
+    if (!make_work_folder(session, err))
         return false;
     session->store_path = request->store_path ? pm_strdup(request->store_path)
                                               : pm_sprintf("%s/runs.pmdb", session->work);
     session->settings = pm_settings_text(request, err);
-    char **environment = pm_substitute_all((char *const *)(uintptr_t)request->environment,
-                                           request->n_environment, first, err);
-    ok = session->settings && environment &&
-         pm_run_instrument(request, session->program, environment, session->work, &session->copies,
-                           err) &&
-         open_store(session, false, err);
-    pm_free_strings(environment);
-    return ok;
+    return session->settings && (request->build || prepare_copies(session, first, err)) &&
+           open_store(session, false, err);
 }
 
 struct pm_run_session *pm_run_session_new(const struct pm_run_request *request,
@@ -450,11 +535,9 @@ void pm_run_session_free(struct pm_run_session *session) {
     pm_store_close(session->store);
     if (session->work)
         remove_folder(session->work);
-    pm_run_timer_free(&session->timer);
-    pm_run_copies_free(&session->copies);
+    forget_copies(session);
+    pm_structure_free(session->structure);
     free(session->work);
-    free(session->command_path);
-    free(session->program);
     free(session->store_path);
     free(session->settings);
     free(session);

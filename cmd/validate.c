@@ -48,6 +48,12 @@ static bool read_models(struct validating *v, struct pm_error *err) {
 
 /* ---- predictions ----------------------------------------------------------------------------- */
 
+static void free_times(struct pm_prediction **times) {
+    for (size_t m = 0; times && times[m]; m++)
+        pm_prediction_free(times[m]);
+    free(times);
+}
+
 static struct pm_prediction **
 predict_times(const struct validating *v, const struct pm_profile *profile, struct pm_error *err) {
     const struct pm_machine_list *on = &v->request->on;
@@ -152,6 +158,8 @@ static bool read_measurements(struct validating *v, struct pm_store *store, stru
     for (size_t i = 0; store && i < v->n_sizes; i++) {
         struct validated_size *size = &v->sizes[i];
         size->measured = pm_store_profile(store, &v->parameters[i], err);
+        if (size->measured)
+            pm_profile_keep_matched(size->measured, v->structure); /* of an earlier build, too */
         if (size->measured ? !pm_profile_fits(size->measured, v->structure, err)
                            : err->kind != PM_ERROR_NONE)
             return false;
@@ -162,16 +170,43 @@ static bool read_measurements(struct validating *v, struct pm_store *store, stru
     return true;
 }
 
+/* What the builds of these sizes have otherwise (--build) is in no figure, on neither side. */
+static bool mark_differences(struct validating *v, struct pm_store *store, struct pm_error *err) {
+    if (!store || !v->request->run.build)
+        return true;
+    for (size_t i = 0; i < v->n_sizes; i++) {
+        struct pm_build_differences differences;
+        if (!pm_store_differences(store, &v->parameters[i], &differences, err))
+            return false;
+        bool ok = pm_build_differences_mark(&differences, v->structure, err);
+        pm_build_differences_free(&differences);
+        if (!ok)
+            return false;
+    }
+    for (size_t i = 0; i < v->n_sizes; i++) {
+        struct validated_size *size = &v->sizes[i];
+        free_times(size->predicted_times);
+        pm_profile_keep_matched(size->predicted, v->structure);
+        size->predicted_times = predict_times(v, size->predicted, err);
+        if (!size->predicted_times)
+            return false;
+    }
+    return true;
+}
+
 /* The exit status; runs that failed were complained of. */
 static int measure_sizes(struct validating *v) {
     struct pm_error err = {0};
+    v->request->run.matched_to = v->structure;
     struct pm_run_session *session = pm_run_session_new(&v->request->run, &v->parameters[0], &err);
     if (!session)
         return pm_complain(&err);
     int status;
-    if (pm_structure_hash(pm_run_session_structure(session)) == pm_structure_hash(v->structure)) {
+    if (v->request->run.build ||
+        pm_structure_hash(pm_run_session_structure(session)) == pm_structure_hash(v->structure)) {
         status = pm_run_session_measure(session, v->parameters, v->n_sizes);
-        if (!read_measurements(v, pm_run_session_store(session), &err))
+        if (!mark_differences(v, pm_run_session_store(session), &err) ||
+            !read_measurements(v, pm_run_session_store(session), &err))
             status = pm_complain(&err);
     } else {
         pm_fail(&err,
@@ -212,12 +247,6 @@ static bool prepare(struct validating *v, struct pm_error *err) {
         return false;
     v->sizes = pm_alloc(v->n_sizes, sizeof *v->sizes);
     return read_models(v, err) && predict_sizes(v, err) && plan_block_sizes(v, err);
-}
-
-static void free_times(struct pm_prediction **times) {
-    for (size_t m = 0; times && times[m]; m++)
-        pm_prediction_free(times[m]);
-    free(times);
 }
 
 static void free_all(struct validating *v) {

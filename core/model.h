@@ -12,8 +12,8 @@
 #include "core/parameters.h"
 #include "core/pm_error.h"
 
-/* Of one model; a basis may have more functions.  Eight are what one parameter needs; products of the
-   functions of several take up to this. */
+/* Of one model; a basis may have more functions.  Eight are what one parameter needs; products of
+   the functions of several take up to this. */
 enum { PM_MODEL_MAX_TERMS = 16 };
 
 /* Basis functions shared by many models. */

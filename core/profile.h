@@ -41,6 +41,11 @@ void pm_profile_free(struct pm_profile *profile); /* and the struct itself */
 bool pm_profile_fits(const struct pm_profile *profile, const struct pm_structure *structure,
                      struct pm_error *err);
 
+/* Takes away what STRUCTURE says is not the same in all builds of the store's runs: counts of edges
+   of such code become 0, but for those that enter or leave a loop that is the same
+   (structure_match.h), and histograms of such groups go. */
+void pm_profile_keep_matched(struct pm_profile *profile, const struct pm_structure *structure);
+
 /* Histogram of (GROUP, BLOCK_BYTES), NULL if the group was never accessed or not measured. */
 const struct pm_histogram *pm_profile_histogram(const struct pm_profile *profile, uint32_t group,
                                                 uint64_t block_bytes);

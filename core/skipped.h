@@ -7,15 +7,17 @@
 #define PM_SKIPPED_H
 
 enum pm_skipped_reason {
-    PM_SKIPPED_STOPPED,  /* measuring was off (markers, --start-at, --stop-after) */
-    PM_SKIPPED_LEFT_OUT, /* in routines that --include and --exclude leave out */
+    PM_SKIPPED_STOPPED,   /* measuring was off (markers, --start-at, --stop-after) */
+    PM_SKIPPED_LEFT_OUT,  /* in routines that --include and --exclude leave out */
+    PM_SKIPPED_UNMATCHED, /* in code that the other builds do not have so (--build) */
     PM_N_SKIPPED,
 };
 
 struct pm_skipped_accesses {
     double loads, stores;
     double executions; /* PM_SKIPPED_STOPPED: how often measuring was switched off in a thread;
-                          PM_SKIPPED_LEFT_OUT: how often such a routine was entered */
+                          PM_SKIPPED_LEFT_OUT: how often such a routine was entered;
+                          PM_SKIPPED_UNMATCHED: 0 */
 };
 
 /* What SKIPPED says for this reason, as a sentence that the caller frees; NULL: nothing. */

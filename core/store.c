@@ -273,7 +273,8 @@ static bool remove_run(struct pm_store *store, const struct pm_parameters *param
     int64_t run = pm_store_find_run(store, parameters, err);
     if (run <= 0)
         return run == 0;
-    bool ok = pm_store_remove_patterns(store, run, err);
+    bool ok =
+        pm_store_remove_patterns(store, run, err) && pm_store_remove_differences(store, run, err);
     for (size_t i = 0; ok && i < sizeof statements / sizeof *statements; i++)
         ok = pm_store_run_sql_of(store, statements[i], run, err);
     return ok;
@@ -285,10 +286,12 @@ bool pm_store_put_run(struct pm_store *store, const struct pm_profile *profile,
     int64_t run = 0;
     if (!pm_store_begin(store, err))
         return false;
-    bool ok = remove_run(store, &profile->parameters, err) &&
-              put_run_row(store, profile, facts, &run, err) &&
-              put_edges(store, run, profile, inexact_routines, n_routines, err) &&
-              pm_store_put_skipped(store, run, profile, err) &&
-              pm_store_put_histograms(store, run, profile, streams, err);
+    bool ok =
+        remove_run(store, &profile->parameters, err) &&
+        put_run_row(store, profile, facts, &run, err) &&
+        put_edges(store, run, profile, inexact_routines, n_routines, err) &&
+        pm_store_put_skipped(store, run, profile, err) &&
+        (!facts->differences || pm_store_put_differences(store, run, facts->differences, err)) &&
+        pm_store_put_histograms(store, run, profile, streams, err);
     return pm_store_end(store, ok, err);
 }

@@ -30,6 +30,10 @@
      carried   (run, scope_group, block_bytes, patterns INTEGER, reuses INTEGER, data BLOB,
                 PRIMARY KEY (run, scope_group, block_bytes)) WITHOUT ROWID
        (core/reuse_patterns.h; of runs that were made with --carry)
+     build_difference (run, place TEXT, kind TEXT, id, mismatch INTEGER, accesses REAL,
+                run_accesses REAL)
+       (core/build_differences.h; of runs of other builds, `pmodel run --build`; id: in the tables
+       above, NULL: only in that build)
      models    (id INTEGER PRIMARY KEY, made REAL, data BLOB)    pm_model_set, the last fit
      model     (kind TEXT, target INTEGER, block_bytes INTEGER, bin INTEGER, quantity TEXT,
                 formula TEXT, relative_error REAL)       the same by formula, for other tools
@@ -44,6 +48,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "core/build_differences.h"
 #include "core/model.h"
 #include "core/parameters.h"
 #include "core/pm_error.h"
@@ -70,6 +75,8 @@ void pm_store_close(struct pm_store *store);
    are taken over, which depend on the instruction classes. */
 bool pm_store_put_structure(struct pm_store *store, const struct pm_structure *structure,
                             struct pm_error *err);
+bool pm_store_has_structure(struct pm_store *store, bool *has, struct pm_error *err);
+/* What is not the same in all builds of the runs is flagged in it (PM_SCOPE_UNMATCHED …). */
 struct pm_structure *pm_store_structure(struct pm_store *store, struct pm_error *err);
 
 /* What is known of a run beside its profile. */
@@ -81,6 +88,9 @@ struct pm_run_facts {
     char *settings; /* what must be equal for a run not to be repeated: command, environment, inputs
                      */
     char *notes;    /* sentences, one a line; NULL none */
+    const struct pm_build_differences *differences; /* of the run's build from the store's
+                                                       structure; NULL: the same build; borrowed,
+                                                       not read back (pm_store_differences) */
 };
 
 /* Adds a run; parameters that are there already are replaced.  STREAMS, in order
@@ -98,7 +108,8 @@ bool pm_store_has_run(struct pm_store *store, const struct pm_parameters *parame
 bool pm_store_runs(struct pm_store *store, struct pm_parameters **runs, size_t *n_runs,
                    struct pm_error *err);
 /* The profile of the run with exactly PARAMETERS; NULL without error text if there is none.  Its
-   histograms are sums over threads. */
+   histograms are sums over threads.  Only what is the same in all builds of the runs is in it
+   (pm_profile_keep_matched). */
 struct pm_profile *pm_store_profile(struct pm_store *store, const struct pm_parameters *parameters,
                                     struct pm_error *err);
 bool pm_store_run_facts(struct pm_store *store, const struct pm_parameters *parameters,
@@ -159,6 +170,12 @@ bool pm_store_has_patterns(struct pm_store *store, const struct pm_parameters *p
 struct pm_run_patterns *pm_store_patterns(struct pm_store *store,
                                           const struct pm_parameters *parameters,
                                           struct pm_error *err);
+
+/* What the build of the run with exactly PARAMETERS has otherwise than the store's structure.
+   Freed by pm_build_differences_free; none if the run is of the store's build, or not
+   there. */
+bool pm_store_differences(struct pm_store *store, const struct pm_parameters *parameters,
+                          struct pm_build_differences *differences, struct pm_error *err);
 
 bool pm_store_put_models(struct pm_store *store, const struct pm_model_set *models,
                          struct pm_error *err);

@@ -49,6 +49,16 @@ bool pm_store_read_sums(struct pm_store *store, int64_t run, struct pm_profile *
 int64_t pm_store_find_run(struct pm_store *store, const struct pm_parameters *parameters,
                           struct pm_error *err);
 
+/* store_builds.c: those of a new run; those of a run that is about to go; flags in the structure;
+   and what a profile has that is not the same in all builds goes. */
+bool pm_store_put_differences(struct pm_store *store, int64_t run,
+                              const struct pm_build_differences *differences, struct pm_error *err);
+bool pm_store_remove_differences(struct pm_store *store, int64_t run, struct pm_error *err);
+bool pm_store_mark_differences(struct pm_store *store, struct pm_structure *structure,
+                               struct pm_error *err);
+bool pm_store_keep_matched(struct pm_store *store, struct pm_profile *profile,
+                           struct pm_error *err);
+
 /* store_patterns.c: those of a run that is about to go. */
 bool pm_store_remove_patterns(struct pm_store *store, int64_t run, struct pm_error *err);
 

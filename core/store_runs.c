@@ -168,7 +168,8 @@ struct pm_profile *pm_store_profile(struct pm_store *store, const struct pm_para
     sqlite3_finalize(s);
     if (profile &&
         !(read_edges(store, run, profile, err) && pm_store_read_skipped(store, run, profile, err) &&
-          pm_store_read_sums(store, run, profile, err))) {
+          pm_store_read_sums(store, run, profile, err) &&
+          pm_store_keep_matched(store, profile, err))) {
         pm_profile_free(profile);
         profile = NULL;
     }

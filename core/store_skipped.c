@@ -12,8 +12,9 @@ const char pm_store_skipped_view[] =
     "CREATE TEMP VIEW skipped AS SELECT 0 AS run, '' AS reason, 0.0 AS executions, 0.0 AS loads,"
     " 0.0 AS stores WHERE 0;";
 
-static const char *const reasons[PM_N_SKIPPED] = {
-    [PM_SKIPPED_STOPPED] = "stopped", [PM_SKIPPED_LEFT_OUT] = "left out"};
+static const char *const reasons[PM_N_SKIPPED] = {[PM_SKIPPED_STOPPED] = "stopped",
+                                                  [PM_SKIPPED_LEFT_OUT] = "left out",
+                                                  [PM_SKIPPED_UNMATCHED] = "unmatched"};
 
 bool pm_store_put_skipped(struct pm_store *store, int64_t run, const struct pm_profile *profile,
                           struct pm_error *err) {

@@ -179,11 +179,32 @@ static bool take_recorded(struct pm_structure *stored, const struct pm_structure
     return any;
 }
 
+static struct pm_structure *read_structure(struct pm_store *store, struct pm_error *err) {
+    sqlite3_stmt *s = pm_store_prepare(store, "SELECT data FROM structure", err);
+    if (!s)
+        return NULL;
+    struct pm_structure *structure = NULL;
+    int status = sqlite3_step(s);
+    if (status == SQLITE_ROW) {
+        structure =
+            pm_structure_decode(sqlite3_column_blob(s, 0), (size_t)sqlite3_column_bytes(s, 0), err);
+        if (!structure)
+            pm_fail_in(err, "%s", store->path);
+    } else if (status == SQLITE_DONE) {
+        pm_fail(err, "%s: empty store: measure first with `pmodel run -o %s …`", store->path,
+                store->path);
+    } else {
+        pm_store_fail(store, err);
+    }
+    sqlite3_finalize(s);
+    return structure;
+}
+
 /* The stored structure of the same build takes over the operations, which depend on the instruction
    classes of the last lift, and what is recorded. */
 static bool put_operations(struct pm_store *store, const struct pm_structure *structure,
                            struct pm_error *err) {
-    struct pm_structure *stored = pm_store_structure(store, err);
+    struct pm_structure *stored = read_structure(store, err);
     if (!stored)
         return false;
     bool ok = counts_the_same(store, stored, structure, err);
@@ -214,6 +235,14 @@ static bool put_operations(struct pm_store *store, const struct pm_structure *st
     return ok;
 }
 
+bool pm_store_has_structure(struct pm_store *store, bool *has, struct pm_error *err) {
+    uint64_t hash;
+    char *module = NULL;
+    bool ok = stored_hash(store, has, &hash, &module, err);
+    free(module);
+    return ok;
+}
+
 bool pm_store_put_structure(struct pm_store *store, const struct pm_structure *structure,
                             struct pm_error *err) {
     bool found;
@@ -239,22 +268,10 @@ bool pm_store_put_structure(struct pm_store *store, const struct pm_structure *s
 }
 
 struct pm_structure *pm_store_structure(struct pm_store *store, struct pm_error *err) {
-    sqlite3_stmt *s = pm_store_prepare(store, "SELECT data FROM structure", err);
-    if (!s)
-        return NULL;
-    struct pm_structure *structure = NULL;
-    int status = sqlite3_step(s);
-    if (status == SQLITE_ROW) {
-        structure =
-            pm_structure_decode(sqlite3_column_blob(s, 0), (size_t)sqlite3_column_bytes(s, 0), err);
-        if (!structure)
-            pm_fail_in(err, "%s", store->path);
-    } else if (status == SQLITE_DONE) {
-        pm_fail(err, "%s: empty store: measure first with `pmodel run -o %s …`", store->path,
-                store->path);
-    } else {
-        pm_store_fail(store, err);
+    struct pm_structure *structure = read_structure(store, err);
+    if (structure && !pm_store_mark_differences(store, structure, err)) {
+        pm_structure_free(structure);
+        structure = NULL;
     }
-    sqlite3_finalize(s);
     return structure;
 }

@@ -89,6 +89,37 @@ uint32_t pm_outer_loop(const struct pm_structure *structure, uint32_t scope) {
     return PM_NONE;
 }
 
+uint32_t pm_own_scope(const struct pm_structure *structure, uint32_t scope) {
+    while (scope != PM_NONE && structure->scopes[scope].kind == PM_SCOPE_INLINED)
+        scope = structure->scopes[scope].parent;
+    bool has_code = scope != PM_NONE && (structure->scopes[scope].kind == PM_SCOPE_LOOP ||
+                                         structure->scopes[scope].kind == PM_SCOPE_ROUTINE);
+    return has_code ? scope : PM_NONE;
+}
+
+bool pm_scope_is_counted(const struct pm_structure *structure, uint32_t scope) {
+    uint32_t own = pm_own_scope(structure, scope);
+    if (own == PM_NONE || (structure->scopes[own].flags & PM_SCOPE_UNMATCHED))
+        return false;
+    uint32_t routine = structure->scopes[own].routine;
+    return routine < structure->n_routines && structure->routines[routine].counted;
+}
+
+bool pm_group_is_matched(const struct pm_structure *structure, uint32_t group) {
+    uint32_t own = pm_own_scope(structure, structure->groups[group].scope);
+    return !(structure->groups[group].flags & PM_GROUP_UNMATCHED) &&
+           (own == PM_NONE || !(structure->scopes[own].flags & PM_SCOPE_UNMATCHED));
+}
+
+uint32_t pm_edge_scope(const struct pm_structure *structure, uint32_t edge) {
+    const struct pm_edge *e = &structure->edges[edge];
+    uint32_t loop =
+        e->from == PM_NONE || e->to == PM_NONE ? PM_NONE : structure->blocks[e->from].loop;
+    while (loop != PM_NONE && !pm_is_in_loop(structure, e->to, loop))
+        loop = pm_outer_loop(structure, loop);
+    return loop != PM_NONE ? loop : structure->routines[e->routine].scope;
+}
+
 bool pm_is_in_loop(const struct pm_structure *structure, uint32_t block, uint32_t loop) {
     return block != PM_NONE && pm_part_of_loop(structure, block, loop) != PM_NONE;
 }

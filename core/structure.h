@@ -107,6 +107,8 @@ enum pm_scope_flags {
     PM_SCOPE_VECTOR_BODY = 2,
     PM_SCOPE_REMAINDER = 4,
     PM_SCOPE_FROM_COMPILER = 8, /* joined with a loop of `.pmodel` */
+    PM_SCOPE_UNMATCHED = 16, /* of a loop or routine: its own code is not the same in all builds of
+                                the store's runs (structure_match.h), so nothing is known of it */
 };
 
 struct pm_scope {
@@ -176,11 +178,13 @@ struct pm_stride {
 
 enum pm_group_flags {
     PM_GROUP_FROM_COMPILER = 1,
-    PM_GROUP_IRREGULAR = 2, /* a stride is indirect */
-    PM_GROUP_STACK = 4,     /* spills, saved registers, locals without a name */
-    PM_GROUP_CONSTANTS = 8, /* the constant pool */
-    PM_GROUP_PUSHED = 16,   /* on the stack, by push, pop, call, ret, enter, leave */
-    PM_GROUP_CALLED = 32,   /* by a routine of the C library, which `object` names, in a call */
+    PM_GROUP_IRREGULAR = 2,  /* a stride is indirect */
+    PM_GROUP_STACK = 4,      /* spills, saved registers, locals without a name */
+    PM_GROUP_CONSTANTS = 8,  /* the constant pool */
+    PM_GROUP_PUSHED = 16,    /* on the stack, by push, pop, call, ret, enter, leave */
+    PM_GROUP_CALLED = 32,    /* by a routine of the C library, which `object` names, in a call */
+    PM_GROUP_UNMATCHED = 64, /* not the same in all builds of the store's runs: no histograms */
+    PM_GROUP_STRIDES_VARY = 128, /* other strides in another of these builds */
 };
 
 struct pm_group {   /* references of one loop with the same strides and the same base object */
@@ -268,6 +272,16 @@ uint32_t pm_fold_root(const struct pm_structure *structure, uint32_t scope);
 uint32_t pm_outer_loop(const struct pm_structure *structure, uint32_t scope);
 /* Is BLOCK in LOOP or a loop in it?  False of PM_NONE, the routine's ENTRY and EXIT. */
 bool pm_is_in_loop(const struct pm_structure *structure, uint32_t block, uint32_t loop);
+/* The loop, else the routine, whose own code SCOPE is part of: itself, or what its inlined code
+   stands in; PM_NONE of modules and the program. */
+uint32_t pm_own_scope(const struct pm_structure *structure, uint32_t scope);
+/* Of loops, routines and inlined code: are frequencies known after a run?  Not where the routine
+   has no counters, and not where builds differ. */
+bool pm_scope_is_counted(const struct pm_structure *structure, uint32_t scope);
+/* Is a reference group the same in all builds of the store's runs? */
+bool pm_group_is_matched(const struct pm_structure *structure, uint32_t group);
+/* Whose own code an edge is: the innermost loop that both ends are in, else the routine. */
+uint32_t pm_edge_scope(const struct pm_structure *structure, uint32_t edge);
 /* The loop directly in LOOP that BLOCK is in; LOOP for the blocks directly in it; PM_NONE outside.
  */
 uint32_t pm_part_of_loop(const struct pm_structure *structure, uint32_t block, uint32_t loop);

@@ -122,4 +122,27 @@ struct pm_fit_intervals *pm_fit_intervals_new(const struct pm_structure *structu
                                               struct pm_error *err);
 void pm_fit_intervals_free(struct pm_fit_intervals *intervals);
 
+/* ---- arrays of fixed extent --------------------------------------------------------------------
+ */
+
+/* A reference group with a stride that says nothing of larger sizes: constant, while the walk
+   inside it grows with the size and is not as long as it.  So rows of the array lie as far apart at
+   every size, and distances measured so do not hold where the extent is as large as the size
+   (Marin & Mellor-Crummey 2004, section 3.1). */
+struct pm_fixed_extent {
+    uint32_t group;
+    uint32_t level;               /* of the stride; 1 is the loop around the innermost */
+    int64_t stride_bytes;         /* for each iteration of that loop */
+    double walk_least, walk_most; /* bytes walked within one iteration of it, over the sizes */
+    double accesses;              /* the most that the group had at one size; 0: not recorded */
+};
+
+/* The groups of which that holds, ascending, each once (the outermost such stride), from the N
+   PROFILES of STRUCTURE, measured, in any order, two at least for any to be found.  Strides that
+   differ between the builds of the profiles (PM_GROUP_STRIDES_VARY) grow with the size, and are not
+   listed.  *FOUND is owned by the caller (free). */
+size_t pm_fit_fixed_extents(const struct pm_structure *structure,
+                            const struct pm_profile *const *profiles, size_t n,
+                            struct pm_fixed_extent **found);
+
 #endif

@@ -41,8 +41,7 @@ static void add_iterations(struct pm_model_rows *rows, const struct pm_structure
     struct pm_model_row *row = add_row(rows, structure, PM_MODEL_OF_ITERATIONS, scope);
     row->what = pm_strdup("iterations");
     row->relative_error = row->leave_one_out_error = NAN;
-    if (loop->routine >= structure->n_routines || !structure->routines[loop->routine].counted ||
-        models->n_edges != structure->n_edges)
+    if (!pm_scope_is_counted(structure, scope) || models->n_edges != structure->n_edges)
         return;
     struct pm_model_sum sum = pm_model_sum_new(models->basis);
     const struct pm_routine *routine = &structure->routines[loop->routine];
@@ -89,7 +88,7 @@ static char *edge_end(const struct pm_structure *structure, uint32_t block, cons
 static void add_edge(struct pm_model_rows *rows, const struct pm_structure *structure,
                      const struct pm_model_set *models, uint32_t index) {
     const struct pm_edge *edge = &structure->edges[index];
-    if (!structure->routines[edge->routine].counted)
+    if (!pm_scope_is_counted(structure, pm_edge_scope(structure, index)))
         return;
     uint32_t scope = edge->to < structure->n_blocks     ? structure->blocks[edge->to].scope
                      : edge->from < structure->n_blocks ? structure->blocks[edge->from].scope

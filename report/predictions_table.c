@@ -249,8 +249,8 @@ static void print_notes(FILE *out, const struct pm_prediction *prediction,
     if (rows->n_not_counted)
         print_note(out,
                    "Routines and loops that are not counted have no counters in the instrumented "
-                   "program: their time is unknown, and not in the sum. `pmodel loops` gives the "
-                   "reasons.",
+                   "program, or differ between builds: their time is unknown, and not in the sum. "
+                   "`pmodel loops` gives the reasons of the first.",
                    options);
     for (size_t i = 0; i < prediction->n_notes; i++)
         print_note(out, prediction->notes[i], options);

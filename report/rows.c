@@ -58,10 +58,9 @@ uint32_t pm_row_scope(const struct pm_structure *structure, uint32_t scope) {
 }
 
 static bool scope_is_counted(const struct pm_structure *structure, uint32_t scope) {
-    const struct pm_scope *s = &structure->scopes[scope];
-    if (s->kind == PM_SCOPE_PROGRAM || s->kind == PM_SCOPE_MODULE)
-        return true;
-    return s->routine < structure->n_routines && structure->routines[s->routine].counted;
+    uint8_t kind = structure->scopes[scope].kind;
+    return kind == PM_SCOPE_PROGRAM || kind == PM_SCOPE_MODULE ||
+           pm_scope_is_counted(structure, scope);
 }
 
 /* A row for each scope that is one; those of modules and the program only if they cost something.

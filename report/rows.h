@@ -22,7 +22,8 @@ struct pm_row {
         n_folded; /* of the members, those that are loops or routines: 1 if nothing is folded */
     char *label, *source;           /* "step/3 i", "heat.c:31"; owned */
     uint32_t line_first, line_last; /* of all loops in the row; 0 unknown */
-    bool counted;         /* false: the routine has no counters, nothing is known of its cost */
+    bool counted;         /* false: without counters, or not the same in all builds: nothing is
+                                 known of its cost */
     bool executed;        /* it has a cost, or was entered */
     double seconds;       /* self */
     double share;         /* of the prediction's time, 0…1 */

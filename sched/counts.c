@@ -62,6 +62,9 @@ void pm_counts_make(const struct pm_structure *structure, const double *edge_cou
         if (structure->edges[i].to != PM_NONE)
             counts->blocks[structure->edges[i].to] += edge_counts[i];
     }
+    for (uint32_t b = 0; b < structure->n_blocks; b++)
+        if (structure->scopes[pm_region_of_block(structure, b)].flags & PM_SCOPE_UNMATCHED)
+            counts->blocks[b] = 0; /* of edges that cross its border only */
     group_by(from, structure->n_edges, structure->n_blocks, &counts->out_first, &counts->out);
     free(from);
     uint32_t *region = pm_alloc(structure->n_blocks, sizeof *region);

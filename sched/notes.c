@@ -94,6 +94,24 @@ static void note_unknown(const struct pm_counts *counts, const struct pm_machine
             percent(total->unknown_operations, total->operations), machine->name, list);
 }
 
+static void note_unmatched(const struct pm_structure *structure, struct pm_prediction *prediction) {
+    size_t n = 0;
+    char names[256] = "";
+    for (size_t i = 0; i < structure->n_scopes; i++) {
+        const struct pm_scope *scope = &structure->scopes[i];
+        if (!(scope->flags & PM_SCOPE_UNMATCHED) || scope->routine >= structure->n_routines)
+            continue;
+        const char *routine = structure->routines[scope->routine].display_name;
+        if (n++ < 3)
+            append(names, sizeof names, "%.64s:%u", routine, scope->line_first);
+    }
+    if (n)
+        pm_note(prediction,
+                "%zu loops or routines are not the same in the builds of all sizes, and their time "
+                "is missing, how much is not known (%s%s).",
+                n, names, n > 3 ? ", …" : "");
+}
+
 static void note_coverage(const struct pm_counts *counts, const struct pm_profile *profile,
                           struct pm_prediction *prediction) {
     const struct pm_structure *structure = counts->structure;
@@ -110,6 +128,7 @@ static void note_coverage(const struct pm_counts *counts, const struct pm_profil
                 "%zu of %zu routines have no counters, and their time is missing, how much is not "
                 "known (%s%s).",
                 not_counted, structure->n_routines, names, not_counted > 3 ? ", …" : "");
+    note_unmatched(structure, prediction);
     for (unsigned reason = 0; reason < PM_N_SKIPPED; reason++) {
         char *sentence = pm_skipped_sentence(&profile->skipped[reason], reason);
         if (sentence)

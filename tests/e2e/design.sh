@@ -21,6 +21,21 @@ expect_plan "a condition admits sizes" $'N=4: ./a 4\nN=8: ./a 8' -P N=2:8 --wher
 expect_plan "two lists give their product" \
     $'A=1 B=3: ./a 1 3\nA=1 B=4: ./a 1 4\nA=2 B=3: ./a 2 3\nA=2 B=4: ./a 2 4' \
     -P A=1,2 -P B=3,4 -- ./a '{A}' '{B}'
+expect_plan "points of two parameters are run as they are given" \
+    $'A=16 B=1: ./a 16 1\nA=16 B=5: ./a 16 5\nA=32 B=0.5: ./a 32 0.5' \
+    -P A,B=16:1,16:5,32:0.5 -- ./a '{A}' '{B}'
+expect_plan "points go with another list as its product" \
+    $'A=1 B=2 C=3: ./a\nA=1 B=2 C=4: ./a\nA=5 B=6 C=3: ./a\nA=5 B=6 C=4: ./a' \
+    -P A,B=1:2,5:6 -P C=3,4 -- ./a
+printf '# admissible\nNLON, MM\n16 1\n\n16,5 # the largest\r\n32\t10\n' >points.txt
+expect_plan "a file of points has names in its first line" \
+    $'MM=1 NLON=16: ./a 16 1\nMM=5 NLON=16: ./a 16 5\nMM=10 NLON=32: ./a 32 10' \
+    --design points.txt -- ./a '{NLON}' '{MM}'
+expect_plan "formulas and conditions hold for a file of points" 'K=11 MM=10 NLON=32: ./a 11' \
+    --design points.txt -P 'K=floor((NLON-1)/3)+1' --where 'MM==K-1 && NLON>16' -- ./a '{K}'
+expect_plan "a parameter may end where another parameter says" \
+    $'MM=1 NLON=4: ./a\nMM=1 NLON=7: ./a\nMM=2 NLON=7: ./a' \
+    -P NLON=4,7 -P MM=1:100 --where 'MM<=floor((NLON-1)/3)' -- ./a
 expect_plan "braces around other things stay" $'N=2: ./a \'{ x }\' \'{"k":{"j":1}}\'' \
     -P N=2 -- ./a '{ x }' '{"k":{"j":1}}'
 expect_plan "doubled braces give the text itself" $'N=2: ./a {N}=' -P N=2 -- ./a '{{N}}='
@@ -40,3 +55,25 @@ expect_error "a mistake in a formula is shown with a caret" 2 '\^' \
     pmodel run --dry-run -P N=2 -P 'M=floor(N' -- ./a
 expect_error "a name must be a name" 2 '9x' pmodel run --dry-run -P 9x=2 -- ./a
 expect_error "no command is a mistake" 2 'command' pmodel run --dry-run -P N=2
+expect_error "a point with too few values is refused" 2 'points of 2 values' \
+    pmodel run --dry-run -P A,B=1:2,3 -- ./a
+expect_error "a point with too many values is refused" 2 'points of 2 values' \
+    pmodel run --dry-run -P A,B=1:2:3 -- ./a
+expect_error "a point is no range" 2 'points of 2 values' pmodel run --dry-run -P A,B=1:x -- ./a
+expect_error "a name that a point has twice is refused" 2 'A is given twice' \
+    pmodel run --dry-run -P A,A=1:2 -- ./a
+expect_error "a name of a point and of a list is refused" 2 'B is given twice' \
+    pmodel run --dry-run -P B=1 -P A,B=1:2 -- ./a
+expect_error "a point without a name is refused" 2 'no parameter' \
+    pmodel run --dry-run -P A,=1:2 -- ./a
+expect_error "a file of points that is not there is named" 2 'none\.txt' \
+    pmodel run --dry-run --design none.txt -- ./a
+printf 'N M\n1 2\n3\n' >short.txt
+expect_error "a line with too few values is named" 2 'short\.txt: line 3: 1 values' \
+    pmodel run --dry-run --design short.txt -- ./a
+printf 'N\n1e\n' >word.txt
+expect_error "a word in a file of points is shown" 2 'line 2: "1e" is no number' \
+    pmodel run --dry-run --design word.txt -- ./a
+printf 'N\n# none\n' >empty.txt
+expect_error "a file without points is refused" 2 'no points' \
+    pmodel run --dry-run --design empty.txt -- ./a
