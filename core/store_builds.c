@@ -102,8 +102,10 @@ static bool read_row(const struct pm_store *store, sqlite3_stmt *s,
 static bool read_rows(struct pm_store *store, int64_t run, struct pm_build_differences *differences,
                       struct pm_error *err) {
     bool has;
-    if (!has_table(store, &has, err) || !has)
-        return err->kind == PM_ERROR_NONE;
+    if (!has_table(store, &has, err))
+        return false;
+    if (!has)
+        return true;
     sqlite3_stmt *s =
         pm_store_prepare(store,
                          "SELECT place, kind, id, mismatch, accesses, run_accesses"

@@ -279,6 +279,81 @@ static void reuse_patterns_belong_to_a_run(void **state) {
     pm_run_patterns_free(seven);
 }
 
+/* A run of another build, in whose `main` nothing is the same. */
+static void put_other_build(struct pm_store *store, double n) {
+    struct pm_error err = {0};
+    char place[] = "main a.c:3", command[] = "./small";
+    struct pm_build_difference rows[] = {
+        {.kind = PM_DIFFERENT_SCOPE,
+         .mismatch = PM_MISMATCH_FLOW,
+         .index = 2,
+         .place = place,
+         .accesses = 5},
+        {.kind = PM_DIFFERENT_STRIDES, .index = 0, .place = place, .accesses = NAN},
+    };
+    struct pm_build_differences differences = {.rows = rows, .n_rows = 2, .accesses = 20};
+    struct pm_run_facts facts = {.command = command, .differences = &differences};
+    struct pm_profile *profile = small_profile(n);
+    assert_true(pm_store_put_run(store, profile, NULL, &facts, NULL, 1, &err));
+    pm_profile_free(profile);
+}
+
+static void what_builds_have_not_in_common_is_in_no_profile(void **state) {
+    (void)state;
+    struct pm_error err = {0};
+    struct pm_store *store = open_new();
+    struct pm_parameters first = size_of(16), other = size_of(32);
+    struct pm_build_differences differences;
+    put(store, 16);
+    struct pm_structure *structure = pm_store_structure(store, &err);
+    assert_int_equal(structure->scopes[2].flags & PM_SCOPE_UNMATCHED, 0);
+    pm_structure_free(structure);
+    put_other_build(store, 32);
+    structure = pm_store_structure(store, &err);
+    assert_int_equal(structure->scopes[2].flags & PM_SCOPE_UNMATCHED, PM_SCOPE_UNMATCHED);
+    assert_int_equal(structure->groups[0].flags & PM_GROUP_STRIDES_VARY, PM_GROUP_STRIDES_VARY);
+    pm_structure_free(structure);
+    struct pm_profile *profile = pm_store_profile(store, &first, &err);
+    assert_int_equal(profile->n_histograms, 0);
+    assert_true(profile->edge_counts[1] == 0);
+    pm_profile_free(profile);
+    assert_true(pm_store_differences(store, &other, &differences, &err));
+    assert_int_equal(differences.n_rows, 2);
+    assert_string_equal(differences.rows[0].place, "main a.c:3");
+    assert_true(differences.rows[0].accesses == 5);
+    assert_true(isnan(differences.rows[1].accesses));
+    assert_true(differences.accesses == 20);
+    pm_build_differences_free(&differences);
+    assert_true(pm_store_differences(store, &first, &differences, &err));
+    assert_int_equal(differences.n_rows, 0);
+    put(store, 32); /* of the store's build now */
+    profile = pm_store_profile(store, &first, &err);
+    assert_int_equal(profile->n_histograms, 1);
+    assert_true(profile->edge_counts[1] == 15);
+    pm_profile_free(profile);
+    pm_store_close(store);
+}
+
+static void damaged_differences_between_builds_are_refused(void **state) {
+    (void)state;
+    static const char *const damages[] = {
+        "UPDATE build_difference SET id = 99",      "UPDATE build_difference SET id = -1",
+        "UPDATE build_difference SET kind = 'x'",   "UPDATE build_difference SET kind = NULL",
+        "UPDATE build_difference SET place = NULL", "UPDATE build_difference SET mismatch = 1000",
+    };
+    struct pm_parameters at = size_of(32);
+    struct pm_store *store = open_new();
+    for (size_t i = 0; i < sizeof damages / sizeof *damages; i++) {
+        struct pm_error err = {0};
+        put_other_build(store, 32);
+        run_sql(damages[i]);
+        assert_null(pm_store_structure(store, &err));
+        assert_int_equal(err.kind, PM_ERROR_INPUT);
+        assert_null(pm_store_profile(store, &at, &err));
+    }
+    pm_store_close(store);
+}
+
 static void another_build_is_refused(void **state) {
     (void)state;
     struct pm_error err = {0};
@@ -358,6 +433,10 @@ int main(void) {
         cmocka_unit_test_setup_teardown(stores_of_earlier_versions_are_read_and_extended, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(reuse_patterns_belong_to_a_run, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(what_builds_have_not_in_common_is_in_no_profile, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(damaged_differences_between_builds_are_refused, set_up,
+                                        tear_down),
         cmocka_unit_test_setup_teardown(another_build_is_refused, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_damaged_store_never_crashes, set_up, tear_down),
         cmocka_unit_test_setup_teardown(foreign_files_are_refused, set_up, tear_down),
