@@ -21,18 +21,10 @@ struct executed {
     double loads, stores;
 };
 
-static double *count_blocks(const struct pm_structure *s, const double *edge_counts) {
-    double *blocks = pm_alloc(s->n_blocks, sizeof *blocks);
-    for (size_t e = 0; e < s->n_edges; e++)
-        if (s->edges[e].to != PM_NONE)
-            blocks[s->edges[e].to] += edge_counts[e];
-    return blocks;
-}
-
 static struct executed count_accesses(const struct pm_structure *s, const double *edge_counts) {
     struct executed executed = {.of_scope = pm_alloc(s->n_scopes, sizeof *executed.of_scope),
                                 .of_group = pm_alloc(s->n_groups, sizeof *executed.of_group)};
-    double *blocks = count_blocks(s, edge_counts);
+    double *blocks = pm_block_executions(s, edge_counts);
     for (size_t r = 0; r < s->n_references; r++) {
         const struct pm_reference *reference = &s->references[r];
         const struct pm_block *block = &s->blocks[reference->block];
@@ -212,7 +204,7 @@ bool pm_build_differences_mark(const struct pm_build_differences *differences,
 static void add_skipped(const struct pm_structure_match *match, const double *edge_counts,
                         struct pm_skipped_accesses *skipped) {
     const struct pm_structure *s = match->from;
-    double *blocks = count_blocks(s, edge_counts);
+    double *blocks = pm_block_executions(s, edge_counts);
     for (size_t r = 0; r < s->n_references; r++) {
         const struct pm_reference *reference = &s->references[r];
         if (match->groups[reference->group] != PM_NONE)

@@ -55,9 +55,8 @@ static bool is_unmatched(const struct pm_structure *structure, uint32_t scope) {
     return (structure->scopes[scope].flags & PM_SCOPE_UNMATCHED) != 0;
 }
 
-/* The innermost loop around INSIDE, but not around OUTSIDE, that is the same in all builds;
- * PM_NONE.
- */
+/* The innermost loop around INSIDE, but not around OUTSIDE, that is the same in all builds; or
+   PM_NONE. */
 static uint32_t crossed_loop(const struct pm_structure *structure, uint32_t inside,
                              uint32_t outside) {
     uint32_t loop = inside == PM_NONE ? PM_NONE : structure->blocks[inside].loop;
