@@ -38,6 +38,7 @@ static void add_code(struct pm_structure *structure) {
         struct pm_block *block = PM_PUSH(structure, blocks);
         block->routine = ROUTINE_STEP;
         block->scope = i == 1 ? SCOPE_K : SCOPE_STEP;
+        block->loop = i == 1 ? SCOPE_K : PM_NONE;
         block->address = 0x401100 + 16 * i;
     }
     structure->routines[ROUTINE_STEP].n_blocks = 3;

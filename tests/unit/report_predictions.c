@@ -155,8 +155,9 @@ static void the_table_is_as_agreed(void **state) {
         "  - Misses marked > are a lower bound: at least 1% of the memory accesses in that row "
         "were "
         "not recorded.\n"
-        "  - Routines and loops that are not counted have no counters in the instrumented program: "
-        "their time is unknown, and not in the sum. `pmodel loops` gives the reasons.\n"
+        "  - Routines and loops that are not counted have no counters in the instrumented program, "
+        "or differ between builds: their time is unknown, and not in the sum. `pmodel loops` gives "
+        "the reasons of the first.\n"
         "  - Caches are taken as fully associative.\n";
     struct example *example = *state;
     example->prediction->n_notes = 1;
