@@ -48,7 +48,8 @@ static const struct pm_command commands[] = {
      "[--classes LIST] [--level program|module|routine|loop] [--elements] [--edges]\n"
      "                    [--sort place|count] [--threshold P%|N] [--interval NAMES]\n"
      "                    [--routine NAMES] [--include FILE] [--exclude FILE]\n"
-     "                    [-P NAME=VALUE[,...]] [--threads N] [--format table|json|csv] STORE",
+     "                    [-P NAME=VALUE[,...]] [--basis FUNCTIONS] [--search] [--threads N]\n"
+     "                    [--format table|json|csv] STORE",
      "models of how often instructions of each class are executed, for each scope", pm_cmd_model},
     {"report",
      "[-m MACHINE[,MACHINE]...]... [-P NAME=VALUE[,...]]\n"
@@ -70,7 +71,10 @@ static const struct pm_command commands[] = {
     {"validate",
      "-s STORE [-m MACHINE[,MACHINE]...]... [--caches BLOCKS] [--keep STORE]\n"
      "                       [--min-percent P] [--top N] [--format table|json|csv]\n"
-     "                       [-P NAME=VALUES]... [options of run] -- COMMAND [ARGUMENT]...",
+     "                       [-P NAME=VALUES]... [options of run] -- COMMAND [ARGUMENT]...\n"
+     "       pmodel validate --hierarchy -s STORE [--counts CLASSES] [--caches BLOCKS]\n"
+     "                       [--min-percent P] [--top N] [--format table|json|csv]\n"
+     "                       [[-P NAME=VALUES]... [options of run] -- COMMAND [ARGUMENT]...]",
      "compare what the models predict with a measured run at a size that was not fitted",
      pm_cmd_validate},
     {"machines", "[NAME]", "list the machine descriptions, or show one", pm_cmd_machines},

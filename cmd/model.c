@@ -17,6 +17,7 @@ struct request {
     struct pm_parameters at;
     struct pm_counts_request counts;
     struct pm_fit_options fit;
+    struct pm_fit_basis basis;
     struct pm_report_options options;
     bool has_level;
 };
@@ -112,6 +113,8 @@ enum {
     OPT_ROUTINE,
     OPT_INCLUDE,
     OPT_EXCLUDE,
+    OPT_BASIS,
+    OPT_SEARCH,
     OPT_THREADS,
     OPT_FORMAT,
 };
@@ -154,6 +157,14 @@ static int read_option(struct request *request, int c, struct pm_error *err) {
     case OPT_EXCLUDE:
         request->exclude_file = optarg;
         break;
+    case OPT_BASIS:
+        request->basis.functions = optarg;
+        request->fit.bases = &request->basis;
+        request->fit.n_bases = 1;
+        break;
+    case OPT_SEARCH:
+        request->fit.search = true;
+        break;
     case OPT_THREADS:
         good = pm_option_number("model", "--threads", optarg, 1, &request->fit.n_threads);
         break;
@@ -178,6 +189,8 @@ int pm_cmd_model(int argc, char **argv) {
         {"routine", required_argument, NULL, OPT_ROUTINE},
         {"include", required_argument, NULL, OPT_INCLUDE},
         {"exclude", required_argument, NULL, OPT_EXCLUDE},
+        {"basis", required_argument, NULL, OPT_BASIS},
+        {"search", no_argument, NULL, OPT_SEARCH},
         {"threads", required_argument, NULL, OPT_THREADS},
         {"format", required_argument, NULL, OPT_FORMAT},
         {0},

@@ -9,6 +9,7 @@
 
 #include "cmd/cmd.h"
 #include "cmd/run_session.h"
+#include "cmd/runs_of_store.h"
 #include "cmd/validate_request.h"
 #include "core/store.h"
 #include "fit/fit.h"
@@ -23,6 +24,7 @@ struct validating {
     struct pm_validate_request *request;
     struct pm_structure *structure;
     struct pm_model_set *models;
+    struct pm_profile **fitted; /* that the models were made from; NULL unless they are needed */
     struct pm_parameters *parameters;
     struct validated_size *sizes;
     size_t n_sizes;
@@ -42,8 +44,13 @@ static bool read_models(struct validating *v, struct pm_error *err) {
         if (!v->models && err->kind == PM_ERROR_NONE)
             pm_fail(err, "%s has no models yet: call `pmodel fit` on it first", path);
     }
+    bool ok = v->models != NULL;
+    if (ok && v->request->hierarchy) {
+        v->fitted = pm_read_profiles(store, v->structure, v->models->runs, v->models->n_runs, err);
+        ok = v->fitted != NULL;
+    }
     pm_store_close(store);
-    return v->models != NULL;
+    return ok;
 }
 
 /* ---- predictions ----------------------------------------------------------------------------- */
@@ -221,10 +228,28 @@ static int measure_sizes(struct validating *v) {
 
 /* ---- the whole ------------------------------------------------------------------------------- */
 
+static bool report_hierarchy(const struct validating *v, const struct pm_validation *sizes,
+                             size_t n, struct pm_error *err) {
+    const struct pm_fit_options fit_options = {0};
+    const struct pm_hierarchy_request request = {
+        .structure = v->structure,
+        .models = v->models,
+        .fitted = (const struct pm_profile *const *)v->fitted,
+        .fit_options = &fit_options,
+        .classes = v->request->counts,
+        .caches = &v->caches,
+        .sizes = sizes,
+        .n_sizes = n,
+        .together = v->request->measured_only,
+    };
+    return pm_report_hierarchy(stdout, &request, &v->request->options, err);
+}
+
 /* The sizes whose run succeeded. */
-static void report_sizes(const struct validating *v) {
+static bool report_sizes(const struct validating *v, struct pm_error *err) {
     struct pm_validation *sizes = pm_alloc(v->n_sizes, sizeof *sizes);
     size_t n = 0;
+    bool ok = true;
     for (size_t i = 0; i < v->n_sizes; i++) {
         const struct validated_size *size = &v->sizes[i];
         if (size->measured_times)
@@ -236,10 +261,35 @@ static void report_sizes(const struct validating *v) {
                 .n_machines = v->request->on.n_machines,
             };
     }
-    if (n)
+    if (n && v->request->hierarchy)
+        ok = report_hierarchy(v, sizes, n, err);
+    else if (n)
         pm_report_validations(stdout, v->structure, v->models, &v->caches, sizes, n,
                               &v->request->options);
     free(sizes);
+    return ok;
+}
+
+/* `--hierarchy` without a command: what the models say of the sizes that they were made from. */
+static bool compare_measured(struct validating *v, struct pm_error *err) {
+    if (!read_models(v, err))
+        return false;
+    v->n_sizes = v->models->n_runs;
+    v->sizes = pm_alloc(v->n_sizes, sizeof *v->sizes);
+    v->parameters = pm_alloc(v->n_sizes, sizeof *v->parameters);
+    memcpy(v->parameters, v->models->runs, v->n_sizes * sizeof *v->parameters);
+    if (!predict_sizes(v, err))
+        return false;
+    v->request->run.no_memory |= v->sizes[0].predicted->n_block_sizes == 0;
+    if (!plan_block_sizes(v, err))
+        return false;
+    struct pm_validation *sizes = pm_alloc(v->n_sizes, sizeof *sizes);
+    for (size_t i = 0; i < v->n_sizes; i++)
+        sizes[i] =
+            (struct pm_validation){.predicted = v->sizes[i].predicted, .measured = v->fitted[i]};
+    bool ok = report_hierarchy(v, sizes, v->n_sizes, err);
+    free(sizes);
+    return ok;
 }
 
 static bool prepare(struct validating *v, struct pm_error *err) {
@@ -262,6 +312,8 @@ static void free_all(struct validating *v) {
     free(v->parameters);
     free((uint64_t *)(uintptr_t)v->caches.block_sizes);
     if (v->models)
+        pm_profiles_free(v->fitted, v->models->n_runs);
+    if (v->models)
         pm_model_set_free(v->models);
     if (v->structure)
         pm_structure_free(v->structure);
@@ -272,11 +324,13 @@ int pm_cmd_validate(int argc, char **argv) {
     struct validating v = {.request = &request};
     struct pm_error err = {0};
     int status = pm_read_validate_request(&request, argc, argv);
-    if (status == 0 && !prepare(&v, &err)) {
+    bool measure = status == 0 && !request.measured_only;
+    if (status == 0 && !(measure ? prepare(&v, &err) : compare_measured(&v, &err))) {
         status = pm_complain(&err);
-    } else if (status == 0) {
+    } else if (measure) {
         status = measure_sizes(&v);
-        report_sizes(&v);
+        if (!report_sizes(&v, &err))
+            status = pm_complain(&err);
     }
     free_all(&v);
     pm_validate_request_free(&request);

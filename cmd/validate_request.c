@@ -51,7 +51,15 @@ static int read_percent(struct pm_validate_request *request, const char *text) {
     return 0;
 }
 
-enum { OPT_CACHES = PM_RUN_OPTIONS_END, OPT_KEEP, OPT_MIN_PERCENT, OPT_TOP, OPT_FORMAT };
+enum {
+    OPT_CACHES = PM_RUN_OPTIONS_END,
+    OPT_KEEP,
+    OPT_MIN_PERCENT,
+    OPT_TOP,
+    OPT_FORMAT,
+    OPT_HIERARCHY,
+    OPT_COUNTS
+};
 
 static const struct option long_options[] = {
     PM_RUN_LONG_OPTIONS,
@@ -62,6 +70,8 @@ static const struct option long_options[] = {
     {"min-percent", required_argument, NULL, OPT_MIN_PERCENT},
     {"top", required_argument, NULL, OPT_TOP},
     {"format", required_argument, NULL, OPT_FORMAT},
+    {"hierarchy", no_argument, NULL, OPT_HIERARCHY},
+    {"counts", required_argument, NULL, OPT_COUNTS},
     {0},
 };
 
@@ -86,6 +96,12 @@ static int read_option(struct pm_validate_request *request, int c, struct pm_err
                                                                                     : PM_EXIT_INPUT;
     case OPT_FORMAT:
         return pm_option_format("validate", optarg, &options->format) ? 0 : PM_EXIT_INPUT;
+    case OPT_HIERARCHY:
+        request->hierarchy = true;
+        return 0;
+    case OPT_COUNTS:
+        request->counts = optarg;
+        return 0;
     default:
         return pm_read_run_option(&request->run, c, err);
     }
@@ -106,6 +122,11 @@ static int check_request(struct pm_validate_request *request) {
                               request->run.store_path);
     if (request->run.no_memory && request->on.n_machines)
         return pm_usage_error("validate", "-m needs misses, so that --no-memory excludes it");
+    if (request->hierarchy && request->on.n_machines)
+        return pm_usage_error("validate", "--hierarchy compares counts and misses, so that it "
+                                          "excludes -m");
+    if (request->counts && !request->hierarchy)
+        return pm_usage_error("validate", "--counts says what --hierarchy counts");
     if (request->n_caches == 0)
         for (unsigned blocks = SMALLEST_CACHE; blocks <= LARGEST_CACHE; blocks *= 2)
             add_cache(request, blocks);
@@ -126,7 +147,8 @@ int pm_read_validate_request(struct pm_validate_request *request, int argc, char
         if (status < 0)
             return pm_usage_error("validate", "cannot read option \"%s\"", argv[optind - 1]);
     }
-    if (status == 0)
+    request->measured_only = request->hierarchy && !argv[optind];
+    if (status == 0 && !request->measured_only)
         status = pm_read_run_command(&request->run, argv + optind);
     return status ? status : check_request(request);
 }

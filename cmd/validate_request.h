@@ -12,6 +12,9 @@ struct pm_validate_request {
     double *cache_blocks; /* ascending; owned */
     size_t n_caches;
     struct pm_report_options options;
+    bool hierarchy;     /* the whole beside its routines */
+    const char *counts; /* classes that --hierarchy counts; NULL: the usual ones */
+    bool measured_only; /* no command: the sizes that the models were made from */
 };
 
 /* Reads the command line; 0, or the exit status after complaining. */

@@ -88,6 +88,10 @@ enum pm_course {
 /* Of Y (N values) at the ascending sizes X.  *PERIOD: of PM_COURSE_PERIODIC.  See course.c. */
 enum pm_course pm_fit_course(size_t n, const double *x, const double *y, unsigned *period);
 
+/* Whether MODELS can be asked for PARAMETERS; else the sentence says what is missing or unknown. */
+bool pm_fit_check_parameters(const struct pm_model_set *models,
+                             const struct pm_parameters *parameters, struct pm_error *err);
+
 /* The profile that MODELS predict at PARAMETERS.  An unknown parameter is an error that names the
    known ones.  Edge counts satisfy flow conservation: chords are evaluated, the others solved. */
 struct pm_profile *pm_fit_instantiate(const struct pm_structure *structure,

@@ -53,7 +53,7 @@ static bool depends_on(const struct pm_model_set *models, const char *name) {
     return false;
 }
 
-static bool check_parameters(const struct pm_model_set *models,
+bool pm_fit_check_parameters(const struct pm_model_set *models,
                              const struct pm_parameters *parameters, struct pm_error *err) {
     char *known = known_names(models);
     bool ok = true;
@@ -296,7 +296,7 @@ struct pm_profile *pm_fit_instantiate(const struct pm_structure *structure,
         return NULL;
     }
     double *basis = pm_alloc(models->basis->n, sizeof *basis);
-    if (!check_parameters(models, parameters, err) ||
+    if (!pm_fit_check_parameters(models, parameters, err) ||
         !pm_basis_evaluate(models->basis, parameters, basis, err)) {
         free(basis);
         return NULL;

@@ -176,12 +176,12 @@ static bool weigh_rows(struct pm_counts *counts, const struct pm_model_set *mode
     double *wholes = pm_alloc(n_classes + 1, sizeof *wholes);
     counts->predicted = at != NULL;
     counts->at = at ? *at : counts->runs[largest];
-    bool ok = !at || pm_basis_evaluate(counts->basis, at, values, err);
+    bool ok = !at || (pm_fit_check_parameters(set, at, err) &&
+                      pm_basis_evaluate(counts->basis, at, values, err));
     for (size_t i = 0; ok && i < counts->n_rows; i++) {
         struct pm_count_row *row = &counts->rows[i];
         row->count = at ? pm_model_value(row->model, values) : row->measured[largest];
         wholes[row->class_index] += row->count;
-        (void)set;
     }
     for (size_t i = 0; ok && i < counts->n_rows; i++) {
         struct pm_count_row *row = &counts->rows[i];

@@ -148,6 +148,23 @@ void pm_report_validations(FILE *out, const struct pm_structure *structure,
                            const struct pm_validation *sizes, size_t n_sizes,
                            const struct pm_report_options *options);
 
+/* `pmodel validate --hierarchy`: the errors of the model of the whole, of the sum of its routines'
+   models, and of the sum of the models of edges and groups; and the routines that they come from.
+ */
+struct pm_hierarchy_request {
+    const struct pm_structure *structure;
+    const struct pm_model_set *models;
+    const struct pm_profile *const *fitted; /* of the runs of MODELS, in that order */
+    const struct pm_fit_options *fit_options;
+    const char *classes;                       /* as of pm_counts_request; NULL: the usual ones */
+    const struct pm_validation_caches *caches; /* of misses */
+    const struct pm_validation *sizes;         /* without times */
+    size_t n_sizes;
+    bool together; /* they are those of the fit, and errors are over all of them; else each apart */
+};
+bool pm_report_hierarchy(FILE *out, const struct pm_hierarchy_request *request,
+                         const struct pm_report_options *options, struct pm_error *err);
+
 /* "step/3 i": routine, depth and induction variable or line of a loop; "main" for a routine's own
    code.  Owned by the caller. */
 char *pm_scope_label(const struct pm_structure *structure, uint32_t scope);
