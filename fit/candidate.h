@@ -87,6 +87,9 @@ size_t pm_candidates_rank(struct pm_series_workspace *workspace, size_t n_basis,
 double pm_candidates_error(struct pm_series_workspace *workspace, size_t n_basis, size_t max_terms,
                            double accepted, double hopeless);
 
+/* A score that no candidate of the first N_BASIS functions is below. */
+double pm_candidates_least_score(struct pm_series_workspace *workspace, size_t n_basis);
+
 /* Fits the functions of SUBSET, with more care than a ranking needs; false if they depend on each
    other. */
 bool pm_candidate_solve(struct pm_series_workspace *workspace, unsigned subset,

@@ -51,7 +51,7 @@ static double growth_charge(double end, double far, double free) {
 
 static double score_of(const struct pm_series_workspace *w, double emphasised, size_t n_terms,
                        size_t last_term) {
-    double score = fmax(emphasised, ROUNDING) * (1 + TERM_PENALTY * (double)n_terms);
+    double score = pm_larger(emphasised, ROUNDING) * (1 + TERM_PENALTY * (double)n_terms);
     return last_term >= w->design->n_gentle ? score * QUARTIC_PENALTY : score;
 }
 
@@ -67,12 +67,12 @@ struct search {
     bool ended;
 };
 
-static double *row(const struct pm_series_workspace *w, double *rows, size_t i) {
+PM_LANES_INLINE double *row(const struct pm_series_workspace *w, double *rows, size_t i) {
     return rows + i * w->stride;
 }
 
 /* The root: no term, all of the values left. */
-static void prepare(struct pm_series_workspace *w, size_t n_basis) {
+PM_LANES_INLINE void prepare(struct pm_series_workspace *w, size_t n_basis) {
     struct pm_level *root = &w->levels[0];
     const double *end = w->design->values[w->design->n - 1];
     const double *far = w->design->grid[PM_SERIES_GRID - 1];
@@ -94,7 +94,8 @@ static void prepare(struct pm_series_workspace *w, size_t n_basis) {
 }
 
 /* Goes to LEVEL + 1 by adding function T, whose column has a length of 1 / INVERSE there. */
-static void add_term(struct pm_series_workspace *w, size_t level, size_t t, double inverse) {
+PM_LANES_INLINE void add_term(struct pm_series_workspace *w, size_t level, size_t t,
+                              double inverse) {
     const struct pm_level *here = &w->levels[level];
     struct pm_level *next = &w->levels[level + 1];
     const double *from = row(w, here->columns, t);
@@ -114,8 +115,8 @@ static void add_term(struct pm_series_workspace *w, size_t level, size_t t, doub
 }
 
 /* Makes the columns of the functions after T at LEVEL + 1 orthogonal to that of T. */
-static void orthogonalise_after(struct pm_series_workspace *w, size_t level, size_t t,
-                                size_t n_basis) {
+PM_LANES_INLINE void orthogonalise_after(struct pm_series_workspace *w, size_t level, size_t t,
+                                         size_t n_basis) {
     const struct pm_level *here = &w->levels[level];
     struct pm_level *next = &w->levels[level + 1];
     const double *column = row(w, next->columns, t);
@@ -129,7 +130,8 @@ static void orthogonalise_after(struct pm_series_workspace *w, size_t level, siz
 }
 
 /* Leave-one-out error at LEVEL, larger sizes counting more. */
-static double emphasised_error(const struct pm_series_workspace *w, const struct pm_level *level) {
+PM_LANES_INLINE double emphasised_error(const struct pm_series_workspace *w,
+                                        const struct pm_level *level) {
     const pm_lanes least = {LEAST_KEPT, LEAST_KEPT, LEAST_KEPT, LEAST_KEPT}, zero = {0};
     pm_lanes sum = {0};
     for (size_t i = 0; i < w->n_padded; i += PM_LANES) {
@@ -155,8 +157,8 @@ static void rank(struct search *s, double score, unsigned subset) {
 }
 
 /* Judges the node at LEVEL, whose terms are SUBSET, T the last. */
-static void judge_node(const struct pm_series_workspace *w, struct search *s, size_t level,
-                       size_t t, unsigned subset) {
+PM_LANES_INLINE void judge_node(const struct pm_series_workspace *w, struct search *s, size_t level,
+                                size_t t, unsigned subset) {
     const struct pm_level *node = &w->levels[level];
     double error = emphasised_error(w, node);
     double score = score_of(w, error, level, t) *
@@ -180,27 +182,43 @@ static void judge_node(const struct pm_series_workspace *w, struct search *s, si
     }
 }
 
-static void visit_children(struct pm_series_workspace *w, struct search *s, size_t level,
-                           size_t first, unsigned subset) {
-    for (size_t t = first; t < s->n_basis && !s->ended; t++) {
-        const double *column = row(w, w->levels[level].columns, t);
+/* Visits all nodes, depth first: the first leaf has all functions. */
+PM_LANES_CLONES static void visit(struct pm_series_workspace *w, struct search *s) {
+    size_t terms[MAX_TERMS]; /* the function that was added at each level */
+    size_t level = 0, next = 0;
+    unsigned subset = 0;
+    prepare(w, s->n_basis);
+    while (!s->ended) {
+        if (next == s->n_basis || level == s->max_terms) { /* back, and on to the next sibling */
+            if (level == 0)
+                return;
+            level--;
+            subset &= ~(1u << terms[level]);
+            next = terms[level] + 1;
+            continue;
+        }
+        const double *column = row(w, w->levels[level].columns, next);
         double square = pm_lanes_dot(w->n_padded, column, column);
-        if (!(square > DEPENDENT * w->squares[t]))
+        if (!(square > DEPENDENT * w->squares[next])) {
+            next++;
             continue;
-        add_term(w, level, t, 1 / sqrt(square));
-        judge_node(w, s, level + 1, t, subset | 1u << t);
-        if (level + 1 == s->max_terms || t + 1 == s->n_basis || s->ended)
+        }
+        add_term(w, level, next, 1 / sqrt(square));
+        judge_node(w, s, level + 1, next, subset | 1u << next);
+        if (level + 1 == s->max_terms || next + 1 == s->n_basis) {
+            next++;
             continue;
-        orthogonalise_after(w, level, t, s->n_basis);
-        visit_children(w, s, level + 1, t + 1, subset | 1u << t);
+        }
+        orthogonalise_after(w, level, next, s->n_basis);
+        terms[level++] = next;
+        subset |= 1u << next;
+        next++;
     }
 }
 
 size_t pm_candidates_rank(struct pm_series_workspace *w, size_t n_basis, size_t max_terms) {
     struct search search = {.n_basis = n_basis, .max_terms = max_terms, .ranked = w->ranked};
-    prepare(w, n_basis);
-    if (max_terms > 0)
-        visit_children(w, &search, 0, 0, 0);
+    visit(w, &search);
     return search.n_ranked;
 }
 
@@ -212,17 +230,39 @@ double pm_candidates_error(struct pm_series_workspace *w, size_t n_basis, size_t
                             .hopeless = hopeless,
                             .best_score = INFINITY,
                             .best_error = 1};
-    prepare(w, n_basis);
-    if (max_terms > 0)
-        visit_children(w, &search, 0, 0, 0);
+    visit(w, &search);
     return search.best_error;
+}
+
+/* Goes to the node with all functions, which leave less than any of them; false if they depend on
+   each other. */
+PM_LANES_CLONES static bool add_all(struct pm_series_workspace *w, size_t n_basis) {
+    prepare(w, n_basis);
+    for (size_t t = 0; t < n_basis; t++) {
+        const double *column = row(w, w->levels[t].columns, t);
+        double square = pm_lanes_dot(w->n_padded, column, column);
+        if (!(square > DEPENDENT * w->squares[t]))
+            return false;
+        add_term(w, t, t, 1 / sqrt(square));
+        orthogonalise_after(w, t, t, n_basis);
+    }
+    return true;
+}
+
+double pm_candidates_least_score(struct pm_series_workspace *w, size_t n_basis) {
+    double left = 0, tolerated = pm_lanes_dot(w->n_padded, w->tolerated, w->tolerated);
+    if (add_all(w, n_basis))
+        left = pm_lanes_dot(w->n_padded, w->levels[n_basis].left, w->levels[n_basis].left);
+    double error = (sqrt(left) - sqrt(tolerated)) / sqrt((double)w->n);
+    return fmax(error, ROUNDING) * (1 + TERM_PENALTY);
 }
 
 /* ---- one candidate ----------------------------------------------------------------------------
  */
 
 /* Orthonormalises the candidate's weighted columns, twice; false if they depend on each other. */
-static bool orthonormalise(struct pm_series_workspace *w, const struct pm_candidate *c) {
+PM_LANES_CLONES static bool orthonormalise(struct pm_series_workspace *w,
+                                           const struct pm_candidate *c) {
     for (size_t j = 0; j < c->n_terms; j++) {
         double *column = row(w, w->columns, j);
         const double *function = row(w, w->functions, c->terms[j]);
@@ -275,10 +315,10 @@ void pm_candidate_judge(const struct pm_series_workspace *w, const double *coord
             residual -= entry * coordinates[j];
             leverage += entry * entry;
         }
-        double relative = residual / w->emphasis[i], keep = fmax(1 - leverage, LEAST_KEPT);
+        double relative = residual / w->emphasis[i], keep = pm_larger(1 - leverage, LEAST_KEPT);
         residual_sum += relative * relative;
         left_out_sum += relative * relative / (keep * keep);
-        double excess = fmax(fabs(residual) / keep - w->tolerated[i], 0);
+        double excess = pm_larger(fabs(residual) / keep - w->tolerated[i], 0);
         emphasised_sum += excess * excess;
     }
     for (size_t j = 0; j < c->n_terms; j++) {

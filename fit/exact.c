@@ -78,13 +78,25 @@ static bool reproduces(size_t n, const double *x, const double *y, size_t degree
 
 static double bits(long double integer) { return 1 + log2(1 + (double)fabsl(integer)); }
 
+/* What a model takes to write down, and the data that it reproduces. */
+static double bits_of_model(size_t n_terms, const long double *numerators, size_t d) {
+    double sum = d ? bits(denominators[d]) : 0;
+    for (size_t j = 0; j < n_terms; j++)
+        sum += bits(numerators[j]);
+    return sum;
+}
+
+static double bits_of_data(size_t n, const double *y, int denominator) {
+    double sum = 0;
+    for (size_t i = 0; i < n; i++)
+        sum += bits(y[i]) + (y[i] != floor(y[i]) ? log2(denominator) : 0);
+    return sum;
+}
+
 bool pm_exact_polynomial(size_t n, const double *x, const double *y, size_t max_degree,
                          double *coefficients) {
     if (n < 2 || !all_integers(n, x) || !all_integers(n, y))
         return false;
-    double data_bits = 0;
-    for (size_t i = 0; i < n; i++)
-        data_bits += bits(y[i]);
     for (size_t degree = 0; degree <= max_degree && degree <= MAX_DEGREE && degree + 2 <= n;
          degree++) {
         long double exact[MAX_DEGREE + 1], numerators[MAX_DEGREE + 1];
@@ -92,15 +104,13 @@ bool pm_exact_polynomial(size_t n, const double *x, const double *y, size_t max_
         if (!passes_all(n, x, y, degree, exact))
             continue;
         for (size_t d = 0; d < N_DENOMINATORS; d++) {
-            double model_bits = d ? bits(denominators[d]) : 0;
             bool representable = true;
             for (size_t k = 0; k <= degree; k++) {
                 numerators[k] = roundl(exact[k] * denominators[d]);
                 representable &= fabsl(numerators[k]) < LARGEST_INTEGER;
-                model_bits += bits(numerators[k]);
             }
-            if (!representable || model_bits >= data_bits ||
-                !reproduces(n, x, y, degree, numerators, denominators[d]))
+            if (!representable || !reproduces(n, x, y, degree, numerators, denominators[d]) ||
+                bits_of_model(degree + 1, numerators, d) >= bits_of_data(n, y, 1))
                 continue;
             for (size_t k = 0; k <= max_degree; k++)
                 coefficients[k] = k <= degree ? (double)(numerators[k] / denominators[d]) : 0;
@@ -136,17 +146,14 @@ bool pm_exact_round(size_t n, size_t n_terms, const double *functions, const dou
                     double *coefficients, bool *whole) {
     for (size_t d = 0; d < N_DENOMINATORS && n > n_terms; d++) {
         long double numerators[PM_MODEL_MAX_TERMS];
-        double model_bits = d ? bits(denominators[d]) : 0, data_bits = 0;
         bool representable = true;
-        for (size_t i = 0; i < n; i++)
-            data_bits += bits(y[i]) + (y[i] != floor(y[i]) ? log2(denominators[d]) : 0);
         for (size_t j = 0; j < n_terms; j++) {
             numerators[j] = roundl((long double)coefficients[j] * denominators[d]);
             representable &= fabsl(numerators[j]) < LARGEST_INTEGER;
-            model_bits += bits(numerators[j]);
         }
-        if (!representable || model_bits >= data_bits ||
-            !sums_to(n, n_terms, functions, y, numerators, denominators[d], whole))
+        if (!representable ||
+            !sums_to(n, n_terms, functions, y, numerators, denominators[d], whole) ||
+            bits_of_model(n_terms, numerators, d) >= bits_of_data(n, y, denominators[d]))
             continue;
         for (size_t j = 0; j < n_terms; j++)
             coefficients[j] = (double)(numerators[j] / denominators[d]);

@@ -101,8 +101,8 @@ struct pm_profile *pm_fit_instantiate(const struct pm_structure *structure,
 /* ---- how far off predictions may be (interval.c) --------------------------------------------- */
 
 /* Between which bounds the quantity of MODEL, one of SET's, lies at AT with probability LEVEL
-   (above 0, below 1).  Of an exact model both are its value; LOW is never below 0, HIGH may be infinite.  False if that
-   is not known: too few sizes, or a parameter is missing. */
+   (above 0, below 1).  Of an exact model both are its value; LOW is never below 0, HIGH may be
+   infinite.  False if that is not known: too few sizes, or a parameter is missing. */
 bool pm_fit_interval(const struct pm_model_set *set, const struct pm_model *model,
                      const struct pm_parameters *at, double level, double *low, double *high);
 

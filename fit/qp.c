@@ -232,7 +232,7 @@ enum pm_qp_result pm_qp_solve(size_t n, const double *h, const double *g, size_t
 /* ---- the nearest point ------------------------------------------------------------------------
  */
 
-static bool is_active(const struct active_set *set, size_t c) {
+PM_LANES_INLINE bool is_active(const struct active_set *set, size_t c) {
     for (size_t j = 0; j < set->k; j++)
         if (set->constraints[j] == c)
             return true;
@@ -241,8 +241,8 @@ static bool is_active(const struct active_set *set, size_t c) {
 
 /* The violated constraint that lies farthest from X; m if none.  INVERSE has one over the squares
    of the normals' lengths, so that  slack · |slack| · inverse  is the square of a distance. */
-static size_t farthest(const struct active_set *set, size_t m, const double *normals,
-                       const double *inverse, const double *x) {
+PM_LANES_INLINE size_t farthest(const struct active_set *set, size_t m, const double *normals,
+                                const double *inverse, const double *x) {
     double worst = 0;
     size_t found = m;
     for (size_t c = 0; c < m; c += PM_LANES) {
@@ -263,7 +263,8 @@ static size_t farthest(const struct active_set *set, size_t m, const double *nor
     return found;
 }
 
-enum pm_qp_result pm_qp_nearest(size_t n, size_t m, const double *normals, double *x) {
+PM_LANES_CLONES enum pm_qp_result pm_qp_nearest(size_t n, size_t m, const double *normals,
+                                                double *x) {
     double inverse[PM_QP_MOST_NEAREST], y[N_MAX], normal[N_MAX];
     struct active_set set;
     set.n = n;

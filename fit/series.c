@@ -128,11 +128,12 @@ static void take_points(struct pm_series_workspace *w, const double *y, size_t f
     w->largest = 0;
     for (size_t i = 0; i < w->n; i++) {
         w->y[i] = y[w->point[i]];
-        w->largest = fmax(w->largest, fabs(w->y[i]));
+        w->largest = pm_larger(fabs(w->y[i]), w->largest);
     }
+    /* a value near zero must not rule all others */
+    least = pm_larger(1e-3 * w->largest, least);
     for (size_t i = 0; i < w->n; i++) {
-        /* a value near zero must not rule all others */
-        w->weight[i] = w->emphasis[i] / fmax(fmax(fabs(w->y[i]), 1e-3 * w->largest), least);
+        w->weight[i] = w->emphasis[i] / pm_larger(fabs(w->y[i]), least);
         w->target[i] = w->y[i] * w->weight[i];
         w->tolerated[i] = quantum * w->weight[i];
     }
@@ -318,13 +319,14 @@ void pm_series_fit(struct pm_series_workspace *w, const double *y, enum pm_serie
        memory, a loop that is skipped.  It is left out where the rest then agrees far better. */
     if (w->n > ENOUGH_SIZES || (kind == PM_SERIES_DISTANCE && w->n == ENOUGH_SIZES)) {
         take_points(w, y, from + 1, kind);
-        if (fit_exactly(w, model)) {
+        double limit = DIVERGENT * best.score;
+        bool hopeful = pm_candidates_least_score(w, w->design->n_basis) < limit;
+        if (hopeful && fit_exactly(w, model)) {
             model->exact = false; /* not at every size */
             model->n_points = (uint16_t)w->n;
             return;
         }
-        if (fit_points(w, kind, late, &other_shape, &other) &&
-            other.score < DIVERGENT * best.score) {
+        if (hopeful && fit_points(w, kind, late, &other_shape, &other) && other.score < limit) {
             best = other;
             shape = other_shape;
             chosen = w;

@@ -67,14 +67,15 @@ static void constrain(const struct pm_series_workspace *w, const struct pm_shape
 }
 
 /* Values, slopes or curvatures of the candidate's term J on the grid. */
-static const double *grid_row(const struct pm_series_workspace *w, const struct pm_candidate *c,
-                              size_t kind, size_t j) {
+PM_LANES_INLINE const double *grid_row(const struct pm_series_workspace *w,
+                                       const struct pm_candidate *c, size_t kind, size_t j) {
     return w->grid[kind] + c->terms[j] * PM_SERIES_GRID;
 }
 
 /* No constraint is violated by more than a tolerance. */
-static bool keeps_shape(const struct pm_series_workspace *w, const struct pm_candidate *c,
-                        const double signs[N_CONSTRAINTS]) {
+PM_LANES_CLONES static bool keeps_shape(const struct pm_series_workspace *w,
+                                        const struct pm_candidate *c,
+                                        const double signs[N_CONSTRAINTS]) {
     double tolerance = SHAPE_TOLERANCE * w->largest;
     for (size_t kind = 0; kind < KINDS; kind++)
         for (size_t i = 0; i < PM_SERIES_GRID; i += PM_LANES) {
