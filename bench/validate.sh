@@ -118,5 +118,5 @@ page=$(dirname "$here")/docs/validation.md
 jq -s -r -L "$here" --arg cpu "$(cpu_name)" --slurpfile figures "$folder/figures.json" \
     'include "validation"; page($cpu; $figures[0])' "${results[@]}" >"$page"
 say "$((SECONDS - started)) s; figures in $BUILD/validation.json, tables in $page"
-jq -r '.[] | [.name, (.value * 1e5 | round / 1e5), .target, if .holds then "holds" else "does not hold" end] | @tsv' \
+jq -r '.[] | [.name, (.value * 1e5 | round / 1e5), (.target | if type == "array" then map(tostring) | join("..") else . end), if .holds then "holds" else "does not hold" end] | @tsv' \
     "$BUILD/validation.json" | column -t -s "$(printf '\t')"

@@ -31,7 +31,17 @@ def figure(name; target; summary):
     | {name: name, value: (if $value == infinite then null else $value end), unit: "fraction",
        target: target, holds: ($value <= target)};
 
+# Of all sizes and quantities: models that are not exact, how many measured values are inside at each level.
+def coverage: [.[].sizes[].intervals[]] | {
+    exact: (map(.exact) | add // 0), right: (map(.exact_right) | add // 0), unknown: (map(.unknown) | add // 0),
+    models: (map(.models) | add // 0),
+    inside: (map(.levels) | add // [] | group_by(.level) | map({level: .[0].level, inside: (map(.inside) | add)}))};
+# The share inside at LEVEL; nothing if there is no such model.
+def covered(level): coverage | select(.models > 0) | .models as $n | .inside[] | select(.level == level) | .inside / $n;
+
 def figures: [
+    (covered(0.8) | {name: "interval_coverage_80", value: ., unit: "fraction", target: [0.75, 0.85],
+        holds: (. >= 0.75 and . <= 0.85)}),
     (program_errors(2; "accesses"; null)
         | figure("accesses_program_median"; 0.005; median), figure("accesses_program_worst"; 0.02; max)),
     (program_errors(2; "misses"; 64)
@@ -65,7 +75,8 @@ def code: "`\(.)`";
 # ---- the page -----------------------------------------------------------------------------------
 
 def figures_table: table(["figure", "value", "target", ""];
-    [.[] | [(.name | code), (.value | percent), (.target | percent), if .holds then "holds" else "does not hold" end]]);
+    [.[] | [(.name | code), (.value | percent),
+      (.target | if type == "array" then map(percent) | join(" to ") else percent end), if .holds then "holds" else "does not hold" end]]);
 
 # One line a program: its errors at FACTOR times the largest size.
 def overview(factor): table(
@@ -77,6 +88,13 @@ def overview(factor): table(
         ($one | program_errors(factor; "misses"; 64) | (median | percent), (max | percent)),
         ($one | loop_errors(factor; 64) | if length == 0 then "-" else median | percent end),
         ($one | program_errors(factor; "misses"; 4096) | (median | percent), (max | percent))]]);
+
+# How many measured counts lie inside the intervals of their models, over both sizes.
+def intervals_row(name): coverage | .models as $n
+    | [name, "\(.exact)", "\(.right)", "\($n)"]
+      + [.inside[] | if $n == 0 then "-" else .inside / $n | percent end] + ["\(.unknown)"];
+def intervals_table: table(["program", "exact", "right", "others", "in 50%", "in 80%", "in 95%", "unknown"];
+    [.[] | .name as $name | [.] | intervals_row($name)] + [intervals_row("all")]);
 
 def pair(cell): if cell == null then "-" else cell.error | signed end;
 
@@ -155,6 +173,14 @@ Medians and worst cases are over all programs, cache sizes and, for loops, loops
 ## Four times
 
 " + overview(4) + "
+
+## Prediction intervals
+
+Counts of edges, touches of blocks by reference groups, and cold ones among them, at 2N and 4N. Exact models give one number, which
+is right or not; for the others, the share of the measured numbers that lie inside the interval that should hold 50, 80 or
+95% of them. Unknown: a model of too few sizes, which has no interval.
+
+" + intervals_table + "
 
 " + (map(program_section) | join("\n")) + "
 ## Against cachegrind
