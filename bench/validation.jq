@@ -32,10 +32,11 @@ def figure(name; target; summary):
        target: target, holds: ($value <= target)};
 
 # Of all sizes and quantities: models that are not exact, how many measured values are inside at each level.
-def coverage: [.[].sizes[].intervals[]] | {
+def coverage_of(intervals): intervals | {
     exact: (map(.exact) | add // 0), right: (map(.exact_right) | add // 0), unknown: (map(.unknown) | add // 0),
     models: (map(.models) | add // 0),
     inside: (map(.levels) | add // [] | group_by(.level) | map({level: .[0].level, inside: (map(.inside) | add)}))};
+def coverage: coverage_of([.[].sizes[].intervals[] | select(.quantity != "misses")]);
 # The share inside at LEVEL; nothing if there is no such model.
 def covered(level): coverage | select(.models > 0) | .models as $n | .inside[] | select(.level == level) | .inside / $n;
 
@@ -93,8 +94,12 @@ def overview(factor): table(
 def intervals_row(name): coverage | .models as $n
     | [name, "\(.exact)", "\(.right)", "\($n)"]
       + [.inside[] | if $n == 0 then "-" else .inside / $n | percent end] + ["\(.unknown)"];
-def intervals_table: table(["program", "exact", "right", "others", "in 50%", "in 80%", "in 95%", "unknown"];
-    [.[] | .name as $name | [.] | intervals_row($name)] + [intervals_row("all")]);
+# The same of the program's misses: sums over many models, one for each cache.
+def misses_cells: coverage_of([.[].sizes[].intervals[] | select(.quantity == "misses")]) | .models as $n
+    | ["\($n)"] + [.inside[] | if $n == 0 then "-" else .inside / $n | percent end];
+def intervals_table: table(["program", "exact", "right", "others", "in 50%", "in 80%", "in 95%", "unknown",
+    "caches", "misses in 50%", "in 80%", "in 95%"];
+    [.[] | .name as $name | [.] | intervals_row($name) + misses_cells] + [intervals_row("all") + misses_cells]);
 
 def pair(cell): if cell == null then "-" else cell.error | signed end;
 
@@ -178,7 +183,8 @@ Medians and worst cases are over all programs, cache sizes and, for loops, loops
 
 Counts of edges, touches of blocks by reference groups, and cold ones among them, at 2N and 4N. Exact models give one number, which
 is right or not; for the others, the share of the measured numbers that lie inside the interval that should hold 50, 80 or
-95% of them. Unknown: a model of too few sizes, which has no interval.
+95% of them. Unknown: a model of too few sizes, which has no interval. Then the program's misses, in lines and in pages, of each
+cache: between those that result when all models are at the lower ends of their intervals, and at the upper ones.
 
 " + intervals_table + "
 

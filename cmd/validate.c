@@ -1,8 +1,8 @@
 /* `pmodel validate`: how well do the models predict a size that they were not made from?
 
-   The steps: models → a predicted profile for each size → a run of each size, into a store of its
-   own → a measured profile → both side by side.  All that can be refused is refused before anything
-   runs; the store with the models is only read. */
+   The steps: models → a predicted profile for each size, and those of the ends of its intervals → a
+   run of each size, into a store of its own → a measured profile → both side by side.  All that can
+   be refused is refused before anything runs; the store with the models is only read. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +18,12 @@
 struct validated_size {
     struct pm_profile *predicted, *measured;
     struct pm_prediction **predicted_times, **measured_times; /* machine by machine */
+    struct pm_profile *low, *high;                            /* both ends of the intervals */
+    struct pm_prediction **low_times, **high_times;
 };
+
+/* Of the intervals that are written; coverage is counted at others, too. */
+#define LEVEL 0.8
 
 struct validating {
     struct pm_validate_request *request;
@@ -83,6 +88,15 @@ static bool predict_sizes(struct validating *v, struct pm_error *err) {
         size->predicted = pm_fit_instantiate(v->structure, v->models, &v->parameters[i], err);
         size->predicted_times = size->predicted ? predict_times(v, size->predicted, err) : NULL;
         if (!size->predicted_times)
+            return false;
+        const struct pm_parameters *at = &v->parameters[i];
+        size->low = pm_fit_instantiate_end(v->structure, v->models, at, LEVEL, false, err);
+        size->low_times = size->low ? predict_times(v, size->low, err) : NULL;
+        size->high = size->low_times
+                         ? pm_fit_instantiate_end(v->structure, v->models, at, LEVEL, true, err)
+                         : NULL;
+        size->high_times = size->high ? predict_times(v, size->high, err) : NULL;
+        if (!size->high_times)
             return false;
     }
     return true;
@@ -259,6 +273,11 @@ static bool report_sizes(const struct validating *v, struct pm_error *err) {
                 .predicted_times = (const struct pm_prediction *const *)size->predicted_times,
                 .measured_times = (const struct pm_prediction *const *)size->measured_times,
                 .n_machines = v->request->on.n_machines,
+                .level = LEVEL,
+                .low = size->low,
+                .high = size->high,
+                .low_times = (const struct pm_prediction *const *)size->low_times,
+                .high_times = (const struct pm_prediction *const *)size->high_times,
             };
     }
     if (n && v->request->hierarchy)
@@ -303,6 +322,12 @@ static void free_all(struct validating *v) {
     for (size_t i = 0; v->sizes && i < v->n_sizes; i++) {
         free_times(v->sizes[i].predicted_times);
         free_times(v->sizes[i].measured_times);
+        free_times(v->sizes[i].low_times);
+        free_times(v->sizes[i].high_times);
+        if (v->sizes[i].low)
+            pm_profile_free(v->sizes[i].low);
+        if (v->sizes[i].high)
+            pm_profile_free(v->sizes[i].high);
         if (v->sizes[i].predicted)
             pm_profile_free(v->sizes[i].predicted);
         if (v->sizes[i].measured)

@@ -126,6 +126,15 @@ struct pm_fit_intervals *pm_fit_intervals_new(const struct pm_structure *structu
                                               struct pm_error *err);
 void pm_fit_intervals_free(struct pm_fit_intervals *intervals);
 
+/* The profile at AT with every model at one end of its interval, the lower or the HIGH one: fewer
+   (more) executions, accesses and cold ones, shorter (longer) distances.  Histograms stand in the
+   order of pm_fit_instantiate.  What is made of both profiles, such as misses, is between the two
+   with a probability of about LEVEL: errors of one program's models go together. */
+struct pm_profile *pm_fit_instantiate_end(const struct pm_structure *structure,
+                                          const struct pm_model_set *models,
+                                          const struct pm_parameters *at, double level, bool high,
+                                          struct pm_error *err);
+
 /* ---- arrays of fixed extent --------------------------------------------------------------------
  */
 

@@ -29,6 +29,8 @@
 #include "core/pm_alloc.h"
 #include "fit/stage.h"
 
+enum { LEVEL_POINTS = 3 };
+
 #define FREEDOM 2.0
 #define DRIFT 0.5          /* D */
 #define LEAST_VALUE 1e-3   /* of the largest: no value weighs more than one of this size */
@@ -190,7 +192,7 @@ static double *executed_at_end(const struct pm_structure *structure,
 
 /* A product of two quantities whose errors have nothing to do with each other. */
 static struct pm_fit_range product(struct pm_fit_range a, struct pm_fit_range b) {
-    if (isnan(a.low) || isnan(b.low) || a.high <= 0 || b.high <= 0 || a.low <= 0 || b.low <= 0)
+    if (!(a.low > 0 && b.low > 0 && isfinite(a.high) && isfinite(b.high)))
         return (struct pm_fit_range){a.low * b.low, a.high * b.high};
     double width = 0.5 * hypot(log(a.high / a.low), log(b.high / b.low));
     double middle = sqrt(a.low * a.high) * sqrt(b.low * b.high);
@@ -251,4 +253,72 @@ void pm_fit_intervals_free(struct pm_fit_intervals *intervals) {
     free(intervals->accesses);
     free(intervals->edges);
     free(intervals);
+}
+
+/* ---- the ends as profiles -------------------------------------------------------------------- */
+
+/* MODEL becomes one that gives the END of its interval at the place: all its coefficients are
+   multiplied.  Not known, or without a bound: UNKNOWN times what it predicts. */
+static void move_to_end(struct place *place, struct pm_model *model, bool high, double unknown) {
+    double v = pm_model_value(model, place->at);
+    struct pm_fit_range range = range_at(place, model);
+    double end = high ? range.high : range.low;
+    double factor = isfinite(end) ? end / v : unknown;
+    for (size_t i = 0; i < model->n_terms && v > 0; i++)
+        model->coefficients[i] *= factor;
+}
+
+/* A distance that is level has no error that was estimated; it stays within a block. */
+static void move_distance(struct place *place, struct pm_model *distance, bool high) {
+    double v = pm_model_value(distance, place->at);
+    bool level = distance->shape == PM_SHAPE_CONSTANT && distance->n_points >= LEVEL_POINTS;
+    if (level && distance->n_terms)
+        distance->coefficients[0] = fmax(v + (high ? 1 : -1), 0);
+    else
+        move_to_end(place, distance, high, high ? LONGEST_FACTOR : 0);
+}
+
+/* What the short bins get is what the others leave. */
+static void move_histogram(struct place *place, struct pm_histogram_model *histogram, bool high) {
+    double unknown = high ? 1 : 0;
+    move_to_end(place, &histogram->accesses, high, 1);
+    move_to_end(place, &histogram->cold, high, unknown);
+    for (size_t b = 0; b < histogram->n_bins; b++) {
+        struct pm_bin_model *bin = &histogram->bins[b];
+        if (!bin->takes_rest)
+            move_to_end(place, &bin->count, high, unknown);
+        if (!bin->constant_distance)
+            move_distance(place, &bin->distance, high);
+    }
+}
+
+struct pm_profile *pm_fit_instantiate_end(const struct pm_structure *structure,
+                                          const struct pm_model_set *set,
+                                          const struct pm_parameters *at, double level, bool high,
+                                          struct pm_error *err) {
+    struct place place;
+    if (!open_place(&place, set, at, level, err))
+        return NULL;
+    struct pm_model_set moved = *set;
+    moved.edges = pm_alloc(set->n_edges + 1, sizeof *moved.edges);
+    moved.histograms = pm_alloc(set->n_histograms + 1, sizeof *moved.histograms);
+    for (size_t e = 0; e < set->n_edges; e++) {
+        moved.edges[e] = set->edges[e];
+        move_to_end(&place, &moved.edges[e], high, 1);
+    }
+    for (size_t h = 0; h < set->n_histograms; h++) {
+        struct pm_histogram_model *histogram = &moved.histograms[h];
+        *histogram = set->histograms[h];
+        histogram->bins = pm_alloc(histogram->n_bins + 1, sizeof *histogram->bins);
+        for (size_t b = 0; b < histogram->n_bins; b++)
+            histogram->bins[b] = set->histograms[h].bins[b];
+        move_histogram(&place, histogram, high);
+    }
+    struct pm_profile *profile = pm_fit_instantiate(structure, &moved, at, err);
+    for (size_t h = 0; h < set->n_histograms; h++)
+        free(moved.histograms[h].bins);
+    free(moved.histograms);
+    free(moved.edges);
+    close_place(&place);
+    return profile;
 }

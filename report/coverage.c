@@ -18,7 +18,7 @@ const double pm_coverage_levels[PM_N_COVERAGE_LEVELS] = {0.5, 0.8, 0.95};
 #define HALF_A_COUNT 0.5
 
 const char *pm_coverage_word(enum pm_coverage_quantity quantity) {
-    static const char *const words[PM_N_COVERAGES] = {"edges", "accesses", "cold"};
+    static const char *const words[PM_N_COVERAGES] = {"edges", "accesses", "cold", "misses"};
     return words[quantity];
 }
 
@@ -80,8 +80,43 @@ static void count_histogram(struct pm_fit_intervals *const *intervals,
     count_one(&coverage[PM_COVERAGE_COLD], model->cold.exact, cold, cold_of(histogram));
 }
 
+static double misses_of(const struct pm_profile *profile, uint64_t block_bytes, double blocks) {
+    double sum = 0;
+    for (size_t h = 0; h < profile->n_histograms; h++)
+        if (profile->histograms[h].histogram.block_bytes == block_bytes)
+            sum += pm_histogram_misses(&profile->histograms[h].histogram, blocks);
+    return sum;
+}
+
+/* The program's misses of each cache, between those of the profiles at both ends. */
+static void count_misses(const struct pm_structure *structure, const struct pm_model_set *models,
+                         const struct pm_profile *measured,
+                         const struct pm_validation_caches *caches, struct pm_coverage *coverage) {
+    struct pm_profile *ends[PM_N_COVERAGE_LEVELS][2] = {{0}};
+    bool ok = true;
+    for (size_t i = 0; ok && i < 2 * PM_N_COVERAGE_LEVELS; i++) {
+        ends[i / 2][i % 2] = pm_fit_instantiate_end(structure, models, &measured->parameters,
+                                                    pm_coverage_levels[i / 2], i % 2 != 0, NULL);
+        ok = ends[i / 2][i % 2] != NULL;
+    }
+    for (size_t b = 0; ok && b < caches->n_block_sizes; b++)
+        for (size_t c = 0; c < caches->n_caches; c++) {
+            struct pm_fit_range ranges[PM_N_COVERAGE_LEVELS];
+            double blocks = caches->cache_blocks[c];
+            for (size_t l = 0; l < PM_N_COVERAGE_LEVELS; l++)
+                ranges[l] =
+                    (struct pm_fit_range){misses_of(ends[l][0], caches->block_sizes[b], blocks),
+                                          misses_of(ends[l][1], caches->block_sizes[b], blocks)};
+            count_one(coverage, ranges[0].low == ranges[0].high, ranges,
+                      misses_of(measured, caches->block_sizes[b], blocks));
+        }
+    for (size_t i = 0; i < 2 * PM_N_COVERAGE_LEVELS; i++)
+        if (ends[i / 2][i % 2])
+            pm_profile_free(ends[i / 2][i % 2]);
+}
+
 void pm_coverage_count(const struct pm_structure *structure, const struct pm_model_set *models,
-                       const struct pm_profile *measured,
+                       const struct pm_profile *measured, const struct pm_validation_caches *caches,
                        struct pm_coverage coverage[PM_N_COVERAGES]) {
     struct pm_fit_intervals *intervals[PM_N_COVERAGE_LEVELS] = {0};
     bool ok = true;
@@ -103,6 +138,8 @@ void pm_coverage_count(const struct pm_structure *structure, const struct pm_mod
     }
     for (size_t h = 0; ok && h < models->n_histograms; h++)
         count_histogram(intervals, models, h, measured, coverage);
+    if (ok && caches->n_block_sizes)
+        count_misses(structure, models, measured, caches, &coverage[PM_COVERAGE_MISSES]);
     for (size_t l = 0; l < PM_N_COVERAGE_LEVELS; l++)
         pm_fit_intervals_free(intervals[l]);
 }

@@ -9,8 +9,11 @@ enum pm_coverage_quantity {
     PM_COVERAGE_EDGES,    /* executions of edges that carry a counter */
     PM_COVERAGE_ACCESSES, /* touches of blocks by a group, each block size on its own */
     PM_COVERAGE_COLD,     /* those that are cold */
+    PM_COVERAGE_MISSES,   /* of the program, each cache on its own: sums over many models */
     PM_N_COVERAGES
 };
+/* The first of them are of single models. */
+enum { PM_N_MODEL_COVERAGES = PM_COVERAGE_MISSES };
 
 enum { PM_N_COVERAGE_LEVELS = 3 };
 extern const double pm_coverage_levels[PM_N_COVERAGE_LEVELS]; /* 0.5, 0.8, 0.95 */
@@ -27,7 +30,7 @@ const char *pm_coverage_word(enum pm_coverage_quantity quantity); /* "edges", fo
 
 /* Fills one for each quantity; a quantity that is zero in model and measurement counts nowhere. */
 void pm_coverage_count(const struct pm_structure *structure, const struct pm_model_set *models,
-                       const struct pm_profile *measured,
+                       const struct pm_profile *measured, const struct pm_validation_caches *caches,
                        struct pm_coverage coverage[PM_N_COVERAGES]);
 
 /* The sum of N. */

@@ -45,64 +45,70 @@ static void make_columns(struct pm_validation_table *table,
 
 /* ---- values ---------------------------------------------------------------------------------- */
 
-static double *value_at(const struct making *making, size_t row, size_t column, bool predicted) {
+/* What a profile is: the measured one, the predicted one, or that of the ends of the intervals. */
+enum side { MEASURED, PREDICTED, LOW, HIGH };
+
+static double *value_at(const struct making *making, size_t row, size_t column, enum side side) {
     struct pm_pair *pair = &making->table->pairs[row * making->table->n_columns + column];
-    return predicted ? &pair->predicted : &pair->measured;
+    return side == MEASURED    ? &pair->measured
+           : side == PREDICTED ? &pair->predicted
+           : side == LOW       ? &pair->low
+                               : &pair->high;
 }
 
 /* To the row of SCOPE and to the program. */
-static void add_value(const struct making *making, uint32_t scope, size_t column, bool predicted,
+static void add_value(const struct making *making, uint32_t scope, size_t column, enum side side,
                       double value) {
-    *value_at(making, 0, column, predicted) += value;
+    *value_at(making, 0, column, side) += value;
     size_t row = making->row_of_scope[scope];
     if (row != 0)
-        *value_at(making, row, column, predicted) += value;
+        *value_at(making, row, column, side) += value;
 }
 
 /* A loop's header is executed once an iteration; a routine is entered once a call. */
 static void add_iterations(const struct making *making, const double *edges, const double *blocks,
-                           size_t column, bool predicted) {
+                           size_t column, enum side side) {
     const struct pm_structure *structure = making->structure;
     for (uint32_t s = 0; s < structure->n_scopes; s++)
         if (structure->scopes[s].kind == PM_SCOPE_LOOP && structure->scopes[s].header != PM_NONE)
-            add_value(making, s, column, predicted, blocks[structure->scopes[s].header]);
+            add_value(making, s, column, side, blocks[structure->scopes[s].header]);
     for (size_t e = 0; e < structure->n_edges; e++)
         if (structure->edges[e].kind == PM_EDGE_ENTRY)
-            add_value(making, structure->routines[structure->edges[e].routine].scope, column,
-                      predicted, edges[e]);
-    *value_at(making, 0, column, predicted) = NAN; /* a sum over unlike things */
+            add_value(making, structure->routines[structure->edges[e].routine].scope, column, side,
+                      edges[e]);
+    *value_at(making, 0, column, side) = NAN; /* a sum over unlike things */
 }
 
 /* Loads and stores, by the executions of the references' basic blocks: unlike the touches of blocks
    in the histograms, they do not depend on where data lie. */
 static void add_accesses(const struct making *making, const double *blocks, size_t column,
-                         bool predicted) {
+                         enum side side) {
     const struct pm_structure *structure = making->structure;
     for (size_t r = 0; r < structure->n_references; r++) {
         const struct pm_reference *reference = &structure->references[r];
         double per_execution = reference->access == PM_ACCESS_BOTH ? 2 : 1;
         if (reference->recorded)
-            add_value(making, structure->groups[reference->group].scope, column, predicted,
+            add_value(making, structure->groups[reference->group].scope, column, side,
                       per_execution * blocks[reference->block]);
     }
 }
 
 static void add_counts(const struct making *making, const struct pm_profile *profile,
-                       const double *blocks, bool predicted) {
+                       const double *blocks, enum side side) {
     const struct pm_structure *structure = making->structure;
     for (size_t c = 0; c < making->table->n_columns; c++) {
         enum pm_quantity quantity = making->table->columns[c].quantity;
         if (quantity == PM_QUANTITY_ITERATIONS)
-            add_iterations(making, profile->edge_counts, blocks, c, predicted);
+            add_iterations(making, profile->edge_counts, blocks, c, side);
         if (quantity == PM_QUANTITY_ACCESSES)
-            add_accesses(making, blocks, c, predicted);
+            add_accesses(making, blocks, c, side);
         for (size_t b = 0; quantity == PM_QUANTITY_EXECUTIONS && b < structure->n_blocks; b++)
-            add_value(making, structure->blocks[b].scope, c, predicted, blocks[b]);
+            add_value(making, structure->blocks[b].scope, c, side, blocks[b]);
     }
 }
 
 static void add_histograms(const struct making *making, const struct pm_profile *profile,
-                           bool predicted) {
+                           enum side side) {
     for (size_t h = 0; h < profile->n_histograms; h++) {
         const struct pm_histogram *histogram = &profile->histograms[h].histogram;
         uint32_t scope = making->structure->groups[profile->histograms[h].group].scope;
@@ -110,22 +116,49 @@ static void add_histograms(const struct making *making, const struct pm_profile 
             const struct pm_validation_column *column = &making->table->columns[c];
             if (column->quantity == PM_QUANTITY_MISSES &&
                 column->block_bytes == histogram->block_bytes)
-                add_value(making, scope, c, predicted,
+                add_value(making, scope, c, side,
                           pm_histogram_misses(histogram, column->cache_blocks));
         }
     }
 }
 
 static void add_times(const struct making *making, const struct pm_prediction *const *predictions,
-                      bool predicted) {
+                      enum side side) {
     for (size_t c = 0; c < making->table->n_columns; c++) {
         const struct pm_validation_column *column = &making->table->columns[c];
         if (column->quantity != PM_QUANTITY_SECONDS)
             continue;
         const struct pm_prediction *prediction = predictions[column->machine];
         for (uint32_t s = 0; s < prediction->n_scopes; s++)
-            add_value(making, s, c, predicted,
-                      prediction->scopes[s].self.cycles / prediction->clock_hz);
+            add_value(making, s, c, side, prediction->scopes[s].self.cycles / prediction->clock_hz);
+    }
+}
+
+/* The figures at one end of the intervals; NULL: there are none. */
+static void add_end(const struct making *making, const struct pm_profile *end,
+                    const struct pm_prediction *const *times, enum side side) {
+    const struct pm_validation_table *table = making->table;
+    if (!end) {
+        for (size_t i = 0; i < table->n_rows; i++)
+            for (size_t c = 0; c < table->n_columns; c++)
+                *value_at(making, i, c, side) = NAN;
+        return;
+    }
+    double *blocks = pm_block_executions(making->structure, end->edge_counts);
+    add_counts(making, end, blocks, side);
+    free(blocks);
+    add_histograms(making, end, side);
+    add_times(making, times, side);
+}
+
+/* Where flow conservation or a scaled bin made an end cross the prediction. */
+static void put_around_predictions(struct pm_validation_table *table) {
+    for (size_t i = 0; i < table->n_rows * table->n_columns; i++) {
+        struct pm_pair *pair = &table->pairs[i];
+        if (isnan(pair->predicted) || isnan(pair->low) || isnan(pair->high))
+            continue;
+        pair->low = fmin(pair->low, pair->predicted);
+        pair->high = fmax(pair->high, pair->predicted);
     }
 }
 
@@ -316,15 +349,18 @@ struct pm_validation_table *pm_validation_table_new(const struct pm_structure *s
 
     double *predicted = pm_block_executions(structure, validation->predicted->edge_counts);
     double *measured = pm_block_executions(structure, validation->measured->edge_counts);
-    add_counts(&making, validation->predicted, predicted, true);
-    add_counts(&making, validation->measured, measured, false);
+    add_counts(&making, validation->predicted, predicted, PREDICTED);
+    add_counts(&making, validation->measured, measured, MEASURED);
     compare_blocks(&making, predicted, measured);
     free(predicted);
     free(measured);
-    add_histograms(&making, validation->predicted, true);
-    add_histograms(&making, validation->measured, false);
-    add_times(&making, validation->predicted_times, true);
-    add_times(&making, validation->measured_times, false);
+    add_histograms(&making, validation->predicted, PREDICTED);
+    add_histograms(&making, validation->measured, MEASURED);
+    add_times(&making, validation->predicted_times, PREDICTED);
+    add_times(&making, validation->measured_times, MEASURED);
+    add_end(&making, validation->low, validation->low_times, LOW);
+    add_end(&making, validation->high, validation->high_times, HIGH);
+    put_around_predictions(table);
     free(making.row_of_scope);
     sort_rows(table);
     for (size_t c = 0; c < table->n_columns; c++)
@@ -353,7 +389,8 @@ void pm_report_validations(FILE *out, const struct pm_structure *structure,
     for (size_t i = 0; i < n_sizes; i++) {
         tables[i] =
             pm_validation_table_new(structure, caches, &sizes[i], options->min_percent / 100);
-        pm_coverage_count(structure, models, sizes[i].measured, coverage + i * PM_N_COVERAGES);
+        pm_coverage_count(structure, models, sizes[i].measured, caches,
+                          coverage + i * PM_N_COVERAGES);
     }
     struct pm_validation_report report = {structure, models,   caches, sizes,
                                           tables,    coverage, n_sizes};

@@ -20,6 +20,7 @@ enum pm_quantity {
 
 struct pm_pair {
     double predicted, measured; /* NAN: the quantity makes no sense for the row */
+    double low, high;           /* between these with the probability `level`; NAN: not known */
 };
 
 /* (predicted − measured) / measured; 0 where both are the same, infinite where nothing was measured

@@ -1,5 +1,6 @@
 /* `pmodel validate --format csv`: a line for each size, quantity and row.  Needs the tables of
    validation.c. */
+#include <math.h>
 #include <stdlib.h>
 
 #include "report/loops.h"
@@ -9,9 +10,9 @@
 
 static void write_header(struct pm_csv *csv) {
     static const char *const names[] = {
-        "program",   "parameters", "quantity", "block_bytes", "cache_blocks", "machine",
-        "predicted", "measured",   "error",    "large",       "kind",         "depth",
-        "label",     "file",       "line",     "key",         "module"};
+        "program",  "parameters", "quantity", "block_bytes", "cache_blocks", "machine", "predicted",
+        "measured", "error",      "large",    "kind",        "depth",        "label",   "file",
+        "line",     "key",        "module",   "low",         "high",         "level"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
         pm_csv_text(csv, names[i]);
     pm_csv_end_line(csv);
@@ -49,6 +50,9 @@ static void write_line(struct pm_csv *csv, const struct pm_validation_report *re
     pm_csv_line_number(csv, scope->line_first);
     pm_csv_hex(csv, scope->key);
     pm_csv_text(csv, pm_scope_module(report->structure, table->rows[r].scope));
+    pm_csv_number(csv, pair.low);
+    pm_csv_number(csv, pair.high);
+    pm_csv_number(csv, report->sizes[size].low ? report->sizes[size].level : NAN);
     pm_csv_end_line(csv);
 }
 

@@ -1,8 +1,9 @@
 /* `pmodel validate --format json`: {"format": "pmodel-validation", "version": 1, program, models,
-   "sizes": [{parameters, …, "summaries", "intervals": [{quantity, exact, exact_right, unknown,
-   models, "levels": [{level, inside: of the models}]}], "rows": names, "comparisons": [{quantity,
-   predicted, measured, error of the program, "rows": the same for each row}]}]}.  Needs the tables
-   of validation.c.  Errors are fractions of 1; unknown, or relative to nothing, is null. */
+   "sizes": [{parameters, "level": of the intervals, …, "summaries", "intervals": [{quantity, exact,
+   exact_right, unknown, models, "levels": [{level, inside: of the models}]}], "rows": names,
+   "comparisons": [{quantity, predicted, measured, error, low, high of the program, "rows": the same
+   for each row}]}]}.  Needs the tables of validation.c.  Errors are fractions of 1; unknown, or
+   relative to nothing, is null. */
 #include <math.h>
 
 #include "report/loops.h"
@@ -48,6 +49,8 @@ static void set_pair(json_t *object, struct pm_pair pair) {
     json_object_set_new(object, "predicted", pm_json_number(pair.predicted));
     json_object_set_new(object, "measured", pm_json_number(pair.measured));
     json_object_set_new(object, "error", pm_json_number(pm_pair_error(pair)));
+    json_object_set_new(object, "low", pm_json_number(pair.low));
+    json_object_set_new(object, "high", pm_json_number(pair.high));
 }
 
 static json_t *errors_json(struct pm_errors errors) {
@@ -141,6 +144,7 @@ static json_t *size_json(const struct pm_validation_report *report, size_t i) {
     json_object_set_new(object, "extrapolation", pm_json_number(size->predicted->extrapolation));
     json_object_set_new(object, "models_relative_error",
                         pm_json_number(size->predicted->relative_error));
+    json_object_set_new(object, "level", size->low ? pm_json_number(size->level) : json_null());
     json_object_set_new(object, "least_share", pm_json_number(table->least_share));
     json_object_set_new(object, "basic_blocks", blocks);
     json_object_set_new(object, "summaries", summaries);

@@ -2,6 +2,7 @@
    the loops.  Needs the tables of validation.c. */
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "report/loops.h"
 #include "report/validation.h"
@@ -51,6 +52,15 @@ static void add_pair(struct pm_text_table *cells, enum pm_quantity quantity, str
     pm_text_table_cell(cells, value_text(quantity, pair.predicted).text);
     pm_text_table_cell(cells, value_text(quantity, pair.measured).text);
     pm_text_table_cell(cells, error_text(pm_pair_error(pair)).text);
+}
+
+/* "4.35M-4.39M", one number where both ends are written alike. */
+static void add_interval(struct pm_text_table *cells, struct pm_pair pair) {
+    struct pm_number_text low = pm_count_text(pair.low), high = pm_count_text(pair.high);
+    char *text = strcmp(low.text, high.text) == 0 ? pm_strdup(low.text)
+                                                  : pm_sprintf("%s-%s", low.text, high.text);
+    pm_text_table_cell(cells, text);
+    free(text);
 }
 
 static void add_pair_columns(struct pm_text_table *cells, const char *predicted) {
@@ -125,8 +135,9 @@ static void add_coverage(struct pm_text_table *cells, const char *label,
 
 /* How many of the measured counts lie inside the intervals of their models. */
 static void print_coverage(const struct size_report *r, const struct pm_coverage *coverage) {
-    static const char *const labels[PM_N_COVERAGES] = {"edges", "accesses", "cold accesses"};
-    struct pm_coverage sum = pm_coverage_sum(coverage, PM_N_COVERAGES);
+    static const char *const labels[PM_N_COVERAGES] = {"edges", "accesses", "cold accesses",
+                                                       "misses of caches"};
+    struct pm_coverage sum = pm_coverage_sum(coverage, PM_N_MODEL_COVERAGES);
     struct pm_text_table *cells = pm_text_table_new();
     pm_text_table_column(cells, "INTERVALS", PM_COLUMN_TEXT);
     pm_text_table_column(cells, "EXACT", PM_COLUMN_NUMBER);
@@ -138,9 +149,11 @@ static void print_coverage(const struct size_report *r, const struct pm_coverage
         free(title);
     }
     pm_text_table_column(cells, "UNKNOWN", PM_COLUMN_NUMBER);
-    for (size_t q = 0; q < PM_N_COVERAGES; q++)
+    for (size_t q = 0; q < PM_N_MODEL_COVERAGES; q++)
         add_coverage(cells, labels[q], &coverage[q]);
-    add_coverage(cells, "all", &sum);
+    add_coverage(cells, "all models", &sum);
+    if (r->report->caches->n_block_sizes)
+        add_coverage(cells, labels[PM_COVERAGE_MISSES], &coverage[PM_COVERAGE_MISSES]);
     fputc('\n', r->out);
     print_cells(r, cells);
 }
@@ -162,6 +175,9 @@ static void print_misses(const struct size_report *r, uint64_t block_bytes) {
     pm_text_table_column(cells, "BLOCKS", PM_COLUMN_NUMBER);
     pm_text_table_column(cells, "CACHE", PM_COLUMN_NUMBER);
     add_pair_columns(cells, "MISSES");
+    char *between = pm_sprintf("%.0f%% BETWEEN", 100 * r->size->level);
+    pm_text_table_column(cells, between, PM_COLUMN_NUMBER);
+    free(between);
     pm_text_table_column(cells, "LOOPS", PM_COLUMN_NUMBER);
     pm_text_table_column(cells, "MEDIAN", PM_COLUMN_NUMBER);
     pm_text_table_column(cells, "WORST", PM_COLUMN_NUMBER);
@@ -176,6 +192,7 @@ static void print_misses(const struct size_report *r, uint64_t block_bytes) {
         pm_text_table_cell(
             cells, pm_bytes_text((uint64_t)column->cache_blocks * column->block_bytes).text);
         add_pair(cells, column->quantity, pm_validation_pair(r->table, 0, c));
+        add_interval(cells, pm_validation_pair(r->table, 0, c));
         pm_text_table_cell(cells, pm_count_text((double)column->loops.n).text);
         pm_text_table_cell(cells, size_of_error_text(column->loops.median).text);
         pm_text_table_cell(cells, size_of_error_text(column->loops.worst).text);

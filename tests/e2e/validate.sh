@@ -58,16 +58,28 @@ holds "an error is relative to what was measured" \
     '[.sizes[].comparisons[] | select(.measured > 0)
       | ((.predicted - .measured) / .measured - .error | fabs) < 1e-9] | all'
 
+holds "each figure has an interval, and the prediction is in it" \
+    '[.sizes[] | .level == 0.8 and ([.comparisons[] | select(.predicted != null) | ., .rows[]
+      | select(.predicted != null) | .low <= .predicted and .predicted <= .high] | all)] | all'
+holds "an interval of exact counts has no width" \
+    '[.sizes[].comparisons[] | select(.quantity == "accesses") | .low == .high] | all'
+holds "coverage is counted for every quantity, and exact models are counted apart" \
+    '[.sizes[] | [.intervals[].quantity] == ["edges", "accesses", "cold", "misses"]
+      and (.intervals[0] | .exact >= 5 and .exact_right == .exact and .models == 0)
+      and ([.intervals[] | .models as $n | .levels | [.[].level] == [0.5, 0.8, 0.95]
+            and ([.[].inside] | . == sort and last <= $n)] | all)] | all'
 json -P N=96 --no-memory
 holds "without memory only counts are compared" \
     '[.sizes[0].comparisons[].quantity] | unique == ["executions", "iterations"]'
 pmodel validate -q -s sweep.pmdb -P N=96 --keep kept.pmdb -- ./sweep '{N}' >table.txt 2>/dev/null
 grep -q 'N=96: predicted by models of 7 runs up to N=64 (1.5x)' table.txt &&
     pass "the table says how far it goes" || fail "the table says how far it goes" "$(head -3 table.txt)"
+grep -q '^ all models ' table.txt && grep -q '80% BETWEEN' table.txt &&
+    pass "the table has intervals" || fail "the table has intervals" "$(head -30 table.txt)"
 pmodel validate -s sweep.pmdb -P N=96 --keep kept.pmdb -- ./sweep '{N}' 2>&1 >/dev/null | grep -q '1 were there' &&
     pass "runs that were kept are not repeated" || fail "runs that were kept are not repeated"
 pmodel validate -q -s sweep.pmdb -P N=96 --format csv -- ./sweep '{N}' 2>/dev/null | tr -d '\r' >out.csv
-awk -F, 'NR == 1 { n = NF } NF != n { bad = 1 } END { exit bad || NR < 20 || n != 17 }' out.csv &&
+awk -F, 'NR == 1 { n = NF } NF != n { bad = 1 } END { exit bad || NR < 20 || n != 20 }' out.csv &&
     pass "CSV has a line for each figure" || fail "CSV has a line for each figure" "$(head -3 out.csv)"
 cd ..
 rm -f validation.json
