@@ -181,6 +181,8 @@ static bool weigh_rows(struct pm_counts *counts, const struct pm_model_set *mode
     for (size_t i = 0; ok && i < counts->n_rows; i++) {
         struct pm_count_row *row = &counts->rows[i];
         row->count = at ? pm_model_value(row->model, values) : row->measured[largest];
+        if (at && !pm_fit_interval(set, row->model, at, PM_COUNT_LEVEL, &row->low, &row->high))
+            row->low = row->high = NAN;
         wholes[row->class_index] += row->count;
     }
     for (size_t i = 0; ok && i < counts->n_rows; i++) {

@@ -10,6 +10,7 @@
 #include "report/model_sum.h"
 #include "report/report.h"
 
+#define PM_COUNT_LEVEL 0.8     /* of prediction intervals */
 #define PM_COUNT_ROUNDING 1e-9 /* a sum of models that is no further off is exact */
 
 /* ---- what is counted ------------------------------------------------------------------------- */

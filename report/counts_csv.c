@@ -28,6 +28,8 @@ static void write_row(struct pm_csv *csv, const struct pm_counts *counts,
                          ? NULL
                          : pm_count_class_name(&counts->classes.classes[row->class_index]));
     pm_csv_number(csv, row->count);
+    pm_csv_number(csv, row->low);
+    pm_csv_number(csv, row->high);
     pm_csv_number(csv, row->share);
     pm_csv_text(csv, row->formula);
     pm_csv_number(csv, row->model->relative_error);
@@ -41,12 +43,26 @@ static void write_row(struct pm_csv *csv, const struct pm_counts *counts,
 }
 
 void pm_write_counts_csv(FILE *out, const struct pm_counts *counts) {
-    static const char *const names[] = {"program", "label",          "kind",
-                                        "file",    "line_first",     "key",
-                                        "module",  "from",           "to",
-                                        "class",   "count",          "share",
-                                        "formula", "relative_error", "leave_one_out_error",
-                                        "exact",   "sum_formula",    "sum_relative_error"};
+    static const char *const names[] = {"program",
+                                        "label",
+                                        "kind",
+                                        "file",
+                                        "line_first",
+                                        "key",
+                                        "module",
+                                        "from",
+                                        "to",
+                                        "class",
+                                        "count",
+                                        "low_80",
+                                        "high_80",
+                                        "share",
+                                        "formula",
+                                        "relative_error",
+                                        "leave_one_out_error",
+                                        "exact",
+                                        "sum_formula",
+                                        "sum_relative_error"};
     struct pm_csv csv = {.out = out};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
         pm_csv_text(&csv, names[i]);

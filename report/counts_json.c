@@ -61,6 +61,8 @@ static json_t *row_json(const struct pm_counts *counts, const struct pm_count_ro
         json_array_append_new(measured, pm_json_number(row->measured[k]));
     json_object_set_new(object, "measured", measured);
     json_object_set_new(object, "count", pm_json_number(row->count));
+    json_object_set_new(object, "low_80", pm_json_number(row->low));
+    json_object_set_new(object, "high_80", pm_json_number(row->high));
     json_object_set_new(object, "share", pm_json_number(row->share));
     json_object_set_new(object, "formula", pm_json_text(row->formula));
     json_object_set_new(object, "terms", terms_json(counts->basis, row->model));

@@ -65,12 +65,26 @@ static void add_columns(struct pm_text_table *table, const struct pm_counts *cou
         pm_text_table_column(table, "CLASS", PM_COLUMN_TEXT);
     }
     pm_text_table_column(table, "COUNT", PM_COLUMN_NUMBER);
+    if (counts->predicted)
+        pm_text_table_column(table, "80% IN", PM_COLUMN_TEXT);
     pm_text_table_column(table, "%", PM_COLUMN_NUMBER);
     pm_text_table_column(table, "ERROR", PM_COLUMN_NUMBER);
     pm_text_table_column(table, "LEFT OUT", PM_COLUMN_NUMBER);
     if (!edges && !counts->request->interval)
         pm_text_table_column(table, "OF SUM", PM_COLUMN_NUMBER);
     pm_text_table_column(table, "MODEL", PM_COLUMN_TEXT);
+}
+
+/* "1.20M to 1.31M"; empty for an exact model. */
+static void add_interval(struct pm_text_table *table, const struct pm_count_row *row) {
+    if (row->low == row->high || isnan(row->low)) {
+        pm_text_table_cell(table, isnan(row->low) ? "?" : NULL);
+        return;
+    }
+    struct pm_number_text low = pm_count_text(row->low), high = pm_count_text(row->high);
+    char *text = pm_sprintf("%s to %s", low.text, isinf(row->high) ? "?" : high.text);
+    pm_text_table_cell(table, text);
+    free(text);
 }
 
 static void add_row(struct pm_text_table *table, const struct pm_counts *counts,
@@ -91,6 +105,8 @@ static void add_row(struct pm_text_table *table, const struct pm_counts *counts,
         pm_text_table_cell(table, pm_count_class_name(&counts->classes.classes[row->class_index]));
     }
     pm_text_table_cell(table, pm_count_text(row->count).text);
+    if (counts->predicted)
+        add_interval(table, row);
     pm_text_table_cell(table, pm_percent_text(row->share).text);
     add_error(table, row->model->relative_error, row->model->exact);
     add_error(table, row->model->leave_one_out_error, false);

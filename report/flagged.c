@@ -36,6 +36,9 @@ char *pm_flaws_label(const struct pm_flagged_row *row) {
         pm_append(&label, "%s%s", *label ? ", " : "", flaws[flaw].reason);
         if (flaw == PM_FLAW_PERIODIC)
             pm_append(&label, " (%u)", row->period);
+        if (flaw == PM_FLAW_EXTENT)
+            pm_append(&label, " (%.0f bytes, of which %.0f are used)", fabs(row->stride_bytes),
+                      row->walk_most);
     }
     return label;
 }
@@ -51,6 +54,8 @@ struct making {
     double *series; /* n values */
     double instructions; /* executed at the largest size */
     double *touches;     /* there, of each of its profile's block sizes */
+    struct pm_fixed_extent *extents;
+    size_t n_extents;
 };
 
 /* ---- one model ------------------------------------------------------------------------------- */
@@ -199,6 +204,19 @@ static double judge_data(const struct making *making, const struct pm_histogram_
     return weight;
 }
 
+/* Whether rows of what the group accesses lie as far apart at every size. */
+static double judge_extent(const struct making *making, const struct pm_histogram_model *model,
+                           double touches, struct pm_flagged_row *row) {
+    for (size_t i = 0; i < making->n_extents; i++)
+        if (making->extents[i].group == model->group) {
+            row->flaws |= 1u << PM_FLAW_EXTENT;
+            row->stride_bytes = (double)making->extents[i].stride_bytes;
+            row->walk_most = making->extents[i].walk_most;
+            return touches;
+        }
+    return 0;
+}
+
 /* Touches by all groups at the largest size, for each block size. */
 static double *sum_touches(const struct pm_profile *profile) {
     double *touches = pm_alloc(profile->n_block_sizes + 1, sizeof *touches);
@@ -230,6 +248,7 @@ static void add_histograms(const struct making *making) {
         row.block_bytes = model->block_bytes;
         double weight = judge_models(making, model, touches, &row);
         weight = fmax(weight, judge_data(making, model, touches, &row));
+        weight = fmax(weight, judge_extent(making, model, touches, &row));
         if (!row.flaws)
             continue;
         row.weight = share_of_touches(making, model->block_bytes, weight);
@@ -302,6 +321,7 @@ struct pm_flagged *pm_flagged_new(const struct pm_structure *structure,
         }
     }
     making.instructions = most;
+    making.n_extents = pm_fit_fixed_extents(structure, profiles, models->n_runs, &making.extents);
     making.touches = sum_touches(profiles[making.largest]);
     making.x = sizes_of(models);
     making.series = pm_alloc(making.n, sizeof *making.series);
@@ -311,6 +331,7 @@ struct pm_flagged *pm_flagged_new(const struct pm_structure *structure,
     add_histograms(&making);
     if (flagged->n_rows)
         qsort(flagged->rows, flagged->n_rows, sizeof *flagged->rows, by_weight);
+    free(making.extents);
     free(making.touches);
     free(making.basis);
     free(making.series);

@@ -24,6 +24,9 @@
       "it goes smoothly, but not as a sum of the basis functions: give others with --basis")       \
     X(PM_FLAW_ERROR, "leave_one_out", "error above the limit",                                     \
       "each size is badly predicted from the others: run at more sizes")                           \
+    X(PM_FLAW_EXTENT, "fixed_extent", "fixed extent",                                              \
+      "rows of its array are as far apart at every size: models hold for arrays of that extent; "  \
+      "build the program for each size (`pmodel run --build`)")                                    \
     X(PM_FLAW_SAMPLED, "sampled", "sampled",                                                       \
       "too few of its blocks were watched: run with a smaller --sample, or without")               \
     X(PM_FLAW_BOUNDED, "bounded", "bounded",                                                       \
@@ -50,9 +53,10 @@ struct pm_flagged_row {
     /* Share of all instructions (executions) or of all touches of such blocks, at the largest size,
        that these models are about. */
     double weight;
-    double error;    /* the worst leave-one-out error that is known; NAN */
-    unsigned flaws;  /* 1 << enum pm_flaw, a sum */
-    unsigned period; /* of PM_FLAW_PERIODIC */
+    double error;                   /* the worst leave-one-out error that is known; NAN */
+    unsigned flaws;                 /* 1 << enum pm_flaw, a sum */
+    unsigned period;                /* of PM_FLAW_PERIODIC */
+    double stride_bytes, walk_most; /* of PM_FLAW_EXTENT: pm_fixed_extent */
 };
 
 struct pm_flagged {

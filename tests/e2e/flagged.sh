@@ -68,3 +68,24 @@ check "distances beyond a bound" says main bounded
 pmodel run -q -o sampled.pmdb --block 64 --sample 1/256 -P N=4:14:2 -- ./far '{N}' >run.out
 pmodel fit sampled.pmdb --flagged --format json >flagged.json
 check "too few blocks watched" says main sampled
+
+cat >fixed.c <<'C'
+#include <stdio.h>
+#include <stdlib.h>
+double a[200][200];
+__attribute__((noinline)) void fill(int n) {
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < n; j++)
+            a[i][j] += 1;
+}
+int main(int argc, char **argv) {
+    fill(atoi(argv[1]));
+    printf("%g\n", a[3][4]);
+    return argc < 2;
+}
+C
+gcc -O1 -g $(pmodel flags) -o fixed fixed.c
+pmodel run -q -o fixed.pmdb --block 64 -P N=10:60:10 -- ./fixed '{N}' >run.out
+pmodel fit fixed.pmdb --flagged --format json >flagged.json
+check "an array of fixed extent" says fill fixed_extent
+check "with its stride" bash -c 'pmodel fit fixed.pmdb --flagged | grep -q "fixed extent (1600 bytes, of which 480 are used)"'

@@ -98,6 +98,37 @@ check "counts at a size that was not run" jq -e '.rows[0].count == 3e9 and .pred
 pmodel model ops.pmdb --classes fp_mult --basis '1,N^3' --format json >basis.json
 is "a basis of one's own" '3*N^3' true basis.json
 
+check "exact counts need no interval" jq -e '.rows[0] | .low_80 == .count and .high_80 == .count' at.json
+
+# Two parameters.
+cat >two.c <<'C'
+#include <stdio.h>
+#include <stdlib.h>
+__attribute__((noinline)) double sweep(double x, int m, int n) { /* M·N² multiplications, M·N additions */
+    for (int i = 0; i < m; i++)
+        for (int j = 0; j < n; j++) {
+            for (int k = 0; k < n; k++)
+                x *= 0.999;
+            x += 0.5;
+        }
+    return x;
+}
+int main(int argc, char **argv) {
+    printf("%g\n", sweep(1, atoi(argv[1]), atoi(argv[2])));
+    return argc < 3;
+}
+C
+gcc -O1 -g $(pmodel flags) -o two two.c
+pmodel run -q -o two.pmdb --no-memory -P M=2,3,5,8,13 -P N=4,6,9,13,18 -- ./two '{M}' '{N}' >two.out
+pmodel fit two.pmdb >two.fit
+pmodel model two.pmdb --routine sweep --classes fp_mult,fp_add --format json >two.json
+is "multiplications as a function of two parameters" 'M*N^2' '.class == "fp_mult"' two.json
+is "additions as a function of two parameters" 'M*N' '.class == "fp_add"' two.json
+check "with two parameters, too, the sum of edges is exact" jq -e '[.rows[].sum_relative_error < 1e-9] | all' two.json
+check "flagged and hierarchy take models of two parameters" bash -c \
+    'pmodel fit two.pmdb --flagged && pmodel validate --hierarchy -s two.pmdb | grep -q "instructions .*exact"'
+expect_error "both must be given" 2 'functions of N' pmodel model two.pmdb -P M=3
+
 mkdir -p elsewhere && mv ops ops.c elsewhere/
 check "neither the program nor its source is needed" pmodel model ops.pmdb
 expect_error "a class that there is not" 2 'no instruction class "fp_sqr"' pmodel model ops.pmdb --classes fp_add,fp_sqr
