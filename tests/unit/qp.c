@@ -160,6 +160,27 @@ static void many_larger_problems_satisfy_the_optimality_conditions(void **state)
     }
 }
 
+/* Constraints that all hold in the origin, as those on shape do, have a solution whatever else they
+   exclude: most of these have no other. */
+static void a_cone_always_has_its_tip(void **state) {
+    (void)state;
+    unsigned n_tips = 0;
+    for (int i = 0; i < 20000; i++) {
+        struct problem p = random_problem(1 + (size_t)(i % 6), 10, true);
+        double x[6], multipliers[10], length = 0, free_length = 0, none[6];
+        memset(p.b, 0, sizeof p.b);
+        assert_int_equal(pm_qp_solve(p.n, p.h, p.g, 0, p.a, p.b, none, NULL), PM_QP_SOLVED);
+        assert_int_equal(pm_qp_solve(p.n, p.h, p.g, p.m, p.a, p.b, x, multipliers), PM_QP_SOLVED);
+        expect_optimal(&p, x, multipliers);
+        for (size_t k = 0; k < p.n; k++) {
+            length += x[k] * x[k];
+            free_length += none[k] * none[k];
+        }
+        n_tips += length < 1e-24 * free_length;
+    }
+    assert_true(n_tips > 1000);
+}
+
 static void parallel_and_repeated_constraints_do_no_harm(void **state) {
     (void)state;
     double h[] = {2, 0, 0, 2}, g[] = {0, 0}, x[2], multipliers[5];
@@ -176,6 +197,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(random_problems_agree_with_exhaustive_search),
         cmocka_unit_test(many_larger_problems_satisfy_the_optimality_conditions),
+        cmocka_unit_test(a_cone_always_has_its_tip),
         cmocka_unit_test(parallel_and_repeated_constraints_do_no_harm),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
