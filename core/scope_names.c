@@ -110,6 +110,13 @@ bool *pm_scopes_named(const struct pm_structure *structure, const char *name, ui
         }
     }
     free(routines);
+    for (uint32_t s = 0; s < structure->n_scopes; s++) {
+        const struct pm_scope *scope = &structure->scopes[s];
+        if (scope->kind == PM_SCOPE_INLINED && scope->name && pm_matches(name, scope->name)) {
+            named[s] = true;
+            ++*n_named;
+        }
+    }
     for (int form = 0; form < 2 && !*n_named; form++) {
         struct wanted wanted = {0};
         char *copy = pm_strdup(name);

@@ -9,8 +9,9 @@
 
 /* For each scope whether NAME names it, and in *N_NAMED how many it names.  The caller frees.
 
-     main         routines of this name (core/routine_names.h: patterns, several with commas)
-     main/2       loops at depth 2 in code of `main`, which may be inlined elsewhere
+     main         routines of this name (core/routine_names.h: patterns, several with commas), and
+                  where such a routine is inlined
+     main/2       loops at depth 2 in code of `main`, inlined elsewhere too
      main/2 i     of these the ones with induction variable i, as reports print it
      main/2 :31   of these the ones that begin on line 31
      heat.c:31    loops that begin on line 31 of a file of this name

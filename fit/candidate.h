@@ -72,6 +72,7 @@ struct pm_shape {
     int direction; /* +1 growing, −1 falling, 0 neither over the measured sizes */
     int beyond;    /* direction beyond the largest size */
     int curvature; /* +1 convex, −1 concave, 0 not known */
+    bool demanded; /* the quantity demands the direction, whatever the data say */
 };
 
 /* ---- candidates.c -----------------------------------------------------------------------------

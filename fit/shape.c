@@ -4,10 +4,11 @@
    where its data are convex or concave, it must remain so; where they have no direction, it must
    not turn beyond the largest size, and between the points no more often than these do; it never
    becomes negative.  Distances grow and are convex.  A candidate that breaks its shape is solved
-   again as a quadratic program under those constraints, on a grid of sizes; unless it bends only
-   once and explains the data far better free, as equation 4.4 of Marin's thesis, which falls from
-   16 to 19 before it rises.
-   All constraints of a series are evaluated at once, in rows over the grid. */
+   again as a quadratic program under those constraints, on a grid of sizes; unless it does not
+   oscillate and explains the data far better free, as equation 4.4 of Marin's thesis, which falls
+   from 16 to 19 before it rises. */
+#include "fit/candidate.h"
+
 #include <math.h>
 
 #include "fit/candidate.h"
@@ -21,13 +22,13 @@ enum {
     ENOUGH_SIZES = 5     /* to tell a curvature */
 };
 
-#define NOISE 2e-3           /* steps against the trend, relative to the largest value */
-#define FAR_BETTER 10.0      /* score of the best monotone fit against a free one that bends once */
+#define NOISE 2e-3      /* steps against the trend, relative to the largest value */
+#define FAR_BETTER 10.0 /* score of a fit in shape against a free one that does not oscillate */
 #define SHAPE_TOLERANCE 1e-6 /* of the largest value */
 
 struct pm_shape pm_shape_of(const struct pm_series_workspace *w, enum pm_series_kind kind) {
     if (kind == PM_SERIES_DISTANCE)
-        return (struct pm_shape){.direction = 1, .beyond = 1, .curvature = 1};
+        return (struct pm_shape){.direction = 1, .beyond = 1, .curvature = 1, .demanded = true};
     bool growing = true, falling = true, convex = w->n >= ENOUGH_SIZES, concave = convex;
     double noise = NOISE * w->largest;
     for (size_t i = 0; i + 1 < w->n; i++) {
@@ -159,27 +160,36 @@ static bool oscillates(const struct pm_series_workspace *w, const struct pm_shap
     return !shape->direction && turns_of(w, c) > turns_of_points(w);
 }
 
-/* Whether a fit that is not monotone is convex or concave all over, not negative, and goes on as it
-   should beyond the data: it does not oscillate. */
-static bool bends_once(const struct pm_series_workspace *w, const struct pm_shape *shape,
-                       const struct pm_candidate *c) {
+static bool has_shape(const struct pm_series_workspace *w, const struct pm_candidate *c,
+                      int direction, int beyond, int curvature) {
+    const struct pm_shape shape = {
+        .direction = direction, .beyond = beyond, .curvature = curvature};
     double signs[N_CONSTRAINTS];
-    for (int curvature = -1; curvature <= 1; curvature += 2) {
-        const struct pm_shape bent = {.beyond = shape->beyond, .curvature = curvature};
-        constrain(w, &bent, signs);
-        if (shape->curvature != -curvature && keeps_shape(w, c, signs))
+    constrain(w, &shape, signs);
+    return keeps_shape(w, c, signs);
+}
+
+/* Whether a fit that is not in shape does not oscillate all the same: it is never negative, goes on
+   as it should beyond the data, and is as monotone as these, or convex or concave all over. */
+static bool is_sound(const struct pm_series_workspace *w, const struct pm_shape *shape,
+                     const struct pm_candidate *c) {
+    if (shape->direction && has_shape(w, c, shape->direction, shape->beyond, 0))
+        return true;
+    for (int curvature = -1; curvature <= 1; curvature += 2)
+        if (!shape->demanded && shape->curvature != -curvature &&
+            has_shape(w, c, 0, shape->beyond, curvature))
             return true;
-    }
     return false;
 }
 
-/* Puts candidate C in shape; false if that fails.  A free fit that bends once explains the data far
-   better at times than any that is monotone: the minimum then lies between two points. */
+/* Puts candidate C in shape; false if that fails.  A free fit explains the data far better at times
+   than any that is monotone and convex: where the minimum lies between two points, or a function
+   has steps. */
 static bool put_in_shape(struct pm_series_workspace *w, const struct pm_shape *shape,
                          const double signs[N_CONSTRAINTS], struct pm_candidate *c) {
     const struct pm_candidate free = *c;
     bool solved = solve_constrained(w, c, signs);
-    if ((!solved || c->score > FAR_BETTER * free.score) && bends_once(w, shape, &free)) {
+    if ((!solved || c->score > FAR_BETTER * free.score) && is_sound(w, shape, &free)) {
         *c = free;
         return true;
     }
