@@ -14,7 +14,7 @@ fi
 read -ra libraries <"$BUILD/ldlibs"
 build() {
     gcc -std=gnu11 -O2 -g -Wall -Wextra -Werror -I"$TOP" -fopenmp -o programs \
-        "$TOP/tests/truth/quadratic_programs.c" -Wl,--wrap=pm_qp_solve "$BUILD"/libpm_fit.a \
+        "$TOP/tests/truth/quadratic_programs.c" -Wl,--wrap=pm_qp_solve,--wrap=pm_qp_nearest "$BUILD"/libpm_fit.a \
         "$BUILD"/libpm_core.a "${libraries[@]}" -lm
 }
 check "the program that writes problems builds" build || exit

@@ -3,9 +3,9 @@
        quadratic_programs random COUNT     problems of many kinds, from a fixed seed
        quadratic_programs fit              those that fits of noisy series solve, recorded
 
-   Linked with -Wl,--wrap=pm_qp_solve, so that the recorded ones are what fit/ hands over. A line
-   for each problem: n, m, 1 if it was solved and 0 if it has no solution, then H, g, A, b and, if
-   solved, x; matrices row by row. */
+   Linked with --wrap=pm_qp_solve and --wrap=pm_qp_nearest, so that the recorded ones are what fit/
+   hands over. A line for each problem: n, m, 1 if it was solved and 0 if it has no solution, then
+   H, g, A, b and, if solved, x; matrices row by row. */
 #include <math.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -23,6 +23,8 @@ enum pm_qp_result __real_pm_qp_solve(size_t n, const double *h, const double *g,
 enum pm_qp_result __wrap_pm_qp_solve(size_t n, const double *h, const double *g, size_t m,
                                      const double *a, const double *b, double *x,
                                      double *multipliers);
+enum pm_qp_result __real_pm_qp_nearest(size_t n, size_t m, const double *normals, double *x);
+enum pm_qp_result __wrap_pm_qp_nearest(size_t n, size_t m, const double *normals, double *x);
 
 static uint64_t random_state = 88172645463325252u;
 
@@ -38,12 +40,8 @@ static void print_numbers(size_t n, const double *values) {
         printf(" %.17g", values[i]);
 }
 
-/* Solves and writes. */
-enum pm_qp_result __wrap_pm_qp_solve(size_t n, const double *h, const double *g, size_t m,
-                                     const double *a, const double *b, double *x,
-                                     double *multipliers) {
-    double solution[PM_QP_MAX_VARIABLES];
-    enum pm_qp_result result = __real_pm_qp_solve(n, h, g, m, a, b, solution, multipliers);
+static void write_problem(size_t n, const double *h, const double *g, size_t m, const double *a,
+                          const double *b, enum pm_qp_result result, const double *x) {
     if (result != PM_QP_SOLVED && result != PM_QP_INFEASIBLE) {
         fprintf(stderr, "a problem of %zu variables and %zu constraints has no answer (%d)\n", n, m,
                 (int)result);
@@ -55,9 +53,37 @@ enum pm_qp_result __wrap_pm_qp_solve(size_t n, const double *h, const double *g,
     print_numbers(m * n, a);
     print_numbers(m, b);
     if (result == PM_QP_SOLVED)
-        print_numbers(n, solution);
+        print_numbers(n, x);
     putchar('\n');
-    memcpy(x, solution, n * sizeof *x);
+}
+
+enum pm_qp_result __wrap_pm_qp_solve(size_t n, const double *h, const double *g, size_t m,
+                                     const double *a, const double *b, double *x,
+                                     double *multipliers) {
+    enum pm_qp_result result = __real_pm_qp_solve(n, h, g, m, a, b, x, multipliers);
+    write_problem(n, h, g, m, a, b, result, x);
+    return result;
+}
+
+/* The nearest point is the problem with H = 1, g = −x and b = 0; a normal of zeros is left out. */
+enum pm_qp_result __wrap_pm_qp_nearest(size_t n, size_t m, const double *normals, double *x) {
+    double h[MOST_VARIABLES * MOST_VARIABLES] = {0}, from[MOST_VARIABLES];
+    double a[MOST_CONSTRAINTS * MOST_VARIABLES], b[MOST_CONSTRAINTS] = {0};
+    size_t kept = 0;
+    for (size_t i = 0; i < n; i++) {
+        h[i * n + i] = 1;
+        from[i] = -x[i];
+    }
+    for (size_t c = 0; c < m; c++) {
+        double length = 0;
+        for (size_t i = 0; i < n; i++) {
+            a[kept * n + i] = normals[i * m + c];
+            length += fabs(normals[i * m + c]);
+        }
+        kept += length > 0;
+    }
+    enum pm_qp_result result = __real_pm_qp_nearest(n, m, normals, x);
+    write_problem(n, h, from, kept, a, b, result, x);
     return result;
 }
 
