@@ -145,35 +145,48 @@ static void look(struct bracket *bracket, const struct pm_query_question *questi
     }
 }
 
-/* Makes `best` and `failing` neighbours. */
-static bool bisect(struct bracket *bracket, const struct pm_query_surface *surface,
-                   const struct pm_query_question *question, struct pm_error *err) {
-    while (bracket->any && bracket->failing > bracket->best + 1) {
-        uint64_t middle = bracket->best + (bracket->failing - bracket->best) / 2;
-        struct pm_profile *profile =
-            pm_query_profile(surface, pm_query_range_value(&surface->range, middle), err);
-        if (!profile)
-            return false;
-        struct pm_query_counts counts = pm_query_count(profile, question->groups, &question->cache);
-        bool reached = pm_query_reaches(&counts, question->ratio, question->with_cold);
-        *(reached ? &bracket->best : &bracket->failing) = middle;
-        pm_profile_free(profile);
-    }
-    return true;
+static const uint64_t not_open = UINT64_MAX;
+
+/* Which index is to be tried next; not_open where `best` and `failing` are neighbours. */
+static uint64_t next_index(const struct bracket *bracket) {
+    bool is_open = bracket->any && bracket->failing > bracket->best + 1;
+    return is_open ? bracket->best + (bracket->failing - bracket->best) / 2 : not_open;
 }
 
-static bool answer(const struct bracket *bracket, const struct pm_query_surface *surface,
-                   const struct pm_query_question *question, struct pm_query_answer *result,
-                   struct pm_error *err) {
-    const struct pm_query_range *range = &surface->range;
-    result->size = pm_query_range_value(range, bracket->best);
-    struct pm_profile *profile = pm_query_profile(surface, result->size, err);
-    if (!profile)
-        return false;
+/* Makes `best` and `failing` neighbours; each profile serves all questions that want it next. */
+static bool bisect(struct bracket *brackets, const struct pm_query_surface *surface,
+                   const struct pm_query_question *questions, size_t n, struct pm_error *err) {
+    for (;;) {
+        uint64_t index = not_open;
+        for (size_t q = 0; q < n; q++)
+            if (next_index(&brackets[q]) < index)
+                index = next_index(&brackets[q]);
+        if (index == not_open)
+            return true;
+        struct pm_profile *profile =
+            pm_query_profile(surface, pm_query_range_value(&surface->range, index), err);
+        if (!profile)
+            return false;
+        for (size_t q = 0; q < n; q++) {
+            if (next_index(&brackets[q]) != index)
+                continue;
+            struct pm_query_counts counts =
+                pm_query_count(profile, questions[q].groups, &questions[q].cache);
+            bool reached = pm_query_reaches(&counts, questions[q].ratio, questions[q].with_cold);
+            *(reached ? &brackets[q].best : &brackets[q].failing) = index;
+        }
+        pm_profile_free(profile);
+    }
+}
+
+static void answer(const struct bracket *bracket, const struct pm_query_range *range,
+                   const struct pm_query_question *question, const struct pm_profile *profile,
+                   struct pm_query_answer *result) {
     struct pm_query_cache unlimited = {question->cache.block_bytes, INFINITY};
     result->found = !bracket->any                       ? PM_QUERY_NONE
                     : bracket->best == bracket->failing ? PM_QUERY_BEYOND
                                                         : PM_QUERY_FOUND;
+    result->size = pm_query_range_value(range, bracket->best);
     result->failing_size =
         result->found == PM_QUERY_FOUND ? pm_query_range_value(range, bracket->failing) : NAN;
     result->gap_size = bracket->has_gap ? pm_query_range_value(range, bracket->gap) : NAN;
@@ -181,8 +194,30 @@ static bool answer(const struct bracket *bracket, const struct pm_query_surface 
     result->unlimited = pm_query_count(profile, question->groups, &unlimited);
     result->extrapolation = profile->extrapolation;
     result->relative_error = profile->relative_error;
-    pm_profile_free(profile);
-    return true;
+}
+
+static bool answer_all(const struct bracket *brackets, const struct pm_query_surface *surface,
+                       const struct pm_query_question *questions, size_t n,
+                       struct pm_query_answer *answers, struct pm_error *err) {
+    bool *answered = pm_alloc(n, sizeof *answered), ok = true;
+    for (size_t first = 0; first < n && ok; first++) {
+        if (answered[first])
+            continue;
+        uint64_t index = brackets[first].best;
+        struct pm_profile *profile =
+            pm_query_profile(surface, pm_query_range_value(&surface->range, index), err);
+        ok = profile != NULL;
+        for (size_t q = first; q < n && ok; q++) {
+            if (answered[q] || brackets[q].best != index)
+                continue;
+            answer(&brackets[q], &surface->range, &questions[q], profile, &answers[q]);
+            answered[q] = true;
+        }
+        if (profile)
+            pm_profile_free(profile);
+    }
+    free(answered);
+    return ok;
 }
 
 static bool scan(const struct pm_query_surface *surface, const uint64_t *indices, size_t n_indices,
@@ -212,10 +247,9 @@ bool pm_query_largest_sizes(const struct pm_query_surface *surface,
         *coarsest = fmax(*coarsest, pm_query_range_value(&surface->range, indices[i]) /
                                             pm_query_range_value(&surface->range, indices[i - 1]) -
                                         1);
-    bool ok = scan(surface, indices, n_indices, questions, n, brackets, err);
-    for (size_t q = 0; q < n && ok; q++)
-        ok = bisect(&brackets[q], surface, &questions[q], err) &&
-             answer(&brackets[q], surface, &questions[q], &answers[q], err);
+    bool ok = scan(surface, indices, n_indices, questions, n, brackets, err) &&
+              bisect(brackets, surface, questions, n, err) &&
+              answer_all(brackets, surface, questions, n, answers, err);
     free(brackets);
     return ok;
 }

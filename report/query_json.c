@@ -115,6 +115,13 @@ static json_t *fits_json(const struct pm_query_report *report, size_t part, size
         json_array_append_new(steps, step_json(report, &fits->steps[i]));
     json_object_set_new(object, "part", part_json(report, part));
     json_object_set_new(object, "cache", cache_json(&level->cache, level->name, level->machine));
+    bool fits_first = fits->missed_share < pm_query_least_share(level->cache.block_bytes);
+    double up_to = !fits_first ? NAN : fits->n_steps ? fits->steps[0].all_hit : INFINITY;
+    json_object_set_new(object, "found",
+                        json_string(found_word(!fits_first || up_to < 0 ? PM_QUERY_NONE
+                                               : isinf(up_to)           ? PM_QUERY_BEYOND
+                                                                        : PM_QUERY_FOUND)));
+    json_object_set_new(object, "fits_up_to", pm_json_number(up_to));
     json_object_set_new(object, "missed_from_the_start", pm_json_number(fits->missed_share));
     json_object_set_new(object, "hit_to_the_end", pm_json_number(fits->hit_share));
     json_object_set_new(object, "steps", steps);

@@ -66,6 +66,20 @@ static struct pm_number_text size_text(double bytes) {
     return result;
 }
 
+/* The machine that all caches are of; NULL if there is none. */
+static const char *common_machine(const struct pm_query_report *report) {
+    const char *first = NULL;
+    size_t n = report->kind == PM_QUERY_FITS ? report->n_caches : report->n_rows;
+    for (size_t i = 0; i < n; i++) {
+        const char *machine =
+            report->kind == PM_QUERY_FITS ? report->caches[i].machine : report->rows[i].machine;
+        if (!machine || (first && strcmp(machine, first) != 0))
+            return NULL;
+        first = machine;
+    }
+    return first;
+}
+
 static void print_header(FILE *out, const struct pm_query_report *report,
                          const struct pm_report_options *options) {
     const char *program = pm_program_name(report->structure), *name = report->solved;
@@ -85,6 +99,8 @@ static void print_header(FILE *out, const struct pm_query_report *report,
         line = pm_sprintf("%s: largest %s at which reuses still hit", program, name);
         break;
     }
+    if (common_machine(report))
+        pm_append(&line, " on %s", common_machine(report));
     if (report->kind == PM_QUERY_SIZE || report->kind == PM_QUERY_FITS) {
         pm_append(&line, ", looked for from %s=%s to ", name,
                   pm_query_value_text(pm_query_range_value(range, 0)).text);

@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "fit/query.h"
 
@@ -324,6 +325,7 @@ static void free_layers(struct layers *layers) {
 
 static double model_at(const struct layers *layers, const struct pm_model *model, double n) {
     struct pm_parameters at = {0};
+    pm_parameters_set(&at, "M", 0, NULL); /* counts do not depend on it */
     struct pm_error err = {0};
     double value = NAN;
     pm_parameters_set(&at, "N", n, NULL);
@@ -454,6 +456,42 @@ static void nothing_is_farther_than_all_blocks_that_there_are(void **state) {
     free_layers(&layers);
 }
 
+/* Rows of M numbers, N of them in a plane: what fits depends on the parameter that is given. */
+static void other_parameters_are_fixed(void **state) {
+    (void)state;
+    static const char *const texts[] = {"1", "N", "N*M", "M"};
+    struct layers layers;
+    struct pm_error err = {0};
+    start_layers(&layers, 1);
+    pm_basis_free(layers.set.basis);
+    layers.set.basis = pm_basis_new(4, texts, &err);
+    assert_non_null(layers.set.basis);
+    layers.histograms[0].cold = term(0, 1e18);
+    struct pm_model distance = term(2, 1. / 8), count = term(1, 1);
+    struct pm_bin_model bin = {.count = count, .distance = distance, .low = 1, .high = 1};
+    layers.histograms[0].bins = pm_alloc(1, sizeof bin);
+    layers.histograms[0].bins[0] = bin;
+    layers.histograms[0].n_bins = 1;
+    struct pm_query_groups all = {.groups = (uint32_t[]){0}, .n_groups = 1};
+    const struct pm_query_groups *parts[] = {&all};
+    struct pm_query_cache cache = {BLOCK, 512};
+    for (double m = 2; m <= 64; m *= 2) {
+        struct pm_query_surface surface = layers_surface(&layers);
+        struct pm_query_fits fits;
+        pm_parameters_set(&surface.fixed, "M", m, NULL);
+        /* N·M/8 < 512 */
+        assert_true(pm_query_fits(&surface, &layers.set, parts, 1, &cache, 1, &fits, &err));
+        assert_int_equal(fits.n_steps, 1);
+        assert_true(fits.steps[0].half_hit == 4096 / m - 1);
+        pm_query_fits_free(&fits);
+    }
+    struct pm_query_surface without = layers_surface(&layers);
+    struct pm_query_fits fits;
+    assert_false(pm_query_fits(&without, &layers.set, parts, 1, &cache, 1, &fits, &err));
+    assert_non_null(strstr(err.text, "M"));
+    free_layers(&layers);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(counts_add_up_over_groups),
@@ -466,6 +504,7 @@ int main(void) {
         cmocka_unit_test(an_error_of_the_surface_is_handed_on),
         cmocka_unit_test(a_cluster_fits_up_to_the_size_of_trying_all),
         cmocka_unit_test(rows_and_planes_are_clusters),
+        cmocka_unit_test(other_parameters_are_fixed),
         cmocka_unit_test(nothing_is_farther_than_all_blocks_that_there_are),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -262,7 +262,7 @@ static void what_fits_is_written(void **state) {
     pm_parameters_set(&query.report.fixed, "M", 3, NULL);
     assert_written(
         &query.report,
-        "heat: largest N at which reuses still hit, looked for from N=24 to 1024, at M=3   "
+        "heat: largest N at which reuses still hit on box, looked for from N=24 to 1024, at M=3   "
         "measured "
         "up to N=64\n"
         " LOOP  SOURCE  LEVEL  N UP TO   ALL…SOME  % OF ACCESSES  BLOCKS BETWEEN       DATA\n"
