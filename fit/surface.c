@@ -31,7 +31,9 @@ enum {
     MAX_ORDERS = 24,
     MAX_CANDIDATES = MAX_ORDERS + 2
 };
-#define TERM_PENALTY 0.03
+/* For each term: with as many products to choose from as there are points, the best of those that
+   mean nothing gains about this. */
+#define TERM_PENALTY 1.12
 #define HIGH_POWER_PENALTY 4.0
 #define GROWTH_PENALTY 4.0 /* for each power of growth beyond that of the data */
 #define FREE_GROWTH 0.5    /* powers that are not charged: lower terms fade as sizes grow */
@@ -188,30 +190,48 @@ bool pm_surface_allowed(const struct pm_surface_workspace *w, const struct pm_su
     return c->n_terms < w->n && c->n_terms <= MAX_TERMS;
 }
 
-/* A candidate that grows much faster beyond the data than the data themselves do must pay for it,
-   as in candidates.c; along each axis. */
-static double growth_charge(const struct pm_surface_workspace *w,
-                            const struct pm_surface_candidate *c) {
+/* The charge for a candidate's growth when the axes of the set AXES grow to the end of the grid,
+   from the largest point on, against that of the data. */
+static double charge_along(const struct pm_surface_workspace *w,
+                           const struct pm_surface_candidate *c, unsigned axes) {
     const struct pm_surface *s = w->surface;
     size_t last = w->point[w->n - 1];
-    double charge = 1;
-    for (size_t i = 0; i < s->n_axes; i++) {
-        const struct pm_surface_axis *a = &s->axes[i];
-        double end = 0, far = 0, x = a->levels[s->level[last][i]], far_x = a->grid[a->n_grid - 1];
-        for (size_t j = 0; j < c->n_terms && !isnan(w->growth[i]); j++) {
-            size_t f = s->products[c->terms[j]].functions[i];
-            double at_end = s->columns[last * s->n_products + c->terms[j]];
-            double here = a->values[s->level[last][i]][f] / a->scale[f];
-            end += c->coefficients[j] * at_end;
-            if (here != 0)
-                far += c->coefficients[j] * at_end / here * a->grid_values[a->n_grid - 1][f];
+    double end = 0, far = 0, steps = 0, of_data = 0;
+    for (size_t i = 0; i < s->n_axes; i++)
+        if (axes >> i & 1) {
+            const struct pm_surface_axis *a = &s->axes[i];
+            double step = log(a->grid[a->n_grid - 1] / a->levels[s->level[last][i]]);
+            steps += step;
+            of_data += step * fmax(w->growth[i], 0);
+            if (isnan(w->growth[i]))
+                return 1;
         }
-        if (!(end > 0) || !(far > 0))
-            continue;
-        double excess = log(far / end) / log(far_x / x) - fmax(w->growth[i], 0) - FREE_GROWTH;
-        if (excess > 0)
-            charge *= pow(GROWTH_PENALTY, excess);
+    for (size_t j = 0; j < c->n_terms; j++) {
+        double at_end = s->columns[last * s->n_products + c->terms[j]], at_far = at_end;
+        for (size_t i = 0; i < s->n_axes; i++) {
+            const struct pm_surface_axis *a = &s->axes[i];
+            size_t f = s->products[c->terms[j]].functions[i];
+            double here = a->values[s->level[last][i]][f] / a->scale[f];
+            if ((axes >> i & 1) && here != 0)
+                at_far *= a->grid_values[a->n_grid - 1][f] / here;
+        }
+        end += c->coefficients[j] * at_end;
+        far += c->coefficients[j] * at_far;
     }
+    if (!(end > 0) || !(far > 0))
+        return 1;
+    double n_axes = __builtin_popcount(axes);
+    double excess = n_axes * (log(far / end) - of_data) / steps - FREE_GROWTH;
+    return excess > 0 ? pow(GROWTH_PENALTY, excess) : 1;
+}
+
+/* A candidate that grows much faster beyond the data than the data themselves do must pay for it,
+   as in candidates.c; along each axis, and along all of them together. */
+static double growth_charge(const struct pm_surface_workspace *w,
+                            const struct pm_surface_candidate *c) {
+    double charge = charge_along(w, c, (1u << w->surface->n_axes) - 1);
+    for (size_t i = 0; i < w->surface->n_axes; i++)
+        charge = fmax(charge, charge_along(w, c, 1u << i));
     return charge;
 }
 
@@ -232,7 +252,7 @@ void pm_surface_judge(const struct pm_surface_workspace *w, const double *rotate
     c->residual = sqrt(residual_sum / (double)w->n);
     c->leave_one_out = sqrt(left_out_sum / (double)w->n);
     c->emphasised = sqrt(emphasised_sum / (double)w->n);
-    c->score = fmax(c->emphasised, ROUNDING) * (1 + TERM_PENALTY * (double)c->n_terms) *
+    c->score = fmax(c->emphasised, ROUNDING) * pow(TERM_PENALTY, (double)c->n_terms) *
                (high_power ? HIGH_POWER_PENALTY : 1) * growth_charge(w, c);
 }
 
