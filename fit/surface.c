@@ -42,11 +42,14 @@ enum {
 #define LEAST_KEPT 1e-6    /* 1 − leverage: below it, a point alone decides a coefficient */
 #define SMALL 1e-4         /* of the largest value: smaller ones count as that */
 #define SMALL_ZERO 1e-2    /* the same for zeros */
-#define QUANTUM 0.5        /* blocks: distances are whole numbers */
+/* Powers in all: a distance is no more than the data that there are, a volume at most. */
+#define MOST_DISTANCE_POWER 3.1
+#define MOST_TRIED_POWER 4.1
+#define QUANTUM 0.5 /* blocks: distances are whole numbers */
 
 struct pm_surface_workspace *pm_surface_workspace_new(const struct pm_surface *s) {
     struct pm_surface_workspace *w = pm_alloc(1, sizeof *w);
-    size_t n_rows = s->n_grid * (1 + s->n_axes);
+    size_t n_rows = s->n_grid * (1 + 2 * s->n_axes);
     w->surface = s;
     w->point = pm_alloc(s->n, sizeof *w->point);
     w->y = pm_alloc(s->n, sizeof *w->y);
@@ -139,6 +142,7 @@ static bool take_points(struct pm_surface_workspace *w, const double *y, enum pm
     double least = kind == PM_SERIES_DISTANCE ? 1 : DBL_MIN, squares = 0;
     bool left_out = false;
     w->kind = kind;
+    w->most_power = kind == PM_SERIES_DISTANCE ? MOST_DISTANCE_POWER : INFINITY;
     w->quantum = kind == PM_SERIES_DISTANCE ? QUANTUM : 0;
     w->n = 0;
     w->largest = 0;
@@ -172,7 +176,8 @@ bool pm_surface_usable(const struct pm_surface_workspace *w, size_t j, bool for_
     const struct pm_surface_product *product = &w->surface->products[j];
     if (product->for_exact && !for_exact)
         return false;
-    return !(w->kind == PM_SERIES_DISTANCE && product->high_power);
+    return product->power <= w->most_power &&
+           !(w->kind == PM_SERIES_DISTANCE && product->high_power);
 }
 
 bool pm_surface_allowed(const struct pm_surface_workspace *w, const struct pm_surface_candidate *c,
@@ -467,6 +472,7 @@ double pm_surface_predictability(struct pm_surface_workspace *w, const double *y
     struct pm_surface_candidate c = {0};
     take_points(w, y, PM_SERIES_DISTANCE, true); /* that kind: no fourth powers */
     w->quantum = 0;
+    w->most_power = MOST_TRIED_POWER;
     if (w->largest == 0)
         return 0;
     size_t most = w->n / 2 < TRIED_TERMS ? w->n / 2 : TRIED_TERMS;

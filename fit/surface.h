@@ -31,7 +31,7 @@ struct pm_surface_axis {
     size_t n_functions;                         /* function 0 is 1 */
     char *texts[PM_SURFACE_MAX_FUNCTIONS];      /* owned */
     bool for_exact[PM_SURFACE_MAX_FUNCTIONS];   /* only where it reproduces all values exactly */
-    double power[PM_SURFACE_MAX_FUNCTIONS];     /* growth: 2.5 of x^2*log2(x); of the default */
+    double power[PM_SURFACE_MAX_FUNCTIONS];     /* growth beyond the data: d log f / d log x */
     double scale[PM_SURFACE_MAX_FUNCTIONS];     /* value at the largest level */
     double (*values)[PM_SURFACE_MAX_FUNCTIONS]; /* [level][function], not scaled; owned */
     size_t n_grid;                              /* from the smallest level to REACH · largest */
@@ -44,7 +44,8 @@ struct pm_surface_axis {
 struct pm_surface_product {
     size_t functions[PM_SURFACE_MAX_AXES];
     bool for_exact;
-    bool high_power; /* a fourth power: it runs away beyond the data and must pay */
+    bool high_power; /* has a fourth power: it runs away beyond the data and must pay */
+    double power;    /* in all */
     double scale;    /* value at the largest levels */
 };
 
@@ -113,6 +114,7 @@ struct pm_surface_workspace {
     double *y, *weight, *emphasis; /* of the points in use; weight = emphasis / value */
     double largest;                /* of |y| */
     double quantum;                /* residuals up to this are no reason to prefer another model */
+    double most_power;             /* of a product, in all */
     size_t n_levels[PM_SURFACE_MAX_AXES]; /* of the points in use */
     double growth[PM_SURFACE_MAX_AXES];   /* of the data: d log y / d log axis, NAN if not known */
     double (*columns)[PM_SURFACE_MAX_TERMS]; /* of a candidate: weighted, then orthonormal */

@@ -21,7 +21,8 @@ enum {
     DEGREE = 4,
     N_LOGS = 3
 };
-#define MOST_GROWTH 6.0  /* powers in all of a product of the default functions */
+#define MOST_GROWTH 6.5  /* powers in all of a product of several functions */
+#define STEEP 3.5        /* the power above which a function counts as a fourth one */
 #define SLOPE_STEP 1e-4  /* central differences: exact to about 1e-8, whatever the basis */
 #define ADMISSIBLE 1.001 /* rounding of a ratio */
 
@@ -78,21 +79,20 @@ static bool are_powers_of_two(const struct pm_surface_axis *a) {
     return true;
 }
 
-static void add_function(struct pm_surface_axis *a, char *text, double power, bool for_exact) {
+static void add_function(struct pm_surface_axis *a, char *text, bool for_exact) {
     a->texts[a->n_functions] = text;
-    a->power[a->n_functions] = power;
     a->for_exact[a->n_functions++] = for_exact;
 }
 
 static void add_default_functions(struct pm_surface_axis *a) {
     for (int i = 1; i <= DEGREE; i++)
-        add_function(a, i == 1 ? pm_strdup(a->name) : pm_sprintf("%s^%d", a->name, i), i, false);
+        add_function(a, i == 1 ? pm_strdup(a->name) : pm_sprintf("%s^%d", a->name, i), false);
     for (int i = 0; i < N_LOGS && are_powers_of_two(a); i++)
         add_function(a,
                      i == 0   ? pm_sprintf("log2(%s)", a->name)
                      : i == 1 ? pm_sprintf("%s*log2(%s)", a->name, a->name)
                               : pm_sprintf("%s^%d*log2(%s)", a->name, i, a->name),
-                     i + 0.5, true);
+                     true);
 }
 
 static bool is_axis(const struct pm_surface *s, const char *name) {
@@ -127,7 +127,7 @@ static bool add_functions(struct pm_surface *s, size_t axis, const char *const *
         if (a->n_functions == MAX_FUNCTIONS)
             return pm_fail(err, "the basis has more than %d functions of %s", MAX_FUNCTIONS - 1,
                            a->name);
-        add_function(a, pm_strdup(texts[i]), 0, false);
+        add_function(a, pm_strdup(texts[i]), false);
     }
     return true;
 }
@@ -168,6 +168,11 @@ static bool fill_axis(struct pm_surface_axis *a, size_t n_grid, struct pm_error 
             a->grid_slopes[g][f] = (after[f] - before[f]) / (2 * SLOPE_STEP * a->scale[f]);
         }
     }
+    for (size_t f = 0; ok && f < a->n_functions; f++) {
+        double far = fabs(a->grid_values[n_grid - 1][f]) * a->scale[f];
+        double last = fabs(a->values[a->n_levels - 1][f]);
+        a->power[f] = last > 0 && far > 0 ? log(far / last) / log(PM_SERIES_REACH) : 0;
+    }
     pm_basis_free(basis);
     return ok;
 }
@@ -185,7 +190,7 @@ static bool new_axis(struct pm_surface *s, size_t axis, const char *name, const 
                        name, a->n_levels, PM_SURFACE_LEAST_LEVELS, name, a->levels[0],
                        a->levels[a->n_levels - 1], 1.5 * a->levels[a->n_levels - 1],
                        2 * a->levels[a->n_levels - 1]);
-    add_function(a, pm_strdup("1"), 0, false);
+    add_function(a, pm_strdup("1"), false);
     if (!add_functions(s, axis, texts, n_texts, err))
         return false;
     if (a->n_functions == 1)
@@ -205,7 +210,7 @@ static int compare_products(const void *a, const void *b) {
 /* Product number CODE of all that there are; false if it grows too much to be of use. */
 static bool make_product(const struct pm_surface *s, size_t code,
                          struct pm_surface_product *product) {
-    double power = 0;
+    size_t n_functions = 0;
     *product = (struct pm_surface_product){.scale = 1};
     for (size_t i = 0; i < s->n_axes; i++) {
         const struct pm_surface_axis *a = &s->axes[i];
@@ -213,11 +218,12 @@ static bool make_product(const struct pm_surface *s, size_t code,
         code /= a->n_functions;
         product->functions[i] = f;
         product->for_exact |= a->for_exact[f];
-        product->high_power |= a->power[f] >= DEGREE;
+        product->high_power |= a->power[f] > STEEP;
         product->scale *= a->scale[f];
-        power += a->power[f];
+        product->power += a->power[f];
+        n_functions += f != 0;
     }
-    return power <= MOST_GROWTH;
+    return n_functions < 2 || product->power <= MOST_GROWTH;
 }
 
 static void make_products(struct pm_surface *s) {

@@ -4,9 +4,10 @@
    way, or beyond the largest size, oscillates; one turn within the measured range does not count:
    a count may fall before it rises between two sizes (equation 4.4 of Marin's thesis).  Where the
    data have no direction along an axis, the model must not turn against their trend beyond the
-   largest size.  Counts are never negative; distances never fall.  All this is looked at on a grid
-   (surface_design.c).  A candidate that fails is solved again as a quadratic program in which each
-   place of the grid has value ≥ 0 and slopes with the direction of the data. */
+   largest size.  Counts are never negative; distances never fall and are convex.  All this is
+   looked at on a grid (surface_design.c).  A candidate that fails is solved again as a quadratic
+   program in which each place of the grid has value ≥ 0 and slopes with the direction of the data.
+ */
 #include <math.h>
 #include <string.h>
 
@@ -17,6 +18,8 @@
 enum { MAX_TERMS = PM_SURFACE_MAX_TERMS, MAX_AXES = PM_SURFACE_MAX_AXES };
 #define NOISE 2e-3           /* steps against the trend, relative to the larger value */
 #define SHAPE_TOLERANCE 1e-6 /* of the largest value */
+
+#define SLOPE_ERROR 1e-6 /* relative: slopes are differences */
 
 struct shape {
     int direction[MAX_AXES]; /* +1 growing, −1 falling, 0 neither over the measured sizes */
@@ -89,6 +92,29 @@ static double look(const struct pm_surface_workspace *w, const struct pm_surface
     return fabs(sum) <= SHAPE_TOLERANCE * w->largest + 1e-9 * size ? 0 : sum;
 }
 
+/* Slope of term J by the axis itself, at PLACE, less that at the place before it: the curvature
+   along AXIS.  In units of the slope at PLACE; 0 at the first place. */
+static double curvature(const struct pm_surface *s, size_t j, size_t place, size_t axis) {
+    size_t below = s->below[place * s->n_axes + axis];
+    if (below == s->n_grid)
+        return 0;
+    const double *grid = s->axes[axis].grid;
+    double ratio = grid[s->grid[place][axis]] / grid[s->grid[below][axis]];
+    double here = at_place(s, j, place, axis), before = ratio * at_place(s, j, below, axis);
+    return fabs(here - before) > SLOPE_ERROR * fmax(fabs(here), fabs(before)) ? here - before : 0;
+}
+
+static bool is_convex(const struct pm_surface_workspace *w, const struct pm_surface_candidate *c,
+                      size_t place, size_t axis) {
+    double sum = 0, size = 0;
+    for (size_t j = 0; j < c->n_terms; j++) {
+        double part = c->coefficients[j] * curvature(w->surface, c->terms[j], place, axis);
+        sum += part;
+        size += fabs(part);
+    }
+    return sum >= -SHAPE_TOLERANCE * w->largest - 1e-9 * size;
+}
+
 /* Slopes along AXIS: against the direction only before the first that is with it, and not beyond
    the measured range. */
 static bool oscillates(const struct pm_surface_workspace *w, const struct pm_surface_candidate *c,
@@ -117,16 +143,20 @@ static bool keeps_shape(const struct pm_surface_workspace *w, const struct pm_su
     for (size_t axis = 0; axis < w->surface->n_axes; axis++)
         if (oscillates(w, c, shape, axis))
             return false;
+    for (size_t i = 0; w->kind == PM_SERIES_DISTANCE && i < w->surface->n_grid; i++)
+        for (size_t axis = 0; axis < w->surface->n_axes; axis++)
+            if (!is_convex(w, c, i, axis))
+                return false;
     return true;
 }
 
-/* One constraint in the orthonormal coordinates z of the candidate's columns, R c = z: aᵀ z ≥ 0
-   with R⊤ a = row. */
+/* One constraint, ROW · c ≥ 0, in the orthonormal coordinates z of the candidate's columns, R c =
+   z: aᵀ z ≥ 0 with R⊤ a = row. */
 static void add_row(struct pm_surface_workspace *w, const struct pm_surface_candidate *c,
-                    size_t place, size_t slope_axis, int sign, size_t n_rows) {
+                    const double *row, size_t n_rows) {
     double *a = w->rows + n_rows * c->n_terms;
     for (size_t j = 0; j < c->n_terms; j++) {
-        double sum = sign * at_place(w->surface, c->terms[j], place, slope_axis);
+        double sum = row[j];
         for (size_t i = 0; i < j; i++)
             sum -= w->triangle[i][j] * a[i];
         a[j] = sum / w->triangle[j][j];
@@ -136,13 +166,22 @@ static void add_row(struct pm_surface_workspace *w, const struct pm_surface_cand
 static size_t make_rows(struct pm_surface_workspace *w, const struct pm_surface_candidate *c,
                         const struct shape *shape) {
     const struct pm_surface *s = w->surface;
+    double row[MAX_TERMS];
     size_t n = 0;
     for (size_t place = 0; place < s->n_grid; place++) {
-        add_row(w, c, place, MAX_AXES, 1, n++);
+        for (size_t j = 0; j < c->n_terms; j++)
+            row[j] = at_place(s, c->terms[j], place, MAX_AXES);
+        add_row(w, c, row, n++);
         for (size_t axis = 0; axis < s->n_axes; axis++) {
             int sign = is_beyond(s, place, axis) ? shape->beyond[axis] : shape->direction[axis];
+            for (size_t j = 0; j < c->n_terms; j++)
+                row[j] = sign * at_place(s, c->terms[j], place, axis);
             if (sign)
-                add_row(w, c, place, axis, sign, n++);
+                add_row(w, c, row, n++);
+            for (size_t j = 0; j < c->n_terms; j++)
+                row[j] = curvature(s, c->terms[j], place, axis);
+            if (w->kind == PM_SERIES_DISTANCE && s->grid[place][axis] > 0)
+                add_row(w, c, row, n++);
         }
     }
     return n;
