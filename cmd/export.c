@@ -342,7 +342,7 @@ static int read_option(struct request *request, int c, struct pm_error *err) {
         request->output = optarg;
         return 0;
     case 'P':
-        return pm_parameters_parse(optarg, &request->at, err) ? 0 : pm_complain(err);
+        return pm_parameters_add(optarg, &request->at, err) ? 0 : pm_complain(err);
     case OPT_HISTOGRAMS:
         request->histograms = true;
         return 0;

@@ -126,7 +126,7 @@ static int read_option(struct request *request, int c, struct pm_error *err) {
     switch (c) {
     case 'P':
         counts->at = &request->at;
-        return pm_parameters_parse(optarg, &request->at, err) ? 0 : pm_complain(err);
+        return pm_parameters_add(optarg, &request->at, err) ? 0 : pm_complain(err);
     case OPT_CLASSES:
         counts->classes = optarg;
         break;

@@ -135,7 +135,7 @@ static int read_option(struct request *request, int c, struct pm_error *err) {
     case 'm':
         return pm_add_machines(&request->on, optarg, err) ? 0 : pm_complain(err);
     case 'P':
-        return pm_parameters_parse(optarg, &request->at, err) ? 0 : pm_complain(err);
+        return pm_parameters_add(optarg, &request->at, err) ? 0 : pm_complain(err);
     case OPT_FORMAT:
         return pm_option_format("report", optarg, &request->options.format) ? 0 : PM_EXIT_INPUT;
     case OPT_TOP:

@@ -114,6 +114,22 @@ bool pm_parameters_parse(const char *text, struct pm_parameters *parameters, str
     return ok;
 }
 
+bool pm_parameters_add(const char *text, struct pm_parameters *parameters, struct pm_error *err) {
+    struct pm_parameters more = {0}, sum = *parameters;
+    double known;
+    if (!pm_parameters_parse(text, &more, err))
+        return false;
+    for (size_t i = 0; i < more.n; i++) {
+        if (pm_parameters_get(parameters, more.names[i], &known))
+            return pm_fail(err, "parameter %s is given twice, the second time in `%.200s`",
+                           more.names[i], text);
+        if (!pm_parameters_set(&sum, more.names[i], more.values[i], err))
+            return false;
+    }
+    *parameters = sum;
+    return true;
+}
+
 bool pm_parameters_equal(const struct pm_parameters *a, const struct pm_parameters *b) {
     if (a->n != b->n)
         return false;

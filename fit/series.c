@@ -343,6 +343,8 @@ void pm_series_fit(struct pm_series_workspace *w, const double *y, enum pm_serie
 
 double pm_series_predictability_within(struct pm_series_workspace *w, const double *y, size_t from,
                                        double accepted, double hopeless) {
+    if (w->surface)
+        return pm_surface_predictability(w->surface, y);
     take_points(w, y, from, PM_SERIES_COUNT);
     if (w->largest == 0)
         return 0;

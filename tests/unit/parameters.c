@@ -90,10 +90,26 @@ static void more_than_sixteen_are_refused(void **state) {
     assert_false(pm_parameters_get(&parameters, "q", &value));
 }
 
+static void sizes_given_in_parts_add_up(void **state) {
+    (void)state;
+    struct pm_parameters sum = {0}, whole = {0}, before;
+    struct pm_error err = {0};
+    assert_true(pm_parameters_add("N=40", &sum, &err));
+    assert_true(pm_parameters_add("M=13,K=2", &sum, &err));
+    assert_true(pm_parameters_parse("K=2,M=13,N=40", &whole, &err));
+    assert_true(pm_parameters_equal(&sum, &whole));
+    before = sum;
+    assert_false(pm_parameters_add("L=1,M=14", &sum, &err));
+    assert_non_null(strstr(err.text, "M is given twice"));
+    assert_false(pm_parameters_add("nonsense", &sum, &err));
+    assert_true(pm_parameters_equal(&sum, &before));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(text_is_canonical_whatever_the_order),
         cmocka_unit_test(values_read_back_the_same),
+        cmocka_unit_test(sizes_given_in_parts_add_up),
         cmocka_unit_test(mistakes_get_a_sentence_and_change_nothing),
         cmocka_unit_test(more_than_sixteen_are_refused),
     };

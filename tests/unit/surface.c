@@ -15,16 +15,7 @@
 #include "core/pm_alloc.h"
 #include "fit/surface.h"
 
-enum { MAX_POINTS = 200, MAX_PARTS = 10 };
-
-static uint64_t random_state = 88172645463325252u;
-
-static double uniform(double low, double high) {
-    random_state ^= random_state << 13;
-    random_state ^= random_state >> 7;
-    random_state ^= random_state << 17;
-    return low + (high - low) * ((double)(random_state >> 11) / 9007199254740992.0);
-}
+enum { MAX_POINTS = 200, MAX_PARTS = 10, MAX_FUNCTIONS = 32 };
 
 /* ---- designs -------------------------------------------------------------------------------- */
 
@@ -367,7 +358,7 @@ struct fitter {
 static struct fitter fitter_new(const struct points *points, const char *basis) {
     struct fitter f = {.points = *points};
     struct pm_error err = {0};
-    const char *texts[32];
+    const char *texts[MAX_FUNCTIONS];
     size_t n = 0;
     char *copy = pm_strdup(basis ? basis : ""), *rest = NULL;
     for (char *text = strtok_r(copy, ",", &rest); text; text = strtok_r(NULL, ",", &rest))
@@ -394,16 +385,6 @@ static void fitter_free(struct fitter *f) {
     pm_basis_free(f->basis);
     pm_surface_workspace_free(f->workspace);
     pm_surface_free(f->surface);
-}
-
-static double model_at(const struct fitter *f, const struct pm_model *model, const double *at) {
-    struct pm_parameters size = {0};
-    struct pm_error err = {0};
-    double value = NAN;
-    for (size_t i = 0; i < f->points.n_axes; i++)
-        assert_true(pm_parameters_set(&size, f->points.names[i], at[i], &err));
-    assert_true(pm_model_evaluate(f->basis, model, &size, &value, &err));
-    return value;
 }
 
 /* The model's coefficient of a function, 0 if it has none; functions are told by their values. */
@@ -445,14 +426,10 @@ static void the_coefficients_come_back(void **state) {
 }
 
 int main(void) {
-    enum { N_OTHERS = 0 };
-    static struct CMUnitTest tests[N_EQUATIONS + N_OTHERS];
+    static struct CMUnitTest tests[N_EQUATIONS];
     for (size_t i = 0; i < N_EQUATIONS; i++)
-        tests[N_OTHERS + i] =
-            (struct CMUnitTest){.name = equations[i].name,
-                                .test_func = the_coefficients_come_back,
-                                .initial_state = (void *)(uintptr_t)&equations[i]};
-    (void)uniform;
-    (void)model_at;
+        tests[i] = (struct CMUnitTest){.name = equations[i].name,
+                                       .test_func = the_coefficients_come_back,
+                                       .initial_state = (void *)(uintptr_t)&equations[i]};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -108,7 +108,7 @@ static double value_at(const struct pm_surface *s, const struct pm_model *model,
 static void expect_polynomial_back(const struct points *p, size_t max_terms) {
     struct pm_surface *surface = surface_of(p);
     struct pm_surface_workspace *workspace = pm_surface_workspace_new(surface);
-    size_t exponents[8], n = 0, wanted = 1 + (size_t)uniform(0, (double)max_terms);
+    size_t exponents[8] = {0}, n = 0, wanted = 1 + (size_t)uniform(0, (double)max_terms);
     double coefficients[8], y[MAX_POINTS];
     while (n < wanted) {
         size_t candidate = (size_t)uniform(0, (double)(1u << 2 * p->n_axes));
@@ -204,9 +204,6 @@ static void noise_is_smoothed_and_extrapolates(void **state) {
         assert_true(model.leave_one_out_error < 0.015);
         double expected = 3 * far[0] * far[0] * far[1] + 50 * far[0] * far[1];
         worst = fmax(worst, fabs(value_at(surface, &model, far) / expected - 1));
-        if (getenv("DEBUG")) { printf("%.3f loo %.4f:", value_at(surface, &model, far) / expected - 1, model.leave_one_out_error);
-        for (int t = 0; t < model.n_terms; t++) printf(" %g*%s", model.coefficients[t], pm_surface_text(surface, model.terms[t]));
- puts(""); }
         pm_surface_workspace_free(workspace);
         pm_surface_free(surface);
     }
