@@ -55,6 +55,15 @@ static bool fit_store(struct pm_store *store, const struct pm_fit_options *fit_o
     return ok;
 }
 
+static bool read_partition(const char *text, enum pm_fit_partition *partition) {
+    bool gaps = strcmp(text, "gaps") == 0;
+    *partition = gaps ? PM_FIT_GAPS : PM_FIT_SIGMETRICS;
+    if (gaps || strcmp(text, "sigmetrics") == 0)
+        return true;
+    pm_usage_error("fit", "--partition is gaps or sigmetrics, not \"%s\"", text);
+    return false;
+}
+
 /* The `=` between a scope and its functions: the first that is not part of a comparison, of which
    functions may have some; NULL if there is none. */
 static char *end_of_scope(char *text) {
@@ -86,7 +95,8 @@ static int fit(int argc, char **argv, struct pm_fit_basis *bases) {
         OPT_DROP_DIVERGENT,
         OPT_FORMAT,
         OPT_BASIS,
-        OPT_SEARCH
+        OPT_SEARCH,
+        OPT_PARTITION
     };
     static const struct option long_options[] = {
         {"basis", required_argument, NULL, OPT_BASIS},
@@ -97,6 +107,7 @@ static int fit(int argc, char **argv, struct pm_fit_basis *bases) {
         {"top", required_argument, NULL, OPT_TOP},
         {"drop-divergent", no_argument, NULL, OPT_DROP_DIVERGENT},
         {"format", required_argument, NULL, OPT_FORMAT},
+        {"partition", required_argument, NULL, OPT_PARTITION},
         {0},
     };
     struct pm_fit_options fit_options = {.bases = bases};
@@ -130,6 +141,10 @@ static int fit(int argc, char **argv, struct pm_fit_basis *bases) {
             break;
         case OPT_FORMAT:
             if (!pm_option_format("fit", optarg, &options.format))
+                return PM_EXIT_INPUT;
+            break;
+        case OPT_PARTITION:
+            if (!read_partition(optarg, &fit_options.partition))
                 return PM_EXIT_INPUT;
             break;
         default:

@@ -82,6 +82,9 @@ struct pm_histogram_model {
     struct pm_model accesses;
     bool per_execution;
     struct pm_model cold;
+    /* Distances were measured up to some bound only (the least of all runs, in blocks; 0: none):
+       what a bin's model puts there or further away is known to be as far as the bound, no more. */
+    double at_least;
     double store_share; /* stores / accesses over all runs */
     size_t n_bins;
     struct pm_bin_model *bins; /* owned; ascending distance at the largest measured size */

@@ -15,11 +15,11 @@
 #include "core/unpack.h"
 
 enum {
-    MODEL_SET_VERSION = 3,
+    MODEL_SET_VERSION = 4,
     HEADER_BYTES = 24,
-    MODEL_LEAST_BYTES = 29,                                    /* a model without terms */
+    MODEL_LEAST_BYTES = 29, /* a model without terms */
     BIN_LEAST_BYTES = 2 * MODEL_LEAST_BYTES + 2 * 8 + 2,
-    HISTOGRAM_LEAST_BYTES = 2 * MODEL_LEAST_BYTES + 4 * 8 + 1, /* without bins */
+    HISTOGRAM_LEAST_BYTES = 2 * MODEL_LEAST_BYTES + 5 * 8 + 1, /* without bins */
 };
 static const char MAGIC[4] = "PMMS";
 
@@ -89,6 +89,7 @@ static void put_set(struct writer *w, const struct pm_model_set *set) {
         put_model(w, &histogram->accesses);
         put_u8(w, histogram->per_execution);
         put_model(w, &histogram->cold);
+        put_double(w, histogram->at_least);
         put_double(w, histogram->store_share);
         put_u64(w, histogram->n_bins);
         for (size_t b = 0; b < histogram->n_bins; b++) {
@@ -231,6 +232,9 @@ static void get_histogram(struct reader *r, struct pm_histogram_model *histogram
         r->failed = true;
     histogram->per_execution = per_execution == 1;
     get_model(r, &histogram->cold, n_basis);
+    histogram->at_least = get_double(r);
+    if (!(histogram->at_least >= 0 && isfinite(histogram->at_least)))
+        r->failed = true;
     histogram->store_share = get_double(r);
     if (!(histogram->store_share >= 0 && histogram->store_share <= 1))
         r->failed = true;

@@ -79,6 +79,10 @@ static struct pm_histogram added_up(const struct pm_family *family, size_t size)
         if (!histogram)
             continue;
         sum.block_bytes = histogram->block_bytes;
+        if (sum.at_least == 0 || (histogram->at_least > 0 && histogram->at_least < sum.at_least))
+            sum.at_least = histogram->at_least;
+        sum.beyond_loads += histogram->beyond_loads;
+        sum.beyond_stores += histogram->beyond_stores;
         if (histogram->n_bins)
             memcpy(bins + n, histogram->bins, histogram->n_bins * sizeof *bins);
         n += histogram->n_bins;
@@ -106,6 +110,8 @@ static double accesses_between(const struct pm_histogram *histogram, double low,
     for (size_t i = 0; histogram && i < histogram->n_bins; i++)
         if (histogram->bins[i].mean >= low && histogram->bins[i].mean <= high)
             sum += histogram->bins[i].loads + histogram->bins[i].stores;
+    if (histogram && histogram->at_least >= low && histogram->at_least <= high)
+        sum += histogram->beyond_loads + histogram->beyond_stores;
     return sum;
 }
 

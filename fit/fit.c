@@ -29,6 +29,7 @@ struct job {
     size_t n_names;
     struct pm_fit_bases bases;
     struct pm_model_set *set;
+    enum pm_fit_partition cut;
     double *executed; /* [group · n + size]: accesses by the counts; owned */
     bool *known;      /* [group]: at all sizes; owned */
 };
@@ -196,7 +197,10 @@ static void fit_histogram(const struct job *job, struct pm_partition *const *par
     struct pm_histogram_model *model = &job->set->histograms[h];
     for (size_t k = 0; k < job->n; k++)
         histograms[k] = pm_profile_histogram(job->profiles[k], model->group, model->block_bytes);
-    pm_fit_histogram(partitions[design_of_group(job, model->group)], histograms, model);
+    if (job->cut == PM_FIT_SIGMETRICS)
+        pm_fit_histogram_literally(partitions[design_of_group(job, model->group)], histograms, model);
+    else
+        pm_fit_histogram(partitions[design_of_group(job, model->group)], histograms, model);
 }
 
 /* Accesses of histogram H from executions, where the models of these are at least as good as that
@@ -309,7 +313,7 @@ static void fit_all(const struct job *job, unsigned n_threads) {
         }
         /* All of them are there now: the loop ends with a barrier. */
 #pragma omp for schedule(dynamic)
-        for (size_t c = 0; c < chains.n; c++)
+        for (size_t c = 0; c < (job->cut == PM_FIT_GAPS ? chains.n : 0); c++)
             fit_family(job, partitions, &chains, c);
 #pragma omp single
         pm_fit_executed_errors(job->structure, set->edges, job->profiles[job->n - 1]->edge_counts,
@@ -393,7 +397,8 @@ static struct pm_model_set *fit_profiles(const struct pm_structure *structure,
                                          size_t n_profiles, const struct pm_fit_options *options,
                                          struct pm_fit_statistics *statistics,
                                          struct pm_error *err) {
-    struct job job = {.structure = structure, .n = n_profiles};
+    struct job job = {
+        .structure = structure, .n = n_profiles, .cut = options ? options->partition : PM_FIT_GAPS};
     job.n_names = pm_fit_varying(profiles, n_profiles, job.names, err);
     if (job.n_names == 0)
         return NULL;

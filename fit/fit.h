@@ -25,6 +25,12 @@ struct pm_fit_basis {
     const char *functions; /* "1, N, N^2, N*log2(N)": of any parameters of the runs */
 };
 
+/* How a group's histograms are cut into bins. */
+enum pm_fit_partition {
+    PM_FIT_GAPS, /* partition.c: at gaps that can be followed from size to size, and families */
+    PM_FIT_SIGMETRICS, /* sigmetrics.c: section 2.3.2 of the paper as it is written, to compare */
+};
+
 struct pm_fit_options {
     unsigned n_threads; /* 0: all that OpenMP offers */
     /* In place of 1, N … N^4.  Of several that name one scope the last counts, and what is given
@@ -32,6 +38,7 @@ struct pm_fit_options {
     size_t n_bases;
     const struct pm_fit_basis *bases;
     bool search; /* also N^(i/j)*log2(N)^k where it is clearly better, in scopes without a basis */
+    enum pm_fit_partition partition;
     bool drop_divergent; /* sizes that do not go with the others are not fitted */
 };
 

@@ -45,13 +45,17 @@ static struct pm_model constant(double value, size_t n_points) {
                              .leave_one_out_error = NAN};
 }
 
+void pm_fit_ends(const struct pm_partition *p, const struct pm_piece *piece,
+                 struct pm_bin_model *bin) {
+    bin->low = fmin(end_ratio(piece->low, piece->mean, p->design->n), 1);
+    bin->high = fmax(end_ratio(piece->high, piece->mean, p->design->n), 1);
+}
+
 static void fit_piece(struct pm_partition *p, const struct pm_piece *piece,
                       struct pm_bin_model *bin) {
-    size_t n = p->design->n;
     pm_series_fit(p->series, piece->count, PM_SERIES_COUNT, &bin->count);
     pm_series_fit(p->series, piece->mean, PM_SERIES_DISTANCE, &bin->distance);
-    bin->low = fmin(end_ratio(piece->low, piece->mean, n), 1);
-    bin->high = fmax(end_ratio(piece->high, piece->mean, n), 1);
+    pm_fit_ends(p, piece, bin);
     bin->constant_distance = piece->constant_distance;
     bin->takes_rest = piece->takes_rest;
 }
@@ -119,9 +123,33 @@ static void leave_rest_to_shortest(const struct pm_partition *p, struct pm_bin_m
         bins[i].takes_rest &= last_distance(&p->pieces[i], p->design->n) < FEW_BLOCKS;
 }
 
+void pm_fit_totals(struct pm_partition *p, const struct pm_histogram *const *histograms,
+                   struct pm_histogram_model *model) {
+    size_t n = p->design->n;
+    double stores = 0, all = 0, *cold = p->row, *accesses = p->row + n;
+    model->at_least = 0;
+    for (size_t k = 0; k < n; k++) {
+        const struct pm_histogram *histogram = histograms[k];
+        cold[k] = accesses[k] = 0;
+        if (!histogram)
+            continue;
+        cold[k] = histogram->cold_loads + histogram->cold_stores;
+        accesses[k] = cold[k] + pm_ladder_reuses(histogram);
+        all += accesses[k];
+        stores += histogram->cold_stores + histogram->beyond_stores;
+        for (size_t i = 0; i < histogram->n_bins; i++)
+            stores += histogram->bins[i].stores;
+        if (histogram->at_least > 0 &&
+            (model->at_least == 0 || histogram->at_least < model->at_least))
+            model->at_least = histogram->at_least;
+    }
+    pm_series_fit(p->series, cold, PM_SERIES_COUNT, &model->cold);
+    pm_series_fit(p->series, accesses, PM_SERIES_COUNT, &model->accesses);
+    model->store_share = all > 0 ? stores / all : 0;
+}
+
 void pm_fit_histogram(struct pm_partition *p, const struct pm_histogram *const *histograms,
                       struct pm_histogram_model *model) {
-    size_t n = p->design->n;
     pm_partition_cut(p, histograms);
     sort_pieces(p);
     model->n_bins = p->n_pieces;
@@ -132,21 +160,5 @@ void pm_fit_histogram(struct pm_partition *p, const struct pm_histogram *const *
     if (p->rarity < 1)
         leave_rest_to_shortest(p, model->bins);
 
-    double stores = 0, all = 0, *cold = p->row, *accesses = p->row + n;
-    for (size_t k = 0; k < n; k++) {
-        const struct pm_histogram *histogram = histograms[k];
-        /* What is only known to be beyond a bound misses like what is cold. */
-        double cold_stores = histogram ? histogram->cold_stores + histogram->beyond_stores : 0;
-        cold[k] = cold_stores + (histogram ? histogram->cold_loads + histogram->beyond_loads : 0);
-        accesses[k] = cold[k];
-        stores += cold_stores;
-        for (size_t i = 0; histogram && i < histogram->n_bins; i++) {
-            accesses[k] += histogram->bins[i].loads + histogram->bins[i].stores;
-            stores += histogram->bins[i].stores;
-        }
-        all += accesses[k];
-    }
-    pm_series_fit(p->series, cold, PM_SERIES_COUNT, &model->cold);
-    pm_series_fit(p->series, accesses, PM_SERIES_COUNT, &model->accesses);
-    model->store_share = all > 0 ? stores / all : 0;
+    pm_fit_totals(p, histograms, model);
 }

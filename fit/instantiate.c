@@ -217,11 +217,18 @@ static void predict_histogram(const struct pm_histogram_model *model, const doub
     histogram->cold_loads = cold * (1 - stores);
     histogram->cold_stores = cold * stores;
     histogram->bins = pm_alloc(model->n_bins, sizeof *histogram->bins);
+    histogram->at_least = model->at_least;
     for (size_t b = 0; b < model->n_bins; b++) {
         if (counts[b] <= 0)
             continue;
+        double mean = fmin(pm_model_value(&model->bins[b].distance, basis), longest);
+        if (model->at_least > 0 && mean >= model->at_least) {
+            histogram->beyond_loads += counts[b] * (1 - stores);
+            histogram->beyond_stores += counts[b] * stores;
+            continue;
+        }
         struct pm_bin *bin = &histogram->bins[histogram->n_bins++];
-        bin->mean = fmin(pm_model_value(&model->bins[b].distance, basis), longest);
+        bin->mean = mean;
         bin->low = model->bins[b].low * bin->mean;
         bin->high = fmax(fmin(model->bins[b].high * bin->mean, longest), bin->mean);
         if (bin->high - bin->low > PM_FIT_WIDE * bin->mean)

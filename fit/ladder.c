@@ -2,6 +2,7 @@
 #include "fit/partition.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 double pm_ladder_accesses(const struct pm_ladder *ladder) { return ladder->before[ladder->n]; }
 
@@ -46,4 +47,67 @@ size_t pm_ladder_first(const struct pm_ladder *ladder, double from) {
 
 size_t pm_ladder_last(const struct pm_ladder *ladder, double to) {
     return entry_at(ladder, to - 1e-6 * (1 + to * 1e-6));
+}
+
+/* ---- filling -------------------------------------------------------------------------------- */
+
+static void make_room(struct pm_ladder *ladder, size_t n) {
+    if (n <= ladder->capacity && ladder->before)
+        return;
+    ladder->capacity = 2 * n;
+    ladder->distance = pm_realloc(ladder->distance, 2 * n + 1, sizeof(double));
+    ladder->low = pm_realloc(ladder->low, 2 * n + 1, sizeof(double));
+    ladder->high = pm_realloc(ladder->high, 2 * n + 1, sizeof(double));
+    ladder->before = pm_realloc(ladder->before, 2 * n + 1, sizeof(double));
+    ladder->distance_before = pm_realloc(ladder->distance_before, 2 * n + 1, sizeof(double));
+    ladder->gap = pm_realloc(ladder->gap, 2 * n + 1, sizeof(double));
+}
+
+void pm_ladder_free(struct pm_ladder *ladder) {
+    free(ladder->distance);
+    free(ladder->low);
+    free(ladder->high);
+    free(ladder->before);
+    free(ladder->distance_before);
+    free(ladder->gap);
+}
+
+static void add_entry(struct pm_ladder *ladder, const struct pm_bin *bin) {
+    double count = bin->loads + bin->stores;
+    if (count <= 0)
+        return;
+    size_t at = ladder->n++;
+    ladder->distance[at] = bin->mean;
+    ladder->low[at] = bin->low;
+    ladder->high[at] = bin->high;
+    ladder->before[at + 1] = ladder->before[at] + count;
+    ladder->distance_before[at + 1] = ladder->distance_before[at] + count * bin->mean;
+    /* + 4: between 1 and 2 there is no gap worth a name */
+    ladder->gap[at] = at ? log((bin->mean + 4) / (ladder->distance[at - 1] + 4)) : 0;
+}
+
+void pm_ladder_fill(struct pm_ladder *ladder, const struct pm_histogram *histogram,
+                    const bool taken[PM_PARTITION_SHORT]) {
+    make_room(ladder, histogram ? histogram->n_bins + 1 : 0);
+    ladder->n = 0;
+    ladder->before[0] = ladder->distance_before[0] = 0;
+    if (!histogram)
+        return;
+    double last = 0;
+    for (size_t i = 0; i < histogram->n_bins; i++) {
+        const struct pm_bin *bin = &histogram->bins[i];
+        if (bin->low != bin->high || bin->low >= PM_PARTITION_SHORT || !taken[(int)bin->low])
+            add_entry(ladder, bin);
+        last = bin->high;
+    }
+    struct pm_bin beyond = {.loads = histogram->beyond_loads, .stores = histogram->beyond_stores};
+    beyond.low = beyond.mean = beyond.high = fmax(histogram->at_least, last);
+    add_entry(ladder, &beyond);
+}
+
+double pm_ladder_reuses(const struct pm_histogram *histogram) {
+    double sum = histogram ? histogram->beyond_loads + histogram->beyond_stores : 0;
+    for (size_t i = 0; histogram && i < histogram->n_bins; i++)
+        sum += histogram->bins[i].loads + histogram->bins[i].stores;
+    return sum;
 }

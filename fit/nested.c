@@ -74,8 +74,11 @@ static size_t bounded_pieces(const struct pm_bin *bin, struct descent *from,
 }
 
 void pm_fit_bound(struct pm_histogram *large, const struct pm_histogram *small) {
-    struct descent from = {small, small->n_bins, 0, small->cold_loads + small->cold_stores};
+    double unbounded = small->cold_loads + small->cold_stores;
+    struct descent from = {small, small->n_bins, 0,
+                           unbounded + small->beyond_loads + small->beyond_stores};
     double cold = large->cold_loads + large->cold_stores;
+    cold += large->beyond_loads + large->beyond_stores;
     while (cold > 0)
         cold -= descend(&from, cold).count;
     /* Each bin of either ends at most one piece; one more for those without a bound. */

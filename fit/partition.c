@@ -29,7 +29,7 @@
 #define SHRINKING 0.7         /* share at the largest size against that at the smallest */
 #define CONSTANT_SHARE 1e-4   /* of the group's reuses: rarer ones are left to the recursion */
 #define GAP_BONUS 1e-3 /* error by which a clean cut at a gap may be worse than one at a limit */
-enum { SHORT = 64, ENOUGH_SIZES = 5 };
+enum { SHORT = PM_PARTITION_SHORT, ENOUGH_SIZES = 5 };
 
 struct pm_partition *pm_partition_new(const struct pm_design *design) {
     struct pm_partition *p = pm_alloc(1, sizeof *p);
@@ -53,14 +53,8 @@ struct pm_partition *pm_partition_new(const struct pm_design *design) {
 void pm_partition_free(struct pm_partition *p) {
     if (!p)
         return;
-    for (size_t k = 0; k < p->design->n; k++) {
-        free(p->ladders[k].distance);
-        free(p->ladders[k].low);
-        free(p->ladders[k].high);
-        free(p->ladders[k].before);
-        free(p->ladders[k].distance_before);
-        free(p->ladders[k].gap);
-    }
+    for (size_t k = 0; k < p->design->n; k++)
+        pm_ladder_free(&p->ladders[k]);
     pm_series_workspace_free(p->series);
     free(p->ladders);
     free(p->cuts);
@@ -71,18 +65,6 @@ void pm_partition_free(struct pm_partition *p) {
 }
 
 /* ---- step 1: constant short distances ------------------------------------------------------- */
-
-static void make_room(struct pm_ladder *ladder, size_t n) {
-    if (n <= ladder->capacity && ladder->before)
-        return;
-    ladder->capacity = 2 * n;
-    ladder->distance = pm_realloc(ladder->distance, 2 * n + 1, sizeof(double));
-    ladder->low = pm_realloc(ladder->low, 2 * n + 1, sizeof(double));
-    ladder->high = pm_realloc(ladder->high, 2 * n + 1, sizeof(double));
-    ladder->before = pm_realloc(ladder->before, 2 * n + 1, sizeof(double));
-    ladder->distance_before = pm_realloc(ladder->distance_before, 2 * n + 1, sizeof(double));
-    ladder->gap = pm_realloc(ladder->gap, 2 * n + 1, sizeof(double));
-}
 
 static double accesses_of(const struct pm_bin *bin) { return bin->loads + bin->stores; }
 
@@ -145,29 +127,6 @@ static void take_constant_distances(struct pm_partition *p,
             piece->count[k] = count_at(histograms[k], d);
             piece->mean[k] = piece->low[k] = piece->high[k] = d;
         }
-    }
-}
-
-/* The reuses that are left, by ascending distance. */
-static void fill_ladder(struct pm_ladder *ladder, const struct pm_histogram *histogram,
-                        const bool taken_already[SHORT]) {
-    make_room(ladder, histogram ? histogram->n_bins : 0);
-    ladder->n = 0;
-    ladder->before[0] = ladder->distance_before[0] = 0;
-    for (size_t i = 0; histogram && i < histogram->n_bins; i++) {
-        const struct pm_bin *bin = &histogram->bins[i];
-        double count = accesses_of(bin);
-        bool taken = bin->low == bin->high && bin->low < SHORT && taken_already[(int)bin->low];
-        if (count <= 0 || taken)
-            continue;
-        size_t at = ladder->n++;
-        ladder->distance[at] = bin->mean;
-        ladder->low[at] = bin->low;
-        ladder->high[at] = bin->high;
-        ladder->before[at + 1] = ladder->before[at] + count;
-        ladder->distance_before[at + 1] = ladder->distance_before[at] + count * bin->mean;
-        /* + 4: between 1 and 2 there is no gap worth a name */
-        ladder->gap[at] = at ? log((bin->mean + 4) / (ladder->distance[at - 1] + 4)) : 0;
     }
 }
 
@@ -238,7 +197,7 @@ static void clean_cut(struct pm_partition *p, const double *start, const double 
 
 /* ---- step 3: recursive halving -------------------------------------------------------------- */
 
-static void add_piece(struct pm_partition *p, const double *low, const double *high) {
+void pm_partition_add(struct pm_partition *p, const double *low, const double *high) {
     struct pm_piece *piece = &p->pieces[p->n_pieces++];
     piece->constant_distance = true;
     piece->takes_rest = p->short_side;
@@ -259,10 +218,8 @@ static void add_piece(struct pm_partition *p, const double *low, const double *h
     }
 }
 
-/* The same share of accesses at each size, chosen (the median over the sizes) so that both sides
-   span equal ranges of distances. */
-static bool equal_share_cut(struct pm_partition *p, const double *low, const double *high,
-                            double *cut) {
+bool pm_partition_equal_share(struct pm_partition *p, const double *low, const double *high,
+                              double *cut) {
     size_t n_shares = 0;
     double *shares = p->row, sum = 0;
     for (size_t k = 0; k < p->design->n; k++) {
@@ -342,9 +299,9 @@ static void halve(struct pm_partition *p, const double *low, const double *high,
     bool split = !full && depth < PM_PARTITION_DEPTH && !is_negligible(p, low, high) &&
                  !is_narrow(p, low, high);
     if (split && !pm_partition_gap(p, low, high, cut))
-        split = equal_share_cut(p, low, high, cut) && !halves_agree(p, low, cut, high);
+        split = pm_partition_equal_share(p, low, high, cut) && !halves_agree(p, low, cut, high);
     if (!split) {
-        add_piece(p, low, high);
+        pm_partition_add(p, low, high);
         return;
     }
     halve(p, low, cut, depth + 1);
@@ -364,7 +321,7 @@ static bool pieces_agree(const struct pm_partition *p, const struct pm_piece *a,
     return true;
 }
 
-static void join_into(const struct pm_partition *p, struct pm_piece *a, const struct pm_piece *b) {
+void pm_partition_join(const struct pm_partition *p, struct pm_piece *a, const struct pm_piece *b) {
     for (size_t k = 0; k < p->design->n; k++) {
         double both = a->count[k] + b->count[k];
         if (both > 0 && !isnan(a->mean[k])) {
@@ -381,7 +338,7 @@ static void join_similar(struct pm_partition *p, size_t first) {
     size_t kept = first;
     for (size_t i = first + 1; i < p->n_pieces; i++) {
         if (pieces_agree(p, &p->pieces[kept], &p->pieces[i])) {
-            join_into(p, &p->pieces[kept], &p->pieces[i]);
+            pm_partition_join(p, &p->pieces[kept], &p->pieces[i]);
             continue;
         }
         kept++;
@@ -400,15 +357,13 @@ void pm_partition_cut(struct pm_partition *p, const struct pm_histogram *const *
     p->n_pieces = 0;
     p->rarity = 1;
     for (size_t k = 0; k < n; k++) {
-        start[k] = 0;
         if (histograms[k])
             p->rarity = fmin(1, 64.0 / (double)histograms[k]->block_bytes);
-        for (size_t i = 0; histograms[k] && i < histograms[k]->n_bins; i++)
-            start[k] += accesses_of(&histograms[k]->bins[i]);
+        start[k] = pm_ladder_reuses(histograms[k]);
     }
     take_constant_distances(p, histograms, start, taken);
     for (size_t k = 0; k < n; k++)
-        fill_ladder(&p->ladders[k], histograms[k], taken);
+        pm_ladder_fill(&p->ladders[k], histograms[k], taken);
     for (size_t k = 0; k < n; k++) {
         start[k] = 0;
         end[k] = pm_ladder_accesses(&p->ladders[k]);

@@ -10,7 +10,11 @@
 #include "core/pm_alloc.h"
 #include "fit/series.h"
 
-enum { PM_PARTITION_DEPTH = 40, PM_PARTITION_MAX_PIECES = 400 };
+enum {
+    PM_PARTITION_DEPTH = 40,
+    PM_PARTITION_MAX_PIECES = 400,
+    PM_PARTITION_SHORT = 64 /* blocks: distances below are short */
+};
 
 /* One size's reuses by ascending distance, cold accesses apart.  A position counts accesses from
    the shortest distance on; entry i covers positions before[i] … before[i + 1]. */
@@ -22,6 +26,13 @@ struct pm_ladder {
     double *gap;                   /* log of the ratio to the entry below; 0 for the first */
 };
 
+/* The reuses of HISTOGRAM (NULL: none) but those at a short distance that is TAKEN already.  Reuses
+   beyond a bound stand at the bound, after all others. */
+void pm_ladder_fill(struct pm_ladder *ladder, const struct pm_histogram *histogram,
+                    const bool taken[PM_PARTITION_SHORT]);
+void pm_ladder_free(struct pm_ladder *ladder); /* not the struct itself */
+/* All reuses of HISTOGRAM, NULL: 0. */
+double pm_ladder_reuses(const struct pm_histogram *histogram);
 double pm_ladder_accesses(const struct pm_ladder *ladder);
 /* Accesses with a distance below DISTANCE. */
 double pm_ladder_below(const struct pm_ladder *ladder, double distance);
@@ -59,6 +70,18 @@ void pm_partition_free(struct pm_partition *partition);
 /* Cuts HISTOGRAMS (one for each size, NULL: never accessed) into pieces, which replace the former.
    Together they hold every reuse. */
 void pm_partition_cut(struct pm_partition *partition, const struct pm_histogram *const *histograms);
+
+/* A cut at the same share of accesses at each size, chosen (the median over the sizes) so that both
+   sides span equal ranges of distances; false if there is nothing to split. */
+bool pm_partition_equal_share(struct pm_partition *partition, const double *low, const double *high,
+                              double *cut);
+
+/* Adds the piece between the positions LOW and HIGH. */
+void pm_partition_add(struct pm_partition *partition, const double *low, const double *high);
+
+/* Adds piece B to A. */
+void pm_partition_join(const struct pm_partition *partition, struct pm_piece *a,
+                       const struct pm_piece *b);
 
 /* A cut that follows a gap in the distances through all sizes, between the positions LOW and HIGH
    (n sizes each); false if there is no such gap.  See gaps.c. */

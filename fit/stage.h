@@ -31,6 +31,23 @@ size_t pm_fit_find_divergent(const struct pm_profile *const *profiles, size_t n,
 void pm_fit_histogram(struct pm_partition *partition, const struct pm_histogram *const *histograms,
                       struct pm_histogram_model *model);
 
+/* The same by the literal partition; see sigmetrics.c. */
+void pm_fit_histogram_literally(struct pm_partition *partition,
+                                const struct pm_histogram *const *histograms,
+                                struct pm_histogram_model *model);
+
+/* The models of what a group's histograms are in all: accesses, cold ones, the bound, stores. */
+void pm_fit_totals(struct pm_partition *partition, const struct pm_histogram *const *histograms,
+                   struct pm_histogram_model *model);
+
+/* The ends of BIN, from PIECE. */
+void pm_fit_ends(const struct pm_partition *partition, const struct pm_piece *piece,
+                 struct pm_bin_model *bin);
+
+/* Least squares over the whole basis with coefficients ≥ 0; see nonnegative.c.  Y: NAN where there
+   is no value. */
+void pm_fit_nonnegative(const struct pm_design *design, const double *y, struct pm_model *model);
+
 /* EDGE_COUNTS holds the counts of the edges of routine ROUTINE that carry a counter; the others are
    filled by flow conservation.  Where that would make one negative, flow is added around a cycle
    through it.  False if the routine's counters do not determine its edges (nothing is changed). */
