@@ -15,7 +15,7 @@
 #include "core/pm_alloc.h"
 #include "fit/bases.h"
 
-enum { MOST_LATE = 3, EDGES_AT_ONCE = 64 };
+enum { EDGES_AT_ONCE = 64 };
 
 #define FLAGGED_ERROR 0.1
 #define ROUNDING 1e-9 /* relative: errors that differ by less are one */
@@ -150,29 +150,6 @@ static void list_histograms(const struct job *job) {
 
 /* ---- fitting -------------------------------------------------------------------------------- */
 
-/* A count that is not zero at the last two sizes only, and grows, as a vector loop's that small
-   sizes do not reach: the power of the size, up to a third, that is nearest to its growth.  Its
-   error remains unknown. */
-static void fit_late_growth(const struct pm_design *design, const double *y,
-                            struct pm_model *model) {
-    size_t n = design->n;
-    double before = y[n - 2], last = y[n - 1], ratio = design->x[n - 1] / design->x[n - 2];
-    if (y[n - 3] != 0 || before <= 0 || last <= before || model->n_points != 2)
-        return;
-    double degree = fmin(round(log(last / before) / log(ratio)), MOST_LATE);
-    if (degree < 1)
-        return;
-    double estimate = last / pow(ratio, degree);
-    *model = (struct pm_model){.n_terms = 1,
-                               .terms = {(uint16_t)degree},
-                               .coefficients = {last / pow(design->x[n - 1], degree)},
-                               .relative_error = fabs(estimate / before - 1) / sqrt(2),
-                               .leave_one_out_error = NAN,
-                               .sigma = fabs(estimate - before),
-                               .n_points = 2,
-                               .shape = PM_SHAPE_INCREASING};
-}
-
 static void fit_edges(const struct job *job, struct pm_partition *const *partitions, double *series,
                       size_t first, size_t last) {
     for (size_t e = first; e < last; e++) {
@@ -182,9 +159,8 @@ static void fit_edges(const struct job *job, struct pm_partition *const *partiti
             series[k] = job->profiles[k]->edge_counts[e];
         pm_series_fit(partitions[d]->series, series, PM_SERIES_COUNT, &job->set->edges[e]);
         struct pm_model *model = &job->set->edges[e];
-        if (!model->exact && job->n_names == 1 && !job->bases.given[d] &&
-            !pm_fit_logarithms(job->n, design->x, series, model))
-            fit_late_growth(design, series, model);
+        if (!model->exact && job->n_names == 1 && !job->bases.given[d])
+            pm_fit_logarithms(job->n, design->x, series, model);
     }
 }
 
@@ -198,7 +174,8 @@ static void fit_histogram(const struct job *job, struct pm_partition *const *par
     for (size_t k = 0; k < job->n; k++)
         histograms[k] = pm_profile_histogram(job->profiles[k], model->group, model->block_bytes);
     if (job->cut == PM_FIT_SIGMETRICS)
-        pm_fit_histogram_literally(partitions[design_of_group(job, model->group)], histograms, model);
+        pm_fit_histogram_literally(partitions[design_of_group(job, model->group)], histograms,
+                                   model);
     else
         pm_fit_histogram(partitions[design_of_group(job, model->group)], histograms, model);
 }
@@ -312,6 +289,10 @@ static void fit_all(const struct job *job, unsigned n_threads) {
             fit_edges(job, partitions, series, first, last < set->n_edges ? last : set->n_edges);
         }
         /* All of them are there now: the loop ends with a barrier. */
+#pragma omp for schedule(dynamic)
+        for (size_t r = 0; r < (job->n_names == 1 ? job->structure->n_routines : 0); r++)
+            pm_fit_late_edges(job->structure, (uint32_t)r, &job->bases,
+                              (const struct pm_profile *const *)job->profiles, set->edges);
 #pragma omp for schedule(dynamic)
         for (size_t c = 0; c < (job->cut == PM_FIT_GAPS ? chains.n : 0); c++)
             fit_family(job, partitions, &chains, c);

@@ -14,20 +14,30 @@ enum { ENDS_FROM_SIZES = 4 }; /* the largest sizes give the ratio of a bin's end
 #define FEW_BLOCKS 16   /* as many pages as the smallest TLB holds */
 #define LEVEL_SHARE 0.1 /* accesses of a level distance against those of one that it holds down */
 
-/* Median over the largest sizes of END / MEAN; 1 where there is none. */
-static double end_ratio(const double *end, const double *mean, size_t n) {
-    double ratios[ENDS_FROM_SIZES];
-    size_t n_ratios = 0;
+/* Half the width of the even distribution about the mean that has the spread of PIECE at size K,
+   but none beyond its ends, as a share of the mean. */
+static double half_width(const struct pm_piece *piece, size_t k) {
+    double mean = piece->mean[k], width = sqrt(3) * piece->spread[k];
+    return fmax(fmin(width, fmin(mean - piece->low[k], piece->high[k] - mean)), 0) / mean;
+}
+
+/* Ends of the bin as shares of the mean: the median over the largest sizes. */
+void pm_fit_ends(const struct pm_partition *p, const struct pm_piece *piece,
+                 struct pm_bin_model *bin) {
+    double widths[ENDS_FROM_SIZES];
+    size_t n = p->design->n, n_widths = 0;
     for (size_t k = n > ENDS_FROM_SIZES ? n - ENDS_FROM_SIZES : 0; k < n; k++) {
-        if (isnan(mean[k]) || mean[k] <= 0)
+        if (isnan(piece->mean[k]) || piece->mean[k] <= 0)
             continue;
-        double ratio = end[k] / mean[k];
-        size_t at = n_ratios++;
-        for (; at > 0 && ratios[at - 1] > ratio; at--)
-            ratios[at] = ratios[at - 1];
-        ratios[at] = ratio;
+        double width = half_width(piece, k);
+        size_t at = n_widths++;
+        for (; at > 0 && widths[at - 1] > width; at--)
+            widths[at] = widths[at - 1];
+        widths[at] = width;
     }
-    return n_ratios ? 0.5 * (ratios[(n_ratios - 1) / 2] + ratios[n_ratios / 2]) : 1;
+    double width = n_widths ? 0.5 * (widths[(n_widths - 1) / 2] + widths[n_widths / 2]) : 0;
+    bin->low = 1 - fmin(width, 1);
+    bin->high = 1 + width;
 }
 
 void pm_fit_scale(struct pm_model *model, double factor) {
@@ -43,12 +53,6 @@ static struct pm_model constant(double value, size_t n_points) {
                              .shape = PM_SHAPE_CONSTANT,
                              .n_points = (uint16_t)n_points,
                              .leave_one_out_error = NAN};
-}
-
-void pm_fit_ends(const struct pm_partition *p, const struct pm_piece *piece,
-                 struct pm_bin_model *bin) {
-    bin->low = fmin(end_ratio(piece->low, piece->mean, p->design->n), 1);
-    bin->high = fmax(end_ratio(piece->high, piece->mean, p->design->n), 1);
 }
 
 static void fit_piece(struct pm_partition *p, const struct pm_piece *piece,
@@ -93,14 +97,16 @@ static bool is_level(const struct pm_model *distance) {
 
 /* What is nearer at every size stays nearer: where a longer distance of as many accesses is level,
    a shorter one that seems to grow is on its way from one small whole number to the next. */
-static void keep_below_level(struct pm_partition *p, struct pm_bin_model *bins) {
+static void keep_below_level(struct pm_partition *p, double at_least, struct pm_bin_model *bins) {
     size_t n = p->design->n;
     double heaviest_level = 0;
     for (size_t i = p->n_pieces; i-- > 0;) {
         const struct pm_piece *piece = &p->pieces[i];
         double weight = piece_weight(piece, n);
         if (is_level(&bins[i].distance)) {
-            if (!isnan(piece->mean[n - 1]))
+            bool known = at_least == 0 ||
+                         piece->mean[n - 1] < at_least * (1 - PM_FIT_ROUNDING); /* false for NAN */
+            if (known && !isnan(piece->mean[n - 1]))
                 heaviest_level = fmax(heaviest_level, weight);
             continue;
         }
@@ -148,17 +154,29 @@ void pm_fit_totals(struct pm_partition *p, const struct pm_histogram *const *his
     model->store_share = all > 0 ? stores / all : 0;
 }
 
+/* A piece with reuses of which is only known that they are beyond the bound is there as a whole. */
+void pm_fit_hold_at_bound(struct pm_partition *p, double at_least) {
+    for (size_t i = 0; i < p->n_pieces && at_least > 0; i++) {
+        struct pm_piece *piece = &p->pieces[i];
+        for (size_t k = 0; k < p->design->n; k++)
+            if (piece->high[k] >= at_least) { /* false for NAN */
+                piece->mean[k] = piece->low[k] = piece->high[k] = at_least;
+                piece->spread[k] = 0;
+            }
+    }
+}
+
 void pm_fit_histogram(struct pm_partition *p, const struct pm_histogram *const *histograms,
                       struct pm_histogram_model *model) {
+    pm_fit_totals(p, histograms, model);
     pm_partition_cut(p, histograms);
+    pm_fit_hold_at_bound(p, model->at_least);
     sort_pieces(p);
     model->n_bins = p->n_pieces;
     model->bins = pm_alloc(p->n_pieces, sizeof *model->bins);
     for (size_t i = 0; i < p->n_pieces; i++)
         fit_piece(p, &p->pieces[i], &model->bins[i]);
-    keep_below_level(p, model->bins);
+    keep_below_level(p, model->at_least, model->bins);
     if (p->rarity < 1)
         leave_rest_to_shortest(p, model->bins);
-
-    pm_fit_totals(p, histograms, model);
 }

@@ -222,7 +222,7 @@ static void predict_histogram(const struct pm_histogram_model *model, const doub
         if (counts[b] <= 0)
             continue;
         double mean = fmin(pm_model_value(&model->bins[b].distance, basis), longest);
-        if (model->at_least > 0 && mean >= model->at_least) {
+        if (model->at_least > 0 && mean >= model->at_least * (1 - PM_FIT_ROUNDING)) {
             histogram->beyond_loads += counts[b] * (1 - stores);
             histogram->beyond_stores += counts[b] * stores;
             continue;

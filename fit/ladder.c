@@ -35,6 +35,23 @@ static double distance_sum(const struct pm_ladder *ladder, double position) {
     return ladder->distance_before[i] + (position - ladder->before[i]) * ladder->distance[i];
 }
 
+/* Distances of an entry are even between its ends. */
+static double square_of(const struct pm_ladder *ladder, size_t i) {
+    double width = ladder->high[i] - ladder->low[i];
+    return ladder->distance[i] * ladder->distance[i] + width * width / 12;
+}
+
+static double square_sum(const struct pm_ladder *ladder, double position) {
+    size_t i = entry_at(ladder, position);
+    return ladder->square_before[i] + (position - ladder->before[i]) * square_of(ladder, i);
+}
+
+double pm_ladder_spread(const struct pm_ladder *ladder, double from, double to) {
+    double mean = pm_ladder_mean(ladder, from, to);
+    double square = (square_sum(ladder, to) - square_sum(ladder, from)) / (to - from);
+    return sqrt(fmax(square - mean * mean, 0));
+}
+
 double pm_ladder_mean(const struct pm_ladder *ladder, double from, double to) {
     if (ladder->n == 0 || to - from <= 1e-9)
         return NAN;
@@ -60,6 +77,7 @@ static void make_room(struct pm_ladder *ladder, size_t n) {
     ladder->high = pm_realloc(ladder->high, 2 * n + 1, sizeof(double));
     ladder->before = pm_realloc(ladder->before, 2 * n + 1, sizeof(double));
     ladder->distance_before = pm_realloc(ladder->distance_before, 2 * n + 1, sizeof(double));
+    ladder->square_before = pm_realloc(ladder->square_before, 2 * n + 1, sizeof(double));
     ladder->gap = pm_realloc(ladder->gap, 2 * n + 1, sizeof(double));
 }
 
@@ -69,6 +87,7 @@ void pm_ladder_free(struct pm_ladder *ladder) {
     free(ladder->high);
     free(ladder->before);
     free(ladder->distance_before);
+    free(ladder->square_before);
     free(ladder->gap);
 }
 
@@ -82,6 +101,7 @@ static void add_entry(struct pm_ladder *ladder, const struct pm_bin *bin) {
     ladder->high[at] = bin->high;
     ladder->before[at + 1] = ladder->before[at] + count;
     ladder->distance_before[at + 1] = ladder->distance_before[at] + count * bin->mean;
+    ladder->square_before[at + 1] = ladder->square_before[at] + count * square_of(ladder, at);
     /* + 4: between 1 and 2 there is no gap worth a name */
     ladder->gap[at] = at ? log((bin->mean + 4) / (ladder->distance[at - 1] + 4)) : 0;
 }
@@ -90,7 +110,7 @@ void pm_ladder_fill(struct pm_ladder *ladder, const struct pm_histogram *histogr
                     const bool taken[PM_PARTITION_SHORT]) {
     make_room(ladder, histogram ? histogram->n_bins + 1 : 0);
     ladder->n = 0;
-    ladder->before[0] = ladder->distance_before[0] = 0;
+    ladder->before[0] = ladder->distance_before[0] = ladder->square_before[0] = 0;
     if (!histogram)
         return;
     double last = 0;

@@ -164,7 +164,8 @@ bool pm_fit_logarithms(size_t n, const double *x, const double *y, struct pm_mod
         late++;
     for (size_t c = 0; c < N_CANDIDATES; c++)
         if (fits(&candidates[c], n, x, y, model) ||
-            (late && fits(&candidates[c], n - late, x + late, y + late, model)))
+            (late && fits(&candidates[c], n - late, x + late, y + late, model)) ||
+            (late && fits(&candidates[c], n - late + 1, x + late - 1, y + late - 1, model)))
             return true;
     return false;
 }

@@ -95,7 +95,7 @@ void pm_fit_nonnegative(const struct pm_design *design, const double *y, struct 
     for (size_t i = 0; i < design->n_basis; i++) {
         if (coefficients[i] <= 0)
             continue;
-        model->terms[model->n_terms] = (uint16_t)i;
+        model->terms[model->n_terms] = design->index[i];
         model->coefficients[model->n_terms++] = coefficients[i] / design->scale[i];
     }
     model->sigma = sqrt(squares);

@@ -40,12 +40,13 @@ struct pm_partition *pm_partition_new(const struct pm_design *design) {
     p->cuts = pm_alloc((PM_PARTITION_DEPTH + 4) * n, sizeof *p->cuts);
     p->row = pm_alloc(2 * n, sizeof *p->row);
     p->side_total = pm_alloc(n, sizeof *p->side_total);
-    p->pool = pm_alloc(4 * n * PM_PARTITION_MAX_PIECES, sizeof *p->pool);
+    p->pool = pm_alloc(5 * n * PM_PARTITION_MAX_PIECES, sizeof *p->pool);
     for (size_t i = 0; i < PM_PARTITION_MAX_PIECES; i++) {
-        p->pieces[i].count = p->pool + 4 * n * i;
+        p->pieces[i].count = p->pool + 5 * n * i;
         p->pieces[i].mean = p->pieces[i].count + n;
         p->pieces[i].low = p->pieces[i].mean + n;
         p->pieces[i].high = p->pieces[i].low + n;
+        p->pieces[i].spread = p->pieces[i].high + n;
     }
     return p;
 }
@@ -126,6 +127,7 @@ static void take_constant_distances(struct pm_partition *p,
         for (size_t k = 0; k < n; k++) {
             piece->count[k] = count_at(histograms[k], d);
             piece->mean[k] = piece->low[k] = piece->high[k] = d;
+            piece->spread[k] = 0;
         }
     }
 }
@@ -210,6 +212,7 @@ void pm_partition_add(struct pm_partition *p, const double *low, const double *h
         bool empty = isnan(piece->mean[k]);
         piece->low[k] = empty ? NAN : ladder->low[pm_ladder_first(ladder, low[k])];
         piece->high[k] = empty ? NAN : ladder->high[pm_ladder_last(ladder, high[k])];
+        piece->spread[k] = empty ? NAN : pm_ladder_spread(ladder, low[k], high[k]);
         if (empty)
             continue;
         if (isnan(distance))
@@ -325,7 +328,10 @@ void pm_partition_join(const struct pm_partition *p, struct pm_piece *a, const s
     for (size_t k = 0; k < p->design->n; k++) {
         double both = a->count[k] + b->count[k];
         if (both > 0 && !isnan(a->mean[k])) {
+            double square = a->count[k] * (pow(a->spread[k], 2) + pow(a->mean[k], 2)) +
+                            b->count[k] * (pow(b->spread[k], 2) + pow(b->mean[k], 2));
             a->mean[k] = (a->count[k] * a->mean[k] + b->count[k] * b->mean[k]) / both;
+            a->spread[k] = sqrt(fmax(square / both - pow(a->mean[k], 2), 0));
             a->low[k] = fmin(a->low[k], b->low[k]);
             a->high[k] = fmax(a->high[k], b->high[k]);
         }

@@ -23,6 +23,7 @@ struct pm_ladder {
     double *distance, *low, *high; /* of entry i */
     double *before;                /* n + 1: accesses at shorter distances */
     double *distance_before;       /* n + 1: sum of their distances */
+    double *square_before;         /* n + 1: sum of their squares */
     double *gap;                   /* log of the ratio to the entry below; 0 for the first */
 };
 
@@ -38,6 +39,8 @@ double pm_ladder_accesses(const struct pm_ladder *ladder);
 double pm_ladder_below(const struct pm_ladder *ladder, double distance);
 /* Mean distance between two positions, NAN if there are no accesses. */
 double pm_ladder_mean(const struct pm_ladder *ladder, double from, double to);
+/* Standard deviation of the distances between two positions, at which there are accesses. */
+double pm_ladder_spread(const struct pm_ladder *ladder, double from, double to);
 /* Index of the entry of the first (last) access between two positions; needs from < to. */
 size_t pm_ladder_first(const struct pm_ladder *ladder, double from);
 size_t pm_ladder_last(const struct pm_ladder *ladder, double to);
@@ -45,6 +48,7 @@ size_t pm_ladder_last(const struct pm_ladder *ladder, double to);
 /* A piece: for each size its accesses, their mean distance and its ends (NAN without accesses). */
 struct pm_piece {
     double *count, *mean, *low, *high; /* in the partition's pool */
+    double *spread;                    /* standard deviation of the distances */
     bool constant_distance;
     bool takes_rest;
 };
@@ -56,7 +60,7 @@ struct pm_partition {
     struct pm_ladder *ladders; /* one for each size */
     double *cuts;              /* PM_PARTITION_DEPTH + 2 rows of n sizes */
     double *row;               /* two rows of n sizes */
-    double *pool;              /* 4 rows for each piece */
+    double *pool;              /* 5 rows for each piece */
     size_t n_pieces;
     struct pm_piece pieces[PM_PARTITION_MAX_PIECES];
     double rarity;      /* 64 / block size, at most 1: see partition.c */

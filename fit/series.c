@@ -248,7 +248,7 @@ static bool fit_points(struct pm_series_workspace *w, enum pm_series_kind kind, 
     if (w->n < 3)
         return false;
     if (w->n < ENOUGH_SIZES)
-        most = late ? 1 : 2;
+        most = late ? (w->y[0] == 0 ? w->n - 1 : 1) : 2;
     if (kind == PM_SERIES_DISTANCE) {
         most = most > 2 ? 2 : most;
         n_basis = w->design->n_gentle;
@@ -278,6 +278,35 @@ static struct pm_series_workspace *search(struct pm_series_workspace *w, const d
         chosen = other;
     }
     return chosen;
+}
+
+static void set_model(struct pm_series_workspace *w, const struct pm_candidate *best,
+                      const struct pm_shape *shape, struct pm_model *model) {
+    model->n_points = (uint16_t)w->n;
+    fill_model(w, best, model);
+    set_shape(model, shape);
+}
+
+/* A count that sets in late, FROM a size on, as (m − 1)·m² does at m = 2: the last size at which it
+   is zero is a point of it, too, and with few others the one that tells most.  Where the data take
+   that point much better or as well, MODEL is filled; the points taken are those from FROM on. */
+static bool fit_from_zero(struct pm_series_workspace *w, const double *y, size_t from,
+                          struct pm_model *model) {
+    struct pm_shape shape, without_shape;
+    struct pm_candidate best, without;
+    bool one = fit_points(w, PM_SERIES_COUNT, true, &without_shape, &without);
+    take_points(w, y, from - 1, PM_SERIES_COUNT);
+    if (fit_exactly(w, model)) {
+        model->n_points = (uint16_t)w->n;
+        return true;
+    }
+    if (fit_points(w, PM_SERIES_COUNT, true, &shape, &best) &&
+        (!one || best.score < without.score)) {
+        set_model(w, &best, &shape, model);
+        return true;
+    }
+    take_points(w, y, from, PM_SERIES_COUNT);
+    return false;
 }
 
 void pm_series_fit(struct pm_series_workspace *w, const double *y, enum pm_series_kind kind,
@@ -310,6 +339,8 @@ void pm_series_fit(struct pm_series_workspace *w, const double *y, enum pm_serie
     struct pm_shape shape, other_shape;
     struct pm_candidate best, other;
     bool late = w->n < n_sizes && w->n < ENOUGH_SIZES;
+    if (late && kind == PM_SERIES_COUNT && from > 0 && fit_from_zero(w, y, from, model))
+        return;
     if (!fit_points(w, kind, late, &shape, &best)) {
         constant_model(w, model);
         return;

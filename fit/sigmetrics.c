@@ -21,20 +21,11 @@
 
 #define SIMILAR 0.03
 
-/* Value of MODEL, of the basis of DESIGN, at measured size S. */
-static double value_at(const struct pm_design *design, const struct pm_model *model, size_t s) {
-    double sum = 0;
-    for (size_t i = 0; i < model->n_terms; i++) {
-        size_t term = model->terms[i];
-        sum += model->coefficients[i] * design->scale[term] * design->values[s][term];
-    }
-    return sum;
-}
-
 static bool are_similar(const struct pm_design *design, const struct pm_model *a,
                         const struct pm_model *b) {
     for (size_t s = 0; s < design->n; s++) {
-        double first = value_at(design, a, s), second = value_at(design, b, s);
+        double first = pm_design_model_value(design, a, s),
+               second = pm_design_model_value(design, b, s);
         if (fabs(first - second) > SIMILAR * fmax(fmax(first, second), 1))
             return false;
     }
@@ -72,6 +63,7 @@ static void take_leading_bins(struct pm_partition *p, const struct pm_histogram 
             const struct pm_bin *bin = &histograms[k]->bins[i];
             piece->count[k] = bin->loads + bin->stores;
             piece->mean[k] = piece->low[k] = piece->high[k] = distance;
+            piece->spread[k] = 0;
         }
     }
 }
@@ -151,6 +143,7 @@ void pm_fit_histogram_literally(struct pm_partition *p,
         end[k] = pm_ladder_accesses(&p->ladders[k]);
     }
     split(p, start, end, 0);
-    fit_bins(p, model);
     pm_fit_totals(p, histograms, model);
+    pm_fit_hold_at_bound(p, model->at_least);
+    fit_bins(p, model);
 }

@@ -6,9 +6,13 @@
 #include "fit/partition.h"
 #include "fit/series.h"
 
+struct pm_fit_bases;
+
 /* Adds a sentence to the notes, if STATISTICS is not NULL and there is room. */
 void pm_fit_note(struct pm_fit_statistics *statistics, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+/* Relative differences of distances up to this are of rounding. */
+#define PM_FIT_ROUNDING 1e-9
 
 /* The parameters that vary independently over PROFILES, all others being constant or functions of
    them: fills NAMES, which has room for PM_MAX_PARAMETERS and lives as long as the profiles; how
@@ -40,6 +44,9 @@ void pm_fit_histogram_literally(struct pm_partition *partition,
 void pm_fit_totals(struct pm_partition *partition, const struct pm_histogram *const *histograms,
                    struct pm_histogram_model *model);
 
+/* Puts pieces that reach AT_LEAST (0: no bound) there, size by size. */
+void pm_fit_hold_at_bound(struct pm_partition *partition, double at_least);
+
 /* The ends of BIN, from PIECE. */
 void pm_fit_ends(const struct pm_partition *partition, const struct pm_piece *piece,
                  struct pm_bin_model *bin);
@@ -62,12 +69,18 @@ void pm_fit_scale(struct pm_model *model, double factor);
 
 /* The basis of a model set begins with 1, N … N^4 and functions with logarithms that only
    pm_fit_logarithms uses; see bases.c. */
-enum { PM_FIT_BASIS = 8 };
+enum { PM_FIT_POLYNOMIALS = 5, PM_FIT_BASIS = 8 };
 
 /* A count Y at the N sizes X in that basis, if sizes are powers of two and some small set of
    functions reproduces all values exactly; else false, and MODEL is left as it is.  See
    logarithms.c. */
 bool pm_fit_logarithms(size_t n, const double *x, const double *y, struct pm_model *model);
+
+/* Models of those edges of ROUTINE whose counts are not zero at the last two sizes only; PROFILES
+   stand by ascending size, EDGES are the models of all edges.  See late.c. */
+void pm_fit_late_edges(const struct pm_structure *structure, uint32_t routine,
+                       const struct pm_fit_bases *bases, const struct pm_profile *const *profiles,
+                       struct pm_model *edges);
 
 /* EXECUTED: loads and stores of each group's recorded references (n_groups values) at EDGE_COUNTS.
    KNOWN: whether these are the group's accesses; see executed.c. */
