@@ -96,17 +96,19 @@ static bool is_level(const struct pm_model *distance) {
 }
 
 /* What is nearer at every size stays nearer: where a longer distance of as many accesses is level,
-   a shorter one that seems to grow is on its way from one small whole number to the next. */
+   a shorter one that seems to grow is on its way from one small whole number to the next.  That is
+   so of levels that are small for the block size only: what seems level further out may be noise.
+ */
 static void keep_below_level(struct pm_partition *p, double at_least, struct pm_bin_model *bins) {
     size_t n = p->design->n;
-    double heaviest_level = 0;
+    double heaviest_level = 0, highest = FEW_BLOCKS / p->rarity;
+    if (at_least > 0) /* a level at the bound is none */
+        highest = fmin(highest, at_least * (1 - PM_FIT_ROUNDING));
     for (size_t i = p->n_pieces; i-- > 0;) {
         const struct pm_piece *piece = &p->pieces[i];
         double weight = piece_weight(piece, n);
         if (is_level(&bins[i].distance)) {
-            bool known = at_least == 0 ||
-                         piece->mean[n - 1] < at_least * (1 - PM_FIT_ROUNDING); /* false for NAN */
-            if (known && !isnan(piece->mean[n - 1]))
+            if (piece->mean[n - 1] < highest) /* false for NAN */
                 heaviest_level = fmax(heaviest_level, weight);
             continue;
         }
