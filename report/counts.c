@@ -12,6 +12,7 @@
 
 #include "core/routine_names.h"
 #include "report/mix.h"
+#include "report/models.h"
 #include "report/words.h"
 
 /* ---- which routines -------------------------------------------------------------------------- */
@@ -151,27 +152,12 @@ static bool make_edge_rows(struct pm_counts *counts, const struct pm_model_set *
 
 /* ---- counts at one size, shares, order ------------------------------------------------------- */
 
-static size_t largest_run(const struct pm_counts *counts) {
-    size_t largest = 0;
-    double most = -1;
-    for (size_t k = 0; k < counts->n_runs; k++) {
-        double all = 0;
-        for (size_t i = 0; i < counts->n_rows; i++)
-            all += counts->rows[i].measured[k];
-        if (all >= most) {
-            most = all;
-            largest = k;
-        }
-    }
-    return largest;
-}
-
 /* Counts at the size asked for, else measured at the largest one; and each row's share. */
 static bool weigh_rows(struct pm_counts *counts, const struct pm_model_set *models,
                        struct pm_error *err) {
     const struct pm_parameters *at = counts->request->at;
     const struct pm_model_set *set = counts->set ? counts->set : models;
-    size_t largest = largest_run(counts), n_classes = counts->classes.n_classes;
+    size_t largest = pm_largest_run(models), n_classes = counts->classes.n_classes;
     double *values = pm_alloc(counts->basis->n, sizeof *values);
     double *wholes = pm_alloc(n_classes + 1, sizeof *wholes);
     counts->predicted = at != NULL;
@@ -368,6 +354,8 @@ bool pm_report_counts(FILE *out, const struct pm_structure *structure,
             counts.executions[k] = pm_block_executions(structure, profiles[k]->edge_counts);
         for (size_t r = 0; r < structure->n_routines; r++)
             counts.n_not_counted += !left_out[r] && !structure->routines[r].counted;
+        for (size_t s = 0; s < structure->n_scopes; s++)
+            counts.n_unmatched += (structure->scopes[s].flags & PM_SCOPE_UNMATCHED) != 0;
         ok = make_counts(&counts, models, profiles, left_out, fit_options, err);
     }
     if (ok)

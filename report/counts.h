@@ -96,6 +96,7 @@ struct pm_counts {
     PM_ARRAY(struct pm_count_row, rows);
     size_t n_left_out;    /* rows below the threshold */
     size_t n_not_counted; /* routines without counters */
+    size_t n_unmatched;   /* loops and routines that are not the same in all builds */
     double *measured;     /* owned */
     double **executions;  /* of basic blocks in each run; owned */
 };

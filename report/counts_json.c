@@ -93,5 +93,6 @@ void pm_write_counts_json(FILE *out, const struct pm_counts *counts) {
     json_object_set_new(document, "rows", rows);
     json_object_set_new(document, "rows_below_threshold", pm_json_integer(counts->n_left_out));
     json_object_set_new(document, "routines_not_counted", pm_json_integer(counts->n_not_counted));
+    json_object_set_new(document, "scopes_unmatched", pm_json_integer(counts->n_unmatched));
     pm_json_print(out, document);
 }

@@ -129,4 +129,9 @@ void pm_write_counts_table(FILE *out, const struct pm_counts *counts,
     if (counts->n_not_counted)
         fprintf(out, "%zu routines have no counters: what they execute is not in it\n",
                 counts->n_not_counted);
+    if (counts->n_unmatched)
+        fprintf(out,
+                "%zu loops and routines are not the same in all builds of the runs: what they "
+                "execute is not in it\n",
+                counts->n_unmatched);
 }

@@ -125,7 +125,8 @@ static void add_executions(const struct making *making) {
         rows[s] = new_row(s);
     for (size_t e = 0; e < structure->n_edges; e++) {
         const struct pm_edge *edge = &structure->edges[e];
-        if (edge->to >= structure->n_blocks || !structure->routines[edge->routine].counted)
+        if (edge->to >= structure->n_blocks ||
+            !pm_scope_is_counted(structure, pm_edge_scope(structure, (uint32_t)e)))
             continue;
         const struct pm_block *block = &structure->blocks[edge->to];
         for (size_t k = 0; k < making->n; k++)
@@ -310,17 +311,10 @@ struct pm_flagged *pm_flagged_new(const struct pm_structure *structure,
                             .models = models,
                             .profiles = profiles,
                             .n = models->n_runs};
-    double most = -1;
     flagged->structure = structure;
     flagged->models = models;
-    for (size_t k = 0; k < making.n; k++) {
-        double instructions = instructions_of(structure, profiles[k]);
-        if (instructions >= most) {
-            most = instructions;
-            making.largest = k;
-        }
-    }
-    making.instructions = most;
+    making.largest = pm_largest_run(models);
+    making.instructions = instructions_of(structure, profiles[making.largest]);
     making.n_extents = pm_fit_fixed_extents(structure, profiles, models->n_runs, &making.extents);
     making.touches = sum_touches(profiles[making.largest]);
     making.x = sizes_of(models);

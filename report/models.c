@@ -21,6 +21,23 @@ const char *pm_model_target_word(enum pm_model_target target) {
     return words[target];
 }
 
+size_t pm_largest_run(const struct pm_model_set *models) {
+    size_t largest = 0;
+    double most = -INFINITY;
+    for (size_t k = 0; k < models->n_runs; k++) {
+        const struct pm_parameters *run = &models->runs[k];
+        double sum = 0, high;
+        for (size_t p = 0; p < run->n; p++)
+            if (pm_parameters_get(&models->high, run->names[p], &high) && high > 0)
+                sum += run->values[p] / high;
+        if (sum >= most) {
+            most = sum;
+            largest = k;
+        }
+    }
+    return largest;
+}
+
 static struct pm_model_row *add_row(struct pm_model_rows *rows,
                                     const struct pm_structure *structure,
                                     enum pm_model_target target, uint32_t scope) {

@@ -10,6 +10,10 @@
    further off than this (root mean square of the relative error). */
 #define PM_FLAGGED_ERROR 0.10
 
+/* The run of MODELS at the largest size: the largest sum of parameters, each in units of its
+   largest value. */
+size_t pm_largest_run(const struct pm_model_set *models);
+
 enum pm_model_target {
     PM_MODEL_OF_ITERATIONS,   /* of a loop: the sum over the edges into its header */
     PM_MODEL_OF_EDGE,         /* executions of an edge */
