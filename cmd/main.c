@@ -20,8 +20,13 @@ static const struct pm_command commands[] = {
      "       pmodel loops --summary [--plain] [--format table|json|csv] FILE...",
      "what the lifter finds in a program: routines, loops, reference groups, counters",
      pm_cmd_loops},
+    {"plan",
+     "-P NAME=VALUES... [--where EXPR] [--runs N] [--time T] [--to NAME=VALUE[,...]]\n"
+     "                   [--format table|json|csv] [options of run] -- COMMAND [ARGUMENT]...",
+     "propose which sizes to measure, and what that costs", pm_cmd_plan},
     {"run",
-     "-o STORE [-P NAME=VALUES]... [--where EXPR] [--build COMMAND]\n"
+     "-o STORE [-P NAME=VALUES]... [--design FILE] [--where EXPR]\n"
+     "                  [--build COMMAND]\n"
      "                  [--block SIZES] [--bin-width W] [--sample 1/R] [--max-blocks M]\n"
      "                  [--env NAME=TEXT]... [--input TEMPLATE:FILE]... [--scratch DIR]\n"
      "                  [--include FILE] [--exclude FILE] [--weights STORE]\n"

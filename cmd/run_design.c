@@ -260,6 +260,14 @@ static bool advance(struct dimensions *dimensions) {
     return false;
 }
 
+static void free_dimensions(struct dimensions *dimensions) {
+    for (size_t i = 0; i < dimensions->n_all; i++) {
+        free(dimensions->all[i].values);
+        pm_expression_free(dimensions->all[i].formula);
+    }
+    free(dimensions->all);
+}
+
 /* ---- the whole ------------------------------------------------------------------------------- */
 
 struct size_list {
@@ -312,11 +320,7 @@ bool pm_run_design_sizes(const struct pm_run_design *design, struct pm_parameter
     }
     ok = ok && walk(&dimensions, where, &list, err);
     pm_expression_free(where);
-    for (size_t i = 0; i < dimensions.n_all; i++) {
-        free(dimensions.all[i].values);
-        pm_expression_free(dimensions.all[i].formula);
-    }
-    free(dimensions.all);
+    free_dimensions(&dimensions);
     if (!ok) {
         free(list.sizes);
         return false;
@@ -324,6 +328,19 @@ bool pm_run_design_sizes(const struct pm_run_design *design, struct pm_parameter
     *sizes = list.sizes;
     *n_sizes = list.n_sizes;
     return true;
+}
+
+bool pm_run_design_is_formula(const struct pm_run_design *design, const char *name) {
+    bool is_formula = false;
+    for (size_t i = 0; i < design->n_specs; i++) {
+        struct dimensions dimensions = {0};
+        struct pm_error err = {0};
+        bool read = read_spec(&dimensions, design->specs[i], &err);
+        struct dimension *dimension = dimensions.all;
+        is_formula |= read && dimension->formula && strcmp(dimension->names[0], name) == 0;
+        free_dimensions(&dimensions);
+    }
+    return is_formula;
 }
 
 void pm_run_design_free(struct pm_run_design *design) {

@@ -21,6 +21,9 @@ struct pm_run_design {
 bool pm_run_design_sizes(const struct pm_run_design *design, struct pm_parameters **sizes,
                          size_t *n_sizes, struct pm_error *err);
 
+/* Whether NAME follows from other parameters. */
+bool pm_run_design_is_formula(const struct pm_run_design *design, const char *name);
+
 void pm_run_design_free(struct pm_run_design *design); /* what it owns */
 
 #endif

@@ -224,6 +224,7 @@ static void attend(pid_t child, int error_pipe, int to, double timeout,
     while (poll(&(struct pollfd){.fd = error_pipe, .events = POLLIN}, 1, 0) > 0 &&
            pass_on(error_pipe, to, result))
         ;
+    result->peak_bytes = 1024.0 * (double)usage.ru_maxrss;
     result->cpu_seconds = (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
                           1e-6 * (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec);
 }

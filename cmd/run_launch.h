@@ -26,6 +26,7 @@ struct pm_launch_result {
     bool timed_out;
     bool in_place; /* false: no mount namespace, the copy ran under its own path */
     double wall_seconds, cpu_seconds;
+    double peak_bytes;             /* resident memory of its largest process */
     char tail[PM_LAUNCH_TAIL + 1]; /* the last that it wrote on standard error */
 };
 

@@ -3,6 +3,7 @@
 #include "cmd/run_session.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,6 +37,7 @@ struct pm_run_session {
     struct pm_run_timer timer;
     off_t input_at; /* where standard input stands before each run; -1: it cannot be set back */
     size_t n_done, n_there, n_failed;
+    double last_seconds, last_peak_bytes; /* of the last run */
 };
 
 /* The command at one size. */
@@ -345,6 +347,8 @@ static bool measure(const struct sized_run *run, const char *raw, struct pm_erro
               keep_run(session, &ingested, &result, started, run->argv, err);
     if (ok) {
         char *size = pm_parameters_text(run->at);
+        session->last_seconds = result.wall_seconds;
+        session->last_peak_bytes = result.peak_bytes;
         pm_run_say(request, "%s  %.2f s, %.4g accesses%s%s", size, result.wall_seconds,
                    ingested.accesses, ingested.notes ? "; " : "",
                    ingested.notes ? ingested.notes : "");
@@ -522,6 +526,7 @@ struct pm_run_session *pm_run_session_new(const struct pm_run_request *request,
                                           const struct pm_parameters *first, struct pm_error *err) {
     struct pm_run_session *session = pm_alloc(1, sizeof *session);
     session->request = request;
+    session->last_seconds = session->last_peak_bytes = NAN;
     session->input_at = lseek(STDIN_FILENO, 0, SEEK_CUR);
     if (prepare(session, first, err))
         return session;
@@ -549,4 +554,10 @@ const struct pm_structure *pm_run_session_structure(const struct pm_run_session 
 
 struct pm_store *pm_run_session_store(struct pm_run_session *session) {
     return session->store;
+}
+
+void pm_run_session_last_cost(const struct pm_run_session *session, double *wall_seconds,
+                              double *peak_bytes) {
+    *wall_seconds = session->last_seconds;
+    *peak_bytes = session->last_peak_bytes;
 }

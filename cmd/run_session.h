@@ -29,6 +29,10 @@ const struct pm_structure *pm_run_session_structure(const struct pm_run_session 
 /* Where the runs are; NULL before the first one.  Owned by the session. */
 struct pm_store *pm_run_session_store(struct pm_run_session *session);
 
+/* What the last run of the session took; NAN before. */
+void pm_run_session_last_cost(const struct pm_run_session *session, double *wall_seconds,
+                              double *peak_bytes);
+
 /* Measures the sizes that the store does not have, says so on standard error, and complains of each
    run that failed; the others are kept.  The exit status. */
 int pm_run_session_measure(struct pm_run_session *session, const struct pm_parameters *sizes,

@@ -114,6 +114,9 @@ struct pm_profile *pm_store_profile(struct pm_store *store, const struct pm_para
                                     struct pm_error *err);
 bool pm_store_run_facts(struct pm_store *store, const struct pm_parameters *parameters,
                         struct pm_run_facts *facts, struct pm_error *err);
+/* Bytes that the run with exactly PARAMETERS takes in the store, but for what SQLite adds. */
+bool pm_store_run_bytes(struct pm_store *store, const struct pm_parameters *parameters,
+                        double *bytes, struct pm_error *err);
 void pm_run_facts_free(struct pm_run_facts *facts); /* its strings */
 
 /* The histograms of the run with exactly PARAMETERS one after the other, by group, block size and

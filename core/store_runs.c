@@ -213,3 +213,22 @@ void pm_run_facts_free(struct pm_run_facts *facts) {
     free(facts->settings);
     free(facts->notes);
 }
+
+bool pm_store_run_bytes(struct pm_store *store, const struct pm_parameters *parameters,
+                        double *bytes, struct pm_error *err) {
+    int64_t run = pm_store_find_run(store, parameters, err);
+    if (run <= 0)
+        return run == 0 && pm_fail(err, "%s: no run of that size", store->path);
+    sqlite3_stmt *s = pm_store_prepare(
+        store,
+        "SELECT (SELECT sum(length(counts) + length(inexact)) FROM edges WHERE run = ?1)"
+        " + (SELECT ifnull(sum(length(data) + 16), 0) FROM histogram WHERE run = ?1)",
+        err);
+    if (!s)
+        return false;
+    sqlite3_bind_int64(s, 1, run);
+    bool ok = sqlite3_step(s) == SQLITE_ROW || pm_store_fail(store, err);
+    *bytes = ok ? sqlite3_column_double(s, 0) : 0;
+    sqlite3_finalize(s);
+    return ok;
+}

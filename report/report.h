@@ -15,6 +15,7 @@
 #include "core/structure.h"
 #include "core/times.h"
 #include "fit/fit.h"
+#include "fit/plan.h"
 
 enum pm_report_format { PM_REPORT_TABLE = 0, PM_REPORT_JSON, PM_REPORT_CSV };
 
@@ -175,5 +176,19 @@ bool pm_report_hierarchy(FILE *out, const struct pm_hierarchy_request *request,
 char *pm_scope_label(const struct pm_structure *structure, uint32_t scope);
 /* "heat.c:31", "?" if unknown.  Owned by the caller. */
 char *pm_scope_source(const struct pm_structure *structure, uint32_t scope);
+
+/* ---- `pmodel plan` (plan.c) -------------------------------------------------------------------
+ */
+
+struct pm_plan_report {
+    const struct pm_plan *plan;
+    const struct pm_plan_trial *trials; /* what was run for the estimates */
+    size_t n_trials;
+    const struct pm_parameters *to; /* the size to be predicted; NULL: none was named */
+    const char *command;            /* that makes the runs */
+};
+
+void pm_report_plan(FILE *out, const struct pm_plan_report *report,
+                    const struct pm_report_options *options);
 
 #endif

@@ -1,0 +1,330 @@
+/* `pmodel plan`: which of the admissible sizes to measure, and what that costs.
+
+   The steps: options → admissible sizes (run_design.c) → small trial runs (run_session.c) → a plan
+   (fit/plan.c) → the table and the command that makes the runs. */
+#define _GNU_SOURCE
+#include <getopt.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cmd/cmd.h"
+#include "cmd/run_command.h"
+#include "cmd/run_session.h"
+#include "core/store.h"
+#include "fit/plan.h"
+
+static const double usual_seconds = 600, trial_seconds = 0.5, share_of_memory = 0.75;
+
+enum { MOST_TRIALS = 8 };
+
+struct planning {
+    struct pm_run_request run;
+    struct pm_report_options options;
+    struct pm_parameters to;
+    unsigned n_runs;
+    double most_seconds;
+    struct {
+        PM_ARRAY(char *, words); /* options of run that the command keeps */
+    } kept;
+    struct pm_parameters *sizes;
+    size_t n_sizes;
+    const char *names[PM_MAX_PARAMETERS];
+    struct {
+        PM_ARRAY(struct pm_plan_trial, list);
+    } trials;
+};
+
+/* ---- trials ---------------------------------------------------------------------------------- */
+
+static struct pm_plan_request request_of(const struct planning *p, size_t n_names) {
+    return (struct pm_plan_request){
+        .sizes = p->sizes,
+        .n_sizes = p->n_sizes,
+        .names = p->names,
+        .n_names = n_names,
+        .trials = p->trials.list,
+        .n_trials = p->trials.n_list,
+        .n_runs = p->n_runs,
+        .most_seconds = p->most_seconds,
+        .most_bytes =
+            share_of_memory * (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE),
+        .to = p->to.n ? &p->to : NULL,
+    };
+}
+
+/* What the run at AT, which is the session's last, has cost. */
+static bool read_cost(struct pm_run_session *session, const struct pm_parameters *at,
+                      struct pm_plan_cost *cost, struct pm_error *err) {
+    struct pm_store *store = pm_run_session_store(session);
+    struct pm_profile *profile = pm_store_profile(store, at, err);
+    if (!profile)
+        return false;
+    *cost = (struct pm_plan_cost){.touched_bytes = profile->n_block_sizes ? 0 : NAN};
+    for (size_t e = 0; e < profile->n_edges; e++)
+        cost->work += profile->edge_counts[e];
+    for (size_t i = 0; i < profile->n_histograms; i++) {
+        const struct pm_histogram *histogram = &profile->histograms[i].histogram;
+        if (histogram->block_bytes == profile->block_sizes[0])
+            cost->touched_bytes +=
+                (histogram->cold_loads + histogram->cold_stores) * (double)histogram->block_bytes;
+    }
+    pm_profile_free(profile);
+    pm_run_session_last_cost(session, &cost->seconds, &cost->peak_bytes);
+    return pm_store_run_bytes(store, at, &cost->store_bytes, err);
+}
+
+static int try_size(struct planning *p, struct pm_run_session *session,
+                    const struct pm_parameters *at) {
+    struct pm_error err = {0};
+    struct pm_plan_cost cost;
+    char *size = pm_parameters_text(at);
+    if (!p->run.quiet)
+        fprintf(stderr, "pmodel plan: trying %s\n", size);
+    free(size);
+    int status = pm_run_session_measure(session, at, 1);
+    if (status != PM_EXIT_OK)
+        return status;
+    if (!read_cost(session, at, &cost, &err))
+        return pm_complain(&err);
+    *PM_PUSH(&p->trials, list) = (struct pm_plan_trial){*at, cost};
+    return PM_EXIT_OK;
+}
+
+static int try_sizes(struct planning *p, size_t n_names) {
+    struct pm_error err = {0};
+    struct pm_run_request quiet = p->run;
+    quiet.quiet = true;
+    struct pm_plan_request request = request_of(p, n_names);
+    const struct pm_parameters *next = pm_plan_next_trial(&request, trial_seconds);
+    struct pm_run_session *session = pm_run_session_new(&quiet, next, &err);
+    int status = session ? PM_EXIT_OK : pm_complain(&err);
+    while (status == PM_EXIT_OK && next && p->trials.n_list < MOST_TRIALS) {
+        status = try_size(p, session, next);
+        request = request_of(p, n_names);
+        if (status == PM_EXIT_OK)
+            next = pm_plan_next_trial(&request, trial_seconds);
+    }
+    pm_run_session_free(session);
+    return status;
+}
+
+/* ---- the command that makes the runs --------------------------------------------------------- */
+
+static void add_word(char ***words, size_t *n, char *word) {
+    *words = pm_realloc(*words, *n + 2, sizeof **words);
+    (*words)[(*n)++] = word;
+    (*words)[*n] = NULL;
+}
+
+static void append_value(char **text, const char *separator, double value) {
+    char number[64];
+    pm_format_value(value, number, sizeof number);
+    pm_append(text, "%s%s", separator, number);
+}
+
+static double value_of(const struct pm_parameters *at, const char *name) {
+    double value = 0;
+    pm_parameters_get(at, name, &value);
+    return value;
+}
+
+/* "A,B=16:1,16:5", of one parameter "N=24,32": all that no formula gives. */
+static char *points_text(const struct planning *p, const struct pm_plan *plan) {
+    const char *names[PM_MAX_PARAMETERS];
+    size_t n = 0;
+    char *text = pm_strdup("");
+    for (size_t i = 0; i < p->sizes[0].n; i++)
+        if (!pm_run_design_is_formula(&p->run.design, p->sizes[0].names[i]))
+            names[n++] = p->sizes[0].names[i];
+    for (size_t i = 0; i < n; i++) {
+        pm_append(&text, "%s%s", i ? "," : "", names[i]);
+    }
+    for (size_t r = 0; r < plan->n_runs; r++)
+        for (size_t i = 0; i < n; i++)
+            append_value(&text, i ? ":" : r ? "," : "=", value_of(&plan->runs[r].at, names[i]));
+    return text;
+}
+
+static char *store_name(const struct planning *p) {
+    const char *program = p->run.exe ? p->run.exe : p->run.argv[0];
+    const char *slash = strrchr(program, '/');
+    program = slash ? slash + 1 : program;
+    return pm_sprintf("%.*s.pmdb", (int)strcspn(program, ".{"), program);
+}
+
+static char *command_of(const struct planning *p, const struct pm_plan *plan) {
+    char **words = NULL;
+    size_t n = 0;
+    add_word(&words, &n, pm_strdup("pmodel"));
+    add_word(&words, &n, pm_strdup("run"));
+    add_word(&words, &n, pm_strdup("-o"));
+    add_word(&words, &n, store_name(p));
+    if (p->sizes[0].n) {
+        add_word(&words, &n, pm_strdup("-P"));
+        add_word(&words, &n, points_text(p, plan));
+    }
+    for (size_t i = 0; i < p->run.design.n_specs; i++) {
+        const char *spec = p->run.design.specs[i];
+        char *name = strndup(spec, strcspn(spec, "="));
+        if (name && pm_run_design_is_formula(&p->run.design, name)) {
+            add_word(&words, &n, pm_strdup("-P"));
+            add_word(&words, &n, pm_strdup(spec));
+        }
+        free(name);
+    }
+    for (size_t i = 0; i < p->kept.n_words; i++)
+        add_word(&words, &n, pm_strdup(p->kept.words[i]));
+    add_word(&words, &n, pm_strdup("--"));
+    for (size_t i = 0; p->run.argv[i]; i++)
+        add_word(&words, &n, pm_strdup(p->run.argv[i]));
+    char *text = pm_command_text(words);
+    pm_free_strings(words);
+    return text;
+}
+
+/* ---- the plan -------------------------------------------------------------------------------- */
+
+static bool is_formula(const void *design, const char *name) {
+    return pm_run_design_is_formula(design, name);
+}
+
+static bool check_target(const struct planning *p, struct pm_error *err) {
+    for (size_t i = 0; i < p->to.n; i++) {
+        double value;
+        if (!pm_parameters_get(&p->sizes[0], p->to.names[i], &value))
+            return pm_fail(err, "--to: %s is no parameter of -P", p->to.names[i]);
+    }
+    return true;
+}
+
+/* What --to does not name has the largest admissible value. */
+static void complete_target(struct planning *p) {
+    for (size_t k = 0; p->to.n && k < p->sizes[0].n; k++) {
+        const char *name = p->sizes[0].names[k];
+        double most = value_of(&p->sizes[0], name), value;
+        for (size_t i = 1; i < p->n_sizes; i++)
+            most = fmax(most, value_of(&p->sizes[i], name));
+        if (!pm_parameters_get(&p->to, name, &value))
+            pm_parameters_set(&p->to, name, most, NULL);
+    }
+}
+
+static int make_plan(struct planning *p) {
+    struct pm_error err = {0};
+    if (!pm_run_design_sizes(&p->run.design, &p->sizes, &p->n_sizes, &err) ||
+        !check_target(p, &err))
+        return pm_complain(&err);
+    complete_target(p);
+    size_t n_names = pm_plan_varying(p->sizes, p->n_sizes, is_formula, &p->run.design, p->names);
+    if (n_names == 0)
+        return pm_usage_error("plan", "give the admissible sizes, as in -P N=16:512:8");
+    int status = try_sizes(p, n_names);
+    if (status != PM_EXIT_OK)
+        return status;
+    struct pm_plan_request request = request_of(p, n_names);
+    struct pm_plan *plan = pm_fit_plan(&request);
+    char *command = command_of(p, plan);
+    struct pm_plan_report report = {.plan = plan,
+                                    .trials = p->trials.list,
+                                    .n_trials = p->trials.n_list,
+                                    .to = request.to,
+                                    .command = command};
+    pm_report_plan(stdout, &report, &p->options);
+    free(command);
+    pm_fit_plan_free(plan);
+    return PM_EXIT_OK;
+}
+
+/* ---- the command line ------------------------------------------------------------------------ */
+
+enum { OPT_RUNS = PM_RUN_OPTIONS_END, OPT_TIME, OPT_TO, OPT_FORMAT };
+
+static const struct option long_options[] = {
+    PM_RUN_LONG_OPTIONS,
+    {"runs", required_argument, NULL, OPT_RUNS},
+    {"time", required_argument, NULL, OPT_TIME},
+    {"to", required_argument, NULL, OPT_TO},
+    {"format", required_argument, NULL, OPT_FORMAT},
+    {0},
+};
+
+/* "90", "90s", "10m", "2h". */
+static bool read_seconds(const char *text, double *seconds) {
+    char *end;
+    *seconds = strtod(text, &end);
+    double unit = *end == 'm' ? 60 : *end == 'h' ? 3600 : 1;
+    if (end != text && strchr("smh", *end) && *end)
+        end++;
+    *seconds *= unit;
+    return end != text && *end == '\0' && *seconds > 0 && isfinite(*seconds);
+}
+
+/* 0, or the exit status after complaining. */
+static int read_option(struct planning *p, int c, int index, struct pm_error *err) {
+    switch (c) {
+    case OPT_RUNS:
+        return pm_option_number("plan", "--runs", optarg, 1, &p->n_runs) ? 0 : PM_EXIT_INPUT;
+    case OPT_TIME:
+        return read_seconds(optarg, &p->most_seconds)
+                   ? 0
+                   : pm_usage_error("plan", "--time takes a time, as in 90s, 10m or 2h, not \"%s\"",
+                                    optarg);
+    case OPT_TO:
+        return pm_parameters_parse(optarg, &p->to, err) || pm_fail_in(err, "--to")
+                   ? 0
+                   : pm_complain(err);
+    case OPT_FORMAT:
+        return pm_option_format("plan", optarg, &p->options.format) ? 0 : PM_EXIT_INPUT;
+    default: {
+        int status = pm_read_run_option(&p->run, c, err);
+        if (status == 0 && index >= 0 && c != PM_RUN_WHERE && c != PM_RUN_DESIGN) {
+            *PM_PUSH(&p->kept, words) = pm_sprintf("--%s", long_options[index].name);
+            if (long_options[index].has_arg == required_argument)
+                *PM_PUSH(&p->kept, words) = pm_strdup(optarg);
+        }
+        return status;
+    }
+    }
+}
+
+static int read_command_line(struct planning *p, int argc, char **argv) {
+    struct pm_error err = {0};
+    int status = 0;
+    opterr = 0;
+    p->run.command = "plan";
+    p->run.output_to_errors = true;
+    p->options = pm_default_report_options();
+    p->most_seconds = usual_seconds;
+    for (;;) {
+        int index = -1;
+        int c = getopt_long(argc, argv, "+" PM_RUN_SHORT_OPTIONS, long_options, &index);
+        if (c == -1)
+            break;
+        status = read_option(p, c, index, &err);
+        if (status < 0)
+            return pm_usage_error("plan", "cannot read option \"%s\"", argv[optind - 1]);
+        if (status > 0)
+            return status;
+    }
+    status = pm_read_run_command(&p->run, argv + optind);
+    if (status == 0 && !p->run.no_memory && !p->run.n_block_sizes &&
+        !pm_machine_block_sizes(&p->run.block_sizes, &p->run.n_block_sizes, &err))
+        return pm_complain(&err);
+    return status;
+}
+
+int pm_cmd_plan(int argc, char **argv) {
+    struct planning p = {0};
+    int status = read_command_line(&p, argc, argv);
+    if (status == 0)
+        status = make_plan(&p);
+    for (size_t i = 0; i < p.kept.n_words; i++)
+        free(p.kept.words[i]);
+    free(p.kept.words);
+    free(p.trials.list);
+    free(p.sizes);
+    pm_run_request_free(&p.run);
+    return status;
+}
