@@ -257,12 +257,37 @@ static void add_histograms(const struct making *making) {
     }
 }
 
+/* ---- builds that differ -----------------------------------------------------------------------
+ */
+
+static void keep_unmatched(const struct making *making, uint32_t scope, uint32_t group) {
+    struct pm_flagged_row row = new_row(scope);
+    row.group = group;
+    row.flaws = 1u << PM_FLAW_BUILDS;
+    row.weight = NAN;
+    keep_row(making, &row);
+}
+
+/* Scopes and groups that have no models, because builds differ (--build). */
+static void add_unmatched(const struct making *making) {
+    const struct pm_structure *structure = making->structure;
+    for (uint32_t s = 0; s < structure->n_scopes; s++)
+        if (structure->scopes[s].flags & PM_SCOPE_UNMATCHED)
+            keep_unmatched(making, s, PM_NONE);
+    for (uint32_t g = 0; g < structure->n_groups; g++)
+        if (structure->groups[g].flags & PM_GROUP_UNMATCHED)
+            keep_unmatched(making, pm_row_scope(structure, structure->groups[g].scope), g);
+}
+
 /* ---- the whole ------------------------------------------------------------------------------- */
 
+/* What is not known comes first. */
 static int by_weight(const void *left, const void *right) {
     const struct pm_flagged_row *a = left, *b = right;
-    if (a->weight != b->weight)
-        return a->weight > b->weight ? -1 : 1;
+    double of_a = isnan(a->weight) ? INFINITY : a->weight;
+    double of_b = isnan(b->weight) ? INFINITY : b->weight;
+    if (of_a != of_b)
+        return of_a > of_b ? -1 : 1;
     if (a->scope != b->scope)
         return a->scope < b->scope ? -1 : 1;
     if (a->group != b->group)
@@ -323,6 +348,7 @@ struct pm_flagged *pm_flagged_new(const struct pm_structure *structure,
     pm_basis_evaluate(models->basis, &models->runs[making.largest], making.basis, NULL);
     add_executions(&making);
     add_histograms(&making);
+    add_unmatched(&making);
     if (flagged->n_rows)
         qsort(flagged->rows, flagged->n_rows, sizeof *flagged->rows, by_weight);
     free(making.extents);

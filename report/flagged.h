@@ -30,7 +30,10 @@
     X(PM_FLAW_SAMPLED, "sampled", "sampled",                                                       \
       "too few of its blocks were watched: run with a smaller --sample, or without")               \
     X(PM_FLAW_BOUNDED, "bounded", "bounded",                                                       \
-      "distances beyond the bound are not known: run with a larger --max-blocks, or without")
+      "distances beyond the bound are not known: run with a larger --max-blocks, or without")      \
+    X(PM_FLAW_BUILDS, "builds_differ", "builds differ",                                            \
+      "its code is not the same in the builds of all runs, so that it has no model: take sizes "   \
+      "that the compiler treats alike, or build with fewer optimisations")
 
 enum pm_flaw {
 #define PM_FLAW_ENUM(id, word, reason, advice) id,
@@ -52,7 +55,7 @@ struct pm_flagged_row {
     size_t n_models, n_flagged;
     /* Share of all instructions (executions) or of all touches of such blocks, at the largest size,
        that these models are about. */
-    double weight;
+    double weight;                  /* NAN: not known */
     double error;                   /* the worst leave-one-out error that is known; NAN */
     unsigned flaws;                 /* 1 << enum pm_flaw, a sum */
     unsigned period;                /* of PM_FLAW_PERIODIC */

@@ -12,6 +12,9 @@ static char *what_label(const struct pm_structure *structure, const struct pm_fl
     if (row->group == PM_NONE)
         return pm_strdup("executions");
     const char *object = structure->groups[row->group].object;
+    if (row->block_bytes == 0)
+        return object ? pm_sprintf("accesses to %s", object)
+                      : pm_sprintf("accesses of group %u", row->group);
     return object ? pm_sprintf("accesses to %s, blocks of %s", object,
                                pm_bytes_text(row->block_bytes).text)
                   : pm_sprintf("accesses of group %u, blocks of %s", row->group,

@@ -70,6 +70,11 @@ expect "the loop that vanished is kept" "not there" \
 check "models are made of the rest" pmodel fit d.pmdb
 expect "a loop that vanished has no model" "" "$(iterations d.pmdb fold/2)"
 expect "other loops have exact models" "6*N^2 - 24*N + 24" "$(iterations d.pmdb step/2)"
+pmodel fit --flagged --format csv d.pmdb >flagged.csv
+check "a loop that vanished is listed" grep -q 'fold/2.*builds differ' flagged.csv
+pmodel fit --flagged --format csv c.pmdb >flagged.csv
+check "an array of fixed extent is listed" grep -q 'add_table/2.*accesses to table.*fixed extent' flagged.csv
+check "one whose extent is the size is not" sh -c '! grep -q "accesses to [uv],.*fixed extent" flagged.csv'
 pmodel run -q -o d.pmdb -P N=32:160:32 --build "$build" -- ./fixed >/dev/null 2>&1 # machines' sizes
 pmodel fit d.pmdb >/dev/null
 check "a report says that code is not the same in all builds" \
