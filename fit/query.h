@@ -134,8 +134,8 @@ struct pm_query_step {
 
 struct pm_query_fits {
     PM_ARRAY(struct pm_query_step, steps); /* by half_hit ascending; owned */
-    /* Shares of the part's accesses (cold ones excluded): those that miss already at the smallest
-       size of the range, there, and those that still hit at the largest, there. */
+    /* Shares of the part's accesses: reuses that miss already at the smallest size of the range,
+       there, and accesses that still hit at the largest, there. */
     double missed_share, hit_share;
 };
 

@@ -7,9 +7,13 @@
 
        p (e) = max { p in the range : e · D (p) < C  or  L (p) < C }     for e = high, 1, low
 
-   are the sizes at which all, half and any of the bin's reuses still hit.  Bins at one p (1),
-   within a tenth from one to the next, are one cluster: its sizes are quantiles, by accesses, of
-   the bins'. */
+   are the sizes at which all, half and any of the bin's reuses still hit.  How many they are says
+   the profile at the scanned size below p (1), where the bin stands at its distance: there the
+   counts are those that misses are made of, scaled to the group's accesses.  A bin that is not
+   found there (moved by the smaller blocks' distances, nested.c) is not told of.
+
+   Bins at one p (1), within a tenth from one to the next, are one cluster: its sizes are quantiles,
+   by accesses, of the bins'. */
 #include "fit/query.h"
 
 #include <math.h>
@@ -19,6 +23,7 @@
 
 #define JOINED 1.1  /* ratio of sizes up to which neighbours are one cluster */
 #define NOISE 0.2   /* of the least share told: bins that together have less are not looked at */
+#define NEAR 0.01   /* of a distance: where a bin of a profile is the one of a model */
 #define NEARLY 0.05 /* of a cluster's accesses: what "nearly all" leaves out */
 enum { MOST_SCANNED = 65 };
 
@@ -72,6 +77,7 @@ enum { BELOW_RANGE = -1, IN_RANGE = 0, BEYOND_RANGE = 1 };
 struct border {
     int place;      /* of the above */
     uint64_t index; /* IN_RANGE: the largest at which it is below */
+    size_t scanned; /* IN_RANGE: the last of the search's indices up to it */
 };
 
 static bool find_border(const struct search *search, const struct growth *growth, double factor,
@@ -82,6 +88,7 @@ static bool find_border(const struct search *search, const struct growth *growth
     border->place = i == 0 ? BELOW_RANGE : i == search->n_indices ? BEYOND_RANGE : IN_RANGE;
     if (border->place != IN_RANGE)
         return true;
+    border->scanned = i - 1;
     uint64_t low = search->indices[i - 1], high = search->indices[i];
     while (high - low > 1) {
         uint64_t middle = low + (high - low) / 2;
@@ -111,33 +118,17 @@ struct entry {
     double all_hit, half_hit, some_hit; /* as in pm_query_step */
     double share;
     uint32_t histogram, bin;
+    size_t scanned; /* the index of the search that its share is taken at */
+    size_t found;   /* its place in the profile's histogram there */
 };
 
-struct entries {
+struct entries { /* of one part and cache; those of a histogram are neighbours */
     PM_ARRAY(struct entry, entries);
 };
 
-/* Accesses of a part at the scanned sizes. */
-static double accesses_at(const struct search *search, const double *accesses, double size) {
-    const struct pm_query_range *range = &search->surface->range;
-    size_t i = 1;
-    while (i + 1 < search->n_indices && pm_query_range_value(range, search->indices[i]) < size)
-        i++;
-    if (search->n_indices == 1)
-        return accesses[0];
-    double a = pm_query_range_value(range, search->indices[i - 1]),
-           b = pm_query_range_value(range, search->indices[i]);
-    double part = (size - a) / (b - a), from = accesses[i - 1], to = accesses[i];
-    if (a <= 0 || from <= 0 || to <= 0)
-        return from + part * (to - from);
-    return from * pow(to / from, log(size / a) / log(b / a)); /* right for powers */
-}
-
-/* Of a model that counts touches for each executed access the bins' counts are counts all the
-   same. */
 static bool add_bin(const struct search *search, const struct pm_query_cache *cache,
-                    struct border all_blocks, const double *accesses, uint32_t h, uint32_t b,
-                    struct pm_query_fits *fits, struct entries *entries, struct pm_error *err) {
+                    struct border all_blocks, uint32_t h, uint32_t b, struct entries *entries,
+                    struct pm_error *err) {
     const struct pm_bin_model *bin = &search->models->histograms[h].bins[b];
     struct growth growth = {.distance = &bin->distance};
     bool wide = bin->high - bin->low > PM_FIT_WIDE;
@@ -148,21 +139,15 @@ static bool add_bin(const struct search *search, const struct pm_query_cache *ca
             return false;
         borders[i] = later(borders[i], all_blocks);
     }
-    size_t n = search->models->basis->n, last = search->n_indices - 1;
-    if (borders[1].place == BELOW_RANGE && accesses[0] > 0)
-        fits->missed_share += pm_model_value(&bin->count, search->basis) / accesses[0];
-    else if (borders[1].place == BEYOND_RANGE && accesses[last] > 0)
-        fits->hit_share += pm_model_value(&bin->count, search->basis + last * n) / accesses[last];
-    if (borders[1].place != IN_RANGE)
-        return true;
-    if (!basis_at(search, borders[1].index, search->between, err))
-        return false;
-    double size = size_of(search, borders[1]);
-    double share =
-        pm_model_value(&bin->count, search->between) / accesses_at(search, accesses, size);
-    if (share > 0 && isfinite(share))
+    if (borders[1].place == IN_RANGE)
         *PM_PUSH(entries, entries) = (struct entry){
-            size_of(search, borders[0]), size, size_of(search, borders[2]), share, h, b};
+            .all_hit = size_of(search, borders[0]),
+            .half_hit = size_of(search, borders[1]),
+            .some_hit = size_of(search, borders[2]),
+            .histogram = h,
+            .bin = b,
+            .scanned = borders[1].scanned,
+        };
     return true;
 }
 
@@ -180,6 +165,64 @@ static size_t find_models(const struct pm_model_set *models, uint32_t group, uin
     bool found = low < models->n_histograms && models->histograms[low].group == group &&
                  models->histograms[low].block_bytes == block_bytes;
     return found ? low : models->n_histograms;
+}
+
+/* ---- how many they are ----------------------------------------------------------------------- */
+
+/* The bin of HISTOGRAM at DISTANCE; n_bins if none is near. */
+static size_t find_bin(const struct pm_histogram *histogram, double distance) {
+    size_t low = 0, high = histogram->n_bins;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (histogram->bins[middle].mean < distance)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low == histogram->n_bins || (low > 0 && distance - histogram->bins[low - 1].mean <
+                                                    histogram->bins[low].mean - distance))
+        low -= low > 0;
+    bool near =
+        low < histogram->n_bins && fabs(histogram->bins[low].mean - distance) <= NEAR * distance;
+    return near ? low : histogram->n_bins;
+}
+
+/* Accesses of the entry in PROFILE, of size BASIS; 0 if an entry before it has them. */
+static double entry_accesses(const struct search *search, const struct entries *list, size_t number,
+                             const struct pm_profile *profile, const double *basis,
+                             double longest) {
+    struct entry *entry = &list->entries[number];
+    const struct pm_histogram_model *model = &search->models->histograms[entry->histogram];
+    const struct pm_histogram *histogram =
+        pm_profile_histogram(profile, model->group, model->block_bytes);
+    if (!histogram)
+        return 0;
+    double distance = pm_model_value(&model->bins[entry->bin].distance, basis);
+    entry->found = find_bin(histogram, fmin(distance, longest));
+    if (entry->found == histogram->n_bins)
+        return 0;
+    for (size_t i = number; i-- > 0 && list->entries[i].histogram == entry->histogram;)
+        if (list->entries[i].scanned == entry->scanned && list->entries[i].found == entry->found)
+            return 0;
+    return histogram->bins[entry->found].loads + histogram->bins[entry->found].stores;
+}
+
+static void add_shares(const struct search *search, size_t scanned,
+                       const struct pm_profile *profile, const struct pm_query_groups *part,
+                       const struct pm_query_cache *cache, double longest, struct entries *list,
+                       struct pm_query_fits *fits) {
+    const double *basis = search->basis + scanned * search->models->basis->n;
+    struct pm_query_counts counts = pm_query_count(profile, part, cache);
+    if (counts.accesses <= 0)
+        return;
+    if (scanned == 0)
+        fits->missed_share = (counts.misses - counts.cold) / counts.accesses;
+    if (scanned + 1 == search->n_indices)
+        fits->hit_share = (counts.accesses - counts.misses) / counts.accesses;
+    for (size_t i = 0; i < list->n_entries; i++)
+        if (list->entries[i].scanned == scanned)
+            list->entries[i].share =
+                entry_accesses(search, list, i, profile, basis, longest) / counts.accesses;
 }
 
 /* ---- clusters -------------------------------------------------------------------------------- */
@@ -267,38 +310,58 @@ double pm_query_least_share(uint64_t block_bytes) {
 
 /* ---- the whole ------------------------------------------------------------------------------- */
 
-static bool fit_part(const struct search *search, const struct pm_query_groups *part,
-                     const struct pm_query_cache *cache, struct border all_blocks,
-                     const double *accesses, struct pm_query_fits *fits, struct pm_error *err) {
-    struct entries entries = {0};
+static bool find_entries(const struct search *search, const struct pm_query_groups *part,
+                         const struct pm_query_cache *cache, struct border all_blocks,
+                         struct entries *entries, struct pm_error *err) {
     bool ok = true;
     for (size_t g = 0; g < part->n_groups && ok; g++) {
         size_t h = find_models(search->models, part->groups[g], cache->block_bytes);
         if (h == search->models->n_histograms)
             continue;
         for (size_t b = 0; b < search->models->histograms[h].n_bins && ok; b++)
-            ok = add_bin(search, cache, all_blocks, accesses, (uint32_t)h, (uint32_t)b, fits,
-                         &entries, err);
+            ok = add_bin(search, cache, all_blocks, (uint32_t)h, (uint32_t)b, entries, err);
     }
-    if (ok)
-        make_clusters(fits, &entries, pm_query_least_share(cache->block_bytes));
-    free(entries.entries);
     return ok;
 }
 
-/* ACCESSES [(part · n_caches + cache) · n_indices + i]. */
-static bool count_accesses(const struct search *search, const struct pm_query_groups *const *parts,
-                           size_t n_parts, const struct pm_query_cache *caches, size_t n_caches,
-                           double *accesses, struct pm_error *err) {
+/* What is asked: entry and fit of (part, cache) have number part · n_caches + cache. */
+struct asked {
+    const struct pm_query_groups *const *parts;
+    size_t n_parts;
+    const struct pm_query_cache *caches;
+    size_t n_caches;
+};
+
+static bool find_all(const struct search *search, const struct asked *asked,
+                     struct entries *entries, struct pm_error *err) {
+    bool ok = true;
+    for (size_t c = 0; c < asked->n_caches && ok; c++) {
+        const struct pm_query_cache *cache = &asked->caches[c];
+        struct growth all = {.block_bytes = cache->block_bytes};
+        struct border all_blocks;
+        ok = find_border(search, &all, 1, cache->blocks, &all_blocks, err);
+        for (size_t p = 0; p < asked->n_parts && ok; p++)
+            ok = find_entries(search, asked->parts[p], cache, all_blocks,
+                              &entries[p * asked->n_caches + c], err);
+    }
+    return ok;
+}
+
+static bool count_all(const struct search *search, const struct asked *asked,
+                      struct entries *entries, struct pm_query_fits *fits, struct pm_error *err) {
     for (size_t i = 0; i < search->n_indices; i++) {
         struct pm_profile *profile = pm_query_profile(
             search->surface, pm_query_range_value(&search->surface->range, search->indices[i]),
             err);
         if (!profile)
             return false;
-        for (size_t p = 0; p < n_parts * n_caches; p++)
-            accesses[p * search->n_indices + i] =
-                pm_query_count(profile, parts[p / n_caches], &caches[p % n_caches]).accesses;
+        for (size_t c = 0; c < asked->n_caches; c++) {
+            struct growth all = {.block_bytes = asked->caches[c].block_bytes};
+            double longest = grown(search, &all, search->basis + i * search->models->basis->n);
+            for (size_t p = 0; p < asked->n_parts; p++)
+                add_shares(search, i, profile, asked->parts[p], &asked->caches[c], longest,
+                           &entries[p * asked->n_caches + c], &fits[p * asked->n_caches + c]);
+        }
         pm_profile_free(profile);
     }
     return true;
@@ -309,22 +372,20 @@ bool pm_query_fits(const struct pm_query_surface *surface, const struct pm_model
                    const struct pm_query_cache *caches, size_t n_caches, struct pm_query_fits *fits,
                    struct pm_error *err) {
     struct search search = {.surface = surface, .models = models};
-    for (size_t i = 0; i < n_parts * n_caches; i++)
+    struct asked asked = {parts, n_parts, caches, n_caches};
+    size_t n = n_parts * n_caches;
+    struct entries *entries = pm_alloc(n, sizeof *entries);
+    for (size_t i = 0; i < n; i++)
         fits[i] = (struct pm_query_fits){0};
-    bool ok = set_up(&search, err);
-    double *accesses = pm_alloc(n_parts * n_caches * search.n_indices + 1, sizeof *accesses);
-    ok = ok && count_accesses(&search, parts, n_parts, caches, n_caches, accesses, err);
-    for (size_t c = 0; c < n_caches && ok; c++) {
-        struct growth all = {.block_bytes = caches[c].block_bytes};
-        struct border all_blocks;
-        ok = find_border(&search, &all, 1, caches[c].blocks, &all_blocks, err);
-        for (size_t p = 0; p < n_parts && ok; p++) {
-            size_t at = p * n_caches + c;
-            ok = fit_part(&search, parts[p], &caches[c], all_blocks,
-                          accesses + at * search.n_indices, &fits[at], err);
-        }
+    bool ok = set_up(&search, err) && find_all(&search, &asked, entries, err) &&
+              count_all(&search, &asked, entries, fits, err);
+    for (size_t i = 0; i < n; i++) {
+        if (ok)
+            make_clusters(&fits[i], &entries[i],
+                          pm_query_least_share(caches[i % n_caches].block_bytes));
+        free(entries[i].entries);
     }
-    free(accesses);
+    free(entries);
     free(search.basis);
     free(search.between);
     return ok;

@@ -7,13 +7,17 @@
 #include "report/query_writers.h"
 #include "report/writers.h"
 
-/* With three digits for a coefficient. */
+/* With three digits for a coefficient, and without terms that are but rounding errors. */
 static char *short_formula(const struct pm_basis *basis, const struct pm_model *model) {
     struct pm_model rounded = *model;
+    double largest = 0;
+    for (size_t i = 0; i < rounded.n_terms; i++)
+        largest = fmax(largest, fabs(rounded.coefficients[i]));
     for (size_t i = 0; i < rounded.n_terms; i++) {
         char text[40];
         snprintf(text, sizeof text, "%.3g", rounded.coefficients[i]);
-        rounded.coefficients[i] = strtod(text, NULL);
+        rounded.coefficients[i] =
+            fabs(rounded.coefficients[i]) < 1e-30 * largest ? 0 : strtod(text, NULL);
     }
     return pm_model_text(basis, &rounded);
 }

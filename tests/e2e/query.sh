@@ -51,13 +51,14 @@ listed=$(query '.answers[0].largest' --cache 256K --hit-ratio 0.91 --range N=16,
 [ "$listed" = 64 ] && pass "only sizes of a list are answers" ||
     fail "only sizes of a list are answers" "$listed, of all $size"
 
-# ---- and measured ----
-pmodel run -q -o there.pmdb --block 64 -P N=$size,$((size + 8)) -- ./heat '{N}' >/dev/null
+# ---- and measured: the hit ratio falls off a cliff there ----
+pmodel run -q -o there.pmdb --block 64 -P N=$((size - 3)),$((size + 5)) -- ./heat '{N}' >/dev/null
 there() { pmodel query there.pmdb --format json -P N=$1 --cache 256K | jq '.answers[0].hit_ratio'; }
-near "the hit ratio at that size is as measured ($size)" "$(there $size)" "$here" 0.004
-awk -v m="$(there $((size + 8)))" 'BEGIN { exit !(m < 0.91) }' &&
-    pass "and measured below it for a larger one" ||
-    fail "and measured below it for a larger one" "$(there $((size + 8)))"
+below=$(query '.answers[0].hit_ratio' --cache 256K -P N=$((size - 3)))
+near "below the largest size ($size) the hit ratio is as measured" "$(there $((size - 3)))" "$below" 0.005
+awk -v b="$(there $((size - 3)))" -v a="$(there $((size + 5)))" 'BEGIN { exit !(b >= 0.91 && a < 0.91) }' &&
+    pass "the largest size is where it is measured" ||
+    fail "the largest size is where it is measured" "$(there $((size - 3))) then $(there $((size + 5)))"
 
 # ---- what fits: planes in 32 KiB, up to N=32; both sides were measured ----
 planes=$(query '.answers[0].steps[] | select(.distance_blocks | test("N\\^2")) | .up_to' \
@@ -66,7 +67,7 @@ near "four planes of 8-byte numbers fit 32 KiB up to N=32" "$planes" 32 1
 misses() { query '.answers[0] | .misses / .accesses' --scope step/4 -P N=$1 --cache 32K; }
 share=$(query '.answers[0].steps[0].share_of_accesses' --fits --cache 32K --scope step/4)
 near "measured misses step up there by the share that is told" \
-    "$(jq -n "$(misses 40) - $(misses 32)")" "$share" 0.008
+    "$(jq -n "$(misses 40) - $(misses 32)")" "$share" 0.012
 # Every step of every loop and level is one of predicted misses; where it is spread over sizes,
 # shares change between its ends for other reasons, too.
 query '.answers[] | . as $a | .steps[]

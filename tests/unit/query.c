@@ -286,6 +286,7 @@ enum { MOST_BINS = 5, FIRST = 10, LAST = 3000 };
 struct layers {
     struct pm_model_set set;
     struct pm_histogram_model *histograms;
+    double m; /* of the other parameter */
 };
 
 static struct pm_model term(uint16_t function, double coefficient) {
@@ -325,25 +326,39 @@ static void free_layers(struct layers *layers) {
 
 static double model_at(const struct layers *layers, const struct pm_model *model, double n) {
     struct pm_parameters at = {0};
-    pm_parameters_set(&at, "M", 0, NULL); /* counts do not depend on it */
     struct pm_error err = {0};
     double value = NAN;
     pm_parameters_set(&at, "N", n, NULL);
+    pm_parameters_set(&at, "M", layers->m, NULL);
     assert_true(pm_model_evaluate(layers->set.basis, model, &at, &value, &err));
     return value;
 }
 
+static int compare_bins(const void *a, const void *b) {
+    double x = ((const struct pm_bin *)a)->mean, y = ((const struct pm_bin *)b)->mean;
+    return (x > y) - (x < y);
+}
+
+/* All of a bin at its mean distance, none beyond all blocks that there are. */
 static struct pm_profile *layers_at(void *context, const struct pm_parameters *at,
                                     struct pm_error *err) {
     (void)err;
     const struct layers *layers = context;
-    double n = 0;
+    double n = 0, blocks = 0;
     pm_parameters_get(at, "N", &n);
     struct pm_profile *profile = new_profile(layers->set.n_histograms);
     for (size_t g = 0; g < layers->set.n_histograms; g++)
-        for (size_t b = 0; b < layers->histograms[g].n_bins; b++)
-            add_bin(&profile->histograms[g].histogram, 0, 0,
-                    model_at(layers, &layers->histograms[g].bins[b].count, n));
+        blocks += model_at(layers, &layers->histograms[g].cold, n);
+    for (size_t g = 0; g < layers->set.n_histograms; g++) {
+        struct pm_histogram *histogram = &profile->histograms[g].histogram;
+        for (size_t b = 0; b < layers->histograms[g].n_bins; b++) {
+            const struct pm_bin_model *bin = &layers->histograms[g].bins[b];
+            double distance = fmin(model_at(layers, &bin->distance, n), blocks - 1);
+            add_bin(histogram, distance, distance, model_at(layers, &bin->count, n));
+        }
+        if (histogram->n_bins)
+            qsort(histogram->bins, histogram->n_bins, sizeof *histogram->bins, compare_bins);
+    }
     return profile;
 }
 
@@ -456,6 +471,36 @@ static void nothing_is_farther_than_all_blocks_that_there_are(void **state) {
     free_layers(&layers);
 }
 
+/* What counts is the profile: of a model that it does not follow nothing is told. */
+static struct pm_profile *elsewhere_at(void *context, const struct pm_parameters *at,
+                                       struct pm_error *err) {
+    struct pm_profile *profile = layers_at(context, at, err);
+    struct pm_bin *bin = &profile->histograms[0].histogram.bins[0];
+    bin->low = bin->high = bin->mean *= 0.5;
+    return profile;
+}
+
+static void a_bin_that_predictions_have_elsewhere_is_not_told_of(void **state) {
+    (void)state;
+    struct layers layers;
+    start_layers(&layers, 1);
+    add_layer(&layers, 0, term(2, 1), term(1, 1), 1, 1);
+    struct pm_query_groups all = {.groups = (uint32_t[]){0}, .n_groups = 1};
+    const struct pm_query_groups *parts[] = {&all};
+    struct pm_query_cache cache = {BLOCK, 1000};
+    struct pm_query_surface surface = layers_surface(&layers);
+    struct pm_query_fits fits;
+    struct pm_error err = {0};
+    assert_true(pm_query_fits(&surface, &layers.set, parts, 1, &cache, 1, &fits, &err));
+    assert_int_equal(fits.n_steps, 1);
+    pm_query_fits_free(&fits);
+    surface.profile_at = elsewhere_at;
+    assert_true(pm_query_fits(&surface, &layers.set, parts, 1, &cache, 1, &fits, &err));
+    assert_int_equal(fits.n_steps, 0);
+    pm_query_fits_free(&fits);
+    free_layers(&layers);
+}
+
 /* Rows of M numbers, N of them in a plane: what fits depends on the parameter that is given. */
 static void other_parameters_are_fixed(void **state) {
     (void)state;
@@ -479,6 +524,7 @@ static void other_parameters_are_fixed(void **state) {
         struct pm_query_surface surface = layers_surface(&layers);
         struct pm_query_fits fits;
         pm_parameters_set(&surface.fixed, "M", m, NULL);
+        layers.m = m;
         /* N·M/8 < 512 */
         assert_true(pm_query_fits(&surface, &layers.set, parts, 1, &cache, 1, &fits, &err));
         assert_int_equal(fits.n_steps, 1);
@@ -504,6 +550,7 @@ int main(void) {
         cmocka_unit_test(an_error_of_the_surface_is_handed_on),
         cmocka_unit_test(a_cluster_fits_up_to_the_size_of_trying_all),
         cmocka_unit_test(rows_and_planes_are_clusters),
+        cmocka_unit_test(a_bin_that_predictions_have_elsewhere_is_not_told_of),
         cmocka_unit_test(other_parameters_are_fixed),
         cmocka_unit_test(nothing_is_farther_than_all_blocks_that_there_are),
     };
