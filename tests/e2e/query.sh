@@ -90,6 +90,35 @@ grep -q 'largest N at which reuses still hit' fits.txt && grep -q '^heat  N=128 
     pass "report --fits shows them below the report" ||
     fail "report --fits shows them below the report" "$(cat fits.txt)"
 
+# ---- of two parameters one is solved for ----
+cat >two.c <<'C'
+#include <stdio.h>
+#include <stdlib.h>
+int main(int c, char **v) {
+    int n = atoi(v[c - 2]), m = atoi(v[c - 1]);
+    double *a = calloc((size_t)n * m, 8), *b = calloc((size_t)n * m, 8), s = 0;
+    for (int t = 0; t < 3; t++)
+        for (int i = 1; i < n - 1; i++)
+            for (int j = 0; j < m; j++)
+                b[i * m + j] = a[(i - 1) * m + j] + a[i * m + j] + a[(i + 1) * m + j];
+    for (int i = 0; i < n * m; i++) s += b[i];
+    printf("%g\n", s);
+}
+C
+gcc -O2 -g $(pmodel flags) -o two two.c
+pmodel run -q -o two.pmdb --block 64 -P N=24,40,56,72,88 -P M=32,64,96,128,160 -- ./two {N} {M} >/dev/null
+pmodel fit two.pmdb >/dev/null
+fit_two() {
+    pmodel query two.pmdb --fits --cache 32K --scope main/3 --format json "$@" |
+        jq '[.answers[0].steps[].up_to] | '"$filter"
+}
+# Four rows of M numbers, and two arrays of N times M, in 4096 numbers.
+near "rows of M numbers fit up to M, whatever N" "$(filter=max fit_two -P N=64)" 1024 16
+near "two arrays fit up to M" "$(filter=min fit_two -P N=64)" 32 2
+near "and up to N" "$(filter=min fit_two -P M=64)" 32 2
+expect_error "of two parameters one must be given" 2 'functions of M, N: give all but one' \
+    pmodel query two.pmdb --fits --cache 32K
+
 # ---- answers that there are not ----
 pmodel query heat.pmdb --cache 4K --hit-ratio 0.9999 >none.txt
 grep -q 'even an unlimited cache has' none.txt && pass "an unreachable hit ratio is said to be so" ||
