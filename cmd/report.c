@@ -45,16 +45,44 @@ static struct pm_profile *measured_profile(struct pm_store *store,
     return NULL;
 }
 
+/* The profile, and, of a predicted one, those of both ends of its intervals. */
+struct found {
+    struct pm_profile *profile, *low, *high;
+};
+
+static void predict_profile(const struct pm_structure *structure, const struct pm_model_set *models,
+                            const struct pm_parameters *at, struct found *found,
+                            struct pm_error *err) {
+    struct pm_profile *profile = pm_fit_instantiate(structure, models, at, err);
+    if (profile)
+        found->low = pm_fit_instantiate_end(structure, models, at, PM_FIT_LEVEL, false, err);
+    if (found->low)
+        found->high = pm_fit_instantiate_end(structure, models, at, PM_FIT_LEVEL, true, err);
+    if (found->high)
+        found->profile = profile;
+    else if (profile)
+        pm_profile_free(profile);
+}
+
+static void free_found(struct found *found) {
+    if (found->profile)
+        pm_profile_free(found->profile);
+    if (found->low)
+        pm_profile_free(found->low);
+    if (found->high)
+        pm_profile_free(found->high);
+}
+
 /* Measured at this very size? Else the models'.  *TIMES: what was timed at this size, NULL if
    nothing was; owned by the caller. */
-static struct pm_profile *find_profile(struct pm_store *store, const struct pm_structure *structure,
-                                       const struct pm_parameters *at, char **measured_up_to,
-                                       struct pm_times **times, struct pm_error *err) {
+static struct found find_profile(struct pm_store *store, const struct pm_structure *structure,
+                                 const struct pm_parameters *at, char **measured_up_to,
+                                 struct pm_times **times, struct pm_error *err) {
+    struct found found = {0};
     struct pm_parameters *runs;
     size_t n_runs;
     if (!pm_store_runs(store, &runs, &n_runs, err))
-        return NULL;
-    struct pm_profile *profile = NULL;
+        return found;
     const struct pm_parameters *hit = NULL;
     if (n_runs == 0) {
         pm_fail(err, "the store holds no run yet: measure with `pmodel run`");
@@ -64,11 +92,11 @@ static struct pm_profile *find_profile(struct pm_store *store, const struct pm_s
             if (pm_run_matches(&runs[i], at))
                 hit = &runs[i];
         if (hit) {
-            profile = measured_profile(store, structure, hit, times, err);
+            found.profile = measured_profile(store, structure, hit, times, err);
         } else {
             struct pm_model_set *models = pm_store_models(store, err);
             if (models) {
-                profile = pm_fit_instantiate(structure, models, at, err);
+                predict_profile(structure, models, at, &found, err);
                 pm_model_set_free(models);
             } else if (err->kind == PM_ERROR_NONE) {
                 pm_fail(err, "this size was not measured and there are no models yet: call "
@@ -77,10 +105,28 @@ static struct pm_profile *find_profile(struct pm_store *store, const struct pm_s
         }
     }
     free(runs);
-    return profile;
+    return found;
 }
 
 /* ---- predictions ----------------------------------------------------------------------------- */
+
+/* On one machine; NULL after an error. */
+static struct pm_prediction *predict_one(const struct request *request,
+                                         const struct pm_structure *structure,
+                                         const struct found *found,
+                                         const struct pm_machine *machine, struct pm_error *err) {
+    struct pm_prediction *prediction =
+        pm_predict(structure, found->profile, machine, request->dependences, err);
+    if (!prediction || !found->low)
+        return prediction;
+    prediction->level = PM_FIT_LEVEL;
+    prediction->low = pm_predict(structure, found->low, machine, request->dependences, err);
+    prediction->high = pm_predict(structure, found->high, machine, request->dependences, err);
+    if (prediction->low && prediction->high)
+        return prediction;
+    pm_prediction_free(prediction);
+    return NULL;
+}
 
 static bool predict_all(const struct request *request, struct pm_store *store,
                         struct pm_error *err) {
@@ -89,8 +135,8 @@ static bool predict_all(const struct request *request, struct pm_store *store,
         return false;
     char *measured_up_to = NULL;
     struct pm_times *times = NULL;
-    struct pm_profile *profile =
-        find_profile(store, structure, &request->at, &measured_up_to, &times, err);
+    struct found found = find_profile(store, structure, &request->at, &measured_up_to, &times, err);
+    const struct pm_profile *profile = found.profile;
     size_t n = request->on.n_machines;
     struct pm_prediction **predictions = pm_alloc(n, sizeof *predictions);
     bool ok = profile != NULL;
@@ -98,8 +144,7 @@ static bool predict_all(const struct request *request, struct pm_store *store,
         ok = pm_fail(err, "--threads is for sizes that were measured: models are of all threads "
                           "together");
     for (size_t i = 0; i < n && ok; i++) {
-        predictions[i] =
-            pm_predict(structure, profile, request->on.machines[i], request->dependences, err);
+        predictions[i] = predict_one(request, structure, &found, request->on.machines[i], err);
         ok = predictions[i] != NULL;
         if (ok && !predictions[i]->measured_up_to)
             predictions[i]->measured_up_to = pm_strdup(measured_up_to);
@@ -118,8 +163,7 @@ static bool predict_all(const struct request *request, struct pm_store *store,
     free(predictions);
     free(measured_up_to);
     pm_times_free(times);
-    if (profile)
-        pm_profile_free(profile);
+    free_found(&found);
     pm_structure_free(structure);
     return ok;
 }

@@ -22,9 +22,6 @@ struct validated_size {
     struct pm_prediction **low_times, **high_times;
 };
 
-/* Of the intervals that are written; coverage is counted at others, too. */
-#define LEVEL 0.8
-
 struct validating {
     struct pm_validate_request *request;
     struct pm_structure *structure;
@@ -90,11 +87,11 @@ static bool predict_sizes(struct validating *v, struct pm_error *err) {
         if (!size->predicted_times)
             return false;
         const struct pm_parameters *at = &v->parameters[i];
-        size->low = pm_fit_instantiate_end(v->structure, v->models, at, LEVEL, false, err);
+        size->low = pm_fit_instantiate_end(v->structure, v->models, at, PM_FIT_LEVEL, false, err);
         size->low_times = size->low ? predict_times(v, size->low, err) : NULL;
-        size->high = size->low_times
-                         ? pm_fit_instantiate_end(v->structure, v->models, at, LEVEL, true, err)
-                         : NULL;
+        size->high = size->low_times ? pm_fit_instantiate_end(v->structure, v->models, at,
+                                                              PM_FIT_LEVEL, true, err)
+                                     : NULL;
         size->high_times = size->high ? predict_times(v, size->high, err) : NULL;
         if (!size->high_times)
             return false;
@@ -273,7 +270,7 @@ static bool report_sizes(const struct validating *v, struct pm_error *err) {
                 .predicted_times = (const struct pm_prediction *const *)size->predicted_times,
                 .measured_times = (const struct pm_prediction *const *)size->measured_times,
                 .n_machines = v->request->on.n_machines,
-                .level = LEVEL,
+                .level = PM_FIT_LEVEL,
                 .low = size->low,
                 .high = size->high,
                 .low_times = (const struct pm_prediction *const *)size->low_times,

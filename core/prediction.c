@@ -13,6 +13,8 @@ void pm_prediction_free(struct pm_prediction *prediction) {
     for (size_t i = 0; i < prediction->n_notes; i++)
         free(prediction->notes[i]);
     free(prediction->notes);
+    pm_prediction_free(prediction->low);
+    pm_prediction_free(prediction->high);
     free(prediction->scopes);
     free(prediction->program);
     free(prediction->machine_title);

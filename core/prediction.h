@@ -64,6 +64,10 @@ struct pm_prediction {
     size_t n_scopes;
     struct pm_scope_prediction *scopes; /* one for each scope of the structure */
     double seconds;
+    /* The same with all models at the lower (upper) ends of the intervals that hold the truth with
+       probability LEVEL; NULL: measured, or not asked for.  Owned. */
+    double level;
+    struct pm_prediction *low, *high;
     size_t n_notes;
     char **notes; /* sentences that qualify the figures: shortcuts, shares of the unknown */
 };

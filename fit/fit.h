@@ -107,6 +107,9 @@ struct pm_profile *pm_fit_instantiate(const struct pm_structure *structure,
 
 /* ---- how far off predictions may be (interval.c) --------------------------------------------- */
 
+/* The probability that intervals have where nobody says otherwise. */
+#define PM_FIT_LEVEL 0.8
+
 /* Between which bounds the quantity of MODEL, one of SET's, lies at AT with probability LEVEL
    (above 0, below 1).  Of an exact model both are its value; LOW is never below 0, HIGH may be
    infinite.  False if that is not known: too few sizes, or a parameter is missing. */

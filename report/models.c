@@ -47,10 +47,43 @@ static struct pm_model_row *add_row(struct pm_model_rows *rows,
     row->index = row->bin = PM_NONE;
     row->label = pm_scope_label(structure, scope);
     row->source = pm_scope_source(structure, scope);
+    row->value = row->low = row->high = NAN;
     return row;
 }
 
+/* ---- intervals ------------------------------------------------------------------------------ */
+
+/* How far beyond the measured sizes intervals are shown. */
+#define FACTOR 2.0
+
+/* All parameters at FACTOR times their largest measured value. */
+static void choose_place(struct pm_model_rows *rows, const struct pm_model_set *models) {
+    rows->level = PM_FIT_LEVEL;
+    rows->at = models->high;
+    for (size_t i = 0; i < rows->at.n; i++) {
+        double low = rows->at.values[i];
+        pm_parameters_get(&models->low, rows->at.names[i], &low);
+        if (low < rows->at.values[i])
+            rows->at.values[i] *= FACTOR;
+    }
+}
+
+/* Adds the value and the interval of MODEL to the row's: errors of parts of one sum go together. */
+static void add_interval(const struct pm_model_rows *rows, const struct pm_model_set *models,
+                         const struct pm_model *model, struct pm_model_row *row) {
+    double value = NAN, low = NAN, high = NAN;
+    if (!pm_model_evaluate(models->basis, model, &rows->at, &value, NULL) ||
+        !pm_fit_interval(models, model, &rows->at, rows->level, &low, &high))
+        low = high = NAN;
+    row->value += value;
+    row->low += low;
+    row->high += high;
+}
+
 /* ---- iterations of loops -------------------------------------------------------------------- */
+
+/* What is not known is not small. */
+static double larger(double a, double b) { return isnan(a) || isnan(b) ? NAN : fmax(a, b); }
 
 static void add_iterations(struct pm_model_rows *rows, const struct pm_structure *structure,
                            const struct pm_model_set *models, uint32_t scope) {
@@ -63,16 +96,18 @@ static void add_iterations(struct pm_model_rows *rows, const struct pm_structure
     struct pm_model_sum sum = pm_model_sum_new(models->basis);
     const struct pm_routine *routine = &structure->routines[loop->routine];
     row->exact = true;
-    row->relative_error = 0;
+    row->relative_error = row->leave_one_out_error = 0;
+    row->value = row->low = row->high = 0;
     for (uint32_t i = 0; i < routine->n_edges; i++) {
         uint32_t edge = routine->first_edge + i;
         if (structure->edges[edge].to != loop->header)
             continue;
         const struct pm_model *model = &models->edges[edge];
         pm_model_sum_add(&sum, model, 1);
+        add_interval(rows, models, model, row);
         row->exact = row->exact && model->exact;
         row->relative_error = fmax(row->relative_error, model->relative_error);
-        row->leave_one_out_error = fmax(row->leave_one_out_error, model->leave_one_out_error);
+        row->leave_one_out_error = larger(row->leave_one_out_error, model->leave_one_out_error);
     }
     row->formula = pm_model_sum_text(&sum);
     pm_model_sum_free(&sum);
@@ -93,6 +128,8 @@ static struct pm_model_row *add_flagged(struct pm_model_rows *rows,
     row->leave_one_out_error = model->leave_one_out_error;
     row->exact = model->exact;
     row->flagged = true;
+    row->value = row->low = row->high = 0;
+    add_interval(rows, models, model, row);
     return row;
 }
 
@@ -179,6 +216,7 @@ static void add_histogram(struct pm_model_rows *rows, const struct pm_structure 
 struct pm_model_rows *pm_model_rows_new(const struct pm_structure *structure,
                                         const struct pm_model_set *models) {
     struct pm_model_rows *rows = pm_alloc(1, sizeof *rows);
+    choose_place(rows, models);
     for (uint32_t i = 0; i < structure->n_scopes; i++)
         if (structure->scopes[i].kind == PM_SCOPE_LOOP)
             add_iterations(rows, structure, models, i);

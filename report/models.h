@@ -35,10 +35,13 @@ struct pm_model_row {
     /* Of a loop's iterations: the largest of its edges. */
     double relative_error, leave_one_out_error;
     bool exact, flagged;
+    double value, low, high; /* at `at`, and between which bounds; NAN: not known */
 };
 
 struct pm_model_rows {
     PM_ARRAY(struct pm_model_row, rows); /* iterations of loops, then flagged models */
+    struct pm_parameters at;             /* a size beyond those measured, to show intervals at */
+    double level;                        /* of the intervals */
 };
 
 struct pm_model_rows *pm_model_rows_new(const struct pm_structure *structure,

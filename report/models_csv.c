@@ -1,5 +1,7 @@
 /* `pmodel fit --format csv`: one line with the summary, or, where models are asked for, a line for
    each of them. */
+#include <stdlib.h>
+
 #include "report/loops.h"
 #include "report/models.h"
 #include "report/words.h"
@@ -38,7 +40,7 @@ static void write_optional(struct pm_csv *csv, uint64_t value, bool known) {
 }
 
 static void write_row(struct pm_csv *csv, const struct pm_structure *structure,
-                      const struct pm_model_row *row) {
+                      const struct pm_model_rows *rows, const struct pm_model_row *row) {
     const struct pm_scope *scope = &structure->scopes[row->scope];
     bool is_edge = row->target == PM_MODEL_OF_EDGE;
     pm_csv_text(csv, pm_program_name(structure));
@@ -57,18 +59,38 @@ static void write_row(struct pm_csv *csv, const struct pm_structure *structure,
     pm_csv_number(csv, row->leave_one_out_error);
     pm_csv_integer(csv, row->exact);
     pm_csv_integer(csv, row->flagged);
+    char *at = pm_parameters_text(&rows->at);
+    pm_csv_text(csv, at);
+    free(at);
+    pm_csv_number(csv, row->value);
+    pm_csv_number(csv, row->low);
+    pm_csv_number(csv, row->high);
+    pm_csv_number(csv, rows->level);
     pm_csv_end_line(csv);
 }
 
 void pm_write_models_csv(FILE *out, const struct pm_models_report *report) {
-    static const char *const names[] = {"program",        "quantity",
-                                        "label",          "file",
-                                        "line_first",     "key",
-                                        "module",         "edge",
-                                        "group",          "bin",
-                                        "block_bytes",    "formula",
-                                        "relative_error", "leave_one_out_error",
-                                        "exact",          "flagged"};
+    static const char *const names[] = {"program",
+                                        "quantity",
+                                        "label",
+                                        "file",
+                                        "line_first",
+                                        "key",
+                                        "module",
+                                        "edge",
+                                        "group",
+                                        "bin",
+                                        "block_bytes",
+                                        "formula",
+                                        "relative_error",
+                                        "leave_one_out_error",
+                                        "exact",
+                                        "flagged",
+                                        "at",
+                                        "value",
+                                        "low",
+                                        "high",
+                                        "level"};
     struct pm_csv csv = {.out = out};
     if (!report->rows) {
         write_summary(&csv, report);
@@ -76,5 +98,5 @@ void pm_write_models_csv(FILE *out, const struct pm_models_report *report) {
     }
     write_names(&csv, names, sizeof names / sizeof names[0]);
     for (size_t i = 0; i < report->rows->n_rows; i++)
-        write_row(&csv, report->structure, &report->rows->rows[i]);
+        write_row(&csv, report->structure, report->rows, &report->rows->rows[i]);
 }

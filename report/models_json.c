@@ -63,7 +63,21 @@ static json_t *optional(uint32_t index) {
     return index == PM_NONE ? json_null() : json_integer(index);
 }
 
-static json_t *row_json(const struct pm_structure *structure, const struct pm_model_row *row) {
+/* Where the quantity lies at a size beyond those measured. */
+static json_t *interval_json(const struct pm_model_rows *rows, const struct pm_model_row *row) {
+    json_t *object = json_object(), *at = json_object();
+    for (size_t i = 0; i < rows->at.n; i++)
+        json_object_set_new(at, rows->at.names[i], pm_json_number(rows->at.values[i]));
+    json_object_set_new(object, "parameters", at);
+    json_object_set_new(object, "value", pm_json_number(row->value));
+    json_object_set_new(object, "low", pm_json_number(row->low));
+    json_object_set_new(object, "high", pm_json_number(row->high));
+    json_object_set_new(object, "level", pm_json_number(rows->level));
+    return object;
+}
+
+static json_t *row_json(const struct pm_structure *structure, const struct pm_model_rows *rows,
+                        const struct pm_model_row *row) {
     const struct pm_scope *scope = &structure->scopes[row->scope];
     json_t *object = json_object();
     json_object_set_new(object, "quantity", json_string(pm_model_target_word(row->target)));
@@ -83,6 +97,7 @@ static json_t *row_json(const struct pm_structure *structure, const struct pm_mo
     json_object_set_new(object, "leave_one_out_error", pm_json_number(row->leave_one_out_error));
     json_object_set_new(object, "exact", json_boolean(row->exact));
     json_object_set_new(object, "flagged", json_boolean(row->flagged));
+    json_object_set_new(object, "interval", interval_json(rows, row));
     return object;
 }
 
@@ -95,7 +110,8 @@ void pm_write_models_json(FILE *out, const struct pm_models_report *report) {
     if (report->rows) {
         json_t *models = json_array();
         for (size_t i = 0; i < report->rows->n_rows; i++)
-            json_array_append_new(models, row_json(report->structure, &report->rows->rows[i]));
+            json_array_append_new(
+                models, row_json(report->structure, report->rows, &report->rows->rows[i]));
         json_object_set_new(document, "models", models);
     }
     pm_json_print(out, document);

@@ -88,6 +88,25 @@ static void add_error(struct pm_text_table *table, double error) {
     free(text);
 }
 
+/* "-3% to +4%", how far off the value beyond the measured sizes may be. */
+static void add_interval(struct pm_text_table *table, const struct pm_model_row *row) {
+    if (isnan(row->low) || isnan(row->value)) {
+        pm_text_table_cell(table, "?");
+        return;
+    }
+    if (row->low == row->high || row->value == 0) {
+        pm_text_table_cell(table, row->low == row->high ? "exact" : "?");
+        return;
+    }
+    char *high = isinf(row->high)
+                     ? pm_strdup("?")
+                     : pm_sprintf("%s%%", pm_percent_text(row->high / row->value - 1).text);
+    char *text = pm_sprintf("-%s%% to +%s", pm_percent_text(1 - row->low / row->value).text, high);
+    pm_text_table_cell(table, text);
+    free(text);
+    free(high);
+}
+
 static void print_rows(FILE *out, const struct pm_model_rows *rows, bool flagged,
                        const struct pm_report_options *options) {
     struct pm_text_table *table = pm_text_table_new();
@@ -98,6 +117,11 @@ static void print_rows(FILE *out, const struct pm_model_rows *rows, bool flagged
         pm_text_table_column(table, "MODEL OF", PM_COLUMN_TEXT);
     pm_text_table_column(table, "ERROR", PM_COLUMN_NUMBER);
     pm_text_table_column(table, "LEFT OUT", PM_COLUMN_NUMBER);
+    char *place = pm_parameters_text(&rows->at);
+    char *title = pm_sprintf("%.0f%% AT %s", 100 * rows->level, place);
+    pm_text_table_column(table, title, PM_COLUMN_NUMBER);
+    free(title);
+    free(place);
     pm_text_table_column(table, flagged ? "FORMULA" : "ITERATIONS", PM_COLUMN_TEXT);
     for (size_t i = 0; i < rows->n_rows; i++) {
         const struct pm_model_row *row = &rows->rows[i];
@@ -113,6 +137,7 @@ static void print_rows(FILE *out, const struct pm_model_rows *rows, bool flagged
         else
             add_error(table, row->relative_error);
         add_error(table, row->leave_one_out_error);
+        add_interval(table, row);
         pm_text_table_cell(table, row->formula ? row->formula : "?");
     }
     if (n) {

@@ -70,6 +70,11 @@ static void write_header(struct pm_csv *csv, const struct level_names *levels) {
             free(name);
         }
     }
+    static const char *const last[] = {
+        "low_self_seconds", "high_self_seconds", "low_iterations", "high_iterations", "level",
+        "extrapolation"};
+    for (size_t i = 0; i < sizeof last / sizeof last[0]; i++)
+        pm_csv_text(csv, last[i]);
     pm_csv_end_line(csv);
 }
 
@@ -92,7 +97,7 @@ static void write_cost(struct pm_csv *csv, const struct pm_prediction *predictio
 
 static void write_row(struct pm_csv *csv, const struct pm_structure *structure,
                       const struct pm_prediction *prediction, const struct level_names *levels,
-                      const struct pm_row *row) {
+                      const struct pm_rows *rows, const struct pm_row *row) {
     const struct pm_scope *scope = &structure->scopes[row->scope];
     char *parameters = pm_parameters_text(&prediction->parameters);
     pm_csv_text(csv, prediction->program);
@@ -126,6 +131,14 @@ static void write_row(struct pm_csv *csv, const struct pm_structure *structure,
         pm_csv_hex(csv, structure->scopes[row->measured_in].key);
     write_cost(csv, prediction, levels, &row->self, row->counted);
     write_cost(csv, prediction, levels, &row->total, row->counted);
+    struct pm_row_end low = pm_row_end(prediction, rows, row, false);
+    struct pm_row_end high = pm_row_end(prediction, rows, row, true);
+    pm_csv_number(csv, low.seconds);
+    pm_csv_number(csv, high.seconds);
+    pm_csv_number(csv, low.iterations);
+    pm_csv_number(csv, high.iterations);
+    pm_csv_number(csv, prediction->low ? prediction->level : NAN);
+    pm_csv_number(csv, prediction->extrapolation);
     pm_csv_end_line(csv);
     free(parameters);
 }
@@ -139,6 +152,6 @@ void pm_write_predictions_csv(FILE *out, const struct pm_structure *structure,
     write_header(&csv, &levels);
     for (size_t i = 0; i < n_predictions; i++)
         for (size_t j = 0; j < rows[i]->n_rows; j++)
-            write_row(&csv, structure, predictions[i], &levels, &rows[i]->rows[j]);
+            write_row(&csv, structure, predictions[i], &levels, rows[i], &rows[i]->rows[j]);
     free(levels.names);
 }

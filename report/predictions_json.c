@@ -46,6 +46,19 @@ static json_t *bound_json(const struct pm_prediction *prediction, const struct p
     return object;
 }
 
+/* One end of the row's interval; null: there is none. */
+static json_t *end_json(const struct pm_prediction *prediction, const struct pm_rows *rows,
+                        const struct pm_row *row, bool high) {
+    if (!prediction->low || !prediction->high)
+        return json_null();
+    struct pm_row_end end = pm_row_end(prediction, rows, row, high);
+    json_t *object = json_object();
+    json_object_set_new(object, "self_seconds", pm_json_number(end.seconds));
+    json_object_set_new(object, "iterations", pm_json_number(end.iterations));
+    json_object_set_new(object, "misses", levels_json(prediction, end.level_misses));
+    return object;
+}
+
 static json_t *row_json(const struct pm_structure *structure,
                         const struct pm_prediction *prediction, const struct pm_rows *rows,
                         const struct pm_row *row) {
@@ -82,6 +95,8 @@ static json_t *row_json(const struct pm_structure *structure,
                         json_boolean(row->misses_are_lower_bound));
     json_object_set_new(object, "self", cost_json(prediction, &row->self));
     json_object_set_new(object, "total", cost_json(prediction, &row->total));
+    json_object_set_new(object, "low", end_json(prediction, rows, row, false));
+    json_object_set_new(object, "high", end_json(prediction, rows, row, true));
     if (rows->times) {
         bool elsewhere = row->measured_in != PM_NONE;
         json_object_set_new(object, "measured_seconds", pm_json_number(row->measured_seconds));
@@ -181,6 +196,17 @@ static json_t *prediction_json(const struct pm_structure *structure,
     json_object_set_new(object, "parameters", parameters_json(&prediction->parameters));
     json_object_set_new(object, "machine", machine_json(prediction));
     json_object_set_new(object, "seconds", pm_json_number(prediction->seconds));
+    bool interval = prediction->low && prediction->high;
+    json_object_set_new(object, "level",
+                        interval ? pm_json_number(prediction->level) : json_null());
+    json_object_set_new(object, "low_seconds",
+                        interval
+                            ? pm_json_number(fmin(prediction->low->seconds, prediction->seconds))
+                            : json_null());
+    json_object_set_new(object, "high_seconds",
+                        interval
+                            ? pm_json_number(fmax(prediction->high->seconds, prediction->seconds))
+                            : json_null());
     json_object_set_new(object, "time_is_lower_bound", json_boolean(rows->time_is_lower_bound));
     json_object_set_new(object, "measured_at_this_size", json_boolean(!prediction->predicted));
     json_object_set_new(object, "measured_up_to", pm_json_text(prediction->measured_up_to));

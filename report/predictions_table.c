@@ -22,14 +22,25 @@ static char *range_text(const struct pm_prediction *prediction) {
                       error.text);
 }
 
+/* " (80%: 15.1 s to 16.4 s)"; empty without an interval. */
+static char *interval_text(const struct pm_prediction *prediction) {
+    if (!prediction->low || !prediction->high)
+        return pm_strdup("");
+    double low = fmin(prediction->low->seconds, prediction->seconds);
+    double high = fmax(prediction->high->seconds, prediction->seconds);
+    struct pm_number_text least = pm_seconds_text(low), most = pm_seconds_text(high);
+    return pm_sprintf(" (%.0f%%: %s to %s)", 100 * prediction->level, least.text, most.text);
+}
+
 static void print_header(FILE *out, const struct pm_prediction *prediction,
                          const struct pm_rows *rows, const struct pm_report_options *options) {
     char *parameters = pm_parameters_text(&prediction->parameters);
-    char *range = range_text(prediction);
-    char *what =
-        pm_sprintf("%s  %s%son %s: predicted %s%s", prediction->program, parameters,
-                   *parameters ? "  " : "", prediction->machine_title,
-                   rows->time_is_lower_bound ? ">" : "", pm_seconds_text(prediction->seconds).text);
+    char *range = range_text(prediction), *interval = interval_text(prediction);
+    char *what = pm_sprintf("%s  %s%son %s: predicted %s%s%s", prediction->program, parameters,
+                            *parameters ? "  " : "", prediction->machine_title,
+                            rows->time_is_lower_bound ? ">" : "",
+                            pm_seconds_text(prediction->seconds).text, interval);
+    free(interval);
     char *line = pm_sprintf("%s     %s", what, range);
     if (!options->width || strlen(line) <= options->width) {
         pm_print_bold(out, line, options->color);

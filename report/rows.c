@@ -284,3 +284,27 @@ void pm_rows_free(struct pm_rows *rows) {
     free(rows->row_of_scope);
     free(rows);
 }
+
+/* ---- ends of intervals ------------------------------------------------------------------------
+ */
+
+struct pm_row_end pm_row_end(const struct pm_prediction *prediction, const struct pm_rows *rows,
+                             const struct pm_row *row, bool high) {
+    const struct pm_prediction *end = high ? prediction->high : prediction->low;
+    struct pm_row_end sum = {0};
+    for (uint32_t i = 0; end && i < row->n_members; i++) {
+        const struct pm_scope_prediction *p = &end->scopes[rows->members[row->first_member + i]];
+        sum.seconds += p->self.cycles / end->clock_hz;
+        sum.iterations += p->iterations;
+        for (size_t level = 0; level < end->n_levels; level++)
+            sum.level_misses[level] += p->self.level_misses[level];
+    }
+    bool known = end && row->counted;
+    double (*side)(double, double) = high ? fmax : fmin;
+    sum.seconds = known ? side(sum.seconds, row->seconds) : NAN;
+    sum.iterations = known && !isnan(row->iterations) ? side(sum.iterations, row->iterations) : NAN;
+    for (size_t level = 0; level < prediction->n_levels; level++)
+        sum.level_misses[level] =
+            known ? side(sum.level_misses[level], row->self.level_misses[level]) : NAN;
+    return sum;
+}

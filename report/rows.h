@@ -67,6 +67,15 @@ struct pm_rows *pm_rows_new(const struct pm_structure *structure,
                             const struct pm_prediction *prediction, const struct pm_times *times);
 void pm_rows_free(struct pm_rows *rows);
 
+/* What a row is at one end of the prediction's intervals: its own, without inner scopes. */
+struct pm_row_end {
+    double seconds, iterations;
+    double level_misses[PM_MAX_LEVELS];
+};
+/* The lower or the HIGH end; never on the other side of the row's own figures.  NAN: not known. */
+struct pm_row_end pm_row_end(const struct pm_prediction *prediction, const struct pm_rows *rows,
+                             const struct pm_row *row, bool high);
+
 /* The scalar fields of pm_cost_sum, by name, for writers that write all of them. */
 struct pm_cost_field {
     const char *name; /* "cycles" */

@@ -28,6 +28,18 @@ status=$?
     pass "report at four times the size" || fail "report at four times the size" "$(head -5 report.txt)"
 check "report as JSON" sh -c \
     'pmodel report heat.pmdb -m r12000 -P N=256 --format json | jq -e . >/dev/null'
+check "a predicted time has bounds, of the whole and of each row" sh -c \
+    "pmodel report heat.pmdb -m r12000 -P N=256 --format json | jq -e '.predictions[0]
+        | .level == 0.8 and .low_seconds <= .seconds and .seconds <= .high_seconds
+        and ([.rows[] | select(.counted) | .low.self_seconds <= .self_seconds
+              and .self_seconds <= .high.self_seconds] | all)' >/dev/null"
+check "a measured size has no interval" sh -c \
+    "pmodel report heat.pmdb -m r12000 -P N=64 --format json | jq -e '.predictions[0]
+        | .level == null and .low_seconds == null' >/dev/null"
+check "models are listed with bounds at twice the largest size" sh -c \
+    "pmodel fit --models --format json heat.pmdb | jq -e '[.models[] | select(.formula) | .interval
+        | .parameters.N == 128 and .level == 0.8
+        and (.low == null or .low <= .value)] | length > 10 and all' >/dev/null"
 check "report as CSV" sh -c 'pmodel report heat.pmdb -m r12000 -P N=256 --format csv | head -1 | grep -q ,'
 
 mkdir elsewhere && mv heat.pmdb elsewhere/ && rm heat

@@ -73,6 +73,8 @@ static int set_up(void **state) {
     pm_parameters_set(&models->high, "N", 64, &err);
     models->n_runs = 6;
     models->runs = pm_alloc(6, sizeof *models->runs);
+    for (int i = 0; i < 6; i++)
+        pm_parameters_set(&models->runs[i], "N", 24 + 8 * i, &err);
     models->n_edges = 3;
     models->edges = pm_alloc(3, sizeof *models->edges);
     models->edges[0] = polynomial(10, 0, 0);
@@ -141,7 +143,8 @@ static void iterations_without_counters_are_unknown(void **state) {
     example->structure->routines[ROUTINE_STEP].counted = false;
     char *text = report(example, true, PM_REPORT_TABLE);
     assert_null(strstr(text, "10*N^2"));
-    assert_non_null(strstr(text, "step/1 k              heat.c:28      ?         ?  ?"));
+    assert_non_null(
+        strstr(text, "step/1 k              heat.c:28      ?         ?             ?  ?"));
     free(text);
 }
 
@@ -153,6 +156,40 @@ static void flagged_models_are_listed(void **state) {
     assert_non_null(strstr(text, "5.0%"));
     assert_non_null(strstr(text, "0.5*N^2"));
     assert_null(strstr(text, "cold"));
+    free(text);
+}
+
+/* At twice the largest size: of an exact model nothing but its value, of another a range around it.
+ */
+static void intervals_are_shown_beyond_the_measured_sizes(void **state) {
+    char *text = report(*state, true, PM_REPORT_JSON);
+    json_t *document = json_loads(text, 0, NULL), *model;
+    size_t i, n_exact = 0, n_others = 0;
+    json_array_foreach(json_object_get(document, "models"), i, model) {
+        json_t *interval = json_object_get(model, "interval");
+        double value = json_number_value(json_object_get(interval, "value"));
+        double low = json_number_value(json_object_get(interval, "low"));
+        double high = json_number_value(json_object_get(interval, "high"));
+        if (!json_is_number(json_object_get(interval, "value")))
+            continue;
+        assert_near(json_number_value(json_object_get(interval, "level")), 0.8, 1e-12);
+        assert_near(
+            json_number_value(json_object_get(json_object_get(interval, "parameters"), "N")), 128,
+            1e-12);
+        if (json_is_true(json_object_get(model, "exact"))) {
+            assert_true(low == value && high == value);
+            n_exact++;
+        } else {
+            assert_true(low < value && value < high);
+            assert_near(low * high, value * value, 1e-9 * value * value); /* by factors */
+            n_others++;
+        }
+    }
+    assert_true(n_exact > 0 && n_others > 0);
+    json_decref(document);
+    free(text);
+    text = report(*state, true, PM_REPORT_TABLE);
+    assert_non_null(strstr(text, "80% AT N=128"));
     free(text);
 }
 
@@ -176,6 +213,7 @@ int main(void) {
         TEST(iterations_are_the_sum_over_the_edges_into_the_header),
         TEST(iterations_without_counters_are_unknown),
         TEST(flagged_models_are_listed),
+        TEST(intervals_are_shown_beyond_the_measured_sizes),
         TEST(csv_has_a_line_for_each_model),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

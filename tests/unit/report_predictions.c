@@ -539,6 +539,76 @@ static void csv_has_measured_times(void **state) {
     free(text);
 }
 
+/* ---- intervals ------------------------------------------------------------------------------- */
+
+/* The same prediction with all cycles and misses multiplied. */
+static struct pm_prediction *scaled_prediction(const struct example *example, double factor) {
+    struct pm_prediction *prediction = example_prediction(example->structure);
+    for (size_t i = 0; i < prediction->n_scopes; i++) {
+        prediction->scopes[i].self.cycles *= factor;
+        prediction->scopes[i].iterations *= factor;
+        for (size_t level = 0; level < prediction->n_levels; level++)
+            prediction->scopes[i].self.level_misses[level] *= factor;
+    }
+    prediction->seconds *= factor;
+    return prediction;
+}
+
+static void add_ends(const struct example *example) {
+    example->prediction->level = 0.8;
+    example->prediction->low = scaled_prediction(example, 0.9);
+    example->prediction->high = scaled_prediction(example, 1.5);
+}
+
+static void a_row_is_between_both_ends_of_the_prediction(void **state) {
+    struct example *example = *state;
+    add_ends(example);
+    struct pm_rows *rows = pm_rows_new(example->structure, example->prediction, example->times);
+    for (size_t i = 0; i < rows->n_rows; i++) {
+        const struct pm_row *row = &rows->rows[i];
+        struct pm_row_end low = pm_row_end(example->prediction, rows, row, false);
+        struct pm_row_end high = pm_row_end(example->prediction, rows, row, true);
+        assert_int_equal(isnan(low.seconds), !row->counted);
+        if (!row->counted)
+            continue;
+        assert_near(low.seconds, 0.9 * row->seconds, 1e-12);
+        assert_near(high.seconds, 1.5 * row->seconds, 1e-12);
+        assert_near(high.level_misses[0], 1.5 * row->self.level_misses[0], 1e-3);
+        if (!isnan(row->iterations))
+            assert_near(low.iterations, 0.9 * row->iterations, 1e-3);
+    }
+    /* What lies on the wrong side does not make the interval exclude the prediction. */
+    example->prediction->low->scopes[SCOPE_J].self.cycles *= 100;
+    const struct pm_row *row = row_of(rows, SCOPE_J);
+    assert_near(pm_row_end(example->prediction, rows, row, false).seconds, row->seconds, 1e-12);
+    pm_rows_free(rows);
+}
+
+static void all_formats_have_the_interval(void **state) {
+    struct example *example = *state;
+    add_ends(example);
+    char *text = report_as(example, PM_REPORT_TABLE);
+    assert_non_null(strstr(text, ": predicted 340 ms (80%: 306 ms to 510 ms)"));
+    free(text);
+    text = report_as(example, PM_REPORT_JSON);
+    json_t *document = json_loads(text, 0, NULL);
+    json_t *prediction = json_array_get(json_object_get(document, "predictions"), 0);
+    double seconds = json_number_value(json_object_get(prediction, "seconds"));
+    assert_near(json_number_value(json_object_get(prediction, "level")), 0.8, 1e-12);
+    assert_near(json_number_value(json_object_get(prediction, "low_seconds")), 0.9 * seconds, 1e-9);
+    assert_near(json_number_value(json_object_get(prediction, "high_seconds")), 1.5 * seconds,
+                1e-9);
+    json_t *row = json_array_get(json_object_get(prediction, "rows"), 0);
+    assert_near(json_number_value(json_object_get(json_object_get(row, "high"), "self_seconds")),
+                1.5 * json_number_value(json_object_get(row, "self_seconds")), 1e-9);
+    json_decref(document);
+    free(text);
+    text = report_as(example, PM_REPORT_CSV);
+    assert_non_null(strstr(text, ",low_self_seconds,high_self_seconds,"));
+    assert_non_null(strstr(text, ",0.8,4\r\n"));
+    free(text);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void) {
@@ -567,6 +637,8 @@ int main(void) {
         TEST(the_table_has_measured_beside_predicted),
         TEST(json_has_measured_times),
         TEST(csv_has_measured_times),
+        TEST(a_row_is_between_both_ends_of_the_prediction),
+        TEST(all_formats_have_the_interval),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
