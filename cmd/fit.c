@@ -26,6 +26,31 @@ static void print_flagged(const struct pm_structure *structure, const struct pm_
     free(ordered);
 }
 
+/* Says which share of the accesses has no models, because builds differ (--build). */
+static void say_unmatched(struct pm_profile *const *profiles, size_t n_profiles) {
+    double most = 0;
+    char *size = NULL;
+    for (size_t i = 0; i < n_profiles; i++) {
+        const struct pm_profile *profile = profiles[i];
+        const struct pm_skipped_accesses *lost = &profile->skipped[PM_SKIPPED_UNMATCHED];
+        double kept = 0, n_lost = lost->loads + lost->stores;
+        for (size_t h = 0; h < profile->n_histograms; h++)
+            if (profile->histograms[h].histogram.block_bytes == profile->block_sizes[0])
+                kept += pm_histogram_accesses(&profile->histograms[h].histogram);
+        if (n_lost == 0 || n_lost / (n_lost + kept) <= most)
+            continue;
+        most = n_lost / (n_lost + kept);
+        free(size);
+        size = pm_parameters_text(&profile->parameters);
+    }
+    if (size && most > 0)
+        fprintf(stderr,
+                "pmodel fit: %.3g%% of the accesses at %s are in code that is not the same in all "
+                "builds and has no models (--flagged lists it)\n",
+                100 * most, size);
+    free(size);
+}
+
 static bool fit_store(struct pm_store *store, const struct pm_fit_options *fit_options,
                       const struct pm_report_options *options, enum output output,
                       struct pm_error *err) {
@@ -44,6 +69,8 @@ static bool fit_store(struct pm_store *store, const struct pm_fit_options *fit_o
         models = pm_fit(structure, (const struct pm_profile *const *)profiles, n_profiles,
                         fit_options, &statistics, err);
     bool ok = models && pm_store_put_models(store, models, err);
+    if (ok)
+        say_unmatched(profiles, n_profiles);
     if (ok && output == FLAGGED)
         print_flagged(structure, models, profiles, n_profiles, options);
     else if (ok)

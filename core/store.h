@@ -109,7 +109,7 @@ bool pm_store_runs(struct pm_store *store, struct pm_parameters **runs, size_t *
                    struct pm_error *err);
 /* The profile of the run with exactly PARAMETERS; NULL without error text if there is none.  Its
    histograms are sums over threads.  Only what is the same in all builds of the runs is in it
-   (pm_profile_keep_matched). */
+   (pm_profile_keep_matched); the rest is counted in skipped[PM_SKIPPED_UNMATCHED]. */
 struct pm_profile *pm_store_profile(struct pm_store *store, const struct pm_parameters *parameters,
                                     struct pm_error *err);
 bool pm_store_run_facts(struct pm_store *store, const struct pm_parameters *parameters,

@@ -144,6 +144,20 @@ bool pm_store_mark_differences(struct pm_store *store, struct pm_structure *stru
     return ok;
 }
 
+/* Executed accesses of groups that are about to go. */
+static void count_lost(struct pm_profile *profile, const struct pm_structure *structure) {
+    struct pm_skipped_accesses *skipped = &profile->skipped[PM_SKIPPED_UNMATCHED];
+    double *blocks = pm_block_executions(structure, profile->edge_counts);
+    for (size_t r = 0; r < structure->n_references; r++) {
+        const struct pm_reference *reference = &structure->references[r];
+        if (pm_group_is_matched(structure, reference->group))
+            continue;
+        skipped->loads += blocks[reference->block] * (reference->access & 1);
+        skipped->stores += blocks[reference->block] * (reference->access >> 1 & 1);
+    }
+    free(blocks);
+}
+
 bool pm_store_keep_matched(struct pm_store *store, struct pm_profile *profile,
                            struct pm_error *err) {
     bool has;
@@ -154,6 +168,8 @@ bool pm_store_keep_matched(struct pm_store *store, struct pm_profile *profile,
     struct pm_structure *structure = pm_store_structure(store, err);
     if (!structure)
         return false;
+    if (profile->n_edges == structure->n_edges)
+        count_lost(profile, structure);
     pm_profile_keep_matched(profile, structure);
     pm_structure_free(structure);
     return true;

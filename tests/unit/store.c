@@ -316,6 +316,7 @@ static void what_builds_have_not_in_common_is_in_no_profile(void **state) {
     struct pm_profile *profile = pm_store_profile(store, &first, &err);
     assert_int_equal(profile->n_histograms, 0);
     assert_true(profile->edge_counts[1] == 0);
+    assert_true(profile->skipped[PM_SKIPPED_UNMATCHED].loads == 16);
     pm_profile_free(profile);
     assert_true(pm_store_differences(store, &other, &differences, &err));
     assert_int_equal(differences.n_rows, 2);
