@@ -94,22 +94,48 @@ static void claim_all(const struct pm_matcher *m, struct claims *claims) {
 
 /* ---- by their looks -------------------------------------------------------------------------- */
 
+/* Groups of each scope, chained: the first of scope s is first[s], after g comes next[g]. */
+struct by_scope {
+    uint32_t *first, *next;
+};
+
+static uint32_t *none(size_t n) {
+    uint32_t *all = pm_alloc(n, sizeof *all);
+    memset(all, 0xff, n * sizeof *all); /* PM_NONE */
+    return all;
+}
+
+static struct by_scope groups_by_scope(const struct pm_structure *s) {
+    struct by_scope by = {none(s->n_scopes), none(s->n_groups)};
+    for (uint32_t g = (uint32_t)s->n_groups; g-- > 0;) {
+        by.next[g] = by.first[s->groups[g].scope];
+        by.first[s->groups[g].scope] = g;
+    }
+    return by;
+}
+
+static void free_by_scope(struct by_scope *by) {
+    free(by->first);
+    free(by->next);
+}
+
 /* The only group of scope TO that looks like LIKE and has no counterpart yet; PM_NONE if there is
    none, or if another of FROM looks so too. */
-static uint32_t only_one(const struct pm_matcher *m, const bool *taken, uint32_t like) {
+static uint32_t only_one(const struct pm_matcher *m, const struct by_scope *from,
+                         const struct by_scope *to, const bool *taken, uint32_t like) {
     const struct pm_structure *a = m->from.structure, *b = m->to.structure;
     const struct pm_group *group = &a->groups[like];
-    uint32_t to = m->match->scopes[group->scope], found = PM_NONE;
-    for (uint32_t g = 0; g < b->n_groups; g++) {
-        if (b->groups[g].scope != to || taken[g] || !look_alike(group, &b->groups[g]))
+    uint32_t found = PM_NONE;
+    for (uint32_t g = to->first[m->match->scopes[group->scope]]; g != PM_NONE; g = to->next[g]) {
+        if (taken[g] || !look_alike(group, &b->groups[g]))
             continue;
         if (found != PM_NONE)
             return PM_NONE;
         found = g;
     }
-    for (uint32_t g = 0; g < a->n_groups && found != PM_NONE; g++)
-        if (g != like && a->groups[g].scope == group->scope && m->match->groups[g] == PM_NONE &&
-            look_alike(group, &a->groups[g]))
+    for (uint32_t g = from->first[group->scope]; g != PM_NONE && found != PM_NONE;
+         g = from->next[g])
+        if (g != like && m->match->groups[g] == PM_NONE && look_alike(group, &a->groups[g]))
             found = PM_NONE;
     return found;
 }
@@ -121,12 +147,6 @@ static bool is_of_same_code(const struct pm_structure *s, const uint8_t *own, ui
     return scope != PM_NONE && own[scope] == PM_MATCHES;
 }
 
-static uint32_t *none(size_t n) {
-    uint32_t *all = pm_alloc(n, sizeof *all);
-    memset(all, 0xff, n * sizeof *all); /* PM_NONE */
-    return all;
-}
-
 void pm_match_groups(struct pm_matcher *m) {
     const struct pm_structure *a = m->from.structure, *b = m->to.structure;
     struct pm_structure_match *match = m->match;
@@ -135,6 +155,7 @@ void pm_match_groups(struct pm_matcher *m) {
                             .torn_from = pm_alloc(a->n_groups, sizeof(bool)),
                             .torn_to = pm_alloc(b->n_groups, sizeof(bool))};
     bool *taken = pm_alloc(b->n_groups, sizeof *taken);
+    struct by_scope of_a = groups_by_scope(a), of_b = groups_by_scope(b);
     claim_all(m, &claims);
     for (uint32_t g = 0; g < a->n_groups; g++) {
         uint32_t to = claims.of_from[g];
@@ -146,7 +167,7 @@ void pm_match_groups(struct pm_matcher *m) {
     for (uint32_t g = 0; g < a->n_groups; g++) {
         if (match->groups[g] != PM_NONE || !is_of_same_code(a, match->own_from, g))
             continue;
-        uint32_t to = only_one(m, taken, g);
+        uint32_t to = only_one(m, &of_a, &of_b, taken, g);
         if (to == PM_NONE)
             continue;
         match->groups[g] = to;
@@ -158,6 +179,8 @@ void pm_match_groups(struct pm_matcher *m) {
         if (match->groups[g] != PM_NONE)
             match->strides_vary[match->groups[g]] =
                 !same_strides(&a->groups[g], &b->groups[match->groups[g]]);
+    free_by_scope(&of_a);
+    free_by_scope(&of_b);
     free(taken);
     free(claims.of_from);
     free(claims.of_to);
