@@ -106,11 +106,56 @@ char *pm_model_text(const struct pm_basis *basis, const struct pm_model *model) 
     return text;
 }
 
+struct pm_bin_chunk {
+    struct pm_bin_chunk *next;
+    size_t n, n_used;
+    struct pm_bin_model bins[];
+};
+
+enum { BINS_IN_CHUNK = 8192 }; /* so many that the system gives whole pages, as they are touched */
+
+struct pm_bin_model *pm_bin_pool_take(struct pm_bin_pool *pool, size_t n) {
+    struct pm_bin_chunk *chunk = pool->chunks;
+    if (!chunk || chunk->n - chunk->n_used < n) {
+        size_t most = n > BINS_IN_CHUNK ? n : BINS_IN_CHUNK;
+        chunk = pm_alloc(1, sizeof *chunk + most * sizeof *chunk->bins);
+        chunk->n = most;
+        chunk->next = pool->chunks;
+        pool->chunks = chunk;
+    }
+    chunk->n_used += n;
+    return chunk->bins + chunk->n_used - n;
+}
+
+void pm_bin_pool_return(struct pm_bin_pool *pool, size_t n) {
+    struct pm_bin_chunk *chunk = pool->chunks;
+    if (n == 0)
+        return;
+    chunk->n_used -= n;
+    memset(chunk->bins + chunk->n_used, 0, n * sizeof *chunk->bins);
+}
+
+void pm_bin_pool_join(struct pm_bin_pool *into, struct pm_bin_pool *from) {
+    struct pm_bin_chunk **end = &from->chunks;
+    while (*end)
+        end = &(*end)->next;
+    *end = into->chunks;
+    into->chunks = from->chunks;
+    from->chunks = NULL;
+}
+
+void pm_bin_pool_free(struct pm_bin_pool *pool) {
+    while (pool->chunks) {
+        struct pm_bin_chunk *chunk = pool->chunks;
+        pool->chunks = chunk->next;
+        free(chunk);
+    }
+}
+
 void pm_model_set_free(struct pm_model_set *set) {
     if (!set)
         return;
-    for (size_t i = 0; i < set->n_histograms; i++)
-        free(set->histograms[i].bins);
+    pm_bin_pool_free(&set->bins);
     free(set->histograms);
     free(set->edges);
     free(set->runs);

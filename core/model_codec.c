@@ -220,7 +220,8 @@ static void get_basis(struct reader *r, struct pm_model_set *set) {
     free(texts);
 }
 
-static void get_histogram(struct reader *r, struct pm_histogram_model *histogram, size_t n_basis) {
+static void get_histogram(struct reader *r, struct pm_histogram_model *histogram, size_t n_basis,
+                          struct pm_bin_pool *pool) {
     uint64_t group = get_u64(r);
     histogram->group = (uint32_t)group;
     histogram->block_bytes = get_u64(r);
@@ -239,7 +240,7 @@ static void get_histogram(struct reader *r, struct pm_histogram_model *histogram
     if (!(histogram->store_share >= 0 && histogram->store_share <= 1))
         r->failed = true;
     histogram->n_bins = get_count(r, BIN_LEAST_BYTES);
-    histogram->bins = pm_alloc(histogram->n_bins, sizeof *histogram->bins);
+    histogram->bins = pm_bin_pool_take(pool, histogram->n_bins);
     for (size_t b = 0; b < histogram->n_bins; b++) {
         struct pm_bin_model *bin = &histogram->bins[b];
         get_model(r, &bin->count, n_basis);
@@ -271,7 +272,7 @@ static struct pm_model_set *get_set(struct reader *r) {
     set->n_histograms = get_count(r, HISTOGRAM_LEAST_BYTES);
     set->histograms = pm_alloc(set->n_histograms, sizeof *set->histograms);
     for (size_t i = 0; i < set->n_histograms; i++)
-        get_histogram(r, &set->histograms[i], n_basis);
+        get_histogram(r, &set->histograms[i], n_basis, &set->bins);
     if (!r->failed && r->at == r->n)
         return set;
     pm_model_set_free(set);

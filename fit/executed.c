@@ -85,15 +85,19 @@ void pm_fit_executed_errors(const struct pm_structure *structure, const struct p
     free(into);
 }
 
-double pm_fit_most_touches(const struct pm_structure *structure, uint32_t group,
-                           uint64_t block_bytes) {
-    double most = 2;
+void pm_fit_largest_accesses(const struct pm_structure *structure, uint32_t *largest_bytes) {
+    for (size_t g = 0; g < structure->n_groups; g++)
+        largest_bytes[g] = 0;
     for (size_t r = 0; r < structure->n_references; r++) {
         const struct pm_reference *reference = &structure->references[r];
-        if (reference->recorded && reference->group == group)
-            most = fmax(most, ceil((double)reference->size_bytes / (double)block_bytes) + 1);
+        if (reference->recorded && reference->group < structure->n_groups &&
+            reference->size_bytes > largest_bytes[reference->group])
+            largest_bytes[reference->group] = reference->size_bytes;
     }
-    return most;
+}
+
+double pm_fit_most_touches(uint32_t largest_bytes, uint64_t block_bytes) {
+    return fmax(2, ceil((double)largest_bytes / (double)block_bytes) + 1);
 }
 
 /* Of the N shares, ascending in the size, the one that larger sizes will have: the last of those
@@ -105,9 +109,9 @@ static double share_beyond(const double *shares, size_t n) {
     return (a <= b && b <= c) || (a >= b && b >= c) ? c : fmax(fmin(a, b), fmin(fmax(a, b), c));
 }
 
-bool pm_fit_share(size_t n, const double *executed, const double *touched, double most,
+bool pm_fit_share(size_t n, const double *executed, double *touched, double most,
                   struct pm_model *model) {
-    double *shares = pm_alloc(n, sizeof *shares), low = INFINITY, high = 0, square = 0;
+    double *shares = touched, low = INFINITY, high = 0, square = 0;
     double all_executed = 0, all_touched = 0;
     size_t used = 0;
     bool sound = true;
@@ -121,7 +125,7 @@ bool pm_fit_share(size_t n, const double *executed, const double *touched, doubl
         low = fmin(low, share);
         high = fmax(high, share);
         all_executed += executed[k];
-        all_touched += touched[k];
+        all_touched += touched[k]; /* used ≤ k: it is not overwritten yet */
         shares[used++] = share;
     }
     if (sound && used) {
@@ -138,6 +142,5 @@ bool pm_fit_share(size_t n, const double *executed, const double *touched, doubl
                                    .sigma = sqrt(square) * share,
                                    .exact = low == high && low == floor(low)};
     }
-    free(shares);
     return sound && used;
 }

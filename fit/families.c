@@ -57,22 +57,39 @@ uint32_t *pm_fit_families(const struct pm_structure *structure) {
 
 /* ---- adding up ------------------------------------------------------------------------------ */
 
-static int compare_bins(const void *a, const void *b) {
-    const struct pm_bin *left = a, *right = b;
-    if (left->mean != right->mean)
-        return left->mean < right->mean ? -1 : 1;
-    return (left->high > right->high) - (left->high < right->high);
+static bool is_before(const struct pm_bin *a, const struct pm_bin *b) {
+    return a->mean != b->mean ? a->mean < b->mean : a->high < b->high;
 }
 
-/* The members' bins in one list by distance; only equal ones are joined, to keep them narrow. */
-static struct pm_histogram added_up(const struct pm_family *family, size_t size) {
-    struct pm_histogram sum = {0};
-    size_t most = 0;
-    for (size_t m = 0; m < family->n; m++) {
-        const struct pm_histogram *histogram = family->members[m].histograms[size];
-        most += histogram ? histogram->n_bins : 0;
+/* Puts bin AT of N at its place in the heap below it: no bin is before one that hangs from it. */
+static void sink(struct pm_bin *bins, size_t n, size_t at) {
+    struct pm_bin bin = bins[at];
+    for (size_t child; (child = 2 * at + 1) < n; at = child) {
+        child += child + 1 < n && is_before(&bins[child], &bins[child + 1]);
+        if (!is_before(&bin, &bins[child]))
+            break;
+        bins[at] = bins[child];
     }
-    struct pm_bin *bins = pm_alloc(most + 1, sizeof *bins);
+    bins[at] = bin;
+}
+
+/* By ascending distance, in place: qsort allocates. */
+static void sort_bins(struct pm_bin *bins, size_t n) {
+    for (size_t i = n / 2; i-- > 0;)
+        sink(bins, n, i);
+    for (size_t last = n; last-- > 1;) {
+        struct pm_bin largest = bins[0];
+        bins[0] = bins[last];
+        bins[last] = largest;
+        sink(bins, last, 0);
+    }
+}
+
+/* The members' bins in one list by distance, in BINS; only equal ones are joined, to keep them
+   narrow. */
+static struct pm_histogram added_up(const struct pm_family *family, size_t size,
+                                    struct pm_bin *bins) {
+    struct pm_histogram sum = {0};
     size_t n = 0, kept = 0;
     for (size_t m = 0; m < family->n; m++) {
         const struct pm_histogram *histogram = family->members[m].histograms[size];
@@ -87,7 +104,7 @@ static struct pm_histogram added_up(const struct pm_family *family, size_t size)
             memcpy(bins + n, histogram->bins, histogram->n_bins * sizeof *bins);
         n += histogram->n_bins;
     }
-    qsort(bins, n, sizeof *bins, compare_bins);
+    sort_bins(bins, n);
     for (size_t i = 0; i < n; i++) {
         struct pm_bin *last = kept ? &bins[kept - 1] : NULL;
         if (last && last->mean == bins[i].mean) {
@@ -117,18 +134,19 @@ static double accesses_between(const struct pm_histogram *histogram, double low,
 
 /* Shares of the members in PIECE, over all sizes. */
 static void member_shares(const struct pm_family *family, const struct pm_piece *piece,
-                          size_t n_sizes, double *shares) {
+                          size_t n_sizes) {
     double all = 0;
     for (size_t m = 0; m < family->n; m++) {
-        shares[m] = 0;
+        double sum = 0;
         for (size_t k = 0; k < n_sizes; k++)
             if (!isnan(piece->mean[k]))
-                shares[m] += accesses_between(family->members[m].histograms[k], piece->low[k],
-                                              piece->high[k]);
-        all += shares[m];
+                sum += accesses_between(family->members[m].histograms[k], piece->low[k],
+                                        piece->high[k]);
+        family->members[m].share = sum;
+        all += sum;
     }
     for (size_t m = 0; m < family->n && all > 0; m++)
-        shares[m] /= all;
+        family->members[m].share /= all;
 }
 
 /* ---- does it pay? --------------------------------------------------------------------------- */
@@ -186,45 +204,36 @@ static double miss_error(const struct pm_family *family, const struct pm_design 
 
 static void give_shares(struct pm_partition *p, const struct pm_family *family,
                         const struct pm_histogram_model *whole) {
-    double *shares = pm_alloc(family->n, sizeof *shares);
-    for (size_t m = 0; m < family->n; m++) {
-        struct pm_histogram_model *model = family->members[m].model;
-        free(model->bins);
-        model->bins = pm_alloc(whole->n_bins + 1, sizeof *model->bins);
-        model->n_bins = 0;
-    }
     for (size_t b = 0; b < whole->n_bins; b++) {
-        member_shares(family, &p->pieces[b], p->design->n, shares);
+        member_shares(family, &p->pieces[b], p->design->n);
         for (size_t m = 0; m < family->n; m++) {
             struct pm_histogram_model *model = family->members[m].model;
-            if (shares[m] <= 0)
+            if (b == 0) {
+                model->bins = pm_bin_pool_take(&p->bins, whole->n_bins);
+                model->n_bins = 0;
+            }
+            if (family->members[m].share <= 0)
                 continue;
             struct pm_bin_model *bin = &model->bins[model->n_bins++];
             *bin = whole->bins[b];
-            pm_fit_scale(&bin->count, shares[m]);
+            pm_fit_scale(&bin->count, family->members[m].share);
         }
     }
-    free(shares);
 }
 
 void pm_fit_family(struct pm_partition *p, const struct pm_family *family) {
     const struct pm_design *design = p->design;
     double own = miss_error(family, design, NULL, 0);
-    if (family->n < 2 || !(own > FAILS))
+    if (!(own > FAILS))
         return;
-    struct pm_histogram *sums = pm_alloc(design->n, sizeof *sums);
-    const struct pm_histogram **pointers = pm_alloc(design->n, sizeof *pointers);
     for (size_t k = 0; k < design->n; k++) {
-        sums[k] = added_up(family, k);
-        pointers[k] = &sums[k];
+        p->family[k] = added_up(family, k, p->sums + k * p->most_bins);
+        p->family_pointers[k] = &p->family[k];
     }
     struct pm_histogram_model whole = {0};
-    pm_fit_histogram(p, pointers, &whole);
+    pm_fit_histogram(p, p->family_pointers, &whole);
     if (miss_error(family, design, whole.bins, whole.n_bins) < BETTER * own)
         give_shares(p, family, &whole);
-    free(whole.bins);
-    for (size_t k = 0; k < design->n; k++)
-        pm_histogram_free(&sums[k]);
-    free(pointers);
-    free(sums);
+    else
+        pm_bin_pool_return(&p->bins, whole.n_bins);
 }

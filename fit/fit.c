@@ -14,8 +14,9 @@
 
 #include "core/pm_alloc.h"
 #include "fit/bases.h"
+#include "fit/listing.h"
 
-enum { EDGES_AT_ONCE = 64 };
+enum { EDGES_AT_ONCE = 64, ACCESSES_AT_ONCE = 256 };
 
 #define FLAGGED_ERROR 0.1
 #define ROUNDING 1e-9 /* relative: errors that differ by less are one */
@@ -30,8 +31,10 @@ struct job {
     struct pm_fit_bases bases;
     struct pm_model_set *set;
     enum pm_fit_partition cut;
-    double *executed; /* [group · n + size]: accesses by the counts; owned */
-    bool *known;      /* [group]: at all sizes; owned */
+    struct pm_listing listing;
+    uint32_t *largest_bytes; /* [group]: of its accesses; owned */
+    double *executed;        /* [group · n + size]: accesses by the counts; owned */
+    bool *known;             /* [group]: at all sizes; owned */
 };
 
 void pm_fit_note(struct pm_fit_statistics *statistics, const char *format, ...) {
@@ -88,66 +91,6 @@ static void measured_range(const struct job *job) {
         }
 }
 
-/* ---- what there is to fit ------------------------------------------------------------------- */
-
-static int compare_histograms(const void *a, const void *b) {
-    const struct pm_histogram_model *left = a, *right = b;
-    if (left->group != right->group)
-        return left->group < right->group ? -1 : 1;
-    return (left->block_bytes > right->block_bytes) - (left->block_bytes < right->block_bytes);
-}
-
-/* Block sizes that not all runs measured are left out. */
-static bool measured_everywhere(const struct job *job, uint64_t block_bytes) {
-    for (size_t i = 0; i < job->n; i++) {
-        bool found = false;
-        for (size_t b = 0; b < job->profiles[i]->n_block_sizes; b++)
-            found |= job->profiles[i]->block_sizes[b] == block_bytes;
-        if (!found)
-            return false;
-    }
-    return true;
-}
-
-static void list_left_out(const struct job *job, struct pm_fit_statistics *statistics) {
-    uint64_t last = 0;
-    while (statistics->n_left_out < PM_FIT_MAX_LEFT_OUT) {
-        uint64_t next = UINT64_MAX;
-        for (size_t i = 0; i < job->n; i++)
-            for (size_t b = 0; b < job->profiles[i]->n_block_sizes; b++) {
-                uint64_t bytes = job->profiles[i]->block_sizes[b];
-                if (bytes > last && bytes < next && !measured_everywhere(job, bytes))
-                    next = bytes;
-            }
-        if (next == UINT64_MAX)
-            return;
-        statistics->left_out[statistics->n_left_out++] = last = next;
-    }
-}
-
-/* One model for each (group, block size) that any run met. */
-static void list_histograms(const struct job *job) {
-    struct pm_model_set *set = job->set;
-    size_t n = 0, most = 0;
-    for (size_t i = 0; i < job->n; i++)
-        most += job->profiles[i]->n_histograms;
-    struct pm_histogram_model *list = pm_alloc(most, sizeof *list);
-    for (size_t i = 0; i < job->n; i++)
-        for (size_t h = 0; h < job->profiles[i]->n_histograms; h++) {
-            const struct pm_group_histogram *histogram = &job->profiles[i]->histograms[h];
-            if (!measured_everywhere(job, histogram->histogram.block_bytes))
-                continue;
-            list[n].group = histogram->group;
-            list[n++].block_bytes = histogram->histogram.block_bytes;
-        }
-    if (n)
-        qsort(list, n, sizeof *list, compare_histograms);
-    for (size_t i = 0; i < n; i++)
-        if (i == 0 || compare_histograms(&list[i], &list[i - 1]) != 0)
-            list[set->n_histograms++] = list[i];
-    set->histograms = list;
-}
-
 /* ---- fitting -------------------------------------------------------------------------------- */
 
 static void fit_edges(const struct job *job, struct pm_partition *const *partitions, double *series,
@@ -168,16 +111,14 @@ static size_t design_of_group(const struct job *job, uint32_t group) {
     return pm_fit_design_of_group(&job->bases, job->structure, group);
 }
 
-static void fit_histogram(const struct job *job, struct pm_partition *const *partitions,
-                          const struct pm_histogram **histograms, size_t h) {
+static void fit_histogram(const struct job *job, struct pm_partition *const *partitions, size_t h) {
     struct pm_histogram_model *model = &job->set->histograms[h];
-    for (size_t k = 0; k < job->n; k++)
-        histograms[k] = pm_profile_histogram(job->profiles[k], model->group, model->block_bytes);
+    struct pm_partition *partition = partitions[design_of_group(job, model->group)];
+    const struct pm_histogram *const *histograms = job->listing.histograms + h * job->n;
     if (job->cut == PM_FIT_SIGMETRICS)
-        pm_fit_histogram_literally(partitions[design_of_group(job, model->group)], histograms,
-                                   model);
+        pm_fit_histogram_literally(partition, histograms, model);
     else
-        pm_fit_histogram(partitions[design_of_group(job, model->group)], histograms, model);
+        pm_fit_histogram(partition, histograms, model);
 }
 
 /* Accesses of histogram H from executions, where the models of these are at least as good as that
@@ -190,13 +131,12 @@ static void fit_accesses(const struct job *job, const double *errors, double *to
     if (isnan(error) || error > model->accesses.leave_one_out_error * (1 + ROUNDING))
         return;
     for (size_t k = 0; k < job->n; k++) {
-        const struct pm_histogram *histogram =
-            pm_profile_histogram(job->profiles[k], model->group, model->block_bytes);
+        const struct pm_histogram *histogram = job->listing.histograms[h * job->n + k];
         touched[k] = histogram ? pm_histogram_accesses(histogram) : 0;
     }
     struct pm_model share;
     if (!pm_fit_share(job->n, job->executed + model->group * job->n, touched,
-                      pm_fit_most_touches(job->structure, model->group, model->block_bytes),
+                      pm_fit_most_touches(job->largest_bytes[model->group], model->block_bytes),
                       &share) ||
         (model->accesses.exact && share.relative_error > 0))
         return;
@@ -204,63 +144,35 @@ static void fit_accesses(const struct job *job, const double *errors, double *to
     model->per_execution = true;
 }
 
-/* Where the histograms of each family and block size stand; NEXT chains them. */
-struct chains {
-    size_t n, *first, *next;
+static void fit_family(const struct job *job, struct pm_partition *const *partitions, size_t f) {
+    const struct pm_family *family = &job->listing.families[f];
+    pm_fit_family(partitions[design_of_group(job, family->members[0].model->group)], family);
+}
+
+/* What one thread works with: touched first by it, so that it lies near. */
+struct worker {
+    struct pm_partition **partitions; /* for each design */
+    double *series;
 };
 
-static uint64_t family_of(const struct job *job, const uint32_t *families, uint32_t group) {
-    if (group < job->structure->n_groups)
-        return families[group];
-    return (uint64_t)UINT32_MAX + group; /* not in the structure: alone */
+static struct worker worker_new(const struct job *job) {
+    size_t n = job->bases.n_designs;
+    struct worker worker = {.partitions = pm_alloc(n, sizeof(struct pm_partition *)),
+                            .series = pm_alloc(job->n, sizeof *worker.series)};
+    for (size_t d = 0; d < n; d++)
+        worker.partitions[d] = pm_partition_new(job->bases.designs[d], job->listing.most_bins);
+    return worker;
 }
 
-static struct chains list_families(const struct job *job) {
-    const struct pm_model_set *set = job->set;
-    struct chains chains = {.first = pm_alloc(set->n_histograms + 1, sizeof *chains.first),
-                            .next = pm_alloc(set->n_histograms + 1, sizeof *chains.next)};
-    uint32_t *families = pm_fit_families(job->structure);
-    size_t *last = pm_alloc(set->n_histograms + 1, sizeof *last);
-    for (size_t h = 0; h < set->n_histograms; h++) {
-        const struct pm_histogram_model *model = &set->histograms[h], *other;
-        chains.next[h] = SIZE_MAX;
-        size_t c = 0;
-        for (; c < chains.n; c++) {
-            other = &set->histograms[chains.first[c]];
-            if (family_of(job, families, other->group) == family_of(job, families, model->group) &&
-                other->block_bytes == model->block_bytes &&
-                design_of_group(job, other->group) == design_of_group(job, model->group))
-                break;
-        }
-        if (c == chains.n)
-            chains.first[chains.n++] = h;
-        else
-            chains.next[last[c]] = h;
-        last[c] = h;
+/* The models' bins go to the set. */
+static void worker_free(const struct job *job, struct worker *worker) {
+    for (size_t d = 0; d < job->bases.n_designs; d++) {
+#pragma omp critical
+        pm_bin_pool_join(&job->set->bins, &worker->partitions[d]->bins);
+        pm_partition_free(worker->partitions[d]);
     }
-    free(last);
-    free(families);
-    return chains;
-}
-
-static void fit_family(const struct job *job, struct pm_partition *const *partitions,
-                       const struct chains *chains, size_t c) {
-    struct pm_family family = {0};
-    for (size_t h = chains->first[c]; h != SIZE_MAX; h = chains->next[h])
-        family.n++;
-    family.members = pm_alloc(family.n, sizeof *family.members);
-    const struct pm_histogram **histograms = pm_alloc(family.n * job->n, sizeof *histograms);
-    size_t m = 0;
-    for (size_t h = chains->first[c]; h != SIZE_MAX; h = chains->next[h], m++) {
-        struct pm_histogram_model *model = &job->set->histograms[h];
-        for (size_t k = 0; k < job->n; k++)
-            histograms[m * job->n + k] =
-                pm_profile_histogram(job->profiles[k], model->group, model->block_bytes);
-        family.members[m] = (struct pm_member){histograms + m * job->n, model};
-    }
-    pm_fit_family(partitions[design_of_group(job, family.members[0].model->group)], &family);
-    free(histograms);
-    free(family.members);
+    free(worker->partitions);
+    free(worker->series);
 }
 
 static void fit_all(const struct job *job, unsigned n_threads) {
@@ -268,25 +180,20 @@ static void fit_all(const struct job *job, unsigned n_threads) {
     size_t n_chunks = (set->n_edges + EDGES_AT_ONCE - 1) / EDGES_AT_ONCE;
     size_t n_items = n_chunks + set->n_histograms;
     int threads = n_threads ? (int)n_threads : omp_get_max_threads();
-    struct chains chains = list_families(job);
     double *errors = pm_alloc(job->structure->n_groups, sizeof *errors);
 #pragma omp parallel num_threads(threads)
     {
-        size_t n_designs = job->bases.n_designs;
-        struct pm_partition **partitions = pm_alloc(n_designs, sizeof(struct pm_partition *));
-        for (size_t d = 0; d < n_designs; d++)
-            partitions[d] = pm_partition_new(job->bases.designs[d]);
-        const struct pm_histogram **histograms = pm_alloc(job->n, sizeof *histograms);
-        double *series = pm_alloc(job->n, sizeof *series);
+        struct worker worker = worker_new(job);
         /* Histograms first: they take longest. */
 #pragma omp for schedule(dynamic)
         for (size_t i = 0; i < n_items; i++) {
             if (i < set->n_histograms) {
-                fit_histogram(job, partitions, histograms, i);
+                fit_histogram(job, worker.partitions, i);
                 continue;
             }
             size_t first = (i - set->n_histograms) * EDGES_AT_ONCE, last = first + EDGES_AT_ONCE;
-            fit_edges(job, partitions, series, first, last < set->n_edges ? last : set->n_edges);
+            fit_edges(job, worker.partitions, worker.series, first,
+                      last < set->n_edges ? last : set->n_edges);
         }
         /* All of them are there now: the loop ends with a barrier. */
 #pragma omp for schedule(dynamic)
@@ -294,23 +201,17 @@ static void fit_all(const struct job *job, unsigned n_threads) {
             pm_fit_late_edges(job->structure, (uint32_t)r, &job->bases,
                               (const struct pm_profile *const *)job->profiles, set->edges);
 #pragma omp for schedule(dynamic)
-        for (size_t c = 0; c < (job->cut == PM_FIT_GAPS ? chains.n : 0); c++)
-            fit_family(job, partitions, &chains, c);
+        for (size_t f = 0; f < (job->cut == PM_FIT_GAPS ? job->listing.n_families : 0); f++)
+            fit_family(job, worker.partitions, f);
 #pragma omp single
         pm_fit_executed_errors(job->structure, set->edges, job->profiles[job->n - 1]->edge_counts,
                                errors);
-#pragma omp for schedule(dynamic)
+#pragma omp for schedule(dynamic, ACCESSES_AT_ONCE)
         for (size_t h = 0; h < set->n_histograms; h++)
-            fit_accesses(job, errors, series, h);
-        free(series);
-        free(histograms);
-        for (size_t d = 0; d < n_designs; d++)
-            pm_partition_free(partitions[d]);
-        free(partitions);
+            fit_accesses(job, errors, worker.series, h);
+        worker_free(job, &worker);
     }
     free(errors);
-    free(chains.first);
-    free(chains.next);
 }
 
 static void count_model(const struct pm_model *model, struct pm_fit_statistics *statistics) {
@@ -343,6 +244,8 @@ static void count_accesses(struct job *job) {
     bool *known = pm_alloc(n_groups, sizeof *known);
     job->executed = pm_alloc(n_groups * job->n, sizeof *job->executed);
     job->known = pm_alloc(n_groups, sizeof *job->known);
+    job->largest_bytes = pm_alloc(n_groups, sizeof *job->largest_bytes);
+    pm_fit_largest_accesses(job->structure, job->largest_bytes);
     for (size_t k = 0; k < job->n; k++) {
         pm_fit_executed(job->structure, job->profiles[k]->edge_counts, executed, known);
         for (size_t g = 0; g < n_groups; g++) {
@@ -394,15 +297,18 @@ static struct pm_model_set *fit_profiles(const struct pm_structure *structure,
     measured_range(&job);
     job.set->n_edges = structure->n_edges;
     job.set->edges = pm_alloc(structure->n_edges, sizeof *job.set->edges);
-    list_histograms(&job);
+    pm_listing_make(&job.listing, job.profiles, job.n, job.set);
+    pm_listing_families(&job.listing, structure, &job.bases, job.set);
     count_accesses(&job);
     fit_all(&job, options ? options->n_threads : 0);
     pm_fit_trim_basis(job.set, job.n_names == 1 ? PM_FIT_BASIS : 1);
     if (statistics) {
         count_models(job.set, statistics);
-        list_left_out(&job, statistics);
+        pm_listing_left_out(job.profiles, job.n, statistics);
     }
     pm_fit_bases_free(&job.bases);
+    pm_listing_free(&job.listing);
+    free(job.largest_bytes);
     free(job.executed);
     free(job.known);
     free(job.profiles);

@@ -175,7 +175,7 @@ void pm_fit_histogram(struct pm_partition *p, const struct pm_histogram *const *
     pm_fit_hold_at_bound(p, model->at_least);
     sort_pieces(p);
     model->n_bins = p->n_pieces;
-    model->bins = pm_alloc(p->n_pieces, sizeof *model->bins);
+    model->bins = pm_bin_pool_take(&p->bins, p->n_pieces);
     for (size_t i = 0; i < p->n_pieces; i++)
         fit_piece(p, &p->pieces[i], &model->bins[i]);
     keep_below_level(p, model->at_least, model->bins);

@@ -68,7 +68,7 @@ size_t pm_ladder_last(const struct pm_ladder *ladder, double to) {
 
 /* ---- filling -------------------------------------------------------------------------------- */
 
-static void make_room(struct pm_ladder *ladder, size_t n) {
+void pm_ladder_reserve(struct pm_ladder *ladder, size_t n) {
     if (n <= ladder->capacity && ladder->before)
         return;
     ladder->capacity = 2 * n;
@@ -108,7 +108,7 @@ static void add_entry(struct pm_ladder *ladder, const struct pm_bin *bin) {
 
 void pm_ladder_fill(struct pm_ladder *ladder, const struct pm_histogram *histogram,
                     const bool taken[PM_PARTITION_SHORT]) {
-    make_room(ladder, histogram ? histogram->n_bins + 1 : 0);
+    pm_ladder_reserve(ladder, histogram ? histogram->n_bins + 1 : 0);
     ladder->n = 0;
     ladder->before[0] = ladder->distance_before[0] = ladder->square_before[0] = 0;
     if (!histogram)

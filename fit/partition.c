@@ -31,12 +31,18 @@
 #define GAP_BONUS 1e-3 /* error by which a clean cut at a gap may be worse than one at a limit */
 enum { SHORT = PM_PARTITION_SHORT, ENOUGH_SIZES = 5 };
 
-struct pm_partition *pm_partition_new(const struct pm_design *design) {
+struct pm_partition *pm_partition_new(const struct pm_design *design, size_t most_bins) {
     struct pm_partition *p = pm_alloc(1, sizeof *p);
     size_t n = design->n;
     p->design = design;
     p->series = pm_series_workspace_new(design);
     p->ladders = pm_alloc(n, sizeof *p->ladders);
+    for (size_t k = 0; k < n; k++)
+        pm_ladder_reserve(&p->ladders[k], most_bins + 1);
+    p->sums = pm_alloc(n * most_bins, sizeof *p->sums);
+    p->most_bins = most_bins;
+    p->family = pm_alloc(n, sizeof *p->family);
+    p->family_pointers = pm_alloc(n, sizeof(const struct pm_histogram *));
     p->cuts = pm_alloc((PM_PARTITION_DEPTH + 4) * n, sizeof *p->cuts);
     p->row = pm_alloc(2 * n, sizeof *p->row);
     p->side_total = pm_alloc(n, sizeof *p->side_total);
@@ -57,6 +63,10 @@ void pm_partition_free(struct pm_partition *p) {
     for (size_t k = 0; k < p->design->n; k++)
         pm_ladder_free(&p->ladders[k]);
     pm_series_workspace_free(p->series);
+    pm_bin_pool_free(&p->bins);
+    free(p->family_pointers);
+    free(p->family);
+    free(p->sums);
     free(p->ladders);
     free(p->cuts);
     free(p->row);

@@ -31,6 +31,8 @@ struct pm_ladder {
    beyond a bound stand at the bound, after all others. */
 void pm_ladder_fill(struct pm_ladder *ladder, const struct pm_histogram *histogram,
                     const bool taken[PM_PARTITION_SHORT]);
+/* Makes room for N entries. */
+void pm_ladder_reserve(struct pm_ladder *ladder, size_t n);
 void pm_ladder_free(struct pm_ladder *ladder); /* not the struct itself */
 /* All reuses of HISTOGRAM, NULL: 0. */
 double pm_ladder_reuses(const struct pm_histogram *histogram);
@@ -63,12 +65,18 @@ struct pm_partition {
     double *pool;              /* 5 rows for each piece */
     size_t n_pieces;
     struct pm_piece pieces[PM_PARTITION_MAX_PIECES];
-    double rarity;      /* 64 / block size, at most 1: see partition.c */
+    double rarity;                               /* 64 / block size, at most 1: see partition.c */
+    struct pm_bin_pool bins;                     /* of the models that are made with it */
+    struct pm_histogram *family;                 /* a family's histograms added up, for each size */
+    const struct pm_histogram **family_pointers; /* to these */
+    struct pm_bin *sums;                         /* room for their bins: most_bins for each size */
+    size_t most_bins;
     bool short_side;    /* pieces made now lie below the clean cut */
     double *side_total; /* what a piece of that side is negligible against, for each size */
 };
 
-struct pm_partition *pm_partition_new(const struct pm_design *design);
+/* For histograms, and sums of a family's, with at most MOST_BINS bins at a size. */
+struct pm_partition *pm_partition_new(const struct pm_design *design, size_t most_bins);
 void pm_partition_free(struct pm_partition *partition);
 
 /* Cuts HISTOGRAMS (one for each size, NULL: never accessed) into pieces, which replace the former.

@@ -16,7 +16,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/pm_alloc.h"
 #include "fit/stage.h"
 
 #define SIMILAR 0.03
@@ -111,7 +110,7 @@ static void fit_bin(const struct pm_partition *p, const struct pm_piece *piece,
 
 /* The pieces, by ascending distance, to bins; joined pieces are fitted anew. */
 static void fit_bins(struct pm_partition *p, struct pm_histogram_model *model) {
-    model->bins = pm_alloc(p->n_pieces + 1, sizeof *model->bins);
+    model->bins = pm_bin_pool_take(&p->bins, p->n_pieces);
     model->n_bins = 0;
     size_t last = 0; /* piece of the last bin */
     for (size_t i = 0; i < p->n_pieces; i++) {
@@ -126,6 +125,7 @@ static void fit_bins(struct pm_partition *p, struct pm_histogram_model *model) {
         pm_partition_join(p, &p->pieces[last], &p->pieces[i]);
         fit_bin(p, &p->pieces[last], bin - 1);
     }
+    pm_bin_pool_return(&p->bins, p->n_pieces - model->n_bins);
 }
 
 void pm_fit_histogram_literally(struct pm_partition *p,

@@ -92,13 +92,15 @@ void pm_fit_executed(const struct pm_structure *structure, const double *edge_co
 void pm_fit_executed_errors(const struct pm_structure *structure, const struct pm_model *edges,
                             const double *edge_counts, double *errors);
 
-/* The most blocks that one access of the group can touch. */
-double pm_fit_most_touches(const struct pm_structure *structure, uint32_t group,
-                           uint64_t block_bytes);
+/* LARGEST_BYTES: of the recorded references of each group (n_groups values), the largest access. */
+void pm_fit_largest_accesses(const struct pm_structure *structure, uint32_t *largest_bytes);
+
+/* The most blocks that one access of a group can touch whose largest one has LARGEST_BYTES. */
+double pm_fit_most_touches(uint32_t largest_bytes, uint64_t block_bytes);
 
 /* Touches for each executed access, a constant, from both at N ascending sizes; false if they do
-   not go together, each execution touching 1 to MOST blocks. */
-bool pm_fit_share(size_t n, const double *executed, const double *touched, double most,
+   not go together, each execution touching 1 to MOST blocks.  TOUCHED is overwritten. */
+bool pm_fit_share(size_t n, const double *executed, double *touched, double most,
                   struct pm_model *model);
 
 struct pm_family {
@@ -106,10 +108,11 @@ struct pm_family {
     struct pm_member {
         const struct pm_histogram *const *histograms; /* one for each size, or NULL */
         struct pm_histogram_model *model;             /* the member's own, fitted */
+        double share;                                 /* of the family's accesses in one piece */
     } * members;
 };
 
-/* A number for each group; those with one number are a family.  Owned by the caller. */
+/* A number for each group; those with one number belong together.  Owned by the caller. */
 uint32_t *pm_fit_families(const struct pm_structure *structure);
 
 /* Replaces the bins of the members' models where those of the family do better; see families.c. */
