@@ -18,6 +18,7 @@ enum { MAX_DEGREE = PM_MODEL_MAX_TERMS - 1 };
 static const int denominators[] = {1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 24, 32, 48, 64, 100};
 enum { N_DENOMINATORS = sizeof denominators / sizeof *denominators };
 
+#define NEAR_WHOLE 1e-9                    /* relative: what rounding makes of a whole number */
 #define LARGEST_INTEGER 9007199254740992.0 /* 2^53: above it a double skips integers */
 
 static bool all_integers(size_t n, const double *values) {
@@ -74,6 +75,20 @@ static bool reproduces(size_t n, const double *x, const double *y, size_t degree
             return false;
     }
     return true;
+}
+
+bool pm_exact_is_possible(size_t n, const double *y) {
+    for (size_t d = 0; d < N_DENOMINATORS; d++) {
+        size_t k = 0;
+        for (; k < n; k++) {
+            double multiple = y[k] * denominators[d];
+            if (fabs(multiple - rint(multiple)) > NEAR_WHOLE * fmax(fabs(multiple), 1))
+                break;
+        }
+        if (k == n)
+            return true;
+    }
+    return false;
 }
 
 static double bits(long double integer) { return 1 + log2(1 + (double)fabsl(integer)); }

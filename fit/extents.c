@@ -19,8 +19,9 @@
 
 #include "core/pm_alloc.h"
 
-#define GROWTH 1.1 /* a walk that is longer by less has not grown: peeled iterations, remainders   \
-                    */
+#define GROWTH                                                                                     \
+    1.1 /* a walk that is longer by less has not grown: peeled iterations, remainders              \
+         */
 
 static void add_edge(const struct pm_structure *structure, uint32_t e, double count,
                      double *entries, double *iterations) {

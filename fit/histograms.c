@@ -11,8 +11,9 @@
 
 enum { ENDS_FROM_SIZES = 4 }; /* the largest sizes give the ratio of a bin's ends to its mean */
 
-#define FEW_BLOCKS 16   /* as many pages as the smallest TLB holds */
-#define LEVEL_SHARE 0.1 /* accesses of a level distance against those of one that it holds down */
+#define FEW_BLOCKS 16     /* as many pages as the smallest TLB holds */
+#define PROPORTIONAL 1e-9 /* relative difference of counts that are multiples of each other's */
+#define LEVEL_SHARE 0.1   /* accesses of a level distance against those of one that it holds down */
 
 /* Half the width of the even distribution about the mean that has the spread of PIECE at size K,
    but none beyond its ends, as a share of the mean. */
@@ -55,9 +56,44 @@ static struct pm_model constant(double value, size_t n_points) {
                              .leave_one_out_error = NAN};
 }
 
+/* Counts of A over those of B where these are the same multiple at each size, else 0. */
+static double multiple_of(const struct pm_piece *a, const struct pm_piece *b, size_t n) {
+    double ratio = 0;
+    for (size_t k = n; k-- > 0;) {
+        if ((a->count[k] == 0) != (b->count[k] == 0))
+            return 0;
+        if (a->count[k] == 0)
+            continue;
+        if (ratio == 0)
+            ratio = a->count[k] / b->count[k];
+        else if (fabs(a->count[k] - ratio * b->count[k]) > PROPORTIONAL * a->count[k])
+            return 0;
+    }
+    return ratio;
+}
+
+/* The model of the counts of piece I.  Cuts at one share for all sizes make pieces whose counts are
+   multiples of each other's, and so are their models: of twenty pieces nineteen need no fit.  What
+   may be exact is fitted by itself, because a multiple of whole numbers need not be whole. */
+static void fit_count(struct pm_partition *p, size_t i, struct pm_bin_model *bins) {
+    const struct pm_piece *piece = &p->pieces[i];
+    size_t n = p->design->n;
+    p->same_counts[i] = i;
+    bool alone = pm_exact_is_possible(n, piece->count);
+    for (size_t j = 0; j < i && !alone; j++) {
+        double ratio = p->same_counts[j] == j ? multiple_of(piece, &p->pieces[j], n) : 0;
+        if (ratio == 0 || bins[j].count.exact)
+            continue;
+        bins[i].count = bins[j].count;
+        pm_fit_scale(&bins[i].count, ratio);
+        p->same_counts[i] = j;
+        return;
+    }
+    pm_series_fit(p->series, piece->count, PM_SERIES_COUNT, &bins[i].count);
+}
+
 static void fit_piece(struct pm_partition *p, const struct pm_piece *piece,
                       struct pm_bin_model *bin) {
-    pm_series_fit(p->series, piece->count, PM_SERIES_COUNT, &bin->count);
     pm_series_fit(p->series, piece->mean, PM_SERIES_DISTANCE, &bin->distance);
     pm_fit_ends(p, piece, bin);
     bin->constant_distance = piece->constant_distance;
@@ -178,6 +214,8 @@ void pm_fit_histogram(struct pm_partition *p, const struct pm_histogram *const *
     model->bins = pm_bin_pool_take(&p->bins, p->n_pieces);
     for (size_t i = 0; i < p->n_pieces; i++)
         fit_piece(p, &p->pieces[i], &model->bins[i]);
+    for (size_t i = 0; i < p->n_pieces; i++)
+        fit_count(p, i, model->bins);
     keep_below_level(p, model->at_least, model->bins);
     if (p->rarity < 1)
         leave_rest_to_shortest(p, model->bins);

@@ -65,6 +65,7 @@ struct pm_partition {
     double *pool;              /* 5 rows for each piece */
     size_t n_pieces;
     struct pm_piece pieces[PM_PARTITION_MAX_PIECES];
+    size_t same_counts[PM_PARTITION_MAX_PIECES]; /* the piece whose counts these are multiples of */
     double rarity;                               /* 64 / block size, at most 1: see partition.c */
     struct pm_bin_pool bins;                     /* of the models that are made with it */
     struct pm_histogram *family;                 /* a family's histograms added up, for each size */

@@ -112,6 +112,10 @@ double pm_series_predictability(struct pm_series_workspace *workspace, const dou
 double pm_series_predictability_within(struct pm_series_workspace *workspace, const double *y,
                                        size_t from, double accepted, double hopeless);
 
+/* Whether Y might be reproduced by whole or fractional coefficients: that all values are multiples
+   of one of the fractions that are tried. */
+bool pm_exact_is_possible(size_t n, const double *y);
+
 /* The polynomial of least degree ≤ MAX_DEGREE with rational coefficients of a small common
    denominator that reproduces all of Y (integers) exactly, if it takes clearly less to write down
    than Y itself.  COEFFICIENTS has max_degree + 1 entries. */
