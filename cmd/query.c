@@ -104,6 +104,7 @@ static bool prepare(struct query *query, const struct pm_profile *profile, struc
     for (size_t i = 0; i < query->on.n_caches; i++)
         caches[i] = query->on.caches[i].cache;
     pm_query_weigh(&query->parts, profile, caches, query->on.n_caches);
+    pm_query_keep_shown(&query->parts, &request->options);
     free(caches);
     return true;
 }
@@ -115,23 +116,48 @@ static struct pm_query_row *add_row(struct query *query, size_t part,
     row->cache_name = cache->name;
     row->machine = cache->machine;
     row->cache = cache->cache;
-    row->wanted = row->failing_size = row->gap_size = NAN;
+    row->wanted = row->failing_size = row->gap_size = row->low = row->high = NAN;
     return row;
 }
 
 /* ---- at given sizes -------------------------------------------------------------------------- */
 
-static void add_point(struct query *query, const struct pm_profile *profile, size_t part,
+/* Widens the row's bounds to VALUE. */
+static void add_bound(struct pm_query_row *row, double value) {
+    row->low = fmin(row->low, value);
+    row->high = fmax(row->high, value);
+}
+
+/* The row's answer at PROFILE: the cache where HIT RATIO is wanted, else misses. */
+static double answer_at(const struct query *query, const struct pm_query_row *row,
+                        const struct pm_profile *profile) {
+    const struct pm_query_groups *groups = &query->parts.parts[row->part].groups;
+    double blocks;
+    if (isnan(row->wanted))
+        return pm_query_count(profile, groups, &row->cache).misses;
+    pm_query_smallest_cache(profile, groups, row->cache.block_bytes, row->wanted,
+                            query->report.with_cold, &blocks);
+    return blocks;
+}
+
+/* ENDS: of the models' intervals; NULL where PROFILE was measured. */
+static void add_point(struct query *query, const struct pm_profile *profile,
+                      struct pm_profile *const *ends, size_t part,
                       const struct pm_query_level_cache *cache, double wanted) {
     const struct pm_query_groups *groups = &query->parts.parts[part].groups;
     struct pm_query_row *row = add_row(query, part, cache);
     struct pm_query_cache unlimited = {cache->cache.block_bytes, INFINITY};
     row->at = profile->parameters;
     row->wanted = wanted;
-    if (!isnan(wanted) &&
-        !pm_query_smallest_cache(profile, groups, cache->cache.block_bytes, wanted,
-                                 query->report.with_cold, &row->cache.blocks))
-        row->found = PM_QUERY_NONE;
+    double found = answer_at(query, row, profile);
+    if (ends) {
+        add_bound(row, found);
+        add_bound(row, answer_at(query, row, ends[0]));
+        add_bound(row, answer_at(query, row, ends[1]));
+    }
+    if (!isnan(wanted))
+        row->cache.blocks = found;
+    row->found = isinf(found) ? PM_QUERY_NONE : PM_QUERY_FOUND;
     row->counts = pm_query_count(profile, groups, &row->cache);
     row->unlimited = pm_query_count(profile, groups, &unlimited);
     row->predicted = profile->predicted;
@@ -139,14 +165,15 @@ static void add_point(struct query *query, const struct pm_profile *profile, siz
     row->relative_error = profile->relative_error;
 }
 
-static void add_points(struct query *query, const struct pm_profile *profile) {
+static void add_points(struct query *query, const struct pm_profile *profile,
+                       struct pm_profile *const *ends) {
     const struct pm_query_request *request = query->request;
     for (size_t p = 0; p < query->parts.n_parts; p++)
         for (size_t c = 0; c < query->on.n_caches; c++) {
             if (request->n_ratios == 0)
-                add_point(query, profile, p, &query->on.caches[c], NAN);
+                add_point(query, profile, ends, p, &query->on.caches[c], NAN);
             for (size_t r = 0; r < request->n_ratios; r++)
-                add_point(query, profile, p, &query->on.caches[c], request->ratios[r]);
+                add_point(query, profile, ends, p, &query->on.caches[c], request->ratios[r]);
         }
 }
 
@@ -168,18 +195,30 @@ static void sort_rows(struct pm_query_report *report, size_t n_parts) {
     report->cap_rows = report->n_rows;
 }
 
+static bool answer_point(struct query *query, const struct pm_parameters *size,
+                         struct pm_error *err) {
+    struct pm_profile *profile = pm_session_profile(&query->session, size, err), *ends[2];
+    bool ok = profile && (query->parts.n_parts > 0 || prepare(query, profile, err));
+    if (ok && !profile->predicted) {
+        add_points(query, profile, NULL);
+    } else if (ok) {
+        ok = pm_session_ends(&query->session, size, ends, err);
+        if (ok) {
+            add_points(query, profile, ends);
+            pm_profile_free(ends[0]);
+            pm_profile_free(ends[1]);
+        }
+    }
+    if (profile)
+        pm_profile_free(profile);
+    return ok;
+}
+
 static bool answer_points(struct query *query, const struct pm_parameters *sizes, size_t n_sizes,
                           struct pm_error *err) {
-    for (size_t i = 0; i < n_sizes; i++) {
-        struct pm_profile *profile = pm_session_profile(&query->session, &sizes[i], err);
-        bool ok = profile && (i > 0 || prepare(query, profile, err));
-        if (ok)
-            add_points(query, profile);
-        if (profile)
-            pm_profile_free(profile);
-        if (!ok)
+    for (size_t i = 0; i < n_sizes; i++)
+        if (!answer_point(query, &sizes[i], err))
             return false;
-    }
     sort_rows(&query->report, query->parts.n_parts);
     return true;
 }
@@ -203,13 +242,24 @@ static bool prepare_surface(struct query *query, const struct pm_parameters *fix
     return ok;
 }
 
+/* The size of an answer as a bound: infinite beyond the range. */
+static double bound_of(const struct pm_query_answer *answer) {
+    return answer->found == PM_QUERY_NONE     ? -INFINITY
+           : answer->found == PM_QUERY_BEYOND ? INFINITY
+                                              : answer->size;
+}
+
+/* ANSWERS: by the models, and by the two ends of their intervals. */
 static void add_answer(struct query *query, const struct pm_query_surface *surface, size_t part,
                        const struct pm_query_level_cache *cache, double wanted,
-                       const struct pm_query_answer *answer) {
+                       struct pm_query_answer *const answers[3], size_t number) {
+    const struct pm_query_answer *answer = &answers[0][number];
     struct pm_query_row *row = add_row(query, part, cache);
     row->at = surface->fixed;
     pm_parameters_set(&row->at, surface->name, answer->size, NULL);
     row->wanted = wanted;
+    for (int i = 0; i < 3; i++)
+        add_bound(row, bound_of(&answers[i][number]));
     row->found = answer->found;
     row->failing_size = answer->failing_size;
     row->gap_size = answer->gap_size;
@@ -226,7 +276,7 @@ static bool answer_size(struct query *query, const struct pm_query_surface *surf
     size_t n_caches = query->on.n_caches, n_ratios = request->n_ratios,
            n = query->parts.n_parts * n_caches * n_ratios;
     struct pm_query_question *questions = pm_alloc(n, sizeof *questions);
-    struct pm_query_answer *answers = pm_alloc(n, sizeof *answers);
+    struct pm_query_answer *answers[3];
     for (size_t i = 0; i < n; i++)
         questions[i] = (struct pm_query_question){
             .groups = &query->parts.parts[i / n_ratios / n_caches].groups,
@@ -234,13 +284,25 @@ static bool answer_size(struct query *query, const struct pm_query_surface *surf
             .ratio = request->ratios[i % n_ratios],
             .with_cold = query->report.with_cold,
         };
-    bool ok = pm_query_largest_sizes(surface, questions, n, answers, &query->report.coarsest, err);
+    bool ok = true;
+    for (int i = 0; i < 3; i++) {
+        struct pm_query_surface at = *surface;
+        struct pm_session_end end = {&query->session, i == 2};
+        if (i > 0) {
+            at.profile_at = pm_session_predicted_end;
+            at.context = &end;
+        }
+        answers[i] = pm_alloc(n, sizeof **answers);
+        ok = ok &&
+             pm_query_largest_sizes(&at, questions, n, answers[i], &query->report.coarsest, err);
+    }
     for (size_t i = 0; i < n && ok; i++)
         add_answer(query, surface, i / n_ratios / n_caches,
                    &query->on.caches[i / n_ratios % n_caches], request->ratios[i % n_ratios],
-                   &answers[i]);
+                   answers, i);
     free(questions);
-    free(answers);
+    for (int i = 0; i < 3; i++)
+        free(answers[i]);
     return ok;
 }
 

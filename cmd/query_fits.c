@@ -58,6 +58,7 @@ static bool print_machine(struct pm_query_session *session, const struct pm_quer
         for (size_t i = 0; i < levels.n_caches; i++)
             caches[i] = levels.caches[i].cache;
         pm_query_weigh(&parts, profile, caches, levels.n_caches);
+        pm_query_keep_shown(&parts, options);
         free(caches);
         fputc('\n', stdout);
         ok = pm_print_fits(session, surface, &parts, &levels, options, err);

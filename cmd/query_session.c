@@ -47,6 +47,27 @@ struct pm_profile *pm_session_predicted(void *context, const struct pm_parameter
     return pm_fit_instantiate(session->structure, session->models, at, err);
 }
 
+struct pm_profile *pm_session_predicted_end(void *context, const struct pm_parameters *at,
+                                            struct pm_error *err) {
+    const struct pm_session_end *end = context;
+    return pm_fit_instantiate_end(end->session->structure, end->session->models, at,
+                                  PM_QUERY_PROBABILITY, end->high, err);
+}
+
+bool pm_session_ends(const struct pm_query_session *session, const struct pm_parameters *at,
+                     struct pm_profile *ends[2], struct pm_error *err) {
+    for (int i = 0; i < 2; i++) {
+        struct pm_session_end end = {session, i == 1};
+        ends[i] = pm_session_predicted_end(&end, at, err);
+        if (ends[i])
+            continue;
+        if (i == 1)
+            pm_profile_free(ends[0]);
+        return false;
+    }
+    return true;
+}
+
 struct pm_profile *pm_session_profile(const struct pm_query_session *session,
                                       const struct pm_parameters *at, struct pm_error *err) {
     if (!pm_check_parameter_names(&session->runs[session->n_runs - 1], at, err))

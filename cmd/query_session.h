@@ -29,6 +29,19 @@ struct pm_profile *pm_session_profile(const struct pm_query_session *session,
 struct pm_profile *pm_session_predicted(void *context, const struct pm_parameters *at,
                                         struct pm_error *err);
 
+/* Of predictions: where the models' intervals of probability PM_QUERY_PROBABILITY end, fewer misses
+   first (pm_fit_instantiate_end); owned by the caller. */
+#define PM_QUERY_PROBABILITY 0.8
+bool pm_session_ends(const struct pm_query_session *session, const struct pm_parameters *at,
+                     struct pm_profile *ends[2], struct pm_error *err);
+
+struct pm_session_end { /* as the context of pm_session_predicted_end */
+    const struct pm_query_session *session;
+    bool high;
+};
+struct pm_profile *pm_session_predicted_end(void *context, const struct pm_parameters *at,
+                                            struct pm_error *err);
+
 /* The parameter that the models depend on and FIXED does not give: the one that is solved for, in
    SURFACE with a range from its smallest measured value to PM_QUERY_FACTOR times the largest, in
    whole numbers, or RANGE (--range; NULL).  The range's values are owned by the caller (free), also

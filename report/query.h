@@ -33,6 +33,7 @@ struct pm_query_part {
 struct pm_query_parts {
     enum pm_query_level level;
     PM_ARRAY(struct pm_query_part, parts);
+    size_t n_left_out; /* by pm_query_keep_shown */
 };
 
 /* Parts at LEVEL that have a group, of the whole program or, with N_NAMES above 0, of these scopes:
@@ -47,6 +48,9 @@ void pm_query_parts_free(struct pm_query_parts *parts); /* what it owns */
 /* Weighs the parts at PROFILE and these caches, and puts the heaviest first. */
 void pm_query_weigh(struct pm_query_parts *parts, const struct pm_profile *profile,
                     const struct pm_query_cache *caches, size_t n_caches);
+
+/* Drops weighed parts that a table with these options does not show; JSON and CSV show all. */
+void pm_query_keep_shown(struct pm_query_parts *parts, const struct pm_report_options *options);
 
 /* ---- answers --------------------------------------------------------------------------------- */
 
@@ -71,9 +75,12 @@ struct pm_query_row {
     struct pm_query_cache cache;
     double wanted; /* hit ratio; NAN: not given */
     enum pm_query_found found;
-    double failing_size, gap_size;        /* PM_QUERY_SIZE: as in pm_query_answer */
-    struct pm_query_counts counts;        /* at this size and cache */
-    struct pm_query_counts unlimited;     /* at this size, in an unlimited cache */
+    double failing_size, gap_size;    /* PM_QUERY_SIZE: as in pm_query_answer */
+    struct pm_query_counts counts;    /* at this size and cache */
+    struct pm_query_counts unlimited; /* at this size, in an unlimited cache */
+    /* Between which bounds the answer (misses, blocks of the cache, the size) is with a probability
+       of 80%; infinite where a bound is beyond what was looked at; NAN: measured. */
+    double low, high;
     bool predicted;                       /* else measured at this very size */
     double extrapolation, relative_error; /* as in a profile */
 };

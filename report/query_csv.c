@@ -53,6 +53,8 @@ static void write_row(struct pm_csv *csv, const struct pm_query_report *report,
     pm_csv_integer(csv, row->predicted);
     pm_csv_number(csv, row->extrapolation);
     pm_csv_number(csv, row->relative_error);
+    pm_csv_number(csv, isfinite(row->low) ? row->low : NAN);
+    pm_csv_number(csv, isfinite(row->high) ? row->high : NAN);
     pm_csv_end_line(csv);
 }
 
@@ -63,7 +65,8 @@ static void write_rows(struct pm_csv *csv, const struct pm_query_report *report)
                                         "block_bytes",   "blocks",        "wanted",
                                         "found",         "accesses",      "misses",
                                         "first_touches", "hit_ratio",     "hit_ratio_of_reuses",
-                                        "predicted",     "extrapolation", "relative_error"};
+                                        "predicted",     "extrapolation", "relative_error",
+                                        "interval_low",  "interval_high"};
     write_names(csv, names, sizeof names / sizeof names[0]);
     for (size_t i = 0; i < report->n_rows; i++)
         write_row(csv, report, &report->rows[i]);

@@ -22,8 +22,7 @@ static char *short_formula(const struct pm_basis *basis, const struct pm_model *
     return pm_model_text(basis, &rounded);
 }
 
-/* "226", "<24", ">1024" */
-static struct pm_number_text limit_text(const struct pm_query_report *report, double size) {
+struct pm_number_text pm_query_limit_text(const struct pm_query_report *report, double size) {
     const struct pm_query_range *range = &report->range;
     if (isfinite(size))
         return pm_query_value_text(size);
@@ -68,11 +67,11 @@ static void add_step(const struct fits_table *t, const struct pm_query_step *ste
                              : NULL;
     char *spread = pm_strdup("");
     if (step->all_hit != step->half_hit || step->some_hit != step->half_hit) {
-        pm_append(&spread, "%s", limit_text(report, step->all_hit).text);
-        pm_append(&spread, "…%s", limit_text(report, step->some_hit).text);
+        pm_append(&spread, "%s", pm_query_limit_text(report, step->all_hit).text);
+        pm_append(&spread, "…%s", pm_query_limit_text(report, step->some_hit).text);
     }
     char *formula = short_formula(report->models->basis, &models->bins[step->bin].distance);
-    pm_text_table_cell(t->table, limit_text(report, step->half_hit).text);
+    pm_text_table_cell(t->table, pm_query_limit_text(report, step->half_hit).text);
     pm_text_table_cell(t->table, spread);
     pm_text_table_cell(t->table, share_text(step->share).text);
     pm_text_table_cell(t->table, formula);
@@ -83,7 +82,7 @@ static void add_step(const struct fits_table *t, const struct pm_query_step *ste
 
 /* A row of which only the size, and the share unless NAN, is known. */
 static void add_limit(const struct fits_table *t, double size, double share) {
-    pm_text_table_cell(t->table, limit_text(t->report, size).text);
+    pm_text_table_cell(t->table, pm_query_limit_text(t->report, size).text);
     pm_text_table_cell(t->table, "");
     pm_text_table_cell(t->table, isnan(share) ? "" : share_text(share).text);
     pm_text_table_cell(t->table, "");
@@ -135,7 +134,7 @@ void pm_write_fits_rows(FILE *out, const struct pm_query_report *report,
     pm_text_table_column(t.table, "BLOCKS BETWEEN", PM_COLUMN_NAME);
     pm_text_table_column(t.table, "DATA", PM_COLUMN_NAME);
     for (size_t p = 0; p < report->parts->n_parts; p++)
-        for (size_t c = 0; c < report->n_caches && pm_query_is_shown(report, p, options); c++)
+        for (size_t c = 0; c < report->n_caches; c++)
             add_fits(&t, p, c);
     pm_text_table_print(out, t.table, options->width, options->color);
     pm_text_table_free(t.table);

@@ -59,6 +59,19 @@ static void add_counts(json_t *object, const struct pm_query_row *row) {
                         pm_json_number(pm_query_hit_ratio(&row->counts, false)));
 }
 
+/* Of the answer; null if it was measured, and a bound outside what was looked at, too. */
+static json_t *interval_json(const struct pm_query_report *report, const struct pm_query_row *row) {
+    static const char *const answers[] = {"misses", "blocks", "largest"};
+    if (isnan(row->low))
+        return json_null();
+    json_t *object = json_object();
+    json_object_set_new(object, "of", json_string(answers[report->kind]));
+    json_object_set_new(object, "probability", pm_json_number(0.8));
+    json_object_set_new(object, "low", pm_json_number(row->low));
+    json_object_set_new(object, "high", pm_json_number(row->high));
+    return object;
+}
+
 static json_t *row_json(const struct pm_query_report *report, const struct pm_query_row *row) {
     json_t *object = json_object();
     json_object_set_new(object, "part", part_json(report, row->part));
@@ -79,6 +92,7 @@ static json_t *row_json(const struct pm_query_report *report, const struct pm_qu
         json_object_set_new(object, "next_does_not", pm_json_number(row->failing_size));
         json_object_set_new(object, "smaller_that_does_not", pm_json_number(row->gap_size));
     }
+    json_object_set_new(object, "interval", interval_json(report, row));
     add_counts(object, row);
     json_object_set_new(object, "predicted", json_boolean(row->predicted));
     json_object_set_new(object, "extrapolation", pm_json_number(row->extrapolation));

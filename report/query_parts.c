@@ -165,12 +165,15 @@ bool pm_query_find_parts(const struct pm_structure *structure, enum pm_query_lev
     return ok;
 }
 
+static void free_part(struct pm_query_part *part) {
+    free(part->label);
+    free(part->source);
+    free(part->groups.groups);
+}
+
 void pm_query_parts_free(struct pm_query_parts *parts) {
-    for (size_t i = 0; i < parts->n_parts; i++) {
-        free(parts->parts[i].label);
-        free(parts->parts[i].source);
-        free(parts->parts[i].groups.groups);
-    }
+    for (size_t i = 0; i < parts->n_parts; i++)
+        free_part(&parts->parts[i]);
     free(parts->parts);
 }
 
@@ -207,4 +210,21 @@ void pm_query_weigh(struct pm_query_parts *parts, const struct pm_profile *profi
     }
     if (parts->n_parts)
         qsort(parts->parts, parts->n_parts, sizeof *parts->parts, compare_weights);
+}
+
+static bool is_shown(const struct pm_query_parts *parts, size_t part,
+                     const struct pm_report_options *options) {
+    if (options->max_rows && part >= options->max_rows)
+        return false;
+    if (parts->level == PM_QUERY_WHOLE) /* asked for by name */
+        return parts->parts[part].weight > 0;
+    return 100 * parts->parts[part].weight >= options->min_percent;
+}
+
+/* They stand in order, so that those that are not shown are the last; one always is. */
+void pm_query_keep_shown(struct pm_query_parts *parts, const struct pm_report_options *options) {
+    if (options->format != PM_REPORT_TABLE)
+        return;
+    for (; parts->n_parts > 1 && !is_shown(parts, parts->n_parts - 1, options); parts->n_left_out++)
+        free_part(&parts->parts[--parts->n_parts]);
 }

@@ -7,25 +7,13 @@
 #include "report/query_writers.h"
 #include "report/writers.h"
 
-bool pm_query_is_shown(const struct pm_query_report *report, size_t part,
-                       const struct pm_report_options *options) {
-    const struct pm_query_parts *parts = report->parts;
-    if (options->max_rows && part >= options->max_rows)
-        return false;
-    if (parts->level == PM_QUERY_WHOLE) /* asked for by name */
-        return parts->n_parts == 1 || parts->parts[part].weight > 0;
-    return 100 * parts->parts[part].weight >= options->min_percent;
-}
-
 static void note(FILE *out, const struct pm_report_options *options, const char *text) {
     pm_print_wrapped(out, "  - ", "    ", text, options->width);
 }
 
 void pm_query_note_hidden(FILE *out, const struct pm_query_report *report,
                           const struct pm_report_options *options) {
-    size_t n = 0;
-    for (size_t p = 0; p < report->parts->n_parts; p++)
-        n += !pm_query_is_shown(report, p, options);
+    size_t n = report->parts->n_left_out;
     if (n == 0)
         return;
     char *text = pm_sprintf("%zu smaller one%s not shown (--min-percent, --top).", n,
@@ -154,6 +142,7 @@ static struct pm_text_table *new_table(const struct pm_query_report *report,
         pm_text_table_column(table, "BLOCKS", PM_COLUMN_TEXT);
         pm_text_table_column(table, "ACCESSES", PM_COLUMN_NUMBER);
         pm_text_table_column(table, "MISSES", PM_COLUMN_NUMBER);
+        pm_text_table_column(table, "80% BETWEEN", PM_COLUMN_NUMBER);
         pm_text_table_column(table, "FIRST TOUCHES", PM_COLUMN_NUMBER);
         pm_text_table_column(table, "HIT %", PM_COLUMN_NUMBER);
         pm_text_table_column(table, "OF REUSES %", PM_COLUMN_NUMBER);
@@ -163,6 +152,7 @@ static struct pm_text_table *new_table(const struct pm_query_report *report,
     pm_text_table_column(table, "WANTED %", PM_COLUMN_NUMBER);
     if (report->kind == PM_QUERY_CACHE) {
         pm_text_table_column(table, "SMALLEST CACHE", PM_COLUMN_TEXT);
+        pm_text_table_column(table, "80% BETWEEN", PM_COLUMN_NUMBER);
         pm_text_table_column(table, "BLOCKS", PM_COLUMN_TEXT);
         pm_text_table_column(table, "HIT %", PM_COLUMN_NUMBER);
         pm_text_table_column(table, "FROM", PM_COLUMN_TEXT);
@@ -171,9 +161,32 @@ static struct pm_text_table *new_table(const struct pm_query_report *report,
     char *title = pm_sprintf("LARGEST %s", report->solved);
     pm_text_table_column(table, title, PM_COLUMN_NUMBER);
     free(title);
+    pm_text_table_column(table, "80% BETWEEN", PM_COLUMN_NUMBER);
     pm_text_table_column(table, "HIT % THERE", PM_COLUMN_NUMBER);
     pm_text_table_column(table, "FROM", PM_COLUMN_TEXT);
     return table;
+}
+
+static struct pm_number_text bound_text(const struct pm_query_report *report,
+                                        const struct pm_query_row *row, double bound) {
+    struct pm_number_text none = {"none"};
+    if (report->kind == PM_QUERY_SIZE)
+        return pm_query_limit_text(report, bound);
+    if (report->kind == PM_QUERY_MISSES)
+        return pm_count_text(bound);
+    return isinf(bound) ? none : size_text(bound * (double)row->cache.block_bytes);
+}
+
+/* "1.2M…1.4M"; empty if measured, or both are outside what was looked at. */
+static void add_bounds(struct pm_text_table *table, const struct pm_query_report *report,
+                       const struct pm_query_row *row) {
+    char *text = pm_strdup("");
+    if (!isnan(row->low) && !(isinf(row->low) && row->low == row->high)) {
+        pm_append(&text, "%s…", bound_text(report, row, row->low).text);
+        pm_append(&text, "%s", bound_text(report, row, row->high).text);
+    }
+    pm_text_table_cell(table, text);
+    free(text);
 }
 
 /* "512 of 64 bytes" */
@@ -198,7 +211,8 @@ static void add_hits(struct pm_text_table *table, const struct pm_query_report *
     pm_text_table_cell(table, hit_text(pm_query_hit_ratio(&row->counts, report->with_cold)).text);
 }
 
-static void add_misses_row(struct pm_text_table *table, const struct pm_query_row *row) {
+static void add_misses_row(struct pm_text_table *table, const struct pm_query_report *report,
+                           const struct pm_query_row *row) {
     char *blocks = blocks_text(&row->cache);
     pm_text_table_cell(table, blocks);
     free(blocks);
@@ -207,6 +221,7 @@ static void add_misses_row(struct pm_text_table *table, const struct pm_query_ro
                               pm_count_text(row->counts.misses).text);
     pm_text_table_cell(table, misses);
     free(misses);
+    add_bounds(table, report, row);
     pm_text_table_cell(table, pm_count_text(row->counts.cold).text);
     pm_text_table_cell(table, hit_text(pm_query_hit_ratio(&row->counts, true)).text);
     pm_text_table_cell(table, hit_text(pm_query_hit_ratio(&row->counts, false)).text);
@@ -214,16 +229,13 @@ static void add_misses_row(struct pm_text_table *table, const struct pm_query_ro
 
 static void add_cache_row(struct pm_text_table *table, const struct pm_query_report *report,
                           const struct pm_query_row *row) {
-    if (row->found == PM_QUERY_NONE) {
-        pm_text_table_cell(table, "none: unlimited has");
-        pm_text_table_cell(table, "");
-    } else {
-        char *blocks = blocks_text(&row->cache);
-        pm_text_table_cell(table,
-                           size_text(row->cache.blocks * (double)row->cache.block_bytes).text);
-        pm_text_table_cell(table, blocks);
-        free(blocks);
-    }
+    bool none = row->found == PM_QUERY_NONE;
+    char *blocks = none ? pm_strdup("") : blocks_text(&row->cache);
+    double bytes = row->cache.blocks * (double)row->cache.block_bytes;
+    pm_text_table_cell(table, none ? "none: unlimited has" : size_text(bytes).text);
+    add_bounds(table, report, row);
+    pm_text_table_cell(table, blocks);
+    free(blocks);
     add_hits(table, report, row);
 }
 
@@ -237,6 +249,7 @@ static void add_size_row(struct pm_text_table *table, const struct pm_query_repo
                                   pm_query_value_text(size).text);
     pm_text_table_cell(table, text);
     free(text);
+    add_bounds(table, report, row);
     add_hits(table, report, row);
 }
 
@@ -257,7 +270,7 @@ static void add_row(struct pm_text_table *table, const struct pm_query_report *r
     if (report->kind != PM_QUERY_MISSES)
         pm_text_table_cell(table, pm_query_value_text(100 * row->wanted).text);
     if (report->kind == PM_QUERY_MISSES)
-        add_misses_row(table, row);
+        add_misses_row(table, report, row);
     else if (report->kind == PM_QUERY_CACHE)
         add_cache_row(table, report, row);
     else
@@ -309,8 +322,6 @@ static void print_size_notes(FILE *out, const struct pm_query_report *report,
                              const struct pm_report_options *options) {
     bool beyond = false;
     for (size_t i = 0; i < report->n_rows; i++) {
-        if (!pm_query_is_shown(report, report->rows[i].part, options))
-            continue;
         note_size(out, report, columns, &report->rows[i], options);
         beyond |= report->rows[i].found == PM_QUERY_BEYOND;
     }
@@ -367,8 +378,7 @@ void pm_write_query_table(FILE *out, const struct pm_query_report *report,
     struct columns columns = needed_columns(report);
     struct pm_text_table *table = new_table(report, &columns);
     for (size_t i = 0; i < report->n_rows; i++)
-        if (pm_query_is_shown(report, report->rows[i].part, options))
-            add_row(table, report, &columns, &report->rows[i]);
+        add_row(table, report, &columns, &report->rows[i]);
     pm_text_table_print(out, table, options->width, options->color);
     pm_text_table_free(table);
     print_notes(out, report, &columns, options);

@@ -51,6 +51,11 @@ listed=$(query '.answers[0].largest' --cache 256K --hit-ratio 0.91 --range N=16,
 [ "$listed" = 64 ] && pass "only sizes of a list are answers" ||
     fail "only sizes of a list are answers" "$listed, of all $size"
 
+check "the interval of an answer is around it" jq -e \
+    '.answers[0] | .interval.low <= .misses and .misses <= .interval.high and .interval.high < 2 * .misses' \
+    <(pmodel query heat.pmdb --format json --cache 256K -P N=128)
+check "a measured size has no interval" jq -e '.answers[0] | .interval == null and (.predicted | not)' \
+    <(pmodel query heat.pmdb --format json --cache 256K -P N=64)
 # ---- and measured: the hit ratio falls off a cliff there ----
 pmodel run -q -o there.pmdb --block 64 -P N=$((size - 3)),$((size + 5)) -- ./heat '{N}' >/dev/null
 there() { pmodel query there.pmdb --format json -P N=$1 --cache 256K | jq '.answers[0].hit_ratio'; }

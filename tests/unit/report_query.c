@@ -129,7 +129,7 @@ static struct pm_query_row *add_row(struct example_query *query, double n, doubl
     pm_parameters_set(&row->at, "N", n, NULL);
     row->cache_name = "512 KiB";
     row->cache = (struct pm_query_cache){64, blocks};
-    row->wanted = row->failing_size = row->gap_size = NAN;
+    row->wanted = row->failing_size = row->gap_size = row->low = row->high = NAN;
     row->counts = (struct pm_query_counts){.accesses = 1e6, .cold = 2e4, .misses = 5e4};
     row->unlimited = (struct pm_query_counts){.accesses = 1e6, .cold = 2e4, .misses = 2e4};
     row->predicted = true;
@@ -160,16 +160,20 @@ static void misses_are_written(void **state) {
     struct example_query query;
     start(&query, *state, PM_QUERY_MISSES);
     add_row(&query, 64, 8192)->predicted = false;
-    add_row(&query, 256, 8192);
+    struct pm_query_row *predicted = add_row(&query, 256, 8192);
+    predicted->low = 4.5e4;
+    predicted->high = 5.6e4;
     assert_written(
         &query.report,
         "heat: misses of fully associative LRU caches   measured up to N=64\n"
-        "   N  CACHE    BLOCKS            ACCESSES  MISSES  FIRST TOUCHES  HIT %  OF REUSES %  "
-        "FROM\n"
-        "  64  512 KiB  8192 of 64 bytes     1.00M   50.0k          20.0k  95.00        96.94  "
-        "measured\n"
-        " 256  512 KiB  8192 of 64 bytes     1.00M   50.0k          20.0k  95.00        96.94  "
-        "models, error 0.6%, extrapolated 4.0x\n"
+        "   N  CACHE    BLOCKS            ACCESSES  MISSES  80% BETWEEN  FIRST TOUCHES  HIT %  OF "
+        "REUSES %  FROM\n"
+        "  64  512 KiB  8192 of 64 bytes     1.00M   50.0k                       20.0k  95.00      "
+        "  "
+        "96.94  measured\n"
+        " 256  512 KiB  8192 of 64 bytes     1.00M   50.0k  45.0k…56.0k          20.0k  95.00      "
+        "  "
+        "96.94  models, error 0.6%, extrapolated 4.0x\n"
         "  - HIT % counts first touches as misses, which no cache avoids; OF REUSES % leaves them "
         "out.\n");
     finish(&query);
@@ -178,7 +182,10 @@ static void misses_are_written(void **state) {
 static void the_smallest_cache_is_written(void **state) {
     struct example_query query;
     start(&query, *state, PM_QUERY_CACHE);
-    add_row(&query, 256, 1000)->wanted = 0.95;
+    struct pm_query_row *found = add_row(&query, 256, 1000);
+    found->wanted = 0.95;
+    found->low = 960;
+    found->high = INFINITY;
     struct pm_query_row *none = add_row(&query, 256, INFINITY);
     none->wanted = 0.99;
     none->found = PM_QUERY_NONE;
@@ -186,11 +193,11 @@ static void the_smallest_cache_is_written(void **state) {
     assert_written(
         &query.report,
         "heat: smallest fully associative LRU cache for a hit ratio   measured up to N=64\n"
-        "   N  WANTED %  SMALLEST CACHE       BLOCKS            HIT %  FROM\n"
-        " 256        95  62.5 KiB             1000 of 64 bytes  95.00  models, error 0.6%, "
-        "extrapolated 4.0x\n"
-        " 256        99  none: unlimited has                    98.00  models, error 0.6%, "
-        "extrapolated 4.0x\n"
+        "   N  WANTED %  SMALLEST CACHE       80% BETWEEN  BLOCKS            HIT %  FROM\n"
+        " 256        95  62.5 KiB             60 KiB…none  1000 of 64 bytes  95.00  models, error "
+        "0.6%, extrapolated 4.0x\n"
+        " 256        99  none: unlimited has                                 98.00  models, error "
+        "0.6%, extrapolated 4.0x\n"
         "  - First touches count as misses, which no cache avoids: --no-cold leaves them out.\n");
     finish(&query);
 }
@@ -202,19 +209,24 @@ static void the_largest_size_is_written(void **state) {
     found->wanted = 0.95;
     found->failing_size = 227;
     found->gap_size = 100;
+    found->low = 220;
+    found->high = INFINITY;
     struct pm_query_row *none = add_row(&query, 24, 8192);
     none->wanted = 0.99;
     none->found = PM_QUERY_NONE;
+    none->low = none->high = -INFINITY;
     struct pm_query_row *beyond = add_row(&query, 1024, 8192);
     beyond->wanted = 0.5;
     beyond->found = PM_QUERY_BEYOND;
     assert_written(
         &query.report,
         "heat: largest N for a hit ratio, looked for from N=24 to 1024   measured up to N=64\n"
-        " CACHE    WANTED %  LARGEST N  HIT % THERE  FROM\n"
-        " 512 KiB        95        226        95.00  models, error 0.6%, extrapolated 3.5x\n"
-        " 512 KiB        99       none        95.00  models, error 0.6%\n"
-        " 512 KiB        50     ≥ 1024        95.00  models, error 0.6%, extrapolated 16.0x\n"
+        " CACHE    WANTED %  LARGEST N  80% BETWEEN  HIT % THERE  FROM\n"
+        " 512 KiB        95        226    220…>1024        95.00  models, error 0.6%, extrapolated "
+        "3.5x\n"
+        " 512 KiB        99       none                     95.00  models, error 0.6%\n"
+        " 512 KiB        50     ≥ 1024                     95.00  models, error 0.6%, extrapolated "
+        "16.0x\n"
         "  - 512 KiB: not all smaller ones have it: N=100 has not.\n"
         "  - 512 KiB: no N in the range has 99%; N=24 comes nearest with 95.00%, and even an "
         "unlimited cache has 98.00% there.\n"
@@ -229,6 +241,9 @@ static void the_largest_size_is_written(void **state) {
     assert_int_equal(json_integer_value(json_object_get(first, "largest")), 226);
     assert_int_equal(json_integer_value(json_object_get(first, "next_does_not")), 227);
     assert_true(json_is_null(json_object_get(second, "largest")));
+    const json_t *interval = json_object_get(first, "interval");
+    assert_int_equal(json_integer_value(json_object_get(interval, "low")), 220);
+    assert_true(json_is_null(json_object_get(interval, "high")));
     assert_true(json_real_value(json_object_get(second, "unlimited_hit_ratio")) == 0.98);
     json_decref(document);
     text = written(&query.report, PM_REPORT_CSV);
