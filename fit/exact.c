@@ -150,7 +150,7 @@ static bool sums_to(size_t n, size_t n_terms, const double *functions, const dou
             rounding += fabsl(part) * (is_whole ? LDBL_EPSILON : DBL_EPSILON);
         }
         if (y[i] != floor(y[i]))
-            rounding += 0.5L * DBL_EPSILON * fabsl((long double)y[i]) * denominator;
+            rounding += 4 * DBL_EPSILON * fabsl((long double)y[i]) * denominator;
         if (!(fabsl(sum - (long double)y[i] * denominator) <= rounding))
             return false;
     }

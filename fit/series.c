@@ -130,10 +130,12 @@ static void take_points(struct pm_series_workspace *w, const double *y, size_t f
         w->y[i] = y[w->point[i]];
         w->largest = pm_larger(fabs(w->y[i]), w->largest);
     }
-    /* a value near zero must not rule all others */
-    least = pm_larger(1e-3 * w->largest, least);
+    /* A value near zero must not rule those before it; small ones where a series begins count as
+       they are. */
+    double reached = least;
     for (size_t i = 0; i < w->n; i++) {
-        w->weight[i] = w->emphasis[i] / pm_larger(fabs(w->y[i]), least);
+        reached = pm_larger(1e-3 * fabs(w->y[i]), reached);
+        w->weight[i] = w->emphasis[i] / pm_larger(fabs(w->y[i]), reached);
         w->target[i] = w->y[i] * w->weight[i];
         w->tolerated[i] = quantum * w->weight[i];
     }

@@ -9,6 +9,7 @@
    from 16 to 19 before it rises. */
 #include "fit/candidate.h"
 
+#include <float.h>
 #include <math.h>
 
 #include "fit/candidate.h"
@@ -24,7 +25,8 @@ enum {
 
 #define NOISE 2e-3      /* steps against the trend, relative to the largest value */
 #define FAR_BETTER 10.0 /* score of a fit in shape against a free one that does not oscillate */
-#define SHAPE_TOLERANCE 1e-6 /* of the largest value */
+#define EXPLAINED 1e-8  /* relative error of data that a fit explains but for rounding */
+#define SHAPE_TOLERANCE 1e-6 /* of the value */
 
 struct pm_shape pm_shape_of(const struct pm_series_workspace *w, enum pm_series_kind kind) {
     if (kind == PM_SERIES_DISTANCE)
@@ -73,24 +75,27 @@ PM_LANES_INLINE const double *grid_row(const struct pm_series_workspace *w,
     return w->grid[kind] + c->terms[j] * PM_SERIES_GRID;
 }
 
-/* No constraint is violated by more than a tolerance. */
+/* No constraint is violated by more than a share of the value there. */
 PM_LANES_CLONES static bool keeps_shape(const struct pm_series_workspace *w,
                                         const struct pm_candidate *c,
                                         const double signs[N_CONSTRAINTS]) {
-    double tolerance = SHAPE_TOLERANCE * w->largest;
-    for (size_t kind = 0; kind < KINDS; kind++)
-        for (size_t i = 0; i < PM_SERIES_GRID; i += PM_LANES) {
+    for (size_t i = 0; i < PM_SERIES_GRID; i += PM_LANES) {
+        pm_lanes value = {0};
+        for (size_t kind = 0; kind < KINDS; kind++) {
             pm_lanes sum = {0}, size = {0};
             for (size_t j = 0; j < c->n_terms; j++) {
                 pm_lanes part = c->coefficients[j] * PM_LANES_CONST(grid_row(w, c, kind, j), i);
                 sum += part;
                 size += PM_LANES_LARGER(part, -part);
             }
-            sum = sum * PM_LANES_CONST(signs, kind * PM_SERIES_GRID + i) + 1e-9 * size;
+            value = kind ? value : PM_LANES_LARGER(sum, -sum);
+            sum = sum * PM_LANES_CONST(signs, kind * PM_SERIES_GRID + i) +
+                  (kind ? SHAPE_TOLERANCE * value : value * 0) + 1e-9 * size;
             for (size_t l = 0; l < PM_LANES; l++)
-                if (sum[l] < -tolerance)
+                if (sum[l] < -DBL_MIN)
                     return false;
         }
+    }
     return true;
 }
 
@@ -170,10 +175,12 @@ static bool has_shape(const struct pm_series_workspace *w, const struct pm_candi
 }
 
 /* Whether a fit that is not in shape does not oscillate all the same: it is never negative, goes on
-   as it should beyond the data, and is as monotone as these, or convex or concave all over. */
+   as it should beyond the data, and is as monotone as these and explains them but for rounding, or
+   is convex or concave all over. */
 static bool is_sound(const struct pm_series_workspace *w, const struct pm_shape *shape,
                      const struct pm_candidate *c) {
-    if (shape->direction && has_shape(w, c, shape->direction, shape->beyond, 0))
+    if (shape->direction && c->emphasised < EXPLAINED &&
+        has_shape(w, c, shape->direction, shape->beyond, 0))
         return true;
     for (int curvature = -1; curvature <= 1; curvature += 2)
         if (!shape->demanded && shape->curvature != -curvature &&
