@@ -448,6 +448,31 @@ static void fuzz_expression(const uint8_t *data, size_t size) {
     pm_expression_free(expression);
 }
 
+/* A list of basis functions of N and M: each part stands in the list where it says and is read
+   alone. */
+static void fuzz_basis(const uint8_t *data, size_t size) {
+    static const char *const names[] = {"N", "M"};
+    struct pm_error err = {0};
+    char *text = fuzz_text(data, size);
+    struct pm_expression_list *list = pm_expression_list_parse(text, 2, names, &err);
+    fuzz_demand(list || err.text[0], "a list of functions was refused without a sentence");
+    struct pm_basis *basis =
+        list ? pm_basis_new(list->n, (const char *const *)list->texts, &err) : NULL;
+    fuzz_demand(!list || basis, "a function of a list cannot be read alone");
+    for (size_t i = 0; list && i < list->n; i++)
+        fuzz_demand(strncmp(text + list->positions[i], list->texts[i], strlen(list->texts[i])) == 0,
+                    "a function is not where its list has it");
+    struct pm_parameters at = {.n = 2, .names = {"N", "M"}, .values = {40, 13}};
+    double *values = pm_alloc(basis ? basis->n : 1, sizeof *values);
+    err.text[0] = '\0';
+    fuzz_demand(!basis || pm_basis_evaluate(basis, &at, values, &err) || err.text[0],
+                "a value of a basis was refused without a sentence");
+    free(values);
+    pm_basis_free(basis);
+    pm_expression_list_free(list);
+    free(text);
+}
+
 static void fuzz_size(const uint8_t *data, size_t size) {
     struct pm_error err = {0};
     struct pm_parameters parameters = {0}, again = {0};
@@ -482,6 +507,7 @@ static const struct fuzz_target {
     {"machine", fuzz_machine},
     {"classes", fuzz_classes},
     {"expression", fuzz_expression},
+    {"basis", fuzz_basis},
     {"size", fuzz_size},
 };
 
