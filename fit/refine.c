@@ -43,7 +43,7 @@ static long double orthogonalise(size_t n_points, size_t j, long double *columns
 /* Least squares in extended precision; false if columns depend on each other. */
 static bool solve(struct pm_series_workspace *w, const struct pm_candidate *c,
                   long double *solution) {
-    long double triangle[MAX_TERMS][MAX_TERMS] = {{0}}, rotated[MAX_TERMS];
+    long double triangle[MAX_TERMS][MAX_TERMS] = {{0}}, rotated[MAX_TERMS] = {0};
     for (size_t j = 0; j < c->n_terms; j++) {
         long double *column = w->extended + j * w->n;
         for (size_t i = 0; i < w->n; i++)
@@ -74,7 +74,7 @@ bool pm_candidate_refine(struct pm_series_workspace *w, const struct pm_candidat
     long double solution[MAX_TERMS];
     if (c->residual > EXPLAINED || !solve(w, c, solution))
         return false;
-    double refined[MAX_TERMS];
+    double refined[MAX_TERMS] = {0};
     for (size_t j = 0; j < c->n_terms; j++) {
         refined[j] = (double)solution[j];
         if (!(fabs(refined[j] - coefficients[j]) <= SAME * fabs(coefficients[j])))

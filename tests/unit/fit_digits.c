@@ -94,7 +94,7 @@ static void terms_with_any_coefficients_come_back(void **state) {
         struct fitter f = fitter_new(monomials, N_MONOMIALS, x, n);
         double largest = 0;
         for (int i = 0; i < 1000; i++) {
-            double coefficients[N_MONOMIALS], y[MAX_SIZES];
+            double coefficients[N_MONOMIALS], y[MAX_SIZES] = {0};
             random_coefficients(coefficients, false);
             for (size_t k = 0; k < n; k++)
                 y[k] = polynomial(coefficients, x[k]);
