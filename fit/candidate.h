@@ -44,7 +44,9 @@ struct pm_series_workspace {
     double *x, *y;                        /* rows */
     double *weight;                       /* row: of residuals */
     double *emphasis;                     /* row: of the weight, what is not relative error */
-    double *target;                       /* row: weighted y */
+    double *relation; /* row: weighted residuals over relative errors, of the value or a thousandth
+                         of the largest */
+    double *target;   /* row: weighted y */
     double
         *tolerated; /* row: weighted residuals up to this are no reason to prefer another model */
     double *functions; /* row i: scaled basis function i at the points */

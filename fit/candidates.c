@@ -315,7 +315,7 @@ void pm_candidate_judge(const struct pm_series_workspace *w, const double *coord
             residual -= entry * coordinates[j];
             leverage += entry * entry;
         }
-        double relative = residual / w->emphasis[i], keep = pm_larger(1 - leverage, LEAST_KEPT);
+        double relative = residual / w->relation[i], keep = pm_larger(1 - leverage, LEAST_KEPT);
         residual_sum += relative * relative;
         left_out_sum += relative * relative / (keep * keep);
         double excess = pm_larger(fabs(residual) / keep - w->tolerated[i], 0);

@@ -27,6 +27,7 @@ enum {
 };
 #define DIVERGENT 0.2 /* gain in error for which the smallest size is left out */
 #define CLEARLY 0.25  /* error of an alternative against the design's own from which it is taken */
+#define SMALL 1e-3    /* of a larger value: what is smaller counts as that in errors */
 #define QUANTUM 0.5   /* blocks: distances are whole numbers */
 
 /* Rows of the grid by function, for the constraints on shape. */
@@ -49,13 +50,14 @@ struct pm_series_workspace *pm_series_workspace_new(const struct pm_design *desi
         return w;
     }
     size_t n_basis = design->n_basis, stride = pm_lanes_padded(design->n);
-    size_t n_rows = 6 + 2 * n_basis + (n_basis + 1) * (n_basis + 2);
+    size_t n_rows = 7 + 2 * n_basis + (n_basis + 1) * (n_basis + 2);
     double *memory = pm_alloc(n_rows * stride + 3 * n_basis * PM_SERIES_GRID, sizeof *memory);
     w->stride = stride;
     w->point = pm_alloc(design->n, sizeof *w->point);
     w->ranked = pm_alloc((size_t)1 << n_basis, sizeof *w->ranked);
     w->memory = memory;
-    double **single[] = {&w->x, &w->y, &w->weight, &w->emphasis, &w->target, &w->tolerated};
+    double **single[] = {&w->x,        &w->y,      &w->weight,   &w->emphasis,
+                         &w->relation, &w->target, &w->tolerated};
     for (size_t i = 0; i < sizeof single / sizeof *single; i++, memory += stride)
         *single[i] = memory;
     w->functions = memory;
@@ -134,8 +136,10 @@ static void take_points(struct pm_series_workspace *w, const double *y, size_t f
        they are. */
     double reached = least;
     for (size_t i = 0; i < w->n; i++) {
-        reached = pm_larger(1e-3 * fabs(w->y[i]), reached);
+        reached = pm_larger(SMALL * fabs(w->y[i]), reached);
         w->weight[i] = w->emphasis[i] / pm_larger(fabs(w->y[i]), reached);
+        w->relation[i] =
+            w->weight[i] * pm_larger(pm_larger(fabs(w->y[i]), SMALL * w->largest), least);
         w->target[i] = w->y[i] * w->weight[i];
         w->tolerated[i] = quantum * w->weight[i];
     }
@@ -165,7 +169,7 @@ static void constant_model(const struct pm_series_workspace *w, struct pm_model 
     add_term(model, 0, value);
     model->shape = PM_SHAPE_CONSTANT;
     for (size_t i = 0; i < w->n; i++)
-        sum += pow((value - w->y[i]) * w->weight[i] / w->emphasis[i], 2);
+        sum += pow((value - w->y[i]) * w->weight[i] / w->relation[i], 2);
     model->relative_error = w->n ? sqrt(sum / (double)w->n) : 0;
 }
 
