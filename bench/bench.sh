@@ -6,7 +6,8 @@
 # Writes $BUILD/bench.json (figures and whether they hold) and $BUILD/bench/ratios.json (each program).
 # ONLY=name,… restricts figures, programs, or both.  ROUNDS and EXACT_ROUNDS: how often each program
 # runs plainly, with edge counters and with timers, and with reuse distances.  A figure of an option that
-# this pmodel does not have is said to be missing.  TIME_LIMIT: seconds for one run.
+# this pmodel does not have is said to be missing.  TIME_LIMIT: seconds for one run.  FIT_GROUPS: how many groups
+# are fitted at a time.
 set -euo pipefail
 
 here=$(cd "$(dirname "$0")" && pwd)
@@ -19,13 +20,15 @@ rounds=${ROUNDS:-7}
 exact_rounds=${EXACT_ROUNDS:-3}
 cachegrind_rounds=1
 time_limit=${TIME_LIMIT:-300}
+FIT_GROUPS=${FIT_GROUPS:-1000 10000 100000}
 export LC_ALL=C.UTF-8
 mkdir -p "$folder"
 
 # ---- what is asked for ----------------------------------------------------------------------------
 
 program_figures="edges_geomean edges_worst edges_vs_profile_generate profile_generate_geomean edges_vs_valgrind_none reuse_exact_1 reuse_exact_1_worst reuse_exact_1_vs_cachegrind reuse_exact_4 reuse_exact_4_vs_cachegrind reuse_second_core reuse_sampled_64 reuse_sampled_64_error reuse_sampled_64_error_mean reuse_carry reuse_memory time_over_native time_over_native_worst"
-all_figures="$program_figures lift_vs_objdump lift_instructions_per_second lift_indirect_resolved fit_groups_per_second real_coverage edges_cc1 edges_cc1_over_relocation rewrite_cc1_seconds rewrite_cc1_mib"
+fit_figures="fit_groups_per_second fit_two_thread_efficiency fit_vs_octave fit_bytes_per_group"
+all_figures="$program_figures lift_vs_objdump lift_instructions_per_second lift_indirect_resolved $fit_figures real_coverage edges_cc1 edges_cc1_over_relocation rewrite_cc1_seconds rewrite_cc1_mib"
 asked_for=${ONLY-}
 figures='' programs=''
 for name in ${asked_for//,/ }; do
@@ -268,16 +271,44 @@ if wanted lift_indirect_resolved; then
     done
 fi
 
-# Models of ten sizes: histograms a second.
+# Models of ten sizes: groups of ssor, drawn again and again (fit_groups.c), and Octave.
 : >fit.jsonl
-if wanted fit_groups_per_second; then
+: >qp.jsonl
+link_with_fit() { # FILE SOURCE: a program of this folder with the libraries of $BUILD
+    local libraries
+    read -ra libraries <"$BUILD/ldlibs"
+    gcc -std=gnu11 -O2 -fopenmp -I"$here/.." -o "$1" "$here/$2" -Wl,--start-group "$BUILD"/libpm_{core,binlift,fit}.a \
+        -Wl,--end-group "${libraries[@]}"
+}
+if wanted fit_groups || wanted fit_two || wanted fit_bytes; then
     say "models of ten sizes"
     # shellcheck disable=SC2086
     build_program ssor ./ssor $flags
     rm -f fit.pmdb
     pmodel run -q -o fit.pmdb --block 32,64,128,4096 -P N=5:14:1 -- ./ssor '{N}' 1 >/dev/null
+    link_with_fit ./fit_groups fit_groups.c
+    for groups in $FIT_GROUPS; do
+        for ((round = 1; round <= 3; round++)); do
+            for threads in 1 2; do
+                ./fit_groups fit.pmdb "$groups" "$threads" | jq -c ". + {round: $round}" >>fit.jsonl
+            done
+        done
+        jq -rs --argjson groups "$groups" 'map(select(.groups == $groups))
+            | "\($groups) groups: \(map(select(.threads == 2) | .groups / .seconds) | max | round) a second, \(
+                map(.bytes_per_group) | max) bytes each"' fit.jsonl >&2
+    done
+fi
+if wanted fit_vs_octave; then
+    say "quadratic programs, with Octave too"
+    command -v octave-cli >/dev/null || sh "$here/../tests/setup" real
+    read -ra libraries <"$BUILD/ldlibs"
+    gcc -std=gnu11 -O2 -I"$here/.." -fopenmp -o write_programs "$here/../tests/truth/quadratic_programs.c" \
+        -Wl,--wrap=pm_qp_solve,--wrap=pm_qp_nearest "$BUILD/libpm_fit.a" "$BUILD/libpm_core.a" "${libraries[@]}"
+    link_with_fit ./qp_times qp_times.c
+    ./write_programs fit >problems
     for ((round = 1; round <= 3; round++)); do
-        pmodel fit --format json fit.pmdb | jq -c .summary >>fit.jsonl
+        printf '{"ours": %s, "octave": %s}\n' "$(./qp_times problems 500 || echo null)" \
+            "$(octave-cli --norc "$here/qp_times.m" problems 500 2>/dev/null || echo null)" >>qp.jsonl
     done
 fi
 
@@ -300,13 +331,13 @@ fi
 
 figures_of() {
     jq -n -L "$here" --arg figures "$figures" --slurpfile times times.jsonl --slurpfile measured measured.jsonl --slurpfile lift lift.jsonl \
-        --slurpfile fit fit.jsonl --slurpfile resolved resolved.jsonl --slurpfile coverage coverage.jsonl \
+        --slurpfile fit fit.jsonl --slurpfile qp qp.jsonl --slurpfile resolved resolved.jsonl --slurpfile coverage coverage.jsonl \
         --slurpfile cc1 cc1.jsonl "include \"bench_figures\"; $1"
 }
 # shellcheck disable=SC2016
 figures_of 'ratios($times; $measured)' >ratios.json
 # shellcheck disable=SC2016
-figures_of 'figures(ratios($times; $measured); $lift; $resolved; $fit; $coverage; $cc1; $figures | split("\\s+"; ""))' >"$BUILD/bench.json"
+figures_of 'figures(ratios($times; $measured); $lift; $resolved; $fit; $qp; $coverage; $cc1; $figures | split("\\s+"; ""))' >"$BUILD/bench.json"
 
 table() { column -t -s "$(printf '\t')"; }
 if [ -s times.jsonl ]; then

@@ -56,7 +56,10 @@ def at_least(name; unit; target; summary):
 def told(name; unit; summary):
     at_most(name; unit; 0; summary) | .target = null | .holds = (.value != null);
 
-def figures(programs; lift; resolved; fit; coverage; cc1; wanted): [
+# Fits of the most groups that were fitted at a time.
+def largest_fits: (map(.groups) | max) as $most | map(select(.groups == $most));
+
+def figures(programs; lift; resolved; fit; qp; coverage; cc1; wanted): [
     (programs | map(.edges)
         | at_most("edges_geomean"; "ratio"; 1.05; geometric_mean), at_most("edges_worst"; "ratio"; 1.15; max)),
     (programs | map(.profile_generate) | told("profile_generate_geomean"; "ratio"; geometric_mean)),
@@ -93,8 +96,14 @@ def figures(programs; lift; resolved; fit; coverage; cc1; wanted): [
     (resolved | map(.resolved) as $resolved | map(.indirect) as $indirect
         | (if ($indirect | add // 0) == 0 then [] else [($resolved | add) / ($indirect | add)] end)
         | at_least("lift_indirect_resolved"; "share"; 0.99; .[0])),
-    (fit | map(.histograms / .seconds)
+    (fit | largest_fits | map(select(.threads == 2) | .groups / .seconds)
         | at_least("fit_groups_per_second"; "1/s"; 20000; median)),
+    (fit | largest_fits | . as $fits | map(select(.threads == 2)
+            | . as $two | ($fits[] | select(.threads == 1 and .round == $two.round)).seconds / 2 / $two.seconds)
+        | at_least("fit_two_thread_efficiency"; "share"; 0.9; median)),
+    (qp | map(if .ours == null or .octave == null then null else .octave / .ours end)
+        | at_least("fit_vs_octave"; "ratio"; 100; median)),
+    (fit | largest_fits | map(.bytes_per_group) | told("fit_bytes_per_group"; "bytes"; max)),
     (coverage | map(if .own == null or .own == 0 then null else .covered / .own end)
         | at_least("real_coverage"; "share"; 0.99; min))]
     | map(select(.name as $name | wanted | index($name)));

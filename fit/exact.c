@@ -12,6 +12,7 @@
 
 #include <float.h>
 #include <math.h>
+#include <stdint.h>
 
 enum { MAX_DEGREE = PM_MODEL_MAX_TERMS - 1 };
 
@@ -62,16 +63,17 @@ static bool passes_all(size_t n, const double *x, const double *y, size_t degree
     return true;
 }
 
-/* Σ C_k x^k = D·y at all sizes, in integers; false also where they would overflow. */
+/* Σ C_k x^k = D·y at all sizes, in integers; false also where they would overflow.  All are below
+   2^53, and the CPU converts to 64 bits by itself. */
 static bool reproduces(size_t n, const double *x, const double *y, size_t degree,
                        const long double *numerators, int denominator) {
     for (size_t i = 0; i < n; i++) {
         __int128 sum = 0;
         for (size_t k = degree + 1; k-- > 0;)
-            if (__builtin_mul_overflow(sum, (__int128)x[i], &sum) ||
-                __builtin_add_overflow(sum, (__int128)numerators[k], &sum))
+            if (__builtin_mul_overflow(sum, (__int128)(int64_t)x[i], &sum) ||
+                __builtin_add_overflow(sum, (__int128)(int64_t)numerators[k], &sum))
                 return false;
-        if (sum != (__int128)y[i] * denominator)
+        if (sum != (__int128)(int64_t)y[i] * denominator)
             return false;
     }
     return true;

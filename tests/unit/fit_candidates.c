@@ -1,0 +1,204 @@
+/* Free candidates of a series: their leave-one-out errors are those of fits that leave points out
+   one by one, the best one is the best, decisions that end early are right, and the nearest point
+   under constraints is the general solver's. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <gsl/gsl_multifit.h>
+
+#include "fit/candidate.h"
+#include "fit/qp.h"
+
+enum { N_SIZES = 10, N_BASIS = 5 };
+
+static uint64_t random_state = 88172645463325252u;
+
+static double uniform(double low, double high) {
+    random_state ^= random_state << 13;
+    random_state ^= random_state >> 7;
+    random_state ^= random_state << 17;
+    return low + (high - low) * ((double)(random_state >> 11) / 9007199254740992.0);
+}
+
+static const char *const monomials[] = {"1", "N", "N^2", "N^3", "N^4"};
+
+struct fitter {
+    struct pm_basis *basis;
+    struct pm_design *design;
+    struct pm_series_workspace *workspace;
+};
+
+static struct fitter fitter_new(void) {
+    struct pm_error err = {0};
+    struct fitter f;
+    double x[N_SIZES];
+    for (size_t i = 0; i < N_SIZES; i++)
+        x[i] = 5 + (double)i;
+    f.basis = pm_basis_new(N_BASIS, monomials, &err);
+    assert_non_null(f.basis);
+    f.design = pm_design_new(f.basis, "N", x, N_SIZES, &err);
+    assert_non_null(f.design);
+    f.workspace = pm_series_workspace_new(f.design);
+    return f;
+}
+
+static void fitter_free(struct fitter *f) {
+    pm_series_workspace_free(f->workspace);
+    pm_design_free(f->design);
+    pm_basis_free(f->basis);
+}
+
+/* A polynomial with noise of any size. */
+static void random_series(double *y) {
+    double noise = pow(10, uniform(-5, -0.5)), power = floor(uniform(0, 4)), c = uniform(0, 100);
+    for (size_t i = 0; i < N_SIZES; i++)
+        y[i] = (c + pow(5 + (double)i, power)) * (1 + uniform(-noise, noise));
+}
+
+/* Value at point OUT of the weighted fit of SUBSET through all others, by GSL. */
+static double predicted_without(const struct pm_series_workspace *w, unsigned subset, size_t out) {
+    size_t n_terms = (size_t)__builtin_popcount(subset), at = 0;
+    gsl_matrix *functions = gsl_matrix_alloc(w->n - 1, n_terms);
+    gsl_matrix *covariance = gsl_matrix_alloc(n_terms, n_terms);
+    gsl_vector *target = gsl_vector_alloc(w->n - 1), *c = gsl_vector_alloc(n_terms);
+    gsl_multifit_linear_workspace *space = gsl_multifit_linear_alloc(w->n - 1, n_terms);
+    double value = 0, chi_square;
+    for (size_t i = 0; i < w->n; i++) {
+        if (i == out)
+            continue;
+        size_t j = 0;
+        for (size_t f = 0; f < N_BASIS; f++)
+            if (subset >> f & 1)
+                gsl_matrix_set(functions, at, j++, w->functions[f * w->stride + i] * w->weight[i]);
+        gsl_vector_set(target, at++, w->y[i] * w->weight[i]);
+    }
+    gsl_multifit_linear(functions, target, c, covariance, &chi_square, space);
+    size_t j = 0;
+    for (size_t f = 0; f < N_BASIS; f++)
+        if (subset >> f & 1)
+            value += gsl_vector_get(c, j++) * w->functions[f * w->stride + out];
+    gsl_multifit_linear_free(space);
+    gsl_vector_free(c);
+    gsl_vector_free(target);
+    gsl_matrix_free(covariance);
+    gsl_matrix_free(functions);
+    return value;
+}
+
+static void left_out_errors_are_those_of_fits_without_each_point(void **state) {
+    (void)state;
+    struct fitter f = fitter_new();
+    struct pm_series_workspace *w = f.workspace;
+    double y[N_SIZES];
+    for (int trial = 0; trial < 30; trial++) {
+        random_series(y);
+        pm_series_predictability(w, y, 0); /* takes the points */
+        assert_int_equal(w->n, N_SIZES);
+        for (unsigned subset = 1; subset < 1u << N_BASIS; subset++) {
+            struct pm_candidate candidate;
+            double relative = 0, emphasised = 0;
+            assert_true(pm_candidate_solve(w, subset, &candidate));
+            for (size_t i = 0; i < N_SIZES; i++) {
+                double error = predicted_without(w, subset, i) - y[i];
+                relative += pow(error / y[i], 2) / N_SIZES;
+                emphasised += pow(error * w->weight[i], 2) / N_SIZES;
+            }
+            assert_true(fabs(candidate.leave_one_out - sqrt(relative)) <= 1e-5 * sqrt(relative));
+            assert_true(fabs(candidate.emphasised - sqrt(emphasised)) <= 1e-5 * sqrt(emphasised));
+        }
+    }
+    fitter_free(&f);
+}
+
+static void the_ranking_is_that_of_candidates_solved_one_by_one(void **state) {
+    (void)state;
+    struct fitter f = fitter_new();
+    struct pm_series_workspace *w = f.workspace;
+    double y[N_SIZES];
+    for (int trial = 0; trial < 300; trial++) {
+        random_series(y);
+        double error = pm_series_predictability(w, y, 0), best = INFINITY, best_error = 0;
+        size_t max_terms = 1 + (size_t)uniform(0, N_BASIS), n_expected = 0;
+        size_t n = pm_candidates_rank(w, N_BASIS, max_terms);
+        unsigned seen = 0;
+        for (size_t i = 0; i < n; i++) {
+            struct pm_candidate candidate;
+            assert_true(pm_candidate_solve(w, w->ranked[i].subset, &candidate));
+            assert_true(fabs(candidate.score - w->ranked[i].score) <= 1e-6 * candidate.score);
+            assert_true(i == 0 || w->ranked[i].score >= w->ranked[i - 1].score);
+            assert_true(candidate.n_terms <= max_terms);
+            assert_false(seen >> w->ranked[i].subset & 1);
+            seen |= 1u << w->ranked[i].subset;
+        }
+        for (unsigned subset = 1; subset < 1u << N_BASIS; subset++) {
+            struct pm_candidate candidate;
+            n_expected += (size_t)__builtin_popcount(subset) <= max_terms;
+            assert_true(pm_candidate_solve(w, subset, &candidate));
+            if (subset < 1u << 4 && candidate.score < best) { /* of degree 3 at most */
+                best = candidate.score;
+                best_error = candidate.emphasised;
+            }
+            assert_true(candidate.score >= pm_candidates_least_score(w, N_BASIS) * (1 - 1e-9));
+        }
+        assert_int_equal(n, n_expected);
+        assert_true(fabs(error - best_error) <= 1e-6 * best_error);
+    }
+    fitter_free(&f);
+}
+
+static void decisions_that_end_early_are_right(void **state) {
+    (void)state;
+    struct fitter f = fitter_new();
+    double y[N_SIZES];
+    for (int trial = 0; trial < 2000; trial++) {
+        random_series(y);
+        double error = pm_series_predictability(f.workspace, y, 0);
+        double limit = error * pow(10, uniform(-1, 1));
+        double within = pm_series_predictability_within(f.workspace, y, 0, limit, limit);
+        assert_int_equal(error <= limit, within <= limit);
+    }
+    fitter_free(&f);
+}
+
+static void the_nearest_point_is_that_of_the_general_solver(void **state) {
+    (void)state;
+    enum { N = 5, M = 24 };
+    size_t n_moved = 0;
+    for (int trial = 0; trial < 2000; trial++) {
+        size_t n = 1 + (size_t)uniform(0, N);
+        double h[N * N] = {0}, g[N], a[M * N], b[M] = {0}, normals[N * M], x[N], nearest[N];
+        for (size_t i = 0; i < n; i++) {
+            h[i * n + i] = 1;
+            nearest[i] = uniform(-2, 2);
+            g[i] = -nearest[i];
+            for (size_t c = 0; c < M; c++) { /* some are none; the direction 1 … 1 satisfies all */
+                double scale = c % 5 == 0 ? 0 : pow(10, uniform(-3, 3));
+                normals[i * M + c] = a[c * n + i] = scale * uniform(-0.2, 1);
+            }
+        }
+        enum pm_qp_result expected = pm_qp_solve(n, h, g, M, a, b, x, NULL);
+        enum pm_qp_result found = pm_qp_nearest(n, M, normals, nearest);
+        assert_int_equal(found, expected);
+        for (size_t i = 0; i < n && found == PM_QP_SOLVED; i++) {
+            assert_true(fabs(nearest[i] - x[i]) <= 1e-9 * (1 + fabs(x[i])));
+            n_moved += fabs(x[i] + g[i]) > 1e-6;
+        }
+    }
+    assert_true(n_moved > 1000);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(left_out_errors_are_those_of_fits_without_each_point),
+        cmocka_unit_test(the_ranking_is_that_of_candidates_solved_one_by_one),
+        cmocka_unit_test(decisions_that_end_early_are_right),
+        cmocka_unit_test(the_nearest_point_is_that_of_the_general_solver),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
