@@ -12,22 +12,37 @@ double pm_ladder_below(const struct pm_ladder *ladder, double distance) {
     const double *base = ladder->distance;
     for (size_t n = ladder->n; n > 1;) {
         size_t half = n / 2;
-        base = base[half] < distance ? base + half : base;
+        base += half * (base[half] < distance);
         n -= half;
     }
     return ladder->before[base - ladder->distance + 1];
 }
 
-/* The last entry that begins at or before POSITION.  Without branches that a CPU could guess wrong:
-   twice as fast. */
+static bool is_entry_at(const struct pm_ladder *ladder, size_t i, double position) {
+    return i < ladder->n && (i == 0 || ladder->before[i] <= position) &&
+           (i + 1 == ladder->n || position < ladder->before[i + 1]);
+}
+
+/* The last entry that begins at or before POSITION.  A cut is looked at from many sides, so that it
+   is mostly one of the last two that were looked for; the search has no branches that a CPU could
+   guess wrong. */
 static size_t entry_at(const struct pm_ladder *ladder, double position) {
-    const double *base = ladder->before;
-    for (size_t n = ladder->n; n > 1;) {
-        size_t half = n / 2;
-        base = base[half] <= position ? base + half : base;
-        n -= half;
+    size_t *latest = ladder->latest;
+    if (is_entry_at(ladder, latest[0], position))
+        return latest[0];
+    size_t other = latest[1];
+    latest[1] = latest[0];
+    if (!is_entry_at(ladder, other, position)) {
+        const double *base = ladder->before;
+        for (size_t n = ladder->n; n > 1;) {
+            size_t half = n / 2;
+            base += half * (base[half] <= position);
+            n -= half;
+        }
+        other = (size_t)(base - ladder->before);
     }
-    return (size_t)(base - ladder->before);
+    latest[0] = other;
+    return other;
 }
 
 static double distance_sum(const struct pm_ladder *ladder, double position) {
@@ -79,6 +94,7 @@ void pm_ladder_reserve(struct pm_ladder *ladder, size_t n) {
     ladder->distance_before = pm_realloc(ladder->distance_before, 2 * n + 1, sizeof(double));
     ladder->square_before = pm_realloc(ladder->square_before, 2 * n + 1, sizeof(double));
     ladder->gap = pm_realloc(ladder->gap, 2 * n + 1, sizeof(double));
+    ladder->latest = pm_realloc(ladder->latest, 2, sizeof *ladder->latest);
 }
 
 void pm_ladder_free(struct pm_ladder *ladder) {
@@ -89,6 +105,7 @@ void pm_ladder_free(struct pm_ladder *ladder) {
     free(ladder->distance_before);
     free(ladder->square_before);
     free(ladder->gap);
+    free(ladder->latest);
 }
 
 static void add_entry(struct pm_ladder *ladder, const struct pm_bin *bin) {
@@ -110,6 +127,7 @@ void pm_ladder_fill(struct pm_ladder *ladder, const struct pm_histogram *histogr
                     const bool taken[PM_PARTITION_SHORT]) {
     pm_ladder_reserve(ladder, histogram ? histogram->n_bins + 1 : 0);
     ladder->n = 0;
+    ladder->latest[0] = ladder->latest[1] = 0;
     ladder->before[0] = ladder->distance_before[0] = ladder->square_before[0] = 0;
     if (!histogram)
         return;

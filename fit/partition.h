@@ -25,6 +25,7 @@ struct pm_ladder {
     double *distance_before;       /* n + 1: sum of their distances */
     double *square_before;         /* n + 1: sum of their squares */
     double *gap;                   /* log of the ratio to the entry below; 0 for the first */
+    size_t *latest;                /* two entries that were looked for last */
 };
 
 /* The reuses of HISTOGRAM (NULL: none) but those at a short distance that is TAKEN already.  Reuses
