@@ -4,13 +4,15 @@
    both sides grow with the size each in its own way.  A gap of the largest size is followed
    downwards: at each size the gap is taken that is wide, that leaves about the same share below,
    and on whose two sides the counts grow with an exponent between 0 and that of a triple loop, and
-   a little.  The track is accepted if the counts on both sides are predictable (leave-one-out). */
+   a little.  The track is accepted if the counts on both sides are predictable (leave-one-out),
+   with the smallest size or without it: its arrays may lie otherwise, and one size must not undo a
+   gap that all have. */
 #include "fit/partition.h"
 
 #include <math.h>
 #include <string.h>
 
-enum { TRIES = 4 };
+enum { TRIES = 4, ENOUGH_SIZES = 5 };
 #define WIDE 0.058        /* log 1.06: a gap of the largest size */
 #define NOTICEABLE 0.0198 /* log 1.02: one of the others */
 #define LEAST_SHARE 1e-3  /* of the accesses, on each side at the largest size */
@@ -18,6 +20,7 @@ enum { TRIES = 4 };
 #define LARGEST_EXPONENT 3.8
 #define LEAST_LIKENESS 0.15
 #define ACCEPTED_ERROR 0.03
+#define DIVERGENT 0.05 /* what is left of the error without a smallest size of another kind */
 
 struct gap {
     double position, width;
@@ -113,7 +116,15 @@ static double side_error(struct pm_partition *p, const double *from, const doubl
         p->row[k] = to[k] - from[k];
         share += (to[k] - from[k]) / fmax(high[k] - low[k], 1) / (double)n;
     }
-    return share * pm_series_predictability(p->series, p->row, 0);
+    return share * pm_partition_predictability(p);
+}
+
+double pm_partition_predictability(struct pm_partition *p) {
+    double error = pm_series_predictability(p->series, p->row, 0);
+    if (p->design->n <= ENOUGH_SIZES)
+        return error;
+    double others = pm_series_predictability(p->series, p->row, 1);
+    return others < DIVERGENT * error ? others : error;
 }
 
 bool pm_partition_gap(struct pm_partition *p, const double *low, const double *high, double *cut) {

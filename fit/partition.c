@@ -203,7 +203,7 @@ static void clean_cut(struct pm_partition *p, const double *start, const double 
         return;
     for (size_t k = 0; k < n; k++)
         p->row[k] = end[k] - gap[k];
-    if (pm_series_predictability(p->series, p->row, 0) <= limit_error + GAP_BONUS)
+    if (pm_partition_predictability(p) <= limit_error + GAP_BONUS)
         memcpy(middle, gap, n * sizeof *middle);
 }
 
