@@ -144,6 +144,32 @@ static void fit_accesses(const struct job *job, const double *errors, double *to
     model->per_execution = true;
 }
 
+static double cold_of(const struct pm_histogram *histogram) {
+    return histogram ? histogram->cold_loads + histogram->cold_stores : 0;
+}
+
+/* Cold accesses of histogram H from those of the same group in smaller blocks, where its data are
+   dense; ROWS has room for two of all sizes. */
+static void fit_cold(const struct job *job, double *rows, size_t h) {
+    struct pm_histogram_model *large = &job->set->histograms[h];
+    const struct pm_basis *basis = job->set->basis;
+    size_t first = h, n = job->n, constant = 0;
+    while (constant < basis->n && strcmp(basis->texts[constant], "1") != 0)
+        constant++;
+    while (first > 0 && job->set->histograms[first - 1].group == large->group)
+        first--;
+    const struct pm_histogram_model *small = &job->set->histograms[first];
+    if (first == h || large->block_bytes % small->block_bytes != 0 || large->cold.exact ||
+        constant == basis->n)
+        return;
+    for (size_t k = 0; k < n; k++) {
+        rows[k] = cold_of(job->listing.histograms[first * n + k]);
+        rows[n + k] = cold_of(job->listing.histograms[h * n + k]);
+    }
+    pm_fit_dense_cold(n, rows, rows + n, (double)(large->block_bytes / small->block_bytes),
+                      (uint16_t)constant, &small->cold, &large->cold);
+}
+
 static void fit_family(const struct job *job, struct pm_partition *const *partitions, size_t f) {
     const struct pm_family *family = &job->listing.families[f];
     pm_fit_family(partitions[design_of_group(job, family->members[0].model->group)], family);
@@ -152,13 +178,13 @@ static void fit_family(const struct job *job, struct pm_partition *const *partit
 /* What one thread works with: touched first by it, so that it lies near. */
 struct worker {
     struct pm_partition **partitions; /* for each design */
-    double *series;
+    double *series;                   /* two values for each size */
 };
 
 static struct worker worker_new(const struct job *job) {
     size_t n = job->bases.n_designs;
     struct worker worker = {.partitions = pm_alloc(n, sizeof(struct pm_partition *)),
-                            .series = pm_alloc(job->n, sizeof *worker.series)};
+                            .series = pm_alloc(2 * job->n, sizeof *worker.series)};
     for (size_t d = 0; d < n; d++)
         worker.partitions[d] = pm_partition_new(job->bases.designs[d], job->listing.most_bins);
     return worker;
@@ -207,8 +233,11 @@ static void fit_all(const struct job *job, unsigned n_threads) {
         pm_fit_executed_errors(job->structure, set->edges, job->profiles[job->n - 1]->edge_counts,
                                errors);
 #pragma omp for schedule(dynamic, ACCESSES_AT_ONCE)
-        for (size_t h = 0; h < set->n_histograms; h++)
+        for (size_t h = 0; h < set->n_histograms; h++) {
             fit_accesses(job, errors, worker.series, h);
+            if (job->cut == PM_FIT_GAPS)
+                fit_cold(job, worker.series, h);
+        }
         worker_free(job, &worker);
     }
     free(errors);

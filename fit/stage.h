@@ -122,6 +122,12 @@ void pm_fit_family(struct pm_partition *partition, const struct pm_family *famil
    overlap to a place between their means; returns how many are left. */
 size_t pm_fit_put_in_order(struct pm_bin *bins, size_t n);
 
+/* Cold accesses of a group in LARGE blocks of RATIO SMALL ones each, at N sizes: where its data are
+   dense, true, and MODEL is that of the small ones, scaled; see dense.c.  Term 0 is the constant.
+ */
+bool pm_fit_dense_cold(size_t n, const double *small, const double *large, double ratio,
+                       uint16_t constant, const struct pm_model *of_small, struct pm_model *model);
+
 /* Shortens the predicted distances of LARGE to what SMALL, of the same group in blocks of which
    LARGE's consist, allows; see nested.c. */
 void pm_fit_bound(struct pm_histogram *large, const struct pm_histogram *small);

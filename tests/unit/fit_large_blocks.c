@@ -92,6 +92,34 @@ static void smaller_blocks_bound_larger_ones(void **state) {
     pm_histogram_free(&small);
 }
 
+/* ---- cold accesses of large blocks ---------------------------------------------------------- */
+
+/* Two arrays of 8·N² bytes, of which one begins inside a page and the other at a place that depends
+   on the size; in lines 2·N²/8 first touches. */
+static double dense_pages(double n) {
+    double bytes = 8 * n * n, shift = fmod(n * 1040, 4096);
+    return ceil((bytes + 2048) / 4096) + ceil((bytes + shift) / 4096) - floor(shift / 4096);
+}
+
+static void pages_of_dense_data_grow_as_their_lines(void **state) {
+    (void)state;
+    double lines[N_SIZES], pages[N_SIZES], rows[N_SIZES];
+    for (int i = 0; i < N_SIZES; i++) {
+        lines[i] = 2 * sizes[i] * sizes[i] / 8;
+        pages[i] = dense_pages(sizes[i]);
+        rows[i] = 2 * sizes[i]; /* a page for each row: a column of a matrix */
+    }
+    const struct pm_model of_lines = {
+        .n_terms = 1, .terms = {2}, .coefficients = {0.25}, .n_points = N_SIZES, .exact = true};
+    struct pm_model model = {0};
+    assert_true(pm_fit_dense_cold(N_SIZES, lines, pages, 64, 0, &of_lines, &model));
+    const double at[] = {1, 512, 512.0 * 512, 0, 0};
+    assert_true(fabs(pm_model_value(&model, at) - dense_pages(512)) < 2);
+    assert_false(model.exact);
+    assert_true(model.leave_one_out_error > 0 && model.leave_one_out_error < 0.3);
+    assert_false(pm_fit_dense_cold(N_SIZES, lines, rows, 64, 0, &of_lines, &model));
+}
+
 /* ---- families ------------------------------------------------------------------------------- */
 
 static struct pm_structure *two_loops(void) {
@@ -196,6 +224,7 @@ int main(void) {
         cmocka_unit_test(small_whole_distances_stay_small),
         cmocka_unit_test(distances_that_grow_in_earnest_go_on_growing),
         cmocka_unit_test(smaller_blocks_bound_larger_ones),
+        cmocka_unit_test(pages_of_dense_data_grow_as_their_lines),
         cmocka_unit_test(loops_that_share_misses_unevenly_have_the_right_sum),
         cmocka_unit_test(block_sizes_without_models_are_told),
     };
