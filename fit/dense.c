@@ -6,8 +6,8 @@
    rest being the blocks touched in part, about one for each array whatever the size.  There are
    B / b times as many small blocks, so that their model is that much more exact; counts of a few
    pages, rounded to whole ones by how arrays happen to lie, say little of their growth.
-   It is taken where it explains every measured size within a block for each that is touched in
-   part, and a little.
+   It is taken where it explains every measured size but for what the rounding to whole blocks of
+   that many arrays comes to, and a little.
    Source: of this project; like nested.c from memory being partitioned in nested blocks. */
 #include <math.h>
 
@@ -43,7 +43,7 @@ bool pm_fit_dense_cold(size_t n, const double *small, const double *large, doubl
     struct pm_model scaled = *of_small;
     for (size_t k = 0; k < n; k++) {
         double wrong = small[k] / ratio + rest - large[k];
-        if (fabs(wrong) > ROUNDED * (1 + fabs(rest)) + ROUGH * large[k])
+        if (fabs(wrong) > ROUNDED * (1 + sqrt(fabs(rest))) + ROUGH * large[k])
             return false;
         square += wrong * wrong / (double)n;
         relative += pow(wrong / fmax(large[k], 1), 2) / (double)n;
