@@ -3,10 +3,11 @@
    Where the data grow (fall) along every line of an axis, a model that turns more than once on the
    way, or beyond the largest size, oscillates; one turn within the measured range does not count:
    a count may fall before it rises between two sizes (equation 4.4 of Marin's thesis).  Where the
-   data have no direction along an axis, the model must not turn against their trend beyond the
-   largest size.  Counts are never negative; distances never fall and are convex.  All this is
-   looked at on a grid (surface_design.c).  A candidate that fails is solved again as a quadratic
-   program in which each place of the grid has value ≥ 0 and slopes with the direction of the data.
+   data have no direction along an axis, but a trend that lasts to the ends of the lines, the model
+   must not turn against it beyond the largest size.  Counts are never negative; distances never
+   fall and are convex.  All this is looked at on a grid (surface_design.c).  A candidate that fails
+   is solved again as a quadratic program in which each place of the grid has value ≥ 0 and slopes
+   with the direction of the data.
  */
 #include <math.h>
 #include <string.h>
@@ -41,7 +42,7 @@ static struct shape shape_of(const struct pm_surface_workspace *w) {
     struct shape shape = {0};
     for (size_t axis = 0; axis < w->surface->n_axes; axis++) {
         bool growing = true, falling = true, any = false;
-        double trend = 0;
+        double trend = 0, at_end = 0; /* sums of relative steps: all, the last of each line */
         for (size_t i = 0; i < w->n; i++) {
             size_t next = next_on_line(w, axis, i);
             if (next == w->n)
@@ -52,7 +53,11 @@ static struct shape shape_of(const struct pm_surface_workspace *w) {
             falling &= step <= NOISE * larger;
             if (larger > 0)
                 trend += step / larger;
+            if (larger > 0 && next_on_line(w, axis, next) == w->n)
+                at_end += step / larger;
         }
+        if (trend * at_end < 0) /* they turn before the largest size */
+            trend = 0;
         shape.direction[axis] = any ? growing - falling : 0;
         shape.beyond[axis] = shape.direction[axis] ? shape.direction[axis]
                              : trend > 0           ? 1

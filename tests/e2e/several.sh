@@ -56,6 +56,14 @@ formula 8 '4*A*B - 8*B - 8*A + 16'
 formula 20 '0.5*A^2 - 0.5*A'
 formula 21 '0.5*A^2*B - 0.5*A*B'
 
+check "a basis of functions of each" pmodel fit --basis 'A, A^2, B, B*log2(B)' plate.pmdb
+expect_error "a function of both is refused, because products are formed" 2 '`A\*B` is not a function of one' \
+    pmodel fit --basis 'A*B' plate.pmdb
+expect_error "a search is for one parameter" 2 'A and B vary' pmodel fit --search plate.pmdb
+check "models again" pmodel fit plate.pmdb
+pmodel model -P A=96 -P B=128 plate.pmdb | grep -q '\*A^2\*B + ' &&
+    pass "counts by class are functions of both" || fail "counts by class are functions of both" "$(pmodel model plate.pmdb)"
+
 check "a size that was not run can be reported" pmodel report -m r12000 -P A=96 -P B=128 plate.pmdb
 pmodel report -m r12000 -P A=96 -P B=128 plate.pmdb | grep -q 'extrapolated 2.0x' &&
     pass "how far it goes beyond is the largest ratio" || fail "how far it goes beyond is the largest ratio"

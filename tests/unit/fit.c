@@ -381,6 +381,77 @@ static void sizes_the_models_do_not_know_get_a_sentence(void **state) {
     pm_structure_free(structure);
 }
 
+/* Fits over A = 8 … 40, B = 12 … 60 and P = A·B; loops = A²·B, branches = A·B − B. */
+static struct pm_model_set *fit_in_two(const struct pm_structure *structure, unsigned n_threads) {
+    enum { SIDE = 5 };
+    struct pm_profile *profiles[SIDE * SIDE];
+    struct pm_error err = {0};
+    struct pm_fit_options options = {.n_threads = n_threads};
+    for (int i = 0; i < SIDE * SIDE; i++) {
+        double a = 8 * (1 + i % SIDE), b = 12 * (SIDE - i / SIDE); /* any order will do */
+        char *text = pm_sprintf("A=%g,B=%g,P=%g", a, b, a * b);
+        profiles[i] = new_profile(text, 2, a * a * b, a * b - b);
+        free(text);
+    }
+    struct pm_model_set *models = pm_fit(structure, (const struct pm_profile *const *)profiles,
+                                         SIDE * SIDE, &options, NULL, &err);
+    if (!models)
+        fail_msg("%s", err.text);
+    for (int i = 0; i < SIDE * SIDE; i++)
+        pm_profile_free(profiles[i]);
+    return models;
+}
+
+static void models_in_two_parameters_predict_and_obey_flow_conservation(void **state) {
+    (void)state;
+    struct pm_structure *structure = new_structure();
+    struct pm_model_set *models = fit_in_two(structure, 0);
+    struct pm_parameters at = {0};
+    struct pm_error err = {0};
+    assert_true(pm_parameters_parse("A=80,B=48", &at, &err));
+    struct pm_profile *profile = pm_fit_instantiate(structure, models, &at, &err);
+    assert_non_null(profile);
+    expect_conservation(profile->edge_counts);
+    assert_true(profile->edge_counts[3] == 80.0 * 80 * 48);
+    assert_true(profile->edge_counts[4] == 80.0 * 48 - 48);
+    assert_true(profile->extrapolation == 2);
+    assert_true(profile->relative_error == 0);
+    static const char *const wrong[][2] = {{"A=80", "functions of B, which is not given: add -P B"},
+                                           {"A=80,B=48,C=1", "they know: A, B, P"},
+                                           {"A=80,B=-1", "B=-1 is not a size"}};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        memset(&at, 0, sizeof at);
+        assert_true(pm_parameters_parse(wrong[i][0], &at, &err));
+        assert_null(pm_fit_instantiate(structure, models, &at, &err));
+        if (!strstr(err.text, wrong[i][1]))
+            fail_msg("%s: expected \"%s\", got \"%s\"", wrong[i][0], wrong[i][1], err.text);
+    }
+    char *text = pm_model_text(models->basis, &models->edges[3]);
+    assert_string_equal(text, "A^2*B");
+    free(text);
+    assert_int_equal(models->n_runs, 25);
+    pm_profile_free(profile);
+    pm_model_set_free(models);
+    pm_structure_free(structure);
+}
+
+static void models_in_two_parameters_do_not_depend_on_threads(void **state) {
+    (void)state;
+    struct pm_structure *structure = new_structure();
+    void *bytes[2];
+    size_t n_bytes[2];
+    for (unsigned i = 0; i < 2; i++) {
+        struct pm_model_set *models = fit_in_two(structure, i + 1);
+        pm_model_set_encode(models, &bytes[i], &n_bytes[i]);
+        pm_model_set_free(models);
+    }
+    assert_int_equal(n_bytes[0], n_bytes[1]);
+    assert_memory_equal(bytes[0], bytes[1], n_bytes[0]);
+    free(bytes[0]);
+    free(bytes[1]);
+    pm_structure_free(structure);
+}
+
 static double few(double n) { return n; }
 
 /* An edge that is solved as a difference of two predictions can come out negative. */
@@ -428,6 +499,8 @@ int main(void) {
         cmocka_unit_test(a_run_of_another_build_is_refused),
         cmocka_unit_test(predicted_edges_obey_flow_conservation),
         cmocka_unit_test(sizes_the_models_do_not_know_get_a_sentence),
+        cmocka_unit_test(models_in_two_parameters_predict_and_obey_flow_conservation),
+        cmocka_unit_test(models_in_two_parameters_do_not_depend_on_threads),
         cmocka_unit_test(inconsistent_predictions_are_repaired_and_counted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
