@@ -276,6 +276,39 @@ static void late_constant_and_missing_values_stay_sane(void **state) {
     pm_surface_free(surface);
 }
 
+/* Functions that repeat each other, vanish, jump or explode at the points. */
+static void odd_bases_give_finite_models_or_a_sentence(void **state) {
+    (void)state;
+    static const char *const functions[] = {
+        "A",     "A",        "2*A",    "ceil(A/8)",  "floor(A/1000)",
+        "A^-1",  "1/(A-32)", "exp(A)", "sqrt(A-20)", "A%16",
+        "A==24", "B",        "B^9",    "log2(B)",    "B*log(B)",
+        "0*B",   "B^0",      "1",      "max(B,40)",  "exp(B^2)"};
+    enum { N_FUNCTIONS = sizeof functions / sizeof *functions };
+    for (int i = 0; i < 300; i++) {
+        struct points p = i % 2 ? grid(2, 5) : scattered(2, 20);
+        struct pm_error err = {0};
+        const char *texts[6];
+        size_t n = 1 + (size_t)uniform(0, 6);
+        for (size_t t = 0; t < n; t++)
+            texts[t] = functions[(size_t)uniform(0, N_FUNCTIONS)];
+        struct pm_surface *surface = pm_surface_new(names, 2, p.at, p.n, texts, n, &err);
+        assert_true(surface || err.text[0]);
+        if (!surface)
+            continue;
+        struct pm_surface_workspace *workspace = pm_surface_workspace_new(surface);
+        double y[MAX_POINTS];
+        struct pm_model model;
+        for (size_t k = 0; k < p.n; k++)
+            y[k] = floor(p.at[2 * k] * p.at[2 * k + 1] * uniform(0.5, 2));
+        pm_surface_fit(workspace, y, i % 3 ? PM_SERIES_COUNT : PM_SERIES_DISTANCE, &model);
+        for (size_t k = 0; k < p.n; k++)
+            assert_true(isfinite(value_at(surface, &model, p.at + 2 * k)));
+        pm_surface_workspace_free(workspace);
+        pm_surface_free(surface);
+    }
+}
+
 /* ---- designs -------------------------------------------------------------------------------- */
 
 static void expect_refused(const double *at, size_t n, size_t n_axes, const char *basis,
@@ -352,6 +385,7 @@ int main(void) {
         cmocka_unit_test(noise_is_smoothed_and_extrapolates),
         cmocka_unit_test(models_of_noisy_growing_counts_keep_their_shape),
         cmocka_unit_test(late_constant_and_missing_values_stay_sane),
+        cmocka_unit_test(odd_bases_give_finite_models_or_a_sentence),
         cmocka_unit_test(designs_that_do_not_tell_get_a_sentence),
         cmocka_unit_test(parameters_that_are_functions_of_others_are_found),
     };
