@@ -14,7 +14,8 @@
         times better than with them, and what was measured at the candidate differs from that by
         more than LEAST and by GAIN times the error.  Candidates that too few groups confirm are
         taken back, and the others tried again.
-   Five sizes remain, and more than half of them: what most sizes do is no divergence.  Only where
+   Five sizes remain, and more than half of them: what most sizes do is no divergence.  Nor is what
+   only the largest do: larger ones may do it as well.  Only where
    models are in one parameter. */
 #include "fit/stage.h"
 
@@ -165,6 +166,25 @@ static struct pm_divergent_size most_votes(const struct search *search, size_t k
     return most;
 }
 
+/* What only the largest sizes do, larger ones may do as well: arrays that the allocator gives whole
+   pages, for instance.  They are candidates only beside a size that others surround.  How many
+   remain. */
+static size_t spare_largest(struct search *search, size_t n_candidates) {
+    size_t n = search->n, from = n, first = 0;
+    while (from > 0 && search->candidate[from - 1])
+        from--;
+    while (first < n && search->candidate[first])
+        first++;
+    for (size_t k = first; k < from; k++)
+        if (search->candidate[k])
+            return n_candidates;
+    for (size_t k = from; k < n; k++) {
+        search->candidate[k] = false;
+        n_candidates--;
+    }
+    return n_candidates;
+}
+
 /* Step 2, and after each step 3: candidates are sizes with MANY votes, no others than before if
    AGAIN, and of too many those with most votes; how many there are. */
 static size_t choose_candidates(struct search *search, bool again) {
@@ -188,7 +208,7 @@ static size_t choose_candidates(struct search *search, bool again) {
         n_candidates++;
     }
     free(share);
-    return n_candidates;
+    return spare_largest(search, n_candidates);
 }
 
 /* ---- confirmation ---------------------------------------------------------------------------- */

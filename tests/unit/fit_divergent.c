@@ -147,6 +147,17 @@ static void one_group_alone_makes_no_size_divergent(void **state) {
     assert_int_equal(count_divergent(&world), 1);
 }
 
+static void what_only_the_largest_sizes_do_is_no_divergence(void **state) {
+    (void)state;
+    struct world world = regular(N_SIZES);
+    world.far[N_SIZES - 1] = 3;
+    assert_int_equal(count_divergent(&world), 0);
+    world.far[N_SIZES - 2] = 3;
+    assert_int_equal(count_divergent(&world), 0);
+    world.far[4] = 3; /* now they are as another is */
+    assert_int_equal(count_divergent(&world), 3);
+}
+
 static void what_most_sizes_do_is_no_divergence(void **state) {
     (void)state;
     for (size_t n = 3; n < N_SIZES + 10; n++)
@@ -304,6 +315,7 @@ int main(void) {
         cmocka_unit_test(nothing_is_found_where_nothing_diverges),
         cmocka_unit_test(divergent_sizes_are_found_and_measured),
         cmocka_unit_test(one_group_alone_makes_no_size_divergent),
+        cmocka_unit_test(what_only_the_largest_sizes_do_is_no_divergence),
         cmocka_unit_test(what_most_sizes_do_is_no_divergence),
         cmocka_unit_test(models_without_divergent_sizes_are_exact_again),
         cmocka_unit_test(the_number_of_threads_changes_nothing),
