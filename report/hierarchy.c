@@ -155,13 +155,17 @@ static void sum_scopes(const struct making *making, const double *values, const 
             sums[k] += values[s * n + k];
 }
 
+/* Of the whole.  With NAMED, these scopes are taken as predicted rightly. */
 static double error_of_sums(const struct making *making, const double *predicted,
                             const double *measured, const bool *named) {
     size_t n = making->hierarchy->n_sizes;
-    double *sums = pm_alloc(2 * n, sizeof *sums);
+    double *sums = pm_alloc(3 * n, sizeof *sums), *whole = sums + 2 * n;
     sum_scopes(making, predicted, named, sums);
     sum_scopes(making, measured, named, sums + n);
-    double error = pm_count_error(sums, sums + n, n);
+    sum_scopes(making, measured, NULL, whole);
+    for (size_t k = 0; k < n; k++)
+        sums[k] = whole[k] + (sums[k] - sums[n + k]);
+    double error = pm_count_error(sums, whole, n);
     free(sums);
     return error;
 }

@@ -29,7 +29,7 @@ struct pm_hierarchy_quantity {
     double whole_error;    /* of the model fitted to the whole's counts; NAN for misses */
     double routines_error; /* of the sum of the routines' own models; NAN for misses */
     double parts_error;    /* of the sum of all edges' or groups' models */
-    double rest_error;     /* of what remains without the routines that are named; NAN: nothing */
+    double rest_error;     /* of the whole, if the routines that are named were right */
     PM_ARRAY(struct pm_hierarchy_row, rows); /* largest part first; routines that count nothing are
                                                 left out */
 };
