@@ -156,7 +156,8 @@ static struct pm_fit_range range_at(struct place *place, const struct pm_model *
         width *= sqrt(1 + leverage(place, model, v));
     if (!(width <= log(LONGEST_FACTOR)))
         return (struct pm_fit_range){0, INFINITY};
-    return (struct pm_fit_range){v * exp(-width), v * exp(width)};
+    double factor = exp(width);
+    return (struct pm_fit_range){v / factor, v * factor};
 }
 
 bool pm_fit_interval(const struct pm_model_set *set, const struct pm_model *model,
@@ -195,7 +196,8 @@ static struct pm_fit_range product(struct pm_fit_range a, struct pm_fit_range b)
         return (struct pm_fit_range){a.low * b.low, a.high * b.high};
     double width = 0.5 * hypot(log(a.high / a.low), log(b.high / b.low));
     double middle = sqrt(a.low * a.high) * sqrt(b.low * b.high);
-    return (struct pm_fit_range){middle * exp(-width), middle * exp(width)};
+    double factor = exp(width);
+    return (struct pm_fit_range){middle / factor, middle * factor};
 }
 
 static void find_histograms(const struct pm_structure *structure, struct place *place,

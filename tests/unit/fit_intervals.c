@@ -202,6 +202,75 @@ static void a_periodic_rest_is_covered_as_far_as_it_can_be(void **state) {
     assert_true(inside > 0.7 && inside < 0.98);
 }
 
+/* The terms are given here: which of them is another test's matter. */
+static void two_parameters_are_covered_by_the_same_formula(void **state) {
+    (void)state;
+    enum { SIDE = 4, RUNS = SIDE * SIDE, TERMS = 3 };
+    static const char *const products[TERMS] = {"A", "A*B", "A*B^2"};
+    static const double truth[TERMS] = {500, 12, 3};
+    struct pm_error err = {0};
+    struct pm_model_set set = {.basis = pm_basis_new(TERMS, products, &err), .n_runs = RUNS};
+    struct pm_parameters runs[RUNS] = {{0}}, far = {0};
+    gsl_matrix *functions = gsl_matrix_alloc(RUNS, TERMS), *rest = gsl_matrix_alloc(TERMS, TERMS);
+    gsl_vector *weights = gsl_vector_alloc(RUNS), *y = gsl_vector_alloc(RUNS);
+    gsl_vector *c = gsl_vector_alloc(TERMS);
+    gsl_multifit_linear_workspace *work = gsl_multifit_linear_alloc(RUNS, TERMS);
+    double values[RUNS][TERMS], there[TERMS], clean[RUNS], beyond = 0;
+    assert_non_null(set.basis);
+    for (size_t i = 0; i < RUNS; i++) {
+        pm_parameters_set(&runs[i], "A", 10 + 10 * (double)(i / SIDE), &err);
+        pm_parameters_set(&runs[i], "B", 16 + 8 * (double)(i % SIDE), &err);
+        assert_true(pm_basis_evaluate(set.basis, &runs[i], values[i], &err));
+        clean[i] = 0;
+        for (size_t j = 0; j < TERMS; j++) {
+            gsl_matrix_set(functions, i, j, values[i][j]);
+            clean[i] += truth[j] * values[i][j];
+        }
+    }
+    set.runs = runs;
+    set.low = runs[0];
+    set.high = runs[RUNS - 1];
+    pm_parameters_set(&far, "A", 80, &err);
+    pm_parameters_set(&far, "B", 80, &err);
+    assert_true(pm_basis_evaluate(set.basis, &far, there, &err));
+    for (size_t j = 0; j < TERMS; j++)
+        beyond += truth[j] * there[j];
+    size_t inside = 0, beyond_inside = 0;
+    for (int draw = 0; draw < 2000; draw++) {
+        struct pm_model model = {
+            .n_terms = TERMS, .terms = {0, 1, 2}, .n_points = RUNS, .leave_one_out_error = 0.02};
+        double square = 0, chi, low, high;
+        for (size_t i = 0; i < RUNS; i++) {
+            gsl_vector_set(y, i, clean[i] * (1 + 0.01 * gaussian()));
+            gsl_vector_set(weights, i, pow(gsl_vector_get(y, i), -2));
+        }
+        gsl_multifit_wlinear(functions, weights, y, c, rest, &chi, work);
+        for (size_t j = 0; j < TERMS; j++)
+            model.coefficients[j] = gsl_vector_get(c, j);
+        for (size_t i = 0; i < RUNS; i++)
+            square += pow(pm_model_value(&model, values[i]) / gsl_vector_get(y, i) - 1, 2) / RUNS;
+        model.relative_error = sqrt(square);
+        assert_true(pm_fit_interval(&set, &model, &runs[RUNS / 2], 0.5, &low, &high));
+        double again = clean[RUNS / 2] * (1 + 0.01 * gaussian());
+        inside += again >= low && again <= high;
+        assert_true(pm_fit_interval(&set, &model, &far, 0.5, &low, &high));
+        again = beyond * (1 + 0.01 * gaussian());
+        beyond_inside += again >= low && again <= high;
+    }
+    print_message("two parameters: %.3f of 50%% inside, %.3f at twice\n", (double)inside / 2000,
+                  (double)beyond_inside / 2000);
+    /* t of two degrees of freedom for 13, and the growth by 1 + ln 2. */
+    assert_true(inside > 0.5 * 2000 && inside < 0.65 * 2000);
+    assert_true(beyond_inside > 0.70 * 2000 && beyond_inside < 0.90 * 2000);
+    gsl_multifit_linear_free(work);
+    gsl_matrix_free(functions);
+    gsl_matrix_free(rest);
+    gsl_vector_free(weights);
+    gsl_vector_free(y);
+    gsl_vector_free(c);
+    pm_basis_free(set.basis);
+}
+
 /* ---- width ------------------------------------------------------------------------------------
  */
 
@@ -338,6 +407,7 @@ int main(void) {
         cmocka_unit_test(relative_noise_is_covered_as_promised),
         cmocka_unit_test(values_over_orders_of_magnitude_are_covered_alike),
         cmocka_unit_test(a_periodic_rest_is_covered_as_far_as_it_can_be),
+        cmocka_unit_test(two_parameters_are_covered_by_the_same_formula),
         cmocka_unit_test(the_width_is_that_of_weighted_least_squares),
         cmocka_unit_test(exact_models_have_no_width),
         cmocka_unit_test(intervals_widen_with_the_distance_and_the_level),
