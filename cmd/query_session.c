@@ -27,7 +27,7 @@ bool pm_open_query_session(struct pm_query_session *session, struct pm_store *st
         *err = without;
         return false;
     }
-    return !needs_models || pm_fail(err, "a size is asked for and there are no models yet: call "
+    return !needs_models || pm_fail(err, "which size is asked, and there are no models yet: call "
                                          "`pmodel fit` on the store first");
 }
 

@@ -85,6 +85,7 @@ static bool find_border(const struct search *search, const struct growth *growth
     size_t n = search->models->basis->n, i = search->n_indices;
     while (i > 0 && factor * grown(search, growth, search->basis + (i - 1) * n) >= blocks)
         i--;
+    *border = (struct border){0};
     border->place = i == 0 ? BELOW_RANGE : i == search->n_indices ? BEYOND_RANGE : IN_RANGE;
     if (border->place != IN_RANGE)
         return true;
