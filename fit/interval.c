@@ -6,15 +6,15 @@
 
        s(p) = σ · √(1 + h²),   h² = Σ_i (a_i v_i)² / v(p)²,   σ² = n/(n−k) · (relative error)².
 
-   The logarithm of the true value over v(p) then lies within ± t·s·(1 + ln r), where r is the
+   The logarithm of the true value over v(p) then lies within ± t·s·(1 + D·ln r), where r is the
    factor of extrapolation and t Student's quantile for n−k degrees of freedom, but for at most
    FREEDOM: what a model leaves over is not noise but what its functions cannot say (blocks of a
    constant extent, a loop that sets in late), neighbouring sizes are alike in it, and the terms
    were chosen among others that fit almost as well; so a few residuals that happen to be small say
-   little, and an exponent that is a little wrong shows only far out.  FREEDOM and the growth by 1 +
-   ln r were chosen on counts of mawk, gzip, bzip2, xz, sed, sort, cksum and perl at twice and four
-   times the sizes of the fit; README.md has what they give there and on programs that they were not
-   chosen on. Bounds are by factors, not by differences, for the same reason.
+   little, and an exponent that is a little wrong shows only far out.  FREEDOM and D were chosen on
+   counts of mawk, gzip, bzip2, xz, sed, sort, cksum and perl at twice and four times the sizes of
+   the fit; README.md has what they give there and on programs that they were not chosen on. Bounds
+   are by factors, not by differences, for the same reason.
 
    Exact models have intervals of no width.  A model whose leave-one-out error is not known, having
    too few sizes, has no interval.  Assumes that the points of a model are the last of its runs.
@@ -32,6 +32,7 @@
 enum { LEVEL_POINTS = 3 };
 
 #define FREEDOM 2.0
+#define DRIFT 0.75
 #define LEAST_VALUE 1e-3   /* of the largest: no value weighs more than one of this size */
 #define LONGEST_FACTOR 1e9 /* an interval that reaches further has no bounds */
 #define DEPENDENT 1e-11    /* of a column's length: what is left of it is rounding */
@@ -41,7 +42,7 @@ struct place {
     const struct pm_model_set *set;
     double *runs; /* [run · n_basis + function]; owned */
     double *at;   /* [function]; owned */
-    double drift; /* 1 + ln r */
+    double drift; /* 1 + D·ln r */
     double level;
     double *value;  /* [run]; of the model in hand; owned */
     double *column; /* [function · n_runs + run]: weighted, then orthonormal; owned */
@@ -75,7 +76,7 @@ static bool open_place(struct place *place, const struct pm_model_set *set,
         .set = set,
         .runs = pm_alloc(set->n_runs * n_basis + 1, sizeof *place->runs),
         .at = pm_alloc(n_basis + 1, sizeof *place->at),
-        .drift = 1 + log(extrapolation(set, at)),
+        .drift = 1 + DRIFT * log(extrapolation(set, at)),
         .level = level,
         .value = pm_alloc(set->n_runs + 1, sizeof *place->value),
         .column = pm_alloc(set->n_runs * PM_MODEL_MAX_TERMS + 1, sizeof *place->column)};

@@ -309,7 +309,7 @@ static void the_width_is_that_of_weighted_least_squares(void **state) {
         gsl_multifit_wlinear(functions, weights, y, c, covariance, &chi, work);
         gsl_multifit_linear_est(there, c, covariance, &v, &deviation);
         double sigma = model.relative_error * sqrt(N_SIZES / (double)(N_SIZES - k));
-        double drift = 1 + log(fmax(fmax(far / 64, 24 / far), 1));
+        double drift = 1 + 0.75 * log(fmax(fmax(far / 64, 24 / far), 1));
         double width = quantile(0.8) * sigma * drift * sqrt(1 + deviation * deviation / (v * v));
         struct pm_parameters p = at(far);
         assert_true(pm_fit_interval(f.set, &model, &p, 0.8, &low, &high));
