@@ -11,6 +11,7 @@
 
 enum { ENDS_FROM_SIZES = 4 }; /* the largest sizes give the ratio of a bin's ends to its mean */
 
+#define SIMILAR 0.03      /* relative difference of two distances that are one */
 #define FEW_BLOCKS 16     /* as many pages as the smallest TLB holds */
 #define PROPORTIONAL 1e-9 /* relative difference of counts that are multiples of each other's */
 #define LEVEL_SHARE 0.1   /* accesses of a level distance against those of one that it holds down */
@@ -204,6 +205,49 @@ void pm_fit_hold_at_bound(struct pm_partition *p, double at_least) {
     }
 }
 
+bool pm_fit_similar(const struct pm_design *design, const struct pm_model *a,
+                    const struct pm_model *b) {
+    for (size_t s = 0; s < design->n; s++) {
+        double first = pm_design_model_value(design, a, s);
+        double second = pm_design_model_value(design, b, s);
+        if (fabs(first - second) > SIMILAR * fmax(fmax(first, second), 1))
+            return false;
+    }
+    return true;
+}
+
+/* The function of MODEL that comes last in the basis; −1 if it has none. */
+static int last_term(const struct pm_model *model) {
+    int last = -1;
+    for (size_t i = 0; i < model->n_terms; i++)
+        last = model->terms[i] > last ? model->terms[i] : last;
+    return last;
+}
+
+/* Joins neighbours whose distances are alike at the measured sizes, by their models, and go on
+   alike: as the same function of the basis at the end. */
+static void join_similar_bins(struct pm_partition *p, struct pm_histogram_model *model) {
+    size_t kept = 0;
+    for (size_t i = 1; i < model->n_bins; i++) {
+        struct pm_bin_model *last = &model->bins[kept], *bin = &model->bins[i];
+        if (!last->constant_distance && !bin->constant_distance &&
+            last->takes_rest == bin->takes_rest &&
+            last_term(&last->distance) == last_term(&bin->distance) &&
+            pm_fit_similar(p->design, &last->distance, &bin->distance)) {
+            pm_partition_join(p, &p->pieces[kept], &p->pieces[i]);
+            fit_piece(p, &p->pieces[kept], last);
+            continue;
+        }
+        kept++;
+        struct pm_piece moved = p->pieces[kept]; /* the rows change places, none is lost */
+        p->pieces[kept] = p->pieces[i];
+        p->pieces[i] = moved;
+        model->bins[kept] = *bin;
+    }
+    if (model->n_bins)
+        model->n_bins = p->n_pieces = kept + 1;
+}
+
 void pm_fit_histogram(struct pm_partition *p, const struct pm_histogram *const *histograms,
                       struct pm_histogram_model *model) {
     pm_fit_totals(p, histograms, model);
@@ -214,6 +258,7 @@ void pm_fit_histogram(struct pm_partition *p, const struct pm_histogram *const *
     model->bins = pm_bin_pool_take(&p->bins, p->n_pieces);
     for (size_t i = 0; i < p->n_pieces; i++)
         fit_piece(p, &p->pieces[i], &model->bins[i]);
+    join_similar_bins(p, model);
     for (size_t i = 0; i < p->n_pieces; i++)
         fit_count(p, i, model->bins);
     keep_below_level(p, model->at_least, model->bins);

@@ -136,7 +136,9 @@ static void take_points(struct pm_series_workspace *w, const double *y, size_t f
        they are. */
     double reached = least;
     for (size_t i = 0; i < w->n; i++) {
-        reached = pm_larger(SMALL * fabs(w->y[i]), reached);
+        /* a zero before the others, as in fit_from_zero, must not rule them */
+        double size = w->y[i] == 0 ? w->largest : fabs(w->y[i]);
+        reached = pm_larger(SMALL * size, reached);
         w->weight[i] = w->emphasis[i] / pm_larger(fabs(w->y[i]), reached);
         w->relation[i] =
             w->weight[i] * pm_larger(pm_larger(fabs(w->y[i]), SMALL * w->largest), least);

@@ -18,19 +18,6 @@
 
 #include "fit/stage.h"
 
-#define SIMILAR 0.03
-
-static bool are_similar(const struct pm_design *design, const struct pm_model *a,
-                        const struct pm_model *b) {
-    for (size_t s = 0; s < design->n; s++) {
-        double first = pm_design_model_value(design, a, s),
-               second = pm_design_model_value(design, b, s);
-        if (fabs(first - second) > SIMILAR * fmax(fmax(first, second), 1))
-            return false;
-    }
-    return true;
-}
-
 /* ---- step 1 --------------------------------------------------------------------------------- */
 
 /* The common distance of bin I at all sizes; −1 if there is none that is short. */
@@ -88,7 +75,7 @@ static void split(struct pm_partition *p, const double *low, const double *high,
                  !pm_partition_equal_share(p, low, high, cut);
     if (!whole) {
         struct pm_model below = mean_model(p, low, cut), above = mean_model(p, cut, high);
-        whole = are_similar(p->design, &below, &above);
+        whole = pm_fit_similar(p->design, &below, &above);
     }
     if (whole) {
         pm_partition_add(p, low, high);
@@ -117,7 +104,7 @@ static void fit_bins(struct pm_partition *p, struct pm_histogram_model *model) {
         struct pm_bin_model *bin = &model->bins[model->n_bins];
         fit_bin(p, &p->pieces[i], bin);
         if (model->n_bins == 0 || bin->constant_distance || bin[-1].constant_distance ||
-            !are_similar(p->design, &bin[-1].distance, &bin->distance)) {
+            !pm_fit_similar(p->design, &bin[-1].distance, &bin->distance)) {
             model->n_bins++;
             last = i;
             continue;

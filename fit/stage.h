@@ -47,6 +47,10 @@ void pm_fit_totals(struct pm_partition *partition, const struct pm_histogram *co
 /* Puts pieces that reach AT_LEAST (0: no bound) there, size by size. */
 void pm_fit_hold_at_bound(struct pm_partition *partition, double at_least);
 
+/* Two distances agree at each measured size. */
+bool pm_fit_similar(const struct pm_design *design, const struct pm_model *a,
+                    const struct pm_model *b);
+
 /* The ends of BIN, from PIECE. */
 void pm_fit_ends(const struct pm_partition *partition, const struct pm_piece *piece,
                  struct pm_bin_model *bin);
