@@ -107,24 +107,26 @@ static bool follow(const struct pm_partition *p, const double *low, const double
     return true;
 }
 
-/* Error of predicting the counts on one side, weighted with the side's mean share. */
-static double side_error(struct pm_partition *p, const double *from, const double *to,
-                         const double *low, const double *high) {
+/* Whether the counts on one side are predictable, their error weighted with the side's mean share.
+ */
+static bool is_predictable(struct pm_partition *p, const double *from, const double *to,
+                           const double *low, const double *high) {
     size_t n = p->design->n;
     double share = 0;
     for (size_t k = 0; k < n; k++) {
         p->row[k] = to[k] - from[k];
         share += (to[k] - from[k]) / fmax(high[k] - low[k], 1) / (double)n;
     }
-    return share * pm_partition_predictability(p);
+    return share <= 0 || pm_partition_is_predictable(p, ACCEPTED_ERROR / share);
 }
 
-double pm_partition_predictability(struct pm_partition *p) {
-    double error = pm_series_predictability(p->series, p->row, 0);
+bool pm_partition_is_predictable(struct pm_partition *p, double limit) {
+    if (pm_series_predictability_within(p->series, p->row, 0, limit, limit) <= limit)
+        return true;
     if (p->design->n <= ENOUGH_SIZES)
-        return error;
-    double others = pm_series_predictability(p->series, p->row, 1);
-    return others < DIVERGENT * error ? others : error;
+        return false;
+    double others = pm_series_predictability_within(p->series, p->row, 1, -1, limit);
+    return others <= limit && others < DIVERGENT * pm_series_predictability(p->series, p->row, 0);
 }
 
 bool pm_partition_gap(struct pm_partition *p, const double *low, const double *high, double *cut) {
@@ -138,8 +140,7 @@ bool pm_partition_gap(struct pm_partition *p, const double *low, const double *h
     for (size_t j = 0; j < n_gaps; j++) {
         if (!follow(p, low, high, gaps[j], track, &sum) || sum <= best)
             continue;
-        if (side_error(p, low, track, low, high) >= ACCEPTED_ERROR ||
-            side_error(p, track, high, low, high) >= ACCEPTED_ERROR)
+        if (!is_predictable(p, low, track, low, high) || !is_predictable(p, track, high, low, high))
             continue;
         best = sum;
         memcpy(cut, track, n * sizeof *cut);

@@ -103,7 +103,8 @@ static enum constancy constancy_of(struct pm_partition *p,
         largest_share = fmax(largest_share, p->row[k] / totals[k]);
     }
     if (largest_share < p->rarity * CONSTANT_SHARE ||
-        pm_series_predictability(p->series, p->row, 0) > CONSTANT_ERROR)
+        pm_series_predictability_within(p->series, p->row, 0, CONSTANT_ERROR, CONSTANT_ERROR) >
+            CONSTANT_ERROR)
         return VARIES;
     double first = p->row[0] / totals[0], last = p->row[n - 1] / totals[n - 1];
     return last < SHRINKING * first ? SHRINKS : CONSTANT;
@@ -147,8 +148,9 @@ static void take_constant_distances(struct pm_partition *p,
 static const int limits[] = {4, 6, 8, 12, 16, 20, 24, 32, 40, 48, 64, 80, 96, 128, 192, 256};
 enum { N_LIMITS = sizeof limits / sizeof *limits };
 
-/* Error of predicting how many reuses lie beyond LIMIT; −1 if none does, +∞ if none is below. */
-static double cut_error(struct pm_partition *p, double limit) {
+/* Error of predicting how many reuses lie beyond LIMIT, or some value above HOPELESS; −1 if none
+   does, +∞ if none is below.  The second row has those beyond the limit before, of error BEFORE. */
+static double cut_error(struct pm_partition *p, double limit, double hopeless, double before) {
     size_t n = p->design->n, onset = n;
     bool any_below = false;
     for (size_t k = 0; k < n; k++) {
@@ -162,25 +164,32 @@ static double cut_error(struct pm_partition *p, double limit) {
         return -1;
     if (!any_below)
         return INFINITY;
-    double error = n - onset < ENOUGH_SIZES && onset > 0
-                       ? 1
-                       : pm_series_predictability(p->series, p->row, onset);
-    return error + 0.02 * (double)onset;
+    if (memcmp(p->row, p->row + n, n * sizeof *p->row) == 0)
+        return before;
+    double late = 0.02 * (double)onset;
+    if (n - onset < ENOUGH_SIZES && onset > 0)
+        return 1 + late;
+    return late + pm_series_predictability_within(p->series, p->row, onset, -1, hopeless - late);
 }
+
+/* Errors from which on a limit is not as good as the one of error LEAST. */
+static double accepted_from(double least) { return fmax(1.5 * least, least + 0.003); }
 
 /* The limit of the clean cut, 0 if everything is long; its error.  Of limits that are about as
    good, the largest up to SHORT. */
 static double clean_limit(struct pm_partition *p, double *error) {
-    double errors[N_LIMITS], least = INFINITY, chosen = 0;
-    size_t n_limits = 0;
+    double errors[N_LIMITS], least = INFINITY, chosen = 0, here = INFINITY;
+    size_t n = p->design->n, n_limits = 0;
+    p->row[n] = NAN; /* there is none before the first */
     while (n_limits < N_LIMITS) {
-        double here = cut_error(p, limits[n_limits]);
+        here = cut_error(p, limits[n_limits], accepted_from(least), here);
+        memcpy(p->row + n, p->row, n * sizeof *p->row);
         errors[n_limits++] = here < 0 ? 0 : here;
         least = fmin(least, errors[n_limits - 1]);
         if (here < 0)
             break; /* nothing beyond: higher limits say the same */
     }
-    double accepted = fmax(1.5 * least, least + 0.003);
+    double accepted = accepted_from(least);
     for (size_t i = 0; i < n_limits && isfinite(least); i++)
         if (errors[i] <= accepted && (limits[i] <= SHORT || chosen == 0)) {
             chosen = limits[i];
@@ -203,7 +212,7 @@ static void clean_cut(struct pm_partition *p, const double *start, const double 
         return;
     for (size_t k = 0; k < n; k++)
         p->row[k] = end[k] - gap[k];
-    if (pm_partition_predictability(p) <= limit_error + GAP_BONUS)
+    if (pm_partition_is_predictable(p, limit_error + GAP_BONUS))
         memcpy(middle, gap, n * sizeof *middle);
 }
 

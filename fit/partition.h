@@ -90,8 +90,9 @@ void pm_partition_cut(struct pm_partition *partition, const struct pm_histogram 
 bool pm_partition_equal_share(struct pm_partition *partition, const double *low, const double *high,
                               double *cut);
 
-/* Error of predicting the counts in the first row; the smallest size may be of another kind. */
-double pm_partition_predictability(struct pm_partition *partition);
+/* Whether the error of predicting the counts in the first row is at most LIMIT; the smallest size
+   may be of another kind. */
+bool pm_partition_is_predictable(struct pm_partition *partition, double limit);
 
 /* Adds the piece between the positions LOW and HIGH. */
 void pm_partition_add(struct pm_partition *partition, const double *low, const double *high);
