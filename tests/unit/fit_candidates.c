@@ -1,6 +1,7 @@
 /* Free candidates of a series: their leave-one-out errors are those of fits that leave points out
    one by one, the best one is the best, decisions that end early are right, and the nearest point
-   under constraints is the general solver's. */
+   under constraints is the general solver's; and what is taken over from a like piece is what a fit
+   of its own would be. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -14,6 +15,7 @@
 
 #include "fit/candidate.h"
 #include "fit/qp.h"
+#include "fit/stage.h"
 
 enum { N_SIZES = 10, N_BASIS = 5 };
 
@@ -193,12 +195,60 @@ static void the_nearest_point_is_that_of_the_general_solver(void **state) {
     assert_true(n_moved > 1000);
 }
 
+/* Distances spread over a wide range that grows with the size, so that it is cut at equal shares.
+ */
+static struct pm_histogram spread_histogram(double x, struct pm_bin *bins, size_t n_bins) {
+    for (size_t i = 0; i < n_bins; i++) {
+        double distance = floor(x * x * pow(1.2, (double)i) * 10);
+        bins[i] = (struct pm_bin){.low = distance, .mean = distance, .high = distance};
+        bins[i].loads = floor(x * x * x * 10 * uniform(0.9, 1.1));
+    }
+    return (struct pm_histogram){.block_bytes = 64, .n_bins = n_bins, .bins = bins};
+}
+
+static void pieces_have_the_models_that_their_counts_have_alone(void **state) {
+    (void)state;
+    enum { N_BINS = 24 };
+    struct fitter f = fitter_new();
+    struct pm_partition *partition = pm_partition_new(f.design, N_BINS);
+    size_t n_multiples = 0;
+    for (int trial = 0; trial < 40; trial++) {
+        struct pm_bin bins[N_SIZES][N_BINS];
+        struct pm_histogram histograms[N_SIZES];
+        const struct pm_histogram *pointers[N_SIZES];
+        for (size_t k = 0; k < N_SIZES; k++) {
+            histograms[k] = spread_histogram(5 + (double)k, bins[k], N_BINS);
+            pointers[k] = &histograms[k];
+        }
+        struct pm_histogram_model model = {0};
+        pm_fit_histogram(partition, pointers, &model);
+        assert_int_equal(model.n_bins, partition->n_pieces);
+        for (size_t i = 0; i < model.n_bins; i++) {
+            struct pm_model alone, *count = &model.bins[i].count;
+            pm_series_fit(f.workspace, partition->pieces[i].count, PM_SERIES_COUNT, &alone);
+            assert_int_equal(count->n_terms, alone.n_terms);
+            assert_int_equal(count->exact, alone.exact);
+            for (size_t t = 0; t < alone.n_terms; t++) {
+                assert_int_equal(count->terms[t], alone.terms[t]);
+                assert_true(fabs(count->coefficients[t] - alone.coefficients[t]) <=
+                            1e-6 * fabs(alone.coefficients[t]));
+            }
+            assert_true(fabs(count->sigma - alone.sigma) <= 1e-6 * alone.sigma);
+            n_multiples += partition->same_counts[i] != i;
+        }
+    }
+    assert_true(n_multiples > 40);
+    pm_partition_free(partition);
+    fitter_free(&f);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(left_out_errors_are_those_of_fits_without_each_point),
         cmocka_unit_test(the_ranking_is_that_of_candidates_solved_one_by_one),
         cmocka_unit_test(decisions_that_end_early_are_right),
         cmocka_unit_test(the_nearest_point_is_that_of_the_general_solver),
+        cmocka_unit_test(pieces_have_the_models_that_their_counts_have_alone),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
