@@ -90,7 +90,7 @@ static int by_distance(const void *a, const void *b) {
 
 static struct pm_histogram random_histogram(const struct random_group *group, double n) {
     struct pm_histogram histogram = {.block_bytes = 64, .sample = 1, .at_least = group->bound};
-    struct pm_bin bins[10];
+    struct pm_bin bins[10] = {{0}};
     size_t n_bins = 0;
     histogram.cold_loads = floor(group->cold * pow(n, group->cold_power));
     for (size_t c = 0; c < group->n; c++) {
