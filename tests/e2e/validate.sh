@@ -116,3 +116,16 @@ expect_error "cache sizes are numbers" 2 'caches' \
 expect_error "the store must be named" 2 '\-s' pmodel validate -P N=128 -- ./sweep '{N}'
 expect_error "a run that fails is told" 2 'at least 4' \
     pmodel validate -q -s sweep.pmdb -P N=2 -- ./sweep '{N}'
+
+# The paper's own partition, of the same runs: other models, refused words, and bounds that stay.
+cp sweep.pmdb literal.pmdb
+check "the paper's partition makes models" pmodel fit --partition sigmetrics literal.pmdb
+expect_error "another partition is refused with the two there are" 2 'gaps or sigmetrics' \
+    pmodel fit --partition equal literal.pmdb
+check "they predict" pmodel validate -q -s literal.pmdb -P N=128 -- ./sweep '{N}'
+models() { pmodel fit "$@" --models --format csv; }
+if ! cmp -s <(models sweep.pmdb) <(models --partition sigmetrics literal.pmdb); then
+    pass "the two partitions make different models"
+else
+    fail "the two partitions make different models" "the models are the same"
+fi
