@@ -72,6 +72,18 @@ bool pm_store_run_sql_of(struct pm_store *store, const char *sql, int64_t run,
     return ok;
 }
 
+bool pm_store_has_table(struct pm_store *store, const char *name, bool *has, struct pm_error *err) {
+    sqlite3_stmt *s = pm_store_prepare(store, "SELECT 1 FROM sqlite_master WHERE name = ?", err);
+    if (!s)
+        return false;
+    sqlite3_bind_text(s, 1, name, -1, SQLITE_STATIC);
+    int status = sqlite3_step(s);
+    *has = status == SQLITE_ROW;
+    bool ok = *has || status == SQLITE_DONE || pm_store_fail(store, err);
+    sqlite3_finalize(s);
+    return ok;
+}
+
 bool pm_store_begin(struct pm_store *store, struct pm_error *err) {
     return pm_store_run_sql(store, "BEGIN IMMEDIATE", err);
 }

@@ -12,15 +12,7 @@ static const char schema[] =
 
 /* Stores of runs without --carry have no such table. */
 static bool has_table(struct pm_store *store, bool *has, struct pm_error *err) {
-    sqlite3_stmt *s =
-        pm_store_prepare(store, "SELECT 1 FROM sqlite_master WHERE name = 'carried'", err);
-    if (!s)
-        return false;
-    int status = sqlite3_step(s);
-    *has = status == SQLITE_ROW;
-    bool ok = *has || status == SQLITE_DONE || pm_store_fail(store, err);
-    sqlite3_finalize(s);
-    return ok;
+    return pm_store_has_table(store, "carried", has, err);
 }
 
 static bool put_group(struct pm_store *store, sqlite3_stmt *s, int64_t run,

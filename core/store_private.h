@@ -22,6 +22,8 @@ bool pm_store_step(struct pm_store *store, sqlite3_stmt *statement, struct pm_er
 /* A statement that gives no rows, with the run's number as its only parameter. */
 bool pm_store_run_sql_of(struct pm_store *store, const char *sql, int64_t run,
                          struct pm_error *err);
+/* Tables that few stores need are made when they are. */
+bool pm_store_has_table(struct pm_store *store, const char *name, bool *has, struct pm_error *err);
 bool pm_store_begin(struct pm_store *store, struct pm_error *err);
 /* Commits if OK, else rolls back; true if committed. */
 bool pm_store_end(struct pm_store *store, bool ok, struct pm_error *err);

@@ -14,6 +14,7 @@
 
 #include "fit/qp.h"
 #include "fit/series.h"
+#include "tests/unit/uniform.h"
 
 enum { MOST_VARIABLES = 8, MOST_CONSTRAINTS = 72, N_KINDS = 8 };
 
@@ -25,15 +26,6 @@ enum pm_qp_result __wrap_pm_qp_solve(size_t n, const double *h, const double *g,
                                      double *multipliers);
 enum pm_qp_result __real_pm_qp_nearest(size_t n, size_t m, const double *normals, double *x);
 enum pm_qp_result __wrap_pm_qp_nearest(size_t n, size_t m, const double *normals, double *x);
-
-static uint64_t random_state = 88172645463325252u;
-
-static double uniform(double low, double high) {
-    random_state ^= random_state << 13;
-    random_state ^= random_state >> 7;
-    random_state ^= random_state << 17;
-    return low + (high - low) * ((double)(random_state >> 11) / 9007199254740992.0);
-}
 
 static void print_numbers(size_t n, const double *values) {
     for (size_t i = 0; i < n; i++)

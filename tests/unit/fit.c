@@ -13,42 +13,10 @@
 
 #include "core/pm_alloc.h"
 #include "fit/fit.h"
-#include "fit/series.h"
-
-static uint64_t random_state = 88172645463325252u;
-
-static double uniform(double low, double high) {
-    random_state ^= random_state << 13;
-    random_state ^= random_state >> 7;
-    random_state ^= random_state << 17;
-    return low + (high - low) * ((double)(random_state >> 11) / 9007199254740992.0);
-}
+#include "tests/unit/fitter.h"
+#include "tests/unit/uniform.h"
 
 /* ---- one series ----------------------------------------------------------------------------- */
-
-struct fitter {
-    struct pm_basis *basis;
-    struct pm_design *design;
-    struct pm_series_workspace *workspace;
-};
-
-static struct fitter fitter_new(const char *const *texts, size_t n_basis, const double *x,
-                                size_t n) {
-    struct pm_error err = {0};
-    struct fitter f;
-    f.basis = pm_basis_new(n_basis, texts, &err);
-    assert_non_null(f.basis);
-    f.design = pm_design_new(f.basis, "N", x, n, &err);
-    assert_non_null(f.design);
-    f.workspace = pm_series_workspace_new(f.design);
-    return f;
-}
-
-static void fitter_free(struct fitter *f) {
-    pm_series_workspace_free(f->workspace);
-    pm_design_free(f->design);
-    pm_basis_free(f->basis);
-}
 
 static double value_at(const struct fitter *f, const struct pm_model *model, double x) {
     struct pm_parameters at = {.n = 1, .names = {"N"}, .values = {x}};

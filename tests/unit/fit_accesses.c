@@ -13,17 +13,9 @@
 #include "core/pm_alloc.h"
 #include "core/probe_abi.h"
 #include "fit/stage.h"
+#include "tests/unit/uniform.h"
 
 enum { N_SIZES = 7, N_EDGES = 3, N_GROUPS = 3, FIRST_SIZE = 256 };
-
-static uint64_t random_state = 88172645463325252u;
-
-static double uniform(double low, double high) {
-    random_state ^= random_state << 13;
-    random_state ^= random_state >> 7;
-    random_state ^= random_state << 17;
-    return low + (high - low) * ((double)(random_state >> 11) / 9007199254740992.0);
-}
 
 /* ---- logarithms ------------------------------------------------------------------------------ */
 

@@ -13,18 +13,10 @@
 
 #include "core/pm_alloc.h"
 #include "fit/fit.h"
+#include "tests/unit/uniform.h"
 
 enum { N_SIZES = 8, N_EDGES = 4, OUTSIDE = 0, ITERATIONS = 2 };
 static const double sizes[N_SIZES] = {16, 24, 32, 48, 64, 96, 128, 192};
-
-static uint64_t random_state = 88172645463325252u;
-
-static double uniform(double low, double high) {
-    random_state ^= random_state << 13;
-    random_state ^= random_state >> 7;
-    random_state ^= random_state << 17;
-    return low + (high - low) * ((double)(random_state >> 11) / 9007199254740992.0);
-}
 
 static struct pm_scope *add_scope(struct pm_structure *structure, uint8_t kind, uint32_t parent,
                                   const char *name) {

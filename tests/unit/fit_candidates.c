@@ -16,44 +16,18 @@
 #include "fit/candidate.h"
 #include "fit/qp.h"
 #include "fit/stage.h"
+#include "tests/unit/fitter.h"
+#include "tests/unit/uniform.h"
 
 enum { N_SIZES = 10, N_BASIS = 5 };
 
-static uint64_t random_state = 88172645463325252u;
-
-static double uniform(double low, double high) {
-    random_state ^= random_state << 13;
-    random_state ^= random_state >> 7;
-    random_state ^= random_state << 17;
-    return low + (high - low) * ((double)(random_state >> 11) / 9007199254740992.0);
-}
-
 static const char *const monomials[] = {"1", "N", "N^2", "N^3", "N^4"};
 
-struct fitter {
-    struct pm_basis *basis;
-    struct pm_design *design;
-    struct pm_series_workspace *workspace;
-};
-
-static struct fitter fitter_new(void) {
-    struct pm_error err = {0};
-    struct fitter f;
+static struct fitter new_fitter(void) {
     double x[N_SIZES];
     for (size_t i = 0; i < N_SIZES; i++)
         x[i] = 5 + (double)i;
-    f.basis = pm_basis_new(N_BASIS, monomials, &err);
-    assert_non_null(f.basis);
-    f.design = pm_design_new(f.basis, "N", x, N_SIZES, &err);
-    assert_non_null(f.design);
-    f.workspace = pm_series_workspace_new(f.design);
-    return f;
-}
-
-static void fitter_free(struct fitter *f) {
-    pm_series_workspace_free(f->workspace);
-    pm_design_free(f->design);
-    pm_basis_free(f->basis);
+    return fitter_new(monomials, N_BASIS, x, N_SIZES);
 }
 
 /* A polynomial with noise of any size. */
@@ -95,7 +69,7 @@ static double predicted_without(const struct pm_series_workspace *w, unsigned su
 
 static void left_out_errors_are_those_of_fits_without_each_point(void **state) {
     (void)state;
-    struct fitter f = fitter_new();
+    struct fitter f = new_fitter();
     struct pm_series_workspace *w = f.workspace;
     double y[N_SIZES];
     for (int trial = 0; trial < 30; trial++) {
@@ -120,7 +94,7 @@ static void left_out_errors_are_those_of_fits_without_each_point(void **state) {
 
 static void the_ranking_is_that_of_candidates_solved_one_by_one(void **state) {
     (void)state;
-    struct fitter f = fitter_new();
+    struct fitter f = new_fitter();
     struct pm_series_workspace *w = f.workspace;
     double y[N_SIZES];
     for (int trial = 0; trial < 300; trial++) {
@@ -156,7 +130,7 @@ static void the_ranking_is_that_of_candidates_solved_one_by_one(void **state) {
 
 static void decisions_that_end_early_are_right(void **state) {
     (void)state;
-    struct fitter f = fitter_new();
+    struct fitter f = new_fitter();
     double y[N_SIZES];
     for (int trial = 0; trial < 2000; trial++) {
         random_series(y);
@@ -209,7 +183,7 @@ static struct pm_histogram spread_histogram(double x, struct pm_bin *bins, size_
 static void pieces_have_the_models_that_their_counts_have_alone(void **state) {
     (void)state;
     enum { N_BINS = 24 };
-    struct fitter f = fitter_new();
+    struct fitter f = new_fitter();
     struct pm_partition *partition = pm_partition_new(f.design, N_BINS);
     size_t n_multiples = 0;
     for (int trial = 0; trial < 40; trial++) {

@@ -11,7 +11,8 @@
 
 #include <cmocka.h>
 
-#include "fit/series.h"
+#include "tests/unit/fitter.h"
+#include "tests/unit/uniform.h"
 
 enum { MAX_SIZES = 12, N_MONOMIALS = 5 };
 
@@ -20,39 +21,6 @@ enum { MAX_SIZES = 12, N_MONOMIALS = 5 };
 static const double powers_of_two[] = {16, 32, 64, 128, 256, 512, 1024, 2048, 4096};
 static const double uneven[] = {16, 27, 41, 83, 150, 311, 600, 1111, 1999, 3001, 3777, 4096};
 static const char *const monomials[] = {"1", "N", "N^2", "N^3", "N^4"};
-
-static uint64_t random_state = 88172645463325252u;
-
-static double uniform(double low, double high) {
-    random_state ^= random_state << 13;
-    random_state ^= random_state >> 7;
-    random_state ^= random_state << 17;
-    return low + (high - low) * ((double)(random_state >> 11) / 9007199254740992.0);
-}
-
-struct fitter {
-    struct pm_basis *basis;
-    struct pm_design *design;
-    struct pm_series_workspace *workspace;
-};
-
-static struct fitter fitter_new(const char *const *texts, size_t n_basis, const double *x,
-                                size_t n) {
-    struct pm_error err = {0};
-    struct fitter f;
-    f.basis = pm_basis_new(n_basis, texts, &err);
-    assert_non_null(f.basis);
-    f.design = pm_design_new(f.basis, "N", x, n, &err);
-    assert_non_null(f.design);
-    f.workspace = pm_series_workspace_new(f.design);
-    return f;
-}
-
-static void fitter_free(struct fitter *f) {
-    pm_series_workspace_free(f->workspace);
-    pm_design_free(f->design);
-    pm_basis_free(f->basis);
-}
 
 static double polynomial(const double *coefficients, double x) {
     double sum = 0;

@@ -15,17 +15,11 @@
 #include "core/pm_alloc.h"
 #include "fit/fit.h"
 #include "fit/series.h"
+#include "tests/unit/uniform.h"
 
-static uint64_t random_state = 88172645463325252u;
-
-static double uniform(void) {
-    random_state ^= random_state << 13;
-    random_state ^= random_state >> 7;
-    random_state ^= random_state << 17;
-    return (double)(random_state >> 11) / 9007199254740992.0;
+static double gaussian(void) {
+    return sqrt(-2 * log(1 - uniform(0, 1))) * cos(2 * M_PI * uniform(0, 1));
 }
-
-static double gaussian(void) { return sqrt(-2 * log(1 - uniform())) * cos(2 * M_PI * uniform()); }
 
 /* ---- a set with the runs of a fit, and what fits series at them -------------------------------
  */
@@ -180,8 +174,8 @@ static void a_periodic_rest_is_covered_as_far_as_it_can_be(void **state) {
     (void)state;
     struct tally tally = {0};
     for (int draw = 0; draw < 600; draw++) {
-        double x[7], y[7], share = 0.2 + 4 * uniform(), next = 16 + floor(16 * uniform());
-        for (size_t i = 0; i < 7; i++, next += 3 + floor(6 * uniform())) {
+        double x[7], y[7], share = 0.2 + 4 * uniform(0, 1), next = 16 + floor(16 * uniform(0, 1));
+        for (size_t i = 0; i < 7; i++, next += 3 + floor(6 * uniform(0, 1))) {
             x[i] = next;
             y[i] = next * next + floor(share * next) * fmod(next, 8);
         }
@@ -285,18 +279,19 @@ static void the_width_is_that_of_weighted_least_squares(void **state) {
     (void)state;
     struct fitter f = fitter_new(sizes, N_SIZES);
     for (int draw = 0; draw < 200; draw++) {
-        struct pm_model model = {.n_terms = (uint8_t)(1 + draw % 3),
-                                 .terms = {1, 2, 4},
-                                 .coefficients = {5 + 10 * uniform(), uniform(), 0.01 * uniform()},
-                                 .relative_error = 0.01 * uniform(),
-                                 .leave_one_out_error = 0.02,
-                                 .n_points = N_SIZES};
+        struct pm_model model = {
+            .n_terms = (uint8_t)(1 + draw % 3),
+            .terms = {1, 2, 4},
+            .coefficients = {5 + 10 * uniform(0, 1), uniform(0, 1), 0.01 * uniform(0, 1)},
+            .relative_error = 0.01 * uniform(0, 1),
+            .leave_one_out_error = 0.02,
+            .n_points = N_SIZES};
         size_t k = model.n_terms;
         gsl_matrix *functions = gsl_matrix_alloc(N_SIZES, k), *covariance = gsl_matrix_alloc(k, k);
         gsl_vector *weights = gsl_vector_alloc(N_SIZES), *y = gsl_vector_alloc(N_SIZES);
         gsl_vector *c = gsl_vector_alloc(k), *there = gsl_vector_alloc(k);
         gsl_multifit_linear_workspace *work = gsl_multifit_linear_alloc(N_SIZES, k);
-        double far = 64 * (0.5 + 3 * uniform()), chi, v, deviation, low, high;
+        double far = 64 * (0.5 + 3 * uniform(0, 1)), chi, v, deviation, low, high;
         for (size_t i = 0; i < N_SIZES; i++) {
             double value = value_of(&f, &model, sizes[i]);
             for (size_t j = 0; j < k; j++)

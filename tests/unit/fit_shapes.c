@@ -13,6 +13,7 @@
 #include <cmocka.h>
 
 #include "fit/series.h"
+#include "tests/unit/uniform.h"
 
 enum { MAX_SIZES = 8, N_FINE = 600, N_DESIGNS = 6 };
 
@@ -20,15 +21,6 @@ enum { MAX_SIZES = 8, N_FINE = 600, N_DESIGNS = 6 };
    between, and functions that are nearly alike can cancel there. */
 #define DIP 2e-3
 #define CANCELLING_DIP 0.1
-
-static uint64_t random_state = 88172645463325252u;
-
-static double uniform(double low, double high) {
-    random_state ^= random_state << 13;
-    random_state ^= random_state >> 7;
-    random_state ^= random_state << 17;
-    return low + (high - low) * ((double)(random_state >> 11) / 9007199254740992.0);
-}
 
 static const char *const polynomials[] = {"1", "N", "N^2", "N^3", "N^4"};
 static const char *const mixed[] = {"1", "N", "N^2", "N*log2(N)", "sqrt(N)", "N^(3/2)"};

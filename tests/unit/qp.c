@@ -13,15 +13,7 @@
 #include <gsl/gsl_linalg.h>
 
 #include "fit/qp.h"
-
-static uint64_t random_state = 88172645463325252u;
-
-static double uniform(double low, double high) {
-    random_state ^= random_state << 13;
-    random_state ^= random_state >> 7;
-    random_state ^= random_state << 17;
-    return low + (high - low) * ((double)(random_state >> 11) / 9007199254740992.0);
-}
+#include "tests/unit/uniform.h"
 
 struct problem {
     size_t n, m;

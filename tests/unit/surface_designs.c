@@ -15,17 +15,9 @@
 #include "core/pm_alloc.h"
 #include "fit/stage.h"
 #include "fit/surface.h"
+#include "tests/unit/uniform.h"
 
 enum { MAX_POINTS = 150, MAX_AXES = PM_SURFACE_MAX_AXES };
-
-static uint64_t random_state = 88172645463325252u;
-
-static double uniform(double low, double high) {
-    random_state ^= random_state << 13;
-    random_state ^= random_state >> 7;
-    random_state ^= random_state << 17;
-    return low + (high - low) * ((double)(random_state >> 11) / 9007199254740992.0);
-}
 
 static const char *const names[MAX_AXES] = {"A", "B", "C", "D"};
 
