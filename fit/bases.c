@@ -18,7 +18,7 @@
 #include "fit/stage.h"
 #include "fit/surface.h"
 
-enum { DEGREE = 4, SEARCH_DEGREE = 3 };
+enum { DEGREE = PM_FIT_POLYNOMIALS - 1, SEARCH_DEGREE = 3 };
 
 #define DEPENDENT 1e-13 /* of a column, what is left of it beside those before it */
 
@@ -69,19 +69,26 @@ static struct pm_design *polynomials(struct functions *all, const struct pm_path
     return new_design(all, DEGREE + 1, (const char *const *)all->texts, path, err);
 }
 
+/* The functions of a list of --basis; NULL with a sentence. */
+static struct pm_expression_list *parse_list(const char *text, const struct pm_path *path,
+                                             struct pm_error *err) {
+    const struct pm_parameters *first = &path->runs[0];
+    const char *names[PM_MAX_PARAMETERS];
+    for (size_t p = 0; p < first->n; p++)
+        names[p] = first->names[p];
+    struct pm_expression_list *parts = pm_expression_list_parse(text, first->n, names, err);
+    if (!parts)
+        pm_fail_in(err, "basis");
+    return parts;
+}
+
 /* The design in several parameters over the functions of a list, NULL: the default ones. */
 static struct pm_design *surface_design(struct functions *all, const char *text,
                                         const struct pm_path *path, struct pm_error *err) {
     const struct pm_parameters *runs = path->runs;
-    const char *names[PM_MAX_PARAMETERS];
-    for (size_t p = 0; p < runs[0].n; p++)
-        names[p] = runs[0].names[p];
-    struct pm_expression_list *parts =
-        text ? pm_expression_list_parse(text, runs[0].n, names, err) : NULL;
-    if (text && !parts) {
-        pm_fail_in(err, "basis");
+    struct pm_expression_list *parts = text ? parse_list(text, path, err) : NULL;
+    if (text && !parts)
         return NULL;
-    }
     double *points = pm_alloc(path->n * path->n_axes, sizeof *points);
     for (size_t k = 0; k < path->n; k++)
         for (size_t i = 0; i < path->n_axes; i++)
@@ -221,15 +228,9 @@ static bool take_part(struct given *given, size_t part, double *column,
 static struct pm_design *given_design(struct functions *all, const char *text,
                                       const struct pm_path *path,
                                       struct pm_fit_statistics *statistics, struct pm_error *err) {
-    const char *names[PM_MAX_PARAMETERS];
-    for (size_t p = 0; p < path->runs[0].n; p++)
-        names[p] = path->runs[0].names[p];
-    struct given given = {.text = text, .path = path};
-    given.parts = pm_expression_list_parse(text, path->runs[0].n, names, err);
-    if (!given.parts) {
-        pm_fail_in(err, "basis");
+    struct given given = {.text = text, .path = path, .parts = parse_list(text, path, err)};
+    if (!given.parts)
         return NULL;
-    }
     given.columns = pm_alloc(PM_MODEL_MAX_TERMS * path->n, sizeof(double));
     double *column = pm_alloc(path->n, sizeof *column);
     bool ok = true;

@@ -103,7 +103,7 @@ void pm_candidate_project(const struct pm_series_workspace *workspace, size_t n,
 
 /* Coefficients, errors and score of the fit whose orthonormal coordinates are COORDINATES; needs
    the columns and the triangle of the candidate. */
-void pm_candidate_judge(const struct pm_series_workspace *workspace, const double *coordinates,
+void pm_candidate_judge(struct pm_series_workspace *workspace, const double *coordinates,
                         struct pm_candidate *candidate);
 
 /* ---- refine.c ---------------------------------------------------------------------------------

@@ -14,6 +14,7 @@
 #include <math.h>
 
 #include "fit/candidate.h"
+#include "fit/least_squares.h"
 
 enum { MAX_TERMS = PM_MODEL_MAX_TERMS };
 
@@ -288,26 +289,15 @@ PM_LANES_CLONES static bool orthonormalise(struct pm_series_workspace *w,
     return true;
 }
 
-/* Solves triangle · coefficients = COORDINATES. */
-static void back_substitute(const struct pm_series_workspace *w, size_t n_terms,
-                            const double *coordinates, double *coefficients) {
-    for (size_t j = n_terms; j-- > 0;) {
-        double sum = coordinates[j];
-        for (size_t k = j + 1; k < n_terms; k++)
-            sum -= w->triangle[j][k] * coefficients[k];
-        coefficients[j] = sum / w->triangle[j][j];
-    }
-}
-
 void pm_candidate_project(const struct pm_series_workspace *w, size_t n, double *projected) {
     for (size_t j = 0; j < n; j++)
         projected[j] = pm_lanes_dot(w->n_padded, row(w, w->columns, j), w->target);
 }
 
-void pm_candidate_judge(const struct pm_series_workspace *w, const double *coordinates,
+void pm_candidate_judge(struct pm_series_workspace *w, const double *coordinates,
                         struct pm_candidate *c) {
     double residual_sum = 0, left_out_sum = 0, emphasised_sum = 0, end = 0, far = 0;
-    back_substitute(w, c->n_terms, coordinates, c->coefficients);
+    pm_back_substitute(c->n_terms, w->triangle, coordinates, c->coefficients);
     for (size_t i = 0; i < w->n; i++) {
         double residual = w->target[i], leverage = 0;
         for (size_t j = 0; j < c->n_terms; j++) {

@@ -18,24 +18,19 @@ enum { MAX_TERMS = PM_MODEL_MAX_TERMS };
 
 #define RIDGE 1e-11 /* of the diagonal: keeps the program strictly convex */
 
-struct weighting {
-    double least; /* values below count as this in the denominator of a relative error */
-};
-
-static double weight_of(const struct weighting *weighting, double y) {
-    return 1 / fmax(fabs(y), weighting->least);
-}
+/* Values below LEAST count as this in the denominator of a relative error. */
+static double weight_of(double least, double y) { return 1 / fmax(fabs(y), least); }
 
 /* COEFFICIENTS of the scaled basis without the size LEFT_OUT (≥ n: none). */
-static bool solve(const struct pm_design *design, const double *y,
-                  const struct weighting *weighting, size_t left_out, double *coefficients) {
+static bool solve(const struct pm_design *design, const double *y, double least, size_t left_out,
+                  double *coefficients) {
     size_t n = design->n_basis;
     double h[MAX_TERMS * MAX_TERMS] = {0}, g[MAX_TERMS] = {0};
     double a[MAX_TERMS * MAX_TERMS] = {0}, b[MAX_TERMS] = {0};
     for (size_t s = 0; s < design->n; s++) {
         if (isnan(y[s]) || s == left_out)
             continue;
-        double square = pow(weight_of(weighting, y[s]), 2);
+        double square = pow(weight_of(least, y[s]), 2);
         const double *value = design->values[s];
         for (size_t i = 0; i < n; i++) {
             g[i] -= square * y[s] * value[i];
@@ -58,16 +53,15 @@ static double value_at(const struct pm_design *design, const double *coefficient
 }
 
 /* Root mean square of the relative errors where each size is predicted from the others. */
-static double leave_one_out(const struct pm_design *design, const double *y,
-                            const struct weighting *weighting) {
+static double leave_one_out(const struct pm_design *design, const double *y, double least) {
     double sum = 0, coefficients[MAX_TERMS];
     size_t n = 0;
     for (size_t s = 0; s < design->n; s++) {
         if (isnan(y[s]))
             continue;
-        if (!solve(design, y, weighting, s, coefficients))
+        if (!solve(design, y, least, s, coefficients))
             return NAN;
-        sum += pow((value_at(design, coefficients, s) - y[s]) * weight_of(weighting, y[s]), 2);
+        sum += pow((value_at(design, coefficients, s) - y[s]) * weight_of(least, y[s]), 2);
         n++;
     }
     return n < 3 ? NAN : sqrt(sum / (double)n);
@@ -81,16 +75,16 @@ void pm_fit_nonnegative(const struct pm_design *design, const double *y, struct 
         model->n_points += !isnan(y[s]);
         largest = isnan(y[s]) ? largest : fmax(largest, y[s]);
     }
-    struct weighting weighting = {fmax(1e-3 * largest, DBL_MIN)};
+    double least = fmax(1e-3 * largest, DBL_MIN);
     model->shape = PM_SHAPE_INCREASING;
-    if (largest == 0 || !solve(design, y, &weighting, design->n, coefficients))
+    if (largest == 0 || !solve(design, y, least, design->n, coefficients))
         return; /* zero */
     for (size_t s = 0; s < design->n; s++) {
         if (isnan(y[s]))
             continue;
         double wrong = value_at(design, coefficients, s) - y[s];
         squares += wrong * wrong / model->n_points;
-        relative += pow(wrong * weight_of(&weighting, y[s]), 2) / model->n_points;
+        relative += pow(wrong * weight_of(least, y[s]), 2) / model->n_points;
     }
     for (size_t i = 0; i < design->n_basis; i++) {
         if (coefficients[i] <= 0)
@@ -100,5 +94,5 @@ void pm_fit_nonnegative(const struct pm_design *design, const double *y, struct 
     }
     model->sigma = sqrt(squares);
     model->relative_error = sqrt(relative);
-    model->leave_one_out_error = leave_one_out(design, y, &weighting);
+    model->leave_one_out_error = leave_one_out(design, y, least);
 }

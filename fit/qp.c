@@ -222,6 +222,13 @@ static real whiten(const struct constraints *all, size_t c, real *v, real *bound
     return length;
 }
 
+PM_LANES_INLINE bool is_active(const struct active_set *set, size_t c) {
+    for (size_t j = 0; j < set->k; j++)
+        if (set->constraints[j] == c)
+            return true;
+    return false;
+}
+
 /* The violated constraint that lies farthest from Y; m if none.  Active ones hold but for rounding.
  */
 static size_t most_violated(const struct constraints *all, const struct active_set *set,
@@ -229,10 +236,7 @@ static size_t most_violated(const struct constraints *all, const struct active_s
     real worst = 0;
     size_t found = all->m;
     for (size_t c = 0; c < all->m; c++) {
-        bool is_active = false;
-        for (size_t j = 0; j < set->k; j++)
-            is_active |= set->constraints[j] == c;
-        if (is_active)
+        if (is_active(set, c))
             continue;
         real v[N_MAX] = {0}, limit;
         whiten(all, c, v, &limit);
@@ -310,13 +314,6 @@ enum pm_qp_result pm_qp_solve(size_t n, const double *h, const double *g, size_t
 
 /* ---- the nearest point ------------------------------------------------------------------------
  */
-
-PM_LANES_INLINE bool is_active(const struct active_set *set, size_t c) {
-    for (size_t j = 0; j < set->k; j++)
-        if (set->constraints[j] == c)
-            return true;
-    return false;
-}
 
 /* The violated constraint that lies farthest from X; m if none.  INVERSE has one over the squares
    of the normals' lengths, so that  slack · |slack| · inverse  is the square of a distance, which

@@ -151,7 +151,7 @@ static void take_points(struct pm_series_workspace *w, const double *y, size_t f
 
 /* ---- the model ------------------------------------------------------------------------------ */
 
-static void add_term(struct pm_model *model, size_t term, double coefficient) {
+void pm_series_add_term(struct pm_model *model, size_t term, double coefficient) {
     if (coefficient == 0)
         return;
     model->terms[model->n_terms] = (uint16_t)term;
@@ -168,7 +168,7 @@ static void set_shape(struct pm_model *model, const struct pm_shape *shape) {
 /* A constant where nothing better is known: the value at the largest size. */
 static void constant_model(const struct pm_series_workspace *w, struct pm_model *model) {
     double value = w->n ? w->y[w->n - 1] : 0, sum = 0;
-    add_term(model, 0, value);
+    pm_series_add_term(model, 0, value);
     model->shape = PM_SHAPE_CONSTANT;
     for (size_t i = 0; i < w->n; i++)
         sum += pow((value - w->y[i]) * w->weight[i] / w->relation[i], 2);
@@ -191,7 +191,7 @@ static bool fit_exactly(struct pm_series_workspace *w, struct pm_model *model) {
         !pm_exact_polynomial(w->n, w->x, w->y, w->design->n_basis - 1, coefficients))
         return false;
     for (size_t i = 0; i < w->design->n_basis; i++)
-        add_term(model, w->design->index[i], coefficients[i]);
+        pm_series_add_term(model, w->design->index[i], coefficients[i]);
     model->exact = true;
     model->leave_one_out_error = 0;
     return true;
@@ -214,7 +214,7 @@ static void fill_model(struct pm_series_workspace *w, const struct pm_candidate 
     double coefficients[MAX_TERMS];
     model->exact = pm_candidate_refine(w, best, coefficients);
     for (size_t j = 0; j < best->n_terms; j++)
-        add_term(model, w->design->index[best->terms[j]], coefficients[j]);
+        pm_series_add_term(model, w->design->index[best->terms[j]], coefficients[j]);
     model->relative_error = model->exact ? 0 : best->residual;
     model->leave_one_out_error = model->exact ? 0 : best->leave_one_out;
     model->sigma = model->exact ? 0 : residual_sigma(w, best);
@@ -374,10 +374,8 @@ void pm_series_fit(struct pm_series_workspace *w, const double *y, enum pm_serie
         }
     }
     bool left_out = chosen->n < model->n_points;
-    model->n_points = (uint16_t)chosen->n;
-    fill_model(chosen, &best, model);
+    set_model(chosen, &best, &shape, model);
     model->exact &= !left_out; /* not at every size */
-    set_shape(model, &shape);
 }
 
 double pm_series_predictability_within(struct pm_series_workspace *w, const double *y, size_t from,

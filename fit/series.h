@@ -96,6 +96,10 @@ struct pm_series_workspace;
 struct pm_series_workspace *pm_series_workspace_new(const struct pm_design *design);
 void pm_series_workspace_free(struct pm_series_workspace *workspace);
 
+/* Adds a term to MODEL, of which there are fewer than PM_MODEL_MAX_TERMS; none if COEFFICIENT is 0.
+ */
+void pm_series_add_term(struct pm_model *model, size_t term, double coefficient);
+
 /* Fits Y (one value for each size, NAN where there is none).  Sizes before the first that is not
    zero are left out for counts: the quantity sets in later. */
 void pm_series_fit(struct pm_series_workspace *workspace, const double *y, enum pm_series_kind kind,

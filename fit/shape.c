@@ -12,7 +12,6 @@
 #include <float.h>
 #include <math.h>
 
-#include "fit/candidate.h"
 #include "fit/qp.h"
 
 enum {

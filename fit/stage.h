@@ -127,8 +127,8 @@ void pm_fit_family(struct pm_partition *partition, const struct pm_family *famil
 size_t pm_fit_put_in_order(struct pm_bin *bins, size_t n);
 
 /* Cold accesses of a group in LARGE blocks of RATIO SMALL ones each, at N sizes: where its data are
-   dense, true, and MODEL is that of the small ones, scaled; see dense.c.  Term 0 is the constant.
- */
+   dense, true, and MODEL is that of the small ones, scaled; see dense.c.  CONSTANT is the basis
+   function 1. */
 bool pm_fit_dense_cold(size_t n, const double *small, const double *large, double ratio,
                        uint16_t constant, const struct pm_model *of_small, struct pm_model *model);
 

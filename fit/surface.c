@@ -287,17 +287,10 @@ bool pm_surface_solve(struct pm_surface_workspace *w, struct pm_surface_candidat
 
 /* ---- the model ------------------------------------------------------------------------------ */
 
-static void add_term(struct pm_model *model, size_t term, double coefficient) {
-    if (coefficient == 0)
-        return;
-    model->terms[model->n_terms] = (uint16_t)term;
-    model->coefficients[model->n_terms++] = coefficient;
-}
-
 /* A constant where nothing better is known: the value at the largest point. */
 static void constant_model(const struct pm_surface_workspace *w, struct pm_model *model) {
     double value = w->n ? w->y[w->n - 1] : 0, sum = 0;
-    add_term(model, 0, value);
+    pm_series_add_term(model, 0, value);
     model->shape = PM_SHAPE_CONSTANT;
     model->n_points = (uint16_t)w->n;
     for (size_t i = 0; i < w->n; i++)
@@ -329,7 +322,7 @@ static bool fit_exactly(struct pm_surface_workspace *w, const struct pm_surface_
         !pm_surface_exact(w, &solved, coefficients))
         return false;
     for (size_t j = 0; j < c->n_terms; j++)
-        add_term(model, w->surface->index[c->terms[j]], coefficients[j]);
+        pm_series_add_term(model, w->surface->index[c->terms[j]], coefficients[j]);
     model->exact = true;
     model->leave_one_out_error = 0;
     model->n_points = (uint16_t)w->n;
@@ -430,8 +423,8 @@ static bool fit_points(struct pm_surface_workspace *w, struct pm_model *model) {
     if (!best)
         return false;
     for (size_t j = 0; j < best->n_terms; j++)
-        add_term(model, w->surface->index[best->terms[j]],
-                 best->coefficients[j] / w->surface->products[best->terms[j]].scale);
+        pm_series_add_term(model, w->surface->index[best->terms[j]],
+                           best->coefficients[j] / w->surface->products[best->terms[j]].scale);
     model->relative_error = best->residual;
     model->leave_one_out_error = best->leave_one_out;
     model->sigma = residual_sigma(w, best);

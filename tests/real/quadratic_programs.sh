@@ -4,13 +4,6 @@
 # time limit: 900 s
 . "$TOP/tests/lib.sh"
 
-command -v octave-cli >/dev/null || sh "$TOP/tests/setup" real
-if ! command -v octave-cli >/dev/null; then
-    echo "Octave is not here, so nothing is compared (apt-get install octave)"
-    pass "skipped without Octave"
-    exit
-fi
-
 read -ra libraries <"$BUILD/ldlibs"
 build() {
     gcc -std=gnu11 -O2 -g -Wall -Wextra -Werror -I"$TOP" -fopenmp -o programs \
