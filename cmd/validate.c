@@ -86,6 +86,8 @@ static bool predict_sizes(struct validating *v, struct pm_error *err) {
         size->predicted_times = size->predicted ? predict_times(v, size->predicted, err) : NULL;
         if (!size->predicted_times)
             return false;
+        if (v->request->hierarchy)
+            continue; /* it shows no intervals */
         const struct pm_parameters *at = &v->parameters[i];
         size->low = pm_fit_instantiate_end(v->structure, v->models, at, PM_FIT_LEVEL, false, err);
         size->low_times = size->low ? predict_times(v, size->low, err) : NULL;

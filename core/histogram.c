@@ -16,14 +16,13 @@ void pm_histogram_free(struct pm_histogram *histogram) {
     histogram->n_bins = 0;
 }
 
-/* Accesses that miss in every cache as far as is known. */
-static double always_missing(const struct pm_histogram *histogram) {
+double pm_histogram_always_missing(const struct pm_histogram *histogram) {
     return histogram->cold_loads + histogram->cold_stores + histogram->beyond_loads +
            histogram->beyond_stores;
 }
 
 double pm_histogram_accesses(const struct pm_histogram *histogram) {
-    double sum = always_missing(histogram);
+    double sum = pm_histogram_always_missing(histogram);
     for (size_t i = 0; i < histogram->n_bins; i++)
         sum += histogram->bins[i].loads + histogram->bins[i].stores;
     return sum;
@@ -40,7 +39,7 @@ static double missing_share(const struct pm_bin *bin, double cache_blocks) {
 }
 
 double pm_histogram_misses(const struct pm_histogram *histogram, double cache_blocks) {
-    double sum = always_missing(histogram);
+    double sum = pm_histogram_always_missing(histogram);
     for (size_t i = 0; i < histogram->n_bins; i++) {
         const struct pm_bin *bin = &histogram->bins[i];
         sum += (bin->loads + bin->stores) * missing_share(bin, cache_blocks);

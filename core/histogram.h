@@ -40,6 +40,9 @@ struct pm_histogram {
 
 void pm_histogram_free(struct pm_histogram *histogram); /* the bins; not the struct itself */
 
+/* Accesses that miss in every cache as far as is known: cold ones and those beyond. */
+double pm_histogram_always_missing(const struct pm_histogram *histogram);
+
 /* Accesses in all, cold ones and those beyond included. */
 double pm_histogram_accesses(const struct pm_histogram *histogram);
 

@@ -67,9 +67,8 @@ static bool take_series(const struct search *search, const struct unit *unit, in
             pm_profile_histogram(search->profiles[k], unit->group, unit->block_bytes);
         if (!histogram)
             return false;
-        double cold = histogram->cold_loads + histogram->cold_stores + histogram->beyond_loads +
-                      histogram->beyond_stores;
-        y[k] = which == 2 ? cold : pm_histogram_accesses(histogram);
+        y[k] =
+            which == 2 ? pm_histogram_always_missing(histogram) : pm_histogram_accesses(histogram);
         if (which == 1 && histogram->n_bins && histogram->bins[0].high < 1)
             y[k] -= histogram->bins[0].loads + histogram->bins[0].stores;
         if (!(y[k] >= LEAST_COUNT))
@@ -276,17 +275,9 @@ static size_t find(struct search *search) {
 }
 
 static void sort_profiles(struct search *search, const struct pm_profile *const *profiles) {
-    for (size_t i = 0; i < search->n; i++) {
-        double value = 0;
-        pm_parameters_get(&profiles[i]->parameters, search->parameter, &value);
-        size_t at = i;
-        for (; at > 0 && search->x[at - 1] > value; at--) {
-            search->x[at] = search->x[at - 1];
-            search->profiles[at] = search->profiles[at - 1];
-        }
-        search->x[at] = value;
-        search->profiles[at] = profiles[i];
-    }
+    pm_fit_sort(profiles, search->n, &search->parameter, 1, search->profiles);
+    for (size_t k = 0; k < search->n; k++)
+        pm_parameters_get(&search->profiles[k]->parameters, search->parameter, &search->x[k]);
 }
 
 /* False where there is nothing to search. */

@@ -79,12 +79,8 @@ static json_t *machine_json(const struct pm_structure *structure,
 void pm_write_carried_json(FILE *out, const struct pm_carried_report *report,
                            struct pm_carried_rows *const *rows) {
     json_t *document = pm_json_document("carried"), *machines = json_array();
-    json_t *parameters = json_object();
-    const struct pm_parameters *at = &report->profile->parameters;
-    for (size_t i = 0; i < at->n; i++)
-        json_object_set_new(parameters, at->names[i], pm_json_number(at->values[i]));
     json_object_set_new(document, "program", pm_json_text(pm_program_name(report->structure)));
-    json_object_set_new(document, "parameters", parameters);
+    json_object_set_new(document, "parameters", pm_json_parameters(&report->profile->parameters));
     for (size_t i = 0; i < report->n_machines; i++)
         json_array_append_new(machines, machine_json(report->structure, rows[i]));
     json_object_set_new(document, "machines", machines);

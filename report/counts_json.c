@@ -8,13 +8,6 @@
 #include "report/words.h"
 #include "report/writers.h"
 
-static json_t *parameters_json(const struct pm_parameters *parameters) {
-    json_t *object = json_object();
-    for (size_t i = 0; i < parameters->n; i++)
-        json_object_set_new(object, parameters->names[i], pm_json_number(parameters->values[i]));
-    return object;
-}
-
 static json_t *terms_json(const struct pm_basis *basis, const struct pm_model *model) {
     json_t *array = json_array();
     for (size_t i = 0; i < model->n_terms; i++) {
@@ -79,7 +72,7 @@ void pm_write_counts_json(FILE *out, const struct pm_counts *counts) {
     const struct pm_counts_request *request = counts->request;
     json_t *document = pm_json_document("model"), *runs = json_array(), *rows = json_array();
     for (size_t k = 0; k < counts->n_runs; k++)
-        json_array_append_new(runs, parameters_json(&counts->runs[k]));
+        json_array_append_new(runs, pm_json_parameters(&counts->runs[k]));
     for (size_t i = 0; i < counts->n_rows; i++)
         json_array_append_new(rows, row_json(counts, &counts->rows[i]));
     json_object_set_new(document, "program", pm_json_text(pm_program_name(counts->structure)));
@@ -88,7 +81,7 @@ void pm_write_counts_json(FILE *out, const struct pm_counts *counts) {
     json_object_set_new(document, "elements", json_boolean(request->elements));
     json_object_set_new(document, "interval", pm_json_text(request->interval));
     json_object_set_new(document, "runs", runs);
-    json_object_set_new(document, "at", parameters_json(&counts->at));
+    json_object_set_new(document, "at", pm_json_parameters(&counts->at));
     json_object_set_new(document, "predicted", json_boolean(counts->predicted));
     json_object_set_new(document, "rows", rows);
     json_object_set_new(document, "rows_below_threshold", pm_json_integer(counts->n_left_out));

@@ -46,9 +46,7 @@ static void count_one(struct pm_coverage *coverage, bool exact,
 }
 
 static double cold_of(const struct pm_histogram *histogram) {
-    return histogram ? histogram->cold_loads + histogram->cold_stores + histogram->beyond_loads +
-                           histogram->beyond_stores
-                     : 0;
+    return histogram ? pm_histogram_always_missing(histogram) : 0;
 }
 
 /* A group that was not accessed has no histogram, and one whose block size was not measured

@@ -29,13 +29,6 @@ void pm_export_json_begin(struct pm_export *export) {
     fputs(",\n\"runs\":[", export->out);
 }
 
-static json_t *parameters_json(const struct pm_parameters *parameters) {
-    json_t *object = json_object();
-    for (size_t i = 0; i < parameters->n; i++)
-        json_object_set_new(object, parameters->names[i], pm_json_number(parameters->values[i]));
-    return object;
-}
-
 static void set_stream(json_t *object, const struct pm_stream *stream) {
     bool of_process = stream && stream->kind != PM_STREAM_SUM;
     bool of_thread = stream && stream->kind == PM_STREAM_THREAD;
@@ -64,7 +57,7 @@ static json_t *estimates_json(const struct pm_export_run *run) {
 
 void pm_export_json_begin_run(struct pm_export *export, const struct pm_export_run *run) {
     fputs(export->n_runs ? ",\n{" : "\n{", export->out);
-    print_value(export->out, "parameters", parameters_json(run->parameters));
+    print_value(export->out, "parameters", pm_json_parameters(run->parameters));
     fputc(',', export->out);
     print_value(export->out, "threads", json_integer(run->n_threads));
     fputc(',', export->out);

@@ -152,9 +152,7 @@ static const struct pm_histogram *histogram_at(const struct making *making, size
 }
 
 static double cold_of(const struct pm_histogram *histogram) {
-    return histogram ? histogram->cold_loads + histogram->cold_stores + histogram->beyond_loads +
-                           histogram->beyond_stores
-                     : 0;
+    return histogram ? pm_histogram_always_missing(histogram) : 0;
 }
 
 /* Accesses whose number or distance is not known well, of TOUCHES at the largest size. */

@@ -189,13 +189,8 @@ static json_t *quantity_json(const struct pm_structure *structure,
 
 static json_t *hierarchy_json(const struct pm_hierarchy *hierarchy) {
     json_t *object = json_object(), *sizes = json_array(), *quantities = json_array();
-    for (size_t k = 0; k < hierarchy->n_sizes; k++) {
-        const struct pm_parameters *at = &hierarchy->sizes[k].measured->parameters;
-        json_t *size = json_object();
-        for (size_t p = 0; p < at->n; p++)
-            json_object_set_new(size, at->names[p], pm_json_number(at->values[p]));
-        json_array_append_new(sizes, size);
-    }
+    for (size_t k = 0; k < hierarchy->n_sizes; k++)
+        json_array_append_new(sizes, pm_json_parameters(&hierarchy->sizes[k].measured->parameters));
     for (size_t q = 0; q < hierarchy->n_quantities; q++)
         json_array_append_new(
             quantities, quantity_json(hierarchy->request->structure, &hierarchy->quantities[q]));

@@ -49,6 +49,13 @@ json_t *pm_json_number(double value) {
     return json_real(value);
 }
 
+json_t *pm_json_parameters(const struct pm_parameters *parameters) {
+    json_t *object = json_object();
+    for (size_t i = 0; i < parameters->n; i++)
+        json_object_set_new(object, parameters->names[i], pm_json_number(parameters->values[i]));
+    return object;
+}
+
 json_t *pm_json_integer(uint64_t value) { return json_integer((json_int_t)value); }
 
 json_t *pm_json_line_number(uint32_t line) { return line ? json_integer(line) : json_null(); }

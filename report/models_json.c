@@ -22,11 +22,8 @@ static json_t *divergent_json(const struct pm_fit_statistics *statistics) {
     json_t *array = json_array();
     for (size_t i = 0; i < statistics->n_divergent; i++) {
         const struct pm_divergent_size *size = &statistics->divergent[i];
-        json_t *object = json_object(), *parameters = json_object();
-        for (size_t p = 0; p < size->parameters.n; p++)
-            json_object_set_new(parameters, size->parameters.names[p],
-                                pm_json_number(size->parameters.values[p]));
-        json_object_set_new(object, "parameters", parameters);
+        json_t *object = json_object();
+        json_object_set_new(object, "parameters", pm_json_parameters(&size->parameters));
         json_object_set_new(object, "block_bytes", pm_json_integer(size->block_bytes));
         json_object_set_new(object, "groups", pm_json_integer(size->n_groups));
         json_object_set_new(object, "of_groups", pm_json_integer(size->of_groups));
@@ -65,10 +62,8 @@ static json_t *optional(uint32_t index) {
 
 /* Where the quantity lies at a size beyond those measured. */
 static json_t *interval_json(const struct pm_model_rows *rows, const struct pm_model_row *row) {
-    json_t *object = json_object(), *at = json_object();
-    for (size_t i = 0; i < rows->at.n; i++)
-        json_object_set_new(at, rows->at.names[i], pm_json_number(rows->at.values[i]));
-    json_object_set_new(object, "parameters", at);
+    json_t *object = json_object();
+    json_object_set_new(object, "parameters", pm_json_parameters(&rows->at));
     json_object_set_new(object, "value", pm_json_number(row->value));
     json_object_set_new(object, "low", pm_json_number(row->low));
     json_object_set_new(object, "high", pm_json_number(row->high));

@@ -79,10 +79,8 @@ static void write_table(FILE *out, const struct pm_plan_report *report,
 /* ---- JSON ------------------------------------------------------------------------------------ */
 
 static json_t *run_json(const struct pm_parameters *at, const struct pm_plan_cost *cost) {
-    json_t *object = json_object(), *parameters = json_object();
-    for (size_t p = 0; p < at->n; p++)
-        json_object_set_new(parameters, at->names[p], pm_json_number(at->values[p]));
-    json_object_set_new(object, "parameters", parameters);
+    json_t *object = json_object();
+    json_object_set_new(object, "parameters", pm_json_parameters(at));
     json_object_set_new(object, "seconds", pm_json_number(cost->seconds));
     json_object_set_new(object, "peak_bytes", pm_json_number(cost->peak_bytes));
     json_object_set_new(object, "store_bytes", pm_json_number(cost->store_bytes));
@@ -91,9 +89,7 @@ static json_t *run_json(const struct pm_parameters *at, const struct pm_plan_cos
 
 static void write_json(FILE *out, const struct pm_plan_report *report) {
     const struct pm_plan *plan = report->plan;
-    json_t *document = json_object(), *runs = json_array(), *notes = json_array();
-    json_object_set_new(document, "format", json_string("pmodel-plan"));
-    json_object_set_new(document, "version", json_integer(1));
+    json_t *document = pm_json_document("plan"), *runs = json_array(), *notes = json_array();
     for (size_t i = 0; i < plan->n_runs; i++) {
         const struct pm_plan_cost *tried = trial_of(report, &plan->runs[i].at);
         json_t *run = run_json(&plan->runs[i].at, tried ? tried : &plan->runs[i].cost);

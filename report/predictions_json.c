@@ -181,19 +181,12 @@ static json_t *machine_json(const struct pm_prediction *prediction) {
     return object;
 }
 
-static json_t *parameters_json(const struct pm_parameters *parameters) {
-    json_t *object = json_object();
-    for (size_t i = 0; i < parameters->n; i++)
-        json_object_set_new(object, parameters->names[i], pm_json_number(parameters->values[i]));
-    return object;
-}
-
 static json_t *prediction_json(const struct pm_structure *structure,
                                const struct pm_prediction *prediction, const struct pm_rows *rows) {
     json_t *object = json_object(), *row_array = json_array(), *scopes = json_array();
     json_t *notes = json_array();
     json_object_set_new(object, "program", pm_json_text(prediction->program));
-    json_object_set_new(object, "parameters", parameters_json(&prediction->parameters));
+    json_object_set_new(object, "parameters", pm_json_parameters(&prediction->parameters));
     json_object_set_new(object, "machine", machine_json(prediction));
     json_object_set_new(object, "seconds", pm_json_number(prediction->seconds));
     bool interval = prediction->low && prediction->high;

@@ -9,13 +9,6 @@
 #include "report/words.h"
 #include "report/writers.h"
 
-static json_t *parameters_json(const struct pm_parameters *at) {
-    json_t *object = json_object();
-    for (size_t i = 0; i < at->n; i++)
-        json_object_set_new(object, at->names[i], pm_json_number(at->values[i]));
-    return object;
-}
-
 static json_t *part_json(const struct pm_query_report *report, size_t number) {
     const struct pm_query_part *part = &report->parts->parts[number];
     const struct pm_scope *scope = &report->structure->scopes[part->scope];
@@ -75,7 +68,7 @@ static json_t *interval_json(const struct pm_query_report *report, const struct 
 static json_t *row_json(const struct pm_query_report *report, const struct pm_query_row *row) {
     json_t *object = json_object();
     json_object_set_new(object, "part", part_json(report, row->part));
-    json_object_set_new(object, "parameters", parameters_json(&row->at));
+    json_object_set_new(object, "parameters", pm_json_parameters(&row->at));
     json_object_set_new(object, "cache", cache_json(&row->cache, row->cache_name, row->machine));
     if (report->kind != PM_QUERY_MISSES) {
         json_object_set_new(object, "wanted_hit_ratio", pm_json_number(row->wanted));

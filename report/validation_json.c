@@ -11,18 +11,11 @@
 #include "report/words.h"
 #include "report/writers.h"
 
-static json_t *parameters_json(const struct pm_parameters *parameters) {
-    json_t *object = json_object();
-    for (size_t i = 0; i < parameters->n; i++)
-        json_object_set_new(object, parameters->names[i], pm_json_number(parameters->values[i]));
-    return object;
-}
-
 static json_t *models_json(const struct pm_model_set *models) {
     json_t *object = json_object();
     json_object_set_new(object, "runs", pm_json_integer(models->n_runs));
-    json_object_set_new(object, "low", parameters_json(&models->low));
-    json_object_set_new(object, "high", parameters_json(&models->high));
+    json_object_set_new(object, "low", pm_json_parameters(&models->low));
+    json_object_set_new(object, "high", pm_json_parameters(&models->high));
     return object;
 }
 
@@ -140,7 +133,7 @@ static json_t *size_json(const struct pm_validation_report *report, size_t i) {
     }
     for (size_t c = 0; c < table->n_columns; c++)
         json_array_append_new(comparisons, comparison_json(size, table, c));
-    json_object_set_new(object, "parameters", parameters_json(&size->measured->parameters));
+    json_object_set_new(object, "parameters", pm_json_parameters(&size->measured->parameters));
     json_object_set_new(object, "extrapolation", pm_json_number(size->predicted->extrapolation));
     json_object_set_new(object, "models_relative_error",
                         pm_json_number(size->predicted->relative_error));

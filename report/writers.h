@@ -7,6 +7,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "core/parameters.h"
+
 /* ---- text_table.c: a table on a terminal ----------------------------------------------------
    Cells are put in row by row, then the columns get their widths.  Control characters become "?",
    so that a name found in a file cannot move the cursor. */
@@ -56,6 +58,7 @@ void pm_csv_end_line(struct pm_csv *csv);
 
 json_t *pm_json_text(const char *text); /* NULL: null; bytes that are not UTF-8 become U+FFFD */
 json_t *pm_json_number(double value);   /* NAN, infinite: null; integers without a point */
+json_t *pm_json_parameters(const struct pm_parameters *parameters); /* {"N": 40} */
 json_t *pm_json_integer(uint64_t value);
 json_t *pm_json_line_number(uint32_t line); /* 0: null */
 json_t *pm_json_hex(uint64_t value);        /* "0x…": JSON numbers lose bits past 2^53 */
