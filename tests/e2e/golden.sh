@@ -1,0 +1,468 @@
+# What every command prints, whole: standard output, standard error and exit status of each invocation
+# are those kept in tests/golden. A change there is to be understood, not only copied: `make golden`
+# renews them, `git diff tests/golden` shows what has changed.
+. "$TOP/tests/lib.sh"
+
+kept=$TOP/tests/golden
+mkdir new outputs
+: >names
+
+# An environment that is the same everywhere.
+clean() {
+    env -i PATH="$PATH" HOME="$TMP" TMPDIR="$TMP" LC_ALL=C.UTF-8 TERM=dumb "$@" </dev/null
+}
+
+# The arguments as they would be typed.
+typed() {
+    local word line=
+    for word; do
+        case $word in
+        *[!A-Za-z0-9_./=,:+%@-]* | '') word="'$word'" ;;
+        esac
+        line="$line $word"
+    done
+    printf '%s\n' "\$$line"
+}
+
+# golden NAME COMMAND...: the command's output is what tests/golden/NAME has.
+golden() {
+    local name=$1 status=0
+    shift
+    echo "$name" >>names
+    clean "$@" >outputs/out 2>outputs/err || status=$?
+    {
+        typed "$@"
+        cat outputs/out
+        [ -s outputs/err ] && echo "-- standard error" && cat outputs/err
+        echo "-- status $status"
+    } | awk -v name="$name" -v scratch="$TMP" -v build="$BUILD" -f "$kept/filter.awk" >"new/$name"
+    if [ -n "${GOLDEN_RENEW-}" ]; then
+        cmp -s "new/$name" "$kept/$name" || cp "new/$name" "$kept/$name"
+        pass "$name"
+    elif diff -u --label "kept/$name" --label "new/$name" "$kept/$name" "new/$name"; then
+        pass "$name"
+    else
+        fail "$name" "it differs from tests/golden/$name, see above"
+    fi
+}
+
+# formats NAME pmodel COMMAND ARGUMENT...: as a table, as JSON and as CSV.
+formats() {
+    local name=$1 command=$3
+    shift 3
+    golden "$name.txt" pmodel "$command" "$@"
+    golden "$name.json" pmodel "$command" --format json "$@"
+    golden "$name.csv" pmodel "$command" --format csv "$@"
+}
+
+# ---- programs and stores -------------------------------------------------------------------------
+
+# Everything that could tell one machine or folder from another is kept out of the programs: the
+# instructions are those of x86-64-v2, code and data stand where they were linked to, and debug
+# information has neither folders nor options. nest.c says how the stack is kept out of what is measured.
+plugin=$(pmodel flags)
+portable="-g -march=x86-64-v2 -no-pie -fcf-protection=none -gno-record-gcc-switches -ffile-prefix-map=$TMP=."
+cp "$kept"/*.c .
+build() { # PROGRAM SOURCE FLAGS...
+    local program=$1 source=$2
+    shift 2
+    check "$program is built" gcc $portable "$@" -o "$program" "$source" -Wl,--build-id=sha1
+}
+build nest nest.c -O2 "$plugin"
+build nest3 nest.c -O3 "$plugin"
+build bare nest.c -O2 -g0
+build two two.c -O2 "$plugin"
+build turns turns.c -O2 -pthread "$plugin"
+build static two.c -O2 -static
+cp nest stripped && strip stripped
+
+measure() { # STORE ARGUMENTS OF RUN...
+    local store=$1
+    shift
+    check "$store is measured" clean pmodel run -q -o "$store.pmdb" "$@"
+}
+measure nest -P N=16:56:8 -- ./nest '{N}'
+check "nest has models" clean pmodel fit nest.pmdb
+cp nest.pmdb renewed.pmdb
+measure few -P N=16,24 -- ./nest '{N}'
+measure coarse --block 64 -P N=16:64:8 -- ./nest '{N}'
+check "coarse has models" clean pmodel fit coarse.pmdb
+measure coarse32 --block 32,128,16384,32768 -P N=16:64:16 -- ./nest '{N}'
+check "coarse32 has models" clean pmodel fit coarse32.pmdb
+measure two --block 64,4096 -P A=8,12,16,20,24 -P B=8,16,24,32,40 -- ./two '{A}' '{B}'
+check "two has models" clean pmodel fit two.pmdb
+
+# ---- the command itself --------------------------------------------------------------------------
+
+golden version.txt pmodel --version
+golden help.txt pmodel --help
+for command in flags loops plan run instrument fit model report query export validate machines; do
+    golden help.$command.txt pmodel $command --help
+done
+golden flags.txt pmodel flags
+
+# ---- loops -----------------------------------------------------------------------------------------
+
+formats loops pmodel loops ./nest
+formats loops.groups pmodel loops --groups ./nest
+formats loops.check pmodel loops --check ./nest
+formats loops.summary pmodel loops --summary ./nest ./nest3 ./bare ./turns ./static
+golden loops.O3.txt pmodel loops --groups ./nest3
+golden loops.check.O3.txt pmodel loops --check ./nest3
+golden loops.check.stripped.txt pmodel loops --check ./nest ./stripped
+golden loops.bare.txt pmodel loops --groups ./bare
+golden loops.stripped.txt pmodel loops ./stripped
+golden loops.plain.txt pmodel loops --plain --groups ./nest
+golden loops.plain.csv pmodel loops --plain --format csv ./nest
+golden loops.summary.plain.txt pmodel loops --summary --plain ./nest ./nest3
+golden loops.routine.txt pmodel loops --groups --routine 'copy,tri*' ./nest
+golden loops.routine.json pmodel loops --groups --format json --routine 'copy,tri*' ./nest
+golden loops.interval.txt pmodel loops --interval stencil --interval gather ./nest
+cat >own.classes <<'C'
+isa x86-64
+shuffle + fp_add scalar:  addsd
+C
+golden loops.classes.txt pmodel loops --mix --classes own.classes --routine stencil ./nest
+for level in block loop routine module program; do
+    golden loops.mix.$level.txt pmodel loops --mix --level $level ./nest
+done
+golden loops.mix.loop.json pmodel loops --mix --format json --routine stencil,copy ./nest
+golden loops.mix.loop.csv pmodel loops --mix --format csv ./nest
+golden loops.mix.block.csv pmodel loops --mix --level block --format csv --routine choose ./nest
+golden loops.mix.plain.O3.txt pmodel loops --mix --plain ./nest3
+for pass in cfg loops live formulas deps groups counters; do
+    golden loops.dump.$pass.txt pmodel loops --dump $pass --routine stencil,choose,copy ./nest
+    golden loops.dump.$pass.plain.txt pmodel loops --dump $pass --plain --routine triangle,uneven ./nest3
+done
+for pass in cfg loops live deps counters; do
+    golden loops.dump.$pass.dot pmodel loops --dump $pass --dump-format dot --routine triangle ./nest
+done
+# Of a drawing only what is written in it and how much is drawn: where, Graphviz and its fonts decide.
+drawing='sed -n -e "s/<g id=\"\([a-z]*\)[0-9]*\" class=\"\([a-z]*\)\">.*/\1 \2/p" \
+    -e "s/.*<text[^>]*>\(.*\)<\/text>.*/text \1/p" | sort | uniq -c'
+golden loops.svg.txt sh -c "pmodel loops --svg stencil ./nest | $drawing"
+golden loops.svg.instructions.txt sh -c "pmodel loops --svg triangle --instructions ./nest | $drawing"
+golden loops.svg.large.txt sh -c "pmodel loops --svg choose --max-blocks 3 ./nest | $drawing"
+
+# ---- plan ------------------------------------------------------------------------------------------
+
+formats plan pmodel plan -P N=16:32:8 --runs 3 --to N=128 -- ./nest '{N}'
+golden plan.two.txt pmodel plan -P A=8,16,24 -P B=8:24:8 --where 'A<=B' --no-memory -- ./two '{A}' '{B}'
+
+# ---- run -------------------------------------------------------------------------------------------
+
+printf 'A B # points\n8 16\n12, 24\n' >points
+golden run.dry_run.txt pmodel run --dry-run -P N=16:40:8 -- ./nest '{N}'
+golden run.dry_run.two.txt pmodel run --dry-run -P A=4,8 -P B=2:6:2 --where 'A*B<40' -- ./two '{A}' '{B}'
+golden run.dry_run.points.txt pmodel run --dry-run -P A,B=16:1,16:5,32:10 -P 'C=floor((A-1)/3)' -- ./two '{A}' '{B}' '{C}'
+golden run.dry_run.design.txt pmodel run --dry-run --design points -P 'C=2*A' -- ./two '{A}' '{B}' '{C}'
+golden run.first.txt pmodel run -o run.pmdb -P N=16,24 -- ./nest '{N}'
+golden run.repeats_nothing.txt pmodel run -o run.pmdb -P N=16,24 -- ./nest '{N}'
+golden run.one_more.txt pmodel run -o run.pmdb -P N=16,24,32 -- ./nest '{N}'
+golden run.again.txt pmodel run --again -o run.pmdb -P N=24 -- ./nest '{N}'
+golden run.quiet.txt pmodel run -q -o run.pmdb -P N=40 -- ./nest '{N}'
+golden run.two.txt pmodel run -o run2.pmdb -P A=8,16 -P B=8,16 -- ./two '{A}' '{B}'
+golden run.design.txt pmodel run -o design.pmdb --design points -- ./two '{A}' '{B}'
+golden run.where.txt pmodel run -o where.pmdb -P A=8:32:8 -P 'B=A+4' --where 'A%16==0' -- ./two '{A}' '{B}'
+golden run.max_blocks.txt pmodel run -o bounded.pmdb --max-blocks 64 --block 64 -P N=56 -- ./nest '{N}'
+golden run.bin_width.txt pmodel run -o bins.pmdb --bin-width 0.2 --block 64 -P N=56 -- ./nest '{N}'
+golden run.bytes.txt pmodel run -o bytes.pmdb --bytes --block 64 -P N=24 -- ./nest '{N}'
+golden run.carry.txt pmodel run -o carry.pmdb --carry -P N=40 -- ./nest '{N}'
+golden run.no_memory.txt pmodel run -o counts.pmdb --no-memory -P N=16:56:8 -- ./nest '{N}'
+golden run.bare.txt pmodel run -o bare.pmdb -P N=24 -- ./bare '{N}'
+golden run.threads.txt pmodel run -o turns.pmdb --block 64 -P N=64,128 -- ./turns '{N}'
+echo sweep >sweep
+golden run.shared.txt pmodel run -o shared.pmdb --shared --include sweep --block 64 -P N=64,128 -- ./turns '{N}'
+# Which blocks are watched depends on their addresses, so nothing on the stack may be among them.
+golden run.sample.txt pmodel run -o sample.pmdb --sample 1/4 --include sweep --block 64 -P N=4000 -- ./turns '{N}'
+printf 'stencil\ntri*\n' >some
+printf 'stencil\n!copy\n' >others
+golden run.include.txt pmodel run -o include.pmdb --include some -P N=24 -- ./nest '{N}'
+golden run.exclude.txt pmodel run -o exclude.pmdb --exclude others -P N=24 -- ./nest '{N}'
+golden run.part.txt pmodel run -o part.pmdb --start-at stencil --stop-after stencil -P N=24 -- ./nest '{N}'
+golden run.weights.txt pmodel run -o weights.pmdb --weights nest.pmdb -P N=24 -- ./nest '{N}'
+golden run.classes.txt pmodel run -o classes.pmdb --classes own.classes -P N=24 -- ./nest '{N}'
+golden run.build.txt pmodel run -o fixed.pmdb -P N=12,20,24,32,40,48 \
+    --build "gcc $portable -O2 $plugin -D N={N} -o fixed fixed.c" -- ./fixed
+printf '%s\n' 'N={N}' >input.template
+golden run.input.txt pmodel run -o input.pmdb --input input.template:input --env SIZE='{N}' --scratch runs \
+    -P N=16 -- "$TMP/nest" '{N}'
+golden run.input_file.txt cat runs/N=16/input
+printf '#!/bin/sh\nexec ./nest $1\n' >script && chmod +x script
+golden run.exe.txt pmodel run -o exe.pmdb --exe ./nest -P N=16 -- ./script '{N}'
+check "the example of a handler is built" gcc -shared -fPIC -O2 -I "$BUILD/include" -o call_tree.so \
+    "$BUILD/share/pmodel/examples/call_tree.c"
+golden run.call_tree.txt pmodel run --handler ./call_tree.so -- ./nest 16
+golden run.interval.txt pmodel run --handler ./call_tree.so --events routines --interval stencil -- ./nest 16
+
+# ---- instrument --------------------------------------------------------------------------------------
+
+golden instrument.txt pmodel instrument -o copy ./nest
+golden instrument.copy_runs.txt ./copy 24
+golden instrument.events.txt pmodel instrument -o copy2 --events all --interval stencil --exclude others ./nest
+golden instrument.no_memory.txt pmodel instrument -q -o copy3 --no-memory ./nest
+golden instrument.handler.txt env PMODEL_HANDLER=./call_tree.so ./copy2 16
+
+# ---- fit ---------------------------------------------------------------------------------------------
+
+formats fit pmodel fit renewed.pmdb
+golden fit.models.txt pmodel fit --models renewed.pmdb
+golden fit.models.csv pmodel fit --models --format csv coarse.pmdb
+golden fit.models.two.txt pmodel fit --models two.pmdb
+golden fit.models.two.json pmodel fit --models --format json two.pmdb
+golden fit.flagged.txt pmodel fit --flagged renewed.pmdb
+golden fit.flagged.json pmodel fit --flagged --top 5 --format json renewed.pmdb
+golden fit.flagged.csv pmodel fit --flagged --format csv renewed.pmdb
+golden fit.flagged.top.txt pmodel fit --flagged --top 3 --threads 1 renewed.pmdb
+golden fit.drop_divergent.txt pmodel fit --drop-divergent renewed.pmdb
+golden fit.partition.txt pmodel fit --partition sigmetrics renewed.pmdb
+golden fit.search.txt pmodel fit --search --models run.pmdb
+golden fit.basis.txt pmodel fit --models --basis '1, N, N^2' --basis 'triangle/2=1, N, N*log2(N)' \
+    --basis 'uneven=1, (N%3)*N^2' coarse.pmdb
+golden fit.basis.dependent.txt pmodel fit --basis '1, N, ceil(N/8)' renewed.pmdb
+check "coarse has its models again" clean pmodel fit coarse.pmdb
+golden fit.counts_only.txt pmodel fit counts.pmdb
+golden fit.builds.txt pmodel fit --models fixed.pmdb
+golden fit.builds.flagged.txt pmodel fit --flagged fixed.pmdb
+
+# ---- model -------------------------------------------------------------------------------------------
+
+formats model pmodel model nest.pmdb
+for level in program module loop; do
+    golden model.$level.txt pmodel model --level $level nest.pmdb
+done
+golden model.loop.csv pmodel model --level loop --format csv nest.pmdb
+golden model.classes.txt pmodel model --classes 'fp_*,load_int,accesses,operations' nest.pmdb
+golden model.elements.txt pmodel model --classes 'fp_*' --elements --level program nest.pmdb
+golden model.all.csv pmodel model --classes all --level program --format csv nest.pmdb
+golden model.edges.txt pmodel model --edges --routine triangle,choose nest.pmdb
+golden model.edges.json pmodel model --edges --routine triangle --format json nest.pmdb
+golden model.edges.csv pmodel model --edges --format csv nest.pmdb
+golden model.sorted.txt pmodel model --level loop --sort count --threshold 1% nest.pmdb
+golden model.threshold.txt pmodel model --level loop --threshold 3 nest.pmdb
+golden model.interval.txt pmodel model --interval stencil --level program nest.pmdb
+golden model.size.txt pmodel model -P N=200 --level loop nest.pmdb
+golden model.size.json pmodel model -P N=200 --routine uneven,copy --format json nest.pmdb
+golden model.include.txt pmodel model --include some nest.pmdb
+golden model.exclude.txt pmodel model --exclude some nest.pmdb
+golden model.basis.txt pmodel model --basis '1, N^2, (N%3)*N^2' nest.pmdb
+golden model.search.txt pmodel model --search --threads 1 --level program nest.pmdb
+golden model.two.txt pmodel model --level loop two.pmdb
+golden model.two.size.txt pmodel model -P A=100,B=200 two.pmdb
+golden model.builds.txt pmodel model --level loop fixed.pmdb
+
+# ---- report ------------------------------------------------------------------------------------------
+
+sed -e '/^tlb/,/}/d' -e '/^title/s/".*"/"One of our own"/' "$BUILD/share/pmodel/machines/icelake-sp.conf" >own.conf
+for machine in r12000 itanium2 icelake-sp; do
+    golden report.$machine.txt pmodel report -m $machine nest.pmdb
+    golden report.$machine.predicted.txt pmodel report -m $machine -P N=96 nest.pmdb
+    golden report.$machine.predicted.csv pmodel report -m $machine -P N=96 --format csv nest.pmdb
+done
+golden report.r12000.csv pmodel report -m r12000 --format csv nest.pmdb
+golden report.own.json pmodel report -m ./own.conf --format json coarse.pmdb
+golden report.icelake-sp.predicted.json pmodel report -m icelake-sp -P A=100,B=200 --format json two.pmdb
+golden report.all.txt pmodel report -P N=24 nest.pmdb
+golden report.several.txt pmodel report -m r12000,itanium2 -m icelake-sp -P N=200 --top 2 nest.pmdb
+golden report.top.txt pmodel report -m r12000 -P N=96 --top 2 nest.pmdb
+golden report.min_percent.txt pmodel report -m r12000 -P N=96 --min-percent 10 nest.pmdb
+golden report.pessimistic.txt pmodel report -m itanium2 -P N=96 --deps pessimistic nest.pmdb
+golden report.fits.txt pmodel report -m r12000 -P N=96 --fits nest.pmdb
+golden report.fits.two.txt pmodel report -m icelake-sp -P A=100,B=200 --fits two.pmdb
+golden report.carried.txt pmodel report --carried -m r12000 carry.pmdb
+golden report.carried.json pmodel report --carried -m r12000 --top 3 --format json carry.pmdb
+golden report.carried.csv pmodel report --carried -m r12000,icelake-sp --format csv carry.pmdb
+golden report.threads.txt pmodel report --threads -m ./own.conf turns.pmdb
+golden report.shared.txt pmodel report --threads -m ./own.conf shared.pmdb
+golden report.sample.txt pmodel report -m ./own.conf sample.pmdb
+golden report.bounded.txt pmodel report -m ./own.conf bounded.pmdb
+golden report.bytes.txt pmodel report -m ./own.conf bytes.pmdb
+golden report.counts_only.txt pmodel report -m r12000 counts.pmdb
+golden report.bare.txt pmodel report -m r12000 bare.pmdb
+golden report.include.txt pmodel report -m r12000 include.pmdb
+golden report.exclude.txt pmodel report -m r12000 exclude.pmdb
+golden report.part.txt pmodel report -m r12000 part.pmdb
+golden report.classes.txt pmodel report -m r12000 classes.pmdb
+golden report.builds.txt pmodel report -m r12000 -P N=40 fixed.pmdb
+golden report.builds.predicted.txt pmodel report -m r12000 -P N=80 fixed.pmdb
+
+# ---- query -------------------------------------------------------------------------------------------
+
+formats query.misses pmodel query -P N=96 --cache 4K,16K,64K nest.pmdb
+formats query.cache pmodel query -P N=96 --hit-ratio 0.9,0.99 nest.pmdb
+formats query.size pmodel query --cache 8K --hit-ratio 0.9 coarse.pmdb
+formats query.fits pmodel query --fits -m r12000 coarse32.pmdb
+golden query.misses.sizes.txt pmodel query -P N=24:96:24 --cache '4K:32K' nest.pmdb
+golden query.misses.machine.txt pmodel query -P N=96 -m r12000 --level loop nest.pmdb
+golden query.misses.routine.txt pmodel query -P N=96 -m icelake-sp --level routine --min-percent 5 nest.pmdb
+golden query.misses.group.csv pmodel query -P N=96 --cache 32K --level group --format csv nest.pmdb
+golden query.misses.measured.txt pmodel query -P N=48 --cache 64blocks --block 4096,64 --top 3 --level loop nest.pmdb
+golden query.misses.two.txt pmodel query -P A=100 -P B=100,200 --cache 4K two.pmdb
+golden query.misses.formula.txt pmodel query -P A=40,80 -P 'B=2*A' --cache 4K two.pmdb
+golden query.cache.scope.txt pmodel query -P N=96 --hit-ratio 95% --scope stencil/2 --scope 'tri*' nest.pmdb
+golden query.cache.no_cold.txt pmodel query -P N=96 --hit-ratio 0.99 --no-cold --level routine nest.pmdb
+golden query.cache.none.txt pmodel query -P N=96 --hit-ratio 0.9999 nest.pmdb
+golden query.size.range.txt pmodel query --cache 16K --hit-ratio 99% --no-cold --range N=16:400:16 nest.pmdb
+golden query.size.list.txt pmodel query -m r12000 --hit-ratio 0.95 --range N=32,64,128,256 nest.pmdb
+golden query.size.two.txt pmodel query --cache 2K --hit-ratio 0.9 -P A=20 two.pmdb
+golden query.fits.caches.txt pmodel query --fits --cache 4K,32K --scope stencil --range N=16:1000 nest.pmdb
+golden query.fits.two.txt pmodel query --fits --cache 1K -P B=40 two.pmdb
+
+# ---- export ------------------------------------------------------------------------------------------
+
+golden export.json pmodel export --histograms -s nest.pmdb -P N=24 --block 64
+golden export.csv pmodel export --histograms -s nest.pmdb -P N=24 --block 64,4096 --format csv
+golden export.routine.json pmodel export --histograms -s nest.pmdb --block 64 --routine triangle,copy
+golden export.group.csv pmodel export --histograms -s nest.pmdb -P N=48 --group 'u,w*' --format csv
+golden export.threads.json pmodel export --histograms -s turns.pmdb -P N=64 --threads
+golden export.threads.csv pmodel export --histograms -s turns.pmdb --threads --format csv
+golden export.shared.json pmodel export --histograms -s shared.pmdb --shared
+golden export.shared.csv pmodel export --histograms -s shared.pmdb --shared --format csv
+golden export.carried.json pmodel export --carried -s carry.pmdb --block 64 --routine stencil,gather
+golden export.carried.csv pmodel export --carried -s carry.pmdb --block 64 --format csv
+golden export.bytes.csv pmodel export --histograms -s bytes.pmdb --format csv
+golden export.sample.json pmodel export --histograms -s sample.pmdb
+golden export.bounded.csv pmodel export --histograms -s bounded.pmdb --format csv
+golden export.bins.csv pmodel export --histograms -s bins.pmdb --format csv --routine gather
+golden export.builds.csv pmodel export --histograms -s fixed.pmdb --block 64 -P N=24 --format csv
+golden export.file.txt pmodel export --histograms -s nest.pmdb -P N=24 --block 64 --group where -o where.json
+golden export.file.json cat where.json
+
+# ---- validate ----------------------------------------------------------------------------------------
+
+formats validate pmodel validate -s coarse.pmdb -P N=80 --caches 64,512 -- ./nest '{N}'
+golden validate.machine.txt pmodel validate -s nest.pmdb -m r12000,icelake-sp --caches 64,1024 -P N=72,88 \
+    --keep kept.pmdb -- ./nest '{N}'
+golden validate.again.txt pmodel validate -s nest.pmdb --keep kept.pmdb --block 4096 --caches 4,64 -P N=72 \
+    --top 2 --min-percent 5 -- ./nest '{N}'
+golden validate.no_memory.txt pmodel validate -q -s counts.pmdb --no-memory -P N=80 -- ./nest '{N}'
+golden validate.two.txt pmodel validate -s two.pmdb --caches 64 -P A=28 -P B=44,48 -- ./two '{A}' '{B}'
+golden validate.builds.txt pmodel validate -s fixed.pmdb --caches 64 -P N=56 \
+    --build "gcc $portable -O2 $plugin -D N={N} -o fixed fixed.c" -- ./fixed
+formats validate.hierarchy pmodel validate --hierarchy -s coarse.pmdb --caches 64,512
+golden validate.hierarchy.counts.txt pmodel validate --hierarchy -s nest.pmdb --counts 'fp_add,fp_mult' --caches 64 --top 3
+golden validate.hierarchy.size.txt pmodel validate --hierarchy -s coarse.pmdb --caches 64 -P N=80 -- ./nest '{N}'
+
+# ---- machines ----------------------------------------------------------------------------------------
+
+mkdir machines
+cp own.conf machines/mine.conf
+golden machines.txt pmodel machines
+golden machines.r12000.txt pmodel machines r12000
+golden machines.file.txt pmodel machines ./own.conf
+golden machines.folder.txt env PMODEL_MACHINES=machines pmodel machines
+
+# ---- mistakes ----------------------------------------------------------------------------------------
+
+golden error.no_command.txt pmodel
+golden error.command.txt pmodel frobnicate
+for command in loops plan run instrument fit model report query export validate; do
+    golden error.nothing.$command.txt pmodel $command
+    golden error.option.$command.txt pmodel $command --frobnicate
+done
+golden error.flags.txt pmodel flags more
+golden error.machines.txt pmodel machines cray
+golden error.loops.missing.txt pmodel loops ./nothing
+golden error.loops.not_elf.txt pmodel loops nest.c
+head -c 3000 nest >short
+golden error.loops.truncated.txt pmodel loops short
+golden error.loops.summary.txt pmodel loops --summary nest.c ./nest ./nothing
+golden error.loops.format.txt pmodel loops --format xml ./nest
+golden error.loops.routine.txt pmodel loops --routine nobody ./nest
+golden error.loops.dump.txt pmodel loops --dump tree ./nest
+golden error.loops.graph.txt pmodel loops --dump formulas --dump-format dot ./nest
+golden error.loops.interval.txt pmodel loops --interval nobody ./nest
+golden error.loops.level.txt pmodel loops --mix --level file ./nest
+golden error.loops.svg.txt pmodel loops --svg _start ./nest
+golden error.loops.check.txt pmodel loops --check ./bare
+printf 'isa x86-64\nno_class: addsd\n' >bad.classes
+golden error.loops.classes.txt pmodel loops --mix --classes bad.classes ./nest
+golden error.run.static.txt pmodel run -o new.pmdb -- ./static 4 4
+golden error.run.script.txt pmodel run -o new.pmdb -- ./script 16
+golden error.run.exe.txt pmodel run -q -o new.pmdb --exe ./nest -- true
+golden error.run.missing.txt pmodel run -o new.pmdb -- ./nothing
+golden error.run.values.txt pmodel run -o new.pmdb -P N=16:8 -- ./nest '{N}'
+golden error.run.name.txt pmodel run -o new.pmdb -P N=16 -- ./nest '{M}'
+golden error.run.where.txt pmodel run -o new.pmdb -P N=16 --where 'N%%4' -- ./nest '{N}'
+golden error.run.nowhere.txt pmodel run -o new.pmdb -P N=16 --where 'N>20' -- ./nest '{N}'
+golden error.run.block.txt pmodel run -o new.pmdb --block 48 -P N=16 -- ./nest '{N}'
+golden error.run.sample.txt pmodel run -o new.pmdb --sample 3 -P N=16 -- ./nest '{N}'
+golden error.run.excluded.txt pmodel run -o new.pmdb --carry --sample 1/4 -P N=16 -- ./nest '{N}'
+golden error.run.rejected.txt pmodel run -o rejected.pmdb -P N=16,2 -- ./nest '{N}'
+golden error.run.other_program.txt pmodel run -o nest.pmdb -P N=16 -- ./nest3 '{N}'
+golden error.run.build.txt pmodel run -o new.pmdb -P N=16,24 --build 'echo no compiler >&2; exit 4' -- ./fixed
+golden error.run.library.txt pmodel run -o new.pmdb --lib libnothing -P N=16 -- ./nest '{N}'
+golden error.instrument.txt pmodel instrument -o new ./static
+golden error.plan.txt pmodel plan -- ./nest 16
+golden error.plan.time.txt pmodel plan -P N=16:32:8 --time soon -- ./nest '{N}'
+golden error.fit.few.txt pmodel fit few.pmdb
+golden error.fit.basis.txt pmodel fit --basis '1, N, squared(N)' renewed.pmdb
+golden error.fit.basis.name.txt pmodel fit --basis '1, M' renewed.pmdb
+golden error.fit.scope.txt pmodel fit --basis 'nobody/2=1, N' renewed.pmdb
+golden error.store.missing.txt pmodel fit none.pmdb
+printf 'just text\n' >text.pmdb
+golden error.store.text.txt pmodel report -m r12000 text.pmdb
+head -c 5000 nest.pmdb >cut.pmdb
+golden error.store.cut.txt pmodel report -m r12000 cut.pmdb
+damaged() { # STORE SQL: a copy of nest.pmdb, damaged
+    cp nest.pmdb "$1.pmdb" && sqlite3 "$1.pmdb" "$2"
+}
+damaged histograms "update histogram set data = x'28b52ffd00', accesses = 7"
+damaged edges "update edges set counts = x'0011'"
+damaged structure "update structure set data = substr(data, 1, 100)"
+damaged models "update models set data = x'00'"
+damaged future "pragma user_version = 99"
+for part in histograms edges structure models future; do
+    golden error.store.$part.txt pmodel report -m r12000 -P N=48 $part.pmdb
+    golden error.store.$part.predicted.txt pmodel report -m r12000 -P N=96 $part.pmdb
+    golden error.store.$part.query.txt pmodel query -P N=96 --cache 4K $part.pmdb
+    golden error.store.$part.export.txt pmodel export --histograms -s $part.pmdb --routine triangle --block 64 -P N=16
+    golden error.store.$part.fit.txt pmodel fit $part.pmdb
+done
+golden error.model.no_models.txt pmodel model few.pmdb
+golden error.model.class.txt pmodel model --classes fp_sum nest.pmdb
+golden error.model.routine.txt pmodel model --routine nobody nest.pmdb
+golden error.model.level.txt pmodel model --level file nest.pmdb
+golden error.model.parameter.txt pmodel model -P M=3 nest.pmdb
+golden error.report.machine.txt pmodel report -m cray nest.pmdb
+golden error.report.parameter.txt pmodel report -m r12000 -P M=3 nest.pmdb
+golden error.report.value.txt pmodel report -m r12000 -P N=x nest.pmdb
+golden error.report.no_models.txt pmodel report -m r12000 -P N=99 few.pmdb
+golden error.report.outside.txt pmodel report -m r12000 -P N=-5 nest.pmdb
+golden error.report.block.txt pmodel report -m r12000 coarse.pmdb
+golden error.report.carried.txt pmodel report --carried -m r12000 nest.pmdb
+golden error.report.deps.txt pmodel report --deps none nest.pmdb
+golden error.report.top.txt pmodel report --top few nest.pmdb
+sed 's/clock_mhz *=/clock_hurts =/' "$BUILD/share/pmodel/machines/r12000.conf" >bad.conf
+golden error.report.machine_file.txt pmodel report -m ./bad.conf nest.pmdb
+golden error.query.nothing.txt pmodel query nest.pmdb
+golden error.query.all.txt pmodel query -P N=96 --cache 4K --hit-ratio 0.9 nest.pmdb
+golden error.query.ratio.txt pmodel query -P N=96 --hit-ratio 1.5 nest.pmdb
+golden error.query.cache.txt pmodel query -P N=96 --cache large nest.pmdb
+golden error.query.scope.txt pmodel query -P N=96 --cache 4K --scope nobody nest.pmdb
+golden error.query.block.txt pmodel query -P N=96 --cache 4K --block 512 nest.pmdb
+golden error.query.parameter.txt pmodel query --cache 4K --hit-ratio 0.9 two.pmdb
+golden error.query.no_models.txt pmodel query -P N=96 --cache 4K few.pmdb
+golden error.export.what.txt pmodel export -s nest.pmdb
+golden error.export.size.txt pmodel export --histograms -s nest.pmdb -P N=17
+golden error.export.shared.txt pmodel export --histograms --shared -s nest.pmdb
+golden error.export.carried.txt pmodel export --carried -s nest.pmdb
+golden error.export.block.txt pmodel export --histograms --block 512 -s nest.pmdb
+golden error.export.group.txt pmodel export --histograms --group nothing -s nest.pmdb
+golden error.validate.no_models.txt pmodel validate -s few.pmdb -P N=32 -- ./nest '{N}'
+golden error.validate.other_program.txt pmodel validate -s nest.pmdb -P N=32 -- ./nest3 '{N}'
+golden error.validate.rejected.txt pmodel validate -s coarse.pmdb --caches 64 -P N=200 -- ./nest '{N}'
+
+# ---- nothing else is kept -------------------------------------------------------------------------------
+
+find "$kept" -type f \( -name '*.txt' -o -name '*.json' -o -name '*.csv' -o -name '*.dot' \) -printf '%f\n' |
+    sort | comm -23 - <(sort names) >left_over
+if [ -n "${GOLDEN_RENEW-}" ]; then
+    (cd "$kept" && xargs -r rm <"$TMP/left_over")
+fi
+check "each invocation has a name of its own" sh -c '! sort names | uniq -d | grep .'
+if [ -s left_over ] && [ -z "${GOLDEN_RENEW-}" ]; then
+    fail "every kept output is of an invocation" "$(tr '\n' ' ' <left_over)"
+else
+    pass "every kept output is of an invocation"
+fi
