@@ -12,7 +12,7 @@
 #include <stdlib.h>
 
 #include "core/model.h"
-#include "core/store.h"
+#include "core/store/store.h"
 
 #define SAME 1e-6
 #define FAR 8.0

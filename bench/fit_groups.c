@@ -17,8 +17,8 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "core/pm_alloc.h"
-#include "core/store.h"
+#include "core/base/base.h"
+#include "core/store/store.h"
 #include "fit/stage.h"
 
 enum { LEAST_BINS = 5 };

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "core/pm_alloc.h"
+#include "core/base/base.h"
 #include "fit/qp.h"
 
 #define LEAST_SECONDS 0.5

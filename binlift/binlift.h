@@ -7,9 +7,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "core/pm_alloc.h"
-#include "core/pm_error.h"
-#include "core/structure.h"
+#include "core/base/base.h"
+#include "core/structure/structure.h"
 
 struct pm_lifted; /* the structure with the image and the instructions it was read from */
 
@@ -34,8 +33,8 @@ struct pm_lift_options {
     bool ignore_metadata;                   /* as if `.pmodel` were not there */
     const struct pm_known_weights *weights; /* counters stand where little ran; NULL: estimated */
     uint8_t end;                            /* enum pm_lift_end */
-    /* Calls of routines with these names (core/routine_names.h, pm_matches) end an interval.
-       INTERVAL_FOUND, if not NULL, is set for each that there is a call for. */
+    /* Calls of routines with these names (core/structure/routine_names.h, pm_matches) end an
+       interval. INTERVAL_FOUND, if not NULL, is set for each that there is a call for. */
     const char *const *intervals;
     size_t n_intervals;
     bool *interval_found;

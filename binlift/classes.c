@@ -17,7 +17,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "core/pm_alloc.h"
+#include "core/base/base.h"
 
 enum {
     MAX_FILE_BYTES = 1 << 20,

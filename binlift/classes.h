@@ -8,8 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "core/op_class.h"
-#include "core/pm_error.h"
+#include "core/structure/structure.h"
+#include "core/base/base.h"
 
 enum { PM_CLASS_OPS = 4 };
 

@@ -5,7 +5,7 @@
 
 #include <elfutils/libdw.h>
 
-#include "core/pm_alloc.h"
+#include "core/base/base.h"
 
 struct pm_debug_files {
     char *path;       /* NULL: there is none */

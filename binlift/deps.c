@@ -56,7 +56,7 @@ static void add_access(struct search *search, uint32_t insn, uint32_t reference)
     access->operand = search->structure->references[reference].operand;
     access->address = pm_formula_of_operand(formulas, insn, access->operand);
     access->step = pm_formula_step(formulas, &access->address, search->loop);
-    if (access->step.kind == PM_STRIDE_IS_SYMBOLIC)
+    if (access->step.kind == PM_STRIDE_SYMBOLIC)
         pm_formula_split(formulas, &access->address, search->loop, &rest, &access->stride);
     access->is_frame = pm_formula_is_frame(formulas, &access->address, &constant);
     access->is_slot = pm_formula_is_slot(formulas, insn, access->operand);
@@ -139,8 +139,8 @@ static bool says_compiler(const struct search *search, const struct access *a,
 }
 
 static bool are_plain(const struct search *search, const struct access *a, const struct access *b) {
-    return reference_of(search, a)->kind == PM_PROBE_PLAIN &&
-           reference_of(search, b)->kind == PM_PROBE_PLAIN;
+    return reference_of(search, a)->kind == PM_ACCESS_PLAIN &&
+           reference_of(search, b)->kind == PM_ACCESS_PLAIN;
 }
 
 static bool are_different_objects(const struct access *a, const struct access *b) {
@@ -162,12 +162,12 @@ static bool compare_formulas(struct search *search, const struct access *a,
     if (!pm_formula_subtract(&b->address, &a->address, &difference))
         return false;
     bool is_constant = pm_formula_constant(&difference, &bytes);
-    if (is_constant && a->step.kind == PM_STRIDE_IS_CONSTANT && is_small(bytes) &&
+    if (is_constant && a->step.kind == PM_STRIDE_CONSTANT && is_small(bytes) &&
         is_small(a->step.bytes)) {
         add_overlaps(search, a, b, bytes, a->step.bytes);
         return true;
     }
-    if (a->step.kind != PM_STRIDE_IS_SYMBOLIC || b->step.kind != PM_STRIDE_IS_SYMBOLIC)
+    if (a->step.kind != PM_STRIDE_SYMBOLIC || b->step.kind != PM_STRIDE_SYMBOLIC)
         return false;
     /* B − A − k·S = 0.  Strides are taken to be wider than what is accessed. */
     for (int k = -MOST_MULTIPLE; k <= MOST_MULTIPLE; k++) {

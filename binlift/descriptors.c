@@ -34,11 +34,11 @@ static uint64_t append_references(struct blob *blob, const struct pm_lifted *lif
     for (uint32_t r = 0; r < structure->n_references; r++) {
         const struct pm_reference *reference = &structure->references[r];
         const struct pm_insn *insn = &lifted->insns[pm_insn_at(lifted, reference->address)];
-        const struct pm_memory_operand called = {.kind = PM_PROBE_CALLED,
+        const struct pm_memory_operand called = {.kind = PM_ACCESS_CALLED,
                                                  .access = reference->access,
                                                  .size_bytes = (uint16_t)reference->size_bytes};
         const struct pm_memory_operand *memory =
-            reference->kind == PM_PROBE_CALLED ? &called : &insn->memory[reference->operand];
+            reference->kind == PM_ACCESS_CALLED ? &called : &insn->memory[reference->operand];
         struct pm_probe_reference probe = {.group = reference->group,
                                            .size_bytes = memory->size_bytes,
                                            .access = memory->access,
@@ -47,7 +47,7 @@ static uint64_t append_references(struct blob *blob, const struct pm_lifted *lif
                                            .index_bytes = memory->index_bytes,
                                            .scale = memory->scale,
                                            .payload_slots = payload_slots(memory->kind),
-                                           .takes_turns = reference->kind == PM_PROBE_STRING &&
+                                           .takes_turns = reference->kind == PM_ACCESS_STRING &&
                                                           reference->operand == 0 &&
                                                           insn->n_memory == 2};
         append(blob, &probe, sizeof probe);

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/routine_names.h"
+#include "core/structure/structure.h"
 
 #define SANS "fontname=\"Helvetica,Arial,sans-serif\""
 #define GREY "#57606a"

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/routine_names.h"
+#include "core/structure/structure.h"
 
 static const struct pm_dump_kind *const kinds[] = {
     [PM_DUMP_CFG] = &pm_dump_cfg,           [PM_DUMP_LOOPS] = &pm_dump_loops,

@@ -5,7 +5,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "core/register_deps.h"
+#include "core/structure/structure.h"
 
 /* A dependence through a register between instructions, numbered as in the lift. */
 struct link {

@@ -20,12 +20,12 @@ static void put_level(const struct pm_dump *dump, struct pm_formulas *formulas,
                       const struct pm_formula_level *level) {
     FILE *out = dump->out;
     fprintf(out, " in L%" PRIu32 " step ", dump->loop_number[level->loop]);
-    if (level->step.kind == PM_STRIDE_IS_CONSTANT)
+    if (level->step.kind == PM_STRIDE_CONSTANT)
         fprintf(out, "%" PRId64, level->step.bytes);
-    else if (level->step.kind == PM_STRIDE_IS_SYMBOLIC && level->step.expression)
+    else if (level->step.kind == PM_STRIDE_SYMBOLIC && level->step.expression)
         pm_put_escaped(out, level->step.expression, PM_ESCAPE_TEXT, 0);
     else
-        fputs(level->step.kind == PM_STRIDE_IS_INDIRECT ? "indirect" : "?", out);
+        fputs(level->step.kind == PM_STRIDE_INDIRECT ? "indirect" : "?", out);
     fputs(" from ", out);
     put_formula(out, formulas, &level->first);
 }

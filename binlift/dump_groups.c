@@ -32,12 +32,12 @@ static void put_strides(FILE *out, const struct pm_group *group) {
     for (uint32_t i = 0; i < group->n_strides; i++) {
         const struct pm_stride *stride = &group->strides[i];
         fputc(' ', out);
-        if (stride->kind == PM_STRIDE_IS_CONSTANT)
+        if (stride->kind == PM_STRIDE_CONSTANT)
             fprintf(out, "%" PRId64, stride->bytes);
-        else if (stride->kind == PM_STRIDE_IS_SYMBOLIC)
+        else if (stride->kind == PM_STRIDE_SYMBOLIC)
             put_text(out, stride->expression);
         else
-            fputs(stride->kind == PM_STRIDE_IS_INDIRECT ? "indirect" : "?", out);
+            fputs(stride->kind == PM_STRIDE_INDIRECT ? "indirect" : "?", out);
     }
     fputc('\n', out);
 }

@@ -3,7 +3,7 @@
 #ifndef PM_FLOW_H
 #define PM_FLOW_H
 
-#include "core/structure.h"
+#include "core/structure/structure.h"
 
 struct pm_flow {
     const struct pm_structure *structure;

@@ -171,8 +171,8 @@ struct pm_formula pm_formula_of_operand(struct pm_formulas *f, uint32_t insn, un
     struct pm_formula formula = pm_sum_constant(operand->displacement), part;
     /* A segment's base and what a gather or the number of a bit adds are not known. */
     bool fits = true;
-    bool is_gather = operand->kind == PM_PROBE_GATHER_K || operand->kind == PM_PROBE_GATHER_V ||
-                     operand->kind == PM_PROBE_BIT;
+    bool is_gather = operand->kind == PM_ACCESS_GATHER_K || operand->kind == PM_ACCESS_GATHER_V ||
+                     operand->kind == PM_ACCESS_BIT;
     if (operand->base < PM_N_GENERAL) {
         part = pm_formula_of_place(f, insn, operand->base, 0);
         fits &= pm_formula_add(&formula, &part, 1);

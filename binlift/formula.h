@@ -39,7 +39,7 @@ enum pm_atom_kind {
 
 /* How an address moves in one iteration of a loop; as struct pm_stride, owning nothing. */
 struct pm_step {
-    uint8_t kind; /* enum pm_stride_kind_known */
+    uint8_t kind; /* enum pm_stride_kind */
     int64_t bytes;
     const char *expression;
 };

@@ -123,7 +123,7 @@ static void look_at_operands(struct walk *walk, uint32_t i, const struct state *
         if (w < 0 || !state->known[w] || operand->segment)
             continue;
         int64_t offset = state->offset[w] + operand->displacement;
-        if (operand->index != PM_REGISTER_NONE || operand->kind != PM_PROBE_PLAIN)
+        if (operand->index != PM_REGISTER_NONE || operand->kind != PM_ACCESS_PLAIN)
             compute_address(walk, offset);
         else
             *PM_PUSH(f, accesses) = (struct pm_frame_access){i, (uint8_t)k, offset};

@@ -61,7 +61,7 @@ static bool is_unchanged(struct pm_formulas *f, uint32_t loop, const struct pm_f
                 const struct pm_memory_operand *operand = &insn->memory[k];
                 if (!(operand->access & PM_ACCESS_STORE) || operand->implicit)
                     continue;
-                if (++n_stores > MOST_STORES || operand->kind != PM_PROBE_PLAIN)
+                if (++n_stores > MOST_STORES || operand->kind != PM_ACCESS_PLAIN)
                     return false;
                 struct pm_formula stored = pm_formula_of_operand(f, i, k);
                 if (!are_apart(f, address, n_bytes, &stored, operand->size_bytes))
@@ -256,7 +256,7 @@ enum pm_variation pm_sum_variation(struct pm_formulas *f, const struct pm_formul
 
 struct pm_step pm_formula_step(struct pm_formulas *f, const struct pm_formula *formula,
                                uint32_t loop) {
-    struct pm_step step = {.kind = PM_STRIDE_IS_UNKNOWN};
+    struct pm_step step = {.kind = PM_STRIDE_UNKNOWN};
     struct pm_formula rest, factor;
     if (!pm_formula_split(f, formula, loop, &rest, &factor))
         return step;
@@ -264,14 +264,14 @@ struct pm_step pm_formula_step(struct pm_formulas *f, const struct pm_formula *f
         larger(pm_sum_variation(f, &rest, loop), pm_sum_variation(f, &factor, loop));
     if (variation != PM_VARIES_NOT) {
         if (variation == PM_VARIES_INDIRECTLY)
-            step.kind = PM_STRIDE_IS_INDIRECT;
+            step.kind = PM_STRIDE_INDIRECT;
         return step;
     }
     if (pm_formula_constant(&factor, &step.bytes)) {
-        step.kind = PM_STRIDE_IS_CONSTANT;
+        step.kind = PM_STRIDE_CONSTANT;
         return step;
     }
-    step = (struct pm_step){.kind = PM_STRIDE_IS_SYMBOLIC};
+    step = (struct pm_step){.kind = PM_STRIDE_SYMBOLIC};
     step.expression = *PM_PUSH(f, texts) = pm_formula_text(f, &factor);
     return step;
 }

@@ -72,7 +72,7 @@ static bool is_same_place(const struct origin *origin, const struct pm_group_key
         return false;
     if (origin->neighbour == key->neighbour)
         return true;
-    if (key->n_strides == 0 || key->strides[0].kind != PM_STRIDE_IS_CONSTANT)
+    if (key->n_strides == 0 || key->strides[0].kind != PM_STRIDE_CONSTANT)
         return false;
     uint64_t reach = key->strides[0].bytes < 0 ? -(uint64_t)key->strides[0].bytes
                                                : (uint64_t)key->strides[0].bytes;
@@ -191,7 +191,7 @@ static void add_called(struct group_table *table, const struct pm_lifted *lifted
                                                             .group = number,
                                                             .size_bytes = 1u << routine->scale,
                                                             .access = parts[i].access,
-                                                            .kind = PM_PROBE_CALLED,
+                                                            .kind = PM_ACCESS_CALLED,
                                                             .operand = parts[i].operand};
         group->n_loads += parts[i].access == PM_ACCESS_LOAD;
         group->n_stores += parts[i].access == PM_ACCESS_STORE;

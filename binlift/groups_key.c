@@ -88,7 +88,7 @@ static struct pm_step stride_in(const struct pm_metadata *m,
         if (level->loop == m->loops[loop].number)
             return (struct pm_step){(uint8_t)level->kind, level->bytes, level->expression};
     }
-    return (struct pm_step){.kind = PM_STRIDE_IS_UNKNOWN};
+    return (struct pm_step){.kind = PM_STRIDE_UNKNOWN};
 }
 
 /* Loops around the reference, innermost first; as many as there is room for. */
@@ -97,10 +97,10 @@ static void take_compiler_strides(const struct pm_lifted *lifted,
                                   struct pm_group_key *key) {
     for (; loop != PM_NONE && key->n_strides < PM_MOST_LEVELS;
          loop = pm_outer_loop(lifted->structure, loop)) {
-        struct pm_step step = {.kind = PM_STRIDE_IS_CONSTANT};
+        struct pm_step step = {.kind = PM_STRIDE_CONSTANT};
         if (reference)
             step = stride_in(lifted->metadata, reference, loop);
-        if (step.kind == PM_STRIDE_IS_INDIRECT)
+        if (step.kind == PM_STRIDE_INDIRECT)
             key->flags |= PM_GROUP_IRREGULAR;
         key->strides[key->n_strides++] = step;
     }
@@ -112,15 +112,15 @@ static void complete_strides(struct pm_describer *describer, uint32_t insn, unsi
     struct pm_formula_level levels[PM_MOST_LEVELS];
     bool is_complete = true;
     for (uint32_t i = 0; i < key->n_strides; i++)
-        is_complete &= key->strides[i].kind != PM_STRIDE_IS_UNKNOWN;
+        is_complete &= key->strides[i].kind != PM_STRIDE_UNKNOWN;
     if (is_complete)
         return;
     uint32_t n = pm_formula_levels(describer->formulas, insn, operand, levels, PM_MOST_LEVELS);
     for (uint32_t i = 0; i < n && i < key->n_strides; i++) {
-        if (key->strides[i].kind != PM_STRIDE_IS_UNKNOWN)
+        if (key->strides[i].kind != PM_STRIDE_UNKNOWN)
             continue;
         key->strides[i] = levels[i].step;
-        if (levels[i].step.kind == PM_STRIDE_IS_INDIRECT)
+        if (levels[i].step.kind == PM_STRIDE_INDIRECT)
             key->flags |= PM_GROUP_IRREGULAR;
     }
 }
@@ -194,7 +194,7 @@ static void take_strides(struct pm_describer *describer, uint32_t insn, unsigned
     struct pm_formula_level levels[PM_MOST_LEVELS];
     uint32_t n = pm_formula_levels(describer->formulas, insn, number, levels, PM_MOST_LEVELS);
     for (uint32_t i = 0; i < n; i++) {
-        if (levels[i].step.kind == PM_STRIDE_IS_INDIRECT)
+        if (levels[i].step.kind == PM_STRIDE_INDIRECT)
             key->flags |= PM_GROUP_IRREGULAR;
         key->strides[key->n_strides++] = levels[i].step;
     }
@@ -205,7 +205,7 @@ static void describe_by_operand(struct pm_describer *describer, uint32_t insn, u
     struct pm_formulas *formulas = describer->formulas;
     const struct pm_memory_operand *operand = &describer->lifted->insns[insn].memory[number];
     key->flags = 0;
-    if (operand->kind == PM_PROBE_GATHER_K || operand->kind == PM_PROBE_GATHER_V)
+    if (operand->kind == PM_ACCESS_GATHER_K || operand->kind == PM_ACCESS_GATHER_V)
         key->flags |= PM_GROUP_IRREGULAR;
     if (loop == PM_NONE) {
         bool is_fixed = operand->base == PM_REGISTER_PC || operand->base == PM_REGISTER_NONE;
@@ -246,7 +246,7 @@ void pm_describe_called(const struct pm_lifted *lifted, uint32_t insn, const cha
         .scope = scope_of(structure, block), .flags = PM_GROUP_CALLED, .object = name};
     for (uint32_t loop = block->loop; loop != PM_NONE && key->n_strides < PM_MOST_LEVELS;
          loop = pm_outer_loop(structure, loop))
-        key->strides[key->n_strides++] = (struct pm_step){.kind = PM_STRIDE_IS_UNKNOWN};
+        key->strides[key->n_strides++] = (struct pm_step){.kind = PM_STRIDE_UNKNOWN};
 }
 
 void pm_describe_operand(struct pm_describer *describer, uint32_t insn, unsigned operand,

@@ -6,7 +6,7 @@
 
    Needs instructions, relocations, and calls that do not return. */
 #include "binlift/lifted.h"
-#include "core/routine_names.h"
+#include "core/structure/structure.h"
 
 /* The name at ADDRESS or NAME is as one of the patterns says. */
 static bool is_asked_for(const struct pm_lifted *lifted, const struct pm_lift_options *options,

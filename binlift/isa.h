@@ -9,8 +9,8 @@
 #include <stdint.h>
 
 #include "binlift/classes.h"
-#include "core/pm_error.h"
-#include "core/structure.h"
+#include "core/base/base.h"
+#include "core/structure/structure.h"
 
 /* A set of registers.  general: bits 0–31 general registers, 32–37 flags (x86: CF PF AF ZF SF OF,
    AArch64: N Z C V), 40–55 mask registers (x86: 8, and 48 x87 stack, 49 MXCSR), 56 status of
@@ -48,7 +48,7 @@ struct pm_memory_operand {
     uint8_t scale;
     uint8_t segment;  /* 0 none, 1 fs, 2 gs */
     uint8_t access;   /* enum pm_access */
-    uint8_t kind;     /* enum pm_probe_reference_kind */
+    uint8_t kind;     /* enum pm_access_kind */
     uint8_t mask;     /* mask register (AVX-512 k or AVX vector) of a masked or gather access; the
                          general register with the number of a bit */
     uint8_t elements; /* masked or gather */

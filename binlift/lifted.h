@@ -10,7 +10,7 @@
 
 #include "binlift/binlift.h"
 #include "binlift/isa.h"
-#include "core/pm_alloc.h"
+#include "core/base/base.h"
 
 /* ---- the file ------------------------------------------------------------------------------- */
 

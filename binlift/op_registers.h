@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "core/structure.h"
+#include "core/structure/structure.h"
 
 static inline struct pm_op pm_op_of_class(enum pm_op_class op_class) {
     struct pm_op op = {.op_class = (uint8_t)op_class, .reference = PM_NONE};

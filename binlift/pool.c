@@ -7,7 +7,7 @@
 #include <string.h>
 #include <xxhash.h>
 
-#include "core/pm_alloc.h"
+#include "core/base/base.h"
 
 enum { N_SLOTS = 1 << 14, BLOCK_BYTES = 1 << 16 };
 

@@ -17,14 +17,14 @@ static struct pm_stride copy_step(struct pm_step step) {
 
 static void compare_steps(struct pm_strides_check *check, uint32_t reference, uint32_t loop,
                           struct pm_step compiler, struct pm_step binary) {
-    if (compiler.kind == PM_STRIDE_IS_UNKNOWN && binary.kind == PM_STRIDE_IS_UNKNOWN) {
+    if (compiler.kind == PM_STRIDE_UNKNOWN && binary.kind == PM_STRIDE_UNKNOWN) {
         check->n_both_unknown++;
-    } else if (compiler.kind == PM_STRIDE_IS_UNKNOWN) {
+    } else if (compiler.kind == PM_STRIDE_UNKNOWN) {
         check->n_compiler_unknown++;
-    } else if (binary.kind == PM_STRIDE_IS_UNKNOWN) {
+    } else if (binary.kind == PM_STRIDE_UNKNOWN) {
         check->n_binary_unknown++;
     } else if (compiler.kind == binary.kind &&
-               (compiler.kind != PM_STRIDE_IS_CONSTANT || compiler.bytes == binary.bytes)) {
+               (compiler.kind != PM_STRIDE_CONSTANT || compiler.bytes == binary.bytes)) {
         check->n_agree++;
     } else {
         *PM_PUSH(check, differences) =

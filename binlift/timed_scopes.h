@@ -3,7 +3,7 @@
 #define PM_TIMED_SCOPES_H
 
 #include "core/profile.h"
-#include "core/structure.h"
+#include "core/structure/structure.h"
 
 struct pm_timer_budget {
     double seconds;      /* that all timers of the run may cost together */

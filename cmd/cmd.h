@@ -8,8 +8,7 @@
 
 #include "binlift/binlift.h"
 #include "core/machine.h"
-#include "core/pm_alloc.h"
-#include "core/pm_error.h"
+#include "core/base/base.h"
 #include "report/report.h"
 
 /* Exit status of the command. */

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "core/probe_abi.h"
-#include "core/routine_names.h"
+#include "core/structure/structure.h"
 
 bool pm_event_choice_kinds(struct pm_event_choice *choice, const char *text, struct pm_error *err) {
     static const struct {

@@ -7,9 +7,8 @@
 #include <stdint.h>
 
 #include "binlift/binlift.h"
-#include "core/pm_alloc.h"
-#include "core/pm_error.h"
-#include "core/structure.h"
+#include "core/base/base.h"
+#include "core/structure/structure.h"
 
 enum pm_event_kinds {
     PM_EVENTS_NONE = 0,
@@ -18,7 +17,7 @@ enum pm_event_kinds {
     PM_EVENTS_ITERATIONS = 4
 };
 
-/* Routines that switch measuring; names and patterns as core/routine_names.h has them. */
+/* Routines that switch measuring; names and patterns as core/structure/routine_names.h has them. */
 struct pm_event_routine {
     const char *name;
     uint8_t flag; /* PM_PROBE_SCOPE_STARTS, PM_PROBE_SCOPE_STOPS */

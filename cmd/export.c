@@ -11,9 +11,9 @@
 
 #include "cmd/cmd.h"
 #include "cmd/runs_of_store.h"
-#include "core/pm_alloc.h"
-#include "core/routine_names.h"
-#include "core/store.h"
+#include "core/base/base.h"
+#include "core/structure/structure.h"
+#include "core/store/store.h"
 #include "report/export.h"
 
 struct request {

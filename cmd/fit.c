@@ -8,8 +8,8 @@
 
 #include "cmd/cmd.h"
 #include "cmd/runs_of_store.h"
-#include "core/pm_alloc.h"
-#include "core/store.h"
+#include "core/base/base.h"
+#include "core/store/store.h"
 
 enum output { SUMMARY, MODELS, FLAGGED };
 

@@ -9,7 +9,7 @@
 #include "cmd/cmd.h"
 #include "cmd/copy_choice.h"
 #include "cmd/event_choice.h"
-#include "core/pm_alloc.h"
+#include "core/base/base.h"
 #include "core/probe_abi.h"
 
 struct request {

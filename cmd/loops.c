@@ -8,8 +8,8 @@
 #include "cmd/cmd.h"
 #include "cmd/event_choice.h"
 #include "cmd/loops_dump.h"
-#include "core/pm_alloc.h"
-#include "core/routine_names.h"
+#include "core/base/base.h"
+#include "core/structure/structure.h"
 
 static bool has_routine(const struct pm_structure *structure, const char *name) {
     uint32_t n_named;

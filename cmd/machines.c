@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "cmd/cmd.h"
-#include "core/pm_alloc.h"
+#include "core/base/base.h"
 
 static int show_file(const char *name) {
     struct pm_error err = {0};

@@ -9,7 +9,7 @@
 #include "cmd/cmd.h"
 #include "cmd/routine_lists.h"
 #include "cmd/runs_of_store.h"
-#include "core/store.h"
+#include "core/store/store.h"
 #include "fit/fit.h"
 
 struct request {

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "cmd/cmd.h"
-#include "core/pm_alloc.h"
+#include "core/base/base.h"
 
 struct pm_report_options pm_default_report_options(void) {
     struct pm_report_options options = {.format = PM_REPORT_TABLE, .min_percent = 0.5};

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "cmd/cmd.h"
-#include "core/pm_alloc.h"
+#include "core/base/base.h"
 
 /* PREFIX, from PREFIX/bin/pmodel. */
 static bool find_prefix(char prefix[PATH_MAX], struct pm_error *err) {

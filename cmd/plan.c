@@ -12,7 +12,7 @@
 #include "cmd/cmd.h"
 #include "cmd/run_command.h"
 #include "cmd/run_session.h"
-#include "core/store.h"
+#include "core/store/store.h"
 #include "fit/plan.h"
 
 static const double usual_seconds = 600, trial_seconds = 0.5, share_of_memory = 0.75;

@@ -4,7 +4,7 @@
 
 #include "cmd/cmd.h"
 #include "core/machine.h"
-#include "core/store.h"
+#include "core/store/store.h"
 #include "fit/query.h"
 #include "report/query.h"
 

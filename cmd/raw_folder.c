@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/pm_alloc.h"
+#include "core/base/base.h"
 
 bool pm_add_raw_files(const char *folder,
                       bool (*add)(void *to, const char *path, struct pm_error *), void *to,

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "core/pm_error.h"
+#include "core/base/base.h"
 
 /* Calls ADD (TO, path, err) for each raw file in FOLDER, in the order of their names, until one
    fails; *N_FILES is how many there were.  Fails where a process says that it could not write. */

@@ -11,8 +11,8 @@
 #include "cmd/report_carried.h"
 #include "cmd/report_threads.h"
 #include "cmd/runs_of_store.h"
-#include "core/pm_alloc.h"
-#include "core/store.h"
+#include "core/base/base.h"
+#include "core/store/store.h"
 #include "fit/fit.h"
 #include "sched/sched.h"
 

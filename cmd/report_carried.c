@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "cmd/runs_of_store.h"
-#include "core/pm_alloc.h"
+#include "core/base/base.h"
 #include "sched/sched.h"
 
 /* A run as --carry left it in the store. */

@@ -3,7 +3,7 @@
 #define PM_REPORT_CARRIED_H
 
 #include "cmd/cmd.h"
-#include "core/store.h"
+#include "core/store/store.h"
 #include "report/report.h"
 
 /* Of the largest run in STORE that has the values of AT and was made with --carry, on the machines

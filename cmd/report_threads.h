@@ -4,7 +4,7 @@
 
 #include "cmd/cmd.h"
 #include "core/parameters.h"
-#include "core/store.h"
+#include "core/store/store.h"
 
 /* Prints the misses of each thread of the run of exactly size AT, for each machine of ON. */
 bool pm_print_threads(struct pm_store *store, const struct pm_parameters *at,

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "cmd/run_substitute.h"
-#include "core/pm_alloc.h"
-#include "core/routine_names.h"
+#include "core/base/base.h"
+#include "core/structure/structure.h"
 
 struct line {
     char *name;

@@ -1,13 +1,13 @@
 /* Files that say which routines are measured: `--include FILE`, `--exclude FILE`.  A line is a name
-   or a pattern (core/routine_names.h); `#` begins a comment.  In a file of --exclude `!` before it
-   says that these routines must stay as they are. */
+   or a pattern (core/structure/routine_names.h); `#` begins a comment.  In a file of --exclude `!`
+   before it says that these routines must stay as they are. */
 #ifndef PM_ROUTINE_LISTS_H
 #define PM_ROUTINE_LISTS_H
 
 #include <stdbool.h>
 
-#include "core/pm_error.h"
-#include "core/structure.h"
+#include "core/base/base.h"
+#include "core/structure/structure.h"
 
 struct pm_routine_lists;
 

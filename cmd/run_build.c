@@ -13,7 +13,7 @@
 #include "cmd/raw_folder.h"
 #include "cmd/run_instrument.h"
 #include "cmd/run_substitute.h"
-#include "core/pm_alloc.h"
+#include "core/base/base.h"
 
 enum { TAIL = 4096 };
 

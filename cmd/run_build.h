@@ -5,9 +5,9 @@
 
 #include "cmd/run_ingest.h"
 #include "cmd/run_request.h"
-#include "core/build_differences.h"
+#include "core/builds/builds.h"
 #include "core/parameters.h"
-#include "core/pm_error.h"
+#include "core/base/base.h"
 
 /* Runs REQUEST->build with `{NAME}` replaced in a shell, in the current folder.  What it writes
    goes to standard error.  False with its status and the last that it wrote, if it fails. */

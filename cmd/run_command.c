@@ -12,7 +12,7 @@
 #include <xxhash.h>
 
 #include "cmd/run_substitute.h"
-#include "core/pm_alloc.h"
+#include "core/base/base.h"
 #include "core/probe_abi.h"
 
 char *pm_absolute_path(const char *path, struct pm_error *err) {

@@ -5,7 +5,7 @@
 
 #include "cmd/run_request.h"
 #include "core/parameters.h"
-#include "core/pm_error.h"
+#include "core/base/base.h"
 
 char *pm_absolute_path(const char *path, struct pm_error *err);
 

@@ -3,8 +3,7 @@
 #define PM_RUN_DESIGN_H
 
 #include "core/parameters.h"
-#include "core/pm_alloc.h"
-#include "core/pm_error.h"
+#include "core/base/base.h"
 
 struct pm_run_design {
     PM_ARRAY(char *, specs); /* texts of -P, in order; owned */

@@ -10,7 +10,7 @@
 #include "cmd/raw_folder.h"
 #include "cmd/run_patterns.h"
 #include "cmd/run_skipped.h"
-#include "core/pm_alloc.h"
+#include "core/base/base.h"
 #include "core/raw_read.h"
 
 /* Sums over processes and threads while the files are read; histograms are kept apart. */

@@ -3,9 +3,9 @@
 #define PM_RUN_INGEST_H
 
 #include "cmd/run_instrument.h"
-#include "core/pm_error.h"
+#include "core/base/base.h"
 #include "core/profile.h"
-#include "core/store.h"
+#include "core/store/store.h"
 #include "core/streams.h"
 
 struct pm_ingested {

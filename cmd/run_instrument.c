@@ -12,7 +12,7 @@
 #include "cmd/cmd.h"
 #include "cmd/copy_choice.h"
 #include "cmd/run_libraries.h"
-#include "core/pm_alloc.h"
+#include "core/base/base.h"
 
 /* What is needed for each of the modules. */
 struct maker {

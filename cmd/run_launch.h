@@ -4,7 +4,7 @@
 #define PM_RUN_LAUNCH_H
 
 #include "cmd/run_instrument.h"
-#include "core/pm_error.h"
+#include "core/base/base.h"
 
 struct pm_launch {
     char *const *argv;               /* command and arguments, NULL at the end */

@@ -16,7 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "core/pm_alloc.h"
+#include "core/base/base.h"
 
 #define SYSTEM_INTERPRETER "/lib64/ld-linux-x86-64.so.2" /* by the psABI */
 

@@ -3,7 +3,7 @@
 #define PM_RUN_LIBRARIES_H
 
 #include "cmd/run_request.h"
-#include "core/pm_error.h"
+#include "core/base/base.h"
 
 struct pm_run_library {
     char *name;                  /* as the program asks for it, `libm.so.6`; else the file's name */

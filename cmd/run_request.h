@@ -8,7 +8,7 @@
 
 #include "cmd/event_choice.h"
 #include "cmd/run_design.h"
-#include "core/structure.h"
+#include "core/structure/structure.h"
 
 struct pm_run_input {
     /* template (absolute), file to make of it */

@@ -21,7 +21,7 @@
 #include "cmd/run_launch.h"
 #include "cmd/run_substitute.h"
 #include "cmd/run_times.h"
-#include "core/pm_alloc.h"
+#include "core/base/base.h"
 #include "core/probe_abi.h"
 
 struct pm_run_session {

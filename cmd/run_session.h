@@ -8,9 +8,9 @@
 
 #include "cmd/run_request.h"
 #include "core/parameters.h"
-#include "core/pm_error.h"
-#include "core/store.h"
-#include "core/structure.h"
+#include "core/base/base.h"
+#include "core/store/store.h"
+#include "core/structure/structure.h"
 
 struct pm_run_session;
 

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/pm_alloc.h"
+#include "core/base/base.h"
 
 void pm_skipped_add_stopped(struct pm_skipped_accesses *stopped, const struct pm_raw *raw) {
     for (size_t i = 0; i < raw->n_skipped; i++) {

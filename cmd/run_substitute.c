@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "core/pm_alloc.h"
+#include "core/base/base.h"
 
 struct text {
     PM_ARRAY(char, bytes);

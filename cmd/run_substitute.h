@@ -3,7 +3,7 @@
 #define PM_RUN_SUBSTITUTE_H
 
 #include "core/parameters.h"
-#include "core/pm_error.h"
+#include "core/base/base.h"
 
 /* TEXT with `{NAME}` replaced by the parameter's value, `{PWD}` by the folder where pmodel was
    started; `{{NAME}}` gives a literal `{NAME}`; braces around anything but a name stay.  An unknown

@@ -18,7 +18,7 @@
 #include "binlift/timed_scopes.h"
 #include "cmd/cmd.h"
 #include "cmd/run_times_ingest.h"
-#include "core/pm_alloc.h"
+#include "core/base/base.h"
 #include "core/probe_abi.h"
 
 struct timing {

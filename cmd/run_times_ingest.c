@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "cmd/raw_folder.h"
-#include "core/pm_alloc.h"
+#include "core/base/base.h"
 #include "core/raw_read.h"
 
 struct sums {

@@ -2,7 +2,7 @@
 #ifndef PM_RUN_TIMES_INGEST_H
 #define PM_RUN_TIMES_INGEST_H
 
-#include "core/structure.h"
+#include "core/structure/structure.h"
 #include "core/times.h"
 
 struct pm_run_timed_module {

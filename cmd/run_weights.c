@@ -3,8 +3,8 @@
 
 #include <stdlib.h>
 
-#include "core/pm_alloc.h"
-#include "core/store.h"
+#include "core/base/base.h"
+#include "core/store/store.h"
 
 /* Adds the run's share of every edge among all: a large run says no more about what is hot than a
    small one. */

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "core/pm_alloc.h"
+#include "core/base/base.h"
 
 bool pm_run_matches(const struct pm_parameters *run, const struct pm_parameters *wanted) {
     for (size_t i = 0; i < wanted->n; i++) {

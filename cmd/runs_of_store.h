@@ -5,8 +5,8 @@
 #include <stdbool.h>
 
 #include "core/parameters.h"
-#include "core/pm_error.h"
-#include "core/store.h"
+#include "core/base/base.h"
+#include "core/store/store.h"
 
 /* True if RUN has every value that WANTED names. */
 bool pm_run_matches(const struct pm_parameters *run, const struct pm_parameters *wanted);

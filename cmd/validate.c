@@ -11,7 +11,7 @@
 #include "cmd/run_session.h"
 #include "cmd/runs_of_store.h"
 #include "cmd/validate_request.h"
-#include "core/store.h"
+#include "core/store/store.h"
 #include "fit/fit.h"
 #include "sched/sched.h"
 

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/pm_alloc.h"
+#include "core/base/base.h"
 
 enum { MAX_LENGTH = 4096, MAX_NESTING = 200, MAX_ARGUMENTS = 8, SHOWN_LENGTH = 160 };
 

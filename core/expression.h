@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "core/pm_error.h"
+#include "core/base/base.h"
 
 struct pm_expression; /* opaque */
 

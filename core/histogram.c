@@ -7,8 +7,7 @@
 #include <xxhash.h>
 #include <zstd.h>
 
-#include "core/pm_alloc.h"
-#include "core/unpack.h"
+#include "core/base/base.h"
 
 void pm_histogram_free(struct pm_histogram *histogram) {
     free(histogram->bins);

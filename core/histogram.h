@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "core/pm_error.h"
+#include "core/base/base.h"
 
 struct pm_bin {
     double low, high; /* distances in blocks, both included; low == high where exact */
@@ -73,8 +73,8 @@ void pm_histogram_encode(const struct pm_histogram *histogram, void **bytes, siz
 bool pm_histogram_decode(const void *bytes, size_t n_bytes, struct pm_histogram *histogram,
                          struct pm_error *err);
 
-/* The same for many one after the other, with working memory that is kept (unpack.h): five times as
-   fast for the few bins that most have. */
+/* The same for many one after the other, with working memory that is kept (core/base/packing.h):
+   five times as fast for the few bins that most have. */
 struct pm_packing;
 void pm_histogram_encode_with(struct pm_packing *packing, const struct pm_histogram *histogram,
                               void **bytes, size_t *n_bytes);

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/pm_alloc.h"
+#include "core/base/base.h"
 #include "core/prediction.h"
 
 enum { MAX_FILE_BYTES = 1 << 20 };

@@ -6,8 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "core/op_class.h"
-#include "core/pm_error.h"
+#include "core/structure/structure.h"
+#include "core/base/base.h"
 
 enum { PM_MACHINE_MAX_UNITS = 64 };
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/pm_alloc.h"
+#include "core/base/base.h"
 
 struct pm_basis *pm_basis_new(size_t n, const char *const *texts, struct pm_error *err) {
     if (n > UINT16_MAX) {

@@ -10,7 +10,7 @@
 
 #include "core/expression.h"
 #include "core/parameters.h"
-#include "core/pm_error.h"
+#include "core/base/base.h"
 
 /* Of one model; a basis may have more functions.  Eight are what one parameter needs; products of
    the functions of several take up to this. */

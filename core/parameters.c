@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/pm_alloc.h"
+#include "core/base/base.h"
 
 static bool is_name(const char *name) {
     if (!isalpha((unsigned char)*name) && *name != '_')

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "core/pm_error.h"
+#include "core/base/base.h"
 
 enum { PM_MAX_PARAMETERS = 16, PM_PARAMETER_NAME_SIZE = 32 };
 

@@ -27,6 +27,8 @@
 #ifndef PM_SECTION_H
 #define PM_SECTION_H
 
+#include "core/access.h"
+
 #define PM_SECTION_NAME ".pmodel"
 #define PM_SECTION_MAGIC 0x4c444d50u /* "PMDL" */
 #define PM_SECTION_VERSION 2
@@ -98,13 +100,6 @@ enum pm_reference_flags {
     PM_REFERENCE_VOLATILE = 2,
     PM_REFERENCE_MASKED = 4, /* conditional on a vector mask */
     PM_REFERENCE_GATHER = 8, /* a gather or scatter */
-};
-
-enum pm_stride_kind {
-    PM_STRIDE_UNKNOWN = 0,
-    PM_STRIDE_CONSTANT = 1,
-    PM_STRIDE_SYMBOLIC = 2, /* invariant in its loop, value known at run time only */
-    PM_STRIDE_INDIRECT = 3, /* depends on a value loaded from memory that moves in the loop */
 };
 
 enum pm_cfg_edge_flags { PM_CFG_FALLTHRU = 1, PM_CFG_ABNORMAL = 2, PM_CFG_EH = 4 };

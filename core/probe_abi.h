@@ -29,6 +29,8 @@
 
 #include <stdint.h>
 
+#include "core/access.h"
+
 #define PM_PROBE_MAGIC "PMPROBE"
 #define PM_PROBE_VERSION 3
 
@@ -61,7 +63,7 @@ enum { PM_CB_N_SPILL = 8, PM_RECORD_SLACK = 65536 };
    kind:
      below PM_RECORD_IS_BUNDLE   struct pm_memory_record: one execution of one reference, which is
                                  pm_probe_header.first_reference + the index in the module's table.
-                                 Of kinds other than PM_PROBE_PLAIN payload follows
+                                 Of kinds other than PM_ACCESS_PLAIN payload follows
      with PM_RECORD_IS_BUNDLE    one execution of a bundle (struct pm_probe_bundle), which is
                                  pm_probe_header.first_bundle + the index in the module's table;
                                  behind it its addresses, n_addresses words
@@ -75,60 +77,6 @@ struct pm_memory_record {
 
 /* Bundles of all modules of a process together. */
 #define PM_MAX_BUNDLES (1u << 22)
-
-/* How the addresses of one execution follow from a record, and the payload behind it.  The payload
-   is a multiple of 16 bytes, zero padded; a rewritten instruction stores it before it executes. */
-enum pm_probe_reference_kind {
-    PM_PROBE_PLAIN = 0,    /* size_bytes at address; no payload */
-    PM_PROBE_STRING = 1,   /* rep string operation: payload {u64 count of elements (%rcx), u64 flags
-                              register or 0}: element i at address + i·size_bytes (− if the direction
-                              flag, bit 10 of the second word, is set).  Of an instruction with two
-                              operands the record of the second, the next reference, follows at once:
-                              their elements take turns */
-    PM_PROBE_MASK_K = 2,   /* AVX-512 masked: payload {u64 mask, 0}: element i where bit i is set */
-    PM_PROBE_MASK_V = 3,   /* AVX masked: payload 32 bytes of mask vector: element i where the sign
-                              bit of its lane is set */
-    PM_PROBE_GATHER_K = 4, /* gather or scatter, AVX-512: payload {u64 mask, 0}, then 64 bytes of
-                              index vector: element i at address + index[i]·scale, i set in mask */
-    PM_PROBE_GATHER_V = 5, /* gather, AVX2: payload 32 bytes of mask, then 32 of index vector */
-    PM_PROBE_PACKED_K = 6, /* compressing store, expanding load: payload {u64 mask, 0}: as many
-                              elements from the address on as bits are set */
-    PM_PROBE_CALLED = 7,   /* by a called routine: payload {u64 bytes, u64 second address}, {u64
-                              second reference or PM_PROBE_NONE, 0}: as many bytes at both */
-    PM_PROBE_BIT = 8,      /* a bit by its number: payload {u64 number, 0}: of a bit string at the
-                              address the element of size_bytes that holds it.  The number is signed
-                              and as wide as an element */
-};
-
-/* What a routine of the C library accesses, by its arguments.  Of text, as far as the C standard
-   says that it is looked at; the zero at its end is of it. */
-enum pm_called {
-    PM_CALLED_COPY = 1,                  /* (to, from, n) */
-    PM_CALLED_COPY_BACK = 2,             /* (from, to, n) */
-    PM_CALLED_FILL = 3,                  /* (to, value, n) */
-    PM_CALLED_CLEAR = 4,                 /* (to, n) */
-    PM_CALLED_COMPARE = 5,               /* (a, b, n): up to the first difference */
-    PM_CALLED_FIND = 6,                  /* (in, value, n): up to the first */
-    PM_CALLED_FIND_LAST = 7,             /* (in, value, n): from the last on */
-    PM_CALLED_FIND_ALWAYS = 8,           /* (in, value) */
-    PM_CALLED_TEXT = 9,                  /* (text): all of it */
-    PM_CALLED_TEXT_AT_MOST = 10,         /* (text, n) */
-    PM_CALLED_FIND_IN_TEXT = 11,         /* (text, value) */
-    PM_CALLED_COPY_TEXT = 12,            /* (to, from) */
-    PM_CALLED_FILL_TEXT = 13,            /* (to, from, n): text of at most n, then zeros up to n */
-    PM_CALLED_APPEND = 14,               /* (to, from): behind the text at `to` */
-    PM_CALLED_APPEND_AT_MOST = 15,       /* (to, from, n) */
-    PM_CALLED_COMPARE_TEXT = 16,         /* (a, b) */
-    PM_CALLED_COMPARE_TEXT_AT_MOST = 17, /* (a, b, n) */
-    /* No calls, but found out in the same way: string instructions that stop early. */
-    PM_CALLED_REPE_CMPS = 18,  /* up to the first two that differ */
-    PM_CALLED_REPNE_CMPS = 19, /* up to the first two that are equal */
-    PM_CALLED_REPE_SCAS = 20,  /* up to the first that %rax's is not */
-    PM_CALLED_REPNE_SCAS = 21, /* up to the first that %rax's is */
-    /* No access: what the thread did before comes before what others do after, and is to be
-       analysed in that order (PM_ENV_SHARED). */
-    PM_CALLED_SYNCHRONISE = 22,
-};
 
 /* The word of a call: REFERENCE is pm_probe_header.first_reference + the index of the first
    reference of the call (of loads, if there are any; that of stores is the next), SCALE the width
@@ -163,7 +111,7 @@ struct pm_probe_reference {
     uint32_t group;        /* index in the module's reference groups */
     uint32_t size_bytes;   /* of the access; of one element for the other kinds */
     uint8_t access;        /* 1 load, 2 store, 3 both */
-    uint8_t kind;          /* enum pm_probe_reference_kind */
+    uint8_t kind;          /* enum pm_access_kind */
     uint8_t elements;      /* of a masked or gather access */
     uint8_t index_bytes;   /* 4 or 8: width of an index of a gather */
     uint8_t scale;         /* of a gather: 1, 2, 4, 8 */
@@ -184,7 +132,7 @@ enum { PM_BUNDLE_ADDRESSES = 15, PM_BUNDLE_ACCESSES = 48 };
 
 struct pm_probe_access {
     int64_t offset;     /* from its address */
-    uint32_t reference; /* index in the module's table; its kind is PM_PROBE_PLAIN */
+    uint32_t reference; /* index in the module's table; its kind is PM_ACCESS_PLAIN */
     uint32_t address; /* 1 … n_addresses: that word of the record; 0: OFFSET itself is the link-time
                          address (of a module that is loaded once) */
 };

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "core/pm_alloc.h"
+#include "core/base/base.h"
 
 void pm_profile_free(struct pm_profile *profile) {
     if (!profile)

@@ -9,9 +9,9 @@
 
 #include "core/histogram.h"
 #include "core/parameters.h"
-#include "core/pm_error.h"
+#include "core/base/base.h"
 #include "core/skipped.h"
-#include "core/structure.h"
+#include "core/structure/structure.h"
 
 struct pm_group_histogram {
     uint32_t group;
@@ -43,7 +43,7 @@ bool pm_profile_fits(const struct pm_profile *profile, const struct pm_structure
 
 /* Takes away what STRUCTURE says is not the same in all builds of the store's runs: counts of edges
    of such code become 0, but for those that enter or leave a loop that is the same
-   (structure_match.h), and histograms of such groups go. */
+   (core/builds/builds.h), and histograms of such groups go. */
 void pm_profile_keep_matched(struct pm_profile *profile, const struct pm_structure *structure);
 
 /* Histogram of (GROUP, BLOCK_BYTES), NULL if the group was never accessed or not measured. */

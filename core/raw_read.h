@@ -7,8 +7,7 @@
 #include <stdint.h>
 
 #include "core/histogram.h"
-#include "core/pm_alloc.h"
-#include "core/pm_error.h"
+#include "core/base/base.h"
 #include "core/raw_file.h"
 
 struct pm_raw_module {

@@ -6,7 +6,7 @@
 #include <xxhash.h>
 #include <zstd.h>
 
-#include "core/unpack.h"
+#include "core/base/base.h"
 
 void pm_group_patterns_free(struct pm_group_patterns *group) {
     for (size_t i = 0; i < group->n_patterns; i++)

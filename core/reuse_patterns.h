@@ -12,9 +12,8 @@
 #include <stdint.h>
 
 #include "core/histogram.h"
-#include "core/pm_alloc.h"
-#include "core/pm_error.h"
-#include "core/structure.h"
+#include "core/base/base.h"
+#include "core/structure/structure.h"
 
 struct pm_reuse_pattern {
     uint32_t source;               /* scope of the access before */

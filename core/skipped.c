@@ -3,7 +3,7 @@
 
 #include <stddef.h>
 
-#include "core/pm_alloc.h"
+#include "core/base/base.h"
 
 char *pm_skipped_sentence(const struct pm_skipped_accesses *skipped,
                           enum pm_skipped_reason reason) {

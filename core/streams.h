@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 #include "core/histogram.h"
-#include "core/pm_alloc.h"
+#include "core/base/base.h"
 
 enum pm_stream_kind {
     PM_STREAM_THREAD = 0, /* one thread */

@@ -13,8 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/pm_alloc.h"
-#include "core/scope_names.h"
+#include "core/base/base.h"
+#include "core/structure/structure.h"
 #include "fit/stage.h"
 #include "fit/surface.h"
 

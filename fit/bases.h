@@ -2,7 +2,7 @@
 #ifndef PM_BASES_H
 #define PM_BASES_H
 
-#include "core/structure.h"
+#include "core/structure/structure.h"
 #include "fit/fit.h"
 #include "fit/series.h"
 

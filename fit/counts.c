@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/pm_alloc.h"
+#include "core/base/base.h"
 #include "fit/fit.h"
 
 /* A routine with N_SERIES edges from its entry to its exit. */

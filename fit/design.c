@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/pm_alloc.h"
+#include "core/base/base.h"
 #include "fit/surface.h"
 
 enum { MAX_TERMS = PM_MODEL_MAX_TERMS };

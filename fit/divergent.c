@@ -24,7 +24,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/pm_alloc.h"
+#include "core/base/base.h"
 #include "fit/robust.h"
 
 enum { N_SERIES = 3, LEAST_SIZES = 6, SIZES_THAT_REMAIN = 5, LEAST_GROUPS = 2 };

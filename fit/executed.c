@@ -21,7 +21,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "core/pm_alloc.h"
+#include "core/base/base.h"
 #include "core/probe_abi.h"
 
 #define ROUNDING 1e-9
@@ -49,7 +49,7 @@ void pm_fit_executed(const struct pm_structure *structure, const double *edge_co
             continue;
         uint32_t block = reference->block;
         executed[reference->group] += into[block] * (reference->access == PM_ACCESS_BOTH ? 2 : 1);
-        known[reference->group] &= reference->kind == PM_PROBE_PLAIN &&
+        known[reference->group] &= reference->kind == PM_ACCESS_PLAIN &&
                                    structure->routines[structure->blocks[block].routine].counted &&
                                    fabs(into[block] - out_of[block]) <= ROUNDING * into[block];
     }

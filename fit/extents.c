@@ -17,7 +17,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "core/pm_alloc.h"
+#include "core/base/base.h"
 
 #define GROWTH                                                                                     \
     1.1 /* a walk that is longer by less has not grown: peeled iterations, remainders              \
@@ -58,7 +58,7 @@ static double walk_of(const struct pm_structure *structure, const struct pm_grou
     for (uint32_t m = 0; m < level && loop != PM_NONE; m++) {
         const struct pm_stride *stride = &group->strides[m];
         if (structure->scopes[loop].kind != PM_SCOPE_LOOP || trips[loop] <= 0 ||
-            stride->kind != PM_STRIDE_IS_CONSTANT)
+            stride->kind != PM_STRIDE_CONSTANT)
             return 0;
         longest = fmax(longest, fabs((double)stride->bytes) * trips[loop]);
         loop = pm_outer_loop(structure, loop);
@@ -93,7 +93,7 @@ static bool find_level(const struct pm_structure *structure, uint32_t g, double 
     for (uint32_t level = group->n_strides; level-- > 1;) {
         const struct pm_stride *stride = &group->strides[level];
         double first, last;
-        if (stride->kind != PM_STRIDE_IS_CONSTANT || stride->bytes == 0 ||
+        if (stride->kind != PM_STRIDE_CONSTANT || stride->bytes == 0 ||
             !walk_grows(structure, group, level, trips, n, &first, &last))
             continue;
         *found = (struct pm_fixed_extent){.group = g,

@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/pm_alloc.h"
+#include "core/base/base.h"
 #include "fit/stage.h"
 
 #define FAILS 0.05 /* mean error of the members' own models from which a family is tried */

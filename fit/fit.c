@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/pm_alloc.h"
+#include "core/base/base.h"
 #include "fit/bases.h"
 #include "fit/listing.h"
 

@@ -8,9 +8,9 @@
 #include <stdint.h>
 
 #include "core/model.h"
-#include "core/pm_error.h"
+#include "core/base/base.h"
 #include "core/profile.h"
-#include "core/structure.h"
+#include "core/structure/structure.h"
 
 enum {
     PM_FIT_MAX_LEFT_OUT = 8,
@@ -21,7 +21,7 @@ enum {
 
 /* Basis functions for the models of a part of the program. */
 struct pm_fit_basis {
-    const char *scope;     /* a routine or loop (core/scope_names.h); NULL: all */
+    const char *scope;     /* a routine or loop (core/structure/scope_names.h); NULL: all */
     const char *functions; /* "1, N, N^2, N*log2(N)": of any parameters of the runs */
 };
 

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/pm_alloc.h"
+#include "core/base/base.h"
 
 #define ROUNDING 1e-9 /* of the largest count of the routine */
 

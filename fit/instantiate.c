@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/pm_alloc.h"
+#include "core/base/base.h"
 
 #define MOST_RESCALE 3.0 /* the short bins may shrink or grow by this factor */
 

@@ -26,7 +26,7 @@
 
 #include <gsl/gsl_cdf.h>
 
-#include "core/pm_alloc.h"
+#include "core/base/base.h"
 #include "fit/stage.h"
 
 enum { LEVEL_POINTS = 3 };

@@ -7,7 +7,7 @@
 
 #include <stdlib.h>
 
-#include "core/pm_alloc.h"
+#include "core/base/base.h"
 
 /* ---- histograms -------------------------------------------------------------------------------
  */

@@ -12,7 +12,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "core/pm_alloc.h"
+#include "core/base/base.h"
 #include "fit/stage.h"
 
 /* How far the longest distances of the smaller blocks are used up, from the longest down. */

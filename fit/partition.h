@@ -7,7 +7,7 @@
 #include <stddef.h>
 
 #include "core/histogram.h"
-#include "core/pm_alloc.h"
+#include "core/base/base.h"
 #include "fit/series.h"
 
 enum {

@@ -16,7 +16,7 @@
 #include <stddef.h>
 
 #include "core/parameters.h"
-#include "core/pm_alloc.h"
+#include "core/base/base.h"
 
 enum { PM_PLAN_ENOUGH_VALUES = 5 }; /* of a parameter, for polynomials of degree 4 */
 

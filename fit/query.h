@@ -13,8 +13,7 @@
 #include <stdint.h>
 
 #include "core/model.h"
-#include "core/pm_alloc.h"
-#include "core/pm_error.h"
+#include "core/base/base.h"
 #include "core/profile.h"
 
 /* What a query is about: reference groups whose accesses are added up. */

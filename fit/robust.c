@@ -17,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/pm_alloc.h"
+#include "core/base/base.h"
 
 enum { P = 3, MOST_TRIPLES = 400 };
 #define FAR 4.0        /* times the deviation that most points stay within */

@@ -6,7 +6,7 @@
 #include <stddef.h>
 
 #include "core/model.h"
-#include "core/pm_error.h"
+#include "core/base/base.h"
 
 enum { PM_SERIES_GRID = 24 };
 

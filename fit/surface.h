@@ -13,7 +13,7 @@
 
 #include "core/model.h"
 #include "core/parameters.h"
-#include "core/pm_error.h"
+#include "core/base/base.h"
 #include "fit/series.h"
 
 enum {

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/pm_alloc.h"
+#include "core/base/base.h"
 #include "fit/surface.h"
 
 static double value_of(const struct pm_profile *profile, const char *name) {

@@ -5,7 +5,7 @@
 
 #include <stdio.h>
 
-#include "core/pm_alloc.h"
+#include "core/base/base.h"
 #include "core/prediction.h"
 #include "report/report.h"
 

@@ -29,9 +29,9 @@ static const char *cause_of(const struct pm_check_routine *routine) {
 }
 
 static char *stride_text(const struct pm_stride *stride) {
-    if (stride->kind == PM_STRIDE_IS_CONSTANT)
+    if (stride->kind == PM_STRIDE_CONSTANT)
         return pm_sprintf("%" PRId64, stride->bytes);
-    if (stride->kind == PM_STRIDE_IS_SYMBOLIC && stride->expression)
+    if (stride->kind == PM_STRIDE_SYMBOLIC && stride->expression)
         return pm_strdup(stride->expression);
     return pm_strdup(pm_stride_kind_word(stride->kind));
 }

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/routine_names.h"
+#include "core/structure/structure.h"
 #include "report/counts.h"
 #include "report/mix.h"
 

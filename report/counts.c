@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/routine_names.h"
+#include "core/structure/structure.h"
 #include "report/mix.h"
 #include "report/models.h"
 #include "report/words.h"

@@ -6,7 +6,7 @@
 
 #include <stdio.h>
 
-#include "core/pm_alloc.h"
+#include "core/base/base.h"
 #include "report/model_sum.h"
 #include "report/report.h"
 

@@ -11,7 +11,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "core/pm_alloc.h"
+#include "core/base/base.h"
 
 const double pm_coverage_levels[PM_N_COVERAGE_LEVELS] = {0.5, 0.8, 0.95};
 

@@ -9,7 +9,7 @@
 #include "core/histogram.h"
 #include "core/parameters.h"
 #include "core/streams.h"
-#include "core/structure.h"
+#include "core/structure/structure.h"
 #include "report/report.h"
 
 /* A run whose histograms follow. */

@@ -5,7 +5,7 @@
 
 #include <stdio.h>
 
-#include "core/pm_alloc.h"
+#include "core/base/base.h"
 #include "report/report.h"
 
 /* X (enumerator, word for programs, reason for people, what to do) */

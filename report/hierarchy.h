@@ -6,7 +6,7 @@
 
 #include <stdio.h>
 
-#include "core/pm_alloc.h"
+#include "core/base/base.h"
 #include "report/counts.h"
 
 /* One routine and quantity; errors are root mean squares over the sizes, relative to the routine's

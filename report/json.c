@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/pm_alloc.h"
+#include "core/base/base.h"
 #include "report/writers.h"
 
 /* Length of the valid UTF-8 sequence at TEXT, 0 if there is none.  jansson is the judge. */

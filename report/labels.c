@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/pm_alloc.h"
+#include "core/base/base.h"
 #include "report/report.h"
 #include "report/words.h"
 
@@ -260,11 +260,11 @@ const char *pm_stride_kind_word(uint8_t kind) {
 
 char *pm_stride_label(const struct pm_stride *stride) {
     switch (stride->kind) {
-    case PM_STRIDE_IS_CONSTANT:
+    case PM_STRIDE_CONSTANT:
         return pm_sprintf("%" PRId64, stride->bytes);
-    case PM_STRIDE_IS_SYMBOLIC:
+    case PM_STRIDE_SYMBOLIC:
         return pm_strdup(stride->expression ? stride->expression : "?");
-    case PM_STRIDE_IS_INDIRECT:
+    case PM_STRIDE_INDIRECT:
         return pm_strdup("indirect");
     default:
         return pm_strdup("?");

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/routine_names.h"
+#include "core/structure/structure.h"
 #include "report/loops.h"
 #include "report/words.h"
 

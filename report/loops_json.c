@@ -66,9 +66,9 @@ json_t *pm_group_json(const struct pm_structure *structure, uint32_t index) {
         const struct pm_stride *stride = &group->strides[i];
         json_t *level = json_object();
         json_object_set_new(level, "kind", json_string(pm_stride_kind_word(stride->kind)));
-        if (stride->kind == PM_STRIDE_IS_CONSTANT)
+        if (stride->kind == PM_STRIDE_CONSTANT)
             json_object_set_new(level, "bytes", json_integer(stride->bytes));
-        if (stride->kind == PM_STRIDE_IS_SYMBOLIC)
+        if (stride->kind == PM_STRIDE_SYMBOLIC)
             json_object_set_new(level, "expression", pm_json_text(stride->expression));
         json_array_append_new(strides, level);
     }

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/routine_names.h"
+#include "core/structure/structure.h"
 #include "report/words.h"
 
 /* ---- which row a basic block belongs to ------------------------------------------------------ */

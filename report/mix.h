@@ -4,7 +4,7 @@
 #define PM_MIX_H
 
 #include <jansson.h>
-#include "core/pm_alloc.h"
+#include "core/base/base.h"
 #include "report/report.h"
 
 /* Operations of one class, width and element. */

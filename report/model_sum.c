@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-#include "core/pm_alloc.h"
+#include "core/base/base.h"
 
 #define CANCELLED 1e-12 /* of what was added up: what is left is rounding */
 

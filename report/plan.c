@@ -5,7 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "core/pm_alloc.h"
+#include "core/base/base.h"
 #include "report/report.h"
 #include "report/words.h"
 #include "report/writers.h"

@@ -7,8 +7,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "core/pm_alloc.h"
-#include "core/structure.h"
+#include "core/base/base.h"
+#include "core/structure/structure.h"
 #include "fit/query.h"
 #include "report/report.h"
 

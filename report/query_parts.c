@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/routine_names.h"
+#include "core/structure/structure.h"
 #include "report/loops.h"
 #include "report/query.h"
 #include "report/rows.h"

@@ -12,7 +12,7 @@
 #include "core/prediction.h"
 #include "core/profile.h"
 #include "core/reuse_patterns.h"
-#include "core/structure.h"
+#include "core/structure/structure.h"
 #include "core/times.h"
 #include "fit/fit.h"
 #include "fit/plan.h"
@@ -52,7 +52,7 @@ void pm_report_carried(FILE *out, const struct pm_carried_report *report,
 
 /* `pmodel loops`: routines, loops with source lines, counters (formula and real number), and, with
    WITH_GROUPS, reference groups.  STATISTICS may be NULL (a structure from a store).  ROUTINE: only
-   those of this name (core/routine_names.h), NULL all. */
+   those of this name (core/structure/routine_names.h), NULL all. */
 void pm_report_loops(FILE *out, const struct pm_structure *structure,
                      const struct pm_lift_statistics *statistics, bool with_groups,
                      const char *routine, const struct pm_report_options *options);
@@ -105,7 +105,7 @@ struct pm_counts_request {
     bool edges;              /* edges of the control flow in place of scopes and classes */
     const char *classes;     /* "fp_add,fp_mult"; NULL: instructions */
     bool elements;           /* a vector operation counts as many as it has elements */
-    const char *routines;    /* only these (core/routine_names.h); NULL all */
+    const char *routines;    /* only these (core/structure/routine_names.h); NULL all */
     const bool *left_out;    /* routines that are not counted; NULL none */
     const char *interval;    /* counts for each call of these routines; NULL: of whole runs */
     bool by_count;           /* else by place */

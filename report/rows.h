@@ -7,9 +7,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "core/pm_alloc.h"
+#include "core/base/base.h"
 #include "core/prediction.h"
-#include "core/structure.h"
+#include "core/structure/structure.h"
 #include "core/times.h"
 
 /* One loop (with the loops that are folded into it), or the code of one routine outside its loops,

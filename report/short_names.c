@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/pm_alloc.h"
+#include "core/base/base.h"
 #include "report/words.h"
 
 static const char anonymous[] = "(anonymous namespace)";

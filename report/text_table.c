@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/pm_alloc.h"
+#include "core/base/base.h"
 #include "report/writers.h"
 
 enum { NARROWEST_NAME = 16, GAP = 2 };

@@ -5,7 +5,7 @@
 
 #include <stdio.h>
 
-#include "core/pm_alloc.h"
+#include "core/base/base.h"
 #include "report/coverage.h"
 #include "report/report.h"
 

@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 #include "core/prediction.h"
-#include "core/structure.h"
+#include "core/structure/structure.h"
 
 /* ---- units.c: numbers as a person reads them; "?" for NAN ------------------------------------ */
 

@@ -106,7 +106,7 @@ static void decode_called(struct pm_thread *thread, const struct pm_memory_recor
     if (first.n_bytes > LARGEST_STRING_BYTES)
         return; /* it faulted */
     if (has_second && (!pm_reference_is_known(second.number) ||
-                       pm_references[second.number].kind != PM_PROBE_CALLED)) {
+                       pm_references[second.number].kind != PM_ACCESS_CALLED)) {
         pm_note(PM_NOTE_UNUSABLE_REFERENCE, 1);
         return;
     }
@@ -144,7 +144,7 @@ static bool decode_two_strings(struct pm_thread *thread, const struct pm_memory_
     const struct pm_memory_record *other = (const void *)((const uint64_t *)record + n_words);
     if (n_left < 2 * n_words || other->reference != record->reference + 1 ||
         !pm_reference_is_known(other->reference) ||
-        pm_references[other->reference].kind != PM_PROBE_STRING)
+        pm_references[other->reference].kind != PM_ACCESS_STRING)
         return false;
     struct stream first = stream_of_string(record), second = stream_of_string(other);
     take_turns(thread, &first, &second);
@@ -217,34 +217,34 @@ static void decode_payload(struct pm_thread *thread, const struct pm_memory_reco
     unsigned elements = reference->elements;
     uint64_t mask;
     switch (reference->kind) {
-    case PM_PROBE_STRING:
+    case PM_ACCESS_STRING:
         decode_string(thread, record, reference);
         return;
-    case PM_PROBE_MASK_K:
+    case PM_ACCESS_MASK_K:
         decode_masked(thread, record, reference, first_elements(words[0], elements));
         return;
-    case PM_PROBE_PACKED_K:
+    case PM_ACCESS_PACKED_K:
         mask = first_elements(words[0], elements);
         if (mask)
             add_access(thread, record, reference, record->address,
                        (uint32_t)__builtin_popcountll(mask) * reference->size_bytes);
         return;
-    case PM_PROBE_MASK_V:
+    case PM_ACCESS_MASK_V:
         mask = sign_bits(bytes, elements, reference->size_bytes);
         decode_masked(thread, record, reference, mask);
         return;
-    case PM_PROBE_GATHER_K:
+    case PM_ACCESS_GATHER_K:
         mask = first_elements(words[0], elements);
         decode_gather(thread, record, reference, mask, bytes + 16);
         return;
-    case PM_PROBE_GATHER_V:
+    case PM_ACCESS_GATHER_V:
         mask = sign_bits(bytes, elements, reference->size_bytes);
         decode_gather(thread, record, reference, mask, bytes + 32);
         return;
-    case PM_PROBE_BIT:
+    case PM_ACCESS_BIT:
         decode_bit(thread, record, reference, words[0]);
         return;
-    case PM_PROBE_CALLED:
+    case PM_ACCESS_CALLED:
         decode_called(thread, record, words);
         return;
     default:
@@ -320,10 +320,10 @@ static uint64_t decode_record(struct pm_control_block *block, const uint64_t *wo
         return 0;
     const struct pm_probe_reference *reference = &pm_references[*words];
     uint64_t n_words = 2 + 2ul * reference->payload_slots;
-    if (reference->kind == PM_PROBE_STRING && reference->takes_turns &&
+    if (reference->kind == PM_ACCESS_STRING && reference->takes_turns &&
         decode_two_strings(thread, record, n_words, (uint64_t)(end - words)))
         return 2 * n_words;
-    if (reference->kind == PM_PROBE_PLAIN)
+    if (reference->kind == PM_ACCESS_PLAIN)
         add_access(thread, record, reference, record->address, reference->size_bytes);
     else if (n_words <= (uint64_t)(end - words))
         decode_payload(thread, record, reference);

@@ -32,11 +32,11 @@ static bool reference_is_usable(const struct pm_probe_reference *reference, uint
         reference->group >= n_groups || reference->size_bytes == 0 || reference->access < 1 ||
         reference->access > 3)
         return false;
-    if (kind == PM_PROBE_MASK_V)
+    if (kind == PM_ACCESS_MASK_V)
         return reference->elements * reference->size_bytes <= 32;
-    if (kind == PM_PROBE_GATHER_K)
+    if (kind == PM_ACCESS_GATHER_K)
         return reference->elements * reference->index_bytes <= 64;
-    if (kind == PM_PROBE_GATHER_V)
+    if (kind == PM_ACCESS_GATHER_V)
         return reference->elements * reference->index_bytes <= 32 &&
                reference->elements * reference->size_bytes <= 32;
     return true;
@@ -81,7 +81,7 @@ static bool take_accesses(const struct pm_probe_header *header, uint64_t load_bi
         const struct pm_probe_access *access = &accesses[i];
         uint32_t reference = header->first_reference + access->reference;
         if (access->reference >= header->n_references || access->address > bundle->n_addresses ||
-            pm_references[reference].kind != PM_PROBE_PLAIN)
+            pm_references[reference].kind != PM_ACCESS_PLAIN)
             return false;
         uint64_t offset = (uint64_t)access->offset + (access->address ? 0 : load_bias);
         into[i] = (struct pm_bundle_access){offset, reference, access->address};

@@ -103,7 +103,7 @@ struct pmodel_handler {
     void (*leave)(uint32_t thread, uint32_t scope);
     /* How often each counter went up since the last time: before an interval's end, at pmodel_stop,
        and before the end of a thread.  All edges follow from these; without
-       (core/structure.h, pm_solve_edges) they are the counted edges' own frequencies. */
+       (core/structure/structure.h, pm_solve_edges) they are the counted edges' own frequencies. */
     void (*counters)(uint32_t thread, const uint64_t *counts, size_t count);
     /* The thread is about to make a call that ends an interval, in the scope SCOPE. */
     void (*interval_end)(uint32_t thread, uint32_t scope);

@@ -3,10 +3,10 @@
 #define PM_SCHED_H
 
 #include "core/machine.h"
-#include "core/pm_error.h"
+#include "core/base/base.h"
 #include "core/prediction.h"
 #include "core/profile.h"
-#include "core/structure.h"
+#include "core/structure/structure.h"
 
 enum pm_unknown_dependences {
     PM_DEPS_OPTIMISTIC = 0, /* the references are independent */

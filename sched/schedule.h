@@ -3,7 +3,7 @@
 #ifndef PM_SCHEDULE_H
 #define PM_SCHEDULE_H
 
-#include "core/register_deps.h"
+#include "core/structure/structure.h"
 #include "sched/sched.h"
 
 /* ---- costs.c --------------------------------------------------------------------------------- */

@@ -335,7 +335,7 @@ unsigned pm_a64_memory_operands(uint32_t word, uint64_t address,
                                              .index = transfer.index,
                                              .scale = transfer.scale,
                                              .access = transfer.access,
-                                             .kind = PM_PROBE_PLAIN,
+                                             .kind = PM_ACCESS_PLAIN,
                                              .mask = PM_REGISTER_NONE,
                                              .size_bytes = transfer.bytes};
     return 1;

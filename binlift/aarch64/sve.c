@@ -169,9 +169,9 @@ unsigned pm_a64_sve_operands(uint32_t word, struct pm_memory_operand operands[PM
         .index = transfer.index,
         .scale = transfer.scale,
         .access = transfer.access,
-        .kind = transfer.is_gather ? PM_PROBE_GATHER_K
-                : is_plain         ? PM_PROBE_PLAIN
-                                   : PM_PROBE_MASK_K,
+        .kind = transfer.is_gather ? PM_ACCESS_GATHER_K
+                : is_plain         ? PM_ACCESS_PLAIN
+                                   : PM_ACCESS_MASK_K,
         .mask = transfer.mask,
         .size_bytes = (uint16_t)(transfer.element * transfer.n_data)};
     return 1;

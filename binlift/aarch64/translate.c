@@ -204,7 +204,7 @@ static void add_atomic(struct translation *t) {
 }
 
 static bool is_gather(const struct translation *t) {
-    return t->insn->memory[0].kind == PM_PROBE_GATHER_K;
+    return t->insn->memory[0].kind == PM_ACCESS_GATHER_K;
 }
 
 static void add_memory(struct translation *t) {

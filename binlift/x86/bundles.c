@@ -209,7 +209,7 @@ void pm_x86_plan_bundles(struct pm_rewrite *rewrite, struct pm_segment *segment)
         for (uint32_t r = lifted->insn_references[k]; r < pm_x86_end_references(lifted, k); r++) {
             const struct pm_reference *reference = &lifted->structure->references[r];
             const struct pm_memory_operand *memory = &lifted->insns[k].memory[reference->operand];
-            if (reference->kind == PM_PROBE_PLAIN) {
+            if (reference->kind == PM_ACCESS_PLAIN) {
                 add_plain(&bundler, r, memory);
                 continue;
             }

@@ -7,8 +7,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "core/pm_alloc.h"
-#include "core/structure.h"
+#include "core/base/base.h"
+#include "core/structure/structure.h"
 
 /* Where a jump or a pc-relative field points: a label, or an address if `label` is PM_NONE. */
 struct pm_target {

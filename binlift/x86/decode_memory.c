@@ -1,5 +1,5 @@
 /* Memory operands of an instruction: which bytes it may touch, and how the addresses of one
-   execution are found (enum pm_probe_reference_kind). */
+   execution are found (enum pm_access_kind). */
 #include "binlift/x86/zydis.h"
 
 #include <string.h>
@@ -195,11 +195,11 @@ static void describe_mask(const struct pm_x86 *x86, const ZydisDecodedOperand *o
     const ZydisDecodedOperand *mask = find_vector_mask(x86);
     unsigned element_bits = operand->element_size;
     if (mask) {
-        memory->kind = PM_PROBE_MASK_V;
+        memory->kind = PM_ACCESS_MASK_V;
         memory->mask = pm_x86_register(mask->reg.value).number;
         element_bits = vector_mask_element_bits(x86->insn.mnemonic);
     } else if (has_mask_register(x86) && mask_selects_elements(x86, operand)) {
-        memory->kind = is_packed(x86) ? PM_PROBE_PACKED_K : PM_PROBE_MASK_K;
+        memory->kind = is_packed(x86) ? PM_ACCESS_PACKED_K : PM_ACCESS_MASK_K;
         memory->mask = pm_x86_register(x86->insn.avx.mask.reg).number;
     } else {
         return;
@@ -242,7 +242,7 @@ static void describe_gather(const struct pm_x86 *x86, const ZydisDecodedOperand 
     uint8_t index_bytes, element_bytes;
     gather_sizes(x86->insn.mnemonic, &index_bytes, &element_bytes);
     bool by_mask_register = x86->insn.encoding == ZYDIS_INSTRUCTION_ENCODING_EVEX;
-    memory->kind = by_mask_register ? PM_PROBE_GATHER_K : PM_PROBE_GATHER_V;
+    memory->kind = by_mask_register ? PM_ACCESS_GATHER_K : PM_ACCESS_GATHER_V;
     /* The AVX2 form has three operands: destination, memory, mask. */
     memory->mask =
         pm_x86_register(by_mask_register ? x86->insn.avx.mask.reg : x86->operands[2].reg.value)
@@ -315,10 +315,10 @@ static void describe(const struct pm_x86 *x86, const ZydisDecodedOperand *operan
     memory->mask = PM_REGISTER_NONE;
     memory->implicit = is_stack_traffic(x86, operand);
     if (pm_x86_is_string(x86) && pm_x86_is_rep(x86)) {
-        memory->kind = PM_PROBE_STRING;
+        memory->kind = PM_ACCESS_STRING;
         memory->stops_early = stops_early(x86);
     } else if (is_bit_string(x86)) {
-        memory->kind = PM_PROBE_BIT;
+        memory->kind = PM_ACCESS_BIT;
         memory->mask = pm_x86_register(x86->operands[1].reg.value).number;
     } else if (operand->mem.type == ZYDIS_MEMOP_TYPE_VSIB) {
         describe_gather(x86, operand, memory);

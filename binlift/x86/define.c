@@ -25,7 +25,7 @@ static bool find_memory(const struct pm_insn *insn, uint8_t *number) {
     for (uint8_t m = 0; m < insn->n_memory; m++)
         if (!insn->memory[m].implicit) {
             *number = m;
-            return insn->memory[m].kind == PM_PROBE_PLAIN;
+            return insn->memory[m].kind == PM_ACCESS_PLAIN;
         }
     return false;
 }

@@ -60,7 +60,7 @@ void pm_x86_put_slow_way(struct pm_rewrite *rewrite, const struct pm_segment *se
 static void put_address(struct pm_rewrite *rewrite, const struct pm_memory_operand *memory,
                         unsigned reg) {
     struct pm_code *code = &rewrite->code;
-    bool is_gather = memory->kind == PM_PROBE_GATHER_K || memory->kind == PM_PROBE_GATHER_V;
+    bool is_gather = memory->kind == PM_ACCESS_GATHER_K || memory->kind == PM_ACCESS_GATHER_V;
     uint8_t index = is_gather ? PM_REGISTER_NONE : memory->index;
     int32_t displacement = (int32_t)memory->displacement;
     if (memory->base == PM_REGISTER_PC) {
@@ -112,18 +112,18 @@ static void put_payload(struct pm_rewrite *rewrite, uint32_t k,
     struct pm_code *code = &rewrite->code;
     bool is_vex = (*pm_insn_bytes(rewrite->lifted, k) & 0xfe) == 0xc4;
     switch (memory->kind) {
-    case PM_PROBE_STRING:
+    case PM_ACCESS_STRING:
         put_string_payload(rewrite, pointer, reg, at);
         break;
-    case PM_PROBE_MASK_K:
-    case PM_PROBE_PACKED_K:
+    case PM_ACCESS_MASK_K:
+    case PM_ACCESS_PACKED_K:
         put_mask_register(rewrite, memory, pointer, reg, at);
         break;
-    case PM_PROBE_BIT:
+    case PM_ACCESS_BIT:
         pm_put_store(code, memory->mask, pointer, at);
         pm_put_store_immediate(code, 0, pointer, at + 8);
         break;
-    case PM_PROBE_MASK_V:
+    case PM_ACCESS_MASK_V:
         if (is_vex) {
             pm_put_store_ymm(code, memory->mask, pointer, at);
             break;
@@ -132,11 +132,11 @@ static void put_payload(struct pm_rewrite *rewrite, uint32_t k,
         pm_put_store_immediate(code, 0, pointer, at + 16);
         pm_put_store_immediate(code, 0, pointer, at + 24);
         break;
-    case PM_PROBE_GATHER_K:
+    case PM_ACCESS_GATHER_K:
         put_mask_register(rewrite, memory, pointer, reg, at);
         pm_put_store_zmm(code, memory->index, pointer, at + 16);
         break;
-    case PM_PROBE_GATHER_V:
+    case PM_ACCESS_GATHER_V:
         pm_put_store_ymm(code, memory->mask, pointer, at);
         pm_put_store_ymm(code, memory->index, pointer, at + 32);
         break;
@@ -164,8 +164,8 @@ static unsigned choose_scratch(const struct pm_rewrite *rewrite, const struct pm
 /* A plain base register holds the address as it is. */
 static bool is_bare_base(const struct pm_memory_operand *memory) {
     return memory->base < 16 && memory->displacement == 0 && memory->segment == 0 &&
-           (memory->index == PM_REGISTER_NONE || memory->kind == PM_PROBE_GATHER_K ||
-            memory->kind == PM_PROBE_GATHER_V);
+           (memory->index == PM_REGISTER_NONE || memory->kind == PM_ACCESS_GATHER_K ||
+            memory->kind == PM_ACCESS_GATHER_V);
 }
 
 static void put_record(struct pm_rewrite *rewrite, const struct pm_segment *segment, uint32_t k,

@@ -17,17 +17,17 @@ enum { RECORD_BYTES = 16, MAX_SEGMENT_BYTES = PM_RECORD_SLACK / 2 };
 
 uint8_t pm_x86_payload_slots(uint8_t kind) {
     switch (kind) {
-    case PM_PROBE_STRING:
-    case PM_PROBE_MASK_K:
-    case PM_PROBE_PACKED_K:
-    case PM_PROBE_BIT:
+    case PM_ACCESS_STRING:
+    case PM_ACCESS_MASK_K:
+    case PM_ACCESS_PACKED_K:
+    case PM_ACCESS_BIT:
         return 1;
-    case PM_PROBE_MASK_V:
-    case PM_PROBE_CALLED:
+    case PM_ACCESS_MASK_V:
+    case PM_ACCESS_CALLED:
         return 2;
-    case PM_PROBE_GATHER_K:
+    case PM_ACCESS_GATHER_K:
         return 5;
-    case PM_PROBE_GATHER_V:
+    case PM_ACCESS_GATHER_V:
         return 4;
     default:
         return 0;

@@ -202,7 +202,7 @@ static inline uint32_t pm_x86_end_references(const struct pm_lifted *lifted, uin
 /* probe_code.c: has the runtime find out what INSN accesses, or the routine of the C library that
    it calls, where that is so. */
 void pm_x86_put_called(struct pm_rewrite *rewrite, uint32_t insn);
-/* Payload of a record in units of 16 bytes, by enum pm_probe_reference_kind. */
+/* Payload of a record in units of 16 bytes, by enum pm_access_kind. */
 uint8_t pm_x86_payload_slots(uint8_t kind);
 
 /* Registers that hold the segment's values between its first and last instruction. */

@@ -122,19 +122,19 @@ static bool is_fp_memory(const struct translation *t) {
 
 static void add_address_uses(struct translation *t, struct pm_op *op, unsigned number) {
     const struct pm_memory_operand *memory = &t->insn->memory[number];
-    bool is_gather = memory->kind == PM_PROBE_GATHER_K || memory->kind == PM_PROBE_GATHER_V;
+    bool is_gather = memory->kind == PM_ACCESS_GATHER_K || memory->kind == PM_ACCESS_GATHER_V;
     if (memory->base != PM_REGISTER_PC)
         pm_op_add_use(op, memory->base);
     if (memory->index != PM_REGISTER_NONE)
         pm_op_add_use(op, is_gather ? REGISTER_VECTOR + memory->index : memory->index);
     if (memory->mask == PM_REGISTER_NONE)
         return;
-    if (memory->kind == PM_PROBE_BIT) {
+    if (memory->kind == PM_ACCESS_BIT) {
         pm_op_add_use(op, memory->mask);
         return;
     }
-    bool by_k = memory->kind == PM_PROBE_MASK_K || memory->kind == PM_PROBE_PACKED_K ||
-                memory->kind == PM_PROBE_GATHER_K;
+    bool by_k = memory->kind == PM_ACCESS_MASK_K || memory->kind == PM_ACCESS_PACKED_K ||
+                memory->kind == PM_ACCESS_GATHER_K;
     pm_op_add_use(op, (by_k ? REGISTER_MASK : REGISTER_VECTOR) + memory->mask);
 }
 
@@ -144,11 +144,11 @@ static struct pm_op *add_memory_op(struct translation *t, enum pm_op_class op_cl
     const ZydisDecodedOperand *operand = zydis_operand(t, number);
     struct pm_op *op = add_op(t, op_class);
     unsigned bytes = memory->size_bytes;
-    if (memory->kind != PM_PROBE_PLAIN && memory->kind != PM_PROBE_STRING)
+    if (memory->kind != PM_ACCESS_PLAIN && memory->kind != PM_ACCESS_STRING)
         bytes *= memory->elements;
     op->width_bits = bytes * 8 < PM_OP_MOST_BITS ? bytes * 8 : PM_OP_MOST_BITS;
     op->element_bytes =
-        (uint8_t)(memory->kind != PM_PROBE_PLAIN            ? memory->size_bytes
+        (uint8_t)(memory->kind != PM_ACCESS_PLAIN           ? memory->size_bytes
                   : operand && operand->element_size <= 128 ? operand->element_size / 8
                                                             : 0);
     op->reference = number;
@@ -346,7 +346,7 @@ static uint8_t moved_register(const struct translation *t, bool written) {
         uint8_t action = written ? ZYDIS_OPERAND_ACTION_MASK_WRITE : ZYDIS_OPERAND_ACTION_MASK_READ;
         bool is_mask = number >= REGISTER_MASK && number < REGISTER_MASK + 8 && i > 0 &&
                        t->op_class != PM_OP_MASK;
-        is_mask |= i == 1 && t->insn->n_memory && t->insn->memory[0].kind == PM_PROBE_MASK_V;
+        is_mask |= i == 1 && t->insn->n_memory && t->insn->memory[0].kind == PM_ACCESS_MASK_V;
         bool is_stack = moves_stack(t) && number == PM_X86_RSP && i > 0;
         if (number != PM_REGISTER_NONE && (operand->actions & action) && !is_mask && !is_stack)
             return number;

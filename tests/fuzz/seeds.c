@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <zstd.h>
 
-#include "core/pm_alloc.h"
+#include "core/base/base.h"
 
 enum { BLOB_HEADER = 24 };
 

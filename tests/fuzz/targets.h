@@ -22,8 +22,8 @@
 #include "core/machine.h"
 #include "core/model.h"
 #include "core/raw_read.h"
-#include "core/store.h"
-#include "core/structure_private.h"
+#include "core/store/store.h"
+#include "core/structure/private.h"
 
 /* Ends the process, which the fuzzer and the test both take for a failure. */
 static void fuzz_demand(bool holds, const char *what) {

@@ -18,7 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/store.h"
+#include "core/store/store.h"
 
 struct flow {
     double *in, *out;        /* [n_blocks] */

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "core/probe_abi.h"
-#include "core/store.h"
+#include "core/store/store.h"
 #include "tests/truth/touches.h"
 
 struct bytes {
@@ -44,7 +44,7 @@ static enum kind kind_of(const struct pm_structure *structure, const struct pmod
     const char *name = structure->routines[structure->blocks[reference->block].routine].name;
     if (access->address >= end || access->address + access->size_bytes <= low)
         return OTHER;
-    if (reference->kind == PM_PROBE_CALLED || strncmp(name, "fast_", 5) == 0)
+    if (reference->kind == PM_ACCESS_CALLED || strncmp(name, "fast_", 5) == 0)
         return CALL;
     return strncmp(name, "slow_", 5) == 0 ? LOOP : OTHER;
 }

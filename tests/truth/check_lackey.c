@@ -30,7 +30,7 @@
 #include <string.h>
 
 #include "core/probe_abi.h"
-#include "core/store.h"
+#include "core/store/store.h"
 #include "tests/truth/touches.h"
 
 /* Where valgrind puts the stack, and Linux too. */
@@ -146,7 +146,7 @@ static bool take_trace(const struct pm_structure *structure, const struct trace 
         if (access->reference >= structure->n_references ||
             structure->references[access->reference].address >= TEXT_BYTES)
             return pm_fail(err, "access %zu is of no instruction of the program", i);
-        if (structure->references[access->reference].kind == PM_PROBE_CALLED)
+        if (structure->references[access->reference].kind == PM_ACCESS_CALLED)
             continue;
         add_access(runs, structure->references[access->reference].address, access->kind,
                    access->address, access->size_bytes);

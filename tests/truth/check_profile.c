@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "core/store.h"
+#include "core/store/store.h"
 #include "tests/truth/touches.h"
 
 static void check_profile(const struct pm_profile *profile, const struct trace *trace,

@@ -17,7 +17,7 @@
 
 #include "binlift/binlift.h"
 #include "core/probe_abi.h"
-#include "core/store.h"
+#include "core/store/store.h"
 #include "tests/truth/touches.h"
 
 struct facts {
@@ -67,7 +67,7 @@ static void check_trace(const struct facts *facts, const struct trace *trace) {
         const struct pm_reference *reference = &structure->references[access->reference];
         if (access->reference >= structure->n_references || access->group != reference->group ||
             access->kind != reference->access ||
-            (reference->kind == PM_PROBE_PLAIN && access->size_bytes != reference->size_bytes)) {
+            (reference->kind == PM_ACCESS_PLAIN && access->size_bytes != reference->size_bytes)) {
             fprintf(stderr, "access %zu is not as its reference %u says\n", i, access->reference);
             n_differences++;
             break;
@@ -75,7 +75,7 @@ static void check_trace(const struct facts *facts, const struct trace *trace) {
         accesses[access->reference]++;
     }
     for (uint32_t r = 0; r < structure->n_references; r++)
-        (structure->references[r].kind == PM_PROBE_PLAIN ? compare : compare_named)(
+        (structure->references[r].kind == PM_ACCESS_PLAIN ? compare : compare_named)(
             "reference", r, structure->references[r].address, accesses[r], facts->executions[r]);
     free(accesses);
 }
@@ -90,7 +90,7 @@ static void check_groups(const struct facts *facts, uint64_t block_bytes) {
         if (reference->group == PM_NONE)
             continue;
         expected[reference->group] += facts->executions[r] * (both ? 2 : 1);
-        is_named[reference->group] |= reference->kind != PM_PROBE_PLAIN;
+        is_named[reference->group] |= reference->kind != PM_ACCESS_PLAIN;
     }
     for (uint32_t g = 0; g < structure->n_groups; g++) {
         const struct pm_histogram *histogram = pm_profile_histogram(facts->profile, g, block_bytes);

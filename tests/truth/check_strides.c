@@ -186,7 +186,7 @@ static void observe_level(struct level *level, const struct active_loop *loop, u
 static uint32_t plain_reference(const struct pm_lifted *lifted, uint32_t k) {
     uint32_t first = lifted->insn_references[k];
     if (lifted->insns[k].n_memory != 1 || lifted->insn_references[k + 1] - first != 1 ||
-        lifted->structure->references[first].kind != PM_PROBE_PLAIN)
+        lifted->structure->references[first].kind != PM_ACCESS_PLAIN)
         return PM_NONE;
     return first;
 }
@@ -231,12 +231,12 @@ static bool follow_log(struct run *run, const char *path) {
 enum verdict { SILENT, RIGHT, WRONG };
 
 static enum verdict judge(const struct pm_stride *claim, const struct level *seen) {
-    switch (claim ? claim->kind : PM_STRIDE_IS_UNKNOWN) {
-    case PM_STRIDE_IS_CONSTANT:
+    switch (claim ? claim->kind : PM_STRIDE_UNKNOWN) {
+    case PM_STRIDE_CONSTANT:
         return seen->varies || seen->step != claim->bytes ? WRONG : RIGHT;
-    case PM_STRIDE_IS_SYMBOLIC:
+    case PM_STRIDE_SYMBOLIC:
         return seen->is_variant ? WRONG : RIGHT;
-    case PM_STRIDE_IS_INDIRECT:
+    case PM_STRIDE_INDIRECT:
         return RIGHT;
     default:
         return SILENT;
@@ -273,9 +273,9 @@ static const struct pm_stride *claim_of(const struct pm_lifted *lifted,
 
 static void print_claim(const char *who, const struct pm_stride *claim) {
     static const char *const kinds[] = {"unknown", "constant", "symbolic", "indirect"};
-    if (claim && claim->kind == PM_STRIDE_IS_CONSTANT)
+    if (claim && claim->kind == PM_STRIDE_CONSTANT)
         printf(", %s %" PRId64, who, claim->bytes);
-    else if (claim && claim->kind == PM_STRIDE_IS_SYMBOLIC && claim->expression)
+    else if (claim && claim->kind == PM_STRIDE_SYMBOLIC && claim->expression)
         printf(", %s %s", who, claim->expression);
     else
         printf(", %s %s", who, kinds[claim ? claim->kind : 0]);
@@ -287,7 +287,7 @@ static const char *explanation(const struct pm_structure *structure, uint32_t in
     for (uint32_t s = innermost; s != PM_NONE; s = structure->scopes[s].parent)
         if (structure->scopes[s].flags & PM_SCOPE_IRREDUCIBLE)
             return "irreducible";
-    if (claim && claim->kind == PM_STRIDE_IS_CONSTANT && claim->bytes && seen->varies &&
+    if (claim && claim->kind == PM_STRIDE_CONSTANT && claim->bytes && seen->varies &&
         !(claim->bytes > 0 ? seen->goes_down : seen->goes_up) &&
         seen->divisor % (uint64_t)llabs(claim->bytes) == 0)
         return "several";

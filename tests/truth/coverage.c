@@ -19,7 +19,7 @@
 #include <string.h>
 
 #include "binlift/lifted.h"
-#include "core/store.h"
+#include "core/store/store.h"
 
 struct object {
     const char *path; /* as callgrind names it */

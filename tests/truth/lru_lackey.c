@@ -27,7 +27,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/store.h"
+#include "core/store/store.h"
 
 enum { TEXT_BYTES = 1 << 24 /* addresses of code below this */, MOST_CAPACITIES = 16 };
 #define LEAST_STACK_ADDRESS (1ull << 32)

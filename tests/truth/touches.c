@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "core/raw_file.h"
-#include "core/structure.h"
+#include "core/structure/structure.h"
 
 /* ---- the trace ------------------------------------------------------------------------------- */
 

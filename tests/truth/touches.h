@@ -14,8 +14,7 @@
 #include <stdint.h>
 
 #include "core/histogram.h"
-#include "core/pm_alloc.h"
-#include "core/pm_error.h"
+#include "core/base/base.h"
 #include "runtime/pmodel_handler.h"
 
 struct trace {

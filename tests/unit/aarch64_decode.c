@@ -156,7 +156,7 @@ static void memory_operands(void **state) {
     check_operand(0xf8e20023, 1, 0, none, 1, 8, load | store); /* ldaddal x2, x3, [x1] */
     check_operand(0xa5e04020, 1, 0, 0, 8, 8, load);  /* ld1d z0.d, p0/z, [x1, x0, lsl #3] */
     check_operand(0xe5e04020, 1, 0, 0, 8, 8, store); /* st1d z0.d, p0, [x1, x0, lsl #3] */
-    assert_int_equal(decode(0xa5e04020).parts.memory[0].kind, PM_PROBE_MASK_K);
+    assert_int_equal(decode(0xa5e04020).parts.memory[0].kind, PM_ACCESS_MASK_K);
     assert_int_equal(decode(0xf9800020).insn.n_memory, 0); /* prfm pldl1keep, [x1] */
 }
 

@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "core/expression.h"
-#include "core/pm_alloc.h"
+#include "core/base/base.h"
 
 static const char *const names[] = {"N", "M", "n_rows"};
 static const double values[] = {40, 3, 7};

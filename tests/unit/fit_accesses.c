@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "core/pm_alloc.h"
+#include "core/base/base.h"
 #include "core/probe_abi.h"
 #include "fit/stage.h"
 #include "tests/unit/uniform.h"
@@ -160,7 +160,7 @@ static struct pm_structure *new_structure(void) {
         reference->group = g;
         reference->size_bytes = 32;
         reference->access = access[g];
-        reference->kind = g == 2 ? PM_PROBE_GATHER_V : PM_PROBE_PLAIN;
+        reference->kind = g == 2 ? PM_ACCESS_GATHER_V : PM_ACCESS_PLAIN;
         reference->recorded = true;
     }
     return structure;

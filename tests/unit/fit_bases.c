@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "core/pm_alloc.h"
+#include "core/base/base.h"
 #include "fit/fit.h"
 #include "tests/unit/uniform.h"
 

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "core/pm_alloc.h"
+#include "core/base/base.h"
 #include "fit/fit.h"
 #include "fit/robust.h"
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/pm_alloc.h"
+#include "core/base/base.h"
 #include "fit/fit.h"
 
 enum { INNER = 4, OUTER = 3 };
@@ -45,8 +45,8 @@ static struct pm_group *add_group(struct pm_structure *s, int64_t inner_bytes,
     struct pm_group *group = PM_PUSH(s, groups);
     *group = (struct pm_group){
         .scope = INNER, .n_strides = 2, .strides = pm_alloc(2, sizeof *group->strides)};
-    group->strides[0] = (struct pm_stride){PM_STRIDE_IS_CONSTANT, inner_bytes, NULL};
-    group->strides[1] = (struct pm_stride){PM_STRIDE_IS_CONSTANT, outer_bytes, NULL};
+    group->strides[0] = (struct pm_stride){PM_STRIDE_CONSTANT, inner_bytes, NULL};
+    group->strides[1] = (struct pm_stride){PM_STRIDE_CONSTANT, outer_bytes, NULL};
     return group;
 }
 
@@ -115,7 +115,7 @@ static void test_strides_that_are_formulas_or_zero_are_not_flagged(void **state)
     (void)state;
     struct pm_structure *s = make();
     struct pm_group *group = add_group(s, 8, 0);
-    group->strides[1].kind = PM_STRIDE_IS_SYMBOLIC;
+    group->strides[1].kind = PM_STRIDE_SYMBOLIC;
     group->strides[1].expression = pm_strdup("n * 8");
     assert_false(is_flagged(s, as_long_as_n, NULL));
     s = make();

@@ -12,7 +12,7 @@
 #include <cmocka.h>
 #include <gsl/gsl_multifit.h>
 
-#include "core/pm_alloc.h"
+#include "core/base/base.h"
 #include "fit/fit.h"
 #include "fit/series.h"
 #include "tests/unit/uniform.h"

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/pm_alloc.h"
+#include "core/base/base.h"
 #include "core/profile.h"
 
 enum { TRACE_GROUPS = 24, TRACE_BINS = 64 + 64 * 22 };

@@ -178,7 +178,7 @@ static uint32_t levels_of(struct found *found, uint8_t access, struct pm_formula
 
 static void expect_level(const struct pm_formula_level *level, uint8_t kind, int64_t bytes) {
     assert_int_equal(level->step.kind, kind);
-    if (kind == PM_STRIDE_IS_CONSTANT)
+    if (kind == PM_STRIDE_CONSTANT)
         assert_int_equal(level->step.bytes, bytes);
 }
 
@@ -189,7 +189,7 @@ static void expect_stride(struct pm_lifted *lifted, const char *name, uint8_t ac
     assert_int_equal(levels_of(&found, access, levels, 4), n_levels);
     expect_level(&levels[0], kind, bytes);
     if (n_levels > 1)
-        expect_level(&levels[1], PM_STRIDE_IS_CONSTANT, outer_bytes);
+        expect_level(&levels[1], PM_STRIDE_CONSTANT, outer_bytes);
     pm_formulas_free(found.formulas);
 }
 
@@ -198,18 +198,18 @@ static void strides_are_those_of_the_source(void **state) {
     static const char *const levels[] = {"-O0", "-O1", "-O2", "-Os", "-O2 -m64 -fno-pie -no-pie"};
     for (size_t i = 0; i < sizeof levels / sizeof *levels; i++) {
         struct pm_lifted *lifted = build(levels[i]);
-        expect_stride(lifted, "chain", PM_ACCESS_STORE, 1, PM_STRIDE_IS_CONSTANT, 8, 0);
-        expect_stride(lifted, "copy", PM_ACCESS_LOAD, 1, PM_STRIDE_IS_CONSTANT, 8, 0);
-        expect_stride(lifted, "globals", PM_ACCESS_STORE, 1, PM_STRIDE_IS_CONSTANT, 8, 0);
-        expect_stride(lifted, "nest", PM_ACCESS_STORE, 2, PM_STRIDE_IS_CONSTANT, 8, 96);
-        expect_stride(lifted, "backward", PM_ACCESS_LOAD, 1, PM_STRIDE_IS_CONSTANT, -4, 0);
-        expect_stride(lifted, "column", PM_ACCESS_LOAD, 1, PM_STRIDE_IS_SYMBOLIC, 0, 0);
-        expect_stride(lifted, "follow", PM_ACCESS_LOAD, 1, PM_STRIDE_IS_INDIRECT, 0, 0);
-        expect_stride(lifted, "histogram", PM_ACCESS_STORE, 1, PM_STRIDE_IS_INDIRECT, 0, 0);
-        expect_stride(lifted, "around_calls", PM_ACCESS_STORE, 1, PM_STRIDE_IS_CONSTANT, 8, 0);
-        expect_stride(lifted, "around_unknown", PM_ACCESS_STORE, 1, PM_STRIDE_IS_CONSTANT, 8, 0);
+        expect_stride(lifted, "chain", PM_ACCESS_STORE, 1, PM_STRIDE_CONSTANT, 8, 0);
+        expect_stride(lifted, "copy", PM_ACCESS_LOAD, 1, PM_STRIDE_CONSTANT, 8, 0);
+        expect_stride(lifted, "globals", PM_ACCESS_STORE, 1, PM_STRIDE_CONSTANT, 8, 0);
+        expect_stride(lifted, "nest", PM_ACCESS_STORE, 2, PM_STRIDE_CONSTANT, 8, 96);
+        expect_stride(lifted, "backward", PM_ACCESS_LOAD, 1, PM_STRIDE_CONSTANT, -4, 0);
+        expect_stride(lifted, "column", PM_ACCESS_LOAD, 1, PM_STRIDE_SYMBOLIC, 0, 0);
+        expect_stride(lifted, "follow", PM_ACCESS_LOAD, 1, PM_STRIDE_INDIRECT, 0, 0);
+        expect_stride(lifted, "histogram", PM_ACCESS_STORE, 1, PM_STRIDE_INDIRECT, 0, 0);
+        expect_stride(lifted, "around_calls", PM_ACCESS_STORE, 1, PM_STRIDE_CONSTANT, 8, 0);
+        expect_stride(lifted, "around_unknown", PM_ACCESS_STORE, 1, PM_STRIDE_CONSTANT, 8, 0);
         if (i > 0)
-            expect_stride(lifted, "local", PM_ACCESS_LOAD, 1, PM_STRIDE_IS_CONSTANT, 8, 0);
+            expect_stride(lifted, "local", PM_ACCESS_LOAD, 1, PM_STRIDE_CONSTANT, 8, 0);
         pm_lifted_free(lifted);
     }
 }
@@ -224,8 +224,8 @@ static void what_an_array_of_the_frame_may_hold_is_not_followed(void **state) {
         struct found found = find(lifted, "counted_in_array");
         struct pm_formula_level deep[4];
         assert_int_equal(levels_of(&found, PM_ACCESS_LOAD, deep, 4), 1);
-        assert_int_not_equal(deep[0].step.kind, PM_STRIDE_IS_CONSTANT);
-        assert_int_not_equal(deep[0].step.kind, PM_STRIDE_IS_SYMBOLIC);
+        assert_int_not_equal(deep[0].step.kind, PM_STRIDE_CONSTANT);
+        assert_int_not_equal(deep[0].step.kind, PM_STRIDE_SYMBOLIC);
         pm_formulas_free(found.formulas);
         pm_lifted_free(lifted);
     }
@@ -237,18 +237,18 @@ static void strides_of_other_languages_are_those_of_the_source(void **state) {
     for (size_t i = 0; i < sizeof levels / sizeof *levels; i++) {
         struct pm_lifted *lifted = build_with("g++", "formula.cc", cxx_source, levels[i]);
         if (i > 0) { /* without optimisation iterators are objects behind calls */
-            expect_stride(lifted, "total", PM_ACCESS_LOAD, 1, PM_STRIDE_IS_CONSTANT, 24, 0);
-            expect_stride(lifted, "fill_third", PM_ACCESS_STORE, 1, PM_STRIDE_IS_CONSTANT, 6, 0);
+            expect_stride(lifted, "total", PM_ACCESS_LOAD, 1, PM_STRIDE_CONSTANT, 24, 0);
+            expect_stride(lifted, "fill_third", PM_ACCESS_STORE, 1, PM_STRIDE_CONSTANT, 6, 0);
         }
         pm_lifted_free(lifted);
         lifted = build_with("gfortran", "formula.f90", fortran_source, levels[i]);
         struct found found = find(lifted, "scaled_");
         struct pm_formula_level deep[4];
         assert_int_equal(levels_of(&found, PM_ACCESS_STORE, deep, 4), 2);
-        expect_level(&deep[0], PM_STRIDE_IS_CONSTANT, 8);
-        expect_level(&deep[1], PM_STRIDE_IS_SYMBOLIC, 0);
+        expect_level(&deep[0], PM_STRIDE_CONSTANT, 8);
+        expect_level(&deep[1], PM_STRIDE_SYMBOLIC, 0);
         pm_formulas_free(found.formulas);
-        expect_stride(lifted, "fixed_", PM_ACCESS_STORE, 2, PM_STRIDE_IS_CONSTANT, 40, 4);
+        expect_stride(lifted, "fixed_", PM_ACCESS_STORE, 2, PM_STRIDE_CONSTANT, 40, 4);
         pm_lifted_free(lifted);
     }
 }

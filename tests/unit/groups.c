@@ -167,7 +167,7 @@ static void expect_stride(const struct pm_group *group, uint32_t level, uint8_t 
                           int64_t bytes) {
     assert_true(level < group->n_strides);
     assert_int_equal(group->strides[level].kind, kind);
-    if (kind == PM_STRIDE_IS_CONSTANT)
+    if (kind == PM_STRIDE_CONSTANT)
         assert_int_equal(group->strides[level].bytes, bytes);
 }
 
@@ -212,18 +212,18 @@ static void test_strides_from_code_alone(void **state) {
     struct pm_lifted *lifted = make_nest();
     build(lifted);
     const struct pm_group *walk = group_at(lifted, 3);
-    expect_stride(walk, 0, PM_STRIDE_IS_CONSTANT, 16);
-    expect_stride(walk, 1, PM_STRIDE_IS_CONSTANT, 800);
+    expect_stride(walk, 0, PM_STRIDE_CONSTANT, 16);
+    expect_stride(walk, 1, PM_STRIDE_CONSTANT, 800);
     assert_int_equal(walk->n_strides, 2);
     const struct pm_group *indexed = group_at(lifted, 5);
-    expect_stride(indexed, 0, PM_STRIDE_IS_CONSTANT, 8);
-    expect_stride(indexed, 1, PM_STRIDE_IS_CONSTANT, 0);
+    expect_stride(indexed, 0, PM_STRIDE_CONSTANT, 8);
+    expect_stride(indexed, 1, PM_STRIDE_CONSTANT, 0);
     const struct pm_group *spill = group_at(lifted, 6);
     assert_int_equal(spill->flags, PM_GROUP_STACK);
-    expect_stride(spill, 0, PM_STRIDE_IS_CONSTANT, 0);
-    expect_stride(group_at(lifted, 7), 0, PM_STRIDE_IS_CONSTANT, 0);
+    expect_stride(spill, 0, PM_STRIDE_CONSTANT, 0);
+    expect_stride(group_at(lifted, 7), 0, PM_STRIDE_CONSTANT, 0);
     const struct pm_group *gathered = group_at(lifted, 9);
-    expect_stride(gathered, 0, PM_STRIDE_IS_INDIRECT, 0);
+    expect_stride(gathered, 0, PM_STRIDE_INDIRECT, 0);
     assert_true(gathered->flags & PM_GROUP_IRREGULAR);
     free_program(lifted);
 }
@@ -264,7 +264,7 @@ static void test_conditional_increment_is_no_stride(void **state) {
     put_edge(lifted, 2, 0);
     put_edge(lifted, 2, PM_NONE);
     build(lifted);
-    expect_stride(group_at(lifted, 0), 0, PM_STRIDE_IS_UNKNOWN, 0);
+    expect_stride(group_at(lifted, 0), 0, PM_STRIDE_UNKNOWN, 0);
     free_program(lifted);
 }
 
@@ -338,8 +338,8 @@ static void test_metadata_names_objects_and_loops(void **state) {
     assert_string_equal(group->object, "u");
     assert_string_equal(group->object_type, "double");
     assert_int_equal(group->flags, PM_GROUP_FROM_COMPILER);
-    expect_stride(group, 0, PM_STRIDE_IS_CONSTANT, 16);
-    expect_stride(group, 1, PM_STRIDE_IS_SYMBOLIC, 0);
+    expect_stride(group, 0, PM_STRIDE_CONSTANT, 16);
+    expect_stride(group, 1, PM_STRIDE_SYMBOLIC, 0);
     assert_string_equal(group->strides[1].expression, "8*n");
     assert_int_equal(group_at(lifted, 6)->flags, PM_GROUP_FROM_COMPILER | PM_GROUP_STACK);
     assert_null(group_at(lifted, 5)->object);

@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "core/model.h"
-#include "core/pm_alloc.h"
+#include "core/base/base.h"
 
 static const char *const texts[] = {"1", "N", "N^2", "N*log2(N)"};
 

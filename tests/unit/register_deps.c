@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "core/register_deps.h"
+#include "core/structure/structure.h"
 
 enum { NO = PM_REGISTER_NONE, LOOP = 3, INNER = 4 };
 

@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/pm_alloc.h"
+#include "core/base/base.h"
 #include "core/prediction.h"
-#include "core/structure.h"
+#include "core/structure/structure.h"
 
 enum {
     SCOPE_MAIN = 2,

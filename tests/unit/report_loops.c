@@ -22,10 +22,10 @@ static void add_group(struct pm_structure *structure) {
     group->bytes_max = 32;
     group->n_strides = 4;
     group->strides = pm_alloc(4, sizeof *group->strides);
-    group->strides[0] = (struct pm_stride){.kind = PM_STRIDE_IS_CONSTANT, .bytes = -8};
+    group->strides[0] = (struct pm_stride){.kind = PM_STRIDE_CONSTANT, .bytes = -8};
     group->strides[1] =
-        (struct pm_stride){.kind = PM_STRIDE_IS_SYMBOLIC, .expression = pm_strdup("8*n")};
-    group->strides[2].kind = PM_STRIDE_IS_INDIRECT;
+        (struct pm_stride){.kind = PM_STRIDE_SYMBOLIC, .expression = pm_strdup("8*n")};
+    group->strides[2].kind = PM_STRIDE_INDIRECT;
 }
 
 static int set_up(void **state) {

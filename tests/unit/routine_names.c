@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "core/routine_names.h"
+#include "core/structure/structure.h"
 
 static void stars_and_question_marks_stand_for_text(void **state) {
     (void)state;

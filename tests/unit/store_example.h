@@ -11,8 +11,8 @@
 
 #include <sqlite3.h>
 
-#include "core/pm_alloc.h"
-#include "core/store.h"
+#include "core/base/base.h"
+#include "core/store/store.h"
 
 static char path[512];
 
@@ -77,7 +77,7 @@ static struct pm_structure *small_structure(uint8_t build) {
     group->n_loads = 1;
     group->n_strides = 1;
     group->strides = pm_alloc(1, sizeof *group->strides);
-    group->strides[0] = (struct pm_stride){.kind = PM_STRIDE_IS_CONSTANT, .bytes = 8};
+    group->strides[0] = (struct pm_stride){.kind = PM_STRIDE_CONSTANT, .bytes = 8};
     pm_structure_assign_keys(s);
     return s;
 }

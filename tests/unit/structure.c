@@ -8,7 +8,7 @@
 #include <xxhash.h>
 #include <zstd.h>
 
-#include "core/structure_private.h"
+#include "core/structure/private.h"
 
 /* One module with two routines; the second has a loop of one basic block with one group. */
 static struct pm_structure *make_example(void) {
@@ -88,8 +88,8 @@ static struct pm_structure *make_example(void) {
                                .n_loads = 1,
                                .bytes_min = 8,
                                .bytes_max = 8};
-    group->strides[0] = (struct pm_stride){PM_STRIDE_IS_CONSTANT, -8, NULL};
-    group->strides[1] = (struct pm_stride){PM_STRIDE_IS_SYMBOLIC, 0, pm_strdup("n * 8")};
+    group->strides[0] = (struct pm_stride){PM_STRIDE_CONSTANT, -8, NULL};
+    group->strides[1] = (struct pm_stride){PM_STRIDE_SYMBOLIC, 0, pm_strdup("n * 8")};
     *PM_PUSH(s, ops) = (struct pm_op){.op_class = PM_OP_LOAD_FP,
                                       .element_bytes = 8,
                                       .width_bits = 64,

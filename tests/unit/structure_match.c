@@ -7,8 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/build_differences.h"
-#include "core/structure_match.h"
+#include "core/builds/builds.h"
 
 /* What a build has otherwise than the usual one. */
 struct variant {
@@ -70,8 +69,8 @@ static uint32_t add_group(struct pm_structure *s, uint32_t scope, const char *ob
                                .bytes_max = bytes,
                                .n_strides = 2,
                                .strides = pm_alloc(2, sizeof(struct pm_stride))};
-    group->strides[0] = (struct pm_stride){PM_STRIDE_IS_CONSTANT, bytes, NULL};
-    group->strides[1] = (struct pm_stride){PM_STRIDE_IS_CONSTANT, row_bytes, NULL};
+    group->strides[0] = (struct pm_stride){PM_STRIDE_CONSTANT, bytes, NULL};
+    group->strides[1] = (struct pm_stride){PM_STRIDE_CONSTANT, row_bytes, NULL};
     return (uint32_t)s->n_groups - 1;
 }
 

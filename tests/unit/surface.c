@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "core/pm_alloc.h"
+#include "core/base/base.h"
 #include "fit/surface.h"
 
 enum { MAX_POINTS = 200, MAX_PARTS = 10, MAX_FUNCTIONS = 32 };

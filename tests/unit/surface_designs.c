@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "core/pm_alloc.h"
+#include "core/base/base.h"
 #include "fit/stage.h"
 #include "fit/surface.h"
 #include "tests/unit/uniform.h"

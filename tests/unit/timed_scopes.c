@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 #include "binlift/timed_scopes.h"
-#include "core/pm_alloc.h"
+#include "core/base/base.h"
 
 /* main: a loop that runs 10 times around a pair of loops that are shown as one, each 1000 times;
    leaf: called 10,000 times; cold: not counted. */

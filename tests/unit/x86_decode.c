@@ -132,7 +132,7 @@ static void memory_operands(void **state) {
     /* vaddpd (%rax){1to8},%zmm2,%zmm3 loads one element */
     insn = DECODE("\x62\xf1\xed\x58\x58\x18");
     expect_operand(insn.memory[0], 0, PM_REGISTER_NONE, 0, 0, PM_ACCESS_LOAD, 8);
-    assert_int_equal(insn.memory[0].kind, PM_PROBE_PLAIN);
+    assert_int_equal(insn.memory[0].kind, PM_ACCESS_PLAIN);
     assert_int_equal(DECODE("\x48\x8d\x05\x08\x00\x00\x00").n_memory, 0); /* lea */
     assert_int_equal(DECODE("\x0f\x18\x08").n_memory, 0);                 /* prefetcht0 */
     insn = DECODE("\x66\x0f\x1f\x04\x00");                                /* nopw */
@@ -189,13 +189,14 @@ static void bit_strings(void **state) {
     (void)state;
     struct pm_insn insn = DECODE("\xf0\x48\x0f\xab\x44\x8b\x08"); /* lock bts %rax,8(%rbx,%rcx,4) */
     expect_operand(insn.memory[0], 3, 1, 4, 8, PM_ACCESS_BOTH, 8);
-    assert_int_equal(insn.memory[0].kind, PM_PROBE_BIT);
+    assert_int_equal(insn.memory[0].kind, PM_ACCESS_BIT);
     assert_int_equal(insn.memory[0].mask, 0);
     insn = DECODE("\x0f\xa3\x13"); /* bt %edx,(%rbx) */
     expect_operand(insn.memory[0], 3, PM_REGISTER_NONE, 0, 0, PM_ACCESS_LOAD, 4);
-    assert_int_equal(insn.memory[0].kind, PM_PROBE_BIT);
+    assert_int_equal(insn.memory[0].kind, PM_ACCESS_BIT);
     assert_int_equal(insn.memory[0].mask, 2);
-    assert_int_equal(DECODE("\x0f\xba\x23\x25").memory[0].kind, PM_PROBE_PLAIN); /* bt $37,(%rbx) */
+    assert_int_equal(DECODE("\x0f\xba\x23\x25").memory[0].kind,
+                     PM_ACCESS_PLAIN); /* bt $37,(%rbx) */
 }
 
 /* Sizes by the manual. */
@@ -231,7 +232,7 @@ static void strings(void **state) {
     assert_int_equal(insn.n_memory, 2);
     expect_operand(insn.memory[0], 6, PM_REGISTER_NONE, 0, 0, PM_ACCESS_LOAD, 8);
     expect_operand(insn.memory[1], 7, PM_REGISTER_NONE, 0, 0, PM_ACCESS_STORE, 8);
-    assert_int_equal(insn.memory[0].kind, PM_PROBE_STRING);
+    assert_int_equal(insn.memory[0].kind, PM_ACCESS_STRING);
     assert_int_equal(insn.memory[0].stops_early, 0);
     expect_general(insn, RCX | RSI | RDI, RCX | RSI | RDI, 0);
     insn = DECODE("\xf2\xae"); /* repne scasb */
@@ -239,7 +240,7 @@ static void strings(void **state) {
     assert_int_equal(DECODE("\xf3\xa6").memory[1].stops_early, PM_CALLED_REPE_CMPS);
     assert_int_equal(insn.memory[0].size_bytes, 1);
     assert_int_equal(insn.registers->kills.general & FLAGS, 0);
-    assert_int_equal(DECODE("\xaa").memory[0].kind, PM_PROBE_PLAIN); /* stosb */
+    assert_int_equal(DECODE("\xaa").memory[0].kind, PM_ACCESS_PLAIN); /* stosb */
 }
 
 static void expect_lanes(struct pm_memory_operand m, uint8_t kind, uint8_t mask, uint8_t elements,
@@ -253,24 +254,24 @@ static void expect_lanes(struct pm_memory_operand m, uint8_t kind, uint8_t mask,
 static void masked_accesses(void **state) {
     (void)state;
     /* vmovupd %zmm1,(%rdi){%k2} */
-    expect_lanes(DECODE("\x62\xf1\xfd\x4a\x11\x0f").memory[0], PM_PROBE_MASK_K, 2, 8, 8);
+    expect_lanes(DECODE("\x62\xf1\xfd\x4a\x11\x0f").memory[0], PM_ACCESS_MASK_K, 2, 8, 8);
     /* vmovss (%rdi),%xmm1{%k1} */
-    expect_lanes(DECODE("\x62\xf1\x7e\x09\x10\x0f").memory[0], PM_PROBE_MASK_K, 1, 1, 4);
+    expect_lanes(DECODE("\x62\xf1\x7e\x09\x10\x0f").memory[0], PM_ACCESS_MASK_K, 1, 1, 4);
     /* vpmovdb %zmm1,(%rax){%k3} */
-    expect_lanes(DECODE("\x62\xf2\x7e\x4b\x31\x08").memory[0], PM_PROBE_MASK_K, 3, 16, 1);
+    expect_lanes(DECODE("\x62\xf2\x7e\x4b\x31\x08").memory[0], PM_ACCESS_MASK_K, 3, 16, 1);
     /* vcvtps2pd (%rdi),%zmm1{%k1} */
-    expect_lanes(DECODE("\x62\xf1\x7c\x49\x5a\x0f").memory[0], PM_PROBE_MASK_K, 1, 8, 4);
+    expect_lanes(DECODE("\x62\xf1\x7c\x49\x5a\x0f").memory[0], PM_ACCESS_MASK_K, 1, 8, 4);
     /* vcompresspd %zmm1,(%rdi){%k2}, vexpandps (%rdi),%zmm1{%k1} */
-    expect_lanes(DECODE("\x62\xf2\xfd\x4a\x8a\x0f").memory[0], PM_PROBE_PACKED_K, 2, 8, 8);
-    expect_lanes(DECODE("\x62\xf2\x7d\x49\x88\x0f").memory[0], PM_PROBE_PACKED_K, 1, 16, 4);
+    expect_lanes(DECODE("\x62\xf2\xfd\x4a\x8a\x0f").memory[0], PM_ACCESS_PACKED_K, 2, 8, 8);
+    expect_lanes(DECODE("\x62\xf2\x7d\x49\x88\x0f").memory[0], PM_ACCESS_PACKED_K, 1, 16, 4);
     /* vpmaddwd (%rdi),%zmm2,%zmm1{%k1}: a bit stands for two elements of memory */
-    assert_int_equal(DECODE("\x62\xf1\x6d\x49\xf5\x0f").memory[0].kind, PM_PROBE_PLAIN);
+    assert_int_equal(DECODE("\x62\xf1\x6d\x49\xf5\x0f").memory[0].kind, PM_ACCESS_PLAIN);
     /* vmaskmovpd (%rdi),%ymm1,%ymm2 */
-    expect_lanes(DECODE("\xc4\xe2\x75\x2d\x17").memory[0], PM_PROBE_MASK_V, 1, 4, 8);
+    expect_lanes(DECODE("\xc4\xe2\x75\x2d\x17").memory[0], PM_ACCESS_MASK_V, 1, 4, 8);
     /* vpmaskmovd %xmm2,%xmm1,(%rdi) */
-    expect_lanes(DECODE("\xc4\xe2\x71\x8e\x17").memory[0], PM_PROBE_MASK_V, 1, 4, 4);
+    expect_lanes(DECODE("\xc4\xe2\x71\x8e\x17").memory[0], PM_ACCESS_MASK_V, 1, 4, 4);
     /* vbroadcastf64x4 (%rax),%zmm0{%k1}{z}: bits are not elements of memory */
-    assert_int_equal(DECODE("\x62\xf2\xfd\xc9\x1b\x00").memory[0].kind, PM_PROBE_PLAIN);
+    assert_int_equal(DECODE("\x62\xf2\xfd\xc9\x1b\x00").memory[0].kind, PM_ACCESS_PLAIN);
 }
 
 static void gathers(void **state) {
@@ -278,20 +279,20 @@ static void gathers(void **state) {
     struct pm_memory_operand m;
     m = DECODE("\xc4\xe2\xf5\x92\x5c\xd0\x08")
             .memory[0]; /* vgatherdpd %ymm1,8(%rax,%xmm2,8),%ymm3 */
-    expect_lanes(m, PM_PROBE_GATHER_V, 1, 4, 8);
+    expect_lanes(m, PM_ACCESS_GATHER_V, 1, 4, 8);
     assert_int_equal(m.index, 2);
     assert_int_equal(m.index_bytes, 4);
     assert_int_equal(m.displacement, 8);
     m = DECODE("\xc4\xe2\x75\x93\x1c\x90").memory[0]; /* vgatherqps %xmm1,(%rax,%ymm2,4),%xmm3 */
-    expect_lanes(m, PM_PROBE_GATHER_V, 1, 4, 4);
+    expect_lanes(m, PM_ACCESS_GATHER_V, 1, 4, 4);
     assert_int_equal(m.index_bytes, 8);
     m = DECODE("\x62\xf2\x7d\x41\x93\x1c\x88")
             .memory[0]; /* vgatherqps (%rax,%zmm17,4),%ymm3{%k1} */
-    expect_lanes(m, PM_PROBE_GATHER_K, 1, 8, 4);
+    expect_lanes(m, PM_ACCESS_GATHER_K, 1, 8, 4);
     assert_int_equal(m.index, 17);
     m = DECODE("\x62\xf2\xfd\x49\xa2\x1c\xd0")
             .memory[0]; /* vscatterdpd %zmm3,(%rax,%ymm2,8){%k1} */
-    expect_lanes(m, PM_PROBE_GATHER_K, 1, 8, 8);
+    expect_lanes(m, PM_ACCESS_GATHER_K, 1, 8, 8);
     assert_int_equal(m.access, PM_ACCESS_STORE);
 }
 

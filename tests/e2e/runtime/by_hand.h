@@ -23,7 +23,7 @@ struct by_hand_segment {
 /* The addresses of a trap are in the assembly that defines these. */
 extern char old_code[], new_code[], old_code_end[];
 
-#define PLAIN(n) [n] = {.group = n, .size_bytes = 8, .access = 1, .kind = PM_PROBE_PLAIN}
+#define PLAIN(n) [n] = {.group = n, .size_bytes = 8, .access = 1, .kind = PM_ACCESS_PLAIN}
 #define OTHER(n, k, bytes, count, width, factor, slots)                                            \
     [n] = {.group = n,                                                                             \
            .size_bytes = bytes,                                                                    \
@@ -70,29 +70,29 @@ enum { STRING = 8, SEARCH, MASK_K, MASK_V, GATHER_K, GATHER_V, STORE, BOTH, FROM
                     PLAIN(5),                                                                      \
                     PLAIN(6),                                                                      \
                     PLAIN(7),                                                                      \
-                    OTHER(STRING, PM_PROBE_STRING, 8, 0, 0, 0, 1),                                 \
+                    OTHER(STRING, PM_ACCESS_STRING, 8, 0, 0, 0, 1),                                \
                     [SEARCH] = {.group = SEARCH,                                                   \
                                 .size_bytes = 1,                                                   \
                                 .access = 1,                                                       \
-                                .kind = PM_PROBE_STRING,                                           \
+                                .kind = PM_ACCESS_STRING,                                          \
                                 .payload_slots = 1,                                                \
                                 .takes_turns = 1},                                                 \
-                    OTHER(MASK_K, PM_PROBE_MASK_K, 8, 8, 0, 0, 1),                                 \
-                    OTHER(MASK_V, PM_PROBE_MASK_V, 8, 4, 0, 0, 2),                                 \
-                    OTHER(GATHER_K, PM_PROBE_GATHER_K, 8, 8, 8, 8, 5),                             \
-                    OTHER(GATHER_V, PM_PROBE_GATHER_V, 8, 4, 4, 8, 4),                             \
+                    OTHER(MASK_K, PM_ACCESS_MASK_K, 8, 8, 0, 0, 1),                                \
+                    OTHER(MASK_V, PM_ACCESS_MASK_V, 8, 4, 0, 0, 2),                                \
+                    OTHER(GATHER_K, PM_ACCESS_GATHER_K, 8, 8, 8, 8, 5),                            \
+                    OTHER(GATHER_V, PM_ACCESS_GATHER_V, 8, 4, 4, 8, 4),                            \
                     [STORE] = {.group = STORE, .size_bytes = 8, .access = 2},                      \
                     [BOTH] = {.group = BOTH, .size_bytes = 8, .access = 3},                        \
                     [FROM] = {.group = FROM,                                                       \
                               .size_bytes = 8,                                                     \
                               .access = 1,                                                         \
-                              .kind = PM_PROBE_STRING,                                             \
+                              .kind = PM_ACCESS_STRING,                                            \
                               .payload_slots = 1,                                                  \
                               .takes_turns = 1},                                                   \
                     [TO] = {.group = TO,                                                           \
                             .size_bytes = 8,                                                       \
                             .access = 2,                                                           \
-                            .kind = PM_PROBE_STRING,                                               \
+                            .kind = PM_ACCESS_STRING,                                              \
                             .payload_slots = 1},                                                   \
                 },                                                                                 \
             .traps = {{(uint64_t)old_code, (uint64_t)new_code}},                                   \

@@ -1,0 +1,168 @@
+/* The profile store: how the builds of runs differ from the one whose structure it keeps. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "core/base/base.h"
+#include "core/store/private.h"
+
+static const char schema[] =
+    "CREATE TABLE IF NOT EXISTS build_difference (run INTEGER, place TEXT, kind TEXT, id INTEGER,"
+    " mismatch INTEGER, accesses REAL, run_accesses REAL);"
+    "CREATE INDEX IF NOT EXISTS build_difference_of_run ON build_difference (run);";
+
+static const char *const kinds[PM_N_DIFFERENT] = {[PM_DIFFERENT_SCOPE] = "scope",
+                                                  [PM_DIFFERENT_GROUP] = "group",
+                                                  [PM_DIFFERENT_STRIDES] = "strides"};
+
+/* Stores of one build have no such table. */
+static bool has_table(struct pm_store *store, bool *has, struct pm_error *err) {
+    return pm_store_has_table(store, "build_difference", has, err);
+}
+
+/* ---- writing --------------------------------------------------------------------------------- */
+
+static bool put_rows(struct pm_store *store, int64_t run,
+                     const struct pm_build_differences *differences, struct pm_error *err) {
+    sqlite3_stmt *s = pm_store_prepare(store,
+                                       "INSERT INTO build_difference (run, place, kind, id,"
+                                       " mismatch, accesses, run_accesses) VALUES (?,?,?,?,?,?,?)",
+                                       err);
+    bool ok = s != NULL;
+    for (size_t i = 0; ok && i < differences->n_rows; i++) {
+        const struct pm_build_difference *row = &differences->rows[i];
+        sqlite3_clear_bindings(s);
+        sqlite3_bind_int64(s, 1, run);
+        sqlite3_bind_text(s, 2, row->place, -1, SQLITE_STATIC);
+        sqlite3_bind_text(s, 3, kinds[row->kind], -1, SQLITE_STATIC);
+        if (row->index != PM_NONE)
+            sqlite3_bind_int64(s, 4, row->index);
+        sqlite3_bind_int(s, 5, row->mismatch);
+        if (!isnan(row->accesses))
+            sqlite3_bind_double(s, 6, row->accesses);
+        sqlite3_bind_double(s, 7, differences->accesses);
+        ok = pm_store_step(store, s, err);
+    }
+    sqlite3_finalize(s);
+    return ok;
+}
+
+bool pm_store_remove_differences(struct pm_store *store, int64_t run, struct pm_error *err) {
+    bool has;
+    return has_table(store, &has, err) &&
+           (!has ||
+            pm_store_run_sql_of(store, "DELETE FROM build_difference WHERE run = ?", run, err));
+}
+
+bool pm_store_put_differences(struct pm_store *store, int64_t run,
+                              const struct pm_build_differences *differences,
+                              struct pm_error *err) {
+    return pm_store_run_sql(store, schema, err) && put_rows(store, run, differences, err);
+}
+
+/* ---- reading --------------------------------------------------------------------------------- */
+
+static bool damaged(const struct pm_store *store, struct pm_error *err) {
+    return pm_fail(err, "%s: the differences between builds are damaged: measure into a new store",
+                   store->path);
+}
+
+static bool read_row(const struct pm_store *store, sqlite3_stmt *s,
+                     struct pm_build_differences *differences, struct pm_error *err) {
+    const char *place = (const char *)sqlite3_column_text(s, 0);
+    const char *name = (const char *)sqlite3_column_text(s, 1);
+    uint8_t kind = 0;
+    while (kind < PM_N_DIFFERENT && (!name || sqlite3_stricmp(name, kinds[kind]) != 0))
+        kind++;
+    bool has_index = sqlite3_column_type(s, 2) != SQLITE_NULL;
+    int64_t index = sqlite3_column_int64(s, 2), mismatch = sqlite3_column_int64(s, 3);
+    if (kind == PM_N_DIFFERENT || !place || mismatch < 0 || mismatch >= PM_N_MISMATCHES ||
+        (has_index && (index < 0 || index >= PM_NONE)))
+        return damaged(store, err);
+    bool has_accesses = sqlite3_column_type(s, 4) != SQLITE_NULL;
+    *PM_PUSH(differences, rows) = (struct pm_build_difference){
+        .kind = kind,
+        .mismatch = (uint8_t)mismatch,
+        .index = has_index ? (uint32_t)index : PM_NONE,
+        .place = pm_strdup(place),
+        .accesses = has_accesses ? sqlite3_column_double(s, 4) : NAN,
+    };
+    differences->accesses = sqlite3_column_double(s, 5);
+    return true;
+}
+
+/* Of one run; 0: of all. */
+static bool read_rows(struct pm_store *store, int64_t run, struct pm_build_differences *differences,
+                      struct pm_error *err) {
+    bool has;
+    if (!has_table(store, &has, err))
+        return false;
+    if (!has)
+        return true;
+    sqlite3_stmt *s =
+        pm_store_prepare(store,
+                         "SELECT place, kind, id, mismatch, accesses, run_accesses"
+                         " FROM build_difference WHERE ?1 = 0 OR run = ?1 ORDER BY rowid",
+                         err);
+    if (!s)
+        return false;
+    sqlite3_bind_int64(s, 1, run);
+    int status;
+    bool ok = true;
+    while (ok && (status = sqlite3_step(s)) == SQLITE_ROW)
+        ok = read_row(store, s, differences, err);
+    if (ok && status != SQLITE_DONE)
+        ok = pm_store_fail(store, err);
+    sqlite3_finalize(s);
+    return ok;
+}
+
+bool pm_store_differences(struct pm_store *store, const struct pm_parameters *parameters,
+                          struct pm_build_differences *differences, struct pm_error *err) {
+    *differences = (struct pm_build_differences){0};
+    int64_t run = pm_store_find_run(store, parameters, err);
+    if (run <= 0)
+        return run == 0;
+    if (read_rows(store, run, differences, err))
+        return true;
+    pm_build_differences_free(differences);
+    return false;
+}
+
+bool pm_store_mark_differences(struct pm_store *store, struct pm_structure *structure,
+                               struct pm_error *err) {
+    struct pm_build_differences all = {0};
+    bool ok = read_rows(store, 0, &all, err) && pm_build_differences_mark(&all, structure, err);
+    pm_build_differences_free(&all);
+    return ok;
+}
+
+/* Executed accesses of groups that are about to go. */
+static void count_lost(struct pm_profile *profile, const struct pm_structure *structure) {
+    struct pm_skipped_accesses *skipped = &profile->skipped[PM_SKIPPED_UNMATCHED];
+    double *blocks = pm_block_executions(structure, profile->edge_counts);
+    for (size_t r = 0; r < structure->n_references; r++) {
+        const struct pm_reference *reference = &structure->references[r];
+        if (pm_group_is_matched(structure, reference->group))
+            continue;
+        skipped->loads += blocks[reference->block] * (reference->access & 1);
+        skipped->stores += blocks[reference->block] * (reference->access >> 1 & 1);
+    }
+    free(blocks);
+}
+
+bool pm_store_keep_matched(struct pm_store *store, struct pm_profile *profile,
+                           struct pm_error *err) {
+    bool has;
+    if (!has_table(store, &has, err))
+        return false;
+    if (!has)
+        return true;
+    struct pm_structure *structure = pm_store_structure(store, err);
+    if (!structure)
+        return false;
+    if (profile->n_edges == structure->n_edges)
+        count_lost(profile, structure);
+    pm_profile_keep_matched(profile, structure);
+    pm_structure_free(structure);
+    return true;
+}

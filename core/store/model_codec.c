@@ -1,0 +1,311 @@
+/* A set of models as bytes and back.
+
+   Header: magic, version, size and XXH3 of the raw bytes; then the raw bytes, zstd-compressed. Raw:
+   little-endian fields in the order of the structures of model.h.  The decoder checks the checksum
+   first and then every length, index and number, so that a damaged or foreign blob is an error. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <xxhash.h>
+#include <zstd.h>
+
+#include "core/model.h"
+#include "core/base/base.h"
+
+enum {
+    MODEL_SET_VERSION = 4,
+    HEADER_BYTES = 24,
+    MODEL_LEAST_BYTES = 29, /* a model without terms */
+    BIN_LEAST_BYTES = 2 * MODEL_LEAST_BYTES + 2 * 8 + 2,
+    HISTOGRAM_LEAST_BYTES = 2 * MODEL_LEAST_BYTES + 5 * 8 + 1, /* without bins */
+};
+static const char MAGIC[4] = "PMMS";
+
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "fields are copied as they stand");
+
+/* ---- writing -------------------------------------------------------------------------------- */
+
+struct writer {
+    char *bytes;
+    size_t n, capacity;
+};
+
+static void put(struct writer *w, const void *data, size_t size) {
+    if (w->n + size > w->capacity) {
+        w->capacity = 2 * (w->n + size) + 256;
+        w->bytes = pm_realloc(w->bytes, w->capacity, 1);
+    }
+    memcpy(w->bytes + w->n, data, size);
+    w->n += size;
+}
+static void put_u8(struct writer *w, uint8_t value) { put(w, &value, sizeof value); }
+static void put_u64(struct writer *w, uint64_t value) { put(w, &value, sizeof value); }
+static void put_double(struct writer *w, double value) { put(w, &value, sizeof value); }
+static void put_text(struct writer *w, const char *text) {
+    put_u64(w, strlen(text));
+    put(w, text, strlen(text));
+}
+
+static void put_model(struct writer *w, const struct pm_model *model) {
+    put_u8(w, model->n_terms);
+    put(w, model->terms, model->n_terms * sizeof model->terms[0]);
+    put(w, model->coefficients, model->n_terms * sizeof model->coefficients[0]);
+    put_double(w, model->relative_error);
+    put_double(w, model->leave_one_out_error);
+    put_double(w, model->sigma);
+    put(w, &model->n_points, sizeof model->n_points);
+    put_u8(w, model->shape);
+    put_u8(w, model->exact);
+}
+
+static void put_parameters(struct writer *w, const struct pm_parameters *parameters) {
+    put_u64(w, parameters->n);
+    for (size_t i = 0; i < parameters->n; i++) {
+        put_text(w, parameters->names[i]);
+        put_double(w, parameters->values[i]);
+    }
+}
+
+static void put_set(struct writer *w, const struct pm_model_set *set) {
+    put_u64(w, set->basis->n);
+    for (size_t i = 0; i < set->basis->n; i++)
+        put_text(w, set->basis->texts[i]);
+    put_parameters(w, &set->low);
+    put_parameters(w, &set->high);
+    put_u64(w, set->n_runs);
+    for (size_t i = 0; i < set->n_runs; i++)
+        put_parameters(w, &set->runs[i]);
+    put_u64(w, set->n_runs_dropped);
+    put_u64(w, set->n_edges);
+    for (size_t i = 0; i < set->n_edges; i++)
+        put_model(w, &set->edges[i]);
+    put_u64(w, set->n_histograms);
+    for (size_t i = 0; i < set->n_histograms; i++) {
+        const struct pm_histogram_model *histogram = &set->histograms[i];
+        put_u64(w, histogram->group);
+        put_u64(w, histogram->block_bytes);
+        put_model(w, &histogram->accesses);
+        put_u8(w, histogram->per_execution);
+        put_model(w, &histogram->cold);
+        put_double(w, histogram->at_least);
+        put_double(w, histogram->store_share);
+        put_u64(w, histogram->n_bins);
+        for (size_t b = 0; b < histogram->n_bins; b++) {
+            const struct pm_bin_model *bin = &histogram->bins[b];
+            put_model(w, &bin->count);
+            put_model(w, &bin->distance);
+            put_double(w, bin->low);
+            put_double(w, bin->high);
+            put_u8(w, bin->constant_distance);
+            put_u8(w, bin->takes_rest);
+        }
+    }
+}
+
+void pm_model_set_encode(const struct pm_model_set *set, void **bytes, size_t *n_bytes) {
+    struct writer raw = {0};
+    put_set(&raw, set);
+    size_t bound = ZSTD_compressBound(raw.n);
+    char *out = pm_alloc(HEADER_BYTES + bound, 1);
+    uint32_t version = MODEL_SET_VERSION;
+    uint64_t raw_bytes = raw.n, checksum = XXH3_64bits(raw.bytes, raw.n);
+    memcpy(out, MAGIC, sizeof MAGIC);
+    memcpy(out + 4, &version, sizeof version);
+    memcpy(out + 8, &raw_bytes, sizeof raw_bytes);
+    memcpy(out + 16, &checksum, sizeof checksum);
+    size_t compressed = ZSTD_compress(out + HEADER_BYTES, bound, raw.bytes, raw.n, 3);
+    free(raw.bytes);
+    *bytes = out; /* with a buffer of compressBound, ZSTD_compress cannot fail for lack of room */
+    *n_bytes = HEADER_BYTES + compressed;
+}
+
+/* ---- reading -------------------------------------------------------------------------------- */
+
+struct reader {
+    const char *bytes;
+    size_t n, at;
+    bool failed; /* once set, everything reads as zero */
+};
+
+static void get(struct reader *r, void *data, size_t size) {
+    if (r->failed || size > r->n - r->at) {
+        r->failed = true;
+        memset(data, 0, size);
+        return;
+    }
+    memcpy(data, r->bytes + r->at, size);
+    r->at += size;
+}
+static uint8_t get_u8(struct reader *r) {
+    uint8_t value;
+    get(r, &value, sizeof value);
+    return value;
+}
+static uint64_t get_u64(struct reader *r) {
+    uint64_t value;
+    get(r, &value, sizeof value);
+    return value;
+}
+static double get_double(struct reader *r) {
+    double value;
+    get(r, &value, sizeof value);
+    return value;
+}
+
+/* A number of items that take at least LEAST bytes each: never more than what is left. */
+static size_t get_count(struct reader *r, size_t least) {
+    uint64_t count = get_u64(r);
+    if (r->failed || count > (r->n - r->at) / least) {
+        r->failed = true;
+        return 0;
+    }
+    return count;
+}
+
+static char *get_text(struct reader *r) {
+    size_t length = get_count(r, 1);
+    char *text = pm_alloc(length + 1, 1);
+    get(r, text, length);
+    return text;
+}
+
+static void get_model(struct reader *r, struct pm_model *model, size_t n_basis) {
+    model->n_terms = get_u8(r);
+    if (model->n_terms > PM_MODEL_MAX_TERMS) {
+        model->n_terms = 0;
+        r->failed = true;
+    }
+    get(r, model->terms, model->n_terms * sizeof model->terms[0]);
+    get(r, model->coefficients, model->n_terms * sizeof model->coefficients[0]);
+    for (size_t i = 0; i < model->n_terms; i++)
+        if (model->terms[i] >= n_basis || !isfinite(model->coefficients[i]))
+            r->failed = true;
+    model->relative_error = get_double(r);
+    model->leave_one_out_error = get_double(r);
+    model->sigma = get_double(r);
+    get(r, &model->n_points, sizeof model->n_points);
+    model->shape = get_u8(r);
+    uint8_t exact = get_u8(r);
+    if (exact > 1)
+        r->failed = true;
+    model->exact = exact == 1;
+}
+
+static void get_parameters(struct reader *r, struct pm_parameters *parameters) {
+    size_t n = get_count(r, 16);
+    if (n > PM_MAX_PARAMETERS)
+        r->failed = true;
+    for (size_t i = 0; i < n && !r->failed; i++) {
+        char *name = get_text(r);
+        double value = get_double(r);
+        if (!r->failed && !pm_parameters_set(parameters, name, value, NULL))
+            r->failed = true;
+        free(name);
+    }
+}
+
+static void get_basis(struct reader *r, struct pm_model_set *set) {
+    size_t n = get_count(r, 8);
+    char **texts = pm_alloc(n, sizeof *texts);
+    for (size_t i = 0; i < n; i++)
+        texts[i] = get_text(r);
+    if (!r->failed)
+        set->basis = pm_basis_new(n, (const char *const *)texts, NULL);
+    if (!set->basis)
+        r->failed = true;
+    for (size_t i = 0; i < n; i++)
+        free(texts[i]);
+    free(texts);
+}
+
+static void get_histogram(struct reader *r, struct pm_histogram_model *histogram, size_t n_basis,
+                          struct pm_bin_pool *pool) {
+    uint64_t group = get_u64(r);
+    histogram->group = (uint32_t)group;
+    histogram->block_bytes = get_u64(r);
+    if (group > UINT32_MAX || histogram->block_bytes == 0)
+        r->failed = true;
+    get_model(r, &histogram->accesses, n_basis);
+    uint8_t per_execution = get_u8(r);
+    if (per_execution > 1)
+        r->failed = true;
+    histogram->per_execution = per_execution == 1;
+    get_model(r, &histogram->cold, n_basis);
+    histogram->at_least = get_double(r);
+    if (!(histogram->at_least >= 0 && isfinite(histogram->at_least)))
+        r->failed = true;
+    histogram->store_share = get_double(r);
+    if (!(histogram->store_share >= 0 && histogram->store_share <= 1))
+        r->failed = true;
+    histogram->n_bins = get_count(r, BIN_LEAST_BYTES);
+    histogram->bins = pm_bin_pool_take(pool, histogram->n_bins);
+    for (size_t b = 0; b < histogram->n_bins; b++) {
+        struct pm_bin_model *bin = &histogram->bins[b];
+        get_model(r, &bin->count, n_basis);
+        get_model(r, &bin->distance, n_basis);
+        bin->low = get_double(r);
+        bin->high = get_double(r);
+        if (!(bin->low >= 0 && bin->low <= 1 && bin->high >= 1 && isfinite(bin->high)))
+            r->failed = true;
+        bin->constant_distance = get_u8(r) != 0;
+        bin->takes_rest = get_u8(r) != 0;
+    }
+}
+
+static struct pm_model_set *get_set(struct reader *r) {
+    struct pm_model_set *set = pm_alloc(1, sizeof *set);
+    get_basis(r, set);
+    size_t n_basis = set->basis ? set->basis->n : 0;
+    get_parameters(r, &set->low);
+    get_parameters(r, &set->high);
+    set->n_runs = get_count(r, 8);
+    set->runs = pm_alloc(set->n_runs, sizeof *set->runs);
+    for (size_t i = 0; i < set->n_runs; i++)
+        get_parameters(r, &set->runs[i]);
+    set->n_runs_dropped = get_u64(r);
+    set->n_edges = get_count(r, MODEL_LEAST_BYTES);
+    set->edges = pm_alloc(set->n_edges, sizeof *set->edges);
+    for (size_t i = 0; i < set->n_edges; i++)
+        get_model(r, &set->edges[i], n_basis);
+    set->n_histograms = get_count(r, HISTOGRAM_LEAST_BYTES);
+    set->histograms = pm_alloc(set->n_histograms, sizeof *set->histograms);
+    for (size_t i = 0; i < set->n_histograms; i++)
+        get_histogram(r, &set->histograms[i], n_basis, &set->bins);
+    if (!r->failed && r->at == r->n)
+        return set;
+    pm_model_set_free(set);
+    return NULL;
+}
+
+struct pm_model_set *pm_model_set_decode(const void *bytes, size_t n_bytes, struct pm_error *err) {
+    static const char damaged[] = "the stored models are damaged: run `pmodel fit` again";
+    uint32_t version = 0;
+    uint64_t raw_bytes = 0, checksum = 0;
+    const char *in = bytes;
+    if (n_bytes < HEADER_BYTES || memcmp(in, MAGIC, sizeof MAGIC) != 0) {
+        pm_fail(err, "%s", damaged);
+        return NULL;
+    }
+    memcpy(&version, in + 4, sizeof version);
+    memcpy(&raw_bytes, in + 8, sizeof raw_bytes);
+    memcpy(&checksum, in + 16, sizeof checksum);
+    if (version != MODEL_SET_VERSION) {
+        pm_fail(err,
+                "the stored models have format version %u, this pmodel reads version %d: run "
+                "`pmodel fit` again",
+                version, MODEL_SET_VERSION);
+        return NULL;
+    }
+    size_t got = 0;
+    char *raw = pm_unpack(in + HEADER_BYTES, n_bytes - HEADER_BYTES, &got);
+    struct pm_model_set *set = NULL;
+    if (raw && got == raw_bytes && XXH3_64bits(raw, got) == checksum) {
+        struct reader r = {.bytes = raw, .n = raw_bytes};
+        set = get_set(&r);
+    }
+    free(raw);
+    if (!set)
+        pm_fail(err, "%s", damaged);
+    return set;
+}

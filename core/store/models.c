@@ -1,0 +1,107 @@
+/* The profile store: the models of the last fit, whole as a blob and by formula for other tools. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "core/base/base.h"
+#include "core/store/private.h"
+
+/* One row of table `model`. */
+static bool put_formula(struct pm_store *store, sqlite3_stmt *s, const struct pm_model_set *models,
+                        const char *kind, uint64_t target, uint64_t block_bytes, long bin,
+                        const char *quantity, const struct pm_model *model, struct pm_error *err) {
+    sqlite3_clear_bindings(s);
+    sqlite3_bind_text(s, 1, kind, -1, SQLITE_STATIC);
+    sqlite3_bind_int64(s, 2, (int64_t)target);
+    if (block_bytes)
+        sqlite3_bind_int64(s, 3, (int64_t)block_bytes);
+    if (bin >= 0)
+        sqlite3_bind_int64(s, 4, bin);
+    sqlite3_bind_text(s, 5, quantity, -1, SQLITE_STATIC);
+    sqlite3_bind_text(s, 6, pm_model_text(models->basis, model), -1, free);
+    if (isfinite(model->relative_error))
+        sqlite3_bind_double(s, 7, model->relative_error);
+    return pm_store_step(store, s, err);
+}
+
+static bool put_histogram_formulas(struct pm_store *store, sqlite3_stmt *s,
+                                   const struct pm_model_set *models,
+                                   const struct pm_histogram_model *h, struct pm_error *err) {
+    static const char kind[] = "group";
+    if (!put_formula(store, s, models, kind, h->group, h->block_bytes, -1, "accesses", &h->accesses,
+                     err) ||
+        !put_formula(store, s, models, kind, h->group, h->block_bytes, -1, "cold", &h->cold, err))
+        return false;
+    for (size_t b = 0; b < h->n_bins; b++)
+        if (!put_formula(store, s, models, kind, h->group, h->block_bytes, (long)b, "count",
+                         &h->bins[b].count, err) ||
+            !put_formula(store, s, models, kind, h->group, h->block_bytes, (long)b, "distance",
+                         &h->bins[b].distance, err))
+            return false;
+    return true;
+}
+
+static bool put_formulas(struct pm_store *store, const struct pm_model_set *models,
+                         struct pm_error *err) {
+    sqlite3_stmt *s = pm_store_prepare(store,
+                                       "INSERT INTO model (kind, target, block_bytes, bin,"
+                                       " quantity, formula, relative_error) VALUES (?,?,?,?,?,?,?)",
+                                       err);
+    bool ok = s != NULL;
+    for (size_t i = 0; ok && i < models->n_edges; i++)
+        ok = put_formula(store, s, models, "edge", i, 0, -1, "count", &models->edges[i], err);
+    for (size_t i = 0; ok && i < models->n_histograms; i++)
+        ok = put_histogram_formulas(store, s, models, &models->histograms[i], err);
+    sqlite3_finalize(s);
+    return ok;
+}
+
+static bool put_blob(struct pm_store *store, const struct pm_model_set *models,
+                     struct pm_error *err) {
+    sqlite3_stmt *s = pm_store_prepare(store, "INSERT INTO models (made, data) VALUES (?,?)", err);
+    if (!s)
+        return false;
+    void *bytes;
+    size_t n_bytes;
+    pm_model_set_encode(models, &bytes, &n_bytes);
+    sqlite3_bind_double(s, 1, (double)time(NULL));
+    sqlite3_bind_blob64(s, 2, bytes, n_bytes, free);
+    bool ok = pm_store_step(store, s, err);
+    sqlite3_finalize(s);
+    return ok;
+}
+
+bool pm_store_put_models(struct pm_store *store, const struct pm_model_set *models,
+                         struct pm_error *err) {
+    if (!pm_store_begin(store, err))
+        return false;
+    bool ok = pm_store_run_sql(store, "DELETE FROM models; DELETE FROM model", err) &&
+              put_blob(store, models, err) && put_formulas(store, models, err);
+    return pm_store_end(store, ok, err);
+}
+
+struct pm_model_set *pm_store_models(struct pm_store *store, struct pm_error *err) {
+    sqlite3_stmt *s = pm_store_prepare(
+        store, "SELECT data, (SELECT count(*) FROM run) FROM models ORDER BY id DESC LIMIT 1", err);
+    if (!s)
+        return NULL;
+    struct pm_model_set *models = NULL;
+    int status = sqlite3_step(s);
+    if (status == SQLITE_ROW) {
+        models =
+            pm_model_set_decode(sqlite3_column_blob(s, 0), (size_t)sqlite3_column_bytes(s, 0), err);
+        if (!models) {
+            pm_fail_in(err, "%s", store->path);
+        } else if (models->n_runs + models->n_runs_dropped != (size_t)sqlite3_column_int64(s, 1)) {
+            pm_model_set_free(models);
+            models = NULL;
+            pm_fail(err, "%s: runs were added or removed after the last fit: call `pmodel fit %s`",
+                    store->path, store->path);
+        }
+    } else if (status != SQLITE_DONE) {
+        pm_store_fail(store, err);
+    }
+    sqlite3_finalize(s);
+    return models;
+}

@@ -1,0 +1,71 @@
+/* What the files of the store share: SQLite statements whose failure is a sentence. */
+#ifndef PM_STORE_PRIVATE_H
+#define PM_STORE_PRIVATE_H
+
+#include <sqlite3.h>
+#include <zstd.h>
+
+#include "core/store/store.h"
+
+struct pm_store {
+    sqlite3 *db;
+    char *path;
+    struct pm_packing *packing; /* of the many histograms */
+    bool has_times;             /* false: of version 1, opened to read */
+};
+
+bool pm_store_fail(struct pm_store *store, struct pm_error *err); /* SQLite's words; false */
+bool pm_store_run_sql(struct pm_store *store, const char *sql, struct pm_error *err);
+sqlite3_stmt *pm_store_prepare(struct pm_store *store, const char *sql, struct pm_error *err);
+/* One step of a statement that gives no rows that matter; ready to be bound again. */
+bool pm_store_step(struct pm_store *store, sqlite3_stmt *statement, struct pm_error *err);
+/* A statement that gives no rows, with the run's number as its only parameter. */
+bool pm_store_run_sql_of(struct pm_store *store, const char *sql, int64_t run,
+                         struct pm_error *err);
+/* Tables that few stores need are made when they are. */
+bool pm_store_has_table(struct pm_store *store, const char *name, bool *has, struct pm_error *err);
+bool pm_store_begin(struct pm_store *store, struct pm_error *err);
+/* Commits if OK, else rolls back; true if committed. */
+bool pm_store_end(struct pm_store *store, bool ok, struct pm_error *err);
+
+extern const char pm_store_times_schema[]; /* the tables of measured times */
+
+/* store_skipped.c: the table, and a view that shows none. */
+extern const char pm_store_skipped_schema[], pm_store_skipped_view[];
+bool pm_store_put_skipped(struct pm_store *store, int64_t run, const struct pm_profile *profile,
+                          struct pm_error *err);
+bool pm_store_read_skipped(struct pm_store *store, int64_t run, struct pm_profile *profile,
+                           struct pm_error *err);
+
+/* store_histograms.c: the tables; views that show the one of version 2 as these; and what makes
+   these of it. */
+extern const char pm_store_histograms_schema[], pm_store_histograms_view[];
+bool pm_store_upgrade_histograms(struct pm_store *store, struct pm_error *err);
+bool pm_store_put_histograms(struct pm_store *store, int64_t run, const struct pm_profile *profile,
+                             const struct pm_streams *streams, struct pm_error *err);
+/* The histograms of PROFILE, summed over threads. */
+bool pm_store_read_sums(struct pm_store *store, int64_t run, struct pm_profile *profile,
+                        struct pm_error *err);
+
+/* The run's number; 0 if there is none, -1 after an error. */
+int64_t pm_store_find_run(struct pm_store *store, const struct pm_parameters *parameters,
+                          struct pm_error *err);
+
+/* store_builds.c: those of a new run; those of a run that is about to go; flags in the structure;
+   and what a profile has that is not the same in all builds goes. */
+bool pm_store_put_differences(struct pm_store *store, int64_t run,
+                              const struct pm_build_differences *differences, struct pm_error *err);
+bool pm_store_remove_differences(struct pm_store *store, int64_t run, struct pm_error *err);
+bool pm_store_mark_differences(struct pm_store *store, struct pm_structure *structure,
+                               struct pm_error *err);
+bool pm_store_keep_matched(struct pm_store *store, struct pm_profile *profile,
+                           struct pm_error *err);
+
+/* store_patterns.c: those of a run that is about to go. */
+bool pm_store_remove_patterns(struct pm_store *store, int64_t run, struct pm_error *err);
+
+bool pm_store_bind_compressed(sqlite3_stmt *statement, int column, const void *data, size_t bytes);
+/* The bytes that were bound, owned by the caller; NULL if the column is damaged. */
+void *pm_store_read_compressed(sqlite3_stmt *statement, int column, size_t *n_bytes);
+
+#endif

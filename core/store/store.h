@@ -1,0 +1,188 @@
+/* The profile store: one SQLite file (NAME.pmdb) that holds the structure, all runs and the models.
+   Self-contained: fit and report need nothing else.
+
+   Schema (user_version PM_STORE_VERSION; readable by any SQLite tool):
+     meta      (key TEXT PRIMARY KEY, value)            program, tool version, application_id
+     structure (hash INTEGER PRIMARY KEY, build_id BLOB, module TEXT, data BLOB)   the whole,
+   encoded scope     (id, parent, kind, name, file, line_first, line_last, depth, key, trip_count)
+     reference_group (id, scope, object, object_type, flags, loads, stores, strides TEXT)
+     routine   (id, name, address, size, state, counters, reason)
+       (scope, reference_group and routine repeat, by name, what the blob says, for other tools)
+     run       (id INTEGER PRIMARY KEY, parameters TEXT UNIQUE, command TEXT, started REAL,
+                wall_seconds REAL, cpu_seconds REAL, exit_status INTEGER, threads INTEGER,
+                processes INTEGER, block_sizes TEXT, settings TEXT, notes TEXT)
+     edges     (run INTEGER PRIMARY KEY, counts BLOB, inexact BLOB)    zstd of u64[n_edges]
+     stream    (run, stream, kind TEXT, process, thread, PRIMARY KEY (run, stream)) WITHOUT ROWID
+       (core/streams.h: "thread", "shared", or "sum" of threads that were not kept apart)
+     histogram (run, scope_group, block_bytes, stream, cold, accesses, data BLOB,
+                PRIMARY KEY (run, scope_group, block_bytes, stream)) WITHOUT ROWID
+     estimate  (run, stream, block_bytes, cache_blocks, misses REAL, standard_error REAL,
+                PRIMARY KEY (run, stream, block_bytes, cache_blocks)) WITHOUT ROWID
+       (of runs in which not all blocks were watched)
+     skipped   (run, reason TEXT, executions, loads, stores,
+                PRIMARY KEY (run, reason)) WITHOUT ROWID
+       (core/skipped.h: "stopped", "left out")
+     timing    (run INTEGER PRIMARY KEY, machine TEXT, cpu_seconds REAL, plain_seconds REAL,
+                over_plain REAL, outside_seconds REAL, own_seconds REAL, repetitions INTEGER,
+                notes TEXT)
+     time      (run, scope, seconds, entries, threads, PRIMARY KEY (run, scope)) WITHOUT ROWID
+       (core/times.h; of runs that were made with --time)
+     carried   (run, scope_group, block_bytes, patterns INTEGER, reuses INTEGER, data BLOB,
+                PRIMARY KEY (run, scope_group, block_bytes)) WITHOUT ROWID
+       (core/reuse_patterns.h; of runs that were made with --carry)
+     build_difference (run, place TEXT, kind TEXT, id, mismatch INTEGER, accesses REAL,
+                run_accesses REAL)
+       (core/builds/builds.h; of runs of other builds, `pmodel run --build`; id: in the tables
+       above, NULL: only in that build)
+     models    (id INTEGER PRIMARY KEY, made REAL, data BLOB)    pm_model_set, the last fit
+     model     (kind TEXT, target INTEGER, block_bytes INTEGER, bin INTEGER, quantity TEXT,
+                formula TEXT, relative_error REAL)       the same by formula, for other tools
+   A writer holds a transaction; a reader sees whole runs.  A file of another application or of a
+   newer version is refused and left as it is.  Version 1 had no measured times: a writer adds their
+   tables, a reader finds none.  Up to version 2 the threads' histograms were added up: a writer
+   converts the table, a reader sees one stream, the sum. */
+#ifndef PM_STORE_H
+#define PM_STORE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/builds/builds.h"
+#include "core/model.h"
+#include "core/parameters.h"
+#include "core/base/base.h"
+#include "core/profile.h"
+#include "core/reuse_patterns.h"
+#include "core/streams.h"
+#include "core/structure/structure.h"
+#include "core/times.h"
+
+#define PM_STORE_VERSION 3
+
+struct pm_store;
+
+enum pm_store_mode {
+    PM_STORE_READ,   /* must exist */
+    PM_STORE_CREATE, /* read and write, made if absent */
+};
+
+struct pm_store *pm_store_open(const char *path, enum pm_store_mode mode, struct pm_error *err);
+void pm_store_close(struct pm_store *store);
+
+/* The first structure put in becomes the store's; a later one must have the same hash, else the
+   error says that the store belongs to another build of the program.  Of a later one the operations
+   are taken over, which depend on the instruction classes. */
+bool pm_store_put_structure(struct pm_store *store, const struct pm_structure *structure,
+                            struct pm_error *err);
+bool pm_store_has_structure(struct pm_store *store, bool *has, struct pm_error *err);
+/* What is not the same in all builds of the runs is flagged in it (PM_SCOPE_UNMATCHED …). */
+struct pm_structure *pm_store_structure(struct pm_store *store, struct pm_error *err);
+
+/* What is known of a run beside its profile. */
+struct pm_run_facts {
+    char *command; /* as one would type it */
+    double started_unix, wall_seconds, cpu_seconds;
+    int exit_status;
+    uint32_t n_threads, n_processes;
+    char *settings; /* what must be equal for a run not to be repeated: command, environment, inputs
+                     */
+    char *notes;    /* sentences, one a line; NULL none */
+    const struct pm_build_differences *differences; /* of the run's build from the store's
+                                                       structure; NULL: the same build; borrowed,
+                                                       not read back (pm_store_differences) */
+};
+
+/* Adds a run; parameters that are there already are replaced.  STREAMS, in order
+   (pm_streams_order), are its histograms; NULL: PROFILE's are, as a sum. */
+bool pm_store_put_run(struct pm_store *store, const struct pm_profile *profile,
+                      const struct pm_streams *streams, const struct pm_run_facts *facts,
+                      const bool *inexact_routines, size_t n_routines, struct pm_error *err);
+/* True with *FOUND telling whether a run with these parameters and settings and (at least) these
+   block sizes is there. */
+bool pm_store_has_run(struct pm_store *store, const struct pm_parameters *parameters,
+                      const char *settings, const uint64_t *block_sizes, size_t n_block_sizes,
+                      bool *found, struct pm_error *err);
+
+/* Parameters of all runs, ascending; *RUNS owned by the caller (free). */
+bool pm_store_runs(struct pm_store *store, struct pm_parameters **runs, size_t *n_runs,
+                   struct pm_error *err);
+/* The profile of the run with exactly PARAMETERS; NULL without error text if there is none.  Its
+   histograms are sums over threads.  Only what is the same in all builds of the runs is in it
+   (pm_profile_keep_matched); the rest is counted in skipped[PM_SKIPPED_UNMATCHED]. */
+struct pm_profile *pm_store_profile(struct pm_store *store, const struct pm_parameters *parameters,
+                                    struct pm_error *err);
+bool pm_store_run_facts(struct pm_store *store, const struct pm_parameters *parameters,
+                        struct pm_run_facts *facts, struct pm_error *err);
+/* Bytes that the run with exactly PARAMETERS takes in the store, but for what SQLite adds. */
+bool pm_store_run_bytes(struct pm_store *store, const struct pm_parameters *parameters,
+                        double *bytes, struct pm_error *err);
+void pm_run_facts_free(struct pm_run_facts *facts); /* its strings */
+
+/* The histograms of the run with exactly PARAMETERS one after the other, by group, block size and
+   stream; nothing is in memory but one.  NULL with a sentence if there is no such run. */
+struct pm_histogram_cursor *pm_store_histograms(struct pm_store *store,
+                                                const struct pm_parameters *parameters,
+                                                struct pm_error *err);
+/* Its streams; owned by the cursor. */
+const struct pm_stream *pm_histogram_cursor_streams(const struct pm_histogram_cursor *cursor,
+                                                    size_t *n_streams);
+struct pm_histogram_place {
+    uint32_t group;
+    uint64_t block_bytes;
+    uint32_t stream_index;
+    const struct pm_stream *stream; /* owned by the cursor */
+};
+/* Goes to the next one.  False at the end, and, with a sentence, after an error. */
+bool pm_histogram_cursor_next(struct pm_histogram_cursor *cursor, struct pm_histogram_place *place,
+                              struct pm_error *err);
+/* Reads the one that the cursor is at; owned by the caller (pm_histogram_free). */
+bool pm_histogram_cursor_read(struct pm_histogram_cursor *cursor, struct pm_histogram *histogram,
+                              struct pm_error *err);
+void pm_histogram_cursor_free(struct pm_histogram_cursor *cursor);
+/* *FOUND: whether the histograms of the run with exactly PARAMETERS tell the bytes that were
+   touched (by the first of them; all of a run do, or none). */
+bool pm_store_has_bytes(struct pm_store *store, const struct pm_parameters *parameters, bool *found,
+                        struct pm_error *err);
+
+/* What was estimated of that run, by stream, block size and cache size; *ESTIMATES owned by the
+   caller (free), none where all blocks were watched. */
+bool pm_store_estimates(struct pm_store *store, const struct pm_parameters *parameters,
+                        struct pm_stream_estimate **estimates, size_t *n_estimates,
+                        struct pm_error *err);
+
+/* Measured times of the run with exactly PARAMETERS; those that are there already are replaced. The
+   run must be there: a new one comes without times. */
+bool pm_store_put_times(struct pm_store *store, const struct pm_parameters *parameters,
+                        const struct pm_times *times, struct pm_error *err);
+/* NULL without error text if the run has none.  Not yet compared with a structure (pm_times_fit).
+ */
+struct pm_times *pm_store_times(struct pm_store *store, const struct pm_parameters *parameters,
+                                struct pm_error *err);
+
+/* Reuse patterns (core/reuse_patterns.h) of the run with exactly PARAMETERS; those that are there
+   already are replaced.  The run must be there: a new one comes without. */
+bool pm_store_put_patterns(struct pm_store *store, const struct pm_parameters *parameters,
+                           const struct pm_run_patterns *patterns, struct pm_error *err);
+/* *FOUND: whether the run has some for each of these block sizes; for any, if none is named. */
+bool pm_store_has_patterns(struct pm_store *store, const struct pm_parameters *parameters,
+                           const uint64_t *block_sizes, size_t n_block_sizes, bool *found,
+                           struct pm_error *err);
+/* NULL without error text if the run has none.  Not yet compared with a structure
+   (pm_run_patterns_fit). */
+struct pm_run_patterns *pm_store_patterns(struct pm_store *store,
+                                          const struct pm_parameters *parameters,
+                                          struct pm_error *err);
+
+/* What the build of the run with exactly PARAMETERS has otherwise than the store's structure.
+   Freed by pm_build_differences_free; none if the run is of the store's build, or not
+   there. */
+bool pm_store_differences(struct pm_store *store, const struct pm_parameters *parameters,
+                          struct pm_build_differences *differences, struct pm_error *err);
+
+bool pm_store_put_models(struct pm_store *store, const struct pm_model_set *models,
+                         struct pm_error *err);
+/* NULL without error text if fit has not run; with one where runs were added after it. */
+struct pm_model_set *pm_store_models(struct pm_store *store, struct pm_error *err);
+
+#endif

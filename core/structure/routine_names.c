@@ -1,0 +1,72 @@
+/* Routines by name, see routine_names.h. */
+#include "core/structure/structure.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* After a mismatch the last `*` takes one character more; earlier ones need not be tried again. */
+bool pm_matches(const char *pattern, const char *text) {
+    const char *after_star = NULL, *retry = NULL;
+    while (*text) {
+        if (*pattern == '*') {
+            after_star = ++pattern;
+            retry = text;
+        } else if (*pattern == '?' || *pattern == *text) {
+            pattern++;
+            text++;
+        } else if (after_star) {
+            pattern = after_star;
+            text = ++retry;
+        } else {
+            return false;
+        }
+    }
+    while (*pattern == '*')
+        pattern++;
+    return !*pattern;
+}
+
+static bool has_name(const struct pm_routine *routine, const char *name, bool exactly) {
+    const char *names[] = {routine->name, routine->display_name};
+    for (int i = 0; i < 2; i++)
+        if (names[i] && (exactly ? strcmp(name, names[i]) == 0 : pm_matches(name, names[i])))
+            return true;
+    return false;
+}
+
+static void add_named(const struct pm_structure *structure, const char *name, bool *named) {
+    bool found = false;
+    for (int exactly = 1; exactly >= 0 && !found; exactly--)
+        for (size_t r = 0; r < structure->n_routines; r++)
+            if (has_name(&structure->routines[r], name, exactly))
+                named[r] = found = true;
+}
+
+/* Where the first of several names ends. */
+static char *end_of_name(char *name) {
+    int depth = 0;
+    for (; *name && (*name != ',' || depth > 0); name++) {
+        if (*name == '(' || *name == '<')
+            depth++;
+        else if (*name == ')' || *name == '>')
+            depth--;
+    }
+    return name;
+}
+
+bool *pm_routines_named(const struct pm_structure *structure, const char *name, uint32_t *n_named) {
+    bool *named = pm_alloc(structure->n_routines, sizeof *named);
+    char *names = pm_strdup(name ? name : "*"), *at = names;
+    for (bool more = true; more;) {
+        char *end = end_of_name(at);
+        more = *end;
+        *end = 0;
+        add_named(structure, at, named);
+        at = end + 1;
+    }
+    free(names);
+    *n_named = 0;
+    for (size_t r = 0; r < structure->n_routines; r++)
+        *n_named += named[r];
+    return named;
+}
