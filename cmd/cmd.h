@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 #include "binlift/binlift.h"
-#include "core/machine.h"
+#include "core/machine/machine.h"
 #include "core/base/base.h"
 #include "report/report.h"
 

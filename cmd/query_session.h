@@ -3,7 +3,7 @@
 #define PM_QUERY_SESSION_H
 
 #include "cmd/cmd.h"
-#include "core/machine.h"
+#include "core/machine/machine.h"
 #include "core/store/store.h"
 #include "fit/query.h"
 #include "report/query.h"

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "cmd/run_substitute.h"
-#include "core/expression.h"
+#include "core/expression/expression.h"
 
 enum { MAX_VALUES = 100000 }; /* more is a mistake in a range */
 

@@ -1,4 +1,4 @@
-/* What a run left out of its analysis (core/skipped.h): summed up, and from counters of routines
+/* What a run left out of its analysis (core/profile.h): summed up, and from counters of routines
    that are not recorded. */
 #ifndef PM_RUN_SKIPPED_H
 #define PM_RUN_SKIPPED_H
@@ -6,7 +6,7 @@
 #include "binlift/binlift.h"
 #include "cmd/run_instrument.h"
 #include "core/raw_read.h"
-#include "core/skipped.h"
+#include "core/profile.h"
 
 /* Adds what RAW's threads did while measuring was off. */
 void pm_skipped_add_stopped(struct pm_skipped_accesses *stopped, const struct pm_raw *raw);

@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "core/expression.h"
+#include "core/expression/expression.h"
 #include "core/parameters.h"
 #include "core/base/base.h"
 

@@ -1,7 +1,22 @@
-/* Freeing a prediction; see prediction.h. */
+/* Predictions; see prediction.h. */
 #include "core/prediction.h"
 
 #include <stdlib.h>
+
+void pm_cost_sum_add(struct pm_cost_sum *into, const struct pm_cost_sum *from) {
+    into->cycles += from->cycles;
+    into->schedule_cycles += from->schedule_cycles;
+    into->memory_cycles += from->memory_cycles;
+    for (int l = 0; l < PM_MAX_LEVELS; l++) {
+        into->level_misses[l] += from->level_misses[l];
+        into->level_cycles[l] += from->level_cycles[l];
+    }
+    into->instructions += from->instructions;
+    into->operations += from->operations;
+    into->unknown_operations += from->unknown_operations;
+    into->accesses += from->accesses;
+    into->unrecorded_accesses += from->unrecorded_accesses;
+}
 
 void pm_prediction_free(struct pm_prediction *prediction) {
     if (!prediction)

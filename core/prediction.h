@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "core/machine.h"
+#include "core/machine/machine.h"
 #include "core/parameters.h"
 
 enum { PM_MAX_LEVELS = 12 };
@@ -34,6 +34,9 @@ struct pm_cost_sum {
     double accesses;            /* memory accesses that were recorded */
     double unrecorded_accesses; /* executed memory operations that no histogram covers */
 };
+
+/* Adds all of FROM to INTO. */
+void pm_cost_sum_add(struct pm_cost_sum *into, const struct pm_cost_sum *from);
 
 struct pm_scope_prediction {
     uint32_t scope;    /* index in the structure */

@@ -18,18 +18,14 @@ void pm_profile_free(struct pm_profile *profile) {
 
 const struct pm_histogram *pm_profile_histogram(const struct pm_profile *profile, uint32_t group,
                                                 uint64_t block_bytes) {
-    size_t low = 0, high = profile->n_histograms;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        const struct pm_group_histogram *at = &profile->histograms[middle];
-        if (at->group == group && at->histogram.block_bytes == block_bytes)
-            return &at->histogram;
-        if (at->group < group || (at->group == group && at->histogram.block_bytes < block_bytes))
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return NULL;
+    const struct pm_group_histogram *all = profile->histograms;
+    size_t at =
+        PM_LOWER_BOUND(profile->n_histograms, i,
+                       all[i].group < group ||
+                           (all[i].group == group && all[i].histogram.block_bytes < block_bytes));
+    bool is_there = at < profile->n_histograms && all[at].group == group &&
+                    all[at].histogram.block_bytes == block_bytes;
+    return is_there ? &all[at].histogram : NULL;
 }
 
 bool pm_profile_fits(const struct pm_profile *profile, const struct pm_structure *structure,
@@ -47,6 +43,48 @@ double *pm_block_executions(const struct pm_structure *structure, const double *
         if (structure->edges[e].to < structure->n_blocks)
             blocks[structure->edges[e].to] += edge_counts[e];
     return blocks;
+}
+
+double pm_executions_of_block(const struct pm_structure *structure, const double *edge_counts,
+                              uint32_t block) {
+    const struct pm_routine *routine = &structure->routines[structure->blocks[block].routine];
+    double executions = 0;
+    for (uint32_t e = routine->first_edge; e < routine->first_edge + routine->n_edges; e++)
+        if (structure->edges[e].to == block)
+            executions += edge_counts[e];
+    return executions;
+}
+
+/* ---- accesses that are not analysed ---------------------------------------------------------- */
+
+void pm_skipped_add_groups(const struct pm_structure *structure, const double *edge_counts,
+                           const bool *is_lost, struct pm_skipped_accesses *skipped) {
+    double *executions = pm_block_executions(structure, edge_counts);
+    for (size_t r = 0; r < structure->n_references; r++) {
+        const struct pm_reference *reference = &structure->references[r];
+        if (!is_lost[reference->group])
+            continue;
+        double times = executions[reference->block];
+        skipped->loads += reference->access & PM_ACCESS_LOAD ? times : 0;
+        skipped->stores += reference->access & PM_ACCESS_STORE ? times : 0;
+    }
+    free(executions);
+}
+
+char *pm_skipped_sentence(const struct pm_skipped_accesses *skipped,
+                          enum pm_skipped_reason reason) {
+    if (skipped->loads == 0 && skipped->stores == 0 && skipped->executions == 0)
+        return NULL;
+    if (reason == PM_SKIPPED_STOPPED)
+        return pm_sprintf("%.0f loads and %.0f stores were not analysed because measuring was off",
+                          skipped->loads, skipped->stores);
+    if (reason == PM_SKIPPED_UNMATCHED)
+        return pm_sprintf("%.0f loads and %.0f stores are left out because their code is not the "
+                          "same in the builds for other sizes",
+                          skipped->loads, skipped->stores);
+    return pm_sprintf("%.0f loads and %.0f stores were not analysed because their routines are "
+                      "left out, which were entered %.0f times",
+                      skipped->loads, skipped->stores, skipped->executions);
 }
 
 /* ---- builds that differ ---------------------------------------------------------------------- */

@@ -10,8 +10,26 @@
 #include "core/histogram.h"
 #include "core/parameters.h"
 #include "core/base/base.h"
-#include "core/skipped.h"
 #include "core/structure/structure.h"
+
+/* What a run did that is in no histogram, although the analysis was asked for: counted, so that it
+   can be told how many accesses were left out.  One that reads and writes is a load and a store. In
+   routines that are left out an execution of a reference is one access, whatever its kind; else
+   string instructions, masked vectors, gathers and calls of the C library are as many as they are
+   where they are analysed. */
+enum pm_skipped_reason {
+    PM_SKIPPED_STOPPED,   /* measuring was off (markers, --start-at, --stop-after) */
+    PM_SKIPPED_LEFT_OUT,  /* in routines that --include and --exclude leave out */
+    PM_SKIPPED_UNMATCHED, /* in code that the other builds do not have so (--build) */
+    PM_N_SKIPPED,
+};
+
+struct pm_skipped_accesses {
+    double loads, stores;
+    double executions; /* PM_SKIPPED_STOPPED: how often measuring was switched off in a thread;
+                          PM_SKIPPED_LEFT_OUT: how often such a routine was entered;
+                          PM_SKIPPED_UNMATCHED: 0 */
+};
 
 struct pm_group_histogram {
     uint32_t group;
@@ -50,7 +68,18 @@ void pm_profile_keep_matched(struct pm_profile *profile, const struct pm_structu
 const struct pm_histogram *pm_profile_histogram(const struct pm_profile *profile, uint32_t group,
                                                 uint64_t block_bytes);
 
-/* Executions of each basic block (n_blocks values; the caller frees): an edge into it each. */
+/* How often basic blocks are executed, from EDGE_COUNTS (n_edges values): as often as the edges
+   into them are taken.  Of all (n_blocks values; the caller frees), and of one. */
 double *pm_block_executions(const struct pm_structure *structure, const double *edge_counts);
+double pm_executions_of_block(const struct pm_structure *structure, const double *edge_counts,
+                              uint32_t block);
+
+/* Adds the accesses of the groups for which IS_LOST[group], by the executions of their references.
+ */
+void pm_skipped_add_groups(const struct pm_structure *structure, const double *edge_counts,
+                           const bool *is_lost, struct pm_skipped_accesses *skipped);
+
+/* What SKIPPED says for this reason, as a sentence that the caller frees; NULL: nothing. */
+char *pm_skipped_sentence(const struct pm_skipped_accesses *skipped, enum pm_skipped_reason reason);
 
 #endif

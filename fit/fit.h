@@ -21,7 +21,7 @@ enum {
 
 /* Basis functions for the models of a part of the program. */
 struct pm_fit_basis {
-    const char *scope;     /* a routine or loop (core/structure/scope_names.h); NULL: all */
+    const char *scope;     /* a routine or loop (pm_scopes_named); NULL: all */
     const char *functions; /* "1, N, N^2, N*log2(N)": of any parameters of the runs */
 };
 

@@ -7,11 +7,6 @@
 #include "report/report.h"
 #include "report/words.h"
 
-const char *pm_base_name(const char *path) {
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
-
 /* Appends ", WORD" (or WORD alone). */
 static void append_word(char **list, const char *word) {
     pm_append(list, "%s%s", **list ? ", " : "", word);

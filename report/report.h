@@ -7,7 +7,7 @@
 #include <stdio.h>
 
 #include "binlift/binlift.h"
-#include "core/machine.h"
+#include "core/machine/machine.h"
 #include "core/model.h"
 #include "core/prediction.h"
 #include "core/profile.h"

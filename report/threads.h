@@ -2,7 +2,7 @@
 #ifndef PM_THREADS_REPORT_H
 #define PM_THREADS_REPORT_H
 
-#include "core/machine.h"
+#include "core/machine/machine.h"
 #include "core/prediction.h"
 #include "core/streams.h"
 #include "report/report.h"

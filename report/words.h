@@ -48,8 +48,6 @@ char *pm_stride_label(const struct pm_stride *stride);    /* "8", "8*N", "indire
 char *pm_strides_label(const struct pm_group *group);     /* the same for all levels: "8, 8*N" */
 char *pm_group_flags_label(const struct pm_group *group); /* "irregular, stack"; "" none */
 
-/* Last component of a path. */
-const char *pm_base_name(const char *path);
 /* A C++ name without result type, template arguments and parameters (short_names.c).  Owned by the
    caller. */
 char *pm_short_name(const char *name);

@@ -60,24 +60,25 @@ static void add_misses(const struct pm_structure *structure, const struct pm_pro
         for (size_t l = 0; l < machine->n_levels; l++) {
             const struct pm_level *level = &machine->levels[l];
             if (level->block_bytes == h->histogram.block_bytes)
-                self->level_misses[l] += pm_histogram_misses(
-                    &h->histogram, (double)(level->size_bytes / level->block_bytes));
+                self->level_misses[l] +=
+                    pm_histogram_misses(&h->histogram, pm_level_capacity_blocks(level));
         }
     }
 }
 
 /* Executed memory operations that no histogram covers: those that are not recorded, and those of a
    group without a histogram. */
-static void add_unrecorded(const struct pm_counts *counts, const struct pm_profile *profile,
-                           const struct pm_machine *machine, struct pm_scope_prediction *scopes) {
-    const struct pm_structure *structure = counts->structure;
+static void add_unrecorded(const struct pm_frequencies *frequencies,
+                           const struct pm_profile *profile, const struct pm_machine *machine,
+                           struct pm_scope_prediction *scopes) {
+    const struct pm_structure *structure = frequencies->structure;
     bool *has_histogram = pm_alloc(structure->n_groups, sizeof *has_histogram);
     for (size_t i = 0; i < profile->n_histograms; i++)
         if (profile->histograms[i].histogram.block_bytes == machine->levels[0].block_bytes)
             has_histogram[profile->histograms[i].group] = true;
     for (uint32_t b = 0; b < structure->n_blocks; b++) {
         const struct pm_block *block = &structure->blocks[b];
-        if (counts->blocks[b] <= 0)
+        if (frequencies->blocks[b] <= 0)
             continue;
         for (uint32_t i = block->first_op; i < block->first_op + block->n_ops; i++) {
             const struct pm_op *op = &structure->ops[i];
@@ -87,28 +88,20 @@ static void add_unrecorded(const struct pm_counts *counts, const struct pm_profi
                 op->reference == PM_NONE ? NULL : &structure->references[op->reference];
             if (!reference || !reference->recorded || reference->group == PM_NONE ||
                 !has_histogram[reference->group])
-                scopes[block->scope].self.unrecorded_accesses += counts->blocks[b];
+                scopes[block->scope].self.unrecorded_accesses += frequencies->blocks[b];
         }
     }
     free(has_histogram);
 }
 
-static size_t last_cache(const struct pm_machine *machine) {
-    size_t last = 0;
-    for (size_t l = 0; l < machine->n_levels; l++)
-        if (machine->levels[l].kind == PM_LEVEL_CACHE)
-            last = l;
-    return last;
-}
-
-void pm_memory_costs(const struct pm_counts *counts, const struct pm_profile *profile,
+void pm_memory_costs(const struct pm_frequencies *frequencies, const struct pm_profile *profile,
                      const struct pm_machine *machine, struct pm_scope_prediction *scopes,
                      bool *by_bandwidth, double *bandwidth_cycles) {
-    add_misses(counts->structure, profile, machine, scopes);
-    add_unrecorded(counts, profile, machine, scopes);
-    size_t last = last_cache(machine);
+    add_misses(frequencies->structure, profile, machine, scopes);
+    add_unrecorded(frequencies, profile, machine, scopes);
+    size_t last = pm_last_cache(machine);
     *bandwidth_cycles = 0;
-    for (size_t s = 0; s < counts->structure->n_scopes; s++) {
+    for (size_t s = 0; s < frequencies->structure->n_scopes; s++) {
         struct pm_cost_sum *self = &scopes[s].self;
         for (size_t l = 0; l < machine->n_levels; l++) {
             const struct pm_level *level = &machine->levels[l];

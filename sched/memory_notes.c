@@ -17,8 +17,8 @@ static void note_sample(const struct pm_profile *profile, struct pm_prediction *
         if (profile->histograms[i].histogram.sample > sample)
             sample = profile->histograms[i].histogram.sample;
     if (sample > 1)
-        pm_note(prediction, "One of %llu blocks was watched, so misses are estimates.",
-                (unsigned long long)sample);
+        pm_prediction_note(prediction, "One of %llu blocks was watched, so misses are estimates.",
+                           (unsigned long long)sample);
 }
 
 /* Beyond reuses count as misses, which they may not be in a cache larger than their bound. */
@@ -26,7 +26,7 @@ static void note_bound(const struct pm_profile *profile, const struct pm_machine
                        struct pm_prediction *prediction) {
     for (size_t l = 0; l < machine->n_levels; l++) {
         const struct pm_level *level = &machine->levels[l];
-        double blocks = (double)(level->size_bytes / level->block_bytes), beyond = 0, misses = 0;
+        double blocks = pm_level_capacity_blocks(level), beyond = 0, misses = 0;
         for (size_t i = 0; i < profile->n_histograms; i++) {
             const struct pm_histogram *histogram = &profile->histograms[i].histogram;
             if (histogram->block_bytes != level->block_bytes)
@@ -36,10 +36,11 @@ static void note_bound(const struct pm_profile *profile, const struct pm_machine
                 beyond += histogram->beyond_loads + histogram->beyond_stores;
         }
         if (beyond > 0)
-            pm_note(prediction,
-                    "%.3g%% of the misses of %s are only known to be reuses from afar, of which "
-                    "some may hit: its misses are an upper bound.",
-                    100 * beyond / misses, level->name);
+            pm_prediction_note(
+                prediction,
+                "%.3g%% of the misses of %s are only known to be reuses from afar, of which "
+                "some may hit: its misses are an upper bound.",
+                100 * beyond / misses, level->name);
     }
 }
 
@@ -114,15 +115,16 @@ static void note_fragmentation(const struct pm_structure *structure,
     double of_worst = worst ? pm_histogram_unused_share(&worst->sum) : 0;
     bool has_most = of_worst > 0 && 2 * unused_bytes(&worst->sum) > unused_bytes(&all);
     if (share > 0 && has_most)
-        pm_note(
+        pm_prediction_note(
             prediction,
             "Of the %llu-byte blocks that are fetched, %.3g%% of the bytes are never used, most "
             "of them in %.64s (%.3g%% of its blocks).",
             (unsigned long long)block_bytes, 100 * share, worst->name, 100 * of_worst);
     else if (share > 0)
-        pm_note(prediction,
-                "Of the %llu-byte blocks that are fetched, %.3g%% of the bytes are never used.",
-                (unsigned long long)block_bytes, 100 * share);
+        pm_prediction_note(
+            prediction,
+            "Of the %llu-byte blocks that are fetched, %.3g%% of the bytes are never used.",
+            (unsigned long long)block_bytes, 100 * share);
     free(uses.objects);
 }
 

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-void pm_note(struct pm_prediction *prediction, const char *format, ...) {
+void pm_prediction_note(struct pm_prediction *prediction, const char *format, ...) {
     char text[1024];
     va_list arguments;
     va_start(arguments, format);
@@ -45,12 +45,12 @@ static bool is_listed(const char *list, const char *name) {
 
 /* Appends the executed instructions that have no class, " (vfoo, vbar)", as many as there is room
    for. */
-static void name_unknown(const struct pm_counts *counts, char *list, size_t size) {
-    const struct pm_structure *structure = counts->structure;
+static void name_unknown(const struct pm_frequencies *frequencies, char *list, size_t size) {
+    const struct pm_structure *structure = frequencies->structure;
     char names[256] = "";
     for (size_t i = 0; i < structure->n_unknowns; i++) {
         const struct pm_unknown *unknown = &structure->unknowns[i];
-        if (counts->blocks[unknown->block] > 0 && !is_listed(names, unknown->mnemonic) &&
+        if (frequencies->blocks[unknown->block] > 0 && !is_listed(names, unknown->mnemonic) &&
             strlen(names) + strlen(unknown->mnemonic) + 3 < sizeof names)
             append(names, sizeof names, "%s", unknown->mnemonic);
     }
@@ -60,20 +60,20 @@ static void name_unknown(const struct pm_counts *counts, char *list, size_t size
 }
 
 /* Names the classes without a row, most frequent first. */
-static void note_unknown(const struct pm_counts *counts, const struct pm_machine *machine,
+static void note_unknown(const struct pm_frequencies *frequencies, const struct pm_machine *machine,
                          const struct pm_unit_sets *sets, struct pm_prediction *prediction) {
-    const struct pm_structure *structure = counts->structure;
+    const struct pm_structure *structure = frequencies->structure;
     const struct pm_cost_sum *total = &prediction->scopes[0].total;
     if (total->unknown_operations <= 0)
         return;
     double executed[PM_N_OP_CLASSES] = {0};
     for (uint32_t b = 0; b < structure->n_blocks; b++)
-        for (uint32_t i = 0; i < structure->blocks[b].n_ops && counts->blocks[b] > 0; i++) {
+        for (uint32_t i = 0; i < structure->blocks[b].n_ops && frequencies->blocks[b] > 0; i++) {
             const struct pm_op *op = &structure->ops[structure->blocks[b].first_op + i];
             struct pm_need need;
             pm_op_need(machine, sets, op, &need);
             if (!need.known)
-                executed[op->op_class] += counts->blocks[b];
+                executed[op->op_class] += frequencies->blocks[b];
         }
     char list[512] = "";
     for (;;) {
@@ -85,13 +85,14 @@ static void note_unknown(const struct pm_counts *counts, const struct pm_machine
             break;
         append(list, sizeof list, "%s", pm_op_class_name((enum pm_op_class)most));
         if (most == PM_OP_UNKNOWN)
-            name_unknown(counts, list, sizeof list);
+            name_unknown(frequencies, list, sizeof list);
         executed[most] = 0;
     }
-    pm_note(prediction,
-            "%.3g%% of the executed operations have no cost in machine file %s, and their time is "
-            "missing: %s.",
-            percent(total->unknown_operations, total->operations), machine->name, list);
+    pm_prediction_note(
+        prediction,
+        "%.3g%% of the executed operations have no cost in machine file %s, and their time is "
+        "missing: %s.",
+        percent(total->unknown_operations, total->operations), machine->name, list);
 }
 
 static void note_unmatched(const struct pm_structure *structure, struct pm_prediction *prediction) {
@@ -106,15 +107,16 @@ static void note_unmatched(const struct pm_structure *structure, struct pm_predi
             append(names, sizeof names, "%.64s:%u", routine, scope->line_first);
     }
     if (n)
-        pm_note(prediction,
-                "%zu loops or routines are not the same in the builds of all sizes, and their time "
-                "is missing, how much is not known (%s%s).",
-                n, names, n > 3 ? ", …" : "");
+        pm_prediction_note(
+            prediction,
+            "%zu loops or routines are not the same in the builds of all sizes, and their time "
+            "is missing, how much is not known (%s%s).",
+            n, names, n > 3 ? ", …" : "");
 }
 
-static void note_coverage(const struct pm_counts *counts, const struct pm_profile *profile,
-                          struct pm_prediction *prediction) {
-    const struct pm_structure *structure = counts->structure;
+static void note_coverage(const struct pm_frequencies *frequencies,
+                          const struct pm_profile *profile, struct pm_prediction *prediction) {
+    const struct pm_structure *structure = frequencies->structure;
     const struct pm_cost_sum *total = &prediction->scopes[0].total;
     size_t not_counted = 0;
     char names[256] = "";
@@ -124,28 +126,30 @@ static void note_coverage(const struct pm_counts *counts, const struct pm_profil
                 append(names, sizeof names, "%.64s", structure->routines[i].display_name);
         }
     if (not_counted)
-        pm_note(prediction,
-                "%zu of %zu routines have no counters, and their time is missing, how much is not "
-                "known (%s%s).",
-                not_counted, structure->n_routines, names, not_counted > 3 ? ", …" : "");
+        pm_prediction_note(
+            prediction,
+            "%zu of %zu routines have no counters, and their time is missing, how much is not "
+            "known (%s%s).",
+            not_counted, structure->n_routines, names, not_counted > 3 ? ", …" : "");
     note_unmatched(structure, prediction);
     for (unsigned reason = 0; reason < PM_N_SKIPPED; reason++) {
         char *sentence = pm_skipped_sentence(&profile->skipped[reason], reason);
         if (sentence)
-            pm_note(prediction, "In the run %s.", sentence);
+            pm_prediction_note(prediction, "In the run %s.", sentence);
         free(sentence);
     }
     if (profile->n_inexact_routines)
-        pm_note(
+        pm_prediction_note(
             prediction,
             "The counts of %zu routines break flow conservation (longjmp, threads that were cut "
             "off): their figures are approximate.",
             profile->n_inexact_routines);
     if (total->unrecorded_accesses > 0)
-        pm_note(prediction,
-                "%.3g%% of the executed memory operations were not recorded (of routines "
-                "that were left out): they count as hits.",
-                percent(total->unrecorded_accesses, total->unrecorded_accesses + total->accesses));
+        pm_prediction_note(
+            prediction,
+            "%.3g%% of the executed memory operations were not recorded (of routines "
+            "that were left out): they count as hits.",
+            percent(total->unrecorded_accesses, total->unrecorded_accesses + total->accesses));
 }
 
 static void note_machine(const struct pm_machine *machine, double split_operations,
@@ -155,49 +159,53 @@ static void note_machine(const struct pm_machine *machine, double split_operatio
     for (size_t i = 0; i < machine->n_levels; i++)
         append(shares, sizeof shares, "%s %g%%", machine->levels[i].name,
                100 * machine->levels[i].exposed);
-    pm_note(prediction,
-            "Of each miss penalty this share counts as not hidden: %s (`exposed` in the "
-            "machine file).",
-            shares);
+    pm_prediction_note(prediction,
+                       "Of each miss penalty this share counts as not hidden: %s (`exposed` in the "
+                       "machine file).",
+                       shares);
     for (size_t i = 0; i < machine->n_levels; i++)
         if (machine->levels[i].shared_by > 1)
-            pm_note(prediction, "%s is shared by %u cores; the program has it to itself here.",
-                    machine->levels[i].name, (unsigned)machine->levels[i].shared_by);
+            pm_prediction_note(prediction,
+                               "%s is shared by %u cores; the program has it to itself here.",
+                               machine->levels[i].name, (unsigned)machine->levels[i].shared_by);
     if (machine->memory_bandwidth_bytes_per_cycle <= 0)
-        pm_note(prediction,
-                "Machine file %s gives no memory bandwidth, so there is no bandwidth "
-                "bound.",
-                machine->name);
+        pm_prediction_note(prediction,
+                           "Machine file %s gives no memory bandwidth, so there is no bandwidth "
+                           "bound.",
+                           machine->name);
     else if (bandwidth_cycles > 0)
-        pm_note(prediction,
-                "Where memory bandwidth needs longer than the misses' latencies, its cycles are "
-                "taken: %.3g%% of all cycles come from that.",
-                percent(bandwidth_cycles, total->cycles));
+        pm_prediction_note(
+            prediction,
+            "Where memory bandwidth needs longer than the misses' latencies, its cycles are "
+            "taken: %.3g%% of all cycles come from that.",
+            percent(bandwidth_cycles, total->cycles));
     if (split_operations > 0)
-        pm_note(
+        pm_prediction_note(
             prediction,
             "%.3g%% of the operations are split, because the machine has no vectors so wide or no "
             "multiply-add.",
             percent(split_operations, total->operations));
     if (!machine->out_of_order)
-        pm_note(prediction, "The machine is in order: loops count as scheduled perfectly by its "
-                            "compiler.");
+        pm_prediction_note(prediction,
+                           "The machine is in order: loops count as scheduled perfectly by its "
+                           "compiler.");
     if (machine->n_not_verified)
-        pm_note(prediction, "%zu figures of machine file %s are not verified.",
-                machine->n_not_verified, machine->name);
+        pm_prediction_note(prediction, "%zu figures of machine file %s are not verified.",
+                           machine->n_not_verified, machine->name);
 }
 
-void pm_add_notes(const struct pm_counts *counts, const struct pm_profile *profile,
+void pm_add_notes(const struct pm_frequencies *frequencies, const struct pm_profile *profile,
                   const struct pm_machine *machine, const struct pm_unit_sets *sets,
                   double split_operations, double bandwidth_cycles,
                   struct pm_prediction *prediction) {
-    note_coverage(counts, profile, prediction);
-    note_unknown(counts, machine, sets, prediction);
-    pm_note(prediction, "Caches and TLBs are taken as fully associative with LRU replacement: "
-                        "conflict misses are not counted.");
-    pm_note(prediction,
-            "Memory accesses are taken as independent of each other between iterations; "
-            "branch mispredictions and instruction cache misses are not counted.");
-    pm_add_memory_notes(counts->structure, profile, machine, prediction);
+    note_coverage(frequencies, profile, prediction);
+    note_unknown(frequencies, machine, sets, prediction);
+    pm_prediction_note(prediction,
+                       "Caches and TLBs are taken as fully associative with LRU replacement: "
+                       "conflict misses are not counted.");
+    pm_prediction_note(prediction,
+                       "Memory accesses are taken as independent of each other between iterations; "
+                       "branch mispredictions and instruction cache misses are not counted.");
+    pm_add_memory_notes(frequencies->structure, profile, machine, prediction);
     note_machine(machine, split_operations, bandwidth_cycles, prediction);
 }

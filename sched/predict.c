@@ -20,7 +20,7 @@ struct mapping {
     const struct pm_structure *structure;
     const struct pm_machine *machine;
     struct pm_unit_sets sets;
-    struct pm_counts counts;
+    struct pm_frequencies frequencies;
     struct cause *causes; /* of regions, by scope */
     bool *by_bandwidth;   /* by scope */
     double split_operations;
@@ -57,9 +57,9 @@ static void count_scopes(const struct mapping *m, struct pm_scope_prediction *sc
     for (uint32_t s = 0; s < m->structure->n_scopes; s++) {
         const struct pm_scope *scope = &m->structure->scopes[s];
         scopes[s].scope = s;
-        scopes[s].entries = pm_scope_entries(&m->counts, s);
+        scopes[s].entries = pm_scope_entries(&m->frequencies, s);
         if (scope->kind == PM_SCOPE_LOOP && scope->header != PM_NONE)
-            scopes[s].iterations = m->counts.blocks[scope->header];
+            scopes[s].iterations = m->frequencies.blocks[scope->header];
         else
             scopes[s].iterations = scopes[s].entries;
     }
@@ -69,7 +69,7 @@ static double recurrence_of_loop(const struct mapping *m, uint32_t loop) {
     const struct pm_scope *scope = &m->structure->scopes[loop];
     const struct pm_routine *routine = &m->structure->routines[scope->routine];
     struct pm_path_step *path = pm_alloc(routine->n_blocks, sizeof *path);
-    size_t n_steps = pm_hot_path(&m->counts, loop, path);
+    size_t n_steps = pm_hot_path(&m->frequencies, loop, path);
     double cycles = pm_recurrence_cycles(m->structure, m->machine, &m->sets, loop, path, n_steps,
                                          m->pessimistic);
     free(path);
@@ -77,12 +77,13 @@ static double recurrence_of_loop(const struct mapping *m, uint32_t loop) {
 }
 
 static double latency_of_region(const struct mapping *m, uint32_t region) {
+    const struct pm_lists *regions = &m->frequencies.regions;
     double cycles = 0;
-    for (uint32_t k = m->counts.member_first[region]; k < m->counts.member_first[region + 1]; k++) {
-        uint32_t block = m->counts.members[k];
-        if (m->counts.blocks[block] > 0)
-            cycles += m->counts.blocks[block] *
-                      pm_block_latency_cycles(m->structure, m->machine, &m->sets, block);
+    for (uint32_t k = regions->first[region]; k < regions->first[region + 1]; k++) {
+        double executions = m->frequencies.blocks[regions->items[k]];
+        if (executions > 0)
+            cycles += executions * pm_block_latency_cycles(m->structure, m->machine, &m->sets,
+                                                           regions->items[k]);
     }
     return cycles;
 }
@@ -92,9 +93,10 @@ static double latency_of_region(const struct mapping *m, uint32_t region) {
 static void share_out(const struct mapping *m, uint32_t region, double cycles,
                       const double *block_weights, double all_weights,
                       struct pm_scope_prediction *scopes) {
-    uint32_t first = m->counts.member_first[region];
-    for (uint32_t k = first; k < m->counts.member_first[region + 1]; k++) {
-        const struct pm_block *block = &m->structure->blocks[m->counts.members[k]];
+    const struct pm_lists *regions = &m->frequencies.regions;
+    uint32_t first = regions->first[region];
+    for (uint32_t k = first; k < regions->first[region + 1]; k++) {
+        const struct pm_block *block = &m->structure->blocks[regions->items[k]];
         if (all_weights > 0)
             scopes[block->scope].self.schedule_cycles +=
                 cycles * block_weights[k - first] / all_weights;
@@ -103,13 +105,14 @@ static void share_out(const struct mapping *m, uint32_t region, double cycles,
 
 static void schedule_region(struct mapping *m, uint32_t region, double *set_cycles,
                             struct pm_scope_prediction *scopes) {
-    uint32_t first = m->counts.member_first[region], end = m->counts.member_first[region + 1];
+    const struct pm_lists *regions = &m->frequencies.regions;
+    uint32_t first = regions->first[region], end = regions->first[region + 1];
     struct pm_demand demand = {.set_cycles = set_cycles};
     memset(set_cycles, 0, m->sets.n_sets * sizeof *set_cycles);
     double *weights = pm_alloc(end - first, sizeof *weights), all_weights = 0;
     for (uint32_t k = first; k < end; k++) {
-        uint32_t b = m->counts.members[k];
-        double count = m->counts.blocks[b];
+        uint32_t b = regions->items[k];
+        double count = m->frequencies.blocks[b];
         if (count <= 0)
             continue;
         struct pm_demand before = demand;
@@ -155,45 +158,30 @@ static void name_bound(const struct mapping *m, struct pm_scope_prediction *p) {
         p->bound = PM_BOUND_UNKNOWN;
         return;
     }
-    const struct cause *cause = &m->causes[pm_region_of_scope(m->structure, p->scope)];
+    uint32_t region = pm_own_scope(m->structure, p->scope);
     double largest = self->schedule_cycles;
-    p->bound = cause->bound;
-    p->bound_unit = cause->unit;
-    size_t last_cache = 0;
+    if (region != PM_NONE) {
+        p->bound = m->causes[region].bound;
+        p->bound_unit = m->causes[region].unit;
+    }
     for (size_t l = 0; l < m->machine->n_levels; l++) {
-        if (m->machine->levels[l].kind == PM_LEVEL_CACHE)
-            last_cache = l;
         if (self->level_cycles[l] <= largest)
             continue;
         largest = self->level_cycles[l];
         p->bound = PM_BOUND_LEVEL;
         p->bound_level = (uint8_t)l;
     }
-    if (p->bound == PM_BOUND_LEVEL && p->bound_level == last_cache && m->by_bandwidth[p->scope])
+    if (p->bound == PM_BOUND_LEVEL && p->bound_level == pm_last_cache(m->machine) &&
+        m->by_bandwidth[p->scope])
         p->bound = PM_BOUND_BANDWIDTH;
-}
-
-static void add_sum(struct pm_cost_sum *into, const struct pm_cost_sum *from) {
-    into->cycles += from->cycles;
-    into->schedule_cycles += from->schedule_cycles;
-    into->memory_cycles += from->memory_cycles;
-    for (int l = 0; l < PM_MAX_LEVELS; l++) {
-        into->level_misses[l] += from->level_misses[l];
-        into->level_cycles[l] += from->level_cycles[l];
-    }
-    into->instructions += from->instructions;
-    into->operations += from->operations;
-    into->unknown_operations += from->unknown_operations;
-    into->accesses += from->accesses;
-    into->unrecorded_accesses += from->unrecorded_accesses;
 }
 
 /* Children come after their parents, so one walk from the end adds up. */
 static void add_totals(const struct pm_structure *structure, struct pm_scope_prediction *scopes) {
     for (size_t s = structure->n_scopes; s-- > 0;) {
-        add_sum(&scopes[s].total, &scopes[s].self);
+        pm_cost_sum_add(&scopes[s].total, &scopes[s].self);
         if (structure->scopes[s].parent != PM_NONE)
-            add_sum(&scopes[structure->scopes[s].parent].total, &scopes[s].total);
+            pm_cost_sum_add(&scopes[structure->scopes[s].parent].total, &scopes[s].total);
     }
 }
 
@@ -222,7 +210,7 @@ struct pm_prediction *pm_predict(const struct pm_structure *structure,
     if (!check_inputs(structure, profile, machine, err) ||
         !pm_unit_sets_make(machine, &m.sets, err))
         return NULL;
-    pm_counts_make(structure, profile->edge_counts, &m.counts);
+    pm_frequencies_make(structure, profile->edge_counts, &m.frequencies);
     m.causes = pm_alloc(structure->n_scopes, sizeof *m.causes);
     m.by_bandwidth = pm_alloc(structure->n_scopes, sizeof *m.by_bandwidth);
     double *set_cycles = pm_alloc(m.sets.n_sets, sizeof *set_cycles), bandwidth_cycles;
@@ -230,9 +218,9 @@ struct pm_prediction *pm_predict(const struct pm_structure *structure,
     struct pm_prediction *prediction = new_prediction(structure, profile, machine);
     count_scopes(&m, prediction->scopes);
     for (uint32_t s = 0; s < structure->n_scopes; s++)
-        if (m.counts.member_first[s] < m.counts.member_first[s + 1])
+        if (m.frequencies.regions.first[s] < m.frequencies.regions.first[s + 1])
             schedule_region(&m, s, set_cycles, prediction->scopes);
-    pm_memory_costs(&m.counts, profile, machine, prediction->scopes, m.by_bandwidth,
+    pm_memory_costs(&m.frequencies, profile, machine, prediction->scopes, m.by_bandwidth,
                     &bandwidth_cycles);
     for (uint32_t s = 0; s < structure->n_scopes; s++) {
         struct pm_cost_sum *self = &prediction->scopes[s].self;
@@ -241,13 +229,13 @@ struct pm_prediction *pm_predict(const struct pm_structure *structure,
     }
     add_totals(structure, prediction->scopes);
     prediction->seconds = prediction->scopes[0].total.cycles / machine->clock_hz;
-    pm_add_notes(&m.counts, profile, machine, &m.sets, m.split_operations, bandwidth_cycles,
+    pm_add_notes(&m.frequencies, profile, machine, &m.sets, m.split_operations, bandwidth_cycles,
                  prediction);
 
     free(set_cycles);
     free(m.causes);
     free(m.by_bandwidth);
-    pm_counts_free(&m.counts);
+    pm_frequencies_free(&m.frequencies);
     pm_unit_sets_free(&m.sets);
     return prediction;
 }

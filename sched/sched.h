@@ -2,7 +2,7 @@
 #ifndef PM_SCHED_H
 #define PM_SCHED_H
 
-#include "core/machine.h"
+#include "core/machine/machine.h"
 #include "core/base/base.h"
 #include "core/prediction.h"
 #include "core/profile.h"

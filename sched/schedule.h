@@ -1,5 +1,5 @@
-/* What the files of sched/ share.  Order of the passes: unit sets, block counts, regions, then for
-   every region resource, recurrence and latency bounds; misses; assembly. */
+/* What the files of sched/ share.  Order of the passes: unit sets, frequencies, then for every
+   region resource, recurrence and latency bounds; misses; assembly. */
 #ifndef PM_SCHEDULE_H
 #define PM_SCHEDULE_H
 
@@ -58,36 +58,30 @@ struct pm_resource_bound pm_resource_bound(const struct pm_machine *machine,
                                            const struct pm_unit_sets *sets,
                                            const struct pm_demand *demand);
 
-/* ---- counts.c -------------------------------------------------------------------------------- */
+/* ---- frequencies.c --------------------------------------------------------------------------- */
 
-/* Frequencies and the order of basic blocks that the passes walk. */
-struct pm_counts {
+struct pm_frequencies {
     const struct pm_structure *structure;
-    const double *edges; /* of the profile */
-    double *blocks;      /* executions of each basic block */
-    /* Edges that leave block b: out[out_first[b]] … out[out_first[b + 1] − 1]. */
-    uint32_t *out_first, *out;
-    /* Basic blocks of region (loop, or routine outside its loops) with scope s, in order of
-       address: members[member_first[s]] … */
-    uint32_t *member_first, *members;
+    const double *edges;     /* of the profile */
+    double *blocks;          /* executions of each basic block */
+    struct pm_lists out;     /* of each basic block: the edges that leave it */
+    struct pm_lists regions; /* of each loop, and each routine outside its loops, by scope: the
+                                basic blocks, in order of address */
 };
 
-void pm_counts_make(const struct pm_structure *structure, const double *edge_counts,
-                    struct pm_counts *counts);
-void pm_counts_free(struct pm_counts *counts);
+void pm_frequencies_make(const struct pm_structure *structure, const double *edge_counts,
+                         struct pm_frequencies *frequencies);
+void pm_frequencies_free(struct pm_frequencies *frequencies);
 
-/* The scope that is scheduled as one piece with BLOCK: its innermost loop, else its routine. */
-uint32_t pm_region_of_block(const struct pm_structure *structure, uint32_t block);
-uint32_t pm_region_of_scope(const struct pm_structure *structure, uint32_t scope);
-bool pm_scope_is_inside(const struct pm_structure *structure, uint32_t scope, uint32_t outer);
 /* Sum of the edges that come from outside: how often a loop, inlined code or routine is entered. */
-double pm_scope_entries(const struct pm_counts *counts, uint32_t scope);
+double pm_scope_entries(const struct pm_frequencies *frequencies, uint32_t scope);
 
 /* ---- path.c ---------------------------------------------------------------------------------- */
 
 /* The most frequent way from the header of LOOP back to it (PATH has room for all its routine's
    blocks and loops); 0 steps if it never comes back. */
-size_t pm_hot_path(const struct pm_counts *counts, uint32_t loop, struct pm_path_step *path);
+size_t pm_hot_path(const struct pm_frequencies *frequencies, uint32_t loop,
+                   struct pm_path_step *path);
 
 /* ---- recurrence.c, latency.c ----------------------------------------------------------------- */
 
@@ -104,17 +98,17 @@ double pm_block_latency_cycles(const struct pm_structure *structure,
 /* Fills misses, cycles of the levels and accesses in `self` of the scopes.  *BANDWIDTH_CYCLES:
    what the bandwidth bound adds to the last cache's cycles, in all; BY_BANDWIDTH (n_scopes) tells
    where it does. */
-void pm_memory_costs(const struct pm_counts *counts, const struct pm_profile *profile,
+void pm_memory_costs(const struct pm_frequencies *frequencies, const struct pm_profile *profile,
                      const struct pm_machine *machine, struct pm_scope_prediction *scopes,
                      bool *by_bandwidth, double *bandwidth_cycles);
 
 /* ---- notes.c --------------------------------------------------------------------------------- */
 
 /* Adds a sentence. */
-void pm_note(struct pm_prediction *prediction, const char *format, ...)
+void pm_prediction_note(struct pm_prediction *prediction, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-void pm_add_notes(const struct pm_counts *counts, const struct pm_profile *profile,
+void pm_add_notes(const struct pm_frequencies *frequencies, const struct pm_profile *profile,
                   const struct pm_machine *machine, const struct pm_unit_sets *sets,
                   double split_operations, double bandwidth_cycles,
                   struct pm_prediction *prediction);

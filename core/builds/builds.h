@@ -55,9 +55,6 @@ struct pm_structure_match *pm_structure_match(const struct pm_structure *from,
                                               const struct pm_structure *to);
 void pm_structure_match_free(struct pm_structure_match *match); /* NULL is allowed */
 
-/* Everything is the same, so that profiles can be exchanged as they are. */
-bool pm_structure_match_is_whole(const struct pm_structure_match *match);
-
 /* "its control flow is another" and so on, for people. */
 const char *pm_mismatch_text(enum pm_mismatch mismatch);
 

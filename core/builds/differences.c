@@ -27,11 +27,9 @@ static struct executed count_accesses(const struct pm_structure *s, const double
     double *blocks = pm_block_executions(s, edge_counts);
     for (size_t r = 0; r < s->n_references; r++) {
         const struct pm_reference *reference = &s->references[r];
-        const struct pm_block *block = &s->blocks[reference->block];
         double loads = blocks[reference->block] * (reference->access & 1);
         double stores = blocks[reference->block] * (reference->access >> 1 & 1);
-        uint32_t scope = block->loop != PM_NONE ? block->loop : s->routines[block->routine].scope;
-        executed.of_scope[scope] += loads + stores;
+        executed.of_scope[pm_block_scope(s, reference->block)] += loads + stores;
         executed.of_group[reference->group] += loads + stores;
         executed.loads += loads;
         executed.stores += stores;
@@ -54,9 +52,8 @@ static char *scope_place(const struct pm_structure *s, uint32_t scope) {
     char *place = pm_strdup(routine ? routine : "?");
     if (own->kind == PM_SCOPE_LOOP)
         pm_append(&place, "/%u", own->depth);
-    const char *slash = own->file ? strrchr(own->file, '/') : NULL;
     if (own->file && own->line_first)
-        pm_append(&place, " %s:%u", slash ? slash + 1 : own->file, own->line_first);
+        pm_append(&place, " %s:%u", pm_base_name(own->file), own->line_first);
     return place;
 }
 
@@ -74,13 +71,9 @@ static void add(struct pm_build_differences *list, enum pm_difference_kind kind,
         .kind = kind, .mismatch = mismatch, .index = index, .place = place, .accesses = accesses};
 }
 
-static bool has_own_code(const struct pm_structure *s, uint32_t scope) {
-    return s->scopes[scope].kind == PM_SCOPE_LOOP || s->scopes[scope].kind == PM_SCOPE_ROUTINE;
-}
-
 /* What was never counted is no difference. */
 static bool is_listed(const struct pm_structure *s, uint32_t scope, uint8_t mismatch) {
-    return has_own_code(s, scope) && mismatch != PM_MATCHES &&
+    return pm_has_own_code(s, scope) && mismatch != PM_MATCHES &&
            s->scopes[scope].routine < s->n_routines &&
            s->routines[s->scopes[scope].routine].counted;
 }
@@ -128,11 +121,11 @@ static int compare_rows(const void *left, const void *right) {
     double of_a = isnan(a->accesses) ? -1 : a->accesses;
     double of_b = isnan(b->accesses) ? -1 : b->accesses;
     if (of_a != of_b)
-        return of_a > of_b ? -1 : 1;
+        return PM_COMPARE(of_b, of_a);
     if (a->kind != b->kind)
-        return a->kind < b->kind ? -1 : 1;
+        return PM_COMPARE(a->kind, b->kind);
     if (a->index != b->index)
-        return a->index < b->index ? -1 : 1;
+        return PM_COMPARE(a->index, b->index);
     return strcmp(a->place, b->place);
 }
 
@@ -203,16 +196,11 @@ bool pm_build_differences_mark(const struct pm_build_differences *differences,
 /* What the groups that have no counterpart did. */
 static void add_skipped(const struct pm_structure_match *match, const double *edge_counts,
                         struct pm_skipped_accesses *skipped) {
-    const struct pm_structure *s = match->from;
-    double *blocks = pm_block_executions(s, edge_counts);
-    for (size_t r = 0; r < s->n_references; r++) {
-        const struct pm_reference *reference = &s->references[r];
-        if (match->groups[reference->group] != PM_NONE)
-            continue;
-        skipped->loads += blocks[reference->block] * (reference->access & 1);
-        skipped->stores += blocks[reference->block] * (reference->access >> 1 & 1);
-    }
-    free(blocks);
+    bool *is_lost = pm_alloc(match->from->n_groups, sizeof *is_lost);
+    for (size_t g = 0; g < match->from->n_groups; g++)
+        is_lost[g] = match->groups[g] == PM_NONE;
+    pm_skipped_add_groups(match->from, edge_counts, is_lost, skipped);
+    free(is_lost);
 }
 
 void pm_match_profile(const struct pm_structure_match *match, struct pm_profile *profile) {

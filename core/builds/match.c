@@ -1,7 +1,7 @@
 /* Two builds of one program side by side; see builds.h.
 
-   Scopes by key; then own code, inner loops before what is around them (structure_match_flow.c);
-   then what enters loops from code that is not the same; then groups (structure_match_groups.c). */
+   Scopes by key; then own code, inner loops before what is around them (match_flow.c);
+   then what enters loops from code that is not the same; then groups (match_groups.c). */
 #define _GNU_SOURCE
 #include "core/builds/builds.h"
 
@@ -28,7 +28,7 @@ const char *pm_mismatch_text(enum pm_mismatch mismatch) {
 static int compare_keys(const void *left, const void *right, void *scopes) {
     const struct pm_scope *all = scopes;
     uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
-    return all[a].key != all[b].key ? (all[a].key < all[b].key ? -1 : 1) : (a > b) - (a < b);
+    return all[a].key != all[b].key ? PM_COMPARE(all[a].key, all[b].key) : PM_COMPARE(a, b);
 }
 
 static uint32_t *by_key(const struct pm_structure *structure) {
@@ -41,13 +41,8 @@ static uint32_t *by_key(const struct pm_structure *structure) {
 
 /* A routine without a symbol has a name made up from its address: its key is its ordinal. */
 static bool has_name(const struct pm_structure *s, uint32_t scope) {
-    if (s->scopes[scope].kind != PM_SCOPE_ROUTINE || s->scopes[scope].routine >= s->n_routines)
-        return true;
-    const struct pm_routine *routine = &s->routines[s->scopes[scope].routine];
-    char *made_up = pm_sprintf("sub_%llx", (unsigned long long)routine->address);
-    bool has = strcmp(routine->name, made_up) != 0;
-    free(made_up);
-    return has;
+    return s->scopes[scope].kind != PM_SCOPE_ROUTINE || s->scopes[scope].routine >= s->n_routines ||
+           pm_has_symbol(&s->routines[s->scopes[scope].routine]);
 }
 
 /* Number of scopes with one key from place I on. */
@@ -79,19 +74,15 @@ static void match_scopes(struct pm_structure_match *match) {
     free(order_b);
 }
 
-static bool has_own_code(const struct pm_structure *s, uint32_t scope) {
-    return s->scopes[scope].kind == PM_SCOPE_LOOP || s->scopes[scope].kind == PM_SCOPE_ROUTINE;
-}
-
 static void match_own_code(struct pm_matcher *m) {
     struct pm_structure_match *match = m->match;
     for (uint32_t i = 0; i < match->to->n_scopes; i++)
         match->own_to[i] = PM_MISMATCH_ABSENT;
     for (uint32_t i = (uint32_t)match->from->n_scopes; i-- > 0;) {
         uint32_t to = match->scopes[i];
-        match->own_from[i] = to == PM_NONE                  ? PM_MISMATCH_ABSENT
-                             : has_own_code(match->from, i) ? pm_match_own_code(m, i)
-                                                            : PM_MATCHES;
+        match->own_from[i] = to == PM_NONE                     ? PM_MISMATCH_ABSENT
+                             : pm_has_own_code(match->from, i) ? pm_match_own_code(m, i)
+                                                               : PM_MATCHES;
         if (to != PM_NONE)
             match->own_to[to] = match->own_from[i];
     }
@@ -121,11 +112,11 @@ static uint32_t entry_of(const struct pm_matcher *m, const uint32_t *left_by, ui
                          bool *told) {
     const struct pm_structure *a = m->from.structure, *b = m->to.structure;
     uint32_t to_loop = m->match->scopes[loop], first = PM_NONE;
-    const struct pm_edge_lists *in_a = &m->from.entries, *in_b = &m->to.entries;
+    const struct pm_lists *in_a = &m->from.entries, *in_b = &m->to.entries;
     bool needed = false;
     *told = true;
     for (uint32_t i = in_b->first[to_loop]; i < in_b->first[to_loop + 1]; i++) {
-        uint32_t edge = in_b->edges[i], by = left_by[edge];
+        uint32_t edge = in_b->items[i], by = left_by[edge];
         if (is_of_same_code(b, m->match->own_to, edge))
             continue;
         *told &= b->edges[edge].to == b->scopes[to_loop].header;
@@ -135,7 +126,7 @@ static uint32_t entry_of(const struct pm_matcher *m, const uint32_t *left_by, ui
             *told &= a->edges[by].to == a->scopes[loop].header;
     }
     for (uint32_t i = in_a->first[loop]; i < in_a->first[loop + 1]; i++) {
-        uint32_t edge = in_a->edges[i], to = leaving(m, edge);
+        uint32_t edge = in_a->items[i], to = leaving(m, edge);
         if (is_of_same_code(a, m->match->own_from, edge))
             continue;
         *told &= a->edges[edge].to == a->scopes[loop].header;
@@ -149,8 +140,7 @@ static uint32_t entry_of(const struct pm_matcher *m, const uint32_t *left_by, ui
 }
 
 static uint32_t *list_left_by(const struct pm_matcher *m) {
-    uint32_t *left_by = pm_alloc(m->to.structure->n_edges, sizeof *left_by);
-    memset(left_by, 0xff, m->to.structure->n_edges * sizeof *left_by); /* PM_NONE */
+    uint32_t *left_by = pm_alloc_none(m->to.structure->n_edges);
     for (uint32_t e = 0; e < m->from.structure->n_edges; e++) {
         uint32_t to =
             is_of_same_code(m->from.structure, m->match->own_from, e) ? PM_NONE : leaving(m, e);
@@ -193,7 +183,7 @@ static void match_edges(struct pm_matcher *m) {
             continue;
         uint32_t entry = entry_of(m, left_by, i, &told);
         for (uint32_t k = m->from.entries.first[i]; k < m->from.entries.first[i + 1]; k++) {
-            uint32_t edge = m->from.entries.edges[k];
+            uint32_t edge = m->from.entries.items[k];
             if (match->edges[edge] == PM_NONE)
                 match->edges[edge] = entry;
         }
@@ -277,28 +267,23 @@ static void take_equal_modules(struct pm_structure_match *match) {
 
 /* ---- the whole ------------------------------------------------------------------------------- */
 
-static uint32_t *none(size_t n) {
-    uint32_t *all = pm_alloc(n, sizeof *all);
-    memset(all, 0xff, n * sizeof *all); /* PM_NONE */
-    return all;
-}
-
 struct pm_structure_match *pm_structure_match(const struct pm_structure *from,
                                               const struct pm_structure *to) {
     struct pm_structure_match *match = pm_alloc(1, sizeof *match);
     *match = (struct pm_structure_match){
         .from = from,
         .to = to,
-        .scopes = none(from->n_scopes),
+        .scopes = pm_alloc_none(from->n_scopes),
         .own_from = pm_alloc(from->n_scopes, sizeof *match->own_from),
         .own_to = pm_alloc(to->n_scopes, sizeof *match->own_to),
-        .edges = none(from->n_edges),
-        .groups = none(from->n_groups),
+        .edges = pm_alloc_none(from->n_edges),
+        .groups = pm_alloc_none(from->n_groups),
         .group_is_lost = pm_alloc(to->n_groups, sizeof *match->group_is_lost),
         .strides_vary = pm_alloc(to->n_groups, sizeof *match->strides_vary),
     };
-    struct pm_matcher m = {
-        .match = match, .inside = none(from->n_edges), .leaving = none(from->n_edges)};
+    struct pm_matcher m = {.match = match,
+                           .inside = pm_alloc_none(from->n_edges),
+                           .leaving = pm_alloc_none(from->n_edges)};
     pm_match_side_make(&m.from, from);
     pm_match_side_make(&m.to, to);
     match_scopes(match);
@@ -311,19 +296,6 @@ struct pm_structure_match *pm_structure_match(const struct pm_structure *from,
     free(m.inside);
     free(m.leaving);
     return match;
-}
-
-bool pm_structure_match_is_whole(const struct pm_structure_match *match) {
-    for (size_t i = 0; i < match->from->n_scopes; i++)
-        if (match->own_from[i] != PM_MATCHES)
-            return false;
-    for (size_t i = 0; i < match->to->n_scopes; i++)
-        if (match->own_to[i] != PM_MATCHES)
-            return false;
-    for (size_t i = 0; i < match->from->n_groups; i++)
-        if (match->groups[i] == PM_NONE)
-            return false;
-    return true;
 }
 
 void pm_structure_match_free(struct pm_structure_match *match) {

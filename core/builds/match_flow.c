@@ -5,7 +5,6 @@
    inner loop is one vertex: out of it lead its exits, in the order of its own walk if that
    succeeded, else only where all of them lead to one place. */
 #include <stdlib.h>
-#include <string.h>
 
 #include "core/base/base.h"
 #include "core/builds/private.h"
@@ -14,54 +13,27 @@
 
 /* ---- one side -------------------------------------------------------------------------------- */
 
-/* Adds an edge to each list that it belongs to; called twice, to count and to fill. */
-typedef void (*visit_edge)(const struct pm_structure *structure, uint32_t edge, uint32_t *at,
-                           uint32_t *edges);
-
-static void add_to(uint32_t item, uint32_t edge, uint32_t *at, uint32_t *edges) {
-    if (edges)
-        edges[at[item]] = edge;
-    at[item]++;
-}
-
-static void visit_out(const struct pm_structure *structure, uint32_t e, uint32_t *at,
-                      uint32_t *edges) {
-    if (structure->edges[e].from != PM_NONE)
-        add_to(structure->edges[e].from, e, at, edges);
-}
-
-/* The loops that hold INSIDE, but not OUTSIDE. */
-static void visit_crossed(const struct pm_structure *structure, uint32_t e, uint32_t inside,
-                          uint32_t outside, uint32_t *at, uint32_t *edges) {
-    uint32_t loop = inside == PM_NONE ? PM_NONE : structure->blocks[inside].loop;
-    for (; loop != PM_NONE && !pm_is_in_loop(structure, outside, loop);
-         loop = pm_outer_loop(structure, loop))
-        add_to(loop, e, at, edges);
-}
-
-static void visit_exits(const struct pm_structure *structure, uint32_t e, uint32_t *at,
-                        uint32_t *edges) {
-    visit_crossed(structure, e, structure->edges[e].from, structure->edges[e].to, at, edges);
-}
-
-static void visit_entries(const struct pm_structure *structure, uint32_t e, uint32_t *at,
-                          uint32_t *edges) {
-    visit_crossed(structure, e, structure->edges[e].to, structure->edges[e].from, at, edges);
-}
-
-static struct pm_edge_lists make_lists(const struct pm_structure *structure, size_t n_items,
-                                       visit_edge visit) {
-    struct pm_edge_lists lists = {.first = pm_alloc(n_items + 1, sizeof *lists.first)};
-    uint32_t *n_of = pm_alloc(n_items + 1, sizeof *n_of);
-    for (uint32_t e = 0; e < structure->n_edges; e++)
-        visit(structure, e, n_of, NULL);
-    for (size_t i = 0; i < n_items; i++)
-        lists.first[i + 1] = lists.first[i] + n_of[i];
-    memcpy(n_of, lists.first, (n_items + 1) * sizeof *n_of); /* where the next one goes */
-    lists.edges = pm_alloc(lists.first[n_items], sizeof *lists.edges);
-    for (uint32_t e = 0; e < structure->n_edges; e++)
-        visit(structure, e, n_of, lists.edges);
-    free(n_of);
+/* For each loop the edges that leave it, or, if ENTERING, that enter it; one may cross several. */
+static struct pm_lists edges_across(const struct pm_structure *structure, bool entering) {
+    struct {
+        PM_ARRAY(uint32_t, loops);
+        PM_ARRAY(uint32_t, edges);
+    } crossed = {0};
+    for (uint32_t e = 0; e < structure->n_edges; e++) {
+        const struct pm_edge *edge = &structure->edges[e];
+        uint32_t inside = entering ? edge->to : edge->from;
+        uint32_t outside = entering ? edge->from : edge->to;
+        uint32_t loop = inside == PM_NONE ? PM_NONE : structure->blocks[inside].loop;
+        for (; loop != PM_NONE && !pm_is_in_loop(structure, outside, loop);
+             loop = pm_outer_loop(structure, loop)) {
+            *PM_PUSH(&crossed, loops) = loop;
+            *PM_PUSH(&crossed, edges) = e;
+        }
+    }
+    struct pm_lists lists =
+        pm_lists_by_key(crossed.loops, crossed.edges, crossed.n_loops, structure->n_scopes);
+    free(crossed.loops);
+    free(crossed.edges);
     return lists;
 }
 
@@ -76,16 +48,11 @@ static void sort_by_kind(const struct pm_structure *structure, uint32_t *edges, 
     }
 }
 
-static uint32_t own_scope_of_block(const struct pm_structure *structure, uint32_t block) {
-    const struct pm_block *b = &structure->blocks[block];
-    return b->loop != PM_NONE ? b->loop : structure->routines[b->routine].scope;
-}
-
 static void add_vertices(struct pm_match_side *side) {
     const struct pm_structure *s = side->structure;
     enum { NOT_DATA = PM_GROUP_STACK | PM_GROUP_CONSTANTS | PM_GROUP_PUSHED };
     for (uint32_t b = 0; b < s->n_blocks; b++) {
-        uint32_t scope = own_scope_of_block(s, b);
+        uint32_t scope = pm_block_scope(s, b);
         side->n_vertices[scope]++;
         side->instructions[scope] += s->blocks[b].n_instructions;
         for (uint32_t r = 0; r < s->blocks[b].n_references; r++) {
@@ -103,30 +70,26 @@ static void add_vertices(struct pm_match_side *side) {
 }
 
 void pm_match_side_make(struct pm_match_side *side, const struct pm_structure *structure) {
-    size_t n_vertices = structure->n_blocks + structure->n_scopes;
     *side = (struct pm_match_side){
         .structure = structure,
-        .out_of = make_lists(structure, structure->n_blocks, visit_out),
-        .exits = make_lists(structure, structure->n_scopes, visit_exits),
-        .entries = make_lists(structure, structure->n_scopes, visit_entries),
+        .out_of = pm_edges_out(structure),
+        .exits = edges_across(structure, false),
+        .entries = edges_across(structure, true),
         .n_vertices = pm_alloc(structure->n_scopes, sizeof *side->n_vertices),
-        .vertex = pm_alloc(n_vertices, sizeof *side->vertex),
+        .vertex = pm_alloc_none(structure->n_blocks + structure->n_scopes),
         .instructions = pm_alloc(structure->n_scopes, sizeof *side->instructions),
         .bytes = pm_alloc(structure->n_scopes, sizeof *side->bytes),
     };
-    memset(side->vertex, 0xff, n_vertices * sizeof *side->vertex); /* PM_NONE */
     for (size_t b = 0; b < structure->n_blocks; b++)
-        sort_by_kind(structure, side->out_of.edges + side->out_of.first[b],
+        sort_by_kind(structure, side->out_of.items + side->out_of.first[b],
                      side->out_of.first[b + 1] - side->out_of.first[b]);
     add_vertices(side);
 }
 
 void pm_match_side_free(struct pm_match_side *side) {
-    struct pm_edge_lists *lists[] = {&side->out_of, &side->exits, &side->entries};
-    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
-        free(lists[i]->first);
-        free(lists[i]->edges);
-    }
+    pm_lists_free(&side->out_of);
+    pm_lists_free(&side->exits);
+    pm_lists_free(&side->entries);
     free(side->n_vertices);
     free(side->vertex);
     free(side->instructions);
@@ -157,7 +120,7 @@ static enum place place_of(const struct pm_structure *s, uint32_t scope, uint32_
         return TO_EXIT;
     uint32_t part = block, loop = s->blocks[block].loop;
     if (s->scopes[scope].kind == PM_SCOPE_LOOP) {
-        loop = pm_part_of_loop(s, block, scope);
+        loop = pm_inner_loop_around(s, block, scope);
         if (loop == PM_NONE)
             return OUT_OF_SCOPE;
         if (loop == scope)
@@ -218,11 +181,11 @@ static bool pair_edges(struct walk *w, uint32_t from, uint32_t to) {
 }
 
 static bool leave_block(struct walk *w, uint32_t from, uint32_t to) {
-    const struct pm_edge_lists *of_a = &w->m->from.out_of, *of_b = &w->m->to.out_of;
+    const struct pm_lists *of_a = &w->m->from.out_of, *of_b = &w->m->to.out_of;
     uint32_t n = of_a->first[from + 1] - of_a->first[from];
     bool alike = n == of_b->first[to + 1] - of_b->first[to];
     for (uint32_t i = 0; alike && i < n; i++)
-        alike = pair_edges(w, of_a->edges[of_a->first[from] + i], of_b->edges[of_b->first[to] + i]);
+        alike = pair_edges(w, of_a->items[of_a->first[from] + i], of_b->items[of_b->first[to] + i]);
     return alike;
 }
 
@@ -259,12 +222,12 @@ static bool leave_other_loop(struct walk *w, const uint32_t *from, uint32_t n_fr
 
 static bool leave_loop(struct walk *w, uint32_t from, uint32_t to) {
     struct pm_matcher *m = w->m;
-    const struct pm_edge_lists *of_a = &m->from.exits, *of_b = &m->to.exits;
+    const struct pm_lists *of_a = &m->from.exits, *of_b = &m->to.exits;
     uint32_t n = of_a->first[from + 1] - of_a->first[from];
     uint32_t n_to = of_b->first[to + 1] - of_b->first[to];
-    const uint32_t *edges = of_a->edges + of_a->first[from];
+    const uint32_t *edges = of_a->items + of_a->first[from];
     if (m->match->own_from[from] != PM_MATCHES)
-        return leave_other_loop(w, edges, n, of_b->edges + of_b->first[to], n_to);
+        return leave_other_loop(w, edges, n, of_b->items + of_b->first[to], n_to);
     bool alike = n == n_to;
     for (uint32_t i = 0; alike && i < n; i++)
         alike = m->leaving[edges[i]] != PM_NONE && pair_edges(w, edges[i], m->leaving[edges[i]]);

@@ -79,15 +79,10 @@ static void claim_block(const struct pm_matcher *m, uint32_t from, uint32_t to,
             claim(claims, of_a[i].group, of_b[i].group);
 }
 
-static uint32_t own_scope(const struct pm_structure *s, uint32_t block) {
-    return s->blocks[block].loop != PM_NONE ? s->blocks[block].loop
-                                            : s->routines[s->blocks[block].routine].scope;
-}
-
 static void claim_all(const struct pm_matcher *m, struct claims *claims) {
     const struct pm_structure *s = m->from.structure;
     for (uint32_t block = 0; block < s->n_blocks; block++)
-        if (m->match->own_from[own_scope(s, block)] == PM_MATCHES &&
+        if (m->match->own_from[pm_block_scope(s, block)] == PM_MATCHES &&
             m->from.vertex[block] != PM_NONE)
             claim_block(m, block, m->from.vertex[block], claims);
 }
@@ -99,14 +94,8 @@ struct by_scope {
     uint32_t *first, *next;
 };
 
-static uint32_t *none(size_t n) {
-    uint32_t *all = pm_alloc(n, sizeof *all);
-    memset(all, 0xff, n * sizeof *all); /* PM_NONE */
-    return all;
-}
-
 static struct by_scope groups_by_scope(const struct pm_structure *s) {
-    struct by_scope by = {none(s->n_scopes), none(s->n_groups)};
+    struct by_scope by = {pm_alloc_none(s->n_scopes), pm_alloc_none(s->n_groups)};
     for (uint32_t g = (uint32_t)s->n_groups; g-- > 0;) {
         by.next[g] = by.first[s->groups[g].scope];
         by.first[s->groups[g].scope] = g;
@@ -150,8 +139,8 @@ static bool is_of_same_code(const struct pm_structure *s, const uint8_t *own, ui
 void pm_match_groups(struct pm_matcher *m) {
     const struct pm_structure *a = m->from.structure, *b = m->to.structure;
     struct pm_structure_match *match = m->match;
-    struct claims claims = {.of_from = none(a->n_groups),
-                            .of_to = none(b->n_groups),
+    struct claims claims = {.of_from = pm_alloc_none(a->n_groups),
+                            .of_to = pm_alloc_none(b->n_groups),
                             .torn_from = pm_alloc(a->n_groups, sizeof(bool)),
                             .torn_to = pm_alloc(b->n_groups, sizeof(bool))};
     bool *taken = pm_alloc(b->n_groups, sizeof *taken);

@@ -4,20 +4,13 @@
 
 #include "core/builds/builds.h"
 
-/* Lists of edges, one for each of N items: those of item i are edges[first[i]] …
- * edges[first[i+1]-1].
- */
-struct pm_edge_lists {
-    uint32_t *first, *edges;
-};
-
 /* One of the builds, with what the walk asks for.  A vertex is a basic block b, as b, or a loop
    that is seen as one, as n_blocks + its scope. */
 struct pm_match_side {
     const struct pm_structure *structure;
-    struct pm_edge_lists out_of;  /* per basic block: by kind, then as they stand */
-    struct pm_edge_lists exits;   /* per scope, a loop: edges that leave it */
-    struct pm_edge_lists entries; /* per scope, a loop: edges that enter it */
+    struct pm_lists out_of;       /* per basic block: its edges by kind, then as they stand */
+    struct pm_lists exits;        /* per scope, a loop: edges that leave it */
+    struct pm_lists entries;      /* per scope, a loop: edges that enter it */
     uint32_t *n_vertices;         /* per scope: basic blocks and inner loops of its own code */
     uint32_t *vertex;             /* per vertex: the one of the other side that it is; PM_NONE */
     double *instructions, *bytes; /* per scope: of its own code, in the text */

@@ -138,16 +138,12 @@ bool pm_store_mark_differences(struct pm_store *store, struct pm_structure *stru
 
 /* Executed accesses of groups that are about to go. */
 static void count_lost(struct pm_profile *profile, const struct pm_structure *structure) {
-    struct pm_skipped_accesses *skipped = &profile->skipped[PM_SKIPPED_UNMATCHED];
-    double *blocks = pm_block_executions(structure, profile->edge_counts);
-    for (size_t r = 0; r < structure->n_references; r++) {
-        const struct pm_reference *reference = &structure->references[r];
-        if (pm_group_is_matched(structure, reference->group))
-            continue;
-        skipped->loads += blocks[reference->block] * (reference->access & 1);
-        skipped->stores += blocks[reference->block] * (reference->access >> 1 & 1);
-    }
-    free(blocks);
+    bool *is_lost = pm_alloc(structure->n_groups, sizeof *is_lost);
+    for (uint32_t g = 0; g < structure->n_groups; g++)
+        is_lost[g] = !pm_group_is_matched(structure, g);
+    pm_skipped_add_groups(structure, profile->edge_counts, is_lost,
+                          &profile->skipped[PM_SKIPPED_UNMATCHED]);
+    free(is_lost);
 }
 
 bool pm_store_keep_matched(struct pm_store *store, struct pm_profile *profile,

@@ -1,4 +1,4 @@
-/* The profile store: accesses of a run that were not analysed (core/skipped.h), a row a reason. */
+/* The profile store: accesses of a run that were not analysed (core/profile.h), a row a reason. */
 #include <string.h>
 
 #include "core/store/private.h"

@@ -21,7 +21,7 @@
        (of runs in which not all blocks were watched)
      skipped   (run, reason TEXT, executions, loads, stores,
                 PRIMARY KEY (run, reason)) WITHOUT ROWID
-       (core/skipped.h: "stopped", "left out")
+       (core/profile.h: "stopped", "left out")
      timing    (run INTEGER PRIMARY KEY, machine TEXT, cpu_seconds REAL, plain_seconds REAL,
                 over_plain REAL, outside_seconds REAL, own_seconds REAL, repetitions INTEGER,
                 notes TEXT)

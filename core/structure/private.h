@@ -1,4 +1,4 @@
-/* Shared by core/structure*.c, and by the fuzzing of what they read. */
+/* Shared by the files of core/structure/, and by the fuzzing of what they read. */
 #ifndef PM_STRUCTURE_PRIVATE_H
 #define PM_STRUCTURE_PRIVATE_H
 

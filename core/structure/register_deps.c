@@ -54,7 +54,7 @@ static void define_inner_loop(struct body *body, struct node *node) {
     const struct pm_routine *routine = &structure->routines[scope->routine];
     for (uint32_t b = routine->first_block; b < routine->first_block + routine->n_blocks; b++) {
         const struct pm_block *block = &structure->blocks[b];
-        if (pm_part_of_loop(structure, b, node->step.loop) == PM_NONE)
+        if (pm_inner_loop_around(structure, b, node->step.loop) == PM_NONE)
             continue;
         for (uint32_t i = block->first_op; i < block->first_op + block->n_ops; i++)
             for (unsigned k = 0; k < PM_OP_N_DEFS; k++)
@@ -174,7 +174,7 @@ void pm_register_dependences_of_path(const struct pm_structure *structure,
    the first is met. */
 static uint32_t node_of_block(struct body *body, uint32_t *nodes_of_loops, uint32_t block,
                               uint32_t loop) {
-    uint32_t part = pm_part_of_loop(body->structure, block, loop);
+    uint32_t part = pm_inner_loop_around(body->structure, block, loop);
     if (part == PM_NONE)
         return PM_NONE;
     if (part != loop && nodes_of_loops[part - loop])
@@ -224,7 +224,7 @@ void pm_register_dependences_of_loop(const struct pm_structure *structure, uint3
     size_t n_nodes = 0;
     uint32_t last_loop = loop;
     for (uint32_t b = routine->first_block; b < routine->first_block + routine->n_blocks; b++) {
-        uint32_t part = pm_part_of_loop(structure, b, loop);
+        uint32_t part = pm_inner_loop_around(structure, b, loop);
         n_nodes += part != PM_NONE;
         if (part != PM_NONE && part > last_loop)
             last_loop = part;

@@ -1,30 +1,8 @@
-/* Routines by name, see routine_names.h. */
+/* Routines by name, see structure.h. */
 #include "core/structure/structure.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-/* After a mismatch the last `*` takes one character more; earlier ones need not be tried again. */
-bool pm_matches(const char *pattern, const char *text) {
-    const char *after_star = NULL, *retry = NULL;
-    while (*text) {
-        if (*pattern == '*') {
-            after_star = ++pattern;
-            retry = text;
-        } else if (*pattern == '?' || *pattern == *text) {
-            pattern++;
-            text++;
-        } else if (after_star) {
-            pattern = after_star;
-            text = ++retry;
-        } else {
-            return false;
-        }
-    }
-    while (*pattern == '*')
-        pattern++;
-    return !*pattern;
-}
 
 static bool has_name(const struct pm_routine *routine, const char *name, bool exactly) {
     const char *names[] = {routine->name, routine->display_name};

@@ -1,14 +1,9 @@
-/* Routines and loops by name, see scope_names.h. */
+/* Routines and loops by name, see structure.h. */
 #include "core/structure/structure.h"
 
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
-
-static const char *base_name(const char *path) {
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
 
 /* What a name says of loops.  Its texts are parts of one copy of the name. */
 struct wanted {
@@ -91,7 +86,7 @@ static bool is_wanted(const struct pm_structure *structure, uint32_t scope,
            (!wanted->line || wanted->line == s->line_first) &&
            (!wanted->variable || (s->name && strcmp(s->name, wanted->variable) == 0)) &&
            (!wanted->file || (s->file && (strcmp(s->file, wanted->file) == 0 ||
-                                          strcmp(base_name(s->file), wanted->file) == 0))) &&
+                                          strcmp(pm_base_name(s->file), wanted->file) == 0))) &&
            (!wanted->code || is_in_code(structure, scope, wanted->code));
 }
 

@@ -16,8 +16,6 @@
 #include "core/access.h"
 #include "core/base/base.h"
 
-#define PM_NONE UINT32_MAX
-
 /* ---- modules and routines ------------------------------------------------------------------- */
 
 struct pm_module {
@@ -144,6 +142,8 @@ struct pm_scope {
    routine without a symbol, whose name is made up from its address, counts as having no name. */
 struct pm_structure;
 void pm_structure_assign_keys(struct pm_structure *structure);
+/* False if the routine's name was made up from its address. */
+bool pm_has_symbol(const struct pm_routine *routine);
 
 /* ---- references and groups ------------------------------------------------------------------ */
 
@@ -257,6 +257,9 @@ struct pm_structure {
 const struct pm_dependence *pm_structure_dependences(const struct pm_structure *structure,
                                                      uint32_t scope, size_t *n);
 
+/* For each basic block the edges that leave it, ascending.  Freed by pm_lists_free. */
+struct pm_lists pm_edges_out(const struct pm_structure *structure);
+
 /* The scope that reports show in place of SCOPE.  Folding goes through scopes of one parent; a
    chain that does not end within the number of scopes is damaged and ends where it stands. */
 uint32_t pm_fold_root(const struct pm_structure *structure, uint32_t scope);
@@ -272,11 +275,16 @@ uint32_t pm_own_scope(const struct pm_structure *structure, uint32_t scope);
 bool pm_scope_is_counted(const struct pm_structure *structure, uint32_t scope);
 /* Is a reference group the same in all builds of the store's runs? */
 bool pm_group_is_matched(const struct pm_structure *structure, uint32_t group);
+/* Is SCOPE a loop or a routine?  Their own code is what is in no inner loop; no basic block and no
+   edge is own code of two. */
+bool pm_has_own_code(const struct pm_structure *structure, uint32_t scope);
+/* Whose own code a basic block is: its innermost loop, else its routine. */
+uint32_t pm_block_scope(const struct pm_structure *structure, uint32_t block);
 /* Whose own code an edge is: the innermost loop that both ends are in, else the routine. */
 uint32_t pm_edge_scope(const struct pm_structure *structure, uint32_t edge);
 /* The loop directly in LOOP that BLOCK is in; LOOP for the blocks directly in it; PM_NONE outside.
  */
-uint32_t pm_part_of_loop(const struct pm_structure *structure, uint32_t block, uint32_t loop);
+uint32_t pm_inner_loop_around(const struct pm_structure *structure, uint32_t block, uint32_t loop);
 
 struct pm_structure *pm_structure_new(void); /* with the program scope (index 0) */
 void pm_structure_free(struct pm_structure *structure);
@@ -299,7 +307,7 @@ struct pm_module_place {
     uint32_t first_scope, n_scopes; /* the module's scope i > 0 is first_scope + i; 0 stays 0 */
 };
 
-/* Puts the module that FROM describes behind those of INTO and tells where (structure_merge.c);
+/* Puts the module that FROM describes behind those of INTO and tells where;
    FROM is left without content.  Keys of scopes and the hash are to be computed anew by the caller.
    False with a sentence, and nothing changed, for another instruction set or too many items. */
 bool pm_structure_append(struct pm_structure *into, struct pm_structure *from,
@@ -312,9 +320,6 @@ struct pm_structure *pm_structure_decode(const void *bytes, size_t n_bytes, stru
 
 /* ---- routines and loops by name, as options of commands give it and as reports print it -------
  */
-
-/* Whether TEXT is as PATTERN says: `*` stands for any text, `?` for any character. */
-bool pm_matches(const char *pattern, const char *text);
 
 /* For each routine whether it is called NAME, by linkage or display name, and in *N_NAMED how many
    are.  NAME: one or more names with commas between them; each is a pattern (pm_matches) unless a

@@ -19,7 +19,7 @@
 #include "binlift/dwarf.h"
 #include "binlift/isa.h"
 #include "binlift/metadata.h"
-#include "core/machine.h"
+#include "core/machine/machine.h"
 #include "core/model.h"
 #include "core/raw_read.h"
 #include "core/store/store.h"

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "core/expression.h"
+#include "core/expression/expression.h"
 #include "core/base/base.h"
 
 static const char *const names[] = {"N", "M", "n_rows"};

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/machine.h"
+#include "core/machine/machine.h"
 
 static const char *path_in_tmp(const char *name) {
     static char path[512];

@@ -135,21 +135,6 @@ static inline struct pm_scope_prediction *example_cost(struct pm_prediction *pre
     return p;
 }
 
-static inline void example_add(struct pm_cost_sum *into, const struct pm_cost_sum *from) {
-    into->cycles += from->cycles;
-    into->schedule_cycles += from->schedule_cycles;
-    into->memory_cycles += from->memory_cycles;
-    into->instructions += from->instructions;
-    into->operations += from->operations;
-    into->unknown_operations += from->unknown_operations;
-    into->accesses += from->accesses;
-    into->unrecorded_accesses += from->unrecorded_accesses;
-    for (int level = 0; level < PM_MAX_LEVELS; level++) {
-        into->level_misses[level] += from->level_misses[level];
-        into->level_cycles[level] += from->level_cycles[level];
-    }
-}
-
 /* `total` of every scope and the whole's seconds, from `self`. */
 static inline void example_sum_up(const struct pm_structure *structure,
                                   struct pm_prediction *prediction) {
@@ -157,9 +142,9 @@ static inline void example_sum_up(const struct pm_structure *structure,
         prediction->scopes[i].total = (struct pm_cost_sum){0};
     for (size_t i = prediction->n_scopes; i-- > 0;) {
         struct pm_scope_prediction *p = &prediction->scopes[i];
-        example_add(&p->total, &p->self);
+        pm_cost_sum_add(&p->total, &p->self);
         if (structure->scopes[i].parent != PM_NONE)
-            example_add(&prediction->scopes[structure->scopes[i].parent].total, &p->total);
+            pm_cost_sum_add(&prediction->scopes[structure->scopes[i].parent].total, &p->total);
     }
     prediction->seconds = prediction->scopes[0].total.cycles / prediction->clock_hz;
 }

@@ -60,7 +60,7 @@ static void rows_add_up_to_the_whole(void **state) {
     struct pm_cost_sum sum = {0};
     double seconds = 0, share = 0;
     for (size_t i = 0; i < rows->n_rows; i++) {
-        example_add(&sum, &rows->rows[i].self);
+        pm_cost_sum_add(&sum, &rows->rows[i].self);
         seconds += rows->rows[i].counted ? rows->rows[i].seconds : 0;
         share += rows->rows[i].counted ? rows->rows[i].share : 0;
     }

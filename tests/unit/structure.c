@@ -157,7 +157,7 @@ static void test_damaged_bytes_are_refused(void **state) {
     pm_structure_free(s);
 }
 
-/* Bytes with CONTENTS behind a header that fits them, as structure_bytes.c lays them out. */
+/* Bytes with CONTENTS behind a header that fits them, as core/structure/bytes.c lays them out. */
 static uint8_t *seal(const uint8_t *contents, size_t n_contents, size_t *n_bytes) {
     enum { HEADER = 24 };
     uint8_t *bytes = pm_alloc(HEADER + ZSTD_compressBound(n_contents), 1);

@@ -1,76 +1,15 @@
-/* Expressions over named parameters; see expression.h for the grammar.
-
-   A recursive-descent parser fills an array of nodes (children come before their parents);
-   evaluation walks it.  Length and nesting are limited, so that no text can exhaust the stack. */
-#include "core/expression.h"
-
+/* From text to the nodes of an expression, by recursive descent, and lists of expressions; see
+   expression.h for the grammar.  Length and nesting are limited, so that no text can exhaust the
+   stack. */
 #include <ctype.h>
 #include <math.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/base/base.h"
+#include "core/expression/private.h"
 
-enum { MAX_LENGTH = 4096, MAX_NESTING = 200, MAX_ARGUMENTS = 8, SHOWN_LENGTH = 160 };
-
-enum operation {
-    OP_NUMBER,
-    OP_NAME,
-    OP_OR,
-    OP_AND,
-    OP_EQUAL,
-    OP_NOT_EQUAL,
-    OP_LESS_EQUAL,
-    OP_GREATER_EQUAL,
-    OP_LESS,
-    OP_GREATER,
-    OP_ADD,
-    OP_SUBTRACT,
-    OP_MULTIPLY,
-    OP_DIVIDE,
-    OP_REMAINDER,
-    OP_NEGATE,
-    OP_NOT,
-    OP_POWER,
-    OP_CALL,
-};
-
-struct node {
-    enum operation operation;
-    double number; /* OP_NUMBER */
-    size_t index;  /* OP_NAME: of the name; OP_CALL: of the function */
-    size_t n_children;
-    uint32_t children[MAX_ARGUMENTS]; /* indices of nodes */
-};
-
-struct pm_expression {
-    char *text;
-    PM_ARRAY(struct node, nodes);
-    PM_ARRAY(char *, names);
-    size_t root;
-};
-
-static const struct {
-    const char *name;
-    size_t least, most; /* number of arguments */
-    double (*call)(double);
-} functions[] = {
-    {"floor", 1, 1, floor},
-    {"ceil", 1, 1, ceil},
-    {"round", 1, 1, round},
-    {"sqrt", 1, 1, sqrt},
-    {"cbrt", 1, 1, cbrt},
-    {"log", 1, 1, log},
-    {"log2", 1, 1, log2},
-    {"log10", 1, 1, log10},
-    {"exp", 1, 1, exp},
-    {"abs", 1, 1, fabs},
-    {"pow", 2, 2, NULL},
-    {"min", 1, MAX_ARGUMENTS, NULL},
-    {"max", 1, MAX_ARGUMENTS, NULL},
-};
-enum { N_FUNCTIONS = sizeof functions / sizeof *functions, FUNCTION_POW = 10, FUNCTION_MIN = 11 };
+enum { MAX_LENGTH = 4096, MAX_NESTING = 200, SHOWN_LENGTH = 160 };
 
 /* ---- parsing -------------------------------------------------------------------------------- */
 
@@ -182,23 +121,24 @@ static bool check_name(const struct parser *parser, const char *name, size_t len
 
 static bool parse_call(struct parser *parser, const char *name, size_t length, size_t *result) {
     size_t function = 0;
-    while (function < N_FUNCTIONS && (strlen(functions[function].name) != length ||
-                                      memcmp(functions[function].name, name, length) != 0))
+    while (function < PM_N_FUNCTIONS &&
+           (strlen(pm_expression_functions[function].name) != length ||
+            memcmp(pm_expression_functions[function].name, name, length) != 0))
         function++;
-    if (function == N_FUNCTIONS)
+    if (function == PM_N_FUNCTIONS)
         return fail_at(parser, name,
                        "there is no function of this name (known: floor ceil round sqrt cbrt log "
                        "log2 log10 exp abs min max pow):");
-    size_t arguments[MAX_ARGUMENTS], n = 0;
+    size_t arguments[PM_MAX_ARGUMENTS], n = 0;
     do {
-        if (n == functions[function].most)
+        if (n == pm_expression_functions[function].most)
             return fail_at(parser, parser->at, "this function takes no further argument:");
         if (!parse_level(parser, 0, &arguments[n++]))
             return false;
     } while (accept(parser, ","));
     if (!accept(parser, ")"))
         return fail_at(parser, parser->at, "',' or ')' is expected here:");
-    if (n < functions[function].least)
+    if (n < pm_expression_functions[function].least)
         return fail_at(parser, parser->at - 1, "this function needs another argument:");
     *result = add_node(parser, OP_CALL, n, arguments);
     parser->expression->nodes[*result].index = function;
@@ -399,125 +339,4 @@ void pm_expression_names(const struct pm_expression *expression, const char *con
                          size_t *n_names) {
     *names = (const char *const *)expression->names;
     *n_names = expression->n_names;
-}
-
-/* ---- evaluation ----------------------------------------------------------------------------- */
-
-struct evaluation {
-    const struct pm_expression *expression;
-    size_t n;
-    const char *const *names;
-    const double *values;
-    struct pm_error *err;
-};
-
-static bool evaluate(const struct evaluation *e, size_t index, double *result);
-
-static bool evaluate_call(const struct evaluation *e, const struct node *node, double *result) {
-    double values[MAX_ARGUMENTS];
-    for (size_t i = 0; i < node->n_children; i++)
-        if (!evaluate(e, node->children[i], &values[i]))
-            return false;
-    if (functions[node->index].call) {
-        *result = functions[node->index].call(values[0]);
-    } else if (node->index == FUNCTION_POW) {
-        *result = pow(values[0], values[1]);
-    } else {
-        *result = values[0];
-        for (size_t i = 1; i < node->n_children; i++)
-            if (node->index == FUNCTION_MIN ? values[i] < *result : values[i] > *result)
-                *result = values[i];
-    }
-    return true;
-}
-
-static bool evaluate_name(const struct evaluation *e, const struct node *node, double *result) {
-    const char *name = e->expression->names[node->index];
-    for (size_t i = 0; i < e->n; i++)
-        if (strcmp(e->names[i], name) == 0) {
-            *result = e->values[i];
-            return true;
-        }
-    return pm_fail(e->err, "the expression `%.200s` uses `%.100s`, which has no value here",
-                   e->expression->text, name);
-}
-
-static double apply_binary(enum operation operation, double a, double b) {
-    switch (operation) {
-    case OP_EQUAL:
-        return a == b;
-    case OP_NOT_EQUAL:
-        return a != b;
-    case OP_LESS_EQUAL:
-        return a <= b;
-    case OP_GREATER_EQUAL:
-        return a >= b;
-    case OP_LESS:
-        return a < b;
-    case OP_GREATER:
-        return a > b;
-    case OP_ADD:
-        return a + b;
-    case OP_SUBTRACT:
-        return a - b;
-    case OP_MULTIPLY:
-        return a * b;
-    case OP_DIVIDE:
-        return a / b;
-    case OP_REMAINDER:
-        return fmod(a, b);
-    default:
-        return pow(a, b);
-    }
-}
-
-static bool evaluate(const struct evaluation *e, size_t index, double *result) {
-    const struct node *node = &e->expression->nodes[index];
-    double left, right;
-    if (node->operation == OP_NUMBER) {
-        *result = node->number;
-        return true;
-    }
-    if (node->operation == OP_NAME)
-        return evaluate_name(e, node, result);
-    if (node->operation == OP_CALL)
-        return evaluate_call(e, node, result);
-    if (!evaluate(e, node->children[0], &left))
-        return false;
-    if (node->operation == OP_NEGATE || node->operation == OP_NOT) {
-        *result = node->operation == OP_NEGATE ? -left : left == 0;
-        return true;
-    }
-    if (node->operation == OP_AND || node->operation == OP_OR) {
-        /* The right side is not evaluated where the left one decides: `N>0 && M/N>2`. */
-        if ((left != 0) == (node->operation == OP_OR)) {
-            *result = node->operation == OP_OR;
-            return true;
-        }
-        if (!evaluate(e, node->children[1], &right))
-            return false;
-        *result = right != 0;
-        return true;
-    }
-    if (!evaluate(e, node->children[1], &right))
-        return false;
-    *result = apply_binary(node->operation, left, right);
-    return true;
-}
-
-bool pm_expression_evaluate(const struct pm_expression *expression, size_t n,
-                            const char *const *names, const double *values, double *result,
-                            struct pm_error *err) {
-    struct evaluation e = {
-        .expression = expression, .n = n, .names = names, .values = values, .err = err};
-    double value;
-    if (!evaluate(&e, expression->root, &value))
-        return false;
-    if (!isfinite(value))
-        return pm_fail(err,
-                       "the expression `%.200s` has no finite value here (a division by zero, or "
-                       "a logarithm or root outside its range)",
-                       expression->text);
-    *result = value;
-    return true;
 }

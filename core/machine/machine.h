@@ -80,4 +80,9 @@ void pm_machine_free(struct pm_machine *machine);
 const struct pm_cost *pm_machine_cost(const struct pm_machine *machine, enum pm_op_class op_class,
                                       uint32_t width_bits, uint32_t element_bytes);
 
+/* How many blocks a level holds: a cache its lines, a TLB its entries. */
+double pm_level_capacity_blocks(const struct pm_level *level);
+/* Index of the cache farthest from the core. */
+size_t pm_last_cache(const struct pm_machine *machine);
+
 #endif

@@ -4,7 +4,7 @@
    below, so that the line is still known) and at the end of every section (which becomes a row of
    the machine at once).  Its callbacks carry no pointer of ours, so the reader that is at work
    stands in a variable of the thread.  The format is described in machines/README.md. */
-#include "core/machine.h"
+#include "core/machine/machine.h"
 
 #include <confuse.h>
 #include <errno.h>
@@ -449,8 +449,7 @@ static char *read_text(const char *path, struct pm_error *err) {
 }
 
 static char *name_of(const char *path) {
-    const char *slash = strrchr(path, '/');
-    char *name = pm_strdup(slash ? slash + 1 : path);
+    char *name = pm_strdup(pm_base_name(path));
     char *suffix = strstr(name, ".conf");
     if (suffix && suffix != name && !suffix[5])
         *suffix = 0;
@@ -475,37 +474,4 @@ struct pm_machine *pm_machine_read(const char *path, struct pm_error *err) {
         return machine;
     pm_machine_free(machine);
     return NULL;
-}
-
-void pm_machine_free(struct pm_machine *machine) {
-    if (!machine)
-        return;
-    for (size_t i = 0; i < machine->n_units; i++)
-        free(machine->units[i].name);
-    for (size_t i = 0; i < machine->n_levels; i++)
-        free(machine->levels[i].name);
-    free(machine->levels);
-    free(machine->costs);
-    free(machine->name);
-    free(machine->title);
-    free(machine->path);
-    free(machine->sources);
-    free(machine);
-}
-
-/* Of the rows that cover the operation: the narrowest, then the one of its element size. */
-const struct pm_cost *pm_machine_cost(const struct pm_machine *machine, enum pm_op_class op_class,
-                                      uint32_t width_bits, uint32_t element_bytes) {
-    const struct pm_cost *best = NULL;
-    for (size_t i = 0; i < machine->n_costs; i++) {
-        const struct pm_cost *row = &machine->costs[i];
-        if (row->op_class != op_class || (row->width_bits && row->width_bits < width_bits) ||
-            (row->element_bytes && row->element_bytes != element_bytes))
-            continue;
-        uint32_t width = row->width_bits ? row->width_bits : UINT32_MAX;
-        uint32_t best_width = best && best->width_bits ? best->width_bits : UINT32_MAX;
-        if (!best || width < best_width || (width == best_width && !best->element_bytes))
-            best = row;
-    }
-    return best;
 }

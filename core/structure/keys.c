@@ -1,0 +1,109 @@
+/* Keys of scopes, which are the same in every build of a program; see structure.h. */
+#include "core/structure/structure.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <xxhash.h>
+
+/* A scope among its siblings: those with equal `parent` and `look` are otherwise alike. */
+struct sibling {
+    uint32_t parent, scope;
+    uint64_t look; /* hash of kind, name, file and line */
+    bool is_remainder;
+};
+
+static int compare_siblings(const void *left, const void *right) {
+    const struct sibling *a = left, *b = right;
+    if (a->parent != b->parent)
+        return a->parent < b->parent ? -1 : 1;
+    if (a->look != b->look)
+        return a->look < b->look ? -1 : 1;
+    if (a->is_remainder != b->is_remainder)
+        return a->is_remainder ? 1 : -1;
+    return a->scope < b->scope ? -1 : a->scope > b->scope;
+}
+
+/* LINE in FILE, counted from the first line of the routine or callee around SCOPE if that is in the
+   same file. */
+static uint64_t relative_line(const struct pm_structure *structure, const struct pm_scope *scope,
+                              const char *file, uint32_t line) {
+    uint32_t above = scope->parent;
+    while (above != PM_NONE && structure->scopes[above].kind == PM_SCOPE_LOOP)
+        above = structure->scopes[above].parent;
+    if (line == 0 || above == PM_NONE || structure->scopes[above].line_first == 0 ||
+        strcmp(pm_base_name(file), pm_base_name(structure->scopes[above].file)) != 0)
+        return line;
+    return (uint64_t)line - structure->scopes[above].line_first + (UINT64_C(1) << 32);
+}
+
+bool pm_has_symbol(const struct pm_routine *routine) {
+    char *made_up = pm_sprintf("sub_%llx", (unsigned long long)routine->address);
+    bool has_symbol = !routine->name || strcmp(routine->name, made_up) != 0;
+    free(made_up);
+    return has_symbol;
+}
+
+/* The scope's own name as far as it is the same in every build. */
+static const char *lasting_name(const struct pm_structure *structure,
+                                const struct pm_scope *scope) {
+    bool is_routine = scope->kind == PM_SCOPE_ROUTINE && scope->routine < structure->n_routines;
+    bool lasts = is_routine ? pm_has_symbol(&structure->routines[scope->routine])
+                            : scope->kind == PM_SCOPE_INLINED;
+    return lasts && scope->name ? scope->name : "";
+}
+
+/* Of a library `libm.so` of libm.so.6, so that a later version has the same keys. */
+static size_t stem_length(const char *library) {
+    const char *suffix = strstr(library, ".so.");
+    return suffix ? (size_t)(suffix - library) + 3 : strlen(library);
+}
+
+static bool is_library(const struct pm_structure *structure, const struct pm_scope *scope) {
+    return scope->kind == PM_SCOPE_MODULE && structure->n_modules > 1 &&
+           scope != &structure->scopes[structure->modules[0].scope];
+}
+
+static uint64_t hash_look(const struct pm_structure *structure, const struct pm_scope *scope) {
+    const char *name = lasting_name(structure, scope), *file = "";
+    size_t length = strlen(name);
+    uint64_t line = 0;
+    if (is_library(structure, scope)) {
+        name = scope->name ? scope->name : "";
+        length = stem_length(name);
+    }
+    if (scope->kind == PM_SCOPE_INLINED)
+        line = relative_line(structure, scope, scope->call_file, scope->call_file_line);
+    else if (scope->kind == PM_SCOPE_LOOP)
+        line = relative_line(structure, scope, scope->file, scope->line_first);
+    if (scope->kind == PM_SCOPE_ROUTINE || scope->kind == PM_SCOPE_LOOP)
+        file = pm_base_name(scope->file);
+    uint64_t parts[4] = {scope->kind, line, XXH3_64bits(name, length),
+                         XXH3_64bits(file, strlen(file))};
+    return XXH3_64bits(parts, sizeof parts);
+}
+
+void pm_structure_assign_keys(struct pm_structure *structure) {
+    size_t n = structure->n_scopes;
+    struct sibling *siblings = pm_alloc(n, sizeof *siblings);
+    uint64_t *ordinals = pm_alloc(n, sizeof *ordinals), *looks = pm_alloc(n, sizeof *looks);
+    for (size_t i = 0; i < n; i++) {
+        const struct pm_scope *scope = &structure->scopes[i];
+        looks[i] = hash_look(structure, scope);
+        siblings[i] = (struct sibling){scope->parent, (uint32_t)i, looks[i],
+                                       (scope->flags & PM_SCOPE_REMAINDER) != 0};
+    }
+    qsort(siblings, n, sizeof *siblings, compare_siblings);
+    for (size_t i = 1; i < n; i++)
+        if (siblings[i].parent == siblings[i - 1].parent &&
+            siblings[i].look == siblings[i - 1].look)
+            ordinals[siblings[i].scope] = ordinals[siblings[i - 1].scope] + 1;
+    for (size_t i = 0; i < n; i++) { /* parents come before their children */
+        struct pm_scope *scope = &structure->scopes[i];
+        uint64_t above = scope->parent == PM_NONE ? 0 : structure->scopes[scope->parent].key;
+        uint64_t parts[3] = {above, looks[i], ordinals[i]};
+        scope->key = XXH3_64bits(parts, sizeof parts);
+    }
+    free(siblings);
+    free(ordinals);
+    free(looks);
+}
