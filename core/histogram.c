@@ -104,23 +104,14 @@ struct blob_header {
     uint64_t n_bins;
     uint64_t checksum; /* XXH3 of the payload before compression, seeded with n_bins */
 };
-enum { BLOB_VERSION = 2, N_HEAD = 8, N_HEAD_1 = 3, N_COLUMNS = 5 };
+enum { BLOB_VERSION = 2, N_HEAD = 8, N_HEAD_1 = 3 };
 static const char blob_magic[4] = "PMH";
 #define MOST_BINS (1ull << 32) /* more than distances below 2^64 have at 1 % */
 
-static double *column_value(struct pm_bin *bin, unsigned column) {
-    switch (column) {
-    case 0:
-        return &bin->low;
-    case 1:
-        return &bin->high;
-    case 2:
-        return &bin->mean;
-    case 3:
-        return &bin->loads;
-    default:
-        return &bin->stores;
-    }
+double *pm_bin_column(struct pm_bin *bin, unsigned column) {
+    double *const values[PM_BIN_COLUMNS] = {&bin->low, &bin->high, &bin->mean, &bin->loads,
+                                            &bin->stores};
+    return values[column];
 }
 
 static void put_head(const struct pm_histogram *histogram, double *words) {
@@ -156,12 +147,12 @@ void pm_histogram_encode(const struct pm_histogram *histogram, void **bytes, siz
 
 void pm_histogram_encode_with(struct pm_packing *packing, const struct pm_histogram *histogram,
                               void **bytes, size_t *n_bytes) {
-    size_t n_bins = histogram->n_bins, n_words = N_HEAD + N_COLUMNS * n_bins;
+    size_t n_bins = histogram->n_bins, n_words = N_HEAD + PM_BIN_COLUMNS * n_bins;
     double *words = pm_alloc(n_words, sizeof *words);
     put_head(histogram, words);
-    for (unsigned column = 0; column < N_COLUMNS; column++)
+    for (unsigned column = 0; column < PM_BIN_COLUMNS; column++)
         for (size_t i = 0; i < n_bins; i++)
-            words[N_HEAD + column * n_bins + i] = *column_value(&histogram->bins[i], column);
+            words[N_HEAD + column * n_bins + i] = *pm_bin_column(&histogram->bins[i], column);
 
     struct blob_header header = {.version = BLOB_VERSION, .n_bins = n_bins};
     memcpy(header.magic, blob_magic, sizeof header.magic);
@@ -229,7 +220,7 @@ bool pm_histogram_decode_with(struct pm_packing *packing, const void *bytes, siz
     if (!check_header(bytes, n_bytes, &header, err))
         return false;
     size_t n_bins = header.n_bins, n_head = header.version == 1 ? N_HEAD_1 : N_HEAD;
-    size_t n_words = n_head + N_COLUMNS * n_bins, got = 0;
+    size_t n_words = n_head + PM_BIN_COLUMNS * n_bins, got = 0;
     double *words =
         pm_unpack_with(packing, (const char *)bytes + sizeof header, n_bytes - sizeof header, &got);
     if (!words || got != n_words * sizeof *words ||
@@ -240,9 +231,9 @@ bool pm_histogram_decode_with(struct pm_packing *packing, const void *bytes, siz
     take_head(histogram, words, n_head);
     histogram->n_bins = n_bins;
     histogram->bins = pm_alloc(n_bins + 1, sizeof *histogram->bins);
-    for (unsigned column = 0; column < N_COLUMNS; column++)
+    for (unsigned column = 0; column < PM_BIN_COLUMNS; column++)
         for (size_t i = 0; i < n_bins; i++)
-            *column_value(&histogram->bins[i], column) = words[n_head + column * n_bins + i];
+            *pm_bin_column(&histogram->bins[i], column) = words[n_head + column * n_bins + i];
     free(words);
     if (pm_histogram_is_valid(histogram))
         return true;

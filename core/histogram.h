@@ -38,6 +38,10 @@ struct pm_histogram {
     uint64_t sample;
 };
 
+/* The five figures of a bin by number, as encoded bins are stored column by column. */
+enum { PM_BIN_COLUMNS = 5 };
+double *pm_bin_column(struct pm_bin *bin, unsigned column);
+
 void pm_histogram_free(struct pm_histogram *histogram); /* the bins; not the struct itself */
 
 /* Accesses that miss in every cache as far as is known: cold ones and those beyond. */

@@ -28,6 +28,13 @@ const struct pm_histogram *pm_profile_histogram(const struct pm_profile *profile
     return is_there ? &all[at].histogram : NULL;
 }
 
+bool pm_profile_has_block_size(const struct pm_profile *profile, uint64_t block_bytes) {
+    for (size_t i = 0; i < profile->n_block_sizes; i++)
+        if (profile->block_sizes[i] == block_bytes)
+            return true;
+    return false;
+}
+
 bool pm_profile_fits(const struct pm_profile *profile, const struct pm_structure *structure,
                      struct pm_error *err) {
     bool fits = profile->n_edges == structure->n_edges;

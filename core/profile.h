@@ -64,6 +64,9 @@ bool pm_profile_fits(const struct pm_profile *profile, const struct pm_structure
    (core/builds/builds.h), and histograms of such groups go. */
 void pm_profile_keep_matched(struct pm_profile *profile, const struct pm_structure *structure);
 
+/* Whether reuse distances were measured in blocks of this size. */
+bool pm_profile_has_block_size(const struct pm_profile *profile, uint64_t block_bytes);
+
 /* Histogram of (GROUP, BLOCK_BYTES), NULL if the group was never accessed or not measured. */
 const struct pm_histogram *pm_profile_histogram(const struct pm_profile *profile, uint32_t group,
                                                 uint64_t block_bytes);

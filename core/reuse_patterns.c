@@ -50,20 +50,18 @@ void pm_run_patterns_add(struct pm_run_patterns *patterns, uint32_t group, uint3
     pm_histogram_add(&pattern->histogram, histogram);
 }
 
-static int compare_numbers(uint64_t a, uint64_t b) { return (a > b) - (a < b); }
-
 static int compare_groups(const void *a, const void *b) {
     const struct pm_group_patterns *x = a, *y = b;
-    int order = compare_numbers(x->group, y->group);
-    return order ? order : compare_numbers(x->block_bytes, y->block_bytes);
+    int order = PM_COMPARE(x->group, y->group);
+    return order ? order : PM_COMPARE(x->block_bytes, y->block_bytes);
 }
 
 static int compare_patterns(const void *a, const void *b) {
     const struct pm_reuse_pattern *x = a, *y = b;
-    int order = compare_numbers(x->source, y->source);
+    int order = PM_COMPARE(x->source, y->source);
     if (order == 0)
-        order = compare_numbers(x->carrier, y->carrier);
-    return order ? order : compare_numbers(x->across, y->across);
+        order = PM_COMPARE(x->carrier, y->carrier);
+    return order ? order : PM_COMPARE(x->across, y->across);
 }
 
 /* The patterns of FROM go to INTO, which is of the same group. */
@@ -113,7 +111,7 @@ struct blob_header {
     uint64_t n_words;
     uint64_t checksum; /* XXH3 of the payload before compression, seeded with n_words */
 };
-enum { BLOB_VERSION = 1, N_COLUMNS = 5, COMPRESSION_LEVEL = 3 };
+enum { BLOB_VERSION = 1, COMPRESSION_LEVEL = 3 };
 static const char blob_magic[4] = "PMC";
 
 struct pattern_head {
@@ -123,12 +121,6 @@ struct pattern_head {
     uint64_t sample;
 };
 enum { N_FIRST = 2, N_HEAD = sizeof(struct pattern_head) / 8 };
-
-static double *column_value(struct pm_bin *bin, unsigned column) {
-    double *const values[N_COLUMNS] = {&bin->low, &bin->high, &bin->mean, &bin->loads,
-                                       &bin->stores};
-    return values[column];
-}
 
 static void put_words(const struct pm_group_patterns *group, size_t n_bins, double *words) {
     double *bins = words + N_FIRST + N_HEAD * group->n_patterns;
@@ -146,8 +138,8 @@ static void put_words(const struct pm_group_patterns *group, size_t n_bins, doub
                                     histogram->sample};
         memcpy(words + N_FIRST + N_HEAD * i, &head, sizeof head);
         for (size_t b = 0; b < histogram->n_bins; b++, bins++)
-            for (unsigned column = 0; column < N_COLUMNS; column++)
-                bins[column * n_bins] = *column_value(&histogram->bins[b], column);
+            for (unsigned column = 0; column < PM_BIN_COLUMNS; column++)
+                bins[column * n_bins] = *pm_bin_column(&histogram->bins[b], column);
     }
 }
 
@@ -156,7 +148,7 @@ void pm_group_patterns_encode(const struct pm_group_patterns *group, void **byte
     size_t n_bins = 0;
     for (size_t i = 0; i < group->n_patterns; i++)
         n_bins += group->patterns[i].histogram.n_bins;
-    size_t n_words = N_FIRST + N_HEAD * group->n_patterns + N_COLUMNS * n_bins;
+    size_t n_words = N_FIRST + N_HEAD * group->n_patterns + PM_BIN_COLUMNS * n_bins;
     double *words = pm_alloc(n_words, sizeof *words);
     put_words(group, n_bins, words);
 
@@ -208,8 +200,8 @@ static bool take_pattern(struct pm_group_patterns *group, const double *words,
                       .sample = head.sample},
     };
     for (size_t b = 0; b < n; b++)
-        for (unsigned column = 0; column < N_COLUMNS; column++)
-            *column_value(&pattern->histogram.bins[b], column) =
+        for (unsigned column = 0; column < PM_BIN_COLUMNS; column++)
+            *pm_bin_column(&pattern->histogram.bins[b], column) =
                 columns[column * n_bins + *first + b];
     *first += n;
     return pm_histogram_is_valid(&pattern->histogram) &&
@@ -224,13 +216,13 @@ static bool take_patterns(struct pm_group_patterns *group, const double *words, 
     group->block_bytes = start[0];
     if (n_patterns > (n_words - N_FIRST) / N_HEAD)
         return false;
-    size_t n_columns = n_words - N_FIRST - N_HEAD * n_patterns, n_bins = n_columns / N_COLUMNS;
+    size_t n_columns = n_words - N_FIRST - N_HEAD * n_patterns, n_bins = n_columns / PM_BIN_COLUMNS;
     const double *columns = words + N_FIRST + N_HEAD * n_patterns;
     size_t first = 0;
     for (uint64_t i = 0; i < n_patterns; i++)
         if (!take_pattern(group, words + N_FIRST + N_HEAD * i, columns, n_bins, &first))
             return false;
-    return first == n_bins && n_columns % N_COLUMNS == 0;
+    return first == n_bins && n_columns % PM_BIN_COLUMNS == 0;
 }
 
 bool pm_group_patterns_decode(const void *bytes, size_t n_bytes, struct pm_group_patterns *group,

@@ -17,11 +17,10 @@ uint32_t pm_streams_index(struct pm_streams *streams, const struct pm_stream *st
 
 static int compare(const void *a, const void *b) {
     const struct pm_stream_histogram *x = a, *y = b;
-    if (x->group != y->group)
-        return x->group < y->group ? -1 : 1;
-    if (x->histogram.block_bytes != y->histogram.block_bytes)
-        return x->histogram.block_bytes < y->histogram.block_bytes ? -1 : 1;
-    return (x->stream > y->stream) - (x->stream < y->stream);
+    int order = PM_COMPARE(x->group, y->group);
+    if (order == 0)
+        order = PM_COMPARE(x->histogram.block_bytes, y->histogram.block_bytes);
+    return order ? order : PM_COMPARE(x->stream, y->stream);
 }
 
 void pm_streams_order(struct pm_streams *streams) {

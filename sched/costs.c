@@ -1,8 +1,8 @@
 /* From generic operations to what they need on a machine: units, cycles, issue slots.
 
-   An operation wider than the machine's vectors is split: pieces = ceil(width / vector_width). A
-   machine of at most 64 bits has no vectors; there an operation is split into its elements.  The
-   pieces do not depend on each other, so a split operation keeps the latency of one piece.  A
+   An operation wider than the machine's vectors is split into ceil(width / vector_width) narrower
+   ones. A machine of at most 64 bits has no vectors; there an operation is split into its elements.
+   These do not depend on each other, so a split operation keeps the latency of one of them.  A
    multiply-add without hardware is a multiplication and an addition, with the sum of latencies.
    Where the machine fuses them, a load that feeds an operation of its own instruction takes a load
    unit but no issue slot. */
@@ -52,8 +52,9 @@ void pm_unit_sets_free(struct pm_unit_sets *sets) {
     *sets = (struct pm_unit_sets){0};
 }
 
-static uint32_t pieces_of(const struct pm_machine *machine, const struct pm_op *op,
-                          uint32_t *width_bits) {
+/* Into how many it is split, and how wide each is. */
+static uint32_t n_split(const struct pm_machine *machine, const struct pm_op *op,
+                        uint32_t *width_bits) {
     uint32_t limit = machine->vector_width_bits;
     if (limit <= SCALAR_BITS && op->element_bytes)
         limit = 8u * op->element_bytes;
@@ -64,23 +65,24 @@ static uint32_t pieces_of(const struct pm_machine *machine, const struct pm_op *
     return (op->width_bits + limit - 1) / limit;
 }
 
-static bool add_part(const struct pm_machine *machine, const struct pm_unit_sets *sets,
+/* Adds what OP, taken as OP_CLASS, needs; false if the machine file has no row for it. */
+static bool add_need(const struct pm_machine *machine, const struct pm_unit_sets *sets,
                      enum pm_op_class op_class, const struct pm_op *op, struct pm_need *need) {
     uint32_t width;
-    uint32_t pieces = pieces_of(machine, op, &width);
+    uint32_t n_narrower = n_split(machine, op, &width);
     const struct pm_cost *row = pm_machine_cost(machine, op_class, width, op->element_bytes);
     if (!row)
         return false;
-    double times = (double)pieces * row->operations;
-    need->split |= pieces > 1;
+    double times = (double)n_narrower * row->operations;
+    need->split |= n_narrower > 1;
     need->latency_cycles += row->latency_cycles;
     need->slots += times;
     if (row->units) {
         uint32_t set = 0;
         while (sets->sets[set] != row->units)
             set++;
-        need->parts[need->n_parts].set = set;
-        need->parts[need->n_parts++].busy_cycles = times * row->repeat_cycles;
+        need->reservations[need->n_reservations].set = set;
+        need->reservations[need->n_reservations++].busy_cycles = times * row->repeat_cycles;
     }
     return true;
 }
@@ -90,10 +92,10 @@ void pm_op_need(const struct pm_machine *machine, const struct pm_unit_sets *set
     *need = (struct pm_need){0};
     if (op->op_class == PM_OP_FP_FMA && !machine->has_fma) {
         need->split = true;
-        need->known = add_part(machine, sets, PM_OP_FP_MULT, op, need) &&
-                      add_part(machine, sets, PM_OP_FP_ADD, op, need);
+        need->known = add_need(machine, sets, PM_OP_FP_MULT, op, need) &&
+                      add_need(machine, sets, PM_OP_FP_ADD, op, need);
     } else {
-        need->known = add_part(machine, sets, op->op_class, op, need);
+        need->known = add_need(machine, sets, op->op_class, op, need);
     }
     if (!need->known)
         *need = (struct pm_need){0};
@@ -119,7 +121,8 @@ void pm_demand_add_block(const struct pm_structure *structure, const struct pm_m
         demand->split_operations += need.split ? weight : 0;
         if (!machine->fuses_memory || !feeds_its_instruction(structure, i, end))
             demand->slots += weight * need.slots;
-        for (unsigned part = 0; part < need.n_parts; part++)
-            demand->set_cycles[need.parts[part].set] += weight * need.parts[part].busy_cycles;
+        for (unsigned r = 0; r < need.n_reservations; r++)
+            demand->set_cycles[need.reservations[r].set] +=
+                weight * need.reservations[r].busy_cycles;
     }
 }

@@ -18,13 +18,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool is_measured(const struct pm_profile *profile, uint64_t block_bytes) {
-    for (size_t i = 0; i < profile->n_block_sizes; i++)
-        if (profile->block_sizes[i] == block_bytes)
-            return true;
-    return false;
-}
-
 bool pm_check_block_sizes(const struct pm_profile *profile, const struct pm_machine *machine,
                           struct pm_error *err) {
     char missing[256] = "", all[256] = "";
@@ -38,7 +31,7 @@ bool pm_check_block_sizes(const struct pm_profile *profile, const struct pm_mach
             snprintf(all + used, sizeof all - used, "%s%llu", used ? "," : "",
                      (unsigned long long)level->block_bytes);
         used = strlen(missing);
-        if (!is_measured(profile, level->block_bytes))
+        if (!pm_profile_has_block_size(profile, level->block_bytes))
             snprintf(missing + used, sizeof missing - used, "%s%s (%llu bytes)", used ? ", " : "",
                      level->name, (unsigned long long)level->block_bytes);
     }

@@ -25,11 +25,11 @@ struct pm_need {
     bool split; /* wider than the machine's vectors, or an fma without hardware */
     double latency_cycles;
     double slots; /* issue slots */
-    unsigned n_parts;
+    unsigned n_reservations;
     struct {
         uint32_t set; /* index in pm_unit_sets.sets */
         double busy_cycles;
-    } parts[2];
+    } reservations[2]; /* of units: one, or two of a multiply-add without hardware */
 };
 
 void pm_op_need(const struct pm_machine *machine, const struct pm_unit_sets *sets,

@@ -106,36 +106,36 @@ static bool is_of_same_code(const struct pm_structure *s, const uint8_t *own, ui
 }
 
 /* The edge of TO on which all those of FROM are counted that enter LOOP from code that differs:
-   the first such one that is not counted as leaving another loop.  *TOLD: nothing is mixed up by
-   that, so that the sum of the edges that enter the header is right. */
+   the first such one that is not counted as leaving another loop.  *KNOWN: no edge then counts for
+   another one, so that the sum of the edges that enter the header is right. */
 static uint32_t entry_of(const struct pm_matcher *m, const uint32_t *left_by, uint32_t loop,
-                         bool *told) {
+                         bool *known) {
     const struct pm_structure *a = m->from.structure, *b = m->to.structure;
     uint32_t to_loop = m->match->scopes[loop], first = PM_NONE;
     const struct pm_lists *in_a = &m->from.entries, *in_b = &m->to.entries;
     bool needed = false;
-    *told = true;
+    *known = true;
     for (uint32_t i = in_b->first[to_loop]; i < in_b->first[to_loop + 1]; i++) {
         uint32_t edge = in_b->items[i], by = left_by[edge];
         if (is_of_same_code(b, m->match->own_to, edge))
             continue;
-        *told &= b->edges[edge].to == b->scopes[to_loop].header;
+        *known &= b->edges[edge].to == b->scopes[to_loop].header;
         if (by == PM_NONE)
             first = first == PM_NONE ? edge : first;
         else
-            *told &= a->edges[by].to == a->scopes[loop].header;
+            *known &= a->edges[by].to == a->scopes[loop].header;
     }
     for (uint32_t i = in_a->first[loop]; i < in_a->first[loop + 1]; i++) {
         uint32_t edge = in_a->items[i], to = leaving(m, edge);
         if (is_of_same_code(a, m->match->own_from, edge))
             continue;
-        *told &= a->edges[edge].to == a->scopes[loop].header;
+        *known &= a->edges[edge].to == a->scopes[loop].header;
         if (to == PM_NONE)
             needed = true;
         else
-            *told &= b->edges[to].to == b->scopes[to_loop].header;
+            *known &= b->edges[to].to == b->scopes[to_loop].header;
     }
-    *told &= !needed || first != PM_NONE;
+    *known &= !needed || first != PM_NONE;
     return first;
 }
 
@@ -150,16 +150,16 @@ static uint32_t *list_left_by(const struct pm_matcher *m) {
     return left_by;
 }
 
-/* Gives up loops whose entries cannot be told; true if there was one. */
-static bool drop_untold(struct pm_matcher *m, const uint32_t *left_by) {
+/* Gives up loops whose number of entries would not be known; true if there was one. */
+static bool drop_unknown(struct pm_matcher *m, const uint32_t *left_by) {
     struct pm_structure_match *match = m->match;
     bool any = false;
     for (uint32_t i = 0; i < match->from->n_scopes; i++) {
-        bool told = true;
+        bool known = true;
         if (match->from->scopes[i].kind != PM_SCOPE_LOOP || match->own_from[i] != PM_MATCHES)
             continue;
-        entry_of(m, left_by, i, &told);
-        if (told)
+        entry_of(m, left_by, i, &known);
+        if (known)
             continue;
         match->own_from[i] = match->own_to[match->scopes[i]] = PM_MISMATCH_FLOW;
         any = true;
@@ -171,17 +171,17 @@ static void match_edges(struct pm_matcher *m) {
     struct pm_structure_match *match = m->match;
     const struct pm_structure *a = m->from.structure;
     uint32_t *left_by = list_left_by(m);
-    while (drop_untold(m, left_by)) {
+    while (drop_unknown(m, left_by)) {
         free(left_by);
         left_by = list_left_by(m);
     }
     for (uint32_t e = 0; e < a->n_edges; e++)
         match->edges[e] = is_of_same_code(a, match->own_from, e) ? m->inside[e] : leaving(m, e);
     for (uint32_t i = 0; i < a->n_scopes; i++) {
-        bool told;
+        bool known;
         if (a->scopes[i].kind != PM_SCOPE_LOOP || match->own_from[i] != PM_MATCHES)
             continue;
-        uint32_t entry = entry_of(m, left_by, i, &told);
+        uint32_t entry = entry_of(m, left_by, i, &known);
         for (uint32_t k = m->from.entries.first[i]; k < m->from.entries.first[i + 1]; k++) {
             uint32_t edge = m->from.entries.items[k];
             if (match->edges[edge] == PM_NONE)

@@ -44,17 +44,18 @@ static bool same_strides(const struct pm_group *a, const struct pm_group *b) {
 
 /* ---- by their references --------------------------------------------------------------------- */
 
-/* What the references say so far; a group that two different ones claim is nobody's. */
+/* What the references say so far; a group that two different ones claim
+   has no counterpart. */
 struct claims {
     uint32_t *of_from, *of_to;
-    bool *torn_from, *torn_to;
+    bool *contested_from, *contested_to;
 };
 
 static void claim(struct claims *claims, uint32_t from, uint32_t to) {
     if (claims->of_from[from] != PM_NONE && claims->of_from[from] != to)
-        claims->torn_from[from] = true;
+        claims->contested_from[from] = true;
     if (claims->of_to[to] != PM_NONE && claims->of_to[to] != from)
-        claims->torn_to[to] = true;
+        claims->contested_to[to] = true;
     claims->of_from[from] = to;
     claims->of_to[to] = from;
 }
@@ -141,14 +142,14 @@ void pm_match_groups(struct pm_matcher *m) {
     struct pm_structure_match *match = m->match;
     struct claims claims = {.of_from = pm_alloc_none(a->n_groups),
                             .of_to = pm_alloc_none(b->n_groups),
-                            .torn_from = pm_alloc(a->n_groups, sizeof(bool)),
-                            .torn_to = pm_alloc(b->n_groups, sizeof(bool))};
+                            .contested_from = pm_alloc(a->n_groups, sizeof(bool)),
+                            .contested_to = pm_alloc(b->n_groups, sizeof(bool))};
     bool *taken = pm_alloc(b->n_groups, sizeof *taken);
     struct by_scope of_a = groups_by_scope(a), of_b = groups_by_scope(b);
     claim_all(m, &claims);
     for (uint32_t g = 0; g < a->n_groups; g++) {
         uint32_t to = claims.of_from[g];
-        if (to == PM_NONE || claims.torn_from[g] || claims.torn_to[to])
+        if (to == PM_NONE || claims.contested_from[g] || claims.contested_to[to])
             continue;
         match->groups[g] = to;
         taken[to] = true;
@@ -173,6 +174,6 @@ void pm_match_groups(struct pm_matcher *m) {
     free(taken);
     free(claims.of_from);
     free(claims.of_to);
-    free(claims.torn_from);
-    free(claims.torn_to);
+    free(claims.contested_from);
+    free(claims.contested_to);
 }

@@ -308,6 +308,24 @@ static int on_tlb(cfg_t *cfg, cfg_opt_t *opt) {
 #define FIGURE(name) CFG_FLOAT_CB(name, 0, CFGF_NODEFAULT, on_figure)
 #define TRUST CFG_BOOL("verified", cfg_true, CFGF_NONE), CFG_STR_LIST("not_verified", 0, CFGF_NONE)
 
+/* The figures outside sections; MARKED of them are not verified. */
+static void take_machine(cfg_t *cfg, int marked) {
+    struct pm_machine *machine = reading->machine;
+    machine->title = pm_strdup(cfg_getstr(cfg, "title"));
+    machine->sources = pm_strdup(is_given(cfg, "sources") ? cfg_getstr(cfg, "sources") : "");
+    machine->clock_hz = cfg_getfloat(cfg, "clock_mhz") * 1e6;
+    machine->issue_width = cfg_getfloat(cfg, "issue_width");
+    machine->vector_width_bits = (uint32_t)cfg_getfloat(cfg, "vector_width");
+    machine->window = (uint32_t)cfg_getfloat(cfg, "window");
+    machine->store_forward_cycles = cfg_getfloat(cfg, "store_forward_latency");
+    machine->memory_bandwidth_bytes_per_cycle =
+        cfg_getfloat(cfg, "memory_bandwidth_gbs") * 1e9 / machine->clock_hz;
+    machine->out_of_order = cfg_getbool(cfg, "out_of_order");
+    machine->has_fma = cfg_getbool(cfg, "fma");
+    machine->fuses_memory = is_given(cfg, "fuses_memory") && cfg_getbool(cfg, "fuses_memory");
+    machine->n_not_verified += (size_t)marked;
+}
+
 static bool parse_text(const char *text) {
     cfg_opt_t unit[] = {CFG_STR("does", 0, CFGF_NODEFAULT), CFG_END()};
     cfg_opt_t cost[] = {CFG_STR_LIST_CB("of", 0, CFGF_NODEFAULT, on_class_name),
@@ -372,22 +390,8 @@ static bool parse_text(const char *text) {
     if (parsed)
         parsed = need(cfg, cfg->line, "the file", required) &&
                  (marked = count_not_verified(cfg, cfg->line)) >= 0;
-    if (parsed) {
-        struct pm_machine *machine = reading->machine;
-        machine->title = pm_strdup(cfg_getstr(cfg, "title"));
-        machine->sources = pm_strdup(is_given(cfg, "sources") ? cfg_getstr(cfg, "sources") : "");
-        machine->clock_hz = cfg_getfloat(cfg, "clock_mhz") * 1e6;
-        machine->issue_width = cfg_getfloat(cfg, "issue_width");
-        machine->vector_width_bits = (uint32_t)cfg_getfloat(cfg, "vector_width");
-        machine->window = (uint32_t)cfg_getfloat(cfg, "window");
-        machine->store_forward_cycles = cfg_getfloat(cfg, "store_forward_latency");
-        machine->memory_bandwidth_bytes_per_cycle =
-            cfg_getfloat(cfg, "memory_bandwidth_gbs") * 1e9 / machine->clock_hz;
-        machine->out_of_order = cfg_getbool(cfg, "out_of_order");
-        machine->has_fma = cfg_getbool(cfg, "fma");
-        machine->fuses_memory = is_given(cfg, "fuses_memory") && cfg_getbool(cfg, "fuses_memory");
-        machine->n_not_verified += (size_t)marked;
-    }
+    if (parsed)
+        take_machine(cfg, marked);
     cfg_free(cfg);
     if (!parsed && !reading->failed)
         pm_fail(reading->err, "%s: not a machine file", reading->path);

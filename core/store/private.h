@@ -30,14 +30,14 @@ bool pm_store_end(struct pm_store *store, bool ok, struct pm_error *err);
 
 extern const char pm_store_times_schema[]; /* the tables of measured times */
 
-/* store_skipped.c: the table, and a view that shows none. */
+/* skipped.c: the table, and a view that shows none. */
 extern const char pm_store_skipped_schema[], pm_store_skipped_view[];
 bool pm_store_put_skipped(struct pm_store *store, int64_t run, const struct pm_profile *profile,
                           struct pm_error *err);
 bool pm_store_read_skipped(struct pm_store *store, int64_t run, struct pm_profile *profile,
                            struct pm_error *err);
 
-/* store_histograms.c: the tables; views that show the one of version 2 as these; and what makes
+/* histograms.c: the tables; views that show the one of version 2 as these; and what makes
    these of it. */
 extern const char pm_store_histograms_schema[], pm_store_histograms_view[];
 bool pm_store_upgrade_histograms(struct pm_store *store, struct pm_error *err);
@@ -51,7 +51,7 @@ bool pm_store_read_sums(struct pm_store *store, int64_t run, struct pm_profile *
 int64_t pm_store_find_run(struct pm_store *store, const struct pm_parameters *parameters,
                           struct pm_error *err);
 
-/* store_builds.c: those of a new run; those of a run that is about to go; flags in the structure;
+/* builds.c: those of a new run; those of a run that is about to go; flags in the structure;
    and what a profile has that is not the same in all builds goes. */
 bool pm_store_put_differences(struct pm_store *store, int64_t run,
                               const struct pm_build_differences *differences, struct pm_error *err);
@@ -61,8 +61,11 @@ bool pm_store_mark_differences(struct pm_store *store, struct pm_structure *stru
 bool pm_store_keep_matched(struct pm_store *store, struct pm_profile *profile,
                            struct pm_error *err);
 
-/* store_patterns.c: those of a run that is about to go. */
+/* patterns.c: those of a run that is about to go. */
 bool pm_store_remove_patterns(struct pm_store *store, int64_t run, struct pm_error *err);
+
+/* The column's text, owned by the caller; NULL of NULL. */
+char *pm_store_column_text(sqlite3_stmt *statement, int column);
 
 bool pm_store_bind_compressed(sqlite3_stmt *statement, int column, const void *data, size_t bytes);
 /* The bytes that were bound, owned by the caller; NULL if the column is damaged. */

@@ -5,11 +5,6 @@
 #include "core/base/base.h"
 #include "core/store/private.h"
 
-static char *column_text(sqlite3_stmt *statement, int column) {
-    const unsigned char *text = sqlite3_column_text(statement, column);
-    return text ? pm_strdup((const char *)text) : NULL;
-}
-
 /* The canonical text "M=13 N=40" back into parameters. */
 static bool parse_parameters(struct pm_store *store, const char *text,
                              struct pm_parameters *parameters, struct pm_error *err) {
@@ -190,15 +185,15 @@ bool pm_store_run_facts(struct pm_store *store, const struct pm_parameters *para
     bool ok = status == SQLITE_ROW;
     if (ok)
         *facts = (struct pm_run_facts){
-            .command = column_text(s, 0),
+            .command = pm_store_column_text(s, 0),
             .started_unix = sqlite3_column_double(s, 1),
             .wall_seconds = sqlite3_column_double(s, 2),
             .cpu_seconds = sqlite3_column_double(s, 3),
             .exit_status = sqlite3_column_int(s, 4),
             .n_threads = (uint32_t)sqlite3_column_int64(s, 5),
             .n_processes = (uint32_t)sqlite3_column_int64(s, 6),
-            .settings = column_text(s, 7),
-            .notes = column_text(s, 8),
+            .settings = pm_store_column_text(s, 7),
+            .notes = pm_store_column_text(s, 8),
         };
     else if (status == SQLITE_DONE)
         pm_fail(err, "%s: no run of that size", store->path);

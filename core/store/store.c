@@ -1,6 +1,5 @@
 /* The profile store: one SQLite file; see store.h for the schema.  This file opens, checks and
-   closes it and keeps runs; store_histograms.c, store_structure.c, store_times.c and store_models.c
-   keep the rest. */
+   closes it and writes runs; the others read them and keep the rest. */
 #include "core/store/store.h"
 
 #include <math.h>
@@ -198,6 +197,11 @@ void pm_store_close(struct pm_store *store) {
     pm_packing_free(store->packing);
     free(store->path);
     free(store);
+}
+
+char *pm_store_column_text(sqlite3_stmt *statement, int column) {
+    const unsigned char *text = sqlite3_column_text(statement, column);
+    return text ? pm_strdup((const char *)text) : NULL;
 }
 
 /* ---- small blobs ---------------------------------------------------------------------------- */

@@ -3,8 +3,8 @@
 
    Schema (user_version PM_STORE_VERSION; readable by any SQLite tool):
      meta      (key TEXT PRIMARY KEY, value)            program, tool version, application_id
-     structure (hash INTEGER PRIMARY KEY, build_id BLOB, module TEXT, data BLOB)   the whole,
-   encoded scope     (id, parent, kind, name, file, line_first, line_last, depth, key, trip_count)
+     structure (hash INTEGER PRIMARY KEY, build_id BLOB, module TEXT, data BLOB)   as a whole
+     scope     (id, parent, kind, name, file, line_first, line_last, depth, key, trip_count)
      reference_group (id, scope, object, object_type, flags, loads, stores, strides TEXT)
      routine   (id, name, address, size, state, counters, reason)
        (scope, reference_group and routine repeat, by name, what the blob says, for other tools)

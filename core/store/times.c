@@ -74,11 +74,6 @@ bool pm_store_put_times(struct pm_store *store, const struct pm_parameters *para
 
 /* ---- reading -------------------------------------------------------------------------------- */
 
-static char *column_text(sqlite3_stmt *statement, int column) {
-    const unsigned char *text = sqlite3_column_text(statement, column);
-    return text ? pm_strdup((const char *)text) : NULL;
-}
-
 static struct pm_times *read_timing(struct pm_store *store, int64_t run, struct pm_error *err) {
     sqlite3_stmt *s =
         pm_store_prepare(store,
@@ -92,14 +87,14 @@ static struct pm_times *read_timing(struct pm_store *store, int64_t run, struct 
     int status = sqlite3_step(s);
     if (status == SQLITE_ROW) {
         times = pm_alloc(1, sizeof *times);
-        times->machine = column_text(s, 0);
+        times->machine = pm_store_column_text(s, 0);
         times->cpu_seconds = sqlite3_column_double(s, 1);
         times->plain_seconds = sqlite3_column_double(s, 2);
         times->over_plain = sqlite3_column_double(s, 3);
         times->outside_seconds = sqlite3_column_double(s, 4);
         times->own_seconds = sqlite3_column_double(s, 5);
         times->repetitions = (uint32_t)sqlite3_column_int64(s, 6);
-        times->notes = column_text(s, 7);
+        times->notes = pm_store_column_text(s, 7);
     } else if (status != SQLITE_DONE) {
         pm_store_fail(store, err);
     }

@@ -15,12 +15,12 @@ struct sibling {
 static int compare_siblings(const void *left, const void *right) {
     const struct sibling *a = left, *b = right;
     if (a->parent != b->parent)
-        return a->parent < b->parent ? -1 : 1;
+        return PM_COMPARE(a->parent, b->parent);
     if (a->look != b->look)
-        return a->look < b->look ? -1 : 1;
+        return PM_COMPARE(a->look, b->look);
     if (a->is_remainder != b->is_remainder)
-        return a->is_remainder ? 1 : -1;
-    return a->scope < b->scope ? -1 : a->scope > b->scope;
+        return PM_COMPARE(a->is_remainder, b->is_remainder);
+    return PM_COMPARE(a->scope, b->scope);
 }
 
 /* LINE in FILE, counted from the first line of the routine or callee around SCOPE if that is in the

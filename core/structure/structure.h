@@ -36,8 +36,8 @@ enum pm_routine_state {
     PM_ROUTINE_REFUSED = 2, /* left as it is; `reason` says why */
 };
 
-/* A range of addresses that is code of a routine: GCC moves what is rarely executed behind a label
-   `.cold`, far from the rest. */
+/* A range of addresses that is code of a routine (GCC's partitions): what is rarely executed stands
+   behind a label `.cold`, far from the rest. */
 struct pm_part {
     uint64_t address, size_bytes;
     uint32_t routine;

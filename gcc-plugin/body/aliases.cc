@@ -12,7 +12,7 @@
      another name;
    - `restrict` of an inlined routine, which holds for one call of it, and of a function that calls
      itself, whose recursion may have become the loop. */
-#include "state.h"
+#include "function_state.h"
 
 /* Above these a loop has no alias facts: comparing grows with the square of the references, and a
    list of nearly all pairs is not worth its bytes. */

@@ -1,7 +1,7 @@
 /* The entry of pmodel-MAJOR.so, called by the loader (gcc-plugin/loader.c).  Internal structures
    differ between two builds of one GCC version, so the running compiler has to be the very one
    whose headers this was compiled with. */
-#include "state.h"
+#include "function_state.h"
 
 #pragma GCC visibility push(default)
 int plugin_is_GPL_compatible;

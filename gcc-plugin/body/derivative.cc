@@ -7,7 +7,7 @@
 
    A value loaded in the loop from an address that stays is taken to stay too, unless the loop
    stores to that very place. */
-#include "state.h"
+#include "function_state.h"
 
 /* Calls of change_of and step_of for one question: joins of many arguments could otherwise take
    exponential time. */
@@ -171,10 +171,10 @@ static tree change_of_operation(enum tree_code code, tree a, tree b, class loop 
 /* Of the address of REFERENCE. */
 static tree change_of_address(tree reference, class loop *loop, int depth) {
     tree total = zero();
-    for (const pm_address_part &part : pm_address_of_reference(reference)) {
-        tree change = change_of(part.value, loop, depth);
-        if (change && part.factor && !is_zero(change))
-            change = product(change, pm_as_ssizetype(part.factor));
+    for (const pm_address_term &term : pm_address_of_reference(reference)) {
+        tree change = change_of(term.value, loop, depth);
+        if (change && term.factor && !is_zero(change))
+            change = product(change, pm_as_ssizetype(term.factor));
         total = sum(total, change);
     }
     return total;

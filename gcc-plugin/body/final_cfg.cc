@@ -2,8 +2,8 @@
    of them is.  Runs just before GCC frees the graph; nothing behind looks at loops any more.
 
    A final loop is tied to the source loop that most of its instructions belong to; an instruction
-   is recognised by its number, or, if it was made after the loop passes, by its stamp. */
-#include "state.h"
+   is recognised by its number, or, if it was made after the loop passes, by its tag. */
+#include "function_state.h"
 
 static unsigned edge_flags(edge e) {
     unsigned flags = 0;
@@ -50,8 +50,9 @@ static int source_loop_of(rtx_insn *insn) {
     auto known = s->source_loop_of_insn.find(INSN_UID(insn));
     if (known != s->source_loop_of_insn.end())
         return known->second;
-    struct pm_reference *reference = pm_find_reference(pm_stamp_of_location(INSN_LOCATION(insn)));
-    return reference && reference->phase != PHASE_EARLY ? reference->source_loop : 0;
+    struct pm_marked_reference *reference =
+        pm_find_reference(pm_tag_of_location(INSN_LOCATION(insn)));
+    return reference && reference->phase != PHASE_SOURCE ? reference->source_loop : 0;
 }
 
 static std::vector<pm_votes> assign_instructions(std::map<int, int> &numbers) {

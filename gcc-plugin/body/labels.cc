@@ -1,7 +1,7 @@
 /* Labels at the places that the section names, in the final order of instructions.  A label is a
    note, which makes no code: one of GCC's notes for deleted user labels, with a number far above
    those that GCC gives (a label made by GCC itself would renumber the ones behind it). */
-#include "state.h"
+#include "function_state.h"
 
 static int last_label = 0x1000000;
 
@@ -27,7 +27,7 @@ static std::map<int, int> parts_of_labels() {
 
 static void record_jump_table(rtx_jump_table_data *table, struct pm_place at,
                               std::map<int, int> &parts) {
-    struct pm_jump_table record;
+    struct pm_marked_jump_table record;
     record.at = at;
     rtvec labels = table->get_labels();
     for (int i = 0; i < GET_NUM_ELEM(labels); i++) {

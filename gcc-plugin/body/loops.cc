@@ -1,6 +1,6 @@
 /* Source loops: line range, trip count, what the vectoriser and the unroller made of them, and
    which instructions they hold. */
-#include "state.h"
+#include "function_state.h"
 
 int pm_source_loop_number(class loop *loop) {
     if (!loop || !loop_outer(loop))
@@ -15,9 +15,9 @@ int pm_source_loop_number(class loop *loop) {
    references in it still carry the old one. */
 typedef std::map<int, std::map<int, int>> rename_votes; /* new → old → number of references */
 
-static void vote_by_stamp(rename_votes *votes, class loop *loop, location_t location) {
-    struct pm_reference *reference = pm_find_reference(pm_stamp_of_location(location));
-    if (reference && reference->phase == PHASE_LATE && reference->source_loop &&
+static void vote_by_tag(rename_votes *votes, class loop *loop, location_t location) {
+    struct pm_marked_reference *reference = pm_find_reference(pm_tag_of_location(location));
+    if (reference && reference->phase == PHASE_OPTIMIZED && reference->source_loop &&
         !pm_state()->source_loops.count(pm_source_loop_number(loop)))
         (*votes)[loop->num][reference->source_loop]++;
 }
@@ -42,7 +42,7 @@ static void find_renamed_loops_in_gimple() {
         class loop *loop = block->loop_father;
         if (loop && loop_outer(loop))
             for (gimple_stmt_iterator gsi = gsi_start_bb(block); !gsi_end_p(gsi); gsi_next(&gsi))
-                vote_by_stamp(&votes, loop, gimple_location(gsi_stmt(gsi)));
+                vote_by_tag(&votes, loop, gimple_location(gsi_stmt(gsi)));
     }
     rename_loops(votes);
 }
@@ -57,7 +57,7 @@ static void find_renamed_loops_in_rtl() {
             continue;
         FOR_BB_INSNS(block, insn) {
             if (NONDEBUG_INSN_P(insn))
-                vote_by_stamp(&votes, loop, INSN_LOCATION(insn));
+                vote_by_tag(&votes, loop, INSN_LOCATION(insn));
         }
     }
     rename_loops(votes);
@@ -249,7 +249,7 @@ void pm_record_source_loops(enum pm_phase phase) {
         return;
     if (phase == PHASE_EXPAND)
         find_renamed_loops_in_gimple();
-    bool count = (phase == PHASE_EARLY || phase == PHASE_LATE) && scev_initialized_p() &&
+    bool count = (phase == PHASE_SOURCE || phase == PHASE_OPTIMIZED) && scev_initialized_p() &&
                  loops_state_satisfies_p(LOOPS_HAVE_PREHEADERS);
     for (auto loop : loops_list(cfun, 0)) {
         if (!loop->header || !loop_outer(loop))

@@ -1,7 +1,7 @@
 /* The object that an access goes to: the variable, or the pointer through which it is reached.
    Works on GIMPLE in SSA form: follows pointer arithmetic, and joins at loop headers to the value
    on entry, back to a declaration, a parameter or a load. */
-#include "state.h"
+#include "function_state.h"
 
 static class loop *innermost_loop; /* of the access in question; NULL for none */
 

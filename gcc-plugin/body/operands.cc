@@ -1,6 +1,6 @@
 /* The memory operands of one final instruction: load or store, what kind of access, and which
    reference of the source it is. */
-#include "state.h"
+#include "function_state.h"
 
 struct operand {
     const_rtx memory;
@@ -127,21 +127,21 @@ static enum pm_operand_class class_of(rtx_insn *insn, const operand &what) {
 
 /* ---- which reference ---- */
 
-/* Of a stamp the side that fits, where it names a copy from memory to memory. */
+/* Of a tag the side that fits, where it names a copy from memory to memory. */
 static int fitting_side(int identity, bool store) {
-    struct pm_reference *reference = pm_find_reference(identity);
-    if (!reference || reference->phase == PHASE_EARLY)
+    struct pm_marked_reference *reference = pm_find_reference(identity);
+    if (!reference || reference->phase == PHASE_SOURCE)
         return 0;
     if (reference->store != store && reference->copy_partner)
         return reference->copy_partner;
     return identity;
 }
 
-static bool same_strides(const struct pm_reference &a, const struct pm_reference &b) {
+static bool same_strides(const struct pm_marked_reference &a, const struct pm_marked_reference &b) {
     if (a.source_loop != b.source_loop || a.levels.size() != b.levels.size())
         return false;
     for (size_t i = 0; i < a.levels.size(); i++) {
-        const struct pm_stride &x = a.levels[i].stride, &y = b.levels[i].stride;
+        const struct pm_marked_stride &x = a.levels[i].stride, &y = b.levels[i].stride;
         if (x.kind != y.kind || x.bytes != y.bytes || x.expression != y.expression)
             return false;
     }
@@ -156,7 +156,7 @@ static int only_reference_to(tree declaration, bool store, int source_loop) {
         return 0;
     int result = 0;
     for (int identity : found->second) {
-        struct pm_reference *candidate = pm_find_reference(identity);
+        struct pm_marked_reference *candidate = pm_find_reference(identity);
         if (candidate->source_loop != source_loop || candidate->store != store)
             continue;
         if (result && !same_strides(*candidate, *pm_find_reference(result)))
@@ -172,7 +172,7 @@ static int reference_by_attributes(rtx_insn *insn, const operand &what) {
     tree expression = MEM_EXPR(what.memory), base = get_base_address(expression);
     if (!base || !DECL_P(base))
         return 0;
-    struct pm_reference reference;
+    struct pm_marked_reference reference;
     reference.phase = PHASE_EXPAND;
     reference.store = what.store;
     reference.flags = what.store ? PM_REFERENCE_STORE : 0;
@@ -201,11 +201,11 @@ static bool is_another_variable(tree expression, int identity) {
 static int reference_of(rtx_insn *insn, const operand &what, int source_loop) {
     tree expression = MEM_EXPR(what.memory);
     if (expression) {
-        int identity = fitting_side(pm_stamp_of_tree(expression), what.store);
+        int identity = fitting_side(pm_tag_of_tree(expression), what.store);
         if (identity)
             return identity;
     }
-    int identity = fitting_side(pm_stamp_of_location(INSN_LOCATION(insn)), what.store);
+    int identity = fitting_side(pm_tag_of_location(INSN_LOCATION(insn)), what.store);
     if (identity && pm_find_reference(identity)->store == what.store &&
         !is_another_variable(expression, identity))
         return identity;
@@ -226,7 +226,7 @@ void pm_record_operands(rtx_insn *insn, struct pm_place at) {
     int final_loop = in_loop == s->final_loop_of_insn.end() ? 0 : in_loop->second;
     int source_loop = final_loop ? s->final_loops[final_loop].source_loop : 0;
     for (const operand &what : operands_of(insn)) {
-        struct pm_memory_operand record;
+        struct pm_marked_operand record;
         record.at = at;
         record.operand_class = class_of(insn, what);
         record.access = (what.load ? 1 : 0) | (what.store ? 2 : 0);

@@ -1,19 +1,19 @@
 /* Which passes look at a function, and in which order: the pipeline of the marking stage.  Each is
    put beside one of GCC's own passes; together they leave the code as it is. */
-#include "state.h"
+#include "function_state.h"
 
 /* ---- the pipeline ---- */
 
 /* Scalar evolutions cache what they find, in a table and in the loops.  At `loopinit` both are
    empty, and are left so: GCC's passes find what they would find without us. */
-static void look_early() {
+static void look_at_source() {
     if (!scev_initialized_p())
         return;
     std::map<int, std::pair<tree, bool>> kept;
     for (auto loop : loops_list(cfun, 0))
         kept[loop->num] = {loop->nb_iterations, (bool)loop->finite_p};
-    pm_record_source_loops(PHASE_EARLY);
-    pm_record_references(PHASE_EARLY);
+    pm_record_source_loops(PHASE_SOURCE);
+    pm_record_references(PHASE_SOURCE);
     for (auto loop : loops_list(cfun, 0)) {
         loop->nb_iterations = kept[loop->num].first;
         loop->finite_p = kept[loop->num].second;
@@ -21,11 +21,11 @@ static void look_early() {
     scev_reset_htab();
 }
 
-static void look_late() {
+static void look_at_optimized() {
     if (!scev_initialized_p())
         return;
-    pm_record_source_loops(PHASE_LATE);
-    pm_record_references(PHASE_LATE);
+    pm_record_source_loops(PHASE_OPTIMIZED);
+    pm_record_references(PHASE_OPTIMIZED);
 }
 
 static void look_before_expansion() {
@@ -49,10 +49,10 @@ struct step {
 
 static const struct step PIPELINE[] = {
     {GIMPLE_PASS, "pm_recursion", PASS_POS_INSERT_BEFORE, "tailr", 0, pm_note_recursion},
-    {GIMPLE_PASS, "pm_early", PASS_POS_INSERT_AFTER, "loopinit", 1, look_early},
+    {GIMPLE_PASS, "pm_source", PASS_POS_INSERT_AFTER, "loopinit", 1, look_at_source},
     {GIMPLE_PASS, "pm_before_vect", PASS_POS_INSERT_BEFORE, "vect", 1, pm_before_vectorizer},
     {GIMPLE_PASS, "pm_after_vect", PASS_POS_INSERT_AFTER, "vect", 1, pm_after_vectorizer},
-    {GIMPLE_PASS, "pm_late", PASS_POS_INSERT_BEFORE, "loopdone", 1, look_late},
+    {GIMPLE_PASS, "pm_optimized", PASS_POS_INSERT_BEFORE, "loopdone", 1, look_at_optimized},
     {GIMPLE_PASS, "pm_before_expand", PASS_POS_INSERT_AFTER, "*warn_function_noreturn", 1,
      look_before_expansion},
     {RTL_PASS, "pm_after_expand", PASS_POS_INSERT_AFTER, "expand", 1, pm_record_instruction_loops},

@@ -1,7 +1,7 @@
 /* A stride or a trip count as a polynomial in the program's variables: `8*n*n - 3`, whichever way
    the compiler came to compute it.  Equal strides get equal text, and one whose variables cancel
    turns out to be a constant. */
-#include "state.h"
+#include "function_state.h"
 
 enum { MAX_DEPTH = 12, MAX_TERMS = 24 };
 

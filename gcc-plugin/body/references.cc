@@ -1,9 +1,9 @@
 /* The accesses of a function's statements: which object, how many bytes, load or store, and the
-   strides.  Three looks are taken at each (enum pm_phase): early, because there the access is
-   nearest to the source text; late, because there the code is what will be emitted, vectorised and
-   with its induction variables, while scalar evolutions are still to be had; and before expansion,
-   for what later passes made. */
-#include "state.h"
+   strides.  Each is recorded at three phases (enum pm_phase): at PHASE_SOURCE, where it is nearest
+   to the source text; at PHASE_OPTIMIZED, where the code is what will be emitted, vectorised and
+   with its induction variables, and scalar evolutions can still be had; and at PHASE_EXPAND, for
+   what later passes made. */
+#include "function_state.h"
 
 struct memory_access {
     tree reference;
@@ -40,8 +40,9 @@ static bool add_store(gimple *, tree, tree reference, void *accesses) {
 
 /* ---- analysis ---- */
 
-static struct pm_reference new_reference(gimple *statement, bool store, enum pm_phase phase) {
-    struct pm_reference reference;
+static struct pm_marked_reference new_reference(gimple *statement, bool store,
+                                                enum pm_phase phase) {
+    struct pm_marked_reference reference;
     reference.phase = phase;
     reference.store = store;
     reference.source_loop = pm_source_loop_number(gimple_bb(statement)->loop_father);
@@ -61,34 +62,35 @@ static std::string text_of(const memory_access &what, const struct pm_object &ob
     return object.known() ? object.name + "[…]" : std::string();
 }
 
-static bool all_known(const struct pm_reference &reference) {
-    for (const pm_level &level : reference.levels)
+static bool all_known(const struct pm_marked_reference &reference) {
+    for (const pm_level_stride &level : reference.levels)
         if (level.stride.kind == PM_STRIDE_UNKNOWN || level.stride.kind == PM_STRIDE_INDIRECT)
             return false;
     return true;
 }
 
-/* What the early look saw is nearer to the source: its text always, its object unless the later
-   look found another one (locations are copied to statements that GCC makes up). */
-static void take_early_description(struct pm_reference *reference, int identity) {
-    struct pm_reference *early = pm_find_reference(identity);
-    if (early && early->phase != PHASE_EARLY)
-        early = pm_find_reference(early->early);
-    if (!early || early->store != reference->store)
+/* What was recorded at PHASE_SOURCE is nearer to the source: its text always, its object unless
+   another one was found later (locations are copied to statements that GCC makes up). */
+static void take_source_description(struct pm_marked_reference *reference, int identity) {
+    struct pm_marked_reference *at_source = pm_find_reference(identity);
+    if (at_source && at_source->phase != PHASE_SOURCE)
+        at_source = pm_find_reference(at_source->source_reference);
+    if (!at_source || at_source->store != reference->store)
         return;
-    if (reference->object.known() && reference->object.name != early->object.name)
+    if (reference->object.known() && reference->object.name != at_source->object.name)
         return;
-    reference->early = early - &pm_state()->references[0] + pm_state()->first_identity;
-    if (!early->text.empty())
-        reference->text = early->text;
-    if (early->object.known())
-        reference->object = early->object;
+    reference->source_reference =
+        at_source - &pm_state()->references[0] + pm_state()->first_identity;
+    if (!at_source->text.empty())
+        reference->text = at_source->text;
+    if (at_source->object.known())
+        reference->object = at_source->object;
 }
 
-/* SOURCE_IDENTITY: a stamp that the statement has already, or 0. */
+/* SOURCE_IDENTITY: a tag that the statement has already, or 0. */
 static int analyse(gimple *statement, const memory_access &what, enum pm_phase phase,
                    int source_identity) {
-    struct pm_reference reference = new_reference(statement, what.store, phase);
+    struct pm_marked_reference reference = new_reference(statement, what.store, phase);
     tree size = TYPE_SIZE_UNIT(TREE_TYPE(what.reference));
     if (size && tree_fits_shwi_p(size))
         reference.size_bytes = tree_to_shwi(size);
@@ -99,15 +101,15 @@ static int analyse(gimple *statement, const memory_access &what, enum pm_phase p
     reference.object = pm_object_of_reference(what.reference, gimple_bb(statement)->loop_father);
     reference.text = text_of(what, reference.object);
 
-    std::vector<pm_address_part> parts = pm_address_of_reference(what.reference);
-    reference.fixed_address = parts.empty();
-    reference.levels = pm_strides_of_address(parts, gimple_bb(statement)->loop_father);
-    struct pm_reference *source = pm_find_reference(source_identity);
-    if (source && source->phase == PHASE_LATE && source->store == reference.store &&
+    std::vector<pm_address_term> terms = pm_address_of_reference(what.reference);
+    reference.fixed_address = terms.empty();
+    reference.levels = pm_strides_of_address(terms, gimple_bb(statement)->loop_father);
+    struct pm_marked_reference *source = pm_find_reference(source_identity);
+    if (source && source->phase == PHASE_OPTIMIZED && source->store == reference.store &&
         source->source_loop == reference.source_loop && !all_known(reference))
         reference.levels = source->levels;
     if (source)
-        take_early_description(&reference, source_identity);
+        take_source_description(&reference, source_identity);
 
     int identity = pm_add_reference(reference);
     tree base = get_base_address(what.reference);
@@ -160,7 +162,7 @@ static HOST_WIDE_INT vector_access_size(gcall *call, bool store, bool gather) {
 }
 
 /* The address' own expression, which the instruction's memory attributes keep: a call of the
-   vectoriser's has no location to stamp.  NULL if the pointer is a plain one. */
+   vectoriser's has no location to tag.  NULL if the pointer is a plain one. */
 static tree addressed_tree(tree pointer) {
     gimple *definition = TREE_CODE(pointer) == SSA_NAME ? SSA_NAME_DEF_STMT(pointer) : NULL;
     if (definition && is_gimple_assign(definition) &&
@@ -169,37 +171,38 @@ static tree addressed_tree(tree pointer) {
     return TREE_CODE(pointer) == ADDR_EXPR ? TREE_OPERAND(pointer, 0) : NULL_TREE;
 }
 
-static void stamp_vector_access(gcall *call, enum pm_phase phase) {
+static void tag_vector_access(gcall *call, enum pm_phase phase) {
     tree pointer, offsets;
     bool store;
     if (!is_vector_access(call, &pointer, &offsets, &store))
         return;
-    int stamp = pm_stamp_of_location(gimple_location(call));
-    struct pm_reference *source = pm_find_reference(stamp);
+    int tag = pm_tag_of_location(gimple_location(call));
+    struct pm_marked_reference *source = pm_find_reference(tag);
     tree addressed = offsets ? NULL_TREE : addressed_tree(pointer);
-    struct pm_reference *other = addressed ? pm_find_reference(pm_stamp_of_tree(addressed)) : NULL;
-    for (struct pm_reference *seen : {source, other})
+    struct pm_marked_reference *other =
+        addressed ? pm_find_reference(pm_tag_of_tree(addressed)) : NULL;
+    for (struct pm_marked_reference *seen : {source, other})
         if (phase == PHASE_EXPAND && seen && (seen->flags & PM_REFERENCE_MASKED))
-            return; /* the late look has seen it */
-    int other_identity = other ? pm_stamp_of_tree(addressed) : 0;
+            return; /* recorded at PHASE_OPTIMIZED */
+    int other_identity = other ? pm_tag_of_tree(addressed) : 0;
     bool is_pair = other && other->phase == phase && other->store != store;
-    struct pm_reference reference = new_reference(call, store, phase);
+    struct pm_marked_reference reference = new_reference(call, store, phase);
     reference.flags = PM_REFERENCE_MASKED | (store ? PM_REFERENCE_STORE : 0) |
                       (offsets ? PM_REFERENCE_GATHER : 0);
     reference.size_bytes = vector_access_size(call, store, offsets != NULL_TREE);
     reference.object = pm_object_of_pointer(pointer, gimple_bb(call)->loop_father);
-    std::vector<pm_address_part> parts = {{pointer, NULL_TREE}};
+    std::vector<pm_address_term> terms = {{pointer, NULL_TREE}};
     if (offsets)
-        parts.push_back({offsets, NULL_TREE});
-    reference.levels = pm_strides_of_address(parts, gimple_bb(call)->loop_father);
+        terms.push_back({offsets, NULL_TREE});
+    reference.levels = pm_strides_of_address(terms, gimple_bb(call)->loop_father);
     if (reference.text.empty() && reference.object.known())
         reference.text = reference.object.name + "[…]";
-    take_early_description(&reference, stamp);
+    take_source_description(&reference, tag);
     int identity = pm_add_reference(reference);
-    pm_stamp_statement(call, identity);
+    pm_tag_statement(call, identity);
     if (!addressed || !CAN_HAVE_LOCATION_P(addressed))
         return;
-    pm_stamp_tree(addressed, identity);
+    pm_tag_tree(addressed, identity);
     if (is_pair) { /* a masked load and a masked store of one place share its expression */
         pm_find_reference(identity)->copy_partner = other_identity;
         pm_find_reference(other_identity)->copy_partner = identity;
@@ -208,36 +211,36 @@ static void stamp_vector_access(gcall *call, enum pm_phase phase) {
 
 /* ---- blocks ---- */
 
-static struct pm_reference block_reference(gcall *call, tree pointer, bool store,
-                                           enum pm_phase phase) {
+static struct pm_marked_reference block_reference(gcall *call, tree pointer, bool store,
+                                                  enum pm_phase phase) {
     class loop *innermost = gimple_bb(call)->loop_father;
-    struct pm_reference reference = new_reference(call, store, phase);
+    struct pm_marked_reference reference = new_reference(call, store, phase);
     tree size = gimple_call_arg(call, 2);
     reference.flags = store ? PM_REFERENCE_STORE : 0;
     reference.size_bytes = tree_fits_shwi_p(size) ? tree_to_shwi(size) : 0;
     reference.object = pm_object_of_pointer(pointer, innermost);
     reference.text = reference.object.known() ? reference.object.name + "[…]" : "";
-    std::vector<pm_address_part> parts;
+    std::vector<pm_address_term> terms;
     if (TREE_CODE(pointer) != ADDR_EXPR)
-        parts.push_back({pointer, NULL_TREE});
+        terms.push_back({pointer, NULL_TREE});
     else
-        parts = pm_address_of_reference(TREE_OPERAND(pointer, 0));
+        terms = pm_address_of_reference(TREE_OPERAND(pointer, 0));
     /* Where the size is not known, so is not where in the block an instruction of the copy begins;
        and a loop that the copy may become is none of the source's. */
     if (reference.size_bytes)
-        reference.levels = pm_strides_of_address(parts, innermost);
+        reference.levels = pm_strides_of_address(terms, innermost);
     return reference;
 }
 
 /* A copy or a clearing of memory whose size is known may be expanded in line. */
-static void stamp_block_access(gcall *call, enum pm_phase phase) {
+static void tag_block_access(gcall *call, enum pm_phase phase) {
     bool copies = gimple_call_builtin_p(call, BUILT_IN_MEMCPY) ||
                   gimple_call_builtin_p(call, BUILT_IN_MEMMOVE) ||
                   gimple_call_builtin_p(call, BUILT_IN_MEMPCPY);
     if (!copies && !gimple_call_builtin_p(call, BUILT_IN_MEMSET))
         return;
-    struct pm_reference *seen = pm_find_reference(pm_stamp_of_location(gimple_location(call)));
-    if (phase == PHASE_EXPAND && seen && seen->phase == PHASE_LATE && seen->store)
+    struct pm_marked_reference *seen = pm_find_reference(pm_tag_of_location(gimple_location(call)));
+    if (phase == PHASE_EXPAND && seen && seen->phase == PHASE_OPTIMIZED && seen->store)
         return; /* scalar evolutions were there */
     int target = pm_add_reference(block_reference(call, gimple_call_arg(call, 0), true, phase));
     if (copies) {
@@ -246,37 +249,38 @@ static void stamp_block_access(gcall *call, enum pm_phase phase) {
         pm_find_reference(target)->copy_partner = source;
         pm_find_reference(source)->copy_partner = target;
     }
-    pm_stamp_statement(call, target);
+    pm_tag_statement(call, target);
 }
 
 /* ---- the three looks ---- */
 
 /* Statements that have the same location and the same text before stay alike, so that a warning
    given once for a place is not given twice. */
-static void look_early(gimple *statement, const std::vector<memory_access> &accesses) {
+static void record_source(gimple *statement, const std::vector<memory_access> &accesses) {
     const memory_access &first = accesses[0];
     auto key = std::make_pair(gimple_location(statement),
                               (first.store ? "=" : "") + pm_reference_text(first.reference));
-    auto &identities = pm_state()->early_identities;
+    auto &identities = pm_state()->source_identities;
     auto found = identities.find(key);
     if (found == identities.end())
-        found = identities.insert({key, analyse(statement, first, PHASE_EARLY, 0)}).first;
-    pm_stamp_statement(statement, found->second);
+        found = identities.insert({key, analyse(statement, first, PHASE_SOURCE, 0)}).first;
+    pm_tag_statement(statement, found->second);
 }
 
-/* Stamps the access' tree, and the statement too where it has but one access, or where it copies:
+/* Tags the access' tree, and the statement too where it has but one access, or where it copies:
    then the store names the statement. */
-static void look_late(gimple *statement, const std::vector<memory_access> &accesses,
-                      enum pm_phase phase) {
-    int stamp = pm_stamp_of_location(gimple_location(statement)), identity_of_statement = 0,
+static void record_emitted(gimple *statement, const std::vector<memory_access> &accesses,
+                           enum pm_phase phase) {
+    int tag = pm_tag_of_location(gimple_location(statement)), identity_of_statement = 0,
         partner = 0;
     for (const memory_access &what : accesses) {
-        int identity = pm_stamp_of_tree(what.reference);
-        struct pm_reference *seen = pm_find_reference(identity);
-        if (phase == PHASE_LATE || !seen || seen->phase == PHASE_EARLY || seen->store != what.store)
-            identity = analyse(statement, what, phase, identity ? identity : stamp);
+        int identity = pm_tag_of_tree(what.reference);
+        struct pm_marked_reference *seen = pm_find_reference(identity);
+        if (phase == PHASE_OPTIMIZED || !seen || seen->phase == PHASE_SOURCE ||
+            seen->store != what.store)
+            identity = analyse(statement, what, phase, identity ? identity : tag);
         if (CAN_HAVE_LOCATION_P(what.reference))
-            pm_stamp_tree(what.reference, identity);
+            pm_tag_tree(what.reference, identity);
         if (partner) {
             pm_find_reference(identity)->copy_partner = partner;
             pm_find_reference(partner)->copy_partner = identity;
@@ -286,22 +290,22 @@ static void look_late(gimple *statement, const std::vector<memory_access> &acces
             identity_of_statement = identity;
     }
     if (is_gimple_assign(statement))
-        pm_stamp_statement(statement, identity_of_statement);
+        pm_tag_statement(statement, identity_of_statement);
 }
 
 static void look_at(gimple *statement, enum pm_phase phase) {
     std::vector<memory_access> accesses;
     walk_stmt_load_store_ops(statement, &accesses, add_load, add_store);
-    if (phase == PHASE_EARLY) {
+    if (phase == PHASE_SOURCE) {
         if (is_gimple_assign(statement) && !accesses.empty())
-            look_early(statement, accesses);
+            record_source(statement, accesses);
         return;
     }
     if (!accesses.empty()) {
-        look_late(statement, accesses, phase);
+        record_emitted(statement, accesses, phase);
     } else if (gcall *call = dyn_cast<gcall *>(statement)) {
-        stamp_vector_access(call, phase);
-        stamp_block_access(call, phase);
+        tag_vector_access(call, phase);
+        tag_block_access(call, phase);
     }
 }
 

@@ -1,7 +1,7 @@
 /* Writes the section `.pmodel` of a function as assembler text, behind the function.  The format is
    core/pmodel_section.h's; offsets into the code are differences of labels, which the assembler
    resolves. */
-#include "state.h"
+#include "function_state.h"
 
 /* Records without labels are put together as bytes; the order in which a string gets its number is
    the order in which its record stands. */
@@ -138,15 +138,16 @@ static std::string object_key(const struct pm_object &object) {
 
 /* The stride of REFERENCE in a final loop: that of the source loop it is tied to, times the number
    of source iterations in one of it. */
-static struct pm_stride stride_in(const struct pm_reference &reference, int final_loop) {
+static struct pm_marked_stride stride_in(const struct pm_marked_reference &reference,
+                                         int final_loop) {
     struct pm_function_state *s = pm_state();
-    struct pm_stride stride;
+    struct pm_marked_stride stride;
     if (reference.fixed_address) {
         stride.kind = PM_STRIDE_CONSTANT;
         return stride;
     }
     int source_loop = s->final_loops[final_loop].source_loop;
-    for (const struct pm_level &level : reference.levels)
+    for (const struct pm_level_stride &level : reference.levels)
         if (source_loop && level.source_loop == source_loop)
             stride = level.stride;
     auto source = s->source_loops.find(source_loop);
@@ -163,7 +164,7 @@ class reference_writer {
   public:
     explicit reference_writer(record_writer *writer) : writer(writer) {}
 
-    unsigned number_of(const struct pm_memory_operand &operand) {
+    unsigned number_of(const struct pm_marked_operand &operand) {
         return operand.reference ? number_in_loop(operand.reference, operand.final_loop) : 0;
     }
 
@@ -198,7 +199,7 @@ class reference_writer {
         return number;
     }
 
-    unsigned write(const struct pm_reference &reference, int final_loop) {
+    unsigned write(const struct pm_marked_reference &reference, int final_loop) {
         struct pm_function_state *s = pm_state();
         unsigned object = object_number(reference.object), levels = 0;
         record_writer body, strides; /* of numbers only; strings go to the section's writer */
@@ -210,7 +211,7 @@ class reference_writer {
         body.number(writer->string(reference.file));
         body.number(reference.line);
         for (int loop = final_loop; loop; loop = s->final_loops[loop].parent, levels++) {
-            struct pm_stride stride = stride_in(reference, loop);
+            struct pm_marked_stride stride = stride_in(reference, loop);
             strides.number(loop);
             strides.number(stride.kind);
             if (stride.kind == PM_STRIDE_CONSTANT)
@@ -271,13 +272,13 @@ static void write_places(FILE *out, const std::vector<unsigned> &reference_numbe
         fprintf(out, ",%d,%d\n", start.block, s->final_loop_of_block[start.block]);
     }
     for (size_t i = 0; i < s->memory_operands.size(); i++) {
-        const struct pm_memory_operand &operand = s->memory_operands[i];
+        const struct pm_marked_operand &operand = s->memory_operands[i];
         fprintf(out, "\t.uleb128\t%d,", PM_RECORD_MEMORY);
         write_place(out, operand.at);
         fprintf(out, ",%u,%d,%u,%d\n", reference_numbers[i], operand.operand_class, operand.access,
                 operand.final_loop);
     }
-    for (const struct pm_jump_table &table : s->jump_tables) {
+    for (const struct pm_marked_jump_table &table : s->jump_tables) {
         fprintf(out, "\t.uleb128\t%d,", PM_RECORD_JUMP_TABLE);
         write_place(out, table.at);
         fprintf(out, ",%d\n", (int)table.targets.size());
@@ -339,7 +340,7 @@ void pm_emit_section() {
     write_edges(&writer);
     reference_writer references(&writer);
     std::vector<unsigned> reference_numbers;
-    for (const struct pm_memory_operand &operand : s->memory_operands)
+    for (const struct pm_marked_operand &operand : s->memory_operands)
         reference_numbers.push_back(references.number_of(operand));
     write_aliases(&writer, &references);
     writer.flush(out);

@@ -1,5 +1,5 @@
 /* The state of the function that is being compiled, and its references by identity. */
-#include "state.h"
+#include "function_state.h"
 
 static struct pm_function_state *state;
 static int next_identity = 1;
@@ -20,12 +20,12 @@ void pm_state_drop() {
     state = NULL;
 }
 
-int pm_add_reference(const struct pm_reference &reference) {
+int pm_add_reference(const struct pm_marked_reference &reference) {
     pm_state()->references.push_back(reference);
     return next_identity++;
 }
 
-struct pm_reference *pm_find_reference(int identity) {
+struct pm_marked_reference *pm_find_reference(int identity) {
     struct pm_function_state *s = pm_state();
     if (identity < s->first_identity || identity >= next_identity)
         return NULL;

@@ -1,7 +1,7 @@
 /* Expressions, references and types as a person would write them: SSA names become the variables
    they stand for, or what they were computed from; conversions are left out.  The text is for
    people; nothing is decided by it. */
-#include "state.h"
+#include "function_state.h"
 
 /* Deeper expressions end in "…": an address of ten operands helps nobody. */
 enum { MAX_DEPTH = 6, MAX_LENGTH = 100 };

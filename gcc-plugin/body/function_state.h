@@ -7,28 +7,30 @@
    as its loop tree lives (loop->num, from the middle end to the end of the RTL loop passes).  A
    *final loop* is one of the final control-flow graph, numbered from 1, parents first: it is what
    the section speaks of.  final_cfg.cc ties the second to the first. */
-#ifndef PM_BODY_STATE_H
-#define PM_BODY_STATE_H
+#ifndef PM_BODY_FUNCTION_STATE_H
+#define PM_BODY_FUNCTION_STATE_H
 
 #include "gcc.h"
 #include "core/pmodel_section.h"
 
+/* When a function is looked at. */
 enum pm_phase {
-    PHASE_EARLY,      /* loops as the source has them */
+    PHASE_SOURCE,     /* loops as the source has them */
     PHASE_VECTORIZED, /* just after the vectoriser; for loops only */
-    PHASE_LATE,       /* at the end of the loop passes */
-    PHASE_EXPAND,     /* last look before RTL; no scalar evolutions any more */
+    PHASE_OPTIMIZED,  /* at the end of the loop passes */
+    PHASE_EXPAND,     /* the last before RTL; no scalar evolutions any more */
 };
 
-struct pm_stride {
+struct pm_marked_stride {
     enum pm_stride_kind kind = PM_STRIDE_UNKNOWN;
     HOST_WIDE_INT bytes = 0; /* an iteration, if constant */
     std::string expression;  /* if symbolic */
 };
 
-struct pm_level {
+/* Of one loop of the nest. */
+struct pm_level_stride {
     int source_loop;
-    struct pm_stride stride;
+    struct pm_marked_stride stride;
 };
 
 struct pm_object {
@@ -38,7 +40,7 @@ struct pm_object {
     bool known() const { return name != "?"; }
 };
 
-struct pm_reference {
+struct pm_marked_reference {
     enum pm_phase phase;
     bool store;
     bool fixed_address = false; /* the same bytes in every iteration of every loop */
@@ -48,9 +50,9 @@ struct pm_reference {
     std::string text, file;
     int line = 0;
     int source_loop = 0;
-    int early = 0;                /* identity of the same access at PHASE_EARLY */
-    int copy_partner = 0;         /* the other side of a copy from memory to memory */
-    std::vector<pm_level> levels; /* innermost first */
+    int source_reference = 0;            /* identity of the same access at PHASE_SOURCE */
+    int copy_partner = 0;                /* the other side of a copy from memory to memory */
+    std::vector<pm_level_stride> levels; /* innermost first */
 };
 
 struct pm_source_loop {
@@ -74,7 +76,7 @@ struct pm_final_edge {
 
 /* A place in the code: a label of ours before an instruction. */
 struct pm_place {
-    int part;  /* 0 hot, 1 cold */
+    int part;  /* of the function: 0 hot, 1 cold */
     int label; /* number of the internal label */
 };
 
@@ -83,7 +85,7 @@ struct pm_block_start {
     int block;
 };
 
-struct pm_memory_operand {
+struct pm_marked_operand {
     struct pm_place at;
     int reference; /* identity; 0 none */
     enum pm_operand_class operand_class;
@@ -97,7 +99,7 @@ struct pm_alias_pair {
     int a, b; /* identities */
 };
 
-struct pm_jump_table {
+struct pm_marked_jump_table {
     struct pm_place at;
     std::vector<pm_place> targets;
 };
@@ -105,12 +107,12 @@ struct pm_jump_table {
 struct pm_function_state {
     tree function;
     int first_identity; /* of this function's references; identities are unique in a compilation */
-    std::vector<pm_reference> references;
-    std::map<std::pair<location_t, std::string>, int> early_identities;
+    std::vector<pm_marked_reference> references;
+    std::map<std::pair<location_t, std::string>, int> source_identities;
     std::map<unsigned, std::vector<int>> references_of_decl; /* by DECL_UID */
 
     std::map<int, pm_source_loop> source_loops;
-    std::map<int, int> renamed_loops; /* GCC's number → the number it had at PHASE_LATE */
+    std::map<int, int> renamed_loops; /* GCC's number → the number it had at PHASE_OPTIMIZED */
     std::set<int> loops_before_vectorizer, vector_loops_before_vectorizer;
     std::map<int, int> source_loop_of_insn; /* by INSN_UID */
 
@@ -121,21 +123,21 @@ struct pm_function_state {
 
     int cold_base = 0; /* label, 0 = no cold part */
     std::vector<pm_block_start> block_starts;
-    std::vector<pm_memory_operand> memory_operands;
+    std::vector<pm_marked_operand> memory_operands;
     std::vector<pm_alias_pair> may_alias; /* of the loops with PM_LOOP_ALIAS_KNOWN */
-    std::vector<pm_jump_table> jump_tables;
+    std::vector<pm_marked_jump_table> jump_tables;
     std::vector<pm_place> noreturn_calls;
 };
 
-/* ---- state.cc ---- */
+/* ---- function_state.cc ---- */
 struct pm_function_state *pm_state(); /* of current_function_decl; made where there is none */
 void pm_state_drop();
 bool pm_is_fortran();
 const char *pm_language(); /* of the current function's source: "GNU C17" */
-int pm_add_reference(const struct pm_reference &reference); /* returns its identity */
-struct pm_reference *pm_find_reference(int identity);       /* NULL if not of this function */
+int pm_add_reference(const struct pm_marked_reference &reference); /* returns its identity */
+struct pm_marked_reference *pm_find_reference(int identity); /* NULL if not of this function */
 
-/* ---- text.cc ---- */
+/* ---- source_text.cc ---- */
 bool pm_has_user_name(tree ssa_name); /* of a variable of the program */
 std::string pm_expression_text(tree expression);
 std::string pm_reference_text(tree reference);
@@ -150,11 +152,11 @@ std::string pm_polynomial_text(tree expression, HOST_WIDE_INT *value);
 struct pm_object pm_object_of_reference(tree reference, class loop *innermost);
 struct pm_object pm_object_of_pointer(tree pointer, class loop *innermost);
 
-/* ---- stamps.cc ---- */
-void pm_stamp_statement(gimple *statement, int identity);
-void pm_stamp_tree(tree reference, int identity);
-int pm_stamp_of_location(location_t location); /* 0 none */
-int pm_stamp_of_tree(tree reference);
+/* ---- location_tags.cc ---- */
+void pm_tag_statement(gimple *statement, int identity);
+void pm_tag_tree(tree reference, int identity);
+int pm_tag_of_location(location_t location); /* 0 none */
+int pm_tag_of_tree(tree reference);
 
 /* ---- derivative.cc ---- */
 struct pm_derivative {
@@ -167,13 +169,14 @@ struct pm_derivative pm_derivative_of(tree expression, class loop *loop, class l
 tree pm_as_ssizetype(tree expression);
 
 /* ---- strides.cc ---- */
-struct pm_address_part {
+/* A summand of an address. */
+struct pm_address_term {
     tree value;
     tree factor; /* NULL = 1 */
 };
-std::vector<pm_address_part> pm_address_of_reference(tree reference);
-std::vector<pm_level> pm_strides_of_address(const std::vector<pm_address_part> &parts,
-                                            class loop *innermost);
+std::vector<pm_address_term> pm_address_of_reference(tree reference);
+std::vector<pm_level_stride> pm_strides_of_address(const std::vector<pm_address_term> &terms,
+                                                   class loop *innermost);
 
 /* ---- references.cc ---- */
 void pm_record_references(enum pm_phase phase);
