@@ -141,12 +141,8 @@ static void take_head(struct pm_histogram *histogram, const double *words, size_
     memcpy(&histogram->sample, &words[7], sizeof words[7]);
 }
 
-void pm_histogram_encode(const struct pm_histogram *histogram, void **bytes, size_t *n_bytes) {
-    pm_histogram_encode_with(NULL, histogram, bytes, n_bytes);
-}
-
-void pm_histogram_encode_with(struct pm_packing *packing, const struct pm_histogram *histogram,
-                              void **bytes, size_t *n_bytes) {
+void pm_histogram_encode(struct pm_packing *packing, const struct pm_histogram *histogram,
+                         void **bytes, size_t *n_bytes) {
     size_t n_bins = histogram->n_bins, n_words = N_HEAD + PM_BIN_COLUMNS * n_bins;
     double *words = pm_alloc(n_words, sizeof *words);
     put_head(histogram, words);
@@ -208,13 +204,8 @@ bool pm_histogram_is_valid(const struct pm_histogram *histogram) {
     return head_is_valid(histogram) && bins_are_valid(histogram);
 }
 
-bool pm_histogram_decode(const void *bytes, size_t n_bytes, struct pm_histogram *histogram,
-                         struct pm_error *err) {
-    return pm_histogram_decode_with(NULL, bytes, n_bytes, histogram, err);
-}
-
-bool pm_histogram_decode_with(struct pm_packing *packing, const void *bytes, size_t n_bytes,
-                              struct pm_histogram *histogram, struct pm_error *err) {
+bool pm_histogram_decode(struct pm_packing *packing, const void *bytes, size_t n_bytes,
+                         struct pm_histogram *histogram, struct pm_error *err) {
     struct blob_header header;
     *histogram = (struct pm_histogram){0};
     if (!check_header(bytes, n_bytes, &header, err))

@@ -72,17 +72,12 @@ void pm_histogram_add(struct pm_histogram *into, const struct pm_histogram *from
 bool pm_histogram_is_valid(const struct pm_histogram *histogram);
 
 /* A histogram as bytes (zstd-compressed, versioned) for the store, and back.  *BYTES is owned by
-   the caller (free).  Decoding checks everything: a damaged blob is an error, never a crash. */
-void pm_histogram_encode(const struct pm_histogram *histogram, void **bytes, size_t *n_bytes);
-bool pm_histogram_decode(const void *bytes, size_t n_bytes, struct pm_histogram *histogram,
-                         struct pm_error *err);
-
-/* The same for many one after the other, with working memory that is kept (core/base/packing.h):
-   five times as fast for the few bins that most have. */
-struct pm_packing;
-void pm_histogram_encode_with(struct pm_packing *packing, const struct pm_histogram *histogram,
-                              void **bytes, size_t *n_bytes);
-bool pm_histogram_decode_with(struct pm_packing *packing, const void *bytes, size_t n_bytes,
-                              struct pm_histogram *histogram, struct pm_error *err);
+   the caller (free).  Decoding checks everything: a damaged blob is an error, never a crash.
+   PACKING (core/base/packing.h) may be NULL; for many histograms one after the other it makes this
+   five times as fast, since most have few bins. */
+void pm_histogram_encode(struct pm_packing *packing, const struct pm_histogram *histogram,
+                         void **bytes, size_t *n_bytes);
+bool pm_histogram_decode(struct pm_packing *packing, const void *bytes, size_t n_bytes,
+                         struct pm_histogram *histogram, struct pm_error *err);
 
 #endif

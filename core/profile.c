@@ -52,16 +52,6 @@ double *pm_block_executions(const struct pm_structure *structure, const double *
     return blocks;
 }
 
-double pm_executions_of_block(const struct pm_structure *structure, const double *edge_counts,
-                              uint32_t block) {
-    const struct pm_routine *routine = &structure->routines[structure->blocks[block].routine];
-    double executions = 0;
-    for (uint32_t e = routine->first_edge; e < routine->first_edge + routine->n_edges; e++)
-        if (structure->edges[e].to == block)
-            executions += edge_counts[e];
-    return executions;
-}
-
 /* ---- accesses that are not analysed ---------------------------------------------------------- */
 
 void pm_skipped_add_groups(const struct pm_structure *structure, const double *edge_counts,

@@ -71,11 +71,9 @@ bool pm_profile_has_block_size(const struct pm_profile *profile, uint64_t block_
 const struct pm_histogram *pm_profile_histogram(const struct pm_profile *profile, uint32_t group,
                                                 uint64_t block_bytes);
 
-/* How often basic blocks are executed, from EDGE_COUNTS (n_edges values): as often as the edges
-   into them are taken.  Of all (n_blocks values; the caller frees), and of one. */
+/* How often each basic block is executed, from EDGE_COUNTS (n_edges values): as often as the edges
+   into it are taken.  n_blocks values; the caller frees. */
 double *pm_block_executions(const struct pm_structure *structure, const double *edge_counts);
-double pm_executions_of_block(const struct pm_structure *structure, const double *edge_counts,
-                              uint32_t block);
 
 /* Adds the accesses of the groups for which IS_LOST[group], by the executions of their references.
  */

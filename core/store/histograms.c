@@ -68,7 +68,7 @@ static bool put_histogram(struct pm_store *store, sqlite3_stmt *s, int64_t run, 
                           struct pm_error *err) {
     void *bytes;
     size_t n_bytes;
-    pm_histogram_encode_with(store->packing, histogram, &bytes, &n_bytes);
+    pm_histogram_encode(store->packing, histogram, &bytes, &n_bytes);
     sqlite3_bind_int64(s, 1, run);
     sqlite3_bind_int64(s, 2, group);
     sqlite3_bind_int64(s, 3, (int64_t)histogram->block_bytes);
@@ -252,8 +252,8 @@ bool pm_histogram_cursor_next(struct pm_histogram_cursor *cursor, struct pm_hist
 bool pm_histogram_cursor_read(struct pm_histogram_cursor *cursor, struct pm_histogram *histogram,
                               struct pm_error *err) {
     sqlite3_stmt *s = cursor->statement;
-    if (pm_histogram_decode_with(cursor->store->packing, sqlite3_column_blob(s, 3),
-                                 (size_t)sqlite3_column_bytes(s, 3), histogram, err) &&
+    if (pm_histogram_decode(cursor->store->packing, sqlite3_column_blob(s, 3),
+                            (size_t)sqlite3_column_bytes(s, 3), histogram, err) &&
         histogram->block_bytes == (uint64_t)sqlite3_column_int64(s, 1))
         return true;
     pm_histogram_free(histogram);

@@ -327,7 +327,7 @@ static void fuzz_histogram(const uint8_t *data, size_t size) {
     size_t n_bytes;
     char *blob = fuzz_blob_of(&kind, data, size, &n_bytes);
     struct pm_histogram histogram;
-    bool ok = pm_histogram_decode(blob, n_bytes, &histogram, &err);
+    bool ok = pm_histogram_decode(NULL, blob, n_bytes, &histogram, &err);
     free(blob);
     fuzz_demand(ok || err.text[0], "a histogram was refused without a sentence");
     if (!ok)
@@ -338,8 +338,8 @@ static void fuzz_histogram(const uint8_t *data, size_t size) {
     pm_histogram_add(&sum, &histogram);
     pm_histogram_add(&sum, &histogram);
     void *bytes;
-    pm_histogram_encode(&histogram, &bytes, &n_bytes);
-    fuzz_demand(pm_histogram_decode(bytes, n_bytes, &again, &err),
+    pm_histogram_encode(NULL, &histogram, &bytes, &n_bytes);
+    fuzz_demand(pm_histogram_decode(NULL, bytes, n_bytes, &again, &err),
                 "a histogram does not survive being written and read");
     free(bytes);
     pm_histogram_free(&again);

@@ -209,8 +209,8 @@ static void decoding_gives_back_what_was_encoded(void **state) {
         struct pm_error err = {0};
         void *bytes;
         size_t n_bytes;
-        pm_histogram_encode(&histogram, &bytes, &n_bytes);
-        assert_true(pm_histogram_decode(bytes, n_bytes, &back, &err));
+        pm_histogram_encode(NULL, &histogram, &bytes, &n_bytes);
+        assert_true(pm_histogram_decode(NULL, bytes, n_bytes, &back, &err));
         assert_int_equal(back.block_bytes, 64);
         assert_true(back.cold_loads == 5.25 && back.cold_stores == 6);
         assert_true(back.at_least == 4000);
@@ -228,7 +228,7 @@ static void decoding_gives_back_what_was_encoded(void **state) {
 static void assert_is_refused(const void *bytes, size_t n_bytes) {
     struct pm_histogram histogram;
     struct pm_error err = {0};
-    assert_false(pm_histogram_decode(bytes, n_bytes, &histogram, &err));
+    assert_false(pm_histogram_decode(NULL, bytes, n_bytes, &histogram, &err));
     assert_int_equal(strncmp(err.text, "histogram: ", 11), 0);
     assert_null(histogram.bins);
 }
@@ -236,7 +236,7 @@ static void assert_is_refused(const void *bytes, size_t n_bytes) {
 static void assert_blob_is_refused(const struct pm_histogram *histogram) {
     void *bytes;
     size_t n_bytes;
-    pm_histogram_encode(histogram, &bytes, &n_bytes);
+    pm_histogram_encode(NULL, histogram, &bytes, &n_bytes);
     assert_is_refused(bytes, n_bytes);
     free(bytes);
 }
@@ -253,7 +253,7 @@ static void a_damaged_blob_is_refused_wherever_it_is_damaged(void **state) {
     struct pm_histogram histogram = make(5, 6, example, N_EXAMPLE);
     void *bytes;
     size_t n_bytes;
-    pm_histogram_encode(&histogram, &bytes, &n_bytes);
+    pm_histogram_encode(NULL, &histogram, &bytes, &n_bytes);
     for (size_t i = 0; i < n_bytes; i++) {
         char *cut = exact_copy(bytes, i);
         assert_is_refused(cut, i);
@@ -265,7 +265,7 @@ static void a_damaged_blob_is_refused_wherever_it_is_damaged(void **state) {
             /* zstd ignores one bit of its frame header; the content is the same then. */
             struct pm_histogram back;
             struct pm_error err = {0};
-            if (pm_histogram_decode(damaged, n_bytes, &back, &err)) {
+            if (pm_histogram_decode(NULL, damaged, n_bytes, &back, &err)) {
                 assert_int_equal(back.n_bins, N_EXAMPLE);
                 assert_memory_equal(back.bins, example, sizeof example);
                 assert_true(i >= 24);
@@ -324,7 +324,7 @@ static void a_blob_of_the_first_version_is_still_read(void **state) {
     struct pm_histogram back;
     struct pm_error err = {0};
     assert_true(
-        pm_histogram_decode(&blob, (size_t)(blob.packed - blob.magic) + packed, &back, &err));
+        pm_histogram_decode(NULL, &blob, (size_t)(blob.packed - blob.magic) + packed, &back, &err));
     assert_int_equal(back.block_bytes, 64);
     assert_true(back.cold_loads == 5 && back.cold_stores == 6 && isnan(back.bytes_touched));
     assert_true(back.at_least == 0 && back.beyond_loads == 0 && back.sample == 1);
