@@ -1,0 +1,60 @@
+/* What the folders of fit/ share: words, constants, and the terms of a model.  Private to fit/. */
+#ifndef PM_FIT_PRIVATE_H
+#define PM_FIT_PRIVATE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "core/model.h"
+#include "fit/fit.h"
+
+/* What the values of a series are. */
+enum pm_series_kind {
+    PM_SERIES_COUNT,    /* never negative; monotone, convex, concave as the data are */
+    PM_SERIES_DISTANCE, /* at most two terms of degree 3, non-decreasing and convex */
+};
+
+/* A model has the shape of its data up to this many times the largest measured size. */
+#define PM_FIT_SHAPE_RANGE 8.0
+
+/* Relative differences up to this are of rounding. */
+#define PM_FIT_ROUNDING 1e-9
+
+/* A bin wider than this share of its mean is, in a prediction, a step at its mean. */
+#define PM_FIT_WIDE 0.5
+
+/* The basis of a model set in one parameter begins with 1, N … N^4 and functions with logarithms
+   that only pm_fit_logarithms uses; see prepare/bases.c. */
+enum { PM_FIT_POLYNOMIALS = 5, PM_FIT_BASIS = 8 };
+
+/* Adds a sentence to the notes, if STATISTICS is not NULL and there is room. */
+void pm_fit_note(struct pm_fit_statistics *statistics, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* ---- the terms of a model (models.c) --------------------------------------------------------- */
+
+/* The coefficient of function TERM of the basis, which becomes a term with 0 if it is none yet;
+   NULL if there is no room for one more. */
+double *pm_model_coefficient(struct pm_model *model, size_t term);
+
+/* Adds COEFFICIENT times function TERM, for which there is room; no term if it is 0. */
+void pm_model_add_term(struct pm_model *model, size_t term, double coefficient);
+
+void pm_model_scale(struct pm_model *model, double factor);
+
+/* A constant that N_POINTS values say, whose error is not known. */
+struct pm_model pm_model_constant(double value, size_t n_points);
+
+/* Zero at all of N_POINTS sizes. */
+struct pm_model pm_model_zero(size_t n_points);
+
+/* Calls VISIT for every model of SET: of edges, accesses, cold accesses, counts and distances. */
+void pm_model_set_visit(struct pm_model_set *set,
+                        void (*visit)(struct pm_model *model, void *context), void *context);
+
+/* No reuse at the size where the basis functions are BASIS is longer than this, in blocks of
+   BLOCK_BYTES: the number of other blocks that there are, each of which is cold once. */
+double pm_model_set_longest_distance(const struct pm_model_set *set, uint64_t block_bytes,
+                                     const double *basis);
+
+#endif
