@@ -13,7 +13,7 @@
    were chosen among others that fit almost as well; so a few residuals that happen to be small say
    little, and an exponent that is a little wrong shows only far out.  FREEDOM and D were chosen on
    counts of mawk, gzip, bzip2, xz, sed, sort, cksum and perl at twice and four times the sizes of
-   the fit; README.md has what they give there and on programs that they were not chosen on. Bounds
+   the fit; docs/log-fitting.md has what they give there and on programs that they were not chosen on. Bounds
    are by factors, not by differences, for the same reason.
 
    Exact models have intervals of no width.  A model whose leave-one-out error is not known, having
