@@ -60,12 +60,12 @@ void pm_rotate(size_t n, size_t k, double (*columns)[MAX], const double *y, cons
 }
 
 double pm_residual(size_t k, const double *column, double weighted_y, const double *rotated,
-                   double *kept) {
+                   double *redundancy) {
     double residual = weighted_y, leverage = 0;
     for (size_t j = 0; j < k; j++) {
         residual -= column[j] * rotated[j];
         leverage += column[j] * column[j];
     }
-    *kept = 1 - leverage;
+    *redundancy = 1 - leverage;
     return residual;
 }

@@ -31,9 +31,9 @@ void pm_forward_substitute(size_t k, double triangle[PM_LEAST_SQUARES_MAX][PM_LE
 void pm_rotate(size_t n, size_t k, double (*columns)[PM_LEAST_SQUARES_MAX], const double *y,
                const double *weight, double *rotated);
 
-/* Weighted residual of a point whose row of the orthonormal columns is COLUMN.  KEPT: 1 − leverage;
-   residual / kept is what it would be had the point been left out. */
+/* Weighted residual of a point whose row of the orthonormal columns is COLUMN.  REDUNDANCY: 1 −
+   leverage; residual / redundancy is what it would be had the point been left out. */
 double pm_residual(size_t k, const double *column, double weighted_y, const double *rotated,
-                   double *kept);
+                   double *redundancy);
 
 #endif

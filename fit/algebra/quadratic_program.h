@@ -1,6 +1,6 @@
-/* A small dense quadratic program.  Private to fit/. */
-#ifndef PM_QP_H
-#define PM_QP_H
+/* A small dense quadratic program. */
+#ifndef PM_FIT_QUADRATIC_PROGRAM_H
+#define PM_FIT_QUADRATIC_PROGRAM_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
-/* A smooth curve through most of the points.  Private to fit/. */
-#ifndef PM_ROBUST_H
-#define PM_ROBUST_H
+/* A smooth curve through most of the points. */
+#ifndef PM_FIT_ROBUST_CURVE_H
+#define PM_FIT_ROBUST_CURVE_H
 
 #include <stdbool.h>
 #include <stddef.h>

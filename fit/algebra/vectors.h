@@ -1,4 +1,4 @@
-/* Rows of doubles, four at a time.  Private to fit/.
+/* SIMD: rows of doubles, four at a time.
 
    A row has a multiple of PM_VECTOR_WIDTH entries, zero where there is nothing.  Sums are formed in
    four parts, on any CPU in the same order, so that a result does not depend on the CPU. */
@@ -34,7 +34,7 @@ typedef long pm_vector_mask
 /* As fmax, without a call; B where A is not a number. */
 PM_VECTOR_INLINE double pm_larger(double a, double b) { return a > b ? a : b; }
 
-/* N rounded up to whole lanes. */
+/* N rounded up to whole vectors. */
 PM_VECTOR_INLINE size_t pm_vector_padded(size_t n) {
     return (n + PM_VECTOR_WIDTH - 1) / PM_VECTOR_WIDTH * PM_VECTOR_WIDTH;
 }

@@ -12,9 +12,9 @@
    there allocators give whole pages, so that data lie alike at all larger sizes.
 
    Not for groups whose executions are harder to predict than their touches (by the leave-one-out
-   errors of the models: vector loops that set in late), with a reference that accesses any number
-   of elements in one execution (rep strings, masks, gathers), with blocks whose counts are not
-   exact, or whose measured touches do not go with the executions: threads whose records stopped
+   errors of the models: vector loops that small sizes skip), with a reference that accesses any
+   number of elements in one execution (rep strings, masks, gathers), with blocks whose counts are
+   not exact, or whose measured touches do not go with the executions: threads whose records stopped
    early, for instance. */
 #include "fit/edges/edges.h"
 

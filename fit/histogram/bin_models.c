@@ -11,10 +11,10 @@
 
 enum { ENDS_FROM_SIZES = 4 }; /* the largest sizes give the ratio of a bin's ends to its mean */
 
-#define SIMILAR 0.03      /* relative difference of two distances that are one */
-#define FEW_BLOCKS 16     /* as many pages as the smallest TLB holds */
-#define PROPORTIONAL 1e-9 /* relative difference of counts that are multiples of each other's */
-#define LEVEL_SHARE 0.1   /* accesses of a level distance against those of one that it holds down */
+#define SIMILAR 0.03       /* relative difference of two distances that are one */
+#define FEW_BLOCKS 16      /* as many pages as the smallest TLB has entries */
+#define PROPORTIONAL 1e-9  /* relative difference of counts that are multiples of each other's */
+#define CONSTANT_SHARE 0.1 /* accesses of a constant distance against those of one below it */
 
 /* Half the width of the even distribution about the mean that has the spread of SEGMENT at size K,
    but none beyond its ends, as a share of the mean. */
@@ -109,39 +109,38 @@ static double segment_weight(const struct pm_segment *segment, size_t n) {
     return sum;
 }
 
-static bool is_level(const struct pm_model *distance) {
+static bool is_constant(const struct pm_model *distance) {
     return distance->n_terms == 0 || (distance->n_terms == 1 && distance->terms[0] == 0);
 }
 
-/* What is nearer at every size stays nearer: where a longer distance of as many accesses is level,
-   a shorter one that seems to grow is on its way from one small whole number to the next.  That is
-   so of levels that are small for the block size only: what seems level further out may be noise.
- */
-static void keep_below_level(struct pm_partition *p, double at_least, struct pm_bin_model *bins) {
+/* What is nearer at every size stays nearer: where a longer distance of as many accesses is
+   constant, a shorter one that seems to grow is on its way from one small whole number to the next,
+   and becomes constant, too.  That is so where the longer one is small for the block size: what
+   seems constant further out may be noise. */
+static void bound_by_constants(struct pm_partition *p, double at_least, struct pm_bin_model *bins) {
     size_t n = p->design->n;
-    double heaviest_level = 0, highest = FEW_BLOCKS / p->rarity;
-    if (at_least > 0) /* a level at the bound is none */
+    double heaviest = 0, highest = FEW_BLOCKS / p->rarity;
+    if (at_least > 0) /* at the bound a distance only seems constant */
         highest = fmin(highest, at_least * (1 - PM_FIT_ROUNDING));
     for (size_t i = p->n_segments; i-- > 0;) {
         const struct pm_segment *segment = &p->segments[i];
-        double weight = segment_weight(segment, n);
-        if (is_level(&bins[i].distance)) {
-            if (segment->mean[n - 1] < highest) /* false for NAN */
-                heaviest_level = fmax(heaviest_level, weight);
+        double weight = segment_weight(segment, n), last = segment->mean[n - 1];
+        if (is_constant(&bins[i].distance)) {
+            if (last < highest) /* false for NAN */
+                heaviest = fmax(heaviest, weight);
             continue;
         }
-        if (heaviest_level < LEVEL_SHARE * weight || isnan(segment->mean[n - 1]))
+        if (heaviest < CONSTANT_SHARE * weight || isnan(last))
             continue;
-        double level = segment->mean[n - 1];
-        bins[i].distance = pm_model_constant(level, n);
-        bins[i].low = level > 0 ? fmin(segment->low[n - 1] / level, 1) : 1;
-        bins[i].high = level > 0 ? fmax(segment->high[n - 1] / level, 1) : 1;
+        bins[i].distance = pm_model_constant(last, n);
+        bins[i].low = last > 0 ? fmin(segment->low[n - 1] / last, 1) : 1;
+        bins[i].high = last > 0 ? fmax(segment->high[n - 1] / last, 1) : 1;
     }
 }
 
 /* A TLB has few entries, so that of large blocks the misses of all but the shortest distances are
-   noticed: these alone take what the others leave, where there are any. */
-static void leave_rest_to_shortest(const struct pm_partition *p, struct pm_bin_model *bins) {
+   noticed: these alone take the accesses that the others do not account for, if there are any. */
+static void give_rest_to_shortest(const struct pm_partition *p, struct pm_bin_model *bins) {
     bool any = false;
     for (size_t i = 0; i < p->n_segments; i++)
         any |= last_distance(&p->segments[i], p->design->n) < FEW_BLOCKS && bins[i].takes_rest;
@@ -221,9 +220,7 @@ static void join_similar_bins(struct pm_partition *p, struct pm_histogram_model 
             continue;
         }
         kept++;
-        struct pm_segment moved = p->segments[kept]; /* the rows change places, none is lost */
-        p->segments[kept] = p->segments[i];
-        p->segments[i] = moved;
+        pm_segments_swap(p, kept, i);
         model->bins[kept] = *bin;
     }
     if (model->n_bins)
@@ -243,7 +240,7 @@ void pm_fit_histogram(struct pm_partition *p, const struct pm_histogram *const *
     join_similar_bins(p, model);
     for (size_t i = 0; i < p->n_segments; i++)
         fit_count(p, i, model->bins);
-    keep_below_level(p, model->at_least, model->bins);
+    bound_by_constants(p, model->at_least, model->bins);
     if (p->rarity < 1)
-        leave_rest_to_shortest(p, model->bins);
+        give_rest_to_shortest(p, model->bins);
 }

@@ -109,7 +109,7 @@ void pm_reuses_free(struct pm_reuses *reuses) {
 }
 
 static void add_entry(struct pm_reuses *reuses, const struct pm_bin *bin) {
-    double count = bin->loads + bin->stores;
+    double count = pm_bin_accesses(bin);
     if (count <= 0)
         return;
     size_t at = reuses->n++;
@@ -146,6 +146,6 @@ void pm_reuses_fill(struct pm_reuses *reuses, const struct pm_histogram *histogr
 double pm_count_reuses(const struct pm_histogram *histogram) {
     double sum = histogram ? histogram->beyond_loads + histogram->beyond_stores : 0;
     for (size_t i = 0; histogram && i < histogram->n_bins; i++)
-        sum += histogram->bins[i].loads + histogram->bins[i].stores;
+        sum += pm_bin_accesses(&histogram->bins[i]);
     return sum;
 }

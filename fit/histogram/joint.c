@@ -61,32 +61,9 @@ uint32_t *pm_joint_scopes(const struct pm_structure *structure) {
 
 /* ---- adding up ------------------------------------------------------------------------------- */
 
-static bool is_before(const struct pm_bin *a, const struct pm_bin *b) {
-    return a->mean != b->mean ? a->mean < b->mean : a->high < b->high;
-}
-
-/* Puts bin AT of N at its place in the heap below it: no bin is before one that hangs from it. */
-static void sink(struct pm_bin *bins, size_t n, size_t at) {
-    struct pm_bin bin = bins[at];
-    for (size_t child; (child = 2 * at + 1) < n; at = child) {
-        child += child + 1 < n && is_before(&bins[child], &bins[child + 1]);
-        if (!is_before(&bin, &bins[child]))
-            break;
-        bins[at] = bins[child];
-    }
-    bins[at] = bin;
-}
-
-/* By ascending distance, in place: qsort allocates. */
-static void sort_bins(struct pm_bin *bins, size_t n) {
-    for (size_t i = n / 2; i-- > 0;)
-        sink(bins, n, i);
-    for (size_t last = n; last-- > 1;) {
-        struct pm_bin largest = bins[0];
-        bins[0] = bins[last];
-        bins[last] = largest;
-        sink(bins, last, 0);
-    }
+static int compare_bins(const void *left, const void *right) {
+    const struct pm_bin *a = left, *b = right;
+    return a->mean != b->mean ? PM_COMPARE(a->mean, b->mean) : PM_COMPARE(a->high, b->high);
 }
 
 /* The members' bins in one list by distance, in BINS; only equal ones are joined, to keep them
@@ -108,7 +85,8 @@ static struct pm_histogram added_up(const struct pm_joint_groups *joint, size_t 
             memcpy(bins + n, histogram->bins, histogram->n_bins * sizeof *bins);
         n += histogram->n_bins;
     }
-    sort_bins(bins, n);
+    if (n)
+        qsort(bins, n, sizeof *bins, compare_bins);
     for (size_t i = 0; i < n; i++) {
         struct pm_bin *last = kept ? &bins[kept - 1] : NULL;
         if (last && last->mean == bins[i].mean) {
@@ -130,7 +108,7 @@ static double accesses_between(const struct pm_histogram *histogram, double low,
     double sum = 0;
     for (size_t i = 0; histogram && i < histogram->n_bins; i++)
         if (histogram->bins[i].mean >= low && histogram->bins[i].mean <= high)
-            sum += histogram->bins[i].loads + histogram->bins[i].stores;
+            sum += pm_bin_accesses(&histogram->bins[i]);
     if (histogram && histogram->at_least >= low && histogram->at_least <= high)
         sum += histogram->beyond_loads + histogram->beyond_stores;
     return sum;

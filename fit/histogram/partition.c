@@ -87,14 +87,12 @@ void pm_partition_hand_over(struct pm_partition *p, struct pm_bin_pool *pool) {
 
 /* ---- step 1: constant short distances -------------------------------------------------------- */
 
-static double accesses_of(const struct pm_bin *bin) { return bin->loads + bin->stores; }
-
 /* Accesses of HISTOGRAM at exactly DISTANCE; NULL has none. */
 static double count_at(const struct pm_histogram *histogram, double distance) {
     for (size_t i = 0; histogram && i < histogram->n_bins && histogram->bins[i].low <= distance;
          i++)
         if (histogram->bins[i].low == distance && histogram->bins[i].high == distance)
-            return accesses_of(&histogram->bins[i]);
+            return pm_bin_accesses(&histogram->bins[i]);
     return 0;
 }
 
@@ -351,6 +349,12 @@ static bool segments_agree(const struct pm_partition *p, const struct pm_segment
     return true;
 }
 
+void pm_segments_swap(struct pm_partition *p, size_t i, size_t j) {
+    struct pm_segment moved = p->segments[i];
+    p->segments[i] = p->segments[j];
+    p->segments[j] = moved;
+}
+
 void pm_partition_join(const struct pm_partition *p, struct pm_segment *a,
                        const struct pm_segment *b) {
     for (size_t k = 0; k < p->design->n; k++) {
@@ -375,10 +379,7 @@ static void join_similar(struct pm_partition *p, size_t first) {
             pm_partition_join(p, &p->segments[kept], &p->segments[i]);
             continue;
         }
-        kept++;
-        struct pm_segment moved = p->segments[kept]; /* the rows change places, none is lost */
-        p->segments[kept] = p->segments[i];
-        p->segments[i] = moved;
+        pm_segments_swap(p, ++kept, i);
     }
     if (p->n_segments > first)
         p->n_segments = kept + 1;

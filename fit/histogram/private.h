@@ -85,7 +85,7 @@ struct pm_partition {
 };
 
 /* Cuts HISTOGRAMS (one for each size, NULL: never accessed) into segments, which replace the
-   former. Together they hold every reuse. */
+   former. Every reuse is in one of them. */
 void pm_partition_cut(struct pm_partition *partition, const struct pm_histogram *const *histograms);
 
 /* A cut at the same share of accesses at each size, chosen (the median over the sizes) so that both
@@ -99,6 +99,9 @@ bool pm_partition_is_predictable(struct pm_partition *partition, double limit);
 
 /* Adds the segment between the positions LOW and HIGH. */
 void pm_partition_add(struct pm_partition *partition, const double *low, const double *high);
+
+/* Makes segments I and J change places, with their rows, so that none is lost. */
+void pm_segments_swap(struct pm_partition *partition, size_t i, size_t j);
 
 /* Adds segment B to A. */
 void pm_partition_join(const struct pm_partition *partition, struct pm_segment *a,
@@ -115,7 +118,7 @@ bool pm_partition_gap(struct pm_partition *partition, const double *low, const d
 void pm_fit_totals(struct pm_partition *partition, const struct pm_histogram *const *histograms,
                    struct pm_histogram_model *model);
 
-/* Puts segments that reach AT_LEAST (0: no bound) there, size by size. */
+/* Puts segments with distances of AT_LEAST or more (0: no bound) there, size by size. */
 void pm_segments_to_bound(struct pm_partition *partition, double at_least);
 
 /* Two distances agree at each measured size. */

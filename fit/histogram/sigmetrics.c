@@ -8,7 +8,7 @@
    3. Neighbours whose models of the distance are similar are joined.
    Each bin has a model of its accesses and one of its mean distance, with coefficients that are not
    negative (nonnegative.c).  No gaps, no clean cut, no joint groups, and no bins that take what the
-   others leave: all of a group's are scaled to its accesses alike.
+   others do not account for: all of a group's are scaled to its accesses alike.
 
    The paper leaves open how similar is similar; it is 3% at each measured size, as in partition.c.
    Source: Marin & Mellor-Crummey 2004, section 2.3.2. */
@@ -47,7 +47,7 @@ static void take_leading_bins(struct pm_partition *p, const struct pm_histogram 
         taken[distance] = true;
         for (size_t k = 0; k < p->design->n; k++) {
             const struct pm_bin *bin = &histograms[k]->bins[i];
-            segment->count[k] = bin->loads + bin->stores;
+            segment->count[k] = pm_bin_accesses(bin);
             segment->mean[k] = segment->low[k] = segment->high[k] = distance;
             segment->spread[k] = 0;
         }

@@ -8,13 +8,15 @@
    predicted ones must be made to.  It matters for pages: while an array's planes are smaller than
    a page, a distance in pages grows with a high power of the size, and later it does not; the
    smaller blocks have passed that point at the measured sizes.
-   Source: of this project; the property is that of nested partitions of memory. */
+   Source: of this project; the property is that of partitions of memory one of which refines the
+   other. */
 #include "fit/predict/predict.h"
 
 #include <math.h>
 #include <stdlib.h>
 
 #include "core/base/base.h"
+#include "fit/private.h"
 
 /* How far the longest distances of the smaller blocks are used up, from the longest down. */
 struct descent {
@@ -28,8 +30,6 @@ struct bound {
     double count, low, high; /* of distances, evenly spread; infinite for cold accesses */
 };
 
-static double accesses_of(const struct pm_bin *bin) { return bin->loads + bin->stores; }
-
 /* The next at most COUNT accesses; all that are wanted, without a bound, where none is left. */
 static struct bound descend(struct descent *from, double count) {
     if (from->infinite > 0 || from->n_left == 0) {
@@ -38,7 +38,7 @@ static struct bound descend(struct descent *from, double count) {
         return (struct bound){taken, INFINITY, INFINITY};
     }
     const struct pm_bin *bin = &from->histogram->bins[from->n_left - 1];
-    double all = accesses_of(bin), taken = fmin(count, all - from->used);
+    double all = pm_bin_accesses(bin), taken = fmin(count, all - from->used);
     double width = bin->high - bin->low, first = from->used / all;
     from->used += taken;
     struct bound bound = {taken, bin->high - width * from->used / all, bin->high - width * first};
@@ -51,7 +51,7 @@ static struct bound descend(struct descent *from, double count) {
 
 /* BIN in parts, each under its bound; how many. */
 static size_t bounded_bins(const struct pm_bin *bin, struct descent *from, struct pm_bin *bounded) {
-    double all = accesses_of(bin), left = all, bound_sum = 0;
+    double all = pm_bin_accesses(bin), left = all, bound_sum = 0;
     size_t n = 0;
     while (left > all * 1e-12) {
         struct bound bound = descend(from, left);

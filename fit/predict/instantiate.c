@@ -3,10 +3,10 @@
    Edges: those with a counter from their models, the others by flow conservation (edges/flow.c).
    Histograms: count and distance of each bin from its models.  The sum over the bins and the cold
    accesses is the group's touches of blocks, by its executed accesses where the models have it so
-   (edges/group_accesses.c): what the long bins leave goes to the short ones, whose misses nobody
-   notices; where that fails, all bins are scaled alike.  A bin that is wide against its mean is a
-   step at its mean, because few accesses far out would otherwise spread the many; others are even
-   between their ends. */
+   (edges/group_accesses.c): what the long bins do not account for goes to the short ones, whose
+   misses nobody notices; where that fails, all bins are scaled alike.  A bin that is wide against
+   its mean is a step at its mean, because few accesses far out would otherwise spread the many;
+   others are even between their ends. */
 #include "fit/predict/predict.h"
 
 #include <math.h>
@@ -200,7 +200,7 @@ static void predict_histogram(const struct pm_histogram_model *model, const doub
         total += counts[b];
     }
     scale_to(model, counts, accesses - cold);
-    if (total <= 0) /* nothing tells where the reuses are: far away is the careful answer */
+    if (total <= 0) /* where the reuses are is not known: far away is the careful answer */
         cold = accesses;
     histogram->block_bytes = model->block_bytes;
     histogram->sample = 1;

@@ -9,12 +9,12 @@
    The logarithm of the true value over v(p) then lies within ± t·s·(1 + D·ln r), where r is the
    factor of extrapolation and t Student's quantile for n−k degrees of freedom, but for at most
    FREEDOM: what a model leaves over is not noise but what its functions cannot say (blocks of a
-   constant extent, a loop that sets in late), neighbouring sizes are alike in it, and the terms
+   constant extent, a loop that small sizes skip), neighbouring sizes are alike in it, and the terms
    were chosen among others that fit almost as well; so a few residuals that happen to be small say
    little, and an exponent that is a little wrong shows only far out.  FREEDOM and D were chosen on
    counts of mawk, gzip, bzip2, xz, sed, sort, cksum and perl at twice and four times the sizes of
-   the fit; docs/log-fitting.md has what they give there and on programs that they were not chosen on. Bounds
-   are by factors, not by differences, for the same reason.
+   the fit; docs/log-fitting.md has what they give there and on programs that they were not chosen
+   on. Bounds are by factors, not by differences, for the same reason.
 
    Exact models have intervals of no width.  A model whose leave-one-out error is not known, having
    too few sizes, has no interval.  Assumes that the points of a model are the last of its runs.
@@ -32,7 +32,7 @@
 #include "fit/algebra/algebra.h"
 #include "fit/edges/edges.h"
 
-enum { LEVEL_POINTS = 3 };
+enum { CONSTANT_POINTS = 3 };
 
 #define FREEDOM 2.0
 #define DRIFT 0.75
@@ -247,17 +247,17 @@ static void move_to_end(struct target *target, struct pm_model *model, bool high
         model->coefficients[i] *= factor;
 }
 
-/* A distance that is level has no error that was estimated; it stays within a block. */
+/* A constant distance has no error that was estimated; it stays within a block. */
 static void move_distance(struct target *target, struct pm_model *distance, bool high) {
     double v = pm_model_value(distance, target->at);
-    bool level = distance->shape == PM_SHAPE_CONSTANT && distance->n_points >= LEVEL_POINTS;
-    if (level && distance->n_terms)
+    bool constant = distance->shape == PM_SHAPE_CONSTANT && distance->n_points >= CONSTANT_POINTS;
+    if (constant && distance->n_terms)
         distance->coefficients[0] = fmax(v + (high ? 1 : -1), 0);
     else
         move_to_end(target, distance, high, high ? LONGEST_FACTOR : 0);
 }
 
-/* What the short bins get is what the others leave. */
+/* The short bins take the accesses that the others do not account for. */
 static void move_histogram(struct target *target, struct pm_histogram_model *histogram, bool high) {
     double unknown = high ? 1 : 0;
     move_to_end(target, &histogram->accesses, high, 1);

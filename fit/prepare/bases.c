@@ -3,8 +3,8 @@
    All models of a set share one list of functions: 1, N … N^4 and their logarithms first, then what
    --basis names, then what --search tries.  A design is a choice from that list, with the
    functions' values at the measured sizes; each scope has one.  Of a list that a user gives it is
-   checked, at those sizes, that every function has a value there and wherever predictions are kept
-   in shape, is not zero everywhere, and is not a combination of those before it, as ceil(N/8) is of
+   checked, at those sizes, that every function has a value there and wherever models have a shape
+   to keep, is not zero everywhere, and is not a combination of those before it, as ceil(N/8) is of
    N at multiples of 8: such a one is left out, because its coefficient could be anything. */
 #include "fit/prepare/prepare.h"
 
@@ -161,8 +161,8 @@ static double length_of(const double *column, size_t n) {
     return sqrt(sum);
 }
 
-/* Takes away of COLUMN, of length 1, what the kept ones span, twice; false if nothing is left. As
-   many functions as sizes span everything: then there is nothing to tell. */
+/* Takes away of COLUMN, of length 1, what the functions taken so far span, twice; false if nothing
+   is left. As many functions as sizes span everything: then nothing can be said. */
 static bool is_independent(struct given *given, double *column) {
     size_t n = given->path->n;
     if (given->rank == n)

@@ -3,8 +3,8 @@
    Where data lie depends on the size: rows of a power of two begin at the same place of a cache
    line, rows of odd length each at another, and an access that straddles two lines at one size does
    not at the next (Marin's thesis 2003, section 4.1.3).  A program may also take another path at
-   some sizes.  Such a size spoils the models of many groups at once, and that tells it from a group
-   that is hard to model.
+   some sizes.  Such a size spoils the models of many groups at once, which distinguishes it from a
+   group that is hard to model.
 
    For every group and block size three counts are looked at: touches of blocks, those at another
    block than the touch before (distance 1 and more), and first touches.
@@ -70,7 +70,7 @@ static bool take_series(const struct search *search, const struct unit *unit, in
         y[k] =
             which == 2 ? pm_histogram_always_missing(histogram) : pm_histogram_accesses(histogram);
         if (which == 1 && histogram->n_bins && histogram->bins[0].high < 1)
-            y[k] -= histogram->bins[0].loads + histogram->bins[0].stores;
+            y[k] -= pm_bin_accesses(&histogram->bins[0]);
         if (!(y[k] >= LEAST_COUNT))
             return false;
     }

@@ -189,7 +189,7 @@ static double entry_accesses(const struct search *search, const struct entries *
     for (size_t i = number; i-- > 0 && list->entries[i].histogram == entry->histogram;)
         if (list->entries[i].scanned == entry->scanned && list->entries[i].found == entry->found)
             return 0;
-    return histogram->bins[entry->found].loads + histogram->bins[entry->found].stores;
+    return pm_bin_accesses(&histogram->bins[entry->found]);
 }
 
 static void add_shares(const struct search *search, size_t scanned,
@@ -219,22 +219,15 @@ static int compare(double x, double y, const struct entry *a, const struct entry
                                           : PM_COMPARE(a->bin, b->bin);
 }
 
-static int compare_shares(const void *a, const void *b) {
-    const struct entry *x = a, *y = b;
-    return compare(x->share, y->share, x, y);
-}
-static int compare_all_hit(const void *a, const void *b) {
-    const struct entry *x = a, *y = b;
-    return compare(x->all_hit, y->all_hit, x, y);
-}
-static int compare_half_hit(const void *a, const void *b) {
-    const struct entry *x = a, *y = b;
-    return compare(x->half_hit, y->half_hit, x, y);
-}
-static int compare_some_hit(const void *a, const void *b) {
-    const struct entry *x = a, *y = b;
-    return compare(x->some_hit, y->some_hit, x, y);
-}
+#define COMPARE_BY(field)                                                                          \
+    static int compare_##field(const void *left, const void *right) {                              \
+        const struct entry *a = left, *b = right;                                                  \
+        return compare(a->field, b->field, a, b);                                                  \
+    }
+COMPARE_BY(share)
+COMPARE_BY(all_hit)
+COMPARE_BY(half_hit)
+COMPARE_BY(some_hit)
 
 /* The entry at PART of the accesses, in that ORDER. */
 static const struct entry *quantile(struct entry *entries, size_t n, double share, double part,
@@ -273,7 +266,7 @@ static void make_clusters(struct pm_query_fits *fits, struct entries *all, doubl
     if (all->n_entries == 0)
         return;
     struct entry *entries = all->entries;
-    qsort(entries, all->n_entries, sizeof *entries, compare_shares);
+    qsort(entries, all->n_entries, sizeof *entries, compare_share);
     size_t noise = 0;
     for (double sum = entries[0].share; noise + 1 < all->n_entries && sum < NOISE * least_share;)
         sum += entries[++noise].share;

@@ -18,17 +18,12 @@
 enum { MAX_TERMS = PM_MODEL_MAX_TERMS };
 
 #define TERM_PENALTY 0.03
-#define QUARTIC_PENALTY 4.0 /* a fourth power must pay: it runs away beyond the data */
-#define GROWTH_PENALTY 4.0  /* for each power of growth beyond that of the data */
-#define FREE_GROWTH 0.5     /* powers that are not charged: lower terms fade as sizes grow */
-#define ROUNDING 1e-10      /* relative errors below this are all alike */
-#define LEAST_KEPT 1e-6     /* of 1 − leverage */
-#define DEPENDENT 1e-22     /* square of a column's length by which it depends on others */
+#define DEPENDENT 1e-22 /* square of a column's length by which it depends on others */
 
 /* ---- what a candidate is worth --------------------------------------------------------------- */
 
 /* From the largest size to the end of the range of prediction a fit may grow by this factor without
-   being charged: by the power of the data over the larger half of the sizes, and a little.  Where
+   a penalty: by the power of the data over the larger half of the sizes, and a little.  Where
    values are noisy, a high power that helps a little among them runs away outside. */
 static double free_growth(const struct pm_series_workspace *w) {
     size_t middle = (w->n - 1) / 2, last = w->n - 1;
@@ -37,21 +32,21 @@ static double free_growth(const struct pm_series_workspace *w) {
     double power = w->y[last] > w->y[middle]
                        ? log(w->y[last] / w->y[middle]) / log(w->x[last] / w->x[middle])
                        : 0;
-    return pow(PM_FIT_SHAPE_RANGE, power + FREE_GROWTH);
+    return pow(PM_FIT_SHAPE_RANGE, power + PM_FIT_FREE_GROWTH);
 }
 
-/* What an error is multiplied with for growth from END to FAR: GROWTH_PENALTY for each power too
-   many. */
-static double growth_charge(double end, double far, double free) {
+/* What an error is multiplied with for growth from END to FAR: PM_FIT_GROWTH_PENALTY for each power
+   too many. */
+static double growth_penalty(double end, double far, double free) {
     if (end <= 0 || far <= 0 || far <= end * free)
         return 1;
-    return pow(far / (end * free), log(GROWTH_PENALTY) / log(PM_FIT_SHAPE_RANGE));
+    return pow(far / (end * free), log(PM_FIT_GROWTH_PENALTY) / log(PM_FIT_SHAPE_RANGE));
 }
 
 static double score_of(const struct pm_series_workspace *w, double emphasised, size_t n_terms,
                        size_t last_term) {
-    double score = pm_larger(emphasised, ROUNDING) * (1 + TERM_PENALTY * (double)n_terms);
-    return last_term >= w->design->n_gentle ? score * QUARTIC_PENALTY : score;
+    double score = pm_larger(emphasised, PM_FIT_LEAST_ERROR) * (1 + TERM_PENALTY * (double)n_terms);
+    return last_term >= w->design->n_gentle ? score * PM_FIT_HIGH_POWER_PENALTY : score;
 }
 
 /* ---- the tree of subsets --------------------------------------------------------------------- */
@@ -130,13 +125,16 @@ PM_VECTOR_INLINE void orthogonalise_after(struct pm_series_workspace *w, size_t 
 /* Leave-one-out error at LEVEL, larger sizes counting more. */
 PM_VECTOR_INLINE double emphasised_error(const struct pm_series_workspace *w,
                                          const struct pm_tree_level *level) {
-    const pm_vector least = {LEAST_KEPT, LEAST_KEPT, LEAST_KEPT, LEAST_KEPT}, zero = {0};
+    const pm_vector least = {PM_FIT_LEAST_REDUNDANCY, PM_FIT_LEAST_REDUNDANCY,
+                             PM_FIT_LEAST_REDUNDANCY, PM_FIT_LEAST_REDUNDANCY},
+                    zero = {0};
     pm_vector sum = {0};
     for (size_t i = 0; i < w->n_padded; i += PM_VECTOR_WIDTH) {
         pm_vector left = PM_VECTOR_CONST(level->left, i);
         pm_vector size = PM_VECTOR_LARGER(left, -left);
-        pm_vector keep = 1 - PM_VECTOR_CONST(level->leverage, i);
-        pm_vector excess = size / PM_VECTOR_LARGER(keep, least) - PM_VECTOR_CONST(w->tolerated, i);
+        pm_vector redundancy = 1 - PM_VECTOR_CONST(level->leverage, i);
+        pm_vector excess =
+            size / PM_VECTOR_LARGER(redundancy, least) - PM_VECTOR_CONST(w->tolerated, i);
         excess = PM_VECTOR_LARGER(excess, zero);
         sum += excess * excess;
     }
@@ -160,7 +158,7 @@ PM_VECTOR_INLINE void judge_node(const struct pm_series_workspace *w, struct sea
     const struct pm_tree_level *node = &w->levels[level];
     double error = emphasised_error(w, node);
     double score = score_of(w, error, level, t) *
-                   growth_charge(node->end_value, node->far_value, w->free_growth);
+                   growth_penalty(node->end_value, node->far_value, w->free_growth);
     if (s->ranked) {
         rank(s, score, subset);
         return;
@@ -252,7 +250,7 @@ double pm_candidates_least_score(struct pm_series_workspace *w, size_t n_basis) 
     if (add_all(w, n_basis))
         left = pm_vector_dot(w->n_padded, w->levels[n_basis].left, w->levels[n_basis].left);
     double error = (sqrt(left) - sqrt(tolerated)) / sqrt((double)w->n);
-    return fmax(error, ROUNDING) * (1 + TERM_PENALTY);
+    return fmax(error, PM_FIT_LEAST_ERROR) * (1 + TERM_PENALTY);
 }
 
 /* ---- one candidate --------------------------------------------------------------------------- */
@@ -301,10 +299,11 @@ void pm_candidate_judge(struct pm_series_workspace *w, const double *coordinates
             residual -= entry * coordinates[j];
             leverage += entry * entry;
         }
-        double relative = residual / w->relation[i], keep = pm_larger(1 - leverage, LEAST_KEPT);
+        double relative = residual / w->relation[i],
+               redundancy = pm_larger(1 - leverage, PM_FIT_LEAST_REDUNDANCY);
         residual_sum += relative * relative;
-        left_out_sum += relative * relative / (keep * keep);
-        double excess = pm_larger(fabs(residual) / keep - w->tolerated[i], 0);
+        left_out_sum += relative * relative / (redundancy * redundancy);
+        double excess = pm_larger(fabs(residual) / redundancy - w->tolerated[i], 0);
         emphasised_sum += excess * excess;
     }
     for (size_t j = 0; j < c->n_terms; j++) {
@@ -315,7 +314,7 @@ void pm_candidate_judge(struct pm_series_workspace *w, const double *coordinates
     c->leave_one_out = sqrt(left_out_sum / (double)w->n);
     c->emphasised = sqrt(emphasised_sum / (double)w->n);
     c->score = score_of(w, c->emphasised, c->n_terms, c->terms[c->n_terms - 1]) *
-               growth_charge(end, far, w->free_growth);
+               growth_penalty(end, far, w->free_growth);
 }
 
 bool pm_candidate_solve(struct pm_series_workspace *w, unsigned subset, struct pm_candidate *c) {

@@ -3,9 +3,9 @@
 
    Each function is divided by a power of two near its largest value, which costs no digit.  Shape
    is expressed by slopes on a grid, d f / d log x, taken by differences, so that it works for any
-   basis: over a ten-thousandth of x where that tells how the function goes from one point of the
+   basis: over a ten-thousandth of x where that explains how the function goes from one point of the
    grid to the next, and from neighbour to neighbour where it does not, as for ceil(N/8), which is
-   level almost everywhere.
+   constant almost everywhere.
 
    A function may name parameters that only go along with the varying one.  At measured sizes these
    are known; between them they are taken as straight, beyond them as a power of the size. */
@@ -20,12 +20,9 @@
 
 enum { MAX_TERMS = PM_MODEL_MAX_TERMS };
 
-/* Slopes by central differences: exact to about 1e-8. */
-#define SLOPE_STEP 1e-4
-/* A function's change between points of the grid that its slopes leave unexplained: then it has
+/* A function's change between points of the grid that its slopes do not explain: then it has
    steps. */
 #define UNEXPLAINED 0.5
-#define STEEP 3.5 /* the power above which a function counts as a fourth one */
 
 /* ---- the line of sizes ----------------------------------------------------------------------- */
 
@@ -105,7 +102,8 @@ static bool order_functions(struct pm_design *design, const struct pm_basis *bas
     size_t n = 0;
     for (int steep = 0; steep < 2; steep++) {
         for (size_t i = 0; i < basis->n; i++)
-            if ((here[i] != 0 && fabs(far[i] / here[i]) > pow(PM_FIT_SHAPE_RANGE, STEEP)) == steep)
+            if ((here[i] != 0 &&
+                 fabs(far[i] / here[i]) > pow(PM_FIT_SHAPE_RANGE, PM_FIT_HIGH_POWER)) == steep)
                 design->index[n++] = (uint16_t)i;
         if (!steep)
             design->n_gentle = n ? n : basis->n;
@@ -118,14 +116,14 @@ static bool fill_point(struct pm_design *design, const struct pm_basis *basis,
                        const struct pm_path *path, size_t j, struct pm_error *err) {
     double x = design->grid_x[j], at[MAX_TERMS], before[MAX_TERMS], after[MAX_TERMS];
     if (!evaluate_at(basis, path, x, at, err) ||
-        !evaluate_at(basis, path, x * (1 + SLOPE_STEP), after, err))
+        !evaluate_at(basis, path, x * (1 + PM_FIT_SLOPE_STEP), after, err))
         return false;
-    double span = 2 * SLOPE_STEP;
-    if (!evaluate_at(basis, path, x * (1 - SLOPE_STEP), before, j ? err : NULL)) {
+    double span = 2 * PM_FIT_SLOPE_STEP;
+    if (!evaluate_at(basis, path, x * (1 - PM_FIT_SLOPE_STEP), before, j ? err : NULL)) {
         if (j)
             return false;
         memcpy(before, at, sizeof before);
-        span = SLOPE_STEP;
+        span = PM_FIT_SLOPE_STEP;
     }
     for (size_t i = 0; i < basis->n; i++) {
         size_t f = design->index[i];

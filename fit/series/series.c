@@ -6,7 +6,7 @@
    data, free or under constraints (shape.c), is the model.
 
    Exact polynomials are looked for first (exact.c).  Few sizes make a careful model: below five,
-   two terms at most; a series that sets in so late that fewer than five sizes remain, one term.
+   two terms at most; a series that is zero at so many sizes that fewer than five remain, one term.
    Source: Marin & Mellor-Crummey 2004, section 2.3.1; signed coefficients instead of their
    restrictions, because exact loop counts such as (n−2)³ need them. */
 #include "fit/series/private.h"
@@ -26,7 +26,6 @@ enum {
 #define DIVERGENT 0.2 /* gain in error for which the smallest size is left out */
 #define CLEARLY 0.25  /* error of an alternative against the design's own from which it is taken */
 #define SMALL 1e-3    /* of a larger value: what is smaller counts as that in errors */
-#define QUANTUM 0.5   /* blocks: distances are whole numbers */
 
 /* Rows of the grid by function, for the constraints on shape. */
 static void copy_grid(struct pm_series_workspace *w) {
@@ -123,7 +122,7 @@ static void take_sizes(struct pm_series_workspace *w, const double *y, size_t fr
 static void take_points(struct pm_series_workspace *w, const double *y, size_t from,
                         enum pm_series_kind kind) {
     double least = kind == PM_SERIES_DISTANCE ? 1 : DBL_MIN;
-    double quantum = kind == PM_SERIES_DISTANCE ? QUANTUM : 0;
+    double quantum = kind == PM_SERIES_DISTANCE ? PM_FIT_DISTANCE_ERROR : 0;
     take_sizes(w, y, from);
     w->largest = 0;
     for (size_t i = 0; i < w->n; i++) {
@@ -213,7 +212,7 @@ static void fill_model(struct pm_series_workspace *w, const struct pm_candidate 
 
 /* The first of the points from which on a distance stays the same within one block, for the larger
    half of the sizes at least; n if there is none. */
-static size_t level_from(const struct pm_series_workspace *w) {
+static size_t constant_from(const struct pm_series_workspace *w) {
     if (w->n < 3)
         return w->n;
     size_t most = w->n - (w->n / 2 > 3 ? w->n / 2 : 3), from = w->n;
@@ -221,7 +220,7 @@ static size_t level_from(const struct pm_series_workspace *w) {
     for (size_t i = w->n; i-- > 0;) {
         low = fmin(low, w->y[i]);
         high = fmax(high, w->y[i]);
-        if (high - low > 2 * QUANTUM)
+        if (high - low > 2 * PM_FIT_DISTANCE_ERROR)
             break;
         from = i;
     }
@@ -241,13 +240,13 @@ static size_t affordable_terms(size_t n_basis, size_t most) {
 }
 
 /* The best candidate for the points taken; false if there is none. */
-static bool fit_points(struct pm_series_workspace *w, enum pm_series_kind kind, bool late,
+static bool fit_points(struct pm_series_workspace *w, enum pm_series_kind kind, bool after_onset,
                        struct pm_series_shape *shape, struct pm_candidate *best) {
     size_t n_basis = w->design->n_basis, most = w->n - 1;
     if (w->n < 3)
         return false;
     if (w->n < ENOUGH_SIZES)
-        most = late ? (w->y[0] == 0 ? w->n - 1 : 1) : 2;
+        most = after_onset ? (w->y[0] == 0 ? w->n - 1 : 1) : 2;
     if (kind == PM_SERIES_DISTANCE) {
         most = most > 2 ? 2 : most;
         n_basis = w->design->n_gentle;
@@ -260,7 +259,7 @@ static bool fit_points(struct pm_series_workspace *w, enum pm_series_kind kind, 
 /* The best candidate of the alternatives in place of BEST where it is clearly better, from the
    sizes FROM on; the workspace that has it. */
 static struct pm_series_workspace *search(struct pm_series_workspace *w, const double *y,
-                                          size_t from, enum pm_series_kind kind, bool late,
+                                          size_t from, enum pm_series_kind kind, bool after_onset,
                                           struct pm_series_shape *shape,
                                           struct pm_candidate *best) {
     struct pm_series_workspace *chosen = w;
@@ -270,7 +269,8 @@ static struct pm_series_workspace *search(struct pm_series_workspace *w, const d
         struct pm_series_shape its_shape;
         struct pm_candidate candidate;
         take_points(other, y, from, kind);
-        if (!fit_points(other, kind, late, &its_shape, &candidate) || candidate.score >= limit)
+        if (!fit_points(other, kind, after_onset, &its_shape, &candidate) ||
+            candidate.score >= limit)
             continue;
         limit = candidate.score;
         *best = candidate;
@@ -287,9 +287,10 @@ static void set_model(struct pm_series_workspace *w, const struct pm_candidate *
     set_shape(model, shape);
 }
 
-/* A count that sets in late, FROM a size on, as (m − 1)·m² does at m = 2: the last size at which it
-   is zero is a point of it, too, and with few others the one that tells most.  Where the data take
-   that point much better or as well, MODEL is filled; the points taken are those from FROM on. */
+/* A count that is zero below size number FROM, as (m − 1)·m² is below m = 2: the last size at which
+   it is zero is a point of it, too, and with few others the most informative one.  Where the data
+   take that point much better or as well, MODEL is filled; the points taken are those from FROM on.
+ */
 static bool fit_from_zero(struct pm_series_workspace *w, const double *y, size_t from,
                           struct pm_model *model) {
     struct pm_series_shape shape, without_shape;
@@ -327,21 +328,21 @@ void pm_series_fit(struct pm_series_workspace *w, const double *y, enum pm_serie
     model->n_points = (uint16_t)w->n;
     if (fit_exactly(w, model))
         return;
-    if (kind == PM_SERIES_DISTANCE && level_from(w) < w->n) {
+    if (kind == PM_SERIES_DISTANCE && constant_from(w) < w->n) {
         constant_model(w, model);
         return;
     }
 
     struct pm_series_shape shape, other_shape;
     struct pm_candidate best, other;
-    bool late = w->n < n_sizes && w->n < ENOUGH_SIZES;
-    if (late && kind == PM_SERIES_COUNT && from > 0 && fit_from_zero(w, y, from, model))
+    bool after_onset = w->n < n_sizes && w->n < ENOUGH_SIZES;
+    if (after_onset && kind == PM_SERIES_COUNT && from > 0 && fit_from_zero(w, y, from, model))
         return;
-    if (!fit_points(w, kind, late, &shape, &best)) {
+    if (!fit_points(w, kind, after_onset, &shape, &best)) {
         constant_model(w, model);
         return;
     }
-    struct pm_series_workspace *chosen = search(w, y, from, kind, late, &shape, &best);
+    struct pm_series_workspace *chosen = search(w, y, from, kind, after_onset, &shape, &best);
     /* The smallest size may be of another kind: arrays so small that they come from another part of
        memory, a loop that is skipped.  It is left out where the rest then agrees far better. */
     if (w->n > ENOUGH_SIZES || (kind == PM_SERIES_DISTANCE && w->n == ENOUGH_SIZES)) {
@@ -353,7 +354,8 @@ void pm_series_fit(struct pm_series_workspace *w, const double *y, enum pm_serie
             model->n_points = (uint16_t)w->n;
             return;
         }
-        if (hopeful && fit_points(w, kind, late, &other_shape, &other) && other.score < limit) {
+        if (hopeful && fit_points(w, kind, after_onset, &other_shape, &other) &&
+            other.score < limit) {
             best = other;
             shape = other_shape;
             chosen = w;

@@ -22,8 +22,6 @@ enum {
     N_LOGS = 3
 };
 #define MOST_GROWTH 6.5  /* powers in all of a product of several functions */
-#define STEEP 3.5        /* the power above which a function counts as a fourth one */
-#define SLOPE_STEP 1e-4  /* central differences: exact to about 1e-8, whatever the basis */
 #define ADMISSIBLE 1.001 /* rounding of a ratio */
 
 /* ---- order ----------------------------------------------------------------------------------- */
@@ -159,11 +157,11 @@ static bool fill_axis(struct pm_surface_axis *a, size_t n_grid, struct pm_error 
         double x = low * pow(high / low, (double)g / (double)(n_grid - 1));
         a->grid[g] = x;
         ok = evaluate(basis, a->name, x, a->grid_values[g], err) &&
-             evaluate(basis, a->name, x * (1 - SLOPE_STEP), before, err) &&
-             evaluate(basis, a->name, x * (1 + SLOPE_STEP), after, err);
+             evaluate(basis, a->name, x * (1 - PM_FIT_SLOPE_STEP), before, err) &&
+             evaluate(basis, a->name, x * (1 + PM_FIT_SLOPE_STEP), after, err);
         for (size_t f = 0; ok && f < a->n_functions; f++) {
             a->grid_values[g][f] /= a->scale[f];
-            a->grid_slopes[g][f] = (after[f] - before[f]) / (2 * SLOPE_STEP * a->scale[f]);
+            a->grid_slopes[g][f] = (after[f] - before[f]) / (2 * PM_FIT_SLOPE_STEP * a->scale[f]);
         }
     }
     for (size_t f = 0; ok && f < a->n_functions; f++) {
@@ -216,7 +214,7 @@ static bool make_product(const struct pm_surface *s, size_t code,
         code /= a->n_functions;
         product->functions[i] = f;
         product->for_exact |= a->for_exact[f];
-        product->high_power |= a->power[f] > STEEP;
+        product->high_power |= a->power[f] > PM_FIT_HIGH_POWER;
         product->scale *= a->scale[f];
         product->power += a->power[f];
         n_functions += f != 0;
@@ -385,10 +383,11 @@ static void make_grid(struct pm_surface *s) {
     free(place);
 }
 
-/* ---- does the design tell? ------------------------------------------------------------------- */
+/* ---- is the design sufficient?
+ * ------------------------------------------------------------------- */
 
 /* True if 1, p, q and pq do not depend on each other at the points. */
-static bool tells_product(const struct pm_surface *s, size_t p, size_t q) {
+static bool determines_product(const struct pm_surface *s, size_t p, size_t q) {
     double(*columns)[PM_LEAST_SQUARES_MAX] = pm_alloc(s->n, sizeof *columns);
     double triangle[PM_LEAST_SQUARES_MAX][PM_LEAST_SQUARES_MAX];
     const struct pm_surface_axis *a = &s->axes[p], *b = &s->axes[q];
@@ -400,9 +399,9 @@ static bool tells_product(const struct pm_surface *s, size_t p, size_t q) {
         columns[k][2] = y;
         columns[k][3] = x * y;
     }
-    bool tells = pm_orthonormalise(s->n, 4, columns, triangle);
+    bool independent = pm_orthonormalise(s->n, 4, columns, triangle);
     free(columns);
-    return tells && triangle[3][3] > 1e-6;
+    return independent && triangle[3][3] > 1e-6;
 }
 
 static bool check_design(const struct pm_surface *s, struct pm_error *err) {
@@ -416,7 +415,7 @@ static bool check_design(const struct pm_surface *s, struct pm_error *err) {
             s->axes[1].levels[0], s->axes[1].levels[1], s->axes[1].levels[s->axes[1].n_levels - 1]);
     for (size_t p = 0; p < s->n_axes; p++)
         for (size_t q = p + 1; q < s->n_axes; q++)
-            if (!tells_product(s, p, q)) {
+            if (!determines_product(s, p, q)) {
                 const struct pm_surface_axis *a = &s->axes[p], *b = &s->axes[q];
                 return pm_fail(err,
                                "the runs do not tell what %s and %s do together, because only "

@@ -6,7 +6,7 @@
    the best leave-one-out error over all lines, in the scale of the values.  Each term's
    coefficients, one for each line, are then values over the other axes; their errors count by what
    they do to y.  A line that is too short for its terms says nothing of the coefficients.  Only the
-   terms are kept: surface.c solves for all coefficients over all points. */
+   terms are redundancy: surface.c solves for all coefficients over all points. */
 #include "fit/surface/private.h"
 
 #include <math.h>
@@ -21,7 +21,6 @@ enum {
 #define TERM_PENALTY 0.03
 #define ROUNDING 1e-9   /* relative errors of a line below this are all alike */
 #define NEGLIGIBLE 1e-9 /* a coefficient that does no more than this to any value */
-#define LEAST_KEPT 1e-6 /* 1 − leverage: below it, a point alone decides a coefficient */
 #define MOST_SHORT 0.5  /* of the lines may be too short for the terms */
 
 /* What one call works on: values at the places of the projection on AXES. */
@@ -96,11 +95,11 @@ static bool fit_line(const struct hierarchy *n, const struct layer *layer, size_
     pm_back_substitute(k, w->triangle, rotated, fit->coefficients);
     fit->squares = 0;
     for (size_t i = 0; i < fit->n; i++) {
-        double kept, weighted = layer->y[places[i]] * layer->weight[places[i]];
-        double residual = pm_residual(k, w->columns[i], weighted, rotated, &kept);
-        if (kept < LEAST_KEPT)
+        double redundancy, weighted = layer->y[places[i]] * layer->weight[places[i]];
+        double residual = pm_residual(k, w->columns[i], weighted, rotated, &redundancy);
+        if (redundancy < PM_FIT_LEAST_REDUNDANCY)
             return false;
-        fit->squares += residual * residual / (kept * kept);
+        fit->squares += residual * residual / (redundancy * redundancy);
     }
     return true;
 }

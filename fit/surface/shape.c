@@ -83,15 +83,25 @@ static bool is_beyond(const struct pm_surface *s, size_t place, size_t axis) {
     return a->grid[s->grid[place][axis]] >= a->levels[a->n_levels - 1];
 }
 
-/* Sum over the terms, 0 if it is only rounding. */
+typedef double (*quantity)(const struct pm_surface *s, size_t j, size_t place, size_t axis);
+
+/* Sum over the terms of their quantity OF, and of its absolute values in *SIZE. */
+static double sum_terms(const struct pm_surface_workspace *w, const struct pm_surface_candidate *c,
+                        quantity of, size_t place, size_t axis, double *size) {
+    double sum = 0;
+    *size = 0;
+    for (size_t j = 0; j < c->n_terms; j++) {
+        double part = c->coefficients[j] * of(w->surface, c->terms[j], place, axis);
+        sum += part;
+        *size += fabs(part);
+    }
+    return sum;
+}
+
+/* Value or slope of the candidate, 0 if it is only rounding. */
 static double look(const struct pm_surface_workspace *w, const struct pm_surface_candidate *c,
                    size_t place, size_t slope_axis) {
-    double sum = 0, size = 0;
-    for (size_t j = 0; j < c->n_terms; j++) {
-        double part = c->coefficients[j] * at_place(w->surface, c->terms[j], place, slope_axis);
-        sum += part;
-        size += fabs(part);
-    }
+    double size, sum = sum_terms(w, c, at_place, place, slope_axis, &size);
     return fabs(sum) <= SHAPE_TOLERANCE * w->largest + 1e-9 * size ? 0 : sum;
 }
 
@@ -109,12 +119,7 @@ static double curvature(const struct pm_surface *s, size_t j, size_t place, size
 
 static bool is_convex(const struct pm_surface_workspace *w, const struct pm_surface_candidate *c,
                       size_t place, size_t axis) {
-    double sum = 0, size = 0;
-    for (size_t j = 0; j < c->n_terms; j++) {
-        double part = c->coefficients[j] * curvature(w->surface, c->terms[j], place, axis);
-        sum += part;
-        size += fabs(part);
-    }
+    double size, sum = sum_terms(w, c, curvature, place, axis, &size);
     return sum >= -SHAPE_TOLERANCE * w->largest - 1e-9 * size;
 }
 

@@ -32,18 +32,12 @@ enum {
 /* For each term: with as many products to choose from as there are points, the best of those that
    mean nothing gains about this. */
 #define TERM_PENALTY 1.12
-#define HIGH_POWER_PENALTY 4.0
-#define GROWTH_PENALTY 4.0 /* for each power of growth beyond that of the data */
-#define FREE_GROWTH 0.5    /* powers that are not charged: lower terms fade as sizes grow */
-#define ROUNDING 1e-10     /* relative errors below this are all alike */
-#define FAITHFUL 1e-9      /* a relative error that is rounding: the values leave no doubt */
-#define LEAST_KEPT 1e-6    /* 1 − leverage: below it, a point alone decides a coefficient */
-#define SMALL 1e-4         /* of the largest value: smaller ones count as that */
-#define SMALL_ZERO 1e-2    /* the same for zeros */
+#define FAITHFUL 1e-9   /* a relative error that is rounding: the values leave no doubt */
+#define SMALL 1e-4      /* of the largest value: smaller ones count as that */
+#define SMALL_ZERO 1e-2 /* the same for zeros */
 /* Powers in all: a distance is no more than the data that there are, a volume at most. */
 #define MOST_DISTANCE_POWER 3.1
 #define MOST_TRIED_POWER 4.1
-#define QUANTUM 0.5 /* blocks: distances are whole numbers */
 
 struct pm_surface_workspace *pm_surface_workspace_new(const struct pm_surface *s) {
     struct pm_surface_workspace *w = pm_alloc(1, sizeof *w);
@@ -132,22 +126,22 @@ static void measure_growth(struct pm_surface_workspace *w) {
     }
 }
 
-/* Takes the points of Y that are known; LATE: without zeros before the onset.  True if any of these
-   was left out. */
+/* Takes the points of Y that are known; FROM_ONSET: without zeros before the onset.  True if any of
+   these was left out. */
 static bool take_points(struct pm_surface_workspace *w, const double *y, enum pm_series_kind kind,
-                        bool late) {
+                        bool from_onset) {
     const struct pm_surface *s = w->surface;
     double least = kind == PM_SERIES_DISTANCE ? 1 : DBL_MIN, squares = 0;
     bool left_out = false;
     w->kind = kind;
     w->most_power = kind == PM_SERIES_DISTANCE ? MOST_DISTANCE_POWER : INFINITY;
-    w->quantum = kind == PM_SERIES_DISTANCE ? QUANTUM : 0;
+    w->quantum = kind == PM_SERIES_DISTANCE ? PM_FIT_DISTANCE_ERROR : 0;
     w->n = 0;
     w->largest = 0;
     for (size_t k = 0; k < s->n; k++) {
         if (isnan(y[k]))
             continue;
-        if (late && y[k] == 0 && is_before_onset(s, y, k)) {
+        if (from_onset && y[k] == 0 && is_before_onset(s, y, k)) {
             left_out = true;
             continue;
         }
@@ -193,10 +187,10 @@ bool pm_surface_allowed(const struct pm_surface_workspace *w, const struct pm_su
     return c->n_terms < w->n && c->n_terms <= MAX_TERMS;
 }
 
-/* The charge for a candidate's growth when the axes of the set AXES grow to the end of the grid,
+/* The penalty for a candidate's growth when the axes of the set AXES grow to the end of the grid,
    from the largest point on, against that of the data. */
-static double charge_along(const struct pm_surface_workspace *w,
-                           const struct pm_surface_candidate *c, unsigned axes) {
+static double penalty_along(const struct pm_surface_workspace *w,
+                            const struct pm_surface_candidate *c, unsigned axes) {
     const struct pm_surface *s = w->surface;
     size_t last = w->point[w->n - 1];
     double end = 0, far = 0, steps = 0, of_data = 0;
@@ -224,18 +218,18 @@ static double charge_along(const struct pm_surface_workspace *w,
     if (!(end > 0) || !(far > 0))
         return 1;
     double n_axes = __builtin_popcount(axes);
-    double excess = n_axes * (log(far / end) - of_data) / steps - FREE_GROWTH;
-    return excess > 0 ? pow(GROWTH_PENALTY, excess) : 1;
+    double excess = n_axes * (log(far / end) - of_data) / steps - PM_FIT_FREE_GROWTH;
+    return excess > 0 ? pow(PM_FIT_GROWTH_PENALTY, excess) : 1;
 }
 
 /* A candidate that grows much faster beyond the data than the data themselves do must pay for it,
    as in series/candidates.c; along each axis, and along all of them together. */
-static double growth_charge(const struct pm_surface_workspace *w,
-                            const struct pm_surface_candidate *c) {
-    double charge = charge_along(w, c, (1u << w->surface->n_axes) - 1);
+static double growth_penalty(const struct pm_surface_workspace *w,
+                             const struct pm_surface_candidate *c) {
+    double penalty = penalty_along(w, c, (1u << w->surface->n_axes) - 1);
     for (size_t i = 0; i < w->surface->n_axes; i++)
-        charge = fmax(charge, charge_along(w, c, 1u << i));
-    return charge;
+        penalty = fmax(penalty, penalty_along(w, c, 1u << i));
+    return penalty;
 }
 
 void pm_surface_judge(const struct pm_surface_workspace *w, const double *rotated,
@@ -243,9 +237,9 @@ void pm_surface_judge(const struct pm_surface_workspace *w, const double *rotate
     double residual_sum = 0, left_out_sum = 0, emphasised_sum = 0;
     bool high_power = false;
     for (size_t i = 0; i < w->n; i++) {
-        double kept, residual = pm_residual(c->n_terms, w->columns[i], w->y[i] * w->weight[i],
-                                            rotated, &kept);
-        double left_out = residual / fmax(kept, LEAST_KEPT);
+        double redundancy, residual = pm_residual(c->n_terms, w->columns[i], w->y[i] * w->weight[i],
+                                                  rotated, &redundancy);
+        double left_out = residual / fmax(redundancy, PM_FIT_LEAST_REDUNDANCY);
         residual_sum += pow(residual / w->emphasis[i], 2);
         left_out_sum += pow(left_out / w->emphasis[i], 2);
         emphasised_sum += pow(fmax(fabs(left_out) - w->quantum * w->weight[i], 0), 2);
@@ -255,8 +249,8 @@ void pm_surface_judge(const struct pm_surface_workspace *w, const double *rotate
     c->residual = sqrt(residual_sum / (double)w->n);
     c->leave_one_out = sqrt(left_out_sum / (double)w->n);
     c->emphasised = sqrt(emphasised_sum / (double)w->n);
-    c->score = fmax(c->emphasised, ROUNDING) * pow(TERM_PENALTY, (double)c->n_terms) *
-               (high_power ? HIGH_POWER_PENALTY : 1) * growth_charge(w, c);
+    c->score = fmax(c->emphasised, PM_FIT_LEAST_ERROR) * pow(TERM_PENALTY, (double)c->n_terms) *
+               (high_power ? PM_FIT_HIGH_POWER_PENALTY : 1) * growth_penalty(w, c);
 }
 
 bool pm_surface_solve(struct pm_surface_workspace *w, struct pm_surface_candidate *c) {
@@ -274,7 +268,7 @@ bool pm_surface_solve(struct pm_surface_workspace *w, struct pm_surface_candidat
         double leverage = 0;
         for (size_t j = 0; j < n; j++)
             leverage += w->columns[i][j] * w->columns[i][j];
-        if (leverage > 1 - LEAST_KEPT)
+        if (leverage > 1 - PM_FIT_LEAST_REDUNDANCY)
             return false;
     }
     pm_rotate(w->n, n, w->columns, w->y, w->weight, rotated);
@@ -443,12 +437,12 @@ void pm_surface_fit(struct pm_surface_workspace *w, const double *y, enum pm_ser
         return;
     if (kind == PM_SERIES_COUNT) {
         struct pm_surface_candidate candidates[MAX_CANDIDATES];
-        bool exact = false, late = false;
+        bool exact = false, any_zero = false;
         for (size_t k = 0; k < w->n; k++)
-            late |= w->y[k] == 0;
-        if (late)
+            any_zero |= w->y[k] == 0;
+        if (any_zero)
             find_candidates(w, false, candidates, model, &exact);
-        if (exact || (late && take_points(w, y, kind, true) && fit_constant(w, model)))
+        if (exact || (any_zero && take_points(w, y, kind, true) && fit_constant(w, model)))
             return;
     }
     if (w->n < ENOUGH || !fit_points(w, model))
