@@ -1,4 +1,4 @@
-/* Small operations on models that several folders need. */
+/* Small operations on models and candidates that several folders need. */
 #include "fit/private.h"
 
 #include <math.h>
@@ -35,9 +35,33 @@ struct pm_model pm_model_constant(double value, size_t n_points) {
                              .leave_one_out_error = NAN};
 }
 
+struct pm_model pm_model_last_value(size_t n, const double *y, const double *weight,
+                                    const double *relation) {
+    double value = n ? y[n - 1] : 0, sum = 0;
+    struct pm_model model = {
+        .shape = PM_SHAPE_CONSTANT, .n_points = (uint16_t)n, .leave_one_out_error = NAN};
+    pm_model_add_term(&model, 0, value);
+    for (size_t i = 0; i < n; i++)
+        sum += pow((value - y[i]) * weight[i] / relation[i], 2);
+    model.relative_error = n ? sqrt(sum / (double)n) : 0;
+    return model;
+}
+
 struct pm_model pm_model_zero(size_t n_points) {
     return (struct pm_model){
         .shape = PM_SHAPE_CONSTANT, .exact = true, .n_points = (uint16_t)n_points};
+}
+
+double pm_candidate_sigma(const struct pm_candidate *c, size_t n, const size_t *point,
+                          const double *y, const double *functions, size_t stride) {
+    double sum = 0;
+    for (size_t i = 0; i < n; i++) {
+        double value = 0;
+        for (size_t j = 0; j < c->n_terms; j++)
+            value += c->coefficients[j] * functions[point[i] * stride + c->terms[j]];
+        sum += (value - y[i]) * (value - y[i]);
+    }
+    return sqrt(sum / (double)(n > c->n_terms ? n - c->n_terms : 1));
 }
 
 void pm_model_set_visit(struct pm_model_set *set,

@@ -46,6 +46,21 @@ enum { PM_FIT_POLYNOMIALS = 5, PM_FIT_BASIS = 8 };
 
 static inline double pm_bin_accesses(const struct pm_bin *bin) { return bin->loads + bin->stores; }
 
+/* Some functions of a basis with their coefficients, and what these are worth. */
+struct pm_candidate {
+    size_t n_terms;
+    size_t terms[PM_MODEL_MAX_TERMS];        /* numbers of functions, ascending */
+    double coefficients[PM_MODEL_MAX_TERMS]; /* of scaled functions */
+    double residual, leave_one_out;          /* root mean squares, relative */
+    double emphasised; /* leave-one-out error with larger sizes counting more */
+    double score;      /* the smallest wins */
+};
+
+/* Standard deviation of the N residuals at the points POINT whose values are Y.  FUNCTIONS has a
+   row of STRIDE scaled functions for each point. */
+double pm_candidate_sigma(const struct pm_candidate *candidate, size_t n, const size_t *point,
+                          const double *y, const double *functions, size_t stride);
+
 /* Adds a sentence to the notes, if STATISTICS is not NULL and there is room. */
 void pm_fit_note(struct pm_fit_statistics *statistics, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
@@ -63,6 +78,11 @@ void pm_model_scale(struct pm_model *model, double factor);
 
 /* A constant that N_POINTS values say, whose error is not known. */
 struct pm_model pm_model_constant(double value, size_t n_points);
+
+/* A constant where nothing better is known: the last of N values Y, of which each residual times
+   WEIGHT over RELATION is a relative error. */
+struct pm_model pm_model_last_value(size_t n, const double *y, const double *weight,
+                                    const double *relation);
 
 /* Zero at all of N_POINTS sizes. */
 struct pm_model pm_model_zero(size_t n_points);

@@ -1,6 +1,11 @@
-/* From the segments of a group's histograms to models: for each segment its number of accesses and
-   its mean distance as functions of the size; the ends of the bin keep their ratio to the mean.
-   Cold accesses, and accesses in all, are series of their own. */
+/* From the segments of a group's histograms to models.
+
+   A segment becomes a bin with  count (x),  its accesses, and  D (x),  their mean distance in
+   blocks, as functions of the size x; its ends are  low · D (x)  and  high · D (x),  those of the
+   even distribution with the same spread at the largest sizes:  1 ± √3 · spread / mean.  Cold
+   accesses, and accesses in all, are series of their own.
+   Source: Marin & Mellor-Crummey 2004, section 2.3.2; what is said of single steps is of this
+   project. */
 #include "fit/histogram/private.h"
 
 #include <math.h>

@@ -1,4 +1,13 @@
-/* The cumulative histogram of one size: reuses by ascending distance, with running sums. */
+/* The cumulative histogram of one size.
+
+   Reuses stand by ascending distance; a position p counts them from the shortest on.  With D(p) and
+   Q(p) the sums of their distances, and of the squares of these, up to position p,
+
+       mean (p, q) = (D(q) − D(p)) / (q − p)      spread² (p, q) = (Q(q) − Q(p)) / (q − p) − mean²
+
+   in blocks.  Distances of one bin are taken as even between its ends.  The searches have no branch
+   that a CPU could guess wrong, unlike PM_LOWER_BOUND: with that, and fewer calls, a fit took 8%
+   less time (docs/log-fitting.md). */
 #include "fit/histogram/private.h"
 
 #include <math.h>
@@ -24,8 +33,7 @@ static bool is_entry_at(const struct pm_reuses *reuses, size_t i, double positio
 }
 
 /* The last entry that begins at or before POSITION.  A cut is looked at from many sides, so that it
-   is mostly one of the last two that were looked for; the search has no branches that a CPU could
-   guess wrong. */
+   is mostly one of the last two that were looked for. */
 static size_t entry_at(const struct pm_reuses *reuses, double position) {
     size_t *latest = reuses->latest;
     if (is_entry_at(reuses, latest[0], position))

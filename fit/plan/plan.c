@@ -1,4 +1,6 @@
-/* Which sizes to measure; see plan.h. */
+/* Which sizes to measure; what a run is taken to cost is in plan.h.  The plan begins with all the
+   values that are admissible and gives up the largest one, of the parameter that costs most, until
+   time and memory suffice. */
 #include "fit/plan/plan.h"
 
 #include <math.h>

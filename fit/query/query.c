@@ -1,4 +1,6 @@
-/* Misses, the smallest cache and the largest size; see query.h. */
+/* Misses of profiles, the smallest cache, and the largest size: the equations are in query.h.  The
+   smallest cache is bisected, because misses fall with the cache; the largest size is scanned
+   first, because the hit ratio need not be monotone in the size. */
 #include "fit/query/query.h"
 
 #include <math.h>

@@ -10,7 +10,8 @@
    leaves of the values and what it adds to the leverage.  Values beyond the data, for growth, are
    two more entries of a column that do not count in products.  That is exact enough to rank; the
    few that a model is chosen from are solved again, orthogonalised twice.
-   Needs the workspace's points. */
+   Needs the workspace's points.
+   Source of the leave-one-out error: Allen, Technometrics 16 (1974), the PRESS statistic. */
 #include "fit/series/private.h"
 
 #include <math.h>

@@ -8,16 +8,6 @@
 
 struct pm_surface_workspace;
 
-/* A subset of the basis with its coefficients and what they are worth. */
-struct pm_candidate {
-    size_t n_terms;
-    size_t terms[PM_MODEL_MAX_TERMS];        /* indices of basis functions, ascending */
-    double coefficients[PM_MODEL_MAX_TERMS]; /* of scaled basis functions */
-    double residual, leave_one_out;          /* root mean squares, relative */
-    double emphasised; /* leave-one-out error with larger sizes counting more */
-    double score;      /* the smallest wins */
-};
-
 struct pm_ranked {
     double score;
     unsigned subset; /* bit i: basis function i */

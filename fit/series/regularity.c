@@ -1,9 +1,14 @@
 /* Why a series is hard to model: does it jump from size to size, and is there a period?
 
-   A value is compared with what its two neighbours say, on a straight line through their
-   logarithms: whatever grows like a power of the size, or passes slowly from one power to another,
-   is near that line, while loops that are unrolled, blocks of constant extent and chance are not.
-   Of a period m, the same holds among the sizes of one residue class modulo m. */
+   A value y_b at size x_b is compared with what its neighbours a and c say, on a straight line
+   through their logarithms:
+
+       difference_b = log y_b − (1 − s) log y_a − s log y_c,   s = log(x_b / x_a) / log(x_c / x_a)
+
+   Whatever grows like a power of the size, or passes slowly from one power to another, is near that
+   line, while loops that are unrolled, blocks of constant extent and chance are not.  Of a period
+   m, neighbours are taken among the sizes of one residue class modulo m.
+   Source: of this project. */
 #include "fit/fit.h"
 
 #include <math.h>

@@ -155,14 +155,8 @@ static void set_shape(struct pm_model *model, const struct pm_series_shape *shap
                              (shape->curvature < 0 ? PM_SHAPE_CONCAVE : 0));
 }
 
-/* A constant where nothing better is known: the value at the largest size. */
-static void constant_model(const struct pm_series_workspace *w, struct pm_model *model) {
-    double value = w->n ? w->y[w->n - 1] : 0, sum = 0;
-    pm_model_add_term(model, 0, value);
-    model->shape = PM_SHAPE_CONSTANT;
-    for (size_t i = 0; i < w->n; i++)
-        sum += pow((value - w->y[i]) * w->weight[i] / w->relation[i], 2);
-    model->relative_error = w->n ? sqrt(sum / (double)w->n) : 0;
+static struct pm_model constant_model(const struct pm_series_workspace *w) {
+    return pm_model_last_value(w->n, w->y, w->weight, w->relation);
 }
 
 /* Fills MODEL and returns true if the points are one constant or an exact polynomial. */
@@ -171,7 +165,7 @@ static bool fit_exactly(struct pm_series_workspace *w, struct pm_model *model) {
     for (size_t i = 0; i < w->n; i++)
         all_equal &= fabs(w->y[i] - w->y[w->n - 1]) <= 1e-12 * w->largest;
     if (all_equal && w->n >= 2) {
-        constant_model(w, model);
+        *model = constant_model(w);
         model->exact = w->y[0] == floor(w->y[0]);
         model->leave_one_out_error = model->relative_error;
         return true;
@@ -187,18 +181,6 @@ static bool fit_exactly(struct pm_series_workspace *w, struct pm_model *model) {
     return true;
 }
 
-static double residual_sigma(const struct pm_series_workspace *w, const struct pm_candidate *c) {
-    double sum = 0;
-    for (size_t i = 0; i < w->n; i++) {
-        double value = 0;
-        for (size_t j = 0; j < c->n_terms; j++)
-            value += c->coefficients[j] * w->design->values[w->point[i]][c->terms[j]];
-        sum += (value - w->y[i]) * (value - w->y[i]);
-    }
-    double freedom = w->n > c->n_terms ? (double)(w->n - c->n_terms) : 1;
-    return sqrt(sum / freedom);
-}
-
 static void fill_model(struct pm_series_workspace *w, const struct pm_candidate *best,
                        struct pm_model *model) {
     double coefficients[MAX_TERMS];
@@ -207,7 +189,9 @@ static void fill_model(struct pm_series_workspace *w, const struct pm_candidate 
         pm_model_add_term(model, w->design->index[best->terms[j]], coefficients[j]);
     model->relative_error = model->exact ? 0 : best->residual;
     model->leave_one_out_error = model->exact ? 0 : best->leave_one_out;
-    model->sigma = model->exact ? 0 : residual_sigma(w, best);
+    model->sigma = model->exact ? 0
+                                : pm_candidate_sigma(best, w->n, w->point, w->y,
+                                                     &w->design->values[0][0], MAX_TERMS);
 }
 
 /* The first of the points from which on a distance stays the same within one block, for the larger
@@ -329,7 +313,7 @@ void pm_series_fit(struct pm_series_workspace *w, const double *y, enum pm_serie
     if (fit_exactly(w, model))
         return;
     if (kind == PM_SERIES_DISTANCE && constant_from(w) < w->n) {
-        constant_model(w, model);
+        *model = constant_model(w);
         return;
     }
 
@@ -339,7 +323,7 @@ void pm_series_fit(struct pm_series_workspace *w, const double *y, enum pm_serie
     if (after_onset && kind == PM_SERIES_COUNT && from > 0 && fit_from_zero(w, y, from, model))
         return;
     if (!fit_points(w, kind, after_onset, &shape, &best)) {
-        constant_model(w, model);
+        *model = constant_model(w);
         return;
     }
     struct pm_series_workspace *chosen = search(w, y, from, kind, after_onset, &shape, &best);

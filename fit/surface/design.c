@@ -53,9 +53,7 @@ static bool set_levels(struct pm_surface *s, size_t axis, const double *points,
         if (!(value > 0))
             return pm_fail(err, "%s=%g is not a size that can be fitted: it must be above 0",
                            a->name, value);
-        size_t at = 0;
-        while (at < a->n_levels && a->levels[at] < value)
-            at++;
+        size_t at = PM_LOWER_BOUND(a->n_levels, i, a->levels[i] < value);
         if (at < a->n_levels && a->levels[at] == value)
             continue;
         memmove(a->levels + at + 1, a->levels + at, (a->n_levels - at) * sizeof *a->levels);
@@ -63,8 +61,8 @@ static bool set_levels(struct pm_surface *s, size_t axis, const double *points,
         a->n_levels++;
     }
     for (size_t k = 0; k < s->n; k++)
-        while (a->levels[s->level[k][axis]] != points[k * s->n_axes + axis])
-            s->level[k][axis]++;
+        s->level[k][axis] =
+            PM_LOWER_BOUND(a->n_levels, i, a->levels[i] < points[k * s->n_axes + axis]);
     return true;
 }
 

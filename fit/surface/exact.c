@@ -9,7 +9,7 @@
 
 #include <math.h>
 
-enum { MAX_TERMS = PM_SURFACE_MAX_TERMS, MOST_DENOMINATOR = 720, REFINEMENTS = 3 };
+enum { MAX_TERMS = PM_MODEL_MAX_TERMS, MOST_DENOMINATOR = 720, REFINEMENTS = 3 };
 #define NEARLY_WHOLE 0.02L
 
 /* Function of term J at point K in extended precision. */
@@ -32,7 +32,7 @@ static bool whole_value(const struct pm_surface *s, size_t j, size_t k, __int128
 }
 
 /* Adds to COEFFICIENTS the least-squares solution for what they leave of the values. */
-static void refine(struct pm_surface_workspace *w, const struct pm_surface_candidate *c,
+static void refine(struct pm_surface_workspace *w, const struct pm_candidate *c,
                    long double *coefficients) {
     const struct pm_surface *s = w->surface;
     double rotated[MAX_TERMS] = {0}, step[MAX_TERMS] = {0};
@@ -48,7 +48,7 @@ static void refine(struct pm_surface_workspace *w, const struct pm_surface_candi
         coefficients[j] += step[j] / s->products[c->terms[j]].scale;
 }
 
-static bool reproduces(const struct pm_surface_workspace *w, const struct pm_surface_candidate *c,
+static bool reproduces(const struct pm_surface_workspace *w, const struct pm_candidate *c,
                        const long double *numerators, int denominator) {
     for (size_t i = 0; i < w->n; i++) {
         __int128 sum = 0;
@@ -64,7 +64,7 @@ static bool reproduces(const struct pm_surface_workspace *w, const struct pm_sur
     return true;
 }
 
-bool pm_surface_exact(struct pm_surface_workspace *w, const struct pm_surface_candidate *c,
+bool pm_surface_exact(struct pm_surface_workspace *w, const struct pm_candidate *c,
                       double *coefficients) {
     long double exact[MAX_TERMS], numerators[MAX_TERMS];
     double data_bits = 0, caution = w->n > c->n_terms + 1 ? 1 : 1.5;

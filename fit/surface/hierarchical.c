@@ -13,7 +13,7 @@
 #include <string.h>
 
 enum {
-    MAX_TERMS = PM_SURFACE_MAX_TERMS,
+    MAX_TERMS = PM_MODEL_MAX_TERMS,
     MAX_AXES = PM_SURFACE_MAX_AXES,
     LINE_TERMS = 5,
     LEAST_LINES = 3
@@ -35,7 +35,7 @@ struct hierarchy {
     bool for_exact;
     size_t order[MAX_AXES];
     size_t functions[MAX_AXES]; /* of the term that is being followed */
-    struct pm_surface_candidate *candidate;
+    struct pm_candidate *candidate;
 };
 
 /* The points of line LINE (a place of the projection on the other axes): indices of places, and
@@ -154,7 +154,7 @@ static unsigned common_terms(const struct hierarchy *n, const struct layer *laye
 /* Adds the product of the functions that were followed. */
 static bool add_product(const struct hierarchy *n) {
     const struct pm_surface *s = n->w->surface;
-    struct pm_surface_candidate *c = n->candidate;
+    struct pm_candidate *c = n->candidate;
     for (size_t j = 0; j < s->n_products; j++) {
         if (memcmp(s->products[j].functions, n->functions, s->n_axes * sizeof(size_t)) != 0)
             continue;
@@ -213,7 +213,7 @@ static bool descend(struct hierarchy *n, const struct layer *layer) {
 }
 
 bool pm_surface_hierarchical(struct pm_surface_workspace *w, bool for_exact, size_t order,
-                             struct pm_surface_candidate *candidate) {
+                             struct pm_candidate *candidate) {
     const struct pm_surface *s = w->surface;
     unsigned all = (1u << s->n_axes) - 1;
     struct hierarchy n = {.w = w, .for_exact = for_exact, .candidate = candidate};

@@ -8,8 +8,7 @@
 
 enum {
     PM_SURFACE_MAX_FUNCTIONS = 16, /* of one axis */
-    PM_SURFACE_MAX_TERMS = PM_MODEL_MAX_TERMS,
-    PM_SURFACE_MAX_GRID = 10, /* places along an axis at which shape is looked at */
+    PM_SURFACE_MAX_GRID = 10,      /* places along an axis at which shape is looked at */
     PM_SURFACE_LEAST_LEVELS = 3
 };
 
@@ -23,7 +22,7 @@ struct pm_surface_axis {
     double power[PM_SURFACE_MAX_FUNCTIONS];     /* growth beyond the data: d log f / d log x */
     double scale[PM_SURFACE_MAX_FUNCTIONS];     /* value at the largest level */
     double (*values)[PM_SURFACE_MAX_FUNCTIONS]; /* [level][function], not scaled; owned */
-    size_t n_grid;                              /* from the smallest level to REACH · largest */
+    size_t n_grid; /* from the smallest level to PM_FIT_SHAPE_RANGE · largest */
     double grid[PM_SURFACE_MAX_GRID];
     double grid_values[PM_SURFACE_MAX_GRID][PM_SURFACE_MAX_FUNCTIONS]; /* scaled */
     double grid_slopes[PM_SURFACE_MAX_GRID][PM_SURFACE_MAX_FUNCTIONS]; /* per e-fold, scaled */
@@ -63,17 +62,6 @@ struct pm_surface {
 
 /* ---- fitting --------------------------------------------------------------------------------- */
 
-/* Some products with their coefficients, and what these are worth. */
-struct pm_surface_candidate {
-    size_t n_terms;
-    size_t terms[PM_SURFACE_MAX_TERMS];        /* products, ascending */
-    double coefficients[PM_SURFACE_MAX_TERMS]; /* of scaled products */
-    double residual, leave_one_out;            /* root mean squares, relative */
-    double emphasised; /* leave-one-out error with larger sizes counting more */
-    double score;      /* the smallest wins */
-};
-
-/* Memory of one thread; nothing is allocated while fitting. */
 struct pm_surface_workspace {
     const struct pm_surface *surface;
     enum pm_series_kind kind;
@@ -83,10 +71,10 @@ struct pm_surface_workspace {
     double largest;                /* of |y| */
     double quantum;                /* residuals up to this are no reason to prefer another model */
     double most_power;             /* of a product, in all */
-    size_t n_levels[PM_SURFACE_MAX_AXES]; /* of the points in use */
-    double growth[PM_SURFACE_MAX_AXES];   /* of the data: d log y / d log axis, NAN if not known */
-    double (*columns)[PM_SURFACE_MAX_TERMS]; /* of a candidate: weighted, then orthonormal */
-    double triangle[PM_SURFACE_MAX_TERMS][PM_SURFACE_MAX_TERMS];
+    size_t n_levels[PM_SURFACE_MAX_AXES];  /* of the points in use */
+    double growth[PM_SURFACE_MAX_AXES];    /* of the data: d log y / d log axis, NAN if not known */
+    double (*columns)[PM_MODEL_MAX_TERMS]; /* of a candidate: weighted, then orthonormal */
+    double triangle[PM_MODEL_MAX_TERMS][PM_MODEL_MAX_TERMS];
     double *remaining;    /* selection.c: what the chosen terms leave of each column, */
     double *square;       /* how large it was, */
     bool *open;           /* and whether it can still be chosen */
@@ -103,36 +91,35 @@ double pm_surface_value(const struct pm_surface *surface, size_t j, size_t k);
 
 /* Least squares of the points in use in the candidate's terms: fills coefficients, errors and
    score; false if the terms depend on each other or are more than the points allow. */
-bool pm_surface_solve(struct pm_surface_workspace *workspace,
-                      struct pm_surface_candidate *candidate);
+bool pm_surface_solve(struct pm_surface_workspace *workspace, struct pm_candidate *candidate);
 /* The same from given coordinates in the orthonormal columns, which must be the candidate's. */
 void pm_surface_judge(const struct pm_surface_workspace *workspace, const double *rotated,
-                      struct pm_surface_candidate *candidate);
+                      struct pm_candidate *candidate);
 /* False if the candidate has more functions of an axis than its levels allow: one less than there
    are, but two where there are fewer than five, unless FOR_EXACT. */
 bool pm_surface_allowed(const struct pm_surface_workspace *workspace,
-                        const struct pm_surface_candidate *candidate, bool for_exact);
+                        const struct pm_candidate *candidate, bool for_exact);
 /* True if product J may be a term. */
 bool pm_surface_usable(const struct pm_surface_workspace *workspace, size_t j, bool for_exact);
 
 /* Forward and backward selection among the products from CANDIDATE on (no terms: from nothing);
    FOR_EXACT: those for exact models too.  False if nothing can be solved. */
 bool pm_surface_select(struct pm_surface_workspace *workspace, bool for_exact, size_t max_terms,
-                       struct pm_surface_candidate *candidate);
+                       struct pm_candidate *candidate);
 
 /* Models in one axis first, then models of their coefficients, the axes taken in order number ORDER
    of the n_axes! that there are: fills the candidate's terms; false if lines are too short. */
 bool pm_surface_hierarchical(struct pm_surface_workspace *workspace, bool for_exact, size_t order,
-                             struct pm_surface_candidate *candidate);
+                             struct pm_candidate *candidate);
 
 /* Rational coefficients with a small common denominator near the candidate's that reproduce all
    values, whole numbers, exactly; COEFFICIENTS are those of unscaled products. */
-bool pm_surface_exact(struct pm_surface_workspace *workspace,
-                      const struct pm_surface_candidate *candidate, double *coefficients);
+bool pm_surface_exact(struct pm_surface_workspace *workspace, const struct pm_candidate *candidate,
+                      double *coefficients);
 
 /* Keeps the candidate if it has the shape that the data have, else solves it again under
    constraints; false if that fails.  SHAPE: enum pm_model_shape. */
-bool pm_surface_put_in_shape(struct pm_surface_workspace *workspace,
-                             struct pm_surface_candidate *candidate, uint8_t *shape);
+bool pm_surface_put_in_shape(struct pm_surface_workspace *workspace, struct pm_candidate *candidate,
+                             uint8_t *shape);
 
 #endif

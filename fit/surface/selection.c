@@ -11,11 +11,11 @@
 #include <math.h>
 #include <string.h>
 
-enum { MAX_TERMS = PM_SURFACE_MAX_TERMS, MAX_ROUNDS = 4, FEW = 3 };
+enum { MAX_TERMS = PM_MODEL_MAX_TERMS, MAX_ROUNDS = 4, FEW = 3 };
 #define DEPENDENT 1e-18 /* of a column's square: nothing of it is left */
 #define BETTER 0.999    /* a score that is no rounding away from the other */
 
-static void sort_terms(struct pm_surface_candidate *c) {
+static void sort_terms(struct pm_candidate *c) {
     for (size_t i = 1; i < c->n_terms; i++) {
         size_t term = c->terms[i], at = i;
         for (; at > 0 && c->terms[at - 1] > term; at--)
@@ -25,8 +25,8 @@ static void sort_terms(struct pm_surface_candidate *c) {
 }
 
 /* Solves C, its terms in any order, and keeps it if it is better than BEST. */
-static bool consider(struct pm_surface_workspace *w, struct pm_surface_candidate *c,
-                     struct pm_surface_candidate *best) {
+static bool consider(struct pm_surface_workspace *w, struct pm_candidate *c,
+                     struct pm_candidate *best) {
     sort_terms(c);
     if (!pm_surface_solve(w, c))
         return false;
@@ -65,7 +65,7 @@ static void project_out(struct pm_surface_workspace *w, size_t j, const bool *op
 
 /* Adds terms to C, best first, up to MAX_TERMS; all sets on the way are considered. */
 static void forward(struct pm_surface_workspace *w, bool for_exact, size_t max_terms,
-                    struct pm_surface_candidate *c, struct pm_surface_candidate *best) {
+                    struct pm_candidate *c, struct pm_candidate *best) {
     const struct pm_surface *s = w->surface;
     bool *open = w->open;
     for (size_t j = 0; j < s->n_products; j++) {
@@ -109,13 +109,13 @@ static void forward(struct pm_surface_workspace *w, bool for_exact, size_t max_t
         c->terms[c->n_terms++] = chosen;
         open[chosen] = false;
         project_out(w, chosen, open);
-        struct pm_surface_candidate solved = *c;
+        struct pm_candidate solved = *c;
         consider(w, &solved, best);
     }
 }
 
 /* The term whose removal costs least: cⱼ² / ((RᵀR)⁻¹)ⱼⱼ, C being the last that was solved. */
-static size_t least_needed(struct pm_surface_workspace *w, const struct pm_surface_candidate *c) {
+static size_t least_needed(struct pm_surface_workspace *w, const struct pm_candidate *c) {
     double least = INFINITY;
     size_t found = 0, n = c->n_terms;
     for (size_t j = 0; j < n; j++) {
@@ -133,13 +133,13 @@ static size_t least_needed(struct pm_surface_workspace *w, const struct pm_surfa
     return found;
 }
 
-static void remove_term(struct pm_surface_candidate *c, size_t at) {
+static void remove_term(struct pm_candidate *c, size_t at) {
     c->n_terms--;
     memmove(c->terms + at, c->terms + at + 1, (c->n_terms - at) * sizeof *c->terms);
 }
 
-static void backward(struct pm_surface_workspace *w, struct pm_surface_candidate *c,
-                     struct pm_surface_candidate *best) {
+static void backward(struct pm_surface_workspace *w, struct pm_candidate *c,
+                     struct pm_candidate *best) {
     while (c->n_terms > 1) {
         if (!consider(w, c, best)) { /* too many for the points: the last that was added goes */
             c->n_terms--;
@@ -152,11 +152,11 @@ static void backward(struct pm_surface_workspace *w, struct pm_surface_candidate
 }
 
 static void try_pairs(struct pm_surface_workspace *w, bool for_exact, size_t max_terms,
-                      struct pm_surface_candidate *best) {
+                      struct pm_candidate *best) {
     size_t n = w->surface->n_products;
     for (size_t i = 0; i < n; i++)
         for (size_t j = i; j < n && pm_surface_usable(w, i, for_exact); j++) {
-            struct pm_surface_candidate c = {.n_terms = 1 + (j > i), .terms = {i, j}};
+            struct pm_candidate c = {.n_terms = 1 + (j > i), .terms = {i, j}};
             if (c.n_terms <= max_terms && pm_surface_usable(w, j, for_exact) &&
                 pm_surface_allowed(w, &c, for_exact))
                 consider(w, &c, best);
@@ -164,15 +164,15 @@ static void try_pairs(struct pm_surface_workspace *w, bool for_exact, size_t max
 }
 
 bool pm_surface_select(struct pm_surface_workspace *w, bool for_exact, size_t max_terms,
-                       struct pm_surface_candidate *c) {
-    struct pm_surface_candidate best = {.score = INFINITY}, start = *c;
+                       struct pm_candidate *c) {
+    struct pm_candidate best = {.score = INFINITY}, start = *c;
     if (start.n_terms > 0)
         consider(w, &start, &best);
     if (max_terms <= FEW)
         try_pairs(w, for_exact, max_terms, &best);
     for (int round = 0; round < MAX_ROUNDS; round++) {
         double before = best.score;
-        struct pm_surface_candidate path = best;
+        struct pm_candidate path = best;
         if (!isfinite(before))
             path.n_terms = 0;
         forward(w, for_exact, max_terms, &path, &best);

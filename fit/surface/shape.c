@@ -14,7 +14,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { MAX_TERMS = PM_SURFACE_MAX_TERMS, MAX_AXES = PM_SURFACE_MAX_AXES };
+enum { MAX_TERMS = PM_MODEL_MAX_TERMS, MAX_AXES = PM_SURFACE_MAX_AXES };
 #define NOISE 2e-3           /* steps against the trend, relative to the larger value */
 #define SHAPE_TOLERANCE 1e-6 /* of the largest value */
 
@@ -86,7 +86,7 @@ static bool is_beyond(const struct pm_surface *s, size_t place, size_t axis) {
 typedef double (*quantity)(const struct pm_surface *s, size_t j, size_t place, size_t axis);
 
 /* Sum over the terms of their quantity OF, and of its absolute values in *SIZE. */
-static double sum_terms(const struct pm_surface_workspace *w, const struct pm_surface_candidate *c,
+static double sum_terms(const struct pm_surface_workspace *w, const struct pm_candidate *c,
                         quantity of, size_t place, size_t axis, double *size) {
     double sum = 0;
     *size = 0;
@@ -99,8 +99,8 @@ static double sum_terms(const struct pm_surface_workspace *w, const struct pm_su
 }
 
 /* Value or slope of the candidate, 0 if it is only rounding. */
-static double look(const struct pm_surface_workspace *w, const struct pm_surface_candidate *c,
-                   size_t place, size_t slope_axis) {
+static double look(const struct pm_surface_workspace *w, const struct pm_candidate *c, size_t place,
+                   size_t slope_axis) {
     double size, sum = sum_terms(w, c, at_place, place, slope_axis, &size);
     return fabs(sum) <= SHAPE_TOLERANCE * w->largest + 1e-9 * size ? 0 : sum;
 }
@@ -117,7 +117,7 @@ static double curvature(const struct pm_surface *s, size_t j, size_t place, size
     return fabs(here - before) > SLOPE_ERROR * fmax(fabs(here), fabs(before)) ? here - before : 0;
 }
 
-static bool is_convex(const struct pm_surface_workspace *w, const struct pm_surface_candidate *c,
+static bool is_convex(const struct pm_surface_workspace *w, const struct pm_candidate *c,
                       size_t place, size_t axis) {
     double size, sum = sum_terms(w, c, curvature, place, axis, &size);
     return sum >= -SHAPE_TOLERANCE * w->largest - 1e-9 * size;
@@ -125,7 +125,7 @@ static bool is_convex(const struct pm_surface_workspace *w, const struct pm_surf
 
 /* Slopes along AXIS: against the direction only before the first that is with it, and not beyond
    the measured range. */
-static bool oscillates(const struct pm_surface_workspace *w, const struct pm_surface_candidate *c,
+static bool oscillates(const struct pm_surface_workspace *w, const struct pm_candidate *c,
                        const struct shape *shape, size_t axis) {
     const struct pm_surface *s = w->surface;
     for (size_t place = 0; place < s->n_grid; place++) {
@@ -143,7 +143,7 @@ static bool oscillates(const struct pm_surface_workspace *w, const struct pm_sur
     return false;
 }
 
-static bool keeps_shape(const struct pm_surface_workspace *w, const struct pm_surface_candidate *c,
+static bool keeps_shape(const struct pm_surface_workspace *w, const struct pm_candidate *c,
                         const struct shape *shape) {
     for (size_t place = 0; place < w->surface->n_grid; place++)
         if (look(w, c, place, MAX_AXES) < 0)
@@ -160,12 +160,12 @@ static bool keeps_shape(const struct pm_surface_workspace *w, const struct pm_su
 
 /* One constraint, ROW · c ≥ 0, in the orthonormal coordinates z of the candidate's columns, R c =
    z: aᵀ z ≥ 0 with R⊤ a = row. */
-static void add_row(struct pm_surface_workspace *w, const struct pm_surface_candidate *c,
-                    const double *row, size_t n_rows) {
+static void add_row(struct pm_surface_workspace *w, const struct pm_candidate *c, const double *row,
+                    size_t n_rows) {
     pm_forward_substitute(c->n_terms, w->triangle, row, w->rows + n_rows * c->n_terms);
 }
 
-static size_t make_rows(struct pm_surface_workspace *w, const struct pm_surface_candidate *c,
+static size_t make_rows(struct pm_surface_workspace *w, const struct pm_candidate *c,
                         const struct shape *shape) {
     const struct pm_surface *s = w->surface;
     double row[MAX_TERMS];
@@ -190,7 +190,7 @@ static size_t make_rows(struct pm_surface_workspace *w, const struct pm_surface_
 }
 
 /* Solves C again under the constraints; its leave-one-out error grows as its residual. */
-static bool solve_constrained(struct pm_surface_workspace *w, struct pm_surface_candidate *c,
+static bool solve_constrained(struct pm_surface_workspace *w, struct pm_candidate *c,
                               const struct shape *shape) {
     double inflation = c->residual > 0 ? c->leave_one_out / c->residual : 1, score = c->score;
     double h[MAX_TERMS * MAX_TERMS] = {0}, g[MAX_TERMS], z[MAX_TERMS];
@@ -212,7 +212,7 @@ static bool solve_constrained(struct pm_surface_workspace *w, struct pm_surface_
     return true;
 }
 
-bool pm_surface_put_in_shape(struct pm_surface_workspace *w, struct pm_surface_candidate *c,
+bool pm_surface_put_in_shape(struct pm_surface_workspace *w, struct pm_candidate *c,
                              uint8_t *flags) {
     struct shape shape = shape_of(w);
     bool growing = true, falling = true;

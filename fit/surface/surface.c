@@ -23,7 +23,7 @@
 
 enum {
     MAX_AXES = PM_SURFACE_MAX_AXES,
-    MAX_TERMS = PM_SURFACE_MAX_TERMS,
+    MAX_TERMS = PM_MODEL_MAX_TERMS,
     ENOUGH = 5, /* levels of an axis, or points */
     TRIED_TERMS = 6,
     MAX_ORDERS = 24,
@@ -172,7 +172,7 @@ bool pm_surface_usable(const struct pm_surface_workspace *w, size_t j, bool for_
            !(w->kind == PM_SERIES_DISTANCE && product->high_power);
 }
 
-bool pm_surface_allowed(const struct pm_surface_workspace *w, const struct pm_surface_candidate *c,
+bool pm_surface_allowed(const struct pm_surface_workspace *w, const struct pm_candidate *c,
                         bool for_exact) {
     const struct pm_surface *s = w->surface;
     for (size_t i = 0; i < s->n_axes; i++) {
@@ -189,8 +189,8 @@ bool pm_surface_allowed(const struct pm_surface_workspace *w, const struct pm_su
 
 /* The penalty for a candidate's growth when the axes of the set AXES grow to the end of the grid,
    from the largest point on, against that of the data. */
-static double penalty_along(const struct pm_surface_workspace *w,
-                            const struct pm_surface_candidate *c, unsigned axes) {
+static double penalty_along(const struct pm_surface_workspace *w, const struct pm_candidate *c,
+                            unsigned axes) {
     const struct pm_surface *s = w->surface;
     size_t last = w->point[w->n - 1];
     double end = 0, far = 0, steps = 0, of_data = 0;
@@ -224,8 +224,7 @@ static double penalty_along(const struct pm_surface_workspace *w,
 
 /* A candidate that grows much faster beyond the data than the data themselves do must pay for it,
    as in series/candidates.c; along each axis, and along all of them together. */
-static double growth_penalty(const struct pm_surface_workspace *w,
-                             const struct pm_surface_candidate *c) {
+static double growth_penalty(const struct pm_surface_workspace *w, const struct pm_candidate *c) {
     double penalty = penalty_along(w, c, (1u << w->surface->n_axes) - 1);
     for (size_t i = 0; i < w->surface->n_axes; i++)
         penalty = fmax(penalty, penalty_along(w, c, 1u << i));
@@ -233,7 +232,7 @@ static double growth_penalty(const struct pm_surface_workspace *w,
 }
 
 void pm_surface_judge(const struct pm_surface_workspace *w, const double *rotated,
-                      struct pm_surface_candidate *c) {
+                      struct pm_candidate *c) {
     double residual_sum = 0, left_out_sum = 0, emphasised_sum = 0;
     bool high_power = false;
     for (size_t i = 0; i < w->n; i++) {
@@ -253,7 +252,7 @@ void pm_surface_judge(const struct pm_surface_workspace *w, const double *rotate
                (high_power ? PM_FIT_HIGH_POWER_PENALTY : 1) * growth_penalty(w, c);
 }
 
-bool pm_surface_solve(struct pm_surface_workspace *w, struct pm_surface_candidate *c) {
+bool pm_surface_solve(struct pm_surface_workspace *w, struct pm_candidate *c) {
     const struct pm_surface *s = w->surface;
     size_t n = c->n_terms;
     double rotated[MAX_TERMS];
@@ -279,17 +278,6 @@ bool pm_surface_solve(struct pm_surface_workspace *w, struct pm_surface_candidat
 
 /* ---- the model ------------------------------------------------------------------------------- */
 
-/* A constant where nothing better is known: the value at the largest point. */
-static void constant_model(const struct pm_surface_workspace *w, struct pm_model *model) {
-    double value = w->n ? w->y[w->n - 1] : 0, sum = 0;
-    pm_model_add_term(model, 0, value);
-    model->shape = PM_SHAPE_CONSTANT;
-    model->n_points = (uint16_t)w->n;
-    for (size_t i = 0; i < w->n; i++)
-        sum += pow((value - w->y[i]) * w->weight[i] / w->emphasis[i], 2);
-    model->relative_error = w->n ? sqrt(sum / (double)w->n) : 0;
-}
-
 /* Fills MODEL and returns true if all points have one value, distances within a block. */
 static bool fit_constant(const struct pm_surface_workspace *w, struct pm_model *model) {
     double low = INFINITY, high = -INFINITY;
@@ -300,16 +288,16 @@ static bool fit_constant(const struct pm_surface_workspace *w, struct pm_model *
     bool equal = high - low <= 1e-12 * w->largest;
     if (w->n < 2 || (!equal && high - low > 2 * w->quantum))
         return false;
-    constant_model(w, model);
+    *model = pm_model_last_value(w->n, w->y, w->weight, w->emphasis);
     model->exact = equal && low == floor(low);
     model->leave_one_out_error = equal ? model->relative_error : NAN;
     return true;
 }
 
-static bool fit_exactly(struct pm_surface_workspace *w, const struct pm_surface_candidate *c,
+static bool fit_exactly(struct pm_surface_workspace *w, const struct pm_candidate *c,
                         struct pm_model *model) {
     double coefficients[MAX_TERMS];
-    struct pm_surface_candidate solved = *c;
+    struct pm_candidate solved = *c;
     if (c->residual > FAITHFUL || !pm_surface_solve(w, &solved) ||
         !pm_surface_exact(w, &solved, coefficients))
         return false;
@@ -334,8 +322,7 @@ static size_t most_terms(const struct pm_surface_workspace *w) {
 }
 
 /* Adds C, solved, to the N candidates by its score. */
-static size_t insert(struct pm_surface_candidate *candidates, size_t n,
-                     const struct pm_surface_candidate *c) {
+static size_t insert(struct pm_candidate *candidates, size_t n, const struct pm_candidate *c) {
     size_t at = n;
     for (; at > 0 && candidates[at - 1].score > c->score; at--)
         candidates[at] = candidates[at - 1];
@@ -346,9 +333,9 @@ static size_t insert(struct pm_surface_candidate *candidates, size_t n,
 /* Sets of products, solved, best first; how many.  Ends with the first that is exact: then MODEL is
    filled and EXACT set. */
 static size_t find_candidates(struct pm_surface_workspace *w, bool for_exact,
-                              struct pm_surface_candidate candidates[MAX_CANDIDATES],
+                              struct pm_candidate candidates[MAX_CANDIDATES],
                               struct pm_model *model, bool *exact) {
-    struct pm_surface_candidate c;
+    struct pm_candidate c;
     size_t n = 0;
     *exact = false;
     for (size_t order = 0; w->kind == PM_SERIES_COUNT && order < n_orders(w->surface); order++) {
@@ -374,22 +361,9 @@ static size_t find_candidates(struct pm_surface_workspace *w, bool for_exact,
     return n;
 }
 
-static double residual_sigma(const struct pm_surface_workspace *w,
-                             const struct pm_surface_candidate *c) {
-    const struct pm_surface *s = w->surface;
-    double sum = 0;
-    for (size_t i = 0; i < w->n; i++) {
-        double value = 0;
-        for (size_t j = 0; j < c->n_terms; j++)
-            value += c->coefficients[j] * s->columns[w->point[i] * s->n_products + c->terms[j]];
-        sum += (value - w->y[i]) * (value - w->y[i]);
-    }
-    return sqrt(sum / (double)(w->n > c->n_terms ? w->n - c->n_terms : 1));
-}
-
 /* Fills MODEL from the points taken; false if no candidate is of use. */
 static bool fit_points(struct pm_surface_workspace *w, struct pm_model *model) {
-    struct pm_surface_candidate candidates[MAX_CANDIDATES], exact_only[MAX_CANDIDATES];
+    struct pm_candidate candidates[MAX_CANDIDATES], exact_only[MAX_CANDIDATES];
     bool exact, any_for_exact = false;
     size_t n = find_candidates(w, false, candidates, model, &exact);
     for (size_t j = 0; j < w->surface->n_products; j++)
@@ -398,7 +372,7 @@ static bool fit_points(struct pm_surface_workspace *w, struct pm_model *model) {
         find_candidates(w, true, exact_only, model, &exact);
     if (exact)
         return true;
-    const struct pm_surface_candidate *best = NULL;
+    const struct pm_candidate *best = NULL;
     uint8_t best_shape = PM_SHAPE_FREE;
     for (size_t i = 0; i < n; i++) {
         uint8_t shape = PM_SHAPE_FREE;
@@ -419,7 +393,8 @@ static bool fit_points(struct pm_surface_workspace *w, struct pm_model *model) {
                           best->coefficients[j] / w->surface->products[best->terms[j]].scale);
     model->relative_error = best->residual;
     model->leave_one_out_error = best->leave_one_out;
-    model->sigma = residual_sigma(w, best);
+    model->sigma =
+        pm_candidate_sigma(best, w->n, w->point, w->y, w->surface->columns, w->surface->n_products);
     model->shape = best_shape;
     model->n_points = (uint16_t)w->n;
     return true;
@@ -436,7 +411,7 @@ void pm_surface_fit(struct pm_surface_workspace *w, const double *y, enum pm_ser
     if (fit_constant(w, model))
         return;
     if (kind == PM_SERIES_COUNT) {
-        struct pm_surface_candidate candidates[MAX_CANDIDATES];
+        struct pm_candidate candidates[MAX_CANDIDATES];
         bool exact = false, any_zero = false;
         for (size_t k = 0; k < w->n; k++)
             any_zero |= w->y[k] == 0;
@@ -446,11 +421,11 @@ void pm_surface_fit(struct pm_surface_workspace *w, const double *y, enum pm_ser
             return;
     }
     if (w->n < ENOUGH || !fit_points(w, model))
-        constant_model(w, model);
+        *model = pm_model_last_value(w->n, w->y, w->weight, w->emphasis);
 }
 
 double pm_surface_predictability(struct pm_surface_workspace *w, const double *y) {
-    struct pm_surface_candidate c = {0};
+    struct pm_candidate c = {0};
     take_points(w, y, PM_SERIES_DISTANCE, true); /* that kind: no fourth powers */
     w->quantum = 0;
     w->most_power = MOST_TRIED_POWER;

@@ -436,7 +436,7 @@ static void models_of_coefficients_find_the_terms(void **state) {
     struct fitter f = fitter_new(&points, e->basis);
     double y[MAX_POINTS];
     struct pm_model model;
-    struct pm_surface_candidate nested;
+    struct pm_candidate nested;
     for (size_t k = 0; k < points.n; k++)
         y[k] = equation_at(e, &points, points.at + k * points.n_axes);
     pm_surface_fit(f.workspace, y, PM_SERIES_COUNT, &model); /* takes the points */
