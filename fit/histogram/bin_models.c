@@ -23,13 +23,13 @@ enum { ENDS_FROM_SIZES = 4 }; /* the largest sizes give the ratio of a bin's end
 
 /* Half the width of the even distribution about the mean that has the spread of SEGMENT at size K,
    but none beyond its ends, as a share of the mean. */
-static double half_width(const struct pm_segment *segment, size_t k) {
+static double half_width(const struct pm_histogram_segment *segment, size_t k) {
     double mean = segment->mean[k], width = sqrt(3) * segment->spread[k];
     return fmax(fmin(width, fmin(mean - segment->low[k], segment->high[k] - mean)), 0) / mean;
 }
 
 /* Ends of the bin as shares of the mean: the median over the largest sizes. */
-void pm_fit_ends(const struct pm_partition *p, const struct pm_segment *segment,
+void pm_fit_ends(const struct pm_partition *p, const struct pm_histogram_segment *segment,
                  struct pm_bin_model *bin) {
     double widths[ENDS_FROM_SIZES];
     size_t n = p->design->n, n_widths = 0;
@@ -44,7 +44,8 @@ void pm_fit_ends(const struct pm_partition *p, const struct pm_segment *segment,
 }
 
 /* Counts of A over those of B where these are the same multiple at each size, else 0. */
-static double multiple_of(const struct pm_segment *a, const struct pm_segment *b, size_t n) {
+static double multiple_of(const struct pm_histogram_segment *a,
+                          const struct pm_histogram_segment *b, size_t n) {
     double ratio = 0;
     for (size_t k = n; k-- > 0;) {
         if ((a->count[k] == 0) != (b->count[k] == 0))
@@ -63,7 +64,7 @@ static double multiple_of(const struct pm_segment *a, const struct pm_segment *b
    are multiples of each other's, and so are their models: of twenty segments nineteen need no fit.
    What may be exact is fitted by itself, because a multiple of whole numbers need not be whole. */
 static void fit_count(struct pm_partition *p, size_t i, struct pm_bin_model *bins) {
-    const struct pm_segment *segment = &p->segments[i];
+    const struct pm_histogram_segment *segment = &p->segments[i];
     size_t n = p->design->n;
     p->same_counts[i] = i;
     bool alone = pm_exact_is_possible(n, segment->count);
@@ -79,7 +80,7 @@ static void fit_count(struct pm_partition *p, size_t i, struct pm_bin_model *bin
     pm_series_fit(p->series, segment->count, PM_SERIES_COUNT, &bins[i].count);
 }
 
-static void fit_segment(struct pm_partition *p, const struct pm_segment *segment,
+static void fit_segment(struct pm_partition *p, const struct pm_histogram_segment *segment,
                         struct pm_bin_model *bin) {
     pm_series_fit(p->series, segment->mean, PM_SERIES_DISTANCE, &bin->distance);
     pm_fit_ends(p, segment, bin);
@@ -88,7 +89,7 @@ static void fit_segment(struct pm_partition *p, const struct pm_segment *segment
 }
 
 /* Distance at the largest size that has one, for the order of the bins. */
-static double last_distance(const struct pm_segment *segment, size_t n) {
+static double last_distance(const struct pm_histogram_segment *segment, size_t n) {
     for (size_t k = n; k-- > 0;)
         if (!isnan(segment->mean[k]))
             return segment->mean[k];
@@ -97,7 +98,7 @@ static double last_distance(const struct pm_segment *segment, size_t n) {
 
 static void sort_segments(struct pm_partition *p) {
     for (size_t i = 1; i < p->n_segments; i++) {
-        struct pm_segment segment = p->segments[i];
+        struct pm_histogram_segment segment = p->segments[i];
         double distance = last_distance(&segment, p->design->n);
         size_t at = i;
         for (; at > 0 && last_distance(&p->segments[at - 1], p->design->n) > distance; at--)
@@ -107,7 +108,7 @@ static void sort_segments(struct pm_partition *p) {
 }
 
 /* Accesses over all sizes. */
-static double segment_weight(const struct pm_segment *segment, size_t n) {
+static double segment_weight(const struct pm_histogram_segment *segment, size_t n) {
     double sum = 0;
     for (size_t k = 0; k < n; k++)
         sum += segment->count[k];
@@ -128,7 +129,7 @@ static void bound_by_constants(struct pm_partition *p, double at_least, struct p
     if (at_least > 0) /* at the bound a distance only seems constant */
         highest = fmin(highest, at_least * (1 - PM_FIT_ROUNDING));
     for (size_t i = p->n_segments; i-- > 0;) {
-        const struct pm_segment *segment = &p->segments[i];
+        const struct pm_histogram_segment *segment = &p->segments[i];
         double weight = segment_weight(segment, n), last = segment->mean[n - 1];
         if (is_constant(&bins[i].distance)) {
             if (last < highest) /* false for NAN */
@@ -182,7 +183,7 @@ void pm_fit_totals(struct pm_partition *p, const struct pm_histogram *const *his
  */
 void pm_segments_to_bound(struct pm_partition *p, double at_least) {
     for (size_t i = 0; i < p->n_segments && at_least > 0; i++) {
-        struct pm_segment *segment = &p->segments[i];
+        struct pm_histogram_segment *segment = &p->segments[i];
         for (size_t k = 0; k < p->design->n; k++)
             if (segment->high[k] >= at_least) { /* false for NAN */
                 segment->mean[k] = segment->low[k] = segment->high[k] = at_least;

@@ -115,8 +115,8 @@ static double accesses_between(const struct pm_histogram *histogram, double low,
 }
 
 /* Shares of the members in SEGMENT, over all sizes. */
-static void member_shares(const struct pm_joint_groups *joint, const struct pm_segment *segment,
-                          size_t n_sizes) {
+static void member_shares(const struct pm_joint_groups *joint,
+                          const struct pm_histogram_segment *segment, size_t n_sizes) {
     double all = 0;
     for (size_t m = 0; m < joint->n; m++) {
         double sum = 0;

@@ -141,7 +141,7 @@ static void take_constant_distances(struct pm_partition *p,
         taken[d] = constancy[d] == CONSTANT || (constancy[d] == SHRINKS && !others);
         if (!taken[d])
             continue;
-        struct pm_segment *segment = &p->segments[p->n_segments++];
+        struct pm_histogram_segment *segment = &p->segments[p->n_segments++];
         segment->constant_distance = segment->takes_rest = true;
         for (size_t k = 0; k < n; k++) {
             segment->count[k] = count_at(histograms[k], d);
@@ -228,7 +228,7 @@ static void clean_cut(struct pm_partition *p, const double *start, const double 
 /* ---- step 3: recursive halving --------------------------------------------------------------- */
 
 void pm_partition_add(struct pm_partition *p, const double *low, const double *high) {
-    struct pm_segment *segment = &p->segments[p->n_segments++];
+    struct pm_histogram_segment *segment = &p->segments[p->n_segments++];
     segment->constant_distance = true;
     segment->takes_rest = p->short_side;
     double distance = NAN;
@@ -338,8 +338,8 @@ static void halve(struct pm_partition *p, const double *low, const double *high,
 
 /* ---- step 4: joining ------------------------------------------------------------------------- */
 
-static bool segments_agree(const struct pm_partition *p, const struct pm_segment *a,
-                           const struct pm_segment *b) {
+static bool segments_agree(const struct pm_partition *p, const struct pm_histogram_segment *a,
+                           const struct pm_histogram_segment *b) {
     if (a->constant_distance || b->constant_distance || a->takes_rest != b->takes_rest)
         return false;
     for (size_t k = 0; k < p->design->n; k++)
@@ -350,13 +350,13 @@ static bool segments_agree(const struct pm_partition *p, const struct pm_segment
 }
 
 void pm_segments_swap(struct pm_partition *p, size_t i, size_t j) {
-    struct pm_segment moved = p->segments[i];
+    struct pm_histogram_segment moved = p->segments[i];
     p->segments[i] = p->segments[j];
     p->segments[j] = moved;
 }
 
-void pm_partition_join(const struct pm_partition *p, struct pm_segment *a,
-                       const struct pm_segment *b) {
+void pm_partition_join(const struct pm_partition *p, struct pm_histogram_segment *a,
+                       const struct pm_histogram_segment *b) {
     for (size_t k = 0; k < p->design->n; k++) {
         double both = a->count[k] + b->count[k];
         if (both > 0 && !isnan(a->mean[k])) {

@@ -56,7 +56,7 @@ static inline double pm_median(const double *values, size_t n) {
 
 /* A segment: for each size its accesses, their mean distance and its ends (NAN without accesses).
  */
-struct pm_segment {
+struct pm_histogram_segment {
     double *count, *mean, *low, *high; /* in the partition's rows */
     double *spread;                    /* standard deviation of the distances */
     bool constant_distance;
@@ -71,7 +71,7 @@ struct pm_partition {
     double *row;              /* two rows of n sizes */
     double *rows;             /* 5 rows of n sizes for each segment */
     size_t n_segments;
-    struct pm_segment segments[PM_PARTITION_MAX_SEGMENTS];
+    struct pm_histogram_segment segments[PM_PARTITION_MAX_SEGMENTS];
     size_t same_counts[PM_PARTITION_MAX_SEGMENTS]; /* the segment whose counts these are multiples
                                                       of */
     double rarity;                                 /* 64 / block size, at most 1: see partition.c */
@@ -104,8 +104,8 @@ void pm_partition_add(struct pm_partition *partition, const double *low, const d
 void pm_segments_swap(struct pm_partition *partition, size_t i, size_t j);
 
 /* Adds segment B to A. */
-void pm_partition_join(const struct pm_partition *partition, struct pm_segment *a,
-                       const struct pm_segment *b);
+void pm_partition_join(const struct pm_partition *partition, struct pm_histogram_segment *a,
+                       const struct pm_histogram_segment *b);
 
 /* A cut that follows a gap in the distances through all sizes, between the positions LOW and HIGH
    (n sizes each); false if there is no such gap.  See gaps.c. */
@@ -126,7 +126,7 @@ bool pm_distances_agree(const struct pm_design *design, const struct pm_model *a
                         const struct pm_model *b);
 
 /* The ends of BIN, from SEGMENT. */
-void pm_fit_ends(const struct pm_partition *partition, const struct pm_segment *segment,
+void pm_fit_ends(const struct pm_partition *partition, const struct pm_histogram_segment *segment,
                  struct pm_bin_model *bin);
 
 #endif

@@ -41,7 +41,7 @@ static void take_leading_bins(struct pm_partition *p, const struct pm_histogram 
                               bool taken[PM_PARTITION_SHORT]) {
     int distance;
     for (size_t i = 0; (distance = leading_distance(p, histograms, i)) >= 0; i++) {
-        struct pm_segment *segment = &p->segments[p->n_segments++];
+        struct pm_histogram_segment *segment = &p->segments[p->n_segments++];
         segment->constant_distance = true;
         segment->takes_rest = false;
         taken[distance] = true;
@@ -87,7 +87,7 @@ static void split(struct pm_partition *p, const double *low, const double *high,
 
 /* ---- step 3 ---------------------------------------------------------------------------------- */
 
-static void fit_bin(const struct pm_partition *p, const struct pm_segment *segment,
+static void fit_bin(const struct pm_partition *p, const struct pm_histogram_segment *segment,
                     struct pm_bin_model *bin) {
     *bin = (struct pm_bin_model){.constant_distance = segment->constant_distance};
     pm_fit_nonnegative(p->design, segment->count, &bin->count);
