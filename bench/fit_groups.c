@@ -6,7 +6,7 @@
 
    Of the groups that STORE recorded, one for each block size, those with at least LEAST_BINS bins
    at every size are drawn, with replacement, until there are N_GROUPS; groups that are cut together
-   (families) are drawn together.  Their histograms are copied, so that each is in memory of its
+   are drawn together.  Their histograms are copied, so that each is in memory of its
    own. Then one fit of all of them, with the program's edges.  Prints a JSON object: elapsed and
    CPU seconds of the fit, its bins, and the memory in use at its height beyond what was in use
    before, in bytes a group. */
@@ -19,7 +19,7 @@
 
 #include "core/base/base.h"
 #include "core/store/store.h"
-#include "fit/stage.h"
+#include "fit/histogram/histogram.h"
 
 enum { LEAST_BINS = 5 };
 
@@ -28,7 +28,7 @@ struct recorded {
     struct pm_structure *structure;
     struct pm_profile **profiles;
     size_t n; /* of them */
-    uint32_t *families;
+    uint32_t *scopes;
 };
 
 /* What is to be fitted, filled as groups are drawn. */
@@ -58,7 +58,7 @@ static void read_store(const char *path, struct recorded *r) {
     }
     free(sizes);
     pm_store_close(store);
-    r->families = pm_fit_families(r->structure);
+    r->scopes = pm_joint_scopes(r->structure);
 }
 
 /* ---- drawing ----------------------------------------------------------------------------------
@@ -82,9 +82,9 @@ static bool is_rich(const struct recorded *r, uint32_t group, uint64_t block_byt
     return true;
 }
 
-/* A family of groups at one block size: the members with enough bins. */
+/* Groups that are cut together at one block size: those with enough bins. */
 struct choice {
-    uint32_t family;
+    uint32_t scope;
     uint64_t block_bytes;
     size_t n;
     uint32_t *groups;
@@ -95,15 +95,15 @@ static size_t list_choices(const struct recorded *r, struct choice **choices) {
     const struct pm_profile *last = r->profiles[r->n - 1];
     struct choice *list = pm_alloc(last->n_histograms + 1, sizeof *list);
     for (size_t h = 0; h < last->n_histograms; h++) {
-        uint32_t group = last->histograms[h].group, family = r->families[group];
+        uint32_t group = last->histograms[h].group, scope = r->scopes[group];
         uint64_t block_bytes = last->histograms[h].histogram.block_bytes;
         if (!is_rich(r, group, block_bytes))
             continue;
         size_t c = 0;
-        while (c < n && (list[c].family != family || list[c].block_bytes != block_bytes))
+        while (c < n && (list[c].scope != scope || list[c].block_bytes != block_bytes))
             c++;
         if (c == n)
-            list[n++] = (struct choice){.family = family, .block_bytes = block_bytes};
+            list[n++] = (struct choice){.scope = scope, .block_bytes = block_bytes};
         list[c].groups = pm_realloc(list[c].groups, list[c].n + 1, sizeof *list[c].groups);
         list[c].groups[list[c].n++] = group;
     }
@@ -111,7 +111,7 @@ static size_t list_choices(const struct recorded *r, struct choice **choices) {
     return n;
 }
 
-/* A copy of SCOPE for a family of its own. */
+/* A copy of SCOPE for a groups of its own. */
 static uint32_t copy_scope(struct drawn *d, uint32_t scope, uint32_t parent) {
     struct pm_scope *copy = PM_PUSH(&d->structure, scopes);
     *copy = d->structure.scopes[scope];
@@ -151,10 +151,10 @@ static struct references by_group(const struct pm_structure *s) {
     return by;
 }
 
-static void draw_family(const struct recorded *r, struct drawn *d, const struct references *by,
-                        const struct choice *choice) {
-    /* The loop of the family, and one copy of each scope in it. */
-    uint32_t outer = choice->family, outer_copy = PM_NONE, from[64], to[64];
+static void draw_joint(const struct recorded *r, struct drawn *d, const struct references *by,
+                       const struct choice *choice) {
+    /* The loop of the groups, and one copy of each scope in it. */
+    uint32_t outer = choice->scope, outer_copy = PM_NONE, from[64], to[64];
     size_t n_copies = 0;
     for (size_t i = 0; i < choice->n && d->n_histograms < d->capacity; i++) {
         uint32_t scope = r->structure->groups[choice->groups[i]].scope, copy = PM_NONE;
@@ -208,7 +208,7 @@ static void draw_groups(const struct recorded *r, struct drawn *d, size_t n_grou
         d->profiles[k].n_histograms = 0;
     }
     while (d->n_histograms < n_groups)
-        draw_family(r, d, &by, &choices[draw(n_choices)]);
+        draw_joint(r, d, &by, &choices[draw(n_choices)]);
 }
 
 /* ---- measuring --------------------------------------------------------------------------------

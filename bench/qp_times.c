@@ -10,7 +10,7 @@
 #include <time.h>
 
 #include "core/base/base.h"
-#include "fit/qp.h"
+#include "fit/algebra/algebra.h"
 
 #define LEAST_SECONDS 0.5
 

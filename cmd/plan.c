@@ -1,7 +1,7 @@
 /* `pmodel plan`: which of the admissible sizes to measure, and what that costs.
 
    The steps: options → admissible sizes (run_design.c) → small trial runs (run_session.c) → a plan
-   (fit/plan.c) → the table and the command that makes the runs. */
+   (fit/plan/plan.c) → the table and the command that makes the runs. */
 #define _GNU_SOURCE
 #include <getopt.h>
 #include <math.h>
@@ -13,7 +13,7 @@
 #include "cmd/run_command.h"
 #include "cmd/run_session.h"
 #include "core/store/store.h"
-#include "fit/plan.h"
+#include "fit/plan/plan.h"
 
 static const double usual_seconds = 600, trial_seconds = 0.5, share_of_memory = 0.75;
 

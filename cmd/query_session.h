@@ -5,7 +5,7 @@
 #include "cmd/cmd.h"
 #include "core/machine/machine.h"
 #include "core/store/store.h"
-#include "fit/query.h"
+#include "fit/query/query.h"
 #include "report/query.h"
 
 struct pm_query_session {

@@ -3,7 +3,7 @@
    All work is a list of independent items, each an edge or a histogram; a thread takes items as
    they come, but each item is computed from the measurements alone and written to its own place, so
    that the result is the same for any number of threads.  Each thread has its memory beforehand. */
-#include "fit/stage.h"
+#include "fit/private.h"
 
 #include <math.h>
 #include <omp.h>
@@ -13,13 +13,13 @@
 #include <string.h>
 
 #include "core/base/base.h"
-#include "fit/bases.h"
-#include "fit/listing.h"
+#include "fit/edges/edges.h"
+#include "fit/histogram/histogram.h"
+#include "fit/prepare/prepare.h"
 
 enum { EDGES_AT_ONCE = 64, ACCESSES_AT_ONCE = 256 };
 
 #define FLAGGED_ERROR 0.1
-#define ROUNDING 1e-9 /* relative: errors that differ by less are one */
 
 /* What all threads read. */
 struct job {
@@ -33,7 +33,7 @@ struct job {
     enum pm_fit_partition cut;
     struct pm_listing listing;
     uint32_t *largest_bytes; /* [group]: of its accesses; owned */
-    double *executed;        /* [group · n + size]: accesses by the counts; owned */
+    double *accesses;        /* [group · n + size]: by the counts of edges; owned */
     bool *known;             /* [group]: at all sizes; owned */
 };
 
@@ -46,7 +46,7 @@ void pm_fit_note(struct pm_fit_statistics *statistics, const char *format, ...) 
     va_end(arguments);
 }
 
-/* ---- checks and preparation ----------------------------------------------------------------- */
+/* ---- checks and preparation ------------------------------------------------------------------ */
 
 static bool check_profiles(const struct pm_structure *structure,
                            const struct pm_profile *const *profiles, size_t n,
@@ -91,7 +91,7 @@ static void measured_range(const struct job *job) {
         }
 }
 
-/* ---- fitting -------------------------------------------------------------------------------- */
+/* ---- fitting --------------------------------------------------------------------------------- */
 
 static void fit_edges(const struct job *job, struct pm_partition *const *partitions, double *series,
                       size_t first, size_t last) {
@@ -100,7 +100,8 @@ static void fit_edges(const struct job *job, struct pm_partition *const *partiti
         const struct pm_design *design = job->bases.designs[d];
         for (size_t k = 0; k < job->n; k++)
             series[k] = job->profiles[k]->edge_counts[e];
-        pm_series_fit(partitions[d]->series, series, PM_SERIES_COUNT, &job->set->edges[e]);
+        pm_series_fit(pm_partition_series(partitions[d]), series, PM_SERIES_COUNT,
+                      &job->set->edges[e]);
         struct pm_model *model = &job->set->edges[e];
         if (!model->exact && job->n_names == 1 && !job->bases.given[d])
             pm_fit_logarithms(job->n, design->x, series, model);
@@ -128,16 +129,16 @@ static void fit_accesses(const struct job *job, const double *errors, double *to
     if (model->group >= job->structure->n_groups || !job->known[model->group])
         return;
     double error = errors[model->group];
-    if (isnan(error) || error > model->accesses.leave_one_out_error * (1 + ROUNDING))
+    if (isnan(error) || error > model->accesses.leave_one_out_error * (1 + PM_FIT_ROUNDING))
         return;
     for (size_t k = 0; k < job->n; k++) {
         const struct pm_histogram *histogram = job->listing.histograms[h * job->n + k];
         touched[k] = histogram ? pm_histogram_accesses(histogram) : 0;
     }
     struct pm_model share;
-    if (!pm_fit_share(job->n, job->executed + model->group * job->n, touched,
-                      pm_fit_most_touches(job->largest_bytes[model->group], model->block_bytes),
-                      &share) ||
+    if (!pm_fit_touches_per_access(
+            job->n, job->accesses + model->group * job->n, touched,
+            pm_fit_most_touches(job->largest_bytes[model->group], model->block_bytes), &share) ||
         (model->accesses.exact && share.relative_error > 0))
         return;
     model->accesses = share;
@@ -170,9 +171,9 @@ static void fit_cold(const struct job *job, double *rows, size_t h) {
                       (uint16_t)constant, &small->cold, &large->cold);
 }
 
-static void fit_family(const struct job *job, struct pm_partition *const *partitions, size_t f) {
-    const struct pm_family *family = &job->listing.families[f];
-    pm_fit_family(partitions[design_of_group(job, family->members[0].model->group)], family);
+static void fit_jointly(const struct job *job, struct pm_partition *const *partitions, size_t j) {
+    const struct pm_joint_groups *joint = &job->listing.joint[j];
+    pm_fit_jointly(partitions[design_of_group(job, joint->members[0].model->group)], joint);
 }
 
 /* What one thread works with: touched first by it, so that it lies near. */
@@ -194,7 +195,7 @@ static struct worker worker_new(const struct job *job) {
 static void worker_free(const struct job *job, struct worker *worker) {
     for (size_t d = 0; d < job->bases.n_designs; d++) {
 #pragma omp critical
-        pm_bin_pool_join(&job->set->bins, &worker->partitions[d]->bins);
+        pm_partition_hand_over(worker->partitions[d], &job->set->bins);
         pm_partition_free(worker->partitions[d]);
     }
     free(worker->partitions);
@@ -224,14 +225,14 @@ static void fit_all(const struct job *job, unsigned n_threads) {
         /* All of them are there now: the loop ends with a barrier. */
 #pragma omp for schedule(dynamic)
         for (size_t r = 0; r < (job->n_names == 1 ? job->structure->n_routines : 0); r++)
-            pm_fit_late_edges(job->structure, (uint32_t)r, &job->bases,
-                              (const struct pm_profile *const *)job->profiles, set->edges);
+            pm_fit_onset_edges(job->structure, (uint32_t)r, &job->bases,
+                               (const struct pm_profile *const *)job->profiles, set->edges);
 #pragma omp for schedule(dynamic)
-        for (size_t f = 0; f < (job->cut == PM_FIT_GAPS ? job->listing.n_families : 0); f++)
-            fit_family(job, worker.partitions, f);
+        for (size_t j = 0; j < (job->cut == PM_FIT_GAPS ? job->listing.n_joint : 0); j++)
+            fit_jointly(job, worker.partitions, j);
 #pragma omp single
-        pm_fit_executed_errors(job->structure, set->edges, job->profiles[job->n - 1]->edge_counts,
-                               errors);
+        pm_fit_group_access_errors(job->structure, set->edges,
+                                   job->profiles[job->n - 1]->edge_counts, errors);
 #pragma omp for schedule(dynamic, ACCESSES_AT_ONCE)
         for (size_t h = 0; h < set->n_histograms; h++) {
             fit_accesses(job, errors, worker.series, h);
@@ -243,7 +244,8 @@ static void fit_all(const struct job *job, unsigned n_threads) {
     free(errors);
 }
 
-static void count_model(const struct pm_model *model, struct pm_fit_statistics *statistics) {
+static void count_model(struct pm_model *model, void *context) {
+    struct pm_fit_statistics *statistics = context;
     statistics->n_models++;
     statistics->n_exact += model->exact;
     statistics->n_constant += model->shape == PM_SHAPE_CONSTANT;
@@ -251,39 +253,30 @@ static void count_model(const struct pm_model *model, struct pm_fit_statistics *
     statistics->n_flagged += !(model->leave_one_out_error <= FLAGGED_ERROR);
 }
 
-static void count_models(const struct pm_model_set *set, struct pm_fit_statistics *statistics) {
+static void count_models(struct pm_model_set *set, struct pm_fit_statistics *statistics) {
+    pm_model_set_visit(set, count_model, statistics);
     statistics->n_histograms = set->n_histograms;
-    for (size_t i = 0; i < set->n_edges; i++)
-        count_model(&set->edges[i], statistics);
-    for (size_t h = 0; h < set->n_histograms; h++) {
-        const struct pm_histogram_model *histogram = &set->histograms[h];
-        count_model(&histogram->accesses, statistics);
-        count_model(&histogram->cold, statistics);
-        statistics->n_bins += histogram->n_bins;
-        for (size_t b = 0; b < histogram->n_bins; b++) {
-            count_model(&histogram->bins[b].count, statistics);
-            count_model(&histogram->bins[b].distance, statistics);
-        }
-    }
+    for (size_t h = 0; h < set->n_histograms; h++)
+        statistics->n_bins += set->histograms[h].n_bins;
 }
 
 static void count_accesses(struct job *job) {
     size_t n_groups = job->structure->n_groups;
-    double *executed = pm_alloc(n_groups, sizeof *executed);
+    double *accesses = pm_alloc(n_groups, sizeof *accesses);
     bool *known = pm_alloc(n_groups, sizeof *known);
-    job->executed = pm_alloc(n_groups * job->n, sizeof *job->executed);
+    job->accesses = pm_alloc(n_groups * job->n, sizeof *job->accesses);
     job->known = pm_alloc(n_groups, sizeof *job->known);
     job->largest_bytes = pm_alloc(n_groups, sizeof *job->largest_bytes);
     pm_fit_largest_accesses(job->structure, job->largest_bytes);
     for (size_t k = 0; k < job->n; k++) {
-        pm_fit_executed(job->structure, job->profiles[k]->edge_counts, executed, known);
+        pm_fit_group_accesses(job->structure, job->profiles[k]->edge_counts, accesses, known);
         for (size_t g = 0; g < n_groups; g++) {
-            job->executed[g * job->n + k] = executed[g];
+            job->accesses[g * job->n + k] = accesses[g];
             job->known[g] = known[g] && (k == 0 || job->known[g]);
         }
     }
     free(known);
-    free(executed);
+    free(accesses);
 }
 
 static bool prepare(struct job *job, const struct pm_profile *const *profiles,
@@ -327,7 +320,7 @@ static struct pm_model_set *fit_profiles(const struct pm_structure *structure,
     job.set->n_edges = structure->n_edges;
     job.set->edges = pm_alloc(structure->n_edges, sizeof *job.set->edges);
     pm_listing_make(&job.listing, job.profiles, job.n, job.set);
-    pm_listing_families(&job.listing, structure, &job.bases, job.set);
+    pm_listing_join(&job.listing, structure, &job.bases, job.set);
     count_accesses(&job);
     fit_all(&job, options ? options->n_threads : 0);
     pm_fit_trim_basis(job.set, job.n_names == 1 ? PM_FIT_BASIS : 1);
@@ -338,7 +331,7 @@ static struct pm_model_set *fit_profiles(const struct pm_structure *structure,
     pm_fit_bases_free(&job.bases);
     pm_listing_free(&job.listing);
     free(job.largest_bytes);
-    free(job.executed);
+    free(job.accesses);
     free(job.known);
     free(job.profiles);
     return job.set;

@@ -27,8 +27,9 @@ struct pm_fit_basis {
 
 /* How a group's histograms are cut into bins. */
 enum pm_fit_partition {
-    PM_FIT_GAPS, /* partition.c: at gaps that can be followed from size to size, and families */
-    PM_FIT_SIGMETRICS, /* sigmetrics.c: section 2.3.2 of the paper as it is written, to compare */
+    PM_FIT_GAPS,       /* histogram/partition.c: at gaps that can be followed from size to size */
+    PM_FIT_SIGMETRICS, /* histogram/sigmetrics.c: section 2.3.2 of the paper as it is written, to
+                          compare */
 };
 
 struct pm_fit_options {
@@ -86,14 +87,15 @@ struct pm_model_set *pm_fit_counts(const struct pm_parameters *runs, size_t n_ru
                                    const struct pm_fit_options *options, struct pm_error *err);
 
 /* How a series goes from size to size. */
-enum pm_course {
-    PM_COURSE_UNKNOWN,  /* too few sizes to tell */
-    PM_COURSE_SMOOTH,   /* each value is near what its neighbours say */
-    PM_COURSE_PERIODIC, /* it jumps, but not among sizes of one residue class */
-    PM_COURSE_JUMPS,    /* it jumps, and no period explains it */
+enum pm_regularity {
+    PM_REGULARITY_UNKNOWN,  /* too few sizes to tell */
+    PM_REGULARITY_SMOOTH,   /* each value is near what its neighbours say */
+    PM_REGULARITY_PERIODIC, /* it jumps, but not among sizes of one residue class */
+    PM_REGULARITY_JUMPS,    /* it jumps, and no period explains it */
 };
-/* Of Y (N values) at the ascending sizes X.  *PERIOD: of PM_COURSE_PERIODIC.  See course.c. */
-enum pm_course pm_fit_course(size_t n, const double *x, const double *y, unsigned *period);
+/* Of Y (N values) at the ascending sizes X.  *PERIOD: of PM_REGULARITY_PERIODIC.  See
+ * series/regularity.c. */
+enum pm_regularity pm_fit_regularity(size_t n, const double *x, const double *y, unsigned *period);
 
 /* Whether MODELS can be asked for PARAMETERS; else the sentence says what is missing or unknown. */
 bool pm_fit_check_parameters(const struct pm_model_set *models,
@@ -145,8 +147,7 @@ struct pm_profile *pm_fit_instantiate_end(const struct pm_structure *structure,
                                           const struct pm_parameters *at, double level, bool high,
                                           struct pm_error *err);
 
-/* ---- arrays of fixed extent --------------------------------------------------------------------
- */
+/* ---- arrays of fixed extent ------------------------------------------------------------------ */
 
 /* A reference group with a stride that says nothing of larger sizes: constant, while the walk
    inside it grows with the size and is not as long as it.  So rows of the array lie as far apart at

@@ -1,5 +1,5 @@
 /* `pmodel query`: which parts of the program a query is about, and its answers as a table, JSON and
-   CSV.  The mathematics is in fit/query.h. */
+   CSV.  The mathematics is in fit/query/query.h. */
 #ifndef PM_REPORT_QUERY_H
 #define PM_REPORT_QUERY_H
 
@@ -9,7 +9,7 @@
 
 #include "core/base/base.h"
 #include "core/structure/structure.h"
-#include "fit/query.h"
+#include "fit/query/query.h"
 #include "report/report.h"
 
 /* ---- parts of the program (query_parts.c) ---------------------------------------------------- */

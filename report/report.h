@@ -15,7 +15,7 @@
 #include "core/structure/structure.h"
 #include "core/times.h"
 #include "fit/fit.h"
-#include "fit/plan.h"
+#include "fit/plan/plan.h"
 
 enum pm_report_format { PM_REPORT_TABLE = 0, PM_REPORT_JSON, PM_REPORT_CSV };
 

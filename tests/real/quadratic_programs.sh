@@ -1,4 +1,4 @@
-# The solver of fits under constraints (fit/qp.c) finds the minima that Octave's qp finds: of thousands of
+# The solver of fits under constraints (fit/algebra/quadratic_program.c) finds the minima that Octave's qp finds: of thousands of
 # random problems, well and badly conditioned, with redundant and contradicting constraints, and of those that
 # fits hand to it.
 # time limit: 900 s

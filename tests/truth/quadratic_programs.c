@@ -12,8 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fit/qp.h"
-#include "fit/series.h"
+#include "fit/algebra/algebra.h"
+#include "fit/series/series.h"
 #include "tests/unit/uniform.h"
 
 enum { MOST_VARIABLES = 8, MOST_CONSTRAINTS = 72, N_KINDS = 8 };

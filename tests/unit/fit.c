@@ -13,6 +13,7 @@
 
 #include "core/base/base.h"
 #include "fit/fit.h"
+#include "fit/series/private.h"
 #include "tests/unit/fitter.h"
 #include "tests/unit/uniform.h"
 

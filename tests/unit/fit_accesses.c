@@ -12,7 +12,8 @@
 
 #include "core/base/base.h"
 #include "core/probe_abi.h"
-#include "fit/stage.h"
+#include "fit/edges/edges.h"
+#include "fit/series/series.h"
 #include "tests/unit/uniform.h"
 
 enum { N_SIZES = 7, N_EDGES = 3, N_GROUPS = 3, FIRST_SIZE = 256 };
@@ -105,7 +106,7 @@ static double share_of(const double *shares, size_t n, double most) {
         executed[k] = isnan(shares[k]) ? 0 : 1e6 * (double)(k + 1);
         touched[k] = isnan(shares[k]) ? 0 : executed[k] * shares[k];
     }
-    if (!pm_fit_share(n, executed, touched, most, &model))
+    if (!pm_fit_touches_per_access(n, executed, touched, most, &model))
         return NAN;
     assert_int_equal(model.n_terms, 1);
     assert_int_equal(model.terms[0], 0); /* a constant at every size */

@@ -1,7 +1,7 @@
 /* Free candidates of a series: their leave-one-out errors are those of fits that leave points out
    one by one, the best one is the best, decisions that end early are right, and the nearest point
-   under constraints is the general solver's; and what is taken over from a like piece is what a fit
-   of its own would be. */
+   under constraints is the general solver's; and what is taken over from a like segment is what a
+   fit of its own would be. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -13,9 +13,9 @@
 #include <cmocka.h>
 #include <gsl/gsl_multifit.h>
 
-#include "fit/candidate.h"
-#include "fit/qp.h"
-#include "fit/stage.h"
+#include "fit/series/private.h"
+#include "fit/algebra/algebra.h"
+#include "fit/histogram/private.h"
 #include "tests/unit/fitter.h"
 #include "tests/unit/uniform.h"
 
@@ -196,10 +196,10 @@ static void pieces_have_the_models_that_their_counts_have_alone(void **state) {
         }
         struct pm_histogram_model model = {0};
         pm_fit_histogram(partition, pointers, &model);
-        assert_int_equal(model.n_bins, partition->n_pieces);
+        assert_int_equal(model.n_bins, partition->n_segments);
         for (size_t i = 0; i < model.n_bins; i++) {
             struct pm_model alone, *count = &model.bins[i].count;
-            pm_series_fit(f.workspace, partition->pieces[i].count, PM_SERIES_COUNT, &alone);
+            pm_series_fit(f.workspace, partition->segments[i].count, PM_SERIES_COUNT, &alone);
             assert_int_equal(count->n_terms, alone.n_terms);
             assert_int_equal(count->exact, alone.exact);
             for (size_t t = 0; t < alone.n_terms; t++) {

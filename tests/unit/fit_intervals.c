@@ -14,7 +14,7 @@
 
 #include "core/base/base.h"
 #include "fit/fit.h"
-#include "fit/series.h"
+#include "fit/series/series.h"
 #include "tests/unit/uniform.h"
 
 static double gaussian(void) {

@@ -13,7 +13,8 @@
 
 #include "core/base/base.h"
 #include "fit/fit.h"
-#include "fit/stage.h"
+#include "fit/histogram/histogram.h"
+#include "fit/predict/predict.h"
 
 enum { N_SIZES = 6 };
 static const double sizes[N_SIZES] = {24, 32, 40, 48, 56, 64};
@@ -77,7 +78,7 @@ static void smaller_blocks_bound_larger_ones(void **state) {
     const struct pm_bin large_bins[] = {{2, 2, 2, 50, 0}, {7, 7, 7, 25, 0}, {800, 800, 800, 60, 0}};
     struct pm_histogram small = new_histogram(64, 5, 2, small_bins);
     struct pm_histogram large = new_histogram(4096, 0, 3, large_bins);
-    pm_fit_bound(&large, &small);
+    pm_fit_bound_by_smaller(&large, &small);
     static const double expected[][2] = {{1, 135}, {3, 85}, {5, 35}, {89, 35}, {100, 5}, {801, 0}};
     for (size_t i = 0; i < sizeof expected / sizeof *expected; i++)
         assert_true(fabs(pm_histogram_misses(&large, expected[i][0]) - expected[i][1]) < 1e-9);
@@ -85,7 +86,7 @@ static void smaller_blocks_bound_larger_ones(void **state) {
 
     const struct pm_bin within[] = {{3, 3, 3, 105, 0}, {60, 80, 70, 30, 0}};
     large = new_histogram(4096, 0, 2, within);
-    pm_fit_bound(&large, &small); /* nothing to do */
+    pm_fit_bound_by_smaller(&large, &small); /* nothing to do */
     assert_int_equal(large.n_bins, 2);
     assert_memory_equal(large.bins, within, sizeof within);
     pm_histogram_free(&large);

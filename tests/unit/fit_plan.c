@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fit/plan.h"
+#include "fit/plan/plan.h"
 
 static const char *const n_only[] = {"N"}, *const a_and_b[] = {"A", "B"};
 

@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "fit/series.h"
+#include "fit/series/series.h"
 
 enum { N_SIZES = 6, N_BASIS = 6 };
 static const double sizes[N_SIZES] = {16, 32, 64, 128, 256, 512};

@@ -2,7 +2,7 @@
 #ifndef PM_TESTS_FITTER_H
 #define PM_TESTS_FITTER_H
 
-#include "fit/series.h"
+#include "fit/series/series.h"
 
 struct fitter {
     struct pm_basis *basis;

@@ -12,7 +12,7 @@
 #include <cmocka.h>
 #include <gsl/gsl_linalg.h>
 
-#include "fit/qp.h"
+#include "fit/algebra/algebra.h"
 #include "tests/unit/uniform.h"
 
 struct problem {

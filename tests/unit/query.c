@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fit/query.h"
+#include "fit/query/query.h"
 
 static uint64_t seed = 0x9e3779b97f4a7c15;
 static double random_up_to(double high) { /* [0, high) */

@@ -13,7 +13,7 @@
 #include <cmocka.h>
 
 #include "core/base/base.h"
-#include "fit/surface.h"
+#include "fit/surface/private.h"
 
 enum { MAX_POINTS = 200, MAX_PARTS = 10, MAX_FUNCTIONS = 32 };
 
@@ -369,11 +369,11 @@ static struct fitter fitter_new(const struct points *points, const char *basis) 
     if (!f.surface)
         fail_msg("%s", err.text);
     f.workspace = pm_surface_workspace_new(f.surface);
-    char **functions = pm_alloc(f.surface->n_products, sizeof *functions);
-    for (size_t j = 0; j < f.surface->n_products; j++)
+    char **functions = pm_alloc(pm_surface_n_products(f.surface), sizeof *functions);
+    for (size_t j = 0; j < pm_surface_n_products(f.surface); j++)
         functions[j] = pm_surface_text(f.surface, j);
-    f.basis = pm_basis_new(f.surface->n_products, (const char *const *)functions, &err);
-    for (size_t j = 0; j < f.surface->n_products; j++)
+    f.basis = pm_basis_new(pm_surface_n_products(f.surface), (const char *const *)functions, &err);
+    for (size_t j = 0; j < pm_surface_n_products(f.surface); j++)
         free(functions[j]);
     free(functions);
     if (!f.basis)
@@ -436,11 +436,11 @@ static void models_of_coefficients_find_the_terms(void **state) {
     struct fitter f = fitter_new(&points, e->basis);
     double y[MAX_POINTS];
     struct pm_model model;
-    struct pm_surface_candidate nested;
+    struct pm_candidate nested;
     for (size_t k = 0; k < points.n; k++)
         y[k] = equation_at(e, &points, points.at + k * points.n_axes);
     pm_surface_fit(f.workspace, y, PM_SERIES_COUNT, &model); /* takes the points */
-    assert_true(pm_surface_nested(f.workspace, false, 0, &nested));
+    assert_true(pm_surface_hierarchical(f.workspace, false, 0, &nested));
     assert_int_equal(nested.n_terms, model.n_terms);
     for (size_t t = 0; t < nested.n_terms; t++)
         assert_int_equal(nested.terms[t], model.terms[t]);

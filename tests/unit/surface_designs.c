@@ -13,8 +13,8 @@
 #include <cmocka.h>
 
 #include "core/base/base.h"
-#include "fit/stage.h"
-#include "fit/surface.h"
+#include "fit/prepare/prepare.h"
+#include "fit/surface/private.h"
 #include "tests/unit/uniform.h"
 
 enum { MAX_POINTS = 150, MAX_AXES = PM_SURFACE_MAX_AXES };

@@ -1,0 +1,419 @@
+/* Cutting the histograms of one reference group into bins, for all sizes at once.
+
+   Four steps (Marin & Mellor-Crummey 2004, section 2.3.2, with what a trial showed to matter):
+   1. Constant short distances: a distance that occurs at every size, and whose number of accesses
+   is predictable, is a segment of its own; only its count is a function of the size.
+   2. A clean cut between short and long distances: the limit at which the number of longer
+      reuses is best predictable, or a gap followed through the sizes.  A limit alone fails when a
+      cluster of distances crosses it between two sizes, and every later share slips.
+   3. On both sides: recursive halving.  At a gap in the distances that can be followed through all
+      sizes (gaps.c); else at the share of accesses, the same at each size, that halves the range of
+      distances.  It ends when a segment is narrow, when its halves agree, or when it is negligible.
+   4. Neighbours whose distances agree at each size are joined.
+   What is rare enough to be neglected depends on the block size: a walk through memory touches a
+   new block of B bytes once in B / 8 accesses, so that of large blocks the rare long distances are
+   all the misses that there are.  Limits on counts are for 64-byte blocks and shrink as 64 / B.
+   Needs sizes ascending. */
+#include "fit/histogram/private.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/base.h"
+
+#define SIMILAR 0.03          /* relative width of a segment, or difference of two halves */
+#define NEGLIGIBLE_SHARE 2e-3 /* share of what counts on that side of the clean cut */
+#define NEGLIGIBLE 2e-5       /* share of all reuses of the group */
+#define NEGLIGIBLE_COUNT 50   /* accesses */
+#define LEAST_COUNT 4         /* what NEGLIGIBLE_COUNT is at least, however large the blocks */
+#define CONSTANT_ERROR 0.02   /* leave-one-out error up to which a constant distance is taken */
+#define SHRINKING 0.7         /* share at the largest size against that at the smallest */
+#define CONSTANT_SHARE 1e-4   /* of the group's reuses: rarer ones are left to the recursion */
+#define GAP_BONUS 1e-3 /* error by which a clean cut at a gap may be worse than one at a limit */
+enum { SHORT = PM_PARTITION_SHORT, ENOUGH_SIZES = 5 };
+
+struct pm_partition *pm_partition_new(const struct pm_design *design, size_t most_bins) {
+    struct pm_partition *p = pm_alloc(1, sizeof *p);
+    size_t n = design->n;
+    p->design = design;
+    p->series = pm_series_workspace_new(design);
+    p->reuses = pm_alloc(n, sizeof *p->reuses);
+    for (size_t k = 0; k < n; k++)
+        pm_reuses_reserve(&p->reuses[k], most_bins + 1);
+    p->sum_bins = pm_alloc(n * most_bins, sizeof *p->sum_bins);
+    p->most_bins = most_bins;
+    p->sums = pm_alloc(n, sizeof *p->sums);
+    p->to_sums = pm_alloc(n, sizeof(const struct pm_histogram *));
+    p->cuts = pm_alloc((PM_PARTITION_DEPTH + 4) * n, sizeof *p->cuts);
+    p->row = pm_alloc(2 * n, sizeof *p->row);
+    p->side_total = pm_alloc(n, sizeof *p->side_total);
+    p->rows = pm_alloc(5 * n * PM_PARTITION_MAX_SEGMENTS, sizeof *p->rows);
+    for (size_t i = 0; i < PM_PARTITION_MAX_SEGMENTS; i++) {
+        p->segments[i].count = p->rows + 5 * n * i;
+        p->segments[i].mean = p->segments[i].count + n;
+        p->segments[i].low = p->segments[i].mean + n;
+        p->segments[i].high = p->segments[i].low + n;
+        p->segments[i].spread = p->segments[i].high + n;
+    }
+    return p;
+}
+
+void pm_partition_free(struct pm_partition *p) {
+    if (!p)
+        return;
+    for (size_t k = 0; k < p->design->n; k++)
+        pm_reuses_free(&p->reuses[k]);
+    pm_series_workspace_free(p->series);
+    pm_bin_pool_free(&p->bins);
+    free(p->to_sums);
+    free(p->sums);
+    free(p->sum_bins);
+    free(p->reuses);
+    free(p->cuts);
+    free(p->row);
+    free(p->side_total);
+    free(p->rows);
+    free(p);
+}
+
+struct pm_series_workspace *pm_partition_series(struct pm_partition *p) {
+    return p->series;
+}
+
+void pm_partition_hand_over(struct pm_partition *p, struct pm_bin_pool *pool) {
+    pm_bin_pool_join(pool, &p->bins);
+}
+
+/* ---- step 1: constant short distances -------------------------------------------------------- */
+
+/* Accesses of HISTOGRAM at exactly DISTANCE; NULL has none. */
+static double count_at(const struct pm_histogram *histogram, double distance) {
+    for (size_t i = 0; histogram && i < histogram->n_bins && histogram->bins[i].low <= distance;
+         i++)
+        if (histogram->bins[i].low == distance && histogram->bins[i].high == distance)
+            return pm_bin_accesses(&histogram->bins[i]);
+    return 0;
+}
+
+enum constancy { VARIES, SHRINKS, CONSTANT };
+
+/* What is known of distance D; its counts are left in the first row. */
+static enum constancy constancy_of(struct pm_partition *p,
+                                   const struct pm_histogram *const *histograms,
+                                   const double *totals, int d) {
+    size_t n = p->design->n;
+    double largest_share = 0;
+    for (size_t k = 0; k < n; k++) {
+        p->row[k] = count_at(histograms[k], d);
+        if (p->row[k] == 0)
+            return VARIES;
+        largest_share = fmax(largest_share, p->row[k] / totals[k]);
+    }
+    if (largest_share < p->rarity * CONSTANT_SHARE ||
+        pm_series_predictability_within(p->series, p->row, 0, CONSTANT_ERROR, CONSTANT_ERROR) >
+            CONSTANT_ERROR)
+        return VARIES;
+    double first = p->row[0] / totals[0], last = p->row[n - 1] / totals[n - 1];
+    return last < SHRINKING * first ? SHRINKS : CONSTANT;
+}
+
+static bool has_short_distance(const struct pm_histogram *histogram,
+                               const enum constancy constancy[SHORT]) {
+    for (size_t i = 0; i < histogram->n_bins && histogram->bins[i].low < SHORT; i++)
+        if (constancy[(int)histogram->bins[i].low] == VARIES)
+            return true;
+    return false;
+}
+
+/* Takes distances as segments where they are constant; TAKEN[d] tells which. */
+static void take_constant_distances(struct pm_partition *p,
+                                    const struct pm_histogram *const *histograms,
+                                    const double *totals, bool taken[SHORT]) {
+    size_t n = p->design->n;
+    enum constancy constancy[SHORT];
+    bool others = false;
+    for (int d = 0; d < SHORT; d++)
+        constancy[d] = constancy_of(p, histograms, totals, d);
+    for (size_t k = 0; k < n; k++)
+        others |= histograms[k] && has_short_distance(histograms[k], constancy);
+    for (int d = 0; d < SHORT; d++) {
+        taken[d] = constancy[d] == CONSTANT || (constancy[d] == SHRINKS && !others);
+        if (!taken[d])
+            continue;
+        struct pm_histogram_segment *segment = &p->segments[p->n_segments++];
+        segment->constant_distance = segment->takes_rest = true;
+        for (size_t k = 0; k < n; k++) {
+            segment->count[k] = count_at(histograms[k], d);
+            segment->mean[k] = segment->low[k] = segment->high[k] = d;
+            segment->spread[k] = 0;
+        }
+    }
+}
+
+/* ---- step 2: the clean cut ------------------------------------------------------------------- */
+
+static const int limits[] = {4, 6, 8, 12, 16, 20, 24, 32, 40, 48, 64, 80, 96, 128, 192, 256};
+enum { N_LIMITS = sizeof limits / sizeof *limits };
+
+/* Error of predicting how many reuses lie beyond LIMIT, or some value above HOPELESS; −1 if none
+   does, +∞ if none is below.  The second row has those beyond the limit before, of error BEFORE. */
+static double cut_error(struct pm_partition *p, double limit, double hopeless, double before) {
+    size_t n = p->design->n, onset = n;
+    bool any_below = false;
+    for (size_t k = 0; k < n; k++) {
+        double below = pm_reuses_below(&p->reuses[k], limit);
+        p->row[k] = pm_reuses_total(&p->reuses[k]) - below;
+        any_below |= below > 0;
+        if (onset == n && p->row[k] > 0)
+            onset = k;
+    }
+    if (onset == n)
+        return -1;
+    if (!any_below)
+        return INFINITY;
+    if (memcmp(p->row, p->row + n, n * sizeof *p->row) == 0)
+        return before;
+    double penalty = 0.02 * (double)onset;
+    if (n - onset < ENOUGH_SIZES && onset > 0)
+        return 1 + penalty;
+    return penalty +
+           pm_series_predictability_within(p->series, p->row, onset, -1, hopeless - penalty);
+}
+
+/* Errors from which on a limit is not as good as the one of error LEAST. */
+static double accepted_from(double least) { return fmax(1.5 * least, least + 0.003); }
+
+/* The limit of the clean cut, 0 if everything is long; its error.  Of limits that are about as
+   good, the largest up to SHORT. */
+static double clean_limit(struct pm_partition *p, double *error) {
+    double errors[N_LIMITS], least = INFINITY, chosen = 0, here = INFINITY;
+    size_t n = p->design->n, n_limits = 0;
+    p->row[n] = NAN; /* there is none before the first */
+    while (n_limits < N_LIMITS) {
+        here = cut_error(p, limits[n_limits], accepted_from(least), here);
+        memcpy(p->row + n, p->row, n * sizeof *p->row);
+        errors[n_limits++] = here < 0 ? 0 : here;
+        least = fmin(least, errors[n_limits - 1]);
+        if (here < 0)
+            break; /* nothing beyond: higher limits say the same */
+    }
+    double accepted = accepted_from(least);
+    for (size_t i = 0; i < n_limits && isfinite(least); i++)
+        if (errors[i] <= accepted && (limits[i] <= SHORT || chosen == 0)) {
+            chosen = limits[i];
+            *error = errors[i];
+        }
+    return chosen;
+}
+
+/* Fills MIDDLE with the positions of the clean cut between START and END: at a gap that can be
+   followed through all sizes, because no limit separates two clusters where one grows into the
+   range that the other had; at a limit where that predicts the longer reuses better. */
+static void clean_cut(struct pm_partition *p, const double *start, const double *end,
+                      double *middle) {
+    size_t n = p->design->n;
+    double limit_error = 0, *gap = p->cuts + 3 * n;
+    double limit = clean_limit(p, &limit_error);
+    for (size_t k = 0; k < n; k++)
+        middle[k] = pm_reuses_below(&p->reuses[k], limit);
+    if (!pm_partition_gap(p, start, end, gap))
+        return;
+    for (size_t k = 0; k < n; k++)
+        p->row[k] = end[k] - gap[k];
+    if (pm_partition_is_predictable(p, limit_error + GAP_BONUS))
+        memcpy(middle, gap, n * sizeof *middle);
+}
+
+/* ---- step 3: recursive halving --------------------------------------------------------------- */
+
+void pm_partition_add(struct pm_partition *p, const double *low, const double *high) {
+    struct pm_histogram_segment *segment = &p->segments[p->n_segments++];
+    segment->constant_distance = true;
+    segment->takes_rest = p->short_side;
+    double distance = NAN;
+    for (size_t k = 0; k < p->design->n; k++) {
+        const struct pm_reuses *reuses = &p->reuses[k];
+        double count = fmax(high[k] - low[k], 0);
+        segment->count[k] = count > 1e-9 ? count : 0;
+        segment->mean[k] = pm_reuses_mean(reuses, low[k], high[k]);
+        bool empty = isnan(segment->mean[k]);
+        segment->low[k] = empty ? NAN : reuses->low[pm_reuses_first(reuses, low[k])];
+        segment->high[k] = empty ? NAN : reuses->high[pm_reuses_last(reuses, high[k])];
+        segment->spread[k] = empty ? NAN : pm_reuses_spread(reuses, low[k], high[k]);
+        if (empty)
+            continue;
+        if (isnan(distance))
+            distance = segment->low[k];
+        segment->constant_distance &= segment->low[k] == distance && segment->high[k] == distance;
+    }
+}
+
+bool pm_partition_equal_share(struct pm_partition *p, const double *low, const double *high,
+                              double *cut) {
+    size_t n_shares = 0;
+    double *shares = p->row, sum = 0;
+    for (size_t k = 0; k < p->design->n; k++) {
+        const struct pm_reuses *reuses = &p->reuses[k];
+        if (reuses->n == 0 || high[k] - low[k] <= 1e-9)
+            continue;
+        double a = reuses->distance[pm_reuses_first(reuses, low[k])];
+        double b = reuses->distance[pm_reuses_last(reuses, high[k])];
+        if (b <= a)
+            continue;
+        double share = (pm_reuses_below(reuses, (a + b) / 2) - low[k]) / (high[k] - low[k]);
+        share = fmin(fmax(share, 0), 1);
+        pm_insert_sorted(shares, n_shares++, share);
+        sum += share;
+    }
+    if (n_shares == 0)
+        return false;
+    double share = pm_median(shares, n_shares);
+    if (share < 1e-4 || share > 1 - 1e-4)
+        share = sum / (double)n_shares;
+    if (share < 1e-4 || share > 1 - 1e-4)
+        return false;
+    for (size_t k = 0; k < p->design->n; k++)
+        cut[k] = low[k] + share * (high[k] - low[k]);
+    return true;
+}
+
+static bool is_negligible(const struct pm_partition *p, const double *low, const double *high) {
+    for (size_t k = 0; k < p->design->n; k++) {
+        double least = fmax(fmax(NEGLIGIBLE_SHARE * p->side_total[k],
+                                 p->rarity * NEGLIGIBLE * pm_reuses_total(&p->reuses[k])),
+                            fmax(p->rarity * NEGLIGIBLE_COUNT, LEAST_COUNT));
+        if (high[k] - low[k] > least)
+            return false;
+    }
+    return true;
+}
+
+static bool is_narrow(const struct pm_partition *p, const double *low, const double *high) {
+    for (size_t k = 0; k < p->design->n; k++) {
+        const struct pm_reuses *reuses = &p->reuses[k];
+        if (reuses->n == 0 || high[k] - low[k] <= 1e-9)
+            continue;
+        double width = reuses->distance[pm_reuses_last(reuses, high[k])] -
+                       reuses->distance[pm_reuses_first(reuses, low[k])];
+        if (width >= SIMILAR * fmax(pm_reuses_mean(reuses, low[k], high[k]), 1))
+            return false;
+    }
+    return true;
+}
+
+/* Mean distances of LOW…CUT and CUT…HIGH agree at each size. */
+static bool halves_agree(const struct pm_partition *p, const double *low, const double *cut,
+                         const double *high) {
+    for (size_t k = 0; k < p->design->n; k++) {
+        double first = pm_reuses_mean(&p->reuses[k], low[k], cut[k]);
+        double second = pm_reuses_mean(&p->reuses[k], cut[k], high[k]);
+        if (fabs(second - first) > SIMILAR * fmax(fmax(first, second), 1)) /* false for NAN */
+            return false;
+    }
+    return true;
+}
+
+/* Each level of the recursion has its own row for the cut, so that ancestors' rows stay valid. */
+static void halve(struct pm_partition *p, const double *low, const double *high, size_t depth) {
+    bool empty = true;
+    for (size_t k = 0; k < p->design->n; k++)
+        empty &= high[k] - low[k] <= 1e-9;
+    if (empty)
+        return;
+    double *cut = p->cuts + (depth + 3) * p->design->n;
+    /* Each pending ancestor may still need one segment. */
+    bool full = p->n_segments + PM_PARTITION_DEPTH + 2 >= PM_PARTITION_MAX_SEGMENTS;
+    bool split = !full && depth < PM_PARTITION_DEPTH && !is_negligible(p, low, high) &&
+                 !is_narrow(p, low, high);
+    if (split && !pm_partition_gap(p, low, high, cut))
+        split = pm_partition_equal_share(p, low, high, cut) && !halves_agree(p, low, cut, high);
+    if (!split) {
+        pm_partition_add(p, low, high);
+        return;
+    }
+    halve(p, low, cut, depth + 1);
+    halve(p, cut, high, depth + 1);
+}
+
+/* ---- step 4: joining ------------------------------------------------------------------------- */
+
+static bool segments_agree(const struct pm_partition *p, const struct pm_histogram_segment *a,
+                           const struct pm_histogram_segment *b) {
+    if (a->constant_distance || b->constant_distance || a->takes_rest != b->takes_rest)
+        return false;
+    for (size_t k = 0; k < p->design->n; k++)
+        if (isnan(a->mean[k]) != isnan(b->mean[k]) ||
+            fabs(a->mean[k] - b->mean[k]) > SIMILAR * fmax(fmax(a->mean[k], b->mean[k]), 1))
+            return false;
+    return true;
+}
+
+void pm_segments_swap(struct pm_partition *p, size_t i, size_t j) {
+    struct pm_histogram_segment moved = p->segments[i];
+    p->segments[i] = p->segments[j];
+    p->segments[j] = moved;
+}
+
+void pm_partition_join(const struct pm_partition *p, struct pm_histogram_segment *a,
+                       const struct pm_histogram_segment *b) {
+    for (size_t k = 0; k < p->design->n; k++) {
+        double both = a->count[k] + b->count[k];
+        if (both > 0 && !isnan(a->mean[k])) {
+            double square = a->count[k] * (pow(a->spread[k], 2) + pow(a->mean[k], 2)) +
+                            b->count[k] * (pow(b->spread[k], 2) + pow(b->mean[k], 2));
+            a->mean[k] = (a->count[k] * a->mean[k] + b->count[k] * b->mean[k]) / both;
+            a->spread[k] = sqrt(fmax(square / both - pow(a->mean[k], 2), 0));
+            a->low[k] = fmin(a->low[k], b->low[k]);
+            a->high[k] = fmax(a->high[k], b->high[k]);
+        }
+        a->count[k] = both;
+    }
+}
+
+/* Joins similar neighbours among the segments from FIRST on, which stand by ascending distance. */
+static void join_similar(struct pm_partition *p, size_t first) {
+    size_t kept = first;
+    for (size_t i = first + 1; i < p->n_segments; i++) {
+        if (segments_agree(p, &p->segments[kept], &p->segments[i])) {
+            pm_partition_join(p, &p->segments[kept], &p->segments[i]);
+            continue;
+        }
+        pm_segments_swap(p, ++kept, i);
+    }
+    if (p->n_segments > first)
+        p->n_segments = kept + 1;
+}
+
+void pm_partition_cut(struct pm_partition *p, const struct pm_histogram *const *histograms) {
+    size_t n = p->design->n;
+    bool taken[SHORT];
+    double *start = p->cuts, *middle = p->cuts + n, *end = p->cuts + 2 * n;
+    p->n_segments = 0;
+    p->rarity = 1;
+    for (size_t k = 0; k < n; k++) {
+        if (histograms[k])
+            p->rarity = fmin(1, 64.0 / (double)histograms[k]->block_bytes);
+        start[k] = pm_count_reuses(histograms[k]);
+    }
+    take_constant_distances(p, histograms, start, taken);
+    for (size_t k = 0; k < n; k++)
+        pm_reuses_fill(&p->reuses[k], histograms[k], taken);
+    for (size_t k = 0; k < n; k++) {
+        start[k] = 0;
+        end[k] = pm_reuses_total(&p->reuses[k]);
+        p->side_total[k] = end[k] - pm_reuses_below(&p->reuses[k], SHORT);
+    }
+    clean_cut(p, start, end, middle);
+    size_t first = p->n_segments;
+    p->short_side = false;
+    halve(p, middle, end, 0);
+    join_similar(p, first);
+
+    first = p->n_segments;
+    p->short_side = true;
+    for (size_t k = 0; k < n; k++)
+        p->side_total[k] = fmin(middle[k], fmax(p->side_total[k], 0.01 * middle[k]));
+    halve(p, start, middle, 0);
+    join_similar(p, first);
+}

@@ -1,0 +1,89 @@
+/* Small operations on models and candidates that several folders need. */
+#include "fit/private.h"
+
+#include <math.h>
+
+double *pm_model_coefficient(struct pm_model *model, size_t term) {
+    for (size_t i = 0; i < model->n_terms; i++)
+        if (model->terms[i] == term)
+            return &model->coefficients[i];
+    if (model->n_terms == PM_MODEL_MAX_TERMS)
+        return NULL;
+    model->terms[model->n_terms] = (uint16_t)term;
+    model->coefficients[model->n_terms] = 0;
+    return &model->coefficients[model->n_terms++];
+}
+
+void pm_model_add_term(struct pm_model *model, size_t term, double coefficient) {
+    double *into = coefficient != 0 ? pm_model_coefficient(model, term) : NULL;
+    if (into)
+        *into += coefficient;
+}
+
+void pm_model_scale(struct pm_model *model, double factor) {
+    for (size_t i = 0; i < model->n_terms; i++)
+        model->coefficients[i] *= factor;
+    model->sigma *= fabs(factor);
+    model->exact &= factor == 1;
+}
+
+struct pm_model pm_model_constant(double value, size_t n_points) {
+    return (struct pm_model){.n_terms = 1,
+                             .coefficients = {value},
+                             .shape = PM_SHAPE_CONSTANT,
+                             .n_points = (uint16_t)n_points,
+                             .leave_one_out_error = NAN};
+}
+
+struct pm_model pm_model_last_value(size_t n, const double *y, const double *weight,
+                                    const double *relation) {
+    double value = n ? y[n - 1] : 0, sum = 0;
+    struct pm_model model = {
+        .shape = PM_SHAPE_CONSTANT, .n_points = (uint16_t)n, .leave_one_out_error = NAN};
+    pm_model_add_term(&model, 0, value);
+    for (size_t i = 0; i < n; i++)
+        sum += pow((value - y[i]) * weight[i] / relation[i], 2);
+    model.relative_error = n ? sqrt(sum / (double)n) : 0;
+    return model;
+}
+
+struct pm_model pm_model_zero(size_t n_points) {
+    return (struct pm_model){
+        .shape = PM_SHAPE_CONSTANT, .exact = true, .n_points = (uint16_t)n_points};
+}
+
+double pm_candidate_sigma(const struct pm_candidate *c, size_t n, const size_t *point,
+                          const double *y, const double *functions, size_t stride) {
+    double sum = 0;
+    for (size_t i = 0; i < n; i++) {
+        double value = 0;
+        for (size_t j = 0; j < c->n_terms; j++)
+            value += c->coefficients[j] * functions[point[i] * stride + c->terms[j]];
+        sum += (value - y[i]) * (value - y[i]);
+    }
+    return sqrt(sum / (double)(n > c->n_terms ? n - c->n_terms : 1));
+}
+
+void pm_model_set_visit(struct pm_model_set *set,
+                        void (*visit)(struct pm_model *model, void *context), void *context) {
+    for (size_t e = 0; e < set->n_edges; e++)
+        visit(&set->edges[e], context);
+    for (size_t h = 0; h < set->n_histograms; h++) {
+        struct pm_histogram_model *histogram = &set->histograms[h];
+        visit(&histogram->accesses, context);
+        visit(&histogram->cold, context);
+        for (size_t b = 0; b < histogram->n_bins; b++) {
+            visit(&histogram->bins[b].count, context);
+            visit(&histogram->bins[b].distance, context);
+        }
+    }
+}
+
+double pm_model_set_longest_distance(const struct pm_model_set *set, uint64_t block_bytes,
+                                     const double *basis) {
+    double blocks = 0;
+    for (size_t h = 0; h < set->n_histograms; h++)
+        if (set->histograms[h].block_bytes == block_bytes)
+            blocks += pm_model_value(&set->histograms[h].cold, basis);
+    return fmax(blocks - 1, 0);
+}

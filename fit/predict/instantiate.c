@@ -1,0 +1,309 @@
+/* The models at one size → a profile.
+
+   Edges: those with a counter from their models, the others by flow conservation (edges/flow.c).
+   Histograms: count and distance of each bin from its models.  The sum over the bins and the cold
+   accesses is the group's touches of blocks, by its executed accesses where the models have it so
+   (edges/group_accesses.c): what the long bins do not account for goes to the short ones, whose
+   misses nobody notices; where that fails, all bins are scaled alike.  A bin that is wide against
+   its mean is a step at its mean, because few accesses far out would otherwise spread the many;
+   others are even between their ends. */
+#include "fit/predict/predict.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/base.h"
+#include "fit/edges/edges.h"
+#include "fit/private.h"
+
+#define MOST_RESCALE 3.0 /* the short bins may shrink or grow by this factor */
+
+struct error_sum {
+    double weighted, weight;
+};
+
+/* A model's value; its error enters SUM by that weight. */
+static double value_of(const struct pm_model *model, const double *basis, struct error_sum *sum) {
+    double value = pm_model_value(model, basis);
+    double error =
+        isnan(model->leave_one_out_error) ? model->relative_error : model->leave_one_out_error;
+    sum->weighted += value * error;
+    sum->weight += value;
+    return value;
+}
+
+/* ---- parameters ------------------------------------------------------------------------------ */
+
+static char *known_names(const struct pm_model_set *models) {
+    char *text = pm_strdup("");
+    for (size_t i = 0; i < models->low.n; i++) {
+        pm_append(&text, "%s%s", i ? ", " : "", models->low.names[i]);
+    }
+    return text;
+}
+
+static bool depends_on(const struct pm_model_set *models, const char *name) {
+    for (size_t i = 0; i < models->basis->n; i++) {
+        const char *const *names;
+        size_t n;
+        pm_expression_names(models->basis->expressions[i], &names, &n);
+        for (size_t k = 0; k < n; k++)
+            if (strcmp(names[k], name) == 0)
+                return true;
+    }
+    return false;
+}
+
+bool pm_fit_check_parameters(const struct pm_model_set *models,
+                             const struct pm_parameters *parameters, struct pm_error *err) {
+    char *known = known_names(models);
+    bool ok = true;
+    for (size_t i = 0; ok && i < parameters->n; i++) {
+        const char *name = parameters->names[i];
+        double low = 0, high = 0;
+        if (!pm_parameters_get(&models->low, name, &low) ||
+            !pm_parameters_get(&models->high, name, &high))
+            ok = pm_fail(err, "the models have no parameter %s; they know: %s", name, known);
+        else if (low == high && parameters->values[i] != low)
+            ok = pm_fail(err,
+                         "%s was %g in all runs, so the models say nothing about %s=%g: run "
+                         "the program at other values of it",
+                         name, low, name, parameters->values[i]);
+        else if (depends_on(models, name) && parameters->values[i] <= 0)
+            ok = pm_fail(err, "%s=%g is not a size: it must be above 0", name,
+                         parameters->values[i]);
+    }
+    for (size_t i = 0; ok && i < models->low.n; i++) {
+        double value;
+        if (depends_on(models, models->low.names[i]) &&
+            !pm_parameters_get(parameters, models->low.names[i], &value))
+            ok = pm_fail(err, "the models are functions of %s, which is not given: add -P %s=…",
+                         models->low.names[i], models->low.names[i]);
+    }
+    free(known);
+    return ok;
+}
+
+/* The given parameters, and those that had one value in all runs; how far beyond the measured range
+   they lie. */
+static void set_parameters(struct pm_profile *profile, const struct pm_model_set *models,
+                           const struct pm_parameters *parameters) {
+    profile->parameters = *parameters;
+    profile->extrapolation = 1;
+    for (size_t i = 0; i < models->high.n; i++) {
+        double value, low = models->low.values[i], high = models->high.values[i];
+        if (pm_parameters_get(parameters, models->high.names[i], &value)) {
+            if (high > 0)
+                profile->extrapolation = fmax(profile->extrapolation, value / high);
+        } else if (low == high) {
+            pm_parameters_set(&profile->parameters, models->high.names[i], high, NULL);
+        }
+    }
+}
+
+/* ---- edges ----------------------------------------------------------------------------------- */
+
+static void predict_edges(const struct pm_structure *structure, const struct pm_model_set *models,
+                          const double *basis, struct pm_profile *profile, struct error_sum *sum) {
+    profile->n_edges = models->n_edges;
+    profile->edge_counts = pm_alloc(models->n_edges, sizeof *profile->edge_counts);
+    for (size_t e = 0; e < models->n_edges; e++)
+        if (structure->edges[e].counter != PM_NONE)
+            profile->edge_counts[e] = value_of(&models->edges[e], basis, sum);
+    for (uint32_t r = 0; r < structure->n_routines; r++) {
+        const struct pm_routine *routine = &structure->routines[r];
+        bool repaired = false;
+        if (!routine->counted)
+            continue;
+        bool solved = pm_fit_solve_routine(structure, r, profile->edge_counts, &repaired);
+        profile->n_inexact_routines += !solved || repaired;
+        for (uint32_t e = 0; !solved && e < routine->n_edges; e++)
+            profile->edge_counts[routine->first_edge + e] =
+                pm_model_value(&models->edges[routine->first_edge + e], basis);
+    }
+}
+
+/* ---- histograms ------------------------------------------------------------------------------ */
+
+/* Scales the bins so that they sum to REUSES. */
+static void scale_to(const struct pm_histogram_model *model, double *counts, double reuses) {
+    double fixed = 0, flexible = 0;
+    for (size_t b = 0; b < model->n_bins; b++)
+        *(model->bins[b].takes_rest ? &flexible : &fixed) += counts[b];
+    double rest = reuses - fixed;
+    /* From executions, REUSES is right, and the short bins' own sum may be far off. */
+    double most = model->per_execution ? INFINITY : MOST_RESCALE;
+    bool to_short = flexible > 0 && rest > flexible / most && rest < flexible * most;
+    double all = fixed + flexible;
+    for (size_t b = 0; b < model->n_bins && all > 0; b++) {
+        if (!to_short)
+            counts[b] *= reuses / all;
+        else if (model->bins[b].takes_rest)
+            counts[b] *= rest / flexible;
+    }
+}
+
+static int compare_bins(const void *a, const void *b) {
+    const struct pm_bin *left = a, *right = b;
+    return PM_COMPARE(left->mean, right->mean);
+}
+
+size_t pm_fit_order_bins(struct pm_bin *bins, size_t n) {
+    size_t kept = 0;
+    if (n)
+        qsort(bins, n, sizeof *bins, compare_bins);
+    for (size_t i = 1; i < n; i++) {
+        struct pm_bin *last = &bins[kept], *bin = &bins[i];
+        if (bin->mean - last->mean <= 1e-9 * bin->mean) {
+            last->loads += bin->loads;
+            last->stores += bin->stores;
+            last->low = fmin(last->low, bin->low);
+            last->high = fmax(last->high, bin->high);
+        } else {
+            bins[++kept] = *bin;
+        }
+    }
+    for (size_t i = 1; n && i <= kept; i++) {
+        struct pm_bin *last = &bins[i - 1], *bin = &bins[i];
+        if (last->high < bin->low)
+            continue;
+        double between = 0.5 * (last->high + bin->low);
+        between = fmin(fmax(between, last->mean), bin->mean);
+        last->high = between;
+        bin->low = nextafter(between, INFINITY);
+        bin->mean = fmax(bin->mean, bin->low);
+        bin->high = fmax(bin->high, bin->mean);
+    }
+    return n ? kept + 1 : 0;
+}
+
+/* Touches of blocks by a group of which EXECUTED accesses are executed. */
+static double touches_of(const struct pm_histogram_model *model, const double *basis,
+                         double executed, struct error_sum *sum) {
+    struct error_sum share = {0};
+    double value = value_of(&model->accesses, basis, model->per_execution ? &share : sum);
+    if (!model->per_execution)
+        return value;
+    sum->weighted += share.weighted * executed;
+    sum->weight += share.weight * executed;
+    return value * executed;
+}
+
+static void predict_histogram(const struct pm_histogram_model *model, const double *basis,
+                              double accesses, double longest, double *counts,
+                              struct pm_histogram *histogram, struct error_sum *sum) {
+    double cold = fmin(value_of(&model->cold, basis, sum), accesses);
+    double stores = model->store_share, total = 0;
+    for (size_t b = 0; b < model->n_bins; b++) {
+        counts[b] = value_of(&model->bins[b].count, basis, sum);
+        total += counts[b];
+    }
+    scale_to(model, counts, accesses - cold);
+    if (total <= 0) /* where the reuses are is not known: far away is the careful answer */
+        cold = accesses;
+    histogram->block_bytes = model->block_bytes;
+    histogram->sample = 1;
+    histogram->bytes_touched = NAN;
+    histogram->cold_loads = cold * (1 - stores);
+    histogram->cold_stores = cold * stores;
+    histogram->bins = pm_alloc(model->n_bins, sizeof *histogram->bins);
+    histogram->at_least = model->at_least;
+    for (size_t b = 0; b < model->n_bins; b++) {
+        if (counts[b] <= 0)
+            continue;
+        double mean = fmin(pm_model_value(&model->bins[b].distance, basis), longest);
+        if (model->at_least > 0 && mean >= model->at_least * (1 - PM_FIT_ROUNDING)) {
+            histogram->beyond_loads += counts[b] * (1 - stores);
+            histogram->beyond_stores += counts[b] * stores;
+            continue;
+        }
+        struct pm_bin *bin = &histogram->bins[histogram->n_bins++];
+        bin->mean = mean;
+        bin->low = model->bins[b].low * bin->mean;
+        bin->high = fmax(fmin(model->bins[b].high * bin->mean, longest), bin->mean);
+        if (bin->high - bin->low > PM_FIT_WIDE * bin->mean)
+            bin->low = bin->high = bin->mean;
+        bin->loads = counts[b] * (1 - stores);
+        bin->stores = counts[b] * stores;
+    }
+    histogram->n_bins = pm_fit_order_bins(histogram->bins, histogram->n_bins);
+}
+
+static void predict_histograms(const struct pm_structure *structure,
+                               const struct pm_model_set *models, const double *basis,
+                               struct pm_profile *profile, struct error_sum *sum) {
+    size_t most_bins = 0;
+    for (size_t h = 0; h < models->n_histograms; h++)
+        if (models->histograms[h].n_bins > most_bins)
+            most_bins = models->histograms[h].n_bins;
+    double *counts = pm_alloc(most_bins, sizeof *counts);
+    double *longest = pm_alloc(profile->n_block_sizes, sizeof *longest);
+    for (size_t b = 0; b < profile->n_block_sizes; b++)
+        longest[b] = pm_model_set_longest_distance(models, profile->block_sizes[b], basis);
+    double *executed = pm_alloc(structure->n_groups, sizeof *executed);
+    pm_fit_group_accesses(structure, profile->edge_counts, executed, NULL);
+    profile->n_histograms = models->n_histograms;
+    profile->histograms = pm_alloc(models->n_histograms, sizeof *profile->histograms);
+    for (size_t h = 0; h < models->n_histograms; h++) {
+        const struct pm_histogram_model *model = &models->histograms[h];
+        size_t same = 0;
+        while (profile->block_sizes[same] != model->block_bytes)
+            same++;
+        profile->histograms[h].group = model->group;
+        double accesses = touches_of(
+            model, basis, model->group < structure->n_groups ? executed[model->group] : 0, sum);
+        predict_histogram(model, basis, accesses, longest[same], counts,
+                          &profile->histograms[h].histogram, sum);
+    }
+    for (size_t h = 1; h < profile->n_histograms; h++) {
+        struct pm_group_histogram *large = &profile->histograms[h], *small = large - 1;
+        if (large->group == small->group &&
+            large->histogram.block_bytes % small->histogram.block_bytes == 0)
+            pm_fit_bound_by_smaller(&large->histogram, &small->histogram);
+    }
+    free(executed);
+    free(longest);
+    free(counts);
+}
+
+static void list_block_sizes(const struct pm_model_set *models, struct pm_profile *profile) {
+    profile->block_sizes = pm_alloc(models->n_histograms, sizeof *profile->block_sizes);
+    for (size_t h = 0; h < models->n_histograms; h++) {
+        uint64_t block_bytes = models->histograms[h].block_bytes;
+        size_t at =
+            PM_LOWER_BOUND(profile->n_block_sizes, i, profile->block_sizes[i] < block_bytes);
+        if (at < profile->n_block_sizes && profile->block_sizes[at] == block_bytes)
+            continue;
+        memmove(profile->block_sizes + at + 1, profile->block_sizes + at,
+                (profile->n_block_sizes - at) * sizeof *profile->block_sizes);
+        profile->block_sizes[at] = block_bytes;
+        profile->n_block_sizes++;
+    }
+}
+
+struct pm_profile *pm_fit_instantiate(const struct pm_structure *structure,
+                                      const struct pm_model_set *models,
+                                      const struct pm_parameters *parameters,
+                                      struct pm_error *err) {
+    if (models->n_edges != structure->n_edges) {
+        pm_fail(err, "the models belong to another build of the program: run `pmodel fit` again");
+        return NULL;
+    }
+    double *basis = pm_alloc(models->basis->n, sizeof *basis);
+    if (!pm_fit_check_parameters(models, parameters, err) ||
+        !pm_basis_evaluate(models->basis, parameters, basis, err)) {
+        free(basis);
+        return NULL;
+    }
+    struct error_sum sum = {0};
+    struct pm_profile *profile = pm_alloc(1, sizeof *profile);
+    profile->predicted = true;
+    set_parameters(profile, models, parameters);
+    list_block_sizes(models, profile);
+    predict_edges(structure, models, basis, profile, &sum);
+    predict_histograms(structure, models, basis, profile, &sum);
+    profile->relative_error = sum.weight > 0 ? sum.weighted / sum.weight : 0;
+    free(basis);
+    return profile;
+}

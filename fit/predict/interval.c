@@ -1,0 +1,303 @@
+/* Prediction intervals: between which bounds a quantity lies at a size that was not measured.
+
+   Model: v(p) = Σ_j c_j f_j(p), k functions, fitted to n measured values y_i with weights 1/y_i, so
+   that each value is off by a share of its own size, σ·v_i.  The prediction is linear in the
+   measured values, v(p) = Σ_i a_i y_i with a = W²F (FᵀW²F)⁻¹ f(p), hence off by
+
+       s(p) = σ · √(1 + h²),   h² = Σ_i (a_i v_i)² / v(p)²,   σ² = n/(n−k) · (relative error)².
+
+   The logarithm of the true value over v(p) then lies within ± t·s·(1 + D·ln r), where r is the
+   factor of extrapolation and t Student's quantile for n−k degrees of freedom, but for at most
+   FREEDOM: what a model leaves over is not noise but what its functions cannot say (blocks of a
+   constant extent, a loop that small sizes skip), neighbouring sizes are alike in it, and the terms
+   were chosen among others that fit almost as well; so a few residuals that happen to be small say
+   little, and an exponent that is a little wrong shows only far out.  FREEDOM and D were chosen on
+   counts of mawk, gzip, bzip2, xz, sed, sort, cksum and perl at twice and four times the sizes of
+   the fit; docs/log-fitting.md has what they give there and on programs that they were not chosen
+   on. Bounds are by factors, not by differences, for the same reason.
+
+   Exact models have intervals of no width.  A model whose leave-one-out error is not known, having
+   too few sizes, has no interval.  Assumes that the points of a model are the last of its runs.
+   Source of the variance: weighted least squares with weights that are not those of the noise. */
+#include "fit/predict/predict.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <gsl/gsl_cdf.h>
+
+#include "core/base/base.h"
+#include "fit/algebra/algebra.h"
+#include "fit/edges/edges.h"
+
+enum { CONSTANT_POINTS = 3 };
+
+#define FREEDOM 2.0
+#define DRIFT 0.75
+#define LEAST_VALUE 1e-3   /* of the largest: no value weighs more than one of this size */
+#define LONGEST_FACTOR 1e9 /* an interval that reaches further has no bounds */
+
+/* What the intervals of all models at one target share. */
+struct target {
+    const struct pm_model_set *set;
+    double *runs; /* [run · n_basis + function]; owned */
+    double *at;   /* [function]; owned */
+    double drift; /* 1 + D·ln r */
+    double level;
+    double *value; /* [run]; of the model in hand; owned */
+    double (
+        *columns)[PM_LEAST_SQUARES_MAX]; /* [run][function]: weighted, then orthonormal; owned */
+};
+
+/* How far P is beyond what was measured, 1 inside: the largest factor of any parameter. */
+static double extrapolation(const struct pm_model_set *set, const struct pm_parameters *p) {
+    double factor = 1;
+    for (size_t i = 0; i < set->high.n; i++) {
+        double value, low = set->low.values[i], high = set->high.values[i];
+        if (!pm_parameters_get(p, set->high.names[i], &value) || value <= 0)
+            continue;
+        if (high > 0)
+            factor = fmax(factor, value / high);
+        factor = fmax(factor, low / value);
+    }
+    return factor;
+}
+
+static void close_target(struct target *target) {
+    free(target->columns);
+    free(target->value);
+    free(target->at);
+    free(target->runs);
+}
+
+static bool open_target(struct target *target, const struct pm_model_set *set,
+                        const struct pm_parameters *at, double level, struct pm_error *err) {
+    size_t n_basis = set->basis->n;
+    *target = (struct target){.set = set,
+                              .runs = pm_alloc(set->n_runs * n_basis + 1, sizeof *target->runs),
+                              .at = pm_alloc(n_basis + 1, sizeof *target->at),
+                              .drift = 1 + DRIFT * log(extrapolation(set, at)),
+                              .level = level,
+                              .value = pm_alloc(set->n_runs + 1, sizeof *target->value),
+                              .columns = pm_alloc(set->n_runs + 1, sizeof *target->columns)};
+    bool ok = pm_basis_evaluate(set->basis, at, target->at, err);
+    for (size_t i = 0; ok && i < set->n_runs; i++)
+        ok = pm_basis_evaluate(set->basis, &set->runs[i], target->runs + i * n_basis, err);
+    if (!ok)
+        close_target(target);
+    return ok;
+}
+
+/* h² of MODEL with value V at the target; infinite where its functions depend on each other. */
+static double leverage(struct target *target, const struct pm_model *model, double v) {
+    size_t n = model->n_points, k = model->n_terms, first = target->set->n_runs - n;
+    size_t n_basis = target->set->basis->n;
+    double triangle[PM_MODEL_MAX_TERMS][PM_MODEL_MAX_TERMS], z[PM_MODEL_MAX_TERMS], largest = 0;
+    for (size_t i = 0; i < n; i++) {
+        target->value[i] = pm_model_value(model, target->runs + (first + i) * n_basis);
+        largest = fmax(largest, target->value[i]);
+    }
+    for (size_t i = 0; i < n; i++)
+        target->value[i] = fmax(target->value[i], LEAST_VALUE * largest);
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = 0; j < k; j++)
+            target->columns[i][j] =
+                target->runs[(first + i) * n_basis + model->terms[j]] / target->value[i];
+    if (!pm_orthonormalise(n, k, target->columns, triangle)) /* W F = Q R */
+        return INFINITY;
+    /* a_i v_i = Σ_j Q_ij z_j with Rᵀ z = f(p): the sum of squares is that of z. */
+    double sum = 0;
+    for (size_t j = 0; j < k; j++)
+        z[j] = target->at[model->terms[j]];
+    pm_forward_substitute(k, triangle, z, z);
+    for (size_t j = 0; j < k; j++)
+        sum += z[j] * z[j];
+    return sum / (v * v);
+}
+
+/* The interval at the target; NAN if it is not known. */
+static struct pm_fit_range range_at(struct target *target, const struct pm_model *model) {
+    static const struct pm_fit_range unknown = {NAN, NAN};
+    double v = pm_model_value(model, target->at);
+    if (model->exact)
+        return (struct pm_fit_range){v, v};
+    size_t n = model->n_points, k = model->n_terms;
+    if (isnan(model->leave_one_out_error) || n <= k || n > target->set->n_runs)
+        return unknown;
+    double freedom = (double)(n - k), t;
+    t = gsl_cdf_tdist_Pinv(0.5 + 0.5 * target->level, fmin(freedom, FREEDOM));
+    if (!(v > 0)) /* nothing is predicted, and nothing can be relative to it */
+        return (struct pm_fit_range){0, t * model->sigma * target->drift};
+    double sigma = model->relative_error * sqrt((double)n / freedom);
+    double width = t * target->drift * sigma;
+    if (sigma > 0)
+        width *= sqrt(1 + leverage(target, model, v));
+    if (!(width <= log(LONGEST_FACTOR)))
+        return (struct pm_fit_range){0, INFINITY};
+    double factor = exp(width);
+    return (struct pm_fit_range){v / factor, v * factor};
+}
+
+bool pm_fit_interval(const struct pm_model_set *set, const struct pm_model *model,
+                     const struct pm_parameters *at, double level, double *low, double *high) {
+    struct target target;
+    if (!(level > 0 && level < 1) || !open_target(&target, set, at, level, NULL))
+        return false;
+    struct pm_fit_range range = range_at(&target, model);
+    close_target(&target);
+    if (isnan(range.low))
+        return false;
+    *low = range.low;
+    *high = range.high;
+    return true;
+}
+
+/* ---- all of a program ------------------------------------------------------------------------ */
+
+/* Of one end of all edges: what the groups then execute. */
+static double *executed_at_end(const struct pm_structure *structure,
+                               const struct pm_fit_intervals *intervals, bool high) {
+    double *ends = pm_alloc(intervals->n_edges + 1, sizeof *ends);
+    double *executed = pm_alloc(structure->n_groups + 1, sizeof *executed);
+    for (size_t e = 0; e < intervals->n_edges; e++)
+        ends[e] = high ? intervals->edges[e].high : intervals->edges[e].low;
+    pm_fit_group_accesses(structure, ends, executed, NULL);
+    free(ends);
+    return executed;
+}
+
+/* A product of two quantities whose errors have nothing to do with each other. */
+static struct pm_fit_range product(struct pm_fit_range a, struct pm_fit_range b) {
+    if (!(a.low > 0 && b.low > 0 && isfinite(a.high) && isfinite(b.high)))
+        return (struct pm_fit_range){a.low * b.low, a.high * b.high};
+    double width = 0.5 * hypot(log(a.high / a.low), log(b.high / b.low));
+    double middle = sqrt(a.low * a.high) * sqrt(b.low * b.high);
+    double factor = exp(width);
+    return (struct pm_fit_range){middle / factor, middle * factor};
+}
+
+static void find_histograms(const struct pm_structure *structure, struct target *target,
+                            struct pm_fit_intervals *intervals) {
+    const struct pm_model_set *set = target->set;
+    double *low = executed_at_end(structure, intervals, false);
+    double *high = executed_at_end(structure, intervals, true);
+    for (size_t h = 0; h < set->n_histograms; h++) {
+        const struct pm_histogram_model *model = &set->histograms[h];
+        struct pm_fit_range accesses = range_at(target, &model->accesses);
+        if (model->per_execution && model->group < structure->n_groups)
+            accesses =
+                product(accesses, (struct pm_fit_range){low[model->group], high[model->group]});
+        intervals->accesses[h] = accesses;
+        intervals->cold[h] = range_at(target, &model->cold);
+    }
+    free(high);
+    free(low);
+}
+
+struct pm_fit_intervals *pm_fit_intervals_new(const struct pm_structure *structure,
+                                              const struct pm_model_set *set,
+                                              const struct pm_parameters *at, double level,
+                                              struct pm_error *err) {
+    struct target target;
+    if (!(level > 0 && level < 1)) {
+        pm_fail(err, "an interval's probability is above 0 and below 1, not %g", level);
+        return NULL;
+    }
+    if (set->n_edges != structure->n_edges) {
+        pm_fail(err, "the models belong to another build of the program: run `pmodel fit` again");
+        return NULL;
+    }
+    if (!open_target(&target, set, at, level, err))
+        return NULL;
+    struct pm_fit_intervals *intervals = pm_alloc(1, sizeof *intervals);
+    intervals->level = level;
+    intervals->n_edges = set->n_edges;
+    intervals->n_histograms = set->n_histograms;
+    intervals->edges = pm_alloc(set->n_edges + 1, sizeof *intervals->edges);
+    intervals->accesses = pm_alloc(set->n_histograms + 1, sizeof *intervals->accesses);
+    intervals->cold = pm_alloc(set->n_histograms + 1, sizeof *intervals->cold);
+    for (size_t e = 0; e < set->n_edges; e++)
+        intervals->edges[e] = range_at(&target, &set->edges[e]);
+    find_histograms(structure, &target, intervals);
+    close_target(&target);
+    return intervals;
+}
+
+void pm_fit_intervals_free(struct pm_fit_intervals *intervals) {
+    if (!intervals)
+        return;
+    free(intervals->cold);
+    free(intervals->accesses);
+    free(intervals->edges);
+    free(intervals);
+}
+
+/* ---- the ends as profiles -------------------------------------------------------------------- */
+
+/* MODEL becomes one that gives an end of its interval at the target: all its coefficients are
+   multiplied, by UNKNOWN where there is no interval. */
+static void move_to_end(struct target *target, struct pm_model *model, bool high, double unknown) {
+    double v = pm_model_value(model, target->at);
+    struct pm_fit_range range = range_at(target, model);
+    double end = high ? fmin(range.high, LONGEST_FACTOR * v) : range.low;
+    double factor = isnan(range.low) ? unknown : end / v;
+    for (size_t i = 0; i < model->n_terms && v > 0; i++)
+        model->coefficients[i] *= factor;
+}
+
+/* A constant distance has no error that was estimated; it stays within a block. */
+static void move_distance(struct target *target, struct pm_model *distance, bool high) {
+    double v = pm_model_value(distance, target->at);
+    bool constant = distance->shape == PM_SHAPE_CONSTANT && distance->n_points >= CONSTANT_POINTS;
+    if (constant && distance->n_terms)
+        distance->coefficients[0] = fmax(v + (high ? 1 : -1), 0);
+    else
+        move_to_end(target, distance, high, high ? LONGEST_FACTOR : 0);
+}
+
+/* The short bins take the accesses that the others do not account for. */
+static void move_histogram(struct target *target, struct pm_histogram_model *histogram, bool high) {
+    double unknown = high ? 1 : 0;
+    move_to_end(target, &histogram->accesses, high, 1);
+    move_to_end(target, &histogram->cold, high, unknown);
+    for (size_t b = 0; b < histogram->n_bins; b++) {
+        struct pm_bin_model *bin = &histogram->bins[b];
+        if (!bin->takes_rest)
+            move_to_end(target, &bin->count, high, unknown);
+        if (!bin->constant_distance)
+            move_distance(target, &bin->distance, high);
+    }
+}
+
+struct pm_profile *pm_fit_instantiate_end(const struct pm_structure *structure,
+                                          const struct pm_model_set *set,
+                                          const struct pm_parameters *at, double level, bool high,
+                                          struct pm_error *err) {
+    struct target target;
+    if (!open_target(&target, set, at, level, err))
+        return NULL;
+    struct pm_model_set moved = *set;
+    moved.edges = pm_alloc(set->n_edges + 1, sizeof *moved.edges);
+    moved.histograms = pm_alloc(set->n_histograms + 1, sizeof *moved.histograms);
+    for (size_t e = 0; e < set->n_edges; e++) {
+        moved.edges[e] = set->edges[e];
+        move_to_end(&target, &moved.edges[e], high, 1);
+    }
+    for (size_t h = 0; h < set->n_histograms; h++) {
+        struct pm_histogram_model *histogram = &moved.histograms[h];
+        *histogram = set->histograms[h];
+        histogram->bins = pm_alloc(histogram->n_bins + 1, sizeof *histogram->bins);
+        for (size_t b = 0; b < histogram->n_bins; b++)
+            histogram->bins[b] = set->histograms[h].bins[b];
+        move_histogram(&target, histogram, high);
+    }
+    struct pm_profile *profile = pm_fit_instantiate(structure, &moved, at, err);
+    for (size_t h = 0; h < set->n_histograms; h++)
+        free(moved.histograms[h].bins);
+    free(moved.histograms);
+    free(moved.edges);
+    close_target(&target);
+    return profile;
+}

@@ -1,0 +1,17 @@
+/* From models to a profile at one size, and between which bounds it is.  Most of the interface is
+   in fit/fit.h (pm_fit_instantiate, pm_fit_interval …), because commands and reports use it. */
+#ifndef PM_FIT_PREDICT_H
+#define PM_FIT_PREDICT_H
+
+#include "core/histogram.h"
+#include "fit/fit.h"
+
+/* Shortens the predicted distances of LARGE to what SMALL, of the same group in blocks of which
+   LARGE's consist, allows; see inclusion.c. */
+void pm_fit_bound_by_smaller(struct pm_histogram *large, const struct pm_histogram *small);
+
+/* Sorts N bins by distance, joins those at one distance, and moves the ends of neighbours that
+   overlap to a place between their means; returns how many are left. */
+size_t pm_fit_order_bins(struct pm_bin *bins, size_t n);
+
+#endif

@@ -1,0 +1,99 @@
+/* What the folders of fit/ share: words, constants, and the terms of a model.  Private to fit/. */
+#ifndef PM_FIT_PRIVATE_H
+#define PM_FIT_PRIVATE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "core/histogram.h"
+#include "core/model.h"
+#include "fit/fit.h"
+
+/* What the values of a series are. */
+enum pm_series_kind {
+    PM_SERIES_COUNT,    /* never negative; monotone, convex, concave as the data are */
+    PM_SERIES_DISTANCE, /* at most two terms of degree 3, non-decreasing and convex */
+};
+
+/* A model has the shape of its data up to this many times the largest measured size. */
+#define PM_FIT_SHAPE_RANGE 8.0
+
+/* Relative differences up to this are of rounding. */
+#define PM_FIT_ROUNDING 1e-9
+
+/* A bin wider than this share of its mean is, in a prediction, a step at its mean. */
+#define PM_FIT_WIDE 0.5
+
+/* The basis of a model set in one parameter begins with 1, N … N^4 and functions with logarithms
+   that only pm_fit_logarithms uses; see prepare/bases.c. */
+enum { PM_FIT_POLYNOMIALS = 5, PM_FIT_BASIS = 8 };
+
+/* ---- what fits in one and in several parameters have in common --------------------------------
+ */
+
+#define PM_FIT_HIGH_POWER 3.5 /* functions that grow faster beyond the data run away there: */
+#define PM_FIT_HIGH_POWER_PENALTY 4.0 /* a candidate's score with one of them */
+#define PM_FIT_GROWTH_PENALTY 4.0     /* for each power of growth beyond that of the data */
+#define PM_FIT_FREE_GROWTH 0.5        /* powers without it: lower terms fade as sizes grow */
+#define PM_FIT_LEAST_ERROR 1e-10      /* relative errors below this are all alike */
+#define PM_FIT_DISTANCE_ERROR 0.5     /* blocks: distances are whole numbers */
+#define PM_FIT_SLOPE_STEP 1e-4        /* of x, in central differences: exact to about 1e-8 */
+
+/* The redundancy of a point is 1 − its leverage: the share of an error in its value that shows in
+   its residual, which over the redundancy is the leave-one-out residual.  Below this, the point
+   alone decides a coefficient. */
+#define PM_FIT_LEAST_REDUNDANCY 1e-6
+
+static inline double pm_bin_accesses(const struct pm_bin *bin) { return bin->loads + bin->stores; }
+
+/* Some functions of a basis with their coefficients, and what these are worth. */
+struct pm_candidate {
+    size_t n_terms;
+    size_t terms[PM_MODEL_MAX_TERMS];        /* numbers of functions, ascending */
+    double coefficients[PM_MODEL_MAX_TERMS]; /* of scaled functions */
+    double residual, leave_one_out;          /* root mean squares, relative */
+    double emphasised; /* leave-one-out error with larger sizes counting more */
+    double score;      /* the smallest wins */
+};
+
+/* Standard deviation of the N residuals at the points POINT whose values are Y.  FUNCTIONS has a
+   row of STRIDE scaled functions for each point. */
+double pm_candidate_sigma(const struct pm_candidate *candidate, size_t n, const size_t *point,
+                          const double *y, const double *functions, size_t stride);
+
+/* Adds a sentence to the notes, if STATISTICS is not NULL and there is room. */
+void pm_fit_note(struct pm_fit_statistics *statistics, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* ---- the terms of a model (models.c) --------------------------------------------------------- */
+
+/* The coefficient of function TERM of the basis, which becomes a term with 0 if it is none yet;
+   NULL if there is no room for one more. */
+double *pm_model_coefficient(struct pm_model *model, size_t term);
+
+/* Adds COEFFICIENT times function TERM, for which there is room; no term if it is 0. */
+void pm_model_add_term(struct pm_model *model, size_t term, double coefficient);
+
+void pm_model_scale(struct pm_model *model, double factor);
+
+/* A constant that N_POINTS values say, whose error is not known. */
+struct pm_model pm_model_constant(double value, size_t n_points);
+
+/* A constant where nothing better is known: the last of N values Y, of which each residual times
+   WEIGHT over RELATION is a relative error. */
+struct pm_model pm_model_last_value(size_t n, const double *y, const double *weight,
+                                    const double *relation);
+
+/* Zero at all of N_POINTS sizes. */
+struct pm_model pm_model_zero(size_t n_points);
+
+/* Calls VISIT for every model of SET: of edges, accesses, cold accesses, counts and distances. */
+void pm_model_set_visit(struct pm_model_set *set,
+                        void (*visit)(struct pm_model *model, void *context), void *context);
+
+/* No reuse at the size where the basis functions are BASIS is longer than this, in blocks of
+   BLOCK_BYTES: the number of other blocks that there are, each of which is cold once. */
+double pm_model_set_longest_distance(const struct pm_model_set *set, uint64_t block_bytes,
+                                     const double *basis);
+
+#endif

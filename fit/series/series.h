@@ -1,0 +1,133 @@
+/* Fitting one series: values at the measured sizes → a model.
+
+   A design is what all series at the same sizes with the same basis share; a workspace is the
+   memory of one thread.  Where several parameters vary, both hand over to surface/, so that who has
+   a series to fit need not know.  Lengths are numbers of sizes, errors are relative.
+   Source: Marin & Mellor-Crummey 2004, section 2.3.1; README.md says what is added to it. */
+#ifndef PM_FIT_SERIES_H
+#define PM_FIT_SERIES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "core/base/base.h"
+#include "core/model.h"
+#include "fit/private.h"
+
+enum { PM_SERIES_GRID = 24 };
+
+/* The measured sizes as a line through the space of parameters. */
+struct pm_path {
+    const char *parameter; /* the one that varies */
+    size_t n;
+    const double *x;                  /* n values of it above 0, ascending and distinct */
+    const struct pm_parameters *runs; /* all parameters at each; NULL: there is no other */
+    /* Several parameters vary: their names.  Then it is no line; runs are in pm_fit_sort's order.
+     */
+    size_t n_axes;
+    const char *const *axes;
+};
+
+struct pm_surface; /* of a fit in several parameters: see surface/surface.h */
+
+/* All parameters where the varying one is X; those that only go along with it are known at the
+   measured sizes, straight between them and a power beyond. */
+bool pm_path_at(const struct pm_path *path, double x, struct pm_parameters *at,
+                struct pm_error *err);
+
+/* Size number J of PM_SERIES_GRID at which shape is looked at, from the smallest measured one to
+   PM_FIT_SHAPE_RANGE times the largest. */
+double pm_path_grid(const struct pm_path *path, size_t j);
+
+/* What series of a fit share: the sizes and the basis functions at them.  Read-only once made. */
+struct pm_design {
+    size_t n;  /* sizes */
+    double *x; /* ascending; in several parameters the geometric mean, which may repeat; owned */
+    /* Functions of the model set's list at the sizes, [size · n_functions + function]; owned. */
+    size_t n_functions;
+    double *functions;
+    struct pm_surface *surface; /* NULL in one parameter: only then is what follows filled; owned */
+    size_t n_basis;
+    size_t n_gentle; /* functions before those that grow like a fourth power or more; all if there
+                        is no other */
+    uint16_t index[PM_MODEL_MAX_TERMS]; /* of each function in the basis of the model set */
+    bool monomials;                     /* basis function i is x^i */
+    /* What each function is divided by: a power of two near its largest value, which costs no
+       digit. */
+    double scale[PM_MODEL_MAX_TERMS];
+    double (*values)[PM_MODEL_MAX_TERMS]; /* [size][function], scaled; owned */
+    /* From the smallest size to PM_FIT_SHAPE_RANGE times the largest, scaled: values, slopes
+       d f / d log x and differences of d f / dx. */
+    double grid_x[PM_SERIES_GRID];
+    double grid[PM_SERIES_GRID][PM_MODEL_MAX_TERMS];
+    double slope[PM_SERIES_GRID][PM_MODEL_MAX_TERMS];
+    double curvature[PM_SERIES_GRID - 1][PM_MODEL_MAX_TERMS];
+    /* Other bases at the same sizes, which a series takes where they do clearly better: those that
+       `--search` tries.  Owned. */
+    size_t n_alternatives;
+    struct pm_design **alternatives;
+};
+
+/* At most PM_MODEL_MAX_TERMS functions; `index` counts those of BASIS from 0.  Errors: a size that
+   is not above 0; a function without a finite value at a measured size or in the range of
+   prediction. */
+struct pm_design *pm_design_on_path(const struct pm_basis *basis, const struct pm_path *path,
+                                    struct pm_error *err);
+/* The same where PARAMETER, N values X, is the only one. */
+struct pm_design *pm_design_new(const struct pm_basis *basis, const char *parameter,
+                                const double *x, size_t n, struct pm_error *err);
+/* The design of a fit in several parameters; it owns SURFACE. */
+struct pm_design *pm_design_of_surface(struct pm_surface *surface);
+void pm_design_free(struct pm_design *design);
+
+/* Makes the terms of models numbers in a list of N functions, that of a model set, in which the
+   design's own function i has number `index[i]`. */
+void pm_design_number_functions(struct pm_design *design, size_t n);
+
+/* Value of MODEL, whose terms are such numbers, at measured size number SIZE. */
+double pm_design_model_value(const struct pm_design *design, const struct pm_model *model,
+                             size_t size);
+
+/* The size after K that is nearest to it: the next one, if there is one parameter. */
+size_t pm_design_nearest(const struct pm_design *design, size_t k);
+
+/* How the sizes FROM and TO differ: the sums of log(to / from) over the parameters that grow and
+   over those that shrink (negative). */
+void pm_design_steps(const struct pm_design *design, size_t from, size_t to, double *up,
+                     double *down);
+
+/* Memory of one thread; nothing is allocated while fitting. */
+struct pm_series_workspace;
+struct pm_series_workspace *pm_series_workspace_new(const struct pm_design *design);
+void pm_series_workspace_free(struct pm_series_workspace *workspace);
+
+/* Fits Y (one value for each size, NAN where there is none).  Sizes before the first that is not
+   zero are left out for counts: the quantity sets in later. */
+void pm_series_fit(struct pm_series_workspace *workspace, const double *y, enum pm_series_kind kind,
+                   struct pm_model *model);
+
+/* How well a free polynomial of degree 3 at most predicts each of Y[FROM …] from the others: the
+   leave-one-out error, relative; 0 for all zeros. */
+double pm_series_predictability(struct pm_series_workspace *workspace, const double *y,
+                                size_t from);
+
+/* The same for a decision: where the error is known to be at most ACCEPTED, or to be above
+   HOPELESS, before it is known exactly, the result is another value on the same side.  Several
+   times as fast. */
+double pm_series_predictability_within(struct pm_series_workspace *workspace, const double *y,
+                                       size_t from, double accepted, double hopeless);
+
+/* Whether Y might be reproduced by whole or fractional coefficients: that all values are multiples
+   of one of the fractions that are tried. */
+bool pm_exact_is_possible(size_t n, const double *y);
+
+/* A count Y at the N sizes X in the basis of a model set (PM_FIT_BASIS), if sizes are powers of two
+   and some small set of functions reproduces all values exactly; else false, and MODEL is left as
+   it is.  See exact_logarithms.c. */
+bool pm_fit_logarithms(size_t n, const double *x, const double *y, struct pm_model *model);
+
+/* Least squares over the whole basis with coefficients ≥ 0; see nonnegative.c.  Y: NAN where there
+   is no value. */
+void pm_fit_nonnegative(const struct pm_design *design, const double *y, struct pm_model *model);
+
+#endif

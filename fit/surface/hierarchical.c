@@ -1,0 +1,241 @@
+/* Models in one parameter first, then models of their coefficients in the next (Marin's thesis,
+   section 4.1.1): y(p, q) = Σ_t c_t(q) · f_t(p), where c_t(q) = Σ_u d_tu · g_u(q).
+
+   A line is a set of points that differ in one axis only.  All lines get the same terms f_t, as the
+   thesis's six models in MM "have the same general form": the subset of the axis's functions with
+   the best leave-one-out error over all lines, in the scale of the values.  Each term's
+   coefficients, one for each line, are then values over the other axes; their errors count by what
+   they do to y.  A line that is too short for its terms says nothing of the coefficients.  Only the
+   terms are redundancy: surface.c solves for all coefficients over all points. */
+#include "fit/surface/private.h"
+
+#include <math.h>
+#include <string.h>
+
+enum {
+    MAX_TERMS = PM_MODEL_MAX_TERMS,
+    MAX_AXES = PM_SURFACE_MAX_AXES,
+    LINE_TERMS = 5,
+    LEAST_LINES = 3
+};
+#define TERM_PENALTY 0.03
+#define ROUNDING 1e-9   /* relative errors of a line below this are all alike */
+#define NEGLIGIBLE 1e-9 /* a coefficient that does no more than this to any value */
+#define MOST_SHORT 0.5  /* of the lines may be too short for the terms */
+
+/* What one call works on: values at the places of the projection on AXES. */
+struct layer {
+    unsigned axes; /* those that remain */
+    size_t depth;
+    const double *y, *weight; /* [place]; weight 0: not known */
+};
+
+struct hierarchy {
+    struct pm_surface_workspace *w;
+    bool for_exact;
+    size_t order[MAX_AXES];
+    size_t functions[MAX_AXES]; /* of the term that is being followed */
+    struct pm_candidate *candidate;
+};
+
+/* The points of line LINE (a place of the projection on the other axes): indices of places, and
+   their levels on AXIS. */
+static size_t take_line(const struct hierarchy *n, const struct layer *layer, size_t axis,
+                        size_t line, size_t *places, size_t *levels) {
+    const struct pm_surface *s = n->w->surface;
+    const struct pm_surface_projection *from = &s->projections[layer->axes];
+    const struct pm_surface_projection *to = &s->projections[layer->axes & ~(1u << axis)];
+    size_t count = 0;
+    for (size_t place = 0; place < from->n; place++) {
+        if (to->of[from->point[place]] != line || !(layer->weight[place] > 0))
+            continue;
+        places[count] = place;
+        levels[count++] = s->level[from->point[place]][axis];
+    }
+    return count;
+}
+
+struct line_fit {
+    size_t n;                       /* points */
+    double squares;                 /* of leave-one-out errors, weighted */
+    double coefficients[MAX_TERMS]; /* of scaled functions */
+    double weights[MAX_TERMS];      /* what an error of each does to the values */
+};
+
+/* Least squares of a line in the TERMS; false if it is too short: it needs a point more than terms.
+ */
+static bool fit_line(const struct hierarchy *n, const struct layer *layer, size_t axis, size_t line,
+                     unsigned subset, struct line_fit *fit) {
+    struct pm_surface_workspace *w = n->w;
+    const struct pm_surface_axis *a = &w->surface->axes[axis];
+    size_t k = 0, *places = w->places, *levels = w->places + w->surface->n;
+    double rotated[MAX_TERMS];
+    fit->n = take_line(n, layer, axis, line, places, levels);
+    if (fit->n < (size_t)__builtin_popcount(subset) + 1)
+        return false;
+    for (size_t f = 0; f < a->n_functions; f++) {
+        if (!(subset >> f & 1))
+            continue;
+        fit->weights[k] = 0;
+        for (size_t i = 0; i < fit->n; i++) {
+            double value = a->values[levels[i]][f] / a->scale[f] * layer->weight[places[i]];
+            w->columns[i][k] = value;
+            fit->weights[k] += value * value / (double)fit->n;
+        }
+        fit->weights[k] = sqrt(fit->weights[k]);
+        k++;
+    }
+    if (!pm_orthonormalise(fit->n, k, w->columns, w->triangle))
+        return false;
+    for (size_t t = 0; t < k; t++) {
+        rotated[t] = 0;
+        for (size_t i = 0; i < fit->n; i++)
+            rotated[t] += w->columns[i][t] * layer->y[places[i]] * layer->weight[places[i]];
+    }
+    pm_back_substitute(k, w->triangle, rotated, fit->coefficients);
+    fit->squares = 0;
+    for (size_t i = 0; i < fit->n; i++) {
+        double redundancy, weighted = layer->y[places[i]] * layer->weight[places[i]];
+        double residual = pm_residual(k, w->columns[i], weighted, rotated, &redundancy);
+        if (redundancy < PM_FIT_LEAST_REDUNDANCY)
+            return false;
+        fit->squares += residual * residual / (redundancy * redundancy);
+    }
+    return true;
+}
+
+static bool is_usable(const struct hierarchy *n, const struct pm_surface_axis *a, unsigned subset) {
+    for (size_t f = 0; f < a->n_functions; f++)
+        if ((subset >> f & 1) && a->for_exact[f] && !n->for_exact)
+            return false;
+    return true;
+}
+
+/* Functions that a model of the line may have: fewer than levels; two where these are few. */
+static size_t most_functions(const struct hierarchy *n, size_t axis) {
+    size_t levels = n->w->n_levels[axis];
+    size_t most = levels < LINE_TERMS && !n->for_exact ? 2 : levels - 1;
+    return most < LINE_TERMS ? most : LINE_TERMS;
+}
+
+/* The common terms of all lines along AXIS, 0 if none is of use. */
+static unsigned common_terms(const struct hierarchy *n, const struct layer *layer, size_t axis) {
+    const struct pm_surface *s = n->w->surface;
+    const struct pm_surface_axis *a = &s->axes[axis];
+    size_t n_lines = s->projections[layer->axes & ~(1u << axis)].n;
+    double best_score = INFINITY;
+    unsigned best = 0;
+    for (unsigned subset = 1; subset < 1u << a->n_functions; subset++) {
+        size_t k = (size_t)__builtin_popcount(subset), n_points = 0, n_fitted = 0;
+        double squares = 0;
+        if (k > most_functions(n, axis) || !is_usable(n, a, subset))
+            continue;
+        for (size_t line = 0; line < n_lines; line++) {
+            struct line_fit fit;
+            if (!fit_line(n, layer, axis, line, subset, &fit))
+                continue;
+            n_fitted++;
+            n_points += fit.n;
+            squares += fit.squares;
+        }
+        if (n_fitted == 0 || (n_lines > 1 && (n_fitted < LEAST_LINES ||
+                                              (double)n_fitted < MOST_SHORT * (double)n_lines)))
+            continue;
+        double score =
+            fmax(sqrt(squares / (double)n_points), ROUNDING) * (1 + TERM_PENALTY * (double)k);
+        if (score < best_score) {
+            best_score = score;
+            best = subset;
+        }
+    }
+    return best;
+}
+
+/* Adds the product of the functions that were followed. */
+static bool add_product(const struct hierarchy *n) {
+    const struct pm_surface *s = n->w->surface;
+    struct pm_candidate *c = n->candidate;
+    for (size_t j = 0; j < s->n_products; j++) {
+        if (memcmp(s->products[j].functions, n->functions, s->n_axes * sizeof(size_t)) != 0)
+            continue;
+        if (c->n_terms == MAX_TERMS)
+            return false;
+        size_t at = c->n_terms++;
+        for (; at > 0 && c->terms[at - 1] > j; at--)
+            c->terms[at] = c->terms[at - 1];
+        c->terms[at] = j;
+        return true;
+    }
+    return false; /* it grows too much */
+}
+
+static bool is_negligible(const struct hierarchy *n, const struct layer *layer) {
+    for (size_t place = 0; place < n->w->surface->projections[layer->axes].n; place++)
+        if (fabs(layer->y[place]) * layer->weight[place] > NEGLIGIBLE)
+            return false;
+    return true;
+}
+
+static bool descend(struct hierarchy *n, const struct layer *layer) {
+    struct pm_surface_workspace *w = n->w;
+    const struct pm_surface *s = w->surface;
+    if (is_negligible(n, layer))
+        return true;
+    if (layer->axes == 0)
+        return add_product(n);
+    size_t axis = n->order[layer->depth];
+    const struct pm_surface_axis *a = &s->axes[axis];
+    unsigned rest = layer->axes & ~(1u << axis), subset = common_terms(n, layer, axis);
+    if (!subset)
+        return false;
+    /* Coefficients and their weights: a row of places for each term. */
+    double *values = w->hierarchical + 2 * layer->depth * MAX_TERMS * s->n;
+    double *weights = values + MAX_TERMS * s->n;
+    for (size_t line = 0; line < s->projections[rest].n; line++) {
+        struct line_fit fit;
+        bool fitted = fit_line(n, layer, axis, line, subset, &fit);
+        for (size_t t = 0; t < (size_t)__builtin_popcount(subset); t++) {
+            values[t * s->n + line] = fitted ? fit.coefficients[t] : 0;
+            weights[t * s->n + line] = fitted ? fit.weights[t] : 0;
+        }
+    }
+    size_t t = 0;
+    for (size_t f = 0; f < a->n_functions; f++) {
+        if (!(subset >> f & 1))
+            continue;
+        struct layer next = {rest, layer->depth + 1, values + t * s->n, weights + t * s->n};
+        n->functions[axis] = f;
+        if (!descend(n, &next))
+            return false;
+        t++;
+    }
+    return true;
+}
+
+bool pm_surface_hierarchical(struct pm_surface_workspace *w, bool for_exact, size_t order,
+                             struct pm_candidate *candidate) {
+    const struct pm_surface *s = w->surface;
+    unsigned all = (1u << s->n_axes) - 1;
+    struct hierarchy n = {.w = w, .for_exact = for_exact, .candidate = candidate};
+    bool used[MAX_AXES] = {false};
+    for (size_t i = 0; i < s->n_axes; i++) { /* the ORDER-th permutation */
+        size_t left = s->n_axes - i, skip = order % left, axis = 0;
+        order /= left;
+        for (;; axis++)
+            if (!used[axis] && skip-- == 0)
+                break;
+        used[axis] = true;
+        n.order[i] = axis;
+    }
+    /* The outermost layer's places are the points: values and weights of those that are in use. */
+    double *values = w->hierarchical + 2 * (size_t)MAX_AXES * MAX_TERMS * s->n,
+           *weights = values + s->n;
+    memset(weights, 0, s->n * sizeof *weights);
+    for (size_t i = 0; i < w->n; i++) {
+        size_t place = s->projections[all].of[w->point[i]];
+        values[place] = w->y[i];
+        weights[place] = w->weight[i];
+    }
+    candidate->n_terms = 0;
+    return descend(&n, &(struct layer){all, 0, values, weights}) && candidate->n_terms > 0;
+}
