@@ -7,8 +7,8 @@
 
 #include "core/base/base.h"
 #include "report/report.h"
-#include "report/words.h"
-#include "report/writers.h"
+#include "report/labels/labels.h"
+#include "report/writers/writers.h"
 
 /* What a run cost, if it was made as a trial, else NULL. */
 static const struct pm_plan_cost *trial_of(const struct pm_plan_report *report,

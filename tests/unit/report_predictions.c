@@ -7,8 +7,9 @@
 #include <cmocka.h>
 #include <jansson.h>
 
+#include "report/labels/labels.h"
 #include "report/report.h"
-#include "report/rows.h"
+#include "report/predictions/rows.h"
 #include "tests/unit/report_example.h"
 
 struct example {
