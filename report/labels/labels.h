@@ -9,6 +9,7 @@
 
 #include "core/prediction.h"
 #include "core/structure/structure.h"
+#include "report/writers/writers.h"
 
 /* Name of the main module; "?" for a structure without modules. */
 const char *pm_program_name(const struct pm_structure *structure);
@@ -53,5 +54,26 @@ char *pm_short_name(const char *name);
 const char *pm_scope_module(const struct pm_structure *structure, uint32_t scope);
 /* Whole name of the code that SCOPE is in: the routine's, or the callee's in inlined code. */
 const char *pm_code_name(const struct pm_structure *structure, uint32_t scope);
+
+/* ---- place.c: where a row is in the program -------------------------------------------------- */
+
+/* A member of the rows; the fields of it are declared with PM_PLACE. */
+struct pm_place {
+    const struct pm_structure *structure;
+    uint32_t scope; /* PM_NONE: nowhere, all its fields are not known */
+};
+
+#define PM_PLACE(type, member_, get_) .offset = offsetof(type, member_), .get = pm_place_##get_
+
+struct pm_value pm_place_program(const void *place);
+struct pm_value pm_place_label(const void *place);
+struct pm_value pm_place_name(const void *place); /* whole, as pm_code_name */
+struct pm_value pm_place_kind(const void *place);
+struct pm_value pm_place_depth(const void *place);
+struct pm_value pm_place_file(const void *place);
+struct pm_value pm_place_line_first(const void *place);
+struct pm_value pm_place_line_last(const void *place);
+struct pm_value pm_place_key(const void *place);
+struct pm_value pm_place_module(const void *place);
 
 #endif

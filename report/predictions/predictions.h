@@ -1,22 +1,17 @@
-/* The writers of `pmodel report`, one file each; private to report/.  ROWS[i] are the rows of
-   PREDICTIONS[i]. */
+/* Predictions as rows, for the reports that have one a loop or routine; private to report/. */
 #ifndef PM_PREDICTIONS_H
 #define PM_PREDICTIONS_H
 
 #include <stdio.h>
 
-#include "report/report.h"
 #include "report/predictions/rows.h"
+#include "report/report.h"
 
-void pm_write_predictions_table(FILE *out, const struct pm_structure *structure,
-                                const struct pm_prediction *const *predictions,
-                                struct pm_rows *const *rows, size_t n_predictions,
+/* What is declared of the rows of a prediction (predictions.c). */
+extern const struct pm_fields pm_row_fields;
+
+void pm_write_predictions_table(FILE *out, const struct pm_prediction *prediction,
+                                const struct pm_rows *rows,
                                 const struct pm_report_options *options);
-void pm_write_predictions_json(FILE *out, const struct pm_structure *structure,
-                               const struct pm_prediction *const *predictions,
-                               struct pm_rows *const *rows, size_t n_predictions);
-void pm_write_predictions_csv(FILE *out, const struct pm_structure *structure,
-                              const struct pm_prediction *const *predictions,
-                              struct pm_rows *const *rows, size_t n_predictions);
 
 #endif

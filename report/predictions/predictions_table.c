@@ -56,88 +56,24 @@ static void print_header(FILE *out, const struct pm_prediction *prediction,
 
 /* ---- rows ----------------------------------------------------------------------------------- */
 
-static struct pm_text_table *new_table(const struct pm_prediction *prediction, bool measured) {
-    struct pm_text_table *table = pm_text_table_new();
-    pm_text_table_column(table, "TIME", PM_COLUMN_NUMBER);
-    pm_text_table_column(table, "%", PM_COLUMN_NUMBER);
-    if (measured)
-        pm_text_table_column(table, "MEASURED", PM_COLUMN_NUMBER);
-    pm_text_table_column(table, "LOOP", PM_COLUMN_NAME);
-    pm_text_table_column(table, "SOURCE", PM_COLUMN_NAME);
-    pm_text_table_column(table, "BOUND BY", PM_COLUMN_TEXT);
+/* The columns, those of the levels at the end; names that were made for them are in TITLES. */
+static struct pm_fields table_fields(const struct pm_prediction *prediction, bool measured,
+                                     char **titles) {
+    struct pm_fields fields = pm_fields_named(
+        pm_row_fields, measured ? "self_seconds self_share measured_seconds label source bound"
+                                : "self_seconds self_share label source bound");
     for (size_t level = 0; level < prediction->n_levels; level++) {
-        char *title = pm_sprintf("%s/it", prediction->level_names[level]);
-        pm_text_table_column(table, title, PM_COLUMN_NUMBER);
-        free(title);
+        titles[level] = pm_sprintf("%s/it", prediction->level_names[level]);
+        *PM_PUSH(&fields, fields) = (struct pm_field){
+            .name = prediction->level_names[level],
+            .kind = PM_RATE,
+            PM_MEMBER(struct pm_row, misses_per_iteration[level]),
+            .header = titles[level],
+            PM_MARKED(">", struct pm_row, misses_are_lower_bound),
+            .dispensable = 2,
+        };
     }
-    return table;
-}
-
-static void add_cell(struct pm_text_table *table, bool lower_bound, const char *text) {
-    char *cell = pm_sprintf("%s%s", lower_bound ? ">" : "", text);
-    pm_text_table_cell(table, cell);
-    free(cell);
-}
-
-/* The row's own time, with that of inner loops without a timer, or the name of the loop or routine
-   that holds it. */
-static char *measured_text(const struct pm_structure *structure, const struct pm_row *row) {
-    if (!isnan(row->measured_seconds) || row->measured_in == PM_NONE)
-        return pm_sprintf("%s%s", row->measured_with_inner ? "<" : "",
-                          pm_seconds_text(row->measured_seconds).text);
-    enum { MOST_LETTERS = 16 };
-    const struct pm_scope *holder = &structure->scopes[row->measured_in];
-    char *name = pm_short_name(pm_code_name(structure, row->measured_in));
-    char *depth = holder->depth ? pm_sprintf("/%u", holder->depth) : pm_strdup("");
-    char *text = pm_sprintf("in %.*s%s%s", MOST_LETTERS, name,
-                            strlen(name) > MOST_LETTERS ? "~" : "", depth);
-    free(depth);
-    free(name);
-    return text;
-}
-
-static void add_row(struct pm_text_table *table, const struct pm_structure *structure,
-                    const struct pm_rows *rows, const struct pm_row *row, size_t n_levels) {
-    add_cell(table, row->time_is_lower_bound, pm_seconds_text(row->seconds).text);
-    pm_text_table_cell(table, pm_percent_text(row->share).text);
-    if (rows->times) {
-        char *measured = measured_text(structure, row);
-        pm_text_table_cell(table, measured);
-        free(measured);
-    }
-    pm_text_table_cell(table, row->label);
-    pm_text_table_cell(table, row->source);
-    pm_text_table_cell(table, row->bound_label);
-    for (size_t level = 0; level < n_levels; level++) {
-        double misses = row->misses_per_iteration[level];
-        add_cell(table, row->misses_are_lower_bound && !isnan(misses), pm_rate_text(misses).text);
-    }
-}
-
-/* Rows that the table leaves out, summed up, or time that belongs to no row. */
-struct sum {
-    size_t n;
-    double seconds, measured_seconds;
-    bool time_is_lower_bound, measured_with_inner;
-};
-
-/* A row without a place in the source. */
-static void add_sum(struct pm_text_table *table, const struct pm_prediction *prediction,
-                    bool measured, const struct sum *sum, const char *label) {
-    double share = prediction->seconds > 0 ? sum->seconds / prediction->seconds : NAN;
-    bool predicted = !isnan(sum->seconds) || isnan(sum->measured_seconds);
-    add_cell(table, sum->time_is_lower_bound, predicted ? pm_seconds_text(sum->seconds).text : "");
-    pm_text_table_cell(table, predicted ? pm_percent_text(share).text : NULL);
-    if (measured) {
-        char *text = pm_sprintf("%s%s", sum->measured_with_inner ? "<" : "",
-                                pm_seconds_text(sum->measured_seconds).text);
-        pm_text_table_cell(table, text);
-        free(text);
-    }
-    pm_text_table_cell(table, label);
-    size_t n_levels = prediction->n_levels;
-    for (size_t i = 0; i < n_levels + 2; i++)
-        pm_text_table_cell(table, NULL);
+    return fields;
 }
 
 static bool is_shown(const struct pm_row *row, size_t n_shown,
@@ -146,47 +82,58 @@ static bool is_shown(const struct pm_row *row, size_t n_shown,
            !(100 * row->share < options->min_percent);
 }
 
-static void add_rows(struct pm_text_table *table, const struct pm_structure *structure,
-                     const struct pm_prediction *prediction, const struct pm_rows *rows,
-                     const struct pm_report_options *options, struct sum *other) {
-    size_t n_shown = 0;
+/* Those that are not shown are summed up in OTHER; how many they are. */
+static size_t add_rows(struct pm_text_table *table, struct pm_fields fields,
+                       const struct pm_rows *rows, const struct pm_report_options *options,
+                       struct pm_row *other) {
+    size_t n_shown = 0, n_other = 0;
     for (size_t i = 0; i < rows->n_rows; i++) {
         const struct pm_row *row = &rows->rows[i];
         if (!row->counted || !row->executed)
             continue;
         if (is_shown(row, n_shown, options)) {
-            add_row(table, structure, rows, row, prediction->n_levels);
+            pm_fields_cells(table, fields, NULL, row);
             n_shown++;
         } else {
-            other->n++;
+            n_other++;
             other->seconds += row->seconds;
             other->measured_seconds += isnan(row->measured_seconds) ? 0 : row->measured_seconds;
             other->time_is_lower_bound |= row->time_is_lower_bound;
             other->measured_with_inner |= row->measured_with_inner;
         }
     }
+    return n_other;
 }
 
-static void add_sums(struct pm_text_table *table, const struct pm_prediction *prediction,
-                     const struct pm_rows *rows, const struct sum *other) {
-    bool measured = rows->times != NULL;
-    if (other->n) {
-        char *label = pm_sprintf("other (%zu smaller ones)", other->n);
-        add_sum(table, prediction, measured, other, label);
-        free(label);
-    }
+/* A row without a place in the source; LABEL is freed. */
+static void add_sum(struct pm_text_table *table, struct pm_fields fields,
+                    const struct pm_prediction *prediction, struct pm_row sum, char *label) {
+    bool predicted = !isnan(sum.seconds) || isnan(sum.measured_seconds);
+    sum.label = label;
+    sum.share = prediction->seconds > 0 ? sum.seconds / prediction->seconds : NAN;
+    sum.measured_in = PM_NONE;
+    pm_fields_cells(table, fields,
+                    predicted ? "self_seconds self_share measured_seconds label"
+                              : "measured_seconds label",
+                    &sum);
+    free(label);
+}
+
+static void add_sums(struct pm_text_table *table, struct pm_fields fields,
+                     const struct pm_prediction *prediction, const struct pm_rows *rows,
+                     size_t n_other, struct pm_row other) {
+    if (n_other)
+        add_sum(table, fields, prediction, other, pm_sprintf("other (%zu smaller ones)", n_other));
     if (rows->unattributed_seconds != 0)
-        add_sum(table, prediction, measured,
-                &(struct sum){1, rows->unattributed_seconds, 0, false, false}, "in no scope");
-    if (rows->n_not_counted) {
-        char *label = pm_sprintf("not counted (%zu)", rows->n_not_counted);
-        add_sum(table, prediction, measured, &(struct sum){1, NAN, NAN, false, false}, label);
-        free(label);
-    }
-    if (measured)
-        add_sum(table, prediction, measured,
-                &(struct sum){1, NAN, rows->times->outside_seconds, false, false},
-                "outside all timers");
+        add_sum(table, fields, prediction, (struct pm_row){.seconds = rows->unattributed_seconds},
+                pm_strdup("in no scope"));
+    if (rows->n_not_counted)
+        add_sum(table, fields, prediction, (struct pm_row){.seconds = NAN, .measured_seconds = NAN},
+                pm_sprintf("not counted (%zu)", rows->n_not_counted));
+    if (rows->times)
+        add_sum(table, fields, prediction,
+                (struct pm_row){.seconds = NAN, .measured_seconds = rows->times->outside_seconds},
+                pm_strdup("outside all timers"));
 }
 
 /* ---- notes ---------------------------------------------------------------------------------- */
@@ -267,20 +214,21 @@ static void print_notes(FILE *out, const struct pm_prediction *prediction,
         print_note(out, prediction->notes[i], options);
 }
 
-void pm_write_predictions_table(FILE *out, const struct pm_structure *structure,
-                                const struct pm_prediction *const *predictions,
-                                struct pm_rows *const *rows, size_t n_predictions,
+void pm_write_predictions_table(FILE *out, const struct pm_prediction *prediction,
+                                const struct pm_rows *rows,
                                 const struct pm_report_options *options) {
-    for (size_t i = 0; i < n_predictions; i++) {
-        struct sum other = {0};
-        struct pm_text_table *table = new_table(predictions[i], rows[i]->times != NULL);
-        add_rows(table, structure, predictions[i], rows[i], options, &other);
-        add_sums(table, predictions[i], rows[i], &other);
-        if (i)
-            fputc('\n', out);
-        print_header(out, predictions[i], rows[i], options);
-        pm_text_table_print(out, table, options->width, options->color);
-        print_notes(out, predictions[i], rows[i], options);
-        pm_text_table_free(table);
-    }
+    struct pm_row other = {0};
+    char *titles[PM_MAX_LEVELS];
+    struct pm_text_table *table = pm_text_table_new();
+    struct pm_fields fields = table_fields(prediction, rows->times != NULL, titles);
+    pm_fields_columns(table, fields);
+    size_t n_other = add_rows(table, fields, rows, options, &other);
+    add_sums(table, fields, prediction, rows, n_other, other);
+    print_header(out, prediction, rows, options);
+    pm_text_table_print(out, table, options->width, options->color);
+    print_notes(out, prediction, rows, options);
+    for (size_t level = 0; level < prediction->n_levels; level++)
+        free(titles[level]);
+    free(fields.fields);
+    pm_text_table_free(table);
 }

@@ -21,30 +21,24 @@
 static const double unknown_share_marked = 0.01;
 
 #define COST_FIELD(name)                                                                           \
-    { #name, offsetof(struct pm_cost_sum, name) }
-const struct pm_cost_field pm_cost_fields[] = {
+    { #name, PM_NUMBER, PM_MEMBER(struct pm_cost_sum, name) }
+const struct pm_field pm_cost_fields[] = {
     COST_FIELD(cycles),     COST_FIELD(schedule_cycles),     COST_FIELD(memory_cycles),
     COST_FIELD(operations), COST_FIELD(unknown_operations),  COST_FIELD(instructions),
     COST_FIELD(accesses),   COST_FIELD(unrecorded_accesses),
 };
 const size_t pm_n_cost_fields = sizeof pm_cost_fields / sizeof pm_cost_fields[0];
 
-static double *cost_field(struct pm_cost_sum *cost, const struct pm_cost_field *field) {
-    return (double *)(void *)((char *)cost + field->offset);
+static double *cost_at(struct pm_cost_sum *cost, size_t i) {
+    return (double *)(void *)((char *)cost + pm_cost_fields[i].offset);
 }
 
-double pm_cost_value(const struct pm_cost_sum *cost, const struct pm_cost_field *field) {
-    double value;
-    memcpy(&value, (const char *)cost + field->offset, sizeof value);
-    return value;
-}
-
-static void add_cost(struct pm_cost_sum *into, const struct pm_cost_sum *from) {
+static void add_cost(struct pm_cost_sum *into, struct pm_cost_sum from) {
     for (size_t i = 0; i < pm_n_cost_fields; i++)
-        *cost_field(into, &pm_cost_fields[i]) += pm_cost_value(from, &pm_cost_fields[i]);
+        *cost_at(into, i) += *cost_at(&from, i);
     for (size_t level = 0; level < PM_MAX_LEVELS; level++) {
-        into->level_misses[level] += from->level_misses[level];
-        into->level_cycles[level] += from->level_cycles[level];
+        into->level_misses[level] += from.level_misses[level];
+        into->level_cycles[level] += from.level_cycles[level];
     }
 }
 
@@ -76,7 +70,8 @@ static void make_rows(struct pm_rows *rows, const struct pm_structure *structure
             continue;
         rows->row_of_scope[scope] = (uint32_t)rows->n_rows;
         struct pm_row *row = PM_PUSH(rows, rows);
-        row->scope = scope;
+        row->place = (struct pm_place){structure, scope};
+        row->prediction = prediction;
         row->counted = scope_is_counted(structure, scope);
     }
     for (uint32_t scope = 0; scope < structure->n_scopes; scope++)
@@ -87,9 +82,10 @@ static void make_rows(struct pm_rows *rows, const struct pm_structure *structure
 
 /* Widens the row's lines by those of SCOPE, if it is in the same file. */
 static void add_lines(struct pm_row *row, const struct pm_structure *structure, uint32_t scope) {
-    const struct pm_scope *own = &structure->scopes[row->scope], *s = &structure->scopes[scope];
+    const struct pm_scope *own = &structure->scopes[row->place.scope],
+                          *s = &structure->scopes[scope];
     bool same_file = s->file && own->file && strcmp(s->file, own->file) == 0;
-    if (scope != row->scope && !same_file)
+    if (scope != row->place.scope && !same_file)
         return;
     if (s->line_first && (!row->line_first || s->line_first < row->line_first))
         row->line_first = s->line_first;
@@ -100,11 +96,11 @@ static void add_lines(struct pm_row *row, const struct pm_structure *structure, 
 static void add_scope(struct pm_row *row, const struct pm_structure *structure,
                       const struct pm_prediction *prediction, uint32_t scope) {
     const struct pm_scope_prediction *p = &prediction->scopes[scope];
-    add_cost(&row->self, &p->self);
+    add_cost(&row->self, p->self);
     if (structure->scopes[scope].kind == PM_SCOPE_INLINED)
         return; /* part of the total of what contains it */
     row->n_folded++;
-    add_cost(&row->total, &p->total);
+    add_cost(&row->total, p->total);
     row->entries += p->entries;
     row->iterations += p->iterations;
     row->resource_cycles_per_iteration += p->iterations * p->resource_cycles_per_iteration;
@@ -144,6 +140,16 @@ static bool misses_accesses(const struct pm_cost_sum *cost) {
                unknown_share_marked * (cost->accesses + cost->unrecorded_accesses);
 }
 
+/* What is not counted costs something, but nobody knows what. */
+static void forget_costs(struct pm_row *row) {
+    for (size_t i = 0; i < pm_n_cost_fields; i++)
+        *cost_at(&row->self, i) = *cost_at(&row->total, i) = NAN;
+    for (size_t level = 0; level < PM_MAX_LEVELS; level++) {
+        row->self.level_misses[level] = row->self.level_cycles[level] = NAN;
+        row->total.level_misses[level] = row->total.level_cycles[level] = NAN;
+    }
+}
+
 /* What follows from the sums.  0 iterations of code that ran means that they are not known. */
 static void derive(struct pm_row *row, const struct pm_structure *structure,
                    const struct pm_prediction *prediction) {
@@ -165,12 +171,14 @@ static void derive(struct pm_row *row, const struct pm_structure *structure,
             no_access_recorded ? NAN : self->level_misses[level] / row->iterations;
     row->time_is_lower_bound = misses_operations(self);
     row->misses_are_lower_bound = misses_accesses(self);
-    row->label = row->n_folded > 1 ? pm_scope_label_folded(structure, row->scope)
-                                   : pm_scope_label(structure, row->scope);
-    row->source = pm_scope_source(structure, row->scope);
+    row->label = row->n_folded > 1 ? pm_scope_label_folded(structure, row->place.scope)
+                                   : pm_scope_label(structure, row->place.scope);
+    row->source = pm_scope_source(structure, row->place.scope);
     row->bound_label =
         row->counted ? pm_bound_label(prediction, row->bound, row->bound_unit, row->bound_level)
-                     : pm_strdup("?");
+                     : NULL;
+    if (!row->counted)
+        forget_costs(row);
 }
 
 /* ---- measured times ------------------------------------------------------------------------- */
@@ -184,6 +192,7 @@ static void add_times(struct pm_rows *rows, const struct pm_structure *structure
     for (size_t i = 0; i < rows->n_rows; i++) {
         rows->rows[i].measured_seconds = NAN;
         rows->rows[i].measured_in = PM_NONE;
+        rows->rows[i].timed = times != NULL;
     }
     if (!times)
         return;
@@ -217,7 +226,7 @@ static int compare_rows(const void *left, const void *right) {
         return a->counted ? -1 : 1;
     if (a->counted && a->seconds != b->seconds)
         return a->seconds > b->seconds ? -1 : 1;
-    return a->scope < b->scope ? -1 : a->scope > b->scope;
+    return PM_COMPARE(a->place.scope, b->place.scope);
 }
 
 static void sort_rows(struct pm_rows *rows, size_t n_scopes) {
@@ -225,13 +234,13 @@ static void sort_rows(struct pm_rows *rows, size_t n_scopes) {
     uint32_t *new_place =
         pm_alloc(n_scopes, sizeof *new_place); /* by the scope a row is named after */
     for (size_t i = 0; i < rows->n_rows; i++)
-        scope_of_row[i] = rows->rows[i].scope;
+        scope_of_row[i] = rows->rows[i].place.scope;
     if (rows->n_rows)
         qsort(rows->rows, rows->n_rows, sizeof *rows->rows, compare_rows);
     uint32_t n_members = 0;
     for (size_t i = 0; i < rows->n_rows; i++) {
-        new_place[rows->rows[i].scope] = (uint32_t)i;
-        rows->rows[i].first_member = n_members;
+        new_place[rows->rows[i].place.scope] = (uint32_t)i;
+        rows->rows[i].members = rows->members + n_members;
         n_members += rows->rows[i].n_members;
         rows->rows[i].n_members = 0;
     }
@@ -241,10 +250,32 @@ static void sort_rows(struct pm_rows *rows, size_t n_scopes) {
             continue;
         uint32_t place = rows->row_of_scope[scope] = new_place[scope_of_row[old]];
         struct pm_row *row = &rows->rows[place];
-        rows->members[row->first_member + row->n_members++] = scope;
+        rows->members[row->members - rows->members + row->n_members++] = scope;
     }
     free(new_place);
     free(scope_of_row);
+}
+
+/* ---- ends of intervals ----------------------------------------------------------------------- */
+
+static struct pm_row_end end_of(const struct pm_row *row, bool high) {
+    const struct pm_prediction *end = high ? row->prediction->high : row->prediction->low;
+    struct pm_row_end sum = {0};
+    for (uint32_t i = 0; end && i < row->n_members; i++) {
+        const struct pm_scope_prediction *p = &end->scopes[row->members[i]];
+        sum.seconds += p->self.cycles / end->clock_hz;
+        sum.iterations += p->iterations;
+        for (size_t level = 0; level < end->n_levels; level++)
+            sum.level_misses[level] += p->self.level_misses[level];
+    }
+    bool known = end && row->counted;
+    double (*side)(double, double) = high ? fmax : fmin;
+    sum.seconds = known ? side(sum.seconds, row->seconds) : NAN;
+    sum.iterations = known && !isnan(row->iterations) ? side(sum.iterations, row->iterations) : NAN;
+    for (size_t level = 0; level < row->prediction->n_levels; level++)
+        sum.level_misses[level] =
+            known ? side(sum.level_misses[level], row->self.level_misses[level]) : NAN;
+    return sum;
 }
 
 /* ---- the whole ------------------------------------------------------------------------------ */
@@ -270,6 +301,10 @@ struct pm_rows *pm_rows_new(const struct pm_structure *structure,
     /* Sums in another order differ by rounding, which is no part of the program. */
     rows->unattributed_seconds = fabs(difference) > 1e-9 * prediction->seconds ? difference : 0;
     sort_rows(rows, structure->n_scopes);
+    for (size_t i = 0; i < rows->n_rows; i++) {
+        rows->rows[i].low = end_of(&rows->rows[i], false);
+        rows->rows[i].high = end_of(&rows->rows[i], true);
+    }
     return rows;
 }
 
@@ -283,28 +318,4 @@ void pm_rows_free(struct pm_rows *rows) {
     free(rows->members);
     free(rows->row_of_scope);
     free(rows);
-}
-
-/* ---- ends of intervals ------------------------------------------------------------------------
- */
-
-struct pm_row_end pm_row_end(const struct pm_prediction *prediction, const struct pm_rows *rows,
-                             const struct pm_row *row, bool high) {
-    const struct pm_prediction *end = high ? prediction->high : prediction->low;
-    struct pm_row_end sum = {0};
-    for (uint32_t i = 0; end && i < row->n_members; i++) {
-        const struct pm_scope_prediction *p = &end->scopes[rows->members[row->first_member + i]];
-        sum.seconds += p->self.cycles / end->clock_hz;
-        sum.iterations += p->iterations;
-        for (size_t level = 0; level < end->n_levels; level++)
-            sum.level_misses[level] += p->self.level_misses[level];
-    }
-    bool known = end && row->counted;
-    double (*side)(double, double) = high ? fmax : fmin;
-    sum.seconds = known ? side(sum.seconds, row->seconds) : NAN;
-    sum.iterations = known && !isnan(row->iterations) ? side(sum.iterations, row->iterations) : NAN;
-    for (size_t level = 0; level < prediction->n_levels; level++)
-        sum.level_misses[level] =
-            known ? side(sum.level_misses[level], row->self.level_misses[level]) : NAN;
-    return sum;
 }

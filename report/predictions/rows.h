@@ -11,13 +11,22 @@
 #include "core/prediction.h"
 #include "core/structure/structure.h"
 #include "core/times.h"
+#include "report/labels/labels.h"
+
+/* What a row is at one end of the prediction's intervals: its own, without inner scopes; never on
+   the other side of the row's own figures.  NAN: not known. */
+struct pm_row_end {
+    double seconds, iterations;
+    double level_misses[PM_MAX_LEVELS];
+};
 
 /* One loop (with the loops that are folded into it), or the code of one routine outside its loops,
    with inlined code outside loops.  Figures that are not known are NAN. */
 struct pm_row {
-    uint32_t scope; /* the loop or routine that the row is named after */
-    uint32_t first_member,
-        n_members; /* in pm_rows.members: all scopes whose own cost is in `self` */
+    struct pm_place place; /* the loop or routine that the row is named after */
+    const struct pm_prediction *prediction;
+    const uint32_t *members; /* in pm_rows.members: all scopes whose own cost is in `self` */
+    uint32_t n_members;
     uint32_t
         n_folded; /* of the members, those that are loops or routines: 1 if nothing is folded */
     char *label, *source;           /* "step/3 i", "heat.c:31"; owned */
@@ -33,16 +42,17 @@ struct pm_row {
     struct pm_cost_sum self, total;
     double resource_cycles_per_iteration, recurrence_cycles_per_iteration; /* mean, by iterations */
     uint8_t bound, bound_unit, bound_level; /* of the member with the most cycles */
-    char *bound_label;                      /* owned */
+    char *bound_label;                      /* owned; NULL: not counted */
     double misses_per_iteration[PM_MAX_LEVELS];
     /* At least 1% of the executed operations have no cost in the machine file; of the memory
        accesses, were not recorded: the figures are lower bounds. */
     bool time_is_lower_bound, misses_are_lower_bound;
-    /* Where times were measured.  NAN: not timed in its own right. */
-    double measured_seconds;
+    bool timed;               /* times were measured at this size */
+    double measured_seconds;  /* NAN: not timed in its own right */
     bool measured_with_inner; /* with loops in it that have no timer */
     uint32_t measured_in; /* the scope whose timer holds this row's time; PM_NONE: the row's own,
                              or one of whoever called the routine, or none */
+    struct pm_row_end low, high;
 };
 
 struct pm_rows {
@@ -67,22 +77,8 @@ struct pm_rows *pm_rows_new(const struct pm_structure *structure,
                             const struct pm_prediction *prediction, const struct pm_times *times);
 void pm_rows_free(struct pm_rows *rows);
 
-/* What a row is at one end of the prediction's intervals: its own, without inner scopes. */
-struct pm_row_end {
-    double seconds, iterations;
-    double level_misses[PM_MAX_LEVELS];
-};
-/* The lower or the HIGH end; never on the other side of the row's own figures.  NAN: not known. */
-struct pm_row_end pm_row_end(const struct pm_prediction *prediction, const struct pm_rows *rows,
-                             const struct pm_row *row, bool high);
-
-/* The scalar fields of pm_cost_sum, by name, for writers that write all of them. */
-struct pm_cost_field {
-    const char *name; /* "cycles" */
-    size_t offset;
-};
-extern const struct pm_cost_field pm_cost_fields[];
+/* The scalar fields of pm_cost_sum, all doubles. */
+extern const struct pm_field pm_cost_fields[];
 extern const size_t pm_n_cost_fields;
-double pm_cost_value(const struct pm_cost_sum *cost, const struct pm_cost_field *field);
 
 #endif

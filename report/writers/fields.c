@@ -144,6 +144,15 @@ static struct pm_number_text number_text(enum pm_field_kind kind, double number)
     }
 }
 
+static void write_number(struct pm_text_table *table, const struct pm_field *field, const void *row,
+                         double number) {
+    struct pm_number_text text = number_text(field->kind, number);
+    bool marked = field->mark[0] && *((const char *)row + field->marked_if) && !isnan(number);
+    char *cell = pm_sprintf("%s%s", marked ? field->mark : "", text.text);
+    pm_text_table_cell(table, cell);
+    free(cell);
+}
+
 static void write_cell(struct pm_text_table *table, const struct pm_field *field, const void *row) {
     struct pm_value value = field->cell ? field->cell(row) : value_of(field, row);
     bool is_number = field->kind >= PM_NUMBER && field->kind <= PM_PERCENT;
@@ -152,7 +161,7 @@ static void write_cell(struct pm_text_table *table, const struct pm_field *field
     else if (value.type == PM_IS_INTEGER && !is_number)
         pm_text_table_number(table, value.integer);
     else if (value.type == PM_IS_NUMBER || value.type == PM_IS_INTEGER)
-        pm_text_table_cell(table, number_text(field->kind, value.number).text);
+        write_number(table, field, row, value.number);
     else
         pm_text_table_cell(table, is_number && value.type == PM_UNKNOWN ? "?" : NULL);
     free(value.owned);
@@ -225,7 +234,7 @@ static json_t *json_of(enum pm_field_kind kind, const struct pm_value *value) {
 void pm_fields_set(json_t *object, struct pm_fields fields, const void *row) {
     for (size_t i = 0; i < fields.n_fields; i++) {
         const struct pm_field *field = &fields.fields[i];
-        if (field->not_in_json)
+        if (field->not_in_json || (field->json_when && !field->json_when(row)))
             continue;
         struct pm_value value = value_of(field, row);
         if (value.type != PM_ABSENT)

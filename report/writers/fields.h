@@ -84,12 +84,18 @@ struct pm_field {
     struct pm_value (*get)(const void *row);
     const char *csv_name; /* where that is another one than in JSON; NULL: the same */
     bool not_in_json;
+    bool (*json_when)(const void *row); /* JSON leaves it out of rows for which this does not
+                                           hold; NULL: it is in all */
     /* In a table. */
     const char *header;                       /* NULL: "" */
     struct pm_value (*cell)(const void *row); /* where the cell says it otherwise; NULL: the same */
+    char mark[2];     /* ">", and the bool of the row that says whether it stands before a figure */
+    size_t marked_if; /* (PM_MARKED) */
     unsigned char dispensable; /* 0: always there; columns of the highest number are the first that
                                   a narrow terminal does without */
 };
+
+#define PM_MARKED(mark_, type_, flag_) .mark = mark_, .marked_if = offsetof(type_, flag_)
 
 struct pm_fields {
     PM_ARRAY(struct pm_field, fields);

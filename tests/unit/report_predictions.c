@@ -567,8 +567,7 @@ static void a_row_is_between_both_ends_of_the_prediction(void **state) {
     struct pm_rows *rows = pm_rows_new(example->structure, example->prediction, example->times);
     for (size_t i = 0; i < rows->n_rows; i++) {
         const struct pm_row *row = &rows->rows[i];
-        struct pm_row_end low = pm_row_end(example->prediction, rows, row, false);
-        struct pm_row_end high = pm_row_end(example->prediction, rows, row, true);
+        struct pm_row_end low = row->low, high = row->high;
         assert_int_equal(isnan(low.seconds), !row->counted);
         if (!row->counted)
             continue;
@@ -580,8 +579,10 @@ static void a_row_is_between_both_ends_of_the_prediction(void **state) {
     }
     /* What lies on the wrong side does not make the interval exclude the prediction. */
     example->prediction->low->scopes[SCOPE_J].self.cycles *= 100;
+    pm_rows_free(rows);
+    rows = pm_rows_new(example->structure, example->prediction, example->times);
     const struct pm_row *row = row_of(rows, SCOPE_J);
-    assert_near(pm_row_end(example->prediction, rows, row, false).seconds, row->seconds, 1e-12);
+    assert_near(row->low.seconds, row->seconds, 1e-12);
     pm_rows_free(rows);
 }
 
