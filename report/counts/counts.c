@@ -74,7 +74,8 @@ static bool is_zero(const double *values, size_t n) {
 static struct pm_count_row *add_row(struct pm_counts *counts, uint32_t scope,
                                     const double *measured) {
     struct pm_count_row *row = PM_PUSH(counts, rows);
-    row->scope = scope;
+    row->counts = counts;
+    row->place = (struct pm_place){counts->structure, scope};
     row->edge = PM_NONE;
     row->measured = measured;
     row->sum_error = row->low = row->high = NAN;
@@ -184,8 +185,8 @@ static int by_share(const void *left, const void *right) {
     const struct pm_count_row *a = left, *b = right;
     if (a->share != b->share)
         return a->share > b->share ? -1 : 1;
-    if (a->scope != b->scope)
-        return a->scope < b->scope ? -1 : 1;
+    if (a->place.scope != b->place.scope)
+        return a->place.scope < b->place.scope ? -1 : 1;
     if (a->class_index != b->class_index)
         return a->class_index < b->class_index ? -1 : 1;
     return a->edge < b->edge ? -1 : a->edge > b->edge;
@@ -202,8 +203,8 @@ static int by_place(const void *left, const void *right) {
     const struct pm_count_row *a = left, *b = right;
     if (a->edge != b->edge)
         return a->edge < b->edge ? -1 : 1;
-    if (a->scope != b->scope)
-        return a->scope < b->scope ? -1 : 1;
+    if (a->place.scope != b->place.scope)
+        return a->place.scope < b->place.scope ? -1 : 1;
     return a->class_index < b->class_index ? -1 : a->class_index > b->class_index;
 }
 
@@ -274,7 +275,7 @@ static void sum_edge_models(struct pm_counts *counts, const struct pm_model_set 
     struct pm_model_sum *sums = pm_alloc(counts->n_rows, sizeof *sums);
     memset(row_of, 0xff, n * sizeof *row_of);
     for (size_t i = 0; i < counts->n_rows; i++) {
-        row_of[counts->rows[i].scope * n_classes + counts->rows[i].class_index] = (uint32_t)i;
+        row_of[counts->rows[i].place.scope * n_classes + counts->rows[i].class_index] = (uint32_t)i;
         sums[i] = pm_model_sum_new(models->basis);
     }
     add_edge_models(counts, models, left_out, row_of, sums);
@@ -324,20 +325,6 @@ static void free_counts(struct pm_counts *counts) {
     pm_model_set_free(counts->set);
 }
 
-static void write_counts(FILE *out, const struct pm_counts *counts,
-                         const struct pm_report_options *options) {
-    switch (options->format) {
-    case PM_REPORT_JSON:
-        pm_write_counts_json(out, counts);
-        break;
-    case PM_REPORT_CSV:
-        pm_write_counts_csv(out, counts);
-        break;
-    default:
-        pm_write_counts_table(out, counts, options);
-    }
-}
-
 bool pm_report_counts(FILE *out, const struct pm_structure *structure,
                       const struct pm_model_set *models, const struct pm_profile *const *profiles,
                       const struct pm_fit_options *fit_options,
@@ -359,7 +346,7 @@ bool pm_report_counts(FILE *out, const struct pm_structure *structure,
         ok = make_counts(&counts, models, profiles, left_out, fit_options, err);
     }
     if (ok)
-        write_counts(out, &counts, options);
+        pm_write_counts(out, &counts, options);
     free(left_out);
     free_counts(&counts);
     return ok;

@@ -8,6 +8,7 @@
 
 #include "core/base/base.h"
 #include "report/counts/model_sum.h"
+#include "report/labels/labels.h"
 #include "report/report.h"
 
 #define PM_COUNT_LEVEL 0.8     /* of prediction intervals */
@@ -68,7 +69,8 @@ double pm_count_error(const double *predicted, const double *measured, size_t n)
 
 /* One class in one scope; or an edge. */
 struct pm_count_row {
-    uint32_t scope;
+    const struct pm_counts *counts;
+    struct pm_place place;
     uint32_t edge;                /* PM_NONE: it is not one */
     size_t class_index;           /* 0 of edges */
     char *label, *source;         /* of the scope; owned */
@@ -101,13 +103,8 @@ struct pm_counts {
     double **executions;  /* of basic blocks in each run; owned */
 };
 
-void pm_write_counts_table(FILE *out, const struct pm_counts *counts,
-                           const struct pm_report_options *options);
-void pm_write_counts_json(FILE *out, const struct pm_counts *counts);
-void pm_write_counts_csv(FILE *out, const struct pm_counts *counts);
-
-/* "0x401136 heat.c:12" or "entry"; owned by the caller. */
-char *pm_edge_end_label(const struct pm_structure *structure, uint32_t block, const char *outside);
-const char *pm_edge_word(uint8_t kind); /* "taken" */
+/* As a table, JSON or CSV (counts_write.c). */
+void pm_write_counts(FILE *out, const struct pm_counts *counts,
+                     const struct pm_report_options *options);
 
 #endif

@@ -48,6 +48,9 @@ uint32_t pm_mix_scope(const struct pm_structure *structure, uint32_t block,
 void pm_mix_block(const struct pm_structure *structure, uint32_t block, bool elements,
                   double *by_class);
 
+/* What a column of rows at LEVEL is called: "ROUTINE / LOOP". */
+const char *pm_mix_level_header(enum pm_mix_level level);
+
 /* "vfoo 3, vbar 1"; "" for none.  Owned by the caller. */
 char *pm_unknowns_label(const struct pm_mix_unknown *unknowns, size_t n);
 /* [{mnemonic, count}] */

@@ -22,6 +22,12 @@ bool pm_mix_level_from_name(const char *name, enum pm_mix_level *level) {
 
 const char *pm_mix_level_word(enum pm_mix_level level) { return level_words[level]; }
 
+const char *pm_mix_level_header(enum pm_mix_level level) {
+    static const char *const headers[] = {"BASIC BLOCK", "ROUTINE / LOOP", "ROUTINE", "MODULE",
+                                          "PROGRAM"};
+    return headers[level];
+}
+
 static double share_of(const struct pm_mix_row *row, const struct pm_mix_item *item) {
     return row->n_operations ? (double)item->count / (double)row->n_operations : NAN;
 }
@@ -70,14 +76,12 @@ static void add_mix_row(struct pm_text_table *table, const struct pm_mix_row *ro
 
 static void write_table(FILE *out, const struct pm_structure *structure, const struct pm_mix *mix,
                         enum pm_mix_level level, const struct pm_report_options *options) {
-    static const char *const names[] = {"BASIC BLOCK", "ROUTINE / LOOP", "ROUTINE", "MODULE",
-                                        "PROGRAM"};
     char *title = pm_sprintf("%s (%s): instruction mix", pm_program_name(structure),
                              structure->isa ? structure->isa : "?");
     pm_print_bold(out, title, options->color);
     free(title);
     struct pm_text_table *table = pm_text_table_new();
-    pm_text_table_column(table, names[level], PM_COLUMN_NAME);
+    pm_text_table_column(table, pm_mix_level_header(level), PM_COLUMN_NAME);
     pm_text_table_column(table, "SOURCE", PM_COLUMN_NAME);
     pm_text_table_column(table, "INSTRUCTIONS", PM_COLUMN_NUMBER);
     pm_text_table_column(table, "OPERATIONS", PM_COLUMN_NUMBER);

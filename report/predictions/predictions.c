@@ -73,21 +73,10 @@ static struct pm_value row_bound(const void *at) {
     return pm_nested(object);
 }
 
-static struct pm_value row_misses(const void *at) {
-    const struct pm_row *row = at;
-    return pm_nested(levels_json(row->prediction, row->misses_per_iteration));
-}
-
-static struct pm_value row_self(const void *at) {
-    const struct pm_row *row = at;
-    return cost_value(row->prediction, &row->self);
-}
-
-static struct pm_value row_total(const void *at) {
-    const struct pm_row *row = at;
-    return cost_value(row->prediction, &row->total);
-}
-
+PM_GETTER(row_misses, struct pm_row,
+          pm_nested(levels_json(row->prediction, row->misses_per_iteration)))
+PM_GETTER(row_self, struct pm_row, cost_value(row->prediction, &row->self))
+PM_GETTER(row_total, struct pm_row, cost_value(row->prediction, &row->total))
 /* One end of the row's interval; null: there is none. */
 static struct pm_value end_value(const struct pm_prediction *prediction,
                                  const struct pm_row_end *end) {
@@ -97,28 +86,17 @@ static struct pm_value end_value(const struct pm_prediction *prediction,
     };
     if (!prediction->low || !prediction->high)
         return pm_unknown();
-    json_t *object = pm_fields_json(PM_FIELDS(fields), end);
+    json_t *object = PM_JSON_OBJECT(fields, end);
     json_object_set_new(object, "misses", levels_json(prediction, end->level_misses));
     return pm_nested(object);
 }
 
-static struct pm_value row_low(const void *at) {
-    const struct pm_row *row = at;
-    return end_value(row->prediction, &row->low);
-}
-
-static struct pm_value row_high(const void *at) {
-    const struct pm_row *row = at;
-    return end_value(row->prediction, &row->high);
-}
-
-static struct pm_value row_measured_in_key(const void *at) {
-    const struct pm_row *row = at;
-    return row->measured_in == PM_NONE
-               ? pm_unknown()
-               : pm_integer(row->place.structure->scopes[row->measured_in].key);
-}
-
+PM_GETTER(row_low, struct pm_row, end_value(row->prediction, &row->low))
+PM_GETTER(row_high, struct pm_row, end_value(row->prediction, &row->high))
+PM_GETTER(row_measured_in_key, struct pm_row,
+          row->measured_in == PM_NONE
+              ? pm_unknown()
+              : pm_integer(row->place.structure->scopes[row->measured_in].key))
 /* The row's own time, with that of inner loops without a timer, or the name of the loop or routine
    that holds it. */
 static struct pm_value measured_cell(const void *at) {
@@ -138,31 +116,17 @@ static struct pm_value measured_cell(const void *at) {
     return pm_owned_text(text);
 }
 
-static struct pm_value row_program(const void *at) {
-    return pm_text(((const struct pm_row *)at)->prediction->program);
-}
-
-static struct pm_value row_parameters(const void *at) {
-    return pm_owned_text(pm_parameters_text(&((const struct pm_row *)at)->prediction->parameters));
-}
-
-static struct pm_value row_machine(const void *at) {
-    return pm_text(((const struct pm_row *)at)->prediction->machine_name);
-}
-
-static struct pm_value row_measured_here(const void *at) {
-    return pm_integer(!((const struct pm_row *)at)->prediction->predicted);
-}
-
+PM_GETTER(row_program, struct pm_row, pm_text(row->prediction->program))
+PM_GETTER(row_parameters, struct pm_row,
+          pm_owned_text(pm_parameters_text(&row->prediction->parameters)))
+PM_GETTER(row_machine, struct pm_row, pm_text(row->prediction->machine_name))
+PM_GETTER(row_measured_here, struct pm_row, pm_integer(!row->prediction->predicted))
 static struct pm_value row_level(const void *at) {
     const struct pm_prediction *prediction = ((const struct pm_row *)at)->prediction;
     return pm_number(prediction->low ? prediction->level : NAN);
 }
 
-static struct pm_value row_extrapolation(const void *at) {
-    return pm_number(((const struct pm_row *)at)->prediction->extrapolation);
-}
-
+PM_GETTER(row_extrapolation, struct pm_row, pm_number(row->prediction->extrapolation))
 #define ROW(member_) PM_MEMBER(struct pm_row, member_)
 #define PLACE(get_) PM_PLACE(struct pm_row, place, get_)
 
@@ -231,16 +195,8 @@ struct tree_row {
     const struct pm_cost_sum *self, *total;
 };
 
-static struct pm_value tree_self(const void *at) {
-    const struct tree_row *row = at;
-    return cost_value(row->prediction, row->self);
-}
-
-static struct pm_value tree_total(const void *at) {
-    const struct tree_row *row = at;
-    return cost_value(row->prediction, row->total);
-}
-
+PM_GETTER(tree_self, struct tree_row, cost_value(row->prediction, row->self))
+PM_GETTER(tree_total, struct tree_row, cost_value(row->prediction, row->total))
 static const struct pm_field tree_fields[] = {
     {"kind", PM_TEXT, PM_PLACE(struct tree_row, place, kind)},
     {"name", PM_TEXT, PM_MEMBER(struct tree_row, name)},
@@ -271,7 +227,7 @@ static json_t *tree_json(const struct pm_structure *structure,
                                p->iterations,
                                &p->self,
                                &p->total};
-        json_array_append_new(array, pm_fields_json(PM_FIELDS(tree_fields), &row));
+        json_array_append_new(array, PM_JSON_OBJECT(tree_fields, &row));
     }
     return array;
 }
@@ -313,7 +269,7 @@ static json_t *measured_json(const struct pm_structure *structure, const struct 
     pm_fields_set(object, PM_FIELDS(times_fields), times);
     for (size_t i = 0; i < times->n_scopes; i++) {
         struct timer_row row = {{structure, times->scopes[i].scope}, times->scopes[i]};
-        json_array_append_new(timers, pm_fields_json(PM_FIELDS(timer_fields), &row));
+        json_array_append_new(timers, PM_JSON_OBJECT(timer_fields, &row));
     }
     json_object_set_new(object, "timers", timers);
     return object;

@@ -6,6 +6,7 @@
 
 #include "core/base/base.h"
 #include "core/structure/structure.h"
+#include "report/options.h"
 #include "report/writers/writers.h"
 
 /* ---- values ---------------------------------------------------------------------------------- */
@@ -174,6 +175,16 @@ void pm_fields_cells(struct pm_text_table *table, struct pm_fields fields, const
             write_cell(table, &fields.fields[i], row);
         else
             pm_text_table_cell(table, NULL);
+}
+
+void pm_fields_table(FILE *out, struct pm_fields fields, const void *rows, size_t n, size_t size,
+                     const struct pm_report_options *options) {
+    struct pm_text_table *table = pm_text_table_new();
+    pm_fields_columns(table, fields);
+    for (size_t i = 0; i < n; i++)
+        pm_fields_cells(table, fields, NULL, (const char *)rows + i * size);
+    pm_text_table_print(out, table, options->width, options->color);
+    pm_text_table_free(table);
 }
 
 /* ---- CSV ------------------------------------------------------------------------------------- */

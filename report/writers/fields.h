@@ -24,6 +24,7 @@
 
 struct pm_csv;
 struct pm_text_table;
+struct pm_report_options;
 
 /* What a figure is, and with it how a table writes it. */
 enum pm_field_kind {
@@ -97,6 +98,13 @@ struct pm_field {
 
 #define PM_MARKED(mark_, type_, flag_) .mark = mark_, .marked_if = offsetof(type_, flag_)
 
+/* Defines a function for `get` or `cell`: VALUE, in terms of `row`. */
+#define PM_GETTER(name_, type_, value_)                                                            \
+    static struct pm_value name_(const void *at_) {                                                \
+        const type_ *row = at_;                                                                    \
+        return value_;                                                                             \
+    }
+
 struct pm_fields {
     PM_ARRAY(struct pm_field, fields);
 };
@@ -118,6 +126,10 @@ void pm_fields_columns(struct pm_text_table *table, struct pm_fields fields);
 void pm_fields_cells(struct pm_text_table *table, struct pm_fields fields, const char *only,
                      const void *row);
 
+/* A whole table of N rows, each of SIZE bytes. */
+void pm_fields_table(FILE *out, struct pm_fields fields, const void *rows, size_t n, size_t size,
+                     const struct pm_report_options *options);
+
 void pm_fields_csv_header(struct pm_csv *csv, struct pm_fields fields);
 void pm_fields_csv_line(struct pm_csv *csv, struct pm_fields fields, const void *row);
 /* Header and all rows, each of SIZE bytes. */
@@ -127,5 +139,7 @@ void pm_fields_csv(FILE *out, struct pm_fields all, const char *names, const voi
 json_t *pm_fields_json(struct pm_fields fields, const void *row);
 void pm_fields_set(json_t *object, struct pm_fields fields, const void *row);
 json_t *pm_fields_array(struct pm_fields fields, const void *rows, size_t n, size_t size);
+
+#define PM_JSON_OBJECT(fields, row) pm_fields_json(PM_FIELDS(fields), row)
 
 #endif
