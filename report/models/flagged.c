@@ -104,13 +104,13 @@ static bool judge(const struct making *making, const struct pm_model *model, con
     return true;
 }
 
-static struct pm_flagged_row new_row(uint32_t scope) {
-    return (struct pm_flagged_row){.scope = scope, .group = PM_NONE, .error = NAN};
+static struct pm_flagged_row new_row(const struct pm_structure *structure, uint32_t scope) {
+    return (struct pm_flagged_row){.place = {structure, scope}, .group = PM_NONE, .error = NAN};
 }
 
 static void keep_row(const struct making *making, struct pm_flagged_row *row) {
-    row->label = pm_scope_label_folded(making->structure, row->scope);
-    row->source = pm_scope_source(making->structure, row->scope);
+    row->label = pm_scope_label_folded(making->structure, row->place.scope);
+    row->source = pm_scope_source(making->structure, row->place.scope);
     making->flagged->flaws |= row->flaws;
     *PM_PUSH(making->flagged, rows) = *row;
 }
@@ -122,7 +122,7 @@ static void add_executions(const struct making *making) {
     const struct pm_structure *structure = making->structure;
     struct pm_flagged_row *rows = pm_alloc(structure->n_scopes, sizeof *rows);
     for (uint32_t s = 0; s < structure->n_scopes; s++)
-        rows[s] = new_row(s);
+        rows[s] = new_row(making->structure, s);
     for (size_t e = 0; e < structure->n_edges; e++) {
         const struct pm_edge *edge = &structure->edges[e];
         if (edge->to >= structure->n_blocks ||
@@ -242,7 +242,8 @@ static void add_histograms(const struct making *making) {
         const struct pm_histogram *last = histogram_at(making, making->largest, model);
         double touches = last ? pm_histogram_accesses(last) : 0;
         struct pm_flagged_row row =
-            new_row(pm_row_scope(making->structure, making->structure->groups[model->group].scope));
+            new_row(making->structure,
+                    pm_row_scope(making->structure, making->structure->groups[model->group].scope));
         row.group = model->group;
         row.block_bytes = model->block_bytes;
         double weight = judge_models(making, model, touches, &row);
@@ -259,7 +260,7 @@ static void add_histograms(const struct making *making) {
  */
 
 static void keep_unmatched(const struct making *making, uint32_t scope, uint32_t group) {
-    struct pm_flagged_row row = new_row(scope);
+    struct pm_flagged_row row = new_row(making->structure, scope);
     row.group = group;
     row.flaws = 1u << PM_FLAW_BUILDS;
     row.weight = NAN;
@@ -286,8 +287,8 @@ static int by_weight(const void *left, const void *right) {
     double of_b = isnan(b->weight) ? INFINITY : b->weight;
     if (of_a != of_b)
         return of_a > of_b ? -1 : 1;
-    if (a->scope != b->scope)
-        return a->scope < b->scope ? -1 : 1;
+    if (a->place.scope != b->place.scope)
+        return a->place.scope < b->place.scope ? -1 : 1;
     if (a->group != b->group)
         return a->group < b->group ? -1 : 1;
     return a->block_bytes < b->block_bytes ? -1 : a->block_bytes > b->block_bytes;

@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "core/base/base.h"
+#include "report/labels/labels.h"
 #include "report/report.h"
 
 /* X (enumerator, word for programs, reason for people, what to do) */
@@ -48,7 +49,7 @@ const char *pm_flaw_advice(enum pm_flaw flaw);
 
 /* All flagged models of one scope's executions, or of one histogram. */
 struct pm_flagged_row {
-    uint32_t scope;
+    struct pm_place place;
     uint32_t group;       /* PM_NONE: executions */
     uint64_t block_bytes; /* 0: executions */
     char *label, *source; /* of the scope; owned */

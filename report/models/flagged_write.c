@@ -1,45 +1,75 @@
-/* `pmodel fit --flagged` as a table, JSON and CSV.  Needs the rows of flagged.c. */
+/* `pmodel fit --flagged`: the fields of a row, and the report as a table, JSON and CSV.  Needs the
+   rows of flagged.c. */
 #include <math.h>
 #include <stdlib.h>
 
 #include "report/models/flagged.h"
-#include "report/labels/labels.h"
-#include "report/writers/writers.h"
+
+/* ---- the fields of a row --------------------------------------------------------------------- */
+
+static bool is_histogram(const struct pm_flagged_row *row) { return row->group != PM_NONE; }
 
 /* "executions", "accesses to u, blocks of 64 bytes". */
-static char *what_label(const struct pm_structure *structure, const struct pm_flagged_row *row) {
-    if (row->group == PM_NONE)
+static char *what_label(const struct pm_flagged_row *row) {
+    if (!is_histogram(row))
         return pm_strdup("executions");
-    const char *object = structure->groups[row->group].object;
-    if (row->block_bytes == 0)
-        return object ? pm_sprintf("accesses to %s", object)
-                      : pm_sprintf("accesses of group %u", row->group);
-    return object ? pm_sprintf("accesses to %s, blocks of %s", object,
-                               pm_bytes_text(row->block_bytes).text)
-                  : pm_sprintf("accesses of group %u, blocks of %s", row->group,
-                               pm_bytes_text(row->block_bytes).text);
+    const char *object = row->place.structure->groups[row->group].object;
+    char *label = object ? pm_sprintf("accesses to %s", object)
+                         : pm_sprintf("accesses of group %u", row->group);
+    if (row->block_bytes)
+        pm_append(&label, ", blocks of %s", pm_bytes_text(row->block_bytes).text);
+    return label;
 }
 
-/* ---- table ----------------------------------------------------------------------------------- */
-
-static void add_row(struct pm_text_table *table, const struct pm_structure *structure,
-                    const struct pm_flagged_row *row) {
-    char *what = what_label(structure, row), *why = pm_flaws_label(row);
-    char *number = pm_sprintf("%zu of %zu", row->n_flagged, row->n_models);
-    char *error =
-        isnan(row->error) ? pm_strdup("?") : pm_sprintf("%s%%", pm_percent_text(row->error).text);
-    pm_text_table_cell(table, pm_percent_text(row->weight).text);
-    pm_text_table_cell(table, row->label);
-    pm_text_table_cell(table, row->source);
-    pm_text_table_cell(table, what);
-    pm_text_table_cell(table, number);
-    pm_text_table_cell(table, error);
-    pm_text_table_cell(table, why);
-    free(error);
-    free(number);
-    free(why);
-    free(what);
+static struct pm_value reasons(unsigned flaws) {
+    json_t *array = json_array();
+    for (int flaw = 0; flaw < PM_N_FLAWS; flaw++)
+        if (flaws >> flaw & 1)
+            json_array_append_new(array, json_string(pm_flaw_word((enum pm_flaw)flaw)));
+    return pm_nested(array);
 }
+
+PM_GETTER(row_quantity, struct pm_flagged_row,
+          pm_text(is_histogram(row) ? "histogram" : "executions"))
+PM_GETTER(row_block_bytes, struct pm_flagged_row,
+          is_histogram(row) ? pm_integer(row->block_bytes) : pm_unknown())
+PM_GETTER(row_description, struct pm_flagged_row, pm_owned_text(what_label(row)))
+PM_GETTER(row_reasons, struct pm_flagged_row, reasons(row->flaws))
+PM_GETTER(row_why, struct pm_flagged_row, pm_owned_text(pm_flaws_label(row)))
+PM_GETTER(flagged_cell, struct pm_flagged_row,
+          pm_owned_text(pm_sprintf("%zu of %zu", row->n_flagged, row->n_models)))
+PM_GETTER(error_cell, struct pm_flagged_row,
+          isnan(row->error) ? pm_text("?")
+                            : pm_owned_text(pm_sprintf("%s%%", pm_percent_text(row->error).text)))
+
+#define ROW(member_) PM_MEMBER(struct pm_flagged_row, member_)
+#define PLACE(get_) PM_PLACE(struct pm_flagged_row, place, get_)
+
+static const struct pm_field fields[] = {
+    {"label", PM_NAME, ROW(label), .header = "ROUTINE / LOOP"},
+    {"kind", PM_TEXT, PLACE(kind)},
+    {"file", PM_TEXT, PLACE(file)},
+    {"line_first", PM_POSITIVE, PLACE(line_first)},
+    {"key", PM_HEX, PLACE(key)},
+    {"module", PM_TEXT, PLACE(module)},
+    {"quantity", PM_TEXT, .get = row_quantity},
+    {"group", PM_INDEX, ROW(group)},
+    {"block_bytes", PM_INTEGER, .get = row_block_bytes},
+    {"description", PM_TEXT, .get = row_description, .header = "MODELS OF"},
+    {"weight", PM_PERCENT, ROW(weight), .header = "%"},
+    {"models", PM_INTEGER, ROW(n_models)},
+    {"flagged", PM_INTEGER, ROW(n_flagged), .header = "FLAGGED", .cell = flagged_cell,
+     .dispensable = 1},
+    {"leave_one_out_error", PM_PERCENT, ROW(error), .header = "LEFT OUT", .cell = error_cell,
+     .dispensable = 2},
+    {"reasons", PM_NESTED, .get = row_reasons},
+    {"period", PM_POSITIVE, ROW(period)},
+    {"program", PM_TEXT, PLACE(program), .not_in_json = true},
+    {"source", PM_NAME, ROW(source), .not_in_json = true, .header = "SOURCE", .dispensable = 3},
+    {"why", PM_TEXT, .get = row_why, .csv_name = "reasons", .not_in_json = true, .header = "WHY"},
+};
+
+/* ---- the three formats ----------------------------------------------------------------------- */
 
 static void print_advice(FILE *out, unsigned flaws, unsigned width) {
     fputs("\nwhat to do:\n", out);
@@ -55,10 +85,10 @@ static void print_advice(FILE *out, unsigned flaws, unsigned width) {
 
 static void write_table(FILE *out, const struct pm_flagged *flagged,
                         const struct pm_report_options *options) {
-    struct pm_text_table *table = pm_text_table_new();
+    struct pm_fields columns = pm_fields_named(
+        PM_FIELDS(fields), "weight label source description flagged leave_one_out_error why");
     size_t n_shown = flagged->n_rows;
     unsigned shown_flaws = 0;
-    double shown = 0;
     if (options->max_rows && n_shown > options->max_rows)
         n_shown = options->max_rows;
     char *title =
@@ -66,134 +96,45 @@ static void write_table(FILE *out, const struct pm_flagged *flagged,
                    pm_program_name(flagged->structure), flagged->n_rows, flagged->models->n_runs);
     pm_print_bold(out, title, options->color);
     free(title);
-    pm_text_table_column(table, "%", PM_COLUMN_NUMBER);
-    pm_text_table_column(table, "ROUTINE / LOOP", PM_COLUMN_NAME);
-    pm_text_table_column(table, "SOURCE", PM_COLUMN_NAME);
-    pm_text_table_column(table, "MODELS OF", PM_COLUMN_TEXT);
-    pm_text_table_column(table, "FLAGGED", PM_COLUMN_NUMBER);
-    pm_text_table_column(table, "LEFT OUT", PM_COLUMN_NUMBER);
-    pm_text_table_column(table, "WHY", PM_COLUMN_TEXT);
-    for (size_t i = 0; i < n_shown; i++) {
-        add_row(table, flagged->structure, &flagged->rows[i]);
+    for (size_t i = 0; i < n_shown; i++)
         shown_flaws |= flagged->rows[i].flaws;
-        shown = flagged->rows[i].weight;
-    }
     if (n_shown)
-        pm_text_table_print(out, table, options->width, options->color);
-    pm_text_table_free(table);
+        pm_fields_table(out, columns, flagged->rows, n_shown, sizeof *flagged->rows, options);
+    free(columns.fields);
     if (n_shown < flagged->n_rows)
         fprintf(out, "%zu more of at most %s%% each\n", flagged->n_rows - n_shown,
-                pm_percent_text(shown).text);
+                pm_percent_text(n_shown ? flagged->rows[n_shown - 1].weight : 0).text);
     if (n_shown)
         print_advice(out, shown_flaws, options->width);
 }
 
-/* ---- JSON ------------------------------------------------------------------------------------ */
-
-static json_t *row_json(const struct pm_structure *structure, const struct pm_flagged_row *row) {
-    const struct pm_scope *scope = &structure->scopes[row->scope];
-    json_t *object = json_object(), *reasons = json_array();
-    bool executions = row->group == PM_NONE;
-    char *what = what_label(structure, row);
-    json_object_set_new(object, "label", pm_json_text(row->label));
-    json_object_set_new(object, "kind", json_string(pm_scope_kind_word(scope->kind)));
-    json_object_set_new(object, "file", pm_json_text(scope->file));
-    json_object_set_new(object, "line_first", pm_json_line_number(scope->line_first));
-    json_object_set_new(object, "key", pm_json_hex(scope->key));
-    json_object_set_new(object, "module", pm_json_text(pm_scope_module(structure, row->scope)));
-    json_object_set_new(object, "quantity", json_string(executions ? "executions" : "histogram"));
-    json_object_set_new(object, "group", executions ? json_null() : pm_json_integer(row->group));
-    json_object_set_new(object, "block_bytes",
-                        executions ? json_null() : pm_json_integer(row->block_bytes));
-    json_object_set_new(object, "description", pm_json_text(what));
-    json_object_set_new(object, "weight", pm_json_number(row->weight));
-    json_object_set_new(object, "models", pm_json_integer(row->n_models));
-    json_object_set_new(object, "flagged", pm_json_integer(row->n_flagged));
-    json_object_set_new(object, "leave_one_out_error", pm_json_number(row->error));
-    for (int flaw = 0; flaw < PM_N_FLAWS; flaw++)
-        if (row->flaws >> flaw & 1)
-            json_array_append_new(reasons, json_string(pm_flaw_word((enum pm_flaw)flaw)));
-    json_object_set_new(object, "reasons", reasons);
-    json_object_set_new(object, "period", row->period ? json_integer(row->period) : json_null());
-    free(what);
-    return object;
-}
-
 static void write_json(FILE *out, const struct pm_flagged *flagged) {
-    json_t *document = pm_json_document("flagged"), *rows = json_array(), *advice = json_object();
-    for (size_t i = 0; i < flagged->n_rows; i++)
-        json_array_append_new(rows, row_json(flagged->structure, &flagged->rows[i]));
+    json_t *document = pm_json_document("flagged"), *advice = json_object();
     for (int flaw = 0; flaw < PM_N_FLAWS; flaw++)
         if (flagged->flaws >> flaw & 1)
             json_object_set_new(advice, pm_flaw_word((enum pm_flaw)flaw),
                                 json_string(pm_flaw_advice((enum pm_flaw)flaw)));
     json_object_set_new(document, "program", pm_json_text(pm_program_name(flagged->structure)));
     json_object_set_new(document, "runs", pm_json_integer(flagged->models->n_runs));
-    json_object_set_new(document, "rows", rows);
+    json_object_set_new(
+        document, "rows",
+        pm_fields_array(PM_FIELDS(fields), flagged->rows, flagged->n_rows, sizeof *flagged->rows));
     json_object_set_new(document, "advice", advice);
     pm_json_print(out, document);
 }
-
-/* ---- CSV ------------------------------------------------------------------------------------- */
-
-static void write_csv(FILE *out, const struct pm_flagged *flagged) {
-    static const char *const names[] = {"program",
-                                        "label",
-                                        "file",
-                                        "line_first",
-                                        "key",
-                                        "module",
-                                        "group",
-                                        "block_bytes",
-                                        "weight",
-                                        "description",
-                                        "models",
-                                        "flagged",
-                                        "leave_one_out_error",
-                                        "reasons"};
-    struct pm_csv csv = {.out = out};
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
-        pm_csv_text(&csv, names[i]);
-    pm_csv_end_line(&csv);
-    for (size_t i = 0; i < flagged->n_rows; i++) {
-        const struct pm_flagged_row *row = &flagged->rows[i];
-        const struct pm_scope *scope = &flagged->structure->scopes[row->scope];
-        char *what = what_label(flagged->structure, row), *why = pm_flaws_label(row);
-        pm_csv_text(&csv, pm_program_name(flagged->structure));
-        pm_csv_text(&csv, row->label);
-        pm_csv_text(&csv, scope->file);
-        pm_csv_line_number(&csv, scope->line_first);
-        pm_csv_hex(&csv, scope->key);
-        pm_csv_text(&csv, pm_scope_module(flagged->structure, row->scope));
-        pm_csv_number(&csv, row->group == PM_NONE ? NAN : row->group);
-        pm_csv_number(&csv, row->group == PM_NONE ? NAN : (double)row->block_bytes);
-        pm_csv_number(&csv, row->weight);
-        pm_csv_text(&csv, what);
-        pm_csv_integer(&csv, row->n_models);
-        pm_csv_integer(&csv, row->n_flagged);
-        pm_csv_number(&csv, row->error);
-        pm_csv_text(&csv, why);
-        pm_csv_end_line(&csv);
-        free(why);
-        free(what);
-    }
-}
-
-/* ---- the whole ------------------------------------------------------------------------------- */
 
 void pm_report_flagged(FILE *out, const struct pm_structure *structure,
                        const struct pm_model_set *models, const struct pm_profile *const *profiles,
                        const struct pm_report_options *options) {
     struct pm_flagged *flagged = pm_flagged_new(structure, models, profiles);
-    switch (options->format) {
-    case PM_REPORT_JSON:
+    if (options->format == PM_REPORT_JSON)
         write_json(out, flagged);
-        break;
-    case PM_REPORT_CSV:
-        write_csv(out, flagged);
-        break;
-    default:
+    else if (options->format == PM_REPORT_CSV)
+        pm_fields_csv(out, PM_FIELDS(fields),
+                      "program label file line_first key module group block_bytes weight "
+                      "description models flagged leave_one_out_error why",
+                      flagged->rows, flagged->n_rows, sizeof *flagged->rows);
+    else
         write_table(out, flagged, options);
-    }
     pm_flagged_free(flagged);
 }

@@ -44,7 +44,8 @@ static struct pm_model_row *add_row(struct pm_model_rows *rows,
                                     enum pm_model_target target, uint32_t scope) {
     struct pm_model_row *row = PM_PUSH(rows, rows);
     row->target = target;
-    row->scope = scope;
+    row->rows = rows;
+    row->place = (struct pm_place){structure, scope};
     row->index = row->bin = PM_NONE;
     row->label = pm_scope_label(structure, scope);
     row->source = pm_scope_source(structure, scope);
@@ -244,16 +245,7 @@ void pm_report_models(FILE *out, const struct pm_structure *structure,
                       bool with_models, const struct pm_report_options *options) {
     struct pm_model_rows *rows = with_models ? pm_model_rows_new(structure, models) : NULL;
     struct pm_models_report report = {structure, models, statistics, rows};
-    switch (options->format) {
-    case PM_REPORT_JSON:
-        pm_write_models_json(out, &report);
-        break;
-    case PM_REPORT_CSV:
-        pm_write_models_csv(out, &report);
-        break;
-    default:
-        pm_write_models_table(out, &report, options);
-    }
+    pm_write_models(out, &report, options);
     if (rows)
         pm_model_rows_free(rows);
 }

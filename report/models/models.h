@@ -4,6 +4,7 @@
 
 #include <stdio.h>
 
+#include "report/labels/labels.h"
 #include "report/report.h"
 
 /* A model is flagged when the sizes that it was made from, each predicted from the others, come out
@@ -25,13 +26,14 @@ enum pm_model_target {
 
 struct pm_model_row {
     enum pm_model_target target;
-    uint32_t scope;       /* the loop or routine that it belongs to */
-    uint32_t index;       /* of the edge or group; PM_NONE for iterations */
-    uint32_t bin;         /* PM_NONE if it is not about a bin */
-    uint64_t block_bytes; /* 0 if it is not about a histogram */
-    char *label, *source; /* of the scope; owned */
-    char *what;           /* "accesses of group 3 (u), blocks of 64 bytes"; owned */
-    char *formula;        /* owned; NULL: not known, the routine has no counters */
+    const struct pm_model_rows *rows;
+    struct pm_place place; /* the loop or routine that it belongs to */
+    uint32_t index;        /* of the edge or group; PM_NONE for iterations */
+    uint32_t bin;          /* PM_NONE if it is not about a bin */
+    uint64_t block_bytes;  /* 0 if it is not about a histogram */
+    char *label, *source;  /* of the scope; owned */
+    char *what;            /* "accesses of group 3 (u), blocks of 64 bytes"; owned */
+    char *formula;         /* owned; NULL: not known, the routine has no counters */
     /* Of a loop's iterations: the largest of its edges. */
     double relative_error, leave_one_out_error;
     bool exact, flagged;
@@ -56,10 +58,9 @@ struct pm_models_report {
     const struct pm_model_rows *rows; /* NULL: not asked for */
 };
 
-void pm_write_models_table(FILE *out, const struct pm_models_report *report,
-                           const struct pm_report_options *options);
-void pm_write_models_json(FILE *out, const struct pm_models_report *report);
-void pm_write_models_csv(FILE *out, const struct pm_models_report *report);
+/* As a table, JSON or CSV (models_write.c). */
+void pm_write_models(FILE *out, const struct pm_models_report *report,
+                     const struct pm_report_options *options);
 
 const char *pm_model_target_word(enum pm_model_target target); /* "bin_count", for programs */
 

@@ -393,10 +393,14 @@ static void write_csv_rows(struct pm_csv *csv, const struct pm_prediction *predi
                                        "high_iterations level extrapolation");
     for (size_t i = 0; i < ends.n_fields; i++)
         *PM_PUSH(&fields, fields) = ends.fields[i];
-    if (with_header)
-        pm_fields_csv_header(csv, fields);
-    for (size_t i = 0; i < rows->n_rows; i++)
-        pm_fields_csv_line(csv, fields, &rows->rows[i]);
+    if (with_header) {
+        pm_fields_csv_names(csv, fields);
+        pm_csv_end_line(csv);
+    }
+    for (size_t i = 0; i < rows->n_rows; i++) {
+        pm_fields_csv_values(csv, fields, &rows->rows[i]);
+        pm_csv_end_line(csv);
+    }
     for (size_t i = first; i < last; i++)
         free((char *)(uintptr_t)fields.fields[i].name);
     free(ends.fields);

@@ -189,15 +189,14 @@ void pm_fields_table(FILE *out, struct pm_fields fields, const void *rows, size_
 
 /* ---- CSV ------------------------------------------------------------------------------------- */
 
-void pm_fields_csv_header(struct pm_csv *csv, struct pm_fields fields) {
+void pm_fields_csv_names(struct pm_csv *csv, struct pm_fields fields) {
     for (size_t i = 0; i < fields.n_fields; i++) {
         const struct pm_field *field = &fields.fields[i];
         pm_csv_text(csv, field->csv_name ? field->csv_name : field->name);
     }
-    pm_csv_end_line(csv);
 }
 
-void pm_fields_csv_line(struct pm_csv *csv, struct pm_fields fields, const void *row) {
+void pm_fields_csv_values(struct pm_csv *csv, struct pm_fields fields, const void *row) {
     for (size_t i = 0; i < fields.n_fields; i++) {
         struct pm_value value = value_of(&fields.fields[i], row);
         if (value.type == PM_IS_INTEGER && fields.fields[i].kind == PM_HEX)
@@ -210,16 +209,18 @@ void pm_fields_csv_line(struct pm_csv *csv, struct pm_fields fields, const void 
             pm_csv_text(csv, value.type == PM_IS_TEXT ? value.text : NULL);
         free(value.owned);
     }
-    pm_csv_end_line(csv);
 }
 
 void pm_fields_csv(FILE *out, struct pm_fields all, const char *names, const void *rows, size_t n,
                    size_t size) {
     struct pm_csv csv = {.out = out};
     struct pm_fields fields = pm_fields_named(all, names);
-    pm_fields_csv_header(&csv, fields);
-    for (size_t i = 0; i < n; i++)
-        pm_fields_csv_line(&csv, fields, (const char *)rows + i * size);
+    pm_fields_csv_names(&csv, fields);
+    pm_csv_end_line(&csv);
+    for (size_t i = 0; i < n; i++) {
+        pm_fields_csv_values(&csv, fields, (const char *)rows + i * size);
+        pm_csv_end_line(&csv);
+    }
     free(fields.fields);
 }
 

@@ -130,8 +130,9 @@ void pm_fields_cells(struct pm_text_table *table, struct pm_fields fields, const
 void pm_fields_table(FILE *out, struct pm_fields fields, const void *rows, size_t n, size_t size,
                      const struct pm_report_options *options);
 
-void pm_fields_csv_header(struct pm_csv *csv, struct pm_fields fields);
-void pm_fields_csv_line(struct pm_csv *csv, struct pm_fields fields, const void *row);
+/* Names, or values of a row, into the present line. */
+void pm_fields_csv_names(struct pm_csv *csv, struct pm_fields fields);
+void pm_fields_csv_values(struct pm_csv *csv, struct pm_fields fields, const void *row);
 /* Header and all rows, each of SIZE bytes. */
 void pm_fields_csv(FILE *out, struct pm_fields all, const char *names, const void *rows, size_t n,
                    size_t size);
