@@ -22,12 +22,14 @@ const char *pm_advice_word(uint8_t advice) {
 /* ---- collecting ------------------------------------------------------------------------------ */
 
 struct collection {
+    const struct pm_carried_report *report;
     const struct pm_structure *structure;
     struct pm_carried_rows *rows;
 };
 
-static uint32_t folded(const struct collection *c, uint32_t scope) {
-    return scope == PM_NONE ? PM_NONE : pm_fold_root(c->structure, scope);
+static struct pm_place folded(const struct collection *c, uint32_t scope) {
+    return (struct pm_place){c->structure,
+                             scope == PM_NONE ? PM_NONE : pm_fold_root(c->structure, scope)};
 }
 
 /* A row for the destination GROUP, with the misses of HISTOGRAM. */
@@ -36,8 +38,10 @@ static struct pm_carried_row *add_row(struct collection *c, uint32_t group,
     const struct pm_machine *machine = c->rows->machine;
     struct pm_carried_row *row = PM_PUSH(c->rows, rows);
     *row = (struct pm_carried_row){
-        .source = PM_NONE,
-        .carrier = PM_NONE,
+        .report = c->report,
+        .machine = machine,
+        .source = folded(c, PM_NONE),
+        .carrier = folded(c, PM_NONE),
         .destination = folded(c, c->structure->groups[group].scope),
         .object = c->structure->groups[group].object,
     };
@@ -74,19 +78,17 @@ static void add_first_touches(struct collection *c, const struct pm_profile *pro
 
 /* ---- joining --------------------------------------------------------------------------------- */
 
-static int compare_numbers(uint64_t a, uint64_t b) { return (a > b) - (a < b); }
-
 static int compare_what(const void *a, const void *b) {
     const struct pm_carried_row *x = a, *y = b;
-    int order = compare_numbers(x->is_first_touch, y->is_first_touch);
+    int order = PM_COMPARE(x->is_first_touch, y->is_first_touch);
     if (order == 0)
-        order = compare_numbers(x->carrier, y->carrier);
+        order = PM_COMPARE(x->carrier.scope, y->carrier.scope);
     if (order == 0)
-        order = compare_numbers(x->across, y->across);
+        order = PM_COMPARE(x->across, y->across);
     if (order == 0)
-        order = compare_numbers(x->source, y->source);
+        order = PM_COMPARE(x->source.scope, y->source.scope);
     if (order == 0)
-        order = compare_numbers(x->destination, y->destination);
+        order = PM_COMPARE(x->destination.scope, y->destination.scope);
     if (order == 0)
         order = strcmp(x->object ? x->object : "", y->object ? y->object : "");
     return order;
@@ -150,32 +152,34 @@ static bool is_around(const struct pm_structure *structure, uint32_t outer, uint
 
 static enum pm_advice advise(const struct pm_structure *structure,
                              const struct pm_carried_row *row) {
-    if (row->carrier == PM_NONE)
+    if (row->carrier.scope == PM_NONE)
         return PM_ADVICE_NONE;
-    if (row->source != row->destination)
+    if (row->source.scope != row->destination.scope)
         return row->across ? PM_ADVICE_SKEW : PM_ADVICE_FUSE;
-    if (row->carrier == row->source)
+    if (row->carrier.scope == row->source.scope)
         return PM_ADVICE_REORDER;
     if (!row->across)
         return PM_ADVICE_CALLS;
-    return is_around(structure, row->carrier, row->source) ? PM_ADVICE_BLOCK : PM_ADVICE_SKEW;
+    return is_around(structure, row->carrier.scope, row->source.scope) ? PM_ADVICE_BLOCK
+                                                                       : PM_ADVICE_SKEW;
 }
 
 static void name_row(const struct pm_structure *structure, struct pm_carried_row *row) {
-    row->destination_label = pm_scope_label_folded(structure, row->destination);
-    row->source_label = row->source == PM_NONE
+    row->destination_label = pm_scope_label_folded(structure, row->destination.scope);
+    row->source_label = row->source.scope == PM_NONE
                             ? pm_strdup(row->is_first_touch ? "first touch" : "?")
-                            : pm_scope_label_folded(structure, row->source);
-    row->carrier_label = row->is_first_touch       ? pm_strdup("")
-                         : row->carrier == PM_NONE ? pm_strdup("?")
-                                                   : pm_scope_label_folded(structure, row->carrier);
+                            : pm_scope_label_folded(structure, row->source.scope);
+    row->carrier_label = row->is_first_touch ? pm_strdup("")
+                         : row->carrier.scope == PM_NONE
+                             ? pm_strdup("?")
+                             : pm_scope_label_folded(structure, row->carrier.scope);
     row->advice = advise(structure, row);
 }
 
 struct pm_carried_rows *pm_carried_rows_new(const struct pm_carried_report *report,
                                             const struct pm_machine *machine) {
     struct pm_carried_rows *rows = pm_alloc(1, sizeof *rows);
-    struct collection collection = {report->structure, rows};
+    struct collection collection = {report, report->structure, rows};
     rows->machine = machine;
     add_patterns(&collection, report->patterns);
     add_first_touches(&collection, report->profile);
@@ -201,12 +205,7 @@ void pm_report_carried(FILE *out, const struct pm_carried_report *report,
     struct pm_carried_rows **rows = pm_alloc(report->n_machines, sizeof *rows);
     for (size_t i = 0; i < report->n_machines; i++)
         rows[i] = pm_carried_rows_new(report, report->machines[i]);
-    if (options->format == PM_REPORT_JSON)
-        pm_write_carried_json(out, report, rows);
-    else if (options->format == PM_REPORT_CSV)
-        pm_write_carried_csv(out, report, rows);
-    else
-        pm_write_carried_table(out, report, rows, options);
+    pm_write_carried(out, report, rows, options);
     for (size_t i = 0; i < report->n_machines; i++)
         pm_carried_rows_free(rows[i]);
     free(rows);

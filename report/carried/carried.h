@@ -7,6 +7,7 @@
 
 #include "core/base/base.h"
 #include "core/prediction.h"
+#include "report/labels/labels.h"
 #include "report/report.h"
 
 /* What brings source and destination nearer to each other (Marin & Mellor-Crummey, ISPASS 2008,
@@ -25,11 +26,13 @@ enum pm_advice {
 };
 
 struct pm_carried_row {
+    const struct pm_carried_report *report;
+    const struct pm_machine *machine;
     bool is_first_touch; /* then there is neither source nor carrier */
     bool across;
-    uint32_t source, carrier, destination; /* scopes that stand for those folded into them; a
-                                              carrier that is not known is PM_NONE */
-    const char *object;                    /* what the group accesses; NULL unknown */
+    struct pm_place source, carrier, destination; /* scopes that stand for those folded into them;
+                                                     nowhere: not known */
+    const char *object;                           /* what the group accesses; NULL unknown */
     double misses[PM_MAX_LEVELS];
     double cycles; /* that they cost, of all levels */
     double
@@ -52,12 +55,8 @@ void pm_carried_rows_free(struct pm_carried_rows *rows);
 
 const char *pm_advice_word(uint8_t advice); /* "fuse"; "" of PM_ADVICE_NONE */
 
-void pm_write_carried_table(FILE *out, const struct pm_carried_report *report,
-                            struct pm_carried_rows *const *rows,
-                            const struct pm_report_options *options);
-void pm_write_carried_json(FILE *out, const struct pm_carried_report *report,
-                           struct pm_carried_rows *const *rows);
-void pm_write_carried_csv(FILE *out, const struct pm_carried_report *report,
-                          struct pm_carried_rows *const *rows);
+/* As a table, JSON or CSV (carried_write.c); ROWS has those of each machine. */
+void pm_write_carried(FILE *out, const struct pm_carried_report *report,
+                      struct pm_carried_rows *const *rows, const struct pm_report_options *options);
 
 #endif

@@ -10,7 +10,7 @@
 #include "report/labels/labels.h"
 #include "report/writers/writers.h"
 
-/* ---- what all three say --------------------------------------------------------------------- */
+/* ---- the fields of a routine ----------------------------------------------------------------- */
 
 static bool is_equal(const struct pm_check_routine *routine) {
     return routine->cause == PM_CHECK_AGREES && routine->n_tables == routine->n_tables_equal;
@@ -28,6 +28,71 @@ static const char *cause_of(const struct pm_check_routine *routine) {
     return pm_check_cause_name(cause);
 }
 
+/* A routine of one of the two checks. */
+struct routine_row {
+    const char *program, *lift; /* "plain" */
+    struct pm_check_routine routine;
+};
+
+static struct routine_row routine_row(const struct pm_check_report *report, bool plain, size_t i) {
+    const struct pm_check *check = plain ? report->plain : report->with_metadata;
+    return (struct routine_row){pm_program_name(report->structure),
+                                plain ? "plain" : "with metadata", check->routines[i]};
+}
+
+PM_GETTER(row_agrees, struct routine_row, pm_integer(is_equal(&row->routine)))
+PM_GETTER(row_cause, struct routine_row, pm_text(cause_of(&row->routine)))
+PM_GETTER(row_cause_unless_equal, struct routine_row,
+          pm_text(is_equal(&row->routine) ? NULL : cause_of(&row->routine)))
+PM_GETTER(row_at, struct routine_row,
+          is_equal(&row->routine) ? pm_unknown() : pm_integer(first_place(&row->routine)))
+PM_GETTER(at_cell, struct routine_row,
+          pm_owned_text(pm_sprintf("0x%" PRIx64, first_place(&row->routine))))
+
+#define ROW(member_) PM_MEMBER(struct routine_row, member_)
+
+/* What both checks say of a routine, and what each says. */
+static const struct pm_field routine_fields[] = {
+    {"name", PM_NAME, ROW(routine.name), .csv_name = "routine", .header = "ROUTINE"},
+    {"address", PM_HEX, ROW(routine.address)},
+    {"basic_blocks", PM_INTEGER, ROW(routine.n_blocks)},
+    {"jump_tables", PM_INTEGER, ROW(routine.n_tables)},
+    {"program", PM_TEXT, ROW(program), .not_in_json = true},
+    {"lifted", PM_TEXT, ROW(lift), .not_in_json = true, .header = "LIFTED"},
+    {"any_cause", PM_TEXT, .get = row_cause, .csv_name = "cause", .not_in_json = true,
+     .header = "CAUSE"},
+    {"at", PM_HEX, .get = row_at, .not_in_json = true, .header = "FIRST AT", .cell = at_cell,
+     .dispensable = 1},
+    {"differences", PM_INTEGER, ROW(routine.n_differences), .not_in_json = true, .header = "PLACES",
+     .dispensable = 2},
+    {"inner_basic_blocks", PM_INTEGER, ROW(routine.n_inner), .not_in_json = true},
+    {"jump_tables_equal", PM_INTEGER, ROW(routine.n_tables_equal), .not_in_json = true},
+};
+static const struct pm_field side_fields[] = {
+    {"agrees", PM_YES_NO, .get = row_agrees},
+    {"cause", PM_TEXT, .get = row_cause_unless_equal},
+    {"at", PM_HEX, .get = row_at},
+    {"differences", PM_INTEGER, ROW(routine.n_differences)},
+    {"inner_basic_blocks", PM_INTEGER, ROW(routine.n_inner)},
+    {"jump_tables_equal", PM_INTEGER, ROW(routine.n_tables_equal)},
+};
+
+/* ---- the fields of a stride that is not the compiler's --------------------------------------- */
+
+struct stride_row {
+    struct pm_place place;
+    uint64_t address;
+    struct pm_stride compiler, binary;
+};
+
+static struct stride_row stride_row(const struct pm_check_report *report, size_t i) {
+    const struct pm_stride_difference *d = &report->strides->differences[i];
+    return (struct stride_row){{report->structure, d->loop},
+                               report->structure->references[d->reference].address,
+                               d->compiler,
+                               d->binary};
+}
+
 static char *stride_text(const struct pm_stride *stride) {
     if (stride->kind == PM_STRIDE_CONSTANT)
         return pm_sprintf("%" PRId64, stride->bytes);
@@ -35,6 +100,22 @@ static char *stride_text(const struct pm_stride *stride) {
         return pm_strdup(stride->expression);
     return pm_strdup(pm_stride_kind_word(stride->kind));
 }
+
+PM_GETTER(stride_source, struct stride_row,
+          pm_owned_text(pm_scope_source(row->place.structure, row->place.scope)))
+PM_GETTER(stride_compiler, struct stride_row, pm_owned_text(stride_text(&row->compiler)))
+PM_GETTER(stride_code, struct stride_row, pm_owned_text(stride_text(&row->binary)))
+PM_GETTER(address_cell, struct stride_row, pm_owned_text(pm_sprintf("0x%" PRIx64, row->address)))
+
+static const struct pm_field stride_fields[] = {
+    {"address", PM_HEX, PM_MEMBER(struct stride_row, address), .header = "REFERENCE",
+     .cell = address_cell},
+    {"loop", PM_NAME, PM_PLACE(struct stride_row, place, label), .header = "LOOP"},
+    {"compiler", PM_TEXT, .get = stride_compiler, .header = "COMPILER"},
+    {"code", PM_TEXT, .get = stride_code, .header = "CODE"},
+    {"source", PM_NAME, .get = stride_source, .not_in_json = true, .header = "SOURCE",
+     .dispensable = 1},
+};
 
 /* ---- for people ----------------------------------------------------------------------------- */
 
@@ -52,24 +133,6 @@ static void print_summary(FILE *out, const char *title, const struct pm_check *c
     free(text);
 }
 
-static void add_routine_rows(struct pm_text_table *table, const char *lift,
-                             const struct pm_check *check) {
-    for (size_t i = 0; i < check->n_routines; i++) {
-        const struct pm_check_routine *routine = &check->routines[i];
-        if (is_equal(routine))
-            continue;
-        char *at = pm_sprintf("0x%" PRIx64, first_place(routine));
-        char *n = pm_sprintf("%" PRIu32, routine->n_differences);
-        pm_text_table_cell(table, routine->name);
-        pm_text_table_cell(table, lift);
-        pm_text_table_cell(table, cause_of(routine));
-        pm_text_table_cell(table, at);
-        pm_text_table_cell(table, n);
-        free(at);
-        free(n);
-    }
-}
-
 static void print_strides(FILE *out, const struct pm_strides_check *strides,
                           const struct pm_report_options *options) {
     char *text =
@@ -84,58 +147,56 @@ static void print_strides(FILE *out, const struct pm_strides_check *strides,
 static void print_stride_rows(FILE *out, const struct pm_check_report *report,
                               const struct pm_report_options *options) {
     struct pm_text_table *table = pm_text_table_new();
-    pm_text_table_column(table, "REFERENCE", PM_COLUMN_NUMBER);
-    pm_text_table_column(table, "LOOP", PM_COLUMN_NAME);
-    pm_text_table_column(table, "SOURCE", PM_COLUMN_NAME);
-    pm_text_table_column(table, "COMPILER", PM_COLUMN_TEXT);
-    pm_text_table_column(table, "CODE", PM_COLUMN_TEXT);
+    struct pm_fields columns =
+        pm_fields_named(PM_FIELDS(stride_fields), "address loop source compiler code");
+    pm_fields_columns(table, columns);
     for (size_t i = 0; i < report->strides->n_differences; i++) {
-        const struct pm_stride_difference *d = &report->strides->differences[i];
-        char *cells[] = {
-            pm_sprintf("0x%" PRIx64, report->structure->references[d->reference].address),
-            pm_scope_label(report->structure, d->loop), pm_scope_source(report->structure, d->loop),
-            stride_text(&d->compiler), stride_text(&d->binary)};
-        for (size_t c = 0; c < sizeof cells / sizeof cells[0]; c++) {
-            pm_text_table_cell(table, cells[c]);
-            free(cells[c]);
-        }
+        struct stride_row row = stride_row(report, i);
+        pm_fields_cells(table, columns, NULL, &row);
     }
     if (report->strides->n_differences) {
         fputc('\n', out);
         pm_text_table_print(out, table, options->width, options->color);
     }
+    free(columns.fields);
+    pm_text_table_free(table);
+}
+
+/* Routines that are not as the compiler says. */
+static void print_routines(FILE *out, const struct pm_check_report *report,
+                           const struct pm_report_options *options) {
+    struct pm_text_table *table = pm_text_table_new();
+    struct pm_fields columns =
+        pm_fields_named(PM_FIELDS(routine_fields), "name lifted any_cause at differences");
+    bool all_equal = true;
+    pm_fields_columns(table, columns);
+    for (int plain = 0; plain < 2; plain++)
+        for (size_t i = 0; i < report->plain->n_routines; i++) {
+            struct routine_row row = routine_row(report, plain, i);
+            if (is_equal(&row.routine))
+                continue;
+            pm_fields_cells(table, columns, NULL, &row);
+            all_equal = false;
+        }
+    if (!all_equal) {
+        fputc('\n', out);
+        pm_text_table_print(out, table, options->width, options->color);
+    }
+    free(columns.fields);
     pm_text_table_free(table);
 }
 
 static void write_table(FILE *out, const struct pm_check_report *report,
                         const struct pm_report_options *options) {
-    struct pm_text_table *table = pm_text_table_new();
     char *title = pm_sprintf("%s: the lift beside the compiler's own facts",
                              pm_program_name(report->structure));
     pm_print_bold(out, title, options->color);
     fputc('\n', out);
     free(title);
     print_summary(out, "with metadata", report->with_metadata, options);
-    char *plain = report->copy ? pm_sprintf("%s", report->copy) : pm_strdup("without");
-    print_summary(out, plain, report->plain, options);
-    free(plain);
+    print_summary(out, report->copy ? report->copy : "without", report->plain, options);
     print_strides(out, report->strides, options);
-    pm_text_table_column(table, "ROUTINE", PM_COLUMN_NAME);
-    pm_text_table_column(table, "LIFTED", PM_COLUMN_TEXT);
-    pm_text_table_column(table, "CAUSE", PM_COLUMN_TEXT);
-    pm_text_table_column(table, "FIRST AT", PM_COLUMN_NUMBER);
-    pm_text_table_column(table, "PLACES", PM_COLUMN_NUMBER);
-    add_routine_rows(table, "with metadata", report->with_metadata);
-    add_routine_rows(table, "plain", report->plain);
-    bool all_equal = true;
-    for (size_t i = 0; i < report->plain->n_routines; i++)
-        all_equal = all_equal && is_equal(&report->plain->routines[i]) &&
-                    is_equal(&report->with_metadata->routines[i]);
-    if (!all_equal) {
-        fputc('\n', out);
-        pm_text_table_print(out, table, options->width, options->color);
-    }
-    pm_text_table_free(table);
+    print_routines(out, report, options);
     print_stride_rows(out, report, options);
 }
 
@@ -155,55 +216,30 @@ static json_t *summary_json(const struct pm_check *check) {
     return object;
 }
 
-static json_t *side_json(const struct pm_check_routine *routine) {
-    json_t *object = json_object();
-    bool equal = is_equal(routine);
-    json_object_set_new(object, "agrees", json_boolean(equal));
-    json_object_set_new(object, "cause", equal ? json_null() : json_string(cause_of(routine)));
-    json_object_set_new(object, "at", equal ? json_null() : pm_json_hex(first_place(routine)));
-    json_object_set_new(object, "differences", json_integer(routine->n_differences));
-    json_object_set_new(object, "inner_basic_blocks", json_integer(routine->n_inner));
-    json_object_set_new(object, "jump_tables_equal", json_integer(routine->n_tables_equal));
-    return object;
-}
-
 static json_t *routines_json(const struct pm_check_report *report) {
     json_t *array = json_array();
     for (size_t i = 0; i < report->plain->n_routines; i++) {
-        const struct pm_check_routine *with = &report->with_metadata->routines[i];
-        json_t *object = json_object();
-        json_object_set_new(object, "name", pm_json_text(with->name));
-        json_object_set_new(object, "address", pm_json_hex(with->address));
-        json_object_set_new(object, "basic_blocks", json_integer(with->n_blocks));
-        json_object_set_new(object, "jump_tables", json_integer(with->n_tables));
-        json_object_set_new(object, "with_metadata", side_json(with));
-        json_object_set_new(object, "plain", side_json(&report->plain->routines[i]));
+        struct routine_row with = routine_row(report, false, i);
+        struct routine_row plain = routine_row(report, true, i);
+        json_t *object = PM_JSON_OBJECT(routine_fields, &with);
+        json_object_set_new(object, "with_metadata", PM_JSON_OBJECT(side_fields, &with));
+        json_object_set_new(object, "plain", PM_JSON_OBJECT(side_fields, &plain));
         json_array_append_new(array, object);
     }
     return array;
 }
 
 static json_t *strides_json(const struct pm_check_report *report) {
-    const struct pm_strides_check *strides = report->strides;
-    json_t *object = json_object(), *array = json_array();
-    json_object_set_new(object, "equal", pm_json_integer(strides->n_agree));
-    json_object_set_new(object, "only_compiler", pm_json_integer(strides->n_binary_unknown));
-    json_object_set_new(object, "only_code", pm_json_integer(strides->n_compiler_unknown));
-    json_object_set_new(object, "neither", pm_json_integer(strides->n_both_unknown));
-    for (size_t i = 0; i < strides->n_differences; i++) {
-        const struct pm_stride_difference *d = &strides->differences[i];
-        json_t *item = json_object();
-        char *label = pm_scope_label(report->structure, d->loop);
-        char *compiler = stride_text(&d->compiler), *binary = stride_text(&d->binary);
-        json_object_set_new(item, "address",
-                            pm_json_hex(report->structure->references[d->reference].address));
-        json_object_set_new(item, "loop", pm_json_text(label));
-        json_object_set_new(item, "compiler", pm_json_text(compiler));
-        json_object_set_new(item, "code", pm_json_text(binary));
-        json_array_append_new(array, item);
-        free(label);
-        free(compiler);
-        free(binary);
+    static const struct pm_field fields[] = {
+        {"equal", PM_INTEGER, PM_MEMBER(struct pm_strides_check, n_agree)},
+        {"only_compiler", PM_INTEGER, PM_MEMBER(struct pm_strides_check, n_binary_unknown)},
+        {"only_code", PM_INTEGER, PM_MEMBER(struct pm_strides_check, n_compiler_unknown)},
+        {"neither", PM_INTEGER, PM_MEMBER(struct pm_strides_check, n_both_unknown)},
+    };
+    json_t *object = PM_JSON_OBJECT(fields, report->strides), *array = json_array();
+    for (size_t i = 0; i < report->strides->n_differences; i++) {
+        struct stride_row row = stride_row(report, i);
+        json_array_append_new(array, PM_JSON_OBJECT(stride_fields, &row));
     }
     json_object_set_new(object, "differences", array);
     return object;
@@ -222,46 +258,20 @@ static void write_json(FILE *out, const struct pm_check_report *report) {
 
 /* ---- CSV ------------------------------------------------------------------------------------ */
 
-static void write_csv_rows(struct pm_csv *csv, const struct pm_check_report *report,
-                           const char *lift, const struct pm_check *check) {
-    for (size_t i = 0; i < check->n_routines; i++) {
-        const struct pm_check_routine *routine = &check->routines[i];
-        pm_csv_text(csv, pm_program_name(report->structure));
-        pm_csv_text(csv, lift);
-        pm_csv_text(csv, routine->name);
-        pm_csv_hex(csv, routine->address);
-        pm_csv_text(csv, cause_of(routine));
-        if (is_equal(routine))
-            pm_csv_text(csv, NULL);
-        else
-            pm_csv_hex(csv, first_place(routine));
-        pm_csv_integer(csv, routine->n_differences);
-        pm_csv_integer(csv, routine->n_blocks);
-        pm_csv_integer(csv, routine->n_inner);
-        pm_csv_integer(csv, routine->n_tables);
-        pm_csv_integer(csv, routine->n_tables_equal);
-        pm_csv_end_line(csv);
-    }
-}
-
 static void write_csv(FILE *out, const struct pm_check_report *report) {
-    static const char *const names[] = {"program",
-                                        "lifted",
-                                        "routine",
-                                        "address",
-                                        "cause",
-                                        "at",
-                                        "differences",
-                                        "basic_blocks",
-                                        "inner_basic_blocks",
-                                        "jump_tables",
-                                        "jump_tables_equal"};
     struct pm_csv csv = {.out = out};
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
-        pm_csv_text(&csv, names[i]);
+    struct pm_fields columns = pm_fields_named(
+        PM_FIELDS(routine_fields), "program lifted name address any_cause at differences "
+                                   "basic_blocks inner_basic_blocks jump_tables jump_tables_equal");
+    pm_fields_csv_names(&csv, columns);
     pm_csv_end_line(&csv);
-    write_csv_rows(&csv, report, "with metadata", report->with_metadata);
-    write_csv_rows(&csv, report, "plain", report->plain);
+    for (int plain = 0; plain < 2; plain++)
+        for (size_t i = 0; i < report->plain->n_routines; i++) {
+            struct routine_row row = routine_row(report, plain, i);
+            pm_fields_csv_values(&csv, columns, &row);
+            pm_csv_end_line(&csv);
+        }
+    free(columns.fields);
 }
 
 void pm_report_check(FILE *out, const struct pm_check_report *report,

@@ -109,7 +109,8 @@ static void add_row(struct walk *walk, uint32_t scope, unsigned indent) {
     const struct pm_structure *structure = walk->structure;
     const struct pm_scope *s = &structure->scopes[scope];
     struct pm_loop_row *row = PM_PUSH(walk->rows, rows);
-    row->scope = scope;
+    row->place = (struct pm_place){structure, scope};
+    row->record = pm_scope_kind_word(s->kind);
     row->indent = indent;
     row->label = pm_scope_label(structure, scope);
     row->source = pm_scope_source(structure, scope);
@@ -211,7 +212,7 @@ struct pm_loop_rows *pm_loop_rows_new(const struct pm_structure *structure, cons
             add_tree(&walk, r->scope);
     }
     for (size_t i = 0; i < rows->n_rows; i++) {
-        rows->totals.n_loops += structure->scopes[rows->rows[i].scope].kind == PM_SCOPE_LOOP;
+        rows->totals.n_loops += structure->scopes[rows->rows[i].place.scope].kind == PM_SCOPE_LOOP;
         rows->totals.n_groups += rows->rows[i].n_groups;
     }
     rows->groups = walk.groups.items;
@@ -240,15 +241,8 @@ void pm_report_loops(FILE *out, const struct pm_structure *structure,
                      const char *routine, const struct pm_report_options *options) {
     struct pm_loop_rows *rows = pm_loop_rows_new(structure, routine);
     struct pm_loops_report report = {structure, statistics, routine, with_groups, rows};
-    switch (options->format) {
-    case PM_REPORT_JSON:
-        pm_write_loops_json(out, &report);
-        break;
-    case PM_REPORT_CSV:
-        pm_write_loops_csv(out, &report);
-        break;
-    default:
-        pm_write_loops_table(out, &report, options);
-    }
+    for (size_t i = 0; i < rows->n_rows; i++)
+        rows->rows[i].report = &report;
+    pm_write_loops(out, &report, options);
     pm_loop_rows_free(rows);
 }

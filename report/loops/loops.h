@@ -6,12 +6,15 @@
 #include <jansson.h>
 #include <stdio.h>
 
+#include "report/labels/labels.h"
 #include "report/loops/mix.h"
 #include "report/report.h"
 
 /* A routine, a loop, or inlined code that has loops in it. */
 struct pm_loop_row {
-    uint32_t scope;
+    const struct pm_loops_report *report;
+    struct pm_place place;
+    const char *record;   /* "loop"; "group", of a line that CSV has for a group of the row */
     unsigned indent;      /* 0 routine */
     char *label, *source; /* owned */
     char *remarks;        /* "vector body, unrolled 4x"; a routine: why it is partial or refused */
@@ -47,13 +50,12 @@ struct pm_loops_report {
     const struct pm_lift_statistics *statistics; /* NULL: not known */
     const char *routine;                         /* NULL all */
     bool with_groups;
-    const struct pm_loop_rows *rows;
+    struct pm_loop_rows *rows;
 };
 
-void pm_write_loops_table(FILE *out, const struct pm_loops_report *report,
-                          const struct pm_report_options *options);
-void pm_write_loops_json(FILE *out, const struct pm_loops_report *report);
-void pm_write_loops_csv(FILE *out, const struct pm_loops_report *report);
+/* As a table, JSON or CSV (loops_write.c). */
+void pm_write_loops(FILE *out, const struct pm_loops_report *report,
+                    const struct pm_report_options *options);
 
 /* A reference group with its object, strides, sizes and flags. */
 json_t *pm_group_json(const struct pm_structure *structure, uint32_t group);

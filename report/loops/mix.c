@@ -34,12 +34,12 @@ static char *block_source(const struct pm_structure *structure, uint32_t block) 
 static struct pm_mix_row *add_row(struct pm_mix *mix, const struct pm_structure *structure,
                                   enum pm_mix_level level, uint32_t block) {
     struct pm_mix_row *row = PM_PUSH(mix, rows);
-    row->scope = pm_mix_scope(structure, block, level);
+    row->place = (struct pm_place){structure, pm_mix_scope(structure, block, level)};
     row->block = level == PM_MIX_BLOCK ? block : PM_NONE;
     row->address = structure->blocks[block].address;
-    row->label = pm_scope_label(structure, row->scope);
+    row->label = pm_scope_label(structure, row->place.scope);
     row->source = level == PM_MIX_BLOCK ? block_source(structure, block)
-                                        : pm_scope_source(structure, row->scope);
+                                        : pm_scope_source(structure, row->place.scope);
     return row;
 }
 
@@ -115,9 +115,11 @@ static void sort_row(struct pm_mix_row *row) {
         qsort(row->unknowns, row->n_unknowns, sizeof *row->unknowns, unknowns_by_count);
 }
 
-static void add_whole(struct pm_mix *mix) {
-    struct pm_mix_row whole = {
-        .scope = PM_NONE, .block = PM_NONE, .label = pm_strdup("total"), .source = pm_strdup("")};
+static void add_whole(struct pm_mix *mix, const struct pm_structure *structure) {
+    struct pm_mix_row whole = {.place = {structure, PM_NONE},
+                               .block = PM_NONE,
+                               .label = pm_strdup("total"),
+                               .source = pm_strdup("")};
     for (size_t i = 0; i < mix->n_rows; i++) {
         const struct pm_mix_row *row = &mix->rows[i];
         whole.n_instructions += row->n_instructions;
@@ -162,7 +164,7 @@ struct pm_mix *pm_mix_new(const struct pm_structure *structure, enum pm_mix_leve
             count_unknown(&mix->rows[row_of_block[unknown->block] - 1], unknown->mnemonic,
                           unknown->count);
     }
-    add_whole(mix);
+    add_whole(mix, structure);
     for (size_t i = 0; i < mix->n_rows; i++)
         sort_row(&mix->rows[i]);
     free(named);

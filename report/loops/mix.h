@@ -5,6 +5,7 @@
 
 #include <jansson.h>
 #include "core/base/base.h"
+#include "report/labels/labels.h"
 #include "report/report.h"
 
 /* Operations of one class, width and element. */
@@ -21,7 +22,8 @@ struct pm_mix_unknown {
 };
 
 struct pm_mix_row {
-    uint32_t scope, block; /* PM_NONE: the whole; no single basic block */
+    struct pm_place place; /* nowhere: the whole */
+    uint32_t block;        /* PM_NONE: no single basic block */
     char *label, *source;  /* owned */
     uint64_t address;
     uint64_t n_instructions, n_operations;

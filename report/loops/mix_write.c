@@ -28,182 +28,203 @@ const char *pm_mix_level_header(enum pm_mix_level level) {
     return headers[level];
 }
 
-static double share_of(const struct pm_mix_row *row, const struct pm_mix_item *item) {
-    return row->n_operations ? (double)item->count / (double)row->n_operations : NAN;
+/* ---- the fields of a class in a row ---------------------------------------------------------- */
+
+struct item_row {
+    const struct pm_mix_row *row;
+    struct pm_mix_item item;
+    double share;
+    const char *level;
+    bool is_first; /* of its row: has the name in a table */
+};
+
+static struct item_row item_row(const struct pm_mix_row *row, size_t i, const char *level) {
+    const struct pm_mix_item *item = &row->items[i];
+    double share = row->n_operations ? (double)item->count / (double)row->n_operations : NAN;
+    return (struct item_row){row, *item, share, level, i == 0};
 }
 
-/* ---- table ----------------------------------------------------------------------------------- */
+static bool is_unknown(const struct item_row *row) { return row->item.op_class == PM_OP_UNKNOWN; }
 
-static void add_item(struct pm_text_table *table, const struct pm_mix_row *row,
-                     const struct pm_mix_item *item) {
-    char *op_class;
-    if (item->op_class == PM_OP_UNKNOWN) {
-        char *names = pm_unknowns_label(row->unknowns, row->n_unknowns);
-        op_class = pm_sprintf("unknown: %s", names);
-        free(names);
-    } else {
-        op_class = pm_strdup(pm_op_class_name((enum pm_op_class)item->op_class));
-    }
-    pm_text_table_number(table, item->count);
-    pm_text_table_cell(table, pm_percent_text(share_of(row, item)).text);
-    if (item->width_bits)
-        pm_text_table_number(table, item->width_bits);
-    else
-        pm_text_table_cell(table, NULL);
-    if (item->element_bytes)
-        pm_text_table_number(table, 8u * item->element_bytes);
-    else
-        pm_text_table_cell(table, NULL);
-    pm_text_table_cell(table, op_class);
-    free(op_class);
+static const char *class_name(const struct item_row *row) {
+    return pm_op_class_name((enum pm_op_class)row->item.op_class);
 }
 
 /* The row's name and numbers stand in the line of its first class. */
-static void add_mix_row(struct pm_text_table *table, const struct pm_mix_row *row) {
-    for (size_t i = 0; i < row->n_items; i++) {
-        char *label = row->block == PM_NONE ? pm_strdup(row->label)
-                                            : pm_sprintf("%s 0x%" PRIx64, row->label, row->address);
-        pm_text_table_cell(table, i ? NULL : label);
-        pm_text_table_cell(table, i ? NULL : row->source);
-        if (i)
-            pm_text_table_cell(table, NULL);
-        else
-            pm_text_table_number(table, row->n_instructions);
-        add_item(table, row, &row->items[i]);
-        free(label);
-    }
+static struct pm_value label_text(const struct item_row *row) {
+    const struct pm_mix_row *r = row->row;
+    if (!row->is_first || r->block == PM_NONE)
+        return pm_text(row->is_first ? r->label : "");
+    return pm_owned_text(pm_sprintf("%s 0x%" PRIx64, r->label, r->address));
 }
+
+static struct pm_value class_text(const struct item_row *row) {
+    if (!is_unknown(row))
+        return pm_text(class_name(row));
+    char *names = pm_unknowns_label(row->row->unknowns, row->row->n_unknowns);
+    char *text = pm_sprintf("unknown: %s", names);
+    free(names);
+    return pm_owned_text(text);
+}
+
+static struct pm_value positive_or_empty(uint64_t number) {
+    return number ? pm_integer(number) : pm_absent();
+}
+
+PM_GETTER(item_class, struct item_row, pm_text(class_name(row)))
+PM_GETTER(item_program, struct item_row, pm_text(pm_program_name(row->row->place.structure)))
+PM_GETTER(item_label, struct item_row, pm_text(row->row->label))
+PM_GETTER(item_key, struct item_row, pm_place_key(&row->row->place))
+PM_GETTER(item_address, struct item_row, pm_integer(row->row->address))
+PM_GETTER(item_source, struct item_row, pm_text(row->row->source))
+PM_GETTER(item_mnemonics, struct item_row,
+          is_unknown(row)
+              ? pm_owned_text(pm_unknowns_label(row->row->unknowns, row->row->n_unknowns))
+              : pm_unknown())
+PM_GETTER(label_cell, struct item_row, label_text(row))
+PM_GETTER(source_cell, struct item_row, pm_text(row->is_first ? row->row->source : ""))
+PM_GETTER(instructions_cell, struct item_row,
+          row->is_first ? pm_integer(row->row->n_instructions) : pm_absent())
+PM_GETTER(bits_cell, struct item_row, positive_or_empty(row->item.width_bits))
+PM_GETTER(element_cell, struct item_row, positive_or_empty(8u * row->item.element_bytes))
+PM_GETTER(class_cell, struct item_row, class_text(row))
+
+#define ITEM(member_) PM_MEMBER(struct item_row, member_)
+#define NOT_IN_JSON .not_in_json = true
+
+static const struct pm_field item_fields[] = {
+    {"class", PM_TEXT, .get = item_class, .header = "CLASS", .cell = class_cell},
+    {"width_bits", PM_POSITIVE, ITEM(item.width_bits), .header = "BITS", .cell = bits_cell,
+     .dispensable = 2},
+    {"element_bytes", PM_POSITIVE, ITEM(item.element_bytes), .header = "ELEMENT",
+     .cell = element_cell, .dispensable = 3},
+    {"count", PM_INTEGER, ITEM(item.count), .header = "OPERATIONS"},
+    {"share", PM_PERCENT, ITEM(share), .header = "%"},
+    {"program", PM_TEXT, .get = item_program, NOT_IN_JSON},
+    {"level", PM_TEXT, ITEM(level), NOT_IN_JSON},
+    {"label", PM_NAME, .get = item_label, NOT_IN_JSON, .cell = label_cell},
+    {"key", PM_HEX, .get = item_key, NOT_IN_JSON},
+    {"address", PM_HEX, .get = item_address, NOT_IN_JSON},
+    {"source", PM_NAME, .get = item_source, NOT_IN_JSON, .header = "SOURCE", .cell = source_cell,
+     .dispensable = 4},
+    {"mnemonics", PM_TEXT, .get = item_mnemonics, NOT_IN_JSON},
+    {"instructions", PM_INTEGER, .cell = instructions_cell, NOT_IN_JSON, .header = "INSTRUCTIONS",
+     .dispensable = 1},
+};
+
+/* ---- the fields of a row, as JSON has them --------------------------------------------------- */
+
+static const struct pm_field unknown_fields[] = {
+    {"mnemonic", PM_TEXT, PM_MEMBER(struct pm_mix_unknown, mnemonic)},
+    {"count", PM_INTEGER, PM_MEMBER(struct pm_mix_unknown, count)},
+};
+
+json_t *pm_unknowns_json(const struct pm_mix_unknown *unknowns, size_t n) {
+    return pm_fields_array(PM_FIELDS(unknown_fields), unknowns, n, sizeof *unknowns);
+}
+
+static json_t *items_json(const struct pm_mix_row *row) {
+    json_t *array = json_array();
+    for (size_t i = 0; i < row->n_items; i++) {
+        struct item_row item = item_row(row, i, NULL);
+        json_array_append_new(array, PM_JSON_OBJECT(item_fields, &item));
+    }
+    return array;
+}
+
+static bool is_part(const void *row) {
+    return ((const struct pm_mix_row *)row)->place.scope != PM_NONE;
+}
+
+PM_GETTER(row_kind, struct pm_mix_row,
+          row->block != PM_NONE ? pm_text("block") : pm_place_kind(&row->place))
+PM_GETTER(row_line, struct pm_mix_row,
+          row->block != PM_NONE ? pm_integer(row->place.structure->blocks[row->block].line)
+                                : pm_place_line_first(&row->place))
+PM_GETTER(row_items, struct pm_mix_row, pm_nested(items_json(row)))
+PM_GETTER(row_unknowns, struct pm_mix_row,
+          pm_nested(pm_unknowns_json(row->unknowns, row->n_unknowns)))
+
+#define ROW(member_) PM_MEMBER(struct pm_mix_row, member_)
+#define PLACE(get_) PM_PLACE(struct pm_mix_row, place, get_)
+
+static const struct pm_field row_fields[] = {
+    {"label", PM_TEXT, ROW(label), .json_when = is_part},
+    {"name", PM_TEXT, PLACE(name), .json_when = is_part},
+    {"kind", PM_TEXT, .get = row_kind, .json_when = is_part},
+    {"key", PM_HEX, PLACE(key), .json_when = is_part},
+    {"file", PM_TEXT, PLACE(file), .json_when = is_part},
+    {"line", PM_POSITIVE, .get = row_line, .json_when = is_part},
+    {"address", PM_HEX, ROW(address), .json_when = is_part},
+    {"instructions", PM_INTEGER, ROW(n_instructions)},
+    {"operations", PM_INTEGER, ROW(n_operations)},
+    {"mix", PM_NESTED, .get = row_items},
+    {"unknown_instructions", PM_NESTED, .get = row_unknowns},
+};
+
+/* ---- the three formats ----------------------------------------------------------------------- */
 
 static void write_table(FILE *out, const struct pm_structure *structure, const struct pm_mix *mix,
                         enum pm_mix_level level, const struct pm_report_options *options) {
     char *title = pm_sprintf("%s (%s): instruction mix", pm_program_name(structure),
                              structure->isa ? structure->isa : "?");
-    pm_print_bold(out, title, options->color);
-    free(title);
     struct pm_text_table *table = pm_text_table_new();
-    pm_text_table_column(table, pm_mix_level_header(level), PM_COLUMN_NAME);
-    pm_text_table_column(table, "SOURCE", PM_COLUMN_NAME);
-    pm_text_table_column(table, "INSTRUCTIONS", PM_COLUMN_NUMBER);
-    pm_text_table_column(table, "OPERATIONS", PM_COLUMN_NUMBER);
-    pm_text_table_column(table, "%", PM_COLUMN_NUMBER);
-    pm_text_table_column(table, "BITS", PM_COLUMN_NUMBER);
-    pm_text_table_column(table, "ELEMENT", PM_COLUMN_NUMBER);
-    pm_text_table_column(table, "CLASS", PM_COLUMN_TEXT);
+    struct pm_fields columns =
+        pm_fields_named(PM_FIELDS(item_fields),
+                        "label source instructions count share width_bits element_bytes class");
+    columns.fields[0].header = pm_mix_level_header(level);
+    pm_fields_columns(table, columns);
     for (size_t i = 0; i < mix->n_rows; i++)
-        add_mix_row(table, &mix->rows[i]);
+        for (size_t k = 0; k < mix->rows[i].n_items; k++) {
+            struct item_row item = item_row(&mix->rows[i], k, NULL);
+            pm_fields_cells(table, columns, NULL, &item);
+        }
+    pm_print_bold(out, title, options->color);
     pm_text_table_print(out, table, options->width, options->color);
     pm_text_table_free(table);
-}
-
-/* ---- JSON ------------------------------------------------------------------------------------ */
-
-json_t *pm_unknowns_json(const struct pm_mix_unknown *unknowns, size_t n) {
-    json_t *array = json_array();
-    for (size_t i = 0; i < n; i++) {
-        json_t *object = json_object();
-        json_object_set_new(object, "mnemonic", pm_json_text(unknowns[i].mnemonic));
-        json_object_set_new(object, "count", pm_json_integer(unknowns[i].count));
-        json_array_append_new(array, object);
-    }
-    return array;
-}
-
-static json_t *row_json(const struct pm_structure *structure, const struct pm_mix_row *row) {
-    json_t *object = json_object(), *items = json_array();
-    if (row->scope != PM_NONE) {
-        const struct pm_scope *scope = &structure->scopes[row->scope];
-        bool is_block = row->block != PM_NONE;
-        json_object_set_new(object, "label", pm_json_text(row->label));
-        json_object_set_new(object, "name", pm_json_text(pm_code_name(structure, row->scope)));
-        json_object_set_new(object, "kind",
-                            json_string(is_block ? "block" : pm_scope_kind_word(scope->kind)));
-        json_object_set_new(object, "key", pm_json_hex(scope->key));
-        json_object_set_new(object, "file", pm_json_text(scope->file));
-        json_object_set_new(
-            object, "line",
-            pm_json_line_number(is_block ? structure->blocks[row->block].line : scope->line_first));
-        json_object_set_new(object, "address", pm_json_hex(row->address));
-    }
-    json_object_set_new(object, "instructions", pm_json_integer(row->n_instructions));
-    json_object_set_new(object, "operations", pm_json_integer(row->n_operations));
-    for (size_t i = 0; i < row->n_items; i++) {
-        const struct pm_mix_item *item = &row->items[i];
-        json_t *each = json_object();
-        json_object_set_new(each, "class",
-                            json_string(pm_op_class_name((enum pm_op_class)item->op_class)));
-        json_object_set_new(each, "width_bits",
-                            item->width_bits ? json_integer(item->width_bits) : json_null());
-        json_object_set_new(each, "element_bytes",
-                            item->element_bytes ? json_integer(item->element_bytes) : json_null());
-        json_object_set_new(each, "count", pm_json_integer(item->count));
-        json_object_set_new(each, "share", pm_json_number(share_of(row, item)));
-        json_array_append_new(items, each);
-    }
-    json_object_set_new(object, "mix", items);
-    json_object_set_new(object, "unknown_instructions",
-                        pm_unknowns_json(row->unknowns, row->n_unknowns));
-    return object;
+    free(columns.fields);
+    free(title);
 }
 
 static void write_json(FILE *out, const struct pm_structure *structure, const struct pm_mix *mix,
                        enum pm_mix_level level) {
-    json_t *document = pm_json_document("mix"), *rows = json_array();
+    const struct pm_mix_row *whole = &mix->rows[mix->n_rows - 1];
+    json_t *document = pm_json_document("mix");
     json_object_set_new(document, "program", pm_json_text(pm_program_name(structure)));
     json_object_set_new(document, "isa", pm_json_text(structure->isa));
     json_object_set_new(document, "level", json_string(level_words[level]));
-    for (size_t i = 0; i + 1 < mix->n_rows; i++)
-        json_array_append_new(rows, row_json(structure, &mix->rows[i]));
-    json_object_set_new(document, "rows", rows);
-    json_object_set_new(document, "total", row_json(structure, &mix->rows[mix->n_rows - 1]));
+    json_object_set_new(
+        document, "rows",
+        pm_fields_array(PM_FIELDS(row_fields), mix->rows, mix->n_rows - 1, sizeof *mix->rows));
+    json_object_set_new(document, "total", PM_JSON_OBJECT(row_fields, whole));
     pm_json_print(out, document);
 }
 
-/* ---- CSV: a line for each class of each row; those of the whole are for the reader to add up
- * ------ */
-
-static void write_csv(FILE *out, const struct pm_structure *structure, const struct pm_mix *mix,
-                      enum pm_mix_level level) {
-    static const char *const names[] = {"program",       "level",  "label", "key",
-                                        "address",       "source", "class", "width_bits",
-                                        "element_bytes", "count",  "share", "mnemonics"};
+/* A line for each class of each row; those of the whole are for the reader to add up. */
+static void write_csv(FILE *out, const struct pm_mix *mix, enum pm_mix_level level) {
     struct pm_csv csv = {.out = out};
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
-        pm_csv_text(&csv, names[i]);
+    struct pm_fields columns = pm_fields_named(
+        PM_FIELDS(item_fields), "program level label key address source class width_bits "
+                                "element_bytes count share mnemonics");
+    pm_fields_csv_names(&csv, columns);
     pm_csv_end_line(&csv);
     for (size_t i = 0; i + 1 < mix->n_rows; i++)
         for (size_t k = 0; k < mix->rows[i].n_items; k++) {
-            const struct pm_mix_row *row = &mix->rows[i];
-            const struct pm_mix_item *item = &row->items[k];
-            char *unknowns = pm_unknowns_label(row->unknowns, row->n_unknowns);
-            pm_csv_text(&csv, pm_program_name(structure));
-            pm_csv_text(&csv, level_words[level]);
-            pm_csv_text(&csv, row->label);
-            pm_csv_hex(&csv, structure->scopes[row->scope].key);
-            pm_csv_hex(&csv, row->address);
-            pm_csv_text(&csv, row->source);
-            pm_csv_text(&csv, pm_op_class_name((enum pm_op_class)item->op_class));
-            pm_csv_number(&csv, item->width_bits ? item->width_bits : NAN);
-            pm_csv_number(&csv, item->element_bytes ? item->element_bytes : NAN);
-            pm_csv_integer(&csv, item->count);
-            pm_csv_number(&csv, share_of(row, item));
-            pm_csv_text(&csv, item->op_class == PM_OP_UNKNOWN ? unknowns : NULL);
+            struct item_row item = item_row(&mix->rows[i], k, level_words[level]);
+            pm_fields_csv_values(&csv, columns, &item);
             pm_csv_end_line(&csv);
-            free(unknowns);
         }
+    free(columns.fields);
 }
 
 void pm_report_mix(FILE *out, const struct pm_structure *structure, enum pm_mix_level level,
                    const char *routine, const struct pm_report_options *options) {
     struct pm_mix *mix = pm_mix_new(structure, level, routine);
-    switch (options->format) {
-    case PM_REPORT_JSON:
+    if (options->format == PM_REPORT_JSON)
         write_json(out, structure, mix, level);
-        break;
-    case PM_REPORT_CSV:
-        write_csv(out, structure, mix, level);
-        break;
-    default:
+    else if (options->format == PM_REPORT_CSV)
+        write_csv(out, mix, level);
+    else
         write_table(out, structure, mix, level, options);
-    }
     pm_mix_free(mix);
 }

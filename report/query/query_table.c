@@ -1,18 +1,17 @@
-/* `pmodel query` for people: what was asked, a row for each answer, what the figures count. */
+/* `pmodel query` for people: what was asked, a row for each answer, what the figures count.  Needs
+   the fields of query_write.c. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/labels/labels.h"
 #include "report/query/query_writers.h"
-#include "report/writers/writers.h"
 
 static void note(FILE *out, const struct pm_report_options *options, const char *text) {
     pm_print_wrapped(out, "  - ", "    ", text, options->width);
 }
 
-void pm_query_note_hidden(FILE *out, const struct pm_query_report *report,
-                          const struct pm_report_options *options) {
+static void note_hidden(FILE *out, const struct pm_query_report *report,
+                        const struct pm_report_options *options) {
     size_t n = report->parts->n_left_out;
     if (n == 0)
         return;
@@ -20,38 +19,6 @@ void pm_query_note_hidden(FILE *out, const struct pm_query_report *report,
                             n == 1 ? " is" : "s are");
     note(out, options, text);
     free(text);
-}
-
-/* A hit ratio in percent, with as many digits as it takes to tell it from 100. */
-static struct pm_number_text hit_text(double ratio) {
-    struct pm_number_text result = {"?"};
-    double missing = 100 * (1 - ratio);
-    if (missing > 0 && missing < 0.0005)
-        snprintf(result.text, sizeof result.text, ">99.999");
-    else if (!isnan(ratio))
-        snprintf(result.text, sizeof result.text, "%.*f", missing > 0 && missing < 0.095 ? 3 : 2,
-                 100 * ratio);
-    return result;
-}
-
-struct pm_number_text pm_query_value_text(double value) {
-    struct pm_number_text result = {""};
-    pm_format_value(value, result.text, sizeof result.text);
-    return result;
-}
-
-/* 1.5 MiB, where pm_bytes_text would count single bytes. */
-static struct pm_number_text size_text(double bytes) {
-    static const char *const units[] = {"bytes", "KiB", "MiB", "GiB", "TiB"};
-    struct pm_number_text result = {""};
-    size_t unit = 0;
-    while (unit + 1 < sizeof units / sizeof units[0] && bytes >= 1024) {
-        bytes /= 1024;
-        unit++;
-    }
-    snprintf(result.text, sizeof result.text, bytes == floor(bytes) ? "%.0f %s" : "%.4g %s", bytes,
-             units[unit]);
-    return result;
 }
 
 /* The machine that all caches are of; NULL if there is none. */
@@ -123,161 +90,127 @@ static struct columns needed_columns(const struct pm_query_report *report) {
     return columns;
 }
 
-static struct pm_text_table *new_table(const struct pm_query_report *report,
-                                       const struct columns *columns) {
-    struct pm_text_table *table = pm_text_table_new();
+/* Columns of the parameters that are no answer: from the row's values. */
+static void add_parameters(struct pm_fields *fields, const struct pm_query_report *report) {
     const struct pm_parameters *at = report->n_rows ? &report->rows[0].at : &report->fixed;
-    if (columns->part)
-        pm_text_table_column(table, "PART", PM_COLUMN_NAME);
-    if (columns->source)
-        pm_text_table_column(table, "SOURCE", PM_COLUMN_TEXT);
     for (size_t i = 0; i < at->n; i++)
         if (report->kind != PM_QUERY_SIZE || strcmp(at->names[i], report->solved) != 0)
-            pm_text_table_column(table, at->names[i], PM_COLUMN_NUMBER);
-    if (columns->machine)
-        pm_text_table_column(table, "MACHINE", PM_COLUMN_TEXT);
-    if (report->kind != PM_QUERY_CACHE)
-        pm_text_table_column(table, "CACHE", PM_COLUMN_TEXT);
-    if (report->kind == PM_QUERY_MISSES) {
-        pm_text_table_column(table, "BLOCKS", PM_COLUMN_TEXT);
-        pm_text_table_column(table, "ACCESSES", PM_COLUMN_NUMBER);
-        pm_text_table_column(table, "MISSES", PM_COLUMN_NUMBER);
-        pm_text_table_column(table, "80% BETWEEN", PM_COLUMN_NUMBER);
-        pm_text_table_column(table, "FIRST TOUCHES", PM_COLUMN_NUMBER);
-        pm_text_table_column(table, "HIT %", PM_COLUMN_NUMBER);
-        pm_text_table_column(table, "OF REUSES %", PM_COLUMN_NUMBER);
-        pm_text_table_column(table, "FROM", PM_COLUMN_TEXT);
-        return table;
-    }
-    pm_text_table_column(table, "WANTED %", PM_COLUMN_NUMBER);
-    if (report->kind == PM_QUERY_CACHE) {
-        pm_text_table_column(table, "SMALLEST CACHE", PM_COLUMN_TEXT);
-        pm_text_table_column(table, "80% BETWEEN", PM_COLUMN_NUMBER);
-        pm_text_table_column(table, "BLOCKS", PM_COLUMN_TEXT);
-        pm_text_table_column(table, "HIT %", PM_COLUMN_NUMBER);
-        pm_text_table_column(table, "FROM", PM_COLUMN_TEXT);
-        return table;
-    }
-    char *title = pm_sprintf("LARGEST %s", report->solved);
-    pm_text_table_column(table, title, PM_COLUMN_NUMBER);
-    free(title);
-    pm_text_table_column(table, "80% BETWEEN", PM_COLUMN_NUMBER);
-    pm_text_table_column(table, "HIT % THERE", PM_COLUMN_NUMBER);
-    pm_text_table_column(table, "FROM", PM_COLUMN_TEXT);
-    return table;
+            *PM_PUSH(fields, fields) = (struct pm_field){
+                at->names[i], PM_NUMBER, PM_MEMBER(struct pm_answer_row, row.at.values[i]),
+                .header = at->names[i]};
 }
 
-static struct pm_number_text bound_text(const struct pm_query_report *report,
-                                        const struct pm_query_row *row, double bound) {
-    struct pm_number_text none = {"none"};
-    if (report->kind == PM_QUERY_SIZE)
-        return pm_query_limit_text(report, bound);
-    if (report->kind == PM_QUERY_MISSES)
-        return pm_count_text(bound);
-    return isinf(bound) ? none : size_text(bound * (double)row->cache.block_bytes);
+static void add_named(struct pm_fields *fields, const char *names) {
+    struct pm_fields named = pm_fields_named(pm_answer_fields, names);
+    for (size_t i = 0; i < named.n_fields; i++)
+        *PM_PUSH(fields, fields) = named.fields[i];
+    free(named.fields);
 }
 
-/* "1.2M…1.4M"; empty if measured, or both are outside what was looked at. */
-static void add_bounds(struct pm_text_table *table, const struct pm_query_report *report,
-                       const struct pm_query_row *row) {
-    char *text = pm_strdup("");
-    if (!isnan(row->low) && !(isinf(row->low) && row->low == row->high)) {
-        pm_append(&text, "%s…", bound_text(report, row, row->low).text);
-        pm_append(&text, "%s", bound_text(report, row, row->high).text);
-    }
-    pm_text_table_cell(table, text);
-    free(text);
-}
-
-/* "512 of 64 bytes" */
-static char *blocks_text(const struct pm_query_cache *cache) {
-    char *text = pm_sprintf("%s of ", pm_query_value_text(cache->blocks).text);
-    pm_append(&text, "%s", pm_bytes_text(cache->block_bytes).text);
-    return text;
-}
-
-/* "measured", "models, error 0.6%, extrapolated 4.0x" */
-static char *from_text(const struct pm_query_row *row) {
-    if (!row->predicted)
-        return pm_strdup("measured");
-    char *text = pm_sprintf("models, error %s%%", pm_percent_text(row->relative_error).text);
-    if (row->extrapolation > 1)
-        pm_append(&text, ", extrapolated %.1fx", row->extrapolation);
-    return text;
-}
-
-static void add_hits(struct pm_text_table *table, const struct pm_query_report *report,
-                     const struct pm_query_row *row) {
-    pm_text_table_cell(table, hit_text(pm_query_hit_ratio(&row->counts, report->with_cold)).text);
-}
-
-static void add_misses_row(struct pm_text_table *table, const struct pm_query_report *report,
-                           const struct pm_query_row *row) {
-    char *blocks = blocks_text(&row->cache);
-    pm_text_table_cell(table, blocks);
-    free(blocks);
-    pm_text_table_cell(table, pm_count_text(row->counts.accesses).text);
-    char *misses = pm_sprintf("%s%s", row->counts.beyond > 0 ? "<" : "",
-                              pm_count_text(row->counts.misses).text);
-    pm_text_table_cell(table, misses);
-    free(misses);
-    add_bounds(table, report, row);
-    pm_text_table_cell(table, pm_count_text(row->counts.cold).text);
-    pm_text_table_cell(table, hit_text(pm_query_hit_ratio(&row->counts, true)).text);
-    pm_text_table_cell(table, hit_text(pm_query_hit_ratio(&row->counts, false)).text);
-}
-
-static void add_cache_row(struct pm_text_table *table, const struct pm_query_report *report,
-                          const struct pm_query_row *row) {
-    bool none = row->found == PM_QUERY_NONE;
-    char *blocks = none ? pm_strdup("") : blocks_text(&row->cache);
-    double bytes = row->cache.blocks * (double)row->cache.block_bytes;
-    pm_text_table_cell(table, none ? "none: unlimited has" : size_text(bytes).text);
-    add_bounds(table, report, row);
-    pm_text_table_cell(table, blocks);
-    free(blocks);
-    add_hits(table, report, row);
-}
-
-static void add_size_row(struct pm_text_table *table, const struct pm_query_report *report,
-                         const struct pm_query_row *row) {
-    double size = NAN;
-    pm_parameters_get(&row->at, report->solved, &size);
-    char *text = row->found == PM_QUERY_NONE
-                     ? pm_sprintf("none")
-                     : pm_sprintf("%s%s", row->found == PM_QUERY_BEYOND ? "≥ " : "",
-                                  pm_query_value_text(size).text);
-    pm_text_table_cell(table, text);
-    free(text);
-    add_bounds(table, report, row);
-    add_hits(table, report, row);
-}
-
-static void add_row(struct pm_text_table *table, const struct pm_query_report *report,
-                    const struct columns *columns, const struct pm_query_row *row) {
-    const struct pm_query_part *part = &report->parts->parts[row->part];
+static void print_answers(FILE *out, const struct pm_query_report *report,
+                          const struct columns *columns, const struct pm_report_options *options) {
+    static const char *const answers[] = {
+        [PM_QUERY_MISSES] = "cache_name cache_blocks accesses misses interval first_touches "
+                            "hit_ratio hit_ratio_of_reuses from",
+        [PM_QUERY_CACHE] = "wanted_hit_ratio smallest interval cache_blocks hits from",
+        [PM_QUERY_SIZE] = "cache_name wanted_hit_ratio largest interval hits from",
+    };
+    struct pm_text_table *table = pm_text_table_new();
+    struct pm_fields fields = {0};
+    char *title = pm_sprintf("LARGEST %s", report->solved ? report->solved : "");
     if (columns->part)
-        pm_text_table_cell(table, part->label);
+        add_named(&fields, "label");
     if (columns->source)
-        pm_text_table_cell(table, part->source);
-    for (size_t i = 0; i < row->at.n; i++)
-        if (report->kind != PM_QUERY_SIZE || strcmp(row->at.names[i], report->solved) != 0)
-            pm_text_table_cell(table, pm_query_value_text(row->at.values[i]).text);
+        add_named(&fields, "source");
+    add_parameters(&fields, report);
     if (columns->machine)
-        pm_text_table_cell(table, row->machine);
-    if (report->kind != PM_QUERY_CACHE)
-        pm_text_table_cell(table, row->cache_name);
-    if (report->kind != PM_QUERY_MISSES)
-        pm_text_table_cell(table, pm_query_value_text(100 * row->wanted).text);
-    if (report->kind == PM_QUERY_MISSES)
-        add_misses_row(table, report, row);
-    else if (report->kind == PM_QUERY_CACHE)
-        add_cache_row(table, report, row);
-    else
-        add_size_row(table, report, row);
-    char *from = from_text(row);
-    pm_text_table_cell(table, from);
-    free(from);
+        add_named(&fields, "machine");
+    add_named(&fields, answers[report->kind]);
+    if (report->kind == PM_QUERY_SIZE) {
+        fields.fields[fields.n_fields - 4].header = title;
+        fields.fields[fields.n_fields - 2].header = "HIT % THERE";
+    }
+    pm_fields_columns(table, fields);
+    for (size_t i = 0; i < report->n_rows; i++) {
+        struct pm_answer_row row = pm_answer_row(report, i);
+        pm_fields_cells(table, fields, NULL, &row);
+    }
+    pm_text_table_print(out, table, options->width, options->color);
+    pm_text_table_free(table);
+    free(fields.fields);
+    free(title);
+}
+
+/* ---- what fits: a row for each cluster of reuses that outgrows a level ------------------------
+ */
+
+static bool has_several_machines(const struct pm_query_report *report) {
+    bool several = false;
+    for (size_t c = 1; c < report->n_caches; c++) {
+        const char *a = report->caches[0].machine, *b = report->caches[c].machine;
+        several |= (a != NULL) != (b != NULL) || (a && b && strcmp(a, b) != 0);
+    }
+    return several;
+}
+
+struct fits_table {
+    struct pm_text_table *table;
+    struct pm_fields fields;
+    const struct pm_query_part *last_part; /* of the row before */
+    const struct pm_query_level_cache *last_cache;
+};
+
+static void add_fits_row(struct fits_table *t, struct pm_fits_row row) {
+    row.same_part = row.part == t->last_part;
+    row.same_cache = row.same_part && row.cache == t->last_cache;
+    pm_fields_cells(t->table, t->fields, NULL, &row);
+    t->last_part = row.part;
+    t->last_cache = row.cache;
+}
+
+static void add_fits(struct fits_table *t, const struct pm_query_report *report, size_t part,
+                     size_t cache) {
+    const struct pm_query_fits *fits = &report->fits[part * report->n_caches + cache];
+    bool missed =
+        fits->missed_share >= pm_query_least_share(report->caches[cache].cache.block_bytes);
+    struct pm_fits_row limit = pm_fits_row(report, part, cache, NULL);
+    limit.up_to = missed ? -INFINITY : INFINITY;
+    limit.share = missed ? fits->missed_share : NAN;
+    if (missed)
+        add_fits_row(t, limit);
+    for (size_t i = 0; i < fits->n_steps; i++)
+        add_fits_row(t, pm_fits_row(report, part, cache, &fits->steps[i]));
+    if (fits->n_steps == 0 && !missed)
+        add_fits_row(t, limit);
+}
+
+static void print_fits(FILE *out, const struct pm_query_report *report,
+                       const struct pm_report_options *options) {
+    struct fits_table t = {
+        .table = pm_text_table_new(),
+        .fields = pm_fields_named(
+            pm_fits_fields,
+            has_several_machines(report)
+                ? "part source machine cache up_to spread share_of_accesses distance_blocks object"
+                : "part source cache up_to spread share_of_accesses distance_blocks object")};
+    char *title = pm_sprintf("%s UP TO", report->solved);
+    t.fields.fields[t.fields.n_fields - 5].header = title;
+    pm_fields_columns(t.table, t.fields);
+    for (size_t p = 0; p < report->parts->n_parts; p++)
+        for (size_t c = 0; c < report->n_caches; c++)
+            add_fits(&t, report, p, c);
+    pm_text_table_print(out, t.table, options->width, options->color);
+    pm_text_table_free(t.table);
+    free(t.fields.fields);
+    free(title);
+    char *text = pm_sprintf(
+        "Up to this %s so many of the loop's accesses still find their data in the level, because "
+        "BLOCKS BETWEEN two uses of it (blocks of the level) are fewer than it has; beyond, they "
+        "miss. ALL…SOME: the last %s at which all, and any, of them hit, where that differs.",
+        report->solved, report->solved);
+    note(out, options, text);
+    free(text);
+    note_hidden(out, report, options);
 }
 
 /* ---- sentences ------------------------------------------------------------------------------- */
@@ -303,9 +236,9 @@ static void note_size(FILE *out, const struct pm_query_report *report,
                                 pm_query_value_text(100 * row->wanted).text);
         pm_append(&text, "%s=%s comes nearest with %s%%, ", report->solved,
                   pm_query_value_text(size).text,
-                  hit_text(pm_query_hit_ratio(&row->counts, report->with_cold)).text);
+                  pm_query_hit_text(pm_query_hit_ratio(&row->counts, report->with_cold)).text);
         pm_append(&text, "and even an unlimited cache has %s%% there.",
-                  hit_text(pm_query_hit_ratio(&row->unlimited, report->with_cold)).text);
+                  pm_query_hit_text(pm_query_hit_ratio(&row->unlimited, report->with_cold)).text);
         note(out, options, text);
         free(text);
     } else if (!isnan(row->gap_size)) {
@@ -365,21 +298,17 @@ static void print_notes(FILE *out, const struct pm_query_report *report,
         note(out, options,
              "<: some reuses are only known to be long; they count as misses, of which there may "
              "be fewer.");
-    pm_query_note_hidden(out, report, options);
+    note_hidden(out, report, options);
 }
 
 void pm_write_query_table(FILE *out, const struct pm_query_report *report,
                           const struct pm_report_options *options) {
     print_header(out, report, options);
     if (report->kind == PM_QUERY_FITS) {
-        pm_write_fits_rows(out, report, options);
+        print_fits(out, report, options);
         return;
     }
     struct columns columns = needed_columns(report);
-    struct pm_text_table *table = new_table(report, &columns);
-    for (size_t i = 0; i < report->n_rows; i++)
-        add_row(table, report, &columns, &report->rows[i]);
-    pm_text_table_print(out, table, options->width, options->color);
-    pm_text_table_free(table);
+    print_answers(out, report, &columns, options);
     print_notes(out, report, &columns, options);
 }

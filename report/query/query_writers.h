@@ -1,24 +1,41 @@
-/* The writers of `pmodel query`, one file each; private to report/. */
+/* What is declared of the answers to queries, and their table; private to report/query/. */
 #ifndef PM_QUERY_WRITERS_H
 #define PM_QUERY_WRITERS_H
 
-#include "report/query/query.h"
 #include "report/labels/labels.h"
-#include "report/writers/writers.h"
+#include "report/query/query.h"
+
+/* An answer, and what it is about. */
+struct pm_answer_row {
+    const struct pm_query_report *report;
+    const struct pm_query_part *part;
+    struct pm_place place;
+    struct pm_query_row row;
+};
+struct pm_answer_row pm_answer_row(const struct pm_query_report *report, size_t i);
+extern const struct pm_fields pm_answer_fields;
+
+/* A cluster of reuses that outgrows a cache (pm_query_step), or, where STEP is NULL, that reuses
+   with this share hit up to a size outside what was looked at. */
+struct pm_fits_row {
+    const struct pm_query_report *report;
+    const struct pm_query_part *part;
+    struct pm_place place;
+    const struct pm_query_level_cache *cache;
+    const struct pm_query_step *step;
+    double up_to, share;        /* share: NAN, nothing to say */
+    bool same_part, same_cache; /* as in the row of the table before: empty cells */
+};
+struct pm_fits_row pm_fits_row(const struct pm_query_report *report, size_t part, size_t cache,
+                               const struct pm_query_step *step);
+extern const struct pm_fields pm_fits_fields;
 
 void pm_write_query_table(FILE *out, const struct pm_query_report *report,
                           const struct pm_report_options *options);
-void pm_write_fits_rows(FILE *out, const struct pm_query_report *report,
-                        const struct pm_report_options *options);
-void pm_write_query_json(FILE *out, const struct pm_query_report *report);
-void pm_write_query_csv(FILE *out, const struct pm_query_report *report);
 
-/* What both tables share (query_table.c): a note of parts that are too small for the options; a
-   number with all its digits. */
-void pm_query_note_hidden(FILE *out, const struct pm_query_report *report,
-                          const struct pm_report_options *options);
+/* A number with all its digits. */
 struct pm_number_text pm_query_value_text(double value);
-/* "226"; "<24" and ">1024" of infinite sizes, which are outside what was looked at. */
-struct pm_number_text pm_query_limit_text(const struct pm_query_report *report, double size);
+/* A hit ratio in percent, with as many digits as it takes to tell it from 100. */
+struct pm_number_text pm_query_hit_text(double ratio);
 
 #endif

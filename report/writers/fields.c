@@ -156,15 +156,16 @@ static void write_number(struct pm_text_table *table, const struct pm_field *fie
 
 static void write_cell(struct pm_text_table *table, const struct pm_field *field, const void *row) {
     struct pm_value value = field->cell ? field->cell(row) : value_of(field, row);
-    bool is_number = field->kind >= PM_NUMBER && field->kind <= PM_PERCENT;
+    bool is_scaled = field->kind >= PM_NUMBER && field->kind <= PM_PERCENT;
     if (value.type == PM_IS_TEXT)
         pm_text_table_cell(table, value.text);
-    else if (value.type == PM_IS_INTEGER && !is_number)
+    else if (value.type == PM_IS_INTEGER && !is_scaled)
         pm_text_table_number(table, value.integer);
     else if (value.type == PM_IS_NUMBER || value.type == PM_IS_INTEGER)
         write_number(table, field, row, value.number);
     else
-        pm_text_table_cell(table, is_number && value.type == PM_UNKNOWN ? "?" : NULL);
+        pm_text_table_cell(table,
+                           field->kind >= PM_NUMBER && value.type == PM_UNKNOWN ? "?" : NULL);
     free(value.owned);
 }
 
@@ -198,7 +199,7 @@ void pm_fields_csv_names(struct pm_csv *csv, struct pm_fields fields) {
 
 void pm_fields_csv_values(struct pm_csv *csv, struct pm_fields fields, const void *row) {
     for (size_t i = 0; i < fields.n_fields; i++) {
-        struct pm_value value = value_of(&fields.fields[i], row);
+        struct pm_value value = row ? value_of(&fields.fields[i], row) : pm_unknown();
         if (value.type == PM_IS_INTEGER && fields.fields[i].kind == PM_HEX)
             pm_csv_hex(csv, value.integer);
         else if (value.type == PM_IS_INTEGER)

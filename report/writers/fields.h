@@ -54,7 +54,7 @@ struct pm_value {
 };
 
 struct pm_value pm_unknown(void);
-struct pm_value pm_absent(void); /* not of this row: JSON leaves the field out */
+struct pm_value pm_absent(void); /* not of this row: JSON leaves the field out, others empty */
 struct pm_value pm_text(const char *text);
 struct pm_value pm_owned_text(char *text); /* freed by the writer */
 struct pm_value pm_number(double number);
@@ -130,7 +130,7 @@ void pm_fields_cells(struct pm_text_table *table, struct pm_fields fields, const
 void pm_fields_table(FILE *out, struct pm_fields fields, const void *rows, size_t n, size_t size,
                      const struct pm_report_options *options);
 
-/* Names, or values of a row, into the present line. */
+/* Names, or values of a row, into the present line; of no row (NULL) empty ones. */
 void pm_fields_csv_names(struct pm_csv *csv, struct pm_fields fields);
 void pm_fields_csv_values(struct pm_csv *csv, struct pm_fields fields, const void *row);
 /* Header and all rows, each of SIZE bytes. */

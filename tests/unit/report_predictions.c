@@ -54,6 +54,12 @@ static const struct pm_row *row_of(const struct pm_rows *rows, uint32_t scope) {
 
 /* ---- rows ----------------------------------------------------------------------------------- */
 
+static double cost_at(const struct pm_cost_sum *cost, size_t i) {
+    double value;
+    memcpy(&value, (const char *)cost + pm_cost_fields[i].offset, sizeof value);
+    return value;
+}
+
 static void rows_add_up_to_the_whole(void **state) {
     struct example *example = *state;
     struct pm_rows *rows = pm_rows_new(example->structure, example->prediction, example->times);
@@ -61,15 +67,16 @@ static void rows_add_up_to_the_whole(void **state) {
     struct pm_cost_sum sum = {0};
     double seconds = 0, share = 0;
     for (size_t i = 0; i < rows->n_rows; i++) {
+        if (!rows->rows[i].counted)
+            continue;
         example_add(&sum, &rows->rows[i].self);
-        seconds += rows->rows[i].counted ? rows->rows[i].seconds : 0;
-        share += rows->rows[i].counted ? rows->rows[i].share : 0;
+        seconds += rows->rows[i].seconds;
+        share += rows->rows[i].share;
     }
     assert_near(share, 1, 1e-12);
     assert_near(seconds, example->prediction->seconds, 1e-12);
     for (size_t i = 0; i < pm_n_cost_fields; i++)
-        assert_near(pm_cost_value(&sum, &pm_cost_fields[i]),
-                    pm_cost_value(whole, &pm_cost_fields[i]), 1e-3);
+        assert_near(cost_at(&sum, i), cost_at(whole, i), 1e-3);
     for (size_t level = 0; level < PM_MAX_LEVELS; level++)
         assert_near(sum.level_misses[level], whole->level_misses[level], 1e-3);
     assert_true(rows->unattributed_seconds == 0);
