@@ -186,7 +186,7 @@ static int by_part(const void *left, const void *right) {
         return a->part > b->part ? -1 : 1;
     if (a->share != b->share)
         return a->share > b->share ? -1 : 1;
-    return a->scope < b->scope ? -1 : a->scope > b->scope;
+    return PM_COMPARE(a->place.scope, b->place.scope);
 }
 
 /* Rows of the routines that count anything, and which of them are named. */
@@ -206,7 +206,7 @@ static void make_rows(const struct making *making, const struct values *values,
         if (there == 0)
             continue;
         struct pm_hierarchy_row *row = PM_PUSH(quantity, rows);
-        row->scope = s;
+        row->place = (struct pm_place){structure, s};
         row->label = pm_scope_label(structure, s);
         row->source = pm_scope_source(structure, s);
         row->share = whole[n - 1] > 0 ? measured[n - 1] / whole[n - 1] : 0;
@@ -219,7 +219,7 @@ static void make_rows(const struct making *making, const struct values *values,
     for (size_t i = 0; i < quantity->n_rows; i++) {
         struct pm_hierarchy_row *row = &quantity->rows[i];
         row->named = row->part > PM_COUNT_ROUNDING * (double)n && row->part >= NAMED_SHARE * most;
-        named[row->scope] = row->named;
+        named[row->place.scope] = row->named;
         row->part = all > 0 ? row->part / all : 0;
     }
     if (quantity->n_rows)

@@ -12,7 +12,7 @@
 /* One routine and quantity; errors are root mean squares over the sizes, relative to the routine's
    own figures. */
 struct pm_hierarchy_row {
-    uint32_t scope;
+    struct pm_place place;
     char *label, *source; /* owned */
     double share;         /* of the quantity, at the last size */
     double own_error;     /* of the model fitted to the routine's counts; NAN: there is none */

@@ -1,10 +1,9 @@
-/* `pmodel validate --hierarchy` as a table, JSON and CSV.  Needs the quantities of hierarchy.c. */
+/* `pmodel validate --hierarchy`: the fields of a quantity and of a routine, and the report as a
+   table, JSON and CSV.  Needs the quantities of hierarchy.c. */
 #include <math.h>
 #include <stdlib.h>
 
 #include "report/validation/hierarchy.h"
-#include "report/labels/labels.h"
-#include "report/writers/writers.h"
 
 /* "fp_add", "misses, 512 blocks of 64 bytes". */
 static char *quantity_label(const struct pm_hierarchy_quantity *quantity) {
@@ -24,20 +23,6 @@ static char *sizes_label(const struct pm_hierarchy *hierarchy) {
     return label;
 }
 
-/* ---- table ----------------------------------------------------------------------------------- */
-
-static void add_error(struct pm_text_table *table, double error) {
-    if (error < PM_COUNT_ROUNDING) {
-        pm_text_table_cell(table, "exact");
-    } else if (!isfinite(error)) {
-        pm_text_table_cell(table, isnan(error) ? "-" : "inf");
-    } else {
-        char *text = pm_sprintf("%s%%", pm_percent_text(error).text);
-        pm_text_table_cell(table, text);
-        free(text);
-    }
-}
-
 static char *named_label(const struct pm_hierarchy_quantity *quantity) {
     enum { MOST_NAMED = 4 };
     char *label = pm_strdup("");
@@ -53,34 +38,130 @@ static char *named_label(const struct pm_hierarchy_quantity *quantity) {
     return label;
 }
 
+/* ---- what a line is about -------------------------------------------------------------------- */
+
+/* A quantity of the whole, or of one routine. */
+struct line {
+    const struct pm_hierarchy *hierarchy;
+    const struct pm_hierarchy_quantity *quantity;
+    const struct pm_hierarchy_row *routine; /* NULL: the whole */
+};
+
+static struct line line_of(const struct pm_hierarchy *hierarchy, size_t quantity,
+                           const struct pm_hierarchy_row *routine) {
+    return (struct line){hierarchy, &hierarchy->quantities[quantity], routine};
+}
+
+static struct pm_value if_misses(const struct line *row, struct pm_value value) {
+    return row->quantity->block_bytes ? value : pm_unknown();
+}
+
+static struct pm_value error_text(double error) {
+    if (error < PM_COUNT_ROUNDING || !isfinite(error))
+        return pm_text(error < PM_COUNT_ROUNDING ? "exact" : isnan(error) ? "-" : "inf");
+    return pm_owned_text(pm_sprintf("%s%%", pm_percent_text(error).text));
+}
+
+/* The error without the named routines, where there are any. */
+static struct pm_value rest_text(const struct pm_hierarchy_quantity *quantity) {
+    for (size_t i = 0; i < quantity->n_rows; i++)
+        if (quantity->rows[i].named)
+            return error_text(quantity->rest_error);
+    return pm_text("");
+}
+
+/* ---- the fields of a routine ----------------------------------------------------------------- */
+
+#define ROW(member_) PM_MEMBER(struct pm_hierarchy_row, member_)
+#define PLACE(get_) PM_PLACE(struct pm_hierarchy_row, place, get_)
+
+static const struct pm_field routine_fields[] = {
+    {"label", PM_TEXT, ROW(label)},
+    {"name", PM_TEXT, PLACE(name)},
+    {"file", PM_TEXT, PLACE(file)},
+    {"key", PM_HEX, PLACE(key)},
+    {"module", PM_TEXT, PLACE(module)},
+    {"share", PM_PERCENT, ROW(share)},
+    {"own_error", PM_PERCENT, ROW(own_error)},
+    {"parts_error", PM_PERCENT, ROW(parts_error)},
+    {"part_of_error", PM_PERCENT, ROW(part)},
+    {"named", PM_YES_NO, ROW(named)},
+};
+
+/* ---- the fields of a quantity, and of a line of CSV or a table ------------------------------- */
+
+#define GETTER(name_, value_) PM_GETTER(name_, struct line, value_)
+#define OF_WHOLE(member_) pm_number(row->routine ? NAN : row->quantity->member_)
+#define OF_BOTH(member_, of_whole_) pm_number(row->routine ? row->routine->member_ : of_whole_)
+
+GETTER(line_quantity, pm_text(row->quantity->name))
+GETTER(line_block_bytes, if_misses(row, pm_integer(row->quantity->block_bytes)))
+GETTER(line_cache_blocks, if_misses(row, pm_number(row->quantity->cache_blocks)))
+GETTER(line_measured, pm_number(row->quantity->measured))
+GETTER(line_whole, pm_number(row->quantity->whole_error))
+GETTER(line_routines, OF_WHOLE(routines_error))
+GETTER(line_parts, OF_BOTH(parts_error, row->quantity->parts_error))
+GETTER(line_rest, OF_WHOLE(rest_error))
+GETTER(line_rows, pm_nested(pm_fields_array(PM_FIELDS(routine_fields), row->quantity->rows,
+                                            row->quantity->n_rows, sizeof *row->quantity->rows)))
+GETTER(line_program, pm_text(pm_program_name(row->hierarchy->request->structure)))
+GETTER(line_sizes, pm_owned_text(sizes_label(row->hierarchy)))
+GETTER(line_routine, pm_text(row->routine ? row->routine->label : NULL))
+GETTER(line_source, pm_text(row->routine ? row->routine->source : NULL))
+GETTER(line_share, OF_BOTH(share, 1))
+GETTER(line_own, OF_BOTH(own_error, row->quantity->whole_error))
+GETTER(line_part, OF_BOTH(part, 1))
+GETTER(line_named, row->routine ? pm_integer(row->routine->named) : pm_unknown())
+GETTER(quantity_cell, pm_owned_text(quantity_label(row->quantity)))
+GETTER(whole_cell, error_text(row->quantity->whole_error))
+GETTER(routines_cell, error_text(row->quantity->routines_error))
+GETTER(parts_cell,
+       error_text(row->routine ? row->routine->parts_error : row->quantity->parts_error))
+GETTER(rest_cell, rest_text(row->quantity))
+GETTER(named_cell, pm_owned_text(named_label(row->quantity)))
+GETTER(own_cell, error_text(row->routine->own_error))
+
+#define NOT_IN_JSON .not_in_json = true
+
+static const struct pm_field quantity_fields[] = {
+    {"quantity", PM_TEXT, .get = line_quantity, .header = "ERROR OF", .cell = quantity_cell},
+    {"block_bytes", PM_POSITIVE, .get = line_block_bytes},
+    {"cache_blocks", PM_POSITIVE, .get = line_cache_blocks},
+    {"measured", PM_COUNT, .get = line_measured, .header = "MEASURED", .dispensable = 1},
+    {"whole_error", PM_PERCENT, .get = line_whole, .header = "WHOLE", .cell = whole_cell},
+    {"routines_error", PM_PERCENT, .get = line_routines, .header = "ROUTINES",
+     .cell = routines_cell},
+    {"parts_error", PM_PERCENT, .get = line_parts, .header = "PARTS", .cell = parts_cell},
+    {"rest_error", PM_PERCENT, .get = line_rest, .header = "WITHOUT", .cell = rest_cell},
+    {"routines", PM_NESTED, .get = line_rows},
+    {"program", PM_TEXT, .get = line_program, NOT_IN_JSON},
+    {"sizes", PM_TEXT, .get = line_sizes, NOT_IN_JSON},
+    {"routine", PM_NAME, .get = line_routine, NOT_IN_JSON, .header = "ROUTINE"},
+    {"source", PM_NAME, .get = line_source, NOT_IN_JSON, .header = "SOURCE", .dispensable = 2},
+    {"share", PM_PERCENT, .get = line_share, NOT_IN_JSON, .header = "% OF COUNT", .dispensable = 1},
+    {"own_error", PM_PERCENT, .get = line_own, NOT_IN_JSON, .header = "OWN MODEL",
+     .cell = own_cell},
+    {"part_of_error", PM_PERCENT, .get = line_part, NOT_IN_JSON, .header = "% OF ERROR"},
+    {"named", PM_YES_NO, .get = line_named, NOT_IN_JSON},
+    {"these_routines", PM_TEXT, .cell = named_cell, NOT_IN_JSON, .header = "THESE ROUTINES"},
+};
+
+/* ---- table ----------------------------------------------------------------------------------- */
+
 static void print_quantities(FILE *out, const struct pm_hierarchy *hierarchy,
                              const struct pm_report_options *options) {
     struct pm_text_table *table = pm_text_table_new();
-    pm_text_table_column(table, "ERROR OF", PM_COLUMN_TEXT);
-    pm_text_table_column(table, "MEASURED", PM_COLUMN_NUMBER);
-    pm_text_table_column(table, "WHOLE", PM_COLUMN_NUMBER);
-    pm_text_table_column(table, "ROUTINES", PM_COLUMN_NUMBER);
-    pm_text_table_column(table, "PARTS", PM_COLUMN_NUMBER);
-    pm_text_table_column(table, "WITHOUT", PM_COLUMN_NUMBER);
-    pm_text_table_column(table, "THESE ROUTINES", PM_COLUMN_TEXT);
+    struct pm_fields columns = pm_fields_named(
+        PM_FIELDS(quantity_fields),
+        "quantity measured whole_error routines_error parts_error rest_error these_routines");
+    pm_fields_columns(table, columns);
     for (size_t q = 0; q < hierarchy->n_quantities; q++) {
-        const struct pm_hierarchy_quantity *quantity = &hierarchy->quantities[q];
-        char *label = quantity_label(quantity), *named = named_label(quantity);
-        pm_text_table_cell(table, label);
-        pm_text_table_cell(table, pm_count_text(quantity->measured).text);
-        add_error(table, quantity->whole_error);
-        add_error(table, quantity->routines_error);
-        add_error(table, quantity->parts_error);
-        if (*named)
-            add_error(table, quantity->rest_error);
-        else
-            pm_text_table_cell(table, NULL);
-        pm_text_table_cell(table, named);
-        free(named);
-        free(label);
+        struct line line = line_of(hierarchy, q, NULL);
+        pm_fields_cells(table, columns, NULL, &line);
     }
     pm_text_table_print(out, table, options->width, options->color);
     pm_text_table_free(table);
+    free(columns.fields);
 }
 
 /* Of misses in blocks of one size the cache whose error is largest is looked into. */
@@ -99,40 +180,28 @@ static bool is_looked_into(const struct pm_hierarchy *hierarchy, size_t index) {
 static void print_routines(FILE *out, const struct pm_hierarchy *hierarchy,
                            const struct pm_report_options *options) {
     struct pm_text_table *table = pm_text_table_new();
+    struct pm_fields columns =
+        pm_fields_named(PM_FIELDS(quantity_fields),
+                        "quantity routine source share own_error parts_error part_of_error");
     size_t n_shown = 0;
-    pm_text_table_column(table, "ERROR OF", PM_COLUMN_TEXT);
-    pm_text_table_column(table, "ROUTINE", PM_COLUMN_NAME);
-    pm_text_table_column(table, "SOURCE", PM_COLUMN_NAME);
-    pm_text_table_column(table, "% OF COUNT", PM_COLUMN_NUMBER);
-    pm_text_table_column(table, "OWN MODEL", PM_COLUMN_NUMBER);
-    pm_text_table_column(table, "PARTS", PM_COLUMN_NUMBER);
-    pm_text_table_column(table, "% OF ERROR", PM_COLUMN_NUMBER);
+    pm_fields_columns(table, columns);
     for (size_t q = 0; q < hierarchy->n_quantities; q++) {
         const struct pm_hierarchy_quantity *quantity = &hierarchy->quantities[q];
-        if (!is_looked_into(hierarchy, q))
-            continue;
-        char *label = quantity_label(quantity);
-        for (size_t i = 0; i < quantity->n_rows; i++) {
-            const struct pm_hierarchy_row *row = &quantity->rows[i];
-            if (row->part <= 0 || 100 * row->part < options->min_percent ||
+        for (size_t i = 0; is_looked_into(hierarchy, q) && i < quantity->n_rows; i++) {
+            struct line line = line_of(hierarchy, q, &quantity->rows[i]);
+            if (line.routine->part <= 0 || 100 * line.routine->part < options->min_percent ||
                 (options->max_rows && i >= options->max_rows))
                 break;
-            pm_text_table_cell(table, label);
-            pm_text_table_cell(table, row->label);
-            pm_text_table_cell(table, row->source);
-            pm_text_table_cell(table, pm_percent_text(row->share).text);
-            add_error(table, row->own_error);
-            add_error(table, row->parts_error);
-            pm_text_table_cell(table, pm_percent_text(row->part).text);
+            pm_fields_cells(table, columns, NULL, &line);
             n_shown++;
         }
-        free(label);
     }
     if (n_shown) {
         fputs("\nwhere the error lives\n", out);
         pm_text_table_print(out, table, options->width, options->color);
     }
     pm_text_table_free(table);
+    free(columns.fields);
 }
 
 static void write_table(FILE *out, const struct pm_hierarchy *hierarchy,
@@ -151,48 +220,14 @@ static void write_table(FILE *out, const struct pm_hierarchy *hierarchy,
 
 /* ---- JSON ------------------------------------------------------------------------------------ */
 
-static json_t *row_json(const struct pm_structure *structure, const struct pm_hierarchy_row *row) {
-    json_t *object = json_object();
-    json_object_set_new(object, "label", pm_json_text(row->label));
-    json_object_set_new(object, "name", pm_json_text(pm_code_name(structure, row->scope)));
-    json_object_set_new(object, "file", pm_json_text(structure->scopes[row->scope].file));
-    json_object_set_new(object, "key", pm_json_hex(structure->scopes[row->scope].key));
-    json_object_set_new(object, "module", pm_json_text(pm_scope_module(structure, row->scope)));
-    json_object_set_new(object, "share", pm_json_number(row->share));
-    json_object_set_new(object, "own_error", pm_json_number(row->own_error));
-    json_object_set_new(object, "parts_error", pm_json_number(row->parts_error));
-    json_object_set_new(object, "part_of_error", pm_json_number(row->part));
-    json_object_set_new(object, "named", json_boolean(row->named));
-    return object;
-}
-
-static json_t *quantity_json(const struct pm_structure *structure,
-                             const struct pm_hierarchy_quantity *quantity) {
-    json_t *object = json_object(), *rows = json_array();
-    bool misses = quantity->block_bytes > 0;
-    for (size_t i = 0; i < quantity->n_rows; i++)
-        json_array_append_new(rows, row_json(structure, &quantity->rows[i]));
-    json_object_set_new(object, "quantity", json_string(quantity->name));
-    json_object_set_new(object, "block_bytes",
-                        misses ? pm_json_integer(quantity->block_bytes) : json_null());
-    json_object_set_new(object, "cache_blocks",
-                        misses ? pm_json_number(quantity->cache_blocks) : json_null());
-    json_object_set_new(object, "measured", pm_json_number(quantity->measured));
-    json_object_set_new(object, "whole_error", pm_json_number(quantity->whole_error));
-    json_object_set_new(object, "routines_error", pm_json_number(quantity->routines_error));
-    json_object_set_new(object, "parts_error", pm_json_number(quantity->parts_error));
-    json_object_set_new(object, "rest_error", pm_json_number(quantity->rest_error));
-    json_object_set_new(object, "routines", rows);
-    return object;
-}
-
 static json_t *hierarchy_json(const struct pm_hierarchy *hierarchy) {
     json_t *object = json_object(), *sizes = json_array(), *quantities = json_array();
     for (size_t k = 0; k < hierarchy->n_sizes; k++)
         json_array_append_new(sizes, pm_json_parameters(&hierarchy->sizes[k].measured->parameters));
-    for (size_t q = 0; q < hierarchy->n_quantities; q++)
-        json_array_append_new(
-            quantities, quantity_json(hierarchy->request->structure, &hierarchy->quantities[q]));
+    for (size_t q = 0; q < hierarchy->n_quantities; q++) {
+        struct line line = line_of(hierarchy, q, NULL);
+        json_array_append_new(quantities, PM_JSON_OBJECT(quantity_fields, &line));
+    }
     json_object_set_new(object, "sizes", sizes);
     json_object_set_new(object, "fitted", json_boolean(hierarchy->request->together));
     json_object_set_new(object, "quantities", quantities);
@@ -213,44 +248,24 @@ static void write_json(FILE *out, const struct pm_hierarchy *hierarchies, size_t
 /* ---- CSV: a line for the whole and each routine of each quantity ------------------------------
  */
 
-static void write_line(struct pm_csv *csv, const struct pm_hierarchy *hierarchy,
-                       const struct pm_hierarchy_quantity *quantity,
-                       const struct pm_hierarchy_row *row) {
-    bool misses = quantity->block_bytes > 0;
-    char *sizes = sizes_label(hierarchy);
-    pm_csv_text(csv, pm_program_name(hierarchy->request->structure));
-    pm_csv_text(csv, sizes);
-    pm_csv_text(csv, quantity->name);
-    pm_csv_number(csv, misses ? (double)quantity->block_bytes : NAN);
-    pm_csv_number(csv, misses ? quantity->cache_blocks : NAN);
-    pm_csv_text(csv, row ? row->label : NULL);
-    pm_csv_number(csv, row ? row->share : 1);
-    pm_csv_number(csv, row ? row->own_error : quantity->whole_error);
-    pm_csv_number(csv, row ? NAN : quantity->routines_error);
-    pm_csv_number(csv, row ? row->parts_error : quantity->parts_error);
-    pm_csv_number(csv, row ? NAN : quantity->rest_error);
-    pm_csv_number(csv, row ? row->part : 1);
-    pm_csv_text(csv, row ? (row->named ? "1" : "0") : NULL);
-    pm_csv_end_line(csv);
-    free(sizes);
-}
-
 static void write_csv(FILE *out, const struct pm_hierarchy *hierarchies, size_t n) {
-    static const char *const names[] = {
-        "program",    "sizes",         "quantity",  "block_bytes",    "cache_blocks",
-        "routine",    "share",         "own_error", "routines_error", "parts_error",
-        "rest_error", "part_of_error", "named"};
     struct pm_csv csv = {.out = out};
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
-        pm_csv_text(&csv, names[i]);
+    struct pm_fields columns =
+        pm_fields_named(PM_FIELDS(quantity_fields),
+                        "program sizes quantity block_bytes cache_blocks routine share own_error "
+                        "routines_error parts_error rest_error part_of_error named");
+    pm_fields_csv_names(&csv, columns);
     pm_csv_end_line(&csv);
     for (size_t i = 0; i < n; i++)
         for (size_t q = 0; q < hierarchies[i].n_quantities; q++) {
             const struct pm_hierarchy_quantity *quantity = &hierarchies[i].quantities[q];
-            write_line(&csv, &hierarchies[i], quantity, NULL);
-            for (size_t r = 0; r < quantity->n_rows; r++)
-                write_line(&csv, &hierarchies[i], quantity, &quantity->rows[r]);
+            for (size_t r = 0; r <= quantity->n_rows; r++) {
+                struct line line = line_of(&hierarchies[i], q, r ? &quantity->rows[r - 1] : NULL);
+                pm_fields_csv_values(&csv, columns, &line);
+                pm_csv_end_line(&csv);
+            }
         }
+    free(columns.fields);
 }
 
 /* ---- the whole ------------------------------------------------------------------------------- */

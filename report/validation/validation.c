@@ -178,7 +178,7 @@ static void compare_blocks(const struct making *making, const double *predicted,
 static void add_row(struct pm_validation_table *table, const struct pm_structure *structure,
                     uint32_t scope) {
     struct pm_validation_row *row = PM_PUSH(table, rows);
-    row->scope = scope;
+    row->place = (struct pm_place){structure, scope};
     row->label = pm_scope_label(structure, scope);
     row->source = pm_scope_source(structure, scope);
 }
@@ -253,15 +253,10 @@ double pm_pair_error(struct pm_pair pair) {
     return pair.measured == 0 ? INFINITY : (pair.predicted - pair.measured) / pair.measured;
 }
 
-static int compare_doubles(const void *left, const void *right) {
-    double a = *(const double *)left, b = *(const double *)right;
-    return (a > b) - (a < b);
-}
-
 struct pm_errors pm_summarise_errors(double *errors, size_t n) {
     if (n == 0)
         return (struct pm_errors){0, NAN, NAN};
-    qsort(errors, n, sizeof *errors, compare_doubles);
+    qsort(errors, n, sizeof *errors, pm_compare_doubles);
     double median = n % 2 ? errors[n / 2] : (errors[n / 2 - 1] + errors[n / 2]) / 2;
     return (struct pm_errors){n, median, errors[n - 1]};
 }
@@ -395,16 +390,7 @@ void pm_report_validations(FILE *out, const struct pm_structure *structure,
     }
     struct pm_validation_report report = {structure, models,   caches, sizes,
                                           tables,    coverage, n_sizes};
-    switch (options->format) {
-    case PM_REPORT_JSON:
-        pm_write_validations_json(out, &report);
-        break;
-    case PM_REPORT_CSV:
-        pm_write_validations_csv(out, &report);
-        break;
-    default:
-        pm_write_validations_table(out, &report, options);
-    }
+    pm_write_validations(out, &report, options);
     for (size_t i = 0; i < n_sizes; i++)
         pm_validation_table_free(tables[i]);
     free(coverage);

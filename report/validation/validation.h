@@ -7,6 +7,7 @@
 
 #include "core/base/base.h"
 #include "report/validation/coverage.h"
+#include "report/labels/labels.h"
 #include "report/report.h"
 
 enum pm_quantity {
@@ -48,7 +49,7 @@ struct pm_validation_column {
 
 /* The program (always the first), a loop with those folded into it, or a routine's own code. */
 struct pm_validation_row {
-    uint32_t scope;
+    struct pm_place place;
     char *label, *source; /* owned */
 };
 
@@ -92,9 +93,10 @@ struct pm_validation_report {
     size_t n_sizes;
 };
 
+/* As a table (validation_table.c); as any format (validation_write.c). */
 void pm_write_validations_table(FILE *out, const struct pm_validation_report *report,
                                 const struct pm_report_options *options);
-void pm_write_validations_json(FILE *out, const struct pm_validation_report *report);
-void pm_write_validations_csv(FILE *out, const struct pm_validation_report *report);
+void pm_write_validations(FILE *out, const struct pm_validation_report *report,
+                          const struct pm_report_options *options);
 
 #endif
