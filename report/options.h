@@ -14,6 +14,7 @@ struct pm_report_options {
                            and CSV always have all rows */
     unsigned max_rows;  /* 0: no limit */
     unsigned width;     /* of the terminal, in columns; 0: as wide as it gets */
+    bool wide;          /* tables have all columns and whole names, whatever the width */
     bool color;
 };
 

@@ -60,7 +60,7 @@ static void write_table(FILE *out, const struct pm_plan_report *report,
         print_run(table, &plan->runs[i].at, tried ? tried : &plan->runs[i].cost,
                   tried ? "tried" : NULL);
     }
-    pm_text_table_print(out, table, options->width, options->color);
+    pm_text_table_print(out, table, options);
     pm_text_table_free(table);
     fprintf(out, "%zu runs, about %s in all, %s in the store\n", plan->n_runs,
             pm_seconds_text(plan->seconds).text, bytes_text(plan->store_bytes).text);

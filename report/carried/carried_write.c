@@ -92,7 +92,7 @@ static const struct pm_field fields[] = {
     {"machine", PM_TEXT, .get = row_machine, NOT_IN_JSON},
     {"carrier_label", PM_NAME, .get = row_carrier_label, .csv_name = "carrier", NOT_IN_JSON,
      .header = "CARRIED BY", .cell = carrier_cell},
-    {"where", PM_TEXT, .cell = where_cell, NOT_IN_JSON, .dispensable = 1},
+    {"where", PM_TEXT, .cell = where_cell, NOT_IN_JSON},
     {"carrier_file", PM_TEXT, PLACE(carrier, file), NOT_IN_JSON},
     {"carrier_line", PM_POSITIVE, PLACE(carrier, line_first), NOT_IN_JSON},
     {"carrier_key", PM_HEX, PLACE(carrier, key), NOT_IN_JSON},
@@ -199,7 +199,7 @@ static void write_machine(FILE *out, const struct pm_carried_report *report,
     if (n_rest)
         add_rest(table, columns, &rest, n_rest);
     print_header(out, report, rows, options);
-    pm_text_table_print(out, table, options->width, options->color);
+    pm_text_table_print(out, table, options);
     pm_text_table_free(table);
     free(columns.fields);
     print_advice(out, options, given);

@@ -156,7 +156,7 @@ static void print_stride_rows(FILE *out, const struct pm_check_report *report,
     }
     if (report->strides->n_differences) {
         fputc('\n', out);
-        pm_text_table_print(out, table, options->width, options->color);
+        pm_text_table_print(out, table, options);
     }
     free(columns.fields);
     pm_text_table_free(table);
@@ -180,7 +180,7 @@ static void print_routines(FILE *out, const struct pm_check_report *report,
         }
     if (!all_equal) {
         fputc('\n', out);
-        pm_text_table_print(out, table, options->width, options->color);
+        pm_text_table_print(out, table, options);
     }
     free(columns.fields);
     pm_text_table_free(table);

@@ -328,7 +328,7 @@ static void write_table(FILE *out, const struct pm_loops_report *report,
         for (uint32_t j = 0; report->with_groups && j < row->n_groups; j++)
             add_group(table, structure, report->rows->groups[row->first_group + j], row->indent);
     }
-    pm_text_table_print(out, table, options->width, options->color);
+    pm_text_table_print(out, table, options);
     pm_text_table_free(table);
     free(columns.fields);
     print_totals(out, &report->rows->totals);

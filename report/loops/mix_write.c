@@ -180,7 +180,7 @@ static void write_table(FILE *out, const struct pm_structure *structure, const s
             pm_fields_cells(table, columns, NULL, &item);
         }
     pm_print_bold(out, title, options->color);
-    pm_text_table_print(out, table, options->width, options->color);
+    pm_text_table_print(out, table, options);
     pm_text_table_free(table);
     free(columns.fields);
     free(title);

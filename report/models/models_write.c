@@ -259,7 +259,7 @@ static void print_rows(FILE *out, const struct pm_model_rows *rows, bool flagged
         }
     if (n) {
         fprintf(out, "\n%s\n", flagged ? "flagged models:" : "iterations of loops:");
-        pm_text_table_print(out, table, options->width, options->color);
+        pm_text_table_print(out, table, options);
     }
     pm_text_table_free(table);
     free(columns.fields);

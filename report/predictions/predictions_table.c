@@ -225,7 +225,7 @@ void pm_write_predictions_table(FILE *out, const struct pm_prediction *predictio
     size_t n_other = add_rows(table, fields, rows, options, &other);
     add_sums(table, fields, prediction, rows, n_other, other);
     print_header(out, prediction, rows, options);
-    pm_text_table_print(out, table, options->width, options->color);
+    pm_text_table_print(out, table, options);
     print_notes(out, prediction, rows, options);
     for (size_t level = 0; level < prediction->n_levels; level++)
         free(titles[level]);

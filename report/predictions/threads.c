@@ -43,6 +43,6 @@ void pm_report_threads(FILE *out, const struct pm_machine *machine,
         free(label);
     }
     fprintf(out, "\nthreads, each with caches of its own, on %s\n", machine->title);
-    pm_text_table_print(out, table, options->width, options->color);
+    pm_text_table_print(out, table, options);
     pm_text_table_free(table);
 }

@@ -135,7 +135,7 @@ static void print_answers(FILE *out, const struct pm_query_report *report,
         struct pm_answer_row row = pm_answer_row(report, i);
         pm_fields_cells(table, fields, NULL, &row);
     }
-    pm_text_table_print(out, table, options->width, options->color);
+    pm_text_table_print(out, table, options);
     pm_text_table_free(table);
     free(fields.fields);
     free(title);
@@ -199,7 +199,7 @@ static void print_fits(FILE *out, const struct pm_query_report *report,
     for (size_t p = 0; p < report->parts->n_parts; p++)
         for (size_t c = 0; c < report->n_caches; c++)
             add_fits(&t, report, p, c);
-    pm_text_table_print(out, t.table, options->width, options->color);
+    pm_text_table_print(out, t.table, options);
     pm_text_table_free(t.table);
     free(t.fields.fields);
     free(title);

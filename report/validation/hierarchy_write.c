@@ -159,7 +159,7 @@ static void print_quantities(FILE *out, const struct pm_hierarchy *hierarchy,
         struct line line = line_of(hierarchy, q, NULL);
         pm_fields_cells(table, columns, NULL, &line);
     }
-    pm_text_table_print(out, table, options->width, options->color);
+    pm_text_table_print(out, table, options);
     pm_text_table_free(table);
     free(columns.fields);
 }
@@ -198,7 +198,7 @@ static void print_routines(FILE *out, const struct pm_hierarchy *hierarchy,
     }
     if (n_shown) {
         fputs("\nwhere the error lives\n", out);
-        pm_text_table_print(out, table, options->width, options->color);
+        pm_text_table_print(out, table, options);
     }
     pm_text_table_free(table);
     free(columns.fields);

@@ -69,7 +69,7 @@ static void add_pair_columns(struct pm_text_table *cells, const char *predicted)
 }
 
 static void print_cells(const struct size_report *r, struct pm_text_table *cells) {
-    pm_text_table_print(r->out, cells, r->options->width, r->options->color);
+    pm_text_table_print(r->out, cells, r->options);
     pm_text_table_free(cells);
 }
 
@@ -176,11 +176,14 @@ static void print_misses(const struct size_report *r, uint64_t block_bytes) {
     add_pair_columns(cells, "MISSES");
     char *between = pm_sprintf("%.0f%% BETWEEN", 100 * r->size->level);
     pm_text_table_column(cells, between, PM_COLUMN_NUMBER);
+    pm_text_table_dispensable(cells, 2);
     free(between);
     pm_text_table_column(cells, "LOOPS", PM_COLUMN_NUMBER);
+    pm_text_table_dispensable(cells, 3);
     pm_text_table_column(cells, "MEDIAN", PM_COLUMN_NUMBER);
     pm_text_table_column(cells, "WORST", PM_COLUMN_NUMBER);
     pm_text_table_column(cells, "WORST LOOP", PM_COLUMN_NAME);
+    pm_text_table_dispensable(cells, 1);
     for (size_t c = 0; c < r->table->n_columns; c++) {
         const struct pm_validation_column *column = &r->table->columns[c];
         if (column->quantity != PM_QUANTITY_MISSES || column->block_bytes != block_bytes)
@@ -229,6 +232,7 @@ static struct pm_text_table *new_loop_cells(void) {
     struct pm_text_table *cells = pm_text_table_new();
     pm_text_table_column(cells, "LOOP", PM_COLUMN_NAME);
     pm_text_table_column(cells, "SOURCE", PM_COLUMN_NAME);
+    pm_text_table_dispensable(cells, 1);
     return cells;
 }
 

@@ -6,7 +6,6 @@
 
 #include "core/base/base.h"
 #include "core/structure/structure.h"
-#include "report/options.h"
 #include "report/writers/writers.h"
 
 /* ---- values ---------------------------------------------------------------------------------- */
@@ -124,6 +123,7 @@ void pm_fields_columns(struct pm_text_table *table, struct pm_fields fields) {
                                    : field->kind == PM_TEXT ? PM_COLUMN_TEXT
                                                             : PM_COLUMN_NUMBER;
         pm_text_table_column(table, field->header ? field->header : "", kind);
+        pm_text_table_dispensable(table, field->dispensable);
     }
 }
 
@@ -184,7 +184,7 @@ void pm_fields_table(FILE *out, struct pm_fields fields, const void *rows, size_
     pm_fields_columns(table, fields);
     for (size_t i = 0; i < n; i++)
         pm_fields_cells(table, fields, NULL, (const char *)rows + i * size);
-    pm_text_table_print(out, table, options->width, options->color);
+    pm_text_table_print(out, table, options);
     pm_text_table_free(table);
 }
 

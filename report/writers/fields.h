@@ -21,10 +21,10 @@
 #include <stdio.h>
 
 #include "core/base/base.h"
+#include "report/options.h"
 
 struct pm_csv;
 struct pm_text_table;
-struct pm_report_options;
 
 /* What a figure is, and with it how a table writes it. */
 enum pm_field_kind {

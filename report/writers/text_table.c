@@ -1,5 +1,5 @@
-/* A table for a terminal: columns as wide as their widest cell, shortened names where the terminal
-   is narrower; see writers.h. */
+/* A table for a terminal: columns as wide as their widest cell; where the terminal is narrower,
+   names are shortened, then columns left out; see writers.h. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +12,7 @@ enum { NARROWEST_NAME = 16, GAP = 2 };
 struct column {
     char *title;
     enum pm_column_kind kind;
+    unsigned char dispensable;
 };
 
 struct pm_text_table {
@@ -42,6 +43,10 @@ void pm_text_table_column(struct pm_text_table *table, const char *title,
     struct column *column = PM_PUSH(table, columns);
     column->title = pm_strdup(title);
     column->kind = kind;
+}
+
+void pm_text_table_dispensable(struct pm_text_table *table, unsigned char dispensable) {
+    table->columns[table->n_columns - 1].dispensable = dispensable;
 }
 
 /* A copy without control characters. */
@@ -103,59 +108,125 @@ static void print_cell(FILE *out, const char *text, size_t width, bool right, bo
         fprintf(out, "%*s", (int)padding, "");
 }
 
-/* Takes from the widest shortenable column until the table fits or nothing more can be taken. */
-static void fit_widths(const struct pm_text_table *table, size_t *widths, unsigned limit) {
-    size_t total = 1;
+/* What of a table is printed: columns that are left out are 0 wide. */
+struct layout {
+    size_t *natural, *widths;
+    bool *is_left_out;
+};
+
+static size_t total_width(const struct pm_text_table *table, const struct layout *layout) {
+    size_t total = 0;
     for (size_t i = 0; i < table->n_columns; i++)
-        total += widths[i] + (i ? GAP : 0);
+        if (!layout->is_left_out[i])
+            total += layout->widths[i] + (total ? GAP : 1);
+    return total;
+}
+
+/* Takes from the widest column of names until the table fits; false if nothing more can be taken.
+ */
+static bool shorten_names(const struct pm_text_table *table, struct layout *layout,
+                          unsigned limit) {
+    size_t total = total_width(table, layout);
     while (total > limit) {
         size_t widest = table->n_columns;
         for (size_t i = 0; i < table->n_columns; i++)
-            if (table->columns[i].kind == PM_COLUMN_NAME && widths[i] > NARROWEST_NAME &&
-                (widest == table->n_columns || widths[i] > widths[widest]))
+            if (!layout->is_left_out[i] && table->columns[i].kind == PM_COLUMN_NAME &&
+                layout->widths[i] > NARROWEST_NAME &&
+                (widest == table->n_columns || layout->widths[i] > layout->widths[widest]))
                 widest = i;
         if (widest == table->n_columns)
-            return;
-        widths[widest]--;
+            return false;
+        layout->widths[widest]--;
         total--;
     }
+    return true;
 }
 
-static void print_row(FILE *out, const struct pm_text_table *table, const size_t *widths,
+/* Leaves out the most dispensable column, of several the last; false if there is none. */
+static bool leave_column_out(const struct pm_text_table *table, struct layout *layout) {
+    size_t most = table->n_columns;
+    for (size_t i = 0; i < table->n_columns; i++) {
+        unsigned dispensable = layout->is_left_out[i] ? 0 : table->columns[i].dispensable;
+        if (dispensable &&
+            (most == table->n_columns || dispensable >= table->columns[most].dispensable))
+            most = i;
+    }
+    if (most == table->n_columns)
+        return false;
+    layout->is_left_out[most] = true;
+    return true;
+}
+
+/* LIMIT 0: none. */
+static struct layout new_layout(const struct pm_text_table *table, unsigned limit) {
+    size_t n = table->n_columns;
+    struct layout layout = {pm_alloc(n, sizeof(size_t)), pm_alloc(n, sizeof(size_t)),
+                            pm_alloc(n, sizeof(bool))};
+    for (size_t i = 0; i < n; i++)
+        layout.natural[i] = display_width(table->columns[i].title);
+    for (size_t row = 0; row < table->n_whole_lines; row++)
+        for (size_t i = 0; !table->whole_lines[row] && i < n; i++) {
+            size_t own = display_width(table->cells[row * n + i]);
+            layout.natural[i] = own > layout.natural[i] ? own : layout.natural[i];
+        }
+    do {
+        for (size_t i = 0; i < n; i++)
+            layout.widths[i] = layout.natural[i];
+    } while (limit && !shorten_names(table, &layout, limit) && leave_column_out(table, &layout));
+    return layout;
+}
+
+static const char *text_of(const struct pm_text_table *table, char *const *cells, size_t i) {
+    return cells ? cells[i] : table->columns[i].title;
+}
+
+static void print_row(FILE *out, const struct pm_text_table *table, const struct layout *layout,
                       char *const *cells) {
     size_t last = table->n_columns; /* trailing empty cells leave no blanks behind */
-    while (last > 0 && !*(cells ? cells[last - 1] : table->columns[last - 1].title))
+    bool at_start = true;
+    while (last > 0 && (layout->is_left_out[last - 1] || !*text_of(table, cells, last - 1)))
         last--;
     for (size_t i = 0; i < last; i++) {
-        fprintf(out, "%*s", i ? GAP : 1, "");
-        print_cell(out, cells ? cells[i] : table->columns[i].title, widths[i],
+        if (layout->is_left_out[i])
+            continue;
+        fprintf(out, "%*s", at_start ? 1 : GAP, "");
+        print_cell(out, text_of(table, cells, i), layout->widths[i],
                    table->columns[i].kind == PM_COLUMN_NUMBER, i + 1 == last);
+        at_start = false;
     }
 }
 
-void pm_text_table_print(FILE *out, const struct pm_text_table *table, unsigned width, bool color) {
-    size_t *widths = pm_alloc(table->n_columns, sizeof *widths);
+static void print_left_out(FILE *out, const struct pm_text_table *table,
+                           const struct layout *layout, unsigned width) {
+    char *text = NULL;
     for (size_t i = 0; i < table->n_columns; i++)
-        widths[i] = display_width(table->columns[i].title);
-    for (size_t row = 0; row < table->n_whole_lines; row++)
-        for (size_t i = 0; !table->whole_lines[row] && i < table->n_columns; i++) {
-            size_t own = display_width(table->cells[row * table->n_columns + i]);
-            widths[i] = own > widths[i] ? own : widths[i];
-        }
-    if (width)
-        fit_widths(table, widths, width);
-    fputs(color ? "\033[1m" : "", out);
-    print_row(out, table, widths, NULL);
-    fputs(color ? "\033[0m\n" : "\n", out);
+        if (layout->is_left_out[i])
+            pm_append(&text, "%s%s", text ? ", " : "no room for ", table->columns[i].title);
+    if (text) {
+        pm_append(&text, ": --wide has all columns");
+        pm_print_wrapped(out, " ", "   ", text, width);
+    }
+    free(text);
+}
+
+void pm_text_table_print(FILE *out, const struct pm_text_table *table,
+                         const struct pm_report_options *options) {
+    struct layout layout = new_layout(table, options->wide ? 0 : options->width);
+    fputs(options->color ? "\033[1m" : "", out);
+    print_row(out, table, &layout, NULL);
+    fputs(options->color ? "\033[0m\n" : "\n", out);
     for (size_t row = 0; row < table->n_whole_lines; row++) {
         char *const *cells = &table->cells[row * table->n_columns];
         if (table->whole_lines[row])
             fprintf(out, " %s", cells[0]);
         else
-            print_row(out, table, widths, cells);
+            print_row(out, table, &layout, cells);
         fputc('\n', out);
     }
-    free(widths);
+    print_left_out(out, table, &layout, options->width);
+    free(layout.natural);
+    free(layout.widths);
+    free(layout.is_left_out);
 }
 
 void pm_print_wrapped(FILE *out, const char *first, const char *next, const char *text,

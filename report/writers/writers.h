@@ -8,6 +8,7 @@
 #include <stdio.h>
 
 #include "core/parameters.h"
+#include "report/options.h"
 #include "report/writers/fields.h"
 
 /* ---- text_table.c: a table on a terminal ----------------------------------------------------
@@ -25,12 +26,17 @@ enum pm_column_kind {
 struct pm_text_table *pm_text_table_new(void);
 void pm_text_table_free(struct pm_text_table *table);
 void pm_text_table_column(struct pm_text_table *table, const char *title, enum pm_column_kind kind);
+/* What pm_field.dispensable says, of the column that was added last. */
+void pm_text_table_dispensable(struct pm_text_table *table, unsigned char dispensable);
 /* The next cell of the row that is being filled; NULL or "": empty. */
 void pm_text_table_cell(struct pm_text_table *table, const char *text);
 void pm_text_table_number(struct pm_text_table *table, uint64_t number);
 /* A line of its own, not cut into columns; only between whole rows. */
 void pm_text_table_line(struct pm_text_table *table, const char *text);
-void pm_text_table_print(FILE *out, const struct pm_text_table *table, unsigned width, bool color);
+/* Where the terminal is narrower than the table, names are shortened; then columns are left out,
+   the most dispensable first, and a line says which. */
+void pm_text_table_print(FILE *out, const struct pm_text_table *table,
+                         const struct pm_report_options *options);
 
 /* TEXT, broken between words so that no line is longer than WIDTH (0: no limit); FIRST stands
    before the first line, NEXT before the others. */

@@ -246,6 +246,21 @@ static void a_narrow_terminal_shortens_names_not_numbers(void **state) {
     free(text);
 }
 
+static void a_narrower_one_leaves_columns_out_and_says_which(void **state) {
+    char *text = report(*state, &(struct pm_report_options){.width = 60}), *rest = text;
+    assert_null(strstr(text, "L1/it "));
+    assert_non_null(strstr(text, "BOUND BY"));
+    assert_non_null(strstr(text, "L1/it"));
+    assert_non_null(strstr(text, "--wide"));
+    for (char *line; (line = strsep(&rest, "\n"));)
+        assert_true(strlen(line) <= 60);
+    free(text);
+    text = report(*state, &(struct pm_report_options){.width = 60, .wide = true});
+    assert_non_null(strstr(text, "L1/it "));
+    assert_null(strstr(text, "--wide"));
+    free(text);
+}
+
 static void names_cannot_write_control_characters(void **state) {
     struct example *example = *state;
     free(example->structure->scopes[SCOPE_J].name);
@@ -634,6 +649,7 @@ int main(void) {
         TEST(unknown_operations_of_the_whole_mark_its_time),
         TEST(a_program_that_costs_nothing_has_unknown_shares),
         TEST(a_narrow_terminal_shortens_names_not_numbers),
+        TEST(a_narrower_one_leaves_columns_out_and_says_which),
         TEST(names_cannot_write_control_characters),
         TEST(color_is_only_there_if_asked_for),
         TEST(json_has_all_rows_and_they_add_up),
