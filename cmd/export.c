@@ -14,7 +14,7 @@
 #include "core/base/base.h"
 #include "core/structure/structure.h"
 #include "core/store/store.h"
-#include "report/export.h"
+#include "report/report.h"
 
 struct request {
     const char *store_path, *output; /* output: NULL standard output */

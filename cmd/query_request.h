@@ -4,7 +4,7 @@
 
 #include "cmd/cmd.h"
 #include "cmd/run_design.h"
-#include "report/query.h"
+#include "report/report.h"
 
 /* One cache of --cache; how many blocks it has is known when the block size is. */
 struct pm_query_cache_size {

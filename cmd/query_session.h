@@ -6,7 +6,7 @@
 #include "core/machine/machine.h"
 #include "core/store/store.h"
 #include "fit/query/query.h"
-#include "report/query.h"
+#include "report/report.h"
 
 struct pm_query_session {
     struct pm_store *store;         /* not owned */

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "report/threads.h"
+#include "report/report.h"
 
 static void add_histogram(struct pm_thread_misses *to, const struct pm_machine *machine,
                           const struct pm_histogram *histogram) {

@@ -7,8 +7,8 @@
 
 #include "core/base/base.h"
 #include "report/report.h"
-#include "report/words.h"
-#include "report/writers.h"
+#include "report/labels/labels.h"
+#include "report/writers/writers.h"
 
 /* What a run cost, if it was made as a trial, else NULL. */
 static const struct pm_plan_cost *trial_of(const struct pm_plan_report *report,
@@ -60,7 +60,7 @@ static void write_table(FILE *out, const struct pm_plan_report *report,
         print_run(table, &plan->runs[i].at, tried ? tried : &plan->runs[i].cost,
                   tried ? "tried" : NULL);
     }
-    pm_text_table_print(out, table, options->width, options->color);
+    pm_text_table_print(out, table, options);
     pm_text_table_free(table);
     fprintf(out, "%zu runs, about %s in all, %s in the store\n", plan->n_runs,
             pm_seconds_text(plan->seconds).text, bytes_text(plan->store_bytes).text);

@@ -12,23 +12,14 @@
 #include "core/prediction.h"
 #include "core/profile.h"
 #include "core/reuse_patterns.h"
+#include "core/streams.h"
 #include "core/structure/structure.h"
 #include "core/times.h"
 #include "fit/fit.h"
 #include "fit/plan/plan.h"
-
-enum pm_report_format { PM_REPORT_TABLE = 0, PM_REPORT_JSON, PM_REPORT_CSV };
-
-bool pm_report_format_from_name(const char *name, enum pm_report_format *format);
-
-struct pm_report_options {
-    enum pm_report_format format;
-    double min_percent; /* rows below this share of the time are summed up in one "other" row; JSON
-                           and CSV always have all rows */
-    unsigned max_rows;  /* 0: no limit */
-    unsigned width;     /* of the terminal, in columns; 0: as wide as it gets */
-    bool color;
-};
+#include "report/export/export.h"
+#include "report/options.h"
+#include "report/query/query.h"
 
 /* `pmodel report`: predictions of one program at one size, for one or more machines.  A header line
    per machine, one row per loop (folded scopes added up, section 2.3.1 of Marin & Mellor-Crummey
@@ -37,6 +28,19 @@ struct pm_report_options {
 void pm_report_predictions(FILE *out, const struct pm_structure *structure,
                            const struct pm_prediction *const *predictions, size_t n_predictions,
                            const struct pm_times *times, const struct pm_report_options *options);
+
+/* `pmodel report --threads`. Accesses in blocks of the first level, and misses of a cache of each
+   level's size that it has for itself. */
+struct pm_thread_misses {
+    struct pm_stream stream;
+    double accesses;
+    double misses[PM_MAX_LEVELS]; /* of the machine's levels, in their order */
+};
+
+/* A table with a line for each of the N streams, those that never accessed anything left out. */
+void pm_report_threads(FILE *out, const struct pm_machine *machine,
+                       const struct pm_thread_misses *threads, size_t n,
+                       const struct pm_report_options *options);
 
 /* `pmodel report --carried`: the misses of a run that was measured with --carry, on each machine:
    by loop that carries them, where they come from and where they go to. */
@@ -170,12 +174,6 @@ struct pm_hierarchy_request {
 };
 bool pm_report_hierarchy(FILE *out, const struct pm_hierarchy_request *request,
                          const struct pm_report_options *options, struct pm_error *err);
-
-/* "step/3 i": routine, depth and induction variable or line of a loop; "main" for a routine's own
-   code.  Owned by the caller. */
-char *pm_scope_label(const struct pm_structure *structure, uint32_t scope);
-/* "heat.c:31", "?" if unknown.  Owned by the caller. */
-char *pm_scope_source(const struct pm_structure *structure, uint32_t scope);
 
 /* ---- `pmodel plan` (plan.c) -------------------------------------------------------------------
  */

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "report/words.h"
+#include "report/labels/labels.h"
 
 static void expect(const char *name, const char *expected) {
     char *text = pm_short_name(name);

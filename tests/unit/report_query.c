@@ -8,7 +8,7 @@
 #include <cmocka.h>
 #include <jansson.h>
 
-#include "report/query.h"
+#include "report/report.h"
 #include "tests/unit/report_example.h"
 
 /* ---- a program with groups ------------------------------------------------------------------- */

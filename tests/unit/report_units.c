@@ -7,7 +7,8 @@
 #include <cmocka.h>
 
 #include "report/report.h"
-#include "report/words.h"
+#include "report/labels/labels.h"
+#include "report/writers/writers.h"
 
 static void seconds_get_the_unit_that_fits(void **state) {
     (void)state;

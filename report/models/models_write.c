@@ -1,0 +1,333 @@
+/* `pmodel fit`: the fields of a model, and the report as a table, JSON and CSV.  Needs the rows of
+   models.c where models are asked for.
+
+   JSON: {"format": "pmodel-models", "version": 1, program, runs, parameters, summary, "models": […]
+   where asked for}.  CSV: one line with the summary, or a line for each model.  Errors are
+   fractions of 1. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "report/models/models.h"
+
+/* ---- the fields of a model ------------------------------------------------------------------- */
+
+static bool is_edge(const void *row) {
+    return ((const struct pm_model_row *)row)->target == PM_MODEL_OF_EDGE;
+}
+static bool is_no_edge(const void *row) { return !is_edge(row); }
+
+static struct pm_value index_if(uint32_t index, bool known) {
+    return known && index != PM_NONE ? pm_integer(index) : pm_unknown();
+}
+
+/* "12%", "?". */
+static struct pm_value error_text(double error, bool exact) {
+    if (exact || isnan(error))
+        return pm_text(exact ? "exact" : "?");
+    return pm_owned_text(pm_sprintf("%s%%", pm_percent_text(error).text));
+}
+
+/* "-3% to +4%", how far off the value beyond the measured sizes may be. */
+static struct pm_value interval_text(const struct pm_model_row *row) {
+    if (isnan(row->low) || isnan(row->value))
+        return pm_text("?");
+    if (row->low == row->high || row->value == 0)
+        return pm_text(row->low == row->high ? "exact" : "?");
+    char *text = pm_sprintf("-%s%% to +", pm_percent_text(1 - row->low / row->value).text);
+    if (isinf(row->high))
+        pm_append(&text, "?");
+    else
+        pm_append(&text, "%s%%", pm_percent_text(row->high / row->value - 1).text);
+    return pm_owned_text(text);
+}
+
+/* Where the quantity lies at a size beyond those measured. */
+static struct pm_value interval(const struct pm_model_row *row) {
+    json_t *object = json_object();
+    json_object_set_new(object, "parameters", pm_json_parameters(&row->rows->at));
+    json_object_set_new(object, "value", pm_json_number(row->value));
+    json_object_set_new(object, "low", pm_json_number(row->low));
+    json_object_set_new(object, "high", pm_json_number(row->high));
+    json_object_set_new(object, "level", pm_json_number(row->rows->level));
+    return pm_nested(object);
+}
+
+PM_GETTER(row_quantity, struct pm_model_row, pm_text(pm_model_target_word(row->target)))
+PM_GETTER(row_edge, struct pm_model_row, index_if(row->index, is_edge(row)))
+PM_GETTER(row_group, struct pm_model_row, index_if(row->index, !is_edge(row)))
+PM_GETTER(row_interval, struct pm_model_row, interval(row))
+PM_GETTER(row_at, struct pm_model_row, pm_owned_text(pm_parameters_text(&row->rows->at)))
+PM_GETTER(row_level, struct pm_model_row, pm_number(row->rows->level))
+PM_GETTER(error_cell, struct pm_model_row, error_text(row->relative_error, row->exact))
+PM_GETTER(left_out_cell, struct pm_model_row, error_text(row->leave_one_out_error, false))
+PM_GETTER(interval_cell, struct pm_model_row, interval_text(row))
+PM_GETTER(formula_cell, struct pm_model_row, pm_text(row->formula ? row->formula : "?"))
+
+#define ROW(member_) PM_MEMBER(struct pm_model_row, member_)
+#define PLACE(get_) PM_PLACE(struct pm_model_row, place, get_)
+#define NOT_IN_JSON .not_in_json = true
+
+static const struct pm_field fields[] = {
+    {"quantity", PM_TEXT, .get = row_quantity},
+    {"label", PM_NAME, ROW(label), .header = "LOOP"},
+    {"file", PM_TEXT, PLACE(file)},
+    {"line_first", PM_POSITIVE, PLACE(line_first)},
+    {"key", PM_HEX, PLACE(key)},
+    {"module", PM_TEXT, PLACE(module)},
+    {"edge", PM_INDEX, .get = row_edge, .json_when = is_edge},
+    {"group", PM_INDEX, .get = row_group, .json_when = is_no_edge},
+    {"bin", PM_INDEX, ROW(bin)},
+    {"block_bytes", PM_POSITIVE, ROW(block_bytes)},
+    {"description", PM_TEXT, ROW(what), .header = "MODEL OF"},
+    {"formula", PM_TEXT, ROW(formula), .header = "FORMULA", .cell = formula_cell},
+    {"relative_error", PM_PERCENT, ROW(relative_error), .header = "ERROR", .cell = error_cell},
+    {"leave_one_out_error", PM_PERCENT, ROW(leave_one_out_error), .header = "LEFT OUT",
+     .cell = left_out_cell, .dispensable = 1},
+    {"exact", PM_YES_NO, ROW(exact)},
+    {"flagged", PM_YES_NO, ROW(flagged)},
+    {"interval", PM_NESTED, .get = row_interval, .cell = interval_cell, .dispensable = 2},
+    {"program", PM_TEXT, PLACE(program), NOT_IN_JSON},
+    {"source", PM_NAME, ROW(source), NOT_IN_JSON, .header = "SOURCE", .dispensable = 3},
+    {"at", PM_TEXT, .get = row_at, NOT_IN_JSON},
+    {"value", PM_COUNT, ROW(value), NOT_IN_JSON},
+    {"low", PM_COUNT, ROW(low), NOT_IN_JSON},
+    {"high", PM_COUNT, ROW(high), NOT_IN_JSON},
+    {"level", PM_NUMBER, .get = row_level, NOT_IN_JSON},
+};
+
+/* ---- the fields of the summary --------------------------------------------------------------- */
+
+PM_GETTER(report_program, struct pm_models_report, pm_text(pm_program_name(row->structure)))
+PM_GETTER(report_runs, struct pm_models_report, pm_integer(row->models->n_runs))
+
+#define STATISTIC(name_, member_)                                                                  \
+    { name_, PM_INTEGER, PM_MEMBER(struct pm_fit_statistics, member_) }
+
+static const struct pm_field divergent_fields[] = {
+    {"block_bytes", PM_INTEGER, PM_MEMBER(struct pm_divergent_size, block_bytes)},
+    {"groups", PM_INTEGER, PM_MEMBER(struct pm_divergent_size, n_groups)},
+    {"of_groups", PM_INTEGER, PM_MEMBER(struct pm_divergent_size, of_groups)},
+    {"share", PM_PERCENT, PM_MEMBER(struct pm_divergent_size, share)},
+    {"difference", PM_PERCENT, PM_MEMBER(struct pm_divergent_size, difference)},
+};
+
+static struct pm_value left_out_sizes(const void *at) {
+    const struct pm_fit_statistics *statistics = at;
+    json_t *array = json_array();
+    for (size_t i = 0; i < statistics->n_left_out; i++)
+        json_array_append_new(array, pm_json_integer(statistics->left_out[i]));
+    return pm_nested(array);
+}
+
+static struct pm_value notes(const void *at) {
+    const struct pm_fit_statistics *statistics = at;
+    json_t *array = json_array();
+    for (size_t i = 0; i < statistics->n_notes; i++)
+        json_array_append_new(array, pm_json_text(statistics->notes[i]));
+    return pm_nested(array);
+}
+
+static struct pm_value divergent_sizes(const void *at) {
+    const struct pm_fit_statistics *statistics = at;
+    json_t *array = json_array();
+    for (size_t i = 0; i < statistics->n_divergent; i++) {
+        json_t *object = json_object();
+        json_object_set_new(object, "parameters",
+                            pm_json_parameters(&statistics->divergent[i].parameters));
+        pm_fields_set(object, PM_FIELDS(divergent_fields), &statistics->divergent[i]);
+        json_object_set_new(object, "dropped", json_boolean(statistics->divergent_dropped));
+        json_array_append_new(array, object);
+    }
+    return pm_nested(array);
+}
+
+static const struct pm_field summary_fields[] = {
+    STATISTIC("models", n_models),
+    STATISTIC("exact", n_exact),
+    STATISTIC("constant", n_constant),
+    STATISTIC("flagged", n_flagged),
+    STATISTIC("histograms", n_histograms),
+    STATISTIC("bins", n_bins),
+    {"block_bytes_left_out", PM_NESTED, .get = left_out_sizes},
+    {"notes", PM_NESTED, .get = notes},
+    {"divergent_sizes", PM_NESTED, .get = divergent_sizes},
+    {"seconds", PM_SECONDS, PM_MEMBER(struct pm_fit_statistics, seconds)},
+    {"n_divergent", PM_INTEGER, PM_MEMBER(struct pm_fit_statistics, n_divergent),
+     .csv_name = "divergent_sizes", NOT_IN_JSON},
+};
+
+/* Of the whole report, in CSV before and after the first of the summary. */
+static const struct pm_field report_fields[] = {
+    {"program", PM_TEXT, .get = report_program},
+    {"runs", PM_INTEGER, .get = report_runs},
+};
+
+/* ---- table ----------------------------------------------------------------------------------- */
+
+/* "N from 24 to 64", "M from 7 to 21, N from 24 to 64". */
+static char *range_text(const struct pm_model_set *models) {
+    char *text = pm_strdup("");
+    for (size_t i = 0; i < models->low.n; i++) {
+        char low[PM_NUMBER_TEXT_SIZE], high[PM_NUMBER_TEXT_SIZE];
+        double highest = models->low.values[i];
+        pm_parameters_get(&models->high, models->low.names[i], &highest);
+        pm_format_value(models->low.values[i], low, sizeof low);
+        pm_format_value(highest, high, sizeof high);
+        pm_append(&text, "%s%s from %s to %s", *text ? ", " : "", models->low.names[i], low, high);
+    }
+    return text;
+}
+
+/* Block sizes without models, and what to do about it. */
+static void print_left_out(FILE *out, const struct pm_fit_statistics *statistics, unsigned width) {
+    if (statistics->n_left_out == 0)
+        return;
+    char *sizes = pm_strdup("");
+    for (size_t i = 0; i < statistics->n_left_out; i++) {
+        pm_append(&sizes, "%s%llu", i ? ", " : "", (unsigned long long)statistics->left_out[i]);
+    }
+    char *line =
+        pm_sprintf("no models for blocks of %s bytes: not every run measured them (`pmodel "
+                   "run --block` with all sizes that you need)",
+                   sizes);
+    pm_print_wrapped(out, "  ", "    ", line, width);
+    free(line);
+    free(sizes);
+}
+
+/* Sizes that do not go with the others, and what to do about it. */
+static void print_divergent(FILE *out, const struct pm_fit_statistics *statistics, unsigned width) {
+    for (size_t i = 0; i < statistics->n_divergent; i++) {
+        const struct pm_divergent_size *size = &statistics->divergent[i];
+        char *at = pm_parameters_text(&size->parameters);
+        char *line = pm_sprintf("%s %s: %zu of %zu groups with %s%% of the touches of blocks of %s "
+                                "are off by %s%% (median) from what the other sizes say",
+                                at, statistics->divergent_dropped ? "was left out" : "diverges",
+                                size->n_groups, size->of_groups, pm_percent_text(size->share).text,
+                                pm_bytes_text(size->block_bytes).text,
+                                pm_percent_text(size->difference).text);
+        pm_print_wrapped(out, "  ", "    ", line, width);
+        free(line);
+        free(at);
+    }
+    if (statistics->n_divergent && !statistics->divergent_dropped)
+        pm_print_wrapped(out, "  ", "    ",
+                         "data may be aligned otherwise there: `pmodel fit --drop-divergent` makes "
+                         "the models without",
+                         width);
+}
+
+static void print_summary(FILE *out, const struct pm_models_report *report,
+                          const struct pm_report_options *options) {
+    const struct pm_fit_statistics *s = report->statistics;
+    char *range = range_text(report->models);
+    char *title = pm_sprintf("%s: %zu runs, %s", pm_program_name(report->structure),
+                             report->models->n_runs, range);
+    pm_print_bold(out, title, options->color);
+    char *line = pm_sprintf("%zu models in %s: %zu exact, %zu constant, %zu flagged "
+                            "(leave-one-out error above %s%%)",
+                            s->n_models, pm_seconds_text(s->seconds).text, s->n_exact,
+                            s->n_constant, s->n_flagged, pm_percent_text(PM_FLAGGED_ERROR).text);
+    pm_print_wrapped(out, "  ", "    ", line, options->width);
+    fprintf(out, "  %zu histograms with %zu bins\n", s->n_histograms, s->n_bins);
+    print_left_out(out, s, options->width);
+    for (size_t i = 0; i < s->n_notes; i++)
+        pm_print_wrapped(out, "  ", "    ", s->notes[i], options->width);
+    print_divergent(out, s, options->width);
+    free(line);
+    free(title);
+    free(range);
+}
+
+static void print_rows(FILE *out, const struct pm_model_rows *rows, bool flagged,
+                       const struct pm_report_options *options) {
+    struct pm_text_table *table = pm_text_table_new();
+    struct pm_fields columns = pm_fields_named(
+        PM_FIELDS(fields),
+        flagged ? "label source description relative_error leave_one_out_error interval formula"
+                : "label source relative_error leave_one_out_error interval formula");
+    char *place = pm_parameters_text(&rows->at);
+    char *title = pm_sprintf("%.0f%% AT %s", 100 * rows->level, place);
+    size_t n = 0;
+    columns.fields[columns.n_fields - 2].header = title;
+    columns.fields[columns.n_fields - 1].header = flagged ? "FORMULA" : "ITERATIONS";
+    pm_fields_columns(table, columns);
+    for (size_t i = 0; i < rows->n_rows; i++)
+        if (rows->rows[i].flagged == flagged) {
+            pm_fields_cells(table, columns, NULL, &rows->rows[i]);
+            n++;
+        }
+    if (n) {
+        fprintf(out, "\n%s\n", flagged ? "flagged models:" : "iterations of loops:");
+        pm_text_table_print(out, table, options);
+    }
+    pm_text_table_free(table);
+    free(columns.fields);
+    free(title);
+    free(place);
+}
+
+/* ---- JSON ------------------------------------------------------------------------------------ */
+
+static json_t *range_json(const struct pm_model_set *models) {
+    json_t *object = json_object();
+    for (size_t i = 0; i < models->low.n; i++) {
+        double high = models->low.values[i];
+        pm_parameters_get(&models->high, models->low.names[i], &high);
+        json_t *range = json_object();
+        json_object_set_new(range, "low", pm_json_number(models->low.values[i]));
+        json_object_set_new(range, "high", pm_json_number(high));
+        json_object_set_new(object, models->low.names[i], range);
+    }
+    return object;
+}
+
+static void write_json(FILE *out, const struct pm_models_report *report) {
+    json_t *document = pm_json_document("models");
+    pm_fields_set(document, PM_FIELDS(report_fields), report);
+    json_object_set_new(document, "parameters", range_json(report->models));
+    json_object_set_new(document, "summary", PM_JSON_OBJECT(summary_fields, report->statistics));
+    if (report->rows)
+        json_object_set_new(document, "models",
+                            pm_fields_array(PM_FIELDS(fields), report->rows->rows,
+                                            report->rows->n_rows, sizeof *report->rows->rows));
+    pm_json_print(out, document);
+}
+
+/* ---- CSV ------------------------------------------------------------------------------------- */
+
+static void write_summary(FILE *out, const struct pm_models_report *report) {
+    struct pm_csv csv = {.out = out};
+    struct pm_fields summary =
+        pm_fields_named(PM_FIELDS(summary_fields),
+                        "models exact constant flagged histograms bins seconds n_divergent");
+    pm_fields_csv_names(&csv, PM_FIELDS(report_fields));
+    pm_fields_csv_names(&csv, summary);
+    pm_csv_end_line(&csv);
+    pm_fields_csv_values(&csv, PM_FIELDS(report_fields), report);
+    pm_fields_csv_values(&csv, summary, report->statistics);
+    pm_csv_end_line(&csv);
+    free(summary.fields);
+}
+
+void pm_write_models(FILE *out, const struct pm_models_report *report,
+                     const struct pm_report_options *options) {
+    const struct pm_model_rows *rows = report->rows;
+    if (options->format == PM_REPORT_JSON) {
+        write_json(out, report);
+    } else if (options->format == PM_REPORT_CSV && rows) {
+        pm_fields_csv(out, PM_FIELDS(fields),
+                      "program quantity label file line_first key module edge group bin "
+                      "block_bytes formula relative_error leave_one_out_error exact flagged at "
+                      "value low high level",
+                      rows->rows, rows->n_rows, sizeof *rows->rows);
+    } else if (options->format == PM_REPORT_CSV) {
+        write_summary(out, report);
+    } else {
+        print_summary(out, report, options);
+        if (rows) {
+            print_rows(out, rows, false, options);
+            print_rows(out, rows, true, options);
+        }
+    }
+}

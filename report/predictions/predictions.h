@@ -1,0 +1,17 @@
+/* Predictions as rows, for the reports that have one a loop or routine; private to report/. */
+#ifndef PM_PREDICTIONS_H
+#define PM_PREDICTIONS_H
+
+#include <stdio.h>
+
+#include "report/predictions/rows.h"
+#include "report/report.h"
+
+/* What is declared of the rows of a prediction (predictions.c). */
+extern const struct pm_fields pm_row_fields;
+
+void pm_write_predictions_table(FILE *out, const struct pm_prediction *prediction,
+                                const struct pm_rows *rows,
+                                const struct pm_report_options *options);
+
+#endif

@@ -1,0 +1,234 @@
+/* `pmodel report` for people: a header line, the rows by time, notes.  Needs the rows of rows.c. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/predictions/predictions.h"
+#include "report/labels/labels.h"
+#include "report/writers/writers.h"
+
+/* ---- the header ----------------------------------------------------------------------------- */
+
+/* "measured at this size", or how far the prediction goes beyond what was measured. */
+static char *range_text(const struct pm_prediction *prediction) {
+    if (!prediction->predicted)
+        return pm_strdup("measured at this size");
+    const char *up_to = prediction->measured_up_to ? prediction->measured_up_to : "?";
+    struct pm_number_text error = pm_percent_text(prediction->relative_error);
+    if (prediction->extrapolation > 1)
+        return pm_sprintf("measured up to %s, so extrapolated %.1fx; models' error %s%%", up_to,
+                          prediction->extrapolation, error.text);
+    return pm_sprintf("measured up to %s, so not extrapolated; models' error %s%%", up_to,
+                      error.text);
+}
+
+/* " (80%: 15.1 s to 16.4 s)"; empty without an interval. */
+static char *interval_text(const struct pm_prediction *prediction) {
+    if (!prediction->low || !prediction->high)
+        return pm_strdup("");
+    double low = fmin(prediction->low->seconds, prediction->seconds);
+    double high = fmax(prediction->high->seconds, prediction->seconds);
+    struct pm_number_text least = pm_seconds_text(low), most = pm_seconds_text(high);
+    return pm_sprintf(" (%.0f%%: %s to %s)", 100 * prediction->level, least.text, most.text);
+}
+
+static void print_header(FILE *out, const struct pm_prediction *prediction,
+                         const struct pm_rows *rows, const struct pm_report_options *options) {
+    char *parameters = pm_parameters_text(&prediction->parameters);
+    char *range = range_text(prediction), *interval = interval_text(prediction);
+    char *what = pm_sprintf("%s  %s%son %s: predicted %s%s%s", prediction->program, parameters,
+                            *parameters ? "  " : "", prediction->machine_title,
+                            rows->time_is_lower_bound ? ">" : "",
+                            pm_seconds_text(prediction->seconds).text, interval);
+    free(interval);
+    char *line = pm_sprintf("%s     %s", what, range);
+    if (!options->width || strlen(line) <= options->width) {
+        pm_print_bold(out, line, options->color);
+    } else {
+        pm_print_bold(out, what, options->color);
+        pm_print_wrapped(out, "  ", "  ", range, options->width);
+    }
+    free(line);
+    free(what);
+    free(range);
+    free(parameters);
+}
+
+/* ---- rows ----------------------------------------------------------------------------------- */
+
+/* The columns, those of the levels at the end; names that were made for them are in TITLES. */
+static struct pm_fields table_fields(const struct pm_prediction *prediction, bool measured,
+                                     char **titles) {
+    struct pm_fields fields = pm_fields_named(
+        pm_row_fields, measured ? "self_seconds self_share measured_seconds label source bound"
+                                : "self_seconds self_share label source bound");
+    for (size_t level = 0; level < prediction->n_levels; level++) {
+        titles[level] = pm_sprintf("%s/it", prediction->level_names[level]);
+        *PM_PUSH(&fields, fields) = (struct pm_field){
+            .name = prediction->level_names[level],
+            .kind = PM_RATE,
+            PM_MEMBER(struct pm_row, misses_per_iteration[level]),
+            .header = titles[level],
+            PM_MARKED(">", struct pm_row, misses_are_lower_bound),
+            .dispensable = 2,
+        };
+    }
+    return fields;
+}
+
+static bool is_shown(const struct pm_row *row, size_t n_shown,
+                     const struct pm_report_options *options) {
+    return (!options->max_rows || n_shown < options->max_rows) &&
+           !(100 * row->share < options->min_percent);
+}
+
+/* Those that are not shown are summed up in OTHER; how many they are. */
+static size_t add_rows(struct pm_text_table *table, struct pm_fields fields,
+                       const struct pm_rows *rows, const struct pm_report_options *options,
+                       struct pm_row *other) {
+    size_t n_shown = 0, n_other = 0;
+    for (size_t i = 0; i < rows->n_rows; i++) {
+        const struct pm_row *row = &rows->rows[i];
+        if (!row->counted || !row->executed)
+            continue;
+        if (is_shown(row, n_shown, options)) {
+            pm_fields_cells(table, fields, NULL, row);
+            n_shown++;
+        } else {
+            n_other++;
+            other->seconds += row->seconds;
+            other->measured_seconds += isnan(row->measured_seconds) ? 0 : row->measured_seconds;
+            other->time_is_lower_bound |= row->time_is_lower_bound;
+            other->measured_with_inner |= row->measured_with_inner;
+        }
+    }
+    return n_other;
+}
+
+/* A row without a place in the source; LABEL is freed. */
+static void add_sum(struct pm_text_table *table, struct pm_fields fields,
+                    const struct pm_prediction *prediction, struct pm_row sum, char *label) {
+    bool predicted = !isnan(sum.seconds) || isnan(sum.measured_seconds);
+    sum.label = label;
+    sum.share = prediction->seconds > 0 ? sum.seconds / prediction->seconds : NAN;
+    sum.measured_in = PM_NONE;
+    pm_fields_cells(table, fields,
+                    predicted ? "self_seconds self_share measured_seconds label"
+                              : "measured_seconds label",
+                    &sum);
+    free(label);
+}
+
+static void add_sums(struct pm_text_table *table, struct pm_fields fields,
+                     const struct pm_prediction *prediction, const struct pm_rows *rows,
+                     size_t n_other, struct pm_row other) {
+    if (n_other)
+        add_sum(table, fields, prediction, other, pm_sprintf("other (%zu smaller ones)", n_other));
+    if (rows->unattributed_seconds != 0)
+        add_sum(table, fields, prediction, (struct pm_row){.seconds = rows->unattributed_seconds},
+                pm_strdup("in no scope"));
+    if (rows->n_not_counted)
+        add_sum(table, fields, prediction, (struct pm_row){.seconds = NAN, .measured_seconds = NAN},
+                pm_sprintf("not counted (%zu)", rows->n_not_counted));
+    if (rows->times)
+        add_sum(table, fields, prediction,
+                (struct pm_row){.seconds = NAN, .measured_seconds = rows->times->outside_seconds},
+                pm_strdup("outside all timers"));
+}
+
+/* ---- notes ---------------------------------------------------------------------------------- */
+
+static void print_note(FILE *out, const char *text, const struct pm_report_options *options) {
+    pm_print_wrapped(out, "  - ", "    ", text, options->width);
+}
+
+/* Where, how and how well MEASURED was measured. */
+static void print_measured(FILE *out, const struct pm_rows *rows,
+                           const struct pm_report_options *options) {
+    const struct pm_times *times = rows->times;
+    char *note = pm_sprintf(
+        "MEASURED: seconds of the processor on %s, %s in all; with timers the program took %.3f "
+        "times its plain time; the timers' own %s are subtracted.",
+        times->machine ? times->machine : "a machine of unknown name",
+        pm_seconds_text(rows->measured_seconds).text, times->over_plain,
+        pm_seconds_text(times->own_seconds).text);
+    print_note(out, note, options);
+    free(note);
+    bool elsewhere = false, unknown = false;
+    for (size_t i = 0; i < rows->n_rows; i++) {
+        const struct pm_row *row = &rows->rows[i];
+        elsewhere |= row->measured_in != PM_NONE;
+        unknown |= row->counted && row->executed && isnan(row->measured_seconds) &&
+                   row->measured_in == PM_NONE;
+    }
+    if (elsewhere)
+        print_note(out,
+                   "Loops that are too short to be timed are measured in the loop or routine that "
+                   "is named; its own time, marked <, is less by theirs.",
+                   options);
+    if (unknown)
+        print_note(out,
+                   "Measured time ?: the routine is called too often to be timed; its time is in "
+                   "the rows that call it.",
+                   options);
+    for (const char *line = times->notes; line && *line;) {
+        size_t length = strcspn(line, "\n");
+        char *one = pm_sprintf("%.*s", (int)length, line);
+        print_note(out, one, options);
+        free(one);
+        line += length + (line[length] == '\n');
+    }
+}
+
+/* Says what the marks in the table mean, if there are any, then the prediction's own notes. */
+static void print_notes(FILE *out, const struct pm_prediction *prediction,
+                        const struct pm_rows *rows, const struct pm_report_options *options) {
+    bool time_marked = false, misses_marked = false;
+    for (size_t i = 0; i < rows->n_rows; i++) {
+        time_marked |= rows->rows[i].counted && rows->rows[i].time_is_lower_bound;
+        misses_marked |= rows->rows[i].counted && rows->rows[i].misses_are_lower_bound;
+    }
+    if (!time_marked && !misses_marked && !rows->n_not_counted && !prediction->n_notes &&
+        !rows->times)
+        return;
+    fputs("notes:\n", out);
+    if (rows->times)
+        print_measured(out, rows, options);
+    if (time_marked)
+        print_note(out,
+                   "A time marked > is a lower bound: at least 1% of the operations in that row "
+                   "have no cost in the machine file.",
+                   options);
+    if (misses_marked)
+        print_note(out,
+                   "Misses marked > are a lower bound: at least 1% of the memory accesses in that "
+                   "row were not recorded.",
+                   options);
+    if (rows->n_not_counted)
+        print_note(out,
+                   "Routines and loops that are not counted have no counters in the instrumented "
+                   "program, or differ between builds: their time is unknown, and not in the sum. "
+                   "`pmodel loops` gives the reasons of the first.",
+                   options);
+    for (size_t i = 0; i < prediction->n_notes; i++)
+        print_note(out, prediction->notes[i], options);
+}
+
+void pm_write_predictions_table(FILE *out, const struct pm_prediction *prediction,
+                                const struct pm_rows *rows,
+                                const struct pm_report_options *options) {
+    struct pm_row other = {0};
+    char *titles[PM_MAX_LEVELS];
+    struct pm_text_table *table = pm_text_table_new();
+    struct pm_fields fields = table_fields(prediction, rows->times != NULL, titles);
+    pm_fields_columns(table, fields);
+    size_t n_other = add_rows(table, fields, rows, options, &other);
+    add_sums(table, fields, prediction, rows, n_other, other);
+    print_header(out, prediction, rows, options);
+    pm_text_table_print(out, table, options);
+    print_notes(out, prediction, rows, options);
+    for (size_t level = 0; level < prediction->n_levels; level++)
+        free(titles[level]);
+    free(fields.fields);
+    pm_text_table_free(table);
+}

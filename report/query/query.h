@@ -1,0 +1,111 @@
+/* `pmodel query`: which parts of the program a query is about, and its answers as a table, JSON and
+   CSV.  The mathematics is in fit/query/query.h. */
+#ifndef PM_REPORT_QUERY_H
+#define PM_REPORT_QUERY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "core/base/base.h"
+#include "core/structure/structure.h"
+#include "fit/query/query.h"
+#include "report/options.h"
+
+/* ---- parts of the program (query_parts.c) ---------------------------------------------------- */
+
+enum pm_query_level {
+    PM_QUERY_WHOLE = 0, /* the program; of named scopes each with all that is in it */
+    PM_QUERY_ROUTINE,   /* each routine with all that is in it */
+    PM_QUERY_LOOP,      /* each row of `pmodel report`: a loop without those inside it */
+    PM_QUERY_GROUP,     /* each reference group */
+};
+bool pm_query_level_from_name(const char *name, enum pm_query_level *level);
+
+struct pm_query_part {
+    uint32_t scope;       /* that it is, or that the group is in */
+    uint32_t group;       /* PM_NONE: not one group */
+    char *label, *source; /* owned */
+    struct pm_query_groups groups;
+    double weight; /* pm_query_weigh: the larger of its shares of all accesses and misses */
+};
+
+struct pm_query_parts {
+    enum pm_query_level level;
+    PM_ARRAY(struct pm_query_part, parts);
+    size_t n_left_out; /* by pm_query_keep_shown */
+};
+
+/* Parts at LEVEL that have a group, of the whole program or, with N_NAMES above 0, of these scopes:
+   a routine's or inlined callee's name, a loop's label ("step/3 i") or the part of it before the
+   space, or where it begins ("heat.c:126"); `*` and `?` as in pm_matches.  Error: no scope is
+   called so.  Freed by pm_query_parts_free, also after an error. */
+bool pm_query_find_parts(const struct pm_structure *structure, enum pm_query_level level,
+                         const char *const *names, size_t n_names, struct pm_query_parts *parts,
+                         struct pm_error *err);
+void pm_query_parts_free(struct pm_query_parts *parts); /* what it owns */
+
+/* Weighs the parts at PROFILE and these caches, and puts the heaviest first. */
+void pm_query_weigh(struct pm_query_parts *parts, const struct pm_profile *profile,
+                    const struct pm_query_cache *caches, size_t n_caches);
+
+/* Drops weighed parts that a table with these options does not show; JSON and CSV show all. */
+void pm_query_keep_shown(struct pm_query_parts *parts, const struct pm_report_options *options);
+
+/* ---- answers --------------------------------------------------------------------------------- */
+
+enum pm_query_kind {
+    PM_QUERY_MISSES = 0, /* size and cache are given */
+    PM_QUERY_CACHE,      /* size and hit ratio */
+    PM_QUERY_SIZE,       /* cache and hit ratio */
+    PM_QUERY_FITS,       /* cache: the largest sizes at which clusters of reuses hit */
+};
+
+struct pm_query_level_cache { /* a cache with a name */
+    char *name;               /* "L2", "512 KiB"; owned */
+    char *machine;            /* NULL: of none; owned */
+    struct pm_query_cache cache;
+};
+
+struct pm_query_row {
+    size_t part;             /* of the parts */
+    struct pm_parameters at; /* the size, also where it is the answer */
+    const char *cache_name;  /* NULL where the cache is the answer */
+    const char *machine;     /* NULL: none */
+    struct pm_query_cache cache;
+    double wanted; /* hit ratio; NAN: not given */
+    enum pm_query_found found;
+    double failing_size, gap_size;    /* PM_QUERY_SIZE: as in pm_query_answer */
+    struct pm_query_counts counts;    /* at this size and cache */
+    struct pm_query_counts unlimited; /* at this size, in an unlimited cache */
+    /* Between which bounds the answer (misses, blocks of the cache, the size) is with a probability
+       of 80%; infinite where a bound is beyond what was looked at; NAN: measured. */
+    double low, high;
+    bool predicted;                       /* else measured at this very size */
+    double extrapolation, relative_error; /* as in a profile */
+};
+
+struct pm_query_report {
+    enum pm_query_kind kind;
+    const struct pm_structure *structure;
+    const struct pm_query_parts *parts;
+    const char *measured_up_to;          /* "N=64" */
+    bool with_cold;                      /* the wanted hit ratio counts first touches */
+    PM_ARRAY(struct pm_query_row, rows); /* owned; by part, then size, cache and hit ratio */
+    /* Where a size is the answer. */
+    const char *solved; /* name of the parameter */
+    struct pm_query_range range;
+    double coarsest;    /* as pm_query_largest_sizes gives it */
+    double most_factor; /* the range's largest size by the largest measured one */
+    /* PM_QUERY_FITS. */
+    const struct pm_model_set *models;
+    const struct pm_query_level_cache *caches;
+    size_t n_caches;
+    const struct pm_query_fits *fits; /* [part · n_caches + cache] */
+    struct pm_parameters fixed;       /* the other parameters */
+};
+
+void pm_report_query(FILE *out, const struct pm_query_report *report,
+                     const struct pm_report_options *options);
+
+#endif

@@ -1,0 +1,90 @@
+/* What the writers of the three formats are made of; private to report/. */
+#ifndef PM_WRITERS_H
+#define PM_WRITERS_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "core/parameters.h"
+#include "report/options.h"
+#include "report/writers/fields.h"
+
+/* ---- text_table.c: a table on a terminal ----------------------------------------------------
+   Cells are put in row by row, then the columns get their widths.  Control characters become "?",
+   so that a name found in a file cannot move the cursor. */
+
+struct pm_text_table;
+
+enum pm_column_kind {
+    PM_COLUMN_NUMBER, /* to the right */
+    PM_COLUMN_TEXT,   /* to the left */
+    PM_COLUMN_NAME,   /* to the left; may be shortened when the table is too wide */
+};
+
+struct pm_text_table *pm_text_table_new(void);
+void pm_text_table_free(struct pm_text_table *table);
+void pm_text_table_column(struct pm_text_table *table, const char *title, enum pm_column_kind kind);
+/* What pm_field.dispensable says, of the column that was added last. */
+void pm_text_table_dispensable(struct pm_text_table *table, unsigned char dispensable);
+/* The next cell of the row that is being filled; NULL or "": empty. */
+void pm_text_table_cell(struct pm_text_table *table, const char *text);
+void pm_text_table_number(struct pm_text_table *table, uint64_t number);
+/* A line of its own, not cut into columns; only between whole rows. */
+void pm_text_table_line(struct pm_text_table *table, const char *text);
+/* Where the terminal is narrower than the table, names are shortened; then columns are left out,
+   the most dispensable first, and a line says which. */
+void pm_text_table_print(FILE *out, const struct pm_text_table *table,
+                         const struct pm_report_options *options);
+
+/* TEXT, broken between words so that no line is longer than WIDTH (0: no limit); FIRST stands
+   before the first line, NEXT before the others. */
+void pm_print_wrapped(FILE *out, const char *first, const char *next, const char *text,
+                      unsigned width);
+void pm_print_bold(FILE *out, const char *text, bool color);
+
+/* ---- csv.c: RFC 4180 -------------------------------------------------------------------------
+   A header line first, lines end with CR LF, fields with commas, quotes or line ends are quoted.
+   What is not known is an empty field. */
+
+struct pm_csv {
+    FILE *out;
+    bool inside_line;
+};
+
+void pm_csv_text(struct pm_csv *csv, const char *text); /* NULL: empty */
+void pm_csv_number(struct pm_csv *csv, double value);   /* NAN: empty; all digits */
+void pm_csv_integer(struct pm_csv *csv, uint64_t value);
+void pm_csv_line_number(struct pm_csv *csv, uint32_t line); /* 0: empty */
+void pm_csv_hex(struct pm_csv *csv, uint64_t value);        /* 0x… */
+void pm_csv_end_line(struct pm_csv *csv);
+
+/* ---- units.c: numbers as a person reads them; "?" for NAN ------------------------------------ */
+
+enum { PM_NUMBER_TEXT_SIZE = 32 };
+struct pm_number_text {
+    char text[PM_NUMBER_TEXT_SIZE];
+};
+
+struct pm_number_text pm_seconds_text(double seconds); /* "1.93 s", "171 ms", "12.3 us", "40 ns" */
+struct pm_number_text pm_count_text(double count);     /* "12", "1.53k", "20.1M" */
+struct pm_number_text pm_rate_text(double rate);       /* "0.75", "0.002", "2e-05", "12.3" */
+struct pm_number_text
+pm_percent_text(double share); /* 0.89 → "89", 0.0123 → "1.2", 1e-5 → "<0.1" */
+struct pm_number_text pm_bytes_text(uint64_t bytes); /* "64 bytes", "4 KiB", "2 MiB" */
+
+/* ---- json.c -----------------------------------------------------------------------------------
+   Values that are not known are null. */
+
+json_t *pm_json_text(const char *text); /* NULL: null; bytes that are not UTF-8 become U+FFFD */
+json_t *pm_json_number(double value);   /* NAN, infinite: null; integers without a point */
+json_t *pm_json_parameters(const struct pm_parameters *parameters); /* {"N": 40} */
+json_t *pm_json_integer(uint64_t value);
+json_t *pm_json_line_number(uint32_t line); /* 0: null */
+json_t *pm_json_hex(uint64_t value);        /* "0x…": JSON numbers lose bits past 2^53 */
+/* {"format": "pmodel-NAME", "version": 1} */
+json_t *pm_json_document(const char *name);
+void pm_json_print(FILE *out, json_t *document); /* and frees it */
+
+#endif
