@@ -161,10 +161,6 @@ void pm_solve_edges(const struct pm_structure *structure, const uint64_t *counte
                     const struct pm_open_call *open_calls, size_t n_open_calls,
                     uint64_t *edge_counts, bool *inexact);
 
-/* Executions of basic block BLOCK: the sum over its incoming edges. */
-double pm_block_count(const struct pm_structure *structure, const double *edge_counts,
-                      uint32_t block);
-
 /* ---- strides found in the code against those that the compiler told (strides_check.c) -------- */
 
 struct pm_stride_difference { /* one reference in one loop around it */

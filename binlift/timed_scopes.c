@@ -98,21 +98,12 @@ static struct candidate *find_candidates(const struct pm_structure *structure,
     return of_scope;
 }
 
-static double *count_blocks(const struct pm_structure *structure,
-                            const struct pm_profile *profile) {
-    double *executed = pm_alloc(structure->n_blocks, sizeof *executed);
-    for (size_t i = 0; i < structure->n_edges; i++)
-        if (structure->edges[i].to != PM_NONE)
-            executed[structure->edges[i].to] += profile->edge_counts[i];
-    return executed;
-}
-
 uint8_t *pm_choose_timed_scopes(const struct pm_structure *structure,
                                 const struct pm_profile *profile,
                                 const struct pm_timer_budget *budget, double *cost_seconds) {
     uint8_t *chosen = pm_alloc(structure->n_scopes, sizeof *chosen);
     size_t n;
-    double *executed = count_blocks(structure, profile);
+    double *executed = pm_block_executions(structure, profile->edge_counts);
     double *calls = count_calls(structure, executed);
     struct candidate *candidates = find_candidates(structure, profile, executed, &n);
     double spent = 0;

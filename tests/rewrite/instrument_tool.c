@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/profile.h"
 #include "binlift/binlift.h"
 #include "core/probe_abi.h"
 #include "core/raw_read.h"
@@ -72,10 +73,11 @@ static void print_block_counts(const struct pm_structure *structure, const uint6
     double *real = pm_alloc(structure->n_edges, sizeof *real);
     for (size_t e = 0; e < structure->n_edges; e++)
         real[e] = (double)counts[e];
+    double *executions = pm_block_executions(structure, real);
     for (uint32_t b = 0; b < structure->n_blocks; b++)
         if (structure->routines[structure->blocks[b].routine].counted)
-            printf("%" PRIx64 " %.0f\n", structure->blocks[b].address,
-                   pm_block_count(structure, real, b));
+            printf("%" PRIx64 " %.0f\n", structure->blocks[b].address, executions[b]);
+    free(executions);
     free(real);
 }
 

@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/profile.h"
 #include "binlift/binlift.h"
 #include "core/probe_abi.h"
 #include "core/store/store.h"
@@ -50,13 +51,14 @@ static void compare_named(const char *what, uint32_t index, uint64_t address, do
 static void count_executions(struct facts *facts) {
     const struct pm_structure *structure = facts->structure;
     facts->executions = pm_alloc(structure->n_references + 1, sizeof(double));
+    double *blocks = pm_block_executions(structure, facts->profile->edge_counts);
     for (size_t r = 0; r < structure->n_references; r++) {
         const struct pm_reference *reference = &structure->references[r];
         uint32_t routine = structure->blocks[reference->block].routine;
         if (reference->recorded && structure->routines[routine].counted)
-            facts->executions[r] =
-                pm_block_count(structure, facts->profile->edge_counts, reference->block);
+            facts->executions[r] = blocks[reference->block];
     }
+    free(blocks);
 }
 
 static void check_trace(const struct facts *facts, const struct trace *trace) {
