@@ -26,7 +26,7 @@ struct gap {
     double position, width;
 };
 
-/* The TRIES widest gaps of LADDER between two positions, widest first; how many. */
+/* The TRIES widest gaps of REUSES between two positions, widest first; how many. */
 static size_t widest_gaps(const struct pm_partition *p, const struct pm_reuses *reuses, double low,
                           double high, struct gap *gaps) {
     size_t n = 0;

@@ -2,8 +2,9 @@
 
    A model is flagged if it is not exact and was made from fewer than five sizes, or if its
    leave-one-out error is above the limit or not known; a histogram also if too few blocks were
-   watched, or if distances beyond a bound are unknown.  Why a series is badly predicted its course
-   tells (fit/series/regularity.c); of the bins of a histogram only the models are at hand. */
+   watched, or if distances beyond a bound are unknown.  Why a series is badly predicted its
+   regularity tells (fit/series/regularity.c); of the bins of a histogram only the models are at
+   hand. */
 #include "report/models/flagged.h"
 
 #include <math.h>
@@ -60,8 +61,8 @@ struct making {
 
 /* ---- one model ------------------------------------------------------------------------------- */
 
-static unsigned flaw_of_course(enum pm_regularity course) {
-    switch (course) {
+static unsigned flaw_of_regularity(enum pm_regularity regularity) {
+    switch (regularity) {
     case PM_REGULARITY_PERIODIC:
         return 1u << PM_FLAW_PERIODIC;
     case PM_REGULARITY_JUMPS:
@@ -89,11 +90,11 @@ static bool judge(const struct making *making, const struct pm_model *model, con
     if (few)
         found |= 1u << (late ? PM_FLAW_LATE : PM_FLAW_FEW);
     if (error > PM_FLAGGED_ERROR) {
-        enum pm_regularity course = PM_REGULARITY_UNKNOWN;
+        enum pm_regularity regularity = PM_REGULARITY_UNKNOWN;
         if (series && making->x)
-            course = pm_fit_regularity(n - first, making->x + first, series + first, &period);
-        if (course != PM_REGULARITY_UNKNOWN || !few)
-            found |= flaw_of_course(course);
+            regularity = pm_fit_regularity(n - first, making->x + first, series + first, &period);
+        if (regularity != PM_REGULARITY_UNKNOWN || !few)
+            found |= flaw_of_regularity(regularity);
     }
     if (!found)
         return false;

@@ -249,8 +249,8 @@ static void outliers_do_not_hide_each_other(void **state) {
 
 /* ---- why a series is hard to model ----------------------------------------------------------- */
 
-static enum pm_regularity course_of(double (*value)(double), double first, double step, size_t n,
-                                    unsigned *period) {
+static enum pm_regularity regularity_of(double (*value)(double), double first, double step,
+                                        size_t n, unsigned *period) {
     double x[40], y[40];
     for (size_t k = 0; k < n; k++) {
         x[k] = first + step * (double)k;
@@ -271,17 +271,17 @@ static double at_random(double x) {
 static void the_course_of_a_series_is_told(void **state) {
     (void)state;
     unsigned period = 0;
-    assert_int_equal(course_of(cube, 16, 8, 8, &period), PM_REGULARITY_SMOOTH);
-    assert_int_equal(course_of(two_to_the, 16, 8, 8, &period), PM_REGULARITY_SMOOTH);
-    assert_int_equal(course_of(by_fours, 16, 1, 16, &period), PM_REGULARITY_PERIODIC);
+    assert_int_equal(regularity_of(cube, 16, 8, 8, &period), PM_REGULARITY_SMOOTH);
+    assert_int_equal(regularity_of(two_to_the, 16, 8, 8, &period), PM_REGULARITY_SMOOTH);
+    assert_int_equal(regularity_of(by_fours, 16, 1, 16, &period), PM_REGULARITY_PERIODIC);
     assert_int_equal(period, 4);
-    assert_int_equal(course_of(by_fours, 16, 8, 8, &period), PM_REGULARITY_SMOOTH);
-    assert_int_equal(course_of(by_threes, 16, 1, 16, &period), PM_REGULARITY_PERIODIC);
+    assert_int_equal(regularity_of(by_fours, 16, 8, 8, &period), PM_REGULARITY_SMOOTH);
+    assert_int_equal(regularity_of(by_threes, 16, 1, 16, &period), PM_REGULARITY_PERIODIC);
     assert_int_equal(period, 3);
-    assert_int_equal(course_of(cube, 16, 8, 3, &period), PM_REGULARITY_UNKNOWN);
+    assert_int_equal(regularity_of(cube, 16, 8, 3, &period), PM_REGULARITY_UNKNOWN);
     int n_jumps = 0;
     for (int i = 0; i < 100; i++)
-        n_jumps += course_of(at_random, 16, 1, 20, &period) == PM_REGULARITY_JUMPS;
+        n_jumps += regularity_of(at_random, 16, 1, 20, &period) == PM_REGULARITY_JUMPS;
     assert_true(n_jumps >= 95);
 }
 

@@ -121,7 +121,7 @@ static void pages_of_dense_data_grow_as_their_lines(void **state) {
     assert_false(pm_fit_dense_cold(N_SIZES, lines, rows, 64, 0, &of_lines, &model));
 }
 
-/* ---- families ------------------------------------------------------------------------------- */
+/* ---- groups modelled jointly ---------------------------------------------------------------- */
 
 static struct pm_structure *two_loops(void) {
     struct pm_structure *structure = pm_structure_new();
