@@ -5,7 +5,7 @@
 #include <cpuid.h>
 #include <sys/auxv.h>
 
-#include "runtime/records.h"
+#include "runtime/records/records.h"
 #include "runtime/system.h"
 
 static bool may_write_gs_base;

@@ -10,15 +10,15 @@
    thread, switches off when the last activation is left. */
 #include "runtime/markers.h"
 
-#include "runtime/frames.h"
+#include "runtime/nonlocal_exits/nonlocal_exits.h"
 #include "runtime/modules.h"
 #include "runtime/notes.h"
 #include "runtime/pmodel.h"
 #include "runtime/process.h"
-#include "runtime/records.h"
+#include "runtime/records/records.h"
 #include "runtime/system.h"
-#include "runtime/tell.h"
-#include "runtime/timers.h"
+#include "runtime/events/events.h"
+#include "runtime/timers/timers.h"
 
 static int off;         /* atomic; 0: measuring is on */
 static int switching;   /* a lock */

@@ -5,7 +5,7 @@
 #include <link.h>
 #include <string.h>
 
-#include "runtime/analysis_threads.h"
+#include "runtime/second_core/analysis_threads.h"
 #include "runtime/notes.h"
 #include "runtime/system.h"
 

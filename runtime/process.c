@@ -14,20 +14,20 @@
 #include <unistd.h>
 
 #include "core/raw_file.h"
-#include "runtime/analyser.h"
-#include "runtime/analysis_threads.h"
-#include "runtime/frames.h"
+#include "runtime/analyser/analyser.h"
+#include "runtime/second_core/analysis_threads.h"
+#include "runtime/nonlocal_exits/nonlocal_exits.h"
 #include "runtime/markers.h"
 #include "runtime/modules.h"
 #include "runtime/notes.h"
-#include "runtime/raw_content.h"
-#include "runtime/raw_write.h"
-#include "runtime/records.h"
-#include "runtime/signals.h"
+#include "runtime/raw/content.h"
+#include "runtime/raw/raw.h"
+#include "runtime/records/records.h"
+#include "runtime/signals/signals.h"
 #include "runtime/system.h"
-#include "runtime/tell.h"
+#include "runtime/events/events.h"
 #include "runtime/text.h"
-#include "runtime/timers.h"
+#include "runtime/timers/timers.h"
 
 const struct pmodel_handler *pm_process_handler;
 struct pm_process_times pm_process_times;

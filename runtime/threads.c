@@ -9,14 +9,14 @@
 #include <signal.h>
 #include <threads.h>
 
-#include "runtime/frames.h"
+#include "runtime/nonlocal_exits/nonlocal_exits.h"
 #include "runtime/markers.h"
 #include "runtime/modules.h"
 #include "runtime/process.h"
-#include "runtime/real.h"
-#include "runtime/records.h"
+#include "runtime/interpose/interpose.h"
+#include "runtime/records/records.h"
 #include "runtime/system.h"
-#include "runtime/timers.h"
+#include "runtime/timers/timers.h"
 
 struct pm_thread *pm_threads[PM_MAX_THREADS];
 uint32_t pm_n_threads;

@@ -10,7 +10,7 @@
 
 #include "runtime/control_block.h"
 #include "runtime/pmodel_handler.h"
-#include "runtime/record_queue.h"
+#include "runtime/second_core/second_core.h"
 
 enum { PM_MAX_THREADS = 1 << 16, PM_BATCH = 1024 };
 

@@ -17,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/reuse_bundles.h"
+#include "runtime/reuse/bundles/bundles.h"
 #include "tests/unit/bundle_traces.h"
 
 enum {

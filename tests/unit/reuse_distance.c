@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/reuse_distance.h"
+#include "runtime/reuse/reuse.h"
 #include "tests/unit/lru_stack.h"
 
 enum { BATCH = 256, LEAST_CAPACITY = 512 };

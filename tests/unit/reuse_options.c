@@ -10,7 +10,7 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "runtime/reuse_result.h"
+#include "runtime/reuse/result.h"
 #include "tests/unit/lru_stack.h"
 
 enum { BATCH = 200, LEAST_CAPACITY = 512, SHIFT = 6, MOST_DISTANCE = 8192 };

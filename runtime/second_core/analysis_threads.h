@@ -1,0 +1,47 @@
+/* Threads of the runtime that analyse beside the program, with PMODEL_SECOND_CORE.
+
+   They are made by plain system calls when there is work, up to one less than the CPUs that the
+   process had when it began, and end by themselves when there was none for a while: so a process
+   whose last thread ends by exit alone ends too.  The C library does not know them; they have all
+   signals blocked, run C of the runtime only, and have a thread pointer (%fs) of their own that
+   leads to zeros.  A program sees them in /proc/self/task and in what it is told of CPU time only.
+   If none can be made (one CPU, a limit, a seccomp filter), the raw file has a note and each thread
+   analyses its own records as without them.
+
+   User's event handlers stay on the program's threads: their contract says so. */
+#ifndef PM_RUNTIME_SECOND_CORE_ANALYSIS_THREADS_H
+#define PM_RUNTIME_SECOND_CORE_ANALYSIS_THREADS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* To be called once, at the begin of the process, if PM_ENV_SECOND_CORE is set. */
+void pm_analysis_begin(void);
+
+/* Is what is full to be handed over? */
+bool pm_analysis_is_beside(void);
+
+/* There is work: wakes an analysis thread, or makes one. */
+void pm_analysis_wake(void);
+
+/* Is there one that has nothing else to do? */
+bool pm_analysis_is_near(void);
+
+/* Around the analysis of a buffer, by whomever.  A fork is between pause and resume, in the parent,
+   where nothing is analysed, so that the child's copy of it is whole. */
+void pm_analysis_enter(void);
+void pm_analysis_leave(void);
+void pm_analysis_pause(void);
+void pm_analysis_resume(void);
+void pm_analysis_after_fork(void);
+
+/* An analysis thread must not call the dynamic linker: it asks, and the program's threads serve.
+   Ask: false on a thread of the program, which may look for modules itself. */
+bool pm_analysis_ask_for_scan(void);
+void pm_analysis_serve(void);
+
+/* False: WORD did not change its value, and nobody woke us, for NANOSECONDS. */
+bool pm_futex_wait(const uint32_t *word, uint32_t value, long nanoseconds);
+void pm_futex_wake(const uint32_t *word, int most);
+
+#endif

@@ -1,0 +1,208 @@
+/* Reads the tables of .eh_frame; see unwind_table.h.  Nothing in them is trusted. */
+#define _GNU_SOURCE
+#include "runtime/unwind/eh_frame.h"
+
+#include <dlfcn.h>
+#include <string.h>
+
+#include "runtime/modules.h"
+#include "runtime/unwind/unwind.h"
+
+/* ---- fields ---------------------------------------------------------------------------------- */
+
+const uint8_t *pm_take(struct pm_table *table, size_t n) {
+    if (table->bad || n > (size_t)(table->end - table->at)) {
+        table->bad = true;
+        return NULL;
+    }
+    const uint8_t *bytes = table->at;
+    table->at += n;
+    return bytes;
+}
+
+uint64_t pm_take_unsigned(struct pm_table *table, size_t n) {
+    uint64_t value = 0;
+    const uint8_t *bytes = pm_take(table, n);
+    if (bytes)
+        memcpy(&value, bytes, n);
+    return value;
+}
+
+int64_t pm_take_signed(struct pm_table *table, size_t n) {
+    unsigned unused = 64 - 8 * (unsigned)n;
+    return (int64_t)(pm_take_unsigned(table, n) << unused) >> unused;
+}
+
+static uint64_t take_leb(struct pm_table *table, bool is_signed) {
+    uint64_t value = 0;
+    unsigned shift = 0;
+    const uint8_t *byte;
+    do {
+        byte = pm_take(table, 1);
+        if (!byte)
+            return 0;
+        if (shift < 64)
+            value |= (uint64_t)(*byte & 0x7f) << shift;
+        shift += 7;
+    } while (*byte & 0x80);
+    if (is_signed && shift < 64 && (*byte & 0x40))
+        value |= UINT64_MAX << shift;
+    return value;
+}
+
+uint64_t pm_take_uleb(struct pm_table *table) { return take_leb(table, false); }
+int64_t pm_take_sleb(struct pm_table *table) { return (int64_t)take_leb(table, true); }
+
+/* A pointer in a DW_EH_PE encoding; what is relative to anything but the place is bad. */
+uint64_t pm_take_pointer(struct pm_table *table, unsigned encoding) {
+    uint64_t place = (uint64_t)table->at, value = 0;
+    switch (encoding & 0x0f) {
+    case 0x00: /* absolute */
+    case 0x04:
+    case 0x0c:
+        value = pm_take_unsigned(table, 8);
+        break;
+    case 0x02:
+        value = pm_take_unsigned(table, 2);
+        break;
+    case 0x03:
+        value = pm_take_unsigned(table, 4);
+        break;
+    case 0x0a:
+        value = (uint64_t)pm_take_signed(table, 2);
+        break;
+    case 0x0b:
+        value = (uint64_t)pm_take_signed(table, 4);
+        break;
+    default:
+        table->bad = true;
+    }
+    if ((encoding & 0x70) == 0x10)
+        value += place;
+    else if ((encoding & 0x70) != 0)
+        table->bad = true;
+    return value;
+}
+
+/* ---- a routine's FDE ------------------------------------------------------------------------- */
+
+/* The rest of an entry of .eh_frame from its length on. */
+static struct pm_table entry_at(const uint8_t *at, const uint8_t *limit) {
+    struct pm_table table = {at, limit, at >= limit};
+    uint64_t length = pm_take_unsigned(&table, 4);
+    if (length == 0 || length >= 0xfffffff0 || length > (uint64_t)(limit - table.at))
+        table.bad = true;
+    else if (!table.bad)
+        table.end = table.at + length;
+    return table;
+}
+
+/* The common part, and what its letters say. */
+static bool read_cie(const uint8_t *at, const uint8_t *limit, struct pm_fde *fde) {
+    struct pm_table cie = entry_at(at, limit);
+    if (pm_take_unsigned(&cie, 4) != 0 || cie.bad)
+        return false;
+    uint64_t version = pm_take_unsigned(&cie, 1);
+    const char *letters = (const char *)cie.at;
+    const uint8_t *end = cie.bad ? NULL : memchr(cie.at, 0, (size_t)(cie.end - cie.at));
+    if ((version != 1 && version != 3) || !end)
+        return false;
+    cie.at = end + 1;
+    fde->code_alignment = pm_take_uleb(&cie);
+    fde->data_alignment = pm_take_sleb(&cie);
+    uint64_t return_register = version == 1 ? pm_take_unsigned(&cie, 1) : pm_take_uleb(&cie);
+    fde->pointer_encoding = 0;
+    if (*letters == 'z') {
+        uint64_t n_bytes = pm_take_uleb(&cie);
+        struct pm_table data = cie;
+        pm_take(&cie, n_bytes);
+        for (letters++; *letters && !cie.bad; letters++) {
+            if (*letters == 'R')
+                fde->pointer_encoding = (unsigned)pm_take_unsigned(&data, 1);
+            else if (*letters == 'L')
+                pm_take(&data, 1);
+            else if (*letters == 'P')
+                pm_take_pointer(&data, (unsigned)pm_take_unsigned(&data, 1) & 0x7f);
+            else if (*letters == 'S')
+                fde->is_signal_frame = true;
+            else
+                return false;
+        }
+        cie.bad |= data.bad;
+    } else if (*letters) {
+        return false;
+    }
+    fde->initial = cie;
+    return !cie.bad && return_register == PM_DWARF_RIP;
+}
+
+static bool read_fde(const uint8_t *at, const uint8_t *low, const uint8_t *limit,
+                     struct pm_fde *fde) {
+    struct pm_table table = entry_at(at, limit);
+    const uint8_t *place = table.at;
+    uint64_t back = pm_take_unsigned(&table, 4);
+    if (table.bad || back == 0 || back > (uint64_t)(place - low) ||
+        !read_cie(place - back, limit, fde))
+        return false;
+    fde->begin = pm_take_pointer(&table, fde->pointer_encoding);
+    fde->end = fde->begin + pm_take_pointer(&table, fde->pointer_encoding & 0x0f);
+    uint64_t n_bytes = pm_take_uleb(&table); /* of augmentation data: where the LSDA is */
+    pm_take(&table, n_bytes);
+    fde->rows = table;
+    return !table.bad;
+}
+
+/* Entries of .eh_frame_hdr: where code begins and where its FDE is, both relative to the header. */
+struct header_entry {
+    int32_t code, fde;
+};
+
+/* Where the tables end, whose header is at HEADER.  The C library knows the whole file only if its
+   segments touch each other, which they do not in an instrumented one. */
+static bool find_limits(const struct dl_find_object *object, const uint8_t *header,
+                        const uint8_t **low, const uint8_t **end) {
+    *low = object->dlfo_map_start;
+    *end = object->dlfo_map_end;
+    if (header >= *low && header < *end)
+        return true;
+    for (uint32_t i = 0; i < __atomic_load_n(&pm_n_modules, __ATOMIC_ACQUIRE); i++) {
+        *low = pm_modules[i].unwind_low;
+        *end = pm_modules[i].unwind_end;
+        if (!pm_modules[i].gone && header >= *low && header < *end)
+            return true;
+    }
+    return false;
+}
+
+bool pm_find_fde(uint64_t address, struct pm_fde *fde) {
+    enum { VERSION = 1, SORTED_BY_OFFSET = 0x3b };
+    struct dl_find_object object;
+    if (_dl_find_object((void *)address, &object) != 0 || !object.dlfo_eh_frame)
+        return false;
+    const uint8_t *header = object.dlfo_eh_frame, *low, *limit;
+    if (!find_limits(&object, header, &low, &limit))
+        return false;
+    struct pm_table table = {header, limit, false};
+    const uint8_t *fields = pm_take(&table, 4);
+    if (!fields || fields[0] != VERSION || fields[3] != SORTED_BY_OFFSET)
+        return false;
+    pm_take_pointer(&table, fields[1]);
+    uint64_t n = pm_take_pointer(&table, fields[2]);
+    if (table.bad || n > (uint64_t)(limit - table.at) / sizeof(struct header_entry))
+        return false;
+    const struct header_entry *entries = (const void *)table.at;
+    int64_t offset = (int64_t)(address - (uint64_t)header);
+    uint64_t first = 0, last = n; /* the last entry whose code begins at or before the address */
+    while (first < last) {
+        uint64_t middle = first + (last - first) / 2;
+        if (entries[middle].code <= offset)
+            first = middle + 1;
+        else
+            last = middle;
+    }
+    if (first == 0)
+        return false;
+    const uint8_t *at = header + entries[first - 1].fde;
+    return at >= low && at < limit && read_fde(at, low, limit, fde) && address >= fde->begin &&
+           address < fde->end;
+}
