@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "runtime/reuse/reuse.h"
+#include "runtime/reuse/analysis.h"
 
 enum { BATCH = 1024, N_PARTS = 32, N_RUNS = 8 };
 

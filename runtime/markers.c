@@ -41,14 +41,14 @@ static void switch_thread(struct pm_thread *thread, bool on, bool is_ours) {
     if (thread->stopped == !on)
         return;
     if (!pm_consume_pending_of(thread))
-        pm_note(PM_NOTE_BUSY_THREAD, 1);
+        pm_note_add(PM_NOTE_BUSY_THREAD, 1);
     if (on) {
         pm_thread_take_counters(thread, false);
-        pm_tell_start(thread);
+        pm_deliver_start(thread);
     } else {
         thread->skipped.n_stops += thread->block->consume != 0;
-        pm_tell_counters(thread);
-        pm_tell_stop(thread);
+        pm_deliver_counters(thread);
+        pm_deliver_stop(thread);
         pm_thread_take_counters(thread, true);
         if (is_ours)
             pm_timers_stop(thread);
@@ -65,7 +65,7 @@ static void switch_all(bool on, bool at_call) {
     take_lock();
     if (pm_measuring_is_on() != on) {
         if (!on && at_call)
-            pm_frames_note_open(PM_FRAME_LEFT, 1);
+            pm_exits_note_open(PM_ACTIVATION_LEFT, 1);
         __atomic_store_n(&off, !on, __ATOMIC_RELEASE);
         for (uint32_t i = 0; i < pm_n_threads; i++) {
             struct pm_thread *thread = __atomic_load_n(&pm_threads[i], __ATOMIC_ACQUIRE);
@@ -73,9 +73,9 @@ static void switch_all(bool on, bool at_call) {
                 switch_thread(thread, on, thread == ours);
         }
         if (on && at_call)
-            pm_frames_note_open(PM_FRAME_RESUMED, 1);
+            pm_exits_note_open(PM_ACTIVATION_RESUMED, 1);
         if (!at_call)
-            pm_note(PM_NOTE_LOST_FRAMES, 1);
+            pm_note_add(PM_NOTE_LOST_FRAMES, 1);
     }
     __atomic_store_n(&switching, 0, __ATOMIC_RELEASE);
 }
@@ -98,21 +98,21 @@ enum {
     NOTHING,
     ON,
     OFF,
-    ON_LATE,
-    OFF_LATE
+    ON_DEDUCED,
+    OFF_DEDUCED
 }; /* LATE: found out when the routine was gone already */
 
 void pm_markers_entered(struct pm_thread *thread, uint32_t scope, bool at_call) {
     if (pm_scopes[scope].flags & PM_RUNTIME_STOPS)
         __atomic_fetch_add(&n_stop_open, 1, __ATOMIC_RELAXED);
     if (pm_scopes[scope].flags & PM_RUNTIME_STARTS)
-        thread->switch_to = at_call ? ON : ON_LATE;
+        thread->switch_to = at_call ? ON : ON_DEDUCED;
 }
 
 void pm_markers_left(struct pm_thread *thread, uint32_t scope, bool at_call) {
     if (pm_scopes[scope].flags & PM_RUNTIME_STOPS &&
         __atomic_sub_fetch(&n_stop_open, 1, __ATOMIC_RELAXED) == 0)
-        thread->switch_to = at_call ? OFF : OFF_LATE;
+        thread->switch_to = at_call ? OFF : OFF_DEDUCED;
 }
 
 void pm_markers_switch(struct pm_thread *thread) {
@@ -121,6 +121,6 @@ void pm_markers_switch(struct pm_thread *thread) {
         return;
     thread->switch_to = NOTHING;
     uint64_t mask = pm_signals_block();
-    switch_all(to == ON || to == ON_LATE, to == ON || to == OFF);
+    switch_all(to == ON || to == ON_DEDUCED, to == ON || to == OFF);
     pm_signals_restore(mask);
 }

@@ -5,7 +5,7 @@
 #include <link.h>
 #include <string.h>
 
-#include "runtime/second_core/analysis_threads.h"
+#include "runtime/second_core/second_core.h"
 #include "runtime/notes.h"
 #include "runtime/system.h"
 
@@ -56,7 +56,7 @@ static bool add_references(const struct pm_probe_header *header, uint32_t first_
         header->n_references > PM_MAX_REFERENCES - header->first_reference)
         return false;
     if (!pm_references)
-        pm_references = pm_map(PM_MAX_REFERENCES * sizeof *pm_references);
+        pm_references = pm_mmap(PM_MAX_REFERENCES * sizeof *pm_references);
     if (!pm_references)
         return false;
     struct pm_probe_reference *into = pm_references + header->first_reference;
@@ -107,8 +107,8 @@ static bool add_bundles(const struct pm_probe_header *header, uint64_t load_bias
     const struct pm_probe_bundle *bundles = (const void *)(module + header->bundles);
     const struct pm_probe_access *accesses = (const void *)(module + header->accesses);
     if (!pm_bundles)
-        pm_bundles = pm_map(PM_MAX_BUNDLES * sizeof *pm_bundles);
-    struct pm_bundle_access *copies = pm_map((header->n_accesses + 1ul) * sizeof *copies);
+        pm_bundles = pm_mmap(PM_MAX_BUNDLES * sizeof *pm_bundles);
+    struct pm_bundle_access *copies = pm_mmap((header->n_accesses + 1ul) * sizeof *copies);
     if (!pm_bundles || !copies)
         return false;
     raise_to(&pm_n_bundles, header->first_bundle + header->n_bundles);
@@ -139,7 +139,7 @@ static bool add_group_scopes(const struct pm_probe_header *header, uint32_t firs
         header->n_groups > PM_MAX_REFERENCES - first_group)
         return false;
     if (!pm_group_scopes &&
-        !(pm_group_scopes = pm_map(PM_MAX_REFERENCES * sizeof *pm_group_scopes)))
+        !(pm_group_scopes = pm_mmap(PM_MAX_REFERENCES * sizeof *pm_group_scopes)))
         return false;
     for (uint32_t i = 0; i < header->n_groups; i++) {
         if (table[i] >= header->n_scopes)
@@ -192,7 +192,7 @@ static bool add_scopes(const struct pm_probe_header *header, uint64_t segment_by
         header->n_scopes > PM_MAX_SCOPES - header->first_scope)
         return false;
     if (!pm_scopes) {
-        pm_scopes = pm_map(PM_MAX_SCOPES * sizeof *pm_scopes);
+        pm_scopes = pm_mmap(PM_MAX_SCOPES * sizeof *pm_scopes);
         if (!pm_scopes)
             return false;
     }
@@ -219,7 +219,7 @@ static bool add_counters(const struct pm_probe_header *header, uint64_t segment_
     if (!table_fits(header->counters, header->n_counters, sizeof(struct pm_probe_counter),
                     segment_bytes))
         return false;
-    if (!counters && !(counters = pm_map(PM_MAX_COUNTERS * sizeof *counters)))
+    if (!counters && !(counters = pm_mmap(PM_MAX_COUNTERS * sizeof *counters)))
         return false;
     const struct pm_probe_counter *table = (const void *)((const char *)header + header->counters);
     for (uint32_t i = 0; i < header->n_counters; i++)
@@ -305,19 +305,19 @@ static void add_module(const struct pm_probe_header *header, uint64_t segment_by
     if (is_known(header, load_bias))
         return;
     if (header->version != PM_PROBE_VERSION || header->header_bytes != sizeof *header) {
-        pm_note(PM_NOTE_FOREIGN_VERSION, 1);
+        pm_note_add(PM_NOTE_FOREIGN_VERSION, 1);
         return;
     }
     const struct pm_loaded_module *twin = find_twin(header);
     uint32_t first_group = twin ? twin->first_group : pm_n_groups;
     if (!is_valid(header, segment_bytes) || header->n_groups > PM_MAX_REFERENCES - first_group) {
-        pm_note(PM_NOTE_DAMAGED_MODULE, 1);
+        pm_note_add(PM_NOTE_DAMAGED_MODULE, 1);
         return;
     }
     if (!twin) {
         pm_n_groups += header->n_groups;
         if (!add_tables(header, segment_bytes, load_bias, first_group)) {
-            pm_note(PM_NOTE_DAMAGED_MODULE, 1);
+            pm_note_add(PM_NOTE_DAMAGED_MODULE, 1);
             return;
         }
     }

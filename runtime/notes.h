@@ -9,7 +9,7 @@
 enum pm_note_kind {
     PM_NOTE_FOREIGN_VERSION,    /* modules */
     PM_NOTE_DAMAGED_MODULE,     /* modules */
-    PM_NOTE_EARLY_RECORDS,      /* bytes of records */
+    PM_NOTE_STARTUP_RECORDS,    /* bytes of records */
     PM_NOTE_UNKNOWN_RECORDS,    /* times that decoding a buffer met an unknown reference */
     PM_NOTE_UNUSABLE_REFERENCE, /* records */
     PM_NOTE_NO_FOOTPRINT,       /* streams whose bytes are not known for want of memory */
@@ -28,7 +28,7 @@ enum pm_note_kind {
 };
 
 /* Adds COUNT to the note; any thread, any time. */
-void pm_note(enum pm_note_kind kind, uint64_t count);
+void pm_note_add(enum pm_note_kind kind, uint64_t count);
 
 void pm_notes_clear(void);
 

@@ -15,12 +15,11 @@
 
 #include "core/raw_file.h"
 #include "runtime/analyser/analyser.h"
-#include "runtime/second_core/analysis_threads.h"
+#include "runtime/second_core/second_core.h"
 #include "runtime/nonlocal_exits/nonlocal_exits.h"
 #include "runtime/markers.h"
 #include "runtime/modules.h"
 #include "runtime/notes.h"
-#include "runtime/raw/content.h"
 #include "runtime/raw/raw.h"
 #include "runtime/records/records.h"
 #include "runtime/signals/signals.h"
@@ -125,9 +124,9 @@ void pm_process_forked(void) {
     pm_threads_after_fork();
     pm_analyser_after_fork();
     if (pm_analyser_carries)
-        pm_tell_open(pm_current_thread());
+        pm_deliver_open_scopes(pm_current_thread());
     pm_timers_after_fork();
-    pm_frames_after_fork();
+    pm_exits_after_fork();
 }
 
 __attribute__((constructor(101))) static void begin(void) {
@@ -153,7 +152,7 @@ __attribute__((constructor(101))) static void begin(void) {
         pm_analysis_begin();
     pthread_atfork(pm_analysis_pause, pm_analysis_resume, pm_process_forked);
     if (at_quick_exit(pm_process_finish) != 0)
-        pm_note(PM_NOTE_NO_QUICK_EXIT, 1);
+        pm_note_add(PM_NOTE_NO_QUICK_EXIT, 1);
     pm_signals_begin();
     __atomic_store_n(&state, RUNNING, __ATOMIC_RELEASE);
 }
@@ -164,17 +163,17 @@ __attribute__((constructor(101))) static void begin(void) {
 static void drain_all_threads(void) {
     for (uint32_t i = 0; i < pm_n_threads; i++)
         if (pm_threads[i] && !pm_consume_pending_of(pm_threads[i]))
-            pm_note(PM_NOTE_BUSY_THREAD, 1);
+            pm_note_add(PM_NOTE_BUSY_THREAD, 1);
 }
 
 void pm_process_thread_end(struct pm_thread *thread) {
     const struct pmodel_handler *handler = pm_process_handler;
-    pm_tell_all_left(thread->block);
+    pm_deliver_all_exits(thread->block);
     if (handler == &pm_analyser)
         pm_analyser_thread_end(thread->number);
     if (!handler || handler == &pm_analyser)
         return;
-    pm_tell_counters(thread);
+    pm_deliver_counters(thread);
     if (handler->thread_end)
         handler->thread_end(thread->number);
 }
@@ -216,8 +215,8 @@ void pm_process_finish(void) {
     int expected = RUNNING;
     if (__atomic_compare_exchange_n(&state, &expected, FINISHING, false, __ATOMIC_ACQ_REL,
                                     __ATOMIC_ACQUIRE)) {
-        pm_frames_note_open(PM_FRAME_LEFT, 1);
-        pm_frames_note_other_threads();
+        pm_exits_note_open(PM_ACTIVATION_LEFT, 1);
+        pm_exits_note_other_threads();
         drain_all_threads();
         end_handler();
         write_raw_file(0, NULL, 0);
@@ -236,7 +235,7 @@ void pm_process_before_exec(void) {
         return;
     uint64_t mask = pm_signals_block();
     drain_all_threads();
-    pm_frames_note_open(PM_FRAME_LEFT, 1);
+    pm_exits_note_open(PM_ACTIVATION_LEFT, 1);
     write_raw_file(PM_RAW_BEFORE_EXEC, exec_file, sizeof exec_file);
     pm_signals_restore(mask);
 }
@@ -244,7 +243,7 @@ void pm_process_before_exec(void) {
 void pm_process_exec_failed(void) {
     if (!pm_process_is_measured() || pm_process_is_finished() || !pm_process_is_ours())
         return;
-    pm_frames_note_open(PM_FRAME_LEFT, -1);
+    pm_exits_note_open(PM_ACTIVATION_LEFT, -1);
     if (exec_file[0])
         pm_syscall3(SYS_unlink, (long)exec_file, 0, 0);
     exec_file[0] = 0;

@@ -32,22 +32,22 @@ static inline long pm_syscall3(long number, long a, long b, long c) {
 }
 
 /* BYTES of zeroed memory, of which only touched pages will exist; NULL when there is none. */
-static inline void *pm_map(size_t bytes) {
+static inline void *pm_mmap(size_t bytes) {
     long result = pm_syscall(SYS_mmap, 0, (long)bytes, PROT_READ | PROT_WRITE,
                              MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     return result < 0 && result > -4096 ? NULL : (void *)result;
 }
 
-static inline void pm_unmap(void *memory, size_t bytes) {
+static inline void pm_munmap(void *memory, size_t bytes) {
     if (memory)
         pm_syscall3(SYS_munmap, (long)memory, (long)bytes, 0);
 }
 
-/* MEMORY of pm_map with another size, its contents kept, possibly at another address; NULL when
+/* MEMORY of pm_mmap with another size, its contents kept, possibly at another address; NULL when
    there is no room, and then MEMORY is as it was. */
-static inline void *pm_remap(void *memory, size_t old_bytes, size_t new_bytes) {
+static inline void *pm_mremap(void *memory, size_t old_bytes, size_t new_bytes) {
     if (!memory)
-        return pm_map(new_bytes);
+        return pm_mmap(new_bytes);
     long result = pm_syscall(SYS_mremap, (long)memory, (long)old_bytes, (long)new_bytes,
                              1 /* MREMAP_MAYMOVE */, 0, 0);
     return result < 0 && result > -4096 ? NULL : (void *)result;

@@ -4,10 +4,15 @@
 #include <stdlib.h>
 
 #include "core/probe_abi.h"
+#include "core/raw_file.h"
+#include "runtime/analyser/footprint.h"
 #include "runtime/modules.h"
 #include "runtime/notes.h"
 #include "runtime/process.h"
 #include "runtime/records/records.h"
+#include "runtime/reuse/bundles/bundles.h"
+#include "runtime/reuse/carried/carried.h"
+#include "runtime/reuse/reuse.h"
 #include "runtime/system.h"
 #include "runtime/threads.h"
 
@@ -36,7 +41,7 @@ static bool begun[N_STREAMS];
 
 static void add_block_size(uint64_t bytes) {
     if (bytes == 0 || (bytes & (bytes - 1)) != 0 || bytes > 1u << PM_MAX_BLOCK_SHIFT) {
-        pm_note(PM_NOTE_BAD_BLOCK_SIZE, 1);
+        pm_note_add(PM_NOTE_BAD_BLOCK_SIZE, 1);
         return;
     }
     unsigned shift = (unsigned)__builtin_ctzll(bytes);
@@ -55,7 +60,7 @@ static uint64_t read_number(const char *name, uint64_t least, uint64_t most, uin
     uint64_t value = strtoull(text, &end, 10);
     if (*text >= '0' && *text <= '9' && *end == '\0' && value >= least && value <= most)
         return value;
-    pm_note(PM_NOTE_BAD_SETTING, 1);
+    pm_note_add(PM_NOTE_BAD_SETTING, 1);
     return usual;
 }
 
@@ -67,7 +72,7 @@ static double read_bin_width(void) {
     double width = strtod(text, &end);
     if (*end == '\0' && width >= 0 && width <= 1)
         return width;
-    pm_note(PM_NOTE_BAD_SETTING, 1);
+    pm_note_add(PM_NOTE_BAD_SETTING, 1);
     return PM_USUAL_BIN_WIDTH;
 }
 
@@ -89,7 +94,7 @@ static int begin(const struct pmodel_program *program) {
     variant = pm_reuse_best_variant();
     pm_analyser_carries = pm_n_block_sizes > 0 && getenv(PM_ENV_CARRY) != NULL;
     if (pm_analyser_carries && options.sample > 1) {
-        pm_note(PM_NOTE_BAD_SETTING, 1); /* carriers are of all blocks */
+        pm_note_add(PM_NOTE_BAD_SETTING, 1); /* carriers are of all blocks */
         options.sample = 1;
     }
     counts_bytes = pm_n_block_sizes > 0 && getenv(PM_ENV_BYTES) != NULL;
@@ -108,7 +113,7 @@ static void free_analysis(struct analysis *analysis) {
 static bool begin_analysis(struct analysis *analysis, unsigned shift, bool carries) {
     if (carries) {
         analysis->carried = pm_carried_new(shift, FIRST_STAMPS, variant);
-        analysis->reuse = analysis->carried ? analysis->carried->reuse : NULL;
+        analysis->reuse = analysis->carried ? pm_carried_reuse(analysis->carried) : NULL;
     } else {
         analysis->reuse = pm_reuse_new(shift, FIRST_STAMPS, variant);
     }
@@ -126,16 +131,16 @@ static void begin_stream(uint32_t stream) {
         if (begin_analysis(&analyses[stream][i], shifts[i], carries))
             continue;
         free_analysis(&analyses[stream][i]);
-        pm_note(PM_NOTE_OUT_OF_MEMORY, 1);
+        pm_note_add(PM_NOTE_OUT_OF_MEMORY, 1);
     }
     footprints[stream] = counts_bytes ? pm_footprint_new() : NULL;
     if (counts_bytes && !footprints[stream])
-        pm_note(PM_NOTE_NO_FOOTPRINT, 1);
+        pm_note_add(PM_NOTE_NO_FOOTPRINT, 1);
 }
 
 static bool has_failed(const struct analysis *analysis) {
-    return !analysis->reuse || analysis->reuse->failed ||
-           (analysis->carried && analysis->carried->failed);
+    return !analysis->reuse || pm_reuse_has_failed(analysis->reuse) ||
+           (analysis->carried && pm_carried_has_failed(analysis->carried));
 }
 
 static void add_bytes(struct pm_footprint *footprint, const struct pmodel_access *batch,
@@ -144,7 +149,7 @@ static void add_bytes(struct pm_footprint *footprint, const struct pmodel_access
         return;
     pm_footprint_accesses(footprint, pm_n_groups, batch, count);
     if (footprint->failed)
-        pm_note(PM_NOTE_NO_FOOTPRINT, 1);
+        pm_note_add(PM_NOTE_NO_FOOTPRINT, 1);
 }
 
 static void analyse(uint32_t stream, const struct pmodel_access *batch, size_t count) {
@@ -162,7 +167,7 @@ static void analyse(uint32_t stream, const struct pmodel_access *batch, size_t c
         else
             pm_reuse_accesses(analysis->reuse, pm_n_groups, batch, count);
         if (has_failed(analysis))
-            pm_note(PM_NOTE_OUT_OF_MEMORY, 1);
+            pm_note_add(PM_NOTE_OUT_OF_MEMORY, 1);
     }
 }
 
@@ -201,7 +206,7 @@ static const uint64_t *analyse_bundles(uint32_t stream, const uint64_t *words,
             continue;
         const uint64_t *reached = pm_bundle_reuse_walk(analysis->bundles, words, to ? to : end);
         if (has_failed(analysis))
-            pm_note(PM_NOTE_OUT_OF_MEMORY, 1);
+            pm_note_add(PM_NOTE_OUT_OF_MEMORY, 1);
         else
             to = reached;
     }
@@ -217,7 +222,7 @@ const uint64_t *pm_analyser_bundles(uint32_t thread, const uint64_t *words, cons
     return to;
 }
 
-void pm_analyser_sum(void) {
+void pm_analyser_flush(void) {
     for (uint32_t stream = 0; stream < N_STREAMS; stream++)
         for (unsigned i = 0; begun[stream] && i < pm_n_block_sizes; i++) {
             struct analysis *analysis = &analyses[stream][i];
@@ -226,7 +231,7 @@ void pm_analyser_sum(void) {
             if (analysis->carried)
                 pm_carried_sum(analysis->carried);
             if (analysis->bundles)
-                pm_bundle_reuse_settle(analysis->bundles);
+                pm_bundle_reuse_flush(analysis->bundles);
         }
 }
 
@@ -240,9 +245,10 @@ const struct pm_reuse *pm_analyser_result(uint32_t thread, unsigned size) {
     return has_failed(analysis) ? NULL : analysis->reuse;
 }
 
-const struct pm_footprint *pm_analyser_footprint(uint32_t thread) {
+uint64_t pm_analyser_bytes(uint32_t thread, uint32_t group) {
     const struct pm_footprint *footprint = footprints[thread];
-    return footprint && footprint->failed ? NULL : footprint;
+    return footprint && !footprint->failed ? pm_footprint_bytes(footprint, group)
+                                           : PM_RAW_UNKNOWN_BYTES;
 }
 
 void pm_analyser_thread_end(uint32_t thread) {

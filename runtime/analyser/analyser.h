@@ -3,9 +3,7 @@
 #define PM_RUNTIME_ANALYSER_H
 
 #include "runtime/reuse/carried/carried.h"
-#include "runtime/analyser/footprint.h"
 #include "runtime/pmodel_handler.h"
-#include "runtime/reuse/bundles/bundles.h"
 #include "runtime/reuse/reuse.h"
 #include "runtime/threads.h"
 
@@ -29,7 +27,7 @@ bool pm_analyser_takes_bundles(void);
 const uint64_t *pm_analyser_bundles(uint32_t thread, const uint64_t *words, const uint64_t *end);
 
 /* Makes ready what the functions below give. */
-void pm_analyser_sum(void);
+void pm_analyser_flush(void);
 
 /* In place of a thread's number: all threads (PM_ENV_SHARED, records.h). */
 #define PM_SHARED_STREAM PM_MAX_THREADS
@@ -41,9 +39,9 @@ const struct pm_reuse *pm_analyser_result(uint32_t thread, unsigned size);
 /* The same of what was carried; NULL too if that was not asked for. */
 const struct pm_carried *pm_analyser_carried(uint32_t thread, unsigned size);
 
-/* The bytes that a thread touched; NULL if nobody asked (PM_ENV_BYTES), it saw no access or ran out
-   of memory. */
-const struct pm_footprint *pm_analyser_footprint(uint32_t thread);
+/* The bytes that GROUP was the first to touch in a thread; PM_RAW_UNKNOWN_BYTES if nobody asked
+   (PM_ENV_BYTES), the thread saw no access or ran out of memory. */
+uint64_t pm_analyser_bytes(uint32_t thread, uint32_t group);
 
 /* The thread is gone; another one that takes over its number begins without blocks. */
 void pm_analyser_thread_end(uint32_t thread);

@@ -16,22 +16,15 @@
 #define PM_RUNTIME_ANALYSER_FOOTPRINT_H
 
 #include "runtime/pmodel_handler.h"
-#include "runtime/reuse/histogram.h"
+#include "runtime/page_table.h"
 
-enum { PM_FOOTPRINT_PAGE_SHIFT = 12, PM_FOOTPRINT_PAGE_WORDS = 1 << (PM_FOOTPRINT_PAGE_SHIFT - 6) };
-
-struct pm_footprint_page {
-    uint64_t key;   /* address / 4096 + 1; 0: empty */
-    uint64_t *bits; /* [PM_FOOTPRINT_PAGE_WORDS], in the arena */
-};
+enum { PM_FOOTPRINT_PAGE_SHIFT = 12 };
 
 struct pm_footprint {
-    bool failed;                   /* out of memory: nothing is known any more */
-    struct pm_footprint_page last; /* found last */
-    struct pm_footprint_page *pages;
-    uint64_t page_mask, n_pages; /* entries of the table − 1, and how many are taken */
-    struct pm_arena arena;
-    uint64_t *bytes; /* [n_groups] */
+    bool failed;                /* out of memory: nothing is known any more */
+    struct pm_page last;        /* found last */
+    struct pm_page_table pages; /* by address / 4096 + 1; a bit a byte */
+    uint64_t *bytes;            /* [n_groups] */
     uint32_t n_groups;
 };
 

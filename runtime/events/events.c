@@ -4,8 +4,7 @@
 #include "core/probe_abi.h"
 #include "runtime/analyser/analyser.h"
 #include "runtime/reuse/carried/carried.h"
-#include "runtime/records/decode.h"
-#include "runtime/events/open_scopes.h"
+#include "runtime/records/records.h"
 #include "runtime/markers.h"
 #include "runtime/modules.h"
 #include "runtime/process.h"
@@ -64,7 +63,7 @@ static void iterated(void *context, uint32_t scope) {
         pm_decode_add_event(happening->thread, PM_CARRIED_ITERATE, scope);
 }
 
-void pm_tell_event(struct pm_control_block *block, uint64_t event, uint64_t stack) {
+void pm_deliver_event(struct pm_control_block *block, uint64_t event, uint64_t stack) {
     struct pm_thread *thread = block->thread;
     if (!block->open_scopes && !(block->open_scopes = pm_open_scopes_new()))
         return;
@@ -73,13 +72,13 @@ void pm_tell_event(struct pm_control_block *block, uint64_t event, uint64_t stac
         struct pm_scope_receiver receiver = {entered, left, iterated, &happening};
         pm_scope_event(block->open_scopes, event, stack, &receiver);
     } else if (!thread->stopped && pm_process_handler) {
-        pm_tell_counters(thread);
+        pm_deliver_counters(thread);
         if (pm_process_handler->interval_end)
             pm_process_handler->interval_end(thread->number, pm_event_scope(event));
     }
 }
 
-void pm_tell_stop(struct pm_thread *thread) {
+void pm_deliver_stop(struct pm_thread *thread) {
     struct pm_control_block *block = thread->block;
     while (block->inner)
         block = block->inner;
@@ -88,13 +87,13 @@ void pm_tell_stop(struct pm_thread *thread) {
             tell_left(thread, block->open_scopes->items[i - 1].scope);
 }
 
-void pm_tell_start(struct pm_thread *thread) {
+void pm_deliver_start(struct pm_thread *thread) {
     for (struct pm_control_block *block = thread->block; block; block = block->inner)
         for (uint32_t i = 0; block->open_scopes && i < block->open_scopes->n; i++)
             tell_entered(thread, block->open_scopes->items[i].scope);
 }
 
-void pm_tell_open(struct pm_thread *thread) {
+void pm_deliver_open_scopes(struct pm_thread *thread) {
     for (struct pm_control_block *block = thread->block; block; block = block->inner)
         for (uint32_t i = 0; block->open_scopes && i < block->open_scopes->n; i++)
             pm_decode_add_event(thread, PM_CARRIED_ENTER, block->open_scopes->items[i].scope);
@@ -107,11 +106,11 @@ bool pm_has_open_scopes(const struct pm_control_block *block) {
     return false;
 }
 
-void pm_tell_all_left(struct pm_control_block *block) {
+void pm_deliver_all_exits(struct pm_control_block *block) {
     struct happening happening = {block->thread, PM_EVENT_HERE};
     struct pm_scope_receiver receiver = {entered, left, iterated, &happening};
     if (block->inner)
-        pm_tell_all_left(block->inner);
+        pm_deliver_all_exits(block->inner);
     if (block->open_scopes)
         pm_close_scopes(block->open_scopes, 0, &receiver);
     pm_decode_flush(block->thread);
@@ -119,14 +118,14 @@ void pm_tell_all_left(struct pm_control_block *block) {
 
 /* ---- counters -------------------------------------------------------------------------------- */
 
-void pm_tell_counters(struct pm_thread *thread) {
+void pm_deliver_counters(struct pm_thread *thread) {
     const struct pmodel_handler *handler = pm_process_handler;
     if (!handler || !handler->counters || pm_n_counters == 0)
         return;
     if (!thread->kept_before)
-        thread->kept_before = pm_map(8ul * PM_MAX_COUNTERS);
+        thread->kept_before = pm_mmap(8ul * PM_MAX_COUNTERS);
     if (!thread->difference)
-        thread->difference = pm_map(8ul * PM_MAX_COUNTERS);
+        thread->difference = pm_mmap(8ul * PM_MAX_COUNTERS);
     if (!thread->kept_before || !thread->difference)
         return;
     for (uint32_t i = 0; i < pm_n_counters; i++) {

@@ -4,28 +4,29 @@
 #ifndef PM_RUNTIME_EVENTS_H
 #define PM_RUNTIME_EVENTS_H
 
+#include "runtime/events/open_scopes.h"
 #include "runtime/threads.h"
 
 /* True if somebody wants to be told of events. */
 bool pm_wants_events(void);
 
 /* An event record of BLOCK: event and stack pointer.  What came before it has been told. */
-void pm_tell_event(struct pm_control_block *block, uint64_t event, uint64_t stack);
+void pm_deliver_event(struct pm_control_block *block, uint64_t event, uint64_t stack);
 
 /* What the counters of THREAD rose by since the last time. */
-void pm_tell_counters(struct pm_thread *thread);
+void pm_deliver_counters(struct pm_thread *thread);
 
 /* Measuring ends or begins for THREAD: what is open counts as left, or as entered. */
-void pm_tell_stop(struct pm_thread *thread);
-void pm_tell_start(struct pm_thread *thread);
+void pm_deliver_stop(struct pm_thread *thread);
+void pm_deliver_start(struct pm_thread *thread);
 
 /* An analysis of carried reuse begins anew for THREAD, which is in the middle of something. */
-void pm_tell_open(struct pm_thread *thread);
+void pm_deliver_open_scopes(struct pm_thread *thread);
 
 /* Is something open on BLOCK, or on those that interrupted it? */
 bool pm_has_open_scopes(const struct pm_control_block *block);
 
 /* Nothing is open on BLOCK, and on those that interrupted it, any more. */
-void pm_tell_all_left(struct pm_control_block *block);
+void pm_deliver_all_exits(struct pm_control_block *block);
 
 #endif

@@ -17,10 +17,8 @@ enum { MOST_NESTED = 64 }; /* loops that an arrival can enter at once */
 #define OPEN_BYTES (sizeof(struct pm_open_scopes) + PM_MOST_OPEN * sizeof(struct pm_open_scope))
 
 struct pm_open_scopes *pm_open_scopes_new(void) {
-    return pm_map(OPEN_BYTES);
+    return pm_mmap(OPEN_BYTES);
 }
-
-void pm_open_scopes_free(struct pm_open_scopes *open) { pm_unmap(open, OPEN_BYTES); }
 
 /* ---- the scope tree -------------------------------------------------------------------------- */
 
@@ -38,7 +36,7 @@ static bool is_around(uint32_t outer, uint32_t inner) {
 static void push(struct pm_open_scopes *open, uint32_t scope, uint64_t stack,
                  const struct pm_scope_receiver *receiver) {
     if (open->n == PM_MOST_OPEN) {
-        pm_note(PM_NOTE_TOO_DEEP, 1);
+        pm_note_add(PM_NOTE_TOO_DEEP, 1);
         return;
     }
     open->items[open->n++] = (struct pm_open_scope){.scope = scope, .stack = stack};

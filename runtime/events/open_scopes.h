@@ -39,7 +39,6 @@ struct pm_scope_receiver {
 
 /* An empty stack; NULL when there is no memory. */
 struct pm_open_scopes *pm_open_scopes_new(void);
-void pm_open_scopes_free(struct pm_open_scopes *open);
 
 /* Takes EVENT (enter, leave, here, an iteration) with the stack pointer STACK. */
 void pm_scope_event(struct pm_open_scopes *open, uint64_t event, uint64_t stack,

@@ -12,7 +12,7 @@
 #include <stdarg.h>
 #include <time.h>
 
-#include "runtime/second_core/analysis_threads.h"
+#include "runtime/second_core/second_core.h"
 #include "runtime/process.h"
 #include "runtime/interpose/interpose.h"
 #include "runtime/system.h"
@@ -54,7 +54,7 @@ static int clone_sharing(int (*start)(void *), void *stack, int flags, void *arg
     thread->restore_signals = true;
     uint64_t mask = pm_signals_block();
     thread->signal_mask = mask;
-    int result = PM_REAL(clone)(run_sharing, stack, flags, thread, more[0], more[1], more[2]);
+    int result = PM_ORIGINAL(clone)(run_sharing, stack, flags, thread, more[0], more[1], more[2]);
     pm_signals_restore(mask);
     if (result < 0)
         pm_thread_untake(thread);
@@ -74,11 +74,12 @@ PM_EXPORT int clone(int (*start)(void *), void *stack, int flags, void *argument
     if (pm_process_is_measured() && start && stack && !(flags & CLONE_VM)) {
         struct copied_start copied = {start, argument};
         pm_analysis_pause();
-        int result = PM_REAL(clone)(run_copied, stack, flags, &copied, more[0], more[1], more[2]);
+        int result =
+            PM_ORIGINAL(clone)(run_copied, stack, flags, &copied, more[0], more[1], more[2]);
         pm_analysis_resume();
         return result;
     }
-    return PM_REAL(clone)(start, stack, flags, argument, more[0], more[1], more[2]);
+    return PM_ORIGINAL(clone)(start, stack, flags, argument, more[0], more[1], more[2]);
 }
 
 /* ---- SIGEV_THREAD ---------------------------------------------------------------------------- */
@@ -104,7 +105,7 @@ static void run_notification(union sigval value) {
 static bool replace(const struct sigevent *event, struct sigevent *replaced) {
     if (!pm_process_is_measured() || !event || event->sigev_notify != SIGEV_THREAD)
         return false;
-    struct notification *notification = pm_map(sizeof *notification);
+    struct notification *notification = pm_mmap(sizeof *notification);
     if (!notification)
         return false;
     *notification = (struct notification){event->sigev_notify_function, event->sigev_value};
@@ -116,10 +117,10 @@ static bool replace(const struct sigevent *event, struct sigevent *replaced) {
 
 PM_EXPORT int timer_create(clockid_t clock, struct sigevent *event, timer_t *timer) {
     struct sigevent replaced;
-    return PM_REAL(timer_create)(clock, replace(event, &replaced) ? &replaced : event, timer);
+    return PM_ORIGINAL(timer_create)(clock, replace(event, &replaced) ? &replaced : event, timer);
 }
 
 PM_EXPORT int mq_notify(mqd_t queue, const struct sigevent *event) {
     struct sigevent replaced;
-    return PM_REAL(mq_notify)(queue, replace(event, &replaced) ? &replaced : event);
+    return PM_ORIGINAL(mq_notify)(queue, replace(event, &replaced) ? &replaced : event);
 }

@@ -13,7 +13,7 @@ PM_EXPORT int dlclose(void *handle) {
     bool is_measured = pm_process_is_measured();
     if (is_measured)
         pm_modules_scan();
-    int result = PM_REAL(dlclose)(handle);
+    int result = PM_ORIGINAL(dlclose)(handle);
     if (is_measured)
         pm_modules_scan();
     return result;

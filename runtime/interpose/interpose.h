@@ -3,16 +3,16 @@
 #define PM_RUNTIME_INTERPOSE_H
 
 /* The next function NAME after ours; ends the process with a sentence if there is none. */
-void *pm_real_function(const char *name);
+void *pm_original_function(const char *name);
 
 /* The same, looked up once. */
-#define PM_REAL(name)                                                                              \
+#define PM_ORIGINAL(name)                                                                          \
     ({                                                                                             \
-        static __typeof__(&name) real_##name;                                                      \
-        __typeof__(&name) found_##name = __atomic_load_n(&real_##name, __ATOMIC_RELAXED);          \
+        static __typeof__(&name) original_##name;                                                  \
+        __typeof__(&name) found_##name = __atomic_load_n(&original_##name, __ATOMIC_RELAXED);      \
         if (!found_##name) {                                                                       \
-            found_##name = (__typeof__(&name))pm_real_function(#name);                             \
-            __atomic_store_n(&real_##name, found_##name, __ATOMIC_RELAXED);                        \
+            found_##name = (__typeof__(&name))pm_original_function(#name);                         \
+            __atomic_store_n(&original_##name, found_##name, __ATOMIC_RELAXED);                    \
         }                                                                                          \
         found_##name;                                                                              \
     })

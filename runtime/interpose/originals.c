@@ -20,7 +20,7 @@ static void *in_library(const char *file, const char *name) {
     return library ? dlsym(library, name) : NULL;
 }
 
-void *pm_real_function(const char *name) {
+void *pm_original_function(const char *name) {
     void *function = dlsym(RTLD_NEXT, name);
     if (!function)
         function = in_library(LIBC_SO, name);

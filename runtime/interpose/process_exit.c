@@ -64,33 +64,33 @@ static int failed(int result) {
 
 PM_EXPORT int execve(const char *path, char *const arguments[], char *const environment[]) {
     pm_process_before_exec();
-    return failed(PM_REAL(execve)(path, arguments, environment));
+    return failed(PM_ORIGINAL(execve)(path, arguments, environment));
 }
 
 PM_EXPORT int execv(const char *path, char *const arguments[]) {
     pm_process_before_exec();
-    return failed(PM_REAL(execv)(path, arguments));
+    return failed(PM_ORIGINAL(execv)(path, arguments));
 }
 
 PM_EXPORT int execvp(const char *file, char *const arguments[]) {
     pm_process_before_exec();
-    return failed(PM_REAL(execvp)(file, arguments));
+    return failed(PM_ORIGINAL(execvp)(file, arguments));
 }
 
 PM_EXPORT int execvpe(const char *file, char *const arguments[], char *const environment[]) {
     pm_process_before_exec();
-    return failed(PM_REAL(execvpe)(file, arguments, environment));
+    return failed(PM_ORIGINAL(execvpe)(file, arguments, environment));
 }
 
 PM_EXPORT int fexecve(int file, char *const arguments[], char *const environment[]) {
     pm_process_before_exec();
-    return failed(PM_REAL(fexecve)(file, arguments, environment));
+    return failed(PM_ORIGINAL(fexecve)(file, arguments, environment));
 }
 
 PM_EXPORT int execveat(int folder, const char *path, char *const arguments[],
                        char *const environment[], int flags) {
     pm_process_before_exec();
-    return failed(PM_REAL(execveat)(folder, path, arguments, environment, flags));
+    return failed(PM_ORIGINAL(execveat)(folder, path, arguments, environment, flags));
 }
 
 /* Arguments up to and with the NULL that ends them. */

@@ -8,7 +8,7 @@
 #include <signal.h>
 #include <string.h>
 
-#include "runtime/second_core/analysis_threads.h"
+#include "runtime/second_core/second_core.h"
 #include "runtime/process.h"
 #include "runtime/signals/signals.h"
 #include "runtime/system.h"

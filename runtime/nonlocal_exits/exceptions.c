@@ -31,11 +31,11 @@ static bool was_noted(struct pm_thread *thread, uint64_t stack) {
 
 PM_EXPORT void _Unwind_SetIP(struct _Unwind_Context *context, _Unwind_Ptr address) {
     if (pm_process_is_measured() && !pm_process_is_finished()) {
-        uint64_t stack = PM_REAL(_Unwind_GetCFA)(context);
+        uint64_t stack = PM_ORIGINAL(_Unwind_GetCFA)(context);
         if (!was_noted(pm_current_thread(), stack))
-            pm_frames_note_landing(stack, (const void *)PM_REAL(_Unwind_SetIP));
+            pm_exits_note_landing(stack, (const void *)PM_ORIGINAL(_Unwind_SetIP));
     }
-    PM_REAL(_Unwind_SetIP)(context, address);
+    PM_ORIGINAL(_Unwind_SetIP)(context, address);
 }
 
 _Unwind_Reason_Code pm_thread_personality(int version, _Unwind_Action actions,
@@ -48,7 +48,7 @@ _Unwind_Reason_Code pm_thread_personality(int version, _Unwind_Action actions,
                                           struct _Unwind_Context *context) {
     (void)version, (void)class, (void)exception, (void)context;
     if ((actions & _UA_FORCE_UNWIND) && (actions & _UA_CLEANUP_PHASE))
-        pm_frames_note_open(PM_FRAME_LEFT, 1);
+        pm_exits_note_open(PM_ACTIVATION_LEFT, 1);
     return _URC_CONTINUE_UNWIND;
 }
 
@@ -58,18 +58,18 @@ static void note_first_thread(void) {
     struct pm_thread *thread = pm_current_thread();
     if (thread->number != 0)
         return;
-    pm_frames_note_open(PM_FRAME_LEFT, 1);
+    pm_exits_note_open(PM_ACTIVATION_LEFT, 1);
     thread->exit_stack = (uint64_t)__builtin_frame_address(0);
 }
 
 PM_EXPORT void pthread_exit(void *result) {
     note_first_thread();
-    PM_REAL(pthread_exit)(result);
+    PM_ORIGINAL(pthread_exit)(result);
     __builtin_unreachable();
 }
 
 PM_EXPORT void thrd_exit(int result) {
     note_first_thread();
-    PM_REAL(thrd_exit)(result);
+    PM_ORIGINAL(thrd_exit)(result);
     __builtin_unreachable();
 }

@@ -14,6 +14,7 @@
 #include "runtime/modules.h"
 #include "runtime/notes.h"
 #include "runtime/process.h"
+#include "runtime/sort.h"
 #include "runtime/system.h"
 #include "runtime/text.h"
 #include "runtime/threads.h"
@@ -61,23 +62,24 @@ static struct item *find_item(uint64_t key) {
     return NULL;
 }
 
-static void add(uint64_t key, enum pm_frame_event event, int64_t count) {
+static void add(uint64_t key, enum pm_activation_event event, int64_t count) {
     struct item *item = find_item(key);
     if (item)
-        __atomic_fetch_add(event == PM_FRAME_LEFT ? &item->left : &item->resumed, count,
+        __atomic_fetch_add(event == PM_ACTIVATION_LEFT ? &item->left : &item->resumed, count,
                            __ATOMIC_RELAXED);
     else
-        pm_note(PM_NOTE_LOST_FRAMES, 1);
+        pm_note_add(PM_NOTE_LOST_FRAMES, 1);
 }
 
-bool pm_frames_is_instrumented(uint64_t address) {
+bool pm_exits_is_instrumented(uint64_t address) {
     uint64_t key;
     return find_key(address, &key);
 }
 
-void pm_frames_note(const struct pm_frame *frame, enum pm_frame_event event, int64_t count) {
+void pm_exits_note_frame(const struct pm_call_frame *frame, enum pm_activation_event event,
+                         int64_t count) {
     uint64_t key;
-    if (!frame->interrupted && find_key(pm_frame_rip(frame), &key))
+    if (!frame->interrupted && find_key(pm_call_frame_rip(frame), &key))
         add(key, event, count);
 }
 
@@ -91,12 +93,12 @@ static bool is_measured(void) {
 
 /* What is found readable of the stack is kept for the thread's next walk.  Inlined, so that the
    frame is the caller's. */
-static inline __attribute__((always_inline)) void begin(struct pm_frame *frame) {
+static inline __attribute__((always_inline)) void begin(struct pm_call_frame *frame) {
     const struct pm_thread *thread = pm_current_thread();
     pm_unwind_begin(frame, thread->readable_low, thread->readable_end);
 }
 
-static void end(const struct pm_frame *frame) {
+static void end(const struct pm_call_frame *frame) {
     struct pm_thread *thread = pm_current_thread();
     thread->readable_low = frame->readable_low;
     thread->readable_end = frame->readable_end;
@@ -105,9 +107,9 @@ static void end(const struct pm_frame *frame) {
 /* FRAME is the slow path at an event of a routine that is just entered or left: it becomes the
    routine's caller.  The path has two registers that calls preserve on its stack, right below the
    nine that they do not. */
-static bool leave_slow_path(struct pm_frame *frame) {
+static bool leave_slow_path(struct pm_call_frame *frame) {
     const struct pm_control_block *block = pm_current_block();
-    uint64_t rip = pm_frame_rip(frame);
+    uint64_t rip = pm_call_frame_rip(frame);
     if (rip < (uint64_t)pm_slow_path || rip >= (uint64_t)pm_slow_path_end)
         return false;
     const uint64_t *saved = (const uint64_t *)block->stack, *stack = (void *)block->saved_rsp;
@@ -119,31 +121,31 @@ static bool leave_slow_path(struct pm_frame *frame) {
     return true;
 }
 
-void pm_frames_note_open(enum pm_frame_event event, int64_t count) {
-    struct pm_frame frame;
+void pm_exits_note_open(enum pm_activation_event event, int64_t count) {
+    struct pm_call_frame frame;
     enum pm_unwind_result result = PM_UNWIND_FRAME;
     if (!is_measured())
         return;
     pm_modules_scan(); /* a frame may be of one that was loaded since */
     begin(&frame);
     for (int n = 0; n < DEEPEST_WALK && result == PM_UNWIND_FRAME; n++) {
-        pm_frames_note(&frame, event, count);
+        pm_exits_note_frame(&frame, event, count);
         if (!leave_slow_path(&frame))
             result = pm_unwind_step(&frame);
     }
     end(&frame);
     if (result != PM_UNWIND_END)
-        pm_note(PM_NOTE_LOST_FRAMES, 1);
+        pm_note_add(PM_NOTE_LOST_FRAMES, 1);
 }
 
 /* Up to the frame of STACK; false if the way there is lost. */
-static bool note_jump(struct pm_frame *frame, uint64_t stack, uint64_t n_handlers) {
+static bool note_jump(struct pm_call_frame *frame, uint64_t stack, uint64_t n_handlers) {
     for (int n = 0; n < DEEPEST_WALK; n++) {
         if (frame->interrupted && n_handlers)
             n_handlers--;
-        if (n_handlers == 0 && pm_frame_stack(frame) > stack)
+        if (n_handlers == 0 && pm_call_frame_stack(frame) > stack)
             return true;
-        pm_frames_note(frame, PM_FRAME_LEFT, 1);
+        pm_exits_note_frame(frame, PM_ACTIVATION_LEFT, 1);
         enum pm_unwind_result result = pm_unwind_step(frame);
         if (result != PM_UNWIND_FRAME)
             return result == PM_UNWIND_END;
@@ -151,25 +153,25 @@ static bool note_jump(struct pm_frame *frame, uint64_t stack, uint64_t n_handler
     return false;
 }
 
-void pm_frames_note_jump(uint64_t stack, uint64_t n_handlers) {
-    struct pm_frame frame;
+void pm_exits_note_jump(uint64_t stack, uint64_t n_handlers) {
+    struct pm_call_frame frame;
     if (!is_measured())
         return;
     pm_modules_scan(); /* a frame may be of one that was loaded since */
     begin(&frame);
     if (!note_jump(&frame, stack, n_handlers))
-        pm_note(PM_NOTE_LOST_FRAMES, 1);
+        pm_note_add(PM_NOTE_LOST_FRAMES, 1);
     end(&frame);
 }
 
 /* From the personality routine that FRAME is in, and what called it in the unwinder, to the last
    frame of the unwinder: those before it return, it is left.  Without one nothing changes. */
-static void skip_returning(struct pm_frame *frame, uint64_t low, uint64_t end) {
+static void skip_returning(struct pm_call_frame *frame, uint64_t low, uint64_t end) {
     enum { FARTHEST = 64 };
-    struct pm_frame at = *frame, last = *frame;
+    struct pm_call_frame at = *frame, last = *frame;
     bool is_inside = false;
     for (int n = 0; n < FARTHEST; n++) {
-        bool is_unwinder = pm_frame_rip(&at) - low < end - low;
+        bool is_unwinder = pm_call_frame_rip(&at) - low < end - low;
         if (is_inside && !is_unwinder) {
             *frame = last;
             return;
@@ -181,8 +183,8 @@ static void skip_returning(struct pm_frame *frame, uint64_t low, uint64_t end) {
     }
 }
 
-void pm_frames_note_landing(uint64_t stack, const void *unwinder) {
-    struct pm_frame frame;
+void pm_exits_note_landing(uint64_t stack, const void *unwinder) {
+    struct pm_call_frame frame;
     struct dl_find_object object;
     if (!is_measured())
         return;
@@ -191,34 +193,11 @@ void pm_frames_note_landing(uint64_t stack, const void *unwinder) {
     if (_dl_find_object((void *)(uintptr_t)unwinder, &object) == 0)
         skip_returning(&frame, (uint64_t)object.dlfo_map_start, (uint64_t)object.dlfo_map_end);
     if (!note_jump(&frame, stack, 0))
-        pm_note(PM_NOTE_LOST_FRAMES, 1);
+        pm_note_add(PM_NOTE_LOST_FRAMES, 1);
     end(&frame);
 }
 
 /* ---- the file -------------------------------------------------------------------------------- */
-
-static void sift_down(struct item *heap, size_t root, size_t n) {
-    for (size_t child; (child = 2 * root + 1) < n; root = child) {
-        child += child + 1 < n && heap[child].key < heap[child + 1].key;
-        if (heap[root].key >= heap[child].key)
-            return;
-        struct item item = heap[root];
-        heap[root] = heap[child];
-        heap[child] = item;
-    }
-}
-
-/* The C library's qsort may allocate. */
-static void sort(struct item *list, size_t n) {
-    for (size_t i = n / 2; i-- > 0;)
-        sift_down(list, i, n);
-    while (n > 1) {
-        struct item largest = list[0];
-        list[0] = list[--n];
-        list[n] = largest;
-        sift_down(list, 0, n);
-    }
-}
 
 static void write_frame(struct pm_raw_builder *builder, uint64_t address, int64_t count) {
     struct pm_raw_frame frame = {address, count};
@@ -226,16 +205,16 @@ static void write_frame(struct pm_raw_builder *builder, uint64_t address, int64_
         pm_raw_add(builder, &frame, sizeof frame);
 }
 
-void pm_frames_write(struct pm_raw_builder *builder, uint32_t module) {
+void pm_exits_write(struct pm_raw_builder *builder, uint32_t module) {
     size_t n = 0, n_frames = 0;
-    struct item *list = n_used ? pm_map(sizeof items) : NULL;
+    struct item *list = n_used ? pm_mmap(sizeof items) : NULL;
     for (uint32_t i = 0; list && i < N_ITEMS; i++)
         if (items[i].key >> ADDRESS_BITS == module + 1u && (items[i].left || items[i].resumed)) {
             list[n++] = items[i];
             n_frames += (items[i].left != 0) + (items[i].resumed != 0);
         }
     if (n) {
-        sort(list, n);
+        pm_sort_by_key(list, n, sizeof *list);
         pm_raw_section_begin(builder, PM_RAW_FRAMES);
         pm_raw_add_u64(builder, module);
         pm_raw_add_u64(builder, n_frames);
@@ -246,13 +225,13 @@ void pm_frames_write(struct pm_raw_builder *builder, uint32_t module) {
         }
         pm_raw_section_end(builder);
     }
-    pm_unmap(list, sizeof items);
+    pm_munmap(list, sizeof items);
 }
 
-void pm_frames_after_fork(void) {
+void pm_exits_after_fork(void) {
     for (uint32_t i = 0; n_used && i < N_ITEMS; i++)
         if (items[i].key)
             items[i] = (struct item){0};
     n_used = 0;
-    pm_frames_note_open(PM_FRAME_RESUMED, 1);
+    pm_exits_note_open(PM_ACTIVATION_RESUMED, 1);
 }

@@ -16,35 +16,36 @@
 
 struct pm_thread;
 
-enum pm_frame_event {
-    PM_FRAME_LEFT,    /* left for good at a call */
-    PM_FRAME_RESUMED, /* goes on behind a call that was not seen */
+enum pm_activation_event {
+    PM_ACTIVATION_LEFT,    /* left for good at a call */
+    PM_ACTIVATION_RESUMED, /* goes on behind a call that was not seen */
 };
 
 /* Every routine that is open in the calling thread.  COUNT is 1, or −1 to take it back. */
-void pm_frames_note_open(enum pm_frame_event event, int64_t count);
+void pm_exits_note_open(enum pm_activation_event event, int64_t count);
 
 /* Control is about to go to a frame of the calling thread in which the stack pointer is or was
    STACK: it leaves all frames up to that one, and that one at its call.  N_HANDLERS signal handlers
    are left on the way: before the last of them stack pointers say nothing. */
-void pm_frames_note_jump(uint64_t stack, uint64_t n_handlers);
+void pm_exits_note_jump(uint64_t stack, uint64_t n_handlers);
 
 /* The same for a personality routine that lets control land: it returns all the same, and so does
    what called it; UNWINDER is an address in the unwinder, whose outermost frame is left. */
-void pm_frames_note_landing(uint64_t stack, const void *unwinder);
+void pm_exits_note_landing(uint64_t stack, const void *unwinder);
 
 /* What other threads are in when the process ends (waiting_threads.c). */
-void pm_frames_note_other_threads(void);
+void pm_exits_note_other_threads(void);
 
 /* For waiting_threads.c: one frame; whether ADDRESS is in the old text of an instrumented module.
  */
-void pm_frames_note(const struct pm_frame *frame, enum pm_frame_event event, int64_t count);
-bool pm_frames_is_instrumented(uint64_t address);
+void pm_exits_note_frame(const struct pm_call_frame *frame, enum pm_activation_event event,
+                         int64_t count);
+bool pm_exits_is_instrumented(uint64_t address);
 
 /* In the child of a fork: forgets all, but what is open goes on. */
-void pm_frames_after_fork(void);
+void pm_exits_after_fork(void);
 
 /* Section PM_RAW_FRAMES of MODULE if there is anything to say. */
-void pm_frames_write(struct pm_raw_builder *builder, uint32_t module);
+void pm_exits_write(struct pm_raw_builder *builder, uint32_t module);
 
 #endif

@@ -74,8 +74,8 @@ static enum state wait_for_place(const struct pm_thread *thread, struct place *p
     return state;
 }
 
-static struct pm_frame frame_at(const struct place *place) {
-    struct pm_frame frame = {.interrupted = true};
+static struct pm_call_frame frame_at(const struct place *place) {
+    struct pm_call_frame frame = {.interrupted = true};
     frame.registers[PM_DWARF_RSP] = place->stack;
     frame.registers[PM_DWARF_RIP] = place->rip;
     frame.known = 1u << PM_DWARF_RSP | 1u << PM_DWARF_RIP;
@@ -83,12 +83,12 @@ static struct pm_frame frame_at(const struct place *place) {
 }
 
 static bool stack_is_foreign(const struct place *place) {
-    struct pm_frame frame = frame_at(place);
+    struct pm_call_frame frame = frame_at(place);
     uint64_t word;
     for (uint64_t at = place->stack & ~7ul; at < place->stack + MOST_STACK_BYTES; at += 8) {
         if (!pm_unwind_read(&frame, at, &word))
             break;
-        if (pm_frames_is_instrumented(word))
+        if (pm_exits_is_instrumented(word))
             return false;
     }
     return true;
@@ -97,7 +97,7 @@ static bool stack_is_foreign(const struct place *place) {
 /* False if it cannot be told what the thread is in. */
 static bool note_thread(const struct pm_thread *thread, int *pauses) {
     struct place place, again;
-    struct pm_frame frames[MOST_FRAMES];
+    struct pm_call_frame frames[MOST_FRAMES];
     unsigned n = 0;
     enum state state = wait_for_place(thread, &place, pauses);
     if (state != WAITS)
@@ -112,17 +112,17 @@ static bool note_thread(const struct pm_thread *thread, int *pauses) {
     if (find_place(thread, &again) != WAITS || again.stack != place.stack || again.rip != place.rip)
         return false;
     for (unsigned i = 0; i < n; i++)
-        pm_frames_note(&frames[i], PM_FRAME_LEFT, 1);
+        pm_exits_note_frame(&frames[i], PM_ACTIVATION_LEFT, 1);
     return true;
 }
 
-void pm_frames_note_other_threads(void) {
+void pm_exits_note_other_threads(void) {
     int pauses = MOST_PAUSES;
     const struct pm_thread *current = pm_current_thread();
     for (uint32_t i = 0; i < pm_n_threads; i++) {
         const struct pm_thread *thread = pm_threads[i];
         if (thread && thread != current && thread->in_use && !thread->stopped &&
             !note_thread(thread, &pauses))
-            pm_note(PM_NOTE_LOST_THREADS, 1);
+            pm_note_add(PM_NOTE_LOST_THREADS, 1);
     }
 }

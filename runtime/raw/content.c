@@ -1,5 +1,5 @@
-/* Puts what the process measured into a raw file; see raw_content.h and core/raw_file.h. */
-#include "runtime/raw/content.h"
+/* Puts what the process measured into a raw file; see raw.h and core/raw_file.h. */
+#include "runtime/raw/raw.h"
 
 #include <string.h>
 
@@ -10,7 +10,6 @@
 #include "runtime/notes.h"
 #include "runtime/process.h"
 #include "runtime/records/records.h"
-#include "runtime/reuse/result.h"
 #include "runtime/signals/signals.h"
 #include "runtime/system.h"
 #include "runtime/threads.h"
@@ -63,22 +62,22 @@ static uint64_t raw_thread(uint32_t thread) {
 /* The histogram of GROUP in MODULE, or a part of it, and the BYTES that the group was the first to
    touch. */
 static void add_histogram(struct pm_raw_builder *builder, uint32_t module, uint64_t thread,
-                          const struct pm_reuse *reuse, uint32_t group, uint64_t bytes,
-                          const struct pm_reuse_result *result, const struct pm_raw_bin *bins) {
+                          uint32_t group, uint64_t bytes, const struct pm_reuse_result *result,
+                          const struct pm_raw_bin *bins) {
     struct pm_raw_histogram_head head = {
         .module = module,
         .thread = thread,
-        .block_bytes = 1ull << reuse->shift,
+        .block_bytes = result->block_bytes,
         .group = group,
         .n_bins = (uint32_t)result->n_bins,
         .cold_loads = result->cold_loads,
         .cold_stores = result->cold_stores,
-        .n_blocks = pm_reuse_n_blocks(reuse),
+        .n_blocks = result->n_blocks,
         .bytes_touched = bytes,
         .at_least = result->at_least,
         .beyond_loads = result->beyond_loads,
         .beyond_stores = result->beyond_stores,
-        .sample = reuse->options.sample,
+        .sample = result->sample,
     };
     pm_raw_add(builder, &head, sizeof head);
     pm_raw_add(builder, bins, result->n_bins * sizeof *bins);
@@ -86,7 +85,6 @@ static void add_histogram(struct pm_raw_builder *builder, uint32_t module, uint6
 
 static void add_group(struct pm_raw_builder *builder, uint32_t module, uint32_t thread,
                       const struct pm_reuse *reuse, uint32_t group, struct pm_raw_bin *bins) {
-    const struct pm_footprint *footprint = pm_analyser_footprint(thread);
     uint32_t number = pm_modules[module].first_group + group;
     struct pm_reuse_result result;
     pm_reuse_result(reuse, number, &result, bins);
@@ -94,9 +92,8 @@ static void add_group(struct pm_raw_builder *builder, uint32_t module, uint32_t 
         result.beyond_loads + result.beyond_stores == 0)
         return;
     pm_raw_section_begin(builder, PM_RAW_HISTOGRAM);
-    add_histogram(builder, module, raw_thread(thread), reuse, group,
-                  footprint ? pm_footprint_bytes(footprint, number) : PM_RAW_UNKNOWN_BYTES, &result,
-                  bins);
+    add_histogram(builder, module, raw_thread(thread), group, pm_analyser_bytes(thread, number),
+                  &result, bins);
     pm_raw_section_end(builder);
 }
 
@@ -104,8 +101,8 @@ static void add_subsamples(struct pm_raw_builder *builder, uint64_t thread,
                            const struct pm_reuse *reuse) {
     pm_raw_section_begin(builder, PM_RAW_SAMPLES);
     pm_raw_add_u64(builder, thread);
-    pm_raw_add_u64(builder, 1ull << reuse->shift);
-    pm_raw_add_u64(builder, reuse->options.sample);
+    pm_raw_add_u64(builder, pm_reuse_block_bytes(reuse));
+    pm_raw_add_u64(builder, pm_reuse_sample(reuse));
     for (unsigned size = 0; size < PM_RAW_SAMPLE_SIZES; size++)
         for (unsigned i = 0; i < PM_RAW_SUBSAMPLES; i++)
             pm_raw_add_u64(builder, pm_reuse_subsample_misses(reuse, i, size));
@@ -118,16 +115,14 @@ static void add_histograms(struct pm_raw_builder *builder, uint32_t module, uint
         if (!reuse)
             continue;
         size_t bytes = pm_reuse_most_bins(reuse) * sizeof(struct pm_raw_bin);
-        struct pm_raw_bin *bins = pm_map(bytes);
+        struct pm_raw_bin *bins = pm_mmap(bytes);
         if (!bins) {
             builder->failed = true;
             return;
         }
-        uint32_t first = pm_modules[module].first_group;
         for (uint32_t group = 0; group < pm_modules[module].header.n_groups; group++)
-            if (first + group < reuse->n_groups)
-                add_group(builder, module, thread, reuse, group, bins);
-        pm_unmap(bins, bytes);
+            add_group(builder, module, thread, reuse, group, bins);
+        pm_munmap(bins, bytes);
     }
 }
 
@@ -135,7 +130,7 @@ static void add_histograms(struct pm_raw_builder *builder, uint32_t module, uint
 static void add_samples(struct pm_raw_builder *builder, uint32_t thread) {
     for (unsigned size = 0; size < pm_n_block_sizes; size++) {
         const struct pm_reuse *reuse = pm_analyser_result(thread, size);
-        if (reuse && reuse->subsamples)
+        if (reuse && pm_reuse_sample(reuse) > 1)
             add_subsamples(builder, raw_thread(thread), reuse);
     }
 }
@@ -173,31 +168,26 @@ static uint32_t module_of_group(uint32_t number) {
 }
 
 /* Scopes and groups that were met have their modules. */
-static struct pm_raw_carried_head carried_head(uint64_t key) {
-    uint32_t source = pm_carried_source(key), carrier = pm_carried_carrier(key);
-    struct pm_raw_carried_head head = {.source_module = module_of_scope(source),
+static struct pm_raw_carried_head carried_head(const struct pm_carried_result *result) {
+    struct pm_raw_carried_head head = {.source_module = module_of_scope(result->source),
                                        .carrier_module = PM_RAW_OUTSIDE,
-                                       .across = pm_carried_across(key)};
-    head.source_scope = source - pm_modules[head.source_module].header.first_scope;
-    if (carrier != PM_CARRIED_OUTSIDE) {
-        head.carrier_module = module_of_scope(carrier);
-        head.carrier_scope = carrier - pm_modules[head.carrier_module].header.first_scope;
+                                       .across = result->across};
+    head.source_scope = result->source - pm_modules[head.source_module].header.first_scope;
+    if (result->carrier != PM_CARRIED_OUTSIDE) {
+        head.carrier_module = module_of_scope(result->carrier);
+        head.carrier_scope = result->carrier - pm_modules[head.carrier_module].header.first_scope;
     }
     return head;
 }
 
 static void add_pattern(struct pm_raw_builder *builder, uint32_t thread,
-                        const struct pm_carried *carried, const struct pm_carried_pattern *pattern,
-                        struct pm_raw_bin *bins) {
-    uint32_t module = module_of_group(pattern->group);
-    struct pm_raw_carried_head by = carried_head(pattern->key);
-    struct pm_reuse_result result;
-    pm_reuse_result_of(carried->reuse, &carried->histograms[pattern->histogram], &result, bins);
+                        const struct pm_carried_result *result, const struct pm_raw_bin *bins) {
+    uint32_t module = module_of_group(result->group);
+    struct pm_raw_carried_head by = carried_head(result);
     pm_raw_section_begin(builder, PM_RAW_CARRIED);
     pm_raw_add(builder, &by, sizeof by);
-    add_histogram(builder, module, thread, carried->reuse,
-                  pattern->group - pm_modules[module].first_group, PM_RAW_UNKNOWN_BYTES, &result,
-                  bins);
+    add_histogram(builder, module, thread, result->group - pm_modules[module].first_group,
+                  PM_RAW_UNKNOWN_BYTES, &result->reuses, bins);
     pm_raw_section_end(builder);
 }
 
@@ -206,16 +196,16 @@ static void add_carried(struct pm_raw_builder *builder, uint32_t thread) {
         const struct pm_carried *carried = pm_analyser_carried(thread, size);
         if (!carried)
             continue;
-        size_t bytes = pm_reuse_most_bins(carried->reuse) * sizeof(struct pm_raw_bin);
-        struct pm_raw_bin *bins = pm_map(bytes);
+        size_t bytes = pm_reuse_most_bins(pm_carried_reuse(carried)) * sizeof(struct pm_raw_bin);
+        struct pm_raw_bin *bins = pm_mmap(bytes);
         if (!bins) {
             builder->failed = true;
             return;
         }
-        for (uint64_t i = 0; i <= carried->pattern_mask; i++)
-            if (carried->patterns[i].key)
-                add_pattern(builder, thread, carried, &carried->patterns[i], bins);
-        pm_unmap(bins, bytes);
+        struct pm_carried_result result;
+        for (uint64_t position = 0; pm_carried_next(carried, &position, &result, bins);)
+            add_pattern(builder, thread, &result, bins);
+        pm_munmap(bins, bytes);
     }
 }
 
@@ -231,7 +221,7 @@ static void add_notes(struct pm_raw_builder *builder) {
 }
 
 void pm_raw_add_content(struct pm_raw_builder *builder, const struct pm_raw_run *run) {
-    pm_analyser_sum();
+    pm_analyser_flush();
     add_run(builder, run);
     for (uint32_t module = 0; module < pm_n_modules; module++)
         add_module(builder, &pm_modules[module].header);
@@ -255,6 +245,6 @@ void pm_raw_add_content(struct pm_raw_builder *builder, const struct pm_raw_run 
         }
     pm_timers_add(builder);
     for (uint32_t module = 0; module < pm_n_modules; module++)
-        pm_frames_write(builder, module);
+        pm_exits_write(builder, module);
     add_notes(builder);
 }

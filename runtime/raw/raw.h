@@ -1,5 +1,8 @@
-/* Builds a raw file (core/raw_file.h) in memory and puts it into a folder, whole or not at all.
-   Memory comes from mmap, file operations are plain system calls. */
+/* The raw file (core/raw_file.h) of the process: built in memory, then put into a folder, whole or
+   not at all.  Memory comes from mmap, file operations are plain system calls.
+
+   content.c asks everybody who measured something for his part: nonlocal_exits and timers add their
+   sections themselves. */
 #ifndef PM_RUNTIME_RAW_H
 #define PM_RUNTIME_RAW_H
 
@@ -31,5 +34,13 @@ void pm_raw_section_end(struct pm_raw_builder *builder);
    could be written; then FOLDER/ID.error says why, if at least that is possible. */
 void pm_raw_save(struct pm_raw_builder *builder, const char *folder, uint64_t id, char *name,
                  size_t name_size);
+
+struct pm_raw_run {
+    uint64_t process_id, parent_id, start_unix_ns, wall_ns, cpu_ns;
+    uint64_t flags; /* enum pm_raw_flags */
+};
+
+/* All sections: run, modules, counters and histograms of all threads, notes. */
+void pm_raw_add_content(struct pm_raw_builder *builder, const struct pm_raw_run *run);
 
 #endif

@@ -1,4 +1,4 @@
-/* Builds and saves raw files; see raw_write.h. */
+/* Builds and saves raw files; see raw.h. */
 #define _GNU_SOURCE
 #define XXH_INLINE_ALL
 #include "runtime/raw/raw.h"
@@ -20,7 +20,7 @@ void pm_raw_add(struct pm_raw_builder *builder, const void *bytes, size_t count)
     while (room < builder->used + count)
         room *= 2;
     if (room != builder->room && !builder->failed) {
-        char *memory = pm_remap(builder->bytes, builder->room, room);
+        char *memory = pm_mremap(builder->bytes, builder->room, room);
         builder->failed = !memory;
         if (memory) {
             builder->bytes = memory;
@@ -73,7 +73,7 @@ static void complete(struct pm_raw_builder *builder) {
 }
 
 void pm_raw_builder_free(struct pm_raw_builder *builder) {
-    pm_unmap(builder->bytes, builder->room);
+    pm_munmap(builder->bytes, builder->room);
 }
 
 /* ---- file ------------------------------------------------------------------------------------ */

@@ -1,5 +1,5 @@
 /* Decodes memory records (core/probe_abi.h) into accesses and hands them over in batches. */
-#include "runtime/records/decode.h"
+#include "runtime/records/records.h"
 
 #include <string.h>
 
@@ -107,7 +107,7 @@ static void decode_called(struct pm_thread *thread, const struct pm_memory_recor
         return; /* it faulted */
     if (has_second && (!pm_reference_is_known(second.number) ||
                        pm_references[second.number].kind != PM_ACCESS_CALLED)) {
-        pm_note(PM_NOTE_UNUSABLE_REFERENCE, 1);
+        pm_note_add(PM_NOTE_UNUSABLE_REFERENCE, 1);
         return;
     }
     take_turns(thread, &first, has_second ? &second : NULL);
@@ -248,7 +248,7 @@ static void decode_payload(struct pm_thread *thread, const struct pm_memory_reco
         decode_called(thread, record, words);
         return;
     default:
-        pm_note(PM_NOTE_UNUSABLE_REFERENCE, 1);
+        pm_note_add(PM_NOTE_UNUSABLE_REFERENCE, 1);
     }
 }
 
@@ -269,7 +269,7 @@ static const struct pm_bundle *find_bundle(uint64_t header) {
 static void expand_bundle(struct pm_thread *thread, const struct pm_bundle *bundle,
                           const uint64_t *words) {
     if (!bundle->accesses) {
-        pm_note(PM_NOTE_UNUSABLE_REFERENCE, 1);
+        pm_note_add(PM_NOTE_UNUSABLE_REFERENCE, 1);
         return;
     }
     if (thread->n_batch > PM_BATCH - PM_BUNDLE_ACCESSES)
@@ -299,7 +299,7 @@ static uint64_t decode_record(struct pm_control_block *block, const uint64_t *wo
     if (*words & PM_RECORD_IS_EVENT) {
         if (!pm_analyser_carries)
             flush(thread);
-        pm_tell_event(block, *words, words[1]);
+        pm_deliver_event(block, *words, words[1]);
         return 2;
     }
     if (is_bundle(*words)) {
@@ -342,7 +342,7 @@ void pm_decode_records(struct pm_control_block *block, uint64_t from, uint64_t t
         }
         uint64_t n_words = decode_record(block, words, end);
         if (n_words == 0) {
-            pm_note(PM_NOTE_UNKNOWN_RECORDS, 1);
+            pm_note_add(PM_NOTE_UNKNOWN_RECORDS, 1);
             break;
         }
         words += n_words;

@@ -1,12 +1,11 @@
 /* Consuming what stands in a buffer of memory records.
 
-   It happens in the slow path, or beside it (record_queue.h), with all signals blocked and the
+   It happens in the slow path, or beside it (second_core), with all signals blocked and the
    thread's `busy` taken, so that a handler of the program never meets a half-updated analysis; two
    system calls for a buffer of some 10,000 records cost nothing that could be measured. */
 #include "runtime/records/records.h"
 
-#include "runtime/second_core/analysis_threads.h"
-#include "runtime/records/decode.h"
+#include "runtime/second_core/second_core.h"
 #include "runtime/markers.h"
 #include "runtime/notes.h"
 #include "runtime/process.h"
@@ -21,7 +20,7 @@ static bool has_events(const struct pm_control_block *block) {
 static void consume(struct pm_control_block *block) {
     uint64_t from = block->consumed, to = __atomic_load_n(&block->next, __ATOMIC_ACQUIRE);
     if (!pm_process_is_measured()) {
-        pm_note(PM_NOTE_EARLY_RECORDS, to - from);
+        pm_note_add(PM_NOTE_STARTUP_RECORDS, to - from);
     } else if (from != to && block->consume) {
         pm_queue_drain(block->thread);
         pm_analysis_enter();
@@ -150,7 +149,7 @@ void pm_consume_handler(struct pm_control_block *block) {
         return;
     uint64_t mask = pm_signals_block();
     lock(block->thread);
-    pm_tell_all_left(block);
+    pm_deliver_all_exits(block);
     unlock(block->thread);
     pm_markers_switch(block->thread);
     pm_signals_restore(mask);

@@ -36,4 +36,17 @@ bool pm_consume_pending_of(struct pm_thread *thread);
    records are consumed, and what it had entered counts as left. */
 void pm_consume_handler(struct pm_control_block *block);
 
+/* ---- decoding -------------------------------------------------------------------------------- */
+
+/* The records from address FROM up to TO, of BLOCK's buffer, become accesses and events, which the
+   process's handler gets.  The caller holds `busy`. */
+void pm_decode_records(struct pm_control_block *block, uint64_t from, uint64_t to);
+
+/* An event of SCOPE (enum pm_carried_event) takes its place among the accesses, for an analysis
+   that wants it there (pm_analyser_carries). */
+void pm_decode_add_event(struct pm_thread *thread, uint32_t event, uint32_t scope);
+
+/* Hands over what is waiting. */
+void pm_decode_flush(struct pm_thread *thread);
+
 #endif

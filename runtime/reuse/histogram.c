@@ -3,51 +3,12 @@
 
 #include <string.h>
 
+#include "runtime/sort.h"
 #include "runtime/system.h"
 
-/* ---- memory ---------------------------------------------------------------------------------- */
-
-enum { CHUNK_BYTES = 1 << 18 };
-
-struct pm_arena_chunk {
-    struct pm_arena_chunk *next;
-    size_t size; /* in bytes, with this head */
-};
-
-void *pm_arena_take(struct pm_arena *arena, size_t bytes) {
-    if (!arena->chunks || bytes > arena->chunks->size - arena->used) {
-        size_t least = sizeof *arena->chunks + bytes;
-        size_t size = least > CHUNK_BYTES ? least : CHUNK_BYTES;
-        struct pm_arena_chunk *chunk = pm_map(size);
-        if (!chunk)
-            return NULL;
-        *chunk = (struct pm_arena_chunk){arena->chunks, size};
-        arena->chunks = chunk;
-        arena->used = sizeof *chunk;
-    }
-    void *memory = (char *)arena->chunks + arena->used;
-    arena->used += bytes;
-    return memory;
-}
-
-void pm_arena_free(struct pm_arena *arena) {
-    while (arena->chunks) {
-        struct pm_arena_chunk *chunk = arena->chunks;
-        arena->chunks = chunk->next;
-        pm_unmap(chunk, chunk->size);
-    }
-}
-
-uint64_t pm_arena_bytes(const struct pm_arena *arena) {
-    uint64_t bytes = arena->mapped;
-    for (const struct pm_arena_chunk *chunk = arena->chunks; chunk; chunk = chunk->next)
-        bytes += chunk->size;
-    return bytes;
-}
-
 struct pm_reuse_bin *pm_reuse_new_bins(struct pm_reuse_bin **bins, size_t count,
-                                       struct pm_arena *arena) {
-    *bins = pm_arena_take(arena, count * sizeof **bins);
+                                       struct pm_bin_arena *arena) {
+    *bins = pm_arena_take(&arena->arena, count * sizeof **bins);
     return *bins;
 }
 
@@ -61,25 +22,25 @@ static struct pm_distance_bin *find_distance(struct pm_distance_bin *bins, uint6
     return &bins[index];
 }
 
-static bool grow_distances(struct pm_group_histogram *histogram, struct pm_arena *arena) {
+static bool grow_distances(struct pm_touch_histogram *histogram, struct pm_bin_arena *arena) {
     enum { FIRST = 128 };
     struct pm_distance_bin *old = histogram->distances;
     uint64_t n_old = old ? histogram->distance_mask + 1 : 0, n = old ? 2 * n_old : FIRST;
-    struct pm_distance_bin *bins = pm_map(n * sizeof *bins);
+    struct pm_distance_bin *bins = pm_mmap(n * sizeof *bins);
     if (!bins)
         return false;
     for (uint64_t i = 0; i < n_old; i++)
         if (old[i].distance)
             *find_distance(bins, n - 1, old[i].distance) = old[i];
-    pm_unmap(old, n_old * sizeof *old);
-    arena->mapped += (n - n_old) * sizeof *bins;
+    pm_munmap(old, n_old * sizeof *old);
+    arena->table_bytes += (n - n_old) * sizeof *bins;
     histogram->distances = bins;
     histogram->distance_mask = n - 1;
     return true;
 }
 
-struct pm_distance_bin *pm_reuse_distance_bin(struct pm_group_histogram *histogram,
-                                              struct pm_arena *arena, uint64_t distance) {
+struct pm_distance_bin *pm_reuse_distance_bin(struct pm_touch_histogram *histogram,
+                                              struct pm_bin_arena *arena, uint64_t distance) {
     if (histogram->distances) {
         struct pm_distance_bin *bin =
             find_distance(histogram->distances, histogram->distance_mask, distance);
@@ -97,32 +58,32 @@ struct pm_distance_bin *pm_reuse_distance_bin(struct pm_group_histogram *histogr
     return bin;
 }
 
-void pm_group_histogram_free(struct pm_group_histogram *histogram) {
-    pm_unmap(histogram->distances, (histogram->distance_mask + 1) * sizeof *histogram->distances);
+void pm_touch_histogram_free(struct pm_touch_histogram *histogram) {
+    pm_munmap(histogram->distances, (histogram->distance_mask + 1) * sizeof *histogram->distances);
     histogram->distances = NULL;
 }
 
 /* ---- tallies --------------------------------------------------------------------------------- */
 
-bool pm_tally_settle(struct pm_tally *tally, struct pm_group_histogram *histogram,
-                     struct pm_arena *arena, unsigned kind) {
-    uint64_t n = tally->n, sum = tally->distance_sum;
-    tally->n = tally->distance_sum = 0;
+bool pm_bin_cache_flush(struct pm_bin_cache *cache, struct pm_touch_histogram *histogram,
+                        struct pm_bin_arena *arena, unsigned kind) {
+    uint64_t n = cache->n, sum = cache->distance_sum;
+    cache->n = cache->distance_sum = 0;
     if (n == 0)
         return true;
-    if (tally->low < PM_BEYOND)
-        return pm_group_histogram_add_many(histogram, arena, kind, tally->low, n, sum);
-    (tally->low == PM_COLD ? histogram->cold : histogram->beyond)[kind] += n;
+    if (cache->low < PM_BEYOND)
+        return pm_touch_histogram_add_many(histogram, arena, kind, cache->low, n, sum);
+    (cache->low == PM_COLD ? histogram->cold : histogram->beyond)[kind] += n;
     return true;
 }
 
-bool pm_tally_turn(struct pm_tally *tally, struct pm_group_histogram *histogram,
-                   struct pm_arena *arena, unsigned kind, uint64_t distance) {
-    bool ok = pm_tally_settle(tally, histogram, arena, kind);
-    tally->width = 1;
+bool pm_bin_cache_switch(struct pm_bin_cache *cache, struct pm_touch_histogram *histogram,
+                         struct pm_bin_arena *arena, unsigned kind, uint64_t distance) {
+    bool ok = pm_bin_cache_flush(cache, histogram, arena, kind);
+    cache->width = 1;
     if (distance >= PM_REUSE_EXACT && distance < PM_BEYOND && !arena->every_distance)
-        tally->width = (1ull << (63 - __builtin_clzll(distance))) / PM_OCTAVE_BINS;
-    tally->low = distance & -tally->width;
+        cache->width = (1ull << (63 - __builtin_clzll(distance))) / PM_OCTAVE_BINS;
+    cache->low = distance & -cache->width;
     return ok;
 }
 
@@ -133,7 +94,7 @@ static void clear_bins(struct pm_reuse_bin *bins, size_t count) {
         memset(bins, 0, count * sizeof *bins);
 }
 
-void pm_group_histogram_clear(struct pm_group_histogram *histogram) {
+void pm_touch_histogram_clear(struct pm_touch_histogram *histogram) {
     memset(histogram->front, 0, sizeof histogram->front);
     memset(histogram->beyond, 0, sizeof histogram->beyond);
     clear_bins(histogram->exact, PM_REUSE_EXACT - PM_REUSE_FRONT);
@@ -144,7 +105,7 @@ void pm_group_histogram_clear(struct pm_group_histogram *histogram) {
 }
 
 static bool sum_bins(struct pm_reuse_bin **into, const struct pm_reuse_bin *from, size_t count,
-                     struct pm_arena *arena) {
+                     struct pm_bin_arena *arena) {
     if (!from)
         return true;
     if (!*into && !pm_reuse_new_bins(into, count, arena))
@@ -157,8 +118,8 @@ static bool sum_bins(struct pm_reuse_bin **into, const struct pm_reuse_bin *from
     return true;
 }
 
-static bool sum_distances(struct pm_group_histogram *into, const struct pm_group_histogram *from,
-                          struct pm_arena *arena) {
+static bool sum_distances(struct pm_touch_histogram *into, const struct pm_touch_histogram *from,
+                          struct pm_bin_arena *arena) {
     for (uint64_t i = 0; from->distances && i <= from->distance_mask; i++) {
         const struct pm_distance_bin *bin = &from->distances[i];
         if (!bin->distance)
@@ -172,8 +133,8 @@ static bool sum_distances(struct pm_group_histogram *into, const struct pm_group
     return true;
 }
 
-bool pm_group_histogram_sum(struct pm_group_histogram *into, const struct pm_group_histogram *from,
-                            struct pm_arena *arena) {
+bool pm_touch_histogram_sum(struct pm_touch_histogram *into, const struct pm_touch_histogram *from,
+                            struct pm_bin_arena *arena) {
     for (unsigned kind = 0; kind < PM_KINDS; kind++) {
         into->cold[kind] += from->cold[kind];
         into->beyond[kind] += from->beyond[kind];
@@ -198,7 +159,7 @@ static uint64_t sum_of_both(const struct pm_reuse_bin *bins, size_t count) {
 }
 
 /* Accesses that are load and store, at any distance. */
-static uint64_t all_both(const struct pm_group_histogram *histogram) {
+static uint64_t all_both(const struct pm_touch_histogram *histogram) {
     uint64_t sum = histogram->cold[BOTH] + histogram->beyond[BOTH];
     for (uint64_t i = 0; histogram->distances && i <= histogram->distance_mask; i++)
         sum += histogram->distances[i].count[BOTH];
@@ -233,32 +194,8 @@ static size_t put_bins(struct pm_raw_bin *bins, size_t n_bins, const struct pm_r
     return n_bins;
 }
 
-static void sift_down(struct pm_raw_bin *bins, size_t at, size_t n) {
-    struct pm_raw_bin bin = bins[at];
-    for (size_t below; (below = 2 * at + 1) < n; at = below) {
-        if (below + 1 < n && bins[below + 1].low > bins[below].low)
-            below++;
-        if (bins[below].low <= bin.low)
-            break;
-        bins[at] = bins[below];
-    }
-    bins[at] = bin;
-}
-
-/* By heap: the C library's qsort may allocate. */
-static void sort_bins(struct pm_raw_bin *bins, size_t n) {
-    for (size_t i = n / 2; i-- > 0;)
-        sift_down(bins, i, n);
-    for (size_t left = n; left > 1; left--) {
-        struct pm_raw_bin last = bins[left - 1];
-        bins[left - 1] = bins[0];
-        bins[0] = last;
-        sift_down(bins, 0, left - 1);
-    }
-}
-
 static size_t put_distances(struct pm_raw_bin *bins, size_t n_bins,
-                            const struct pm_group_histogram *histogram) {
+                            const struct pm_touch_histogram *histogram) {
     size_t first = n_bins;
     for (uint64_t i = 0; histogram->distances && i <= histogram->distance_mask; i++) {
         const struct pm_distance_bin *bin = &histogram->distances[i];
@@ -273,11 +210,11 @@ static size_t put_distances(struct pm_raw_bin *bins, size_t n_bins,
                          });
     }
     if (bins)
-        sort_bins(bins + first, n_bins - first);
+        pm_sort_by_key(bins + first, n_bins - first, sizeof *bins);
     return n_bins;
 }
 
-size_t pm_group_histogram_bins(const struct pm_group_histogram *histogram,
+size_t pm_touch_histogram_bins(const struct pm_touch_histogram *histogram,
                                struct pm_raw_bin *bins) {
     size_t n_bins = 0;
     for (uint64_t d = 0; d < PM_REUSE_FRONT; d++) {
@@ -302,20 +239,20 @@ size_t pm_group_histogram_bins(const struct pm_group_histogram *histogram,
     return put_distances(bins, n_bins, histogram);
 }
 
-void pm_group_histogram_cold(const struct pm_group_histogram *histogram, uint64_t *loads,
+void pm_touch_histogram_cold(const struct pm_touch_histogram *histogram, uint64_t *loads,
                              uint64_t *stores) {
     *loads = histogram->cold[LOAD] + histogram->cold[BOTH];
     *stores = histogram->cold[STORE];
 }
 
-void pm_group_histogram_beyond(const struct pm_group_histogram *histogram, uint64_t *loads,
+void pm_touch_histogram_beyond(const struct pm_touch_histogram *histogram, uint64_t *loads,
                                uint64_t *stores) {
     *loads = histogram->beyond[LOAD] + histogram->beyond[BOTH];
     *stores = histogram->beyond[STORE];
 }
 
 /* The store of an access that is both is a touch of its own. */
-void pm_group_histogram_touches(const struct pm_group_histogram *histogram, uint64_t *loads,
+void pm_touch_histogram_touches(const struct pm_touch_histogram *histogram, uint64_t *loads,
                                 uint64_t *stores) {
     *loads = histogram->touches[LOAD] + histogram->touches[BOTH];
     *stores = histogram->touches[STORE] + histogram->touches[BOTH];

@@ -1,5 +1,19 @@
-/* What an analysis found, as it is written; see reuse_result.h. */
-#include "runtime/reuse/result.h"
+/* What a reuse distance analysis found of a reference group, as it is written.
+
+   Sampling.  With one of R blocks sampled, of n touches at distance ≥ d about n/R are seen, each at
+   about d/R sampled blocks; so counts and distances are multiplied by R (Waldspurger et al.,
+   SHARDS, FAST 2015), and R − 1 is added for the evenly chosen blocks about the sampled one itself
+   (pm_estimated_distance).  A bin is as wide as that is uncertain: d sampled blocks, d > 0, tell
+   of distances from R·d + R/2 to R·d + 3R/2 − 1.  How many touches there really were is known, for
+   loads and stores; what the estimate is short of it is added at distance 0, what it has too many
+   is taken from the shortest distances: whether a block that is touched all the time is sampled
+   decides on many touches, but these are at short distances (SHARDS-adj).  Cold touches stay as
+   they are estimated, so that a group may have more accesses than there were if these alone are too
+   many.  Misses of caches of 8·R blocks and more are not touched by that.
+
+   Merging.  Neighbouring bins from PM_SINGLE_DISTANCES
+   on become one while its (high − low) / low stays within the width asked for. */
+#include "runtime/reuse/analysis.h"
 
 size_t pm_reuse_most_bins(const struct pm_reuse *reuse) {
     uint64_t most = 0;
@@ -9,13 +23,13 @@ size_t pm_reuse_most_bins(const struct pm_reuse *reuse) {
     return 1 + most + PM_REUSE_EXACT + (size_t)PM_N_OCTAVES * PM_OCTAVE_BINS;
 }
 
-uint64_t pm_reuse_n_blocks(const struct pm_reuse *reuse) {
-    return reuse->n_blocks * reuse->options.sample;
-}
+uint64_t pm_reuse_block_bytes(const struct pm_reuse *reuse) { return 1ull << reuse->shift; }
+
+uint64_t pm_reuse_sample(const struct pm_reuse *reuse) { return reuse->options.sample; }
 
 /* ---- sampling -------------------------------------------------------------------------------- */
 
-/* The least distance that is estimated by DISTANCE watched blocks. */
+/* The least distance that is estimated by DISTANCE sampled blocks. */
 static uint64_t least_estimated(uint64_t sample, uint64_t distance) {
     return distance ? distance * sample + sample / 2 : 0;
 }
@@ -74,7 +88,7 @@ static size_t add_at_zero(struct pm_raw_bin *bins, size_t n_bins, uint64_t loads
 
 static uint64_t over(uint64_t a, uint64_t b) { return a > b ? a - b : 0; }
 
-static void estimate(const struct pm_group_histogram *histogram, uint64_t sample,
+static void estimate(const struct pm_touch_histogram *histogram, uint64_t sample,
                      struct pm_reuse_result *result, struct pm_raw_bin *bins) {
     uint64_t loads, stores, seen_loads, seen_stores;
     scale(bins, result->n_bins, sample);
@@ -88,7 +102,7 @@ static void estimate(const struct pm_group_histogram *histogram, uint64_t sample
         seen_loads += bins[i].loads;
         seen_stores += bins[i].stores;
     }
-    pm_group_histogram_touches(histogram, &loads, &stores);
+    pm_touch_histogram_touches(histogram, &loads, &stores);
     result->n_bins = take_from_shortest(bins, result->n_bins, over(seen_loads, loads),
                                         over(seen_stores, stores));
     result->n_bins =
@@ -123,15 +137,18 @@ static size_t merge(struct pm_raw_bin *bins, size_t n_bins, double width) {
     return n;
 }
 
-void pm_reuse_result_of(const struct pm_reuse *reuse, const struct pm_group_histogram *histogram,
+void pm_reuse_result_of(const struct pm_reuse *reuse, const struct pm_touch_histogram *histogram,
                         struct pm_reuse_result *result, struct pm_raw_bin *bins) {
     const struct pm_reuse_options *options = &reuse->options;
     *result = (struct pm_reuse_result){
+        .block_bytes = pm_reuse_block_bytes(reuse),
+        .n_blocks = reuse->n_blocks * options->sample,
+        .sample = options->sample,
         .at_least = options->max_blocks ? least_estimated(options->sample, reuse->bound) : 0,
-        .n_bins = pm_group_histogram_bins(histogram, bins),
+        .n_bins = pm_touch_histogram_bins(histogram, bins),
     };
-    pm_group_histogram_cold(histogram, &result->cold_loads, &result->cold_stores);
-    pm_group_histogram_beyond(histogram, &result->beyond_loads, &result->beyond_stores);
+    pm_touch_histogram_cold(histogram, &result->cold_loads, &result->cold_stores);
+    pm_touch_histogram_beyond(histogram, &result->beyond_loads, &result->beyond_stores);
     if (options->sample > 1)
         estimate(histogram, options->sample, result, bins);
     result->n_bins = merge(bins, result->n_bins, options->bin_width);
@@ -139,5 +156,8 @@ void pm_reuse_result_of(const struct pm_reuse *reuse, const struct pm_group_hist
 
 void pm_reuse_result(const struct pm_reuse *reuse, uint32_t group, struct pm_reuse_result *result,
                      struct pm_raw_bin *bins) {
-    pm_reuse_result_of(reuse, &reuse->histograms[group], result, bins);
+    if (group < reuse->n_groups)
+        pm_reuse_result_of(reuse, &reuse->histograms[group], result, bins);
+    else
+        *result = (struct pm_reuse_result){.n_bins = 0};
 }

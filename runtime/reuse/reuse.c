@@ -1,7 +1,6 @@
-/* The parts of the reuse distance analysis that are not hot; see reuse_distance.h.  A touch
-   is in reuse_touch.h, the walk over a batch in reuse_walk.h, compiled once for each vector
-   extension. */
-#include "runtime/reuse/reuse.h"
+/* The begin and the end of an analysis, and what is rare in between; see reuse.h and analysis.h.  A
+   touch is in touch.h, the walk over a batch in walk.h, compiled once for each vector extension. */
+#include "runtime/reuse/analysis.h"
 
 #include <string.h>
 
@@ -96,14 +95,14 @@ enum pm_reuse_variant pm_reuse_best_variant(void) {
 }
 
 struct pm_reuse *pm_reuse_new(unsigned shift, uint64_t capacity, enum pm_reuse_variant variant) {
-    struct pm_reuse *reuse = pm_map(sizeof *reuse);
+    struct pm_reuse *reuse = pm_mmap(sizeof *reuse);
     if (!reuse)
         return NULL;
     reuse->shift = shift;
     reuse->variant = variant;
     reuse->least_capacity = capacity;
     reuse->bound = PM_BEYOND;
-    reuse->watched_to = UINT32_MAX;
+    reuse->sample_threshold = UINT32_MAX;
     reuse->options = (struct pm_reuse_options){.sample = 1, .bin_width = PM_USUAL_BIN_WIDTH};
     memset(reuse->front, 0xff, sizeof reuse->front);
     if (!pm_stamps_begin(&reuse->stamps, capacity, 0) || !pm_shadow_begin(reuse)) {
@@ -120,8 +119,8 @@ bool pm_reuse_choose(struct pm_reuse *reuse, const struct pm_reuse_options *opti
     reuse->arena.every_distance = options->bin_width < 1.0 / PM_OCTAVE_BINS;
     if (options->sample <= 1)
         return true;
-    reuse->watched_to = (uint32_t)((1ull << 32) / options->sample - 1);
-    reuse->subsamples = pm_map(PM_SUBSAMPLES * sizeof *reuse->subsamples);
+    reuse->sample_threshold = (uint32_t)((1ull << 32) / options->sample - 1);
+    reuse->subsamples = pm_mmap(PM_SUBSAMPLES * sizeof *reuse->subsamples);
     return reuse->subsamples;
 }
 
@@ -129,13 +128,13 @@ void pm_reuse_free(struct pm_reuse *reuse) {
     if (!reuse)
         return;
     for (uint32_t i = 0; i < reuse->n_groups; i++)
-        pm_group_histogram_free(&reuse->histograms[i]);
-    pm_unmap(reuse->subsamples, PM_SUBSAMPLES * sizeof *reuse->subsamples);
-    pm_arena_free(&reuse->arena);
-    pm_unmap(reuse->histograms, reuse->n_groups * sizeof *reuse->histograms);
+        pm_touch_histogram_free(&reuse->histograms[i]);
+    pm_munmap(reuse->subsamples, PM_SUBSAMPLES * sizeof *reuse->subsamples);
+    pm_arena_free(&reuse->arena.arena);
+    pm_munmap(reuse->histograms, reuse->n_groups * sizeof *reuse->histograms);
     pm_stamps_free(&reuse->stamps);
     pm_shadow_free(reuse);
-    pm_unmap(reuse, sizeof *reuse);
+    pm_munmap(reuse, sizeof *reuse);
 }
 
 void pm_reuse_forget_blocks(struct pm_reuse *reuse) {
@@ -146,15 +145,17 @@ void pm_reuse_forget_blocks(struct pm_reuse *reuse) {
     pm_stamps_begin(&reuse->stamps, reuse->stamps.capacity, 0);
 }
 
+bool pm_reuse_has_failed(const struct pm_reuse *reuse) { return reuse->failed; }
+
 uint64_t pm_reuse_bytes(const struct pm_reuse *reuse) {
     return sizeof *reuse + pm_shadow_bytes(reuse) + reuse->stamps.bytes +
-           reuse->n_groups * sizeof *reuse->histograms + pm_arena_bytes(&reuse->arena);
+           reuse->n_groups * sizeof *reuse->histograms + pm_bin_arena_bytes(&reuse->arena);
 }
 
 bool pm_reuse_make_histograms(struct pm_reuse *reuse, uint32_t n_groups) {
     if (n_groups <= reuse->n_groups)
         return true;
-    struct pm_group_histogram *histograms = pm_remap(
+    struct pm_touch_histogram *histograms = pm_mremap(
         reuse->histograms, reuse->n_groups * sizeof *histograms, n_groups * sizeof *histograms);
     if (!histograms)
         return false;

@@ -21,7 +21,7 @@ static struct pm_shadow_region *find_region(const struct pm_reuse *reuse, uint64
 
 /* A table of N entries, a power of two, with the regions that there are. */
 static bool resize_table(struct pm_reuse *reuse, uint64_t n) {
-    struct pm_shadow_region *old = reuse->regions, *regions = pm_map(n * sizeof *regions);
+    struct pm_shadow_region *old = reuse->regions, *regions = pm_mmap(n * sizeof *regions);
     uint64_t n_old = old ? reuse->region_mask + 1 : 0;
     if (!regions)
         return false;
@@ -30,7 +30,7 @@ static bool resize_table(struct pm_reuse *reuse, uint64_t n) {
     for (uint64_t i = 0; i < n_old; i++)
         if (old[i].key)
             *find_region(reuse, old[i].key) = old[i];
-    pm_unmap(old, n_old * sizeof *old);
+    pm_munmap(old, n_old * sizeof *old);
     return true;
 }
 
@@ -60,7 +60,8 @@ static uint32_t take_page(struct pm_reuse *reuse) {
         uint64_t room = reuse->room_pages ? 2 * reuse->room_pages : FIRST_PAGES;
         if (room > MOST_PAGES)
             return 0;
-        uint32_t *slots = pm_remap(reuse->slots, reuse->room_pages * PAGE_BYTES, room * PAGE_BYTES);
+        uint32_t *slots =
+            pm_mremap(reuse->slots, reuse->room_pages * PAGE_BYTES, room * PAGE_BYTES);
         if (!slots)
             return 0;
         reuse->slots = slots;
@@ -74,7 +75,7 @@ static bool room_for_free_page(struct pm_reuse *reuse) {
         return true;
     uint64_t room = reuse->room_free ? 2 * reuse->room_free : FIRST_PAGES;
     uint32_t *pages =
-        pm_remap(reuse->free_pages, reuse->room_free * sizeof *pages, room * sizeof *pages);
+        pm_mremap(reuse->free_pages, reuse->room_free * sizeof *pages, room * sizeof *pages);
     if (!pages)
         return false;
     reuse->free_pages = pages;
@@ -92,7 +93,7 @@ static uint32_t take_mask(struct pm_reuse *reuse) {
     if (reuse->n_masks >= reuse->room_masks) {
         uint64_t room = reuse->room_masks ? 2 * reuse->room_masks : FIRST_PAGES;
         uint64_t *masks =
-            pm_remap(reuse->masks, reuse->room_masks * sizeof *masks, room * sizeof *masks);
+            pm_mremap(reuse->masks, reuse->room_masks * sizeof *masks, room * sizeof *masks);
         if (!masks || room > MOST_PAGES)
             return 0;
         reuse->masks = masks;
@@ -160,10 +161,10 @@ bool pm_shadow_begin(struct pm_reuse *reuse) {
 }
 
 void pm_shadow_free(struct pm_reuse *reuse) {
-    pm_unmap(reuse->slots, reuse->room_pages * PAGE_BYTES);
-    pm_unmap(reuse->regions, (reuse->region_mask + 1) * sizeof *reuse->regions);
-    pm_unmap(reuse->masks, reuse->room_masks * sizeof *reuse->masks);
-    pm_unmap(reuse->free_pages, reuse->room_free * sizeof *reuse->free_pages);
+    pm_munmap(reuse->slots, reuse->room_pages * PAGE_BYTES);
+    pm_munmap(reuse->regions, (reuse->region_mask + 1) * sizeof *reuse->regions);
+    pm_munmap(reuse->masks, reuse->room_masks * sizeof *reuse->masks);
+    pm_munmap(reuse->free_pages, reuse->room_free * sizeof *reuse->free_pages);
     pm_arena_free(&reuse->tables);
 }
 

@@ -14,10 +14,10 @@ static bool take_memory(struct pm_stamps *stamps, uint64_t capacity) {
     size_t n23 = 4 * round_up((capacity >> 23) + 1, NODE);
     size_t before = 4 * (capacity >> 6);
     size_t bytes = bits + lines + n13 + n18 + n23 + before;
-    char *memory = pm_map(bytes);
+    char *memory = pm_mmap(bytes);
     if (!memory)
         return false;
-    pm_unmap(stamps->bits, stamps->bytes);
+    pm_munmap(stamps->bits, stamps->bytes);
     stamps->bytes = bytes;
     stamps->capacity = capacity;
     stamps->bits = (uint64_t *)memory;
@@ -46,18 +46,19 @@ bool pm_stamps_begin(struct pm_stamps *stamps, uint64_t capacity, uint32_t n_in_
     stamps->per_13[0] = (1 << 13) - PM_FIRST_STAMP;
     stamps->per_18[0] = (1 << 18) - PM_FIRST_STAMP;
     stamps->per_23[0] = (1 << 23) - PM_FIRST_STAMP;
-    /* Each at a word of its own where nothing is late; their ranks are right or never asked for. */
+    /* Each at a word of its own where nothing is pending; their ranks are right or never asked for.
+     */
     for (uint32_t i = 0; i < PM_CURSORS; i++) {
         stamps->cursor_words[i] = i;
         stamps->cursor_ranks[i] = i ? 64 * i - PM_FIRST_STAMP : 0;
-        stamps->cursor_late[i] = 0;
+        stamps->cursor_pending[i] = 0;
     }
     stamps->n_in_use = n_in_use;
     stamps->next = PM_FIRST_STAMP + n_in_use;
     return true;
 }
 
-void pm_stamps_free(struct pm_stamps *stamps) { pm_unmap(stamps->bits, stamps->bytes); }
+void pm_stamps_free(struct pm_stamps *stamps) { pm_munmap(stamps->bits, stamps->bytes); }
 
 void pm_stamps_rank_words(struct pm_stamps *stamps) {
     uint32_t rank = 0;

@@ -10,17 +10,18 @@
    cursor's word is subtracted from the counts when the cursor moves on, and until then from sums.
    Eight arrays of 5 MiB swept together, 64-byte blocks, ns a touch with AVX2: 32 with counts that
    are summed and changed each time and owners of stamps; 18 with stamps set before, without
-   owners, and with cursors for lines of 256 bits; 14.5 for words of 64; 12.5 with late counts. */
+   owners, and with cursors for lines of 256 bits; 14.5 for words of 64; 12.5 with pending counts.
+ */
 #ifndef PM_RUNTIME_REUSE_STAMPS_H
 #define PM_RUNTIME_REUSE_STAMPS_H
 
 #include <immintrin.h>
 
-#include "runtime/reuse/reuse.h"
+#include "runtime/reuse/analysis.h"
 #include "runtime/system.h"
 
 /* Index i: lanes 0…i−1 of a vector of 32: &before_of_32[32 − i]; of 4 alike. */
-static const uint16_t pm_before_of_32_short[64] = {[0 ... 31] = UINT16_MAX};
+static const uint16_t pm_before_of_32_u16s[64] = {[0 ... 31] = UINT16_MAX};
 static const uint64_t pm_before_of_4[8] = {[0 ... 3] = UINT64_MAX};
 static const uint32_t pm_before_of_32[64] = {[0 ... 31] = UINT32_MAX};
 
@@ -43,53 +44,52 @@ static inline uint32_t pm_count_bits(uint64_t word) {
 /* Vectors as wide as registers are: of wider ones the compiler makes comparisons of single lanes.
  */
 #ifdef __AVX2__
-enum { PM_VECTOR_BYTES = 32, PM_WORDS = 8 };
+enum { PM_VECTOR_BYTES = 32, PM_VECTOR_U32S = 8 };
 #else
-enum { PM_VECTOR_BYTES = 16, PM_WORDS = 4 };
+enum { PM_VECTOR_BYTES = 16, PM_VECTOR_U32S = 4 };
 #endif
-typedef uint16_t pm_shorts __attribute__((vector_size(PM_VECTOR_BYTES), aligned(2), may_alias));
-typedef int32_t pm_signed_words
-    __attribute__((vector_size(PM_VECTOR_BYTES), aligned(4), may_alias));
-typedef uint32_t pm_words __attribute__((vector_size(PM_VECTOR_BYTES), aligned(4), may_alias));
+typedef uint16_t pm_u16s __attribute__((vector_size(PM_VECTOR_BYTES), aligned(2), may_alias));
+typedef int32_t pm_i32s __attribute__((vector_size(PM_VECTOR_BYTES), aligned(4), may_alias));
+typedef uint32_t pm_u32s __attribute__((vector_size(PM_VECTOR_BYTES), aligned(4), may_alias));
 
 /* Adds the counts before INDEX in its node to LANES; four counts sum to less than 2^16. */
-static inline void pm_add_shorts(pm_words *lanes, const uint16_t *counts, uint32_t index) {
+static inline void pm_add_u16s(pm_u32s *lanes, const uint16_t *counts, uint32_t index) {
     const uint16_t *node = counts + (index & ~31u);
-    const uint16_t *before = &pm_before_of_32_short[32 - (index & 31)];
-    pm_shorts sum = {0};
-    for (unsigned i = 0; i < 32; i += 2 * PM_WORDS)
-        sum += *(const pm_shorts *)(node + i) & *(const pm_shorts *)(before + i);
-    pm_words pairs = (pm_words)sum;
+    const uint16_t *before = &pm_before_of_32_u16s[32 - (index & 31)];
+    pm_u16s sum = {0};
+    for (unsigned i = 0; i < 32; i += 2 * PM_VECTOR_U32S)
+        sum += *(const pm_u16s *)(node + i) & *(const pm_u16s *)(before + i);
+    pm_u32s pairs = (pm_u32s)sum;
     *lanes += (pairs & 0xffff) + (pairs >> 16);
 }
 
-static inline void pm_add_words(pm_words *lanes, const uint32_t *counts, uint32_t index) {
+static inline void pm_add_u32s(pm_u32s *lanes, const uint32_t *counts, uint32_t index) {
     const uint32_t *node = counts + (index & ~31u);
     const uint32_t *before = &pm_before_of_32[32 - (index & 31)];
-    for (unsigned i = 0; i < 32; i += PM_WORDS)
-        *lanes += *(const pm_words *)(node + i) & *(const pm_words *)(before + i);
+    for (unsigned i = 0; i < 32; i += PM_VECTOR_U32S)
+        *lanes += *(const pm_u32s *)(node + i) & *(const pm_u32s *)(before + i);
 }
 
-/* Subtracts what is late of cursors before WORD. */
-static inline void pm_subtract_late(pm_words *lanes, const struct pm_stamps *stamps,
-                                    uint32_t word) {
-    for (unsigned i = 0; i < PM_CURSORS; i += PM_WORDS) {
-        const pm_signed_words *words = (const pm_signed_words *)&stamps->cursor_words[i];
-        *lanes -= (pm_words)(*words < (int32_t)word) & *(const pm_words *)&stamps->cursor_late[i];
+/* Subtracts what is pending of cursors before WORD. */
+static inline void pm_subtract_pending(pm_u32s *lanes, const struct pm_stamps *stamps,
+                                       uint32_t word) {
+    for (unsigned i = 0; i < PM_CURSORS; i += PM_VECTOR_U32S) {
+        const pm_i32s *words = (const pm_i32s *)&stamps->cursor_words[i];
+        *lanes -= (pm_u32s)(*words < (int32_t)word) & *(const pm_u32s *)&stamps->cursor_pending[i];
     }
 }
 
 /* Stamps in use before WORD of the bitmap, summed. */
 static inline uint32_t pm_rank_of_word(const struct pm_stamps *stamps, uint32_t word) {
     uint32_t line = word / PM_LINE_WORDS, rank = 0;
-    pm_words lanes = {0};
-    pm_subtract_late(&lanes, stamps, line * PM_LINE_WORDS);
-    pm_add_shorts(&lanes, stamps->per_line, line);
+    pm_u32s lanes = {0};
+    pm_subtract_pending(&lanes, stamps, line * PM_LINE_WORDS);
+    pm_add_u16s(&lanes, stamps->per_line, line);
     if (line >> 5)
-        pm_add_shorts(&lanes, stamps->per_13, line >> 5);
+        pm_add_u16s(&lanes, stamps->per_13, line >> 5);
     if (line >> 10)
-        pm_add_words(&lanes, stamps->per_18, line >> 10);
-    for (unsigned i = 0; i < PM_WORDS; i++)
+        pm_add_u32s(&lanes, stamps->per_18, line >> 10);
+    for (unsigned i = 0; i < PM_VECTOR_U32S; i++)
         rank += lanes[i];
     for (uint32_t i = 0; i < line >> 15; i++)
         rank += stamps->per_23[i];
@@ -103,27 +103,27 @@ static inline uint32_t pm_rank_of_word(const struct pm_stamps *stamps, uint32_t 
 /* Moves a cursor to WORD, which none is at; its rank. */
 static inline uint32_t pm_cursor_move(struct pm_stamps *stamps, uint32_t word) {
     uint32_t cursor = stamps->next_cursor++ % PM_CURSORS, rank = pm_rank_of_word(stamps, word);
-    uint32_t left = stamps->cursor_words[cursor], late = stamps->cursor_late[cursor];
-    stamps->per_line[left >> 2] = (uint16_t)(stamps->per_line[left >> 2] - late);
-    stamps->per_13[left >> 7] = (uint16_t)(stamps->per_13[left >> 7] - late);
-    stamps->per_18[left >> 12] -= late;
-    stamps->per_23[left >> 17] -= late;
+    uint32_t left = stamps->cursor_words[cursor], pending = stamps->cursor_pending[cursor];
+    stamps->per_line[left >> 2] = (uint16_t)(stamps->per_line[left >> 2] - pending);
+    stamps->per_13[left >> 7] = (uint16_t)(stamps->per_13[left >> 7] - pending);
+    stamps->per_18[left >> 12] -= pending;
+    stamps->per_23[left >> 17] -= pending;
     stamps->cursor_words[cursor] = word;
     stamps->cursor_ranks[cursor] = rank;
-    stamps->cursor_late[cursor] = 1;
+    stamps->cursor_pending[cursor] = 1;
     return rank;
 }
 
 /* A bit for each cursor at WORD: at most one. */
 static inline uint32_t pm_cursor_at(const struct pm_stamps *stamps, uint32_t word) {
 #ifdef __AVX2__
-    pm_words equal = *(const pm_words *)stamps->cursor_words == word;
+    pm_u32s equal = *(const pm_u32s *)stamps->cursor_words == word;
     return (uint32_t)_mm256_movemask_ps((__m256)equal);
 #else
-    pm_words first = *(const pm_words *)stamps->cursor_words == word;
-    pm_words second = *(const pm_words *)&stamps->cursor_words[PM_WORDS] == word;
+    pm_u32s first = *(const pm_u32s *)stamps->cursor_words == word;
+    pm_u32s second = *(const pm_u32s *)&stamps->cursor_words[PM_VECTOR_U32S] == word;
     return (uint32_t)_mm_movemask_ps((__m128)first) | (uint32_t)_mm_movemask_ps((__m128)second)
-                                                          << PM_WORDS;
+                                                          << PM_VECTOR_U32S;
 #endif
 }
 
@@ -134,16 +134,16 @@ static inline uint32_t pm_stamp_exchange(struct pm_stamps *stamps, uint32_t stam
     if (PM_LIKELY(at)) {
         unsigned cursor = (unsigned)__builtin_ctz(at);
         rank = stamps->cursor_ranks[cursor];
-        stamps->cursor_late[cursor]++;
+        stamps->cursor_pending[cursor]++;
     } else {
         rank = pm_cursor_move(stamps, word);
     }
     uint64_t bits = stamps->bits[word], from = ~0ull << (stamp & 63);
     uint32_t before = rank + pm_count_bits(bits & ~from);
     stamps->bits[word] = bits & ~(from & -from);
-    for (unsigned i = 0; i < PM_CURSORS; i += PM_WORDS) {
-        const pm_signed_words *words = (const pm_signed_words *)&stamps->cursor_words[i];
-        *(pm_words *)&stamps->cursor_ranks[i] += (pm_words)(*words > (int32_t)word);
+    for (unsigned i = 0; i < PM_CURSORS; i += PM_VECTOR_U32S) {
+        const pm_i32s *words = (const pm_i32s *)&stamps->cursor_words[i];
+        *(pm_u32s *)&stamps->cursor_ranks[i] += (pm_u32s)(*words > (int32_t)word);
     }
     stamps->next++;
     return stamps->n_in_use - 1 - before;

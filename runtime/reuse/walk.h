@@ -26,21 +26,21 @@ static inline void look_ahead(const struct pm_reuse *reuse, struct lookahead *lo
     __builtin_prefetch(&reuse->stamps.per_line[stamp >> 8]);
 }
 
-/* ---- where only some blocks are watched ------------------------------------------------------ */
+/* ---- where only some blocks are sampled ------------------------------------------------------ */
 
-/* The touches of an access: all are counted, and those of watched blocks analysed. */
+/* The touches of an access: all are counted, and those of sampled blocks analysed. */
 static inline void touch_sampled(struct pm_reuse *reuse, struct front *front,
                                  const struct pmodel_access *access) {
-    struct pm_group_histogram *histogram = &reuse->histograms[access->group];
+    struct pm_touch_histogram *histogram = &reuse->histograms[access->group];
     unsigned kind = access->kind - 1;
     uint64_t block = access->address >> reuse->shift;
     uint64_t last = (access->address + access->size_bytes - 1) >> reuse->shift;
     for (;; block++) {
         histogram->touches[kind]++;
-        if (pm_is_watched(reuse, block)) {
+        if (pm_is_sampled(reuse, block)) {
             uint64_t distance = pm_reuse_touch(reuse, front, block);
             pm_reuse_note_sample(reuse, block, distance);
-            if (!pm_group_histogram_count(histogram, &reuse->arena, kind, distance))
+            if (!pm_touch_histogram_count(histogram, &reuse->arena, kind, distance))
                 reuse->failed = true;
         }
         if (block >= last)
@@ -49,13 +49,13 @@ static inline void touch_sampled(struct pm_reuse *reuse, struct front *front,
 }
 
 /* Hashes of a run of accesses at once: most accesses are to one block that is not
-   watched, and only counted. */
+   sampled, and only counted. */
 static void walk_sampled(struct pm_reuse *reuse, const struct pmodel_access *accesses,
                          size_t count) {
     enum { RUN = 64 };
     struct front front = front_load(reuse->front);
     const unsigned shift = reuse->shift;
-    const uint32_t watched_to = reuse->watched_to;
+    const uint32_t sample_threshold = reuse->sample_threshold;
     for (size_t from = 0; from < count && !reuse->failed; from += RUN) {
         const struct pmodel_access *run = accesses + from;
         uint64_t blocks[RUN];
@@ -67,7 +67,7 @@ static void walk_sampled(struct pm_reuse *reuse, const struct pmodel_access *acc
             hashes[i] = pm_block_hash(blocks[i]);
         for (size_t i = 0; i < n; i++) {
             uint64_t last = (run[i].address + run[i].size_bytes - 1) >> shift;
-            if (PM_LIKELY(hashes[i] > watched_to && last <= blocks[i]))
+            if (PM_LIKELY(hashes[i] > sample_threshold && last <= blocks[i]))
                 reuse->histograms[run[i].group].touches[run[i].kind - 1]++;
             else
                 touch_sampled(reuse, &front, &run[i]);
@@ -90,7 +90,7 @@ void PM_REUSE_WALK(struct pm_reuse *reuse, const struct pmodel_access *accesses,
     const uint32_t stamps_before = reuse->stamps.next;
     for (size_t i = 0; i < count && PM_LIKELY(!reuse->failed); i++) {
         const struct pmodel_access *access = &accesses[i];
-        struct pm_group_histogram *histogram = &reuse->histograms[access->group];
+        struct pm_touch_histogram *histogram = &reuse->histograms[access->group];
         unsigned kind = access->kind - 1;
         uint64_t block = access->address >> shift;
         uint64_t last = (access->address + access->size_bytes - 1) >> shift;
@@ -105,7 +105,7 @@ void PM_REUSE_WALK(struct pm_reuse *reuse, const struct pmodel_access *accesses,
                 unsigned place = front_touch(&front, block, &evicted);
                 if (PM_LIKELY(place < PM_REUSE_FRONT))
                     histogram->front[kind][place]++;
-                else if (!pm_group_histogram_count_far(
+                else if (!pm_touch_histogram_count_far(
                              histogram, &reuse->arena, kind,
                              pm_reuse_touch_far_here(reuse, block, evicted)))
                     reuse->failed = true;

@@ -1,4 +1,4 @@
-/* Threads that analyse beside the program; see analysis_threads.h. */
+/* Threads of the runtime: made, woken, asleep, paused for a fork; see analysis_threads.h. */
 #define _GNU_SOURCE
 #include "runtime/second_core/analysis_threads.h"
 
@@ -36,7 +36,7 @@ static struct place {
     char *memory;   /* pointer area, then stack; kept for the next one */
 } places[N_PLACES];
 
-static bool is_beside;
+static bool is_concurrent;
 static int most_threads;
 static unsigned long affinity[128]; /* of the process when it began */
 static size_t affinity_bytes;
@@ -164,7 +164,7 @@ static long start_thread(void) {
     if (!place)
         return -EAGAIN; /* one is about to be free */
     if (!place->memory)
-        place->memory = pm_map(POINTER_BYTES + STACK_BYTES);
+        place->memory = pm_mmap(POINTER_BYTES + STACK_BYTES);
     long result = -ENOMEM;
     if (place->memory) {
         /* The C library looks for the thread's own pointer here. */
@@ -194,21 +194,21 @@ void pm_analysis_wake(void) {
         return;
     }
     /* A child of vfork is not the one to make threads of ours: they would end with it. */
-    if (!is_beside || __atomic_load_n(&n_threads, __ATOMIC_RELAXED) >= (uint32_t)most_threads ||
+    if (!is_concurrent || __atomic_load_n(&n_threads, __ATOMIC_RELAXED) >= (uint32_t)most_threads ||
         !pm_process_is_ours() || !count_one_more())
         return;
     if (start_thread() < 0) {
         /* Those that there are go on. */
         if (__atomic_sub_fetch(&n_threads, 1, __ATOMIC_SEQ_CST) == 0) {
-            __atomic_store_n(&is_beside, false, __ATOMIC_RELAXED);
-            pm_note(PM_NOTE_NO_SECOND_CORE, 1);
+            __atomic_store_n(&is_concurrent, false, __ATOMIC_RELAXED);
+            pm_note_add(PM_NOTE_NO_SECOND_CORE, 1);
         }
     }
 }
 
-bool pm_analysis_is_near(void) { return __atomic_load_n(&n_idle, __ATOMIC_RELAXED) != 0; }
+bool pm_analysis_has_idle_thread(void) { return __atomic_load_n(&n_idle, __ATOMIC_RELAXED) != 0; }
 
-bool pm_analysis_is_beside(void) { return __atomic_load_n(&is_beside, __ATOMIC_RELAXED); }
+bool pm_analysis_is_concurrent(void) { return __atomic_load_n(&is_concurrent, __ATOMIC_RELAXED); }
 
 void pm_analysis_begin(void) {
     long bytes = pm_syscall3(SYS_sched_getaffinity, 0, sizeof affinity, (long)affinity);
@@ -217,9 +217,9 @@ void pm_analysis_begin(void) {
         n_cpus += __builtin_popcountl(affinity[i]);
     affinity_bytes = bytes > 0 ? (size_t)bytes : 0;
     most_threads = n_cpus - 1 < MOST_THREADS ? n_cpus - 1 : MOST_THREADS;
-    is_beside = most_threads > 0;
-    if (!is_beside)
-        pm_note(PM_NOTE_ONE_CPU, 1);
+    is_concurrent = most_threads > 0;
+    if (!is_concurrent)
+        pm_note_add(PM_NOTE_ONE_CPU, 1);
 }
 
 /* ---- fork ------------------------------------------------------------------------------------ */

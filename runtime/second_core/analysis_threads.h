@@ -1,4 +1,4 @@
-/* Threads of the runtime that analyse beside the program, with PMODEL_SECOND_CORE.
+/* Threads of the runtime that analyse beside the program.
 
    They are made by plain system calls when there is work, up to one less than the CPUs that the
    process had when it began, and end by themselves when there was none for a while: so a process
@@ -15,30 +15,22 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* To be called once, at the begin of the process, if PM_ENV_SECOND_CORE is set. */
-void pm_analysis_begin(void);
+struct pm_thread;
 
 /* Is what is full to be handed over? */
-bool pm_analysis_is_beside(void);
+bool pm_analysis_is_concurrent(void);
 
 /* There is work: wakes an analysis thread, or makes one. */
 void pm_analysis_wake(void);
 
 /* Is there one that has nothing else to do? */
-bool pm_analysis_is_near(void);
+bool pm_analysis_has_idle_thread(void);
 
-/* Around the analysis of a buffer, by whomever.  A fork is between pause and resume, in the parent,
-   where nothing is analysed, so that the child's copy of it is whole. */
-void pm_analysis_enter(void);
-void pm_analysis_leave(void);
-void pm_analysis_pause(void);
-void pm_analysis_resume(void);
-void pm_analysis_after_fork(void);
-
-/* An analysis thread must not call the dynamic linker: it asks, and the program's threads serve.
-   Ask: false on a thread of the program, which may look for modules itself. */
-bool pm_analysis_ask_for_scan(void);
+/* Threads of the program, where they wait or hand over: answers pm_analysis_ask_for_scan. */
 void pm_analysis_serve(void);
+
+/* For analysis threads: analyses what stands in the queue if nobody else does.  False: nothing. */
+bool pm_queue_take(struct pm_thread *thread);
 
 /* False: WORD did not change its value, and nobody woke us, for NANOSECONDS. */
 bool pm_futex_wait(const uint32_t *word, uint32_t value, long nanoseconds);

@@ -1,8 +1,8 @@
-/* Buffers handed over and analysed; see record_queue.h. */
+/* Buffers handed over and analysed; see second_core.h. */
 #include "runtime/second_core/second_core.h"
 
 #include "runtime/second_core/analysis_threads.h"
-#include "runtime/records/decode.h"
+#include "runtime/records/records.h"
 #include "runtime/process.h"
 #include "runtime/system.h"
 #include "runtime/threads.h"
@@ -96,7 +96,7 @@ static void wait_for(struct pm_record_queue *queue, uint32_t number) {
         pm_analysis_serve();
         if (is_orphan(queue, n_sleeps))
             return;
-        if ((n_sleeps == 0 && pm_analysis_is_near()) || !take(queue, &number))
+        if ((n_sleeps == 0 && pm_analysis_has_idle_thread()) || !take(queue, &number))
             n_sleeps = sleep_until(queue, number) ? 0 : n_sleeps + 1;
         else
             n_sleeps = 0;
@@ -116,7 +116,7 @@ void pm_queue_drain(struct pm_thread *thread) {
 
 static struct pm_record_ring *new_ring(const struct pm_control_block *block) {
     enum { MORE = PM_RING_BUFFERS - 1 };
-    char *memory = pm_map((size_t)MORE * PM_RECORD_BUFFER_BYTES + sizeof(struct pm_record_ring));
+    char *memory = pm_mmap((size_t)MORE * PM_RECORD_BUFFER_BYTES + sizeof(struct pm_record_ring));
     if (!memory)
         return NULL;
     struct pm_record_ring *ring = (void *)(memory + (size_t)MORE * PM_RECORD_BUFFER_BYTES);
@@ -141,7 +141,7 @@ static void use_next_buffer(struct pm_control_block *block, struct pm_record_que
 
 bool pm_queue_hand_over(struct pm_control_block *block) {
     struct pm_record_queue *queue = &block->thread->queue;
-    if (!pm_analysis_is_beside() || (!block->ring && !(block->ring = new_ring(block))))
+    if (!pm_analysis_is_concurrent() || (!block->ring && !(block->ring = new_ring(block))))
         return false;
     uint32_t number = queue->handed;
     if (!is_done(queue, number + 1 - PM_QUEUE_ITEMS))

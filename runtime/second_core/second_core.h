@@ -1,8 +1,8 @@
-/* Full buffers of memory records that wait for their analysis, with PMODEL_SECOND_CORE.
+/* The analysis on other cores, beside the program (PMODEL_SECOND_CORE).
 
    A control block then has a ring of buffers instead of one.  The slow path hands the full one
-   over, to the queue of its thread, and goes on with the next of the ring; an analysis thread
-   (analysis_threads.h) decodes what is handed over.  What is told of one thread keeps its order:
+   over, to the queue of its thread, and goes on with the next of the ring; a thread of the runtime
+   (analysis_threads.h) decodes what is handed over.  What belongs to one thread keeps its order:
    the queue is taken from at one end, by one at a time, the queue's owner.
 
    Whoever needs all of a thread analysed (its end, a marker, fork, exec, exit) drains its queue.
@@ -54,10 +54,22 @@ bool pm_queue_hand_over(struct pm_control_block *block);
    can be handed over meanwhile. */
 void pm_queue_drain(struct pm_thread *thread);
 
-/* For analysis threads: analyses what stands in the queue if nobody else does.  False: nothing. */
-bool pm_queue_take(struct pm_thread *thread);
-
 /* In the child of a fork: forgets what was handed over. */
 void pm_queue_after_fork(struct pm_thread *thread);
+
+/* To be called once, at the begin of the process, if PM_ENV_SECOND_CORE is set. */
+void pm_analysis_begin(void);
+
+/* Around the analysis of a buffer, on whatever core.  A fork is between pause and resume, in the
+   parent, where nothing is analysed, so that the child's copy of it is whole. */
+void pm_analysis_enter(void);
+void pm_analysis_leave(void);
+void pm_analysis_pause(void);
+void pm_analysis_resume(void);
+void pm_analysis_after_fork(void);
+
+/* An analysis thread must not call the dynamic linker: it asks a thread of the program to look for
+   modules, and waits.  False on a thread of the program, which may look itself. */
+bool pm_analysis_ask_for_scan(void);
 
 #endif

@@ -45,7 +45,7 @@ static struct pm_control_block *nested_block(struct pm_control_block *block) {
         block->inner = pm_control_block_new(block->thread, block);
     if (block->inner)
         return block->inner;
-    pm_note(PM_NOTE_SHARED_BLOCK, 1);
+    pm_note_add(PM_NOTE_SHARED_BLOCK, 1);
     return block;
 }
 
@@ -71,8 +71,8 @@ static void run_handler(int number, siginfo_t *info, void *context) {
 
 /* ---- installing one -------------------------------------------------------------------------- */
 
-int pm_real_sigaction(int number, const struct sigaction *action, struct sigaction *old) {
-    return PM_REAL(sigaction)(number, action, old);
+int pm_original_sigaction(int number, const struct sigaction *action, struct sigaction *old) {
+    return PM_ORIGINAL(sigaction)(number, action, old);
 }
 
 static bool is_function(const struct sigaction *action) {
@@ -93,7 +93,7 @@ static struct sigaction wrapped(const struct sigaction *action) {
 
 PM_EXPORT int sigaction(int number, const struct sigaction *action, struct sigaction *old) {
     if (!pm_process_is_measured() || number <= 0 || number >= N_SIGNALS)
-        return pm_real_sigaction(number, action, old);
+        return pm_original_sigaction(number, action, old);
     if (number == SIGTRAP && pm_traps_are_ours())
         return pm_traps_action(action, old);
     void *old_handler = actions[number].handler;
@@ -106,7 +106,7 @@ PM_EXPORT int sigaction(int number, const struct sigaction *action, struct sigac
             actions[number].handler = (void *)action->sa_sigaction;
         }
     }
-    int result = pm_real_sigaction(number, action ? &ours : NULL, &replaced);
+    int result = pm_original_sigaction(number, action ? &ours : NULL, &replaced);
     if (result != 0) {
         actions[number].handler = old_handler;
         actions[number].flags = old_flags;
@@ -181,7 +181,7 @@ static uint64_t return_to_level(uint64_t stack) {
 
 static void before_jump(uint64_t stack) {
     if (pm_process_is_measured())
-        pm_frames_note_jump(stack, return_to_level(stack));
+        pm_exits_note_jump(stack, return_to_level(stack));
 }
 
 typedef void longjmp_function(struct __jmp_buf_tag *, int);
@@ -189,7 +189,7 @@ typedef void longjmp_function(struct __jmp_buf_tag *, int);
 #define PM_LONGJMP(name)                                                                           \
     PM_EXPORT void name(struct __jmp_buf_tag buffer[1], int value) __attribute__((noreturn));      \
     PM_EXPORT void name(struct __jmp_buf_tag buffer[1], int value) {                               \
-        longjmp_function *real = PM_REAL(name);                                                    \
+        longjmp_function *real = PM_ORIGINAL(name);                                                \
         before_jump(target_stack(buffer));                                                         \
         real(buffer, value);                                                                       \
         __builtin_unreachable();                                                                   \
@@ -222,11 +222,11 @@ static int change_mask(mask_function *real, int how, const sigset_t *set, sigset
 }
 
 PM_EXPORT int sigprocmask(int how, const sigset_t *set, sigset_t *old) {
-    return change_mask(PM_REAL(sigprocmask), how, set, old);
+    return change_mask(PM_ORIGINAL(sigprocmask), how, set, old);
 }
 
 PM_EXPORT int pthread_sigmask(int how, const sigset_t *set, sigset_t *old) {
-    return change_mask(PM_REAL(pthread_sigmask), how, set, old);
+    return change_mask(PM_ORIGINAL(pthread_sigmask), how, set, old);
 }
 
 PM_EXPORT int pthread_attr_setsigmask_np(pthread_attr_t *attributes, const sigset_t *set) {
@@ -236,7 +236,7 @@ PM_EXPORT int pthread_attr_setsigmask_np(pthread_attr_t *attributes, const sigse
         sigdelset(&without_trap, SIGTRAP);
         set = &without_trap;
     }
-    return PM_REAL(pthread_attr_setsigmask_np)(attributes, set);
+    return PM_ORIGINAL(pthread_attr_setsigmask_np)(attributes, set);
 }
 
 /* The oldest of them take the first 32 signals as the bits of an int. */
@@ -245,9 +245,9 @@ static int bits_without_trap(int bits) {
 }
 
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
-PM_EXPORT int sigblock(int bits) { return PM_REAL(sigblock)(bits_without_trap(bits)); }
-PM_EXPORT int sigsetmask(int bits) { return PM_REAL(sigsetmask)(bits_without_trap(bits)); }
+PM_EXPORT int sigblock(int bits) { return PM_ORIGINAL(sigblock)(bits_without_trap(bits)); }
+PM_EXPORT int sigsetmask(int bits) { return PM_ORIGINAL(sigsetmask)(bits_without_trap(bits)); }
 PM_EXPORT int sighold(int number) {
     bool ours = number == SIGTRAP && pm_process_is_measured() && pm_traps_are_ours();
-    return ours ? 0 : PM_REAL(sighold)(number);
+    return ours ? 0 : PM_ORIGINAL(sighold)(number);
 }

@@ -21,7 +21,7 @@ int pm_traps_action(const struct sigaction *action, struct sigaction *old);
 void pm_traps_unblock(void);
 
 /* The kernel's sigaction of the C library, ours left out. */
-int pm_real_sigaction(int number, const struct sigaction *action, struct sigaction *old);
+int pm_original_sigaction(int number, const struct sigaction *action, struct sigaction *old);
 
 /* Calls HANDLER for the program, on a control block of its own. */
 void pm_call_handler(void *handler, int number, siginfo_t *info, void *context);

@@ -10,6 +10,7 @@
 #include <ucontext.h>
 #include <unistd.h>
 
+#include "core/base/base.h"
 #include "runtime/modules.h"
 #include "runtime/system.h"
 
@@ -21,17 +22,9 @@ bool pm_traps_are_ours(void) { return ours; }
 
 /* Where the code of the old address FROM is now; 0 if it was not moved. */
 static uint64_t new_address(const struct pm_loaded_module *module, uint64_t from) {
-    uint64_t low = 0, high = module->header.n_traps;
-    while (low < high) {
-        uint64_t middle = low + (high - low) / 2;
-        if (module->traps[middle].from < from)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    if (low < module->header.n_traps && module->traps[low].from == from)
-        return module->traps[low].to + module->load_bias;
-    return 0;
+    const struct pm_probe_trap *traps = module->traps;
+    size_t n = module->header.n_traps, at = PM_LOWER_BOUND(n, i, traps[i].from < from);
+    return at < n && traps[at].from == from ? traps[at].to + module->load_bias : 0;
 }
 
 static uint64_t find_in_modules(uint64_t address) {
@@ -59,7 +52,7 @@ static uint64_t find_new_address(uint64_t address) {
 /* Lets the kernel do what it does by default: end the process, with the right status. */
 static void die(void) {
     struct sigaction action = {.sa_handler = SIG_DFL};
-    pm_real_sigaction(SIGTRAP, &action, NULL);
+    pm_original_sigaction(SIGTRAP, &action, NULL);
     pm_syscall3(SYS_tgkill, getpid(), pm_syscall3(SYS_gettid, 0, 0, 0), SIGTRAP);
 }
 
@@ -99,7 +92,7 @@ void pm_signals_begin(void) {
         return;
     struct sigaction action = {.sa_sigaction = trapped,
                                .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART | SA_NODEFER};
-    if (pm_real_sigaction(SIGTRAP, &action, &programs_action) == 0)
+    if (pm_original_sigaction(SIGTRAP, &action, &programs_action) == 0)
         ours = true;
     sigset_t only;
     sigemptyset(&only);

@@ -35,7 +35,7 @@
 
 #include "core/probe_abi.h"
 #include "core/raw_file.h"
-#include "runtime/events/open_scopes.h"
+#include "runtime/events/events.h"
 #include "runtime/modules.h"
 #include "runtime/process.h"
 #include "runtime/system.h"
@@ -142,9 +142,9 @@ static void disarm(void) {
 static struct pm_thread_times *thread_times(struct pm_thread *thread) {
     struct pm_thread_times *times = &thread->block->own_times;
     if (!times->slots)
-        times->slots = pm_map(N_SLOTS * sizeof *times->slots);
+        times->slots = pm_mmap(N_SLOTS * sizeof *times->slots);
     if (!times->ns)
-        times->ns = pm_map(N_SLOTS * sizeof *times->ns);
+        times->ns = pm_mmap(N_SLOTS * sizeof *times->ns);
     return times->slots && times->ns ? thread->times = times : NULL;
 }
 

@@ -8,24 +8,24 @@
 #include <stdint.h>
 
 /* Bytes of a table that the dynamic linker has mapped, from AT to END. */
-struct pm_table {
+struct pm_table_reader {
     const uint8_t *at, *end;
     bool bad;
 };
 
 /* The next N bytes; NULL, and the table is bad, where it is too short.  The numbers are 0 then. */
-const uint8_t *pm_take(struct pm_table *table, size_t n);
-uint64_t pm_take_unsigned(struct pm_table *table, size_t n);
-int64_t pm_take_signed(struct pm_table *table, size_t n);
-uint64_t pm_take_uleb(struct pm_table *table);
-int64_t pm_take_sleb(struct pm_table *table);
+const uint8_t *pm_read(struct pm_table_reader *table, size_t n);
+uint64_t pm_read_unsigned(struct pm_table_reader *table, size_t n);
+int64_t pm_read_signed(struct pm_table_reader *table, size_t n);
+uint64_t pm_read_uleb(struct pm_table_reader *table);
+int64_t pm_read_sleb(struct pm_table_reader *table);
 /* A pointer in the DW_EH_PE encoding ENCODING. */
-uint64_t pm_take_pointer(struct pm_table *table, unsigned encoding);
+uint64_t pm_read_pointer(struct pm_table_reader *table, unsigned encoding);
 
 /* A routine's frame description entry (FDE), with what it has from its common part. */
 struct pm_fde {
     uint64_t begin, end; /* of the code */
-    struct pm_table initial, rows;
+    struct pm_table_reader initial, rows;
     uint64_t code_alignment;
     int64_t data_alignment;
     unsigned pointer_encoding;

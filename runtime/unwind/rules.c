@@ -22,7 +22,7 @@ static bool is_readable(uint64_t address) {
     return pm_syscall(SYS_epoll_ctl, NO_FILE, ADD, NO_FILE, (long)(address & ~15ul), 0, 0) != FAULT;
 }
 
-bool pm_unwind_read(struct pm_frame *frame, uint64_t address, uint64_t *word) {
+bool pm_unwind_read(struct pm_call_frame *frame, uint64_t address, uint64_t *word) {
     enum { PAGE = 4096 };
     uint64_t low = address & -(uint64_t)PAGE, end = ((address + 7) & -(uint64_t)PAGE) + PAGE;
     if (address < PAGE || address > UINT64_MAX - 2 * PAGE)
@@ -70,9 +70,9 @@ static void set_rule(struct row *row, uint64_t number, struct rule rule) {
         row->of[number] = rule;
 }
 
-static struct rule take_expression(struct pm_table *table, enum rule_kind kind) {
-    uint64_t n_bytes = pm_take_uleb(table);
-    const uint8_t *expression = pm_take(table, n_bytes);
+static struct rule take_expression(struct pm_table_reader *table, enum rule_kind kind) {
+    uint64_t n_bytes = pm_read_uleb(table);
+    const uint8_t *expression = pm_read(table, n_bytes);
     return (struct rule){.kind = kind, .n_bytes = (uint32_t)n_bytes, .expression = expression};
 }
 
@@ -82,7 +82,7 @@ static void set_cfa(struct row *row, uint64_t number, int64_t offset) {
 }
 
 /* Operations without an operand in their own byte; false: none that we know. */
-static bool execute_other(struct rows *rows, struct pm_table *table, uint8_t operation,
+static bool execute_other(struct rows *rows, struct pm_table_reader *table, uint8_t operation,
                           int64_t alignment) {
     struct row *now = &rows->now;
     struct rule rule = {.kind = SAME};
@@ -91,23 +91,23 @@ static bool execute_other(struct rows *rows, struct pm_table *table, uint8_t ope
     case 0x00: /* nop */
         return true;
     case 0x05: /* offset_extended */
-        number = pm_take_uleb(table);
-        rule = (struct rule){.kind = AT_OFFSET, .offset = (int64_t)pm_take_uleb(table) * alignment};
+        number = pm_read_uleb(table);
+        rule = (struct rule){.kind = AT_OFFSET, .offset = (int64_t)pm_read_uleb(table) * alignment};
         break;
     case 0x06: /* restore_extended */
-        number = pm_take_uleb(table);
+        number = pm_read_uleb(table);
         rule = number < PM_DWARF_REGISTERS ? rows->initial.of[number] : rule;
         break;
     case 0x07: /* undefined */
-        number = pm_take_uleb(table);
+        number = pm_read_uleb(table);
         rule.kind = UNDEFINED;
         break;
     case 0x08: /* same_value */
-        number = pm_take_uleb(table);
+        number = pm_read_uleb(table);
         break;
     case 0x09: /* register */
-        number = pm_take_uleb(table);
-        rule = (struct rule){.kind = IN_REGISTER, .offset = (int64_t)pm_take_uleb(table)};
+        number = pm_read_uleb(table);
+        rule = (struct rule){.kind = IN_REGISTER, .offset = (int64_t)pm_read_uleb(table)};
         break;
     case 0x0a: /* remember_state */
         if (rows->n_kept == DEEPEST_ROWS)
@@ -120,47 +120,47 @@ static bool execute_other(struct rows *rows, struct pm_table *table, uint8_t ope
         *now = rows->kept[--rows->n_kept];
         return true;
     case 0x0c: /* def_cfa */
-        number = pm_take_uleb(table);
-        set_cfa(now, number, (int64_t)pm_take_uleb(table));
+        number = pm_read_uleb(table);
+        set_cfa(now, number, (int64_t)pm_read_uleb(table));
         return true;
     case 0x0d: /* def_cfa_register */
-        set_cfa(now, pm_take_uleb(table), now->cfa.offset);
+        set_cfa(now, pm_read_uleb(table), now->cfa.offset);
         return true;
     case 0x0e: /* def_cfa_offset */
-        now->cfa.offset = (int64_t)pm_take_uleb(table);
+        now->cfa.offset = (int64_t)pm_read_uleb(table);
         return true;
     case 0x0f: /* def_cfa_expression */
         now->cfa = take_expression(table, IS_EXPRESSION);
         return true;
     case 0x10: /* expression */
-        number = pm_take_uleb(table);
+        number = pm_read_uleb(table);
         rule = take_expression(table, AT_EXPRESSION);
         break;
     case 0x11: /* offset_extended_sf */
-        number = pm_take_uleb(table);
-        rule = (struct rule){.kind = AT_OFFSET, .offset = pm_take_sleb(table) * alignment};
+        number = pm_read_uleb(table);
+        rule = (struct rule){.kind = AT_OFFSET, .offset = pm_read_sleb(table) * alignment};
         break;
     case 0x12: /* def_cfa_sf */
-        number = pm_take_uleb(table);
-        set_cfa(now, number, pm_take_sleb(table) * alignment);
+        number = pm_read_uleb(table);
+        set_cfa(now, number, pm_read_sleb(table) * alignment);
         return true;
     case 0x13: /* def_cfa_offset_sf */
-        now->cfa.offset = pm_take_sleb(table) * alignment;
+        now->cfa.offset = pm_read_sleb(table) * alignment;
         return true;
     case 0x14: /* val_offset */
-        number = pm_take_uleb(table);
-        rule = (struct rule){.kind = IS_OFFSET, .offset = (int64_t)pm_take_uleb(table) * alignment};
+        number = pm_read_uleb(table);
+        rule = (struct rule){.kind = IS_OFFSET, .offset = (int64_t)pm_read_uleb(table) * alignment};
         break;
     case 0x15: /* val_offset_sf */
-        number = pm_take_uleb(table);
-        rule = (struct rule){.kind = IS_OFFSET, .offset = pm_take_sleb(table) * alignment};
+        number = pm_read_uleb(table);
+        rule = (struct rule){.kind = IS_OFFSET, .offset = pm_read_sleb(table) * alignment};
         break;
     case 0x16: /* val_expression */
-        number = pm_take_uleb(table);
+        number = pm_read_uleb(table);
         rule = take_expression(table, IS_EXPRESSION);
         break;
     case 0x2e: /* GNU_args_size */
-        pm_take_uleb(table);
+        pm_read_uleb(table);
         return true;
     default:
         return false;
@@ -170,25 +170,25 @@ static bool execute_other(struct rows *rows, struct pm_table *table, uint8_t ope
 }
 
 /* Executes TABLE up to the row for TARGET. */
-static bool execute(struct rows *rows, struct pm_table table, const struct pm_fde *fde,
+static bool execute(struct rows *rows, struct pm_table_reader table, const struct pm_fde *fde,
                     uint64_t target) {
     uint64_t place = fde->begin;
     while (table.at < table.end && place <= target) {
-        uint8_t byte = (uint8_t)pm_take_unsigned(&table, 1);
+        uint8_t byte = (uint8_t)pm_read_unsigned(&table, 1);
         uint64_t advance = 0, low = byte & 0x3f;
         bool known = true;
         if (byte >> 6 == 1) {
             advance = low;
         } else if (byte >> 6 == 2) {
-            int64_t offset = (int64_t)pm_take_uleb(&table) * fde->data_alignment;
+            int64_t offset = (int64_t)pm_read_uleb(&table) * fde->data_alignment;
             set_rule(&rows->now, low, (struct rule){.kind = AT_OFFSET, .offset = offset});
         } else if (byte >> 6 == 3) {
             if (low < PM_DWARF_REGISTERS)
                 rows->now.of[low] = rows->initial.of[low];
         } else if (byte == 0x01) { /* set_loc */
-            place = pm_take_pointer(&table, fde->pointer_encoding);
+            place = pm_read_pointer(&table, fde->pointer_encoding);
         } else if (byte >= 0x02 && byte <= 0x04) { /* advance_loc1, 2, 4 */
-            advance = pm_take_unsigned(&table, 1u << (byte - 2));
+            advance = pm_read_unsigned(&table, 1u << (byte - 2));
         } else {
             known = execute_other(rows, &table, byte, fde->data_alignment);
         }
@@ -201,12 +201,12 @@ static bool execute(struct rows *rows, struct pm_table table, const struct pm_fd
 
 /* ---- a step ---------------------------------------------------------------------------------- */
 
-static bool evaluate(const struct rule *rule, struct pm_frame *frame, const uint64_t *first,
+static bool evaluate(const struct rule *rule, struct pm_call_frame *frame, const uint64_t *first,
                      uint64_t *result) {
     return pm_evaluate_expression(rule->expression, rule->n_bytes, frame, first, result);
 }
 
-static bool find_cfa(const struct rows *rows, struct pm_frame *frame, uint64_t *cfa) {
+static bool find_cfa(const struct rows *rows, struct pm_call_frame *frame, uint64_t *cfa) {
     const struct row *row = &rows->now;
     if (row->cfa.kind == IS_EXPRESSION)
         return evaluate(&row->cfa, frame, NULL, cfa);
@@ -218,7 +218,7 @@ static bool find_cfa(const struct rows *rows, struct pm_frame *frame, uint64_t *
 }
 
 /* The caller's value of a register; false if it is not known. */
-static bool find_register(const struct rule *rule, struct pm_frame *frame, unsigned number,
+static bool find_register(const struct rule *rule, struct pm_call_frame *frame, unsigned number,
                           uint64_t cfa, uint64_t *value) {
     uint64_t place;
     switch (rule->kind) {
@@ -264,12 +264,12 @@ static void shorten(const struct row *row, struct pm_short_rule *rule) {
     rule->is_valid = usual;
 }
 
-enum pm_unwind_result pm_unwind_by_tables(struct pm_frame *frame, struct pm_short_rule *rule) {
+enum pm_unwind_result pm_unwind_by_tables(struct pm_call_frame *frame, struct pm_short_rule *rule) {
     struct pm_fde fde = {0};
     struct rows rows = {.n_kept = 0};
     rule->is_valid = false;
     /* A call may be the last instruction of its routine. */
-    uint64_t place = pm_frame_rip(frame) - !frame->interrupted, cfa;
+    uint64_t place = pm_call_frame_rip(frame) - !frame->interrupted, cfa;
     if (!pm_find_fde(place, &fde))
         return PM_UNWIND_LOST;
     rows.now.cfa.kind = UNDEFINED;
@@ -282,7 +282,7 @@ enum pm_unwind_result pm_unwind_by_tables(struct pm_frame *frame, struct pm_shor
         return PM_UNWIND_END;
     if (!find_cfa(&rows, frame, &cfa))
         return PM_UNWIND_LOST;
-    struct pm_frame caller = {.interrupted = fde.is_signal_frame};
+    struct pm_call_frame caller = {.interrupted = fde.is_signal_frame};
     for (unsigned i = 0; i < PM_DWARF_REGISTERS; i++)
         if (find_register(&rows.now.of[i], frame, i, cfa, &caller.registers[i]))
             caller.known |= 1u << i;
@@ -292,7 +292,7 @@ enum pm_unwind_result pm_unwind_by_tables(struct pm_frame *frame, struct pm_shor
     }
     if (!(caller.known >> PM_DWARF_RIP & 1) || !(caller.known >> PM_DWARF_RSP & 1))
         return PM_UNWIND_LOST;
-    if (pm_frame_rip(&caller) == 0)
+    if (pm_call_frame_rip(&caller) == 0)
         return PM_UNWIND_END;
     caller.readable_low = frame->readable_low;
     caller.readable_end = frame->readable_end;

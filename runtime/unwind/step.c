@@ -48,7 +48,7 @@ static void keep(uint64_t rip, const struct pm_short_rule *rule) {
 }
 
 /* To the caller by RULE; false: it is lost. */
-static bool step_by_rule(struct pm_frame *frame, const struct pm_short_rule *rule) {
+static bool step_by_rule(struct pm_call_frame *frame, const struct pm_short_rule *rule) {
     if (!(frame->known >> rule->cfa_register & 1))
         return false;
     uint64_t cfa = frame->registers[rule->cfa_register] + (uint64_t)(int64_t)rule->cfa_offset;
@@ -70,13 +70,13 @@ static bool step_by_rule(struct pm_frame *frame, const struct pm_short_rule *rul
     return true;
 }
 
-enum pm_unwind_result pm_unwind_step(struct pm_frame *frame) {
+enum pm_unwind_result pm_unwind_step(struct pm_call_frame *frame) {
     struct pm_short_rule rule;
-    uint64_t rip = pm_frame_rip(frame);
+    uint64_t rip = pm_call_frame_rip(frame);
     if (!frame->interrupted && recall(rip, &rule)) {
         if (!step_by_rule(frame, &rule))
             return PM_UNWIND_LOST;
-        return pm_frame_rip(frame) ? PM_UNWIND_FRAME : PM_UNWIND_END;
+        return pm_call_frame_rip(frame) ? PM_UNWIND_FRAME : PM_UNWIND_END;
     }
     bool was_interrupted = frame->interrupted;
     enum pm_unwind_result result = pm_unwind_by_tables(frame, &rule);
@@ -85,11 +85,12 @@ enum pm_unwind_result pm_unwind_step(struct pm_frame *frame) {
     return result;
 }
 
-__attribute__((noinline)) void pm_unwind_begin(struct pm_frame *frame, uint64_t low, uint64_t end) {
+__attribute__((noinline)) void pm_unwind_begin(struct pm_call_frame *frame, uint64_t low,
+                                               uint64_t end) {
     uint64_t here = (uint64_t)__builtin_frame_address(0);
     bool is_this_stack = low <= here && here < end;
-    *frame = (struct pm_frame){.readable_low = is_this_stack ? low : 0,
-                               .readable_end = is_this_stack ? end : 0};
+    *frame = (struct pm_call_frame){.readable_low = is_this_stack ? low : 0,
+                                    .readable_end = is_this_stack ? end : 0};
     __asm__ volatile("movq %%rbx, 24(%0)\n\t"
                      "movq %%rbp, 48(%0)\n\t"
                      "movq %%rsp, 56(%0)\n\t"

@@ -15,23 +15,23 @@ enum {
     PM_DWARF_REGISTERS = 17
 };
 
-struct pm_frame {
+struct pm_call_frame {
     uint64_t registers[PM_DWARF_REGISTERS]; /* rip: where the routine goes on */
     uint32_t known;                         /* bit for each register whose value is known */
     bool interrupted; /* by a signal, at rip; else rip is where a call returns to */
     uint64_t readable_low, readable_end; /* of the stack, asked for already; whole pages */
 };
 
-static inline uint64_t pm_frame_rip(const struct pm_frame *frame) {
+static inline uint64_t pm_call_frame_rip(const struct pm_call_frame *frame) {
     return frame->registers[PM_DWARF_RIP];
 }
-static inline uint64_t pm_frame_stack(const struct pm_frame *frame) {
+static inline uint64_t pm_call_frame_stack(const struct pm_call_frame *frame) {
     return frame->registers[PM_DWARF_RSP];
 }
 
 /* FRAME becomes the routine that called this function.  LOW, END: what an earlier walk of this
    thread found readable; 0 for nothing. */
-void pm_unwind_begin(struct pm_frame *frame, uint64_t low, uint64_t end);
+void pm_unwind_begin(struct pm_call_frame *frame, uint64_t low, uint64_t end);
 
 enum pm_unwind_result {
     PM_UNWIND_FRAME, /* FRAME is the caller now */
@@ -40,9 +40,9 @@ enum pm_unwind_result {
 };
 /* From FRAME to its caller.  No lock, no allocation; bad tables never do harm.  Modules must not
    have changed since pm_modules_scan. */
-enum pm_unwind_result pm_unwind_step(struct pm_frame *frame);
+enum pm_unwind_result pm_unwind_step(struct pm_call_frame *frame);
 
-/* ---- between the files ------------------------------------------------------------------- */
+/* ---- between the files ----------------------------------------------------------------------- */
 
 /* What a step at one place comes to, if it is as usual: the CFA at an offset from a register, the
    return address below it, registers that calls preserve in the frame or as they are. */
@@ -56,14 +56,14 @@ struct pm_short_rule {
 };
 
 /* The step by the tables (unwind.c); *RULE: for the next time. */
-enum pm_unwind_result pm_unwind_by_tables(struct pm_frame *frame, struct pm_short_rule *rule);
+enum pm_unwind_result pm_unwind_by_tables(struct pm_call_frame *frame, struct pm_short_rule *rule);
 
 /* The value of an expression of N_BYTES bytes (unwind_expression.c); *FIRST, if any, is pushed
    before. */
-bool pm_evaluate_expression(const uint8_t *expression, size_t n_bytes, struct pm_frame *frame,
+bool pm_evaluate_expression(const uint8_t *expression, size_t n_bytes, struct pm_call_frame *frame,
                             const uint64_t *first, uint64_t *result);
 
 /* A word of the stack, if it can be read. */
-bool pm_unwind_read(struct pm_frame *frame, uint64_t address, uint64_t *word);
+bool pm_unwind_read(struct pm_call_frame *frame, uint64_t address, uint64_t *word);
 
 #endif

@@ -2,7 +2,7 @@
    words need the first only. */
 #include "runtime/reuse/front_avx512.h"
 
-#include "runtime/reuse/bundles/bundles.h"
+#include "runtime/reuse/bundles/state.h"
 
 struct row {
     __m512i low, high;
@@ -38,8 +38,8 @@ static inline uint32_t words_outside(const uint64_t *words, const struct pm_bund
     return outside & state->words;
 }
 
-static inline uint32_t half_strays(struct row blocks, __m512i own, const struct pm_shape *shape,
-                                   unsigned half) {
+static inline uint32_t half_strays(struct row blocks, __m512i own,
+                                   const struct pm_bundle_shape *shape, unsigned half) {
     __m512i leader = take(blocks, lanes_of_bytes(shape->leader + half));
     __m512i ahead =
         _mm512_cvtepi8_epi64(_mm_loadl_epi64((const __m128i *)(const void *)(shape->ahead + half)));
@@ -47,21 +47,21 @@ static inline uint32_t half_strays(struct row blocks, __m512i own, const struct 
 }
 
 static inline bool has_shape(const uint64_t *words, const struct pm_bundle_state *state,
-                             const struct pm_template *template, unsigned shift) {
+                             const struct pm_touch_sequence *sequence, unsigned shift) {
     const __m512i in_block = _mm512_set1_epi64((1ll << shift) - 1);
     const __m128i by = _mm_cvtsi32_si128((int)shift);
     struct row row = record_at(words, state);
     struct row blocks = {_mm512_srl_epi64(row.low, by), _mm512_srl_epi64(row.high, by)};
     uint32_t differs =
-        half_outside(_mm512_and_si512(row.low, in_block), template->begin, template->length);
-    if (template->has_followers)
-        differs |= half_strays(blocks, blocks.low, &template->shape, 0);
+        half_outside(_mm512_and_si512(row.low, in_block), sequence->begin, sequence->length);
+    if (sequence->has_followers)
+        differs |= half_strays(blocks, blocks.low, &sequence->shape, 0);
     if (state->n_words > 8) {
-        differs |= half_outside(_mm512_and_si512(row.high, in_block), template->begin + 8,
-                                template->length + 8)
+        differs |= half_outside(_mm512_and_si512(row.high, in_block), sequence->begin + 8,
+                                sequence->length + 8)
                    << 8;
-        if (template->has_followers)
-            differs |= half_strays(blocks, blocks.high, &template->shape, 8) << 8;
+        if (sequence->has_followers)
+            differs |= half_strays(blocks, blocks.high, &sequence->shape, 8) << 8;
     }
     return (differs & state->words & ~1u) == 0; /* the header is of the bundle anyway */
 }
@@ -69,31 +69,31 @@ static inline bool has_shape(const uint64_t *words, const struct pm_bundle_state
 /* Whole rows are stored, because what is stored under a mask cannot be forwarded to the comparison
    that follows: 13 instead of 16 ns a record of matmul. */
 static inline void begin_intervals(const uint64_t *words, struct pm_bundle_state *state,
-                                   const struct pm_template *template, unsigned shift) {
+                                   const struct pm_touch_sequence *sequence, unsigned shift) {
     const __m512i block = _mm512_set1_epi64(-(1ll << shift));
     struct row row = record_at(words, state);
-    __m512i low = _mm512_add_epi64(_mm512_and_si512(row.low, block), lanes_at(template->begin));
+    __m512i low = _mm512_add_epi64(_mm512_and_si512(row.low, block), lanes_at(sequence->begin));
     _mm512_storeu_si512(state->low, _mm512_mask_mov_epi64(low, 1, row.low));
-    _mm512_storeu_si512(state->length, lanes_at(template->length));
+    _mm512_storeu_si512(state->length, lanes_at(sequence->length));
     if (state->n_words <= 8)
         return;
     _mm512_storeu_si512(state->low + 8, _mm512_add_epi64(_mm512_and_si512(row.high, block),
-                                                         lanes_at(template->begin + 8)));
-    _mm512_storeu_si512(state->length + 8, lanes_at(template->length + 8));
+                                                         lanes_at(sequence->begin + 8)));
+    _mm512_storeu_si512(state->length + 8, lanes_at(sequence->length + 8));
 }
 
-static inline void template_blocks(const uint64_t *words, const struct pm_bundle_state *state,
-                                   const struct pm_template *template, unsigned shift,
+static inline void sequence_blocks(const uint64_t *words, const struct pm_bundle_state *state,
+                                   const struct pm_touch_sequence *sequence, unsigned shift,
                                    uint64_t *blocks) {
     const __m128i by = _mm_cvtsi32_si128((int)shift);
     struct row row = record_at(words, state);
     /* Lane 0 is for fixed addresses: their blocks count from 0. */
     row.low = _mm512_maskz_srl_epi64(0xfe, row.low, by);
     row.high = _mm512_srl_epi64(row.high, by);
-    for (unsigned half = 0; half < template->n_blocks; half += 8)
+    for (unsigned half = 0; half < sequence->n_blocks; half += 8)
         _mm512_store_si512(blocks + half,
-                           _mm512_add_epi64(take(row, lanes_of_bytes(template->lane + half)),
-                                            lanes_at((const void *)(template->relative + half))));
+                           _mm512_add_epi64(take(row, lanes_of_bytes(sequence->base + half)),
+                                            lanes_at((const void *)(sequence->relative + half))));
 }
 
 static inline uint32_t front_find(const struct front *front, uint64_t block) {
@@ -102,16 +102,17 @@ static inline uint32_t front_find(const struct front *front, uint64_t block) {
            (uint32_t)_mm512_cmpeq_epi64_mask(front->older, wanted) << 8;
 }
 
-static inline bool is_placed(const struct front *front, const struct pm_placement *placement,
-                             const uint64_t *blocks, uint32_t n) {
+static inline bool transition_applies(const struct front *front,
+                                      const struct pm_front_transition *transition,
+                                      const uint64_t *blocks, uint32_t n) {
     struct row row = {front->recent, front->older};
-    uint32_t equal = _mm512_cmpeq_epi64_mask(take(row, lanes_of_bytes(placement->place)),
+    uint32_t equal = _mm512_cmpeq_epi64_mask(take(row, lanes_of_bytes(transition->place)),
                                              _mm512_load_si512(blocks));
     if (n > 8)
-        equal |= (uint32_t)_mm512_cmpeq_epi64_mask(take(row, lanes_of_bytes(placement->place + 8)),
+        equal |= (uint32_t)_mm512_cmpeq_epi64_mask(take(row, lanes_of_bytes(transition->place + 8)),
                                                    _mm512_load_si512(blocks + 8))
                  << 8;
-    return (placement->present & ~equal) == 0;
+    return (transition->present & ~equal) == 0;
 }
 
 /* Lanes FROM of 32: the front's, and behind them BLOCKS. */
@@ -122,18 +123,18 @@ static inline __m512i lanes_from(struct row front, struct row blocks, const uint
                                  take(blocks, index));
 }
 
-static inline void front_permute(struct front *front, const struct pm_placement *placement,
+static inline void front_permute(struct front *front, const struct pm_front_transition *transition,
                                  const uint64_t *blocks) {
     struct row old = {front->recent, front->older};
     struct row row = {_mm512_load_si512(blocks), _mm512_load_si512(blocks + 8)};
-    front->recent = lanes_from(old, row, placement->from);
-    front->older = lanes_from(old, row, placement->from + 8);
+    front->recent = lanes_from(old, row, transition->from);
+    front->older = lanes_from(old, row, transition->from + 8);
 }
 
-static inline void front_rebuild(struct front *front, const struct pm_template *template,
+static inline void front_rebuild(struct front *front, const struct pm_touch_sequence *sequence,
                                  const uint64_t *blocks, uint32_t found) {
     const __m512i ordinals = _mm512_set_epi64(7, 6, 5, 4, 3, 2, 1, 0);
-    const unsigned n = template->n_blocks;
+    const unsigned n = sequence->n_blocks;
     /* What stays, close together. */
     unsigned n_recent = (unsigned)__builtin_popcount(~found & 0xff);
     __m512i recent = _mm512_maskz_compress_epi64((__mmask8)~found, front->recent);
@@ -143,13 +144,13 @@ static inline void front_rebuild(struct front *front, const struct pm_template *
         _mm512_permutexvar_epi64(_mm512_add_epi64(ordinals, _mm512_set1_epi64(8 - (int)n_recent)),
                                  older)};
     struct row row = {_mm512_load_si512(blocks), _mm512_load_si512(blocks + 8)};
-    __m512i top = take(row, lanes_of_bytes(template->order));
+    __m512i top = take(row, lanes_of_bytes(sequence->order));
     if (n <= 8) { /* n of the top, then the rest from its first lane on */
         front->recent = _mm512_mask_expand_epi64(top, (__mmask8)(0xff << n), rest.low);
         front->older = take(rest, _mm512_add_epi64(ordinals, _mm512_set1_epi64(8 - (int)n)));
     } else {
         front->recent = top;
-        front->older = _mm512_mask_expand_epi64(take(row, lanes_of_bytes(template->order + 8)),
+        front->older = _mm512_mask_expand_epi64(take(row, lanes_of_bytes(sequence->order + 8)),
                                                 (__mmask8)(0xff << (n - 8)), rest.low);
     }
 }

@@ -1,57 +1,14 @@
-/* The parts of the analysis of carried reuse that are not hot; see carried.h.  The walk over a
-   batch is in carried_walk.h, compiled once for each vector extension. */
-#include "runtime/reuse/carried/carried.h"
+/* Activations, patterns and results; see carried.h and state.h.  The walk over a batch is in
+   walk.h, compiled once for each vector extension. */
+#include "runtime/reuse/carried/state.h"
 
 #include <string.h>
 
-#include "runtime/events/open_scopes.h"
+#include "core/base/base.h"
+#include "runtime/events/events.h"
 #include "runtime/system.h"
 
-enum { FIRST_PAGES = 1 << 10, FIRST_PATTERNS = 1 << 8 };
-
-/* ---- last touches ---------------------------------------------------------------------------- */
-
-/* Neighbouring pages are far apart on purpose: a program's arrays would else form long runs of
-   taken entries and collide as wholes. */
-static uint64_t page_hash(uint64_t key) { return key * 0x9e3779b97f4a7c15 >> 32; }
-
-static struct pm_last_page *find_page(struct pm_last_page *pages, uint64_t mask, uint64_t key) {
-    uint64_t i = page_hash(key);
-    while (pages[i & mask].key && pages[i & mask].key != key)
-        i++;
-    return &pages[i & mask];
-}
-
-static bool grow_pages(struct pm_carried *carried) {
-    uint64_t room = carried->page_mask + 1, mask = 2 * room - 1;
-    struct pm_last_page *pages = pm_map(2 * room * sizeof *pages);
-    if (!pages)
-        return false;
-    for (uint64_t i = 0; i < room; i++)
-        if (carried->pages[i].key)
-            *find_page(pages, mask, carried->pages[i].key) = carried->pages[i];
-    pm_unmap(carried->pages, room * sizeof *pages);
-    carried->pages = pages;
-    carried->page_mask = mask;
-    return true;
-}
-
-uint64_t *pm_carried_page(struct pm_carried *carried, uint64_t key) {
-    struct pm_last_page *page = find_page(carried->pages, carried->page_mask, key);
-    if (page->key)
-        return page->touches;
-    if (2 * carried->n_pages > carried->page_mask) {
-        if (!grow_pages(carried))
-            return NULL;
-        page = find_page(carried->pages, carried->page_mask, key);
-    }
-    uint64_t *touches = pm_arena_take(&carried->page_arena, PM_LAST_PAGE_BLOCKS * sizeof *touches);
-    if (!touches)
-        return NULL;
-    *page = (struct pm_last_page){key, touches};
-    carried->n_pages++;
-    return touches;
-}
+enum { FIRST_PATTERNS = 1 << 8 };
 
 /* ---- activations ----------------------------------------------------------------------------- */
 
@@ -60,10 +17,10 @@ void pm_carried_open(struct pm_carried *carried, uint32_t scope) {
         return; /* events.c told no more */
     uint64_t now = carried->now += PM_CARRIED_TICK;
     carried->open[carried->n_open++] =
-        (struct pm_activation){.entered = now, .iterated = now, .scope = scope};
+        (struct pm_carried_activation){.entered = now, .iterated = now, .scope = scope};
 }
 
-/* It is the innermost one, unless a handler of a signal was told of late. */
+/* It is the innermost one, unless a handler of a signal was told of pending. */
 void pm_carried_close(struct pm_carried *carried, uint32_t scope) {
     uint32_t at = carried->n_open - 1;
     while (at > 0 && carried->open[at].scope != scope)
@@ -75,17 +32,11 @@ void pm_carried_close(struct pm_carried *carried, uint32_t scope) {
     carried->n_open--;
 }
 
-const struct pm_activation *pm_carried_search(const struct pm_carried *carried, uint64_t last,
-                                              uint32_t near) {
-    uint32_t low = 0, high = carried->n_open - near; /* open[low] was open then, open[high] not */
-    while (high - low > 1) {
-        uint32_t middle = low + (high - low) / 2;
-        if (last < carried->open[middle].entered)
-            high = middle;
-        else
-            low = middle;
-    }
-    return &carried->open[low];
+const struct pm_carried_activation *pm_carried_search(const struct pm_carried *carried,
+                                                      uint64_t last, uint32_t near) {
+    /* The outermost one, which is around all scopes, was always open. */
+    size_t n = carried->n_open - near - 1;
+    return &carried->open[PM_LOWER_BOUND(n, i, carried->open[i + 1].entered <= last)];
 }
 
 /* ---- patterns -------------------------------------------------------------------------------- */
@@ -102,13 +53,13 @@ static struct pm_carried_pattern *find_pattern(struct pm_carried_pattern *patter
 
 static bool grow_patterns(struct pm_carried *carried) {
     uint64_t room = carried->pattern_mask + 1, mask = 2 * room - 1;
-    struct pm_carried_pattern *patterns = pm_map(2 * room * sizeof *patterns), *old;
+    struct pm_carried_pattern *patterns = pm_mmap(2 * room * sizeof *patterns), *old;
     if (!patterns)
         return false;
     for (uint64_t i = 0; i < room; i++)
         if ((old = &carried->patterns[i])->key)
             *find_pattern(patterns, mask, old->group, old->key) = *old;
-    pm_unmap(carried->patterns, room * sizeof *patterns);
+    pm_munmap(carried->patterns, room * sizeof *patterns);
     carried->patterns = patterns;
     carried->pattern_mask = mask;
     return true;
@@ -122,8 +73,8 @@ static bool make_room(struct pm_carried *carried) {
     if (carried->n_patterns < carried->room_histograms)
         return true;
     uint64_t room = 2 * carried->room_histograms;
-    struct pm_group_histogram *histograms =
-        pm_remap(carried->histograms, carried->room_histograms * bytes, room * bytes);
+    struct pm_touch_histogram *histograms =
+        pm_mremap(carried->histograms, carried->room_histograms * bytes, room * bytes);
     if (!histograms)
         return false;
     carried->histograms = histograms;
@@ -151,7 +102,7 @@ static bool make_recent(struct pm_carried *carried, uint32_t n_groups) {
     if (n_groups <= carried->n_recent)
         return true;
     struct pm_recent_patterns *recent =
-        pm_remap(carried->recent, carried->n_recent * bytes, n_groups * bytes);
+        pm_mremap(carried->recent, carried->n_recent * bytes, n_groups * bytes);
     if (!recent)
         return false;
     carried->recent = recent;
@@ -161,29 +112,27 @@ static bool make_recent(struct pm_carried *carried, uint32_t n_groups) {
 
 /* ---- the whole ------------------------------------------------------------------------------- */
 
-#define OPEN_BYTES ((PM_MOST_OPEN + 1) * sizeof(struct pm_activation))
+#define OPEN_BYTES ((PM_MOST_OPEN + 1) * sizeof(struct pm_carried_activation))
 
 static void begin(struct pm_carried *carried) {
     carried->now = PM_CARRIED_TICK;
-    carried->open[0] = (struct pm_activation){.scope = PM_CARRIED_OUTSIDE};
+    carried->open[0] = (struct pm_carried_activation){.scope = PM_CARRIED_OUTSIDE};
     carried->n_open = 1;
 }
 
 struct pm_carried *pm_carried_new(unsigned shift, uint64_t capacity,
                                   enum pm_reuse_variant variant) {
-    struct pm_carried *carried = pm_map(sizeof *carried);
+    struct pm_carried *carried = pm_mmap(sizeof *carried);
     if (!carried)
         return NULL;
-    carried->page_mask = FIRST_PAGES - 1;
     carried->pattern_mask = FIRST_PATTERNS - 1;
     carried->room_histograms = FIRST_PATTERNS;
     carried->reuse = pm_reuse_new(shift, capacity, variant);
-    carried->open = pm_map(OPEN_BYTES);
-    carried->pages = pm_map(FIRST_PAGES * sizeof *carried->pages);
-    carried->patterns = pm_map(FIRST_PATTERNS * sizeof *carried->patterns);
-    carried->histograms = pm_map(FIRST_PATTERNS * sizeof *carried->histograms);
-    if (carried->reuse && carried->open && carried->pages && carried->patterns &&
-        carried->histograms) {
+    carried->open = pm_mmap(OPEN_BYTES);
+    bool has_pages = pm_page_table_begin(&carried->pages);
+    carried->patterns = pm_mmap(FIRST_PATTERNS * sizeof *carried->patterns);
+    carried->histograms = pm_mmap(FIRST_PATTERNS * sizeof *carried->histograms);
+    if (carried->reuse && carried->open && has_pages && carried->patterns && carried->histograms) {
         begin(carried);
         return carried;
     }
@@ -195,24 +144,20 @@ void pm_carried_free(struct pm_carried *carried) {
     if (!carried)
         return;
     for (uint32_t i = 0; i < carried->n_patterns; i++)
-        pm_group_histogram_free(&carried->histograms[i]);
+        pm_touch_histogram_free(&carried->histograms[i]);
     pm_reuse_free(carried->reuse);
-    pm_arena_free(&carried->page_arena);
-    pm_unmap(carried->open, OPEN_BYTES);
-    pm_unmap(carried->pages, (carried->page_mask + 1) * sizeof *carried->pages);
-    pm_unmap(carried->recent, carried->n_recent * sizeof *carried->recent);
-    pm_unmap(carried->patterns, (carried->pattern_mask + 1) * sizeof *carried->patterns);
-    pm_unmap(carried->histograms, carried->room_histograms * sizeof *carried->histograms);
-    pm_unmap(carried, sizeof *carried);
+    pm_page_table_free(&carried->pages);
+    pm_munmap(carried->open, OPEN_BYTES);
+    pm_munmap(carried->recent, carried->n_recent * sizeof *carried->recent);
+    pm_munmap(carried->patterns, (carried->pattern_mask + 1) * sizeof *carried->patterns);
+    pm_munmap(carried->histograms, carried->room_histograms * sizeof *carried->histograms);
+    pm_munmap(carried, sizeof *carried);
 }
 
 void pm_carried_forget_blocks(struct pm_carried *carried) {
     pm_reuse_forget_blocks(carried->reuse);
-    pm_arena_free(&carried->page_arena);
-    carried->page_arena = (struct pm_arena){0};
     memset(carried->near, 0, sizeof carried->near);
-    memset(carried->pages, 0, (carried->page_mask + 1) * sizeof *carried->pages);
-    carried->n_pages = 0;
+    pm_page_table_clear(&carried->pages);
     begin(carried);
 }
 
@@ -233,12 +178,36 @@ void pm_carried_accesses(struct pm_carried *carried, uint32_t n_groups,
 void pm_carried_sum(struct pm_carried *carried) {
     struct pm_reuse *reuse = carried->reuse;
     for (uint32_t group = 0; group < reuse->n_groups; group++)
-        pm_group_histogram_clear(&reuse->histograms[group]);
+        pm_touch_histogram_clear(&reuse->histograms[group]);
     for (uint64_t i = 0; i <= carried->pattern_mask; i++) {
         const struct pm_carried_pattern *pattern = &carried->patterns[i];
         if (pattern->key &&
-            !pm_group_histogram_sum(&reuse->histograms[pattern->group],
+            !pm_touch_histogram_sum(&reuse->histograms[pattern->group],
                                     &carried->histograms[pattern->histogram], &reuse->arena))
             carried->failed = true;
     }
+}
+
+struct pm_reuse *pm_carried_reuse(const struct pm_carried *carried) {
+    return carried->reuse;
+}
+
+bool pm_carried_has_failed(const struct pm_carried *carried) {
+    return carried->failed || carried->reuse->failed;
+}
+
+bool pm_carried_next(const struct pm_carried *carried, uint64_t *position,
+                     struct pm_carried_result *result, struct pm_raw_bin *bins) {
+    while (*position <= carried->pattern_mask && !carried->patterns[*position].key)
+        ++*position;
+    if (*position > carried->pattern_mask)
+        return false;
+    const struct pm_carried_pattern *pattern = &carried->patterns[(*position)++];
+    *result = (struct pm_carried_result){.group = pattern->group,
+                                         .source = pm_carried_source(pattern->key),
+                                         .carrier = pm_carried_carrier(pattern->key),
+                                         .across = pm_carried_across(pattern->key)};
+    pm_reuse_result_of(carried->reuse, &carried->histograms[pattern->histogram], &result->reuses,
+                       bins);
+    return true;
 }

@@ -22,96 +22,24 @@
    Activations.  A routine that calls itself is open as often as it was entered and not left, and
    the carrier is one of these activations, named by its scope.  A loop or routine whose entries and
    exits cannot all be told (binlift/probes.h) is never open: the next one around it carries.  What
-   is left by longjmp, an exception or the end of its thread is closed as runtime/events/open_scopes.h says.  A
-   handler of a signal opens its scopes within what it interrupted; it is told of when it returns,
-   so that what it touches may come before the last part of what it interrupted.  Each thread has
-   activations and blocks of its own.  Where measuring is switched off activations go on, accesses
-   do not.
-
-   How.  Time is counted in entries and iterations.  A table holds for each block the time and the
-   scope of the last touch in one word; activations hold the times of their entry and of their last
-   iteration, both ascending from the outermost to the innermost, so that the carrier is found from
-   the top of the stack, by halving if it is not near.  Everything else, and the distances, are
-   those of pm_reuse.  The table is apart from its slots, because two thirds of all touches find
-   their block in the front and need no slot.  Accesses go one by one.  Tried without gain: the
-   blocks of a bundle looked up with the templates of reuse_bundles.h, which saves what an execution
-   touches again, but not its first touches, which are the most (a stencil took 13% longer, a sparse
-   product 80%). */
+   is left by longjmp, an exception or the end of its thread is closed as
+   runtime/events/open_scopes.h says.  A handler of a signal opens its scopes within what it
+   interrupted; it is told of when it returns, so that what it touches may come before the last part
+   of what it interrupted.  Each thread has activations and blocks of its own.  Where measuring is
+   switched off activations go on, accesses do not. */
 #ifndef PM_RUNTIME_REUSE_CARRIED_H
 #define PM_RUNTIME_REUSE_CARRIED_H
 
 #include "runtime/reuse/reuse.h"
 
+struct pm_carried;
+
 /* In a batch of accesses an item whose `kind` is one of these is no access: the loop or routine
    numbered `group` is entered or left, or begins an iteration. */
 enum pm_carried_event { PM_CARRIED_ENTER = 4, PM_CARRIED_LEAVE = 5, PM_CARRIED_ITERATE = 6 };
 
-/* A word of time and scope: scopes are below PM_MAX_SCOPES, times below 2^42. */
-enum { PM_CARRIED_SCOPE_BITS = 22 };
-#define PM_CARRIED_SCOPE_MASK ((1u << PM_CARRIED_SCOPE_BITS) - 1)
-#define PM_CARRIED_TICK (1ull << PM_CARRIED_SCOPE_BITS)
-
 /* Number of what is around all scopes, as carrier. */
-#define PM_CARRIED_OUTSIDE (1u << PM_CARRIED_SCOPE_BITS)
-
-/* Where a reuse comes from and what carries it, in one word that is never 0. */
-static inline uint64_t pm_carried_key(uint32_t source, uint32_t carrier, bool across) {
-    return 1ull << 63 | (uint64_t)across << 45 | (uint64_t)carrier << 22 | source;
-}
-static inline uint32_t pm_carried_source(uint64_t key) { return key & PM_CARRIED_SCOPE_MASK; }
-static inline uint32_t pm_carried_carrier(uint64_t key) { return key >> 22 & 0x7fffff; }
-static inline bool pm_carried_across(uint64_t key) { return key >> 45 & 1; }
-
-struct pm_activation {
-    uint64_t entered, iterated; /* times, with no scope */
-    uint32_t scope;
-};
-
-/* Reuses of one group, by one key. */
-struct pm_carried_pattern {
-    uint64_t key; /* 0: empty */
-    uint32_t group;
-    uint32_t histogram; /* in `histograms` */
-};
-
-/* The patterns that a group had lately: most groups have no others.  One cache line a group, where
-   the table of all patterns would take one for each of them. */
-enum { PM_RECENT_PATTERNS = 5 };
-struct pm_recent_patterns {
-    uint64_t keys[PM_RECENT_PATTERNS];       /* 0: none */
-    uint32_t histograms[PM_RECENT_PATTERNS]; /* in `histograms` */
-    uint32_t next;                           /* to be replaced */
-} __attribute__((aligned(64)));
-
-enum { PM_LAST_PAGE_BLOCKS = 512, PM_LAST_NEAR = 256 };
-
-/* Last touches of PM_LAST_PAGE_BLOCKS neighbouring blocks. */
-struct pm_last_page {
-    uint64_t key; /* block / PM_LAST_PAGE_BLOCKS + 1; 0: empty */
-    uint64_t *touches;
-};
-
-struct pm_carried {
-    struct pm_reuse *reuse; /* its histograms hold cold touches; owned */
-    bool failed;            /* out of memory: nothing is analysed any more */
-    uint64_t now;           /* the time, with no scope */
-
-    struct pm_activation *open; /* [0]: what is around all scopes */
-    uint32_t n_open;            /* with that */
-
-    struct pm_last_page near[PM_LAST_NEAR]; /* pages met last, by the low bits of their key */
-    struct pm_last_page *pages;             /* all, a hash table */
-    uint64_t page_mask, n_pages;
-    struct pm_arena page_arena;
-
-    struct pm_recent_patterns *recent; /* [reuse->n_groups] */
-    uint32_t n_recent;
-    struct pm_carried_pattern *patterns; /* all, a hash table */
-    uint64_t pattern_mask;
-    uint32_t n_patterns;
-    struct pm_group_histogram *histograms; /* [room_histograms], n_patterns are in use */
-    uint64_t room_histograms;
-};
+#define PM_CARRIED_OUTSIDE (1u << 22)
 
 /* An analysis for blocks of 2^SHIFT bytes; CAPACITY as pm_reuse_new.  NULL without memory. */
 struct pm_carried *pm_carried_new(unsigned shift, uint64_t capacity, enum pm_reuse_variant variant);
@@ -126,29 +54,27 @@ void pm_carried_accesses(struct pm_carried *carried, uint32_t n_groups,
 /* Forgets all blocks and closes all scopes, as if a new thread began. */
 void pm_carried_forget_blocks(struct pm_carried *carried);
 
-/* Fills the histograms of carried->reuse: of each group the sum over its patterns.  May be called
+/* Fills the histograms of pm_carried_reuse: of each group the sum over its patterns.  May be called
    again when more has been analysed. */
 void pm_carried_sum(struct pm_carried *carried);
 
-/* ---- between the files of this part ---------------------------------------------------------- */
+/* The distances that it finds; owned by CARRIED. */
+struct pm_reuse *pm_carried_reuse(const struct pm_carried *carried);
 
-typedef void pm_carried_walk(struct pm_carried *carried, const uint32_t *group_scopes,
-                             const struct pmodel_access *batch, size_t count);
-pm_carried_walk pm_carried_walk_sse2, pm_carried_walk_avx2, pm_carried_walk_avx512;
+/* Out of memory: nothing is analysed any more. */
+bool pm_carried_has_failed(const struct pm_carried *carried);
 
-void pm_carried_open(struct pm_carried *carried, uint32_t scope);
-void pm_carried_close(struct pm_carried *carried, uint32_t scope);
+/* Reuses of one group with one source and one carrier. */
+struct pm_carried_result {
+    uint32_t group;
+    uint32_t source, carrier; /* scopes; the carrier may be PM_CARRIED_OUTSIDE */
+    bool across;
+    struct pm_reuse_result reuses;
+};
 
-/* The activation that was open at the time of LAST, not among the NEAR innermost ones. */
-const struct pm_activation *pm_carried_search(const struct pm_carried *carried, uint64_t last,
-                                              uint32_t near);
-
-/* The page with KEY, made if need be; NULL: no memory. */
-uint64_t *pm_carried_page(struct pm_carried *carried, uint64_t key);
-
-/* The number of the histogram of (GROUP, KEY), which is none of the recent ones but becomes one;
-   PM_NO_PATTERN: no memory. */
-#define PM_NO_PATTERN UINT32_MAX
-uint32_t pm_carried_find_pattern(struct pm_carried *carried, uint32_t group, uint64_t key);
+/* The next of them from *POSITION on, which is 0 at first, in no particular order; its bins,
+   ascending, into BINS with room for pm_reuse_most_bins.  False: that was all. */
+bool pm_carried_next(const struct pm_carried *carried, uint64_t *position,
+                     struct pm_carried_result *result, struct pm_raw_bin *bins);
 
 #endif

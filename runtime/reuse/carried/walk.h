@@ -1,26 +1,26 @@
-/* The walk over a batch of accesses and events (carried.h).  Included once by each
-   carried_walk_*.c, after a front (reuse_touch.h) and a definition of PM_CARRIED_WALK, the name of
+/* The walk over a batch of accesses and events (carried.h, state.h).  Included once by each
+   walk_*.c, after a front (reuse/touch.h) and a definition of PM_CARRIED_WALK, the name of
    the function made here. */
-#include "runtime/reuse/carried/carried.h"
+#include "runtime/reuse/carried/state.h"
 #include "runtime/reuse/touch.h"
 
 /* The word of BLOCK's last touch; NULL: no memory. */
 static inline uint64_t *find_last(struct pm_carried *carried, uint64_t block) {
     uint64_t key = block / PM_LAST_PAGE_BLOCKS + 1;
-    struct pm_last_page *near = &carried->near[key % PM_LAST_NEAR];
+    struct pm_page *near = &carried->near[key % PM_LAST_NEAR];
     if (PM_UNLIKELY(near->key != key)) {
-        uint64_t *touches = pm_carried_page(carried, key);
+        uint64_t *touches = pm_page_table_find(&carried->pages, key, PM_LAST_PAGE_BLOCKS);
         if (!touches)
             return NULL;
-        *near = (struct pm_last_page){key, touches};
+        *near = (struct pm_page){key, touches};
     }
-    return &near->touches[block % PM_LAST_PAGE_BLOCKS];
+    return &near->words[block % PM_LAST_PAGE_BLOCKS];
 }
 
 /* Most reuses are carried by one of the two innermost activations. */
 static inline uint64_t find_key(const struct pm_carried *carried, uint64_t last) {
     enum { NEAR = 2 };
-    const struct pm_activation *top = &carried->open[carried->n_open - 1];
+    const struct pm_carried_activation *top = &carried->open[carried->n_open - 1];
     if (PM_UNLIKELY(last < top->entered) && last < (--top)->entered)
         top = pm_carried_search(carried, last, NEAR);
     return pm_carried_key(last & PM_CARRIED_SCOPE_MASK, top->scope, last < top->iterated);
@@ -40,13 +40,13 @@ static inline void count_reuse(struct pm_carried *carried, uint32_t group, uint6
                                unsigned kind, uint64_t distance) {
     uint32_t number = find_histogram(carried, group, find_key(carried, last));
     if (PM_UNLIKELY(number == PM_NO_PATTERN ||
-                    !pm_group_histogram_count(&carried->histograms[number], &carried->reuse->arena,
+                    !pm_touch_histogram_count(&carried->histograms[number], &carried->reuse->arena,
                                               kind, distance)))
         carried->failed = true;
 }
 
 static inline void take_event(struct pm_carried *carried, uint32_t event, uint32_t scope) {
-    struct pm_activation *top = &carried->open[carried->n_open - 1];
+    struct pm_carried_activation *top = &carried->open[carried->n_open - 1];
     if (PM_LIKELY(event == PM_CARRIED_ITERATE)) {
         carried->now += PM_CARRIED_TICK;
         while (PM_UNLIKELY(top->scope != scope) && top > carried->open)
