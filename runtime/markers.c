@@ -3,21 +3,21 @@
    While it is off accesses do not reach the analysis at all: they neither count nor disturb the
    order of blocks, so that the first access after a start sees the reuse distance that it would
    have had without the stopped part.  Counters run on; what they stood at is remembered.  Events of
-   scopes are followed all the time, but an event handler is told of a part only: at a stop all that
-   is open counts as left, at a start as entered.
+   scopes are followed all the time, but an event handler gets only those while it is on: at a stop
+   all that is open counts as left, at a start as entered.
 
    A routine of --stop-after that is entered again before it is left, by itself or by another
    thread, switches off when the last activation is left. */
 #include "runtime/markers.h"
 
-#include "runtime/nonlocal_exits/nonlocal_exits.h"
+#include "runtime/events/events.h"
 #include "runtime/modules.h"
+#include "runtime/nonlocal_exits/nonlocal_exits.h"
 #include "runtime/notes.h"
 #include "runtime/pmodel.h"
 #include "runtime/process.h"
 #include "runtime/records/records.h"
 #include "runtime/system.h"
-#include "runtime/events/events.h"
 #include "runtime/timers/timers.h"
 
 static int off;         /* atomic; 0: measuring is on */
@@ -94,13 +94,8 @@ PM_EXPORT void pmodel_runtime_start(void) { switch_now(true); }
 
 /* ---- by routine ------------------------------------------------------------------------------ */
 
-enum {
-    NOTHING,
-    ON,
-    OFF,
-    ON_DEDUCED,
-    OFF_DEDUCED
-}; /* LATE: found out when the routine was gone already */
+/* DEDUCED: from a later event, when the frame of the routine was gone already. */
+enum { NOTHING, ON, OFF, ON_DEDUCED, OFF_DEDUCED };
 
 void pm_markers_entered(struct pm_thread *thread, uint32_t scope, bool at_call) {
     if (pm_scopes[scope].flags & PM_RUNTIME_STOPS)

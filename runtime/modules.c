@@ -5,8 +5,8 @@
 #include <link.h>
 #include <string.h>
 
-#include "runtime/second_core/second_core.h"
 #include "runtime/notes.h"
+#include "runtime/second_core/second_core.h"
 #include "runtime/system.h"
 
 struct pm_loaded_module pm_modules[PM_MAX_MODULES];

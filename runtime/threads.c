@@ -1,5 +1,5 @@
 /* Gives every thread a control block of its own, by standing before pthread_create and thrd_create.
-   clone.c has other ways in which threads begin. */
+   interpose/clone.c has other ways in which threads begin. */
 #define _GNU_SOURCE
 #include "runtime/threads.h"
 
@@ -9,11 +9,11 @@
 #include <signal.h>
 #include <threads.h>
 
-#include "runtime/nonlocal_exits/nonlocal_exits.h"
+#include "runtime/interpose/interpose.h"
 #include "runtime/markers.h"
 #include "runtime/modules.h"
+#include "runtime/nonlocal_exits/nonlocal_exits.h"
 #include "runtime/process.h"
-#include "runtime/interpose/interpose.h"
 #include "runtime/records/records.h"
 #include "runtime/system.h"
 #include "runtime/timers/timers.h"

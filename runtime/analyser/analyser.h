@@ -2,8 +2,8 @@
 #ifndef PM_RUNTIME_ANALYSER_H
 #define PM_RUNTIME_ANALYSER_H
 
-#include "runtime/reuse/carried/carried.h"
 #include "runtime/pmodel_handler.h"
+#include "runtime/reuse/carried/carried.h"
 #include "runtime/reuse/reuse.h"
 #include "runtime/threads.h"
 

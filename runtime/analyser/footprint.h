@@ -15,8 +15,8 @@
 #ifndef PM_RUNTIME_ANALYSER_FOOTPRINT_H
 #define PM_RUNTIME_ANALYSER_FOOTPRINT_H
 
-#include "runtime/pmodel_handler.h"
 #include "runtime/page_table.h"
+#include "runtime/pmodel_handler.h"
 
 enum { PM_FOOTPRINT_PAGE_SHIFT = 12 };
 

@@ -1,13 +1,13 @@
-/* Tells the event handler; see tell.h. */
+/* What event records say, for the process's handler; see events.h. */
 #include "runtime/events/events.h"
 
 #include "core/probe_abi.h"
 #include "runtime/analyser/analyser.h"
-#include "runtime/reuse/carried/carried.h"
-#include "runtime/records/records.h"
 #include "runtime/markers.h"
 #include "runtime/modules.h"
 #include "runtime/process.h"
+#include "runtime/records/records.h"
+#include "runtime/reuse/carried/carried.h"
 #include "runtime/system.h"
 
 bool pm_wants_events(void) {
@@ -19,48 +19,46 @@ bool pm_wants_events(void) {
 
 /* ---- scopes ---------------------------------------------------------------------------------- */
 
-static void tell_entered(struct pm_thread *thread, uint32_t scope) {
+static void deliver_entry(struct pm_thread *thread, uint32_t scope) {
     if (pm_process_handler && pm_process_handler->enter)
         pm_process_handler->enter(thread->number, scope);
 }
 
-static void tell_left(struct pm_thread *thread, uint32_t scope) {
+static void deliver_exit(struct pm_thread *thread, uint32_t scope) {
     if (pm_process_handler && pm_process_handler->leave)
         pm_process_handler->leave(thread->number, scope);
 }
 
 /* What happens to a scope of a thread. */
-struct happening {
+struct scope_change {
     struct pm_thread *thread;
     uint64_t event; /* that showed it */
 };
 
 static void entered(void *context, uint32_t scope) {
-    struct happening *happening = context;
+    struct scope_change *change = context;
     if (pm_analyser_carries)
-        pm_decode_add_event(happening->thread, PM_CARRIED_ENTER, scope);
-    if (!happening->thread->stopped)
-        tell_entered(happening->thread, scope);
+        pm_decode_add_event(change->thread, PM_CARRIED_ENTER, scope);
+    if (!change->thread->stopped)
+        deliver_entry(change->thread, scope);
     if (pm_modules_have_markers)
-        pm_markers_entered(happening->thread, scope,
-                           pm_event_what(happening->event) == PM_EVENT_ENTER);
+        pm_markers_entered(change->thread, scope, pm_event_what(change->event) == PM_EVENT_ENTER);
 }
 
 static void left(void *context, uint32_t scope) {
-    struct happening *happening = context;
+    struct scope_change *change = context;
     if (pm_analyser_carries)
-        pm_decode_add_event(happening->thread, PM_CARRIED_LEAVE, scope);
-    if (!happening->thread->stopped)
-        tell_left(happening->thread, scope);
+        pm_decode_add_event(change->thread, PM_CARRIED_LEAVE, scope);
+    if (!change->thread->stopped)
+        deliver_exit(change->thread, scope);
     if (pm_modules_have_markers)
-        pm_markers_left(happening->thread, scope,
-                        pm_event_what(happening->event) == PM_EVENT_LEAVE);
+        pm_markers_left(change->thread, scope, pm_event_what(change->event) == PM_EVENT_LEAVE);
 }
 
 static void iterated(void *context, uint32_t scope) {
-    struct happening *happening = context;
+    struct scope_change *change = context;
     if (pm_analyser_carries)
-        pm_decode_add_event(happening->thread, PM_CARRIED_ITERATE, scope);
+        pm_decode_add_event(change->thread, PM_CARRIED_ITERATE, scope);
 }
 
 void pm_deliver_event(struct pm_control_block *block, uint64_t event, uint64_t stack) {
@@ -68,8 +66,8 @@ void pm_deliver_event(struct pm_control_block *block, uint64_t event, uint64_t s
     if (!block->open_scopes && !(block->open_scopes = pm_open_scopes_new()))
         return;
     if (pm_event_what(event) != PM_EVENT_INTERVAL_END) {
-        struct happening happening = {thread, event};
-        struct pm_scope_receiver receiver = {entered, left, iterated, &happening};
+        struct scope_change change = {thread, event};
+        struct pm_scope_receiver receiver = {entered, left, iterated, &change};
         pm_scope_event(block->open_scopes, event, stack, &receiver);
     } else if (!thread->stopped && pm_process_handler) {
         pm_deliver_counters(thread);
@@ -84,13 +82,13 @@ void pm_deliver_stop(struct pm_thread *thread) {
         block = block->inner;
     for (; block; block = block->outer)
         for (uint32_t i = block->open_scopes ? block->open_scopes->n : 0; i > 0; i--)
-            tell_left(thread, block->open_scopes->items[i - 1].scope);
+            deliver_exit(thread, block->open_scopes->items[i - 1].scope);
 }
 
 void pm_deliver_start(struct pm_thread *thread) {
     for (struct pm_control_block *block = thread->block; block; block = block->inner)
         for (uint32_t i = 0; block->open_scopes && i < block->open_scopes->n; i++)
-            tell_entered(thread, block->open_scopes->items[i].scope);
+            deliver_entry(thread, block->open_scopes->items[i].scope);
 }
 
 void pm_deliver_open_scopes(struct pm_thread *thread) {
@@ -107,8 +105,8 @@ bool pm_has_open_scopes(const struct pm_control_block *block) {
 }
 
 void pm_deliver_all_exits(struct pm_control_block *block) {
-    struct happening happening = {block->thread, PM_EVENT_HERE};
-    struct pm_scope_receiver receiver = {entered, left, iterated, &happening};
+    struct scope_change change = {block->thread, PM_EVENT_HERE};
+    struct pm_scope_receiver receiver = {entered, left, iterated, &change};
     if (block->inner)
         pm_deliver_all_exits(block->inner);
     if (block->open_scopes)

@@ -1,16 +1,17 @@
-/* What the event handler is told beside accesses: entries and exits of scopes, counters, interval
-   ends.  All is called by the thread itself, or for a thread whose `busy` the caller has, with
-   signals blocked. */
+/* What the process's handler gets beside accesses: entries and exits of scopes, counters, interval
+   ends. Event records keep a stack of open scopes (open_scopes.h), whose changes are delivered. All
+   is called by the thread itself, or for a thread whose `busy` the caller has, with signals
+   blocked. */
 #ifndef PM_RUNTIME_EVENTS_H
 #define PM_RUNTIME_EVENTS_H
 
 #include "runtime/events/open_scopes.h"
 #include "runtime/threads.h"
 
-/* True if somebody wants to be told of events. */
+/* Does anybody want events? */
 bool pm_wants_events(void);
 
-/* An event record of BLOCK: event and stack pointer.  What came before it has been told. */
+/* An event record of BLOCK: event and stack pointer.  What came before it has been delivered. */
 void pm_deliver_event(struct pm_control_block *block, uint64_t event, uint64_t stack);
 
 /* What the counters of THREAD rose by since the last time. */

@@ -1,4 +1,4 @@
-/* The stack of open scopes; see events.h.
+/* The stack of open scopes; see open_scopes.h.
 
    By the stack pointer: stacks grow downwards, and at the entry of a routine the pointer stands at
    its return address.  What was entered with a lower pointer than the present one is gone, because

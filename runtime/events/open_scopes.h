@@ -4,7 +4,7 @@
    Every control block has such a stack.  A scope is open from its entry to its exit; one that is
    left by longjmp, by an exception or by the end of its thread has no exit event, and is closed as
    soon as the stack pointer or an event of its routine shows that it is gone.  So entries and exits
-   as the receiver is told of them always nest. */
+   as the receiver sees them always nest. */
 #ifndef PM_RUNTIME_EVENTS_OPEN_SCOPES_H
 #define PM_RUNTIME_EVENTS_OPEN_SCOPES_H
 
@@ -23,17 +23,15 @@ struct pm_open_scopes {
     struct pm_open_scope items[];
 };
 
-enum {
-    PM_MOST_OPEN = 1 << 21
-}; /* a frame needs 8 bytes at least: more than the usual stack holds
-    */
+/* A frame needs 8 bytes at least: more than the usual stack holds. */
+enum { PM_MOST_OPEN = 1 << 21 };
 
-/* Who is told.  All get CONTEXT. */
+/* Who is called.  All get CONTEXT. */
 struct pm_scope_receiver {
     void (*entered)(void *context, uint32_t scope);
     void (*left)(void *context, uint32_t scope);
-    void (*iterated)(void *context,
-                     uint32_t scope); /* the loop is the innermost open one; may be NULL */
+    /* The loop is the innermost open one; may be NULL. */
+    void (*iterated)(void *context, uint32_t scope);
     void *context;
 };
 

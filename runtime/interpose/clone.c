@@ -12,9 +12,9 @@
 #include <stdarg.h>
 #include <time.h>
 
-#include "runtime/second_core/second_core.h"
-#include "runtime/process.h"
 #include "runtime/interpose/interpose.h"
+#include "runtime/process.h"
+#include "runtime/second_core/second_core.h"
 #include "runtime/system.h"
 #include "runtime/threads.h"
 

@@ -4,9 +4,9 @@
 #define _GNU_SOURCE
 #include <dlfcn.h>
 
+#include "runtime/interpose/interpose.h"
 #include "runtime/modules.h"
 #include "runtime/process.h"
-#include "runtime/interpose/interpose.h"
 #include "runtime/system.h"
 
 PM_EXPORT int dlclose(void *handle) {

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "runtime/process.h"
 #include "runtime/interpose/interpose.h"
+#include "runtime/process.h"
 #include "runtime/system.h"
 
 static void leave(int status) {

@@ -8,8 +8,8 @@
 #include <signal.h>
 #include <string.h>
 
-#include "runtime/second_core/second_core.h"
 #include "runtime/process.h"
+#include "runtime/second_core/second_core.h"
 #include "runtime/signals/signals.h"
 #include "runtime/system.h"
 #include "runtime/threads.h"

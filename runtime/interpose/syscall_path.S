@@ -1,5 +1,5 @@
 /* syscall (number, …), as the C library has it, but for the calls that the runtime must know of:
-   those go to pm_direct_call (direct_calls.c).  Nothing is put on the stack on the other way, because
+   those go to pm_direct_call (syscall.c).  Nothing is put on the stack on the other way, because
    the child of vfork and of clone may come back here first. */
 #include <sys/syscall.h>
 

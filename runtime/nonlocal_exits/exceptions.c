@@ -15,9 +15,9 @@
 #include <threads.h>
 #include <unwind.h>
 
+#include "runtime/interpose/interpose.h"
 #include "runtime/nonlocal_exits/nonlocal_exits.h"
 #include "runtime/process.h"
-#include "runtime/interpose/interpose.h"
 #include "runtime/system.h"
 #include "runtime/threads.h"
 

@@ -1,10 +1,10 @@
-/* Notes calls at which activations were left or resumed; see frames.h.
+/* Notes calls at which activations were left or resumed; see nonlocal_exits.h.
 
    Notes are kept in a hash table over module and return address, which is never cleared but by
    fork: an item is claimed by exchanging its key, its counts are added to.  So any thread and any
    signal handler may write at any time. */
 #define _GNU_SOURCE
-#include "runtime/nonlocal_exits/nonlocal_exits.h"
+#include "runtime/nonlocal_exits/frames.h"
 
 #include <dlfcn.h>
 #include <fcntl.h>

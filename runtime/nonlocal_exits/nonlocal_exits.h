@@ -1,4 +1,5 @@
-/* Activations of routines that control leaves, or comes back to, in a way that counters do not see.
+/* Non-local exits: activations of routines that control leaves, or comes back to, in a way that
+   counters do not see.
 
    A call does not end a basic block as a rule: an activation that is left at a call (longjmp, an
    exception, exit) has gone into its basic block and never comes out, and one that goes on in the
@@ -12,9 +13,6 @@
 #include <stdint.h>
 
 #include "runtime/raw/raw.h"
-#include "runtime/unwind/unwind.h"
-
-struct pm_thread;
 
 enum pm_activation_event {
     PM_ACTIVATION_LEFT,    /* left for good at a call */
@@ -35,12 +33,6 @@ void pm_exits_note_landing(uint64_t stack, const void *unwinder);
 
 /* What other threads are in when the process ends (waiting_threads.c). */
 void pm_exits_note_other_threads(void);
-
-/* For waiting_threads.c: one frame; whether ADDRESS is in the old text of an instrumented module.
- */
-void pm_exits_note_frame(const struct pm_call_frame *frame, enum pm_activation_event event,
-                         int64_t count);
-bool pm_exits_is_instrumented(uint64_t address);
 
 /* In the child of a fork: forgets all, but what is open goes on. */
 void pm_exits_after_fork(void);

@@ -7,8 +7,8 @@
    on its stack, as those that OpenMP keeps, is in no instrumented routine all the same. */
 #include <fcntl.h>
 
-#include "runtime/nonlocal_exits/nonlocal_exits.h"
 #include "runtime/modules.h"
+#include "runtime/nonlocal_exits/frames.h"
 #include "runtime/notes.h"
 #include "runtime/system.h"
 #include "runtime/text.h"

@@ -5,8 +5,8 @@
 
 #include "core/raw_file.h"
 #include "runtime/analyser/analyser.h"
-#include "runtime/nonlocal_exits/nonlocal_exits.h"
 #include "runtime/modules.h"
+#include "runtime/nonlocal_exits/nonlocal_exits.h"
 #include "runtime/notes.h"
 #include "runtime/process.h"
 #include "runtime/records/records.h"

@@ -4,12 +4,12 @@
 #include <string.h>
 
 #include "runtime/analyser/analyser.h"
-#include "runtime/reuse/carried/carried.h"
+#include "runtime/events/events.h"
 #include "runtime/modules.h"
 #include "runtime/notes.h"
 #include "runtime/process.h"
+#include "runtime/reuse/carried/carried.h"
 #include "runtime/system.h"
-#include "runtime/events/events.h"
 
 /* No program touches more than this in one string operation; a larger count is a faulting one. */
 #define LARGEST_STRING_BYTES (1ull << 40)
@@ -68,33 +68,33 @@ struct stream {
 };
 
 /* Bytes up to the next multiple of 64. */
-static uint64_t next_piece(const struct stream *stream) {
-    enum { PIECE_BYTES = 64 };
-    uint64_t left = stream->n_bytes - stream->done, piece = PIECE_BYTES;
+static uint64_t next_chunk(const struct stream *stream) {
+    enum { CHUNK_BYTES = 64 };
+    uint64_t left = stream->n_bytes - stream->done, chunk = CHUNK_BYTES;
     if (stream->down)
-        piece -= -(stream->start - stream->done) % PIECE_BYTES;
+        chunk -= -(stream->start - stream->done) % CHUNK_BYTES;
     else
-        piece -= (stream->start + stream->done) % PIECE_BYTES;
-    return piece < left ? piece : left;
+        chunk -= (stream->start + stream->done) % CHUNK_BYTES;
+    return chunk < left ? chunk : left;
 }
 
-static void take_piece(struct pm_thread *thread, struct stream *stream) {
-    uint64_t piece = next_piece(stream);
+static void add_chunk(struct pm_thread *thread, struct stream *stream) {
+    uint64_t chunk = next_chunk(stream);
     const struct pm_memory_record record = {.reference = stream->number};
     add_access(thread, &record, &pm_references[stream->number],
-               stream->down ? stream->start - stream->done - piece : stream->start + stream->done,
-               (uint32_t)piece);
-    stream->done += piece;
+               stream->down ? stream->start - stream->done - chunk : stream->start + stream->done,
+               (uint32_t)chunk);
+    stream->done += chunk;
 }
 
-/* Piece by piece.  The first goes ahead: a piece of the second (NULL: there is none) comes when all
+/* Piece by chunk.  The first goes ahead: a chunk of the second (NULL: there is none) comes when all
    bytes of the first that it stands for have come. */
-static void take_turns(struct pm_thread *thread, struct stream *first, struct stream *second) {
+static void interleave(struct pm_thread *thread, struct stream *first, struct stream *second) {
     while (first->done < first->n_bytes) {
-        take_piece(thread, first);
+        add_chunk(thread, first);
         while (second && second->done < first->done &&
-               second->done + next_piece(second) <= first->done)
-            take_piece(thread, second);
+               second->done + next_chunk(second) <= first->done)
+            add_chunk(thread, second);
     }
 }
 
@@ -110,7 +110,7 @@ static void decode_called(struct pm_thread *thread, const struct pm_memory_recor
         pm_note_add(PM_NOTE_UNUSABLE_REFERENCE, 1);
         return;
     }
-    take_turns(thread, &first, has_second ? &second : NULL);
+    interleave(thread, &first, has_second ? &second : NULL);
 }
 
 static struct stream stream_of_string(const struct pm_memory_record *record) {
@@ -128,13 +128,13 @@ static void decode_string(struct pm_thread *thread, const struct pm_memory_recor
                           const struct pm_probe_reference *reference) {
     struct stream stream = stream_of_string(record);
     if (stream.down) {
-        take_turns(thread, &stream, NULL);
+        interleave(thread, &stream, NULL);
         return;
     }
-    for (uint64_t piece; stream.done < stream.n_bytes; stream.done += piece) {
-        piece = stream.n_bytes - stream.done;
-        piece = piece < LARGEST_ACCESS_BYTES ? piece : LARGEST_ACCESS_BYTES;
-        add_access(thread, record, reference, stream.start + stream.done, (uint32_t)piece);
+    for (uint64_t chunk; stream.done < stream.n_bytes; stream.done += chunk) {
+        chunk = stream.n_bytes - stream.done;
+        chunk = chunk < LARGEST_ACCESS_BYTES ? chunk : LARGEST_ACCESS_BYTES;
+        add_access(thread, record, reference, stream.start + stream.done, (uint32_t)chunk);
     }
 }
 
@@ -147,7 +147,7 @@ static bool decode_two_strings(struct pm_thread *thread, const struct pm_memory_
         pm_references[other->reference].kind != PM_ACCESS_STRING)
         return false;
     struct stream first = stream_of_string(record), second = stream_of_string(other);
-    take_turns(thread, &first, &second);
+    interleave(thread, &first, &second);
     return true;
 }
 

@@ -5,12 +5,12 @@
    system calls for a buffer of some 10,000 records cost nothing that could be measured. */
 #include "runtime/records/records.h"
 
-#include "runtime/second_core/second_core.h"
+#include "runtime/events/events.h"
 #include "runtime/markers.h"
 #include "runtime/notes.h"
 #include "runtime/process.h"
+#include "runtime/second_core/second_core.h"
 #include "runtime/system.h"
-#include "runtime/events/events.h"
 
 static bool has_events(const struct pm_control_block *block) {
     return block->event_path == (uint64_t)pm_event_record;

@@ -1,4 +1,4 @@
-/* The front of the reuse distance analysis in two AVX-512 registers; reuse_touch.h says what such
+/* The front of the reuse distance analysis in two AVX-512 registers; touch.h says what such
    a header defines.  The first of a file: all that follows is compiled for this extension. */
 #ifndef PM_RUNTIME_REUSE_FRONT_AVX512_H
 #define PM_RUNTIME_REUSE_FRONT_AVX512_H

@@ -1,4 +1,4 @@
-/* Histograms of reuse distances while they are being measured; see reuse_histogram.h. */
+/* Histograms of reuse distances while they are being measured; see histogram.h. */
 #include "runtime/reuse/histogram.h"
 
 #include <string.h>

@@ -24,7 +24,7 @@
 #define PM_BEYOND (UINT64_MAX - 1) /* further than what is told apart (pm_reuse.bound) */
 
 enum {
-    PM_REUSE_FRONT = 16, /* blocks that the front of reuse_distance.h holds */
+    PM_REUSE_FRONT = 16, /* blocks that the front (analysis.h) holds */
     PM_REUSE_EXACT = 256,
     PM_OCTAVE_BINS = 128,
     PM_FIRST_OCTAVE = 8,                 /* 2^8 = PM_REUSE_EXACT */
@@ -152,7 +152,7 @@ bool pm_touch_histogram_sum(struct pm_touch_histogram *into, const struct pm_tou
                             struct pm_bin_arena *arena);
 
 /* The bins that hold accesses, ascending, into BINS if it is not NULL; their number.  As they were
-   counted: reuse_result.h has them as they are written. */
+   counted: pm_reuse_result has them as they are written. */
 size_t pm_touch_histogram_bins(const struct pm_touch_histogram *histogram, struct pm_raw_bin *bins);
 
 /* First touches; touches beyond the bound; touches at all, if they were counted. */

@@ -1,4 +1,4 @@
-/* The shadow table: regions and pages come and go; see reuse_shadow.h.
+/* The shadow table: regions and pages come and go; see shadow.h.
 
    A page's entry in its region is its number, and 0 before a block of it was touched.  Behind the
    entries stand as many for pages that were given back: the number of a mask, which has the blocks

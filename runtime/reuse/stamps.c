@@ -1,4 +1,4 @@
-/* The memory of the time stamps; see reuse_stamps.h. */
+/* The memory of the time stamps; see stamps.h. */
 #include "runtime/reuse/stamps.h"
 
 #include <string.h>

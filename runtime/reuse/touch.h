@@ -1,6 +1,6 @@
-/* One touch of a block: what it costs to know its reuse distance (reuse_distance.h), and nothing of
+/* One touch of a block: what it costs to know its reuse distance (reuse.h), and nothing of
    what is counted with it.  For walks that are compiled once for each vector extension: such a file
-   first includes one of reuse_front_*.h, which defines
+   first includes one of front_*.h, which defines
      struct front                    the 16 most recent blocks in registers
      front_load, front_store         from and to reuse->front
      front_touch (front, block, &evicted)

@@ -1,5 +1,5 @@
-/* The walk over a batch of accesses (reuse_distance.h).  Included once by each reuse_walk_*.c,
-   after a front (reuse_touch.h) and a definition of PM_REUSE_WALK, the name of the function made
+/* The walk over a batch of accesses (analysis.h).  Included once by each walk_*.c,
+   after a front (touch.h) and a definition of PM_REUSE_WALK, the name of the function made
    here. */
 #include "runtime/reuse/touch.h"
 

@@ -1,9 +1,9 @@
 /* Buffers handed over and analysed; see second_core.h. */
 #include "runtime/second_core/second_core.h"
 
-#include "runtime/second_core/analysis_threads.h"
-#include "runtime/records/records.h"
 #include "runtime/process.h"
+#include "runtime/records/records.h"
+#include "runtime/second_core/analysis_threads.h"
 #include "runtime/system.h"
 #include "runtime/threads.h"
 

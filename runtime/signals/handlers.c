@@ -3,27 +3,18 @@
    The interrupted code may be between a spill and its reload, or between two stores of a memory
    record.  So sigaction and its relatives install `run_handler`, which puts a nested control block
    into %gs, calls the program's handler, and puts the old block back.  A handler that is
-   interrupted in turn nests one level deeper.
-
-   A handler may also be left by longjmp.  The target's stack pointer, which jmp_buf holds, tells
-   which level the jump returns to: the frames of level k lie between the frame of the run_handler
-   that entered it (above) and the stack pointer at which level k+1 interrupted it (below); what
-   lies in none of these ranges is level 0.  This holds on alternative stacks too.  A handler that
-   is left in another way (an exception, setcontext) leaves its block in %gs, which is as good as
-   any other: all levels count for the thread. */
+   interrupted in turn nests one level deeper; one may be left by longjmp (longjmp.c). */
 #define _GNU_SOURCE
 #include "runtime/signals/signals.h"
 
 #include <errno.h>
-#include <pthread.h>
-#include <setjmp.h>
 #include <ucontext.h>
 
-#include "runtime/nonlocal_exits/nonlocal_exits.h"
+#include "runtime/interpose/interpose.h"
 #include "runtime/modules.h"
+#include "runtime/nonlocal_exits/nonlocal_exits.h"
 #include "runtime/notes.h"
 #include "runtime/process.h"
-#include "runtime/interpose/interpose.h"
 #include "runtime/records/records.h"
 #include "runtime/system.h"
 #include "runtime/threads.h"
@@ -153,101 +144,4 @@ PM_EXPORT sighandler_t __sysv_signal(int number, sighandler_t handler) {
 
 PM_EXPORT sighandler_t sysv_signal(int number, sighandler_t handler) {
     return install(number, handler, (int)SA_RESETHAND | SA_NODEFER, false);
-}
-
-/* ---- longjmp --------------------------------------------------------------------------------- */
-
-/* The C library keeps the stack pointer mixed with a secret of the thread's. */
-static uint64_t target_stack(struct __jmp_buf_tag *buffer) {
-    enum { JB_RSP = 6, ROTATION = 17 };
-    uint64_t mixed = (uint64_t)buffer->__jmpbuf[JB_RSP], secret;
-    __asm__("movq %%fs:0x30, %0" : "=r"(secret));
-    return ((mixed >> ROTATION) | (mixed << (64 - ROTATION))) ^ secret;
-}
-
-/* Puts the block of the jump's target into %gs; how many levels are left. */
-static uint64_t return_to_level(uint64_t stack) {
-    struct pm_control_block *current = pm_current_block(), *block = current;
-    uint64_t lowest = (uint64_t)__builtin_frame_address(0);
-    while (block->outer && !(lowest <= stack && stack < block->handler_frame)) {
-        lowest = block->interrupted_stack;
-        pm_consume_handler(block);
-        block = block->outer;
-    }
-    if (block != current)
-        pm_control_block_use(block);
-    return current->level - block->level;
-}
-
-static void before_jump(uint64_t stack) {
-    if (pm_process_is_measured())
-        pm_exits_note_jump(stack, return_to_level(stack));
-}
-
-typedef void longjmp_function(struct __jmp_buf_tag *, int);
-
-#define PM_LONGJMP(name)                                                                           \
-    PM_EXPORT void name(struct __jmp_buf_tag buffer[1], int value) __attribute__((noreturn));      \
-    PM_EXPORT void name(struct __jmp_buf_tag buffer[1], int value) {                               \
-        longjmp_function *real = PM_ORIGINAL(name);                                                \
-        before_jump(target_stack(buffer));                                                         \
-        real(buffer, value);                                                                       \
-        __builtin_unreachable();                                                                   \
-    }
-
-PM_LONGJMP(longjmp)
-PM_LONGJMP(_longjmp)
-PM_LONGJMP(siglongjmp)
-PM_LONGJMP(__longjmp_chk)
-
-/* ---- masks ----------------------------------------------------------------------------------- */
-
-/* An int3 of the old text while SIGTRAP is blocked would end the program, so it never is. */
-typedef int mask_function(int, const sigset_t *, sigset_t *);
-
-void pm_traps_unblock(void) {
-    uint64_t trap = UINT64_C(1) << (SIGTRAP - 1);
-    if (pm_traps_are_ours())
-        pm_syscall(SYS_rt_sigprocmask, SIG_UNBLOCK, (long)&trap, 0, sizeof trap, 0, 0);
-}
-
-static int change_mask(mask_function *real, int how, const sigset_t *set, sigset_t *old) {
-    sigset_t without_trap;
-    if (set && how != SIG_UNBLOCK && pm_process_is_measured() && pm_traps_are_ours()) {
-        without_trap = *set;
-        sigdelset(&without_trap, SIGTRAP);
-        set = &without_trap;
-    }
-    return real(how, set, old);
-}
-
-PM_EXPORT int sigprocmask(int how, const sigset_t *set, sigset_t *old) {
-    return change_mask(PM_ORIGINAL(sigprocmask), how, set, old);
-}
-
-PM_EXPORT int pthread_sigmask(int how, const sigset_t *set, sigset_t *old) {
-    return change_mask(PM_ORIGINAL(pthread_sigmask), how, set, old);
-}
-
-PM_EXPORT int pthread_attr_setsigmask_np(pthread_attr_t *attributes, const sigset_t *set) {
-    sigset_t without_trap;
-    if (set && pm_process_is_measured() && pm_traps_are_ours()) {
-        without_trap = *set;
-        sigdelset(&without_trap, SIGTRAP);
-        set = &without_trap;
-    }
-    return PM_ORIGINAL(pthread_attr_setsigmask_np)(attributes, set);
-}
-
-/* The oldest of them take the first 32 signals as the bits of an int. */
-static int bits_without_trap(int bits) {
-    return pm_process_is_measured() && pm_traps_are_ours() ? bits & ~(1 << (SIGTRAP - 1)) : bits;
-}
-
-#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
-PM_EXPORT int sigblock(int bits) { return PM_ORIGINAL(sigblock)(bits_without_trap(bits)); }
-PM_EXPORT int sigsetmask(int bits) { return PM_ORIGINAL(sigsetmask)(bits_without_trap(bits)); }
-PM_EXPORT int sighold(int number) {
-    bool ours = number == SIGTRAP && pm_process_is_measured() && pm_traps_are_ours();
-    return ours ? 0 : PM_ORIGINAL(sighold)(number);
 }

@@ -1,4 +1,4 @@
-/* Where events of rewritten code go when loops and routines are timed (timers.c): closes the piece
+/* Where events of rewritten code go when loops and routines are timed (timers.c): closes the slice
    of time of the scope that was running and opens that of the next, and comes back to
    %gs:PM_CB_RETURN with every register and flag as it was, without touching the program's stack.
 
@@ -74,7 +74,7 @@ pm_timer_path:
         addq    %gs:PM_OFFSET_TIMER_SLOTS, SCOPE
         incq    PM_SLOT_ENTRIES(SCOPE)
 
-        /* The piece of the slot %rcx ends. */
+        /* The slice of the slot %rcx ends. */
 .Lclose:
         shlq    $PM_SLOT_SHIFT, %rcx
         addq    %gs:PM_OFFSET_TIMER_SLOTS, %rcx
@@ -83,7 +83,7 @@ pm_timer_path:
         subq    PM_TIMES_LAST(%rdx), %rsi
         movq    NOW, PM_TIMES_LAST(%rdx)
         addq    %rsi, PM_SLOT_TICKS(%rcx)
-        incq    PM_SLOT_INTERVALS(%rcx)
+        incq    PM_SLOT_SLICES(%rcx)
 
         movq    %gs:PM_OFFSET_TIMER_SAVED+40, %rax
         addb    $127, %al               /* 1 + 127 overflows */

@@ -1,11 +1,11 @@
 /* Seconds of every probed loop and routine, thread by thread.
 
-   Model.  A thread's time is cut at its events.  A piece belongs to the scope that was innermost
+   Model.  A thread's time is cut at its events.  A slice belongs to the scope that was innermost
    while it ran, so that a scope's time does not hold that of probed scopes entered from it; what
    ran outside all of them has a slot of its own.  In a signal handler outside of all its scopes the
    interrupted scope goes on.
 
-   What is measured is time on the processor.  The time-stamp counter gives the length of a piece
+   What is measured is time on the processor.  The time-stamp counter gives the length of a slice
    cheaply, but holds what other threads ran in between.  So the thread's restartable sequence
    pointer (rseq_cs, which the C library registers and no program is inside of here) is set to a
    sequence that is never executed: the kernel sets it to zero whenever it interrupts the thread.
@@ -19,8 +19,8 @@
    CPU clock is asked at every event.
 
    Own cost.  An event costs e ticks from the begin of its probe to the end, a part before the
-   counter is read, the rest after it.  Each piece of time holds the second part of the event that
-   it begins with and the first part of the one that it ends with: e in all.  So e times its pieces
+   counter is read, the rest after it.  Each slice of time holds the second part of the event that
+   it begins with and the first part of the one that it ends with: e in all.  So e times its slices
    is subtracted from a scope's time, but not below zero.  e is measured at the begin, by the same
    code; the cheapest of many rounds counts, so that rather too little is subtracted. */
 #define _GNU_SOURCE
@@ -44,7 +44,7 @@
 _Static_assert(offsetof(struct pm_thread_times, last) == PM_TIMES_LAST, "last");
 _Static_assert(sizeof(struct pm_timer_slot) == 1 << PM_SLOT_SHIFT, "slot");
 _Static_assert(offsetof(struct pm_timer_slot, ticks) == PM_SLOT_TICKS, "ticks");
-_Static_assert(offsetof(struct pm_timer_slot, intervals) == PM_SLOT_INTERVALS, "intervals");
+_Static_assert(offsetof(struct pm_timer_slot, slices) == PM_SLOT_SLICES, "slices");
 _Static_assert(offsetof(struct pm_timer_slot, entries) == PM_SLOT_ENTRIES, "entries");
 _Static_assert(offsetof(struct pm_timer_slot, parent) == PM_SLOT_PARENT, "parent");
 _Static_assert(PM_TIMER_MOST_SCOPES == PM_MAX_SCOPES, "scopes");
@@ -194,7 +194,7 @@ static void take(struct pm_thread_times *times, uint64_t slot) {
     } else {
         add_until(times, slot, clock_ns(CLOCK_THREAD_CPUTIME_ID));
     }
-    times->slots[slot].intervals++;
+    times->slots[slot].slices++;
 }
 
 static uint32_t find_parent(uint32_t scope) {
@@ -387,7 +387,7 @@ static void add_slot(struct pm_raw_builder *builder, uint32_t module, uint32_t s
     const struct pm_timer_slot *s = &times->slots[slot];
     double event_ns = clock_kind == PM_RAW_CLOCK_SYSTEM ? 0 : event_ticks * ns_per_tick;
     double ns = (double)times->ns[slot] + (double)s->ticks * ns_per_tick;
-    double own = (double)s->intervals * event_ns;
+    double own = (double)s->slices * event_ns;
     if (ns < 0)
         ns = 0;
     if (own > ns)

@@ -7,7 +7,7 @@
 #define PM_TIMES_LAST 0
 #define PM_SLOT_SHIFT 5
 #define PM_SLOT_TICKS 0
-#define PM_SLOT_INTERVALS 8
+#define PM_SLOT_SLICES 8
 #define PM_SLOT_ENTRIES 16
 #define PM_SLOT_PARENT 24
 
@@ -28,8 +28,8 @@ struct pm_thread;
 /* Time of one thread directly in one scope: ticks / frequency + ns of pm_thread_times.  Either may
    be negative. */
 struct pm_timer_slot {
-    int64_t ticks;      /* of the time-stamp counter */
-    uint64_t intervals; /* pieces that the time consists of; each holds one event's own cost */
+    int64_t ticks;   /* of the time-stamp counter */
+    uint64_t slices; /* slices that the time consists of; each holds one event's own cost */
     uint64_t entries;
     /* The nearest probed scope around it, whose entry comes right before; 0 where there is none, or
        where that is not known yet: number 0 is the program, which is never entered. */

@@ -1,4 +1,4 @@
-/* Reads the tables of .eh_frame; see unwind_table.h.  Nothing in them is trusted. */
+/* Reads the tables of .eh_frame; see eh_frame.h.  Nothing in them is trusted. */
 #define _GNU_SOURCE
 #include "runtime/unwind/eh_frame.h"
 

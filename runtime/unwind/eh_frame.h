@@ -1,5 +1,5 @@
 /* The tables of .eh_frame in memory: reading their fields, and finding a routine's description.
-   Private to unwind*.c. */
+   Between the files of this folder. */
 #ifndef PM_RUNTIME_UNWIND_EH_FRAME_H
 #define PM_RUNTIME_UNWIND_EH_FRAME_H
 

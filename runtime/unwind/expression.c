@@ -1,7 +1,7 @@
 /* Evaluates DWARF expressions in a frame; see unwind.h.  They are those of DWARF 5, section 2.5,
    that unwinding tables use. */
-#include "runtime/unwind/unwind.h"
 #include "runtime/unwind/eh_frame.h"
+#include "runtime/unwind/rules.h"
 
 enum { DEEPEST_EXPRESSION = 16, LONGEST_EXPRESSION = 1000 };
 

@@ -1,4 +1,4 @@
-/* Walks stacks by .eh_frame; see unwind.h.
+/* A step over the stack by the tables of .eh_frame; see unwind.h.
 
    For its own use the compiler's unwinder is too trusting: it ends the program if the tables are
    not as it expects, and a walk at exit meets routines that no exception ever passes, written by
@@ -6,13 +6,13 @@
    is asked for before it is read.  The steps are those of DWARF 5, section 6.4: find the routine's
    FDE (by binary search in .eh_frame_hdr), execute the rows of its table up to the place, then take
    the caller's registers from where the row says they are. */
-#include "runtime/unwind/unwind.h"
+#include "runtime/unwind/rules.h"
 
 #include <stddef.h>
 #include <string.h>
 
-#include "runtime/unwind/eh_frame.h"
 #include "runtime/system.h"
+#include "runtime/unwind/eh_frame.h"
 
 /* ---- reading --------------------------------------------------------------------------------- */
 

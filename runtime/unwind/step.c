@@ -4,7 +4,7 @@
    took 0.5 to 1 µs a frame.  So what a step came to is kept by its address, as long as no module is
    loaded or unloaded.  An entry is written by one thread at a time, which makes its version odd
    meanwhile; who reads one takes it only if the version was even and stayed the same. */
-#include "runtime/unwind/unwind.h"
+#include "runtime/unwind/rules.h"
 
 #include "runtime/modules.h"
 #include "runtime/system.h"

@@ -42,27 +42,6 @@ enum pm_unwind_result {
    have changed since pm_modules_scan. */
 enum pm_unwind_result pm_unwind_step(struct pm_call_frame *frame);
 
-/* ---- between the files ----------------------------------------------------------------------- */
-
-/* What a step at one place comes to, if it is as usual: the CFA at an offset from a register, the
-   return address below it, registers that calls preserve in the frame or as they are. */
-enum { PM_N_PRESERVED = 6 };
-extern const uint8_t pm_preserved_registers[PM_N_PRESERVED];
-struct pm_short_rule {
-    int32_t cfa_offset;
-    uint8_t cfa_register;
-    bool is_valid;
-    int16_t saved[PM_N_PRESERVED]; /* where, from the CFA, in words; 0: as it is */
-};
-
-/* The step by the tables (unwind.c); *RULE: for the next time. */
-enum pm_unwind_result pm_unwind_by_tables(struct pm_call_frame *frame, struct pm_short_rule *rule);
-
-/* The value of an expression of N_BYTES bytes (unwind_expression.c); *FIRST, if any, is pushed
-   before. */
-bool pm_evaluate_expression(const uint8_t *expression, size_t n_bytes, struct pm_call_frame *frame,
-                            const uint64_t *first, uint64_t *result);
-
 /* A word of the stack, if it can be read. */
 bool pm_unwind_read(struct pm_call_frame *frame, uint64_t address, uint64_t *word);
 

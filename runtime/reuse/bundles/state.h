@@ -144,6 +144,14 @@ pm_bundle_walk pm_bundle_walk_sse2, pm_bundle_walk_avx2, pm_bundle_walk_avx512;
    is no memory (reuse->failed). */
 struct pm_bundle_state *pm_bundle_state(struct pm_bundle_reuse *bundles, uint64_t number);
 
+/* BYTES of zeroed memory at the begin of a cache line; NULL: none, and reuse->failed is set. */
+void *pm_bundle_take(struct pm_bundle_reuse *bundles, size_t bytes);
+
+static inline const struct pm_probe_reference *
+pm_bundle_reference(const struct pm_bundle_access *access) {
+    return &pm_references[access->reference];
+}
+
 /* The sequence of the record at WORDS, made if need be, as the most recent of STATE; NULL: the
    bundle has too many already, or there is no memory (reuse->failed). */
 struct pm_touch_sequence *pm_bundle_find_sequence(struct pm_bundle_reuse *bundles,
@@ -155,5 +163,12 @@ struct pm_touch_sequence *pm_bundle_find_sequence(struct pm_bundle_reuse *bundle
 struct pm_front_transition *pm_bundle_learn(struct pm_bundle_reuse *bundles,
                                             struct pm_touch_sequence *sequence,
                                             const uint32_t *found);
+
+/* Adds to the histograms what TRANSITION, or SEQUENCE of BUNDLE, counts; it begins to count anew.
+   Transitions go first: they count executions of their sequence. */
+void pm_bundle_flush_transition(struct pm_reuse *reuse, struct pm_touch_sequence *sequence,
+                                struct pm_front_transition *transition);
+void pm_bundle_flush_sequence(struct pm_reuse *reuse, const struct pm_bundle *bundle,
+                              struct pm_touch_sequence *sequence);
 
 #endif

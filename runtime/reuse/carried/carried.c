@@ -14,7 +14,7 @@ enum { FIRST_PATTERNS = 1 << 8 };
 
 void pm_carried_open(struct pm_carried *carried, uint32_t scope) {
     if (carried->n_open > PM_MOST_OPEN)
-        return; /* events.c told no more */
+        return; /* deeper than open_scopes.c follows */
     uint64_t now = carried->now += PM_CARRIED_TICK;
     carried->open[carried->n_open++] =
         (struct pm_carried_activation){.entered = now, .iterated = now, .scope = scope};

@@ -3,7 +3,7 @@
 
    Model (G. Marin and J. Mellor-Crummey, "Pinpointing and Exploiting Opportunities for Enhancing
    Data Reuse", ISPASS 2008; the tool MIAMI).  A reuse is a touch of a block that was touched
-   before (reuse_distance.h).  It has
+   before (reuse.h).  It has
      source       the scope of the access that touched the block last: the innermost loop that this
                   code is directly in, else its routine.  Inlined code is in the loop or routine
                   that it was inlined to;
