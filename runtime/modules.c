@@ -24,7 +24,7 @@ static bool table_fits(uint64_t offset, uint64_t count, size_t size, uint64_t se
     return offset <= segment_bytes && count <= (segment_bytes - offset) / size && offset % 4 == 0;
 }
 
-/* Can accesses be told from records of this reference? */
+/* Do records of this reference say what is accessed? */
 static bool reference_is_usable(const struct pm_probe_reference *reference, uint32_t n_groups) {
     static const unsigned char least_slots[] = {0, 1, 1, 2, 5, 4, 1, 2, 1};
     unsigned kind = reference->kind;
@@ -73,7 +73,7 @@ static bool add_references(const struct pm_probe_header *header, uint32_t first_
 
 /* ---- bundles --------------------------------------------------------------------------------- */
 
-/* ACCESSES, of the module with HEADER, into INTO; false if one cannot be told from a record. */
+/* ACCESSES, of the module with HEADER, into INTO; false if a record does not say where one is. */
 static bool take_accesses(const struct pm_probe_header *header, uint64_t load_bias,
                           const struct pm_probe_bundle *bundle,
                           const struct pm_probe_access *accesses, struct pm_bundle_access *into) {
@@ -290,7 +290,7 @@ static bool is_valid(const struct pm_probe_header *header, uint64_t segment_byte
                       segment_bytes);
 }
 
-/* Records of the module are being consumed meanwhile, maybe: what tells that a reference or bundle
+/* Records of the module are being consumed meanwhile, maybe: the mark that a reference or bundle
    is known is written last. */
 static bool add_tables(const struct pm_probe_header *header, uint64_t segment_bytes,
                        uint64_t load_bias, uint32_t first_group) {

@@ -21,7 +21,7 @@ enum pm_note_kind {
     PM_NOTE_NO_QUICK_EXIT,      /* 1 */
     PM_NOTE_TOO_DEEP,           /* entries of scopes */
     PM_NOTE_LOST_FRAMES,        /* walks over the stack that did not come to their end */
-    PM_NOTE_LOST_THREADS,       /* threads of which it cannot be told what they were in */
+    PM_NOTE_LOST_THREADS,       /* threads in unknown routines */
     PM_NOTE_ONE_CPU,            /* 1 */
     PM_NOTE_NO_SECOND_CORE,     /* times that no analysis thread could be made */
     PM_N_NOTES,

@@ -10,11 +10,11 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "core/raw_file.h"
 #include "runtime/analyser/analyser.h"
+#include "runtime/clock.h"
 #include "runtime/events/events.h"
 #include "runtime/markers.h"
 #include "runtime/modules.h"
@@ -46,16 +46,10 @@ bool pm_process_is_finished(void) { return __atomic_load_n(&state, __ATOMIC_ACQU
 
 bool pm_process_is_ours(void) { return pm_syscall3(SYS_getpid, 0, 0, 0) == process_id; }
 
-static uint64_t clock_ns(clockid_t clock) {
-    struct timespec time;
-    clock_gettime(clock, &time);
-    return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
-}
-
 static void begin_times(void) {
     process_id = pm_syscall3(SYS_getpid, 0, 0, 0);
-    pm_process_times.start_unix_ns = clock_ns(CLOCK_REALTIME);
-    pm_process_times.start_monotonic_ns = clock_ns(CLOCK_MONOTONIC);
+    pm_process_times.start_unix_ns = pm_clock_ns(CLOCK_REALTIME);
+    pm_process_times.start_monotonic_ns = pm_clock_ns(CLOCK_MONOTONIC);
 }
 
 /* ---- begin ----------------------------------------------------------------------------------- */
@@ -198,8 +192,8 @@ static void write_raw_file(uint64_t flags, char *name, size_t name_size) {
         .process_id = (uint64_t)process_id,
         .parent_id = (uint64_t)pm_syscall3(SYS_getppid, 0, 0, 0),
         .start_unix_ns = pm_process_times.start_unix_ns,
-        .wall_ns = clock_ns(CLOCK_MONOTONIC) - pm_process_times.start_monotonic_ns,
-        .cpu_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID),
+        .wall_ns = pm_clock_ns(CLOCK_MONOTONIC) - pm_process_times.start_monotonic_ns,
+        .cpu_ns = pm_clock_ns(CLOCK_PROCESS_CPUTIME_ID),
         .flags = flags | (forked ? PM_RAW_FORKED : 0),
     };
     pm_raw_begin(&builder);

@@ -60,10 +60,8 @@ static bool make_groups(struct pm_footprint *footprint, uint32_t n_groups) {
     const size_t bytes = sizeof *footprint->bytes;
     if (n_groups <= footprint->n_groups)
         return true;
-    uint64_t *grown = pm_mremap(footprint->bytes, footprint->n_groups * bytes, n_groups * bytes);
-    if (!grown)
+    if (!pm_mgrow(&footprint->bytes, footprint->n_groups * bytes, n_groups * bytes))
         return false;
-    footprint->bytes = grown;
     footprint->n_groups = n_groups;
     return true;
 }

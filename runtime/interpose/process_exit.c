@@ -107,38 +107,30 @@ static void fill_arguments(char **array, const char *first, va_list arguments) {
         *++array = va_arg(arguments, char *);
 }
 
+/* Declares ARRAY with the arguments from FIRST to NULL; ARGUMENTS goes on behind them. */
+#define COLLECT_ARGUMENTS(array, arguments, first)                                                 \
+    va_list arguments;                                                                             \
+    va_start(arguments, first);                                                                    \
+    size_t count = count_arguments(arguments);                                                     \
+    va_end(arguments);                                                                             \
+    char *array[count];                                                                            \
+    va_start(arguments, first);                                                                    \
+    fill_arguments(array, first, arguments)
+
 PM_EXPORT int execl(const char *path, const char *first, ...) {
-    va_list arguments;
-    va_start(arguments, first);
-    size_t count = count_arguments(arguments);
-    va_end(arguments);
-    char *array[count];
-    va_start(arguments, first);
-    fill_arguments(array, first, arguments);
+    COLLECT_ARGUMENTS(array, arguments, first);
     va_end(arguments);
     return execv(path, array);
 }
 
 PM_EXPORT int execlp(const char *file, const char *first, ...) {
-    va_list arguments;
-    va_start(arguments, first);
-    size_t count = count_arguments(arguments);
-    va_end(arguments);
-    char *array[count];
-    va_start(arguments, first);
-    fill_arguments(array, first, arguments);
+    COLLECT_ARGUMENTS(array, arguments, first);
     va_end(arguments);
     return execvp(file, array);
 }
 
 PM_EXPORT int execle(const char *path, const char *first, ...) {
-    va_list arguments;
-    va_start(arguments, first);
-    size_t count = count_arguments(arguments);
-    va_end(arguments);
-    char *array[count];
-    va_start(arguments, first);
-    fill_arguments(array, first, arguments);
+    COLLECT_ARGUMENTS(array, arguments, first);
     char *const *environment = va_arg(arguments, char *const *);
     va_end(arguments);
     return execve(path, array, environment);

@@ -65,12 +65,9 @@ static enum state find_place(const struct pm_thread *thread, struct place *place
 
 /* Waits a little for a thread that runs: OpenMP's go to sleep soon after a parallel region. */
 static enum state wait_for_place(const struct pm_thread *thread, struct place *place, int *pauses) {
-    struct {
-        long seconds, nanoseconds;
-    } pause = {0, 1000000};
     enum state state;
     while ((state = find_place(thread, place)) == RUNS && (*pauses)-- > 0)
-        pm_syscall3(SYS_nanosleep, (long)&pause, 0, 0);
+        pm_sleep_ns(1000000);
     return state;
 }
 
@@ -94,7 +91,7 @@ static bool stack_is_foreign(const struct place *place) {
     return true;
 }
 
-/* False if it cannot be told what the thread is in. */
+/* False if what the thread is in cannot be found out. */
 static bool note_thread(const struct pm_thread *thread, int *pauses) {
     struct place place, again;
     struct pm_call_frame frames[MOST_FRAMES];

@@ -20,12 +20,9 @@ void pm_raw_add(struct pm_raw_builder *builder, const void *bytes, size_t count)
     while (room < builder->used + count)
         room *= 2;
     if (room != builder->room && !builder->failed) {
-        char *memory = pm_mremap(builder->bytes, builder->room, room);
-        builder->failed = !memory;
-        if (memory) {
-            builder->bytes = memory;
+        builder->failed = !pm_mgrow(&builder->bytes, builder->room, room);
+        if (!builder->failed)
             builder->room = room;
-        }
     }
     if (builder->failed)
         return;

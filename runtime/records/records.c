@@ -124,11 +124,8 @@ bool pm_consume_pending_of(struct pm_thread *thread) {
     bool free = false;
     for (int tries = 0; tries < 2000 && !free; tries++) {
         free = !__atomic_exchange_n(busy_of(thread), 1, __ATOMIC_ACQUIRE);
-        struct {
-            long seconds, nanoseconds;
-        } pause = {0, 1000000};
         if (!free)
-            pm_syscall3(SYS_nanosleep, (long)&pause, 0, 0);
+            pm_sleep_ns(1000000);
     }
     if (!free)
         return false;

@@ -142,9 +142,9 @@ static inline bool pm_is_sampled(const struct pm_reuse *reuse, uint64_t block) {
     return pm_block_hash(block) <= reuse->sample_threshold;
 }
 
-/* The distance of which DISTANCE sampled blocks tell, with one of SAMPLE sampled: the blocks of
+/* The distance that DISTANCE sampled blocks stand for, with one of SAMPLE sampled: the blocks of
    a region are evenly chosen, so that there are about SAMPLE - 1 others before the next one.  That
-   no sampled block came between tells most often that hardly any block came between. */
+   no sampled block came between mostly means that hardly any block did. */
 static inline uint64_t pm_estimated_distance(uint64_t sample, uint64_t distance) {
     return distance ? (distance + 1) * sample - 1 : 0;
 }

@@ -1,6 +1,5 @@
 /* The front of the reuse distance analysis in eight registers of any x86-64; touch.h says
-   what such a header defines.  In memory, moved by memmove, it cost 15 ns more a far touch: what
-   was stored in pieces at other places had to reach the cache before it could be loaded. */
+   what such a header defines. */
 #ifndef PM_RUNTIME_REUSE_FRONT_SSE2_H
 #define PM_RUNTIME_REUSE_FRONT_SSE2_H
 

@@ -63,7 +63,8 @@ void pm_touch_histogram_free(struct pm_touch_histogram *histogram) {
     histogram->distances = NULL;
 }
 
-/* ---- tallies --------------------------------------------------------------------------------- */
+/* ---- caches of bins
+ * --------------------------------------------------------------------------------- */
 
 bool pm_bin_cache_flush(struct pm_bin_cache *cache, struct pm_touch_histogram *histogram,
                         struct pm_bin_arena *arena, unsigned kind) {

@@ -21,7 +21,7 @@
 
 /* What a touch may have instead of a distance. */
 #define PM_COLD UINT64_MAX         /* a first touch */
-#define PM_BEYOND (UINT64_MAX - 1) /* further than what is told apart (pm_reuse.bound) */
+#define PM_BEYOND (UINT64_MAX - 1) /* at pm_reuse.bound or farther: not counted by distance */
 
 enum {
     PM_REUSE_FRONT = 16, /* blocks that the front (analysis.h) holds */
@@ -129,18 +129,18 @@ static inline bool pm_touch_histogram_count(struct pm_touch_histogram *histogram
     return true;
 }
 
-/* Touches by accesses of one kind and group whose distances are of one bin, before they are added
-   to the histogram: mostly a touch's distance is of the same bin as the last one of its like. */
+/* Counts of touches by accesses of one kind and group, in one bin, that are not in the histogram
+   yet: mostly a touch's distance is in the same bin as the last one of its like. */
 struct pm_bin_cache {
     uint64_t low, width; /* the bin has distances low … low + width − 1; width 0: none yet */
     uint64_t n, distance_sum;
 };
 
-/* Adds the touches to HISTOGRAM; the cache has none then.  False when there is no memory. */
+/* Moves the counts to HISTOGRAM.  False when there is no memory. */
 bool pm_bin_cache_flush(struct pm_bin_cache *cache, struct pm_touch_histogram *histogram,
                         struct pm_bin_arena *arena, unsigned kind);
 
-/* The same, and then the cache has the bin of DISTANCE. */
+/* The same, and from now on the cache is of the bin of DISTANCE. */
 bool pm_bin_cache_switch(struct pm_bin_cache *cache, struct pm_touch_histogram *histogram,
                          struct pm_bin_arena *arena, unsigned kind, uint64_t distance);
 

@@ -155,11 +155,9 @@ uint64_t pm_reuse_bytes(const struct pm_reuse *reuse) {
 bool pm_reuse_make_histograms(struct pm_reuse *reuse, uint32_t n_groups) {
     if (n_groups <= reuse->n_groups)
         return true;
-    struct pm_touch_histogram *histograms = pm_mremap(
-        reuse->histograms, reuse->n_groups * sizeof *histograms, n_groups * sizeof *histograms);
-    if (!histograms)
+    const size_t bytes = sizeof *reuse->histograms;
+    if (!pm_mgrow(&reuse->histograms, reuse->n_groups * bytes, n_groups * bytes))
         return false;
-    reuse->histograms = histograms;
     reuse->n_groups = n_groups;
     return true;
 }

@@ -75,7 +75,7 @@ struct pm_reuse_result {
     uint64_t n_blocks; /* distinct blocks of the whole analysis, estimated under sampling */
     uint64_t sample;   /* one of so many blocks was sampled; 1: all */
     uint64_t cold_loads, cold_stores; /* first touches */
-    uint64_t at_least;                /* distances from here on are not told apart; 0: all are */
+    uint64_t at_least;                /* distances from here on are counted as one; 0: none are */
     uint64_t beyond_loads, beyond_stores;
     uint64_t n_bins;
 };

@@ -58,13 +58,9 @@ static uint32_t take_page(struct pm_reuse *reuse) {
         return reuse->free_pages[--reuse->n_free];
     if (reuse->n_pages == reuse->room_pages) {
         uint64_t room = reuse->room_pages ? 2 * reuse->room_pages : FIRST_PAGES;
-        if (room > MOST_PAGES)
+        if (room > MOST_PAGES ||
+            !pm_mgrow(&reuse->slots, reuse->room_pages * PAGE_BYTES, room * PAGE_BYTES))
             return 0;
-        uint32_t *slots =
-            pm_mremap(reuse->slots, reuse->room_pages * PAGE_BYTES, room * PAGE_BYTES);
-        if (!slots)
-            return 0;
-        reuse->slots = slots;
         reuse->room_pages = room;
     }
     return (uint32_t)reuse->n_pages++;
@@ -74,11 +70,9 @@ static bool room_for_free_page(struct pm_reuse *reuse) {
     if (reuse->n_free < reuse->room_free)
         return true;
     uint64_t room = reuse->room_free ? 2 * reuse->room_free : FIRST_PAGES;
-    uint32_t *pages =
-        pm_mremap(reuse->free_pages, reuse->room_free * sizeof *pages, room * sizeof *pages);
-    if (!pages)
+    const size_t bytes = sizeof *reuse->free_pages;
+    if (!pm_mgrow(&reuse->free_pages, reuse->room_free * bytes, room * bytes))
         return false;
-    reuse->free_pages = pages;
     reuse->room_free = room;
     return true;
 }
@@ -92,11 +86,9 @@ static uint32_t take_mask(struct pm_reuse *reuse) {
     }
     if (reuse->n_masks >= reuse->room_masks) {
         uint64_t room = reuse->room_masks ? 2 * reuse->room_masks : FIRST_PAGES;
-        uint64_t *masks =
-            pm_mremap(reuse->masks, reuse->room_masks * sizeof *masks, room * sizeof *masks);
-        if (!masks || room > MOST_PAGES)
+        const size_t bytes = sizeof *reuse->masks;
+        if (room > MOST_PAGES || !pm_mgrow(&reuse->masks, reuse->room_masks * bytes, room * bytes))
             return 0;
-        reuse->masks = masks;
         reuse->room_masks = room;
         reuse->n_masks += reuse->n_masks == 0; /* number 0 is none */
     }

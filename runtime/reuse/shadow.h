@@ -1,10 +1,9 @@
 /* Where the analysis keeps the stamp of a block: a hash table of regions of 2^14 blocks, for each a
    table of its 256 pages, for each page that was touched 64 slots of 4 bytes.
 
-   With pages of 1024 blocks, found by a hash table alone, a program that touches a block here and
-   there took 4 KiB for each; with pages of 64 blocks, found so, the table was too large for the
-   second-level cache (random touches in 200 MB: 100 instead of 55 ns).  A region's table has 4
-   bytes for a page, and a sweep misses one line of it in 1024 blocks. */
+   Pages are small for programs that touch a block here and there; regions keep the hash table small
+   enough for the second-level cache (docs/log-measuring.md).  A region's table has 4 bytes for a
+   page, and a sweep misses one line of it in 1024 blocks. */
 #ifndef PM_RUNTIME_REUSE_SHADOW_H
 #define PM_RUNTIME_REUSE_SHADOW_H
 

@@ -30,11 +30,11 @@
 #include <sched.h>
 #include <stddef.h>
 #include <stdlib.h>
-#include <time.h>
 #include <x86intrin.h>
 
 #include "core/probe_abi.h"
 #include "core/raw_file.h"
+#include "runtime/clock.h"
 #include "runtime/events/events.h"
 #include "runtime/modules.h"
 #include "runtime/process.h"
@@ -67,12 +67,6 @@ static uint64_t start_ticks, start_ns;
 
 /* ---- clocks ---------------------------------------------------------------------------------- */
 
-static uint64_t clock_ns(clockid_t clock) {
-    struct timespec time = {0};
-    clock_gettime(clock, &time);
-    return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
-}
-
 /* CPU clock of a thread that may be another one. */
 static uint64_t thread_ns(long thread_id) {
     enum { PER_THREAD = 4, SCHEDULED = 2 };
@@ -80,7 +74,7 @@ static uint64_t thread_ns(long thread_id) {
     long clock = ~thread_id << 3 | PER_THREAD | SCHEDULED;
     if (pm_syscall3(SYS_clock_gettime, (int)clock, (long)&time, 0) != 0)
         return 0;
-    return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
+    return pm_timespec_ns(&time);
 }
 
 static bool counter_is_steady(void) {
@@ -180,7 +174,7 @@ static void add_until(struct pm_thread_times *times, uint64_t slot, uint64_t cpu
 
 /* From here on. */
 static void synchronize(struct pm_thread_times *times) {
-    times->synced_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+    times->synced_ns = pm_clock_ns(CLOCK_THREAD_CPUTIME_ID);
     times->synced_ticks = times->last = __rdtsc();
 }
 
@@ -192,7 +186,7 @@ static void take(struct pm_thread_times *times, uint64_t slot) {
             times->slots[slot].ticks += (int64_t)(now - times->last);
         times->last = now;
     } else {
-        add_until(times, slot, clock_ns(CLOCK_THREAD_CPUTIME_ID));
+        add_until(times, slot, pm_clock_ns(CLOCK_THREAD_CPUTIME_ID));
     }
     times->slots[slot].slices++;
 }
@@ -292,7 +286,7 @@ void pm_timers_after_fork(void) {
         return;
     const struct pm_thread *current = pm_current_thread();
     start_ticks = __rdtsc();
-    start_ns = clock_ns(CLOCK_MONOTONIC);
+    start_ns = pm_clock_ns(CLOCK_MONOTONIC);
     disarm();
     for (uint32_t i = 0; i < pm_n_threads; i++) {
         struct pm_thread *thread = pm_threads[i];
@@ -355,7 +349,7 @@ bool pm_timers_begin(void) {
     disarm();
     block->times->last = block->times->synced_ticks = block->times->synced_ns = 0;
     start_ticks = __rdtsc();
-    start_ns = clock_ns(CLOCK_MONOTONIC);
+    start_ns = pm_clock_ns(CLOCK_MONOTONIC);
     return true;
 }
 
@@ -419,7 +413,7 @@ static void add_thread(struct pm_raw_builder *builder, const struct pm_thread *t
 void pm_timers_add(struct pm_raw_builder *builder) {
     if (!active)
         return;
-    uint64_t ticks = __rdtsc() - start_ticks, ns = clock_ns(CLOCK_MONOTONIC) - start_ns;
+    uint64_t ticks = __rdtsc() - start_ticks, ns = pm_clock_ns(CLOCK_MONOTONIC) - start_ns;
     double ns_per_tick = ticks ? (double)ns / (double)ticks : 0;
     for (uint32_t i = 0; i < pm_n_threads; i++)
         if (pm_threads[i] && pm_threads[i]->times)

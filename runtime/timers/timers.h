@@ -64,7 +64,7 @@ void pm_timers_finish(void);
 /* The sections PM_RAW_TIMES, if there are timers. */
 void pm_timers_add(struct pm_raw_builder *builder);
 
-/* timer_path.S: where events go, and the loop that tells what they cost: COUNT pairs of events of
+/* timer_path.S: where events go, and a loop to measure what they cost: COUNT pairs of events of
    the scope whose `enter` event is EVENT. */
 void pm_timer_path(void);
 void pm_timer_probe_loop(uint64_t count, uint32_t event);

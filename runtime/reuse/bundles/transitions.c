@@ -4,7 +4,7 @@
 
 #include "runtime/reuse/bundles/state.h"
 
-/* The front while an execution is placed: places that its blocks had before it, and behind them
+/* The front while an execution is followed: places that its blocks had before it, and behind them
    PM_REUSE_FRONT + m for the m-th block once it was touched. */
 struct symbolic_front {
     uint8_t at[PM_REUSE_FRONT];

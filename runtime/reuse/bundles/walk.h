@@ -12,7 +12,7 @@
      transition_applies (front, transition, blocks, n)
                                     the blocks that should be in the front are at their places
      front_permute (front, transition, blocks)
-                                    the front behind an execution so placed
+                                    the front behind such an execution
      front_rebuild (front, sequence, blocks, found)
                                     BLOCKS on top, in the order of their last touches, below them
                                     what was there but for the places in FOUND, in its order */
@@ -103,7 +103,7 @@ static __attribute__((noinline)) void touch_all_far(struct pm_reuse *reuse,
 
 /* ---- transitions ----------------------------------------------------------------------------- */
 
-/* Makes an execution that is placed so. */
+/* An execution to which TRANSITION applies. */
 static inline void execute_transition(struct pm_reuse *reuse, struct pm_touch_sequence *sequence,
                                       struct pm_front_transition *transition,
                                       const uint64_t *blocks) {
@@ -115,7 +115,7 @@ static inline void execute_transition(struct pm_reuse *reuse, struct pm_touch_se
     transition->n++;
 }
 
-/* The same if it is placed so; else false, and nothing done. */
+/* The same if it applies; else false, and nothing done. */
 static inline bool take_transition(struct pm_reuse *reuse, struct pm_touch_sequence *sequence,
                                    struct pm_front_transition *transition, const uint64_t *blocks) {
     struct front front = front_load(reuse->front);
@@ -226,8 +226,8 @@ static inline bool look_up_few(struct pm_reuse *reuse, struct pm_touch_sequence 
     return true;
 }
 
-/* First touches of an execution whose transition is not known; false, and nothing done: blocks that
-   should be different are the same. */
+/* First touches of an execution whose transition of the front is not known; false, and nothing
+   done: blocks that should be different are the same. */
 static __attribute__((noinline)) bool look_up(struct pm_bundle_reuse *bundles,
                                               struct pm_bundle_state *state,
                                               struct pm_touch_sequence *sequence,

@@ -20,7 +20,7 @@ void pm_carried_open(struct pm_carried *carried, uint32_t scope) {
         (struct pm_carried_activation){.entered = now, .iterated = now, .scope = scope};
 }
 
-/* It is the innermost one, unless a handler of a signal was told of pending. */
+/* It is the innermost one, unless the events of a signal handler came after it. */
 void pm_carried_close(struct pm_carried *carried, uint32_t scope) {
     uint32_t at = carried->n_open - 1;
     while (at > 0 && carried->open[at].scope != scope)
@@ -73,11 +73,8 @@ static bool make_room(struct pm_carried *carried) {
     if (carried->n_patterns < carried->room_histograms)
         return true;
     uint64_t room = 2 * carried->room_histograms;
-    struct pm_touch_histogram *histograms =
-        pm_mremap(carried->histograms, carried->room_histograms * bytes, room * bytes);
-    if (!histograms)
+    if (!pm_mgrow(&carried->histograms, carried->room_histograms * bytes, room * bytes))
         return false;
-    carried->histograms = histograms;
     carried->room_histograms = room;
     return true;
 }
@@ -101,11 +98,8 @@ static bool make_recent(struct pm_carried *carried, uint32_t n_groups) {
     const size_t bytes = sizeof *carried->recent;
     if (n_groups <= carried->n_recent)
         return true;
-    struct pm_recent_patterns *recent =
-        pm_mremap(carried->recent, carried->n_recent * bytes, n_groups * bytes);
-    if (!recent)
+    if (!pm_mgrow(&carried->recent, carried->n_recent * bytes, n_groups * bytes))
         return false;
-    carried->recent = recent;
     carried->n_recent = n_groups;
     return true;
 }

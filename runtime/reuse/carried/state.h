@@ -1,14 +1,12 @@
 /* How the carriers of reuses are found (carried.h): what the files of this folder share.
 
-   How.  Time is counted in entries and iterations.  A table holds for each block the time and the
+   Time is counted in entries and iterations.  A table holds for each block the time and the
    scope of the last touch in one word; activations hold the times of their entry and of their last
    iteration, both ascending from the outermost to the innermost, so that the carrier is found from
-   the top of the stack, by halving if it is not near.  Everything else, and the distances, are
-   those of pm_reuse.  The table is apart from its slots, because two thirds of all touches find
-   their block in the front and need no slot.  Accesses go one by one.  Tried without gain: the
-   blocks of a bundle looked up with the templates of reuse_bundles.h, which saves what an execution
-   touches again, but not its first touches, which are the most (a stencil took 13% longer, a sparse
-   product 80%). */
+   the top of the stack, by binary search if it is not near.  Everything else, and the distances,
+   are those of pm_reuse.  The table is apart from its slots, because two thirds of all touches find
+   their block in the front and need no slot.  Accesses go one by one: bundles were
+   tried without gain (docs/log-measuring.md). */
 #ifndef PM_RUNTIME_REUSE_CARRIED_STATE_H
 #define PM_RUNTIME_REUSE_CARRIED_STATE_H
 
