@@ -1,4 +1,4 @@
-/* What a touch of a block costs the reuse distance analysis (runtime/reuse_distance.h), in ns, for
+/* What a touch of a block costs the reuse distance analysis (runtime/reuse/reuse.h), in ns, for
    typical traces and every vector extension that this CPU has.
 
      gcc -O2 -I. -o touches bench/touches.c build/libpm_runtime.a
@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "runtime/reuse_distance.h"
+#include "runtime/reuse/analysis.h"
 
 enum { BATCH = 1024, N_PARTS = 32, N_RUNS = 8 };
 

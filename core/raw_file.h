@@ -17,8 +17,8 @@
                         Groups that were never accessed are left out.
      PM_RAW_CARRIED     struct pm_raw_carried_head, then as PM_RAW_HISTOGRAM without first touches:
                         of a group's reuses those with one source, carrier and whether across its
-                        iterations (runtime/carried.h); each such triple once a group, thread and
-                        block size, and all together are the group's histogram
+                        iterations (runtime/reuse/carried/carried.h); each such triple once a group,
+                        thread and block size, and all together are the group's histogram
      PM_RAW_FRAMES      u64 module, u64 n, then n × struct pm_raw_frame, ascending by address; of
                         one address at most one with a positive and one with a negative count
      PM_RAW_TIMES       u64 thread, u64 enum pm_raw_clock, then struct pm_raw_time, ascending by

@@ -5,7 +5,7 @@
 #include <cpuid.h>
 #include <sys/auxv.h>
 
-#include "runtime/records.h"
+#include "runtime/records/records.h"
 #include "runtime/system.h"
 
 static bool may_write_gs_base;
@@ -34,7 +34,7 @@ void pm_control_block_fill(struct pm_control_block *block, void *stack, void *bu
 struct pm_control_block *pm_control_block_new(struct pm_thread *thread,
                                               struct pm_control_block *outer) {
     size_t bytes = PM_CONTROL_BLOCK_BYTES + PM_PRIVATE_STACK_BYTES + PM_RECORD_BUFFER_BYTES;
-    char *memory = pm_map(bytes);
+    char *memory = pm_mmap(bytes);
     if (!memory)
         return NULL;
     struct pm_control_block *block = (struct pm_control_block *)memory;

@@ -1,10 +1,10 @@
 /* The runtime's view of the control block that %gs points to (core/probe_abi.h), for C and for the
-   assembly of slow_path.S, event_paths.S and timer_path.S.  The block's private part also holds the
-   slow path's save area. */
+   assembly of records/slow_path.S, records/called_path.S, events/event_paths.S and
+   timers/timer_path.S.  The block's private part also holds the slow path's save area. */
 #ifndef PM_RUNTIME_CONTROL_BLOCK_H
 #define PM_RUNTIME_CONTROL_BLOCK_H
 
-/* Offsets that slow_path.S uses; checked against the structure below. */
+/* Offsets that the assembly uses; checked against the structure below. */
 #define PM_OFFSET_NEXT 8
 #define PM_OFFSET_LIMIT 16
 #define PM_OFFSET_RETURN 96
@@ -42,7 +42,7 @@
 struct pm_thread;
 struct pm_timer_slot;
 
-/* What timers know of a thread (timers.c). */
+/* What timers know of a thread (timers/timers.c). */
 struct pm_thread_times {
     uint64_t last;         /* counter at the last event */
     uint64_t synced_ticks; /* counter and CPU clock when they were last compared */
@@ -63,12 +63,12 @@ struct pm_control_block {
     uint64_t level;                 /* 0: the thread's own block */
     uint64_t handler_frame;         /* stack frames of our handler lie below it … */
     uint64_t interrupted_stack;     /* … and those of the interrupted code at or above it */
-    struct pm_open_scopes *open_scopes; /* events.h; NULL: none yet */
+    struct pm_open_scopes *open_scopes; /* events/open_scopes.h; NULL: none yet */
     uint64_t timer_empty;               /* the slot that runs when no scope of this block is open */
     uint64_t called_path;
-    struct pm_record_ring *ring; /* record_queue.h; NULL: one buffer */
+    struct pm_record_ring *ring; /* second_core.h; NULL: one buffer */
     unsigned char unused[PM_OFFSET_TIMER_OPEN - 272];
-    /* Of timers (timers.c).  The fast path may go on while the word at %fs:timer_watch is
+    /* Of timers.  The fast path may go on while the word at %fs:timer_watch is
        timer_armed. */
     struct pm_open_scopes *timer_open; /* open_scopes */
     uint64_t timer_watch, timer_armed;
@@ -150,18 +150,18 @@ void pm_control_block_use(struct pm_control_block *block);
 /* To be called once: finds out whether %gs may be set without a system call. */
 void pm_control_block_detect(void);
 
-/* Block of thread 0, in use before the first constructor (early.c). */
+/* Block of thread 0, in use before the first constructor (first_block.c). */
 extern struct pm_control_block *const pm_first_block;
 
-/* slow_path.S */
+/* records/slow_path.S */
 void pm_slow_path(void);
 void pm_slow_path_end(void); /* not to be called: its address is where pm_slow_path ends */
 
-/* event_paths.S: values of PM_CB_EVENT_PATH. */
+/* events/event_paths.S: values of PM_CB_EVENT_PATH. */
 void pm_event_ignore(void); /* nothing */
 void pm_event_record(void); /* appends a record; the buffer is emptied if it is full */
 
-/* called_path.S: the value of PM_CB_CALLED_PATH. */
+/* records/called_path.S: the value of PM_CB_CALLED_PATH. */
 void pm_called_path(void);
 
 #endif

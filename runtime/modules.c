@@ -5,8 +5,8 @@
 #include <link.h>
 #include <string.h>
 
-#include "runtime/analysis_threads.h"
 #include "runtime/notes.h"
+#include "runtime/second_core/second_core.h"
 #include "runtime/system.h"
 
 struct pm_loaded_module pm_modules[PM_MAX_MODULES];
@@ -24,7 +24,7 @@ static bool table_fits(uint64_t offset, uint64_t count, size_t size, uint64_t se
     return offset <= segment_bytes && count <= (segment_bytes - offset) / size && offset % 4 == 0;
 }
 
-/* Can accesses be told from records of this reference? */
+/* Do records of this reference say what is accessed? */
 static bool reference_is_usable(const struct pm_probe_reference *reference, uint32_t n_groups) {
     static const unsigned char least_slots[] = {0, 1, 1, 2, 5, 4, 1, 2, 1};
     unsigned kind = reference->kind;
@@ -56,7 +56,7 @@ static bool add_references(const struct pm_probe_header *header, uint32_t first_
         header->n_references > PM_MAX_REFERENCES - header->first_reference)
         return false;
     if (!pm_references)
-        pm_references = pm_map(PM_MAX_REFERENCES * sizeof *pm_references);
+        pm_references = pm_mmap(PM_MAX_REFERENCES * sizeof *pm_references);
     if (!pm_references)
         return false;
     struct pm_probe_reference *into = pm_references + header->first_reference;
@@ -73,7 +73,7 @@ static bool add_references(const struct pm_probe_header *header, uint32_t first_
 
 /* ---- bundles --------------------------------------------------------------------------------- */
 
-/* ACCESSES, of the module with HEADER, into INTO; false if one cannot be told from a record. */
+/* ACCESSES, of the module with HEADER, into INTO; false if a record does not say where one is. */
 static bool take_accesses(const struct pm_probe_header *header, uint64_t load_bias,
                           const struct pm_probe_bundle *bundle,
                           const struct pm_probe_access *accesses, struct pm_bundle_access *into) {
@@ -107,8 +107,8 @@ static bool add_bundles(const struct pm_probe_header *header, uint64_t load_bias
     const struct pm_probe_bundle *bundles = (const void *)(module + header->bundles);
     const struct pm_probe_access *accesses = (const void *)(module + header->accesses);
     if (!pm_bundles)
-        pm_bundles = pm_map(PM_MAX_BUNDLES * sizeof *pm_bundles);
-    struct pm_bundle_access *copies = pm_map((header->n_accesses + 1ul) * sizeof *copies);
+        pm_bundles = pm_mmap(PM_MAX_BUNDLES * sizeof *pm_bundles);
+    struct pm_bundle_access *copies = pm_mmap((header->n_accesses + 1ul) * sizeof *copies);
     if (!pm_bundles || !copies)
         return false;
     raise_to(&pm_n_bundles, header->first_bundle + header->n_bundles);
@@ -139,7 +139,7 @@ static bool add_group_scopes(const struct pm_probe_header *header, uint32_t firs
         header->n_groups > PM_MAX_REFERENCES - first_group)
         return false;
     if (!pm_group_scopes &&
-        !(pm_group_scopes = pm_map(PM_MAX_REFERENCES * sizeof *pm_group_scopes)))
+        !(pm_group_scopes = pm_mmap(PM_MAX_REFERENCES * sizeof *pm_group_scopes)))
         return false;
     for (uint32_t i = 0; i < header->n_groups; i++) {
         if (table[i] >= header->n_scopes)
@@ -192,7 +192,7 @@ static bool add_scopes(const struct pm_probe_header *header, uint64_t segment_by
         header->n_scopes > PM_MAX_SCOPES - header->first_scope)
         return false;
     if (!pm_scopes) {
-        pm_scopes = pm_map(PM_MAX_SCOPES * sizeof *pm_scopes);
+        pm_scopes = pm_mmap(PM_MAX_SCOPES * sizeof *pm_scopes);
         if (!pm_scopes)
             return false;
     }
@@ -219,7 +219,7 @@ static bool add_counters(const struct pm_probe_header *header, uint64_t segment_
     if (!table_fits(header->counters, header->n_counters, sizeof(struct pm_probe_counter),
                     segment_bytes))
         return false;
-    if (!counters && !(counters = pm_map(PM_MAX_COUNTERS * sizeof *counters)))
+    if (!counters && !(counters = pm_mmap(PM_MAX_COUNTERS * sizeof *counters)))
         return false;
     const struct pm_probe_counter *table = (const void *)((const char *)header + header->counters);
     for (uint32_t i = 0; i < header->n_counters; i++)
@@ -290,7 +290,7 @@ static bool is_valid(const struct pm_probe_header *header, uint64_t segment_byte
                       segment_bytes);
 }
 
-/* Records of the module are being consumed meanwhile, maybe: what tells that a reference or bundle
+/* Records of the module are being consumed meanwhile, maybe: the mark that a reference or bundle
    is known is written last. */
 static bool add_tables(const struct pm_probe_header *header, uint64_t segment_bytes,
                        uint64_t load_bias, uint32_t first_group) {
@@ -305,19 +305,19 @@ static void add_module(const struct pm_probe_header *header, uint64_t segment_by
     if (is_known(header, load_bias))
         return;
     if (header->version != PM_PROBE_VERSION || header->header_bytes != sizeof *header) {
-        pm_note(PM_NOTE_FOREIGN_VERSION, 1);
+        pm_note_add(PM_NOTE_FOREIGN_VERSION, 1);
         return;
     }
     const struct pm_loaded_module *twin = find_twin(header);
     uint32_t first_group = twin ? twin->first_group : pm_n_groups;
     if (!is_valid(header, segment_bytes) || header->n_groups > PM_MAX_REFERENCES - first_group) {
-        pm_note(PM_NOTE_DAMAGED_MODULE, 1);
+        pm_note_add(PM_NOTE_DAMAGED_MODULE, 1);
         return;
     }
     if (!twin) {
         pm_n_groups += header->n_groups;
         if (!add_tables(header, segment_bytes, load_bias, first_group)) {
-            pm_note(PM_NOTE_DAMAGED_MODULE, 1);
+            pm_note_add(PM_NOTE_DAMAGED_MODULE, 1);
             return;
         }
     }

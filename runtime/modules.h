@@ -29,8 +29,9 @@ extern uint32_t pm_n_groups;   /* of all modules */
 extern uint32_t pm_n_counters; /* highest counter of all modules + 1 */
 
 /* Reference number → its description, with `group` counted over all modules.  Numbers that a module
-   has are `reserved` PM_REFERENCE_KNOWN; of those whose accesses cannot be told (no size, no group,
-   a payload that is too small) the kind is PM_REFERENCE_UNUSABLE.  NULL while there are none. */
+   has are `reserved` PM_REFERENCE_KNOWN; of those whose accesses cannot be known (no size, no
+   group, a payload that is too small) the kind is PM_REFERENCE_UNUSABLE.  NULL while there are
+   none. */
 enum { PM_REFERENCE_KNOWN = 1, PM_REFERENCE_UNUSABLE = 0xff };
 extern struct pm_probe_reference *pm_references;
 extern uint32_t pm_n_references; /* highest number + 1 */

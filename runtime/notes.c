@@ -14,7 +14,7 @@ static const char *const sentences[PM_N_NOTES] = {
     [PM_NOTE_DAMAGED_MODULE] =
         " module(s) have damaged or too large probe tables and are not in this file: "
         "instrument them again",
-    [PM_NOTE_EARLY_RECORDS] =
+    [PM_NOTE_STARTUP_RECORDS] =
         " bytes of memory records from before the first constructor were lost: reuse distances "
         "leave these accesses out",
     [PM_NOTE_UNKNOWN_RECORDS] =
@@ -52,7 +52,7 @@ static const char *const sentences[PM_N_NOTES] = {
         " time(s) no thread could be made for the analysis, which then ran within the program's",
 };
 
-void pm_note(enum pm_note_kind kind, uint64_t count) {
+void pm_note_add(enum pm_note_kind kind, uint64_t count) {
     __atomic_fetch_add(&counts[kind], count, __ATOMIC_RELAXED);
 }
 

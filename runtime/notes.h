@@ -9,7 +9,7 @@
 enum pm_note_kind {
     PM_NOTE_FOREIGN_VERSION,    /* modules */
     PM_NOTE_DAMAGED_MODULE,     /* modules */
-    PM_NOTE_EARLY_RECORDS,      /* bytes of records */
+    PM_NOTE_STARTUP_RECORDS,    /* bytes of records */
     PM_NOTE_UNKNOWN_RECORDS,    /* times that decoding a buffer met an unknown reference */
     PM_NOTE_UNUSABLE_REFERENCE, /* records */
     PM_NOTE_NO_FOOTPRINT,       /* streams whose bytes are not known for want of memory */
@@ -21,14 +21,14 @@ enum pm_note_kind {
     PM_NOTE_NO_QUICK_EXIT,      /* 1 */
     PM_NOTE_TOO_DEEP,           /* entries of scopes */
     PM_NOTE_LOST_FRAMES,        /* walks over the stack that did not come to their end */
-    PM_NOTE_LOST_THREADS,       /* threads of which it cannot be told what they were in */
+    PM_NOTE_LOST_THREADS,       /* threads in unknown routines */
     PM_NOTE_ONE_CPU,            /* 1 */
     PM_NOTE_NO_SECOND_CORE,     /* times that no analysis thread could be made */
     PM_N_NOTES,
 };
 
 /* Adds COUNT to the note; any thread, any time. */
-void pm_note(enum pm_note_kind kind, uint64_t count);
+void pm_note_add(enum pm_note_kind kind, uint64_t count);
 
 void pm_notes_clear(void);
 

@@ -10,24 +10,23 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "core/raw_file.h"
-#include "runtime/analyser.h"
-#include "runtime/analysis_threads.h"
-#include "runtime/frames.h"
+#include "runtime/analyser/analyser.h"
+#include "runtime/clock.h"
+#include "runtime/events/events.h"
 #include "runtime/markers.h"
 #include "runtime/modules.h"
+#include "runtime/nonlocal_exits/nonlocal_exits.h"
 #include "runtime/notes.h"
-#include "runtime/raw_content.h"
-#include "runtime/raw_write.h"
-#include "runtime/records.h"
-#include "runtime/signals.h"
+#include "runtime/raw/raw.h"
+#include "runtime/records/records.h"
+#include "runtime/second_core/second_core.h"
+#include "runtime/signals/signals.h"
 #include "runtime/system.h"
-#include "runtime/tell.h"
 #include "runtime/text.h"
-#include "runtime/timers.h"
+#include "runtime/timers/timers.h"
 
 const struct pmodel_handler *pm_process_handler;
 struct pm_process_times pm_process_times;
@@ -47,16 +46,10 @@ bool pm_process_is_finished(void) { return __atomic_load_n(&state, __ATOMIC_ACQU
 
 bool pm_process_is_ours(void) { return pm_syscall3(SYS_getpid, 0, 0, 0) == process_id; }
 
-static uint64_t clock_ns(clockid_t clock) {
-    struct timespec time;
-    clock_gettime(clock, &time);
-    return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
-}
-
 static void begin_times(void) {
     process_id = pm_syscall3(SYS_getpid, 0, 0, 0);
-    pm_process_times.start_unix_ns = clock_ns(CLOCK_REALTIME);
-    pm_process_times.start_monotonic_ns = clock_ns(CLOCK_MONOTONIC);
+    pm_process_times.start_unix_ns = pm_clock_ns(CLOCK_REALTIME);
+    pm_process_times.start_monotonic_ns = pm_clock_ns(CLOCK_MONOTONIC);
 }
 
 /* ---- begin ----------------------------------------------------------------------------------- */
@@ -125,9 +118,9 @@ void pm_process_forked(void) {
     pm_threads_after_fork();
     pm_analyser_after_fork();
     if (pm_analyser_carries)
-        pm_tell_open(pm_current_thread());
+        pm_deliver_open_scopes(pm_current_thread());
     pm_timers_after_fork();
-    pm_frames_after_fork();
+    pm_exits_after_fork();
 }
 
 __attribute__((constructor(101))) static void begin(void) {
@@ -153,7 +146,7 @@ __attribute__((constructor(101))) static void begin(void) {
         pm_analysis_begin();
     pthread_atfork(pm_analysis_pause, pm_analysis_resume, pm_process_forked);
     if (at_quick_exit(pm_process_finish) != 0)
-        pm_note(PM_NOTE_NO_QUICK_EXIT, 1);
+        pm_note_add(PM_NOTE_NO_QUICK_EXIT, 1);
     pm_signals_begin();
     __atomic_store_n(&state, RUNNING, __ATOMIC_RELEASE);
 }
@@ -164,17 +157,17 @@ __attribute__((constructor(101))) static void begin(void) {
 static void drain_all_threads(void) {
     for (uint32_t i = 0; i < pm_n_threads; i++)
         if (pm_threads[i] && !pm_consume_pending_of(pm_threads[i]))
-            pm_note(PM_NOTE_BUSY_THREAD, 1);
+            pm_note_add(PM_NOTE_BUSY_THREAD, 1);
 }
 
 void pm_process_thread_end(struct pm_thread *thread) {
     const struct pmodel_handler *handler = pm_process_handler;
-    pm_tell_all_left(thread->block);
+    pm_deliver_all_exits(thread->block);
     if (handler == &pm_analyser)
         pm_analyser_thread_end(thread->number);
     if (!handler || handler == &pm_analyser)
         return;
-    pm_tell_counters(thread);
+    pm_deliver_counters(thread);
     if (handler->thread_end)
         handler->thread_end(thread->number);
 }
@@ -199,8 +192,8 @@ static void write_raw_file(uint64_t flags, char *name, size_t name_size) {
         .process_id = (uint64_t)process_id,
         .parent_id = (uint64_t)pm_syscall3(SYS_getppid, 0, 0, 0),
         .start_unix_ns = pm_process_times.start_unix_ns,
-        .wall_ns = clock_ns(CLOCK_MONOTONIC) - pm_process_times.start_monotonic_ns,
-        .cpu_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID),
+        .wall_ns = pm_clock_ns(CLOCK_MONOTONIC) - pm_process_times.start_monotonic_ns,
+        .cpu_ns = pm_clock_ns(CLOCK_PROCESS_CPUTIME_ID),
         .flags = flags | (forked ? PM_RAW_FORKED : 0),
     };
     pm_raw_begin(&builder);
@@ -216,8 +209,8 @@ void pm_process_finish(void) {
     int expected = RUNNING;
     if (__atomic_compare_exchange_n(&state, &expected, FINISHING, false, __ATOMIC_ACQ_REL,
                                     __ATOMIC_ACQUIRE)) {
-        pm_frames_note_open(PM_FRAME_LEFT, 1);
-        pm_frames_note_other_threads();
+        pm_exits_note_open(PM_ACTIVATION_LEFT, 1);
+        pm_exits_note_other_threads();
         drain_all_threads();
         end_handler();
         write_raw_file(0, NULL, 0);
@@ -236,7 +229,7 @@ void pm_process_before_exec(void) {
         return;
     uint64_t mask = pm_signals_block();
     drain_all_threads();
-    pm_frames_note_open(PM_FRAME_LEFT, 1);
+    pm_exits_note_open(PM_ACTIVATION_LEFT, 1);
     write_raw_file(PM_RAW_BEFORE_EXEC, exec_file, sizeof exec_file);
     pm_signals_restore(mask);
 }
@@ -244,7 +237,7 @@ void pm_process_before_exec(void) {
 void pm_process_exec_failed(void) {
     if (!pm_process_is_measured() || pm_process_is_finished() || !pm_process_is_ours())
         return;
-    pm_frames_note_open(PM_FRAME_LEFT, -1);
+    pm_exits_note_open(PM_ACTIVATION_LEFT, -1);
     if (exec_file[0])
         pm_syscall3(SYS_unlink, (long)exec_file, 0, 0);
     exec_file[0] = 0;

@@ -3,6 +3,7 @@
 #ifndef PM_RUNTIME_SYSTEM_H
 #define PM_RUNTIME_SYSTEM_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/mman.h>
@@ -32,25 +33,43 @@ static inline long pm_syscall3(long number, long a, long b, long c) {
 }
 
 /* BYTES of zeroed memory, of which only touched pages will exist; NULL when there is none. */
-static inline void *pm_map(size_t bytes) {
+static inline void *pm_mmap(size_t bytes) {
     long result = pm_syscall(SYS_mmap, 0, (long)bytes, PROT_READ | PROT_WRITE,
                              MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     return result < 0 && result > -4096 ? NULL : (void *)result;
 }
 
-static inline void pm_unmap(void *memory, size_t bytes) {
+static inline void pm_munmap(void *memory, size_t bytes) {
     if (memory)
         pm_syscall3(SYS_munmap, (long)memory, (long)bytes, 0);
 }
 
-/* MEMORY of pm_map with another size, its contents kept, possibly at another address; NULL when
+/* MEMORY of pm_mmap with another size, its contents kept, possibly at another address; NULL when
    there is no room, and then MEMORY is as it was. */
-static inline void *pm_remap(void *memory, size_t old_bytes, size_t new_bytes) {
+static inline void *pm_mremap(void *memory, size_t old_bytes, size_t new_bytes) {
     if (!memory)
-        return pm_map(new_bytes);
+        return pm_mmap(new_bytes);
     long result = pm_syscall(SYS_mremap, (long)memory, (long)old_bytes, (long)new_bytes,
                              1 /* MREMAP_MAYMOVE */, 0, 0);
     return result < 0 && result > -4096 ? NULL : (void *)result;
+}
+
+/* Makes the array that the pointer at ARRAY points to, NULL or memory of pm_mmap, larger; what is
+   added is zero.  False: there is no memory, and all is as it was. */
+static inline bool pm_mgrow(void *array, size_t old_bytes, size_t new_bytes) {
+    void *memory;
+    __builtin_memcpy(&memory, array, sizeof memory);
+    memory = pm_mremap(memory, old_bytes, new_bytes);
+    if (memory)
+        __builtin_memcpy(array, &memory, sizeof memory);
+    return memory;
+}
+
+static inline void pm_sleep_ns(long nanoseconds) {
+    struct {
+        long seconds, nanoseconds;
+    } time = {0, nanoseconds};
+    pm_syscall3(SYS_nanosleep, (long)&time, 0, 0);
 }
 
 /* Blocks every signal of the thread and gives the mask that was; pm_signals_restore undoes it. */

@@ -1,5 +1,6 @@
 /* The first frame of a thread of the program: calls pm_run_thread (thread).  Its personality routine
-   is told when pthread_exit or cancellation has unwound the thread down to here (exceptions.c). */
+   (nonlocal_exits/exceptions.c) is called when pthread_exit or cancellation has unwound the thread
+   down to here. */
         .text
         .globl  pm_thread_base
         .hidden pm_thread_base

@@ -1,5 +1,5 @@
 /* Gives every thread a control block of its own, by standing before pthread_create and thrd_create.
-   clone.c has other ways in which threads begin. */
+   interpose/clone.c has other ways in which threads begin. */
 #define _GNU_SOURCE
 #include "runtime/threads.h"
 
@@ -9,14 +9,14 @@
 #include <signal.h>
 #include <threads.h>
 
-#include "runtime/frames.h"
+#include "runtime/interpose/interpose.h"
 #include "runtime/markers.h"
 #include "runtime/modules.h"
+#include "runtime/nonlocal_exits/nonlocal_exits.h"
 #include "runtime/process.h"
-#include "runtime/real.h"
-#include "runtime/records.h"
+#include "runtime/records/records.h"
 #include "runtime/system.h"
-#include "runtime/timers.h"
+#include "runtime/timers/timers.h"
 
 struct pm_thread *pm_threads[PM_MAX_THREADS];
 uint32_t pm_n_threads;
@@ -48,9 +48,9 @@ uint32_t pm_thread_next_counted(const struct pm_thread *thread, uint32_t from, u
 /* Counters themselves stay: their thread may be about to write one. */
 void pm_thread_take_counters(struct pm_thread *thread, bool keep) {
     if (keep && !thread->kept)
-        thread->kept = pm_map(8ul * PM_MAX_COUNTERS);
+        thread->kept = pm_mmap(8ul * PM_MAX_COUNTERS);
     if (!thread->base)
-        thread->base = pm_map(8ul * PM_MAX_COUNTERS);
+        thread->base = pm_mmap(8ul * PM_MAX_COUNTERS);
     for (uint32_t i = 0; thread->base && i < pm_n_counters; i++) {
         uint64_t count = rise(thread, i);
         if (count == 0)
@@ -64,12 +64,12 @@ void pm_thread_take_counters(struct pm_thread *thread, bool keep) {
 /* ---- taking and giving back ------------------------------------------------------------------ */
 
 static struct pm_thread *new_thread(struct pm_control_block *block) {
-    struct pm_thread *thread = pm_map(sizeof *thread);
+    struct pm_thread *thread = pm_mmap(sizeof *thread);
     if (!thread)
         return NULL;
     thread->block = block ? block : pm_control_block_new(thread, NULL);
     if (!thread->block) {
-        pm_unmap(thread, sizeof *thread);
+        pm_munmap(thread, sizeof *thread);
         return NULL;
     }
     thread->block->thread = thread;
@@ -140,7 +140,7 @@ void pm_thread_begin(struct pm_thread *thread) {
 void pm_thread_leave(void) {
     if (!pm_process_is_measured() || pm_process_is_finished() || !pm_process_is_ours())
         return;
-    pm_frames_note_open(PM_FRAME_LEFT, 1);
+    pm_exits_note_open(PM_ACTIVATION_LEFT, 1);
     give_back(pm_current_thread());
 }
 
@@ -200,7 +200,7 @@ static bool attributes_have_mask(const pthread_attr_t *attributes) {
 PM_EXPORT int pthread_create(pthread_t *id, const pthread_attr_t *attributes,
                              void *(*start)(void *), void *argument) {
     if (!pm_process_is_measured())
-        return PM_REAL(pthread_create)(id, attributes, start, argument);
+        return PM_ORIGINAL(pthread_create)(id, attributes, start, argument);
     struct pm_thread *thread = pm_thread_take();
     if (!thread)
         return EAGAIN;
@@ -210,7 +210,7 @@ PM_EXPORT int pthread_create(pthread_t *id, const pthread_attr_t *attributes,
     thread->restore_signals = !attributes_have_mask(attributes);
     uint64_t mask = pm_signals_block();
     thread->signal_mask = mask;
-    int result = PM_REAL(pthread_create)(id, attributes, pm_thread_base, thread);
+    int result = PM_ORIGINAL(pthread_create)(id, attributes, pm_thread_base, thread);
     pm_signals_restore(mask);
     if (result != 0)
         pm_thread_untake(thread);
@@ -219,7 +219,7 @@ PM_EXPORT int pthread_create(pthread_t *id, const pthread_attr_t *attributes,
 
 PM_EXPORT int thrd_create(thrd_t *id, thrd_start_t start, void *argument) {
     if (!pm_process_is_measured())
-        return PM_REAL(thrd_create)(id, start, argument);
+        return PM_ORIGINAL(thrd_create)(id, start, argument);
     struct pm_thread *thread = pm_thread_take();
     if (!thread)
         return thrd_nomem;
@@ -228,7 +228,7 @@ PM_EXPORT int thrd_create(thrd_t *id, thrd_start_t start, void *argument) {
     thread->restore_signals = true;
     uint64_t mask = pm_signals_block();
     thread->signal_mask = mask;
-    int result = PM_REAL(thrd_create)(id, (thrd_start_t)(void *)pm_thread_base, thread);
+    int result = PM_ORIGINAL(thrd_create)(id, (thrd_start_t)(void *)pm_thread_base, thread);
     pm_signals_restore(mask);
     if (result != thrd_success)
         pm_thread_untake(thread);

@@ -10,12 +10,12 @@
 
 #include "runtime/control_block.h"
 #include "runtime/pmodel_handler.h"
-#include "runtime/record_queue.h"
+#include "runtime/second_core/second_core.h"
 
 enum { PM_MAX_THREADS = 1 << 16, PM_BATCH = 1024 };
 
-/* What a thread did while measuring was off: no analysis sees it, but it is counted, so that it can
-   be told how much was left out. */
+/* What a thread did while measuring was off: no analysis sees it, but it is counted, so that the
+   raw file can say how much was left out. */
 struct pm_skipped {
     uint64_t loads, stores; /* accesses; what is both counts as each */
     uint64_t n_stops;       /* how often measuring was switched off while the thread was there */
@@ -36,8 +36,8 @@ struct pm_thread {
     struct pm_control_block *block; /* its own, level 0; signal handlers' blocks follow by inner */
     uint64_t *kept;                 /* counts up to the last stop or thread's end; NULL: none */
     uint64_t *base;        /* what its counters stood at when measuring began; NULL: all at 0 */
-    uint64_t *kept_before; /* what an event handler has been told of already; NULL: nothing */
-    uint64_t *difference;  /* room for what it is told */
+    uint64_t *kept_before; /* counts that an event handler has had already; NULL: none */
+    uint64_t *difference;  /* since then; room for what it gets */
     struct pm_thread_times *times; /* timers.h; NULL none */
     void *(*start)(void *);
     int (*start_c11)(void *);

@@ -7,16 +7,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "runtime/reuse_distance.h"
+#include "runtime/reuse/analysis.h"
 #include "tests/truth/touches.h"
 
-static void histogram_of_analyser(const struct pm_group_histogram *of_group, uint64_t block_bytes,
+static void histogram_of_analyser(const struct pm_touch_histogram *of_group, uint64_t block_bytes,
                                   struct pm_histogram *histogram) {
     uint64_t loads, stores;
-    size_t n_bins = pm_group_histogram_bins(of_group, NULL);
+    size_t n_bins = pm_touch_histogram_bins(of_group, NULL);
     struct pm_raw_bin *bins = pm_alloc(n_bins + 1, sizeof *bins);
-    pm_group_histogram_bins(of_group, bins);
-    pm_group_histogram_cold(of_group, &loads, &stores);
+    pm_touch_histogram_bins(of_group, bins);
+    pm_touch_histogram_cold(of_group, &loads, &stores);
     *histogram = (struct pm_histogram){
         .block_bytes = block_bytes,
         .cold_loads = (double)loads,

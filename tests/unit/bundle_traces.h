@@ -71,7 +71,7 @@ struct lane {
 static struct pm_probe_reference references[MOST_BUNDLES * PM_BUNDLE_ACCESSES];
 static struct pm_bundle_access accesses[MOST_BUNDLES][PM_BUNDLE_ACCESSES];
 static struct pm_bundle bundles[MOST_BUNDLES + 1];
-static struct lane lanes[MOST_BUNDLES][PM_LANES];
+static struct lane lanes[MOST_BUNDLES][PM_BUNDLE_BASES];
 static uint32_t n_bundles, n_early; /* the others are loaded on the way */
 static uint32_t n_groups, n_early_groups;
 

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/carried.h"
+#include "runtime/reuse/carried/state.h"
 
 enum { N_GROUPS = 12, N_SCOPES = 9, LEAST_CAPACITY = 512 };
 
@@ -155,12 +155,12 @@ static void expect(struct history *history, const struct pmodel_access *trace, s
 static void read_pattern(struct list *found, const struct pm_carried *carried,
                          const struct pm_carried_pattern *pattern) {
     static struct pm_raw_bin bins[PM_REUSE_EXACT];
-    const struct pm_group_histogram *histogram = &carried->histograms[pattern->histogram];
-    size_t n_bins = pm_group_histogram_bins(histogram, NULL);
+    const struct pm_touch_histogram *histogram = &carried->histograms[pattern->histogram];
+    size_t n_bins = pm_touch_histogram_bins(histogram, NULL);
     uint64_t cold_loads, cold_stores;
     assert_in_range(n_bins, 1, PM_REUSE_EXACT);
-    pm_group_histogram_bins(histogram, bins);
-    pm_group_histogram_cold(histogram, &cold_loads, &cold_stores);
+    pm_touch_histogram_bins(histogram, bins);
+    pm_touch_histogram_cold(histogram, &cold_loads, &cold_stores);
     assert_int_equal(cold_loads + cold_stores, 0);
     for (size_t i = 0; i < n_bins; i++)
         for (uint32_t store = 0; store < 2; store++) {
@@ -204,17 +204,17 @@ static void check_sum(struct pm_carried *carried, const struct pmodel_access *tr
     pm_carried_sum(carried); /* a second time changes nothing */
     for (uint32_t group = 0; group < N_GROUPS; group++) {
         struct pm_raw_bin expected[MOST_BINS], found[MOST_BINS];
-        const struct pm_group_histogram *from = &plain->histograms[group],
+        const struct pm_touch_histogram *from = &plain->histograms[group],
                                         *sum = &carried->reuse->histograms[group];
-        size_t n_bins = pm_group_histogram_bins(from, NULL);
+        size_t n_bins = pm_touch_histogram_bins(from, NULL);
         assert_in_range(n_bins, 0, MOST_BINS);
-        assert_int_equal(pm_group_histogram_bins(sum, NULL), n_bins);
-        pm_group_histogram_bins(from, expected);
-        pm_group_histogram_bins(sum, found);
+        assert_int_equal(pm_touch_histogram_bins(sum, NULL), n_bins);
+        pm_touch_histogram_bins(from, expected);
+        pm_touch_histogram_bins(sum, found);
         assert_memory_equal(found, expected, n_bins * sizeof *found);
         uint64_t cold[2], sum_cold[2];
-        pm_group_histogram_cold(from, &cold[0], &cold[1]);
-        pm_group_histogram_cold(sum, &sum_cold[0], &sum_cold[1]);
+        pm_touch_histogram_cold(from, &cold[0], &cold[1]);
+        pm_touch_histogram_cold(sum, &sum_cold[0], &sum_cold[1]);
         assert_memory_equal(cold, sum_cold, sizeof cold);
     }
     assert_int_equal(plain->n_blocks, carried->reuse->n_blocks);
@@ -242,7 +242,7 @@ static void check_trace(const struct pmodel_access *trace, size_t count, const u
     check_equal(&found, &history.expected);
     for (uint32_t group = 0; group < N_GROUPS; group++) {
         uint64_t cold[2];
-        pm_group_histogram_cold(&carried->reuse->histograms[group], &cold[0], &cold[1]);
+        pm_touch_histogram_cold(&carried->reuse->histograms[group], &cold[0], &cold[1]);
         assert_memory_equal(cold, history.cold[group], sizeof cold);
     }
     check_sum(carried, trace, count);

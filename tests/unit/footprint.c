@@ -13,7 +13,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "runtime/footprint.h"
+#include "runtime/analyser/footprint.h"
 
 enum { N_GROUPS = 7, WINDOW = 1 << 16, MOST_WINDOWS = 8, EVENT = 4 };
 

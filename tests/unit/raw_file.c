@@ -14,7 +14,7 @@
 #include <xxhash.h>
 
 #include "core/raw_read.h"
-#include "runtime/raw_write.h"
+#include "runtime/raw/raw.h"
 
 /* ---- a small file ---------------------------------------------------------------------------- */
 

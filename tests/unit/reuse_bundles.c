@@ -3,7 +3,7 @@
    vector variant that this CPU has.
 
    A trace is made once, as steps: records of bundles, and what may come in between.  Its touches go
-   through the stack one by one.  Then it is given to the analysis in pieces, and whenever templates
+   through the stack one by one.  Then it is given to the analysis in pieces, and whenever sequences
    are settled the histograms, with a bin for each distance, must be those of the touches so far.
    Where the analysis samples, only watched blocks go through the stack, and all touches are
    counted. */
@@ -17,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/reuse_bundles.h"
+#include "runtime/reuse/bundles/state.h"
 #include "tests/unit/bundle_traces.h"
 
 enum {
@@ -177,16 +177,16 @@ static void tell_group(struct told *told, const struct touch *touches, size_t co
     }
 }
 
-static bool is_told(const struct pm_group_histogram *group, const struct told *told) {
+static bool is_told(const struct pm_touch_histogram *group, const struct told *told) {
     static struct pm_raw_bin found[TOUCHES + 1];
     const size_t empty = !told->bins[0].loads && !told->bins[0].stores;
     const size_t n = told->n_bins - empty;
     uint64_t cold_loads, cold_stores, beyond_loads, beyond_stores;
-    pm_group_histogram_cold(group, &cold_loads, &cold_stores);
-    pm_group_histogram_beyond(group, &beyond_loads, &beyond_stores);
-    if (pm_group_histogram_bins(group, NULL) != n)
+    pm_touch_histogram_cold(group, &cold_loads, &cold_stores);
+    pm_touch_histogram_beyond(group, &beyond_loads, &beyond_stores);
+    if (pm_touch_histogram_bins(group, NULL) != n)
         return false;
-    pm_group_histogram_bins(group, found);
+    pm_touch_histogram_bins(group, found);
     return memcmp(found, told->bins + empty, n * sizeof *found) == 0 &&
            cold_loads == told->cold_loads && cold_stores == told->cold_stores &&
            beyond_loads == told->beyond_loads && beyond_stores == told->beyond_stores &&
@@ -236,10 +236,10 @@ static void check_histograms(const struct pm_reuse *reuse, size_t n) {
 
 /* Gives N words, which need not stay where they are, to the walk; how many it took. */
 static size_t walk_words(struct pm_bundle_reuse *analysis, const uint64_t *from, size_t n) {
-    uint64_t *piece = malloc((n + PM_LANES) * sizeof *piece);
+    uint64_t *piece = malloc((n + PM_BUNDLE_BASES) * sizeof *piece);
     assert_non_null(piece);
     memcpy(piece, from, n * sizeof *piece);
-    for (size_t i = 0; i < PM_LANES; i++)
+    for (size_t i = 0; i < PM_BUNDLE_BASES; i++)
         piece[n + i] = i % 3 ? PM_RECORD_IS_BUNDLE : from[0];
     const uint64_t *to = pm_bundle_reuse_walk(analysis, piece, piece + n);
     size_t taken = (size_t)(to - piece);
@@ -274,7 +274,7 @@ static void take_step(struct pm_bundle_reuse *analysis, uint32_t i) {
         pm_reuse_accesses(analysis->reuse, pm_n_groups, plain + step->at, step->n);
         break;
     case SETTLE:
-        pm_bundle_reuse_settle(analysis);
+        pm_bundle_reuse_flush(analysis);
         check_histograms(analysis->reuse, expected.before[i]);
         break;
     case FORGET:
@@ -304,8 +304,8 @@ static void check_trace(void) {
             i = walk_run(analysis, i);
         else
             take_step(analysis, i++);
-    pm_bundle_reuse_settle(analysis);
-    pm_bundle_reuse_settle(analysis); /* nothing is added twice */
+    pm_bundle_reuse_flush(analysis);
+    pm_bundle_reuse_flush(analysis); /* nothing is added twice */
     assert_false(reuse->failed);
     check_histograms(reuse, expected.n_touches);
     expect_that(reuse->n_blocks == expected.n_blocks, "the number of blocks", 0);

@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/reuse_distance.h"
+#include "runtime/reuse/analysis.h"
 #include "tests/unit/lru_stack.h"
 
 enum { BATCH = 256, LEAST_CAPACITY = 512 };
@@ -41,11 +41,11 @@ static void expect_touch(struct expected *expected, unsigned kind, int64_t dista
     expected->stores += kind == 3; /* the store after the load: distance 0 */
 }
 
-static void check_group(const struct pm_group_histogram *group, const struct expected *expected) {
+static void check_group(const struct pm_touch_histogram *group, const struct expected *expected) {
     struct pm_raw_bin bins[64];
-    size_t n_bins = pm_group_histogram_bins(group, NULL);
+    size_t n_bins = pm_touch_histogram_bins(group, NULL);
     assert_in_range(n_bins, 0, 64);
-    assert_int_equal(pm_group_histogram_bins(group, bins), n_bins);
+    assert_int_equal(pm_touch_histogram_bins(group, bins), n_bins);
     struct expected found = {0};
     for (size_t i = 0; i < n_bins; i++) {
         found.loads += bins[i].loads;
@@ -55,7 +55,7 @@ static void check_group(const struct pm_group_histogram *group, const struct exp
         assert_true(bins[i].distance_sum >= (double)bins[i].low * count);
         assert_true(bins[i].distance_sum <= (double)bins[i].high * count);
     }
-    pm_group_histogram_cold(group, &found.cold_loads, &found.cold_stores);
+    pm_touch_histogram_cold(group, &found.cold_loads, &found.cold_stores);
     assert_int_equal(found.loads, expected->loads);
     assert_int_equal(found.stores, expected->stores);
     assert_int_equal(found.cold_loads, expected->cold_loads);
@@ -92,8 +92,8 @@ static void check_trace(const struct pmodel_access *trace, size_t count,
         for (size_t i = 0; i < n_batch; i++)
             check_group(&reuse->histograms[trace[from + i].group], &expected[from + i]);
         memset(reuse->histograms, 0, BATCH * sizeof *reuse->histograms);
-        pm_arena_free(&reuse->arena);
-        reuse->arena = (struct pm_arena){0};
+        pm_arena_free(&reuse->arena.arena);
+        reuse->arena = (struct pm_bin_arena){0};
     }
     assert_int_equal(reuse->n_blocks, n_blocks);
     pm_reuse_free(reuse);
@@ -228,8 +228,8 @@ static void check_sweeps(uint64_t n_blocks, uint64_t capacity) {
     }
     struct pm_raw_bin bin;
     assert_false(reuse->failed);
-    assert_int_equal(pm_group_histogram_bins(&reuse->histograms[0], NULL), 1);
-    pm_group_histogram_bins(&reuse->histograms[0], &bin);
+    assert_int_equal(pm_touch_histogram_bins(&reuse->histograms[0], NULL), 1);
+    pm_touch_histogram_bins(&reuse->histograms[0], &bin);
     assert_int_equal(bin.loads, 2 * n_blocks);
     assert_true(bin.distance_sum == 2.0 * (double)n_blocks * (double)(n_blocks - 1));
     assert_int_equal(reuse->n_blocks, n_blocks);
@@ -258,9 +258,9 @@ static void blocks_that_were_forgotten_are_cold_again(void **state) {
     pm_reuse_forget_blocks(reuse);
     pm_reuse_accesses(reuse, 1, batch, 100);
     uint64_t loads, stores;
-    pm_group_histogram_cold(&reuse->histograms[0], &loads, &stores);
+    pm_touch_histogram_cold(&reuse->histograms[0], &loads, &stores);
     assert_int_equal(loads, 200);
-    assert_int_equal(pm_group_histogram_bins(&reuse->histograms[0], NULL), 0);
+    assert_int_equal(pm_touch_histogram_bins(&reuse->histograms[0], NULL), 0);
     pm_reuse_free(reuse);
 }
 
@@ -270,32 +270,32 @@ static void blocks_that_were_forgotten_are_cold_again(void **state) {
 static void bins_hold_their_distances_and_are_narrow(void **state) {
     (void)state;
     for (uint64_t distance = 16; distance < 1ull << 32; distance += 1 + distance / 37) {
-        struct pm_group_histogram histogram = {0};
-        struct pm_arena arena = {0};
+        struct pm_touch_histogram histogram = {0};
+        struct pm_bin_arena arena = {0};
         struct pm_raw_bin bin;
-        assert_true(pm_group_histogram_add(&histogram, &arena, 0, distance));
-        assert_int_equal(pm_group_histogram_bins(&histogram, NULL), 1);
-        pm_group_histogram_bins(&histogram, &bin);
+        assert_true(pm_touch_histogram_add(&histogram, &arena, 0, distance));
+        assert_int_equal(pm_touch_histogram_bins(&histogram, NULL), 1);
+        pm_touch_histogram_bins(&histogram, &bin);
         assert_in_range(distance, bin.low, bin.high);
         if (distance < 256)
             assert_int_equal(bin.low, bin.high);
         else
             assert_true((double)(bin.high - bin.low + 1) <= 0.01 * (double)bin.low);
         assert_true(bin.distance_sum == (double)distance);
-        pm_arena_free(&arena);
+        pm_arena_free(&arena.arena);
     }
 }
 
 static void neighbouring_bins_leave_no_gap(void **state) {
     (void)state;
-    struct pm_group_histogram histogram = {0};
-    struct pm_arena arena = {0};
+    struct pm_touch_histogram histogram = {0};
+    struct pm_bin_arena arena = {0};
     enum { DISTANCES = 5000 };
     for (uint64_t distance = 16; distance < DISTANCES; distance++)
-        assert_true(pm_group_histogram_add(&histogram, &arena, distance % 3, distance));
-    size_t n_bins = pm_group_histogram_bins(&histogram, NULL);
+        assert_true(pm_touch_histogram_add(&histogram, &arena, distance % 3, distance));
+    size_t n_bins = pm_touch_histogram_bins(&histogram, NULL);
     struct pm_raw_bin *bins = calloc(n_bins, sizeof *bins);
-    pm_group_histogram_bins(&histogram, bins);
+    pm_touch_histogram_bins(&histogram, bins);
     /* The first one is distance 0: the stores of the accesses that are load and store. */
     uint64_t next = 16;
     for (size_t i = 1; i < n_bins; i++) {
@@ -304,7 +304,7 @@ static void neighbouring_bins_leave_no_gap(void **state) {
     }
     assert_true(next >= DISTANCES);
     free(bins);
-    pm_arena_free(&arena);
+    pm_arena_free(&arena.arena);
 }
 
 /* Pieces of all sizes, also beyond that of a chunk: each is zeroed and nobody else's. */

@@ -10,7 +10,7 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "runtime/reuse_result.h"
+#include "runtime/reuse/analysis.h"
 #include "tests/unit/lru_stack.h"
 
 enum { BATCH = 200, LEAST_CAPACITY = 512, SHIFT = 6, MOST_DISTANCE = 8192 };
@@ -82,7 +82,7 @@ static struct truth *find_truth(const struct pmodel_access *trace,
         for (uint64_t block = trace[i].address >> SHIFT; block <= last; block++) {
             truth->all_loads += trace[i].kind & 1;
             truth->all_stores += trace[i].kind >> 1;
-            if (!watching || pm_is_watched(watching, block))
+            if (!watching || pm_is_sampled(watching, block))
                 add_truth(truth, trace[i].kind, stack_touch(&stack, block));
         }
     }
@@ -144,7 +144,7 @@ static void check_width(unsigned which, double width, unsigned variant) {
     assert_int_equal(result.cold_loads, truth->cold_loads);
     assert_int_equal(result.cold_stores, truth->cold_stores);
     assert_int_equal(result.at_least, 0);
-    assert_int_equal(pm_reuse_n_blocks(reuse), truth->n_blocks);
+    assert_int_equal(result.n_blocks, truth->n_blocks);
     for (size_t i = 0; i < result.n_bins; i++) {
         double low = (double)bins[i].low, high = (double)bins[i].high;
         assert_true(high - low <= width * low);
@@ -188,7 +188,7 @@ static void check_bounded(unsigned which, uint64_t max_blocks, unsigned variant)
     assert_int_equal(result.beyond_stores, beyond_stores);
     assert_int_equal(result.cold_loads, truth->cold_loads);
     assert_int_equal(result.cold_stores, truth->cold_stores);
-    assert_int_equal(pm_reuse_n_blocks(reuse), truth->n_blocks);
+    assert_int_equal(result.n_blocks, truth->n_blocks);
     free(bins);
     free(trace);
     free(truth);
@@ -239,7 +239,7 @@ static void check_sampled(unsigned which, uint64_t sample, uint64_t max_blocks, 
     struct truth *truth = find_truth(trace, reuse);
     struct pm_raw_bin *bins = calloc(pm_reuse_most_bins(reuse), sizeof *bins);
     uint64_t bound = max_blocks ? max_blocks : MOST_DISTANCE;
-    size_t n_bins = pm_group_histogram_bins(&reuse->histograms[0], bins);
+    size_t n_bins = pm_touch_histogram_bins(&reuse->histograms[0], bins);
     check_bins(bins, n_bins, truth, bound);
     /* Misses of each eighth of the watched blocks add up to all. */
     for (unsigned size = 0; size < 40; size++) {

@@ -1,0 +1,278 @@
+/* The runtime's own event handler; see analyser.h.  Every thread works on its own analyses only. */
+#include "runtime/analyser/analyser.h"
+
+#include <stdlib.h>
+
+#include "core/probe_abi.h"
+#include "core/raw_file.h"
+#include "runtime/analyser/footprint.h"
+#include "runtime/modules.h"
+#include "runtime/notes.h"
+#include "runtime/process.h"
+#include "runtime/records/records.h"
+#include "runtime/reuse/bundles/bundles.h"
+#include "runtime/reuse/carried/carried.h"
+#include "runtime/reuse/reuse.h"
+#include "runtime/system.h"
+#include "runtime/threads.h"
+
+enum { FIRST_STAMPS = 1 << 14 };
+
+unsigned pm_n_block_sizes;
+static unsigned shifts[PM_MAX_BLOCK_SIZES];
+static enum pm_reuse_variant variant;
+static struct pm_reuse_options options;
+bool pm_analyser_carries;
+static bool counts_bytes; /* PM_ENV_BYTES */
+static bool takes_bundles;
+
+/* Of one stream of accesses for one block size.  Without memory all is NULL. */
+struct analysis {
+    struct pm_reuse *reuse;
+    struct pm_bundle_reuse *bundles; /* above it; NULL: bundles come as accesses */
+    struct pm_carried *carried;      /* owns `reuse`; NULL: nobody asked for carriers */
+};
+
+/* By thread; the last is of all threads together. */
+enum { N_STREAMS = PM_MAX_THREADS + 1 };
+static struct analysis analyses[N_STREAMS][PM_MAX_BLOCK_SIZES];
+static struct pm_footprint *footprints[N_STREAMS]; /* NULL: not asked for, or no memory */
+static bool begun[N_STREAMS];
+
+static void add_block_size(uint64_t bytes) {
+    if (bytes == 0 || (bytes & (bytes - 1)) != 0 || bytes > 1u << PM_MAX_BLOCK_SHIFT) {
+        pm_note_add(PM_NOTE_BAD_BLOCK_SIZE, 1);
+        return;
+    }
+    unsigned shift = (unsigned)__builtin_ctzll(bytes);
+    for (unsigned i = 0; i < pm_n_block_sizes; i++)
+        if (shifts[i] == shift)
+            return;
+    shifts[pm_n_block_sizes++] = shift;
+}
+
+/* What the environment says of NAME, a number from LEAST to MOST; USUAL if it says nothing. */
+static uint64_t read_number(const char *name, uint64_t least, uint64_t most, uint64_t usual) {
+    const char *text = getenv(name);
+    if (!text || !*text)
+        return usual;
+    char *end;
+    uint64_t value = strtoull(text, &end, 10);
+    if (*text >= '0' && *text <= '9' && *end == '\0' && value >= least && value <= most)
+        return value;
+    pm_note_add(PM_NOTE_BAD_SETTING, 1);
+    return usual;
+}
+
+static double read_bin_width(void) {
+    const char *text = getenv(PM_ENV_BIN_WIDTH);
+    if (!text || !*text)
+        return PM_USUAL_BIN_WIDTH;
+    char *end;
+    double width = strtod(text, &end);
+    if (*end == '\0' && width >= 0 && width <= 1)
+        return width;
+    pm_note_add(PM_NOTE_BAD_SETTING, 1);
+    return PM_USUAL_BIN_WIDTH;
+}
+
+static int begin(const struct pmodel_program *program) {
+    (void)program;
+    const char *text = getenv(PM_ENV_BLOCK);
+    while (text && *text) {
+        char *end;
+        unsigned long bytes = strtoul(text, &end, 10);
+        add_block_size(end == text || (*end && *end != ',') ? 0 : bytes);
+        for (text = end; *text && *text != ',';)
+            text++;
+        if (*text)
+            text++;
+    }
+    options.sample = read_number(PM_ENV_SAMPLE, 1, PM_MAX_SAMPLE, 1);
+    options.max_blocks = read_number(PM_ENV_MAX_BLOCKS, 1, PM_MOST_BLOCKS, 0);
+    options.bin_width = read_bin_width();
+    variant = pm_reuse_best_variant();
+    pm_analyser_carries = pm_n_block_sizes > 0 && getenv(PM_ENV_CARRY) != NULL;
+    if (pm_analyser_carries && options.sample > 1) {
+        pm_note_add(PM_NOTE_BAD_SETTING, 1); /* carriers are of all blocks */
+        options.sample = 1;
+    }
+    counts_bytes = pm_n_block_sizes > 0 && getenv(PM_ENV_BYTES) != NULL;
+    takes_bundles = !pm_analyser_carries && !counts_bytes;
+    return pm_n_block_sizes == 0;
+}
+
+static void free_analysis(struct analysis *analysis) {
+    pm_bundle_reuse_free(analysis->bundles);
+    if (!analysis->carried)
+        pm_reuse_free(analysis->reuse);
+    pm_carried_free(analysis->carried);
+    *analysis = (struct analysis){NULL, NULL, NULL};
+}
+
+static bool begin_analysis(struct analysis *analysis, unsigned shift, bool carries) {
+    if (carries) {
+        analysis->carried = pm_carried_new(shift, FIRST_STAMPS, variant);
+        analysis->reuse = analysis->carried ? pm_carried_reuse(analysis->carried) : NULL;
+    } else {
+        analysis->reuse = pm_reuse_new(shift, FIRST_STAMPS, variant);
+    }
+    if (!analysis->reuse || !pm_reuse_choose(analysis->reuse, &options))
+        return false;
+    analysis->bundles = takes_bundles ? pm_bundle_reuse_new(analysis->reuse) : NULL;
+    return analysis->bundles || !takes_bundles;
+}
+
+static void begin_stream(uint32_t stream) {
+    /* What carries a reuse is a thread's own matter. */
+    bool carries = pm_analyser_carries && stream != PM_SHARED_STREAM;
+    begun[stream] = true;
+    for (unsigned i = 0; i < pm_n_block_sizes; i++) {
+        if (begin_analysis(&analyses[stream][i], shifts[i], carries))
+            continue;
+        free_analysis(&analyses[stream][i]);
+        pm_note_add(PM_NOTE_OUT_OF_MEMORY, 1);
+    }
+    footprints[stream] = counts_bytes ? pm_footprint_new() : NULL;
+    if (counts_bytes && !footprints[stream])
+        pm_note_add(PM_NOTE_NO_FOOTPRINT, 1);
+}
+
+static bool has_failed(const struct analysis *analysis) {
+    return !analysis->reuse || pm_reuse_has_failed(analysis->reuse) ||
+           (analysis->carried && pm_carried_has_failed(analysis->carried));
+}
+
+static void add_bytes(struct pm_footprint *footprint, const struct pmodel_access *batch,
+                      size_t count) {
+    if (!footprint || footprint->failed)
+        return;
+    pm_footprint_accesses(footprint, pm_n_groups, batch, count);
+    if (footprint->failed)
+        pm_note_add(PM_NOTE_NO_FOOTPRINT, 1);
+}
+
+static void analyse(uint32_t stream, const struct pmodel_access *batch, size_t count) {
+    if (!begun[stream])
+        begin_stream(stream);
+    add_bytes(footprints[stream], batch, count);
+    for (unsigned i = 0; i < pm_n_block_sizes; i++) {
+        struct analysis *analysis = &analyses[stream][i];
+        if (has_failed(analysis))
+            continue;
+        if (analysis->bundles)
+            pm_bundle_reuse_interrupt(analysis->bundles);
+        if (analysis->carried)
+            pm_carried_accesses(analysis->carried, pm_n_groups, pm_group_scopes, batch, count);
+        else
+            pm_reuse_accesses(analysis->reuse, pm_n_groups, batch, count);
+        if (has_failed(analysis))
+            pm_note_add(PM_NOTE_OUT_OF_MEMORY, 1);
+    }
+}
+
+/* The same without the events of an analysis that carries. */
+static void analyse_only_accesses(uint32_t thread, const struct pmodel_access *batch,
+                                  size_t count) {
+    for (size_t from = 0, to; from < count; from = to + 1) {
+        for (to = from; to < count && batch[to].kind < PM_CARRIED_ENTER;)
+            to++;
+        if (to > from)
+            analyse(thread, batch + from, to - from);
+    }
+}
+
+static void accesses(uint32_t thread, const struct pmodel_access *batch, size_t count) {
+    analyse(thread, batch, count);
+    if (pm_records_are_shared)
+        analyse_only_accesses(PM_SHARED_STREAM, batch, count);
+}
+
+const struct pmodel_handler pm_analyser = {
+    .version = PMODEL_HANDLER_VERSION,
+    .begin = begin,
+    .accesses = accesses,
+};
+
+/* All block sizes as far as the first one, although a library may become known meanwhile. */
+static const uint64_t *analyse_bundles(uint32_t stream, const uint64_t *words,
+                                       const uint64_t *end) {
+    const uint64_t *to = NULL;
+    if (!begun[stream])
+        begin_stream(stream);
+    for (unsigned i = 0; i < pm_n_block_sizes; i++) {
+        struct analysis *analysis = &analyses[stream][i];
+        if (has_failed(analysis))
+            continue;
+        const uint64_t *reached = pm_bundle_reuse_walk(analysis->bundles, words, to ? to : end);
+        if (has_failed(analysis))
+            pm_note_add(PM_NOTE_OUT_OF_MEMORY, 1);
+        else
+            to = reached;
+    }
+    return to ? to : words;
+}
+
+bool pm_analyser_takes_bundles(void) { return takes_bundles && pm_process_handler == &pm_analyser; }
+
+const uint64_t *pm_analyser_bundles(uint32_t thread, const uint64_t *words, const uint64_t *end) {
+    const uint64_t *to = analyse_bundles(thread, words, end);
+    if (pm_records_are_shared)
+        analyse_bundles(PM_SHARED_STREAM, words, to);
+    return to;
+}
+
+void pm_analyser_flush(void) {
+    for (uint32_t stream = 0; stream < N_STREAMS; stream++)
+        for (unsigned i = 0; begun[stream] && i < pm_n_block_sizes; i++) {
+            struct analysis *analysis = &analyses[stream][i];
+            if (has_failed(analysis))
+                continue;
+            if (analysis->carried)
+                pm_carried_sum(analysis->carried);
+            if (analysis->bundles)
+                pm_bundle_reuse_flush(analysis->bundles);
+        }
+}
+
+const struct pm_carried *pm_analyser_carried(uint32_t thread, unsigned size) {
+    const struct analysis *analysis = &analyses[thread][size];
+    return has_failed(analysis) ? NULL : analysis->carried;
+}
+
+const struct pm_reuse *pm_analyser_result(uint32_t thread, unsigned size) {
+    const struct analysis *analysis = &analyses[thread][size];
+    return has_failed(analysis) ? NULL : analysis->reuse;
+}
+
+uint64_t pm_analyser_bytes(uint32_t thread, uint32_t group) {
+    const struct pm_footprint *footprint = footprints[thread];
+    return footprint && !footprint->failed ? pm_footprint_bytes(footprint, group)
+                                           : PM_RAW_UNKNOWN_BYTES;
+}
+
+void pm_analyser_thread_end(uint32_t thread) {
+    if (footprints[thread])
+        pm_footprint_forget(footprints[thread]);
+    for (unsigned i = 0; i < pm_n_block_sizes; i++) {
+        struct analysis *analysis = &analyses[thread][i];
+        if (analysis->bundles)
+            pm_bundle_reuse_interrupt(analysis->bundles);
+        if (analysis->carried)
+            pm_carried_forget_blocks(analysis->carried);
+        else if (analysis->reuse)
+            pm_reuse_forget_blocks(analysis->reuse);
+    }
+}
+
+void pm_analyser_after_fork(void) {
+    for (uint32_t thread = 0; thread < N_STREAMS; thread++) {
+        if (!begun[thread])
+            continue;
+        begun[thread] = false;
+        pm_footprint_free(footprints[thread]);
+        footprints[thread] = NULL;
+        for (unsigned i = 0; i < pm_n_block_sizes; i++)
+            free_analysis(&analyses[thread][i]);
+    }
+}

@@ -1,0 +1,51 @@
+/* The runtime's own event handler: reuse distances per thread, block size and reference group. */
+#ifndef PM_RUNTIME_ANALYSER_H
+#define PM_RUNTIME_ANALYSER_H
+
+#include "runtime/pmodel_handler.h"
+#include "runtime/reuse/carried/carried.h"
+#include "runtime/reuse/reuse.h"
+#include "runtime/threads.h"
+
+enum { PM_MAX_BLOCK_SHIFT = 21, PM_MAX_BLOCK_SIZES = PM_MAX_BLOCK_SHIFT + 1 };
+
+/* `begin` reads PM_ENV_BLOCK; it is not 0 when there is nothing to analyse. */
+extern const struct pmodel_handler pm_analyser;
+
+extern unsigned pm_n_block_sizes;
+
+/* PM_ENV_CARRY: it finds what carries each reuse (carried.h), and wants events among the accesses.
+ */
+extern bool pm_analyser_carries;
+
+/* Is this the process's handler, and does it take bundles as they are?  Where carriers or bytes are
+   asked for it does not. */
+bool pm_analyser_takes_bundles(void);
+
+/* Analyses the records of bundles from WORDS up to END, as far as they are such and known; where
+   the first other record is.  WORDS of a thread that is out of memory. */
+const uint64_t *pm_analyser_bundles(uint32_t thread, const uint64_t *words, const uint64_t *end);
+
+/* Makes ready what the functions below give. */
+void pm_analyser_flush(void);
+
+/* In place of a thread's number: all threads (PM_ENV_SHARED, records.h). */
+#define PM_SHARED_STREAM PM_MAX_THREADS
+
+/* The analysis of a thread for the block size with ordinal SIZE; NULL if it saw no access or ran
+   out of memory. */
+const struct pm_reuse *pm_analyser_result(uint32_t thread, unsigned size);
+
+/* The same of what was carried; NULL too if that was not asked for. */
+const struct pm_carried *pm_analyser_carried(uint32_t thread, unsigned size);
+
+/* The bytes that GROUP was the first to touch in a thread; PM_RAW_UNKNOWN_BYTES if nobody asked
+   (PM_ENV_BYTES), the thread saw no access or ran out of memory. */
+uint64_t pm_analyser_bytes(uint32_t thread, uint32_t group);
+
+/* The thread is gone; another one that takes over its number begins without blocks. */
+void pm_analyser_thread_end(uint32_t thread);
+
+void pm_analyser_after_fork(void);
+
+#endif

@@ -1,5 +1,0 @@
-/* The walk that finds what carries each reuse, for AVX2. */
-#include "runtime/reuse_front_avx2.h"
-
-#define PM_CARRIED_WALK pm_carried_walk_avx2
-#include "runtime/carried_walk.h"

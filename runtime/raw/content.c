@@ -1,0 +1,250 @@
+/* Puts what the process measured into a raw file; see raw.h and core/raw_file.h. */
+#include "runtime/raw/raw.h"
+
+#include <string.h>
+
+#include "core/raw_file.h"
+#include "runtime/analyser/analyser.h"
+#include "runtime/modules.h"
+#include "runtime/nonlocal_exits/nonlocal_exits.h"
+#include "runtime/notes.h"
+#include "runtime/process.h"
+#include "runtime/records/records.h"
+#include "runtime/signals/signals.h"
+#include "runtime/system.h"
+#include "runtime/threads.h"
+#include "runtime/timers/timers.h"
+
+static void add_run(struct pm_raw_builder *builder, const struct pm_raw_run *run) {
+    pm_raw_section_begin(builder, PM_RAW_META);
+    pm_raw_add_u64(builder, run->process_id);
+    pm_raw_add_u64(builder, run->parent_id);
+    pm_raw_add_u64(builder, run->start_unix_ns);
+    pm_raw_add_u64(builder, run->wall_ns);
+    pm_raw_add_u64(builder, run->cpu_ns);
+    pm_raw_add_u64(builder, pm_n_threads_started);
+    pm_raw_add_u64(builder, pm_n_missed_jumps);
+    pm_raw_add_u64(builder, run->flags);
+    pm_raw_section_end(builder);
+}
+
+static void add_module(struct pm_raw_builder *builder, const struct pm_probe_header *header) {
+    uint8_t build_id[24] = {0};
+    memcpy(build_id, header->build_id, sizeof header->build_id);
+    pm_raw_section_begin(builder, PM_RAW_MODULE);
+    pm_raw_add_u64(builder, header->structure_hash);
+    pm_raw_add_u32(builder, header->n_counters);
+    pm_raw_add_u32(builder, header->n_groups);
+    pm_raw_add_u32(builder, header->first_counter);
+    pm_raw_add_u32(builder, header->build_id_bytes);
+    pm_raw_add(builder, build_id, sizeof build_id);
+    pm_raw_section_end(builder);
+}
+
+static void add_counters(struct pm_raw_builder *builder, uint32_t module,
+                         const struct pm_thread *thread) {
+    const struct pm_probe_header *header = &pm_modules[module].header;
+    pm_raw_section_begin(builder, PM_RAW_COUNTERS);
+    pm_raw_add_u64(builder, module);
+    pm_raw_add_u64(builder, thread->number);
+    uint32_t first = header->first_counter, end = first + header->n_counters;
+    for (uint32_t i = first; (i = pm_thread_next_counted(thread, i, end)) < end; i++) {
+        struct pm_raw_count count = {i - first, pm_thread_count(thread, i)};
+        pm_raw_add(builder, &count, sizeof count);
+    }
+    pm_raw_section_end(builder);
+}
+
+static uint64_t raw_thread(uint32_t thread) {
+    return thread == PM_SHARED_STREAM ? PM_RAW_SHARED : thread;
+}
+
+/* The histogram of GROUP in MODULE, or a part of it, and the BYTES that the group was the first to
+   touch. */
+static void add_histogram(struct pm_raw_builder *builder, uint32_t module, uint64_t thread,
+                          uint32_t group, uint64_t bytes, const struct pm_reuse_result *result,
+                          const struct pm_raw_bin *bins) {
+    struct pm_raw_histogram_head head = {
+        .module = module,
+        .thread = thread,
+        .block_bytes = result->block_bytes,
+        .group = group,
+        .n_bins = (uint32_t)result->n_bins,
+        .cold_loads = result->cold_loads,
+        .cold_stores = result->cold_stores,
+        .n_blocks = result->n_blocks,
+        .bytes_touched = bytes,
+        .at_least = result->at_least,
+        .beyond_loads = result->beyond_loads,
+        .beyond_stores = result->beyond_stores,
+        .sample = result->sample,
+    };
+    pm_raw_add(builder, &head, sizeof head);
+    pm_raw_add(builder, bins, result->n_bins * sizeof *bins);
+}
+
+static void add_group(struct pm_raw_builder *builder, uint32_t module, uint32_t thread,
+                      const struct pm_reuse *reuse, uint32_t group, struct pm_raw_bin *bins) {
+    uint32_t number = pm_modules[module].first_group + group;
+    struct pm_reuse_result result;
+    pm_reuse_result(reuse, number, &result, bins);
+    if (result.n_bins == 0 && result.cold_loads + result.cold_stores == 0 &&
+        result.beyond_loads + result.beyond_stores == 0)
+        return;
+    pm_raw_section_begin(builder, PM_RAW_HISTOGRAM);
+    add_histogram(builder, module, raw_thread(thread), group, pm_analyser_bytes(thread, number),
+                  &result, bins);
+    pm_raw_section_end(builder);
+}
+
+static void add_subsamples(struct pm_raw_builder *builder, uint64_t thread,
+                           const struct pm_reuse *reuse) {
+    pm_raw_section_begin(builder, PM_RAW_SAMPLES);
+    pm_raw_add_u64(builder, thread);
+    pm_raw_add_u64(builder, pm_reuse_block_bytes(reuse));
+    pm_raw_add_u64(builder, pm_reuse_sample(reuse));
+    for (unsigned size = 0; size < PM_RAW_SAMPLE_SIZES; size++)
+        for (unsigned i = 0; i < PM_RAW_SUBSAMPLES; i++)
+            pm_raw_add_u64(builder, pm_reuse_subsample_misses(reuse, i, size));
+    pm_raw_section_end(builder);
+}
+
+static void add_histograms(struct pm_raw_builder *builder, uint32_t module, uint32_t thread) {
+    for (unsigned size = 0; size < pm_n_block_sizes; size++) {
+        const struct pm_reuse *reuse = pm_analyser_result(thread, size);
+        if (!reuse)
+            continue;
+        size_t bytes = pm_reuse_most_bins(reuse) * sizeof(struct pm_raw_bin);
+        struct pm_raw_bin *bins = pm_mmap(bytes);
+        if (!bins) {
+            builder->failed = true;
+            return;
+        }
+        for (uint32_t group = 0; group < pm_modules[module].header.n_groups; group++)
+            add_group(builder, module, thread, reuse, group, bins);
+        pm_munmap(bins, bytes);
+    }
+}
+
+/* What the standard error of sampled histograms needs. */
+static void add_samples(struct pm_raw_builder *builder, uint32_t thread) {
+    for (unsigned size = 0; size < pm_n_block_sizes; size++) {
+        const struct pm_reuse *reuse = pm_analyser_result(thread, size);
+        if (reuse && pm_reuse_sample(reuse) > 1)
+            add_subsamples(builder, raw_thread(thread), reuse);
+    }
+}
+
+static void add_skipped(struct pm_raw_builder *builder, const struct pm_thread *thread) {
+    const struct pm_skipped *skipped = &thread->skipped;
+    if (!skipped->loads && !skipped->stores && !skipped->n_stops)
+        return;
+    pm_raw_section_begin(builder, PM_RAW_SKIPPED);
+    pm_raw_add_u64(builder, thread->number);
+    pm_raw_add_u64(builder, skipped->loads);
+    pm_raw_add_u64(builder, skipped->stores);
+    pm_raw_add_u64(builder, skipped->n_stops);
+    pm_raw_section_end(builder);
+}
+
+/* ---- what carries reuses --------------------------------------------------------------------- */
+
+/* The module that has the scope with NUMBER among all modules' scopes. */
+static uint32_t module_of_scope(uint32_t number) {
+    for (uint32_t i = 0; i < pm_n_modules; i++)
+        if (!pm_modules[i].repeats && number >= pm_modules[i].header.first_scope &&
+            number - pm_modules[i].header.first_scope < pm_modules[i].header.n_scopes)
+            return i;
+    return PM_RAW_OUTSIDE;
+}
+
+/* The same of a group. */
+static uint32_t module_of_group(uint32_t number) {
+    for (uint32_t i = 0; i < pm_n_modules; i++)
+        if (!pm_modules[i].repeats && number >= pm_modules[i].first_group &&
+            number - pm_modules[i].first_group < pm_modules[i].header.n_groups)
+            return i;
+    return PM_RAW_OUTSIDE;
+}
+
+/* Scopes and groups that were met have their modules. */
+static struct pm_raw_carried_head carried_head(const struct pm_carried_result *result) {
+    struct pm_raw_carried_head head = {.source_module = module_of_scope(result->source),
+                                       .carrier_module = PM_RAW_OUTSIDE,
+                                       .across = result->across};
+    head.source_scope = result->source - pm_modules[head.source_module].header.first_scope;
+    if (result->carrier != PM_CARRIED_OUTSIDE) {
+        head.carrier_module = module_of_scope(result->carrier);
+        head.carrier_scope = result->carrier - pm_modules[head.carrier_module].header.first_scope;
+    }
+    return head;
+}
+
+static void add_pattern(struct pm_raw_builder *builder, uint32_t thread,
+                        const struct pm_carried_result *result, const struct pm_raw_bin *bins) {
+    uint32_t module = module_of_group(result->group);
+    struct pm_raw_carried_head by = carried_head(result);
+    pm_raw_section_begin(builder, PM_RAW_CARRIED);
+    pm_raw_add(builder, &by, sizeof by);
+    add_histogram(builder, module, thread, result->group - pm_modules[module].first_group,
+                  PM_RAW_UNKNOWN_BYTES, &result->reuses, bins);
+    pm_raw_section_end(builder);
+}
+
+static void add_carried(struct pm_raw_builder *builder, uint32_t thread) {
+    for (unsigned size = 0; size < pm_n_block_sizes; size++) {
+        const struct pm_carried *carried = pm_analyser_carried(thread, size);
+        if (!carried)
+            continue;
+        size_t bytes = pm_reuse_most_bins(pm_carried_reuse(carried)) * sizeof(struct pm_raw_bin);
+        struct pm_raw_bin *bins = pm_mmap(bytes);
+        if (!bins) {
+            builder->failed = true;
+            return;
+        }
+        struct pm_carried_result result;
+        for (uint64_t position = 0; pm_carried_next(carried, &position, &result, bins);)
+            add_pattern(builder, thread, &result, bins);
+        pm_munmap(bins, bytes);
+    }
+}
+
+static void add_notes(struct pm_raw_builder *builder) {
+    for (unsigned kind = 0; kind < PM_N_NOTES; kind++) {
+        char sentence[512];
+        if (!pm_note_sentence((enum pm_note_kind)kind, sentence, sizeof sentence))
+            continue;
+        pm_raw_section_begin(builder, PM_RAW_NOTE);
+        pm_raw_add(builder, sentence, strlen(sentence) + 1);
+        pm_raw_section_end(builder);
+    }
+}
+
+void pm_raw_add_content(struct pm_raw_builder *builder, const struct pm_raw_run *run) {
+    pm_analyser_flush();
+    add_run(builder, run);
+    for (uint32_t module = 0; module < pm_n_modules; module++)
+        add_module(builder, &pm_modules[module].header);
+    for (uint32_t module = 0; module < pm_n_modules; module++)
+        for (uint32_t i = 0; i < pm_n_threads; i++) {
+            if (!pm_threads[i] || pm_modules[module].repeats)
+                continue;
+            add_counters(builder, module, pm_threads[i]);
+            add_histograms(builder, module, pm_threads[i]->number);
+        }
+    for (uint32_t module = 0; pm_records_are_shared && module < pm_n_modules; module++)
+        if (!pm_modules[module].repeats)
+            add_histograms(builder, module, PM_SHARED_STREAM);
+    if (pm_records_are_shared)
+        add_samples(builder, PM_SHARED_STREAM);
+    for (uint32_t i = 0; i < pm_n_threads; i++)
+        if (pm_threads[i]) {
+            add_samples(builder, pm_threads[i]->number);
+            add_carried(builder, pm_threads[i]->number);
+            add_skipped(builder, pm_threads[i]);
+        }
+    pm_timers_add(builder);
+    for (uint32_t module = 0; module < pm_n_modules; module++)
+        pm_exits_write(builder, module);
+    add_notes(builder);
+}

@@ -1,0 +1,46 @@
+/* The raw file (core/raw_file.h) of the process: built in memory, then put into a folder, whole or
+   not at all.  Memory comes from mmap, file operations are plain system calls.
+
+   content.c asks everybody who measured something for his part: nonlocal_exits and timers add their
+   sections themselves. */
+#ifndef PM_RUNTIME_RAW_H
+#define PM_RUNTIME_RAW_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct pm_raw_builder {
+    char *bytes;
+    size_t used, room;
+    size_t section; /* where the open section's header is */
+    uint32_t n_sections;
+    bool failed; /* out of memory */
+};
+
+/* BUILDER is zeroed before. */
+void pm_raw_begin(struct pm_raw_builder *builder);
+void pm_raw_builder_free(struct pm_raw_builder *builder);
+
+/* A section: begin, any number of additions, end. */
+void pm_raw_section_begin(struct pm_raw_builder *builder, uint32_t tag);
+void pm_raw_add(struct pm_raw_builder *builder, const void *bytes, size_t count);
+void pm_raw_add_u64(struct pm_raw_builder *builder, uint64_t value);
+void pm_raw_add_u32(struct pm_raw_builder *builder, uint32_t value);
+void pm_raw_section_end(struct pm_raw_builder *builder);
+
+/* Completes header and checksum and writes FOLDER/ID.raw; if that exists, as after an exec or from
+   another machine, ID-2.raw and so on.  NAME, if not NULL, receives the path, or "" if nothing
+   could be written; then FOLDER/ID.error says why, if at least that is possible. */
+void pm_raw_save(struct pm_raw_builder *builder, const char *folder, uint64_t id, char *name,
+                 size_t name_size);
+
+struct pm_raw_run {
+    uint64_t process_id, parent_id, start_unix_ns, wall_ns, cpu_ns;
+    uint64_t flags; /* enum pm_raw_flags */
+};
+
+/* All sections: run, modules, counters and histograms of all threads, notes. */
+void pm_raw_add_content(struct pm_raw_builder *builder, const struct pm_raw_run *run);
+
+#endif

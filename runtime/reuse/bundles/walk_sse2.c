@@ -1,0 +1,19 @@
+/* The walk over records of bundles for any x86-64. */
+#include "runtime/reuse/front_sse2.h"
+
+#include "runtime/reuse/bundles/rows.h"
+
+static inline uint32_t words_outside(const uint64_t *words, const struct pm_bundle_state *state) {
+    uint32_t outside = 0;
+    for (unsigned i = 0; i < state->n_words; i++)
+        outside |= (uint32_t)(words[i] - state->low[i] >= state->length[i]) << i;
+    return outside;
+}
+
+static inline uint32_t front_find(const struct front *front, uint64_t block) {
+    unsigned place = front_place(front, block);
+    return place < PM_REUSE_FRONT ? 1u << place : 0;
+}
+
+#define PM_BUNDLE_WALK pm_bundle_walk_sse2
+#include "runtime/reuse/bundles/walk.h"

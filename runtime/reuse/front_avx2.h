@@ -1,0 +1,77 @@
+/* The front of the reuse distance analysis in four AVX2 registers; touch.h says what such
+   a header defines.  The first of a file: all that follows is compiled for this extension. */
+#ifndef PM_RUNTIME_REUSE_FRONT_AVX2_H
+#define PM_RUNTIME_REUSE_FRONT_AVX2_H
+
+#pragma GCC target("avx2,bmi,popcnt")
+#include <immintrin.h>
+#include <stdint.h>
+
+/* Places 0–3, 4–7, 8–11, 12–15.  An array instead of four fields would live in memory and cost a
+   fifth more. */
+struct front {
+    __m256i p0, p4, p8, p12;
+};
+
+static inline __m256i load(const uint64_t *from) {
+    return _mm256_load_si256((const __m256i *)from);
+}
+
+static inline void store(uint64_t *to, __m256i lanes) { _mm256_store_si256((__m256i *)to, lanes); }
+
+static inline struct front front_load(const uint64_t *from) {
+    return (struct front){load(from), load(from + 4), load(from + 8), load(from + 12)};
+}
+
+static inline void front_store(const struct front *front, uint64_t *to) {
+    store(to, front->p0);
+    store(to + 4, front->p4);
+    store(to + 8, front->p8);
+    store(to + 12, front->p12);
+}
+
+/* &moving_lanes[15 − p]: lanes 0…p all ones, the others zero. */
+static const uint64_t moving_lanes[32] = {[0 ... 15] = UINT64_MAX};
+
+static inline uint32_t equal_lanes(__m256i lanes, __m256i wanted) {
+    __m256i equal = _mm256_cmpeq_epi64(lanes, wanted);
+    return (uint32_t)_mm256_movemask_pd(_mm256_castsi256_pd(equal));
+}
+
+/* LANES moved up by one place; the last lane of BEFORE comes in. */
+static inline __m256i move_all_up(__m256i lanes, __m256i before) {
+    __m256i rotated = _mm256_permute4x64_epi64(lanes, 0x93);
+    __m256i carried = _mm256_permute4x64_epi64(before, 0x93);
+    return _mm256_blend_epi32(rotated, carried, 3);
+}
+
+/* LANES moved up by one place where the mask at MOVING says so; the last lane of BEFORE comes in.
+ */
+static inline __m256i move_up(__m256i lanes, __m256i before, const uint64_t *moving) {
+    __m256i moved = move_all_up(lanes, before);
+    return _mm256_blendv_epi8(lanes, moved, _mm256_loadu_si256((const __m256i *)moving));
+}
+
+static inline unsigned front_touch(struct front *front, uint64_t block, uint64_t *evicted) {
+    __m256i wanted = _mm256_set1_epi64x((long long)block);
+    /* Everything waits for this: four movemasks are quicker than packing sixteen lanes for one. */
+    uint32_t found = (equal_lanes(front->p0, wanted) | equal_lanes(front->p4, wanted) << 4) |
+                     (equal_lanes(front->p8, wanted) << 8 | equal_lanes(front->p12, wanted) << 12);
+    *evicted = (uint64_t)_mm256_extract_epi64(front->p12, 3);
+    if (!found) { /* moving need not wait for the comparison */
+        front->p12 = move_all_up(front->p12, front->p8);
+        front->p8 = move_all_up(front->p8, front->p4);
+        front->p4 = move_all_up(front->p4, front->p0);
+        front->p0 = move_all_up(front->p0, wanted);
+        return 16;
+    }
+    unsigned place = (unsigned)__builtin_ctz(found);
+    const uint64_t *moving = &moving_lanes[15 - place];
+    front->p12 = move_up(front->p12, front->p8, moving + 12);
+    front->p8 = move_up(front->p8, front->p4, moving + 8);
+    front->p4 = move_up(front->p4, front->p0, moving + 4);
+    front->p0 = move_up(front->p0, wanted, moving);
+    return place;
+}
+
+#endif

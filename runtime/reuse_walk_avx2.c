@@ -1,5 +1,0 @@
-/* The walk of the reuse distance analysis for AVX2. */
-#include "runtime/reuse_front_avx2.h"
-
-#define PM_REUSE_WALK pm_reuse_walk_avx2
-#include "runtime/reuse_walk.h"

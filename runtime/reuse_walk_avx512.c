@@ -1,5 +1,0 @@
-/* The walk of the reuse distance analysis for AVX-512. */
-#include "runtime/reuse_front_avx512.h"
-
-#define PM_REUSE_WALK pm_reuse_walk_avx512
-#include "runtime/reuse_walk.h"

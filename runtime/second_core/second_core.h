@@ -1,0 +1,75 @@
+/* The analysis on other cores, beside the program (PMODEL_SECOND_CORE).
+
+   A control block then has a ring of buffers instead of one.  The slow path hands the full one
+   over, to the queue of its thread, and goes on with the next of the ring; a thread of the runtime
+   (analysis_threads.h) decodes what is handed over.  What belongs to one thread keeps its order:
+   the queue is taken from at one end, by one at a time, the queue's owner.
+
+   Whoever needs all of a thread analysed (its end, a marker, fork, exec, exit) drains its queue.
+   Who waits for a buffer or for a drained queue takes the queue over if no analysis thread is
+   free, so that nothing depends on there being one. */
+#ifndef PM_RUNTIME_SECOND_CORE_H
+#define PM_RUNTIME_SECOND_CORE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct pm_control_block;
+struct pm_thread;
+
+enum {
+    PM_RING_BUFFERS = 8,
+    PM_QUEUE_ITEMS = 32, /* a power of two; more than a ring's, for handlers of signals */
+};
+
+/* The records from address FROM up to TO of a buffer of BLOCK. */
+struct pm_handed_records {
+    struct pm_control_block *block;
+    uint64_t from, to;
+};
+
+/* Of a thread.  Numbers of items count from 0 and wrap around. */
+struct pm_record_queue {
+    uint32_t handed; /* atomic: items ever handed over; changed with the thread's `busy` held */
+    struct pm_handed_records items[PM_QUEUE_ITEMS]; /* number modulo PM_QUEUE_ITEMS */
+    uint32_t done __attribute__((aligned(64)));     /* atomic, a futex: items ever analysed */
+    uint32_t wake_at;                               /* who waits for `done` wants this number … */
+    uint32_t waits;                                 /* atomic: … and sleeps */
+    int owned;                                      /* atomic: somebody analyses */
+};
+
+/* Buffers of a control block. */
+struct pm_record_ring {
+    uint64_t starts[PM_RING_BUFFERS];
+    uint32_t numbers[PM_RING_BUFFERS]; /* free once so many items of the queue are done */
+    unsigned current;
+};
+
+/* Hands the records of BLOCK that are not consumed yet over and gives it another, empty buffer.
+   False, and nothing is changed, if they are to be analysed here (no second core, no memory).  The
+   caller is the block's thread, in the slow path, and has `busy`. */
+bool pm_queue_hand_over(struct pm_control_block *block);
+
+/* Waits until all that was handed over of THREAD is analysed.  The caller has `busy`, so nothing
+   can be handed over meanwhile. */
+void pm_queue_drain(struct pm_thread *thread);
+
+/* In the child of a fork: forgets what was handed over. */
+void pm_queue_after_fork(struct pm_thread *thread);
+
+/* To be called once, at the begin of the process, if PM_ENV_SECOND_CORE is set. */
+void pm_analysis_begin(void);
+
+/* Around the analysis of a buffer, on whatever core.  A fork is between pause and resume, in the
+   parent, where nothing is analysed, so that the child's copy of it is whole. */
+void pm_analysis_enter(void);
+void pm_analysis_leave(void);
+void pm_analysis_pause(void);
+void pm_analysis_resume(void);
+void pm_analysis_after_fork(void);
+
+/* An analysis thread must not call the dynamic linker: it asks a thread of the program to look for
+   modules, and waits.  False on a thread of the program, which may look itself. */
+bool pm_analysis_ask_for_scan(void);
+
+#endif

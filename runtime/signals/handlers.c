@@ -1,0 +1,147 @@
+/* Handlers of the program run on control blocks of their own.
+
+   The interrupted code may be between a spill and its reload, or between two stores of a memory
+   record.  So sigaction and its relatives install `run_handler`, which puts a nested control block
+   into %gs, calls the program's handler, and puts the old block back.  A handler that is
+   interrupted in turn nests one level deeper; one may be left by longjmp (longjmp.c). */
+#define _GNU_SOURCE
+#include "runtime/signals/signals.h"
+
+#include <errno.h>
+#include <ucontext.h>
+
+#include "runtime/interpose/interpose.h"
+#include "runtime/modules.h"
+#include "runtime/nonlocal_exits/nonlocal_exits.h"
+#include "runtime/notes.h"
+#include "runtime/process.h"
+#include "runtime/records/records.h"
+#include "runtime/system.h"
+#include "runtime/threads.h"
+#include "runtime/timers/timers.h"
+
+enum { MOST_LEVELS = 64, N_SIGNALS = 65 };
+
+/* What the program asked for; meaningful where the kernel's handler is run_handler. */
+static struct {
+    void *handler;
+    int flags;
+} actions[N_SIGNALS];
+
+/* ---- running a handler ----------------------------------------------------------------------- */
+
+/* The block for a handler that interrupts code on BLOCK; BLOCK itself when there is no other. */
+static struct pm_control_block *nested_block(struct pm_control_block *block) {
+    if (!block->inner && block->level < MOST_LEVELS)
+        block->inner = pm_control_block_new(block->thread, block);
+    if (block->inner)
+        return block->inner;
+    pm_note_add(PM_NOTE_SHARED_BLOCK, 1);
+    return block;
+}
+
+void pm_call_handler(void *handler, int number, siginfo_t *info, void *context) {
+    struct pm_control_block *interrupted = pm_current_block();
+    struct pm_control_block *nested = nested_block(interrupted);
+    pm_control_block_use(nested);
+    pm_traps_unblock(); /* sigsuspend and its like may have blocked it for the handler */
+    nested->handler_frame = (uint64_t)__builtin_frame_address(0);
+    nested->interrupted_stack = (uint64_t)((ucontext_t *)context)->uc_mcontext.gregs[REG_RSP];
+    pm_timers_handler_begin(nested, interrupted);
+    ((void (*)(int, siginfo_t *, void *))handler)(number, info, context);
+    if (nested != interrupted)
+        pm_timers_handler_end(nested);
+    if (nested != interrupted)
+        pm_consume_handler(nested);
+    pm_control_block_use(interrupted);
+}
+
+static void run_handler(int number, siginfo_t *info, void *context) {
+    pm_call_handler(actions[number].handler, number, info, context);
+}
+
+/* ---- installing one -------------------------------------------------------------------------- */
+
+int pm_original_sigaction(int number, const struct sigaction *action, struct sigaction *old) {
+    return PM_ORIGINAL(sigaction)(number, action, old);
+}
+
+static bool is_function(const struct sigaction *action) {
+    return action->sa_handler != SIG_DFL && action->sa_handler != SIG_IGN;
+}
+
+/* ACTION with our handler in place of the program's. */
+static struct sigaction wrapped(const struct sigaction *action) {
+    struct sigaction result = *action;
+    if (pm_traps_are_ours())
+        sigdelset(&result.sa_mask, SIGTRAP);
+    if (is_function(action)) {
+        result.sa_sigaction = run_handler;
+        result.sa_flags |= SA_SIGINFO;
+    }
+    return result;
+}
+
+PM_EXPORT int sigaction(int number, const struct sigaction *action, struct sigaction *old) {
+    if (!pm_process_is_measured() || number <= 0 || number >= N_SIGNALS)
+        return pm_original_sigaction(number, action, old);
+    if (number == SIGTRAP && pm_traps_are_ours())
+        return pm_traps_action(action, old);
+    void *old_handler = actions[number].handler;
+    int old_flags = actions[number].flags;
+    struct sigaction replaced, ours;
+    if (action) {
+        ours = wrapped(action);
+        if (is_function(action)) {
+            actions[number].flags = action->sa_flags;
+            actions[number].handler = (void *)action->sa_sigaction;
+        }
+    }
+    int result = pm_original_sigaction(number, action ? &ours : NULL, &replaced);
+    if (result != 0) {
+        actions[number].handler = old_handler;
+        actions[number].flags = old_flags;
+        return result;
+    }
+    if (old) {
+        *old = replaced;
+        if (replaced.sa_sigaction == run_handler) {
+            old->sa_sigaction = (void (*)(int, siginfo_t *, void *))old_handler;
+            if (!(old_flags & SA_SIGINFO))
+                old->sa_flags &= ~SA_SIGINFO;
+        }
+    }
+    return 0;
+}
+
+static sighandler_t install(int number, sighandler_t handler, int flags, bool blocks_itself) {
+    struct sigaction action = {.sa_handler = handler, .sa_flags = flags}, old;
+    if (handler == SIG_ERR || number <= 0 || number >= N_SIGNALS) {
+        errno = EINVAL;
+        return SIG_ERR;
+    }
+    if (blocks_itself)
+        sigaddset(&action.sa_mask, number);
+    return sigaction(number, &action, &old) == 0 ? old.sa_handler : SIG_ERR;
+}
+
+PM_EXPORT sighandler_t signal(int number, sighandler_t handler) {
+    return install(number, handler, SA_RESTART, true);
+}
+
+PM_EXPORT sighandler_t bsd_signal(int number, sighandler_t handler) {
+    return install(number, handler, SA_RESTART, true);
+}
+
+PM_EXPORT sighandler_t ssignal(int number, sighandler_t handler) {
+    return install(number, handler, SA_RESTART, true);
+}
+
+PM_EXPORT sighandler_t __sysv_signal(int number, sighandler_t handler);
+PM_EXPORT sighandler_t __sysv_signal(int number, sighandler_t handler) {
+    return install(number, handler, (int)SA_RESETHAND | SA_NODEFER, false);
+}
+
+PM_EXPORT sighandler_t sysv_signal(int number, sighandler_t handler) {
+    return install(number, handler, (int)SA_RESETHAND | SA_NODEFER, false);
+}

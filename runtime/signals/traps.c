@@ -1,0 +1,103 @@
+/* Jumps into the old text.  Where the rewriter had no room for a jump to the new code it left an
+   int3 and an entry in the module's trap table; other bytes of the old text that were proven to be
+   code are int3 as well.  The SIGTRAP of an int3 in the table goes on at its new address, slowly
+   but right, and is counted.  Any other SIGTRAP gets what the program asked for. */
+#define _GNU_SOURCE
+#include "runtime/signals/signals.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#include "core/base/base.h"
+#include "runtime/modules.h"
+#include "runtime/system.h"
+
+uint64_t pm_n_missed_jumps;
+static bool ours;
+static struct sigaction programs_action; /* what the program asked of SIGTRAP */
+
+bool pm_traps_are_ours(void) { return ours; }
+
+/* Where the code of the old address FROM is now; 0 if it was not moved. */
+static uint64_t new_address(const struct pm_loaded_module *module, uint64_t from) {
+    const struct pm_probe_trap *traps = module->traps;
+    size_t n = module->header.n_traps, at = PM_LOWER_BOUND(n, i, traps[i].from < from);
+    return at < n && traps[at].from == from ? traps[at].to + module->load_bias : 0;
+}
+
+static uint64_t find_in_modules(uint64_t address) {
+    for (uint32_t i = 0; i < __atomic_load_n(&pm_n_modules, __ATOMIC_ACQUIRE); i++) {
+        const struct pm_loaded_module *module = &pm_modules[i];
+        uint64_t from = address - module->load_bias;
+        if (module->gone || from < module->header.old_text || from >= module->header.old_text_end)
+            continue;
+        uint64_t to = new_address(module, from);
+        if (to)
+            return to;
+    }
+    return 0;
+}
+
+/* A module that was loaded since may have it. */
+static uint64_t find_new_address(uint64_t address) {
+    uint64_t found = find_in_modules(address);
+    if (found)
+        return found;
+    pm_modules_scan();
+    return find_in_modules(address);
+}
+
+/* Lets the kernel do what it does by default: end the process, with the right status. */
+static void die(void) {
+    struct sigaction action = {.sa_handler = SIG_DFL};
+    pm_original_sigaction(SIGTRAP, &action, NULL);
+    pm_syscall3(SYS_tgkill, getpid(), pm_syscall3(SYS_gettid, 0, 0, 0), SIGTRAP);
+}
+
+static void trapped(int number, siginfo_t *info, void *context) {
+    greg_t *registers = ((ucontext_t *)context)->uc_mcontext.gregs;
+    uint64_t to = info->si_code > 0 ? find_new_address((uint64_t)registers[REG_RIP] - 1) : 0;
+    if (to) {
+        registers[REG_RIP] = (greg_t)to;
+        __atomic_fetch_add(&pm_n_missed_jumps, 1, __ATOMIC_RELAXED);
+        return;
+    }
+    bool is_sent = info->si_code <= 0; /* by kill, not by an instruction */
+    if (programs_action.sa_handler == SIG_DFL ||
+        (programs_action.sa_handler == SIG_IGN && !is_sent)) {
+        die();
+    } else if (programs_action.sa_handler != SIG_IGN) {
+        void *handler = (void *)programs_action.sa_sigaction;
+        if (programs_action.sa_flags & (int)SA_RESETHAND)
+            programs_action.sa_handler = SIG_DFL;
+        pm_call_handler(handler, number, info, context);
+    }
+}
+
+int pm_traps_action(const struct sigaction *action, struct sigaction *old) {
+    if (old)
+        *old = programs_action;
+    if (action)
+        programs_action = *action;
+    return 0;
+}
+
+void pm_signals_begin(void) {
+    bool needed = getenv(PM_ENV_LIBRARIES) != NULL; /* one may be loaded later */
+    for (uint32_t i = 0; i < pm_n_modules; i++)
+        needed |= pm_modules[i].header.old_text < pm_modules[i].header.old_text_end;
+    if (!needed)
+        return;
+    struct sigaction action = {.sa_sigaction = trapped,
+                               .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART | SA_NODEFER};
+    if (pm_original_sigaction(SIGTRAP, &action, &programs_action) == 0)
+        ours = true;
+    sigset_t only;
+    sigemptyset(&only);
+    sigaddset(&only, SIGTRAP);
+    pthread_sigmask(SIG_UNBLOCK, &only, NULL);
+}
+
+void pm_signals_after_fork(void) { pm_n_missed_jumps = 0; }
