@@ -95,6 +95,10 @@ static const struct pm_command *find_command(const char *name) {
 
 int pm_complain(const struct pm_error *err) {
     fprintf(stderr, "pmodel: %s\n", err->text);
+    return pm_exit_status(err);
+}
+
+int pm_exit_status(const struct pm_error *err) {
     return err->kind == PM_ERROR_SYSTEM ? PM_EXIT_SYSTEM : PM_EXIT_INPUT;
 }
 

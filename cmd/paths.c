@@ -136,7 +136,8 @@ struct pm_machine *pm_find_machine(const char *name, struct pm_error *err) {
     return machine;
 }
 
-/* ---- instruction classes --------------------------------------------------------------------- */
+/* ---- instruction classes, the runtime
+ * --------------------------------------------------------------------- */
 
 bool pm_find_classes(struct pm_lift_options *options, struct pm_error *err) {
     static char *shipped; /* the same for the whole process */
@@ -148,12 +149,20 @@ bool pm_find_classes(struct pm_lift_options *options, struct pm_error *err) {
     return shipped != NULL;
 }
 
-/* ---- the block sizes that machines need ------------------------------------------------------ */
-
-static int compare_sizes(const void *a, const void *b) {
-    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return (x > y) - (x < y);
+bool pm_find_instrumenting(struct pm_copies_request *request, struct pm_error *err) {
+    static char *runtime; /* the same for the whole process */
+    struct pm_lift_options classes = {0};
+    if (!runtime)
+        runtime = pm_library_path("libpmodel-rt.so", err);
+    if (!runtime || !pm_find_classes(&classes, err))
+        return false;
+    request->runtime = runtime;
+    request->classes_folder = classes.classes_folder;
+    request->own_classes_folder = classes.own_classes_folder;
+    return true;
 }
+
+/* ---- the block sizes that machines need ------------------------------------------------------ */
 
 bool pm_machine_block_sizes(uint64_t **sizes, size_t *n_sizes, struct pm_error *err) {
     struct {
@@ -166,7 +175,7 @@ bool pm_machine_block_sizes(uint64_t **sizes, size_t *n_sizes, struct pm_error *
             *PM_PUSH(&list, all) = on.machines[i]->levels[l].block_bytes;
     pm_free_machines(&on);
     if (list.n_all)
-        qsort(list.all, list.n_all, sizeof *list.all, compare_sizes);
+        qsort(list.all, list.n_all, sizeof *list.all, pm_compare_u64);
     size_t n = 0;
     for (size_t i = 0; i < list.n_all; i++)
         if (n == 0 || list.all[i] != list.all[n - 1])
