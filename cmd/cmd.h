@@ -9,7 +9,7 @@
 #include "binlift/binlift.h"
 #include "core/base/base.h"
 #include "core/machine.h"
-#include "measure/copies/copies.h"
+#include "measure/measure.h"
 #include "report/report.h"
 
 /* Exit status of the command. */
@@ -74,15 +74,14 @@ struct pm_machine *pm_find_machine(const char *name, struct pm_error *err);
 struct pm_machine_list {
     PM_ARRAY(struct pm_machine *, machines); /* owned */
 };
-/* Adds the machines of a list, "r12000,./mine.conf". */
-bool pm_add_machines(struct pm_machine_list *list, const char *names, struct pm_error *err);
 /* Adds all that pm_machine_names gives. */
 bool pm_add_all_machines(struct pm_machine_list *list, struct pm_error *err);
 void pm_free_machines(struct pm_machine_list *list); /* what it owns */
 
 /* Path of the machine file that NAME stands for; owned by the caller. */
 char *pm_machine_path(const char *name, struct pm_error *err);
-/* Block sizes that the levels of all these machines need, ascending; owned by the caller. */
-bool pm_machine_block_sizes(uint64_t **sizes, size_t *n_sizes, struct pm_error *err);
+/* Adds the block sizes of all levels of all machines that pm_machine_names gives, or of one. */
+bool pm_machine_block_sizes(struct pm_block_sizes *sizes, struct pm_error *err);
+void pm_add_level_blocks(const struct pm_machine *machine, struct pm_block_sizes *sizes);
 
 #endif

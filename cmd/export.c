@@ -92,10 +92,8 @@ struct job {
 };
 
 static bool has_size(const struct request *request, uint64_t block_bytes) {
-    for (size_t i = 0; i < request->blocks.n; i++)
-        if (request->blocks.sizes[i] == block_bytes)
-            return true;
-    return request->blocks.n == 0;
+    return request->blocks.n == 0 ||
+           pm_has_block_size(request->blocks.bytes, request->blocks.n, block_bytes);
 }
 
 static bool is_wanted(const struct job *job, const struct pm_histogram_place *place) {
@@ -231,7 +229,7 @@ static bool check_run(const struct job *job, const struct pm_parameters *at, str
     if (!pm_store_run_facts(job->store, at, &facts, err))
         return false;
     bool ok = pm_store_has_run(job->store, at, facts.settings ? facts.settings : "",
-                               request->blocks.sizes, request->blocks.n, &has_sizes, err) &&
+                               request->blocks.bytes, request->blocks.n, &has_sizes, err) &&
               has_shared(job, at, &shared, err);
     char *size = pm_parameters_text(at);
     const char *space = *size ? " " : "";
@@ -240,7 +238,7 @@ static bool check_run(const struct job *job, const struct pm_parameters *at, str
                      space, size);
     if (ok && request->carried && has_sizes) {
         bool carried;
-        ok = pm_store_has_patterns(job->store, at, request->blocks.sizes, request->blocks.n,
+        ok = pm_store_has_patterns(job->store, at, request->blocks.bytes, request->blocks.n,
                                    &carried, err) &&
              (carried || pm_fail(err,
                                  "the run%s%s was not made with --carry, so that what carries its "
@@ -345,10 +343,10 @@ int pm_cmd_export(int argc, char **argv) {
     const struct pm_option options[] = {
         PM_OPTION_TEXT(NULL, 's', &request.store_path),
         PM_OPTION_TEXT(NULL, 'o', &request.output),
-        PM_OPTION_VALUE(NULL, 'P', pm_read_parameters, &request.at),
+        PM_OPTION_ADD(NULL, 'P', pm_add_parameters, &request.at),
         PM_OPTION_FLAG("histograms", 0, &request.histograms),
         PM_OPTION_FLAG("carried", 0, &request.carried),
-        PM_OPTION_VALUE("block", 0, pm_read_block_sizes, &request.blocks),
+        PM_OPTION_LIST("block", 0, pm_add_block_size, &request.blocks),
         PM_OPTION_TEXT("routine", 0, &request.routines),
         PM_OPTION_TEXT("group", 0, &request.groups),
         PM_OPTION_FLAG("threads", 0, &request.threads),
@@ -366,6 +364,6 @@ int pm_cmd_export(int argc, char **argv) {
             request.output ? export_to_file(&request, &err) : export_to(stdout, &request, &err);
         status = ok ? PM_EXIT_OK : pm_complain(&err);
     }
-    free(request.blocks.sizes);
+    free(request.blocks.bytes);
     return status;
 }

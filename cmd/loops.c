@@ -15,8 +15,8 @@ static bool has_routine(const struct pm_structure *structure, const char *name) 
     return n_named > 0;
 }
 
-/* `--check`: two lifts beside what the compiler told of the program.  COPY: the same code, perhaps
-   without symbols; PATH itself if there is none. */
+/* `--check`: two lifts beside what the compiler wrote about the program.  COPY: the same code,
+   perhaps without symbols; PATH itself if there is none. */
 static int check_program(const char *path, const char *copy,
                          const struct pm_report_options *options) {
     const struct pm_lift_options ignore = {.ignore_metadata = true};
@@ -144,7 +144,7 @@ static int read_options(int argc, char **argv, struct request *request) {
         PM_OPTION_FLAG("instructions", 0, &request->instructions),
         PM_OPTION_VALUE("max-blocks", 0, pm_read_count, &request->max_blocks),
         PM_OPTION_FLAG("summary", 0, &request->summary),
-        PM_OPTION_VALUE("interval", 0, pm_read_interval, &request->events),
+        PM_OPTION_ADD("interval", 0, pm_add_interval, &request->events),
         {0},
     };
     struct pm_command_line line = {.command = "loops", .options = options};

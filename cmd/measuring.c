@@ -11,18 +11,20 @@
 
 /* ---- values of options ----------------------------------------------------------------------- */
 
-int pm_read_size_list(const struct pm_option_use *use) {
-    struct pm_size_design *design = use->to;
-    *PM_PUSH(design, specs) = pm_strdup(use->value);
-    return 0;
+bool pm_add_size_list(void *to, char *value, struct pm_error *err) {
+    struct pm_size_design *design = to;
+    (void)err;
+    *PM_PUSH(design, specs) = pm_strdup(value);
+    return true;
 }
 
-/* Of a string that is owned: the last one given counts. */
-static int read_owned(const struct pm_option_use *use) {
-    char **text = use->to;
+/* A text that is owned: the last one given counts. */
+static bool set_owned(void *to, char *value, struct pm_error *err) {
+    char **text = to;
+    (void)err;
     free(*text);
-    *text = pm_strdup(use->value);
-    return 0;
+    *text = pm_strdup(value);
+    return true;
 }
 
 static int read_build(const struct pm_option_use *use) {
@@ -32,50 +34,33 @@ static int read_build(const struct pm_option_use *use) {
     return 0;
 }
 
-static int read_blocks(const struct pm_option_use *use) {
-    struct pm_measure_request *request = use->to;
-    struct pm_block_sizes sizes = {request->block_sizes, request->n_block_sizes};
-    struct pm_error err = {0};
-    bool ok = pm_add_block_sizes(use->value, &sizes, &err);
-    request->block_sizes = sizes.sizes;
-    request->n_block_sizes = sizes.n;
-    return ok ? 0 : pm_complain(&err);
-}
-
-static int read_bin_width(const struct pm_option_use *use) {
+static bool set_bin_width(void *to, char *value, struct pm_error *err) {
     const double usual = 0.01; /* the runtime's own */
-    char **bin_width = use->to, *end;
-    struct pm_error err = {0};
-    double width = strtod(use->value, &end) + 0.0; /* −0 becomes 0 */
-    if (end == use->value || *end || !(width >= 0 && width <= 1)) {
-        pm_fail(&err,
-                "--bin-width takes a share of the distance from 0 (bins are not merged) to 1, not "
-                "\"%s\"",
-                use->value);
-        return pm_complain(&err);
-    }
-    char value[64];
-    pm_format_value(width, value, sizeof value);
+    char **bin_width = to, *end, text[64];
+    double width = strtod(value, &end) + 0.0; /* −0 becomes 0 */
+    if (end == value || *end || !(width >= 0 && width <= 1))
+        return pm_fail(err,
+                       "--bin-width takes a share of the distance from 0 (bins are not merged) to "
+                       "1, not \"%s\"",
+                       value);
+    pm_format_value(width, text, sizeof text);
     free(*bin_width);
-    *bin_width = width == usual ? NULL : pm_strdup(value);
-    return 0;
+    *bin_width = width == usual ? NULL : pm_strdup(text);
+    return true;
 }
 
 /* "1/64": one of 64 blocks. */
-static int read_sample(const struct pm_option_use *use) {
-    struct pm_error err = {0};
+static bool set_sample(void *to, char *value, struct pm_error *err) {
     char *end = NULL;
     unsigned long sample = 0;
     errno = 0;
-    if (strncmp(use->value, "1/", 2) == 0 && use->value[2] >= '0' && use->value[2] <= '9')
-        sample = strtoul(use->value + 2, &end, 10);
-    if (errno || !end || *end || sample == 0 || sample > PM_MAX_SAMPLE) {
-        pm_fail(&err, "--sample takes a share of the blocks from 1/1 to 1/%u, not \"%s\"",
-                (unsigned)PM_MAX_SAMPLE, use->value);
-        return pm_complain(&err);
-    }
-    *(unsigned *)use->to = (unsigned)sample;
-    return 0;
+    if (strncmp(value, "1/", 2) == 0 && value[2] >= '0' && value[2] <= '9')
+        sample = strtoul(value + 2, &end, 10);
+    if (errno || !end || *end || sample == 0 || sample > PM_MAX_SAMPLE)
+        return pm_fail(err, "--sample takes a share of the blocks from 1/1 to 1/%u, not \"%s\"",
+                       (unsigned)PM_MAX_SAMPLE, value);
+    *(unsigned *)to = (unsigned)sample;
+    return true;
 }
 
 static int read_environment(const struct pm_option_use *use) {
@@ -86,22 +71,18 @@ static int read_environment(const struct pm_option_use *use) {
     return 0;
 }
 
-static bool add_input(struct pm_measure_request *request, const char *text, struct pm_error *err) {
-    const char *colon = strrchr(text, ':');
-    if (!colon || colon == text || colon[1] == '\0')
-        return pm_fail(err, "--input %s: write TEMPLATE:FILE", text);
+static bool add_input(void *to, char *value, struct pm_error *err) {
+    struct pm_measure_request *request = to;
+    const char *colon = strrchr(value, ':');
+    if (!colon || colon == value || colon[1] == '\0')
+        return pm_fail(err, "--input %s: write TEMPLATE:FILE", value);
     struct pm_measure_input *input = PM_PUSH(request, inputs);
-    char *from = strndup(text, (size_t)(colon - text));
+    char *from = strndup(value, (size_t)(colon - value));
     input->from = from ? realpath(from, NULL) : NULL;
     input->to = pm_strdup(colon + 1);
-    bool ok = input->from || pm_fail(err, "--input %s: cannot read %s", text, from);
+    bool ok = input->from || pm_fail(err, "--input %s: cannot read %s", value, from);
     free(from);
     return ok;
-}
-
-static int read_input(const struct pm_option_use *use) {
-    struct pm_error err = {0};
-    return add_input(use->to, use->value, &err) ? 0 : pm_complain(&err);
 }
 
 static int read_library(const struct pm_option_use *use) {
@@ -119,7 +100,7 @@ static int read_carry(const struct pm_option_use *use) {
     return 0;
 }
 
-int pm_read_events(const struct pm_option_use *use) {
+bool pm_set_events(void *to, char *value, struct pm_error *err) {
     static const struct {
         const char *name;
         unsigned kinds;
@@ -129,31 +110,32 @@ int pm_read_events(const struct pm_option_use *use) {
         {"loops", PM_EVENTS_LOOPS},
         {"all", PM_EVENTS_ROUTINES | PM_EVENTS_LOOPS},
     };
-    struct pm_event_choice *choice = use->to;
-    struct pm_error err = {0};
+    struct pm_event_choice *choice = to;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (strcmp(use->value, names[i].name) == 0) {
+        if (strcmp(value, names[i].name) == 0) {
             choice->kinds = names[i].kinds;
-            return 0;
+            return true;
         }
-    pm_fail(&err, "--events takes routines, loops, all or none, not \"%s\"", use->value);
-    return pm_complain(&err);
+    return pm_fail(err, "--events takes routines, loops, all or none, not \"%s\"", value);
 }
 
-int pm_read_start_at(const struct pm_option_use *use) {
-    pm_event_choice_add(use->to, use->value, PM_PROBE_SCOPE_STARTS);
-    return 0;
+bool pm_add_start_at(void *to, char *value, struct pm_error *err) {
+    (void)err;
+    pm_event_choice_add(to, value, PM_PROBE_SCOPE_STARTS);
+    return true;
 }
 
-int pm_read_stop_after(const struct pm_option_use *use) {
-    pm_event_choice_add(use->to, use->value, PM_PROBE_SCOPE_STOPS);
-    return 0;
+bool pm_add_stop_after(void *to, char *value, struct pm_error *err) {
+    (void)err;
+    pm_event_choice_add(to, value, PM_PROBE_SCOPE_STOPS);
+    return true;
 }
 
-int pm_read_interval(const struct pm_option_use *use) {
-    struct pm_event_choice *choice = use->to;
-    *PM_PUSH(choice, intervals) = use->value;
-    return 0;
+bool pm_add_interval(void *to, char *value, struct pm_error *err) {
+    struct pm_event_choice *choice = to;
+    (void)err;
+    *PM_PUSH(choice, intervals) = value;
+    return true;
 }
 
 /* ---- the command line ------------------------------------------------------------------------ */
@@ -162,18 +144,18 @@ void pm_measuring_options(struct pm_measuring *m, struct pm_option table[PM_N_ME
     struct pm_measure_request *request = &m->request;
     struct pm_copies_request *copies = &request->copies;
     const struct pm_option all[] = {
-        PM_OPTION_VALUE(NULL, 'P', pm_read_size_list, &m->design),
-        PM_OPTION_VALUE("where", 0, read_owned, &m->design.where),
-        PM_OPTION_VALUE("design", 0, read_owned, &m->design.file),
+        PM_OPTION_ADD(NULL, 'P', pm_add_size_list, &m->design),
+        PM_OPTION_ADD("where", 0, set_owned, &m->design.where),
+        PM_OPTION_ADD("design", 0, set_owned, &m->design.file),
         PM_OPTION_FLAG(NULL, 'q', &m->quiet),
         PM_OPTION_VALUE("build", 0, read_build, &request->build),
-        PM_OPTION_VALUE("block", 0, read_blocks, request),
-        PM_OPTION_VALUE("bin-width", 0, read_bin_width, &request->bin_width),
-        PM_OPTION_VALUE("sample", 0, read_sample, &request->sample),
+        PM_OPTION_LIST("block", 0, pm_add_block_size, &request->blocks),
+        PM_OPTION_ADD("bin-width", 0, set_bin_width, &request->bin_width),
+        PM_OPTION_ADD("sample", 0, set_sample, &request->sample),
         PM_OPTION_VALUE("max-blocks", 0, pm_read_count, &request->max_blocks),
         PM_OPTION_TEXT("exe", 0, &request->exe),
         PM_OPTION_VALUE("env", 0, read_environment, request),
-        PM_OPTION_VALUE("input", 0, read_input, request),
+        PM_OPTION_ADD("input", 0, add_input, request),
         PM_OPTION_TEXT("scratch", 0, &request->scratch),
         PM_OPTION_TEXT("classes", 0, &copies->classes_file),
         PM_OPTION_TEXT("include", 0, &copies->include_file),
@@ -181,8 +163,8 @@ void pm_measuring_options(struct pm_measuring *m, struct pm_option table[PM_N_ME
         PM_OPTION_TEXT("weights", 0, &copies->weights_store),
         PM_OPTION_VALUE("lib", 0, read_library, copies),
         PM_OPTION_FLAG("all-libs", 0, &copies->all_libraries),
-        PM_OPTION_VALUE("start-at", 0, pm_read_start_at, &copies->events),
-        PM_OPTION_VALUE("stop-after", 0, pm_read_stop_after, &copies->events),
+        PM_OPTION_ADD("start-at", 0, pm_add_start_at, &copies->events),
+        PM_OPTION_ADD("stop-after", 0, pm_add_stop_after, &copies->events),
         PM_OPTION_VALUE("timeout", 0, pm_read_count, &request->timeout_seconds),
         PM_OPTION_ACTION("carry", 0, read_carry, request),
         PM_OPTION_FLAG("bytes", 0, &request->bytes),
@@ -201,7 +183,7 @@ static const char *find_contradiction(const struct pm_measure_request *request) 
     bool no_memory = request->copies.no_memory, samples = request->sample > 1;
     if (request->build && request->carry)
         return "--build and --carry exclude each other: reuses are carried by loops of one build";
-    if (no_memory && request->n_block_sizes)
+    if (no_memory && request->blocks.n)
         return "--no-memory and --block exclude each other";
     if (no_memory && request->second_core)
         return "--second-core is for the analysis, which --no-memory leaves out";
@@ -234,8 +216,8 @@ int pm_measuring_check(struct pm_measuring *m, char **argv) {
 int pm_measuring_usual_blocks(struct pm_measuring *m) {
     struct pm_measure_request *request = &m->request;
     struct pm_error err = {0};
-    if (request->copies.no_memory || request->n_block_sizes ||
-        pm_machine_block_sizes(&request->block_sizes, &request->n_block_sizes, &err))
+    if (request->copies.no_memory || request->blocks.n ||
+        pm_machine_block_sizes(&request->blocks, &err))
         return 0;
     return pm_complain(&err);
 }

@@ -28,13 +28,13 @@ int pm_measuring_check(struct pm_measuring *measuring, char **argv);
 /* If neither --block nor --no-memory was given: block sizes are those of all machines. */
 int pm_measuring_usual_blocks(struct pm_measuring *measuring);
 
-/* Options that `pmodel instrument` has, too; TO: struct pm_event_choice. */
-int pm_read_events(const struct pm_option_use *use); /* --events: its kinds */
-int pm_read_start_at(const struct pm_option_use *use);
-int pm_read_stop_after(const struct pm_option_use *use);
-int pm_read_interval(const struct pm_option_use *use);
+/* Options that further commands have, for PM_OPTION_ADD; TO: struct pm_event_choice. */
+bool pm_set_events(void *to, char *value, struct pm_error *err); /* --events: its kinds */
+bool pm_add_start_at(void *to, char *value, struct pm_error *err);
+bool pm_add_stop_after(void *to, char *value, struct pm_error *err);
+bool pm_add_interval(void *to, char *value, struct pm_error *err);
 /* -P NAME=VALUES; TO: struct pm_size_design. */
-int pm_read_size_list(const struct pm_option_use *use);
+bool pm_add_size_list(void *to, char *value, struct pm_error *err);
 
 /* ---- measuring ------------------------------------------------------------------------------- */
 

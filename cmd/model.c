@@ -64,14 +64,6 @@ static bool report(struct request *request, struct pm_error *err) {
 
 /* ---- the command line ------------------------------------------------------------------------ */
 
-static int read_parameters(const struct pm_option_use *use) {
-    struct request *request = use->to;
-    struct pm_option_use at = *use;
-    at.to = &request->at;
-    request->counts.at = &request->at;
-    return pm_read_parameters(&at);
-}
-
 /* "1%" or "0.5%": least share; "20": most rows. */
 static int read_threshold(const struct pm_option_use *use) {
     struct pm_counts_request *counts = use->to;
@@ -116,7 +108,7 @@ int pm_cmd_model(int argc, char **argv) {
                               .options = pm_default_report_options()};
     struct pm_counts_request *counts = &request.counts;
     const struct pm_option options[] = {
-        PM_OPTION_VALUE(NULL, 'P', read_parameters, &request),
+        PM_OPTION_ADD(NULL, 'P', pm_add_parameters, &request.at),
         PM_OPTION_TEXT("classes", 0, &counts->classes),
         PM_OPTION_VALUE("level", 0, read_level, &request),
         PM_OPTION_VALUE("sort", 0, read_sort, counts),
@@ -144,6 +136,7 @@ int pm_cmd_model(int argc, char **argv) {
         (request.has_level || counts->classes || counts->elements || counts->interval))
         return pm_usage_error("model", "--edges counts edges of the control flow, so that it "
                                        "excludes --level, --classes, --elements and --interval");
+    counts->at = request.at.n ? &request.at : NULL;
     if (request.basis.functions) {
         request.fit.bases = &request.basis;
         request.fit.n_bases = 1;

@@ -24,7 +24,7 @@ struct getopt_tables {
 enum { FIRST_INDEX = 256 }; /* getopt gives this and the option's index, or a letter */
 
 static bool takes_value(const struct pm_option *option) {
-    return option->text || option->takes_value;
+    return option->text || option->add || option->takes_value;
 }
 
 static void add_table(struct getopt_tables *tables, const struct pm_option *options) {
@@ -56,12 +56,26 @@ static bool is_of(const struct pm_option *table, const struct pm_option *option)
     return false;
 }
 
+static bool add_value(const struct pm_option *option, char *value, struct pm_error *err) {
+    if (!option->is_list)
+        return option->add(option->to, value, err);
+    char *copy = pm_strdup(value), *rest = copy;
+    bool ok = true;
+    for (char *item; ok && (item = strsep(&rest, ","));)
+        ok = option->add(option->to, item, err);
+    free(copy);
+    return ok;
+}
+
 static int take(const struct pm_command_line *line, const struct pm_option *option, char *value) {
+    struct pm_error err = {0};
     int status = 0;
     if (option->flag)
         *option->flag = true;
     else if (option->text)
         *option->text = value;
+    else if (option->add)
+        status = add_value(option, value, &err) ? 0 : pm_complain(&err);
     else
         status =
             option->read(&(struct pm_option_use){line->command, option->name, value, option->to});
@@ -121,45 +135,27 @@ int pm_read_percent(const struct pm_option_use *use) {
     return 0;
 }
 
-int pm_read_parameters(const struct pm_option_use *use) {
-    struct pm_error err = {0};
-    return pm_parameters_add(use->value, use->to, &err) ? 0 : pm_complain(&err);
+bool pm_add_parameters(void *to, char *value, struct pm_error *err) {
+    return pm_parameters_add(value, to, err);
 }
 
-int pm_read_machines(const struct pm_option_use *use) {
-    struct pm_error err = {0};
-    return pm_add_machines(use->to, use->value, &err) ? 0 : pm_complain(&err);
-}
-
-static bool add_block_size(const char *item, struct pm_block_sizes *sizes, struct pm_error *err) {
+bool pm_add_block_size(void *to, char *text, struct pm_error *err) {
     char *end;
     errno = 0;
-    unsigned long long size = strtoull(item, &end, 10);
-    if (errno || end == item || *end || size == 0 || size & (size - 1) || size > 2u << 20)
+    unsigned long long size = strtoull(text, &end, 10);
+    if (errno || end == text || *end || size == 0 || size & (size - 1) || size > 2u << 20)
         return pm_fail(err, "--block takes powers of two from 1 to 2097152 bytes, not \"%s\"",
-                       item);
-    for (size_t i = 0; i < sizes->n; i++)
-        if (sizes->sizes[i] == size)
-            return true;
-    sizes->sizes = pm_realloc(sizes->sizes, sizes->n + 1, sizeof *sizes->sizes);
-    sizes->sizes[sizes->n++] = size;
+                       text);
+    pm_block_sizes_add(to, size);
     return true;
 }
 
-bool pm_add_block_sizes(const char *list, struct pm_block_sizes *sizes, struct pm_error *err) {
-    char *copy = pm_strdup(list), *rest = copy;
-    bool ok = true;
-    for (char *item; ok && (item = strsep(&rest, ","));)
-        ok = add_block_size(item, sizes, err);
-    free(copy);
-    if (ok)
-        qsort(sizes->sizes, sizes->n, sizeof *sizes->sizes, pm_compare_u64);
-    return ok;
-}
-
-int pm_read_block_sizes(const struct pm_option_use *use) {
-    struct pm_error err = {0};
-    return pm_add_block_sizes(use->value, use->to, &err) ? 0 : pm_complain(&err);
+bool pm_add_machine(void *to, char *name, struct pm_error *err) {
+    struct pm_machine_list *list = to;
+    struct pm_machine *machine = pm_find_machine(name, err);
+    if (machine)
+        *PM_PUSH(list, machines) = machine;
+    return machine != NULL;
 }
 
 /* ---- how results are shown ------------------------------------------------------------------- */

@@ -17,16 +17,20 @@ struct pm_option_use {
     void *to;            /* as the table has it */
 };
 
-/* Exactly one of FLAG, TEXT and READ is not NULL. */
+/* How the value of an option is taken: exactly one of FLAG, TEXT, ADD and READ is not NULL. */
 struct pm_option {
     const char *name;  /* of `--name`; NULL: it has a letter only */
     char letter;       /* 0: it has a name only */
-    bool takes_value;  /* whether READ does */
-    bool *flag;        /* becomes true */
+    bool *flag;        /* no value: becomes true */
     const char **text; /* becomes the value, which stays the command line's */
-    /* 0, or the exit status after complaining. */
+    /* Puts the value into TO; false with a sentence. */
+    bool (*add)(void *to, char *value, struct pm_error *err);
+    bool is_list; /* ADD gets what stands between commas, one after the other */
+    /* For what else an option may mean, and for complaints about the command line as a whole: 0, or
+       the exit status after complaining. */
     int (*read)(const struct pm_option_use *use);
-    void *to; /* where READ puts the value */
+    bool takes_value; /* whether READ does */
+    void *to;         /* for ADD and READ */
 };
 
 /* Entries of a table, which ends with {0}. */
@@ -34,8 +38,12 @@ struct pm_option {
     { .name = name_, .letter = letter_, .flag = flag_ }
 #define PM_OPTION_TEXT(name_, letter_, text_)                                                      \
     { .name = name_, .letter = letter_, .text = text_ }
+#define PM_OPTION_ADD(name_, letter_, add_, to_)                                                   \
+    { .name = name_, .letter = letter_, .add = add_, .to = to_ }
+#define PM_OPTION_LIST(name_, letter_, add_, to_)                                                  \
+    { .name = name_, .letter = letter_, .add = add_, .is_list = true, .to = to_ }
 #define PM_OPTION_VALUE(name_, letter_, read_, to_)                                                \
-    { .name = name_, .letter = letter_, .takes_value = true, .read = read_, .to = to_ }
+    { .name = name_, .letter = letter_, .read = read_, .takes_value = true, .to = to_ }
 #define PM_OPTION_ACTION(name_, letter_, read_, to_)                                               \
     { .name = name_, .letter = letter_, .read = read_, .to = to_ }
 
@@ -59,19 +67,18 @@ int pm_read_options(struct pm_command_line *line, int argc, char **argv);
 
 /* ---- values of options that several commands have -------------------------------------------- */
 
-int pm_read_format(const struct pm_option_use *use);      /* enum pm_report_format */
-int pm_read_count(const struct pm_option_use *use);       /* unsigned, at least 1 */
-int pm_read_percent(const struct pm_option_use *use);     /* double, 0 to 100 */
-int pm_read_parameters(const struct pm_option_use *use);  /* adds to struct pm_parameters */
-int pm_read_machines(const struct pm_option_use *use);    /* adds to struct pm_machine_list */
-int pm_read_block_sizes(const struct pm_option_use *use); /* adds to struct pm_block_sizes */
+/* For PM_OPTION_VALUE; TO is what stands behind. */
+int pm_read_format(const struct pm_option_use *use);  /* enum pm_report_format */
+int pm_read_count(const struct pm_option_use *use);   /* unsigned, at least 1 */
+int pm_read_percent(const struct pm_option_use *use); /* double, 0 to 100 */
 
-/* Powers of two; ascending, each once. */
-struct pm_block_sizes {
-    uint64_t *sizes; /* owned */
-    size_t n;
-};
-/* Adds those of a list, "64,4096". */
-bool pm_add_block_sizes(const char *list, struct pm_block_sizes *sizes, struct pm_error *err);
+/* -P NAME=VALUE[,NAME=VALUE]..., for PM_OPTION_ADD; TO: struct pm_parameters. */
+bool pm_add_parameters(void *to, char *value, struct pm_error *err);
+
+/* --block SIZES, for PM_OPTION_LIST; TO: struct pm_block_sizes. */
+bool pm_add_block_size(void *to, char *size, struct pm_error *err);
+
+/* -m MACHINES, for PM_OPTION_LIST; TO: struct pm_machine_list. */
+bool pm_add_machine(void *to, char *name, struct pm_error *err);
 
 #endif

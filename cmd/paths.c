@@ -1,4 +1,4 @@
-/* Where things are: the parts of this installation, and machine files by name. */
+/* Where things are: the files of this installation, and machine files by name. */
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <limits.h>
@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "cmd/cmd.h"
+#include "cmd/options.h"
 #include "core/base/base.h"
 
 /* PREFIX, from PREFIX/bin/pmodel. */
@@ -164,44 +165,21 @@ bool pm_find_instrumenting(struct pm_copies_request *request, struct pm_error *e
 
 /* ---- the block sizes that machines need ------------------------------------------------------ */
 
-bool pm_machine_block_sizes(uint64_t **sizes, size_t *n_sizes, struct pm_error *err) {
-    struct {
-        PM_ARRAY(uint64_t, all);
-    } list = {0};
+bool pm_machine_block_sizes(struct pm_block_sizes *sizes, struct pm_error *err) {
     struct pm_machine_list on = {0};
     bool ok = pm_add_all_machines(&on, err);
     for (size_t i = 0; ok && i < on.n_machines; i++)
-        for (size_t l = 0; l < on.machines[i]->n_levels; l++)
-            *PM_PUSH(&list, all) = on.machines[i]->levels[l].block_bytes;
+        pm_add_level_blocks(on.machines[i], sizes);
     pm_free_machines(&on);
-    if (list.n_all)
-        qsort(list.all, list.n_all, sizeof *list.all, pm_compare_u64);
-    size_t n = 0;
-    for (size_t i = 0; i < list.n_all; i++)
-        if (n == 0 || list.all[i] != list.all[n - 1])
-            list.all[n++] = list.all[i];
-    *sizes = list.all;
-    *n_sizes = n;
     return ok;
+}
+
+void pm_add_level_blocks(const struct pm_machine *machine, struct pm_block_sizes *sizes) {
+    for (size_t l = 0; l < machine->n_levels; l++)
+        pm_block_sizes_add(sizes, machine->levels[l].block_bytes);
 }
 
 /* ---- lists of machines ----------------------------------------------------------------------- */
-
-static bool add_machine(struct pm_machine_list *list, const char *name, struct pm_error *err) {
-    struct pm_machine *machine = pm_find_machine(name, err);
-    if (machine)
-        *PM_PUSH(list, machines) = machine;
-    return machine != NULL;
-}
-
-bool pm_add_machines(struct pm_machine_list *list, const char *names, struct pm_error *err) {
-    char *copy = pm_strdup(names), *rest = copy;
-    bool ok = true;
-    for (char *name; ok && (name = strsep(&rest, ","));)
-        ok = add_machine(list, name, err);
-    free(copy);
-    return ok;
-}
 
 bool pm_add_all_machines(struct pm_machine_list *list, struct pm_error *err) {
     char **names;
@@ -210,7 +188,7 @@ bool pm_add_all_machines(struct pm_machine_list *list, struct pm_error *err) {
         return false;
     bool ok = true;
     for (size_t i = 0; i < n_names; i++) {
-        ok = ok && add_machine(list, names[i], err);
+        ok = ok && pm_add_machine(list, names[i], err);
         free(names[i]);
     }
     free(names);

@@ -259,11 +259,8 @@ static int read_time(const struct pm_option_use *use) {
                           use->value);
 }
 
-static int read_target(const struct pm_option_use *use) {
-    struct pm_error err = {0};
-    return pm_parameters_parse(use->value, use->to, &err) || pm_fail_in(&err, "--to")
-               ? 0
-               : pm_complain(&err);
+static bool set_target(void *to, char *value, struct pm_error *err) {
+    return pm_parameters_parse(value, to, err) || pm_fail_in(err, "--to");
 }
 
 /* The command that is proposed has the same options, but for what says which sizes. */
@@ -281,7 +278,7 @@ static int read_command_line(struct planning *p, int argc, char **argv) {
     const struct pm_option own[] = {
         PM_OPTION_VALUE("runs", 0, pm_read_count, &p->n_runs),
         PM_OPTION_VALUE("time", 0, read_time, &p->most_seconds),
-        PM_OPTION_VALUE("to", 0, read_target, &p->to),
+        PM_OPTION_ADD("to", 0, set_target, &p->to),
         PM_OPTION_VALUE("format", 0, pm_read_format, &p->options.format),
         {0},
     };

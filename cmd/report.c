@@ -263,8 +263,8 @@ static const char *find_contradiction(const struct request *request) {
 int pm_cmd_report(int argc, char **argv) {
     struct request request = {.options = pm_default_report_options()};
     const struct pm_option options[] = {
-        PM_OPTION_VALUE(NULL, 'P', pm_read_parameters, &request.at),
-        PM_OPTION_VALUE("machine", 'm', pm_read_machines, &request.on),
+        PM_OPTION_ADD(NULL, 'P', pm_add_parameters, &request.at),
+        PM_OPTION_LIST("machine", 'm', pm_add_machine, &request.on),
         PM_OPTION_VALUE("format", 0, pm_read_format, &request.options.format),
         PM_OPTION_VALUE("min-percent", 0, pm_read_percent, &request.options.min_percent),
         PM_OPTION_VALUE("top", 0, pm_read_count, &request.options.max_rows),

@@ -35,24 +35,18 @@ static int read_time_cost(const struct pm_option_use *use) {
     return 0;
 }
 
-static int read_handler(const struct pm_option_use *use) {
-    struct pm_measure_request *request = use->to;
-    struct pm_error err = {0};
+static bool set_handler(void *to, char *value, struct pm_error *err) {
+    struct pm_measure_request *request = to;
     free(request->handler);
-    request->handler = realpath(use->value, NULL);
+    request->handler = realpath(value, NULL);
     request->copies.for_handler = true;
-    if (request->handler)
-        return 0;
-    pm_fail_errno(&err, "--handler %s: cannot be read", use->value);
-    return pm_complain(&err);
+    return request->handler || pm_fail_errno(err, "--handler %s: cannot be read", value);
 }
 
-static int read_events(const struct pm_option_use *use) {
-    struct run *run = use->to;
-    struct pm_option_use events = *use;
-    events.to = &run->measuring.request.copies.events;
+static bool set_events(void *to, char *value, struct pm_error *err) {
+    struct run *run = to;
     run->has_events = true;
-    return pm_read_events(&events);
+    return pm_set_events(&run->measuring.request.copies.events, value, err);
 }
 
 /* What an event handler gets is not stored. */
@@ -66,9 +60,9 @@ static int check_handler(struct run *run) {
     if (request->store_path)
         return pm_usage_error("run", "--handler and -o exclude each other: what a handler gets is "
                                      "not put into a store");
-    if (request->n_block_sizes || request->bin_width || request->sample > 1 ||
-        request->max_blocks || request->time_runs || request->second_core || request->carry ||
-        request->bytes || request->shared)
+    if (request->blocks.n || request->bin_width || request->sample > 1 || request->max_blocks ||
+        request->time_runs || request->second_core || request->carry || request->bytes ||
+        request->shared)
         return pm_usage_error("run", "--handler excludes --block, --bin-width, --sample, "
                                      "--max-blocks, --carry, --bytes, --second-core, --shared and "
                                      "--time");
@@ -103,9 +97,9 @@ static int read_command_line(struct run *run, int argc, char **argv) {
         PM_OPTION_ACTION("time", 0, read_time, request),
         PM_OPTION_VALUE("time-runs", 0, pm_read_count, &request->time_runs),
         PM_OPTION_VALUE("time-cost", 0, read_time_cost, request),
-        PM_OPTION_VALUE("handler", 0, read_handler, request),
-        PM_OPTION_VALUE("events", 0, read_events, run),
-        PM_OPTION_VALUE("interval", 0, pm_read_interval, &request->copies.events),
+        PM_OPTION_ADD("handler", 0, set_handler, request),
+        PM_OPTION_ADD("events", 0, set_events, run),
+        PM_OPTION_ADD("interval", 0, pm_add_interval, &request->copies.events),
         {0},
     };
     struct pm_command_line line = {

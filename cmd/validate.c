@@ -97,7 +97,7 @@ static int read_command_line(struct request *request, int argc, char **argv) {
     struct pm_option shared[PM_N_MEASURING_OPTIONS];
     const struct pm_option own[] = {
         PM_OPTION_TEXT("store", 's', &request->store_path),
-        PM_OPTION_VALUE("machine", 'm', pm_read_machines, &request->on),
+        PM_OPTION_LIST("machine", 'm', pm_add_machine, &request->on),
         PM_OPTION_VALUE("caches", 0, read_caches, request),
         PM_OPTION_TEXT("keep", 0, &request->run.request.store_path),
         PM_OPTION_VALUE("min-percent", 0, pm_read_percent, &options->min_percent),
@@ -134,7 +134,8 @@ struct validating {
     struct pm_parameters *parameters;
     struct validated_size *sizes;
     size_t n_sizes;
-    struct pm_validation_caches caches;
+    struct pm_block_sizes compared;
+    struct pm_validation_caches caches; /* of these sizes */
 };
 
 /* ---- what the store has ---------------------------------------------------------------------- */
@@ -205,72 +206,47 @@ static bool predict_sizes(struct validating *v, struct pm_error *err) {
 
 /* ---- block sizes ----------------------------------------------------------------------------- */
 
-static bool has_block_size(const uint64_t *sizes, size_t n, uint64_t size) {
-    for (size_t i = 0; i < n; i++)
-        if (sizes[i] == size)
-            return true;
-    return false;
-}
-
-static void add_block_size(uint64_t **sizes, size_t *n, uint64_t size) {
-    if (has_block_size(*sizes, *n, size))
-        return;
-    *sizes = pm_realloc(*sizes, *n + 1, sizeof **sizes);
-    size_t at = (*n)++;
-    for (; at > 0 && (*sizes)[at - 1] > size; at--)
-        (*sizes)[at] = (*sizes)[at - 1];
-    (*sizes)[at] = size;
-}
-
 /* The sizes to compare: those asked for, else lines and pages as far as the models have them, else
    all that the models have.  */
-static bool choose_block_sizes(struct validating *v, uint64_t **chosen, size_t *n_chosen,
+static bool choose_block_sizes(const struct validating *v, struct pm_block_sizes *chosen,
                                struct pm_error *err) {
     static const uint64_t usual[] = {64, 4096};
-    const struct pm_measure_request *run = &v->request->run.request;
+    const struct pm_block_sizes *asked = &v->request->run.request.blocks;
     const uint64_t *known = v->sizes[0].predicted->block_sizes;
     size_t n_known = v->sizes[0].predicted->n_block_sizes;
-    for (size_t i = 0; i < run->n_block_sizes; i++) {
-        if (!has_block_size(known, n_known, run->block_sizes[i]))
+    for (size_t i = 0; i < asked->n; i++) {
+        if (!pm_has_block_size(known, n_known, asked->bytes[i]))
             return pm_fail(err,
                            "%s has no models for blocks of %llu bytes: measure with `pmodel run "
                            "--block` and call `pmodel fit`",
-                           v->request->store_path, (unsigned long long)run->block_sizes[i]);
-        add_block_size(chosen, n_chosen, run->block_sizes[i]);
+                           v->request->store_path, (unsigned long long)asked->bytes[i]);
+        pm_block_sizes_add(chosen, asked->bytes[i]);
     }
-    for (size_t i = 0; !run->n_block_sizes && i < sizeof usual / sizeof usual[0]; i++)
-        if (has_block_size(known, n_known, usual[i]))
-            add_block_size(chosen, n_chosen, usual[i]);
-    for (size_t i = 0; !*n_chosen && i < n_known; i++)
-        add_block_size(chosen, n_chosen, known[i]);
-    if (!n_known)
-        return pm_fail(err,
-                       "%s was measured without reuse distances (--no-memory), so that there are "
-                       "only counts to compare: add --no-memory",
-                       v->request->store_path);
-    return true;
+    for (size_t i = 0; !asked->n && i < sizeof usual / sizeof usual[0]; i++)
+        if (pm_has_block_size(known, n_known, usual[i]))
+            pm_block_sizes_add(chosen, usual[i]);
+    for (size_t i = 0; !chosen->n && i < n_known; i++)
+        pm_block_sizes_add(chosen, known[i]);
+    return n_known ||
+           pm_fail(err,
+                   "%s was measured without reuse distances (--no-memory), so that there are only "
+                   "counts to compare: add --no-memory",
+                   v->request->store_path);
 }
 
 /* Besides the sizes that are compared, the machines' levels are measured. */
 static bool plan_block_sizes(struct validating *v, struct pm_error *err) {
     struct pm_measure_request *run = &v->request->run.request;
-    uint64_t *chosen = NULL;
-    size_t n_chosen = 0;
     if (run->copies.no_memory)
         return true;
-    if (!choose_block_sizes(v, &chosen, &n_chosen, err)) {
-        free(chosen);
+    if (!choose_block_sizes(v, &v->compared, err))
         return false;
-    }
-    for (size_t i = 0; i < n_chosen; i++)
-        add_block_size(&run->block_sizes, &run->n_block_sizes, chosen[i]);
-    for (size_t m = 0; m < v->request->on.n_machines; m++) {
-        const struct pm_machine *machine = v->request->on.machines[m];
-        for (size_t l = 0; l < machine->n_levels; l++)
-            add_block_size(&run->block_sizes, &run->n_block_sizes, machine->levels[l].block_bytes);
-    }
-    v->caches = (struct pm_validation_caches){chosen, n_chosen, v->request->cache_blocks,
-                                              v->request->n_caches};
+    for (size_t i = 0; i < v->compared.n; i++)
+        pm_block_sizes_add(&run->blocks, v->compared.bytes[i]);
+    for (size_t m = 0; m < v->request->on.n_machines; m++)
+        pm_add_level_blocks(v->request->on.machines[m], &run->blocks);
+    v->caches = (struct pm_validation_caches){v->compared.bytes, v->compared.n,
+                                              v->request->cache_blocks, v->request->n_caches};
     return true;
 }
 
@@ -434,7 +410,7 @@ static void free_all(struct validating *v) {
     }
     free(v->sizes);
     free(v->parameters);
-    free((uint64_t *)(uintptr_t)v->caches.block_sizes);
+    free(v->compared.bytes);
     if (v->models)
         pm_profiles_free(v->fitted, v->models->n_runs);
     if (v->models)

@@ -18,6 +18,7 @@
 #include "core/parameters.h"
 #include "core/store/store.h"
 #include "core/structure/structure.h"
+#include "measure/block_sizes.h"
 #include "measure/copies/copies.h"
 #include "measure/progress.h"
 
@@ -38,8 +39,7 @@ struct pm_measure_request {
     char *handler; /* absolute path of an event handler, which gets what is measured; NULL none */
     PM_ARRAY(char *, environment); /* NAME=TEXT; the texts are borrowed */
     PM_ARRAY(struct pm_measure_input, inputs);
-    uint64_t *block_sizes; /* of reuse distances, ascending; none: edge counts only */
-    size_t n_block_sizes;
+    struct pm_block_sizes blocks; /* of reuse distances; none: edge counts only */
     char
         *bin_width; /* of histograms, relative; a number from 0 to 1 as text; NULL: the usual one */
     unsigned sample;          /* one of so many blocks is watched; 0, 1: all */
@@ -60,8 +60,8 @@ struct pm_measure_session;
 
 /* Finds and instruments the program that REQUEST's command names at size FIRST; opens the store if
    it exists, so that a wrong one is noticed before anything runs.  REQUEST must outlive the
-   session.  PROGRESS: told of what happens, from now on; copied.  NULL with a sentence: no such
-   program, a script without --exe, a program that cannot be instrumented, a store of another
+   session.  PROGRESS, which is copied, hears of what happens from now on.  NULL with a sentence: no
+   such program, a script without --exe, a program that cannot be instrumented, a store of another
    program.  A request without a store keeps its runs in a temporary one. */
 struct pm_measure_session *pm_measure_session_new(const struct pm_measure_request *request,
                                                   const struct pm_parameters *first,
@@ -86,9 +86,9 @@ struct pm_measure_result {
     struct pm_error last_failure;         /* kind PM_ERROR_NONE: none failed */
 };
 
-/* Measures the sizes that the store does not have.  A size that fails is told to the progress at
-   once and left out; the others are measured and kept.  False with a sentence if that cannot go on,
-   because the store cannot be read. */
+/* Measures the sizes that the store does not have.  A size that fails is reported to the progress
+   at once and left out; the others are measured and kept.  False with a sentence if that cannot go
+   on, because the store cannot be read. */
 bool pm_measure_sizes(struct pm_measure_session *session, const struct pm_parameters *sizes,
                       size_t n_sizes, struct pm_measure_result *result, struct pm_error *err);
 

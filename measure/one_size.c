@@ -19,7 +19,7 @@ struct sized_run {
     struct pm_measure_session *session;
     const struct pm_parameters *at;
     char **argv;
-    char *place; /* folder that it runs in; NULL: the current one */
+    char *folder; /* that it runs in; NULL: the current one */
 };
 
 /* ---- folders --------------------------------------------------------------------------------- */
@@ -51,10 +51,10 @@ void pm_remove_folder(const char *path) {
 
 /* Where the run takes place: NULL is the current folder.  A run with input files gets a folder of
    its own in any case, because they would otherwise replace the user's files. */
-static bool make_place(const struct pm_measure_session *session, const struct pm_parameters *at,
-                       char **place, struct pm_error *err) {
+static bool make_run_folder(const struct pm_measure_session *session,
+                            const struct pm_parameters *at, char **folder, struct pm_error *err) {
     const struct pm_measure_request *request = session->request;
-    *place = NULL;
+    *folder = NULL;
     if (!request->scratch && !request->n_inputs)
         return true;
     if (request->scratch && !make_folder(request->scratch, err))
@@ -64,12 +64,12 @@ static bool make_place(const struct pm_measure_session *session, const struct pm
     if (!parent)
         return false;
     bool ok = make_folder(parent, err);
-    *place = size_folder(parent, at);
+    *folder = size_folder(parent, at);
     free(parent);
-    ok = ok && make_folder(*place, err);
+    ok = ok && make_folder(*folder, err);
     for (size_t i = 0; ok && i < request->n_inputs; i++) {
         const char *to = request->inputs[i].to;
-        char *file = to[0] == '/' ? pm_strdup(to) : pm_sprintf("%s/%s", *place, to);
+        char *file = to[0] == '/' ? pm_strdup(to) : pm_sprintf("%s/%s", *folder, to);
         ok = pm_substitute_file(request->inputs[i].from, file, at, err);
         free(file);
     }
@@ -95,10 +95,10 @@ static char **run_environment(const struct sized_run *run, const char *raw, bool
         own[n++] = pm_sprintf(PM_ENV_HANDLER "=%s", request->handler);
     if (raw && timed) {
         own[n++] = pm_strdup(PM_ENV_TIME "=1");
-    } else if (raw && request->n_block_sizes) {
+    } else if (raw && request->blocks.n) {
         char *sizes = pm_sprintf(PM_ENV_BLOCK "=");
-        for (size_t i = 0; i < request->n_block_sizes; i++)
-            pm_append(&sizes, "%s%llu", i ? "," : "", (unsigned long long)request->block_sizes[i]);
+        for (size_t i = 0; i < request->blocks.n; i++)
+            pm_append(&sizes, "%s%llu", i ? "," : "", (unsigned long long)request->blocks.bytes[i]);
         own[n++] = sizes;
         if (request->shared)
             own[n++] = pm_strdup(PM_ENV_SHARED "=1");
@@ -132,7 +132,7 @@ static bool launch(const struct sized_run *run, const struct pm_copy *files, siz
         .files = files,
         .n_files = n_files,
         .runtime = request->copies.runtime,
-        .folder = run->place,
+        .folder = run->folder,
         .environment = environment,
         .timeout_seconds = request->timeout_seconds,
         .output_to_errors = request->output_to_errors,
@@ -155,8 +155,8 @@ static bool count(const struct sized_run *run, const char *raw, struct pm_error 
     double started = (double)time(NULL);
     bool ok = launch(run, session->copies.files, session->copies.n_files, environment, false,
                      &result, err) &&
-              pm_ingest(raw, &session->copies, run->at, request->block_sizes,
-                        request->n_block_sizes, request->carry, &ingested, err) &&
+              pm_ingest(raw, &session->copies, run->at, request->blocks.bytes, request->blocks.n,
+                        request->carry, &ingested, err) &&
               pm_session_put(session, &ingested, &result, started, run->argv, err);
     if (ok) {
         char *size = pm_parameters_text(run->at);
@@ -188,10 +188,10 @@ static bool launch_silently(void *context, const struct pm_copy *files, size_t n
                             struct pm_error *err) {
     struct sized_run run = *(const struct sized_run *)context;
     char **environment = run_environment(&run, times_folder, true, err);
-    bool ok = environment && make_place(run.session, run.at, &run.place, err) &&
+    bool ok = environment && make_run_folder(run.session, run.at, &run.folder, err) &&
               launch(&run, files, n_files, environment, true, result, err);
     if (environment)
-        free(run.place);
+        free(run.folder);
     pm_free_strings(environment);
     return ok;
 }
@@ -248,10 +248,10 @@ bool pm_measure_one_size(struct pm_measure_session *session, const struct pm_par
     bool ok = run.argv != NULL;
     if (ok && !there.run)
         ok = make_folder(raw_parent, err) && make_folder(raw, err) &&
-             make_place(session, at, &run.place, err) && count(&run, raw, err);
+             make_run_folder(session, at, &run.folder, err) && count(&run, raw, err);
     if (ok && request->time_runs)
         ok = add_times(&run, err);
-    free(run.place);
+    free(run.folder);
     free(raw);
     free(raw_parent);
     pm_free_strings(run.argv);

@@ -1,4 +1,4 @@
-/* What a measurement tells while it goes on; see progress.h. */
+/* What a measurement reports while it goes on; see progress.h. */
 #define _GNU_SOURCE
 #include "measure/progress.h"
 

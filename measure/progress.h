@@ -1,4 +1,4 @@
-/* What a measurement tells while it goes on. */
+/* What a measurement reports while it goes on. */
 #ifndef PM_MEASURE_PROGRESS_H
 #define PM_MEASURE_PROGRESS_H
 

@@ -191,7 +191,7 @@ void pm_measure_request_free(struct pm_measure_request *request) {
     }
     free(request->inputs);
     free(request->environment);
-    free(request->block_sizes);
+    free(request->blocks.bytes);
     free(request->bin_width);
     free(request->handler);
 }

@@ -77,11 +77,11 @@ bool pm_session_look(struct pm_measure_session *session, const struct pm_paramet
     *there = (struct pm_in_store){.times = request->time_runs == 0};
     if (!session->store || request->again)
         return true;
-    if (!pm_store_has_run(session->store, at, session->settings, request->block_sizes,
-                          request->n_block_sizes, &there->run, err))
+    if (!pm_store_has_run(session->store, at, session->settings, request->blocks.bytes,
+                          request->blocks.n, &there->run, err))
         return false;
     if (there->run && request->carry &&
-        !pm_store_has_patterns(session->store, at, request->block_sizes, request->n_block_sizes,
+        !pm_store_has_patterns(session->store, at, request->blocks.bytes, request->blocks.n,
                                &there->run, err))
         return false;
     if (there->run && request->bytes && !pm_store_has_bytes(session->store, at, &there->run, err))

@@ -4,16 +4,6 @@
 #include "cmd/measuring.h"
 #include "cmd/query/private.h"
 
-static int read_caches(const struct pm_option_use *use) {
-    struct pm_error err = {0};
-    return pm_add_query_caches(use->to, use->value, &err) ? 0 : pm_complain(&err);
-}
-
-static int read_hit_ratios(const struct pm_option_use *use) {
-    struct pm_error err = {0};
-    return pm_add_hit_ratios(use->to, use->value, &err) ? 0 : pm_complain(&err);
-}
-
 static int read_scope(const struct pm_option_use *use) {
     struct pm_query_request *request = use->to;
     *PM_PUSH(request, scopes) = use->value;
@@ -65,15 +55,15 @@ static int decide(struct pm_query_request *request) {
 int pm_read_query_request(struct pm_query_request *request, int argc, char **argv) {
     struct pm_report_options *options = &request->options;
     const struct pm_option table[] = {
-        PM_OPTION_VALUE(NULL, 'P', pm_read_size_list, &request->design),
-        PM_OPTION_VALUE("machine", 'm', pm_read_machines, &request->on),
-        PM_OPTION_VALUE("cache", 0, read_caches, request),
-        PM_OPTION_VALUE("hit-ratio", 0, read_hit_ratios, request),
+        PM_OPTION_ADD(NULL, 'P', pm_add_size_list, &request->design),
+        PM_OPTION_LIST("machine", 'm', pm_add_machine, &request->on),
+        PM_OPTION_LIST("cache", 0, pm_add_query_caches, request),
+        PM_OPTION_LIST("hit-ratio", 0, pm_add_hit_ratio, request),
         PM_OPTION_ACTION("fits", 0, read_fits, request),
         PM_OPTION_TEXT("range", 0, &request->range),
         PM_OPTION_VALUE("scope", 0, read_scope, request),
         PM_OPTION_VALUE("level", 0, read_level, request),
-        PM_OPTION_VALUE("block", 0, pm_read_block_sizes, &request->blocks),
+        PM_OPTION_LIST("block", 0, pm_add_block_size, &request->blocks),
         PM_OPTION_FLAG("no-cold", 0, &request->without_cold),
         PM_OPTION_VALUE("min-percent", 0, pm_read_percent, &options->min_percent),
         PM_OPTION_VALUE("top", 0, pm_read_count, &options->max_rows),
@@ -96,6 +86,6 @@ void pm_query_request_free(struct pm_query_request *request) {
     pm_free_machines(&request->on);
     free(request->caches);
     free(request->ratios);
-    free(request->blocks.sizes);
+    free(request->blocks.bytes);
     free(request->scopes);
 }

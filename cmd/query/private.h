@@ -41,10 +41,9 @@ void pm_query_request_free(struct pm_query_request *request); /* what it owns */
 
 /* ---- values of options (values.c) ------------------------------------------------------ */
 
-/* Adds "32K,512K", "16K:4M" (doubling), "8192blocks". */
-bool pm_add_query_caches(struct pm_query_request *request, const char *list, struct pm_error *err);
-/* Adds "0.99,99.9%". */
-bool pm_add_hit_ratios(struct pm_query_request *request, const char *list, struct pm_error *err);
+/* For PM_OPTION_LIST; TO: struct pm_query_request. */
+bool pm_add_query_caches(void *to, char *item, struct pm_error *err); /* 32K 16K:4M 8192blocks */
+bool pm_add_hit_ratio(void *to, char *item, struct pm_error *err);    /* 0.99 99.9% */
 
 /* --range NAME=LOW:HIGH[:STEP] or NAME=VALUES.  NAME and the values of RANGE are owned by the
    caller (free). */

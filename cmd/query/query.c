@@ -15,16 +15,9 @@ struct query {
 
 /* ---- what is asked about --------------------------------------------------------------------- */
 
-static bool has_blocks(const struct pm_profile *profile, uint64_t block_bytes) {
-    for (size_t i = 0; i < profile->n_block_sizes; i++)
-        if (profile->block_sizes[i] == block_bytes)
-            return true;
-    return false;
-}
-
 static bool check_blocks(const struct pm_profile *profile, uint64_t block_bytes,
                          struct pm_error *err) {
-    if (has_blocks(profile, block_bytes))
+    if (pm_has_block_size(profile->block_sizes, profile->n_block_sizes, block_bytes))
         return true;
     char *known = pm_strdup("");
     for (size_t i = 0; i < profile->n_block_sizes; i++)
@@ -81,12 +74,14 @@ static bool add_caches(struct query *query, const struct pm_profile *profile,
     if (profile->n_block_sizes == 0)
         return pm_fail(err, "the store has no reuse distances: measure with `pmodel run` without "
                             "--no-memory");
-    uint64_t usual = has_blocks(profile, 64) ? 64 : profile->block_sizes[0];
+    uint64_t usual = pm_has_block_size(profile->block_sizes, profile->n_block_sizes, 64)
+                         ? 64
+                         : profile->block_sizes[0];
     bool ok = true;
     for (size_t m = 0; m < request->on.n_machines && ok; m++)
         ok = pm_add_levels(&query->on, request->on.machines[m], profile, err);
     for (size_t b = 0; b < request->blocks.n && ok; b++)
-        ok = add_caches_of_blocks(query, profile, request->blocks.sizes[b], err);
+        ok = add_caches_of_blocks(query, profile, request->blocks.bytes[b], err);
     if (request->blocks.n == 0 && ok)
         ok = add_caches_of_blocks(query, profile, usual, err);
     return ok;

@@ -48,42 +48,32 @@ static bool add_cache_item(struct pm_query_request *request, char *item) {
     return true;
 }
 
-bool pm_add_query_caches(struct pm_query_request *request, const char *list, struct pm_error *err) {
-    char *copy = pm_strdup(list), *rest = copy;
-    bool ok = true;
-    for (char *item; ok && (item = strsep(&rest, ","));) {
-        char *shown = pm_strdup(item);
-        if (!add_cache_item(request, item))
-            ok = pm_fail(err,
-                         "--cache takes sizes as in 32K,512K, 64blocks or 16K:4M (doubling), not "
-                         "\"%.100s\"",
-                         shown);
-        free(shown);
-    }
-    free(copy);
+bool pm_add_query_caches(void *to, char *item, struct pm_error *err) {
+    char *shown = pm_strdup(item); /* it is cut at its colon */
+    bool ok = add_cache_item(to, item) ||
+              pm_fail(err,
+                      "--cache takes sizes as in 32K,512K, 64blocks or 16K:4M (doubling), not "
+                      "\"%.100s\"",
+                      shown);
+    free(shown);
     return ok;
 }
 
 /* ---- hit ratios ------------------------------------------------------------------------------ */
 
-bool pm_add_hit_ratios(struct pm_query_request *request, const char *list, struct pm_error *err) {
-    char *copy = pm_strdup(list), *rest = copy;
-    bool ok = true;
-    for (char *item; ok && (item = strsep(&rest, ","));) {
-        char *end;
-        double ratio = strtod(item, &end);
-        bool is_number = end != item;
-        if (*end == '%') {
-            ratio /= 100;
-            end++;
-        }
-        if (is_number && *end == '\0' && ratio > 0 && ratio <= 1)
-            *PM_PUSH(request, ratios) = ratio;
-        else
-            ok = pm_fail(err, "--hit-ratio takes ratios as in 0.99 or 99%%, not \"%.100s\"", item);
+bool pm_add_hit_ratio(void *to, char *item, struct pm_error *err) {
+    struct pm_query_request *request = to;
+    char *end;
+    double ratio = strtod(item, &end);
+    bool is_number = end != item;
+    if (*end == '%') {
+        ratio /= 100;
+        end++;
     }
-    free(copy);
-    return ok;
+    if (!is_number || *end || !(ratio > 0 && ratio <= 1))
+        return pm_fail(err, "--hit-ratio takes ratios as in 0.99 or 99%%, not \"%.100s\"", item);
+    *PM_PUSH(request, ratios) = ratio;
+    return true;
 }
 
 /* ---- ranges ---------------------------------------------------------------------------------- */

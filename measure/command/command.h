@@ -14,7 +14,7 @@
 
 /* TEXT with `{NAME}` replaced by the parameter's value, `{PWD}` by the folder where pmodel was
    started; `{{NAME}}` gives a literal `{NAME}`; braces around anything but a name stay.  An unknown
-   name is an error that tells the known ones. */
+   name is an error that names the known ones. */
 char *pm_substitute(const char *text, const struct pm_parameters *at, struct pm_error *err);
 
 /* Reads the template FROM, substitutes, writes TO (made or replaced). */

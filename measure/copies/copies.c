@@ -31,7 +31,7 @@ static void say_coverage(const struct pm_progress *progress, const char *path,
                     counted, structure->n_routines, structure->n_counters, groups);
 }
 
-/* Which routines stay as they are, and which have counters only: so much that it can be told how
+/* Which routines stay as they are, and which have counters only: enough to say how
    many accesses were left out of the analysis, where there is one. */
 static void apply_lists(const struct maker *maker, const struct pm_structure *structure,
                         bool **left_out, bool **not_recorded) {

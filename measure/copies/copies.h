@@ -28,7 +28,7 @@ struct pm_event_routine {
     const char *name;
     uint8_t flag; /* PM_PROBE_SCOPE_STARTS, PM_PROBE_SCOPE_STOPS */
     bool found;   /* a module has it … */
-    bool probed;  /* … and each entry and exit of it can be told */
+    bool probed;  /* … and each entry and exit of it has a probe */
 };
 
 struct pm_event_choice {

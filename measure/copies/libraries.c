@@ -1,8 +1,8 @@
 /* Which shared libraries of a program are instrumented; see private.h.
 
-   What a program needs, the dynamic linker itself tells (`ld.so --list`): it alone knows run paths,
-   its cache and the environment.  The same question about the runtime library tells what must stay
-   as it is: code that runs while the runtime consumes records may not make records. */
+   What a program needs, the dynamic linker itself lists (`ld.so --list`): it alone knows run paths,
+   its cache and the environment.  The list of the runtime library says what must stay as it
+   is: code that runs while the runtime consumes records may not make records. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>

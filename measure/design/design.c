@@ -57,19 +57,6 @@ static bool add_item(struct dimension *dimension, const char *text, const char *
     return true;
 }
 
-static bool read_list(struct dimension *dimension, const char *text) {
-    for (const char *item = text;; item++) {
-        const char *end = item + strcspn(item, ",");
-        if (!add_item(dimension, item, end)) {
-            dimension->n_values = 0;
-            return false;
-        }
-        item = end;
-        if (*end == '\0')
-            return true;
-    }
-}
-
 /* A point of several parameters, "16:5", between TEXT and END. */
 static bool add_tuple(struct dimension *dimension, const char *text, const char *end) {
     for (size_t i = 0; i < dimension->n_names; i++) {
@@ -82,11 +69,15 @@ static bool add_tuple(struct dimension *dimension, const char *text, const char 
     return true;
 }
 
-static bool read_tuples(struct dimension *dimension, const char *text) {
+/* What ADD reads between commas; none of it if one item is wrong. */
+static bool read_items(struct dimension *dimension, const char *text,
+                       bool (*add)(struct dimension *, const char *text, const char *end)) {
     for (const char *item = text;; item++) {
         const char *end = item + strcspn(item, ",");
-        if (!add_tuple(dimension, item, end))
+        if (!add(dimension, item, end)) {
+            dimension->n_values = 0;
             return false;
+        }
         item = end;
         if (*end == '\0')
             return true;
@@ -125,10 +116,10 @@ static bool read_spec(struct dimensions *dimensions, const char *spec, struct pm
         name = end + 1;
     }
     if (dimension->n_names > 1)
-        return read_tuples(dimension, equals + 1) ||
+        return read_items(dimension, equals + 1, add_tuple) ||
                pm_fail(err, "-P %s: write points of %zu values, as in A,B=16:1,16:5 for two runs",
                        spec, dimension->n_names);
-    if (read_list(dimension, equals + 1))
+    if (read_items(dimension, equals + 1, add_item))
         return true;
     dimension->formula = pm_expression_parse(equals + 1, err);
     return dimension->formula || pm_fail_in(err, "-P %s", spec);
@@ -138,31 +129,31 @@ static bool read_spec(struct dimensions *dimensions, const char *spec, struct pm
 
 static const char *const separators = ", \t\r";
 
-/* The next word of a line, ended by a NUL; NULL at its end. */
-static char *next_word(char **line) {
-    char *word = *line + strspn(*line, separators);
-    size_t length = strcspn(word, separators);
+/* The next field of a line, ended by a NUL; NULL at its end. */
+static char *next_field(char **line) {
+    char *field = *line + strspn(*line, separators);
+    size_t length = strcspn(field, separators);
     if (length == 0)
         return NULL;
-    *line = word[length] ? word + length + 1 : word + length;
-    word[length] = '\0';
-    return word;
+    *line = field[length] ? field + length + 1 : field + length;
+    field[length] = '\0';
+    return field;
 }
 
 static bool read_names(struct dimensions *dimensions, struct dimension *dimension, char *line,
                        struct pm_error *err) {
-    for (char *word; (word = next_word(&line));)
-        if (!add_name(dimensions, dimension, word, word + strlen(word), err))
+    for (char *field; (field = next_field(&line));)
+        if (!add_name(dimensions, dimension, field, field + strlen(field), err))
             return false;
     return true;
 }
 
 static bool read_point(struct dimension *dimension, char *line, struct pm_error *err) {
     size_t n = 0;
-    for (char *word; (word = next_word(&line)); n++) {
+    for (char *field; (field = next_field(&line)); n++) {
         double value = 0;
-        if (!read_number(word, word + strlen(word), &value))
-            return pm_fail(err, "\"%s\" is no number", word);
+        if (!read_number(field, field + strlen(field), &value))
+            return pm_fail(err, "\"%s\" is no number", field);
         *PM_PUSH(dimension, values) = value;
     }
     return n == dimension->n_names ||

@@ -153,14 +153,6 @@ static bool add_file(void *to, const char *path, struct pm_error *err) {
     return ok;
 }
 
-static bool add_folder(struct sums *sums, const char *folder, struct pm_error *err) {
-    size_t n_files;
-    return pm_add_raw_files(folder, add_file, sums, &n_files, err) &&
-           (n_files > 0 ||
-            pm_fail(err, "the command wrote no measurement: does it run the program (--exe "
-                         "names it), and did that end in the usual way?"));
-}
-
 /* ---- the profile ----------------------------------------------------------------------------- */
 
 static void make_profile(struct sums *sums, const struct pm_parameters *at) {
@@ -242,7 +234,7 @@ bool pm_ingest(const char *folder, const struct pm_copies *copies, const struct 
         .n_block_sizes = n_block_sizes,
         .result = ingested,
     };
-    bool ok = add_folder(&sums, folder, err);
+    bool ok = pm_add_raw_files(folder, "measurement", add_file, &sums, err);
     if (ok) {
         pm_streams_order(&ingested->streams);
         make_profile(&sums, at);

@@ -6,12 +6,12 @@
 
 #include "measure/raw/raw.h"
 
-bool pm_add_raw_files(const char *folder,
+bool pm_add_raw_files(const char *folder, const char *what,
                       bool (*add)(void *to, const char *path, struct pm_error *), void *to,
-                      size_t *n_files, struct pm_error *err) {
+                      struct pm_error *err) {
     struct dirent **entries;
     int n = scandir(folder, &entries, NULL, alphasort);
-    *n_files = 0;
+    size_t n_files = 0;
     if (n < 0)
         return pm_fail_errno(err, "cannot read %s", folder);
     bool ok = true;
@@ -20,7 +20,7 @@ bool pm_add_raw_files(const char *folder,
         if (ok && suffix && strcmp(suffix, ".raw") == 0) {
             char *path = pm_sprintf("%s/%s", folder, entries[i]->d_name);
             ok = add(to, path, err);
-            ++*n_files;
+            n_files++;
             free(path);
         } else if (ok && suffix && strcmp(suffix, ".error") == 0) {
             ok = pm_fail(err, "a process of the run could not write what it measured (disk full, "
@@ -29,7 +29,11 @@ bool pm_add_raw_files(const char *folder,
         free(entries[i]);
     }
     free(entries);
-    return ok;
+    return ok && (n_files > 0 ||
+                  pm_fail(err,
+                          "the command wrote no %s: does it run the program (--exe names it), and "
+                          "did that end in the usual way?",
+                          what));
 }
 
 void pm_add_note(char **notes, const char *note) {

@@ -97,10 +97,11 @@ double pm_raw_sampled_misses(const struct pm_raw_samples *samples, unsigned log2
  */
 
 /* Calls ADD (TO, path, err) for each raw file in FOLDER, in the order of their names, until one
-   fails; *N_FILES is how many there were.  Fails where a process says that it could not write. */
-bool pm_add_raw_files(const char *folder,
+   fails.  Fails, too, where there is none of what should be in it ("measurement", "times"), and
+   where a process says that it could not write. */
+bool pm_add_raw_files(const char *folder, const char *what,
                       bool (*add)(void *to, const char *path, struct pm_error *), void *to,
-                      size_t *n_files, struct pm_error *err);
+                      struct pm_error *err);
 
 /* Adds a sentence to *NOTES, one a line, unless it is there. */
 void pm_add_note(char **notes, const char *note);

@@ -68,14 +68,6 @@ static bool add_file(void *to, const char *path, struct pm_error *err) {
     return ok;
 }
 
-static bool add_folder(struct sums *sums, const char *folder, struct pm_error *err) {
-    size_t n_files;
-    return pm_add_raw_files(folder, add_file, sums, &n_files, err) &&
-           (n_files > 0 ||
-            pm_fail(err, "the command wrote no times: does it run the program (--exe names "
-                         "it), and did that end in the usual way?"));
-}
-
 /* ---- the whole ------------------------------------------------------------------------------- */
 
 static void make_notes(struct sums *sums, double cpu_seconds) {
@@ -107,7 +99,7 @@ struct pm_times *pm_times_ingest(const char *folder, const struct pm_structure *
         .of_scope = pm_alloc(structure->n_scopes, sizeof *sums.of_scope),
         .times = pm_alloc(1, sizeof *sums.times),
     };
-    bool ok = add_folder(&sums, folder, err);
+    bool ok = pm_add_raw_files(folder, "times", add_file, &sums, err);
     for (uint32_t scope = 0; scope < structure->n_scopes && ok; scope++)
         if (chosen[scope]) {
             sums.of_scope[scope].scope = scope;

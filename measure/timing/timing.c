@@ -1,7 +1,7 @@
 /* Timing a program at one size; see timing.h.
 
    The steps: a plain run, which says how much time there is → which scopes get timers, so that all
-   of them together cost a small share of that (choose.c) → a copy of
+   of them together cost a small share of that (pm_choose_timed_scopes) → a copy of
    each module with these timers and nothing else, in which routines without a timer stay as they
    are → runs of the copy and plain ones, alternately → the raw files of the median run → times. */
 #define _GNU_SOURCE

@@ -8,25 +8,6 @@
 #include "measure/copies/copies.h"
 #include "measure/launch/launch.h"
 
-/* ---- which scopes get timers (choose.c) -------------------------------------------------------
- */
-
-struct pm_timer_budget {
-    double seconds;      /* that all timers of the run may cost together */
-    double pair_seconds; /* that one entry costs: a probe where it begins, one where it ends */
-    double call_seconds; /* that a call costs more in a routine that was moved to put probes in */
-};
-
-/* One value for each scope of STRUCTURE: 1 where a timer is worth its cost.  PROFILE, a measured
-   one of STRUCTURE, tells how often each scope is entered.  Owned by the caller.  *COST_SECONDS, if
-   not NULL, receives what the chosen timers cost. */
-uint8_t *pm_choose_timed_scopes(const struct pm_structure *structure,
-                                const struct pm_profile *profile,
-                                const struct pm_timer_budget *budget, double *cost_seconds);
-
-/* ---- the runs (timing.c) ----------------------------------------------------------------------
- */
-
 /* Runs the command once at the size in question with FILES in place of their originals, silently,
    and checks that it ended as it should.  TIMES_FOLDER: where it is to write its times; NULL: they
    are not wanted. */

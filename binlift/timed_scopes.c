@@ -12,9 +12,9 @@
 
    Loops that reports show as one (pm_scope.fold) get timers all or none, so that a row of a report
    is timed as a whole. */
-#include <stdlib.h>
+#include "binlift/binlift.h"
 
-#include "measure/timing/timing.h"
+#include <stdlib.h>
 
 struct candidate {
     uint32_t scope; /* the scope that a row is named after */
