@@ -42,8 +42,6 @@ int pm_complain(const struct pm_error *err);
 /* As pm_complain for a mistake in the command line; adds where to read on.  PM_EXIT_INPUT. */
 int pm_usage_error(const char *command, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-/* The usage of one subcommand on standard output; PM_EXIT_OK. */
-int pm_print_usage(const char *command);
 
 /* The exit status that fits the error's kind. */
 int pm_exit_status(const struct pm_error *err);
@@ -53,10 +51,9 @@ struct pm_report_options pm_default_report_options(void);
 
 /* ---- where things are (paths.c) -------------------------------------------------------------- */
 
-/* "PREFIX/lib/pmodel/NAME" and "PREFIX/share/pmodel/NAME" of this installation, found from the
-   command's own file; owned by the caller.  Errors: /proc is not there, the file is missing. */
+/* "PREFIX/lib/pmodel/NAME" of this installation, found from the command's own file; owned by the
+   caller.  Errors: /proc is not there, the file is missing. */
 char *pm_library_path(const char *name, struct pm_error *err);
-char *pm_share_path(const char *name, struct pm_error *err);
 
 /* Where the files of instruction classes are: those of the installation, and the folder that
    $PMODEL_MACHINES names (NULL: none).  OPTIONS points to what stays until the process ends. */

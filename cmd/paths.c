@@ -41,7 +41,7 @@ char *pm_library_path(const char *name, struct pm_error *err) {
     return installed_path("lib/pmodel", name, err);
 }
 
-char *pm_share_path(const char *name, struct pm_error *err) {
+static char *share_path(const char *name, struct pm_error *err) {
     return installed_path("share/pmodel", name, err);
 }
 
@@ -82,7 +82,7 @@ bool pm_machine_names(char ***names, size_t *n_names, struct pm_error *err) {
     const char *own = getenv("PMODEL_MACHINES");
     if (own && *own)
         add_names(&list, own);
-    char *shipped = pm_share_path("machines", err);
+    char *shipped = share_path("machines", err);
     if (!shipped)
         return false;
     add_names(&list, shipped);
@@ -121,7 +121,7 @@ char *pm_machine_path(const char *name, struct pm_error *err) {
         free(path);
     }
     char *relative = pm_sprintf("machines/%s.conf", name);
-    char *path = pm_share_path(relative, NULL);
+    char *path = share_path(relative, NULL);
     free(relative);
     if (!path)
         complain_unknown_machine(name, err);
@@ -144,7 +144,7 @@ bool pm_find_classes(struct pm_lift_options *options, struct pm_error *err) {
     static char *shipped; /* the same for the whole process */
     const char *own = getenv("PMODEL_MACHINES");
     if (!shipped)
-        shipped = pm_share_path("machines", err);
+        shipped = share_path("machines", err);
     options->classes_folder = shipped;
     options->own_classes_folder = own && *own ? own : NULL;
     return shipped != NULL;

@@ -34,14 +34,12 @@ enum { SMALLEST_CACHE = 64, LARGEST_CACHE = 131072 };
 #define MOST_CACHE_BLOCKS (1ull << 48)
 
 static void add_cache(struct request *request, double blocks) {
-    size_t at = request->n_caches;
-    for (size_t i = 0; i < request->n_caches; i++)
-        if (request->cache_blocks[i] == blocks)
-            return;
-    request->cache_blocks =
-        pm_realloc(request->cache_blocks, request->n_caches + 1, sizeof *request->cache_blocks);
-    for (; at > 0 && request->cache_blocks[at - 1] > blocks; at--)
-        request->cache_blocks[at] = request->cache_blocks[at - 1];
+    size_t n = request->n_caches, at = PM_LOWER_BOUND(n, i, request->cache_blocks[i] < blocks);
+    if (at < n && request->cache_blocks[at] == blocks)
+        return;
+    request->cache_blocks = pm_realloc(request->cache_blocks, n + 1, sizeof *request->cache_blocks);
+    memmove(request->cache_blocks + at + 1, request->cache_blocks + at,
+            (n - at) * sizeof *request->cache_blocks);
     request->cache_blocks[at] = blocks;
     request->n_caches++;
 }
@@ -120,10 +118,9 @@ static int read_command_line(struct request *request, int argc, char **argv) {
 /* ---- what is compared ------------------------------------------------------------------------ */
 
 struct validated_size {
-    struct pm_profile *predicted, *measured;
-    struct pm_prediction **predicted_times, **measured_times; /* machine by machine */
-    struct pm_profile *ends[2];                               /* of the intervals */
-    struct pm_prediction **low_times, **high_times;
+    struct pm_profile *predicted, *measured, *ends[2]; /* ends: of the intervals */
+    struct pm_prediction **predicted_times, **measured_times,
+        **end_times[2]; /* machine by machine */
 };
 
 struct validating {
@@ -196,10 +193,9 @@ static bool predict_sizes(struct validating *v, struct pm_error *err) {
         if (!pm_profile_ends_at(v->structure, v->models, &v->parameters[i], PM_FIT_LEVEL,
                                 size->ends, err))
             return false;
-        size->low_times = predict_times(v, size->ends[0], err);
-        size->high_times = size->low_times ? predict_times(v, size->ends[1], err) : NULL;
-        if (!size->high_times)
-            return false;
+        for (int end = 0; end < 2; end++)
+            if (!(size->end_times[end] = predict_times(v, size->ends[end], err)))
+                return false;
     }
     return true;
 }
@@ -354,8 +350,8 @@ static bool report_sizes(const struct validating *v, struct pm_error *err) {
                 .level = PM_FIT_LEVEL,
                 .low = size->ends[0],
                 .high = size->ends[1],
-                .low_times = (const struct pm_prediction *const *)size->low_times,
-                .high_times = (const struct pm_prediction *const *)size->high_times,
+                .low_times = (const struct pm_prediction *const *)size->end_times[0],
+                .high_times = (const struct pm_prediction *const *)size->end_times[1],
             };
     }
     if (n && v->request->hierarchy)
@@ -400,8 +396,8 @@ static void free_all(struct validating *v) {
     for (size_t i = 0; v->sizes && i < v->n_sizes; i++) {
         free_times(v->sizes[i].predicted_times);
         free_times(v->sizes[i].measured_times);
-        free_times(v->sizes[i].low_times);
-        free_times(v->sizes[i].high_times);
+        free_times(v->sizes[i].end_times[0]);
+        free_times(v->sizes[i].end_times[1]);
         struct pm_profile *profiles[] = {v->sizes[i].ends[0], v->sizes[i].ends[1],
                                          v->sizes[i].predicted, v->sizes[i].measured};
         for (int k = 0; k < 4; k++)

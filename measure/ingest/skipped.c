@@ -15,12 +15,6 @@ void pm_skipped_add_stopped(struct pm_skipped_accesses *stopped, const struct pm
     }
 }
 
-static void set_counted(const struct pm_copies *copies, bool counted) {
-    for (size_t r = 0; copies->not_recorded && r < copies->structure->n_routines; r++)
-        if (copies->not_recorded[r] && copies->structure->routines[r].n_counters > 0)
-            copies->structure->routines[r].counted = counted;
-}
-
 static bool is_left_out(const struct pm_copies *copies, uint32_t routine) {
     return copies->not_recorded && copies->not_recorded[routine];
 }
@@ -41,19 +35,34 @@ static void add_left_out(const struct pm_copies *copies, const uint64_t *edge_co
         const struct pm_reference *reference = &structure->references[i];
         if (reference->block == PM_NONE)
             continue;
-        left_out->loads += (double)blocks[reference->block] * (reference->access & 1);
-        left_out->stores += (double)blocks[reference->block] * (reference->access >> 1 & 1);
+        if (reference->access & PM_ACCESS_LOAD)
+            left_out->loads += (double)blocks[reference->block];
+        if (reference->access & PM_ACCESS_STORE)
+            left_out->stores += (double)blocks[reference->block];
     }
     free(blocks);
+}
+
+/* As pm_solve_edges, also for routines that have counters but are not recorded, which the structure
+   therefore does not call counted. */
+static void solve_all(const struct pm_copies *copies, const uint64_t *counters,
+                      const struct pm_open_call *open_calls, size_t n_open_calls,
+                      uint64_t *edge_counts, bool *inexact) {
+    struct pm_structure all = *copies->structure;
+    all.routines = pm_alloc(all.n_routines, sizeof *all.routines);
+    for (uint32_t r = 0; r < all.n_routines; r++) {
+        all.routines[r] = copies->structure->routines[r];
+        all.routines[r].counted |= is_left_out(copies, r) && all.routines[r].n_counters > 0;
+    }
+    pm_solve_edges(&all, counters, open_calls, n_open_calls, edge_counts, inexact);
+    free(all.routines);
 }
 
 void pm_skipped_solve(const struct pm_copies *copies, const uint64_t *counters,
                       const struct pm_open_call *open_calls, size_t n_open_calls,
                       uint64_t *edge_counts, bool *inexact, struct pm_skipped_accesses *left_out) {
     const struct pm_structure *structure = copies->structure;
-    set_counted(copies, true);
-    pm_solve_edges(structure, counters, open_calls, n_open_calls, edge_counts, inexact);
-    set_counted(copies, false);
+    solve_all(copies, counters, open_calls, n_open_calls, edge_counts, inexact);
     add_left_out(copies, edge_counts, left_out);
     for (uint32_t r = 0; r < structure->n_routines; r++) {
         const struct pm_routine *routine = &structure->routines[r];
