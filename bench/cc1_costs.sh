@@ -22,7 +22,8 @@ runtime=$BUILD/lib/pmodel/libpmodel-rt.so
 large=$(gcc -print-prog-name=cc1)
 read -ra libraries <"$BUILD/ldlibs"
 gcc -std=gnu11 -O1 -fopenmp -I"$here/.." -o instrument_tool "$here/../tests/rewrite/instrument_tool.c" \
-    -Wl,--start-group "$BUILD"/libpm_binlift.a "$BUILD"/libpm_core.a -Wl,--end-group "${libraries[@]}"
+    -Wl,--start-group "$BUILD"/libpm_binlift.a \
+    "$BUILD"/libpm_measure.a "$BUILD"/libpm_core.a -Wl,--end-group "${libraries[@]}"
 
 for round in $(seq $rewrite_rounds); do
     rm -f store.pmdb

@@ -12,7 +12,7 @@
 
    Loops that reports show as one (pm_scope.fold) get timers all or none, so that a row of a report
    is timed as a whole. */
-#include "binlift/timed_scopes.h"
+#include "binlift/binlift.h"
 
 #include <stdlib.h>
 

@@ -7,8 +7,9 @@
 #include <stdint.h>
 
 #include "binlift/binlift.h"
-#include "core/machine/machine.h"
 #include "core/base/base.h"
+#include "core/machine/machine.h"
+#include "measure/measure.h"
 #include "report/report.h"
 
 /* Exit status of the command. */
@@ -36,38 +37,29 @@ int pm_cmd_machines(int argc, char **argv);
 
 /* ---- saying things (main.c) ------------------------------------------------------------------ */
 
-/* "pmodel: SENTENCE" on standard error; the exit status that fits the error's kind. */
+/* "pmodel: SENTENCE" on standard error; pm_exit_status. */
 int pm_complain(const struct pm_error *err);
 /* As pm_complain for a mistake in the command line; adds where to read on.  PM_EXIT_INPUT. */
 int pm_usage_error(const char *command, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-/* The usage of one subcommand on standard output; PM_EXIT_OK. */
-int pm_print_usage(const char *command);
 
-/* ---- options that several commands have (options.c) ------------------------------------------ */
+/* The exit status that fits the error's kind. */
+int pm_exit_status(const struct pm_error *err);
 
-/* Terminal width, colour and so on for standard output. */
+/* How results are shown on standard output: the terminal's width, colour and so on (options.c). */
 struct pm_report_options pm_default_report_options(void);
-/* --format NAME; false after complaining. */
-bool pm_option_format(const char *command, const char *value, enum pm_report_format *format);
-/* A whole number of at least LOW; false after complaining. */
-bool pm_option_number(const char *command, const char *option, const char *value, unsigned low,
-                      unsigned *number);
-
-/* Adds the sizes of --block LIST, powers of two with commas between; ascending, each once.  *SIZES
-   is owned by the caller. */
-bool pm_option_block_sizes(const char *list, uint64_t **sizes, size_t *n, struct pm_error *err);
 
 /* ---- where things are (paths.c) -------------------------------------------------------------- */
 
-/* "PREFIX/lib/pmodel/NAME" and "PREFIX/share/pmodel/NAME" of this installation, found from the
-   command's own file; owned by the caller.  Errors: /proc is not there, the file is missing. */
+/* "PREFIX/lib/pmodel/NAME" of this installation, found from the command's own file; owned by the
+   caller.  Errors: /proc is not there, the file is missing. */
 char *pm_library_path(const char *name, struct pm_error *err);
-char *pm_share_path(const char *name, struct pm_error *err);
 
 /* Where the files of instruction classes are: those of the installation, and the folder that
    $PMODEL_MACHINES names (NULL: none).  OPTIONS points to what stays until the process ends. */
 bool pm_find_classes(struct pm_lift_options *options, struct pm_error *err);
+/* The same for REQUEST, and the runtime library. */
+bool pm_find_instrumenting(struct pm_copies_request *request, struct pm_error *err);
 
 /* Names of all machine files that `-m NAME` finds: those of $PMODEL_MACHINES first, then the
    shipped ones; ascending, each once.  Owned by the caller (free each and the array). */
@@ -79,15 +71,14 @@ struct pm_machine *pm_find_machine(const char *name, struct pm_error *err);
 struct pm_machine_list {
     PM_ARRAY(struct pm_machine *, machines); /* owned */
 };
-/* Adds the machines of a list, "r12000,./mine.conf". */
-bool pm_add_machines(struct pm_machine_list *list, const char *names, struct pm_error *err);
 /* Adds all that pm_machine_names gives. */
 bool pm_add_all_machines(struct pm_machine_list *list, struct pm_error *err);
 void pm_free_machines(struct pm_machine_list *list); /* what it owns */
 
 /* Path of the machine file that NAME stands for; owned by the caller. */
 char *pm_machine_path(const char *name, struct pm_error *err);
-/* Block sizes that the levels of all these machines need, ascending; owned by the caller. */
-bool pm_machine_block_sizes(uint64_t **sizes, size_t *n_sizes, struct pm_error *err);
+/* Adds the block sizes of all levels of all machines that pm_machine_names gives, or of one. */
+bool pm_machine_block_sizes(struct pm_block_sizes *sizes, struct pm_error *err);
+void pm_add_level_blocks(const struct pm_machine *machine, struct pm_block_sizes *sizes);
 
 #endif

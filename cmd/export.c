@@ -4,13 +4,13 @@
    the store (the threads of one group and block size) is added up on the way, unless each is asked
    for. */
 #include <errno.h>
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cmd/cmd.h"
-#include "cmd/runs_of_store.h"
+#include "cmd/options.h"
+#include "cmd/profile_at.h"
 #include "core/base/base.h"
 #include "core/structure/structure.h"
 #include "core/store/store.h"
@@ -19,9 +19,8 @@
 struct request {
     const char *store_path, *output; /* output: NULL standard output */
     struct pm_parameters at;         /* which runs; n == 0: all */
-    uint64_t *block_sizes;           /* n_block_sizes == 0: all */
-    size_t n_block_sizes;
-    const char *routines, *groups; /* NULL all */
+    struct pm_block_sizes blocks;    /* none: all */
+    const char *routines, *groups;   /* NULL all */
     enum pm_report_format format;
     bool histograms, carried, threads, shared;
 };
@@ -93,10 +92,8 @@ struct job {
 };
 
 static bool has_size(const struct request *request, uint64_t block_bytes) {
-    for (size_t i = 0; i < request->n_block_sizes; i++)
-        if (request->block_sizes[i] == block_bytes)
-            return true;
-    return request->n_block_sizes == 0;
+    return request->blocks.n == 0 ||
+           pm_has_block_size(request->blocks.bytes, request->blocks.n, block_bytes);
 }
 
 static bool is_wanted(const struct job *job, const struct pm_histogram_place *place) {
@@ -232,7 +229,7 @@ static bool check_run(const struct job *job, const struct pm_parameters *at, str
     if (!pm_store_run_facts(job->store, at, &facts, err))
         return false;
     bool ok = pm_store_has_run(job->store, at, facts.settings ? facts.settings : "",
-                               request->block_sizes, request->n_block_sizes, &has_sizes, err) &&
+                               request->blocks.bytes, request->blocks.n, &has_sizes, err) &&
               has_shared(job, at, &shared, err);
     char *size = pm_parameters_text(at);
     const char *space = *size ? " " : "";
@@ -241,7 +238,7 @@ static bool check_run(const struct job *job, const struct pm_parameters *at, str
                      space, size);
     if (ok && request->carried && has_sizes) {
         bool carried;
-        ok = pm_store_has_patterns(job->store, at, request->block_sizes, request->n_block_sizes,
+        ok = pm_store_has_patterns(job->store, at, request->blocks.bytes, request->blocks.n,
                                    &carried, err) &&
              (carried || pm_fail(err,
                                  "the run%s%s was not made with --carry, so that what carries its "
@@ -321,61 +318,14 @@ static bool export_to_file(const struct request *request, struct pm_error *err) 
 
 /* ---- the command line ------------------------------------------------------------------------ */
 
-enum {
-    OPT_HISTOGRAMS = 256,
-    OPT_CARRIED,
-    OPT_BLOCK,
-    OPT_ROUTINE,
-    OPT_GROUP,
-    OPT_THREADS,
-    OPT_SHARED,
-    OPT_FORMAT
-};
-
-/* 0, or the exit status after complaining. */
-static int read_option(struct request *request, int c, struct pm_error *err) {
-    switch (c) {
-    case 's':
-        request->store_path = optarg;
+static int read_format(const struct pm_option_use *use) {
+    enum pm_report_format *format = use->to;
+    if (pm_report_format_from_name(use->value, format) && *format != PM_REPORT_TABLE)
         return 0;
-    case 'o':
-        request->output = optarg;
-        return 0;
-    case 'P':
-        return pm_parameters_add(optarg, &request->at, err) ? 0 : pm_complain(err);
-    case OPT_HISTOGRAMS:
-        request->histograms = true;
-        return 0;
-    case OPT_CARRIED:
-        request->carried = true;
-        return 0;
-    case OPT_BLOCK:
-        return pm_option_block_sizes(optarg, &request->block_sizes, &request->n_block_sizes, err)
-                   ? 0
-                   : pm_complain(err);
-    case OPT_ROUTINE:
-        request->routines = optarg;
-        return 0;
-    case OPT_GROUP:
-        request->groups = optarg;
-        return 0;
-    case OPT_THREADS:
-        request->threads = true;
-        return 0;
-    case OPT_SHARED:
-        request->shared = true;
-        return 0;
-    case OPT_FORMAT:
-        if (pm_report_format_from_name(optarg, &request->format) &&
-            request->format != PM_REPORT_TABLE)
-            return 0;
-        return pm_usage_error("export", "--format is json or csv, not \"%s\"", optarg);
-    default:
-        return -1;
-    }
+    return pm_usage_error("export", "--format is json or csv, not \"%s\"", use->value);
 }
 
-static int check(const struct request *request, int n_left) {
+static int check(const struct request *request, size_t n_left) {
     if (request->histograms == request->carried)
         return pm_usage_error("export", "say what: --histograms or --carried");
     if (request->carried && (request->threads || request->shared))
@@ -389,33 +339,31 @@ static int check(const struct request *request, int n_left) {
 }
 
 int pm_cmd_export(int argc, char **argv) {
-    static const struct option long_options[] = {
-        {"histograms", no_argument, NULL, OPT_HISTOGRAMS},
-        {"carried", no_argument, NULL, OPT_CARRIED},
-        {"block", required_argument, NULL, OPT_BLOCK},
-        {"routine", required_argument, NULL, OPT_ROUTINE},
-        {"group", required_argument, NULL, OPT_GROUP},
-        {"threads", no_argument, NULL, OPT_THREADS},
-        {"shared", no_argument, NULL, OPT_SHARED},
-        {"format", required_argument, NULL, OPT_FORMAT},
+    struct request request = {.format = PM_REPORT_JSON};
+    const struct pm_option options[] = {
+        PM_OPTION_TEXT(NULL, 's', &request.store_path),
+        PM_OPTION_TEXT(NULL, 'o', &request.output),
+        PM_OPTION_ADD(NULL, 'P', pm_add_parameters, &request.at),
+        PM_OPTION_FLAG("histograms", 0, &request.histograms),
+        PM_OPTION_FLAG("carried", 0, &request.carried),
+        PM_OPTION_LIST("block", 0, pm_add_block_size, &request.blocks),
+        PM_OPTION_TEXT("routine", 0, &request.routines),
+        PM_OPTION_TEXT("group", 0, &request.groups),
+        PM_OPTION_FLAG("threads", 0, &request.threads),
+        PM_OPTION_FLAG("shared", 0, &request.shared),
+        PM_OPTION_VALUE("format", 0, read_format, &request.format),
         {0},
     };
-    struct request request = {.format = PM_REPORT_JSON};
+    struct pm_command_line line = {.command = "export", .options = options};
     struct pm_error err = {0};
-    int status = 0;
-    opterr = 0;
-    for (int c; status == 0 && (c = getopt_long(argc, argv, "s:o:P:", long_options, NULL)) != -1;) {
-        status = read_option(&request, c, &err);
-        if (status < 0)
-            status = pm_usage_error("export", "cannot read option \"%s\"", argv[optind - 1]);
-    }
+    int status = pm_read_options(&line, argc, argv);
     if (status == 0)
-        status = check(&request, argc - optind);
+        status = check(&request, line.n_arguments);
     if (status == 0) {
         bool ok =
             request.output ? export_to_file(&request, &err) : export_to(stdout, &request, &err);
         status = ok ? PM_EXIT_OK : pm_complain(&err);
     }
-    free(request.block_sizes);
+    free(request.blocks.bytes);
     return status;
 }

@@ -1,13 +1,13 @@
 /* `pmodel fit`: models of all runs of a store, put into the store. */
 #include "fit/fit.h"
 
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cmd/cmd.h"
-#include "cmd/runs_of_store.h"
+#include "cmd/options.h"
+#include "cmd/profile_at.h"
 #include "core/base/base.h"
 #include "core/store/store.h"
 
@@ -82,15 +82,6 @@ static bool fit_store(struct pm_store *store, const struct pm_fit_options *fit_o
     return ok;
 }
 
-static bool read_partition(const char *text, enum pm_fit_partition *partition) {
-    bool gaps = strcmp(text, "gaps") == 0;
-    *partition = gaps ? PM_FIT_GAPS : PM_FIT_SIGMETRICS;
-    if (gaps || strcmp(text, "sigmetrics") == 0)
-        return true;
-    pm_usage_error("fit", "--partition is gaps or sigmetrics, not \"%s\"", text);
-    return false;
-}
-
 /* The `=` between a scope and its functions: the first that is not part of a comparison, of which
    functions may have some; NULL if there is none. */
 static char *end_of_scope(char *text) {
@@ -103,96 +94,85 @@ static char *end_of_scope(char *text) {
     return NULL;
 }
 
-/* "FUNCTIONS" or "SCOPE=FUNCTIONS"; changes TEXT. */
-static struct pm_fit_basis read_basis(char *text) {
-    char *equals = end_of_scope(text);
-    if (!equals)
-        return (struct pm_fit_basis){NULL, text};
-    *equals = '\0';
-    return (struct pm_fit_basis){text, equals + 1};
+/* ---- the command line ------------------------------------------------------------------------ */
+
+struct request {
+    struct pm_fit_options fit;
+    struct pm_fit_basis *bases; /* room for as many as there are arguments */
+    struct pm_report_options options;
+    enum output output;
+};
+
+/* "FUNCTIONS" or "SCOPE=FUNCTIONS". */
+static int read_basis(const struct pm_option_use *use) {
+    struct request *request = use->to;
+    char *equals = end_of_scope(use->value);
+    struct pm_fit_basis *basis = &request->bases[request->fit.n_bases++];
+    *basis = (struct pm_fit_basis){NULL, use->value};
+    if (equals) {
+        *equals = '\0';
+        *basis = (struct pm_fit_basis){use->value, equals + 1};
+    }
+    return 0;
 }
 
-/* BASES has room for as many as there are arguments. */
-static int fit(int argc, char **argv, struct pm_fit_basis *bases) {
-    enum {
-        OPT_THREADS = 256,
-        OPT_MODELS,
-        OPT_FLAGGED,
-        OPT_TOP,
-        OPT_DROP_DIVERGENT,
-        OPT_FORMAT,
-        OPT_BASIS,
-        OPT_SEARCH,
-        OPT_PARTITION
-    };
-    static const struct option long_options[] = {
-        {"basis", required_argument, NULL, OPT_BASIS},
-        {"search", no_argument, NULL, OPT_SEARCH},
-        {"threads", required_argument, NULL, OPT_THREADS},
-        {"models", no_argument, NULL, OPT_MODELS},
-        {"flagged", no_argument, NULL, OPT_FLAGGED},
-        {"top", required_argument, NULL, OPT_TOP},
-        {"drop-divergent", no_argument, NULL, OPT_DROP_DIVERGENT},
-        {"format", required_argument, NULL, OPT_FORMAT},
-        {"partition", required_argument, NULL, OPT_PARTITION},
+static int read_partition(const struct pm_option_use *use) {
+    enum pm_fit_partition *partition = use->to;
+    bool gaps = strcmp(use->value, "gaps") == 0;
+    *partition = gaps ? PM_FIT_GAPS : PM_FIT_SIGMETRICS;
+    if (gaps || strcmp(use->value, "sigmetrics") == 0)
+        return 0;
+    return pm_usage_error("fit", "--partition is gaps or sigmetrics, not \"%s\"", use->value);
+}
+
+/* --models, --flagged: the last one counts. */
+static int read_output(const struct pm_option_use *use) {
+    enum output *output = use->to;
+    *output = strcmp(use->name, "flagged") == 0 ? FLAGGED : MODELS;
+    return 0;
+}
+
+/* 0, or the exit status after complaining. */
+static int read_command_line(struct request *request, struct pm_command_line *line, int argc,
+                             char **argv) {
+    struct pm_fit_options *fit = &request->fit;
+    const struct pm_option options[] = {
+        PM_OPTION_VALUE("basis", 0, read_basis, request),
+        PM_OPTION_FLAG("search", 0, &fit->search),
+        PM_OPTION_VALUE("threads", 0, pm_read_count, &fit->n_threads),
+        PM_OPTION_ACTION("models", 0, read_output, &request->output),
+        PM_OPTION_ACTION("flagged", 0, read_output, &request->output),
+        PM_OPTION_VALUE("top", 0, pm_read_count, &request->options.max_rows),
+        PM_OPTION_FLAG("drop-divergent", 0, &fit->drop_divergent),
+        PM_OPTION_VALUE("format", 0, pm_read_format, &request->options.format),
+        PM_OPTION_VALUE("partition", 0, read_partition, &fit->partition),
         {0},
     };
-    struct pm_fit_options fit_options = {.bases = bases};
-    struct pm_report_options options = pm_default_report_options();
-    enum output output = SUMMARY;
-    opterr = 0;
-    for (int c; (c = getopt_long(argc, argv, "", long_options, NULL)) != -1;)
-        switch (c) {
-        case OPT_BASIS:
-            bases[fit_options.n_bases++] = read_basis(optarg);
-            break;
-        case OPT_SEARCH:
-            fit_options.search = true;
-            break;
-        case OPT_THREADS:
-            if (!pm_option_number("fit", "--threads", optarg, 1, &fit_options.n_threads))
-                return PM_EXIT_INPUT;
-            break;
-        case OPT_MODELS:
-            output = MODELS;
-            break;
-        case OPT_FLAGGED:
-            output = FLAGGED;
-            break;
-        case OPT_TOP:
-            if (!pm_option_number("fit", "--top", optarg, 1, &options.max_rows))
-                return PM_EXIT_INPUT;
-            break;
-        case OPT_DROP_DIVERGENT:
-            fit_options.drop_divergent = true;
-            break;
-        case OPT_FORMAT:
-            if (!pm_option_format("fit", optarg, &options.format))
-                return PM_EXIT_INPUT;
-            break;
-        case OPT_PARTITION:
-            if (!read_partition(optarg, &fit_options.partition))
-                return PM_EXIT_INPUT;
-            break;
-        default:
-            return pm_usage_error("fit", "cannot read option \"%s\"", argv[optind - 1]);
-        }
-    if (argc - optind != 1)
-        return pm_usage_error("fit", "give one store");
-    struct pm_error err = {0};
-    struct pm_store *store = pm_store_open(argv[optind], PM_STORE_READ, &err);
-    if (store) { /* it is a store: now for writing */
-        pm_store_close(store);
-        store = pm_store_open(argv[optind], PM_STORE_CREATE, &err);
-    }
-    bool ok = store && fit_store(store, &fit_options, &options, output, &err);
-    pm_store_close(store);
-    return ok ? PM_EXIT_OK : pm_complain(&err);
+    *line = (struct pm_command_line){.command = "fit", .options = options};
+    int status = pm_read_options(line, argc, argv);
+    line->options = NULL;
+    fit->bases = request->bases;
+    if (status == 0 && line->n_arguments != 1)
+        status = pm_usage_error("fit", "give one store");
+    return status;
 }
 
 int pm_cmd_fit(int argc, char **argv) {
-    struct pm_fit_basis *bases = pm_alloc((size_t)argc + 1, sizeof *bases);
-    int status = fit(argc, argv, bases);
-    free(bases);
+    struct request request = {.bases = pm_alloc((size_t)argc + 1, sizeof *request.bases),
+                              .options = pm_default_report_options()};
+    struct pm_command_line line;
+    struct pm_error err = {0};
+    int status = read_command_line(&request, &line, argc, argv);
+    if (status == 0) {
+        struct pm_store *store = pm_store_open(line.arguments[0], PM_STORE_READ, &err);
+        if (store) { /* it is a store: now for writing */
+            pm_store_close(store);
+            store = pm_store_open(line.arguments[0], PM_STORE_CREATE, &err);
+        }
+        bool ok = store && fit_store(store, &request.fit, &request.options, request.output, &err);
+        pm_store_close(store);
+        status = ok ? PM_EXIT_OK : pm_complain(&err);
+    }
+    free(request.bases);
     return status;
 }

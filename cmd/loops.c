@@ -1,14 +1,12 @@
 /* `pmodel loops`: what the lifter finds in a program. */
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "binlift/binlift.h"
 #include "cmd/cmd.h"
-#include "cmd/event_choice.h"
 #include "cmd/loops_dump.h"
-#include "core/base/base.h"
+#include "cmd/measuring.h"
 #include "core/structure/structure.h"
 
 static bool has_routine(const struct pm_structure *structure, const char *name) {
@@ -17,8 +15,8 @@ static bool has_routine(const struct pm_structure *structure, const char *name) 
     return n_named > 0;
 }
 
-/* `--check`: two lifts beside what the compiler told of the program.  COPY: the same code, perhaps
-   without symbols; PATH itself if there is none. */
+/* `--check`: two lifts beside what the compiler wrote about the program.  COPY: the same code,
+   perhaps without symbols; PATH itself if there is none. */
 static int check_program(const char *path, const char *copy,
                          const struct pm_report_options *options) {
     const struct pm_lift_options ignore = {.ignore_metadata = true};
@@ -93,135 +91,75 @@ struct request {
     bool has_format, has_dump_format, has_level; /* --format, --dump-format, --level */
 };
 
-static bool read_dump_pass(const char *name, struct request *request) {
+static int read_dump_pass(const struct pm_option_use *use) {
+    struct request *request = use->to;
     request->dump = true;
-    if (pm_dump_pass_from_name(name, &request->pass))
-        return true;
+    if (pm_dump_pass_from_name(use->value, &request->pass))
+        return 0;
     char *names = pm_dump_pass_names();
-    pm_usage_error("loops", "--dump is %s, not \"%s\"", names, name);
+    int status = pm_usage_error("loops", "--dump is %s, not \"%s\"", names, use->value);
     free(names);
-    return false;
+    return status;
 }
 
-static bool read_dump_format(const char *name, struct request *request) {
+static int read_dump_format(const struct pm_option_use *use) {
+    struct request *request = use->to;
     request->has_dump_format = true;
-    if (pm_dump_format_from_name(name, &request->dump_format))
-        return true;
-    pm_usage_error("loops", "--dump-format is text or dot, not \"%s\"", name);
-    return false;
+    if (pm_dump_format_from_name(use->value, &request->dump_format))
+        return 0;
+    return pm_usage_error("loops", "--dump-format is text or dot, not \"%s\"", use->value);
 }
 
-static bool read_level(const char *name, struct request *request) {
+static int read_level(const struct pm_option_use *use) {
+    struct request *request = use->to;
     request->has_level = true;
-    if (pm_mix_level_from_name(name, &request->level))
-        return true;
-    pm_usage_error("loops", "--level is block, loop, routine, module or program, not \"%s\"", name);
-    return false;
+    if (pm_mix_level_from_name(use->value, &request->level))
+        return 0;
+    return pm_usage_error("loops", "--level is block, loop, routine, module or program, not \"%s\"",
+                          use->value);
 }
 
-/* False after complaining. */
-static bool read_options(int argc, char **argv, struct request *request) {
-    enum {
-        OPT_GROUPS = 256,
-        OPT_ROUTINE,
-        OPT_PLAIN,
-        OPT_CLASSES,
-        OPT_FORMAT,
-        OPT_CHECK,
-        OPT_MIX,
-        OPT_LEVEL,
-        OPT_DUMP,
-        OPT_DUMP_FORMAT,
-        OPT_SVG,
-        OPT_INSTRUCTIONS,
-        OPT_MAX_BLOCKS,
-        OPT_SUMMARY,
-        OPT_INTERVAL,
-    };
-    static const struct option long_options[] = {
-        {"groups", no_argument, NULL, OPT_GROUPS},
-        {"routine", required_argument, NULL, OPT_ROUTINE},
-        {"plain", no_argument, NULL, OPT_PLAIN},
-        {"classes", required_argument, NULL, OPT_CLASSES},
-        {"format", required_argument, NULL, OPT_FORMAT},
-        {"check", no_argument, NULL, OPT_CHECK},
-        {"mix", no_argument, NULL, OPT_MIX},
-        {"level", required_argument, NULL, OPT_LEVEL},
-        {"dump", required_argument, NULL, OPT_DUMP},
-        {"dump-format", required_argument, NULL, OPT_DUMP_FORMAT},
-        {"svg", required_argument, NULL, OPT_SVG},
-        {"instructions", no_argument, NULL, OPT_INSTRUCTIONS},
-        {"max-blocks", required_argument, NULL, OPT_MAX_BLOCKS},
-        {"summary", no_argument, NULL, OPT_SUMMARY},
-        {"interval", required_argument, NULL, OPT_INTERVAL},
+static int read_format(const struct pm_option_use *use) {
+    struct request *request = use->to;
+    struct pm_option_use format = *use;
+    format.to = &request->options.format;
+    request->has_format = true;
+    return pm_read_format(&format);
+}
+
+/* 0, or the exit status after complaining. */
+static int read_options(int argc, char **argv, struct request *request) {
+    const struct pm_option options[] = {
+        PM_OPTION_FLAG("groups", 0, &request->with_groups),
+        PM_OPTION_TEXT("routine", 0, &request->routine),
+        PM_OPTION_FLAG("plain", 0, &request->lift.ignore_metadata),
+        PM_OPTION_TEXT("classes", 0, &request->lift.classes_file),
+        PM_OPTION_VALUE("format", 0, read_format, request),
+        PM_OPTION_FLAG("check", 0, &request->check),
+        PM_OPTION_FLAG("mix", 0, &request->mix),
+        PM_OPTION_VALUE("level", 0, read_level, request),
+        PM_OPTION_VALUE("dump", 0, read_dump_pass, request),
+        PM_OPTION_VALUE("dump-format", 0, read_dump_format, request),
+        PM_OPTION_TEXT("svg", 0, &request->svg),
+        PM_OPTION_FLAG("instructions", 0, &request->instructions),
+        PM_OPTION_VALUE("max-blocks", 0, pm_read_count, &request->max_blocks),
+        PM_OPTION_FLAG("summary", 0, &request->summary),
+        PM_OPTION_ADD("interval", 0, pm_add_interval, &request->events),
         {0},
     };
-    bool good = true;
-    opterr = 0;
-    for (int c; good && (c = getopt_long(argc, argv, "", long_options, NULL)) != -1;)
-        switch (c) {
-        case OPT_GROUPS:
-            request->with_groups = true;
-            break;
-        case OPT_ROUTINE:
-            request->routine = optarg;
-            break;
-        case OPT_PLAIN:
-            request->lift.ignore_metadata = true;
-            break;
-        case OPT_CHECK:
-            request->check = true;
-            break;
-        case OPT_MIX:
-            request->mix = true;
-            break;
-        case OPT_LEVEL:
-            good = read_level(optarg, request);
-            break;
-        case OPT_SUMMARY:
-            request->summary = true;
-            break;
-        case OPT_CLASSES:
-            request->lift.classes_file = optarg;
-            break;
-        case OPT_FORMAT:
-            request->has_format = true;
-            good = pm_option_format("loops", optarg, &request->options.format);
-            break;
-        case OPT_DUMP:
-            good = read_dump_pass(optarg, request);
-            break;
-        case OPT_DUMP_FORMAT:
-            good = read_dump_format(optarg, request);
-            break;
-        case OPT_SVG:
-            request->svg = optarg;
-            break;
-        case OPT_INTERVAL:
-            *PM_PUSH(&request->events, intervals) = optarg;
-            break;
-        case OPT_INSTRUCTIONS:
-            request->instructions = true;
-            break;
-        case OPT_MAX_BLOCKS:
-            good = pm_option_number("loops", "--max-blocks", optarg, 1, &request->max_blocks);
-            break;
-        default:
-            pm_usage_error("loops", "cannot read option \"%s\"", argv[optind - 1]);
-            good = false;
-        }
-    if (!good)
-        return false;
-    request->paths = argv + optind;
-    request->n_paths = (size_t)(argc - optind);
-    bool may_be_several = request->summary || (request->check && argc - optind == 2);
-    if (argc == optind || (argc - optind != 1 && !may_be_several)) {
-        pm_usage_error("loops", "give one program");
-        return false;
-    }
-    request->path = argv[optind];
-    request->copy = argv[argc - 1];
-    return true;
+    struct pm_command_line line = {.command = "loops", .options = options};
+    int status = pm_read_options(&line, argc, argv);
+    if (status)
+        return status;
+    size_t n = line.n_arguments;
+    bool may_be_several = request->summary || (request->check && n == 2);
+    if (n == 0 || (n != 1 && !may_be_several))
+        return pm_usage_error("loops", "give one program");
+    request->paths = line.arguments;
+    request->n_paths = n;
+    request->path = line.arguments[0];
+    request->copy = line.arguments[n - 1];
+    return 0;
 }
 
 /* What contradicts itself on the command line; NULL: nothing. */
@@ -285,8 +223,9 @@ static int show_program(struct request *request) {
 
 int pm_cmd_loops(int argc, char **argv) {
     struct request request = {.options = pm_default_report_options(), .level = PM_MIX_LOOP};
-    if (!read_options(argc, argv, &request))
-        return PM_EXIT_INPUT;
+    int status = read_options(argc, argv, &request);
+    if (status)
+        return status;
     const char *contradiction = find_contradiction(&request);
     if (contradiction)
         return pm_usage_error("loops", "%s", contradiction);
@@ -308,7 +247,7 @@ int pm_cmd_loops(int argc, char **argv) {
                                                  .ignore_metadata = request.lift.ignore_metadata,
                                                  .max_blocks = request.max_blocks,
                                              });
-    int status = show_program(&request);
+    status = show_program(&request);
     pm_event_choice_free(&request.events);
     return status;
 }

@@ -1,4 +1,4 @@
-/* The parts of `pmodel loops` that show one pass or draw one routine. */
+/* `pmodel loops --dump` and `--svg`: what one pass made, a drawing of one routine. */
 #ifndef PM_LOOPS_DUMP_H
 #define PM_LOOPS_DUMP_H
 

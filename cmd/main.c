@@ -95,6 +95,10 @@ static const struct pm_command *find_command(const char *name) {
 
 int pm_complain(const struct pm_error *err) {
     fprintf(stderr, "pmodel: %s\n", err->text);
+    return pm_exit_status(err);
+}
+
+int pm_exit_status(const struct pm_error *err) {
     return err->kind == PM_ERROR_SYSTEM ? PM_EXIT_SYSTEM : PM_EXIT_INPUT;
 }
 
@@ -108,8 +112,7 @@ int pm_usage_error(const char *command, const char *format, ...) {
     return PM_EXIT_INPUT;
 }
 
-int pm_print_usage(const char *name) {
-    const struct pm_command *command = find_command(name);
+static int print_usage(const struct pm_command *command) {
     printf("usage: pmodel %s %s\n%s.\nSee also `man pmodel-%s`.\n", command->name,
            command->synopsis, command->purpose, command->name);
     return PM_EXIT_OK;
@@ -148,7 +151,7 @@ int main(int argc, char **argv) {
         return PM_EXIT_INPUT;
     }
     if (argc > 2 && (strcmp(argv[2], "--help") == 0 || strcmp(argv[2], "-h") == 0))
-        return pm_print_usage(command->name);
+        return print_usage(command);
     int status = command->run(argc - 1, argv + 1);
     if (fflush(stdout) != 0 || ferror(stdout)) {
         fprintf(stderr, "pmodel: cannot write to standard output\n");

@@ -1,16 +1,16 @@
 /* `pmodel model`: how often things are executed, as functions of the size, at any level of the
    scope tree; from the runs that the store's models were made from. */
 #include <errno.h>
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cmd/cmd.h"
-#include "cmd/routine_lists.h"
-#include "cmd/runs_of_store.h"
+#include "cmd/options.h"
+#include "cmd/profile_at.h"
 #include "core/store/store.h"
 #include "fit/fit.h"
+#include "measure/copies/copies.h"
 
 struct request {
     const char *store_path, *include_file, *exclude_file;
@@ -65,154 +65,82 @@ static bool report(struct request *request, struct pm_error *err) {
 /* ---- the command line ------------------------------------------------------------------------ */
 
 /* "1%" or "0.5%": least share; "20": most rows. */
-static bool read_threshold(struct request *request, const char *text) {
+static int read_threshold(const struct pm_option_use *use) {
+    struct pm_counts_request *counts = use->to;
     char *end;
     errno = 0;
-    double value = strtod(text, &end);
-    bool percent = strcmp(end, "%") == 0, read = end != text && errno == 0;
+    double value = strtod(use->value, &end);
+    bool percent = strcmp(end, "%") == 0, read = end != use->value && errno == 0;
     if (read && percent && value >= 0 && value <= 100) {
-        request->counts.least_share = value / 100;
-        return true;
+        counts->least_share = value / 100;
+        return 0;
     }
     if (read && *end == '\0' && value >= 1 && value <= 1e9 && value == (double)(size_t)value) {
-        request->counts.most_rows = (size_t)value;
-        return true;
+        counts->most_rows = (size_t)value;
+        return 0;
     }
-    pm_usage_error("model",
-                   "--threshold takes a share of the count as 1%% or a number of rows as 20, "
-                   "not \"%s\"",
-                   text);
-    return false;
+    return pm_usage_error("model",
+                          "--threshold takes a share of the count as 1%% or a number of rows as "
+                          "20, not \"%s\"",
+                          use->value);
 }
 
-static bool read_level(struct request *request, const char *name) {
+static int read_level(const struct pm_option_use *use) {
+    struct request *request = use->to;
     request->has_level = true;
-    if (pm_mix_level_from_name(name, &request->counts.level) &&
+    if (pm_mix_level_from_name(use->value, &request->counts.level) &&
         request->counts.level != PM_MIX_BLOCK)
-        return true;
-    pm_usage_error("model", "--level is program, module, routine or loop, not \"%s\"", name);
-    return false;
+        return 0;
+    return pm_usage_error("model", "--level is program, module, routine or loop, not \"%s\"",
+                          use->value);
 }
 
-static bool read_sort(struct request *request, const char *name) {
-    request->counts.by_count = strcmp(name, "count") == 0;
-    if (request->counts.by_count || strcmp(name, "place") == 0)
-        return true;
-    pm_usage_error("model", "--sort is place or count, not \"%s\"", name);
-    return false;
-}
-
-enum {
-    OPT_CLASSES = 256,
-    OPT_LEVEL,
-    OPT_SORT,
-    OPT_THRESHOLD,
-    OPT_INTERVAL,
-    OPT_ELEMENTS,
-    OPT_EDGES,
-    OPT_ROUTINE,
-    OPT_INCLUDE,
-    OPT_EXCLUDE,
-    OPT_BASIS,
-    OPT_SEARCH,
-    OPT_THREADS,
-    OPT_FORMAT,
-};
-
-/* 0, or the exit status after complaining; -1: no such option. */
-static int read_option(struct request *request, int c, struct pm_error *err) {
-    struct pm_counts_request *counts = &request->counts;
-    bool good = true;
-    switch (c) {
-    case 'P':
-        counts->at = &request->at;
-        return pm_parameters_add(optarg, &request->at, err) ? 0 : pm_complain(err);
-    case OPT_CLASSES:
-        counts->classes = optarg;
-        break;
-    case OPT_LEVEL:
-        good = read_level(request, optarg);
-        break;
-    case OPT_SORT:
-        good = read_sort(request, optarg);
-        break;
-    case OPT_THRESHOLD:
-        good = read_threshold(request, optarg);
-        break;
-    case OPT_INTERVAL:
-        counts->interval = optarg;
-        break;
-    case OPT_ELEMENTS:
-        counts->elements = true;
-        break;
-    case OPT_EDGES:
-        counts->edges = true;
-        break;
-    case OPT_ROUTINE:
-        counts->routines = optarg;
-        break;
-    case OPT_INCLUDE:
-        request->include_file = optarg;
-        break;
-    case OPT_EXCLUDE:
-        request->exclude_file = optarg;
-        break;
-    case OPT_BASIS:
-        request->basis.functions = optarg;
-        request->fit.bases = &request->basis;
-        request->fit.n_bases = 1;
-        break;
-    case OPT_SEARCH:
-        request->fit.search = true;
-        break;
-    case OPT_THREADS:
-        good = pm_option_number("model", "--threads", optarg, 1, &request->fit.n_threads);
-        break;
-    case OPT_FORMAT:
-        good = pm_option_format("model", optarg, &request->options.format);
-        break;
-    default:
-        return -1;
-    }
-    return good ? 0 : PM_EXIT_INPUT;
+static int read_sort(const struct pm_option_use *use) {
+    struct pm_counts_request *counts = use->to;
+    counts->by_count = strcmp(use->value, "count") == 0;
+    if (counts->by_count || strcmp(use->value, "place") == 0)
+        return 0;
+    return pm_usage_error("model", "--sort is place or count, not \"%s\"", use->value);
 }
 
 int pm_cmd_model(int argc, char **argv) {
-    static const struct option long_options[] = {
-        {"classes", required_argument, NULL, OPT_CLASSES},
-        {"level", required_argument, NULL, OPT_LEVEL},
-        {"sort", required_argument, NULL, OPT_SORT},
-        {"threshold", required_argument, NULL, OPT_THRESHOLD},
-        {"interval", required_argument, NULL, OPT_INTERVAL},
-        {"elements", no_argument, NULL, OPT_ELEMENTS},
-        {"edges", no_argument, NULL, OPT_EDGES},
-        {"routine", required_argument, NULL, OPT_ROUTINE},
-        {"include", required_argument, NULL, OPT_INCLUDE},
-        {"exclude", required_argument, NULL, OPT_EXCLUDE},
-        {"basis", required_argument, NULL, OPT_BASIS},
-        {"search", no_argument, NULL, OPT_SEARCH},
-        {"threads", required_argument, NULL, OPT_THREADS},
-        {"format", required_argument, NULL, OPT_FORMAT},
-        {0},
-    };
     struct request request = {.counts.level = PM_MIX_ROUTINE,
                               .options = pm_default_report_options()};
+    struct pm_counts_request *counts = &request.counts;
+    const struct pm_option options[] = {
+        PM_OPTION_ADD(NULL, 'P', pm_add_parameters, &request.at),
+        PM_OPTION_TEXT("classes", 0, &counts->classes),
+        PM_OPTION_VALUE("level", 0, read_level, &request),
+        PM_OPTION_VALUE("sort", 0, read_sort, counts),
+        PM_OPTION_VALUE("threshold", 0, read_threshold, counts),
+        PM_OPTION_TEXT("interval", 0, &counts->interval),
+        PM_OPTION_FLAG("elements", 0, &counts->elements),
+        PM_OPTION_FLAG("edges", 0, &counts->edges),
+        PM_OPTION_TEXT("routine", 0, &counts->routines),
+        PM_OPTION_TEXT("include", 0, &request.include_file),
+        PM_OPTION_TEXT("exclude", 0, &request.exclude_file),
+        PM_OPTION_TEXT("basis", 0, &request.basis.functions),
+        PM_OPTION_FLAG("search", 0, &request.fit.search),
+        PM_OPTION_VALUE("threads", 0, pm_read_count, &request.fit.n_threads),
+        PM_OPTION_VALUE("format", 0, pm_read_format, &request.options.format),
+        {0},
+    };
+    struct pm_command_line line = {.command = "model", .options = options};
     struct pm_error err = {0};
-    opterr = 0;
-    for (int c, status; (c = getopt_long(argc, argv, "P:", long_options, NULL)) != -1;) {
-        status = read_option(&request, c, &err);
-        if (status < 0)
-            return pm_usage_error("model", "cannot read option \"%s\"", argv[optind - 1]);
-        if (status)
-            return status;
-    }
-    if (argc - optind != 1)
+    int status = pm_read_options(&line, argc, argv);
+    if (status)
+        return status;
+    if (line.n_arguments != 1)
         return pm_usage_error("model", "give one store");
-    const struct pm_counts_request *counts = &request.counts;
     if (counts->edges &&
         (request.has_level || counts->classes || counts->elements || counts->interval))
         return pm_usage_error("model", "--edges counts edges of the control flow, so that it "
                                        "excludes --level, --classes, --elements and --interval");
-    request.store_path = argv[optind];
+    counts->at = request.at.n ? &request.at : NULL;
+    if (request.basis.functions) {
+        request.fit.bases = &request.basis;
+        request.fit.n_bases = 1;
+    }
+    request.store_path = line.arguments[0];
     return report(&request, &err) ? PM_EXIT_OK : pm_complain(&err);
 }

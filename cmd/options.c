@@ -1,15 +1,164 @@
-/* Options that several commands have. */
+/* Reading a command line by a table of its options; see options.h. */
 #define _GNU_SOURCE
+#include "cmd/options.h"
+
 #include <errno.h>
+#include <getopt.h>
 #include <limits.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "cmd/cmd.h"
-#include "core/base/base.h"
+
+/* ---- the table ------------------------------------------------------------------------------- */
+
+/* What getopt_long wants to know of a table. */
+struct getopt_tables {
+    PM_ARRAY(const struct pm_option *, options);
+    PM_ARRAY(struct option, longs);
+    char *letters;
+};
+
+enum { FIRST_INDEX = 256 }; /* getopt gives this and the option's index, or a letter */
+
+static bool takes_value(const struct pm_option *option) {
+    return option->text || option->add || option->takes_value;
+}
+
+static void add_table(struct getopt_tables *tables, const struct pm_option *options) {
+    for (; options && (options->name || options->letter); options++) {
+        int has_value = takes_value(options) ? required_argument : no_argument;
+        if (options->name)
+            *PM_PUSH(tables, longs) = (struct option){options->name, has_value, NULL,
+                                                      FIRST_INDEX + (int)tables->n_options};
+        if (options->letter)
+            pm_append(&tables->letters, "%c%s", options->letter, has_value ? ":" : "");
+        *PM_PUSH(tables, options) = options;
+    }
+}
+
+/* NULL: getopt met none of these. */
+static const struct pm_option *find_option(const struct getopt_tables *tables, int c) {
+    if (c >= FIRST_INDEX)
+        return tables->options[c - FIRST_INDEX];
+    for (size_t i = 0; i < tables->n_options; i++)
+        if (tables->options[i]->letter == c)
+            return tables->options[i];
+    return NULL;
+}
+
+static bool is_of(const struct pm_option *table, const struct pm_option *option) {
+    for (; table && (table->name || table->letter); table++)
+        if (table == option)
+            return true;
+    return false;
+}
+
+static bool add_value(const struct pm_option *option, char *value, struct pm_error *err) {
+    if (!option->is_list)
+        return option->add(option->to, value, err);
+    char *copy = pm_strdup(value), *rest = copy;
+    bool ok = true;
+    for (char *item; ok && (item = strsep(&rest, ","));)
+        ok = option->add(option->to, item, err);
+    free(copy);
+    return ok;
+}
+
+static int take(const struct pm_command_line *line, const struct pm_option *option, char *value) {
+    struct pm_error err = {0};
+    int status = 0;
+    if (option->flag)
+        *option->flag = true;
+    else if (option->text)
+        *option->text = value;
+    else if (option->add)
+        status = add_value(option, value, &err) ? 0 : pm_complain(&err);
+    else
+        status =
+            option->read(&(struct pm_option_use){line->command, option->name, value, option->to});
+    if (status == 0 && line->shared_seen && is_of(line->shared, option))
+        line->shared_seen(line->context, option, value);
+    return status;
+}
+
+int pm_read_options(struct pm_command_line *line, int argc, char **argv) {
+    struct getopt_tables tables = {.letters = pm_strdup(line->ends_at_argument ? "+" : "")};
+    int status = 0;
+    add_table(&tables, line->options);
+    add_table(&tables, line->shared);
+    *PM_PUSH(&tables, longs) = (struct option){0};
+    opterr = 0;
+    for (int c;
+         status == 0 && (c = getopt_long(argc, argv, tables.letters, tables.longs, NULL)) != -1;) {
+        const struct pm_option *option = find_option(&tables, c);
+        status = option
+                     ? take(line, option, optarg)
+                     : pm_usage_error(line->command, "cannot read option \"%s\"", argv[optind - 1]);
+    }
+    line->arguments = argv + optind;
+    line->n_arguments = (size_t)(argc - optind);
+    free(tables.options);
+    free(tables.longs);
+    free(tables.letters);
+    return status;
+}
+
+/* ---- values ---------------------------------------------------------------------------------- */
+
+int pm_read_format(const struct pm_option_use *use) {
+    if (pm_report_format_from_name(use->value, use->to))
+        return 0;
+    return pm_usage_error(use->command, "--format is table, json or csv, not \"%s\"", use->value);
+}
+
+int pm_read_count(const struct pm_option_use *use) {
+    char *end;
+    errno = 0;
+    long read = strtol(use->value, &end, 10);
+    if (errno || end == use->value || *end || read < 1 || read > INT_MAX)
+        return pm_usage_error(use->command, "--%s takes a whole number of at least 1, not \"%s\"",
+                              use->name, use->value);
+    *(unsigned *)use->to = (unsigned)read;
+    return 0;
+}
+
+int pm_read_percent(const struct pm_option_use *use) {
+    char *end;
+    double percent = strtod(use->value, &end);
+    if (end == use->value || *end || !(percent >= 0 && percent <= 100))
+        return pm_usage_error(use->command, "--%s takes 0 to 100, not \"%s\"", use->name,
+                              use->value);
+    *(double *)use->to = percent;
+    return 0;
+}
+
+bool pm_add_parameters(void *to, char *value, struct pm_error *err) {
+    return pm_parameters_add(value, to, err);
+}
+
+bool pm_add_block_size(void *to, char *text, struct pm_error *err) {
+    char *end;
+    errno = 0;
+    unsigned long long size = strtoull(text, &end, 10);
+    if (errno || end == text || *end || size == 0 || size & (size - 1) || size > 2u << 20)
+        return pm_fail(err, "--block takes powers of two from 1 to 2097152 bytes, not \"%s\"",
+                       text);
+    pm_block_sizes_add(to, size);
+    return true;
+}
+
+bool pm_add_machine(void *to, char *name, struct pm_error *err) {
+    struct pm_machine_list *list = to;
+    struct pm_machine *machine = pm_find_machine(name, err);
+    if (machine)
+        *PM_PUSH(list, machines) = machine;
+    return machine != NULL;
+}
+
+/* ---- how results are shown ------------------------------------------------------------------- */
 
 struct pm_report_options pm_default_report_options(void) {
     struct pm_report_options options = {.format = PM_REPORT_TABLE, .min_percent = 0.5};
@@ -21,56 +170,4 @@ struct pm_report_options pm_default_report_options(void) {
             options.width = size.ws_col;
     }
     return options;
-}
-
-bool pm_option_format(const char *command, const char *value, enum pm_report_format *format) {
-    if (pm_report_format_from_name(value, format))
-        return true;
-    pm_usage_error(command, "--format is table, json or csv, not \"%s\"", value);
-    return false;
-}
-
-bool pm_option_number(const char *command, const char *option, const char *value, unsigned low,
-                      unsigned *number) {
-    char *end;
-    errno = 0;
-    long read = strtol(value, &end, 10);
-    if (errno || end == value || *end || read < (long)low || read > INT_MAX) {
-        pm_usage_error(command, "%s takes a whole number of at least %u, not \"%s\"", option, low,
-                       value);
-        return false;
-    }
-    *number = (unsigned)read;
-    return true;
-}
-
-static bool add_block_size(const char *item, uint64_t **sizes, size_t *n, struct pm_error *err) {
-    char *end;
-    errno = 0;
-    unsigned long long size = strtoull(item, &end, 10);
-    if (errno || end == item || *end || size == 0 || size & (size - 1) || size > 2u << 20)
-        return pm_fail(err, "--block takes powers of two from 1 to 2097152 bytes, not \"%s\"",
-                       item);
-    for (size_t i = 0; i < *n; i++)
-        if ((*sizes)[i] == size)
-            return true;
-    *sizes = pm_realloc(*sizes, *n + 1, sizeof **sizes);
-    (*sizes)[(*n)++] = size;
-    return true;
-}
-
-static int compare_sizes(const void *a, const void *b) {
-    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return (x > y) - (x < y);
-}
-
-bool pm_option_block_sizes(const char *list, uint64_t **sizes, size_t *n, struct pm_error *err) {
-    char *copy = pm_strdup(list), *rest = copy;
-    bool ok = true;
-    for (char *item; ok && (item = strsep(&rest, ","));)
-        ok = add_block_size(item, sizes, n, err);
-    free(copy);
-    if (ok)
-        qsort(*sizes, *n, sizeof **sizes, compare_sizes);
-    return ok;
 }

@@ -1,4 +1,4 @@
-/* Where things are: the parts of this installation, and machine files by name. */
+/* Where things are: the files of this installation, and machine files by name. */
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <limits.h>
@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "cmd/cmd.h"
+#include "cmd/options.h"
 #include "core/base/base.h"
 
 /* PREFIX, from PREFIX/bin/pmodel. */
@@ -40,7 +41,7 @@ char *pm_library_path(const char *name, struct pm_error *err) {
     return installed_path("lib/pmodel", name, err);
 }
 
-char *pm_share_path(const char *name, struct pm_error *err) {
+static char *share_path(const char *name, struct pm_error *err) {
     return installed_path("share/pmodel", name, err);
 }
 
@@ -81,7 +82,7 @@ bool pm_machine_names(char ***names, size_t *n_names, struct pm_error *err) {
     const char *own = getenv("PMODEL_MACHINES");
     if (own && *own)
         add_names(&list, own);
-    char *shipped = pm_share_path("machines", err);
+    char *shipped = share_path("machines", err);
     if (!shipped)
         return false;
     add_names(&list, shipped);
@@ -120,7 +121,7 @@ char *pm_machine_path(const char *name, struct pm_error *err) {
         free(path);
     }
     char *relative = pm_sprintf("machines/%s.conf", name);
-    char *path = pm_share_path(relative, NULL);
+    char *path = share_path(relative, NULL);
     free(relative);
     if (!path)
         complain_unknown_machine(name, err);
@@ -136,63 +137,49 @@ struct pm_machine *pm_find_machine(const char *name, struct pm_error *err) {
     return machine;
 }
 
-/* ---- instruction classes --------------------------------------------------------------------- */
+/* ---- instruction classes, the runtime
+ * --------------------------------------------------------------------- */
 
 bool pm_find_classes(struct pm_lift_options *options, struct pm_error *err) {
     static char *shipped; /* the same for the whole process */
     const char *own = getenv("PMODEL_MACHINES");
     if (!shipped)
-        shipped = pm_share_path("machines", err);
+        shipped = share_path("machines", err);
     options->classes_folder = shipped;
     options->own_classes_folder = own && *own ? own : NULL;
     return shipped != NULL;
 }
 
-/* ---- the block sizes that machines need ------------------------------------------------------ */
-
-static int compare_sizes(const void *a, const void *b) {
-    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return (x > y) - (x < y);
+bool pm_find_instrumenting(struct pm_copies_request *request, struct pm_error *err) {
+    static char *runtime; /* the same for the whole process */
+    struct pm_lift_options classes = {0};
+    if (!runtime)
+        runtime = pm_library_path("libpmodel-rt.so", err);
+    if (!runtime || !pm_find_classes(&classes, err))
+        return false;
+    request->runtime = runtime;
+    request->classes_folder = classes.classes_folder;
+    request->own_classes_folder = classes.own_classes_folder;
+    return true;
 }
 
-bool pm_machine_block_sizes(uint64_t **sizes, size_t *n_sizes, struct pm_error *err) {
-    struct {
-        PM_ARRAY(uint64_t, all);
-    } list = {0};
+/* ---- the block sizes that machines need ------------------------------------------------------ */
+
+bool pm_machine_block_sizes(struct pm_block_sizes *sizes, struct pm_error *err) {
     struct pm_machine_list on = {0};
     bool ok = pm_add_all_machines(&on, err);
     for (size_t i = 0; ok && i < on.n_machines; i++)
-        for (size_t l = 0; l < on.machines[i]->n_levels; l++)
-            *PM_PUSH(&list, all) = on.machines[i]->levels[l].block_bytes;
+        pm_add_level_blocks(on.machines[i], sizes);
     pm_free_machines(&on);
-    if (list.n_all)
-        qsort(list.all, list.n_all, sizeof *list.all, compare_sizes);
-    size_t n = 0;
-    for (size_t i = 0; i < list.n_all; i++)
-        if (n == 0 || list.all[i] != list.all[n - 1])
-            list.all[n++] = list.all[i];
-    *sizes = list.all;
-    *n_sizes = n;
     return ok;
+}
+
+void pm_add_level_blocks(const struct pm_machine *machine, struct pm_block_sizes *sizes) {
+    for (size_t l = 0; l < machine->n_levels; l++)
+        pm_block_sizes_add(sizes, machine->levels[l].block_bytes);
 }
 
 /* ---- lists of machines ----------------------------------------------------------------------- */
-
-static bool add_machine(struct pm_machine_list *list, const char *name, struct pm_error *err) {
-    struct pm_machine *machine = pm_find_machine(name, err);
-    if (machine)
-        *PM_PUSH(list, machines) = machine;
-    return machine != NULL;
-}
-
-bool pm_add_machines(struct pm_machine_list *list, const char *names, struct pm_error *err) {
-    char *copy = pm_strdup(names), *rest = copy;
-    bool ok = true;
-    for (char *name; ok && (name = strsep(&rest, ","));)
-        ok = add_machine(list, name, err);
-    free(copy);
-    return ok;
-}
 
 bool pm_add_all_machines(struct pm_machine_list *list, struct pm_error *err) {
     char **names;
@@ -201,7 +188,7 @@ bool pm_add_all_machines(struct pm_machine_list *list, struct pm_error *err) {
         return false;
     bool ok = true;
     for (size_t i = 0; i < n_names; i++) {
-        ok = ok && add_machine(list, names[i], err);
+        ok = ok && pm_add_machine(list, names[i], err);
         free(names[i]);
     }
     free(names);

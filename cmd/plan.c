@@ -1,32 +1,30 @@
 /* `pmodel plan`: which of the admissible sizes to measure, and what that costs.
 
-   The steps: options → admissible sizes (run_design.c) → small trial runs (run_session.c) → a plan
-   (fit/plan/plan.c) → the table and the command that makes the runs. */
+   The steps: options → admissible sizes (measure/design) → small trial runs (measure) → a plan
+   (fit) → the table and the command that makes the runs. */
 #define _GNU_SOURCE
-#include <getopt.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "cmd/cmd.h"
-#include "cmd/run_command.h"
-#include "cmd/run_session.h"
+#include "cmd/measuring.h"
 #include "core/store/store.h"
 #include "fit/plan/plan.h"
+#include "measure/command/command.h"
 
 static const double usual_seconds = 600, trial_seconds = 0.5, share_of_memory = 0.75;
 
 enum { MOST_TRIALS = 8 };
 
 struct planning {
-    struct pm_run_request run;
+    struct pm_measuring run;
     struct pm_report_options options;
     struct pm_parameters to;
     unsigned n_runs;
     double most_seconds;
     struct {
-        PM_ARRAY(char *, words); /* options of run that the command keeps */
+        PM_ARRAY(char *, arguments); /* options of run that the command keeps */
     } kept;
     struct pm_parameters *sizes;
     size_t n_sizes;
@@ -55,9 +53,9 @@ static struct pm_plan_request request_of(const struct planning *p, size_t n_name
 }
 
 /* What the run at AT, which is the session's last, has cost. */
-static bool read_cost(struct pm_run_session *session, const struct pm_parameters *at,
+static bool read_cost(struct pm_measure_session *session, const struct pm_parameters *at,
                       struct pm_plan_cost *cost, struct pm_error *err) {
-    struct pm_store *store = pm_run_session_store(session);
+    struct pm_store *store = pm_measure_session_store(session);
     struct pm_profile *profile = pm_store_profile(store, at, err);
     if (!profile)
         return false;
@@ -71,11 +69,11 @@ static bool read_cost(struct pm_run_session *session, const struct pm_parameters
                 (histogram->cold_loads + histogram->cold_stores) * (double)histogram->block_bytes;
     }
     pm_profile_free(profile);
-    pm_run_session_last_cost(session, &cost->seconds, &cost->peak_bytes);
+    pm_measure_session_last_cost(session, &cost->seconds, &cost->peak_bytes);
     return pm_store_run_bytes(store, at, &cost->store_bytes, err);
 }
 
-static int try_size(struct planning *p, struct pm_run_session *session,
+static int try_size(struct planning *p, struct pm_measure_session *session,
                     const struct pm_parameters *at) {
     struct pm_error err = {0};
     struct pm_plan_cost cost;
@@ -83,7 +81,7 @@ static int try_size(struct planning *p, struct pm_run_session *session,
     if (!p->run.quiet)
         fprintf(stderr, "pmodel plan: trying %s\n", size);
     free(size);
-    int status = pm_run_session_measure(session, at, 1);
+    int status = pm_measuring_sizes(session, at, 1);
     if (status != PM_EXIT_OK)
         return status;
     if (!read_cost(session, at, &cost, &err))
@@ -94,11 +92,11 @@ static int try_size(struct planning *p, struct pm_run_session *session,
 
 static int try_sizes(struct planning *p, size_t n_names) {
     struct pm_error err = {0};
-    struct pm_run_request quiet = p->run;
+    struct pm_measuring quiet = p->run;
     quiet.quiet = true;
     struct pm_plan_request request = request_of(p, n_names);
     const struct pm_parameters *next = pm_plan_next_trial(&request, trial_seconds);
-    struct pm_run_session *session = pm_run_session_new(&quiet, next, &err);
+    struct pm_measure_session *session = pm_measuring_begin(&quiet, next, &err);
     int status = session ? PM_EXIT_OK : pm_complain(&err);
     while (status == PM_EXIT_OK && next && p->trials.n_list < MOST_TRIALS) {
         status = try_size(p, session, next);
@@ -106,16 +104,19 @@ static int try_sizes(struct planning *p, size_t n_names) {
         if (status == PM_EXIT_OK)
             next = pm_plan_next_trial(&request, trial_seconds);
     }
-    pm_run_session_free(session);
+    pm_measure_session_free(session);
     return status;
 }
 
 /* ---- the command that makes the runs --------------------------------------------------------- */
 
-static void add_word(char ***words, size_t *n, char *word) {
-    *words = pm_realloc(*words, *n + 2, sizeof **words);
-    (*words)[(*n)++] = word;
-    (*words)[*n] = NULL;
+/* Its arguments. */
+struct argument_list {
+    PM_ARRAY(char *, items);
+};
+
+static void add_argument(struct argument_list *list, char *argument) {
+    *PM_PUSH(list, items) = argument;
 }
 
 static void append_value(char **text, const char *separator, double value) {
@@ -136,7 +137,7 @@ static char *points_text(const struct planning *p, const struct pm_plan *plan) {
     size_t n = 0;
     char *text = pm_strdup("");
     for (size_t i = 0; i < p->sizes[0].n; i++)
-        if (!pm_run_design_is_formula(&p->run.design, p->sizes[0].names[i]))
+        if (!pm_size_design_is_formula(&p->run.design, p->sizes[0].names[i]))
             names[n++] = p->sizes[0].names[i];
     for (size_t i = 0; i < n; i++) {
         pm_append(&text, "%s%s", i ? "," : "", names[i]);
@@ -148,46 +149,47 @@ static char *points_text(const struct planning *p, const struct pm_plan *plan) {
 }
 
 static char *store_name(const struct planning *p) {
-    const char *program = p->run.exe ? p->run.exe : p->run.argv[0];
+    const char *program = p->run.request.exe ? p->run.request.exe : p->run.request.argv[0];
     const char *slash = strrchr(program, '/');
     program = slash ? slash + 1 : program;
     return pm_sprintf("%.*s.pmdb", (int)strcspn(program, ".{"), program);
 }
 
 static char *command_of(const struct planning *p, const struct pm_plan *plan) {
-    char **words = NULL;
-    size_t n = 0;
-    add_word(&words, &n, pm_strdup("pmodel"));
-    add_word(&words, &n, pm_strdup("run"));
-    add_word(&words, &n, pm_strdup("-o"));
-    add_word(&words, &n, store_name(p));
+    const struct pm_size_design *design = &p->run.design;
+    struct argument_list list = {0};
+    add_argument(&list, pm_strdup("pmodel"));
+    add_argument(&list, pm_strdup("run"));
+    add_argument(&list, pm_strdup("-o"));
+    add_argument(&list, store_name(p));
     if (p->sizes[0].n) {
-        add_word(&words, &n, pm_strdup("-P"));
-        add_word(&words, &n, points_text(p, plan));
+        add_argument(&list, pm_strdup("-P"));
+        add_argument(&list, points_text(p, plan));
     }
-    for (size_t i = 0; i < p->run.design.n_specs; i++) {
-        const char *spec = p->run.design.specs[i];
+    for (size_t i = 0; i < design->n_specs; i++) {
+        const char *spec = design->specs[i];
         char *name = strndup(spec, strcspn(spec, "="));
-        if (name && pm_run_design_is_formula(&p->run.design, name)) {
-            add_word(&words, &n, pm_strdup("-P"));
-            add_word(&words, &n, pm_strdup(spec));
+        if (name && pm_size_design_is_formula(design, name)) {
+            add_argument(&list, pm_strdup("-P"));
+            add_argument(&list, pm_strdup(spec));
         }
         free(name);
     }
-    for (size_t i = 0; i < p->kept.n_words; i++)
-        add_word(&words, &n, pm_strdup(p->kept.words[i]));
-    add_word(&words, &n, pm_strdup("--"));
-    for (size_t i = 0; p->run.argv[i]; i++)
-        add_word(&words, &n, pm_strdup(p->run.argv[i]));
-    char *text = pm_command_text(words);
-    pm_free_strings(words);
+    for (size_t i = 0; i < p->kept.n_arguments; i++)
+        add_argument(&list, pm_strdup(p->kept.arguments[i]));
+    add_argument(&list, pm_strdup("--"));
+    for (size_t i = 0; p->run.request.argv[i]; i++)
+        add_argument(&list, pm_strdup(p->run.request.argv[i]));
+    add_argument(&list, NULL);
+    char *text = pm_command_text(list.items);
+    pm_free_strings(list.items);
     return text;
 }
 
 /* ---- the plan -------------------------------------------------------------------------------- */
 
 static bool is_formula(const void *design, const char *name) {
-    return pm_run_design_is_formula(design, name);
+    return pm_size_design_is_formula(design, name);
 }
 
 static bool check_target(const struct planning *p, struct pm_error *err) {
@@ -213,7 +215,7 @@ static void complete_target(struct planning *p) {
 
 static int make_plan(struct planning *p) {
     struct pm_error err = {0};
-    if (!pm_run_design_sizes(&p->run.design, &p->sizes, &p->n_sizes, &err) ||
+    if (!pm_size_design_expand(&p->run.design, &p->sizes, &p->n_sizes, &err) ||
         !check_target(p, &err))
         return pm_complain(&err);
     complete_target(p);
@@ -239,17 +241,6 @@ static int make_plan(struct planning *p) {
 
 /* ---- the command line ------------------------------------------------------------------------ */
 
-enum { OPT_RUNS = PM_RUN_OPTIONS_END, OPT_TIME, OPT_TO, OPT_FORMAT };
-
-static const struct option long_options[] = {
-    PM_RUN_LONG_OPTIONS,
-    {"runs", required_argument, NULL, OPT_RUNS},
-    {"time", required_argument, NULL, OPT_TIME},
-    {"to", required_argument, NULL, OPT_TO},
-    {"format", required_argument, NULL, OPT_FORMAT},
-    {0},
-};
-
 /* "90", "90s", "10m", "2h". */
 static bool read_seconds(const char *text, double *seconds) {
     char *end;
@@ -261,70 +252,61 @@ static bool read_seconds(const char *text, double *seconds) {
     return end != text && *end == '\0' && *seconds > 0 && isfinite(*seconds);
 }
 
-/* 0, or the exit status after complaining. */
-static int read_option(struct planning *p, int c, int index, struct pm_error *err) {
-    switch (c) {
-    case OPT_RUNS:
-        return pm_option_number("plan", "--runs", optarg, 1, &p->n_runs) ? 0 : PM_EXIT_INPUT;
-    case OPT_TIME:
-        return read_seconds(optarg, &p->most_seconds)
-                   ? 0
-                   : pm_usage_error("plan", "--time takes a time, as in 90s, 10m or 2h, not \"%s\"",
-                                    optarg);
-    case OPT_TO:
-        return pm_parameters_parse(optarg, &p->to, err) || pm_fail_in(err, "--to")
-                   ? 0
-                   : pm_complain(err);
-    case OPT_FORMAT:
-        return pm_option_format("plan", optarg, &p->options.format) ? 0 : PM_EXIT_INPUT;
-    default: {
-        int status = pm_read_run_option(&p->run, c, err);
-        if (status == 0 && index >= 0 && c != PM_RUN_WHERE && c != PM_RUN_DESIGN) {
-            *PM_PUSH(&p->kept, words) = pm_sprintf("--%s", long_options[index].name);
-            if (long_options[index].has_arg == required_argument)
-                *PM_PUSH(&p->kept, words) = pm_strdup(optarg);
-        }
-        return status;
-    }
-    }
+static int read_time(const struct pm_option_use *use) {
+    if (read_seconds(use->value, use->to))
+        return 0;
+    return pm_usage_error("plan", "--time takes a time, as in 90s, 10m or 2h, not \"%s\"",
+                          use->value);
+}
+
+static bool set_target(void *to, char *value, struct pm_error *err) {
+    return pm_parameters_parse(value, to, err) || pm_fail_in(err, "--to");
+}
+
+/* The command that is proposed has the same options, but for what says which sizes. */
+static void keep(void *context, const struct pm_option *option, const char *value) {
+    struct planning *p = context;
+    if (!option->name || strcmp(option->name, "where") == 0 || strcmp(option->name, "design") == 0)
+        return;
+    *PM_PUSH(&p->kept, arguments) = pm_sprintf("--%s", option->name);
+    if (value)
+        *PM_PUSH(&p->kept, arguments) = pm_strdup(value);
 }
 
 static int read_command_line(struct planning *p, int argc, char **argv) {
-    struct pm_error err = {0};
-    int status = 0;
-    opterr = 0;
-    p->run.command = "plan";
-    p->run.output_to_errors = true;
-    p->options = pm_default_report_options();
-    p->most_seconds = usual_seconds;
-    for (;;) {
-        int index = -1;
-        int c = getopt_long(argc, argv, "+" PM_RUN_SHORT_OPTIONS, long_options, &index);
-        if (c == -1)
-            break;
-        status = read_option(p, c, index, &err);
-        if (status < 0)
-            return pm_usage_error("plan", "cannot read option \"%s\"", argv[optind - 1]);
-        if (status > 0)
-            return status;
-    }
-    status = pm_read_run_command(&p->run, argv + optind);
-    if (status == 0 && !p->run.no_memory && !p->run.n_block_sizes &&
-        !pm_machine_block_sizes(&p->run.block_sizes, &p->run.n_block_sizes, &err))
-        return pm_complain(&err);
-    return status;
+    struct pm_option shared[PM_N_MEASURING_OPTIONS];
+    const struct pm_option own[] = {
+        PM_OPTION_VALUE("runs", 0, pm_read_count, &p->n_runs),
+        PM_OPTION_VALUE("time", 0, read_time, &p->most_seconds),
+        PM_OPTION_ADD("to", 0, set_target, &p->to),
+        PM_OPTION_VALUE("format", 0, pm_read_format, &p->options.format),
+        {0},
+    };
+    struct pm_command_line line = {.command = "plan",
+                                   .options = own,
+                                   .shared = shared,
+                                   .ends_at_argument = true,
+                                   .shared_seen = keep,
+                                   .context = p};
+    pm_measuring_options(&p->run, shared);
+    int status = pm_read_options(&line, argc, argv);
+    if (status == 0)
+        status = pm_measuring_check(&p->run, line.arguments);
+    return status ? status : pm_measuring_usual_blocks(&p->run);
 }
 
 int pm_cmd_plan(int argc, char **argv) {
-    struct planning p = {0};
+    struct planning p = {.run = {.command = "plan", .request.output_to_errors = true},
+                         .options = pm_default_report_options(),
+                         .most_seconds = usual_seconds};
     int status = read_command_line(&p, argc, argv);
     if (status == 0)
         status = make_plan(&p);
-    for (size_t i = 0; i < p.kept.n_words; i++)
-        free(p.kept.words[i]);
-    free(p.kept.words);
+    for (size_t i = 0; i < p.kept.n_arguments; i++)
+        free(p.kept.arguments[i]);
+    free(p.kept.arguments);
     free(p.trials.list);
     free(p.sizes);
-    pm_run_request_free(&p.run);
+    pm_measuring_free(&p.run);
     return status;
 }

@@ -1,17 +1,14 @@
 /* `pmodel report`: a store at one size, on one or more machines. */
 #include "report/report.h"
 
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cmd/cmd.h"
-#include "cmd/query_session.h"
-#include "cmd/report_carried.h"
-#include "cmd/report_threads.h"
-#include "cmd/runs_of_store.h"
-#include "core/base/base.h"
+#include "cmd/options.h"
+#include "cmd/profile_at.h"
+#include "cmd/query/query.h"
 #include "core/store/store.h"
 #include "fit/fit.h"
 #include "sched/sched.h"
@@ -28,84 +25,138 @@ struct request {
 
 /* ---- the profile at the size that was asked for ---------------------------------------------- */
 
-/* The run of exactly size AT, and its times where there are some. */
-static struct pm_profile *measured_profile(struct pm_store *store,
-                                           const struct pm_structure *structure,
-                                           const struct pm_parameters *at, struct pm_times **times,
-                                           struct pm_error *err) {
-    struct pm_profile *profile = pm_store_profile(store, at, err);
-    bool ok = profile && pm_profile_fits(profile, structure, err);
-    if (ok) {
-        *times = pm_store_times(store, at, err);
-        ok = *times ? pm_times_fit(*times, structure, err) : err->kind == PM_ERROR_NONE;
-    }
-    if (ok || !profile)
-        return profile;
-    pm_profile_free(profile);
-    return NULL;
-}
-
-/* The profile, and, of a predicted one, those of both ends of its intervals. */
+/* The profile; of a predicted one those of both ends of its intervals; of a measured one what was
+   timed, if anything was. */
 struct found {
-    struct pm_profile *profile, *low, *high;
+    struct pm_profile *profile, *ends[2];
+    struct pm_times *times;
 };
 
-static void predict_profile(const struct pm_structure *structure, const struct pm_model_set *models,
-                            const struct pm_parameters *at, struct found *found,
-                            struct pm_error *err) {
-    struct pm_profile *profile = pm_fit_instantiate(structure, models, at, err);
-    if (profile)
-        found->low = pm_fit_instantiate_end(structure, models, at, PM_FIT_LEVEL, false, err);
-    if (found->low)
-        found->high = pm_fit_instantiate_end(structure, models, at, PM_FIT_LEVEL, true, err);
-    if (found->high)
-        found->profile = profile;
-    else if (profile)
-        pm_profile_free(profile);
+static bool find_profile(struct pm_program *program, const struct pm_parameters *at,
+                         struct found *found, struct pm_error *err) {
+    found->profile = pm_profile_at(program, at, err);
+    if (!found->profile)
+        return false;
+    const struct pm_parameters *size = &found->profile->parameters;
+    if (found->profile->predicted)
+        return pm_profile_ends_at(program->structure, program->models, at, PM_FIT_LEVEL,
+                                  found->ends, err);
+    found->times = pm_store_times(program->store, size, err);
+    return found->times ? pm_times_fit(found->times, program->structure, err)
+                        : err->kind == PM_ERROR_NONE;
 }
 
 static void free_found(struct found *found) {
-    if (found->profile)
-        pm_profile_free(found->profile);
-    if (found->low)
-        pm_profile_free(found->low);
-    if (found->high)
-        pm_profile_free(found->high);
+    struct pm_profile *profiles[] = {found->profile, found->ends[0], found->ends[1]};
+    for (int i = 0; i < 3; i++)
+        if (profiles[i])
+            pm_profile_free(profiles[i]);
+    pm_times_free(found->times);
 }
 
-/* Measured at this very size? Else the models'.  *TIMES: what was timed at this size, NULL if
-   nothing was; owned by the caller. */
-static struct found find_profile(struct pm_store *store, const struct pm_structure *structure,
-                                 const struct pm_parameters *at, char **measured_up_to,
-                                 struct pm_times **times, struct pm_error *err) {
-    struct found found = {0};
-    struct pm_parameters *runs;
-    size_t n_runs;
-    if (!pm_store_runs(store, &runs, &n_runs, err))
-        return found;
-    const struct pm_parameters *hit = NULL;
-    if (n_runs == 0) {
-        pm_fail(err, "the store holds no run yet: measure with `pmodel run`");
-    } else if (pm_check_parameter_names(&runs[n_runs - 1], at, err)) {
-        *measured_up_to = pm_parameters_text(&runs[n_runs - 1]);
-        for (size_t i = n_runs; i-- > 0 && !hit;)
-            if (pm_run_matches(&runs[i], at))
-                hit = &runs[i];
-        if (hit) {
-            found.profile = measured_profile(store, structure, hit, times, err);
-        } else {
-            struct pm_model_set *models = pm_store_models(store, err);
-            if (models) {
-                predict_profile(structure, models, at, &found, err);
-                pm_model_set_free(models);
-            } else if (err->kind == PM_ERROR_NONE) {
-                pm_fail(err, "this size was not measured and there are no models yet: call "
-                             "`pmodel fit` on the store first");
-            }
-        }
+/* ---- --carried: which loops carry the misses of a run -----------------------------------------
+ */
+
+/* A run as --carry left it in the store. */
+struct carried_run {
+    struct pm_profile *profile;
+    struct pm_run_patterns *patterns;
+};
+
+static bool read_run(const struct pm_program *program, const struct pm_parameters *at,
+                     struct carried_run *run, struct pm_error *err) {
+    run->patterns = pm_store_patterns(program->store, at, err);
+    if (!run->patterns)
+        return err->kind == PM_ERROR_NONE;
+    run->profile = pm_store_profile(program->store, at, err);
+    return run->profile && pm_profile_fits(run->profile, program->structure, err) &&
+           pm_run_patterns_fit(run->patterns, program->structure, err);
+}
+
+static bool find_run(const struct pm_program *program, const struct pm_parameters *at,
+                     struct carried_run *run, struct pm_error *err) {
+    bool ok = pm_check_parameter_names(&program->runs[program->n_runs - 1], at, err);
+    for (size_t i = program->n_runs; ok && i-- > 0 && !run->profile;)
+        if (pm_run_matches(&program->runs[i], at))
+            ok = read_run(program, &program->runs[i], run, err);
+    return ok && (run->profile ||
+                  pm_fail(err, "no run of this size was made with --carry, which is needed to tell "
+                               "what carries its misses: `pmodel run --carry`"));
+}
+
+/* Of the largest run that has the values of -P and was made with --carry. */
+static bool report_carried(const struct request *request, const struct pm_program *program,
+                           struct pm_error *err) {
+    const struct pm_machine_list *on = &request->on;
+    struct carried_run run = {0};
+    bool ok = find_run(program, &request->at, &run, err);
+    for (size_t i = 0; ok && i < on->n_machines; i++)
+        ok = pm_check_block_sizes(run.profile, on->machines[i], err);
+    if (ok)
+        pm_report_carried(stdout,
+                          &(struct pm_carried_report){
+                              .structure = program->structure,
+                              .profile = run.profile,
+                              .patterns = run.patterns,
+                              .machines = (const struct pm_machine *const *)on->machines,
+                              .n_machines = on->n_machines,
+                          },
+                          &request->options);
+    if (run.profile)
+        pm_profile_free(run.profile);
+    pm_run_patterns_free(run.patterns);
+    return ok;
+}
+
+/* ---- --threads: the misses of each thread of a measured run ------------------------------------
+ */
+
+static void add_histogram(struct pm_thread_misses *to, const struct pm_machine *machine,
+                          const struct pm_histogram *histogram) {
+    if (histogram->block_bytes == machine->levels[0].block_bytes)
+        to->accesses += pm_histogram_accesses(histogram);
+    for (size_t l = 0; l < machine->n_levels; l++) {
+        const struct pm_level *level = &machine->levels[l];
+        if (level->block_bytes == histogram->block_bytes)
+            to->misses[l] +=
+                pm_histogram_misses(histogram, (double)(level->size_bytes / level->block_bytes));
     }
-    free(runs);
-    return found;
+}
+
+/* THREADS: for each machine one for each stream, machine by machine. */
+static bool add_up(struct pm_histogram_cursor *cursor, const struct pm_machine_list *on,
+                   struct pm_thread_misses *threads, size_t n_streams, struct pm_error *err) {
+    struct pm_histogram_place place;
+    while (pm_histogram_cursor_next(cursor, &place, err)) {
+        struct pm_histogram histogram;
+        if (!pm_histogram_cursor_read(cursor, &histogram, err))
+            return false;
+        for (size_t m = 0; m < on->n_machines; m++)
+            add_histogram(&threads[m * n_streams + place.stream_index], on->machines[m],
+                          &histogram);
+        pm_histogram_free(&histogram);
+    }
+    return err->kind == PM_ERROR_NONE;
+}
+
+/* Of the run of exactly size AT, straight from its histograms. */
+static bool report_threads(struct pm_store *store, const struct pm_parameters *at,
+                           const struct pm_machine_list *on,
+                           const struct pm_report_options *options, struct pm_error *err) {
+    struct pm_histogram_cursor *cursor = pm_store_histograms(store, at, err);
+    if (!cursor)
+        return false;
+    size_t n;
+    const struct pm_stream *streams = pm_histogram_cursor_streams(cursor, &n);
+    struct pm_thread_misses *threads = pm_alloc(n * on->n_machines + 1, sizeof *threads);
+    for (size_t i = 0; i < n * on->n_machines; i++)
+        threads[i].stream = streams[i % n];
+    bool ok = add_up(cursor, on, threads, n, err);
+    for (size_t m = 0; ok && m < on->n_machines; m++)
+        pm_report_threads(stdout, on->machines[m], threads + m * n, n, options);
+    free(threads);
+    pm_histogram_cursor_free(cursor);
+    return ok;
 }
 
 /* ---- predictions ----------------------------------------------------------------------------- */
@@ -117,146 +168,121 @@ static struct pm_prediction *predict_one(const struct request *request,
                                          const struct pm_machine *machine, struct pm_error *err) {
     struct pm_prediction *prediction =
         pm_predict(structure, found->profile, machine, request->dependences, err);
-    if (!prediction || !found->low)
+    if (!prediction || !found->ends[0])
         return prediction;
     prediction->level = PM_FIT_LEVEL;
-    prediction->low = pm_predict(structure, found->low, machine, request->dependences, err);
-    prediction->high = pm_predict(structure, found->high, machine, request->dependences, err);
+    prediction->low = pm_predict(structure, found->ends[0], machine, request->dependences, err);
+    prediction->high = pm_predict(structure, found->ends[1], machine, request->dependences, err);
     if (prediction->low && prediction->high)
         return prediction;
     pm_prediction_free(prediction);
     return NULL;
 }
 
-static bool predict_all(const struct request *request, struct pm_store *store,
-                        struct pm_error *err) {
-    struct pm_structure *structure = pm_store_structure(store, err);
-    if (!structure)
-        return false;
-    char *measured_up_to = NULL;
-    struct pm_times *times = NULL;
-    struct found found = find_profile(store, structure, &request->at, &measured_up_to, &times, err);
-    const struct pm_profile *profile = found.profile;
+static bool predict_all(const struct request *request, struct pm_program *program,
+                        const struct found *found, struct pm_error *err) {
     size_t n = request->on.n_machines;
     struct pm_prediction **predictions = pm_alloc(n, sizeof *predictions);
-    bool ok = profile != NULL;
-    if (ok && request->threads && profile->predicted)
-        ok = pm_fail(err, "--threads is for sizes that were measured: models are of all threads "
-                          "together");
+    bool ok = true;
     for (size_t i = 0; i < n && ok; i++) {
-        predictions[i] = predict_one(request, structure, &found, request->on.machines[i], err);
+        predictions[i] =
+            predict_one(request, program->structure, found, request->on.machines[i], err);
         ok = predictions[i] != NULL;
         if (ok && !predictions[i]->measured_up_to)
-            predictions[i]->measured_up_to = pm_strdup(measured_up_to);
+            predictions[i]->measured_up_to = pm_strdup(program->measured_up_to);
     }
     if (ok)
-        pm_report_predictions(stdout, structure, (const struct pm_prediction *const *)predictions,
-                              n, times, &request->options);
-    if (ok && request->threads)
-        ok = pm_print_threads(store, &profile->parameters, &request->on, &request->options, err);
-    if (ok && request->fits)
-        ok =
-            pm_report_store_fits(store, &profile->parameters, &request->on, &request->options, err);
+        pm_report_predictions(stdout, program->structure,
+                              (const struct pm_prediction *const *)predictions, n, found->times,
+                              &request->options);
     for (size_t i = 0; i < n; i++)
         if (predictions[i])
             pm_prediction_free(predictions[i]);
     free(predictions);
-    free(measured_up_to);
-    pm_times_free(times);
+    return ok;
+}
+
+static bool report_size(const struct request *request, struct pm_program *program,
+                        struct pm_error *err) {
+    struct found found = {0};
+    bool ok = find_profile(program, &request->at, &found, err);
+    const struct pm_parameters *at = ok ? &found.profile->parameters : NULL;
+    if (ok && request->threads && found.profile->predicted)
+        ok = pm_fail(err, "--threads is for sizes that were measured: models are of all threads "
+                          "together");
+    ok = ok && predict_all(request, program, &found, err);
+    if (ok && request->threads)
+        ok = report_threads(program->store, at, &request->on, &request->options, err);
+    if (ok && request->fits)
+        ok = pm_print_fits_of_loops(program, at, &request->on, &request->options, err);
     free_found(&found);
-    pm_structure_free(structure);
+    return ok;
+}
+
+static bool report(struct request *request, const char *store_path, struct pm_error *err) {
+    struct pm_store *store = pm_store_open(store_path, PM_STORE_READ, err);
+    struct pm_program program = {0};
+    bool ok = store && (request->on.n_machines || pm_add_all_machines(&request->on, err)) &&
+              pm_program_open(&program, store, err) &&
+              (request->carried ? report_carried(request, &program, err)
+                                : report_size(request, &program, err));
+    pm_program_close(&program);
+    pm_store_close(store);
     return ok;
 }
 
 /* ---- the command line ------------------------------------------------------------------------ */
 
-enum { OPT_FORMAT = 256, OPT_MIN_PERCENT, OPT_TOP, OPT_DEPS, OPT_CARRIED, OPT_THREADS, OPT_FITS };
+static int read_dependences(const struct pm_option_use *use) {
+    struct request *request = use->to;
+    if (strcmp(use->value, "optimistic") == 0)
+        request->dependences = PM_DEPS_OPTIMISTIC;
+    else if (strcmp(use->value, "pessimistic") == 0)
+        request->dependences = PM_DEPS_PESSIMISTIC;
+    else
+        return pm_usage_error("report", "--deps takes optimistic or pessimistic, not \"%s\"",
+                              use->value);
+    return 0;
+}
 
-/* 0, or the exit status after complaining. */
-static int read_option(struct request *request, int c, struct pm_error *err) {
-    char *end;
-    switch (c) {
-    case 'm':
-        return pm_add_machines(&request->on, optarg, err) ? 0 : pm_complain(err);
-    case 'P':
-        return pm_parameters_add(optarg, &request->at, err) ? 0 : pm_complain(err);
-    case OPT_FORMAT:
-        return pm_option_format("report", optarg, &request->options.format) ? 0 : PM_EXIT_INPUT;
-    case OPT_TOP:
-        return pm_option_number("report", "--top", optarg, 1, &request->options.max_rows)
-                   ? 0
-                   : PM_EXIT_INPUT;
-    case OPT_DEPS:
-        if (strcmp(optarg, "optimistic") == 0)
-            request->dependences = PM_DEPS_OPTIMISTIC;
-        else if (strcmp(optarg, "pessimistic") == 0)
-            request->dependences = PM_DEPS_PESSIMISTIC;
-        else
-            return pm_usage_error("report", "--deps takes optimistic or pessimistic, not \"%s\"",
-                                  optarg);
-        return 0;
-    case OPT_THREADS:
-        request->threads = true;
-        return 0;
-    case OPT_FITS:
-        request->fits = true;
-        return 0;
-    case OPT_MIN_PERCENT:
-        request->options.min_percent = strtod(optarg, &end);
-        if (end != optarg && *end == '\0' && request->options.min_percent >= 0 &&
-            request->options.min_percent <= 100)
-            return 0;
-        return pm_usage_error("report", "--min-percent takes 0 to 100, not \"%s\"", optarg);
-    case OPT_CARRIED:
-        request->carried = true;
-        return 0;
-    default:
-        return -1;
-    }
+/* What contradicts itself on the command line; NULL: nothing. */
+static const char *find_contradiction(const struct request *request) {
+    bool is_table = request->options.format == PM_REPORT_TABLE;
+    if (request->threads && request->carried)
+        return "--threads and --carried exclude each other";
+    if (request->threads && !is_table)
+        return "--threads is a table; `pmodel export --histograms --threads` writes JSON and CSV";
+    if (request->fits && request->carried)
+        return "--fits and --carried exclude each other";
+    if (request->fits && !is_table)
+        return "--fits is a table; `pmodel query --fits` writes JSON and CSV";
+    return NULL;
 }
 
 int pm_cmd_report(int argc, char **argv) {
-    static const struct option long_options[] = {
-        {"machine", required_argument, NULL, 'm'},
-        {"format", required_argument, NULL, OPT_FORMAT},
-        {"min-percent", required_argument, NULL, OPT_MIN_PERCENT},
-        {"top", required_argument, NULL, OPT_TOP},
-        {"deps", required_argument, NULL, OPT_DEPS},
-        {"carried", no_argument, NULL, OPT_CARRIED},
-        {"threads", no_argument, NULL, OPT_THREADS},
-        {"fits", no_argument, NULL, OPT_FITS},
+    struct request request = {.options = pm_default_report_options()};
+    const struct pm_option options[] = {
+        PM_OPTION_ADD(NULL, 'P', pm_add_parameters, &request.at),
+        PM_OPTION_LIST("machine", 'm', pm_add_machine, &request.on),
+        PM_OPTION_VALUE("format", 0, pm_read_format, &request.options.format),
+        PM_OPTION_VALUE("min-percent", 0, pm_read_percent, &request.options.min_percent),
+        PM_OPTION_VALUE("top", 0, pm_read_count, &request.options.max_rows),
+        PM_OPTION_VALUE("deps", 0, read_dependences, &request),
+        PM_OPTION_FLAG("carried", 0, &request.carried),
+        PM_OPTION_FLAG("threads", 0, &request.threads),
+        PM_OPTION_FLAG("fits", 0, &request.fits),
         {0},
     };
-    struct request request = {.options = pm_default_report_options()};
+    struct pm_command_line line = {.command = "report", .options = options};
     struct pm_error err = {0};
-    int status = 0;
-    opterr = 0;
-    for (int c; status == 0 && (c = getopt_long(argc, argv, "m:P:", long_options, NULL)) != -1;) {
-        status = read_option(&request, c, &err);
-        if (status < 0)
-            status = pm_usage_error("report", "cannot read option \"%s\"", argv[optind - 1]);
-    }
-    if (status == 0 && argc - optind != 1)
+    const char *contradiction = NULL;
+    int status = pm_read_options(&line, argc, argv);
+    if (status == 0 && line.n_arguments != 1)
         status = pm_usage_error("report", "give one store");
-    if (status == 0 && request.threads && request.carried)
-        status = pm_usage_error("report", "--threads and --carried exclude each other");
-    if (status == 0 && request.threads && request.options.format != PM_REPORT_TABLE)
-        status = pm_usage_error("report", "--threads is a table; `pmodel export --histograms "
-                                          "--threads` writes JSON and CSV");
-    if (status == 0 && request.fits && request.carried)
-        status = pm_usage_error("report", "--fits and --carried exclude each other");
-    if (status == 0 && request.fits && request.options.format != PM_REPORT_TABLE)
-        status = pm_usage_error("report", "--fits is a table; `pmodel query --fits` writes JSON "
-                                          "and CSV");
-    if (status == 0) {
-        struct pm_store *store = pm_store_open(argv[optind], PM_STORE_READ, &err);
-        bool ok = store && (request.on.n_machines || pm_add_all_machines(&request.on, &err)) &&
-                  (request.carried ? pm_report_store_carried(store, &request.at, &request.on,
-                                                             &request.options, &err)
-                                   : predict_all(&request, store, &err));
-        pm_store_close(store);
-        status = ok ? PM_EXIT_OK : pm_complain(&err);
-    }
+    else if (status == 0 && (contradiction = find_contradiction(&request)))
+        status = pm_usage_error("report", "%s", contradiction);
+    else if (status == 0 && !report(&request, line.arguments[0], &err))
+        status = pm_complain(&err);
     pm_free_machines(&request.on);
     return status;
 }

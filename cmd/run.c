@@ -1,17 +1,121 @@
-/* `pmodel run`: measure a program at one or more problem sizes.
-
-   The steps: options (run_request.c) → sizes (run_design.c) → measuring them (run_session.c). */
+/* `pmodel run`: measure a program at one or more problem sizes. */
+#define _GNU_SOURCE
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "cmd/cmd.h"
-#include "cmd/run_command.h"
-#include "cmd/run_request.h"
-#include "cmd/run_session.h"
-#include "cmd/run_substitute.h"
+#include "cmd/measuring.h"
+#include "measure/command/command.h"
 
-static int print_commands(const struct pm_run_request *request, const struct pm_parameters *sizes,
-                          size_t n_sizes) {
+struct run {
+    struct pm_measuring measuring;
+    bool dry_run;
+    bool has_events; /* --events was given */
+};
+
+/* ---- the command line ------------------------------------------------------------------------ */
+
+enum { USUAL_TIME_RUNS = 3 };
+static const double usual_time_cost_percent = 0.75;
+
+static int read_time(const struct pm_option_use *use) {
+    struct pm_measure_request *request = use->to;
+    request->time_runs = request->time_runs ? request->time_runs : USUAL_TIME_RUNS;
+    return 0;
+}
+
+static int read_time_cost(const struct pm_option_use *use) {
+    struct pm_measure_request *request = use->to;
+    char *end;
+    double percent = strtod(use->value, &end);
+    read_time(use);
+    if (end == use->value || *end || !(percent > 0 && percent <= 100))
+        return pm_usage_error("run", "--time-cost takes a percentage up to 100, not \"%s\"",
+                              use->value);
+    request->time_cost_percent = percent;
+    return 0;
+}
+
+static bool set_handler(void *to, char *value, struct pm_error *err) {
+    struct pm_measure_request *request = to;
+    free(request->handler);
+    request->handler = realpath(value, NULL);
+    request->copies.for_handler = true;
+    return request->handler || pm_fail_errno(err, "--handler %s: cannot be read", value);
+}
+
+static bool set_events(void *to, char *value, struct pm_error *err) {
+    struct run *run = to;
+    run->has_events = true;
+    return pm_set_events(&run->measuring.request.copies.events, value, err);
+}
+
+/* What an event handler gets is not stored. */
+static int check_handler(struct run *run) {
+    struct pm_measure_request *request = &run->measuring.request;
+    struct pm_event_choice *events = &request->copies.events;
+    if (!request->handler && (run->has_events || events->n_intervals))
+        return pm_usage_error("run", "--events and --interval need --handler FILE");
+    if (!request->handler)
+        return 0;
+    if (request->store_path)
+        return pm_usage_error("run", "--handler and -o exclude each other: what a handler gets is "
+                                     "not put into a store");
+    if (request->blocks.n || request->bin_width || request->sample > 1 || request->max_blocks ||
+        request->time_runs || request->second_core || request->carry || request->bytes ||
+        request->shared)
+        return pm_usage_error("run", "--handler excludes --block, --bin-width, --sample, "
+                                     "--max-blocks, --carry, --bytes, --second-core, --shared and "
+                                     "--time");
+    if (!run->has_events)
+        events->kinds = PM_EVENTS_ROUTINES | PM_EVENTS_LOOPS;
+    return 0;
+}
+
+static int check(struct run *run) {
+    struct pm_measure_request *request = &run->measuring.request;
+    if (request->time_runs && request->copies.events.n_routines)
+        return pm_usage_error("run", "--time measures whole runs: it excludes --start-at and "
+                                     "--stop-after");
+    if (request->build && (request->time_runs || request->handler))
+        return pm_usage_error("run", "--build excludes --time and --handler, which are for one "
+                                     "build");
+    int status = check_handler(run);
+    if (status != 0 || request->handler)
+        return status;
+    if (!request->store_path && !run->dry_run)
+        return pm_usage_error("run", "name the store with -o NAME.pmdb");
+    return pm_measuring_usual_blocks(&run->measuring);
+}
+
+/* 0, or the exit status after complaining. */
+static int read_command_line(struct run *run, int argc, char **argv) {
+    struct pm_measure_request *request = &run->measuring.request;
+    struct pm_option shared[PM_N_MEASURING_OPTIONS];
+    const struct pm_option own[] = {
+        PM_OPTION_TEXT(NULL, 'o', &request->store_path),
+        PM_OPTION_FLAG("dry-run", 0, &run->dry_run),
+        PM_OPTION_ACTION("time", 0, read_time, request),
+        PM_OPTION_VALUE("time-runs", 0, pm_read_count, &request->time_runs),
+        PM_OPTION_VALUE("time-cost", 0, read_time_cost, request),
+        PM_OPTION_ADD("handler", 0, set_handler, request),
+        PM_OPTION_ADD("events", 0, set_events, run),
+        PM_OPTION_ADD("interval", 0, pm_add_interval, &request->copies.events),
+        {0},
+    };
+    struct pm_command_line line = {
+        .command = "run", .options = own, .shared = shared, .ends_at_argument = true};
+    pm_measuring_options(&run->measuring, shared);
+    int status = pm_read_options(&line, argc, argv);
+    if (status == 0)
+        status = pm_measuring_check(&run->measuring, line.arguments);
+    return status ? status : check(run);
+}
+
+/* ---- the whole ------------------------------------------------------------------------------- */
+
+/* --dry-run: what would be run. */
+static int print_commands(const struct pm_measure_request *request,
+                          const struct pm_parameters *sizes, size_t n_sizes) {
     for (size_t i = 0; i < n_sizes; i++) {
         struct pm_error err = {0};
         char **argv =
@@ -34,29 +138,30 @@ static int print_commands(const struct pm_run_request *request, const struct pm_
     return PM_EXIT_OK;
 }
 
-static int run_request(const struct pm_run_request *request) {
+static int measure(struct run *run) {
     struct pm_error err = {0};
     struct pm_parameters *sizes = NULL;
     size_t n_sizes = 0;
-    if (!pm_run_design_sizes(&request->design, &sizes, &n_sizes, &err))
+    if (!pm_size_design_expand(&run->measuring.design, &sizes, &n_sizes, &err))
         return pm_complain(&err);
     int status;
-    if (request->dry_run) {
-        status = print_commands(request, sizes, n_sizes);
+    if (run->dry_run) {
+        status = print_commands(&run->measuring.request, sizes, n_sizes);
     } else {
-        struct pm_run_session *session = pm_run_session_new(request, &sizes[0], &err);
-        status = session ? pm_run_session_measure(session, sizes, n_sizes) : pm_complain(&err);
-        pm_run_session_free(session);
+        struct pm_measure_session *session = pm_measuring_begin(&run->measuring, &sizes[0], &err);
+        status = session ? pm_measuring_sizes(session, sizes, n_sizes) : pm_complain(&err);
+        pm_measure_session_free(session);
     }
     free(sizes);
     return status;
 }
 
 int pm_cmd_run(int argc, char **argv) {
-    struct pm_run_request request = {0};
-    int status = pm_read_run_request(&request, argc, argv);
+    struct run run = {
+        .measuring = {.command = "run", .request.time_cost_percent = usual_time_cost_percent}};
+    int status = read_command_line(&run, argc, argv);
     if (status == 0)
-        status = run_request(&request);
-    pm_run_request_free(&request);
+        status = measure(&run);
+    pm_measuring_free(&run.measuring);
     return status;
 }

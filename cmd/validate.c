@@ -3,34 +3,136 @@
    The steps: models → a predicted profile for each size, and those of the ends of its intervals → a
    run of each size, into a store of its own → a measured profile → both side by side.  All that can
    be refused is refused before anything runs; the store with the models is only read. */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
-#include "cmd/cmd.h"
-#include "cmd/run_session.h"
-#include "cmd/runs_of_store.h"
-#include "cmd/validate_request.h"
+#include "cmd/measuring.h"
+#include "cmd/profile_at.h"
 #include "core/store/store.h"
 #include "fit/fit.h"
 #include "sched/sched.h"
 
+struct request {
+    struct pm_measuring run; /* its store_path is --keep, its block sizes those to compare */
+    const char *store_path;  /* with the models; only read */
+    struct pm_machine_list on;
+    double *cache_blocks; /* ascending; owned */
+    size_t n_caches;
+    struct pm_report_options options;
+    bool hierarchy;     /* the whole beside its routines */
+    const char *counts; /* classes that --hierarchy counts; NULL: the usual ones */
+    bool measured_only; /* no command: the sizes that the models were made from */
+};
+
+/* ---- the command line ------------------------------------------------------------------------ */
+
+/* Powers of two from the first to the last. */
+enum { SMALLEST_CACHE = 64, LARGEST_CACHE = 131072 };
+#define MOST_CACHE_BLOCKS (1ull << 48)
+
+static void add_cache(struct request *request, double blocks) {
+    size_t n = request->n_caches, at = PM_LOWER_BOUND(n, i, request->cache_blocks[i] < blocks);
+    if (at < n && request->cache_blocks[at] == blocks)
+        return;
+    request->cache_blocks = pm_realloc(request->cache_blocks, n + 1, sizeof *request->cache_blocks);
+    memmove(request->cache_blocks + at + 1, request->cache_blocks + at,
+            (n - at) * sizeof *request->cache_blocks);
+    request->cache_blocks[at] = blocks;
+    request->n_caches++;
+}
+
+static int read_caches(const struct pm_option_use *use) {
+    char *copy = pm_strdup(use->value), *rest = copy;
+    int status = 0;
+    for (char *item; status == 0 && (item = strsep(&rest, ","));) {
+        char *end;
+        errno = 0;
+        unsigned long long blocks = strtoull(item, &end, 10);
+        if (errno || end == item || *end || *item == '-' || blocks == 0 ||
+            blocks > MOST_CACHE_BLOCKS)
+            status = pm_usage_error(
+                "validate", "--caches takes sizes in blocks, as in 512,16384, not \"%s\"", item);
+        else
+            add_cache(use->to, (double)blocks);
+    }
+    free(copy);
+    return status;
+}
+
+static bool is_same_file(const char *a, const char *b) {
+    struct stat status_a, status_b;
+    return stat(a, &status_a) == 0 && stat(b, &status_b) == 0 &&
+           status_a.st_dev == status_b.st_dev && status_a.st_ino == status_b.st_ino;
+}
+
+static int check(struct request *request) {
+    if (!request->store_path)
+        return pm_usage_error("validate", "name the store that has the models with -s NAME.pmdb");
+    if (request->run.request.store_path &&
+        is_same_file(request->run.request.store_path, request->store_path))
+        return pm_usage_error("validate",
+                              "--keep %s is the store with the models, which is only read",
+                              request->run.request.store_path);
+    if (request->run.request.copies.no_memory && request->on.n_machines)
+        return pm_usage_error("validate", "-m needs misses, so that --no-memory excludes it");
+    if (request->hierarchy && request->on.n_machines)
+        return pm_usage_error("validate", "--hierarchy compares counts and misses, so that it "
+                                          "excludes -m");
+    if (request->counts && !request->hierarchy)
+        return pm_usage_error("validate", "--counts says what --hierarchy counts");
+    if (request->n_caches == 0)
+        for (unsigned blocks = SMALLEST_CACHE; blocks <= LARGEST_CACHE; blocks *= 2)
+            add_cache(request, blocks);
+    return 0;
+}
+
+/* 0, or the exit status after complaining. */
+static int read_command_line(struct request *request, int argc, char **argv) {
+    struct pm_report_options *options = &request->options;
+    struct pm_option shared[PM_N_MEASURING_OPTIONS];
+    const struct pm_option own[] = {
+        PM_OPTION_TEXT("store", 's', &request->store_path),
+        PM_OPTION_LIST("machine", 'm', pm_add_machine, &request->on),
+        PM_OPTION_VALUE("caches", 0, read_caches, request),
+        PM_OPTION_TEXT("keep", 0, &request->run.request.store_path),
+        PM_OPTION_VALUE("min-percent", 0, pm_read_percent, &options->min_percent),
+        PM_OPTION_VALUE("top", 0, pm_read_count, &options->max_rows),
+        PM_OPTION_VALUE("format", 0, pm_read_format, &options->format),
+        PM_OPTION_FLAG("hierarchy", 0, &request->hierarchy),
+        PM_OPTION_TEXT("counts", 0, &request->counts),
+        {0},
+    };
+    struct pm_command_line line = {
+        .command = "validate", .options = own, .shared = shared, .ends_at_argument = true};
+    pm_measuring_options(&request->run, shared);
+    int status = pm_read_options(&line, argc, argv);
+    request->measured_only = request->hierarchy && line.n_arguments == 0;
+    if (status == 0 && !request->measured_only)
+        status = pm_measuring_check(&request->run, line.arguments);
+    return status ? status : check(request);
+}
+
+/* ---- what is compared ------------------------------------------------------------------------ */
+
 struct validated_size {
-    struct pm_profile *predicted, *measured;
-    struct pm_prediction **predicted_times, **measured_times; /* machine by machine */
-    struct pm_profile *low, *high;                            /* both ends of the intervals */
-    struct pm_prediction **low_times, **high_times;
+    struct pm_profile *predicted, *measured, *ends[2]; /* ends: of the intervals */
+    struct pm_prediction **predicted_times, **measured_times,
+        **end_times[2]; /* machine by machine */
 };
 
 struct validating {
-    struct pm_validate_request *request;
+    struct request *request;
     struct pm_structure *structure;
     struct pm_model_set *models;
     struct pm_profile **fitted; /* that the models were made from; NULL unless they are needed */
     struct pm_parameters *parameters;
     struct validated_size *sizes;
     size_t n_sizes;
-    struct pm_validation_caches caches;
+    struct pm_block_sizes compared;
+    struct pm_validation_caches caches; /* of these sizes */
 };
 
 /* ---- what the store has ---------------------------------------------------------------------- */
@@ -88,87 +190,59 @@ static bool predict_sizes(struct validating *v, struct pm_error *err) {
             return false;
         if (v->request->hierarchy)
             continue; /* it shows no intervals */
-        const struct pm_parameters *at = &v->parameters[i];
-        size->low = pm_fit_instantiate_end(v->structure, v->models, at, PM_FIT_LEVEL, false, err);
-        size->low_times = size->low ? predict_times(v, size->low, err) : NULL;
-        size->high = size->low_times ? pm_fit_instantiate_end(v->structure, v->models, at,
-                                                              PM_FIT_LEVEL, true, err)
-                                     : NULL;
-        size->high_times = size->high ? predict_times(v, size->high, err) : NULL;
-        if (!size->high_times)
+        if (!pm_profile_ends_at(v->structure, v->models, &v->parameters[i], PM_FIT_LEVEL,
+                                size->ends, err))
             return false;
+        for (int end = 0; end < 2; end++)
+            if (!(size->end_times[end] = predict_times(v, size->ends[end], err)))
+                return false;
     }
     return true;
 }
 
 /* ---- block sizes ----------------------------------------------------------------------------- */
 
-static bool has_block_size(const uint64_t *sizes, size_t n, uint64_t size) {
-    for (size_t i = 0; i < n; i++)
-        if (sizes[i] == size)
-            return true;
-    return false;
-}
-
-static void add_block_size(uint64_t **sizes, size_t *n, uint64_t size) {
-    if (has_block_size(*sizes, *n, size))
-        return;
-    *sizes = pm_realloc(*sizes, *n + 1, sizeof **sizes);
-    size_t at = (*n)++;
-    for (; at > 0 && (*sizes)[at - 1] > size; at--)
-        (*sizes)[at] = (*sizes)[at - 1];
-    (*sizes)[at] = size;
-}
-
 /* The sizes to compare: those asked for, else lines and pages as far as the models have them, else
    all that the models have.  */
-static bool choose_block_sizes(struct validating *v, uint64_t **chosen, size_t *n_chosen,
+static bool choose_block_sizes(const struct validating *v, struct pm_block_sizes *chosen,
                                struct pm_error *err) {
     static const uint64_t usual[] = {64, 4096};
-    const struct pm_run_request *run = &v->request->run;
+    const struct pm_block_sizes *asked = &v->request->run.request.blocks;
     const uint64_t *known = v->sizes[0].predicted->block_sizes;
     size_t n_known = v->sizes[0].predicted->n_block_sizes;
-    for (size_t i = 0; i < run->n_block_sizes; i++) {
-        if (!has_block_size(known, n_known, run->block_sizes[i]))
+    for (size_t i = 0; i < asked->n; i++) {
+        if (!pm_has_block_size(known, n_known, asked->bytes[i]))
             return pm_fail(err,
                            "%s has no models for blocks of %llu bytes: measure with `pmodel run "
                            "--block` and call `pmodel fit`",
-                           v->request->store_path, (unsigned long long)run->block_sizes[i]);
-        add_block_size(chosen, n_chosen, run->block_sizes[i]);
+                           v->request->store_path, (unsigned long long)asked->bytes[i]);
+        pm_block_sizes_add(chosen, asked->bytes[i]);
     }
-    for (size_t i = 0; !run->n_block_sizes && i < sizeof usual / sizeof usual[0]; i++)
-        if (has_block_size(known, n_known, usual[i]))
-            add_block_size(chosen, n_chosen, usual[i]);
-    for (size_t i = 0; !*n_chosen && i < n_known; i++)
-        add_block_size(chosen, n_chosen, known[i]);
-    if (!n_known)
-        return pm_fail(err,
-                       "%s was measured without reuse distances (--no-memory), so that there are "
-                       "only counts to compare: add --no-memory",
-                       v->request->store_path);
-    return true;
+    for (size_t i = 0; !asked->n && i < sizeof usual / sizeof usual[0]; i++)
+        if (pm_has_block_size(known, n_known, usual[i]))
+            pm_block_sizes_add(chosen, usual[i]);
+    for (size_t i = 0; !chosen->n && i < n_known; i++)
+        pm_block_sizes_add(chosen, known[i]);
+    return n_known ||
+           pm_fail(err,
+                   "%s was measured without reuse distances (--no-memory), so that there are only "
+                   "counts to compare: add --no-memory",
+                   v->request->store_path);
 }
 
 /* Besides the sizes that are compared, the machines' levels are measured. */
 static bool plan_block_sizes(struct validating *v, struct pm_error *err) {
-    struct pm_run_request *run = &v->request->run;
-    uint64_t *chosen = NULL;
-    size_t n_chosen = 0;
-    if (run->no_memory)
+    struct pm_measure_request *run = &v->request->run.request;
+    if (run->copies.no_memory)
         return true;
-    if (!choose_block_sizes(v, &chosen, &n_chosen, err)) {
-        free(chosen);
+    if (!choose_block_sizes(v, &v->compared, err))
         return false;
-    }
-    for (size_t i = 0; i < n_chosen; i++)
-        add_block_size(&run->block_sizes, &run->n_block_sizes, chosen[i]);
-    for (size_t m = 0; m < v->request->on.n_machines; m++) {
-        const struct pm_machine *machine = v->request->on.machines[m];
-        for (size_t l = 0; l < machine->n_levels; l++)
-            add_block_size(&run->block_sizes, &run->n_block_sizes, machine->levels[l].block_bytes);
-    }
-    v->caches = (struct pm_validation_caches){chosen, n_chosen, v->request->cache_blocks,
-                                              v->request->n_caches};
+    for (size_t i = 0; i < v->compared.n; i++)
+        pm_block_sizes_add(&run->blocks, v->compared.bytes[i]);
+    for (size_t m = 0; m < v->request->on.n_machines; m++)
+        pm_add_level_blocks(v->request->on.machines[m], &run->blocks);
+    v->caches = (struct pm_validation_caches){v->compared.bytes, v->compared.n,
+                                              v->request->cache_blocks, v->request->n_caches};
     return true;
 }
 
@@ -192,7 +266,7 @@ static bool read_measurements(struct validating *v, struct pm_store *store, stru
 
 /* What the builds of these sizes have otherwise (--build) is in no figure, on neither side. */
 static bool mark_differences(struct validating *v, struct pm_store *store, struct pm_error *err) {
-    if (!store || !v->request->run.build)
+    if (!store || !v->request->run.request.build)
         return true;
     for (size_t i = 0; i < v->n_sizes; i++) {
         struct pm_build_differences differences;
@@ -217,16 +291,17 @@ static bool mark_differences(struct validating *v, struct pm_store *store, struc
 /* The exit status; runs that failed were complained of. */
 static int measure_sizes(struct validating *v) {
     struct pm_error err = {0};
-    v->request->run.matched_to = v->structure;
-    struct pm_run_session *session = pm_run_session_new(&v->request->run, &v->parameters[0], &err);
+    v->request->run.request.matched_to = v->structure;
+    struct pm_measure_session *session =
+        pm_measuring_begin(&v->request->run, &v->parameters[0], &err);
     if (!session)
         return pm_complain(&err);
     int status;
-    if (v->request->run.build ||
-        pm_structure_hash(pm_run_session_structure(session)) == pm_structure_hash(v->structure)) {
-        status = pm_run_session_measure(session, v->parameters, v->n_sizes);
-        if (!mark_differences(v, pm_run_session_store(session), &err) ||
-            !read_measurements(v, pm_run_session_store(session), &err))
+    if (v->request->run.request.build || pm_structure_hash(pm_measure_session_structure(session)) ==
+                                             pm_structure_hash(v->structure)) {
+        status = pm_measuring_sizes(session, v->parameters, v->n_sizes);
+        if (!mark_differences(v, pm_measure_session_store(session), &err) ||
+            !read_measurements(v, pm_measure_session_store(session), &err))
             status = pm_complain(&err);
     } else {
         pm_fail(&err,
@@ -235,7 +310,7 @@ static int measure_sizes(struct validating *v) {
                 v->request->store_path);
         status = pm_complain(&err);
     }
-    pm_run_session_free(session);
+    pm_measure_session_free(session);
     return status;
 }
 
@@ -273,10 +348,10 @@ static bool report_sizes(const struct validating *v, struct pm_error *err) {
                 .measured_times = (const struct pm_prediction *const *)size->measured_times,
                 .n_machines = v->request->on.n_machines,
                 .level = PM_FIT_LEVEL,
-                .low = size->low,
-                .high = size->high,
-                .low_times = (const struct pm_prediction *const *)size->low_times,
-                .high_times = (const struct pm_prediction *const *)size->high_times,
+                .low = size->ends[0],
+                .high = size->ends[1],
+                .low_times = (const struct pm_prediction *const *)size->end_times[0],
+                .high_times = (const struct pm_prediction *const *)size->end_times[1],
             };
     }
     if (n && v->request->hierarchy)
@@ -298,7 +373,7 @@ static bool compare_measured(struct validating *v, struct pm_error *err) {
     memcpy(v->parameters, v->models->runs, v->n_sizes * sizeof *v->parameters);
     if (!predict_sizes(v, err))
         return false;
-    v->request->run.no_memory |= v->sizes[0].predicted->n_block_sizes == 0;
+    v->request->run.request.copies.no_memory |= v->sizes[0].predicted->n_block_sizes == 0;
     if (!plan_block_sizes(v, err))
         return false;
     struct pm_validation *sizes = pm_alloc(v->n_sizes, sizeof *sizes);
@@ -311,7 +386,7 @@ static bool compare_measured(struct validating *v, struct pm_error *err) {
 }
 
 static bool prepare(struct validating *v, struct pm_error *err) {
-    if (!pm_run_design_sizes(&v->request->run.design, &v->parameters, &v->n_sizes, err))
+    if (!pm_size_design_expand(&v->request->run.design, &v->parameters, &v->n_sizes, err))
         return false;
     v->sizes = pm_alloc(v->n_sizes, sizeof *v->sizes);
     return read_models(v, err) && predict_sizes(v, err) && plan_block_sizes(v, err);
@@ -321,20 +396,17 @@ static void free_all(struct validating *v) {
     for (size_t i = 0; v->sizes && i < v->n_sizes; i++) {
         free_times(v->sizes[i].predicted_times);
         free_times(v->sizes[i].measured_times);
-        free_times(v->sizes[i].low_times);
-        free_times(v->sizes[i].high_times);
-        if (v->sizes[i].low)
-            pm_profile_free(v->sizes[i].low);
-        if (v->sizes[i].high)
-            pm_profile_free(v->sizes[i].high);
-        if (v->sizes[i].predicted)
-            pm_profile_free(v->sizes[i].predicted);
-        if (v->sizes[i].measured)
-            pm_profile_free(v->sizes[i].measured);
+        free_times(v->sizes[i].end_times[0]);
+        free_times(v->sizes[i].end_times[1]);
+        struct pm_profile *profiles[] = {v->sizes[i].ends[0], v->sizes[i].ends[1],
+                                         v->sizes[i].predicted, v->sizes[i].measured};
+        for (int k = 0; k < 4; k++)
+            if (profiles[k])
+                pm_profile_free(profiles[k]);
     }
     free(v->sizes);
     free(v->parameters);
-    free((uint64_t *)(uintptr_t)v->caches.block_sizes);
+    free(v->compared.bytes);
     if (v->models)
         pm_profiles_free(v->fitted, v->models->n_runs);
     if (v->models)
@@ -344,10 +416,12 @@ static void free_all(struct validating *v) {
 }
 
 int pm_cmd_validate(int argc, char **argv) {
-    struct pm_validate_request request = {0};
+    struct request request = {.run = {.command = "validate", .request.output_to_errors = true},
+                              .options = pm_default_report_options()};
     struct validating v = {.request = &request};
     struct pm_error err = {0};
-    int status = pm_read_validate_request(&request, argc, argv);
+    request.options.min_percent = 1;
+    int status = read_command_line(&request, argc, argv);
     bool measure = status == 0 && !request.measured_only;
     if (status == 0 && !(measure ? prepare(&v, &err) : compare_measured(&v, &err))) {
         status = pm_complain(&err);
@@ -357,6 +431,8 @@ int pm_cmd_validate(int argc, char **argv) {
             status = pm_complain(&err);
     }
     free_all(&v);
-    pm_validate_request_free(&request);
+    pm_measuring_free(&request.run);
+    pm_free_machines(&request.on);
+    free(request.cache_blocks);
     return status;
 }

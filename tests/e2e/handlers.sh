@@ -38,7 +38,8 @@ check "instrument: the copy prints the same" cmp out plain.out
 check "instrument: the program stays as it was" test "$sum" = "$(md5sum heat)"
 check "instrument: entries and exits are told" grep -qx 'wrong 0 open 0' events
 check "instrument: and accesses" awk '$1 == "accesses" { exit !($2 > 1000) }' counters
-gcc -std=gnu11 -O1 -I"$TOP" -o dump "$TOP/tests/e2e/runtime/dump_raw.c" "$BUILD/libpm_core.a" \
+gcc -std=gnu11 -O1 -I"$TOP" -o dump "$TOP/tests/e2e/runtime/dump_raw.c" \
+    "$BUILD/libpm_measure.a" "$BUILD/libpm_core.a" \
     -lxxhash -lzstd -lm
 ./dump raw/*.raw | awk '$3 == "counter" { print $3, $4, $5 }' | sort >from_raw
 awk '$1 == "counter" { print $1, $2, $3 }' counters | sort >from_handler

@@ -9,7 +9,8 @@ check "runtime: the program instrumented by hand compiles" \
     -Wl,--no-as-needed "$library" -Wl,-rpath,"$BUILD/lib/pmodel" \
     -Wl,--section-start=.pmprobe=0x20000000 -lm || exit
 check "runtime: the dump program compiles" \
-    gcc "${flags[@]}" -o dump "$TOP/tests/e2e/runtime/dump_raw.c" "$BUILD/libpm_core.a" \
+    gcc "${flags[@]}" -o dump "$TOP/tests/e2e/runtime/dump_raw.c" \
+    "$BUILD/libpm_measure.a" "$BUILD/libpm_core.a" \
     -lxxhash -lzstd -lm || exit
 
 # run PART [VARIABLE=VALUE]...: runs a part of the program with 64-byte blocks; its raw files are in

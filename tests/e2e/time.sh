@@ -134,7 +134,7 @@ check "time: a routine that an exception goes through takes nothing" \
 read -ra libraries <"$BUILD/ldlibs"
 check "time: the driver is built" gcc -std=gnu11 -O1 -g -fopenmp -I"$TOP" -o instrument_tool \
     "$TOP/tests/rewrite/instrument_tool.c" -Wl,--start-group "$BUILD"/libpm_binlift.a \
-    "$BUILD"/libpm_core.a -Wl,--end-group "${libraries[@]}" || exit
+    "$BUILD"/libpm_measure.a "$BUILD"/libpm_core.a -Wl,--end-group "${libraries[@]}" || exit
 all_timed() {
     local title=$1 program=$2 expected=0 actual=0
     shift 2

@@ -21,7 +21,7 @@
 #include "binlift/metadata.h"
 #include "core/machine/machine.h"
 #include "core/model.h"
-#include "core/raw_read.h"
+#include "measure/raw/raw.h"
 #include "core/store/store.h"
 #include "core/structure/private.h"
 

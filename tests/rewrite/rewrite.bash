@@ -9,7 +9,7 @@ tool=$TMP/instrument_tool
 read -ra libraries <"$BUILD/ldlibs"
 check "the driver is built" gcc -std=gnu11 -O1 -g -fopenmp -I"$TOP" -o "$tool" \
     "$programs/instrument_tool.c" -Wl,--start-group "$BUILD"/libpm_binlift.a \
-    "$BUILD"/libpm_core.a -Wl,--end-group "${libraries[@]}" || exit 1
+    "$BUILD"/libpm_measure.a "$BUILD"/libpm_core.a -Wl,--end-group "${libraries[@]}" || exit 1
 
 # build FLAGS NAME: the program tests/rewrite/NAME.c or .cc as ./NAME.
 build() {

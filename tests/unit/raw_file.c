@@ -13,7 +13,7 @@
 #include <unistd.h>
 #include <xxhash.h>
 
-#include "core/raw_read.h"
+#include "measure/raw/raw.h"
 #include "runtime/raw/raw.h"
 
 /* ---- a small file ---------------------------------------------------------------------------- */

@@ -1,7 +1,7 @@
 /* Prints raw files as lines that a script can compare. */
 #include <stdio.h>
 
-#include "core/raw_read.h"
+#include "measure/raw/raw.h"
 
 static void dump(const struct pm_raw *raw) {
     printf("threads %lu missed %lu flags %lu modules %zu\n", raw->n_threads, raw->n_missed_jumps,

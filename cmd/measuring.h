@@ -1,0 +1,49 @@
+/* What `pmodel run`, `plan` and `validate` have in common: options, progress on standard error, the
+   measuring itself as an exit status. */
+#ifndef PM_MEASURING_H
+#define PM_MEASURING_H
+
+#include "cmd/cmd.h"
+#include "cmd/options.h"
+#include "measure/design/design.h"
+#include "measure/measure.h"
+
+struct pm_measuring {
+    const char *command; /* name of the subcommand, for messages */
+    struct pm_measure_request request;
+    struct pm_size_design design;
+    bool quiet;
+};
+void pm_measuring_free(struct pm_measuring *measuring); /* what it owns */
+
+/* ---- the command line ------------------------------------------------------------------------ */
+
+enum { PM_N_MEASURING_OPTIONS = 29 }; /* and the end of the table */
+/* Fills TABLE with the options that all of them have. */
+void pm_measuring_options(struct pm_measuring *measuring,
+                          struct pm_option table[PM_N_MEASURING_OPTIONS]);
+/* Checks them together, after they were read, and takes the command ARGV.  0, or the exit status
+   after complaining. */
+int pm_measuring_check(struct pm_measuring *measuring, char **argv);
+/* If neither --block nor --no-memory was given: block sizes are those of all machines. */
+int pm_measuring_usual_blocks(struct pm_measuring *measuring);
+
+/* Options that further commands have, for PM_OPTION_ADD; TO: struct pm_event_choice. */
+bool pm_set_events(void *to, char *value, struct pm_error *err); /* --events: its kinds */
+bool pm_add_start_at(void *to, char *value, struct pm_error *err);
+bool pm_add_stop_after(void *to, char *value, struct pm_error *err);
+bool pm_add_interval(void *to, char *value, struct pm_error *err);
+/* -P NAME=VALUES; TO: struct pm_size_design. */
+bool pm_add_size_list(void *to, char *value, struct pm_error *err);
+
+/* ---- measuring ------------------------------------------------------------------------------- */
+
+/* pm_measure_session_new.  MEASURING must outlive the session. */
+struct pm_measure_session *pm_measuring_begin(struct pm_measuring *measuring,
+                                              const struct pm_parameters *first,
+                                              struct pm_error *err);
+/* pm_measure_sizes; the exit status, after complaining. */
+int pm_measuring_sizes(struct pm_measure_session *session, const struct pm_parameters *sizes,
+                       size_t n_sizes);
+
+#endif

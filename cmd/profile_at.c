@@ -1,0 +1,129 @@
+/* Profiles at sizes, measured or from the models; see profile_at.h. */
+#include "cmd/profile_at.h"
+
+#include <stdlib.h>
+
+#include "fit/fit.h"
+
+bool pm_program_open(struct pm_program *program, struct pm_store *store, struct pm_error *err) {
+    *program = (struct pm_program){.store = store};
+    program->structure = pm_store_structure(store, err);
+    if (!program->structure || !pm_store_runs(store, &program->runs, &program->n_runs, err))
+        return false;
+    if (program->n_runs == 0)
+        return pm_fail(err, "the store holds no run yet: measure with `pmodel run`");
+    program->measured_up_to = pm_parameters_text(&program->runs[program->n_runs - 1]);
+    return true;
+}
+
+void pm_program_close(struct pm_program *program) {
+    pm_model_set_free(program->models);
+    if (program->structure)
+        pm_structure_free(program->structure);
+    free(program->runs);
+    free(program->measured_up_to);
+}
+
+const struct pm_model_set *pm_program_models(struct pm_program *program, struct pm_error *err) {
+    if (!program->models)
+        program->models = pm_store_models(program->store, err);
+    return program->models;
+}
+
+static struct pm_profile *measured_profile(const struct pm_program *program,
+                                           const struct pm_parameters *run, struct pm_error *err) {
+    struct pm_profile *profile = pm_store_profile(program->store, run, err);
+    if (!profile || pm_profile_fits(profile, program->structure, err))
+        return profile;
+    pm_profile_free(profile);
+    return NULL;
+}
+
+struct pm_profile *pm_profile_at(struct pm_program *program, const struct pm_parameters *at,
+                                 struct pm_error *err) {
+    if (!pm_check_parameter_names(&program->runs[program->n_runs - 1], at, err))
+        return NULL;
+    for (size_t i = program->n_runs; i-- > 0;)
+        if (pm_run_matches(&program->runs[i], at))
+            return measured_profile(program, &program->runs[i], err);
+    const struct pm_model_set *models = pm_program_models(program, err);
+    if (models)
+        return pm_fit_instantiate(program->structure, models, at, err);
+    if (err->kind == PM_ERROR_NONE)
+        pm_fail(err, "this size was not measured and there are no models yet: call `pmodel fit` on "
+                     "the store first");
+    return NULL;
+}
+
+bool pm_profile_ends_at(const struct pm_structure *structure, const struct pm_model_set *models,
+                        const struct pm_parameters *at, double level, struct pm_profile *ends[2],
+                        struct pm_error *err) {
+    ends[0] = pm_fit_instantiate_end(structure, models, at, level, false, err);
+    ends[1] = ends[0] ? pm_fit_instantiate_end(structure, models, at, level, true, err) : NULL;
+    if (ends[0] && !ends[1]) {
+        pm_profile_free(ends[0]);
+        ends[0] = NULL;
+    }
+    return ends[1] != NULL;
+}
+
+/* ---- runs of a store ------------------------------------------------------------------------- */
+
+bool pm_run_matches(const struct pm_parameters *run, const struct pm_parameters *wanted) {
+    for (size_t i = 0; i < wanted->n; i++) {
+        double value;
+        if (!pm_parameters_get(run, wanted->names[i], &value) || value != wanted->values[i])
+            return false;
+    }
+    return true;
+}
+
+bool pm_check_parameter_names(const struct pm_parameters *known, const struct pm_parameters *wanted,
+                              struct pm_error *err) {
+    for (size_t i = 0; i < wanted->n; i++) {
+        double ignored;
+        if (pm_parameters_get(known, wanted->names[i], &ignored))
+            continue;
+        char *text = pm_strdup("");
+        for (size_t k = 0; k < known->n; k++) {
+            pm_append(&text, "%s%s", k ? ", " : "", known->names[k]);
+        }
+        if (known->n)
+            pm_fail(err, "no parameter \"%s\" in this store: its runs have %s", wanted->names[i],
+                    text);
+        else
+            pm_fail(err, "no parameter \"%s\" in this store: its run was made without -P",
+                    wanted->names[i]);
+        free(text);
+        return false;
+    }
+    return true;
+}
+
+void pm_profiles_free(struct pm_profile **profiles, size_t n) {
+    for (size_t i = 0; profiles && i < n; i++)
+        pm_profile_free(profiles[i]);
+    free(profiles);
+}
+
+struct pm_profile **pm_read_profiles(struct pm_store *store, const struct pm_structure *structure,
+                                     const struct pm_parameters *sizes, size_t n,
+                                     struct pm_error *err) {
+    struct pm_profile **profiles = pm_alloc(n, sizeof(struct pm_profile *));
+    for (size_t i = 0; i < n; i++) {
+        profiles[i] = pm_store_profile(store, &sizes[i], err);
+        if (profiles[i] && pm_profile_fits(profiles[i], structure, err))
+            continue;
+        if (!profiles[i] && err->kind == PM_ERROR_NONE) {
+            char *size = pm_parameters_text(&sizes[i]);
+            pm_fail(err,
+                    "the run %s that the models were made from is no longer there: call "
+                    "`pmodel fit` again",
+                    size);
+            free(size);
+        }
+        pm_profiles_free(profiles, n);
+        return NULL;
+    }
+    return profiles;
+}

@@ -1,0 +1,57 @@
+/* What a store has of a program, and profiles at sizes: measured, or from the models. */
+#ifndef PM_PROFILE_AT_H
+#define PM_PROFILE_AT_H
+
+#include <stdbool.h>
+
+#include "core/base/base.h"
+#include "core/model.h"
+#include "core/parameters.h"
+#include "core/profile.h"
+#include "core/store/store.h"
+
+struct pm_program {
+    struct pm_store *store;         /* not owned */
+    struct pm_structure *structure; /* owned, and so on */
+    struct pm_model_set *models;    /* NULL: not read yet, or not fitted (pm_program_models) */
+    struct pm_parameters *runs;     /* ascending */
+    size_t n_runs;                  /* at least 1 */
+    char *measured_up_to;           /* "N=64" */
+};
+
+/* Errors: no run yet.  Freed by pm_program_close, also after an error. */
+bool pm_program_open(struct pm_program *program, struct pm_store *store, struct pm_error *err);
+void pm_program_close(struct pm_program *program);
+
+/* Owned by the program.  NULL if they cannot be read, or, without a sentence, if there are none. */
+const struct pm_model_set *pm_program_models(struct pm_program *program, struct pm_error *err);
+
+/* Measured at this very size (of several such runs, where AT does not name all parameters, the
+   largest), else from the models; owned by the caller. */
+struct pm_profile *pm_profile_at(struct pm_program *program, const struct pm_parameters *at,
+                                 struct pm_error *err);
+
+/* Where the models' intervals of probability LEVEL end at size AT, fewer misses first; owned by the
+   caller. */
+bool pm_profile_ends_at(const struct pm_structure *structure, const struct pm_model_set *models,
+                        const struct pm_parameters *at, double level, struct pm_profile *ends[2],
+                        struct pm_error *err);
+
+/* ---- runs of a store ------------------------------------------------------------------------- */
+
+/* True if RUN has every value that WANTED names. */
+bool pm_run_matches(const struct pm_parameters *run, const struct pm_parameters *wanted);
+
+/* True if runs like KNOWN have all parameters that WANTED names; else the sentence says which there
+   are. */
+bool pm_check_parameter_names(const struct pm_parameters *known, const struct pm_parameters *wanted,
+                              struct pm_error *err);
+
+/* The profiles of the N runs SIZES, which fit STRUCTURE; NULL with a sentence.  Owned by the
+   caller: pm_profiles_free, which takes NULL too. */
+struct pm_profile **pm_read_profiles(struct pm_store *store, const struct pm_structure *structure,
+                                     const struct pm_parameters *sizes, size_t n,
+                                     struct pm_error *err);
+void pm_profiles_free(struct pm_profile **profiles, size_t n);
+
+#endif

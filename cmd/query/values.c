@@ -1,0 +1,153 @@
+/* Values of options of `pmodel query`: caches, hit ratios, ranges of sizes. */
+#define _GNU_SOURCE
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd/query/private.h"
+
+/* ---- caches ---------------------------------------------------------------------------------- */
+
+#define MOST_BYTES 0x1p60 /* an exact number of bytes in a double, and more than there is */
+
+/* K, KB, KiB; M …; nothing; "blocks".  0: no such unit. */
+static double unit_bytes(const char *unit, bool *in_blocks) {
+    static const char letters[] = "KMGT";
+    const char *letter;
+    *in_blocks = strcmp(unit, "blocks") == 0;
+    if (*in_blocks || *unit == '\0')
+        return 1;
+    letter = strchr(letters, *unit == 'k' ? 'K' : *unit);
+    bool known =
+        letter && (unit[1] == '\0' || strcmp(unit + 1, "B") == 0 || strcmp(unit + 1, "iB") == 0);
+    return known ? ldexp(1, 10 * (int)(letter - letters + 1)) : 0;
+}
+
+static bool read_cache(const char *text, struct pm_query_cache_size *size) {
+    char *end;
+    double amount = strtod(text, &end);
+    double unit = unit_bytes(end, &size->in_blocks);
+    size->amount = amount * unit;
+    return end != text && unit > 0 && size->amount >= 1 && size->amount <= MOST_BYTES &&
+           size->amount == floor(size->amount);
+}
+
+static bool add_cache_item(struct pm_query_request *request, char *item) {
+    char *colon = strchr(item, ':');
+    struct pm_query_cache_size low, high;
+    if (colon)
+        *colon = '\0';
+    if (!read_cache(item, &low))
+        return false;
+    high = low;
+    if (colon && (!read_cache(colon + 1, &high) || high.in_blocks != low.in_blocks ||
+                  high.amount < low.amount))
+        return false;
+    for (; low.amount <= high.amount; low.amount *= 2)
+        *PM_PUSH(request, caches) = low;
+    return true;
+}
+
+bool pm_add_query_caches(void *to, char *item, struct pm_error *err) {
+    char *shown = pm_strdup(item); /* it is cut at its colon */
+    bool ok = add_cache_item(to, item) ||
+              pm_fail(err,
+                      "--cache takes sizes as in 32K,512K, 64blocks or 16K:4M (doubling), not "
+                      "\"%.100s\"",
+                      shown);
+    free(shown);
+    return ok;
+}
+
+/* ---- hit ratios ------------------------------------------------------------------------------ */
+
+bool pm_add_hit_ratio(void *to, char *item, struct pm_error *err) {
+    struct pm_query_request *request = to;
+    char *end;
+    double ratio = strtod(item, &end);
+    bool is_number = end != item;
+    if (*end == '%') {
+        ratio /= 100;
+        end++;
+    }
+    if (!is_number || *end || !(ratio > 0 && ratio <= 1))
+        return pm_fail(err, "--hit-ratio takes ratios as in 0.99 or 99%%, not \"%.100s\"", item);
+    *PM_PUSH(request, ratios) = ratio;
+    return true;
+}
+
+/* ---- ranges ---------------------------------------------------------------------------------- */
+
+#define MOST_SIZES 0x1p52 /* indices and values stay exact */
+
+static bool read_value(char **at, double *value) {
+    char *end;
+    *value = strtod(*at, &end);
+    bool read = end != *at && isfinite(*value) && *value > 0;
+    *at = end;
+    return read;
+}
+
+/* "LOW:HIGH" or "LOW:HIGH:STEP" */
+static bool read_steps(char *at, struct pm_query_range *range) {
+    double high;
+    range->step = 1;
+    if (!read_value(&at, &range->low) || *at++ != ':' || !read_value(&at, &high) ||
+        high < range->low)
+        return false;
+    if (*at == ':' && (at++, !read_value(&at, &range->step)))
+        return false;
+    double n = floor((high - range->low) / range->step * (1 + 1e-12)) + 1;
+    if (*at || n > MOST_SIZES)
+        return false;
+    range->n = (uint64_t)n;
+    return true;
+}
+
+static bool read_values(char *at, struct pm_query_range *range) {
+    struct {
+        PM_ARRAY(double, values);
+    } list = {0};
+    bool ok = true;
+    for (bool more = true; ok && more;) {
+        double value;
+        ok = read_value(&at, &value) && (*at == ',' || *at == '\0');
+        *PM_PUSH(&list, values) = value;
+        more = ok && *at++ == ',';
+    }
+    if (!ok) {
+        free(list.values);
+        return false;
+    }
+    qsort(list.values, list.n_values, sizeof *list.values, pm_compare_doubles);
+    size_t n = 1;
+    for (size_t i = 1; i < list.n_values; i++)
+        if (list.values[i] > list.values[n - 1])
+            list.values[n++] = list.values[i];
+    range->values = list.values;
+    range->n = n;
+    return true;
+}
+
+bool pm_read_query_range(const char *text, char **name, struct pm_query_range *range,
+                         struct pm_error *err) {
+    *range = (struct pm_query_range){0};
+    *name = pm_strdup(text);
+    char *equals = strchr(*name, '=');
+    struct pm_parameters probe = {0}; /* checks the name */
+    if (equals) {
+        *equals = '\0';
+        if (!pm_parameters_set(&probe, *name, 0, err)) {
+            free(*name);
+            return pm_fail_in(err, "--range %.100s", text);
+        }
+        if (strchr(equals + 1, ':') ? read_steps(equals + 1, range)
+                                    : read_values(equals + 1, range))
+            return true;
+    }
+    free(*name);
+    return pm_fail(err,
+                   "--range takes NAME=LOW:HIGH, NAME=LOW:HIGH:STEP or NAME=VALUES, sizes above 0, "
+                   "not \"%.100s\"",
+                   text);
+}

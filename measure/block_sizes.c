@@ -1,0 +1,23 @@
+/* Sets of block sizes; see block_sizes.h. */
+#include "measure/block_sizes.h"
+
+#include <string.h>
+
+#include "core/base/base.h"
+
+bool pm_has_block_size(const uint64_t *sizes, size_t n, uint64_t bytes) {
+    for (size_t i = 0; i < n; i++)
+        if (sizes[i] == bytes)
+            return true;
+    return false;
+}
+
+void pm_block_sizes_add(struct pm_block_sizes *sizes, uint64_t bytes) {
+    size_t at = PM_LOWER_BOUND(sizes->n, i, sizes->bytes[i] < bytes);
+    if (at < sizes->n && sizes->bytes[at] == bytes)
+        return;
+    sizes->bytes = pm_realloc(sizes->bytes, sizes->n + 1, sizeof *sizes->bytes);
+    memmove(sizes->bytes + at + 1, sizes->bytes + at, (sizes->n - at) * sizeof *sizes->bytes);
+    sizes->bytes[at] = bytes;
+    sizes->n++;
+}

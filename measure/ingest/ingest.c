@@ -1,0 +1,261 @@
+/* From the raw files of one run to the profile that the store keeps; see ingest.h. */
+#define _GNU_SOURCE
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "binlift/binlift.h"
+#include "measure/ingest/private.h"
+
+/* Sums over processes and threads while the files are read; histograms are kept apart. */
+struct sums {
+    const struct pm_copies *copies;
+    const struct pm_structure *structure; /* of all copies */
+    uint64_t *counters;                   /* [structure->n_counters] */
+    const uint64_t *block_sizes;
+    size_t n_block_sizes;
+    uint64_t n_missed_jumps;
+    PM_ARRAY(struct pm_open_call, open_calls);
+    struct pm_skipped_accesses stopped;
+    bool *loaded; /* per module: in at least one process */
+    struct pm_ingested *result;
+};
+
+/* Where the modules of RAW have their numbers in the structure; the caller frees.  NULL with a
+   sentence if one is not of this program. */
+static const struct pm_module_place **find_places(const struct sums *sums, const struct pm_raw *raw,
+                                                  const char *path, struct pm_error *err) {
+    const struct pm_copies *all = sums->copies;
+    const struct pm_module_place **places = pm_alloc(raw->n_modules, sizeof(void *));
+    for (size_t i = 0; i < raw->n_modules; i++) {
+        const struct pm_raw_module *module = &raw->modules[i];
+        for (size_t k = 0; !places[i] && k < all->n_places; k++)
+            if (all->places[k].placement_hash == module->structure_hash &&
+                all->places[k].first_counter == module->first_counter &&
+                all->places[k].n_counters == module->n_counters)
+                places[i] = &all->places[k];
+        if (places[i]) {
+            sums->loaded[places[i]->module] = true;
+            continue;
+        }
+        pm_fail(err, "%s: measured by another program than the one that was instrumented", path);
+        free(places);
+        return NULL;
+    }
+    return places;
+}
+
+static void add_counters(struct sums *sums, const struct pm_raw *raw,
+                         const struct pm_module_place *const *places) {
+    for (size_t i = 0; i < raw->n_counters; i++) {
+        const struct pm_module_place *place = places[raw->counters[i].module];
+        for (size_t c = 0; c < raw->counters[i].n_counts; c++) {
+            const struct pm_raw_count *count = &raw->counters[i].counts[c];
+            sums->counters[place->first_counter + count->counter] += count->count;
+        }
+    }
+}
+
+static void add_frames(struct sums *sums, const struct pm_raw *raw,
+                       const struct pm_module_place *const *places) {
+    for (size_t i = 0; i < raw->n_frames; i++)
+        for (size_t f = 0; f < raw->frames[i].n_frames; f++) {
+            const struct pm_raw_frame *frame = &raw->frames[i].frames[f];
+            *PM_PUSH(sums, open_calls) = (struct pm_open_call){
+                places[raw->frames[i].module]->module, frame->return_address, frame->count};
+        }
+}
+
+static struct pm_stream stream_of(const struct sums *sums, uint64_t thread) {
+    bool shared = thread == PM_RAW_SHARED;
+    return (struct pm_stream){.process = sums->result->n_processes,
+                              .thread = shared ? 0 : (uint32_t)thread,
+                              .kind = shared ? PM_STREAM_SHARED : PM_STREAM_THREAD};
+}
+
+/* Of each cache size for which the estimate means something, up to the one from which on only first
+   touches miss. */
+static void add_estimates(struct sums *sums, const struct pm_raw *raw) {
+    struct pm_streams *streams = &sums->result->streams;
+    for (size_t i = 0; i < raw->n_samples; i++) {
+        const struct pm_raw_samples *samples = &raw->samples[i];
+        struct pm_stream stream = stream_of(sums, samples->thread);
+        double error, least = pm_raw_sampled_misses(samples, PM_RAW_SAMPLE_SIZES - 1, &error);
+        for (unsigned size = 0; size < PM_RAW_SAMPLE_SIZES; size++) {
+            uint64_t blocks = UINT64_C(1) << size;
+            double misses = pm_raw_sampled_misses(samples, size, &error);
+            if (blocks < PM_RAW_SUBSAMPLES * samples->sample)
+                continue;
+            *PM_PUSH(streams, estimates) =
+                (struct pm_stream_estimate){.stream = pm_streams_index(streams, &stream),
+                                            .block_bytes = samples->block_bytes,
+                                            .cache_blocks = blocks,
+                                            .misses = misses,
+                                            .standard_error = error};
+            if (misses <= least)
+                break;
+        }
+    }
+}
+
+static bool was_asked_for(const struct sums *sums, const struct pm_raw_histogram *from,
+                          const struct pm_module_place *place) {
+    size_t size = 0;
+    while (size < sums->n_block_sizes && sums->block_sizes[size] != from->histogram.block_bytes)
+        size++;
+    return size < sums->n_block_sizes && from->group < place->n_groups &&
+           (from->thread <= UINT32_MAX || from->thread == PM_RAW_SHARED);
+}
+
+/* Takes them out of RAW. */
+static bool add_histograms(struct sums *sums, struct pm_raw *raw,
+                           const struct pm_module_place *const *places, const char *path,
+                           struct pm_error *err) {
+    struct pm_streams *streams = &sums->result->streams;
+    for (size_t i = 0; i < raw->n_histograms; i++) {
+        struct pm_raw_histogram *from = &raw->histograms[i];
+        const struct pm_module_place *place = places[from->module];
+        if (!was_asked_for(sums, from, place))
+            return pm_fail(err, "%s: a histogram that was not asked for", path);
+        struct pm_stream stream = stream_of(sums, from->thread);
+        if (stream.kind == PM_STREAM_THREAD && from->histogram.block_bytes == sums->block_sizes[0])
+            sums->result->accesses += pm_histogram_accesses(&from->histogram);
+        *PM_PUSH(streams, histograms) =
+            (struct pm_stream_histogram){.stream = pm_streams_index(streams, &stream),
+                                         .group = place->first_group + from->group,
+                                         .histogram = from->histogram};
+        from->histogram = (struct pm_histogram){0};
+    }
+    return true;
+}
+
+static bool add_file(void *to, const char *path, struct pm_error *err) {
+    struct sums *sums = to;
+    struct pm_raw *raw = pm_raw_read(path, err);
+    const struct pm_module_place **places = raw ? find_places(sums, raw, path, err) : NULL;
+    bool ok = places != NULL;
+    if (ok) {
+        add_counters(sums, raw, places);
+        add_frames(sums, raw, places);
+        add_estimates(sums, raw);
+        ok = add_histograms(sums, raw, places, path, err) &&
+             (!sums->result->patterns ||
+              pm_ingest_patterns(sums->result->patterns, raw, places, path, err));
+        sums->result->n_threads += (uint32_t)raw->n_threads;
+        sums->result->n_processes++;
+        sums->n_missed_jumps += raw->n_missed_jumps;
+        pm_skipped_add_stopped(&sums->stopped, raw);
+        for (size_t i = 0; i < raw->n_notes; i++)
+            pm_add_note(&sums->result->notes, raw->notes[i]);
+    }
+    free(places);
+    pm_raw_free(raw);
+    return ok;
+}
+
+/* ---- the profile ----------------------------------------------------------------------------- */
+
+static void make_profile(struct sums *sums, const struct pm_parameters *at) {
+    const struct pm_structure *structure = sums->structure;
+    struct pm_ingested *result = sums->result;
+    struct pm_profile *profile = result->profile = pm_alloc(1, sizeof *profile);
+    profile->parameters = *at;
+    profile->extrapolation = 1;
+    profile->n_edges = structure->n_edges;
+    profile->edge_counts = pm_alloc(structure->n_edges, sizeof *profile->edge_counts);
+    uint64_t *counts = pm_alloc(structure->n_edges, sizeof *counts);
+    result->inexact = pm_alloc(structure->n_routines, sizeof *result->inexact);
+    pm_skipped_solve(sums->copies, sums->counters, sums->open_calls, sums->n_open_calls, counts,
+                     result->inexact, &profile->skipped[PM_SKIPPED_LEFT_OUT]);
+    profile->skipped[PM_SKIPPED_STOPPED] = sums->stopped;
+    for (size_t i = 0; i < structure->n_edges; i++)
+        profile->edge_counts[i] = (double)counts[i];
+    free(counts);
+    for (size_t i = 0; i < structure->n_routines; i++)
+        profile->n_inexact_routines += result->inexact[i];
+    profile->n_block_sizes = sums->n_block_sizes;
+    profile->block_sizes = pm_alloc(sums->n_block_sizes, sizeof *profile->block_sizes);
+    for (size_t i = 0; i < sums->n_block_sizes; i++)
+        profile->block_sizes[i] = sums->block_sizes[i];
+}
+
+static void note_libraries(const struct sums *sums) {
+    const struct pm_structure *structure = sums->structure;
+    for (size_t i = 0; i < structure->n_modules; i++) {
+        if (sums->loaded[i])
+            continue;
+        char *note = pm_sprintf("%s was not loaded, or not the instrumented copy: nothing of it is "
+                                "counted",
+                                structure->modules[i].name);
+        pm_add_note(&sums->result->notes, note);
+        free(note);
+    }
+}
+
+static void note_skipped(const struct sums *sums) {
+    struct pm_ingested *result = sums->result;
+    for (unsigned reason = 0; reason < PM_N_SKIPPED; reason++) {
+        char *note = pm_skipped_sentence(&result->profile->skipped[reason], reason);
+        if (note)
+            pm_add_note(&result->notes, note);
+        free(note);
+    }
+}
+
+static void note_irregularities(const struct sums *sums) {
+    struct pm_ingested *result = sums->result;
+    char note[160];
+    if (result->profile->n_inexact_routines) {
+        snprintf(note, sizeof note,
+                 "counts of %zu routines are inexact (left in a way that could not be followed)",
+                 result->profile->n_inexact_routines);
+        pm_add_note(&result->notes, note);
+    }
+    if (sums->n_missed_jumps) {
+        snprintf(note, sizeof note, "%llu jumps to places that were not foreseen were caught",
+                 (unsigned long long)sums->n_missed_jumps);
+        pm_add_note(&result->notes, note);
+    }
+}
+
+bool pm_ingest(const char *folder, const struct pm_copies *copies, const struct pm_parameters *at,
+               const uint64_t *block_sizes, size_t n_block_sizes, bool with_patterns,
+               struct pm_ingested *ingested, struct pm_error *err) {
+    const struct pm_structure *structure = copies->structure;
+    *ingested = (struct pm_ingested){0};
+    if (with_patterns)
+        ingested->patterns = pm_alloc(1, sizeof *ingested->patterns);
+    struct sums sums = {
+        .copies = copies,
+        .loaded = pm_alloc(structure->n_modules, sizeof *sums.loaded),
+        .structure = structure,
+        .counters = pm_alloc(structure->n_counters, sizeof *sums.counters),
+        .block_sizes = block_sizes,
+        .n_block_sizes = n_block_sizes,
+        .result = ingested,
+    };
+    bool ok = pm_add_raw_files(folder, "measurement", add_file, &sums, err);
+    if (ok) {
+        pm_streams_order(&ingested->streams);
+        make_profile(&sums, at);
+        note_irregularities(&sums);
+        note_skipped(&sums);
+        note_libraries(&sums);
+        if (ingested->patterns)
+            pm_run_patterns_sort(ingested->patterns);
+    }
+    free(sums.counters);
+    free(sums.open_calls);
+    free(sums.loaded);
+    return ok;
+}
+
+void pm_ingested_free(struct pm_ingested *ingested) {
+    if (ingested->profile)
+        pm_profile_free(ingested->profile);
+    pm_streams_free(&ingested->streams);
+    pm_run_patterns_free(ingested->patterns);
+    free(ingested->inexact);
+    free(ingested->notes);
+    *ingested = (struct pm_ingested){0};
+}

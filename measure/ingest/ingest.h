@@ -1,0 +1,35 @@
+/* From the raw files of one run (one a process) to what the store keeps of it. */
+#ifndef PM_INGEST_H
+#define PM_INGEST_H
+
+#include "core/base/base.h"
+#include "core/builds/builds.h"
+#include "core/profile.h"
+#include "core/reuse_patterns.h"
+#include "core/streams.h"
+#include "measure/copies/copies.h"
+
+struct pm_ingested {
+    struct pm_profile *profile;       /* without histograms; owned */
+    struct pm_streams streams;        /* these, in order; owned */
+    struct pm_run_patterns *patterns; /* NULL unless they were measured; owned */
+    bool *inexact;                    /* one for each routine; owned */
+    uint32_t n_threads, n_processes;
+    double accesses; /* of one block size, by all threads */
+    char *notes;     /* sentences, one a line; NULL none; owned */
+};
+
+/* Adds up the raw files in FOLDER, of processes that loaded one or more of the modules
+   COPIES: counters over processes and threads, from which all edges are solved.  Histograms are
+   kept apart by thread.  Errors: no raw file, one of another program, a damaged one. */
+bool pm_ingest(const char *folder, const struct pm_copies *copies, const struct pm_parameters *at,
+               const uint64_t *block_sizes, size_t n_block_sizes, bool with_patterns,
+               struct pm_ingested *ingested, struct pm_error *err);
+void pm_ingested_free(struct pm_ingested *ingested); /* what it owns */
+
+/* Brings INGESTED, measured with the build FROM, into the numbers of the build TO; DIFFERENCES gets
+   what is not the same, and INGESTED a note, if accesses were lost by that. */
+void pm_ingested_match(const struct pm_structure *from, const struct pm_structure *to,
+                       struct pm_ingested *ingested, struct pm_build_differences *differences);
+
+#endif

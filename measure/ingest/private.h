@@ -1,0 +1,25 @@
+/* What the files of this folder share; see ingest.h for what others use. */
+#ifndef PM_INGEST_PRIVATE_H
+#define PM_INGEST_PRIVATE_H
+
+#include "core/profile.h"
+#include "measure/ingest/ingest.h"
+#include "measure/raw/raw.h"
+
+/* Adds what RAW has of reuse patterns to PATTERNS, over all threads.  PLACES: per module of RAW
+   where its numbers are in the structure.  False with a sentence that names PATH if one has no
+   place there. */
+bool pm_ingest_patterns(struct pm_run_patterns *patterns, const struct pm_raw *raw,
+                        const struct pm_module_place *const *places, const char *path,
+                        struct pm_error *err);
+
+/* Adds what RAW's threads did while measuring was off. */
+void pm_skipped_add_stopped(struct pm_skipped_accesses *stopped, const struct pm_raw *raw);
+
+/* pm_solve_edges for the structure of COPIES, and with it also for routines that are not recorded:
+   what these did goes to LEFT_OUT, and their edges get 0, as those of all that are not counted. */
+void pm_skipped_solve(const struct pm_copies *copies, const uint64_t *counters,
+                      const struct pm_open_call *open_calls, size_t n_open_calls,
+                      uint64_t *edge_counts, bool *inexact, struct pm_skipped_accesses *left_out);
+
+#endif

@@ -1,0 +1,64 @@
+/* Starting processes: the user's command, so that it runs the instrumented program in place of the
+   plain one, and the command that builds the program for a size. */
+#ifndef PM_LAUNCH_H
+#define PM_LAUNCH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "core/base/base.h"
+#include "core/parameters.h"
+#include "measure/copies/copies.h"
+#include "measure/progress.h"
+
+struct pm_launch {
+    char *const *argv;           /* command and arguments, NULL at the end */
+    const char *command_path;    /* the file to execute */
+    const struct pm_copy *files; /* what was instrumented, the program first */
+    size_t n_files;
+    const char *runtime;      /* path of libpmodel-rt.so */
+    const char *folder;       /* to run in; NULL: where we are */
+    char *const *environment; /* NAME=TEXT to add, NULL at the end */
+    double timeout_seconds;   /* 0: none */
+    bool output_to_errors;    /* standard output goes where pmodel's standard error goes */
+    bool silent;              /* neither output nor errors go anywhere */
+};
+
+enum { PM_OUTPUT_TAIL = 4096 };
+
+/* The last that a process wrote; a NUL byte shows as a space. */
+struct pm_output_tail {
+    char text[PM_OUTPUT_TAIL + 1];
+    size_t length;
+};
+
+struct pm_launch_result {
+    int status; /* as waitpid gives it */
+    bool timed_out;
+    bool in_place; /* false: no mount namespace, the copy ran under its own path */
+    double wall_seconds, cpu_seconds;
+    double peak_bytes;          /* resident memory of its largest process */
+    struct pm_output_tail tail; /* of its standard error */
+};
+
+/* Runs the command and waits.  In the child's own mount namespace the instrumented copies lie over
+   the originals' paths, so that argv[0], /proc/self/exe, $ORIGIN, scripts and launchers see what
+   they are used to, and nothing outside is changed.  Where the system allows no namespace and the
+   command is the program itself, the copy is executed from a temporary name in the program's folder
+   (argv[0] and $ORIGIN are kept, /proc/self/exe is not), and the folder of the libraries' copies
+   comes first in LD_LIBRARY_PATH; with a launcher that is an error.  Where libraries are
+   instrumented, LD_PRELOAD names the runtime, because any process of the command may load one of
+   them.  Standard output is the child's; standard error is passed on and its end kept. */
+bool pm_launch_run(const struct pm_launch *launch, struct pm_launch_result *result,
+                   struct pm_error *err);
+
+/* False with a sentence if the run timed out or did not end with status 0. */
+bool pm_launch_check(const struct pm_launch *launch, struct pm_launch_result *result,
+                     struct pm_error *err);
+
+/* Runs COMMAND with `{NAME}` replaced in a shell, in the current folder; what it writes goes to
+   PROGRESS.  False with its status and the last that it wrote, if it fails. */
+bool pm_build_program(const char *command, const struct pm_parameters *at,
+                      const struct pm_progress *progress, struct pm_error *err);
+
+#endif

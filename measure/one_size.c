@@ -1,0 +1,259 @@
+/* Running the command at one size: its folder, its environment, a run that counts, and runs with
+   timers. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "core/probe_abi.h"
+#include "measure/command/command.h"
+#include "measure/private.h"
+
+/* The command at one size. */
+struct sized_run {
+    struct pm_measure_session *session;
+    const struct pm_parameters *at;
+    char **argv;
+    char *folder; /* that it runs in; NULL: the current one */
+};
+
+/* ---- folders --------------------------------------------------------------------------------- */
+
+/* "N=24 M=7" as a folder's name. */
+static char *size_folder(const char *parent, const struct pm_parameters *at) {
+    char *text = pm_parameters_text(at);
+    for (char *c = text; *c; c++)
+        if (*c == ' ' || *c == '/')
+            *c = ',';
+    char *folder = pm_sprintf("%s/%s", parent, *text ? text : "run");
+    free(text);
+    return folder;
+}
+
+static bool make_folder(const char *path, struct pm_error *err) {
+    return mkdir(path, 0777) == 0 || errno == EEXIST || pm_fail_errno(err, "cannot make %s", path);
+}
+
+void pm_remove_folder(const char *path) {
+    pid_t child = fork();
+    if (child == 0) {
+        execlp("rm", "rm", "-rf", "--", path, (char *)NULL);
+        _exit(127);
+    }
+    if (child > 0)
+        waitpid(child, NULL, 0);
+}
+
+/* Where the run takes place: NULL is the current folder.  A run with input files gets a folder of
+   its own in any case, because they would otherwise replace the user's files. */
+static bool make_run_folder(const struct pm_measure_session *session,
+                            const struct pm_parameters *at, char **folder, struct pm_error *err) {
+    const struct pm_measure_request *request = session->request;
+    *folder = NULL;
+    if (!request->scratch && !request->n_inputs)
+        return true;
+    if (request->scratch && !make_folder(request->scratch, err))
+        return false;
+    char *parent = request->scratch ? pm_absolute_path(request->scratch, err)
+                                    : pm_sprintf("%s/inputs", session->work);
+    if (!parent)
+        return false;
+    bool ok = make_folder(parent, err);
+    *folder = size_folder(parent, at);
+    free(parent);
+    ok = ok && make_folder(*folder, err);
+    for (size_t i = 0; ok && i < request->n_inputs; i++) {
+        const char *to = request->inputs[i].to;
+        char *file = to[0] == '/' ? pm_strdup(to) : pm_sprintf("%s/%s", *folder, to);
+        ok = pm_substitute_file(request->inputs[i].from, file, at, err);
+        free(file);
+    }
+    return ok;
+}
+
+/* ---- one run --------------------------------------------------------------------------------- */
+
+/* What the program's environment has beside pmodel's own.  RAW: where it writes what it measures;
+   NULL: it measures nothing.  TIMED: its times. */
+static char **run_environment(const struct sized_run *run, const char *raw, bool timed,
+                              struct pm_error *err) {
+    const struct pm_measure_request *request = run->session->request;
+    size_t n = request->n_environment;
+    char **own = pm_substitute_all(request->environment, n, run->at, err);
+    if (!own)
+        return NULL;
+    enum { MOST_OF_PMODEL = 12 };
+    own = pm_realloc(own, n + MOST_OF_PMODEL + 1, sizeof *own);
+    if (raw)
+        own[n++] = pm_sprintf(PM_ENV_OUT "=%s", raw);
+    if (request->handler)
+        own[n++] = pm_sprintf(PM_ENV_HANDLER "=%s", request->handler);
+    if (raw && timed) {
+        own[n++] = pm_strdup(PM_ENV_TIME "=1");
+    } else if (raw && request->blocks.n) {
+        char *sizes = pm_sprintf(PM_ENV_BLOCK "=");
+        for (size_t i = 0; i < request->blocks.n; i++)
+            pm_append(&sizes, "%s%llu", i ? "," : "", (unsigned long long)request->blocks.bytes[i]);
+        own[n++] = sizes;
+        if (request->shared)
+            own[n++] = pm_strdup(PM_ENV_SHARED "=1");
+        if (request->second_core)
+            own[n++] = pm_strdup(PM_ENV_SECOND_CORE "=1");
+        if (request->sample > 1)
+            own[n++] = pm_sprintf(PM_ENV_SAMPLE "=%u", request->sample);
+        if (request->max_blocks)
+            own[n++] = pm_sprintf(PM_ENV_MAX_BLOCKS "=%u", request->max_blocks);
+        if (request->bin_width)
+            own[n++] = pm_sprintf(PM_ENV_BIN_WIDTH "=%s", request->bin_width);
+        if (request->carry)
+            own[n++] = pm_strdup(PM_ENV_CARRY "=1");
+        if (request->bytes)
+            own[n++] = pm_strdup(PM_ENV_BYTES "=1");
+    }
+    own[n] = NULL;
+    return own;
+}
+
+/* Runs the command with FILES laid over their originals; it must end well.  Each run reads standard
+   input from where it stood at first, if that is a file. */
+static bool launch(const struct sized_run *run, const struct pm_copy *files, size_t n_files,
+                   char *const *environment, bool silent, struct pm_launch_result *result,
+                   struct pm_error *err) {
+    const struct pm_measure_session *session = run->session;
+    const struct pm_measure_request *request = session->request;
+    const struct pm_launch launch = {
+        .argv = run->argv,
+        .command_path = session->command_path,
+        .files = files,
+        .n_files = n_files,
+        .runtime = request->copies.runtime,
+        .folder = run->folder,
+        .environment = environment,
+        .timeout_seconds = request->timeout_seconds,
+        .output_to_errors = request->output_to_errors,
+        .silent = silent,
+    };
+    if (session->input_at >= 0)
+        lseek(STDIN_FILENO, session->input_at, SEEK_SET);
+    *result = (struct pm_launch_result){0};
+    return pm_launch_run(&launch, result, err) && pm_launch_check(&launch, result, err);
+}
+
+static bool count(const struct sized_run *run, const char *raw, struct pm_error *err) {
+    struct pm_measure_session *session = run->session;
+    const struct pm_measure_request *request = session->request;
+    char **environment = run_environment(run, raw, false, err);
+    if (!environment)
+        return false;
+    struct pm_launch_result result;
+    struct pm_ingested ingested = {0};
+    double started = (double)time(NULL);
+    bool ok = launch(run, session->copies.files, session->copies.n_files, environment, false,
+                     &result, err) &&
+              pm_ingest(raw, &session->copies, run->at, request->blocks.bytes, request->blocks.n,
+                        request->carry, &ingested, err) &&
+              pm_session_put(session, &ingested, &result, started, run->argv, err);
+    if (ok) {
+        char *size = pm_parameters_text(run->at);
+        session->last_seconds = result.wall_seconds;
+        session->last_peak_bytes = result.peak_bytes;
+        pm_progress_say(&session->progress, "%s  %.2f s, %.4g accesses%s%s", size,
+                        result.wall_seconds, ingested.accesses, ingested.notes ? "; " : "",
+                        ingested.notes ? ingested.notes : "");
+        free(size);
+        if (!result.in_place && !session->in_place_told)
+            pm_progress_say(
+                &session->progress,
+                "this system allows no mount namespace, so the program ran under another "
+                "file name (/proc/self/exe)%s",
+                session->copies.n_files > 1 ? ", and its libraries were found by LD_LIBRARY_PATH"
+                                            : "");
+        session->in_place_told = true;
+    }
+    pm_ingested_free(&ingested);
+    pm_free_strings(environment);
+    return ok;
+}
+
+/* ---- timing it ------------------------------------------------------------------------------- */
+
+/* A pm_timing_launcher.  Input files are made anew, since the run before may have changed them. */
+static bool launch_silently(void *context, const struct pm_copy *files, size_t n_files,
+                            const char *times_folder, struct pm_launch_result *result,
+                            struct pm_error *err) {
+    struct sized_run run = *(const struct sized_run *)context;
+    char **environment = run_environment(&run, times_folder, true, err);
+    bool ok = environment && make_run_folder(run.session, run.at, &run.folder, err) &&
+              launch(&run, files, n_files, environment, true, result, err);
+    if (environment)
+        free(run.folder);
+    pm_free_strings(environment);
+    return ok;
+}
+
+static void say_times(const struct sized_run *run, const struct pm_times *times) {
+    char *size = pm_parameters_text(run->at);
+    size_t n_entered = 0;
+    for (size_t i = 0; i < times->n_scopes; i++)
+        n_entered += times->scopes[i].entries > 0;
+    pm_progress_say(&run->session->progress,
+                    "%s  timed %zu loops and routines; with timers the program took %.3f times its "
+                    "plain %.3g s%s%s",
+                    size, n_entered, times->over_plain, times->plain_seconds,
+                    times->notes ? "; " : "", times->notes ? times->notes : "");
+    free(size);
+}
+
+/* The run of this size is in the store. */
+static bool add_times(struct sized_run *run, struct pm_error *err) {
+    struct pm_measure_session *session = run->session;
+    const struct pm_timing_request request = {
+        .instrument = &session->request->copies,
+        .n_runs = session->request->time_runs,
+        .cost_percent = session->request->time_cost_percent,
+        .launcher = {launch_silently, run},
+    };
+    char *parent = pm_sprintf("%s/times", session->work), *folder = size_folder(parent, run->at);
+    struct pm_profile *profile = pm_store_profile(session->store, run->at, err);
+    struct pm_times *times = NULL;
+    if (profile && pm_profile_fits(profile, session->copies.structure, err) &&
+        make_folder(parent, err) && make_folder(folder, err))
+        times = pm_measure_times(&request, &session->copies, profile, folder, &session->lifts, err);
+    bool ok = times && pm_store_put_times(session->store, run->at, times, err);
+    if (ok)
+        say_times(run, times);
+    pm_remove_folder(folder);
+    if (profile)
+        pm_profile_free(profile);
+    pm_times_free(times);
+    free(folder);
+    free(parent);
+    return ok;
+}
+
+/* ---- the whole ------------------------------------------------------------------------------- */
+
+bool pm_measure_one_size(struct pm_measure_session *session, const struct pm_parameters *at,
+                         struct pm_in_store there, struct pm_error *err) {
+    const struct pm_measure_request *request = session->request;
+    struct sized_run run = {.session = session, .at = at};
+    run.argv = pm_substitute_all(request->argv, pm_count_strings(request->argv), at, err);
+    char *raw_parent = pm_sprintf("%s/raw", session->work);
+    char *raw = size_folder(raw_parent, at);
+    bool ok = run.argv != NULL;
+    if (ok && !there.run)
+        ok = make_folder(raw_parent, err) && make_folder(raw, err) &&
+             make_run_folder(session, at, &run.folder, err) && count(&run, raw, err);
+    if (ok && request->time_runs)
+        ok = add_times(&run, err);
+    free(run.folder);
+    free(raw);
+    free(raw_parent);
+    pm_free_strings(run.argv);
+    return ok;
+}

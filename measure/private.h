@@ -1,0 +1,62 @@
+/* What the files of this folder share; see measure.h for what others use. */
+#ifndef PM_MEASURE_PRIVATE_H
+#define PM_MEASURE_PRIVATE_H
+
+#include <sys/types.h>
+
+#include "measure/ingest/ingest.h"
+#include "measure/launch/launch.h"
+#include "measure/measure.h"
+#include "measure/timing/timing.h"
+
+struct pm_measure_session {
+    const struct pm_measure_request *request;
+    struct pm_progress progress;
+    char *work;                     /* temporary folder; NULL until it is made */
+    char *command_path;             /* file that the command names */
+    char *program;                  /* real path of the program to instrument */
+    struct pm_copies copies;        /* with a build command those of the size at hand */
+    struct pm_structure *structure; /* with one: the store's; NULL until there is one */
+    char *store_path;
+    struct pm_store *store; /* NULL until there is something to keep */
+    char *settings;
+    struct pm_timing_lifts lifts;
+    off_t input_at; /* where standard input stands before each run; -1: it cannot be set back */
+    bool in_place_told;
+    double last_seconds, last_peak_bytes; /* of the last run */
+};
+
+/* ---- what is in the store (store.c) ------------------------------------------------------------
+ */
+
+/* What the store has of a size. */
+struct pm_in_store {
+    bool run, times; /* times: or they are not wanted */
+};
+bool pm_session_look(struct pm_measure_session *session, const struct pm_parameters *at,
+                     struct pm_in_store *there, struct pm_error *err);
+
+/* Opens the store where it exists, so that a wrong one is noticed before anything runs; CREATE: in
+   any case. */
+bool pm_session_open_store(struct pm_measure_session *session, bool create, struct pm_error *err);
+
+/* Puts the run into the store, with a build of its own in the numbers of the store's. */
+bool pm_session_put(struct pm_measure_session *session, struct pm_ingested *ingested,
+                    const struct pm_launch_result *result, double started_unix, char *const *argv,
+                    struct pm_error *err);
+
+/* What must be equal for a run not to be repeated: command, environment, inputs' contents
+   (settings.c).  Owned by the caller. */
+char *pm_settings_text(const struct pm_measure_request *request, struct pm_error *err);
+
+/* ---- one size (one_size.c) --------------------------------------------------------------------
+ */
+
+/* Measures what is not THERE of the size AT, for which the session has the program's copies. */
+bool pm_measure_one_size(struct pm_measure_session *session, const struct pm_parameters *at,
+                         struct pm_in_store there, struct pm_error *err);
+
+/* A folder with all that is in it. */
+void pm_remove_folder(const char *path);
+
+#endif

@@ -1,0 +1,109 @@
+/* Raw files of instrumented processes (core/raw_file.h), read into plain arrays and checked. */
+#ifndef PM_RAW_H
+#define PM_RAW_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/histogram.h"
+#include "core/base/base.h"
+#include "core/raw_file.h"
+
+struct pm_raw_module {
+    uint64_t structure_hash;
+    uint32_t n_counters, n_groups;
+    uint32_t first_counter; /* among the counters of all modules of the process */
+    uint32_t build_id_bytes;
+    uint8_t build_id[24];
+};
+
+struct pm_raw_counters { /* of one module in one thread */
+    uint32_t module;     /* index in pm_raw.modules */
+    uint64_t thread;
+    struct pm_raw_count *counts; /* n_counts, ascending, of counters that the module has; owned */
+    size_t n_counts;
+};
+
+struct pm_raw_histogram { /* of one reference group in one thread */
+    uint32_t module, group;
+    uint64_t thread;
+    uint64_t n_blocks; /* distinct blocks that the thread touched, all groups together */
+    struct pm_histogram histogram; /* with the block size; owned */
+};
+
+struct pm_raw_carried {             /* those of a group's reuses that one scope carries */
+    struct pm_raw_carried_head by;  /* its modules are indices in pm_raw.modules */
+    struct pm_raw_histogram reuses; /* without first touches */
+};
+
+struct pm_raw_frames { /* of one module */
+    uint32_t module;
+    PM_ARRAY(struct pm_raw_frame, frames); /* ascending by address; owned */
+};
+
+struct pm_raw_thread_times { /* of one thread */
+    uint64_t thread;
+    uint32_t clock;                      /* enum pm_raw_clock */
+    PM_ARRAY(struct pm_raw_time, times); /* ascending by module and scope; owned */
+};
+
+/* Of one thread and block size, of which one of `sample` blocks was watched. */
+struct pm_raw_samples {
+    uint64_t thread, block_bytes, sample;
+    uint64_t misses[PM_RAW_SAMPLE_SIZES][PM_RAW_SUBSAMPLES];
+};
+
+struct pm_raw_skipped { /* by one thread, while measuring was off */
+    uint64_t thread, loads, stores, n_stops;
+};
+
+struct pm_raw {
+    uint64_t process_id, parent_id;
+    uint64_t start_unix_ns, wall_ns, cpu_ns;
+    uint64_t n_threads;      /* that there ever were; numbers may be used one after the other */
+    uint64_t n_missed_jumps; /* caught by SIGTRAP */
+    uint64_t flags;          /* enum pm_raw_flags */
+    PM_ARRAY(struct pm_raw_module, modules);
+    PM_ARRAY(struct pm_raw_counters, counters);
+    PM_ARRAY(struct pm_raw_histogram, histograms);
+    PM_ARRAY(struct pm_raw_carried, carried);
+    PM_ARRAY(struct pm_raw_frames, frames);
+    PM_ARRAY(struct pm_raw_thread_times, times);
+    PM_ARRAY(struct pm_raw_samples, samples);
+    PM_ARRAY(struct pm_raw_skipped, skipped); /* at most one a thread */
+    PM_ARRAY(char *, notes);                  /* sentences for the user */
+};
+
+/* Reads the file PATH.  NULL, with a sentence that names the file, if it cannot be read, is cut off
+   or damaged, is of another version, or holds what a raw file cannot hold.  Free with pm_raw_free.
+ */
+struct pm_raw *pm_raw_read(const char *path, struct pm_error *err);
+
+/* The same for N_BYTES in memory (aligned to 8 bytes); NAME stands for the file in messages. */
+struct pm_raw *pm_raw_read_memory(const void *bytes, size_t n_bytes, const char *name,
+                                  struct pm_error *err);
+
+void pm_raw_free(struct pm_raw *raw);
+
+/* Misses of a fully associative LRU cache of 2^LOG2_SIZE blocks (below 2^PM_RAW_SAMPLE_SIZES), all
+   reference groups of the thread together, estimated from the blocks watched; *STANDARD_ERROR of
+   the estimate from its spread over the eighths of these, each an estimate of its own.  Means
+   something for caches of 8 · sample blocks and more. */
+double pm_raw_sampled_misses(const struct pm_raw_samples *samples, unsigned log2_size,
+                             double *standard_error);
+
+/* ---- all raw files of a run (folder.c) --------------------------------------------------------
+ */
+
+/* Calls ADD (TO, path, err) for each raw file in FOLDER, in the order of their names, until one
+   fails.  Fails, too, where there is none of what should be in it ("measurement", "times"), and
+   where a process says that it could not write. */
+bool pm_add_raw_files(const char *folder, const char *what,
+                      bool (*add)(void *to, const char *path, struct pm_error *), void *to,
+                      struct pm_error *err);
+
+/* Adds a sentence to *NOTES, one a line, unless it is there. */
+void pm_add_note(char **notes, const char *note);
+
+#endif

@@ -1,0 +1,443 @@
+/* Reads raw files; see raw.h.  Checks come in this order: magic, version, length, checksum,
+   then each section.  After the checksum a fault is not the disk's, but every count is checked all
+   the same before anything is allocated or indexed by it. */
+#include "measure/raw/raw.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <xxhash.h>
+
+/* A section's bytes, consumed from the front. */
+struct cursor {
+    const char *bytes;
+    size_t left;
+    bool overrun; /* more was asked for than there is */
+};
+
+static const void *take(struct cursor *cursor, size_t count) {
+    if (count > cursor->left) {
+        cursor->overrun = true;
+        return NULL;
+    }
+    const void *bytes = cursor->bytes;
+    cursor->bytes += count;
+    cursor->left -= count;
+    return bytes;
+}
+
+static uint64_t take_u64(struct cursor *cursor) {
+    uint64_t value = 0;
+    const void *bytes = take(cursor, sizeof value);
+    if (bytes)
+        memcpy(&value, bytes, sizeof value);
+    return value;
+}
+
+static uint32_t take_u32(struct cursor *cursor) {
+    uint32_t value = 0;
+    const void *bytes = take(cursor, sizeof value);
+    if (bytes)
+        memcpy(&value, bytes, sizeof value);
+    return value;
+}
+
+static bool damaged(struct pm_error *err, const char *name, const char *what) {
+    return pm_fail(err, "%s: damaged raw file: %s; run the program again", name, what);
+}
+
+/* ---- sections -------------------------------------------------------------------------------- */
+
+static bool read_meta(struct pm_raw *raw, struct cursor *cursor) {
+    raw->process_id = take_u64(cursor);
+    raw->parent_id = take_u64(cursor);
+    raw->start_unix_ns = take_u64(cursor);
+    raw->wall_ns = take_u64(cursor);
+    raw->cpu_ns = take_u64(cursor);
+    raw->n_threads = take_u64(cursor);
+    raw->n_missed_jumps = take_u64(cursor);
+    raw->flags = take_u64(cursor);
+    return !cursor->overrun;
+}
+
+static bool read_module(struct pm_raw *raw, struct cursor *cursor) {
+    struct pm_raw_module module = {.structure_hash = take_u64(cursor)};
+    module.n_counters = take_u32(cursor);
+    module.n_groups = take_u32(cursor);
+    module.first_counter = take_u32(cursor);
+    module.build_id_bytes = take_u32(cursor);
+    const void *build_id = take(cursor, sizeof module.build_id);
+    if (!build_id || module.build_id_bytes > sizeof module.build_id)
+        return false;
+    memcpy(module.build_id, build_id, sizeof module.build_id);
+    *PM_PUSH(raw, modules) = module;
+    return true;
+}
+
+static bool read_counters(struct pm_raw *raw, struct cursor *cursor) {
+    uint64_t module = take_u64(cursor), thread = take_u64(cursor);
+    if (cursor->overrun || module >= raw->n_modules ||
+        cursor->left % sizeof(struct pm_raw_count) != 0)
+        return false;
+    struct pm_raw_counters *counters = PM_PUSH(raw, counters);
+    counters->module = (uint32_t)module;
+    counters->thread = thread;
+    size_t bytes = cursor->left;
+    counters->counts = pm_alloc(bytes ? bytes : 1, 1);
+    memcpy(counters->counts, take(cursor, bytes), bytes);
+    counters->n_counts = bytes / sizeof *counters->counts;
+    for (size_t i = 0; i < counters->n_counts; i++) {
+        const struct pm_raw_count *count = &counters->counts[i];
+        if (count->counter >= raw->modules[module].n_counters || count->count == 0 ||
+            (i > 0 && count->counter <= count[-1].counter))
+            return false;
+    }
+    return true;
+}
+
+/* Bins must ascend without overlap, and the sum of distances must be one that they can have. */
+static bool bin_is_valid(const struct pm_raw_bin *bin, const struct pm_raw_bin *before) {
+    double count = (double)bin->loads + (double)bin->stores;
+    return bin->low <= bin->high && (!before || before->high < bin->low) && count > 0 &&
+           bin->distance_sum >= (double)bin->low * count * (1 - 1e-9) &&
+           bin->distance_sum <= (double)bin->high * count * (1 + 1e-9);
+}
+
+static bool read_bins(struct pm_histogram *histogram, struct cursor *cursor) {
+    const struct pm_raw_bin *bins = take(cursor, histogram->n_bins * sizeof *bins);
+    if (!bins)
+        return false;
+    histogram->bins = pm_alloc(histogram->n_bins ? histogram->n_bins : 1, sizeof *histogram->bins);
+    for (size_t i = 0; i < histogram->n_bins; i++) {
+        if (!bin_is_valid(&bins[i], i ? &bins[i - 1] : NULL))
+            return false;
+        histogram->bins[i] = (struct pm_bin){
+            .low = (double)bins[i].low,
+            .high = (double)bins[i].high,
+            .mean = bins[i].distance_sum / ((double)bins[i].loads + (double)bins[i].stores),
+            .loads = (double)bins[i].loads,
+            .stores = (double)bins[i].stores,
+        };
+    }
+    return true;
+}
+
+static bool head_is_valid(const struct pm_raw *raw, const struct pm_raw_histogram_head *head) {
+    return head->module < raw->n_modules && head->group < raw->modules[head->module].n_groups &&
+           head->block_bytes != 0 && (head->block_bytes & (head->block_bytes - 1)) == 0 &&
+           head->sample != 0 &&
+           (head->at_least != 0 || (head->beyond_loads == 0 && head->beyond_stores == 0));
+}
+
+static bool take_histogram(const struct pm_raw *raw, struct pm_raw_histogram *histogram,
+                           struct cursor *cursor) {
+    struct pm_raw_histogram_head head;
+    const void *bytes = take(cursor, sizeof head);
+    if (!bytes)
+        return false;
+    memcpy(&head, bytes, sizeof head);
+    if (!head_is_valid(raw, &head) || cursor->left != head.n_bins * sizeof(struct pm_raw_bin))
+        return false;
+    histogram->module = (uint32_t)head.module;
+    histogram->group = head.group;
+    histogram->thread = head.thread;
+    histogram->n_blocks = head.n_blocks;
+    histogram->histogram = (struct pm_histogram){
+        .block_bytes = head.block_bytes,
+        .cold_loads = (double)head.cold_loads,
+        .cold_stores = (double)head.cold_stores,
+        .bytes_touched =
+            head.bytes_touched == PM_RAW_UNKNOWN_BYTES ? NAN : (double)head.bytes_touched,
+        .at_least = (double)head.at_least,
+        .beyond_loads = (double)head.beyond_loads,
+        .beyond_stores = (double)head.beyond_stores,
+        .sample = head.sample,
+        .n_bins = head.n_bins,
+    };
+    return read_bins(&histogram->histogram, cursor);
+}
+
+static bool read_histogram(struct pm_raw *raw, struct cursor *cursor) {
+    return take_histogram(raw, PM_PUSH(raw, histograms), cursor);
+}
+
+static bool read_carried(struct pm_raw *raw, struct cursor *cursor) {
+    struct pm_raw_carried *carried = PM_PUSH(raw, carried);
+    const struct pm_raw_carried_head *head = take(cursor, sizeof *head);
+    if (!head || !take_histogram(raw, &carried->reuses, cursor))
+        return false;
+    const struct pm_histogram *histogram = &carried->reuses.histogram;
+    memcpy(&carried->by, head, sizeof *head);
+    bool outside = carried->by.carrier_module == PM_RAW_OUTSIDE;
+    return carried->by.source_module < raw->n_modules &&
+           (outside ? carried->by.carrier_scope == 0 && carried->by.across == 0
+                    : carried->by.carrier_module < raw->n_modules) &&
+           carried->by.across <= 1 && histogram->cold_loads == 0 && histogram->cold_stores == 0;
+}
+
+static bool time_is_valid(const struct pm_raw *raw, const struct pm_raw_time *time,
+                          const struct pm_raw_time *before) {
+    bool outside = time->module == PM_RAW_OUTSIDE;
+    bool ascends = !before || before->module < time->module ||
+                   (before->module == time->module && before->scope < time->scope);
+    return ascends && (outside ? time->scope == 0 : time->module < raw->n_modules) &&
+           isfinite(time->ns) && time->ns >= 0 && isfinite(time->own_ns) && time->own_ns >= 0;
+}
+
+static bool read_times(struct pm_raw *raw, struct cursor *cursor) {
+    uint64_t thread = take_u64(cursor), clock = take_u64(cursor);
+    if (cursor->overrun || clock < PM_RAW_CLOCK_TSC || clock > PM_RAW_CLOCK_SYSTEM ||
+        cursor->left % sizeof(struct pm_raw_time) != 0)
+        return false;
+    struct pm_raw_thread_times *times = PM_PUSH(raw, times);
+    times->thread = thread;
+    times->clock = (uint32_t)clock;
+    while (cursor->left) {
+        struct pm_raw_time *time = PM_PUSH(times, times);
+        memcpy(time, take(cursor, sizeof *time), sizeof *time);
+        if (!time_is_valid(raw, time, times->n_times > 1 ? time - 1 : NULL))
+            return false;
+    }
+    return true;
+}
+
+static bool read_skipped(struct pm_raw *raw, struct cursor *cursor) {
+    struct pm_raw_skipped skipped = {.thread = take_u64(cursor)};
+    skipped.loads = take_u64(cursor);
+    skipped.stores = take_u64(cursor);
+    skipped.n_stops = take_u64(cursor);
+    for (size_t i = 0; i < raw->n_skipped; i++)
+        if (raw->skipped[i].thread == skipped.thread)
+            return false;
+    *PM_PUSH(raw, skipped) = skipped;
+    return !cursor->overrun && (skipped.loads || skipped.stores || skipped.n_stops);
+}
+
+static bool read_frames(struct pm_raw *raw, struct cursor *cursor) {
+    uint64_t module = take_u64(cursor), n = take_u64(cursor);
+    if (cursor->overrun || module >= raw->n_modules ||
+        n != cursor->left / sizeof(struct pm_raw_frame))
+        return false;
+    struct pm_raw_frames *frames = PM_PUSH(raw, frames);
+    *frames = (struct pm_raw_frames){.module = (uint32_t)module};
+    for (uint64_t i = 0; i < n; i++) {
+        struct pm_raw_frame *frame = PM_PUSH(frames, frames);
+        memcpy(frame, take(cursor, sizeof *frame), sizeof *frame);
+        const struct pm_raw_frame *before = frame - 1;
+        if (frame->count == 0 || (i && before->return_address > frame->return_address) ||
+            (i && before->return_address == frame->return_address &&
+             (before->count < 0) == (frame->count < 0)))
+            return false;
+    }
+    return true;
+}
+
+static bool read_samples(struct pm_raw *raw, struct cursor *cursor) {
+    struct pm_raw_samples samples = {.thread = take_u64(cursor)};
+    samples.block_bytes = take_u64(cursor);
+    samples.sample = take_u64(cursor);
+    const void *misses = take(cursor, sizeof samples.misses);
+    if (!misses || samples.sample < 2 || samples.block_bytes == 0 ||
+        (samples.block_bytes & (samples.block_bytes - 1)) != 0)
+        return false;
+    memcpy(samples.misses, misses, sizeof samples.misses);
+    for (unsigned size = 1; size < PM_RAW_SAMPLE_SIZES; size++)
+        for (unsigned i = 0; i < PM_RAW_SUBSAMPLES; i++)
+            if (samples.misses[size][i] > samples.misses[size - 1][i])
+                return false; /* a larger cache misses more */
+    *PM_PUSH(raw, samples) = samples;
+    return true;
+}
+
+static bool read_note(struct pm_raw *raw, struct cursor *cursor) {
+    size_t bytes = cursor->left;
+    const char *text = take(cursor, bytes);
+    if (bytes == 0 || text[bytes - 1] != '\0')
+        return false;
+    *PM_PUSH(raw, notes) = pm_strdup(text);
+    return true;
+}
+
+/* ---- the file -------------------------------------------------------------------------------- */
+
+static bool read_section(struct pm_raw *raw, struct cursor *file, unsigned ordinal,
+                         const char *name, struct pm_error *err) {
+    uint32_t tag = take_u32(file);
+    take_u32(file);
+    uint64_t bytes = take_u64(file);
+    if (file->overrun || bytes > file->left)
+        return pm_fail(err,
+                       "%s: damaged raw file: section %u is longer than the file; run the "
+                       "program again",
+                       name, ordinal);
+    struct cursor cursor = {.bytes = take(file, bytes), .left = bytes};
+    take(file, -bytes & 7);
+    bool valid = false;
+    switch (tag) {
+    case PM_RAW_META:
+        valid = ordinal == 1 && read_meta(raw, &cursor);
+        break;
+    case PM_RAW_MODULE:
+        valid = read_module(raw, &cursor);
+        break;
+    case PM_RAW_COUNTERS:
+        valid = read_counters(raw, &cursor);
+        break;
+    case PM_RAW_HISTOGRAM:
+        valid = read_histogram(raw, &cursor);
+        break;
+    case PM_RAW_CARRIED:
+        valid = read_carried(raw, &cursor);
+        break;
+    case PM_RAW_TIMES:
+        valid = read_times(raw, &cursor);
+        break;
+    case PM_RAW_SAMPLES:
+        valid = read_samples(raw, &cursor);
+        break;
+    case PM_RAW_SKIPPED:
+        valid = read_skipped(raw, &cursor);
+        break;
+    case PM_RAW_FRAMES:
+        valid = read_frames(raw, &cursor);
+        break;
+    case PM_RAW_NOTE:
+        valid = read_note(raw, &cursor);
+        break;
+    }
+    if (valid && cursor.left == 0)
+        return true;
+    return pm_fail(err,
+                   "%s: damaged raw file: section %u (kind %u) is not as it must be; run the "
+                   "program again",
+                   name, ordinal, tag);
+}
+
+static bool check_frame(const char *bytes, size_t n_bytes, const char *name,
+                        struct pm_raw_header *header, struct pm_error *err) {
+    if (n_bytes < sizeof header->magic || memcmp(bytes, PM_RAW_MAGIC, sizeof header->magic) != 0)
+        return pm_fail(err, "%s: not a raw file of an instrumented program", name);
+    if (n_bytes < sizeof *header + 8)
+        return damaged(err, name, "it is cut off");
+    memcpy(header, bytes, sizeof *header);
+    if (header->version != PM_RAW_VERSION)
+        return pm_fail(err,
+                       "%s: raw file of version %u, this pmodel reads version %u; instrument and "
+                       "run the program with this pmodel",
+                       name, header->version, (unsigned)PM_RAW_VERSION);
+    if (header->file_bytes != n_bytes)
+        return damaged(err, name, "its length is not the one that it states");
+    uint64_t checksum;
+    memcpy(&checksum, bytes + n_bytes - sizeof checksum, sizeof checksum);
+    if (checksum != XXH3_64bits(bytes, n_bytes - sizeof checksum))
+        return damaged(err, name, "its checksum does not match");
+    return true;
+}
+
+struct pm_raw *pm_raw_read_memory(const void *bytes, size_t n_bytes, const char *name,
+                                  struct pm_error *err) {
+    struct pm_raw_header header;
+    if (!check_frame(bytes, n_bytes, name, &header, err))
+        return NULL;
+    struct pm_raw *raw = pm_alloc(1, sizeof *raw);
+    struct cursor file = {.bytes = (const char *)bytes + sizeof header,
+                          .left = n_bytes - sizeof header - 8};
+    bool valid = true;
+    for (unsigned i = 1; valid && i <= header.n_sections; i++)
+        valid = read_section(raw, &file, i, name, err);
+    if (valid && (header.n_sections == 0 || file.left != 0 || file.overrun))
+        valid = damaged(err, name, "its sections do not fill it");
+    if (valid)
+        return raw;
+    pm_raw_free(raw);
+    return NULL;
+}
+
+static bool read_all(int file, char *bytes, size_t n_bytes) {
+    while (n_bytes) {
+        ssize_t got = read(file, bytes, n_bytes);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got <= 0) {
+            if (got == 0)
+                errno = EIO; /* the file shrank */
+            return false;
+        }
+        bytes += got;
+        n_bytes -= (size_t)got;
+    }
+    return true;
+}
+
+struct pm_raw *pm_raw_read(const char *path, struct pm_error *err) {
+    int file = open(path, O_RDONLY | O_CLOEXEC);
+    struct stat status;
+    if (file < 0 || fstat(file, &status) != 0) {
+        pm_fail_errno(err, "%s: cannot be opened", path);
+        if (file >= 0)
+            close(file);
+        return NULL;
+    }
+    if (!S_ISREG(status.st_mode)) {
+        close(file);
+        pm_fail(err, "%s: not a raw file of an instrumented program", path);
+        return NULL;
+    }
+    size_t n_bytes = (size_t)status.st_size;
+    char *bytes = pm_alloc(n_bytes + 1, 1);
+    struct pm_raw *raw = NULL;
+    if (read_all(file, bytes, n_bytes))
+        raw = pm_raw_read_memory(bytes, n_bytes, path, err);
+    else
+        pm_fail_errno(err, "%s: cannot be read", path);
+    close(file);
+    free(bytes);
+    return raw;
+}
+
+void pm_raw_free(struct pm_raw *raw) {
+    if (!raw)
+        return;
+    for (size_t i = 0; i < raw->n_counters; i++)
+        free(raw->counters[i].counts);
+    for (size_t i = 0; i < raw->n_histograms; i++)
+        pm_histogram_free(&raw->histograms[i].histogram);
+    for (size_t i = 0; i < raw->n_carried; i++)
+        pm_histogram_free(&raw->carried[i].reuses.histogram);
+    for (size_t i = 0; i < raw->n_times; i++)
+        free(raw->times[i].times);
+    for (size_t i = 0; i < raw->n_frames; i++)
+        free(raw->frames[i].frames);
+    for (size_t i = 0; i < raw->n_notes; i++)
+        free(raw->notes[i]);
+    free(raw->modules);
+    free(raw->counters);
+    free(raw->histograms);
+    free(raw->carried);
+    free(raw->times);
+    free(raw->frames);
+    free(raw->skipped);
+    free(raw->notes);
+    free(raw->samples);
+    free(raw);
+}
+
+double pm_raw_sampled_misses(const struct pm_raw_samples *samples, unsigned log2_size,
+                             double *standard_error) {
+    const uint64_t *misses = samples->misses[log2_size];
+    const double n = PM_RAW_SUBSAMPLES;
+    double sum = 0, squares = 0;
+    for (unsigned i = 0; i < PM_RAW_SUBSAMPLES; i++)
+        sum += (double)misses[i];
+    for (unsigned i = 0; i < PM_RAW_SUBSAMPLES; i++) {
+        double off = (double)misses[i] - sum / n;
+        squares += off * off;
+    }
+    /* The sum's variance is n times that of one eighth. */
+    *standard_error = (double)samples->sample * sqrt(n * squares / (n - 1));
+    return (double)samples->sample * sum;
+}

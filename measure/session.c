@@ -1,0 +1,197 @@
+/* Measuring a program at one or more sizes: what stays from size to size, and the list of sizes;
+   see measure.h. */
+#define _GNU_SOURCE
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "measure/command/command.h"
+#include "measure/private.h"
+
+/* ---- the program ----------------------------------------------------------------------------- */
+
+static bool find_program(struct pm_measure_session *session, const char *command,
+                         struct pm_error *err) {
+    const struct pm_measure_request *request = session->request;
+    session->command_path = pm_find_command(command, err);
+    if (!session->command_path)
+        return false;
+    const char *program = request->exe ? request->exe : session->command_path;
+    if (!request->exe && pm_is_script(program))
+        return pm_fail(err, "%s is a script: name the program that it runs with --exe PATH",
+                       program);
+    session->program = realpath(program, NULL);
+    return session->program || pm_fail(err, "%s: no such program (--exe)", program);
+}
+
+/* The program at size AT, and its instrumented copies. */
+static bool prepare_copies(struct pm_measure_session *session, const struct pm_parameters *at,
+                           struct pm_error *err) {
+    const struct pm_measure_request *request = session->request;
+    char **argv = pm_substitute_all(request->argv, 1, at, err);
+    char **environment =
+        argv ? pm_substitute_all(request->environment, request->n_environment, at, err) : NULL;
+    bool ok = environment && find_program(session, argv[0], err) &&
+              pm_copies_make(&request->copies, session->program, environment, session->work,
+                             &session->progress, &session->copies, err);
+    pm_free_strings(environment);
+    pm_free_strings(argv);
+    return ok;
+}
+
+static void forget_copies(struct pm_measure_session *session) {
+    pm_timing_lifts_free(&session->lifts);
+    pm_copies_free(&session->copies);
+    free(session->command_path);
+    free(session->program);
+    session->command_path = session->program = NULL;
+}
+
+static bool is_same_build(const struct pm_module *module, const uint8_t *build_id,
+                          uint32_t n_bytes) {
+    return n_bytes > 0 && n_bytes == module->build_id_bytes &&
+           memcmp(module->build_id, build_id, n_bytes) == 0;
+}
+
+/* Builds the program for AT.  A build that is the one before was not made for this size. */
+static bool rebuild(struct pm_measure_session *session, const struct pm_parameters *at,
+                    struct pm_error *err) {
+    const struct pm_structure *before = session->copies.structure;
+    struct pm_module last = {0};
+    if (before && before->n_modules) {
+        last.build_id_bytes = before->modules[0].build_id_bytes;
+        memcpy(last.build_id, before->modules[0].build_id, sizeof last.build_id);
+    }
+    if (!pm_build_program(session->request->build, at, &session->progress, err))
+        return false;
+    forget_copies(session);
+    if (!prepare_copies(session, at, err))
+        return false;
+    const struct pm_structure *now = session->copies.structure;
+    if (now->n_modules && is_same_build(&now->modules[0], last.build_id, last.build_id_bytes))
+        pm_progress_say(
+            &session->progress,
+            "--build made the same program as for the size before: does it take the size, "
+            "and does `make` build again (-B)?");
+    return true;
+}
+
+/* ---- all sizes ------------------------------------------------------------------------------- */
+
+static bool measure_size(struct pm_measure_session *session, const struct pm_parameters *at,
+                         struct pm_in_store there, struct pm_error *err) {
+    if (session->request->build && !rebuild(session, at, err))
+        return false;
+    return pm_measure_one_size(session, at, there, err);
+}
+
+bool pm_measure_sizes(struct pm_measure_session *session, const struct pm_parameters *sizes,
+                      size_t n_sizes, struct pm_measure_result *result, struct pm_error *err) {
+    *result = (struct pm_measure_result){0};
+    /* The build that all others are matched with is that of the last size: what runs there is most
+       like what runs at larger ones. */
+    size_t first = session->request->build && !session->structure && n_sizes ? n_sizes - 1 : 0;
+    for (size_t n = 0; n < n_sizes; n++) {
+        const struct pm_parameters *at = &sizes[(first + n) % n_sizes];
+        struct pm_error why = {0};
+        struct pm_in_store there;
+        if (!pm_session_look(session, at, &there, err))
+            return false;
+        if (there.run && there.times) {
+            result->n_there++;
+        } else if (measure_size(session, at, there, &why)) {
+            result->n_measured++;
+        } else {
+            result->n_failed++;
+            result->last_failure = why;
+            if (session->progress.fail)
+                session->progress.fail(session->progress.context, &why);
+        }
+    }
+    pm_progress_say(&session->progress, "%zu measured, %zu were there already, %zu failed",
+                    result->n_measured, result->n_there, result->n_failed);
+    return true;
+}
+
+/* ---- the session ----------------------------------------------------------------------------- */
+
+static bool make_work_folder(struct pm_measure_session *session, struct pm_error *err) {
+    const char *temporary = getenv("TMPDIR");
+    char *work = pm_sprintf("%s/pmodel-XXXXXX", temporary && *temporary ? temporary : "/tmp");
+    if (!mkdtemp(work)) {
+        pm_fail_errno(err, "cannot make a folder %s (TMPDIR)", work);
+        free(work);
+        return false;
+    }
+    session->work = work;
+    return true;
+}
+
+static bool prepare(struct pm_measure_session *session, const struct pm_parameters *first,
+                    struct pm_error *err) {
+    const struct pm_measure_request *request = session->request;
+    if (!make_work_folder(session, err))
+        return false;
+    session->store_path = request->store_path ? pm_strdup(request->store_path)
+                                              : pm_sprintf("%s/runs.pmdb", session->work);
+    session->settings = pm_settings_text(request, err);
+    return session->settings && (request->build || prepare_copies(session, first, err)) &&
+           pm_session_open_store(session, false, err);
+}
+
+struct pm_measure_session *pm_measure_session_new(const struct pm_measure_request *request,
+                                                  const struct pm_parameters *first,
+                                                  const struct pm_progress *progress,
+                                                  struct pm_error *err) {
+    struct pm_measure_session *session = pm_alloc(1, sizeof *session);
+    session->request = request;
+    session->progress = *progress;
+    session->last_seconds = session->last_peak_bytes = NAN;
+    session->input_at = lseek(STDIN_FILENO, 0, SEEK_CUR);
+    if (prepare(session, first, err))
+        return session;
+    pm_measure_session_free(session);
+    return NULL;
+}
+
+void pm_measure_session_free(struct pm_measure_session *session) {
+    if (!session)
+        return;
+    pm_store_close(session->store);
+    if (session->work)
+        pm_remove_folder(session->work);
+    forget_copies(session);
+    pm_structure_free(session->structure);
+    free(session->work);
+    free(session->store_path);
+    free(session->settings);
+    free(session);
+}
+
+const struct pm_structure *pm_measure_session_structure(const struct pm_measure_session *session) {
+    return session->copies.structure;
+}
+
+struct pm_store *pm_measure_session_store(struct pm_measure_session *session) {
+    return session->store;
+}
+
+void pm_measure_session_last_cost(const struct pm_measure_session *session, double *wall_seconds,
+                                  double *peak_bytes) {
+    *wall_seconds = session->last_seconds;
+    *peak_bytes = session->last_peak_bytes;
+}
+
+void pm_measure_request_free(struct pm_measure_request *request) {
+    pm_copies_request_free(&request->copies);
+    for (size_t i = 0; i < request->n_inputs; i++) {
+        free(request->inputs[i].from);
+        free(request->inputs[i].to);
+    }
+    free(request->inputs);
+    free(request->environment);
+    free(request->blocks.bytes);
+    free(request->bin_width);
+    free(request->handler);
+}

@@ -1,0 +1,95 @@
+/* What the store has of a size, and what is put into it. */
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "measure/command/command.h"
+#include "measure/private.h"
+
+/* Builds of one store differ.  Its structure is the one that the request names, else that of the
+   first build that was measured. */
+static bool open_store_of_builds(struct pm_measure_session *session, bool create,
+                                 struct pm_error *err) {
+    const struct pm_structure *first = session->request->matched_to;
+    bool has = false;
+    if (!session->store)
+        session->store = pm_store_open(session->store_path, PM_STORE_CREATE, err);
+    if (!session->store || !pm_store_has_structure(session->store, &has, err))
+        return false;
+    if (!first && create)
+        first = session->copies.structure;
+    if ((!has || session->request->matched_to) && first &&
+        !pm_store_put_structure(session->store, first, err))
+        return false;
+    if (has || first)
+        session->structure = pm_store_structure(session->store, err);
+    return session->structure || (!has && !first);
+}
+
+bool pm_session_open_store(struct pm_measure_session *session, bool create, struct pm_error *err) {
+    if (session->request->build)
+        return session->structure || (!create && access(session->store_path, F_OK) != 0) ||
+               open_store_of_builds(session, create, err);
+    if (session->store || (!create && access(session->store_path, F_OK) != 0))
+        return true;
+    session->store = pm_store_open(session->store_path, PM_STORE_CREATE, err);
+    return session->store && pm_store_put_structure(session->store, session->copies.structure, err);
+}
+
+bool pm_session_put(struct pm_measure_session *session, struct pm_ingested *ingested,
+                    const struct pm_launch_result *result, double started_unix, char *const *argv,
+                    struct pm_error *err) {
+    const struct pm_structure *structure = session->copies.structure;
+    struct pm_build_differences differences = {0};
+    if (!pm_session_open_store(session, true, err))
+        return false;
+    bool other_build =
+        session->structure && pm_structure_hash(session->structure) != pm_structure_hash(structure);
+    if (other_build) {
+        pm_ingested_match(structure, session->structure, ingested, &differences);
+        structure = session->structure;
+    }
+    struct pm_run_facts facts = {
+        .command = pm_command_text(argv),
+        .started_unix = started_unix,
+        .wall_seconds = result->wall_seconds,
+        .cpu_seconds = result->cpu_seconds,
+        .exit_status = WEXITSTATUS(result->status),
+        .n_threads = ingested->n_threads,
+        .n_processes = ingested->n_processes,
+        .settings = pm_strdup(session->settings),
+        .notes = ingested->notes ? pm_strdup(ingested->notes) : NULL,
+        .differences = other_build ? &differences : NULL,
+    };
+    bool ok = pm_store_put_run(session->store, ingested->profile, &ingested->streams, &facts,
+                               ingested->inexact, structure->n_routines, err) &&
+              (!ingested->patterns ||
+               pm_store_put_patterns(session->store, &ingested->profile->parameters,
+                                     ingested->patterns, err));
+    pm_run_facts_free(&facts);
+    pm_build_differences_free(&differences);
+    return ok;
+}
+
+bool pm_session_look(struct pm_measure_session *session, const struct pm_parameters *at,
+                     struct pm_in_store *there, struct pm_error *err) {
+    const struct pm_measure_request *request = session->request;
+    *there = (struct pm_in_store){.times = request->time_runs == 0};
+    if (!session->store || request->again)
+        return true;
+    if (!pm_store_has_run(session->store, at, session->settings, request->blocks.bytes,
+                          request->blocks.n, &there->run, err))
+        return false;
+    if (there->run && request->carry &&
+        !pm_store_has_patterns(session->store, at, request->blocks.bytes, request->blocks.n,
+                               &there->run, err))
+        return false;
+    if (there->run && request->bytes && !pm_store_has_bytes(session->store, at, &there->run, err))
+        return false;
+    if (!there->run || there->times)
+        return true;
+    struct pm_times *times = pm_store_times(session->store, at, err);
+    there->times = times != NULL;
+    pm_times_free(times);
+    return there->times || err->kind == PM_ERROR_NONE;
+}

@@ -1,0 +1,289 @@
+/* Timing a program at one size; see timing.h.
+
+   The steps: a plain run, which says how much time there is → which scopes get timers, so that all
+   of them together cost a small share of that (pm_choose_timed_scopes) → a copy of
+   each module with these timers and nothing else, in which routines without a timer stay as they
+   are → runs of the copy and plain ones, alternately → the raw files of the median run → times. */
+#define _GNU_SOURCE
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <x86intrin.h>
+
+#include "core/probe_abi.h"
+#include "measure/timing/private.h"
+
+struct timing {
+    const struct pm_timing_request *request;
+    const struct pm_copies *copies;
+    struct pm_timing_lifts *lifts;
+    const char *folder;
+    struct pm_copy *plain, *timed; /* n_files of the copies each */
+    uint8_t *chosen;               /* per scope of the copies' structure */
+    struct pm_timed_module *modules;
+};
+
+/* ---- choosing -------------------------------------------------------------------------------- */
+
+/* Nanoseconds of reading the counter, the greater part of a probe; the least of many rounds. */
+static double counter_read_ns(void) {
+    enum { ROUNDS = 50, READS = 100 };
+    double least = INFINITY;
+    for (int round = 0; round < ROUNDS; round++) {
+        struct timespec begin, end;
+        clock_gettime(CLOCK_MONOTONIC, &begin);
+        for (int i = 0; i < READS; i++)
+            (void)*(volatile uint64_t *)&(uint64_t){__rdtsc()};
+        clock_gettime(CLOCK_MONOTONIC, &end);
+        double ns =
+            1e9 * (double)(end.tv_sec - begin.tv_sec) + (double)(end.tv_nsec - begin.tv_nsec);
+        least = fmin(least, ns / READS);
+    }
+    return least;
+}
+
+static void choose(struct timing *t, const struct pm_profile *profile, double plain_seconds) {
+    /* Saving registers, the stack of open scopes, and some of its ten cache lines that the program
+       has driven out. */
+    const double rest_of_a_probe_ns = 35;
+    struct pm_timer_budget budget = {
+        .seconds = t->request->cost_percent / 100 * plain_seconds,
+        .pair_seconds = 2e-9 * (counter_read_ns() + rest_of_a_probe_ns),
+        .call_seconds = 1.5e-9, /* two jumps and the landing of what is called */
+    };
+    t->chosen = pm_choose_timed_scopes(t->copies->structure, profile, &budget, NULL);
+}
+
+/* ---- copies with timers ---------------------------------------------------------------------- */
+
+static bool lift_modules(struct timing *t, struct pm_error *err) {
+    struct pm_timing_lifts *lifts = t->lifts;
+    const struct pm_copies_request *instrument = t->request->instrument;
+    const struct pm_lift_options options = {.classes_folder = instrument->classes_folder,
+                                            .own_classes_folder = instrument->own_classes_folder,
+                                            .classes_file = instrument->classes_file};
+    if (!lifts->lifted)
+        lifts->lifted = pm_alloc(t->copies->n_files, sizeof *lifts->lifted);
+    for (; lifts->n_lifted < t->copies->n_files; lifts->n_lifted++) {
+        const char *path = t->copies->files[lifts->n_lifted].original;
+        if (!(lifts->lifted[lifts->n_lifted] = pm_lift(path, &options, err)))
+            return false;
+    }
+    return true;
+}
+
+/* The module's own scopes are those of the whole from its place on, but for the program's. */
+static uint32_t scope_of_whole(const struct pm_module_place *place, uint32_t scope) {
+    return scope == 0 ? 0 : place->first_scope + scope;
+}
+
+/* Writes the copy of module I; scopes that no probe can stand for are chosen no more. */
+static bool write_copy(struct timing *t, size_t i, uint32_t first_scope, struct pm_error *err) {
+    struct pm_lifted *lifted = t->lifts->lifted[i];
+    const struct pm_structure *structure = pm_lifted_structure(lifted);
+    const struct pm_module_place *place = &t->copies->places[i];
+    if (structure->n_scopes != place->n_scopes)
+        return pm_fail(err, "%s has changed since it was instrumented", t->timed[i].original);
+    uint8_t *events = pm_alloc(structure->n_scopes, sizeof *events);
+    uint8_t *probed = pm_alloc(structure->n_scopes, sizeof *probed);
+    for (uint32_t s = 1; s < structure->n_scopes; s++)
+        events[s] = t->chosen[scope_of_whole(place, s)] ? PM_PROBE_SCOPE_PROBED : 0;
+    struct pm_instrument_options options = {.no_counters = true,
+                                            .only_probed = true,
+                                            .runtime_path = t->request->instrument->runtime,
+                                            .first_scope = first_scope,
+                                            .scope_events = events,
+                                            .probed = probed};
+    bool ok = pm_instrument(lifted, &options, t->timed[i].instrumented, err);
+    for (uint32_t s = 1; s < structure->n_scopes && ok; s++)
+        t->chosen[scope_of_whole(place, s)] &= probed[s] != 0;
+    t->modules[i] =
+        (struct pm_timed_module){.placement_hash = pm_placement_hash(structure), .place = place};
+    free(events);
+    free(probed);
+    return ok;
+}
+
+static bool make_copies(struct timing *t, struct pm_error *err) {
+    uint32_t first_scope = 0;
+    if (!lift_modules(t, err))
+        return false;
+    for (size_t i = 0; i < t->copies->n_files; i++) {
+        if (!write_copy(t, i, first_scope, err))
+            return false;
+        first_scope += t->copies->places[i].n_scopes;
+    }
+    return true;
+}
+
+static void list_files(struct timing *t) {
+    size_t n = t->copies->n_files;
+    t->plain = pm_alloc(n, sizeof *t->plain);
+    t->timed = pm_alloc(n, sizeof *t->timed);
+    t->modules = pm_alloc(n, sizeof *t->modules);
+    for (size_t i = 0; i < n; i++) {
+        char *path = t->copies->files[i].original;
+        t->plain[i] = (struct pm_copy){path, path};
+        t->timed[i] = (struct pm_copy){
+            path, pm_sprintf("%s/%s", t->folder, basename(t->copies->files[i].instrumented))};
+    }
+}
+
+/* ---- runs ------------------------------------------------------------------------------------ */
+
+struct repetition {
+    double plain_seconds, cpu_seconds;
+    char *raw;
+};
+
+static bool run_plain(const struct timing *t, struct repetition *repetition, struct pm_error *err) {
+    struct pm_launch_result result;
+    const struct pm_timing_launcher *l = &t->request->launcher;
+    bool ok = l->launch(l->context, t->plain, t->copies->n_files, NULL, &result, err);
+    repetition->plain_seconds = result.cpu_seconds;
+    return ok;
+}
+
+static bool run_timed(const struct timing *t, struct repetition *repetition, size_t number,
+                      struct pm_error *err) {
+    struct pm_launch_result result;
+    const struct pm_timing_launcher *l = &t->request->launcher;
+    repetition->raw = pm_sprintf("%s/times-%zu", t->folder, number);
+    if (mkdir(repetition->raw, 0777) != 0)
+        return pm_fail_errno(err, "cannot make %s", repetition->raw);
+    bool ok = l->launch(l->context, t->timed, t->copies->n_files, repetition->raw, &result, err);
+    repetition->cpu_seconds = result.cpu_seconds;
+    return ok;
+}
+
+/* The first of REPETITIONS has had its plain run; the others begin with either in turn. */
+static bool run_all(const struct timing *t, struct repetition *repetitions, struct pm_error *err) {
+    bool ok = run_timed(t, &repetitions[0], 0, err);
+    for (size_t i = 1; ok && i < t->request->n_runs; i++) {
+        if (i % 2)
+            ok = run_timed(t, &repetitions[i], i, err) && run_plain(t, &repetitions[i], err);
+        else
+            ok = run_plain(t, &repetitions[i], err) && run_timed(t, &repetitions[i], i, err);
+    }
+    return ok;
+}
+
+static int by_cpu_seconds(const void *left, const void *right) {
+    const struct repetition *a = left, *b = right;
+    return PM_COMPARE(a->cpu_seconds, b->cpu_seconds);
+}
+
+static double median_ratio(const struct repetition *repetitions, size_t n) {
+    double *ratios = pm_alloc(n, sizeof *ratios);
+    for (size_t i = 0; i < n; i++)
+        ratios[i] = repetitions[i].plain_seconds > 0
+                        ? repetitions[i].cpu_seconds / repetitions[i].plain_seconds
+                        : 1;
+    qsort(ratios, n, sizeof *ratios, pm_compare_doubles);
+    double median = (ratios[(n - 1) / 2] + ratios[n / 2]) / 2;
+    free(ratios);
+    return median;
+}
+
+/* As it names itself; NULL if it does not. */
+static char *processor_name(void) {
+    FILE *file = fopen("/proc/cpuinfo", "r");
+    char *line = NULL, *name = NULL;
+    size_t room = 0;
+    while (file && !name && getline(&line, &room, file) > 0) {
+        char *colon = strchr(line, ':');
+        if (strncmp(line, "model name", 10) != 0 || !colon)
+            continue;
+        colon += 1 + strspn(colon + 1, " \t");
+        colon[strcspn(colon, "\n")] = '\0';
+        name = pm_strdup(colon);
+    }
+    free(line);
+    if (file)
+        fclose(file);
+    return name;
+}
+
+/* Instructions in the own code of scopes whose time no timer around them holds, as a share of all.
+ */
+static double untimed_share(const struct pm_structure *structure, const struct pm_profile *profile,
+                            const struct pm_times *times) {
+    uint32_t *owners = pm_times_owners(times, structure);
+    double all = 0, untimed = 0;
+    for (size_t i = 0; i < structure->n_edges; i++) {
+        const struct pm_edge *edge = &structure->edges[i];
+        if (edge->to == PM_NONE)
+            continue;
+        const struct pm_block *block = &structure->blocks[edge->to];
+        double instructions = profile->edge_counts[i] * block->n_instructions;
+        all += instructions;
+        untimed += owners[block->scope] == PM_NONE ? instructions : 0;
+    }
+    free(owners);
+    return all > 0 ? untimed / all : 0;
+}
+
+static void note_untimed(const struct timing *t, const struct pm_profile *profile,
+                         struct pm_times *times) {
+    double share = untimed_share(t->copies->structure, profile, times);
+    if (share > 0.05)
+        pm_append(&times->notes,
+                  "%sRoutines with %.0f%% of the executed instructions have no timer: they are "
+                  "called too often, or call too often, to be timed for %.3g%% of the time "
+                  "(--time-cost).",
+                  times->notes ? "\n" : "", 100 * share, t->request->cost_percent);
+}
+
+static struct pm_times *read_times(const struct timing *t, struct repetition *repetitions,
+                                   struct pm_error *err) {
+    size_t n = t->request->n_runs;
+    qsort(repetitions, n, sizeof *repetitions, by_cpu_seconds);
+    const struct repetition *median = &repetitions[(n - 1) / 2];
+    struct pm_times *times =
+        pm_times_ingest(median->raw, t->copies->structure, t->chosen, t->modules,
+                        t->copies->n_files, median->cpu_seconds, err);
+    if (!times)
+        return NULL;
+    times->plain_seconds = median->plain_seconds;
+    times->over_plain = median_ratio(repetitions, n);
+    times->repetitions = (uint32_t)n;
+    times->machine = processor_name();
+    return times;
+}
+
+struct pm_times *pm_measure_times(const struct pm_timing_request *request,
+                                  const struct pm_copies *copies, const struct pm_profile *profile,
+                                  const char *folder, struct pm_timing_lifts *lifts,
+                                  struct pm_error *err) {
+    struct timing t = {.request = request, .copies = copies, .lifts = lifts, .folder = folder};
+    struct repetition *repetitions = pm_alloc(request->n_runs, sizeof *repetitions);
+    struct pm_times *times = NULL;
+    list_files(&t);
+    if (run_plain(&t, &repetitions[0], err)) {
+        choose(&t, profile, repetitions[0].plain_seconds);
+        if (make_copies(&t, err) && run_all(&t, repetitions, err))
+            times = read_times(&t, repetitions, err);
+        if (times)
+            note_untimed(&t, profile, times);
+    }
+    for (size_t i = 0; i < request->n_runs; i++)
+        free(repetitions[i].raw);
+    for (size_t i = 0; i < copies->n_files; i++)
+        free(t.timed[i].instrumented);
+    free(repetitions);
+    free(t.plain);
+    free(t.timed);
+    free(t.modules);
+    free(t.chosen);
+    return times;
+}
+
+void pm_timing_lifts_free(struct pm_timing_lifts *lifts) {
+    for (size_t i = 0; i < lifts->n_lifted; i++)
+        pm_lifted_free(lifts->lifted[i]);
+    free(lifts->lifted);
+    *lifts = (struct pm_timing_lifts){0};
+}

@@ -1,0 +1,44 @@
+/* Timing a program at one size, after it was counted there. */
+#ifndef PM_TIMING_H
+#define PM_TIMING_H
+
+#include "binlift/binlift.h"
+#include "core/profile.h"
+#include "core/times.h"
+#include "measure/copies/copies.h"
+#include "measure/launch/launch.h"
+
+/* Runs the command once at the size in question with FILES in place of their originals, silently,
+   and checks that it ended as it should.  TIMES_FOLDER: where it is to write its times; NULL: they
+   are not wanted. */
+struct pm_timing_launcher {
+    bool (*launch)(void *context, const struct pm_copy *files, size_t n_files,
+                   const char *times_folder, struct pm_launch_result *result, struct pm_error *err);
+    void *context;
+};
+
+struct pm_timing_request {
+    const struct pm_copies_request *instrument; /* runtime and instruction classes */
+    unsigned n_runs;                            /* with timers, and as many without */
+    double cost_percent; /* what timers may cost, of the plain program's CPU time */
+    struct pm_timing_launcher launcher;
+};
+
+/* The lifts of each file of the copies, which stay from size to size; zeroed before, then freed by
+   pm_timing_lifts_free. */
+struct pm_timing_lifts {
+    struct pm_lifted **lifted; /* NULL: none yet */
+    size_t n_lifted;
+};
+void pm_timing_lifts_free(struct pm_timing_lifts *lifts); /* what it owns */
+
+/* Runs the command plainly and with timers, and gives the times of the run with timers whose CPU
+   time is the median.  COPIES: what PROFILE, of the same size, was counted with.  Copies and raw
+   files go into FOLDER, which exists.  NULL with a sentence if a run fails or a module cannot be
+   instrumented; the caller frees. */
+struct pm_times *pm_measure_times(const struct pm_timing_request *request,
+                                  const struct pm_copies *copies, const struct pm_profile *profile,
+                                  const char *folder, struct pm_timing_lifts *lifts,
+                                  struct pm_error *err);
+
+#endif
