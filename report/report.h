@@ -15,6 +15,7 @@
 #include "core/streams.h"
 #include "core/structure/structure.h"
 #include "core/times.h"
+#include "fit/analysis/analysis.h"
 #include "fit/fit.h"
 #include "fit/plan/plan.h"
 #include "report/export/export.h"
@@ -44,13 +45,6 @@ void pm_report_threads(FILE *out, const struct pm_machine *machine,
 
 /* `pmodel report --carried`: the misses of a run that was measured with --carry, on each machine:
    by loop that carries them, where they come from and where they go to. */
-struct pm_carried_report {
-    const struct pm_structure *structure;
-    const struct pm_profile *profile;         /* for the first touches */
-    const struct pm_run_patterns *patterns;   /* of the same run; fit the structure */
-    const struct pm_machine *const *machines; /* the run has the block sizes of all their levels */
-    size_t n_machines;
-};
 void pm_report_carried(FILE *out, const struct pm_carried_report *report,
                        const struct pm_report_options *options);
 
@@ -85,7 +79,6 @@ void pm_report_check(FILE *out, const struct pm_check_report *report,
 
 /* `pmodel loops --mix`: operations by class, width and element, of each basic block, loop, routine
    or module, or of the program; counted in the code, not in its execution. */
-enum pm_mix_level { PM_MIX_BLOCK = 0, PM_MIX_LOOP, PM_MIX_ROUTINE, PM_MIX_MODULE, PM_MIX_PROGRAM };
 bool pm_mix_level_from_name(const char *name, enum pm_mix_level *level);
 const char *pm_mix_level_word(enum pm_mix_level level); /* "routine" */
 void pm_report_mix(FILE *out, const struct pm_structure *structure, enum pm_mix_level level,
@@ -103,21 +96,6 @@ void pm_report_flagged(FILE *out, const struct pm_structure *structure,
                        const struct pm_model_set *models, const struct pm_profile *const *profiles,
                        const struct pm_report_options *options);
 
-/* `pmodel model`: how often things are executed, as functions of the size. */
-struct pm_counts_request {
-    enum pm_mix_level level; /* not PM_MIX_BLOCK */
-    bool edges;              /* edges of the control flow in place of scopes and classes */
-    const char *classes;     /* "fp_add,fp_mult"; NULL: instructions */
-    bool elements;           /* a vector operation counts as many as it has elements */
-    const char *routines;    /* only these (core/structure/routine_names.h); NULL all */
-    const bool *left_out;    /* routines that are not counted; NULL none */
-    const char *interval;    /* counts for each call of these routines; NULL: of whole runs */
-    bool by_count;           /* else by place */
-    double least_share;      /* of the count of the class; below it rows are left out */
-    size_t most_rows;        /* only so many, with the largest shares; 0: no limit */
-    const struct pm_parameters *at; /* counts and shares are predicted for; NULL: as measured at
-                                       the largest size */
-};
 /* PROFILES: of the runs that MODELS were made from, in that order.  OPTIONS: as MODELS were made.
    Errors: a class, a routine or a parameter that there is not. */
 bool pm_report_counts(FILE *out, const struct pm_structure *structure,
@@ -125,28 +103,6 @@ bool pm_report_counts(FILE *out, const struct pm_structure *structure,
                       const struct pm_fit_options *fit_options,
                       const struct pm_counts_request *request,
                       const struct pm_report_options *options, struct pm_error *err);
-
-/* A size that was both predicted and measured. */
-struct pm_validation {
-    const struct pm_profile *predicted, *measured; /* at the same size */
-    /* Of these two profiles, on the same machines in the same order. */
-    const struct pm_prediction *const *predicted_times, *const *measured_times;
-    size_t n_machines;
-    /* Both ends of the intervals that hold what is measured with probability LEVEL, and times of
-       them; NULL: there are none. */
-    double level;
-    const struct pm_profile *low, *high;
-    const struct pm_prediction *const *low_times, *const *high_times;
-};
-
-/* What to compare beside counts: accesses and misses of fully associative LRU caches, for each of
-   these block sizes, which both profiles must have. */
-struct pm_validation_caches {
-    const uint64_t *block_sizes; /* bytes */
-    size_t n_block_sizes;
-    const double *cache_blocks; /* sizes of caches, in blocks */
-    size_t n_caches;
-};
 
 /* `pmodel validate`: for each size, predicted against measured: executions of basic blocks,
    iterations, accesses, misses and times, for the program and for each row of `pmodel report`.
@@ -161,17 +117,6 @@ void pm_report_validations(FILE *out, const struct pm_structure *structure,
 /* `pmodel validate --hierarchy`: the errors of the model of the whole, of the sum of its routines'
    models, and of the sum of the models of edges and groups; and the routines that they come from.
  */
-struct pm_hierarchy_request {
-    const struct pm_structure *structure;
-    const struct pm_model_set *models;
-    const struct pm_profile *const *fitted; /* of the runs of MODELS, in that order */
-    const struct pm_fit_options *fit_options;
-    const char *classes;                       /* as of pm_counts_request; NULL: the usual ones */
-    const struct pm_validation_caches *caches; /* of misses */
-    const struct pm_validation *sizes;         /* without times */
-    size_t n_sizes;
-    bool together; /* they are those of the fit, and errors are over all of them; else each apart */
-};
 bool pm_report_hierarchy(FILE *out, const struct pm_hierarchy_request *request,
                          const struct pm_report_options *options, struct pm_error *err);
 

@@ -9,6 +9,7 @@
 
 #include "core/prediction.h"
 #include "core/structure/structure.h"
+#include "fit/analysis/analysis.h"
 #include "report/writers/writers.h"
 
 /* Name of the main module; "?" for a structure without modules. */
@@ -55,17 +56,14 @@ const char *pm_code_name(const struct pm_structure *structure, uint32_t scope);
 
 /* ---- place.c: where a row is in the program -------------------------------------------------- */
 
-/* A member of the rows; the fields of it are declared with PM_PLACE. */
-struct pm_place {
-    const struct pm_structure *structure;
-    uint32_t scope; /* PM_NONE: nowhere, all its fields are not known */
-};
-
+/* Fields of a pm_place (fit/analysis/rows.h) that is a member of the rows. */
 #define PM_PLACE(type, member_, get_) .offset = offsetof(type, member_), .get = pm_place_##get_
 
 struct pm_value pm_place_program(const void *place);
 struct pm_value pm_place_label(const void *place);
-struct pm_value pm_place_name(const void *place); /* whole, as pm_code_name */
+struct pm_value pm_place_label_folded(const void *place);
+struct pm_value pm_place_source(const void *place); /* "heat.c:31" */
+struct pm_value pm_place_name(const void *place);   /* whole, as pm_code_name */
 struct pm_value pm_place_kind(const void *place);
 struct pm_value pm_place_depth(const void *place);
 struct pm_value pm_place_file(const void *place);

@@ -17,6 +17,18 @@ struct pm_value pm_place_label(const void *at) {
                         : pm_unknown();
 }
 
+struct pm_value pm_place_label_folded(const void *at) {
+    const struct pm_place *place = at;
+    return scope_at(at) ? pm_owned_text(pm_scope_label_folded(place->structure, place->scope))
+                        : pm_unknown();
+}
+
+struct pm_value pm_place_source(const void *at) {
+    const struct pm_place *place = at;
+    return scope_at(at) ? pm_owned_text(pm_scope_source(place->structure, place->scope))
+                        : pm_unknown();
+}
+
 struct pm_value pm_place_name(const void *at) {
     const struct pm_place *place = at;
     return scope_at(at) ? pm_text(pm_code_name(place->structure, place->scope)) : pm_unknown();

@@ -12,19 +12,6 @@
 
 /* ---- which row a basic block belongs to ------------------------------------------------------ */
 
-uint32_t pm_mix_scope(const struct pm_structure *structure, uint32_t block,
-                      enum pm_mix_level level) {
-    const struct pm_block *b = &structure->blocks[block];
-    const struct pm_routine *routine = &structure->routines[b->routine];
-    if (level == PM_MIX_PROGRAM)
-        return 0;
-    if (level == PM_MIX_MODULE)
-        return structure->modules[routine->module].scope;
-    if (level == PM_MIX_ROUTINE || b->loop == PM_NONE)
-        return routine->scope;
-    return b->loop;
-}
-
 static char *block_source(const struct pm_structure *structure, uint32_t block) {
     const struct pm_block *b = &structure->blocks[block];
     const char *file = b->scope != PM_NONE ? structure->scopes[b->scope].file : NULL;
@@ -64,20 +51,6 @@ static void count_unknown(struct pm_mix_row *row, const char *mnemonic, uint64_t
             return;
         }
     *PM_PUSH(row, unknowns) = (struct pm_mix_unknown){mnemonic, times};
-}
-
-void pm_mix_block(const struct pm_structure *structure, uint32_t block, bool elements,
-                  double *by_class) {
-    const struct pm_block *b = &structure->blocks[block];
-    for (size_t i = 0; i < PM_N_OP_CLASSES; i++)
-        by_class[i] = 0;
-    for (uint32_t i = 0; i < b->n_ops; i++) {
-        const struct pm_op *op = &structure->ops[b->first_op + i];
-        unsigned element_bits = 8u * op->element_bytes;
-        bool several = elements && element_bits && op->width_bits > element_bits;
-        if (op->op_class < PM_N_OP_CLASSES)
-            by_class[op->op_class] += several ? op->width_bits / element_bits : 1;
-    }
 }
 
 static void count_block(struct pm_mix_row *row, const struct pm_structure *structure,

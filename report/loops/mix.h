@@ -41,15 +41,6 @@ struct pm_mix *pm_mix_new(const struct pm_structure *structure, enum pm_mix_leve
                           const char *routine);
 void pm_mix_free(struct pm_mix *mix);
 
-/* The scope whose row BLOCK is counted in: at the level of loops its innermost loop, else its
-   routine. */
-uint32_t pm_mix_scope(const struct pm_structure *structure, uint32_t block,
-                      enum pm_mix_level level);
-/* Operations of one execution of BLOCK by class (PM_N_OP_CLASSES values).  ELEMENTS: a vector
-   operation counts as many as it has elements. */
-void pm_mix_block(const struct pm_structure *structure, uint32_t block, bool elements,
-                  double *by_class);
-
 /* What a column of rows at LEVEL is called: "ROUTINE / LOOP". */
 const char *pm_mix_level_header(enum pm_mix_level level);
 

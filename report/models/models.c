@@ -1,19 +1,26 @@
-/* From a model set to the rows of `pmodel fit --models`: the formula of every loop's iterations,
-   and every flagged model.
+/* `pmodel fit`: the fields of a model, and the report as a table, JSON and CSV.  Needs the rows of
+   fit/analysis/model_rows.c where models are asked for.
 
-   Iterations of a loop are executions of its header: the sum over the edges into the header.  All
-   models of a set share one basis, so the sum of models is the sum of their coefficients. */
+   JSON: {"format": "pmodel-models", "version": 1, program, runs, parameters, summary, "models": […]
+   where asked for}.  CSV: one line with the summary, or a line for each model.  Errors are
+   fractions of 1. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "report/counts/counts.h"
-#include "report/models/models.h"
 #include "report/labels/labels.h"
-#include "report/writers/writers.h"
+#include "report/report.h"
 
-const char *pm_model_target_word(enum pm_model_target target) {
+struct models_report {
+    const struct pm_structure *structure;
+    const struct pm_model_set *models;
+    const struct pm_fit_statistics *statistics;
+    const struct pm_model_rows *rows; /* NULL: not asked for */
+};
+
+/* ---- the fields of a model ------------------------------------------------------------------- */
+
+static const char *target_word(enum pm_model_target target) {
     static const char *const words[] = {
         [PM_MODEL_OF_ITERATIONS] = "iterations", [PM_MODEL_OF_EDGE] = "edge",
         [PM_MODEL_OF_ACCESSES] = "accesses",     [PM_MODEL_OF_COLD] = "cold",
@@ -22,230 +29,363 @@ const char *pm_model_target_word(enum pm_model_target target) {
     return words[target];
 }
 
-size_t pm_largest_run(const struct pm_model_set *models) {
-    size_t largest = 0;
-    double most = -INFINITY;
-    for (size_t k = 0; k < models->n_runs; k++) {
-        const struct pm_parameters *run = &models->runs[k];
-        double sum = 0, high;
-        for (size_t p = 0; p < run->n; p++)
-            if (pm_parameters_get(&models->high, run->names[p], &high) && high > 0)
-                sum += run->values[p] / high;
-        if (sum >= most) {
-            most = sum;
-            largest = k;
-        }
-    }
-    return largest;
-}
-
-static struct pm_model_row *add_row(struct pm_model_rows *rows,
-                                    const struct pm_structure *structure,
-                                    enum pm_model_target target, uint32_t scope) {
-    struct pm_model_row *row = PM_PUSH(rows, rows);
-    row->target = target;
-    row->rows = rows;
-    row->place = (struct pm_place){structure, scope};
-    row->index = row->bin = PM_NONE;
-    row->label = pm_scope_label(structure, scope);
-    row->source = pm_scope_source(structure, scope);
-    row->value = row->low = row->high = NAN;
-    return row;
-}
-
-/* ---- intervals ------------------------------------------------------------------------------ */
-
-/* How far beyond the measured sizes intervals are shown. */
-#define FACTOR 2.0
-
-/* All parameters at FACTOR times their largest measured value. */
-static void choose_place(struct pm_model_rows *rows, const struct pm_model_set *models) {
-    rows->level = PM_FIT_LEVEL;
-    rows->at = models->high;
-    for (size_t i = 0; i < rows->at.n; i++) {
-        double low = rows->at.values[i];
-        pm_parameters_get(&models->low, rows->at.names[i], &low);
-        if (low < rows->at.values[i])
-            rows->at.values[i] *= FACTOR;
-    }
-}
-
-/* Adds the value and the interval of MODEL to the row's: errors of parts of one sum go together. */
-static void add_interval(const struct pm_model_rows *rows, const struct pm_model_set *models,
-                         const struct pm_model *model, struct pm_model_row *row) {
-    double value = NAN, low = NAN, high = NAN;
-    if (!pm_model_evaluate(models->basis, model, &rows->at, &value, NULL) ||
-        !pm_fit_interval(models, model, &rows->at, rows->level, &low, &high))
-        low = high = NAN;
-    row->value += value;
-    row->low += low;
-    row->high += high;
-}
-
-/* ---- iterations of loops -------------------------------------------------------------------- */
-
-/* What is not known is not small. */
-static double larger(double a, double b) { return isnan(a) || isnan(b) ? NAN : fmax(a, b); }
-
-static void add_iterations(struct pm_model_rows *rows, const struct pm_structure *structure,
-                           const struct pm_model_set *models, uint32_t scope) {
-    const struct pm_scope *loop = &structure->scopes[scope];
-    struct pm_model_row *row = add_row(rows, structure, PM_MODEL_OF_ITERATIONS, scope);
-    row->what = pm_strdup("iterations");
-    row->relative_error = row->leave_one_out_error = NAN;
-    if (!pm_scope_is_counted(structure, scope) || models->n_edges != structure->n_edges)
-        return;
-    struct pm_model_sum sum = pm_model_sum_new(models->basis);
-    const struct pm_routine *routine = &structure->routines[loop->routine];
-    row->exact = true;
-    row->relative_error = row->leave_one_out_error = 0;
-    row->value = row->low = row->high = 0;
-    for (uint32_t i = 0; i < routine->n_edges; i++) {
-        uint32_t edge = routine->first_edge + i;
-        if (structure->edges[edge].to != loop->header)
-            continue;
-        const struct pm_model *model = &models->edges[edge];
-        pm_model_sum_add(&sum, model, 1);
-        add_interval(rows, models, model, row);
-        row->exact = row->exact && model->exact;
-        row->relative_error = fmax(row->relative_error, model->relative_error);
-        row->leave_one_out_error = larger(row->leave_one_out_error, model->leave_one_out_error);
-    }
-    row->formula = pm_model_sum_text(&sum);
-    pm_model_sum_free(&sum);
-}
-
-/* ---- flagged models ------------------------------------------------------------------------- */
-
-/* Adds MODEL if it is flagged; `what` is left to the caller. NULL if not. */
-static struct pm_model_row *add_flagged(struct pm_model_rows *rows,
-                                        const struct pm_structure *structure,
-                                        const struct pm_model_set *models, uint32_t scope,
-                                        enum pm_model_target target, const struct pm_model *model) {
-    if (!(model->leave_one_out_error > PM_FLAGGED_ERROR) || scope >= structure->n_scopes)
-        return NULL;
-    struct pm_model_row *row = add_row(rows, structure, target, scope);
-    row->formula = pm_model_text(models->basis, model);
-    row->relative_error = model->relative_error;
-    row->leave_one_out_error = model->leave_one_out_error;
-    row->exact = model->exact;
-    row->flagged = true;
-    row->value = row->low = row->high = 0;
-    add_interval(rows, models, model, row);
-    return row;
-}
-
 /* "0x401136", where control comes from or goes to. */
 static char *edge_end(const struct pm_structure *structure, uint32_t block, const char *outside) {
     return block < structure->n_blocks ? pm_sprintf("0x%" PRIx64, structure->blocks[block].address)
                                        : pm_strdup(outside);
 }
 
-static void add_edge(struct pm_model_rows *rows, const struct pm_structure *structure,
-                     const struct pm_model_set *models, uint32_t index) {
-    const struct pm_edge *edge = &structure->edges[index];
-    if (!pm_scope_is_counted(structure, pm_edge_scope(structure, index)))
-        return;
-    uint32_t scope = edge->to < structure->n_blocks     ? structure->blocks[edge->to].scope
-                     : edge->from < structure->n_blocks ? structure->blocks[edge->from].scope
-                                                        : structure->routines[edge->routine].scope;
-    struct pm_model_row *row =
-        add_flagged(rows, structure, models, scope, PM_MODEL_OF_EDGE, &models->edges[index]);
-    if (!row)
-        return;
-    char *from = edge_end(structure, edge->from, "entry"),
-         *to = edge_end(structure, edge->to, "exit");
-    row->index = index;
-    row->what = pm_sprintf("edge %s to %s", from, to);
+static char *edge_description(const struct pm_structure *structure, const struct pm_edge *edge) {
+    char *from = edge_end(structure, edge->from, "entry");
+    char *to = edge_end(structure, edge->to, "exit");
+    char *text = pm_sprintf("edge %s to %s", from, to);
     free(from);
     free(to);
+    return text;
 }
 
-struct histogram_quantity {
-    enum pm_model_target target;
-    uint32_t bin;
-    const char *words; /* "accesses", "distance of bin 3" */
-    const struct pm_model *model;
+/* "iterations", "accesses in bin 2 of group 3 (u), blocks of 64 bytes". */
+static char *description(const struct pm_model_row *row) {
+    const struct pm_structure *structure = row->place.structure;
+    if (row->target == PM_MODEL_OF_ITERATIONS)
+        return pm_strdup("iterations");
+    if (row->target == PM_MODEL_OF_EDGE)
+        return edge_description(structure, &structure->edges[row->index]);
+    const char *object = structure->groups[row->index].object;
+    char *text = pm_strdup(row->target == PM_MODEL_OF_COLD           ? "cold accesses"
+                           : row->target == PM_MODEL_OF_BIN_DISTANCE ? "reuse distance"
+                           : row->target == PM_MODEL_OF_ACCESSES && row->per_execution
+                               ? "touches for each access"
+                               : "accesses");
+    if (row->bin != PM_NONE)
+        pm_append(&text, " in bin %" PRIu32, row->bin);
+    pm_append(&text, " of group %" PRIu32 " (%s), blocks of %s", row->index, object ? object : "?",
+              pm_bytes_text(row->block_bytes).text);
+    return text;
+}
+
+static bool is_edge(const void *row) {
+    return ((const struct pm_model_row *)row)->target == PM_MODEL_OF_EDGE;
+}
+static bool is_no_edge(const void *row) { return !is_edge(row); }
+
+static struct pm_value index_if(uint32_t index, bool known) {
+    return known && index != PM_NONE ? pm_integer(index) : pm_unknown();
+}
+
+/* "12%", "?". */
+static struct pm_value error_text(double error, bool exact) {
+    if (exact || isnan(error))
+        return pm_text(exact ? "exact" : "?");
+    return pm_owned_text(pm_sprintf("%s%%", pm_percent_text(error).text));
+}
+
+/* "-3% to +4%", how far off the value beyond the measured sizes may be. */
+static struct pm_value interval_text(const struct pm_model_row *row) {
+    if (isnan(row->low) || isnan(row->value))
+        return pm_text("?");
+    if (row->low == row->high || row->value == 0)
+        return pm_text(row->low == row->high ? "exact" : "?");
+    char *text = pm_sprintf("-%s%% to +", pm_percent_text(1 - row->low / row->value).text);
+    if (isinf(row->high))
+        pm_append(&text, "?");
+    else
+        pm_append(&text, "%s%%", pm_percent_text(row->high / row->value - 1).text);
+    return pm_owned_text(text);
+}
+
+/* Where the quantity lies at a size beyond those measured. */
+static struct pm_value interval(const struct pm_model_row *row) {
+    json_t *object = json_object();
+    json_object_set_new(object, "parameters", pm_json_parameters(&row->rows->at));
+    json_object_set_new(object, "value", pm_json_number(row->value));
+    json_object_set_new(object, "low", pm_json_number(row->low));
+    json_object_set_new(object, "high", pm_json_number(row->high));
+    json_object_set_new(object, "level", pm_json_number(row->rows->level));
+    return pm_nested(object);
+}
+
+PM_GETTER(row_description, struct pm_model_row, pm_owned_text(description(row)))
+PM_GETTER(row_quantity, struct pm_model_row, pm_text(target_word(row->target)))
+PM_GETTER(row_edge, struct pm_model_row, index_if(row->index, is_edge(row)))
+PM_GETTER(row_group, struct pm_model_row, index_if(row->index, !is_edge(row)))
+PM_GETTER(row_interval, struct pm_model_row, interval(row))
+PM_GETTER(row_at, struct pm_model_row, pm_owned_text(pm_parameters_text(&row->rows->at)))
+PM_GETTER(row_level, struct pm_model_row, pm_number(row->rows->level))
+PM_GETTER(error_cell, struct pm_model_row, error_text(row->relative_error, row->exact))
+PM_GETTER(left_out_cell, struct pm_model_row, error_text(row->leave_one_out_error, false))
+PM_GETTER(interval_cell, struct pm_model_row, interval_text(row))
+PM_GETTER(formula_cell, struct pm_model_row, pm_text(row->formula ? row->formula : "?"))
+
+#define ROW(member_) PM_MEMBER(struct pm_model_row, member_)
+#define PLACE(get_) PM_PLACE(struct pm_model_row, place, get_)
+#define NOT_IN_JSON .not_in_json = true
+
+static const struct pm_field fields[] = {
+    {"quantity", PM_TEXT, .get = row_quantity},
+    {"label", PM_NAME, PLACE(label), .header = "LOOP"},
+    {"file", PM_TEXT, PLACE(file)},
+    {"line_first", PM_POSITIVE, PLACE(line_first)},
+    {"key", PM_HEX, PLACE(key)},
+    {"module", PM_TEXT, PLACE(module)},
+    {"edge", PM_INDEX, .get = row_edge, .json_when = is_edge},
+    {"group", PM_INDEX, .get = row_group, .json_when = is_no_edge},
+    {"bin", PM_INDEX, ROW(bin)},
+    {"block_bytes", PM_POSITIVE, ROW(block_bytes)},
+    {"description", PM_TEXT, .get = row_description, .header = "MODEL OF"},
+    {"formula", PM_TEXT, ROW(formula), .header = "FORMULA", .cell = formula_cell},
+    {"relative_error", PM_PERCENT, ROW(relative_error), .header = "ERROR", .cell = error_cell},
+    {"leave_one_out_error", PM_PERCENT, ROW(leave_one_out_error), .header = "LEFT OUT",
+     .cell = left_out_cell, .dispensable = 1},
+    {"exact", PM_YES_NO, ROW(exact)},
+    {"flagged", PM_YES_NO, ROW(flagged)},
+    {"interval", PM_NESTED, .get = row_interval, .cell = interval_cell, .dispensable = 2},
+    {"program", PM_TEXT, PLACE(program), NOT_IN_JSON},
+    {"source", PM_NAME, PLACE(source), NOT_IN_JSON, .header = "SOURCE", .dispensable = 3},
+    {"at", PM_TEXT, .get = row_at, NOT_IN_JSON},
+    {"value", PM_COUNT, ROW(value), NOT_IN_JSON},
+    {"low", PM_COUNT, ROW(low), NOT_IN_JSON},
+    {"high", PM_COUNT, ROW(high), NOT_IN_JSON},
+    {"level", PM_NUMBER, .get = row_level, NOT_IN_JSON},
 };
 
-static void add_quantity(struct pm_model_rows *rows, const struct pm_structure *structure,
-                         const struct pm_model_set *models,
-                         const struct pm_histogram_model *histogram,
-                         const struct histogram_quantity *quantity) {
-    if (histogram->group >= structure->n_groups)
-        return;
-    const struct pm_group *group = &structure->groups[histogram->group];
-    struct pm_model_row *row =
-        add_flagged(rows, structure, models, group->scope, quantity->target, quantity->model);
-    if (!row)
-        return;
-    char *bin =
-        quantity->bin == PM_NONE ? pm_strdup("") : pm_sprintf(" in bin %" PRIu32, quantity->bin);
-    row->index = histogram->group;
-    row->bin = quantity->bin;
-    row->block_bytes = histogram->block_bytes;
-    row->what = pm_sprintf("%s%s of group %" PRIu32 " (%s), blocks of %s", quantity->words, bin,
-                           histogram->group, group->object ? group->object : "?",
-                           pm_bytes_text(histogram->block_bytes).text);
-    free(bin);
+/* ---- the fields of the summary --------------------------------------------------------------- */
+
+PM_GETTER(report_program, struct models_report, pm_text(pm_program_name(row->structure)))
+PM_GETTER(report_runs, struct models_report, pm_integer(row->models->n_runs))
+
+#define STATISTIC(name_, member_)                                                                  \
+    { name_, PM_INTEGER, PM_MEMBER(struct pm_fit_statistics, member_) }
+
+static const struct pm_field divergent_fields[] = {
+    {"block_bytes", PM_INTEGER, PM_MEMBER(struct pm_divergent_size, block_bytes)},
+    {"groups", PM_INTEGER, PM_MEMBER(struct pm_divergent_size, n_groups)},
+    {"of_groups", PM_INTEGER, PM_MEMBER(struct pm_divergent_size, of_groups)},
+    {"share", PM_PERCENT, PM_MEMBER(struct pm_divergent_size, share)},
+    {"difference", PM_PERCENT, PM_MEMBER(struct pm_divergent_size, difference)},
+};
+
+static struct pm_value left_out_sizes(const void *at) {
+    const struct pm_fit_statistics *statistics = at;
+    json_t *array = json_array();
+    for (size_t i = 0; i < statistics->n_left_out; i++)
+        json_array_append_new(array, pm_json_integer(statistics->left_out[i]));
+    return pm_nested(array);
 }
 
-static void add_histogram(struct pm_model_rows *rows, const struct pm_structure *structure,
-                          const struct pm_model_set *models,
-                          const struct pm_histogram_model *histogram) {
-    add_quantity(rows, structure, models, histogram,
-                 &(struct histogram_quantity){PM_MODEL_OF_ACCESSES, PM_NONE,
-                                              histogram->per_execution ? "touches for each access"
-                                                                       : "accesses",
-                                              &histogram->accesses});
-    add_quantity(
-        rows, structure, models, histogram,
-        &(struct histogram_quantity){PM_MODEL_OF_COLD, PM_NONE, "cold accesses", &histogram->cold});
-    for (uint32_t i = 0; i < histogram->n_bins; i++) {
-        const struct pm_bin_model *bin = &histogram->bins[i];
-        add_quantity(
-            rows, structure, models, histogram,
-            &(struct histogram_quantity){PM_MODEL_OF_BIN_COUNT, i, "accesses", &bin->count});
-        if (!bin->constant_distance)
-            add_quantity(rows, structure, models, histogram,
-                         &(struct histogram_quantity){PM_MODEL_OF_BIN_DISTANCE, i, "reuse distance",
-                                                      &bin->distance});
+static struct pm_value notes(const void *at) {
+    const struct pm_fit_statistics *statistics = at;
+    json_t *array = json_array();
+    for (size_t i = 0; i < statistics->n_notes; i++)
+        json_array_append_new(array, pm_json_text(statistics->notes[i]));
+    return pm_nested(array);
+}
+
+static struct pm_value divergent_sizes(const void *at) {
+    const struct pm_fit_statistics *statistics = at;
+    json_t *array = json_array();
+    for (size_t i = 0; i < statistics->n_divergent; i++) {
+        json_t *object = json_object();
+        json_object_set_new(object, "parameters",
+                            pm_json_parameters(&statistics->divergent[i].parameters));
+        pm_fields_set(object, PM_FIELDS(divergent_fields), &statistics->divergent[i]);
+        json_object_set_new(object, "dropped", json_boolean(statistics->divergent_dropped));
+        json_array_append_new(array, object);
     }
+    return pm_nested(array);
 }
 
-/* ---- the whole ------------------------------------------------------------------------------ */
+static const struct pm_field summary_fields[] = {
+    STATISTIC("models", n_models),
+    STATISTIC("exact", n_exact),
+    STATISTIC("constant", n_constant),
+    STATISTIC("flagged", n_flagged),
+    STATISTIC("histograms", n_histograms),
+    STATISTIC("bins", n_bins),
+    {"block_bytes_left_out", PM_NESTED, .get = left_out_sizes},
+    {"notes", PM_NESTED, .get = notes},
+    {"divergent_sizes", PM_NESTED, .get = divergent_sizes},
+    {"seconds", PM_SECONDS, PM_MEMBER(struct pm_fit_statistics, seconds)},
+    {"n_divergent", PM_INTEGER, PM_MEMBER(struct pm_fit_statistics, n_divergent),
+     .csv_name = "divergent_sizes", NOT_IN_JSON},
+};
 
-struct pm_model_rows *pm_model_rows_new(const struct pm_structure *structure,
-                                        const struct pm_model_set *models) {
-    struct pm_model_rows *rows = pm_alloc(1, sizeof *rows);
-    choose_place(rows, models);
-    for (uint32_t i = 0; i < structure->n_scopes; i++)
-        if (structure->scopes[i].kind == PM_SCOPE_LOOP)
-            add_iterations(rows, structure, models, i);
-    for (uint32_t i = 0; i < models->n_edges && i < structure->n_edges; i++)
-        add_edge(rows, structure, models, i);
-    for (size_t i = 0; i < models->n_histograms; i++)
-        add_histogram(rows, structure, models, &models->histograms[i]);
-    return rows;
-}
+/* Of the whole report, in CSV before and after the first of the summary. */
+static const struct pm_field report_fields[] = {
+    {"program", PM_TEXT, .get = report_program},
+    {"runs", PM_INTEGER, .get = report_runs},
+};
 
-void pm_model_rows_free(struct pm_model_rows *rows) {
-    for (size_t i = 0; i < rows->n_rows; i++) {
-        free(rows->rows[i].label);
-        free(rows->rows[i].source);
-        free(rows->rows[i].what);
-        free(rows->rows[i].formula);
+/* ---- table ----------------------------------------------------------------------------------- */
+
+/* "N from 24 to 64", "M from 7 to 21, N from 24 to 64". */
+static char *range_text(const struct pm_model_set *models) {
+    char *text = pm_strdup("");
+    for (size_t i = 0; i < models->low.n; i++) {
+        char low[PM_NUMBER_TEXT_SIZE], high[PM_NUMBER_TEXT_SIZE];
+        double highest = models->low.values[i];
+        pm_parameters_get(&models->high, models->low.names[i], &highest);
+        pm_format_value(models->low.values[i], low, sizeof low);
+        pm_format_value(highest, high, sizeof high);
+        pm_append(&text, "%s%s from %s to %s", *text ? ", " : "", models->low.names[i], low, high);
     }
-    free(rows->rows);
-    free(rows);
+    return text;
+}
+
+/* Block sizes without models, and what to do about it. */
+static void print_left_out(FILE *out, const struct pm_fit_statistics *statistics, unsigned width) {
+    if (statistics->n_left_out == 0)
+        return;
+    char *sizes = pm_strdup("");
+    for (size_t i = 0; i < statistics->n_left_out; i++) {
+        pm_append(&sizes, "%s%llu", i ? ", " : "", (unsigned long long)statistics->left_out[i]);
+    }
+    char *line =
+        pm_sprintf("no models for blocks of %s bytes: not every run measured them (`pmodel "
+                   "run --block` with all sizes that you need)",
+                   sizes);
+    pm_print_wrapped(out, "  ", "    ", line, width);
+    free(line);
+    free(sizes);
+}
+
+/* Sizes that do not go with the others, and what to do about it. */
+static void print_divergent(FILE *out, const struct pm_fit_statistics *statistics, unsigned width) {
+    for (size_t i = 0; i < statistics->n_divergent; i++) {
+        const struct pm_divergent_size *size = &statistics->divergent[i];
+        char *at = pm_parameters_text(&size->parameters);
+        char *line = pm_sprintf("%s %s: %zu of %zu groups with %s%% of the touches of blocks of %s "
+                                "are off by %s%% (median) from what the other sizes say",
+                                at, statistics->divergent_dropped ? "was left out" : "diverges",
+                                size->n_groups, size->of_groups, pm_percent_text(size->share).text,
+                                pm_bytes_text(size->block_bytes).text,
+                                pm_percent_text(size->difference).text);
+        pm_print_wrapped(out, "  ", "    ", line, width);
+        free(line);
+        free(at);
+    }
+    if (statistics->n_divergent && !statistics->divergent_dropped)
+        pm_print_wrapped(out, "  ", "    ",
+                         "data may be aligned otherwise there: `pmodel fit --drop-divergent` makes "
+                         "the models without",
+                         width);
+}
+
+static void print_summary(FILE *out, const struct models_report *report,
+                          const struct pm_report_options *options) {
+    const struct pm_fit_statistics *s = report->statistics;
+    char *range = range_text(report->models);
+    char *title = pm_sprintf("%s: %zu runs, %s", pm_program_name(report->structure),
+                             report->models->n_runs, range);
+    pm_print_bold(out, title, options->color);
+    char *line = pm_sprintf("%zu models in %s: %zu exact, %zu constant, %zu flagged "
+                            "(leave-one-out error above %s%%)",
+                            s->n_models, pm_seconds_text(s->seconds).text, s->n_exact,
+                            s->n_constant, s->n_flagged, pm_percent_text(PM_FLAGGED_ERROR).text);
+    pm_print_wrapped(out, "  ", "    ", line, options->width);
+    fprintf(out, "  %zu histograms with %zu bins\n", s->n_histograms, s->n_bins);
+    print_left_out(out, s, options->width);
+    for (size_t i = 0; i < s->n_notes; i++)
+        pm_print_wrapped(out, "  ", "    ", s->notes[i], options->width);
+    print_divergent(out, s, options->width);
+    free(line);
+    free(title);
+    free(range);
+}
+
+static void print_rows(FILE *out, const struct pm_model_rows *rows, bool flagged,
+                       const struct pm_report_options *options) {
+    struct pm_text_table *table = pm_text_table_new();
+    struct pm_fields columns = pm_fields_named(
+        PM_FIELDS(fields),
+        flagged ? "label source description relative_error leave_one_out_error interval formula"
+                : "label source relative_error leave_one_out_error interval formula");
+    char *place = pm_parameters_text(&rows->at);
+    char *title = pm_sprintf("%.0f%% AT %s", 100 * rows->level, place);
+    size_t n = 0;
+    columns.fields[columns.n_fields - 2].header = title;
+    columns.fields[columns.n_fields - 1].header = flagged ? "FORMULA" : "ITERATIONS";
+    pm_fields_columns(table, columns);
+    for (size_t i = 0; i < rows->n_rows; i++)
+        if (rows->rows[i].flagged == flagged) {
+            pm_fields_cells(table, columns, NULL, &rows->rows[i]);
+            n++;
+        }
+    if (n) {
+        fprintf(out, "\n%s\n", flagged ? "flagged models:" : "iterations of loops:");
+        pm_text_table_print(out, table, options);
+    }
+    pm_text_table_free(table);
+    free(columns.fields);
+    free(title);
+    free(place);
+}
+
+/* ---- JSON ------------------------------------------------------------------------------------ */
+
+static json_t *range_json(const struct pm_model_set *models) {
+    json_t *object = json_object();
+    for (size_t i = 0; i < models->low.n; i++) {
+        double high = models->low.values[i];
+        pm_parameters_get(&models->high, models->low.names[i], &high);
+        json_t *range = json_object();
+        json_object_set_new(range, "low", pm_json_number(models->low.values[i]));
+        json_object_set_new(range, "high", pm_json_number(high));
+        json_object_set_new(object, models->low.names[i], range);
+    }
+    return object;
+}
+
+static void write_json(FILE *out, const struct models_report *report) {
+    json_t *document = pm_json_document("models");
+    pm_fields_set(document, PM_FIELDS(report_fields), report);
+    json_object_set_new(document, "parameters", range_json(report->models));
+    json_object_set_new(document, "summary", PM_JSON_OBJECT(summary_fields, report->statistics));
+    if (report->rows)
+        json_object_set_new(document, "models",
+                            pm_fields_array(PM_FIELDS(fields), report->rows->rows,
+                                            report->rows->n_rows, sizeof *report->rows->rows));
+    pm_json_print(out, document);
+}
+
+/* ---- CSV ------------------------------------------------------------------------------------- */
+
+static void write_summary(FILE *out, const struct models_report *report) {
+    struct pm_csv csv = {.out = out};
+    struct pm_fields summary =
+        pm_fields_named(PM_FIELDS(summary_fields),
+                        "models exact constant flagged histograms bins seconds n_divergent");
+    pm_fields_csv_names(&csv, PM_FIELDS(report_fields));
+    pm_fields_csv_names(&csv, summary);
+    pm_csv_end_line(&csv);
+    pm_fields_csv_values(&csv, PM_FIELDS(report_fields), report);
+    pm_fields_csv_values(&csv, summary, report->statistics);
+    pm_csv_end_line(&csv);
+    free(summary.fields);
 }
 
 void pm_report_models(FILE *out, const struct pm_structure *structure,
                       const struct pm_model_set *models, const struct pm_fit_statistics *statistics,
                       bool with_models, const struct pm_report_options *options) {
     struct pm_model_rows *rows = with_models ? pm_model_rows_new(structure, models) : NULL;
-    struct pm_models_report report = {structure, models, statistics, rows};
-    pm_write_models(out, &report, options);
+    struct models_report report = {structure, models, statistics, rows};
+    if (options->format == PM_REPORT_JSON) {
+        write_json(out, &report);
+    } else if (options->format == PM_REPORT_CSV && rows) {
+        pm_fields_csv(out, PM_FIELDS(fields),
+                      "program quantity label file line_first key module edge group bin "
+                      "block_bytes formula relative_error leave_one_out_error exact flagged at "
+                      "value low high level",
+                      rows->rows, rows->n_rows, sizeof *rows->rows);
+    } else if (options->format == PM_REPORT_CSV) {
+        write_summary(out, &report);
+    } else {
+        print_summary(out, &report, options);
+        if (rows) {
+            print_rows(out, rows, false, options);
+            print_rows(out, rows, true, options);
+        }
+    }
     if (rows)
         pm_model_rows_free(rows);
 }

@@ -44,13 +44,6 @@ static void add_cost(struct pm_cost_sum *into, struct pm_cost_sum from) {
 
 /* ---- which row a scope belongs to ----------------------------------------------------------- */
 
-uint32_t pm_row_scope(const struct pm_structure *structure, uint32_t scope) {
-    while (structure->scopes[scope].kind == PM_SCOPE_INLINED &&
-           structure->scopes[scope].parent != PM_NONE)
-        scope = structure->scopes[scope].parent;
-    return pm_fold_root(structure, scope);
-}
-
 static bool scope_is_counted(const struct pm_structure *structure, uint32_t scope) {
     uint8_t kind = structure->scopes[scope].kind;
     return kind == PM_SCOPE_PROGRAM || kind == PM_SCOPE_MODULE ||

@@ -68,9 +68,6 @@ struct pm_rows {
     double measured_seconds;      /* of the whole: of all rows, and outside them; NAN */
 };
 
-/* The scope whose row the own cost of SCOPE is in. */
-uint32_t pm_row_scope(const struct pm_structure *structure, uint32_t scope);
-
 /* Sums up PREDICTION, which is of STRUCTURE.  TIMES, measured at the same size and fit for
    STRUCTURE, or NULL; must outlive the rows.  Freed by pm_rows_free. */
 struct pm_rows *pm_rows_new(const struct pm_structure *structure,

@@ -8,7 +8,6 @@
 
 #include "core/structure/structure.h"
 #include "report/query/query.h"
-#include "report/predictions/predictions.h"
 #include "report/labels/labels.h"
 
 bool pm_query_level_from_name(const char *name, enum pm_query_level *level) {

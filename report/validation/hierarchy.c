@@ -1,334 +1,298 @@
-/* Where does the error of a prediction live?
-
-   Three predictions of a count for the whole program stand beside what was measured: by the model
-   fitted to the program's counts, by the sum of models fitted to the counts of each routine, and by
-   the sum of the models of all edges.  Routines that are modelled exactly cancel in the difference,
-   so that it belongs to the others, and these are named (Marin's thesis 2003, section 4.1.2, finds
-   two routines of a Fourier transform so).  Misses have no model of their own at a level above the
-   reference groups: there only the sum of the groups' models is compared. */
-#include "report/validation/hierarchy.h"
-
+/* `pmodel validate --hierarchy`: the fields of a quantity and of a routine, and the report as a
+   table, JSON and CSV.  Needs the quantities of fit/analysis/hierarchy.c. */
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "report/labels/labels.h"
+#include "report/report.h"
 
-/* From this share of the largest routine's part on a routine is named. */
-#define NAMED_SHARE 0.1
-
-/* Values of one quantity for each routine and size. */
-struct values {
-    double *measured, *own, *parts; /* [scope · n_sizes + size]; own: NULL for misses; owned */
-    double *whole;                  /* by the model of the whole, for each size; NULL; owned */
-};
-
-struct making {
-    struct pm_hierarchy *hierarchy;
-    const struct pm_structure *structure;
-    struct pm_count_classes classes;
-    struct values *values; /* for each class, then for each block size and cache */
-    size_t n_values;
-};
-
-/* ---- counts of classes ----------------------------------------------------------------------- */
-
-/* [(scope · n_classes + class) · n + column] by routine, from edge counts; owned by the caller. */
-static double *count_routines(const struct making *making, const double *const *edge_counts,
-                              size_t n) {
-    const struct pm_structure *structure = making->structure;
-    double **executions = pm_alloc(n, sizeof *executions);
-    double *counts = pm_alloc(structure->n_scopes * making->classes.n_classes * n, sizeof *counts);
-    for (size_t k = 0; k < n; k++)
-        executions[k] = pm_block_executions(structure, edge_counts[k]);
-    pm_count_scopes(&(struct pm_counting){.structure = structure,
-                                          .classes = &making->classes,
-                                          .level = PM_MIX_ROUTINE,
-                                          .n_columns = n,
-                                          .executions = (const double *const *)executions},
-                    counts);
-    for (size_t k = 0; k < n; k++)
-        free(executions[k]);
-    free(executions);
-    return counts;
+/* "fp_add", "misses, 512 blocks of 64 bytes". */
+static char *quantity_label(const struct pm_hierarchy_quantity *quantity) {
+    if (!quantity->block_bytes)
+        return pm_strdup(quantity->name);
+    return pm_sprintf("%s, %.0f blocks of %s", quantity->name, quantity->cache_blocks,
+                      pm_bytes_text(quantity->block_bytes).text);
 }
 
-static void take_class(const struct making *making, const double *counts, size_t class_index,
-                       double *into) {
-    size_t n = making->hierarchy->n_sizes, n_classes = making->classes.n_classes;
-    for (size_t s = 0; s < making->structure->n_scopes; s++)
-        memcpy(into + s * n, counts + (s * n_classes + class_index) * n, n * sizeof *into);
+/* "N=128", or "6 measured sizes up to N=64". */
+static char *sizes_label(const struct pm_hierarchy *hierarchy) {
+    char *last = pm_parameters_text(&hierarchy->sizes[hierarchy->n_sizes - 1].measured->parameters);
+    char *label = hierarchy->request->together
+                      ? pm_sprintf("the %zu measured sizes up to %s", hierarchy->n_sizes, last)
+                      : pm_strdup(last);
+    free(last);
+    return label;
 }
 
-/* Measured counts, and those of the edges' models. */
-static void count_classes(struct making *making) {
-    size_t n = making->hierarchy->n_sizes;
-    for (int predicted = 0; predicted < 2; predicted++) {
-        const double **edge_counts = pm_alloc(n, sizeof *edge_counts);
-        for (size_t k = 0; k < n; k++) {
-            const struct pm_validation *size = &making->hierarchy->sizes[k];
-            edge_counts[k] = (predicted ? size->predicted : size->measured)->edge_counts;
-        }
-        double *counts = count_routines(making, edge_counts, n);
-        for (size_t c = 0; c < making->classes.n_classes; c++)
-            take_class(making, counts, c,
-                       predicted ? making->values[c].parts : making->values[c].measured);
-        free(counts);
-        free(edge_counts);
-    }
+static void append_label(char **list, const struct pm_place *place) {
+    char *label = pm_scope_label(place->structure, place->scope);
+    pm_append(list, "%s%s", **list ? ", " : "", label);
+    free(label);
 }
 
-/* What the models fitted to each routine's counts, and to those of the whole, say of the sizes. */
-static bool fit_classes(struct making *making, struct pm_error *err) {
-    const struct pm_hierarchy_request *request = making->hierarchy->request;
-    size_t n_runs = request->models->n_runs, n_classes = making->classes.n_classes;
-    size_t n_scopes = making->structure->n_scopes, n = making->hierarchy->n_sizes;
-    const double **edge_counts = pm_alloc(n_runs, sizeof *edge_counts);
-    for (size_t k = 0; k < n_runs; k++)
-        edge_counts[k] = request->fitted[k]->edge_counts;
-    double *counts = count_routines(making, edge_counts, n_runs);
-    free(edge_counts);
-    counts = pm_realloc(counts, (n_scopes + 1) * n_classes * n_runs, sizeof *counts);
-    double *wholes = counts + n_scopes * n_classes * n_runs;
-    memset(wholes, 0, n_classes * n_runs * sizeof *wholes);
-    for (size_t s = 0; s < n_scopes; s++)
-        for (size_t i = 0; i < n_classes * n_runs; i++)
-            wholes[i] += counts[s * n_classes * n_runs + i];
-    struct pm_model_set *set = pm_fit_counts(request->models->runs, n_runs, counts,
-                                             (n_scopes + 1) * n_classes, request->fit_options, err);
-    free(counts);
-    bool ok = set != NULL;
-    double *basis = ok ? pm_alloc(set->basis->n, sizeof *basis) : NULL;
-    for (size_t k = 0; ok && k < n; k++) {
-        ok = pm_basis_evaluate(set->basis, &making->hierarchy->sizes[k].measured->parameters, basis,
-                               err);
-        for (size_t c = 0; ok && c < n_classes; c++) {
-            for (size_t s = 0; s < n_scopes; s++)
-                making->values[c].own[s * n + k] =
-                    pm_model_value(&set->edges[s * n_classes + c], basis);
-            making->values[c].whole[k] =
-                pm_model_value(&set->edges[n_scopes * n_classes + c], basis);
-        }
-    }
-    free(basis);
-    pm_model_set_free(set);
-    return ok;
-}
-
-/* ---- misses ---------------------------------------------------------------------------------- */
-
-static uint32_t routine_scope(const struct pm_structure *structure, uint32_t scope) {
-    uint32_t routine = structure->scopes[scope].routine;
-    return pm_fold_root(
-        structure, routine < structure->n_routines ? structure->routines[routine].scope : scope);
-}
-
-static void add_misses(const struct making *making, const struct pm_profile *profile, size_t k,
-                       bool predicted) {
-    const struct pm_validation_caches *caches = making->hierarchy->request->caches;
-    size_t n = making->hierarchy->n_sizes;
-    for (size_t h = 0; h < profile->n_histograms; h++) {
-        const struct pm_histogram *histogram = &profile->histograms[h].histogram;
-        uint32_t group = profile->histograms[h].group;
-        uint32_t scope = routine_scope(making->structure, making->structure->groups[group].scope);
-        for (size_t b = 0; b < caches->n_block_sizes; b++)
-            for (size_t c = 0;
-                 histogram->block_bytes == caches->block_sizes[b] && c < caches->n_caches; c++) {
-                const struct values *values =
-                    &making->values[making->classes.n_classes + b * caches->n_caches + c];
-                (predicted ? values->parts : values->measured)[scope * n + k] +=
-                    pm_histogram_misses(histogram, caches->cache_blocks[c]);
-            }
-    }
-}
-
-/* ---- errors ---------------------------------------------------------------------------------- */
-
-/* Sum over all scopes, or those that are not NAMED (NULL: none is), for each size. */
-static void sum_scopes(const struct making *making, const double *values, const bool *named,
-                       double *sums) {
-    size_t n = making->hierarchy->n_sizes;
-    for (size_t k = 0; k < n; k++)
-        sums[k] = 0;
-    for (size_t s = 0; s < making->structure->n_scopes; s++)
-        for (size_t k = 0; k < n && !(named && named[s]); k++)
-            sums[k] += values[s * n + k];
-}
-
-/* Of the whole.  With NAMED, these scopes are taken as predicted rightly. */
-static double error_of_sums(const struct making *making, const double *predicted,
-                            const double *measured, const bool *named) {
-    size_t n = making->hierarchy->n_sizes;
-    double *sums = pm_alloc(3 * n, sizeof *sums), *whole = sums + 2 * n;
-    sum_scopes(making, predicted, named, sums);
-    sum_scopes(making, measured, named, sums + n);
-    sum_scopes(making, measured, NULL, whole);
-    for (size_t k = 0; k < n; k++)
-        sums[k] = whole[k] + (sums[k] - sums[n + k]);
-    double error = pm_count_error(sums, whole, n);
-    free(sums);
-    return error;
-}
-
-/* Sum over the sizes of what a scope's prediction is off, in shares of the whole. */
-static double difference_of(const double *predicted, const double *measured, const double *whole,
-                            size_t n) {
-    double sum = 0;
-    for (size_t k = 0; k < n; k++)
-        if (whole[k] > 0)
-            sum += fabs(predicted[k] - measured[k]) / whole[k];
-    return sum;
-}
-
-static int by_part(const void *left, const void *right) {
-    const struct pm_hierarchy_row *a = left, *b = right;
-    if (a->part != b->part)
-        return a->part > b->part ? -1 : 1;
-    if (a->share != b->share)
-        return a->share > b->share ? -1 : 1;
-    return PM_COMPARE(a->place.scope, b->place.scope);
-}
-
-/* Rows of the routines that count anything, and which of them are named. */
-static void make_rows(const struct making *making, const struct values *values,
-                      struct pm_hierarchy_quantity *quantity, bool *named) {
-    const struct pm_structure *structure = making->structure;
-    size_t n = making->hierarchy->n_sizes;
-    const double *judged = values->own ? values->own : values->parts;
-    double *whole = pm_alloc(n, sizeof *whole), all = 0, most = 0;
-    sum_scopes(making, values->measured, NULL, whole);
-    quantity->measured = whole[n - 1];
-    for (uint32_t s = 0; s < structure->n_scopes; s++) {
-        const double *measured = values->measured + s * n, *parts = values->parts + s * n;
-        double there = 0;
-        for (size_t k = 0; k < n; k++)
-            there += measured[k] + parts[k];
-        if (there == 0)
-            continue;
-        struct pm_hierarchy_row *row = PM_PUSH(quantity, rows);
-        row->place = (struct pm_place){structure, s};
-        row->label = pm_scope_label(structure, s);
-        row->source = pm_scope_source(structure, s);
-        row->share = whole[n - 1] > 0 ? measured[n - 1] / whole[n - 1] : 0;
-        row->own_error = values->own ? pm_count_error(values->own + s * n, measured, n) : NAN;
-        row->parts_error = pm_count_error(parts, measured, n);
-        row->part = difference_of(judged + s * n, measured, whole, n);
-        all += row->part;
-        most = fmax(most, row->part);
-    }
+static char *named_label(const struct pm_hierarchy_quantity *quantity) {
+    enum { MOST_NAMED = 4 };
+    char *label = pm_strdup("");
+    size_t n_named = 0;
     for (size_t i = 0; i < quantity->n_rows; i++) {
-        struct pm_hierarchy_row *row = &quantity->rows[i];
-        row->named = row->part > PM_COUNT_ROUNDING * (double)n && row->part >= NAMED_SHARE * most;
-        named[row->place.scope] = row->named;
-        row->part = all > 0 ? row->part / all : 0;
+        if (!quantity->rows[i].named)
+            continue;
+        if (n_named++ < MOST_NAMED)
+            append_label(&label, &quantity->rows[i].place);
     }
-    if (quantity->n_rows)
-        qsort(quantity->rows, quantity->n_rows, sizeof *quantity->rows, by_part);
-    free(whole);
+    if (n_named > MOST_NAMED)
+        pm_append(&label, " and %zu more", n_named - MOST_NAMED);
+    return label;
 }
 
-static void judge_quantity(const struct making *making, size_t index) {
-    const struct values *values = &making->values[index];
-    const struct pm_validation_caches *caches = making->hierarchy->request->caches;
-    struct pm_hierarchy_quantity *quantity = PM_PUSH(making->hierarchy, quantities);
-    bool *named = pm_alloc(making->structure->n_scopes, sizeof *named);
-    size_t n_classes = making->classes.n_classes, n = making->hierarchy->n_sizes;
-    quantity->name = "misses";
-    if (index < n_classes) {
-        quantity->name = pm_count_class_name(&making->classes.classes[index]);
-    } else {
-        quantity->block_bytes = caches->block_sizes[(index - n_classes) / caches->n_caches];
-        quantity->cache_blocks = caches->cache_blocks[(index - n_classes) % caches->n_caches];
+/* ---- what a line is about -------------------------------------------------------------------- */
+
+/* A quantity of the whole, or of one routine. */
+struct line {
+    const struct pm_hierarchy *hierarchy;
+    const struct pm_hierarchy_quantity *quantity;
+    const struct pm_hierarchy_row *routine; /* NULL: the whole */
+};
+
+static struct line line_of(const struct pm_hierarchy *hierarchy, size_t quantity,
+                           const struct pm_hierarchy_row *routine) {
+    return (struct line){hierarchy, &hierarchy->quantities[quantity], routine};
+}
+
+static struct pm_value if_misses(const struct line *row, struct pm_value value) {
+    return row->quantity->block_bytes ? value : pm_unknown();
+}
+
+static struct pm_value error_text(double error) {
+    if (error < PM_COUNT_ROUNDING || !isfinite(error))
+        return pm_text(error < PM_COUNT_ROUNDING ? "exact" : isnan(error) ? "-" : "inf");
+    return pm_owned_text(pm_sprintf("%s%%", pm_percent_text(error).text));
+}
+
+/* The error without the named routines, where there are any. */
+static struct pm_value rest_text(const struct pm_hierarchy_quantity *quantity) {
+    for (size_t i = 0; i < quantity->n_rows; i++)
+        if (quantity->rows[i].named)
+            return error_text(quantity->rest_error);
+    return pm_text("");
+}
+
+/* ---- the fields of a routine ----------------------------------------------------------------- */
+
+#define ROW(member_) PM_MEMBER(struct pm_hierarchy_row, member_)
+#define PLACE(get_) PM_PLACE(struct pm_hierarchy_row, place, get_)
+
+static const struct pm_field routine_fields[] = {
+    {"label", PM_TEXT, PLACE(label)},
+    {"name", PM_TEXT, PLACE(name)},
+    {"file", PM_TEXT, PLACE(file)},
+    {"key", PM_HEX, PLACE(key)},
+    {"module", PM_TEXT, PLACE(module)},
+    {"share", PM_PERCENT, ROW(share)},
+    {"own_error", PM_PERCENT, ROW(own_error)},
+    {"parts_error", PM_PERCENT, ROW(parts_error)},
+    {"part_of_error", PM_PERCENT, ROW(part)},
+    {"named", PM_YES_NO, ROW(named)},
+};
+
+/* ---- the fields of a quantity, and of a line of CSV or a table ------------------------------- */
+
+#define GETTER(name_, value_) PM_GETTER(name_, struct line, value_)
+#define OF_WHOLE(member_) pm_number(row->routine ? NAN : row->quantity->member_)
+#define OF_BOTH(member_, of_whole_) pm_number(row->routine ? row->routine->member_ : of_whole_)
+
+GETTER(line_quantity, pm_text(row->quantity->name))
+GETTER(line_block_bytes, if_misses(row, pm_integer(row->quantity->block_bytes)))
+GETTER(line_cache_blocks, if_misses(row, pm_number(row->quantity->cache_blocks)))
+GETTER(line_measured, pm_number(row->quantity->measured))
+GETTER(line_whole, pm_number(row->quantity->whole_error))
+GETTER(line_routines, OF_WHOLE(routines_error))
+GETTER(line_parts, OF_BOTH(parts_error, row->quantity->parts_error))
+GETTER(line_rest, OF_WHOLE(rest_error))
+GETTER(line_rows, pm_nested(pm_fields_array(PM_FIELDS(routine_fields), row->quantity->rows,
+                                            row->quantity->n_rows, sizeof *row->quantity->rows)))
+GETTER(line_program, pm_text(pm_program_name(row->hierarchy->request->structure)))
+GETTER(line_sizes, pm_owned_text(sizes_label(row->hierarchy)))
+GETTER(line_routine, row->routine ? pm_place_label(&row->routine->place) : pm_unknown())
+GETTER(line_source, row->routine ? pm_place_source(&row->routine->place) : pm_unknown())
+GETTER(line_share, OF_BOTH(share, 1))
+GETTER(line_own, OF_BOTH(own_error, row->quantity->whole_error))
+GETTER(line_part, OF_BOTH(part, 1))
+GETTER(line_named, row->routine ? pm_integer(row->routine->named) : pm_unknown())
+GETTER(quantity_cell, pm_owned_text(quantity_label(row->quantity)))
+GETTER(whole_cell, error_text(row->quantity->whole_error))
+GETTER(routines_cell, error_text(row->quantity->routines_error))
+GETTER(parts_cell,
+       error_text(row->routine ? row->routine->parts_error : row->quantity->parts_error))
+GETTER(rest_cell, rest_text(row->quantity))
+GETTER(named_cell, pm_owned_text(named_label(row->quantity)))
+GETTER(own_cell, error_text(row->routine->own_error))
+
+#define NOT_IN_JSON .not_in_json = true
+
+static const struct pm_field quantity_fields[] = {
+    {"quantity", PM_TEXT, .get = line_quantity, .header = "ERROR OF", .cell = quantity_cell},
+    {"block_bytes", PM_POSITIVE, .get = line_block_bytes},
+    {"cache_blocks", PM_POSITIVE, .get = line_cache_blocks},
+    {"measured", PM_COUNT, .get = line_measured, .header = "MEASURED", .dispensable = 1},
+    {"whole_error", PM_PERCENT, .get = line_whole, .header = "WHOLE", .cell = whole_cell},
+    {"routines_error", PM_PERCENT, .get = line_routines, .header = "ROUTINES",
+     .cell = routines_cell},
+    {"parts_error", PM_PERCENT, .get = line_parts, .header = "PARTS", .cell = parts_cell},
+    {"rest_error", PM_PERCENT, .get = line_rest, .header = "WITHOUT", .cell = rest_cell},
+    {"routines", PM_NESTED, .get = line_rows},
+    {"program", PM_TEXT, .get = line_program, NOT_IN_JSON},
+    {"sizes", PM_TEXT, .get = line_sizes, NOT_IN_JSON},
+    {"routine", PM_NAME, .get = line_routine, NOT_IN_JSON, .header = "ROUTINE"},
+    {"source", PM_NAME, .get = line_source, NOT_IN_JSON, .header = "SOURCE", .dispensable = 2},
+    {"share", PM_PERCENT, .get = line_share, NOT_IN_JSON, .header = "% OF COUNT", .dispensable = 1},
+    {"own_error", PM_PERCENT, .get = line_own, NOT_IN_JSON, .header = "OWN MODEL",
+     .cell = own_cell},
+    {"part_of_error", PM_PERCENT, .get = line_part, NOT_IN_JSON, .header = "% OF ERROR"},
+    {"named", PM_YES_NO, .get = line_named, NOT_IN_JSON},
+    {"these_routines", PM_TEXT, .cell = named_cell, NOT_IN_JSON, .header = "THESE ROUTINES"},
+};
+
+/* ---- table ----------------------------------------------------------------------------------- */
+
+static void print_quantities(FILE *out, const struct pm_hierarchy *hierarchy,
+                             const struct pm_report_options *options) {
+    struct pm_text_table *table = pm_text_table_new();
+    struct pm_fields columns = pm_fields_named(
+        PM_FIELDS(quantity_fields),
+        "quantity measured whole_error routines_error parts_error rest_error these_routines");
+    pm_fields_columns(table, columns);
+    for (size_t q = 0; q < hierarchy->n_quantities; q++) {
+        struct line line = line_of(hierarchy, q, NULL);
+        pm_fields_cells(table, columns, NULL, &line);
     }
-    make_rows(making, values, quantity, named);
-    quantity->whole_error = quantity->routines_error = NAN;
-    if (values->own) {
-        double *whole = pm_alloc(n, sizeof *whole);
-        sum_scopes(making, values->measured, NULL, whole);
-        quantity->whole_error = pm_count_error(values->whole, whole, n);
-        quantity->routines_error = error_of_sums(making, values->own, values->measured, NULL);
-        free(whole);
+    pm_text_table_print(out, table, options);
+    pm_text_table_free(table);
+    free(columns.fields);
+}
+
+/* Of misses in blocks of one size the cache whose error is largest is looked into. */
+static bool is_looked_into(const struct pm_hierarchy *hierarchy, size_t index) {
+    const struct pm_hierarchy_quantity *quantity = &hierarchy->quantities[index];
+    for (size_t q = 0; quantity->block_bytes && q < hierarchy->n_quantities; q++) {
+        const struct pm_hierarchy_quantity *other = &hierarchy->quantities[q];
+        if (other->block_bytes == quantity->block_bytes &&
+            (other->parts_error > quantity->parts_error ||
+             (other->parts_error == quantity->parts_error && q < index)))
+            return false;
     }
-    quantity->parts_error = error_of_sums(making, values->parts, values->measured, NULL);
-    quantity->rest_error =
-        error_of_sums(making, values->own ? values->own : values->parts, values->measured, named);
-    free(named);
+    return quantity->n_rows > 0 && quantity->rows[0].part > 0;
+}
+
+static void print_routines(FILE *out, const struct pm_hierarchy *hierarchy,
+                           const struct pm_report_options *options) {
+    struct pm_text_table *table = pm_text_table_new();
+    struct pm_fields columns =
+        pm_fields_named(PM_FIELDS(quantity_fields),
+                        "quantity routine source share own_error parts_error part_of_error");
+    size_t n_shown = 0;
+    pm_fields_columns(table, columns);
+    for (size_t q = 0; q < hierarchy->n_quantities; q++) {
+        const struct pm_hierarchy_quantity *quantity = &hierarchy->quantities[q];
+        for (size_t i = 0; is_looked_into(hierarchy, q) && i < quantity->n_rows; i++) {
+            struct line line = line_of(hierarchy, q, &quantity->rows[i]);
+            if (line.routine->part <= 0 || 100 * line.routine->part < options->min_percent ||
+                (options->max_rows && i >= options->max_rows))
+                break;
+            pm_fields_cells(table, columns, NULL, &line);
+            n_shown++;
+        }
+    }
+    if (n_shown) {
+        fputs("\nwhere the error lives\n", out);
+        pm_text_table_print(out, table, options);
+    }
+    pm_text_table_free(table);
+    free(columns.fields);
+}
+
+static void write_table(FILE *out, const struct pm_hierarchy *hierarchy,
+                        const struct pm_report_options *options) {
+    const struct pm_hierarchy_request *request = hierarchy->request;
+    char *sizes = sizes_label(hierarchy);
+    char *title = pm_sprintf("%s: models of %zu runs at %s: of the whole, of its routines, and of "
+                             "their edges and groups",
+                             pm_program_name(request->structure), request->models->n_runs, sizes);
+    pm_print_bold(out, title, options->color);
+    print_quantities(out, hierarchy, options);
+    print_routines(out, hierarchy, options);
+    free(title);
+    free(sizes);
+}
+
+/* ---- JSON ------------------------------------------------------------------------------------ */
+
+static json_t *hierarchy_json(const struct pm_hierarchy *hierarchy) {
+    json_t *object = json_object(), *sizes = json_array(), *quantities = json_array();
+    for (size_t k = 0; k < hierarchy->n_sizes; k++)
+        json_array_append_new(sizes, pm_json_parameters(&hierarchy->sizes[k].measured->parameters));
+    for (size_t q = 0; q < hierarchy->n_quantities; q++) {
+        struct line line = line_of(hierarchy, q, NULL);
+        json_array_append_new(quantities, PM_JSON_OBJECT(quantity_fields, &line));
+    }
+    json_object_set_new(object, "sizes", sizes);
+    json_object_set_new(object, "fitted", json_boolean(hierarchy->request->together));
+    json_object_set_new(object, "quantities", quantities);
+    return object;
+}
+
+static void write_json(FILE *out, const struct pm_hierarchy *hierarchies, size_t n) {
+    const struct pm_hierarchy_request *request = hierarchies[0].request;
+    json_t *document = pm_json_document("hierarchy"), *comparisons = json_array();
+    for (size_t i = 0; i < n; i++)
+        json_array_append_new(comparisons, hierarchy_json(&hierarchies[i]));
+    json_object_set_new(document, "program", pm_json_text(pm_program_name(request->structure)));
+    json_object_set_new(document, "runs", pm_json_integer(request->models->n_runs));
+    json_object_set_new(document, "comparisons", comparisons);
+    pm_json_print(out, document);
+}
+
+/* ---- CSV: a line for the whole and each routine of each quantity ------------------------------
+ */
+
+static void write_csv(FILE *out, const struct pm_hierarchy *hierarchies, size_t n) {
+    struct pm_csv csv = {.out = out};
+    struct pm_fields columns =
+        pm_fields_named(PM_FIELDS(quantity_fields),
+                        "program sizes quantity block_bytes cache_blocks routine share own_error "
+                        "routines_error parts_error rest_error part_of_error named");
+    pm_fields_csv_names(&csv, columns);
+    pm_csv_end_line(&csv);
+    for (size_t i = 0; i < n; i++)
+        for (size_t q = 0; q < hierarchies[i].n_quantities; q++) {
+            const struct pm_hierarchy_quantity *quantity = &hierarchies[i].quantities[q];
+            for (size_t r = 0; r <= quantity->n_rows; r++) {
+                struct line line = line_of(&hierarchies[i], q, r ? &quantity->rows[r - 1] : NULL);
+                pm_fields_csv_values(&csv, columns, &line);
+                pm_csv_end_line(&csv);
+            }
+        }
+    free(columns.fields);
 }
 
 /* ---- the whole ------------------------------------------------------------------------------- */
 
-static void make_values(struct making *making) {
-    const struct pm_validation_caches *caches = making->hierarchy->request->caches;
-    size_t n = making->hierarchy->n_sizes, all = making->structure->n_scopes * n;
-    making->n_values = making->classes.n_classes + caches->n_block_sizes * caches->n_caches;
-    making->values = pm_alloc(making->n_values, sizeof *making->values);
-    for (size_t i = 0; i < making->n_values; i++) {
-        struct values *values = &making->values[i];
-        values->measured = pm_alloc(all, sizeof *values->measured);
-        values->parts = pm_alloc(all, sizeof *values->parts);
-        if (i >= making->classes.n_classes)
-            continue;
-        values->own = pm_alloc(all, sizeof *values->own);
-        values->whole = pm_alloc(n, sizeof *values->whole);
-    }
-}
-
-static void free_values(struct making *making) {
-    for (size_t i = 0; i < making->n_values; i++) {
-        free(making->values[i].measured);
-        free(making->values[i].own);
-        free(making->values[i].parts);
-        free(making->values[i].whole);
-    }
-    free(making->values);
-    free(making->classes.classes);
-}
-
-static bool make_hierarchy(struct pm_hierarchy *hierarchy, struct pm_error *err) {
-    const struct pm_hierarchy_request *request = hierarchy->request;
-    struct making making = {.hierarchy = hierarchy, .structure = request->structure};
-    if (!pm_count_classes_read(request->classes ? request->classes : "instructions,accesses",
-                               &making.classes, err))
-        return false;
-    make_values(&making);
-    count_classes(&making);
-    bool ok = fit_classes(&making, err);
-    for (size_t k = 0; ok && k < hierarchy->n_sizes; k++) {
-        add_misses(&making, hierarchy->sizes[k].measured, k, false);
-        add_misses(&making, hierarchy->sizes[k].predicted, k, true);
-    }
-    for (size_t i = 0; ok && i < making.n_values; i++)
-        judge_quantity(&making, i);
-    free_values(&making);
-    return ok;
-}
-
-static void free_hierarchy(struct pm_hierarchy *hierarchy) {
-    for (size_t q = 0; q < hierarchy->n_quantities; q++) {
-        for (size_t i = 0; i < hierarchy->quantities[q].n_rows; i++) {
-            free(hierarchy->quantities[q].rows[i].label);
-            free(hierarchy->quantities[q].rows[i].source);
-        }
-        free(hierarchy->quantities[q].rows);
-    }
-    free(hierarchy->quantities);
-}
-
 bool pm_report_hierarchy(FILE *out, const struct pm_hierarchy_request *request,
                          const struct pm_report_options *options, struct pm_error *err) {
-    size_t n = request->together ? 1 : request->n_sizes;
-    struct pm_hierarchy *hierarchies = pm_alloc(n, sizeof *hierarchies);
-    bool ok = true;
-    for (size_t i = 0; ok && i < n; i++) {
-        hierarchies[i].request = request;
-        hierarchies[i].sizes = &request->sizes[i];
-        hierarchies[i].n_sizes = request->together ? request->n_sizes : 1;
-        ok = make_hierarchy(&hierarchies[i], err);
-    }
-    if (ok)
-        pm_write_hierarchies(out, hierarchies, n, options);
-    for (size_t i = 0; i < n; i++)
-        free_hierarchy(&hierarchies[i]);
-    free(hierarchies);
-    return ok;
+    size_t n;
+    struct pm_hierarchy *hierarchies = pm_hierarchies_new(request, &n, err);
+    if (!hierarchies)
+        return false;
+    if (options->format == PM_REPORT_JSON)
+        write_json(out, hierarchies, n);
+    else if (options->format == PM_REPORT_CSV)
+        write_csv(out, hierarchies, n);
+    else
+        for (size_t i = 0; i < n; i++) {
+            if (i)
+                fputc('\n', out);
+            write_table(out, &hierarchies[i], options);
+        }
+    pm_hierarchies_free(hierarchies, n);
+    return true;
 }

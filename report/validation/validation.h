@@ -1,88 +1,10 @@
-/* A prediction beside a measurement of the same size, as a table of pairs: what the three writers
-   of `pmodel validate` have in common; private to report/. */
-#ifndef PM_VALIDATION_H
-#define PM_VALIDATION_H
+/* What the writers of `pmodel validate` have in common; private to report/validation/. */
+#ifndef PM_VALIDATION_REPORT_H
+#define PM_VALIDATION_REPORT_H
 
-#include <stdio.h>
-
-#include "core/base/base.h"
-#include "report/validation/coverage.h"
 #include "report/labels/labels.h"
 #include "report/report.h"
 
-enum pm_quantity {
-    PM_QUANTITY_EXECUTIONS, /* of basic blocks */
-    PM_QUANTITY_ITERATIONS, /* of loops; calls of routines */
-    PM_QUANTITY_ACCESSES,   /* loads and stores of recorded references, by the counts */
-    PM_QUANTITY_MISSES,     /* of a cache of `cache_blocks` such blocks */
-    PM_QUANTITY_SECONDS,    /* on machine `machine` */
-    PM_N_QUANTITIES
-};
-
-struct pm_pair {
-    double predicted, measured; /* NAN: the quantity makes no sense for the row */
-    double low, high;           /* between these with the probability `level`; NAN: not known */
-};
-
-/* (predicted − measured) / measured; 0 where both are the same, infinite where nothing was measured
-   but something predicted, NAN where there is nothing to compare. */
-double pm_pair_error(struct pm_pair pair);
-
-/* Of absolute relative errors. */
-struct pm_errors {
-    size_t n;
-    double median, worst; /* NAN if n is 0 */
-};
-
-/* Sorts the N values of ERRORS. */
-struct pm_errors pm_summarise_errors(double *errors, size_t n);
-
-/* One quantity that is compared. */
-struct pm_validation_column {
-    enum pm_quantity quantity;
-    uint64_t block_bytes;   /* 0 if it is not about misses */
-    double cache_blocks;    /* 0 if it is not about misses */
-    size_t machine;         /* of PM_QUANTITY_SECONDS: index */
-    struct pm_errors loops; /* over rows with at least the least share of the program's figure */
-    uint32_t worst_row;     /* of these; PM_NONE */
-};
-
-/* The program (always the first), a loop with those folded into it, or a routine's own code. */
-struct pm_validation_row {
-    struct pm_place place;
-    char *label, *source; /* owned */
-};
-
-struct pm_validation_table {
-    PM_ARRAY(struct pm_validation_column, columns); /* executions first, then by quantity */
-    PM_ARRAY(struct pm_validation_row, rows); /* those that ran or should have; by executions */
-    struct pm_pair *pairs;                    /* [row · n_columns + column]; owned */
-    double least_share;
-    size_t n_blocks_executed, n_blocks_exact; /* basic blocks; exact: the same whole number */
-};
-
-struct pm_pair pm_validation_pair(const struct pm_validation_table *table, size_t row,
-                                  size_t column);
-
-/* True if either figure of the pair is at least the least share of the program's measured one. */
-bool pm_validation_is_large(const struct pm_validation_table *table, size_t row, size_t column);
-
-/* Over all columns of a quantity and block size (0: of any): the program's errors, and those of its
-   large rows. */
-struct pm_errors pm_validation_program_errors(const struct pm_validation_table *table,
-                                              enum pm_quantity quantity, uint64_t block_bytes);
-struct pm_errors pm_validation_loop_errors(const struct pm_validation_table *table,
-                                           enum pm_quantity quantity, uint64_t block_bytes);
-
-const char *pm_quantity_word(enum pm_quantity quantity); /* "misses", for programs */
-
-struct pm_validation_table *pm_validation_table_new(const struct pm_structure *structure,
-                                                    const struct pm_validation_caches *caches,
-                                                    const struct pm_validation *validation,
-                                                    double least_share);
-void pm_validation_table_free(struct pm_validation_table *table);
-
-/* What the writers need. */
 struct pm_validation_report {
     const struct pm_structure *structure;
     const struct pm_model_set *models;
@@ -93,10 +15,8 @@ struct pm_validation_report {
     size_t n_sizes;
 };
 
-/* As a table (validation_table.c); as any format (validation_write.c). */
 void pm_write_validations_table(FILE *out, const struct pm_validation_report *report,
                                 const struct pm_report_options *options);
-void pm_write_validations(FILE *out, const struct pm_validation_report *report,
-                          const struct pm_report_options *options);
+const char *pm_quantity_word(enum pm_quantity quantity); /* "misses", for programs */
 
 #endif

@@ -1,5 +1,5 @@
 /* `pmodel validate` for people: for each size the program's figures, its misses by cache size, and
-   the loops.  Needs the tables of validation.c. */
+   the loops.  Needs the tables of fit/analysis/validation.c. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -169,6 +169,13 @@ static void print_summary(const struct size_report *r, uint64_t block_bytes) {
             size_of_error_text(loops.worst).text);
 }
 
+static char *worst_label(const struct size_report *r, const struct pm_validation_column *column) {
+    return column->worst_row == PM_NONE
+               ? pm_strdup("-")
+               : pm_scope_label(r->report->structure,
+                                r->table->rows[column->worst_row].place.scope);
+}
+
 static void print_misses(const struct size_report *r, uint64_t block_bytes) {
     struct pm_text_table *cells = pm_text_table_new();
     pm_text_table_column(cells, "BLOCKS", PM_COLUMN_NUMBER);
@@ -198,8 +205,9 @@ static void print_misses(const struct size_report *r, uint64_t block_bytes) {
         pm_text_table_cell(cells, pm_count_text((double)column->loops.n).text);
         pm_text_table_cell(cells, size_of_error_text(column->loops.median).text);
         pm_text_table_cell(cells, size_of_error_text(column->loops.worst).text);
-        pm_text_table_cell(
-            cells, column->worst_row == PM_NONE ? "-" : r->table->rows[column->worst_row].label);
+        char *worst = worst_label(r, column);
+        pm_text_table_cell(cells, worst);
+        free(worst);
     }
     fprintf(r->out, "\nmisses, blocks of %s\n", pm_bytes_text(block_bytes).text);
     print_cells(r, cells);
@@ -224,8 +232,12 @@ static bool is_full(const struct size_report *r, size_t n_shown) {
 }
 
 static void add_names(struct pm_text_table *cells, const struct pm_validation_row *row) {
-    pm_text_table_cell(cells, row->label);
-    pm_text_table_cell(cells, row->source);
+    char *label = pm_scope_label(row->place.structure, row->place.scope);
+    char *source = pm_scope_source(row->place.structure, row->place.scope);
+    pm_text_table_cell(cells, label);
+    pm_text_table_cell(cells, source);
+    free(source);
+    free(label);
 }
 
 static struct pm_text_table *new_loop_cells(void) {

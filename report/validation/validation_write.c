@@ -1,5 +1,5 @@
 /* `pmodel validate`: the fields of a comparison, and the report as JSON and CSV.  Needs the tables
-   of validation.c.
+   of fit/analysis/validation.c.
 
    JSON: {"format": "pmodel-validation", "version": 1, program, models, "sizes": [{parameters,
    "level": of the intervals, …, "summaries", "intervals": [{quantity, exact, exact_right, unknown,
@@ -37,6 +37,12 @@ static struct comparison compare(const struct pm_validation_report *report, size
         .row_index = row,
         .large = row == 0 || pm_validation_is_large(table, row, column),
     };
+}
+
+const char *pm_quantity_word(enum pm_quantity quantity) {
+    static const char *const words[PM_N_QUANTITIES] = {"executions", "iterations", "accesses",
+                                                       "misses", "seconds"};
+    return words[quantity];
 }
 
 /* ---- declarations ---------------------------------------------------------------------------- */
@@ -83,7 +89,7 @@ static const struct pm_field comparison_fields[] = {
     {"large", PM_YES_NO, ROW(large), NOT_IN_JSON},
     {"kind", PM_TEXT, PLACE(kind), NOT_IN_JSON},
     {"depth", PM_INTEGER, PLACE(depth), NOT_IN_JSON},
-    {"label", PM_TEXT, ROW(row.label), NOT_IN_JSON},
+    {"label", PM_TEXT, PLACE(label), NOT_IN_JSON},
     {"file", PM_TEXT, PLACE(file), NOT_IN_JSON},
     {"line", PM_POSITIVE, PLACE(line_first), NOT_IN_JSON},
     {"key", PM_HEX, PLACE(key), NOT_IN_JSON},
@@ -94,7 +100,7 @@ static const struct pm_field comparison_fields[] = {
 
 #define PLACE(get_) PM_PLACE(struct pm_validation_row, place, get_)
 static const struct pm_field row_fields[] = {
-    {"label", PM_TEXT, PM_MEMBER(struct pm_validation_row, label)},
+    {"label", PM_TEXT, PLACE(label)},
     {"kind", PM_TEXT, PLACE(kind)},
     {"depth", PM_INTEGER, PLACE(depth)},
     {"file", PM_TEXT, PLACE(file)},
@@ -247,12 +253,29 @@ static void write_csv(FILE *out, const struct pm_validation_report *report) {
     free(fields.fields);
 }
 
-void pm_write_validations(FILE *out, const struct pm_validation_report *report,
-                          const struct pm_report_options *options) {
+void pm_report_validations(FILE *out, const struct pm_structure *structure,
+                           const struct pm_model_set *models,
+                           const struct pm_validation_caches *caches,
+                           const struct pm_validation *sizes, size_t n_sizes,
+                           const struct pm_report_options *options) {
+    struct pm_validation_table **tables = pm_alloc(n_sizes, sizeof *tables);
+    struct pm_coverage *coverage = pm_alloc(n_sizes * PM_N_COVERAGES, sizeof *coverage);
+    for (size_t i = 0; i < n_sizes; i++) {
+        tables[i] =
+            pm_validation_table_new(structure, caches, &sizes[i], options->min_percent / 100);
+        pm_coverage_count(structure, models, sizes[i].measured, caches,
+                          coverage + i * PM_N_COVERAGES);
+    }
+    struct pm_validation_report report = {structure, models,   caches, sizes,
+                                          tables,    coverage, n_sizes};
     if (options->format == PM_REPORT_JSON)
-        write_json(out, report);
+        write_json(out, &report);
     else if (options->format == PM_REPORT_CSV)
-        write_csv(out, report);
+        write_csv(out, &report);
     else
-        pm_write_validations_table(out, report, options);
+        pm_write_validations_table(out, &report, options);
+    for (size_t i = 0; i < n_sizes; i++)
+        pm_validation_table_free(tables[i]);
+    free(coverage);
+    free(tables);
 }

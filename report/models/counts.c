@@ -1,14 +1,15 @@
 /* `pmodel model`: the fields of a row, and the report as a table, JSON and CSV.  Needs the rows of
-   counts.c.  JSON: {"format": "pmodel-model", "version": 1, program, level, runs: sizes, at,
-   "rows":
+   fit/analysis/counts.c.  JSON: {"format": "pmodel-model", "version": 1, program, level, runs:
+   sizes, at, "rows":
    [{scope or edge, class, count, share, measured: one for each run, model, sum}]}.  Errors are
    fractions of 1. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 
-#include "report/counts/counts.h"
+#include "report/labels/labels.h"
 #include "report/loops/loops.h"
+#include "report/report.h"
 
 /* ---- edges ----------------------------------------------------------------------------------- */
 
@@ -91,6 +92,14 @@ static const char *class_name(const struct pm_count_row *row) {
 
 /* ---- the fields of a row --------------------------------------------------------------------- */
 
+/* Rows of loops have all that is folded into them. */
+static struct pm_value label(const struct pm_count_row *row) {
+    const struct pm_counts_request *request = row->counts->request;
+    return request->level == PM_MIX_LOOP || request->edges ? pm_place_label_folded(&row->place)
+                                                           : pm_place_label(&row->place);
+}
+
+PM_GETTER(row_label, struct pm_count_row, label(row))
 PM_GETTER(row_class, struct pm_count_row, pm_text(class_name(row)))
 PM_GETTER(row_edge_kind, struct pm_count_row, pm_text(edge_word(edge_of(row)->kind)))
 PM_GETTER(row_from_address, struct pm_count_row, address(block_at(row, false)))
@@ -118,7 +127,7 @@ PM_GETTER(interval_cell, struct pm_count_row, interval_text(row->low, row->high)
 #define NOT_IN_JSON .not_in_json = true
 
 static const struct pm_field fields[] = {
-    {"label", PM_NAME, ROW(label), .header = "ROUTINE / LOOP"},
+    {"label", PM_NAME, .get = row_label, .header = "ROUTINE / LOOP"},
     {"name", PM_TEXT, PLACE(name)},
     {"kind", PM_TEXT, PLACE(kind)},
     {"file", PM_TEXT, PLACE(file)},
@@ -149,7 +158,7 @@ static const struct pm_field fields[] = {
     {"sum_relative_error", PM_PERCENT, ROW(sum_error), .header = "OF SUM", .cell = sum_error_cell,
      .dispensable = 4},
     {"program", PM_TEXT, PLACE(program), NOT_IN_JSON},
-    {"source", PM_NAME, ROW(source), NOT_IN_JSON, .header = "SOURCE", .dispensable = 5},
+    {"source", PM_NAME, PLACE(source), NOT_IN_JSON, .header = "SOURCE", .dispensable = 5},
     {"from", PM_TEXT, .get = row_from, NOT_IN_JSON, .header = "FROM"},
     {"to", PM_TEXT, .get = row_to, NOT_IN_JSON, .header = "TO"},
     {"interval", PM_TEXT, .cell = interval_cell, NOT_IN_JSON, .header = "80% IN", .dispensable = 1},
@@ -157,7 +166,7 @@ static const struct pm_field fields[] = {
 
 /* ---- table ----------------------------------------------------------------------------------- */
 
-static void print_title(FILE *out, const struct pm_counts *counts,
+static void print_title(FILE *out, const struct pm_class_counts *counts,
                         const struct pm_report_options *options) {
     const struct pm_counts_request *request = counts->request;
     char *at = pm_parameters_text(&counts->at);
@@ -171,7 +180,7 @@ static void print_title(FILE *out, const struct pm_counts *counts,
     free(at);
 }
 
-static void write_table(FILE *out, const struct pm_counts *counts,
+static void write_table(FILE *out, const struct pm_class_counts *counts,
                         const struct pm_report_options *options) {
     const struct pm_counts_request *request = counts->request;
     char *names = pm_sprintf("label %s count%s share relative_error leave_one_out_error%s formula",
@@ -199,7 +208,7 @@ static void write_table(FILE *out, const struct pm_counts *counts,
 
 /* ---- JSON ------------------------------------------------------------------------------------ */
 
-static void write_json(FILE *out, const struct pm_counts *counts) {
+static void write_json(FILE *out, const struct pm_class_counts *counts) {
     const struct pm_counts_request *request = counts->request;
     json_t *document = pm_json_document("model"), *runs = json_array();
     for (size_t k = 0; k < counts->n_runs; k++)
@@ -221,8 +230,15 @@ static void write_json(FILE *out, const struct pm_counts *counts) {
     pm_json_print(out, document);
 }
 
-void pm_write_counts(FILE *out, const struct pm_counts *counts,
-                     const struct pm_report_options *options) {
+bool pm_report_counts(FILE *out, const struct pm_structure *structure,
+                      const struct pm_model_set *models, const struct pm_profile *const *profiles,
+                      const struct pm_fit_options *fit_options,
+                      const struct pm_counts_request *request,
+                      const struct pm_report_options *options, struct pm_error *err) {
+    struct pm_class_counts *counts =
+        pm_class_counts_new(structure, models, profiles, fit_options, request, err);
+    if (!counts)
+        return false;
     if (options->format == PM_REPORT_JSON)
         write_json(out, counts);
     else if (options->format == PM_REPORT_CSV)
@@ -233,4 +249,6 @@ void pm_write_counts(FILE *out, const struct pm_counts *counts,
                       counts->rows, counts->n_rows, sizeof *counts->rows);
     else
         write_table(out, counts, options);
+    pm_class_counts_free(counts);
+    return true;
 }

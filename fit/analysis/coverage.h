@@ -1,9 +1,9 @@
-/* How many measured values lie inside the intervals that the models give for them; private to
-   report/. */
+/* How many measured values lie inside the intervals that the models give for them. */
 #ifndef PM_COVERAGE_H
 #define PM_COVERAGE_H
 
-#include "report/report.h"
+#include "core/model.h"
+#include "fit/analysis/validation.h"
 
 enum pm_coverage_quantity {
     PM_COVERAGE_EDGES,    /* executions of edges that carry a counter */

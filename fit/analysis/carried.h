@@ -1,5 +1,4 @@
-/* The misses of a run by reuse pattern: what the three writers of `pmodel report --carried` have in
-   common; private to report/. */
+/* The misses of a run by reuse pattern, for `pmodel report --carried`. */
 #ifndef PM_CARRIED_REPORT_H
 #define PM_CARRIED_REPORT_H
 
@@ -7,8 +6,9 @@
 
 #include "core/base/base.h"
 #include "core/prediction.h"
-#include "report/labels/labels.h"
-#include "report/report.h"
+#include "core/profile.h"
+#include "core/reuse_patterns.h"
+#include "fit/analysis/rows.h"
 
 /* What brings source and destination nearer to each other (Marin & Mellor-Crummey, ISPASS 2008,
    table 1): by the form of the pattern alone.  Whether dependences allow it, the reader decides. */
@@ -25,6 +25,14 @@ enum pm_advice {
     PM_N_ADVICE
 };
 
+struct pm_carried_report {
+    const struct pm_structure *structure;
+    const struct pm_profile *profile;         /* for the first touches */
+    const struct pm_run_patterns *patterns;   /* of the same run; fit the structure */
+    const struct pm_machine *const *machines; /* the run has the block sizes of all their levels */
+    size_t n_machines;
+};
+
 struct pm_carried_row {
     const struct pm_carried_report *report;
     const struct pm_machine *machine;
@@ -38,7 +46,6 @@ struct pm_carried_row {
     double
         share; /* of the cycles of all misses; of the misses of the first level if none cost any */
     uint8_t advice;
-    char *source_label, *carrier_label, *destination_label; /* "first touch", "?"; owned */
 };
 
 struct pm_carried_rows {
@@ -52,11 +59,5 @@ struct pm_carried_rows {
 struct pm_carried_rows *pm_carried_rows_new(const struct pm_carried_report *report,
                                             const struct pm_machine *machine);
 void pm_carried_rows_free(struct pm_carried_rows *rows);
-
-const char *pm_advice_word(uint8_t advice); /* "fuse"; "" of PM_ADVICE_NONE */
-
-/* As a table, JSON or CSV (carried_write.c); ROWS has those of each machine. */
-void pm_write_carried(FILE *out, const struct pm_carried_report *report,
-                      struct pm_carried_rows *const *rows, const struct pm_report_options *options);
 
 #endif

@@ -4,8 +4,7 @@
 #include <string.h>
 
 #include "core/structure/structure.h"
-#include "report/counts/counts.h"
-#include "report/loops/loops.h"
+#include "fit/analysis/counts.h"
 
 static const char *const kind_names[] = {[PM_COUNT_INSTRUCTIONS] = "instructions",
                                          [PM_COUNT_OPERATIONS] = "operations",
@@ -74,11 +73,26 @@ static double accesses_of(const struct pm_structure *structure, const struct pm_
     return accesses;
 }
 
+/* Operations of one execution of BLOCK by class (PM_N_OP_CLASSES values). */
+static void operations_of(const struct pm_structure *structure, uint32_t block, bool elements,
+                          double *by_class) {
+    const struct pm_block *b = &structure->blocks[block];
+    for (size_t i = 0; i < PM_N_OP_CLASSES; i++)
+        by_class[i] = 0;
+    for (uint32_t i = 0; i < b->n_ops; i++) {
+        const struct pm_op *op = &structure->ops[b->first_op + i];
+        unsigned element_bits = 8u * op->element_bytes;
+        bool several = elements && element_bits && op->width_bits > element_bits;
+        if (op->op_class < PM_N_OP_CLASSES)
+            by_class[op->op_class] += several ? op->width_bits / element_bits : 1;
+    }
+}
+
 void pm_count_block(const struct pm_structure *structure, uint32_t block,
                     const struct pm_count_classes *classes, bool elements, double *counts) {
     const struct pm_block *b = &structure->blocks[block];
     double by_class[PM_N_OP_CLASSES], all = 0;
-    pm_mix_block(structure, block, elements, by_class);
+    operations_of(structure, block, elements, by_class);
     for (size_t i = 0; i < PM_N_OP_CLASSES; i++)
         all += by_class[i];
     for (size_t c = 0; c < classes->n_classes; c++)

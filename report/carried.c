@@ -1,5 +1,5 @@
 /* `pmodel report --carried`: the fields of a row, and the report as a table, JSON and CSV.  Needs
-   the rows of carried.c.
+   the rows of fit/analysis/carried.c.
 
    JSON: {"format": "pmodel-carried", "version": 1, program, parameters, "machines": [{name, title,
    "levels", misses and cycles of the whole, "rows": [{misses by level, cycles, share, first_touch,
@@ -8,7 +8,32 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "report/carried/carried.h"
+#include "report/labels/labels.h"
+#include "report/report.h"
+
+/* ---- names ----------------------------------------------------------------------------------- */
+
+static const char *advice_word(uint8_t advice) {
+    static const char *const words[PM_N_ADVICE] = {
+        [PM_ADVICE_NONE] = "",     [PM_ADVICE_BLOCK] = "block", [PM_ADVICE_REORDER] = "reorder",
+        [PM_ADVICE_FUSE] = "fuse", [PM_ADVICE_SKEW] = "skew",   [PM_ADVICE_CALLS] = "join calls",
+    };
+    return words[advice];
+}
+
+/* A scope, or what stands for one that is not known: "first touch", "?". */
+static char *label_or(const struct pm_place *place, const char *otherwise) {
+    return place->scope == PM_NONE ? pm_strdup(otherwise)
+                                   : pm_scope_label_folded(place->structure, place->scope);
+}
+
+static char *carrier_label(const struct pm_carried_row *row) {
+    return label_or(&row->carrier, row->is_first_touch ? "" : "?");
+}
+
+static char *source_label(const struct pm_carried_row *row) {
+    return label_or(&row->source, row->is_first_touch ? "first touch" : "?");
+}
 
 /* ---- the fields of a row --------------------------------------------------------------------- */
 
@@ -19,8 +44,9 @@ static json_t *misses_json(const struct pm_machine *machine, const double *misse
     return object;
 }
 
-static struct pm_value scope_value(const struct pm_place *place, const char *label) {
+static struct pm_value scope_value(const struct pm_place *place) {
     static const struct pm_field fields[] = {
+        {"label", PM_TEXT, .get = pm_place_label_folded},
         {"kind", PM_TEXT, .get = pm_place_kind},
         {"file", PM_TEXT, .get = pm_place_file},
         {"line_first", PM_POSITIVE, .get = pm_place_line_first},
@@ -29,10 +55,7 @@ static struct pm_value scope_value(const struct pm_place *place, const char *lab
     };
     if (place->scope == PM_NONE)
         return pm_unknown();
-    json_t *object = json_object();
-    json_object_set_new(object, "label", pm_json_text(label));
-    pm_fields_set(object, PM_FIELDS(fields), place);
-    return pm_nested(object);
+    return pm_nested(PM_JSON_OBJECT(fields, place));
 }
 
 static const char *where_word(const struct pm_carried_row *row) {
@@ -42,35 +65,26 @@ static const char *where_word(const struct pm_carried_row *row) {
     return row->across ? "across" : "within";
 }
 
-static struct pm_value label_unless_nowhere(const struct pm_place *place, const char *label) {
-    return pm_text(place->scope == PM_NONE ? NULL : label);
-}
-
 static bool is_in_place(const struct pm_carried_row *row) {
     return row->source.scope == row->destination.scope;
 }
 
 PM_GETTER(row_misses, struct pm_carried_row, pm_nested(misses_json(row->machine, row->misses)))
-PM_GETTER(row_carrier, struct pm_carried_row, scope_value(&row->carrier, row->carrier_label))
-PM_GETTER(row_source, struct pm_carried_row, scope_value(&row->source, row->source_label))
-PM_GETTER(row_destination, struct pm_carried_row,
-          scope_value(&row->destination, row->destination_label))
+PM_GETTER(row_carrier, struct pm_carried_row, scope_value(&row->carrier))
+PM_GETTER(row_source, struct pm_carried_row, scope_value(&row->source))
+PM_GETTER(row_destination, struct pm_carried_row, scope_value(&row->destination))
 PM_GETTER(row_across, struct pm_carried_row,
           row->carrier.scope == PM_NONE ? pm_unknown() : pm_integer(row->across))
-PM_GETTER(row_advice, struct pm_carried_row,
-          pm_text(row->advice ? pm_advice_word(row->advice) : NULL))
-PM_GETTER(row_carrier_label, struct pm_carried_row,
-          label_unless_nowhere(&row->carrier, row->carrier_label))
-PM_GETTER(row_source_label, struct pm_carried_row,
-          label_unless_nowhere(&row->source, row->source_label))
+PM_GETTER(row_advice, struct pm_carried_row, pm_text(row->advice ? advice_word(row->advice) : NULL))
 PM_GETTER(row_parameters, struct pm_carried_row,
           pm_owned_text(pm_parameters_text(&row->report->profile->parameters)))
 PM_GETTER(row_machine, struct pm_carried_row, pm_text(row->machine->name))
-PM_GETTER(carrier_cell, struct pm_carried_row, pm_text(row->carrier_label))
+PM_GETTER(carrier_cell, struct pm_carried_row, pm_owned_text(carrier_label(row)))
 PM_GETTER(where_cell, struct pm_carried_row, pm_text(where_word(row)))
-PM_GETTER(source_cell, struct pm_carried_row, pm_text(is_in_place(row) ? "=" : row->source_label))
+PM_GETTER(source_cell, struct pm_carried_row,
+          is_in_place(row) ? pm_text("=") : pm_owned_text(source_label(row)))
 PM_GETTER(object_cell, struct pm_carried_row, pm_text(row->object ? row->object : "?"))
-PM_GETTER(advice_cell, struct pm_carried_row, pm_text(pm_advice_word(row->advice)))
+PM_GETTER(advice_cell, struct pm_carried_row, pm_text(advice_word(row->advice)))
 
 #define ROW(member_) PM_MEMBER(struct pm_carried_row, member_)
 #define PLACE(member_, get_) PM_PLACE(struct pm_carried_row, member_, get_)
@@ -90,19 +104,19 @@ static const struct pm_field fields[] = {
     {"program", PM_TEXT, PLACE(destination, program), NOT_IN_JSON},
     {"parameters", PM_TEXT, .get = row_parameters, NOT_IN_JSON},
     {"machine", PM_TEXT, .get = row_machine, NOT_IN_JSON},
-    {"carrier_label", PM_NAME, .get = row_carrier_label, .csv_name = "carrier", NOT_IN_JSON,
+    {"carrier_label", PM_NAME, PLACE(carrier, label_folded), .csv_name = "carrier", NOT_IN_JSON,
      .header = "CARRIED BY", .cell = carrier_cell},
     {"where", PM_TEXT, .cell = where_cell, NOT_IN_JSON},
     {"carrier_file", PM_TEXT, PLACE(carrier, file), NOT_IN_JSON},
     {"carrier_line", PM_POSITIVE, PLACE(carrier, line_first), NOT_IN_JSON},
     {"carrier_key", PM_HEX, PLACE(carrier, key), NOT_IN_JSON},
-    {"source_label", PM_NAME, .get = row_source_label, .csv_name = "source", NOT_IN_JSON,
+    {"source_label", PM_NAME, PLACE(source, label_folded), .csv_name = "source", NOT_IN_JSON,
      .header = "FROM", .cell = source_cell},
     {"source_file", PM_TEXT, PLACE(source, file), NOT_IN_JSON},
     {"source_line", PM_POSITIVE, PLACE(source, line_first), NOT_IN_JSON},
     {"source_key", PM_HEX, PLACE(source, key), NOT_IN_JSON},
-    {"destination_label", PM_NAME, ROW(destination_label), .csv_name = "destination", NOT_IN_JSON,
-     .header = "TO"},
+    {"destination_label", PM_NAME, PLACE(destination, label_folded), .csv_name = "destination",
+     NOT_IN_JSON, .header = "TO"},
     {"destination_file", PM_TEXT, PLACE(destination, file), NOT_IN_JSON},
     {"destination_line", PM_POSITIVE, PLACE(destination, line_first), NOT_IN_JSON},
     {"destination_key", PM_HEX, PLACE(destination, key), NOT_IN_JSON},
@@ -138,15 +152,15 @@ static struct pm_fields table_fields(const struct pm_machine *machine) {
 /* Rows that are not shown, summed up. */
 static void add_rest(struct pm_text_table *table, struct pm_fields columns,
                      const struct pm_carried_row *rest, size_t n) {
-    char *only = pm_strdup("share carrier_label"),
-         *label = pm_sprintf("other (%zu smaller ones)", n);
-    struct pm_carried_row row = *rest;
-    for (size_t l = 0; l < rest->machine->n_levels; l++)
-        pm_append(&only, " %s", rest->machine->levels[l].name);
-    row.carrier_label = label;
-    pm_fields_cells(table, columns, only, &row);
+    char *label = pm_sprintf("other (%zu smaller ones)", n);
+    size_t n_levels = rest->machine->n_levels;
+    pm_text_table_cell(table, pm_percent_text(rest->share).text);
+    for (size_t l = 0; l < n_levels; l++)
+        pm_text_table_cell(table, pm_count_text(rest->misses[l]).text);
+    pm_text_table_cell(table, label);
+    for (size_t i = n_levels + 2; i < columns.n_fields; i++)
+        pm_text_table_cell(table, NULL);
     free(label);
-    free(only);
 }
 
 static void print_advice(FILE *out, const struct pm_report_options *options, const bool *given) {
@@ -287,17 +301,21 @@ static void write_csv(FILE *out, const struct pm_carried_report *report,
     free(last.fields);
 }
 
-void pm_write_carried(FILE *out, const struct pm_carried_report *report,
-                      struct pm_carried_rows *const *rows,
-                      const struct pm_report_options *options) {
+void pm_report_carried(FILE *out, const struct pm_carried_report *report,
+                       const struct pm_report_options *options) {
+    struct pm_carried_rows **rows = pm_alloc(report->n_machines, sizeof *rows);
+    for (size_t i = 0; i < report->n_machines; i++)
+        rows[i] = pm_carried_rows_new(report, report->machines[i]);
     if (options->format == PM_REPORT_JSON)
         write_json(out, report, rows);
     else if (options->format == PM_REPORT_CSV)
         write_csv(out, report, rows);
-    else
-        for (size_t i = 0; i < report->n_machines; i++) {
-            if (i)
-                fputc('\n', out);
+    for (size_t i = 0; i < report->n_machines; i++) {
+        if (options->format == PM_REPORT_TABLE) {
+            fputs(i ? "\n" : "", out);
             write_machine(out, report, rows[i], options);
         }
+        pm_carried_rows_free(rows[i]);
+    }
+    free(rows);
 }

@@ -4,16 +4,14 @@
    from size to size in single edges (a vector loop and its remainder) is often smooth in the sum,
    and each model has an error of its own (Marin's thesis 2003, section 3.4.1).  The sum of the
    models of the edges into the row's basic blocks stands beside it, for comparison. */
-#include "report/counts/counts.h"
+#include "fit/analysis/counts.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/structure/structure.h"
-#include "report/loops/loops.h"
-#include "report/models/models.h"
-#include "report/labels/labels.h"
+#include "fit/analysis/model_rows.h"
 
 /* ---- which routines -------------------------------------------------------------------------- */
 
@@ -33,7 +31,7 @@ static bool *left_out_routines(const struct pm_structure *structure,
 }
 
 /* Calls of the routines that end an interval, in each run; false with a sentence. */
-static bool count_intervals(const struct pm_counts *counts,
+static bool count_intervals(const struct pm_class_counts *counts,
                             const struct pm_profile *const *profiles, double *intervals,
                             struct pm_error *err) {
     const struct pm_structure *structure = counts->structure;
@@ -71,7 +69,7 @@ static bool is_zero(const double *values, size_t n) {
     return true;
 }
 
-static struct pm_count_row *add_row(struct pm_counts *counts, uint32_t scope,
+static struct pm_count_row *add_row(struct pm_class_counts *counts, uint32_t scope,
                                     const double *measured) {
     struct pm_count_row *row = PM_PUSH(counts, rows);
     row->counts = counts;
@@ -79,16 +77,13 @@ static struct pm_count_row *add_row(struct pm_counts *counts, uint32_t scope,
     row->edge = PM_NONE;
     row->measured = measured;
     row->sum_error = row->low = row->high = NAN;
-    row->label = counts->request->level == PM_MIX_LOOP || counts->request->edges
-                     ? pm_scope_label_folded(counts->structure, scope)
-                     : pm_scope_label(counts->structure, scope);
-    row->source = pm_scope_source(counts->structure, scope);
     return row;
 }
 
 /* Rows of scopes with their models.  INTERVALS: what counts are divided by, or NULL. */
-static bool make_scope_rows(struct pm_counts *counts, const bool *left_out, const double *intervals,
-                            const struct pm_fit_options *fit_options, struct pm_error *err) {
+static bool make_scope_rows(struct pm_class_counts *counts, const bool *left_out,
+                            const double *intervals, const struct pm_fit_options *fit_options,
+                            struct pm_error *err) {
     const struct pm_structure *structure = counts->structure;
     size_t n = counts->n_runs, n_classes = counts->classes.n_classes, n_series = 0;
     counts->measured = pm_alloc(structure->n_scopes * n_classes * n, sizeof *counts->measured);
@@ -130,7 +125,7 @@ static uint32_t scope_of_edge(const struct pm_structure *structure, const struct
 }
 
 /* Rows of edges, with the models that the store has. */
-static bool make_edge_rows(struct pm_counts *counts, const struct pm_model_set *models,
+static bool make_edge_rows(struct pm_class_counts *counts, const struct pm_model_set *models,
                            const bool *left_out, const struct pm_profile *const *profiles,
                            struct pm_error *err) {
     const struct pm_structure *structure = counts->structure;
@@ -154,7 +149,7 @@ static bool make_edge_rows(struct pm_counts *counts, const struct pm_model_set *
 /* ---- counts at one size, shares, order ------------------------------------------------------- */
 
 /* Counts at the size asked for, else measured at the largest one; and each row's share. */
-static bool weigh_rows(struct pm_counts *counts, const struct pm_model_set *models,
+static bool weigh_rows(struct pm_class_counts *counts, const struct pm_model_set *models,
                        struct pm_error *err) {
     const struct pm_parameters *at = counts->request->at;
     const struct pm_model_set *set = counts->set ? counts->set : models;
@@ -209,13 +204,11 @@ static int by_place(const void *left, const void *right) {
 }
 
 static void free_row(struct pm_count_row *row) {
-    free(row->label);
-    free(row->source);
     free(row->formula);
     free(row->sum_formula);
 }
 
-static void choose_rows(struct pm_counts *counts) {
+static void choose_rows(struct pm_class_counts *counts) {
     const struct pm_counts_request *request = counts->request;
     size_t all = counts->n_rows, kept = all;
     qsort(counts->rows, all, sizeof *counts->rows, by_share);
@@ -234,7 +227,7 @@ static void choose_rows(struct pm_counts *counts) {
 /* ---- sums of the edges' models --------------------------------------------------------------- */
 
 /* ROW_OF: the row of each (scope, class), PM_NONE where it is not shown. */
-static void add_edge_models(const struct pm_counts *counts, const struct pm_model_set *models,
+static void add_edge_models(const struct pm_class_counts *counts, const struct pm_model_set *models,
                             const bool *left_out, const uint32_t *row_of,
                             struct pm_model_sum *sums) {
     const struct pm_structure *structure = counts->structure;
@@ -254,7 +247,7 @@ static void add_edge_models(const struct pm_counts *counts, const struct pm_mode
     free(of_block);
 }
 
-static double error_of_sum(const struct pm_counts *counts, const struct pm_count_row *row,
+static double error_of_sum(const struct pm_class_counts *counts, const struct pm_count_row *row,
                            const struct pm_model_sum *sum) {
     double *values = pm_alloc(sum->basis->n, sizeof *values);
     double *predicted = pm_alloc(counts->n_runs, sizeof *predicted);
@@ -268,7 +261,7 @@ static double error_of_sum(const struct pm_counts *counts, const struct pm_count
     return error;
 }
 
-static void sum_edge_models(struct pm_counts *counts, const struct pm_model_set *models,
+static void sum_edge_models(struct pm_class_counts *counts, const struct pm_model_set *models,
                             const bool *left_out) {
     size_t n_classes = counts->classes.n_classes, n = counts->structure->n_scopes * n_classes;
     uint32_t *row_of = pm_alloc(n, sizeof *row_of);
@@ -290,7 +283,7 @@ static void sum_edge_models(struct pm_counts *counts, const struct pm_model_set 
 
 /* ---- the whole ------------------------------------------------------------------------------- */
 
-static bool make_counts(struct pm_counts *counts, const struct pm_model_set *models,
+static bool make_counts(struct pm_class_counts *counts, const struct pm_model_set *models,
                         const struct pm_profile *const *profiles, const bool *left_out,
                         const struct pm_fit_options *fit_options, struct pm_error *err) {
     const struct pm_counts_request *request = counts->request;
@@ -313,7 +306,7 @@ static bool make_counts(struct pm_counts *counts, const struct pm_model_set *mod
     return true;
 }
 
-static void free_counts(struct pm_counts *counts) {
+void pm_class_counts_free(struct pm_class_counts *counts) {
     for (size_t i = 0; i < counts->n_rows; i++)
         free_row(&counts->rows[i]);
     for (size_t k = 0; counts->executions && k < counts->n_runs; k++)
@@ -323,31 +316,34 @@ static void free_counts(struct pm_counts *counts) {
     free(counts->measured);
     free(counts->classes.classes);
     pm_model_set_free(counts->set);
+    free(counts);
 }
 
-bool pm_report_counts(FILE *out, const struct pm_structure *structure,
-                      const struct pm_model_set *models, const struct pm_profile *const *profiles,
-                      const struct pm_fit_options *fit_options,
-                      const struct pm_counts_request *request,
-                      const struct pm_report_options *options, struct pm_error *err) {
-    struct pm_counts counts = {
+struct pm_class_counts *pm_class_counts_new(const struct pm_structure *structure,
+                                            const struct pm_model_set *models,
+                                            const struct pm_profile *const *profiles,
+                                            const struct pm_fit_options *fit_options,
+                                            const struct pm_counts_request *request,
+                                            struct pm_error *err) {
+    struct pm_class_counts *counts = pm_alloc(1, sizeof *counts);
+    *counts = (struct pm_class_counts){
         .structure = structure, .request = request, .n_runs = models->n_runs, .runs = models->runs};
     const char *classes = request->classes ? request->classes : "instructions";
     bool *left_out = left_out_routines(structure, request, err);
-    bool ok = left_out && pm_count_classes_read(classes, &counts.classes, err);
+    bool ok = left_out && pm_count_classes_read(classes, &counts->classes, err);
     if (ok) {
-        counts.executions = pm_alloc(counts.n_runs, sizeof *counts.executions);
-        for (size_t k = 0; k < counts.n_runs; k++)
-            counts.executions[k] = pm_block_executions(structure, profiles[k]->edge_counts);
+        counts->executions = pm_alloc(counts->n_runs, sizeof *counts->executions);
+        for (size_t k = 0; k < counts->n_runs; k++)
+            counts->executions[k] = pm_block_executions(structure, profiles[k]->edge_counts);
         for (size_t r = 0; r < structure->n_routines; r++)
-            counts.n_not_counted += !left_out[r] && !structure->routines[r].counted;
+            counts->n_not_counted += !left_out[r] && !structure->routines[r].counted;
         for (size_t s = 0; s < structure->n_scopes; s++)
-            counts.n_unmatched += (structure->scopes[s].flags & PM_SCOPE_UNMATCHED) != 0;
-        ok = make_counts(&counts, models, profiles, left_out, fit_options, err);
+            counts->n_unmatched += (structure->scopes[s].flags & PM_SCOPE_UNMATCHED) != 0;
+        ok = make_counts(counts, models, profiles, left_out, fit_options, err);
     }
-    if (ok)
-        pm_write_counts(out, &counts, options);
     free(left_out);
-    free_counts(&counts);
-    return ok;
+    if (ok)
+        return counts;
+    pm_class_counts_free(counts);
+    return NULL;
 }

@@ -1,15 +1,14 @@
-/* Counts of what is executed, by scope and class, measured and as functions of the size: what the
-   three writers of `pmodel model` and `pmodel validate --hierarchy` have in common; private to
-   report/. */
+/* Counts of what is executed, by scope and class, measured and as functions of the size: for
+   `pmodel model` and `pmodel validate --hierarchy`. */
 #ifndef PM_COUNTS_H
 #define PM_COUNTS_H
 
 #include <stdio.h>
 
 #include "core/base/base.h"
-#include "report/counts/model_sum.h"
-#include "report/labels/labels.h"
-#include "report/report.h"
+#include "fit/analysis/model_sum.h"
+#include "fit/analysis/rows.h"
+#include "fit/fit.h"
 
 #define PM_COUNT_LEVEL 0.8     /* of prediction intervals */
 #define PM_COUNT_ROUNDING 1e-9 /* a sum of models that is no further off is exact */
@@ -39,7 +38,8 @@ bool pm_count_classes_read(const char *list, struct pm_count_classes *classes,
                            struct pm_error *err);
 const char *pm_count_class_name(const struct pm_count_class *class);
 
-/* What one execution of BLOCK counts of each of CLASSES.  ELEMENTS: see pm_mix_block. */
+/* What one execution of BLOCK counts of each of CLASSES.  ELEMENTS: a vector
+   operation counts as many as it has elements. */
 void pm_count_block(const struct pm_structure *structure, uint32_t block,
                     const struct pm_count_classes *classes, bool elements, double *counts);
 
@@ -65,17 +65,31 @@ uint32_t pm_count_scope(const struct pm_structure *structure, uint32_t block,
    MEASURED 0 are left out if PREDICTED is below a half, else infinite.  NAN if none is left. */
 double pm_count_error(const double *predicted, const double *measured, size_t n);
 
+/* `pmodel model`: how often things are executed, as functions of the size. */
+struct pm_counts_request {
+    enum pm_mix_level level; /* not PM_MIX_BLOCK */
+    bool edges;              /* edges of the control flow in place of scopes and classes */
+    const char *classes;     /* "fp_add,fp_mult"; NULL: instructions */
+    bool elements;           /* a vector operation counts as many as it has elements */
+    const char *routines;    /* only these (core/structure/routine_names.h); NULL all */
+    const bool *left_out;    /* routines that are not counted; NULL none */
+    const char *interval;    /* counts for each call of these routines; NULL: of whole runs */
+    bool by_count;           /* else by place */
+    double least_share;      /* of the count of the class; below it rows are left out */
+    size_t most_rows;        /* only so many, with the largest shares; 0: no limit */
+    const struct pm_parameters *at; /* counts and shares are predicted for; NULL: as measured at
+                                       the largest size */
+};
 /* ---- rows -------------------------------------------------------------------------------------*/
 
 /* One class in one scope; or an edge. */
 struct pm_count_row {
-    const struct pm_counts *counts;
+    const struct pm_class_counts *counts;
     struct pm_place place;
     uint32_t edge;                /* PM_NONE: it is not one */
     size_t class_index;           /* 0 of edges */
-    char *label, *source;         /* of the scope; owned */
     const double *measured;       /* in each run */
-    const struct pm_model *model; /* in pm_counts.set, or the store's, of edges */
+    const struct pm_model *model; /* in pm_class_counts.set, or the store's, of edges */
     char *formula;                /* of `model`; owned */
     double count;                 /* at the size that shares are of */
     double low, high;             /* of a predicted count: 80% prediction interval; NAN unknown */
@@ -85,7 +99,7 @@ struct pm_count_row {
     double sum_error;
 };
 
-struct pm_counts {
+struct pm_class_counts {
     const struct pm_structure *structure;
     const struct pm_counts_request *request;
     struct pm_count_classes classes;
@@ -103,8 +117,15 @@ struct pm_counts {
     double **executions;  /* of basic blocks in each run; owned */
 };
 
-/* As a table, JSON or CSV (counts_write.c). */
-void pm_write_counts(FILE *out, const struct pm_counts *counts,
-                     const struct pm_report_options *options);
+/* Of all routines that are asked for; NULL with a sentence.  PROFILES: of the runs that MODELS were
+   made from, in that order.  OPTIONS: as MODELS were made.  MODELS and REQUEST must outlive the
+   counts.  Errors: a class, a routine or a parameter that there is not. */
+struct pm_class_counts *pm_class_counts_new(const struct pm_structure *structure,
+                                            const struct pm_model_set *models,
+                                            const struct pm_profile *const *profiles,
+                                            const struct pm_fit_options *fit_options,
+                                            const struct pm_counts_request *request,
+                                            struct pm_error *err);
+void pm_class_counts_free(struct pm_class_counts *counts);
 
 #endif

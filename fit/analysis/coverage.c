@@ -6,12 +6,13 @@
    numbers, so that an interval reaches half a count further than its ends.  Exact models have
    intervals of no width, which a coverage in per cent says nothing about: they are counted apart,
    as right or not. */
-#include "report/validation/coverage.h"
+#include "fit/analysis/coverage.h"
 
 #include <math.h>
 #include <stdlib.h>
 
 #include "core/base/base.h"
+#include "fit/fit.h"
 
 const double pm_coverage_levels[PM_N_COVERAGE_LEVELS] = {0.5, 0.8, 0.95};
 

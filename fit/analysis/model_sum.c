@@ -1,5 +1,5 @@
 /* Sums of models; see model_sum.h. */
-#include "report/counts/model_sum.h"
+#include "fit/analysis/model_sum.h"
 
 #include <math.h>
 #include <stdbool.h>

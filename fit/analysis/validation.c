@@ -3,14 +3,11 @@
    Rows are those of `pmodel report` (rows.c): each scope's own figures, without inner loops, are in
    one row, so that rows add up to the program.  Misses are those of fully associative LRU caches.
  */
-#include "report/validation/validation.h"
+#include "fit/analysis/validation.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "report/labels/labels.h"
-#include "report/predictions/predictions.h"
 
 struct making {
     struct pm_validation_table *table;
@@ -179,8 +176,6 @@ static void add_row(struct pm_validation_table *table, const struct pm_structure
                     uint32_t scope) {
     struct pm_validation_row *row = PM_PUSH(table, rows);
     row->place = (struct pm_place){structure, scope};
-    row->label = pm_scope_label(structure, scope);
-    row->source = pm_scope_source(structure, scope);
 }
 
 /* Every scope's own figures go to the row of the scope that it is shown under; those of modules and
@@ -225,11 +220,8 @@ static void sort_rows(struct pm_validation_table *table) {
     struct pm_validation_row *rows = pm_alloc(n, sizeof *rows);
     struct pm_pair *pairs = pm_alloc(n * n_columns, sizeof *pairs);
     for (size_t r = 0; r < n; r++) {
-        if (order[r].executions <= 0) {
-            free(table->rows[order[r].row].label);
-            free(table->rows[order[r].row].source);
+        if (order[r].executions <= 0)
             continue;
-        }
         rows[kept] = table->rows[order[r].row];
         memcpy(pairs + kept * n_columns, table->pairs + order[r].row * n_columns,
                n_columns * sizeof *pairs);
@@ -323,12 +315,6 @@ static void summarise_column(struct pm_validation_table *table, size_t c) {
     free(errors);
 }
 
-const char *pm_quantity_word(enum pm_quantity quantity) {
-    static const char *const words[PM_N_QUANTITIES] = {"executions", "iterations", "accesses",
-                                                       "misses", "seconds"};
-    return words[quantity];
-}
-
 /* ---- the whole ------------------------------------------------------------------------------- */
 
 struct pm_validation_table *pm_validation_table_new(const struct pm_structure *structure,
@@ -365,34 +351,8 @@ struct pm_validation_table *pm_validation_table_new(const struct pm_structure *s
 }
 
 void pm_validation_table_free(struct pm_validation_table *table) {
-    for (size_t r = 0; r < table->n_rows; r++) {
-        free(table->rows[r].label);
-        free(table->rows[r].source);
-    }
     free(table->rows);
     free(table->columns);
     free(table->pairs);
     free(table);
-}
-
-void pm_report_validations(FILE *out, const struct pm_structure *structure,
-                           const struct pm_model_set *models,
-                           const struct pm_validation_caches *caches,
-                           const struct pm_validation *sizes, size_t n_sizes,
-                           const struct pm_report_options *options) {
-    struct pm_validation_table **tables = pm_alloc(n_sizes, sizeof *tables);
-    struct pm_coverage *coverage = pm_alloc(n_sizes * PM_N_COVERAGES, sizeof *coverage);
-    for (size_t i = 0; i < n_sizes; i++) {
-        tables[i] =
-            pm_validation_table_new(structure, caches, &sizes[i], options->min_percent / 100);
-        pm_coverage_count(structure, models, sizes[i].measured, caches,
-                          coverage + i * PM_N_COVERAGES);
-    }
-    struct pm_validation_report report = {structure, models,   caches, sizes,
-                                          tables,    coverage, n_sizes};
-    pm_write_validations(out, &report, options);
-    for (size_t i = 0; i < n_sizes; i++)
-        pm_validation_table_free(tables[i]);
-    free(coverage);
-    free(tables);
 }

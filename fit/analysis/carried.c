@@ -4,20 +4,10 @@
      cycles = Σ over levels of  misses · miss penalty · exposed
 
    as sched/memory.c has it for whole scopes (Marin & Mellor-Crummey 2004, section 3.2). */
-#include "report/carried/carried.h"
+#include "fit/analysis/carried.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-#include "report/labels/labels.h"
-
-const char *pm_advice_word(uint8_t advice) {
-    static const char *const words[PM_N_ADVICE] = {
-        [PM_ADVICE_NONE] = "",     [PM_ADVICE_BLOCK] = "block", [PM_ADVICE_REORDER] = "reorder",
-        [PM_ADVICE_FUSE] = "fuse", [PM_ADVICE_SKEW] = "skew",   [PM_ADVICE_CALLS] = "join calls",
-    };
-    return words[advice];
-}
 
 /* ---- collecting ------------------------------------------------------------------------------ */
 
@@ -142,7 +132,7 @@ static void weigh_rows(struct pm_carried_rows *rows) {
         qsort(rows->rows, n, sizeof *rows->rows, compare_shares);
 }
 
-/* ---- words ----------------------------------------------------------------------------------- */
+/* ---- advice ---------------------------------------------------------------------------------- */
 
 static bool is_around(const struct pm_structure *structure, uint32_t outer, uint32_t inner) {
     while (inner != PM_NONE && inner != outer)
@@ -164,18 +154,6 @@ static enum pm_advice advise(const struct pm_structure *structure,
                                                                        : PM_ADVICE_SKEW;
 }
 
-static void name_row(const struct pm_structure *structure, struct pm_carried_row *row) {
-    row->destination_label = pm_scope_label_folded(structure, row->destination.scope);
-    row->source_label = row->source.scope == PM_NONE
-                            ? pm_strdup(row->is_first_touch ? "first touch" : "?")
-                            : pm_scope_label_folded(structure, row->source.scope);
-    row->carrier_label = row->is_first_touch ? pm_strdup("")
-                         : row->carrier.scope == PM_NONE
-                             ? pm_strdup("?")
-                             : pm_scope_label_folded(structure, row->carrier.scope);
-    row->advice = advise(structure, row);
-}
-
 struct pm_carried_rows *pm_carried_rows_new(const struct pm_carried_report *report,
                                             const struct pm_machine *machine) {
     struct pm_carried_rows *rows = pm_alloc(1, sizeof *rows);
@@ -186,27 +164,11 @@ struct pm_carried_rows *pm_carried_rows_new(const struct pm_carried_report *repo
     join_rows(rows);
     weigh_rows(rows);
     for (size_t i = 0; i < rows->n_rows; i++)
-        name_row(report->structure, &rows->rows[i]);
+        rows->rows[i].advice = advise(report->structure, &rows->rows[i]);
     return rows;
 }
 
 void pm_carried_rows_free(struct pm_carried_rows *rows) {
-    for (size_t i = 0; i < rows->n_rows; i++) {
-        free(rows->rows[i].source_label);
-        free(rows->rows[i].carrier_label);
-        free(rows->rows[i].destination_label);
-    }
     free(rows->rows);
-    free(rows);
-}
-
-void pm_report_carried(FILE *out, const struct pm_carried_report *report,
-                       const struct pm_report_options *options) {
-    struct pm_carried_rows **rows = pm_alloc(report->n_machines, sizeof *rows);
-    for (size_t i = 0; i < report->n_machines; i++)
-        rows[i] = pm_carried_rows_new(report, report->machines[i]);
-    pm_write_carried(out, report, rows, options);
-    for (size_t i = 0; i < report->n_machines; i++)
-        pm_carried_rows_free(rows[i]);
     free(rows);
 }

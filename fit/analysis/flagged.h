@@ -1,13 +1,13 @@
-/* Models of poor quality with reasons: what the three writers of `pmodel fit --flagged` have in
-   common; private to report/. */
+/* Models of poor quality with reasons, for `pmodel fit --flagged`. */
 #ifndef PM_FLAGGED_H
 #define PM_FLAGGED_H
 
 #include <stdio.h>
 
 #include "core/base/base.h"
-#include "report/labels/labels.h"
-#include "report/report.h"
+#include "core/model.h"
+#include "core/profile.h"
+#include "fit/analysis/rows.h"
 
 /* X (enumerator, word for programs, reason for people, what to do) */
 #define PM_FLAWS(X)                                                                                \
@@ -43,16 +43,11 @@ enum pm_flaw {
         PM_N_FLAWS
 };
 
-const char *pm_flaw_word(enum pm_flaw flaw);   /* "few_sizes" */
-const char *pm_flaw_reason(enum pm_flaw flaw); /* "few sizes" */
-const char *pm_flaw_advice(enum pm_flaw flaw);
-
 /* All flagged models of one scope's executions, or of one histogram. */
 struct pm_flagged_row {
     struct pm_place place;
     uint32_t group;       /* PM_NONE: executions */
     uint64_t block_bytes; /* 0: executions */
-    char *label, *source; /* of the scope; owned */
     size_t n_models, n_flagged;
     /* Share of all instructions (executions) or of all touches of such blocks, at the largest size,
        that these models are about. */
@@ -75,8 +70,5 @@ struct pm_flagged *pm_flagged_new(const struct pm_structure *structure,
                                   const struct pm_model_set *models,
                                   const struct pm_profile *const *profiles);
 void pm_flagged_free(struct pm_flagged *flagged);
-
-/* "periodic (4), few sizes"; owned by the caller. */
-char *pm_flaws_label(const struct pm_flagged_row *row);
 
 #endif

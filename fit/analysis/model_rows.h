@@ -1,11 +1,12 @@
-/* Models as rows: what the three writers of `pmodel fit` have in common; private to report/. */
-#ifndef PM_MODELS_H
-#define PM_MODELS_H
+/* Models as rows, for `pmodel fit`: iterations of loops, and models that are flagged. */
+#ifndef PM_MODEL_ROWS_H
+#define PM_MODEL_ROWS_H
 
 #include <stdio.h>
 
-#include "report/labels/labels.h"
-#include "report/report.h"
+#include "core/base/base.h"
+#include "core/model.h"
+#include "fit/analysis/rows.h"
 
 /* A model is flagged when the sizes that it was made from, each predicted from the others, come out
    further off than this (root mean square of the relative error). */
@@ -31,8 +32,7 @@ struct pm_model_row {
     uint32_t index;        /* of the edge or group; PM_NONE for iterations */
     uint32_t bin;          /* PM_NONE if it is not about a bin */
     uint64_t block_bytes;  /* 0 if it is not about a histogram */
-    char *label, *source;  /* of the scope; owned */
-    char *what;            /* "accesses of group 3 (u), blocks of 64 bytes"; owned */
+    bool per_execution;    /* accesses: of blocks, for each access */
     char *formula;         /* owned; NULL: not known, the routine has no counters */
     /* Of a loop's iterations: the largest of its edges. */
     double relative_error, leave_one_out_error;
@@ -49,19 +49,5 @@ struct pm_model_rows {
 struct pm_model_rows *pm_model_rows_new(const struct pm_structure *structure,
                                         const struct pm_model_set *models);
 void pm_model_rows_free(struct pm_model_rows *rows);
-
-/* What the writers need. */
-struct pm_models_report {
-    const struct pm_structure *structure;
-    const struct pm_model_set *models;
-    const struct pm_fit_statistics *statistics;
-    const struct pm_model_rows *rows; /* NULL: not asked for */
-};
-
-/* As a table, JSON or CSV (models_write.c). */
-void pm_write_models(FILE *out, const struct pm_models_report *report,
-                     const struct pm_report_options *options);
-
-const char *pm_model_target_word(enum pm_model_target target); /* "bin_count", for programs */
 
 #endif
