@@ -55,7 +55,7 @@ static struct pm_value scope_value(const struct pm_place *place) {
     };
     if (place->scope == PM_NONE)
         return pm_unknown();
-    return pm_nested(PM_JSON_OBJECT(fields, place));
+    return pm_json_value(PM_JSON_OBJECT(fields, place));
 }
 
 static const char *where_word(const struct pm_carried_row *row) {
@@ -69,7 +69,7 @@ static bool is_in_place(const struct pm_carried_row *row) {
     return row->source.scope == row->destination.scope;
 }
 
-PM_GETTER(row_misses, struct pm_carried_row, pm_nested(misses_json(row->machine, row->misses)))
+PM_GETTER(row_misses, struct pm_carried_row, pm_json_value(misses_json(row->machine, row->misses)))
 PM_GETTER(row_carrier, struct pm_carried_row, scope_value(&row->carrier))
 PM_GETTER(row_source, struct pm_carried_row, scope_value(&row->source))
 PM_GETTER(row_destination, struct pm_carried_row, scope_value(&row->destination))
@@ -91,14 +91,14 @@ PM_GETTER(advice_cell, struct pm_carried_row, pm_text(advice_word(row->advice)))
 #define NOT_IN_JSON .not_in_json = true
 
 static const struct pm_field fields[] = {
-    {"misses", PM_NESTED, .get = row_misses},
+    {"misses", PM_JSON_ONLY, .get = row_misses},
     {"cycles", PM_COUNT, ROW(cycles)},
     {"share", PM_PERCENT, ROW(share), .header = "%"},
     {"first_touch", PM_YES_NO, ROW(is_first_touch)},
-    {"carrier", PM_NESTED, .get = row_carrier},
+    {"carrier", PM_JSON_ONLY, .get = row_carrier},
     {"across", PM_YES_NO, .get = row_across},
-    {"source", PM_NESTED, .get = row_source},
-    {"destination", PM_NESTED, .get = row_destination},
+    {"source", PM_JSON_ONLY, .get = row_source},
+    {"destination", PM_JSON_ONLY, .get = row_destination},
     {"object", PM_NAME, ROW(object), .header = "DATA", .cell = object_cell, .dispensable = 2},
     {"advice", PM_TEXT, .get = row_advice, .header = "TRY", .cell = advice_cell},
     {"program", PM_TEXT, PLACE(destination, program), NOT_IN_JSON},

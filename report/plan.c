@@ -33,35 +33,57 @@ static struct pm_number_text bytes_text(double bytes) {
     return text;
 }
 
-/* ---- table ----------------------------------------------------------------------------------- */
+/* ---- the fields of a run --------------------------------------------------------------------- */
 
-static void print_run(struct pm_text_table *table, const struct pm_parameters *at,
-                      const struct pm_plan_cost *cost, const char *remark) {
-    char *size = pm_parameters_text(at);
-    pm_text_table_cell(table, size);
-    pm_text_table_cell(table, pm_seconds_text(cost->seconds).text);
-    pm_text_table_cell(table, bytes_text(cost->peak_bytes).text);
-    pm_text_table_cell(table, bytes_text(cost->store_bytes).text);
-    pm_text_table_cell(table, remark);
-    free(size);
+struct run_row {
+    struct pm_parameters at;
+    struct pm_plan_cost cost;
+    bool tried;
+};
+
+static struct run_row run_row(const struct pm_plan_report *report, size_t i) {
+    const struct pm_planned_run *run = &report->plan->runs[i];
+    const struct pm_plan_cost *tried = trial_of(report, &run->at);
+    return (struct run_row){run->at, tried ? *tried : run->cost, tried != NULL};
 }
+
+PM_GETTER(run_parameters, struct run_row, pm_json_value(pm_json_parameters(&row->at)))
+PM_GETTER(size_cell, struct run_row, pm_owned_text(pm_parameters_text(&row->at)))
+PM_GETTER(memory_cell, struct run_row,
+          pm_owned_text(pm_strdup(bytes_text(row->cost.peak_bytes).text)))
+PM_GETTER(store_cell, struct run_row,
+          pm_owned_text(pm_strdup(bytes_text(row->cost.store_bytes).text)))
+PM_GETTER(tried_cell, struct run_row, pm_text(row->tried ? "tried" : ""))
+
+#define RUN(member_) PM_MEMBER(struct run_row, member_)
+
+static const struct pm_field fields[] = {
+    {"parameters", PM_JSON_ONLY, .get = run_parameters},
+    {"seconds", PM_SECONDS, RUN(cost.seconds), .header = "TIME"},
+    {"peak_bytes", PM_NUMBER, RUN(cost.peak_bytes), .header = "MEMORY", .cell = memory_cell},
+    {"store_bytes", PM_NUMBER, RUN(cost.store_bytes), .header = "STORE", .cell = store_cell,
+     .dispensable = 1},
+    {"tried", PM_YES_NO, RUN(tried)},
+    {"size", PM_TEXT, .cell = size_cell, .not_in_json = true, .header = "SIZE"},
+    {"remark", PM_TEXT, .cell = tried_cell, .not_in_json = true},
+};
+
+/* ---- table ----------------------------------------------------------------------------------- */
 
 static void write_table(FILE *out, const struct pm_plan_report *report,
                         const struct pm_report_options *options) {
     const struct pm_plan *plan = report->plan;
     struct pm_text_table *table = pm_text_table_new();
-    pm_text_table_column(table, "SIZE", PM_COLUMN_TEXT);
-    pm_text_table_column(table, "TIME", PM_COLUMN_NUMBER);
-    pm_text_table_column(table, "MEMORY", PM_COLUMN_NUMBER);
-    pm_text_table_column(table, "STORE", PM_COLUMN_NUMBER);
-    pm_text_table_column(table, "", PM_COLUMN_TEXT);
+    struct pm_fields columns =
+        pm_fields_named(PM_FIELDS(fields), "size seconds peak_bytes store_bytes remark");
+    pm_fields_columns(table, columns);
     for (size_t i = 0; i < plan->n_runs; i++) {
-        const struct pm_plan_cost *tried = trial_of(report, &plan->runs[i].at);
-        print_run(table, &plan->runs[i].at, tried ? tried : &plan->runs[i].cost,
-                  tried ? "tried" : NULL);
+        struct run_row row = run_row(report, i);
+        pm_fields_cells(table, columns, NULL, &row);
     }
     pm_text_table_print(out, table, options);
     pm_text_table_free(table);
+    free(columns.fields);
     fprintf(out, "%zu runs, about %s in all, %s in the store\n", plan->n_runs,
             pm_seconds_text(plan->seconds).text, bytes_text(plan->store_bytes).text);
     if (report->to) {
@@ -78,12 +100,11 @@ static void write_table(FILE *out, const struct pm_plan_report *report,
 
 /* ---- JSON ------------------------------------------------------------------------------------ */
 
-static json_t *run_json(const struct pm_parameters *at, const struct pm_plan_cost *cost) {
-    json_t *object = json_object();
-    json_object_set_new(object, "parameters", pm_json_parameters(at));
-    json_object_set_new(object, "seconds", pm_json_number(cost->seconds));
-    json_object_set_new(object, "peak_bytes", pm_json_number(cost->peak_bytes));
-    json_object_set_new(object, "store_bytes", pm_json_number(cost->store_bytes));
+/* The size to be predicted, as if it were measured. */
+static json_t *to_json(const struct pm_plan_report *report) {
+    struct run_row row = {*report->to, report->plan->to_cost, false};
+    json_t *object = PM_JSON_OBJECT(fields, &row);
+    json_object_del(object, "tried");
     return object;
 }
 
@@ -91,10 +112,8 @@ static void write_json(FILE *out, const struct pm_plan_report *report) {
     const struct pm_plan *plan = report->plan;
     json_t *document = pm_json_document("plan"), *runs = json_array(), *notes = json_array();
     for (size_t i = 0; i < plan->n_runs; i++) {
-        const struct pm_plan_cost *tried = trial_of(report, &plan->runs[i].at);
-        json_t *run = run_json(&plan->runs[i].at, tried ? tried : &plan->runs[i].cost);
-        json_object_set_new(run, "tried", json_boolean(tried != NULL));
-        json_array_append_new(runs, run);
+        struct run_row row = run_row(report, i);
+        json_array_append_new(runs, PM_JSON_OBJECT(fields, &row));
     }
     for (size_t i = 0; i < plan->n_notes; i++)
         json_array_append_new(notes, pm_json_text(plan->notes[i]));
@@ -102,8 +121,7 @@ static void write_json(FILE *out, const struct pm_plan_report *report) {
     json_object_set_new(document, "seconds", pm_json_number(plan->seconds));
     json_object_set_new(document, "store_bytes", pm_json_number(plan->store_bytes));
     json_object_set_new(document, "too_few", json_boolean(plan->too_few));
-    json_object_set_new(document, "to",
-                        report->to ? run_json(report->to, &plan->to_cost) : json_null());
+    json_object_set_new(document, "to", report->to ? to_json(report) : json_null());
     json_object_set_new(document, "notes", notes);
     json_object_set_new(document, "command", pm_json_text(report->command));
     pm_json_print(out, document);
@@ -114,24 +132,23 @@ static void write_json(FILE *out, const struct pm_plan_report *report) {
 static void write_csv(FILE *out, const struct pm_plan_report *report) {
     const struct pm_plan *plan = report->plan;
     struct pm_csv csv = {.out = out};
+    struct pm_fields columns = {0};
+    struct pm_fields costs =
+        pm_fields_named(PM_FIELDS(fields), "seconds peak_bytes store_bytes tried");
     for (size_t p = 0; plan->n_runs && p < plan->runs[0].at.n; p++)
-        pm_csv_text(&csv, plan->runs[0].at.names[p]);
-    static const char *const titles[] = {"seconds", "peak_bytes", "store_bytes", "tried"};
-    for (size_t i = 0; i < sizeof titles / sizeof *titles; i++)
-        pm_csv_text(&csv, titles[i]);
+        *PM_PUSH(&columns, fields) =
+            (struct pm_field){plan->runs[0].at.names[p], PM_NUMBER, RUN(at.values[p])};
+    for (size_t i = 0; i < costs.n_fields; i++)
+        *PM_PUSH(&columns, fields) = costs.fields[i];
+    pm_fields_csv_names(&csv, columns);
     pm_csv_end_line(&csv);
     for (size_t i = 0; i < plan->n_runs; i++) {
-        const struct pm_planned_run *run = &plan->runs[i];
-        const struct pm_plan_cost *tried = trial_of(report, &run->at);
-        const struct pm_plan_cost *cost = tried ? tried : &run->cost;
-        for (size_t p = 0; p < run->at.n; p++)
-            pm_csv_number(&csv, run->at.values[p]);
-        pm_csv_number(&csv, cost->seconds);
-        pm_csv_number(&csv, cost->peak_bytes);
-        pm_csv_number(&csv, cost->store_bytes);
-        pm_csv_integer(&csv, tried != NULL);
+        struct run_row row = run_row(report, i);
+        pm_fields_csv_values(&csv, columns, &row);
         pm_csv_end_line(&csv);
     }
+    free(costs.fields);
+    free(columns.fields);
 }
 
 void pm_report_plan(FILE *out, const struct pm_plan_report *report,

@@ -11,6 +11,7 @@
 #include "fit/analysis/hierarchy.h"
 #include "fit/analysis/model_rows.h"
 #include "fit/analysis/model_sum.h"
+#include "fit/analysis/query_weights.h"
 #include "fit/analysis/rows.h"
 #include "fit/analysis/validation.h"
 

@@ -70,33 +70,25 @@ void pm_export_json_begin_run(struct pm_export *export, const struct pm_export_r
 }
 
 static json_t *scope_json(const struct pm_structure *structure, uint32_t index) {
-    const struct pm_scope *scope = &structure->scopes[index];
-    json_t *object = json_object();
-    char *label = pm_scope_label(structure, index);
-    json_object_set_new(object, "label", pm_json_text(label));
-    json_object_set_new(object, "kind", json_string(pm_scope_kind_word(scope->kind)));
-    json_object_set_new(object, "key", pm_json_hex(scope->key));
-    json_object_set_new(object, "file", pm_json_text(scope->file));
-    json_object_set_new(object, "line_first", pm_json_line_number(scope->line_first));
-    json_object_set_new(object, "line_last", pm_json_line_number(scope->line_last));
-    free(label);
-    return object;
+    static const struct pm_field fields[] = {
+        {"label", PM_TEXT, .get = pm_place_label},
+        {"kind", PM_TEXT, .get = pm_place_kind},
+        {"key", PM_HEX, .get = pm_place_key},
+        {"file", PM_TEXT, .get = pm_place_file},
+        {"line_first", PM_POSITIVE, .get = pm_place_line_first},
+        {"line_last", PM_POSITIVE, .get = pm_place_line_last},
+    };
+    struct pm_place place = {structure, index};
+    return PM_JSON_OBJECT(fields, &place);
 }
 
-static json_t *bins_json(const struct pm_histogram *histogram) {
-    json_t *array = json_array();
-    for (size_t i = 0; i < histogram->n_bins; i++) {
-        const struct pm_bin *bin = &histogram->bins[i];
-        json_t *object = json_object();
-        json_object_set_new(object, "low", pm_json_number(bin->low));
-        json_object_set_new(object, "high", pm_json_number(bin->high));
-        json_object_set_new(object, "mean", pm_json_number(bin->mean));
-        json_object_set_new(object, "loads", pm_json_number(bin->loads));
-        json_object_set_new(object, "stores", pm_json_number(bin->stores));
-        json_array_append_new(array, object);
-    }
-    return array;
-}
+static const struct pm_field bin_fields[] = {
+    {"low", PM_NUMBER, PM_MEMBER(struct pm_bin, low)},
+    {"high", PM_NUMBER, PM_MEMBER(struct pm_bin, high)},
+    {"mean", PM_NUMBER, PM_MEMBER(struct pm_bin, mean)},
+    {"loads", PM_NUMBER, PM_MEMBER(struct pm_bin, loads)},
+    {"stores", PM_NUMBER, PM_MEMBER(struct pm_bin, stores)},
+};
 
 static json_t *beyond_json(const struct pm_histogram *histogram) {
     if (!(histogram->at_least > 0))
@@ -138,7 +130,9 @@ static json_t *histogram_json(const struct pm_structure *structure,
     json_object_set_new(object, "unused_share",
                         pm_json_number(pm_histogram_unused_share(histogram)));
     json_object_set_new(object, "beyond", beyond_json(histogram));
-    json_object_set_new(object, "bins", bins_json(histogram));
+    json_object_set_new(object, "bins",
+                        pm_fields_array(PM_FIELDS(bin_fields), histogram->bins, histogram->n_bins,
+                                        sizeof *histogram->bins));
     return object;
 }
 

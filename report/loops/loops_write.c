@@ -30,7 +30,7 @@ static json_t *strides_json(const struct pm_group *group) {
 
 #define FLAG(flag_) pm_integer((row->flags & (flag_)) != 0)
 
-PM_GETTER(group_strides, struct pm_group, pm_nested(strides_json(row)))
+PM_GETTER(group_strides, struct pm_group, pm_json_value(strides_json(row)))
 PM_GETTER(group_strides_text, struct pm_group, pm_owned_text(pm_strides_label(row)))
 PM_GETTER(group_flags, struct pm_group, pm_owned_text(pm_group_flags_label(row)))
 PM_GETTER(group_from_compiler, struct pm_group, FLAG(PM_GROUP_FROM_COMPILER))
@@ -46,7 +46,7 @@ PM_GETTER(group_constants, struct pm_group, FLAG(PM_GROUP_CONSTANTS))
 static const struct pm_field group_fields[] = {
     {"object", PM_TEXT, GROUP(object)},
     {"object_type", PM_TEXT, GROUP(object_type)},
-    {"strides_innermost_first", PM_NESTED, .get = group_strides},
+    {"strides_innermost_first", PM_JSON_ONLY, .get = group_strides},
     {"strides_bytes", PM_TEXT, .get = group_strides_text, NOT_IN_JSON},
     {"loads", PM_INTEGER, GROUP(n_loads)},
     {"stores", PM_INTEGER, GROUP(n_stores)},
@@ -127,13 +127,13 @@ PM_GETTER(row_address_high, struct pm_loop_row, pm_integer(scope_of(row)->addres
 PM_GETTER(row_call_file, struct pm_loop_row, pm_text(scope_of(row)->call_file))
 PM_GETTER(row_call_line, struct pm_loop_row, pm_integer(scope_of(row)->call_file_line))
 PM_GETTER(row_header, struct pm_loop_row,
-          pm_nested(block_json(row->place.structure, scope_of(row)->header)))
+          pm_json_value(block_json(row->place.structure, scope_of(row)->header)))
 PM_GETTER(row_unroll, struct pm_loop_row,
           is_loop(row) ? pm_integer(scope_of(row)->unroll) : pm_absent())
 PM_GETTER(row_irreducible, struct pm_loop_row, SCOPE_FLAG(PM_SCOPE_IRREDUCIBLE))
 PM_GETTER(row_entries, struct pm_loop_row,
           scope_of(row)->flags &PM_SCOPE_IRREDUCIBLE
-              ? pm_nested(entries_json(row->place.structure, row->place.scope))
+              ? pm_json_value(entries_json(row->place.structure, row->place.scope))
               : pm_absent())
 PM_GETTER(row_vector_body, struct pm_loop_row, SCOPE_FLAG(PM_SCOPE_VECTOR_BODY))
 PM_GETTER(row_remainder, struct pm_loop_row, SCOPE_FLAG(PM_SCOPE_REMAINDER))
@@ -154,7 +154,7 @@ PM_GETTER(row_counters, struct pm_loop_row,
           counter(row, row->routine ? row->routine->n_counters : 0))
 PM_GETTER(row_counters_formula, struct pm_loop_row,
           counter(row, row->routine ? row->routine->n_counters_formula : 0))
-PM_GETTER(row_groups, struct pm_loop_row, pm_nested(groups_json(row)))
+PM_GETTER(row_groups, struct pm_loop_row, pm_json_value(groups_json(row)))
 PM_GETTER(label_cell, struct pm_loop_row,
           pm_owned_text(pm_sprintf("%*s%s", (int)(2 * row->indent), "", row->label)))
 PM_GETTER(trips_cell, struct pm_loop_row,
@@ -179,13 +179,13 @@ static const struct pm_field row_fields[] = {
     {"basic_blocks", PM_INTEGER, ROW(n_blocks), .header = "BLOCKS", .dispensable = 2},
     {"call_file", PM_TEXT, .get = row_call_file, .json_when = is_inlined},
     {"call_line", PM_POSITIVE, .get = row_call_line, .json_when = is_inlined},
-    {"header", PM_NESTED, .get = row_header, .json_when = is_loop},
+    {"header", PM_JSON_ONLY, .get = row_header, .json_when = is_loop},
     {"depth", PM_INTEGER, PLACE(depth), .json_when = is_loop},
     {"trip_count", PM_TEXT, ROW(trip_count), .json_when = is_loop, .header = "TRIPS",
      .cell = trips_cell, .dispensable = 1},
     {"unroll", PM_INTEGER, .get = row_unroll, .json_when = is_loop},
     {"irreducible", PM_YES_NO, .get = row_irreducible, .json_when = is_loop},
-    {"entries", PM_NESTED, .get = row_entries, .json_when = is_loop},
+    {"entries", PM_JSON_ONLY, .get = row_entries, .json_when = is_loop},
     {"vector_body", PM_YES_NO, .get = row_vector_body, .json_when = is_loop},
     {"remainder", PM_YES_NO, .get = row_remainder, .json_when = is_loop},
     {"from_compiler", PM_YES_NO, .get = row_from_compiler, .json_when = is_loop},
@@ -200,7 +200,7 @@ static const struct pm_field row_fields[] = {
     {"counters", PM_INTEGER, .get = row_counters, .header = "COUNTERS", .dispensable = 3},
     {"counters_formula", PM_INTEGER, .get = row_counters_formula, .header = "FORMULA",
      .dispensable = 4},
-    {"groups", PM_NESTED, .get = row_groups, .json_when = with_groups},
+    {"groups", PM_JSON_ONLY, .get = row_groups, .json_when = with_groups},
     {"program", PM_TEXT, PLACE(program), NOT_IN_JSON},
     {"source", PM_NAME, ROW(source), NOT_IN_JSON, .header = "SOURCE"},
     {"remarks", PM_TEXT, ROW(remarks), NOT_IN_JSON, .header = "REMARKS", .dispensable = 5},

@@ -141,9 +141,9 @@ PM_GETTER(row_kind, struct pm_mix_row,
 PM_GETTER(row_line, struct pm_mix_row,
           row->block != PM_NONE ? pm_integer(row->place.structure->blocks[row->block].line)
                                 : pm_place_line_first(&row->place))
-PM_GETTER(row_items, struct pm_mix_row, pm_nested(items_json(row)))
+PM_GETTER(row_items, struct pm_mix_row, pm_json_value(items_json(row)))
 PM_GETTER(row_unknowns, struct pm_mix_row,
-          pm_nested(pm_unknowns_json(row->unknowns, row->n_unknowns)))
+          pm_json_value(pm_unknowns_json(row->unknowns, row->n_unknowns)))
 
 #define ROW(member_) PM_MEMBER(struct pm_mix_row, member_)
 #define PLACE(get_) PM_PLACE(struct pm_mix_row, place, get_)
@@ -158,8 +158,8 @@ static const struct pm_field row_fields[] = {
     {"address", PM_HEX, ROW(address), .json_when = is_part},
     {"instructions", PM_INTEGER, ROW(n_instructions)},
     {"operations", PM_INTEGER, ROW(n_operations)},
-    {"mix", PM_NESTED, .get = row_items},
-    {"unknown_instructions", PM_NESTED, .get = row_unknowns},
+    {"mix", PM_JSON_ONLY, .get = row_items},
+    {"unknown_instructions", PM_JSON_ONLY, .get = row_unknowns},
 };
 
 /* ---- the three formats ----------------------------------------------------------------------- */

@@ -60,14 +60,14 @@ static struct pm_value terms(const struct pm_basis *basis, const struct pm_model
         json_object_set_new(term, "coefficient", pm_json_number(model->coefficients[i]));
         json_array_append_new(array, term);
     }
-    return pm_nested(array);
+    return pm_json_value(array);
 }
 
 static struct pm_value numbers(const double *values, size_t n) {
     json_t *array = json_array();
     for (size_t k = 0; k < n; k++)
         json_array_append_new(array, pm_json_number(values[k]));
-    return pm_nested(array);
+    return pm_json_value(array);
 }
 
 static struct pm_value error_text(double error, bool exact) {
@@ -142,13 +142,13 @@ static const struct pm_field fields[] = {
     {"to_address", PM_HEX, .get = row_to_address, .json_when = is_edge},
     {"to_line", PM_POSITIVE, .get = row_to_line, .json_when = is_edge},
     {"class", PM_TEXT, .get = row_class, .json_when = is_class, .header = "CLASS"},
-    {"measured", PM_NESTED, .get = row_measured},
+    {"measured", PM_JSON_ONLY, .get = row_measured},
     {"count", PM_COUNT, ROW(count), .header = "COUNT"},
     {"low_80", PM_COUNT, ROW(low)},
     {"high_80", PM_COUNT, ROW(high)},
     {"share", PM_PERCENT, ROW(share), .header = "%"},
     {"formula", PM_TEXT, ROW(formula), .header = "MODEL"},
-    {"terms", PM_NESTED, .get = row_terms},
+    {"terms", PM_JSON_ONLY, .get = row_terms},
     {"relative_error", PM_PERCENT, .get = row_error, .header = "ERROR", .cell = error_cell,
      .dispensable = 2},
     {"leave_one_out_error", PM_PERCENT, .get = row_left_out, .header = "LEFT OUT",

@@ -52,7 +52,7 @@ static struct pm_value reasons(unsigned found) {
     for (int flaw = 0; flaw < PM_N_FLAWS; flaw++)
         if (found >> flaw & 1)
             json_array_append_new(array, json_string(flaws[flaw].word));
-    return pm_nested(array);
+    return pm_json_value(array);
 }
 
 PM_GETTER(row_quantity, struct pm_flagged_row,
@@ -88,7 +88,7 @@ static const struct pm_field fields[] = {
      .dispensable = 1},
     {"leave_one_out_error", PM_PERCENT, ROW(error), .header = "LEFT OUT", .cell = error_cell,
      .dispensable = 2},
-    {"reasons", PM_NESTED, .get = row_reasons},
+    {"reasons", PM_JSON_ONLY, .get = row_reasons},
     {"period", PM_POSITIVE, ROW(period)},
     {"program", PM_TEXT, PLACE(program), .not_in_json = true},
     {"source", PM_NAME, PLACE(source), .not_in_json = true, .header = "SOURCE", .dispensable = 3},

@@ -102,7 +102,7 @@ static struct pm_value interval(const struct pm_model_row *row) {
     json_object_set_new(object, "low", pm_json_number(row->low));
     json_object_set_new(object, "high", pm_json_number(row->high));
     json_object_set_new(object, "level", pm_json_number(row->rows->level));
-    return pm_nested(object);
+    return pm_json_value(object);
 }
 
 PM_GETTER(row_description, struct pm_model_row, pm_owned_text(description(row)))
@@ -139,7 +139,7 @@ static const struct pm_field fields[] = {
      .cell = left_out_cell, .dispensable = 1},
     {"exact", PM_YES_NO, ROW(exact)},
     {"flagged", PM_YES_NO, ROW(flagged)},
-    {"interval", PM_NESTED, .get = row_interval, .cell = interval_cell, .dispensable = 2},
+    {"interval", PM_JSON_ONLY, .get = row_interval, .cell = interval_cell, .dispensable = 2},
     {"program", PM_TEXT, PLACE(program), NOT_IN_JSON},
     {"source", PM_NAME, PLACE(source), NOT_IN_JSON, .header = "SOURCE", .dispensable = 3},
     {"at", PM_TEXT, .get = row_at, NOT_IN_JSON},
@@ -170,7 +170,7 @@ static struct pm_value left_out_sizes(const void *at) {
     json_t *array = json_array();
     for (size_t i = 0; i < statistics->n_left_out; i++)
         json_array_append_new(array, pm_json_integer(statistics->left_out[i]));
-    return pm_nested(array);
+    return pm_json_value(array);
 }
 
 static struct pm_value notes(const void *at) {
@@ -178,7 +178,7 @@ static struct pm_value notes(const void *at) {
     json_t *array = json_array();
     for (size_t i = 0; i < statistics->n_notes; i++)
         json_array_append_new(array, pm_json_text(statistics->notes[i]));
-    return pm_nested(array);
+    return pm_json_value(array);
 }
 
 static struct pm_value divergent_sizes(const void *at) {
@@ -192,7 +192,7 @@ static struct pm_value divergent_sizes(const void *at) {
         json_object_set_new(object, "dropped", json_boolean(statistics->divergent_dropped));
         json_array_append_new(array, object);
     }
-    return pm_nested(array);
+    return pm_json_value(array);
 }
 
 static const struct pm_field summary_fields[] = {
@@ -202,9 +202,9 @@ static const struct pm_field summary_fields[] = {
     STATISTIC("flagged", n_flagged),
     STATISTIC("histograms", n_histograms),
     STATISTIC("bins", n_bins),
-    {"block_bytes_left_out", PM_NESTED, .get = left_out_sizes},
-    {"notes", PM_NESTED, .get = notes},
-    {"divergent_sizes", PM_NESTED, .get = divergent_sizes},
+    {"block_bytes_left_out", PM_JSON_ONLY, .get = left_out_sizes},
+    {"notes", PM_JSON_ONLY, .get = notes},
+    {"divergent_sizes", PM_JSON_ONLY, .get = divergent_sizes},
     {"seconds", PM_SECONDS, PM_MEMBER(struct pm_fit_statistics, seconds)},
     {"n_divergent", PM_INTEGER, PM_MEMBER(struct pm_fit_statistics, n_divergent),
      .csv_name = "divergent_sizes", NOT_IN_JSON},

@@ -38,7 +38,7 @@ static struct pm_value cost_value(const struct pm_prediction *prediction,
     json_t *object = pm_fields_json(fields, cost);
     json_object_set_new(object, "misses", levels_json(prediction, cost->level_misses));
     json_object_set_new(object, "miss_cycles", levels_json(prediction, cost->level_cycles));
-    return pm_nested(object);
+    return pm_json_value(object);
 }
 
 /* ---- the fields of a row --------------------------------------------------------------------- */
@@ -56,7 +56,7 @@ static struct pm_value row_member_keys(const void *at) {
     for (size_t i = 0; i < row->n_members; i++)
         json_array_append_new(array,
                               pm_json_hex(row->place.structure->scopes[row->members[i]].key));
-    return pm_nested(array);
+    return pm_json_value(array);
 }
 
 static struct pm_value row_bound(const void *at) {
@@ -70,11 +70,11 @@ static struct pm_value row_bound(const void *at) {
     if (row->bound == PM_BOUND_LEVEL && row->bound_level < prediction->n_levels)
         json_object_set_new(object, "level",
                             pm_json_text(prediction->level_names[row->bound_level]));
-    return pm_nested(object);
+    return pm_json_value(object);
 }
 
 PM_GETTER(row_misses, struct pm_row,
-          pm_nested(levels_json(row->prediction, row->misses_per_iteration)))
+          pm_json_value(levels_json(row->prediction, row->misses_per_iteration)))
 PM_GETTER(row_self, struct pm_row, cost_value(row->prediction, &row->self))
 PM_GETTER(row_total, struct pm_row, cost_value(row->prediction, &row->total))
 /* One end of the row's interval; null: there is none. */
@@ -88,7 +88,7 @@ static struct pm_value end_value(const struct pm_prediction *prediction,
         return pm_unknown();
     json_t *object = PM_JSON_OBJECT(fields, end);
     json_object_set_new(object, "misses", levels_json(prediction, end->level_misses));
-    return pm_nested(object);
+    return pm_json_value(object);
 }
 
 PM_GETTER(row_low, struct pm_row, end_value(row->prediction, &row->low))
@@ -140,26 +140,26 @@ static const struct pm_field row_fields[] = {
     {"line_last", PM_POSITIVE, ROW(line_last)},
     {"key", PM_HEX, PLACE(key)},
     {"module", PM_TEXT, PLACE(module)},
-    {"member_keys", PM_NESTED, .get = row_member_keys},
+    {"member_keys", PM_JSON_ONLY, .get = row_member_keys},
     {"counted", PM_YES_NO, ROW(counted)},
     {"self_seconds", PM_SECONDS, ROW(seconds), .json_when = is_counted, .header = "TIME",
      PM_MARKED(">", struct pm_row, time_is_lower_bound)},
     {"self_share", PM_PERCENT, ROW(share), .json_when = is_counted, .header = "%"},
     {"total_seconds", PM_SECONDS, ROW(total_seconds), .json_when = is_counted},
-    {"bound_by", PM_NESTED, .get = row_bound, .json_when = is_counted},
+    {"bound_by", PM_JSON_ONLY, .get = row_bound, .json_when = is_counted},
     {"entries", PM_COUNT, ROW(entries), .json_when = is_counted},
     {"iterations", PM_COUNT, ROW(iterations), .json_when = is_counted},
     {"resource_cycles_per_iteration", PM_RATE, ROW(resource_cycles_per_iteration),
      .json_when = is_counted},
     {"recurrence_cycles_per_iteration", PM_RATE, ROW(recurrence_cycles_per_iteration),
      .json_when = is_counted},
-    {"misses_per_iteration", PM_NESTED, .get = row_misses, .json_when = is_counted},
+    {"misses_per_iteration", PM_JSON_ONLY, .get = row_misses, .json_when = is_counted},
     {"time_is_lower_bound", PM_YES_NO, ROW(time_is_lower_bound), .json_when = is_counted},
     {"misses_are_lower_bound", PM_YES_NO, ROW(misses_are_lower_bound), .json_when = is_counted},
-    {"self", PM_NESTED, .get = row_self, .json_when = is_counted},
-    {"total", PM_NESTED, .get = row_total, .json_when = is_counted},
-    {"low", PM_NESTED, .get = row_low, .json_when = is_counted},
-    {"high", PM_NESTED, .get = row_high, .json_when = is_counted},
+    {"self", PM_JSON_ONLY, .get = row_self, .json_when = is_counted},
+    {"total", PM_JSON_ONLY, .get = row_total, .json_when = is_counted},
+    {"low", PM_JSON_ONLY, .get = row_low, .json_when = is_counted},
+    {"high", PM_JSON_ONLY, .get = row_high, .json_when = is_counted},
     {"measured_seconds", PM_SECONDS, ROW(measured_seconds), .json_when = is_timed,
      .header = "MEASURED", .cell = measured_cell},
     {"measured_with_inner", PM_YES_NO, ROW(measured_with_inner), .json_when = is_timed},
@@ -209,8 +209,8 @@ static const struct pm_field tree_fields[] = {
     {"line_last", PM_POSITIVE, PM_PLACE(struct tree_row, place, line_last)},
     {"entries", PM_COUNT, PM_MEMBER(struct tree_row, entries)},
     {"iterations", PM_COUNT, PM_MEMBER(struct tree_row, iterations)},
-    {"self", PM_NESTED, .get = tree_self},
-    {"total", PM_NESTED, .get = tree_total},
+    {"self", PM_JSON_ONLY, .get = tree_self},
+    {"total", PM_JSON_ONLY, .get = tree_total},
 };
 
 static json_t *tree_json(const struct pm_structure *structure,

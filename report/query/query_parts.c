@@ -2,11 +2,11 @@
 
    At the levels routine, loop and group every reference group is in exactly one part, so that parts
    add up to the whole, or to the scopes that were named. */
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/structure/structure.h"
+#include "fit/analysis/analysis.h"
 #include "report/query/query.h"
 #include "report/labels/labels.h"
 
@@ -188,24 +188,15 @@ static int compare_weights(const void *a, const void *b) {
 
 void pm_query_weigh(struct pm_query_parts *parts, const struct pm_profile *profile,
                     const struct pm_query_cache *caches, size_t n_caches) {
-    for (size_t c = 0; c < n_caches; c++) {
-        struct pm_query_counts whole = {0};
-        for (size_t i = 0; i < profile->n_histograms; i++) {
-            const struct pm_histogram *histogram = &profile->histograms[i].histogram;
-            if (histogram->block_bytes != caches[c].block_bytes)
-                continue;
-            whole.accesses += pm_histogram_accesses(histogram);
-            whole.misses += pm_histogram_misses(histogram, caches[c].blocks);
-        }
-        for (size_t i = 0; i < parts->n_parts; i++) {
-            struct pm_query_part *part = &parts->parts[i];
-            struct pm_query_counts own = pm_query_count(profile, &part->groups, &caches[c]);
-            if (whole.accesses > 0)
-                part->weight = fmax(part->weight, own.accesses / whole.accesses);
-            if (whole.misses > 0)
-                part->weight = fmax(part->weight, own.misses / whole.misses);
-        }
-    }
+    const struct pm_query_groups **groups = pm_alloc(parts->n_parts, sizeof *groups);
+    double *weights = pm_alloc(parts->n_parts, sizeof *weights);
+    for (size_t i = 0; i < parts->n_parts; i++)
+        groups[i] = &parts->parts[i].groups;
+    pm_query_weights(profile, caches, n_caches, groups, parts->n_parts, weights);
+    for (size_t i = 0; i < parts->n_parts; i++)
+        parts->parts[i].weight = weights[i];
+    free(weights);
+    free(groups);
     if (parts->n_parts)
         qsort(parts->parts, parts->n_parts, sizeof *parts->parts, compare_weights);
 }

@@ -175,7 +175,7 @@ static struct pm_value interval(const struct pm_answer_row *row) {
     json_object_set_new(object, "probability", pm_json_number(0.8));
     json_object_set_new(object, "low", pm_json_number(row->row.low));
     json_object_set_new(object, "high", pm_json_number(row->row.high));
-    return pm_nested(object);
+    return pm_json_value(object);
 }
 
 static struct pm_value largest(const struct pm_answer_row *row) {
@@ -197,13 +197,14 @@ static struct pm_value smallest_cache(const struct pm_query_row *row) {
 }
 
 #define GETTER(name_, value_) PM_GETTER(name_, struct pm_answer_row, value_)
-GETTER(answer_part, pm_nested(part_json(row->part, &row->place)))
+GETTER(answer_part, pm_json_value(part_json(row->part, &row->place)))
 GETTER(answer_label, pm_text(row->part->label))
 GETTER(answer_source, pm_text(row->part->source))
 GETTER(answer_group, group_of(row->part))
-GETTER(answer_at, pm_nested(pm_json_parameters(&row->row.at)))
+GETTER(answer_at, pm_json_value(pm_json_parameters(&row->row.at)))
 GETTER(answer_at_text, pm_owned_text(pm_parameters_text(&row->row.at)))
-GETTER(answer_cache, pm_nested(cache_json(&row->row.cache, row->row.cache_name, row->row.machine)))
+GETTER(answer_cache,
+       pm_json_value(cache_json(&row->row.cache, row->row.cache_name, row->row.machine)))
 GETTER(answer_with_cold, pm_integer(row->report->with_cold))
 GETTER(answer_found, is_sought(row) ? pm_text(found_word(row->row.found)) : pm_unknown())
 GETTER(answer_unlimited, pm_number(pm_query_hit_ratio(&row->row.unlimited, row->report->with_cold)))
@@ -231,9 +232,9 @@ GETTER(from_cell, pm_owned_text(from_text(&row->row)))
 #define NOT_IN_JSON .not_in_json = true
 
 static const struct pm_field answer_fields[] = {
-    {"part", PM_NESTED, .get = answer_part},
-    {"parameters", PM_NESTED, .get = answer_at},
-    {"cache", PM_NESTED, .get = answer_cache},
+    {"part", PM_JSON_ONLY, .get = answer_part},
+    {"parameters", PM_JSON_ONLY, .get = answer_at},
+    {"cache", PM_JSON_ONLY, .get = answer_cache},
     {"wanted_hit_ratio", PM_NUMBER, ROW(wanted), .csv_name = "wanted", .json_when = is_sought,
      .header = "WANTED %", .cell = wanted_cell},
     {"counts_first_touches", PM_YES_NO, .get = answer_with_cold, .json_when = is_sought},
@@ -242,7 +243,7 @@ static const struct pm_field answer_fields[] = {
     {"largest", PM_NUMBER, .get = answer_largest, .json_when = is_size, .cell = largest_cell},
     {"next_does_not", PM_NUMBER, ROW(failing_size), .json_when = is_size},
     {"smaller_that_does_not", PM_NUMBER, ROW(gap_size), .json_when = is_size},
-    {"interval", PM_NESTED, .get = answer_interval, .header = "80% BETWEEN", .cell = bounds_cell,
+    {"interval", PM_JSON_ONLY, .get = answer_interval, .header = "80% BETWEEN", .cell = bounds_cell,
      .dispensable = 2},
     {"accesses", PM_COUNT, ROW(counts.accesses), .header = "ACCESSES", .dispensable = 3},
     {"misses", PM_COUNT, ROW(counts.misses), .header = "MISSES", .cell = misses_cell},

@@ -109,8 +109,9 @@ GETTER(line_whole, pm_number(row->quantity->whole_error))
 GETTER(line_routines, OF_WHOLE(routines_error))
 GETTER(line_parts, OF_BOTH(parts_error, row->quantity->parts_error))
 GETTER(line_rest, OF_WHOLE(rest_error))
-GETTER(line_rows, pm_nested(pm_fields_array(PM_FIELDS(routine_fields), row->quantity->rows,
-                                            row->quantity->n_rows, sizeof *row->quantity->rows)))
+GETTER(line_rows,
+       pm_json_value(pm_fields_array(PM_FIELDS(routine_fields), row->quantity->rows,
+                                     row->quantity->n_rows, sizeof *row->quantity->rows)))
 GETTER(line_program, pm_text(pm_program_name(row->hierarchy->request->structure)))
 GETTER(line_sizes, pm_owned_text(sizes_label(row->hierarchy)))
 GETTER(line_routine, row->routine ? pm_place_label(&row->routine->place) : pm_unknown())
@@ -140,7 +141,7 @@ static const struct pm_field quantity_fields[] = {
      .cell = routines_cell},
     {"parts_error", PM_PERCENT, .get = line_parts, .header = "PARTS", .cell = parts_cell},
     {"rest_error", PM_PERCENT, .get = line_rest, .header = "WITHOUT", .cell = rest_cell},
-    {"routines", PM_NESTED, .get = line_rows},
+    {"routines", PM_JSON_ONLY, .get = line_rows},
     {"program", PM_TEXT, .get = line_program, NOT_IN_JSON},
     {"sizes", PM_TEXT, .get = line_sizes, NOT_IN_JSON},
     {"routine", PM_NAME, .get = line_routine, NOT_IN_JSON, .header = "ROUTINE"},

@@ -118,7 +118,7 @@ static struct pm_value coverage_levels(const void *at) {
         json_object_set_new(level, "inside", pm_json_integer(coverage->inside[l]));
         json_array_append_new(array, level);
     }
-    return pm_nested(array);
+    return pm_json_value(array);
 }
 
 static const struct pm_field coverage_fields[] = {
@@ -126,7 +126,7 @@ static const struct pm_field coverage_fields[] = {
     {"exact_right", PM_INTEGER, PM_MEMBER(struct pm_coverage, exact_right)},
     {"unknown", PM_INTEGER, PM_MEMBER(struct pm_coverage, unknown)},
     {"models", PM_INTEGER, PM_MEMBER(struct pm_coverage, n)},
-    {"levels", PM_NESTED, .get = coverage_levels},
+    {"levels", PM_JSON_ONLY, .get = coverage_levels},
 };
 
 /* ---- JSON ------------------------------------------------------------------------------------ */

@@ -35,7 +35,7 @@ struct pm_value pm_integer(uint64_t integer) {
     return (struct pm_value){.type = PM_IS_INTEGER, .integer = integer, .number = (double)integer};
 }
 
-struct pm_value pm_nested(json_t *json) {
+struct pm_value pm_json_value(json_t *json) {
     return (struct pm_value){.type = PM_IS_JSON, .json = json};
 }
 

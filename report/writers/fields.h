@@ -39,8 +39,8 @@ enum pm_field_kind {
     PM_INDEX,    /* PM_NONE: not known */
     PM_INTEGER,
     PM_HEX,
-    PM_YES_NO, /* true and false, in CSV 1 and 0 */
-    PM_NESTED, /* an object or array, only in JSON */
+    PM_YES_NO,    /* true and false, in CSV 1 and 0 */
+    PM_JSON_ONLY, /* an object or array, only in JSON */
 };
 
 /* A figure of one row. */
@@ -59,7 +59,7 @@ struct pm_value pm_text(const char *text);
 struct pm_value pm_owned_text(char *text); /* freed by the writer */
 struct pm_value pm_number(double number);
 struct pm_value pm_integer(uint64_t integer);
-struct pm_value pm_nested(json_t *json);
+struct pm_value pm_json_value(json_t *json);
 
 /* Types that a member of a row may have. */
 enum pm_member_type { PM_NO_MEMBER, PM_STRING, PM_DOUBLE, PM_BOOL, PM_U8, PM_U16, PM_U32, PM_U64 };
