@@ -49,10 +49,8 @@ static struct run_row run_row(const struct pm_plan_report *report, size_t i) {
 
 PM_GETTER(run_parameters, struct run_row, pm_json_value(pm_json_parameters(&row->at)))
 PM_GETTER(size_cell, struct run_row, pm_owned_text(pm_parameters_text(&row->at)))
-PM_GETTER(memory_cell, struct run_row,
-          pm_owned_text(pm_strdup(bytes_text(row->cost.peak_bytes).text)))
-PM_GETTER(store_cell, struct run_row,
-          pm_owned_text(pm_strdup(bytes_text(row->cost.store_bytes).text)))
+PM_GETTER(memory_cell, struct run_row, pm_copied_text(bytes_text(row->cost.peak_bytes).text))
+PM_GETTER(store_cell, struct run_row, pm_copied_text(bytes_text(row->cost.store_bytes).text))
 PM_GETTER(tried_cell, struct run_row, pm_text(row->tried ? "tried" : ""))
 
 #define RUN(member_) PM_MEMBER(struct run_row, member_)

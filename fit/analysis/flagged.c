@@ -3,8 +3,8 @@
    A model is flagged if it is not exact and was made from fewer than five sizes, or if its
    leave-one-out error is above the limit or not known; a histogram also if too few blocks were
    watched, or if distances beyond a bound are unknown.  Why a series is badly predicted its
-   regularity
-   tells (fit/regularity.c); of the bins of a histogram only the models are at hand. */
+   regularity tells (fit/series/regularity.c); of the bins of a histogram only the models are at
+   hand. */
 #include "fit/analysis/flagged.h"
 
 #include <math.h>
@@ -34,7 +34,7 @@ struct making {
 
 /* ---- one model ------------------------------------------------------------------------------- */
 
-static unsigned flaw_of_course(enum pm_course regularity) {
+static unsigned flaw_of_regularity(enum pm_regularity regularity) {
     switch (regularity) {
     case PM_REGULARITY_PERIODIC:
         return 1u << PM_FLAW_PERIODIC;
@@ -67,7 +67,7 @@ static bool judge(const struct making *making, const struct pm_model *model, con
         if (series && making->x)
             regularity = pm_fit_regularity(n - first, making->x + first, series + first, &period);
         if (regularity != PM_REGULARITY_UNKNOWN || !few)
-            found |= flaw_of_course(regularity);
+            found |= flaw_of_regularity(regularity);
     }
     if (!found)
         return false;

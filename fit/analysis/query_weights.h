@@ -4,7 +4,7 @@
 #define PM_QUERY_WEIGHTS_H
 
 #include "core/profile.h"
-#include "fit/query.h"
+#include "fit/query/query.h"
 
 /* WEIGHTS (n values) of N sets of groups at PROFILE: the larger of their shares of all accesses and
    of all misses, in any of these caches. */

@@ -73,7 +73,7 @@ static struct pm_value numbers(const double *values, size_t n) {
 static struct pm_value error_text(double error, bool exact) {
     if (exact || isnan(error) || isinf(error))
         return pm_text(exact ? "exact" : isnan(error) ? "?" : "inf");
-    return pm_owned_text(pm_sprintf("%s%%", pm_percent_text(error).text));
+    return pm_percent_value(error);
 }
 
 /* "1.20M to 1.31M"; empty for an exact model. */

@@ -64,9 +64,7 @@ PM_GETTER(row_reasons, struct pm_flagged_row, reasons(row->flaws))
 PM_GETTER(row_why, struct pm_flagged_row, pm_owned_text(flaws_label(row)))
 PM_GETTER(flagged_cell, struct pm_flagged_row,
           pm_owned_text(pm_sprintf("%zu of %zu", row->n_flagged, row->n_models)))
-PM_GETTER(error_cell, struct pm_flagged_row,
-          isnan(row->error) ? pm_text("?")
-                            : pm_owned_text(pm_sprintf("%s%%", pm_percent_text(row->error).text)))
+PM_GETTER(error_cell, struct pm_flagged_row, pm_percent_value(row->error))
 
 #define ROW(member_) PM_MEMBER(struct pm_flagged_row, member_)
 #define PLACE(get_) PM_PLACE(struct pm_flagged_row, place, get_)

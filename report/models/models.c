@@ -73,13 +73,6 @@ static struct pm_value index_if(uint32_t index, bool known) {
     return known && index != PM_NONE ? pm_integer(index) : pm_unknown();
 }
 
-/* "12%", "?". */
-static struct pm_value error_text(double error, bool exact) {
-    if (exact || isnan(error))
-        return pm_text(exact ? "exact" : "?");
-    return pm_owned_text(pm_sprintf("%s%%", pm_percent_text(error).text));
-}
-
 /* "-3% to +4%", how far off the value beyond the measured sizes may be. */
 static struct pm_value interval_text(const struct pm_model_row *row) {
     if (isnan(row->low) || isnan(row->value))
@@ -112,8 +105,9 @@ PM_GETTER(row_group, struct pm_model_row, index_if(row->index, !is_edge(row)))
 PM_GETTER(row_interval, struct pm_model_row, interval(row))
 PM_GETTER(row_at, struct pm_model_row, pm_owned_text(pm_parameters_text(&row->rows->at)))
 PM_GETTER(row_level, struct pm_model_row, pm_number(row->rows->level))
-PM_GETTER(error_cell, struct pm_model_row, error_text(row->relative_error, row->exact))
-PM_GETTER(left_out_cell, struct pm_model_row, error_text(row->leave_one_out_error, false))
+PM_GETTER(error_cell, struct pm_model_row,
+          row->exact ? pm_text("exact") : pm_percent_value(row->relative_error))
+PM_GETTER(left_out_cell, struct pm_model_row, pm_percent_value(row->leave_one_out_error))
 PM_GETTER(interval_cell, struct pm_model_row, interval_text(row))
 PM_GETTER(formula_cell, struct pm_model_row, pm_text(row->formula ? row->formula : "?"))
 

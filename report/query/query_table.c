@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/query/query_writers.h"
+#include "report/query/query_fields.h"
 
 static void note(FILE *out, const struct pm_report_options *options, const char *text) {
     pm_print_wrapped(out, "  - ", "    ", text, options->width);

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/query/query_writers.h"
+#include "report/query/query_fields.h"
 
 struct pm_answer_row pm_answer_row(const struct pm_query_report *report, size_t i) {
     const struct pm_query_part *part = &report->parts->parts[report->rows[i].part];
@@ -185,15 +185,13 @@ static struct pm_value largest(const struct pm_answer_row *row) {
 }
 
 static struct pm_value hit_cell(const struct pm_answer_row *row, bool with_cold) {
-    return pm_owned_text(
-        pm_strdup(pm_query_hit_text(pm_query_hit_ratio(&row->row.counts, with_cold)).text));
+    return pm_copied_text(pm_query_hit_text(pm_query_hit_ratio(&row->row.counts, with_cold)).text);
 }
 
 static struct pm_value smallest_cache(const struct pm_query_row *row) {
     if (row->found == PM_QUERY_NONE)
         return pm_text("none: unlimited has");
-    return pm_owned_text(
-        pm_strdup(size_text(row->cache.blocks * (double)row->cache.block_bytes).text));
+    return pm_copied_text(size_text(row->cache.blocks * (double)row->cache.block_bytes).text);
 }
 
 #define GETTER(name_, value_) PM_GETTER(name_, struct pm_answer_row, value_)
@@ -213,7 +211,7 @@ GETTER(answer_interval, interval(row))
 GETTER(answer_beyond, pm_integer(row->row.counts.beyond > 0))
 GETTER(answer_hits, pm_number(pm_query_hit_ratio(&row->row.counts, true)))
 GETTER(answer_hits_of_reuses, pm_number(pm_query_hit_ratio(&row->row.counts, false)))
-GETTER(wanted_cell, pm_owned_text(pm_strdup(pm_query_value_text(100 * row->row.wanted).text)))
+GETTER(wanted_cell, pm_copied_text(pm_query_value_text(100 * row->row.wanted).text))
 GETTER(misses_cell, pm_owned_text(pm_sprintf("%s%s", row->row.counts.beyond > 0 ? "<" : "",
                                              pm_count_text(row->row.counts.misses).text)))
 GETTER(hits_cell, hit_cell(row, true))
@@ -347,10 +345,9 @@ GETTER(part_cell, pm_text(row->same_part ? "" : row->part->label))
 GETTER(part_source_cell, pm_text(row->same_part ? "" : row->part->source))
 GETTER(machine_cell, pm_text(row->same_cache ? "" : row->cache->machine))
 GETTER(cache_cell, pm_text(row->same_cache ? "" : row->cache->name))
-GETTER(up_to_cell, pm_owned_text(pm_strdup(limit_text(row->report, row->up_to).text)))
+GETTER(up_to_cell, pm_copied_text(limit_text(row->report, row->up_to).text))
 GETTER(spread_cell, spread_text(row))
-GETTER(share_cell,
-       isnan(row->share) ? pm_text("") : pm_owned_text(pm_strdup(share_text(row->share).text)))
+GETTER(share_cell, isnan(row->share) ? pm_text("") : pm_copied_text(share_text(row->share).text))
 GETTER(distance_cell,
        row->step ? pm_owned_text(short_formula(row->report->models->basis, distance_of(row)))
                  : pm_text(""))

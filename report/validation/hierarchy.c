@@ -66,7 +66,7 @@ static struct pm_value if_misses(const struct line *row, struct pm_value value) 
 static struct pm_value error_text(double error) {
     if (error < PM_COUNT_ROUNDING || !isfinite(error))
         return pm_text(error < PM_COUNT_ROUNDING ? "exact" : isnan(error) ? "-" : "inf");
-    return pm_owned_text(pm_sprintf("%s%%", pm_percent_text(error).text));
+    return pm_percent_value(error);
 }
 
 /* The error without the named routines, where there are any. */

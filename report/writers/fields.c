@@ -27,6 +27,16 @@ struct pm_value pm_owned_text(char *text) {
     return value;
 }
 
+struct pm_value pm_copied_text(const char *text) {
+    return pm_owned_text(pm_strdup(text));
+}
+
+struct pm_value pm_percent_value(double share) {
+    if (isnan(share))
+        return pm_text("?");
+    return pm_owned_text(pm_sprintf("%s%%", pm_percent_text(share).text));
+}
+
 struct pm_value pm_number(double number) {
     return (struct pm_value){.type = PM_IS_NUMBER, .number = number};
 }

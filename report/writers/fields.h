@@ -57,6 +57,8 @@ struct pm_value pm_unknown(void);
 struct pm_value pm_absent(void); /* not of this row: JSON leaves the field out, others empty */
 struct pm_value pm_text(const char *text);
 struct pm_value pm_owned_text(char *text); /* freed by the writer */
+struct pm_value pm_copied_text(const char *text);
+struct pm_value pm_percent_value(double share); /* "12%", "?" for NAN */
 struct pm_value pm_number(double number);
 struct pm_value pm_integer(uint64_t integer);
 struct pm_value pm_json_value(json_t *json);

@@ -1,6 +1,6 @@
 /* What is declared of the answers to queries, and their table; private to report/query/. */
-#ifndef PM_QUERY_WRITERS_H
-#define PM_QUERY_WRITERS_H
+#ifndef PM_QUERY_FIELDS_H
+#define PM_QUERY_FIELDS_H
 
 #include "report/labels/labels.h"
 #include "report/query/query.h"
