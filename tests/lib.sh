@@ -10,6 +10,9 @@ if [ -z "${TMP-}" ]; then
     cd "$TMP" || exit 1
     echo "scratch directory: $TMP"
 fi
+# What several scripts need is built by the first of them: tests/run empties this folder.
+export BUILT=${BUILT-$TMP/built}
+mkdir -p "$BUILT"
 export TOP BUILD TMP PMODEL=${PMODEL-$BUILD/bin/pmodel}
 export PATH=$BUILD/bin:$PATH
 
@@ -56,4 +59,27 @@ expect_error() {
         pass "$name"
     fi
     rm -f "$errors"
+}
+
+# build_once KEY FILE COMMAND...: FILE, which COMMAND makes, or a copy of what it made for another script
+# that used the same KEY. A key holds all that decides what is made, but for what is built in $BUILD.
+build_once() {
+    local kept file=$2
+    kept=$BUILT/${1//[!A-Za-z0-9_.=-]/_}
+    shift 2
+    (
+        flock 8
+        [ -e "$kept" ] || { "$@" 8>&- && cp -p "$file" "$kept.new" && mv "$kept.new" "$kept"; }
+    ) 8>"$kept.lock" || return
+    rm -f "$file"
+    cp -p "$kept" "$file"
+}
+
+# build_instrument_tool: $TMP/instrument_tool, the rewriter alone as a program.
+build_instrument_tool() {
+    local libraries
+    read -ra libraries <"$BUILD/ldlibs"
+    build_once instrument_tool "$TMP/instrument_tool" gcc -std=gnu11 -O1 -g -fopenmp -I"$TOP" -o "$TMP/instrument_tool" \
+        "$TOP/tests/rewrite/instrument_tool.c" -Wl,--start-group "$BUILD"/libpm_binlift.a \
+        "$BUILD"/libpm_measure.a "$BUILD"/libpm_core.a -Wl,--end-group "${libraries[@]}"
 }

@@ -4,10 +4,10 @@
 # What the C library's start-up files bring along has no sizes in the symbol table.
 startup='_start|_dl_relocate_static_pie|(de)?register_tm_clones|__do_global_dtors_aux|frame_dummy'
 
-# counts CLASS: how many operations of a class the program has, by the rows of `--mix`
-counts() {
-    jq "[.rows[] | select(.name | test(\"^($startup)\$\") | not) | .mix[] |
-        select(.class == \"$1\") | .count] | add // 0" mix.json
+# list_classes: "CLASS NUMBER" for the operations of each class that the program has, by the rows of `--mix`
+list_classes() {
+    jq -r "[.rows[] | select(.name | test(\"^($startup)\$\") | not) | .mix[]] | group_by(.class)[] |
+        \"\(.[0].class) \(map(.count) | add)\"" mix.json
 }
 
 # mnemonics PATTERN: how many instructions objdump names so
@@ -17,7 +17,9 @@ mnemonics() {
 
 # objdump's mnemonics are AT&T's: scalar conversions and integers may end in b, w, l, q.
 same_counts() {
-    local each class pattern ours theirs differ=''
+    local each class pattern ours theirs differ='' number
+    local -A counts=()
+    while read -r class number; do counts[$class]=$number; done < <(list_classes)
     for each in \
         'fp_add=v?(add|sub)[sp][sd]|v?addsubp[sd]' \
         'fp_mult=v?mul[sp][sd]' \
@@ -36,7 +38,7 @@ same_counts() {
         'return=ret' \
         'call=call'; do
         class=${each%%=*} pattern=${each#*=}
-        ours=$(counts "$class") theirs=$(mnemonics "$pattern")
+        ours=${counts[$class]-0} theirs=$(mnemonics "$pattern")
         [ "$ours" = "$theirs" ] || differ+=" $class: $ours, objdump $theirs;"
     done
     echo "$differ"

@@ -5,10 +5,7 @@
 programs=$TOP/tests/rewrite
 include=$BUILD/include
 tool=$TMP/instrument_tool
-read -ra libraries <"$BUILD/ldlibs"
-check "the driver is built" gcc -std=gnu11 -O1 -g -fopenmp -I"$TOP" -o "$tool" \
-    "$programs/instrument_tool.c" -Wl,--start-group "$BUILD"/libpm_binlift.a \
-    "$BUILD"/libpm_measure.a "$BUILD"/libpm_core.a -Wl,--end-group "${libraries[@]}" || exit 1
+check "the driver is built" build_instrument_tool || exit 1
 gcc -std=gnu11 -O1 -g -fPIC -shared -I"$TOP" -o handler.so "$programs/event_handler.c"
 
 # measure TITLE PROGRAM OPTION...: runs the program's copy; entries that were told in ./events.

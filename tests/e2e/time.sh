@@ -131,10 +131,7 @@ check "time: a routine that an exception goes through takes nothing" \
 
 # Timers everywhere, whatever they cost: the program does what it did, and each scope is entered as often
 # as the counted edges of the same run say.
-read -ra libraries <"$BUILD/ldlibs"
-check "time: the driver is built" gcc -std=gnu11 -O1 -g -fopenmp -I"$TOP" -o instrument_tool \
-    "$TOP/tests/rewrite/instrument_tool.c" -Wl,--start-group "$BUILD"/libpm_binlift.a \
-    "$BUILD"/libpm_measure.a "$BUILD"/libpm_core.a -Wl,--end-group "${libraries[@]}" || exit
+check "time: the driver is built" build_instrument_tool || exit
 all_timed() {
     local title=$1 program=$2 expected=0 actual=0
     shift 2

@@ -139,8 +139,13 @@ P
 
 # Generators, deep recursion, text, threads, signals, child processes, extension modules. With memory records
 # these take 40 times as long as plainly. The short ones are those that execute the same under valgrind: tests of
-# threads wait by asking again and again, so that how much they execute depends on the time it takes.
-python_tests_short="test_generators test_struct test_json.test_scanstring test_json.test_decode"
+# threads wait by asking again and again, so that how much they execute depends on the time it takes. And they
+# are those that do not do the same thousands of times: test_struct's integers of all sizes take longer than all else.
+python_tests_short="test_generators.FinalizationTest test_generators.GeneratorTest test_generators.ExceptionTest
+    test_generators.GeneratorThrowTest test_generators.YieldFromTests test_struct.UnpackIteratorTest
+    test_struct.StructTest.test_705836 test_struct.StructTest.test_new_features test_struct.StructTest.test_nN_code
+    test_struct.StructTest.test_p_code test_struct.StructTest.test_pack_into test_struct.StructTest.test_unpack_from
+    test_struct.StructTest.test_struct_cleans_up_at_runtime_shutdown test_json.test_scanstring test_json.test_decode"
 python_tests_whole="test_generators test_coroutines test_contextlib test_struct test_re.ReTests test_mmap
     test_json.test_scanstring test_json.test_decode test_json.test_dump
     test_exceptions.ExceptionTests.testInfiniteRecursion test_exceptions.ExceptionTests.test_recursion_normalizing_exception

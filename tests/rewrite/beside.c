@@ -1,6 +1,7 @@
 /* Work enough to fill many buffers of memory records, before and after each way in which a thread,
    a process or a routine ends or goes on.  What is accessed does not depend on how threads are
-   scheduled, and their numbers do not either.  Without an argument: prints the ways. */
+   scheduled, and their numbers do not either.  Without an argument: prints the ways.  A second
+   argument divides the work, for those who run a way many times. */
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <sched.h>
@@ -18,10 +19,12 @@
 enum { N = 1 << 14, THREADS = 5 };
 static long tables[THREADS + 1][N] __attribute__((aligned(4096)));
 
+static long divisor = 1;
+
 /* Some 2 STEPS accesses at all distances. */
 __attribute__((noinline)) static long work(long *table, long steps, uint64_t seed) {
-    long sum = 0;
-    for (long i = 0; i < steps; i++) {
+    long sum = 0, n = steps / divisor;
+    for (long i = 0; i < n; i++) {
         seed = seed * 6364136223846793005u + 1442695040888963407u;
         uint64_t range = (uint64_t)N >> (seed >> 61);
         sum += table[(seed >> 20) % range] + i;
@@ -211,6 +214,8 @@ static const struct {
 
 int main(int argc, char **argv) {
     self = argv[0];
+    if (argc > 2)
+        divisor = atol(argv[2]);
     for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
         if (argc < 2)
             puts(ways[i].name);

@@ -6,10 +6,7 @@ programs=$TOP/tests/rewrite
 runtime=$BUILD/lib/pmodel/libpmodel-rt.so
 tool=$TMP/instrument_tool
 
-read -ra libraries <"$BUILD/ldlibs"
-check "the driver is built" gcc -std=gnu11 -O1 -g -fopenmp -I"$TOP" -o "$tool" \
-    "$programs/instrument_tool.c" -Wl,--start-group "$BUILD"/libpm_binlift.a \
-    "$BUILD"/libpm_measure.a "$BUILD"/libpm_core.a -Wl,--end-group "${libraries[@]}" || exit 1
+check "the driver is built" build_instrument_tool || exit 1
 
 # build FLAGS NAME: the program tests/rewrite/NAME.c or .cc as ./NAME.
 build() {
@@ -17,9 +14,9 @@ build() {
     rm -f "$name"
     # shellcheck disable=SC2086
     if [ -e "$programs/$name.cc" ]; then
-        g++ -g $flags -pthread -o "$name" "$programs/$name.cc"
+        build_once "$name $flags" "$name" g++ -g $flags -pthread -o "$name" "$programs/$name.cc"
     else
-        gcc -g $flags -I"$TOP" -fopenmp -o "$name" "$programs/$name.c"
+        build_once "$name $flags" "$name" gcc -g $flags -I"$TOP" -fopenmp -o "$name" "$programs/$name.c"
     fi
 }
 

@@ -21,7 +21,8 @@ truth_tool() {
     local name=$1 libraries
     shift
     read -ra libraries <"$BUILD/ldlibs"
-    gcc -std=gnu11 -O2 -g -Wall -Wextra -Werror -I"$TOP" -fopenmp -o "$TMP/$name" \
+    build_once "truth $name" "$TMP/$name" \
+        gcc -std=gnu11 -O2 -g -Wall -Wextra -Werror -I"$TOP" -fopenmp -o "$TMP/$name" \
         "$TOP/tests/truth/$name.c" "${@/#/$TOP/tests/truth/}" -Wl,--start-group "$BUILD"/libpm_core.a "$BUILD"/libpm_binlift.a \
         -Wl,--end-group "${libraries[@]}" -lpthread -ldl -lc \
         "$BUILD"/libpm_runtime.a
@@ -29,21 +30,26 @@ truth_tool() {
 
 # truth_recorder: builds the handler that records all accesses as $TMP/record_trace.so.
 truth_recorder() {
-    gcc -std=gnu11 -O2 -g -Wall -Wextra -Werror -shared -fPIC -I"$TOP" -o "$TMP/record_trace.so" \
-        "$TOP/tests/truth/record_trace.c"
+    build_once record_trace.so "$TMP/record_trace.so" gcc -std=gnu11 -O2 -g -Wall -Wextra -Werror -shared -fPIC \
+        -I"$TOP" -o "$TMP/record_trace.so" "$TOP/tests/truth/record_trace.c"
 }
 
-# truth_app NAME [FLAG...]: builds an example application, marked, into $TMP. Valgrind stops at
-# AVX-512.
+# truth_app NAME [FLAG...]: an example application, marked, in $TMP: as `make apps` has built it, or with more flags.
+# Valgrind stops at AVX-512.
 truth_app() {
     local name=$1 flags compiler=gcc source=$TOP/bench/apps/$1/$1.c
     shift
+    if [ $# -eq 0 ]; then
+        cp "$BUILD/apps/$name" "$TMP/$name"
+        return
+    fi
     flags=$(pmodel flags) || return
     if [ ! -e "$source" ]; then
         compiler=gfortran source=$TOP/bench/apps/$name/$name.f90
     fi
     # shellcheck disable=SC2086 # the flags are several words
-    "$compiler" -O3 -g -march=x86-64-v3 $flags "$@" -o "$TMP/$name" "$source" -lm
+    build_once "app $name $*" "$TMP/$name" \
+        "$compiler" -O3 -g -march=x86-64-v3 $flags "$@" -o "$TMP/$name" "$source" -lm
 }
 
 # truth_lackey PROGRAM ARGUMENT...: runs ./PROGRAM under lackey; all instructions and accesses are in PROGRAM.lackey.

@@ -19,6 +19,7 @@
 
 #include "runtime/reuse/bundles/state.h"
 #include "tests/unit/bundle_traces.h"
+#include "tests/unit/rounds.h"
 
 enum {
     MOST_TOUCHES = 16000,
@@ -316,7 +317,7 @@ static void check_trace(void) {
 /* ---- the tests ------------------------------------------------------------------------------- */
 
 static void check_style(const struct style *style) {
-    enum { TRACES = 4 };
+    enum { TRACES = ROUNDS(4, 1) };
     static const unsigned shifts[] = {0, 3, 4, 5, 6, 7, 12, 21};
     pm_references = references;
     pm_bundles = bundles;

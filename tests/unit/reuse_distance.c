@@ -17,6 +17,7 @@
 
 #include "runtime/reuse/analysis.h"
 #include "tests/unit/lru_stack.h"
+#include "tests/unit/rounds.h"
 
 enum { BATCH = 256, LEAST_CAPACITY = 512 };
 
@@ -176,7 +177,7 @@ static struct pmodel_access *make_trace(address_function *address, size_t count)
 
 static void check_pattern(address_function *address) {
     static const unsigned shifts[] = {0, 3, 6, 12, 21};
-    enum { COUNT = 10000 };
+    enum { COUNT = ROUNDS(10000, 4000) };
     for (unsigned i = 0; i < sizeof shifts / sizeof *shifts; i++) {
         /* One-byte blocks touch up to 200 blocks an access: fewer accesses do. */
         size_t count = shifts[i] == 0 ? COUNT / 10 : COUNT, n_blocks;
@@ -245,7 +246,7 @@ static void a_sweep_over_a_million_blocks_has_its_length_as_distance(void **stat
 /* Stamps beyond 2^24: every counting level above the bitmap takes part. */
 static void a_sweep_through_all_counting_levels_has_its_length_as_distance(void **state) {
     (void)state;
-    check_sweeps(9000000, 1 << 26);
+    check_sweeps(ROUNDS(9000000, 5700000), 1 << 26);
 }
 
 static void blocks_that_were_forgotten_are_cold_again(void **state) {

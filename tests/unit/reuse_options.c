@@ -12,6 +12,7 @@
 
 #include "runtime/reuse/analysis.h"
 #include "tests/unit/lru_stack.h"
+#include "tests/unit/rounds.h"
 
 enum { BATCH = 200, LEAST_CAPACITY = 512, SHIFT = 6, MOST_DISTANCE = 8192 };
 
@@ -41,7 +42,7 @@ static const struct {
 } traces[] = {{"uniform", uniform}, {"zipf", zipf},          {"cyclic", cyclic},
               {"seesaw", seesaw},   {"growing", growing},    {"scattered", scattered},
               {"ends", ends},       {"come back", come_back}};
-enum { N_TRACES = sizeof traces / sizeof *traces, COUNT = 12000 };
+enum { N_TRACES = sizeof traces / sizeof *traces, COUNT = ROUNDS(12000, 4000) };
 
 static struct pmodel_access *make_trace(unsigned which) {
     struct pmodel_access *trace = calloc(COUNT, sizeof *trace);
@@ -339,7 +340,7 @@ static void estimates_of_arrays_are_as_good_as_their_standard_error(void **state
     (void)state;
     static const uint64_t strides[] = {1,   2,   3,   7,   64,   100,  127, 128,
                                        250, 500, 646, 987, 1000, 1024, 4096};
-    for (unsigned which = 0; which < sizeof strides / sizeof *strides; which++) {
+    for (unsigned which = 0; which < sizeof strides / sizeof *strides; which += ROUNDS(1, 4)) {
         struct estimates estimates = {0};
         random_state = which;
         for (unsigned trial = 0; trial < TRIALS; trial++) {
