@@ -8,9 +8,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "binlift/classes.h"
 #include "core/base/base.h"
 #include "core/structure/structure.h"
+
+struct pm_classes; /* binlift/code/code.h */
 
 /* A set of registers.  general: bits 0–31 general registers, 32–37 flags (x86: CF PF AF ZF SF OF,
    AArch64: N Z C V), 40–55 mask registers (x86: 8, and 48 x87 stack, 49 MXCSR), 56 status of
@@ -139,6 +140,11 @@ enum pm_condition {
 struct pm_way {
     uint32_t to, from;
 };
+
+/* The first of WAYS, ascending by `to`, that leads to INSN or behind it. */
+static inline size_t pm_first_way(const struct pm_way *ways, size_t n, uint32_t insn) {
+    return PM_LOWER_BOUND(n, i, ways[i].to < insn);
+}
 
 /* Reads program memory at link-time address; NULL where nothing is mapped for BYTES bytes. */
 typedef const uint8_t *pm_read_memory(void *image, uint64_t address, uint64_t bytes);

@@ -1,6 +1,10 @@
 /* The lifting stage as a flat list of passes; each file says what its pass needs. */
-#include "binlift/groups.h"
+#include "binlift/counters/counters.h"
+#include "binlift/elf/elf.h"
+#include "binlift/formula/formula.h"
 #include "binlift/lifted.h"
+#include "binlift/metadata/metadata.h"
+#include "binlift/scopes/scopes.h"
 
 #include <stdlib.h>
 #include <string.h>

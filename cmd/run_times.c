@@ -1,7 +1,7 @@
 /* Timing a program at one size; see run_times.h.
 
    The steps: a plain run, which says how much time there is → which scopes get timers, so that all
-   of them together cost a small share of that (binlift/timed_scopes.c) → a copy of
+   of them together cost a small share of that (binlift/counters/timed_scopes.c) → a copy of
    each module with these timers and nothing else, in which routines without a timer stay as they
    are → runs of the copy and plain ones, alternately → the raw files of the median run → times. */
 #define _GNU_SOURCE
@@ -15,7 +15,6 @@
 #include <time.h>
 #include <x86intrin.h>
 
-#include "binlift/timed_scopes.h"
 #include "cmd/cmd.h"
 #include "cmd/run_times_ingest.h"
 #include "core/base/base.h"

@@ -21,12 +21,12 @@
 
    Activations.  A routine that calls itself is open as often as it was entered and not left, and
    the carrier is one of these activations, named by its scope.  A loop or routine whose entries and
-   exits cannot all be told (binlift/probes.h) is never open: the next one around it carries.  What
-   is left by longjmp, an exception or the end of its thread is closed as runtime/events.h says.  A
-   handler of a signal opens its scopes within what it interrupted; it is told of when it returns,
-   so that what it touches may come before the last part of what it interrupted.  Each thread has
-   activations and blocks of its own.  Where measuring is switched off activations go on, accesses
-   do not.
+   exits cannot all be told (binlift/copy/probes.c) is never open: the next one around it carries.
+   What is left by longjmp, an exception or the end of its thread is closed as runtime/events.h
+   says.  A handler of a signal opens its scopes within what it interrupted; it is told of when it
+   returns, so that what it touches may come before the last part of what it interrupted.  Each
+   thread has activations and blocks of its own.  Where measuring is switched off activations go on,
+   accesses do not.
 
    How.  Time is counted in entries and iterations.  A table holds for each block the time and the
    scope of the last touch in one word; activations hold the times of their entry and of their last

@@ -10,9 +10,8 @@
 #include <cmocka.h>
 
 #include "binlift/binlift.h"
-#include "binlift/counters.h"
-#include "binlift/flow.h"
-#include "binlift/weights.h"
+#include "binlift/counters/counters.h"
+#include "binlift/counters/weights.h"
 
 static uint64_t random_state;
 

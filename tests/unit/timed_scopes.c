@@ -7,7 +7,7 @@
 
 #include <stdlib.h>
 
-#include "binlift/timed_scopes.h"
+#include "binlift/binlift.h"
 #include "core/base/base.h"
 
 /* main: a loop that runs 10 times around a pair of loops that are shown as one, each 1000 times;

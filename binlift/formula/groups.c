@@ -1,0 +1,293 @@
+/* References and reference groups.  Needs the scope tree joined with metadata.
+
+   A reference is one memory operand of one instruction; what push, pop, call and ret move is one
+   too, and what a called routine of the C library loads or stores (code/called.c).  References
+   whose loop, strides at every level and base object are equal are a group; the displacement is not
+   looked at, so that the copies of an unrolled loop, a[i] and a[i+1], fall together; where the
+   object has no name, what it is counted from is (pm_formula_origin).  Sets
+   references of instructions, basic blocks and operations. */
+#include "binlift/batches.h"
+#include "binlift/formula/groups.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <xxhash.h>
+
+/* Where the accesses of a group start from, if its object has no name. */
+struct origin {
+    uint64_t number, neighbour; /* as of its first key */
+    int64_t low, high;          /* anchors of all its keys */
+};
+
+/* Of a batch of routines, to which its numbers belong: no group has references of two routines. */
+struct group_table {
+    const struct pm_structure *structure;
+    PM_ARRAY(struct pm_group, groups);
+    PM_ARRAY(struct pm_reference, references);
+    PM_ARRAY(struct origin, origins); /* of each group; a key's part that the group does not keep */
+    uint32_t *slots;                  /* hash table: group + 1 */
+    size_t n_slots;
+};
+
+/* ---- from key to group ----------------------------------------------------------------------- */
+
+static uint64_t hash_text(const char *text) { return text ? XXH3_64bits(text, strlen(text)) : 0; }
+
+static uint64_t hash_parts(uint32_t scope, uint32_t flags, const char *object, const char *type,
+                           uint64_t origin) {
+    uint64_t parts[5] = {scope, flags, hash_text(object), hash_text(type), origin};
+    return XXH3_64bits(parts, sizeof parts);
+}
+
+static uint64_t hash_step(uint64_t hash, uint8_t kind, int64_t bytes, const char *expression) {
+    uint64_t parts[4] = {hash, kind, (uint64_t)bytes, hash_text(expression)};
+    return XXH3_64bits(parts, sizeof parts);
+}
+
+static uint64_t hash_key(const struct pm_group_key *key) {
+    uint64_t hash = hash_parts(key->scope, key->flags, key->object, key->object_type, key->origin);
+    for (uint32_t i = 0; i < key->n_strides; i++)
+        hash = hash_step(hash, key->strides[i].kind, key->strides[i].bytes,
+                         key->strides[i].expression);
+    return hash;
+}
+
+static uint64_t hash_group(const struct pm_group *group, uint64_t origin) {
+    uint64_t hash =
+        hash_parts(group->scope, group->flags, group->object, group->object_type, origin);
+    for (uint32_t i = 0; i < group->n_strides; i++)
+        hash = hash_step(hash, group->strides[i].kind, group->strides[i].bytes,
+                         group->strides[i].expression);
+    return hash;
+}
+
+static bool same_text(const char *left, const char *right) {
+    return left == right || (left && right && strcmp(left, right) == 0);
+}
+
+/* At the same symbol, or copies of one access: nearer than one iteration of the innermost loop
+   goes. */
+static bool is_same_place(const struct origin *origin, const struct pm_group_key *key) {
+    if (origin->number != key->origin)
+        return false;
+    if (origin->neighbour == key->neighbour)
+        return true;
+    if (key->n_strides == 0 || key->strides[0].kind != PM_STRIDE_CONSTANT)
+        return false;
+    uint64_t reach = key->strides[0].bytes < 0 ? -(uint64_t)key->strides[0].bytes
+                                               : (uint64_t)key->strides[0].bytes;
+    uint64_t above = (uint64_t)key->anchor - (uint64_t)origin->low;
+    uint64_t below = (uint64_t)origin->high - (uint64_t)key->anchor;
+    return (key->anchor < origin->low || above < reach) &&
+           (key->anchor > origin->high || below < reach);
+}
+
+static bool is_group_of(const struct pm_group *group, const struct origin *origin,
+                        const struct pm_group_key *key) {
+    if (group->scope != key->scope || group->flags != key->flags || !is_same_place(origin, key) ||
+        group->n_strides != key->n_strides || !same_text(group->object, key->object) ||
+        !same_text(group->object_type, key->object_type))
+        return false;
+    for (uint32_t i = 0; i < key->n_strides; i++)
+        if (group->strides[i].kind != key->strides[i].kind ||
+            group->strides[i].bytes != key->strides[i].bytes ||
+            !same_text(group->strides[i].expression, key->strides[i].expression))
+            return false;
+    return true;
+}
+
+static void grow_slots(struct group_table *table) {
+    free(table->slots);
+    table->n_slots = table->n_slots ? 2 * table->n_slots : 256;
+    table->slots = pm_alloc(table->n_slots, sizeof *table->slots);
+    for (uint32_t g = 0; g < table->n_groups; g++) {
+        size_t at = hash_group(&table->groups[g], table->origins[g].number);
+        for (at &= table->n_slots - 1; table->slots[at];)
+            at = (at + 1) & (table->n_slots - 1);
+        table->slots[at] = g + 1;
+    }
+}
+
+static char *copy_text(const char *text) { return text ? pm_strdup(text) : NULL; }
+
+static void make_group(struct group_table *table, const struct pm_group_key *key) {
+    const struct pm_structure *structure = table->structure;
+    struct pm_group *group = PM_PUSH(table, groups);
+    group->scope = key->scope;
+    group->module = structure->routines[structure->scopes[key->scope].routine].module;
+    group->object = copy_text(key->object);
+    group->object_type = copy_text(key->object_type);
+    group->flags = key->flags;
+    group->n_strides = key->n_strides;
+    group->strides = pm_alloc(key->n_strides, sizeof *group->strides);
+    for (uint32_t i = 0; i < key->n_strides; i++)
+        group->strides[i] = (struct pm_stride){key->strides[i].kind, key->strides[i].bytes,
+                                               copy_text(key->strides[i].expression)};
+}
+
+static uint32_t find_group(struct group_table *table, const struct pm_group_key *key) {
+    if (2 * (table->n_groups + 1) > table->n_slots)
+        grow_slots(table);
+    size_t at = hash_key(key) & (table->n_slots - 1);
+    for (; table->slots[at]; at = (at + 1) & (table->n_slots - 1)) {
+        uint32_t g = table->slots[at] - 1;
+        struct origin *origin = &table->origins[g];
+        if (!is_group_of(&table->groups[g], origin, key))
+            continue;
+        origin->low = key->anchor < origin->low ? key->anchor : origin->low;
+        origin->high = key->anchor > origin->high ? key->anchor : origin->high;
+        return g;
+    }
+    make_group(table, key);
+    *PM_PUSH(table, origins) =
+        (struct origin){key->origin, key->neighbour, key->anchor, key->anchor};
+    table->slots[at] = (uint32_t)table->n_groups;
+    return table->slots[at] - 1;
+}
+
+/* ---- references ------------------------------------------------------------------------------ */
+
+static void add_reference(struct group_table *table, struct pm_describer *describer, uint32_t insn,
+                          unsigned operand) {
+    const struct pm_lifted *lifted = describer->lifted;
+    const struct pm_memory_operand *memory = &lifted->insns[insn].memory[operand];
+    struct pm_group_key key;
+    pm_describe_operand(describer, insn, operand, &key);
+    uint32_t number = find_group(table, &key);
+    *PM_PUSH(table, references) = (struct pm_reference){.address = lifted->insns[insn].address,
+                                                        .block = lifted->insn_block[insn],
+                                                        .group = number,
+                                                        .size_bytes = memory->size_bytes,
+                                                        .access = memory->access,
+                                                        .kind = memory->kind,
+                                                        .operand = (uint8_t)operand};
+    struct pm_group *group = &table->groups[number];
+    if (group->n_loads + group->n_stores == 0 || memory->size_bytes < group->bytes_min)
+        group->bytes_min = memory->size_bytes;
+    if (memory->size_bytes > group->bytes_max)
+        group->bytes_max = memory->size_bytes;
+    group->n_loads += (memory->access & PM_ACCESS_LOAD) != 0;
+    group->n_stores += (memory->access & PM_ACCESS_STORE) != 0;
+}
+
+static void add_called(struct group_table *table, const struct pm_lifted *lifted, uint32_t insn) {
+    static const struct {
+        uint8_t operand, access;
+    } parts[] = {{PM_OPERAND_CALLED_LOAD, PM_ACCESS_LOAD},
+                 {PM_OPERAND_CALLED_STORE, PM_ACCESS_STORE}};
+    const struct pm_called_routine *routine = pm_called_routine(lifted, &lifted->insns[insn]);
+    struct pm_group_key key;
+    if (!routine)
+        return;
+    pm_describe_called(lifted, insn, routine->name, &key);
+    uint32_t number = find_group(table, &key);
+    struct pm_group *group = &table->groups[number];
+    group->bytes_min = group->bytes_max = 1u << routine->scale;
+    for (unsigned i = 0; i < sizeof parts / sizeof *parts; i++) {
+        if (!(routine->access & parts[i].access))
+            continue;
+        *PM_PUSH(table, references) = (struct pm_reference){.address = lifted->insns[insn].address,
+                                                            .block = lifted->insn_block[insn],
+                                                            .group = number,
+                                                            .size_bytes = 1u << routine->scale,
+                                                            .access = parts[i].access,
+                                                            .kind = PM_ACCESS_CALLED,
+                                                            .operand = parts[i].operand};
+        group->n_loads += parts[i].access == PM_ACCESS_LOAD;
+        group->n_stores += parts[i].access == PM_ACCESS_STORE;
+    }
+}
+
+/* Instructions outside of basic blocks are padding. */
+static void add_references(struct pm_lifted *lifted, const struct pm_batch *routines,
+                           struct group_table *table) {
+    struct pm_describer describer = {.lifted = lifted};
+    uint32_t routine = PM_NONE, end = pm_batch_end_insn(lifted, routines);
+    for (uint32_t i = pm_batch_first_insn(lifted, routines); i < end; i++) {
+        uint32_t b = lifted->insn_block[i];
+        lifted->insn_references[i] = (uint32_t)table->n_references;
+        if (b == PM_NONE)
+            continue;
+        struct pm_block *block = &lifted->structure->blocks[b];
+        if (i == lifted->block_codes[b].first_insn)
+            block->first_reference = (uint32_t)table->n_references;
+        if (block->routine != routine) {
+            routine = block->routine;
+            pm_formulas_free(describer.formulas);
+            describer.formulas = pm_formulas_new(lifted, routine);
+        }
+        for (unsigned k = 0; k < lifted->insns[i].n_memory; k++)
+            add_reference(table, &describer, i, k);
+        add_called(table, lifted, i);
+        block->n_references = (uint32_t)table->n_references - block->first_reference;
+    }
+    pm_formulas_free(describer.formulas);
+    free(table->slots);
+    free(table->origins);
+}
+
+/* Puts the references and groups of a batch behind those of the batches before it. */
+static void append(struct pm_lifted *lifted, const struct pm_batch *routines,
+                   struct group_table *table) {
+    struct pm_structure *structure = lifted->structure;
+    uint32_t first = (uint32_t)structure->n_references, first_group = (uint32_t)structure->n_groups;
+    uint32_t end = pm_batch_end_insn(lifted, routines);
+    for (uint32_t i = pm_batch_first_insn(lifted, routines); i < end; i++)
+        lifted->insn_references[i] += first;
+    for (uint32_t r = routines->first; r < routines->end; r++)
+        for (uint32_t b = 0; b < structure->routines[r].n_blocks; b++)
+            structure->blocks[structure->routines[r].first_block + b].first_reference += first;
+    for (size_t r = 0; r < table->n_references; r++) {
+        table->references[r].group += first_group;
+        *PM_PUSH(structure, references) = table->references[r];
+    }
+    for (size_t g = 0; g < table->n_groups; g++)
+        *PM_PUSH(structure, groups) = table->groups[g];
+    free(table->references);
+    free(table->groups);
+}
+
+/* ---- operations ------------------------------------------------------------------------------ */
+
+/* Reference of memory operand number OPERAND of instruction INSN; PM_NONE: it has none. */
+static uint32_t reference_of(const struct pm_lifted *lifted, uint32_t insn, uint32_t operand) {
+    for (uint32_t r = lifted->insn_references[insn]; r < lifted->insn_references[insn + 1]; r++)
+        if (lifted->structure->references[r].operand == operand)
+            return r;
+    return PM_NONE;
+}
+
+static void translate_operations(struct pm_lifted *lifted) {
+    struct pm_structure *structure = lifted->structure;
+    for (size_t b = 0; b < structure->n_blocks; b++) {
+        const struct pm_block_code *code = &lifted->block_codes[b];
+        uint32_t insn = code->first_insn - 1; /* before the first */
+        for (uint32_t i = 0; i < structure->blocks[b].n_ops; i++) {
+            struct pm_op *op = &structure->ops[structure->blocks[b].first_op + i];
+            insn += op->instruction_start;
+            if (op->reference != PM_NONE)
+                op->reference = reference_of(lifted, insn, op->reference);
+        }
+    }
+}
+
+void pm_build_groups(struct pm_lifted *lifted) {
+    pm_data_symbols_free(lifted->data_symbols);
+    lifted->data_symbols = pm_data_symbols_new(&lifted->image);
+    struct pm_batches routines = {0};
+    pm_divide_routines(lifted, &routines);
+    struct group_table *tables = pm_alloc(routines.n_items, sizeof *tables);
+    free(lifted->insn_references);
+    lifted->insn_references = pm_alloc(lifted->n_insns + 1, sizeof *lifted->insn_references);
+#pragma omp parallel for schedule(dynamic)
+    for (size_t i = 0; i < routines.n_items; i++) {
+        tables[i].structure = lifted->structure;
+        add_references(lifted, &routines.items[i], &tables[i]);
+    }
+    for (size_t i = 0; i < routines.n_items; i++)
+        append(lifted, &routines.items[i], &tables[i]);
+    lifted->insn_references[lifted->n_insns] = (uint32_t)lifted->structure->n_references;
+    translate_operations(lifted);
+    free(tables);
+    free(routines.items);
+}
