@@ -5,7 +5,8 @@
    place that control reaches otherwise.  Other calls do not end one.  An indirect jump whose
    targets are not known gets an edge to EXIT, and its routine is PARTIAL, unless it is a tail call
    through a pointer.  No-ops that control cannot reach (padding after a jump) are in no block.
-   Blocks that nothing seems to reach get an edge from ENTRY: what reaches them is not seen. */
+   Blocks that nothing seems to reach get an edge from ENTRY: what reaches them is not seen.  So
+   every basic block lies on a path from ENTRY to EXIT; no later pass adds an edge. */
 #include "binlift/cfg/jumps.h"
 #include "binlift/lifted.h"
 
@@ -124,7 +125,7 @@ static void add_table_edges(struct pm_lifted *lifted, uint32_t routine, uint32_t
         else
             leaves = true;
     }
-    if (leaves)
+    if (leaves || !table->n_targets)
         add_edge(lifted, routine, from, PM_NONE, PM_EDGE_EXIT);
     free(targets);
 }

@@ -14,78 +14,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- every block lies on a way from ENTRY --------------------------------------------------- */
-
-static struct pm_edge *append_edge(struct pm_structure *structure, uint32_t routine,
-                                   enum pm_edge_kind kind, uint32_t from, uint32_t to) {
-    struct pm_edge *edge = PM_PUSH(structure, edges);
-    *edge = (struct pm_edge){
-        .from = from, .to = to, .routine = routine, .counter = PM_NONE, .kind = kind};
-    return edge;
-}
-
-static void mark_reachable(const struct pm_flow *flow, uint32_t from, bool *reached,
-                           uint32_t *stack) {
-    uint32_t n_stack = 0;
-    if (reached[from])
-        return;
-    reached[from] = true;
-    stack[n_stack++] = from;
-    while (n_stack) {
-        uint32_t v = stack[--n_stack];
-        for (uint32_t i = flow->first_out[v]; i < flow->first_out[v + 1]; i++) {
-            uint32_t to = pm_flow_to(flow, flow->out[i]);
-            if (!reached[to]) {
-                reached[to] = true;
-                stack[n_stack++] = to;
-            }
-        }
-    }
-}
-
-/* Appends a landing for blocks that nothing visible reaches, first for those without any incoming
-   edge, and an exit for blocks without any outgoing edge. */
-static void append_missing_edges(struct pm_structure *structure, uint32_t routine,
-                                 const struct pm_flow *flow) {
-    bool *reached = pm_alloc(flow->n_vertices, sizeof *reached);
-    uint32_t *stack = pm_alloc(flow->n_vertices, sizeof *stack);
-    uint32_t first_block = flow->routine->first_block;
-
-    mark_reachable(flow, flow->entry, reached, stack);
-    for (int pass = 0; pass < 2; pass++)
-        for (uint32_t b = 0; b < flow->n_blocks; b++) {
-            bool has_incoming = flow->first_in[b] != flow->first_in[b + 1];
-            if (reached[b] || (pass == 0 && has_incoming))
-                continue;
-            append_edge(structure, routine, PM_EDGE_LANDING, PM_NONE, first_block + b);
-            mark_reachable(flow, b, reached, stack);
-        }
-    for (uint32_t b = 0; b < flow->n_blocks; b++)
-        if (flow->first_out[b] == flow->first_out[b + 1])
-            append_edge(structure, routine, PM_EDGE_EXIT, first_block + b, PM_NONE);
-    free(stack);
-    free(reached);
-}
-
-/* Copies all edges, routine by routine, with those that are missing. */
-static void complete_edges(struct pm_structure *structure) {
-    struct pm_structure old = *structure; /* its edges stay readable while the new ones grow */
-    structure->edges = NULL;
-    structure->n_edges = structure->cap_edges = 0;
-    for (uint32_t r = 0; r < structure->n_routines; r++) {
-        struct pm_routine *routine = &structure->routines[r];
-        struct pm_flow *flow = pm_flow_new(&old, r);
-        uint32_t first = (uint32_t)structure->n_edges;
-        for (uint32_t e = 0; e < flow->n_edges; e++)
-            *PM_PUSH(structure, edges) = flow->edges[e];
-        append_missing_edges(structure, r, flow);
-        pm_flow_free(flow);
-        routine->first_edge = first;
-        routine->n_edges = (uint32_t)structure->n_edges - first;
-    }
-    free(old.edges);
-}
-
 /* ---- the spanning tree ---------------------------------------------------------------------- */
 
 struct candidate {
@@ -234,7 +162,6 @@ static void place_in_routine(struct pm_lifted *lifted, uint32_t r,
 void pm_place_counters(struct pm_lifted *lifted, const struct pm_known_weights *known) {
     struct pm_structure *structure = lifted->structure;
     struct pm_weights_index *index = known ? pm_weights_index_new(known) : NULL;
-    complete_edges(structure);
     structure->n_counters = 0;
     for (uint32_t r = 0; r < structure->n_routines; r++)
         if (structure->routines[r].n_blocks && structure->routines[r].state != PM_ROUTINE_REFUSED)

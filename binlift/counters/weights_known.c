@@ -3,7 +3,7 @@
    recognised by its name and by the shape of its graph; where several have both, by its address
    too.  What did not run in the profile keeps its estimates.
 
-   Needs completed edges (counters.c), on both sides. */
+   Needs the CFG, on both sides. */
 #define _GNU_SOURCE
 #include "binlift/counters/weights.h"
 

@@ -1,10 +1,8 @@
 /* Dumps: what a pass made, for every routine that is asked for, as lines of text that are easy to
-   compare and to search, or as graphs for Graphviz.  Each pass has a file dump_*.c; the list is
-   here.
+   compare and to search, or as graphs for Graphviz.  Each pass has a file; the list is here.
 
-   A dump shows the structure as it stands when the passes that it needs (pm_dump_needs) have run.
-   Later passes change nothing of what it shows, with one exception: counters/counters.c adds the
-   edges without which a basic block would be on no way from ENTRY to EXIT. */
+   A dump shows the structure as it stands when the passes that it needs (pm_dump_needs) have run;
+   later passes change nothing of what it shows. */
 #include "binlift/dump/dump.h"
 
 #include <stdlib.h>
