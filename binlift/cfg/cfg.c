@@ -104,11 +104,6 @@ static void add_edge_to(struct pm_lifted *lifted, uint32_t routine, uint32_t fro
         add_edge(lifted, routine, from, PM_NONE, PM_EDGE_EXIT);
 }
 
-static int by_value(const void *a, const void *b) {
-    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return (x > y) - (x < y);
-}
-
 /* One edge for each distinct target; one to EXIT for all targets outside. */
 static void add_table_edges(struct pm_lifted *lifted, uint32_t routine, uint32_t from,
                             const struct pm_jump_table *table) {
@@ -116,7 +111,7 @@ static void add_table_edges(struct pm_lifted *lifted, uint32_t routine, uint32_t
     bool leaves = false;
     for (uint32_t i = 0; i < table->n_targets; i++)
         targets[i] = lifted->table_targets[table->first_target + i];
-    qsort(targets, table->n_targets, sizeof *targets, by_value);
+    qsort(targets, table->n_targets, sizeof *targets, pm_compare_u64);
     for (uint32_t i = 0; i < table->n_targets; i++) {
         if (i && targets[i] == targets[i - 1])
             continue;

@@ -57,8 +57,8 @@ struct callers {
 static int by_callee(const void *left, const void *right) {
     const struct caller *a = left, *b = right;
     if (a->callee != b->callee)
-        return a->callee < b->callee ? -1 : 1;
-    return a->routine < b->routine ? -1 : a->routine > b->routine;
+        return PM_COMPARE(a->callee, b->callee);
+    return PM_COMPARE(a->routine, b->routine);
 }
 
 static uint32_t own_clobbers(const struct pm_lifted *lifted, uint32_t r, struct callers *callers) {

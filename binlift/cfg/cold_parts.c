@@ -96,7 +96,7 @@ static int compare_names(const void *left, const void *right, void *all) {
     const struct pm_routine *routines = all;
     uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
     int order = strcmp(routines[a].name, routines[b].name);
-    return order ? order : (a > b) - (a < b);
+    return order ? order : PM_COMPARE(a, b);
 }
 
 static void sort_names(struct joining *joining) {
@@ -117,14 +117,9 @@ static int compare_name(const struct pm_routine *routine, const char *name, size
 static uint32_t parent_by_name(const struct joining *joining, uint32_t part, size_t length) {
     const struct pm_routine *routines = joining->lifted->structure->routines;
     const struct evidence *evidence = &joining->evidence[part];
-    size_t low = 0, high = joining->n;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (compare_name(&routines[joining->by_name[middle]], routines[part].name, length) < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    size_t low = PM_LOWER_BOUND(
+        joining->n, i,
+        compare_name(&routines[joining->by_name[i]], routines[part].name, length) < 0);
     uint32_t only = PM_NONE;
     for (; low < joining->n; low++) {
         uint32_t r = joining->by_name[low];

@@ -43,15 +43,10 @@ struct search {
     PM_ARRAY(struct label_jump, jumps);
 };
 
-static int by_value(const void *a, const void *b) {
-    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return (x > y) - (x < y);
-}
-
 static void make_set(struct pm_addresses *set) {
     size_t n = 0;
     if (set->n_addresses)
-        qsort(set->addresses, set->n_addresses, sizeof *set->addresses, by_value);
+        qsort(set->addresses, set->n_addresses, sizeof *set->addresses, pm_compare_u64);
     for (size_t i = 0; i < set->n_addresses; i++)
         if (!n || set->addresses[i] != set->addresses[n - 1])
             set->addresses[n++] = set->addresses[i];
@@ -62,7 +57,7 @@ static void make_set(struct pm_addresses *set) {
 
 static int by_address(const void *a, const void *b) {
     const struct pm_jump_table *x = a, *y = b;
-    return (x->address > y->address) - (x->address < y->address);
+    return PM_COMPARE(x->address, y->address);
 }
 
 /* Tables of a `switch` whose entries are addresses: their words are no labels. */
@@ -79,14 +74,7 @@ static void find_switch_tables(const struct pm_lifted *lifted, struct switch_tab
 }
 
 static bool is_of_switch(const struct switch_tables *tables, uint64_t place) {
-    size_t low = 0, high = tables->n_items;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (tables->items[middle].address <= place)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    size_t low = PM_LOWER_BOUND(tables->n_items, i, tables->items[i].address <= place);
     return low &&
            place - tables->items[low - 1].address < 8 * (uint64_t)tables->items[low - 1].n_targets;
 }
@@ -166,14 +154,8 @@ static bool add_all_labels(struct search *search, struct pm_addresses *labels) {
         find_labels_in_data(search);
     for (uint32_t p = routine->first_part; p < routine->first_part + routine->n_parts; p++) {
         const struct pm_part *part = &structure->parts[p];
-        size_t low = 0, high = search->in_data.n_addresses;
-        while (low < high) {
-            size_t middle = low + (high - low) / 2;
-            if (search->in_data.addresses[middle] < part->address)
-                low = middle + 1;
-            else
-                high = middle;
-        }
+        size_t low = PM_LOWER_BOUND(search->in_data.n_addresses, i,
+                                    search->in_data.addresses[i] < part->address);
         for (; low < search->in_data.n_addresses &&
                search->in_data.addresses[low] - part->address < part->size_bytes;
              low++)

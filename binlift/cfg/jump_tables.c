@@ -196,13 +196,13 @@ static void find_forms(struct pm_lifted *lifted, struct found_tables *found) {
 static int by_table(const void *a, const void *b) {
     const struct found_table *x = a, *y = b;
     if (x->form.table != y->form.table)
-        return x->form.table < y->form.table ? -1 : 1;
-    return (x->insn > y->insn) - (x->insn < y->insn);
+        return PM_COMPARE(x->form.table, y->form.table);
+    return PM_COMPARE(x->insn, y->insn);
 }
 
 static int by_insn(const void *a, const void *b) {
     const struct pm_jump_table *x = a, *y = b;
-    return (x->insn > y->insn) - (x->insn < y->insn);
+    return PM_COMPARE(x->insn, y->insn);
 }
 
 /* Of a table that several jumps share one check is enough. */

@@ -15,8 +15,8 @@ bool pm_runs_on(const struct pm_lifted *lifted, uint32_t k) {
 static int by_target(const void *left, const void *right) {
     const struct pm_way *a = left, *b = right;
     if (a->to != b->to)
-        return a->to < b->to ? -1 : 1;
-    return (a->from > b->from) - (a->from < b->from);
+        return PM_COMPARE(a->to, b->to);
+    return PM_COMPARE(a->from, b->from);
 }
 
 static void add(const struct pm_lifted *lifted, const struct pm_routine_code *code,

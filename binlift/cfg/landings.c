@@ -26,7 +26,7 @@ static void mark(struct pm_lifted *lifted, uint64_t address, bool address_taken)
 
 static int by_table_address(const void *a, const void *b) {
     const struct pm_jump_table *x = a, *y = b;
-    return (x->address > y->address) - (x->address < y->address);
+    return PM_COMPARE(x->address, y->address);
 }
 
 /* All tables by address. */
@@ -41,14 +41,7 @@ static struct pm_jump_table *sort_tables(const struct pm_lifted *lifted) {
 
 /* Words of a jump table that is known are no references. */
 static bool is_in_table(const struct pm_jump_table *tables, size_t n, uint64_t place) {
-    size_t low = 0, high = n;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (tables[middle].address <= place)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    size_t low = PM_LOWER_BOUND(n, i, tables[i].address <= place);
     return low && tables[low - 1].address &&
            place - tables[low - 1].address <
                tables[low - 1].entry_bytes * (uint64_t)tables[low - 1].n_targets;

@@ -272,7 +272,7 @@ static bool read_line(struct reading *reading, char *line) {
 static int compare_entries(const void *a, const void *b) {
     const struct entry *x = a, *y = b;
     int order = strcmp(x->name, y->name);
-    return order ? order : (x->line > y->line) - (x->line < y->line);
+    return order ? order : PM_COMPARE(x->line, y->line);
 }
 
 static bool sort_names(struct reading *reading) {

@@ -10,7 +10,7 @@
 
 static int by_address(const void *a, const void *b) {
     const struct pm_range *x = a, *y = b;
-    return (x->address > y->address) - (x->address < y->address);
+    return PM_COMPARE(x->address, y->address);
 }
 
 /* Gives the parts of ROUTINE their share of its instructions. */
@@ -61,15 +61,7 @@ void pm_index_insns(struct pm_lifted *lifted) {
 
 /* The number of the first range that starts behind ADDRESS. */
 static size_t ranges_until(const struct pm_lifted *lifted, uint64_t address) {
-    size_t low = 0, high = lifted->n_ranges;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (lifted->ranges[middle].address <= address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return PM_LOWER_BOUND(lifted->n_ranges, i, lifted->ranges[i].address <= address);
 }
 
 const struct pm_range *pm_range_at(const struct pm_lifted *lifted, uint64_t address) {
@@ -86,15 +78,9 @@ uint32_t pm_routine_at(const struct pm_lifted *lifted, uint64_t address) {
 /* The first instruction of RANGE that is not before ADDRESS; the range's end: none. */
 static uint32_t search(const struct pm_lifted *lifted, const struct pm_range *range,
                        uint64_t address) {
-    uint32_t low = range->first_insn, high = low + range->n_insns;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (lifted->insns[middle].address < address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    const struct pm_insn *insns = &lifted->insns[range->first_insn];
+    return range->first_insn +
+           (uint32_t)PM_LOWER_BOUND(range->n_insns, k, insns[k].address < address);
 }
 
 uint32_t pm_insn_at(const struct pm_lifted *lifted, uint64_t address) {

@@ -85,14 +85,7 @@ static struct block_count *count_blocks(const struct pm_structure *structure, ui
 
 /* Counts of the program ascend by edge. */
 static bool is_trip_count(const struct pm_lifted *lifted, uint32_t edge) {
-    size_t low = 0, high = lifted->n_trip_counts;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (lifted->trip_counts[middle].edge < edge)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    size_t low = PM_LOWER_BOUND(lifted->n_trip_counts, i, lifted->trip_counts[i].edge < edge);
     return low < lifted->n_trip_counts && lifted->trip_counts[low].edge == edge;
 }
 

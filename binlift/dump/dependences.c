@@ -57,11 +57,11 @@ static void number_ops(struct body *body) {
 static int compare_links(const void *left, const void *right) {
     const struct link *a = left, *b = right;
     if (a->to != b->to)
-        return a->to < b->to ? -1 : 1;
+        return PM_COMPARE(a->to, b->to);
     if (a->from != b->from)
-        return a->from < b->from ? -1 : 1;
+        return PM_COMPARE(a->from, b->from);
     if (a->number != b->number)
-        return a->number < b->number ? -1 : 1;
+        return PM_COMPARE(a->number, b->number);
     return (int)a->distance - b->distance;
 }
 

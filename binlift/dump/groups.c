@@ -11,8 +11,8 @@ struct entry {
 static int compare_entries(const void *left, const void *right) {
     const struct entry *a = left, *b = right;
     if (a->group != b->group)
-        return a->group < b->group ? -1 : 1;
-    return a->reference < b->reference ? -1 : a->reference > b->reference;
+        return PM_COMPARE(a->group, b->group);
+    return PM_COMPARE(a->reference, b->reference);
 }
 
 static void put_text(FILE *out, const char *text) {

@@ -84,10 +84,10 @@ static void add_back(struct members *members, uint32_t e) {
 static int compare_members(const void *left, const void *right) {
     const struct member *a = left, *b = right;
     if (a->loop != b->loop)
-        return a->loop < b->loop ? -1 : 1;
+        return PM_COMPARE(a->loop, b->loop);
     if (a->role != b->role)
-        return a->role < b->role ? -1 : 1;
-    return a->item < b->item ? -1 : a->item > b->item;
+        return PM_COMPARE(a->role, b->role);
+    return PM_COMPARE(a->item, b->item);
 }
 
 static struct members find_members(const struct pm_structure *structure, uint32_t r) {

@@ -256,13 +256,13 @@ void pm_debug_free(struct pm_debug *debug) {
     free(debug->files);
     free(debug->callees);
     free(debug->callee_keys);
-    free(debug->callee_slots);
+    pm_map_free(&debug->callee_map);
     free(debug->inlines);
     free(debug->insn_file);
     free(debug->insn_line);
     free(debug->insn_inline);
     free(debug->declarations);
-    free(debug->file_slots);
+    pm_map_free(&debug->file_map);
     free(debug->note);
     free(debug);
 }

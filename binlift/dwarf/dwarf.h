@@ -48,10 +48,7 @@ struct pm_debug {
 
     char *note; /* a sentence on what could not be read; NULL: nothing */
 
-    uint32_t *file_slots; /* hash table of files: index + 1 */
-    size_t n_file_slots;
-    uint32_t *callee_slots; /* hash table of callees: index + 1 */
-    size_t n_callee_slots;
+    struct pm_map file_map, callee_map;
     PM_ARRAY(struct pm_entry_key, callee_keys); /* beside callees */
 };
 

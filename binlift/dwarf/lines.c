@@ -19,7 +19,7 @@ struct ranges { /* of the unit in the text, ascending */
 
 static int by_address(const void *left, const void *right) {
     const struct pm_address_range *a = left, *b = right;
-    return a->low < b->low ? -1 : a->low > b->low;
+    return PM_COMPARE(a->low, b->low);
 }
 
 static void read_ranges(const struct pm_unit_reader *reader, Dwarf_Die *unit,
@@ -34,17 +34,10 @@ static void read_ranges(const struct pm_unit_reader *reader, Dwarf_Die *unit,
 
 /* The end of the last range that starts at ADDRESS or before; UINT64_MAX for a unit without any. */
 static uint64_t range_end(const struct ranges *ranges, uint64_t address) {
-    size_t low = 0, high = ranges->n_ranges;
-    if (high == 0)
+    if (ranges->n_ranges == 0)
         return UINT64_MAX;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (ranges->ranges[middle].low <= address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low ? ranges->ranges[low - 1].high : 0;
+    size_t n = PM_LOWER_BOUND(ranges->n_ranges, i, ranges->ranges[i].low <= address);
+    return n ? ranges->ranges[n - 1].high : 0;
 }
 
 static void add_span(struct pm_unit_facts *facts, struct pm_line_span span) {

@@ -6,37 +6,25 @@
 #include <dwarf.h>
 #include <stdlib.h>
 #include <string.h>
-#include <xxhash.h>
 
 /* ---- numbers for pointers ------------------------------------------------------------------- */
 
-static size_t pointer_slot(const struct pm_pointers *pointers, const void *pointer) {
-    size_t mask = pointers->n_slots - 1, at = XXH3_64bits(&pointer, sizeof pointer) & mask;
-    while (pointers->slots[at] && pointers->pointers[pointers->slots[at] - 1] != pointer)
-        at = (at + 1) & mask;
-    return at;
-}
-
 uint32_t pm_pointer_number(struct pm_pointers *pointers, const void *pointer, bool *is_new) {
-    if (2 * (pointers->n_pointers + 1) > pointers->n_slots) {
-        free(pointers->slots);
-        pointers->n_slots = pointers->n_slots ? 2 * pointers->n_slots : 64;
-        pointers->slots = pm_alloc(pointers->n_slots, sizeof *pointers->slots);
-        for (uint32_t i = 0; i < pointers->n_pointers; i++)
-            pointers->slots[pointer_slot(pointers, pointers->pointers[i])] = i + 1;
-    }
-    size_t slot = pointer_slot(pointers, pointer);
-    *is_new = pointers->slots[slot] == 0;
-    if (*is_new) {
-        *PM_PUSH(pointers, pointers) = pointer;
-        pointers->slots[slot] = (uint32_t)pointers->n_pointers;
-    }
-    return pointers->slots[slot] - 1;
+    uint64_t hash = pm_hash_bytes(&pointer, sizeof pointer);
+    *is_new = false;
+    for (struct pm_map_entry at = pm_map_find(&pointers->map, hash); at.found;
+         pm_map_next(&pointers->map, &at))
+        if (pointers->pointers[at.item] == pointer)
+            return at.item;
+    *is_new = true;
+    *PM_PUSH(pointers, pointers) = pointer;
+    pm_map_add(&pointers->map, hash, (uint32_t)pointers->n_pointers - 1);
+    return (uint32_t)pointers->n_pointers - 1;
 }
 
 void pm_pointers_release(struct pm_pointers *pointers) {
     free(pointers->pointers);
-    free(pointers->slots);
+    pm_map_free(&pointers->map);
 }
 
 /* ---- a unit --------------------------------------------------------------------------------- */

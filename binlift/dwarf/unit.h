@@ -46,8 +46,7 @@ struct pm_unit_facts {
 /* Numbers pointers in the order in which they come. */
 struct pm_pointers {
     PM_ARRAY(const void *, pointers);
-    uint32_t *slots; /* hash table: index + 1 */
-    size_t n_slots;
+    struct pm_map map;
 };
 uint32_t pm_pointer_number(struct pm_pointers *pointers, const void *pointer, bool *is_new);
 void pm_pointers_release(struct pm_pointers *pointers);

@@ -16,9 +16,9 @@ struct pm_data_symbols {
 static int compare(const void *left, const void *right) {
     const struct symbol *a = left, *b = right;
     if (a->address != b->address)
-        return a->address < b->address ? -1 : 1;
+        return PM_COMPARE(a->address, b->address);
     if (a->size_bytes != b->size_bytes)
-        return a->size_bytes < b->size_bytes ? -1 : 1;
+        return PM_COMPARE(a->size_bytes, b->size_bytes);
     return strcmp(a->name, b->name);
 }
 
@@ -67,14 +67,7 @@ struct pm_data_symbols *pm_data_symbols_new(const struct pm_image *image) {
 }
 
 const char *pm_data_symbol_at(const struct pm_data_symbols *symbols, uint64_t address) {
-    size_t low = 0, high = symbols->n_symbols;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (symbols->symbols[middle].address <= address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    size_t low = PM_LOWER_BOUND(symbols->n_symbols, i, symbols->symbols[i].address <= address);
     if (low == 0)
         return NULL;
     const struct symbol *symbol = &symbols->symbols[low - 1];

@@ -149,7 +149,7 @@ static bool read_fde(struct reader reader, const struct cie *cie, struct pm_fram
 
 static int by_address(const void *a, const void *b) {
     const struct pm_frame *x = a, *y = b;
-    return (x->address > y->address) - (x->address < y->address);
+    return PM_COMPARE(x->address, y->address);
 }
 
 void pm_read_frames(const struct pm_image *image, struct pm_frames *frames) {

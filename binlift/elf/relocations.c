@@ -11,7 +11,7 @@
 
 static int by_place(const void *a, const void *b) {
     const struct pm_relocation *x = a, *y = b;
-    return (x->place > y->place) - (x->place < y->place);
+    return PM_COMPARE(x->place, y->place);
 }
 
 /* Fills name and value of dynamic symbol NUMBER of the table SYMBOLS. */

@@ -100,7 +100,7 @@ static void add_frames(const struct pm_lifted *lifted, struct candidates *candid
 static int by_address(const void *a, const void *b) {
     const struct candidate *x = a, *y = b;
     if (x->address != y->address)
-        return x->address < y->address ? -1 : 1;
+        return PM_COMPARE(x->address, y->address);
     if (x->rank != y->rank)
         return x->rank > y->rank ? -1 : 1;
     if (x->size_bytes != y->size_bytes)

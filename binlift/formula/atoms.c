@@ -23,43 +23,29 @@ bool pm_loop_is_in(const struct pm_formulas *f, uint32_t loop, uint32_t outer) {
 
 /* ---- atoms ----------------------------------------------------------------------------------- */
 
-static size_t hash_atom(uint32_t kind, uint32_t where, uint32_t place, uint32_t loop) {
+static uint64_t hash_atom(uint32_t kind, uint32_t where, uint32_t place, uint32_t loop) {
     uint64_t hash = kind * UINT64_C(0x9e3779b97f4a7c15) + where;
     hash = hash * UINT64_C(0xc2b2ae3d27d4eb4f) + place;
     hash = hash * UINT64_C(0x165667b19e3779f9) + loop;
-    return (size_t)(hash ^ hash >> 29);
-}
-
-static void grow_slots(struct pm_formulas *f) {
-    free(f->atom_slots);
-    f->n_atom_slots = f->n_atom_slots ? 2 * f->n_atom_slots : 64;
-    f->atom_slots = pm_alloc(f->n_atom_slots, sizeof *f->atom_slots);
-    for (uint32_t a = 1; a < f->n_atoms; a++) {
-        const struct pm_atom *atom = &f->atoms[a];
-        size_t at = hash_atom(atom->kind, atom->where, atom->place, atom->loop);
-        for (at &= f->n_atom_slots - 1; f->atom_slots[at];)
-            at = (at + 1) & (f->n_atom_slots - 1);
-        f->atom_slots[at] = a;
-    }
+    return hash ^ hash >> 29;
 }
 
 uint32_t pm_atom(struct pm_formulas *f, enum pm_atom_kind kind, uint32_t where, uint32_t place,
                  uint32_t loop) {
+    uint64_t hash = hash_atom(kind, where, place, loop);
     if (f->n_atoms == 0)
         PM_PUSH(f, atoms);
-    if (2 * (f->n_atoms + 1) > f->n_atom_slots)
-        grow_slots(f);
-    size_t at = hash_atom(kind, where, place, loop) & (f->n_atom_slots - 1);
-    for (; f->atom_slots[at]; at = (at + 1) & (f->n_atom_slots - 1)) {
-        const struct pm_atom *atom = &f->atoms[f->atom_slots[at]];
+    for (struct pm_map_entry at = pm_map_find(&f->atom_map, hash); at.found;
+         pm_map_next(&f->atom_map, &at)) {
+        const struct pm_atom *atom = &f->atoms[at.item];
         if (atom->kind == kind && atom->where == where && atom->place == place &&
             atom->loop == loop)
-            return f->atom_slots[at];
+            return at.item;
     }
     uint32_t number = (uint32_t)f->n_atoms;
+    pm_map_add(&f->atom_map, hash, number);
     *PM_PUSH(f, atoms) = (struct pm_atom){
         .kind = (uint8_t)kind, .place = (uint8_t)place, .where = where, .loop = loop};
-    f->atom_slots[at] = number;
     return number;
 }
 

@@ -255,8 +255,8 @@ struct member {
 static int compare_members(const void *left, const void *right) {
     const struct member *a = left, *b = right;
     if (a->loop != b->loop)
-        return a->loop < b->loop ? -1 : 1;
-    return a->block < b->block ? -1 : a->block > b->block;
+        return PM_COMPARE(a->loop, b->loop);
+    return PM_COMPARE(a->block, b->block);
 }
 
 static void search_routine(struct search *search, uint32_t routine) {

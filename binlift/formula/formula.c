@@ -59,7 +59,7 @@ void pm_formulas_free(struct pm_formulas *f) {
     free(f->terms);
     free(f->atoms);
     free(f->arguments);
-    free(f->atom_slots);
+    pm_map_free(&f->atom_map);
     free(f->endings);
     for (size_t i = 0; i < f->n_texts; i++)
         free(f->texts[i]);

@@ -250,14 +250,14 @@ static void check_ways_back(struct walk *walk, const struct state *at_start) {
 static int compare_slots(const void *left, const void *right) {
     const struct pm_slot *a = left, *b = right;
     if (a->offset != b->offset)
-        return a->offset < b->offset ? -1 : 1;
+        return PM_COMPARE(a->offset, b->offset);
     return (a->size_bytes < b->size_bytes) - (a->size_bytes > b->size_bytes); /* larger first */
 }
 
 static int compare_accesses(const void *left, const void *right) {
     const struct pm_frame_access *a = left, *b = right;
     if (a->insn != b->insn)
-        return a->insn < b->insn ? -1 : 1;
+        return PM_COMPARE(a->insn, b->insn);
     return (int)a->operand - (int)b->operand;
 }
 
@@ -284,14 +284,7 @@ static void make_slots(struct walk *walk) {
 }
 
 uint32_t pm_slot_at(const struct pm_formulas *f, int64_t offset) {
-    size_t low = 0, high = f->n_slots;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (f->slots[middle].offset < offset)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    size_t low = PM_LOWER_BOUND(f->n_slots, i, f->slots[i].offset < offset);
     return low < f->n_slots && f->slots[low].offset == offset ? PM_N_GENERAL + (uint32_t)low
                                                               : PM_NONE;
 }

@@ -11,7 +11,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <xxhash.h>
 
 /* Where the accesses of a group start from, if its object has no name. */
 struct origin {
@@ -25,39 +24,21 @@ struct group_table {
     PM_ARRAY(struct pm_group, groups);
     PM_ARRAY(struct pm_reference, references);
     PM_ARRAY(struct origin, origins); /* of each group; a key's part that the group does not keep */
-    uint32_t *slots;                  /* hash table: group + 1 */
-    size_t n_slots;
+    struct pm_map map;                /* of groups */
 };
 
 /* ---- from key to group ----------------------------------------------------------------------- */
 
-static uint64_t hash_text(const char *text) { return text ? XXH3_64bits(text, strlen(text)) : 0; }
-
-static uint64_t hash_parts(uint32_t scope, uint32_t flags, const char *object, const char *type,
-                           uint64_t origin) {
-    uint64_t parts[5] = {scope, flags, hash_text(object), hash_text(type), origin};
-    return XXH3_64bits(parts, sizeof parts);
-}
-
-static uint64_t hash_step(uint64_t hash, uint8_t kind, int64_t bytes, const char *expression) {
-    uint64_t parts[4] = {hash, kind, (uint64_t)bytes, hash_text(expression)};
-    return XXH3_64bits(parts, sizeof parts);
-}
-
 static uint64_t hash_key(const struct pm_group_key *key) {
-    uint64_t hash = hash_parts(key->scope, key->flags, key->object, key->object_type, key->origin);
-    for (uint32_t i = 0; i < key->n_strides; i++)
-        hash = hash_step(hash, key->strides[i].kind, key->strides[i].bytes,
-                         key->strides[i].expression);
-    return hash;
-}
-
-static uint64_t hash_group(const struct pm_group *group, uint64_t origin) {
-    uint64_t hash =
-        hash_parts(group->scope, group->flags, group->object, group->object_type, origin);
-    for (uint32_t i = 0; i < group->n_strides; i++)
-        hash = hash_step(hash, group->strides[i].kind, group->strides[i].bytes,
-                         group->strides[i].expression);
+    uint64_t parts[5] = {key->scope, key->flags, pm_hash_text(key->object),
+                         pm_hash_text(key->object_type), key->origin};
+    uint64_t hash = pm_hash_bytes(parts, sizeof parts);
+    for (uint32_t i = 0; i < key->n_strides; i++) {
+        const struct pm_step *step = &key->strides[i];
+        uint64_t level[4] = {hash, step->kind, (uint64_t)step->bytes,
+                             pm_hash_text(step->expression)};
+        hash = pm_hash_bytes(level, sizeof level);
+    }
     return hash;
 }
 
@@ -96,18 +77,6 @@ static bool is_group_of(const struct pm_group *group, const struct origin *origi
     return true;
 }
 
-static void grow_slots(struct group_table *table) {
-    free(table->slots);
-    table->n_slots = table->n_slots ? 2 * table->n_slots : 256;
-    table->slots = pm_alloc(table->n_slots, sizeof *table->slots);
-    for (uint32_t g = 0; g < table->n_groups; g++) {
-        size_t at = hash_group(&table->groups[g], table->origins[g].number);
-        for (at &= table->n_slots - 1; table->slots[at];)
-            at = (at + 1) & (table->n_slots - 1);
-        table->slots[at] = g + 1;
-    }
-}
-
 static char *copy_text(const char *text) { return text ? pm_strdup(text) : NULL; }
 
 static void make_group(struct group_table *table, const struct pm_group_key *key) {
@@ -125,24 +94,25 @@ static void make_group(struct group_table *table, const struct pm_group_key *key
                                                copy_text(key->strides[i].expression)};
 }
 
+/* Of several that may be the key's, the one that was made first. */
 static uint32_t find_group(struct group_table *table, const struct pm_group_key *key) {
-    if (2 * (table->n_groups + 1) > table->n_slots)
-        grow_slots(table);
-    size_t at = hash_key(key) & (table->n_slots - 1);
-    for (; table->slots[at]; at = (at + 1) & (table->n_slots - 1)) {
-        uint32_t g = table->slots[at] - 1;
-        struct origin *origin = &table->origins[g];
-        if (!is_group_of(&table->groups[g], origin, key))
-            continue;
-        origin->low = key->anchor < origin->low ? key->anchor : origin->low;
-        origin->high = key->anchor > origin->high ? key->anchor : origin->high;
-        return g;
+    uint64_t hash = hash_key(key);
+    uint32_t found = PM_NONE;
+    for (struct pm_map_entry at = pm_map_find(&table->map, hash); at.found;
+         pm_map_next(&table->map, &at))
+        if (at.item < found && is_group_of(&table->groups[at.item], &table->origins[at.item], key))
+            found = at.item;
+    if (found == PM_NONE) {
+        found = (uint32_t)table->n_groups;
+        make_group(table, key);
+        *PM_PUSH(table, origins) =
+            (struct origin){key->origin, key->neighbour, key->anchor, key->anchor};
+        pm_map_add(&table->map, hash, found);
     }
-    make_group(table, key);
-    *PM_PUSH(table, origins) =
-        (struct origin){key->origin, key->neighbour, key->anchor, key->anchor};
-    table->slots[at] = (uint32_t)table->n_groups;
-    return table->slots[at] - 1;
+    struct origin *origin = &table->origins[found];
+    origin->low = key->anchor < origin->low ? key->anchor : origin->low;
+    origin->high = key->anchor > origin->high ? key->anchor : origin->high;
+    return found;
 }
 
 /* ---- references ------------------------------------------------------------------------------ */
@@ -222,7 +192,7 @@ static void add_references(struct pm_lifted *lifted, const struct pm_batch *rout
         block->n_references = (uint32_t)table->n_references - block->first_reference;
     }
     pm_formulas_free(describer.formulas);
-    free(table->slots);
+    pm_map_free(&table->map);
     free(table->origins);
 }
 

@@ -108,8 +108,7 @@ struct pm_formulas {
     PM_ARRAY(struct pm_formula_term, terms);
     PM_ARRAY(struct pm_atom, atoms); /* the first is none */
     PM_ARRAY(struct pm_stored_formula, arguments);
-    uint32_t *atom_slots;
-    size_t n_atom_slots;
+    struct pm_map atom_map;    /* of atoms but the first */
     struct pm_ending *endings; /* [scope] */
     PM_ARRAY(char *, texts);
     unsigned depth;

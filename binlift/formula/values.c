@@ -40,16 +40,10 @@ static void each_definition(struct pm_formulas *f, uint32_t i, visit_definition 
         if (!access)
             continue;
         int64_t end = access->offset + insn->memory[k].size_bytes;
-        size_t low = 0, high = f->n_slots; /* first slot that ends behind the access's start */
-        while (low < high) {
-            size_t middle = low + (high - low) / 2;
-            if (f->slots[middle].offset + f->slots[middle].size_bytes <= access->offset)
-                low = middle + 1;
-            else
-                high = middle;
-        }
-        for (; low < f->n_slots && f->slots[low].offset < end; low++)
-            visit(f, i, PM_N_GENERAL + (uint32_t)low, data);
+        size_t slot = PM_LOWER_BOUND(f->n_slots, s, /* ends behind the access's start */
+                                     f->slots[s].offset + f->slots[s].size_bytes <= access->offset);
+        for (; slot < f->n_slots && f->slots[slot].offset < end; slot++)
+            visit(f, i, PM_N_GENERAL + (uint32_t)slot, data);
     }
 }
 

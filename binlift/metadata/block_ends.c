@@ -9,8 +9,8 @@
 static int by_address(const void *a, const void *b) {
     const struct pm_metadata_place *x = a, *y = b;
     if (x->address != y->address)
-        return x->address < y->address ? -1 : 1;
-    return (x->block > y->block) - (x->block < y->block);
+        return PM_COMPARE(x->address, y->address);
+    return PM_COMPARE(x->block, y->block);
 }
 
 void pm_metadata_index_places(struct pm_metadata *m) {
@@ -27,15 +27,7 @@ void pm_metadata_index_places(struct pm_metadata *m) {
 
 /* The first place behind ADDRESS. */
 static size_t place_behind(const struct pm_metadata *m, uint64_t address) {
-    size_t low = 0, high = m->n_places;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (m->places[middle].address <= address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return PM_LOWER_BOUND(m->n_places, i, m->places[i].address <= address);
 }
 
 uint64_t pm_metadata_block_start(const struct pm_lifted *lifted, uint64_t address) {

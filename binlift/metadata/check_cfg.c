@@ -40,11 +40,6 @@ struct comparison {
 
 /* ---- jump tables ---------------------------------------------------------------------------- */
 
-static int by_value(const void *a, const void *b) {
-    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return (x > y) - (x < y);
-}
-
 /* A set: sorted, each value once. */
 static size_t make_set(const uint64_t *values, size_t n, uint64_t **set) {
     size_t kept = 0;
@@ -52,7 +47,7 @@ static size_t make_set(const uint64_t *values, size_t n, uint64_t **set) {
     if (n == 0)
         return 0;
     memcpy(*set, values, n * sizeof **set);
-    qsort(*set, n, sizeof **set, by_value);
+    qsort(*set, n, sizeof **set, pm_compare_u64);
     for (size_t i = 0; i < n; i++)
         if (i == 0 || (*set)[i] != (*set)[kept - 1])
             (*set)[kept++] = (*set)[i];
@@ -113,7 +108,7 @@ static size_t successors(const struct pm_check_graph *graph, uint32_t head, uint
         (*set)[i] = to == PM_CHECK_EXIT ? UINT64_MAX : graph->nodes[to].address;
     }
     if (n)
-        qsort(*set, n, sizeof **set, by_value);
+        qsort(*set, n, sizeof **set, pm_compare_u64);
     return n;
 }
 
@@ -278,7 +273,7 @@ static void compare_function(struct comparison *c) {
 
 static int by_base(const void *a, const void *b) {
     const struct pm_check_routine *x = a, *y = b;
-    return (x->address > y->address) - (x->address < y->address);
+    return PM_COMPARE(x->address, y->address);
 }
 
 struct pm_check *pm_check_cfg(const struct pm_lifted *truth, const struct pm_lifted *lifted) {

@@ -34,14 +34,14 @@
 
 static int by_node_address(const void *a, const void *b) {
     const struct pm_check_node *x = a, *y = b;
-    return (x->address > y->address) - (x->address < y->address);
+    return PM_COMPARE(x->address, y->address);
 }
 
 static int by_arc(const void *a, const void *b) {
     const struct pm_check_arc *x = a, *y = b;
     if (x->from != y->from)
-        return x->from < y->from ? -1 : 1;
-    return (x->to > y->to) - (x->to < y->to);
+        return PM_COMPARE(x->from, y->from);
+    return PM_COMPARE(x->to, y->to);
 }
 
 uint32_t pm_check_node_at(const struct pm_check_graph *graph, uint64_t address) {
@@ -150,13 +150,13 @@ struct place {
 static int by_address_and_order(const void *a, const void *b) {
     const struct place *x = a, *y = b;
     if (x->address != y->address)
-        return x->address < y->address ? -1 : 1;
-    return (x->order > y->order) - (x->order < y->order);
+        return PM_COMPARE(x->address, y->address);
+    return PM_COMPARE(x->order, y->order);
 }
 
 static int by_number(const void *a, const void *b) {
     const struct place *x = a, *y = b;
-    return (x->number > y->number) - (x->number < y->number);
+    return PM_COMPARE(x->number, y->number);
 }
 
 static const struct place *find_place(const struct place *places, uint32_t n, uint32_t number) {
@@ -298,14 +298,7 @@ static bool is_branch(const struct pm_lifted *code, uint32_t insn) {
 
 /* The node of COMPILER whose code ADDRESS is in. */
 static uint32_t node_around(const struct pm_check_graph *compiler, uint64_t address) {
-    size_t low = 0, high = compiler->n_nodes;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (compiler->nodes[middle].address <= address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    size_t low = PM_LOWER_BOUND(compiler->n_nodes, i, compiler->nodes[i].address <= address);
     return low ? (uint32_t)(low - 1) : PM_NONE;
 }
 

@@ -266,7 +266,7 @@ static void take_record(struct reader *reader) {
 #define NUMBERED(name)                                                                             \
     static int compare_##name(const void *left, const void *right) {                               \
         const struct pm_metadata_##name *a = left, *b = right;                                     \
-        return a->number < b->number ? -1 : a->number > b->number;                                 \
+        return PM_COMPARE(a->number, b->number);                                                   \
     }                                                                                              \
     const struct pm_metadata_##name *pm_metadata_find_##name(                                      \
         const struct pm_metadata *metadata, const struct pm_contribution *contribution,            \
@@ -284,8 +284,8 @@ NUMBERED(reference)
 static int compare_pairs(const void *left, const void *right) {
     const struct pm_metadata_pair *a = left, *b = right;
     if (a->low != b->low)
-        return a->low < b->low ? -1 : 1;
-    return a->high < b->high ? -1 : a->high > b->high;
+        return PM_COMPARE(a->low, b->low);
+    return PM_COMPARE(a->high, b->high);
 }
 
 enum pm_alias pm_metadata_may_alias(const struct pm_metadata *m,
@@ -423,28 +423,23 @@ bool pm_metadata_parse(struct pm_metadata *metadata, const char *path, const uin
 
 /* ---- index ----------------------------------------------------------------------------------- */
 
-static int compare_u64(const void *left, const void *right) {
-    const uint64_t *a = left, *b = right;
-    return *a < *b ? -1 : *a > *b;
-}
-
 static int compare_tables(const void *left, const void *right) {
     const struct pm_metadata_table *a = left, *b = right;
-    return a->address < b->address ? -1 : a->address > b->address;
+    return PM_COMPARE(a->address, b->address);
 }
 
 static int compare_memory(const void *left, const void *right) {
     const struct pm_metadata_memory *a = left, *b = right;
     if (a->address != b->address)
-        return a->address < b->address ? -1 : 1;
-    return a->order < b->order ? -1 : a->order > b->order;
+        return PM_COMPARE(a->address, b->address);
+    return PM_COMPARE(a->order, b->order);
 }
 
 static int compare_bases(const void *left, const void *right) {
     const struct pm_contribution *a = *(struct pm_contribution *const *)left;
     const struct pm_contribution *b = *(struct pm_contribution *const *)right;
     if (a->base != b->base)
-        return a->base < b->base ? -1 : 1;
+        return PM_COMPARE(a->base, b->base);
     return a < b ? -1 : a > b;
 }
 
@@ -465,30 +460,23 @@ void pm_metadata_index(struct pm_metadata *m) {
     m->n_memory = kept;
     sort(m->memory, m->n_memory, sizeof *m->memory, compare_memory);
     sort(m->tables, m->n_tables, sizeof *m->tables, compare_tables);
-    sort(m->no_returns, m->n_no_returns, sizeof *m->no_returns, compare_u64);
+    sort(m->no_returns, m->n_no_returns, sizeof *m->no_returns, pm_compare_u64);
     pm_metadata_index_places(m);
 }
 
 const struct pm_metadata_memory *pm_metadata_memory_at(const struct pm_metadata *m,
                                                        uint64_t address, size_t *n) {
-    size_t low = 0, high = m->n_memory;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (m->memory[middle].address < address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    for (high = low; high < m->n_memory && m->memory[high].address == address;)
-        high++;
-    *n = high - low;
-    return m->memory + low;
+    size_t first = PM_LOWER_BOUND(m->n_memory, i, m->memory[i].address < address), end = first;
+    while (end < m->n_memory && m->memory[end].address == address)
+        end++;
+    *n = end - first;
+    return m->memory + first;
 }
 
 bool pm_metadata_no_return(const struct pm_lifted *lifted, uint64_t address) {
     const struct pm_metadata *m = lifted->metadata;
     return m && m->n_no_returns &&
-           bsearch(&address, m->no_returns, m->n_no_returns, sizeof address, compare_u64);
+           bsearch(&address, m->no_returns, m->n_no_returns, sizeof address, pm_compare_u64);
 }
 
 bool pm_metadata_table(const struct pm_lifted *lifted, uint64_t address, const uint64_t **targets,

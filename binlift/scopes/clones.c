@@ -10,56 +10,32 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <xxhash.h>
-
-struct named {
-    const char *name;
-    uint64_t hash;
-    uint32_t routine;
-};
-
-static int by_hash(const void *left, const void *right) {
-    const struct named *a = left, *b = right;
-    if (a->hash != b->hash)
-        return a->hash < b->hash ? -1 : 1;
-    return a->routine < b->routine ? -1 : a->routine > b->routine;
-}
 
 static uint64_t distance(uint64_t a, uint64_t b) { return a < b ? b - a : a - b; }
 
-/* The routine whose name is the first LENGTH bytes of NAME, nearest to ADDRESS; PM_NONE. */
-static uint32_t find(const struct pm_structure *structure, const struct named *names,
+/* The routine whose name is the first LENGTH bytes of NAME, nearest to ADDRESS, of two as near the
+   first; PM_NONE. */
+static uint32_t find(const struct pm_structure *structure, const struct pm_map *names,
                      const char *name, size_t length, uint64_t address) {
-    uint64_t hash = XXH3_64bits(name, length);
-    size_t low = 0, high = structure->n_routines;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (names[middle].hash < hash)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    const struct pm_routine *routines = structure->routines;
     uint32_t found = PM_NONE;
-    for (; low < structure->n_routines && names[low].hash == hash; low++) {
-        uint32_t r = names[low].routine;
-        if (strncmp(names[low].name, name, length) != 0 || names[low].name[length])
+    for (struct pm_map_entry at = pm_map_find(names, pm_hash_bytes(name, length)); at.found;
+         pm_map_next(names, &at)) {
+        if (strncmp(routines[at.item].name, name, length) != 0 || routines[at.item].name[length])
             continue;
-        if (found == PM_NONE || distance(structure->routines[r].address, address) <
-                                    distance(structure->routines[found].address, address))
-            found = r;
+        uint64_t away = distance(routines[at.item].address, address);
+        uint64_t nearest = found == PM_NONE ? 0 : distance(routines[found].address, address);
+        if (found == PM_NONE || away < nearest || (away == nearest && at.item < found))
+            found = at.item;
     }
     return found;
 }
 
 uint32_t *pm_find_source_routines(const struct pm_structure *structure) {
     uint32_t *sources = pm_alloc(structure->n_routines, sizeof *sources);
-    struct named *names = pm_alloc(structure->n_routines, sizeof *names);
-    for (uint32_t r = 0; r < structure->n_routines; r++) {
-        const char *name = structure->routines[r].name;
-        names[r] = (struct named){name, XXH3_64bits(name, strlen(name)), r};
-    }
-    if (structure->n_routines)
-        qsort(names, structure->n_routines, sizeof *names, by_hash);
+    struct pm_map names = {0};
+    for (uint32_t r = 0; r < structure->n_routines; r++)
+        pm_map_add(&names, pm_hash_text(structure->routines[r].name), r);
     for (uint32_t r = 0; r < structure->n_routines; r++) {
         const struct pm_routine *routine = &structure->routines[r];
         size_t length = strlen(routine->name), shorter;
@@ -67,9 +43,9 @@ uint32_t *pm_find_source_routines(const struct pm_structure *structure) {
         while (sources[r] == PM_NONE &&
                (shorter = pm_source_name_length(routine->name, length)) != length) {
             length = shorter;
-            sources[r] = find(structure, names, routine->name, length, routine->address);
+            sources[r] = find(structure, &names, routine->name, length, routine->address);
         }
     }
-    free(names);
+    pm_map_free(&names);
     return sources;
 }

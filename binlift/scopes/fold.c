@@ -20,12 +20,12 @@ static int compare(const void *left, const void *right, void *context) {
     uint32_t i = *(const uint32_t *)left, j = *(const uint32_t *)right;
     const struct pm_scope *a = &scopes[i], *b = &scopes[j];
     if (a->parent != b->parent)
-        return a->parent < b->parent ? -1 : 1;
+        return PM_COMPARE(a->parent, b->parent);
     int files = compare_text(a->file, b->file);
     if (files)
         return files;
     if (a->line_first != b->line_first)
-        return a->line_first < b->line_first ? -1 : 1;
+        return PM_COMPARE(a->line_first, b->line_first);
     return i < j ? -1 : i > j;
 }
 

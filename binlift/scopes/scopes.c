@@ -19,8 +19,7 @@ struct builder {
     struct pm_debug *debug;
     PM_ARRAY(uint32_t, scope_inline); /* scope → inlined code that it stands in, PM_NONE */
     uint32_t *loop_scope;             /* loop → scope */
-    uint32_t *slots;                  /* hash table of inlined scopes: index + 1 */
-    size_t n_slots, n_used;
+    struct pm_map inlined;            /* scopes of inlined code, by parent and inlined code */
 };
 
 static uint32_t add_scope(struct builder *builder, struct pm_scope scope, uint32_t inlined) {
@@ -35,34 +34,6 @@ static uint32_t add_scope(struct builder *builder, struct pm_scope scope, uint32
 
 /* ---- inlined code ---------------------------------------------------------------------------- */
 
-static size_t slot_of(const struct builder *builder, uint32_t parent, uint32_t inlined) {
-    uint64_t hash =
-        (parent * UINT64_C(0x9e3779b97f4a7c15)) ^ (inlined * UINT64_C(0xff51afd7ed558ccd));
-    hash ^= hash >> 29;
-    size_t at = hash & (builder->n_slots - 1);
-    for (; builder->slots[at]; at = (at + 1) & (builder->n_slots - 1)) {
-        uint32_t scope = builder->slots[at] - 1;
-        if (builder->lifted->structure->scopes[scope].parent == parent &&
-            builder->scope_inline[scope] == inlined)
-            break;
-    }
-    return at;
-}
-
-static void grow_slots(struct builder *builder) {
-    uint32_t *old = builder->slots;
-    size_t n_old = builder->n_slots;
-    builder->n_slots = n_old ? 2 * n_old : 256;
-    builder->slots = pm_alloc(builder->n_slots, sizeof *builder->slots);
-    for (size_t i = 0; i < n_old; i++)
-        if (old[i]) {
-            uint32_t scope = old[i] - 1;
-            uint32_t parent = builder->lifted->structure->scopes[scope].parent;
-            builder->slots[slot_of(builder, parent, builder->scope_inline[scope])] = old[i];
-        }
-    free(old);
-}
-
 /* The scope of inlined code INLINED within scope ABOVE, made if it is not there yet, with those of
    its callers up to what ABOVE stands in.  ABOVE itself where INLINED is not called from there. */
 static uint32_t inlined_scope(struct builder *builder, uint32_t above, uint32_t inlined) {
@@ -72,11 +43,13 @@ static uint32_t inlined_scope(struct builder *builder, uint32_t above, uint32_t 
         return above;
     const struct pm_inline *call = &builder->debug->inlines[inlined];
     uint32_t parent = inlined_scope(builder, above, call->parent);
-    if (2 * (builder->n_used + 1) > builder->n_slots)
-        grow_slots(builder);
-    size_t slot = slot_of(builder, parent, inlined);
-    if (builder->slots[slot])
-        return builder->slots[slot] - 1;
+    uint32_t key[] = {parent, inlined};
+    uint64_t hash = pm_hash_bytes(key, sizeof key);
+    for (struct pm_map_entry at = pm_map_find(&builder->inlined, hash); at.found;
+         pm_map_next(&builder->inlined, &at))
+        if (builder->lifted->structure->scopes[at.item].parent == parent &&
+            builder->scope_inline[at.item] == inlined)
+            return at.item;
     struct pm_scope scope = {.kind = PM_SCOPE_INLINED,
                              .parent = parent,
                              .routine = builder->lifted->structure->scopes[above].routine,
@@ -86,8 +59,7 @@ static uint32_t inlined_scope(struct builder *builder, uint32_t above, uint32_t 
     if (call->call_file != PM_NONE)
         scope.call_file = pm_strdup(builder->debug->files[call->call_file]);
     uint32_t made = add_scope(builder, scope, inlined);
-    builder->slots[slot] = made + 1;
-    builder->n_used++;
+    pm_map_add(&builder->inlined, hash, made);
     return made;
 }
 
@@ -201,7 +173,7 @@ void pm_build_scopes(struct pm_lifted *lifted) {
     free(loop_inline);
     free(builder.scope_inline);
     free(builder.loop_scope);
-    free(builder.slots);
+    pm_map_free(&builder.inlined);
     lifted->statistics.debug_note = debug->note;
     debug->note = NULL;
     pm_debug_free(debug);

@@ -104,6 +104,31 @@ static bool after_call(const struct pm_lifted *lifted, uint32_t block) {
     return block > 0 && lifted->insns[block - 1].control == PM_CONTROL_CALL;
 }
 
+static void reach(const struct pm_structure *structure, uint32_t block, bool *reached) {
+    if (reached[block])
+        return;
+    reached[block] = true;
+    for (size_t e = 0; e < structure->n_edges; e++)
+        if (structure->edges[e].from == block && structure->edges[e].to != PM_NONE)
+            reach(structure, structure->edges[e].to, reached);
+}
+
+/* As cfg/cfg.c does it: every basic block lies on a path from ENTRY. */
+static void land_where_nothing_reaches(struct pm_lifted *lifted, uint32_t n_blocks) {
+    const struct pm_structure *structure = lifted->structure;
+    bool *reached = pm_alloc(n_blocks, sizeof *reached);
+    for (size_t e = 0; e < structure->n_edges; e++)
+        if (structure->edges[e].from == PM_NONE)
+            reach(structure, structure->edges[e].to, reached);
+    for (uint32_t b = 0; b < n_blocks; b++) {
+        if (reached[b])
+            continue;
+        add_edge(lifted, PM_EDGE_LANDING, PM_NONE, b);
+        reach(structure, b, reached);
+    }
+    free(reached);
+}
+
 static struct pm_lifted *random_graph(uint32_t n_blocks) {
     struct pm_lifted *lifted = new_graph(n_blocks);
     add_edge(lifted, PM_EDGE_ENTRY, PM_NONE, 0);
@@ -113,6 +138,7 @@ static struct pm_lifted *random_graph(uint32_t n_blocks) {
     for (uint32_t b = 1; b < n_blocks; b++)
         if (random_below(10) == 0 && !after_call(lifted, b))
             add_edge(lifted, PM_EDGE_LANDING, PM_NONE, b);
+    land_where_nothing_reaches(lifted, n_blocks);
     return lifted;
 }
 
