@@ -367,29 +367,6 @@ static void test_counters_are_as_many_as_the_formula_says(void **state) {
     }
 }
 
-static void test_blocks_that_nothing_reaches_are_landings(void **state) {
-    (void)state;
-    struct pm_lifted *lifted = new_graph(5); /* 0 returns; 1 → 2; 3 and 4 circle */
-    add_edge(lifted, PM_EDGE_ENTRY, PM_NONE, 0);
-    add_edge(lifted, PM_EDGE_EXIT, 0, PM_NONE);
-    add_edge(lifted, PM_EDGE_TAKEN, 1, 2);
-    add_edge(lifted, PM_EDGE_TAKEN, 3, 4);
-    add_edge(lifted, PM_EDGE_TAKEN, 4, 3);
-    pm_place_counters(lifted, NULL);
-    const struct pm_structure *structure = lifted->structure;
-    uint32_t n_landings = 0;
-    for (uint32_t e = 0; e < structure->n_edges; e++)
-        if (structure->edges[e].kind == PM_EDGE_LANDING) {
-            n_landings++;
-            assert_true(structure->edges[e].to == 1 || structure->edges[e].to == 3);
-        }
-    assert_int_equal(n_landings, 2);
-    assert_int_equal(structure->edges[5].to, 1);
-    assert_int_equal(structure->n_edges, 5 + 2 + 1); /* block 2 had no way out */
-    assert_int_equal(structure->routines[0].n_edges, structure->n_edges);
-    free_graph(lifted);
-}
-
 static void test_broken_conservation_is_inexact(void **state) {
     (void)state;
     struct pm_lifted *lifted = new_graph(3); /* 0: call setjmp; 1: branch to 0 or on; 2: return */
@@ -480,7 +457,6 @@ int main(void) {
         cmocka_unit_test(test_walks_that_are_left_at_calls_are_recovered),
         cmocka_unit_test(test_an_activation_that_goes_on_is_not_an_entry),
         cmocka_unit_test(test_counters_are_as_many_as_the_formula_says),
-        cmocka_unit_test(test_blocks_that_nothing_reaches_are_landings),
         cmocka_unit_test(test_broken_conservation_is_inexact),
         cmocka_unit_test(test_a_landing_behind_a_call_is_not_counted),
         cmocka_unit_test(test_weights_follow_the_four_rules_and_exit_edges),
