@@ -308,8 +308,6 @@ void pm_join_parts(struct pm_lifted *lifted) {
         note_tables(&joining);
     sort_names(&joining);
     find_parents(&joining);
-    if (lifted->n_insns) /* what tables of the compiler left */
-        memset(lifted->insn_marks, 0, lifted->n_insns);
     join(&joining);
     for (size_t i = 0; i < lifted->n_ranges; i++)
         if (lifted->ranges[i].n_insns)

@@ -16,12 +16,25 @@
 
 enum { MAX_TABLE_ENTRIES = 1 << 16 };
 
+/* A table whose form the code tells. */
 struct found_table {
     struct pm_table_form form;
     uint32_t insn, routine;
 };
+
+/* A jump whose targets the compiler tells: `targets` from first_target on. */
+struct told_table {
+    uint32_t insn, routine;
+    uint64_t address;
+    uint8_t entry_bytes;
+    bool of_labels;
+    uint32_t first_target, n_targets;
+};
+
 struct found_tables {
     PM_ARRAY(struct found_table, items);
+    PM_ARRAY(struct told_table, told);
+    struct pm_addresses targets;
 };
 
 static const uint8_t *read_memory(void *image, uint64_t address, uint64_t bytes) {
@@ -123,59 +136,57 @@ static void add_table(struct pm_lifted *lifted, const struct found_table *table,
 
 /* ---- all jumps ------------------------------------------------------------------------------ */
 
-/* A computed goto, whose targets the compiler's CFG has. */
-static bool add_compilers_labels(struct pm_lifted *lifted, uint32_t insn, uint32_t routine) {
-    struct pm_addresses targets = {0};
-    size_t first = lifted->n_table_targets;
+/* There are some from FIRST on, and each starts an instruction; else they are dropped. */
+static bool keep_targets(const struct pm_lifted *lifted, struct pm_addresses *targets,
+                         size_t first) {
+    for (size_t i = first; i < targets->n_addresses; i++)
+        if (pm_insn_at(lifted, targets->addresses[i]) == PM_NONE)
+            targets->n_addresses = first;
+    return targets->n_addresses > first;
+}
+
+/* Appends the targets of JUMP that the compiler tells: those of a table, or of a computed goto. */
+static bool ask_compiler(const struct pm_lifted *lifted, uint32_t jump, bool *of_labels,
+                         struct pm_addresses *targets) {
+    size_t first = targets->n_addresses, n = 0;
+    const uint64_t *in_table;
     bool leaves = false;
-    bool known = pm_metadata_jump(lifted, insn, &targets, &leaves) && !leaves;
-    for (size_t i = 0; i < targets.n_addresses; i++)
-        known = known && pm_insn_at(lifted, targets.addresses[i]) != PM_NONE;
-    for (size_t i = 0; known && i < targets.n_addresses; i++) {
-        *PM_PUSH(lifted, table_targets) = targets.addresses[i];
-        mark_target(lifted, routine, targets.addresses[i]);
-    }
-    if (known && targets.n_addresses)
-        *PM_PUSH(lifted, tables) = (struct pm_jump_table){
-            insn, 0, (uint32_t)first, (uint32_t)targets.n_addresses, 0, true};
-    free(targets.addresses);
-    return known && targets.n_addresses;
-}
-
-static bool add_compilers_table(struct pm_lifted *lifted, uint32_t insn, uint32_t routine,
-                                const struct pm_table_form *form) {
-    const uint64_t *targets;
-    size_t n, first = lifted->n_table_targets;
-    if (!pm_metadata_table(lifted, lifted->insns[insn].address, &targets, &n) || n == 0)
-        return false;
+    pm_metadata_table(lifted, lifted->insns[jump].address, &in_table, &n);
     for (size_t i = 0; i < n; i++)
-        if (pm_insn_at(lifted, targets[i]) == PM_NONE)
-            return false;
-    for (size_t i = 0; i < n; i++) {
-        *PM_PUSH(lifted, table_targets) = targets[i];
-        mark_target(lifted, routine, targets[i]);
-    }
-    *PM_PUSH(lifted, tables) = (struct pm_jump_table){
-        insn, form->table, (uint32_t)first, (uint32_t)n, form->entry_bytes, false};
-    return true;
+        *PM_PUSH(targets, addresses) = in_table[i];
+    *of_labels = !keep_targets(lifted, targets, first);
+    if (!*of_labels)
+        return true;
+    if (!pm_metadata_jump(lifted, jump, targets, &leaves) || leaves)
+        targets->n_addresses = first;
+    return keep_targets(lifted, targets, first);
 }
 
-static void find_forms_of(struct pm_lifted *lifted, uint32_t routine, uint32_t jump,
+static void find_forms_of(const struct pm_lifted *lifted, uint32_t routine, uint32_t jump,
                           const struct pm_ways *ways, struct found_tables *found) {
-    bool is_found = false;
+    bool is_found = false, of_labels = false;
+    size_t first = found->targets.n_addresses;
     const struct pm_range *range = pm_range_at(lifted, lifted->insns[jump].address);
     struct pm_table_query query = {
-        lifted->insns,  jump,        range->first_insn, ways->items, ways->n_items,
-        &lifted->image, read_memory, pm_is_data,        false,       0};
+        lifted->insns,          jump,        range->first_insn, ways->items, ways->n_items,
+        (void *)&lifted->image, read_memory, pm_is_data,        false,       0};
     struct pm_table_form form = lifted->isa->find_table(&query, &is_found);
     if (!is_found || !pm_is_data(&lifted->image, form.table))
         form = (struct pm_table_form){0};
-    if (!add_compilers_table(lifted, jump, routine, &form) &&
-        !add_compilers_labels(lifted, jump, routine) && form.table)
+    if (ask_compiler(lifted, jump, &of_labels, &found->targets))
+        *PM_PUSH(found, told) =
+            (struct told_table){.insn = jump,
+                                .routine = routine,
+                                .address = of_labels ? 0 : form.table,
+                                .entry_bytes = of_labels ? 0 : form.entry_bytes,
+                                .of_labels = of_labels,
+                                .first_target = (uint32_t)first,
+                                .n_targets = (uint32_t)(found->targets.n_addresses - first)};
+    else if (form.table)
         *PM_PUSH(found, items) = (struct found_table){form, jump, routine};
 }
 
-static void find_forms(struct pm_lifted *lifted, struct found_tables *found) {
+static void find_forms(const struct pm_lifted *lifted, struct found_tables *found) {
     for (uint32_t i = 0; i < lifted->structure->n_routines; i++) {
         const struct pm_routine_code *code = &lifted->routine_codes[i];
         struct pm_ways ways = {0};
@@ -235,18 +246,41 @@ static void add_exits(const struct pm_lifted *lifted, const struct found_table *
     }
 }
 
-void pm_find_table_exits(struct pm_lifted *lifted, struct pm_table_exits *exits) {
+static void release(struct found_tables *found) {
+    free(found->items);
+    free(found->told);
+    free(found->targets.addresses);
+}
+
+void pm_find_table_exits(const struct pm_lifted *lifted, struct pm_table_exits *exits) {
     struct found_tables found = {0};
     find_forms(lifted, &found);
     for (size_t i = 0; i < found.n_items; i++)
         add_exits(lifted, &found.items[i], exits);
-    free(found.items);
-    lifted->n_tables = lifted->n_table_targets = 0; /* the compiler's: found again later */
+    release(&found);
+}
+
+static void add_told(struct pm_lifted *lifted, const struct told_table *told,
+                     const struct pm_addresses *targets) {
+    *PM_PUSH(lifted, tables) =
+        (struct pm_jump_table){.insn = told->insn,
+                               .address = told->address,
+                               .first_target = (uint32_t)lifted->n_table_targets,
+                               .n_targets = told->n_targets,
+                               .entry_bytes = told->entry_bytes,
+                               .of_labels = told->of_labels};
+    for (uint32_t i = 0; i < told->n_targets; i++) {
+        uint64_t target = targets->addresses[told->first_target + i];
+        *PM_PUSH(lifted, table_targets) = target;
+        mark_target(lifted, told->routine, target);
+    }
 }
 
 void pm_find_tables(struct pm_lifted *lifted) {
     struct found_tables found = {0};
     find_forms(lifted, &found);
+    for (size_t i = 0; i < found.n_told; i++)
+        add_told(lifted, &found.told[i], &found.targets);
     if (found.n_items)
         qsort(found.items, found.n_items, sizeof *found.items, by_table);
     for (size_t i = 0; i < found.n_items; i++) {
@@ -258,7 +292,7 @@ void pm_find_tables(struct pm_lifted *lifted) {
         add_table(lifted, &found.items[i],
                   next < found.n_items ? found.items[next].form.table : UINT64_MAX);
     }
-    free(found.items);
+    release(&found);
     if (lifted->n_tables)
         qsort(lifted->tables, lifted->n_tables, sizeof *lifted->tables, by_insn);
 }

@@ -15,8 +15,7 @@ bool pm_read_label_table(const struct pm_lifted *lifted, uint32_t routine,
 void pm_set_targets(struct pm_lifted *lifted, uint32_t routine, uint32_t insn,
                     const struct pm_addresses *targets);
 
-/* Entries of tables that lead out of the ROUTINE of their jump, before parts are joined
-   (jump_tables.c); needs marks of instructions. */
+/* Entries of tables that lead out of the ROUTINE of their jump, before parts are joined. */
 struct pm_table_exit {
     uint64_t target;
     uint32_t routine;
@@ -24,7 +23,7 @@ struct pm_table_exit {
 struct pm_table_exits {
     PM_ARRAY(struct pm_table_exit, items);
 };
-void pm_find_table_exits(struct pm_lifted *lifted, struct pm_table_exits *exits);
+void pm_find_table_exits(const struct pm_lifted *lifted, struct pm_table_exits *exits);
 
 /* ---- jumps.c --------------------------------------------------------------------------------- */
 

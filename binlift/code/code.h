@@ -95,9 +95,13 @@ void pm_classes_visit(const struct pm_classes *classes,
                       void (*visit)(void *data, const char *path, unsigned line, const char *name),
                       void *data);
 
+/* ---- numbers of references (references.c) ---------------------------------------------------- */
+
+/* Fills lifted->insn_references, and those of basic blocks. */
+void pm_number_references(struct pm_lifted *lifted);
+
 /* ---- generic operations of basic blocks (operations.c) --------------------------------------- */
 
-/* Needs basic blocks; their `reference` is still an operand's number. */
 void pm_translate_blocks(struct pm_lifted *lifted);
 
 /* ---- calls of the C library that access memory (called.c) ------------------------------------ */

@@ -1,4 +1,5 @@
-/* The generic operations of every basic block.  Needs basic blocks and classes.
+/* The generic operations of every basic block.  Needs basic blocks, numbers of references
+   and classes.
 
    An instruction without a class becomes an operation PM_OP_UNKNOWN, and its mnemonic is kept with
    its basic block. */
@@ -37,6 +38,8 @@ static void translate(const struct pm_lifted *lifted, struct batch *batch, uint3
         struct pm_op *op = PM_PUSH(batch, ops);
         *op = ops[i];
         op->instruction_start = i == 0;
+        if (op->reference != PM_NONE) /* the operand's number */
+            op->reference += lifted->insn_references[k];
         is_unknown |= op->op_class == PM_OP_UNKNOWN;
     }
     if (is_unknown)

@@ -1,11 +1,11 @@
-/* References and reference groups.  Needs the scope tree joined with metadata.
+/* References and reference groups.  Needs the scope tree joined with metadata,
+   and the numbers of references (code/references.c).
 
    A reference is one memory operand of one instruction; what push, pop, call and ret move is one
    too, and what a called routine of the C library loads or stores (code/called.c).  References
    whose loop, strides at every level and base object are equal are a group; the displacement is not
    looked at, so that the copies of an unrolled loop, a[i] and a[i+1], fall together; where the
-   object has no name, what it is counted from is (pm_formula_origin).  Sets
-   references of instructions, basic blocks and operations. */
+   object has no name, what it is counted from is (pm_formula_origin). */
 #include "binlift/batches.h"
 #include "binlift/formula/groups.h"
 
@@ -22,7 +22,6 @@ struct origin {
 struct group_table {
     const struct pm_structure *structure;
     PM_ARRAY(struct pm_group, groups);
-    PM_ARRAY(struct pm_reference, references);
     PM_ARRAY(struct origin, origins); /* of each group; a key's part that the group does not keep */
     struct pm_map map;                /* of groups */
 };
@@ -124,13 +123,14 @@ static void add_reference(struct group_table *table, struct pm_describer *descri
     struct pm_group_key key;
     pm_describe_operand(describer, insn, operand, &key);
     uint32_t number = find_group(table, &key);
-    *PM_PUSH(table, references) = (struct pm_reference){.address = lifted->insns[insn].address,
-                                                        .block = lifted->insn_block[insn],
-                                                        .group = number,
-                                                        .size_bytes = memory->size_bytes,
-                                                        .access = memory->access,
-                                                        .kind = memory->kind,
-                                                        .operand = (uint8_t)operand};
+    lifted->structure->references[lifted->insn_references[insn] + operand] =
+        (struct pm_reference){.address = lifted->insns[insn].address,
+                              .block = lifted->insn_block[insn],
+                              .group = number,
+                              .size_bytes = memory->size_bytes,
+                              .access = memory->access,
+                              .kind = memory->kind,
+                              .operand = (uint8_t)operand};
     struct pm_group *group = &table->groups[number];
     if (group->n_loads + group->n_stores == 0 || memory->size_bytes < group->bytes_min)
         group->bytes_min = memory->size_bytes;
@@ -140,15 +140,15 @@ static void add_reference(struct group_table *table, struct pm_describer *descri
     group->n_stores += (memory->access & PM_ACCESS_STORE) != 0;
 }
 
-static void add_called(struct group_table *table, const struct pm_lifted *lifted, uint32_t insn) {
+/* What the routine of the C library that INSN calls loads and stores: from reference FIRST on. */
+static void add_called(struct group_table *table, const struct pm_lifted *lifted, uint32_t insn,
+                       uint32_t first) {
     static const struct {
         uint8_t operand, access;
     } parts[] = {{PM_OPERAND_CALLED_LOAD, PM_ACCESS_LOAD},
                  {PM_OPERAND_CALLED_STORE, PM_ACCESS_STORE}};
     const struct pm_called_routine *routine = pm_called_routine(lifted, &lifted->insns[insn]);
     struct pm_group_key key;
-    if (!routine)
-        return;
     pm_describe_called(lifted, insn, routine->name, &key);
     uint32_t number = find_group(table, &key);
     struct pm_group *group = &table->groups[number];
@@ -156,108 +156,73 @@ static void add_called(struct group_table *table, const struct pm_lifted *lifted
     for (unsigned i = 0; i < sizeof parts / sizeof *parts; i++) {
         if (!(routine->access & parts[i].access))
             continue;
-        *PM_PUSH(table, references) = (struct pm_reference){.address = lifted->insns[insn].address,
-                                                            .block = lifted->insn_block[insn],
-                                                            .group = number,
-                                                            .size_bytes = 1u << routine->scale,
-                                                            .access = parts[i].access,
-                                                            .kind = PM_ACCESS_CALLED,
-                                                            .operand = parts[i].operand};
+        lifted->structure->references[first++] =
+            (struct pm_reference){.address = lifted->insns[insn].address,
+                                  .block = lifted->insn_block[insn],
+                                  .group = number,
+                                  .size_bytes = 1u << routine->scale,
+                                  .access = parts[i].access,
+                                  .kind = PM_ACCESS_CALLED,
+                                  .operand = parts[i].operand};
         group->n_loads += parts[i].access == PM_ACCESS_LOAD;
         group->n_stores += parts[i].access == PM_ACCESS_STORE;
     }
 }
 
-/* Instructions outside of basic blocks are padding. */
 static void add_references(struct pm_lifted *lifted, const struct pm_batch *routines,
                            struct group_table *table) {
     struct pm_describer describer = {.lifted = lifted};
     uint32_t routine = PM_NONE, end = pm_batch_end_insn(lifted, routines);
     for (uint32_t i = pm_batch_first_insn(lifted, routines); i < end; i++) {
-        uint32_t b = lifted->insn_block[i];
-        lifted->insn_references[i] = (uint32_t)table->n_references;
-        if (b == PM_NONE)
+        const struct pm_insn *insn = &lifted->insns[i];
+        uint32_t first = lifted->insn_references[i], behind = lifted->insn_references[i + 1];
+        if (first == behind)
             continue;
-        struct pm_block *block = &lifted->structure->blocks[b];
-        if (i == lifted->block_codes[b].first_insn)
-            block->first_reference = (uint32_t)table->n_references;
+        const struct pm_block *block = &lifted->structure->blocks[lifted->insn_block[i]];
         if (block->routine != routine) {
             routine = block->routine;
             pm_formulas_free(describer.formulas);
             describer.formulas = pm_formulas_new(lifted, routine);
         }
-        for (unsigned k = 0; k < lifted->insns[i].n_memory; k++)
+        for (unsigned k = 0; k < insn->n_memory; k++)
             add_reference(table, &describer, i, k);
-        add_called(table, lifted, i);
-        block->n_references = (uint32_t)table->n_references - block->first_reference;
+        if (behind - first > insn->n_memory)
+            add_called(table, lifted, i, first + insn->n_memory);
     }
     pm_formulas_free(describer.formulas);
     pm_map_free(&table->map);
     free(table->origins);
 }
 
-/* Puts the references and groups of a batch behind those of the batches before it. */
+/* Puts the groups of a batch behind those of the batches before it. */
 static void append(struct pm_lifted *lifted, const struct pm_batch *routines,
                    struct group_table *table) {
     struct pm_structure *structure = lifted->structure;
-    uint32_t first = (uint32_t)structure->n_references, first_group = (uint32_t)structure->n_groups;
-    uint32_t end = pm_batch_end_insn(lifted, routines);
-    for (uint32_t i = pm_batch_first_insn(lifted, routines); i < end; i++)
-        lifted->insn_references[i] += first;
-    for (uint32_t r = routines->first; r < routines->end; r++)
-        for (uint32_t b = 0; b < structure->routines[r].n_blocks; b++)
-            structure->blocks[structure->routines[r].first_block + b].first_reference += first;
-    for (size_t r = 0; r < table->n_references; r++) {
-        table->references[r].group += first_group;
-        *PM_PUSH(structure, references) = table->references[r];
-    }
+    uint32_t first_group = (uint32_t)structure->n_groups;
+    uint32_t end = lifted->insn_references[pm_batch_end_insn(lifted, routines)];
+    uint32_t r = lifted->insn_references[pm_batch_first_insn(lifted, routines)];
+    for (; r < end; r++)
+        structure->references[r].group += first_group;
     for (size_t g = 0; g < table->n_groups; g++)
         *PM_PUSH(structure, groups) = table->groups[g];
-    free(table->references);
     free(table->groups);
 }
 
-/* ---- operations ------------------------------------------------------------------------------ */
-
-/* Reference of memory operand number OPERAND of instruction INSN; PM_NONE: it has none. */
-static uint32_t reference_of(const struct pm_lifted *lifted, uint32_t insn, uint32_t operand) {
-    for (uint32_t r = lifted->insn_references[insn]; r < lifted->insn_references[insn + 1]; r++)
-        if (lifted->structure->references[r].operand == operand)
-            return r;
-    return PM_NONE;
-}
-
-static void translate_operations(struct pm_lifted *lifted) {
-    struct pm_structure *structure = lifted->structure;
-    for (size_t b = 0; b < structure->n_blocks; b++) {
-        const struct pm_block_code *code = &lifted->block_codes[b];
-        uint32_t insn = code->first_insn - 1; /* before the first */
-        for (uint32_t i = 0; i < structure->blocks[b].n_ops; i++) {
-            struct pm_op *op = &structure->ops[structure->blocks[b].first_op + i];
-            insn += op->instruction_start;
-            if (op->reference != PM_NONE)
-                op->reference = reference_of(lifted, insn, op->reference);
-        }
-    }
-}
-
 void pm_build_groups(struct pm_lifted *lifted) {
-    pm_data_symbols_free(lifted->data_symbols);
+    struct pm_structure *structure = lifted->structure;
     lifted->data_symbols = pm_data_symbols_new(&lifted->image);
     struct pm_batches routines = {0};
     pm_divide_routines(lifted, &routines);
     struct group_table *tables = pm_alloc(routines.n_items, sizeof *tables);
-    free(lifted->insn_references);
-    lifted->insn_references = pm_alloc(lifted->n_insns + 1, sizeof *lifted->insn_references);
+    structure->n_references = structure->cap_references = lifted->insn_references[lifted->n_insns];
+    structure->references = pm_alloc(structure->n_references, sizeof *structure->references);
 #pragma omp parallel for schedule(dynamic)
     for (size_t i = 0; i < routines.n_items; i++) {
-        tables[i].structure = lifted->structure;
+        tables[i].structure = structure;
         add_references(lifted, &routines.items[i], &tables[i]);
     }
     for (size_t i = 0; i < routines.n_items; i++)
         append(lifted, &routines.items[i], &tables[i]);
-    lifted->insn_references[lifted->n_insns] = (uint32_t)lifted->structure->n_references;
-    translate_operations(lifted);
     free(tables);
     free(routines.items);
 }

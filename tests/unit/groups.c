@@ -139,6 +139,7 @@ static void build(struct pm_lifted *lifted) {
     pm_find_loops(lifted);
     pm_build_scopes(lifted);
     assert_true(pm_join_metadata(lifted, NULL));
+    pm_number_references(lifted);
     pm_build_groups(lifted);
 }
 
