@@ -157,7 +157,7 @@ void pm_lifted_free(struct pm_lifted *lifted) {
     free(lifted->refusal);
     free(lifted->statistics.debug_note);
     free(lifted->insns);
-    pm_free_pools(lifted);
+    pm_free_interned(lifted);
     free(lifted->routine_codes);
     free(lifted->block_codes);
     free(lifted->tables);
@@ -174,7 +174,7 @@ void pm_lifted_free(struct pm_lifted *lifted) {
     free(lifted->trip_counts);
     free(lifted->trip_ways);
     free(lifted->relocations);
-    free(lifted->frames.frames);
+    free(lifted->unwind_ranges.ranges);
     free(lifted->inner_entries.addresses);
     free(lifted);
 }

@@ -11,42 +11,78 @@
 #include "binlift/isa.h"
 #include "core/base/base.h"
 
+/* Each field is made by the pass that stands above it, and constant from then on, but for marks of
+   instructions and jump tables, which the passes before the CFG add to.  Who reads it stands
+   behind it; "all": most passes after it. */
 struct pm_lifted {
-    struct pm_image image;
-    const struct pm_isa *isa;
-    struct pm_classes *classes; /* resolved for the ISA; NULL where no file was given */
-    struct pm_structure *structure;
-    struct pm_lift_statistics statistics;
-    char *refusal;
+    /* lift.c */
+    const struct pm_isa *isa;             /* all */
+    struct pm_classes *classes;           /* resolved for the ISA; NULL where no file was given.
+                                             code/operations.c */
+    struct pm_structure *structure;       /* what all passes build together */
+    struct pm_lift_statistics statistics; /* cfg/, scopes/ and lift.c count; for people */
 
-    PM_ARRAY(struct pm_insn, insns);   /* of all routines, routine by routine */
-    PM_ARRAY(struct pm_pool *, pools); /* what insns point to */
-    uint32_t gs_routine;               /* one that uses %gs; PM_NONE */
-    PM_ARRAY(struct pm_routine_code, routine_codes);
-    PM_ARRAY(struct pm_block_code, block_codes);
-    PM_ARRAY(struct pm_jump_table, tables);
-    PM_ARRAY(uint64_t, table_targets);
-    struct pm_data_symbols *data_symbols; /* from pm_build_groups on */
-    uint32_t *insn_references;            /* n_insns + 1: first reference of each instruction in
-                                             structure->references; operands that are implicit have one too */
-    uint64_t text_low, text_high;         /* span of the executable sections */
+    /* elf/image.c, elf/refusal.c */
+    struct pm_image image; /* all */
+    char *refusal;         /* why the file cannot be instrumented; NULL.  copy/ */
+
+    /* elf/routines.c, with structure->routines and parts (cfg/cold_parts.c takes cold parts out of
+       the routines and puts them behind those that they belong to) */
+    PM_ARRAY(struct pm_routine_code, routine_codes); /* beside routines.  all */
+    struct pm_unwind_ranges unwind_ranges;           /* cfg/landings.c */
+    struct pm_addresses inner_entries; /* symbols within a larger routine.  cfg/landings.c */
+    uint64_t text_low, text_high;      /* span of the executable sections.  all */
+
+    /* code/decode.c (cfg/cold_parts.c orders the instructions by routine anew) */
+    PM_ARRAY(struct pm_insn, insns);          /* of all routines, routine by routine.  all */
+    PM_ARRAY(struct pm_interned *, interned); /* what insns point to */
+    uint32_t gs_routine;                      /* one that uses %gs; PM_NONE.  copy/ */
+
+    /* code/index.c, by decode.c and again by cfg/cold_parts.c; for its look-ups by address */
     struct pm_insn_index insn_index;
     PM_ARRAY(struct pm_range, ranges); /* the parts of all routines, ascending by address */
 
-    struct pm_frames frames;                     /* of .eh_frame */
-    struct pm_addresses inner_entries;           /* symbols within a larger routine: landings */
-    PM_ARRAY(struct pm_relocation, relocations); /* of the dynamic linker, ascending by place */
-    uint8_t *insn_marks;                         /* enum pm_insn_mark of each instruction */
-    bool *ends_interval;  /* of each instruction; NULL: none does (cfg/intervals.c) */
+    /* metadata/metadata.c */
+    struct pm_metadata *metadata; /* what `.pmodel` says; NULL: none or not asked for.  cfg/,
+                                     metadata/join.c, formula/ */
+
+    /* elf/relocations.c */
+    PM_ARRAY(struct pm_relocation, relocations); /* of the dynamic linker, ascending by place.
+                                                    pm_call_target, cfg/ */
+
+    /* cfg/, from cold_parts.c to tail_calls.c */
+    uint8_t *insn_marks; /* enum pm_insn_mark of each instruction.  cfg/, x86/rewrite/owned.c */
+    /* cfg/jump_tables.c, cfg/computed_gotos.c; ascending by jump.  cfg/ (pm_table_of) */
+    PM_ARRAY(struct pm_jump_table, tables);
+    PM_ARRAY(uint64_t, table_targets);
+
+    /* cfg/intervals.c */
+    bool *ends_interval; /* of each instruction; NULL: none does.  cfg/cfg.c, copy/probes.c */
+
+    /* cfg/cfg.c, with structure->blocks and edges */
+    PM_ARRAY(struct pm_block_code, block_codes); /* beside basic blocks.  all */
     uint32_t *insn_block; /* basic block of each instruction; PM_NONE: padding that control does not
-                             reach (no-ops after a jump) */
-    uint32_t *
-        clobbers; /* per routine: general registers that a call of it may change (cfg/clobbers.c) */
-    PM_ARRAY(struct pm_trip_count,
-             trip_counts); /* counters outside their loops (counters/counters.h) */
+                             reach (no-ops after a jump).  all */
+
+    /* code/references.c */
+    uint32_t *insn_references; /* n_insns + 1: first reference of each instruction in
+                                  structure->references; implicit operands have one too.
+                                  code/operations.c, formula/, x86/rewrite/ */
+
+    /* cfg/clobbers.c */
+    uint32_t *clobbers; /* per routine: general registers that a call of it may change.  formula/
+                           (pm_call_clobbers) */
+
+    /* cfg/loops.c */
+    struct pm_loops *loops; /* scopes/, which makes scopes of them */
+
+    /* formula/groups.c, with structure->references and groups */
+    struct pm_data_symbols *data_symbols; /* formula/ */
+
+    /* counters/trip_counts.c */
+    PM_ARRAY(struct pm_trip_count, trip_counts); /* counters outside their loops.  counters/,
+                                                    x86/rewrite/ */
     PM_ARRAY(struct pm_trip_way, trip_ways);
-    struct pm_metadata *metadata; /* what `.pmodel` says; NULL: none or not asked for */
-    struct pm_loops *loops;       /* between pm_find_loops and pm_build_scopes */
 };
 
 #endif

@@ -1,7 +1,8 @@
 /* The control flow graph: basic blocks and edges.
    Needs instructions, jump tables, landings, calls that do not return.
 
-   A basic block ends at branches, jumps and returns, at calls that may not return, and before any
+   A basic block ends at branches, jumps and returns, at calls that may not return or that end an
+   interval, and before any
    place that control reaches otherwise.  Other calls do not end one.  An indirect jump whose
    targets are not known gets an edge to EXIT, and its routine is PARTIAL, unless it is a tail call
    through a pointer.  No-ops that control cannot reach (padding after a jump) are in no block.
@@ -25,9 +26,15 @@ static bool is_end_of_flow(const struct pm_lifted *lifted, uint32_t insn) {
     }
 }
 
+/* A call behind which control need not go on, or what is executed is to be counted apart. */
+static bool may_leave(const struct pm_lifted *lifted, uint32_t call) {
+    return (lifted->insn_marks[call] & (PM_MARK_NEVER_RETURNS | PM_MARK_MAY_NOT_RETURN)) ||
+           (lifted->ends_interval && lifted->ends_interval[call]);
+}
+
 static bool ends_block(const struct pm_lifted *lifted, uint32_t insn) {
     if (pm_is_call(lifted->insns[insn].control))
-        return (lifted->insn_marks[insn] & (PM_MARK_NEVER_RETURNS | PM_MARK_MAY_NOT_RETURN)) != 0;
+        return may_leave(lifted, insn);
     return lifted->insns[insn].control != PM_CONTROL_NONE;
 }
 
@@ -173,8 +180,7 @@ static void add_edges_of(struct pm_lifted *lifted, uint32_t routine, uint32_t bl
         return;
     default:
         /* A part does not end in a call that comes back. */
-        if ((lifted->insn_marks[last] & (PM_MARK_NEVER_RETURNS | PM_MARK_MAY_NOT_RETURN)) ||
-            (pm_is_call(insn->control) && at_end))
+        if (pm_is_call(insn->control) && (at_end || may_leave(lifted, last)))
             add_edge(lifted, routine, block, PM_NONE, PM_EDGE_NO_RETURN);
         if ((lifted->insn_marks[last] & PM_MARK_NEVER_RETURNS) ||
             (pm_is_call(insn->control) && at_end))

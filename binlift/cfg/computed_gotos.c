@@ -1,12 +1,12 @@
 /* Computed gotos: indirect jumps to labels whose addresses the program holds as values.  Needs
    instructions, jump tables, relocations, tail calls; adds to the tables.
 
-   What jump_tables.c leaves over is followed back over all ways that are known, from the jump to
+   What jump_tables.c leaves over is followed back over all paths that are known, from the jump to
    where its target comes from.  Labels in code (`lea label`) and entries of tables of offsets are
-   taken as they are; ways that meet give the union.  A pointer that is loaded whole can only be a
+   taken as they are; paths that meet give the union.  A pointer that is loaded whole can only be a
    label whose address is in data or code of this routine: such a jump goes to all of them, as in
    the compiler's own graph.  What is computed otherwise, or comes from a caller or a call, stays
-   unknown. New tables are new ways, so a routine is looked at until nothing changes. */
+   unknown. New tables are new jumps, so a routine is looked at until nothing changes. */
 #include "binlift/cfg/jumps.h"
 #include "binlift/lifted.h"
 
@@ -25,7 +25,7 @@ struct sought {
     uint32_t insn, reg;
 };
 
-struct label_jump {
+struct computed_goto {
     uint32_t insn;
     struct pm_addresses targets; /* ascending, each once */
 };
@@ -37,10 +37,10 @@ struct search {
     uint32_t n_steps; /* in all routines */
 
     uint32_t routine, first, n;
-    struct pm_ways ways;
+    struct pm_jumps jumps;
     uint32_t *visited; /* of each instruction, a bit for each register that was looked for there */
     PM_ARRAY(struct sought, trail); /* of one walk: all that was visited */
-    PM_ARRAY(struct label_jump, jumps);
+    PM_ARRAY(struct computed_goto, gotos);
 };
 
 static void make_set(struct pm_addresses *set) {
@@ -188,8 +188,8 @@ static void accept_computed(struct search *search, uint32_t k, unsigned reg, str
     struct pm_table_query query = {.insns = lifted->insns,
                                    .jump = k + 1,
                                    .first = range->first_insn,
-                                   .ways = search->ways.items,
-                                   .n_ways = search->ways.n_items,
+                                   .jumps = search->jumps.items,
+                                   .n_jumps = search->jumps.n_items,
                                    .image = (void *)&lifted->image,
                                    .read = read_memory,
                                    .is_data = pm_is_data,
@@ -271,9 +271,9 @@ static void trace(struct search *search, uint32_t jump, unsigned reg, struct fou
         found->unknown |= sought.insn == search->first; /* the caller's */
         if (sought.insn > search->first && pm_runs_on(lifted, sought.insn - 1))
             look_after(search, sought.insn - 1, sought.reg, found);
-        for (size_t w = pm_first_way(search->ways.items, search->ways.n_items, sought.insn);
-             w < search->ways.n_items && search->ways.items[w].to == sought.insn; w++)
-            look_after(search, search->ways.items[w].from, sought.reg, found);
+        for (size_t w = pm_first_jump_to(search->jumps.items, search->jumps.n_items, sought.insn);
+             w < search->jumps.n_items && search->jumps.items[w].to == sought.insn; w++)
+            look_after(search, search->jumps.items[w].from, sought.reg, found);
     }
     for (size_t i = 0; i < search->n_trail; i++)
         search->visited[search->trail[i].insn - search->first] = 0;
@@ -314,12 +314,12 @@ static bool same_set(const struct pm_addresses *a, const struct pm_addresses *b)
             memcmp(a->addresses, b->addresses, a->n_addresses * sizeof *a->addresses) == 0);
 }
 
-/* All jumps once more, with the ways known by now; true: something changed. */
+/* All computed gotos once more, with the jumps known by now; true: something changed. */
 static bool look_again(struct search *search, bool is_last) {
     bool changed = false;
-    pm_find_ways(search->lifted, search->routine, &search->ways);
-    for (size_t i = 0; i < search->n_jumps; i++) {
-        struct label_jump *jump = &search->jumps[i];
+    pm_find_jumps(search->lifted, search->routine, &search->jumps);
+    for (size_t i = 0; i < search->n_gotos; i++) {
+        struct computed_goto *jump = &search->gotos[i];
         struct pm_addresses targets = {0};
         find_targets(search, jump->insn, &targets);
         if (!same_set(&targets, &jump->targets)) {
@@ -331,8 +331,8 @@ static bool look_again(struct search *search, bool is_last) {
         free(jump->targets.addresses);
         jump->targets = targets;
     }
-    free(search->ways.items);
-    search->ways = (struct pm_ways){0};
+    free(search->jumps.items);
+    search->jumps = (struct pm_jumps){0};
     return changed;
 }
 
@@ -342,20 +342,20 @@ static void look_at_routine(struct search *search, uint32_t routine) {
     search->routine = routine;
     search->first = code->first_insn;
     search->n = code->n_insns;
-    search->n_jumps = 0;
+    search->n_gotos = 0;
     for (uint32_t k = code->first_insn; k < code->first_insn + code->n_insns; k++)
         if (lifted->insns[k].control == PM_CONTROL_JUMP_INDIRECT &&
             !(lifted->insn_marks[k] & PM_MARK_TAIL_CALL) && !pm_table_of(lifted, k))
-            *PM_PUSH(search, jumps) = (struct label_jump){.insn = k};
-    if (!search->n_jumps)
+            *PM_PUSH(search, gotos) = (struct computed_goto){.insn = k};
+    if (!search->n_gotos)
         return;
     search->visited = pm_alloc(search->n, sizeof *search->visited);
     unsigned round = 0;
     while (round < MOST_ROUNDS && look_again(search, round + 1 == MOST_ROUNDS))
         round++;
     free(search->visited);
-    for (size_t i = 0; i < search->n_jumps; i++)
-        free(search->jumps[i].targets.addresses);
+    for (size_t i = 0; i < search->n_gotos; i++)
+        free(search->gotos[i].targets.addresses);
 }
 
 void pm_find_label_jumps(struct pm_lifted *lifted) {
@@ -364,5 +364,5 @@ void pm_find_label_jumps(struct pm_lifted *lifted) {
         look_at_routine(&search, r);
     free(search.in_data.addresses);
     free(search.trail);
-    free(search.jumps);
+    free(search.gotos);
 }

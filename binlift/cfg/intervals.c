@@ -45,7 +45,5 @@ void pm_find_intervals(struct pm_lifted *lifted, const struct pm_lift_options *o
             !is_asked_for(lifted, options, address, name))
             continue;
         lifted->ends_interval[k] = true;
-        if (pm_is_call(insn->control))
-            lifted->insn_marks[k] |= PM_MARK_MAY_NOT_RETURN;
     }
 }

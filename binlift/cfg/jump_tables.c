@@ -163,13 +163,13 @@ static bool ask_compiler(const struct pm_lifted *lifted, uint32_t jump, bool *of
 }
 
 static void find_forms_of(const struct pm_lifted *lifted, uint32_t routine, uint32_t jump,
-                          const struct pm_ways *ways, struct found_tables *found) {
+                          const struct pm_jumps *jumps, struct found_tables *found) {
     bool is_found = false, of_labels = false;
     size_t first = found->targets.n_addresses;
     const struct pm_range *range = pm_range_at(lifted, lifted->insns[jump].address);
     struct pm_table_query query = {
-        lifted->insns,          jump,        range->first_insn, ways->items, ways->n_items,
-        (void *)&lifted->image, read_memory, pm_is_data,        false,       0};
+        lifted->insns,          jump,        range->first_insn, jumps->items, jumps->n_items,
+        (void *)&lifted->image, read_memory, pm_is_data,        false,        0};
     struct pm_table_form form = lifted->isa->find_table(&query, &is_found);
     if (!is_found || !pm_is_data(&lifted->image, form.table))
         form = (struct pm_table_form){0};
@@ -189,18 +189,18 @@ static void find_forms_of(const struct pm_lifted *lifted, uint32_t routine, uint
 static void find_forms(const struct pm_lifted *lifted, struct found_tables *found) {
     for (uint32_t i = 0; i < lifted->structure->n_routines; i++) {
         const struct pm_routine_code *code = &lifted->routine_codes[i];
-        struct pm_ways ways = {0};
-        bool has_ways = false;
+        struct pm_jumps jumps = {0};
+        bool has_jumps = false;
         for (uint32_t k = code->first_insn; k < code->first_insn + code->n_insns; k++) {
             const struct pm_insn *insn = &lifted->insns[k];
             if (insn->control != PM_CONTROL_JUMP_INDIRECT || goes_through_slot(insn))
                 continue;
-            if (!has_ways)
-                pm_find_ways(lifted, i, &ways);
-            has_ways = true;
-            find_forms_of(lifted, i, k, &ways, found);
+            if (!has_jumps)
+                pm_find_jumps(lifted, i, &jumps);
+            has_jumps = true;
+            find_forms_of(lifted, i, k, &jumps, found);
         }
-        free(ways.items);
+        free(jumps.items);
     }
 }
 

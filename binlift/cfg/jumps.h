@@ -30,10 +30,10 @@ void pm_find_table_exits(const struct pm_lifted *lifted, struct pm_table_exits *
 /* May control go on from instruction K to the one behind it? */
 bool pm_runs_on(const struct pm_lifted *lifted, uint32_t k);
 /* Jumps within ROUTINE, direct ones and those through known tables, ascending by where they lead */
-struct pm_ways {
-    PM_ARRAY(struct pm_way, items);
+struct pm_jumps {
+    PM_ARRAY(struct pm_jump, items);
 };
-void pm_find_ways(const struct pm_lifted *lifted, uint32_t routine, struct pm_ways *ways);
+void pm_find_jumps(const struct pm_lifted *lifted, uint32_t routine, struct pm_jumps *jumps);
 
 /* ---- cfg.c, loops.c, for a summary ----------------------------------------------------------- */
 

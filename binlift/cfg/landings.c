@@ -174,8 +174,8 @@ static void mark_from_gaps(struct pm_lifted *lifted) {
 
 static void mark_landing_pads(struct pm_lifted *lifted) {
     struct pm_addresses pads = {0};
-    for (size_t i = 0; i < lifted->frames.n_frames; i++)
-        pm_read_landing_pads(&lifted->image, &lifted->frames.frames[i], &pads);
+    for (size_t i = 0; i < lifted->unwind_ranges.n_ranges; i++)
+        pm_read_landing_pads(&lifted->image, &lifted->unwind_ranges.ranges[i], &pads);
     for (size_t i = 0; i < pads.n_addresses; i++)
         mark(lifted, pads.addresses[i], false);
     free(pads.addresses);

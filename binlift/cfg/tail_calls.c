@@ -3,8 +3,8 @@
    return.  Marks tail calls.
 
    A tail call leaves the stack as it was on entry; a `goto` or `switch` in a routine with a frame
-   does not.  Heights of the stack are followed from the entry over all ways that are known.  Where
-   the height is that on entry, the target decides: on every way to the jump it comes from an
+   does not.  Heights of the stack are followed from the entry over all paths that are known.  Where
+   the height is that on entry, the target decides: on every path to the jump it comes from an
    argument, a call's result, or a load, and nothing was added to it.  If labels of the routine are
    known to be taken as values, only a frame that was just given back shows a tail call; where the
    height is not known, saved registers that were just popped do. */
@@ -21,7 +21,7 @@ enum { HEIGHT_UNSEEN = INT32_MIN, HEIGHT_UNKNOWN = INT32_MIN + 1, MOST_HEIGHT = 
 struct search {
     const struct pm_lifted *lifted;
     uint32_t first, n; /* the routine's instructions */
-    struct pm_ways ways;
+    struct pm_jumps jumps;
     int32_t *height;   /* bytes on the stack before each, 0 at the entry */
     uint32_t *stack;   /* of instructions, or of registers at instructions */
     uint32_t *visited; /* of each instruction, a bit for each register that was looked for there */
@@ -180,7 +180,7 @@ static bool accept_after(struct walk *walk, uint32_t k, unsigned reg) {
     return true;
 }
 
-/* Is what JUMP finds in REG, on all ways that lead there, a pointer that was not computed? */
+/* Is what JUMP finds in REG, on all paths that lead there, a pointer that was not computed? */
 static bool is_plain_pointer(struct search *search, uint32_t jump, unsigned reg) {
     struct walk walk = {.search = search};
     bool plain = true;
@@ -194,9 +194,9 @@ static bool is_plain_pointer(struct search *search, uint32_t jump, unsigned reg)
         uint32_t k = search->stack[2 * walk.depth], of = search->stack[2 * walk.depth + 1];
         if (k > search->first && pm_runs_on(search->lifted, k - 1))
             plain &= accept_after(&walk, k - 1, of);
-        for (size_t w = pm_first_way(search->ways.items, search->ways.n_items, k);
-             plain && w < search->ways.n_items && search->ways.items[w].to == k; w++)
-            plain &= accept_after(&walk, search->ways.items[w].from, of);
+        for (size_t w = pm_first_jump_to(search->jumps.items, search->jumps.n_items, k);
+             plain && w < search->jumps.n_items && search->jumps.items[w].to == k; w++)
+            plain &= accept_after(&walk, search->jumps.items[w].from, of);
     }
     for (uint32_t i = 0; i < walk.n_touched; i++)
         search->visited[search->touched[i]] = 0;
@@ -291,7 +291,7 @@ static void decide(struct pm_lifted *lifted, uint32_t routine, uint32_t undecide
         .visited = pm_alloc(code->n_insns, sizeof *search.visited),
         .touched = pm_alloc(code->n_insns, sizeof *search.touched),
     };
-    pm_find_ways(lifted, routine, &search.ways);
+    pm_find_jumps(lifted, routine, &search.jumps);
     find_heights(&search);
     for (uint32_t k = undecided; k < code->first_insn + code->n_insns; k++)
         if (is_undecided(lifted, k)) {
@@ -304,7 +304,7 @@ static void decide(struct pm_lifted *lifted, uint32_t routine, uint32_t undecide
     free(search.stack);
     free(search.visited);
     free(search.touched);
-    free(search.ways.items);
+    free(search.jumps.items);
 }
 
 void pm_find_tail_calls(struct pm_lifted *lifted) {

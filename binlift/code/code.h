@@ -17,7 +17,7 @@ struct pm_lifted;
 /* ---- instructions of all routines (decode.c) ------------------------------------------------- */
 
 void pm_decode_routines(struct pm_lifted *lifted);
-void pm_free_pools(struct pm_lifted *lifted); /* for pm_lifted_free */
+void pm_free_interned(struct pm_lifted *lifted); /* for pm_lifted_free */
 /* Bytes of an instruction. */
 const uint8_t *pm_insn_bytes(const struct pm_lifted *lifted, uint32_t insn);
 

@@ -32,7 +32,7 @@ struct batch {
 
 /* Decodes one routine; the reason why it is refused (owned by the caller), or NULL. */
 static char *decode_routine(const struct pm_lifted *lifted, const struct pm_routine *routine,
-                            struct batch *batch, struct pm_pool *pool) {
+                            struct batch *batch, struct pm_interned *interned) {
     const uint8_t *bytes = pm_image_at(&lifted->image, routine->address, routine->size_bytes);
     if (!bytes)
         return pm_strdup("its bytes are not in the file");
@@ -46,10 +46,10 @@ static char *decode_routine(const struct pm_lifted *lifted, const struct pm_rout
                               "processor than known",
                               (unsigned long long)address);
         }
-        insn->memory = insn->n_memory
-                           ? pm_pool_keep(pool, parts.memory, insn->n_memory * sizeof *parts.memory)
-                           : NULL;
-        insn->registers = pm_pool_keep(pool, &parts.registers, sizeof parts.registers);
+        insn->memory = insn->n_memory ? pm_intern(interned, parts.memory,
+                                                  insn->n_memory * sizeof *parts.memory)
+                                      : NULL;
+        insn->registers = pm_intern(interned, &parts.registers, sizeof parts.registers);
         if (insn->uses_unsupported)
             return pm_sprintf("the instruction at 0x%llx %s", (unsigned long long)address,
                               lifted->isa->why(bytes + done, insn));
@@ -70,7 +70,8 @@ static void make_room(const struct pm_lifted *lifted, struct batch *batch) {
 }
 
 /* Numbers in routine_codes count from the start of the batch. */
-static void decode_batch(struct pm_lifted *lifted, struct batch *batch, struct pm_pool *pool) {
+static void decode_batch(struct pm_lifted *lifted, struct batch *batch,
+                         struct pm_interned *interned) {
     make_room(lifted, batch);
     for (size_t i = batch->routines.first; i < batch->routines.end; i++) {
         struct pm_routine *routine = &lifted->structure->routines[i];
@@ -78,7 +79,7 @@ static void decode_batch(struct pm_lifted *lifted, struct batch *batch, struct p
         code->first_insn = (uint32_t)batch->n_insns;
         if (routine->state == PM_ROUTINE_REFUSED)
             continue;
-        routine->reason = decode_routine(lifted, routine, batch, pool);
+        routine->reason = decode_routine(lifted, routine, batch, interned);
         if (routine->reason)
             routine->state = PM_ROUTINE_REFUSED;
         code->n_insns = (uint32_t)batch->n_insns - code->first_insn;
@@ -152,13 +153,13 @@ void pm_decode_routines(struct pm_lifted *lifted) {
     find_text_span(lifted);
 #pragma omp parallel
     {
-        struct pm_pool *pool = pm_pool_new();
+        struct pm_interned *interned = pm_interned_new();
 #pragma omp critical
-        *PM_PUSH(lifted, pools) = pool;
+        *PM_PUSH(lifted, interned) = interned;
 #pragma omp for schedule(dynamic)
         for (size_t b = 0; b < routines.n_items; b++) {
             batches[b].routines = routines.items[b];
-            decode_batch(lifted, &batches[b], pool);
+            decode_batch(lifted, &batches[b], interned);
         }
     }
     gather(lifted, batches, routines.n_items);
@@ -171,8 +172,8 @@ void pm_decode_routines(struct pm_lifted *lifted) {
     pm_index_insns(lifted);
 }
 
-void pm_free_pools(struct pm_lifted *lifted) {
-    for (size_t i = 0; i < lifted->n_pools; i++)
-        pm_pool_free(lifted->pools[i]);
-    free(lifted->pools);
+void pm_free_interned(struct pm_lifted *lifted) {
+    for (size_t i = 0; i < lifted->n_interned; i++)
+        pm_interned_free(lifted->interned[i]);
+    free(lifted->interned);
 }

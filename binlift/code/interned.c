@@ -16,7 +16,7 @@ struct block {
     uint64_t bytes[BLOCK_BYTES / sizeof(uint64_t)];
 };
 
-struct pm_pool {
+struct pm_interned {
     struct block *blocks; /* newest first */
     size_t n_used;        /* bytes of the newest */
     struct slot {
@@ -25,42 +25,42 @@ struct pm_pool {
     } slots[N_SLOTS];
 };
 
-struct pm_pool *pm_pool_new(void) {
-    return pm_alloc(1, sizeof(struct pm_pool));
+struct pm_interned *pm_interned_new(void) {
+    return pm_alloc(1, sizeof(struct pm_interned));
 }
 
-void pm_pool_free(struct pm_pool *pool) {
-    if (!pool)
+void pm_interned_free(struct pm_interned *interned) {
+    if (!interned)
         return;
-    while (pool->blocks) {
-        struct block *next = pool->blocks->next;
-        free(pool->blocks);
-        pool->blocks = next;
+    while (interned->blocks) {
+        struct block *next = interned->blocks->next;
+        free(interned->blocks);
+        interned->blocks = next;
     }
-    free(pool);
+    free(interned);
 }
 
-static const void *append(struct pm_pool *pool, const void *value, size_t n_bytes) {
+static const void *append(struct pm_interned *interned, const void *value, size_t n_bytes) {
     size_t rounded = (n_bytes + 7) & ~(size_t)7;
-    if (!pool->blocks || pool->n_used + rounded > BLOCK_BYTES) {
+    if (!interned->blocks || interned->n_used + rounded > BLOCK_BYTES) {
         struct block *block = pm_alloc(1, sizeof *block);
-        block->next = pool->blocks;
-        pool->blocks = block;
-        pool->n_used = 0;
+        block->next = interned->blocks;
+        interned->blocks = block;
+        interned->n_used = 0;
     }
-    void *copy = (uint8_t *)pool->blocks->bytes + pool->n_used;
-    pool->n_used += rounded;
+    void *copy = (uint8_t *)interned->blocks->bytes + interned->n_used;
+    interned->n_used += rounded;
     return memcpy(copy, value, n_bytes);
 }
 
-const void *pm_pool_keep(struct pm_pool *pool, const void *value, size_t n_bytes) {
+const void *pm_intern(struct pm_interned *interned, const void *value, size_t n_bytes) {
     uint64_t hash = XXH3_64bits(value, n_bytes);
-    struct slot *slot = &pool->slots[hash % N_SLOTS];
+    struct slot *slot = &interned->slots[hash % N_SLOTS];
     uint32_t check = (uint32_t)(hash >> 32);
     if (slot->value && slot->check == check && slot->n_bytes == n_bytes &&
         memcmp(slot->value, value, n_bytes) == 0)
         return slot->value;
-    slot->value = append(pool, value, n_bytes);
+    slot->value = append(interned, value, n_bytes);
     slot->n_bytes = (uint32_t)n_bytes;
     slot->check = check;
     return slot->value;

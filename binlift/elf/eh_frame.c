@@ -134,25 +134,25 @@ static bool read_cie(struct reader reader, struct cie *cie) {
 }
 
 /* READER stands behind the id of an FDE. */
-static bool read_fde(struct reader reader, const struct cie *cie, struct pm_frame *frame) {
-    frame->address = take_encoded(&reader, cie->pointer_encoding);
-    frame->size_bytes = take_encoded(&reader, cie->pointer_encoding & 0x0f);
-    frame->lsda = 0;
-    frame->is_signal = cie->is_signal;
+static bool read_fde(struct reader reader, const struct cie *cie, struct pm_unwind_range *range) {
+    range->address = take_encoded(&reader, cie->pointer_encoding);
+    range->size_bytes = take_encoded(&reader, cie->pointer_encoding & 0x0f);
+    range->lsda = 0;
+    range->is_signal = cie->is_signal;
     if (cie->has_augmentation_data) {
         take_leb(&reader, false);
         if (cie->lsda_encoding != ENCODING_OMIT && !(cie->lsda_encoding & ENCODING_INDIRECT))
-            frame->lsda = take_encoded(&reader, cie->lsda_encoding);
+            range->lsda = take_encoded(&reader, cie->lsda_encoding);
     }
-    return !reader.bad && frame->address && frame->size_bytes;
+    return !reader.bad && range->address && range->size_bytes;
 }
 
 static int by_address(const void *a, const void *b) {
-    const struct pm_frame *x = a, *y = b;
+    const struct pm_unwind_range *x = a, *y = b;
     return PM_COMPARE(x->address, y->address);
 }
 
-void pm_read_frames(const struct pm_image *image, struct pm_frames *frames) {
+void pm_read_unwind_ranges(const struct pm_image *image, struct pm_unwind_ranges *ranges) {
     const struct pm_section *section = pm_image_section(image, ".eh_frame");
     if (!section || section->header.sh_type == SHT_NOBITS)
         return;
@@ -174,27 +174,27 @@ void pm_read_frames(const struct pm_image *image, struct pm_frames *frames) {
             continue; /* a CIE, or nonsense */
         struct reader at_cie = {entry - distance, all.end, address - distance, false};
         struct cie cie;
-        struct pm_frame frame;
+        struct pm_unwind_range range;
         take_integer(&at_cie, 4, false); /* its length */
         if (take_integer(&at_cie, 4, false) == 0 && read_cie(at_cie, &cie) &&
-            read_fde(reader, &cie, &frame))
-            *PM_PUSH(frames, frames) = frame;
+            read_fde(reader, &cie, &range))
+            *PM_PUSH(ranges, ranges) = range;
     }
-    if (frames->n_frames)
-        qsort(frames->frames, frames->n_frames, sizeof *frames->frames, by_address);
+    if (ranges->n_ranges)
+        qsort(ranges->ranges, ranges->n_ranges, sizeof *ranges->ranges, by_address);
 }
 
 /* ---- exception tables ----------------------------------------------------------------------- */
 
-void pm_read_landing_pads(const struct pm_image *image, const struct pm_frame *frame,
+void pm_read_landing_pads(const struct pm_image *image, const struct pm_unwind_range *range,
                           struct pm_addresses *pads) {
-    const struct pm_section *section = frame->lsda ? pm_image_section_at(image, frame->lsda) : NULL;
+    const struct pm_section *section = range->lsda ? pm_image_section_at(image, range->lsda) : NULL;
     if (!section || section->header.sh_type == SHT_NOBITS)
         return;
-    uint64_t offset = frame->lsda - section->header.sh_addr;
+    uint64_t offset = range->lsda - section->header.sh_addr;
     const uint8_t *start = image->bytes + section->header.sh_offset;
-    struct reader reader = {start + offset, start + section->header.sh_size, frame->lsda, false};
-    uint64_t base = frame->address;
+    struct reader reader = {start + offset, start + section->header.sh_size, range->lsda, false};
+    uint64_t base = range->address;
     uint8_t encoding = (uint8_t)take_integer(&reader, 1, false);
     if (encoding != ENCODING_OMIT)
         base = take_encoded(&reader, encoding);

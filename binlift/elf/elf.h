@@ -51,21 +51,21 @@ char *pm_find_refusal(const struct pm_lifted *lifted);
 /* ---- unwinding information (eh_frame.c) ------------------------------------------------------ */
 
 /* A range of code that has unwinding information (.eh_frame), with its exception table. */
-struct pm_frame {
+struct pm_unwind_range {
     uint64_t address, size_bytes;
     uint64_t lsda;  /* address in .gcc_except_table; 0 none */
     bool is_signal; /* where handlers of signals return to: starts a byte before its code */
 };
-struct pm_frames {
-    PM_ARRAY(struct pm_frame, frames); /* ascending by address */
+struct pm_unwind_ranges {
+    PM_ARRAY(struct pm_unwind_range, ranges); /* ascending by address */
 };
-void pm_read_frames(const struct pm_image *image, struct pm_frames *frames);
+void pm_read_unwind_ranges(const struct pm_image *image, struct pm_unwind_ranges *ranges);
 
 struct pm_addresses {
     PM_ARRAY(uint64_t, addresses);
 };
-/* Addresses where exceptions of FRAME land, appended to *PADS. */
-void pm_read_landing_pads(const struct pm_image *image, const struct pm_frame *frame,
+/* Addresses where exceptions of RANGE land, appended to *PADS. */
+void pm_read_landing_pads(const struct pm_image *image, const struct pm_unwind_range *range,
                           struct pm_addresses *pads);
 
 /* ---- routines (routines.c): structure->routines and lifted->routine_codes -------------------- */

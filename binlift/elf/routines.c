@@ -86,8 +86,8 @@ static void add_symbols(const struct pm_image *image, const struct pm_section *s
 }
 
 static void add_frames(const struct pm_lifted *lifted, struct candidates *candidates) {
-    for (size_t i = 0; i < lifted->frames.n_frames; i++) {
-        const struct pm_frame *frame = &lifted->frames.frames[i];
+    for (size_t i = 0; i < lifted->unwind_ranges.n_ranges; i++) {
+        const struct pm_unwind_range *frame = &lifted->unwind_ranges.ranges[i];
         uint64_t end = section_end(&lifted->image, frame->address);
         /* Unwinders know the code that handlers of signals return to by its bytes: it stays. */
         if (end && !frame->is_signal && frame->size_bytes <= end - frame->address)
@@ -183,7 +183,7 @@ static void add_routines(struct pm_lifted *lifted, const struct candidates *cand
 void pm_find_routines(struct pm_lifted *lifted) {
     struct candidates candidates = {0};
     const struct pm_image *image = &lifted->image;
-    pm_read_frames(image, &lifted->frames);
+    pm_read_unwind_ranges(image, &lifted->unwind_ranges);
     for (size_t i = 0; i < image->n_sections; i++)
         if (image->sections[i].header.sh_type == SHT_SYMTAB ||
             image->sections[i].header.sh_type == SHT_DYNSYM)

@@ -72,7 +72,7 @@ void pm_formulas_free(struct pm_formulas *f) {
 static uint32_t loop_of_value(const struct pm_formulas *f, const struct pm_value *v) {
     if (v->kind == PM_VALUE_INSN)
         return pm_loop_of_insn(f, v->where);
-    return v->kind == PM_VALUE_MEETING ? pm_loop_of_block(f, v->where) : PM_NONE;
+    return v->kind == PM_VALUE_JOIN ? pm_loop_of_block(f, v->where) : PM_NONE;
 }
 
 /* An atom that stands for a value of which nothing is known, or that is being looked for. */
@@ -85,7 +85,7 @@ static struct pm_formula formula_unknown(struct pm_formulas *f, uint32_t value) 
         return pm_sum_atom(pm_atom(f, PM_ATOM_ENTRY, 0, v->variable, PM_NONE));
     if (v->kind == PM_VALUE_INSN)
         return pm_sum_atom(pm_atom(f, PM_ATOM_RESULT, v->where, v->variable, around));
-    uint32_t loop = pm_loop_of_meeting(f, v);
+    uint32_t loop = pm_loop_of_join(f, v);
     uint32_t atom =
         pm_atom(f, loop == PM_NONE ? PM_ATOM_JOIN : PM_ATOM_LOOP, v->where, v->variable, around);
     f->atoms[atom].value = value;
@@ -108,7 +108,7 @@ static struct pm_formula own_formula(struct pm_formulas *f, uint32_t value) {
     unsigned n_provisional = f->n_provisional;
     f->depth++;
     formula = v.kind == PM_VALUE_INSN ? pm_formula_of_definition(f, v.where, v.variable)
-                                      : pm_formula_of_meeting(f, value);
+                                      : pm_formula_of_join(f, value);
     f->depth--;
     if (v.is_cyclic && f->values[value].state == PM_VALUE_NEW)
         return formula;
@@ -124,7 +124,7 @@ static struct pm_formula own_formula(struct pm_formulas *f, uint32_t value) {
 
 struct pm_formula pm_formula_of_value(struct pm_formulas *f, uint32_t value, uint32_t loop) {
     struct pm_formula formula = own_formula(f, value);
-    return pm_formula_leave(f, formula, value, loop_of_value(f, &f->values[value]), loop);
+    return pm_formula_behind_loop(f, formula, value, loop_of_value(f, &f->values[value]), loop);
 }
 
 /* An atom of FORMULA that stands for something known by now; 0: none. */

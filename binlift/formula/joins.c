@@ -10,10 +10,10 @@
 
 #include <string.h>
 
-enum { MOST_ATTEMPTS = 4, MOST_WAYS = 4 };
+enum { MOST_ATTEMPTS = 4, MOST_INCOMING = 4 };
 
 /* The loop at whose header V stands, PM_NONE if it is another meeting. */
-uint32_t pm_loop_of_meeting(const struct pm_formulas *f, const struct pm_value *v) {
+uint32_t pm_loop_of_join(const struct pm_formulas *f, const struct pm_value *v) {
     uint32_t loop = pm_loop_of_block(f, v->where);
     if (loop == PM_NONE || f->structure->scopes[loop].header != v->where ||
         (f->structure->scopes[loop].flags & PM_SCOPE_IRREDUCIBLE))
@@ -21,19 +21,19 @@ uint32_t pm_loop_of_meeting(const struct pm_formulas *f, const struct pm_value *
     return loop;
 }
 
-/* The formulas that the ways into a value's basic block bring. */
-struct ways {
+/* The formulas that the edges into a value's basic block bring. */
+struct incoming {
     uint32_t n;
-    struct pm_formula formulas[MOST_WAYS]; /* different ones */
+    struct pm_formula formulas[MOST_INCOMING]; /* different ones */
 };
 
 /* As the loop SEEN_FROM sees them; those from inside LOOP if INSIDE, else the others (LOOP PM_NONE:
    all).  False: one is not known, or there are too many. */
-static bool find_ways(struct pm_formulas *f, uint32_t value, uint32_t loop, bool inside,
-                      uint32_t seen_from, struct ways *ways) {
+static bool find_incoming(struct pm_formulas *f, uint32_t value, uint32_t loop, bool inside,
+                          uint32_t seen_from, struct incoming *incoming) {
     struct pm_value v = f->values[value];
     uint32_t vertex = v.where - f->first_block, last = PM_NONE;
-    ways->n = 0;
+    incoming->n = 0;
     for (uint32_t k = f->flow->first_in[vertex]; k < f->flow->first_in[vertex + 1]; k++) {
         uint32_t e = f->flow->in[k], from = pm_flow_from(f->flow, e), brought;
         if (from == f->flow->entry) {
@@ -54,30 +54,30 @@ static bool find_ways(struct pm_formulas *f, uint32_t value, uint32_t loop, bool
         last = brought;
         struct pm_formula next = pm_formula_of_value(f, brought, seen_from);
         bool is_new = true;
-        for (uint32_t i = 0; i < ways->n; i++)
-            is_new &= !pm_sum_equal(&ways->formulas[i], &next);
-        if (is_new && ways->n == MOST_WAYS)
+        for (uint32_t i = 0; i < incoming->n; i++)
+            is_new &= !pm_sum_equal(&incoming->formulas[i], &next);
+        if (is_new && incoming->n == MOST_INCOMING)
             return false;
         if (is_new)
-            ways->formulas[ways->n++] = next;
+            incoming->formulas[incoming->n++] = next;
     }
-    return ways->n > 0;
+    return incoming->n > 0;
 }
 
 /* Different formulas: what they have in common, and an atom for the rest, which is in LOOP. */
-static struct pm_formula join_ways(struct pm_formulas *f, uint32_t value, struct ways *ways,
-                                   uint32_t loop) {
+static struct pm_formula join_incoming(struct pm_formulas *f, uint32_t value,
+                                       struct incoming *incoming, uint32_t loop) {
     struct pm_formula common = {0};
-    for (uint32_t i = 0; i < ways->n; i++)
-        ways->formulas[i] = pm_formula_resolve(f, &ways->formulas[i]);
-    for (uint32_t t = 0; t < ways->formulas[0].n_terms; t++) {
-        struct pm_formula term = {.n_terms = 1, .terms = {ways->formulas[0].terms[t]}};
+    for (uint32_t i = 0; i < incoming->n; i++)
+        incoming->formulas[i] = pm_formula_resolve(f, &incoming->formulas[i]);
+    for (uint32_t t = 0; t < incoming->formulas[0].n_terms; t++) {
+        struct pm_formula term = {.n_terms = 1, .terms = {incoming->formulas[0].terms[t]}};
         bool in_all = true;
-        for (uint32_t i = 1; i < ways->n; i++) {
+        for (uint32_t i = 1; i < incoming->n; i++) {
             bool is_there = false;
-            for (uint32_t k = 0; k < ways->formulas[i].n_terms; k++)
-                is_there |=
-                    memcmp(&ways->formulas[i].terms[k], &term.terms[0], sizeof term.terms[0]) == 0;
+            for (uint32_t k = 0; k < incoming->formulas[i].n_terms; k++)
+                is_there |= memcmp(&incoming->formulas[i].terms[k], &term.terms[0],
+                                   sizeof term.terms[0]) == 0;
             in_all &= is_there;
         }
         if (in_all)
@@ -88,10 +88,10 @@ static struct pm_formula join_ways(struct pm_formulas *f, uint32_t value, struct
     if (common.n_terms == PM_FORMULA_TERMS)
         return pm_sum_atom(atom);
     f->atoms[atom].value = value;
-    for (uint32_t i = 0; i < ways->n; i++) {
-        pm_formula_add(&ways->formulas[i], &common, -1);
-        if (f->atoms[atom].n_arguments < ways->n)
-            pm_atom_add_argument(f, atom, &ways->formulas[i]);
+    for (uint32_t i = 0; i < incoming->n; i++) {
+        pm_formula_add(&incoming->formulas[i], &common, -1);
+        if (f->atoms[atom].n_arguments < incoming->n)
+            pm_atom_add_argument(f, atom, &incoming->formulas[i]);
     }
     struct pm_formula joined = pm_sum_atom(atom);
     pm_formula_add(&joined, &common, 1);
@@ -100,11 +100,11 @@ static struct pm_formula join_ways(struct pm_formulas *f, uint32_t value, struct
 
 struct pm_formula pm_formula_initial(struct pm_formulas *f, uint32_t value) {
     struct pm_value v = f->values[value];
-    struct ways ways;
-    uint32_t loop = pm_loop_of_meeting(f, &v), parent = pm_outer_loop(f->structure, loop);
-    if (!find_ways(f, value, loop, false, parent, &ways))
+    struct incoming incoming;
+    uint32_t loop = pm_loop_of_join(f, &v), parent = pm_outer_loop(f->structure, loop);
+    if (!find_incoming(f, value, loop, false, parent, &incoming))
         return pm_sum_atom(pm_atom(f, PM_ATOM_JOIN, v.where, v.variable, parent));
-    return ways.n == 1 ? ways.formulas[0] : join_ways(f, value, &ways, parent);
+    return incoming.n == 1 ? incoming.formulas[0] : join_incoming(f, value, &incoming, parent);
 }
 
 /* value = initial + step · iteration, in LOOP, given what one time round makes of it. */
@@ -141,10 +141,10 @@ static struct pm_formula formula_at_header(struct pm_formulas *f, uint32_t value
     f->atoms[atom].value = value;
     unsigned n_provisional = f->n_provisional;
     struct pm_formula initial = pm_formula_initial(f, value), round = {0}, solution;
-    struct ways ways;
-    bool is_agreed = find_ways(f, value, loop, true, loop, &ways) && ways.n == 1;
+    struct incoming incoming;
+    bool is_agreed = find_incoming(f, value, loop, true, loop, &incoming) && incoming.n == 1;
     if (is_agreed) {
-        round = pm_formula_resolve(f, &ways.formulas[0]);
+        round = pm_formula_resolve(f, &incoming.formulas[0]);
         initial = pm_formula_resolve(f, &initial);
         if (solve(f, loop, atom, &initial, &round, &solution)) {
             f->atoms[atom].solution = pm_store_formula(f, &solution);
@@ -168,24 +168,24 @@ static struct pm_formula formula_at_header(struct pm_formulas *f, uint32_t value
     return pm_sum_atom(atom);
 }
 
-struct pm_formula pm_formula_of_meeting(struct pm_formulas *f, uint32_t value) {
+struct pm_formula pm_formula_of_join(struct pm_formulas *f, uint32_t value) {
     struct pm_value v = f->values[value];
-    uint32_t loop = pm_loop_of_meeting(f, &v);
+    uint32_t loop = pm_loop_of_join(f, &v);
     if (loop != PM_NONE)
         return formula_at_header(f, value, loop);
-    struct ways ways;
+    struct incoming incoming;
     uint32_t around = pm_loop_of_block(f, v.where);
     uint32_t atom = pm_atom(f, PM_ATOM_JOIN, v.where, v.variable, around);
     f->atoms[atom].value = value;
-    if (!find_ways(f, value, PM_NONE, true, around, &ways))
+    if (!find_incoming(f, value, PM_NONE, true, around, &incoming))
         return pm_sum_atom(atom);
     if (v.is_cyclic) { /* irreducible: only if nothing but itself comes round */
         struct pm_formula own = pm_sum_atom(atom);
         uint32_t n = 0;
-        for (uint32_t i = 0; i < ways.n; i++)
-            if (!pm_sum_equal(&ways.formulas[i], &own))
-                ways.formulas[n++] = ways.formulas[i];
-        return n == 1 && !pm_sum_has(&ways.formulas[0], atom) ? ways.formulas[0] : own;
+        for (uint32_t i = 0; i < incoming.n; i++)
+            if (!pm_sum_equal(&incoming.formulas[i], &own))
+                incoming.formulas[n++] = incoming.formulas[i];
+        return n == 1 && !pm_sum_has(&incoming.formulas[0], atom) ? incoming.formulas[0] : own;
     }
-    return ways.n == 1 ? ways.formulas[0] : join_ways(f, value, &ways, around);
+    return incoming.n == 1 ? incoming.formulas[0] : join_incoming(f, value, &incoming, around);
 }

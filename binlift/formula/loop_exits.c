@@ -169,8 +169,8 @@ uint32_t pm_busy_in(const struct pm_formulas *f, const struct pm_formula *sum, u
 }
 
 /* SUM, of a value that VALUE in FROM has, as the loop TO outside of it sees it. */
-struct pm_formula pm_formula_leave(struct pm_formulas *f, struct pm_formula sum, uint32_t value,
-                                   uint32_t from, uint32_t to) {
+struct pm_formula pm_formula_behind_loop(struct pm_formulas *f, struct pm_formula sum,
+                                         uint32_t value, uint32_t from, uint32_t to) {
     for (; from != PM_NONE && !pm_loop_is_in(f, to, from);
          from = pm_outer_loop(f->structure, from)) {
         uint32_t parent = pm_outer_loop(f->structure, from);

@@ -39,7 +39,7 @@ struct pm_frame_access {
     int64_t offset;
 };
 
-enum pm_value_kind { PM_VALUE_ENTRY, PM_VALUE_INSN, PM_VALUE_MEETING };
+enum pm_value_kind { PM_VALUE_ENTRY, PM_VALUE_INSN, PM_VALUE_JOIN };
 
 /* One definition of one variable (number 0: not known at all). */
 struct pm_value {
@@ -197,8 +197,8 @@ static inline uint32_t pm_loop_of_block(const struct pm_formulas *f, uint32_t bl
     return f->structure->blocks[block].loop;
 }
 /* The loop at whose header V stands, PM_NONE if it is another meeting. */
-uint32_t pm_loop_of_meeting(const struct pm_formulas *f, const struct pm_value *v);
-struct pm_formula pm_formula_of_meeting(struct pm_formulas *f, uint32_t value);
+uint32_t pm_loop_of_join(const struct pm_formulas *f, const struct pm_value *v);
+struct pm_formula pm_formula_of_join(struct pm_formulas *f, uint32_t value);
 /* Formula of the value at a loop's header when the loop is entered. */
 struct pm_formula pm_formula_initial(struct pm_formulas *f, uint32_t value);
 /* What was last met as provisional waits for a value other than VALUE. */
@@ -211,8 +211,8 @@ uint32_t pm_only_exit(const struct pm_formulas *f, uint32_t loop);
 /* A value at the same header that SUM depends on and that is being looked for; 0: none. */
 uint32_t pm_busy_in(const struct pm_formulas *f, const struct pm_formula *sum, uint32_t loop);
 /* SUM, of a value that VALUE in FROM has, as the loop TO outside of it sees it. */
-struct pm_formula pm_formula_leave(struct pm_formulas *f, struct pm_formula sum, uint32_t value,
-                                   uint32_t from, uint32_t to);
+struct pm_formula pm_formula_behind_loop(struct pm_formulas *f, struct pm_formula sum,
+                                         uint32_t value, uint32_t from, uint32_t to);
 
 /* ---- formula.c ------------------------------------------------------------------------------- */
 

@@ -86,7 +86,7 @@ static uint32_t loop_of_header(const struct pm_formulas *f, uint32_t vertex) {
 }
 
 static uint32_t meeting(struct pm_formulas *f, uint32_t vertex, uint32_t variable, bool is_cyclic) {
-    uint32_t value = add_value(f, PM_VALUE_MEETING, variable, f->first_block + vertex, 0);
+    uint32_t value = add_value(f, PM_VALUE_JOIN, variable, f->first_block + vertex, 0);
     f->values[value].is_cyclic = is_cyclic;
     return value;
 }
