@@ -173,10 +173,6 @@ struct found {
     bool unknown; /* otherwise */
 };
 
-static const uint8_t *read_memory(void *image, uint64_t address, uint64_t bytes) {
-    return pm_image_at(image, address, bytes);
-}
-
 /* What an instruction computes, as an entry of a table that is added to a label. */
 static void accept_computed(struct search *search, uint32_t k, unsigned reg, struct found *found) {
     struct pm_lifted *lifted = search->lifted;
@@ -191,7 +187,7 @@ static void accept_computed(struct search *search, uint32_t k, unsigned reg, str
                                    .jumps = search->jumps.items,
                                    .n_jumps = search->jumps.n_items,
                                    .image = (void *)&lifted->image,
-                                   .read = read_memory,
+                                   .read = pm_image_read,
                                    .is_data = pm_is_data,
                                    .looks_for = (uint8_t)reg,
                                    .has_register = true};

@@ -37,10 +37,6 @@ struct found_tables {
     struct pm_addresses targets;
 };
 
-static const uint8_t *read_memory(void *image, uint64_t address, uint64_t bytes) {
-    return pm_image_at(image, address, bytes);
-}
-
 /* A jump through a fixed slot of the GOT is a tail call; anything else may be a table. */
 static bool goes_through_slot(const struct pm_insn *insn) {
     return insn->n_memory && insn->memory[0].base == PM_REGISTER_PC;
@@ -168,8 +164,8 @@ static void find_forms_of(const struct pm_lifted *lifted, uint32_t routine, uint
     size_t first = found->targets.n_addresses;
     const struct pm_range *range = pm_range_at(lifted, lifted->insns[jump].address);
     struct pm_table_query query = {
-        lifted->insns,          jump,        range->first_insn, jumps->items, jumps->n_items,
-        (void *)&lifted->image, read_memory, pm_is_data,        false,        0};
+        lifted->insns,          jump,          range->first_insn, jumps->items, jumps->n_items,
+        (void *)&lifted->image, pm_image_read, pm_is_data,        false,        0};
     struct pm_table_form form = lifted->isa->find_table(&query, &is_found);
     if (!is_found || !pm_is_data(&lifted->image, form.table))
         form = (struct pm_table_form){0};

@@ -87,17 +87,13 @@ static uint64_t pc_relative_address(const struct pm_insn *insn, const uint8_t *b
     return insn->address + insn->length + (uint64_t)(int64_t)displacement;
 }
 
-static const uint8_t *read_memory(void *image, uint64_t address, uint64_t bytes) {
-    return pm_image_at(image, address, bytes);
-}
-
 /* Addresses that instruction K holds or completes, branches left out. */
 static void mark_immediates(struct pm_lifted *lifted, uint32_t k, uint32_t first) {
     const struct pm_insn *insn = &lifted->insns[k];
     const uint8_t *bytes = pm_image_at(&lifted->image, insn->address, insn->length);
     uint64_t address =
         lifted->isa->formed_address
-            ? lifted->isa->formed_address(lifted->insns, k, first, &lifted->image, read_memory)
+            ? lifted->isa->formed_address(lifted->insns, k, first, &lifted->image, pm_image_read)
             : pc_relative_address(insn, bytes);
     if (address)
         mark(lifted, address, true);

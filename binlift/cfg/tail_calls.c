@@ -46,8 +46,8 @@ static const struct pm_definition *definition_of(const struct pm_lifted *lifted,
 
 /* ---- heights of the stack ------------------------------------------------------------------- */
 
-/* The height when the stack pointer was last copied into REG on the straight way, for frames that
-   are given back through a frame pointer: the prologue has the only such copy. */
+/* The height when the stack pointer was last copied into REG in the order of addresses, for frames
+   that are given back through a frame pointer: the prologue has the only such copy. */
 static int32_t height_of_copy(struct search *search, unsigned reg) {
     if (search->n_searches++ >= MOST_SEARCHES)
         return HEIGHT_UNKNOWN;

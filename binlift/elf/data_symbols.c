@@ -1,5 +1,5 @@
 /* Names of data objects by address, from .symtab and .dynsym. */
-#include "binlift/elf/elf.h"
+#include "binlift/elf/symbol_table.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -33,34 +33,24 @@ static char *name_of(const char *text) {
 
 static void add_table(struct pm_data_symbols *symbols, const struct pm_image *image,
                       const Elf64_Shdr *header) {
-    if (header->sh_entsize != sizeof(Elf64_Sym) || header->sh_link >= image->n_sections)
-        return;
-    const Elf64_Shdr *names = &image->sections[header->sh_link].header;
-    if (header->sh_offset > image->n_bytes ||
-        header->sh_size > image->n_bytes - header->sh_offset || names->sh_type != SHT_STRTAB ||
-        names->sh_offset > image->n_bytes || names->sh_size == 0 ||
-        names->sh_size > image->n_bytes - names->sh_offset)
-        return;
-    const char *text = (const char *)image->bytes + names->sh_offset;
-    if (text[names->sh_size - 1])
-        return;
-    for (uint64_t i = 0; i < header->sh_size / sizeof(Elf64_Sym); i++) {
+    struct pm_symbol_table table = pm_symbol_table(image, header);
+    for (uint64_t i = 0; i < table.n_entries; i++) {
         Elf64_Sym symbol;
-        memcpy(&symbol, image->bytes + header->sh_offset + i * sizeof symbol, sizeof symbol);
+        const char *name;
+        if (!pm_symbol(&table, i, &symbol, &name))
+            continue;
         int type = ELF64_ST_TYPE(symbol.st_info);
         if ((type == STT_OBJECT || type == STT_COMMON) && symbol.st_shndx != SHN_UNDEF &&
-            symbol.st_size > 0 && symbol.st_name < names->sh_size && text[symbol.st_name])
+            symbol.st_size > 0 && *name)
             *PM_PUSH(symbols, symbols) =
-                (struct symbol){symbol.st_value, symbol.st_size, name_of(text + symbol.st_name)};
+                (struct symbol){symbol.st_value, symbol.st_size, name_of(name)};
     }
 }
 
 struct pm_data_symbols *pm_data_symbols_new(const struct pm_image *image) {
     struct pm_data_symbols *symbols = pm_alloc(1, sizeof *symbols);
     for (size_t i = 0; i < image->n_sections; i++)
-        if (image->sections[i].header.sh_type == SHT_SYMTAB ||
-            image->sections[i].header.sh_type == SHT_DYNSYM)
-            add_table(symbols, image, &image->sections[i].header);
+        add_table(symbols, image, &image->sections[i].header);
     if (symbols->n_symbols)
         qsort(symbols->symbols, symbols->n_symbols, sizeof *symbols->symbols, compare);
     return symbols;

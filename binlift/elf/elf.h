@@ -40,6 +40,8 @@ bool pm_read_image(const char *path, struct pm_image *image, struct pm_error *er
 void pm_image_release(struct pm_image *image);
 /* File bytes behind link-time ADDRESS, NULL unless N_BYTES are mapped from the file there. */
 const uint8_t *pm_image_at(const struct pm_image *image, uint64_t address, uint64_t n_bytes);
+/* The same, as a pm_read_memory. */
+const uint8_t *pm_image_read(void *image, uint64_t address, uint64_t n_bytes);
 const struct pm_section *pm_image_section(const struct pm_image *image, const char *name);
 const struct pm_section *pm_image_section_at(const struct pm_image *image, uint64_t address);
 bool pm_section_is_code(const struct pm_section *section); /* executable and in the file */

@@ -218,6 +218,10 @@ const uint8_t *pm_image_at(const struct pm_image *image, uint64_t address, uint6
     return NULL;
 }
 
+const uint8_t *pm_image_read(void *image, uint64_t address, uint64_t n_bytes) {
+    return pm_image_at(image, address, n_bytes);
+}
+
 const struct pm_section *pm_image_section(const struct pm_image *image, const char *name) {
     for (size_t i = 0; i < image->n_sections; i++)
         if (strcmp(image->sections[i].name, name) == 0)

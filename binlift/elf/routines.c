@@ -6,6 +6,7 @@
    Code that neither covers is not lifted.  Needs nothing; structure->routines and routine_codes
    come out in ascending order of addresses, without overlap, each in one part: cfg/cold_parts.c
    joins cold parts with their routines later. */
+#include "binlift/elf/symbol_table.h"
 #include "binlift/lifted.h"
 
 #include <stdlib.h>
@@ -58,41 +59,31 @@ static int name_rank(const Elf64_Sym *symbol, const char *name) {
 
 static void add_symbols(const struct pm_image *image, const struct pm_section *section,
                         struct candidates *candidates) {
-    const Elf64_Shdr *header = &section->header;
-    if (header->sh_entsize != sizeof(Elf64_Sym) || header->sh_link >= image->n_sections)
-        return;
-    const Elf64_Shdr *names = &image->sections[header->sh_link].header;
-    if (names->sh_type != SHT_STRTAB || names->sh_size == 0)
-        return;
-    const char *text = (const char *)image->bytes + names->sh_offset;
-    if (text[names->sh_size - 1])
-        return;
-    for (uint64_t i = 0; i < header->sh_size / sizeof(Elf64_Sym); i++) {
+    struct pm_symbol_table table = pm_symbol_table(image, &section->header);
+    for (uint64_t i = 0; i < table.n_entries; i++) {
         Elf64_Sym symbol;
-        memcpy(&symbol, image->bytes + header->sh_offset + i * sizeof symbol, sizeof symbol);
-        int type = ELF64_ST_TYPE(symbol.st_info);
-        if ((type != STT_FUNC && type != STT_GNU_IFUNC) || symbol.st_shndx == SHN_UNDEF ||
-            symbol.st_name >= names->sh_size)
+        const char *name;
+        if (!pm_symbol(&table, i, &symbol, &name))
             continue;
+        int type = ELF64_ST_TYPE(symbol.st_info);
         uint64_t end = section_end(image, symbol.st_value);
-        if (!end)
+        if ((type != STT_FUNC && type != STT_GNU_IFUNC) || symbol.st_shndx == SHN_UNDEF || !end)
             continue;
         uint64_t room = end - symbol.st_value;
-        const char *name = text + symbol.st_name;
         *PM_PUSH(candidates, items) =
             (struct candidate){symbol.st_value, symbol.st_size < room ? symbol.st_size : room,
                                *name ? name : NULL, *name ? name_rank(&symbol, name) : -1};
     }
 }
 
-static void add_frames(const struct pm_lifted *lifted, struct candidates *candidates) {
+static void add_unwind_ranges(const struct pm_lifted *lifted, struct candidates *candidates) {
     for (size_t i = 0; i < lifted->unwind_ranges.n_ranges; i++) {
-        const struct pm_unwind_range *frame = &lifted->unwind_ranges.ranges[i];
-        uint64_t end = section_end(&lifted->image, frame->address);
+        const struct pm_unwind_range *range = &lifted->unwind_ranges.ranges[i];
+        uint64_t end = section_end(&lifted->image, range->address);
         /* Unwinders know the code that handlers of signals return to by its bytes: it stays. */
-        if (end && !frame->is_signal && frame->size_bytes <= end - frame->address)
+        if (end && !range->is_signal && range->size_bytes <= end - range->address)
             *PM_PUSH(candidates, items) =
-                (struct candidate){frame->address, frame->size_bytes, NULL, -2};
+                (struct candidate){range->address, range->size_bytes, NULL, -2};
     }
 }
 
@@ -185,10 +176,8 @@ void pm_find_routines(struct pm_lifted *lifted) {
     const struct pm_image *image = &lifted->image;
     pm_read_unwind_ranges(image, &lifted->unwind_ranges);
     for (size_t i = 0; i < image->n_sections; i++)
-        if (image->sections[i].header.sh_type == SHT_SYMTAB ||
-            image->sections[i].header.sh_type == SHT_DYNSYM)
-            add_symbols(image, &image->sections[i], &candidates);
-    add_frames(lifted, &candidates);
+        add_symbols(image, &image->sections[i], &candidates);
+    add_unwind_ranges(lifted, &candidates);
     if (candidates.n_items)
         qsort(candidates.items, candidates.n_items, sizeof *candidates.items, by_address);
     join_aliases(&candidates);

@@ -102,7 +102,7 @@ static struct pm_formula own_formula(struct pm_formulas *f, uint32_t value) {
     if (value == 0 || v.kind == PM_VALUE_ENTRY || v.state == PM_VALUE_BUSY ||
         f->depth >= PM_MOST_DEPTH || (v.blocker && f->values[v.blocker].state == PM_VALUE_BUSY))
         return formula_unknown(f, value);
-    /* Every way from a value back to itself leads over one of these. */
+    /* Every path from a value back to itself leads over one of these. */
     if (v.is_cyclic)
         f->values[value].state = PM_VALUE_BUSY;
     unsigned n_provisional = f->n_provisional;

@@ -1,8 +1,8 @@
-/* The stack pointer's way through a routine, and the places in its frame that act as registers:
+/* The stack pointer through a routine, and the places in its frame that act as registers:
    spilled values and arguments on the stack; see solver.h.  Needs the control-flow graph.
 
    Every operand whose base is the stack or frame pointer and that has no index is a fixed place, if
-   all ways to it agree on the stack pointer.  A called routine and a pointer write no such place
+   all paths to it agree on the stack pointer.  A called routine and a pointer write no such place
    unless its address is known outside of these operands.  An object reaches upwards from its
    address, so what lies at or above the lowest address that is computed is left out; but an object
    of the frame does not reach into the caller's. */

@@ -4,7 +4,7 @@
        value = value at the loop's entry + sum · number of the iteration
 
    or if it is what another induction variable was one iteration before.  Where it follows no rule
-   it is an atom.  Elsewhere what all ways bring alike stays in the formula, and the rest is an
+   it is an atom.  Elsewhere what all paths bring alike stays in the formula, and the rest is an
    atom. */
 #include "binlift/formula/solver.h"
 

@@ -1,7 +1,7 @@
 /* What the files of the formulas share; see formula.h.
 
    sum.c             sums of terms: adding, multiplying, substituting
-   frame.c           the stack pointer's way through the routine; slots that act as registers
+   frame.c           the stack pointer through the routine; slots that act as registers
    values.c          which definition of a register or slot reaches a place
    atoms.c           atoms, and the loops around
    define.c          what instructions define

@@ -110,7 +110,7 @@ static enum pm_variation variation_of_load(struct pm_formulas *f, const struct p
     return is_unchanged(f, loop, &address, operand->size_bytes) ? PM_VARIES_NOT : PM_VARIES;
 }
 
-/* ---- which way is taken ---------------------------------------------------------------------- */
+/* ---- which path is taken --------------------------------------------------------------------- */
 
 /* What the branch at the end of VERTEX tests does not vary in LOOP. */
 static bool tests_invariant(struct pm_formulas *f, uint32_t vertex, uint32_t loop) {
@@ -144,9 +144,9 @@ static bool tests_invariant(struct pm_formulas *f, uint32_t vertex, uint32_t loo
     return true;
 }
 
-/* The way on which basic block WHERE is reached is the same in all iterations of LOOP: back to the
-   place through which all ways lead, no branch tests what varies.  A loop that is left at one place
-   only is no branch. */
+/* The path on which basic block WHERE is reached is the same in all iterations of LOOP: back to the
+   place through which all paths lead, no branch tests what varies.  A loop that is left at one
+   place only is no branch. */
 static bool is_reached_one_way(struct pm_formulas *f, uint32_t where, uint32_t loop) {
     enum { MOST_OPEN = 16, MOST_BACK = 64 };
     uint32_t open[MOST_OPEN], n_open = 1;

@@ -1,11 +1,12 @@
 /* Which definition of a register, or of a slot of the frame, reaches a place; see
    solver.h.  Needs the slots and the reverse post-order.
 
-   As in static single assignment form: every definition is a value, and where ways meet that bring
+   As in static single assignment form: every definition is a value, and where paths join that bring
    different ones, a value of its own stands for them.  At a loop's header that is so for what the
-   loop defines; where a way comes from a part not yet seen (an irreducible region), for everything.
-   A call defines what its callee need not save.  Values are in the order of their basic block, so
-   that one finds the definition before an instruction by going back from the block's end. */
+   loop defines; where a path comes from a part not yet seen (an irreducible region), for
+   everything. A call defines what its callee need not save.  Values are in the order of their basic
+   block, so that one finds the definition before an instruction by going back from the block's end.
+ */
 #include "binlift/formula/solver.h"
 
 #include <stdlib.h>

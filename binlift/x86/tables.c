@@ -61,8 +61,8 @@ static bool absolute_form(struct pm_slice *slice, uint32_t k, const ZydisDecoded
 /* The label that REG surely has before instruction K, set in the straight line that leads there. */
 static bool straight_label(const struct pm_slice *slice, uint32_t k, uint8_t reg, uint64_t *label) {
     while (k > slice->first) {
-        size_t way = pm_first_jump_to(slice->jumps, slice->n_jumps, k);
-        if ((way < slice->n_jumps && slice->jumps[way].to == k) ||
+        size_t at = pm_first_jump_to(slice->jumps, slice->n_jumps, k);
+        if ((at < slice->n_jumps && slice->jumps[at].to == k) ||
             !pm_slice_runs_into(&slice->insns[k - 1]))
             return false;
         if (pm_slice_defines(&slice->insns[--k], reg))

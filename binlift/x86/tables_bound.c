@@ -301,14 +301,14 @@ static uint64_t follow(struct pm_slice *slice, uint32_t k, struct trail trail, u
         uint64_t bound;
         if (slice->n_steps++ > MOST_STEPS)
             return nothing_found(slice, &trail);
-        size_t way = pm_first_jump_to(slice->jumps, slice->n_jumps, k), n_jumps = 0;
-        while (way + n_jumps < slice->n_jumps && slice->jumps[way + n_jumps].to == k)
+        size_t at = pm_first_jump_to(slice->jumps, slice->n_jumps, k), n_jumps = 0;
+        while (at + n_jumps < slice->n_jumps && slice->jumps[at + n_jumps].to == k)
             n_jumps++;
         bool runs = k > slice->first && pm_slice_runs_into(&slice->insns[k - 1]);
         if (n_jumps + runs == 0 || (n_jumps + runs > 1 && n_splits == 0))
             return nothing_found(slice, &trail);
         if (n_jumps + runs == 1) {
-            k = runs ? k - 1 : slice->jumps[way].from;
+            k = runs ? k - 1 : slice->jumps[at].from;
             if (cross(slice, k, !runs, &trail, &bound))
                 return bound;
             continue;
@@ -316,7 +316,7 @@ static uint64_t follow(struct pm_slice *slice, uint32_t k, struct trail trail, u
         uint64_t most = 0;
         for (size_t i = 0; i < n_jumps + runs; i++) { /* each by itself; the fall-through last */
             struct trail other = trail;
-            uint32_t from = i < n_jumps ? slice->jumps[way + i].from : k - 1;
+            uint32_t from = i < n_jumps ? slice->jumps[at + i].from : k - 1;
             if (!cross(slice, from, i < n_jumps, &other, &bound))
                 bound = follow(slice, from, other, n_splits - 1);
             if (!bound)
