@@ -67,8 +67,9 @@ const struct pm_jump_table *pm_table_of(const struct pm_lifted *lifted, uint32_t
 /* ---- the graph ------------------------------------------------------------------------------- */
 
 void pm_build_cfg(struct pm_lifted *lifted); /* cfg.c: basic blocks, edges */
-/* summary.c: loops counted into statistics, instead of keeping the graph and what depends on it. */
-void pm_count_loops(struct pm_lifted *lifted);
+/* summary.c, instead of the graph and what depends on it: loops are counted, not kept, and the
+   module says whether it has lines and metadata. */
+void pm_summarise(struct pm_lifted *lifted);
 /* Basic block that starts exactly at ADDRESS, or PM_NONE. */
 uint32_t pm_block_at(const struct pm_lifted *lifted, uint64_t address);
 

@@ -21,4 +21,10 @@ static void count(struct pm_lifted *lifted, uint32_t routine) {
     free(loops.block_loop);
 }
 
-void pm_count_loops(struct pm_lifted *lifted) { pm_visit_cfg(lifted, count); }
+void pm_summarise(struct pm_lifted *lifted) {
+    struct pm_module *module = &lifted->structure->modules[0];
+    const struct pm_section *lines = pm_image_section(&lifted->image, ".debug_line");
+    module->has_lines = lines && lines->header.sh_type != SHT_NOBITS;
+    module->has_metadata = lifted->metadata != NULL;
+    pm_visit_cfg(lifted, count);
+}

@@ -14,9 +14,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include <sys/stat.h>
 
 #include "binlift/code/code.h"
+#include "binlift/lifted.h"
 #include "core/base/base.h"
 
 enum {
@@ -423,4 +425,34 @@ void pm_classes_visit(const struct pm_classes *classes,
         for (size_t k = 0; k < layer->n_patterns; k++)
             visit(data, layer->path, layer->patterns[k].line, layer->patterns[k].name);
     }
+}
+
+/* ---- the files of a lift --------------------------------------------------------------------- */
+
+/* FOLDER/ISA.classes; MUST_BE: it is an error if it is not there. */
+static bool read_of_folder(struct pm_lifted *lifted, const char *folder, bool must_be,
+                           struct pm_error *err) {
+    char *path = pm_sprintf("%s/%s.classes", folder, lifted->isa->name);
+    bool ok = (!must_be && access(path, F_OK) != 0) ||
+              pm_classes_read(lifted->classes, path, lifted->isa->name, err);
+    free(path);
+    return ok;
+}
+
+bool pm_read_classes(struct pm_lifted *lifted, const struct pm_lift_options *options,
+                     struct pm_error *err) {
+    const struct pm_isa *isa = lifted->isa;
+    if (!options ||
+        (!options->classes_folder && !options->own_classes_folder && !options->classes_file))
+        return true;
+    lifted->classes = pm_classes_new();
+    bool ok =
+        !options->classes_folder || read_of_folder(lifted, options->classes_folder, true, err);
+    if (ok && options->own_classes_folder)
+        ok = read_of_folder(lifted, options->own_classes_folder, false, err);
+    if (ok && options->classes_file)
+        ok = pm_classes_read(lifted->classes, options->classes_file, isa->name, err);
+    if (ok)
+        pm_classes_resolve(lifted->classes, isa->n_mnemonics, isa->mnemonic);
+    return ok;
 }

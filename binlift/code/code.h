@@ -13,6 +13,7 @@
 #include "core/structure/structure.h"
 
 struct pm_lifted;
+struct pm_lift_options;
 
 /* ---- instructions of all routines (decode.c) ------------------------------------------------- */
 
@@ -71,6 +72,11 @@ struct pm_class_rule {
 };
 
 struct pm_classes;
+
+/* Fills lifted->classes from the files that OPTIONS name, in the order in which they override, if
+   they name any. */
+bool pm_read_classes(struct pm_lifted *lifted, const struct pm_lift_options *options,
+                     struct pm_error *err);
 
 struct pm_classes *pm_classes_new(void);          /* without a class for anything */
 void pm_classes_free(struct pm_classes *classes); /* NULL is fine */
