@@ -44,7 +44,7 @@ def page(traces):
 Written by `make validate`. The programs of `tests/corpus` and `bench/apps` are built with GCC and the plugin, with the
 options in the first column, and lifted three times: with the compiler's metadata, ignoring it, and from a copy that was
 stripped of metadata and symbols. Each routine's control-flow graph is compared with the compiler's final one (`pmodel
-loops --check`): block starts and successor sets must be equal, in a form that `binlift/check_graph.c` defines. Jump tables
+loops --check`): block starts and successor sets must be equal, in a form that `binlift/metadata/check_graph.c` defines. Jump tables
 count as equal if they have the same set of targets; the two figures are those of the plain and of the stripped lift. Strides are
 compared for each reference in each loop around it where both the compiler and the code alone tell one.
 

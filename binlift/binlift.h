@@ -39,7 +39,7 @@ struct pm_lift_options {
     const char *const *intervals;
     size_t n_intervals;
     bool *interval_found;
-    /* Files of instruction classes (binlift/classes.h), a later one overrides: FOLDER/ISA.classes,
+    /* Files of instruction classes (machines/README.md), a later one overrides: FOLDER/ISA.classes,
        which must be there; OWN_FOLDER/ISA.classes, which may be; FILE.  Each may be NULL.  Without
        any, only what operands and control flow tell has a class. */
     const char *classes_folder, *own_classes_folder, *classes_file;
@@ -63,7 +63,8 @@ struct pm_lifted *pm_lift(const char *path, const struct pm_lift_options *option
                           struct pm_error *err);
 void pm_lifted_free(struct pm_lifted *lifted);
 
-/* ---- the lift beside the compiler's own facts (check_cfg.c) ---------------------------------- */
+/* ---- the lift beside the compiler's own facts (metadata/check_cfg.c)
+ * ---------------------------------- */
 
 /* Where the lifter's control flow of a routine parts from the compiler's. */
 enum pm_check_cause {
@@ -102,8 +103,8 @@ struct pm_check {
 };
 
 /* Compares LIFTED with the compiler's final CFG, which WITH_METADATA, a lift of the same code, has
-   read from `.pmodel`; both may be the same.  check_graph.c says what equal means.  Freed by
-   pm_check_free, before the lifts. */
+   read from `.pmodel`; both may be the same.  metadata/check_graph.c says what equal means.  Freed
+   by pm_check_free, before the lifts. */
 struct pm_check *pm_check_cfg(const struct pm_lifted *with_metadata,
                               const struct pm_lifted *lifted);
 void pm_check_free(struct pm_check *check);
@@ -177,7 +178,24 @@ uint8_t *pm_choose_timed_scopes(const struct pm_structure *structure,
                                 const struct pm_profile *profile,
                                 const struct pm_timer_budget *budget, double *cost_seconds);
 
-/* ---- strides found in the code against those that the compiler told (strides_check.c) -------- */
+/* ---- which loops and routines of a program get timers (counters/timed_scopes.c) ---------------
+ */
+
+struct pm_timer_budget {
+    double seconds;      /* that all timers of the run may cost together */
+    double pair_seconds; /* that one entry costs: a probe where it begins, one where it ends */
+    double call_seconds; /* that a call costs more in a routine that was moved to put probes in */
+};
+
+/* One value for each scope of STRUCTURE: 1 where a timer is worth its cost.  PROFILE, a measured
+   one of STRUCTURE, tells how often each scope is entered.  Owned by the caller.  *COST_SECONDS, if
+   not NULL, receives what the chosen timers cost. */
+uint8_t *pm_choose_timed_scopes(const struct pm_structure *structure,
+                                const struct pm_profile *profile,
+                                const struct pm_timer_budget *budget, double *cost_seconds);
+
+/* ---- strides found in the code against those that the compiler told (formula/check_strides.c)
+ * -------- */
 
 struct pm_stride_difference { /* one reference in one loop around it */
     uint32_t reference, loop; /* loop: a scope */
@@ -197,7 +215,8 @@ struct pm_strides_check {
 void pm_check_strides(struct pm_lifted *lifted, struct pm_strides_check *check);
 void pm_strides_check_free(struct pm_strides_check *check);
 
-/* ---- dumps: what a pass made of routines, as text or for Graphviz (dump.c) ------------------- */
+/* ---- dumps: what a pass made of routines, as text or for Graphviz (dump/dump.c)
+ * ------------------- */
 
 enum pm_dump_pass {
     PM_DUMP_CFG,      /* instructions, basic blocks, edges */

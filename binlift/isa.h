@@ -8,9 +8,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "binlift/classes.h"
 #include "core/base/base.h"
 #include "core/structure/structure.h"
+
+struct pm_classes; /* binlift/code/code.h */
 
 /* A set of registers.  general: bits 0–31 general registers, 32–37 flags (x86: CF PF AF ZF SF OF,
    AArch64: N Z C V), 40–55 mask registers (x86: 8, and 48 x87 stack, 49 MXCSR), 56 status of
@@ -136,9 +137,14 @@ enum pm_condition {
 };
 
 /* A direct jump or branch within a routine: from one instruction to another. */
-struct pm_way {
+struct pm_jump {
     uint32_t to, from;
 };
+
+/* The first of JUMPS, ascending by `to`, that leads to INSN or behind it. */
+static inline size_t pm_first_jump_to(const struct pm_jump *jumps, size_t n, uint32_t insn) {
+    return PM_LOWER_BOUND(n, i, jumps[i].to < insn);
+}
 
 /* Reads program memory at link-time address; NULL where nothing is mapped for BYTES bytes. */
 typedef const uint8_t *pm_read_memory(void *image, uint64_t address, uint64_t bytes);
@@ -146,9 +152,9 @@ typedef const uint8_t *pm_read_memory(void *image, uint64_t address, uint64_t by
 /* Where an indirect jump stands. */
 struct pm_table_query {
     const struct pm_insn *insns;
-    uint32_t jump, first;      /* the jump; the first instruction of its part */
-    const struct pm_way *ways; /* of the routine, ascending by `to` */
-    size_t n_ways;
+    uint32_t jump, first;        /* the jump; the first instruction of its part */
+    const struct pm_jump *jumps; /* of the routine, ascending by `to` */
+    size_t n_jumps;
     void *image;
     pm_read_memory *read;
     bool (*is_data)(const void *image, uint64_t address); /* in the file, and not code */

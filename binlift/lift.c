@@ -1,10 +1,13 @@
 /* The lifting stage as a flat list of passes; each file says what its pass needs. */
-#include "binlift/groups.h"
+#include "binlift/counters/counters.h"
+#include "binlift/elf/elf.h"
+#include "binlift/formula/formula.h"
 #include "binlift/lifted.h"
+#include "binlift/metadata/metadata.h"
+#include "binlift/scopes/scopes.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 static void add_module(struct pm_lifted *lifted) {
     const struct pm_image *image = &lifted->image;
@@ -43,37 +46,6 @@ static void sum_up(struct pm_lifted *lifted) {
         statistics->n_unknown_instructions += structure->unknowns[i].count;
 }
 
-static bool read_own_classes(struct pm_lifted *lifted, const char *folder, struct pm_error *err) {
-    char *path = pm_sprintf("%s/%s.classes", folder, lifted->isa->name);
-    bool ok =
-        access(path, F_OK) != 0 || pm_classes_read(lifted->classes, path, lifted->isa->name, err);
-    free(path);
-    return ok;
-}
-
-/* The files of the options, in the order in which they override. */
-static bool read_classes(struct pm_lifted *lifted, const struct pm_lift_options *options,
-                         struct pm_error *err) {
-    const struct pm_isa *isa = lifted->isa;
-    if (!options ||
-        (!options->classes_folder && !options->own_classes_folder && !options->classes_file))
-        return true;
-    lifted->classes = pm_classes_new();
-    bool ok = true;
-    if (options->classes_folder) {
-        char *path = pm_sprintf("%s/%s.classes", options->classes_folder, isa->name);
-        ok = pm_classes_read(lifted->classes, path, isa->name, err);
-        free(path);
-    }
-    if (ok && options->own_classes_folder)
-        ok = read_own_classes(lifted, options->own_classes_folder, err);
-    if (ok && options->classes_file)
-        ok = pm_classes_read(lifted->classes, options->classes_file, isa->name, err);
-    if (ok)
-        pm_classes_resolve(lifted->classes, isa->n_mnemonics, isa->mnemonic);
-    return ok;
-}
-
 static bool ends_after(const struct pm_lift_options *options, enum pm_lift_end end) {
     return options && options->end == end;
 }
@@ -86,7 +58,7 @@ struct pm_lifted *pm_lift(const char *path, const struct pm_lift_options *option
         return NULL;
     }
     lifted->isa = pm_isa_of_machine(lifted->image.header->e_machine);
-    if (!read_classes(lifted, options, err)) {
+    if (!pm_read_classes(lifted, options, err)) {
         pm_lifted_free(lifted);
         return NULL;
     }
@@ -108,15 +80,12 @@ struct pm_lifted *pm_lift(const char *path, const struct pm_lift_options *option
     pm_find_label_jumps(lifted);
     pm_find_intervals(lifted, options);
     if (ends_after(options, PM_LIFT_SUMMARY)) {
-        struct pm_module *module = &lifted->structure->modules[0];
-        const struct pm_section *lines = pm_image_section(&lifted->image, ".debug_line");
-        module->has_lines = lines && lines->header.sh_type != SHT_NOBITS;
-        module->has_metadata = lifted->metadata != NULL;
-        pm_count_loops(lifted);
+        pm_summarise(lifted);
         sum_up(lifted);
         return lifted;
     }
     pm_build_cfg(lifted);
+    pm_number_references(lifted);
     pm_translate_blocks(lifted);
     if (ends_after(options, PM_LIFT_CFG))
         return lifted;
@@ -152,7 +121,7 @@ void pm_lifted_free(struct pm_lifted *lifted) {
     free(lifted->refusal);
     free(lifted->statistics.debug_note);
     free(lifted->insns);
-    pm_free_pools(lifted);
+    pm_free_interned(lifted);
     free(lifted->routine_codes);
     free(lifted->block_codes);
     free(lifted->tables);
@@ -169,7 +138,7 @@ void pm_lifted_free(struct pm_lifted *lifted) {
     free(lifted->trip_counts);
     free(lifted->trip_ways);
     free(lifted->relocations);
-    free(lifted->frames.frames);
+    free(lifted->unwind_ranges.ranges);
     free(lifted->inner_entries.addresses);
     free(lifted);
 }

@@ -1,7 +1,8 @@
 /* A64 instruction → generic operations: loads, the operations of its class, stores, and the step of
    a base register that is written back.  Temporaries 120 … link them. */
-#include "binlift/op_registers.h"
 #include "binlift/aarch64/a64.h"
+#include "binlift/code/code.h"
+#include "binlift/op_registers.h"
 #include "core/probe_abi.h"
 
 enum {

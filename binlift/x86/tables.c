@@ -61,8 +61,8 @@ static bool absolute_form(struct pm_slice *slice, uint32_t k, const ZydisDecoded
 /* The label that REG surely has before instruction K, set in the straight line that leads there. */
 static bool straight_label(const struct pm_slice *slice, uint32_t k, uint8_t reg, uint64_t *label) {
     while (k > slice->first) {
-        size_t way = pm_first_way(slice->ways, slice->n_ways, k);
-        if ((way < slice->n_ways && slice->ways[way].to == k) ||
+        size_t at = pm_first_jump_to(slice->jumps, slice->n_jumps, k);
+        if ((at < slice->n_jumps && slice->jumps[at].to == k) ||
             !pm_slice_runs_into(&slice->insns[k - 1]))
             return false;
         if (pm_slice_defines(&slice->insns[--k], reg))
@@ -185,8 +185,10 @@ static bool register_form(struct pm_slice *slice, uint8_t reg, struct pm_table_f
 }
 
 struct pm_table_form pm_x86_isa_find_table(const struct pm_table_query *query, bool *found) {
-    struct pm_slice slice = {query->insns, query->jump, query->first,   query->ways, query->n_ways,
-                             query->image, query->read, query->is_data, 0,           false};
+    struct pm_slice slice = {query->insns, query->jump,    query->first,
+                             query->jumps, query->n_jumps, query->image,
+                             query->read,  query->is_data, 0,
+                             false};
     struct pm_table_form form = {0};
     struct pm_x86 x86;
     *found = false;

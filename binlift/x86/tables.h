@@ -8,8 +8,8 @@
 struct pm_slice {
     const struct pm_insn *insns;
     uint32_t jump, first;
-    const struct pm_way *ways;
-    size_t n_ways;
+    const struct pm_jump *jumps;
+    size_t n_jumps;
     void *image;
     pm_read_memory *read;
     bool (*is_data)(const void *image, uint64_t address);

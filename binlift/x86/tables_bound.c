@@ -1,6 +1,6 @@
 /* How many entries a jump table has: what bounds the index, searched for against the direction of
-   control over all ways that lead to the load.  The largest bound counts, and if one way shows none
-   there is none.  Needs decoded instructions and the ways between them. */
+   control over all paths that lead to the load.  The largest bound counts, and if one path shows
+   none there is none.  Needs decoded instructions and the jumps between them. */
 #include "binlift/x86/tables.h"
 
 #include <string.h>
@@ -301,23 +301,23 @@ static uint64_t follow(struct pm_slice *slice, uint32_t k, struct trail trail, u
         uint64_t bound;
         if (slice->n_steps++ > MOST_STEPS)
             return nothing_found(slice, &trail);
-        size_t way = pm_first_way(slice->ways, slice->n_ways, k), n_ways = 0;
-        while (way + n_ways < slice->n_ways && slice->ways[way + n_ways].to == k)
-            n_ways++;
+        size_t at = pm_first_jump_to(slice->jumps, slice->n_jumps, k), n_jumps = 0;
+        while (at + n_jumps < slice->n_jumps && slice->jumps[at + n_jumps].to == k)
+            n_jumps++;
         bool runs = k > slice->first && pm_slice_runs_into(&slice->insns[k - 1]);
-        if (n_ways + runs == 0 || (n_ways + runs > 1 && n_splits == 0))
+        if (n_jumps + runs == 0 || (n_jumps + runs > 1 && n_splits == 0))
             return nothing_found(slice, &trail);
-        if (n_ways + runs == 1) {
-            k = runs ? k - 1 : slice->ways[way].from;
+        if (n_jumps + runs == 1) {
+            k = runs ? k - 1 : slice->jumps[at].from;
             if (cross(slice, k, !runs, &trail, &bound))
                 return bound;
             continue;
         }
         uint64_t most = 0;
-        for (size_t i = 0; i < n_ways + runs; i++) { /* each by itself; the fall-through last */
+        for (size_t i = 0; i < n_jumps + runs; i++) { /* each by itself; the fall-through last */
             struct trail other = trail;
-            uint32_t from = i < n_ways ? slice->ways[way + i].from : k - 1;
-            if (!cross(slice, from, i < n_ways, &other, &bound))
+            uint32_t from = i < n_jumps ? slice->jumps[at + i].from : k - 1;
+            if (!cross(slice, from, i < n_jumps, &other, &bound))
                 bound = follow(slice, from, other, n_splits - 1);
             if (!bound)
                 return 0;

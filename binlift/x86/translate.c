@@ -1,6 +1,7 @@
 /* Native instruction → generic operations: loads, the operations of its class, stores.  Temporaries
    120 … link them.  A move from or to memory is the load or store alone.  Registers of an address
    are uses of the load or store; the status bits of MXCSR link nothing. */
+#include "binlift/code/code.h"
 #include "binlift/op_registers.h"
 #include "binlift/x86/zydis.h"
 

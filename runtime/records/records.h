@@ -7,8 +7,8 @@
 /* With PM_ENV_SHARED the accesses of all threads are also analysed as one stream.
 
    Every time that a thread's buffer is full, or it ends or calls a routine by which threads wait
-   for each other (binlift/called.c), the records that any thread has made until then are consumed,
-   one thread after the other by their numbers, under one lock.  Buffers are of
+   for each other (binlift/code/called.c), the records that any thread has made until then are
+   consumed, one thread after the other by their numbers, under one lock.  Buffers are of
    PM_SHARED_QUANTUM_BYTES.  So of two accesses of different threads the one that happened first
    comes first if in between one thread filled its buffer (at most 512 executions of a basic block,
    or 256 single accesses) or called such a routine.  Of accesses that are closer the order is that

@@ -15,10 +15,12 @@
 #include <xxhash.h>
 #include <zstd.h>
 
-#include "binlift/classes.h"
-#include "binlift/dwarf.h"
+#include "binlift/dwarf/debug_file.h"
+#include "binlift/dwarf/unit.h"
+#include "binlift/dwarf/dwarf.h"
+#include "binlift/code/code.h"
 #include "binlift/isa.h"
-#include "binlift/metadata.h"
+#include "binlift/metadata/metadata.h"
 #include "core/machine/machine.h"
 #include "core/model.h"
 #include "measure/raw/raw.h"

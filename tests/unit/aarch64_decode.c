@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "binlift/code/code.h"
 #include "binlift/isa.h"
 #include "core/probe_abi.h"
 

@@ -74,6 +74,10 @@ static const char *const source =
     "        \"addq %rsi, %rax\\njmp *%rax\\n1: addq $24, %rsp\\nret\\n\"\n"
     "        \"2: movq $0, 8(%rsp)\\njmp 0b\\n.size hoisted, .-hoisted\\n.popsection\\n\"\n"
     "        \".pushsection .rodata\\n9: .long 1b-9b, 2b-9b\\n.popsection\");\n"
+    /* Behind the return two lines of code that nothing reaches, the second a circle. */
+    "__asm__(\".pushsection .text\\n.globl islands\\n.type islands, @function\\nislands:\\n\"\n"
+    "        \"ret\\nincl %eax\\njmp 0f\\n0: ret\\n1: incl %eax\\njmp 2f\\n\"\n"
+    "        \"2: decl %eax\\njmp 1b\\n.size islands, .-islands\\n.popsection\");\n"
     "int main(int argc, char **argv) {\n"
     "    static const int code[] = {0, 1, 2};\n"
     "    twice((unsigned char *)argv[0], argc);\n"
@@ -232,6 +236,17 @@ static void second_returns_and_labels_are_landings(void **state) {
     pm_lifted_free(lifted);
 }
 
+static void blocks_that_nothing_reaches_are_landings(void **state) {
+    (void)state;
+    struct pm_lifted *lifted = compile_and_lift("-O1");
+    const struct pm_routine *islands = find(lifted, "islands");
+    assert_int_equal(islands->n_blocks, 5);
+    assert_int_equal(count_edges(lifted, islands, PM_EDGE_ENTRY), 1);
+    assert_int_equal(count_edges(lifted, islands, PM_EDGE_LANDING), 2);
+    assert_int_equal(count_edges(lifted, islands, PM_EDGE_EXIT), 2);
+    pm_lifted_free(lifted);
+}
+
 static void tail_call_through_pointer_is_no_mystery(void **state) {
     (void)state;
     struct pm_lifted *lifted = compile_and_lift("-O2");
@@ -301,6 +316,7 @@ int main(void) {
         cmocka_unit_test(stripped_program_has_its_tables),
         cmocka_unit_test(calls_that_do_not_return),
         cmocka_unit_test(second_returns_and_labels_are_landings),
+        cmocka_unit_test(blocks_that_nothing_reaches_are_landings),
         cmocka_unit_test(tail_call_through_pointer_is_no_mystery),
         cmocka_unit_test(jump_with_a_frame_is_no_tail_call),
         cmocka_unit_test(other_files_are_refused_with_a_sentence),

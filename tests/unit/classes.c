@@ -1,4 +1,6 @@
 /* Files of instruction classes: what they may say, and that every mistake is told with its line. */
+#include "binlift/code/code.h"
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -8,8 +10,6 @@
 #include <string.h>
 
 #include <cmocka.h>
-
-#include "binlift/classes.h"
 
 static const char *path_in_tmp(const char *name) {
     static char path[4096];

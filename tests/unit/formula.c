@@ -8,7 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "binlift/formula.h"
+#include "binlift/lifted.h"
+#include "binlift/formula/formula.h"
 
 static const char source[] =
     "#define F __attribute__((noipa))\n"

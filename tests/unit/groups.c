@@ -6,8 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "binlift/groups.h"
-#include "binlift/metadata.h"
+#include "binlift/lifted.h"
+#include "binlift/formula/groups.h"
+#include "binlift/metadata/metadata.h"
+#include "binlift/scopes/scopes.h"
 
 /* ---- a made-up ISA: instruction i is 4 bytes at TEXT + 4 i, its step stands in `steps` ------- */
 
@@ -137,6 +139,7 @@ static void build(struct pm_lifted *lifted) {
     pm_find_loops(lifted);
     pm_build_scopes(lifted);
     assert_true(pm_join_metadata(lifted, NULL));
+    pm_number_references(lifted);
     pm_build_groups(lifted);
 }
 

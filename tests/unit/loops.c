@@ -1,12 +1,13 @@
 /* Loop nests on control-flow graphs written by hand, and on random ones against the definition. */
+#include "binlift/cfg/cfg.h"
+#include "binlift/lifted.h"
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <cmocka.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "binlift/loops.h"
 
 /* A routine whose edges are given as pairs of letters: "^a" enters a, "*b" lands at b, "a$"
    leaves, "ab" goes from a to b.  Basic blocks are a, b, c, … */

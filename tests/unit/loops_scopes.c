@@ -1,5 +1,10 @@
 /* The scope tree of a compiled program: source lines, inlined code, folding, and where the debug
    information may be.  Compiles with the gcc of the machine into $TMP. */
+#include "binlift/binlift.h"
+#include "binlift/elf/elf.h"
+#include "binlift/lifted.h"
+#include "binlift/scopes/scopes.h"
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -7,9 +12,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "binlift/names.h"
-#include "binlift/scopes.h"
 
 /* The loops stand at lines 4 (in an inlined routine, called from lines 14 and 15), 12 and 13. */
 static const char source[] = "double sink[100];\n"                                         /*  1 */

@@ -6,7 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "binlift/metadata.h"
+#include "binlift/lifted.h"
+#include "binlift/metadata/metadata.h"
 
 struct writer {
     PM_ARRAY(uint8_t, bytes);

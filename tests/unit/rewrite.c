@@ -11,8 +11,8 @@
 #include <cmocka.h>
 
 #include "binlift/isa.h"
-#include "binlift/x86/code.h"
-#include "binlift/x86/encode.h"
+#include "binlift/x86/rewrite/code.h"
+#include "binlift/x86/rewrite/encode.h"
 
 static const char *const names[16] = {"rax", "rcx", "rdx", "rbx", "rsp", "rbp", "rsi", "rdi",
                                       "r8",  "r9",  "r10", "r11", "r12", "r13", "r14", "r15"};

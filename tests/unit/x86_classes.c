@@ -11,6 +11,7 @@
 
 #include <Zydis/Zydis.h>
 
+#include "binlift/code/code.h"
 #include "binlift/isa.h"
 
 static struct pm_classes *classes;

@@ -6,6 +6,7 @@
 
 #include <cmocka.h>
 
+#include "binlift/code/code.h"
 #include "binlift/isa.h"
 
 enum { NONE = PM_REGISTER_NONE, FLAGS = 32, XMM = 40, K = 72, T0 = 120, T1 = 121 };

@@ -1,0 +1,249 @@
+/* Plans the old text: at which old addresses control may still arrive, what stands there, and which
+   calls stay in place.
+
+   A site is the start of a block that is entered from outside (entries, jump-table targets, landing
+   pads, address-taken labels), or the return address of a call.  Best is a 5-byte jump; where the
+   next site or call is too near, a 2-byte jump to a hole of 5 free bytes; else a call near by gives
+   way and is made from the new text instead; else an int3 whose trap the runtime redirects.
+
+   In a routine with a jump to unknown targets control may come to any instruction, so nothing is
+   put over the start of one there, as long as there is another place for it.
+
+   Needs owned blocks.  Fills pm_rewrite.call_forms and sites. */
+#include "binlift/x86/rewrite/rewrite.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { JUMP_BYTES = 5, HOP_BYTES = 2, HOP_REACH = 120, MAX_PADDING = 64 };
+
+/* Bits of a byte of old text. */
+enum { ROOM_FREE = 1, ROOM_SITE = 2, ROOM_START = 4 /* of an instruction that may be reached */ };
+
+struct plan {
+    struct pm_rewrite *rewrite;
+    const struct pm_lifted *lifted;
+    uint8_t *room; /* per byte from text_low */
+    uint64_t low, n_bytes;
+};
+
+static uint32_t insn_of_site(const struct plan *plan, const struct pm_landing_site *site) {
+    return pm_insn_at(plan->lifted, site->from);
+}
+
+/* ---- which sites ---------------------------------------------------------------------------- */
+
+static void add_site(struct pm_rewrite *rewrite, uint64_t from) {
+    PM_PUSH(rewrite, sites)->from = from;
+}
+
+static int compare_sites(const void *left, const void *right) {
+    const struct pm_landing_site *a = left, *b = right;
+    return a->from < b->from ? -1 : a->from > b->from;
+}
+
+static void add_block_sites(struct pm_rewrite *rewrite) {
+    const struct pm_lifted *lifted = rewrite->lifted;
+    const struct pm_structure *structure = lifted->structure;
+    for (uint32_t b = 0; b < structure->n_blocks; b++)
+        if (rewrite->owned[b] && lifted->block_codes[b].landing)
+            add_site(rewrite, structure->blocks[b].address);
+    for (uint32_t e = 0; e < structure->n_edges; e++) {
+        const struct pm_edge *edge = &structure->edges[e];
+        bool enters = edge->kind == PM_EDGE_ENTRY || edge->kind == PM_EDGE_TABLE ||
+                      edge->kind == PM_EDGE_LANDING;
+        bool call_returns = edge->kind == PM_EDGE_FALLTHROUGH &&
+                            pm_is_call(pm_last_insn(lifted, edge->from)->control);
+        if (edge->to != PM_NONE && rewrite->owned[edge->to] && (enters || call_returns))
+            add_site(rewrite, structure->blocks[edge->to].address);
+    }
+}
+
+/* Calls inside a block come back to the block's next instruction. */
+static void add_inner_calls(struct pm_rewrite *rewrite) {
+    const struct pm_lifted *lifted = rewrite->lifted;
+    for (uint32_t b = 0; b < lifted->structure->n_blocks; b++) {
+        const struct pm_block_code *code = &lifted->block_codes[b];
+        if (!rewrite->owned[b])
+            continue;
+        for (uint32_t k = code->first_insn; k < code->first_insn + code->n_insns; k++) {
+            if (!pm_is_call(lifted->insns[k].control))
+                continue;
+            rewrite->call_forms[k] = PM_CALL_IN_PLACE;
+            if (k + 1 < code->first_insn + code->n_insns)
+                add_site(rewrite, lifted->insns[k + 1].address);
+        }
+    }
+}
+
+static void sort_sites(struct pm_rewrite *rewrite) {
+    uint32_t n = 0;
+    if (rewrite->n_sites)
+        qsort(rewrite->sites, rewrite->n_sites, sizeof *rewrite->sites, compare_sites);
+    for (uint32_t i = 0; i < rewrite->n_sites; i++)
+        if (n == 0 || rewrite->sites[n - 1].from != rewrite->sites[i].from)
+            rewrite->sites[n++] = rewrite->sites[i];
+    rewrite->n_sites = n;
+}
+
+/* ---- which room ----------------------------------------------------------------------------- */
+
+static void free_bytes(struct plan *plan, uint64_t address, uint64_t n) {
+    if (address >= plan->low && address + n <= plan->low + plan->n_bytes)
+        memset(plan->room + (address - plan->low), ROOM_FREE, n);
+}
+
+/* No-ops and int3 between the end of a routine and what follows. */
+static void free_padding(struct plan *plan, uint64_t end) {
+    uint64_t at = end;
+    while (at < end + MAX_PADDING && pm_routine_at(plan->lifted, at) == PM_NONE) {
+        struct pm_insn insn;
+        struct pm_insn_parts parts;
+        const uint8_t *bytes = pm_image_at(&plan->lifted->image, at, 1);
+        if (!bytes)
+            break;
+        uint64_t n_bytes = 15; /* the longest instruction */
+        while (n_bytes > 1 && !pm_image_at(&plan->lifted->image, at, n_bytes))
+            n_bytes--;
+        if (*bytes == 0xcc)
+            insn.length = 1;
+        else if (!plan->lifted->isa->decode(bytes, n_bytes, at, &insn, &parts) || !insn.is_nop)
+            break;
+        if (pm_routine_at(plan->lifted, at + insn.length - 1) != PM_NONE)
+            break;
+        free_bytes(plan, at, insn.length);
+        at += insn.length;
+    }
+}
+
+static void find_room(struct plan *plan) {
+    const struct pm_lifted *lifted = plan->lifted;
+    const struct pm_structure *structure = lifted->structure;
+    memset(plan->room, 0, plan->n_bytes);
+    for (uint32_t r = 0; r < structure->n_routines; r++) {
+        const struct pm_routine_code *code = &lifted->routine_codes[r];
+        if (!plan->rewrite->rewritten[r])
+            continue;
+        for (uint32_t k = code->first_insn; k < code->first_insn + code->n_insns; k++)
+            if (lifted->insns[k].is_nop)
+                free_bytes(plan, lifted->insns[k].address, lifted->insns[k].length);
+        const struct pm_part *parts = structure->parts + structure->routines[r].first_part;
+        for (uint32_t p = 0; p < structure->routines[r].n_parts; p++)
+            free_padding(plan, parts[p].address + parts[p].size_bytes);
+    }
+    for (uint32_t b = 0; b < structure->n_blocks; b++) {
+        const struct pm_block_code *code = &lifted->block_codes[b];
+        if (!plan->rewrite->owned[b])
+            continue;
+        uint32_t routine = structure->blocks[b].routine;
+        bool may_be_reached = structure->routines[routine].state == PM_ROUTINE_PARTIAL;
+        for (uint32_t k = code->first_insn; k < code->first_insn + code->n_insns; k++) {
+            if (plan->rewrite->call_forms[k] != PM_CALL_IN_PLACE)
+                free_bytes(plan, lifted->insns[k].address, lifted->insns[k].length);
+            if (may_be_reached)
+                plan->room[lifted->insns[k].address - plan->low] |= ROOM_START;
+        }
+    }
+    for (size_t i = 0; i < plan->rewrite->n_read; i++) {
+        const struct pm_byte_range *range = &plan->rewrite->read[i];
+        for (uint64_t at = range->low; at < range->high && at < plan->low + plan->n_bytes; at++)
+            plan->room[at - plan->low] = 0;
+    }
+    for (uint32_t i = 0; i < plan->rewrite->n_sites; i++)
+        plan->room[plan->rewrite->sites[i].from - plan->low] |= ROOM_SITE;
+}
+
+/* ---- what stands where ---------------------------------------------------------------------- */
+
+/* Are N bytes free at AT, which holds a site itself if AT_SITE?  CAREFUL: nothing that may be
+   reached lies under them. */
+static bool fits(const struct plan *plan, uint64_t at, unsigned n, bool at_site, bool careful) {
+    uint64_t offset = at - plan->low;
+    if (at < plan->low || offset + n > plan->n_bytes)
+        return false;
+    for (unsigned i = 0; i < n; i++) {
+        bool is_site = i == 0 && at_site;
+        uint8_t room = plan->room[offset + i] & (careful && !is_site ? 0xff : ~ROOM_START);
+        if (room != (is_site ? ROOM_FREE | ROOM_SITE : ROOM_FREE))
+            return false;
+    }
+    return true;
+}
+
+static void take(struct plan *plan, uint64_t at, unsigned n) {
+    memset(plan->room + (at - plan->low), 0, n);
+}
+
+static bool place_jump(struct plan *plan, struct pm_landing_site *site, bool careful) {
+    if (!fits(plan, site->from, JUMP_BYTES, true, careful))
+        return false;
+    site->form = PM_SITE_JUMP;
+    take(plan, site->from, JUMP_BYTES);
+    return true;
+}
+
+static bool place_hop(struct plan *plan, struct pm_landing_site *site, bool careful) {
+    if (!fits(plan, site->from, HOP_BYTES, true, careful))
+        return false;
+    for (int distance = 0; distance <= HOP_REACH; distance++)
+        for (int sign = 1; sign >= -1; sign -= 2) {
+            uint64_t hole = site->from + HOP_BYTES + (uint64_t)(int64_t)(sign * distance);
+            bool overlaps = hole + JUMP_BYTES > site->from && hole < site->from + HOP_BYTES;
+            if (overlaps || !fits(plan, hole, JUMP_BYTES, false, careful))
+                continue;
+            take(plan, site->from, HOP_BYTES);
+            take(plan, hole, JUMP_BYTES);
+            site->form = PM_SITE_HOP;
+            site->hole = hole;
+            return true;
+        }
+    return false;
+}
+
+/* Moves a call that stands in the way of SITE; false if there is none. */
+static bool move_call(struct plan *plan, const struct pm_landing_site *site) {
+    const struct pm_lifted *lifted = plan->lifted;
+    for (uint32_t k = insn_of_site(plan, site);
+         k != PM_NONE && lifted->insns[k].address < site->from + JUMP_BYTES;
+         k = pm_insn_after(lifted, k))
+        if (plan->rewrite->call_forms[k] == PM_CALL_IN_PLACE) {
+            plan->rewrite->call_forms[k] = PM_CALL_MOVED;
+            return true;
+        }
+    return false;
+}
+
+/* Returns whether all sites found their form with the calls as they are; if not, calls moved and
+   everything is to be planned again. */
+static bool place_sites(struct plan *plan) {
+    struct pm_rewrite *rewrite = plan->rewrite;
+    bool moved = false;
+    find_room(plan);
+    for (uint32_t i = 0; i < rewrite->n_sites; i++) {
+        rewrite->sites[i].form = PM_SITE_TRAP;
+        place_jump(plan, &rewrite->sites[i], true);
+    }
+    for (uint32_t i = 0; i < rewrite->n_sites; i++)
+        if (rewrite->sites[i].form == PM_SITE_TRAP)
+            place_hop(plan, &rewrite->sites[i], true);
+    for (uint32_t i = 0; i < rewrite->n_sites; i++) {
+        struct pm_landing_site *site = &rewrite->sites[i];
+        if (site->form == PM_SITE_TRAP && !place_jump(plan, site, false) &&
+            !place_hop(plan, site, false))
+            moved |= move_call(plan, site);
+    }
+    return !moved;
+}
+
+void pm_x86_plan_landing_sites(struct pm_rewrite *rewrite) {
+    struct plan plan = {.rewrite = rewrite, .lifted = rewrite->lifted};
+    plan.low = rewrite->lifted->text_low;
+    plan.n_bytes = rewrite->lifted->text_high - plan.low;
+    plan.room = pm_alloc(plan.n_bytes, 1);
+    add_block_sites(rewrite);
+    add_inner_calls(rewrite);
+    sort_sites(rewrite);
+    while (!place_sites(&plan)) {
+    }
+    free(plan.room);
+}

@@ -1,0 +1,81 @@
+/* Which basic blocks are proven to be code, so that they move and their old bytes may be
+   overwritten: what can be reached over edges from entries, from landings and from direct jumps of
+   other routines.  In a routine with an unresolved jump every block is taken for code, because that
+   jump goes somewhere; elsewhere a block that nothing reaches may as well be data between
+   instructions, and stays.
+
+   Needs the choice of routines that are rewritten.  Fills pm_rewrite.owned. */
+#include "binlift/x86/rewrite/rewrite.h"
+
+#include <stdlib.h>
+
+struct worklist {
+    struct pm_rewrite *rewrite;
+    uint32_t *blocks;
+    uint32_t n;
+};
+
+static void reach(struct worklist *list, uint32_t block) {
+    struct pm_rewrite *rewrite = list->rewrite;
+    if (rewrite->owned[block] ||
+        !rewrite->rewritten[rewrite->lifted->structure->blocks[block].routine])
+        return;
+    rewrite->owned[block] = true;
+    list->blocks[list->n++] = block;
+}
+
+static void reach_roots(struct worklist *list) {
+    const struct pm_lifted *lifted = list->rewrite->lifted;
+    const struct pm_structure *structure = lifted->structure;
+    for (uint32_t b = 0; b < structure->n_blocks; b++)
+        if ((lifted->insn_marks[lifted->block_codes[b].first_insn] & PM_MARK_LANDING) ||
+            structure->routines[structure->blocks[b].routine].state == PM_ROUTINE_PARTIAL)
+            reach(list, b);
+    for (uint32_t e = 0; e < structure->n_edges; e++)
+        if (structure->edges[e].kind == PM_EDGE_ENTRY)
+            reach(list, structure->edges[e].to);
+}
+
+/* Direct jumps and calls of BLOCK, into its own routine or another. */
+static void reach_targets(struct worklist *list, uint32_t block) {
+    const struct pm_lifted *lifted = list->rewrite->lifted;
+    const struct pm_block_code *code = &lifted->block_codes[block];
+    for (uint32_t k = code->first_insn; k < code->first_insn + code->n_insns; k++) {
+        uint32_t target =
+            lifted->insns[k].target ? pm_block_at(lifted, lifted->insns[k].target) : PM_NONE;
+        if (target != PM_NONE)
+            reach(list, target);
+    }
+}
+
+void pm_x86_find_owned(struct pm_rewrite *rewrite) {
+    const struct pm_structure *structure = rewrite->lifted->structure;
+    struct worklist list = {.rewrite = rewrite,
+                            .blocks = pm_alloc(structure->n_blocks, sizeof *list.blocks)};
+    uint32_t *first_out = pm_alloc(structure->n_blocks + 1, sizeof *first_out);
+    uint32_t *successors = pm_alloc(structure->n_edges, sizeof *successors);
+
+    for (uint32_t e = 0; e < structure->n_edges; e++)
+        if (structure->edges[e].from != PM_NONE && structure->edges[e].to != PM_NONE)
+            first_out[structure->edges[e].from + 1]++;
+    for (uint32_t b = 0; b < structure->n_blocks; b++)
+        first_out[b + 1] += first_out[b];
+    uint32_t *next = pm_alloc(structure->n_blocks, sizeof *next);
+    for (uint32_t e = 0; e < structure->n_edges; e++) {
+        const struct pm_edge *edge = &structure->edges[e];
+        if (edge->from != PM_NONE && edge->to != PM_NONE)
+            successors[first_out[edge->from] + next[edge->from]++] = edge->to;
+    }
+
+    reach_roots(&list);
+    while (list.n) {
+        uint32_t block = list.blocks[--list.n];
+        reach_targets(&list, block);
+        for (uint32_t i = first_out[block]; i < first_out[block + 1]; i++)
+            reach(&list, successors[i]);
+    }
+    free(next);
+    free(successors);
+    free(first_out);
+    free(list.blocks);
+}
