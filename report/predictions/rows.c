@@ -33,15 +33,6 @@ static double *cost_at(struct pm_cost_sum *cost, size_t i) {
     return (double *)(void *)((char *)cost + pm_cost_fields[i].offset);
 }
 
-static void add_cost(struct pm_cost_sum *into, struct pm_cost_sum from) {
-    for (size_t i = 0; i < pm_n_cost_fields; i++)
-        *cost_at(into, i) += *cost_at(&from, i);
-    for (size_t level = 0; level < PM_MAX_LEVELS; level++) {
-        into->level_misses[level] += from.level_misses[level];
-        into->level_cycles[level] += from.level_cycles[level];
-    }
-}
-
 /* ---- which row a scope belongs to ----------------------------------------------------------- */
 
 static bool scope_is_counted(const struct pm_structure *structure, uint32_t scope) {
@@ -89,11 +80,11 @@ static void add_lines(struct pm_row *row, const struct pm_structure *structure, 
 static void add_scope(struct pm_row *row, const struct pm_structure *structure,
                       const struct pm_prediction *prediction, uint32_t scope) {
     const struct pm_scope_prediction *p = &prediction->scopes[scope];
-    add_cost(&row->self, p->self);
+    pm_cost_sum_add(&row->self, &p->self);
     if (structure->scopes[scope].kind == PM_SCOPE_INLINED)
         return; /* part of the total of what contains it */
     row->n_folded++;
-    add_cost(&row->total, p->total);
+    pm_cost_sum_add(&row->total, &p->total);
     row->entries += p->entries;
     row->iterations += p->iterations;
     row->resource_cycles_per_iteration += p->iterations * p->resource_cycles_per_iteration;

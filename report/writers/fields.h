@@ -68,7 +68,7 @@ enum pm_member_type { PM_NO_MEMBER, PM_STRING, PM_DOUBLE, PM_BOOL, PM_U8, PM_U16
 
 #define PM_MEMBER(type_, member_)                                                                  \
     .offset = offsetof(type_, member_),                                                            \
-    .member = _Generic(((type_ *)0)->member_, char *                                               \
+    .member = _Generic(((type_){}).member_, char *                                               \
                        : PM_STRING, const char *                                                   \
                        : PM_STRING, double                                                         \
                        : PM_DOUBLE, bool                                                           \
