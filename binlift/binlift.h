@@ -155,15 +155,18 @@ struct pm_open_call {
 };
 
 /* From the counters of a run to the frequency of every edge (Knuth & Stevenson; Marin &
-   Mellor-Crummey 2004, section 2.2.1).  COUNTERS has structure->n_counters values.  EDGE_COUNTS
+   Mellor-Crummey 2004, section 2.2.1).  COUNTERS has structure->n_counters values.  ALSO: per
+   routine, whether it is solved although pm_routine.counted is false, because it was instrumented
+   but left out of the analysis (pm_instrument_options.not_recorded); NULL: none is.  EDGE_COUNTS
    (n_edges values) and INEXACT (n_routines values: true where the counts break conservation all the
-   same; may be NULL) are filled; edges of routines without counters get 0 and are not to be used
-   (pm_routine.counted). */
+   same; may be NULL) are filled; edges of routines without counters get 0 and are not to be used.
+ */
 void pm_solve_edges(const struct pm_structure *structure, const uint64_t *counters,
-                    const struct pm_open_call *open_calls, size_t n_open_calls,
+                    const bool *also, const struct pm_open_call *open_calls, size_t n_open_calls,
                     uint64_t *edge_counts, bool *inexact);
 
-/* ---- which loops and routines of a program get timers (timed_scopes.c) ---------------------- */
+/* ---- which loops and routines of a program get timers (counters/timed_scopes.c) ---------------
+ */
 
 struct pm_timer_budget {
     double seconds;      /* that all timers of the run may cost together */

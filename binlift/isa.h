@@ -11,7 +11,10 @@
 #include "core/base/base.h"
 #include "core/structure/structure.h"
 
-struct pm_classes; /* binlift/code/code.h */
+struct pm_classes;              /* binlift/code/code.h */
+struct pm_lifted;               /* binlift/lifted.h */
+struct pm_instrumentation_plan; /* binlift/copy/copy.h */
+struct pm_new_code;             /* binlift/copy/copy.h */
 
 /* A set of registers.  general: bits 0–31 general registers, 32–37 flags (x86: CF PF AF ZF SF OF,
    AArch64: N Z C V), 40–55 mask registers (x86: 8, and 48 x87 stack, 49 MXCSR), 56 status of
@@ -221,7 +224,6 @@ struct pm_isa {
         uint32_t relative, indirect, absolute, data_slot, code_slot;
     } relocations;
 
-    bool is_static_only;       /* no instrumented copies of such programs are made */
     bool switches_from_labels; /* entries of a `switch` count from a label, not from the table */
 
     /* Why an instruction with uses_unsupported cannot be moved: the end of a refusal's sentence. */
@@ -242,6 +244,12 @@ struct pm_isa {
     /* When a conditional branch is taken. */
     enum pm_condition (*condition)(const uint8_t *bytes, const struct pm_insn *insn);
 
+    /* Makes the new code that PLAN asks for, to stand at ADDRESS, and the old text with landings;
+       false with a sentence.  MADE is 0 before and the caller's in any case.  NULL: such programs
+       can be looked at, no instrumented copies of them are made. */
+    bool (*rewrite)(const struct pm_lifted *lifted, const struct pm_instrumentation_plan *plan,
+                    uint64_t address, struct pm_new_code *made, struct pm_error *err);
+
     uint8_t stack_pointer;             /* number of the general register */
     const char *const *register_names; /* of general registers, for people; NULL: r0, r1 … */
     const char *const *flag_names;     /* of bits 32, 33 … of register sets */
@@ -251,7 +259,7 @@ struct pm_isa {
     struct pm_register_set argument_registers, result_registers, callee_saved, all_registers;
 };
 
-extern const struct pm_isa pm_isa_x86_64, pm_isa_aarch64;
+extern const struct pm_isa pm_isa_aarch64;
 
 /* The class of what transfers control, PM_OP_UNKNOWN for everything else (isas.c). */
 enum pm_op_class pm_class_of_control(uint8_t control);

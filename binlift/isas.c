@@ -1,5 +1,6 @@
 /* The ISAs that programs can be lifted from, and what is alike in all of them. */
 #include "binlift/isa.h"
+#include "binlift/x86/x86.h"
 
 #include <stddef.h>
 

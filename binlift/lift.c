@@ -104,7 +104,8 @@ struct pm_lifted *pm_lift(const char *path, const struct pm_lift_options *option
     pm_find_dependences(lifted);
     if (ends_after(options, PM_LIFT_DEPS))
         return lifted;
-    pm_place_counters(lifted, options ? options->weights : NULL);
+    lifted->counters = pm_plan_counters(lifted, options ? options->weights : NULL);
+    pm_mark_counters(lifted->structure, lifted->counters);
     sum_up(lifted);
     return lifted;
 }
@@ -135,8 +136,7 @@ void pm_lifted_free(struct pm_lifted *lifted) {
     free(lifted->ends_interval);
     free(lifted->clobbers);
     free(lifted->insn_block);
-    free(lifted->trip_counts);
-    free(lifted->trip_ways);
+    pm_counter_plan_free(lifted->counters);
     free(lifted->relocations);
     free(lifted->unwind_ranges.ranges);
     free(lifted->inner_entries.addresses);

@@ -51,7 +51,7 @@ struct pm_lifted {
                                                     pm_call_target, cfg/ */
 
     /* cfg/, from cold_parts.c to tail_calls.c */
-    uint8_t *insn_marks; /* enum pm_insn_mark of each instruction.  cfg/, x86/rewrite/owned.c */
+    uint8_t *insn_marks; /* enum pm_insn_mark of each instruction.  cfg/, copy/moving_blocks.c */
     /* cfg/jump_tables.c, cfg/computed_gotos.c; ascending by jump.  cfg/ (pm_table_of) */
     PM_ARRAY(struct pm_jump_table, tables);
     PM_ARRAY(uint64_t, table_targets);
@@ -79,10 +79,15 @@ struct pm_lifted {
     /* formula/groups.c, with structure->references and groups */
     struct pm_data_symbols *data_symbols; /* formula/ */
 
-    /* counters/trip_counts.c */
-    PM_ARRAY(struct pm_trip_count, trip_counts); /* counters outside their loops.  counters/,
-                                                    x86/rewrite/ */
-    PM_ARRAY(struct pm_trip_way, trip_ways);
+    /* counters/counters.c */
+    struct pm_counter_plan *counters; /* which edges are counted, and where.  copy/, x86/rewrite/;
+                                         the structure has a copy */
 };
+
+/* The instruction that ends BLOCK. */
+static inline const struct pm_insn *pm_last_insn(const struct pm_lifted *lifted, uint32_t block) {
+    const struct pm_block_code *code = &lifted->block_codes[block];
+    return &lifted->insns[code->first_insn + code->n_insns - 1];
+}
 
 #endif

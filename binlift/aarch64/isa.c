@@ -71,7 +71,6 @@ const struct pm_isa pm_isa_aarch64 = {
                     .absolute = R_AARCH64_ABS64,
                     .data_slot = R_AARCH64_GLOB_DAT,
                     .code_slot = R_AARCH64_JUMP_SLOT},
-    .is_static_only = true,
     .switches_from_labels = true,
     .why = why,
     .define = pm_a64_define_places,

@@ -1,10 +1,29 @@
 /* What the runtime must know of an instrumented module (struct pm_probe_header): its identity, how
    many counters and groups it has, how the addresses of each reference's accesses follow from a
    record, and the scope tree by name.  Needs the finished structure. */
-#include "binlift/copy/descriptors.h"
+#include "binlift/copy/private.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+uint8_t pm_payload_slots(uint8_t kind) {
+    switch (kind) {
+    case PM_ACCESS_STRING:
+    case PM_ACCESS_MASK_K:
+    case PM_ACCESS_PACKED_K:
+    case PM_ACCESS_BIT:
+        return 1;
+    case PM_ACCESS_MASK_V:
+    case PM_ACCESS_CALLED:
+        return 2;
+    case PM_ACCESS_GATHER_K:
+        return 5;
+    case PM_ACCESS_GATHER_V:
+        return 4;
+    default:
+        return 0;
+    }
+}
 
 struct blob {
     PM_ARRAY(uint8_t, bytes);
@@ -27,8 +46,7 @@ static void align(struct blob *blob) {
     append(blob, zeros, -blob->n_bytes & 15);
 }
 
-static uint64_t append_references(struct blob *blob, const struct pm_lifted *lifted,
-                                  uint8_t (*payload_slots)(uint8_t kind)) {
+static uint64_t append_references(struct blob *blob, const struct pm_lifted *lifted) {
     const struct pm_structure *structure = lifted->structure;
     uint64_t at = blob->n_bytes;
     for (uint32_t r = 0; r < structure->n_references; r++) {
@@ -46,7 +64,7 @@ static uint64_t append_references(struct blob *blob, const struct pm_lifted *lif
                                            .elements = memory->elements,
                                            .index_bytes = memory->index_bytes,
                                            .scale = memory->scale,
-                                           .payload_slots = payload_slots(memory->kind),
+                                           .payload_slots = pm_payload_slots(memory->kind),
                                            .takes_turns = reference->kind == PM_ACCESS_STRING &&
                                                           reference->operand == 0 &&
                                                           insn->n_memory == 2};
@@ -105,20 +123,22 @@ static uint64_t append_scopes(struct blob *blob, const struct pm_structure *stru
     return at;
 }
 
-static uint64_t append_counters(struct blob *blob, const struct pm_structure *structure) {
+static uint64_t append_counters(struct blob *blob, const struct pm_structure *structure,
+                                const struct pm_counter_plan *plan) {
     uint64_t at = blob->n_bytes;
-    struct pm_probe_counter *counters = pm_alloc(structure->n_counters, sizeof *counters);
+    struct pm_probe_counter *counters = pm_alloc(plan->n_counters, sizeof *counters);
     for (uint32_t e = 0; e < structure->n_edges; e++) {
         const struct pm_edge *edge = &structure->edges[e];
-        if (edge->counter == PM_NONE)
+        if (plan->counter_of[e] == PM_NONE)
             continue;
         const struct pm_block *from = edge->from == PM_NONE ? NULL : &structure->blocks[edge->from];
         const struct pm_block *to = edge->to == PM_NONE ? NULL : &structure->blocks[edge->to];
-        counters[edge->counter] = (struct pm_probe_counter){.from = from ? from->address : 0,
-                                                            .to = to ? to->address : 0,
-                                                            .scope = to ? to->scope : from->scope};
+        counters[plan->counter_of[e]] =
+            (struct pm_probe_counter){.from = from ? from->address : 0,
+                                      .to = to ? to->address : 0,
+                                      .scope = to ? to->scope : from->scope};
     }
-    append(blob, counters, structure->n_counters * sizeof *counters);
+    append(blob, counters, plan->n_counters * sizeof *counters);
     free(counters);
     align(blob);
     return at;
@@ -133,9 +153,9 @@ static uint64_t append_group_scopes(struct blob *blob, const struct pm_structure
 }
 
 void pm_build_descriptors(const struct pm_lifted *lifted,
-                          const struct pm_instrument_options *options, const uint8_t *scope_flags,
-                          uint64_t segment_address, uint8_t (*payload_slots)(uint8_t kind),
+                          const struct pm_instrumentation_plan *plan, uint64_t segment_address,
                           uint8_t **bytes, size_t *n_bytes) {
+    const struct pm_instrument_options *options = plan->options;
     const struct pm_structure *structure = lifted->structure;
     struct blob blob = {0};
     struct pm_probe_header header = {
@@ -145,7 +165,7 @@ void pm_build_descriptors(const struct pm_lifted *lifted,
         .structure_hash = pm_placement_hash(structure),
         .build_id_bytes = lifted->image.build_id_bytes,
         .first_counter = options->first_counter,
-        .n_counters = options->no_counters ? 0 : structure->n_counters,
+        .n_counters = options->no_counters ? 0 : plan->counters->n_counters,
         .first_reference = options->first_reference,
         .first_bundle = options->first_reference, /* there are at most as many */
         .n_references = options->memory_records ? (uint32_t)structure->n_references : 0,
@@ -161,12 +181,12 @@ void pm_build_descriptors(const struct pm_lifted *lifted,
     append(&blob, &header, sizeof header);
     align(&blob);
     if (options->memory_records)
-        header.references = append_references(&blob, lifted, payload_slots);
-    header.scopes = append_scopes(&blob, structure, scope_flags);
+        header.references = append_references(&blob, lifted);
+    header.scopes = append_scopes(&blob, structure, plan->scope_flags);
     if (options->memory_records)
         header.group_scopes = append_group_scopes(&blob, structure);
     if (options->describe_counters)
-        header.counters = append_counters(&blob, structure);
+        header.counters = append_counters(&blob, structure, plan->counters);
     memcpy(blob.bytes, &header, sizeof header);
     *bytes = blob.bytes;
     *n_bytes = blob.n_bytes;

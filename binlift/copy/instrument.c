@@ -6,14 +6,11 @@
      .edited_text    the new code
      .pmodel_bundles which references share a record
      .pmodel_traps   old addresses whose int3 stand for a jump */
-#include "binlift/binlift.h"
+#include "binlift/copy/private.h"
+#include "binlift/copy/write_elf.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-#include "binlift/copy/descriptors.h"
-#include "binlift/copy/write_elf.h"
-#include "binlift/x86/rewrite/rewrite.h"
 
 /* The runtime sets %gs for the whole process, so one routine that uses it is one too many, although
    it would itself stay as it is. */
@@ -45,7 +42,7 @@ static bool can_be_instrumented(const struct pm_lifted *lifted,
     const char *path = lifted->image.path;
     if (refusal)
         return pm_fail(err, "%s", refusal);
-    if (!has_room(path, "counters", options->first_counter, lifted->structure->n_counters,
+    if (!has_room(path, "counters", options->first_counter, lifted->counters->n_counters,
                   PM_MAX_COUNTERS, err) ||
         !has_room(path, "references to memory", options->first_reference,
                   options->memory_records ? lifted->structure->n_references : 0, PM_MAX_REFERENCES,
@@ -61,117 +58,92 @@ static bool can_be_instrumented(const struct pm_lifted *lifted,
 
 static uint64_t align_16(uint64_t value) { return (value + 15) & ~UINT64_C(15); }
 
-/* A table that is known when the code is: N items of SIZE bytes at ITEMS. */
-struct late_table {
+/* A table that comes with the new code: N items of SIZE bytes at ITEMS. */
+struct table {
     const void *items;
     size_t n, size;
     uint64_t offset; /* in the segment */
 };
 
-static void put_table(const struct late_table *table, uint8_t *segment, uint64_t *offset,
-                      uint32_t *n) {
+static void put_table(const struct table *table, uint8_t *segment, uint64_t *offset, uint32_t *n) {
     *offset = table->offset;
     *n = (uint32_t)table->n;
     if (table->n)
         memcpy(segment + table->offset, table->items, table->n * table->size);
 }
 
-static uint64_t end_of_table(const struct late_table *table) {
+static uint64_t end_of_table(const struct table *table) {
     return align_16(table->offset + table->n * table->size);
 }
 
-/* What the descriptors say of each scope; the caller frees. */
-static uint8_t *find_scope_flags(const struct pm_rewrite *rewrite) {
-    const struct pm_structure *structure = rewrite->lifted->structure;
-    const struct pm_instrument_options *options = rewrite->options;
-    uint8_t *flags = pm_alloc(structure->n_scopes, sizeof *flags);
-    for (size_t s = 0; s < structure->n_scopes; s++) {
-        bool probed =
-            rewrite->probes->probed[s] && rewrite->rewritten[structure->scopes[s].routine];
-        if (probed)
-            flags[s] = options->scope_events[s] | PM_PROBE_SCOPE_PROBED;
-        if (options->probed)
-            options->probed[s] = probed;
-    }
-    return flags;
-}
-
-static bool write_copy(struct pm_rewrite *rewrite, const struct pm_instrument_options *options,
-                       const char *out_path, struct pm_error *err) {
-    const struct pm_lifted *lifted = rewrite->lifted;
-    uint64_t address = pm_segment_address(&lifted->image);
-    uint8_t *descriptors, *code, *image;
-    size_t n_descriptors;
-    uint8_t *scope_flags = find_scope_flags(rewrite);
-    pm_build_descriptors(lifted, options, scope_flags, address, pm_x86_payload_slots, &descriptors,
-                         &n_descriptors);
-    free(scope_flags);
-    if (!pm_x86_rewrite(rewrite, address + n_descriptors, &code, &image, err)) {
-        free(descriptors);
-        return false;
-    }
-    struct late_table bundles = {rewrite->bundles, rewrite->n_bundles, sizeof *rewrite->bundles,
-                                 align_16(n_descriptors + rewrite->code.size_bytes)};
-    struct late_table accesses = {rewrite->accesses, rewrite->n_accesses, sizeof *rewrite->accesses,
-                                  end_of_table(&bundles)};
-    struct late_table traps = {rewrite->traps, rewrite->n_traps, sizeof *rewrite->traps,
-                               end_of_table(&accesses)};
+/* Puts the segment together and writes the file. */
+static bool write_copy(const struct pm_lifted *lifted, const struct pm_instrumentation_plan *plan,
+                       const uint8_t *descriptors, size_t n_descriptors,
+                       const struct pm_new_code *made, const char *out_path, struct pm_error *err) {
+    struct table bundles = {made->bundles, made->n_bundles, sizeof *made->bundles,
+                            align_16(n_descriptors + made->code_bytes)};
+    struct table accesses = {made->accesses, made->n_accesses, sizeof *made->accesses,
+                             end_of_table(&bundles)};
+    struct table traps = {made->traps, made->n_traps, sizeof *made->traps, end_of_table(&accesses)};
     struct pm_new_section sections[] = {
         {".pmodel_probe", 0, n_descriptors, false},
-        {".edited_text", n_descriptors, rewrite->code.size_bytes, true},
+        {".edited_text", n_descriptors, made->code_bytes, true},
         {".pmodel_bundles", bundles.offset, traps.offset - bundles.offset, false},
         {".pmodel_traps", traps.offset, traps.n * traps.size, false},
     };
     struct pm_new_segment segment = {
-        .address = address,
+        .address = pm_segment_address(&lifted->image),
         .n_bytes = end_of_table(&traps),
         .sections = sections,
         .n_sections = sizeof sections / sizeof *sections,
     };
     segment.bytes = pm_alloc(segment.n_bytes, 1);
     memcpy(segment.bytes, descriptors, n_descriptors);
-    memcpy(segment.bytes + n_descriptors, code, rewrite->code.size_bytes);
+    memcpy(segment.bytes + n_descriptors, made->code, made->code_bytes);
     struct pm_probe_header *header = (struct pm_probe_header *)segment.bytes;
-    header->has_events = rewrite->probes->n_events > 0;
+    header->has_events = plan->probes->n_events > 0;
     put_table(&bundles, segment.bytes, &header->bundles, &header->n_bundles);
     put_table(&accesses, segment.bytes, &header->accesses, &header->n_accesses);
     put_table(&traps, segment.bytes, &header->traps, &header->n_traps);
-    bool written =
-        pm_write_elf(&lifted->image, image, &segment, options->runtime_path, out_path, err);
+    bool written = pm_write_elf(&lifted->image, made->image, &segment, plan->options->runtime_path,
+                                out_path, err);
     free(segment.bytes);
-    free(descriptors);
-    free(code);
-    free(image);
     return written;
 }
 
-static void mark_counted(const struct pm_rewrite *rewrite) {
-    struct pm_structure *structure = rewrite->lifted->structure;
-    const bool *not_recorded = rewrite->options->not_recorded;
-    for (uint32_t r = 0; r < structure->n_routines; r++)
-        structure->routines[r].counted = rewrite->rewritten[r] && !rewrite->options->no_counters &&
-                                         !(not_recorded && not_recorded[r]) &&
-                                         structure->routines[r].n_counters > 0;
+void pm_new_code_free(struct pm_new_code *made) {
+    free(made->code);
+    free(made->image);
+    free(made->bundles);
+    free(made->accesses);
+    free(made->traps);
 }
 
-static void leave_out(struct pm_rewrite *rewrite) {
-    const struct pm_instrument_options *options = rewrite->options;
-    struct pm_structure *structure = rewrite->lifted->structure;
-    for (size_t r = 0; options->left_out && r < structure->n_routines; r++)
-        rewrite->rewritten[r] &= !options->left_out[r];
+static bool make_copy(const struct pm_lifted *lifted, const struct pm_instrumentation_plan *plan,
+                      const char *out_path, struct pm_error *err) {
+    uint64_t address = pm_segment_address(&lifted->image);
+    struct pm_new_code made = {0};
+    uint8_t *descriptors;
+    size_t n_descriptors;
+    pm_build_descriptors(lifted, plan, address, &descriptors, &n_descriptors);
+    bool done = lifted->isa->rewrite(lifted, plan, address + n_descriptors, &made, err) &&
+                write_copy(lifted, plan, descriptors, n_descriptors, &made, out_path, err);
+    pm_new_code_free(&made);
+    free(descriptors);
+    return done;
 }
 
 bool pm_instrument(struct pm_lifted *lifted, const struct pm_instrument_options *options,
                    const char *out_path, struct pm_error *err) {
     if (!can_be_instrumented(lifted, options, err))
         return false;
-    for (uint32_t i = 0; i < lifted->structure->n_references; i++)
-        lifted->structure->references[i].recorded = false;
-    struct pm_rewrite *rewrite = pm_x86_rewrite_new(lifted, options);
-    leave_out(rewrite);
-    bool done = write_copy(rewrite, options, out_path, err);
+    struct pm_structure *structure = lifted->structure;
+    struct pm_instrumentation_plan *plan = pm_plan_instrumentation(lifted, options);
+    bool done = make_copy(lifted, plan, out_path, err);
     if (done)
-        mark_counted(rewrite);
-    pm_x86_rewrite_free(rewrite);
+        pm_mark_instrumented(structure, plan);
+    for (size_t s = 0; options->probed && s < structure->n_scopes; s++)
+        options->probed[s] = plan->scope_flags[s] != 0;
+    pm_instrumentation_plan_free(plan);
     return done;
 }

@@ -11,11 +11,11 @@
    because a half of them would be worse than none.  A routine with a jump of unknown targets has no
    probes at all.
 
-   An iteration, where it is asked for, is told at the very start of the loop's header, which every
-   way round the loop leads through; the way in leads there too, behind the entry.
+   An iteration, where it is asked for, is an event at the very start of the loop's header, which
+   every iteration passes; so does the entry, behind its own event.
 
    Needs the scope tree and counters' places. */
-#include "binlift/copy/copy.h"
+#include "binlift/copy/private.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -27,8 +27,7 @@ struct planner {
     const struct pm_structure *structure;
     struct pm_probe_plan *plan;
     const uint8_t *scope_events;
-    uint8_t *counter_places; /* of the routine's edges */
-    uint32_t *loops;         /* room for a chain of loops */
+    uint32_t *loops; /* room for a chain of loops */
     size_t cap_loops;
 };
 
@@ -78,12 +77,7 @@ static uint32_t probed_scope_of(const struct planner *p, uint32_t block) {
 
 /* ---- places ---------------------------------------------------------------------------------- */
 
-static uint32_t last_insn(const struct pm_lifted *lifted, uint32_t block) {
-    const struct pm_block_code *code = &lifted->block_codes[block];
-    return code->first_insn + code->n_insns - 1;
-}
-
-/* Can the target's old address tell that control comes by EDGE and by no other way? */
+/* Does control that arrives at the target's old address surely come by EDGE? */
 static bool is_only_arrival(const struct planner *p, const struct pm_routine *routine,
                             const struct pm_edge *edge) {
     for (uint32_t e = routine->first_edge; e < routine->first_edge + routine->n_edges; e++) {
@@ -92,8 +86,7 @@ static bool is_only_arrival(const struct planner *p, const struct pm_routine *ro
             continue;
         if (other->kind == PM_EDGE_ENTRY || other->kind == PM_EDGE_LANDING ||
             other->kind == PM_EDGE_TABLE ||
-            (other->from != PM_NONE &&
-             pm_is_call(p->lifted->insns[last_insn(p->lifted, other->from)].control)))
+            (other->from != PM_NONE && pm_is_call(pm_last_insn(p->lifted, other->from)->control)))
             return false;
     }
     return true;
@@ -103,14 +96,14 @@ static bool is_only_arrival(const struct planner *p, const struct pm_routine *ro
 static enum pm_counter_place event_place(const struct planner *p, const struct pm_routine *routine,
                                          uint32_t e) {
     const struct pm_edge *edge = &p->structure->edges[e];
-    enum pm_counter_place place = p->counter_places[e - routine->first_edge];
+    enum pm_counter_place place = p->lifted->counters->places[e];
     if (edge->kind == PM_EDGE_NO_RETURN)
         return PM_PLACE_IN_SOURCE;
     if (edge->kind == PM_EDGE_LANDING && place == PM_PLACE_NOWHERE)
         return PM_PLACE_ARRIVAL; /* "here" is true of all who arrive */
     if (place != PM_PLACE_IN_SOURCE)
         return place;
-    uint8_t control = p->lifted->insns[last_insn(p->lifted, edge->from)].control;
+    uint8_t control = pm_last_insn(p->lifted, edge->from)->control;
     if (control == PM_CONTROL_NONE)
         return PM_PLACE_FALLTHROUGH;
     if (!pm_is_call(control))
@@ -176,7 +169,7 @@ static void add_edge_events(struct planner *p, const struct pm_routine *routine,
 /* Before the instruction that ends BLOCK, if that ends an interval too. */
 static void add_interval_end(struct planner *p, uint32_t block) {
     if (block != PM_NONE && p->lifted->ends_interval &&
-        p->lifted->ends_interval[last_insn(p->lifted, block)])
+        p->lifted->ends_interval[pm_last_insn(p->lifted, block) - p->lifted->insns])
         *PM_PUSH(p->plan, events) =
             p->structure->blocks[block].scope << 2 | PM_EVENT_INTERVAL_END | PM_EVENT_NOW;
 }
@@ -218,8 +211,6 @@ static void plan_routine(struct planner *p, uint32_t r) {
     const struct pm_routine *routine = &p->structure->routines[r];
     struct pm_probe_plan *plan = p->plan;
     bool probes = has_probed_scope(p, routine), intervals = has_interval_end(p->lifted, r);
-    if (probes || intervals)
-        p->counter_places = pm_counter_places(p->lifted, r);
     if (probes) {
         drop_scopes_without_place(p, routine);
         probes = has_probed_scope(p, routine);
@@ -230,8 +221,6 @@ static void plan_routine(struct planner *p, uint32_t r) {
         else
             plan->first[e] = (uint32_t)plan->n_events;
     plan->has_probe[r] = probes || intervals;
-    free(p->counter_places);
-    p->counter_places = NULL;
 }
 
 struct pm_probe_plan *pm_plan_probes(const struct pm_lifted *lifted, const uint8_t *scope_events) {

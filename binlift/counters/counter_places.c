@@ -1,13 +1,12 @@
-/* Where each edge's counter can stand (counters.h).  Needs the CFG with an edge for every way that
+/* Where each edge's counter can stand (counters.h).  Needs the CFG with an edge for every path that
    control may take, blocks' instructions, and landings. */
-#include "binlift/counters/counters.h"
+#include "binlift/counters/private.h"
 
 #include <stdlib.h>
 
 static uint8_t terminator(const struct pm_lifted *lifted, uint32_t block) {
-    const struct pm_block_code *code = &lifted->block_codes[block];
-    return code->n_insns ? lifted->insns[code->first_insn + code->n_insns - 1].control
-                         : PM_CONTROL_NONE;
+    return lifted->block_codes[block].n_insns ? pm_last_insn(lifted, block)->control
+                                              : PM_CONTROL_NONE;
 }
 
 static bool is_branch(uint8_t control) {
@@ -15,7 +14,7 @@ static bool is_branch(uint8_t control) {
 }
 
 /* Whether control goes along EDGE by the target's old address or from another routine, so that the
-   target's other predecessors can be told from it only where it arrives. */
+   target's other predecessors can be distinguished from it only where it arrives. */
 static bool arrives(const struct pm_lifted *lifted, const struct pm_edge *edge) {
     return edge->kind == PM_EDGE_ENTRY || edge->kind == PM_EDGE_LANDING ||
            edge->kind == PM_EDGE_TABLE ||
@@ -40,7 +39,7 @@ static enum pm_counter_place place_of_arrival(const struct pm_lifted *lifted,
 }
 
 /* Of a block that a conditional branch ends, the first edge that is no fall-through is the
-   branch's; when both ways leave the routine, the second EXIT stands for falling off its end. */
+   branch's; when both edges leave the routine, the second EXIT stands for falling off its end. */
 static enum pm_counter_place place_after_branch(const struct pm_flow *flow, uint32_t e) {
     uint32_t from = pm_flow_from(flow, e);
     if (flow->edges[e].kind == PM_EDGE_FALLTHROUGH)
@@ -68,14 +67,11 @@ static enum pm_counter_place place_of(const struct pm_lifted *lifted, const stru
         return place_of_arrival(lifted, flow, e);
     if (from != flow->entry && is_branch(terminator(lifted, flow->edges[e].from)))
         return place_after_branch(flow, e);
-    return PM_PLACE_NOWHERE; /* a call that did not return, an unresolved way of a jump */
+    return PM_PLACE_NOWHERE; /* a call that did not return, an unresolved target of a jump */
 }
 
-uint8_t *pm_counter_places(const struct pm_lifted *lifted, uint32_t routine) {
-    struct pm_flow *flow = pm_flow_new(lifted->structure, routine);
-    uint8_t *places = pm_alloc(flow->n_edges, sizeof *places);
+void pm_find_counter_places(const struct pm_lifted *lifted, const struct pm_flow *flow,
+                            uint8_t *places) {
     for (uint32_t e = 0; e < flow->n_edges; e++)
         places[e] = place_of(lifted, flow, e);
-    pm_flow_free(flow);
-    return places;
 }

@@ -1,21 +1,21 @@
-/* From counters to the frequency of every edge, by flow conservation (core/spanning_tree.h).  Needs
-   nothing but the structure.
+/* From counters to the frequency of every edge: flow on the spanning tree of the edges without a
+   counter (core/spanning_tree.h), with what calls did that did not come back, or came back twice.
+   Needs nothing but the structure.
 
    A call does not end a basic block as a rule, so an activation that was left at one (by longjmp,
    an exception, exit) went into its block and not out of it.  The runtime notes such calls by their
-   return addresses: they are as many ways from the block to EXIT.  Where the call ends its block
-   and the graph has that way (PM_EDGE_NO_RETURN), it is solved like any other, and the note says
-   nothing new.  An activation that went on behind a call without having been entered is a way from
-   ENTRY.
+   return addresses: they are as many edges from the block to EXIT.  Where the call ends its block
+   and the graph has that edge (PM_EDGE_NO_RETURN), it is solved like any other, and the note says
+   nothing new.  An activation that went on behind a call without having been entered is an edge
+   from ENTRY.
 
-   A negative frequency shows that control took a way that is not in the graph and was not noted;
+   A negative frequency shows that control took an edge that is not in the graph and was not noted;
    the routine is then marked inexact and that edge gets 0. */
 #include "binlift/binlift.h"
+#include "core/spanning_tree.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-#include "core/spanning_tree.h"
 
 /* What happened at the calls of one basic block. */
 struct open_block {
@@ -24,55 +24,49 @@ struct open_block {
     uint64_t left, resumed;
 };
 
-/* A routine whose edges are being solved. */
-struct solution {
-    const struct pm_structure *structure;
-    const struct pm_routine *routine;
-    const struct open_block *open; /* of this routine */
-    size_t n_open;
-    struct pm_spanning_tree *tree;
+/* A routine that is solved. */
+struct solving {
+    const struct pm_edge *edges; /* of the routine */
+    uint32_t n_edges;
+    const struct pm_spanning_tree *tree;
     uint64_t *values;  /* per edge of the tree, modulo 2^64 */
-    uint64_t *surplus; /* per vertex: known incoming − known outgoing, modulo 2^64 */
+    uint64_t *surplus; /* per vertex */
 };
 
 /* The only edge out of BLOCK, PM_NONE if it has several; *NO_RETURN: one is for a call that does
    not come back. */
-static uint32_t way_out(const struct solution *of, uint32_t block, bool *no_return) {
+static uint32_t only_edge_out(const struct solving *s, uint32_t block, bool *no_return) {
     uint32_t only = PM_NONE, n = 0;
     *no_return = false;
-    for (uint32_t e = 0; e < of->routine->n_edges; e++) {
-        const struct pm_edge *edge = &of->structure->edges[of->routine->first_edge + e];
-        if (edge->from != block)
+    for (uint32_t e = 0; e < s->n_edges; e++) {
+        if (s->edges[e].from != block)
             continue;
-        *no_return |= edge->kind == PM_EDGE_NO_RETURN;
+        *no_return |= s->edges[e].kind == PM_EDGE_NO_RETURN;
         only = n++ ? PM_NONE : e;
     }
     return only;
 }
 
-/* Whether the counter of edge E, the only way out of its source, stands there: it does unless the
-   edge is the only way into its target (counter_places.c). */
-static bool is_counted_in_source(const struct solution *of, uint32_t e) {
-    const struct pm_edge *edges = of->structure->edges + of->routine->first_edge;
+/* Whether the counter of edge E, the only one out of its source, stands there: it does unless the
+   edge is the only one into its target (counter_places.c). */
+static bool is_counted_in_source(const struct solving *s, uint32_t e) {
     uint32_t n_in = 0;
-    for (uint32_t other = 0; edges[e].to != PM_NONE && other < of->routine->n_edges; other++)
-        n_in += edges[other].to == edges[e].to;
-    return edges[e].counter != PM_NONE && n_in != 1;
+    for (uint32_t other = 0; s->edges[e].to != PM_NONE && other < s->n_edges; other++)
+        n_in += s->edges[other].to == s->edges[e].to;
+    return s->tree->counted[e] && n_in != 1;
 }
 
-static void enter_open_calls(struct solution *of) {
-    for (size_t i = 0; i < of->n_open; i++) {
-        const struct open_block *open = &of->open[i];
-        bool no_return;
-        uint32_t out = way_out(of, open->block, &no_return);
-        uint64_t left = open->at_end && no_return ? 0 : open->left;
-        of->surplus[open->block - of->routine->first_block] += open->resumed - left;
-        of->surplus[of->tree->entry] -= open->resumed;
-        of->surplus[of->tree->exit] += left;
-        /* A counter in a block that a call ends stands before the call. */
-        if (open->at_end && out != PM_NONE && is_counted_in_source(of, out))
-            of->values[out] += open->resumed - left;
-    }
+static void enter_open_call(struct solving *s, const struct open_block *open,
+                            uint32_t first_block) {
+    bool no_return;
+    uint32_t out = only_edge_out(s, open->block, &no_return);
+    uint64_t left = open->at_end && no_return ? 0 : open->left;
+    s->surplus[open->block - first_block] += open->resumed - left;
+    s->surplus[s->tree->entry] -= open->resumed;
+    s->surplus[s->tree->exit] += left;
+    /* A counter in a block that a call ends stands before the call. */
+    if (open->at_end && out != PM_NONE && is_counted_in_source(s, out))
+        s->values[out] += open->resumed - left;
 }
 
 /* Returns whether the routine's counts obey conservation. */
@@ -80,28 +74,28 @@ static bool solve_routine(const struct pm_structure *structure, const struct pm_
                           const uint64_t *counters, const struct open_block *open, size_t n_open,
                           uint64_t *edge_counts) {
     struct pm_spanning_tree *tree = pm_spanning_tree_new(structure, routine);
-    struct solution of = {.structure = structure,
-                          .routine = routine,
-                          .open = open,
-                          .n_open = n_open,
-                          .tree = tree,
-                          .values = pm_alloc(tree->n_edges, sizeof *of.values),
-                          .surplus = pm_alloc(tree->n_vertices, sizeof *of.surplus)};
-    for (uint32_t e = 0; e < routine->n_edges; e++)
+    struct solving s = {.edges = structure->edges + routine->first_edge,
+                        .n_edges = routine->n_edges,
+                        .tree = tree,
+                        .values = pm_alloc(tree->n_edges, sizeof *s.values),
+                        .surplus = pm_alloc(tree->n_vertices, sizeof *s.surplus)};
+    for (uint32_t e = 0; e < s.n_edges; e++)
         if (tree->counted[e])
-            of.values[e] = counters[structure->edges[routine->first_edge + e].counter];
-    enter_open_calls(&of);
-    pm_spanning_tree_solve_counts(tree, of.values, of.surplus);
+            s.values[e] = counters[s.edges[e].counter];
+    for (size_t i = 0; i < n_open; i++)
+        enter_open_call(&s, &open[i], routine->first_block);
+    pm_spanning_tree_solve_counts(tree, s.values, s.surplus);
+
     bool exact = tree->is_tree;
     for (uint32_t v = 0; v < tree->n_vertices; v++)
-        exact &= of.surplus[v] == 0;
-    for (uint32_t e = 0; e < routine->n_edges; e++) {
-        bool negative = (int64_t)of.values[e] < 0;
+        exact &= s.surplus[v] == 0;
+    for (uint32_t e = 0; e < s.n_edges; e++) {
+        bool negative = (int64_t)s.values[e] < 0;
         exact &= !negative;
-        edge_counts[routine->first_edge + e] = negative ? 0 : of.values[e];
+        edge_counts[routine->first_edge + e] = negative ? 0 : s.values[e];
     }
-    free(of.values);
-    free(of.surplus);
+    free(s.values);
+    free(s.surplus);
     pm_spanning_tree_free(tree);
     return exact;
 }
@@ -115,9 +109,8 @@ struct placed_block {
 
 static int by_place(const void *left, const void *right) {
     const struct placed_block *a = left, *b = right;
-    if (a->module != b->module)
-        return a->module < b->module ? -1 : 1;
-    return a->address < b->address ? -1 : a->address > b->address;
+    return a->module != b->module ? PM_COMPARE(a->module, b->module)
+                                  : PM_COMPARE(a->address, b->address);
 }
 
 static struct placed_block *sort_blocks(const struct pm_structure *structure) {
@@ -135,18 +128,18 @@ static struct placed_block *sort_blocks(const struct pm_structure *structure) {
 /* The block that the call before RETURN_ADDRESS is in; NULL. */
 static const struct placed_block *find_block(const struct placed_block *placed, size_t n,
                                              const struct pm_open_call *call) {
-    size_t low =
+    size_t i =
         PM_LOWER_BOUND(n, i,
                        placed[i].module != call->module ? placed[i].module < call->module
                                                         : placed[i].address < call->return_address);
-    const struct placed_block *found = low ? &placed[low - 1] : NULL;
+    const struct placed_block *found = i ? &placed[i - 1] : NULL;
     return found && found->module == call->module && call->return_address <= found->end ? found
                                                                                         : NULL;
 }
 
 static int by_block(const void *left, const void *right) {
     const struct open_block *a = left, *b = right;
-    return a->block < b->block ? -1 : a->block > b->block;
+    return PM_COMPARE(a->block, b->block);
 }
 
 /* What the calls mean for blocks, in order of blocks; one block may come several times. */
@@ -179,7 +172,7 @@ static struct open_block *place_open_calls(const struct pm_structure *structure,
 /* ---- the whole ------------------------------------------------------------------------------- */
 
 void pm_solve_edges(const struct pm_structure *structure, const uint64_t *counters,
-                    const struct pm_open_call *open_calls, size_t n_open_calls,
+                    const bool *also, const struct pm_open_call *open_calls, size_t n_open_calls,
                     uint64_t *edge_counts, bool *inexact) {
     size_t n_open, first = 0;
     struct open_block *open = place_open_calls(structure, open_calls, n_open_calls, &n_open);
@@ -189,7 +182,8 @@ void pm_solve_edges(const struct pm_structure *structure, const uint64_t *counte
         size_t next = first;
         while (next < n_open && open[next].block < routine->first_block + routine->n_blocks)
             next++;
-        if (routine->counted && routine->n_blocks)
+        bool has_counters = routine->counted || (also && also[r] && routine->n_counters > 0);
+        if (has_counters && routine->n_blocks)
             exact = solve_routine(structure, routine, counters, open + first, next - first,
                                   edge_counts);
         else if (routine->n_edges)

@@ -63,9 +63,7 @@ static void add_instructions(const struct pm_structure *structure, const double 
 static int by_length(const void *left, const void *right) {
     const struct candidate *a = left, *b = right;
     double x = a->instructions * b->entries, y = b->instructions * a->entries;
-    if (x != y)
-        return x > y ? -1 : 1;
-    return a->scope < b->scope ? -1 : a->scope > b->scope;
+    return x != y ? PM_COMPARE(y, x) : PM_COMPARE(a->scope, b->scope);
 }
 
 /* Scopes that were entered, folded ones added to the one that they are shown as; ascending by what

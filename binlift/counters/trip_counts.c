@@ -24,8 +24,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "binlift/counters/counters.h"
-#include "binlift/counters/trip_counts.h"
+#include "binlift/counters/private.h"
 
 enum { MOST_BLOCKS = 32 }; /* in larger loops an increment hardly shows */
 
@@ -69,7 +68,7 @@ static bool collect_members(struct candidate_loop *loop) {
              i < flow->first_in[loop->members[k] + 1]; i++) {
             uint32_t from = pm_flow_from(flow, flow->in[i]);
             if (from == flow->entry)
-                return false; /* another way in */
+                return false; /* another entry */
             if (is_member(loop, from))
                 continue;
             if (loop->n_members == MOST_BLOCKS)
@@ -79,7 +78,7 @@ static bool collect_members(struct candidate_loop *loop) {
     return true;
 }
 
-/* Does a way within one iteration lead from FROM to TO, around AVOIDED? */
+/* Does a path within one iteration lead from FROM to TO, around AVOIDED? */
 static bool leads(const struct candidate_loop *loop, uint32_t from, uint32_t to, uint32_t avoided) {
     uint32_t stack[MOST_BLOCKS], seen[MOST_BLOCKS], n_stack = 0, n_seen = 0;
     if (from == avoided)
@@ -138,10 +137,10 @@ static bool scan_instructions(struct candidate_loop *loop) {
     return true;
 }
 
-/* ---- ways into it and out of it ------------------------------------------------------------- */
+/* ---- edges into it and out of it ------------------------------------------------------------- */
 
 /* Can code that reads registers stand on EDGE?  Counters ask for less: they may also stand before
-   the instruction that the way begins with. */
+   the instruction that the edge begins with. */
 static bool has_place(const struct candidate_loop *loop, uint32_t edge) {
     const struct pm_flow *flow = loop->flow;
     uint32_t n;
@@ -160,9 +159,9 @@ static bool has_place(const struct candidate_loop *loop, uint32_t edge) {
     }
 }
 
-static bool ways_have_places(const struct candidate_loop *loop) {
+static bool edges_have_places(const struct candidate_loop *loop) {
     const struct pm_flow *flow = loop->flow;
-    uint32_t n_leave = 0;
+    uint32_t n_exits = 0;
     for (uint32_t i = flow->first_in[loop->head]; i < flow->first_in[loop->head + 1]; i++)
         if (flow->in[i] != loop->back_edge && !has_place(loop, flow->in[i]))
             return false;
@@ -170,11 +169,11 @@ static bool ways_have_places(const struct candidate_loop *loop) {
         for (uint32_t i = flow->first_out[loop->members[m]];
              i < flow->first_out[loop->members[m] + 1]; i++)
             if (!is_member(loop, pm_flow_to(flow, flow->out[i]))) {
-                n_leave++;
+                n_exits++;
                 if (!has_place(loop, flow->out[i]))
                     return false;
             }
-    return n_leave > 0;
+    return n_exits > 0;
 }
 
 /* ---- the register --------------------------------------------------------------------------- */
@@ -196,7 +195,7 @@ static bool is_settled(const struct candidate_loop *loop, const struct stepping 
     return true;
 }
 
-static bool is_settled_at_ways_out(const struct candidate_loop *loop, const struct stepping *s) {
+static bool is_settled_at_exits(const struct candidate_loop *loop, const struct stepping *s) {
     const struct pm_flow *flow = loop->flow;
     for (uint32_t m = 0; m < loop->n_members; m++)
         for (uint32_t i = flow->first_out[loop->members[m]];
@@ -234,12 +233,12 @@ static bool ends_within_period(const struct candidate_loop *loop, uint8_t number
     bool tested = false;
     for (uint32_t m = 0; m < loop->n_members; m++) {
         uint32_t v = loop->members[m];
-        bool leaves = false;
+        bool is_left = false;
         for (uint32_t i = flow->first_out[v]; i < flow->first_out[v + 1]; i++)
-            leaves |= !is_member(loop, pm_flow_to(flow, flow->out[i]));
-        if (leaves && !tests_only(loop, v, number))
+            is_left |= !is_member(loop, pm_flow_to(flow, flow->out[i]));
+        if (is_left && !tests_only(loop, v, number))
             return false;
-        tested |= leaves && (v == loop->latch || !leads(loop, loop->head, loop->latch, v));
+        tested |= is_left && (v == loop->latch || !leads(loop, loop->head, loop->latch, v));
     }
     return tested;
 }
@@ -273,7 +272,7 @@ static bool find_register(const struct candidate_loop *loop, struct stepping *fo
                 !(once & (UINT64_C(1) << s.step.number)))
                 continue;
             int cost = quotient_cost(&s.step);
-            if (cost < 0 || (best >= 0 && best <= cost) || !is_settled_at_ways_out(loop, &s) ||
+            if (cost < 0 || (best >= 0 && best <= cost) || !is_settled_at_exits(loop, &s) ||
                 (s.step.bits < 64 && !ends_within_period(loop, s.step.number)))
                 continue;
             best = cost;
@@ -285,14 +284,14 @@ static bool find_register(const struct candidate_loop *loop, struct stepping *fo
 
 /* ---- all loops of a routine ----------------------------------------------------------------- */
 
-static void add_way(struct pm_lifted *lifted, const struct pm_flow *flow, uint32_t edge,
-                    bool leaves, bool stepped) {
-    *PM_PUSH(lifted, trip_ways) =
-        (struct pm_trip_way){.edge = flow->routine->first_edge + edge,
-                             .trip_count = (uint32_t)lifted->n_trip_counts - 1,
-                             .leaves = leaves,
-                             .stepped = stepped};
-    lifted->trip_counts[lifted->n_trip_counts - 1].n_ways++;
+static void add_edge(struct pm_counter_plan *plan, const struct pm_flow *flow, uint32_t edge,
+                     bool is_exit, bool stepped) {
+    *PM_PUSH(plan, trip_edges) =
+        (struct pm_trip_edge){.edge = flow->routine->first_edge + edge,
+                              .trip_count = (uint32_t)plan->n_trip_counts - 1,
+                              .is_exit = is_exit,
+                              .stepped = stepped};
+    plan->trip_counts[plan->n_trip_counts - 1].n_edges++;
 }
 
 static bool is_claimed(const struct candidate_loop *loop, const bool *claimed) {
@@ -302,20 +301,20 @@ static bool is_claimed(const struct candidate_loop *loop, const bool *claimed) {
     return false;
 }
 
-static void add_trip_count(struct pm_lifted *lifted, const struct candidate_loop *loop,
+static void add_trip_count(struct pm_counter_plan *plan, const struct candidate_loop *loop,
                            const struct stepping *s, bool *claimed) {
     const struct pm_flow *flow = loop->flow;
     for (uint32_t m = 0; m < loop->n_members; m++)
         claimed[loop->members[m]] = true;
-    *PM_PUSH(lifted, trip_counts) =
+    *PM_PUSH(plan, trip_counts) =
         (struct pm_trip_count){.edge = flow->routine->first_edge + loop->back_edge,
                                .number = s->step.number,
                                .bits = s->step.bits,
                                .step = s->step.step,
-                               .first_way = (uint32_t)lifted->n_trip_ways};
+                               .first_edge = (uint32_t)plan->n_trip_edges};
     for (uint32_t i = flow->first_in[loop->head]; i < flow->first_in[loop->head + 1]; i++)
         if (flow->in[i] != loop->back_edge)
-            add_way(lifted, flow, flow->in[i], false, false);
+            add_edge(plan, flow, flow->in[i], false, false);
     for (uint32_t m = 0; m < loop->n_members; m++)
         for (uint32_t i = flow->first_out[loop->members[m]];
              i < flow->first_out[loop->members[m] + 1]; i++) {
@@ -323,12 +322,12 @@ static void add_trip_count(struct pm_lifted *lifted, const struct candidate_loop
             if (is_member(loop, pm_flow_to(flow, flow->out[i])))
                 continue;
             is_settled(loop, s, loop->members[m], &stepped);
-            add_way(lifted, flow, flow->out[i], true, stepped);
+            add_edge(plan, flow, flow->out[i], true, stepped);
         }
 }
 
-void pm_find_trip_counts(struct pm_lifted *lifted, const struct pm_flow *flow,
-                         const uint8_t *places) {
+void pm_find_trip_counts(const struct pm_lifted *lifted, const struct pm_flow *flow,
+                         struct pm_counter_plan *plan) {
     const struct pm_structure *structure = lifted->structure;
     if (!lifted->isa || !lifted->isa->find_step || flow->routine->state != PM_ROUTINE_LIFTED)
         return;
@@ -343,14 +342,19 @@ void pm_find_trip_counts(struct pm_lifted *lifted, const struct pm_flow *flow,
             continue;
         struct candidate_loop loop = {.lifted = lifted,
                                       .flow = flow,
-                                      .places = places,
+                                      .places = plan->places + flow->routine->first_edge,
                                       .head = pm_flow_to(flow, e),
                                       .latch = pm_flow_from(flow, e),
                                       .back_edge = e};
         struct stepping s = {0};
         if (collect_members(&loop) && !is_claimed(&loop, claimed) && scan_instructions(&loop) &&
-            is_innermost(&loop) && ways_have_places(&loop) && find_register(&loop, &s))
-            add_trip_count(lifted, &loop, &s, claimed);
+            is_innermost(&loop) && edges_have_places(&loop) && find_register(&loop, &s))
+            add_trip_count(plan, &loop, &s, claimed);
     }
     free(claimed);
+}
+
+bool pm_is_trip_counted(const struct pm_counter_plan *plan, uint32_t edge) {
+    size_t i = PM_LOWER_BOUND(plan->n_trip_counts, i, plan->trip_counts[i].edge < edge);
+    return i < plan->n_trip_counts && plan->trip_counts[i].edge == edge;
 }

@@ -12,7 +12,7 @@
    edges do not add to their target: the factor of ten stands for them.
 
    Needs loops in the scope tree. */
-#include "binlift/counters/weights.h"
+#include "binlift/counters/private.h"
 
 #include <stdlib.h>
 
@@ -115,8 +115,8 @@ static void visit(struct estimate *e, uint32_t v, const uint32_t *position) {
     share(e, v, weight);
 }
 
-double *pm_estimate_weights(const struct pm_flow *flow) {
-    struct estimate e = {.flow = flow, .weights = pm_alloc(flow->n_edges, sizeof *e.weights)};
+void pm_estimate_weights(const struct pm_flow *flow, double *weights) {
+    struct estimate e = {.flow = flow, .weights = weights};
     uint32_t *order = pm_alloc(flow->n_vertices, sizeof *order);
     uint32_t *position = pm_alloc(flow->n_vertices, sizeof *position);
 
@@ -135,5 +135,4 @@ double *pm_estimate_weights(const struct pm_flow *flow) {
     free(e.head_loop);
     free(e.n_exits);
     free(e.entered);
-    return e.weights;
 }

@@ -5,7 +5,7 @@
 
    Needs the CFG, on both sides. */
 #define _GNU_SOURCE
-#include "binlift/counters/weights.h"
+#include "binlift/counters/private.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -42,19 +42,6 @@ void pm_weights_index_free(struct pm_weights_index *index) {
     free(index);
 }
 
-/* Place of the first routine that is not before NAME. */
-static size_t first_of_name(const struct pm_weights_index *index, const char *name) {
-    size_t low = 0, high = index->structure->n_routines;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (strcmp(index->structure->routines[index->by_name[middle]].name, name) < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
 static uint32_t relative(uint32_t block, uint32_t first) {
     return block == PM_NONE ? PM_NONE : block - first;
 }
@@ -74,13 +61,16 @@ static bool same_shape(const struct pm_structure *a, const struct pm_routine *in
     return true;
 }
 
-/* The profile's routine that ROUTINE is; NULL if there is none or it cannot be told. */
+/* The profile's routine that ROUTINE is; NULL if there is none, or several that cannot be
+ * distinguished. */
 static const struct pm_routine *find_same(const struct pm_weights_index *index,
                                           const struct pm_structure *structure,
                                           const struct pm_routine *routine) {
     const struct pm_structure *known = index->structure;
     const struct pm_routine *found = NULL;
-    for (size_t i = first_of_name(index, routine->name); i < known->n_routines; i++) {
+    size_t first = PM_LOWER_BOUND(
+        known->n_routines, i, strcmp(known->routines[index->by_name[i]].name, routine->name) < 0);
+    for (size_t i = first; i < known->n_routines; i++) {
         const struct pm_routine *candidate = &known->routines[index->by_name[i]];
         if (strcmp(candidate->name, routine->name) != 0)
             break;

@@ -83,19 +83,13 @@ static struct block_count *count_blocks(const struct pm_structure *structure, ui
     return counts;
 }
 
-/* Counts of the program ascend by edge. */
-static bool is_trip_count(const struct pm_lifted *lifted, uint32_t edge) {
-    size_t low = PM_LOWER_BOUND(lifted->n_trip_counts, i, lifted->trip_counts[i].edge < edge);
-    return low < lifted->n_trip_counts && lifted->trip_counts[low].edge == edge;
-}
-
 static void text(const struct pm_dump *dump, uint32_t r) {
     const struct pm_structure *structure = dump->structure;
     const struct pm_routine *routine = &structure->routines[r];
     if (!routine->n_blocks || routine->state == PM_ROUTINE_REFUSED)
         return;
     uint32_t first = first_counter(structure, r);
-    uint8_t *places = pm_counter_places(dump->lifted, r);
+    const uint8_t *places = dump->lifted->counters->places + routine->first_edge;
     struct block_count *counts = count_blocks(structure, r, places);
     put_formula(dump, r, first);
     for (uint32_t i = 0; i < routine->n_edges; i++) {
@@ -107,7 +101,7 @@ static void text(const struct pm_dump *dump, uint32_t r) {
             fputs(routine->n_counters ? "tree" : "not counted", dump->out);
         } else {
             fprintf(dump->out, "counter c%" PRIu32 " ", edge->counter - first);
-            if (is_trip_count(dump->lifted, routine->first_edge + i))
+            if (pm_is_trip_counted(dump->lifted->counters, routine->first_edge + i))
                 fputs("where the loop is left", dump->out);
             else
                 put_place(dump, edge, places[i]);
@@ -121,7 +115,6 @@ static void text(const struct pm_dump *dump, uint32_t r) {
         fputc('\n', dump->out);
     }
     free(counts);
-    free(places);
 }
 
 static void put_edge_of_graph(const struct pm_graph *graph, const struct pm_edge *edge) {

@@ -63,7 +63,7 @@ static bool is_dynamic_linker(const char *name) {
 char *pm_find_refusal(const struct pm_lifted *lifted) {
     const struct pm_image *image = &lifted->image;
     struct dynamic_facts facts = read_facts(image);
-    if (lifted->isa->is_static_only)
+    if (!lifted->isa->rewrite)
         return pm_sprintf(
             "%s is a program for %s: it can be looked at, but only x86-64 programs can "
             "be measured",

@@ -1,4 +1,6 @@
 /* The table of functions of x86-64, and its calling convention (System V ABI). */
+#include "binlift/x86/rewrite/rewrite.h"
+#include "binlift/x86/x86.h"
 #include "binlift/x86/zydis.h"
 
 #include <elf.h>
@@ -88,6 +90,7 @@ const struct pm_isa pm_isa_x86_64 = {
     .define = pm_x86_isa_define,
     .condition = pm_x86_isa_condition,
     .find_step = pm_x86_isa_find_step,
+    .rewrite = pm_x86_rewrite,
     .stack_pointer = PM_X86_RSP,
     .register_names = register_names,
     .flag_names = flag_names,

@@ -4,7 +4,10 @@
 
    Everything is a flat array; things name each other by index (PM_NONE: none).  Items of one
    routine are contiguous.  Strings are owned by the structure.  Built by the lifter, read by all.
- */
+
+   It is constant once it is lifted, but for what says how the program was instrumented:
+   pm_routine.counted and pm_reference.recorded are copied from the instrumentation plan when the
+   copy has been written (binlift/copy/copy.h), for the store and for all who read profiles. */
 #ifndef PM_STRUCTURE_H
 #define PM_STRUCTURE_H
 
@@ -53,8 +56,8 @@ struct pm_routine {
     uint32_t first_edge, n_edges;
     uint8_t state;               /* enum pm_routine_state */
     bool has_metadata;           /* joined with `.pmodel` */
-    bool counted;                /* has counters: its frequencies are known after a run */
-    uint32_t n_counters;         /* placed; E − V + 2 and one for each call that may not return */
+    bool counted;                /* as instrumented: its frequencies are known after a run */
+    uint32_t n_counters;         /* E − V + 2 and one for each call that may not return */
     uint32_t n_counters_formula; /* E − V + 2 over the CFG without those calls */
     char *reason;                /* of state or of what could not be counted; NULL */
 };
@@ -155,7 +158,7 @@ struct pm_reference { /* one memory operand of one instruction, or what a call d
     uint8_t kind;        /* enum pm_access_kind */
     uint8_t operand;     /* which memory operand of the instruction; of a call also
                             PM_OPERAND_CALLED_LOAD, PM_OPERAND_CALLED_STORE */
-    bool recorded;       /* the instrumented program records it */
+    bool recorded;       /* as instrumented: each access of it is recorded */
 };
 
 /* What a routine of another file does with memory that the caller's arguments tell (kind

@@ -1,4 +1,4 @@
-/* What a run left out of its analysis (core/skipped.h).
+/* What a run left out of its analysis (core/profile.h).
 
    An execution of a basic block executes each of its references once, so the accesses of routines
    whose edges are counted follow from these. */
@@ -43,26 +43,12 @@ static void add_left_out(const struct pm_copies *copies, const uint64_t *edge_co
     free(blocks);
 }
 
-/* As pm_solve_edges, also for routines that have counters but are not recorded, which the structure
-   therefore does not call counted. */
-static void solve_all(const struct pm_copies *copies, const uint64_t *counters,
-                      const struct pm_open_call *open_calls, size_t n_open_calls,
-                      uint64_t *edge_counts, bool *inexact) {
-    struct pm_structure all = *copies->structure;
-    all.routines = pm_alloc(all.n_routines, sizeof *all.routines);
-    for (uint32_t r = 0; r < all.n_routines; r++) {
-        all.routines[r] = copies->structure->routines[r];
-        all.routines[r].counted |= is_left_out(copies, r) && all.routines[r].n_counters > 0;
-    }
-    pm_solve_edges(&all, counters, open_calls, n_open_calls, edge_counts, inexact);
-    free(all.routines);
-}
-
 void pm_skipped_solve(const struct pm_copies *copies, const uint64_t *counters,
                       const struct pm_open_call *open_calls, size_t n_open_calls,
                       uint64_t *edge_counts, bool *inexact, struct pm_skipped_accesses *left_out) {
     const struct pm_structure *structure = copies->structure;
-    solve_all(copies, counters, open_calls, n_open_calls, edge_counts, inexact);
+    pm_solve_edges(structure, counters, copies->not_recorded, open_calls, n_open_calls, edge_counts,
+                   inexact);
     add_left_out(copies, edge_counts, left_out);
     for (uint32_t r = 0; r < structure->n_routines; r++) {
         const struct pm_routine *routine = &structure->routines[r];

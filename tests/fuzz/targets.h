@@ -19,7 +19,7 @@
 #include "binlift/dwarf/unit.h"
 #include "binlift/dwarf/dwarf.h"
 #include "binlift/code/code.h"
-#include "binlift/isa.h"
+#include "binlift/x86/x86.h"
 #include "binlift/metadata/metadata.h"
 #include "core/machine/machine.h"
 #include "core/model.h"

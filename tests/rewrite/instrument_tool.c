@@ -11,10 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/profile.h"
 #include "binlift/binlift.h"
+#include "core/profile.h"
 #include "core/probe_abi.h"
-#include "measure/raw/raw.h"
+#include "core/raw_read.h"
 
 static int fail(const struct pm_error *err) {
     fprintf(stderr, "instrument_tool: %s\n", err->text);
@@ -75,7 +75,7 @@ static void print_block_counts(const struct pm_structure *structure, const uint6
         real[e] = (double)counts[e];
     double *executions = pm_block_executions(structure, real);
     for (uint32_t b = 0; b < structure->n_blocks; b++)
-        if (structure->routines[structure->blocks[b].routine].counted)
+        if (structure->routines[structure->blocks[b].routine].n_counters > 0)
             printf("%" PRIx64 " %.0f\n", structure->blocks[b].address, executions[b]);
     free(executions);
     free(real);
@@ -117,9 +117,8 @@ static int print_counts(struct pm_structure *structure, bool of_scopes, int n_pa
     for (int i = 0; i < n_paths; i++)
         if (!add_counters(paths[i], counters, structure->n_counters, &err))
             return fail(&err);
-    for (size_t r = 0; r < structure->n_routines; r++)
-        structure->routines[r].counted = structure->routines[r].n_counters > 0;
-    pm_solve_edges(structure, counters, sums.open_calls, sums.n_open_calls, counts, inexact);
+    bool *all = memset(pm_alloc(structure->n_routines, sizeof *all), true, structure->n_routines);
+    pm_solve_edges(structure, counters, all, sums.open_calls, sums.n_open_calls, counts, inexact);
     (of_scopes ? print_entries : print_block_counts)(structure, counts);
     for (size_t r = 0; r < structure->n_routines; r++)
         if (inexact[r])
@@ -127,6 +126,7 @@ static int print_counts(struct pm_structure *structure, bool of_scopes, int n_pa
     free(counters);
     free(counts);
     free(inexact);
+    free(all);
     free(sums.open_calls);
     return 0;
 }

@@ -15,8 +15,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/profile.h"
 #include "binlift/binlift.h"
+#include "core/profile.h"
 #include "core/probe_abi.h"
 #include "core/store/store.h"
 #include "tests/truth/touches.h"

@@ -10,8 +10,8 @@
 
 #include <cmocka.h>
 
-#include "binlift/isa.h"
-#include "binlift/x86/rewrite/code.h"
+#include "binlift/x86/x86.h"
+#include "binlift/x86/rewrite/code_buffer.h"
 #include "binlift/x86/rewrite/encode.h"
 
 static const char *const names[16] = {"rax", "rcx", "rdx", "rbx", "rsp", "rbp", "rsi", "rdi",

@@ -12,7 +12,7 @@
 #include <Zydis/Zydis.h>
 
 #include "binlift/code/code.h"
-#include "binlift/isa.h"
+#include "binlift/x86/x86.h"
 
 static struct pm_classes *classes;
 

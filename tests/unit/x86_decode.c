@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "binlift/code/code.h"
-#include "binlift/isa.h"
+#include "binlift/x86/x86.h"
 #include "core/probe_abi.h"
 
 #define RAX 0x1u

@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "binlift/code/code.h"
-#include "binlift/isa.h"
+#include "binlift/x86/x86.h"
 
 enum { NONE = PM_REGISTER_NONE, FLAGS = 32, XMM = 40, K = 72, T0 = 120, T1 = 121 };
 

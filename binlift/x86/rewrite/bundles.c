@@ -6,13 +6,13 @@
    register (or moving the stack pointer) gives the same value with another offset.  A pc-relative
    operand of a program needs no address at all. A reference of another kind, which has a record of
    its own, ends a bundle, and so does what would make it too large: more addresses than a record
-   has, or more places than the runtime's front holds blocks (runtime/reuse/bundles/bundles.h),
-   which are counted in units of 64 bytes.
+   has, or more places than the runtime's front holds blocks (runtime/reuse_bundles.h), which are
+   counted in units of 64 bytes.
 
    Source: the records of a 7-point stencil shrink from 128 to 48 bytes, of code that works on its
    stack to a quarter and less. */
 #include "binlift/x86/rewrite/encode.h"
-#include "binlift/x86/rewrite/rewrite.h"
+#include "binlift/x86/rewrite/private.h"
 
 enum { N_REGISTERS = 16, PLACE_BYTES = 64, MOST_PLACES = 14 };
 
@@ -83,7 +83,7 @@ static bool same_key(const struct address_key *a, const struct address_key *b) {
 /* ---- the bundle ----------------------------------------------------------------------------- */
 
 static struct pm_probe_bundle *last_bundle(const struct bundler *bundler) {
-    return &bundler->rewrite->bundles[bundler->rewrite->n_bundles - 1];
+    return &bundler->rewrite->made->bundles[bundler->rewrite->made->n_bundles - 1];
 }
 
 /* The address in the open bundle; 0: it has no room for another. */
@@ -113,8 +113,8 @@ static bool take_place(struct bundler *bundler, uint32_t address, int64_t offset
 
 static void open_bundle(struct bundler *bundler) {
     struct pm_rewrite *rewrite = bundler->rewrite;
-    struct pm_probe_bundle *bundle = PM_PUSH(rewrite, bundles);
-    *bundle = (struct pm_probe_bundle){.first_access = (uint32_t)rewrite->n_accesses};
+    struct pm_probe_bundle *bundle = PM_PUSH(rewrite->made, bundles);
+    *bundle = (struct pm_probe_bundle){.first_access = (uint32_t)rewrite->made->n_accesses};
     bundler->open = true;
     bundler->n_places = 0;
 }
@@ -135,7 +135,7 @@ static bool extend_bundle(struct bundler *bundler, uint32_t reference,
         return false;
     *place = (struct pm_record_place){PM_NONE, -1, -1};
     if (bundle->n_accesses == 0) {
-        place->bundle = (uint32_t)rewrite->n_bundles - 1;
+        place->bundle = (uint32_t)rewrite->made->n_bundles - 1;
         place->header_at = bundler->at;
         bundler->at += 8;
     }
@@ -147,7 +147,7 @@ static bool extend_bundle(struct bundler *bundler, uint32_t reference,
         bundler->at += 8;
     }
     bundle->n_accesses++;
-    *PM_PUSH(rewrite, accesses) = (struct pm_probe_access){distance, reference, address};
+    *PM_PUSH(rewrite->made, accesses) = (struct pm_probe_access){distance, reference, address};
     return true;
 }
 
@@ -216,7 +216,7 @@ void pm_x86_plan_bundles(struct pm_rewrite *rewrite, struct pm_segment *segment)
             bundler.open = false;
             rewrite->record_places[r] =
                 (struct pm_record_place){PM_NONE, bundler.at, bundler.at + 8};
-            bundler.at += 16 + 16 * pm_x86_payload_slots(reference->kind);
+            bundler.at += 16 + 16 * pm_payload_slots(reference->kind);
         }
         follow(&bundler, k);
     }

@@ -1,10 +1,10 @@
 /* The code of a counter: one increment through %gs where the flags are dead, else without touching
    them, in a dead register if there is one. */
 #include "binlift/x86/rewrite/encode.h"
-#include "binlift/x86/rewrite/rewrite.h"
+#include "binlift/x86/rewrite/private.h"
 
 uint32_t pm_x86_counter_offset(const struct pm_rewrite *rewrite, uint32_t counter) {
-    return PM_CB_COUNTERS + 8 * (rewrite->options->first_counter + counter);
+    return PM_CB_COUNTERS + 8 * (rewrite->plan->options->first_counter + counter);
 }
 
 void pm_x86_put_counter(struct pm_rewrite *rewrite, uint32_t counter, pm_live_set live,

@@ -1,15 +1,15 @@
-/* Emits the new code of every rewritten routine: its owned basic blocks in their old order, each
-   with its counters and records, then what is out of line: branches that count, entries that count,
-   ways to the slow path.
+/* Emits the new code of every routine that moves: its basic blocks in their old order, each with
+   its counters and records, then what is out of line: code added on branches, entries for control
+   that arrives from outside, calls of the runtime when the buffer is full.
 
-   A block's labels, in order: its entry, if control that arrives from outside has something to do
-   (arrivals.c); its pre-head, if the hottest counted branch to it has its counter right in front of
-   the block, so that it costs no jump; its first instruction.
+   A block's labels, in order: its entry, if there is something to do for control that arrives from
+   outside (block_entries.c); its pre-head, if the branch to it that is taken most has its added
+   code right in front of the block, so that it costs no jump; its first instruction.
 
    Needs all plans.  Fills pm_rewrite.code. */
 #include "binlift/counters/counters.h"
 #include "binlift/x86/rewrite/encode.h"
-#include "binlift/x86/rewrite/rewrite.h"
+#include "binlift/x86/rewrite/private.h"
 
 #include <stdlib.h>
 
@@ -19,7 +19,7 @@ struct branch_stub {
     struct pm_target target;
 };
 
-struct slow_way {
+struct slow_path {
     struct pm_segment segment;
     uint32_t slow_label, back_label;
 };
@@ -27,24 +27,25 @@ struct slow_way {
 struct emission {
     struct pm_rewrite *rewrite;
     const struct pm_lifted *lifted;
-    struct pm_edge_work *plan;
-    const struct pm_block_work *work; /* the plan's, per block */
-    bool *inner_heads;                /* per block: the head of an innermost loop */
+    struct pm_points *points;
+    const struct pm_block_points *blocks; /* the points', per block */
+    bool *inner_heads;                    /* per block: the head of an innermost loop */
     PM_ARRAY(struct branch_stub, stubs);
-    PM_ARRAY(struct slow_way, slow_ways);
+    PM_ARRAY(struct slow_path, slow_paths);
 };
 
 static uint32_t counter_of(const struct emission *e, uint32_t edge) {
-    return e->lifted->structure->edges[edge].counter;
+    return pm_counter_of(e->rewrite->plan, edge);
 }
 
-/* ---- where in a block it is counted --------------------------------------------------------- */
+/* ---- where in a block its counter stands
+ * --------------------------------------------------------- */
 
 static bool flags_dead(const struct emission *e, uint32_t k) {
     return !(e->rewrite->live[k] & PM_LIVE_FLAGS);
 }
 
-/* Before which instruction the way into BLOCK is counted: the first with dead flags, but not
+/* Before which instruction the edge into BLOCK is counted: the first with dead flags, but not
    behind a call, which may never come back. */
 static uint32_t place_near_head(const struct emission *e, uint32_t block) {
     const struct pm_block_code *code = &e->lifted->block_codes[block];
@@ -57,7 +58,7 @@ static uint32_t place_near_head(const struct emission *e, uint32_t block) {
     return code->first_insn;
 }
 
-/* The same for the way out of it: the last with dead flags, but not before another call. */
+/* The same for the edge out of it: the last with dead flags, but not before another call. */
 static uint32_t place_near_end(const struct emission *e, uint32_t block) {
     const struct pm_block_code *code = &e->lifted->block_codes[block];
     uint32_t last = code->first_insn + code->n_insns - 1;
@@ -84,29 +85,31 @@ static pm_live_set live_at_block(const struct emission *e, uint32_t block) {
 
 static pm_live_set live_at_address(const struct emission *e, uint64_t address) {
     uint32_t block = pm_block_at(e->lifted, address);
-    return block == PM_NONE || !e->rewrite->owned[block] ? PM_LIVE_ALL : live_at_block(e, block);
+    return block == PM_NONE || !e->rewrite->plan->block_moves[block] ? PM_LIVE_ALL
+                                                                     : live_at_block(e, block);
 }
 
 static struct pm_target inner_target(const struct emission *e, uint32_t block) {
     return pm_to_label(e->lifted->block_codes[block].first_insn);
 }
 
-/* Where the direct branch or jump at the end of BLOCK goes, by way of its counter if it has one. */
+/* Where the direct branch or jump at the end of BLOCK goes, through the code that is added on it if
+ * there is any. */
 static struct pm_target taken_target(struct emission *e, uint32_t block) {
-    const struct pm_block_work *work = &e->work[block];
+    const struct pm_block_points *points = &e->blocks[block];
     const struct pm_insn *insn = pm_last_insn(e->lifted, block);
-    struct pm_target target = work->taken != PM_NONE
-                                  ? inner_target(e, work->taken)
+    struct pm_target target = points->taken != PM_NONE
+                                  ? inner_target(e, points->taken)
                                   : pm_x86_outer_target(e->rewrite, insn->target);
-    if (work->branch == PM_NONE)
+    if (points->branch == PM_NONE)
         return target;
-    if (work->taken != PM_NONE && e->work[work->taken].pre_head == work->branch)
-        return pm_to_label(e->work[work->taken].pre_head_label);
+    if (points->taken != PM_NONE && e->blocks[points->taken].pre_head == points->branch)
+        return pm_to_label(e->blocks[points->taken].pre_head_label);
     struct branch_stub *stub = PM_PUSH(e, stubs);
     stub->label = pm_code_new_labels(&e->rewrite->code, 1);
-    stub->edge = work->branch;
-    stub->live =
-        work->taken != PM_NONE ? live_at_block(e, work->taken) : live_at_address(e, insn->target);
+    stub->edge = points->branch;
+    stub->live = points->taken != PM_NONE ? live_at_block(e, points->taken)
+                                          : live_at_address(e, insn->target);
     stub->target = target;
     return pm_to_label(stub->label);
 }
@@ -116,11 +119,11 @@ static struct pm_target taken_target(struct emission *e, uint32_t block) {
 static void put_segment_part(struct emission *e, const struct pm_segment *segment, uint32_t k) {
     struct pm_rewrite *rewrite = e->rewrite;
     if (k == segment->first) {
-        struct slow_way *way = PM_PUSH(e, slow_ways);
-        way->segment = *segment;
-        way->slow_label = pm_code_new_labels(&rewrite->code, 2);
-        way->back_label = way->slow_label + 1;
-        pm_x86_put_segment_start(rewrite, segment, way->slow_label, way->back_label);
+        struct slow_path *slow = PM_PUSH(e, slow_paths);
+        slow->segment = *segment;
+        slow->slow_label = pm_code_new_labels(&rewrite->code, 2);
+        slow->back_label = slow->slow_label + 1;
+        pm_x86_put_segment_start(rewrite, segment, slow->slow_label, slow->back_label);
     }
     pm_x86_put_records(rewrite, segment, k);
     if (k == segment->last)
@@ -129,16 +132,14 @@ static void put_segment_part(struct emission *e, const struct pm_segment *segmen
 
 static void put_body(struct emission *e, uint32_t block) {
     struct pm_rewrite *rewrite = e->rewrite;
-    const struct pm_block_work *work = &e->work[block];
+    const struct pm_block_points *points = &e->blocks[block];
     const struct pm_block_code *code = &e->lifted->block_codes[block];
     uint32_t end = code->first_insn + code->n_insns, n_segments = 0, s = 0;
-    const bool *not_recorded = rewrite->options->not_recorded;
-    bool recorded = rewrite->options->memory_records &&
-                    !(not_recorded && not_recorded[e->lifted->structure->blocks[block].routine]);
+    bool recorded = rewrite->plan->records[e->lifted->structure->blocks[block].routine];
     struct pm_segment *segments =
         recorded ? pm_x86_plan_segments(rewrite, block, &n_segments) : NULL;
-    uint32_t count_in = work->in_target == PM_NONE ? PM_NONE : place_near_head(e, block);
-    uint32_t count_out = work->in_source == PM_NONE ? PM_NONE : place_near_end(e, block);
+    uint32_t count_in = points->in_target == PM_NONE ? PM_NONE : place_near_head(e, block);
+    uint32_t count_out = points->in_source == PM_NONE ? PM_NONE : place_near_end(e, block);
 
     for (uint32_t k = code->first_insn; k < end; k++) {
         const struct pm_insn *insn = &e->lifted->insns[k];
@@ -146,26 +147,28 @@ static void put_body(struct emission *e, uint32_t block) {
         pm_live_set reserved =
             in_segment && k > segments[s].first ? pm_segment_registers(&segments[s]) : 0;
         pm_code_bind(&rewrite->code, k);
-        if (k == code->first_insn && work->way_in != PM_NONE)
-            pm_x86_put_trip_ways(rewrite, e->plan, work->way_in, rewrite->live[k]);
-        if (k == code->first_insn && work->event_in != PM_NONE)
-            pm_x86_put_probes(rewrite, work->event_in);
+        if (k == code->first_insn && points->loop_entry != PM_NONE)
+            pm_x86_put_trip_edges(rewrite, e->points, points->loop_entry, rewrite->live[k]);
+        if (k == code->first_insn && points->event_in != PM_NONE)
+            pm_x86_put_probes(rewrite, points->event_in);
         if (k == code->first_insn)
             pm_x86_put_iteration(rewrite, block);
         if (k == count_in)
-            pm_x86_put_counter(rewrite, counter_of(e, work->in_target), rewrite->live[k], reserved);
+            pm_x86_put_counter(rewrite, counter_of(e, points->in_target), rewrite->live[k],
+                               reserved);
         if (k == count_out)
-            pm_x86_put_counter(rewrite, counter_of(e, work->in_source), rewrite->live[k], reserved);
+            pm_x86_put_counter(rewrite, counter_of(e, points->in_source), rewrite->live[k],
+                               reserved);
         if (in_segment) {
             put_segment_part(e, &segments[s], k);
             s += k == segments[s].last;
         }
         if (recorded)
             pm_x86_put_called(rewrite, k);
-        if (k == end - 1 && work->event_out != PM_NONE)
-            pm_x86_put_probes(rewrite, work->event_out);
-        if (k == end - 1 && work->way_out != PM_NONE)
-            pm_x86_put_trip_ways(rewrite, e->plan, work->way_out, rewrite->live[k]);
+        if (k == end - 1 && points->event_out != PM_NONE)
+            pm_x86_put_probes(rewrite, points->event_out);
+        if (k == end - 1 && points->loop_exit != PM_NONE)
+            pm_x86_put_trip_edges(rewrite, e->points, points->loop_exit, rewrite->live[k]);
         if (insn->is_nop)
             continue;
         if (k == end - 1 && rewrite->sets_tag[block])
@@ -192,13 +195,13 @@ static bool put_fallthrough(struct emission *e, uint32_t block, uint32_t next) {
     const struct pm_structure *structure = e->lifted->structure;
     const struct pm_insn *insn = pm_last_insn(e->lifted, block);
     uint64_t address = insn->address + insn->length;
-    uint32_t edge = e->work[block].fallthrough;
+    uint32_t edge = e->blocks[block].fallthrough;
     if (edge != PM_NONE)
-        pm_x86_put_edge(e->rewrite, e->plan, edge, live_at_address(e, address));
+        pm_x86_put_edge(e->rewrite, e->points, edge, live_at_address(e, address));
     if (next != PM_NONE && structure->blocks[next].address == address)
         return true;
     uint32_t to = pm_block_at(e->lifted, address);
-    bool inside = to != PM_NONE && e->rewrite->owned[to] &&
+    bool inside = to != PM_NONE && e->rewrite->plan->block_moves[to] &&
                   structure->blocks[to].routine == structure->blocks[block].routine;
     pm_code_jump(&e->rewrite->code,
                  inside ? inner_target(e, to) : pm_x86_outer_target(e->rewrite, address));
@@ -240,27 +243,28 @@ static bool *find_inner_heads(const struct pm_structure *structure) {
 /* Not where each iteration would run through the no-ops to be counted. */
 static void align_inner_head(struct emission *e, uint32_t block) {
     enum { CACHE_LINE = 64 };
-    uint32_t pre_head = e->work[block].pre_head;
-    if (e->inner_heads[block] && (pre_head == PM_NONE || e->plan->trip_enters[pre_head] != PM_NONE))
+    uint32_t pre_head = e->blocks[block].pre_head;
+    if (e->inner_heads[block] &&
+        (pre_head == PM_NONE || e->points->trip_entries[pre_head] != PM_NONE))
         pm_code_align(&e->rewrite->code, CACHE_LINE,
                       e->lifted->structure->blocks[block].address % CACHE_LINE);
 }
 
 static void put_head(struct emission *e, uint32_t block, bool is_first, bool falls_in) {
     struct pm_code *code = &e->rewrite->code;
-    const struct pm_block_work *work = &e->work[block];
+    const struct pm_block_points *points = &e->blocks[block];
     if (is_first || was_aligned(e, block))
         pm_code_align(code, 16, 0);
     if (is_first && has_own_entry(e, block)) {
-        pm_x86_put_arrival(e->rewrite, block);
+        pm_x86_put_entry(e->rewrite, block);
         falls_in = true;
     }
-    if (work->pre_head == PM_NONE)
+    if (points->pre_head == PM_NONE)
         return;
     if (falls_in)
         pm_code_jump(code, inner_target(e, block));
-    pm_code_bind(code, work->pre_head_label);
-    pm_x86_put_edge(e->rewrite, e->plan, work->pre_head, live_at_block(e, block));
+    pm_code_bind(code, points->pre_head_label);
+    pm_x86_put_edge(e->rewrite, e->points, points->pre_head, live_at_block(e, block));
 }
 
 /* ---- one routine ---------------------------------------------------------------------------- */
@@ -270,25 +274,25 @@ static void put_out_of_line(struct emission *e, uint32_t first_block, uint32_t e
     struct pm_code *code = &e->rewrite->code;
     for (uint32_t i = 0; i < e->n_stubs; i++) {
         pm_code_bind(code, e->stubs[i].label);
-        pm_x86_put_edge(e->rewrite, e->plan, e->stubs[i].edge, e->stubs[i].live);
+        pm_x86_put_edge(e->rewrite, e->points, e->stubs[i].edge, e->stubs[i].live);
         pm_code_jump(code, e->stubs[i].target);
     }
     for (uint32_t b = first_block; b < end; b++)
-        if (e->rewrite->owned[b] && b != entry_block && has_own_entry(e, b)) {
-            pm_x86_put_arrival(e->rewrite, b);
+        if (e->rewrite->plan->block_moves[b] && b != entry_block && has_own_entry(e, b)) {
+            pm_x86_put_entry(e->rewrite, b);
             pm_code_jump(code, inner_target(e, b));
         }
-    for (uint32_t i = 0; i < e->n_slow_ways; i++)
-        pm_x86_put_slow_way(e->rewrite, &e->slow_ways[i].segment, e->slow_ways[i].slow_label,
-                            e->slow_ways[i].back_label);
-    e->n_stubs = e->n_slow_ways = 0;
+    for (uint32_t i = 0; i < e->n_slow_paths; i++)
+        pm_x86_put_slow_path(e->rewrite, &e->slow_paths[i].segment, e->slow_paths[i].slow_label,
+                             e->slow_paths[i].back_label);
+    e->n_stubs = e->n_slow_paths = 0;
 }
 
 static void emit_routine(struct emission *e, const struct pm_routine *routine) {
     uint32_t end = routine->first_block + routine->n_blocks;
     uint32_t first = PM_NONE, previous = PM_NONE;
     for (uint32_t b = routine->first_block; b < end; b++) {
-        if (!e->rewrite->owned[b])
+        if (!e->rewrite->plan->block_moves[b])
             continue;
         bool falls_in =
             previous != PM_NONE && falls_through(e, previous) && put_fallthrough(e, previous, b);
@@ -307,14 +311,14 @@ static void emit_routine(struct emission *e, const struct pm_routine *routine) {
 void pm_x86_emit_routines(struct pm_rewrite *rewrite) {
     const struct pm_structure *structure = rewrite->lifted->structure;
     struct emission e = {.rewrite = rewrite, .lifted = rewrite->lifted};
-    e.plan = pm_x86_plan_edge_work(rewrite);
-    e.work = e.plan->blocks;
+    e.points = pm_x86_find_points(rewrite);
+    e.blocks = e.points->blocks;
     e.inner_heads = find_inner_heads(structure);
     for (uint32_t r = 0; r < structure->n_routines; r++)
-        if (rewrite->rewritten[r])
+        if (rewrite->plan->moves[r])
             emit_routine(&e, &structure->routines[r]);
     free(e.stubs);
-    free(e.slow_ways);
+    free(e.slow_paths);
     free(e.inner_heads);
-    pm_x86_edge_work_free(e.plan);
+    pm_x86_points_free(e.points);
 }

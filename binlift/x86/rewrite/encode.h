@@ -5,7 +5,7 @@
 #define PM_X86_ENCODE_H
 
 #include "binlift/isa.h"
-#include "binlift/x86/rewrite/code.h"
+#include "binlift/x86/rewrite/code_buffer.h"
 
 enum { PM_RAX = 0, PM_RCX = 1, PM_RSP = 4, PM_RSI = 6, PM_RDI = 7 };
 enum { PM_CONDITION_NE = 5, PM_CONDITION_A = 7 };

@@ -1,9 +1,9 @@
-/* The code of a probe: tells the runtime of an event, or of a call of the C library
-   (core/probe_abi.h).  It needs no dead register
-   and no dead flag, so that it can stand at the very place of an event.  Not within a segment of
+/* The code of a probe: reports an event, or a call of the C library, to the runtime
+   (core/probe_abi.h).  It needs no dead register and no dead flag, so that it can stand at the very
+   place of an event.  Not within a segment of
    memory records: the runtime may append one. */
 #include "binlift/x86/rewrite/encode.h"
-#include "binlift/x86/rewrite/rewrite.h"
+#include "binlift/x86/rewrite/private.h"
 
 static void put_probe(struct pm_code *code, uint32_t event, uint32_t path) {
     uint32_t back = pm_code_new_labels(code, 1);
@@ -17,16 +17,17 @@ static void put_probe(struct pm_code *code, uint32_t event, uint32_t path) {
 }
 
 void pm_x86_put_iteration(struct pm_rewrite *rewrite, uint32_t block) {
-    uint32_t loop = rewrite->probes->iterates[block];
+    uint32_t loop = rewrite->plan->probes->iterates[block];
     if (loop != PM_NONE)
-        put_probe(&rewrite->code, (loop + rewrite->options->first_scope) << 2 | PM_EVENT_ITERATION,
+        put_probe(&rewrite->code,
+                  (loop + rewrite->plan->options->first_scope) << 2 | PM_EVENT_ITERATION,
                   PM_CB_EVENT_PATH);
 }
 
 void pm_x86_put_probes(struct pm_rewrite *rewrite, uint32_t edge) {
-    const struct pm_probe_plan *plan = rewrite->probes;
+    const struct pm_probe_plan *plan = rewrite->plan->probes;
     for (uint32_t i = plan->first[edge]; i < plan->first[edge + 1]; i++)
-        put_probe(&rewrite->code, plan->events[i] + (rewrite->options->first_scope << 2),
+        put_probe(&rewrite->code, plan->events[i] + (rewrite->plan->options->first_scope << 2),
                   PM_CB_EVENT_PATH);
 }
 
@@ -40,7 +41,7 @@ void pm_x86_put_called(struct pm_rewrite *rewrite, uint32_t insn) {
                       PM_CB_CALLED_PATH);
         return;
     }
-    uint32_t reference = rewrite->options->first_reference + first, word;
+    uint32_t reference = rewrite->plan->options->first_reference + first, word;
     if (pm_x86_stops_early(code)) {
         unsigned scale = (unsigned)__builtin_ctz(code->memory[0].size_bytes);
         word = pm_called_word(reference, code->memory[0].stops_early, scale);
@@ -49,6 +50,4 @@ void pm_x86_put_called(struct pm_rewrite *rewrite, uint32_t insn) {
         word = pm_called_word(reference, routine->called, routine->scale);
     }
     put_probe(&rewrite->code, word, PM_CB_CALLED_PATH);
-    for (uint32_t r = first; r < end; r++)
-        lifted->structure->references[r].recorded = true;
 }

@@ -5,7 +5,7 @@
    What addresses they need is computed into a register that is dead there, or into one that is
    spilled around it. */
 #include "binlift/x86/rewrite/encode.h"
-#include "binlift/x86/rewrite/rewrite.h"
+#include "binlift/x86/rewrite/private.h"
 
 void pm_x86_put_segment_start(struct pm_rewrite *rewrite, const struct pm_segment *segment,
                               uint32_t slow_label, uint32_t back_label) {
@@ -41,8 +41,8 @@ void pm_x86_put_segment_end(struct pm_rewrite *rewrite, const struct pm_segment 
         pm_put_load_gs(code, segment->address, PM_SLOT_ADDRESS);
 }
 
-void pm_x86_put_slow_way(struct pm_rewrite *rewrite, const struct pm_segment *segment,
-                         uint32_t slow_label, uint32_t back_label) {
+void pm_x86_put_slow_path(struct pm_rewrite *rewrite, const struct pm_segment *segment,
+                          uint32_t slow_label, uint32_t back_label) {
     struct pm_code *code = &rewrite->code;
     uint32_t resume = pm_code_new_labels(code, 1);
     pm_code_bind(code, slow_label);
@@ -174,7 +174,7 @@ static void put_record(struct pm_rewrite *rewrite, const struct pm_segment *segm
     const struct pm_reference *reference = &rewrite->lifted->structure->references[r];
     const struct pm_memory_operand *memory = &rewrite->lifted->insns[k].memory[reference->operand];
     const struct pm_record_place *place = &rewrite->record_places[r];
-    uint32_t first = rewrite->options->first_reference; /* of bundles too */
+    uint32_t first = rewrite->plan->options->first_reference; /* of bundles too */
     if (place->header_at >= 0)
         pm_put_store_immediate(
             code,
@@ -206,10 +206,8 @@ void pm_x86_put_records(struct pm_rewrite *rewrite, const struct pm_segment *seg
         reg = choose_scratch(rewrite, segment, k, &spills);
     if (spills)
         pm_put_store_gs(code, reg, PM_SLOT_SCRATCH);
-    for (uint32_t r = lifted->insn_references[k]; r < pm_x86_end_references(lifted, k); r++) {
+    for (uint32_t r = lifted->insn_references[k]; r < pm_x86_end_references(lifted, k); r++)
         put_record(rewrite, segment, k, r, reg);
-        lifted->structure->references[r].recorded = true;
-    }
     if (spills)
         pm_put_load_gs(code, reg, PM_SLOT_SCRATCH);
 }

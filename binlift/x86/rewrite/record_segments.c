@@ -2,43 +2,23 @@
    buffer's limit, one register that points into the buffer, and one bump at their end.
 
    A segment ends at a call at the latest, because the callee appends records of its own, and at a
-   string instruction that may stop early, because the runtime does.  Its
-   pointer is a register that is dead all along, else one that no instruction of it touches, which
-   then is spilled around it.  The check needs the flags: it is put where they are dead, if need be
-   before the first recorded instruction, else they are saved.  Where a jump of the routine has
-   unknown targets it may come in between any two instructions: each has a segment of its own then.
+   string instruction that may stop early, because the runtime appends them there.  Its pointer is a
+   register that is dead all along, else one that no instruction of it touches, which then is
+   spilled around it.  The check needs the flags: it is put where they are dead, if need be before
+   the first recorded instruction, else they are saved.  Where a jump of the routine has unknown
+   targets it may come in between any two instructions: each has a segment of its own then.
 
    Needs liveness, references, and the direction of strings.  Source: one check per block instead of
    one per record is four times faster on stencils. */
 #include "binlift/x86/rewrite/encode.h"
-#include "binlift/x86/rewrite/rewrite.h"
+#include "binlift/x86/rewrite/private.h"
 
 enum { RECORD_BYTES = 16, MAX_SEGMENT_BYTES = PM_RECORD_SLACK / 2 };
-
-uint8_t pm_x86_payload_slots(uint8_t kind) {
-    switch (kind) {
-    case PM_ACCESS_STRING:
-    case PM_ACCESS_MASK_K:
-    case PM_ACCESS_PACKED_K:
-    case PM_ACCESS_BIT:
-        return 1;
-    case PM_ACCESS_MASK_V:
-    case PM_ACCESS_CALLED:
-        return 2;
-    case PM_ACCESS_GATHER_K:
-        return 5;
-    case PM_ACCESS_GATHER_V:
-        return 4;
-    default:
-        return 0;
-    }
-}
 
 static uint32_t insn_record_bytes(const struct pm_lifted *lifted, uint32_t k) {
     uint32_t n_bytes = 0;
     for (uint32_t r = lifted->insn_references[k]; r < pm_x86_end_references(lifted, k); r++)
-        n_bytes +=
-            RECORD_BYTES * (1u + pm_x86_payload_slots(lifted->structure->references[r].kind));
+        n_bytes += RECORD_BYTES * (1u + pm_payload_slots(lifted->structure->references[r].kind));
     return n_bytes;
 }
 
@@ -113,7 +93,7 @@ static bool extend_segment(const struct pm_rewrite *rewrite, struct pm_segment *
     return true;
 }
 
-/* Do at least two instructions find no dead register for the address that they leave? */
+/* Do at least two instructions find no dead register for the address that they store? */
 static bool addresses_are_crowded(const struct pm_rewrite *rewrite,
                                   const struct pm_segment *segment) {
     pm_live_set never = PM_LIVE_BIT(PM_RSP) | PM_LIVE_BIT(segment->pointer);

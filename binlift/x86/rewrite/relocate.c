@@ -7,7 +7,7 @@
    return address itself: `call` to the next instruction keeps the predictor's depth, then its
    return address is overwritten. */
 #include "binlift/x86/rewrite/encode.h"
-#include "binlift/x86/rewrite/rewrite.h"
+#include "binlift/x86/rewrite/private.h"
 
 #include <string.h>
 

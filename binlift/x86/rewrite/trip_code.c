@@ -3,7 +3,7 @@
 
        lea −step(register), R; sub slot, R; (neg R); shr log2 |step|, R; add R, counter */
 #include "binlift/x86/rewrite/encode.h"
-#include "binlift/x86/rewrite/rewrite.h"
+#include "binlift/x86/rewrite/private.h"
 
 static unsigned dead_register(pm_live_set taken) {
     unsigned reg = 0;
@@ -34,10 +34,10 @@ static void put_quotient(struct pm_code *code, const struct pm_trip_count *trip,
         pm_put_shift_right(code, reg, (uint8_t)shift, wide);
 }
 
-static void put_way_out(struct pm_rewrite *rewrite, const struct pm_trip_count *trip, bool stepped,
-                        pm_live_set live) {
+static void put_loop_exit(struct pm_rewrite *rewrite, const struct pm_trip_count *trip,
+                          bool stepped, pm_live_set live) {
     struct pm_code *code = &rewrite->code;
-    uint32_t counter = rewrite->lifted->structure->edges[trip->edge].counter;
+    uint32_t counter = pm_counter_of(rewrite->plan, trip->edge);
     bool saves_flags = live & PM_LIVE_FLAGS;
     pm_live_set taken = live | PM_LIVE_BIT(PM_RSP);
     if (saves_flags) {
@@ -61,11 +61,11 @@ static void put_way_out(struct pm_rewrite *rewrite, const struct pm_trip_count *
     }
 }
 
-void pm_x86_put_trip_way(struct pm_rewrite *rewrite, const struct pm_trip_way *way,
-                         pm_live_set live) {
-    const struct pm_trip_count *trip = &rewrite->lifted->trip_counts[way->trip_count];
-    if (way->leaves)
-        put_way_out(rewrite, trip, way->stepped, live);
+void pm_x86_put_trip_edge(struct pm_rewrite *rewrite, const struct pm_trip_edge *edge,
+                          pm_live_set live) {
+    const struct pm_trip_count *trip = &rewrite->plan->counters->trip_counts[edge->trip_count];
+    if (edge->is_exit)
+        put_loop_exit(rewrite, trip, edge->stepped, live);
     else
         pm_put_store_gs(&rewrite->code, trip->number, PM_SLOT_TRIP);
 }

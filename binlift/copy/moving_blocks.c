@@ -4,28 +4,28 @@
    jump goes somewhere; elsewhere a block that nothing reaches may as well be data between
    instructions, and stays.
 
-   Needs the choice of routines that are rewritten.  Fills pm_rewrite.owned. */
-#include "binlift/x86/rewrite/rewrite.h"
+   Needs the choice of routines that move.  Fills pm_instrumentation_plan.block_moves. */
+#include "binlift/copy/private.h"
 
 #include <stdlib.h>
 
 struct worklist {
-    struct pm_rewrite *rewrite;
+    const struct pm_lifted *lifted;
+    struct pm_instrumentation_plan *plan;
     uint32_t *blocks;
     uint32_t n;
 };
 
 static void reach(struct worklist *list, uint32_t block) {
-    struct pm_rewrite *rewrite = list->rewrite;
-    if (rewrite->owned[block] ||
-        !rewrite->rewritten[rewrite->lifted->structure->blocks[block].routine])
+    if (list->plan->block_moves[block] ||
+        !list->plan->moves[list->lifted->structure->blocks[block].routine])
         return;
-    rewrite->owned[block] = true;
+    list->plan->block_moves[block] = true;
     list->blocks[list->n++] = block;
 }
 
 static void reach_roots(struct worklist *list) {
-    const struct pm_lifted *lifted = list->rewrite->lifted;
+    const struct pm_lifted *lifted = list->lifted;
     const struct pm_structure *structure = lifted->structure;
     for (uint32_t b = 0; b < structure->n_blocks; b++)
         if ((lifted->insn_marks[lifted->block_codes[b].first_insn] & PM_MARK_LANDING) ||
@@ -38,7 +38,7 @@ static void reach_roots(struct worklist *list) {
 
 /* Direct jumps and calls of BLOCK, into its own routine or another. */
 static void reach_targets(struct worklist *list, uint32_t block) {
-    const struct pm_lifted *lifted = list->rewrite->lifted;
+    const struct pm_lifted *lifted = list->lifted;
     const struct pm_block_code *code = &lifted->block_codes[block];
     for (uint32_t k = code->first_insn; k < code->first_insn + code->n_insns; k++) {
         uint32_t target =
@@ -48,10 +48,12 @@ static void reach_targets(struct worklist *list, uint32_t block) {
     }
 }
 
-void pm_x86_find_owned(struct pm_rewrite *rewrite) {
-    const struct pm_structure *structure = rewrite->lifted->structure;
-    struct worklist list = {.rewrite = rewrite,
+void pm_find_moving_blocks(const struct pm_lifted *lifted, struct pm_instrumentation_plan *plan) {
+    const struct pm_structure *structure = lifted->structure;
+    struct worklist list = {.lifted = lifted,
+                            .plan = plan,
                             .blocks = pm_alloc(structure->n_blocks, sizeof *list.blocks)};
+    plan->block_moves = pm_alloc(structure->n_blocks, sizeof *plan->block_moves);
     uint32_t *first_out = pm_alloc(structure->n_blocks + 1, sizeof *first_out);
     uint32_t *successors = pm_alloc(structure->n_edges, sizeof *successors);
 

@@ -3,18 +3,17 @@
    their value when the code around them moves: no int3, no landing jump, no call that is
    redirected.  A routine in which control may arrive at one of them stays as it is.
 
-   Needs the choice of routines that are rewritten, and narrows it.  Fills pm_rewrite.read. */
-#include "binlift/x86/rewrite/rewrite.h"
+   Part of the choice of routines that move.  Fills pm_instrumentation_plan.read_bytes. */
+#include "binlift/copy/private.h"
 
 #include <stdlib.h>
 
 static int compare_ranges(const void *left, const void *right) {
     const struct pm_byte_range *a = left, *b = right;
-    return a->low < b->low ? -1 : a->low > b->low;
+    return PM_COMPARE(a->low, b->low);
 }
 
-static void find_ranges(struct pm_rewrite *rewrite) {
-    const struct pm_lifted *lifted = rewrite->lifted;
+static void find_ranges(const struct pm_lifted *lifted, struct pm_instrumentation_plan *plan) {
     for (uint32_t k = 0; k < lifted->n_insns; k++) {
         const struct pm_insn *insn = &lifted->insns[k];
         for (unsigned m = 0; m < insn->n_memory; m++) {
@@ -22,11 +21,11 @@ static void find_ranges(struct pm_rewrite *rewrite) {
             uint64_t low = (uint64_t)memory->displacement;
             if (memory->base == PM_REGISTER_PC && low >= lifted->text_low &&
                 low < lifted->text_high)
-                *PM_PUSH(rewrite, read) = (struct pm_byte_range){low, low + memory->size_bytes};
+                *PM_PUSH(plan, read_bytes) = (struct pm_byte_range){low, low + memory->size_bytes};
         }
     }
-    if (rewrite->n_read)
-        qsort(rewrite->read, rewrite->n_read, sizeof *rewrite->read, compare_ranges);
+    if (plan->n_read_bytes)
+        qsort(plan->read_bytes, plan->n_read_bytes, sizeof *plan->read_bytes, compare_ranges);
 }
 
 /* May control arrive at ADDRESS: as a block's start, or when a call comes back? */
@@ -38,27 +37,23 @@ static uint32_t routine_entered_at(const struct pm_lifted *lifted, uint64_t addr
                                                               : PM_NONE;
 }
 
-void pm_x86_find_read_code(struct pm_rewrite *rewrite) {
-    find_ranges(rewrite);
-    for (size_t i = 0; i < rewrite->n_read; i++)
-        for (uint64_t at = rewrite->read[i].low; at < rewrite->read[i].high; at++) {
-            uint32_t routine = routine_entered_at(rewrite->lifted, at);
+void pm_find_read_bytes(const struct pm_lifted *lifted, struct pm_instrumentation_plan *plan) {
+    find_ranges(lifted, plan);
+    for (size_t i = 0; i < plan->n_read_bytes; i++)
+        for (uint64_t at = plan->read_bytes[i].low; at < plan->read_bytes[i].high; at++) {
+            uint32_t routine = routine_entered_at(lifted, at);
             if (routine != PM_NONE)
-                rewrite->rewritten[routine] = false;
+                plan->moves[routine] = false;
         }
 }
 
-bool pm_x86_is_read(const struct pm_rewrite *rewrite, uint64_t address, uint64_t n_bytes) {
-    size_t low = 0, high = rewrite->n_read;
-    while (low < high) { /* the first range that may reach up to ADDRESS */
-        size_t middle = low + (high - low) / 2;
-        if (rewrite->read[middle].low + UINT16_MAX < address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    for (size_t i = low; i < rewrite->n_read && rewrite->read[i].low < address + n_bytes; i++)
-        if (rewrite->read[i].high > address)
+bool pm_is_read_as_data(const struct pm_instrumentation_plan *plan, uint64_t address,
+                        uint64_t n_bytes) {
+    const struct pm_byte_range *ranges = plan->read_bytes;
+    /* From the first range on that may reach up to ADDRESS. */
+    for (size_t i = PM_LOWER_BOUND(plan->n_read_bytes, i, ranges[i].low + UINT16_MAX < address);
+         i < plan->n_read_bytes && ranges[i].low < address + n_bytes; i++)
+        if (ranges[i].high > address)
             return true;
     return false;
 }

@@ -3,14 +3,14 @@
    edge must be counted there, the block gets an entry of its own, in front of what its predecessors
    see.
 
-   Several jumps through tables that lead to one block cannot be told apart by the address.  Each
+   Several jumps through tables that lead to one block cannot be distinguished by the address.  Each
    then stores its tag (its block's number + 1) in a slot of the control block before it jumps, and
    the entry compares and clears it.
 
-   Needs places of counters and owned blocks.  Fills entries, sets_tag, clears_tag. */
+   Follows from the instrumentation plan.  Fills entries, sets_tag, clears_tag. */
 #include "binlift/counters/counters.h"
 #include "binlift/x86/rewrite/encode.h"
-#include "binlift/x86/rewrite/rewrite.h"
+#include "binlift/x86/rewrite/private.h"
 
 #include <stdlib.h>
 
@@ -23,51 +23,54 @@ static const struct pm_edge *routine_edges(const struct pm_rewrite *rewrite, uin
     return structure->edges;
 }
 
-struct ways_in {
+struct arrivals {
     uint32_t n_tables;
     bool counts;       /* an edge has its counter here */
     bool counts_apart; /* by its tag, or by the absence of one */
 };
 
-/* Is EDGE counted, or are its events told, at PLACE? */
-static bool is_told(const struct pm_rewrite *rewrite, uint32_t edge, uint8_t place) {
-    return (pm_is_counted(rewrite, edge) && rewrite->places[edge] == place) ||
-           (pm_has_events(rewrite->probes, edge) && rewrite->probes->places[edge] == place);
+/* Is EDGE counted, or are its events reported, at PLACE? */
+static bool is_measured(const struct pm_rewrite *rewrite, uint32_t edge, uint8_t place) {
+    return (pm_counter_of(rewrite->plan, edge) != PM_NONE &&
+            rewrite->plan->counters->places[edge] == place) ||
+           (pm_has_events(rewrite->plan, edge) && rewrite->plan->probes->places[edge] == place);
 }
 
 /* Events first: if measuring begins with one, the edge is counted. */
-static void tell(struct pm_rewrite *rewrite, uint32_t edge, uint8_t place, pm_live_set live) {
-    if (rewrite->probes->places[edge] == place)
+static void put_measurement(struct pm_rewrite *rewrite, uint32_t edge, uint8_t place,
+                            pm_live_set live) {
+    if (rewrite->plan->probes->places[edge] == place)
         pm_x86_put_probes(rewrite, edge);
-    if (pm_is_counted(rewrite, edge) && rewrite->places[edge] == place)
-        pm_x86_put_counter(rewrite, rewrite->lifted->structure->edges[edge].counter, live, 0);
+    if (pm_counter_of(rewrite->plan, edge) != PM_NONE &&
+        rewrite->plan->counters->places[edge] == place)
+        pm_x86_put_counter(rewrite, pm_counter_of(rewrite->plan, edge), live, 0);
 }
 
-static struct ways_in *find_ways_in(const struct pm_rewrite *rewrite) {
+static struct arrivals *find_arrivals(const struct pm_rewrite *rewrite) {
     const struct pm_structure *structure = rewrite->lifted->structure;
-    struct ways_in *ways = pm_alloc(structure->n_blocks, sizeof *ways);
+    struct arrivals *arrivals = pm_alloc(structure->n_blocks, sizeof *arrivals);
     for (uint32_t e = 0; e < structure->n_edges; e++)
         if (structure->edges[e].kind == PM_EDGE_TABLE)
-            ways[structure->edges[e].to].n_tables++;
+            arrivals[structure->edges[e].to].n_tables++;
     for (uint32_t e = 0; e < structure->n_edges; e++) {
         const struct pm_edge *edge = &structure->edges[e];
-        bool by_tag = is_told(rewrite, e, PM_PLACE_TAGGED);
-        if (!by_tag && !is_told(rewrite, e, PM_PLACE_ARRIVAL))
+        bool by_tag = is_measured(rewrite, e, PM_PLACE_TAGGED);
+        if (!by_tag && !is_measured(rewrite, e, PM_PLACE_ARRIVAL))
             continue;
-        ways[edge->to].counts = true;
-        ways[edge->to].counts_apart |=
-            by_tag || (ways[edge->to].n_tables && edge->kind != PM_EDGE_TABLE);
+        arrivals[edge->to].counts = true;
+        arrivals[edge->to].counts_apart |=
+            by_tag || (arrivals[edge->to].n_tables && edge->kind != PM_EDGE_TABLE);
     }
-    return ways;
+    return arrivals;
 }
 
-void pm_x86_plan_arrivals(struct pm_rewrite *rewrite) {
+void pm_x86_plan_entries(struct pm_rewrite *rewrite) {
     const struct pm_lifted *lifted = rewrite->lifted;
     const struct pm_structure *structure = lifted->structure;
-    struct ways_in *ways = find_ways_in(rewrite);
+    struct arrivals *arrivals = find_arrivals(rewrite);
     for (uint32_t e = 0; e < structure->n_edges; e++) {
         const struct pm_edge *edge = &structure->edges[e];
-        if (edge->kind == PM_EDGE_TABLE && ways[edge->to].counts_apart)
+        if (edge->kind == PM_EDGE_TABLE && arrivals[edge->to].counts_apart)
             rewrite->sets_tag[edge->from] = true;
     }
     for (uint32_t e = 0; e < structure->n_edges; e++) {
@@ -76,14 +79,14 @@ void pm_x86_plan_arrivals(struct pm_rewrite *rewrite) {
             rewrite->clears_tag[edge->to] = true;
     }
     for (uint32_t b = 0; b < structure->n_blocks; b++) {
-        if (!rewrite->owned[b])
+        if (!rewrite->plan->block_moves[b])
             rewrite->entries[b] = PM_NONE;
-        else if (ways[b].counts || rewrite->clears_tag[b])
+        else if (arrivals[b].counts || rewrite->clears_tag[b])
             rewrite->entries[b] = pm_code_new_labels(&rewrite->code, 1);
         else
             rewrite->entries[b] = lifted->block_codes[b].first_insn;
     }
-    free(ways);
+    free(arrivals);
 }
 
 /* Counts by the tag; control then goes to DONE or on. */
@@ -92,35 +95,35 @@ static void put_tagged_counters(struct pm_rewrite *rewrite, uint32_t block, uint
     uint32_t first, end;
     const struct pm_edge *edges = routine_edges(rewrite, block, &first, &end);
     for (uint32_t e = first; e < end; e++) {
-        if (edges[e].to != block || !is_told(rewrite, e, PM_PLACE_TAGGED))
+        if (edges[e].to != block || !is_measured(rewrite, e, PM_PLACE_TAGGED))
             continue;
         uint32_t next = pm_code_new_labels(code, 1);
         pm_put_compare_tag_gs(code, edges[e].from + 1, PM_SLOT_TAG);
         pm_code_branch(code, PM_CONDITION_NE, pm_to_label(next));
-        tell(rewrite, e, PM_PLACE_TAGGED, 0);
+        put_measurement(rewrite, e, PM_PLACE_TAGGED, 0);
         pm_code_jump(code, pm_to_label(done));
         pm_code_bind(code, next);
     }
 }
 
 /* Counts the edge that comes without a tag, if it has its counter here.  In front of it a block
-   that has tagged ways too asks that there is no tag. */
+   that is entered with tags too asks that there is no tag. */
 static void put_plain_counter(struct pm_rewrite *rewrite, uint32_t block, pm_live_set live,
                               uint32_t done) {
     uint32_t first, end;
     const struct pm_edge *edges = routine_edges(rewrite, block, &first, &end);
     for (uint32_t e = first; e < end; e++) {
-        if (edges[e].to != block || !is_told(rewrite, e, PM_PLACE_ARRIVAL))
+        if (edges[e].to != block || !is_measured(rewrite, e, PM_PLACE_ARRIVAL))
             continue;
         if (rewrite->clears_tag[block] && edges[e].kind != PM_EDGE_TABLE) {
             pm_put_compare_tag_gs(&rewrite->code, 0, PM_SLOT_TAG);
             pm_code_branch(&rewrite->code, PM_CONDITION_NE, pm_to_label(done));
         }
-        tell(rewrite, e, PM_PLACE_ARRIVAL, live);
+        put_measurement(rewrite, e, PM_PLACE_ARRIVAL, live);
     }
 }
 
-void pm_x86_put_arrival(struct pm_rewrite *rewrite, uint32_t block) {
+void pm_x86_put_entry(struct pm_rewrite *rewrite, uint32_t block) {
     struct pm_code *code = &rewrite->code;
     pm_live_set live = rewrite->live[rewrite->lifted->block_codes[block].first_insn];
     pm_code_bind(code, rewrite->entries[block]);

@@ -1,16 +1,17 @@
-/* Plans the old text: at which old addresses control may still arrive, what stands there, and which
-   calls stay in place.
+/* Plans the old text: at which old addresses control may still arrive, how it gets from there to
+   the new code, and which calls stay in place.
 
-   A site is the start of a block that is entered from outside (entries, jump-table targets, landing
-   pads, address-taken labels), or the return address of a call.  Best is a 5-byte jump; where the
-   next site or call is too near, a 2-byte jump to a hole of 5 free bytes; else a call near by gives
-   way and is made from the new text instead; else an int3 whose trap the runtime redirects.
+   Control may arrive at the start of a block that is entered from outside (entries, jump-table
+   targets, landing pads, address-taken labels), and at the return address of a call.  Best is a
+   jump of 5 bytes; where the next such address or call is too near, a jump of 2 bytes to a hole of
+   5 free bytes; else a call near by gives way and is made from the new text instead; else an int3
+   whose trap the runtime redirects.
 
    In a routine with a jump to unknown targets control may come to any instruction, so nothing is
    put over the start of one there, as long as there is another place for it.
 
-   Needs owned blocks.  Fills pm_rewrite.call_forms and sites. */
-#include "binlift/x86/rewrite/rewrite.h"
+   Fills pm_rewrite.call_forms and trampolines. */
+#include "binlift/x86/rewrite/private.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +19,11 @@
 enum { JUMP_BYTES = 5, HOP_BYTES = 2, HOP_REACH = 120, MAX_PADDING = 64 };
 
 /* Bits of a byte of old text. */
-enum { ROOM_FREE = 1, ROOM_SITE = 2, ROOM_START = 4 /* of an instruction that may be reached */ };
+enum {
+    ROOM_FREE = 1,
+    ROOM_ARRIVAL = 2,
+    ROOM_START = 4 /* of an instruction that may be reached */
+};
 
 struct plan {
     struct pm_rewrite *rewrite;
@@ -27,35 +32,36 @@ struct plan {
     uint64_t low, n_bytes;
 };
 
-static uint32_t insn_of_site(const struct plan *plan, const struct pm_landing_site *site) {
-    return pm_insn_at(plan->lifted, site->from);
+static uint32_t insn_of(const struct plan *plan, const struct pm_trampoline *trampoline) {
+    return pm_insn_at(plan->lifted, trampoline->from);
 }
 
-/* ---- which sites ---------------------------------------------------------------------------- */
+/* ---- where control may arrive
+ * ---------------------------------------------------------------------------- */
 
-static void add_site(struct pm_rewrite *rewrite, uint64_t from) {
-    PM_PUSH(rewrite, sites)->from = from;
+static void add(struct pm_rewrite *rewrite, uint64_t from) {
+    PM_PUSH(rewrite, trampolines)->from = from;
 }
 
-static int compare_sites(const void *left, const void *right) {
-    const struct pm_landing_site *a = left, *b = right;
-    return a->from < b->from ? -1 : a->from > b->from;
+static int compare_addresses(const void *left, const void *right) {
+    const struct pm_trampoline *a = left, *b = right;
+    return PM_COMPARE(a->from, b->from);
 }
 
-static void add_block_sites(struct pm_rewrite *rewrite) {
+static void add_blocks(struct pm_rewrite *rewrite) {
     const struct pm_lifted *lifted = rewrite->lifted;
     const struct pm_structure *structure = lifted->structure;
     for (uint32_t b = 0; b < structure->n_blocks; b++)
-        if (rewrite->owned[b] && lifted->block_codes[b].landing)
-            add_site(rewrite, structure->blocks[b].address);
+        if (rewrite->plan->block_moves[b] && lifted->block_codes[b].landing)
+            add(rewrite, structure->blocks[b].address);
     for (uint32_t e = 0; e < structure->n_edges; e++) {
         const struct pm_edge *edge = &structure->edges[e];
         bool enters = edge->kind == PM_EDGE_ENTRY || edge->kind == PM_EDGE_TABLE ||
                       edge->kind == PM_EDGE_LANDING;
         bool call_returns = edge->kind == PM_EDGE_FALLTHROUGH &&
                             pm_is_call(pm_last_insn(lifted, edge->from)->control);
-        if (edge->to != PM_NONE && rewrite->owned[edge->to] && (enters || call_returns))
-            add_site(rewrite, structure->blocks[edge->to].address);
+        if (edge->to != PM_NONE && rewrite->plan->block_moves[edge->to] && (enters || call_returns))
+            add(rewrite, structure->blocks[edge->to].address);
     }
 }
 
@@ -64,26 +70,27 @@ static void add_inner_calls(struct pm_rewrite *rewrite) {
     const struct pm_lifted *lifted = rewrite->lifted;
     for (uint32_t b = 0; b < lifted->structure->n_blocks; b++) {
         const struct pm_block_code *code = &lifted->block_codes[b];
-        if (!rewrite->owned[b])
+        if (!rewrite->plan->block_moves[b])
             continue;
         for (uint32_t k = code->first_insn; k < code->first_insn + code->n_insns; k++) {
             if (!pm_is_call(lifted->insns[k].control))
                 continue;
             rewrite->call_forms[k] = PM_CALL_IN_PLACE;
             if (k + 1 < code->first_insn + code->n_insns)
-                add_site(rewrite, lifted->insns[k + 1].address);
+                add(rewrite, lifted->insns[k + 1].address);
         }
     }
 }
 
-static void sort_sites(struct pm_rewrite *rewrite) {
+static void sort(struct pm_rewrite *rewrite) {
     uint32_t n = 0;
-    if (rewrite->n_sites)
-        qsort(rewrite->sites, rewrite->n_sites, sizeof *rewrite->sites, compare_sites);
-    for (uint32_t i = 0; i < rewrite->n_sites; i++)
-        if (n == 0 || rewrite->sites[n - 1].from != rewrite->sites[i].from)
-            rewrite->sites[n++] = rewrite->sites[i];
-    rewrite->n_sites = n;
+    if (rewrite->n_trampolines)
+        qsort(rewrite->trampolines, rewrite->n_trampolines, sizeof *rewrite->trampolines,
+              compare_addresses);
+    for (uint32_t i = 0; i < rewrite->n_trampolines; i++)
+        if (n == 0 || rewrite->trampolines[n - 1].from != rewrite->trampolines[i].from)
+            rewrite->trampolines[n++] = rewrite->trampolines[i];
+    rewrite->n_trampolines = n;
 }
 
 /* ---- which room ----------------------------------------------------------------------------- */
@@ -122,7 +129,7 @@ static void find_room(struct plan *plan) {
     memset(plan->room, 0, plan->n_bytes);
     for (uint32_t r = 0; r < structure->n_routines; r++) {
         const struct pm_routine_code *code = &lifted->routine_codes[r];
-        if (!plan->rewrite->rewritten[r])
+        if (!plan->rewrite->plan->moves[r])
             continue;
         for (uint32_t k = code->first_insn; k < code->first_insn + code->n_insns; k++)
             if (lifted->insns[k].is_nop)
@@ -133,7 +140,7 @@ static void find_room(struct plan *plan) {
     }
     for (uint32_t b = 0; b < structure->n_blocks; b++) {
         const struct pm_block_code *code = &lifted->block_codes[b];
-        if (!plan->rewrite->owned[b])
+        if (!plan->rewrite->plan->block_moves[b])
             continue;
         uint32_t routine = structure->blocks[b].routine;
         bool may_be_reached = structure->routines[routine].state == PM_ROUTINE_PARTIAL;
@@ -144,27 +151,27 @@ static void find_room(struct plan *plan) {
                 plan->room[lifted->insns[k].address - plan->low] |= ROOM_START;
         }
     }
-    for (size_t i = 0; i < plan->rewrite->n_read; i++) {
-        const struct pm_byte_range *range = &plan->rewrite->read[i];
+    for (size_t i = 0; i < plan->rewrite->plan->n_read_bytes; i++) {
+        const struct pm_byte_range *range = &plan->rewrite->plan->read_bytes[i];
         for (uint64_t at = range->low; at < range->high && at < plan->low + plan->n_bytes; at++)
             plan->room[at - plan->low] = 0;
     }
-    for (uint32_t i = 0; i < plan->rewrite->n_sites; i++)
-        plan->room[plan->rewrite->sites[i].from - plan->low] |= ROOM_SITE;
+    for (uint32_t i = 0; i < plan->rewrite->n_trampolines; i++)
+        plan->room[plan->rewrite->trampolines[i].from - plan->low] |= ROOM_ARRIVAL;
 }
 
 /* ---- what stands where ---------------------------------------------------------------------- */
 
-/* Are N bytes free at AT, which holds a site itself if AT_SITE?  CAREFUL: nothing that may be
-   reached lies under them. */
-static bool fits(const struct plan *plan, uint64_t at, unsigned n, bool at_site, bool careful) {
+/* Are N bytes free at AT, where control may arrive itself if IS_ARRIVAL?  CAREFUL: nothing that may
+   be reached lies under them. */
+static bool fits(const struct plan *plan, uint64_t at, unsigned n, bool is_arrival, bool careful) {
     uint64_t offset = at - plan->low;
     if (at < plan->low || offset + n > plan->n_bytes)
         return false;
     for (unsigned i = 0; i < n; i++) {
-        bool is_site = i == 0 && at_site;
-        uint8_t room = plan->room[offset + i] & (careful && !is_site ? 0xff : ~ROOM_START);
-        if (room != (is_site ? ROOM_FREE | ROOM_SITE : ROOM_FREE))
+        bool may_arrive = i == 0 && is_arrival;
+        uint8_t room = plan->room[offset + i] & (careful && !may_arrive ? 0xff : ~ROOM_START);
+        if (room != (may_arrive ? ROOM_FREE | ROOM_ARRIVAL : ROOM_FREE))
             return false;
     }
     return true;
@@ -174,37 +181,38 @@ static void take(struct plan *plan, uint64_t at, unsigned n) {
     memset(plan->room + (at - plan->low), 0, n);
 }
 
-static bool place_jump(struct plan *plan, struct pm_landing_site *site, bool careful) {
-    if (!fits(plan, site->from, JUMP_BYTES, true, careful))
+static bool place_jump(struct plan *plan, struct pm_trampoline *trampoline, bool careful) {
+    if (!fits(plan, trampoline->from, JUMP_BYTES, true, careful))
         return false;
-    site->form = PM_SITE_JUMP;
-    take(plan, site->from, JUMP_BYTES);
+    trampoline->form = PM_TRAMPOLINE_JUMP;
+    take(plan, trampoline->from, JUMP_BYTES);
     return true;
 }
 
-static bool place_hop(struct plan *plan, struct pm_landing_site *site, bool careful) {
-    if (!fits(plan, site->from, HOP_BYTES, true, careful))
+static bool place_hop(struct plan *plan, struct pm_trampoline *trampoline, bool careful) {
+    if (!fits(plan, trampoline->from, HOP_BYTES, true, careful))
         return false;
     for (int distance = 0; distance <= HOP_REACH; distance++)
         for (int sign = 1; sign >= -1; sign -= 2) {
-            uint64_t hole = site->from + HOP_BYTES + (uint64_t)(int64_t)(sign * distance);
-            bool overlaps = hole + JUMP_BYTES > site->from && hole < site->from + HOP_BYTES;
+            uint64_t hole = trampoline->from + HOP_BYTES + (uint64_t)(int64_t)(sign * distance);
+            bool overlaps =
+                hole + JUMP_BYTES > trampoline->from && hole < trampoline->from + HOP_BYTES;
             if (overlaps || !fits(plan, hole, JUMP_BYTES, false, careful))
                 continue;
-            take(plan, site->from, HOP_BYTES);
+            take(plan, trampoline->from, HOP_BYTES);
             take(plan, hole, JUMP_BYTES);
-            site->form = PM_SITE_HOP;
-            site->hole = hole;
+            trampoline->form = PM_TRAMPOLINE_HOP;
+            trampoline->hole = hole;
             return true;
         }
     return false;
 }
 
-/* Moves a call that stands in the way of SITE; false if there is none. */
-static bool move_call(struct plan *plan, const struct pm_landing_site *site) {
+/* Moves a call that stands in the way of TRAMPOLINE; false if there is none. */
+static bool move_call(struct plan *plan, const struct pm_trampoline *trampoline) {
     const struct pm_lifted *lifted = plan->lifted;
-    for (uint32_t k = insn_of_site(plan, site);
-         k != PM_NONE && lifted->insns[k].address < site->from + JUMP_BYTES;
+    for (uint32_t k = insn_of(plan, trampoline);
+         k != PM_NONE && lifted->insns[k].address < trampoline->from + JUMP_BYTES;
          k = pm_insn_after(lifted, k))
         if (plan->rewrite->call_forms[k] == PM_CALL_IN_PLACE) {
             plan->rewrite->call_forms[k] = PM_CALL_MOVED;
@@ -213,37 +221,37 @@ static bool move_call(struct plan *plan, const struct pm_landing_site *site) {
     return false;
 }
 
-/* Returns whether all sites found their form with the calls as they are; if not, calls moved and
+/* Returns whether all found their form with the calls as they are; if not, calls moved and
    everything is to be planned again. */
-static bool place_sites(struct plan *plan) {
+static bool place_all(struct plan *plan) {
     struct pm_rewrite *rewrite = plan->rewrite;
     bool moved = false;
     find_room(plan);
-    for (uint32_t i = 0; i < rewrite->n_sites; i++) {
-        rewrite->sites[i].form = PM_SITE_TRAP;
-        place_jump(plan, &rewrite->sites[i], true);
+    for (uint32_t i = 0; i < rewrite->n_trampolines; i++) {
+        rewrite->trampolines[i].form = PM_TRAMPOLINE_TRAP;
+        place_jump(plan, &rewrite->trampolines[i], true);
     }
-    for (uint32_t i = 0; i < rewrite->n_sites; i++)
-        if (rewrite->sites[i].form == PM_SITE_TRAP)
-            place_hop(plan, &rewrite->sites[i], true);
-    for (uint32_t i = 0; i < rewrite->n_sites; i++) {
-        struct pm_landing_site *site = &rewrite->sites[i];
-        if (site->form == PM_SITE_TRAP && !place_jump(plan, site, false) &&
-            !place_hop(plan, site, false))
-            moved |= move_call(plan, site);
+    for (uint32_t i = 0; i < rewrite->n_trampolines; i++)
+        if (rewrite->trampolines[i].form == PM_TRAMPOLINE_TRAP)
+            place_hop(plan, &rewrite->trampolines[i], true);
+    for (uint32_t i = 0; i < rewrite->n_trampolines; i++) {
+        struct pm_trampoline *trampoline = &rewrite->trampolines[i];
+        if (trampoline->form == PM_TRAMPOLINE_TRAP && !place_jump(plan, trampoline, false) &&
+            !place_hop(plan, trampoline, false))
+            moved |= move_call(plan, trampoline);
     }
     return !moved;
 }
 
-void pm_x86_plan_landing_sites(struct pm_rewrite *rewrite) {
+void pm_x86_plan_trampolines(struct pm_rewrite *rewrite) {
     struct plan plan = {.rewrite = rewrite, .lifted = rewrite->lifted};
     plan.low = rewrite->lifted->text_low;
     plan.n_bytes = rewrite->lifted->text_high - plan.low;
     plan.room = pm_alloc(plan.n_bytes, 1);
-    add_block_sites(rewrite);
+    add_blocks(rewrite);
     add_inner_calls(rewrite);
-    sort_sites(rewrite);
-    while (!place_sites(&plan)) {
+    sort(rewrite);
+    while (!place_all(&plan)) {
     }
     free(plan.room);
 }

@@ -1,7 +1,7 @@
 /* Machine code with labels, fix-ups and jumps that shrink where they reach (code.h).  Jumps start
    short and only grow, so the layout ends; every round recomputes all addresses, so that padding
    that grew meanwhile is seen. */
-#include "binlift/x86/rewrite/code.h"
+#include "binlift/x86/rewrite/code_buffer.h"
 
 #include <stdlib.h>
 #include <string.h>
