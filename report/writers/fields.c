@@ -102,10 +102,12 @@ static size_t next_name(const char **list) {
     return strcspn(*list, " ");
 }
 
-static const struct pm_field *find_field(struct pm_fields all, const char *name, size_t length) {
-    for (size_t i = 0; i < all.n_fields; i++)
-        if (strlen(all.fields[i].name) == length && strncmp(all.fields[i].name, name, length) == 0)
-            return &all.fields[i];
+static const struct pm_field *find_field(const struct pm_fields *all, const char *name,
+                                         size_t length) {
+    for (size_t i = 0; i < all->n_fields; i++)
+        if (strlen(all->fields[i].name) == length &&
+            strncmp(all->fields[i].name, name, length) == 0)
+            return &all->fields[i];
     fprintf(stderr, "pmodel: no field is declared as %.*s\n", (int)length, name);
     abort(); /* a list in the source that does not fit the declaration beside it */
 }
@@ -113,7 +115,7 @@ static const struct pm_field *find_field(struct pm_fields all, const char *name,
 struct pm_fields pm_fields_named(struct pm_fields all, const char *names) {
     struct pm_fields named = {0};
     for (size_t length; (length = next_name(&names)) > 0; names += length)
-        *PM_PUSH(&named, fields) = *find_field(all, names, length);
+        *PM_PUSH(&named, fields) = *find_field(&all, names, length);
     return named;
 }
 

@@ -14,7 +14,7 @@
 #include "binlift/binlift.h"
 #include "core/profile.h"
 #include "core/probe_abi.h"
-#include "core/raw_read.h"
+#include "measure/raw/raw.h"
 
 static int fail(const struct pm_error *err) {
     fprintf(stderr, "instrument_tool: %s\n", err->text);
