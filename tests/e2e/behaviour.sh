@@ -50,7 +50,7 @@ done
 build "-O0 -no-pie" leaves && "$tool" -r "$runtime" leaves instrumented
 rm -rf raw && mkdir raw
 PMODEL_OUT=$TMP/raw ./instrumented other_threads
-"$tool" -b leaves raw/*.raw 2>&1 >/dev/null | grep -q '4 thread(s) still ran'
+"$tool" -b leaves raw/*.raw 2>&1 >/dev/null | grep >/dev/null '4 thread(s) still ran'
 check "threads of which it is not known what they were in are told of" test $? = 0
 
 # ---- jumps that nobody foresaw ----
