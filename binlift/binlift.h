@@ -34,7 +34,7 @@ struct pm_lift_options {
     bool ignore_metadata;                   /* as if `.pmodel` were not there */
     const struct pm_known_weights *weights; /* counters stand where little ran; NULL: estimated */
     uint8_t end;                            /* enum pm_lift_end */
-    /* Calls of routines with these names (core/structure/routine_names.h, pm_matches) end an
+    /* Calls of routines with these names (core/structure/structure.h, pm_matches) end an
        interval. INTERVAL_FOUND, if not NULL, is set for each that there is a call for. */
     const char *const *intervals;
     size_t n_intervals;

@@ -50,7 +50,7 @@ void pm_report_carried(FILE *out, const struct pm_carried_report *report,
 
 /* `pmodel loops`: routines, loops with source lines, counters (formula and real number), and, with
    WITH_GROUPS, reference groups.  STATISTICS may be NULL (a structure from a store).  ROUTINE: only
-   those of this name (core/structure/routine_names.h), NULL all. */
+   those of this name (core/structure/structure.h), NULL all. */
 void pm_report_loops(FILE *out, const struct pm_structure *structure,
                      const struct pm_lift_statistics *statistics, bool with_groups,
                      const char *routine, const struct pm_report_options *options);

@@ -5,10 +5,10 @@
 
    Along the path of one iteration (path.c), A[u][v] is the longest latency from the value that
    operation u gave in the iteration before to the value that v gives in this one, for those whose
-   values are used in the next (register_deps.h).  Dependences cross one iteration at a time, so the
-   bound is the maximum cycle mean of A (Karp 1978).
-   A store whose location a load reads d iterations later (pm_dependence) is such a value as well:
-   its data go through d − 1 more, one an iteration, and are there for the load
+   values are used in the next (core/structure/structure.h).  Dependences cross one iteration at a
+   time, so the bound is the maximum cycle mean of A (Karp 1978). A store whose location a load
+   reads d iterations later (pm_dependence) is such a value as well: its data go through d − 1 more,
+   one an iteration, and are there for the load
 
        store_forward latency  after the data of the store were ready
 

@@ -71,7 +71,7 @@ struct pm_counts_request {
     bool edges;              /* edges of the control flow in place of scopes and classes */
     const char *classes;     /* "fp_add,fp_mult"; NULL: instructions */
     bool elements;           /* a vector operation counts as many as it has elements */
-    const char *routines;    /* only these (core/structure/routine_names.h); NULL all */
+    const char *routines;    /* only these (core/structure/structure.h); NULL all */
     const bool *left_out;    /* routines that are not counted; NULL none */
     const char *interval;    /* counts for each call of these routines; NULL: of whole runs */
     bool by_count;           /* else by place */

@@ -1,7 +1,7 @@
 /* Instrumented copies: of what a run measures, and of a program that is to be run by hand.
 
    Which routines, loops and calls are measured is decided here, by names and patterns
-   (core/structure/routine_names.h); how a file is lifted and rewritten is binlift's. */
+   (core/structure/structure.h); how a file is lifted and rewritten is binlift's. */
 #ifndef PM_COPIES_H
 #define PM_COPIES_H
 

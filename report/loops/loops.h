@@ -40,7 +40,7 @@ struct pm_loop_rows {
     struct pm_loops_totals totals;
 };
 
-/* ROUTINE: only routines of this name (core/structure/routine_names.h); NULL all. */
+/* ROUTINE: only routines of this name (core/structure/structure.h); NULL all. */
 struct pm_loop_rows *pm_loop_rows_new(const struct pm_structure *structure, const char *routine);
 void pm_loop_rows_free(struct pm_loop_rows *rows);
 

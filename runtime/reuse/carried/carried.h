@@ -21,8 +21,8 @@
 
    Activations.  A routine that calls itself is open as often as it was entered and not left, and
    the carrier is one of these activations, named by its scope.  A loop or routine whose entries and
-   exits cannot all be seen (binlift/probes.h) is never open: the next one around it carries.  What
-   is left by longjmp, an exception or the end of its thread is closed as
+   exits cannot all be seen (binlift/copy/copy.h) is never open: the next one around it carries.
+   What is left by longjmp, an exception or the end of its thread is closed as
    runtime/events/open_scopes.h says.  A handler of a signal opens its scopes within what it
    interrupted; its events come when it returns, so that what it touches may come before the last
    part of what it interrupted.  Each thread has activations and blocks of its own.  Where measuring
