@@ -10,9 +10,8 @@ if [ -z "${TMP-}" ]; then
     cd "$TMP" || exit 1
     echo "scratch directory: $TMP"
 fi
-# What several scripts need is built by the first of them: tests/run empties this folder.
-export BUILT=${BUILT-$TMP/built}
-mkdir -p "$BUILT"
+# shellcheck source=tests/build_once.bash
+. "$TOP/tests/build_once.bash"
 export TOP BUILD TMP PMODEL=${PMODEL-$BUILD/bin/pmodel}
 export PATH=$BUILD/bin:$PATH
 
@@ -59,20 +58,6 @@ expect_error() {
         pass "$name"
     fi
     rm -f "$errors"
-}
-
-# build_once KEY FILE COMMAND...: FILE, which COMMAND makes, or a copy of what it made for another script
-# that used the same KEY. A key holds all that decides what is made, but for what is built in $BUILD.
-build_once() {
-    local kept file=$2
-    kept=$BUILT/${1//[!A-Za-z0-9_.=-]/_}
-    shift 2
-    (
-        flock 8
-        [ -e "$kept" ] || { "$@" 8>&- && cp -p "$file" "$kept.new" && mv "$kept.new" "$kept"; }
-    ) 8>"$kept.lock" || return
-    rm -f "$file"
-    cp -p "$kept" "$file"
 }
 
 # build_instrument_tool: $TMP/instrument_tool, the rewriter alone as a program.

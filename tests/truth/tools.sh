@@ -1,6 +1,9 @@
 # The tools of this folder and the example applications, for the scripts that compare pmodel with
-# something independent: `. "$TOP/tests/truth/tools.sh"` after lib.sh.
+# something independent: `. "$TOP/tests/truth/tools.sh"`, after lib.sh in tests.
 # shellcheck shell=bash
+
+# shellcheck source=tests/build_once.bash
+. "$TOP/tests/build_once.bash"
 
 # show NAME COMMAND...: as check, and shows what the command says about how much it compared.
 show() {
