@@ -144,11 +144,11 @@ static int read_command_line(struct request *request, struct pm_command_line *li
         PM_OPTION_ACTION("flagged", 0, read_output, &request->output),
         PM_OPTION_VALUE("top", 0, pm_read_count, &request->options.max_rows),
         PM_OPTION_FLAG("drop-divergent", 0, &fit->drop_divergent),
-        PM_OPTION_VALUE("format", 0, pm_read_format, &request->options.format),
         PM_OPTION_VALUE("partition", 0, read_partition, &fit->partition),
         {0},
     };
-    *line = (struct pm_command_line){.command = "fit", .options = options};
+    *line =
+        (struct pm_command_line){.command = "fit", .options = options, .show = &request->options};
     int status = pm_read_options(line, argc, argv);
     line->options = NULL;
     fit->bases = request->bases;

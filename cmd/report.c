@@ -264,7 +264,6 @@ int pm_cmd_report(int argc, char **argv) {
     const struct pm_option options[] = {
         PM_OPTION_ADD(NULL, 'P', pm_add_parameters, &request.at),
         PM_OPTION_LIST("machine", 'm', pm_add_machine, &request.on),
-        PM_OPTION_VALUE("format", 0, pm_read_format, &request.options.format),
         PM_OPTION_VALUE("min-percent", 0, pm_read_percent, &request.options.min_percent),
         PM_OPTION_VALUE("top", 0, pm_read_count, &request.options.max_rows),
         PM_OPTION_VALUE("deps", 0, read_dependences, &request),
@@ -273,7 +272,8 @@ int pm_cmd_report(int argc, char **argv) {
         PM_OPTION_FLAG("fits", 0, &request.fits),
         {0},
     };
-    struct pm_command_line line = {.command = "report", .options = options};
+    struct pm_command_line line = {
+        .command = "report", .options = options, .show = &request.options};
     struct pm_error err = {0};
     const char *contradiction = NULL;
     int status = pm_read_options(&line, argc, argv);

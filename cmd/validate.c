@@ -100,13 +100,15 @@ static int read_command_line(struct request *request, int argc, char **argv) {
         PM_OPTION_TEXT("keep", 0, &request->run.request.store_path),
         PM_OPTION_VALUE("min-percent", 0, pm_read_percent, &options->min_percent),
         PM_OPTION_VALUE("top", 0, pm_read_count, &options->max_rows),
-        PM_OPTION_VALUE("format", 0, pm_read_format, &options->format),
         PM_OPTION_FLAG("hierarchy", 0, &request->hierarchy),
         PM_OPTION_TEXT("counts", 0, &request->counts),
         {0},
     };
-    struct pm_command_line line = {
-        .command = "validate", .options = own, .shared = shared, .ends_at_argument = true};
+    struct pm_command_line line = {.command = "validate",
+                                   .options = own,
+                                   .shared = shared,
+                                   .show = options,
+                                   .ends_at_argument = true};
     pm_measuring_options(&request->run, shared);
     int status = pm_read_options(&line, argc, argv);
     request->measured_only = request->hierarchy && line.n_arguments == 0;

@@ -67,10 +67,9 @@ int pm_read_query_request(struct pm_query_request *request, int argc, char **arg
         PM_OPTION_FLAG("no-cold", 0, &request->without_cold),
         PM_OPTION_VALUE("min-percent", 0, pm_read_percent, &options->min_percent),
         PM_OPTION_VALUE("top", 0, pm_read_count, &options->max_rows),
-        PM_OPTION_VALUE("format", 0, pm_read_format, &options->format),
         {0},
     };
-    struct pm_command_line line = {.command = "query", .options = table};
+    struct pm_command_line line = {.command = "query", .options = table, .show = options};
     *options = pm_default_report_options();
     int status = pm_read_options(&line, argc, argv);
     if (status == 0 && line.n_arguments != 1)
