@@ -10,7 +10,7 @@
 
 #include "cmd/cmd.h"
 #include "cmd/options.h"
-#include "cmd/profile_at.h"
+#include "fit/query/query.h"
 #include "core/base/base.h"
 #include "core/structure/structure.h"
 #include "core/store/store.h"

@@ -7,7 +7,7 @@
 
 #include "cmd/cmd.h"
 #include "cmd/options.h"
-#include "cmd/profile_at.h"
+#include "fit/query/query.h"
 #include "cmd/query/query.h"
 #include "core/store/store.h"
 #include "fit/fit.h"

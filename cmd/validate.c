@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 
 #include "cmd/measuring.h"
-#include "cmd/profile_at.h"
+#include "fit/query/query.h"
 #include "core/store/store.h"
 #include "fit/fit.h"
 #include "sched/sched.h"

@@ -8,8 +8,7 @@
 
 /* WEIGHTS (n values) of N sets of groups at PROFILE: the larger of their shares of all accesses and
    of all misses, in any of these caches. */
-void pm_query_weights(const struct pm_profile *profile, const struct pm_query_cache *caches,
-                      size_t n_caches, const struct pm_query_groups *const *groups, size_t n,
-                      double *weights);
+void pm_query_weights(const struct pm_profile *profile, const struct pm_query_caches *caches,
+                      const struct pm_query_groups *const *groups, size_t n, double *weights);
 
 #endif

@@ -10,8 +10,9 @@
 #include "report/query/query_fields.h"
 
 struct pm_answer_row pm_answer_row(const struct pm_query_report *report, size_t i) {
-    const struct pm_query_part *part = &report->parts->parts[report->rows[i].part];
-    return (struct pm_answer_row){report, part, {report->structure, part->scope}, report->rows[i]};
+    const struct pm_query_part *part = &report->parts->parts[report->answers.rows[i].part];
+    return (struct pm_answer_row){
+        report, part, {report->structure, part->scope}, report->answers.rows[i]};
 }
 
 struct pm_fits_row pm_fits_row(const struct pm_query_report *report, size_t part, size_t cache,
@@ -20,10 +21,17 @@ struct pm_fits_row pm_fits_row(const struct pm_query_report *report, size_t part
     return (struct pm_fits_row){.report = report,
                                 .part = p,
                                 .place = {report->structure, p->scope},
-                                .cache = &report->caches[cache],
+                                .cache = &report->caches->caches[cache],
                                 .step = step,
                                 .up_to = step ? step->half_hit : NAN,
                                 .share = step ? step->share : NAN};
+}
+
+void pm_query_report_range(struct pm_query_report *report, const struct pm_query_surface *surface) {
+    const struct pm_query_range *range = &surface->range;
+    report->solved = surface->name;
+    report->range = *range;
+    report->most_factor = pm_query_range_value(range, range->n - 1) / surface->largest_measured;
 }
 
 /* ---- parts and caches ------------------------------------------------------------------------ */
@@ -390,8 +398,8 @@ const struct pm_fields pm_fits_fields = {.fields = (struct pm_field *)(uintptr_t
 /* ---- JSON ------------------------------------------------------------------------------------ */
 
 static json_t *fits_json(const struct pm_query_report *report, size_t part, size_t cache) {
-    const struct pm_query_fits *fits = &report->fits[part * report->n_caches + cache];
-    const struct pm_query_level_cache *level = &report->caches[cache];
+    const struct pm_query_fits *fits = &report->fits[part * report->caches->n_caches + cache];
+    const struct pm_query_level_cache *level = &report->caches->caches[cache];
     struct pm_fits_row row = pm_fits_row(report, part, cache, NULL);
     json_t *object = json_object(), *steps = json_array();
     for (size_t i = 0; i < fits->n_steps; i++) {
@@ -429,13 +437,13 @@ static void write_json(FILE *out, const struct pm_query_report *report) {
         json_object_set_new(looked, "by_largest_measured", pm_json_number(report->most_factor));
         json_object_set_new(document, "looked_for", looked);
     }
-    for (size_t i = 0; i < report->n_rows; i++) {
+    for (size_t i = 0; i < report->answers.n_rows; i++) {
         struct pm_answer_row row = pm_answer_row(report, i);
         json_array_append_new(answers, pm_fields_json(pm_answer_fields, &row));
     }
     if (report->kind == PM_QUERY_FITS)
         for (size_t p = 0; p < report->parts->n_parts; p++)
-            for (size_t c = 0; c < report->n_caches; c++)
+            for (size_t c = 0; c < report->caches->n_caches; c++)
                 json_array_append_new(answers, fits_json(report, p, c));
     json_object_set_new(document, "answers", answers);
     pm_json_print(out, document);
@@ -458,15 +466,16 @@ static void write_csv(FILE *out, const struct pm_query_report *report) {
                                   "extrapolation relative_error interval_low interval_high");
     pm_fields_csv_names(&csv, fields);
     pm_csv_end_line(&csv);
-    for (size_t i = 0; i < report->n_rows; i++) {
+    for (size_t i = 0; i < report->answers.n_rows; i++) {
         struct pm_answer_row row = pm_answer_row(report, i);
         pm_fields_csv_values(&csv, fields, &row);
         pm_csv_end_line(&csv);
     }
-    for (size_t i = 0; of_fits && i < report->parts->n_parts * report->n_caches; i++)
+    for (size_t i = 0; of_fits && i < report->parts->n_parts * report->caches->n_caches; i++)
         for (size_t k = 0; k < report->fits[i].n_steps; k++) {
-            struct pm_fits_row row = pm_fits_row(report, i / report->n_caches, i % report->n_caches,
-                                                 &report->fits[i].steps[k]);
+            struct pm_fits_row row =
+                pm_fits_row(report, i / report->caches->n_caches, i % report->caches->n_caches,
+                            &report->fits[i].steps[k]);
             pm_fields_csv_values(&csv, fields, &row);
             pm_csv_end_line(&csv);
         }
