@@ -7,9 +7,9 @@
 
 #include "cmd/cmd.h"
 #include "cmd/options.h"
-#include "fit/query/query.h"
 #include "core/store/store.h"
 #include "fit/fit.h"
+#include "fit/query/query.h"
 #include "measure/copies/copies.h"
 
 struct request {

@@ -10,9 +10,9 @@
 #include <sys/stat.h>
 
 #include "cmd/measuring.h"
-#include "fit/query/query.h"
 #include "core/store/store.h"
 #include "fit/fit.h"
+#include "fit/query/query.h"
 #include "sched/sched.h"
 
 struct request {
@@ -133,7 +133,7 @@ struct validating {
     struct pm_parameters *parameters;
     struct validated_size *sizes;
     size_t n_sizes;
-    struct pm_block_sizes compared;
+    uint64_t *compared;                 /* sizes of blocks; owned */
     struct pm_validation_caches caches; /* of these sizes */
 };
 
@@ -204,47 +204,22 @@ static bool predict_sizes(struct validating *v, struct pm_error *err) {
 
 /* ---- block sizes ----------------------------------------------------------------------------- */
 
-/* The sizes to compare: those asked for, else lines and pages as far as the models have them, else
-   all that the models have.  */
-static bool choose_block_sizes(const struct validating *v, struct pm_block_sizes *chosen,
-                               struct pm_error *err) {
-    static const uint64_t usual[] = {64, 4096};
-    const struct pm_block_sizes *asked = &v->request->run.request.blocks;
-    const uint64_t *known = v->sizes[0].predicted->block_sizes;
-    size_t n_known = v->sizes[0].predicted->n_block_sizes;
-    for (size_t i = 0; i < asked->n; i++) {
-        if (!pm_has_block_size(known, n_known, asked->bytes[i]))
-            return pm_fail(err,
-                           "%s has no models for blocks of %llu bytes: measure with `pmodel run "
-                           "--block` and call `pmodel fit`",
-                           v->request->store_path, (unsigned long long)asked->bytes[i]);
-        pm_block_sizes_add(chosen, asked->bytes[i]);
-    }
-    for (size_t i = 0; !asked->n && i < sizeof usual / sizeof usual[0]; i++)
-        if (pm_has_block_size(known, n_known, usual[i]))
-            pm_block_sizes_add(chosen, usual[i]);
-    for (size_t i = 0; !chosen->n && i < n_known; i++)
-        pm_block_sizes_add(chosen, known[i]);
-    return n_known ||
-           pm_fail(err,
-                   "%s was measured without reuse distances (--no-memory), so that there are only "
-                   "counts to compare: add --no-memory",
-                   v->request->store_path);
-}
-
 /* Besides the sizes that are compared, the machines' levels are measured. */
 static bool plan_block_sizes(struct validating *v, struct pm_error *err) {
     struct pm_measure_request *run = &v->request->run.request;
+    size_t n;
     if (run->copies.no_memory)
         return true;
-    if (!choose_block_sizes(v, &v->compared, err))
+    v->compared = pm_validation_block_sizes(v->sizes[0].predicted, run->blocks.bytes, run->blocks.n,
+                                            v->request->store_path, &n, err);
+    if (!v->compared)
         return false;
-    for (size_t i = 0; i < v->compared.n; i++)
-        pm_block_sizes_add(&run->blocks, v->compared.bytes[i]);
+    for (size_t i = 0; i < n; i++)
+        pm_block_sizes_add(&run->blocks, v->compared[i]);
     for (size_t m = 0; m < v->request->on.n_machines; m++)
         pm_add_level_blocks(v->request->on.machines[m], &run->blocks);
-    v->caches = (struct pm_validation_caches){v->compared.bytes, v->compared.n,
-                                              v->request->cache_blocks, v->request->n_caches};
+    v->caches = (struct pm_validation_caches){v->compared, n, v->request->cache_blocks,
+                                              v->request->n_caches};
     return true;
 }
 
@@ -408,7 +383,7 @@ static void free_all(struct validating *v) {
     }
     free(v->sizes);
     free(v->parameters);
-    free(v->compared.bytes);
+    free(v->compared);
     if (v->models)
         pm_profiles_free(v->fitted, v->models->n_runs);
     if (v->models)

@@ -15,6 +15,40 @@ struct making {
     size_t *row_of_scope;
 };
 
+/* ---- block sizes ----------------------------------------------------------------------------- */
+
+uint64_t *pm_validation_block_sizes(const struct pm_profile *profile, const uint64_t *asked,
+                                    size_t n_asked, const char *store, size_t *n,
+                                    struct pm_error *err) {
+    static const uint64_t usual[] = {64, 4096};
+    size_t n_known = profile->n_block_sizes;
+    for (size_t i = 0; i < n_asked; i++)
+        if (!pm_profile_has_block_size(profile, asked[i])) {
+            pm_fail(err,
+                    "%s has no models for blocks of %llu bytes: measure with `pmodel run "
+                    "--block` and call `pmodel fit`",
+                    store, (unsigned long long)asked[i]);
+            return NULL;
+        }
+    if (n_known == 0) {
+        pm_fail(err,
+                "%s was measured without reuse distances (--no-memory), so that there are only "
+                "counts to compare: add --no-memory",
+                store);
+        return NULL;
+    }
+    uint64_t *chosen = pm_alloc(n_asked + n_known, sizeof *chosen);
+    *n = 0;
+    for (size_t i = 0; i < n_asked; i++)
+        chosen[(*n)++] = asked[i];
+    for (size_t i = 0; !n_asked && i < sizeof usual / sizeof usual[0]; i++)
+        if (pm_profile_has_block_size(profile, usual[i]))
+            chosen[(*n)++] = usual[i];
+    for (size_t i = 0, none = *n == 0; none && i < n_known; i++)
+        chosen[(*n)++] = profile->block_sizes[i];
+    return chosen;
+}
+
 /* ---- columns --------------------------------------------------------------------------------- */
 
 static void add_column(struct pm_validation_table *table, enum pm_quantity quantity,

@@ -30,6 +30,13 @@ struct pm_validation_caches {
     size_t n_caches;
 };
 
+/* The *N block sizes to compare, ascending: those ASKED for, else lines and pages as far as PROFILE
+   has them, which is from the models of STORE, else all that it has.  Owned by the caller (free).
+   Errors: it does not have one of them, or none at all. */
+uint64_t *pm_validation_block_sizes(const struct pm_profile *profile, const uint64_t *asked,
+                                    size_t n_asked, const char *store, size_t *n,
+                                    struct pm_error *err);
+
 enum pm_quantity {
     PM_QUANTITY_EXECUTIONS, /* of basic blocks */
     PM_QUANTITY_ITERATIONS, /* of loops; calls of routines */

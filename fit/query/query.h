@@ -208,6 +208,14 @@ bool pm_query_add_any_size(struct pm_query_caches *list, uint64_t block_bytes,
 void pm_query_add_levels(struct pm_query_caches *list, const struct pm_machine *machine);
 void pm_query_caches_free(struct pm_query_caches *list); /* what it owns */
 
+/* ---- shares of the whole (weights.c) ----------------------------------------------------------
+ */
+
+/* WEIGHTS (n values) of N sets of groups at PROFILE: the larger of their shares of all accesses and
+   of all misses, in any of these caches. */
+void pm_query_weights(const struct pm_profile *profile, const struct pm_query_caches *caches,
+                      const struct pm_query_groups *const *groups, size_t n, double *weights);
+
 /* ---- all that is asked at once (answers.c) --------------------------------------------------- */
 
 /* Intervals of predictions are of this probability. */

@@ -1,5 +1,5 @@
-/* Shares of accesses and misses; see query_weights.h. */
-#include "fit/analysis/query_weights.h"
+/* Shares of accesses and misses, to show the heaviest first; see query.h. */
+#include "fit/query/query.h"
 
 #include <math.h>
 
