@@ -128,11 +128,9 @@ static void print_header(FILE *out, const struct pm_carried_report *report,
                          const struct pm_carried_rows *rows,
                          const struct pm_report_options *options) {
     char *parameters = pm_parameters_text(&report->profile->parameters);
-    char *line =
-        pm_sprintf("%s  %s%son %s: what carries its misses", pm_program_name(report->structure),
-                   parameters, *parameters ? "  " : "", rows->machine->title);
-    pm_print_bold(out, line, options->color);
-    free(line);
+    pm_print_title(out, options, "%s  %s%son %s: what carries its misses",
+                   pm_program_name(report->structure), parameters, *parameters ? "  " : "",
+                   rows->machine->title);
     free(parameters);
 }
 
@@ -185,7 +183,7 @@ static void print_advice(FILE *out, const struct pm_report_options *options, con
     };
     for (unsigned i = 0; i < PM_N_ADVICE; i++)
         if (given[i] && meanings[i])
-            pm_print_wrapped(out, "  - ", "    ", meanings[i], options->width);
+            pm_print_note(out, options, "%s", meanings[i]);
 }
 
 static void write_machine(FILE *out, const struct pm_carried_report *report,

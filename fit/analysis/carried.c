@@ -38,8 +38,7 @@ static struct pm_carried_row *add_row(struct collection *c, uint32_t group,
     for (size_t l = 0; l < machine->n_levels; l++) {
         const struct pm_level *level = &machine->levels[l];
         if (level->block_bytes == histogram->block_bytes)
-            row->misses[l] =
-                pm_histogram_misses(histogram, (double)(level->size_bytes / level->block_bytes));
+            row->misses[l] = pm_histogram_misses(histogram, pm_level_capacity_blocks(level));
     }
     return row;
 }

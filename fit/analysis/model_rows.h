@@ -8,10 +8,6 @@
 #include "core/model.h"
 #include "fit/analysis/rows.h"
 
-/* A model is flagged when the sizes that it was made from, each predicted from the others, come out
-   further off than this (root mean square of the relative error). */
-#define PM_FLAGGED_ERROR 0.10
-
 /* The run of MODELS at the largest size: the largest sum of parameters, each in units of its
    largest value. */
 size_t pm_largest_run(const struct pm_model_set *models);

@@ -129,19 +129,17 @@ static void print_summary(FILE *out, const char *title, const struct pm_check *c
         if (check->n_by_cause[cause])
             pm_append(&text, "; %s: %" PRIu32, pm_check_cause_name(cause),
                       check->n_by_cause[cause]);
-    pm_print_wrapped(out, "  ", "    ", text, options->width);
+    pm_print_line(out, options, "%s", text);
     free(text);
 }
 
 static void print_strides(FILE *out, const struct pm_strides_check *strides,
                           const struct pm_report_options *options) {
-    char *text =
-        pm_sprintf("strides: %" PRIu64 " equal, %zu not; %" PRIu64
-                   " only the compiler knows, %" PRIu64 " only the code tells, %" PRIu64 " neither",
-                   strides->n_agree, strides->n_differences, strides->n_binary_unknown,
-                   strides->n_compiler_unknown, strides->n_both_unknown);
-    pm_print_wrapped(out, "  ", "    ", text, options->width);
-    free(text);
+    pm_print_line(out, options,
+                  "strides: %" PRIu64 " equal, %zu not; %" PRIu64
+                  " only the compiler knows, %" PRIu64 " only the code tells, %" PRIu64 " neither",
+                  strides->n_agree, strides->n_differences, strides->n_binary_unknown,
+                  strides->n_compiler_unknown, strides->n_both_unknown);
 }
 
 static void print_stride_rows(FILE *out, const struct pm_check_report *report,
@@ -188,11 +186,9 @@ static void print_routines(FILE *out, const struct pm_check_report *report,
 
 static void write_table(FILE *out, const struct pm_check_report *report,
                         const struct pm_report_options *options) {
-    char *title = pm_sprintf("%s: the lift beside the compiler's own facts",
-                             pm_program_name(report->structure));
-    pm_print_bold(out, title, options->color);
+    pm_print_title(out, options, "%s: the lift beside the compiler's own facts",
+                   pm_program_name(report->structure));
     fputc('\n', out);
-    free(title);
     print_summary(out, "with metadata", report->with_metadata, options);
     print_summary(out, report->copy ? report->copy : "without", report->plain, options);
     print_strides(out, report->strides, options);
@@ -259,27 +255,20 @@ static void write_json(FILE *out, const struct pm_check_report *report) {
 /* ---- CSV ------------------------------------------------------------------------------------ */
 
 static void write_csv(FILE *out, const struct pm_check_report *report) {
-    struct pm_csv csv = {.out = out};
-    struct pm_fields columns = pm_fields_named(
-        PM_FIELDS(routine_fields), "program lifted name address any_cause at differences "
-                                   "basic_blocks inner_basic_blocks jump_tables jump_tables_equal");
-    pm_fields_csv_names(&csv, columns);
-    pm_csv_end_line(&csv);
+    struct pm_csv_lines lines =
+        pm_csv_begin(out, PM_FIELDS(routine_fields),
+                     "program lifted name address any_cause at differences "
+                     "basic_blocks inner_basic_blocks jump_tables jump_tables_equal");
     for (int plain = 0; plain < 2; plain++)
         for (size_t i = 0; i < report->plain->n_routines; i++) {
             struct routine_row row = routine_row(report, plain, i);
-            pm_fields_csv_values(&csv, columns, &row);
-            pm_csv_end_line(&csv);
+            pm_csv_line(&lines, &row);
         }
-    free(columns.fields);
+    pm_csv_end(&lines);
 }
 
 void pm_report_check(FILE *out, const struct pm_check_report *report,
                      const struct pm_report_options *options) {
-    if (options->format == PM_REPORT_JSON)
-        write_json(out, report);
-    else if (options->format == PM_REPORT_CSV)
-        write_csv(out, report);
-    else
-        write_table(out, report, options);
+    PM_BY_FORMAT(options, write_table(out, report, options), write_json(out, report),
+                 write_csv(out, report));
 }

@@ -179,7 +179,7 @@ static void write_table(FILE *out, const struct pm_structure *structure, const s
             struct item_row item = item_row(&mix->rows[i], k, NULL);
             pm_fields_cells(table, columns, NULL, &item);
         }
-    pm_print_bold(out, title, options->color);
+    pm_print_title(out, options, "%s", title);
     pm_text_table_print(out, table, options);
     pm_text_table_free(table);
     free(columns.fields);
@@ -202,29 +202,22 @@ static void write_json(FILE *out, const struct pm_structure *structure, const st
 
 /* A line for each class of each row; those of the whole are for the reader to add up. */
 static void write_csv(FILE *out, const struct pm_mix *mix, enum pm_mix_level level) {
-    struct pm_csv csv = {.out = out};
-    struct pm_fields columns = pm_fields_named(
-        PM_FIELDS(item_fields), "program level label key address source class width_bits "
-                                "element_bytes count share mnemonics");
-    pm_fields_csv_names(&csv, columns);
-    pm_csv_end_line(&csv);
+    struct pm_csv_lines lines =
+        pm_csv_begin(out, PM_FIELDS(item_fields),
+                     "program level label key address source class width_bits "
+                     "element_bytes count share mnemonics");
     for (size_t i = 0; i + 1 < mix->n_rows; i++)
         for (size_t k = 0; k < mix->rows[i].n_items; k++) {
             struct item_row item = item_row(&mix->rows[i], k, level_words[level]);
-            pm_fields_csv_values(&csv, columns, &item);
-            pm_csv_end_line(&csv);
+            pm_csv_line(&lines, &item);
         }
-    free(columns.fields);
+    pm_csv_end(&lines);
 }
 
 void pm_report_mix(FILE *out, const struct pm_structure *structure, enum pm_mix_level level,
                    const char *routine, const struct pm_report_options *options) {
     struct pm_mix *mix = pm_mix_new(structure, level, routine);
-    if (options->format == PM_REPORT_JSON)
-        write_json(out, structure, mix, level);
-    else if (options->format == PM_REPORT_CSV)
-        write_csv(out, mix, level);
-    else
-        write_table(out, structure, mix, level, options);
+    PM_BY_FORMAT(options, write_table(out, structure, mix, level, options),
+                 write_json(out, structure, mix, level), write_csv(out, mix, level));
     pm_mix_free(mix);
 }

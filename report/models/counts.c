@@ -170,13 +170,12 @@ static void print_title(FILE *out, const struct pm_class_counts *counts,
                         const struct pm_report_options *options) {
     const struct pm_counts_request *request = counts->request;
     char *at = pm_parameters_text(&counts->at);
-    char *title = pm_sprintf("%s: %s%s%s, models of %zu runs", pm_program_name(counts->structure),
-                             request->edges ? "edges of the control flow" : "executed operations",
-                             request->interval ? " for each call of " : "",
-                             request->interval ? request->interval : "", counts->n_runs);
-    pm_print_bold(out, title, options->color);
+    pm_print_title(out, options, "%s: %s%s%s, models of %zu runs",
+                   pm_program_name(counts->structure),
+                   request->edges ? "edges of the control flow" : "executed operations",
+                   request->interval ? " for each call of " : "",
+                   request->interval ? request->interval : "", counts->n_runs);
     fprintf(out, "counts and shares %s at %s\n", counts->predicted ? "predicted" : "measured", at);
-    free(title);
     free(at);
 }
 
@@ -239,16 +238,13 @@ bool pm_report_counts(FILE *out, const struct pm_structure *structure,
         pm_class_counts_new(structure, models, profiles, fit_options, request, err);
     if (!counts)
         return false;
-    if (options->format == PM_REPORT_JSON)
-        write_json(out, counts);
-    else if (options->format == PM_REPORT_CSV)
+    PM_BY_FORMAT(
+        options, write_table(out, counts, options), write_json(out, counts),
         pm_fields_csv(out, PM_FIELDS(fields),
                       "program label kind file line_first key module from to class count low_80 "
                       "high_80 share formula relative_error leave_one_out_error exact sum_formula "
                       "sum_relative_error",
-                      counts->rows, counts->n_rows, sizeof *counts->rows);
-    else
-        write_table(out, counts, options);
+                      counts->rows, counts->n_rows, sizeof *counts->rows));
     pm_class_counts_free(counts);
     return true;
 }

@@ -227,63 +227,58 @@ static char *range_text(const struct pm_model_set *models) {
 }
 
 /* Block sizes without models, and what to do about it. */
-static void print_left_out(FILE *out, const struct pm_fit_statistics *statistics, unsigned width) {
+static void print_left_out(FILE *out, const struct pm_fit_statistics *statistics,
+                           const struct pm_report_options *options) {
     if (statistics->n_left_out == 0)
         return;
     char *sizes = pm_strdup("");
     for (size_t i = 0; i < statistics->n_left_out; i++) {
         pm_append(&sizes, "%s%llu", i ? ", " : "", (unsigned long long)statistics->left_out[i]);
     }
-    char *line =
-        pm_sprintf("no models for blocks of %s bytes: not every run measured them (`pmodel "
-                   "run --block` with all sizes that you need)",
-                   sizes);
-    pm_print_wrapped(out, "  ", "    ", line, width);
-    free(line);
+    pm_print_line(out, options,
+                  "no models for blocks of %s bytes: not every run measured them (`pmodel "
+                  "run --block` with all sizes that you need)",
+                  sizes);
     free(sizes);
 }
 
 /* Sizes that do not go with the others, and what to do about it. */
-static void print_divergent(FILE *out, const struct pm_fit_statistics *statistics, unsigned width) {
+static void print_divergent(FILE *out, const struct pm_fit_statistics *statistics,
+                            const struct pm_report_options *options) {
     for (size_t i = 0; i < statistics->n_divergent; i++) {
         const struct pm_divergent_size *size = &statistics->divergent[i];
         char *at = pm_parameters_text(&size->parameters);
-        char *line = pm_sprintf("%s %s: %zu of %zu groups with %s%% of the touches of blocks of %s "
-                                "are off by %s%% (median) from what the other sizes say",
-                                at, statistics->divergent_dropped ? "was left out" : "diverges",
-                                size->n_groups, size->of_groups, pm_percent_text(size->share).text,
-                                pm_bytes_text(size->block_bytes).text,
-                                pm_percent_text(size->difference).text);
-        pm_print_wrapped(out, "  ", "    ", line, width);
-        free(line);
+        pm_print_line(out, options,
+                      "%s %s: %zu of %zu groups with %s%% of the touches of blocks of %s "
+                      "are off by %s%% (median) from what the other sizes say",
+                      at, statistics->divergent_dropped ? "was left out" : "diverges",
+                      size->n_groups, size->of_groups, pm_percent_text(size->share).text,
+                      pm_bytes_text(size->block_bytes).text,
+                      pm_percent_text(size->difference).text);
         free(at);
     }
     if (statistics->n_divergent && !statistics->divergent_dropped)
-        pm_print_wrapped(out, "  ", "    ",
-                         "data may be aligned otherwise there: `pmodel fit --drop-divergent` makes "
-                         "the models without",
-                         width);
+        pm_print_line(out, options,
+                      "data may be aligned otherwise there: `pmodel fit --drop-divergent` makes "
+                      "the models without");
 }
 
 static void print_summary(FILE *out, const struct models_report *report,
                           const struct pm_report_options *options) {
     const struct pm_fit_statistics *s = report->statistics;
     char *range = range_text(report->models);
-    char *title = pm_sprintf("%s: %zu runs, %s", pm_program_name(report->structure),
-                             report->models->n_runs, range);
-    pm_print_bold(out, title, options->color);
-    char *line = pm_sprintf("%zu models in %s: %zu exact, %zu constant, %zu flagged "
-                            "(leave-one-out error above %s%%)",
-                            s->n_models, pm_seconds_text(s->seconds).text, s->n_exact,
-                            s->n_constant, s->n_flagged, pm_percent_text(PM_FLAGGED_ERROR).text);
-    pm_print_wrapped(out, "  ", "    ", line, options->width);
+    pm_print_title(out, options, "%s: %zu runs, %s", pm_program_name(report->structure),
+                   report->models->n_runs, range);
+    pm_print_line(out, options,
+                  "%zu models in %s: %zu exact, %zu constant, %zu flagged "
+                  "(leave-one-out error above %s%%)",
+                  s->n_models, pm_seconds_text(s->seconds).text, s->n_exact, s->n_constant,
+                  s->n_flagged, pm_percent_text(PM_FLAGGED_ERROR).text);
     fprintf(out, "  %zu histograms with %zu bins\n", s->n_histograms, s->n_bins);
-    print_left_out(out, s, options->width);
+    print_left_out(out, s, options);
     for (size_t i = 0; i < s->n_notes; i++)
-        pm_print_wrapped(out, "  ", "    ", s->notes[i], options->width);
-    print_divergent(out, s, options->width);
-    free(line);
-    free(title);
+        pm_print_line(out, options, "%s", s->notes[i]);
+    print_divergent(out, s, options);
     free(range);
 }
 

@@ -6,19 +6,13 @@
 
 #include "report/query/query_fields.h"
 
-static void note(FILE *out, const struct pm_report_options *options, const char *text) {
-    pm_print_wrapped(out, "  - ", "    ", text, options->width);
-}
-
 static void note_hidden(FILE *out, const struct pm_query_report *report,
                         const struct pm_report_options *options) {
     size_t n = report->parts->n_left_out;
     if (n == 0)
         return;
-    char *text = pm_sprintf("%zu smaller one%s not shown (--min-percent, --top).", n,
-                            n == 1 ? " is" : "s are");
-    note(out, options, text);
-    free(text);
+    pm_print_note(out, options, "%zu smaller one%s not shown (--min-percent, --top).", n,
+                  n == 1 ? " is" : "s are");
 }
 
 /* The machine that all caches are of; NULL if there is none. */
@@ -67,7 +61,7 @@ static void print_header(FILE *out, const struct pm_query_report *report,
         free(fixed);
     }
     pm_append(&line, "   measured up to %s", report->measured_up_to);
-    pm_print_bold(out, line, options->color);
+    pm_print_title(out, options, "%s", line);
     free(line);
 }
 
@@ -204,13 +198,12 @@ static void print_fits(FILE *out, const struct pm_query_report *report,
     pm_text_table_free(t.table);
     free(t.fields.fields);
     free(title);
-    char *text = pm_sprintf(
+    pm_print_note(
+        out, options,
         "Up to this %s so many of the loop's accesses still find their data in the level, because "
         "BLOCKS BETWEEN two uses of it (blocks of the level) are fewer than it has; beyond, they "
         "miss. ALL…SOME: the last %s at which all, and any, of them hit, where that differs.",
         report->solved, report->solved);
-    note(out, options, text);
-    free(text);
     note_hidden(out, report, options);
 }
 
@@ -240,13 +233,11 @@ static void note_size(FILE *out, const struct pm_query_report *report,
                   pm_query_hit_text(pm_query_hit_ratio(&row->counts, report->with_cold)).text);
         pm_append(&text, "and even an unlimited cache has %s%% there.",
                   pm_query_hit_text(pm_query_hit_ratio(&row->unlimited, report->with_cold)).text);
-        note(out, options, text);
+        pm_print_note(out, options, "%s", text);
         free(text);
     } else if (!isnan(row->gap_size)) {
-        char *text = pm_sprintf("%s: not all smaller ones have it: %s=%s has not.", name,
-                                report->solved, pm_query_value_text(row->gap_size).text);
-        note(out, options, text);
-        free(text);
+        pm_print_note(out, options, "%s: not all smaller ones have it: %s=%s has not.", name,
+                      report->solved, pm_query_value_text(row->gap_size).text);
     }
     free(name);
 }
@@ -271,7 +262,7 @@ static void print_size_notes(FILE *out, const struct pm_query_report *report,
                   "beyond it have the hit ratio again for less than such a step is not seen.",
                   100 * report->answers.coarsest);
     if (text)
-        note(out, options, text);
+        pm_print_note(out, options, "%s", text);
     free(text);
 }
 
@@ -285,20 +276,23 @@ static void print_notes(FILE *out, const struct pm_query_report *report,
     if (report->kind == PM_QUERY_SIZE)
         print_size_notes(out, report, columns, options);
     if (report->kind == PM_QUERY_MISSES)
-        note(out, options,
-             "HIT % counts first touches as misses, which no cache avoids; OF REUSES % leaves "
-             "them out.");
+        pm_print_note(
+            out, options,
+            "HIT %% counts first touches as misses, which no cache avoids; OF REUSES %% leaves "
+            "them out.");
     else if (!report->with_cold)
-        note(out, options, "Hit ratios are those of reuses: first touches are left out.");
+        pm_print_note(out, options, "Hit ratios are those of reuses: first touches are left out.");
     else
-        note(out, options,
-             unreachable ? "First touches count as misses, which no cache avoids: --no-cold leaves "
-                           "them out."
-                         : "First touches count as misses; --no-cold leaves them out.");
+        pm_print_note(
+            out, options, "%s",
+            unreachable ? "First touches count as misses, which no cache avoids: --no-cold leaves "
+                          "them out."
+                        : "First touches count as misses; --no-cold leaves them out.");
     if (beyond)
-        note(out, options,
-             "<: some reuses are only known to be long; they count as misses, of which there may "
-             "be fewer.");
+        pm_print_note(
+            out, options,
+            "<: some reuses are only known to be long; they count as misses, of which there may "
+            "be fewer.");
     note_hidden(out, report, options);
 }
 

@@ -453,41 +453,32 @@ static void write_json(FILE *out, const struct pm_query_report *report) {
 
 static void write_csv(FILE *out, const struct pm_query_report *report) {
     bool of_fits = report->kind == PM_QUERY_FITS;
-    struct pm_csv csv = {.out = out};
-    struct pm_fields fields =
-        of_fits ? pm_fields_named(pm_fits_fields,
-                                  "program part file line key part_group parameters machine cache "
-                                  "block_bytes blocks solved up_to all_hit_up_to some_hit_up_to "
-                                  "share_of_accesses group distance_blocks")
-                : pm_fields_named(pm_answer_fields,
-                                  "program label file line key group at machine cache_name "
-                                  "block_bytes blocks wanted_hit_ratio found accesses misses "
-                                  "first_touches hit_ratio hit_ratio_of_reuses predicted "
-                                  "extrapolation relative_error interval_low interval_high");
-    pm_fields_csv_names(&csv, fields);
-    pm_csv_end_line(&csv);
+    struct pm_csv_lines lines =
+        of_fits ? pm_csv_begin(out, pm_fits_fields,
+                               "program part file line key part_group parameters machine cache "
+                               "block_bytes blocks solved up_to all_hit_up_to some_hit_up_to "
+                               "share_of_accesses group distance_blocks")
+                : pm_csv_begin(out, pm_answer_fields,
+                               "program label file line key group at machine cache_name "
+                               "block_bytes blocks wanted_hit_ratio found accesses misses "
+                               "first_touches hit_ratio hit_ratio_of_reuses predicted "
+                               "extrapolation relative_error interval_low interval_high");
     for (size_t i = 0; i < report->answers.n_rows; i++) {
         struct pm_answer_row row = pm_answer_row(report, i);
-        pm_fields_csv_values(&csv, fields, &row);
-        pm_csv_end_line(&csv);
+        pm_csv_line(&lines, &row);
     }
     for (size_t i = 0; of_fits && i < report->parts->n_parts * report->caches->n_caches; i++)
         for (size_t k = 0; k < report->fits[i].n_steps; k++) {
             struct pm_fits_row row =
                 pm_fits_row(report, i / report->caches->n_caches, i % report->caches->n_caches,
                             &report->fits[i].steps[k]);
-            pm_fields_csv_values(&csv, fields, &row);
-            pm_csv_end_line(&csv);
+            pm_csv_line(&lines, &row);
         }
-    free(fields.fields);
+    pm_csv_end(&lines);
 }
 
 void pm_report_query(FILE *out, const struct pm_query_report *report,
                      const struct pm_report_options *options) {
-    if (options->format == PM_REPORT_JSON)
-        write_json(out, report);
-    else if (options->format == PM_REPORT_CSV)
-        write_csv(out, report);
-    else
-        pm_write_query_table(out, report, options);
+    PM_BY_FORMAT(options, pm_write_query_table(out, report, options), write_json(out, report),
+                 write_csv(out, report));
 }

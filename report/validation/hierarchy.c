@@ -216,14 +216,21 @@ static void write_table(FILE *out, const struct pm_hierarchy *hierarchy,
                         const struct pm_report_options *options) {
     const struct pm_hierarchy_request *request = hierarchy->request;
     char *sizes = sizes_label(hierarchy);
-    char *title = pm_sprintf("%s: models of %zu runs at %s: of the whole, of its routines, and of "
-                             "their edges and groups",
-                             pm_program_name(request->structure), request->models->n_runs, sizes);
-    pm_print_bold(out, title, options->color);
+    pm_print_title(out, options,
+                   "%s: models of %zu runs at %s: of the whole, of its routines, and of "
+                   "their edges and groups",
+                   pm_program_name(request->structure), request->models->n_runs, sizes);
     print_quantities(out, hierarchy, options);
     print_routines(out, hierarchy, options);
-    free(title);
     free(sizes);
+}
+
+static void write_tables(FILE *out, const struct pm_hierarchy *hierarchies, size_t n,
+                         const struct pm_report_options *options) {
+    for (size_t i = 0; i < n; i++) {
+        fputs(i ? "\n" : "", out);
+        write_table(out, &hierarchies[i], options);
+    }
 }
 
 /* ---- JSON ------------------------------------------------------------------------------------ */
@@ -257,23 +264,19 @@ static void write_json(FILE *out, const struct pm_hierarchy *hierarchies, size_t
  */
 
 static void write_csv(FILE *out, const struct pm_hierarchy *hierarchies, size_t n) {
-    struct pm_csv csv = {.out = out};
-    struct pm_fields columns =
-        pm_fields_named(PM_FIELDS(quantity_fields),
-                        "program sizes quantity block_bytes cache_blocks routine share own_error "
-                        "routines_error parts_error rest_error part_of_error named");
-    pm_fields_csv_names(&csv, columns);
-    pm_csv_end_line(&csv);
+    struct pm_csv_lines lines =
+        pm_csv_begin(out, PM_FIELDS(quantity_fields),
+                     "program sizes quantity block_bytes cache_blocks routine share own_error "
+                     "routines_error parts_error rest_error part_of_error named");
     for (size_t i = 0; i < n; i++)
         for (size_t q = 0; q < hierarchies[i].n_quantities; q++) {
             const struct pm_hierarchy_quantity *quantity = &hierarchies[i].quantities[q];
             for (size_t r = 0; r <= quantity->n_rows; r++) {
                 struct line line = line_of(&hierarchies[i], q, r ? &quantity->rows[r - 1] : NULL);
-                pm_fields_csv_values(&csv, columns, &line);
-                pm_csv_end_line(&csv);
+                pm_csv_line(&lines, &line);
             }
         }
-    free(columns.fields);
+    pm_csv_end(&lines);
 }
 
 /* ---- the whole ------------------------------------------------------------------------------- */
@@ -284,16 +287,8 @@ bool pm_report_hierarchy(FILE *out, const struct pm_hierarchy_request *request,
     struct pm_hierarchy *hierarchies = pm_hierarchies_new(request, &n, err);
     if (!hierarchies)
         return false;
-    if (options->format == PM_REPORT_JSON)
-        write_json(out, hierarchies, n);
-    else if (options->format == PM_REPORT_CSV)
-        write_csv(out, hierarchies, n);
-    else
-        for (size_t i = 0; i < n; i++) {
-            if (i)
-                fputc('\n', out);
-            write_table(out, &hierarchies[i], options);
-        }
+    PM_BY_FORMAT(options, write_tables(out, hierarchies, n, options),
+                 write_json(out, hierarchies, n), write_csv(out, hierarchies, n));
     pm_hierarchies_free(hierarchies, n);
     return true;
 }

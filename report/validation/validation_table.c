@@ -78,12 +78,10 @@ static void print_cells(const struct size_report *r, struct pm_text_table *cells
 static void print_title(const struct size_report *r) {
     char *parameters = pm_parameters_text(&r->size->measured->parameters);
     char *up_to = pm_parameters_text(&r->report->models->high);
-    char *title =
-        pm_sprintf("%s  %s: predicted by models of %zu runs up to %s (%.1fx), and measured",
+    pm_print_title(r->out, r->options,
+                   "%s  %s: predicted by models of %zu runs up to %s (%.1fx), and measured",
                    pm_program_name(r->report->structure), parameters, r->report->models->n_runs,
                    up_to, r->size->predicted->extrapolation);
-    pm_print_bold(r->out, title, r->options->color);
-    free(title);
     free(up_to);
     free(parameters);
 }

@@ -236,21 +236,17 @@ static void write_json(FILE *out, const struct pm_validation_report *report) {
 /* ---- CSV ------------------------------------------------------------------------------------- */
 
 static void write_csv(FILE *out, const struct pm_validation_report *report) {
-    struct pm_csv csv = {.out = out};
-    struct pm_fields fields = pm_fields_named(
-        PM_FIELDS(comparison_fields),
-        "program parameters quantity block_bytes cache_blocks machine predicted "
-        "measured error large kind depth label file line key module low high level");
-    pm_fields_csv_names(&csv, fields);
-    pm_csv_end_line(&csv);
+    struct pm_csv_lines lines =
+        pm_csv_begin(out, PM_FIELDS(comparison_fields),
+                     "program parameters quantity block_bytes cache_blocks machine predicted "
+                     "measured error large kind depth label file line key module low high level");
     for (size_t size = 0; size < report->n_sizes; size++)
         for (size_t c = 0; c < report->tables[size]->n_columns; c++)
             for (size_t r = 0; r < report->tables[size]->n_rows; r++) {
                 struct comparison row = compare(report, size, r, c);
-                pm_fields_csv_values(&csv, fields, &row);
-                pm_csv_end_line(&csv);
+                pm_csv_line(&lines, &row);
             }
-    free(fields.fields);
+    pm_csv_end(&lines);
 }
 
 void pm_report_validations(FILE *out, const struct pm_structure *structure,
@@ -268,12 +264,8 @@ void pm_report_validations(FILE *out, const struct pm_structure *structure,
     }
     struct pm_validation_report report = {structure, models,   caches, sizes,
                                           tables,    coverage, n_sizes};
-    if (options->format == PM_REPORT_JSON)
-        write_json(out, &report);
-    else if (options->format == PM_REPORT_CSV)
-        write_csv(out, &report);
-    else
-        pm_write_validations_table(out, &report, options);
+    PM_BY_FORMAT(options, pm_write_validations_table(out, &report, options),
+                 write_json(out, &report), write_csv(out, &report));
     for (size_t i = 0; i < n_sizes; i++)
         pm_validation_table_free(tables[i]);
     free(coverage);

@@ -224,17 +224,26 @@ void pm_fields_csv_values(struct pm_csv *csv, struct pm_fields fields, const voi
     }
 }
 
+struct pm_csv_lines pm_csv_begin(FILE *out, struct pm_fields all, const char *names) {
+    struct pm_csv_lines lines = {{.out = out}, pm_fields_named(all, names)};
+    pm_fields_csv_names(&lines.csv, lines.fields);
+    pm_csv_end_line(&lines.csv);
+    return lines;
+}
+
+void pm_csv_line(struct pm_csv_lines *lines, const void *row) {
+    pm_fields_csv_values(&lines->csv, lines->fields, row);
+    pm_csv_end_line(&lines->csv);
+}
+
+void pm_csv_end(struct pm_csv_lines *lines) { free(lines->fields.fields); }
+
 void pm_fields_csv(FILE *out, struct pm_fields all, const char *names, const void *rows, size_t n,
                    size_t size) {
-    struct pm_csv csv = {.out = out};
-    struct pm_fields fields = pm_fields_named(all, names);
-    pm_fields_csv_names(&csv, fields);
-    pm_csv_end_line(&csv);
-    for (size_t i = 0; i < n; i++) {
-        pm_fields_csv_values(&csv, fields, (const char *)rows + i * size);
-        pm_csv_end_line(&csv);
-    }
-    free(fields.fields);
+    struct pm_csv_lines lines = pm_csv_begin(out, all, names);
+    for (size_t i = 0; i < n; i++)
+        pm_csv_line(&lines, (const char *)rows + i * size);
+    pm_csv_end(&lines);
 }
 
 /* ---- JSON ------------------------------------------------------------------------------------ */

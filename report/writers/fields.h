@@ -135,6 +135,7 @@ void pm_fields_table(FILE *out, struct pm_fields fields, const void *rows, size_
 /* Names, or values of a row, into the present line; of no row (NULL) empty ones. */
 void pm_fields_csv_names(struct pm_csv *csv, struct pm_fields fields);
 void pm_fields_csv_values(struct pm_csv *csv, struct pm_fields fields, const void *row);
+
 /* Header and all rows, each of SIZE bytes. */
 void pm_fields_csv(FILE *out, struct pm_fields all, const char *names, const void *rows, size_t n,
                    size_t size);
