@@ -27,13 +27,13 @@ struct request {
 
 /* The profile; of a predicted one those of both ends of its intervals; of a measured one what was
    timed, if anything was. */
-struct found {
+struct profiles_at_size {
     struct pm_profile *profile, *ends[2];
     struct pm_times *times;
 };
 
-static bool find_profile(struct pm_program *program, const struct pm_parameters *at,
-                         struct found *found, struct pm_error *err) {
+static bool find_profiles(struct pm_program *program, const struct pm_parameters *at,
+                          struct profiles_at_size *found, struct pm_error *err) {
     found->profile = pm_profile_at(program, at, err);
     if (!found->profile)
         return false;
@@ -46,7 +46,7 @@ static bool find_profile(struct pm_program *program, const struct pm_parameters 
                         : err->kind == PM_ERROR_NONE;
 }
 
-static void free_found(struct found *found) {
+static void free_profiles(struct profiles_at_size *found) {
     struct pm_profile *profiles[] = {found->profile, found->ends[0], found->ends[1]};
     for (int i = 0; i < 3; i++)
         if (profiles[i])
@@ -134,7 +134,7 @@ static bool report_threads(struct pm_store *store, const struct pm_parameters *a
 /* On one machine; NULL after an error. */
 static struct pm_prediction *predict_one(const struct request *request,
                                          const struct pm_structure *structure,
-                                         const struct found *found,
+                                         const struct profiles_at_size *found,
                                          const struct pm_machine *machine, struct pm_error *err) {
     struct pm_prediction *prediction =
         pm_predict(structure, found->profile, machine, request->dependences, err);
@@ -150,7 +150,7 @@ static struct pm_prediction *predict_one(const struct request *request,
 }
 
 static bool predict_all(const struct request *request, struct pm_program *program,
-                        const struct found *found, struct pm_error *err) {
+                        const struct profiles_at_size *found, struct pm_error *err) {
     size_t n = request->on.n_machines;
     struct pm_prediction **predictions = pm_alloc(n, sizeof *predictions);
     bool ok = true;
@@ -174,8 +174,8 @@ static bool predict_all(const struct request *request, struct pm_program *progra
 
 static bool report_size(const struct request *request, struct pm_program *program,
                         struct pm_error *err) {
-    struct found found = {0};
-    bool ok = find_profile(program, &request->at, &found, err);
+    struct profiles_at_size found = {0};
+    bool ok = find_profiles(program, &request->at, &found, err);
     const struct pm_parameters *at = ok ? &found.profile->parameters : NULL;
     if (ok && request->threads && found.profile->predicted)
         ok = pm_fail(err, "--threads is for sizes that were measured: models are of all threads "
@@ -185,7 +185,7 @@ static bool report_size(const struct request *request, struct pm_program *progra
         ok = report_threads(program->store, at, &request->on, &request->options, err);
     if (ok && request->fits)
         ok = pm_print_fits_of_loops(program, at, &request->on, &request->options, err);
-    free_found(&found);
+    free_profiles(&found);
     return ok;
 }
 

@@ -22,7 +22,7 @@ static const char *advice_word(uint8_t advice) {
 }
 
 /* A scope, or what stands for one that is not known: "first touch", "?". */
-static char *label_or(const struct pm_place *place, const char *otherwise) {
+static char *label_or(const struct pm_row_place *place, const char *otherwise) {
     return place->scope == PM_NONE ? pm_strdup(otherwise)
                                    : pm_scope_label_folded(place->structure, place->scope);
 }
@@ -44,7 +44,7 @@ static json_t *misses_json(const struct pm_machine *machine, const double *misse
     return object;
 }
 
-static struct pm_value scope_value(const struct pm_place *place) {
+static struct pm_field_value scope_value(const struct pm_row_place *place) {
     static const struct pm_field fields[] = {
         {"label", PM_TEXT, .get = pm_place_label_folded},
         {"kind", PM_TEXT, .get = pm_place_kind},
@@ -246,8 +246,7 @@ static json_t *machine_json(const struct pm_carried_rows *rows) {
 
 static void write_json(FILE *out, const struct pm_carried_report *report,
                        struct pm_carried_rows *const *rows) {
-    json_t *document = pm_json_document("carried"), *machines = json_array();
-    json_object_set_new(document, "program", pm_json_text(pm_program_name(report->structure)));
+    json_t *document = pm_program_document("carried", report->structure), *machines = json_array();
     json_object_set_new(document, "parameters", pm_json_parameters(&report->profile->parameters));
     for (size_t i = 0; i < report->n_machines; i++)
         json_array_append_new(machines, machine_json(rows[i]));

@@ -76,7 +76,7 @@ struct pm_validation_column {
 
 /* The program (always the first), a loop with those folded into it, or a routine's own code. */
 struct pm_validation_row {
-    struct pm_place place;
+    struct pm_row_place place;
 };
 
 struct pm_validation_table {

@@ -3,8 +3,8 @@
 
 #include <math.h>
 
-static struct pm_query_counts count_all(const struct pm_profile *profile,
-                                        const struct pm_query_cache *cache) {
+static struct pm_query_counts count_whole(const struct pm_profile *profile,
+                                          const struct pm_query_cache *cache) {
     struct pm_query_counts whole = {0};
     for (size_t i = 0; i < profile->n_histograms; i++) {
         const struct pm_histogram *histogram = &profile->histograms[i].histogram;
@@ -21,7 +21,7 @@ void pm_query_weights(const struct pm_profile *profile, const struct pm_query_ca
     for (size_t i = 0; i < n; i++)
         weights[i] = 0;
     for (size_t c = 0; c < caches->n_caches; c++) {
-        struct pm_query_counts whole = count_all(profile, &caches->caches[c].cache);
+        struct pm_query_counts whole = count_whole(profile, &caches->caches[c].cache);
         for (size_t i = 0; i < n; i++) {
             struct pm_query_counts own =
                 pm_query_count(profile, groups[i], &caches->caches[c].cache);

@@ -80,7 +80,7 @@ static const struct pm_field side_fields[] = {
 /* ---- the fields of a stride that is not the compiler's --------------------------------------- */
 
 struct stride_row {
-    struct pm_place place;
+    struct pm_row_place place;
     uint64_t address;
     struct pm_stride compiler, binary;
 };
@@ -225,7 +225,7 @@ static json_t *routines_json(const struct pm_check_report *report) {
     return array;
 }
 
-static json_t *strides_json(const struct pm_check_report *report) {
+static json_t *strides_check_json(const struct pm_check_report *report) {
     static const struct pm_field fields[] = {
         {"equal", PM_INTEGER, PM_MEMBER(struct pm_strides_check, n_agree)},
         {"only_compiler", PM_INTEGER, PM_MEMBER(struct pm_strides_check, n_binary_unknown)},
@@ -242,12 +242,11 @@ static json_t *strides_json(const struct pm_check_report *report) {
 }
 
 static void write_json(FILE *out, const struct pm_check_report *report) {
-    json_t *document = pm_json_document("check");
-    json_object_set_new(document, "program", pm_json_text(pm_program_name(report->structure)));
+    json_t *document = pm_program_document("check", report->structure);
     json_object_set_new(document, "copy", pm_json_text(report->copy));
     json_object_set_new(document, "with_metadata", summary_json(report->with_metadata));
     json_object_set_new(document, "plain", summary_json(report->plain));
-    json_object_set_new(document, "strides", strides_json(report));
+    json_object_set_new(document, "strides", strides_check_json(report));
     json_object_set_new(document, "routines", routines_json(report));
     pm_json_print(out, document);
 }

@@ -113,7 +113,7 @@ static bool is_folded(const struct pm_loop_row *row) {
 }
 
 /* A number that only routines have, and those that were refused not. */
-static struct pm_value counter(const struct pm_loop_row *row, uint32_t number) {
+static struct pm_field_value counter(const struct pm_loop_row *row, uint32_t number) {
     if (!row->routine)
         return pm_absent();
     return row->routine->state == PM_ROUTINE_REFUSED ? pm_unknown() : pm_integer(number);
@@ -369,8 +369,7 @@ static json_t *statistics_json(const struct pm_structure *structure,
 static void write_json(FILE *out, const struct pm_loops_report *report) {
     const struct pm_structure *structure = report->structure;
     const struct pm_loop_rows *rows = report->rows;
-    json_t *document = pm_json_document("loops");
-    json_object_set_new(document, "program", pm_json_text(pm_program_name(structure)));
+    json_t *document = pm_program_document("loops", structure);
     json_object_set_new(document, "isa", pm_json_text(structure->isa));
     json_object_set_new(document, "structure_hash", pm_json_hex(structure->hash));
     json_object_set_new(document, "modules",

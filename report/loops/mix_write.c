@@ -51,14 +51,14 @@ static const char *class_name(const struct item_row *row) {
 }
 
 /* The row's name and numbers stand in the line of its first class. */
-static struct pm_value label_text(const struct item_row *row) {
+static struct pm_field_value label_text(const struct item_row *row) {
     const struct pm_mix_row *r = row->row;
     if (!row->is_first || r->block == PM_NONE)
         return pm_text(row->is_first ? r->label : "");
     return pm_owned_text(pm_sprintf("%s 0x%" PRIx64, r->label, r->address));
 }
 
-static struct pm_value class_text(const struct item_row *row) {
+static struct pm_field_value class_text(const struct item_row *row) {
     if (!is_unknown(row))
         return pm_text(class_name(row));
     char *names = pm_unknowns_label(row->row->unknowns, row->row->n_unknowns);
@@ -67,7 +67,7 @@ static struct pm_value class_text(const struct item_row *row) {
     return pm_owned_text(text);
 }
 
-static struct pm_value positive_or_empty(uint64_t number) {
+static struct pm_field_value positive_or_empty(uint64_t number) {
     return number ? pm_integer(number) : pm_absent();
 }
 
@@ -189,8 +189,7 @@ static void write_table(FILE *out, const struct pm_structure *structure, const s
 static void write_json(FILE *out, const struct pm_structure *structure, const struct pm_mix *mix,
                        enum pm_mix_level level) {
     const struct pm_mix_row *whole = &mix->rows[mix->n_rows - 1];
-    json_t *document = pm_json_document("mix");
-    json_object_set_new(document, "program", pm_json_text(pm_program_name(structure)));
+    json_t *document = pm_program_document("mix", structure);
     json_object_set_new(document, "isa", pm_json_text(structure->isa));
     json_object_set_new(document, "level", json_string(level_words[level]));
     json_object_set_new(

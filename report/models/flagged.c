@@ -47,7 +47,7 @@ static char *what_label(const struct pm_flagged_row *row) {
     return label;
 }
 
-static struct pm_value reasons(unsigned found) {
+static struct pm_field_value reasons(unsigned found) {
     json_t *array = json_array();
     for (int flaw = 0; flaw < PM_N_FLAWS; flaw++)
         if (found >> flaw & 1)
@@ -127,11 +127,10 @@ static void write_table(FILE *out, const struct pm_flagged *flagged,
 }
 
 static void write_json(FILE *out, const struct pm_flagged *flagged) {
-    json_t *document = pm_json_document("flagged"), *advice = json_object();
+    json_t *document = pm_program_document("flagged", flagged->structure), *advice = json_object();
     for (int flaw = 0; flaw < PM_N_FLAWS; flaw++)
         if (flagged->flaws >> flaw & 1)
             json_object_set_new(advice, flaws[flaw].word, json_string(flaws[flaw].advice));
-    json_object_set_new(document, "program", pm_json_text(pm_program_name(flagged->structure)));
     json_object_set_new(document, "runs", pm_json_integer(flagged->models->n_runs));
     json_object_set_new(
         document, "rows",

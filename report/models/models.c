@@ -69,12 +69,12 @@ static bool is_edge(const void *row) {
 }
 static bool is_no_edge(const void *row) { return !is_edge(row); }
 
-static struct pm_value index_if(uint32_t index, bool known) {
+static struct pm_field_value index_if(uint32_t index, bool known) {
     return known && index != PM_NONE ? pm_integer(index) : pm_unknown();
 }
 
 /* "-3% to +4%", how far off the value beyond the measured sizes may be. */
-static struct pm_value interval_text(const struct pm_model_row *row) {
+static struct pm_field_value relative_interval(const struct pm_model_row *row) {
     if (isnan(row->low) || isnan(row->value))
         return pm_text("?");
     if (row->low == row->high || row->value == 0)
@@ -88,7 +88,7 @@ static struct pm_value interval_text(const struct pm_model_row *row) {
 }
 
 /* Where the quantity lies at a size beyond those measured. */
-static struct pm_value interval(const struct pm_model_row *row) {
+static struct pm_field_value interval(const struct pm_model_row *row) {
     json_t *object = json_object();
     json_object_set_new(object, "parameters", pm_json_parameters(&row->rows->at));
     json_object_set_new(object, "value", pm_json_number(row->value));
@@ -108,7 +108,7 @@ PM_GETTER(row_level, struct pm_model_row, pm_number(row->rows->level))
 PM_GETTER(error_cell, struct pm_model_row,
           row->exact ? pm_text("exact") : pm_percent_value(row->relative_error))
 PM_GETTER(left_out_cell, struct pm_model_row, pm_percent_value(row->leave_one_out_error))
-PM_GETTER(interval_cell, struct pm_model_row, interval_text(row))
+PM_GETTER(interval_cell, struct pm_model_row, relative_interval(row))
 PM_GETTER(formula_cell, struct pm_model_row, pm_text(row->formula ? row->formula : "?"))
 
 #define ROW(member_) PM_MEMBER(struct pm_model_row, member_)
@@ -159,7 +159,7 @@ static const struct pm_field divergent_fields[] = {
     {"difference", PM_PERCENT, PM_MEMBER(struct pm_divergent_size, difference)},
 };
 
-static struct pm_value left_out_sizes(const void *at) {
+static struct pm_field_value left_out_sizes(const void *at) {
     const struct pm_fit_statistics *statistics = at;
     json_t *array = json_array();
     for (size_t i = 0; i < statistics->n_left_out; i++)
@@ -167,7 +167,7 @@ static struct pm_value left_out_sizes(const void *at) {
     return pm_json_value(array);
 }
 
-static struct pm_value notes(const void *at) {
+static struct pm_field_value notes(const void *at) {
     const struct pm_fit_statistics *statistics = at;
     json_t *array = json_array();
     for (size_t i = 0; i < statistics->n_notes; i++)
@@ -175,7 +175,7 @@ static struct pm_value notes(const void *at) {
     return pm_json_value(array);
 }
 
-static struct pm_value divergent_sizes(const void *at) {
+static struct pm_field_value divergent_sizes(const void *at) {
     const struct pm_fit_statistics *statistics = at;
     json_t *array = json_array();
     for (size_t i = 0; i < statistics->n_divergent; i++) {

@@ -23,7 +23,7 @@ static char *range_text(const struct pm_prediction *prediction) {
 }
 
 /* " (80%: 15.1 s to 16.4 s)"; empty without an interval. */
-static char *interval_text(const struct pm_prediction *prediction) {
+static char *time_interval(const struct pm_prediction *prediction) {
     if (!prediction->low || !prediction->high)
         return pm_strdup("");
     double low = fmin(prediction->low->seconds, prediction->seconds);
@@ -35,7 +35,7 @@ static char *interval_text(const struct pm_prediction *prediction) {
 static void print_header(FILE *out, const struct pm_prediction *prediction,
                          const struct pm_rows *rows, const struct pm_report_options *options) {
     char *parameters = pm_parameters_text(&prediction->parameters);
-    char *range = range_text(prediction), *interval = interval_text(prediction);
+    char *range = range_text(prediction), *interval = time_interval(prediction);
     char *what = pm_sprintf("%s  %s%son %s: predicted %s%s%s", prediction->program, parameters,
                             *parameters ? "  " : "", prediction->machine_title,
                             rows->time_is_lower_bound ? ">" : "",

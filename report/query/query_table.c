@@ -95,7 +95,7 @@ static void add_parameters(struct pm_fields *fields, const struct pm_query_repor
                 .header = at->names[i]};
 }
 
-static void add_named(struct pm_fields *fields, const char *names) {
+static void add_columns(struct pm_fields *fields, const char *names) {
     struct pm_fields named = pm_fields_named(pm_answer_fields, names);
     for (size_t i = 0; i < named.n_fields; i++)
         *PM_PUSH(fields, fields) = named.fields[i];
@@ -114,13 +114,13 @@ static void print_answers(FILE *out, const struct pm_query_report *report,
     struct pm_fields fields = {0};
     char *title = pm_sprintf("LARGEST %s", report->solved ? report->solved : "");
     if (columns->part)
-        add_named(&fields, "label");
+        add_columns(&fields, "label");
     if (columns->source)
-        add_named(&fields, "source");
+        add_columns(&fields, "source");
     add_parameters(&fields, report);
     if (columns->machine)
-        add_named(&fields, "machine");
-    add_named(&fields, answers[report->kind]);
+        add_columns(&fields, "machine");
+    add_columns(&fields, answers[report->kind]);
     if (report->kind == PM_QUERY_SIZE) {
         fields.fields[fields.n_fields - 4].header = title;
         fields.fields[fields.n_fields - 2].header = "HIT % THERE";

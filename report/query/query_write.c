@@ -36,7 +36,7 @@ void pm_query_report_range(struct pm_query_report *report, const struct pm_query
 
 /* ---- parts and caches ------------------------------------------------------------------------ */
 
-static json_t *part_json(const struct pm_query_part *part, const struct pm_place *place) {
+static json_t *part_json(const struct pm_query_part *part, const struct pm_row_place *place) {
     static const struct pm_field fields[] = {
         {"file", PM_TEXT, .get = pm_place_file},
         {"line_first", PM_POSITIVE, .get = pm_place_line_first},
@@ -66,7 +66,7 @@ static json_t *cache_json(const struct pm_query_cache *cache, const char *name,
     return object;
 }
 
-static struct pm_value group_of(const struct pm_query_part *part) {
+static struct pm_field_value group_of(const struct pm_query_part *part) {
     return part->group == PM_NONE ? pm_unknown() : pm_integer(part->group);
 }
 
@@ -125,8 +125,8 @@ static struct pm_number_text bound_text(const struct pm_query_report *report,
 }
 
 /* "1.2M…1.4M"; empty if measured, or both are outside what was looked at. */
-static struct pm_value bounds_text(const struct pm_query_report *report,
-                                   const struct pm_query_row *row) {
+static struct pm_field_value bounds_text(const struct pm_query_report *report,
+                                         const struct pm_query_row *row) {
     if (isnan(row->low) || (isinf(row->low) && row->low == row->high))
         return pm_text("");
     char *text = pm_sprintf("%s…", bound_text(report, row, row->low).text);
@@ -174,7 +174,7 @@ static const char *found_word(enum pm_query_found found) {
 }
 
 /* Of the answer; null if it was measured, and a bound outside what was looked at, too. */
-static struct pm_value interval(const struct pm_answer_row *row) {
+static struct pm_field_value interval(const struct pm_answer_row *row) {
     static const char *const answers[] = {"misses", "blocks", "largest"};
     if (isnan(row->row.low))
         return pm_unknown();
@@ -186,17 +186,17 @@ static struct pm_value interval(const struct pm_answer_row *row) {
     return pm_json_value(object);
 }
 
-static struct pm_value largest(const struct pm_answer_row *row) {
+static struct pm_field_value largest(const struct pm_answer_row *row) {
     double size = NAN;
     pm_parameters_get(&row->row.at, row->report->solved, &size);
     return pm_number(row->row.found == PM_QUERY_NONE ? NAN : size);
 }
 
-static struct pm_value hit_cell(const struct pm_answer_row *row, bool with_cold) {
+static struct pm_field_value hit_cell(const struct pm_answer_row *row, bool with_cold) {
     return pm_copied_text(pm_query_hit_text(pm_query_hit_ratio(&row->row.counts, with_cold)).text);
 }
 
-static struct pm_value smallest_cache(const struct pm_query_row *row) {
+static struct pm_field_value smallest_cache(const struct pm_query_row *row) {
     if (row->found == PM_QUERY_NONE)
         return pm_text("none: unlimited has");
     return pm_copied_text(size_text(row->cache.blocks * (double)row->cache.block_bytes).text);
@@ -326,7 +326,7 @@ static struct pm_number_text share_text(double share) {
 }
 
 /* "24…40": the sizes at which all, and any, of the reuses hit, where that differs. */
-static struct pm_value spread_text(const struct pm_fits_row *row) {
+static struct pm_field_value spread_text(const struct pm_fits_row *row) {
     const struct pm_query_step *step = row->step;
     if (!step || (step->all_hit == step->half_hit && step->some_hit == step->half_hit))
         return pm_text("");
@@ -423,8 +423,7 @@ static json_t *fits_json(const struct pm_query_report *report, size_t part, size
 
 static void write_json(FILE *out, const struct pm_query_report *report) {
     static const char *const questions[] = {"misses", "cache", "size", "fits"};
-    json_t *document = pm_json_document("query"), *answers = json_array();
-    json_object_set_new(document, "program", pm_json_text(pm_program_name(report->structure)));
+    json_t *document = pm_program_document("query", report->structure), *answers = json_array();
     json_object_set_new(document, "measured_up_to", pm_json_text(report->measured_up_to));
     json_object_set_new(document, "question", json_string(questions[report->kind]));
     if (report->solved) {

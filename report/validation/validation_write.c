@@ -109,7 +109,7 @@ static const struct pm_field row_fields[] = {
     {"module", PM_TEXT, PLACE(module)},
 };
 
-static struct pm_value coverage_levels(const void *at) {
+static struct pm_field_value coverage_levels(const void *at) {
     const struct pm_coverage *coverage = at;
     json_t *array = json_array();
     for (size_t l = 0; l < PM_N_COVERAGE_LEVELS; l++) {
@@ -224,8 +224,7 @@ static json_t *size_json(const struct pm_validation_report *report, size_t i) {
 }
 
 static void write_json(FILE *out, const struct pm_validation_report *report) {
-    json_t *document = pm_json_document("validation"), *sizes = json_array();
-    json_object_set_new(document, "program", pm_json_text(pm_program_name(report->structure)));
+    json_t *document = pm_program_document("validation", report->structure), *sizes = json_array();
     json_object_set_new(document, "models", models_json(report->models));
     for (size_t i = 0; i < report->n_sizes; i++)
         json_array_append_new(sizes, size_json(report, i));

@@ -69,8 +69,7 @@ struct pm_csv {
 void pm_csv_text(struct pm_csv *csv, const char *text); /* NULL: empty */
 void pm_csv_number(struct pm_csv *csv, double value);   /* NAN: empty; all digits */
 void pm_csv_integer(struct pm_csv *csv, uint64_t value);
-void pm_csv_line_number(struct pm_csv *csv, uint32_t line); /* 0: empty */
-void pm_csv_hex(struct pm_csv *csv, uint64_t value);        /* 0x… */
+void pm_csv_hex(struct pm_csv *csv, uint64_t value); /* 0x… */
 void pm_csv_end_line(struct pm_csv *csv);
 
 /* Lines of CSV one by one: begun with a line of names, those of ALL that NAMES lists. */
@@ -103,8 +102,7 @@ json_t *pm_json_text(const char *text); /* NULL: null; bytes that are not UTF-8 
 json_t *pm_json_number(double value);   /* NAN, infinite: null; integers without a point */
 json_t *pm_json_parameters(const struct pm_parameters *parameters); /* {"N": 40} */
 json_t *pm_json_integer(uint64_t value);
-json_t *pm_json_line_number(uint32_t line); /* 0: null */
-json_t *pm_json_hex(uint64_t value);        /* "0x…": JSON numbers lose bits past 2^53 */
+json_t *pm_json_hex(uint64_t value); /* "0x…": JSON numbers lose bits past 2^53 */
 /* {"format": "pmodel-NAME", "version": 1} */
 json_t *pm_json_document(const char *name);
 void pm_json_print(FILE *out, json_t *document); /* and frees it */
