@@ -333,6 +333,28 @@ struct pm_errors pm_validation_loop_errors(const struct pm_validation_table *tab
     return errors_of(table, quantity, block_bytes, true);
 }
 
+struct pm_errors pm_validation_row_errors(const struct pm_validation_table *table, size_t row,
+                                          enum pm_quantity quantity, uint64_t block_bytes,
+                                          size_t *worst) {
+    double *errors = pm_alloc(table->n_columns, sizeof *errors), largest = NAN;
+    size_t n = 0;
+    for (size_t c = 0; c < table->n_columns; c++) {
+        const struct pm_validation_column *column = &table->columns[c];
+        if (column->quantity != quantity || (block_bytes && column->block_bytes != block_bytes) ||
+            !pm_validation_is_large(table, row, c))
+            continue;
+        errors[n] = fabs(pm_pair_error(pm_validation_pair(table, row, c)));
+        if (n == 0 || errors[n] > largest) {
+            largest = errors[n];
+            *worst = c;
+        }
+        n++;
+    }
+    struct pm_errors summary = pm_summarise_errors(errors, n);
+    free(errors);
+    return summary;
+}
+
 static void summarise_column(struct pm_validation_table *table, size_t c) {
     struct pm_validation_column *column = &table->columns[c];
     double *errors = pm_alloc(table->n_rows, sizeof *errors), worst = -1;
