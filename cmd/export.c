@@ -10,10 +10,10 @@
 
 #include "cmd/cmd.h"
 #include "cmd/options.h"
-#include "cmd/profile_at.h"
 #include "core/base/base.h"
 #include "core/structure/structure.h"
 #include "core/store/store.h"
+#include "fit/query/query.h"
 #include "report/report.h"
 
 struct request {

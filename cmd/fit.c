@@ -7,9 +7,9 @@
 
 #include "cmd/cmd.h"
 #include "cmd/options.h"
-#include "cmd/profile_at.h"
 #include "core/base/base.h"
 #include "core/store/store.h"
+#include "fit/query/query.h"
 
 enum output { SUMMARY, MODELS, FLAGGED };
 
@@ -28,26 +28,14 @@ static void print_flagged(const struct pm_structure *structure, const struct pm_
 
 /* Says which share of the accesses has no models, because builds differ (--build). */
 static void say_unmatched(struct pm_profile *const *profiles, size_t n_profiles) {
-    double most = 0;
-    char *size = NULL;
-    for (size_t i = 0; i < n_profiles; i++) {
-        const struct pm_profile *profile = profiles[i];
-        const struct pm_skipped_accesses *lost = &profile->skipped[PM_SKIPPED_UNMATCHED];
-        double kept = 0, n_lost = lost->loads + lost->stores;
-        for (size_t h = 0; h < profile->n_histograms; h++)
-            if (profile->histograms[h].histogram.block_bytes == profile->block_sizes[0])
-                kept += pm_histogram_accesses(&profile->histograms[h].histogram);
-        if (n_lost == 0 || n_lost / (n_lost + kept) <= most)
-            continue;
-        most = n_lost / (n_lost + kept);
-        free(size);
-        size = pm_parameters_text(&profile->parameters);
-    }
-    if (size && most > 0)
+    const struct pm_profile *of;
+    double share = pm_unmatched_share(profiles, n_profiles, &of);
+    char *size = of ? pm_parameters_text(&of->parameters) : NULL;
+    if (size)
         fprintf(stderr,
                 "pmodel fit: %.3g%% of the accesses at %s are in code that is not the same in all "
                 "builds and has no models (--flagged lists it)\n",
-                100 * most, size);
+                100 * share, size);
     free(size);
 }
 
@@ -144,11 +132,11 @@ static int read_command_line(struct request *request, struct pm_command_line *li
         PM_OPTION_ACTION("flagged", 0, read_output, &request->output),
         PM_OPTION_VALUE("top", 0, pm_read_count, &request->options.max_rows),
         PM_OPTION_FLAG("drop-divergent", 0, &fit->drop_divergent),
-        PM_OPTION_VALUE("format", 0, pm_read_format, &request->options.format),
         PM_OPTION_VALUE("partition", 0, read_partition, &fit->partition),
         {0},
     };
-    *line = (struct pm_command_line){.command = "fit", .options = options};
+    *line =
+        (struct pm_command_line){.command = "fit", .options = options, .show = &request->options};
     int status = pm_read_options(line, argc, argv);
     line->options = NULL;
     fit->bases = request->bases;

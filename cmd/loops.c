@@ -88,7 +88,8 @@ struct request {
     enum pm_dump_pass pass;
     enum pm_dump_format dump_format;
     unsigned max_blocks;
-    bool has_format, has_dump_format, has_level; /* --format, --dump-format, --level */
+    bool has_dump_format, has_level; /* --dump-format, --level */
+    bool has_show_options;           /* --format or --wide */
 };
 
 static int read_dump_pass(const struct pm_option_use *use) {
@@ -119,14 +120,6 @@ static int read_level(const struct pm_option_use *use) {
                           use->value);
 }
 
-static int read_format(const struct pm_option_use *use) {
-    struct request *request = use->to;
-    struct pm_option_use format = *use;
-    format.to = &request->options.format;
-    request->has_format = true;
-    return pm_read_format(&format);
-}
-
 /* 0, or the exit status after complaining. */
 static int read_options(int argc, char **argv, struct request *request) {
     const struct pm_option options[] = {
@@ -134,7 +127,6 @@ static int read_options(int argc, char **argv, struct request *request) {
         PM_OPTION_TEXT("routine", 0, &request->routine),
         PM_OPTION_FLAG("plain", 0, &request->lift.ignore_metadata),
         PM_OPTION_TEXT("classes", 0, &request->lift.classes_file),
-        PM_OPTION_VALUE("format", 0, read_format, request),
         PM_OPTION_FLAG("check", 0, &request->check),
         PM_OPTION_FLAG("mix", 0, &request->mix),
         PM_OPTION_VALUE("level", 0, read_level, request),
@@ -147,10 +139,12 @@ static int read_options(int argc, char **argv, struct request *request) {
         PM_OPTION_ADD("interval", 0, pm_add_interval, &request->events),
         {0},
     };
-    struct pm_command_line line = {.command = "loops", .options = options};
+    struct pm_command_line line = {
+        .command = "loops", .options = options, .show = &request->options};
     int status = pm_read_options(&line, argc, argv);
     if (status)
         return status;
+    request->has_show_options = line.has_show_options;
     size_t n = line.n_arguments;
     bool may_be_several = request->summary || (request->check && n == 2);
     if (n == 0 || (n != 1 && !may_be_several))
@@ -187,8 +181,8 @@ static const char *find_contradiction(const struct request *request) {
         (request->check || request->dump || request->summary || request->svg))
         return "--interval goes with the list of loops and counters";
     if ((request->dump || request->svg) &&
-        (request->with_groups || request->has_format || request->lift.classes_file))
-        return "--groups, --classes and --format do not go with --dump or --svg";
+        (request->with_groups || request->has_show_options || request->lift.classes_file))
+        return "--groups, --classes, --format and --wide do not go with --dump or --svg";
     return NULL;
 }
 

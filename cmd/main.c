@@ -13,16 +13,17 @@ static const struct pm_command commands[] = {
     {"loops",
      "[--groups | --check | --mix [--level block|loop|routine|module|program]]\n"
      "                    [--routine NAMES] [--plain] [--classes FILE]\n"
-     "                    [--interval NAMES]... [--format table|json|csv] PROGRAM\n"
+     "                    [--interval NAMES]... [--format table|json|csv] [--wide] PROGRAM\n"
      "       pmodel loops --dump PASS [--dump-format text|dot] [--routine NAMES] [--plain] "
      "PROGRAM\n"
      "       pmodel loops --svg NAME [--instructions] [--max-blocks N] [--plain] PROGRAM\n"
-     "       pmodel loops --summary [--plain] [--format table|json|csv] FILE...",
+     "       pmodel loops --summary [--plain] [--format table|json|csv] [--wide] FILE...",
      "what the lifter finds in a program: routines, loops, reference groups, counters",
      pm_cmd_loops},
     {"plan",
      "-P NAME=VALUES... [--where EXPR] [--runs N] [--time T] [--to NAME=VALUE[,...]]\n"
-     "                   [--format table|json|csv] [options of run] -- COMMAND [ARGUMENT]...",
+     "                   [--format table|json|csv] [--wide] [options of run] -- COMMAND "
+     "[ARGUMENT]...",
      "propose which sizes to measure, and what that costs", pm_cmd_plan},
     {"run",
      "-o STORE [-P NAME=VALUES]... [--design FILE] [--where EXPR]\n"
@@ -47,25 +48,26 @@ static const struct pm_command commands[] = {
      "make the instrumented copy of a program, to run it by hand", pm_cmd_instrument},
     {"fit",
      "[--basis [SCOPE=]FUNCTIONS]... [--search] [--drop-divergent] [--threads N]\n"
-     "                  [--models | --flagged [--top N]] [--format table|json|csv] STORE",
+     "                  [--models | --flagged [--top N]] [--format table|json|csv] [--wide] STORE",
      "make models of the measurements", pm_cmd_fit},
     {"model",
      "[--classes LIST] [--level program|module|routine|loop] [--elements] [--edges]\n"
      "                    [--sort place|count] [--threshold P%|N] [--interval NAMES]\n"
      "                    [--routine NAMES] [--include FILE] [--exclude FILE]\n"
      "                    [-P NAME=VALUE[,...]] [--basis FUNCTIONS] [--search] [--threads N]\n"
-     "                    [--format table|json|csv] STORE",
+     "                    [--format table|json|csv] [--wide] STORE",
      "models of how often instructions of each class are executed, for each scope", pm_cmd_model},
     {"report",
      "[-m MACHINE[,MACHINE]...]... [-P NAME=VALUE[,...]]\n"
      "                     [--deps optimistic|pessimistic] [--min-percent P] [--top N]\n"
-     "                     [--threads | --carried] [--fits] [--format table|json|csv] STORE",
+     "                     [--threads | --carried] [--fits] [--format table|json|csv] [--wide] "
+     "STORE",
      "time, misses and what limits each loop, at a size, on a machine", pm_cmd_report},
     {"query",
      "[-P NAME=VALUES]... [--cache SIZES | -m MACHINE[,MACHINE]...] [--hit-ratio R[,R]...]\n"
      "                    [--scope NAME]... [--level program|routine|loop|group] [--block SIZES]\n"
      "                    [--no-cold] [--range NAME=LOW:HIGH[:STEP]] [--min-percent P] [--top N]\n"
-     "                    [--format table|json|csv] STORE\n"
+     "                    [--format table|json|csv] [--wide] STORE\n"
      "       pmodel query --fits [--cache SIZES | -m MACHINE[,MACHINE]...] [options] STORE",
      "of size, cache and hit ratio, the one that is not given; which sizes fit a cache",
      pm_cmd_query},
@@ -75,10 +77,10 @@ static const struct pm_command commands[] = {
      "measured histograms of reuse distances for other programs", pm_cmd_export},
     {"validate",
      "-s STORE [-m MACHINE[,MACHINE]...]... [--caches BLOCKS] [--keep STORE]\n"
-     "                       [--min-percent P] [--top N] [--format table|json|csv]\n"
+     "                       [--min-percent P] [--top N] [--format table|json|csv] [--wide]\n"
      "                       [-P NAME=VALUES]... [options of run] -- COMMAND [ARGUMENT]...\n"
      "       pmodel validate --hierarchy -s STORE [--counts CLASSES] [--caches BLOCKS]\n"
-     "                       [--min-percent P] [--top N] [--format table|json|csv]\n"
+     "                       [--min-percent P] [--top N] [--format table|json|csv] [--wide]\n"
      "                       [[-P NAME=VALUES]... [options of run] -- COMMAND [ARGUMENT]...]",
      "compare what the models predict with a measured run at a size that was not fitted",
      pm_cmd_validate},

@@ -7,9 +7,9 @@
 
 #include "cmd/cmd.h"
 #include "cmd/options.h"
-#include "cmd/profile_at.h"
 #include "core/store/store.h"
 #include "fit/fit.h"
+#include "fit/query/query.h"
 #include "measure/copies/copies.h"
 
 struct request {
@@ -122,10 +122,10 @@ int pm_cmd_model(int argc, char **argv) {
         PM_OPTION_TEXT("basis", 0, &request.basis.functions),
         PM_OPTION_FLAG("search", 0, &request.fit.search),
         PM_OPTION_VALUE("threads", 0, pm_read_count, &request.fit.n_threads),
-        PM_OPTION_VALUE("format", 0, pm_read_format, &request.options.format),
         {0},
     };
-    struct pm_command_line line = {.command = "model", .options = options};
+    struct pm_command_line line = {
+        .command = "model", .options = options, .show = &request.options};
     struct pm_error err = {0};
     int status = pm_read_options(&line, argc, argv);
     if (status)

@@ -67,7 +67,8 @@ static bool add_value(const struct pm_option *option, char *value, struct pm_err
     return ok;
 }
 
-static int take(const struct pm_command_line *line, const struct pm_option *option, char *value) {
+static int take(struct pm_command_line *line, const struct pm_option *show,
+                const struct pm_option *option, char *value) {
     struct pm_error err = {0};
     int status = 0;
     if (option->flag)
@@ -81,21 +82,34 @@ static int take(const struct pm_command_line *line, const struct pm_option *opti
             option->read(&(struct pm_option_use){line->command, option->name, value, option->to});
     if (status == 0 && line->shared_seen && is_of(line->shared, option))
         line->shared_seen(line->context, option, value);
+    line->has_show_options |= is_of(show, option);
     return status;
+}
+
+static int read_format(const struct pm_option_use *use) {
+    if (pm_report_format_from_name(use->value, use->to))
+        return 0;
+    return pm_usage_error(use->command, "--format is table, json or csv, not \"%s\"", use->value);
 }
 
 int pm_read_options(struct pm_command_line *line, int argc, char **argv) {
     struct getopt_tables tables = {.letters = pm_strdup(line->ends_at_argument ? "+" : "")};
+    struct pm_option show[3] = {{0}};
     int status = 0;
+    if (line->show) {
+        show[0] = (struct pm_option)PM_OPTION_VALUE("format", 0, read_format, &line->show->format);
+        show[1] = (struct pm_option)PM_OPTION_FLAG("wide", 0, &line->show->wide);
+    }
     add_table(&tables, line->options);
     add_table(&tables, line->shared);
+    add_table(&tables, show);
     *PM_PUSH(&tables, longs) = (struct option){0};
     opterr = 0;
     for (int c;
          status == 0 && (c = getopt_long(argc, argv, tables.letters, tables.longs, NULL)) != -1;) {
         const struct pm_option *option = find_option(&tables, c);
         status = option
-                     ? take(line, option, optarg)
+                     ? take(line, show, option, optarg)
                      : pm_usage_error(line->command, "cannot read option \"%s\"", argv[optind - 1]);
     }
     line->arguments = argv + optind;
@@ -107,12 +121,6 @@ int pm_read_options(struct pm_command_line *line, int argc, char **argv) {
 }
 
 /* ---- values ---------------------------------------------------------------------------------- */
-
-int pm_read_format(const struct pm_option_use *use) {
-    if (pm_report_format_from_name(use->value, use->to))
-        return 0;
-    return pm_usage_error(use->command, "--format is table, json or csv, not \"%s\"", use->value);
-}
 
 int pm_read_count(const struct pm_option_use *use) {
     char *end;

@@ -51,6 +51,7 @@ struct pm_command_line {
     const char *command;             /* for messages */
     const struct pm_option *options; /* of this command */
     const struct pm_option *shared;  /* that it has in common with others; NULL none */
+    struct pm_report_options *show;  /* takes --format and --wide; NULL: the command has neither */
     bool ends_at_argument;           /* what follows the first argument is no option of ours */
     /* Called for each of SHARED that was read; NULL: nobody wants to know. */
     void (*shared_seen)(void *context, const struct pm_option *option, const char *value);
@@ -59,6 +60,7 @@ struct pm_command_line {
     /* After pm_read_options: what stands there beside options, NULL behind it. */
     char **arguments;
     size_t n_arguments;
+    bool has_show_options; /* --format or --wide was given */
 };
 
 /* Reads the options of ARGV, of which argv[0] is the command's name.  0, or the exit status after
@@ -68,7 +70,6 @@ int pm_read_options(struct pm_command_line *line, int argc, char **argv);
 /* ---- values of options that several commands have -------------------------------------------- */
 
 /* For PM_OPTION_VALUE; TO is what stands behind. */
-int pm_read_format(const struct pm_option_use *use);  /* enum pm_report_format */
 int pm_read_count(const struct pm_option_use *use);   /* unsigned, at least 1 */
 int pm_read_percent(const struct pm_option_use *use); /* double, 0 to 100 */
 

@@ -279,12 +279,12 @@ static int read_command_line(struct planning *p, int argc, char **argv) {
         PM_OPTION_VALUE("runs", 0, pm_read_count, &p->n_runs),
         PM_OPTION_VALUE("time", 0, read_time, &p->most_seconds),
         PM_OPTION_ADD("to", 0, set_target, &p->to),
-        PM_OPTION_VALUE("format", 0, pm_read_format, &p->options.format),
         {0},
     };
     struct pm_command_line line = {.command = "plan",
                                    .options = own,
                                    .shared = shared,
+                                   .show = &p->options,
                                    .ends_at_argument = true,
                                    .shared_seen = keep,
                                    .context = p};

@@ -7,10 +7,10 @@
 
 #include "cmd/cmd.h"
 #include "cmd/options.h"
-#include "cmd/profile_at.h"
 #include "cmd/query/query.h"
 #include "core/store/store.h"
 #include "fit/fit.h"
+#include "fit/query/query.h"
 #include "sched/sched.h"
 
 struct request {
@@ -27,13 +27,13 @@ struct request {
 
 /* The profile; of a predicted one those of both ends of its intervals; of a measured one what was
    timed, if anything was. */
-struct found {
+struct profiles_at_size {
     struct pm_profile *profile, *ends[2];
     struct pm_times *times;
 };
 
-static bool find_profile(struct pm_program *program, const struct pm_parameters *at,
-                         struct found *found, struct pm_error *err) {
+static bool find_profiles(struct pm_program *program, const struct pm_parameters *at,
+                          struct profiles_at_size *found, struct pm_error *err) {
     found->profile = pm_profile_at(program, at, err);
     if (!found->profile)
         return false;
@@ -46,7 +46,7 @@ static bool find_profile(struct pm_program *program, const struct pm_parameters 
                         : err->kind == PM_ERROR_NONE;
 }
 
-static void free_found(struct found *found) {
+static void free_profiles(struct profiles_at_size *found) {
     struct pm_profile *profiles[] = {found->profile, found->ends[0], found->ends[1]};
     for (int i = 0; i < 3; i++)
         if (profiles[i])
@@ -111,34 +111,6 @@ static bool report_carried(const struct request *request, const struct pm_progra
 /* ---- --threads: the misses of each thread of a measured run ------------------------------------
  */
 
-static void add_histogram(struct pm_thread_misses *to, const struct pm_machine *machine,
-                          const struct pm_histogram *histogram) {
-    if (histogram->block_bytes == machine->levels[0].block_bytes)
-        to->accesses += pm_histogram_accesses(histogram);
-    for (size_t l = 0; l < machine->n_levels; l++) {
-        const struct pm_level *level = &machine->levels[l];
-        if (level->block_bytes == histogram->block_bytes)
-            to->misses[l] +=
-                pm_histogram_misses(histogram, (double)(level->size_bytes / level->block_bytes));
-    }
-}
-
-/* THREADS: for each machine one for each stream, machine by machine. */
-static bool add_up(struct pm_histogram_cursor *cursor, const struct pm_machine_list *on,
-                   struct pm_thread_misses *threads, size_t n_streams, struct pm_error *err) {
-    struct pm_histogram_place place;
-    while (pm_histogram_cursor_next(cursor, &place, err)) {
-        struct pm_histogram histogram;
-        if (!pm_histogram_cursor_read(cursor, &histogram, err))
-            return false;
-        for (size_t m = 0; m < on->n_machines; m++)
-            add_histogram(&threads[m * n_streams + place.stream_index], on->machines[m],
-                          &histogram);
-        pm_histogram_free(&histogram);
-    }
-    return err->kind == PM_ERROR_NONE;
-}
-
 /* Of the run of exactly size AT, straight from its histograms. */
 static bool report_threads(struct pm_store *store, const struct pm_parameters *at,
                            const struct pm_machine_list *on,
@@ -147,11 +119,9 @@ static bool report_threads(struct pm_store *store, const struct pm_parameters *a
     if (!cursor)
         return false;
     size_t n;
-    const struct pm_stream *streams = pm_histogram_cursor_streams(cursor, &n);
-    struct pm_thread_misses *threads = pm_alloc(n * on->n_machines + 1, sizeof *threads);
-    for (size_t i = 0; i < n * on->n_machines; i++)
-        threads[i].stream = streams[i % n];
-    bool ok = add_up(cursor, on, threads, n, err);
+    struct pm_thread_misses *threads = pm_misses_by_thread(
+        cursor, (const struct pm_machine *const *)on->machines, on->n_machines, &n, err);
+    bool ok = threads != NULL;
     for (size_t m = 0; ok && m < on->n_machines; m++)
         pm_report_threads(stdout, on->machines[m], threads + m * n, n, options);
     free(threads);
@@ -164,7 +134,7 @@ static bool report_threads(struct pm_store *store, const struct pm_parameters *a
 /* On one machine; NULL after an error. */
 static struct pm_prediction *predict_one(const struct request *request,
                                          const struct pm_structure *structure,
-                                         const struct found *found,
+                                         const struct profiles_at_size *found,
                                          const struct pm_machine *machine, struct pm_error *err) {
     struct pm_prediction *prediction =
         pm_predict(structure, found->profile, machine, request->dependences, err);
@@ -180,7 +150,7 @@ static struct pm_prediction *predict_one(const struct request *request,
 }
 
 static bool predict_all(const struct request *request, struct pm_program *program,
-                        const struct found *found, struct pm_error *err) {
+                        const struct profiles_at_size *found, struct pm_error *err) {
     size_t n = request->on.n_machines;
     struct pm_prediction **predictions = pm_alloc(n, sizeof *predictions);
     bool ok = true;
@@ -204,8 +174,8 @@ static bool predict_all(const struct request *request, struct pm_program *progra
 
 static bool report_size(const struct request *request, struct pm_program *program,
                         struct pm_error *err) {
-    struct found found = {0};
-    bool ok = find_profile(program, &request->at, &found, err);
+    struct profiles_at_size found = {0};
+    bool ok = find_profiles(program, &request->at, &found, err);
     const struct pm_parameters *at = ok ? &found.profile->parameters : NULL;
     if (ok && request->threads && found.profile->predicted)
         ok = pm_fail(err, "--threads is for sizes that were measured: models are of all threads "
@@ -215,7 +185,7 @@ static bool report_size(const struct request *request, struct pm_program *progra
         ok = report_threads(program->store, at, &request->on, &request->options, err);
     if (ok && request->fits)
         ok = pm_print_fits_of_loops(program, at, &request->on, &request->options, err);
-    free_found(&found);
+    free_profiles(&found);
     return ok;
 }
 
@@ -264,7 +234,6 @@ int pm_cmd_report(int argc, char **argv) {
     const struct pm_option options[] = {
         PM_OPTION_ADD(NULL, 'P', pm_add_parameters, &request.at),
         PM_OPTION_LIST("machine", 'm', pm_add_machine, &request.on),
-        PM_OPTION_VALUE("format", 0, pm_read_format, &request.options.format),
         PM_OPTION_VALUE("min-percent", 0, pm_read_percent, &request.options.min_percent),
         PM_OPTION_VALUE("top", 0, pm_read_count, &request.options.max_rows),
         PM_OPTION_VALUE("deps", 0, read_dependences, &request),
@@ -273,7 +242,8 @@ int pm_cmd_report(int argc, char **argv) {
         PM_OPTION_FLAG("fits", 0, &request.fits),
         {0},
     };
-    struct pm_command_line line = {.command = "report", .options = options};
+    struct pm_command_line line = {
+        .command = "report", .options = options, .show = &request.options};
     struct pm_error err = {0};
     const char *contradiction = NULL;
     int status = pm_read_options(&line, argc, argv);

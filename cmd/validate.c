@@ -10,9 +10,9 @@
 #include <sys/stat.h>
 
 #include "cmd/measuring.h"
-#include "cmd/profile_at.h"
 #include "core/store/store.h"
 #include "fit/fit.h"
+#include "fit/query/query.h"
 #include "sched/sched.h"
 
 struct request {
@@ -100,13 +100,15 @@ static int read_command_line(struct request *request, int argc, char **argv) {
         PM_OPTION_TEXT("keep", 0, &request->run.request.store_path),
         PM_OPTION_VALUE("min-percent", 0, pm_read_percent, &options->min_percent),
         PM_OPTION_VALUE("top", 0, pm_read_count, &options->max_rows),
-        PM_OPTION_VALUE("format", 0, pm_read_format, &options->format),
         PM_OPTION_FLAG("hierarchy", 0, &request->hierarchy),
         PM_OPTION_TEXT("counts", 0, &request->counts),
         {0},
     };
-    struct pm_command_line line = {
-        .command = "validate", .options = own, .shared = shared, .ends_at_argument = true};
+    struct pm_command_line line = {.command = "validate",
+                                   .options = own,
+                                   .shared = shared,
+                                   .show = options,
+                                   .ends_at_argument = true};
     pm_measuring_options(&request->run, shared);
     int status = pm_read_options(&line, argc, argv);
     request->measured_only = request->hierarchy && line.n_arguments == 0;
@@ -131,7 +133,7 @@ struct validating {
     struct pm_parameters *parameters;
     struct validated_size *sizes;
     size_t n_sizes;
-    struct pm_block_sizes compared;
+    uint64_t *compared;                 /* sizes of blocks; owned */
     struct pm_validation_caches caches; /* of these sizes */
 };
 
@@ -202,47 +204,22 @@ static bool predict_sizes(struct validating *v, struct pm_error *err) {
 
 /* ---- block sizes ----------------------------------------------------------------------------- */
 
-/* The sizes to compare: those asked for, else lines and pages as far as the models have them, else
-   all that the models have.  */
-static bool choose_block_sizes(const struct validating *v, struct pm_block_sizes *chosen,
-                               struct pm_error *err) {
-    static const uint64_t usual[] = {64, 4096};
-    const struct pm_block_sizes *asked = &v->request->run.request.blocks;
-    const uint64_t *known = v->sizes[0].predicted->block_sizes;
-    size_t n_known = v->sizes[0].predicted->n_block_sizes;
-    for (size_t i = 0; i < asked->n; i++) {
-        if (!pm_has_block_size(known, n_known, asked->bytes[i]))
-            return pm_fail(err,
-                           "%s has no models for blocks of %llu bytes: measure with `pmodel run "
-                           "--block` and call `pmodel fit`",
-                           v->request->store_path, (unsigned long long)asked->bytes[i]);
-        pm_block_sizes_add(chosen, asked->bytes[i]);
-    }
-    for (size_t i = 0; !asked->n && i < sizeof usual / sizeof usual[0]; i++)
-        if (pm_has_block_size(known, n_known, usual[i]))
-            pm_block_sizes_add(chosen, usual[i]);
-    for (size_t i = 0; !chosen->n && i < n_known; i++)
-        pm_block_sizes_add(chosen, known[i]);
-    return n_known ||
-           pm_fail(err,
-                   "%s was measured without reuse distances (--no-memory), so that there are only "
-                   "counts to compare: add --no-memory",
-                   v->request->store_path);
-}
-
 /* Besides the sizes that are compared, the machines' levels are measured. */
 static bool plan_block_sizes(struct validating *v, struct pm_error *err) {
     struct pm_measure_request *run = &v->request->run.request;
+    size_t n;
     if (run->copies.no_memory)
         return true;
-    if (!choose_block_sizes(v, &v->compared, err))
+    v->compared = pm_validation_block_sizes(v->sizes[0].predicted, run->blocks.bytes, run->blocks.n,
+                                            v->request->store_path, &n, err);
+    if (!v->compared)
         return false;
-    for (size_t i = 0; i < v->compared.n; i++)
-        pm_block_sizes_add(&run->blocks, v->compared.bytes[i]);
+    for (size_t i = 0; i < n; i++)
+        pm_block_sizes_add(&run->blocks, v->compared[i]);
     for (size_t m = 0; m < v->request->on.n_machines; m++)
         pm_add_level_blocks(v->request->on.machines[m], &run->blocks);
-    v->caches = (struct pm_validation_caches){v->compared.bytes, v->compared.n,
-                                              v->request->cache_blocks, v->request->n_caches};
+    v->caches = (struct pm_validation_caches){v->compared, n, v->request->cache_blocks,
+                                              v->request->n_caches};
     return true;
 }
 
@@ -406,7 +383,7 @@ static void free_all(struct validating *v) {
     }
     free(v->sizes);
     free(v->parameters);
-    free(v->compared.bytes);
+    free(v->compared);
     if (v->models)
         pm_profiles_free(v->fitted, v->models->n_runs);
     if (v->models)

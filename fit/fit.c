@@ -19,8 +19,6 @@
 
 enum { EDGES_AT_ONCE = 64, ACCESSES_AT_ONCE = 256 };
 
-#define FLAGGED_ERROR 0.1
-
 /* What all threads read. */
 struct job {
     const struct pm_structure *structure;
@@ -250,7 +248,7 @@ static void count_model(struct pm_model *model, void *context) {
     statistics->n_exact += model->exact;
     statistics->n_constant += model->shape == PM_SHAPE_CONSTANT;
     /* An error that too few sizes leave unknown is no better than a large one. */
-    statistics->n_flagged += !(model->leave_one_out_error <= FLAGGED_ERROR);
+    statistics->n_flagged += !(model->leave_one_out_error <= PM_FLAGGED_ERROR);
 }
 
 static void count_models(struct pm_model_set *set, struct pm_fit_statistics *statistics) {

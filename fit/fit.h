@@ -19,6 +19,10 @@ enum {
     PM_FIT_NOTE_SIZE = 320
 };
 
+/* A model is flagged when the sizes that it was made from, each predicted from the others, come out
+   further off than this (root mean square of the relative error). */
+#define PM_FLAGGED_ERROR 0.10
+
 /* Basis functions for the models of a part of the program. */
 struct pm_fit_basis {
     const char *scope;     /* a routine or loop (pm_scopes_named); NULL: all */

@@ -22,7 +22,7 @@ static const char *advice_word(uint8_t advice) {
 }
 
 /* A scope, or what stands for one that is not known: "first touch", "?". */
-static char *label_or(const struct pm_place *place, const char *otherwise) {
+static char *label_or(const struct pm_row_place *place, const char *otherwise) {
     return place->scope == PM_NONE ? pm_strdup(otherwise)
                                    : pm_scope_label_folded(place->structure, place->scope);
 }
@@ -44,7 +44,7 @@ static json_t *misses_json(const struct pm_machine *machine, const double *misse
     return object;
 }
 
-static struct pm_value scope_value(const struct pm_place *place) {
+static struct pm_field_value scope_value(const struct pm_row_place *place) {
     static const struct pm_field fields[] = {
         {"label", PM_TEXT, .get = pm_place_label_folded},
         {"kind", PM_TEXT, .get = pm_place_kind},
@@ -128,11 +128,9 @@ static void print_header(FILE *out, const struct pm_carried_report *report,
                          const struct pm_carried_rows *rows,
                          const struct pm_report_options *options) {
     char *parameters = pm_parameters_text(&report->profile->parameters);
-    char *line =
-        pm_sprintf("%s  %s%son %s: what carries its misses", pm_program_name(report->structure),
-                   parameters, *parameters ? "  " : "", rows->machine->title);
-    pm_print_bold(out, line, options->color);
-    free(line);
+    pm_print_title(out, options, "%s  %s%son %s: what carries its misses",
+                   pm_program_name(report->structure), parameters, *parameters ? "  " : "",
+                   rows->machine->title);
     free(parameters);
 }
 
@@ -185,7 +183,7 @@ static void print_advice(FILE *out, const struct pm_report_options *options, con
     };
     for (unsigned i = 0; i < PM_N_ADVICE; i++)
         if (given[i] && meanings[i])
-            pm_print_wrapped(out, "  - ", "    ", meanings[i], options->width);
+            pm_print_note(out, options, "%s", meanings[i]);
 }
 
 static void write_machine(FILE *out, const struct pm_carried_report *report,
@@ -248,8 +246,7 @@ static json_t *machine_json(const struct pm_carried_rows *rows) {
 
 static void write_json(FILE *out, const struct pm_carried_report *report,
                        struct pm_carried_rows *const *rows) {
-    json_t *document = pm_json_document("carried"), *machines = json_array();
-    json_object_set_new(document, "program", pm_json_text(pm_program_name(report->structure)));
+    json_t *document = pm_program_document("carried", report->structure), *machines = json_array();
     json_object_set_new(document, "parameters", pm_json_parameters(&report->profile->parameters));
     for (size_t i = 0; i < report->n_machines; i++)
         json_array_append_new(machines, machine_json(rows[i]));

@@ -151,10 +151,6 @@ static void write_csv(FILE *out, const struct pm_plan_report *report) {
 
 void pm_report_plan(FILE *out, const struct pm_plan_report *report,
                     const struct pm_report_options *options) {
-    if (options->format == PM_REPORT_JSON)
-        write_json(out, report);
-    else if (options->format == PM_REPORT_CSV)
-        write_csv(out, report);
-    else
-        write_table(out, report, options);
+    PM_BY_FORMAT(options, write_table(out, report, options), write_json(out, report),
+                 write_csv(out, report));
 }

@@ -30,15 +30,8 @@ void pm_report_predictions(FILE *out, const struct pm_structure *structure,
                            const struct pm_prediction *const *predictions, size_t n_predictions,
                            const struct pm_times *times, const struct pm_report_options *options);
 
-/* `pmodel report --threads`. Accesses in blocks of the first level, and misses of a cache of each
-   level's size that it has for itself. */
-struct pm_thread_misses {
-    struct pm_stream stream;
-    double accesses;
-    double misses[PM_MAX_LEVELS]; /* of the machine's levels, in their order */
-};
-
-/* A table with a line for each of the N streams, those that never accessed anything left out. */
+/* `pmodel report --threads`: a table with a line for each of the N streams, those that never
+ * accessed anything left out. */
 void pm_report_threads(FILE *out, const struct pm_machine *machine,
                        const struct pm_thread_misses *threads, size_t n,
                        const struct pm_report_options *options);

@@ -5,14 +5,12 @@
 #include "cmd/query/private.h"
 
 bool pm_print_fits(const struct pm_program *program, const struct pm_query_surface *surface,
-                   const struct pm_query_parts *parts, const struct pm_level_cache_list *on,
+                   const struct pm_query_parts *parts, const struct pm_query_caches *on,
                    const struct pm_report_options *options, struct pm_error *err) {
-    const struct pm_query_groups **groups = pm_alloc(parts->n_parts, sizeof *groups);
+    const struct pm_query_groups **groups = pm_query_parts_groups(parts);
     struct pm_query_cache *caches = pm_alloc(on->n_caches, sizeof *caches);
     size_t n = parts->n_parts * on->n_caches;
     struct pm_query_fits *fits = pm_alloc(n, sizeof *fits);
-    for (size_t i = 0; i < parts->n_parts; i++)
-        groups[i] = &parts->parts[i].groups;
     for (size_t i = 0; i < on->n_caches; i++)
         caches[i] = on->caches[i].cache;
     bool ok = pm_query_fits(surface, program->models, groups, parts->n_parts, caches, on->n_caches,
@@ -22,16 +20,12 @@ bool pm_print_fits(const struct pm_program *program, const struct pm_query_surfa
         .structure = program->structure,
         .parts = parts,
         .measured_up_to = program->measured_up_to,
-        .solved = surface->name,
-        .range = surface->range,
-        .most_factor = pm_query_range_value(&surface->range, surface->range.n - 1) /
-                       pm_query_largest_measured(program->models, surface->name),
         .models = program->models,
-        .caches = on->caches,
-        .n_caches = on->n_caches,
+        .caches = on,
         .fits = fits,
         .fixed = surface->fixed,
     };
+    pm_query_report_range(&report, surface);
     if (ok)
         pm_report_query(stdout, &report, options);
     for (size_t i = 0; i < n; i++)
@@ -47,26 +41,22 @@ bool pm_print_fits(const struct pm_program *program, const struct pm_query_surfa
 static bool print_machine(struct pm_program *program, const struct pm_query_surface *surface,
                           const struct pm_machine *machine, const struct pm_report_options *options,
                           struct pm_error *err) {
-    struct pm_level_cache_list levels = {0};
+    struct pm_query_caches levels = {0};
     struct pm_query_parts parts = {0};
-    struct pm_profile *profile =
-        pm_query_profile(surface, pm_query_largest_measured(program->models, surface->name), err);
-    bool ok = profile && pm_add_levels(&levels, machine, profile, err) &&
+    struct pm_profile *profile = pm_query_profile(surface, surface->largest_measured, err);
+    bool ok = profile && pm_check_block_sizes(profile, machine, err) &&
               pm_query_find_parts(program->structure, PM_QUERY_LOOP, NULL, 0, &parts, err);
     if (ok) {
-        struct pm_query_cache *caches = pm_alloc(levels.n_caches, sizeof *caches);
-        for (size_t i = 0; i < levels.n_caches; i++)
-            caches[i] = levels.caches[i].cache;
-        pm_query_weigh(&parts, profile, caches, levels.n_caches);
+        pm_query_add_levels(&levels, machine);
+        pm_query_weigh(&parts, profile, &levels);
         pm_query_keep_shown(&parts, options);
-        free(caches);
         fputc('\n', stdout);
         ok = pm_print_fits(program, surface, &parts, &levels, options, err);
     }
     if (profile)
         pm_profile_free(profile);
     pm_query_parts_free(&parts);
-    pm_free_level_caches(&levels);
+    pm_query_caches_free(&levels);
     return ok;
 }
 
@@ -89,10 +79,9 @@ bool pm_print_fits_of_loops(struct pm_program *program, const struct pm_paramete
             continue;
         struct pm_parameters fixed = without(at->n ? at : measured, measured->names[p]);
         struct pm_query_surface surface;
-        ok = pm_query_find_surface(program, &fixed, NULL, &surface, err);
+        ok = pm_query_find_surface(program, &fixed, NULL, NULL, &surface, err);
         for (size_t m = 0; m < on->n_machines && ok; m++)
             ok = print_machine(program, &surface, on->machines[m], options, err);
-        free(surface.range.values);
     }
     return ok;
 }

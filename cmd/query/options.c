@@ -42,7 +42,7 @@ static int decide(struct pm_query_request *request) {
         return pm_usage_error("query", "give caches with --cache (as in 32K,512K) or -m, or "
                                        "--hit-ratio to ask for the smallest one");
     bool solves = request->kind == PM_QUERY_SIZE || request->kind == PM_QUERY_FITS;
-    if (request->range && !solves)
+    if (request->range_of && !solves)
         return pm_usage_error("query", "--range is for queries whose answer is a size: --hit-ratio "
                                        "with --cache or -m, and --fits");
     if (request->without_cold && request->n_ratios == 0)
@@ -60,17 +60,16 @@ int pm_read_query_request(struct pm_query_request *request, int argc, char **arg
         PM_OPTION_LIST("cache", 0, pm_add_query_caches, request),
         PM_OPTION_LIST("hit-ratio", 0, pm_add_hit_ratio, request),
         PM_OPTION_ACTION("fits", 0, read_fits, request),
-        PM_OPTION_TEXT("range", 0, &request->range),
+        PM_OPTION_ADD("range", 0, pm_set_query_range, request),
         PM_OPTION_VALUE("scope", 0, read_scope, request),
         PM_OPTION_VALUE("level", 0, read_level, request),
         PM_OPTION_LIST("block", 0, pm_add_block_size, &request->blocks),
         PM_OPTION_FLAG("no-cold", 0, &request->without_cold),
         PM_OPTION_VALUE("min-percent", 0, pm_read_percent, &options->min_percent),
         PM_OPTION_VALUE("top", 0, pm_read_count, &options->max_rows),
-        PM_OPTION_VALUE("format", 0, pm_read_format, &options->format),
         {0},
     };
-    struct pm_command_line line = {.command = "query", .options = table};
+    struct pm_command_line line = {.command = "query", .options = table, .show = options};
     *options = pm_default_report_options();
     int status = pm_read_options(&line, argc, argv);
     if (status == 0 && line.n_arguments != 1)
@@ -88,4 +87,6 @@ void pm_query_request_free(struct pm_query_request *request) {
     free(request->ratios);
     free(request->blocks.bytes);
     free(request->scopes);
+    free(request->range_of);
+    free(request->range.values);
 }

@@ -3,7 +3,7 @@
 #define PM_CMD_QUERY_H
 
 #include "cmd/cmd.h"
-#include "cmd/profile_at.h"
+#include "fit/query/query.h"
 
 /* Prints for every loop on each machine ON up to which size its reuses hit; of several parameters
    each in turn, the others as AT has them. */

@@ -129,23 +129,19 @@ static bool read_values(char *at, struct pm_query_range *range) {
     return true;
 }
 
-bool pm_read_query_range(const char *text, char **name, struct pm_query_range *range,
-                         struct pm_error *err) {
-    *range = (struct pm_query_range){0};
-    *name = pm_strdup(text);
-    char *equals = strchr(*name, '=');
+bool pm_set_query_range(void *to, char *text, struct pm_error *err) {
+    struct pm_query_request *request = to;
+    char *equals = strchr(text, '='), *name = pm_sprintf("%.*s", (int)strcspn(text, "="), text);
     struct pm_parameters probe = {0}; /* checks the name */
-    if (equals) {
-        *equals = '\0';
-        if (!pm_parameters_set(&probe, *name, 0, err)) {
-            free(*name);
-            return pm_fail_in(err, "--range %.100s", text);
-        }
-        if (strchr(equals + 1, ':') ? read_steps(equals + 1, range)
-                                    : read_values(equals + 1, range))
-            return true;
-    }
-    free(*name);
+    free(request->range_of);
+    free(request->range.values);
+    request->range_of = name;
+    request->range = (struct pm_query_range){0};
+    if (equals && !pm_parameters_set(&probe, name, 0, err))
+        return pm_fail_in(err, "--range %.100s", text);
+    if (equals && (strchr(equals, ':') ? read_steps(equals + 1, &request->range)
+                                       : read_values(equals + 1, &request->range)))
+        return true;
     return pm_fail(err,
                    "--range takes NAME=LOW:HIGH, NAME=LOW:HIGH:STEP or NAME=VALUES, sizes above 0, "
                    "not \"%.100s\"",

@@ -11,8 +11,9 @@
 #include "fit/analysis/hierarchy.h"
 #include "fit/analysis/model_rows.h"
 #include "fit/analysis/model_sum.h"
-#include "fit/analysis/query_weights.h"
 #include "fit/analysis/rows.h"
+#include "fit/analysis/threads.h"
+#include "fit/analysis/unmatched.h"
 #include "fit/analysis/validation.h"
 
 #endif

@@ -17,9 +17,9 @@ struct collection {
     struct pm_carried_rows *rows;
 };
 
-static struct pm_place folded(const struct collection *c, uint32_t scope) {
-    return (struct pm_place){c->structure,
-                             scope == PM_NONE ? PM_NONE : pm_fold_root(c->structure, scope)};
+static struct pm_row_place folded(const struct collection *c, uint32_t scope) {
+    return (struct pm_row_place){c->structure,
+                                 scope == PM_NONE ? PM_NONE : pm_fold_root(c->structure, scope)};
 }
 
 /* A row for the destination GROUP, with the misses of HISTOGRAM. */
@@ -38,8 +38,7 @@ static struct pm_carried_row *add_row(struct collection *c, uint32_t group,
     for (size_t l = 0; l < machine->n_levels; l++) {
         const struct pm_level *level = &machine->levels[l];
         if (level->block_bytes == histogram->block_bytes)
-            row->misses[l] =
-                pm_histogram_misses(histogram, (double)(level->size_bytes / level->block_bytes));
+            row->misses[l] = pm_histogram_misses(histogram, pm_level_capacity_blocks(level));
     }
     return row;
 }
@@ -105,7 +104,7 @@ static void join_rows(struct pm_carried_rows *rows) {
 }
 
 /* Rows without a miss at any level say nothing. */
-static void weigh_rows(struct pm_carried_rows *rows) {
+static void add_cycles_and_shares(struct pm_carried_rows *rows) {
     size_t n = 0;
     for (size_t i = 0; i < rows->n_rows; i++) {
         struct pm_carried_row *row = &rows->rows[i];
@@ -162,7 +161,7 @@ struct pm_carried_rows *pm_carried_rows_new(const struct pm_carried_report *repo
     add_patterns(&collection, report->patterns);
     add_first_touches(&collection, report->profile);
     join_rows(rows);
-    weigh_rows(rows);
+    add_cycles_and_shares(rows);
     for (size_t i = 0; i < rows->n_rows; i++)
         rows->rows[i].advice = advise(report->structure, &rows->rows[i]);
     return rows;

@@ -38,9 +38,9 @@ struct pm_carried_row {
     const struct pm_machine *machine;
     bool is_first_touch; /* then there is neither source nor carrier */
     bool across;
-    struct pm_place source, carrier, destination; /* scopes that stand for those folded into them;
-                                                     nowhere: not known */
-    const char *object;                           /* what the group accesses; NULL unknown */
+    struct pm_row_place source, carrier, destination; /* scopes that stand for those folded into
+                                                     them; nowhere: not known */
+    const char *object;                               /* what the group accesses; NULL unknown */
     double misses[PM_MAX_LEVELS];
     double cycles; /* that they cost, of all levels */
     double

@@ -73,7 +73,7 @@ static struct pm_count_row *add_row(struct pm_class_counts *counts, uint32_t sco
                                     const double *measured) {
     struct pm_count_row *row = PM_PUSH(counts, rows);
     row->counts = counts;
-    row->place = (struct pm_place){counts->structure, scope};
+    row->place = (struct pm_row_place){counts->structure, scope};
     row->edge = PM_NONE;
     row->measured = measured;
     row->sum_error = row->low = row->high = NAN;
@@ -149,8 +149,8 @@ static bool make_edge_rows(struct pm_class_counts *counts, const struct pm_model
 /* ---- counts at one size, shares, order ------------------------------------------------------- */
 
 /* Counts at the size asked for, else measured at the largest one; and each row's share. */
-static bool weigh_rows(struct pm_class_counts *counts, const struct pm_model_set *models,
-                       struct pm_error *err) {
+static bool count_rows_at_size(struct pm_class_counts *counts, const struct pm_model_set *models,
+                               struct pm_error *err) {
     const struct pm_parameters *at = counts->request->at;
     const struct pm_model_set *set = counts->set ? counts->set : models;
     size_t largest = pm_largest_run(models), n_classes = counts->classes.n_classes;
@@ -294,7 +294,7 @@ static bool make_counts(struct pm_class_counts *counts, const struct pm_model_se
     else if (ok)
         ok = make_scope_rows(counts, left_out, request->interval ? intervals : NULL, fit_options,
                              err);
-    ok = ok && weigh_rows(counts, models, err);
+    ok = ok && count_rows_at_size(counts, models, err);
     free(intervals);
     if (!ok)
         return false;

@@ -85,7 +85,7 @@ struct pm_counts_request {
 /* One class in one scope; or an edge. */
 struct pm_count_row {
     const struct pm_class_counts *counts;
-    struct pm_place place;
+    struct pm_row_place place;
     uint32_t edge;                /* PM_NONE: it is not one */
     size_t class_index;           /* 0 of edges */
     const double *measured;       /* in each run */

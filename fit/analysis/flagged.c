@@ -17,7 +17,7 @@
 
 enum { ENOUGH_SIZES = 5 };
 
-struct making {
+struct judging {
     struct pm_flagged *flagged;
     const struct pm_structure *structure;
     const struct pm_model_set *models;
@@ -48,11 +48,11 @@ static unsigned flaw_of_regularity(enum pm_regularity regularity) {
 }
 
 /* Flaws of MODEL, into ROW; true if there are any.  SERIES: its values at all sizes, or NULL. */
-static bool judge(const struct making *making, const struct pm_model *model, const double *series,
+static bool judge(const struct judging *judging, const struct pm_model *model, const double *series,
                   struct pm_flagged_row *row) {
     double error = model->leave_one_out_error;
     unsigned found = 0, period = 0;
-    size_t n = making->n, first = 0;
+    size_t n = judging->n, first = 0;
     row->n_models++;
     if (model->exact || (error == 0 && model->n_points >= 2))
         return false;
@@ -64,8 +64,8 @@ static bool judge(const struct making *making, const struct pm_model *model, con
         found |= 1u << (late ? PM_FLAW_LATE : PM_FLAW_FEW);
     if (error > PM_FLAGGED_ERROR) {
         enum pm_regularity regularity = PM_REGULARITY_UNKNOWN;
-        if (series && making->x)
-            regularity = pm_fit_regularity(n - first, making->x + first, series + first, &period);
+        if (series && judging->x)
+            regularity = pm_fit_regularity(n - first, judging->x + first, series + first, &period);
         if (regularity != PM_REGULARITY_UNKNOWN || !few)
             found |= flaw_of_regularity(regularity);
     }
@@ -82,45 +82,45 @@ static struct pm_flagged_row new_row(const struct pm_structure *structure, uint3
     return (struct pm_flagged_row){.place = {structure, scope}, .group = PM_NONE, .error = NAN};
 }
 
-static void keep_row(const struct making *making, struct pm_flagged_row *row) {
-    making->flagged->flaws |= row->flaws;
-    *PM_PUSH(making->flagged, rows) = *row;
+static void keep_row(const struct judging *judging, struct pm_flagged_row *row) {
+    judging->flagged->flaws |= row->flaws;
+    *PM_PUSH(judging->flagged, rows) = *row;
 }
 
 /* ---- executions ------------------------------------------------------------------------------ */
 
 /* Edges into basic blocks: what is known of these gives the instructions. */
-static void add_executions(const struct making *making) {
-    const struct pm_structure *structure = making->structure;
+static void add_executions(const struct judging *judging) {
+    const struct pm_structure *structure = judging->structure;
     struct pm_flagged_row *rows = pm_alloc(structure->n_scopes, sizeof *rows);
     for (uint32_t s = 0; s < structure->n_scopes; s++)
-        rows[s] = new_row(making->structure, s);
+        rows[s] = new_row(judging->structure, s);
     for (size_t e = 0; e < structure->n_edges; e++) {
         const struct pm_edge *edge = &structure->edges[e];
         if (edge->to >= structure->n_blocks ||
             !pm_scope_is_counted(structure, pm_edge_scope(structure, (uint32_t)e)))
             continue;
         const struct pm_block *block = &structure->blocks[edge->to];
-        for (size_t k = 0; k < making->n; k++)
-            making->series[k] = making->profiles[k]->edge_counts[e];
+        for (size_t k = 0; k < judging->n; k++)
+            judging->series[k] = judging->profiles[k]->edge_counts[e];
         struct pm_flagged_row *row = &rows[pm_row_scope(structure, block->scope)];
-        if (judge(making, &making->models->edges[e], making->series, row))
-            row->weight += making->series[making->largest] * block->n_instructions;
+        if (judge(judging, &judging->models->edges[e], judging->series, row))
+            row->weight += judging->series[judging->largest] * block->n_instructions;
     }
     for (uint32_t s = 0; s < structure->n_scopes; s++) {
         if (rows[s].n_flagged == 0)
             continue;
-        rows[s].weight = making->instructions > 0 ? rows[s].weight / making->instructions : 0;
-        keep_row(making, &rows[s]);
+        rows[s].weight = judging->instructions > 0 ? rows[s].weight / judging->instructions : 0;
+        keep_row(judging, &rows[s]);
     }
     free(rows);
 }
 
 /* ---- histograms ------------------------------------------------------------------------------ */
 
-static const struct pm_histogram *histogram_at(const struct making *making, size_t k,
+static const struct pm_histogram *histogram_at(const struct judging *judging, size_t k,
                                                const struct pm_histogram_model *model) {
-    return pm_profile_histogram(making->profiles[k], model->group, model->block_bytes);
+    return pm_profile_histogram(judging->profiles[k], model->group, model->block_bytes);
 }
 
 static double cold_of(const struct pm_histogram *histogram) {
@@ -128,45 +128,45 @@ static double cold_of(const struct pm_histogram *histogram) {
 }
 
 /* Accesses whose number or distance is not known well, of TOUCHES at the largest size. */
-static double judge_models(const struct making *making, const struct pm_histogram_model *model,
+static double judge_models(const struct judging *judging, const struct pm_histogram_model *model,
                            double touches, struct pm_flagged_row *row) {
-    double *series = making->series, weight = 0;
-    for (size_t k = 0; k < making->n; k++) {
-        const struct pm_histogram *histogram = histogram_at(making, k, model);
+    double *series = judging->series, weight = 0;
+    for (size_t k = 0; k < judging->n; k++) {
+        const struct pm_histogram *histogram = histogram_at(judging, k, model);
         series[k] = histogram ? pm_histogram_accesses(histogram) : 0;
     }
-    bool all = judge(making, &model->accesses, model->per_execution ? NULL : series, row);
-    for (size_t k = 0; k < making->n; k++)
-        series[k] = cold_of(histogram_at(making, k, model));
-    if (judge(making, &model->cold, series, row))
-        weight += series[making->largest];
+    bool all = judge(judging, &model->accesses, model->per_execution ? NULL : series, row);
+    for (size_t k = 0; k < judging->n; k++)
+        series[k] = cold_of(histogram_at(judging, k, model));
+    if (judge(judging, &model->cold, series, row))
+        weight += series[judging->largest];
     for (size_t b = 0; b < model->n_bins; b++) {
         const struct pm_bin_model *bin = &model->bins[b];
-        bool flagged = judge(making, &bin->count, NULL, row);
+        bool flagged = judge(judging, &bin->count, NULL, row);
         if (!bin->constant_distance)
-            flagged |= judge(making, &bin->distance, NULL, row);
-        weight += flagged ? pm_model_value(&bin->count, making->basis) : 0;
+            flagged |= judge(judging, &bin->distance, NULL, row);
+        weight += flagged ? pm_model_value(&bin->count, judging->basis) : 0;
     }
     return all ? touches : fmin(weight, touches);
 }
 
 /* What was measured with less than all blocks. */
-static double judge_data(const struct making *making, const struct pm_histogram_model *model,
+static double judge_data(const struct judging *judging, const struct pm_histogram_model *model,
                          double touches, struct pm_flagged_row *row) {
     double weight = 0;
-    for (size_t k = 0; k < making->n; k++) {
-        const struct pm_histogram *histogram = histogram_at(making, k, model);
+    for (size_t k = 0; k < judging->n; k++) {
+        const struct pm_histogram *histogram = histogram_at(judging, k, model);
         if (!histogram)
             continue;
         double beyond = histogram->beyond_loads + histogram->beyond_stores;
         double watched = cold_of(histogram) / (double)(histogram->sample ? histogram->sample : 1);
         if (histogram->at_least > 0 && beyond > 0) {
             row->flaws |= 1u << PM_FLAW_BOUNDED;
-            if (k == making->largest)
+            if (k == judging->largest)
                 weight = fmax(weight, beyond);
         }
         /* Of so many independent blocks the relative standard error is 1 / √watched. */
-        if (k == making->largest && histogram->sample > 1 &&
+        if (k == judging->largest && histogram->sample > 1 &&
             watched * PM_FLAGGED_ERROR * PM_FLAGGED_ERROR < 1) {
             row->flaws |= 1u << PM_FLAW_SAMPLED;
             weight = touches;
@@ -176,13 +176,13 @@ static double judge_data(const struct making *making, const struct pm_histogram_
 }
 
 /* Whether rows of what the group accesses lie as far apart at every size. */
-static double judge_extent(const struct making *making, const struct pm_histogram_model *model,
+static double judge_extent(const struct judging *judging, const struct pm_histogram_model *model,
                            double touches, struct pm_flagged_row *row) {
-    for (size_t i = 0; i < making->n_extents; i++)
-        if (making->extents[i].group == model->group) {
+    for (size_t i = 0; i < judging->n_extents; i++)
+        if (judging->extents[i].group == model->group) {
             row->flaws |= 1u << PM_FLAW_EXTENT;
-            row->stride_bytes = (double)making->extents[i].stride_bytes;
-            row->walk_most = making->extents[i].walk_most;
+            row->stride_bytes = (double)judging->extents[i].stride_bytes;
+            row->walk_most = judging->extents[i].walk_most;
             return touches;
         }
     return 0;
@@ -198,56 +198,57 @@ static double *sum_touches(const struct pm_profile *profile) {
     return touches;
 }
 
-static double share_of_touches(const struct making *making, uint64_t block_bytes, double touches) {
-    const struct pm_profile *profile = making->profiles[making->largest];
+static double share_of_touches(const struct judging *judging, uint64_t block_bytes,
+                               double touches) {
+    const struct pm_profile *profile = judging->profiles[judging->largest];
     for (size_t b = 0; b < profile->n_block_sizes; b++)
-        if (profile->block_sizes[b] == block_bytes && making->touches[b] > 0)
-            return touches / making->touches[b];
+        if (profile->block_sizes[b] == block_bytes && judging->touches[b] > 0)
+            return touches / judging->touches[b];
     return 0;
 }
 
-static void add_histograms(const struct making *making) {
-    for (size_t h = 0; h < making->models->n_histograms; h++) {
-        const struct pm_histogram_model *model = &making->models->histograms[h];
-        if (model->group >= making->structure->n_groups)
+static void add_histograms(const struct judging *judging) {
+    for (size_t h = 0; h < judging->models->n_histograms; h++) {
+        const struct pm_histogram_model *model = &judging->models->histograms[h];
+        if (model->group >= judging->structure->n_groups)
             continue;
-        const struct pm_histogram *last = histogram_at(making, making->largest, model);
+        const struct pm_histogram *last = histogram_at(judging, judging->largest, model);
         double touches = last ? pm_histogram_accesses(last) : 0;
-        struct pm_flagged_row row =
-            new_row(making->structure,
-                    pm_row_scope(making->structure, making->structure->groups[model->group].scope));
+        struct pm_flagged_row row = new_row(
+            judging->structure,
+            pm_row_scope(judging->structure, judging->structure->groups[model->group].scope));
         row.group = model->group;
         row.block_bytes = model->block_bytes;
-        double weight = judge_models(making, model, touches, &row);
-        weight = fmax(weight, judge_data(making, model, touches, &row));
-        weight = fmax(weight, judge_extent(making, model, touches, &row));
+        double weight = judge_models(judging, model, touches, &row);
+        weight = fmax(weight, judge_data(judging, model, touches, &row));
+        weight = fmax(weight, judge_extent(judging, model, touches, &row));
         if (!row.flaws)
             continue;
-        row.weight = share_of_touches(making, model->block_bytes, weight);
-        keep_row(making, &row);
+        row.weight = share_of_touches(judging, model->block_bytes, weight);
+        keep_row(judging, &row);
     }
 }
 
 /* ---- builds that differ -----------------------------------------------------------------------
  */
 
-static void keep_unmatched(const struct making *making, uint32_t scope, uint32_t group) {
-    struct pm_flagged_row row = new_row(making->structure, scope);
+static void keep_unmatched(const struct judging *judging, uint32_t scope, uint32_t group) {
+    struct pm_flagged_row row = new_row(judging->structure, scope);
     row.group = group;
     row.flaws = 1u << PM_FLAW_BUILDS;
     row.weight = NAN;
-    keep_row(making, &row);
+    keep_row(judging, &row);
 }
 
 /* Scopes and groups that have no models, because builds differ (--build). */
-static void add_unmatched(const struct making *making) {
-    const struct pm_structure *structure = making->structure;
+static void add_unmatched(const struct judging *judging) {
+    const struct pm_structure *structure = judging->structure;
     for (uint32_t s = 0; s < structure->n_scopes; s++)
         if (structure->scopes[s].flags & PM_SCOPE_UNMATCHED)
-            keep_unmatched(making, s, PM_NONE);
+            keep_unmatched(judging, s, PM_NONE);
     for (uint32_t g = 0; g < structure->n_groups; g++)
         if (structure->groups[g].flags & PM_GROUP_UNMATCHED)
-            keep_unmatched(making, pm_row_scope(structure, structure->groups[g].scope), g);
+            keep_unmatched(judging, pm_row_scope(structure, structure->groups[g].scope), g);
 }
 
 /* ---- the whole ------------------------------------------------------------------------------- */
@@ -302,31 +303,31 @@ struct pm_flagged *pm_flagged_new(const struct pm_structure *structure,
                                   const struct pm_model_set *models,
                                   const struct pm_profile *const *profiles) {
     struct pm_flagged *flagged = pm_alloc(1, sizeof *flagged);
-    struct making making = {.flagged = flagged,
-                            .structure = structure,
-                            .models = models,
-                            .profiles = profiles,
-                            .n = models->n_runs};
+    struct judging judging = {.flagged = flagged,
+                              .structure = structure,
+                              .models = models,
+                              .profiles = profiles,
+                              .n = models->n_runs};
     flagged->structure = structure;
     flagged->models = models;
-    making.largest = pm_largest_run(models);
-    making.instructions = instructions_of(structure, profiles[making.largest]);
-    making.n_extents = pm_fit_fixed_extents(structure, profiles, models->n_runs, &making.extents);
-    making.touches = sum_touches(profiles[making.largest]);
-    making.x = sizes_of(models);
-    making.series = pm_alloc(making.n, sizeof *making.series);
-    making.basis = pm_alloc(models->basis->n, sizeof *making.basis);
-    pm_basis_evaluate(models->basis, &models->runs[making.largest], making.basis, NULL);
-    add_executions(&making);
-    add_histograms(&making);
-    add_unmatched(&making);
+    judging.largest = pm_largest_run(models);
+    judging.instructions = instructions_of(structure, profiles[judging.largest]);
+    judging.n_extents = pm_fit_fixed_extents(structure, profiles, models->n_runs, &judging.extents);
+    judging.touches = sum_touches(profiles[judging.largest]);
+    judging.x = sizes_of(models);
+    judging.series = pm_alloc(judging.n, sizeof *judging.series);
+    judging.basis = pm_alloc(models->basis->n, sizeof *judging.basis);
+    pm_basis_evaluate(models->basis, &models->runs[judging.largest], judging.basis, NULL);
+    add_executions(&judging);
+    add_histograms(&judging);
+    add_unmatched(&judging);
     if (flagged->n_rows)
         qsort(flagged->rows, flagged->n_rows, sizeof *flagged->rows, by_weight);
-    free(making.extents);
-    free(making.touches);
-    free(making.basis);
-    free(making.series);
-    free(making.x);
+    free(judging.extents);
+    free(judging.touches);
+    free(judging.basis);
+    free(judging.series);
+    free(judging.x);
     return flagged;
 }
 

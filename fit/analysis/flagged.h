@@ -45,7 +45,7 @@ enum pm_flaw {
 
 /* All flagged models of one scope's executions, or of one histogram. */
 struct pm_flagged_row {
-    struct pm_place place;
+    struct pm_row_place place;
     uint32_t group;       /* PM_NONE: executions */
     uint64_t block_bytes; /* 0: executions */
     size_t n_models, n_flagged;

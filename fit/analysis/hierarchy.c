@@ -204,7 +204,7 @@ static void make_rows(const struct making *making, const struct values *values,
         if (there == 0)
             continue;
         struct pm_hierarchy_row *row = PM_PUSH(quantity, rows);
-        row->place = (struct pm_place){structure, s};
+        row->place = (struct pm_row_place){structure, s};
         row->share = whole[n - 1] > 0 ? measured[n - 1] / whole[n - 1] : 0;
         row->own_error = values->own ? pm_count_error(values->own + s * n, measured, n) : NAN;
         row->parts_error = pm_count_error(parts, measured, n);

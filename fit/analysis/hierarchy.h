@@ -24,7 +24,7 @@ struct pm_hierarchy_request {
 /* One routine and quantity; errors are root mean squares over the sizes, relative to the routine's
    own figures. */
 struct pm_hierarchy_row {
-    struct pm_place place;
+    struct pm_row_place place;
     double share;       /* of the quantity, at the last size */
     double own_error;   /* of the model fitted to the routine's counts; NAN: there is none */
     double parts_error; /* of the models of its edges, or groups */

@@ -34,7 +34,7 @@ static struct pm_model_row *add_row(struct pm_model_rows *rows,
     struct pm_model_row *row = PM_PUSH(rows, rows);
     row->target = target;
     row->rows = rows;
-    row->place = (struct pm_place){structure, scope};
+    row->place = (struct pm_row_place){structure, scope};
     row->index = row->bin = PM_NONE;
     row->value = row->low = row->high = NAN;
     return row;
@@ -74,8 +74,8 @@ static void add_interval(const struct pm_model_rows *rows, const struct pm_model
 /* What is not known is not small. */
 static double larger(double a, double b) { return isnan(a) || isnan(b) ? NAN : fmax(a, b); }
 
-static void add_iterations(struct pm_model_rows *rows, const struct pm_structure *structure,
-                           const struct pm_model_set *models, uint32_t scope) {
+static void add_loop(struct pm_model_rows *rows, const struct pm_structure *structure,
+                     const struct pm_model_set *models, uint32_t scope) {
     const struct pm_scope *loop = &structure->scopes[scope];
     struct pm_model_row *row = add_row(rows, structure, PM_MODEL_OF_ITERATIONS, scope);
     row->relative_error = row->leave_one_out_error = NAN;
@@ -184,7 +184,7 @@ struct pm_model_rows *pm_model_rows_new(const struct pm_structure *structure,
     choose_place(rows, models);
     for (uint32_t i = 0; i < structure->n_scopes; i++)
         if (structure->scopes[i].kind == PM_SCOPE_LOOP)
-            add_iterations(rows, structure, models, i);
+            add_loop(rows, structure, models, i);
     for (uint32_t i = 0; i < models->n_edges && i < structure->n_edges; i++)
         add_edge(rows, structure, models, i);
     for (size_t i = 0; i < models->n_histograms; i++)

@@ -8,10 +8,6 @@
 #include "core/model.h"
 #include "fit/analysis/rows.h"
 
-/* A model is flagged when the sizes that it was made from, each predicted from the others, come out
-   further off than this (root mean square of the relative error). */
-#define PM_FLAGGED_ERROR 0.10
-
 /* The run of MODELS at the largest size: the largest sum of parameters, each in units of its
    largest value. */
 size_t pm_largest_run(const struct pm_model_set *models);
@@ -28,12 +24,12 @@ enum pm_model_target {
 struct pm_model_row {
     enum pm_model_target target;
     const struct pm_model_rows *rows;
-    struct pm_place place; /* the loop or routine that it belongs to */
-    uint32_t index;        /* of the edge or group; PM_NONE for iterations */
-    uint32_t bin;          /* PM_NONE if it is not about a bin */
-    uint64_t block_bytes;  /* 0 if it is not about a histogram */
-    bool per_execution;    /* accesses: of blocks, for each access */
-    char *formula;         /* owned; NULL: not known, the routine has no counters */
+    struct pm_row_place place; /* the loop or routine that it belongs to */
+    uint32_t index;            /* of the edge or group; PM_NONE for iterations */
+    uint32_t bin;              /* PM_NONE if it is not about a bin */
+    uint64_t block_bytes;      /* 0 if it is not about a histogram */
+    bool per_execution;        /* accesses: of blocks, for each access */
+    char *formula;             /* owned; NULL: not known, the routine has no counters */
     /* Of a loop's iterations: the largest of its edges. */
     double relative_error, leave_one_out_error;
     bool exact, flagged;

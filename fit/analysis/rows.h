@@ -8,7 +8,7 @@
 #include "core/structure/structure.h"
 
 /* Where a row is in the program. */
-struct pm_place {
+struct pm_row_place {
     const struct pm_structure *structure;
     uint32_t scope; /* PM_NONE: nowhere */
 };

@@ -9,11 +9,45 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct making {
+struct comparing {
     struct pm_validation_table *table;
     const struct pm_structure *structure;
     size_t *row_of_scope;
 };
+
+/* ---- block sizes ----------------------------------------------------------------------------- */
+
+uint64_t *pm_validation_block_sizes(const struct pm_profile *profile, const uint64_t *asked,
+                                    size_t n_asked, const char *store, size_t *n,
+                                    struct pm_error *err) {
+    static const uint64_t usual[] = {64, 4096};
+    size_t n_known = profile->n_block_sizes;
+    for (size_t i = 0; i < n_asked; i++)
+        if (!pm_profile_has_block_size(profile, asked[i])) {
+            pm_fail(err,
+                    "%s has no models for blocks of %llu bytes: measure with `pmodel run "
+                    "--block` and call `pmodel fit`",
+                    store, (unsigned long long)asked[i]);
+            return NULL;
+        }
+    if (n_known == 0) {
+        pm_fail(err,
+                "%s was measured without reuse distances (--no-memory), so that there are only "
+                "counts to compare: add --no-memory",
+                store);
+        return NULL;
+    }
+    uint64_t *chosen = pm_alloc(n_asked + n_known, sizeof *chosen);
+    *n = 0;
+    for (size_t i = 0; i < n_asked; i++)
+        chosen[(*n)++] = asked[i];
+    for (size_t i = 0; !n_asked && i < sizeof usual / sizeof usual[0]; i++)
+        if (pm_profile_has_block_size(profile, usual[i]))
+            chosen[(*n)++] = usual[i];
+    for (size_t i = 0, none = *n == 0; none && i < n_known; i++)
+        chosen[(*n)++] = profile->block_sizes[i];
+    return chosen;
+}
 
 /* ---- columns --------------------------------------------------------------------------------- */
 
@@ -46,8 +80,9 @@ static void make_columns(struct pm_validation_table *table,
 /* What a profile is: the measured one, the predicted one, or that of the ends of the intervals. */
 enum side { MEASURED, PREDICTED, LOW, HIGH };
 
-static double *value_at(const struct making *making, size_t row, size_t column, enum side side) {
-    struct pm_pair *pair = &making->table->pairs[row * making->table->n_columns + column];
+static double *value_at(const struct comparing *comparing, size_t row, size_t column,
+                        enum side side) {
+    struct pm_pair *pair = &comparing->table->pairs[row * comparing->table->n_columns + column];
     return side == MEASURED    ? &pair->measured
            : side == PREDICTED ? &pair->predicted
            : side == LOW       ? &pair->low
@@ -55,98 +90,99 @@ static double *value_at(const struct making *making, size_t row, size_t column, 
 }
 
 /* To the row of SCOPE and to the program. */
-static void add_value(const struct making *making, uint32_t scope, size_t column, enum side side,
-                      double value) {
-    *value_at(making, 0, column, side) += value;
-    size_t row = making->row_of_scope[scope];
+static void add_value(const struct comparing *comparing, uint32_t scope, size_t column,
+                      enum side side, double value) {
+    *value_at(comparing, 0, column, side) += value;
+    size_t row = comparing->row_of_scope[scope];
     if (row != 0)
-        *value_at(making, row, column, side) += value;
+        *value_at(comparing, row, column, side) += value;
 }
 
 /* A loop's header is executed once an iteration; a routine is entered once a call. */
-static void add_iterations(const struct making *making, const double *edges, const double *blocks,
-                           size_t column, enum side side) {
-    const struct pm_structure *structure = making->structure;
+static void add_iterations(const struct comparing *comparing, const double *edges,
+                           const double *blocks, size_t column, enum side side) {
+    const struct pm_structure *structure = comparing->structure;
     for (uint32_t s = 0; s < structure->n_scopes; s++)
         if (structure->scopes[s].kind == PM_SCOPE_LOOP && structure->scopes[s].header != PM_NONE)
-            add_value(making, s, column, side, blocks[structure->scopes[s].header]);
+            add_value(comparing, s, column, side, blocks[structure->scopes[s].header]);
     for (size_t e = 0; e < structure->n_edges; e++)
         if (structure->edges[e].kind == PM_EDGE_ENTRY)
-            add_value(making, structure->routines[structure->edges[e].routine].scope, column, side,
-                      edges[e]);
-    *value_at(making, 0, column, side) = NAN; /* a sum over unlike things */
+            add_value(comparing, structure->routines[structure->edges[e].routine].scope, column,
+                      side, edges[e]);
+    *value_at(comparing, 0, column, side) = NAN; /* a sum over unlike things */
 }
 
 /* Loads and stores, by the executions of the references' basic blocks: unlike the touches of blocks
    in the histograms, they do not depend on where data lie. */
-static void add_accesses(const struct making *making, const double *blocks, size_t column,
+static void add_accesses(const struct comparing *comparing, const double *blocks, size_t column,
                          enum side side) {
-    const struct pm_structure *structure = making->structure;
+    const struct pm_structure *structure = comparing->structure;
     for (size_t r = 0; r < structure->n_references; r++) {
         const struct pm_reference *reference = &structure->references[r];
         double per_execution = reference->access == PM_ACCESS_BOTH ? 2 : 1;
         if (reference->recorded)
-            add_value(making, structure->groups[reference->group].scope, column, side,
+            add_value(comparing, structure->groups[reference->group].scope, column, side,
                       per_execution * blocks[reference->block]);
     }
 }
 
-static void add_counts(const struct making *making, const struct pm_profile *profile,
+static void add_counts(const struct comparing *comparing, const struct pm_profile *profile,
                        const double *blocks, enum side side) {
-    const struct pm_structure *structure = making->structure;
-    for (size_t c = 0; c < making->table->n_columns; c++) {
-        enum pm_quantity quantity = making->table->columns[c].quantity;
+    const struct pm_structure *structure = comparing->structure;
+    for (size_t c = 0; c < comparing->table->n_columns; c++) {
+        enum pm_quantity quantity = comparing->table->columns[c].quantity;
         if (quantity == PM_QUANTITY_ITERATIONS)
-            add_iterations(making, profile->edge_counts, blocks, c, side);
+            add_iterations(comparing, profile->edge_counts, blocks, c, side);
         if (quantity == PM_QUANTITY_ACCESSES)
-            add_accesses(making, blocks, c, side);
+            add_accesses(comparing, blocks, c, side);
         for (size_t b = 0; quantity == PM_QUANTITY_EXECUTIONS && b < structure->n_blocks; b++)
-            add_value(making, structure->blocks[b].scope, c, side, blocks[b]);
+            add_value(comparing, structure->blocks[b].scope, c, side, blocks[b]);
     }
 }
 
-static void add_histograms(const struct making *making, const struct pm_profile *profile,
-                           enum side side) {
+static void add_misses(const struct comparing *comparing, const struct pm_profile *profile,
+                       enum side side) {
     for (size_t h = 0; h < profile->n_histograms; h++) {
         const struct pm_histogram *histogram = &profile->histograms[h].histogram;
-        uint32_t scope = making->structure->groups[profile->histograms[h].group].scope;
-        for (size_t c = 0; c < making->table->n_columns; c++) {
-            const struct pm_validation_column *column = &making->table->columns[c];
+        uint32_t scope = comparing->structure->groups[profile->histograms[h].group].scope;
+        for (size_t c = 0; c < comparing->table->n_columns; c++) {
+            const struct pm_validation_column *column = &comparing->table->columns[c];
             if (column->quantity == PM_QUANTITY_MISSES &&
                 column->block_bytes == histogram->block_bytes)
-                add_value(making, scope, c, side,
+                add_value(comparing, scope, c, side,
                           pm_histogram_misses(histogram, column->cache_blocks));
         }
     }
 }
 
-static void add_times(const struct making *making, const struct pm_prediction *const *predictions,
-                      enum side side) {
-    for (size_t c = 0; c < making->table->n_columns; c++) {
-        const struct pm_validation_column *column = &making->table->columns[c];
+static void add_times(const struct comparing *comparing,
+                      const struct pm_prediction *const *predictions, enum side side) {
+    for (size_t c = 0; c < comparing->table->n_columns; c++) {
+        const struct pm_validation_column *column = &comparing->table->columns[c];
         if (column->quantity != PM_QUANTITY_SECONDS)
             continue;
         const struct pm_prediction *prediction = predictions[column->machine];
         for (uint32_t s = 0; s < prediction->n_scopes; s++)
-            add_value(making, s, c, side, prediction->scopes[s].self.cycles / prediction->clock_hz);
+            add_value(comparing, s, c, side,
+                      prediction->scopes[s].self.cycles / prediction->clock_hz);
     }
 }
 
 /* The figures at one end of the intervals; NULL: there are none. */
-static void add_end(const struct making *making, const struct pm_profile *end,
+static void add_end(const struct comparing *comparing, const struct pm_profile *end,
                     const struct pm_prediction *const *times, enum side side) {
-    const struct pm_validation_table *table = making->table;
+    const struct pm_validation_table *table = comparing->table;
     if (!end) {
         for (size_t i = 0; i < table->n_rows; i++)
             for (size_t c = 0; c < table->n_columns; c++)
-                *value_at(making, i, c, side) = NAN;
+                *value_at(comparing, i, c, side) = NAN;
         return;
     }
-    double *blocks = pm_block_executions(making->structure, end->edge_counts);
-    add_counts(making, end, blocks, side);
+    double *blocks = pm_block_executions(comparing->structure, end->edge_counts);
+    add_counts(comparing, end, blocks, side);
     free(blocks);
-    add_histograms(making, end, side);
-    add_times(making, times, side);
+    add_misses(comparing, end, side);
+    add_times(comparing, times, side);
 }
 
 /* Where flow conservation or a scaled bin made an end cross the prediction. */
@@ -161,12 +197,12 @@ static void put_around_predictions(struct pm_validation_table *table) {
 }
 
 /* Which basic blocks' executions the models give to the unit. */
-static void compare_blocks(const struct making *making, const double *predicted,
+static void compare_blocks(const struct comparing *comparing, const double *predicted,
                            const double *measured) {
-    for (size_t b = 0; b < making->structure->n_blocks; b++) {
+    for (size_t b = 0; b < comparing->structure->n_blocks; b++) {
         bool executed = measured[b] > 0 || predicted[b] >= 0.5;
-        making->table->n_blocks_executed += executed;
-        making->table->n_blocks_exact += executed && fabs(predicted[b] - measured[b]) < 0.5;
+        comparing->table->n_blocks_executed += executed;
+        comparing->table->n_blocks_exact += executed && fabs(predicted[b] - measured[b]) < 0.5;
     }
 }
 
@@ -175,23 +211,23 @@ static void compare_blocks(const struct making *making, const double *predicted,
 static void add_row(struct pm_validation_table *table, const struct pm_structure *structure,
                     uint32_t scope) {
     struct pm_validation_row *row = PM_PUSH(table, rows);
-    row->place = (struct pm_place){structure, scope};
+    row->place = (struct pm_row_place){structure, scope};
 }
 
 /* Every scope's own figures go to the row of the scope that it is shown under; those of modules and
    of the program itself, normally nothing, to the program's alone (row 0). */
-static void make_rows(struct making *making) {
-    const struct pm_structure *structure = making->structure;
-    add_row(making->table, structure, 0);
+static void make_rows(struct comparing *comparing) {
+    const struct pm_structure *structure = comparing->structure;
+    add_row(comparing->table, structure, 0);
     for (uint32_t s = 1; s < structure->n_scopes; s++) {
         uint8_t kind = structure->scopes[s].kind;
         if (pm_row_scope(structure, s) != s || (kind != PM_SCOPE_LOOP && kind != PM_SCOPE_ROUTINE))
             continue;
-        making->row_of_scope[s] = making->table->n_rows;
-        add_row(making->table, structure, s);
+        comparing->row_of_scope[s] = comparing->table->n_rows;
+        add_row(comparing->table, structure, s);
     }
     for (uint32_t s = 1; s < structure->n_scopes; s++)
-        making->row_of_scope[s] = making->row_of_scope[pm_row_scope(structure, s)];
+        comparing->row_of_scope[s] = comparing->row_of_scope[pm_row_scope(structure, s)];
 }
 
 /* Row numbers by executions, the program first. */
@@ -297,6 +333,28 @@ struct pm_errors pm_validation_loop_errors(const struct pm_validation_table *tab
     return errors_of(table, quantity, block_bytes, true);
 }
 
+struct pm_errors pm_validation_row_errors(const struct pm_validation_table *table, size_t row,
+                                          enum pm_quantity quantity, uint64_t block_bytes,
+                                          size_t *worst) {
+    double *errors = pm_alloc(table->n_columns, sizeof *errors), largest = NAN;
+    size_t n = 0;
+    for (size_t c = 0; c < table->n_columns; c++) {
+        const struct pm_validation_column *column = &table->columns[c];
+        if (column->quantity != quantity || (block_bytes && column->block_bytes != block_bytes) ||
+            !pm_validation_is_large(table, row, c))
+            continue;
+        errors[n] = fabs(pm_pair_error(pm_validation_pair(table, row, c)));
+        if (n == 0 || errors[n] > largest) {
+            largest = errors[n];
+            *worst = c;
+        }
+        n++;
+    }
+    struct pm_errors summary = pm_summarise_errors(errors, n);
+    free(errors);
+    return summary;
+}
+
 static void summarise_column(struct pm_validation_table *table, size_t c) {
     struct pm_validation_column *column = &table->columns[c];
     double *errors = pm_alloc(table->n_rows, sizeof *errors), worst = -1;
@@ -322,28 +380,28 @@ struct pm_validation_table *pm_validation_table_new(const struct pm_structure *s
                                                     const struct pm_validation *validation,
                                                     double least_share) {
     struct pm_validation_table *table = pm_alloc(1, sizeof *table);
-    struct making making = {.table = table, .structure = structure};
-    making.row_of_scope = pm_alloc(structure->n_scopes, sizeof *making.row_of_scope);
+    struct comparing comparing = {.table = table, .structure = structure};
+    comparing.row_of_scope = pm_alloc(structure->n_scopes, sizeof *comparing.row_of_scope);
     table->least_share = least_share;
     make_columns(table, caches, validation->n_machines);
-    make_rows(&making);
+    make_rows(&comparing);
     table->pairs = pm_alloc(table->n_rows * table->n_columns, sizeof *table->pairs);
 
     double *predicted = pm_block_executions(structure, validation->predicted->edge_counts);
     double *measured = pm_block_executions(structure, validation->measured->edge_counts);
-    add_counts(&making, validation->predicted, predicted, PREDICTED);
-    add_counts(&making, validation->measured, measured, MEASURED);
-    compare_blocks(&making, predicted, measured);
+    add_counts(&comparing, validation->predicted, predicted, PREDICTED);
+    add_counts(&comparing, validation->measured, measured, MEASURED);
+    compare_blocks(&comparing, predicted, measured);
     free(predicted);
     free(measured);
-    add_histograms(&making, validation->predicted, PREDICTED);
-    add_histograms(&making, validation->measured, MEASURED);
-    add_times(&making, validation->predicted_times, PREDICTED);
-    add_times(&making, validation->measured_times, MEASURED);
-    add_end(&making, validation->low, validation->low_times, LOW);
-    add_end(&making, validation->high, validation->high_times, HIGH);
+    add_misses(&comparing, validation->predicted, PREDICTED);
+    add_misses(&comparing, validation->measured, MEASURED);
+    add_times(&comparing, validation->predicted_times, PREDICTED);
+    add_times(&comparing, validation->measured_times, MEASURED);
+    add_end(&comparing, validation->low, validation->low_times, LOW);
+    add_end(&comparing, validation->high, validation->high_times, HIGH);
     put_around_predictions(table);
-    free(making.row_of_scope);
+    free(comparing.row_of_scope);
     sort_rows(table);
     for (size_t c = 0; c < table->n_columns; c++)
         summarise_column(table, c);

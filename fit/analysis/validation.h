@@ -30,6 +30,13 @@ struct pm_validation_caches {
     size_t n_caches;
 };
 
+/* The *N block sizes to compare, ascending: those ASKED for, else lines and pages as far as PROFILE
+   has them, which is from the models of STORE, else all that it has.  Owned by the caller (free).
+   Errors: it does not have one of them, or none at all. */
+uint64_t *pm_validation_block_sizes(const struct pm_profile *profile, const uint64_t *asked,
+                                    size_t n_asked, const char *store, size_t *n,
+                                    struct pm_error *err);
+
 enum pm_quantity {
     PM_QUANTITY_EXECUTIONS, /* of basic blocks */
     PM_QUANTITY_ITERATIONS, /* of loops; calls of routines */
@@ -69,7 +76,7 @@ struct pm_validation_column {
 
 /* The program (always the first), a loop with those folded into it, or a routine's own code. */
 struct pm_validation_row {
-    struct pm_place place;
+    struct pm_row_place place;
 };
 
 struct pm_validation_table {
@@ -92,6 +99,12 @@ struct pm_errors pm_validation_program_errors(const struct pm_validation_table *
                                               enum pm_quantity quantity, uint64_t block_bytes);
 struct pm_errors pm_validation_loop_errors(const struct pm_validation_table *table,
                                            enum pm_quantity quantity, uint64_t block_bytes);
+
+/* Of one row, over those of these columns where it is large; *WORST: that with the largest error,
+   untouched where there is none. */
+struct pm_errors pm_validation_row_errors(const struct pm_validation_table *table, size_t row,
+                                          enum pm_quantity quantity, uint64_t block_bytes,
+                                          size_t *worst);
 
 struct pm_validation_table *pm_validation_table_new(const struct pm_structure *structure,
                                                     const struct pm_validation_caches *caches,

@@ -14,7 +14,9 @@
 
 #include "core/model.h"
 #include "core/base/base.h"
+#include "core/machine/machine.h"
 #include "core/profile.h"
+#include "fit/query/profile_at.h"
 
 /* What a query is about: reference groups whose accesses are added up. */
 struct pm_query_groups {
@@ -74,6 +76,7 @@ struct pm_query_surface {
     void *context;
     struct pm_parameters fixed; /* of the other parameters */
     const char *name;           /* the parameter that is solved for */
+    double largest_measured;    /* value of it */
     struct pm_query_range range;
 };
 
@@ -156,5 +159,110 @@ bool pm_query_fits(const struct pm_query_surface *surface, const struct pm_model
                    const struct pm_query_cache *caches, size_t n_caches, struct pm_query_fits *fits,
                    struct pm_error *err);
 void pm_query_fits_free(struct pm_query_fits *fits); /* what it owns */
+
+/* ---- models as functions of one parameter (surface.c) -----------------------------------------
+ */
+
+/* Reads the models of PROGRAM, without which no size can be looked for. */
+bool pm_query_needs_models(struct pm_program *program, struct pm_error *err);
+
+/* Are there models that are functions of parameter NAME? */
+bool pm_query_depends_on(const struct pm_model_set *models, const char *name);
+
+/* The parameter that the models depend on and FIXED does not give: the one that is solved for, in
+   SURFACE with RANGE, which is asked for RANGE_OF, or, where that is NULL, from its smallest
+   measured value to PM_QUERY_FACTOR times the largest, in whole numbers.  PROGRAM must have its
+   models, and it and the range's values outlive SURFACE.  Errors: there is no such parameter, or
+   more than one; RANGE_OF is another. */
+enum { PM_QUERY_FACTOR = 16 };
+bool pm_query_find_surface(struct pm_program *program, const struct pm_parameters *fixed,
+                           const char *range_of, const struct pm_query_range *range,
+                           struct pm_query_surface *surface, struct pm_error *err);
+
+/* ---- caches with names (caches.c) ------------------------------------------------------------ */
+
+/* A cache as it is asked for; how many blocks it has is known when the block size is. */
+struct pm_query_cache_size {
+    double amount; /* bytes, or blocks */
+    bool in_blocks;
+};
+
+struct pm_query_level_cache { /* a cache with a name */
+    char *name;               /* "L2", "512 KiB"; owned */
+    char *machine;            /* NULL: of none; owned */
+    struct pm_query_cache cache;
+};
+
+struct pm_query_caches {
+    PM_ARRAY(struct pm_query_level_cache, caches); /* owned */
+};
+/* Adds caches of these sizes with blocks of BLOCK_BYTES.  Errors: PROFILE has no such blocks, a
+   size is not a whole number of them. */
+bool pm_query_add_caches(struct pm_query_caches *list, const struct pm_query_cache_size *sizes,
+                         size_t n_sizes, uint64_t block_bytes, const struct pm_profile *profile,
+                         struct pm_error *err);
+/* Adds one without name and capacity, which is the answer. */
+bool pm_query_add_any_size(struct pm_query_caches *list, uint64_t block_bytes,
+                           const struct pm_profile *profile, struct pm_error *err);
+/* Adds the levels of a machine. */
+void pm_query_add_levels(struct pm_query_caches *list, const struct pm_machine *machine);
+void pm_query_caches_free(struct pm_query_caches *list); /* what it owns */
+
+/* ---- shares of the whole (weights.c) ----------------------------------------------------------
+ */
+
+/* WEIGHTS (n values) of N sets of groups at PROFILE: the larger of their shares of all accesses and
+   of all misses, in any of these caches. */
+void pm_query_weights(const struct pm_profile *profile, const struct pm_query_caches *caches,
+                      const struct pm_query_groups *const *groups, size_t n, double *weights);
+
+/* ---- all that is asked at once (answers.c) --------------------------------------------------- */
+
+/* Intervals of predictions are of this probability. */
+#define PM_QUERY_PROBABILITY 0.8
+
+/* Each hit ratio in each cache for each part of the program. */
+struct pm_query_asked {
+    const struct pm_program *program;
+    const struct pm_query_groups *const *parts;
+    size_t n_parts;
+    const struct pm_query_caches *caches;
+    const double *ratios;
+    size_t n_ratios; /* 0: misses are asked for */
+    bool with_cold;
+};
+
+struct pm_query_row {
+    size_t part;             /* of the parts */
+    struct pm_parameters at; /* the size, also where it is the answer */
+    const char *cache_name;  /* NULL where the cache is the answer */
+    const char *machine;     /* NULL: none */
+    struct pm_query_cache cache;
+    double wanted; /* hit ratio; NAN: not given */
+    enum pm_query_found found;
+    double failing_size, gap_size;    /* PM_QUERY_SIZE: as in pm_query_answer */
+    struct pm_query_counts counts;    /* at this size and cache */
+    struct pm_query_counts unlimited; /* at this size, in an unlimited cache */
+    /* Between which bounds the answer (misses, blocks of the cache, the size) is with a probability
+       of 80%; infinite where a bound is beyond what was looked at; NAN: measured. */
+    double low, high;
+    bool predicted;                       /* else measured at this very size */
+    double extrapolation, relative_error; /* as in a profile */
+};
+
+struct pm_query_answers {
+    PM_ARRAY(struct pm_query_row, rows); /* owned */
+    double coarsest;                     /* as pm_query_largest_sizes gives it */
+};
+
+/* Adds the misses at the size of PROFILE, or, with hit ratios, the smallest caches. */
+bool pm_query_answer_at(const struct pm_query_asked *asked, const struct pm_profile *profile,
+                        struct pm_query_answers *answers, struct pm_error *err);
+/* Adds the largest sizes with these hit ratios.  SURFACE: as pm_query_find_surface makes it. */
+bool pm_query_answer_size(const struct pm_query_asked *asked,
+                          const struct pm_query_surface *surface, struct pm_query_answers *answers,
+                          struct pm_error *err);
+/* By part first; a part's rows stay in order. */
+void pm_query_sort_by_part(struct pm_query_answers *answers, size_t n_parts);
 
 #endif

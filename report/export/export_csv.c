@@ -12,7 +12,7 @@
 struct line {
     const struct pm_export *export;
     const struct pm_export_histogram *item;
-    struct pm_place place;
+    struct pm_row_place place;
     const struct pm_group *group;
     const char *record;
     double low, high, mean, loads, stores, bytes_touched, unused_share;
@@ -23,17 +23,17 @@ static bool is_of(const struct line *row, enum pm_stream_kind kind) {
 }
 
 /* The source or the carrier of the line's pattern. */
-static struct pm_place place_of(const struct line *row, uint32_t scope) {
-    return (struct pm_place){row->export->structure, scope};
+static struct pm_row_place place_of(const struct line *row, uint32_t scope) {
+    return (struct pm_row_place){row->export->structure, scope};
 }
 
-static struct pm_value across(const struct pm_reuse_pattern *pattern) {
+static struct pm_field_value across(const struct pm_reuse_pattern *pattern) {
     return pm_text(pattern->carrier == PM_NONE ? NULL : pattern->across ? "true" : "false");
 }
 
 #define GETTER(name_, value_) PM_GETTER(name_, struct line, value_)
 #define IN_PATTERN(scope_, get_)                                                                   \
-    pm_place_##get_(&(struct pm_place[]){place_of(row, row->item->pattern->scope_)})
+    pm_place_##get_(&(struct pm_row_place[]){place_of(row, row->item->pattern->scope_)})
 GETTER(line_parameters, pm_text(row->export->size))
 GETTER(line_group, pm_integer(row->item->group))
 GETTER(line_object, pm_text(row->group->object))

@@ -78,7 +78,7 @@ static json_t *scope_json(const struct pm_structure *structure, uint32_t index) 
         {"line_first", PM_POSITIVE, .get = pm_place_line_first},
         {"line_last", PM_POSITIVE, .get = pm_place_line_last},
     };
-    struct pm_place place = {structure, index};
+    struct pm_row_place place = {structure, index};
     return PM_JSON_OBJECT(fields, &place);
 }
 

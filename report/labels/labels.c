@@ -10,6 +10,12 @@ const char *pm_program_name(const struct pm_structure *structure) {
     return structure->n_modules && structure->modules[0].name ? structure->modules[0].name : "?";
 }
 
+json_t *pm_program_document(const char *name, const struct pm_structure *structure) {
+    json_t *document = pm_json_document(name);
+    json_object_set_new(document, "program", pm_json_text(pm_program_name(structure)));
+    return document;
+}
+
 /* Appends ", WORD" (or WORD alone). */
 static void append_word(char **list, const char *word) {
     pm_append(list, "%s%s", **list ? ", " : "", word);

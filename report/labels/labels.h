@@ -15,6 +15,9 @@
 /* Name of the main module; "?" for a structure without modules. */
 const char *pm_program_name(const struct pm_structure *structure);
 
+/* {"format": "pmodel-NAME", "version": 1, "program"} */
+json_t *pm_program_document(const char *name, const struct pm_structure *structure);
+
 /* ---- scopes, bounds and groups --------------------------------------------------------------- */
 
 /* "step/3 i": routine, depth and induction variable or line of a loop; "main" for a routine's own
@@ -56,20 +59,20 @@ const char *pm_code_name(const struct pm_structure *structure, uint32_t scope);
 
 /* ---- place.c: where a row is in the program -------------------------------------------------- */
 
-/* Fields of a pm_place (fit/analysis/rows.h) that is a member of the rows. */
+/* Fields of a pm_row_place (fit/analysis/rows.h) that is a member of the rows. */
 #define PM_PLACE(type, member_, get_) .offset = offsetof(type, member_), .get = pm_place_##get_
 
-struct pm_value pm_place_program(const void *place);
-struct pm_value pm_place_label(const void *place);
-struct pm_value pm_place_label_folded(const void *place);
-struct pm_value pm_place_source(const void *place); /* "heat.c:31" */
-struct pm_value pm_place_name(const void *place);   /* whole, as pm_code_name */
-struct pm_value pm_place_kind(const void *place);
-struct pm_value pm_place_depth(const void *place);
-struct pm_value pm_place_file(const void *place);
-struct pm_value pm_place_line_first(const void *place);
-struct pm_value pm_place_line_last(const void *place);
-struct pm_value pm_place_key(const void *place);
-struct pm_value pm_place_module(const void *place);
+struct pm_field_value pm_place_program(const void *place);
+struct pm_field_value pm_place_label(const void *place);
+struct pm_field_value pm_place_label_folded(const void *place);
+struct pm_field_value pm_place_source(const void *place); /* "heat.c:31" */
+struct pm_field_value pm_place_name(const void *place);   /* whole, as pm_code_name */
+struct pm_field_value pm_place_kind(const void *place);
+struct pm_field_value pm_place_depth(const void *place);
+struct pm_field_value pm_place_file(const void *place);
+struct pm_field_value pm_place_line_first(const void *place);
+struct pm_field_value pm_place_line_last(const void *place);
+struct pm_field_value pm_place_key(const void *place);
+struct pm_field_value pm_place_module(const void *place);
 
 #endif

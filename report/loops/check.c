@@ -80,7 +80,7 @@ static const struct pm_field side_fields[] = {
 /* ---- the fields of a stride that is not the compiler's --------------------------------------- */
 
 struct stride_row {
-    struct pm_place place;
+    struct pm_row_place place;
     uint64_t address;
     struct pm_stride compiler, binary;
 };
@@ -129,19 +129,17 @@ static void print_summary(FILE *out, const char *title, const struct pm_check *c
         if (check->n_by_cause[cause])
             pm_append(&text, "; %s: %" PRIu32, pm_check_cause_name(cause),
                       check->n_by_cause[cause]);
-    pm_print_wrapped(out, "  ", "    ", text, options->width);
+    pm_print_line(out, options, "%s", text);
     free(text);
 }
 
 static void print_strides(FILE *out, const struct pm_strides_check *strides,
                           const struct pm_report_options *options) {
-    char *text =
-        pm_sprintf("strides: %" PRIu64 " equal, %zu not; %" PRIu64
-                   " only the compiler knows, %" PRIu64 " only the code tells, %" PRIu64 " neither",
-                   strides->n_agree, strides->n_differences, strides->n_binary_unknown,
-                   strides->n_compiler_unknown, strides->n_both_unknown);
-    pm_print_wrapped(out, "  ", "    ", text, options->width);
-    free(text);
+    pm_print_line(out, options,
+                  "strides: %" PRIu64 " equal, %zu not; %" PRIu64
+                  " only the compiler knows, %" PRIu64 " only the code tells, %" PRIu64 " neither",
+                  strides->n_agree, strides->n_differences, strides->n_binary_unknown,
+                  strides->n_compiler_unknown, strides->n_both_unknown);
 }
 
 static void print_stride_rows(FILE *out, const struct pm_check_report *report,
@@ -188,11 +186,9 @@ static void print_routines(FILE *out, const struct pm_check_report *report,
 
 static void write_table(FILE *out, const struct pm_check_report *report,
                         const struct pm_report_options *options) {
-    char *title = pm_sprintf("%s: the lift beside the compiler's own facts",
-                             pm_program_name(report->structure));
-    pm_print_bold(out, title, options->color);
+    pm_print_title(out, options, "%s: the lift beside the compiler's own facts",
+                   pm_program_name(report->structure));
     fputc('\n', out);
-    free(title);
     print_summary(out, "with metadata", report->with_metadata, options);
     print_summary(out, report->copy ? report->copy : "without", report->plain, options);
     print_strides(out, report->strides, options);
@@ -229,7 +225,7 @@ static json_t *routines_json(const struct pm_check_report *report) {
     return array;
 }
 
-static json_t *strides_json(const struct pm_check_report *report) {
+static json_t *strides_check_json(const struct pm_check_report *report) {
     static const struct pm_field fields[] = {
         {"equal", PM_INTEGER, PM_MEMBER(struct pm_strides_check, n_agree)},
         {"only_compiler", PM_INTEGER, PM_MEMBER(struct pm_strides_check, n_binary_unknown)},
@@ -246,12 +242,11 @@ static json_t *strides_json(const struct pm_check_report *report) {
 }
 
 static void write_json(FILE *out, const struct pm_check_report *report) {
-    json_t *document = pm_json_document("check");
-    json_object_set_new(document, "program", pm_json_text(pm_program_name(report->structure)));
+    json_t *document = pm_program_document("check", report->structure);
     json_object_set_new(document, "copy", pm_json_text(report->copy));
     json_object_set_new(document, "with_metadata", summary_json(report->with_metadata));
     json_object_set_new(document, "plain", summary_json(report->plain));
-    json_object_set_new(document, "strides", strides_json(report));
+    json_object_set_new(document, "strides", strides_check_json(report));
     json_object_set_new(document, "routines", routines_json(report));
     pm_json_print(out, document);
 }
@@ -259,27 +254,20 @@ static void write_json(FILE *out, const struct pm_check_report *report) {
 /* ---- CSV ------------------------------------------------------------------------------------ */
 
 static void write_csv(FILE *out, const struct pm_check_report *report) {
-    struct pm_csv csv = {.out = out};
-    struct pm_fields columns = pm_fields_named(
-        PM_FIELDS(routine_fields), "program lifted name address any_cause at differences "
-                                   "basic_blocks inner_basic_blocks jump_tables jump_tables_equal");
-    pm_fields_csv_names(&csv, columns);
-    pm_csv_end_line(&csv);
+    struct pm_csv_lines lines =
+        pm_csv_begin(out, PM_FIELDS(routine_fields),
+                     "program lifted name address any_cause at differences "
+                     "basic_blocks inner_basic_blocks jump_tables jump_tables_equal");
     for (int plain = 0; plain < 2; plain++)
         for (size_t i = 0; i < report->plain->n_routines; i++) {
             struct routine_row row = routine_row(report, plain, i);
-            pm_fields_csv_values(&csv, columns, &row);
-            pm_csv_end_line(&csv);
+            pm_csv_line(&lines, &row);
         }
-    free(columns.fields);
+    pm_csv_end(&lines);
 }
 
 void pm_report_check(FILE *out, const struct pm_check_report *report,
                      const struct pm_report_options *options) {
-    if (options->format == PM_REPORT_JSON)
-        write_json(out, report);
-    else if (options->format == PM_REPORT_CSV)
-        write_csv(out, report);
-    else
-        write_table(out, report, options);
+    PM_BY_FORMAT(options, write_table(out, report, options), write_json(out, report),
+                 write_csv(out, report));
 }

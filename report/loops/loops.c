@@ -109,7 +109,7 @@ static void add_row(struct walk *walk, uint32_t scope, unsigned indent) {
     const struct pm_structure *structure = walk->structure;
     const struct pm_scope *s = &structure->scopes[scope];
     struct pm_loop_row *row = PM_PUSH(walk->rows, rows);
-    row->place = (struct pm_place){structure, scope};
+    row->place = (struct pm_row_place){structure, scope};
     row->record = pm_scope_kind_word(s->kind);
     row->indent = indent;
     row->label = pm_scope_label(structure, scope);

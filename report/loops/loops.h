@@ -13,7 +13,7 @@
 /* A routine, a loop, or inlined code that has loops in it. */
 struct pm_loop_row {
     const struct pm_loops_report *report;
-    struct pm_place place;
+    struct pm_row_place place;
     const char *record;   /* "loop"; "group", of a line that CSV has for a group of the row */
     unsigned indent;      /* 0 routine */
     char *label, *source; /* owned */

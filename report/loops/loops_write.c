@@ -113,7 +113,7 @@ static bool is_folded(const struct pm_loop_row *row) {
 }
 
 /* A number that only routines have, and those that were refused not. */
-static struct pm_value counter(const struct pm_loop_row *row, uint32_t number) {
+static struct pm_field_value counter(const struct pm_loop_row *row, uint32_t number) {
     if (!row->routine)
         return pm_absent();
     return row->routine->state == PM_ROUTINE_REFUSED ? pm_unknown() : pm_integer(number);
@@ -208,39 +208,29 @@ static const struct pm_field row_fields[] = {
 
 /* ---- the header ----------------------------------------------------------------------------- */
 
-static void print_line(FILE *out, char *text, const struct pm_report_options *options) {
-    pm_print_wrapped(out, "  ", "    ", text, options->width);
-    free(text);
-}
-
 static void print_coverage(FILE *out, const struct pm_loops_report *report,
                            const struct pm_report_options *options) {
     const struct pm_loops_totals *totals = &report->rows->totals;
     const struct pm_lift_statistics *statistics = report->statistics;
-    print_line(out,
-               pm_sprintf("routines: %" PRIu32 " lifted, %" PRIu32 " partial, %" PRIu32
-                          " refused; loops: %" PRIu32,
-                          totals->n_lifted, totals->n_partial, totals->n_refused, totals->n_loops),
-               options);
+    pm_print_line(out, options,
+                  "routines: %" PRIu32 " lifted, %" PRIu32 " partial, %" PRIu32
+                  " refused; loops: %" PRIu32,
+                  totals->n_lifted, totals->n_partial, totals->n_refused, totals->n_loops);
     double covered =
         totals->text_bytes ? (double)totals->lifted_bytes / (double)totals->text_bytes : NAN;
-    print_line(out,
-               pm_sprintf("text: %" PRIu64 " bytes, %s%% covered by lifted routines",
-                          totals->text_bytes, pm_percent_text(covered).text),
-               options);
+    pm_print_line(out, options, "text: %" PRIu64 " bytes, %s%% covered by lifted routines",
+                  totals->text_bytes, pm_percent_text(covered).text);
     if (!statistics)
         return;
     size_t n_unknowns;
     struct pm_mix_unknown *unknowns = pm_unknowns_of(report->structure, &n_unknowns);
     char *names = pm_unknowns_label(unknowns, n_unknowns);
-    print_line(out,
-               pm_sprintf("instructions: %" PRIu64 ", of these %" PRIu64
-                          " without a generic class%s%s%s; indirect jumps: %" PRIu32 " of %" PRIu32
-                          " resolved",
-                          statistics->n_instructions, statistics->n_unknown_instructions,
-                          *names ? " (" : "", names, *names ? ")" : "",
-                          statistics->n_resolved_jumps, statistics->n_indirect_jumps),
-               options);
+    pm_print_line(
+        out, options,
+        "instructions: %" PRIu64 ", of these %" PRIu64
+        " without a generic class%s%s%s; indirect jumps: %" PRIu32 " of %" PRIu32 " resolved",
+        statistics->n_instructions, statistics->n_unknown_instructions, *names ? " (" : "", names,
+        *names ? ")" : "", statistics->n_resolved_jumps, statistics->n_indirect_jumps);
     free(names);
     free(unknowns);
 }
@@ -250,23 +240,20 @@ static void print_missing(FILE *out, const struct pm_loops_report *report,
                           const struct pm_report_options *options) {
     const struct pm_loops_totals *totals = &report->rows->totals;
     if (!totals->has_metadata)
-        print_line(out,
-                   pm_strdup("no compiler metadata (.pmodel): names of objects, trip counts, most "
-                             "strides and the compiler's loops are missing, loops come from the "
-                             "code alone; compile and link with $(pmodel flags) to have them"),
-                   options);
+        pm_print_line(out, options,
+                      "no compiler metadata (.pmodel): names of objects, trip counts, most "
+                      "strides and the compiler's loops are missing, loops come from the "
+                      "code alone; compile and link with $(pmodel flags) to have them");
     else
-        print_line(out,
-                   pm_sprintf("compiler metadata (.pmodel): %" PRIu32 " of %" PRIu32 " routines",
-                              totals->n_with_metadata, totals->n_routines),
-                   options);
+        pm_print_line(out, options,
+                      "compiler metadata (.pmodel): %" PRIu32 " of %" PRIu32 " routines",
+                      totals->n_with_metadata, totals->n_routines);
     if (report->statistics && report->statistics->debug_note)
-        print_line(out, pm_strdup(report->statistics->debug_note), options);
+        pm_print_line(out, options, "%s", report->statistics->debug_note);
     else if (!totals->has_lines)
-        print_line(out,
-                   pm_strdup("no debug information (DWARF): source files, lines and inlined code "
-                             "are missing; compile with -g to have them"),
-                   options);
+        pm_print_line(out, options,
+                      "no debug information (DWARF): source files, lines and inlined code "
+                      "are missing; compile with -g to have them");
 }
 
 /* ---- table ----------------------------------------------------------------------------------- */
@@ -304,17 +291,15 @@ static void print_totals(FILE *out, const struct pm_loops_totals *totals) {
 static void write_table(FILE *out, const struct pm_loops_report *report,
                         const struct pm_report_options *options) {
     const struct pm_structure *structure = report->structure;
-    char *title =
-        pm_sprintf("%s (%s)", pm_program_name(structure), structure->isa ? structure->isa : "?");
-    pm_print_bold(out, title, options->color);
-    free(title);
+    pm_print_title(out, options, "%s (%s)", pm_program_name(structure),
+                   structure->isa ? structure->isa : "?");
     print_coverage(out, report, options);
     print_missing(out, report, options);
     fputc('\n', out);
     if (!report->rows->n_rows) {
-        char *nothing = report->routine ? pm_sprintf("no routine is called %s", report->routine)
-                                        : pm_strdup("no routines");
-        print_line(out, nothing, options);
+        pm_print_line(out, options, "%s%s",
+                      report->routine ? "no routine is called " : "no routines",
+                      report->routine ? report->routine : "");
         return;
     }
     struct pm_text_table *table = pm_text_table_new();
@@ -384,8 +369,7 @@ static json_t *statistics_json(const struct pm_structure *structure,
 static void write_json(FILE *out, const struct pm_loops_report *report) {
     const struct pm_structure *structure = report->structure;
     const struct pm_loop_rows *rows = report->rows;
-    json_t *document = pm_json_document("loops");
-    json_object_set_new(document, "program", pm_json_text(pm_program_name(structure)));
+    json_t *document = pm_program_document("loops", structure);
     json_object_set_new(document, "isa", pm_json_text(structure->isa));
     json_object_set_new(document, "structure_hash", pm_json_hex(structure->hash));
     json_object_set_new(document, "modules",
@@ -443,10 +427,6 @@ static void write_csv(FILE *out, const struct pm_loops_report *report) {
 
 void pm_write_loops(FILE *out, const struct pm_loops_report *report,
                     const struct pm_report_options *options) {
-    if (options->format == PM_REPORT_JSON)
-        write_json(out, report);
-    else if (options->format == PM_REPORT_CSV)
-        write_csv(out, report);
-    else
-        write_table(out, report, options);
+    PM_BY_FORMAT(options, write_table(out, report, options), write_json(out, report),
+                 write_csv(out, report));
 }

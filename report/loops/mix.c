@@ -21,7 +21,7 @@ static char *block_source(const struct pm_structure *structure, uint32_t block) 
 static struct pm_mix_row *add_row(struct pm_mix *mix, const struct pm_structure *structure,
                                   enum pm_mix_level level, uint32_t block) {
     struct pm_mix_row *row = PM_PUSH(mix, rows);
-    row->place = (struct pm_place){structure, pm_mix_scope(structure, block, level)};
+    row->place = (struct pm_row_place){structure, pm_mix_scope(structure, block, level)};
     row->block = level == PM_MIX_BLOCK ? block : PM_NONE;
     row->address = structure->blocks[block].address;
     row->label = pm_scope_label(structure, row->place.scope);

@@ -22,9 +22,9 @@ struct pm_mix_unknown {
 };
 
 struct pm_mix_row {
-    struct pm_place place; /* nowhere: the whole */
-    uint32_t block;        /* PM_NONE: no single basic block */
-    char *label, *source;  /* owned */
+    struct pm_row_place place; /* nowhere: the whole */
+    uint32_t block;            /* PM_NONE: no single basic block */
+    char *label, *source;      /* owned */
     uint64_t address;
     uint64_t n_instructions, n_operations;
     PM_ARRAY(struct pm_mix_item, items);       /* most frequent first; counts add up to

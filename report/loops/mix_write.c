@@ -51,14 +51,14 @@ static const char *class_name(const struct item_row *row) {
 }
 
 /* The row's name and numbers stand in the line of its first class. */
-static struct pm_value label_text(const struct item_row *row) {
+static struct pm_field_value label_text(const struct item_row *row) {
     const struct pm_mix_row *r = row->row;
     if (!row->is_first || r->block == PM_NONE)
         return pm_text(row->is_first ? r->label : "");
     return pm_owned_text(pm_sprintf("%s 0x%" PRIx64, r->label, r->address));
 }
 
-static struct pm_value class_text(const struct item_row *row) {
+static struct pm_field_value class_text(const struct item_row *row) {
     if (!is_unknown(row))
         return pm_text(class_name(row));
     char *names = pm_unknowns_label(row->row->unknowns, row->row->n_unknowns);
@@ -67,7 +67,7 @@ static struct pm_value class_text(const struct item_row *row) {
     return pm_owned_text(text);
 }
 
-static struct pm_value positive_or_empty(uint64_t number) {
+static struct pm_field_value positive_or_empty(uint64_t number) {
     return number ? pm_integer(number) : pm_absent();
 }
 
@@ -179,7 +179,7 @@ static void write_table(FILE *out, const struct pm_structure *structure, const s
             struct item_row item = item_row(&mix->rows[i], k, NULL);
             pm_fields_cells(table, columns, NULL, &item);
         }
-    pm_print_bold(out, title, options->color);
+    pm_print_title(out, options, "%s", title);
     pm_text_table_print(out, table, options);
     pm_text_table_free(table);
     free(columns.fields);
@@ -189,8 +189,7 @@ static void write_table(FILE *out, const struct pm_structure *structure, const s
 static void write_json(FILE *out, const struct pm_structure *structure, const struct pm_mix *mix,
                        enum pm_mix_level level) {
     const struct pm_mix_row *whole = &mix->rows[mix->n_rows - 1];
-    json_t *document = pm_json_document("mix");
-    json_object_set_new(document, "program", pm_json_text(pm_program_name(structure)));
+    json_t *document = pm_program_document("mix", structure);
     json_object_set_new(document, "isa", pm_json_text(structure->isa));
     json_object_set_new(document, "level", json_string(level_words[level]));
     json_object_set_new(
@@ -202,29 +201,22 @@ static void write_json(FILE *out, const struct pm_structure *structure, const st
 
 /* A line for each class of each row; those of the whole are for the reader to add up. */
 static void write_csv(FILE *out, const struct pm_mix *mix, enum pm_mix_level level) {
-    struct pm_csv csv = {.out = out};
-    struct pm_fields columns = pm_fields_named(
-        PM_FIELDS(item_fields), "program level label key address source class width_bits "
-                                "element_bytes count share mnemonics");
-    pm_fields_csv_names(&csv, columns);
-    pm_csv_end_line(&csv);
+    struct pm_csv_lines lines =
+        pm_csv_begin(out, PM_FIELDS(item_fields),
+                     "program level label key address source class width_bits "
+                     "element_bytes count share mnemonics");
     for (size_t i = 0; i + 1 < mix->n_rows; i++)
         for (size_t k = 0; k < mix->rows[i].n_items; k++) {
             struct item_row item = item_row(&mix->rows[i], k, level_words[level]);
-            pm_fields_csv_values(&csv, columns, &item);
-            pm_csv_end_line(&csv);
+            pm_csv_line(&lines, &item);
         }
-    free(columns.fields);
+    pm_csv_end(&lines);
 }
 
 void pm_report_mix(FILE *out, const struct pm_structure *structure, enum pm_mix_level level,
                    const char *routine, const struct pm_report_options *options) {
     struct pm_mix *mix = pm_mix_new(structure, level, routine);
-    if (options->format == PM_REPORT_JSON)
-        write_json(out, structure, mix, level);
-    else if (options->format == PM_REPORT_CSV)
-        write_csv(out, mix, level);
-    else
-        write_table(out, structure, mix, level, options);
+    PM_BY_FORMAT(options, write_table(out, structure, mix, level, options),
+                 write_json(out, structure, mix, level), write_csv(out, mix, level));
     pm_mix_free(mix);
 }

@@ -6,7 +6,7 @@
 #include "report/report.h"
 #include "report/writers/writers.h"
 
-static struct pm_value covered_text(uint64_t lifted, uint64_t text) {
+static struct pm_field_value covered_text(uint64_t lifted, uint64_t text) {
     return text ? pm_owned_text(pm_sprintf("%.1f", 100.0 * (double)lifted / (double)text))
                 : pm_text("?");
 }

@@ -13,11 +13,13 @@
 
 /* ---- edges ----------------------------------------------------------------------------------- */
 
-static bool is_edge(const void *row) { return ((const struct pm_count_row *)row)->edge != PM_NONE; }
-static bool is_class(const void *row) { return !is_edge(row); }
+static bool is_of_edge(const void *row) {
+    return ((const struct pm_count_row *)row)->edge != PM_NONE;
+}
+static bool is_class(const void *row) { return !is_of_edge(row); }
 
 static const struct pm_edge *edge_of(const struct pm_count_row *row) {
-    return is_edge(row) ? &row->place.structure->edges[row->edge] : NULL;
+    return is_of_edge(row) ? &row->place.structure->edges[row->edge] : NULL;
 }
 
 /* The basic block at one end of the row's edge; NULL: outside the routine. */
@@ -27,15 +29,16 @@ static const struct pm_block *block_at(const struct pm_count_row *row, bool to) 
     return block < structure->n_blocks ? &structure->blocks[block] : NULL;
 }
 
-static struct pm_value address(const struct pm_block *block) {
+static struct pm_field_value address(const struct pm_block *block) {
     return block ? pm_integer(block->address) : pm_unknown();
 }
 
 /* "0x401136 :12", or OUTSIDE. */
-static struct pm_value end_text(const struct pm_count_row *row, bool to, const char *outside) {
-    const struct pm_block *block = is_edge(row) ? block_at(row, to) : NULL;
+static struct pm_field_value end_text(const struct pm_count_row *row, bool to,
+                                      const char *outside) {
+    const struct pm_block *block = is_of_edge(row) ? block_at(row, to) : NULL;
     if (!block)
-        return pm_text(is_edge(row) ? outside : NULL);
+        return pm_text(is_of_edge(row) ? outside : NULL);
     return pm_owned_text(block->line ? pm_sprintf("0x%" PRIx64 " :%u", block->address, block->line)
                                      : pm_sprintf("0x%" PRIx64, block->address));
 }
@@ -52,7 +55,7 @@ static const char *edge_word(uint8_t kind) {
 
 /* ---- other values ---------------------------------------------------------------------------- */
 
-static struct pm_value terms(const struct pm_basis *basis, const struct pm_model *model) {
+static struct pm_field_value terms(const struct pm_basis *basis, const struct pm_model *model) {
     json_t *array = json_array();
     for (size_t i = 0; i < model->n_terms; i++) {
         json_t *term = json_object();
@@ -63,21 +66,21 @@ static struct pm_value terms(const struct pm_basis *basis, const struct pm_model
     return pm_json_value(array);
 }
 
-static struct pm_value numbers(const double *values, size_t n) {
+static struct pm_field_value numbers(const double *values, size_t n) {
     json_t *array = json_array();
     for (size_t k = 0; k < n; k++)
         json_array_append_new(array, pm_json_number(values[k]));
     return pm_json_value(array);
 }
 
-static struct pm_value error_text(double error, bool exact) {
+static struct pm_field_value error_text(double error, bool exact) {
     if (exact || isnan(error) || isinf(error))
         return pm_text(exact ? "exact" : isnan(error) ? "?" : "inf");
     return pm_percent_value(error);
 }
 
 /* "1.20M to 1.31M"; empty for an exact model. */
-static struct pm_value interval_text(double low, double high) {
+static struct pm_field_value count_interval(double low, double high) {
     if (low == high || isnan(low))
         return pm_text(isnan(low) ? "?" : "");
     char *text = pm_sprintf("%s to ", pm_count_text(low).text);
@@ -86,14 +89,14 @@ static struct pm_value interval_text(double low, double high) {
 }
 
 static const char *class_name(const struct pm_count_row *row) {
-    return is_edge(row) ? NULL
-                        : pm_count_class_name(&row->counts->classes.classes[row->class_index]);
+    return is_of_edge(row) ? NULL
+                           : pm_count_class_name(&row->counts->classes.classes[row->class_index]);
 }
 
 /* ---- the fields of a row --------------------------------------------------------------------- */
 
 /* Rows of loops have all that is folded into them. */
-static struct pm_value label(const struct pm_count_row *row) {
+static struct pm_field_value label(const struct pm_count_row *row) {
     const struct pm_counts_request *request = row->counts->request;
     return request->level == PM_MIX_LOOP || request->edges ? pm_place_label_folded(&row->place)
                                                            : pm_place_label(&row->place);
@@ -120,7 +123,7 @@ PM_GETTER(error_cell, struct pm_count_row,
 PM_GETTER(left_out_cell, struct pm_count_row, error_text(row->model->leave_one_out_error, false))
 PM_GETTER(sum_error_cell, struct pm_count_row,
           error_text(row->sum_error, row->sum_error < PM_COUNT_ROUNDING))
-PM_GETTER(interval_cell, struct pm_count_row, interval_text(row->low, row->high))
+PM_GETTER(interval_cell, struct pm_count_row, count_interval(row->low, row->high))
 
 #define ROW(member_) PM_MEMBER(struct pm_count_row, member_)
 #define PLACE(get_) PM_PLACE(struct pm_count_row, place, get_)
@@ -134,13 +137,13 @@ static const struct pm_field fields[] = {
     {"line_first", PM_POSITIVE, PLACE(line_first)},
     {"key", PM_HEX, PLACE(key)},
     {"module", PM_TEXT, PLACE(module)},
-    {"edge", PM_INDEX, ROW(edge), .json_when = is_edge},
-    {"edge_kind", PM_TEXT, .get = row_edge_kind, .json_when = is_edge, .header = "KIND",
+    {"edge", PM_INDEX, ROW(edge), .json_when = is_of_edge},
+    {"edge_kind", PM_TEXT, .get = row_edge_kind, .json_when = is_of_edge, .header = "KIND",
      .dispensable = 1},
-    {"from_address", PM_HEX, .get = row_from_address, .json_when = is_edge},
-    {"from_line", PM_POSITIVE, .get = row_from_line, .json_when = is_edge},
-    {"to_address", PM_HEX, .get = row_to_address, .json_when = is_edge},
-    {"to_line", PM_POSITIVE, .get = row_to_line, .json_when = is_edge},
+    {"from_address", PM_HEX, .get = row_from_address, .json_when = is_of_edge},
+    {"from_line", PM_POSITIVE, .get = row_from_line, .json_when = is_of_edge},
+    {"to_address", PM_HEX, .get = row_to_address, .json_when = is_of_edge},
+    {"to_line", PM_POSITIVE, .get = row_to_line, .json_when = is_of_edge},
     {"class", PM_TEXT, .get = row_class, .json_when = is_class, .header = "CLASS"},
     {"measured", PM_JSON_ONLY, .get = row_measured},
     {"count", PM_COUNT, ROW(count), .header = "COUNT"},
@@ -170,13 +173,12 @@ static void print_title(FILE *out, const struct pm_class_counts *counts,
                         const struct pm_report_options *options) {
     const struct pm_counts_request *request = counts->request;
     char *at = pm_parameters_text(&counts->at);
-    char *title = pm_sprintf("%s: %s%s%s, models of %zu runs", pm_program_name(counts->structure),
-                             request->edges ? "edges of the control flow" : "executed operations",
-                             request->interval ? " for each call of " : "",
-                             request->interval ? request->interval : "", counts->n_runs);
-    pm_print_bold(out, title, options->color);
+    pm_print_title(out, options, "%s: %s%s%s, models of %zu runs",
+                   pm_program_name(counts->structure),
+                   request->edges ? "edges of the control flow" : "executed operations",
+                   request->interval ? " for each call of " : "",
+                   request->interval ? request->interval : "", counts->n_runs);
     fprintf(out, "counts and shares %s at %s\n", counts->predicted ? "predicted" : "measured", at);
-    free(title);
     free(at);
 }
 
@@ -210,10 +212,9 @@ static void write_table(FILE *out, const struct pm_class_counts *counts,
 
 static void write_json(FILE *out, const struct pm_class_counts *counts) {
     const struct pm_counts_request *request = counts->request;
-    json_t *document = pm_json_document("model"), *runs = json_array();
+    json_t *document = pm_program_document("model", counts->structure), *runs = json_array();
     for (size_t k = 0; k < counts->n_runs; k++)
         json_array_append_new(runs, pm_json_parameters(&counts->runs[k]));
-    json_object_set_new(document, "program", pm_json_text(pm_program_name(counts->structure)));
     json_object_set_new(document, "level",
                         json_string(request->edges ? "edge" : pm_mix_level_word(request->level)));
     json_object_set_new(document, "elements", json_boolean(request->elements));
@@ -239,16 +240,13 @@ bool pm_report_counts(FILE *out, const struct pm_structure *structure,
         pm_class_counts_new(structure, models, profiles, fit_options, request, err);
     if (!counts)
         return false;
-    if (options->format == PM_REPORT_JSON)
-        write_json(out, counts);
-    else if (options->format == PM_REPORT_CSV)
+    PM_BY_FORMAT(
+        options, write_table(out, counts, options), write_json(out, counts),
         pm_fields_csv(out, PM_FIELDS(fields),
                       "program label kind file line_first key module from to class count low_80 "
                       "high_80 share formula relative_error leave_one_out_error exact sum_formula "
                       "sum_relative_error",
-                      counts->rows, counts->n_rows, sizeof *counts->rows);
-    else
-        write_table(out, counts, options);
+                      counts->rows, counts->n_rows, sizeof *counts->rows));
     pm_class_counts_free(counts);
     return true;
 }

@@ -47,7 +47,7 @@ static char *what_label(const struct pm_flagged_row *row) {
     return label;
 }
 
-static struct pm_value reasons(unsigned found) {
+static struct pm_field_value reasons(unsigned found) {
     json_t *array = json_array();
     for (int flaw = 0; flaw < PM_N_FLAWS; flaw++)
         if (found >> flaw & 1)
@@ -95,14 +95,12 @@ static const struct pm_field fields[] = {
 
 /* ---- the three formats ----------------------------------------------------------------------- */
 
-static void print_advice(FILE *out, unsigned found, unsigned width) {
+static void print_advice(FILE *out, unsigned found, const struct pm_report_options *options) {
     fputs("\nwhat to do:\n", out);
     for (int flaw = 0; flaw < PM_N_FLAWS; flaw++) {
         if (!(found >> flaw & 1))
             continue;
-        char *line = pm_sprintf("%s: %s", flaws[flaw].reason, flaws[flaw].advice);
-        pm_print_wrapped(out, "  ", "    ", line, width);
-        free(line);
+        pm_print_line(out, options, "%s: %s", flaws[flaw].reason, flaws[flaw].advice);
     }
 }
 
@@ -114,11 +112,8 @@ static void write_table(FILE *out, const struct pm_flagged *flagged,
     unsigned shown_flaws = 0;
     if (options->max_rows && n_shown > options->max_rows)
         n_shown = options->max_rows;
-    char *title =
-        pm_sprintf("%s: %zu flagged scopes and histograms, models of %zu runs",
+    pm_print_title(out, options, "%s: %zu flagged scopes and histograms, models of %zu runs",
                    pm_program_name(flagged->structure), flagged->n_rows, flagged->models->n_runs);
-    pm_print_bold(out, title, options->color);
-    free(title);
     for (size_t i = 0; i < n_shown; i++)
         shown_flaws |= flagged->rows[i].flaws;
     if (n_shown)
@@ -128,15 +123,14 @@ static void write_table(FILE *out, const struct pm_flagged *flagged,
         fprintf(out, "%zu more of at most %s%% each\n", flagged->n_rows - n_shown,
                 pm_percent_text(n_shown ? flagged->rows[n_shown - 1].weight : 0).text);
     if (n_shown)
-        print_advice(out, shown_flaws, options->width);
+        print_advice(out, shown_flaws, options);
 }
 
 static void write_json(FILE *out, const struct pm_flagged *flagged) {
-    json_t *document = pm_json_document("flagged"), *advice = json_object();
+    json_t *document = pm_program_document("flagged", flagged->structure), *advice = json_object();
     for (int flaw = 0; flaw < PM_N_FLAWS; flaw++)
         if (flagged->flaws >> flaw & 1)
             json_object_set_new(advice, flaws[flaw].word, json_string(flaws[flaw].advice));
-    json_object_set_new(document, "program", pm_json_text(pm_program_name(flagged->structure)));
     json_object_set_new(document, "runs", pm_json_integer(flagged->models->n_runs));
     json_object_set_new(
         document, "rows",
@@ -149,14 +143,10 @@ void pm_report_flagged(FILE *out, const struct pm_structure *structure,
                        const struct pm_model_set *models, const struct pm_profile *const *profiles,
                        const struct pm_report_options *options) {
     struct pm_flagged *flagged = pm_flagged_new(structure, models, profiles);
-    if (options->format == PM_REPORT_JSON)
-        write_json(out, flagged);
-    else if (options->format == PM_REPORT_CSV)
-        pm_fields_csv(out, PM_FIELDS(fields),
-                      "program label file line_first key module group block_bytes weight "
-                      "description models flagged leave_one_out_error why",
-                      flagged->rows, flagged->n_rows, sizeof *flagged->rows);
-    else
-        write_table(out, flagged, options);
+    PM_BY_FORMAT(options, write_table(out, flagged, options), write_json(out, flagged),
+                 pm_fields_csv(out, PM_FIELDS(fields),
+                               "program label file line_first key module group block_bytes weight "
+                               "description models flagged leave_one_out_error why",
+                               flagged->rows, flagged->n_rows, sizeof *flagged->rows));
     pm_flagged_free(flagged);
 }

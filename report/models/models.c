@@ -69,12 +69,12 @@ static bool is_edge(const void *row) {
 }
 static bool is_no_edge(const void *row) { return !is_edge(row); }
 
-static struct pm_value index_if(uint32_t index, bool known) {
+static struct pm_field_value index_if(uint32_t index, bool known) {
     return known && index != PM_NONE ? pm_integer(index) : pm_unknown();
 }
 
 /* "-3% to +4%", how far off the value beyond the measured sizes may be. */
-static struct pm_value interval_text(const struct pm_model_row *row) {
+static struct pm_field_value relative_interval(const struct pm_model_row *row) {
     if (isnan(row->low) || isnan(row->value))
         return pm_text("?");
     if (row->low == row->high || row->value == 0)
@@ -88,7 +88,7 @@ static struct pm_value interval_text(const struct pm_model_row *row) {
 }
 
 /* Where the quantity lies at a size beyond those measured. */
-static struct pm_value interval(const struct pm_model_row *row) {
+static struct pm_field_value interval(const struct pm_model_row *row) {
     json_t *object = json_object();
     json_object_set_new(object, "parameters", pm_json_parameters(&row->rows->at));
     json_object_set_new(object, "value", pm_json_number(row->value));
@@ -108,7 +108,7 @@ PM_GETTER(row_level, struct pm_model_row, pm_number(row->rows->level))
 PM_GETTER(error_cell, struct pm_model_row,
           row->exact ? pm_text("exact") : pm_percent_value(row->relative_error))
 PM_GETTER(left_out_cell, struct pm_model_row, pm_percent_value(row->leave_one_out_error))
-PM_GETTER(interval_cell, struct pm_model_row, interval_text(row))
+PM_GETTER(interval_cell, struct pm_model_row, relative_interval(row))
 PM_GETTER(formula_cell, struct pm_model_row, pm_text(row->formula ? row->formula : "?"))
 
 #define ROW(member_) PM_MEMBER(struct pm_model_row, member_)
@@ -159,7 +159,7 @@ static const struct pm_field divergent_fields[] = {
     {"difference", PM_PERCENT, PM_MEMBER(struct pm_divergent_size, difference)},
 };
 
-static struct pm_value left_out_sizes(const void *at) {
+static struct pm_field_value left_out_sizes(const void *at) {
     const struct pm_fit_statistics *statistics = at;
     json_t *array = json_array();
     for (size_t i = 0; i < statistics->n_left_out; i++)
@@ -167,7 +167,7 @@ static struct pm_value left_out_sizes(const void *at) {
     return pm_json_value(array);
 }
 
-static struct pm_value notes(const void *at) {
+static struct pm_field_value notes(const void *at) {
     const struct pm_fit_statistics *statistics = at;
     json_t *array = json_array();
     for (size_t i = 0; i < statistics->n_notes; i++)
@@ -175,7 +175,7 @@ static struct pm_value notes(const void *at) {
     return pm_json_value(array);
 }
 
-static struct pm_value divergent_sizes(const void *at) {
+static struct pm_field_value divergent_sizes(const void *at) {
     const struct pm_fit_statistics *statistics = at;
     json_t *array = json_array();
     for (size_t i = 0; i < statistics->n_divergent; i++) {
@@ -227,63 +227,58 @@ static char *range_text(const struct pm_model_set *models) {
 }
 
 /* Block sizes without models, and what to do about it. */
-static void print_left_out(FILE *out, const struct pm_fit_statistics *statistics, unsigned width) {
+static void print_left_out(FILE *out, const struct pm_fit_statistics *statistics,
+                           const struct pm_report_options *options) {
     if (statistics->n_left_out == 0)
         return;
     char *sizes = pm_strdup("");
     for (size_t i = 0; i < statistics->n_left_out; i++) {
         pm_append(&sizes, "%s%llu", i ? ", " : "", (unsigned long long)statistics->left_out[i]);
     }
-    char *line =
-        pm_sprintf("no models for blocks of %s bytes: not every run measured them (`pmodel "
-                   "run --block` with all sizes that you need)",
-                   sizes);
-    pm_print_wrapped(out, "  ", "    ", line, width);
-    free(line);
+    pm_print_line(out, options,
+                  "no models for blocks of %s bytes: not every run measured them (`pmodel "
+                  "run --block` with all sizes that you need)",
+                  sizes);
     free(sizes);
 }
 
 /* Sizes that do not go with the others, and what to do about it. */
-static void print_divergent(FILE *out, const struct pm_fit_statistics *statistics, unsigned width) {
+static void print_divergent(FILE *out, const struct pm_fit_statistics *statistics,
+                            const struct pm_report_options *options) {
     for (size_t i = 0; i < statistics->n_divergent; i++) {
         const struct pm_divergent_size *size = &statistics->divergent[i];
         char *at = pm_parameters_text(&size->parameters);
-        char *line = pm_sprintf("%s %s: %zu of %zu groups with %s%% of the touches of blocks of %s "
-                                "are off by %s%% (median) from what the other sizes say",
-                                at, statistics->divergent_dropped ? "was left out" : "diverges",
-                                size->n_groups, size->of_groups, pm_percent_text(size->share).text,
-                                pm_bytes_text(size->block_bytes).text,
-                                pm_percent_text(size->difference).text);
-        pm_print_wrapped(out, "  ", "    ", line, width);
-        free(line);
+        pm_print_line(out, options,
+                      "%s %s: %zu of %zu groups with %s%% of the touches of blocks of %s "
+                      "are off by %s%% (median) from what the other sizes say",
+                      at, statistics->divergent_dropped ? "was left out" : "diverges",
+                      size->n_groups, size->of_groups, pm_percent_text(size->share).text,
+                      pm_bytes_text(size->block_bytes).text,
+                      pm_percent_text(size->difference).text);
         free(at);
     }
     if (statistics->n_divergent && !statistics->divergent_dropped)
-        pm_print_wrapped(out, "  ", "    ",
-                         "data may be aligned otherwise there: `pmodel fit --drop-divergent` makes "
-                         "the models without",
-                         width);
+        pm_print_line(out, options,
+                      "data may be aligned otherwise there: `pmodel fit --drop-divergent` makes "
+                      "the models without");
 }
 
 static void print_summary(FILE *out, const struct models_report *report,
                           const struct pm_report_options *options) {
     const struct pm_fit_statistics *s = report->statistics;
     char *range = range_text(report->models);
-    char *title = pm_sprintf("%s: %zu runs, %s", pm_program_name(report->structure),
-                             report->models->n_runs, range);
-    pm_print_bold(out, title, options->color);
-    char *line = pm_sprintf("%zu models in %s: %zu exact, %zu constant, %zu flagged "
-                            "(leave-one-out error above %s%%)",
-                            s->n_models, pm_seconds_text(s->seconds).text, s->n_exact,
-                            s->n_constant, s->n_flagged, pm_percent_text(PM_FLAGGED_ERROR).text);
-    pm_print_wrapped(out, "  ", "    ", line, options->width);
+    pm_print_title(out, options, "%s: %zu runs, %s", pm_program_name(report->structure),
+                   report->models->n_runs, range);
+    pm_print_line(out, options,
+                  "%zu models in %s: %zu exact, %zu constant, %zu flagged "
+                  "(leave-one-out error above %s%%)",
+                  s->n_models, pm_seconds_text(s->seconds).text, s->n_exact, s->n_constant,
+                  s->n_flagged, pm_percent_text(PM_FLAGGED_ERROR).text);
     fprintf(out, "  %zu histograms with %zu bins\n", s->n_histograms, s->n_bins);
-    print_left_out(out, s, options->width);
+    print_left_out(out, s, options);
     for (size_t i = 0; i < s->n_notes; i++)
-        pm_print_wrapped(out, "  ", "    ", s->notes[i], options->width);
-    print_divergent(out, s, options->width);
-    free(line);
-    free(title);
+        pm_print_line(out, options, "%s", s->notes[i]);
+    print_divergent(out, s, options);
     free(range);
 }
 

@@ -31,8 +31,8 @@ static json_t *levels_json(const struct pm_prediction *prediction, const double 
     return object;
 }
 
-static struct pm_value cost_value(const struct pm_prediction *prediction,
-                                  const struct pm_cost_sum *cost) {
+static struct pm_field_value cost_value(const struct pm_prediction *prediction,
+                                        const struct pm_cost_sum *cost) {
     struct pm_fields fields = {.fields = (struct pm_field *)(uintptr_t)pm_cost_fields,
                                .n_fields = pm_n_cost_fields};
     json_t *object = pm_fields_json(fields, cost);
@@ -50,7 +50,7 @@ static bool is_timed(const void *at) {
     return row->counted && row->timed;
 }
 
-static struct pm_value row_member_keys(const void *at) {
+static struct pm_field_value row_member_keys(const void *at) {
     const struct pm_row *row = at;
     json_t *array = json_array();
     for (size_t i = 0; i < row->n_members; i++)
@@ -59,7 +59,7 @@ static struct pm_value row_member_keys(const void *at) {
     return pm_json_value(array);
 }
 
-static struct pm_value row_bound(const void *at) {
+static struct pm_field_value row_bound(const void *at) {
     const struct pm_row *row = at;
     const struct pm_prediction *prediction = row->prediction;
     json_t *object = json_object();
@@ -78,8 +78,8 @@ PM_GETTER(row_misses, struct pm_row,
 PM_GETTER(row_self, struct pm_row, cost_value(row->prediction, &row->self))
 PM_GETTER(row_total, struct pm_row, cost_value(row->prediction, &row->total))
 /* One end of the row's interval; null: there is none. */
-static struct pm_value end_value(const struct pm_prediction *prediction,
-                                 const struct pm_row_end *end) {
+static struct pm_field_value end_value(const struct pm_prediction *prediction,
+                                       const struct pm_row_end *end) {
     static const struct pm_field fields[] = {
         {"self_seconds", PM_SECONDS, PM_MEMBER(struct pm_row_end, seconds)},
         {"iterations", PM_COUNT, PM_MEMBER(struct pm_row_end, iterations)},
@@ -99,7 +99,7 @@ PM_GETTER(row_measured_in_key, struct pm_row,
               : pm_integer(row->place.structure->scopes[row->measured_in].key))
 /* The row's own time, with that of inner loops without a timer, or the name of the loop or routine
    that holds it. */
-static struct pm_value measured_cell(const void *at) {
+static struct pm_field_value measured_cell(const void *at) {
     const struct pm_row *row = at;
     if (!isnan(row->measured_seconds) || row->measured_in == PM_NONE)
         return pm_owned_text(pm_sprintf("%s%s", row->measured_with_inner ? "<" : "",
@@ -121,7 +121,7 @@ PM_GETTER(row_parameters, struct pm_row,
           pm_owned_text(pm_parameters_text(&row->prediction->parameters)))
 PM_GETTER(row_machine, struct pm_row, pm_text(row->prediction->machine_name))
 PM_GETTER(row_measured_here, struct pm_row, pm_integer(!row->prediction->predicted))
-static struct pm_value row_level(const void *at) {
+static struct pm_field_value row_level(const void *at) {
     const struct pm_prediction *prediction = ((const struct pm_row *)at)->prediction;
     return pm_number(prediction->low ? prediction->level : NAN);
 }
@@ -187,7 +187,7 @@ const struct pm_fields pm_row_fields = {.fields = (struct pm_field *)(uintptr_t)
 
 /* A scope by itself. */
 struct tree_row {
-    struct pm_place place;
+    struct pm_row_place place;
     const struct pm_prediction *prediction;
     const char *name;
     uint32_t parent, row;
@@ -235,7 +235,7 @@ static json_t *tree_json(const struct pm_structure *structure,
 /* ---- JSON: measured times -------------------------------------------------------------------- */
 
 struct timer_row {
-    struct pm_place place;
+    struct pm_row_place place;
     struct pm_scope_time time;
 };
 

@@ -23,7 +23,7 @@ static char *range_text(const struct pm_prediction *prediction) {
 }
 
 /* " (80%: 15.1 s to 16.4 s)"; empty without an interval. */
-static char *interval_text(const struct pm_prediction *prediction) {
+static char *time_interval(const struct pm_prediction *prediction) {
     if (!prediction->low || !prediction->high)
         return pm_strdup("");
     double low = fmin(prediction->low->seconds, prediction->seconds);
@@ -35,7 +35,7 @@ static char *interval_text(const struct pm_prediction *prediction) {
 static void print_header(FILE *out, const struct pm_prediction *prediction,
                          const struct pm_rows *rows, const struct pm_report_options *options) {
     char *parameters = pm_parameters_text(&prediction->parameters);
-    char *range = range_text(prediction), *interval = interval_text(prediction);
+    char *range = range_text(prediction), *interval = time_interval(prediction);
     char *what = pm_sprintf("%s  %s%son %s: predicted %s%s%s", prediction->program, parameters,
                             *parameters ? "  " : "", prediction->machine_title,
                             rows->time_is_lower_bound ? ">" : "",
@@ -43,9 +43,9 @@ static void print_header(FILE *out, const struct pm_prediction *prediction,
     free(interval);
     char *line = pm_sprintf("%s     %s", what, range);
     if (!options->width || strlen(line) <= options->width) {
-        pm_print_bold(out, line, options->color);
+        pm_print_title(out, options, "%s", line);
     } else {
-        pm_print_bold(out, what, options->color);
+        pm_print_title(out, options, "%s", what);
         pm_print_wrapped(out, "  ", "  ", range, options->width);
     }
     free(line);
@@ -138,22 +138,17 @@ static void add_sums(struct pm_text_table *table, struct pm_fields fields,
 
 /* ---- notes ---------------------------------------------------------------------------------- */
 
-static void print_note(FILE *out, const char *text, const struct pm_report_options *options) {
-    pm_print_wrapped(out, "  - ", "    ", text, options->width);
-}
-
 /* Where, how and how well MEASURED was measured. */
 static void print_measured(FILE *out, const struct pm_rows *rows,
                            const struct pm_report_options *options) {
     const struct pm_times *times = rows->times;
-    char *note = pm_sprintf(
+    pm_print_note(
+        out, options,
         "MEASURED: seconds of the processor on %s, %s in all; with timers the program took %.3f "
         "times its plain time; the timers' own %s are subtracted.",
         times->machine ? times->machine : "a machine of unknown name",
         pm_seconds_text(rows->measured_seconds).text, times->over_plain,
         pm_seconds_text(times->own_seconds).text);
-    print_note(out, note, options);
-    free(note);
     bool elsewhere = false, unknown = false;
     for (size_t i = 0; i < rows->n_rows; i++) {
         const struct pm_row *row = &rows->rows[i];
@@ -162,20 +157,18 @@ static void print_measured(FILE *out, const struct pm_rows *rows,
                    row->measured_in == PM_NONE;
     }
     if (elsewhere)
-        print_note(out,
-                   "Loops that are too short to be timed are measured in the loop or routine that "
-                   "is named; its own time, marked <, is less by theirs.",
-                   options);
+        pm_print_note(
+            out, options,
+            "Loops that are too short to be timed are measured in the loop or routine that "
+            "is named; its own time, marked <, is less by theirs.");
     if (unknown)
-        print_note(out,
-                   "Measured time ?: the routine is called too often to be timed; its time is in "
-                   "the rows that call it.",
-                   options);
+        pm_print_note(
+            out, options,
+            "Measured time ?: the routine is called too often to be timed; its time is in "
+            "the rows that call it.");
     for (const char *line = times->notes; line && *line;) {
         size_t length = strcspn(line, "\n");
-        char *one = pm_sprintf("%.*s", (int)length, line);
-        print_note(out, one, options);
-        free(one);
+        pm_print_note(out, options, "%.*s", (int)length, line);
         line += length + (line[length] == '\n');
     }
 }
@@ -195,23 +188,23 @@ static void print_notes(FILE *out, const struct pm_prediction *prediction,
     if (rows->times)
         print_measured(out, rows, options);
     if (time_marked)
-        print_note(out,
-                   "A time marked > is a lower bound: at least 1% of the operations in that row "
-                   "have no cost in the machine file.",
-                   options);
+        pm_print_note(
+            out, options,
+            "A time marked > is a lower bound: at least 1%% of the operations in that row "
+            "have no cost in the machine file.");
     if (misses_marked)
-        print_note(out,
-                   "Misses marked > are a lower bound: at least 1% of the memory accesses in that "
-                   "row were not recorded.",
-                   options);
+        pm_print_note(
+            out, options,
+            "Misses marked > are a lower bound: at least 1%% of the memory accesses in that "
+            "row were not recorded.");
     if (rows->n_not_counted)
-        print_note(out,
-                   "Routines and loops that are not counted have no counters in the instrumented "
-                   "program, or differ between builds: their time is unknown, and not in the sum. "
-                   "`pmodel loops` gives the reasons of the first.",
-                   options);
+        pm_print_note(
+            out, options,
+            "Routines and loops that are not counted have no counters in the instrumented "
+            "program, or differ between builds: their time is unknown, and not in the sum. "
+            "`pmodel loops` gives the reasons of the first.");
     for (size_t i = 0; i < prediction->n_notes; i++)
-        print_note(out, prediction->notes[i], options);
+        pm_print_note(out, options, "%s", prediction->notes[i]);
 }
 
 void pm_write_predictions_table(FILE *out, const struct pm_prediction *prediction,

@@ -54,7 +54,7 @@ static void make_rows(struct pm_rows *rows, const struct pm_structure *structure
             continue;
         rows->row_of_scope[scope] = (uint32_t)rows->n_rows;
         struct pm_row *row = PM_PUSH(rows, rows);
-        row->place = (struct pm_place){structure, scope};
+        row->place = (struct pm_row_place){structure, scope};
         row->prediction = prediction;
         row->counted = scope_is_counted(structure, scope);
     }

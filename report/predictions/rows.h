@@ -23,7 +23,7 @@ struct pm_row_end {
 /* One loop (with the loops that are folded into it), or the code of one routine outside its loops,
    with inlined code outside loops.  Figures that are not known are NAN. */
 struct pm_row {
-    struct pm_place place; /* the loop or routine that the row is named after */
+    struct pm_row_place place; /* the loop or routine that the row is named after */
     const struct pm_prediction *prediction;
     const uint32_t *members; /* in pm_rows.members: all scopes whose own cost is in `self` */
     uint32_t n_members;

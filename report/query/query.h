@@ -47,7 +47,11 @@ void pm_query_parts_free(struct pm_query_parts *parts); /* what it owns */
 
 /* Weighs the parts at PROFILE and these caches, and puts the heaviest first. */
 void pm_query_weigh(struct pm_query_parts *parts, const struct pm_profile *profile,
-                    const struct pm_query_cache *caches, size_t n_caches);
+                    const struct pm_query_caches *caches);
+
+/* The parts' groups, as pm_query_asked and pm_query_fits want them; the array is owned by the
+   caller (free). */
+const struct pm_query_groups **pm_query_parts_groups(const struct pm_query_parts *parts);
 
 /* Drops weighed parts that a table with these options does not show; JSON and CSV show all. */
 void pm_query_keep_shown(struct pm_query_parts *parts, const struct pm_report_options *options);
@@ -61,49 +65,26 @@ enum pm_query_kind {
     PM_QUERY_FITS,       /* cache: the largest sizes at which clusters of reuses hit */
 };
 
-struct pm_query_level_cache { /* a cache with a name */
-    char *name;               /* "L2", "512 KiB"; owned */
-    char *machine;            /* NULL: of none; owned */
-    struct pm_query_cache cache;
-};
-
-struct pm_query_row {
-    size_t part;             /* of the parts */
-    struct pm_parameters at; /* the size, also where it is the answer */
-    const char *cache_name;  /* NULL where the cache is the answer */
-    const char *machine;     /* NULL: none */
-    struct pm_query_cache cache;
-    double wanted; /* hit ratio; NAN: not given */
-    enum pm_query_found found;
-    double failing_size, gap_size;    /* PM_QUERY_SIZE: as in pm_query_answer */
-    struct pm_query_counts counts;    /* at this size and cache */
-    struct pm_query_counts unlimited; /* at this size, in an unlimited cache */
-    /* Between which bounds the answer (misses, blocks of the cache, the size) is with a probability
-       of 80%; infinite where a bound is beyond what was looked at; NAN: measured. */
-    double low, high;
-    bool predicted;                       /* else measured at this very size */
-    double extrapolation, relative_error; /* as in a profile */
-};
-
 struct pm_query_report {
     enum pm_query_kind kind;
     const struct pm_structure *structure;
     const struct pm_query_parts *parts;
-    const char *measured_up_to;          /* "N=64" */
-    bool with_cold;                      /* the wanted hit ratio counts first touches */
-    PM_ARRAY(struct pm_query_row, rows); /* owned; by part, then size, cache and hit ratio */
+    const char *measured_up_to;      /* "N=64" */
+    bool with_cold;                  /* the wanted hit ratio counts first touches */
+    struct pm_query_answers answers; /* by part, then size, cache and hit ratio */
     /* Where a size is the answer. */
     const char *solved; /* name of the parameter */
     struct pm_query_range range;
-    double coarsest;    /* as pm_query_largest_sizes gives it */
     double most_factor; /* the range's largest size by the largest measured one */
     /* PM_QUERY_FITS. */
     const struct pm_model_set *models;
-    const struct pm_query_level_cache *caches;
-    size_t n_caches;
+    const struct pm_query_caches *caches;
     const struct pm_query_fits *fits; /* [part · n_caches + cache] */
     struct pm_parameters fixed;       /* the other parameters */
 };
+
+/* Fills in what is solved for. */
+void pm_query_report_range(struct pm_query_report *report, const struct pm_query_surface *surface);
 
 void pm_report_query(FILE *out, const struct pm_query_report *report,
                      const struct pm_report_options *options);

@@ -9,7 +9,7 @@
 struct pm_answer_row {
     const struct pm_query_report *report;
     const struct pm_query_part *part;
-    struct pm_place place;
+    struct pm_row_place place;
     struct pm_query_row row;
 };
 struct pm_answer_row pm_answer_row(const struct pm_query_report *report, size_t i);
@@ -20,7 +20,7 @@ extern const struct pm_fields pm_answer_fields;
 struct pm_fits_row {
     const struct pm_query_report *report;
     const struct pm_query_part *part;
-    struct pm_place place;
+    struct pm_row_place place;
     const struct pm_query_level_cache *cache;
     const struct pm_query_step *step;
     double up_to, share;        /* share: NAN, nothing to say */

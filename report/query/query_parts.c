@@ -186,13 +186,18 @@ static int compare_weights(const void *a, const void *b) {
     return (x->group > y->group) - (x->group < y->group);
 }
 
-void pm_query_weigh(struct pm_query_parts *parts, const struct pm_profile *profile,
-                    const struct pm_query_cache *caches, size_t n_caches) {
+const struct pm_query_groups **pm_query_parts_groups(const struct pm_query_parts *parts) {
     const struct pm_query_groups **groups = pm_alloc(parts->n_parts, sizeof *groups);
-    double *weights = pm_alloc(parts->n_parts, sizeof *weights);
     for (size_t i = 0; i < parts->n_parts; i++)
         groups[i] = &parts->parts[i].groups;
-    pm_query_weights(profile, caches, n_caches, groups, parts->n_parts, weights);
+    return groups;
+}
+
+void pm_query_weigh(struct pm_query_parts *parts, const struct pm_profile *profile,
+                    const struct pm_query_caches *caches) {
+    const struct pm_query_groups **groups = pm_query_parts_groups(parts);
+    double *weights = pm_alloc(parts->n_parts, sizeof *weights);
+    pm_query_weights(profile, caches, groups, parts->n_parts, weights);
     for (size_t i = 0; i < parts->n_parts; i++)
         parts->parts[i].weight = weights[i];
     free(weights);

@@ -6,28 +6,22 @@
 
 #include "report/query/query_fields.h"
 
-static void note(FILE *out, const struct pm_report_options *options, const char *text) {
-    pm_print_wrapped(out, "  - ", "    ", text, options->width);
-}
-
 static void note_hidden(FILE *out, const struct pm_query_report *report,
                         const struct pm_report_options *options) {
     size_t n = report->parts->n_left_out;
     if (n == 0)
         return;
-    char *text = pm_sprintf("%zu smaller one%s not shown (--min-percent, --top).", n,
-                            n == 1 ? " is" : "s are");
-    note(out, options, text);
-    free(text);
+    pm_print_note(out, options, "%zu smaller one%s not shown (--min-percent, --top).", n,
+                  n == 1 ? " is" : "s are");
 }
 
 /* The machine that all caches are of; NULL if there is none. */
 static const char *common_machine(const struct pm_query_report *report) {
     const char *first = NULL;
-    size_t n = report->kind == PM_QUERY_FITS ? report->n_caches : report->n_rows;
+    size_t n = report->kind == PM_QUERY_FITS ? report->caches->n_caches : report->answers.n_rows;
     for (size_t i = 0; i < n; i++) {
-        const char *machine =
-            report->kind == PM_QUERY_FITS ? report->caches[i].machine : report->rows[i].machine;
+        const char *machine = report->kind == PM_QUERY_FITS ? report->caches->caches[i].machine
+                                                            : report->answers.rows[i].machine;
         if (!machine || (first && strcmp(machine, first) != 0))
             return NULL;
         first = machine;
@@ -67,7 +61,7 @@ static void print_header(FILE *out, const struct pm_query_report *report,
         free(fixed);
     }
     pm_append(&line, "   measured up to %s", report->measured_up_to);
-    pm_print_bold(out, line, options->color);
+    pm_print_title(out, options, "%s", line);
     free(line);
 }
 
@@ -81,9 +75,9 @@ static struct columns needed_columns(const struct pm_query_report *report) {
     const struct pm_query_parts *parts = report->parts;
     struct columns columns = {.part = parts->n_parts > 1 || parts->parts[0].scope != 0};
     columns.source = columns.part && parts->level != PM_QUERY_ROUTINE;
-    const char *first = report->n_rows ? report->rows[0].machine : NULL;
-    for (size_t i = 0; i < report->n_rows; i++) {
-        const char *machine = report->rows[i].machine;
+    const char *first = report->answers.n_rows ? report->answers.rows[0].machine : NULL;
+    for (size_t i = 0; i < report->answers.n_rows; i++) {
+        const char *machine = report->answers.rows[i].machine;
         columns.machine |= (machine != NULL) != (first != NULL) ||
                            (machine && first && strcmp(machine, first) != 0);
     }
@@ -92,7 +86,8 @@ static struct columns needed_columns(const struct pm_query_report *report) {
 
 /* Columns of the parameters that are no answer: from the row's values. */
 static void add_parameters(struct pm_fields *fields, const struct pm_query_report *report) {
-    const struct pm_parameters *at = report->n_rows ? &report->rows[0].at : &report->fixed;
+    const struct pm_parameters *at =
+        report->answers.n_rows ? &report->answers.rows[0].at : &report->fixed;
     for (size_t i = 0; i < at->n; i++)
         if (report->kind != PM_QUERY_SIZE || strcmp(at->names[i], report->solved) != 0)
             *PM_PUSH(fields, fields) = (struct pm_field){
@@ -100,7 +95,7 @@ static void add_parameters(struct pm_fields *fields, const struct pm_query_repor
                 .header = at->names[i]};
 }
 
-static void add_named(struct pm_fields *fields, const char *names) {
+static void add_columns(struct pm_fields *fields, const char *names) {
     struct pm_fields named = pm_fields_named(pm_answer_fields, names);
     for (size_t i = 0; i < named.n_fields; i++)
         *PM_PUSH(fields, fields) = named.fields[i];
@@ -119,19 +114,19 @@ static void print_answers(FILE *out, const struct pm_query_report *report,
     struct pm_fields fields = {0};
     char *title = pm_sprintf("LARGEST %s", report->solved ? report->solved : "");
     if (columns->part)
-        add_named(&fields, "label");
+        add_columns(&fields, "label");
     if (columns->source)
-        add_named(&fields, "source");
+        add_columns(&fields, "source");
     add_parameters(&fields, report);
     if (columns->machine)
-        add_named(&fields, "machine");
-    add_named(&fields, answers[report->kind]);
+        add_columns(&fields, "machine");
+    add_columns(&fields, answers[report->kind]);
     if (report->kind == PM_QUERY_SIZE) {
         fields.fields[fields.n_fields - 4].header = title;
         fields.fields[fields.n_fields - 2].header = "HIT % THERE";
     }
     pm_fields_columns(table, fields);
-    for (size_t i = 0; i < report->n_rows; i++) {
+    for (size_t i = 0; i < report->answers.n_rows; i++) {
         struct pm_answer_row row = pm_answer_row(report, i);
         pm_fields_cells(table, fields, NULL, &row);
     }
@@ -146,8 +141,8 @@ static void print_answers(FILE *out, const struct pm_query_report *report,
 
 static bool has_several_machines(const struct pm_query_report *report) {
     bool several = false;
-    for (size_t c = 1; c < report->n_caches; c++) {
-        const char *a = report->caches[0].machine, *b = report->caches[c].machine;
+    for (size_t c = 1; c < report->caches->n_caches; c++) {
+        const char *a = report->caches->caches[0].machine, *b = report->caches->caches[c].machine;
         several |= (a != NULL) != (b != NULL) || (a && b && strcmp(a, b) != 0);
     }
     return several;
@@ -170,9 +165,9 @@ static void add_fits_row(struct fits_table *t, struct pm_fits_row row) {
 
 static void add_fits(struct fits_table *t, const struct pm_query_report *report, size_t part,
                      size_t cache) {
-    const struct pm_query_fits *fits = &report->fits[part * report->n_caches + cache];
+    const struct pm_query_fits *fits = &report->fits[part * report->caches->n_caches + cache];
     bool missed =
-        fits->missed_share >= pm_query_least_share(report->caches[cache].cache.block_bytes);
+        fits->missed_share >= pm_query_least_share(report->caches->caches[cache].cache.block_bytes);
     struct pm_fits_row limit = pm_fits_row(report, part, cache, NULL);
     limit.up_to = missed ? -INFINITY : INFINITY;
     limit.share = missed ? fits->missed_share : NAN;
@@ -197,19 +192,18 @@ static void print_fits(FILE *out, const struct pm_query_report *report,
     t.fields.fields[t.fields.n_fields - 5].header = title;
     pm_fields_columns(t.table, t.fields);
     for (size_t p = 0; p < report->parts->n_parts; p++)
-        for (size_t c = 0; c < report->n_caches; c++)
+        for (size_t c = 0; c < report->caches->n_caches; c++)
             add_fits(&t, report, p, c);
     pm_text_table_print(out, t.table, options);
     pm_text_table_free(t.table);
     free(t.fields.fields);
     free(title);
-    char *text = pm_sprintf(
+    pm_print_note(
+        out, options,
         "Up to this %s so many of the loop's accesses still find their data in the level, because "
         "BLOCKS BETWEEN two uses of it (blocks of the level) are fewer than it has; beyond, they "
         "miss. ALL…SOME: the last %s at which all, and any, of them hit, where that differs.",
         report->solved, report->solved);
-    note(out, options, text);
-    free(text);
     note_hidden(out, report, options);
 }
 
@@ -239,13 +233,11 @@ static void note_size(FILE *out, const struct pm_query_report *report,
                   pm_query_hit_text(pm_query_hit_ratio(&row->counts, report->with_cold)).text);
         pm_append(&text, "and even an unlimited cache has %s%% there.",
                   pm_query_hit_text(pm_query_hit_ratio(&row->unlimited, report->with_cold)).text);
-        note(out, options, text);
+        pm_print_note(out, options, "%s", text);
         free(text);
     } else if (!isnan(row->gap_size)) {
-        char *text = pm_sprintf("%s: not all smaller ones have it: %s=%s has not.", name,
-                                report->solved, pm_query_value_text(row->gap_size).text);
-        note(out, options, text);
-        free(text);
+        pm_print_note(out, options, "%s: not all smaller ones have it: %s=%s has not.", name,
+                      report->solved, pm_query_value_text(row->gap_size).text);
     }
     free(name);
 }
@@ -254,9 +246,9 @@ static void print_size_notes(FILE *out, const struct pm_query_report *report,
                              const struct columns *columns,
                              const struct pm_report_options *options) {
     bool beyond = false;
-    for (size_t i = 0; i < report->n_rows; i++) {
-        note_size(out, report, columns, &report->rows[i], options);
-        beyond |= report->rows[i].found == PM_QUERY_BEYOND;
+    for (size_t i = 0; i < report->answers.n_rows; i++) {
+        note_size(out, report, columns, &report->answers.rows[i], options);
+        beyond |= report->answers.rows[i].found == PM_QUERY_BEYOND;
     }
     char *text = NULL;
     if (beyond)
@@ -264,40 +256,43 @@ static void print_size_notes(FILE *out, const struct pm_query_report *report,
                   "≥: the largest size that was looked at has it too; --range %s=LOW:HIGH "
                   "looks further. ",
                   report->solved);
-    if (report->coarsest > 0 && report->range.n > PM_QUERY_MOST_SCANNED)
+    if (report->answers.coarsest > 0 && report->range.n > PM_QUERY_MOST_SCANNED)
         pm_append(&text,
                   "Looked at in steps of at most %.1f%%, then exactly at the border: that sizes "
                   "beyond it have the hit ratio again for less than such a step is not seen.",
-                  100 * report->coarsest);
+                  100 * report->answers.coarsest);
     if (text)
-        note(out, options, text);
+        pm_print_note(out, options, "%s", text);
     free(text);
 }
 
 static void print_notes(FILE *out, const struct pm_query_report *report,
                         const struct columns *columns, const struct pm_report_options *options) {
     bool beyond = false, unreachable = false;
-    for (size_t i = 0; i < report->n_rows; i++) {
-        beyond |= report->rows[i].counts.beyond > 0;
-        unreachable |= report->rows[i].found == PM_QUERY_NONE;
+    for (size_t i = 0; i < report->answers.n_rows; i++) {
+        beyond |= report->answers.rows[i].counts.beyond > 0;
+        unreachable |= report->answers.rows[i].found == PM_QUERY_NONE;
     }
     if (report->kind == PM_QUERY_SIZE)
         print_size_notes(out, report, columns, options);
     if (report->kind == PM_QUERY_MISSES)
-        note(out, options,
-             "HIT % counts first touches as misses, which no cache avoids; OF REUSES % leaves "
-             "them out.");
+        pm_print_note(
+            out, options,
+            "HIT %% counts first touches as misses, which no cache avoids; OF REUSES %% leaves "
+            "them out.");
     else if (!report->with_cold)
-        note(out, options, "Hit ratios are those of reuses: first touches are left out.");
+        pm_print_note(out, options, "Hit ratios are those of reuses: first touches are left out.");
     else
-        note(out, options,
-             unreachable ? "First touches count as misses, which no cache avoids: --no-cold leaves "
-                           "them out."
-                         : "First touches count as misses; --no-cold leaves them out.");
+        pm_print_note(
+            out, options, "%s",
+            unreachable ? "First touches count as misses, which no cache avoids: --no-cold leaves "
+                          "them out."
+                        : "First touches count as misses; --no-cold leaves them out.");
     if (beyond)
-        note(out, options,
-             "<: some reuses are only known to be long; they count as misses, of which there may "
-             "be fewer.");
+        pm_print_note(
+            out, options,
+            "<: some reuses are only known to be long; they count as misses, of which there may "
+            "be fewer.");
     note_hidden(out, report, options);
 }
 

@@ -10,8 +10,9 @@
 #include "report/query/query_fields.h"
 
 struct pm_answer_row pm_answer_row(const struct pm_query_report *report, size_t i) {
-    const struct pm_query_part *part = &report->parts->parts[report->rows[i].part];
-    return (struct pm_answer_row){report, part, {report->structure, part->scope}, report->rows[i]};
+    const struct pm_query_part *part = &report->parts->parts[report->answers.rows[i].part];
+    return (struct pm_answer_row){
+        report, part, {report->structure, part->scope}, report->answers.rows[i]};
 }
 
 struct pm_fits_row pm_fits_row(const struct pm_query_report *report, size_t part, size_t cache,
@@ -20,15 +21,22 @@ struct pm_fits_row pm_fits_row(const struct pm_query_report *report, size_t part
     return (struct pm_fits_row){.report = report,
                                 .part = p,
                                 .place = {report->structure, p->scope},
-                                .cache = &report->caches[cache],
+                                .cache = &report->caches->caches[cache],
                                 .step = step,
                                 .up_to = step ? step->half_hit : NAN,
                                 .share = step ? step->share : NAN};
 }
 
+void pm_query_report_range(struct pm_query_report *report, const struct pm_query_surface *surface) {
+    const struct pm_query_range *range = &surface->range;
+    report->solved = surface->name;
+    report->range = *range;
+    report->most_factor = pm_query_range_value(range, range->n - 1) / surface->largest_measured;
+}
+
 /* ---- parts and caches ------------------------------------------------------------------------ */
 
-static json_t *part_json(const struct pm_query_part *part, const struct pm_place *place) {
+static json_t *part_json(const struct pm_query_part *part, const struct pm_row_place *place) {
     static const struct pm_field fields[] = {
         {"file", PM_TEXT, .get = pm_place_file},
         {"line_first", PM_POSITIVE, .get = pm_place_line_first},
@@ -58,7 +66,7 @@ static json_t *cache_json(const struct pm_query_cache *cache, const char *name,
     return object;
 }
 
-static struct pm_value group_of(const struct pm_query_part *part) {
+static struct pm_field_value group_of(const struct pm_query_part *part) {
     return part->group == PM_NONE ? pm_unknown() : pm_integer(part->group);
 }
 
@@ -117,8 +125,8 @@ static struct pm_number_text bound_text(const struct pm_query_report *report,
 }
 
 /* "1.2M…1.4M"; empty if measured, or both are outside what was looked at. */
-static struct pm_value bounds_text(const struct pm_query_report *report,
-                                   const struct pm_query_row *row) {
+static struct pm_field_value bounds_text(const struct pm_query_report *report,
+                                         const struct pm_query_row *row) {
     if (isnan(row->low) || (isinf(row->low) && row->low == row->high))
         return pm_text("");
     char *text = pm_sprintf("%s…", bound_text(report, row, row->low).text);
@@ -166,7 +174,7 @@ static const char *found_word(enum pm_query_found found) {
 }
 
 /* Of the answer; null if it was measured, and a bound outside what was looked at, too. */
-static struct pm_value interval(const struct pm_answer_row *row) {
+static struct pm_field_value interval(const struct pm_answer_row *row) {
     static const char *const answers[] = {"misses", "blocks", "largest"};
     if (isnan(row->row.low))
         return pm_unknown();
@@ -178,17 +186,17 @@ static struct pm_value interval(const struct pm_answer_row *row) {
     return pm_json_value(object);
 }
 
-static struct pm_value largest(const struct pm_answer_row *row) {
+static struct pm_field_value largest(const struct pm_answer_row *row) {
     double size = NAN;
     pm_parameters_get(&row->row.at, row->report->solved, &size);
     return pm_number(row->row.found == PM_QUERY_NONE ? NAN : size);
 }
 
-static struct pm_value hit_cell(const struct pm_answer_row *row, bool with_cold) {
+static struct pm_field_value hit_cell(const struct pm_answer_row *row, bool with_cold) {
     return pm_copied_text(pm_query_hit_text(pm_query_hit_ratio(&row->row.counts, with_cold)).text);
 }
 
-static struct pm_value smallest_cache(const struct pm_query_row *row) {
+static struct pm_field_value smallest_cache(const struct pm_query_row *row) {
     if (row->found == PM_QUERY_NONE)
         return pm_text("none: unlimited has");
     return pm_copied_text(size_text(row->cache.blocks * (double)row->cache.block_bytes).text);
@@ -318,7 +326,7 @@ static struct pm_number_text share_text(double share) {
 }
 
 /* "24…40": the sizes at which all, and any, of the reuses hit, where that differs. */
-static struct pm_value spread_text(const struct pm_fits_row *row) {
+static struct pm_field_value spread_text(const struct pm_fits_row *row) {
     const struct pm_query_step *step = row->step;
     if (!step || (step->all_hit == step->half_hit && step->some_hit == step->half_hit))
         return pm_text("");
@@ -390,8 +398,8 @@ const struct pm_fields pm_fits_fields = {.fields = (struct pm_field *)(uintptr_t
 /* ---- JSON ------------------------------------------------------------------------------------ */
 
 static json_t *fits_json(const struct pm_query_report *report, size_t part, size_t cache) {
-    const struct pm_query_fits *fits = &report->fits[part * report->n_caches + cache];
-    const struct pm_query_level_cache *level = &report->caches[cache];
+    const struct pm_query_fits *fits = &report->fits[part * report->caches->n_caches + cache];
+    const struct pm_query_level_cache *level = &report->caches->caches[cache];
     struct pm_fits_row row = pm_fits_row(report, part, cache, NULL);
     json_t *object = json_object(), *steps = json_array();
     for (size_t i = 0; i < fits->n_steps; i++) {
@@ -415,8 +423,7 @@ static json_t *fits_json(const struct pm_query_report *report, size_t part, size
 
 static void write_json(FILE *out, const struct pm_query_report *report) {
     static const char *const questions[] = {"misses", "cache", "size", "fits"};
-    json_t *document = pm_json_document("query"), *answers = json_array();
-    json_object_set_new(document, "program", pm_json_text(pm_program_name(report->structure)));
+    json_t *document = pm_program_document("query", report->structure), *answers = json_array();
     json_object_set_new(document, "measured_up_to", pm_json_text(report->measured_up_to));
     json_object_set_new(document, "question", json_string(questions[report->kind]));
     if (report->solved) {
@@ -429,13 +436,13 @@ static void write_json(FILE *out, const struct pm_query_report *report) {
         json_object_set_new(looked, "by_largest_measured", pm_json_number(report->most_factor));
         json_object_set_new(document, "looked_for", looked);
     }
-    for (size_t i = 0; i < report->n_rows; i++) {
+    for (size_t i = 0; i < report->answers.n_rows; i++) {
         struct pm_answer_row row = pm_answer_row(report, i);
         json_array_append_new(answers, pm_fields_json(pm_answer_fields, &row));
     }
     if (report->kind == PM_QUERY_FITS)
         for (size_t p = 0; p < report->parts->n_parts; p++)
-            for (size_t c = 0; c < report->n_caches; c++)
+            for (size_t c = 0; c < report->caches->n_caches; c++)
                 json_array_append_new(answers, fits_json(report, p, c));
     json_object_set_new(document, "answers", answers);
     pm_json_print(out, document);
@@ -445,40 +452,32 @@ static void write_json(FILE *out, const struct pm_query_report *report) {
 
 static void write_csv(FILE *out, const struct pm_query_report *report) {
     bool of_fits = report->kind == PM_QUERY_FITS;
-    struct pm_csv csv = {.out = out};
-    struct pm_fields fields =
-        of_fits ? pm_fields_named(pm_fits_fields,
-                                  "program part file line key part_group parameters machine cache "
-                                  "block_bytes blocks solved up_to all_hit_up_to some_hit_up_to "
-                                  "share_of_accesses group distance_blocks")
-                : pm_fields_named(pm_answer_fields,
-                                  "program label file line key group at machine cache_name "
-                                  "block_bytes blocks wanted_hit_ratio found accesses misses "
-                                  "first_touches hit_ratio hit_ratio_of_reuses predicted "
-                                  "extrapolation relative_error interval_low interval_high");
-    pm_fields_csv_names(&csv, fields);
-    pm_csv_end_line(&csv);
-    for (size_t i = 0; i < report->n_rows; i++) {
+    struct pm_csv_lines lines =
+        of_fits ? pm_csv_begin(out, pm_fits_fields,
+                               "program part file line key part_group parameters machine cache "
+                               "block_bytes blocks solved up_to all_hit_up_to some_hit_up_to "
+                               "share_of_accesses group distance_blocks")
+                : pm_csv_begin(out, pm_answer_fields,
+                               "program label file line key group at machine cache_name "
+                               "block_bytes blocks wanted_hit_ratio found accesses misses "
+                               "first_touches hit_ratio hit_ratio_of_reuses predicted "
+                               "extrapolation relative_error interval_low interval_high");
+    for (size_t i = 0; i < report->answers.n_rows; i++) {
         struct pm_answer_row row = pm_answer_row(report, i);
-        pm_fields_csv_values(&csv, fields, &row);
-        pm_csv_end_line(&csv);
+        pm_csv_line(&lines, &row);
     }
-    for (size_t i = 0; of_fits && i < report->parts->n_parts * report->n_caches; i++)
+    for (size_t i = 0; of_fits && i < report->parts->n_parts * report->caches->n_caches; i++)
         for (size_t k = 0; k < report->fits[i].n_steps; k++) {
-            struct pm_fits_row row = pm_fits_row(report, i / report->n_caches, i % report->n_caches,
-                                                 &report->fits[i].steps[k]);
-            pm_fields_csv_values(&csv, fields, &row);
-            pm_csv_end_line(&csv);
+            struct pm_fits_row row =
+                pm_fits_row(report, i / report->caches->n_caches, i % report->caches->n_caches,
+                            &report->fits[i].steps[k]);
+            pm_csv_line(&lines, &row);
         }
-    free(fields.fields);
+    pm_csv_end(&lines);
 }
 
 void pm_report_query(FILE *out, const struct pm_query_report *report,
                      const struct pm_report_options *options) {
-    if (options->format == PM_REPORT_JSON)
-        write_json(out, report);
-    else if (options->format == PM_REPORT_CSV)
-        write_csv(out, report);
-    else
-        pm_write_query_table(out, report, options);
+    PM_BY_FORMAT(options, pm_write_query_table(out, report, options), write_json(out, report),
+                 write_csv(out, report));
 }

@@ -24,7 +24,7 @@ static char *sizes_label(const struct pm_hierarchy *hierarchy) {
     return label;
 }
 
-static void append_label(char **list, const struct pm_place *place) {
+static void append_label(char **list, const struct pm_row_place *place) {
     char *label = pm_scope_label(place->structure, place->scope);
     pm_append(list, "%s%s", **list ? ", " : "", label);
     free(label);
@@ -48,32 +48,33 @@ static char *named_label(const struct pm_hierarchy_quantity *quantity) {
 /* ---- what a line is about -------------------------------------------------------------------- */
 
 /* A quantity of the whole, or of one routine. */
-struct line {
+struct hierarchy_line {
     const struct pm_hierarchy *hierarchy;
     const struct pm_hierarchy_quantity *quantity;
     const struct pm_hierarchy_row *routine; /* NULL: the whole */
 };
 
-static struct line line_of(const struct pm_hierarchy *hierarchy, size_t quantity,
-                           const struct pm_hierarchy_row *routine) {
-    return (struct line){hierarchy, &hierarchy->quantities[quantity], routine};
+static struct hierarchy_line line_of(const struct pm_hierarchy *hierarchy, size_t quantity,
+                                     const struct pm_hierarchy_row *routine) {
+    return (struct hierarchy_line){hierarchy, &hierarchy->quantities[quantity], routine};
 }
 
-static struct pm_value if_misses(const struct line *row, struct pm_value value) {
+static struct pm_field_value if_misses(const struct hierarchy_line *row,
+                                       struct pm_field_value value) {
     return row->quantity->block_bytes ? value : pm_unknown();
 }
 
-static struct pm_value error_text(double error) {
+static struct pm_field_value error_value(double error) {
     if (error < PM_COUNT_ROUNDING || !isfinite(error))
         return pm_text(error < PM_COUNT_ROUNDING ? "exact" : isnan(error) ? "-" : "inf");
     return pm_percent_value(error);
 }
 
 /* The error without the named routines, where there are any. */
-static struct pm_value rest_text(const struct pm_hierarchy_quantity *quantity) {
+static struct pm_field_value rest_text(const struct pm_hierarchy_quantity *quantity) {
     for (size_t i = 0; i < quantity->n_rows; i++)
         if (quantity->rows[i].named)
-            return error_text(quantity->rest_error);
+            return error_value(quantity->rest_error);
     return pm_text("");
 }
 
@@ -97,7 +98,7 @@ static const struct pm_field routine_fields[] = {
 
 /* ---- the fields of a quantity, and of a line of CSV or a table ------------------------------- */
 
-#define GETTER(name_, value_) PM_GETTER(name_, struct line, value_)
+#define GETTER(name_, value_) PM_GETTER(name_, struct hierarchy_line, value_)
 #define OF_WHOLE(member_) pm_number(row->routine ? NAN : row->quantity->member_)
 #define OF_BOTH(member_, of_whole_) pm_number(row->routine ? row->routine->member_ : of_whole_)
 
@@ -121,13 +122,13 @@ GETTER(line_own, OF_BOTH(own_error, row->quantity->whole_error))
 GETTER(line_part, OF_BOTH(part, 1))
 GETTER(line_named, row->routine ? pm_integer(row->routine->named) : pm_unknown())
 GETTER(quantity_cell, pm_owned_text(quantity_label(row->quantity)))
-GETTER(whole_cell, error_text(row->quantity->whole_error))
-GETTER(routines_cell, error_text(row->quantity->routines_error))
+GETTER(whole_cell, error_value(row->quantity->whole_error))
+GETTER(routines_cell, error_value(row->quantity->routines_error))
 GETTER(parts_cell,
-       error_text(row->routine ? row->routine->parts_error : row->quantity->parts_error))
+       error_value(row->routine ? row->routine->parts_error : row->quantity->parts_error))
 GETTER(rest_cell, rest_text(row->quantity))
 GETTER(named_cell, pm_owned_text(named_label(row->quantity)))
-GETTER(own_cell, error_text(row->routine->own_error))
+GETTER(own_cell, error_value(row->routine->own_error))
 
 #define NOT_IN_JSON .not_in_json = true
 
@@ -164,7 +165,7 @@ static void print_quantities(FILE *out, const struct pm_hierarchy *hierarchy,
         "quantity measured whole_error routines_error parts_error rest_error these_routines");
     pm_fields_columns(table, columns);
     for (size_t q = 0; q < hierarchy->n_quantities; q++) {
-        struct line line = line_of(hierarchy, q, NULL);
+        struct hierarchy_line line = line_of(hierarchy, q, NULL);
         pm_fields_cells(table, columns, NULL, &line);
     }
     pm_text_table_print(out, table, options);
@@ -196,7 +197,7 @@ static void print_routines(FILE *out, const struct pm_hierarchy *hierarchy,
     for (size_t q = 0; q < hierarchy->n_quantities; q++) {
         const struct pm_hierarchy_quantity *quantity = &hierarchy->quantities[q];
         for (size_t i = 0; is_looked_into(hierarchy, q) && i < quantity->n_rows; i++) {
-            struct line line = line_of(hierarchy, q, &quantity->rows[i]);
+            struct hierarchy_line line = line_of(hierarchy, q, &quantity->rows[i]);
             if (line.routine->part <= 0 || 100 * line.routine->part < options->min_percent ||
                 (options->max_rows && i >= options->max_rows))
                 break;
@@ -216,14 +217,21 @@ static void write_table(FILE *out, const struct pm_hierarchy *hierarchy,
                         const struct pm_report_options *options) {
     const struct pm_hierarchy_request *request = hierarchy->request;
     char *sizes = sizes_label(hierarchy);
-    char *title = pm_sprintf("%s: models of %zu runs at %s: of the whole, of its routines, and of "
-                             "their edges and groups",
-                             pm_program_name(request->structure), request->models->n_runs, sizes);
-    pm_print_bold(out, title, options->color);
+    pm_print_title(out, options,
+                   "%s: models of %zu runs at %s: of the whole, of its routines, and of "
+                   "their edges and groups",
+                   pm_program_name(request->structure), request->models->n_runs, sizes);
     print_quantities(out, hierarchy, options);
     print_routines(out, hierarchy, options);
-    free(title);
     free(sizes);
+}
+
+static void write_tables(FILE *out, const struct pm_hierarchy *hierarchies, size_t n,
+                         const struct pm_report_options *options) {
+    for (size_t i = 0; i < n; i++) {
+        fputs(i ? "\n" : "", out);
+        write_table(out, &hierarchies[i], options);
+    }
 }
 
 /* ---- JSON ------------------------------------------------------------------------------------ */
@@ -233,7 +241,7 @@ static json_t *hierarchy_json(const struct pm_hierarchy *hierarchy) {
     for (size_t k = 0; k < hierarchy->n_sizes; k++)
         json_array_append_new(sizes, pm_json_parameters(&hierarchy->sizes[k].measured->parameters));
     for (size_t q = 0; q < hierarchy->n_quantities; q++) {
-        struct line line = line_of(hierarchy, q, NULL);
+        struct hierarchy_line line = line_of(hierarchy, q, NULL);
         json_array_append_new(quantities, PM_JSON_OBJECT(quantity_fields, &line));
     }
     json_object_set_new(object, "sizes", sizes);
@@ -244,10 +252,10 @@ static json_t *hierarchy_json(const struct pm_hierarchy *hierarchy) {
 
 static void write_json(FILE *out, const struct pm_hierarchy *hierarchies, size_t n) {
     const struct pm_hierarchy_request *request = hierarchies[0].request;
-    json_t *document = pm_json_document("hierarchy"), *comparisons = json_array();
+    json_t *document = pm_program_document("hierarchy", request->structure),
+           *comparisons = json_array();
     for (size_t i = 0; i < n; i++)
         json_array_append_new(comparisons, hierarchy_json(&hierarchies[i]));
-    json_object_set_new(document, "program", pm_json_text(pm_program_name(request->structure)));
     json_object_set_new(document, "runs", pm_json_integer(request->models->n_runs));
     json_object_set_new(document, "comparisons", comparisons);
     pm_json_print(out, document);
@@ -257,23 +265,20 @@ static void write_json(FILE *out, const struct pm_hierarchy *hierarchies, size_t
  */
 
 static void write_csv(FILE *out, const struct pm_hierarchy *hierarchies, size_t n) {
-    struct pm_csv csv = {.out = out};
-    struct pm_fields columns =
-        pm_fields_named(PM_FIELDS(quantity_fields),
-                        "program sizes quantity block_bytes cache_blocks routine share own_error "
-                        "routines_error parts_error rest_error part_of_error named");
-    pm_fields_csv_names(&csv, columns);
-    pm_csv_end_line(&csv);
+    struct pm_csv_lines lines =
+        pm_csv_begin(out, PM_FIELDS(quantity_fields),
+                     "program sizes quantity block_bytes cache_blocks routine share own_error "
+                     "routines_error parts_error rest_error part_of_error named");
     for (size_t i = 0; i < n; i++)
         for (size_t q = 0; q < hierarchies[i].n_quantities; q++) {
             const struct pm_hierarchy_quantity *quantity = &hierarchies[i].quantities[q];
             for (size_t r = 0; r <= quantity->n_rows; r++) {
-                struct line line = line_of(&hierarchies[i], q, r ? &quantity->rows[r - 1] : NULL);
-                pm_fields_csv_values(&csv, columns, &line);
-                pm_csv_end_line(&csv);
+                struct hierarchy_line line =
+                    line_of(&hierarchies[i], q, r ? &quantity->rows[r - 1] : NULL);
+                pm_csv_line(&lines, &line);
             }
         }
-    free(columns.fields);
+    pm_csv_end(&lines);
 }
 
 /* ---- the whole ------------------------------------------------------------------------------- */
@@ -284,16 +289,8 @@ bool pm_report_hierarchy(FILE *out, const struct pm_hierarchy_request *request,
     struct pm_hierarchy *hierarchies = pm_hierarchies_new(request, &n, err);
     if (!hierarchies)
         return false;
-    if (options->format == PM_REPORT_JSON)
-        write_json(out, hierarchies, n);
-    else if (options->format == PM_REPORT_CSV)
-        write_csv(out, hierarchies, n);
-    else
-        for (size_t i = 0; i < n; i++) {
-            if (i)
-                fputc('\n', out);
-            write_table(out, &hierarchies[i], options);
-        }
+    PM_BY_FORMAT(options, write_tables(out, hierarchies, n, options),
+                 write_json(out, hierarchies, n), write_csv(out, hierarchies, n));
     pm_hierarchies_free(hierarchies, n);
     return true;
 }

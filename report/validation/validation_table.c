@@ -78,12 +78,10 @@ static void print_cells(const struct size_report *r, struct pm_text_table *cells
 static void print_title(const struct size_report *r) {
     char *parameters = pm_parameters_text(&r->size->measured->parameters);
     char *up_to = pm_parameters_text(&r->report->models->high);
-    char *title =
-        pm_sprintf("%s  %s: predicted by models of %zu runs up to %s (%.1fx), and measured",
+    pm_print_title(r->out, r->options,
+                   "%s  %s: predicted by models of %zu runs up to %s (%.1fx), and measured",
                    pm_program_name(r->report->structure), parameters, r->report->models->n_runs,
                    up_to, r->size->predicted->extrapolation);
-    pm_print_bold(r->out, title, r->options->color);
-    free(title);
     free(up_to);
     free(parameters);
 }
@@ -195,9 +193,7 @@ static void print_misses(const struct size_report *r, uint64_t block_bytes) {
         const struct pm_validation_column *column = &r->table->columns[c];
         if (column->quantity != PM_QUANTITY_MISSES || column->block_bytes != block_bytes)
             continue;
-        char *blocks = pm_sprintf("%.0f", column->cache_blocks);
-        pm_text_table_cell(cells, blocks);
-        free(blocks);
+        pm_text_table_number(cells, (uint64_t)column->cache_blocks);
         pm_text_table_cell(
             cells, pm_bytes_text((uint64_t)column->cache_blocks * column->block_bytes).text);
         add_pair(cells, column->quantity, pm_validation_pair(r->table, 0, c));
@@ -216,15 +212,10 @@ static void print_misses(const struct size_report *r, uint64_t block_bytes) {
 
 /* ---- loops ----------------------------------------------------------------------------------- */
 
-/* True if the row is large in any column of a quantity and block size (0: any). */
-static bool is_large(const struct size_report *r, size_t row, enum pm_quantity quantity,
-                     uint64_t block_bytes) {
-    for (size_t c = 0; c < r->table->n_columns; c++)
-        if (r->table->columns[c].quantity == quantity &&
-            (!block_bytes || r->table->columns[c].block_bytes == block_bytes) &&
-            pm_validation_is_large(r->table, row, c))
-            return true;
-    return false;
+/* True if the row is large in any column of the quantity. */
+static bool is_large(const struct size_report *r, size_t row, enum pm_quantity quantity) {
+    size_t worst;
+    return pm_validation_row_errors(r->table, row, quantity, 0, &worst).n > 0;
 }
 
 static bool is_full(const struct size_report *r, size_t n_shown) {
@@ -257,8 +248,7 @@ static void print_loop_counts(const struct size_report *r) {
     if (memory)
         add_pair_columns(cells, "ACCESSES");
     for (size_t row = 1; row < r->table->n_rows && !is_full(r, n_shown); row++) {
-        if (!is_large(r, row, PM_QUANTITY_EXECUTIONS, 0) &&
-            !is_large(r, row, PM_QUANTITY_ACCESSES, 0))
+        if (!is_large(r, row, PM_QUANTITY_EXECUTIONS) && !is_large(r, row, PM_QUANTITY_ACCESSES))
             continue;
         add_names(cells, &r->table->rows[row]);
         for (size_t c = 1; c < (memory ? 3 : 2); c++)
@@ -269,42 +259,24 @@ static void print_loop_counts(const struct size_report *r) {
     print_cells(r, cells);
 }
 
-/* The cache size at which the row's error is largest, of those where it is large. */
-static void add_loop_misses(const struct size_report *r, struct pm_text_table *cells, size_t row,
-                            uint64_t block_bytes) {
-    double *errors = pm_alloc(r->table->n_columns, sizeof *errors);
-    size_t n = 0, at = 0;
-    for (size_t c = 0; c < r->table->n_columns; c++) {
-        const struct pm_validation_column *column = &r->table->columns[c];
-        if (column->quantity != PM_QUANTITY_MISSES || column->block_bytes != block_bytes ||
-            !pm_validation_is_large(r->table, row, c))
-            continue;
-        errors[n] = fabs(pm_pair_error(pm_validation_pair(r->table, row, c)));
-        if (n == 0 || errors[n] > fabs(pm_pair_error(pm_validation_pair(r->table, row, at))))
-            at = c;
-        n++;
-    }
-    struct pm_errors summary = pm_summarise_errors(errors, n);
-    add_names(cells, &r->table->rows[row]);
-    pm_text_table_cell(cells, size_of_error_text(summary.median).text);
-    char *blocks = pm_sprintf("%.0f", r->table->columns[at].cache_blocks);
-    pm_text_table_cell(cells, blocks);
-    free(blocks);
-    add_pair(cells, PM_QUANTITY_MISSES, pm_validation_pair(r->table, row, at));
-    free(errors);
-}
-
 static void print_loop_misses(const struct size_report *r, uint64_t block_bytes) {
     struct pm_text_table *cells = new_loop_cells();
     size_t n_shown = 0;
     pm_text_table_column(cells, "MEDIAN", PM_COLUMN_NUMBER);
     pm_text_table_column(cells, "WORST AT", PM_COLUMN_NUMBER);
     add_pair_columns(cells, "MISSES");
-    for (size_t row = 1; row < r->table->n_rows && !is_full(r, n_shown); row++)
-        if (is_large(r, row, PM_QUANTITY_MISSES, block_bytes)) {
-            add_loop_misses(r, cells, row, block_bytes);
-            n_shown++;
-        }
+    for (size_t row = 1; row < r->table->n_rows && !is_full(r, n_shown); row++) {
+        size_t worst;
+        struct pm_errors errors =
+            pm_validation_row_errors(r->table, row, PM_QUANTITY_MISSES, block_bytes, &worst);
+        if (errors.n == 0)
+            continue;
+        add_names(cells, &r->table->rows[row]);
+        pm_text_table_cell(cells, size_of_error_text(errors.median).text);
+        pm_text_table_number(cells, (uint64_t)r->table->columns[worst].cache_blocks);
+        add_pair(cells, PM_QUANTITY_MISSES, pm_validation_pair(r->table, row, worst));
+        n_shown++;
+    }
     fprintf(r->out, "\nloops with at least %.3g%% of the misses of a cache, blocks of %s\n",
             100 * r->table->least_share, pm_bytes_text(block_bytes).text);
     print_cells(r, cells);

@@ -109,7 +109,7 @@ static const struct pm_field row_fields[] = {
     {"module", PM_TEXT, PLACE(module)},
 };
 
-static struct pm_value coverage_levels(const void *at) {
+static struct pm_field_value coverage_levels(const void *at) {
     const struct pm_coverage *coverage = at;
     json_t *array = json_array();
     for (size_t l = 0; l < PM_N_COVERAGE_LEVELS; l++) {
@@ -224,8 +224,7 @@ static json_t *size_json(const struct pm_validation_report *report, size_t i) {
 }
 
 static void write_json(FILE *out, const struct pm_validation_report *report) {
-    json_t *document = pm_json_document("validation"), *sizes = json_array();
-    json_object_set_new(document, "program", pm_json_text(pm_program_name(report->structure)));
+    json_t *document = pm_program_document("validation", report->structure), *sizes = json_array();
     json_object_set_new(document, "models", models_json(report->models));
     for (size_t i = 0; i < report->n_sizes; i++)
         json_array_append_new(sizes, size_json(report, i));
@@ -236,21 +235,17 @@ static void write_json(FILE *out, const struct pm_validation_report *report) {
 /* ---- CSV ------------------------------------------------------------------------------------- */
 
 static void write_csv(FILE *out, const struct pm_validation_report *report) {
-    struct pm_csv csv = {.out = out};
-    struct pm_fields fields = pm_fields_named(
-        PM_FIELDS(comparison_fields),
-        "program parameters quantity block_bytes cache_blocks machine predicted "
-        "measured error large kind depth label file line key module low high level");
-    pm_fields_csv_names(&csv, fields);
-    pm_csv_end_line(&csv);
+    struct pm_csv_lines lines =
+        pm_csv_begin(out, PM_FIELDS(comparison_fields),
+                     "program parameters quantity block_bytes cache_blocks machine predicted "
+                     "measured error large kind depth label file line key module low high level");
     for (size_t size = 0; size < report->n_sizes; size++)
         for (size_t c = 0; c < report->tables[size]->n_columns; c++)
             for (size_t r = 0; r < report->tables[size]->n_rows; r++) {
                 struct comparison row = compare(report, size, r, c);
-                pm_fields_csv_values(&csv, fields, &row);
-                pm_csv_end_line(&csv);
+                pm_csv_line(&lines, &row);
             }
-    free(fields.fields);
+    pm_csv_end(&lines);
 }
 
 void pm_report_validations(FILE *out, const struct pm_structure *structure,
@@ -268,12 +263,8 @@ void pm_report_validations(FILE *out, const struct pm_structure *structure,
     }
     struct pm_validation_report report = {structure, models,   caches, sizes,
                                           tables,    coverage, n_sizes};
-    if (options->format == PM_REPORT_JSON)
-        write_json(out, &report);
-    else if (options->format == PM_REPORT_CSV)
-        write_csv(out, &report);
-    else
-        pm_write_validations_table(out, &report, options);
+    PM_BY_FORMAT(options, pm_write_validations_table(out, &report, options),
+                 write_json(out, &report), write_csv(out, &report));
     for (size_t i = 0; i < n_sizes; i++)
         pm_validation_table_free(tables[i]);
     free(coverage);

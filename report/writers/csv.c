@@ -44,13 +44,6 @@ void pm_csv_integer(struct pm_csv *csv, uint64_t value) {
     fprintf(csv->out, "%" PRIu64, value);
 }
 
-void pm_csv_line_number(struct pm_csv *csv, uint32_t line) {
-    if (line)
-        pm_csv_integer(csv, line);
-    else
-        pm_csv_text(csv, NULL);
-}
-
 void pm_csv_hex(struct pm_csv *csv, uint64_t value) {
     begin_field(csv);
     fprintf(csv->out, "0x%" PRIx64, value);

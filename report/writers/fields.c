@@ -10,46 +10,47 @@
 
 /* ---- values ---------------------------------------------------------------------------------- */
 
-struct pm_value pm_unknown(void) {
-    return (struct pm_value){.type = PM_UNKNOWN};
+struct pm_field_value pm_unknown(void) {
+    return (struct pm_field_value){.type = PM_UNKNOWN};
 }
-struct pm_value pm_absent(void) {
-    return (struct pm_value){.type = PM_ABSENT};
-}
-
-struct pm_value pm_text(const char *text) {
-    return text ? (struct pm_value){.type = PM_IS_TEXT, .text = text} : pm_unknown();
+struct pm_field_value pm_absent(void) {
+    return (struct pm_field_value){.type = PM_ABSENT};
 }
 
-struct pm_value pm_owned_text(char *text) {
-    struct pm_value value = pm_text(text);
+struct pm_field_value pm_text(const char *text) {
+    return text ? (struct pm_field_value){.type = PM_IS_TEXT, .text = text} : pm_unknown();
+}
+
+struct pm_field_value pm_owned_text(char *text) {
+    struct pm_field_value value = pm_text(text);
     value.owned = text;
     return value;
 }
 
-struct pm_value pm_copied_text(const char *text) {
+struct pm_field_value pm_copied_text(const char *text) {
     return pm_owned_text(pm_strdup(text));
 }
 
-struct pm_value pm_percent_value(double share) {
+struct pm_field_value pm_percent_value(double share) {
     if (isnan(share))
         return pm_text("?");
     return pm_owned_text(pm_sprintf("%s%%", pm_percent_text(share).text));
 }
 
-struct pm_value pm_number(double number) {
-    return (struct pm_value){.type = PM_IS_NUMBER, .number = number};
+struct pm_field_value pm_number(double number) {
+    return (struct pm_field_value){.type = PM_IS_NUMBER, .number = number};
 }
 
-struct pm_value pm_integer(uint64_t integer) {
-    return (struct pm_value){.type = PM_IS_INTEGER, .integer = integer, .number = (double)integer};
+struct pm_field_value pm_integer(uint64_t integer) {
+    return (struct pm_field_value){
+        .type = PM_IS_INTEGER, .integer = integer, .number = (double)integer};
 }
 
-struct pm_value pm_json_value(json_t *json) {
-    return (struct pm_value){.type = PM_IS_JSON, .json = json};
+struct pm_field_value pm_json_value(json_t *json) {
+    return (struct pm_field_value){.type = PM_IS_JSON, .json = json};
 }
 
-static struct pm_value member_of(const struct pm_field *field, const char *at) {
+static struct pm_field_value member_of(const struct pm_field *field, const char *at) {
     struct {
         const char *text;
         double number;
@@ -86,9 +87,9 @@ static struct pm_value member_of(const struct pm_field *field, const char *at) {
     }
 }
 
-static struct pm_value value_of(const struct pm_field *field, const void *row) {
+static struct pm_field_value value_of(const struct pm_field *field, const void *row) {
     const char *at = (const char *)row + field->offset;
-    struct pm_value value = field->get ? field->get(at) : member_of(field, at);
+    struct pm_field_value value = field->get ? field->get(at) : member_of(field, at);
     if (field->kind == PM_POSITIVE && value.type >= PM_IS_NUMBER && !(value.number > 0))
         value.type = PM_UNKNOWN;
     return value;
@@ -167,7 +168,7 @@ static void write_number(struct pm_text_table *table, const struct pm_field *fie
 }
 
 static void write_cell(struct pm_text_table *table, const struct pm_field *field, const void *row) {
-    struct pm_value value = field->cell ? field->cell(row) : value_of(field, row);
+    struct pm_field_value value = field->cell ? field->cell(row) : value_of(field, row);
     bool is_scaled = field->kind >= PM_NUMBER && field->kind <= PM_PERCENT;
     if (value.type == PM_IS_TEXT)
         pm_text_table_cell(table, value.text);
@@ -211,7 +212,7 @@ void pm_fields_csv_names(struct pm_csv *csv, struct pm_fields fields) {
 
 void pm_fields_csv_values(struct pm_csv *csv, struct pm_fields fields, const void *row) {
     for (size_t i = 0; i < fields.n_fields; i++) {
-        struct pm_value value = row ? value_of(&fields.fields[i], row) : pm_unknown();
+        struct pm_field_value value = row ? value_of(&fields.fields[i], row) : pm_unknown();
         if (value.type == PM_IS_INTEGER && fields.fields[i].kind == PM_HEX)
             pm_csv_hex(csv, value.integer);
         else if (value.type == PM_IS_INTEGER)
@@ -224,22 +225,31 @@ void pm_fields_csv_values(struct pm_csv *csv, struct pm_fields fields, const voi
     }
 }
 
+struct pm_csv_lines pm_csv_begin(FILE *out, struct pm_fields all, const char *names) {
+    struct pm_csv_lines lines = {{.out = out}, pm_fields_named(all, names)};
+    pm_fields_csv_names(&lines.csv, lines.fields);
+    pm_csv_end_line(&lines.csv);
+    return lines;
+}
+
+void pm_csv_line(struct pm_csv_lines *lines, const void *row) {
+    pm_fields_csv_values(&lines->csv, lines->fields, row);
+    pm_csv_end_line(&lines->csv);
+}
+
+void pm_csv_end(struct pm_csv_lines *lines) { free(lines->fields.fields); }
+
 void pm_fields_csv(FILE *out, struct pm_fields all, const char *names, const void *rows, size_t n,
                    size_t size) {
-    struct pm_csv csv = {.out = out};
-    struct pm_fields fields = pm_fields_named(all, names);
-    pm_fields_csv_names(&csv, fields);
-    pm_csv_end_line(&csv);
-    for (size_t i = 0; i < n; i++) {
-        pm_fields_csv_values(&csv, fields, (const char *)rows + i * size);
-        pm_csv_end_line(&csv);
-    }
-    free(fields.fields);
+    struct pm_csv_lines lines = pm_csv_begin(out, all, names);
+    for (size_t i = 0; i < n; i++)
+        pm_csv_line(&lines, (const char *)rows + i * size);
+    pm_csv_end(&lines);
 }
 
 /* ---- JSON ------------------------------------------------------------------------------------ */
 
-static json_t *json_of(enum pm_field_kind kind, const struct pm_value *value) {
+static json_t *json_of(enum pm_field_kind kind, const struct pm_field_value *value) {
     switch (value->type) {
     case PM_IS_TEXT:
         return pm_json_text(value->text);
@@ -261,7 +271,7 @@ void pm_fields_set(json_t *object, struct pm_fields fields, const void *row) {
         const struct pm_field *field = &fields.fields[i];
         if (field->not_in_json || (field->json_when && !field->json_when(row)))
             continue;
-        struct pm_value value = value_of(field, row);
+        struct pm_field_value value = value_of(field, row);
         if (value.type != PM_ABSENT)
             json_object_set_new(object, field->name, json_of(field->kind, &value));
         free(value.owned);

@@ -44,7 +44,7 @@ enum pm_field_kind {
 };
 
 /* A figure of one row. */
-struct pm_value {
+struct pm_field_value {
     enum { PM_UNKNOWN, PM_ABSENT, PM_IS_TEXT, PM_IS_NUMBER, PM_IS_INTEGER, PM_IS_JSON } type;
     const char *text;
     char *owned; /* what `text` is in, if it is to be freed */
@@ -53,15 +53,16 @@ struct pm_value {
     json_t *json;
 };
 
-struct pm_value pm_unknown(void);
-struct pm_value pm_absent(void); /* not of this row: JSON leaves the field out, others empty */
-struct pm_value pm_text(const char *text);
-struct pm_value pm_owned_text(char *text); /* freed by the writer */
-struct pm_value pm_copied_text(const char *text);
-struct pm_value pm_percent_value(double share); /* "12%", "?" for NAN */
-struct pm_value pm_number(double number);
-struct pm_value pm_integer(uint64_t integer);
-struct pm_value pm_json_value(json_t *json);
+struct pm_field_value pm_unknown(void);
+struct pm_field_value
+pm_absent(void); /* not of this row: JSON leaves the field out, others empty */
+struct pm_field_value pm_text(const char *text);
+struct pm_field_value pm_owned_text(char *text); /* freed by the writer */
+struct pm_field_value pm_copied_text(const char *text);
+struct pm_field_value pm_percent_value(double share); /* "12%", "?" for NAN */
+struct pm_field_value pm_number(double number);
+struct pm_field_value pm_integer(uint64_t integer);
+struct pm_field_value pm_json_value(json_t *json);
 
 /* Types that a member of a row may have. */
 enum pm_member_type { PM_NO_MEMBER, PM_STRING, PM_DOUBLE, PM_BOOL, PM_U8, PM_U16, PM_U32, PM_U64 };
@@ -84,14 +85,15 @@ struct pm_field {
     /* How to get it: a member of the row (PM_MEMBER), or from the row at this offset. */
     size_t offset;
     enum pm_member_type member;
-    struct pm_value (*get)(const void *row);
+    struct pm_field_value (*get)(const void *row);
     const char *csv_name; /* where that is another one than in JSON; NULL: the same */
     bool not_in_json;
     bool (*json_when)(const void *row); /* JSON leaves it out of rows for which this does not
                                            hold; NULL: it is in all */
     /* In a table. */
-    const char *header;                       /* NULL: "" */
-    struct pm_value (*cell)(const void *row); /* where the cell says it otherwise; NULL: the same */
+    const char *header; /* NULL: "" */
+    struct pm_field_value (*cell)(
+        const void *row); /* where the cell says it otherwise; NULL: the same */
     char mark[2];     /* ">", and the bool of the row that says whether it stands before a figure */
     size_t marked_if; /* (PM_MARKED) */
     unsigned char dispensable; /* 0: always there; columns of the highest number are the first that
@@ -102,7 +104,7 @@ struct pm_field {
 
 /* Defines a function for `get` or `cell`: VALUE, in terms of `row`. */
 #define PM_GETTER(name_, type_, value_)                                                            \
-    static struct pm_value name_(const void *at_) {                                                \
+    static struct pm_field_value name_(const void *at_) {                                          \
         const type_ *row = at_;                                                                    \
         return value_;                                                                             \
     }
@@ -135,6 +137,7 @@ void pm_fields_table(FILE *out, struct pm_fields fields, const void *rows, size_
 /* Names, or values of a row, into the present line; of no row (NULL) empty ones. */
 void pm_fields_csv_names(struct pm_csv *csv, struct pm_fields fields);
 void pm_fields_csv_values(struct pm_csv *csv, struct pm_fields fields, const void *row);
+
 /* Header and all rows, each of SIZE bytes. */
 void pm_fields_csv(FILE *out, struct pm_fields all, const char *names, const void *rows, size_t n,
                    size_t size);

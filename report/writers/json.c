@@ -58,8 +58,6 @@ json_t *pm_json_parameters(const struct pm_parameters *parameters) {
 
 json_t *pm_json_integer(uint64_t value) { return json_integer((json_int_t)value); }
 
-json_t *pm_json_line_number(uint32_t line) { return line ? json_integer(line) : json_null(); }
-
 json_t *pm_json_hex(uint64_t value) {
     char text[24];
     snprintf(text, sizeof text, "0x%" PRIx64, value);

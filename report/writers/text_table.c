@@ -1,6 +1,7 @@
 /* A table for a terminal: columns as wide as their widest cell; where the terminal is narrower,
    names are shortened, then columns left out; see writers.h. */
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -251,8 +252,42 @@ void pm_print_wrapped(FILE *out, const char *first, const char *next, const char
     free(clean);
 }
 
-void pm_print_bold(FILE *out, const char *text, bool color) {
-    char *clean = printable(text);
-    fprintf(out, "%s%s%s\n", color ? "\033[1m" : "", clean, color ? "\033[0m" : "");
+/* Owned by the caller. */
+static char *formatted(const char *format, va_list arguments) {
+    va_list again;
+    va_copy(again, arguments);
+    size_t size = (size_t)vsnprintf(NULL, 0, format, again) + 1;
+    va_end(again);
+    char *text = pm_alloc(size, 1);
+    vsnprintf(text, size, format, arguments);
+    return text;
+}
+
+void pm_print_title(FILE *out, const struct pm_report_options *options, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    char *text = formatted(format, arguments), *clean = printable(text);
+    va_end(arguments);
+    fprintf(out, "%s%s%s\n", options->color ? "\033[1m" : "", clean,
+            options->color ? "\033[0m" : "");
     free(clean);
+    free(text);
+}
+
+void pm_print_line(FILE *out, const struct pm_report_options *options, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    char *text = formatted(format, arguments);
+    va_end(arguments);
+    pm_print_wrapped(out, "  ", "    ", text, options->width);
+    free(text);
+}
+
+void pm_print_note(FILE *out, const struct pm_report_options *options, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    char *text = formatted(format, arguments);
+    va_end(arguments);
+    pm_print_wrapped(out, "  - ", "    ", text, options->width);
+    free(text);
 }

@@ -11,6 +11,12 @@
 #include "report/options.h"
 #include "report/writers/fields.h"
 
+/* Executes one of three calls, as options.format says. */
+#define PM_BY_FORMAT(options, table, json, csv)                                                    \
+    ((options)->format == PM_REPORT_JSON  ? (json)                                                 \
+     : (options)->format == PM_REPORT_CSV ? (csv)                                                  \
+                                          : (table))
+
 /* ---- text_table.c: a table on a terminal ----------------------------------------------------
    Cells are put in row by row, then the columns get their widths.  Control characters become "?",
    so that a name found in a file cannot move the cursor. */
@@ -42,7 +48,14 @@ void pm_text_table_print(FILE *out, const struct pm_text_table *table,
    before the first line, NEXT before the others. */
 void pm_print_wrapped(FILE *out, const char *first, const char *next, const char *text,
                       unsigned width);
-void pm_print_bold(FILE *out, const char *text, bool color);
+/* In bold type, where there is any. */
+void pm_print_title(FILE *out, const struct pm_report_options *options, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+/* A sentence, indented; a note, with "-" before it. */
+void pm_print_line(FILE *out, const struct pm_report_options *options, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+void pm_print_note(FILE *out, const struct pm_report_options *options, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 
 /* ---- csv.c: RFC 4180 -------------------------------------------------------------------------
    A header line first, lines end with CR LF, fields with commas, quotes or line ends are quoted.
@@ -56,9 +69,17 @@ struct pm_csv {
 void pm_csv_text(struct pm_csv *csv, const char *text); /* NULL: empty */
 void pm_csv_number(struct pm_csv *csv, double value);   /* NAN: empty; all digits */
 void pm_csv_integer(struct pm_csv *csv, uint64_t value);
-void pm_csv_line_number(struct pm_csv *csv, uint32_t line); /* 0: empty */
-void pm_csv_hex(struct pm_csv *csv, uint64_t value);        /* 0x… */
+void pm_csv_hex(struct pm_csv *csv, uint64_t value); /* 0x… */
 void pm_csv_end_line(struct pm_csv *csv);
+
+/* Lines of CSV one by one: begun with a line of names, those of ALL that NAMES lists. */
+struct pm_csv_lines {
+    struct pm_csv csv;
+    struct pm_fields fields;
+};
+struct pm_csv_lines pm_csv_begin(FILE *out, struct pm_fields all, const char *names);
+void pm_csv_line(struct pm_csv_lines *lines, const void *row);
+void pm_csv_end(struct pm_csv_lines *lines); /* frees what it owns */
 
 /* ---- units.c: numbers as a person reads them; "?" for NAN ------------------------------------ */
 
@@ -81,8 +102,7 @@ json_t *pm_json_text(const char *text); /* NULL: null; bytes that are not UTF-8 
 json_t *pm_json_number(double value);   /* NAN, infinite: null; integers without a point */
 json_t *pm_json_parameters(const struct pm_parameters *parameters); /* {"N": 40} */
 json_t *pm_json_integer(uint64_t value);
-json_t *pm_json_line_number(uint32_t line); /* 0: null */
-json_t *pm_json_hex(uint64_t value);        /* "0x…": JSON numbers lose bits past 2^53 */
+json_t *pm_json_hex(uint64_t value); /* "0x…": JSON numbers lose bits past 2^53 */
 /* {"format": "pmodel-NAME", "version": 1} */
 json_t *pm_json_document(const char *name);
 void pm_json_print(FILE *out, json_t *document); /* and frees it */

@@ -125,7 +125,7 @@ struct example_query {
 };
 
 static struct pm_query_row *add_row(struct example_query *query, double n, double blocks) {
-    struct pm_query_row *row = PM_PUSH(&query->report, rows);
+    struct pm_query_row *row = PM_PUSH(&query->report.answers, rows);
     pm_parameters_set(&row->at, "N", n, NULL);
     row->cache_name = "512 KiB";
     row->cache = (struct pm_query_cache){64, blocks};
@@ -153,7 +153,7 @@ static void start(struct example_query *query, const struct pm_structure *struct
 
 static void finish(struct example_query *query) {
     pm_query_parts_free(&query->parts);
-    free(query->report.rows);
+    free(query->report.answers.rows);
 }
 
 static void misses_are_written(void **state) {
@@ -271,8 +271,7 @@ static void what_fits_is_written(void **state) {
         {.name = (char[]){"L2"}, .machine = (char[]){"box"}, .cache = {64, 16384}}};
     query.report.solved = "N";
     query.report.models = &models;
-    query.report.caches = caches;
-    query.report.n_caches = 2;
+    query.report.caches = &(struct pm_query_caches){caches, 2, 2};
     query.report.fits = fits;
     pm_parameters_set(&query.report.fixed, "M", 3, NULL);
     assert_written(

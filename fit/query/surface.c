@@ -1,12 +1,10 @@
-/* What a query reads from a store: models as functions of the parameter that is solved for, and the
-   caches of a machine. */
+/* Models as functions of the parameter that is solved for; see query.h. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "cmd/query/private.h"
 #include "fit/fit.h"
-#include "sched/sched.h"
+#include "fit/query/query.h"
 
 /* ---- profiles from the models ---------------------------------------------------------------- */
 
@@ -21,13 +19,6 @@ static struct pm_profile *predicted(void *context, const struct pm_parameters *a
                                     struct pm_error *err) {
     const struct pm_program *program = context;
     return pm_fit_instantiate(program->structure, program->models, at, err);
-}
-
-struct pm_profile *pm_query_predicted_end(void *context, const struct pm_parameters *at,
-                                          struct pm_error *err) {
-    const struct pm_query_end *end = context;
-    return pm_fit_instantiate_end(end->program->structure, end->program->models, at,
-                                  PM_QUERY_PROBABILITY, end->high, err);
 }
 
 /* ---- what is solved for ---------------------------------------------------------------------- */
@@ -63,16 +54,11 @@ static size_t count_unknown(const struct pm_model_set *models, const struct pm_p
     return n;
 }
 
-double pm_query_largest_measured(const struct pm_model_set *models, const char *name) {
-    double largest = NAN;
-    pm_parameters_get(&models->high, name, &largest);
-    return largest;
-}
-
 static bool default_range(const struct pm_model_set *models, const char *name,
                           struct pm_query_range *range, struct pm_error *err) {
-    double low = 0, high = pm_query_largest_measured(models, name);
+    double low = 0, high = NAN;
     pm_parameters_get(&models->low, name, &low);
+    pm_parameters_get(&models->high, name, &high);
     if (low != floor(low) || high != floor(high))
         return pm_fail(err,
                        "%s was not a whole number in all runs: say with --range %s=LOW:HIGH:STEP "
@@ -84,8 +70,8 @@ static bool default_range(const struct pm_model_set *models, const char *name,
 }
 
 bool pm_query_find_surface(struct pm_program *program, const struct pm_parameters *fixed,
-                           const char *range, struct pm_query_surface *surface,
-                           struct pm_error *err) {
+                           const char *range_of, const struct pm_query_range *range,
+                           struct pm_query_surface *surface, struct pm_error *err) {
     const char *name = NULL;
     char *all;
     *surface = (struct pm_query_surface){0};
@@ -105,38 +91,10 @@ bool pm_query_find_surface(struct pm_program *program, const struct pm_parameter
         return false;
     *surface = (struct pm_query_surface){
         .profile_at = predicted, .context = program, .fixed = *fixed, .name = name};
-    if (!range)
+    pm_parameters_get(&program->models->high, name, &surface->largest_measured);
+    if (!range_of)
         return default_range(program->models, name, &surface->range, err);
-    char *named;
-    if (!pm_read_query_range(range, &named, &surface->range, err))
-        return false;
-    ok = strcmp(named, name) == 0 ||
-         pm_fail(err, "--range is of %s, but what is looked for is %s", named, name);
-    free(named);
-    return ok;
-}
-
-/* ---- caches ---------------------------------------------------------------------------------- */
-
-bool pm_add_levels(struct pm_level_cache_list *list, const struct pm_machine *machine,
-                   const struct pm_profile *profile, struct pm_error *err) {
-    if (!pm_check_block_sizes(profile, machine, err))
-        return false;
-    for (size_t l = 0; l < machine->n_levels; l++) {
-        const struct pm_level *level = &machine->levels[l];
-        *PM_PUSH(list, caches) = (struct pm_query_level_cache){
-            .name = pm_strdup(level->name),
-            .machine = pm_strdup(machine->name),
-            .cache = {level->block_bytes, (double)(level->size_bytes / level->block_bytes)},
-        };
-    }
-    return true;
-}
-
-void pm_free_level_caches(struct pm_level_cache_list *list) {
-    for (size_t i = 0; i < list->n_caches; i++) {
-        free(list->caches[i].name);
-        free(list->caches[i].machine);
-    }
-    free(list->caches);
+    surface->range = *range;
+    return strcmp(range_of, name) == 0 ||
+           pm_fail(err, "--range is of %s, but what is looked for is %s", range_of, name);
 }

@@ -1,5 +1,5 @@
 /* Profiles at sizes, measured or from the models; see profile_at.h. */
-#include "cmd/profile_at.h"
+#include "fit/query/profile_at.h"
 
 #include <stdlib.h>
 

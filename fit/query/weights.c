@@ -1,10 +1,10 @@
-/* Shares of accesses and misses; see query_weights.h. */
-#include "fit/analysis/query_weights.h"
+/* Shares of accesses and misses, to show the heaviest first; see query.h. */
+#include "fit/query/query.h"
 
 #include <math.h>
 
-static struct pm_query_counts count_all(const struct pm_profile *profile,
-                                        const struct pm_query_cache *cache) {
+static struct pm_query_counts count_whole(const struct pm_profile *profile,
+                                          const struct pm_query_cache *cache) {
     struct pm_query_counts whole = {0};
     for (size_t i = 0; i < profile->n_histograms; i++) {
         const struct pm_histogram *histogram = &profile->histograms[i].histogram;
@@ -16,15 +16,15 @@ static struct pm_query_counts count_all(const struct pm_profile *profile,
     return whole;
 }
 
-void pm_query_weights(const struct pm_profile *profile, const struct pm_query_cache *caches,
-                      size_t n_caches, const struct pm_query_groups *const *groups, size_t n,
-                      double *weights) {
+void pm_query_weights(const struct pm_profile *profile, const struct pm_query_caches *caches,
+                      const struct pm_query_groups *const *groups, size_t n, double *weights) {
     for (size_t i = 0; i < n; i++)
         weights[i] = 0;
-    for (size_t c = 0; c < n_caches; c++) {
-        struct pm_query_counts whole = count_all(profile, &caches[c]);
+    for (size_t c = 0; c < caches->n_caches; c++) {
+        struct pm_query_counts whole = count_whole(profile, &caches->caches[c].cache);
         for (size_t i = 0; i < n; i++) {
-            struct pm_query_counts own = pm_query_count(profile, groups[i], &caches[c]);
+            struct pm_query_counts own =
+                pm_query_count(profile, groups[i], &caches->caches[c].cache);
             if (whole.accesses > 0)
                 weights[i] = fmax(weights[i], own.accesses / whole.accesses);
             if (whole.misses > 0)

@@ -1,0 +1,177 @@
+/* Answers to questions at given sizes, and for the largest size; see query.h. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "fit/fit.h"
+#include "fit/query/query.h"
+
+static struct pm_query_row *add_row(const struct pm_query_asked *asked,
+                                    struct pm_query_answers *answers, size_t part, size_t cache) {
+    const struct pm_query_level_cache *on = &asked->caches->caches[cache];
+    struct pm_query_row *row = PM_PUSH(answers, rows);
+    row->part = part;
+    row->cache_name = on->name;
+    row->machine = on->machine;
+    row->cache = on->cache;
+    row->wanted = row->failing_size = row->gap_size = row->low = row->high = NAN;
+    return row;
+}
+
+/* Widens the row's bounds to VALUE. */
+static void add_bound(struct pm_query_row *row, double value) {
+    row->low = fmin(row->low, value);
+    row->high = fmax(row->high, value);
+}
+
+/* ---- at given sizes -------------------------------------------------------------------------- */
+
+/* The row's answer at PROFILE: the cache where a hit ratio is wanted, else misses. */
+static double answer_at(const struct pm_query_asked *asked, const struct pm_query_row *row,
+                        const struct pm_profile *profile) {
+    const struct pm_query_groups *groups = asked->parts[row->part];
+    double blocks;
+    if (isnan(row->wanted))
+        return pm_query_count(profile, groups, &row->cache).misses;
+    pm_query_smallest_cache(profile, groups, row->cache.block_bytes, row->wanted, asked->with_cold,
+                            &blocks);
+    return blocks;
+}
+
+/* ENDS: of the models' intervals; NULL where PROFILE was measured. */
+static void add_point(const struct pm_query_asked *asked, const struct pm_profile *profile,
+                      struct pm_profile *const ends[2], struct pm_query_row *row) {
+    const struct pm_query_groups *groups = asked->parts[row->part];
+    struct pm_query_cache unlimited = {row->cache.block_bytes, INFINITY};
+    row->at = profile->parameters;
+    double found = answer_at(asked, row, profile);
+    if (ends) {
+        add_bound(row, found);
+        add_bound(row, answer_at(asked, row, ends[0]));
+        add_bound(row, answer_at(asked, row, ends[1]));
+    }
+    if (!isnan(row->wanted))
+        row->cache.blocks = found;
+    row->found = isinf(found) ? PM_QUERY_NONE : PM_QUERY_FOUND;
+    row->counts = pm_query_count(profile, groups, &row->cache);
+    row->unlimited = pm_query_count(profile, groups, &unlimited);
+    row->predicted = profile->predicted;
+    row->extrapolation = profile->extrapolation;
+    row->relative_error = profile->relative_error;
+}
+
+bool pm_query_answer_at(const struct pm_query_asked *asked, const struct pm_profile *profile,
+                        struct pm_query_answers *answers, struct pm_error *err) {
+    const struct pm_program *program = asked->program;
+    struct pm_profile *ends[2] = {0};
+    size_t n_ratios = asked->n_ratios;
+    if (profile->predicted &&
+        !pm_profile_ends_at(program->structure, program->models, &profile->parameters,
+                            PM_QUERY_PROBABILITY, ends, err))
+        return false;
+    for (size_t p = 0; p < asked->n_parts; p++)
+        for (size_t c = 0; c < asked->caches->n_caches; c++)
+            for (size_t r = 0; r < (n_ratios ? n_ratios : 1); r++) {
+                struct pm_query_row *row = add_row(asked, answers, p, c);
+                row->wanted = n_ratios ? asked->ratios[r] : NAN;
+                add_point(asked, profile, ends[0] ? ends : NULL, row);
+            }
+    for (int end = 0; end < 2 && ends[end]; end++)
+        pm_profile_free(ends[end]);
+    return true;
+}
+
+/* ---- the largest size ------------------------------------------------------------------------ */
+
+/* One end of the intervals. */
+struct end {
+    const struct pm_program *program;
+    bool high;
+};
+
+static struct pm_profile *predicted_end(void *context, const struct pm_parameters *at,
+                                        struct pm_error *err) {
+    const struct end *end = context;
+    return pm_fit_instantiate_end(end->program->structure, end->program->models, at,
+                                  PM_QUERY_PROBABILITY, end->high, err);
+}
+
+/* The size of an answer as a bound: infinite beyond the range. */
+static double bound_of(const struct pm_query_answer *answer) {
+    return answer->found == PM_QUERY_NONE     ? -INFINITY
+           : answer->found == PM_QUERY_BEYOND ? INFINITY
+                                              : answer->size;
+}
+
+/* FOUND: by the models, and by the two ends of their intervals. */
+static void add_size(const struct pm_query_surface *surface, struct pm_query_answer *const found[3],
+                     size_t number, struct pm_query_row *row) {
+    const struct pm_query_answer *answer = &found[0][number];
+    row->at = surface->fixed;
+    pm_parameters_set(&row->at, surface->name, answer->size, NULL);
+    for (int i = 0; i < 3; i++)
+        add_bound(row, bound_of(&found[i][number]));
+    row->found = answer->found;
+    row->failing_size = answer->failing_size;
+    row->gap_size = answer->gap_size;
+    row->counts = answer->counts;
+    row->unlimited = answer->unlimited;
+    row->predicted = true;
+    row->extrapolation = answer->extrapolation;
+    row->relative_error = answer->relative_error;
+}
+
+bool pm_query_answer_size(const struct pm_query_asked *asked,
+                          const struct pm_query_surface *surface, struct pm_query_answers *answers,
+                          struct pm_error *err) {
+    size_t n_caches = asked->caches->n_caches, n_ratios = asked->n_ratios,
+           n = asked->n_parts * n_caches * n_ratios;
+    struct pm_query_question *questions = pm_alloc(n, sizeof *questions);
+    struct pm_query_answer *found[3];
+    for (size_t i = 0; i < n; i++)
+        questions[i] = (struct pm_query_question){
+            .groups = asked->parts[i / n_ratios / n_caches],
+            .cache = asked->caches->caches[i / n_ratios % n_caches].cache,
+            .ratio = asked->ratios[i % n_ratios],
+            .with_cold = asked->with_cold,
+        };
+    bool ok = true;
+    for (int i = 0; i < 3; i++) {
+        struct pm_query_surface at = *surface;
+        struct end end = {asked->program, i == 2};
+        if (i > 0) {
+            at.profile_at = predicted_end;
+            at.context = &end;
+        }
+        found[i] = pm_alloc(n, sizeof **found);
+        ok = ok && pm_query_largest_sizes(&at, questions, n, found[i], &answers->coarsest, err);
+    }
+    for (size_t i = 0; i < n && ok; i++) {
+        struct pm_query_row *row =
+            add_row(asked, answers, i / n_ratios / n_caches, i / n_ratios % n_caches);
+        row->wanted = asked->ratios[i % n_ratios];
+        add_size(surface, found, i, row);
+    }
+    free(questions);
+    for (int i = 0; i < 3; i++)
+        free(found[i]);
+    return ok;
+}
+
+/* ---- in order -------------------------------------------------------------------------------- */
+
+void pm_query_sort_by_part(struct pm_query_answers *answers, size_t n_parts) {
+    if (n_parts < 2)
+        return;
+    struct pm_query_row *sorted = pm_alloc(answers->n_rows, sizeof *sorted);
+    size_t *next = pm_alloc(n_parts + 1, sizeof *next); /* where a part's next row goes */
+    for (size_t i = 0; i < answers->n_rows; i++)
+        next[answers->rows[i].part + 1]++;
+    for (size_t p = 1; p < n_parts; p++)
+        next[p] += next[p - 1];
+    for (size_t i = 0; i < answers->n_rows; i++)
+        sorted[next[answers->rows[i].part]++] = answers->rows[i];
+    free(next);
+    free(answers->rows);
+    answers->rows = sorted;
+    answers->cap_rows = answers->n_rows;
+}
