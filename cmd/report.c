@@ -57,54 +57,28 @@ static void free_profiles(struct profiles_at_size *found) {
 /* ---- --carried: which loops carry the misses of a run -----------------------------------------
  */
 
-/* A run as --carry left it in the store. */
-struct carried_run {
-    struct pm_profile *profile;
-    struct pm_run_patterns *patterns;
-};
-
-static bool read_run(const struct pm_program *program, const struct pm_parameters *at,
-                     struct carried_run *run, struct pm_error *err) {
-    run->patterns = pm_store_patterns(program->store, at, err);
-    if (!run->patterns)
-        return err->kind == PM_ERROR_NONE;
-    run->profile = pm_store_profile(program->store, at, err);
-    return run->profile && pm_profile_fits(run->profile, program->structure, err) &&
-           pm_run_patterns_fit(run->patterns, program->structure, err);
-}
-
-static bool find_run(const struct pm_program *program, const struct pm_parameters *at,
-                     struct carried_run *run, struct pm_error *err) {
-    bool ok = pm_check_parameter_names(&program->runs[program->n_runs - 1], at, err);
-    for (size_t i = program->n_runs; ok && i-- > 0 && !run->profile;)
-        if (pm_run_matches(&program->runs[i], at))
-            ok = read_run(program, &program->runs[i], run, err);
-    return ok && (run->profile ||
-                  pm_fail(err, "no run of this size was made with --carry, which is needed to tell "
-                               "what carries its misses: `pmodel run --carry`"));
-}
-
 /* Of the largest run that has the values of -P and was made with --carry. */
 static bool report_carried(const struct request *request, const struct pm_program *program,
                            struct pm_error *err) {
     const struct pm_machine_list *on = &request->on;
-    struct carried_run run = {0};
-    bool ok = find_run(program, &request->at, &run, err);
+    struct pm_profile *profile = NULL;
+    struct pm_run_patterns *patterns = pm_patterns_at(program, &request->at, &profile, err);
+    bool ok = patterns != NULL;
     for (size_t i = 0; ok && i < on->n_machines; i++)
-        ok = pm_check_block_sizes(run.profile, on->machines[i], err);
+        ok = pm_check_block_sizes(profile, on->machines[i], err);
     if (ok)
         pm_report_carried(stdout,
                           &(struct pm_carried_report){
                               .structure = program->structure,
-                              .profile = run.profile,
-                              .patterns = run.patterns,
+                              .profile = profile,
+                              .patterns = patterns,
                               .machines = (const struct pm_machine *const *)on->machines,
                               .n_machines = on->n_machines,
                           },
                           &request->options);
-    if (run.profile)
-        pm_profile_free(run.profile);
-    pm_run_patterns_free(run.patterns);
+    if (profile)
+        pm_profile_free(profile);
+    pm_run_patterns_free(patterns);
     return ok;
 }
 

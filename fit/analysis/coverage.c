@@ -46,10 +46,6 @@ static void count_one(struct pm_coverage *coverage, bool exact,
         coverage->inside[l] += is_inside(ranges[l], measured);
 }
 
-static double cold_of(const struct pm_histogram *histogram) {
-    return histogram ? pm_histogram_always_missing(histogram) : 0;
-}
-
 /* A group that was not accessed has no histogram, and one whose block size was not measured
  * neither.
  */
@@ -76,7 +72,8 @@ static void count_histogram(struct pm_fit_intervals *const *intervals,
     bool exact = accesses[0].low == accesses[0].high;
     count_one(&coverage[PM_COVERAGE_ACCESSES], exact, accesses,
               histogram ? pm_histogram_accesses(histogram) : 0);
-    count_one(&coverage[PM_COVERAGE_COLD], model->cold.exact, cold, cold_of(histogram));
+    count_one(&coverage[PM_COVERAGE_COLD], model->cold.exact, cold,
+              histogram ? pm_histogram_always_missing(histogram) : 0);
 }
 
 static double misses_of(const struct pm_profile *profile, uint64_t block_bytes, double blocks) {

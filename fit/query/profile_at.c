@@ -67,6 +67,30 @@ bool pm_profile_ends_at(const struct pm_structure *structure, const struct pm_mo
     return ends[1] != NULL;
 }
 
+struct pm_run_patterns *pm_patterns_at(const struct pm_program *program,
+                                       const struct pm_parameters *at, struct pm_profile **profile,
+                                       struct pm_error *err) {
+    *profile = NULL;
+    if (!pm_check_parameter_names(&program->runs[program->n_runs - 1], at, err))
+        return NULL;
+    struct pm_run_patterns *patterns = NULL;
+    for (size_t i = program->n_runs; !patterns && err->kind == PM_ERROR_NONE && i-- > 0;)
+        if (pm_run_matches(&program->runs[i], at)) {
+            patterns = pm_store_patterns(program->store, &program->runs[i], err);
+            *profile = patterns ? measured_profile(program, &program->runs[i], err) : NULL;
+        }
+    if (*profile && pm_run_patterns_fit(patterns, program->structure, err))
+        return patterns;
+    if (err->kind == PM_ERROR_NONE)
+        pm_fail(err, "no run of this size was made with --carry, which is needed to tell "
+                     "what carries its misses: `pmodel run --carry`");
+    if (*profile)
+        pm_profile_free(*profile);
+    *profile = NULL;
+    pm_run_patterns_free(patterns);
+    return NULL;
+}
+
 /* ---- runs of a store ------------------------------------------------------------------------- */
 
 bool pm_run_matches(const struct pm_parameters *run, const struct pm_parameters *wanted) {

@@ -8,6 +8,7 @@
 #include "core/model.h"
 #include "core/parameters.h"
 #include "core/profile.h"
+#include "core/reuse_patterns.h"
 #include "core/store/store.h"
 
 struct pm_program {
@@ -30,6 +31,12 @@ const struct pm_model_set *pm_program_models(struct pm_program *program, struct 
    largest), else from the models; owned by the caller. */
 struct pm_profile *pm_profile_at(struct pm_program *program, const struct pm_parameters *at,
                                  struct pm_error *err);
+
+/* What `pmodel run --carry` left of the largest run that has the values of AT and was made with it,
+   and the PROFILE of that run; both are owned by the caller.  NULL with a sentence. */
+struct pm_run_patterns *pm_patterns_at(const struct pm_program *program,
+                                       const struct pm_parameters *at, struct pm_profile **profile,
+                                       struct pm_error *err);
 
 /* Where the models' intervals of probability LEVEL end at size AT, fewer misses first; owned by the
    caller. */

@@ -1,4 +1,4 @@
-/* A table of threads and their misses; see threads.h. */
+/* A table of threads and their misses; see report.h. */
 #include "report/report.h"
 
 #include <inttypes.h>
