@@ -71,17 +71,13 @@ static const struct pm_field fields[] = {
 static void write_table(FILE *out, const struct pm_plan_report *report,
                         const struct pm_report_options *options) {
     const struct pm_plan *plan = report->plan;
-    struct pm_text_table *table = pm_text_table_new();
-    struct pm_fields columns =
-        pm_fields_named(PM_FIELDS(fields), "size seconds peak_bytes store_bytes remark");
-    pm_fields_columns(table, columns);
+    struct pm_table_rows table = pm_table_begin(
+        pm_fields_named(PM_FIELDS(fields), "size seconds peak_bytes store_bytes remark"));
     for (size_t i = 0; i < plan->n_runs; i++) {
         struct run_row row = run_row(report, i);
-        pm_fields_cells(table, columns, NULL, &row);
+        pm_table_row(&table, &row);
     }
-    pm_text_table_print(out, table, options);
-    pm_text_table_free(table);
-    free(columns.fields);
+    pm_table_end(out, &table, NULL, options);
     fprintf(out, "%zu runs, about %s in all, %s in the store\n", plan->n_runs,
             pm_seconds_text(plan->seconds).text, bytes_text(plan->store_bytes).text);
     if (report->to) {

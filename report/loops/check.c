@@ -144,44 +144,28 @@ static void print_strides(FILE *out, const struct pm_strides_check *strides,
 
 static void print_stride_rows(FILE *out, const struct pm_check_report *report,
                               const struct pm_report_options *options) {
-    struct pm_text_table *table = pm_text_table_new();
-    struct pm_fields columns =
-        pm_fields_named(PM_FIELDS(stride_fields), "address loop source compiler code");
-    pm_fields_columns(table, columns);
+    struct pm_table_rows table = pm_table_begin(
+        pm_fields_named(PM_FIELDS(stride_fields), "address loop source compiler code"));
     for (size_t i = 0; i < report->strides->n_differences; i++) {
         struct stride_row row = stride_row(report, i);
-        pm_fields_cells(table, columns, NULL, &row);
+        pm_table_row(&table, &row);
     }
-    if (report->strides->n_differences) {
-        fputc('\n', out);
-        pm_text_table_print(out, table, options);
-    }
-    free(columns.fields);
-    pm_text_table_free(table);
+    pm_table_end(out, &table, "\n", options);
 }
 
 /* Routines that are not as the compiler says. */
 static void print_routines(FILE *out, const struct pm_check_report *report,
                            const struct pm_report_options *options) {
-    struct pm_text_table *table = pm_text_table_new();
-    struct pm_fields columns =
-        pm_fields_named(PM_FIELDS(routine_fields), "name lifted any_cause at differences");
-    bool all_equal = true;
-    pm_fields_columns(table, columns);
+    struct pm_table_rows table = pm_table_begin(
+        pm_fields_named(PM_FIELDS(routine_fields), "name lifted any_cause at differences"));
     for (int plain = 0; plain < 2; plain++)
         for (size_t i = 0; i < report->plain->n_routines; i++) {
             struct routine_row row = routine_row(report, plain, i);
             if (is_equal(&row.routine))
                 continue;
-            pm_fields_cells(table, columns, NULL, &row);
-            all_equal = false;
+            pm_table_row(&table, &row);
         }
-    if (!all_equal) {
-        fputc('\n', out);
-        pm_text_table_print(out, table, options);
-    }
-    free(columns.fields);
-    pm_text_table_free(table);
+    pm_table_end(out, &table, "\n", options);
 }
 
 static void write_table(FILE *out, const struct pm_check_report *report,

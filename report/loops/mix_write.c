@@ -166,24 +166,19 @@ static const struct pm_field row_fields[] = {
 
 static void write_table(FILE *out, const struct pm_structure *structure, const struct pm_mix *mix,
                         enum pm_mix_level level, const struct pm_report_options *options) {
-    char *title = pm_sprintf("%s (%s): instruction mix", pm_program_name(structure),
-                             structure->isa ? structure->isa : "?");
-    struct pm_text_table *table = pm_text_table_new();
+    pm_print_title(out, options, "%s (%s): instruction mix", pm_program_name(structure),
+                   structure->isa ? structure->isa : "?");
     struct pm_fields columns =
         pm_fields_named(PM_FIELDS(item_fields),
                         "label source instructions count share width_bits element_bytes class");
     columns.fields[0].header = pm_mix_level_header(level);
-    pm_fields_columns(table, columns);
+    struct pm_table_rows table = pm_table_begin(columns);
     for (size_t i = 0; i < mix->n_rows; i++)
         for (size_t k = 0; k < mix->rows[i].n_items; k++) {
             struct item_row item = item_row(&mix->rows[i], k, NULL);
-            pm_fields_cells(table, columns, NULL, &item);
+            pm_table_row(&table, &item);
         }
-    pm_print_title(out, options, "%s", title);
-    pm_text_table_print(out, table, options);
-    pm_text_table_free(table);
-    free(columns.fields);
-    free(title);
+    pm_table_end(out, &table, NULL, options);
 }
 
 static void write_json(FILE *out, const struct pm_structure *structure, const struct pm_mix *mix,

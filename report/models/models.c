@@ -284,28 +284,20 @@ static void print_summary(FILE *out, const struct models_report *report,
 
 static void print_rows(FILE *out, const struct pm_model_rows *rows, bool flagged,
                        const struct pm_report_options *options) {
-    struct pm_text_table *table = pm_text_table_new();
     struct pm_fields columns = pm_fields_named(
         PM_FIELDS(fields),
         flagged ? "label source description relative_error leave_one_out_error interval formula"
                 : "label source relative_error leave_one_out_error interval formula");
     char *place = pm_parameters_text(&rows->at);
     char *title = pm_sprintf("%.0f%% AT %s", 100 * rows->level, place);
-    size_t n = 0;
     columns.fields[columns.n_fields - 2].header = title;
     columns.fields[columns.n_fields - 1].header = flagged ? "FORMULA" : "ITERATIONS";
-    pm_fields_columns(table, columns);
+    struct pm_table_rows table = pm_table_begin(columns);
     for (size_t i = 0; i < rows->n_rows; i++)
-        if (rows->rows[i].flagged == flagged) {
-            pm_fields_cells(table, columns, NULL, &rows->rows[i]);
-            n++;
-        }
-    if (n) {
-        fprintf(out, "\n%s\n", flagged ? "flagged models:" : "iterations of loops:");
-        pm_text_table_print(out, table, options);
-    }
-    pm_text_table_free(table);
-    free(columns.fields);
+        if (rows->rows[i].flagged == flagged)
+            pm_table_row(&table, &rows->rows[i]);
+    pm_table_end(out, &table, flagged ? "\nflagged models:\n" : "\niterations of loops:\n",
+                 options);
     free(title);
     free(place);
 }

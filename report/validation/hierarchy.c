@@ -159,18 +159,14 @@ static const struct pm_field quantity_fields[] = {
 
 static void print_quantities(FILE *out, const struct pm_hierarchy *hierarchy,
                              const struct pm_report_options *options) {
-    struct pm_text_table *table = pm_text_table_new();
-    struct pm_fields columns = pm_fields_named(
+    struct pm_table_rows table = pm_table_begin(pm_fields_named(
         PM_FIELDS(quantity_fields),
-        "quantity measured whole_error routines_error parts_error rest_error these_routines");
-    pm_fields_columns(table, columns);
+        "quantity measured whole_error routines_error parts_error rest_error these_routines"));
     for (size_t q = 0; q < hierarchy->n_quantities; q++) {
         struct hierarchy_line line = line_of(hierarchy, q, NULL);
-        pm_fields_cells(table, columns, NULL, &line);
+        pm_table_row(&table, &line);
     }
-    pm_text_table_print(out, table, options);
-    pm_text_table_free(table);
-    free(columns.fields);
+    pm_table_end(out, &table, NULL, options);
 }
 
 /* Of misses in blocks of one size the cache whose error is largest is looked into. */
@@ -188,12 +184,9 @@ static bool is_looked_into(const struct pm_hierarchy *hierarchy, size_t index) {
 
 static void print_routines(FILE *out, const struct pm_hierarchy *hierarchy,
                            const struct pm_report_options *options) {
-    struct pm_text_table *table = pm_text_table_new();
-    struct pm_fields columns =
+    struct pm_table_rows table = pm_table_begin(
         pm_fields_named(PM_FIELDS(quantity_fields),
-                        "quantity routine source share own_error parts_error part_of_error");
-    size_t n_shown = 0;
-    pm_fields_columns(table, columns);
+                        "quantity routine source share own_error parts_error part_of_error"));
     for (size_t q = 0; q < hierarchy->n_quantities; q++) {
         const struct pm_hierarchy_quantity *quantity = &hierarchy->quantities[q];
         for (size_t i = 0; is_looked_into(hierarchy, q) && i < quantity->n_rows; i++) {
@@ -201,16 +194,10 @@ static void print_routines(FILE *out, const struct pm_hierarchy *hierarchy,
             if (line.routine->part <= 0 || 100 * line.routine->part < options->min_percent ||
                 (options->max_rows && i >= options->max_rows))
                 break;
-            pm_fields_cells(table, columns, NULL, &line);
-            n_shown++;
+            pm_table_row(&table, &line);
         }
     }
-    if (n_shown) {
-        fputs("\nwhere the error lives\n", out);
-        pm_text_table_print(out, table, options);
-    }
-    pm_text_table_free(table);
-    free(columns.fields);
+    pm_table_end(out, &table, "\nwhere the error lives\n", options);
 }
 
 static void write_table(FILE *out, const struct pm_hierarchy *hierarchy,

@@ -191,6 +191,27 @@ void pm_fields_cells(struct pm_text_table *table, struct pm_fields fields, const
             pm_text_table_cell(table, NULL);
 }
 
+struct pm_table_rows pm_table_begin(struct pm_fields columns) {
+    struct pm_table_rows rows = {pm_text_table_new(), columns, 0};
+    pm_fields_columns(rows.table, columns);
+    return rows;
+}
+
+void pm_table_row(struct pm_table_rows *rows, const void *row) {
+    pm_fields_cells(rows->table, rows->columns, NULL, row);
+    rows->n_rows++;
+}
+
+void pm_table_end(FILE *out, struct pm_table_rows *rows, const char *title,
+                  const struct pm_report_options *options) {
+    if (title && rows->n_rows)
+        fputs(title, out);
+    if (!title || rows->n_rows)
+        pm_text_table_print(out, rows->table, options);
+    pm_text_table_free(rows->table);
+    free(rows->columns.fields);
+}
+
 void pm_fields_table(FILE *out, struct pm_fields fields, const void *rows, size_t n, size_t size,
                      const struct pm_report_options *options) {
     struct pm_text_table *table = pm_text_table_new();

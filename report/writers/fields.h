@@ -130,6 +130,18 @@ void pm_fields_columns(struct pm_text_table *table, struct pm_fields fields);
 void pm_fields_cells(struct pm_text_table *table, struct pm_fields fields, const char *only,
                      const void *row);
 
+/* A table row by row. */
+struct pm_table_rows {
+    struct pm_text_table *table;
+    struct pm_fields columns;
+    size_t n_rows;
+};
+struct pm_table_rows pm_table_begin(struct pm_fields columns); /* of which it takes the list */
+void pm_table_row(struct pm_table_rows *rows, const void *row);
+/* Prints it and frees it.  With a TITLE, which stands before it, only if it has rows. */
+void pm_table_end(FILE *out, struct pm_table_rows *rows, const char *title,
+                  const struct pm_report_options *options);
+
 /* A whole table of N rows, each of SIZE bytes. */
 void pm_fields_table(FILE *out, struct pm_fields fields, const void *rows, size_t n, size_t size,
                      const struct pm_report_options *options);
