@@ -25,7 +25,7 @@ struct sve_transfer {
     int64_t displacement; /* where it does not depend on the length of vectors */
 };
 
-bool pm_a64_sve_is_memory(uint32_t word) { return word >> 31; }
+static bool is_memory(uint32_t word) { return word >> 31; }
 
 /* Bytes of an element in memory by the type field of a contiguous load: the shorter one is
    extended, and types 4, 8 (…) are the signed ones counted from the other end. */
@@ -160,7 +160,7 @@ static bool read_transfer(uint32_t word, struct sve_transfer *transfer) {
 
 unsigned pm_a64_sve_operands(uint32_t word, struct pm_memory_operand operands[PM_INSN_MEMORY]) {
     struct sve_transfer transfer;
-    if (!pm_a64_sve_is_memory(word) || !read_transfer(word, &transfer) || !transfer.access)
+    if (!is_memory(word) || !read_transfer(word, &transfer) || !transfer.access)
         return 0;
     bool is_plain = transfer.is_broadcast;
     operands[0] = (struct pm_memory_operand){
@@ -320,7 +320,7 @@ static bool element_registers(uint32_t word, struct pm_registers *registers) {
 }
 
 void pm_a64_sve_registers(uint32_t word, struct pm_registers *registers) {
-    if (pm_a64_sve_is_memory(word)) {
+    if (is_memory(word)) {
         memory_registers(word, registers);
         return;
     }

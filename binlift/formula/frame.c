@@ -43,7 +43,7 @@ static const struct pm_definition *find_definition(const struct pm_definition *d
 }
 
 /* The register that is set from the stack pointer at the routine's start, for good. */
-static int find_frame_pointer(const struct pm_formulas *f) {
+static int frame_pointer_of(const struct pm_formulas *f) {
     enum { LOOK_AT = 32 };
     const struct pm_lifted *lifted = f->lifted;
     uint32_t n = f->code->n_insns < LOOK_AT ? f->code->n_insns : LOOK_AT;
@@ -65,14 +65,15 @@ static int find_frame_pointer(const struct pm_formulas *f) {
     return -1;
 }
 
-void pm_find_frame_pointer(struct pm_formulas *f) {
+/* Only once. */
+static void find_frame_pointer(struct pm_formulas *f) {
     if (!f->has_frame_pointer)
-        f->frame_pointer = find_frame_pointer(f);
+        f->frame_pointer = frame_pointer_of(f);
     f->has_frame_pointer = true;
 }
 
 bool pm_formula_is_frame_register(struct pm_formulas *f, uint8_t number) {
-    pm_find_frame_pointer(f);
+    find_frame_pointer(f);
     return number == f->lifted->isa->stack_pointer ||
            (f->frame_pointer >= 0 && number == f->frame_pointer);
 }
@@ -305,7 +306,7 @@ void pm_find_frame(struct pm_formulas *f) {
     struct walk walk = {.f = f, .lowest = 0, .lowest_of_caller = INT64_MAX};
     struct state *at_start = pm_alloc(f->flow->n_vertices, sizeof *at_start);
     walk.at_end = pm_alloc(f->flow->n_vertices, sizeof *walk.at_end);
-    pm_find_frame_pointer(f);
+    find_frame_pointer(f);
     for (uint32_t o = 0; o < f->n_order; o++) {
         uint32_t vertex = f->order[o];
         if (vertex >= f->flow->n_blocks)

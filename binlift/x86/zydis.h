@@ -48,9 +48,6 @@ struct pm_x86_register pm_x86_register(ZydisRegister name);
 /* Decodes with operands; false: not an instruction within N_BYTES. */
 bool pm_x86_decode(const uint8_t *bytes, uint64_t n_bytes, struct pm_x86 *x86);
 
-/* Why the instruction cannot be moved or its accesses cannot be described; NULL: it can. */
-const char *pm_x86_unsupported(const struct pm_x86 *x86);
-
 /* True for a memory operand that data moves through (not lea, nop, prefetch …). */
 bool pm_x86_is_access(const struct pm_x86 *x86, const ZydisDecodedOperand *operand);
 bool pm_x86_is_string(const struct pm_x86 *x86);

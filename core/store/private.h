@@ -67,8 +67,7 @@ bool pm_store_remove_patterns(struct pm_store *store, int64_t run, struct pm_err
 /* The column's text, owned by the caller; NULL of NULL. */
 char *pm_store_column_text(sqlite3_stmt *statement, int column);
 
-bool pm_store_bind_compressed(sqlite3_stmt *statement, int column, const void *data, size_t bytes);
-/* The bytes that were bound, owned by the caller; NULL if the column is damaged. */
+/* The bytes that stand compressed in the column, owned by the caller; NULL if it is damaged. */
 void *pm_store_read_compressed(sqlite3_stmt *statement, int column, size_t *n_bytes);
 
 #endif
