@@ -58,6 +58,7 @@ void pm_a64_add_general(struct pm_register_set *set, unsigned number, bool sp);
 /* A definition of the whole register. */
 void pm_a64_define(struct pm_registers *registers, unsigned number, bool sp);
 void pm_a64_define_vector(struct pm_registers *registers, unsigned number);
+void pm_a64_define_flags(struct pm_registers *registers);
 
 /* Registers (simd.c, sve.c, memory.c); all but flow, which decode.c knows. */
 void pm_a64_simd_registers(uint32_t word, struct pm_registers *registers);

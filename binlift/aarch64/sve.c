@@ -209,11 +209,6 @@ static void memory_registers(uint32_t word, struct pm_registers *registers) {
 
 /* ---- general registers and predicates ------------------------------------------------------- */
 
-static void define_flags(struct pm_registers *registers) {
-    registers->defs.general |= PM_A64_NZCV;
-    registers->kills.general |= PM_A64_NZCV;
-}
-
 /* Counts of elements, and lengths of vectors, to general registers. */
 static bool count_registers(uint32_t word, struct pm_registers *registers) {
     unsigned rd = pm_a64_rd(word);
@@ -257,7 +252,7 @@ static bool predicate_registers(uint32_t word, struct pm_registers *registers) {
         pm_a64_add_general(&registers->uses, pm_a64_rm(word), false);
         if (!pm_a64_bits(word, 13, 13) || !pm_a64_bits(word, 23, 23))
             registers->defs.general |= predicate(word & 15);
-        define_flags(registers);
+        pm_a64_define_flags(registers);
         return true;
     }
     bool is_predicate_space = (word & 0xff200000) == 0x25000000;

@@ -37,11 +37,6 @@ struct found_tables {
     struct pm_addresses targets;
 };
 
-/* A jump through a fixed slot of the GOT is a tail call; anything else may be a table. */
-static bool goes_through_slot(const struct pm_insn *insn) {
-    return insn->n_memory && insn->memory[0].base == PM_REGISTER_PC;
-}
-
 bool pm_is_data(const void *image, uint64_t address) {
     const struct pm_section *section = pm_image_section_at(image, address);
     return section && !pm_section_is_code(section) && section->header.sh_type != SHT_NOBITS;
@@ -189,7 +184,7 @@ static void find_forms(const struct pm_lifted *lifted, struct found_tables *foun
         bool has_jumps = false;
         for (uint32_t k = code->first_insn; k < code->first_insn + code->n_insns; k++) {
             const struct pm_insn *insn = &lifted->insns[k];
-            if (insn->control != PM_CONTROL_JUMP_INDIRECT || goes_through_slot(insn))
+            if (insn->control != PM_CONTROL_JUMP_INDIRECT || pm_goes_through_slot(insn))
                 continue;
             if (!has_jumps)
                 pm_find_jumps(lifted, i, &jumps);
@@ -277,8 +272,7 @@ void pm_find_tables(struct pm_lifted *lifted) {
     find_forms(lifted, &found);
     for (size_t i = 0; i < found.n_told; i++)
         add_told(lifted, &found.told[i], &found.targets);
-    if (found.n_items)
-        qsort(found.items, found.n_items, sizeof *found.items, by_table);
+    PM_SORT(found.items, found.n_items, by_table);
     for (size_t i = 0; i < found.n_items; i++) {
         size_t next = i + 1;
         while (next < found.n_items && found.items[next].form.table == found.items[i].form.table)
@@ -289,8 +283,7 @@ void pm_find_tables(struct pm_lifted *lifted) {
                   next < found.n_items ? found.items[next].form.table : UINT64_MAX);
     }
     release(&found);
-    if (lifted->n_tables)
-        qsort(lifted->tables, lifted->n_tables, sizeof *lifted->tables, by_insn);
+    PM_SORT(lifted->tables, lifted->n_tables, by_insn);
 }
 
 /* ---- for computed gotos (computed_gotos.c)
@@ -353,8 +346,7 @@ void pm_set_targets(struct pm_lifted *lifted, uint32_t routine, uint32_t insn,
             mark_target(lifted, routine, targets->addresses[i]);
         }
     }
-    if (lifted->n_tables)
-        qsort(lifted->tables, lifted->n_tables, sizeof *lifted->tables, by_insn);
+    PM_SORT(lifted->tables, lifted->n_tables, by_insn);
 }
 
 const struct pm_jump_table *pm_table_of(const struct pm_lifted *lifted, uint32_t insn) {

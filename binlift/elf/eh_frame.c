@@ -114,8 +114,7 @@ void pm_read_unwind_ranges(const struct pm_image *image, struct pm_unwind_ranges
             read_fde(&table, reader, &cie, &range))
             *PM_PUSH(ranges, ranges) = range;
     }
-    if (ranges->n_ranges)
-        qsort(ranges->ranges, ranges->n_ranges, sizeof *ranges->ranges, by_address);
+    PM_SORT(ranges->ranges, ranges->n_ranges, by_address);
 }
 
 /* ---- exception tables ----------------------------------------------------------------------- */

@@ -259,7 +259,7 @@ static int compare_accesses(const void *left, const void *right) {
     const struct pm_frame_access *a = left, *b = right;
     if (a->insn != b->insn)
         return PM_COMPARE(a->insn, b->insn);
-    return (int)a->operand - (int)b->operand;
+    return PM_COMPARE(a->operand, b->operand);
 }
 
 /* Places that are loaded from whole, and do not overlap. */
@@ -275,8 +275,7 @@ static void make_slots(struct walk *walk) {
             (operand->size_bytes == 4 || operand->size_bytes == 8))
             *PM_PUSH(f, slots) = (struct pm_slot){access->offset, operand->size_bytes};
     }
-    if (f->n_slots)
-        qsort(f->slots, f->n_slots, sizeof *f->slots, compare_slots);
+    PM_SORT(f->slots, f->n_slots, compare_slots);
     size_t n = 0;
     for (size_t i = 0; i < f->n_slots; i++)
         if (n == 0 || f->slots[i].offset >= f->slots[n - 1].offset + f->slots[n - 1].size_bytes)
@@ -320,8 +319,7 @@ void pm_find_frame(struct pm_formulas *f) {
         walk.at_end[vertex] = state;
     }
     check_ways_back(&walk, at_start);
-    if (f->n_accesses)
-        qsort(f->accesses, f->n_accesses, sizeof *f->accesses, compare_accesses);
+    PM_SORT(f->accesses, f->n_accesses, compare_accesses);
     if (walk.is_broken)
         f->n_accesses = 0; /* nothing is known of the frame */
     make_slots(&walk);

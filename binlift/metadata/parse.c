@@ -257,11 +257,6 @@ static int compare_pairs(const void *left, const void *right) {
     return PM_COMPARE(a->high, b->high);
 }
 
-static void sort(void *array, size_t n, size_t size, int (*compare)(const void *, const void *)) {
-    if (n > 1)
-        qsort(array, n, size, compare);
-}
-
 /* Whether the references of C name loops and objects that it has; a number used twice shows as
    equal neighbours. */
 static const char *check_numbers(const struct pm_metadata *m, const struct pm_contribution *c) {
@@ -354,11 +349,10 @@ static bool parse_contribution(struct reader *reader, struct pm_error *err) {
     done->n_pairs = (uint32_t)m->n_pairs - done->first_pair;
     if (reader->problem)
         return damaged(reader, reader->record, err);
-    sort(m->loops + done->first_loop, done->n_loops, sizeof *m->loops, compare_loop);
-    sort(m->objects + done->first_object, done->n_objects, sizeof *m->objects, compare_object);
-    sort(m->references + done->first_reference, done->n_references, sizeof *m->references,
-         compare_reference);
-    sort(m->pairs + done->first_pair, done->n_pairs, sizeof *m->pairs, compare_pairs);
+    PM_SORT(m->loops + done->first_loop, done->n_loops, compare_loop);
+    PM_SORT(m->objects + done->first_object, done->n_objects, compare_object);
+    PM_SORT(m->references + done->first_reference, done->n_references, compare_reference);
+    PM_SORT(m->pairs + done->first_pair, done->n_pairs, compare_pairs);
     reader->problem = check_numbers(m, done);
     return !reader->problem || damaged(reader, start, err);
 }

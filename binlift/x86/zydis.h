@@ -44,6 +44,10 @@ struct pm_x86_register {
 };
 
 struct pm_x86_register pm_x86_register(ZydisRegister name);
+static inline bool pm_x86_is_vector(const ZydisDecodedOperand *operand) {
+    return operand->type == ZYDIS_OPERAND_TYPE_REGISTER &&
+           pm_x86_register(operand->reg.value).file == PM_X86_FILE_VECTOR;
+}
 
 /* Decodes with operands; false: not an instruction within N_BYTES. */
 bool pm_x86_decode(const uint8_t *bytes, uint64_t n_bytes, struct pm_x86 *x86);

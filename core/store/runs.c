@@ -47,8 +47,7 @@ bool pm_store_runs(struct pm_store *store, struct pm_parameters **runs, size_t *
         free(found.rows);
         return false;
     }
-    if (found.n_rows)
-        qsort(found.rows, found.n_rows, sizeof *found.rows, compare_parameters);
+    PM_SORT(found.rows, found.n_rows, compare_parameters);
     *runs = found.rows;
     *n_runs = found.n_rows;
     return true;

@@ -85,8 +85,7 @@ static struct pm_histogram added_up(const struct pm_joint_groups *joint, size_t 
             memcpy(bins + n, histogram->bins, histogram->n_bins * sizeof *bins);
         n += histogram->n_bins;
     }
-    if (n)
-        qsort(bins, n, sizeof *bins, compare_bins);
+    PM_SORT(bins, n, compare_bins);
     for (size_t i = 0; i < n; i++) {
         struct pm_bin *last = kept ? &bins[kept - 1] : NULL;
         if (last && last->mean == bins[i].mean) {
