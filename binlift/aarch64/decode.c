@@ -1,5 +1,5 @@
 /* One A64 word → struct pm_insn: control flow, and the registers of all but loads, stores and SIMD.
-   What an instruction reads (uses) and writes (defs) is told from its fields; a word of the spaces
+   What an instruction reads (uses) and writes (defs) is read from its fields; a word of the spaces
    that no processor has instructions in (0: udf) is none. */
 #include "binlift/aarch64/a64.h"
 

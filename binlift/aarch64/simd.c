@@ -1,5 +1,5 @@
 /* Registers of Advanced SIMD and floating-point instructions.  Most have one destination and one or
-   two sources in the usual fields; what differs is told here: how many sources, which of them are
+   two sources in the usual fields; what differs stands here: how many sources, which of them are
    general registers, and where the destination is read as well. */
 #include "binlift/aarch64/a64.h"
 

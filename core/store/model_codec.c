@@ -193,7 +193,7 @@ static void get_basis(struct pm_reader *r, struct pm_model_set *set) {
 }
 
 static void get_histogram(struct pm_reader *r, struct pm_histogram_model *histogram, size_t n_basis,
-                          struct pm_bin_pool *pool) {
+                          struct pm_bin_model_arena *arena) {
     uint64_t group = pm_take_unsigned(r, 8);
     histogram->group = (uint32_t)group;
     histogram->block_bytes = pm_take_unsigned(r, 8);
@@ -212,7 +212,7 @@ static void get_histogram(struct pm_reader *r, struct pm_histogram_model *histog
     if (!(histogram->store_share >= 0 && histogram->store_share <= 1))
         r->fault = PM_READ_BAD;
     histogram->n_bins = get_count(r, BIN_LEAST_BYTES);
-    histogram->bins = pm_bin_pool_take(pool, histogram->n_bins);
+    histogram->bins = pm_bin_model_arena_alloc(arena, histogram->n_bins);
     for (size_t b = 0; b < histogram->n_bins; b++) {
         struct pm_bin_model *bin = &histogram->bins[b];
         get_model(r, &bin->count, n_basis);
