@@ -59,6 +59,14 @@ bool pm_store_step(struct pm_store *store, sqlite3_stmt *statement, struct pm_er
     return true;
 }
 
+bool pm_store_next_row(struct pm_store *store, sqlite3_stmt *s, bool *ok, struct pm_error *err) {
+    if (!*ok)
+        return false;
+    int status = sqlite3_step(s);
+    *ok = status == SQLITE_ROW || status == SQLITE_DONE || pm_store_fail(store, err);
+    return status == SQLITE_ROW;
+}
+
 bool pm_store_run_sql_of(struct pm_store *store, const char *sql, int64_t run,
                          struct pm_error *err) {
     sqlite3_stmt *s = pm_store_prepare(store, sql, err);
