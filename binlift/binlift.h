@@ -181,8 +181,8 @@ uint8_t *pm_choose_timed_scopes(const struct pm_structure *structure,
                                 const struct pm_profile *profile,
                                 const struct pm_timer_budget *budget, double *cost_seconds);
 
-/* ---- strides found in the code against those that the compiler told (formula/check_strides.c)
- * -------- */
+/* ---- strides found in the code against the compiler's (formula/check_strides.c) ----------------
+ */
 
 struct pm_stride_difference { /* one reference in one loop around it */
     uint32_t reference, loop; /* loop: a scope */

@@ -1,4 +1,4 @@
-/* Registers put into a generic operation, each once; for the front ends of binlift/. */
+/* Generic operations of an instruction and their registers, each once; for the ISAs. */
 #ifndef PM_OP_REGISTERS_H
 #define PM_OP_REGISTERS_H
 
@@ -10,6 +10,17 @@ static inline struct pm_op pm_op_of_class(enum pm_op_class op_class) {
     struct pm_op op = {.op_class = (uint8_t)op_class, .reference = PM_NONE};
     memset(op.defs, PM_REGISTER_NONE, sizeof op.defs);
     memset(op.uses, PM_REGISTER_NONE, sizeof op.uses);
+    return op;
+}
+
+enum { PM_MOST_OPS = 8 }; /* of one instruction */
+
+/* Appends an operation without registers to the *N of OPS; in the place of the last one where there
+   are PM_MOST_OPS. */
+static inline struct pm_op *pm_append_op(struct pm_op *ops, unsigned *n,
+                                         enum pm_op_class op_class) {
+    struct pm_op *op = &ops[*n < PM_MOST_OPS ? (*n)++ : PM_MOST_OPS - 1];
+    *op = pm_op_of_class(op_class);
     return op;
 }
 

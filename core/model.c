@@ -114,28 +114,28 @@ struct pm_bin_chunk {
 
 enum { BINS_IN_CHUNK = 8192 }; /* so many that the system gives whole pages, as they are touched */
 
-struct pm_bin_model *pm_bin_pool_take(struct pm_bin_pool *pool, size_t n) {
-    struct pm_bin_chunk *chunk = pool->chunks;
+struct pm_bin_model *pm_bin_model_arena_alloc(struct pm_bin_model_arena *arena, size_t n) {
+    struct pm_bin_chunk *chunk = arena->chunks;
     if (!chunk || chunk->n - chunk->n_used < n) {
         size_t most = n > BINS_IN_CHUNK ? n : BINS_IN_CHUNK;
         chunk = pm_alloc(1, sizeof *chunk + most * sizeof *chunk->bins);
         chunk->n = most;
-        chunk->next = pool->chunks;
-        pool->chunks = chunk;
+        chunk->next = arena->chunks;
+        arena->chunks = chunk;
     }
     chunk->n_used += n;
     return chunk->bins + chunk->n_used - n;
 }
 
-void pm_bin_pool_return(struct pm_bin_pool *pool, size_t n) {
-    struct pm_bin_chunk *chunk = pool->chunks;
+void pm_bin_model_arena_return(struct pm_bin_model_arena *arena, size_t n) {
+    struct pm_bin_chunk *chunk = arena->chunks;
     if (n == 0)
         return;
     chunk->n_used -= n;
     memset(chunk->bins + chunk->n_used, 0, n * sizeof *chunk->bins);
 }
 
-void pm_bin_pool_join(struct pm_bin_pool *into, struct pm_bin_pool *from) {
+void pm_bin_model_arena_join(struct pm_bin_model_arena *into, struct pm_bin_model_arena *from) {
     struct pm_bin_chunk **end = &from->chunks;
     while (*end)
         end = &(*end)->next;
@@ -144,10 +144,10 @@ void pm_bin_pool_join(struct pm_bin_pool *into, struct pm_bin_pool *from) {
     from->chunks = NULL;
 }
 
-void pm_bin_pool_free(struct pm_bin_pool *pool) {
-    while (pool->chunks) {
-        struct pm_bin_chunk *chunk = pool->chunks;
-        pool->chunks = chunk->next;
+void pm_bin_model_arena_free(struct pm_bin_model_arena *arena) {
+    while (arena->chunks) {
+        struct pm_bin_chunk *chunk = arena->chunks;
+        arena->chunks = chunk->next;
         free(chunk);
     }
 }
@@ -155,7 +155,7 @@ void pm_bin_pool_free(struct pm_bin_pool *pool) {
 void pm_model_set_free(struct pm_model_set *set) {
     if (!set)
         return;
-    pm_bin_pool_free(&set->bins);
+    pm_bin_model_arena_free(&set->bins);
     free(set->histograms);
     free(set->edges);
     free(set->runs);

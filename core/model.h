@@ -87,21 +87,21 @@ struct pm_histogram_model {
     double at_least;
     double store_share; /* stores / accesses over all runs */
     size_t n_bins;
-    struct pm_bin_model *bins; /* in the set's pool; ascending distance at the largest size */
+    struct pm_bin_model *bins; /* in the set's arena; ascending distance at the largest size */
 };
 
-/* Memory for the bins of all histograms of a set: given out piece by piece, freed as a whole. */
-struct pm_bin_pool {
+/* Memory for the bins of all histograms of a set: allocated one by one, freed as a whole. */
+struct pm_bin_model_arena {
     struct pm_bin_chunk *chunks; /* the one in use first */
 };
 
 /* N bins, zeroed.  A chunk has thousands. */
-struct pm_bin_model *pm_bin_pool_take(struct pm_bin_pool *pool, size_t n);
+struct pm_bin_model *pm_bin_model_arena_alloc(struct pm_bin_model_arena *arena, size_t n);
 /* Gives the last N bins that were taken back. */
-void pm_bin_pool_return(struct pm_bin_pool *pool, size_t n);
+void pm_bin_model_arena_return(struct pm_bin_model_arena *arena, size_t n);
 /* Moves all that FROM has to INTO. */
-void pm_bin_pool_join(struct pm_bin_pool *into, struct pm_bin_pool *from);
-void pm_bin_pool_free(struct pm_bin_pool *pool);
+void pm_bin_model_arena_join(struct pm_bin_model_arena *into, struct pm_bin_model_arena *from);
+void pm_bin_model_arena_free(struct pm_bin_model_arena *arena);
 
 /* All that fit found for a store. */
 struct pm_model_set {
@@ -114,7 +114,7 @@ struct pm_model_set {
     struct pm_model *edges; /* one for each edge of the structure */
     size_t n_histograms;
     struct pm_histogram_model *histograms;
-    struct pm_bin_pool bins; /* of the histograms */
+    struct pm_bin_model_arena bins; /* of the histograms */
 };
 
 void pm_model_set_free(struct pm_model_set *set);

@@ -14,13 +14,13 @@
        The slow path preserves every register, flag and vector, consumes all records, resets next.
        R is the register that held next.  Between limit and the buffer's end there is room for
        PM_RECORD_SLACK bytes; a basic block that may need more checks several times;
-     - an event (a loop or routine entered or left) is told without touching a flag:
+     - an event (a loop or routine entered or left) is reported without touching a flag:
            mov R, %gs:SPILL;  lea back(%rip), R;  mov R, %gs:PM_CB_RETURN;  mov %gs:SPILL, R
            movl $event, %gs:PM_CB_EVENT;  jmp *%gs:PM_CB_EVENT_PATH
        back:
        The path preserves every register, flag and vector and leaves the program's stack alone;
-     - a call of a routine of the C library that accesses memory (enum pm_called) is told in the
-   same way right before it, with pm_called_word in PM_CB_EVENT and the arguments in their
+     - a call of a routine of the C library that accesses memory (enum pm_called) is reported in
+   the same way right before it, with pm_called_word in PM_CB_EVENT and the arguments in their
    registers, through PM_CB_CALLED_PATH; and so is a string instruction that may stop early.
    A signal handler runs on another (nested) control block, so
    it never disturbs these fields. */

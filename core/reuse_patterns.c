@@ -73,7 +73,7 @@ static void move_patterns(struct pm_group_patterns *into, struct pm_group_patter
 
 static void join_patterns(struct pm_group_patterns *group) {
     size_t n = 0;
-    qsort(group->patterns, group->n_patterns, sizeof *group->patterns, compare_patterns);
+    PM_SORT(group->patterns, group->n_patterns, compare_patterns);
     for (size_t i = 0; i < group->n_patterns; i++) {
         struct pm_reuse_pattern *from = &group->patterns[i];
         if (n && compare_patterns(&group->patterns[n - 1], from) == 0) {
@@ -88,8 +88,7 @@ static void join_patterns(struct pm_group_patterns *group) {
 
 void pm_run_patterns_sort(struct pm_run_patterns *patterns) {
     size_t n = 0;
-    if (patterns->n_groups)
-        qsort(patterns->groups, patterns->n_groups, sizeof *patterns->groups, compare_groups);
+    PM_SORT(patterns->groups, patterns->n_groups, compare_groups);
     for (size_t i = 0; i < patterns->n_groups; i++)
         if (n && compare_groups(&patterns->groups[n - 1], &patterns->groups[i]) == 0)
             move_patterns(&patterns->groups[n - 1], &patterns->groups[i]);

@@ -34,7 +34,7 @@ struct pm_spanning_tree *pm_spanning_tree_new(const struct pm_structure *structu
 void pm_spanning_tree_free(struct pm_spanning_tree *tree); /* and the struct itself */
 
 /* VALUES (n_edges) has the counts of the edges with a counter and gets those of the others; 0 where
-   they cannot be told.  SURPLUS (n_vertices) has what comes into a vertex, less what goes out,
+   they are not determined.  SURPLUS (n_vertices) has what comes into a vertex, less what goes out,
    other than along an edge, mostly 0; it gets what is left over there when all is solved: 0 if the
    counts agree.  Counts are taken modulo 2^64: a negative one is above INT64_MAX.  Doubles are
    added up in the order of the edges, then of the steps. */

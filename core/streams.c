@@ -27,7 +27,7 @@ void pm_streams_order(struct pm_streams *streams) {
     size_t n = streams->n_histograms, kept = 0;
     if (n == 0)
         return;
-    qsort(streams->histograms, n, sizeof *streams->histograms, compare);
+    PM_SORT(streams->histograms, n, compare);
     for (size_t i = 1; i < n; i++) {
         struct pm_stream_histogram *last = &streams->histograms[kept];
         struct pm_stream_histogram *next = &streams->histograms[i];

@@ -166,14 +166,14 @@ static bool count(const struct sized_run *run, const char *raw, struct pm_error 
                         result.wall_seconds, ingested.accesses, ingested.notes ? "; " : "",
                         ingested.notes ? ingested.notes : "");
         free(size);
-        if (!result.in_place && !session->in_place_told)
+        if (!result.in_place && !session->in_place_reported)
             pm_progress_say(
                 &session->progress,
                 "this system allows no mount namespace, so the program ran under another "
                 "file name (/proc/self/exe)%s",
                 session->copies.n_files > 1 ? ", and its libraries were found by LD_LIBRARY_PATH"
                                             : "");
-        session->in_place_told = true;
+        session->in_place_reported = true;
     }
     pm_ingested_free(&ingested);
     pm_free_strings(environment);

@@ -22,7 +22,7 @@ struct pm_measure_session {
     char *settings;
     struct pm_timing_lifts lifts;
     off_t input_at; /* where standard input stands before each run; -1: it cannot be set back */
-    bool in_place_told;
+    bool in_place_reported;
     double last_seconds, last_peak_bytes; /* of the last run */
 };
 

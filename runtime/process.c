@@ -29,7 +29,7 @@
 #include "runtime/timers/timers.h"
 
 const struct pmodel_handler *pm_process_handler;
-struct pm_process_times pm_process_times;
+static struct { uint64_t start_unix_ns, start_monotonic_ns; } times;
 
 enum state { NOT_MEASURED, RUNNING, FINISHING, FINISHED };
 static int state; /* enum state, atomic */
@@ -48,8 +48,8 @@ bool pm_process_is_ours(void) { return pm_syscall3(SYS_getpid, 0, 0, 0) == proce
 
 static void begin_times(void) {
     process_id = pm_syscall3(SYS_getpid, 0, 0, 0);
-    pm_process_times.start_unix_ns = pm_clock_ns(CLOCK_REALTIME);
-    pm_process_times.start_monotonic_ns = pm_clock_ns(CLOCK_MONOTONIC);
+    times.start_unix_ns = pm_clock_ns(CLOCK_REALTIME);
+    times.start_monotonic_ns = pm_clock_ns(CLOCK_MONOTONIC);
 }
 
 /* ---- begin ----------------------------------------------------------------------------------- */
@@ -191,8 +191,8 @@ static void write_raw_file(uint64_t flags, char *name, size_t name_size) {
     struct pm_raw_run run = {
         .process_id = (uint64_t)process_id,
         .parent_id = (uint64_t)pm_syscall3(SYS_getppid, 0, 0, 0),
-        .start_unix_ns = pm_process_times.start_unix_ns,
-        .wall_ns = pm_clock_ns(CLOCK_MONOTONIC) - pm_process_times.start_monotonic_ns,
+        .start_unix_ns = times.start_unix_ns,
+        .wall_ns = pm_clock_ns(CLOCK_MONOTONIC) - times.start_monotonic_ns,
         .cpu_ns = pm_clock_ns(CLOCK_PROCESS_CPUTIME_ID),
         .flags = flags | (forked ? PM_RAW_FORKED : 0),
     };

@@ -13,11 +13,6 @@ struct pm_thread;
 /* What gets the accesses; NULL: nobody wants them. */
 extern const struct pmodel_handler *pm_process_handler;
 
-struct pm_process_times {
-    uint64_t start_unix_ns, start_monotonic_ns;
-};
-extern struct pm_process_times pm_process_times;
-
 /* True between the constructor of this library and the end, if the process has an instrumented
    module. */
 bool pm_process_is_measured(void);

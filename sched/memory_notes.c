@@ -87,7 +87,7 @@ static struct object_uses uses_by_object(const struct pm_structure *structure,
     }
     if (uses.n_objects == 0)
         return uses;
-    qsort(uses.objects, uses.n_objects, sizeof *uses.objects, compare_names);
+    PM_SORT(uses.objects, uses.n_objects, compare_names);
     size_t kept = 0;
     for (size_t i = 1; i < uses.n_objects; i++)
         if (compare_names(&uses.objects[kept], &uses.objects[i]) == 0)

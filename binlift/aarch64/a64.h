@@ -58,15 +58,12 @@ void pm_a64_add_general(struct pm_register_set *set, unsigned number, bool sp);
 /* A definition of the whole register. */
 void pm_a64_define(struct pm_registers *registers, unsigned number, bool sp);
 void pm_a64_define_vector(struct pm_registers *registers, unsigned number);
+void pm_a64_define_flags(struct pm_registers *registers);
 
 /* Registers (simd.c, sve.c, memory.c); all but flow, which decode.c knows. */
 void pm_a64_simd_registers(uint32_t word, struct pm_registers *registers);
 void pm_a64_sve_registers(uint32_t word, struct pm_registers *registers);
 void pm_a64_memory_registers(uint32_t word, struct pm_registers *registers);
-bool pm_a64_sve_is_memory(uint32_t word);
-
-/* Does the SIMD instruction keep a part of its destination, or add to it? */
-bool pm_a64_simd_merges(uint32_t word);
 
 /* Memory operands of a load, store, prefetch or atomic; how many. */
 unsigned pm_a64_memory_operands(uint32_t word, uint64_t address,

@@ -1,5 +1,5 @@
 /* One A64 word → struct pm_insn: control flow, and the registers of all but loads, stores and SIMD.
-   What an instruction reads (uses) and writes (defs) is told from its fields; a word of the spaces
+   What an instruction reads (uses) and writes (defs) is read from its fields; a word of the spaces
    that no processor has instructions in (0: udf) is none. */
 #include "binlift/aarch64/a64.h"
 
@@ -61,7 +61,7 @@ static void use(struct pm_registers *registers, unsigned number) {
     pm_a64_add_general(&registers->uses, number, false);
 }
 
-static void define_flags(struct pm_registers *registers) {
+void pm_a64_define_flags(struct pm_registers *registers) {
     registers->defs.general |= PM_A64_NZCV;
     registers->kills.general |= PM_A64_NZCV;
 }
@@ -77,7 +77,7 @@ static void immediate_registers(uint32_t word, struct pm_registers *registers) {
         pm_a64_add_general(&registers->uses, rn, true);
         pm_a64_define(registers, rd, !sets_flags);
         if (sets_flags)
-            define_flags(registers);
+            pm_a64_define_flags(registers);
         break;
     case 3: /* addg, subg */
         pm_a64_add_general(&registers->uses, rn, true);
@@ -88,7 +88,7 @@ static void immediate_registers(uint32_t word, struct pm_registers *registers) {
         use(registers, rn);
         pm_a64_define(registers, rd, !sets_flags);
         if (sets_flags)
-            define_flags(registers);
+            pm_a64_define_flags(registers);
         break;
     case 5: /* movn, movz, movk */
         if (pm_a64_bits(word, 30, 29) == 3)
@@ -133,13 +133,13 @@ static void more_registers(uint32_t word, struct pm_registers *registers) {
         registers->uses.general |= PM_A64_C;
         pm_a64_define(registers, rd, false);
         if (pm_a64_bits(word, 29, 29))
-            define_flags(registers);
+            pm_a64_define_flags(registers);
         return;
     case 2: /* ccmn, ccmp */
         if (!pm_a64_bits(word, 11, 11))
             use(registers, rm);
         registers->uses.general |= pm_a64_condition_flags(pm_a64_bits(word, 15, 12));
-        define_flags(registers);
+        pm_a64_define_flags(registers);
         return;
     case 4: /* csel … */
         use(registers, rm);
@@ -158,7 +158,7 @@ static void more_registers(uint32_t word, struct pm_registers *registers) {
             pm_a64_add_general(&registers->uses, rn, tags);
             pm_a64_add_general(&registers->uses, rm, opcode == 0 || opcode == 12);
             if (pm_a64_bits(word, 29, 29))
-                define_flags(registers);
+                pm_a64_define_flags(registers);
             pm_a64_define(registers, rd, opcode == 4);
             return;
         }
@@ -178,7 +178,7 @@ static void register_registers(uint32_t word, struct pm_registers *registers) {
     use(registers, pm_a64_rm(word));
     pm_a64_define(registers, rd, extends && !sets_flags);
     if (sets_flags)
-        define_flags(registers);
+        pm_a64_define_flags(registers);
 }
 
 /* ---- branches, exceptions, system ----------------------------------------------------------- */
@@ -234,7 +234,7 @@ static void system_registers(uint32_t word, struct pm_registers *registers) {
     } else if (word >= 0xd5080000) { /* msr, sys */
         use(registers, rt);
         if (name == NZCV)
-            define_flags(registers);
+            pm_a64_define_flags(registers);
         if (name == CONTROL || name == STATUS)
             registers->defs.general |= UINT64_C(1) << PM_A64_STATUS;
     }

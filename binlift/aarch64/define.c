@@ -2,6 +2,7 @@
    sums, address arithmetic, products, choices, page addresses, the base register of an access with
    writeback; and when a conditional branch is taken. */
 #include "binlift/aarch64/a64.h"
+#include "binlift/definitions.h"
 
 struct maker {
     uint32_t word;
@@ -10,42 +11,23 @@ struct maker {
     unsigned n;
 };
 
-/* Starts the definition of PLACE; a register that is not there (the zero register) gets one that is
-   dropped again (finish). */
-static struct pm_definition *define_place(struct maker *maker, uint8_t place) {
-    maker->definitions[maker->n] =
-        (struct pm_definition){.place = place, .kind = PM_DEFINED_AS_SUM};
-    return &maker->definitions[maker->n++];
-}
-
-static void add_term(struct pm_definition *definition, unsigned number, bool sp, int64_t factor) {
-    if (number == PM_A64_SP && !sp)
-        return; /* zero */
-    for (unsigned i = 0; i < definition->n_terms; i++)
-        if (definition->terms[i].place == number) {
-            definition->terms[i].factor += factor;
-            return;
-        }
-    definition->terms[definition->n_terms].place = (uint8_t)number;
-    definition->terms[definition->n_terms++].factor = factor;
-}
-
-static void give_up(struct pm_definition *definition) {
-    definition->kind = PM_DEFINED_OTHERWISE;
-    definition->n_terms = 0;
-    definition->constant = 0;
+/* Register 31 is the stack pointer if SP, else zero. */
+static void add_register(struct pm_definition *definition, unsigned number, bool sp,
+                         int64_t factor) {
+    if (number != PM_A64_SP || sp)
+        pm_definition_add(definition, (uint8_t)number, factor);
 }
 
 /* SUM is made; it goes to RD, and to the flags. */
 static void finish_sum(struct maker *maker, const struct pm_definition *sum, unsigned rd, bool sp,
                        bool sets_flags) {
     if (rd != PM_A64_SP || sp) {
-        struct pm_definition *definition = define_place(maker, (uint8_t)rd);
+        struct pm_definition *definition = pm_define(maker->definitions, &maker->n, (uint8_t)rd);
         *definition = *sum;
         definition->place = (uint8_t)rd;
     }
     if (sets_flags) {
-        struct pm_definition *definition = define_place(maker, PM_PLACE_FLAGS);
+        struct pm_definition *definition = pm_define(maker->definitions, &maker->n, PM_PLACE_FLAGS);
         *definition = *sum;
         definition->place = PM_PLACE_FLAGS;
     }
@@ -60,7 +42,7 @@ static void define_sum_of_constant(struct maker *maker) {
     bool subtracts = pm_a64_bits(word, 30, 30), sets_flags = pm_a64_bits(word, 29, 29);
     int64_t constant = (int64_t)pm_a64_bits(word, 21, 10) << (pm_a64_bits(word, 22, 22) ? 12 : 0);
     struct pm_definition sum = {.kind = PM_DEFINED_AS_SUM};
-    add_term(&sum, pm_a64_rn(word), true, 1);
+    add_register(&sum, pm_a64_rn(word), true, 1);
     sum.constant = subtracts ? -constant : constant;
     finish_sum(maker, &sum, pm_a64_rd(word), !sets_flags, sets_flags);
 }
@@ -83,10 +65,10 @@ static void define_sum(struct maker *maker) {
     struct pm_definition sum = {.kind = PM_DEFINED_AS_SUM};
     int64_t factor;
     if (!factor_of(word, extends, &factor)) {
-        give_up(&sum);
+        pm_definition_give_up(&sum);
     } else {
-        add_term(&sum, pm_a64_rn(word), extends, 1);
-        add_term(&sum, pm_a64_rm(word), false, pm_a64_bits(word, 30, 30) ? -factor : factor);
+        add_register(&sum, pm_a64_rn(word), extends, 1);
+        add_register(&sum, pm_a64_rm(word), false, pm_a64_bits(word, 30, 30) ? -factor : factor);
     }
     finish_sum(maker, &sum, pm_a64_rd(word), extends && !sets_flags, sets_flags);
 }
@@ -100,12 +82,12 @@ static void define_logical(struct maker *maker) {
     int64_t factor;
     bool is_known = factor_of(word, false, &factor);
     if (is_known && kind == 1 && rn == 31) {
-        add_term(&sum, rm, false, inverts ? -factor : factor);
+        add_register(&sum, rm, false, inverts ? -factor : factor);
         sum.constant = inverts ? -1 : 0;
     } else if (is_known && sets_flags && !inverts && rn == rm && factor == 1) {
-        add_term(&sum, rn, false, 1);
+        add_register(&sum, rn, false, 1);
     } else if (kind != 2 || rn != rm || inverts || factor != 1) { /* eor with itself: zero */
-        give_up(&sum);
+        pm_definition_give_up(&sum);
     }
     finish_sum(maker, &sum, pm_a64_rd(word), false, sets_flags);
 }
@@ -173,7 +155,7 @@ static void define_logical_of_constant(struct maker *maker) {
     if (pm_a64_bits(word, 30, 29) == 1 && pm_a64_rn(word) == 31 && bit_mask(word, &mask))
         sum.constant = is_64(maker) ? (int64_t)mask : (int32_t)mask;
     else
-        give_up(&sum);
+        pm_definition_give_up(&sum);
     finish_sum(maker, &sum, pm_a64_rd(word), !sets_flags, sets_flags);
 }
 
@@ -192,11 +174,11 @@ static void define_field(struct maker *maker) {
     if (kind != 1 && moves_right) { /* lsr, asr */
         sum.kind = PM_DEFINED_AS_QUOTIENT;
         sum.constant = INT64_C(1) << from;
-        add_term(&sum, pm_a64_rn(word), false, 1);
+        add_register(&sum, pm_a64_rn(word), false, 1);
     } else if (kind == 1 || !keeps_value || left > 32) {
-        give_up(&sum);
+        pm_definition_give_up(&sum);
     } else {
-        add_term(&sum, pm_a64_rn(word), false, INT64_C(1) << left);
+        add_register(&sum, pm_a64_rn(word), false, INT64_C(1) << left);
     }
     finish_sum(maker, &sum, pm_a64_rd(word), false, false);
 }
@@ -208,7 +190,7 @@ static void define_product(struct maker *maker) {
     bool subtracts = pm_a64_bits(word, 15, 15);
     struct pm_definition product = {.kind = PM_DEFINED_AS_PRODUCT};
     if ((kind != 0 && kind != 1 && kind != 5) || pm_a64_rn(word) == 31 || pm_a64_rm(word) == 31) {
-        give_up(&product);
+        pm_definition_give_up(&product);
     } else {
         product.terms[0].place = (uint8_t)pm_a64_rn(word);
         product.terms[0].factor = subtracts ? -1 : 1;
@@ -230,7 +212,7 @@ static void define_choice(struct maker *maker) {
     bool is_plain = !pm_a64_bits(word, 30, 30) && !pm_a64_bits(word, 10, 10);
     struct pm_definition choice = {.kind = PM_DEFINED_AS_CHOICE};
     if (!is_plain || rn == 31 || rm == 31) {
-        give_up(&choice);
+        pm_definition_give_up(&choice);
     } else {
         choice.n_terms = 2;
         choice.terms[0].place = (uint8_t)rn;
@@ -275,19 +257,20 @@ static void define_by_memory(struct maker *maker, const struct pm_insn *insn) {
             sum.terms[0].factor = 1;
             finish_sum(maker, &sum, rt, false, false);
         } else {
-            struct pm_definition *stored = define_place(maker, PM_PLACE_MEMORY);
-            add_term(stored, rt, false, 1);
+            struct pm_definition *stored =
+                pm_define(maker->definitions, &maker->n, PM_PLACE_MEMORY);
+            add_register(stored, rt, false, 1);
         }
     }
     if (writes_back) {
-        struct pm_definition *moved = define_place(maker, (uint8_t)base);
-        add_term(moved, base, true, 1);
+        struct pm_definition *moved = pm_define(maker->definitions, &maker->n, (uint8_t)base);
+        add_register(moved, base, true, 1);
         moved->constant = step;
     } else if (insn->n_memory && insn->registers->defs.general >> base & 1 && is_vector &&
                pm_a64_bits(word, 29, 28) == 0) { /* ld1 and its like, by a register */
-        struct pm_definition *moved = define_place(maker, (uint8_t)base);
-        add_term(moved, base, true, 1);
-        add_term(moved, pm_a64_rm(word), false, 1);
+        struct pm_definition *moved = pm_define(maker->definitions, &maker->n, (uint8_t)base);
+        add_register(moved, base, true, 1);
+        add_register(moved, pm_a64_rm(word), false, 1);
     }
 }
 
@@ -301,7 +284,8 @@ static bool tests_sign(uint32_t word) {
 static void define_test(struct maker *maker) {
     uint32_t word = maker->word;
     if ((word & 0x7e000000) == 0x34000000 || tests_sign(word))
-        add_term(define_place(maker, PM_PLACE_FLAGS), pm_a64_rd(word), false, 1);
+        add_register(pm_define(maker->definitions, &maker->n, PM_PLACE_FLAGS), pm_a64_rd(word),
+                     false, 1);
 }
 
 unsigned pm_a64_define_places(const uint8_t *bytes, const struct pm_insn *insn,

@@ -1,5 +1,5 @@
 /* Registers of Advanced SIMD and floating-point instructions.  Most have one destination and one or
-   two sources in the usual fields; what differs is told here: how many sources, which of them are
+   two sources in the usual fields; what differs stands here: how many sources, which of them are
    general registers, and where the destination is read as well. */
 #include "binlift/aarch64/a64.h"
 
@@ -53,74 +53,10 @@ static void scalar_registers(uint32_t word, struct pm_registers *registers) {
     }
 }
 
-/* ---- vectors -------------------------------------------------------------------------------- */
-
-enum { NO_SOURCE = 0, ONE_SOURCE = 1, TWO_SOURCES = 2 };
+/* ---- destinations that are sources too ------------------------------------------------------- */
 
 static bool is_copy(uint32_t word) {
     return (word & 0x9fe08400) == 0x0e000400 || (word & 0xdfe08400) == 0x5e000400;
-}
-
-/* Bit 24 set: constants, shifts by a constant, products with one element. */
-static unsigned n_sources_of_constant(uint32_t word) {
-    if (!pm_a64_bits(word, 10, 10))
-        return TWO_SOURCES; /* by element */
-    return pm_a64_bits(word, 22, 19) ? ONE_SOURCE : NO_SOURCE;
-}
-
-static unsigned n_sources(uint32_t word) {
-    if (pm_a64_bits(word, 24, 24))
-        return n_sources_of_constant(word);
-    unsigned kind = pm_a64_bits(word, 21, 17), low = pm_a64_bits(word, 11, 10);
-    bool is_single = low == 2 && (kind == 0x10 || kind == 0x18 || kind == 0x14 ||
-                                  (kind == 0x1c && pm_a64_bits(word, 22, 22)));
-    return is_single ? ONE_SOURCE : TWO_SOURCES;
-}
-
-/* dup, ins, smov, umov: an element from or to a vector or general register. */
-static void copy_registers(uint32_t word, struct pm_registers *registers) {
-    unsigned kind = pm_a64_bits(word, 14, 11);
-    bool is_scalar = pm_a64_bits(word, 28, 28), is_element = pm_a64_bits(word, 29, 29);
-    bool from_general = !is_scalar && !is_element && (kind == 1 || kind == 3);
-    bool to_general = !is_scalar && !is_element && (kind == 5 || kind == 7);
-    if (from_general)
-        pm_a64_add_general(&registers->uses, pm_a64_rn(word), false);
-    else
-        use_vector(registers, pm_a64_rn(word));
-    if (to_general)
-        pm_a64_define(registers, pm_a64_rd(word), false);
-    else
-        pm_a64_define_vector(registers, pm_a64_rd(word));
-    if (pm_a64_simd_merges(word))
-        use_vector(registers, pm_a64_rd(word));
-}
-
-/* eor3, bcax, sha512h …: bit 31 set. */
-static void crypto_registers(uint32_t word, struct pm_registers *registers) {
-    use_vector(registers, pm_a64_rn(word));
-    use_vector(registers, pm_a64_rm(word));
-    use_vector(registers, pm_a64_ra(word));
-    use_vector(registers, pm_a64_rd(word));
-    pm_a64_define_vector(registers, pm_a64_rd(word));
-}
-
-static void vector_registers(uint32_t word, struct pm_registers *registers) {
-    if (is_copy(word)) {
-        copy_registers(word, registers);
-        return;
-    }
-    unsigned n = n_sources(word), first = pm_a64_rn(word);
-    bool is_lookup = (word & 0xbfe08c00) == 0x0e000000; /* tbl, tbx: a list of registers */
-    unsigned n_first = n == NO_SOURCE ? 0 : is_lookup ? pm_a64_bits(word, 14, 13) + 1 : 1;
-    for (unsigned i = 0; i < n_first; i++)
-        use_vector(registers, first + i);
-    if (n == TWO_SOURCES) {
-        bool is_half = pm_a64_bits(word, 24, 24) && pm_a64_bits(word, 23, 22) < 2;
-        use_vector(registers, pm_a64_rm(word) & (is_half ? 15 : 31));
-    }
-    if (pm_a64_simd_merges(word))
-        use_vector(registers, pm_a64_rd(word));
-    pm_a64_define_vector(registers, pm_a64_rd(word));
 }
 
 /* Of three registers of the same shape, by bit 29 and opcode. */
@@ -205,7 +141,8 @@ static bool merges_constant(uint32_t word) {
     }
 }
 
-bool pm_a64_simd_merges(uint32_t word) {
+/* Does the instruction keep a part of its destination, or add to it? */
+static bool merges(uint32_t word) {
     if (word >> 31)
         return false;
     if (is_copy(word)) { /* ins */
@@ -224,6 +161,72 @@ bool pm_a64_simd_merges(uint32_t word) {
     if ((word & 0xff208c00) == 0x5e000000) /* sha1c, sha256h … */
         return true;
     return (word & 0xbfe09c00) == 0x0e001000; /* tbx */
+}
+
+/* ---- vectors -------------------------------------------------------------------------------- */
+
+enum { NO_SOURCE = 0, ONE_SOURCE = 1, TWO_SOURCES = 2 };
+
+/* Bit 24 set: constants, shifts by a constant, products with one element. */
+static unsigned n_sources_of_constant(uint32_t word) {
+    if (!pm_a64_bits(word, 10, 10))
+        return TWO_SOURCES; /* by element */
+    return pm_a64_bits(word, 22, 19) ? ONE_SOURCE : NO_SOURCE;
+}
+
+static unsigned n_sources(uint32_t word) {
+    if (pm_a64_bits(word, 24, 24))
+        return n_sources_of_constant(word);
+    unsigned kind = pm_a64_bits(word, 21, 17), low = pm_a64_bits(word, 11, 10);
+    bool is_single = low == 2 && (kind == 0x10 || kind == 0x18 || kind == 0x14 ||
+                                  (kind == 0x1c && pm_a64_bits(word, 22, 22)));
+    return is_single ? ONE_SOURCE : TWO_SOURCES;
+}
+
+/* dup, ins, smov, umov: an element from or to a vector or general register. */
+static void copy_registers(uint32_t word, struct pm_registers *registers) {
+    unsigned kind = pm_a64_bits(word, 14, 11);
+    bool is_scalar = pm_a64_bits(word, 28, 28), is_element = pm_a64_bits(word, 29, 29);
+    bool from_general = !is_scalar && !is_element && (kind == 1 || kind == 3);
+    bool to_general = !is_scalar && !is_element && (kind == 5 || kind == 7);
+    if (from_general)
+        pm_a64_add_general(&registers->uses, pm_a64_rn(word), false);
+    else
+        use_vector(registers, pm_a64_rn(word));
+    if (to_general)
+        pm_a64_define(registers, pm_a64_rd(word), false);
+    else
+        pm_a64_define_vector(registers, pm_a64_rd(word));
+    if (merges(word))
+        use_vector(registers, pm_a64_rd(word));
+}
+
+/* eor3, bcax, sha512h …: bit 31 set. */
+static void crypto_registers(uint32_t word, struct pm_registers *registers) {
+    use_vector(registers, pm_a64_rn(word));
+    use_vector(registers, pm_a64_rm(word));
+    use_vector(registers, pm_a64_ra(word));
+    use_vector(registers, pm_a64_rd(word));
+    pm_a64_define_vector(registers, pm_a64_rd(word));
+}
+
+static void vector_registers(uint32_t word, struct pm_registers *registers) {
+    if (is_copy(word)) {
+        copy_registers(word, registers);
+        return;
+    }
+    unsigned n = n_sources(word), first = pm_a64_rn(word);
+    bool is_lookup = (word & 0xbfe08c00) == 0x0e000000; /* tbl, tbx: a list of registers */
+    unsigned n_first = n == NO_SOURCE ? 0 : is_lookup ? pm_a64_bits(word, 14, 13) + 1 : 1;
+    for (unsigned i = 0; i < n_first; i++)
+        use_vector(registers, first + i);
+    if (n == TWO_SOURCES) {
+        bool is_half = pm_a64_bits(word, 24, 24) && pm_a64_bits(word, 23, 22) < 2;
+        use_vector(registers, pm_a64_rm(word) & (is_half ? 15 : 31));
+    }
+    if (merges(word))
+        use_vector(registers, pm_a64_rd(word));
+    pm_a64_define_vector(registers, pm_a64_rd(word));
 }
 
 void pm_a64_simd_registers(uint32_t word, struct pm_registers *registers) {

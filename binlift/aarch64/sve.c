@@ -25,7 +25,7 @@ struct sve_transfer {
     int64_t displacement; /* where it does not depend on the length of vectors */
 };
 
-bool pm_a64_sve_is_memory(uint32_t word) { return word >> 31; }
+static bool is_memory(uint32_t word) { return word >> 31; }
 
 /* Bytes of an element in memory by the type field of a contiguous load: the shorter one is
    extended, and types 4, 8 (…) are the signed ones counted from the other end. */
@@ -160,7 +160,7 @@ static bool read_transfer(uint32_t word, struct sve_transfer *transfer) {
 
 unsigned pm_a64_sve_operands(uint32_t word, struct pm_memory_operand operands[PM_INSN_MEMORY]) {
     struct sve_transfer transfer;
-    if (!pm_a64_sve_is_memory(word) || !read_transfer(word, &transfer) || !transfer.access)
+    if (!is_memory(word) || !read_transfer(word, &transfer) || !transfer.access)
         return 0;
     bool is_plain = transfer.is_broadcast;
     operands[0] = (struct pm_memory_operand){
@@ -209,11 +209,6 @@ static void memory_registers(uint32_t word, struct pm_registers *registers) {
 
 /* ---- general registers and predicates ------------------------------------------------------- */
 
-static void define_flags(struct pm_registers *registers) {
-    registers->defs.general |= PM_A64_NZCV;
-    registers->kills.general |= PM_A64_NZCV;
-}
-
 /* Counts of elements, and lengths of vectors, to general registers. */
 static bool count_registers(uint32_t word, struct pm_registers *registers) {
     unsigned rd = pm_a64_rd(word);
@@ -257,7 +252,7 @@ static bool predicate_registers(uint32_t word, struct pm_registers *registers) {
         pm_a64_add_general(&registers->uses, pm_a64_rm(word), false);
         if (!pm_a64_bits(word, 13, 13) || !pm_a64_bits(word, 23, 23))
             registers->defs.general |= predicate(word & 15);
-        define_flags(registers);
+        pm_a64_define_flags(registers);
         return true;
     }
     bool is_predicate_space = (word & 0xff200000) == 0x25000000;
@@ -320,7 +315,7 @@ static bool element_registers(uint32_t word, struct pm_registers *registers) {
 }
 
 void pm_a64_sve_registers(uint32_t word, struct pm_registers *registers) {
-    if (pm_a64_sve_is_memory(word)) {
+    if (is_memory(word)) {
         memory_registers(word, registers);
         return;
     }

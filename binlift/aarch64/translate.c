@@ -10,7 +10,6 @@ enum {
     REGISTER_VECTOR = 40,
     REGISTER_PREDICATE = 72,
     TEMPORARY = 120,
-    MAX_OPS = 8,
     MAX_LIST = 4,      /* registers that one structure load fills */
     OF_ONE_ACCESS = 2, /* of these, by one operation: a store's uses have no room for more */
 };
@@ -25,12 +24,6 @@ struct translation {
 };
 
 static const struct pm_class_rule unknown_rule = {.n_ops = 1, .op_class = {PM_OP_UNKNOWN}};
-
-static struct pm_op *add_op(struct translation *t, enum pm_op_class op_class) {
-    struct pm_op *op = &t->ops[t->n_ops < MAX_OPS ? t->n_ops++ : MAX_OPS - 1];
-    *op = pm_op_of_class(op_class);
-    return op;
-}
 
 /* Calls ADD for every register of SET: general, flags (as one), vector, predicates. */
 static void add_set(struct pm_op *op, const struct pm_register_set *set,
@@ -153,7 +146,7 @@ static unsigned list_data(const struct translation *t, uint8_t data[MAX_LIST]) {
 static struct pm_op *add_memory_op(struct translation *t, enum pm_op_class op_class,
                                    unsigned n_parts) {
     const struct pm_memory_operand *memory = &t->insn->memory[0];
-    struct pm_op *op = add_op(t, op_class);
+    struct pm_op *op = pm_append_op(t->ops, &t->n_ops, op_class);
     bool is_scalable = pm_a64_group(t->word) == PM_A64_SVE;
     op->width_bits = is_scalable ? 0 : (uint16_t)(memory->size_bytes * 8 / n_parts);
     op->element_bytes = is_scalable ? (uint8_t)memory->size_bytes : 0;
@@ -228,7 +221,7 @@ static void add_memory(struct translation *t) {
     if (!writes_back && !(is_vector_memory(t) && pm_a64_group(t->word) == PM_A64_MEMORY &&
                           t->insn->registers->defs.general))
         return;
-    struct pm_op *op = add_op(t, PM_OP_INT_ADD);
+    struct pm_op *op = pm_append_op(t->ops, &t->n_ops, PM_OP_INT_ADD);
     op->width_bits = 64;
     op->element_bytes = 8;
     pm_op_add_def(op, (uint8_t)base);
@@ -243,7 +236,7 @@ static bool add_transfer(struct translation *t) {
     enum pm_op_class op_class = pm_class_of_control(t->insn->control);
     if (op_class == PM_OP_UNKNOWN)
         return false;
-    struct pm_op *op = add_op(t, op_class);
+    struct pm_op *op = pm_append_op(t->ops, &t->n_ops, op_class);
     op->width_bits = 64;
     add_set(op, &t->insn->registers->uses, pm_op_add_use);
     add_set(op, &t->insn->registers->defs, pm_op_add_def);
@@ -262,7 +255,7 @@ static void add_general(struct translation *t) {
     uint8_t result = PM_REGISTER_NONE;
     for (unsigned i = 0; i < t->rule->n_ops; i++) {
         bool is_last = i + 1 == t->rule->n_ops;
-        struct pm_op *op = add_op(t, class_here(t, i));
+        struct pm_op *op = pm_append_op(t->ops, &t->n_ops, class_here(t, i));
         set_shape(t, op);
         pm_op_add_use(op, result);
         if (result == PM_REGISTER_NONE)
@@ -282,7 +275,7 @@ unsigned pm_a64_translate(const uint8_t *bytes, const struct pm_insn *insn,
     struct translation t = {pm_a64_word(bytes), insn, rule ? rule : &unknown_rule, ops, 0,
                             TEMPORARY};
     if (insn->is_nop)
-        add_op(&t, PM_OP_NOP);
+        pm_append_op(t.ops, &t.n_ops, PM_OP_NOP);
     else if (insn->n_memory)
         add_memory(&t);
     else if (insn->control == PM_CONTROL_NONE || !add_transfer(&t))

@@ -118,7 +118,7 @@ static void add_table_edges(struct pm_lifted *lifted, uint32_t routine, uint32_t
     bool leaves = false;
     for (uint32_t i = 0; i < table->n_targets; i++)
         targets[i] = lifted->table_targets[table->first_target + i];
-    qsort(targets, table->n_targets, sizeof *targets, pm_compare_u64);
+    PM_SORT(targets, table->n_targets, pm_compare_u64);
     for (uint32_t i = 0; i < table->n_targets; i++) {
         if (i && targets[i] == targets[i - 1])
             continue;

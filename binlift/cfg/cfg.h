@@ -16,9 +16,9 @@
 
 struct pm_jump_table {
     uint32_t insn;    /* the indirect jump */
-    uint64_t address; /* of the table in data; 0 if only the compiler told the targets */
+    uint64_t address; /* of the table in data; 0 if only the metadata has the targets */
     uint32_t first_target, n_targets; /* in pm_lifted.table_targets, in table order */
-    uint8_t entry_bytes;              /* 0: not known: the compiler told the targets, or several
+    uint8_t entry_bytes;              /* 0: not known: the metadata has the targets, or several
                                          places give them */
     bool of_labels;                   /* of a computed goto, not of a `switch` */
 };

@@ -115,8 +115,7 @@ void pm_find_clobbers(struct pm_lifted *lifted) {
     lifted->clobbers = pm_alloc(n, sizeof *lifted->clobbers);
     for (uint32_t r = 0; r < n; r++)
         lifted->clobbers[r] = own_clobbers(lifted, r, &callers);
-    if (callers.n_items)
-        qsort(callers.items, callers.n_items, sizeof *callers.items, by_callee);
+    PM_SORT(callers.items, callers.n_items, by_callee);
     spread(lifted->clobbers, n, &callers);
     free(callers.items);
 }

@@ -43,22 +43,7 @@ struct search {
     PM_ARRAY(struct computed_goto, gotos);
 };
 
-static void make_set(struct pm_addresses *set) {
-    size_t n = 0;
-    if (set->n_addresses)
-        qsort(set->addresses, set->n_addresses, sizeof *set->addresses, pm_compare_u64);
-    for (size_t i = 0; i < set->n_addresses; i++)
-        if (!n || set->addresses[i] != set->addresses[n - 1])
-            set->addresses[n++] = set->addresses[i];
-    set->n_addresses = n;
-}
-
 /* ---- labels whose addresses are taken ------------------------------------------------------- */
-
-static int by_address(const void *a, const void *b) {
-    const struct pm_jump_table *x = a, *y = b;
-    return PM_COMPARE(x->address, y->address);
-}
 
 /* Tables of a `switch` whose entries are addresses: their words are no labels. */
 struct switch_tables {
@@ -69,8 +54,7 @@ static void find_switch_tables(const struct pm_lifted *lifted, struct switch_tab
     for (size_t i = 0; i < lifted->n_tables; i++)
         if (lifted->tables[i].entry_bytes == 8 && !lifted->tables[i].of_labels)
             *PM_PUSH(tables, items) = lifted->tables[i];
-    if (tables->n_items)
-        qsort(tables->items, tables->n_items, sizeof *tables->items, by_address);
+    PM_SORT(tables->items, tables->n_items, pm_compare_tables);
 }
 
 static bool is_of_switch(const struct switch_tables *tables, uint64_t place) {
@@ -110,7 +94,8 @@ static void find_labels_in_data(struct search *search) {
             add_word(search, &tables, header->sh_addr + at, word);
         }
     }
-    make_set(&search->in_data);
+    search->in_data.n_addresses =
+        pm_make_set(search->in_data.addresses, search->in_data.n_addresses);
     search->has_in_data = true;
     free(tables.items);
 }
@@ -295,7 +280,7 @@ static bool find_targets(struct search *search, uint32_t jump, struct pm_address
     bool may_leave = (lifted->insn_marks[jump] & PM_MARK_MAY_LEAVE) && !has_index;
     if (!found.unknown && found.loaded)
         found.unknown = may_leave || !add_all_labels(search, &found.targets);
-    make_set(&found.targets);
+    found.targets.n_addresses = pm_make_set(found.targets.addresses, found.targets.n_addresses);
     *targets = found.targets;
     if (found.unknown)
         targets->n_addresses = 0;

@@ -16,14 +16,14 @@
 
 enum { MAX_TABLE_ENTRIES = 1 << 16 };
 
-/* A table whose form the code tells. */
+/* A table whose form is found in the code. */
 struct found_table {
     struct pm_table_form form;
     uint32_t insn, routine;
 };
 
-/* A jump whose targets the compiler tells: `targets` from first_target on. */
-struct told_table {
+/* A jump whose targets the metadata has: `targets` from first_target on. */
+struct metadata_table {
     uint32_t insn, routine;
     uint64_t address;
     uint8_t entry_bytes;
@@ -33,14 +33,9 @@ struct told_table {
 
 struct found_tables {
     PM_ARRAY(struct found_table, items);
-    PM_ARRAY(struct told_table, told);
+    PM_ARRAY(struct metadata_table, by_metadata);
     struct pm_addresses targets;
 };
-
-/* A jump through a fixed slot of the GOT is a tail call; anything else may be a table. */
-static bool goes_through_slot(const struct pm_insn *insn) {
-    return insn->n_memory && insn->memory[0].base == PM_REGISTER_PC;
-}
 
 bool pm_is_data(const void *image, uint64_t address) {
     const struct pm_section *section = pm_image_section_at(image, address);
@@ -141,7 +136,7 @@ static bool keep_targets(const struct pm_lifted *lifted, struct pm_addresses *ta
     return targets->n_addresses > first;
 }
 
-/* Appends the targets of JUMP that the compiler tells: those of a table, or of a computed goto. */
+/* Appends the targets of JUMP that the metadata has: those of a table, or of a computed goto. */
 static bool ask_compiler(const struct pm_lifted *lifted, uint32_t jump, bool *of_labels,
                          struct pm_addresses *targets) {
     size_t first = targets->n_addresses, n = 0;
@@ -170,14 +165,14 @@ static void find_forms_of(const struct pm_lifted *lifted, uint32_t routine, uint
     if (!is_found || !pm_is_data(&lifted->image, form.table))
         form = (struct pm_table_form){0};
     if (ask_compiler(lifted, jump, &of_labels, &found->targets))
-        *PM_PUSH(found, told) =
-            (struct told_table){.insn = jump,
-                                .routine = routine,
-                                .address = of_labels ? 0 : form.table,
-                                .entry_bytes = of_labels ? 0 : form.entry_bytes,
-                                .of_labels = of_labels,
-                                .first_target = (uint32_t)first,
-                                .n_targets = (uint32_t)(found->targets.n_addresses - first)};
+        *PM_PUSH(found, by_metadata) =
+            (struct metadata_table){.insn = jump,
+                                    .routine = routine,
+                                    .address = of_labels ? 0 : form.table,
+                                    .entry_bytes = of_labels ? 0 : form.entry_bytes,
+                                    .of_labels = of_labels,
+                                    .first_target = (uint32_t)first,
+                                    .n_targets = (uint32_t)(found->targets.n_addresses - first)};
     else if (form.table)
         *PM_PUSH(found, items) = (struct found_table){form, jump, routine};
 }
@@ -189,7 +184,7 @@ static void find_forms(const struct pm_lifted *lifted, struct found_tables *foun
         bool has_jumps = false;
         for (uint32_t k = code->first_insn; k < code->first_insn + code->n_insns; k++) {
             const struct pm_insn *insn = &lifted->insns[k];
-            if (insn->control != PM_CONTROL_JUMP_INDIRECT || goes_through_slot(insn))
+            if (insn->control != PM_CONTROL_JUMP_INDIRECT || pm_goes_through_slot(insn))
                 continue;
             if (!has_jumps)
                 pm_find_jumps(lifted, i, &jumps);
@@ -244,7 +239,7 @@ static void add_exits(const struct pm_lifted *lifted, const struct found_table *
 
 static void release(struct found_tables *found) {
     free(found->items);
-    free(found->told);
+    free(found->by_metadata);
     free(found->targets.addresses);
 }
 
@@ -256,29 +251,28 @@ void pm_find_table_exits(const struct pm_lifted *lifted, struct pm_table_exits *
     release(&found);
 }
 
-static void add_told(struct pm_lifted *lifted, const struct told_table *told,
-                     const struct pm_addresses *targets) {
+static void add_metadata_table(struct pm_lifted *lifted, const struct metadata_table *table,
+                               const struct pm_addresses *targets) {
     *PM_PUSH(lifted, tables) =
-        (struct pm_jump_table){.insn = told->insn,
-                               .address = told->address,
+        (struct pm_jump_table){.insn = table->insn,
+                               .address = table->address,
                                .first_target = (uint32_t)lifted->n_table_targets,
-                               .n_targets = told->n_targets,
-                               .entry_bytes = told->entry_bytes,
-                               .of_labels = told->of_labels};
-    for (uint32_t i = 0; i < told->n_targets; i++) {
-        uint64_t target = targets->addresses[told->first_target + i];
+                               .n_targets = table->n_targets,
+                               .entry_bytes = table->entry_bytes,
+                               .of_labels = table->of_labels};
+    for (uint32_t i = 0; i < table->n_targets; i++) {
+        uint64_t target = targets->addresses[table->first_target + i];
         *PM_PUSH(lifted, table_targets) = target;
-        mark_target(lifted, told->routine, target);
+        mark_target(lifted, table->routine, target);
     }
 }
 
 void pm_find_tables(struct pm_lifted *lifted) {
     struct found_tables found = {0};
     find_forms(lifted, &found);
-    for (size_t i = 0; i < found.n_told; i++)
-        add_told(lifted, &found.told[i], &found.targets);
-    if (found.n_items)
-        qsort(found.items, found.n_items, sizeof *found.items, by_table);
+    for (size_t i = 0; i < found.n_by_metadata; i++)
+        add_metadata_table(lifted, &found.by_metadata[i], &found.targets);
+    PM_SORT(found.items, found.n_items, by_table);
     for (size_t i = 0; i < found.n_items; i++) {
         size_t next = i + 1;
         while (next < found.n_items && found.items[next].form.table == found.items[i].form.table)
@@ -289,8 +283,7 @@ void pm_find_tables(struct pm_lifted *lifted) {
                   next < found.n_items ? found.items[next].form.table : UINT64_MAX);
     }
     release(&found);
-    if (lifted->n_tables)
-        qsort(lifted->tables, lifted->n_tables, sizeof *lifted->tables, by_insn);
+    PM_SORT(lifted->tables, lifted->n_tables, by_insn);
 }
 
 /* ---- for computed gotos (computed_gotos.c)
@@ -353,8 +346,7 @@ void pm_set_targets(struct pm_lifted *lifted, uint32_t routine, uint32_t insn,
             mark_target(lifted, routine, targets->addresses[i]);
         }
     }
-    if (lifted->n_tables)
-        qsort(lifted->tables, lifted->n_tables, sizeof *lifted->tables, by_insn);
+    PM_SORT(lifted->tables, lifted->n_tables, by_insn);
 }
 
 const struct pm_jump_table *pm_table_of(const struct pm_lifted *lifted, uint32_t insn) {

@@ -37,6 +37,5 @@ void pm_find_jumps(const struct pm_lifted *lifted, uint32_t routine, struct pm_j
         for (uint32_t i = 0; table && i < table->n_targets; i++)
             add(lifted, code, jumps, k, lifted->table_targets[table->first_target + i]);
     }
-    if (jumps->n_items)
-        qsort(jumps->items, jumps->n_items, sizeof *jumps->items, by_target);
+    PM_SORT(jumps->items, jumps->n_items, by_target);
 }

@@ -6,6 +6,17 @@
 
 /* ---- jump_tables.c --------------------------------------------------------------------------- */
 
+/* A jump through a fixed slot of the GOT is a tail call; anything else may be a table. */
+static inline bool pm_goes_through_slot(const struct pm_insn *insn) {
+    return insn->n_memory && insn->memory[0].base == PM_REGISTER_PC;
+}
+
+/* Tables by their addresses, for qsort. */
+static inline int pm_compare_tables(const void *a, const void *b) {
+    const struct pm_jump_table *x = a, *y = b;
+    return PM_COMPARE(x->address, y->address);
+}
+
 /* In jump_tables.c, for computed gotos: is ADDRESS in the data of the file?  The entries of the
    table of offsets from a label that FORM describes, appended to *TARGETS; false: not all are known
    to lead into ROUTINE.  The jump INSN goes to TARGETS, and nowhere else (none: not known). */

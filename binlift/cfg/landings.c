@@ -3,6 +3,7 @@
    them, words in data and immediates in code that are addresses of instructions, landing pads of
    exceptions, branches from other routines, and branches from code that was not lifted.  A data
    word that only looks like an address costs a little; a landing that is missed would trap. */
+#include "binlift/cfg/jumps.h"
 #include "binlift/lifted.h"
 
 #include <stdlib.h>
@@ -24,17 +25,12 @@ static void mark(struct pm_lifted *lifted, uint64_t address, bool address_taken)
 
 /* ---- data ----------------------------------------------------------------------------------- */
 
-static int by_table_address(const void *a, const void *b) {
-    const struct pm_jump_table *x = a, *y = b;
-    return PM_COMPARE(x->address, y->address);
-}
-
 /* All tables by address. */
 static struct pm_jump_table *sort_tables(const struct pm_lifted *lifted) {
     struct pm_jump_table *tables = pm_alloc(lifted->n_tables, sizeof *tables);
     if (lifted->n_tables) {
         memcpy(tables, lifted->tables, lifted->n_tables * sizeof *tables);
-        qsort(tables, lifted->n_tables, sizeof *tables, by_table_address);
+        PM_SORT(tables, lifted->n_tables, pm_compare_tables);
     }
     return tables;
 }

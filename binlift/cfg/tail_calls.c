@@ -271,13 +271,9 @@ static bool is_tail_call(struct search *search, const struct pm_routine_code *co
     return target && is_plain_pointer(search, jump, (unsigned)__builtin_ctzll(target));
 }
 
-static bool goes_through_slot(const struct pm_insn *insn) {
-    return insn->n_memory && insn->memory[0].base == PM_REGISTER_PC;
-}
-
 static bool is_undecided(const struct pm_lifted *lifted, uint32_t k) {
     return lifted->insns[k].control == PM_CONTROL_JUMP_INDIRECT &&
-           !goes_through_slot(&lifted->insns[k]) && !pm_table_of(lifted, k);
+           !pm_goes_through_slot(&lifted->insns[k]) && !pm_table_of(lifted, k);
 }
 
 static void decide(struct pm_lifted *lifted, uint32_t routine, uint32_t undecided) {
@@ -314,7 +310,7 @@ void pm_find_tail_calls(struct pm_lifted *lifted) {
         for (uint32_t k = code->first_insn; k < code->first_insn + code->n_insns; k++) {
             if (lifted->insns[k].control != PM_CONTROL_JUMP_INDIRECT)
                 continue;
-            if (goes_through_slot(&lifted->insns[k]))
+            if (pm_goes_through_slot(&lifted->insns[k]))
                 lifted->insn_marks[k] |= PM_MARK_TAIL_CALL;
             else if (undecided == PM_NONE && is_undecided(lifted, k))
                 undecided = k;

@@ -279,8 +279,7 @@ static int compare_entries(const void *a, const void *b) {
 
 static bool sort_names(struct reading *reading) {
     struct layer *layer = reading->layer;
-    if (layer->n_names)
-        qsort(layer->names, layer->n_names, sizeof *layer->names, compare_entries);
+    PM_SORT(layer->names, layer->n_names, compare_entries);
     for (size_t i = 1; i < layer->n_names; i++)
         if (strcmp(layer->names[i - 1].name, layer->names[i].name) == 0)
             return pm_fail(reading->err, "%s:%u: \"%s\" already has a class, in line %u",

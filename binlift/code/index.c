@@ -32,8 +32,7 @@ void pm_index_ranges(struct pm_lifted *lifted) {
     lifted->n_ranges = 0;
     for (uint32_t r = 0; r < lifted->structure->n_routines; r++)
         add_ranges(lifted, r);
-    if (lifted->n_ranges)
-        qsort(lifted->ranges, lifted->n_ranges, sizeof *lifted->ranges, by_address);
+    PM_SORT(lifted->ranges, lifted->n_ranges, by_address);
 }
 
 void pm_index_insns(struct pm_lifted *lifted) {

@@ -4,11 +4,10 @@
    An instruction without a class becomes an operation PM_OP_UNKNOWN, and its mnemonic is kept with
    its basic block. */
 #include "binlift/batches.h"
+#include "binlift/op_registers.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-enum { MAX_OPS = 8 };
 
 struct batch {
     PM_ARRAY(struct pm_op, ops);
@@ -30,7 +29,7 @@ static void add_unknown(const struct pm_lifted *lifted, struct batch *batch, uin
 
 static void translate(const struct pm_lifted *lifted, struct batch *batch, uint32_t block,
                       uint32_t k) {
-    struct pm_op ops[MAX_OPS];
+    struct pm_op ops[PM_MOST_OPS];
     bool is_unknown = false;
     unsigned n =
         lifted->isa->translate(pm_insn_bytes(lifted, k), &lifted->insns[k], lifted->classes, ops);

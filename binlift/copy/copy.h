@@ -72,7 +72,7 @@ bool pm_is_read_as_data(const struct pm_instrumentation_plan *plan, uint64_t add
 
 /* ---- the new code, as an ISA makes it -------------------------------------------------------- */
 
-/* The caller's, freed by pm_new_code_free. */
+/* The caller frees what the pointers hold. */
 struct pm_new_code {
     uint8_t *code; /* for the address that was asked for */
     uint32_t code_bytes;
@@ -83,8 +83,6 @@ struct pm_new_code {
     PM_ARRAY(struct pm_probe_trap, traps); /* old addresses whose trap instruction stands for a
                                               jump; ascending */
 };
-
-void pm_new_code_free(struct pm_new_code *made);
 
 /* What the record of a reference that has one of its own holds behind its address, in units of 16
    bytes, by enum pm_access_kind: new code appends it, descriptors tell the runtime. */

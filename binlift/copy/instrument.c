@@ -111,7 +111,7 @@ static bool write_copy(const struct pm_lifted *lifted, const struct pm_instrumen
     return written;
 }
 
-void pm_new_code_free(struct pm_new_code *made) {
+static void free_new_code(struct pm_new_code *made) {
     free(made->code);
     free(made->image);
     free(made->bundles);
@@ -128,7 +128,7 @@ static bool make_copy(const struct pm_lifted *lifted, const struct pm_instrument
     pm_build_descriptors(lifted, plan, address, &descriptors, &n_descriptors);
     bool done = lifted->isa->rewrite(lifted, plan, address + n_descriptors, &made, err) &&
                 write_copy(lifted, plan, descriptors, n_descriptors, &made, out_path, err);
-    pm_new_code_free(&made);
+    free_new_code(&made);
     free(descriptors);
     return done;
 }

@@ -24,8 +24,7 @@ static void find_ranges(const struct pm_lifted *lifted, struct pm_instrumentatio
                 *PM_PUSH(plan, read_bytes) = (struct pm_byte_range){low, low + memory->size_bytes};
         }
     }
-    if (plan->n_read_bytes)
-        qsort(plan->read_bytes, plan->n_read_bytes, sizeof *plan->read_bytes, compare_ranges);
+    PM_SORT(plan->read_bytes, plan->n_read_bytes, compare_ranges);
 }
 
 /* May control arrive at ADDRESS: as a block's start, or when a call comes back? */

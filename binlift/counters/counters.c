@@ -59,8 +59,7 @@ static bool span(const struct pm_flow *flow, struct candidate *candidates, bool 
     for (uint32_t v = 0; v < flow->n_vertices; v++)
         parent[v] = v;
     join(parent, flow->exit, flow->entry);
-    if (flow->n_edges) /* qsort must not get NULL */
-        qsort(candidates, flow->n_edges, sizeof *candidates, compare_candidates);
+    PM_SORT(candidates, flow->n_edges, compare_candidates);
     for (uint32_t i = 0; i < flow->n_edges; i++) {
         uint32_t e = candidates[i].edge;
         off_tree[e] = !join(parent, pm_flow_from(flow, e), pm_flow_to(flow, e));

@@ -120,8 +120,7 @@ static struct placed_block *sort_blocks(const struct pm_structure *structure) {
         placed[b] = (struct placed_block){structure->routines[block->routine].module, b,
                                           block->address, block->address + block->size_bytes};
     }
-    if (structure->n_blocks)
-        qsort(placed, structure->n_blocks, sizeof *placed, by_place);
+    PM_SORT(placed, structure->n_blocks, by_place);
     return placed;
 }
 
@@ -164,8 +163,7 @@ static struct open_block *place_open_calls(const struct pm_structure *structure,
             into->left = (uint64_t)calls[i].count;
     }
     free(placed);
-    if (*n_open)
-        qsort(open, *n_open, sizeof *open, by_block);
+    PM_SORT(open, *n_open, by_block);
     return open;
 }
 

@@ -91,8 +91,7 @@ static struct candidate *find_candidates(const struct pm_structure *structure,
         if (timeable && of_scope[scope].entries > 0 && structure->routines[s->routine].counted)
             of_scope[(*n)++] = of_scope[scope];
     }
-    if (*n)
-        qsort(of_scope, *n, sizeof *of_scope, by_length);
+    PM_SORT(of_scope, *n, by_length);
     return of_scope;
 }
 

@@ -80,8 +80,7 @@ static void find_links(struct body *body) {
     }
     body->is_cut = found.is_cut;
     free(found.items);
-    if (body->n_links)
-        qsort(body->links, body->n_links, sizeof *body->links, compare_links);
+    PM_SORT(body->links, body->n_links, compare_links);
     for (size_t i = 0; i < body->n_links; i++)
         if (n == 0 || compare_links(&body->links[n - 1], &body->links[i]) != 0)
             body->links[n++] = body->links[i];

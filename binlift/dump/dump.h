@@ -88,7 +88,5 @@ void pm_put_graph(const struct pm_graph *graph);
 /* Graphs of the dumps: head, boxes, and basic blocks with the lines that `lines` writes, each ended
    by "\l"; edges by their kind, unless `edge` is given. */
 void pm_put_plain_graph(struct pm_graph *graph);
-/* Colour and line of an edge by its kind. */
-void pm_put_edge_style(const struct pm_graph *graph, const struct pm_edge *edge);
 
 #endif

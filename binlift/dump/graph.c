@@ -142,7 +142,8 @@ void pm_put_graph(const struct pm_graph *graph) {
 
 /* ---- as the dumps have it -------------------------------------------------------------------- */
 
-void pm_put_edge_style(const struct pm_graph *graph, const struct pm_edge *edge) {
+/* Colour and line of an edge by its kind. */
+static void put_edge_style(const struct pm_graph *graph, const struct pm_edge *edge) {
     static const char *const styles[] = {
         [PM_EDGE_ENTRY] = "color=black",
         [PM_EDGE_FALLTHROUGH] = "color=black",
@@ -190,6 +191,6 @@ void pm_put_plain_graph(struct pm_graph *graph) {
     graph->node = plain_node;
     graph->box = plain_box;
     if (!graph->edge)
-        graph->edge = pm_put_edge_style;
+        graph->edge = put_edge_style;
     pm_put_graph(graph);
 }

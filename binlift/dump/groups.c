@@ -89,8 +89,7 @@ static void text(const struct pm_dump *dump, uint32_t r) {
                 (struct entry){structure->references[reference].group, reference};
         }
     }
-    if (found.n_entries)
-        qsort(found.entries, found.n_entries, sizeof *found.entries, compare_entries);
+    PM_SORT(found.entries, found.n_entries, compare_entries);
     for (size_t i = 0, number = 0; i < found.n_entries; i++) {
         const struct entry *entry = &found.entries[i];
         if (entry->group != PM_NONE && (i == 0 || entry[-1].group != entry->group))

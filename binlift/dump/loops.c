@@ -102,8 +102,7 @@ static struct members find_members(const struct pm_structure *structure, uint32_
         add_crossed(&members, edge->from, edge->to, ROLE_EXIT, e);
         add_back(&members, e);
     }
-    if (members.n_members)
-        qsort(members.members, members.n_members, sizeof *members.members, compare_members);
+    PM_SORT(members.members, members.n_members, compare_members);
     return members;
 }
 

@@ -28,8 +28,7 @@ static void read_ranges(const struct pm_unit_reader *reader, Dwarf_Die *unit,
     for (ptrdiff_t at = 0; (at = dwarf_ranges(unit, at, &base, &low, &high)) > 0;)
         if (low < high && low >= reader->low && high <= reader->high)
             *PM_PUSH(ranges, ranges) = (struct pm_address_range){low, high};
-    if (ranges->n_ranges)
-        qsort(ranges->ranges, ranges->n_ranges, sizeof *ranges->ranges, by_address);
+    PM_SORT(ranges->ranges, ranges->n_ranges, by_address);
 }
 
 /* The end of the last range that starts at ADDRESS or before; UINT64_MAX for a unit without any. */

@@ -22,7 +22,7 @@ uint32_t pm_pointer_number(struct pm_pointers *pointers, const void *pointer, bo
     return (uint32_t)pointers->n_pointers - 1;
 }
 
-void pm_pointers_release(struct pm_pointers *pointers) {
+static void pointers_release(struct pm_pointers *pointers) {
     free(pointers->pointers);
     pm_map_free(&pointers->map);
 }
@@ -77,8 +77,8 @@ void pm_read_unit(Dwarf *dwarf, uint64_t number, uint64_t offset, uint64_t low, 
         pm_read_unit_entries(&reader, &split);
     else
         facts->missing_split = pm_strdup(split_name(&unit));
-    pm_pointers_release(&reader.files);
-    pm_pointers_release(&reader.callees);
+    pointers_release(&reader.files);
+    pointers_release(&reader.callees);
 }
 
 void pm_unit_facts_release(struct pm_unit_facts *facts) {

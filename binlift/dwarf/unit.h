@@ -49,7 +49,6 @@ struct pm_pointers {
     struct pm_map map;
 };
 uint32_t pm_pointer_number(struct pm_pointers *pointers, const void *pointer, bool *is_new);
-void pm_pointers_release(struct pm_pointers *pointers);
 
 struct pm_unit_reader {
     Dwarf *dwarf;

@@ -51,8 +51,7 @@ struct pm_data_symbols *pm_data_symbols_new(const struct pm_image *image) {
     struct pm_data_symbols *symbols = pm_alloc(1, sizeof *symbols);
     for (size_t i = 0; i < image->n_sections; i++)
         add_table(symbols, image, &image->sections[i].header);
-    if (symbols->n_symbols)
-        qsort(symbols->symbols, symbols->n_symbols, sizeof *symbols->symbols, compare);
+    PM_SORT(symbols->symbols, symbols->n_symbols, compare);
     return symbols;
 }
 

@@ -95,8 +95,7 @@ void pm_read_relocations(struct pm_lifted *lifted) {
         else if (section->header.sh_type == SHT_RELR)
             read_relr(lifted, section);
     }
-    if (lifted->n_relocations)
-        qsort(lifted->relocations, lifted->n_relocations, sizeof *lifted->relocations, by_place);
+    PM_SORT(lifted->relocations, lifted->n_relocations, by_place);
 }
 
 static const struct pm_relocation *relocation_at(const struct pm_lifted *lifted, uint64_t place) {

@@ -178,8 +178,7 @@ void pm_find_routines(struct pm_lifted *lifted) {
     for (size_t i = 0; i < image->n_sections; i++)
         add_symbols(image, &image->sections[i], &candidates);
     add_unwind_ranges(lifted, &candidates);
-    if (candidates.n_items)
-        qsort(candidates.items, candidates.n_items, sizeof *candidates.items, by_address);
+    PM_SORT(candidates.items, candidates.n_items, by_address);
     join_aliases(&candidates);
     add_routines(lifted, &candidates);
     pm_index_ranges(lifted);

@@ -1,5 +1,5 @@
-/* Strides found in the code against those that the compiler told, for every reference that the
-   compiler describes and every loop around it that it knows.  Needs reference groups, made with
+/* Strides found in the code against those that the compiler wrote down, for every reference that
+   the compiler describes and every loop around it that it knows.  Needs reference groups, made with
    metadata.
 
    Symbolic strides agree if both are symbolic: the compiler writes them in the source's names, the

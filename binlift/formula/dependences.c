@@ -268,8 +268,7 @@ static void search_routine(struct search *search, uint32_t routine) {
     for (uint32_t b = r->first_block; b < r->first_block + r->n_blocks; b++)
         if (s->blocks[b].loop != PM_NONE)
             members[n++] = (struct member){s->blocks[b].loop, b};
-    if (n)
-        qsort(members, n, sizeof *members, compare_members);
+    PM_SORT(members, n, compare_members);
     for (size_t i = 0; i < n;) {
         size_t n_blocks = 0;
         for (search->loop = members[i].loop; i < n && members[i].loop == search->loop; i++)
@@ -307,8 +306,7 @@ static void sort_dependences(struct pm_structure *structure) {
     for (size_t i = 1; i < structure->n_dependences && is_sorted; i++)
         is_sorted = structure->dependences[i - 1].scope <= structure->dependences[i].scope;
     if (!is_sorted)
-        qsort(structure->dependences, structure->n_dependences, sizeof *structure->dependences,
-              compare_dependences);
+        PM_SORT(structure->dependences, structure->n_dependences, compare_dependences);
 }
 
 void pm_find_dependences(struct pm_lifted *lifted) {

@@ -69,7 +69,7 @@ void pm_formulas_free(struct pm_formulas *f) {
 
 /* ---- values ---------------------------------------------------------------------------------- */
 
-static uint32_t loop_of_value(const struct pm_formulas *f, const struct pm_value *v) {
+static uint32_t loop_of_value(const struct pm_formulas *f, const struct pm_ssa_value *v) {
     if (v->kind == PM_VALUE_INSN)
         return pm_loop_of_insn(f, v->where);
     return v->kind == PM_VALUE_JOIN ? pm_loop_of_block(f, v->where) : PM_NONE;
@@ -77,7 +77,7 @@ static uint32_t loop_of_value(const struct pm_formulas *f, const struct pm_value
 
 /* An atom that stands for a value of which nothing is known, or that is being looked for. */
 static struct pm_formula formula_unknown(struct pm_formulas *f, uint32_t value) {
-    struct pm_value *v = &f->values[value];
+    struct pm_ssa_value *v = &f->values[value];
     uint32_t around = loop_of_value(f, v);
     if (value == 0)
         return pm_sum_atom(pm_atom(f, PM_ATOM_JOIN, PM_NONE, 0, f->routine->scope));
@@ -93,7 +93,7 @@ static struct pm_formula formula_unknown(struct pm_formulas *f, uint32_t value) 
 }
 
 static struct pm_formula own_formula(struct pm_formulas *f, uint32_t value) {
-    struct pm_value v = f->values[value];
+    struct pm_ssa_value v = f->values[value];
     struct pm_formula formula;
     if (v.state == PM_VALUE_DONE) {
         formula = pm_load_formula(f, (struct pm_stored_formula){v.first_term, v.n_terms});

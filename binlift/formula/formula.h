@@ -73,9 +73,6 @@ struct pm_formula pm_formula_of_register(struct pm_formulas *formulas, uint32_t 
    owned by FORMULAS. */
 struct pm_step pm_formula_step(struct pm_formulas *formulas, const struct pm_formula *formula,
                                uint32_t loop);
-/* FORMULA in the first iteration of LOOP. */
-struct pm_formula pm_formula_at_entry(struct pm_formulas *formulas,
-                                      const struct pm_formula *formula, uint32_t loop);
 
 /* What one loop around an operand does to its address. */
 struct pm_formula_level {

@@ -43,7 +43,7 @@ static const struct pm_definition *find_definition(const struct pm_definition *d
 }
 
 /* The register that is set from the stack pointer at the routine's start, for good. */
-static int find_frame_pointer(const struct pm_formulas *f) {
+static int frame_pointer_of(const struct pm_formulas *f) {
     enum { LOOK_AT = 32 };
     const struct pm_lifted *lifted = f->lifted;
     uint32_t n = f->code->n_insns < LOOK_AT ? f->code->n_insns : LOOK_AT;
@@ -65,14 +65,15 @@ static int find_frame_pointer(const struct pm_formulas *f) {
     return -1;
 }
 
-void pm_find_frame_pointer(struct pm_formulas *f) {
+/* Only once. */
+static void find_frame_pointer(struct pm_formulas *f) {
     if (!f->has_frame_pointer)
-        f->frame_pointer = find_frame_pointer(f);
+        f->frame_pointer = frame_pointer_of(f);
     f->has_frame_pointer = true;
 }
 
 bool pm_formula_is_frame_register(struct pm_formulas *f, uint8_t number) {
-    pm_find_frame_pointer(f);
+    find_frame_pointer(f);
     return number == f->lifted->isa->stack_pointer ||
            (f->frame_pointer >= 0 && number == f->frame_pointer);
 }
@@ -258,7 +259,7 @@ static int compare_accesses(const void *left, const void *right) {
     const struct pm_frame_access *a = left, *b = right;
     if (a->insn != b->insn)
         return PM_COMPARE(a->insn, b->insn);
-    return (int)a->operand - (int)b->operand;
+    return PM_COMPARE(a->operand, b->operand);
 }
 
 /* Places that are loaded from whole, and do not overlap. */
@@ -274,8 +275,7 @@ static void make_slots(struct walk *walk) {
             (operand->size_bytes == 4 || operand->size_bytes == 8))
             *PM_PUSH(f, slots) = (struct pm_slot){access->offset, operand->size_bytes};
     }
-    if (f->n_slots)
-        qsort(f->slots, f->n_slots, sizeof *f->slots, compare_slots);
+    PM_SORT(f->slots, f->n_slots, compare_slots);
     size_t n = 0;
     for (size_t i = 0; i < f->n_slots; i++)
         if (n == 0 || f->slots[i].offset >= f->slots[n - 1].offset + f->slots[n - 1].size_bytes)
@@ -305,7 +305,7 @@ void pm_find_frame(struct pm_formulas *f) {
     struct walk walk = {.f = f, .lowest = 0, .lowest_of_caller = INT64_MAX};
     struct state *at_start = pm_alloc(f->flow->n_vertices, sizeof *at_start);
     walk.at_end = pm_alloc(f->flow->n_vertices, sizeof *walk.at_end);
-    pm_find_frame_pointer(f);
+    find_frame_pointer(f);
     for (uint32_t o = 0; o < f->n_order; o++) {
         uint32_t vertex = f->order[o];
         if (vertex >= f->flow->n_blocks)
@@ -319,8 +319,7 @@ void pm_find_frame(struct pm_formulas *f) {
         walk.at_end[vertex] = state;
     }
     check_ways_back(&walk, at_start);
-    if (f->n_accesses)
-        qsort(f->accesses, f->n_accesses, sizeof *f->accesses, compare_accesses);
+    PM_SORT(f->accesses, f->n_accesses, compare_accesses);
     if (walk.is_broken)
         f->n_accesses = 0; /* nothing is known of the frame */
     make_slots(&walk);

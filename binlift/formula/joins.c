@@ -13,7 +13,7 @@
 enum { MOST_ATTEMPTS = 4, MOST_INCOMING = 4 };
 
 /* The loop at whose header V stands, PM_NONE if it is another meeting. */
-uint32_t pm_loop_of_join(const struct pm_formulas *f, const struct pm_value *v) {
+uint32_t pm_loop_of_join(const struct pm_formulas *f, const struct pm_ssa_value *v) {
     uint32_t loop = pm_loop_of_block(f, v->where);
     if (loop == PM_NONE || f->structure->scopes[loop].header != v->where ||
         (f->structure->scopes[loop].flags & PM_SCOPE_IRREDUCIBLE))
@@ -31,7 +31,7 @@ struct incoming {
    all).  False: one is not known, or there are too many. */
 static bool find_incoming(struct pm_formulas *f, uint32_t value, uint32_t loop, bool inside,
                           uint32_t seen_from, struct incoming *incoming) {
-    struct pm_value v = f->values[value];
+    struct pm_ssa_value v = f->values[value];
     uint32_t vertex = v.where - f->first_block, last = PM_NONE;
     incoming->n = 0;
     for (uint32_t k = f->flow->first_in[vertex]; k < f->flow->first_in[vertex + 1]; k++) {
@@ -99,7 +99,7 @@ static struct pm_formula join_incoming(struct pm_formulas *f, uint32_t value,
 }
 
 struct pm_formula pm_formula_initial(struct pm_formulas *f, uint32_t value) {
-    struct pm_value v = f->values[value];
+    struct pm_ssa_value v = f->values[value];
     struct incoming incoming;
     uint32_t loop = pm_loop_of_join(f, &v), parent = pm_outer_loop(f->structure, loop);
     if (!find_incoming(f, value, loop, false, parent, &incoming))
@@ -169,7 +169,7 @@ static struct pm_formula formula_at_header(struct pm_formulas *f, uint32_t value
 }
 
 struct pm_formula pm_formula_of_join(struct pm_formulas *f, uint32_t value) {
-    struct pm_value v = f->values[value];
+    struct pm_ssa_value v = f->values[value];
     uint32_t loop = pm_loop_of_join(f, &v);
     if (loop != PM_NONE)
         return formula_at_header(f, value, loop);

@@ -42,7 +42,7 @@ struct pm_frame_access {
 enum pm_value_kind { PM_VALUE_ENTRY, PM_VALUE_INSN, PM_VALUE_JOIN };
 
 /* One definition of one variable (number 0: not known at all). */
-struct pm_value {
+struct pm_ssa_value {
     uint8_t kind; /* enum pm_value_kind */
     uint8_t state, attempts;
     bool is_cyclic; /* may depend on itself */
@@ -99,7 +99,7 @@ struct pm_formulas {
 
     /* values */
     uint32_t n_variables; /* PM_N_GENERAL + n_slots */
-    PM_ARRAY(struct pm_value, values);
+    PM_ARRAY(struct pm_ssa_value, values);
     uint32_t *entry_values;                 /* n_variables */
     uint32_t *in, *out;                     /* [block][variable]: value at its start and end */
     uint64_t (*changed)[PM_VARIABLE_WORDS]; /* [scope]: variables that a loop defines */
@@ -134,7 +134,6 @@ bool pm_sum_split(const struct pm_formula *sum, uint32_t atom, struct pm_formula
 
 /* ---- frame.c ------------------------------------------------------------------------- */
 
-void pm_find_frame_pointer(struct pm_formulas *f); /* only once */
 void pm_find_frame(struct pm_formulas *f);
 /* The fixed place in the frame that an operand is; NULL. */
 const struct pm_frame_access *pm_frame_access_of(const struct pm_formulas *f, uint32_t insn,
@@ -197,7 +196,7 @@ static inline uint32_t pm_loop_of_block(const struct pm_formulas *f, uint32_t bl
     return f->structure->blocks[block].loop;
 }
 /* The loop at whose header V stands, PM_NONE if it is another meeting. */
-uint32_t pm_loop_of_join(const struct pm_formulas *f, const struct pm_value *v);
+uint32_t pm_loop_of_join(const struct pm_formulas *f, const struct pm_ssa_value *v);
 struct pm_formula pm_formula_of_join(struct pm_formulas *f, uint32_t value);
 /* Formula of the value at a loop's header when the loop is entered. */
 struct pm_formula pm_formula_initial(struct pm_formulas *f, uint32_t value);

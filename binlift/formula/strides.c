@@ -12,6 +12,31 @@ enum { MOST_STORES = 32, MOST_STORE_LOOKS = 4096 };
 
 /* ---- atoms in a loop ------------------------------------------------------------------------- */
 
+/* FORMULA in the first iteration of LOOP. */
+static struct pm_formula at_entry(struct pm_formulas *f, const struct pm_formula *formula,
+                                  uint32_t loop) {
+    struct pm_formula first = pm_formula_resolve(f, formula), zero = {0};
+    pm_sum_replace(&first, pm_atom(f, PM_ATOM_ITERATION, 0, 0, loop), &zero);
+    for (int rounds = 0; rounds < PM_FORMULA_TERMS; rounds++) {
+        uint32_t found = 0;
+        for (uint32_t i = 0; i < first.n_terms && !found; i++)
+            for (int k = 0; k < PM_TERM_ATOMS && first.terms[i].atoms[k] && !found; k++) {
+                uint32_t atom = first.terms[i].atoms[k];
+                if (f->atoms[atom].kind == PM_ATOM_LOOP && f->atoms[atom].loop == loop)
+                    found = atom;
+            }
+        if (!found)
+            break;
+        struct pm_formula initial = pm_formula_initial(f, f->atoms[found].value), tried = first;
+        initial = pm_formula_resolve(f, &initial);
+        if (!pm_sum_replace(&tried, found, &initial))
+            return pm_sum_atom(pm_atom(f, PM_ATOM_JOIN, f->structure->scopes[loop].header,
+                                       PM_REGISTER_NONE, pm_outer_loop(f->structure, loop)));
+        first = tried;
+    }
+    return first;
+}
+
 /* FORMULA with the first iteration of every loop strictly inside LOOP. */
 static struct pm_formula seen_from(struct pm_formulas *f, const struct pm_formula *formula,
                                    uint32_t loop) {
@@ -24,7 +49,7 @@ static struct pm_formula seen_from(struct pm_formulas *f, const struct pm_formul
                 if ((atom->kind != PM_ATOM_ITERATION && atom->kind != PM_ATOM_LOOP) ||
                     atom->loop == loop || !pm_loop_is_in(f, atom->loop, loop))
                     continue;
-                seen = pm_formula_at_entry(f, &seen, atom->loop);
+                seen = at_entry(f, &seen, atom->loop);
                 changed = true;
             }
     }
@@ -282,30 +307,6 @@ bool pm_formula_split(struct pm_formulas *f, const struct pm_formula *formula, u
     return pm_sum_split(&resolved, pm_atom(f, PM_ATOM_ITERATION, 0, 0, loop), rest, stride);
 }
 
-struct pm_formula pm_formula_at_entry(struct pm_formulas *f, const struct pm_formula *formula,
-                                      uint32_t loop) {
-    struct pm_formula first = pm_formula_resolve(f, formula), zero = {0};
-    pm_sum_replace(&first, pm_atom(f, PM_ATOM_ITERATION, 0, 0, loop), &zero);
-    for (int rounds = 0; rounds < PM_FORMULA_TERMS; rounds++) {
-        uint32_t found = 0;
-        for (uint32_t i = 0; i < first.n_terms && !found; i++)
-            for (int k = 0; k < PM_TERM_ATOMS && first.terms[i].atoms[k] && !found; k++) {
-                uint32_t atom = first.terms[i].atoms[k];
-                if (f->atoms[atom].kind == PM_ATOM_LOOP && f->atoms[atom].loop == loop)
-                    found = atom;
-            }
-        if (!found)
-            break;
-        struct pm_formula initial = pm_formula_initial(f, f->atoms[found].value), tried = first;
-        initial = pm_formula_resolve(f, &initial);
-        if (!pm_sum_replace(&tried, found, &initial))
-            return pm_sum_atom(pm_atom(f, PM_ATOM_JOIN, f->structure->scopes[loop].header,
-                                       PM_REGISTER_NONE, pm_outer_loop(f->structure, loop)));
-        first = tried;
-    }
-    return first;
-}
-
 uint32_t pm_formula_levels(struct pm_formulas *f, uint32_t insn, unsigned operand,
                            struct pm_formula_level *levels, uint32_t most) {
     uint32_t loop = pm_loop_of_insn(f, insn), n = 0;
@@ -315,7 +316,7 @@ uint32_t pm_formula_levels(struct pm_formulas *f, uint32_t insn, unsigned operan
     for (; loop != PM_NONE && n < most; loop = pm_outer_loop(f->structure, loop)) {
         levels[n].loop = loop;
         levels[n].step = pm_formula_step(f, &formula, loop);
-        formula = levels[n++].first = pm_formula_at_entry(f, &formula, loop);
+        formula = levels[n++].first = at_entry(f, &formula, loop);
     }
     return n;
 }

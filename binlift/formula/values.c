@@ -15,10 +15,10 @@
 static uint32_t add_value(struct pm_formulas *f, enum pm_value_kind kind, uint32_t variable,
                           uint32_t where, uint32_t previous) {
     uint32_t number = (uint32_t)f->n_values;
-    *PM_PUSH(f, values) = (struct pm_value){.kind = (uint8_t)kind,
-                                            .variable = (uint16_t)variable,
-                                            .where = where,
-                                            .previous = previous};
+    *PM_PUSH(f, values) = (struct pm_ssa_value){.kind = (uint8_t)kind,
+                                                .variable = (uint16_t)variable,
+                                                .where = where,
+                                                .previous = previous};
     return number;
 }
 

@@ -21,8 +21,7 @@ void pm_metadata_index_places(struct pm_metadata *m) {
             *PM_PUSH(m, places) = (struct pm_metadata_place){m->blocks[block].address, c, block};
         }
     }
-    if (m->n_places)
-        qsort(m->places, m->n_places, sizeof *m->places, by_address);
+    PM_SORT(m->places, m->n_places, by_address);
 }
 
 /* The first place behind ADDRESS. */

@@ -40,18 +40,11 @@ struct comparison {
 
 /* ---- jump tables ---------------------------------------------------------------------------- */
 
-/* A set: sorted, each value once. */
 static size_t make_set(const uint64_t *values, size_t n, uint64_t **set) {
-    size_t kept = 0;
     *set = pm_alloc(n, sizeof **set);
-    if (n == 0)
-        return 0;
-    memcpy(*set, values, n * sizeof **set);
-    qsort(*set, n, sizeof **set, pm_compare_u64);
-    for (size_t i = 0; i < n; i++)
-        if (i == 0 || (*set)[i] != (*set)[kept - 1])
-            (*set)[kept++] = (*set)[i];
-    return kept;
+    if (n)
+        memcpy(*set, values, n * sizeof **set);
+    return pm_make_set(*set, n);
 }
 
 static bool same_sets(const uint64_t *a, size_t n_a, const uint64_t *b, size_t n_b) {
@@ -107,8 +100,7 @@ static size_t successors(const struct pm_check_graph *graph, uint32_t head, uint
         uint32_t to = graph->arcs[first + i].to;
         (*set)[i] = to == PM_CHECK_EXIT ? UINT64_MAX : graph->nodes[to].address;
     }
-    if (n)
-        qsort(*set, n, sizeof **set, pm_compare_u64);
+    PM_SORT(*set, n, pm_compare_u64);
     return n;
 }
 
@@ -296,8 +288,7 @@ struct pm_check *pm_check_cfg(const struct pm_lifted *truth, const struct pm_lif
         pm_check_graph_release(&c.compiler);
         pm_check_graph_release(&c.found);
     }
-    if (check->n_routines)
-        qsort(check->routines, check->n_routines, sizeof *check->routines, by_base);
+    PM_SORT(check->routines, check->n_routines, by_base);
     return check;
 }
 

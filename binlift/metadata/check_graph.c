@@ -60,8 +60,7 @@ static void add_node(struct pm_check_graph *graph, uint64_t address) {
 /* Nodes by address, each once. */
 static void sort_nodes(struct pm_check_graph *graph) {
     size_t kept = 0;
-    if (graph->n_nodes)
-        qsort(graph->nodes, graph->n_nodes, sizeof *graph->nodes, by_node_address);
+    PM_SORT(graph->nodes, graph->n_nodes, by_node_address);
     for (size_t i = 0; i < graph->n_nodes; i++)
         if (i == 0 || graph->nodes[i].address != graph->nodes[i - 1].address)
             graph->nodes[kept++] = graph->nodes[i];
@@ -77,8 +76,7 @@ static void add_arc(struct pm_check_graph *graph, uint32_t from, uint32_t to) {
 /* Arcs in order, each once, with their index by node. */
 static void sort_arcs(struct pm_check_graph *graph) {
     size_t kept = 0;
-    if (graph->n_arcs)
-        qsort(graph->arcs, graph->n_arcs, sizeof *graph->arcs, by_arc);
+    PM_SORT(graph->arcs, graph->n_arcs, by_arc);
     for (size_t i = 0; i < graph->n_arcs; i++)
         if (i == 0 || by_arc(&graph->arcs[i], &graph->arcs[kept - 1]) != 0)
             graph->arcs[kept++] = graph->arcs[i];
@@ -180,14 +178,12 @@ static struct place *find_places(const struct pm_metadata *metadata,
         add_node(graph, address);
     }
     sort_nodes(graph);
-    if (n)
-        qsort(places, n, sizeof *places, by_address_and_order);
+    PM_SORT(places, n, by_address_and_order);
     for (uint32_t i = 0; i < n; i++) {
         places[i].node = pm_check_node_at(graph, places[i].address);
         places[i].emits_code = i + 1 == n || places[i + 1].address != places[i].address;
     }
-    if (n)
-        qsort(places, n, sizeof *places, by_number);
+    PM_SORT(places, n, by_number);
     return places;
 }
 

@@ -92,11 +92,6 @@ static void tie_loops(struct pm_lifted *lifted) {
     free(majority);
 }
 
-static const char *base_name(const char *path) {
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
-
 static void describe_scope(struct pm_scope *scope, const struct pm_metadata_loop *loop) {
     scope->flags |= PM_SCOPE_FROM_COMPILER;
     if (loop->flags & PM_LOOP_VECTORIZED)
@@ -118,7 +113,7 @@ static void describe_scope(struct pm_scope *scope, const struct pm_metadata_loop
     scope->line_last = loop->line_last > loop->line ? loop->line_last : loop->line;
     /* DWARF's path is the longer one, so it stays if both mean the same file. */
     if (loop->file &&
-        (!scope->file || strcmp(base_name(scope->file), base_name(loop->file)) != 0)) {
+        (!scope->file || strcmp(pm_base_name(scope->file), pm_base_name(loop->file)) != 0)) {
         free(scope->file);
         scope->file = pm_strdup(loop->file);
     }

@@ -5,11 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void sort(void *array, size_t n, size_t size, int (*compare)(const void *, const void *)) {
-    if (n > 1)
-        qsort(array, n, size, compare);
-}
-
 /* ---- index ----------------------------------------------------------------------------------- */
 
 static int compare_tables(const void *left, const void *right) {
@@ -37,7 +32,7 @@ void pm_metadata_index(struct pm_metadata *m) {
         pm_alloc(m->n_contributions, sizeof(struct pm_contribution *));
     for (size_t i = 0; i < m->n_contributions; i++)
         by_base[i] = &m->contributions[i];
-    sort(by_base, m->n_contributions, sizeof *by_base, compare_bases);
+    PM_SORT(by_base, m->n_contributions, compare_bases);
     for (size_t i = 1; i < m->n_contributions; i++)
         if (by_base[i]->base == by_base[i - 1]->base)
             by_base[i]->used = false;
@@ -47,9 +42,9 @@ void pm_metadata_index(struct pm_metadata *m) {
         if (m->contributions[m->memory[i].contribution].used)
             m->memory[kept++] = m->memory[i];
     m->n_memory = kept;
-    sort(m->memory, m->n_memory, sizeof *m->memory, compare_memory);
-    sort(m->tables, m->n_tables, sizeof *m->tables, compare_tables);
-    sort(m->no_returns, m->n_no_returns, sizeof *m->no_returns, pm_compare_u64);
+    PM_SORT(m->memory, m->n_memory, compare_memory);
+    PM_SORT(m->tables, m->n_tables, compare_tables);
+    PM_SORT(m->no_returns, m->n_no_returns, pm_compare_u64);
     pm_metadata_index_places(m);
 }
 

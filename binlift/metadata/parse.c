@@ -10,8 +10,8 @@ struct reader {
     struct pm_metadata *metadata;
     const char *path;
     const uint8_t *bytes; /* the section */
-    size_t at, end;       /* offsets in it; end: of the contribution */
-    size_t record;        /* where the record at hand starts */
+    struct pm_reader in;  /* the contribution, from what comes next on */
+    size_t record;        /* where the record at hand starts: offset in the section */
     uint32_t contribution;
     PM_ARRAY(const char *, strings); /* of the contribution: number 1 is strings[0] */
     const char *problem;             /* the first thing that is wrong; NULL */
@@ -20,54 +20,32 @@ struct reader {
 static void wrong(struct reader *reader, const char *problem) {
     if (!reader->problem)
         reader->problem = problem;
-    reader->at = reader->end;
+    reader->in.at = reader->in.end;
+}
+
+static size_t offset_of(const struct reader *reader) {
+    return (size_t)(reader->in.at - reader->bytes);
 }
 
 /* ---- fields ---------------------------------------------------------------------------------- */
 
-static uint64_t take_fixed(struct reader *reader, unsigned n_bytes) {
-    uint64_t value = 0;
-    memcpy(&value, reader->bytes + reader->at, n_bytes); /* little-endian, as the file */
-    reader->at += n_bytes;
-    return value;
+static void check_number(struct reader *reader) {
+    if (reader->in.fault)
+        wrong(reader, reader->in.fault == PM_READ_TOO_LONG
+                          ? "a number is longer than 64 bits"
+                          : "a record goes beyond its contribution");
 }
 
 static uint64_t take_u64(struct reader *reader) {
-    uint64_t value = 0;
-    for (unsigned shift = 0; shift < 64; shift += 7) {
-        if (reader->at >= reader->end) {
-            wrong(reader, "a record goes beyond its contribution");
-            return 0;
-        }
-        uint8_t byte = reader->bytes[reader->at++];
-        if (shift == 63 && (byte & 0x7e))
-            break;
-        value |= (uint64_t)(byte & 0x7f) << shift;
-        if (!(byte & 0x80))
-            return value;
-    }
-    wrong(reader, "a number is longer than 64 bits");
-    return 0;
+    uint64_t value = pm_take_uleb(&reader->in);
+    check_number(reader);
+    return value;
 }
 
 static int64_t take_s64(struct reader *reader) {
-    uint64_t value = 0;
-    for (unsigned shift = 0; shift < 70; shift += 7) {
-        if (reader->at >= reader->end) {
-            wrong(reader, "a record goes beyond its contribution");
-            return 0;
-        }
-        uint8_t byte = reader->bytes[reader->at++];
-        if (shift < 64)
-            value |= (uint64_t)(byte & 0x7f) << shift;
-        if (byte & 0x80)
-            continue;
-        if ((byte & 0x40) && shift + 7 < 64)
-            value |= ~UINT64_C(0) << (shift + 7);
-        return (int64_t)value;
-    }
-    wrong(reader, "a number is longer than 64 bits");
-    return 0;
+    int64_t value = pm_take_sleb(&reader->in);
+    check_number(reader);
+    return value;
 }
 
 static uint32_t take_u32(struct reader *reader) {
@@ -101,14 +79,14 @@ static uint64_t take_place(struct reader *reader) {
 /* ---- records --------------------------------------------------------------------------------- */
 
 static void take_string_record(struct reader *reader) {
-    const uint8_t *text = reader->bytes + reader->at;
-    const uint8_t *nul = memchr(text, 0, reader->end - reader->at);
+    const void *text = reader->in.at;
+    const uint8_t *nul = memchr(text, 0, pm_bytes_left(&reader->in));
     if (!nul) {
         wrong(reader, "a string has no end");
         return;
     }
-    reader->at += (size_t)(nul - text) + 1;
-    *PM_PUSH(reader, strings) = (const char *)text;
+    reader->in.at = nul + 1;
+    *PM_PUSH(reader, strings) = text;
 }
 
 static void take_loop(struct reader *reader) {
@@ -218,8 +196,8 @@ static void take_table(struct reader *reader) {
 
 static void take_record(struct reader *reader) {
     struct pm_contribution *c = &reader->metadata->contributions[reader->contribution];
-    reader->record = reader->at;
-    switch (reader->bytes[reader->at++]) {
+    reader->record = offset_of(reader);
+    switch (*reader->in.at++) {
     case PM_RECORD_STRING:
         take_string_record(reader);
         break;
@@ -279,11 +257,6 @@ static int compare_pairs(const void *left, const void *right) {
     return PM_COMPARE(a->high, b->high);
 }
 
-static void sort(void *array, size_t n, size_t size, int (*compare)(const void *, const void *)) {
-    if (n > 1)
-        qsort(array, n, size, compare);
-}
-
 /* Whether the references of C name loops and objects that it has; a number used twice shows as
    equal neighbours. */
 static const char *check_numbers(const struct pm_metadata *m, const struct pm_contribution *c) {
@@ -323,13 +296,15 @@ static bool damaged(const struct reader *reader, size_t offset, struct pm_error 
                    reader->path, offset, reader->problem);
 }
 
-static bool parse_contribution(struct reader *reader, size_t n_bytes, struct pm_error *err) {
+static bool parse_contribution(struct reader *reader, struct pm_error *err) {
     struct pm_metadata *m = reader->metadata;
-    size_t start = reader->at;
+    struct pm_reader *in = &reader->in;
+    const uint8_t *end = in->end;
+    size_t start = offset_of(reader);
     reader->problem = "a contribution is cut short";
-    if (n_bytes - start < PM_SECTION_HEADER_BYTES)
+    if (pm_bytes_left(in) < PM_SECTION_HEADER_BYTES)
         return damaged(reader, start, err);
-    uint32_t magic = (uint32_t)take_fixed(reader, 4), version = (uint32_t)take_fixed(reader, 2);
+    uint32_t magic = (uint32_t)pm_take_unsigned(in, 4), version = (uint32_t)pm_take_unsigned(in, 2);
     if (magic != PM_SECTION_MAGIC) {
         reader->problem = "a contribution does not start with its mark";
         return damaged(reader, start, err);
@@ -339,27 +314,28 @@ static bool parse_contribution(struct reader *reader, size_t n_bytes, struct pm_
                        "%s: section " PM_SECTION_NAME " at offset %#zx has version %u and this "
                        "pmodel reads version %u: rebuild the program with this pmodel's plugin",
                        reader->path, start, version, PM_SECTION_VERSION);
-    struct pm_contribution c = {.flags = (uint32_t)take_fixed(reader, 2),
+    struct pm_contribution c = {.flags = (uint32_t)pm_take_unsigned(in, 2),
                                 .first_loop = (uint32_t)m->n_loops,
                                 .first_object = (uint32_t)m->n_objects,
                                 .first_reference = (uint32_t)m->n_references,
                                 .first_block = (uint32_t)m->n_blocks,
                                 .first_edge = (uint32_t)m->n_edges,
                                 .first_pair = (uint32_t)m->n_pairs};
-    size_t payload = take_fixed(reader, 4);
-    c.base = take_fixed(reader, 8);
-    c.cold_base = take_fixed(reader, 8);
-    if (payload > n_bytes - reader->at)
+    size_t payload = pm_take_unsigned(in, 4);
+    c.base = pm_take_unsigned(in, 8);
+    c.cold_base = pm_take_unsigned(in, 8);
+    if (payload > pm_bytes_left(in))
         return damaged(reader, start, err);
-    reader->end = reader->at + payload;
+    in->end = in->at + payload;
     reader->problem = NULL;
     reader->contribution = (uint32_t)m->n_contributions;
     reader->n_strings = 0;
     c.used = c.base != 0;
     *PM_PUSH(m, contributions) = c;
     size_t n_tables = m->n_tables, n_no_returns = m->n_no_returns;
-    while (reader->at < reader->end)
+    while (in->at < in->end)
         take_record(reader);
+    in->end = end;
     struct pm_contribution *done = &m->contributions[reader->contribution];
     if (!c.used) { /* its places are nowhere */
         m->n_tables = n_tables;
@@ -373,24 +349,24 @@ static bool parse_contribution(struct reader *reader, size_t n_bytes, struct pm_
     done->n_pairs = (uint32_t)m->n_pairs - done->first_pair;
     if (reader->problem)
         return damaged(reader, reader->record, err);
-    sort(m->loops + done->first_loop, done->n_loops, sizeof *m->loops, compare_loop);
-    sort(m->objects + done->first_object, done->n_objects, sizeof *m->objects, compare_object);
-    sort(m->references + done->first_reference, done->n_references, sizeof *m->references,
-         compare_reference);
-    sort(m->pairs + done->first_pair, done->n_pairs, sizeof *m->pairs, compare_pairs);
+    PM_SORT(m->loops + done->first_loop, done->n_loops, compare_loop);
+    PM_SORT(m->objects + done->first_object, done->n_objects, compare_object);
+    PM_SORT(m->references + done->first_reference, done->n_references, compare_reference);
+    PM_SORT(m->pairs + done->first_pair, done->n_pairs, compare_pairs);
     reader->problem = check_numbers(m, done);
     return !reader->problem || damaged(reader, start, err);
 }
 
 bool pm_metadata_parse(struct pm_metadata *metadata, const char *path, const uint8_t *bytes,
                        size_t n_bytes, struct pm_error *err) {
-    struct reader reader = {.metadata = metadata, .path = path, .bytes = bytes};
+    struct reader reader = {
+        .metadata = metadata, .path = path, .bytes = bytes, .in = pm_reader_of(bytes, n_bytes)};
     bool good = true;
-    while (good && reader.at < n_bytes)
-        if (bytes[reader.at] == 0)
-            reader.at++; /* padding between contributions */
+    while (good && reader.in.at < reader.in.end)
+        if (*reader.in.at == 0)
+            reader.in.at++; /* padding between contributions */
         else
-            good = parse_contribution(&reader, n_bytes, err);
+            good = parse_contribution(&reader, err);
     free(reader.strings);
     return good;
 }

@@ -1,6 +1,6 @@
 /* Which routine each part or clone was made from; see tree.h.  Needs routines.
 
-   GCC names what it makes of a routine by a suffix: `.cold` and `.part.N` are pieces of it,
+   GCC names what it makes of a routine by a suffix: `.cold` and `.part.N` are parts of it,
    `.constprop.N` and `.isra.N` are variants, `._omp_fn.N` is the body of a parallel region in it.
    The source routine is the one that has the name without the last suffix, or without the last two
    …; of several (static routines of different files) the nearest one.  If all of it is gone (every

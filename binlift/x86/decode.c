@@ -113,7 +113,8 @@ static const char *unsupported_mnemonic(ZydisMnemonic mnemonic) {
     }
 }
 
-const char *pm_x86_unsupported(const struct pm_x86 *x86) {
+/* Why the instruction cannot be moved or its accesses cannot be described; NULL: it can. */
+static const char *unsupported(const struct pm_x86 *x86) {
     const ZydisDecodedInstruction *insn = &x86->insn;
     const char *why = unsupported_mnemonic(insn->mnemonic);
     if (why)
@@ -163,7 +164,7 @@ bool pm_x86_isa_decode(const uint8_t *bytes, uint64_t n_bytes, uint64_t address,
     insn->is_nop = x86.insn.mnemonic == ZYDIS_MNEMONIC_NOP;
     if (!x86.insn.raw.imm[0].is_relative && !x86.insn.raw.imm[1].size)
         insn->immediate_bytes = x86.insn.raw.imm[0].size / 8;
-    const char *why = pm_x86_unsupported(&x86);
+    const char *why = unsupported(&x86);
     insn->uses_unsupported = why != NULL;
     insn->uses_gs = why == uses_gs || why == reads_gs || why == sets_gs;
     for (unsigned i = 0; i < x86.insn.operand_count; i++)
@@ -177,6 +178,6 @@ bool pm_x86_isa_decode(const uint8_t *bytes, uint64_t n_bytes, uint64_t address,
 
 const char *pm_x86_isa_why(const uint8_t *bytes, const struct pm_insn *insn) {
     struct pm_x86 x86;
-    const char *why = pm_x86_decode(bytes, insn->length, &x86) ? pm_x86_unsupported(&x86) : NULL;
+    const char *why = pm_x86_decode(bytes, insn->length, &x86) ? unsupported(&x86) : NULL;
     return why ? why : "cannot be decoded";
 }

@@ -110,11 +110,6 @@ static bool has_mask_register(const struct pm_x86 *x86) {
            x86->insn.avx.mask.reg <= ZYDIS_REGISTER_K7;
 }
 
-static bool is_vector(const ZydisDecodedOperand *operand) {
-    return operand->type == ZYDIS_OPERAND_TYPE_REGISTER &&
-           pm_x86_register(operand->reg.value).file == PM_X86_FILE_VECTOR;
-}
-
 /* Scalar forms of AVX-512 end in ss, sd or sh; names of integer vectors begin with vp. */
 static bool is_scalar_form(const char *name) {
     size_t length = strlen(name);
@@ -146,7 +141,7 @@ static bool mask_selects_elements(const struct pm_x86 *x86, const ZydisDecodedOp
         return is_scalar_form(name);
     /* The bits are those of what is written, or of what is stored or compared: the first vector. */
     for (unsigned i = 0; i < x86->insn.operand_count; i++)
-        if (is_vector(&x86->operands[i]))
+        if (pm_x86_is_vector(&x86->operands[i]))
             return x86->operands[i].element_count == memory->element_count;
     return false;
 }
@@ -162,7 +157,7 @@ static const ZydisDecodedOperand *find_vector_mask(const struct pm_x86 *x86) {
     case ZYDIS_MNEMONIC_MASKMOVDQU:
     case ZYDIS_MNEMONIC_VMASKMOVDQU:
         for (unsigned i = x86->insn.operand_count; i-- > 0;)
-            if (is_vector(&x86->operands[i]))
+            if (pm_x86_is_vector(&x86->operands[i]))
                 return &x86->operands[i];
         return NULL;
     default:

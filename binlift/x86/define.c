@@ -2,6 +2,7 @@
    moves, sums, address arithmetic, products, conditional moves, the stack pointer; and when a
    conditional branch is taken.  A register of which only 8 or 16 bits are written is defined
    otherwise. */
+#include "binlift/definitions.h"
 #include "binlift/x86/zydis.h"
 #include "core/probe_abi.h"
 
@@ -46,28 +47,7 @@ static struct pm_definition *define(struct maker *maker, const ZydisDecodedOpera
     return &maker->definitions[maker->n++];
 }
 
-static struct pm_definition *define_place(struct maker *maker, uint8_t place) {
-    maker->definitions[maker->n] =
-        (struct pm_definition){.place = place, .kind = PM_DEFINED_AS_SUM};
-    return &maker->definitions[maker->n++];
-}
-
 /* ---- terms ----------------------------------------------------------------------------------- */
-
-static void add_term(struct pm_definition *definition, uint8_t place, int64_t factor) {
-    for (unsigned i = 0; i < definition->n_terms; i++)
-        if (definition->terms[i].place == place) {
-            definition->terms[i].factor += factor;
-            return;
-        }
-    definition->terms[definition->n_terms].place = place;
-    definition->terms[definition->n_terms++].factor = factor;
-}
-
-static void give_up(struct pm_definition *definition) {
-    definition->kind = PM_DEFINED_OTHERWISE;
-    definition->n_terms = 0;
-}
 
 static bool read_constant(const ZydisDecodedOperand *operand, int64_t *value) {
     if (operand->type != ZYDIS_OPERAND_TYPE_IMMEDIATE)
@@ -85,12 +65,12 @@ static void add(const struct maker *maker, struct pm_definition *definition,
         definition->constant += (int64_t)((uint64_t)factor * (uint64_t)value);
     else if (operand->type == ZYDIS_OPERAND_TYPE_REGISTER &&
              place_of_register(operand->reg.value, &place))
-        add_term(definition, place, factor);
+        pm_definition_add(definition, place, factor);
     else if (operand->type == ZYDIS_OPERAND_TYPE_MEMORY &&
              find_memory(maker->insn, &definition->operand))
-        add_term(definition, PM_PLACE_MEMORY, factor);
+        pm_definition_add(definition, PM_PLACE_MEMORY, factor);
     else
-        give_up(definition);
+        pm_definition_give_up(definition);
 }
 
 static void add_address(const struct maker *maker, struct pm_definition *definition,
@@ -100,14 +80,14 @@ static void add_address(const struct maker *maker, struct pm_definition *definit
     if (memory->base == ZYDIS_REGISTER_RIP)
         definition->constant += (int64_t)(maker->insn->address + maker->insn->length);
     else if (memory->base != ZYDIS_REGISTER_NONE && place_of_register(memory->base, &place))
-        add_term(definition, place, 1);
+        pm_definition_add(definition, place, 1);
     else if (memory->base != ZYDIS_REGISTER_NONE)
-        give_up(definition);
+        pm_definition_give_up(definition);
     if (memory->index != ZYDIS_REGISTER_NONE && definition->kind == PM_DEFINED_AS_SUM) {
         if (place_of_register(memory->index, &place))
-            add_term(definition, place, memory->scale);
+            pm_definition_add(definition, place, memory->scale);
         else
-            give_up(definition);
+            pm_definition_give_up(definition);
     }
 }
 
@@ -199,12 +179,12 @@ static void define_choice(struct maker *maker) {
 
 static void define_compared(struct maker *maker) {
     const ZydisDecodedOperand *operands = maker->x86->operands;
-    struct pm_definition *flags = define_place(maker, PM_PLACE_FLAGS);
+    struct pm_definition *flags = pm_define(maker->definitions, &maker->n, PM_PLACE_FLAGS);
     bool is_test = maker->x86->insn.mnemonic == ZYDIS_MNEMONIC_TEST;
     if (operands[0].size < 32 || (is_test && (operands[0].type != ZYDIS_OPERAND_TYPE_REGISTER ||
                                               operands[1].type != ZYDIS_OPERAND_TYPE_REGISTER ||
                                               operands[0].reg.value != operands[1].reg.value))) {
-        give_up(flags);
+        pm_definition_give_up(flags);
         return;
     }
     add(maker, flags, &operands[0], 1);
@@ -226,30 +206,30 @@ static void define_move(struct maker *maker) {
 
 static void define_stack(struct maker *maker) {
     const struct pm_x86 *x86 = maker->x86;
-    struct pm_definition *stack = define_place(maker, PM_X86_RSP);
+    struct pm_definition *stack = pm_define(maker->definitions, &maker->n, PM_X86_RSP);
     uint8_t pushed;
     switch (x86->insn.mnemonic) {
     case ZYDIS_MNEMONIC_LEAVE:
-        add_term(stack, PM_X86_RBP, 1);
+        pm_definition_add(stack, PM_X86_RBP, 1);
         stack->constant = 8;
         return;
     case ZYDIS_MNEMONIC_PUSH:
-        add_term(stack, PM_X86_RSP, 1);
+        pm_definition_add(stack, PM_X86_RSP, 1);
         stack->constant = -(int64_t)(x86->insn.operand_width / 8);
         if (x86->operands[0].type == ZYDIS_OPERAND_TYPE_REGISTER &&
             place_of_register(x86->operands[0].reg.value, &pushed) && maker->insn->n_memory == 1)
-            add_term(define_place(maker, PM_PLACE_MEMORY), pushed, 1);
+            pm_definition_add(pm_define(maker->definitions, &maker->n, PM_PLACE_MEMORY), pushed, 1);
         return;
     default: /* pop */
-        add_term(stack, PM_X86_RSP, 1);
+        pm_definition_add(stack, PM_X86_RSP, 1);
         stack->constant = x86->insn.operand_width / 8;
         if (x86->operands[0].type != ZYDIS_OPERAND_TYPE_REGISTER ||
             !place_of_register(x86->operands[0].reg.value, &pushed) || maker->insn->n_memory != 1)
             return;
         if (pushed == PM_X86_RSP)
-            give_up(stack);
+            pm_definition_give_up(stack);
         else
-            add_term(define_place(maker, pushed), PM_PLACE_MEMORY, 1);
+            pm_definition_add(pm_define(maker->definitions, &maker->n, pushed), PM_PLACE_MEMORY, 1);
     }
 }
 
@@ -260,8 +240,8 @@ static void define_exchange(struct maker *maker) {
         if (operands[i].type != ZYDIS_OPERAND_TYPE_REGISTER ||
             !place_of_register(operands[i].reg.value, &places[i]))
             return;
-    add_term(define_place(maker, places[0]), places[1], 1);
-    add_term(define_place(maker, places[1]), places[0], 1);
+    pm_definition_add(pm_define(maker->definitions, &maker->n, places[0]), places[1], 1);
+    pm_definition_add(pm_define(maker->definitions, &maker->n, places[1]), places[0], 1);
 }
 
 static void define_any(struct maker *maker) {
@@ -276,7 +256,7 @@ static void define_any(struct maker *maker) {
         define_move(maker);
         break;
     case ZYDIS_MNEMONIC_CDQE:
-        add_term(define_place(maker, PM_X86_RAX), PM_X86_RAX, 1);
+        pm_definition_add(pm_define(maker->definitions, &maker->n, PM_X86_RAX), PM_X86_RAX, 1);
         break;
     case ZYDIS_MNEMONIC_LEA:
         if ((made = define(maker, &operands[0])))

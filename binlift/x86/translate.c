@@ -15,7 +15,6 @@ enum {
     REGISTER_VECTOR = 40,
     REGISTER_MASK = 72,
     TEMPORARY = 120,
-    MAX_OPS = 8,
 };
 
 struct translation {
@@ -47,18 +46,7 @@ static uint8_t op_register(ZydisRegister name) {
     }
 }
 
-static struct pm_op *add_op(struct translation *t, enum pm_op_class op_class) {
-    struct pm_op *op = &t->ops[t->n_ops < MAX_OPS ? t->n_ops++ : MAX_OPS - 1];
-    *op = pm_op_of_class(op_class);
-    return op;
-}
-
 /* ---- the shape of the data ------------------------------------------------------------------ */
-
-static bool is_vector(const ZydisDecodedOperand *operand) {
-    return operand->type == ZYDIS_OPERAND_TYPE_REGISTER &&
-           pm_x86_register(operand->reg.value).file == PM_X86_FILE_VECTOR;
-}
 
 /* Of the operation on registers: the widest visible register operand says how wide the data is. */
 static void set_shape(const struct translation *t, struct pm_op *op) {
@@ -69,7 +57,7 @@ static void set_shape(const struct translation *t, struct pm_op *op) {
             continue;
         unsigned bits = operand->size;
         if (operand->type == ZYDIS_OPERAND_TYPE_REGISTER)
-            bits = is_vector(operand) || pm_x86_register(operand->reg.value).bits == 0
+            bits = pm_x86_is_vector(operand) || pm_x86_register(operand->reg.value).bits == 0
                        ? operand->size
                        : pm_x86_register(operand->reg.value).bits;
         bool is_mask = operand->type == ZYDIS_OPERAND_TYPE_REGISTER &&
@@ -78,12 +66,12 @@ static void set_shape(const struct translation *t, struct pm_op *op) {
             continue;
         if (bits > width) {
             width = bits;
-            element = is_vector(operand) || operand->type == ZYDIS_OPERAND_TYPE_MEMORY
+            element = pm_x86_is_vector(operand) || operand->type == ZYDIS_OPERAND_TYPE_MEMORY
                           ? operand->element_size
                           : bits;
         }
     }
-    if (t->op_class == PM_OP_FP_CONVERT && is_vector(&t->x86->operands[0]))
+    if (t->op_class == PM_OP_FP_CONVERT && pm_x86_is_vector(&t->x86->operands[0]))
         element = t->x86->operands[0].element_size;
     if (t->rule->element_bytes)
         element = 8u * t->rule->element_bytes;
@@ -114,7 +102,7 @@ static bool is_fp_memory(const struct translation *t) {
     if (t->x86->insn.meta.category == ZYDIS_CATEGORY_X87_ALU)
         return true;
     for (unsigned i = 0; i < t->x86->insn.operand_count; i++)
-        if (is_vector(&t->x86->operands[i]) ||
+        if (pm_x86_is_vector(&t->x86->operands[i]) ||
             (t->x86->operands[i].type == ZYDIS_OPERAND_TYPE_REGISTER &&
              pm_x86_register(t->x86->operands[i].reg.value).file == PM_X86_FILE_X87))
             return true;
@@ -143,7 +131,7 @@ static struct pm_op *add_memory_op(struct translation *t, enum pm_op_class op_cl
                                    unsigned number) {
     const struct pm_memory_operand *memory = &t->insn->memory[number];
     const ZydisDecodedOperand *operand = zydis_operand(t, number);
-    struct pm_op *op = add_op(t, op_class);
+    struct pm_op *op = pm_append_op(t->ops, &t->n_ops, op_class);
     unsigned bytes = memory->size_bytes;
     if (memory->kind != PM_ACCESS_PLAIN && memory->kind != PM_ACCESS_STRING)
         bytes *= memory->elements;
@@ -220,7 +208,7 @@ static void add_lea(struct translation *t) {
     const ZydisDecodedOperandMem *memory = &t->x86->operands[1].mem;
     bool moves = memory->base == ZYDIS_REGISTER_RIP ||
                  (memory->base == ZYDIS_REGISTER_NONE && memory->index == ZYDIS_REGISTER_NONE);
-    struct pm_op *op = add_op(t, moves ? PM_OP_MOVE_INT : PM_OP_INT_ADD);
+    struct pm_op *op = pm_append_op(t->ops, &t->n_ops, moves ? PM_OP_MOVE_INT : PM_OP_INT_ADD);
     pm_op_add_def(op, op_register(t->x86->operands[0].reg.value));
     pm_op_add_use(op, op_register(memory->base));
     pm_op_add_use(op, op_register(memory->index));
@@ -231,7 +219,7 @@ static void add_lea(struct translation *t) {
 /* ---- kinds of instruction ------------------------------------------------------------------- */
 
 static struct pm_op *add_control(struct translation *t, enum pm_op_class op_class) {
-    struct pm_op *op = add_op(t, op_class);
+    struct pm_op *op = pm_append_op(t->ops, &t->n_ops, op_class);
     op->width_bits = 64;
     if (t->insn->registers->uses.general & PM_FLAGS_MASK)
         pm_op_add_use(op, REGISTER_FLAGS);
@@ -279,7 +267,7 @@ static void add_string(struct translation *t) {
             pm_op_add_use(op, PM_X86_RAX); /* stos */
     }
     if (t->insn->n_memory == 0)
-        add_op(t, PM_OP_STRING);
+        pm_append_op(t->ops, &t->n_ops, PM_OP_STRING);
 }
 
 static void add_gather(struct translation *t) {
@@ -287,7 +275,7 @@ static void add_gather(struct translation *t) {
     struct pm_op *op = add_memory_op(t, is_load ? PM_OP_GATHER : PM_OP_SCATTER, 0);
     for (unsigned i = 0; i < t->x86->insn.operand_count; i++) {
         const ZydisDecodedOperand *operand = &t->x86->operands[i];
-        if (!is_vector(operand))
+        if (!pm_x86_is_vector(operand))
             continue;
         pm_op_add_use(op, op_register(operand->reg.value)); /* merged, or stored */
         if (operand->actions & ZYDIS_OPERAND_ACTION_MASK_WRITE)
@@ -309,7 +297,7 @@ static bool is_atomic(const struct translation *t) {
 
 /* push, pop and their like: the stack pointer moves beside. */
 static void add_stack_move(struct translation *t) {
-    struct pm_op *op = add_op(t, PM_OP_INT_ADD);
+    struct pm_op *op = pm_append_op(t->ops, &t->n_ops, PM_OP_INT_ADD);
     bool is_leave = t->x86->insn.mnemonic == ZYDIS_MNEMONIC_LEAVE;
     pm_op_add_def(op, PM_X86_RSP);
     pm_op_add_use(op, is_leave ? PM_X86_RBP : PM_X86_RSP);
@@ -388,7 +376,7 @@ static void add_plain_move(struct translation *t) {
 static uint8_t add_first_ops(struct translation *t, const struct pm_op *last) {
     uint8_t result = PM_REGISTER_NONE;
     for (unsigned i = 0; i + 1 < t->rule->n_ops; i++) {
-        struct pm_op *op = add_op(t, t->rule->op_class[i]);
+        struct pm_op *op = pm_append_op(t->ops, &t->n_ops, t->rule->op_class[i]);
         set_shape(t, op);
         pm_op_add_use(op, result);
         for (unsigned k = 0; k < PM_OP_N_USES; k++)
@@ -412,7 +400,7 @@ static void add_general(struct translation *t) {
         pm_op_add_use(&last, loaded[i]);
     add_register_operands(t, &last);
     uint8_t before = add_first_ops(t, &last);
-    struct pm_op *op = add_op(t, t->op_class);
+    struct pm_op *op = pm_append_op(t->ops, &t->n_ops, t->op_class);
     *op = last;
     if (before != PM_REGISTER_NONE) {
         op->uses[0] = before; /* what the instruction reads comes through it */
@@ -438,7 +426,7 @@ unsigned pm_x86_isa_translate(const uint8_t *bytes, const struct pm_insn *insn,
         if (insn->control != PM_CONTROL_NONE && add_transfer(&t))
             ; /* done */
         else if (insn->is_nop)
-            add_op(&t, PM_OP_NOP);
+            pm_append_op(t.ops, &t.n_ops, PM_OP_NOP);
         else if (pm_x86_is_string(&x86))
             add_string(&t);
         else if (insn->n_memory && pm_x86_is_gather(&x86))
@@ -453,7 +441,7 @@ unsigned pm_x86_isa_translate(const uint8_t *bytes, const struct pm_insn *insn,
             add_general(&t);
     }
     if (t.n_ops == 0)
-        add_op(&t, PM_OP_UNKNOWN);
+        pm_append_op(t.ops, &t.n_ops, PM_OP_UNKNOWN);
     for (unsigned i = 0; i < t.n_ops; i++)
         ops[i].instruction_start = i == 0;
     return t.n_ops;

@@ -44,12 +44,13 @@ struct pm_x86_register {
 };
 
 struct pm_x86_register pm_x86_register(ZydisRegister name);
+static inline bool pm_x86_is_vector(const ZydisDecodedOperand *operand) {
+    return operand->type == ZYDIS_OPERAND_TYPE_REGISTER &&
+           pm_x86_register(operand->reg.value).file == PM_X86_FILE_VECTOR;
+}
 
 /* Decodes with operands; false: not an instruction within N_BYTES. */
 bool pm_x86_decode(const uint8_t *bytes, uint64_t n_bytes, struct pm_x86 *x86);
-
-/* Why the instruction cannot be moved or its accesses cannot be described; NULL: it can. */
-const char *pm_x86_unsupported(const struct pm_x86 *x86);
 
 /* True for a memory operand that data moves through (not lea, nop, prefetch …). */
 bool pm_x86_is_access(const struct pm_x86 *x86, const ZydisDecodedOperand *operand);

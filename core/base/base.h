@@ -1,6 +1,6 @@
 /* What every stage but runtime/ stands on: memory, errors as values, a hash table, indices and
-   lists of them, searches in sorted arrays, texts, packed bytes.  runtime/ takes search.h only,
-   which is all in the header. */
+   lists of them, searches in sorted arrays, texts, packed bytes, bytes read without trust.
+   runtime/ takes search.h and reader.h only, which are all in the headers. */
 #ifndef PM_BASE_H
 #define PM_BASE_H
 
@@ -9,6 +9,7 @@
 #include "core/base/hash_map.h"
 #include "core/base/indices.h"
 #include "core/base/packing.h"
+#include "core/base/reader.h"
 #include "core/base/search.h"
 #include "core/base/text.h"
 

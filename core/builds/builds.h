@@ -10,7 +10,7 @@
      one vertex) is the same if both graphs have one shape, walked from the header or the entry
      along edges in the order of their kinds, with inner loops at the same places.  Of a loop,
      emitted iterations must also be the same: equal unrolling and vectorising as far as the
-     compiler told, and about as many instructions.
+     compiler says, and about as many instructions.
    - Edges of own code that is the same are the same in the order of the walk.  What enters or
      leaves a loop belongs to the code around it.  Where that differs, but the loop itself is the
      same, its entries are known as a sum, which stands on the first edge that enters it.

@@ -135,8 +135,7 @@ void pm_build_differences_list(const struct pm_structure_match *match, const dou
     *differences = (struct pm_build_differences){.accesses = executed.loads + executed.stores};
     list_scopes(match, &executed, differences);
     list_groups(match, &executed, differences);
-    if (differences->n_rows)
-        qsort(differences->rows, differences->n_rows, sizeof *differences->rows, compare_rows);
+    PM_SORT(differences->rows, differences->n_rows, compare_rows);
     free_executed(&executed);
 }
 

@@ -106,12 +106,9 @@ static bool read_rows(struct pm_store *store, int64_t run, struct pm_build_diffe
     if (!s)
         return false;
     sqlite3_bind_int64(s, 1, run);
-    int status;
     bool ok = true;
-    while (ok && (status = sqlite3_step(s)) == SQLITE_ROW)
+    while (pm_store_next_row(store, s, &ok, err))
         ok = read_row(store, s, differences, err);
-    if (ok && status != SQLITE_DONE)
-        ok = pm_store_fail(store, err);
     sqlite3_finalize(s);
     return ok;
 }

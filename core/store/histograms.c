@@ -172,12 +172,9 @@ static bool read_streams(struct pm_histogram_cursor *cursor, struct pm_error *er
     if (!s)
         return false;
     sqlite3_bind_int64(s, 1, cursor->run);
-    int status;
     bool ok = true;
-    while ((status = sqlite3_step(s)) == SQLITE_ROW && ok)
+    while (pm_store_next_row(cursor->store, s, &ok, err))
         ok = read_stream(cursor, s, err);
-    if (ok && status != SQLITE_DONE)
-        ok = pm_store_fail(cursor->store, err);
     sqlite3_finalize(s);
     return ok;
 }
@@ -295,15 +292,14 @@ bool pm_store_estimates(struct pm_store *store, const struct pm_parameters *para
     if (!s)
         return false;
     sqlite3_bind_int64(s, 1, run);
-    int status;
-    while ((status = sqlite3_step(s)) == SQLITE_ROW)
+    bool ok = true;
+    while (pm_store_next_row(store, s, &ok, err))
         *PM_PUSH(&list, rows) =
             (struct pm_stream_estimate){.stream = (uint32_t)sqlite3_column_int64(s, 0),
                                         .block_bytes = (uint64_t)sqlite3_column_int64(s, 1),
                                         .cache_blocks = (uint64_t)sqlite3_column_int64(s, 2),
                                         .misses = sqlite3_column_double(s, 3),
                                         .standard_error = sqlite3_column_double(s, 4)};
-    bool ok = status == SQLITE_DONE || pm_store_fail(store, err);
     sqlite3_finalize(s);
     *estimates = list.rows;
     *n_estimates = list.n_rows;

@@ -22,8 +22,6 @@ enum {
 };
 static const char MAGIC[4] = "PMMS";
 
-_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "fields are copied as they stand");
-
 /* ---- writing -------------------------------------------------------------------------------- */
 
 struct writer {
@@ -122,124 +120,99 @@ void pm_model_set_encode(const struct pm_model_set *set, void **bytes, size_t *n
 
 /* ---- reading -------------------------------------------------------------------------------- */
 
-struct reader {
-    const char *bytes;
-    size_t n, at;
-    bool failed; /* once set, everything reads as zero */
-};
-
-static void get(struct reader *r, void *data, size_t size) {
-    if (r->failed || size > r->n - r->at) {
-        r->failed = true;
-        memset(data, 0, size);
-        return;
-    }
-    memcpy(data, r->bytes + r->at, size);
-    r->at += size;
-}
-static uint8_t get_u8(struct reader *r) {
-    uint8_t value;
-    get(r, &value, sizeof value);
-    return value;
-}
-static uint64_t get_u64(struct reader *r) {
-    uint64_t value;
-    get(r, &value, sizeof value);
-    return value;
-}
-static double get_double(struct reader *r) {
+static double get_double(struct pm_reader *r) {
     double value;
-    get(r, &value, sizeof value);
+    pm_take_into(r, &value, sizeof value);
     return value;
 }
 
 /* A number of items that take at least LEAST bytes each: never more than what is left. */
-static size_t get_count(struct reader *r, size_t least) {
-    uint64_t count = get_u64(r);
-    if (r->failed || count > (r->n - r->at) / least) {
-        r->failed = true;
+static size_t get_count(struct pm_reader *r, size_t least) {
+    uint64_t count = pm_take_unsigned(r, 8);
+    if (r->fault || count > pm_bytes_left(r) / least) {
+        r->fault = PM_READ_BAD;
         return 0;
     }
     return count;
 }
 
-static char *get_text(struct reader *r) {
+static char *get_text(struct pm_reader *r) {
     size_t length = get_count(r, 1);
     char *text = pm_alloc(length + 1, 1);
-    get(r, text, length);
+    pm_take_into(r, text, length);
     return text;
 }
 
-static void get_model(struct reader *r, struct pm_model *model, size_t n_basis) {
-    model->n_terms = get_u8(r);
+static void get_model(struct pm_reader *r, struct pm_model *model, size_t n_basis) {
+    model->n_terms = (uint8_t)pm_take_unsigned(r, 1);
     if (model->n_terms > PM_MODEL_MAX_TERMS) {
         model->n_terms = 0;
-        r->failed = true;
+        r->fault = PM_READ_BAD;
     }
-    get(r, model->terms, model->n_terms * sizeof model->terms[0]);
-    get(r, model->coefficients, model->n_terms * sizeof model->coefficients[0]);
+    pm_take_into(r, model->terms, model->n_terms * sizeof model->terms[0]);
+    pm_take_into(r, model->coefficients, model->n_terms * sizeof model->coefficients[0]);
     for (size_t i = 0; i < model->n_terms; i++)
         if (model->terms[i] >= n_basis || !isfinite(model->coefficients[i]))
-            r->failed = true;
+            r->fault = PM_READ_BAD;
     model->relative_error = get_double(r);
     model->leave_one_out_error = get_double(r);
     model->sigma = get_double(r);
-    get(r, &model->n_points, sizeof model->n_points);
-    model->shape = get_u8(r);
-    uint8_t exact = get_u8(r);
+    pm_take_into(r, &model->n_points, sizeof model->n_points);
+    model->shape = (uint8_t)pm_take_unsigned(r, 1);
+    uint8_t exact = (uint8_t)pm_take_unsigned(r, 1);
     if (exact > 1)
-        r->failed = true;
+        r->fault = PM_READ_BAD;
     model->exact = exact == 1;
 }
 
-static void get_parameters(struct reader *r, struct pm_parameters *parameters) {
+static void get_parameters(struct pm_reader *r, struct pm_parameters *parameters) {
     size_t n = get_count(r, 16);
     if (n > PM_MAX_PARAMETERS)
-        r->failed = true;
-    for (size_t i = 0; i < n && !r->failed; i++) {
+        r->fault = PM_READ_BAD;
+    for (size_t i = 0; i < n && !r->fault; i++) {
         char *name = get_text(r);
         double value = get_double(r);
-        if (!r->failed && !pm_parameters_set(parameters, name, value, NULL))
-            r->failed = true;
+        if (!r->fault && !pm_parameters_set(parameters, name, value, NULL))
+            r->fault = PM_READ_BAD;
         free(name);
     }
 }
 
-static void get_basis(struct reader *r, struct pm_model_set *set) {
+static void get_basis(struct pm_reader *r, struct pm_model_set *set) {
     size_t n = get_count(r, 8);
     char **texts = pm_alloc(n, sizeof *texts);
     for (size_t i = 0; i < n; i++)
         texts[i] = get_text(r);
-    if (!r->failed)
+    if (!r->fault)
         set->basis = pm_basis_new(n, (const char *const *)texts, NULL);
     if (!set->basis)
-        r->failed = true;
+        r->fault = PM_READ_BAD;
     for (size_t i = 0; i < n; i++)
         free(texts[i]);
     free(texts);
 }
 
-static void get_histogram(struct reader *r, struct pm_histogram_model *histogram, size_t n_basis,
-                          struct pm_bin_pool *pool) {
-    uint64_t group = get_u64(r);
+static void get_histogram(struct pm_reader *r, struct pm_histogram_model *histogram, size_t n_basis,
+                          struct pm_bin_model_arena *arena) {
+    uint64_t group = pm_take_unsigned(r, 8);
     histogram->group = (uint32_t)group;
-    histogram->block_bytes = get_u64(r);
+    histogram->block_bytes = pm_take_unsigned(r, 8);
     if (group > UINT32_MAX || histogram->block_bytes == 0)
-        r->failed = true;
+        r->fault = PM_READ_BAD;
     get_model(r, &histogram->accesses, n_basis);
-    uint8_t per_execution = get_u8(r);
+    uint8_t per_execution = (uint8_t)pm_take_unsigned(r, 1);
     if (per_execution > 1)
-        r->failed = true;
+        r->fault = PM_READ_BAD;
     histogram->per_execution = per_execution == 1;
     get_model(r, &histogram->cold, n_basis);
     histogram->at_least = get_double(r);
     if (!(histogram->at_least >= 0 && isfinite(histogram->at_least)))
-        r->failed = true;
+        r->fault = PM_READ_BAD;
     histogram->store_share = get_double(r);
     if (!(histogram->store_share >= 0 && histogram->store_share <= 1))
-        r->failed = true;
+        r->fault = PM_READ_BAD;
     histogram->n_bins = get_count(r, BIN_LEAST_BYTES);
-    histogram->bins = pm_bin_pool_take(pool, histogram->n_bins);
+    histogram->bins = pm_bin_model_arena_alloc(arena, histogram->n_bins);
     for (size_t b = 0; b < histogram->n_bins; b++) {
         struct pm_bin_model *bin = &histogram->bins[b];
         get_model(r, &bin->count, n_basis);
@@ -247,13 +220,13 @@ static void get_histogram(struct reader *r, struct pm_histogram_model *histogram
         bin->low = get_double(r);
         bin->high = get_double(r);
         if (!(bin->low >= 0 && bin->low <= 1 && bin->high >= 1 && isfinite(bin->high)))
-            r->failed = true;
-        bin->constant_distance = get_u8(r) != 0;
-        bin->takes_rest = get_u8(r) != 0;
+            r->fault = PM_READ_BAD;
+        bin->constant_distance = (uint8_t)pm_take_unsigned(r, 1) != 0;
+        bin->takes_rest = (uint8_t)pm_take_unsigned(r, 1) != 0;
     }
 }
 
-static struct pm_model_set *get_set(struct reader *r) {
+static struct pm_model_set *get_set(struct pm_reader *r) {
     struct pm_model_set *set = pm_alloc(1, sizeof *set);
     get_basis(r, set);
     size_t n_basis = set->basis ? set->basis->n : 0;
@@ -263,7 +236,7 @@ static struct pm_model_set *get_set(struct reader *r) {
     set->runs = pm_alloc(set->n_runs, sizeof *set->runs);
     for (size_t i = 0; i < set->n_runs; i++)
         get_parameters(r, &set->runs[i]);
-    set->n_runs_dropped = get_u64(r);
+    set->n_runs_dropped = pm_take_unsigned(r, 8);
     set->n_edges = get_count(r, MODEL_LEAST_BYTES);
     set->edges = pm_alloc(set->n_edges, sizeof *set->edges);
     for (size_t i = 0; i < set->n_edges; i++)
@@ -272,7 +245,7 @@ static struct pm_model_set *get_set(struct reader *r) {
     set->histograms = pm_alloc(set->n_histograms, sizeof *set->histograms);
     for (size_t i = 0; i < set->n_histograms; i++)
         get_histogram(r, &set->histograms[i], n_basis, &set->bins);
-    if (!r->failed && r->at == r->n)
+    if (!r->fault && r->at == r->end)
         return set;
     pm_model_set_free(set);
     return NULL;
@@ -301,7 +274,7 @@ struct pm_model_set *pm_model_set_decode(const void *bytes, size_t n_bytes, stru
     char *raw = pm_unpack(in + HEADER_BYTES, n_bytes - HEADER_BYTES, &got);
     struct pm_model_set *set = NULL;
     if (raw && got == raw_bytes && XXH3_64bits(raw, got) == checksum) {
-        struct reader r = {.bytes = raw, .n = raw_bytes};
+        struct pm_reader r = pm_reader_of(raw, raw_bytes);
         set = get_set(&r);
     }
     free(raw);

@@ -76,9 +76,8 @@ static bool read_groups(struct pm_store *store, int64_t run, struct pm_run_patte
     if (!s)
         return false;
     sqlite3_bind_int64(s, 1, run);
-    int status = SQLITE_DONE;
     bool ok = true;
-    while (ok && (status = sqlite3_step(s)) == SQLITE_ROW) {
+    while (pm_store_next_row(store, s, &ok, err)) {
         struct pm_group_patterns group;
         uint32_t number = (uint32_t)sqlite3_column_int64(s, 0);
         ok = pm_group_patterns_decode(sqlite3_column_blob(s, 2), (size_t)sqlite3_column_bytes(s, 2),
@@ -90,8 +89,6 @@ static bool read_groups(struct pm_store *store, int64_t run, struct pm_run_patte
             pm_fail_in(err, "%s: run %lld, group %u", store->path, (long long)run, number);
         }
     }
-    if (ok && status != SQLITE_DONE)
-        ok = pm_store_fail(store, err);
     sqlite3_finalize(s);
     return ok;
 }

@@ -19,6 +19,8 @@ bool pm_store_run_sql(struct pm_store *store, const char *sql, struct pm_error *
 sqlite3_stmt *pm_store_prepare(struct pm_store *store, const char *sql, struct pm_error *err);
 /* One step of a statement that gives no rows that matter; ready to be bound again. */
 bool pm_store_step(struct pm_store *store, sqlite3_stmt *statement, struct pm_error *err);
+/* True if S, while *OK, has come to another row; else *OK says whether it ended well. */
+bool pm_store_next_row(struct pm_store *store, sqlite3_stmt *s, bool *ok, struct pm_error *err);
 /* A statement that gives no rows, with the run's number as its only parameter. */
 bool pm_store_run_sql_of(struct pm_store *store, const char *sql, int64_t run,
                          struct pm_error *err);
@@ -67,8 +69,7 @@ bool pm_store_remove_patterns(struct pm_store *store, int64_t run, struct pm_err
 /* The column's text, owned by the caller; NULL of NULL. */
 char *pm_store_column_text(sqlite3_stmt *statement, int column);
 
-bool pm_store_bind_compressed(sqlite3_stmt *statement, int column, const void *data, size_t bytes);
-/* The bytes that were bound, owned by the caller; NULL if the column is damaged. */
+/* The bytes that stand compressed in the column, owned by the caller; NULL if it is damaged. */
 void *pm_store_read_compressed(sqlite3_stmt *statement, int column, size_t *n_bytes);
 
 #endif

@@ -34,21 +34,17 @@ bool pm_store_runs(struct pm_store *store, struct pm_parameters **runs, size_t *
     sqlite3_stmt *s = pm_store_prepare(store, "SELECT parameters FROM run", err);
     if (!s)
         return false;
-    int status;
     bool ok = true;
-    while (ok && (status = sqlite3_step(s)) == SQLITE_ROW) {
+    while (pm_store_next_row(store, s, &ok, err)) {
         const char *text = (const char *)sqlite3_column_text(s, 0);
         ok = parse_parameters(store, text ? text : "", PM_PUSH(&found, rows), err);
     }
-    if (ok && status != SQLITE_DONE)
-        ok = pm_store_fail(store, err);
     sqlite3_finalize(s);
     if (!ok) {
         free(found.rows);
         return false;
     }
-    if (found.n_rows)
-        qsort(found.rows, found.n_rows, sizeof *found.rows, compare_parameters);
+    PM_SORT(found.rows, found.n_rows, compare_parameters);
     *runs = found.rows;
     *n_runs = found.n_rows;
     return true;

@@ -45,8 +45,8 @@ bool pm_store_read_skipped(struct pm_store *store, int64_t run, struct pm_profil
     if (!s)
         return false;
     sqlite3_bind_int64(s, 1, run);
-    int status;
-    while ((status = sqlite3_step(s)) == SQLITE_ROW) {
+    bool ok = true;
+    while (pm_store_next_row(store, s, &ok, err)) {
         const char *reason = (const char *)sqlite3_column_text(s, 0);
         for (unsigned i = 0; i < PM_N_SKIPPED; i++)
             if (reason && strcmp(reason, reasons[i]) == 0)
@@ -56,5 +56,5 @@ bool pm_store_read_skipped(struct pm_store *store, int64_t run, struct pm_profil
                                                  .stores = sqlite3_column_double(s, 3)};
     }
     sqlite3_finalize(s);
-    return status == SQLITE_DONE || pm_store_fail(store, err);
+    return ok;
 }

@@ -59,6 +59,14 @@ bool pm_store_step(struct pm_store *store, sqlite3_stmt *statement, struct pm_er
     return true;
 }
 
+bool pm_store_next_row(struct pm_store *store, sqlite3_stmt *s, bool *ok, struct pm_error *err) {
+    if (!*ok)
+        return false;
+    int status = sqlite3_step(s);
+    *ok = status == SQLITE_ROW || status == SQLITE_DONE || pm_store_fail(store, err);
+    return status == SQLITE_ROW;
+}
+
 bool pm_store_run_sql_of(struct pm_store *store, const char *sql, int64_t run,
                          struct pm_error *err) {
     sqlite3_stmt *s = pm_store_prepare(store, sql, err);
@@ -206,7 +214,7 @@ char *pm_store_column_text(sqlite3_stmt *statement, int column) {
 
 /* ---- small blobs ---------------------------------------------------------------------------- */
 
-bool pm_store_bind_compressed(sqlite3_stmt *statement, int column, const void *data, size_t bytes) {
+static bool bind_compressed(sqlite3_stmt *statement, int column, const void *data, size_t bytes) {
     size_t bound = ZSTD_compressBound(bytes);
     void *packed = pm_alloc(bound, 1);
     size_t size = ZSTD_compress(packed, bound, data, bytes, 3);
@@ -268,8 +276,8 @@ static bool put_edges(struct pm_store *store, int64_t run, const struct pm_profi
     for (size_t i = 0; i < n_routines; i++)
         flags[i] = inexact ? inexact[i] : 0;
     sqlite3_bind_int64(s, 1, run);
-    pm_store_bind_compressed(s, 2, counts, profile->n_edges * sizeof *counts);
-    pm_store_bind_compressed(s, 3, flags, n_routines);
+    bind_compressed(s, 2, counts, profile->n_edges * sizeof *counts);
+    bind_compressed(s, 3, flags, n_routines);
     bool ok = pm_store_step(store, s, err);
     sqlite3_finalize(s);
     free(counts);

@@ -110,9 +110,8 @@ static bool read_scopes(struct pm_store *store, int64_t run, struct pm_times *ti
     if (!s)
         return false;
     sqlite3_bind_int64(s, 1, run);
-    int status = SQLITE_DONE;
     bool ok = true;
-    while (ok && (status = sqlite3_step(s)) == SQLITE_ROW) {
+    while (pm_store_next_row(store, s, &ok, err)) {
         int64_t scope = sqlite3_column_int64(s, 0);
         *PM_PUSH(times, scopes) = (struct pm_scope_time){
             .scope = scope < 0 || scope >= PM_NONE ? PM_NONE : (uint32_t)scope,
@@ -121,8 +120,6 @@ static bool read_scopes(struct pm_store *store, int64_t run, struct pm_times *ti
             .threads = (uint32_t)sqlite3_column_int64(s, 3),
         };
     }
-    if (status != SQLITE_DONE)
-        ok = pm_store_fail(store, err);
     sqlite3_finalize(s);
     return ok;
 }

@@ -24,9 +24,9 @@ struct bytes_header {
 };
 
 struct codec {
-    PM_ARRAY(uint8_t, bytes); /* reading: borrowed */
-    size_t at;
-    bool reading, failed;
+    bool reading;
+    struct pm_reader in;      /* reading */
+    PM_ARRAY(uint8_t, bytes); /* writing */
 };
 
 /* ---- numbers and strings --------------------------------------------------------------------- */
@@ -49,19 +49,10 @@ static void put_number(struct codec *codec, uint64_t value) {
 
 /* A number of at most MOST; else the codec fails and it is 0. */
 static uint64_t take_number(struct codec *codec, uint64_t most) {
-    uint64_t value = 0;
-    for (unsigned shift = 0; shift < 64 && codec->at < codec->n_bytes; shift += 7) {
-        uint8_t byte = codec->bytes[codec->at++];
-        if (shift == 63 && (byte & 0x7e))
-            break;
-        value |= (uint64_t)(byte & 0x7f) << shift;
-        if (!(byte & 0x80)) {
-            if (value > most)
-                break;
-            return value;
-        }
-    }
-    codec->failed = true;
+    uint64_t value = pm_take_uleb(&codec->in);
+    if (value <= most)
+        return value;
+    codec->in.fault = PM_READ_BAD;
     return 0;
 }
 
@@ -88,15 +79,11 @@ static void code_signed(struct codec *codec, int64_t *value) {
 }
 
 static void code_raw(struct codec *codec, void *data, size_t n_bytes) {
-    if (!codec->reading) {
+    if (codec->reading)
+        pm_take_into(&codec->in, data, n_bytes);
+    else
         for (size_t i = 0; i < n_bytes; i++)
             put_byte(codec, ((uint8_t *)data)[i]);
-    } else if (codec->n_bytes - codec->at < n_bytes) {
-        codec->failed = true;
-    } else {
-        memcpy(data, codec->bytes + codec->at, n_bytes);
-        codec->at += n_bytes;
-    }
 }
 
 static void code_string(struct codec *codec, char **text) {
@@ -109,20 +96,21 @@ static void code_string(struct codec *codec, char **text) {
     }
     if (length == 0)
         return;
-    if (length - 1 > codec->n_bytes - codec->at) {
-        codec->failed = true;
+    if (length - 1 > pm_bytes_left(&codec->in)) {
+        codec->in.fault = PM_READ_BAD;
         return;
     }
     *text = pm_alloc(length, 1);
     code_raw(codec, *text, length - 1);
-    codec->failed |= strlen(*text) != length - 1;
+    if (strlen(*text) != length - 1)
+        codec->in.fault = PM_READ_BAD;
 }
 
 /* Length of an array; reading: no more than the bytes that are left, each element takes one. */
 static size_t code_length(struct codec *codec, size_t n) {
     n = code_number(codec, n, UINT64_MAX);
-    if (codec->reading && n > codec->n_bytes - codec->at) {
-        codec->failed = true;
+    if (codec->reading && n > pm_bytes_left(&codec->in)) {
+        codec->in.fault = PM_READ_BAD;
         return 0;
     }
     return n;
@@ -131,7 +119,7 @@ static size_t code_length(struct codec *codec, size_t n) {
 #define CODE_ARRAY(codec, s, name, code_element)                                                   \
     do {                                                                                           \
         size_t length = code_length(codec, (s)->n_##name);                                         \
-        for (size_t i = 0; i < length && !(codec)->failed; i++)                                    \
+        for (size_t i = 0; i < length && !(codec)->in.fault; i++)                                  \
             code_element(codec, (codec)->reading ? PM_PUSH(s, name) : &(s)->name[i]);              \
     } while (0)
 
@@ -248,7 +236,7 @@ static void code_group(struct codec *codec, struct pm_group *group) {
         group->n_strides = (uint32_t)n_strides;
         group->strides = pm_alloc(n_strides, sizeof *group->strides);
     }
-    for (size_t i = 0; i < n_strides && !codec->failed; i++)
+    for (size_t i = 0; i < n_strides && !codec->in.fault; i++)
         code_stride(codec, &group->strides[i]);
     U32(group->n_loads);
     U32(group->n_stores);
@@ -361,11 +349,11 @@ struct pm_structure *pm_structure_decode(const void *bytes, size_t n_bytes, stru
     uint8_t *raw = unpack(bytes, n_bytes, &header, err);
     if (!raw)
         return NULL;
-    struct codec codec = {.bytes = raw, .n_bytes = header.raw_bytes, .reading = true};
+    struct codec codec = {.reading = true, .in = pm_reader_of(raw, header.raw_bytes)};
     struct pm_structure *structure = pm_alloc(1, sizeof *structure);
     code_structure(&codec, structure);
+    bool good = !codec.in.fault && codec.in.at == codec.in.end;
     free(raw);
-    bool good = !codec.failed && codec.at == header.raw_bytes;
     if (!good)
         pm_fail(err, "the program's structure is damaged: it ends early or goes on too long; "
                      "measure the program again into a new store");

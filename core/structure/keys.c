@@ -92,7 +92,7 @@ void pm_structure_assign_keys(struct pm_structure *structure) {
         siblings[i] = (struct sibling){scope->parent, (uint32_t)i, looks[i],
                                        (scope->flags & PM_SCOPE_REMAINDER) != 0};
     }
-    qsort(siblings, n, sizeof *siblings, compare_siblings);
+    PM_SORT(siblings, n, compare_siblings);
     for (size_t i = 1; i < n; i++)
         if (siblings[i].parent == siblings[i - 1].parent &&
             siblings[i].look == siblings[i - 1].look)

@@ -161,7 +161,7 @@ struct pm_reference { /* one memory operand of one instruction, or what a call d
     bool recorded;       /* as instrumented: each access of it is recorded */
 };
 
-/* What a routine of another file does with memory that the caller's arguments tell (kind
+/* What a routine of another file does with memory that the caller's arguments say (kind
    PM_ACCESS_CALLED). */
 enum { PM_OPERAND_CALLED_LOAD = 2, PM_OPERAND_CALLED_STORE = 3 };
 
@@ -364,7 +364,8 @@ struct pm_register_dependences {
     bool is_cut;                                    /* there are more, too many to be of use */
 };
 
-/* Of LOOP: all ways through the basic blocks directly in it.  Freed by the caller (items). */
+/* Of LOOP: along all paths through the basic blocks directly in it.  Freed by the caller (items).
+ */
 void pm_register_dependences_of_loop(const struct pm_structure *structure, uint32_t loop,
                                      struct pm_register_dependences *found);
 /* Of an iteration that is these steps one after the other. */

@@ -240,7 +240,7 @@ void pm_fit_histogram(struct pm_partition *p, const struct pm_histogram *const *
     pm_segments_to_bound(p, model->at_least);
     sort_segments(p);
     model->n_bins = p->n_segments;
-    model->bins = pm_bin_pool_take(&p->bins, p->n_segments);
+    model->bins = pm_bin_model_arena_alloc(&p->bins, p->n_segments);
     for (size_t i = 0; i < p->n_segments; i++)
         fit_segment(p, &p->segments[i], &model->bins[i]);
     join_similar_bins(p, model);

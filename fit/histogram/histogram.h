@@ -25,7 +25,7 @@ void pm_partition_free(struct pm_partition *partition);
 struct pm_series_workspace *pm_partition_series(struct pm_partition *partition);
 
 /* Gives the bins of all models that were made with the partition to POOL, which then owns them. */
-void pm_partition_hand_over(struct pm_partition *partition, struct pm_bin_pool *pool);
+void pm_partition_hand_over(struct pm_partition *partition, struct pm_bin_model_arena *arena);
 
 /* The models of one (group, block size); HISTOGRAMS has one entry for each size, NULL where the
    group was never accessed.  The bins belong to the partition until they are handed over. */

@@ -85,8 +85,7 @@ static struct pm_histogram added_up(const struct pm_joint_groups *joint, size_t 
             memcpy(bins + n, histogram->bins, histogram->n_bins * sizeof *bins);
         n += histogram->n_bins;
     }
-    if (n)
-        qsort(bins, n, sizeof *bins, compare_bins);
+    PM_SORT(bins, n, compare_bins);
     for (size_t i = 0; i < n; i++) {
         struct pm_bin *last = kept ? &bins[kept - 1] : NULL;
         if (last && last->mean == bins[i].mean) {
@@ -191,7 +190,7 @@ static void give_shares(struct pm_partition *p, const struct pm_joint_groups *jo
         for (size_t m = 0; m < joint->n; m++) {
             struct pm_histogram_model *model = joint->members[m].model;
             if (b == 0) {
-                model->bins = pm_bin_pool_take(&p->bins, whole->n_bins);
+                model->bins = pm_bin_model_arena_alloc(&p->bins, whole->n_bins);
                 model->n_bins = 0;
             }
             if (joint->members[m].share <= 0)
@@ -217,5 +216,5 @@ void pm_fit_jointly(struct pm_partition *p, const struct pm_joint_groups *joint)
     if (miss_error(joint, design, whole.bins, whole.n_bins) < BETTER * own)
         give_shares(p, joint, &whole);
     else
-        pm_bin_pool_return(&p->bins, whole.n_bins);
+        pm_bin_model_arena_return(&p->bins, whole.n_bins);
 }

@@ -65,7 +65,7 @@ void pm_partition_free(struct pm_partition *p) {
     for (size_t k = 0; k < p->design->n; k++)
         pm_reuses_free(&p->reuses[k]);
     pm_series_workspace_free(p->series);
-    pm_bin_pool_free(&p->bins);
+    pm_bin_model_arena_free(&p->bins);
     free(p->to_sums);
     free(p->sums);
     free(p->sum_bins);
@@ -81,8 +81,8 @@ struct pm_series_workspace *pm_partition_series(struct pm_partition *p) {
     return p->series;
 }
 
-void pm_partition_hand_over(struct pm_partition *p, struct pm_bin_pool *pool) {
-    pm_bin_pool_join(pool, &p->bins);
+void pm_partition_hand_over(struct pm_partition *p, struct pm_bin_model_arena *arena) {
+    pm_bin_model_arena_join(arena, &p->bins);
 }
 
 /* ---- step 1: constant short distances -------------------------------------------------------- */

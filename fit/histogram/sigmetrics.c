@@ -97,7 +97,7 @@ static void fit_bin(const struct pm_partition *p, const struct pm_histogram_segm
 
 /* The segments, by ascending distance, to bins; joined segments are fitted anew. */
 static void fit_bins(struct pm_partition *p, struct pm_histogram_model *model) {
-    model->bins = pm_bin_pool_take(&p->bins, p->n_segments);
+    model->bins = pm_bin_model_arena_alloc(&p->bins, p->n_segments);
     model->n_bins = 0;
     size_t last = 0; /* segment of the last bin */
     for (size_t i = 0; i < p->n_segments; i++) {
@@ -112,7 +112,7 @@ static void fit_bins(struct pm_partition *p, struct pm_histogram_model *model) {
         pm_partition_join(p, &p->segments[last], &p->segments[i]);
         fit_bin(p, &p->segments[last], bin - 1);
     }
-    pm_bin_pool_return(&p->bins, p->n_segments - model->n_bins);
+    pm_bin_model_arena_return(&p->bins, p->n_segments - model->n_bins);
 }
 
 void pm_fit_histogram_literally(struct pm_partition *p,

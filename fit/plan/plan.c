@@ -26,8 +26,7 @@ static struct values values_of(const struct pm_parameters *sizes, size_t n, cons
     struct values all = {0}, once = {0};
     for (size_t i = 0; i < n; i++)
         *PM_PUSH(&all, list) = value_of(&sizes[i], name);
-    if (n)
-        qsort(all.list, n, sizeof *all.list, pm_compare_doubles);
+    PM_SORT(all.list, n, pm_compare_doubles);
     for (size_t i = 0; i < n; i++)
         if (i == 0 || all.list[i] != all.list[i - 1])
             *PM_PUSH(&once, list) = all.list[i];

@@ -151,8 +151,7 @@ static int compare_bins(const void *a, const void *b) {
 
 size_t pm_fit_order_bins(struct pm_bin *bins, size_t n) {
     size_t kept = 0;
-    if (n)
-        qsort(bins, n, sizeof *bins, compare_bins);
+    PM_SORT(bins, n, compare_bins);
     for (size_t i = 1; i < n; i++) {
         struct pm_bin *last = &bins[kept], *bin = &bins[i];
         if (bin->mean - last->mean <= 1e-9 * bin->mean) {

@@ -92,8 +92,7 @@ static void list_units(struct search *search) {
         search->units[i] =
             (struct unit){.group = profile->histograms[i].group,
                           .block_bytes = profile->histograms[i].histogram.block_bytes};
-    if (search->n_units)
-        qsort(search->units, search->n_units, sizeof *search->units, by_block_size);
+    PM_SORT(search->units, search->n_units, by_block_size);
 }
 
 /* Step 1. */
@@ -139,7 +138,7 @@ static struct pm_divergent_size count_votes(const struct search *search, size_t 
         differences[votes.n_groups++] = search->difference[u * search->n + k];
     }
     votes.share = all > 0 ? votes.share / all : 0;
-    qsort(differences, votes.n_groups, sizeof *differences, pm_compare_doubles);
+    PM_SORT(differences, votes.n_groups, pm_compare_doubles);
     votes.difference = votes.n_groups ? differences[votes.n_groups / 2] : 0;
     free(differences);
     return votes;

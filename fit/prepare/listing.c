@@ -162,7 +162,7 @@ static struct place *sorted_places(const struct pm_structure *structure,
             .item = h,
         };
     }
-    qsort(places, set->n_histograms, sizeof *places, compare_places);
+    PM_SORT(places, set->n_histograms, compare_places);
     free(scopes);
     return places;
 }

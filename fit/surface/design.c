@@ -220,6 +220,14 @@ static bool make_product(const struct pm_surface *s, size_t code,
     return n_functions < 2 || product->power <= MOST_GROWTH;
 }
 
+/* Value of product J, not scaled, at point K. */
+static double product_value(const struct pm_surface *s, size_t j, size_t k) {
+    double value = 1;
+    for (size_t i = 0; i < s->n_axes; i++)
+        value *= s->axes[i].values[s->level[k][i]][s->products[j].functions[i]];
+    return value;
+}
+
 static void make_products(struct pm_surface *s) {
     size_t n = 1;
     for (size_t i = 0; i < s->n_axes; i++)
@@ -235,14 +243,7 @@ static void make_products(struct pm_surface *s) {
     s->columns = pm_alloc(s->n * s->n_products, sizeof *s->columns);
     for (size_t k = 0; k < s->n; k++)
         for (size_t j = 0; j < s->n_products; j++)
-            s->columns[k * s->n_products + j] = pm_surface_value(s, j, k) / s->products[j].scale;
-}
-
-double pm_surface_value(const struct pm_surface *s, size_t j, size_t k) {
-    double value = 1;
-    for (size_t i = 0; i < s->n_axes; i++)
-        value *= s->axes[i].values[s->level[k][i]][s->products[j].functions[i]];
-    return value;
+            s->columns[k * s->n_products + j] = product_value(s, j, k) / s->products[j].scale;
 }
 
 size_t pm_surface_n_points(const struct pm_surface *s) { return s->n; }
@@ -267,7 +268,7 @@ void pm_surface_steps(const struct pm_surface *s, size_t from, size_t to, double
 double pm_surface_function(const struct pm_surface *s, size_t number, size_t k) {
     for (size_t j = 0; j < s->n_products; j++)
         if (s->index[j] == number)
-            return pm_surface_value(s, j, k);
+            return product_value(s, j, k);
     return 0;
 }
 

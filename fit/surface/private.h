@@ -86,9 +86,6 @@ struct pm_surface_workspace {
 
 /* ---- between the files ----------------------------------------------------------------------- */
 
-/* Value of product J, not scaled, at point K. */
-double pm_surface_value(const struct pm_surface *surface, size_t j, size_t k);
-
 /* Least squares of the points in use in the candidate's terms: fills coefficients, errors and
    score; false if the terms depend on each other or are more than the points allow. */
 bool pm_surface_solve(struct pm_surface_workspace *workspace, struct pm_candidate *candidate);

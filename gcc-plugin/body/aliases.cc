@@ -27,7 +27,7 @@ struct loop_access {
     alias_set_type set; /* of the access' type; 0 conflicts with all */
 };
 
-/* Of the function at hand, while pm_place_labels runs. */
+/* Of the function at hand, while pm_emit_labels runs. */
 static std::map<int, std::vector<loop_access>> accesses_of_loop;
 
 /* ---- functions that call themselves ---- */

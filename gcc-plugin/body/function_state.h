@@ -75,18 +75,18 @@ struct pm_final_edge {
 };
 
 /* A place in the code: a label of ours before an instruction. */
-struct pm_place {
+struct pm_code_position {
     int part;  /* of the function: 0 hot, 1 cold */
     int label; /* number of the internal label */
 };
 
 struct pm_block_start {
-    struct pm_place at;
+    struct pm_code_position at;
     int block;
 };
 
 struct pm_marked_operand {
-    struct pm_place at;
+    struct pm_code_position at;
     int reference; /* identity; 0 none */
     enum pm_operand_class operand_class;
     unsigned access; /* 1 load, 2 store, 3 both */
@@ -100,8 +100,8 @@ struct pm_alias_pair {
 };
 
 struct pm_marked_jump_table {
-    struct pm_place at;
-    std::vector<pm_place> targets;
+    struct pm_code_position at;
+    std::vector<pm_code_position> targets;
 };
 
 struct pm_function_state {
@@ -126,7 +126,7 @@ struct pm_function_state {
     std::vector<pm_marked_operand> memory_operands;
     std::vector<pm_alias_pair> may_alias; /* of the loops with PM_LOOP_ALIAS_KNOWN */
     std::vector<pm_marked_jump_table> jump_tables;
-    std::vector<pm_place> noreturn_calls;
+    std::vector<pm_code_position> noreturn_calls;
 };
 
 /* ---- function_state.cc ---- */
@@ -193,7 +193,7 @@ void pm_record_unroll_factors();
 void pm_record_final_cfg();
 
 /* ---- operands.cc ---- */
-void pm_record_operands(rtx_insn *insn, struct pm_place at);
+void pm_record_operands(rtx_insn *insn, struct pm_code_position at);
 bool pm_has_memory_operand(rtx_insn *insn);
 
 /* ---- aliases.cc ---- */
@@ -202,7 +202,7 @@ void pm_note_access(int reference, int final_loop, const_rtx memory, bool store)
 void pm_record_aliases(); /* of what was noted */
 
 /* ---- labels.cc ---- */
-void pm_place_labels();
+void pm_emit_labels();
 
 /* ---- section.cc ---- */
 void pm_emit_section();

@@ -25,7 +25,7 @@ static std::map<int, int> parts_of_labels() {
     return parts;
 }
 
-static void record_jump_table(rtx_jump_table_data *table, struct pm_place at,
+static void record_jump_table(rtx_jump_table_data *table, struct pm_code_position at,
                               std::map<int, int> &parts) {
     struct pm_marked_jump_table record;
     record.at = at;
@@ -37,14 +37,14 @@ static void record_jump_table(rtx_jump_table_data *table, struct pm_place at,
     pm_state()->jump_tables.push_back(record);
 }
 
-void pm_place_labels() {
+void pm_emit_labels() {
     struct pm_function_state *s = pm_state();
     std::map<int, int> parts = parts_of_labels();
     int part = 0;
     rtx_insn *next;
     for (rtx_insn *insn = get_insns(); insn; insn = next) {
         next = NEXT_INSN(insn);
-        struct pm_place at = {part, 0};
+        struct pm_code_position at = {part, 0};
         /* One label for all that is to say of a place. */
         auto label = [&](rtx_insn *before) {
             if (!at.label)

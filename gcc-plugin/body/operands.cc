@@ -220,7 +220,7 @@ static int reference_of(rtx_insn *insn, const operand &what, int source_loop) {
     return reference_by_attributes(insn, what);
 }
 
-void pm_record_operands(rtx_insn *insn, struct pm_place at) {
+void pm_record_operands(rtx_insn *insn, struct pm_code_position at) {
     struct pm_function_state *s = pm_state();
     auto in_loop = s->final_loop_of_insn.find(INSN_UID(insn));
     int final_loop = in_loop == s->final_loop_of_insn.end() ? 0 : in_loop->second;

@@ -58,7 +58,7 @@ static const struct step PIPELINE[] = {
     {RTL_PASS, "pm_after_expand", PASS_POS_INSERT_AFTER, "expand", 1, pm_record_instruction_loops},
     {RTL_PASS, "pm_after_loop2", PASS_POS_INSERT_BEFORE, "loop2_done", 1, look_after_rtl_loops},
     {RTL_PASS, "pm_final_cfg", PASS_POS_INSERT_BEFORE, "*free_cfg", 1, pm_record_final_cfg},
-    {RTL_PASS, "pm_labels", PASS_POS_INSERT_BEFORE, "final", 1, pm_place_labels},
+    {RTL_PASS, "pm_labels", PASS_POS_INSERT_BEFORE, "final", 1, pm_emit_labels},
     {RTL_PASS, "pm_section", PASS_POS_INSERT_AFTER, "final", 1, pm_emit_section},
 };
 

@@ -256,7 +256,7 @@ static void write_aliases(record_writer *writer, reference_writer *references) {
 
 static int contribution; /* counts within the assembler file, for our own labels */
 
-static void write_place(FILE *out, struct pm_place at) {
+static void write_place(FILE *out, struct pm_code_position at) {
     fprintf(out, "%d,.L%d-", at.part, at.label);
     if (at.part)
         fprintf(out, ".L%d", pm_state()->cold_base);
@@ -282,13 +282,13 @@ static void write_places(FILE *out, const std::vector<unsigned> &reference_numbe
         fprintf(out, "\t.uleb128\t%d,", PM_RECORD_JUMP_TABLE);
         write_place(out, table.at);
         fprintf(out, ",%d\n", (int)table.targets.size());
-        for (const struct pm_place &target : table.targets) {
+        for (const struct pm_code_position &target : table.targets) {
             fputs("\t.uleb128\t", out);
             write_place(out, target);
             fputc('\n', out);
         }
     }
-    for (const struct pm_place &call : s->noreturn_calls) {
+    for (const struct pm_code_position &call : s->noreturn_calls) {
         fprintf(out, "\t.uleb128\t%d,", PM_RECORD_NORETURN);
         write_place(out, call);
         fputc('\n', out);

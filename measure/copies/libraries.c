@@ -69,11 +69,6 @@ static char *list(const char *interpreter, const char *file, char *const *enviro
     return NULL;
 }
 
-static const char *file_name(const char *path) {
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
-
 static void add_library(struct pm_libraries *libraries, const char *name, const char *path) {
     char *real = realpath(path, NULL);
     for (size_t i = 0; real && i < libraries->n_items; i++)
@@ -83,7 +78,7 @@ static void add_library(struct pm_libraries *libraries, const char *name, const 
         }
     if (real)
         *PM_PUSH(libraries, items) =
-            (struct pm_library){.name = pm_strdup(file_name(name)), .path = real};
+            (struct pm_library){.name = pm_strdup(pm_base_name(name)), .path = real};
 }
 
 /* Lines are "NAME => PATH (ADDRESS)" or "PATH (ADDRESS)"; others name no file. */
@@ -136,7 +131,7 @@ static bool names_file(const char *pattern, const char *name) {
 }
 
 static bool is_named(const char *pattern, const struct pm_library *library) {
-    return names_file(pattern, library->name) || names_file(pattern, file_name(library->path));
+    return names_file(pattern, library->name) || names_file(pattern, pm_base_name(library->path));
 }
 
 static bool fail_kept(const struct pm_library *library, struct pm_error *err) {

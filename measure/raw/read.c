@@ -12,65 +12,31 @@
 #include <unistd.h>
 #include <xxhash.h>
 
-/* A section's bytes, consumed from the front. */
-struct cursor {
-    const char *bytes;
-    size_t left;
-    bool overrun; /* more was asked for than there is */
-};
-
-static const void *take(struct cursor *cursor, size_t count) {
-    if (count > cursor->left) {
-        cursor->overrun = true;
-        return NULL;
-    }
-    const void *bytes = cursor->bytes;
-    cursor->bytes += count;
-    cursor->left -= count;
-    return bytes;
-}
-
-static uint64_t take_u64(struct cursor *cursor) {
-    uint64_t value = 0;
-    const void *bytes = take(cursor, sizeof value);
-    if (bytes)
-        memcpy(&value, bytes, sizeof value);
-    return value;
-}
-
-static uint32_t take_u32(struct cursor *cursor) {
-    uint32_t value = 0;
-    const void *bytes = take(cursor, sizeof value);
-    if (bytes)
-        memcpy(&value, bytes, sizeof value);
-    return value;
-}
-
 static bool damaged(struct pm_error *err, const char *name, const char *what) {
     return pm_fail(err, "%s: damaged raw file: %s; run the program again", name, what);
 }
 
 /* ---- sections -------------------------------------------------------------------------------- */
 
-static bool read_meta(struct pm_raw *raw, struct cursor *cursor) {
-    raw->process_id = take_u64(cursor);
-    raw->parent_id = take_u64(cursor);
-    raw->start_unix_ns = take_u64(cursor);
-    raw->wall_ns = take_u64(cursor);
-    raw->cpu_ns = take_u64(cursor);
-    raw->n_threads = take_u64(cursor);
-    raw->n_missed_jumps = take_u64(cursor);
-    raw->flags = take_u64(cursor);
-    return !cursor->overrun;
+static bool read_meta(struct pm_raw *raw, struct pm_reader *in) {
+    raw->process_id = pm_take_unsigned(in, 8);
+    raw->parent_id = pm_take_unsigned(in, 8);
+    raw->start_unix_ns = pm_take_unsigned(in, 8);
+    raw->wall_ns = pm_take_unsigned(in, 8);
+    raw->cpu_ns = pm_take_unsigned(in, 8);
+    raw->n_threads = pm_take_unsigned(in, 8);
+    raw->n_missed_jumps = pm_take_unsigned(in, 8);
+    raw->flags = pm_take_unsigned(in, 8);
+    return !in->fault;
 }
 
-static bool read_module(struct pm_raw *raw, struct cursor *cursor) {
-    struct pm_raw_module module = {.structure_hash = take_u64(cursor)};
-    module.n_counters = take_u32(cursor);
-    module.n_groups = take_u32(cursor);
-    module.first_counter = take_u32(cursor);
-    module.build_id_bytes = take_u32(cursor);
-    const void *build_id = take(cursor, sizeof module.build_id);
+static bool read_module(struct pm_raw *raw, struct pm_reader *in) {
+    struct pm_raw_module module = {.structure_hash = pm_take_unsigned(in, 8)};
+    module.n_counters = (uint32_t)pm_take_unsigned(in, 4);
+    module.n_groups = (uint32_t)pm_take_unsigned(in, 4);
+    module.first_counter = (uint32_t)pm_take_unsigned(in, 4);
+    module.build_id_bytes = (uint32_t)pm_take_unsigned(in, 4);
+    const void *build_id = pm_take(in, sizeof module.build_id);
     if (!build_id || module.build_id_bytes > sizeof module.build_id)
         return false;
     memcpy(module.build_id, build_id, sizeof module.build_id);
@@ -78,17 +44,17 @@ static bool read_module(struct pm_raw *raw, struct cursor *cursor) {
     return true;
 }
 
-static bool read_counters(struct pm_raw *raw, struct cursor *cursor) {
-    uint64_t module = take_u64(cursor), thread = take_u64(cursor);
-    if (cursor->overrun || module >= raw->n_modules ||
-        cursor->left % sizeof(struct pm_raw_count) != 0)
+static bool read_counters(struct pm_raw *raw, struct pm_reader *in) {
+    uint64_t module = pm_take_unsigned(in, 8), thread = pm_take_unsigned(in, 8);
+    if (in->fault || module >= raw->n_modules ||
+        pm_bytes_left(in) % sizeof(struct pm_raw_count) != 0)
         return false;
     struct pm_raw_counters *counters = PM_PUSH(raw, counters);
     counters->module = (uint32_t)module;
     counters->thread = thread;
-    size_t bytes = cursor->left;
+    size_t bytes = pm_bytes_left(in);
     counters->counts = pm_alloc(bytes ? bytes : 1, 1);
-    memcpy(counters->counts, take(cursor, bytes), bytes);
+    memcpy(counters->counts, pm_take(in, bytes), bytes);
     counters->n_counts = bytes / sizeof *counters->counts;
     for (size_t i = 0; i < counters->n_counts; i++) {
         const struct pm_raw_count *count = &counters->counts[i];
@@ -107,8 +73,8 @@ static bool bin_is_valid(const struct pm_raw_bin *bin, const struct pm_raw_bin *
            bin->distance_sum <= (double)bin->high * count * (1 + 1e-9);
 }
 
-static bool read_bins(struct pm_histogram *histogram, struct cursor *cursor) {
-    const struct pm_raw_bin *bins = take(cursor, histogram->n_bins * sizeof *bins);
+static bool read_bins(struct pm_histogram *histogram, struct pm_reader *in) {
+    const struct pm_raw_bin *bins = pm_take(in, histogram->n_bins * sizeof *bins);
     if (!bins)
         return false;
     histogram->bins = pm_alloc(histogram->n_bins ? histogram->n_bins : 1, sizeof *histogram->bins);
@@ -134,13 +100,13 @@ static bool head_is_valid(const struct pm_raw *raw, const struct pm_raw_histogra
 }
 
 static bool take_histogram(const struct pm_raw *raw, struct pm_raw_histogram *histogram,
-                           struct cursor *cursor) {
+                           struct pm_reader *in) {
     struct pm_raw_histogram_head head;
-    const void *bytes = take(cursor, sizeof head);
+    const void *bytes = pm_take(in, sizeof head);
     if (!bytes)
         return false;
     memcpy(&head, bytes, sizeof head);
-    if (!head_is_valid(raw, &head) || cursor->left != head.n_bins * sizeof(struct pm_raw_bin))
+    if (!head_is_valid(raw, &head) || pm_bytes_left(in) != head.n_bins * sizeof(struct pm_raw_bin))
         return false;
     histogram->module = (uint32_t)head.module;
     histogram->group = head.group;
@@ -158,17 +124,17 @@ static bool take_histogram(const struct pm_raw *raw, struct pm_raw_histogram *hi
         .sample = head.sample,
         .n_bins = head.n_bins,
     };
-    return read_bins(&histogram->histogram, cursor);
+    return read_bins(&histogram->histogram, in);
 }
 
-static bool read_histogram(struct pm_raw *raw, struct cursor *cursor) {
-    return take_histogram(raw, PM_PUSH(raw, histograms), cursor);
+static bool read_histogram(struct pm_raw *raw, struct pm_reader *in) {
+    return take_histogram(raw, PM_PUSH(raw, histograms), in);
 }
 
-static bool read_carried(struct pm_raw *raw, struct cursor *cursor) {
+static bool read_carried(struct pm_raw *raw, struct pm_reader *in) {
     struct pm_raw_carried *carried = PM_PUSH(raw, carried);
-    const struct pm_raw_carried_head *head = take(cursor, sizeof *head);
-    if (!head || !take_histogram(raw, &carried->reuses, cursor))
+    const struct pm_raw_carried_head *head = pm_take(in, sizeof *head);
+    if (!head || !take_histogram(raw, &carried->reuses, in))
         return false;
     const struct pm_histogram *histogram = &carried->reuses.histogram;
     memcpy(&carried->by, head, sizeof *head);
@@ -188,45 +154,45 @@ static bool time_is_valid(const struct pm_raw *raw, const struct pm_raw_time *ti
            isfinite(time->ns) && time->ns >= 0 && isfinite(time->own_ns) && time->own_ns >= 0;
 }
 
-static bool read_times(struct pm_raw *raw, struct cursor *cursor) {
-    uint64_t thread = take_u64(cursor), clock = take_u64(cursor);
-    if (cursor->overrun || clock < PM_RAW_CLOCK_TSC || clock > PM_RAW_CLOCK_SYSTEM ||
-        cursor->left % sizeof(struct pm_raw_time) != 0)
+static bool read_times(struct pm_raw *raw, struct pm_reader *in) {
+    uint64_t thread = pm_take_unsigned(in, 8), clock = pm_take_unsigned(in, 8);
+    if (in->fault || clock < PM_RAW_CLOCK_TSC || clock > PM_RAW_CLOCK_SYSTEM ||
+        pm_bytes_left(in) % sizeof(struct pm_raw_time) != 0)
         return false;
     struct pm_raw_thread_times *times = PM_PUSH(raw, times);
     times->thread = thread;
     times->clock = (uint32_t)clock;
-    while (cursor->left) {
+    while (pm_bytes_left(in)) {
         struct pm_raw_time *time = PM_PUSH(times, times);
-        memcpy(time, take(cursor, sizeof *time), sizeof *time);
+        memcpy(time, pm_take(in, sizeof *time), sizeof *time);
         if (!time_is_valid(raw, time, times->n_times > 1 ? time - 1 : NULL))
             return false;
     }
     return true;
 }
 
-static bool read_skipped(struct pm_raw *raw, struct cursor *cursor) {
-    struct pm_raw_skipped skipped = {.thread = take_u64(cursor)};
-    skipped.loads = take_u64(cursor);
-    skipped.stores = take_u64(cursor);
-    skipped.n_stops = take_u64(cursor);
+static bool read_skipped(struct pm_raw *raw, struct pm_reader *in) {
+    struct pm_raw_skipped skipped = {.thread = pm_take_unsigned(in, 8)};
+    skipped.loads = pm_take_unsigned(in, 8);
+    skipped.stores = pm_take_unsigned(in, 8);
+    skipped.n_stops = pm_take_unsigned(in, 8);
     for (size_t i = 0; i < raw->n_skipped; i++)
         if (raw->skipped[i].thread == skipped.thread)
             return false;
     *PM_PUSH(raw, skipped) = skipped;
-    return !cursor->overrun && (skipped.loads || skipped.stores || skipped.n_stops);
+    return !in->fault && (skipped.loads || skipped.stores || skipped.n_stops);
 }
 
-static bool read_frames(struct pm_raw *raw, struct cursor *cursor) {
-    uint64_t module = take_u64(cursor), n = take_u64(cursor);
-    if (cursor->overrun || module >= raw->n_modules ||
-        n != cursor->left / sizeof(struct pm_raw_frame))
+static bool read_frames(struct pm_raw *raw, struct pm_reader *in) {
+    uint64_t module = pm_take_unsigned(in, 8), n = pm_take_unsigned(in, 8);
+    if (in->fault || module >= raw->n_modules ||
+        n != pm_bytes_left(in) / sizeof(struct pm_raw_frame))
         return false;
     struct pm_raw_frames *frames = PM_PUSH(raw, frames);
     *frames = (struct pm_raw_frames){.module = (uint32_t)module};
     for (uint64_t i = 0; i < n; i++) {
         struct pm_raw_frame *frame = PM_PUSH(frames, frames);
-        memcpy(frame, take(cursor, sizeof *frame), sizeof *frame);
+        memcpy(frame, pm_take(in, sizeof *frame), sizeof *frame);
         const struct pm_raw_frame *before = frame - 1;
         if (frame->count == 0 || (i && before->return_address > frame->return_address) ||
             (i && before->return_address == frame->return_address &&
@@ -236,11 +202,11 @@ static bool read_frames(struct pm_raw *raw, struct cursor *cursor) {
     return true;
 }
 
-static bool read_samples(struct pm_raw *raw, struct cursor *cursor) {
-    struct pm_raw_samples samples = {.thread = take_u64(cursor)};
-    samples.block_bytes = take_u64(cursor);
-    samples.sample = take_u64(cursor);
-    const void *misses = take(cursor, sizeof samples.misses);
+static bool read_samples(struct pm_raw *raw, struct pm_reader *in) {
+    struct pm_raw_samples samples = {.thread = pm_take_unsigned(in, 8)};
+    samples.block_bytes = pm_take_unsigned(in, 8);
+    samples.sample = pm_take_unsigned(in, 8);
+    const void *misses = pm_take(in, sizeof samples.misses);
     if (!misses || samples.sample < 2 || samples.block_bytes == 0 ||
         (samples.block_bytes & (samples.block_bytes - 1)) != 0)
         return false;
@@ -253,9 +219,9 @@ static bool read_samples(struct pm_raw *raw, struct cursor *cursor) {
     return true;
 }
 
-static bool read_note(struct pm_raw *raw, struct cursor *cursor) {
-    size_t bytes = cursor->left;
-    const char *text = take(cursor, bytes);
+static bool read_note(struct pm_raw *raw, struct pm_reader *in) {
+    size_t bytes = pm_bytes_left(in);
+    const char *text = pm_take(in, bytes);
     if (bytes == 0 || text[bytes - 1] != '\0')
         return false;
     *PM_PUSH(raw, notes) = pm_strdup(text);
@@ -264,52 +230,52 @@ static bool read_note(struct pm_raw *raw, struct cursor *cursor) {
 
 /* ---- the file -------------------------------------------------------------------------------- */
 
-static bool read_section(struct pm_raw *raw, struct cursor *file, unsigned ordinal,
+static bool read_section(struct pm_raw *raw, struct pm_reader *file, unsigned ordinal,
                          const char *name, struct pm_error *err) {
-    uint32_t tag = take_u32(file);
-    take_u32(file);
-    uint64_t bytes = take_u64(file);
-    if (file->overrun || bytes > file->left)
+    uint32_t tag = (uint32_t)pm_take_unsigned(file, 4);
+    pm_take_unsigned(file, 4);
+    uint64_t bytes = pm_take_unsigned(file, 8);
+    if (file->fault || bytes > pm_bytes_left(file))
         return pm_fail(err,
                        "%s: damaged raw file: section %u is longer than the file; run the "
                        "program again",
                        name, ordinal);
-    struct cursor cursor = {.bytes = take(file, bytes), .left = bytes};
-    take(file, -bytes & 7);
+    struct pm_reader in = pm_reader_of(pm_take(file, bytes), bytes);
+    pm_take(file, -bytes & 7);
     bool valid = false;
     switch (tag) {
     case PM_RAW_META:
-        valid = ordinal == 1 && read_meta(raw, &cursor);
+        valid = ordinal == 1 && read_meta(raw, &in);
         break;
     case PM_RAW_MODULE:
-        valid = read_module(raw, &cursor);
+        valid = read_module(raw, &in);
         break;
     case PM_RAW_COUNTERS:
-        valid = read_counters(raw, &cursor);
+        valid = read_counters(raw, &in);
         break;
     case PM_RAW_HISTOGRAM:
-        valid = read_histogram(raw, &cursor);
+        valid = read_histogram(raw, &in);
         break;
     case PM_RAW_CARRIED:
-        valid = read_carried(raw, &cursor);
+        valid = read_carried(raw, &in);
         break;
     case PM_RAW_TIMES:
-        valid = read_times(raw, &cursor);
+        valid = read_times(raw, &in);
         break;
     case PM_RAW_SAMPLES:
-        valid = read_samples(raw, &cursor);
+        valid = read_samples(raw, &in);
         break;
     case PM_RAW_SKIPPED:
-        valid = read_skipped(raw, &cursor);
+        valid = read_skipped(raw, &in);
         break;
     case PM_RAW_FRAMES:
-        valid = read_frames(raw, &cursor);
+        valid = read_frames(raw, &in);
         break;
     case PM_RAW_NOTE:
-        valid = read_note(raw, &cursor);
+        valid = read_note(raw, &in);
         break;
     }
-    if (valid && cursor.left == 0)
+    if (valid && in.at == in.end)
         return true;
     return pm_fail(err,
                    "%s: damaged raw file: section %u (kind %u) is not as it must be; run the "
@@ -344,12 +310,12 @@ struct pm_raw *pm_raw_read_memory(const void *bytes, size_t n_bytes, const char 
     if (!check_frame(bytes, n_bytes, name, &header, err))
         return NULL;
     struct pm_raw *raw = pm_alloc(1, sizeof *raw);
-    struct cursor file = {.bytes = (const char *)bytes + sizeof header,
-                          .left = n_bytes - sizeof header - 8};
+    struct pm_reader file =
+        pm_reader_of((const char *)bytes + sizeof header, n_bytes - sizeof header - 8);
     bool valid = true;
     for (unsigned i = 1; valid && i <= header.n_sections; i++)
         valid = read_section(raw, &file, i, name, err);
-    if (valid && (header.n_sections == 0 || file.left != 0 || file.overrun))
+    if (valid && (header.n_sections == 0 || file.at != file.end || file.fault))
         valid = damaged(err, name, "its sections do not fill it");
     if (valid)
         return raw;

@@ -182,7 +182,7 @@ static double median_ratio(const struct repetition *repetitions, size_t n) {
         ratios[i] = repetitions[i].plain_seconds > 0
                         ? repetitions[i].cpu_seconds / repetitions[i].plain_seconds
                         : 1;
-    qsort(ratios, n, sizeof *ratios, pm_compare_doubles);
+    PM_SORT(ratios, n, pm_compare_doubles);
     double median = (ratios[(n - 1) / 2] + ratios[n / 2]) / 2;
     free(ratios);
     return median;
@@ -240,7 +240,7 @@ static void note_untimed(const struct timing *t, const struct pm_profile *profil
 static struct pm_times *read_times(const struct timing *t, struct repetition *repetitions,
                                    struct pm_error *err) {
     size_t n = t->request->n_runs;
-    qsort(repetitions, n, sizeof *repetitions, by_cpu_seconds);
+    PM_SORT(repetitions, n, by_cpu_seconds);
     const struct repetition *median = &repetitions[(n - 1) / 2];
     struct pm_times *times =
         pm_times_ingest(median->raw, t->copies->structure, t->chosen, t->modules,

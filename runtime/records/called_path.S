@@ -4,21 +4,13 @@
    was.  pm_called uses general registers only, so that no vector need be saved; if it says that the
    buffer is full, the slow path follows. */
 #include "runtime/control_block.h"
+#include "runtime/records/private_stack.inc"
 
         .macro  restore
         movq    %rbp, %rsp
         popq    %rbp
-        popq    %r11
-        popq    %r10
-        popq    %r9
-        popq    %r8
-        popq    %rdi
-        popq    %rsi
-        popq    %rdx
-        popq    %rcx
-        popfq
-        movq    %gs:PM_OFFSET_SAVED_RSP, %rsp
-        movq    %gs:PM_OFFSET_SAVED_RAX, %rax
+        pop_scratch
+        leave_stack
         .endm
 
         .text
@@ -31,18 +23,8 @@
 pm_called_path:
         .cfi_startproc
         .cfi_undefined rip
-        movq    %rax, %gs:PM_OFFSET_SAVED_RAX
-        movq    %rsp, %gs:PM_OFFSET_SAVED_RSP
-        movq    %gs:PM_OFFSET_STACK, %rsp
-        pushfq
-        pushq   %rcx
-        pushq   %rdx
-        pushq   %rsi
-        pushq   %rdi
-        pushq   %r8
-        pushq   %r9
-        pushq   %r10
-        pushq   %r11
+        enter_stack
+        push_scratch
         pushq   %rbp
         movq    %rsp, %rbp
         andq    $-16, %rsp

@@ -6,17 +6,11 @@
    The save area is in the control block and zero at first, as xrstor wants bytes 520…575.  A signal
    that comes in between runs on another block, with a save area of its own. */
 #include "runtime/control_block.h"
+#include "runtime/records/private_stack.inc"
 
         /* On the private stack, with %rax saved already. */
         .macro  call_c function
-        pushq   %rcx
-        pushq   %rdx
-        pushq   %rsi
-        pushq   %rdi
-        pushq   %r8
-        pushq   %r9
-        pushq   %r10
-        pushq   %r11
+        push_scratch
         pushq   %rbx                    /* two that calls preserve: block and stack pointer */
         pushq   %rbp
         movq    %rsp, %rbp
@@ -50,28 +44,7 @@
 6:      movq    %rbp, %rsp
         popq    %rbp
         popq    %rbx
-        popq    %r11
-        popq    %r10
-        popq    %r9
-        popq    %r8
-        popq    %rdi
-        popq    %rsi
-        popq    %rdx
-        popq    %rcx
-        .endm
-
-        .macro  enter_stack
-        movq    %rax, %gs:PM_OFFSET_SAVED_RAX
-        movq    %rsp, %gs:PM_OFFSET_SAVED_RSP
-        movq    %gs:PM_OFFSET_STACK, %rsp
-        pushfq
-        .endm
-
-        .macro  leave_stack
-        popfq
-        movq    %gs:PM_OFFSET_SAVED_RSP, %rsp
-        movq    %gs:PM_OFFSET_SAVED_RAX, %rax
-        jmp     *%gs:PM_OFFSET_RETURN
+        pop_scratch
         .endm
 
         .text
@@ -91,6 +64,7 @@ pm_slow_path:
         jmp     3f
 1:      call_c  pm_consume_records
 3:      leave_stack
+        jmp     *%gs:PM_OFFSET_RETURN
         .cfi_endproc
         .size   pm_slow_path, .-pm_slow_path
         .globl  pm_slow_path_end
@@ -108,6 +82,7 @@ pm_timer_slow_path:
         enter_stack
         call_c  pm_timer_event
         leave_stack
+        jmp     *%gs:PM_OFFSET_RETURN
         .cfi_endproc
         .size   pm_timer_slow_path, .-pm_timer_slow_path
         .section .note.GNU-stack, "", @progbits

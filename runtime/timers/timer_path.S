@@ -13,6 +13,17 @@
 #define NOW %rax
 #define SCOPE %rdi
 
+        .macro  restore
+        movq    %gs:PM_OFFSET_TIMER_SAVED+40, %rax
+        addb    $127, %al               /* 1 + 127 overflows */
+        sahf
+        movq    %gs:PM_OFFSET_TIMER_SAVED+32, %rdi
+        movq    %gs:PM_OFFSET_TIMER_SAVED+24, %rsi
+        movq    %gs:PM_OFFSET_TIMER_SAVED+16, %rdx
+        movq    %gs:PM_OFFSET_TIMER_SAVED+8, %rcx
+        movq    %gs:PM_OFFSET_TIMER_SAVED, %rax
+        .endm
+
         .text
         .globl  pm_timer_path
         .hidden pm_timer_path
@@ -85,14 +96,7 @@ pm_timer_path:
         addq    %rsi, PM_SLOT_TICKS(%rcx)
         incq    PM_SLOT_SLICES(%rcx)
 
-        movq    %gs:PM_OFFSET_TIMER_SAVED+40, %rax
-        addb    $127, %al               /* 1 + 127 overflows */
-        sahf
-        movq    %gs:PM_OFFSET_TIMER_SAVED+32, %rdi
-        movq    %gs:PM_OFFSET_TIMER_SAVED+24, %rsi
-        movq    %gs:PM_OFFSET_TIMER_SAVED+16, %rdx
-        movq    %gs:PM_OFFSET_TIMER_SAVED+8, %rcx
-        movq    %gs:PM_OFFSET_TIMER_SAVED, %rax
+        restore
         jmp     *%gs:PM_OFFSET_RETURN
 
 .Lnone_open:
@@ -116,14 +120,7 @@ pm_timer_path:
         jmp     .Lclose
 
 .Lslow:
-        movq    %gs:PM_OFFSET_TIMER_SAVED+40, %rax
-        addb    $127, %al
-        sahf
-        movq    %gs:PM_OFFSET_TIMER_SAVED+32, %rdi
-        movq    %gs:PM_OFFSET_TIMER_SAVED+24, %rsi
-        movq    %gs:PM_OFFSET_TIMER_SAVED+16, %rdx
-        movq    %gs:PM_OFFSET_TIMER_SAVED+8, %rcx
-        movq    %gs:PM_OFFSET_TIMER_SAVED, %rax
+        restore
         jmp     pm_timer_slow_path
         .cfi_endproc
         .size   pm_timer_path, .-pm_timer_path

@@ -74,21 +74,21 @@ static void push_register(struct stack *stack, const struct pm_call_frame *frame
         push(stack, frame->registers[number] + (uint64_t)offset);
 }
 
-static void execute_operation(struct stack *stack, struct pm_table_reader *table,
+static void execute_operation(struct stack *stack, struct pm_reader *table,
                               struct pm_call_frame *frame) {
-    uint8_t byte = (uint8_t)pm_read_unsigned(table, 1);
+    uint8_t byte = (uint8_t)pm_take_unsigned(table, 1);
     uint64_t value;
     if (byte >= 0x30 && byte <= 0x4f) { /* lit */
         push(stack, byte - 0x30u);
     } else if (byte >= 0x70 && byte <= 0x8f) { /* breg */
-        push_register(stack, frame, byte - 0x70u, pm_read_sleb(table));
+        push_register(stack, frame, byte - 0x70u, pm_take_sleb(table));
     } else if (byte >= 0x08 && byte <= 0x0f) { /* const1u … const8s */
         size_t n = (size_t)1 << ((byte - 8) / 2);
-        push(stack, byte & 1 ? (uint64_t)pm_read_signed(table, n) : pm_read_unsigned(table, n));
+        push(stack, byte & 1 ? (uint64_t)pm_take_signed(table, n) : pm_take_unsigned(table, n));
     } else {
         switch (byte) {
         case 0x03: /* addr */
-            push(stack, pm_read_unsigned(table, 8));
+            push(stack, pm_take_unsigned(table, 8));
             break;
         case 0x06: /* deref */
             if (!pm_unwind_read(frame, pop(stack), &value))
@@ -96,10 +96,10 @@ static void execute_operation(struct stack *stack, struct pm_table_reader *table
             push(stack, stack->bad ? 0 : value);
             break;
         case 0x10: /* constu */
-            push(stack, pm_read_uleb(table));
+            push(stack, pm_take_uleb(table));
             break;
         case 0x11: /* consts */
-            push(stack, (uint64_t)pm_read_sleb(table));
+            push(stack, (uint64_t)pm_take_sleb(table));
             break;
         case 0x12: /* dup */
             value = pop(stack);
@@ -110,7 +110,7 @@ static void execute_operation(struct stack *stack, struct pm_table_reader *table
             pop(stack);
             break;
         case 0x23: /* plus_uconst */
-            push(stack, pop(stack) + pm_read_uleb(table));
+            push(stack, pop(stack) + pm_take_uleb(table));
             break;
         case 0x96: /* nop */
             break;
@@ -118,12 +118,12 @@ static void execute_operation(struct stack *stack, struct pm_table_reader *table
             push(stack, combine(stack, byte));
         }
     }
-    stack->bad |= table->bad;
+    stack->bad |= table->fault != PM_READ_GOOD;
 }
 
 bool pm_evaluate_expression(const uint8_t *expression, size_t n_bytes, struct pm_call_frame *frame,
                             const uint64_t *first, uint64_t *result) {
-    struct pm_table_reader table = {expression, expression + n_bytes, false};
+    struct pm_reader table = pm_reader_of(expression, n_bytes);
     struct stack stack = {.n = 0};
     if (first)
         push(&stack, *first);

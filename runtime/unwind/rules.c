@@ -70,9 +70,9 @@ static void set_rule(struct row *row, uint64_t number, struct rule rule) {
         row->of[number] = rule;
 }
 
-static struct rule take_expression(struct pm_table_reader *table, enum rule_kind kind) {
-    uint64_t n_bytes = pm_read_uleb(table);
-    const uint8_t *expression = pm_read(table, n_bytes);
+static struct rule take_expression(struct pm_reader *table, enum rule_kind kind) {
+    uint64_t n_bytes = pm_take_uleb(table);
+    const uint8_t *expression = pm_take(table, n_bytes);
     return (struct rule){.kind = kind, .n_bytes = (uint32_t)n_bytes, .expression = expression};
 }
 
@@ -82,7 +82,7 @@ static void set_cfa(struct row *row, uint64_t number, int64_t offset) {
 }
 
 /* Operations without an operand in their own byte; false: none that we know. */
-static bool execute_other(struct rows *rows, struct pm_table_reader *table, uint8_t operation,
+static bool execute_other(struct rows *rows, struct pm_reader *table, uint8_t operation,
                           int64_t alignment) {
     struct row *now = &rows->now;
     struct rule rule = {.kind = SAME};
@@ -91,23 +91,23 @@ static bool execute_other(struct rows *rows, struct pm_table_reader *table, uint
     case 0x00: /* nop */
         return true;
     case 0x05: /* offset_extended */
-        number = pm_read_uleb(table);
-        rule = (struct rule){.kind = AT_OFFSET, .offset = (int64_t)pm_read_uleb(table) * alignment};
+        number = pm_take_uleb(table);
+        rule = (struct rule){.kind = AT_OFFSET, .offset = (int64_t)pm_take_uleb(table) * alignment};
         break;
     case 0x06: /* restore_extended */
-        number = pm_read_uleb(table);
+        number = pm_take_uleb(table);
         rule = number < PM_DWARF_REGISTERS ? rows->initial.of[number] : rule;
         break;
     case 0x07: /* undefined */
-        number = pm_read_uleb(table);
+        number = pm_take_uleb(table);
         rule.kind = UNDEFINED;
         break;
     case 0x08: /* same_value */
-        number = pm_read_uleb(table);
+        number = pm_take_uleb(table);
         break;
     case 0x09: /* register */
-        number = pm_read_uleb(table);
-        rule = (struct rule){.kind = IN_REGISTER, .offset = (int64_t)pm_read_uleb(table)};
+        number = pm_take_uleb(table);
+        rule = (struct rule){.kind = IN_REGISTER, .offset = (int64_t)pm_take_uleb(table)};
         break;
     case 0x0a: /* remember_state */
         if (rows->n_kept == DEEPEST_ROWS)
@@ -120,47 +120,47 @@ static bool execute_other(struct rows *rows, struct pm_table_reader *table, uint
         *now = rows->kept[--rows->n_kept];
         return true;
     case 0x0c: /* def_cfa */
-        number = pm_read_uleb(table);
-        set_cfa(now, number, (int64_t)pm_read_uleb(table));
+        number = pm_take_uleb(table);
+        set_cfa(now, number, (int64_t)pm_take_uleb(table));
         return true;
     case 0x0d: /* def_cfa_register */
-        set_cfa(now, pm_read_uleb(table), now->cfa.offset);
+        set_cfa(now, pm_take_uleb(table), now->cfa.offset);
         return true;
     case 0x0e: /* def_cfa_offset */
-        now->cfa.offset = (int64_t)pm_read_uleb(table);
+        now->cfa.offset = (int64_t)pm_take_uleb(table);
         return true;
     case 0x0f: /* def_cfa_expression */
         now->cfa = take_expression(table, IS_EXPRESSION);
         return true;
     case 0x10: /* expression */
-        number = pm_read_uleb(table);
+        number = pm_take_uleb(table);
         rule = take_expression(table, AT_EXPRESSION);
         break;
     case 0x11: /* offset_extended_sf */
-        number = pm_read_uleb(table);
-        rule = (struct rule){.kind = AT_OFFSET, .offset = pm_read_sleb(table) * alignment};
+        number = pm_take_uleb(table);
+        rule = (struct rule){.kind = AT_OFFSET, .offset = pm_take_sleb(table) * alignment};
         break;
     case 0x12: /* def_cfa_sf */
-        number = pm_read_uleb(table);
-        set_cfa(now, number, pm_read_sleb(table) * alignment);
+        number = pm_take_uleb(table);
+        set_cfa(now, number, pm_take_sleb(table) * alignment);
         return true;
     case 0x13: /* def_cfa_offset_sf */
-        now->cfa.offset = pm_read_sleb(table) * alignment;
+        now->cfa.offset = pm_take_sleb(table) * alignment;
         return true;
     case 0x14: /* val_offset */
-        number = pm_read_uleb(table);
-        rule = (struct rule){.kind = IS_OFFSET, .offset = (int64_t)pm_read_uleb(table) * alignment};
+        number = pm_take_uleb(table);
+        rule = (struct rule){.kind = IS_OFFSET, .offset = (int64_t)pm_take_uleb(table) * alignment};
         break;
     case 0x15: /* val_offset_sf */
-        number = pm_read_uleb(table);
-        rule = (struct rule){.kind = IS_OFFSET, .offset = pm_read_sleb(table) * alignment};
+        number = pm_take_uleb(table);
+        rule = (struct rule){.kind = IS_OFFSET, .offset = pm_take_sleb(table) * alignment};
         break;
     case 0x16: /* val_expression */
-        number = pm_read_uleb(table);
+        number = pm_take_uleb(table);
         rule = take_expression(table, IS_EXPRESSION);
         break;
     case 0x2e: /* GNU_args_size */
-        pm_read_uleb(table);
+        pm_take_uleb(table);
         return true;
     default:
         return false;
@@ -170,30 +170,30 @@ static bool execute_other(struct rows *rows, struct pm_table_reader *table, uint
 }
 
 /* Executes TABLE up to the row for TARGET. */
-static bool execute(struct rows *rows, struct pm_table_reader table, const struct pm_fde *fde,
+static bool execute(struct rows *rows, struct pm_reader table, const struct pm_fde *fde,
                     uint64_t target) {
     uint64_t place = fde->begin;
     while (table.at < table.end && place <= target) {
-        uint8_t byte = (uint8_t)pm_read_unsigned(&table, 1);
+        uint8_t byte = (uint8_t)pm_take_unsigned(&table, 1);
         uint64_t advance = 0, low = byte & 0x3f;
         bool known = true;
         if (byte >> 6 == 1) {
             advance = low;
         } else if (byte >> 6 == 2) {
-            int64_t offset = (int64_t)pm_read_uleb(&table) * fde->data_alignment;
+            int64_t offset = (int64_t)pm_take_uleb(&table) * fde->data_alignment;
             set_rule(&rows->now, low, (struct rule){.kind = AT_OFFSET, .offset = offset});
         } else if (byte >> 6 == 3) {
             if (low < PM_DWARF_REGISTERS)
                 rows->now.of[low] = rows->initial.of[low];
         } else if (byte == 0x01) { /* set_loc */
-            place = pm_read_pointer(&table, fde->pointer_encoding);
+            place = pm_take_pointer(&table, fde->pointer_encoding, (uint64_t)table.at);
         } else if (byte >= 0x02 && byte <= 0x04) { /* advance_loc1, 2, 4 */
-            advance = pm_read_unsigned(&table, 1u << (byte - 2));
+            advance = pm_take_unsigned(&table, 1u << (byte - 2));
         } else {
             known = execute_other(rows, &table, byte, fde->data_alignment);
         }
         place += advance * fde->code_alignment;
-        if (!known || table.bad)
+        if (!known || table.fault)
             return false;
     }
     return true;

@@ -111,7 +111,7 @@ static struct pm_model_set *new_set(void) {
         histogram->cold = model_of(1, 0, 0);
         histogram->store_share = 0.25;
         histogram->n_bins = (size_t)(2 * i);
-        histogram->bins = pm_bin_pool_take(&set->bins, histogram->n_bins);
+        histogram->bins = pm_bin_model_arena_alloc(&set->bins, histogram->n_bins);
         for (int b = 0; b < 2 * i; b++) {
             histogram->bins[b].count = model_of(b, 2, 3);
             histogram->bins[b].distance = model_of(b, 0, 3);

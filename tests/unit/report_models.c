@@ -87,7 +87,7 @@ static int set_up(void **state) {
     models->histograms = pm_alloc(1, sizeof *models->histograms);
     models->histograms[0].block_bytes = 4096;
     models->histograms[0].n_bins = 1;
-    models->histograms[0].bins = pm_bin_pool_take(&models->bins, 1);
+    models->histograms[0].bins = pm_bin_model_arena_alloc(&models->bins, 1);
     models->histograms[0].bins[0].distance = polynomial(0, 0, 0.5);
     models->histograms[0].bins[0].distance.leave_one_out_error = 0.3;
     *state = example;

@@ -110,10 +110,6 @@ static void put_with_base(struct pm_code *code, uint8_t opcode, unsigned reg, un
     put_base(code, reg, base, displacement, false);
 }
 
-void pm_put_load(struct pm_code *code, unsigned reg, unsigned base, int32_t displacement) {
-    put_with_base(code, 0x8b, reg, base, displacement);
-}
-
 void pm_put_store(struct pm_code *code, unsigned reg, unsigned base, int32_t displacement) {
     put_with_base(code, 0x89, reg, base, displacement);
 }

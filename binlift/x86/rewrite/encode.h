@@ -25,7 +25,6 @@ void pm_put_add_gs(struct pm_code *code, unsigned reg, uint32_t offset); /* chan
 void pm_put_jump_gs(struct pm_code *code, uint32_t offset);
 
 /* ---- memory and registers ---- */
-void pm_put_load(struct pm_code *code, unsigned reg, unsigned base, int32_t displacement);
 void pm_put_store(struct pm_code *code, unsigned reg, unsigned base, int32_t displacement);
 void pm_put_store_immediate(struct pm_code *code, int32_t value, unsigned base,
                             int32_t displacement);

@@ -123,9 +123,7 @@ static void list_traps(struct old_text *text) {
                 *byte_at(text, text->lifted->insns[k].address, 1) == INT3)
                 add_trap(text, text->lifted->insns[k].address);
     }
-    if (rewrite->made->n_traps)
-        qsort(rewrite->made->traps, rewrite->made->n_traps, sizeof *rewrite->made->traps,
-              compare_traps);
+    PM_SORT(rewrite->made->traps, rewrite->made->n_traps, compare_traps);
     for (uint32_t i = 0; i < rewrite->made->n_traps; i++)
         if (n == 0 || rewrite->made->traps[n - 1].from != rewrite->made->traps[i].from)
             rewrite->made->traps[n++] = rewrite->made->traps[i];

@@ -7,8 +7,7 @@
 #include "binlift/isa.h"
 
 /* Makes the code of all routines that PLAN has move, to stand at ADDRESS.  False with a sentence if
-   old and new text are too far apart.  MADE, 0 before, is the caller's in any case
-   (pm_new_code_free). */
+   old and new text are too far apart.  MADE, 0 before, is the caller's in any case. */
 bool pm_x86_rewrite(const struct pm_lifted *lifted, const struct pm_instrumentation_plan *plan,
                     uint64_t address, struct pm_new_code *made, struct pm_error *err);
 

@@ -84,9 +84,7 @@ static void add_inner_calls(struct pm_rewrite *rewrite) {
 
 static void sort(struct pm_rewrite *rewrite) {
     uint32_t n = 0;
-    if (rewrite->n_trampolines)
-        qsort(rewrite->trampolines, rewrite->n_trampolines, sizeof *rewrite->trampolines,
-              compare_addresses);
+    PM_SORT(rewrite->trampolines, rewrite->n_trampolines, compare_addresses);
     for (uint32_t i = 0; i < rewrite->n_trampolines; i++)
         if (n == 0 || rewrite->trampolines[n - 1].from != rewrite->trampolines[i].from)
             rewrite->trampolines[n++] = rewrite->trampolines[i];

@@ -29,7 +29,7 @@
    are kept. Under sampling all blocks of an execution are hashed at once, and if none is sampled,
    as is usual, the execution is only counted; the others go one by one. How often sequences and
    transitions were used is turned into counts at the end (pm_bundle_reuse_flush).  What each of
-   these ways gained: docs/log-measuring.md. */
+   these methods gained: docs/log-measuring.md. */
 #ifndef PM_RUNTIME_REUSE_BUNDLES_STATE_H
 #define PM_RUNTIME_REUSE_BUNDLES_STATE_H
 
