@@ -10,39 +10,21 @@
 
 /* ---- lists by scope ------------------------------------------------------------------------- */
 
-/* Items 0…N−1, each of scope scope_of[i], as lists: those of scope s are items[first[s] …
-   first[s + 1]), ascending. */
-struct lists {
-    uint32_t *first, *items;
-};
-
-static struct lists lists_by_scope(size_t n_scopes, const uint32_t *scope_of, size_t n) {
-    struct lists lists = {pm_alloc(n_scopes + 2, sizeof(uint32_t)), pm_alloc(n, sizeof(uint32_t))};
-    for (size_t i = 0; i < n; i++)
-        if (scope_of[i] < n_scopes)
-            lists.first[scope_of[i] + 2]++;
-    for (size_t s = 2; s < n_scopes + 2; s++)
-        lists.first[s] += lists.first[s - 1];
-    for (size_t i = 0; i < n; i++)
-        if (scope_of[i] < n_scopes)
-            lists.items[lists.first[scope_of[i] + 1]++] = (uint32_t)i;
-    return lists;
-}
-
-static struct lists children_by_scope(const struct pm_structure *structure) {
+static struct pm_lists children_by_scope(const struct pm_structure *structure) {
     uint32_t *parents = pm_alloc(structure->n_scopes, sizeof *parents);
     for (size_t i = 0; i < structure->n_scopes; i++)
         parents[i] = structure->scopes[i].parent;
-    struct lists lists = lists_by_scope(structure->n_scopes, parents, structure->n_scopes);
+    struct pm_lists lists =
+        pm_lists_by_key(parents, NULL, structure->n_scopes, structure->n_scopes);
     free(parents);
     return lists;
 }
 
-static struct lists groups_by_scope(const struct pm_structure *structure) {
+static struct pm_lists groups_by_scope(const struct pm_structure *structure) {
     uint32_t *scopes = pm_alloc(structure->n_groups, sizeof *scopes);
     for (size_t i = 0; i < structure->n_groups; i++)
         scopes[i] = structure->groups[i].scope;
-    struct lists lists = lists_by_scope(structure->n_scopes, scopes, structure->n_groups);
+    struct pm_lists lists = pm_lists_by_key(scopes, NULL, structure->n_groups, structure->n_scopes);
     free(scopes);
     return lists;
 }
@@ -52,7 +34,7 @@ static struct lists groups_by_scope(const struct pm_structure *structure) {
 struct walk {
     const struct pm_structure *structure;
     struct pm_loop_rows *rows;
-    struct lists children, groups;
+    struct pm_lists children, groups;
     bool *is_shown;     /* by scope: routines, loops, inlined code with loops or groups in it */
     uint32_t *n_blocks; /* by scope: basic blocks directly in it */
 };
@@ -217,8 +199,7 @@ struct pm_loop_rows *pm_loop_rows_new(const struct pm_structure *structure, cons
     }
     rows->groups = walk.groups.items;
     free(walk.groups.first);
-    free(walk.children.first);
-    free(walk.children.items);
+    pm_lists_free(&walk.children);
     free(walk.is_shown);
     free(walk.n_blocks);
     free(named);
