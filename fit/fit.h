@@ -11,6 +11,7 @@
 #include "core/base/base.h"
 #include "core/profile.h"
 #include "core/structure/structure.h"
+#include "fit/heuristics.h"
 
 enum {
     PM_FIT_MAX_LEFT_OUT = 8,
@@ -18,10 +19,6 @@ enum {
     PM_FIT_MAX_NOTES = 8,
     PM_FIT_NOTE_SIZE = 320
 };
-
-/* A model is flagged when the sizes that it was made from, each predicted from the others, come out
-   further off than this (root mean square of the relative error). */
-#define PM_FLAGGED_ERROR 0.10
 
 /* Basis functions for the models of a part of the program. */
 struct pm_fit_basis {
@@ -112,9 +109,6 @@ struct pm_profile *pm_fit_instantiate(const struct pm_structure *structure,
                                       const struct pm_parameters *parameters, struct pm_error *err);
 
 /* ---- how far off predictions may be (interval.c) --------------------------------------------- */
-
-/* The probability that intervals have where nobody says otherwise. */
-#define PM_FIT_LEVEL 0.8
 
 /* Between which bounds the quantity of MODEL, one of SET's, lies at AT with probability LEVEL
    (above 0, below 1).  Of an exact model both are its value; LOW is never below 0, HIGH may be
