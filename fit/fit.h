@@ -11,6 +11,7 @@
 #include "core/base/base.h"
 #include "core/profile.h"
 #include "core/structure/structure.h"
+#include "fit/heuristics.h"
 
 enum {
     PM_FIT_MAX_LEFT_OUT = 8,
@@ -18,10 +19,6 @@ enum {
     PM_FIT_MAX_NOTES = 8,
     PM_FIT_NOTE_SIZE = 320
 };
-
-/* A model is flagged when the sizes that it was made from, each predicted from the others, come out
-   further off than this (root mean square of the relative error). */
-#define PM_FLAGGED_ERROR 0.10
 
 /* Basis functions for the models of a part of the program. */
 struct pm_fit_basis {
@@ -82,13 +79,14 @@ struct pm_model_set *pm_fit(const struct pm_structure *structure,
                             const struct pm_fit_options *options,
                             struct pm_fit_statistics *statistics, struct pm_error *err);
 
-/* Fits PROFILES again without those at the largest value of a parameter, and without those at the two
-   largest, for the intervals of SET's misses (predict/spread.c): SET, which pm_fit made of the same
-   profiles and options, owns what comes out.  As many fits as there are sizes left for, so that
-   intervals cost up to twice the time of pm_fit; none at three sizes, which makes them wide. */
-void pm_fit_hold_out(const struct pm_structure *structure,
-                     const struct pm_profile *const *profiles, size_t n_profiles,
-                     const struct pm_fit_options *options, struct pm_model_set *set);
+/* Fits PROFILES again without those at the largest value of a parameter, and without those at the
+   two largest, for the intervals of SET's misses (predict/spread.c): SET, which pm_fit made of the
+   same profiles and options, owns what comes out.  As many fits as there are sizes left for, so
+   that intervals cost up to twice the time of pm_fit; none at three sizes, which makes them wide.
+ */
+void pm_fit_hold_out(const struct pm_structure *structure, const struct pm_profile *const *profiles,
+                     size_t n_profiles, const struct pm_fit_options *options,
+                     struct pm_model_set *set);
 
 /* Models of series of one's own, made as those of edges are: COUNTS[s · n_runs + k] is what series
    s is at RUNS[k], in the order of RUNS.  The set has a model for each series in place of an edge
@@ -120,9 +118,6 @@ struct pm_profile *pm_fit_instantiate(const struct pm_structure *structure,
                                       const struct pm_parameters *parameters, struct pm_error *err);
 
 /* ---- how far off predictions may be (interval.c) --------------------------------------------- */
-
-/* The probability that intervals have where nobody says otherwise. */
-#define PM_FIT_LEVEL 0.8
 
 /* Between which bounds the quantity of MODEL, one of SET's, lies at AT with probability LEVEL
    (above 0, below 1).  Of an exact model both are its value; LOW is never below 0, HIGH may be

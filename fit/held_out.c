@@ -13,6 +13,7 @@
 
 #include "core/base/base.h"
 #include "fit/prepare/prepare.h"
+#include "fit/private.h"
 
 enum { LEAST_SIZES = 3 };
 
@@ -76,9 +77,11 @@ static size_t keep_fitted(const struct pm_profile *const *profiles, size_t n,
     return n_fitted;
 }
 
-void pm_fit_hold_out(const struct pm_structure *structure,
-                     const struct pm_profile *const *profiles, size_t n_profiles,
-                     const struct pm_fit_options *options, struct pm_model_set *set) {
+void pm_fit_hold_out(const struct pm_structure *structure, const struct pm_profile *const *profiles,
+                     size_t n_profiles, const struct pm_fit_options *options,
+                     struct pm_model_set *set) {
+    if (pm_fit_without(PM_STEP_HELD_OUT))
+        return;
     const struct pm_profile **fitted = pm_alloc(2 * n_profiles, sizeof *fitted);
     const struct pm_profile **kept = fitted + n_profiles;
     const char *names[PM_MAX_PARAMETERS];
@@ -92,8 +95,7 @@ void pm_fit_hold_out(const struct pm_structure *structure,
         size_t n_kept = keep_small(fitted, n_fitted, names, n_names, left_out, kept);
         if (!is_enough(kept, n_kept, n_names))
             break;
-        struct pm_model_set *without =
-            pm_fit(structure, kept, n_kept, &same, NULL, &ignored);
+        struct pm_model_set *without = pm_fit(structure, kept, n_kept, &same, NULL, &ignored);
         if (!without)
             break;
         set->held_out[set->n_held_out++] = without;

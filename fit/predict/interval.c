@@ -8,13 +8,14 @@
 
    The logarithm of the true value over v(p) then lies within ± t·s·(1 + D·ln r), where r is the
    factor of extrapolation and t Student's quantile for n−k degrees of freedom, but for at most
-   FREEDOM: what a model leaves over is not noise but what its functions cannot say (blocks of a
-   constant extent, a loop that small sizes skip), neighbouring sizes are alike in it, and the terms
-   were chosen among others that fit almost as well; so a few residuals that happen to be small say
-   little, and an exponent that is a little wrong shows only far out.  FREEDOM and D were chosen on
-   counts of mawk, gzip, bzip2, xz, sed, sort, cksum and perl at twice and four times the sizes of
-   the fit; docs/log-fitting.md has what they give there and on programs that they were not chosen
-   on. Bounds are by factors, not by differences, for the same reason.
+   pm_heuristics.freedom: what a model leaves over is not noise but what its functions cannot say
+   (blocks of a constant extent, a loop that small sizes skip), neighbouring sizes are alike in it,
+   and the terms were chosen among others that fit almost as well; so a few residuals that happen to
+   be small say little, and an exponent that is a little wrong shows only far out.
+   pm_heuristics.freedom and D were chosen on counts of mawk, gzip, bzip2, xz, sed, sort, cksum and
+   perl at twice and four times the sizes of the fit; docs/log-fitting.md has what they give there
+   and on programs that they were not chosen on. Bounds are by factors, not by differences, for the
+   same reason.
 
    Exact models have intervals of no width.  A model whose leave-one-out error is not known, having
    too few sizes, has no interval.  Assumes that the points of a model are the last of its runs.
@@ -31,13 +32,6 @@
 #include "core/base/base.h"
 #include "fit/algebra/algebra.h"
 #include "fit/edges/edges.h"
-
-enum { CONSTANT_POINTS = 3 };
-
-#define FREEDOM 2.0
-#define DRIFT 0.75
-#define LEAST_VALUE 1e-3   /* of the largest: no value weighs more than one of this size */
-#define LONGEST_FACTOR 1e9 /* an interval that reaches further has no bounds */
 
 /* What the intervals of all models at one target share. */
 struct target {
@@ -65,7 +59,7 @@ double pm_fit_extrapolation(const struct pm_model_set *set, const struct pm_para
 }
 
 double pm_fit_quantile(double level, double freedom) {
-    return gsl_cdf_tdist_Pinv(0.5 + 0.5 * level, fmin(freedom, FREEDOM));
+    return gsl_cdf_tdist_Pinv(0.5 + 0.5 * level, fmin(freedom, pm_heuristics.freedom));
 }
 
 static void close_target(struct target *target) {
@@ -77,11 +71,13 @@ static void close_target(struct target *target) {
 
 static bool open_target(struct target *target, const struct pm_model_set *set,
                         const struct pm_parameters *at, double level, struct pm_error *err) {
+    if (!pm_heuristics_read(err))
+        return false;
     size_t n_basis = set->basis->n;
     *target = (struct target){.set = set,
                               .runs = pm_alloc(set->n_runs * n_basis + 1, sizeof *target->runs),
                               .at = pm_alloc(n_basis + 1, sizeof *target->at),
-                              .drift = 1 + DRIFT * log(pm_fit_extrapolation(set, at)),
+                              .drift = 1 + pm_heuristics.drift * log(pm_fit_extrapolation(set, at)),
                               .level = level,
                               .value = pm_alloc(set->n_runs + 1, sizeof *target->value),
                               .columns = pm_alloc(set->n_runs + 1, sizeof *target->columns)};
@@ -103,7 +99,7 @@ static double leverage(struct target *target, const struct pm_model *model, doub
         largest = fmax(largest, target->value[i]);
     }
     for (size_t i = 0; i < n; i++)
-        target->value[i] = fmax(target->value[i], LEAST_VALUE * largest);
+        target->value[i] = fmax(target->value[i], pm_heuristics.small_value * largest);
     for (size_t i = 0; i < n; i++)
         for (size_t j = 0; j < k; j++)
             target->columns[i][j] =
@@ -136,7 +132,7 @@ static struct pm_fit_range range_at(struct target *target, const struct pm_model
     double width = t * target->drift * sigma;
     if (sigma > 0)
         width *= sqrt(1 + leverage(target, model, v));
-    if (!(width <= log(LONGEST_FACTOR)))
+    if (!(width <= log(pm_heuristics.longest_factor)))
         return (struct pm_fit_range){0, INFINITY};
     double factor = exp(width);
     return (struct pm_fit_range){v / factor, v * factor};
@@ -243,7 +239,7 @@ void pm_fit_intervals_free(struct pm_fit_intervals *intervals) {
 static void move_to_end(struct target *target, struct pm_model *model, bool high, double unknown) {
     double v = pm_model_value(model, target->at);
     struct pm_fit_range range = range_at(target, model);
-    double end = high ? fmin(range.high, LONGEST_FACTOR * v) : range.low;
+    double end = high ? fmin(range.high, pm_heuristics.longest_factor * v) : range.low;
     double factor = isnan(range.low) ? unknown : end / v;
     for (size_t i = 0; i < model->n_terms && v > 0; i++)
         model->coefficients[i] *= factor;
@@ -252,11 +248,12 @@ static void move_to_end(struct target *target, struct pm_model *model, bool high
 /* A constant distance has no error that was estimated; it stays within a block. */
 static void move_distance(struct target *target, struct pm_model *distance, bool high) {
     double v = pm_model_value(distance, target->at);
-    bool constant = distance->shape == PM_SHAPE_CONSTANT && distance->n_points >= CONSTANT_POINTS;
+    bool constant =
+        distance->shape == PM_SHAPE_CONSTANT && distance->n_points >= pm_heuristics.constant_points;
     if (constant && distance->n_terms)
         distance->coefficients[0] = fmax(v + (high ? 1 : -1), 0);
     else
-        move_to_end(target, distance, high, high ? LONGEST_FACTOR : 0);
+        move_to_end(target, distance, high, high ? pm_heuristics.longest_factor : 0);
 }
 
 /* The short bins take the accesses that the others do not account for. */

@@ -6,7 +6,8 @@
 
        e(C) = max_k |ln M_k(C) / M(C)|          M_k: misses by the set without the k largest sizes
        E(C) = max e(C′),  C / 2 ≤ C′ ≤ 2 C      where misses fall steeply, the place is uncertain
-       w(C) = e(C) · q      or, where E(C) exceeds STRUCTURAL,     STRUCTURAL_FACTOR · E(C) · q
+       w(C) = e(C) · q      or, where E(C) exceeds STRUCTURAL,     pm_heuristics.structural_factor ·
+   E(C) · q
 
    at the target itself, with q = t(level) / t(80%) of the quantiles of interval.c.  The true misses
    then lie within M(C) · e^±w(C).  Below STRUCTURAL the sets have the same functions with other
@@ -27,22 +28,14 @@
 #include "core/base/base.h"
 #include "fit/private.h"
 
-#define STRUCTURAL 0.2        /* logarithm of a ratio */
-#define STRUCTURAL_FACTOR 3.0 /* over a disagreement that large */
-#define CALIBRATED_LEVEL 0.8
-#define LEAST_MISSES 0.5 /* fewer count as so many: half a count is none */
-#define MOST_WIDTH 20.0  /* of a logarithm: as good as unbounded */
-
-#define SMALLEST_CACHE 64 /* blocks; what smaller ones miss bounds no larger one: not calibrated */
-
 enum {
     CELLS_PER_OCTAVE = 4,
     NEIGHBOURS = CELLS_PER_OCTAVE, /* as far as the cliff of a curve may be elsewhere */
     MAX_CELLS = 48 * CELLS_PER_OCTAVE,
 };
 
-/* Cell 0 has distances below 1, cell i > 0 those from 2^((i − 1)/4) on; behind the last cell are the
-   accesses that always miss. */
+/* Cell 0 has distances below 1, cell i > 0 those from 2^((i − 1)/4) on; behind the last cell are
+   the accesses that always miss. */
 static double cell_begin(size_t cell) {
     return cell == 0 ? 0 : exp2((double)(cell - 1) / CELLS_PER_OCTAVE);
 }
@@ -103,7 +96,8 @@ static void find_disagreement(struct pm_profile *const *others, size_t n_others,
         count_cells(others[k], block_bytes, in_cells);
         find_misses(in_cells, theirs);
         for (size_t cell = 0; cell <= MAX_CELLS; cell++) {
-            double ratio = fmax(theirs[cell], LEAST_MISSES) / fmax(misses[cell], LEAST_MISSES);
+            double ratio = fmax(theirs[cell], pm_heuristics.least_misses) /
+                           fmax(misses[cell], pm_heuristics.least_misses);
             disagreement[cell] = fmax(disagreement[cell], fabs(log(ratio)));
         }
     }
@@ -112,8 +106,9 @@ static void find_disagreement(struct pm_profile *const *others, size_t n_others,
 /* Half an interval, as a logarithm, where the sets disagree by DISAGREEMENT there and by NEARBY in
    the neighbourhood. */
 static double width_of(double disagreement, double nearby, double quantile) {
-    double width = nearby > STRUCTURAL ? STRUCTURAL_FACTOR * nearby : disagreement;
-    return fmin(width * quantile, MOST_WIDTH);
+    double width = nearby > pm_heuristics.structural ? pm_heuristics.structural_factor * nearby
+                                                     : pm_heuristics.disagreement * disagreement;
+    return fmin(width * quantile, log(pm_heuristics.longest_factor));
 }
 
 static double largest_near(const double *disagreement, size_t cell) {
@@ -136,7 +131,7 @@ static void move_misses(const double *disagreement, double quantile, bool high, 
         double width = width_of(disagreement[cell], largest_near(disagreement, cell), quantile);
         end[cell] = misses[cell] * exp(high ? width : -width);
     }
-    size_t smallest = cell_of(SMALLEST_CACHE);
+    size_t smallest = cell_of((double)pm_heuristics.spread_smallest);
     for (size_t cell = smallest; cell < MAX_CELLS && high; cell++)
         end[cell + 1] = fmin(fmin(end[cell + 1], end[cell]), end[0]);
     for (size_t cell = MAX_CELLS; cell > smallest && !high; cell--)
@@ -155,7 +150,7 @@ struct moves {
     size_t n;
     struct move {
         size_t from, to;
-        double share; /* of FROM's accesses */
+        double share;            /* of FROM's accesses */
     } list[2 * (MAX_CELLS + 1)]; /* ascending FROM */
 };
 
@@ -169,7 +164,7 @@ static void find_moves(const double *before, const double *after, struct moves *
     double scale = moves->scale = all_before > 0 ? all_after / all_before : 1;
     for (size_t cell = 0; cell <= MAX_CELLS; cell++) {
         double scaled = before[cell] * scale, stay = fmin(scaled, after[cell]);
-        bool same = fabs(scaled - after[cell]) <= PM_FIT_ROUNDING * all_after;
+        bool same = fabs(scaled - after[cell]) <= pm_heuristics.rounding * all_after;
         surplus[cell] = same ? 0 : scaled - stay;
         deficit[cell] = same ? 0 : after[cell] - stay;
         moves->kept[cell] = same ? scale : before[cell] > 0 ? stay / before[cell] : 0;
@@ -216,12 +211,12 @@ static size_t cut_bin(const struct pm_bin *bin, const struct moves *moves,
         depart(moves, cell, share * bin->loads, share * bin->stores, arrivals);
         if (!(moves->kept[cell] * share > 0))
             continue;
-        parts[n++] = (struct pm_bin){.low = low,
-                                     .mean = beyond > 0 || low > bin->mean ? 0.5 * (low + high)
-                                                                           : bin->mean,
-                                     .high = high,
-                                     .loads = share * bin->loads * moves->kept[cell],
-                                     .stores = share * bin->stores * moves->kept[cell]};
+        parts[n++] =
+            (struct pm_bin){.low = low,
+                            .mean = beyond > 0 || low > bin->mean ? 0.5 * (low + high) : bin->mean,
+                            .high = high,
+                            .loads = share * bin->loads * moves->kept[cell],
+                            .stores = share * bin->stores * moves->kept[cell]};
         parts[n - 1].mean = fmin(fmax(parts[n - 1].mean, low), high);
     }
     return n;
@@ -306,8 +301,9 @@ void pm_fit_spread(const struct pm_structure *structure, const struct pm_model_s
             pm_fit_instantiate(structure, set->held_out[k], &profile->parameters, &ignored);
         n_others += others[n_others] != NULL;
     }
-    double quantile = pm_fit_quantile(level, INFINITY) / pm_fit_quantile(CALIBRATED_LEVEL, INFINITY);
-    double unknown = fmax(log(profile->extrapolation), STRUCTURAL);
+    double quantile =
+        pm_fit_quantile(level, INFINITY) / pm_fit_quantile(pm_heuristics.interval_level, INFINITY);
+    double unknown = fmax(log(profile->extrapolation), pm_heuristics.structural);
     for (size_t b = 0; b < profile->n_block_sizes; b++)
         spread_blocks(others, n_others, unknown, profile->block_sizes[b], quantile, high, profile);
     for (size_t k = 0; k < n_others; k++)
