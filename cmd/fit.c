@@ -10,6 +10,7 @@
 #include "core/base/base.h"
 #include "core/store/store.h"
 #include "fit/query/query.h"
+#include "fit/warnings/warnings.h"
 
 enum output { SUMMARY, MODELS, FLAGGED };
 
@@ -59,10 +60,20 @@ static bool fit_store(struct pm_store *store, const struct pm_fit_options *fit_o
     bool ok = models && pm_store_put_models(store, models, err);
     if (ok)
         say_unmatched(profiles, n_profiles);
+    struct pm_warnings warnings = {0};
+    struct pm_report_options with_warnings = *options;
+    if (ok) {
+        const struct pm_answer answer = {structure, models, NULL};
+        pm_warn(&answer, &warnings);
+        pm_warn_of_counts(&answer, &warnings);
+        pm_warn_of_misses(&answer, NULL, 0, &warnings);
+    }
+    with_warnings.warnings = &warnings;
     if (ok && output == FLAGGED)
-        print_flagged(structure, models, profiles, n_profiles, options);
+        print_flagged(structure, models, profiles, n_profiles, &with_warnings);
     else if (ok)
-        pm_report_models(stdout, structure, models, &statistics, output == MODELS, options);
+        pm_report_models(stdout, structure, models, &statistics, output == MODELS, &with_warnings);
+    pm_warnings_free(&warnings);
     if (models)
         pm_model_set_free(models);
     pm_profiles_free(profiles, n_profiles);

@@ -11,6 +11,7 @@
 #include "core/store/store.h"
 #include "fit/fit.h"
 #include "fit/query/query.h"
+#include "fit/warnings/warnings.h"
 #include "sched/sched.h"
 
 struct request {
@@ -135,10 +136,18 @@ static bool predict_all(const struct request *request, struct pm_program *progra
         if (ok && !predictions[i]->measured_up_to)
             predictions[i]->measured_up_to = pm_strdup(program->measured_up_to);
     }
+    struct pm_warnings warnings = {0};
+    struct pm_report_options options = request->options;
+    const struct pm_answer answer = {program->structure, program->models, found->profile};
+    pm_warn(&answer, &warnings);
+    for (size_t i = 0; i < n && ok; i++)
+        pm_warn_of_time(&answer, predictions[i], request->on.machines[i], &warnings);
+    options.warnings = &warnings;
     if (ok)
         pm_report_predictions(stdout, program->structure,
                               (const struct pm_prediction *const *)predictions, n, found->times,
-                              &request->options);
+                              &options);
+    pm_warnings_free(&warnings);
     for (size_t i = 0; i < n; i++)
         if (predictions[i])
             pm_prediction_free(predictions[i]);

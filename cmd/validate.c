@@ -13,6 +13,7 @@
 #include "core/store/store.h"
 #include "fit/fit.h"
 #include "fit/query/query.h"
+#include "fit/warnings/warnings.h"
 #include "sched/sched.h"
 
 struct request {
@@ -294,7 +295,8 @@ static int measure_sizes(struct validating *v) {
 /* ---- the whole ------------------------------------------------------------------------------- */
 
 static bool report_hierarchy(const struct validating *v, const struct pm_validation *sizes,
-                             size_t n, struct pm_error *err) {
+                             size_t n, const struct pm_report_options *options,
+                             struct pm_error *err) {
     const struct pm_fit_options fit_options = {0};
     const struct pm_hierarchy_request request = {
         .structure = v->structure,
@@ -307,7 +309,15 @@ static bool report_hierarchy(const struct validating *v, const struct pm_validat
         .n_sizes = n,
         .together = v->request->measured_only,
     };
-    return pm_report_hierarchy(stdout, &request, &v->request->options, err);
+    return pm_report_hierarchy(stdout, &request, options, err);
+}
+
+static void add_warnings(const struct validating *v, const struct pm_profile *predicted,
+                         struct pm_warnings *warnings) {
+    const struct pm_answer answer = {v->structure, v->models, predicted};
+    pm_warn(&answer, warnings);
+    pm_warn_of_counts(&answer, warnings);
+    pm_warn_of_misses(&answer, v->caches.block_sizes, v->caches.n_block_sizes, warnings);
 }
 
 /* The sizes whose run succeeded. */
@@ -315,8 +325,13 @@ static bool report_sizes(const struct validating *v, struct pm_error *err) {
     struct pm_validation *sizes = pm_alloc(v->n_sizes, sizeof *sizes);
     size_t n = 0;
     bool ok = true;
+    struct pm_warnings warnings = {0};
+    struct pm_report_options options = v->request->options;
+    options.warnings = &warnings;
     for (size_t i = 0; i < v->n_sizes; i++) {
         const struct validated_size *size = &v->sizes[i];
+        if (size->measured_times)
+            add_warnings(v, size->predicted, &warnings);
         if (size->measured_times)
             sizes[n++] = (struct pm_validation){
                 .predicted = size->predicted,
@@ -332,10 +347,10 @@ static bool report_sizes(const struct validating *v, struct pm_error *err) {
             };
     }
     if (n && v->request->hierarchy)
-        ok = report_hierarchy(v, sizes, n, err);
+        ok = report_hierarchy(v, sizes, n, &options, err);
     else if (n)
-        pm_report_validations(stdout, v->structure, v->models, &v->caches, sizes, n,
-                              &v->request->options);
+        pm_report_validations(stdout, v->structure, v->models, &v->caches, sizes, n, &options);
+    pm_warnings_free(&warnings);
     free(sizes);
     return ok;
 }
@@ -357,7 +372,7 @@ static bool compare_measured(struct validating *v, struct pm_error *err) {
     for (size_t i = 0; i < v->n_sizes; i++)
         sizes[i] =
             (struct pm_validation){.predicted = v->sizes[i].predicted, .measured = v->fitted[i]};
-    bool ok = report_hierarchy(v, sizes, v->n_sizes, err);
+    bool ok = report_hierarchy(v, sizes, v->n_sizes, &v->request->options, err);
     free(sizes);
     return ok;
 }

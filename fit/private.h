@@ -10,6 +10,13 @@
 #include "fit/fit.h"
 #include "fit/heuristics.h"
 
+/* Accesses count as misses, where the goodness of models is judged, if so many blocks lie between
+   them: what the smallest first level that machines/ has holds of lines (32 KiB of 64 bytes), and
+   entries of a first TLB. */
+#define PM_WARNING_CACHE_BLOCKS 512
+#define PM_WARNING_TLB_ENTRIES 64
+#define PM_WARNING_LEAST_PAGE 4096 /* bytes: blocks of at least this size are pages */
+
 /* What the values of a series are. */
 enum pm_series_kind {
     PM_SERIES_COUNT,    /* never negative; monotone, convex, concave as the data are */

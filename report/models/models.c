@@ -317,9 +317,11 @@ static json_t *range_json(const struct pm_model_set *models) {
     return object;
 }
 
-static void write_json(FILE *out, const struct models_report *report) {
+static void write_json(FILE *out, const struct models_report *report,
+                       const struct pm_report_options *options) {
     json_t *document = pm_json_document("models");
     pm_fields_set(document, PM_FIELDS(report_fields), report);
+    pm_json_set_warnings(document, options);
     json_object_set_new(document, "parameters", range_json(report->models));
     json_object_set_new(document, "summary", PM_JSON_OBJECT(summary_fields, report->statistics));
     if (report->rows)
@@ -350,8 +352,10 @@ void pm_report_models(FILE *out, const struct pm_structure *structure,
                       bool with_models, const struct pm_report_options *options) {
     struct pm_model_rows *rows = with_models ? pm_model_rows_new(structure, models) : NULL;
     struct models_report report = {structure, models, statistics, rows};
+    if (options->format != PM_REPORT_JSON)
+        pm_print_warnings(out, options);
     if (options->format == PM_REPORT_JSON) {
-        write_json(out, &report);
+        write_json(out, &report, options);
     } else if (options->format == PM_REPORT_CSV && rows) {
         pm_fields_csv(out, PM_FIELDS(fields),
                       "program quantity label file line_first key module edge group bin "

@@ -1,0 +1,10 @@
+/* What the files of fit/warnings/ share. */
+#ifndef PM_FIT_WARNINGS_PRIVATE_H
+#define PM_FIT_WARNINGS_PRIVATE_H
+
+#include "fit/warnings/warnings.h"
+
+/* Is the answer from models, not measured at its very size? */
+bool pm_is_of_models(const struct pm_answer *answer);
+
+#endif
