@@ -255,6 +255,8 @@ struct pm_measure_session *pm_measuring_begin(struct pm_measuring *m,
     };
     if (!pm_find_instrumenting(&m->request.copies, err))
         return NULL;
+    pm_given_formulas_free(&m->request.formulas);
+    pm_size_design_formulas(&m->design, &m->request.formulas);
     return pm_measure_session_new(&m->request, first, &progress, err);
 }
 

@@ -39,7 +39,8 @@ struct pm_measure_request {
     char *handler; /* absolute path of an event handler, which gets what is measured; NULL none */
     PM_ARRAY(char *, environment); /* NAME=TEXT; the texts are borrowed */
     PM_ARRAY(struct pm_measure_input, inputs);
-    struct pm_block_sizes blocks; /* of reuse distances; none: edge counts only */
+    struct pm_given_formulas formulas; /* parameters that were given so */
+    struct pm_block_sizes blocks;      /* of reuse distances; none: edge counts only */
     char
         *bin_width; /* of histograms, relative; a number from 0 to 1 as text; NULL: the usual one */
     unsigned sample;          /* one of so many blocks is watched; 0, 1: all */
