@@ -22,6 +22,10 @@
 
 enum { PM_FIT_LEAST_SIZES = 3 }; /* two say nothing of a third */
 
+/* A polynomial of third degree has four coefficients, and one size is to check it; in several
+   parameters, where all runs check the terms of each, it wants its own four values. */
+enum { PM_FIT_ENOUGH_SIZES = 5, PM_FIT_ENOUGH_VALUES = 4 };
+
 /* Parameters in which the sample's errors are nearer than this factor are equally good. */
 #define PM_FIT_EQUALLY_GOOD 1.1
 

@@ -197,5 +197,8 @@ void pm_measure_request_free(struct pm_measure_request *request) {
     free(request->blocks.bytes);
     free(request->bin_width);
     free(request->handler);
+    for (size_t i = 0; i < request->n_unused; i++)
+        free(request->unused[i]);
+    free(request->unused);
     pm_given_formulas_free(&request->formulas);
 }
