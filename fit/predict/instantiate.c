@@ -83,29 +83,16 @@ bool pm_fit_check_parameters(const struct pm_model_set *models,
     return ok;
 }
 
-static void extrapolate(struct pm_profile *profile, double factor, bool below) {
-    if (factor <= profile->extrapolation)
-        return;
-    profile->extrapolation = factor;
-    profile->below_measured = below;
-}
-
 /* The given parameters, and those that had one value in all runs; how far beyond the measured range
    they lie. */
 static void set_parameters(struct pm_profile *profile, const struct pm_model_set *models,
                            const struct pm_parameters *parameters) {
     profile->parameters = *parameters;
-    profile->extrapolation = 1;
+    profile->extrapolation = pm_fit_extrapolation(models, parameters, &profile->below_measured);
     for (size_t i = 0; i < models->high.n; i++) {
         double value, low = models->low.values[i], high = models->high.values[i];
-        if (pm_parameters_get(parameters, models->high.names[i], &value)) {
-            if (high > 0)
-                extrapolate(profile, value / high, false);
-            if (value > 0)
-                extrapolate(profile, low / value, true);
-        } else if (low == high) {
+        if (!pm_parameters_get(parameters, models->high.names[i], &value) && low == high)
             pm_parameters_set(&profile->parameters, models->high.names[i], high, NULL);
-        }
     }
 }
 
