@@ -126,6 +126,10 @@ struct pm_model_set {
 
 void pm_model_set_free(struct pm_model_set *set);
 
+/* The parameters that functions of SET's basis depend on, by name; NAMES has room for
+   PM_MAX_PARAMETERS, and its texts live as long as SET. */
+size_t pm_model_set_parameters(const struct pm_model_set *set, const char **names);
+
 /* As bytes (zstd, versioned, checksummed) and back; decoding checks everything. */
 void pm_model_set_encode(const struct pm_model_set *set, void **bytes, size_t *n_bytes);
 struct pm_model_set *pm_model_set_decode(const void *bytes, size_t n_bytes, struct pm_error *err);

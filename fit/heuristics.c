@@ -10,17 +10,20 @@
 #include "core/base/base.h"
 
 #define NUMBER(name, value, why) .name = (value),
-static const struct pm_heuristics initial = {PM_FIT_NUMBERS(NUMBER) PM_FIT_COUNTS(NUMBER)};
-struct pm_heuristics pm_heuristics = {PM_FIT_NUMBERS(NUMBER) PM_FIT_COUNTS(NUMBER)};
+static const struct pm_heuristics initial = {PM_FIT_NUMBERS(NUMBER) PM_FIT_SHOWN(NUMBER)
+                                                 PM_FIT_COUNTS(NUMBER)};
+struct pm_heuristics pm_heuristics = {PM_FIT_NUMBERS(NUMBER) PM_FIT_SHOWN(NUMBER)
+                                          PM_FIT_COUNTS(NUMBER)};
 #undef NUMBER
 
-#define ROW(step, name, what) {#name, what, 0, false},
+#define ROW(step, name, what) {#name, what, 0, true},
 static const struct pm_heuristic_name steps[] = {PM_FIT_STEPS(ROW)};
 #undef ROW
-#define ROW(name, value, why) {#name, why, value, false},
-#define WHOLE(name, value, why) {#name, why, value, true},
-static const struct pm_heuristic_name constants[] = {PM_FIT_NUMBERS(ROW) PM_FIT_COUNTS(WHOLE)};
-#undef WHOLE
+#define ROW(name, value, why) {#name, why, value, true},
+#define SHOWN(name, value, why) {#name, why, value, false},
+static const struct pm_heuristic_name constants[] = {PM_FIT_NUMBERS(ROW) PM_FIT_SHOWN(SHOWN)
+                                                         PM_FIT_COUNTS(ROW)};
+#undef SHOWN
 #undef ROW
 
 enum { N_CONSTANTS = sizeof constants / sizeof *constants };
@@ -55,6 +58,7 @@ static void scale(struct pm_heuristics *h, size_t constant, double factor) {
     if (i++ == constant)                                                                           \
         h->name *= factor;
     PM_FIT_NUMBERS(SCALE)
+    PM_FIT_SHOWN(SCALE)
 #undef SCALE
 #define SCALE(name, value, why)                                                                    \
     if (i++ == constant)                                                                           \

@@ -72,8 +72,6 @@ struct pm_error;
     X(unexplained_steps, 0.5,                                                                      \
       "Of a function's change between points of the grid, not explained "                          \
       "by its slopes: then it has steps")                                                          \
-    X(regular, 0.05, "Relative difference from the neighbours' line of a series that is smooth")   \
-    X(periodic, 0.25, "Of that difference, what a period leaves")                                  \
     X(ridge, 1e-11, "Of the diagonal: keeps the program of --partition sigmetrics convex")         \
     /* ---- surface/ ---- */                                                                       \
     X(surface_term_penalty, 1.12,                                                                  \
@@ -144,7 +142,6 @@ struct pm_error;
     X(joint_gain, 0.5, "What is left of it with the joint ones")                                   \
     X(joint_rare, 1e-6, "Misses an access that do not matter")                                     \
     /* ---- edges/, prepare/ ---- */                                                               \
-    X(extent_growth, 1.1, "A walk that is longer by less has not grown: peeled iterations")        \
     X(divergent_least, 0.05, "Relative difference by which a size diverges")                       \
     X(divergent_many, 0.25, "Share of the touches, by the groups that can be judged")              \
     X(divergent_gain, 3.0, "Error with the size against that without it")                          \
@@ -153,7 +150,13 @@ struct pm_error;
     X(outlier_calm, 0.5,                                                                           \
       "Leave-one-out residuals below this share of divergent_least: no outlier")                   \
     /* ---- predict/ ---- */                                                                       \
-    X(most_rescale, 3.0, "The short bins may shrink or grow by this factor to take the rest")      \
+    X(most_rescale, 3.0, "The short bins may shrink or grow by this factor to take the rest")
+
+/* The same, of what is shown of models and of their intervals: no prediction depends on them. */
+#define PM_FIT_SHOWN(X)                                                                            \
+    X(regular, 0.05, "Relative difference from the neighbours' line of a series that is smooth")   \
+    X(periodic, 0.25, "Of that difference, what a period leaves")                                  \
+    X(extent_growth, 1.1, "A walk that is longer by less has not grown: peeled iterations")        \
     X(freedom, 2.0,                                                                                \
       "Degrees of freedom of an interval at most: what a model leaves over is what "               \
       "its functions cannot say, not noise (predict/interval.c)")                                  \
@@ -264,6 +267,7 @@ struct pm_error;
 struct pm_heuristics {
 #define PM_FIT_FIELD(name, value, why) double name;
     PM_FIT_NUMBERS(PM_FIT_FIELD)
+    PM_FIT_SHOWN(PM_FIT_FIELD)
 #undef PM_FIT_FIELD
 #define PM_FIT_FIELD(name, value, why) size_t name;
     PM_FIT_COUNTS(PM_FIT_FIELD)
@@ -303,7 +307,7 @@ bool pm_heuristics_set(const char *without, const char *scale, struct pm_error *
 struct pm_heuristic_name {
     const char *name, *why;
     double value; /* of a constant */
-    bool whole;   /* it is a count */
+    bool models;  /* predictions depend on it */
 };
 const struct pm_heuristic_name *pm_heuristic_steps(size_t *n);
 const struct pm_heuristic_name *pm_heuristic_constants(size_t *n);

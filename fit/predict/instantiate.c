@@ -88,7 +88,7 @@ bool pm_fit_check_parameters(const struct pm_model_set *models,
 static void set_parameters(struct pm_profile *profile, const struct pm_model_set *models,
                            const struct pm_parameters *parameters) {
     profile->parameters = *parameters;
-    profile->extrapolation = pm_fit_extrapolation(models, parameters);
+    profile->extrapolation = pm_fit_extrapolation(models, parameters, &profile->below_measured);
     for (size_t i = 0; i < models->high.n; i++) {
         double value, low = models->low.values[i], high = models->high.values[i];
         if (!pm_parameters_get(parameters, models->high.names[i], &value) && low == high)

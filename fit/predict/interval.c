@@ -45,16 +45,25 @@ struct target {
         *columns)[PM_LEAST_SQUARES_MAX]; /* [run][function]: weighted, then orthonormal; owned */
 };
 
-double pm_fit_extrapolation(const struct pm_model_set *set, const struct pm_parameters *p) {
+double pm_fit_extrapolation(const struct pm_model_set *set, const struct pm_parameters *p,
+                            bool *below) {
     double factor = 1;
+    bool is_below = false;
     for (size_t i = 0; i < set->high.n; i++) {
         double value, low = set->low.values[i], high = set->high.values[i];
         if (!pm_parameters_get(p, set->high.names[i], &value) || value <= 0)
             continue;
-        if (high > 0)
-            factor = fmax(factor, value / high);
-        factor = fmax(factor, low / value);
+        if (high > 0 && value / high > factor) {
+            factor = value / high;
+            is_below = false;
+        }
+        if (low / value > factor) {
+            factor = low / value;
+            is_below = true;
+        }
     }
+    if (below)
+        *below = is_below;
     return factor;
 }
 
@@ -74,13 +83,14 @@ static bool open_target(struct target *target, const struct pm_model_set *set,
     if (!pm_heuristics_read(err))
         return false;
     size_t n_basis = set->basis->n;
-    *target = (struct target){.set = set,
-                              .runs = pm_alloc(set->n_runs * n_basis + 1, sizeof *target->runs),
-                              .at = pm_alloc(n_basis + 1, sizeof *target->at),
-                              .drift = 1 + pm_heuristics.drift * log(pm_fit_extrapolation(set, at)),
-                              .level = level,
-                              .value = pm_alloc(set->n_runs + 1, sizeof *target->value),
-                              .columns = pm_alloc(set->n_runs + 1, sizeof *target->columns)};
+    *target =
+        (struct target){.set = set,
+                        .runs = pm_alloc(set->n_runs * n_basis + 1, sizeof *target->runs),
+                        .at = pm_alloc(n_basis + 1, sizeof *target->at),
+                        .drift = 1 + pm_heuristics.drift * log(pm_fit_extrapolation(set, at, NULL)),
+                        .level = level,
+                        .value = pm_alloc(set->n_runs + 1, sizeof *target->value),
+                        .columns = pm_alloc(set->n_runs + 1, sizeof *target->columns)};
     bool ok = pm_basis_evaluate(set->basis, at, target->at, err);
     for (size_t i = 0; ok && i < set->n_runs; i++)
         ok = pm_basis_evaluate(set->basis, &set->runs[i], target->runs + i * n_basis, err);

@@ -15,8 +15,9 @@ void pm_fit_bound_by_smaller(struct pm_histogram *large, const struct pm_histogr
 size_t pm_fit_order_bins(struct pm_bin *bins, size_t n);
 
 /* How far P is beyond the runs of SET, 1 inside: the largest factor of any parameter, above the
-   largest or below the smallest value. */
-double pm_fit_extrapolation(const struct pm_model_set *set, const struct pm_parameters *p);
+   largest or (*BELOW, which may be NULL) below the smallest value. */
+double pm_fit_extrapolation(const struct pm_model_set *set, const struct pm_parameters *p,
+                            bool *below);
 
 /* The two-sided quantile of the intervals' distribution at probability LEVEL, with FREEDOM degrees
    of freedom at most; see interval.c. */
