@@ -33,4 +33,7 @@ enum pm_mismatch pm_match_own_code(struct pm_matcher *m, uint32_t scope);
 /* Fills the groups of M->match from the pairs of vertices. */
 void pm_match_groups(struct pm_matcher *m);
 
+/* Fills the holders and joins of MATCH, from its groups. */
+void pm_match_by_source(struct pm_structure_match *match);
+
 #endif

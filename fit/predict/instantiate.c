@@ -104,6 +104,15 @@ static void set_parameters(struct pm_profile *profile, const struct pm_model_set
 
 /* ---- edges ----------------------------------------------------------------------------------- */
 
+/* Of code whose counts are rough, flow is not conserved: each edge has its own model. */
+static bool has_rough_code(const struct pm_structure *structure, uint32_t routine) {
+    for (size_t i = 0; i < structure->n_scopes; i++)
+        if (structure->scopes[i].routine == routine &&
+            (structure->scopes[i].flags & PM_SCOPE_ROUGH))
+            return true;
+    return false;
+}
+
 static void predict_edges(const struct pm_structure *structure, const struct pm_model_set *models,
                           const double *basis, struct pm_profile *profile, struct error_sum *sum) {
     profile->n_edges = models->n_edges;
@@ -116,7 +125,7 @@ static void predict_edges(const struct pm_structure *structure, const struct pm_
         bool repaired = false;
         if (!routine->counted)
             continue;
-        bool solved = pm_fit_solve_routine(structure, r, profile->edge_counts, &repaired);
+        bool solved = !has_rough_code(structure, r) && pm_fit_solve_routine(structure, r, profile->edge_counts, &repaired);
         profile->n_inexact_routines += !solved || repaired;
         for (uint32_t e = 0; !solved && e < routine->n_edges; e++)
             profile->edge_counts[routine->first_edge + e] =
