@@ -7,7 +7,9 @@
    are in, to what the other build has of that object there, else in the part of the source around
    that, and so on up to the program.  All groups of that object there become one, in all runs:
    a remainder that is straight-line code around the loop in one build is part of the loop in
-   another.  What is on the stack or in the constant pool counts as one object. */
+   another.  Outside loops, what both have directly there goes together without the loops in it.
+   What is on the stack or in the constant pool counts as one object.  A call of memset or
+   memcpy may be what the compiler made of a loop: it goes together with all data of its place. */
 #include <stdlib.h>
 #include <string.h>
 #include <xxhash.h>
@@ -30,8 +32,9 @@ struct source_side {
     PM_ARRAY(struct place, places); /* by key, then group */
 };
 
+enum { PRIVATE = PM_GROUP_STACK | PM_GROUP_CONSTANTS | PM_GROUP_PUSHED };
+
 static uint64_t object_key(const struct pm_group *group) {
-    enum { PRIVATE = PM_GROUP_STACK | PM_GROUP_CONSTANTS | PM_GROUP_PUSHED };
     uint64_t parts[2] = {(group->flags & PRIVATE) != 0, 0};
     if (!parts[0] && group->object)
         parts[1] = XXH3_64bits(group->object, strlen(group->object));
@@ -41,6 +44,17 @@ static uint64_t object_key(const struct pm_group *group) {
 static uint64_t place_key(const struct source_side *side, uint32_t scope, uint32_t group) {
     uint64_t parts[2] = {side->scopes[scope], side->objects[group]};
     return XXH3_64bits(parts, sizeof parts);
+}
+
+/* Directly there, not in a part of it. */
+static uint64_t exact_key(const struct source_side *side, uint32_t scope, uint32_t group) {
+    uint64_t parts[3] = {side->scopes[scope], side->objects[group], 1};
+    return XXH3_64bits(parts, sizeof parts);
+}
+
+/* Of any data there. */
+static uint64_t any_key(const struct source_side *side, uint32_t scope) {
+    return XXH3_64bits(&side->scopes[scope], sizeof side->scopes[scope]);
 }
 
 /* The innermost scope that both are in. */
@@ -61,9 +75,15 @@ static void find_places(struct source_side *side) {
         uint32_t scope = s->blocks[s->references[r].block].scope;
         *around = *around == PM_NONE ? scope : common_scope(s, *around, scope);
     }
-    for (uint32_t g = 0; g < s->n_groups; g++)
-        for (uint32_t scope = side->around[g]; scope != PM_NONE; scope = s->scopes[scope].parent)
+    for (uint32_t g = 0; g < s->n_groups; g++) {
+        if (side->around[g] != PM_NONE)
+            *PM_PUSH(side, places) = (struct place){exact_key(side, side->around[g], g), g};
+        for (uint32_t scope = side->around[g]; scope != PM_NONE; scope = s->scopes[scope].parent) {
             *PM_PUSH(side, places) = (struct place){place_key(side, scope, g), g};
+            if (!(s->groups[g].flags & PRIVATE))
+                *PM_PUSH(side, places) = (struct place){any_key(side, scope), g};
+        }
+    }
 }
 
 static int compare_places(const void *left, const void *right) {
@@ -71,9 +91,9 @@ static int compare_places(const void *left, const void *right) {
     return a->key != b->key ? PM_COMPARE(a->key, b->key) : PM_COMPARE(a->group, b->group);
 }
 
-static void side_make(struct source_side *side, const struct pm_structure *s) {
+static void side_make(struct source_side *side, const struct pm_structure *s, uint64_t *scopes) {
     *side = (struct source_side){.structure = s,
-                                 .scopes = pm_structure_source_keys(s),
+                                 .scopes = scopes,
                                  .objects = pm_alloc(s->n_groups, sizeof *side->objects)};
     for (uint32_t g = 0; g < s->n_groups; g++)
         side->objects[g] = object_key(&s->groups[g]);
@@ -99,9 +119,18 @@ static size_t find(const struct source_side *side, uint64_t key) {
 static bool shared_key(const struct source_side *side, const struct source_side *other,
                        uint32_t group, uint64_t *key) {
     const struct pm_structure *s = side->structure;
-    for (uint32_t scope = side->around[group]; scope != PM_NONE; scope = s->scopes[scope].parent) {
+    uint32_t around = side->around[group];
+    if (around != PM_NONE && s->scopes[around].kind != PM_SCOPE_LOOP) {
+        *key = exact_key(side, around, group);
+        if (find(other, *key) < other->n_places)
+            return true;
+    }
+    for (uint32_t scope = around; scope != PM_NONE; scope = s->scopes[scope].parent) {
         *key = place_key(side, scope, group);
         if (find(other, *key) < other->n_places)
+            return true;
+        *key = any_key(side, scope);
+        if ((s->groups[group].flags & PM_GROUP_CALLED) && find(other, *key) < other->n_places)
             return true;
     }
     return false;
@@ -133,8 +162,10 @@ static void keep_each_once(struct pm_structure_match *match) {
 
 void pm_match_by_source(struct pm_structure_match *match) {
     struct source_side from, to;
-    side_make(&from, match->from);
-    side_make(&to, match->to);
+    uint64_t *of_from, *of_to;
+    pm_match_source_keys(match->from, match->to, &of_from, &of_to);
+    side_make(&from, match->from, of_from);
+    side_make(&to, match->to, of_to);
     bool *taken = pm_alloc(match->to->n_groups, sizeof *taken);
     uint64_t key;
     for (uint32_t g = 0; g < match->from->n_groups; g++) {

@@ -15,7 +15,7 @@
 #include <stdlib.h>
 
 #include "core/base/base.h"
-#include "core/builds/builds.h"
+#include "core/builds/private.h"
 
 void pm_build_work_free(struct pm_build_work *work) {
     free(work->group_bytes);
@@ -50,7 +50,8 @@ static int compare_keyed(const void *left, const void *right) {
 /* For each scope of TO the sum of HEADERS over the scopes of FROM that are of the same source. */
 static double *sum_by_source(const struct pm_structure *from, const double *headers,
                              const struct pm_structure *to) {
-    uint64_t *of_from = pm_structure_source_keys(from), *of_to = pm_structure_source_keys(to);
+    uint64_t *of_from, *of_to;
+    pm_match_source_keys(from, to, &of_from, &of_to);
     struct keyed *sorted = pm_alloc(from->n_scopes, sizeof *sorted);
     double *sums = pm_alloc(to->n_scopes, sizeof *sums);
     for (size_t i = 0; i < from->n_scopes; i++)

@@ -14,7 +14,8 @@
 #include "core/base/base.h"
 
 enum {
-    MODEL_SET_VERSION = 4,
+    MODEL_SET_VERSION = 5, /* 4 had nothing of the whole program */
+    OLDEST_VERSION = 4,
     HEADER_BYTES = 24,
     MODEL_LEAST_BYTES = 29, /* a model without terms */
     BIN_LEAST_BYTES = 2 * MODEL_LEAST_BYTES + 2 * 8 + 2,
@@ -99,6 +100,15 @@ static void put_set(struct writer *w, const struct pm_model_set *set) {
             put_u8(w, bin->takes_rest);
         }
     }
+    put_double(w, set->accesses_left_out);
+    put_double(w, set->first_touches_left_out);
+    put_u64(w, set->n_wholes);
+    for (size_t i = 0; i < set->n_wholes; i++) {
+        put_u64(w, set->wholes[i].block_bytes);
+        put_model(w, &set->wholes[i].cold);
+    }
+    for (size_t i = 0; i < set->n_histograms; i++)
+        put_double(w, set->histograms[i].cold_share);
 }
 
 void pm_model_set_encode(const struct pm_model_set *set, void **bytes, size_t *n_bytes) {
@@ -226,7 +236,31 @@ static void get_histogram(struct pm_reader *r, struct pm_histogram_model *histog
     }
 }
 
-static struct pm_model_set *get_set(struct pm_reader *r) {
+static double get_share(struct pm_reader *r) {
+    double share = get_double(r);
+    if (!isnan(share) && !(share >= 0 && share <= 1))
+        r->fault = PM_READ_BAD;
+    return share;
+}
+
+static void get_wholes(struct pm_reader *r, struct pm_model_set *set, size_t n_basis) {
+    set->accesses_left_out = get_share(r);
+    set->first_touches_left_out = get_share(r);
+    set->n_wholes = get_count(r, MODEL_LEAST_BYTES + 8);
+    set->wholes = pm_alloc(set->n_wholes, sizeof *set->wholes);
+    for (size_t i = 0; i < set->n_wholes; i++) {
+        set->wholes[i].block_bytes = pm_take_unsigned(r, 8);
+        get_model(r, &set->wholes[i].cold, n_basis);
+    }
+    for (size_t i = 0; i < set->n_histograms; i++) {
+        double *share = &set->histograms[i].cold_share;
+        *share = get_double(r);
+        if (!(*share >= 0 && *share <= 1))
+            r->fault = PM_READ_BAD;
+    }
+}
+
+static struct pm_model_set *get_set(struct pm_reader *r, uint32_t version) {
     struct pm_model_set *set = pm_alloc(1, sizeof *set);
     get_basis(r, set);
     size_t n_basis = set->basis ? set->basis->n : 0;
@@ -245,6 +279,9 @@ static struct pm_model_set *get_set(struct pm_reader *r) {
     set->histograms = pm_alloc(set->n_histograms, sizeof *set->histograms);
     for (size_t i = 0; i < set->n_histograms; i++)
         get_histogram(r, &set->histograms[i], n_basis, &set->bins);
+    set->accesses_left_out = set->first_touches_left_out = NAN;
+    if (version > OLDEST_VERSION)
+        get_wholes(r, set, n_basis);
     if (!r->fault && r->at == r->end)
         return set;
     pm_model_set_free(set);
@@ -263,7 +300,7 @@ struct pm_model_set *pm_model_set_decode(const void *bytes, size_t n_bytes, stru
     memcpy(&version, in + 4, sizeof version);
     memcpy(&raw_bytes, in + 8, sizeof raw_bytes);
     memcpy(&checksum, in + 16, sizeof checksum);
-    if (version != MODEL_SET_VERSION) {
+    if (version < OLDEST_VERSION || version > MODEL_SET_VERSION) {
         pm_fail(err,
                 "the stored models have format version %u, this pmodel reads version %d: run "
                 "`pmodel fit` again",
@@ -275,7 +312,7 @@ struct pm_model_set *pm_model_set_decode(const void *bytes, size_t n_bytes, stru
     struct pm_model_set *set = NULL;
     if (raw && got == raw_bytes && XXH3_64bits(raw, got) == checksum) {
         struct pm_reader r = pm_reader_of(raw, raw_bytes);
-        set = get_set(&r);
+        set = get_set(&r, version);
     }
     free(raw);
     if (!set)

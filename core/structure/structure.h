@@ -148,7 +148,9 @@ struct pm_scope {
 struct pm_structure;
 void pm_structure_assign_keys(struct pm_structure *structure);
 /* For each scope a key of its place in the source, owned by the caller: as `key`, but all that the
-   compiler made of one loop (vectorised, remainder, unrolled, peeled) has one, whatever its order. */
+   compiler made of one loop (vectorised, remainder, unrolled, peeled) has one, whatever its order.  A
+   loop's is that of its line and depth in the routine or inlined code that it is written in, so that
+   it does not hang on which line loops around it begin in. */
 uint64_t *pm_structure_source_keys(const struct pm_structure *structure);
 /* False if the routine's name was made up from its address. */
 bool pm_has_symbol(const struct pm_routine *routine);

@@ -198,10 +198,40 @@ static double touches_of(const struct pm_histogram_model *model, const double *b
     return value * executed;
 }
 
+/* What the first touches of groups are changed by for those of one block size to be those of the
+   whole program, where the set has a model of these: where builds differ a block is touched first
+   by another group in each, and the sum of the groups' models says little.  Of too many all keep an
+   equal share; what is missing goes to those that had them in the largest run. */
+struct cold_sum {
+    double factor, missing;
+};
+
+static struct cold_sum sum_cold(const struct pm_model_set *models, uint64_t block_bytes,
+                                const double *basis) {
+    struct cold_sum all = {.factor = 1};
+    const struct pm_model *whole = NULL;
+    double sum = 0;
+    for (size_t i = 0; i < models->n_wholes; i++)
+        if (models->wholes[i].block_bytes == block_bytes)
+            whole = &models->wholes[i].cold;
+    for (size_t h = 0; whole && h < models->n_histograms; h++)
+        if (models->histograms[h].block_bytes == block_bytes)
+            sum += pm_model_value(&models->histograms[h].cold, basis);
+    double blocks = whole ? pm_model_value(whole, basis) : sum;
+    if (sum > blocks)
+        all.factor = blocks / sum;
+    else
+        all.missing = blocks - sum;
+    return all;
+}
+
 static void predict_histogram(const struct pm_histogram_model *model, const double *basis,
-                              double accesses, double longest, double *counts,
-                              struct pm_histogram *histogram, struct error_sum *sum) {
-    double cold = fmin(value_of(&model->cold, basis, sum), accesses);
+                              double accesses, double longest, struct cold_sum all,
+                              double *counts, struct pm_histogram *histogram,
+                              struct error_sum *sum) {
+    double cold = fmin(value_of(&model->cold, basis, sum), accesses) * all.factor +
+                  all.missing * model->cold_share;
+    accesses = fmax(accesses, cold);
     double stores = model->store_share, total = 0;
     for (size_t b = 0; b < model->n_bins; b++) {
         counts[b] = value_of(&model->bins[b].count, basis, sum);
@@ -249,6 +279,9 @@ static void predict_histograms(const struct pm_structure *structure,
     double *longest = pm_alloc(profile->n_block_sizes, sizeof *longest);
     for (size_t b = 0; b < profile->n_block_sizes; b++)
         longest[b] = pm_model_set_longest_distance(models, profile->block_sizes[b], basis);
+    struct cold_sum *colds = pm_alloc(profile->n_block_sizes, sizeof *colds);
+    for (size_t b = 0; b < profile->n_block_sizes; b++)
+        colds[b] = sum_cold(models, profile->block_sizes[b], basis);
     double *executed = pm_alloc(structure->n_groups, sizeof *executed);
     pm_fit_group_accesses(structure, profile->edge_counts, executed, NULL);
     profile->n_histograms = models->n_histograms;
@@ -261,7 +294,7 @@ static void predict_histograms(const struct pm_structure *structure,
         profile->histograms[h].group = model->group;
         double accesses = touches_of(
             model, basis, model->group < structure->n_groups ? executed[model->group] : 0, sum);
-        predict_histogram(model, basis, accesses, longest[same], counts,
+        predict_histogram(model, basis, accesses, longest[same], colds[same], counts,
                           &profile->histograms[h].histogram, sum);
     }
     for (size_t h = 1; h < profile->n_histograms; h++) {
@@ -271,6 +304,7 @@ static void predict_histograms(const struct pm_structure *structure,
             pm_fit_bound_by_smaller(&large->histogram, &small->histogram);
     }
     free(executed);
+    free(colds);
     free(longest);
     free(counts);
 }
