@@ -54,8 +54,9 @@ struct pm_profile {
     struct pm_group_histogram *histograms; /* by (group, block size) ascending; owned */
     size_t n_block_sizes;
     uint64_t *block_sizes; /* that were measured, ascending; owned */
-    PM_ARRAY(struct pm_whole, wholes); /* one for each block size; owned.  Empty: not known, because the run
-                                is from before they were kept, and code was dropped.  Measured only */
+    PM_ARRAY(struct pm_whole,
+             wholes);      /* one for each block size; owned.  Empty: not known, because the run
+                    is from before they were kept, and code was dropped.  Measured only */
     double relative_error; /* of the models that made it, weighted by count; 0 if measured */
     size_t n_inexact_routines;
     struct pm_skipped_accesses skipped[PM_N_SKIPPED]; /* by enum pm_skipped_reason; measured only */

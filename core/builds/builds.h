@@ -53,10 +53,10 @@ struct pm_structure_match {
     const struct pm_structure *from, *to; /* borrowed */
     uint32_t *scopes;                     /* [from->n_scopes]: of TO with the same key; PM_NONE */
     uint8_t *own_from, *own_to;           /* per scope of each: enum pm_mismatch of its own code */
-    uint32_t *edges;     /* [from->n_edges]: of TO, to which its count is added; PM_NONE */
-    uint32_t *groups;    /* [from->n_groups]: of TO; PM_NONE */
-    uint32_t *holders;   /* [from->n_groups]: of TO, which gets its histograms: that of `groups`, or
-                            one by source; PM_NONE: TO has no such object */
+    uint32_t *edges;   /* [from->n_edges]: of TO, to which its count is added; PM_NONE */
+    uint32_t *groups;  /* [from->n_groups]: of TO; PM_NONE */
+    uint32_t *holders; /* [from->n_groups]: of TO, which gets its histograms: that of `groups`, or
+                          one by source; PM_NONE: TO has no such object */
     PM_ARRAY(struct pm_group_join, joins); /* of TO, by source */
     bool *group_is_lost; /* [to->n_groups]: its own code matches, but no group of FROM */
     bool *strides_vary;  /* [to->n_groups]: other strides in FROM */
@@ -70,7 +70,8 @@ void pm_structure_match_free(struct pm_structure_match *match); /* NULL is allow
 /* "its control flow is another" and so on, for people. */
 const char *pm_mismatch_text(enum pm_mismatch mismatch);
 
-/* ---- how much work a run of another build did, in the numbers of the store's structure (work.c) */
+/* ---- how much work a run of another build did, in the numbers of the store's structure (work.c)
+ */
 
 struct pm_build_work {
     size_t n_groups, n_scopes;

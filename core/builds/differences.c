@@ -171,9 +171,10 @@ char *pm_build_differences_sentence(const struct pm_build_differences *differenc
     double differs;
     char *names = name_rows(differences, &differs), *sentence = NULL;
     if (differences->lost > 0)
-        sentence = pm_sprintf("%.3g%% of the accesses are left out, because no other build has such "
-                              "code or data; code differs: %s",
-                              100 * differences->lost / differences->accesses, names);
+        sentence =
+            pm_sprintf("%.3g%% of the accesses are left out, because no other build has such "
+                       "code or data; code differs: %s",
+                       100 * differences->lost / differences->accesses, names);
     else if (differs > 0)
         sentence = pm_sprintf("%.3g%% of the accesses are in code that differs from that of the "
                               "other builds, and count by their source: %s",

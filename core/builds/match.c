@@ -1,7 +1,8 @@
 /* Two builds of one program side by side; see builds.h.
 
    Scopes by key; then own code, inner loops before what is around them (match_flow.c);
-   then what enters loops from code that is not the same; then groups (match_groups.c), and what is left of them by source (match_source.c). */
+   then what enters loops from code that is not the same; then groups (match_groups.c), and what is
+   left of them by source (match_source.c). */
 #define _GNU_SOURCE
 #include "core/builds/builds.h"
 

@@ -2,12 +2,12 @@
 
    A compiler makes several pieces of code of one source loop (vectorised body, remainder, peeled
    and unrolled copies), and others of them for another trip count.  What a source loop does with
-   an object is the same in all builds: its first touches, and its reuses but for the shortest.  So a
-   group without a counterpart goes, by the object and the part of the source that all its references
-   are in, to what the other build has of that object there, else in the part of the source around
-   that, and so on up to the program.  All groups of that object there become one, in all runs:
-   a remainder that is straight-line code around the loop in one build is part of the loop in
-   another.  Outside loops, what both have directly there goes together without the loops in it.
+   an object is the same in all builds: its first touches, and its reuses but for the shortest.  So
+   a group without a counterpart goes, by the object and the part of the source that all its
+   references are in, to what the other build has of that object there, else in the part of the
+   source around that, and so on up to the program.  All groups of that object there become one, in
+   all runs: a remainder that is straight-line code around the loop in one build is part of the loop
+   in another.  Outside loops, what both have directly there goes together without the loops in it.
    What is on the stack or in the constant pool counts as one object.  A call of memset or
    memcpy may be what the compiler made of a loop: it goes together with all data of its place. */
 #include <stdlib.h>
@@ -92,9 +92,8 @@ static int compare_places(const void *left, const void *right) {
 }
 
 static void side_make(struct source_side *side, const struct pm_structure *s, uint64_t *scopes) {
-    *side = (struct source_side){.structure = s,
-                                 .scopes = scopes,
-                                 .objects = pm_alloc(s->n_groups, sizeof *side->objects)};
+    *side = (struct source_side){
+        .structure = s, .scopes = scopes, .objects = pm_alloc(s->n_groups, sizeof *side->objects)};
     for (uint32_t g = 0; g < s->n_groups; g++)
         side->objects[g] = object_key(&s->groups[g]);
     find_places(side);

@@ -24,7 +24,8 @@ static int compare_keys(const void *left, const void *right) {
     return PM_COMPARE(*(const uint64_t *)left, *(const uint64_t *)right);
 }
 
-/* Per loop: the smallest line of the loops in it that have no loop in them, its own of such a one. */
+/* Per loop: the smallest line of the loops in it that have no loop in them, its own of such a one.
+ */
 static uint32_t *first_lines(const struct pm_structure *s) {
     uint32_t *lines = pm_alloc(s->n_scopes, sizeof *lines);
     for (uint32_t i = (uint32_t)s->n_scopes; i-- > 0;) { /* inner loops first */

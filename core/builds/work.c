@@ -67,7 +67,8 @@ static double *sum_by_source(const struct pm_structure *from, const double *head
     return sums;
 }
 
-/* HOLDERS: for each group of FROM the one of TO that it counts for, PM_NONE for none; NULL: itself. */
+/* HOLDERS: for each group of FROM the one of TO that it counts for, PM_NONE for none; NULL: itself.
+ */
 static void measure(const struct pm_structure *from, const double *edge_counts,
                     const struct pm_structure *to, const uint32_t *holders,
                     struct pm_build_work *work) {
@@ -164,7 +165,8 @@ void pm_build_work_scale(const struct pm_structure *s, const bool *differs,
     struct pm_build_work base;
     measure(s, base_counts, s, NULL, &base);
     double *shares = find_shares(s, work, &base);
-    double *known = pm_alloc(s->n_scopes, sizeof *known); /* entries of each loop that is the same */
+    double *known =
+        pm_alloc(s->n_scopes, sizeof *known); /* entries of each loop that is the same */
     double *based = pm_alloc(s->n_scopes, sizeof *based); /* … in the base */
     for (uint32_t e = 0; e < s->n_edges; e++) {
         uint32_t entered = differs[pm_edge_scope(s, e)]
@@ -182,9 +184,8 @@ void pm_build_work_scale(const struct pm_structure *s, const bool *differs,
             continue;
         uint32_t entered = crossed(s, differs, edge->to, edge->from);
         if (entered != PM_NONE)
-            edge_counts[e] = based[entered] > 0
-                                 ? base_counts[e] * known[entered] / based[entered]
-                                 : edge_counts[e];
+            edge_counts[e] = based[entered] > 0 ? base_counts[e] * known[entered] / based[entered]
+                                                : edge_counts[e];
         else if (crossed(s, differs, edge->from, edge->to) == PM_NONE)
             edge_counts[e] = base_counts[e] * shares[own];
     }

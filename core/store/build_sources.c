@@ -28,8 +28,8 @@ static bool damaged(const struct pm_store *store, struct pm_error *err) {
 
 static bool put_joins(struct pm_store *store, int64_t run,
                       const struct pm_build_differences *differences, struct pm_error *err) {
-    sqlite3_stmt *s = pm_store_prepare(
-        store, "INSERT INTO build_join (run, id, with_id) VALUES (?,?,?)", err);
+    sqlite3_stmt *s =
+        pm_store_prepare(store, "INSERT INTO build_join (run, id, with_id) VALUES (?,?,?)", err);
     bool ok = s != NULL;
     for (size_t i = 0; ok && i < differences->n_joins; i++) {
         sqlite3_bind_int64(s, 1, run);
@@ -82,9 +82,10 @@ bool pm_store_put_build_sources(struct pm_store *store, int64_t run,
 bool pm_store_remove_build_sources(struct pm_store *store, int64_t run, struct pm_error *err) {
     bool has;
     return has_tables(store, &has, err) &&
-           (!has || (pm_store_run_sql_of(store, "DELETE FROM build_join WHERE run = ?", run, err) &&
-                     pm_store_run_sql_of(store, "DELETE FROM build_whole WHERE run = ?", run, err) &&
-                     pm_store_run_sql_of(store, "DELETE FROM build_work WHERE run = ?", run, err)));
+           (!has ||
+            (pm_store_run_sql_of(store, "DELETE FROM build_join WHERE run = ?", run, err) &&
+             pm_store_run_sql_of(store, "DELETE FROM build_whole WHERE run = ?", run, err) &&
+             pm_store_run_sql_of(store, "DELETE FROM build_work WHERE run = ?", run, err)));
 }
 
 /* ---- reading --------------------------------------------------------------------------------- */
@@ -106,8 +107,7 @@ bool pm_store_read_joins(struct pm_store *store, int64_t run,
         int64_t group = sqlite3_column_int64(s, 0), with = sqlite3_column_int64(s, 1);
         ok = (group >= 0 && group < PM_NONE && with >= 0 && with < PM_NONE) || damaged(store, err);
         if (ok)
-            *PM_PUSH(differences, joins) =
-                (struct pm_group_join){(uint32_t)group, (uint32_t)with};
+            *PM_PUSH(differences, joins) = (struct pm_group_join){(uint32_t)group, (uint32_t)with};
     }
     sqlite3_finalize(s);
     return ok;
@@ -169,13 +169,13 @@ bool pm_store_base_run(struct pm_store *store, int64_t *run, struct pm_error *er
     *run = 0;
     if (!has_tables(store, &has, err) || !has)
         return !has && err->kind == PM_ERROR_NONE;
-    sqlite3_stmt *s = pm_store_prepare(
-        store,
-        "SELECT (SELECT id FROM run WHERE id NOT IN (SELECT run FROM build_work)"
-        " AND id NOT IN (SELECT run FROM build_difference) ORDER BY id LIMIT 1)"
-        " WHERE NOT EXISTS (SELECT 1 FROM build_difference"
-        "  WHERE run NOT IN (SELECT run FROM build_work))",
-        err);
+    sqlite3_stmt *s =
+        pm_store_prepare(store,
+                         "SELECT (SELECT id FROM run WHERE id NOT IN (SELECT run FROM build_work)"
+                         " AND id NOT IN (SELECT run FROM build_difference) ORDER BY id LIMIT 1)"
+                         " WHERE NOT EXISTS (SELECT 1 FROM build_difference"
+                         "  WHERE run NOT IN (SELECT run FROM build_work))",
+                         err);
     if (!s)
         return false;
     bool ok = true;

@@ -171,7 +171,8 @@ static bool read_wholes(struct pm_store *store, int64_t run,
     return true;
 }
 
-/* Counts of edges in code that the build of RUN does not have so, from a run of the store's build. */
+/* Counts of edges in code that the build of RUN does not have so, from a run of the store's build.
+ */
 static bool scale_edges(struct pm_store *store, int64_t run, const struct pm_structure *structure,
                         const struct pm_build_differences *differences, struct pm_profile *profile,
                         struct pm_error *err) {
@@ -180,8 +181,8 @@ static bool scale_edges(struct pm_store *store, int64_t run, const struct pm_str
     int64_t base_run = 0;
     bool found = false;
     bool ok = pm_store_base_run(store, &base_run, err) &&
-              (!base_run || pm_store_read_work(store, run, structure->n_groups,
-                                               structure->n_scopes, &work, &found, err)) &&
+              (!base_run || pm_store_read_work(store, run, structure->n_groups, structure->n_scopes,
+                                               &work, &found, err)) &&
               (!found || pm_store_read_edges(store, base_run, &base, err));
     if (ok && found && base.n_edges == structure->n_edges) {
         bool *differs = pm_alloc(structure->n_scopes, sizeof *differs);

@@ -157,10 +157,10 @@ struct pm_profile *pm_store_profile(struct pm_store *store, const struct pm_para
         pm_store_fail(store, err);
     }
     sqlite3_finalize(s);
-    if (profile &&
-        !(pm_store_read_edges(store, run, profile, err) && pm_store_read_skipped(store, run, profile, err) &&
-          pm_store_read_sums(store, run, profile, err) &&
-          pm_store_keep_matched(store, run, profile, err))) {
+    if (profile && !(pm_store_read_edges(store, run, profile, err) &&
+                     pm_store_read_skipped(store, run, profile, err) &&
+                     pm_store_read_sums(store, run, profile, err) &&
+                     pm_store_keep_matched(store, run, profile, err))) {
         pm_profile_free(profile);
         profile = NULL;
     }

@@ -109,8 +109,8 @@ enum pm_scope_flags {
     PM_SCOPE_REMAINDER = 4,
     PM_SCOPE_FROM_COMPILER = 8, /* joined with a loop of `.pmodel` */
     PM_SCOPE_UNMATCHED =
-        16, /* of a loop or routine: its own code is not the same in all builds of
-               the store's runs (core/builds/builds.h), so nothing is known of it */
+        16,              /* of a loop or routine: its own code is not the same in all builds of
+                            the store's runs (core/builds/builds.h), so nothing is known of it */
     PM_SCOPE_ROUGH = 32, /* … but counts are known roughly, from those of the store's build and how
                             much work was done there in each run (core/builds/work.c) */
 };
@@ -148,9 +148,9 @@ struct pm_scope {
 struct pm_structure;
 void pm_structure_assign_keys(struct pm_structure *structure);
 /* For each scope a key of its place in the source, owned by the caller: as `key`, but all that the
-   compiler made of one loop (vectorised, remainder, unrolled, peeled) has one, whatever its order.  A
-   loop's is that of its line and depth in the routine or inlined code that it is written in, so that
-   it does not hang on which line loops around it begin in. */
+   compiler made of one loop (vectorised, remainder, unrolled, peeled) has one, whatever its order.
+   A loop's is that of its line and depth in the routine or inlined code that it is written in, so
+   that it does not hang on which line loops around it begin in. */
 uint64_t *pm_structure_source_keys(const struct pm_structure *structure);
 /* False if the routine's name was made up from its address. */
 bool pm_has_symbol(const struct pm_routine *routine);
@@ -201,9 +201,9 @@ struct pm_group {   /* references of one loop with the same strides and the same
     uint32_t n_strides;
     struct pm_stride *strides; /* innermost loop first */
     uint32_t n_loads, n_stores, bytes_min, bytes_max;
-    uint32_t joined_to; /* if PM_GROUP_JOINED: a group that is one with it and nearer to the one that
-                           has the histograms, which names itself; not kept in the store with the
-                           structure, but with its runs */
+    uint32_t joined_to; /* if PM_GROUP_JOINED: a group that is one with it and nearer to the one
+                           that has the histograms, which names itself; not kept in the store with
+                           the structure, but with its runs */
 };
 
 /* ---- generic operations --------------------------------------------------------------------- */

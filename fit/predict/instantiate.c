@@ -125,7 +125,8 @@ static void predict_edges(const struct pm_structure *structure, const struct pm_
         bool repaired = false;
         if (!routine->counted)
             continue;
-        bool solved = !has_rough_code(structure, r) && pm_fit_solve_routine(structure, r, profile->edge_counts, &repaired);
+        bool solved = !has_rough_code(structure, r) &&
+                      pm_fit_solve_routine(structure, r, profile->edge_counts, &repaired);
         profile->n_inexact_routines += !solved || repaired;
         for (uint32_t e = 0; !solved && e < routine->n_edges; e++)
             profile->edge_counts[routine->first_edge + e] =
@@ -226,9 +227,8 @@ static struct cold_sum sum_cold(const struct pm_model_set *models, uint64_t bloc
 }
 
 static void predict_histogram(const struct pm_histogram_model *model, const double *basis,
-                              double accesses, double longest, struct cold_sum all,
-                              double *counts, struct pm_histogram *histogram,
-                              struct error_sum *sum) {
+                              double accesses, double longest, struct cold_sum all, double *counts,
+                              struct pm_histogram *histogram, struct error_sum *sum) {
     double cold = fmin(value_of(&model->cold, basis, sum), accesses) * all.factor +
                   all.missing * model->cold_share;
     accesses = fmax(accesses, cold);

@@ -30,7 +30,7 @@ static inline void run_jacobi_1d(void) {
             line[i] = 0.33333 * (next[i - 1] + next[i] + next[i + 1]);
     }
 }
-static inline void print_jacobi_1d(void) { print_vector(line, N *N); }
+static inline void print_jacobi_1d(void) { print_vector(line, N * N); }
 
 static inline void start_plane(void) {
     MAKE_MATRIX(a, N, N);
@@ -61,10 +61,9 @@ static inline void run_seidel_2d(void) {
     for (int t = 0; t < STEPS; t++)
         for (int i = 1; i < N - 1; i++)
             for (int j = 1; j < N - 1; j++)
-                a[i][j] =
-                    (a[i - 1][j - 1] + a[i - 1][j] + a[i - 1][j + 1] + a[i][j - 1] + a[i][j] +
-                     a[i][j + 1] + a[i + 1][j - 1] + a[i + 1][j] + a[i + 1][j + 1]) /
-                    9;
+                a[i][j] = (a[i - 1][j - 1] + a[i - 1][j] + a[i - 1][j + 1] + a[i][j - 1] + a[i][j] +
+                           a[i][j + 1] + a[i + 1][j - 1] + a[i + 1][j] + a[i + 1][j + 1]) /
+                          9;
 }
 static inline void print_seidel_2d(void) { print_matrix(a); }
 
@@ -82,9 +81,9 @@ static inline void run_directions(void) {
             q[i][0] = b[0][i];
             for (int j = 1; j < N - 1; j++) {
                 p[i][j] = -0.3 / (0.3 * p[i][j - 1] - 1.6);
-                q[i][j] = (0.2 * a[j][i - 1] + 0.6 * a[j][i] + 0.2 * a[j][i + 1] +
-                           0.3 * q[i][j - 1]) /
-                          (1.6 - 0.3 * p[i][j - 1]);
+                q[i][j] =
+                    (0.2 * a[j][i - 1] + 0.6 * a[j][i] + 0.2 * a[j][i + 1] + 0.3 * q[i][j - 1]) /
+                    (1.6 - 0.3 * p[i][j - 1]);
             }
             b[N - 1][i] = 1;
             for (int j = N - 2; j >= 1; j--)
@@ -96,9 +95,9 @@ static inline void run_directions(void) {
             q[i][0] = a[i][0];
             for (int j = 1; j < N - 1; j++) {
                 p[i][j] = -0.3 / (0.3 * p[i][j - 1] - 1.6);
-                q[i][j] = (0.2 * b[i - 1][j] + 0.6 * b[i][j] + 0.2 * b[i + 1][j] +
-                           0.3 * q[i][j - 1]) /
-                          (1.6 - 0.3 * p[i][j - 1]);
+                q[i][j] =
+                    (0.2 * b[i - 1][j] + 0.6 * b[i][j] + 0.2 * b[i + 1][j] + 0.3 * q[i][j - 1]) /
+                    (1.6 - 0.3 * p[i][j - 1]);
             }
             a[i][N - 1] = 1;
             for (int j = N - 2; j >= 1; j--)
@@ -218,7 +217,8 @@ static inline void start_subsequence(void) {
 static inline void run_subsequence(void) {
     for (int i = 1; i < N; i++)
         for (int j = 1; j < N; j++)
-            a[i][j] = sequence[i] == other[j] ? a[i - 1][j - 1] + 1 : more(a[i - 1][j], a[i][j - 1]);
+            a[i][j] =
+                sequence[i] == other[j] ? a[i - 1][j - 1] + 1 : more(a[i - 1][j], a[i][j - 1]);
 }
 static inline void print_subsequence(void) { print_matrix(a); }
 

@@ -10,8 +10,8 @@
 
 #ifdef HEAP
 #define VECTOR(name, n) static double *name
-#define MATRIX(name, n, m) static double (*name)[m]
-#define CUBE(name, n) static double (*name)[n][n]
+#define MATRIX(name, n, m) static double(*name)[m]
+#define CUBE(name, n) static double(*name)[n][n]
 #define MAKE_VECTOR(name, n) (name = make(sizeof(double) * (n)))
 #define MAKE_MATRIX(name, n, m) (name = make(sizeof(double) * (n) * (m)))
 #define MAKE_CUBE(name, n) (name = make(sizeof(double) * (n) * (n) * (n)))
