@@ -2,6 +2,7 @@
 # to figures and to the page docs/validation.md.
 
 include "validation_words";
+include "builds";
 
 # ---- errors -------------------------------------------------------------------------------------
 
@@ -52,9 +53,10 @@ def figures: [
 
 # ---- the page -----------------------------------------------------------------------------------
 
+def shown(of; unit): of | if unit == "fraction" then percent else three_digits end;
 def figures_table: table(["figure", "value", "target", ""];
-    [.[] | [(.name | code), (.value | percent),
-      (.target | if type == "array" then map(percent) | join(" to ") else percent end), if .holds then "holds" else "does not hold" end]]);
+    [.[] | .unit as $unit | [(.name | code), shown(.value; $unit),
+      (.target | if type == "array" then map(percent) | join(" to ") else shown(.; $unit) end), if .holds then "holds" else "does not hold" end]]);
 
 # One line a program: its errors at FACTOR times the largest size.
 def overview(factor): table(
@@ -145,7 +147,7 @@ def cachegrind_table: table(
     ["program", "N", "accesses", "cachegrind", "misses", "cachegrind, 512 ways", "off by", "8 ways", "off by"];
     map(cachegrind_row));
 
-def page(cpu; figures):
+def page(cpu; figures; builds):
 "# How far off predictions are
 
 Written by `make validate` on \(cpu). Sizes and compiler flags are those of `bench/apps/sizes.conf`. Each
@@ -184,7 +186,7 @@ cache: between those that result when all models are at the lower ends of their 
 " + intervals_table + "
 
 " + (map(program_section) | join("\n")) + "
-## Against cachegrind
+" + (builds | if length > 0 then builds_page + "\n\n" else "" end) + "## Against cachegrind
 
 Misses at 2N in a first level of 32 KiB with lines of 64 bytes, measured by pmodel (512 blocks, fully associative) and by
 cachegrind, which is given the same cache twice: with one set of 512 ways, which is the same model, and with 8 ways, as

@@ -109,6 +109,7 @@ struct pm_whole_model {
     uint64_t block_bytes;
     struct pm_model cold;
 };
+enum { PM_MOST_HELD_OUT = 2 };
 
 /* All that fit found for a store. */
 struct pm_model_set {
@@ -127,9 +128,18 @@ struct pm_model_set {
     double accesses_left_out, first_touches_left_out;
     size_t n_wholes;
     struct pm_whole_model *wholes; /* one for each block size, where builds differ; owned */
+    /* The same made without the largest size, and without the two largest: how far these say
+       otherwise is how uncertain misses are.  They have none of their own; owned. */
+    bool held_out_tried; /* none: too few sizes */
+    size_t n_held_out;
+    struct pm_model_set *held_out[PM_MOST_HELD_OUT];
 };
 
 void pm_model_set_free(struct pm_model_set *set);
+
+/* The parameters that functions of SET's basis depend on, by name; NAMES has room for
+   PM_MAX_PARAMETERS, and its texts live as long as SET. */
+size_t pm_model_set_parameters(const struct pm_model_set *set, const char **names);
 
 /* As bytes (zstd, versioned, checksummed) and back; decoding checks everything. */
 void pm_model_set_encode(const struct pm_model_set *set, void **bytes, size_t *n_bytes);

@@ -76,7 +76,7 @@ bool pm_store_put_build_sources(struct pm_store *store, int64_t run,
                                 struct pm_error *err) {
     return pm_store_run_sql(store, schema, err) && put_joins(store, run, differences, err) &&
            put_wholes(store, run, differences, err) &&
-           put_work(store, run, &differences->work, err);
+           (!differences->work.group_bytes || put_work(store, run, &differences->work, err));
 }
 
 bool pm_store_remove_build_sources(struct pm_store *store, int64_t run, struct pm_error *err) {

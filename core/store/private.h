@@ -82,6 +82,9 @@ bool pm_store_base_run(struct pm_store *store, int64_t *run, struct pm_error *er
 bool pm_store_read_edges(struct pm_store *store, int64_t run, struct pm_profile *profile,
                          struct pm_error *err);
 
+/* formulas.c: those of a run that is about to go. */
+bool pm_store_remove_formulas(struct pm_store *store, int64_t run, struct pm_error *err);
+
 /* patterns.c: those of a run that is about to go. */
 bool pm_store_remove_patterns(struct pm_store *store, int64_t run, struct pm_error *err);
 

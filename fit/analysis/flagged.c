@@ -15,8 +15,6 @@
 #include "fit/analysis/model_rows.h"
 #include "fit/fit.h"
 
-enum { ENOUGH_SIZES = 5 };
-
 struct judging {
     struct pm_flagged *flagged;
     const struct pm_structure *structure;
@@ -58,11 +56,11 @@ static bool judge(const struct judging *judging, const struct pm_model *model, c
         return false;
     while (series && first < n && series[first] == 0)
         first++;
-    bool few = isnan(error) || model->n_points < ENOUGH_SIZES;
+    bool few = isnan(error) || model->n_points < pm_heuristics.enough_sizes;
     bool late = series ? first > 0 : model->n_points + 1u < n;
     if (few)
         found |= 1u << (late ? PM_FLAW_LATE : PM_FLAW_FEW);
-    if (error > PM_FLAGGED_ERROR) {
+    if (error > pm_heuristics.flagged_error) {
         enum pm_regularity regularity = PM_REGULARITY_UNKNOWN;
         if (series && judging->x)
             regularity = pm_fit_regularity(n - first, judging->x + first, series + first, &period);
@@ -167,7 +165,7 @@ static double judge_data(const struct judging *judging, const struct pm_histogra
         }
         /* Of so many independent blocks the relative standard error is 1 / √watched. */
         if (k == judging->largest && histogram->sample > 1 &&
-            watched * PM_FLAGGED_ERROR * PM_FLAGGED_ERROR < 1) {
+            watched * pm_heuristics.flagged_error * pm_heuristics.flagged_error < 1) {
             row->flaws |= 1u << PM_FLAW_SAMPLED;
             weight = touches;
         }
@@ -240,14 +238,16 @@ static void keep_unmatched(const struct judging *judging, uint32_t scope, uint32
     keep_row(judging, &row);
 }
 
-/* Scopes and groups that have no models, because builds differ (--build). */
+/* Scopes whose counts are rough or have no models, and groups that have none, because builds differ
+   (--build). */
 static void add_unmatched(const struct judging *judging) {
     const struct pm_structure *structure = judging->structure;
     for (uint32_t s = 0; s < structure->n_scopes; s++)
-        if (structure->scopes[s].flags & PM_SCOPE_UNMATCHED)
+        if (structure->scopes[s].flags & (PM_SCOPE_UNMATCHED | PM_SCOPE_ROUGH))
             keep_unmatched(judging, s, PM_NONE);
     for (uint32_t g = 0; g < structure->n_groups; g++)
-        if (structure->groups[g].flags & PM_GROUP_UNMATCHED)
+        if ((structure->groups[g].flags & PM_GROUP_UNMATCHED) &&
+            pm_group_holder(structure, g) == PM_NONE)
             keep_unmatched(judging, pm_row_scope(structure, structure->groups[g].scope), g);
 }
 
