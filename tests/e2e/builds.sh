@@ -77,8 +77,10 @@ misses() {
 }
 sh -c "${build/'{N}'/32}"
 pmodel run -q -o d32.pmdb --block 64 -P N=32 -- ./fixed >/dev/null
-expect "whatever differs, the whole program has the misses that its build has alone" \
-    "$(misses d32.pmdb)" "$(misses d.pmdb)"
+# But for a block or two, by where the stack begins.
+expect "whatever differs, the whole program has the misses that its build has alone" true \
+    "$(jq -n --argjson a "$(misses d32.pmdb)" --argjson b "$(misses d.pmdb)" \
+        '[$a, $b] | transpose | all(.[]; transpose | all(.[]; .[0] - .[1] | fabs <= 2)) and $a[0][0] == $b[0][0]')"
 expect "other loops have exact models" "6*N^2 - 24*N + 24" "$(iterations d.pmdb step/2)"
 pmodel fit --flagged --format csv d.pmdb >flagged.csv
 check "a loop that vanished is listed" grep -q 'fold/2.*builds differ' flagged.csv
@@ -109,7 +111,7 @@ expect "JSON has the warning" dropped \
 # Kernels whose loops are compiled otherwise for each size.
 BUILD=$PWD BUILDS_ONLY=both_at_once,jacobi_2d JOBS=2 bash "$TOP/bench/builds.sh" 2>/dev/null
 kernels() {
-    jq -r -L "$TOP/bench" "include \"builds\"; builds_figures | select(.name == \"$1\") | .value $2" validate/builds.json
+    jq -r -L "$TOP/bench" "include \"builds\"; builds_figures | select(.name == \"$1\") | .value ${2-}" validate/builds.json
 }
 expect "kernels' misses at twice the largest size are off by 3% at most" true "$(kernels builds_misses_worst '<= 0.03')"
 expect "none is far off without a word" 0 "$(kernels builds_silent)"
