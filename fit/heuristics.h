@@ -175,7 +175,8 @@ struct pm_error;
     X(flagged_error, 0.10,                                                                         \
       "A model is flagged when the sizes that it was made from, each "                             \
       "predicted from the others, come out further off (root mean square)")                        \
-    X(dropped_share, 0.01, "Of accesses or first touches that builds have not in common: more is said") \
+    X(dropped_share, 0.01,                                                                         \
+      "Of accesses or first touches that builds have not in common: more is said")                 \
     X(interval_level, 0.8, "The probability of intervals where nobody says otherwise")             \
     X(cluster_ratio, 1.1, "Of sizes: neighbours up to it are one cluster of layer conditions")     \
     X(cluster_noise, 0.2,                                                                          \

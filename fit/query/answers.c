@@ -68,9 +68,8 @@ bool pm_query_answer_at(const struct pm_query_asked *asked, const struct pm_prof
     /* Where nobody knows how much was dropped, nobody knows bounds. */
     bool bounded = profile->predicted && !(isnan(program->models->accesses_left_out) &&
                                            pm_is_of_unlike_builds(program->structure));
-    if (bounded &&
-        !pm_profile_ends_at(program->structure, program->models, &profile->parameters,
-                            pm_heuristics.interval_level, ends, err))
+    if (bounded && !pm_profile_ends_at(program->structure, program->models, &profile->parameters,
+                                       pm_heuristics.interval_level, ends, err))
         return false;
     for (size_t p = 0; p < asked->n_parts; p++)
         for (size_t c = 0; c < asked->caches->n_caches; c++)

@@ -28,7 +28,8 @@ void pm_warn_of_dropped(const struct pm_answer *answer, struct pm_warnings *warn
     struct pm_left_out out = left_out_of(answer);
     const char *where =
         pm_is_of_models(answer) ? "of the measured size where it is most" : "of this run";
-    if (out.accesses > pm_heuristics.dropped_share || out.first_touches > pm_heuristics.dropped_share)
+    if (out.accesses > pm_heuristics.dropped_share ||
+        out.first_touches > pm_heuristics.dropped_share)
         pm_warning_add(warnings, PM_WARNING_DROPPED, fmax(out.accesses, out.first_touches),
                        "%.3g%% of the accesses and %.3g%% of the first touches (%s) are in no "
                        "figure, because the builds of other sizes have no such code or data; "
