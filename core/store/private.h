@@ -63,6 +63,9 @@ bool pm_store_mark_differences(struct pm_store *store, struct pm_structure *stru
 bool pm_store_keep_matched(struct pm_store *store, int64_t run, struct pm_profile *profile,
                            struct pm_error *err);
 
+/* formulas.c: those of a run that is about to go. */
+bool pm_store_remove_formulas(struct pm_store *store, int64_t run, struct pm_error *err);
+
 /* build_sources.c: what a run of another build did by source.  All are empty of a run that is of
    the store's build, or from before they were kept. */
 bool pm_store_put_build_sources(struct pm_store *store, int64_t run,
@@ -81,9 +84,6 @@ bool pm_store_base_run(struct pm_store *store, int64_t *run, struct pm_error *er
 /* runs.c: the counts of edges of a run. */
 bool pm_store_read_edges(struct pm_store *store, int64_t run, struct pm_profile *profile,
                          struct pm_error *err);
-
-/* formulas.c: those of a run that is about to go. */
-bool pm_store_remove_formulas(struct pm_store *store, int64_t run, struct pm_error *err);
 
 /* patterns.c: those of a run that is about to go. */
 bool pm_store_remove_patterns(struct pm_store *store, int64_t run, struct pm_error *err);
