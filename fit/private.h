@@ -26,6 +26,12 @@ enum { PM_FIT_LEAST_SIZES = 3 }; /* two say nothing of a third */
    parameters, where all runs check the terms of each, it wants its own four values. */
 enum { PM_FIT_ENOUGH_SIZES = 5, PM_FIT_ENOUGH_VALUES = 4 };
 
+/* Time outside of what is measured: fewer samples than these tell nothing of a share, smaller
+   shares are start-up and output, and files with less than the last are not named. */
+#define PM_WARNING_LEAST_SAMPLES 20
+#define PM_WARNING_LEAST_OUTSIDE 0.05
+#define PM_WARNING_LEAST_LISTED 0.01
+
 /* Parameters in which the sample's errors are nearer than this factor are equally good. */
 #define PM_FIT_EQUALLY_GOOD 1.1
 
