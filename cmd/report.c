@@ -40,8 +40,8 @@ static bool find_profiles(struct pm_program *program, const struct pm_parameters
         return false;
     const struct pm_parameters *size = &found->profile->parameters;
     if (found->profile->predicted)
-        return pm_profile_ends_at(program->structure, program->models, at, PM_FIT_LEVEL,
-                                  found->ends, err);
+        return pm_profile_ends_at(program->structure, program->models, at,
+                                  pm_heuristics.interval_level, found->ends, err);
     found->times = pm_store_times(program->store, size, err);
     return found->times ? pm_times_fit(found->times, program->structure, err)
                         : err->kind == PM_ERROR_NONE;
@@ -115,7 +115,7 @@ static struct pm_prediction *predict_one(const struct request *request,
         pm_predict(structure, found->profile, machine, request->dependences, err);
     if (!prediction || !found->ends[0])
         return prediction;
-    prediction->level = PM_FIT_LEVEL;
+    prediction->level = pm_heuristics.interval_level;
     prediction->low = pm_predict(structure, found->ends[0], machine, request->dependences, err);
     prediction->high = pm_predict(structure, found->ends[1], machine, request->dependences, err);
     if (prediction->low && prediction->high)

@@ -193,8 +193,8 @@ static bool predict_sizes(struct validating *v, struct pm_error *err) {
             return false;
         if (v->request->hierarchy)
             continue; /* it shows no intervals */
-        if (!pm_profile_ends_at(v->structure, v->models, &v->parameters[i], PM_FIT_LEVEL,
-                                size->ends, err))
+        if (!pm_profile_ends_at(v->structure, v->models, &v->parameters[i],
+                                pm_heuristics.interval_level, size->ends, err))
             return false;
         for (int end = 0; end < 2; end++)
             if (!(size->end_times[end] = predict_times(v, size->ends[end], err)))
@@ -339,7 +339,7 @@ static bool report_sizes(const struct validating *v, struct pm_error *err) {
                 .predicted_times = (const struct pm_prediction *const *)size->predicted_times,
                 .measured_times = (const struct pm_prediction *const *)size->measured_times,
                 .n_machines = v->request->on.n_machines,
-                .level = PM_FIT_LEVEL,
+                .level = pm_heuristics.interval_level,
                 .low = size->ends[0],
                 .high = size->ends[1],
                 .low_times = (const struct pm_prediction *const *)size->end_times[0],

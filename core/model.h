@@ -103,6 +103,8 @@ void pm_bin_model_arena_return(struct pm_bin_model_arena *arena, size_t n);
 void pm_bin_model_arena_join(struct pm_bin_model_arena *into, struct pm_bin_model_arena *from);
 void pm_bin_model_arena_free(struct pm_bin_model_arena *arena);
 
+enum { PM_MOST_HELD_OUT = 2 };
+
 /* All that fit found for a store. */
 struct pm_model_set {
     struct pm_basis *basis;
@@ -115,6 +117,11 @@ struct pm_model_set {
     size_t n_histograms;
     struct pm_histogram_model *histograms;
     struct pm_bin_model_arena bins; /* of the histograms */
+    /* The same made without the largest size, and without the two largest: how far these say
+       otherwise is how uncertain misses are.  They have none of their own; owned. */
+    bool held_out_tried; /* none: too few sizes */
+    size_t n_held_out;
+    struct pm_model_set *held_out[PM_MOST_HELD_OUT];
 };
 
 void pm_model_set_free(struct pm_model_set *set);

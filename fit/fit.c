@@ -130,7 +130,7 @@ static void fit_accesses(const struct job *job, const double *errors, double *to
     if (model->group >= job->structure->n_groups || !job->known[model->group])
         return;
     double error = errors[model->group];
-    if (isnan(error) || error > model->accesses.leave_one_out_error * (1 + PM_FIT_ROUNDING))
+    if (isnan(error) || error > model->accesses.leave_one_out_error * (1 + pm_heuristics.rounding))
         return;
     for (size_t k = 0; k < job->n; k++) {
         const struct pm_histogram *histogram = job->listing.histograms[h * job->n + k];
@@ -251,7 +251,7 @@ static void count_model(struct pm_model *model, void *context) {
     statistics->n_exact += model->exact;
     statistics->n_constant += model->shape == PM_SHAPE_CONSTANT;
     /* An error that too few sizes leave unknown is no better than a large one. */
-    statistics->n_flagged += !(model->leave_one_out_error <= PM_FLAGGED_ERROR);
+    statistics->n_flagged += !(model->leave_one_out_error <= pm_heuristics.flagged_error);
 }
 
 static void count_models(struct pm_model_set *set, struct pm_fit_statistics *statistics) {
@@ -403,7 +403,7 @@ struct pm_model_set *pm_fit(const struct pm_structure *structure,
     double started = omp_get_wtime();
     if (statistics)
         *statistics = (struct pm_fit_statistics){0};
-    if (!check_profiles(structure, profiles, n_profiles, err))
+    if (!pm_heuristics_read(err) || !check_profiles(structure, profiles, n_profiles, err))
         return NULL;
     const struct pm_profile **kept = pm_alloc(n_profiles, sizeof *kept);
     memcpy(kept, profiles, n_profiles * sizeof *kept);

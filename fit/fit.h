@@ -11,6 +11,7 @@
 #include "core/base/base.h"
 #include "core/profile.h"
 #include "core/structure/structure.h"
+#include "fit/heuristics.h"
 
 enum {
     PM_FIT_MAX_LEFT_OUT = 8,
@@ -18,10 +19,6 @@ enum {
     PM_FIT_MAX_NOTES = 8,
     PM_FIT_NOTE_SIZE = 320
 };
-
-/* A model is flagged when the sizes that it was made from, each predicted from the others, come out
-   further off than this (root mean square of the relative error). */
-#define PM_FLAGGED_ERROR 0.10
 
 /* Basis functions for the models of a part of the program. */
 struct pm_fit_basis {
@@ -110,6 +107,15 @@ struct pm_model_set *pm_fit(const struct pm_structure *structure,
                             const struct pm_fit_options *options,
                             struct pm_fit_statistics *statistics, struct pm_error *err);
 
+/* Fits PROFILES again without those at the largest value of a parameter, and without those at the
+   two largest, for the intervals of SET's misses (predict/spread.c): SET, which pm_fit made of the
+   same profiles and options, owns what comes out.  As many fits as there are sizes left for, so
+   that intervals cost up to twice the time of pm_fit; none at three sizes, which makes them wide.
+ */
+void pm_fit_hold_out(const struct pm_structure *structure, const struct pm_profile *const *profiles,
+                     size_t n_profiles, const struct pm_fit_options *options,
+                     struct pm_model_set *set);
+
 /* Models of series of one's own, made as those of edges are: COUNTS[s · n_runs + k] is what series
    s is at RUNS[k], in the order of RUNS.  The set has a model for each series in place of an edge
    and no histograms; owned by the caller.  Errors as pm_fit.  What is counted need not be a whole
@@ -147,9 +153,6 @@ struct pm_profile *pm_fit_instantiate(const struct pm_structure *structure,
 
 /* ---- how far off predictions may be (interval.c) --------------------------------------------- */
 
-/* The probability that intervals have where nobody says otherwise. */
-#define PM_FIT_LEVEL 0.8
-
 /* Between which bounds the quantity of MODEL, one of SET's, lies at AT with probability LEVEL
    (above 0, below 1).  Of an exact model both are its value; LOW is never below 0, HIGH may be
    infinite.  False if that is not known: too few sizes, or a parameter is missing. */
@@ -176,10 +179,12 @@ struct pm_fit_intervals *pm_fit_intervals_new(const struct pm_structure *structu
                                               struct pm_error *err);
 void pm_fit_intervals_free(struct pm_fit_intervals *intervals);
 
-/* The profile at AT with every model at one end of its interval, the lower or the HIGH one: fewer
-   (more) executions, accesses and cold ones, shorter (longer) distances.  Histograms stand in the
-   order of pm_fit_instantiate.  What is made of both profiles, such as misses, is between the two
-   with a probability of about LEVEL: errors of one program's models go together. */
+/* The profile at AT at one end of the intervals, the lower or the HIGH one.  Executions: each model
+   at the end of its own interval.  Histograms: accesses moved to shorter (longer) distances, until
+   the program's misses of each cache are at the end of their interval, which comes from the sets
+   that were made without the largest sizes (predict/spread.c); where SET has none, as after pm_fit
+   alone, each model at the end of its own.  What is made of both profiles, such as misses, is
+   between the two with a probability of about LEVEL: errors of one program's models go together. */
 struct pm_profile *pm_fit_instantiate_end(const struct pm_structure *structure,
                                           const struct pm_model_set *models,
                                           const struct pm_parameters *at, double level, bool high,

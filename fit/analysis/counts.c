@@ -163,7 +163,8 @@ static bool count_rows_at_size(struct pm_class_counts *counts, const struct pm_m
     for (size_t i = 0; ok && i < counts->n_rows; i++) {
         struct pm_count_row *row = &counts->rows[i];
         row->count = at ? pm_model_value(row->model, values) : row->measured[largest];
-        if (at && !pm_fit_interval(set, row->model, at, PM_COUNT_LEVEL, &row->low, &row->high))
+        if (at && !pm_fit_interval(set, row->model, at, pm_heuristics.interval_level, &row->low,
+                                   &row->high))
             row->low = row->high = NAN;
         wholes[row->class_index] += row->count;
     }

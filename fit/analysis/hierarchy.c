@@ -13,7 +13,6 @@
 #include <string.h>
 
 /* From this share of the largest routine's part on a routine is named. */
-#define NAMED_SHARE 0.1
 
 /* Values of one quantity for each routine and size. */
 struct values {
@@ -218,7 +217,8 @@ static void make_rows(const struct making *making, const struct values *values,
     }
     for (size_t i = 0; i < quantity->n_rows; i++) {
         struct pm_hierarchy_row *row = &quantity->rows[i];
-        row->named = row->part > PM_COUNT_ROUNDING * (double)n && row->part >= NAMED_SHARE * most;
+        row->named = row->part > pm_heuristics.rounding * (double)n &&
+                     row->part >= pm_heuristics.named_share * most;
         named[row->place.scope] = row->named;
         row->part = all > 0 ? row->part / all : 0;
     }

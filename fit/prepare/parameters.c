@@ -79,7 +79,7 @@ static double error_as_base(const struct pm_profile *const *profiles, size_t n, 
         for (size_t i = 0; i < n; i++)
             y[i] = value_of(profiles[order[i]], other);
         error += is_monotone(profiles, n, order, other)
-                     ? fmax(pm_series_predictability(workspace, y, 0), 1e-9)
+                     ? fmax(pm_series_predictability(workspace, y, 0), pm_heuristics.rounding)
                      : INFINITY;
     }
     pm_series_workspace_free(workspace);
@@ -262,7 +262,6 @@ static bool tell_apart(const struct pm_profile *const *profiles, size_t n, const
    has. */
 static bool is_polynomial(const struct pm_profile *const *profiles, size_t n,
                           const char *const *names, size_t n_names, const char *other) {
-    enum { MOST_TERMS = 3 };
     const struct pm_profile **sorted = pm_alloc(n, sizeof *sorted);
     double *points = pm_alloc(n * (n_names + 1), sizeof *points), *y = points + n * n_names;
     pm_fit_sort(profiles, n, names, n_names, sorted);
@@ -279,7 +278,7 @@ static bool is_polynomial(const struct pm_profile *const *profiles, size_t n,
     pm_surface_free(surface);
     free(points);
     free(sorted);
-    return model.exact && model.n_terms <= MOST_TERMS;
+    return model.exact && model.n_terms <= pm_heuristics.formula_terms;
 }
 
 /* True if parameter AT of the N_NAMES is a function of the others. */

@@ -95,7 +95,7 @@ static uint64_t next_block_size(const struct pm_model_set *models, uint64_t bloc
 void pm_warn_of_counts(const struct pm_answer *answer, struct pm_warnings *warnings) {
     double *basis = pm_is_of_models(answer) ? basis_at(answer) : NULL;
     double error = basis ? error_of_instructions(answer, basis) : NAN;
-    if (error >= PM_FLAGGED_ERROR)
+    if (error >= pm_heuristics.flagged_error)
         pm_warning_add(warnings, PM_WARNING_POOR_MODELS, error,
                        "the models of executed instructions are poor: of each measured size, "
                        "predicted from the others, they are off by %.0f%% on average; %s.",
@@ -117,7 +117,7 @@ void pm_warn_of_misses(const struct pm_answer *answer, const uint64_t *block_byt
             worst_bytes = bytes;
         }
     }
-    if (worst >= PM_FLAGGED_ERROR)
+    if (worst >= pm_heuristics.flagged_error)
         pm_warning_add(warnings, PM_WARNING_POOR_MODELS, worst,
                        "the models of misses are poor: of each measured size, predicted from the "
                        "others, those of blocks of %llu bytes are off by %.0f%% on average; %s.",
@@ -139,7 +139,7 @@ void pm_warn_of_time(const struct pm_answer *answer, const struct pm_prediction 
         mean.weight += total->level_cycles[l];
     }
     double error = value_of(mean);
-    if (error >= PM_FLAGGED_ERROR)
+    if (error >= pm_heuristics.flagged_error)
         pm_warning_add(
             warnings, PM_WARNING_POOR_MODELS, error,
             "the models are poor: of each measured size, predicted from the others, what "

@@ -22,7 +22,7 @@ struct pm_answer {
 /* Adds what is wrong with any figure of ANSWER; of models, nothing if its profile was measured. */
 void pm_warn(const struct pm_answer *answer, struct pm_warnings *warnings);
 
-/* ---- poor models (poor.c): those that PM_FLAGGED_ERROR or more is wrong with, on average ------
+/* ---- poor models (poor.c): off by the heuristic flagged_error or more on average ----------
  */
 
 /* Those of executed instructions. */

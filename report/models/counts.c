@@ -122,7 +122,7 @@ PM_GETTER(error_cell, struct pm_count_row,
           error_text(row->model->relative_error, row->model->exact))
 PM_GETTER(left_out_cell, struct pm_count_row, error_text(row->model->leave_one_out_error, false))
 PM_GETTER(sum_error_cell, struct pm_count_row,
-          error_text(row->sum_error, row->sum_error < PM_COUNT_ROUNDING))
+          error_text(row->sum_error, row->sum_error < pm_heuristics.rounding))
 PM_GETTER(interval_cell, struct pm_count_row, count_interval(row->low, row->high))
 
 #define ROW(member_) PM_MEMBER(struct pm_count_row, member_)

@@ -340,7 +340,7 @@ static void print_summary(FILE *out, const struct models_report *report,
                   "%zu models in %s: %zu exact, %zu constant, %zu flagged "
                   "(leave-one-out error above %s%%)",
                   s->n_models, pm_seconds_text(s->seconds).text, s->n_exact, s->n_constant,
-                  s->n_flagged, pm_percent_text(PM_FLAGGED_ERROR).text);
+                  s->n_flagged, pm_percent_text(pm_heuristics.flagged_error).text);
     fprintf(out, "  %zu histograms with %zu bins\n", s->n_histograms, s->n_bins);
     print_parameters(out, s, options);
     print_left_out(out, s, options);

@@ -65,8 +65,8 @@ static struct pm_field_value if_misses(const struct hierarchy_line *row,
 }
 
 static struct pm_field_value error_value(double error) {
-    if (error < PM_COUNT_ROUNDING || !isfinite(error))
-        return pm_text(error < PM_COUNT_ROUNDING ? "exact" : isnan(error) ? "-" : "inf");
+    if (error < pm_heuristics.rounding || !isfinite(error))
+        return pm_text(error < pm_heuristics.rounding ? "exact" : isnan(error) ? "-" : "inf");
     return pm_percent_value(error);
 }
 
