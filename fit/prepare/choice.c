@@ -12,9 +12,6 @@
 #include "core/base/base.h"
 #include "fit/surface/surface.h"
 
-/* So many of each kind: they have nearly all of the counts, and take milliseconds. */
-enum { SAMPLED_EDGES = 64, SAMPLED_HISTOGRAMS = 32 };
-
 struct pm_fit_sample {
     const struct pm_profile *const *profiles;
     size_t n;
@@ -52,7 +49,8 @@ static void add_edges(struct pm_fit_sample *sample) {
             ranked[e].weight += sample->profiles[k]->edge_counts[e];
     }
     PM_SORT(ranked, n_edges, heaviest_first);
-    while (n_kept < n_edges && n_kept < SAMPLED_EDGES && ranked[n_kept].weight > 0)
+    while (n_kept < n_edges && n_kept < (size_t)pm_heuristics.sampled_edges &&
+           ranked[n_kept].weight > 0)
         total += ranked[n_kept++].weight;
     for (size_t i = 0; i < n_kept; i++) {
         for (size_t k = 0; k < sample->n; k++)
@@ -91,7 +89,8 @@ static void add_histograms(struct pm_fit_sample *sample) {
     for (size_t h = 0; h < n; h++)
         ranked[h] = (struct ranked){h, pm_histogram_accesses(&largest->histograms[h].histogram)};
     PM_SORT(ranked, n, heaviest_first);
-    while (n_kept < n && n_kept < SAMPLED_HISTOGRAMS && ranked[n_kept].weight > 0)
+    while (n_kept < n && n_kept < (size_t)pm_heuristics.sampled_histograms &&
+           ranked[n_kept].weight > 0)
         total += ranked[n_kept++].weight;
     for (size_t i = 0; i < n_kept; i++)
         for (int quantity = 0; quantity < QUANTITIES; quantity++) {
@@ -188,7 +187,7 @@ static bool are_alike(const struct pm_fit_sample *sample, size_t i, size_t j) {
             return false;
     for (size_t s = 0; s < sample->n_weights; s++) {
         double left = sample->values[s * sample->n + i], right = sample->values[s * sample->n + j];
-        if (fabs(left - right) > PM_FIT_ALIKE * fmax(left, right))
+        if (fabs(left - right) > pm_heuristics.alike * fmax(left, right))
             return false;
     }
     return true;

@@ -16,7 +16,7 @@ static char *list_files(const struct pm_file_times *times, double all) {
     char *text = pm_strdup("");
     for (size_t i = 0; i < times->n_files; i++) {
         const struct pm_file_time *file = &times->files[i];
-        if (file->measured || file->samples < PM_WARNING_LEAST_LISTED * all)
+        if (file->measured || file->samples < pm_heuristics.outside_listed * all)
             continue;
         pm_append(&text, "%s%s %.0f%%", *text ? ", " : "", name_of(file),
                   100 * file->samples / all);
@@ -33,7 +33,7 @@ void pm_warn_of_outside(const struct pm_file_times *times, const struct pm_param
         all += times->files[i].samples;
         outside += times->files[i].measured ? 0 : times->files[i].samples;
     }
-    if (all < PM_WARNING_LEAST_SAMPLES || outside < PM_WARNING_LEAST_OUTSIDE * all)
+    if (all < pm_heuristics.outside_samples || outside < pm_heuristics.outside_share * all)
         return;
     char *files = list_files(times, all), *size = pm_parameters_text(at);
     pm_warning_add(warnings, PM_WARNING_OUTSIDE, outside / all,
