@@ -10,6 +10,7 @@
 #include "core/store/store.h"
 #include "fit/fit.h"
 #include "fit/query/query.h"
+#include "fit/warnings/warnings.h"
 #include "measure/copies/copies.h"
 
 struct request {
@@ -49,9 +50,17 @@ static bool report(struct request *request, struct pm_error *err) {
     if (ok)
         profiles = pm_read_profiles(store, structure, models->runs, models->n_runs, err);
     request->counts.left_out = left_out;
+    struct pm_warnings warnings = {0};
+    if (ok) {
+        const struct pm_answer answer = {structure, models, NULL};
+        pm_warn(&answer, &warnings);
+        pm_warn_of_counts(&answer, &warnings);
+    }
+    request->options.warnings = &warnings;
     ok = profiles &&
          pm_report_counts(stdout, structure, models, (const struct pm_profile *const *)profiles,
                           &request->fit, &request->counts, &request->options, err);
+    pm_warnings_free(&warnings);
     if (models)
         pm_profiles_free(profiles, models->n_runs);
     free(left_out);

@@ -11,6 +11,7 @@
 #include "core/store/store.h"
 #include "fit/fit.h"
 #include "fit/query/query.h"
+#include "fit/warnings/warnings.h"
 #include "sched/sched.h"
 
 struct request {
@@ -39,8 +40,8 @@ static bool find_profiles(struct pm_program *program, const struct pm_parameters
         return false;
     const struct pm_parameters *size = &found->profile->parameters;
     if (found->profile->predicted)
-        return pm_profile_ends_at(program->structure, program->models, at, PM_FIT_LEVEL,
-                                  found->ends, err);
+        return pm_profile_ends_at(program->structure, program->models, at,
+                                  pm_heuristics.interval_level, found->ends, err);
     found->times = pm_store_times(program->store, size, err);
     return found->times ? pm_times_fit(found->times, program->structure, err)
                         : err->kind == PM_ERROR_NONE;
@@ -114,7 +115,7 @@ static struct pm_prediction *predict_one(const struct request *request,
         pm_predict(structure, found->profile, machine, request->dependences, err);
     if (!prediction || !found->ends[0])
         return prediction;
-    prediction->level = PM_FIT_LEVEL;
+    prediction->level = pm_heuristics.interval_level;
     prediction->low = pm_predict(structure, found->ends[0], machine, request->dependences, err);
     prediction->high = pm_predict(structure, found->ends[1], machine, request->dependences, err);
     if (prediction->low && prediction->high)
@@ -135,10 +136,18 @@ static bool predict_all(const struct request *request, struct pm_program *progra
         if (ok && !predictions[i]->measured_up_to)
             predictions[i]->measured_up_to = pm_strdup(program->measured_up_to);
     }
+    struct pm_warnings warnings = {0};
+    struct pm_report_options options = request->options;
+    const struct pm_answer answer = {program->structure, program->models, found->profile};
+    pm_warn(&answer, &warnings);
+    for (size_t i = 0; i < n && ok; i++)
+        pm_warn_of_time(&answer, predictions[i], request->on.machines[i], &warnings);
+    options.warnings = &warnings;
     if (ok)
         pm_report_predictions(stdout, program->structure,
                               (const struct pm_prediction *const *)predictions, n, found->times,
-                              &request->options);
+                              &options);
+    pm_warnings_free(&warnings);
     for (size_t i = 0; i < n; i++)
         if (predictions[i])
             pm_prediction_free(predictions[i]);

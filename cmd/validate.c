@@ -13,6 +13,7 @@
 #include "core/store/store.h"
 #include "fit/fit.h"
 #include "fit/query/query.h"
+#include "fit/warnings/warnings.h"
 #include "sched/sched.h"
 
 struct request {
@@ -192,8 +193,8 @@ static bool predict_sizes(struct validating *v, struct pm_error *err) {
             return false;
         if (v->request->hierarchy)
             continue; /* it shows no intervals */
-        if (!pm_profile_ends_at(v->structure, v->models, &v->parameters[i], PM_FIT_LEVEL,
-                                size->ends, err))
+        if (!pm_profile_ends_at(v->structure, v->models, &v->parameters[i],
+                                pm_heuristics.interval_level, size->ends, err))
             return false;
         for (int end = 0; end < 2; end++)
             if (!(size->end_times[end] = predict_times(v, size->ends[end], err)))
@@ -294,7 +295,8 @@ static int measure_sizes(struct validating *v) {
 /* ---- the whole ------------------------------------------------------------------------------- */
 
 static bool report_hierarchy(const struct validating *v, const struct pm_validation *sizes,
-                             size_t n, struct pm_error *err) {
+                             size_t n, const struct pm_report_options *options,
+                             struct pm_error *err) {
     const struct pm_fit_options fit_options = {0};
     const struct pm_hierarchy_request request = {
         .structure = v->structure,
@@ -307,7 +309,15 @@ static bool report_hierarchy(const struct validating *v, const struct pm_validat
         .n_sizes = n,
         .together = v->request->measured_only,
     };
-    return pm_report_hierarchy(stdout, &request, &v->request->options, err);
+    return pm_report_hierarchy(stdout, &request, options, err);
+}
+
+static void add_warnings(const struct validating *v, const struct pm_profile *predicted,
+                         struct pm_warnings *warnings) {
+    const struct pm_answer answer = {v->structure, v->models, predicted};
+    pm_warn(&answer, warnings);
+    pm_warn_of_counts(&answer, warnings);
+    pm_warn_of_misses(&answer, v->caches.block_sizes, v->caches.n_block_sizes, warnings);
 }
 
 /* The sizes whose run succeeded. */
@@ -315,8 +325,13 @@ static bool report_sizes(const struct validating *v, struct pm_error *err) {
     struct pm_validation *sizes = pm_alloc(v->n_sizes, sizeof *sizes);
     size_t n = 0;
     bool ok = true;
+    struct pm_warnings warnings = {0};
+    struct pm_report_options options = v->request->options;
+    options.warnings = &warnings;
     for (size_t i = 0; i < v->n_sizes; i++) {
         const struct validated_size *size = &v->sizes[i];
+        if (size->measured_times)
+            add_warnings(v, size->predicted, &warnings);
         if (size->measured_times)
             sizes[n++] = (struct pm_validation){
                 .predicted = size->predicted,
@@ -324,7 +339,7 @@ static bool report_sizes(const struct validating *v, struct pm_error *err) {
                 .predicted_times = (const struct pm_prediction *const *)size->predicted_times,
                 .measured_times = (const struct pm_prediction *const *)size->measured_times,
                 .n_machines = v->request->on.n_machines,
-                .level = PM_FIT_LEVEL,
+                .level = pm_heuristics.interval_level,
                 .low = size->ends[0],
                 .high = size->ends[1],
                 .low_times = (const struct pm_prediction *const *)size->end_times[0],
@@ -332,10 +347,10 @@ static bool report_sizes(const struct validating *v, struct pm_error *err) {
             };
     }
     if (n && v->request->hierarchy)
-        ok = report_hierarchy(v, sizes, n, err);
+        ok = report_hierarchy(v, sizes, n, &options, err);
     else if (n)
-        pm_report_validations(stdout, v->structure, v->models, &v->caches, sizes, n,
-                              &v->request->options);
+        pm_report_validations(stdout, v->structure, v->models, &v->caches, sizes, n, &options);
+    pm_warnings_free(&warnings);
     free(sizes);
     return ok;
 }
@@ -357,13 +372,13 @@ static bool compare_measured(struct validating *v, struct pm_error *err) {
     for (size_t i = 0; i < v->n_sizes; i++)
         sizes[i] =
             (struct pm_validation){.predicted = v->sizes[i].predicted, .measured = v->fitted[i]};
-    bool ok = report_hierarchy(v, sizes, v->n_sizes, err);
+    bool ok = report_hierarchy(v, sizes, v->n_sizes, &v->request->options, err);
     free(sizes);
     return ok;
 }
 
 static bool prepare(struct validating *v, struct pm_error *err) {
-    if (!pm_size_design_expand(&v->request->run.design, &v->parameters, &v->n_sizes, err))
+    if (!pm_measuring_expand(&v->request->run, &v->parameters, &v->n_sizes, err))
         return false;
     v->sizes = pm_alloc(v->n_sizes, sizeof *v->sizes);
     return read_models(v, err) && predict_sizes(v, err) && plan_block_sizes(v, err);

@@ -107,6 +107,8 @@ void pm_bin_model_arena_return(struct pm_bin_model_arena *arena, size_t n);
 void pm_bin_model_arena_join(struct pm_bin_model_arena *into, struct pm_bin_model_arena *from);
 void pm_bin_model_arena_free(struct pm_bin_model_arena *arena);
 
+enum { PM_MOST_HELD_OUT = 2 };
+
 /* All that fit found for a store. */
 struct pm_model_set {
     struct pm_basis *basis;
@@ -119,9 +121,18 @@ struct pm_model_set {
     size_t n_histograms;
     struct pm_histogram_model *histograms;
     struct pm_bin_model_arena bins; /* of the histograms */
+    /* The same made without the largest size, and without the two largest: how far these say
+       otherwise is how uncertain misses are.  They have none of their own; owned. */
+    bool held_out_tried; /* none: too few sizes */
+    size_t n_held_out;
+    struct pm_model_set *held_out[PM_MOST_HELD_OUT];
 };
 
 void pm_model_set_free(struct pm_model_set *set);
+
+/* The parameters that functions of SET's basis depend on, by name; NAMES has room for
+   PM_MAX_PARAMETERS, and its texts live as long as SET. */
+size_t pm_model_set_parameters(const struct pm_model_set *set, const char **names);
 
 /* As bytes (zstd, versioned, checksummed) and back; decoding checks everything. */
 void pm_model_set_encode(const struct pm_model_set *set, void **bytes, size_t *n_bytes);

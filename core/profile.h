@@ -38,9 +38,10 @@ struct pm_group_histogram {
 
 struct pm_profile {
     struct pm_parameters parameters;
-    bool predicted; /* from models; else measured */
-    double
-        extrapolation; /* largest ratio of a parameter to its largest measured value; 1 measured */
+    bool predicted;       /* from models; else measured */
+    double extrapolation; /* largest ratio of a parameter to its largest measured value, or of its
+                             smallest to it; 1 within them, and measured */
+    bool below_measured;  /* the latter: it is smaller than any that was measured */
     size_t n_edges;
     double *edge_counts; /* one for each edge of the structure; owned */
     size_t n_histograms;

@@ -18,7 +18,6 @@
 #include "fit/prepare/prepare.h"
 
 enum { EDGES_AT_ONCE = 64, ACCESSES_AT_ONCE = 256 };
-enum { TRIAL_SIZES = 6 }; /* at least: models of fewer than five sizes have one term or two */
 
 /* What all threads read. */
 struct job {
@@ -54,7 +53,7 @@ void pm_fit_note(struct pm_fit_statistics *statistics, const char *format, ...) 
 static bool check_profiles(const struct pm_structure *structure,
                            const struct pm_profile *const *profiles, size_t n,
                            struct pm_error *err) {
-    if (n < 3)
+    if (n < PM_FIT_LEAST_SIZES)
         return pm_fail(err,
                        "models need runs at 3 sizes at least, and there %s %zu: run more, "
                        "as in `pmodel run -P N=24,32,40,48,56`",
@@ -81,17 +80,20 @@ static bool check_profiles(const struct pm_structure *structure,
     return true;
 }
 
+static void widen_range(struct pm_model_set *set, const struct pm_profile *profile) {
+    for (size_t k = 0; k < set->low.n; k++) {
+        double value = set->low.values[k];
+        pm_parameters_get(&profile->parameters, set->low.names[k], &value);
+        set->low.values[k] = fmin(set->low.values[k], value);
+        set->high.values[k] = fmax(set->high.values[k], value);
+    }
+}
+
 /* Smallest and largest measured value of each parameter. */
 static void measured_range(const struct job *job) {
-    struct pm_model_set *set = job->set;
-    set->low = set->high = job->profiles[0]->parameters;
+    job->set->low = job->set->high = job->profiles[0]->parameters;
     for (size_t i = 1; i < job->n; i++)
-        for (size_t k = 0; k < set->low.n; k++) {
-            double value = set->low.values[k];
-            pm_parameters_get(&job->profiles[i]->parameters, set->low.names[k], &value);
-            set->low.values[k] = fmin(set->low.values[k], value);
-            set->high.values[k] = fmax(set->high.values[k], value);
-        }
+        widen_range(job->set, job->profiles[i]);
 }
 
 /* ---- fitting --------------------------------------------------------------------------------- */
@@ -118,8 +120,8 @@ static size_t design_of_group(const struct job *job, uint32_t group) {
 /* Whether the next address of GROUP is not known from the one before: the innermost loop in which it
    moves goes through memory with a stride that is not known, or depends on data. */
 static bool is_irregular(const struct pm_structure *structure, uint32_t number) {
-    if (number >= structure->n_groups)
-        return false;
+    if (number >= structure->n_groups || structure->groups[number].flags & PM_GROUP_CALLED)
+        return false; /* not known, or a copy, which walks */
     const struct pm_group *group = &structure->groups[number];
     for (uint32_t i = 0; i < group->n_strides; i++) {
         const struct pm_stride *stride = &group->strides[i];
@@ -150,7 +152,7 @@ static void fit_accesses(const struct job *job, const double *errors, double *to
     if (model->group >= job->structure->n_groups || !job->known[model->group])
         return;
     double error = errors[model->group];
-    if (isnan(error) || error > model->accesses.leave_one_out_error * (1 + PM_FIT_ROUNDING))
+    if (isnan(error) || error > model->accesses.leave_one_out_error * (1 + pm_heuristics.rounding))
         return;
     for (size_t k = 0; k < job->n; k++) {
         const struct pm_histogram *histogram = job->listing.histograms[h * job->n + k];
@@ -279,7 +281,7 @@ static void count_model(struct pm_model *model, void *context) {
     statistics->n_exact += model->exact;
     statistics->n_constant += model->shape == PM_SHAPE_CONSTANT;
     /* An error that too few sizes leave unknown is no better than a large one. */
-    statistics->n_flagged += !(model->leave_one_out_error <= PM_FLAGGED_ERROR);
+    statistics->n_flagged += !(model->leave_one_out_error <= pm_heuristics.flagged_error);
 }
 
 static void count_models(struct pm_model_set *set, struct pm_fit_statistics *statistics) {
@@ -334,7 +336,8 @@ static bool prepare(struct job *job, const struct pm_profile *const *profiles,
     }
     struct pm_path path = {job->names[0], job->n, x, set->runs, job->n_names, job->names};
     bool ok = pm_fit_bases_new(job->structure, &path, options, set, &job->bases, statistics, err);
-    if (ok && job->n_names == 1 && job->n >= TRIAL_SIZES)
+    if (ok && job->n_names == 1 && job->n >= pm_heuristics.trial_sizes &&
+        !pm_fit_without(PM_STEP_IRREGULAR))
         prepare_trial(job, path, options);
     free(x);
     return ok;
@@ -360,14 +363,15 @@ static void find_extent(const struct job *job, const struct pm_design *design,
 /* Models of profiles that are checked. */
 static struct pm_model_set *fit_profiles(const struct pm_structure *structure,
                                          const struct pm_profile *const *profiles,
-                                         size_t n_profiles, const struct pm_fit_options *options,
+                                         size_t n_profiles, const char *const *names,
+                                         size_t n_names, const struct pm_fit_options *options,
                                          struct pm_fit_statistics *statistics,
                                          struct pm_error *err) {
-    struct job job = {
-        .structure = structure, .n = n_profiles, .cut = options ? options->partition : PM_FIT_GAPS};
-    job.n_names = pm_fit_varying(profiles, n_profiles, job.names, err);
-    if (job.n_names == 0)
-        return NULL;
+    struct job job = {.structure = structure,
+                      .n = n_profiles,
+                      .n_names = n_names,
+                      .cut = options ? options->partition : PM_FIT_GAPS};
+    memcpy(job.names, names, n_names * sizeof *names);
     job.profiles = pm_alloc(n_profiles, sizeof *job.profiles);
     job.set = pm_alloc(1, sizeof *job.set);
     if (!prepare(&job, profiles, options, statistics, err)) {
@@ -405,6 +409,63 @@ static struct pm_model_set *fit_profiles(const struct pm_structure *structure,
     return job.set;
 }
 
+static void note_idle(const char *name, struct pm_fit_statistics *statistics) {
+    if (!statistics)
+        return;
+    struct pm_fit_parameter *idle = &statistics->parameters[statistics->n_parameters++];
+    *idle = (struct pm_fit_parameter){.role = PM_PARAMETER_IDLE, .error = NAN};
+    snprintf(idle->name, sizeof idle->name, "%s", name);
+}
+
+/* Takes runs out of KEPT that differ from an earlier one only in a parameter that changes nothing;
+   how many are left. */
+static size_t drop_repeats(const struct pm_profile **kept, size_t n,
+                           struct pm_fit_statistics *statistics) {
+    const struct pm_parameters *all = &kept[0]->parameters;
+    bool *repeats = pm_alloc(n, sizeof *repeats);
+    size_t n_given = n;
+    for (size_t p = 0; p < all->n && all->n > 1; p++) {
+        struct pm_fit_sample *sample = pm_fit_sample_new(kept, n);
+        bool idle = pm_fit_sample_ignores(sample, all->names[p], repeats);
+        pm_fit_sample_free(sample);
+        size_t n_left = 0;
+        for (size_t k = 0; idle && k < n; k++)
+            n_left += !repeats[k];
+        if (n_left < PM_FIT_LEAST_SIZES)
+            continue;
+        note_idle(all->names[p], statistics);
+        for (size_t k = 0, left = 0; k < n_given && k < n; k++)
+            if (!repeats[k])
+                kept[left++] = kept[k];
+        n = n_left;
+    }
+    free(repeats);
+    return n;
+}
+
+/* Models of KEPT (N of them), of which divergent sizes are left out if OPTIONS say so. */
+static struct pm_model_set *fit_kept(const struct pm_structure *structure,
+                                     const struct pm_profile **kept, size_t n,
+                                     const struct pm_fit_options *options,
+                                     struct pm_fit_statistics *statistics, struct pm_error *err) {
+    const char *names[PM_MAX_PARAMETERS];
+    size_t n_names = pm_fit_varying(kept, n, options, names, statistics, err), n_left = 0;
+    bool drop = options && options->drop_divergent;
+    if (n_names == 0)
+        return NULL;
+    bool *diverges = pm_alloc(n, sizeof *diverges);
+    if ((drop || statistics) && n_names == 1)
+        pm_fit_find_divergent(kept, n, names[0], diverges, options ? options->n_threads : 0,
+                              statistics);
+    for (size_t k = 0; k < n; k++)
+        if (!drop || !diverges[k])
+            kept[n_left++] = kept[k];
+    free(diverges);
+    if (statistics)
+        statistics->divergent_dropped = drop && statistics->n_divergent > 0;
+    return fit_profiles(structure, kept, n_left, names, n_names, options, statistics, err);
+}
+
 struct pm_model_set *pm_fit(const struct pm_structure *structure,
                             const struct pm_profile *const *profiles, size_t n_profiles,
                             const struct pm_fit_options *options,
@@ -412,26 +473,19 @@ struct pm_model_set *pm_fit(const struct pm_structure *structure,
     double started = omp_get_wtime();
     if (statistics)
         *statistics = (struct pm_fit_statistics){0};
-    if (!check_profiles(structure, profiles, n_profiles, err))
+    if (!pm_heuristics_read(err) || !check_profiles(structure, profiles, n_profiles, err))
         return NULL;
-    bool *diverges = pm_alloc(n_profiles, sizeof *diverges);
-    bool drop = options && options->drop_divergent;
-    if (drop || statistics)
-        pm_fit_find_divergent(profiles, n_profiles, diverges, options ? options->n_threads : 0,
-                              statistics);
     const struct pm_profile **kept = pm_alloc(n_profiles, sizeof *kept);
-    size_t n_kept = 0;
-    for (size_t k = 0; k < n_profiles; k++)
-        if (!drop || !diverges[k])
-            kept[n_kept++] = profiles[k];
-    struct pm_model_set *set = fit_profiles(structure, kept, n_kept, options, statistics, err);
-    if (set)
-        set->n_runs_dropped = n_profiles - n_kept;
-    if (statistics) {
-        statistics->divergent_dropped = drop && statistics->n_divergent > 0;
-        statistics->seconds = omp_get_wtime() - started;
+    memcpy(kept, profiles, n_profiles * sizeof *kept);
+    size_t n_kept = drop_repeats(kept, n_profiles, statistics);
+    struct pm_model_set *set = fit_kept(structure, kept, n_kept, options, statistics, err);
+    if (set) {
+        for (size_t k = 0; k < n_profiles && n_kept < n_profiles; k++)
+            widen_range(set, profiles[k]);
+        set->n_runs_dropped = n_profiles - set->n_runs;
     }
+    if (statistics)
+        statistics->seconds = omp_get_wtime() - started;
     free(kept);
-    free(diverges);
     return set;
 }

@@ -8,6 +8,27 @@
 #include "core/histogram.h"
 #include "core/model.h"
 #include "fit/fit.h"
+#include "fit/heuristics.h"
+
+/* Accesses count as misses, where the goodness of models is judged, if so many blocks lie between
+   them: what the smallest first level that machines/ has holds of lines (32 KiB of 64 bytes), and
+   entries of a first TLB. */
+#define PM_WARNING_CACHE_BLOCKS 512
+#define PM_WARNING_TLB_ENTRIES 64
+#define PM_WARNING_LEAST_PAGE 4096 /* bytes: blocks of at least this size are pages */
+
+/* Two runs are alike if what was measured of them differs by at most this share: where addresses
+   lie otherwise a block more or less is touched. */
+#define PM_FIT_ALIKE 0.01
+
+enum { PM_FIT_LEAST_SIZES = 3 }; /* two say nothing of a third */
+
+/* A polynomial of third degree has four coefficients, and one size is to check it; in several
+   parameters, where all runs check the terms of each, it wants its own four values. */
+enum { PM_FIT_ENOUGH_SIZES = 5, PM_FIT_ENOUGH_VALUES = 4 };
+
+/* Parameters in which the sample's errors are nearer than this factor are equally good. */
+#define PM_FIT_EQUALLY_GOOD 1.1
 
 /* What the values of a series are. */
 enum pm_series_kind {
@@ -15,34 +36,8 @@ enum pm_series_kind {
     PM_SERIES_DISTANCE, /* at most two terms of degree 3, non-decreasing and convex */
 };
 
-/* A model has the shape of its data up to this many times the largest measured size. */
-#define PM_FIT_SHAPE_RANGE 8.0
-
-/* Relative differences up to this are of rounding. */
-#define PM_FIT_ROUNDING 1e-9
-
-/* A bin wider than this share of its mean is, in a prediction, a step at its mean. */
-#define PM_FIT_WIDE 0.5
-
-/* The basis of a model set in one parameter begins with 1, N … N^4 and functions with logarithms
-   that only pm_fit_logarithms uses; see prepare/bases.c. */
-enum { PM_FIT_POLYNOMIALS = 5, PM_FIT_BASIS = 8 };
-
 /* ---- what fits in one and in several parameters have in common --------------------------------
  */
-
-#define PM_FIT_HIGH_POWER 3.5 /* functions that grow faster beyond the data run away there: */
-#define PM_FIT_HIGH_POWER_PENALTY 4.0 /* a candidate's score with one of them */
-#define PM_FIT_GROWTH_PENALTY 4.0     /* for each power of growth beyond that of the data */
-#define PM_FIT_FREE_GROWTH 0.5        /* powers without it: lower terms fade as sizes grow */
-#define PM_FIT_LEAST_ERROR 1e-10      /* relative errors below this are all alike */
-#define PM_FIT_DISTANCE_ERROR 0.5     /* blocks: distances are whole numbers */
-#define PM_FIT_SLOPE_STEP 1e-4        /* of x, in central differences: exact to about 1e-8 */
-
-/* The redundancy of a point is 1 − its leverage: the share of an error in its value that shows in
-   its residual, which over the redundancy is the leave-one-out residual.  Below this, the point
-   alone decides a coefficient. */
-#define PM_FIT_LEAST_REDUNDANCY 1e-6
 
 static inline double pm_bin_accesses(const struct pm_bin *bin) { return bin->loads + bin->stores; }
 

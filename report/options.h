@@ -4,6 +4,8 @@
 
 #include <stdbool.h>
 
+struct pm_warnings;
+
 enum pm_report_format { PM_REPORT_TABLE = 0, PM_REPORT_JSON, PM_REPORT_CSV };
 
 bool pm_report_format_from_name(const char *name, enum pm_report_format *format);
@@ -16,6 +18,7 @@ struct pm_report_options {
     unsigned width;     /* of the terminal, in columns; 0: as wide as it gets */
     bool wide;          /* tables have all columns and whole names, whatever the width */
     bool color;
+    const struct pm_warnings *warnings; /* stand before the figures; NULL: none */
 };
 
 #endif

@@ -6,6 +6,7 @@
 #include "cmd/options.h"
 #include "cmd/query/query.h"
 #include "fit/query/query.h"
+#include "fit/warnings/warnings.h"
 #include "measure/design/design.h"
 #include "report/report.h"
 #include "sched/sched.h"

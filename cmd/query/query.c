@@ -11,6 +11,7 @@ struct query {
     struct pm_query_caches on;
     struct pm_query_asked asked;
     struct pm_query_report report;
+    struct pm_warnings warnings; /* of the answers */
 };
 
 /* ---- what is asked about --------------------------------------------------------------------- */
@@ -69,6 +70,14 @@ static bool prepare(struct query *query, const struct pm_profile *profile, struc
     return true;
 }
 
+/* At the size of PROFILE, or (NULL) of answers that are sizes. */
+static void add_warnings(struct query *query, const struct pm_profile *profile) {
+    const struct pm_answer answer = {query->program.structure, query->program.models, profile};
+    pm_warn(&answer, &query->warnings);
+    for (size_t c = 0; c < query->on.n_caches; c++)
+        pm_warn_of_misses(&answer, &query->on.caches[c].cache.block_bytes, 1, &query->warnings);
+}
+
 /* ---- answers --------------------------------------------------------------------------------- */
 
 static bool answer_point(struct query *query, const struct pm_parameters *size,
@@ -76,6 +85,8 @@ static bool answer_point(struct query *query, const struct pm_parameters *size,
     struct pm_profile *profile = pm_profile_at(&query->program, size, err);
     bool ok = profile && prepare(query, profile, err) &&
               pm_query_answer_at(&query->asked, profile, &query->report.answers, err);
+    if (ok)
+        add_warnings(query, profile);
     if (profile)
         pm_profile_free(profile);
     return ok;
@@ -93,9 +104,12 @@ static bool answer_size(struct query *query, const struct pm_parameters *fixed,
     bool ok = profile && prepare(query, profile, err);
     if (profile)
         pm_profile_free(profile);
+    if (ok)
+        add_warnings(query, NULL);
+    struct pm_report_options options = request->options;
+    options.warnings = &query->warnings;
     if (ok && request->kind == PM_QUERY_FITS)
-        return pm_print_fits(&query->program, &surface, &query->parts, &query->on,
-                             &request->options, err);
+        return pm_print_fits(&query->program, &surface, &query->parts, &query->on, &options, err);
     pm_query_report_range(&query->report, &surface);
     return ok && pm_query_answer_size(&query->asked, &surface, &query->report.answers, err);
 }
@@ -126,8 +140,11 @@ static bool answer(struct query *query, struct pm_store *store, struct pm_error 
         report->measured_up_to = query->program.measured_up_to;
         report->with_cold = !request->without_cold;
         pm_query_sort_by_part(&report->answers, query->parts.n_parts);
-        pm_report_query(stdout, report, &request->options);
+        struct pm_report_options options = request->options;
+        options.warnings = &query->warnings;
+        pm_report_query(stdout, report, &options);
     }
+    pm_warnings_free(&query->warnings);
     free(report->answers.rows);
     free(query->groups);
     pm_query_parts_free(&query->parts);

@@ -66,6 +66,15 @@ static void put_parameters(struct writer *w, const struct pm_parameters *paramet
     }
 }
 
+static void put_set(struct writer *w, const struct pm_model_set *set);
+
+static void put_held_out(struct writer *w, const struct pm_model_set *set) {
+    put_u8(w, set->held_out_tried);
+    put_u8(w, (uint8_t)set->n_held_out);
+    for (size_t i = 0; i < set->n_held_out; i++)
+        put_set(w, set->held_out[i]);
+}
+
 static void put_set(struct writer *w, const struct pm_model_set *set) {
     put_u64(w, set->basis->n);
     for (size_t i = 0; i < set->basis->n; i++)
@@ -100,6 +109,7 @@ static void put_set(struct writer *w, const struct pm_model_set *set) {
             put_u8(w, bin->takes_rest);
         }
     }
+    put_held_out(w, set);
 }
 
 void pm_model_set_encode(const struct pm_model_set *set, void **bytes, size_t *n_bytes) {
@@ -230,7 +240,19 @@ static void get_histogram(struct pm_reader *r, struct pm_histogram_model *histog
     }
 }
 
-static struct pm_model_set *get_set(struct pm_reader *r) {
+static struct pm_model_set *get_set(struct pm_reader *r, bool may_hold_out);
+
+/* A set that is held out has none of its own, so that no file makes this recur. */
+static void get_held_out(struct pm_reader *r, struct pm_model_set *set, bool may_hold_out) {
+    set->held_out_tried = pm_take_unsigned(r, 1) != 0;
+    size_t n = pm_take_unsigned(r, 1);
+    if (n > (may_hold_out ? PM_MOST_HELD_OUT : 0))
+        r->fault = PM_READ_BAD;
+    for (size_t i = 0; i < n && !r->fault; i++)
+        set->held_out[set->n_held_out++] = get_set(r, false);
+}
+
+static struct pm_model_set *get_set(struct pm_reader *r, bool may_hold_out) {
     struct pm_model_set *set = pm_alloc(1, sizeof *set);
     get_basis(r, set);
     size_t n_basis = set->basis ? set->basis->n : 0;
@@ -249,6 +271,13 @@ static struct pm_model_set *get_set(struct pm_reader *r) {
     set->histograms = pm_alloc(set->n_histograms, sizeof *set->histograms);
     for (size_t i = 0; i < set->n_histograms; i++)
         get_histogram(r, &set->histograms[i], n_basis, &set->bins);
+    get_held_out(r, set, may_hold_out);
+    return set;
+}
+
+/* NULL where bytes are left over or something is at fault. */
+static struct pm_model_set *get_whole(struct pm_reader *r) {
+    struct pm_model_set *set = get_set(r, true);
     if (!r->fault && r->at == r->end)
         return set;
     pm_model_set_free(set);
@@ -279,7 +308,7 @@ struct pm_model_set *pm_model_set_decode(const void *bytes, size_t n_bytes, stru
     struct pm_model_set *set = NULL;
     if (raw && got == raw_bytes && XXH3_64bits(raw, got) == checksum) {
         struct pm_reader r = pm_reader_of(raw, raw_bytes);
-        set = get_set(&r);
+        set = get_whole(&r);
     }
     free(raw);
     if (!set)

@@ -63,6 +63,9 @@ bool pm_store_mark_differences(struct pm_store *store, struct pm_structure *stru
 bool pm_store_keep_matched(struct pm_store *store, struct pm_profile *profile,
                            struct pm_error *err);
 
+/* formulas.c: those of a run that is about to go. */
+bool pm_store_remove_formulas(struct pm_store *store, int64_t run, struct pm_error *err);
+
 /* patterns.c: those of a run that is about to go. */
 bool pm_store_remove_patterns(struct pm_store *store, int64_t run, struct pm_error *err);
 

@@ -18,10 +18,9 @@
 #include <string.h>
 
 #include "core/base/base.h"
+#include "fit/heuristics.h"
 
-enum { P = 3, MOST_TRIPLES = 400 };
-#define FAR 4.0        /* times the deviation that most points stay within */
-#define CALM_SHARE 0.5 /* leave-one-out residuals of least squares below this share of LEAST */
+enum { P = 3 };
 
 struct pm_robust {
     size_t n, h, n_triples;
@@ -108,9 +107,9 @@ static void add_triple(struct pm_robust *robust, const double (*powers)[P], cons
 /* Every STEP-th triple in order, so that the choice is even over the sizes. */
 static void make_triples(struct pm_robust *robust, const double (*powers)[P]) {
     size_t n = robust->n, all = n * (n - 1) * (n - 2) / 6, at = 0;
-    size_t step = (all + MOST_TRIPLES - 1) / MOST_TRIPLES;
-    robust->triples = pm_alloc(MOST_TRIPLES, sizeof *robust->triples);
-    robust->through = pm_alloc(MOST_TRIPLES * n * P, sizeof *robust->through);
+    size_t step = (all + pm_heuristics.most_triples - 1) / pm_heuristics.most_triples;
+    robust->triples = pm_alloc(pm_heuristics.most_triples, sizeof *robust->triples);
+    robust->through = pm_alloc(pm_heuristics.most_triples * n * P, sizeof *robust->through);
     for (size_t a = 0; a < n; a++)
         for (size_t b = a + 1; b < n; b++)
             for (size_t c = b + 1; c < n; c++)
@@ -148,7 +147,8 @@ static bool is_calm(const struct pm_robust *robust, const double *log_y, double 
         double residual = log_y[k];
         for (size_t l = 0; l < n; l++)
             residual -= robust->hat[k * n + l] * log_y[l];
-        if (fabs(residual) > CALM_SHARE * least * fmax(1 - robust->hat[k * n + k], 1e-6))
+        if (fabs(residual) >
+            pm_heuristics.outlier_calm * least * fmax(1 - robust->hat[k * n + k], 1e-6))
             return false;
     }
     return true;
@@ -207,7 +207,7 @@ bool pm_robust_outliers(const struct pm_robust *robust, const double *y, double 
     bool any = false;
     deviations(robust, best_triple, log_y, deviation);
     for (size_t k = 0; k < n; k++) {
-        outlying[k] = deviation[k] > fmax(log1p(least), FAR * best);
+        outlying[k] = deviation[k] > fmax(log1p(least), pm_heuristics.outlier_far * best);
         any |= outlying[k];
     }
     return any;

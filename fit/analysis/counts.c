@@ -163,7 +163,8 @@ static bool count_rows_at_size(struct pm_class_counts *counts, const struct pm_m
     for (size_t i = 0; ok && i < counts->n_rows; i++) {
         struct pm_count_row *row = &counts->rows[i];
         row->count = at ? pm_model_value(row->model, values) : row->measured[largest];
-        if (at && !pm_fit_interval(set, row->model, at, PM_COUNT_LEVEL, &row->low, &row->high))
+        if (at && !pm_fit_interval(set, row->model, at, pm_heuristics.interval_level, &row->low,
+                                   &row->high))
             row->low = row->high = NAN;
         wholes[row->class_index] += row->count;
     }
@@ -339,7 +340,10 @@ struct pm_class_counts *pm_class_counts_new(const struct pm_structure *structure
             counts->n_not_counted += !left_out[r] && !structure->routines[r].counted;
         for (size_t s = 0; s < structure->n_scopes; s++)
             counts->n_unmatched += (structure->scopes[s].flags & PM_SCOPE_UNMATCHED) != 0;
-        ok = make_counts(counts, models, profiles, left_out, fit_options, err);
+        const char *names[PM_MAX_PARAMETERS];
+        struct pm_fit_options options = fit_options ? *fit_options : (struct pm_fit_options){0};
+        pm_fit_in_parameters_of(models, &options, names);
+        ok = make_counts(counts, models, profiles, left_out, &options, err);
     }
     free(left_out);
     if (ok)

@@ -10,9 +10,6 @@
 #include "fit/analysis/rows.h"
 #include "fit/fit.h"
 
-#define PM_COUNT_LEVEL 0.8     /* of prediction intervals */
-#define PM_COUNT_ROUNDING 1e-9 /* a sum of models that is no further off is exact */
-
 /* ---- what is counted ------------------------------------------------------------------------- */
 
 enum pm_count_kind {

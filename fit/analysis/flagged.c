@@ -15,8 +15,6 @@
 #include "fit/analysis/model_rows.h"
 #include "fit/fit.h"
 
-enum { ENOUGH_SIZES = 5 };
-
 struct judging {
     struct pm_flagged *flagged;
     const struct pm_structure *structure;
@@ -58,11 +56,11 @@ static bool judge(const struct judging *judging, const struct pm_model *model, c
         return false;
     while (series && first < n && series[first] == 0)
         first++;
-    bool few = isnan(error) || model->n_points < ENOUGH_SIZES;
+    bool few = isnan(error) || model->n_points < pm_heuristics.enough_sizes;
     bool late = series ? first > 0 : model->n_points + 1u < n;
     if (few)
         found |= 1u << (late ? PM_FLAW_LATE : PM_FLAW_FEW);
-    if (error > PM_FLAGGED_ERROR) {
+    if (error > pm_heuristics.flagged_error) {
         enum pm_regularity regularity = PM_REGULARITY_UNKNOWN;
         if (series && judging->x)
             regularity = pm_fit_regularity(n - first, judging->x + first, series + first, &period);
@@ -167,7 +165,7 @@ static double judge_data(const struct judging *judging, const struct pm_histogra
         }
         /* Of so many independent blocks the relative standard error is 1 / √watched. */
         if (k == judging->largest && histogram->sample > 1 &&
-            watched * PM_FLAGGED_ERROR * PM_FLAGGED_ERROR < 1) {
+            watched * pm_heuristics.flagged_error * pm_heuristics.flagged_error < 1) {
             row->flaws |= 1u << PM_FLAW_SAMPLED;
             weight = touches;
         }

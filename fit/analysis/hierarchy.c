@@ -13,7 +13,6 @@
 #include <string.h>
 
 /* From this share of the largest routine's part on a routine is named. */
-#define NAMED_SHARE 0.1
 
 /* Values of one quantity for each routine and size. */
 struct values {
@@ -92,8 +91,12 @@ static bool fit_classes(struct making *making, struct pm_error *err) {
     for (size_t s = 0; s < n_scopes; s++)
         for (size_t i = 0; i < n_classes * n_runs; i++)
             wholes[i] += counts[s * n_classes * n_runs + i];
+    const char *names[PM_MAX_PARAMETERS];
+    struct pm_fit_options options =
+        request->fit_options ? *request->fit_options : (struct pm_fit_options){0};
+    pm_fit_in_parameters_of(request->models, &options, names);
     struct pm_model_set *set = pm_fit_counts(request->models->runs, n_runs, counts,
-                                             (n_scopes + 1) * n_classes, request->fit_options, err);
+                                             (n_scopes + 1) * n_classes, &options, err);
     free(counts);
     bool ok = set != NULL;
     double *basis = ok ? pm_alloc(set->basis->n, sizeof *basis) : NULL;
@@ -214,7 +217,8 @@ static void make_rows(const struct making *making, const struct values *values,
     }
     for (size_t i = 0; i < quantity->n_rows; i++) {
         struct pm_hierarchy_row *row = &quantity->rows[i];
-        row->named = row->part > PM_COUNT_ROUNDING * (double)n && row->part >= NAMED_SHARE * most;
+        row->named = row->part > pm_heuristics.rounding * (double)n &&
+                     row->part >= pm_heuristics.named_share * most;
         named[row->place.scope] = row->named;
         row->part = all > 0 ? row->part / all : 0;
     }

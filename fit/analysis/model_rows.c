@@ -47,7 +47,7 @@ static struct pm_model_row *add_row(struct pm_model_rows *rows,
 
 /* All parameters at FACTOR times their largest measured value. */
 static void choose_place(struct pm_model_rows *rows, const struct pm_model_set *models) {
-    rows->level = PM_FIT_LEVEL;
+    rows->level = pm_heuristics.interval_level;
     rows->at = models->high;
     for (size_t i = 0; i < rows->at.n; i++) {
         double low = rows->at.values[i];
@@ -108,7 +108,7 @@ static struct pm_model_row *add_flagged(struct pm_model_rows *rows,
                                         const struct pm_structure *structure,
                                         const struct pm_model_set *models, uint32_t scope,
                                         enum pm_model_target target, const struct pm_model *model) {
-    if (!(model->leave_one_out_error > PM_FLAGGED_ERROR) || scope >= structure->n_scopes)
+    if (!(model->leave_one_out_error > pm_heuristics.flagged_error) || scope >= structure->n_scopes)
         return NULL;
     struct pm_model_row *row = add_row(rows, structure, target, scope);
     row->formula = pm_model_text(models->basis, model);

@@ -13,8 +13,7 @@
 
 #include "core/base/base.h"
 #include "core/spanning_tree.h"
-
-#define ROUNDING 1e-9 /* of the largest count of the routine */
+#include "fit/heuristics.h"
 
 /* Adds AMOUNT along a shortest path from START to END; IN_USE: over edges with flow only. */
 static bool add_along_path(const struct pm_spanning_tree *tree, double *values, uint32_t start,
@@ -54,7 +53,7 @@ static bool repair(const struct pm_spanning_tree *tree, double *values) {
             continue;
         double missing = -values[e];
         values[e] = 0;
-        if (missing <= ROUNDING * largest)
+        if (missing <= pm_heuristics.rounding * largest)
             continue;
         repaired = true;
         if (!add_along_path(tree, values, tree->to[e], tree->from[e], missing, true))

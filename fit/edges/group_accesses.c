@@ -25,9 +25,6 @@
 #include "core/base/base.h"
 #include "fit/private.h"
 
-#define NOISE 2e-3 /* shares that differ by less are one */
-enum { LAST_SIZES = 3 };
-
 /* Per basic block the sum over the edges out of it: where flow is conserved, its executions. */
 static void count_leaving(const struct pm_structure *structure, const double *edge_counts,
                           double *leaving) {
@@ -57,7 +54,7 @@ void pm_fit_group_accesses(const struct pm_structure *structure, const double *e
             known[reference->group] &=
                 reference->kind == PM_ACCESS_PLAIN &&
                 structure->routines[structure->blocks[block].routine].counted &&
-                fabs(count - leaving[block]) <= PM_FIT_ROUNDING * count;
+                fabs(count - leaving[block]) <= pm_heuristics.rounding * count;
     }
     free(leaving);
     free(executions);
@@ -105,9 +102,9 @@ double pm_fit_most_touches(uint32_t largest_bytes, uint64_t block_bytes) {
 /* Of the N shares, ascending in the size, the one that larger sizes will have: the last of those
    that go one way, else the middle one of the last. */
 static double share_beyond(const double *shares, size_t n) {
-    if (n < LAST_SIZES)
+    if (n < pm_heuristics.last_shares)
         return shares[n - 1];
-    double a = shares[n - 3], b = shares[n - 2], c = shares[n - 1];
+    double a = shares[n - (n < 3 ? n : 3)], b = shares[n - (n < 2 ? n : 2)], c = shares[n - 1];
     return (a <= b && b <= c) || (a >= b && b >= c) ? c : fmax(fmin(a, b), fmin(fmax(a, b), c));
 }
 
@@ -116,14 +113,14 @@ bool pm_fit_touches_per_access(size_t n, const double *accesses, double *touched
     double *shares = touched, low = INFINITY, high = 0, square = 0;
     double all_accesses = 0, all_touched = 0;
     size_t used = 0;
-    bool sound = true;
+    bool sound = !pm_fit_without(PM_STEP_GROUP_ACCESSES);
     for (size_t k = 0; k < n; k++) {
         if (accesses[k] == 0) {
             sound &= touched[k] == 0;
             continue;
         }
         double share = touched[k] / accesses[k];
-        sound &= share >= 1 - PM_FIT_ROUNDING && share <= most + PM_FIT_ROUNDING;
+        sound &= share >= 1 - pm_heuristics.rounding && share <= most + pm_heuristics.rounding;
         low = fmin(low, share);
         high = fmax(high, share);
         all_accesses += accesses[k];
@@ -131,8 +128,8 @@ bool pm_fit_touches_per_access(size_t n, const double *accesses, double *touched
         shares[used++] = share;
     }
     if (sound && used) {
-        double share =
-            high - low <= NOISE * low ? all_touched / all_accesses : share_beyond(shares, used);
+        double share = high - low <= pm_heuristics.noise * low ? all_touched / all_accesses
+                                                               : share_beyond(shares, used);
         for (size_t i = 0; i < used; i++)
             square += pow(share / shares[i] - 1, 2) / (double)used;
         *model = (struct pm_model){.n_terms = 1,

@@ -24,7 +24,7 @@
 
 #include "fit/prepare/prepare.h"
 
-enum { MOST_DEGREE = 3, FIRST_LOGARITHM = PM_FIT_POLYNOMIALS };
+enum { FIRST_LOGARITHM = PM_FIT_POLYNOMIALS };
 
 static bool halves_its_data(const struct pm_structure *structure, uint32_t routine,
                             const struct pm_model *edges) {
@@ -43,10 +43,12 @@ static bool fit_two(double x0, double y0, double x1, double y1, bool summed,
     if (second <= first)
         return false;
     double growth = log(second / first) / log(x1 / x0);
-    int d = (int)fmin(fmax(ceil(growth - 1e-9), 1), MOST_DEGREE);
+    int d = (int)fmin(fmax(ceil(growth - pm_heuristics.rounding), 1),
+                      (double)pm_heuristics.onset_degree);
     double a = (second / pow(x1, d - 1) - first / pow(x0, d - 1)) / (x1 - x0);
     double b = first / pow(x0, d - 1) - a * x0;
-    double power = y0 * pow(x1 / x0, fmin(fmax(round(growth), 1), MOST_DEGREE));
+    double power =
+        y0 * pow(x1 / x0, fmin(fmax(round(growth), 1), (double)pm_heuristics.onset_degree));
     *model = (struct pm_model){.n_points = 2,
                                .shape = PM_SHAPE_INCREASING,
                                .leave_one_out_error = fabs(power / y1 - 1),
@@ -74,6 +76,8 @@ void pm_fit_onset_edges(const struct pm_structure *structure, uint32_t routine,
     const struct pm_design *design = bases->designs[0];
     const struct pm_routine *r = &structure->routines[routine];
     size_t n = design->n;
+    if (pm_fit_without(PM_STEP_ONSET_EDGES))
+        return;
     double x0 = design->x[n - 2], x1 = design->x[n - 1];
     bool summed =
         x1 == 2 * x0 && design->x[n - 3] == x0 / 2 && halves_its_data(structure, routine, edges);

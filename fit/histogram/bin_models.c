@@ -14,13 +14,6 @@
 
 #include "core/base/base.h"
 
-enum { ENDS_FROM_SIZES = 4 }; /* the largest sizes give the ratio of a bin's ends to its mean */
-
-#define SIMILAR 0.03       /* relative difference of two distances that are one */
-#define FEW_BLOCKS 16      /* as many pages as the smallest TLB has entries */
-#define PROPORTIONAL 1e-9  /* relative difference of counts that are multiples of each other's */
-#define CONSTANT_SHARE 0.1 /* accesses of a constant distance against those of one below it */
-
 /* Half the width of the even distribution about the mean that has the spread of SEGMENT at size K,
    but none beyond its ends, as a share of the mean. */
 static double half_width(const struct pm_histogram_segment *segment, size_t k) {
@@ -31,14 +24,14 @@ static double half_width(const struct pm_histogram_segment *segment, size_t k) {
 /* Ends of the bin as shares of the mean: the median over the largest sizes. */
 void pm_fit_ends(const struct pm_partition *p, const struct pm_histogram_segment *segment,
                  struct pm_bin_model *bin) {
-    double widths[ENDS_FROM_SIZES];
-    size_t n = p->design->n, n_widths = 0;
-    for (size_t k = n > ENDS_FROM_SIZES ? n - ENDS_FROM_SIZES : 0; k < n; k++) {
+    double widths[PM_MOST_ends_from_sizes];
+    size_t n = p->design->n, n_widths = 0, most = pm_heuristics.ends_from_sizes;
+    for (size_t k = n > most ? n - most : 0; k < n; k++) {
         if (isnan(segment->mean[k]) || segment->mean[k] <= 0)
             continue;
         pm_insert_sorted(widths, n_widths++, half_width(segment, k));
     }
-    double width = n_widths ? pm_median(widths, n_widths) : 0;
+    double width = n_widths && !pm_fit_without(PM_STEP_BIN_WIDTH) ? pm_median(widths, n_widths) : 0;
     bin->low = 1 - fmin(width, 1);
     bin->high = 1 + width;
 }
@@ -54,7 +47,7 @@ static double multiple_of(const struct pm_histogram_segment *a,
             continue;
         if (ratio == 0)
             ratio = a->count[k] / b->count[k];
-        else if (fabs(a->count[k] - ratio * b->count[k]) > PROPORTIONAL * a->count[k])
+        else if (fabs(a->count[k] - ratio * b->count[k]) > pm_heuristics.rounding * a->count[k])
             return 0;
     }
     return ratio;
@@ -67,7 +60,7 @@ static void fit_count(struct pm_partition *p, size_t i, struct pm_bin_model *bin
     const struct pm_histogram_segment *segment = &p->segments[i];
     size_t n = p->design->n;
     p->same_counts[i] = i;
-    bool alone = pm_exact_is_possible(n, segment->count);
+    bool alone = pm_fit_without(PM_STEP_SAME_COUNTS) || pm_exact_is_possible(n, segment->count);
     for (size_t j = 0; j < i && !alone; j++) {
         double ratio = p->same_counts[j] == j ? multiple_of(segment, &p->segments[j], n) : 0;
         if (ratio == 0 || bins[j].count.exact)
@@ -130,9 +123,9 @@ static bool is_constant(const struct pm_model *distance) {
    seems constant further out may be noise. */
 static void bound_by_constants(struct pm_partition *p, double at_least, struct pm_bin_model *bins) {
     size_t n = p->design->n;
-    double heaviest = 0, highest = FEW_BLOCKS / p->rarity;
+    double heaviest = 0, highest = (double)pm_heuristics.few_blocks / p->rarity;
     if (at_least > 0) /* at the bound a distance only seems constant */
-        highest = fmin(highest, at_least * (1 - PM_FIT_ROUNDING));
+        highest = fmin(highest, at_least * (1 - pm_heuristics.rounding));
     for (size_t i = p->n_segments; i-- > 0;) {
         const struct pm_histogram_segment *segment = &p->segments[i];
         double weight = segment_weight(segment, n), last = segment->mean[n - 1];
@@ -141,7 +134,7 @@ static void bound_by_constants(struct pm_partition *p, double at_least, struct p
                 heaviest = fmax(heaviest, weight);
             continue;
         }
-        if (heaviest < CONSTANT_SHARE * weight || isnan(last))
+        if (heaviest < pm_heuristics.bound_share * weight || isnan(last))
             continue;
         bins[i].distance = pm_model_constant(last, n);
         bins[i].low = last > 0 ? fmin(segment->low[n - 1] / last, 1) : 1;
@@ -154,9 +147,11 @@ static void bound_by_constants(struct pm_partition *p, double at_least, struct p
 static void give_rest_to_shortest(const struct pm_partition *p, struct pm_bin_model *bins) {
     bool any = false;
     for (size_t i = 0; i < p->n_segments; i++)
-        any |= last_distance(&p->segments[i], p->design->n) < FEW_BLOCKS && bins[i].takes_rest;
+        any |= last_distance(&p->segments[i], p->design->n) < (double)pm_heuristics.few_blocks &&
+               bins[i].takes_rest;
     for (size_t i = 0; i < p->n_segments && any; i++)
-        bins[i].takes_rest &= last_distance(&p->segments[i], p->design->n) < FEW_BLOCKS;
+        bins[i].takes_rest &=
+            last_distance(&p->segments[i], p->design->n) < (double)pm_heuristics.few_blocks;
 }
 
 void pm_fit_totals(struct pm_partition *p, const struct pm_histogram *const *histograms,
@@ -202,7 +197,7 @@ bool pm_distances_agree(const struct pm_design *design, const struct pm_model *a
     for (size_t s = 0; s < design->n; s++) {
         double first = pm_design_model_value(design, a, s);
         double second = pm_design_model_value(design, b, s);
-        if (fabs(first - second) > SIMILAR * fmax(fmax(first, second), 1))
+        if (fabs(first - second) > pm_heuristics.similar * fmax(fmax(first, second), 1))
             return false;
     }
     return true;
@@ -248,9 +243,11 @@ void pm_fit_histogram(struct pm_partition *p, const struct pm_histogram *const *
     model->bins = pm_bin_model_arena_alloc(&p->bins, p->n_segments);
     for (size_t i = 0; i < p->n_segments; i++)
         fit_segment(p, &p->segments[i], &model->bins[i]);
-    join_similar_bins(p, model);
+    if (!pm_fit_without(PM_STEP_JOIN_BINS))
+        join_similar_bins(p, model);
     pm_fit_segment_counts(p, model->bins);
-    bound_by_constants(p, model->at_least, model->bins);
-    if (p->rarity < 1)
+    if (!pm_fit_without(PM_STEP_BOUND_BY_CONSTANTS))
+        bound_by_constants(p, model->at_least, model->bins);
+    if (p->rarity < 1 && !pm_fit_without(PM_STEP_REST_TO_SHORTEST))
         give_rest_to_shortest(p, model->bins);
 }

@@ -76,7 +76,7 @@ double pm_reuses_spread(const struct pm_reuses *reuses, double from, double to) 
 }
 
 double pm_reuses_mean(const struct pm_reuses *reuses, double from, double to) {
-    if (reuses->n == 0 || to - from <= 1e-9)
+    if (reuses->n == 0 || to - from <= pm_heuristics.rounding)
         return NAN;
     return (distance_sum(reuses, to) - distance_sum(reuses, from)) / (to - from);
 }
@@ -127,12 +127,12 @@ static void add_entry(struct pm_reuses *reuses, const struct pm_bin *bin) {
     reuses->before[at + 1] = reuses->before[at] + count;
     reuses->distance_before[at + 1] = reuses->distance_before[at] + count * bin->mean;
     reuses->square_before[at + 1] = reuses->square_before[at] + count * square_of(reuses, at);
-    /* + 4: between 1 and 2 there is no gap worth a name */
-    reuses->gap[at] = at ? log((bin->mean + 4) / (reuses->distance[at - 1] + 4)) : 0;
+    double from = pm_heuristics.gap_from;
+    reuses->gap[at] = at ? log((bin->mean + from) / (reuses->distance[at - 1] + from)) : 0;
 }
 
 void pm_reuses_fill(struct pm_reuses *reuses, const struct pm_histogram *histogram,
-                    const bool taken[PM_PARTITION_SHORT]) {
+                    const bool taken[PM_MOST_short_distance]) {
     pm_reuses_reserve(reuses, histogram ? histogram->n_bins + 1 : 0);
     reuses->n = 0;
     reuses->latest[0] = reuses->latest[1] = 0;
@@ -142,7 +142,8 @@ void pm_reuses_fill(struct pm_reuses *reuses, const struct pm_histogram *histogr
     double last = 0;
     for (size_t i = 0; i < histogram->n_bins; i++) {
         const struct pm_bin *bin = &histogram->bins[i];
-        if (bin->low != bin->high || bin->low >= PM_PARTITION_SHORT || !taken[(int)bin->low])
+        if (bin->low != bin->high || bin->low >= (double)pm_heuristics.short_distance ||
+            !taken[(int)bin->low])
             add_entry(reuses, bin);
         last = bin->high;
     }

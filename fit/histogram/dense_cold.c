@@ -13,9 +13,6 @@
 
 #include <math.h>
 
-#define ROUNDED 1.0 /* blocks */
-#define ROUGH 0.02  /* of the count */
-
 /* rest: the mean over the larger half of the sizes. */
 static double rest_of(size_t n, const double *small, const double *large, double ratio) {
     double sum = 0;
@@ -28,9 +25,12 @@ bool pm_fit_dense_cold(size_t n, const double *small, const double *large, doubl
                        uint16_t constant, const struct pm_model *of_small, struct pm_model *model) {
     double rest = rest_of(n, small, large, ratio), square = 0, relative = 0;
     struct pm_model scaled = *of_small;
+    if (pm_fit_without(PM_STEP_DENSE_COLD))
+        return false;
     for (size_t k = 0; k < n; k++) {
         double wrong = small[k] / ratio + rest - large[k];
-        if (fabs(wrong) > ROUNDED * (1 + sqrt(fabs(rest))) + ROUGH * large[k])
+        if (fabs(wrong) > pm_heuristics.dense_rounded * (1 + sqrt(fabs(rest))) +
+                              pm_heuristics.dense_rough * large[k])
             return false;
         square += wrong * wrong / (double)n;
         relative += pow(wrong / fmax(large[k], 1), 2) / (double)n;

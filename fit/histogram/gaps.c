@@ -12,35 +12,27 @@
 #include <math.h>
 #include <string.h>
 
-enum { TRIES = 4, ENOUGH_SIZES = 5 };
-#define WIDE 0.058        /* log 1.06: a gap of the largest size */
-#define NOTICEABLE 0.0198 /* log 1.02: one of the others */
-#define LEAST_SHARE 1e-3  /* of the accesses, on each side at the largest size */
-#define LEAST_EXPONENT (-0.3)
-#define LARGEST_EXPONENT 3.8
-#define LEAST_LIKENESS 0.15
-#define ACCEPTED_ERROR 0.03
-#define DIVERGENT 0.05 /* what is left of the error without a smallest size of another kind */
-
 struct gap {
     double position, width;
 };
 
-/* The TRIES widest gaps of REUSES between two positions, widest first; how many. */
+/* The pm_heuristics.gap_tries widest gaps of REUSES between two positions, widest first; how many.
+ */
 static size_t widest_gaps(const struct pm_partition *p, const struct pm_reuses *reuses, double low,
                           double high, struct gap *gaps) {
     size_t n = 0;
-    double margin = p->rarity * LEAST_SHARE * (high - low);
+    double margin = p->rarity * pm_heuristics.gap_least_share * (high - low);
     size_t last = pm_reuses_last(reuses, high);
     for (size_t i = pm_reuses_first(reuses, low) + 1; i <= last; i++) {
         double position = reuses->before[i];
-        if (reuses->gap[i] <= WIDE || position - low <= margin || high - position <= margin)
+        if (reuses->gap[i] <= pm_heuristics.wide_gap || position - low <= margin ||
+            high - position <= margin)
             continue;
-        size_t at = n < TRIES ? n++ : TRIES;
+        size_t at = n < pm_heuristics.gap_tries ? n++ : pm_heuristics.gap_tries;
         for (; at > 0 && gaps[at - 1].width < reuses->gap[i]; at--)
-            if (at < TRIES)
+            if (at < pm_heuristics.gap_tries)
                 gaps[at] = gaps[at - 1];
-        if (at < TRIES)
+        if (at < pm_heuristics.gap_tries)
             gaps[at] = (struct gap){position, reuses->gap[i]};
     }
     return n;
@@ -55,14 +47,16 @@ struct steps {
    exponents. */
 static double odd_growth(double value, double larger, struct steps steps) {
     double growth = log(fmax(value, 1) / larger);
-    double least = LARGEST_EXPONENT * steps.down + LEAST_EXPONENT * steps.up;
-    double most = LARGEST_EXPONENT * steps.up + LEAST_EXPONENT * steps.down;
+    double least =
+        pm_heuristics.largest_exponent * steps.down + pm_heuristics.least_exponent * steps.up;
+    double most =
+        pm_heuristics.largest_exponent * steps.up + pm_heuristics.least_exponent * steps.down;
     return fmax(0, fmax(least - growth, growth - most)) / (steps.up - steps.down);
 }
 
 static bool is_empty(const struct pm_partition *p, const double *low, const double *high,
                      size_t k) {
-    return p->reuses[k].n == 0 || high[k] - low[k] <= 1e-9;
+    return p->reuses[k].n == 0 || high[k] - low[k] <= pm_heuristics.rounding;
 }
 
 /* Follows GAP of the largest size down to the smallest; fills CUT.  SUM is the width of all. */
@@ -87,19 +81,20 @@ static bool follow(const struct pm_partition *p, const double *low, const double
         double log_share = log(below / (high[from] - low[from])), here = high[k] - low[k];
         size_t end = pm_reuses_last(reuses, high[k]);
         for (size_t i = pm_reuses_first(reuses, low[k]) + 1; i <= end; i++) {
-            if (reuses->gap[i] <= NOTICEABLE)
+            if (reuses->gap[i] <= pm_heuristics.noticeable_gap)
                 continue;
             double l = reuses->before[i] - low[k], u = high[k] - reuses->before[i];
-            double likeness = reuses->gap[i] / gap.width - 2 * odd_growth(l, below, steps) -
-                              2 * odd_growth(u, above, steps) -
-                              0.5 * fabs(log(fmax(l, 1) / here) - log_share);
+            double likeness = reuses->gap[i] / gap.width -
+                              pm_heuristics.odd_growth * odd_growth(l, below, steps) -
+                              pm_heuristics.odd_growth * odd_growth(u, above, steps) -
+                              pm_heuristics.odd_share * fabs(log(fmax(l, 1) / here) - log_share);
             if (likeness > best) {
                 best = likeness;
                 best_width = reuses->gap[i];
                 best_at = reuses->before[i];
             }
         }
-        if (best < LEAST_LIKENESS)
+        if (best < pm_heuristics.least_likeness)
             return false;
         cut[k] = best_at;
         *sum += best_width;
@@ -117,24 +112,26 @@ static bool is_predictable(struct pm_partition *p, const double *from, const dou
         p->row[k] = to[k] - from[k];
         share += (to[k] - from[k]) / fmax(high[k] - low[k], 1) / (double)n;
     }
-    return share <= 0 || pm_partition_is_predictable(p, ACCEPTED_ERROR / share);
+    return share <= 0 || pm_partition_is_predictable(p, pm_heuristics.gap_error / share);
 }
 
 bool pm_partition_is_predictable(struct pm_partition *p, double limit) {
     if (pm_series_predictability_within(p->series, p->row, 0, limit, limit) <= limit)
         return true;
-    if (p->design->n <= ENOUGH_SIZES)
+    if (p->design->n <= pm_heuristics.enough_sizes || pm_fit_without(PM_STEP_GAPS_WITHOUT_SMALLEST))
         return false;
     double others = pm_series_predictability_within(p->series, p->row, 1, -1, limit);
-    return others <= limit && others < DIVERGENT * pm_series_predictability(p->series, p->row, 0);
+    return others <= limit && others < pm_heuristics.gap_smallest_gain *
+                                           pm_series_predictability(p->series, p->row, 0);
 }
 
 bool pm_partition_gap(struct pm_partition *p, const double *low, const double *high, double *cut) {
     size_t n = p->design->n;
     const struct pm_reuses *largest = &p->reuses[n - 1];
-    if (largest->n < 2 || high[n - 1] - low[n - 1] <= 1e-9)
+    if (pm_fit_without(PM_STEP_GAPS) || largest->n < 2 ||
+        high[n - 1] - low[n - 1] <= pm_heuristics.rounding)
         return false;
-    struct gap gaps[TRIES];
+    struct gap gaps[PM_MOST_gap_tries];
     size_t n_gaps = widest_gaps(p, largest, low[n - 1], high[n - 1], gaps);
     double best = 0, sum, *track = p->row + n;
     for (size_t j = 0; j < n_gaps; j++) {

@@ -21,10 +21,8 @@
 
 #include "core/base/base.h"
 
-#define FAILS 0.05 /* mean error of the members' own models from which joint ones are tried */
-#define BETTER 0.5 /* what is left of it with the joint ones */
-#define RARE 1e-6  /* misses an access that do not matter */
-enum { N_CACHES = 14, SMALLEST_CACHE = 16 };
+/* Blocks of cache number C by which models are judged. */
+static double cache_blocks(size_t c) { return ldexp((double)pm_heuristics.joint_smallest, (int)c); }
 
 /* ---- which groups ---------------------------------------------------------------------------- */
 
@@ -123,29 +121,29 @@ static void member_shares(const struct pm_joint_groups *joint,
 
 /* Adds to MISSES those of N bins at SIZE in caches of SMALLEST_CACHE · 2^c blocks. */
 static void add_misses(const struct pm_design *design, size_t size, const struct pm_bin_model *bins,
-                       size_t n, double misses[N_CACHES]) {
+                       size_t n, double misses[PM_MOST_joint_caches]) {
     for (size_t b = 0; b < n; b++) {
         double distance = pm_design_model_value(design, &bins[b].distance, size);
         double count = pm_design_model_value(design, &bins[b].count, size);
-        for (int c = 0; c < N_CACHES && distance >= SMALLEST_CACHE << c; c++)
+        for (size_t c = 0; c < pm_heuristics.joint_caches && distance >= cache_blocks(c); c++)
             misses[c] += count;
     }
 }
 
 /* Mean error of MISSES at SIZE, each at most 1, added to SUM; how many in N. */
 static void add_errors(const struct pm_joint_groups *joint, size_t size,
-                       const double misses[N_CACHES], double *sum, size_t *n) {
+                       const double misses[PM_MOST_joint_caches], double *sum, size_t *n) {
     double accesses = 0;
     for (size_t m = 0; m < joint->n; m++)
         if (joint->members[m].histograms[size])
             accesses += pm_histogram_accesses(joint->members[m].histograms[size]);
-    for (int c = 0; c < N_CACHES; c++) {
+    for (size_t c = 0; c < pm_heuristics.joint_caches; c++) {
         double measured = 0;
         for (size_t m = 0; m < joint->n; m++)
             measured +=
-                pm_accesses_between(joint->members[m].histograms[size], SMALLEST_CACHE << c, INFINITY);
+                pm_accesses_between(joint->members[m].histograms[size], cache_blocks(c), INFINITY);
         double larger = fmax(measured, misses[c]);
-        if (larger <= RARE * accesses)
+        if (larger <= pm_heuristics.joint_rare * accesses)
             break;
         *sum += fabs(misses[c] - measured) / larger;
         ++*n;
@@ -159,7 +157,7 @@ static double miss_error(const struct pm_joint_groups *joint, const struct pm_de
     double sum = 0;
     size_t n = 0;
     for (size_t k = design->n / 2; k < design->n; k++) {
-        double misses[N_CACHES] = {0};
+        double misses[PM_MOST_joint_caches] = {0};
         if (bins)
             add_misses(design, k, bins, n_bins, misses);
         for (size_t m = 0; m < joint->n && !bins; m++)
@@ -193,8 +191,10 @@ static void give_shares(struct pm_partition *p, const struct pm_joint_groups *jo
 
 void pm_fit_jointly(struct pm_partition *p, const struct pm_joint_groups *joint) {
     const struct pm_design *design = p->design;
+    if (pm_fit_without(PM_STEP_JOINT_GROUPS))
+        return;
     double own = miss_error(joint, design, NULL, 0);
-    if (!(own > FAILS))
+    if (!(own > pm_heuristics.joint_fails))
         return;
     for (size_t k = 0; k < design->n; k++) {
         p->sums[k] = added_up(joint, k, p->sum_bins + k * p->most_bins);
@@ -202,7 +202,7 @@ void pm_fit_jointly(struct pm_partition *p, const struct pm_joint_groups *joint)
     }
     struct pm_histogram_model whole = {0};
     pm_fit_histogram(p, p->to_sums, &whole);
-    if (miss_error(joint, design, whole.bins, whole.n_bins) < BETTER * own)
+    if (miss_error(joint, design, whole.bins, whole.n_bins) < pm_heuristics.joint_gain * own)
         give_shares(p, joint, &whole);
     else
         pm_bin_model_arena_return(&p->bins, whole.n_bins);

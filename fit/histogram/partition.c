@@ -22,17 +22,6 @@
 
 #include "core/base/base.h"
 
-#define SIMILAR 0.03          /* relative width of a segment, or difference of two halves */
-#define NEGLIGIBLE_SHARE 2e-3 /* share of what counts on that side of the clean cut */
-#define NEGLIGIBLE 2e-5       /* share of all reuses of the group */
-#define NEGLIGIBLE_COUNT 50   /* accesses */
-#define LEAST_COUNT 4         /* what NEGLIGIBLE_COUNT is at least, however large the blocks */
-#define CONSTANT_ERROR 0.02   /* leave-one-out error up to which a constant distance is taken */
-#define SHRINKING 0.7         /* share at the largest size against that at the smallest */
-#define CONSTANT_SHARE 1e-4   /* of the group's reuses: rarer ones are left to the recursion */
-#define GAP_BONUS 1e-3 /* error by which a clean cut at a gap may be worse than one at a limit */
-enum { SHORT = PM_PARTITION_SHORT, ENOUGH_SIZES = 5 };
-
 struct pm_partition *pm_partition_new(const struct pm_design *design, size_t most_bins) {
     struct pm_partition *p = pm_alloc(1, sizeof *p);
     size_t n = design->n;
@@ -110,17 +99,20 @@ static enum constancy constancy_of(struct pm_partition *p,
             return VARIES;
         largest_share = fmax(largest_share, p->row[k] / totals[k]);
     }
-    if (largest_share < p->rarity * CONSTANT_SHARE ||
-        pm_series_predictability_within(p->series, p->row, 0, CONSTANT_ERROR, CONSTANT_ERROR) >
-            CONSTANT_ERROR)
+    if (largest_share < p->rarity * pm_heuristics.constant_share ||
+        pm_series_predictability_within(p->series, p->row, 0, pm_heuristics.constant_error,
+                                        pm_heuristics.constant_error) >
+            pm_heuristics.constant_error)
         return VARIES;
     double first = p->row[0] / totals[0], last = p->row[n - 1] / totals[n - 1];
-    return last < SHRINKING * first ? SHRINKS : CONSTANT;
+    return last < pm_heuristics.shrinking * first ? SHRINKS : CONSTANT;
 }
 
 static bool has_short_distance(const struct pm_histogram *histogram,
-                               const enum constancy constancy[SHORT]) {
-    for (size_t i = 0; i < histogram->n_bins && histogram->bins[i].low < SHORT; i++)
+                               const enum constancy constancy[PM_MOST_short_distance]) {
+    for (size_t i = 0;
+         i < histogram->n_bins && histogram->bins[i].low < (double)pm_heuristics.short_distance;
+         i++)
         if (constancy[(int)histogram->bins[i].low] == VARIES)
             return true;
     return false;
@@ -129,15 +121,16 @@ static bool has_short_distance(const struct pm_histogram *histogram,
 /* Takes distances as segments where they are constant; TAKEN[d] tells which. */
 static void take_constant_distances(struct pm_partition *p,
                                     const struct pm_histogram *const *histograms,
-                                    const double *totals, bool taken[SHORT]) {
+                                    const double *totals, bool taken[PM_MOST_short_distance]) {
     size_t n = p->design->n;
-    enum constancy constancy[SHORT];
+    enum constancy constancy[PM_MOST_short_distance];
     bool others = false;
-    for (int d = 0; d < SHORT; d++)
-        constancy[d] = constancy_of(p, histograms, totals, d);
+    for (int d = 0; d < (int)pm_heuristics.short_distance; d++)
+        constancy[d] =
+            pm_fit_without(PM_STEP_CONSTANT_BINS) ? VARIES : constancy_of(p, histograms, totals, d);
     for (size_t k = 0; k < n; k++)
         others |= histograms[k] && has_short_distance(histograms[k], constancy);
-    for (int d = 0; d < SHORT; d++) {
+    for (int d = 0; d < (int)pm_heuristics.short_distance; d++) {
         taken[d] = constancy[d] == CONSTANT || (constancy[d] == SHRINKS && !others);
         if (!taken[d])
             continue;
@@ -174,18 +167,20 @@ static double cut_error(struct pm_partition *p, double limit, double hopeless, d
         return INFINITY;
     if (memcmp(p->row, p->row + n, n * sizeof *p->row) == 0)
         return before;
-    double penalty = 0.02 * (double)onset;
-    if (n - onset < ENOUGH_SIZES && onset > 0)
+    double penalty = pm_heuristics.late_penalty * (double)onset;
+    if (n - onset < pm_heuristics.enough_sizes && onset > 0)
         return 1 + penalty;
     return penalty +
            pm_series_predictability_within(p->series, p->row, onset, -1, hopeless - penalty);
 }
 
 /* Errors from which on a limit is not as good as the one of error LEAST. */
-static double accepted_from(double least) { return fmax(1.5 * least, least + 0.003); }
+static double accepted_from(double least) {
+    return fmax(pm_heuristics.limit_ratio * least, least + pm_heuristics.limit_more);
+}
 
 /* The limit of the clean cut, 0 if everything is long; its error.  Of limits that are about as
-   good, the largest up to SHORT. */
+   good, the largest up to short_distance. */
 static double clean_limit(struct pm_partition *p, double *error) {
     double errors[N_LIMITS], least = INFINITY, chosen = 0, here = INFINITY;
     size_t n = p->design->n, n_limits = 0;
@@ -200,7 +195,8 @@ static double clean_limit(struct pm_partition *p, double *error) {
     }
     double accepted = accepted_from(least);
     for (size_t i = 0; i < n_limits && isfinite(least); i++)
-        if (errors[i] <= accepted && (limits[i] <= SHORT || chosen == 0)) {
+        if (errors[i] <= accepted &&
+            (limits[i] <= (int)pm_heuristics.short_distance || chosen == 0)) {
             chosen = limits[i];
             *error = errors[i];
         }
@@ -214,14 +210,14 @@ static void clean_cut(struct pm_partition *p, const double *start, const double 
                       double *middle) {
     size_t n = p->design->n;
     double limit_error = 0, *gap = p->cuts + 3 * n;
-    double limit = clean_limit(p, &limit_error);
+    double limit = pm_fit_without(PM_STEP_CLEAN_CUT) ? 0 : clean_limit(p, &limit_error);
     for (size_t k = 0; k < n; k++)
         middle[k] = pm_reuses_below(&p->reuses[k], limit);
-    if (!pm_partition_gap(p, start, end, gap))
+    if (pm_fit_without(PM_STEP_CLEAN_CUT) || !pm_partition_gap(p, start, end, gap))
         return;
     for (size_t k = 0; k < n; k++)
         p->row[k] = end[k] - gap[k];
-    if (pm_partition_is_predictable(p, limit_error + GAP_BONUS))
+    if (pm_partition_is_predictable(p, limit_error + pm_heuristics.gap_bonus))
         memcpy(middle, gap, n * sizeof *middle);
 }
 
@@ -235,7 +231,7 @@ void pm_partition_add(struct pm_partition *p, const double *low, const double *h
     for (size_t k = 0; k < p->design->n; k++) {
         const struct pm_reuses *reuses = &p->reuses[k];
         double count = fmax(high[k] - low[k], 0);
-        segment->count[k] = count > 1e-9 ? count : 0;
+        segment->count[k] = count > pm_heuristics.rounding ? count : 0;
         segment->mean[k] = pm_reuses_mean(reuses, low[k], high[k]);
         bool empty = isnan(segment->mean[k]);
         segment->low[k] = empty ? NAN : reuses->low[pm_reuses_first(reuses, low[k])];
@@ -255,7 +251,7 @@ bool pm_partition_equal_share(struct pm_partition *p, const double *low, const d
     double *shares = p->row, sum = 0;
     for (size_t k = 0; k < p->design->n; k++) {
         const struct pm_reuses *reuses = &p->reuses[k];
-        if (reuses->n == 0 || high[k] - low[k] <= 1e-9)
+        if (reuses->n == 0 || high[k] - low[k] <= pm_heuristics.rounding)
             continue;
         double a = reuses->distance[pm_reuses_first(reuses, low[k])];
         double b = reuses->distance[pm_reuses_last(reuses, high[k])];
@@ -268,10 +264,10 @@ bool pm_partition_equal_share(struct pm_partition *p, const double *low, const d
     }
     if (n_shares == 0)
         return false;
-    double share = pm_median(shares, n_shares);
-    if (share < 1e-4 || share > 1 - 1e-4)
+    double share = pm_median(shares, n_shares), least = pm_heuristics.least_side;
+    if (share < least || share > 1 - least)
         share = sum / (double)n_shares;
-    if (share < 1e-4 || share > 1 - 1e-4)
+    if (share < least || share > 1 - least)
         return false;
     for (size_t k = 0; k < p->design->n; k++)
         cut[k] = low[k] + share * (high[k] - low[k]);
@@ -280,9 +276,10 @@ bool pm_partition_equal_share(struct pm_partition *p, const double *low, const d
 
 static bool is_negligible(const struct pm_partition *p, const double *low, const double *high) {
     for (size_t k = 0; k < p->design->n; k++) {
-        double least = fmax(fmax(NEGLIGIBLE_SHARE * p->side_total[k],
-                                 p->rarity * NEGLIGIBLE * pm_reuses_total(&p->reuses[k])),
-                            fmax(p->rarity * NEGLIGIBLE_COUNT, LEAST_COUNT));
+        double least =
+            fmax(fmax(pm_heuristics.negligible_share * p->side_total[k],
+                      p->rarity * pm_heuristics.negligible * pm_reuses_total(&p->reuses[k])),
+                 fmax(p->rarity * pm_heuristics.negligible_count, pm_heuristics.least_count));
         if (high[k] - low[k] > least)
             return false;
     }
@@ -292,11 +289,11 @@ static bool is_negligible(const struct pm_partition *p, const double *low, const
 static bool is_narrow(const struct pm_partition *p, const double *low, const double *high) {
     for (size_t k = 0; k < p->design->n; k++) {
         const struct pm_reuses *reuses = &p->reuses[k];
-        if (reuses->n == 0 || high[k] - low[k] <= 1e-9)
+        if (reuses->n == 0 || high[k] - low[k] <= pm_heuristics.rounding)
             continue;
         double width = reuses->distance[pm_reuses_last(reuses, high[k])] -
                        reuses->distance[pm_reuses_first(reuses, low[k])];
-        if (width >= SIMILAR * fmax(pm_reuses_mean(reuses, low[k], high[k]), 1))
+        if (width >= pm_heuristics.similar * fmax(pm_reuses_mean(reuses, low[k], high[k]), 1))
             return false;
     }
     return true;
@@ -308,7 +305,8 @@ static bool halves_agree(const struct pm_partition *p, const double *low, const 
     for (size_t k = 0; k < p->design->n; k++) {
         double first = pm_reuses_mean(&p->reuses[k], low[k], cut[k]);
         double second = pm_reuses_mean(&p->reuses[k], cut[k], high[k]);
-        if (fabs(second - first) > SIMILAR * fmax(fmax(first, second), 1)) /* false for NAN */
+        if (fabs(second - first) >
+            pm_heuristics.similar * fmax(fmax(first, second), 1)) /* false for NAN */
             return false;
     }
     return true;
@@ -318,7 +316,7 @@ static bool halves_agree(const struct pm_partition *p, const double *low, const 
 static void halve(struct pm_partition *p, const double *low, const double *high, size_t depth) {
     bool empty = true;
     for (size_t k = 0; k < p->design->n; k++)
-        empty &= high[k] - low[k] <= 1e-9;
+        empty &= high[k] - low[k] <= pm_heuristics.rounding;
     if (empty)
         return;
     double *cut = p->cuts + (depth + 3) * p->design->n;
@@ -344,7 +342,8 @@ static bool segments_agree(const struct pm_partition *p, const struct pm_histogr
         return false;
     for (size_t k = 0; k < p->design->n; k++)
         if (isnan(a->mean[k]) != isnan(b->mean[k]) ||
-            fabs(a->mean[k] - b->mean[k]) > SIMILAR * fmax(fmax(a->mean[k], b->mean[k]), 1))
+            fabs(a->mean[k] - b->mean[k]) >
+                pm_heuristics.similar * fmax(fmax(a->mean[k], b->mean[k]), 1))
             return false;
     return true;
 }
@@ -374,6 +373,8 @@ void pm_partition_join(const struct pm_partition *p, struct pm_histogram_segment
 /* Joins similar neighbours among the segments from FIRST on, which stand by ascending distance. */
 static void join_similar(struct pm_partition *p, size_t first) {
     size_t kept = first;
+    if (pm_fit_without(PM_STEP_JOIN_SEGMENTS))
+        return;
     for (size_t i = first + 1; i < p->n_segments; i++) {
         if (segments_agree(p, &p->segments[kept], &p->segments[i])) {
             pm_partition_join(p, &p->segments[kept], &p->segments[i]);
@@ -391,15 +392,15 @@ static void look_at(struct pm_partition *p, const struct pm_histogram *const *hi
     p->n_segments = 0;
     p->rarity = 1;
     for (size_t k = 0; k < p->design->n; k++) {
-        if (histograms[k])
-            p->rarity = fmin(1, 64.0 / (double)histograms[k]->block_bytes);
+        if (histograms[k] && !pm_fit_without(PM_STEP_RARITY))
+            p->rarity = fmin(1, pm_heuristics.common_block / (double)histograms[k]->block_bytes);
         totals[k] = pm_count_reuses(histograms[k]);
     }
 }
 
 void pm_partition_cut_at_shares(struct pm_partition *p,
                                 const struct pm_histogram *const *histograms) {
-    static const bool none_taken[SHORT];
+    static const bool none_taken[PM_MOST_short_distance];
     double *start = p->cuts, *end = p->cuts + 2 * p->design->n;
     look_at(p, histograms, end);
     for (size_t k = 0; k < p->design->n; k++) {
@@ -415,7 +416,7 @@ void pm_partition_cut_at_shares(struct pm_partition *p,
 
 void pm_partition_cut(struct pm_partition *p, const struct pm_histogram *const *histograms) {
     size_t n = p->design->n;
-    bool taken[SHORT];
+    bool taken[PM_MOST_short_distance];
     double *start = p->cuts, *middle = p->cuts + n, *end = p->cuts + 2 * n;
     look_at(p, histograms, start);
     take_constant_distances(p, histograms, start, taken);
@@ -424,7 +425,8 @@ void pm_partition_cut(struct pm_partition *p, const struct pm_histogram *const *
     for (size_t k = 0; k < n; k++) {
         start[k] = 0;
         end[k] = pm_reuses_total(&p->reuses[k]);
-        p->side_total[k] = end[k] - pm_reuses_below(&p->reuses[k], SHORT);
+        p->side_total[k] =
+            end[k] - pm_reuses_below(&p->reuses[k], (double)pm_heuristics.short_distance);
     }
     clean_cut(p, start, end, middle);
     size_t first = p->n_segments;
@@ -435,7 +437,8 @@ void pm_partition_cut(struct pm_partition *p, const struct pm_histogram *const *
     first = p->n_segments;
     p->short_side = true;
     for (size_t k = 0; k < n; k++)
-        p->side_total[k] = fmin(middle[k], fmax(p->side_total[k], 0.01 * middle[k]));
+        p->side_total[k] =
+            fmin(middle[k], fmax(p->side_total[k], pm_heuristics.short_side_share * middle[k]));
     halve(p, start, middle, 0);
     join_similar(p, first);
 }

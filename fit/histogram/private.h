@@ -5,12 +5,6 @@
 #include "core/base/base.h"
 #include "fit/histogram/histogram.h"
 
-enum {
-    PM_PARTITION_DEPTH = 40,
-    PM_PARTITION_MAX_SEGMENTS = 400,
-    PM_PARTITION_SHORT = 64 /* blocks: distances below are short */
-};
-
 /* The cumulative histogram of one size: its reuses by ascending distance, cold accesses apart.  A
    position counts accesses from the shortest distance on; entry i covers positions before[i] …
    before[i + 1]. */
@@ -27,7 +21,7 @@ struct pm_reuses {
 /* The reuses of HISTOGRAM (NULL: none) but those at a short distance that is TAKEN already.  Reuses
    beyond a bound stand at the bound, after all others. */
 void pm_reuses_fill(struct pm_reuses *reuses, const struct pm_histogram *histogram,
-                    const bool taken[PM_PARTITION_SHORT]);
+                    const bool taken[PM_MOST_short_distance]);
 /* Makes room for N entries. */
 void pm_reuses_reserve(struct pm_reuses *reuses, size_t n);
 void pm_reuses_free(struct pm_reuses *reuses); /* not the struct itself */

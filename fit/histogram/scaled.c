@@ -18,17 +18,11 @@
 #include "fit/histogram/private.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "core/base/base.h"
 
-#define LEAST_POWER 0.05     /* of the extent: below, it is a constant */
-#define NOT_WORSE 1.5
-#define CLEARLY_BETTER 0.7   /* error of the trial against that of the model with gaps */
 
-enum { TRIED_CACHES = 20 }; /* of 1, 2, 4 … blocks */
 
 /* ---- the extent ------------------------------------------------------------------------------ */
 
@@ -107,7 +101,7 @@ static double redundancy(const struct line *line, double weight, double t) {
         h = determinant > 0 ? (line->tt - 2 * t * line->t + t * t * line->w) / determinant : 1;
     else
         h = line->has_offset ? 1 / line->w : t * t / line->tt;
-    return fmax(1 - weight * h, PM_FIT_LEAST_REDUNDANCY);
+    return fmax(1 - weight * h, pm_heuristics.least_redundancy);
 }
 
 enum form { CONSTANT, PROPORTIONAL, LINEAR, POWER, N_FORMS };
@@ -150,7 +144,7 @@ static bool fit_form(size_t n, const double *mean, const double *extent, enum fo
         return false;
     line_solve(&scaled->line);
     double slope = scaled->line.slope, weights = 0, residual = 0, others = 0, square = 0;
-    if (slope < 0 || (form == POWER && (slope < LEAST_POWER || slope > 1)))
+    if (slope < 0 || (form == POWER && (slope < pm_heuristics.least_power || slope > 1)))
         return false;
     for (size_t k = 0; k < n; k++) {
         if (isnan(mean[k]))
@@ -171,7 +165,7 @@ static bool fit_form(size_t n, const double *mean, const double *extent, enum fo
 }
 
 /* What is shown by D blocks is blurred by this share: see above. */
-static double blur(double distance) { return BLUR / sqrt(relation_of(distance)); }
+static double blur(double distance) { return pm_heuristics.blur / sqrt(relation_of(distance)); }
 
 static double longest_measured(size_t n, const struct pm_histogram *const *histograms) {
     double longest = 0;
@@ -263,8 +257,8 @@ static double trial_error(const struct pm_partition *p, size_t n_before,
                           const struct pm_histogram_model *model) {
     double wrong = 0, all = 0;
     for (size_t k = n_before; k < p->design->n; k++)
-        for (int c = 0; c < TRIED_CACHES; c++) {
-            double blocks = ldexp(1, c);
+        for (size_t c = 0; c < pm_heuristics.scaled_caches; c++) {
+            double blocks = ldexp(1, (int)c);
             double measured = pm_accesses_between(histograms[k], blocks, INFINITY);
             wrong += fabs(misses_of(p->design, k, model, blocks) - measured);
             all += measured;
@@ -286,7 +280,7 @@ bool pm_fit_scales(struct pm_partition *p, const struct pm_extent *extent,
     pm_bin_model_arena_return(&trial->bins, scaled.n_bins);
     pm_bin_model_arena_return(&trial->bins, other.n_bins);
     double tol = blur(longest_measured(p->design->n, histograms));
-    if (!(error < NOT_WORSE * present + tol))
+    if (!(error < pm_heuristics.scales_alike * present + tol))
         return false;
     fit_scaled(p, histograms, &extent->blocks, model);
     return true;

@@ -29,7 +29,7 @@ static int leading_distance(const struct pm_partition *p,
         if (!histogram || i >= histogram->n_bins)
             return -1;
         const struct pm_bin *bin = &histogram->bins[i];
-        if (bin->low != bin->high || bin->low >= PM_PARTITION_SHORT ||
+        if (bin->low != bin->high || bin->low >= (double)pm_heuristics.short_distance ||
             (k > 0 && bin->low != distance))
             return -1;
         distance = bin->low;
@@ -38,7 +38,7 @@ static int leading_distance(const struct pm_partition *p,
 }
 
 static void take_leading_bins(struct pm_partition *p, const struct pm_histogram *const *histograms,
-                              bool taken[PM_PARTITION_SHORT]) {
+                              bool taken[PM_MOST_short_distance]) {
     int distance;
     for (size_t i = 0; (distance = leading_distance(p, histograms, i)) >= 0; i++) {
         struct pm_histogram_segment *segment = &p->segments[p->n_segments++];
@@ -68,7 +68,7 @@ static void split(struct pm_partition *p, const double *low, const double *high,
     double most = 0, *cut = p->cuts + (depth + 3) * p->design->n;
     for (size_t k = 0; k < p->design->n; k++)
         most = fmax(most, high[k] - low[k]);
-    if (most <= 1e-9)
+    if (most <= pm_heuristics.rounding)
         return;
     bool full = p->n_segments + PM_PARTITION_DEPTH + 2 >= PM_PARTITION_MAX_SEGMENTS;
     bool whole = full || depth >= PM_PARTITION_DEPTH || most < 1 ||
@@ -120,7 +120,7 @@ void pm_fit_histogram_literally(struct pm_partition *p,
                                 struct pm_histogram_model *model) {
     size_t n = p->design->n;
     double *start = p->cuts, *end = p->cuts + n;
-    bool taken[PM_PARTITION_SHORT] = {false};
+    bool taken[PM_MOST_short_distance] = {false};
     p->n_segments = 0;
     p->short_side = false;
     take_leading_bins(p, histograms, taken);

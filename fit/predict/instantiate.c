@@ -17,8 +17,6 @@
 #include "fit/edges/edges.h"
 #include "fit/private.h"
 
-#define MOST_RESCALE 3.0 /* the short bins may shrink or grow by this factor */
-
 struct error_sum {
     double weighted, weight;
 };
@@ -90,15 +88,11 @@ bool pm_fit_check_parameters(const struct pm_model_set *models,
 static void set_parameters(struct pm_profile *profile, const struct pm_model_set *models,
                            const struct pm_parameters *parameters) {
     profile->parameters = *parameters;
-    profile->extrapolation = 1;
+    profile->extrapolation = pm_fit_extrapolation(models, parameters, &profile->below_measured);
     for (size_t i = 0; i < models->high.n; i++) {
         double value, low = models->low.values[i], high = models->high.values[i];
-        if (pm_parameters_get(parameters, models->high.names[i], &value)) {
-            if (high > 0)
-                profile->extrapolation = fmax(profile->extrapolation, value / high);
-        } else if (low == high) {
+        if (!pm_parameters_get(parameters, models->high.names[i], &value) && low == high)
             pm_parameters_set(&profile->parameters, models->high.names[i], high, NULL);
-        }
     }
 }
 
@@ -133,8 +127,9 @@ static void scale_to(const struct pm_histogram_model *model, double *counts, dou
         *(model->bins[b].takes_rest ? &flexible : &fixed) += counts[b];
     double rest = reuses - fixed;
     /* From executions, REUSES is right, and the short bins' own sum may be far off. */
-    double most = model->per_execution ? INFINITY : MOST_RESCALE;
-    bool to_short = flexible > 0 && rest > flexible / most && rest < flexible * most;
+    double most = model->per_execution ? INFINITY : pm_heuristics.most_rescale;
+    bool to_short = !pm_fit_without(PM_STEP_TAKES_REST) && flexible > 0 && rest > flexible / most &&
+                    rest < flexible * most;
     double all = fixed + flexible;
     for (size_t b = 0; b < model->n_bins && all > 0; b++) {
         if (!to_short)
@@ -154,7 +149,7 @@ size_t pm_fit_order_bins(struct pm_bin *bins, size_t n) {
     PM_SORT(bins, n, compare_bins);
     for (size_t i = 1; i < n; i++) {
         struct pm_bin *last = &bins[kept], *bin = &bins[i];
-        if (bin->mean - last->mean <= 1e-9 * bin->mean) {
+        if (bin->mean - last->mean <= pm_heuristics.rounding * bin->mean) {
             last->loads += bin->loads;
             last->stores += bin->stores;
             last->low = fmin(last->low, bin->low);
@@ -212,7 +207,7 @@ static void predict_histogram(const struct pm_histogram_model *model, const doub
         if (counts[b] <= 0)
             continue;
         double mean = fmin(pm_model_value(&model->bins[b].distance, basis), longest);
-        if (model->at_least > 0 && mean >= model->at_least * (1 - PM_FIT_ROUNDING)) {
+        if (model->at_least > 0 && mean >= model->at_least * (1 - pm_heuristics.rounding)) {
             histogram->beyond_loads += counts[b] * (1 - stores);
             histogram->beyond_stores += counts[b] * stores;
             continue;
@@ -221,7 +216,8 @@ static void predict_histogram(const struct pm_histogram_model *model, const doub
         bin->mean = mean;
         bin->low = model->bins[b].low * bin->mean;
         bin->high = fmax(fmin(model->bins[b].high * bin->mean, longest), bin->mean);
-        if (bin->high - bin->low > PM_FIT_WIDE * bin->mean)
+        if (bin->high - bin->low > pm_heuristics.wide_bin * bin->mean &&
+            !pm_fit_without(PM_STEP_WIDE_BINS))
             bin->low = bin->high = bin->mean;
         bin->loads = counts[b] * (1 - stores);
         bin->stores = counts[b] * stores;
@@ -239,7 +235,9 @@ static void predict_histograms(const struct pm_structure *structure,
     double *counts = pm_alloc(most_bins, sizeof *counts);
     double *longest = pm_alloc(profile->n_block_sizes, sizeof *longest);
     for (size_t b = 0; b < profile->n_block_sizes; b++)
-        longest[b] = pm_model_set_longest_distance(models, profile->block_sizes[b], basis);
+        longest[b] = pm_fit_without(PM_STEP_LONGEST_DISTANCE)
+                         ? INFINITY
+                         : pm_model_set_longest_distance(models, profile->block_sizes[b], basis);
     double *executed = pm_alloc(structure->n_groups, sizeof *executed);
     pm_fit_group_accesses(structure, profile->edge_counts, executed, NULL);
     profile->n_histograms = models->n_histograms;
@@ -257,7 +255,7 @@ static void predict_histograms(const struct pm_structure *structure,
     }
     for (size_t h = 1; h < profile->n_histograms; h++) {
         struct pm_group_histogram *large = &profile->histograms[h], *small = large - 1;
-        if (large->group == small->group &&
+        if (!pm_fit_without(PM_STEP_INCLUSION) && large->group == small->group &&
             large->histogram.block_bytes % small->histogram.block_bytes == 0)
             pm_fit_bound_by_smaller(&large->histogram, &small->histogram);
     }
@@ -285,6 +283,8 @@ struct pm_profile *pm_fit_instantiate(const struct pm_structure *structure,
                                       const struct pm_model_set *models,
                                       const struct pm_parameters *parameters,
                                       struct pm_error *err) {
+    if (!pm_heuristics_read(err))
+        return NULL;
     if (models->n_edges != structure->n_edges) {
         pm_fail(err, "the models belong to another build of the program: run `pmodel fit` again");
         return NULL;

@@ -8,13 +8,14 @@
 
    The logarithm of the true value over v(p) then lies within ± t·s·(1 + D·ln r), where r is the
    factor of extrapolation and t Student's quantile for n−k degrees of freedom, but for at most
-   FREEDOM: what a model leaves over is not noise but what its functions cannot say (blocks of a
-   constant extent, a loop that small sizes skip), neighbouring sizes are alike in it, and the terms
-   were chosen among others that fit almost as well; so a few residuals that happen to be small say
-   little, and an exponent that is a little wrong shows only far out.  FREEDOM and D were chosen on
-   counts of mawk, gzip, bzip2, xz, sed, sort, cksum and perl at twice and four times the sizes of
-   the fit; docs/log-fitting.md has what they give there and on programs that they were not chosen
-   on. Bounds are by factors, not by differences, for the same reason.
+   pm_heuristics.freedom: what a model leaves over is not noise but what its functions cannot say
+   (blocks of a constant extent, a loop that small sizes skip), neighbouring sizes are alike in it,
+   and the terms were chosen among others that fit almost as well; so a few residuals that happen to
+   be small say little, and an exponent that is a little wrong shows only far out.
+   pm_heuristics.freedom and D were chosen on counts of mawk, gzip, bzip2, xz, sed, sort, cksum and
+   perl at twice and four times the sizes of the fit; docs/log-fitting.md has what they give there
+   and on programs that they were not chosen on. Bounds are by factors, not by differences, for the
+   same reason.
 
    Exact models have intervals of no width.  A model whose leave-one-out error is not known, having
    too few sizes, has no interval.  Assumes that the points of a model are the last of its runs.
@@ -32,13 +33,6 @@
 #include "fit/algebra/algebra.h"
 #include "fit/edges/edges.h"
 
-enum { CONSTANT_POINTS = 3 };
-
-#define FREEDOM 2.0
-#define DRIFT 0.75
-#define LEAST_VALUE 1e-3   /* of the largest: no value weighs more than one of this size */
-#define LONGEST_FACTOR 1e9 /* an interval that reaches further has no bounds */
-
 /* What the intervals of all models at one target share. */
 struct target {
     const struct pm_model_set *set;
@@ -51,18 +45,30 @@ struct target {
         *columns)[PM_LEAST_SQUARES_MAX]; /* [run][function]: weighted, then orthonormal; owned */
 };
 
-/* How far P is beyond what was measured, 1 inside: the largest factor of any parameter. */
-static double extrapolation(const struct pm_model_set *set, const struct pm_parameters *p) {
+double pm_fit_extrapolation(const struct pm_model_set *set, const struct pm_parameters *p,
+                            bool *below) {
     double factor = 1;
+    bool is_below = false;
     for (size_t i = 0; i < set->high.n; i++) {
         double value, low = set->low.values[i], high = set->high.values[i];
         if (!pm_parameters_get(p, set->high.names[i], &value) || value <= 0)
             continue;
-        if (high > 0)
-            factor = fmax(factor, value / high);
-        factor = fmax(factor, low / value);
+        if (high > 0 && value / high > factor) {
+            factor = value / high;
+            is_below = false;
+        }
+        if (low / value > factor) {
+            factor = low / value;
+            is_below = true;
+        }
     }
+    if (below)
+        *below = is_below;
     return factor;
+}
+
+double pm_fit_quantile(double level, double freedom) {
+    return gsl_cdf_tdist_Pinv(0.5 + 0.5 * level, fmin(freedom, pm_heuristics.freedom));
 }
 
 static void close_target(struct target *target) {
@@ -74,14 +80,17 @@ static void close_target(struct target *target) {
 
 static bool open_target(struct target *target, const struct pm_model_set *set,
                         const struct pm_parameters *at, double level, struct pm_error *err) {
+    if (!pm_heuristics_read(err))
+        return false;
     size_t n_basis = set->basis->n;
-    *target = (struct target){.set = set,
-                              .runs = pm_alloc(set->n_runs * n_basis + 1, sizeof *target->runs),
-                              .at = pm_alloc(n_basis + 1, sizeof *target->at),
-                              .drift = 1 + DRIFT * log(extrapolation(set, at)),
-                              .level = level,
-                              .value = pm_alloc(set->n_runs + 1, sizeof *target->value),
-                              .columns = pm_alloc(set->n_runs + 1, sizeof *target->columns)};
+    *target =
+        (struct target){.set = set,
+                        .runs = pm_alloc(set->n_runs * n_basis + 1, sizeof *target->runs),
+                        .at = pm_alloc(n_basis + 1, sizeof *target->at),
+                        .drift = 1 + pm_heuristics.drift * log(pm_fit_extrapolation(set, at, NULL)),
+                        .level = level,
+                        .value = pm_alloc(set->n_runs + 1, sizeof *target->value),
+                        .columns = pm_alloc(set->n_runs + 1, sizeof *target->columns)};
     bool ok = pm_basis_evaluate(set->basis, at, target->at, err);
     for (size_t i = 0; ok && i < set->n_runs; i++)
         ok = pm_basis_evaluate(set->basis, &set->runs[i], target->runs + i * n_basis, err);
@@ -100,7 +109,7 @@ static double leverage(struct target *target, const struct pm_model *model, doub
         largest = fmax(largest, target->value[i]);
     }
     for (size_t i = 0; i < n; i++)
-        target->value[i] = fmax(target->value[i], LEAST_VALUE * largest);
+        target->value[i] = fmax(target->value[i], pm_heuristics.small_value * largest);
     for (size_t i = 0; i < n; i++)
         for (size_t j = 0; j < k; j++)
             target->columns[i][j] =
@@ -141,8 +150,7 @@ static struct pm_fit_range range_at(struct target *target, const struct pm_model
     size_t n = model->n_points, k = model->power > 0 ? 2 : model->n_terms;
     if (isnan(model->leave_one_out_error) || n <= k || n > target->set->n_runs)
         return unknown;
-    double freedom = (double)(n - k), t;
-    t = gsl_cdf_tdist_Pinv(0.5 + 0.5 * target->level, fmin(freedom, FREEDOM));
+    double freedom = (double)(n - k), t = pm_fit_quantile(target->level, freedom);
     if (!(v > 0)) /* nothing is predicted, and nothing can be relative to it */
         return (struct pm_fit_range){0, t * model->sigma * target->drift};
     double sigma = model->relative_error * sqrt((double)n / freedom);
@@ -150,7 +158,7 @@ static struct pm_fit_range range_at(struct target *target, const struct pm_model
     if (sigma > 0)
         width *= sqrt(1 + (model->power > 0 ? power_leverage(target, model)
                                             : leverage(target, model, v)));
-    if (!(width <= log(LONGEST_FACTOR)))
+    if (!(width <= log(pm_heuristics.longest_factor)))
         return (struct pm_fit_range){0, INFINITY};
     double factor = exp(width);
     return (struct pm_fit_range){v / factor, v * factor};
@@ -250,14 +258,14 @@ void pm_fit_intervals_free(struct pm_fit_intervals *intervals) {
     free(intervals);
 }
 
-/* ---- the ends as profiles -------------------------------------------------------------------- */
+/* ---- the ends as profiles: each model at its own end ----------------------------------------- */
 
 /* MODEL becomes one that gives an end of its interval at the target: all its coefficients are
    multiplied, by UNKNOWN where there is no interval. */
 static void move_to_end(struct target *target, struct pm_model *model, bool high, double unknown) {
     double v = pm_model_value(model, target->at);
     struct pm_fit_range range = range_at(target, model);
-    double end = high ? fmin(range.high, LONGEST_FACTOR * v) : range.low;
+    double end = high ? fmin(range.high, pm_heuristics.longest_factor * v) : range.low;
     double factor = isnan(range.low) ? unknown : end / v;
     if (v > 0)
         pm_model_multiply(model, factor);
@@ -266,11 +274,12 @@ static void move_to_end(struct target *target, struct pm_model *model, bool high
 /* A constant distance has no error that was estimated; it stays within a block. */
 static void move_distance(struct target *target, struct pm_model *distance, bool high) {
     double v = pm_model_value(distance, target->at);
-    bool constant = distance->shape == PM_SHAPE_CONSTANT && distance->n_points >= CONSTANT_POINTS;
+    bool constant =
+        distance->shape == PM_SHAPE_CONSTANT && distance->n_points >= pm_heuristics.constant_points;
     if (constant && distance->n_terms)
         distance->coefficients[0] = fmax(v + (high ? 1 : -1), 0);
     else
-        move_to_end(target, distance, high, high ? LONGEST_FACTOR : 0);
+        move_to_end(target, distance, high, high ? pm_heuristics.longest_factor : 0);
 }
 
 /* The short bins take the accesses that the others do not account for. */
@@ -287,21 +296,23 @@ static void move_histogram(struct target *target, struct pm_histogram_model *his
     }
 }
 
-struct pm_profile *pm_fit_instantiate_end(const struct pm_structure *structure,
-                                          const struct pm_model_set *set,
-                                          const struct pm_parameters *at, double level, bool high,
-                                          struct pm_error *err) {
+/* With the N_HISTOGRAMS first histograms only. */
+static struct pm_profile *instantiate_moved(const struct pm_structure *structure,
+                                            const struct pm_model_set *set, size_t n_histograms,
+                                            const struct pm_parameters *at, double level, bool high,
+                                            struct pm_error *err) {
     struct target target;
     if (!open_target(&target, set, at, level, err))
         return NULL;
     struct pm_model_set moved = *set;
+    moved.n_histograms = n_histograms;
     moved.edges = pm_alloc(set->n_edges + 1, sizeof *moved.edges);
-    moved.histograms = pm_alloc(set->n_histograms + 1, sizeof *moved.histograms);
+    moved.histograms = pm_alloc(n_histograms + 1, sizeof *moved.histograms);
     for (size_t e = 0; e < set->n_edges; e++) {
         moved.edges[e] = set->edges[e];
         move_to_end(&target, &moved.edges[e], high, 1);
     }
-    for (size_t h = 0; h < set->n_histograms; h++) {
+    for (size_t h = 0; h < n_histograms; h++) {
         struct pm_histogram_model *histogram = &moved.histograms[h];
         *histogram = set->histograms[h];
         histogram->bins = pm_alloc(histogram->n_bins + 1, sizeof *histogram->bins);
@@ -310,10 +321,29 @@ struct pm_profile *pm_fit_instantiate_end(const struct pm_structure *structure,
         move_histogram(&target, histogram, high);
     }
     struct pm_profile *profile = pm_fit_instantiate(structure, &moved, at, err);
-    for (size_t h = 0; h < set->n_histograms; h++)
+    for (size_t h = 0; h < n_histograms; h++)
         free(moved.histograms[h].bins);
     free(moved.histograms);
     free(moved.edges);
     close_target(&target);
+    return profile;
+}
+
+struct pm_profile *pm_fit_instantiate_end(const struct pm_structure *structure,
+                                          const struct pm_model_set *set,
+                                          const struct pm_parameters *at, double level, bool high,
+                                          struct pm_error *err) {
+    if (!set->held_out_tried)
+        return instantiate_moved(structure, set, set->n_histograms, at, level, high, err);
+    struct pm_profile *executed = instantiate_moved(structure, set, 0, at, level, high, err);
+    struct pm_profile *profile = executed ? pm_fit_instantiate(structure, set, at, err) : NULL;
+    if (profile) {
+        double *counts = profile->edge_counts;
+        profile->edge_counts = executed->edge_counts;
+        executed->edge_counts = counts;
+        pm_fit_spread(structure, set, level, high, profile);
+    }
+    if (executed)
+        pm_profile_free(executed);
     return profile;
 }

@@ -15,7 +15,7 @@
 #include "core/base/base.h"
 #include "fit/surface/surface.h"
 
-enum { DEGREE = PM_FIT_POLYNOMIALS - 1, SEARCH_DEGREE = 3 };
+enum { DEGREE = PM_FIT_POLYNOMIALS - 1 };
 
 #define DEPENDENT 1e-13 /* of a column, what is left of it beside those before it */
 
@@ -143,7 +143,7 @@ static bool evaluate_part(const struct given *given, size_t part, const struct p
             snprintf(sentence, sizeof sentence,
                      "this function has no finite value at %s=%g, and models are kept in shape "
                      "from the smallest to %g times the largest size:",
-                     path->parameter, x, PM_FIT_SHAPE_RANGE);
+                     path->parameter, x, pm_heuristics.shape_range);
             return fail_at_part(given, part, sentence, err);
         }
     }
@@ -285,13 +285,14 @@ bool pm_design_add_search(struct pm_function_list *all, struct pm_design *design
     char **texts = pm_alloc(n, sizeof *texts);
     search_functions(path->parameter, texts);
     design->alternatives = pm_alloc(n, sizeof(struct pm_design *));
+    size_t degree = pm_heuristics.search_degree < DEGREE ? pm_heuristics.search_degree : DEGREE;
     bool ok = true;
     for (size_t i = 0; ok && i < n; i++) {
-        const char *functions[SEARCH_DEGREE + 2];
-        for (size_t k = 0; k <= SEARCH_DEGREE; k++)
+        const char *functions[PM_MODEL_MAX_TERMS];
+        for (size_t k = 0; k <= degree; k++)
             functions[k] = all->texts[k];
-        functions[SEARCH_DEGREE + 1] = texts[i];
-        struct pm_design *other = new_design(all, SEARCH_DEGREE + 2, functions, path, err);
+        functions[degree + 1] = texts[i];
+        struct pm_design *other = new_design(all, degree + 2, functions, path, err);
         ok = other != NULL;
         if (ok)
             design->alternatives[design->n_alternatives++] = other;

@@ -27,11 +27,7 @@
 #include "core/base/base.h"
 #include "fit/algebra/algebra.h"
 
-enum { N_SERIES = 3, LEAST_SIZES = 6, SIZES_THAT_REMAIN = 5, LEAST_GROUPS = 2 };
-#define LEAST 0.05 /* relative difference that counts */
-#define MANY 0.25  /* share of the touches by the groups that can be judged */
-#define GAIN 3.0
-#define LEAST_COUNT 200 /* counts below are judged at no size: single accesses matter */
+enum { N_SERIES = 3 };
 
 /* A group in blocks of one size. */
 struct unit {
@@ -71,7 +67,7 @@ static bool take_series(const struct search *search, const struct unit *unit, in
             which == 2 ? pm_histogram_always_missing(histogram) : pm_histogram_accesses(histogram);
         if (which == 1 && histogram->n_bins && histogram->bins[0].high < 1)
             y[k] -= pm_bin_accesses(&histogram->bins[0]);
-        if (!(y[k] >= LEAST_COUNT))
+        if (!(y[k] >= pm_heuristics.divergent_count))
             return false;
     }
     return true;
@@ -109,7 +105,8 @@ static void find_outlying(struct search *search) {
                     continue;
                 for (size_t k = 0; which == 0 && k < n; k++)
                     search->units[u].touches += y[k];
-                if (!pm_robust_outliers(search->robust, y, LEAST, y + n, outlying))
+                if (!pm_robust_outliers(search->robust, y, pm_heuristics.divergent_least, y + n,
+                                        outlying))
                     continue;
                 for (size_t k = 0; k < n; k++)
                     search->outlying[u * n + k] |= outlying[k];
@@ -152,7 +149,7 @@ static struct pm_divergent_size most_votes(const struct search *search, size_t k
             if (search->units[last].block_bytes != search->units[first].block_bytes)
                 break;
         struct pm_divergent_size votes = count_votes(search, first, last, k);
-        if (votes.n_groups >= LEAST_GROUPS && votes.share > most.share)
+        if (votes.n_groups >= pm_heuristics.divergent_groups && votes.share > most.share)
             most = votes;
     }
     return most;
@@ -182,8 +179,8 @@ static size_t spare_largest(struct search *search, size_t n_candidates) {
 static size_t choose_candidates(struct search *search, bool again) {
     size_t n = search->n, most = pm_robust_most_outliers(search->robust), n_candidates = 0;
     double *share = pm_alloc(n, sizeof *share);
-    if (n - SIZES_THAT_REMAIN < most)
-        most = n - SIZES_THAT_REMAIN;
+    if (n - pm_heuristics.enough_sizes < most)
+        most = n - pm_heuristics.enough_sizes;
     for (size_t k = 0; k < n; k++)
         if (!again || search->candidate[k])
             share[k] = most_votes(search, k).share;
@@ -193,7 +190,7 @@ static size_t choose_candidates(struct search *search, bool again) {
         for (size_t k = 1; k < n; k++)
             if (share[k] > share[best])
                 best = k;
-        if (share[best] < MANY)
+        if (share[best] < pm_heuristics.divergent_many)
             break;
         search->candidate[best] = true;
         share[best] = 0;
@@ -214,14 +211,15 @@ static void confirm_series(const struct search *search, struct pm_series_workspa
     pm_series_fit(workspace, y, PM_SERIES_COUNT, &with);
     pm_series_fit(workspace, kept, PM_SERIES_COUNT, &without);
     double error = without.leave_one_out_error;
-    if (!(GAIN * error < with.leave_one_out_error)) /* nor where one is unknown */
+    if (!(pm_heuristics.divergent_gain * error <
+          with.leave_one_out_error)) /* nor where one is unknown */
         return;
     for (size_t k = 0; k < search->n; k++) {
         if (!search->candidate[k])
             continue;
         double predicted = pm_model_value(&without, search->functions + k * search->basis->n);
         double off = predicted > 0 ? fabs(y[k] / predicted - 1) : INFINITY;
-        if (off > fmax(LEAST, GAIN * error)) {
+        if (off > fmax(pm_heuristics.divergent_least, pm_heuristics.divergent_gain * error)) {
             confirmed[k] = true;
             difference[k] = fmax(difference[k], off);
         }
@@ -328,18 +326,14 @@ static void report(const struct search *search, const struct pm_profile *const *
     }
 }
 
-size_t pm_fit_find_divergent(const struct pm_profile *const *profiles, size_t n, bool *diverges,
-                             unsigned n_threads, struct pm_fit_statistics *statistics) {
-    struct search search = {.n = n};
-    struct pm_error none = {0}; /* what is at fault here, pm_fit says */
+size_t pm_fit_find_divergent(const struct pm_profile *const *profiles, size_t n,
+                             const char *parameter, bool *diverges, unsigned n_threads,
+                             struct pm_fit_statistics *statistics) {
+    struct search search = {.n = n, .parameter = parameter};
     memset(diverges, 0, n * sizeof *diverges);
-    if (n < LEAST_SIZES)
+    if (n < pm_heuristics.divergent_sizes || pm_fit_without(PM_STEP_DIVERGENT_SIZES))
         return 0;
     search.n_threads = n_threads ? n_threads : (unsigned)omp_get_max_threads();
-    const char *names[PM_MAX_PARAMETERS];
-    if (pm_fit_varying(profiles, n, names, &none) != 1)
-        return 0;
-    search.parameter = names[0];
     size_t n_divergent = prepare(&search, profiles) ? find(&search) : 0;
     if (n_divergent)
         report(&search, profiles, diverges, statistics);

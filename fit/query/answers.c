@@ -66,7 +66,7 @@ bool pm_query_answer_at(const struct pm_query_asked *asked, const struct pm_prof
     size_t n_ratios = asked->n_ratios;
     if (profile->predicted &&
         !pm_profile_ends_at(program->structure, program->models, &profile->parameters,
-                            PM_QUERY_PROBABILITY, ends, err))
+                            pm_heuristics.interval_level, ends, err))
         return false;
     for (size_t p = 0; p < asked->n_parts; p++)
         for (size_t c = 0; c < asked->caches->n_caches; c++)
@@ -92,7 +92,7 @@ static struct pm_profile *predicted_end(void *context, const struct pm_parameter
                                         struct pm_error *err) {
     const struct end *end = context;
     return pm_fit_instantiate_end(end->program->structure, end->program->models, at,
-                                  PM_QUERY_PROBABILITY, end->high, err);
+                                  pm_heuristics.interval_level, end->high, err);
 }
 
 /* The size of an answer as a bound: infinite beyond the range. */

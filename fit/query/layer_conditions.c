@@ -21,16 +21,10 @@
 
 #include "fit/private.h"
 
-#define JOINED 1.1  /* ratio of sizes up to which neighbours are one cluster */
-#define NOISE 0.2   /* of the least share told: bins that together have less are not looked at */
-#define NEAR 0.01   /* of a distance: where a bin of a profile is the one of a model */
-#define NEARLY 0.05 /* of a cluster's accesses: what "nearly all" leaves out */
-enum { MOST_SCANNED = 65 };
-
 struct search {
     const struct pm_query_surface *surface;
     const struct pm_model_set *models;
-    uint64_t indices[MOST_SCANNED];
+    uint64_t indices[PM_MOST_scanned_sizes];
     size_t n_indices;
     double *basis;   /* at the indices, models->basis->n values each; owned */
     double *between; /* one more; owned */
@@ -46,7 +40,8 @@ static bool basis_at(const struct search *search, uint64_t index, double *values
 
 static bool set_up(struct search *search, struct pm_error *err) {
     size_t n = search->models->basis->n;
-    search->n_indices = pm_query_scan(&search->surface->range, MOST_SCANNED, search->indices);
+    search->n_indices =
+        pm_query_scan(&search->surface->range, pm_heuristics.scanned_sizes, search->indices);
     search->basis = pm_alloc(search->n_indices * n + 1, sizeof *search->basis);
     search->between = pm_alloc(n + 1, sizeof *search->between);
     bool ok = true;
@@ -128,7 +123,7 @@ static bool add_bin(const struct search *search, const struct pm_query_cache *ca
                     struct pm_error *err) {
     const struct pm_bin_model *bin = &search->models->histograms[h].bins[b];
     struct growth growth = {.distance = &bin->distance};
-    bool wide = bin->high - bin->low > PM_FIT_WIDE;
+    bool wide = bin->high - bin->low > pm_heuristics.wide_bin;
     double ends[3] = {wide ? 1 : bin->high, 1, wide ? 1 : bin->low};
     struct border borders[3];
     for (size_t i = 0; i < 3; i++) {
@@ -167,8 +162,8 @@ static size_t find_bin(const struct pm_histogram *histogram, double distance) {
     if (at == histogram->n_bins ||
         (at > 0 && distance - histogram->bins[at - 1].mean < histogram->bins[at].mean - distance))
         at -= at > 0;
-    bool near =
-        at < histogram->n_bins && fabs(histogram->bins[at].mean - distance) <= NEAR * distance;
+    bool near = at < histogram->n_bins &&
+                fabs(histogram->bins[at].mean - distance) <= pm_heuristics.cluster_near * distance;
     return near ? at : histogram->n_bins;
 }
 
@@ -257,8 +252,10 @@ static void add_cluster(struct pm_query_fits *fits, struct entry *entries, size_
     step->share = share;
     step->histogram = heaviest->histogram;
     step->bin = heaviest->bin;
-    step->all_hit = quantile(entries, n, share, NEARLY, compare_all_hit)->all_hit;
-    step->some_hit = quantile(entries, n, share, 1 - NEARLY, compare_some_hit)->some_hit;
+    step->all_hit =
+        quantile(entries, n, share, pm_heuristics.cluster_nearly, compare_all_hit)->all_hit;
+    step->some_hit =
+        quantile(entries, n, share, 1 - pm_heuristics.cluster_nearly, compare_some_hit)->some_hit;
     step->half_hit = quantile(entries, n, share, 0.5, compare_half_hit)->half_hit;
 }
 
@@ -268,13 +265,14 @@ static void make_clusters(struct pm_query_fits *fits, struct entries *all, doubl
     struct entry *entries = all->entries;
     qsort(entries, all->n_entries, sizeof *entries, compare_share);
     size_t noise = 0;
-    for (double sum = entries[0].share; noise + 1 < all->n_entries && sum < NOISE * least_share;)
+    for (double sum = entries[0].share;
+         noise + 1 < all->n_entries && sum < pm_heuristics.cluster_noise * least_share;)
         sum += entries[++noise].share;
     entries += noise;
     size_t n = all->n_entries - noise, first = 0;
     qsort(entries, n, sizeof *entries, compare_half_hit);
     for (size_t i = 1; i <= n; i++)
-        if (i == n || entries[i].half_hit > JOINED * entries[i - 1].half_hit) {
+        if (i == n || entries[i].half_hit > pm_heuristics.cluster_ratio * entries[i - 1].half_hit) {
             add_cluster(fits, entries + first, i - first, least_share);
             first = i;
         }

@@ -219,7 +219,6 @@ void pm_query_weights(const struct pm_profile *profile, const struct pm_query_ca
 /* ---- all that is asked at once (answers.c) --------------------------------------------------- */
 
 /* Intervals of predictions are of this probability. */
-#define PM_QUERY_PROBABILITY 0.8
 
 /* Each hit ratio in each cache for each part of the program. */
 struct pm_query_asked {

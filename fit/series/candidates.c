@@ -18,7 +18,6 @@
 
 enum { MAX_TERMS = PM_MODEL_MAX_TERMS };
 
-#define TERM_PENALTY 0.03
 #define DEPENDENT 1e-22 /* square of a column's length by which it depends on others */
 
 /* ---- what a candidate is worth --------------------------------------------------------------- */
@@ -28,26 +27,28 @@ enum { MAX_TERMS = PM_MODEL_MAX_TERMS };
    values are noisy, a high power that helps a little among them runs away outside. */
 static double free_growth(const struct pm_series_workspace *w) {
     size_t middle = (w->n - 1) / 2, last = w->n - 1;
-    if (w->y[middle] <= 0 || middle == last)
+    if (pm_fit_without(PM_STEP_GROWTH_PENALTY) || w->y[middle] <= 0 || middle == last)
         return INFINITY;
     double power = w->y[last] > w->y[middle]
                        ? log(w->y[last] / w->y[middle]) / log(w->x[last] / w->x[middle])
                        : 0;
-    return pow(PM_FIT_SHAPE_RANGE, power + PM_FIT_FREE_GROWTH);
+    return pow(pm_heuristics.shape_range, power + pm_heuristics.free_growth);
 }
 
-/* What an error is multiplied with for growth from END to FAR: PM_FIT_GROWTH_PENALTY for each power
-   too many. */
-static double growth_penalty(double end, double far, double free) {
+/* What an error is multiplied with for growth from END to FAR: pm_heuristics.growth_penalty for
+   each power too many. */
+static double growth_penalty(const struct pm_series_workspace *w, double end, double far) {
+    double free = w->free_growth;
     if (end <= 0 || far <= 0 || far <= end * free)
         return 1;
-    return pow(far / (end * free), log(PM_FIT_GROWTH_PENALTY) / log(PM_FIT_SHAPE_RANGE));
+    return pow(far / (end * free), w->penalty_power);
 }
 
 static double score_of(const struct pm_series_workspace *w, double emphasised, size_t n_terms,
                        size_t last_term) {
-    double score = pm_larger(emphasised, PM_FIT_LEAST_ERROR) * (1 + TERM_PENALTY * (double)n_terms);
-    return last_term >= w->design->n_gentle ? score * PM_FIT_HIGH_POWER_PENALTY : score;
+    double score = pm_larger(emphasised, pm_heuristics.least_error) *
+                   (1 + pm_heuristics.term_penalty * (double)n_terms);
+    return last_term >= w->n_free_of_penalty ? score * pm_heuristics.high_power_penalty : score;
 }
 
 /* ---- the tree of subsets --------------------------------------------------------------------- */
@@ -126,8 +127,8 @@ PM_VECTOR_INLINE void orthogonalise_after(struct pm_series_workspace *w, size_t 
 /* Leave-one-out error at LEVEL, larger sizes counting more. */
 PM_VECTOR_INLINE double emphasised_error(const struct pm_series_workspace *w,
                                          const struct pm_tree_level *level) {
-    const pm_vector least = {PM_FIT_LEAST_REDUNDANCY, PM_FIT_LEAST_REDUNDANCY,
-                             PM_FIT_LEAST_REDUNDANCY, PM_FIT_LEAST_REDUNDANCY},
+    const pm_vector least = {pm_heuristics.least_redundancy, pm_heuristics.least_redundancy,
+                             pm_heuristics.least_redundancy, pm_heuristics.least_redundancy},
                     zero = {0};
     pm_vector sum = {0};
     for (size_t i = 0; i < w->n_padded; i += PM_VECTOR_WIDTH) {
@@ -158,8 +159,8 @@ PM_VECTOR_INLINE void judge_node(const struct pm_series_workspace *w, struct sea
                                  size_t level, size_t t, unsigned subset) {
     const struct pm_tree_level *node = &w->levels[level];
     double error = emphasised_error(w, node);
-    double score = score_of(w, error, level, t) *
-                   growth_penalty(node->end_value, node->far_value, w->free_growth);
+    double score =
+        score_of(w, error, level, t) * growth_penalty(w, node->end_value, node->far_value);
     if (s->ranked) {
         rank(s, score, subset);
         return;
@@ -251,7 +252,7 @@ double pm_candidates_least_score(struct pm_series_workspace *w, size_t n_basis) 
     if (add_all(w, n_basis))
         left = pm_vector_dot(w->n_padded, w->levels[n_basis].left, w->levels[n_basis].left);
     double error = (sqrt(left) - sqrt(tolerated)) / sqrt((double)w->n);
-    return fmax(error, PM_FIT_LEAST_ERROR) * (1 + TERM_PENALTY);
+    return fmax(error, pm_heuristics.least_error) * (1 + pm_heuristics.term_penalty);
 }
 
 /* ---- one candidate --------------------------------------------------------------------------- */
@@ -301,7 +302,7 @@ void pm_candidate_judge(struct pm_series_workspace *w, const double *coordinates
             leverage += entry * entry;
         }
         double relative = residual / w->relation[i],
-               redundancy = pm_larger(1 - leverage, PM_FIT_LEAST_REDUNDANCY);
+               redundancy = pm_larger(1 - leverage, pm_heuristics.least_redundancy);
         residual_sum += relative * relative;
         left_out_sum += relative * relative / (redundancy * redundancy);
         double excess = pm_larger(fabs(residual) / redundancy - w->tolerated[i], 0);
@@ -315,7 +316,7 @@ void pm_candidate_judge(struct pm_series_workspace *w, const double *coordinates
     c->leave_one_out = sqrt(left_out_sum / (double)w->n);
     c->emphasised = sqrt(emphasised_sum / (double)w->n);
     c->score = score_of(w, c->emphasised, c->n_terms, c->terms[c->n_terms - 1]) *
-               growth_penalty(end, far, w->free_growth);
+               growth_penalty(w, end, far);
 }
 
 bool pm_candidate_solve(struct pm_series_workspace *w, unsigned subset, struct pm_candidate *c) {

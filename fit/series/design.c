@@ -20,10 +20,6 @@
 
 enum { MAX_TERMS = PM_MODEL_MAX_TERMS };
 
-/* A function's change between points of the grid that its slopes do not explain: then it has
-   steps. */
-#define UNEXPLAINED 0.5
-
 /* ---- the line of sizes ----------------------------------------------------------------------- */
 
 static double value_at(const struct pm_path *path, size_t run, const char *name) {
@@ -64,7 +60,7 @@ bool pm_path_at(const struct pm_path *path, double x, struct pm_parameters *at,
 }
 
 double pm_path_grid(const struct pm_path *path, size_t j) {
-    double low = path->x[0], high = PM_FIT_SHAPE_RANGE * path->x[path->n - 1];
+    double low = path->x[0], high = pm_heuristics.shape_range * path->x[path->n - 1];
     return low * pow(high / low, (double)j / (PM_SERIES_GRID - 1));
 }
 
@@ -97,13 +93,13 @@ static bool order_functions(struct pm_design *design, const struct pm_basis *bas
                             const struct pm_path *path, struct pm_error *err) {
     double here[MAX_TERMS], far[MAX_TERMS], last = path->x[path->n - 1];
     if (!evaluate_at(basis, path, last, here, err) ||
-        !evaluate_at(basis, path, PM_FIT_SHAPE_RANGE * last, far, err))
+        !evaluate_at(basis, path, pm_heuristics.shape_range * last, far, err))
         return false;
     size_t n = 0;
     for (int steep = 0; steep < 2; steep++) {
         for (size_t i = 0; i < basis->n; i++)
-            if ((here[i] != 0 &&
-                 fabs(far[i] / here[i]) > pow(PM_FIT_SHAPE_RANGE, PM_FIT_HIGH_POWER)) == steep)
+            if ((here[i] != 0 && fabs(far[i] / here[i]) > pow(pm_heuristics.shape_range,
+                                                              pm_heuristics.high_power)) == steep)
                 design->index[n++] = (uint16_t)i;
         if (!steep)
             design->n_gentle = n ? n : basis->n;
@@ -116,14 +112,14 @@ static bool fill_point(struct pm_design *design, const struct pm_basis *basis,
                        const struct pm_path *path, size_t j, struct pm_error *err) {
     double x = design->grid_x[j], at[MAX_TERMS], before[MAX_TERMS], after[MAX_TERMS];
     if (!evaluate_at(basis, path, x, at, err) ||
-        !evaluate_at(basis, path, x * (1 + PM_FIT_SLOPE_STEP), after, err))
+        !evaluate_at(basis, path, x * (1 + pm_heuristics.slope_step), after, err))
         return false;
-    double span = 2 * PM_FIT_SLOPE_STEP;
-    if (!evaluate_at(basis, path, x * (1 - PM_FIT_SLOPE_STEP), before, j ? err : NULL)) {
+    double span = 2 * pm_heuristics.slope_step;
+    if (!evaluate_at(basis, path, x * (1 - pm_heuristics.slope_step), before, j ? err : NULL)) {
         if (j)
             return false;
         memcpy(before, at, sizeof before);
-        span = PM_FIT_SLOPE_STEP;
+        span = pm_heuristics.slope_step;
     }
     for (size_t i = 0; i < basis->n; i++) {
         size_t f = design->index[i];
@@ -139,8 +135,9 @@ static bool has_steps(const struct pm_design *design, size_t i) {
         double change = design->grid[j + 1][i] - design->grid[j][i];
         double width = log(design->grid_x[j + 1] / design->grid_x[j]);
         double explained = 0.5 * width * (design->slope[j][i] + design->slope[j + 1][i]);
-        if (fabs(explained - change) > UNEXPLAINED * fmax(fabs(change), fabs(explained)) &&
-            fabs(explained - change) > 1e-6)
+        if (fabs(explained - change) >
+                pm_heuristics.unexplained_steps * fmax(fabs(change), fabs(explained)) &&
+            fabs(explained - change) > pm_heuristics.shape_tolerance)
             return true;
     }
     return false;

@@ -19,8 +19,6 @@ enum { MAX_DEGREE = PM_MODEL_MAX_TERMS - 1 };
 static const int denominators[] = {1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 24, 32, 48, 64, 100};
 enum { N_DENOMINATORS = sizeof denominators / sizeof *denominators };
 
-#define NEAR_WHOLE 1e-9 /* relative: what rounding makes of a whole number */
-
 static bool all_integers(size_t n, const double *values) {
     for (size_t i = 0; i < n; i++)
         if (!pm_is_whole(values[i]))
@@ -56,7 +54,7 @@ static bool passes_all(size_t n, const double *x, const double *y, size_t degree
         long double sum = 0;
         for (size_t k = degree + 1; k-- > 0;)
             sum = sum * x[i] + coefficients[k];
-        if (fabsl(sum - y[i]) > 1e-3L + 1e-9L * fabsl(y[i]))
+        if (fabsl(sum - y[i]) > 1e-3L + pm_heuristics.rounding * fabsl(y[i]))
             return false;
     }
     return true;
@@ -83,7 +81,7 @@ bool pm_exact_is_possible(size_t n, const double *y) {
         size_t k = 0;
         for (; k < n; k++) {
             double multiple = y[k] * denominators[d];
-            if (fabs(multiple - rint(multiple)) > NEAR_WHOLE * fmax(fabs(multiple), 1))
+            if (fabs(multiple - rint(multiple)) > pm_heuristics.rounding * fmax(fabs(multiple), 1))
                 break;
         }
         if (k == n)

@@ -117,7 +117,7 @@ static bool reproduces(const struct candidate *c, size_t n, const double *x, con
 static bool fits(const struct candidate *c, size_t n, const double *x, const double *y,
                  struct pm_model *model) {
     long double exact[MOST_TERMS], numerators[MOST_TERMS];
-    double data_bits = 0, caution = n > c->n + 1 ? 1 : 1.5;
+    double data_bits = 0, caution = n > c->n + 1 ? 1 : pm_heuristics.exact_caution;
     if (n < c->n || !interpolate(c, n, x, y, exact))
         return false;
     for (size_t i = 0; i < n; i++)
@@ -142,6 +142,8 @@ static bool fits(const struct candidate *c, size_t n, const double *x, const dou
 }
 
 bool pm_fit_logarithms(size_t n, const double *x, const double *y, struct pm_model *model) {
+    if (pm_fit_without(PM_STEP_EXACT_LOGARITHMS))
+        return false;
     for (size_t i = 0; i < n; i++)
         if (!pm_is_power_of_two(x[i]) || !pm_is_whole(y[i]))
             return false;

@@ -12,9 +12,6 @@
 
 enum { MAX_TERMS = PM_MODEL_MAX_TERMS };
 
-#define EXPLAINED 1e-8 /* relative error up to which data count as exact */
-#define SAME 1e-5      /* relative difference of coefficients that are the same fit */
-
 /* Function J of the candidate at point I, as it is. */
 static double function_at(const struct pm_series_workspace *w, const struct pm_candidate *c,
                           size_t j, size_t i) {
@@ -72,12 +69,13 @@ bool pm_candidate_refine(struct pm_series_workspace *w, const struct pm_candidat
     for (size_t j = 0; j < c->n_terms; j++)
         coefficients[j] = c->coefficients[j] / w->design->scale[c->terms[j]];
     long double solution[MAX_TERMS];
-    if (c->residual > EXPLAINED || !solve(w, c, solution))
+    if (c->residual > pm_heuristics.explained || !solve(w, c, solution))
         return false;
     double refined[MAX_TERMS] = {0};
     for (size_t j = 0; j < c->n_terms; j++) {
         refined[j] = (double)solution[j];
-        if (!(fabs(refined[j] - coefficients[j]) <= SAME * fabs(coefficients[j])))
+        if (!(fabs(refined[j] - coefficients[j]) <=
+              pm_heuristics.same_coefficients * fabs(coefficients[j])))
             return false;
     }
     memcpy(coefficients, refined, c->n_terms * sizeof *coefficients);
@@ -85,5 +83,6 @@ bool pm_candidate_refine(struct pm_series_workspace *w, const struct pm_candidat
         for (size_t i = 0; i < w->n; i++)
             w->unscaled[j * w->n + i] = function_at(w, c, j, i);
     bool whole = false;
-    return pm_exact_round(w->n, c->n_terms, w->unscaled, w->y, coefficients, &whole) && whole;
+    return !pm_fit_without(PM_STEP_EXACT_FRACTIONS) &&
+           pm_exact_round(w->n, c->n_terms, w->unscaled, w->y, coefficients, &whole) && whole;
 }

@@ -14,8 +14,6 @@
 
 enum { MAX_TERMS = PM_MODEL_MAX_TERMS };
 
-#define RIDGE 1e-11 /* of the diagonal: keeps the program strictly convex */
-
 /* Values below LEAST count as this in the denominator of a relative error. */
 static double weight_of(double least, double y) { return 1 / fmax(fabs(y), least); }
 
@@ -37,7 +35,7 @@ static bool solve(const struct pm_design *design, const double *y, double least,
         }
     }
     for (size_t i = 0; i < n; i++) {
-        h[i * n + i] += RIDGE * h[i * n + i] + DBL_MIN;
+        h[i * n + i] += pm_heuristics.ridge * h[i * n + i] + DBL_MIN;
         a[i * n + i] = 1;
     }
     return pm_qp_solve(n, h, g, n, a, b, coefficients, NULL) == PM_QP_SOLVED;
@@ -72,7 +70,7 @@ void pm_fit_nonnegative(const struct pm_design *design, const double *y, struct 
         model->n_points += !isnan(y[s]);
         largest = isnan(y[s]) ? largest : fmax(largest, y[s]);
     }
-    double least = fmax(1e-3 * largest, DBL_MIN);
+    double least = fmax(pm_heuristics.small_value * largest, DBL_MIN);
     model->shape = PM_SHAPE_INCREASING;
     if (largest == 0 || !solve(design, y, least, design->n, coefficients))
         return; /* zero */

@@ -45,6 +45,8 @@ struct pm_series_workspace {
     struct pm_tree_level levels[PM_MODEL_MAX_TERMS + 1];
     double squares[PM_MODEL_MAX_TERMS]; /* of the weighted functions' lengths */
     double free_growth;                 /* beyond the data; see candidates.c */
+    double penalty_power;               /* of growth beyond that */
+    size_t n_free_of_penalty;           /* functions of the basis that cost no more than others */
     struct pm_ranked *ranked;           /* all subsets, best first */
 
     /* Of the candidate that was solved last. */

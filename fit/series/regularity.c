@@ -14,9 +14,6 @@
 #include <math.h>
 #include <stdbool.h>
 
-#define SMOOTH 0.05    /* relative difference from the neighbours' line, root mean square */
-#define EXPLAINED 0.25 /* of the difference that is left within residue classes */
-
 /* Adds what Y[B] differs from the line through A and C. */
 static void add_difference(const double *x, const double *y, size_t a, size_t b, size_t c,
                            double *sum, size_t *n) {
@@ -52,12 +49,12 @@ static double difference_within(size_t n, const double *x, const double *y, unsi
 enum pm_regularity pm_fit_regularity(size_t n, const double *x, const double *y, unsigned *period) {
     static const unsigned periods[] = {2, 3, 4, 5, 6, 7, 8, 10, 12, 16, 20, 24, 32, 48, 64, 128};
     double all = difference_within(n, x, y, 0);
-    if (isnan(all))
+    if (pm_fit_without(PM_STEP_REGULARITY) || isnan(all))
         return PM_REGULARITY_UNKNOWN;
-    if (all < SMOOTH)
+    if (all < pm_heuristics.regular)
         return PM_REGULARITY_SMOOTH;
     for (size_t i = 0; i < sizeof periods / sizeof periods[0]; i++)
-        if (difference_within(n, x, y, periods[i]) < EXPLAINED * all) {
+        if (difference_within(n, x, y, periods[i]) < pm_heuristics.periodic * all) {
             *period = periods[i];
             return PM_REGULARITY_PERIODIC;
         }

@@ -18,14 +18,7 @@
 #include "core/base/base.h"
 #include "fit/surface/surface.h"
 
-enum {
-    MAX_TERMS = PM_MODEL_MAX_TERMS,
-    ENOUGH_SIZES = 5,
-    MAX_SUBSETS = 1023 /* of a basis that are tried: all of ten functions */
-};
-#define DIVERGENT 0.2 /* gain in error for which the smallest size is left out */
-#define CLEARLY 0.25  /* error of an alternative against the design's own from which it is taken */
-#define SMALL 1e-3    /* of a larger value: what is smaller counts as that in errors */
+enum { MAX_TERMS = PM_MODEL_MAX_TERMS };
 
 /* Rows of the grid by function, for the constraints on shape. */
 static void copy_grid(struct pm_series_workspace *w) {
@@ -47,6 +40,8 @@ struct pm_series_workspace *pm_series_workspace_new(const struct pm_design *desi
         return w;
     }
     size_t n_basis = design->n_basis, stride = pm_vector_padded(design->n);
+    w->penalty_power = log(pm_heuristics.growth_penalty) / log(pm_heuristics.shape_range);
+    w->n_free_of_penalty = pm_fit_without(PM_STEP_HIGH_POWER_PENALTY) ? n_basis : design->n_gentle;
     size_t n_rows = 7 + 2 * n_basis + (n_basis + 1) * (n_basis + 2);
     double *memory = pm_alloc(n_rows * stride + 3 * n_basis * PM_SERIES_GRID, sizeof *memory);
     w->stride = stride;
@@ -112,8 +107,9 @@ static void take_sizes(struct pm_series_workspace *w, const double *y, size_t fr
         w->x[i] = design->x[w->point[i]];
         squares += w->x[i] * w->x[i] / (double)n;
     }
+    bool even = pm_fit_without(PM_STEP_EMPHASIS);
     for (size_t i = 0; i < n; i++)
-        w->emphasis[i] = w->x[i] / sqrt(squares);
+        w->emphasis[i] = even ? 1 : w->x[i] / sqrt(squares);
     for (size_t f = 0; f < design->n_basis; f++)
         for (size_t i = 0; i < w->n_padded; i++)
             w->functions[f * w->stride + i] = i < n ? design->values[w->point[i]][f] : 0;
@@ -122,7 +118,7 @@ static void take_sizes(struct pm_series_workspace *w, const double *y, size_t fr
 static void take_points(struct pm_series_workspace *w, const double *y, size_t from,
                         enum pm_series_kind kind) {
     double least = kind == PM_SERIES_DISTANCE ? 1 : DBL_MIN;
-    double quantum = kind == PM_SERIES_DISTANCE ? PM_FIT_DISTANCE_ERROR : 0;
+    double quantum = kind == PM_SERIES_DISTANCE ? pm_heuristics.distance_error : 0;
     take_sizes(w, y, from);
     w->largest = 0;
     for (size_t i = 0; i < w->n; i++) {
@@ -135,10 +131,11 @@ static void take_points(struct pm_series_workspace *w, const double *y, size_t f
     for (size_t i = 0; i < w->n; i++) {
         /* a zero before the others, as in fit_from_zero, must not rule them */
         double size = w->y[i] == 0 ? w->largest : fabs(w->y[i]);
-        reached = pm_larger(SMALL * size, reached);
+        reached = pm_larger(pm_heuristics.small_value * size, reached);
         w->weight[i] = w->emphasis[i] / pm_larger(fabs(w->y[i]), reached);
         w->relation[i] =
-            w->weight[i] * pm_larger(pm_larger(fabs(w->y[i]), SMALL * w->largest), least);
+            w->weight[i] *
+            pm_larger(pm_larger(fabs(w->y[i]), pm_heuristics.small_value * w->largest), least);
         w->target[i] = w->y[i] * w->weight[i];
         w->tolerated[i] = quantum * w->weight[i];
     }
@@ -171,7 +168,7 @@ static bool fit_exactly(struct pm_series_workspace *w, struct pm_model *model) {
         return true;
     }
     double coefficients[MAX_TERMS];
-    if (!w->design->monomials ||
+    if (!w->design->monomials || pm_fit_without(PM_STEP_EXACT_POLYNOMIALS) ||
         !pm_exact_polynomial(w->n, w->x, w->y, w->design->n_basis - 1, coefficients))
         return false;
     for (size_t i = 0; i < w->design->n_basis; i++)
@@ -197,14 +194,15 @@ static void fill_model(struct pm_series_workspace *w, const struct pm_candidate 
 /* The first of the points from which on a distance stays the same within one block, for the larger
    half of the sizes at least; n if there is none. */
 static size_t constant_from(const struct pm_series_workspace *w) {
-    if (w->n < 3)
+    size_t least = pm_heuristics.constant_sizes, from = w->n;
+    if (w->n < least || pm_fit_without(PM_STEP_CONSTANT_DISTANCE))
         return w->n;
-    size_t most = w->n - (w->n / 2 > 3 ? w->n / 2 : 3), from = w->n;
+    size_t most = w->n - (w->n / 2 > least ? w->n / 2 : least);
     double low = INFINITY, high = -INFINITY;
     for (size_t i = w->n; i-- > 0;) {
         low = fmin(low, w->y[i]);
         high = fmax(high, w->y[i]);
-        if (high - low > 2 * PM_FIT_DISTANCE_ERROR)
+        if (high - low > 2 * pm_heuristics.distance_error)
             break;
         from = i;
     }
@@ -217,7 +215,7 @@ static size_t affordable_terms(size_t n_basis, size_t most) {
     for (size_t k = 1; k <= n_basis; k++) {
         choices *= (double)(n_basis - k + 1) / (double)k;
         subsets += choices;
-        if (subsets > MAX_SUBSETS)
+        if (subsets > (double)pm_heuristics.most_subsets)
             return most < k - 1 ? most : k - 1;
     }
     return most;
@@ -229,10 +227,11 @@ static bool fit_points(struct pm_series_workspace *w, enum pm_series_kind kind, 
     size_t n_basis = w->design->n_basis, most = w->n - 1;
     if (w->n < 3)
         return false;
-    if (w->n < ENOUGH_SIZES)
-        most = after_onset ? (w->y[0] == 0 ? w->n - 1 : 1) : 2;
+    if (w->n < pm_heuristics.enough_sizes)
+        most = after_onset ? (w->y[0] == 0 ? w->n - 1 : pm_heuristics.onset_terms)
+                           : pm_heuristics.few_terms;
     if (kind == PM_SERIES_DISTANCE) {
-        most = most > 2 ? 2 : most;
+        most = most > pm_heuristics.distance_terms ? pm_heuristics.distance_terms : most;
         n_basis = w->design->n_gentle;
     }
     most = affordable_terms(n_basis, most);
@@ -247,7 +246,7 @@ static struct pm_series_workspace *search(struct pm_series_workspace *w, const d
                                           struct pm_series_shape *shape,
                                           struct pm_candidate *best) {
     struct pm_series_workspace *chosen = w;
-    double limit = CLEARLY * best->score;
+    double limit = pm_heuristics.search_gain * best->score;
     for (size_t a = 0; a < w->design->n_alternatives; a++) {
         struct pm_series_workspace *other = w->alternatives[a];
         struct pm_series_shape its_shape;
@@ -304,6 +303,8 @@ void pm_series_fit(struct pm_series_workspace *w, const double *y, enum pm_serie
     size_t from = 0, n_sizes = w->design->n;
     while (from < n_sizes && (isnan(y[from]) || (kind == PM_SERIES_COUNT && y[from] == 0)))
         from++;
+    if (from < n_sizes && kind == PM_SERIES_COUNT && pm_fit_without(PM_STEP_COUNTS_FROM_ONSET))
+        from = 0;
     if (from == n_sizes) {
         *model = pm_model_zero(n_sizes);
         return;
@@ -319,8 +320,9 @@ void pm_series_fit(struct pm_series_workspace *w, const double *y, enum pm_serie
 
     struct pm_series_shape shape, other_shape;
     struct pm_candidate best, other;
-    bool after_onset = w->n < n_sizes && w->n < ENOUGH_SIZES;
-    if (after_onset && kind == PM_SERIES_COUNT && from > 0 && fit_from_zero(w, y, from, model))
+    bool after_onset = w->n < n_sizes && w->n < pm_heuristics.enough_sizes;
+    if (after_onset && kind == PM_SERIES_COUNT && from > 0 && !pm_fit_without(PM_STEP_LAST_ZERO) &&
+        fit_from_zero(w, y, from, model))
         return;
     if (!fit_points(w, kind, after_onset, &shape, &best)) {
         *model = constant_model(w);
@@ -329,9 +331,11 @@ void pm_series_fit(struct pm_series_workspace *w, const double *y, enum pm_serie
     struct pm_series_workspace *chosen = search(w, y, from, kind, after_onset, &shape, &best);
     /* The smallest size may be of another kind: arrays so small that they come from another part of
        memory, a loop that is skipped.  It is left out where the rest then agrees far better. */
-    if (w->n > ENOUGH_SIZES || (kind == PM_SERIES_DISTANCE && w->n == ENOUGH_SIZES)) {
+    bool enough = w->n > pm_heuristics.enough_sizes ||
+                  (kind == PM_SERIES_DISTANCE && w->n == pm_heuristics.enough_sizes);
+    if (enough && !pm_fit_without(PM_STEP_SMALLEST_SIZE)) {
         take_points(w, y, from + 1, kind);
-        double limit = DIVERGENT * best.score;
+        double limit = pm_heuristics.smallest_gain * best.score;
         bool hopeful = pm_candidates_least_score(w, w->design->n_basis) < limit;
         if (hopeful && fit_exactly(w, model)) {
             model->exact = false; /* not at every size */

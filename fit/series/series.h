@@ -14,8 +14,6 @@
 #include "core/model.h"
 #include "fit/private.h"
 
-enum { PM_SERIES_GRID = 24 };
-
 /* The measured sizes as a line through the space of parameters. */
 struct pm_path {
     const char *parameter; /* the one that varies */
@@ -36,7 +34,7 @@ bool pm_path_at(const struct pm_path *path, double x, struct pm_parameters *at,
                 struct pm_error *err);
 
 /* Size number J of PM_SERIES_GRID at which shape is looked at, from the smallest measured one to
-   PM_FIT_SHAPE_RANGE times the largest. */
+   pm_heuristics.shape_range times the largest. */
 double pm_path_grid(const struct pm_path *path, size_t j);
 
 /* What series of a fit share: the sizes and the basis functions at them.  Read-only once made. */
@@ -56,7 +54,7 @@ struct pm_design {
        digit. */
     double scale[PM_MODEL_MAX_TERMS];
     double (*values)[PM_MODEL_MAX_TERMS]; /* [size][function], scaled; owned */
-    /* From the smallest size to PM_FIT_SHAPE_RANGE times the largest, scaled: values, slopes
+    /* From the smallest size to pm_heuristics.shape_range times the largest, scaled: values, slopes
        d f / d log x and differences of d f / dx. */
     double grid_x[PM_SERIES_GRID];
     double grid[PM_SERIES_GRID][PM_MODEL_MAX_TERMS];

@@ -1,12 +1,12 @@
 /* The shape of one series, and fits under constraints.
 
-   A count that grows (falls) with every size must do so up to PM_FIT_SHAPE_RANGE times the largest;
-   where its data are convex or concave, it must remain so; where they have no direction, it must
-   not turn beyond the largest size, and between the points no more often than these do; it never
-   becomes negative.  Distances grow and are convex.  A candidate that breaks its shape is solved
-   again as a quadratic program under those constraints, on a grid of sizes; unless it does not
-   oscillate and explains the data far better free, as equation 4.4 of Marin's thesis, which falls
-   from 16 to 19 before it rises. */
+   A count that grows (falls) with every size must do so up to pm_heuristics.shape_range times the
+   largest; where its data are convex or concave, it must remain so; where they have no direction,
+   it must not turn beyond the largest size, and between the points no more often than these do; it
+   never becomes negative.  Distances grow and are convex.  A candidate that breaks its shape is
+   solved again as a quadratic program under those constraints, on a grid of sizes; unless it does
+   not oscillate and explains the data far better free, as equation 4.4 of Marin's thesis, which
+   falls from 16 to 19 before it rises. */
 #include "fit/series/private.h"
 
 #include <float.h>
@@ -15,23 +15,17 @@
 enum {
     MAX_TERMS = PM_MODEL_MAX_TERMS,
     KINDS = 3, /* of constraints: on values, slopes and curvatures */
-    N_CONSTRAINTS = KINDS * PM_SERIES_GRID,
-    MAX_CONSTRAINED = 6, /* candidates of a series that are solved again */
-    ENOUGH_SIZES = 5     /* to tell a curvature */
+    N_CONSTRAINTS = KINDS * PM_SERIES_GRID
 };
-
-#define NOISE 2e-3      /* steps against the trend, relative to the largest value */
-#define FAR_BETTER 10.0 /* score of a fit in shape against a free one that does not oscillate */
-#define EXPLAINED 1e-8  /* relative error of data that a fit explains but for rounding */
-#define SHAPE_TOLERANCE 1e-6 /* of the value */
 
 struct pm_series_shape pm_series_shape_of(const struct pm_series_workspace *w,
                                           enum pm_series_kind kind) {
     if (kind == PM_SERIES_DISTANCE)
         return (struct pm_series_shape){
             .direction = 1, .beyond = 1, .curvature = 1, .demanded = true};
-    bool growing = true, falling = true, convex = w->n >= ENOUGH_SIZES, concave = convex;
-    double noise = NOISE * w->largest;
+    bool growing = true, falling = true, convex = w->n >= pm_heuristics.enough_sizes,
+         concave = convex;
+    double noise = pm_heuristics.noise * w->largest;
     for (size_t i = 0; i + 1 < w->n; i++) {
         growing &= w->y[i + 1] - w->y[i] >= -noise;
         falling &= w->y[i + 1] - w->y[i] <= noise;
@@ -60,7 +54,7 @@ static void constrain(const struct pm_series_workspace *w, const struct pm_serie
     const double *x = w->design->grid_x;
     double first_x = w->x[0], last_x = w->x[w->n - 1];
     for (size_t j = 0; j < PM_SERIES_GRID; j++) {
-        bool within = x[j] >= first_x * (1 - 1e-9);
+        bool within = x[j] >= first_x * (1 - pm_heuristics.rounding);
         int direction = x[j] < last_x ? shape->direction : shape->beyond;
         signs[j] = within;
         signs[PM_SERIES_GRID + j] = within ? direction : 0;
@@ -89,7 +83,8 @@ PM_VECTOR_CLONES static bool keeps_shape(const struct pm_series_workspace *w,
             }
             value = kind ? value : PM_VECTOR_LARGER(sum, -sum);
             sum = sum * PM_VECTOR_CONST(signs, kind * PM_SERIES_GRID + i) +
-                  (kind ? SHAPE_TOLERANCE * value : value * 0) + 1e-9 * size;
+                  (kind ? pm_heuristics.shape_tolerance * value : value * 0) +
+                  pm_heuristics.rounding * size;
             for (size_t l = 0; l < PM_VECTOR_WIDTH; l++)
                 if (sum[l] < -DBL_MIN)
                     return false;
@@ -132,7 +127,9 @@ static size_t turns_of_points(const struct pm_series_workspace *w) {
     int before = 0;
     for (size_t i = 0; i + 1 < w->n; i++) {
         double step = w->y[i + 1] - w->y[i];
-        int sign = step > NOISE * w->largest ? 1 : step < -NOISE * w->largest ? -1 : 0;
+        int sign = step > pm_heuristics.noise * w->largest    ? 1
+                   : step < -pm_heuristics.noise * w->largest ? -1
+                                                              : 0;
         n += sign && before && sign != before;
         before = sign ? sign : before;
     }
@@ -145,13 +142,13 @@ static size_t turns_of(const struct pm_series_workspace *w, const struct pm_cand
     int before = 0;
     for (size_t j = 0; j < PM_SERIES_GRID && design->grid_x[j] <= w->x[w->n - 1]; j++) {
         double slope = 0;
-        if (design->grid_x[j] < w->x[0] * (1 - 1e-9))
+        if (design->grid_x[j] < w->x[0] * (1 - pm_heuristics.rounding))
             continue;
         for (size_t t = 0; t < c->n_terms; t++)
             slope += design->slope[j][c->terms[t]] * c->coefficients[t];
-        int sign = slope > SHAPE_TOLERANCE * w->largest    ? 1
-                   : slope < -SHAPE_TOLERANCE * w->largest ? -1
-                                                           : 0;
+        int sign = slope > pm_heuristics.shape_tolerance * w->largest    ? 1
+                   : slope < -pm_heuristics.shape_tolerance * w->largest ? -1
+                                                                         : 0;
         n += sign && before && sign != before;
         before = sign ? sign : before;
     }
@@ -161,7 +158,8 @@ static size_t turns_of(const struct pm_series_workspace *w, const struct pm_cand
 /* Whether a free fit of data without a direction turns between the points where these do not. */
 static bool oscillates(const struct pm_series_workspace *w, const struct pm_series_shape *shape,
                        const struct pm_candidate *c) {
-    return !shape->direction && turns_of(w, c) > turns_of_points(w);
+    return !shape->direction && !pm_fit_without(PM_STEP_OSCILLATION) &&
+           turns_of(w, c) > turns_of_points(w);
 }
 
 static bool has_shape(const struct pm_series_workspace *w, const struct pm_candidate *c,
@@ -178,7 +176,7 @@ static bool has_shape(const struct pm_series_workspace *w, const struct pm_candi
    is convex or concave all over. */
 static bool is_sound(const struct pm_series_workspace *w, const struct pm_series_shape *shape,
                      const struct pm_candidate *c) {
-    if (shape->direction && c->emphasised < EXPLAINED &&
+    if (shape->direction && c->emphasised < pm_heuristics.explained &&
         has_shape(w, c, shape->direction, shape->beyond, 0))
         return true;
     for (int curvature = -1; curvature <= 1; curvature += 2)
@@ -195,7 +193,9 @@ static bool put_in_shape(struct pm_series_workspace *w, const struct pm_series_s
                          const double signs[N_CONSTRAINTS], struct pm_candidate *c) {
     const struct pm_candidate free = *c;
     bool solved = solve_constrained(w, c, signs);
-    if ((!solved || c->score > FAR_BETTER * free.score) && is_sound(w, shape, &free)) {
+    if (!pm_fit_without(PM_STEP_FREE_FIT) &&
+        (!solved || c->score > pm_heuristics.far_better * free.score) &&
+        is_sound(w, shape, &free)) {
         *c = free;
         return true;
     }
@@ -212,8 +212,9 @@ bool pm_shape_choose(struct pm_series_workspace *w, size_t n_ranked,
         struct pm_candidate c;
         if (!pm_candidate_solve(w, w->ranked[i].subset, &c))
             continue;
-        if (!keeps_shape(w, &c, signs)) {
-            if (n_constrained++ >= MAX_CONSTRAINED || !put_in_shape(w, shape, signs, &c))
+        if (!pm_fit_without(PM_STEP_SHAPE) && !keeps_shape(w, &c, signs)) {
+            if (n_constrained++ >= pm_heuristics.most_constrained ||
+                !put_in_shape(w, shape, signs, &c))
                 continue;
         } else if (oscillates(w, shape, &c)) {
             continue;

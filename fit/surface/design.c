@@ -1,10 +1,10 @@
 /* What all surfaces of a fit share: the axes with their functions at the levels, the products at
    the points, the points as seen by some axes, and the grid on which shape is looked at.
 
-   The grid reaches from the smallest level of each axis to PM_FIT_SHAPE_RANGE times the largest,
-   but not to places that the design says are inadmissible: where no run has the largest p beside
-   the smallest q, p/q stays below the largest that was run.  (MM is at most a third of NLON: counts
-   that are negative beyond that are none.) */
+   The grid reaches from the smallest level of each axis to pm_heuristics.shape_range times the
+   largest, but not to places that the design says are inadmissible: where no run has the largest p
+   beside the smallest q, p/q stays below the largest that was run.  (MM is at most a third of NLON:
+   counts that are negative beyond that are none.) */
 #include "fit/surface/private.h"
 
 #include <math.h>
@@ -21,8 +21,6 @@ enum {
     DEGREE = 4,
     N_LOGS = 3
 };
-#define MOST_GROWTH 6.5  /* powers in all of a product of several functions */
-#define ADMISSIBLE 1.001 /* rounding of a ratio */
 
 /* ---- order ----------------------------------------------------------------------------------- */
 
@@ -148,24 +146,25 @@ static bool fill_axis(struct pm_surface_axis *a, size_t n_grid, struct pm_error 
         double last = fabs(a->values[a->n_levels - 1][f]);
         a->scale[f] = last > 0 ? last : 1;
     }
-    double low = a->levels[0], high = PM_FIT_SHAPE_RANGE * a->levels[a->n_levels - 1];
+    double low = a->levels[0], high = pm_heuristics.shape_range * a->levels[a->n_levels - 1];
     a->n_grid = n_grid;
     for (size_t g = 0; ok && g < n_grid; g++) {
         double before[MAX_FUNCTIONS], after[MAX_FUNCTIONS];
         double x = low * pow(high / low, (double)g / (double)(n_grid - 1));
         a->grid[g] = x;
         ok = evaluate(basis, a->name, x, a->grid_values[g], err) &&
-             evaluate(basis, a->name, x * (1 - PM_FIT_SLOPE_STEP), before, err) &&
-             evaluate(basis, a->name, x * (1 + PM_FIT_SLOPE_STEP), after, err);
+             evaluate(basis, a->name, x * (1 - pm_heuristics.slope_step), before, err) &&
+             evaluate(basis, a->name, x * (1 + pm_heuristics.slope_step), after, err);
         for (size_t f = 0; ok && f < a->n_functions; f++) {
             a->grid_values[g][f] /= a->scale[f];
-            a->grid_slopes[g][f] = (after[f] - before[f]) / (2 * PM_FIT_SLOPE_STEP * a->scale[f]);
+            a->grid_slopes[g][f] =
+                (after[f] - before[f]) / (2 * pm_heuristics.slope_step * a->scale[f]);
         }
     }
     for (size_t f = 0; ok && f < a->n_functions; f++) {
         double far = fabs(a->grid_values[n_grid - 1][f]) * a->scale[f];
         double last = fabs(a->values[a->n_levels - 1][f]);
-        a->power[f] = last > 0 && far > 0 ? log(far / last) / log(PM_FIT_SHAPE_RANGE) : 0;
+        a->power[f] = last > 0 && far > 0 ? log(far / last) / log(pm_heuristics.shape_range) : 0;
     }
     pm_basis_free(basis);
     return ok;
@@ -212,12 +211,12 @@ static bool make_product(const struct pm_surface *s, size_t code,
         code /= a->n_functions;
         product->functions[i] = f;
         product->for_exact |= a->for_exact[f];
-        product->high_power |= a->power[f] > PM_FIT_HIGH_POWER;
+        product->high_power |= a->power[f] > pm_heuristics.high_power;
         product->scale *= a->scale[f];
         product->power += a->power[f];
         n_functions += f != 0;
     }
-    return n_functions < 2 || product->power <= MOST_GROWTH;
+    return n_functions < 2 || product->power <= pm_heuristics.product_power;
 }
 
 /* Value of product J, not scaled, at point K. */
@@ -329,7 +328,7 @@ static void order_points(struct pm_surface *s) {
         s->size[k] = exp(sum / (double)s->n_axes);
         s->nearest[k] = s->n;
         for (size_t other = k + 1; other < s->n; other++)
-            if (apart(s, k, other) < least * (1 - 1e-9)) {
+            if (apart(s, k, other) < least * (1 - pm_heuristics.rounding)) {
                 least = apart(s, k, other);
                 s->nearest[k] = other;
             }
@@ -344,7 +343,7 @@ static double most_ratio(const struct pm_surface *s, size_t p, size_t q) {
             return INFINITY;
         most = fmax(most, s->axes[p].levels[s->level[k][p]] / s->axes[q].levels[s->level[k][q]]);
     }
-    return most * ADMISSIBLE;
+    return most * pm_heuristics.admissible;
 }
 
 static void make_grid(struct pm_surface *s) {

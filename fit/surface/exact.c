@@ -9,8 +9,7 @@
 
 #include <math.h>
 
-enum { MAX_TERMS = PM_MODEL_MAX_TERMS, MOST_DENOMINATOR = 720, REFINEMENTS = 3 };
-#define NEARLY_WHOLE 0.02L
+enum { MAX_TERMS = PM_MODEL_MAX_TERMS };
 
 /* Function of term J at point K in extended precision. */
 static long double value_of(const struct pm_surface *s, size_t j, size_t k) {
@@ -67,7 +66,7 @@ static bool reproduces(const struct pm_surface_workspace *w, const struct pm_can
 bool pm_surface_exact(struct pm_surface_workspace *w, const struct pm_candidate *c,
                       double *coefficients) {
     long double exact[MAX_TERMS], numerators[MAX_TERMS];
-    double data_bits = 0, caution = w->n > c->n_terms + 1 ? 1 : 1.5;
+    double data_bits = 0, caution = w->n > c->n_terms + 1 ? 1 : pm_heuristics.exact_caution;
     for (size_t i = 0; i < w->n; i++) {
         if (!pm_is_whole(w->y[i]))
             return false;
@@ -75,14 +74,14 @@ bool pm_surface_exact(struct pm_surface_workspace *w, const struct pm_candidate 
     }
     for (size_t j = 0; j < c->n_terms; j++)
         exact[j] = c->coefficients[j] / w->surface->products[c->terms[j]].scale;
-    for (int i = 0; i < REFINEMENTS; i++)
+    for (size_t i = 0; i < pm_heuristics.refinements; i++)
         refine(w, c, exact);
-    for (int d = 1; d <= MOST_DENOMINATOR; d++) {
+    for (int d = 1; d <= (int)pm_heuristics.most_denominator; d++) {
         double model_bits = d > 1 ? pm_bits(d) : 0;
         bool whole = true;
         for (size_t j = 0; j < c->n_terms && whole; j++) {
             numerators[j] = roundl(exact[j] * d);
-            whole = fabsl(exact[j] * d - numerators[j]) < NEARLY_WHOLE &&
+            whole = fabsl(exact[j] * d - numerators[j]) < pm_heuristics.nearly_whole &&
                     fabsl(numerators[j]) < PM_LARGEST_INTEGER;
             model_bits += pm_bits(numerators[j]);
         }

@@ -12,16 +12,7 @@
 #include <math.h>
 #include <string.h>
 
-enum {
-    MAX_TERMS = PM_MODEL_MAX_TERMS,
-    MAX_AXES = PM_SURFACE_MAX_AXES,
-    LINE_TERMS = 5,
-    LEAST_LINES = 3
-};
-#define TERM_PENALTY 0.03
-#define ROUNDING 1e-9   /* relative errors of a line below this are all alike */
-#define NEGLIGIBLE 1e-9 /* a coefficient that does no more than this to any value */
-#define MOST_SHORT 0.5  /* of the lines may be too short for the terms */
+enum { MAX_TERMS = PM_MODEL_MAX_TERMS, MAX_AXES = PM_SURFACE_MAX_AXES };
 
 /* What one call works on: values at the places of the projection on AXES. */
 struct layer {
@@ -97,7 +88,7 @@ static bool fit_line(const struct hierarchy *n, const struct layer *layer, size_
     for (size_t i = 0; i < fit->n; i++) {
         double redundancy, weighted = layer->y[places[i]] * layer->weight[places[i]];
         double residual = pm_residual(k, w->columns[i], weighted, rotated, &redundancy);
-        if (redundancy < PM_FIT_LEAST_REDUNDANCY)
+        if (redundancy < pm_heuristics.least_redundancy)
             return false;
         fit->squares += residual * residual / (redundancy * redundancy);
     }
@@ -114,8 +105,9 @@ static bool is_usable(const struct hierarchy *n, const struct pm_surface_axis *a
 /* Functions that a model of the line may have: fewer than levels; two where these are few. */
 static size_t most_functions(const struct hierarchy *n, size_t axis) {
     size_t levels = n->w->n_levels[axis];
-    size_t most = levels < LINE_TERMS && !n->for_exact ? 2 : levels - 1;
-    return most < LINE_TERMS ? most : LINE_TERMS;
+    size_t most =
+        levels < pm_heuristics.enough_sizes && !n->for_exact ? pm_heuristics.few_terms : levels - 1;
+    return most < pm_heuristics.line_terms ? most : pm_heuristics.line_terms;
 }
 
 /* The common terms of all lines along AXIS, 0 if none is of use. */
@@ -138,11 +130,12 @@ static unsigned common_terms(const struct hierarchy *n, const struct layer *laye
             n_points += fit.n;
             squares += fit.squares;
         }
-        if (n_fitted == 0 || (n_lines > 1 && (n_fitted < LEAST_LINES ||
-                                              (double)n_fitted < MOST_SHORT * (double)n_lines)))
+        if (n_fitted == 0 ||
+            (n_lines > 1 && (n_fitted < pm_heuristics.least_lines ||
+                             (double)n_fitted < pm_heuristics.short_lines * (double)n_lines)))
             continue;
-        double score =
-            fmax(sqrt(squares / (double)n_points), ROUNDING) * (1 + TERM_PENALTY * (double)k);
+        double score = fmax(sqrt(squares / (double)n_points), pm_heuristics.rounding) *
+                       (1 + pm_heuristics.term_penalty * (double)k);
         if (score < best_score) {
             best_score = score;
             best = subset;
@@ -171,7 +164,7 @@ static bool add_product(const struct hierarchy *n) {
 
 static bool is_negligible(const struct hierarchy *n, const struct layer *layer) {
     for (size_t place = 0; place < n->w->surface->projections[layer->axes].n; place++)
-        if (fabs(layer->y[place]) * layer->weight[place] > NEGLIGIBLE)
+        if (fabs(layer->y[place]) * layer->weight[place] > pm_heuristics.rounding)
             return false;
     return true;
 }

@@ -6,12 +6,6 @@
 #include "fit/algebra/algebra.h"
 #include "fit/surface/surface.h"
 
-enum {
-    PM_SURFACE_MAX_FUNCTIONS = 16, /* of one axis */
-    PM_SURFACE_MAX_GRID = 10,      /* places along an axis at which shape is looked at */
-    PM_SURFACE_LEAST_LEVELS = 3
-};
-
 struct pm_surface_axis {
     char name[PM_PARAMETER_NAME_SIZE];
     size_t n_levels;
@@ -22,7 +16,7 @@ struct pm_surface_axis {
     double power[PM_SURFACE_MAX_FUNCTIONS];     /* growth beyond the data: d log f / d log x */
     double scale[PM_SURFACE_MAX_FUNCTIONS];     /* value at the largest level */
     double (*values)[PM_SURFACE_MAX_FUNCTIONS]; /* [level][function], not scaled; owned */
-    size_t n_grid; /* from the smallest level to PM_FIT_SHAPE_RANGE · largest */
+    size_t n_grid; /* from the smallest level to pm_heuristics.shape_range · largest */
     double grid[PM_SURFACE_MAX_GRID];
     double grid_values[PM_SURFACE_MAX_GRID][PM_SURFACE_MAX_FUNCTIONS]; /* scaled */
     double grid_slopes[PM_SURFACE_MAX_GRID][PM_SURFACE_MAX_FUNCTIONS]; /* per e-fold, scaled */

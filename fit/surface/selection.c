@@ -11,9 +11,8 @@
 #include <math.h>
 #include <string.h>
 
-enum { MAX_TERMS = PM_MODEL_MAX_TERMS, MAX_ROUNDS = 4, FEW = 3 };
+enum { MAX_TERMS = PM_MODEL_MAX_TERMS };
 #define DEPENDENT 1e-18 /* of a column's square: nothing of it is left */
-#define BETTER 0.999    /* a score that is no rounding away from the other */
 
 static void sort_terms(struct pm_candidate *c) {
     for (size_t i = 1; i < c->n_terms; i++) {
@@ -30,7 +29,7 @@ static bool consider(struct pm_surface_workspace *w, struct pm_candidate *c,
     sort_terms(c);
     if (!pm_surface_solve(w, c))
         return false;
-    if (c->score < BETTER * best->score)
+    if (c->score < pm_heuristics.better_score * best->score)
         *best = *c;
     return true;
 }
@@ -168,9 +167,9 @@ bool pm_surface_select(struct pm_surface_workspace *w, bool for_exact, size_t ma
     struct pm_candidate best = {.score = INFINITY}, start = *c;
     if (start.n_terms > 0)
         consider(w, &start, &best);
-    if (max_terms <= FEW)
+    if (max_terms <= pm_heuristics.pair_terms)
         try_pairs(w, for_exact, max_terms, &best);
-    for (int round = 0; round < MAX_ROUNDS; round++) {
+    for (size_t round = 0; round < pm_heuristics.selection_rounds; round++) {
         double before = best.score;
         struct pm_candidate path = best;
         if (!isfinite(before))

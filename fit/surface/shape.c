@@ -15,10 +15,6 @@
 #include <string.h>
 
 enum { MAX_TERMS = PM_MODEL_MAX_TERMS, MAX_AXES = PM_SURFACE_MAX_AXES };
-#define NOISE 2e-3           /* steps against the trend, relative to the larger value */
-#define SHAPE_TOLERANCE 1e-6 /* of the largest value */
-
-#define SLOPE_ERROR 1e-6 /* relative: slopes are differences */
 
 struct shape {
     int direction[MAX_AXES]; /* +1 growing, −1 falling, 0 neither over the measured sizes */
@@ -47,8 +43,8 @@ static struct shape shape_of(const struct pm_surface_workspace *w) {
                 continue;
             double step = w->y[next] - w->y[i], larger = fmax(fabs(w->y[next]), fabs(w->y[i]));
             any = true;
-            growing &= step >= -NOISE * larger;
-            falling &= step <= NOISE * larger;
+            growing &= step >= -pm_heuristics.noise * larger;
+            falling &= step <= pm_heuristics.noise * larger;
             if (larger > 0)
                 trend += step / larger;
             if (larger > 0 && next_on_line(w, axis, next) == w->n)
@@ -102,7 +98,9 @@ static double sum_terms(const struct pm_surface_workspace *w, const struct pm_ca
 static double look(const struct pm_surface_workspace *w, const struct pm_candidate *c, size_t place,
                    size_t slope_axis) {
     double size, sum = sum_terms(w, c, at_place, place, slope_axis, &size);
-    return fabs(sum) <= SHAPE_TOLERANCE * w->largest + 1e-9 * size ? 0 : sum;
+    return fabs(sum) <= pm_heuristics.shape_tolerance * w->largest + pm_heuristics.rounding * size
+               ? 0
+               : sum;
 }
 
 /* Slope of term J by the axis itself, at PLACE, less that at the place before it: the curvature
@@ -114,13 +112,15 @@ static double curvature(const struct pm_surface *s, size_t j, size_t place, size
     const double *grid = s->axes[axis].grid;
     double ratio = grid[s->grid[place][axis]] / grid[s->grid[below][axis]];
     double here = at_place(s, j, place, axis), before = ratio * at_place(s, j, below, axis);
-    return fabs(here - before) > SLOPE_ERROR * fmax(fabs(here), fabs(before)) ? here - before : 0;
+    return fabs(here - before) > pm_heuristics.shape_tolerance * fmax(fabs(here), fabs(before))
+               ? here - before
+               : 0;
 }
 
 static bool is_convex(const struct pm_surface_workspace *w, const struct pm_candidate *c,
                       size_t place, size_t axis) {
     double size, sum = sum_terms(w, c, curvature, place, axis, &size);
-    return sum >= -SHAPE_TOLERANCE * w->largest - 1e-9 * size;
+    return sum >= -pm_heuristics.shape_tolerance * w->largest - pm_heuristics.rounding * size;
 }
 
 /* Slopes along AXIS: against the direction only before the first that is with it, and not beyond

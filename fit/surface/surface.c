@@ -24,20 +24,9 @@
 enum {
     MAX_AXES = PM_SURFACE_MAX_AXES,
     MAX_TERMS = PM_MODEL_MAX_TERMS,
-    ENOUGH = 5, /* levels of an axis, or points */
-    TRIED_TERMS = 6,
     MAX_ORDERS = 24,
     MAX_CANDIDATES = MAX_ORDERS + 2
 };
-/* For each term: with as many products to choose from as there are points, the best of those that
-   mean nothing gains about this. */
-#define TERM_PENALTY 1.12
-#define FAITHFUL 1e-9   /* a relative error that is rounding: the values leave no doubt */
-#define SMALL 1e-4      /* of the largest value: smaller ones count as that */
-#define SMALL_ZERO 1e-2 /* the same for zeros */
-/* Powers in all: a distance is no more than the data that there are, a volume at most. */
-#define MOST_DISTANCE_POWER 3.1
-#define MOST_TRIED_POWER 4.1
 
 struct pm_surface_workspace *pm_surface_workspace_new(const struct pm_surface *s) {
     struct pm_surface_workspace *w = pm_alloc(1, sizeof *w);
@@ -134,8 +123,8 @@ static bool take_points(struct pm_surface_workspace *w, const double *y, enum pm
     double least = kind == PM_SERIES_DISTANCE ? 1 : DBL_MIN, squares = 0;
     bool left_out = false;
     w->kind = kind;
-    w->most_power = kind == PM_SERIES_DISTANCE ? MOST_DISTANCE_POWER : INFINITY;
-    w->quantum = kind == PM_SERIES_DISTANCE ? PM_FIT_DISTANCE_ERROR : 0;
+    w->most_power = kind == PM_SERIES_DISTANCE ? pm_heuristics.distance_power : INFINITY;
+    w->quantum = kind == PM_SERIES_DISTANCE ? pm_heuristics.distance_error : 0;
     w->n = 0;
     w->largest = 0;
     for (size_t k = 0; k < s->n; k++) {
@@ -151,8 +140,11 @@ static bool take_points(struct pm_surface_workspace *w, const double *y, enum pm
         squares += s->size[k] * s->size[k];
     }
     for (size_t i = 0; i < w->n; i++) {
-        double small = w->y[i] == 0 ? SMALL_ZERO : SMALL;
-        w->emphasis[i] = s->size[w->point[i]] / sqrt(squares / (double)w->n);
+        double small =
+            w->y[i] == 0 ? pm_heuristics.surface_small_zero : pm_heuristics.surface_small;
+        w->emphasis[i] = pm_fit_without(PM_STEP_EMPHASIS)
+                             ? 1
+                             : s->size[w->point[i]] / sqrt(squares / (double)w->n);
         w->weight[i] = w->emphasis[i] / fmax(fmax(fabs(w->y[i]), small * w->largest), least);
     }
     if (w->n) {
@@ -180,7 +172,9 @@ bool pm_surface_allowed(const struct pm_surface_workspace *w, const struct pm_ca
         for (size_t j = 0; j < c->n_terms; j++)
             functions |= 1u << s->products[c->terms[j]].functions[i];
         size_t n = (size_t)__builtin_popcount(functions), levels = w->n_levels[i];
-        size_t most = levels < 2 ? 1 : levels < ENOUGH && !for_exact ? 2 : levels - 1;
+        size_t most = levels < 2                                          ? 1
+                      : levels < pm_heuristics.enough_sizes && !for_exact ? pm_heuristics.few_terms
+                                                                          : levels - 1;
         if (n > most)
             return false;
     }
@@ -218,13 +212,15 @@ static double penalty_along(const struct pm_surface_workspace *w, const struct p
     if (!(end > 0) || !(far > 0))
         return 1;
     double n_axes = __builtin_popcount(axes);
-    double excess = n_axes * (log(far / end) - of_data) / steps - PM_FIT_FREE_GROWTH;
-    return excess > 0 ? pow(PM_FIT_GROWTH_PENALTY, excess) : 1;
+    double excess = n_axes * (log(far / end) - of_data) / steps - pm_heuristics.free_growth;
+    return excess > 0 ? pow(pm_heuristics.growth_penalty, excess) : 1;
 }
 
 /* A candidate that grows much faster beyond the data than the data themselves do must pay for it,
    as in series/candidates.c; along each axis, and along all of them together. */
 static double growth_penalty(const struct pm_surface_workspace *w, const struct pm_candidate *c) {
+    if (pm_fit_without(PM_STEP_GROWTH_PENALTY))
+        return 1;
     double penalty = penalty_along(w, c, (1u << w->surface->n_axes) - 1);
     for (size_t i = 0; i < w->surface->n_axes; i++)
         penalty = fmax(penalty, penalty_along(w, c, 1u << i));
@@ -238,7 +234,7 @@ void pm_surface_judge(const struct pm_surface_workspace *w, const double *rotate
     for (size_t i = 0; i < w->n; i++) {
         double redundancy, residual = pm_residual(c->n_terms, w->columns[i], w->y[i] * w->weight[i],
                                                   rotated, &redundancy);
-        double left_out = residual / fmax(redundancy, PM_FIT_LEAST_REDUNDANCY);
+        double left_out = residual / fmax(redundancy, pm_heuristics.least_redundancy);
         residual_sum += pow(residual / w->emphasis[i], 2);
         left_out_sum += pow(left_out / w->emphasis[i], 2);
         emphasised_sum += pow(fmax(fabs(left_out) - w->quantum * w->weight[i], 0), 2);
@@ -248,8 +244,12 @@ void pm_surface_judge(const struct pm_surface_workspace *w, const double *rotate
     c->residual = sqrt(residual_sum / (double)w->n);
     c->leave_one_out = sqrt(left_out_sum / (double)w->n);
     c->emphasised = sqrt(emphasised_sum / (double)w->n);
-    c->score = fmax(c->emphasised, PM_FIT_LEAST_ERROR) * pow(TERM_PENALTY, (double)c->n_terms) *
-               (high_power ? PM_FIT_HIGH_POWER_PENALTY : 1) * growth_penalty(w, c);
+    c->score = fmax(c->emphasised, pm_heuristics.least_error) *
+               pow(pm_heuristics.surface_term_penalty, (double)c->n_terms) *
+               (high_power && !pm_fit_without(PM_STEP_HIGH_POWER_PENALTY)
+                    ? pm_heuristics.high_power_penalty
+                    : 1) *
+               growth_penalty(w, c);
 }
 
 bool pm_surface_solve(struct pm_surface_workspace *w, struct pm_candidate *c) {
@@ -267,7 +267,7 @@ bool pm_surface_solve(struct pm_surface_workspace *w, struct pm_candidate *c) {
         double leverage = 0;
         for (size_t j = 0; j < n; j++)
             leverage += w->columns[i][j] * w->columns[i][j];
-        if (leverage > 1 - PM_FIT_LEAST_REDUNDANCY)
+        if (leverage > 1 - pm_heuristics.least_redundancy)
             return false;
     }
     pm_rotate(w->n, n, w->columns, w->y, w->weight, rotated);
@@ -298,8 +298,8 @@ static bool fit_exactly(struct pm_surface_workspace *w, const struct pm_candidat
                         struct pm_model *model) {
     double coefficients[MAX_TERMS];
     struct pm_candidate solved = *c;
-    if (c->residual > FAITHFUL || !pm_surface_solve(w, &solved) ||
-        !pm_surface_exact(w, &solved, coefficients))
+    if (c->residual > pm_heuristics.rounding || pm_fit_without(PM_STEP_EXACT_POLYNOMIALS) ||
+        !pm_surface_solve(w, &solved) || !pm_surface_exact(w, &solved, coefficients))
         return false;
     for (size_t j = 0; j < c->n_terms; j++)
         pm_model_add_term(model, w->surface->index[c->terms[j]], coefficients[j]);
@@ -338,7 +338,9 @@ static size_t find_candidates(struct pm_surface_workspace *w, bool for_exact,
     struct pm_candidate c;
     size_t n = 0;
     *exact = false;
-    for (size_t order = 0; w->kind == PM_SERIES_COUNT && order < n_orders(w->surface); order++) {
+    for (size_t order = 0; w->kind == PM_SERIES_COUNT && !pm_fit_without(PM_STEP_HIERARCHICAL) &&
+                           order < n_orders(w->surface);
+         order++) {
         if (!pm_surface_hierarchical(w, for_exact, order, &c) ||
             !pm_surface_allowed(w, &c, for_exact) || !pm_surface_solve(w, &c))
             continue;
@@ -346,7 +348,8 @@ static size_t find_candidates(struct pm_surface_workspace *w, bool for_exact,
             return n;
         n = insert(candidates, n, &c);
     }
-    for (int from_nested = 0; from_nested < 2; from_nested++) {
+    for (int from_nested = 0; from_nested < 2 && !(pm_fit_without(PM_STEP_SELECTION) && n);
+         from_nested++) {
         c.n_terms = 0;
         if (from_nested && n > 0)
             c = candidates[0];
@@ -378,8 +381,8 @@ static bool fit_points(struct pm_surface_workspace *w, struct pm_model *model) {
         uint8_t shape = PM_SHAPE_FREE;
         if (best && candidates[i].score >= best->score)
             break; /* constraints only make it worse */
-        if (candidates[i].leave_one_out > FAITHFUL &&
-            !pm_surface_put_in_shape(w, &candidates[i], &shape))
+        if (candidates[i].leave_one_out > pm_heuristics.rounding &&
+            !pm_fit_without(PM_STEP_SHAPE) && !pm_surface_put_in_shape(w, &candidates[i], &shape))
             continue;
         if (best && candidates[i].score >= best->score)
             continue;
@@ -420,7 +423,7 @@ void pm_surface_fit(struct pm_surface_workspace *w, const double *y, enum pm_ser
         if (exact || (any_zero && take_points(w, y, kind, true) && fit_constant(w, model)))
             return;
     }
-    if (w->n < ENOUGH || !fit_points(w, model))
+    if (w->n < pm_heuristics.enough_sizes || !fit_points(w, model))
         *model = pm_model_last_value(w->n, w->y, w->weight, w->emphasis);
 }
 
@@ -428,9 +431,9 @@ double pm_surface_predictability(struct pm_surface_workspace *w, const double *y
     struct pm_candidate c = {0};
     take_points(w, y, PM_SERIES_DISTANCE, true); /* that kind: no fourth powers */
     w->quantum = 0;
-    w->most_power = MOST_TRIED_POWER;
+    w->most_power = pm_heuristics.tried_power;
     if (w->largest == 0)
         return 0;
-    size_t most = w->n / 2 < TRIED_TERMS ? w->n / 2 : TRIED_TERMS;
+    size_t most = w->n / 2 < pm_heuristics.tried_terms ? w->n / 2 : pm_heuristics.tried_terms;
     return pm_surface_select(w, false, most, &c) ? c.emphasised : 1;
 }

@@ -16,8 +16,6 @@
 #include "core/model.h"
 #include "fit/private.h"
 
-enum { PM_SURFACE_MAX_AXES = 4 };
-
 /* The axes, the points and the products; read-only while series are fitted. */
 struct pm_surface;
 

@@ -122,7 +122,7 @@ PM_GETTER(error_cell, struct pm_count_row,
           error_text(row->model->relative_error, row->model->exact))
 PM_GETTER(left_out_cell, struct pm_count_row, error_text(row->model->leave_one_out_error, false))
 PM_GETTER(sum_error_cell, struct pm_count_row,
-          error_text(row->sum_error, row->sum_error < PM_COUNT_ROUNDING))
+          error_text(row->sum_error, row->sum_error < pm_heuristics.rounding))
 PM_GETTER(interval_cell, struct pm_count_row, count_interval(row->low, row->high))
 
 #define ROW(member_) PM_MEMBER(struct pm_count_row, member_)
@@ -210,11 +210,13 @@ static void write_table(FILE *out, const struct pm_class_counts *counts,
 
 /* ---- JSON ------------------------------------------------------------------------------------ */
 
-static void write_json(FILE *out, const struct pm_class_counts *counts) {
+static void write_json(FILE *out, const struct pm_class_counts *counts,
+                       const struct pm_report_options *options) {
     const struct pm_counts_request *request = counts->request;
     json_t *document = pm_program_document("model", counts->structure), *runs = json_array();
     for (size_t k = 0; k < counts->n_runs; k++)
         json_array_append_new(runs, pm_json_parameters(&counts->runs[k]));
+    pm_json_set_warnings(document, options);
     json_object_set_new(document, "level",
                         json_string(request->edges ? "edge" : pm_mix_level_word(request->level)));
     json_object_set_new(document, "elements", json_boolean(request->elements));
@@ -240,8 +242,10 @@ bool pm_report_counts(FILE *out, const struct pm_structure *structure,
         pm_class_counts_new(structure, models, profiles, fit_options, request, err);
     if (!counts)
         return false;
+    if (options->format != PM_REPORT_JSON)
+        pm_print_warnings(out, options);
     PM_BY_FORMAT(
-        options, write_table(out, counts, options), write_json(out, counts),
+        options, write_table(out, counts, options), write_json(out, counts, options),
         pm_fields_csv(out, PM_FIELDS(fields),
                       "program label kind file line_first key module from to class count low_80 "
                       "high_80 share formula relative_error leave_one_out_error exact sum_formula "

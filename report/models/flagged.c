@@ -126,11 +126,13 @@ static void write_table(FILE *out, const struct pm_flagged *flagged,
         print_advice(out, shown_flaws, options);
 }
 
-static void write_json(FILE *out, const struct pm_flagged *flagged) {
+static void write_json(FILE *out, const struct pm_flagged *flagged,
+                       const struct pm_report_options *options) {
     json_t *document = pm_program_document("flagged", flagged->structure), *advice = json_object();
     for (int flaw = 0; flaw < PM_N_FLAWS; flaw++)
         if (flagged->flaws >> flaw & 1)
             json_object_set_new(advice, flaws[flaw].word, json_string(flaws[flaw].advice));
+    pm_json_set_warnings(document, options);
     json_object_set_new(document, "runs", pm_json_integer(flagged->models->n_runs));
     json_object_set_new(
         document, "rows",
@@ -143,7 +145,9 @@ void pm_report_flagged(FILE *out, const struct pm_structure *structure,
                        const struct pm_model_set *models, const struct pm_profile *const *profiles,
                        const struct pm_report_options *options) {
     struct pm_flagged *flagged = pm_flagged_new(structure, models, profiles);
-    PM_BY_FORMAT(options, write_table(out, flagged, options), write_json(out, flagged),
+    if (options->format != PM_REPORT_JSON)
+        pm_print_warnings(out, options);
+    PM_BY_FORMAT(options, write_table(out, flagged, options), write_json(out, flagged, options),
                  pm_fields_csv(out, PM_FIELDS(fields),
                                "program label file line_first key module group block_bytes weight "
                                "description models flagged leave_one_out_error why",

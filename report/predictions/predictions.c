@@ -1,6 +1,7 @@
 /* `pmodel report`: the fields of a row, and the reports as JSON and CSV.  Needs the rows of rows.c.
 
-   JSON: {"format": "pmodel-report", "version": 1, "predictions": [{program, parameters, machine, …,
+   JSON: {"format": "pmodel-report", "version": 1, "warnings": [{kind,
+   share, text}], "predictions": [{program, parameters, machine, …,
    "rows": [as in the table, all of them], "scopes": [the scope tree, unfolded]}]}.  Times are in
    seconds, shares and errors fractions of 1, everything else counts or cycles.
 
@@ -313,6 +314,7 @@ static json_t *prediction_json(const struct pm_structure *structure,
     json_object_set_new(object, "measured_at_this_size", json_boolean(!prediction->predicted));
     json_object_set_new(object, "measured_up_to", pm_json_text(prediction->measured_up_to));
     json_object_set_new(object, "extrapolation", pm_json_number(prediction->extrapolation));
+    json_object_set_new(object, "below_measured", json_boolean(prediction->below_measured));
     json_object_set_new(object, "models_relative_error",
                         pm_json_number(prediction->relative_error));
     json_object_set_new(object, "unattributed_seconds", pm_json_number(rows->unattributed_seconds));
@@ -416,6 +418,8 @@ void pm_report_predictions(FILE *out, const struct pm_structure *structure,
     struct level_names levels = {0};
     json_t *array = json_array();
     collect_levels(&levels, predictions, n_predictions);
+    if (options->format != PM_REPORT_JSON)
+        pm_print_warnings(out, options);
     for (size_t i = 0; i < n_predictions; i++) {
         struct pm_rows *rows = pm_rows_new(structure, predictions[i], times);
         if (options->format == PM_REPORT_JSON) {
@@ -431,6 +435,7 @@ void pm_report_predictions(FILE *out, const struct pm_structure *structure,
     }
     if (options->format == PM_REPORT_JSON) {
         json_t *document = pm_json_document("report");
+        pm_json_set_warnings(document, options);
         json_object_set_new(document, "predictions", json_incref(array));
         pm_json_print(out, document);
     }

@@ -421,10 +421,12 @@ static json_t *fits_json(const struct pm_query_report *report, size_t part, size
     return object;
 }
 
-static void write_json(FILE *out, const struct pm_query_report *report) {
+static void write_json(FILE *out, const struct pm_query_report *report,
+                       const struct pm_report_options *options) {
     static const char *const questions[] = {"misses", "cache", "size", "fits"};
     json_t *document = pm_program_document("query", report->structure), *answers = json_array();
     json_object_set_new(document, "measured_up_to", pm_json_text(report->measured_up_to));
+    pm_json_set_warnings(document, options);
     json_object_set_new(document, "question", json_string(questions[report->kind]));
     if (report->solved) {
         const struct pm_query_range *range = &report->range;
@@ -478,6 +480,8 @@ static void write_csv(FILE *out, const struct pm_query_report *report) {
 
 void pm_report_query(FILE *out, const struct pm_query_report *report,
                      const struct pm_report_options *options) {
-    PM_BY_FORMAT(options, pm_write_query_table(out, report, options), write_json(out, report),
-                 write_csv(out, report));
+    if (options->format != PM_REPORT_JSON)
+        pm_print_warnings(out, options);
+    PM_BY_FORMAT(options, pm_write_query_table(out, report, options),
+                 write_json(out, report, options), write_csv(out, report));
 }

@@ -65,8 +65,8 @@ static struct pm_field_value if_misses(const struct hierarchy_line *row,
 }
 
 static struct pm_field_value error_value(double error) {
-    if (error < PM_COUNT_ROUNDING || !isfinite(error))
-        return pm_text(error < PM_COUNT_ROUNDING ? "exact" : isnan(error) ? "-" : "inf");
+    if (error < pm_heuristics.rounding || !isfinite(error))
+        return pm_text(error < pm_heuristics.rounding ? "exact" : isnan(error) ? "-" : "inf");
     return pm_percent_value(error);
 }
 
@@ -237,12 +237,14 @@ static json_t *hierarchy_json(const struct pm_hierarchy *hierarchy) {
     return object;
 }
 
-static void write_json(FILE *out, const struct pm_hierarchy *hierarchies, size_t n) {
+static void write_json(FILE *out, const struct pm_hierarchy *hierarchies, size_t n,
+                       const struct pm_report_options *options) {
     const struct pm_hierarchy_request *request = hierarchies[0].request;
     json_t *document = pm_program_document("hierarchy", request->structure),
            *comparisons = json_array();
     for (size_t i = 0; i < n; i++)
         json_array_append_new(comparisons, hierarchy_json(&hierarchies[i]));
+    pm_json_set_warnings(document, options);
     json_object_set_new(document, "runs", pm_json_integer(request->models->n_runs));
     json_object_set_new(document, "comparisons", comparisons);
     pm_json_print(out, document);
@@ -276,8 +278,10 @@ bool pm_report_hierarchy(FILE *out, const struct pm_hierarchy_request *request,
     struct pm_hierarchy *hierarchies = pm_hierarchies_new(request, &n, err);
     if (!hierarchies)
         return false;
+    if (options->format != PM_REPORT_JSON)
+        pm_print_warnings(out, options);
     PM_BY_FORMAT(options, write_tables(out, hierarchies, n, options),
-                 write_json(out, hierarchies, n), write_csv(out, hierarchies, n));
+                 write_json(out, hierarchies, n, options), write_csv(out, hierarchies, n));
     pm_hierarchies_free(hierarchies, n);
     return true;
 }

@@ -223,8 +223,10 @@ static json_t *size_json(const struct pm_validation_report *report, size_t i) {
     return object;
 }
 
-static void write_json(FILE *out, const struct pm_validation_report *report) {
+static void write_json(FILE *out, const struct pm_validation_report *report,
+                       const struct pm_report_options *options) {
     json_t *document = pm_program_document("validation", report->structure), *sizes = json_array();
+    pm_json_set_warnings(document, options);
     json_object_set_new(document, "models", models_json(report->models));
     for (size_t i = 0; i < report->n_sizes; i++)
         json_array_append_new(sizes, size_json(report, i));
@@ -263,8 +265,10 @@ void pm_report_validations(FILE *out, const struct pm_structure *structure,
     }
     struct pm_validation_report report = {structure, models,   caches, sizes,
                                           tables,    coverage, n_sizes};
+    if (options->format != PM_REPORT_JSON)
+        pm_print_warnings(out, options);
     PM_BY_FORMAT(options, pm_write_validations_table(out, &report, options),
-                 write_json(out, &report), write_csv(out, &report));
+                 write_json(out, &report, options), write_csv(out, &report));
     for (size_t i = 0; i < n_sizes; i++)
         pm_validation_table_free(tables[i]);
     free(coverage);

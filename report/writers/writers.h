@@ -57,6 +57,15 @@ void pm_print_line(FILE *out, const struct pm_report_options *options, const cha
 void pm_print_note(FILE *out, const struct pm_report_options *options, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
+/* ---- warnings.c: what stands before the figures -----------------------------------------------
+ */
+
+/* Those of the options: of a table on OUT; of CSV, which has no place for them, on the error
+   stream. */
+void pm_print_warnings(FILE *out, const struct pm_report_options *options);
+/* "warnings": [{kind, share, text}] of DOCUMENT. */
+void pm_json_set_warnings(json_t *document, const struct pm_report_options *options);
+
 /* ---- csv.c: RFC 4180 -------------------------------------------------------------------------
    A header line first, lines end with CR LF, fields with commas, quotes or line ends are quoted.
    What is not known is an empty field. */

@@ -61,7 +61,7 @@ static void fitter_new(struct fitter *f, size_t d) {
     f->workspace = pm_series_workspace_new(f->design);
     for (size_t j = 0; j < N_FINE; j++) {
         double share = (double)j / (N_FINE - 1);
-        f->fine[j] = f->x[0] * pow(PM_FIT_SHAPE_RANGE * f->x[f->n - 1] / f->x[0], share);
+        f->fine[j] = f->x[0] * pow(pm_heuristics.shape_range * f->x[f->n - 1] / f->x[0], share);
         if (designs[d].texts == steps)
             f->fine[j] = 8 * ceil(f->fine[j] / 8);
         struct pm_parameters at = {.n = 1, .names = {"N"}, .values = {f->fine[j]}};

@@ -1,0 +1,347 @@
+/* Every decision constant of fit/, and every step that can be left out.
+
+   A constant has one line: its name, its value, and why it has that value.  Code reads it as
+   `pm_heuristics.NAME`.  For the ablation (`make ablation`, docs/ablation.md), and for nothing
+   else, the environment changes them:
+
+       PM_FIT_SCALE=NAME:FACTOR,…   the constant times FACTOR, above 0 and up to 2 (counts: rounded,
+                                    at least 1)
+       PM_FIT_WITHOUT=STEP,…        without this step
+
+   An unknown name is an error of pm_fit and pm_fit_instantiate that lists the names.  What is
+   not here: tolerances of the solvers in algebra/, which answer to the arithmetic and not to
+   programs; how many texts of a kind fit a note; lists (limits of a cut, denominators), which stand
+   where they are used. */
+#ifndef PM_FIT_HEURISTICS_H
+#define PM_FIT_HEURISTICS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct pm_error;
+
+/* X (name, value, why) */
+#define PM_FIT_NUMBERS(X)                                                                          \
+    /* ---- all models ---- */                                                                     \
+    X(shape_range, 8.0,                                                                            \
+      "A model has the shape of its data up to this many times the largest measured size: "        \
+      "predictions are mostly for two to four times")                                              \
+    X(rounding, 1e-9, "Relative differences up to this are of rounding: counts have 53 bits")      \
+    X(noise, 2e-3,                                                                                 \
+      "Steps against the trend, and shares that differ, by less are noise: "                       \
+      "alignment and start-up change counts of small sizes by about that")                         \
+    X(small_value, 1e-3,                                                                           \
+      "Of a larger value: what is smaller counts as that in relative errors, "                     \
+      "so that a value near zero does not rule the others")                                        \
+    X(high_power, 3.5,                                                                             \
+      "Functions that grow faster run away beyond the data: loops in loops in "                    \
+      "loops give the third power")                                                                \
+    X(high_power_penalty, 4.0,                                                                     \
+      "A candidate's score with such a function; 1.5 let adi's quartics "                          \
+      "in (docs/log-fitting.md)")                                                                  \
+    X(growth_penalty, 4.0, "For each power of growth beyond that of the data; as a fourth power")  \
+    X(free_growth, 0.5, "Powers of growth without it: lower terms fade as sizes grow")             \
+    X(least_error, 1e-10, "Relative errors below this are all alike")                              \
+    X(distance_error, 0.5, "Blocks: distances are whole numbers")                                  \
+    X(slope_step, 1e-4, "Of x, in central differences: exact to about 1e-8")                       \
+    X(least_redundancy, 1e-6,                                                                      \
+      "1 - leverage of a point, the share of an error in its value that "                          \
+      "shows in its residual; below this the point alone decides a "                               \
+      "coefficient")                                                                               \
+    X(term_penalty, 0.03,                                                                          \
+      "Of the score for each term in one parameter: of two candidates that "                       \
+      "are equally good the simpler one")                                                          \
+    X(explained, 1e-8,                                                                             \
+      "Relative error up to which a fit explains its data: rounding of a "                         \
+      "badly conditioned solution")                                                                \
+    X(same_coefficients, 1e-5, "Relative difference of coefficients that are the same fit")        \
+    X(shape_tolerance, 1e-6, "Of the value: violations of a shape by less are rounding")           \
+    X(exact_caution, 1.5,                                                                          \
+      "Bits of an exact model count this much where at most one point is "                         \
+      "left to test its terms")                                                                    \
+    /* ---- series/ ---- */                                                                        \
+    X(smallest_gain, 0.2,                                                                          \
+      "Score without the smallest size against that with it from which the "                       \
+      "smallest is left out: arrays so small that they lie elsewhere")                             \
+    X(search_gain, 0.25,                                                                           \
+      "Score of a function of --search against the design's own from which it "                    \
+      "is taken: of some fifty that are tried one fits by chance")                                 \
+    X(far_better, 10.0,                                                                            \
+      "Score of a fit in shape against a free one that does not oscillate, from "                  \
+      "which that stays")                                                                          \
+    X(unexplained_steps, 0.5,                                                                      \
+      "Of a function's change between points of the grid, not explained "                          \
+      "by its slopes: then it has steps")                                                          \
+    X(ridge, 1e-11, "Of the diagonal: keeps the program of --partition sigmetrics convex")         \
+    /* ---- surface/ ---- */                                                                       \
+    X(surface_term_penalty, 1.12,                                                                  \
+      "Of the score for each term in several parameters: with twenty "                             \
+      "products to choose from, one that means nothing gains that")                                \
+    X(surface_small, 1e-4, "As small_value: runs differ in more than one size")                    \
+    X(surface_small_zero, 1e-2, "The same for zeros: a count that sets in is not exact there")     \
+    X(distance_power, 3.1, "Powers in all of a distance: no more than a volume")                   \
+    X(tried_power, 4.1, "Powers in all of counts that are tried for a cut")                        \
+    X(product_power, 6.5, "Powers in all of a product of several functions")                       \
+    X(admissible, 1.001, "Rounding of the largest ratio of two parameters")                        \
+    X(short_lines, 0.5, "Of the lines may be too short for the terms")                             \
+    X(better_score, 0.999, "A score that is no rounding away from another")                        \
+    X(nearly_whole, 0.02, "A coefficient times a denominator, from a whole number")                \
+    /* ---- histogram/ ---- */                                                                     \
+    X(common_block, 64.0,                                                                          \
+      "Bytes: limits on counts are for such blocks, and shrink with larger "                       \
+      "ones, of which rare long distances are all the misses there are")                           \
+    X(similar, 0.03,                                                                               \
+      "Relative difference of two distances that are one, and width of a bin that "                \
+      "is not divided: a cache's size is met that well")                                           \
+    X(negligible_share, 2e-3, "Of the accesses on its side of the clean cut: not divided further") \
+    X(negligible, 2e-5, "The same of all reuses of the group")                                     \
+    X(negligible_count, 50, "The same in accesses")                                                \
+    X(least_count, 4, "What negligible_count is at least, however large the blocks")               \
+    X(constant_error, 0.02,                                                                        \
+      "Leave-one-out error of the counts up to which a distance that occurs "                      \
+      "at every size is a bin of its own")                                                         \
+    X(shrinking, 0.7,                                                                              \
+      "Its share at the largest size against that at the smallest, below which it "                \
+      "is on its way to zero")                                                                     \
+    X(constant_share, 1e-4, "Of the group's reuses: rarer ones are left to the recursion")         \
+    X(gap_bonus, 1e-3, "Error by which a clean cut at a gap may be worse than one at a limit")     \
+    X(late_penalty, 0.02, "Error of a limit for each size before the first with reuses beyond it") \
+    X(limit_ratio, 1.5, "Limits whose error is within this factor of the least are as good,")      \
+    X(limit_more, 0.003, "or within this difference")                                              \
+    X(least_side, 1e-4, "Share of the accesses on each side of a cut at equal shares")             \
+    X(short_side_share, 0.01, "What the short side is negligible against, of it, at least")        \
+    X(bound_share, 0.1,                                                                            \
+      "Accesses of a constant distance against those of one below it, which "                      \
+      "then is constant, too")                                                                     \
+    X(wide_bin, 0.5,                                                                               \
+      "Of its mean: a wider bin is, in a prediction, a step at its mean, because "                 \
+      "few accesses far out would otherwise spread the many")                                      \
+    X(wide_gap, 0.058, "log 1.06: a gap of the largest size")                                      \
+    X(noticeable_gap, 0.0198, "log 1.02: a gap of the other sizes")                                \
+    X(gap_from, 4.0,                                                                               \
+      "Blocks added to distances in such ratios: between 1 and 2 there is no gap "                 \
+      "worth a name")                                                                              \
+    X(gap_least_share, 1e-3, "Of the accesses, on each side of a gap at the largest size")         \
+    X(least_exponent, -0.3,                                                                        \
+      "Growth of the counts on a side of a gap: from constant, and a little")                      \
+    X(largest_exponent, 3.8, "to a triple loop, and a little")                                     \
+    X(odd_growth, 2.0, "What each power outside of that takes of a gap's likeness")                \
+    X(odd_share, 0.5, "What each e-fold of the share below takes of it")                           \
+    X(least_likeness, 0.15, "Likeness below which a gap is lost")                                  \
+    X(gap_error, 0.03,                                                                             \
+      "Leave-one-out error of the counts on both sides, of all, up to which a "                    \
+      "gap is accepted")                                                                           \
+    X(gap_smallest_gain, 0.05,                                                                     \
+      "Of that error, what a smallest size of another kind leaves when "                           \
+      "it is left out")                                                                            \
+    X(dense_rounded, 1.0,                                                                          \
+      "Blocks: first touches of large blocks from those of small ones may be "                     \
+      "off by this for the array, and each that lies apart")                                       \
+    X(dense_rough, 0.02, "and by this share")                                                      \
+    X(joint_fails, 0.05, "Mean error of the members' own models from which joint ones are tried")  \
+    X(joint_gain, 0.5, "What is left of it with the joint ones")                                   \
+    X(joint_rare, 1e-6, "Misses an access that do not matter")                                     \
+    X(least_power, 0.05,                                                                           \
+      "Of the program's extent, by which an irregular distance grows: with less it is constant")   \
+    X(scales_alike, 1.5,                                                                           \
+      "Error of the trial, against that of the model with gaps, up to which an irregular "         \
+      "group scales: noise of one size, while gaps of such a group go wrong further out")          \
+    X(blur, 0.5,                                                                                   \
+      "Over the root of a distance: how far it varies by which blocks are met by chance, at "      \
+      "most (binomial)")                                                                           \
+    /* ---- edges/, prepare/ ---- */                                                               \
+    X(divergent_least, 0.05, "Relative difference by which a size diverges")                       \
+    X(divergent_many, 0.25, "Share of the touches, by the groups that can be judged")              \
+    X(divergent_gain, 3.0, "Error with the size against that without it")                          \
+    X(divergent_count, 200, "Counts below are judged at no size: single accesses matter")          \
+    X(outlier_far, 4.0, "Times the deviation from the curve that most points stay within")         \
+    X(outlier_calm, 0.5,                                                                           \
+      "Leave-one-out residuals below this share of divergent_least: no outlier")                   \
+    /* ---- predict/ ---- */                                                                       \
+    X(most_rescale, 3.0, "The short bins may shrink or grow by this factor to take the rest")
+
+/* The same, of what is shown of models and of their intervals: no prediction depends on them. */
+#define PM_FIT_SHOWN(X)                                                                            \
+    X(regular, 0.05, "Relative difference from the neighbours' line of a series that is smooth")   \
+    X(periodic, 0.25, "Of that difference, what a period leaves")                                  \
+    X(extent_growth, 1.1, "A walk that is longer by less has not grown: peeled iterations")        \
+    X(freedom, 2.0,                                                                                \
+      "Degrees of freedom of an interval at most: what a model leaves over is what "               \
+      "its functions cannot say, not noise (predict/interval.c)")                                  \
+    X(drift, 0.75,                                                                                 \
+      "Growth of an interval with the logarithm of extrapolation, chosen on seven "                \
+      "programs (docs/log-fitting.md)")                                                            \
+    X(longest_factor, 1e9, "An interval that reaches further has no bounds")                       \
+    X(disagreement, 0.8,                                                                           \
+      "Half an interval of a program's misses, of what the sets without the largest sizes "        \
+      "say otherwise: calibrated on twenty programs (docs/log-fitting.md)")                        \
+    X(structural, 0.2,                                                                             \
+      "Logarithm of a ratio: sets that are further apart disagree about what grows how,")          \
+    X(structural_factor, 4.0, "and of so large a disagreement the interval is this, to each side") \
+    X(least_misses, 0.5, "Of a program: fewer are none")                                           \
+    /* ---- query/, analysis/: what is shown, not what is modelled ---- */                         \
+    X(flagged_error, 0.10,                                                                         \
+      "A model is flagged when the sizes that it was made from, each "                             \
+      "predicted from the others, come out further off (root mean square)")                        \
+    X(interval_level, 0.8, "The probability of intervals where nobody says otherwise")             \
+    X(cluster_ratio, 1.1, "Of sizes: neighbours up to it are one cluster of layer conditions")     \
+    X(cluster_noise, 0.2,                                                                          \
+      "Of the least share told: bins that together have less are not looked at")                   \
+    X(cluster_near, 0.01, "Of a distance: where a bin of a profile is the one of a model")         \
+    X(cluster_nearly, 0.05, "Of a cluster's accesses: what \"nearly all\" leaves out")             \
+    X(named_share, 0.1, "Of the largest part of an error: what is named beside it")
+
+/* The same, whole. */
+#define PM_FIT_COUNTS(X)                                                                           \
+    X(enough_sizes, 5,                                                                             \
+      "Sizes to tell a polynomial of degree 4, a curvature, or a size of "                         \
+      "another kind; with fewer, models have one or two terms")                                    \
+    X(few_terms, 2, "Terms with fewer sizes than that")                                            \
+    X(onset_terms, 1, "The same where the quantity sets in after the first size")                  \
+    X(distance_terms, 2, "Of a distance: a plane and a row, no more")                              \
+    X(constant_sizes, 3, "A distance that stays within a block at so many, and at half of them")   \
+    X(most_subsets, 1023, "Subsets of a basis that are tried: all of ten functions")               \
+    X(most_constrained, 6, "Candidates of a series that are solved again in shape")                \
+    X(line_terms, 5, "Functions of one axis that its models may have")                             \
+    X(least_lines, 3, "Lines long enough for the terms")                                           \
+    X(tried_terms, 6, "Terms of a cut that is tried, in several parameters")                       \
+    X(selection_rounds, 4, "Of selection forward and backward; most end after two")                \
+    X(pair_terms, 3, "Where no more are allowed, all pairs of terms are tried")                    \
+    X(most_denominator, 720, "Of exact coefficients in several parameters: 6!")                    \
+    X(refinements, 3, "Of a solution before it is rounded to fractions")                           \
+    X(short_distance, 64, "Blocks: distances below are short")                                     \
+    X(ends_from_sizes, 4, "The largest sizes give the ratio of a bin's ends to its mean")          \
+    X(few_blocks, 16, "As many pages as the smallest TLB has entries")                             \
+    X(gap_tries, 4, "Widest gaps of the largest size that are followed")                           \
+    X(joint_caches, 14, "Caches by which joint models are judged, each twice the one before,")     \
+    X(joint_smallest, 16, "from so many blocks on")                                                \
+    X(trial_sizes, 6,                                                                              \
+      "At least, of which the largest is predicted from the others: models of fewer than five "    \
+      "sizes say little of those of all")                                                          \
+    X(scaled_caches, 20, "Caches of 1, 2, 4 … blocks, by whose misses the trial is judged")        \
+    X(last_shares, 3, "Touches an access of so many largest sizes say how it goes on")             \
+    X(onset_degree, 3, "Growth of an edge that sets in late, at most")                             \
+    X(divergent_sizes, 6, "Sizes from which on one of them can be told to diverge")                \
+    X(divergent_groups, 2, "Groups that have to agree on it")                                      \
+    X(most_triples, 400, "Of points, through which curves are tried")                              \
+    X(formula_terms, 3, "A parameter that is a polynomial of others has no more")                  \
+    X(constant_points, 3, "A constant distance of so many points is sure to a block")              \
+    X(spread_smallest, 64,                                                                         \
+      "Blocks: what smaller caches miss bounds the intervals of no larger one, because those "     \
+      "are calibrated from here on")                                                               \
+    X(search_degree, 3, "Powers beside a function that --search tries")                            \
+    X(scanned_sizes, 65, "At which layer conditions are looked for")
+
+/* X (STEP, name, what it does) */
+#define PM_FIT_STEPS(X)                                                                            \
+    X(DIVERGENT_SIZES, divergent_sizes, "finds sizes that do not go with the others")              \
+    X(SMALLEST_SIZE, smallest_size, "leaves out a smallest size of another kind")                  \
+    X(COUNTS_FROM_ONSET, counts_from_onset, "leaves out sizes before a count sets in")             \
+    X(LAST_ZERO, last_zero, "takes the last zero before a count sets in as a point")               \
+    X(EMPHASIS, emphasis, "larger sizes count more")                                               \
+    X(HIGH_POWER_PENALTY, high_power_penalty, "a fourth power has a price")                        \
+    X(GROWTH_PENALTY, growth_penalty, "growth beyond that of the data has a price")                \
+    X(SHAPE, shape, "models have the shape of their data")                                         \
+    X(OSCILLATION, oscillation, "free fits that turn more often than their data are refused")      \
+    X(FREE_FIT, free_fit, "a free fit that is far better and sound stays out of shape")            \
+    X(EXACT_POLYNOMIALS, exact_polynomials, "counts that are polynomials exactly")                 \
+    X(EXACT_FRACTIONS, exact_fractions,                                                            \
+      "the same of other functions, by the last digits of a fit")                                  \
+    X(EXACT_LOGARITHMS, exact_logarithms, "counts with logarithms exactly")                        \
+    X(CONSTANT_DISTANCE, constant_distance, "a distance that stays within a block is constant")    \
+    X(HIERARCHICAL, hierarchical, "several parameters: models of coefficients")                    \
+    X(SELECTION, selection, "several parameters: terms selected among all products")               \
+    X(CONSTANT_BINS, constant_bins, "short distances of every size are bins of their own")         \
+    X(CLEAN_CUT, clean_cut, "short and long distances are cut apart first")                        \
+    X(GAPS, gaps, "cuts at gaps that are followed through the sizes")                              \
+    X(GAPS_WITHOUT_SMALLEST, gaps_without_smallest, "a smallest size does not undo a gap")         \
+    X(RARITY, rarity, "limits on counts shrink for larger blocks")                                 \
+    X(JOIN_SEGMENTS, join_segments, "neighbours with the same distances are joined")               \
+    X(JOIN_BINS, join_bins, "neighbours with the same models of distance are joined")              \
+    X(SAME_COUNTS, same_counts, "counts that are multiples of others take their model")            \
+    X(BIN_WIDTH, bin_width, "a bin is as wide as its distances vary")                              \
+    X(WIDE_BINS, wide_bins, "a bin wide against its mean is a step")                               \
+    X(BOUND_BY_CONSTANTS, bound_by_constants,                                                      \
+      "what is nearer than a constant distance is constant")                                       \
+    X(REST_TO_SHORTEST, rest_to_shortest, "of pages only the shortest bins take the rest")         \
+    X(IRREGULAR, irregular, "distances of random accesses scale with the program's extent")        \
+    X(JOINT_GROUPS, joint_groups, "groups of a loop nest are modelled together")                   \
+    X(DENSE_COLD, dense_cold, "first touches of pages from those of lines")                        \
+    X(ONSET_EDGES, onset_edges, "edges of the last two sizes only")                                \
+    X(GROUP_ACCESSES, group_accesses, "accesses of groups from executions")                        \
+    X(TAKES_REST, takes_rest, "the short bins take what the others do not account for")            \
+    X(LONGEST_DISTANCE, longest_distance, "no distance is longer than all data")                   \
+    X(INCLUSION, inclusion, "distances of large blocks are bounded by those of small ones")        \
+    X(HELD_OUT, held_out, "intervals of misses from sets without the largest sizes")               \
+    X(REGULARITY, regularity, "why a series is hard to model")                                     \
+    X(FIXED_EXTENTS, fixed_extents, "groups that walk arrays of fixed extent")
+
+/* The constants, as read. */
+struct pm_heuristics {
+#define PM_FIT_FIELD(name, value, why) double name;
+    PM_FIT_NUMBERS(PM_FIT_FIELD)
+    PM_FIT_SHOWN(PM_FIT_FIELD)
+#undef PM_FIT_FIELD
+#define PM_FIT_FIELD(name, value, why) size_t name;
+    PM_FIT_COUNTS(PM_FIT_FIELD)
+#undef PM_FIT_FIELD
+    unsigned long long without; /* bit STEP */
+};
+extern struct pm_heuristics pm_heuristics; /* read-only but for pm_heuristics_set */
+
+/* PM_MOST_name: what a count is at most, for arrays of as many. */
+enum {
+#define PM_FIT_MOST(name, value, why) PM_MOST_##name = 2 * (value),
+    PM_FIT_COUNTS(PM_FIT_MOST)
+#undef PM_FIT_MOST
+};
+
+enum pm_fit_step {
+#define PM_FIT_ENUM(step, name, what) PM_STEP_##step,
+    PM_FIT_STEPS(PM_FIT_ENUM)
+#undef PM_FIT_ENUM
+        PM_N_FIT_STEPS
+};
+
+/* Whether STEP is left out. */
+static inline bool pm_fit_without(enum pm_fit_step step) {
+    return pm_heuristics.without >> step & 1;
+}
+
+/* Takes PM_FIT_WITHOUT and PM_FIT_SCALE from the environment, the first time that it is called.
+   False with a sentence where a name or a factor is none; also whenever it is called again. */
+bool pm_heuristics_read(struct pm_error *err);
+
+/* The same from two texts as those variables have, NULL: none, at any time but while models are
+   made or evaluated.  What was changed before is undone. */
+bool pm_heuristics_set(const char *without, const char *scale, struct pm_error *err);
+
+/* The names of all steps (constants), a table for who tries them; *N: how many. */
+struct pm_heuristic_name {
+    const char *name, *why;
+    double value; /* of a constant */
+    bool models;  /* predictions depend on it */
+};
+const struct pm_heuristic_name *pm_heuristic_steps(size_t *n);
+const struct pm_heuristic_name *pm_heuristic_constants(size_t *n);
+
+/* ---- sizes of tables, which no program decides ------------------------------------------------
+ */
+
+enum {
+    /* The basis of a model set in one parameter begins with 1, N … N^4 and functions with
+       logarithms that only pm_fit_logarithms uses; see prepare/bases.c. */
+    PM_FIT_POLYNOMIALS = 5,
+    PM_FIT_BASIS = 8,
+    /* Sizes at which shape is looked at; the polynomials that pass there fall by 0.2% at most in
+       between (tests/unit/fit_shapes.c).  A multiple of the vectors' width. */
+    PM_SERIES_GRID = 24,
+    PM_SURFACE_MAX_GRID = 10, /* the same along an axis of two, in several parameters */
+    PM_SURFACE_MAX_AXES = 4,
+    PM_SURFACE_MAX_FUNCTIONS = 16, /* of one axis */
+    PM_SURFACE_LEAST_LEVELS = 3,   /* of one axis: no model without */
+    PM_PARTITION_DEPTH = 40,       /* of cuts in cuts */
+    PM_PARTITION_MAX_SEGMENTS = 400,
+};
+
+#endif
