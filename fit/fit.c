@@ -118,15 +118,18 @@ static size_t design_of_group(const struct job *job, uint32_t group) {
 }
 
 /* Whether the next address of GROUP is not known from the one before: the innermost loop in which it
-   moves goes through memory with a stride that is not known, or depends on data. */
-static bool is_irregular(const struct pm_structure *structure, uint32_t number) {
-    if (number >= structure->n_groups || structure->groups[number].flags & PM_GROUP_CALLED)
-        return false; /* not known, or a copy, which walks */
-    const struct pm_group *group = &structure->groups[number];
-    for (uint32_t i = 0; i < group->n_strides; i++) {
+   moves goes through memory with a stride that depends on data or, if there are sizes enough to
+   judge by, that is not known. */
+static bool is_irregular(const struct job *job, uint32_t number) {
+    if (number >= job->structure->n_groups)
+        return false;
+    const struct pm_group *group = &job->structure->groups[number];
+    for (uint32_t i = 0; i < group->n_strides && !(group->flags & PM_GROUP_CALLED); i++) {
         const struct pm_stride *stride = &group->strides[i];
         if (stride->kind != PM_STRIDE_CONSTANT || stride->bytes != 0)
-            return stride->kind == PM_STRIDE_UNKNOWN || stride->kind == PM_STRIDE_INDIRECT;
+            return stride->kind == PM_STRIDE_INDIRECT ||
+                   (stride->kind == PM_STRIDE_UNKNOWN &&
+                    job->n >= pm_heuristics.trial_sizes_unknown);
     }
     return false;
 }
@@ -141,7 +144,7 @@ static void fit_histogram(const struct job *job, struct pm_partition *const *par
         pm_fit_histogram_literally(partition, histograms, model);
     else
         pm_fit_histogram(partition, histograms, model);
-    if (job->cut == PM_FIT_GAPS && trials && is_irregular(job->structure, model->group))
+    if (job->cut == PM_FIT_GAPS && trials && is_irregular(job, model->group))
         pm_fit_scales(partition, &job->extent, trials[design], &job->trial_extent, histograms, model);
 }
 

@@ -215,9 +215,10 @@ struct pm_error;
     X(gap_tries, 4, "Widest gaps of the largest size that are followed")                           \
     X(joint_caches, 14, "Caches by which joint models are judged, each twice the one before,")     \
     X(joint_smallest, 16, "from so many blocks on")                                                \
-    X(trial_sizes, 6,                                                                              \
-      "At least, of which the largest is predicted from the others: models of fewer than five "    \
-      "sizes say little of those of all")                                                          \
+    X(trial_sizes, 4, "At least, of which the largest is predicted from the others,")              \
+    X(trial_sizes_unknown, 6,                                                                      \
+      "and where strides are not known, rather than indirect: models with gaps of fewer than "     \
+      "five sizes say little of those of all")                                                     \
     X(scaled_caches, 20, "Caches of 1, 2, 4 … blocks, by whose misses the trial is judged")        \
     X(last_shares, 3, "Touches an access of so many largest sizes say how it goes on")             \
     X(onset_degree, 3, "Growth of an edge that sets in late, at most")                             \
