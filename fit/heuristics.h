@@ -141,6 +141,14 @@ struct pm_error;
     X(joint_fails, 0.05, "Mean error of the members' own models from which joint ones are tried")  \
     X(joint_gain, 0.5, "What is left of it with the joint ones")                                   \
     X(joint_rare, 1e-6, "Misses an access that do not matter")                                     \
+    X(least_power, 0.05,                                                                           \
+      "Of the program's extent, by which an irregular distance grows: with less it is constant")   \
+    X(scales_alike, 1.5,                                                                           \
+      "Error of the trial, against that of the model with gaps, up to which an irregular "         \
+      "group scales: noise of one size, while gaps of such a group go wrong further out")          \
+    X(blur, 0.5,                                                                                   \
+      "Over the root of a distance: how far it varies by which blocks are met by chance, at "      \
+      "most (binomial)")                                                                           \
     /* ---- edges/, prepare/ ---- */                                                               \
     X(divergent_least, 0.05, "Relative difference by which a size diverges")                       \
     X(divergent_many, 0.25, "Share of the touches, by the groups that can be judged")              \
@@ -218,6 +226,11 @@ struct pm_error;
     X(gap_tries, 4, "Widest gaps of the largest size that are followed")                           \
     X(joint_caches, 14, "Caches by which joint models are judged, each twice the one before,")     \
     X(joint_smallest, 16, "from so many blocks on")                                                \
+    X(trial_sizes, 4, "At least, of which the largest is predicted from the others,")              \
+    X(trial_sizes_unknown, 6,                                                                      \
+      "and where strides are not known, rather than indirect: models with gaps of fewer than "     \
+      "five sizes say little of those of all")                                                     \
+    X(scaled_caches, 20, "Caches of 1, 2, 4 … blocks, by whose misses the trial is judged")        \
     X(last_shares, 3, "Touches an access of so many largest sizes say how it goes on")             \
     X(onset_degree, 3, "Growth of an edge that sets in late, at most")                             \
     X(divergent_sizes, 6, "Sizes from which on one of them can be told to diverge")                \
@@ -271,6 +284,7 @@ struct pm_error;
     X(BOUND_BY_CONSTANTS, bound_by_constants,                                                      \
       "what is nearer than a constant distance is constant")                                       \
     X(REST_TO_SHORTEST, rest_to_shortest, "of pages only the shortest bins take the rest")         \
+    X(IRREGULAR, irregular, "distances of random accesses scale with the program's extent")        \
     X(JOINT_GROUPS, joint_groups, "groups of a loop nest are modelled together")                   \
     X(DENSE_COLD, dense_cold, "first touches of pages from those of lines")                        \
     X(ONSET_EDGES, onset_edges, "edges of the last two sizes only")                                \
