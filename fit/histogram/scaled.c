@@ -22,8 +22,6 @@
 
 #include "core/base/base.h"
 
-
-
 /* ---- the extent ------------------------------------------------------------------------------ */
 
 /* The number of the function 1 among those of DESIGN; none: n_functions. */
@@ -136,7 +134,8 @@ static bool fit_form(size_t n, const double *mean, const double *extent, enum fo
         if (isnan(mean[k]) || (form == POWER && mean[k] <= 0))
             continue;
         line_add(&scaled->line, weight_of(form, mean[k], extent[k], extent[n - 1]),
-                 form == POWER ? log(extent[k]) : extent[k], form == POWER ? log(mean[k]) : mean[k]);
+                 form == POWER ? log(extent[k]) : extent[k],
+                 form == POWER ? log(mean[k]) : mean[k]);
         scaled->n++;
     }
     size_t n_parameters = 1 + (form >= LINEAR);
@@ -202,8 +201,7 @@ static void as_model(const struct scaled *scaled, enum form form, const struct p
 }
 
 static void fit_distance(const struct pm_partition *p, const double *mean, const double *extents,
-                         const struct pm_model *extent, size_t constant,
-                         struct pm_model *model) {
+                         const struct pm_model *extent, size_t constant, struct pm_model *model) {
     double best = INFINITY, longest = 0;
     for (size_t k = 0; k < p->design->n; k++)
         longest = fmax(longest, mean[k]); /* NAN is none */
@@ -268,8 +266,7 @@ static double trial_error(const struct pm_partition *p, size_t n_before,
 
 bool pm_fit_scales(struct pm_partition *p, const struct pm_extent *extent,
                    struct pm_partition *trial, const struct pm_extent *trial_extent,
-                   const struct pm_histogram *const *histograms, 
-                   struct pm_histogram_model *model) {
+                   const struct pm_histogram *const *histograms, struct pm_histogram_model *model) {
     if (!extent->grows || !trial_extent->grows || model->n_bins == 0)
         return false;
     struct pm_histogram_model other = {0}, scaled = {0};
