@@ -2,6 +2,7 @@
 # to figures and to the page docs/validation.md.
 
 include "validation_words";
+include "builds";
 
 # ---- errors -------------------------------------------------------------------------------------
 
@@ -167,7 +168,7 @@ def cachegrind_table: table(
     ["program", "N", "accesses", "cachegrind", "misses", "cachegrind, 512 ways", "off by", "8 ways", "off by"];
     map(cachegrind_row));
 
-def page(cpu; figures):
+def page(cpu; figures; builds):
 "# How far off predictions are
 
 Written by `make validate` on \(cpu). Sizes and compiler flags are those of `bench/apps/sizes.conf`. Each
@@ -207,7 +208,7 @@ more than 25% and outside the interval of 80%, and the median of its upper over 
 " + intervals_table + "
 
 " + (map(program_section) | join("\n")) + "
-## Against cachegrind
+" + (builds | if length > 0 then builds_page + "\n\n" else "" end) + "## Against cachegrind
 
 Misses at 2N in a first level of 32 KiB with lines of 64 bytes, measured by pmodel (512 blocks, fully associative) and by
 cachegrind, which is given the same cache twice: with one set of 512 ways, which is the same model, and with 8 ways, as
