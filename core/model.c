@@ -159,6 +159,7 @@ void pm_model_set_free(struct pm_model_set *set) {
         pm_model_set_free(set->held_out[i]);
     pm_bin_model_arena_free(&set->bins);
     free(set->histograms);
+    free(set->wholes);
     free(set->edges);
     free(set->runs);
     pm_basis_free(set->basis);

@@ -177,6 +177,58 @@ static void fit_jointly(const struct job *job, struct pm_partition *const *parti
     pm_fit_jointly(partitions[design_of_group(job, joint->members[0].model->group)], joint);
 }
 
+/* What the profiles lack of the whole program, at worst. */
+static void find_left_out(const struct job *job) {
+    struct pm_model_set *set = job->set;
+    for (size_t k = 0; k < job->n; k++) {
+        struct pm_left_out out = pm_profile_left_out(job->profiles[k]);
+        bool known = !isnan(out.accesses) && !isnan(set->accesses_left_out);
+        set->accesses_left_out = known ? fmax(set->accesses_left_out, out.accesses) : NAN;
+        set->first_touches_left_out =
+            known ? fmax(set->first_touches_left_out, out.first_touches) : NAN;
+    }
+}
+
+static bool whole_cold(const struct pm_profile *profile, uint64_t block_bytes, double *cold) {
+    for (size_t i = 0; i < profile->n_wholes; i++)
+        if (profile->wholes[i].block_bytes == block_bytes) {
+            *cold = profile->wholes[i].cold;
+            return true;
+        }
+    return false;
+}
+
+/* Distinct blocks of the whole program, where builds differ: which group touches a block first may
+   then be another one in each build, so that the sum of the groups' models says little. */
+static void fit_wholes(const struct job *job, struct pm_partition *partition, double *series) {
+    struct pm_model_set *set = job->set;
+    const struct pm_profile *first = job->profiles[0];
+    bool differ = set->first_touches_left_out > 0;
+    for (size_t g = 0; g < job->structure->n_groups; g++)
+        differ |= (job->structure->groups[g].flags & PM_GROUP_JOINED) != 0;
+    if (!differ)
+        return;
+    set->wholes = pm_alloc(first->n_wholes, sizeof *set->wholes);
+    for (size_t i = 0; i < first->n_wholes; i++) {
+        struct pm_whole_model *model = &set->wholes[set->n_wholes];
+        bool known = true;
+        model->block_bytes = first->wholes[i].block_bytes;
+        for (size_t k = 0; k < job->n; k++)
+            known &= whole_cold(job->profiles[k], model->block_bytes, &series[k]);
+        if (!known)
+            continue;
+        pm_series_fit(pm_partition_series(partition), series, PM_SERIES_COUNT, &model->cold);
+        set->n_wholes++;
+        double whole = series[job->n - 1];
+        for (size_t h = 0; h < set->n_histograms; h++) {
+            struct pm_histogram_model *part = &set->histograms[h];
+            if (part->block_bytes == model->block_bytes && whole > 0)
+                part->cold_share =
+                    fmin(cold_of(job->listing.histograms[h * job->n + job->n - 1]) / whole, 1);
+        }
+    }
+}
+
 /* What one thread works with: touched first by it, so that it lies near. */
 struct worker {
     struct pm_partition **partitions; /* for each design */
@@ -231,6 +283,8 @@ static void fit_all(const struct job *job, unsigned n_threads) {
 #pragma omp for schedule(dynamic)
         for (size_t j = 0; j < (job->cut == PM_FIT_GAPS ? job->listing.n_joint : 0); j++)
             fit_jointly(job, worker.partitions, j);
+#pragma omp single
+        fit_wholes(job, worker.partitions[0], worker.series);
 #pragma omp single
         pm_fit_group_access_errors(job->structure, set->edges,
                                    job->profiles[job->n - 1]->edge_counts, errors);
@@ -319,6 +373,7 @@ static struct pm_model_set *fit_profiles(const struct pm_structure *structure,
         return NULL;
     }
     measured_range(&job);
+    find_left_out(&job);
     job.set->n_edges = structure->n_edges;
     job.set->edges = pm_alloc(structure->n_edges, sizeof *job.set->edges);
     pm_listing_make(&job.listing, job.profiles, job.n, job.set);

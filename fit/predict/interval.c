@@ -296,6 +296,11 @@ static struct pm_profile *instantiate_moved(const struct pm_structure *structure
         moved.edges[e] = set->edges[e];
         move_to_end(&target, &moved.edges[e], high, 1);
     }
+    moved.wholes = pm_alloc(set->n_wholes + 1, sizeof *moved.wholes);
+    for (size_t i = 0; i < set->n_wholes; i++) {
+        moved.wholes[i] = set->wholes[i];
+        move_to_end(&target, &moved.wholes[i].cold, high, high ? pm_heuristics.longest_factor : 0);
+    }
     for (size_t h = 0; h < n_histograms; h++) {
         struct pm_histogram_model *histogram = &moved.histograms[h];
         *histogram = set->histograms[h];
@@ -308,6 +313,7 @@ static struct pm_profile *instantiate_moved(const struct pm_structure *structure
     for (size_t h = 0; h < n_histograms; h++)
         free(moved.histograms[h].bins);
     free(moved.histograms);
+    free(moved.wholes);
     free(moved.edges);
     close_target(&target);
     return profile;
