@@ -19,6 +19,9 @@ struct pm_answer {
                                           is judged at the largest measured one */
 };
 
+/* Does STRUCTURE have code or data that some builds have not, and of which nothing is known? */
+bool pm_is_of_unlike_builds(const struct pm_structure *structure);
+
 /* Adds what is wrong with any figure of ANSWER; of models, nothing if its profile was measured. */
 void pm_warn(const struct pm_answer *answer, struct pm_warnings *warnings);
 
