@@ -53,10 +53,16 @@ static bool fit_store(struct pm_store *store, const struct pm_fit_options *fit_o
         profiles = pm_read_profiles(store, structure, sizes, n_profiles, err);
     free(sizes);
     struct pm_fit_statistics statistics = {0};
+    struct pm_given_formulas formulas = {0};
+    struct pm_fit_options with_formulas = *fit_options;
     struct pm_model_set *models = NULL;
-    if (profiles)
+    with_formulas.formulas = &formulas;
+    if (profiles && pm_store_formulas(store, &formulas, err))
         models = pm_fit(structure, (const struct pm_profile *const *)profiles, n_profiles,
-                        fit_options, &statistics, err);
+                        &with_formulas, &statistics, err);
+    if (models)
+        pm_fit_hold_out(structure, (const struct pm_profile *const *)profiles, n_profiles,
+                        &with_formulas, models);
     bool ok = models && pm_store_put_models(store, models, err);
     if (ok)
         say_unmatched(profiles, n_profiles);
@@ -74,6 +80,7 @@ static bool fit_store(struct pm_store *store, const struct pm_fit_options *fit_o
     else if (ok)
         pm_report_models(stdout, structure, models, &statistics, output == MODELS, &with_warnings);
     pm_warnings_free(&warnings);
+    pm_given_formulas_free(&formulas);
     if (models)
         pm_model_set_free(models);
     pm_profiles_free(profiles, n_profiles);
@@ -96,6 +103,7 @@ static char *end_of_scope(char *text) {
 /* ---- the command line ------------------------------------------------------------------------ */
 
 struct request {
+    PM_ARRAY(char *, parameters); /* of --in; owned */
     struct pm_fit_options fit;
     struct pm_fit_basis *bases; /* room for as many as there are arguments */
     struct pm_report_options options;
@@ -124,6 +132,15 @@ static int read_partition(const struct pm_option_use *use) {
     return pm_usage_error("fit", "--partition is gaps or sigmetrics, not \"%s\"", use->value);
 }
 
+/* --in N,M */
+static bool add_parameter(void *to, char *item, struct pm_error *err) {
+    struct request *request = to;
+    if (request->n_parameters == PM_MAX_PARAMETERS)
+        return pm_fail(err, "--in takes at most %d parameters", PM_MAX_PARAMETERS);
+    *PM_PUSH(request, parameters) = pm_strdup(item);
+    return true;
+}
+
 /* --models, --flagged: the last one counts. */
 static int read_output(const struct pm_option_use *use) {
     enum output *output = use->to;
@@ -137,6 +154,7 @@ static int read_command_line(struct request *request, struct pm_command_line *li
     struct pm_fit_options *fit = &request->fit;
     const struct pm_option options[] = {
         PM_OPTION_VALUE("basis", 0, read_basis, request),
+        PM_OPTION_LIST("in", 0, add_parameter, request),
         PM_OPTION_FLAG("search", 0, &fit->search),
         PM_OPTION_VALUE("threads", 0, pm_read_count, &fit->n_threads),
         PM_OPTION_ACTION("models", 0, read_output, &request->output),
@@ -151,6 +169,8 @@ static int read_command_line(struct request *request, struct pm_command_line *li
     int status = pm_read_options(line, argc, argv);
     line->options = NULL;
     fit->bases = request->bases;
+    fit->parameters = (const char *const *)request->parameters;
+    fit->n_parameters = request->n_parameters;
     if (status == 0 && line->n_arguments != 1)
         status = pm_usage_error("fit", "give one store");
     return status;
@@ -173,5 +193,8 @@ int pm_cmd_fit(int argc, char **argv) {
         status = ok ? PM_EXIT_OK : pm_complain(&err);
     }
     free(request.bases);
+    for (size_t i = 0; i < request.n_parameters; i++)
+        free(request.parameters[i]);
+    free(request.parameters);
     return status;
 }

@@ -85,6 +85,13 @@ static bool add_input(void *to, char *value, struct pm_error *err) {
     return ok;
 }
 
+static bool add_unused(void *to, char *item, struct pm_error *err) {
+    struct pm_measure_request *request = to;
+    (void)err;
+    *PM_PUSH(request, unused) = pm_strdup(item);
+    return true;
+}
+
 static int read_library(const struct pm_option_use *use) {
     struct pm_copies_request *copies = use->to;
     if (!*use->value)
@@ -147,6 +154,7 @@ void pm_measuring_options(struct pm_measuring *m, struct pm_option table[PM_N_ME
         PM_OPTION_ADD(NULL, 'P', pm_add_size_list, &m->design),
         PM_OPTION_ADD("where", 0, set_owned, &m->design.where),
         PM_OPTION_ADD("design", 0, set_owned, &m->design.file),
+        PM_OPTION_LIST("unused", 0, add_unused, request),
         PM_OPTION_FLAG(NULL, 'q', &m->quiet),
         PM_OPTION_VALUE("build", 0, read_build, &request->build),
         PM_OPTION_LIST("block", 0, pm_add_block_size, &request->blocks),
@@ -244,6 +252,19 @@ static void fail(void *context, const struct pm_error *why) {
     pm_complain(why);
 }
 
+bool pm_measuring_expand(struct pm_measuring *m, struct pm_parameters **sizes, size_t *n_sizes,
+                         struct pm_error *err) {
+    pm_given_formulas_free(&m->request.formulas);
+    pm_size_design_formulas(&m->design, &m->request.formulas);
+    if (!pm_size_design_expand(&m->design, sizes, n_sizes, err))
+        return false;
+    if (pm_measure_check_used(&m->request, *sizes, *n_sizes, err))
+        return true;
+    free(*sizes);
+    *sizes = NULL;
+    return false;
+}
+
 struct pm_measure_session *pm_measuring_begin(struct pm_measuring *m,
                                               const struct pm_parameters *first,
                                               struct pm_error *err) {
@@ -255,6 +276,7 @@ struct pm_measure_session *pm_measuring_begin(struct pm_measuring *m,
     };
     if (!pm_find_instrumenting(&m->request.copies, err))
         return NULL;
+
     return pm_measure_session_new(&m->request, first, &progress, err);
 }
 

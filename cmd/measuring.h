@@ -18,7 +18,7 @@ void pm_measuring_free(struct pm_measuring *measuring); /* what it owns */
 
 /* ---- the command line ------------------------------------------------------------------------ */
 
-enum { PM_N_MEASURING_OPTIONS = 29 }; /* and the end of the table */
+enum { PM_N_MEASURING_OPTIONS = 30 }; /* and the end of the table */
 /* Fills TABLE with the options that all of them have. */
 void pm_measuring_options(struct pm_measuring *measuring,
                           struct pm_option table[PM_N_MEASURING_OPTIONS]);
@@ -37,6 +37,10 @@ bool pm_add_interval(void *to, char *value, struct pm_error *err);
 bool pm_add_size_list(void *to, char *value, struct pm_error *err);
 
 /* ---- measuring ------------------------------------------------------------------------------- */
+
+/* pm_size_design_expand and pm_measure_check_used: the sizes of -P, --design and --where. */
+bool pm_measuring_expand(struct pm_measuring *measuring, struct pm_parameters **sizes,
+                         size_t *n_sizes, struct pm_error *err);
 
 /* pm_measure_session_new.  MEASURING must outlive the session. */
 struct pm_measure_session *pm_measuring_begin(struct pm_measuring *measuring,

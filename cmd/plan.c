@@ -215,8 +215,7 @@ static void complete_target(struct planning *p) {
 
 static int make_plan(struct planning *p) {
     struct pm_error err = {0};
-    if (!pm_size_design_expand(&p->run.design, &p->sizes, &p->n_sizes, &err) ||
-        !check_target(p, &err))
+    if (!pm_measuring_expand(&p->run, &p->sizes, &p->n_sizes, &err) || !check_target(p, &err))
         return pm_complain(&err);
     complete_target(p);
     size_t n_names = pm_plan_varying(p->sizes, p->n_sizes, is_formula, &p->run.design, p->names);

@@ -142,7 +142,7 @@ static int measure(struct run *run) {
     struct pm_error err = {0};
     struct pm_parameters *sizes = NULL;
     size_t n_sizes = 0;
-    if (!pm_size_design_expand(&run->measuring.design, &sizes, &n_sizes, &err))
+    if (!pm_measuring_expand(&run->measuring, &sizes, &n_sizes, &err))
         return pm_complain(&err);
     int status;
     if (run->dry_run) {

@@ -378,7 +378,7 @@ static bool compare_measured(struct validating *v, struct pm_error *err) {
 }
 
 static bool prepare(struct validating *v, struct pm_error *err) {
-    if (!pm_size_design_expand(&v->request->run.design, &v->parameters, &v->n_sizes, err))
+    if (!pm_measuring_expand(&v->request->run, &v->parameters, &v->n_sizes, err))
         return false;
     v->sizes = pm_alloc(v->n_sizes, sizeof *v->sizes);
     return read_models(v, err) && predict_sizes(v, err) && plan_block_sizes(v, err);

@@ -27,9 +27,8 @@ double pm_histogram_accesses(const struct pm_histogram *histogram) {
     return sum;
 }
 
-/* The part of BIN's accesses that miss: [low, high] holds high − low + 1 distances, and those from
-   CACHE_BLOCKS on miss. */
-static double missing_share(const struct pm_bin *bin, double cache_blocks) {
+/* [low, high] holds high − low + 1 distances, and those from CACHE_BLOCKS on miss. */
+double pm_bin_missing_share(const struct pm_bin *bin, double cache_blocks) {
     if (bin->low >= cache_blocks)
         return 1;
     if (bin->high < cache_blocks)
@@ -41,7 +40,7 @@ double pm_histogram_misses(const struct pm_histogram *histogram, double cache_bl
     double sum = pm_histogram_always_missing(histogram);
     for (size_t i = 0; i < histogram->n_bins; i++) {
         const struct pm_bin *bin = &histogram->bins[i];
-        sum += (bin->loads + bin->stores) * missing_share(bin, cache_blocks);
+        sum += (bin->loads + bin->stores) * pm_bin_missing_share(bin, cache_blocks);
     }
     return sum;
 }

@@ -50,6 +50,9 @@ double pm_histogram_always_missing(const struct pm_histogram *histogram);
 /* Accesses in all, cold ones and those beyond included. */
 double pm_histogram_accesses(const struct pm_histogram *histogram);
 
+/* The part of BIN's accesses that misses in a cache of CACHE_BLOCKS blocks. */
+double pm_bin_missing_share(const struct pm_bin *bin, double cache_blocks);
+
 /* Misses of a fully associative LRU cache of CACHE_BLOCKS blocks, cold misses included.  In a bin
    that CACHE_BLOCKS cuts, distances are taken as evenly spread over [low, high].  Reuses beyond all
    count as misses: in a cache of more than at_least blocks the result is an upper bound. */

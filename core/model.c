@@ -155,10 +155,30 @@ void pm_bin_model_arena_free(struct pm_bin_model_arena *arena) {
 void pm_model_set_free(struct pm_model_set *set) {
     if (!set)
         return;
+    for (size_t i = 0; i < set->n_held_out; i++)
+        pm_model_set_free(set->held_out[i]);
     pm_bin_model_arena_free(&set->bins);
     free(set->histograms);
+    free(set->wholes);
     free(set->edges);
     free(set->runs);
     pm_basis_free(set->basis);
     free(set);
+}
+
+size_t pm_model_set_parameters(const struct pm_model_set *set, const char **names) {
+    size_t n = 0;
+    for (size_t p = 0; p < set->low.n; p++) {
+        bool found = false;
+        for (size_t i = 0; i < set->basis->n && !found; i++) {
+            const char *const *used;
+            size_t n_used;
+            pm_expression_names(set->basis->expressions[i], &used, &n_used);
+            for (size_t k = 0; k < n_used && !found; k++)
+                found = strcmp(used[k], set->low.names[p]) == 0;
+        }
+        if (found)
+            names[n++] = set->low.names[p];
+    }
+    return n;
 }

@@ -86,6 +86,7 @@ struct pm_histogram_model {
        what a bin's model puts there or further away is known to be as far as the bound, no more. */
     double at_least;
     double store_share; /* stores / accesses over all runs */
+    double cold_share;  /* of the program's first touches in the largest run; of sets with wholes */
     size_t n_bins;
     struct pm_bin_model *bins; /* in the set's arena; ascending distance at the largest size */
 };
@@ -103,6 +104,14 @@ void pm_bin_model_arena_return(struct pm_bin_model_arena *arena, size_t n);
 void pm_bin_model_arena_join(struct pm_bin_model_arena *into, struct pm_bin_model_arena *from);
 void pm_bin_model_arena_free(struct pm_bin_model_arena *arena);
 
+enum { PM_MOST_HELD_OUT = 2 };
+
+/* First touches of the whole program, distinct blocks, whatever of it has models of its own. */
+struct pm_whole_model {
+    uint64_t block_bytes;
+    struct pm_model cold;
+};
+
 /* All that fit found for a store. */
 struct pm_model_set {
     struct pm_basis *basis;
@@ -115,9 +124,23 @@ struct pm_model_set {
     size_t n_histograms;
     struct pm_histogram_model *histograms;
     struct pm_bin_model_arena bins; /* of the histograms */
+    /* The same made without the largest size, and without the two largest: how far these say
+       otherwise is how uncertain misses are.  They have none of their own; owned. */
+    bool held_out_tried; /* none: too few sizes */
+    size_t n_held_out;
+    struct pm_model_set *held_out[PM_MOST_HELD_OUT];
+    /* What of the measured runs has no models: shares of the run where they are largest (0: all
+       has; NAN: not known, for a run is from before it was kept). */
+    double accesses_left_out, first_touches_left_out;
+    size_t n_wholes;
+    struct pm_whole_model *wholes; /* one for each block size, where builds differ; owned */
 };
 
 void pm_model_set_free(struct pm_model_set *set);
+
+/* The parameters that functions of SET's basis depend on, by name; NAMES has room for
+   PM_MAX_PARAMETERS, and its texts live as long as SET. */
+size_t pm_model_set_parameters(const struct pm_model_set *set, const char **names);
 
 /* As bytes (zstd, versioned, checksummed) and back; decoding checks everything. */
 void pm_model_set_encode(const struct pm_model_set *set, void **bytes, size_t *n_bytes);

@@ -154,3 +154,25 @@ void pm_format_value(double value, char *text, size_t size) {
             return;
     }
 }
+
+/* ---- formulas -------------------------------------------------------------------------------- */
+
+const char *pm_given_formulas_get(const struct pm_given_formulas *formulas, const char *name) {
+    for (size_t i = 0; i < formulas->n_list; i++)
+        if (strcmp(formulas->list[i].name, name) == 0)
+            return formulas->list[i].text;
+    return NULL;
+}
+
+void pm_given_formulas_add(struct pm_given_formulas *formulas, const char *name, const char *text) {
+    struct pm_given_formula *formula = PM_PUSH(formulas, list);
+    snprintf(formula->name, sizeof formula->name, "%s", name);
+    formula->text = pm_strdup(text);
+}
+
+void pm_given_formulas_free(struct pm_given_formulas *formulas) {
+    for (size_t i = 0; i < formulas->n_list; i++)
+        free(formulas->list[i].text);
+    free(formulas->list);
+    *formulas = (struct pm_given_formulas){0};
+}

@@ -30,6 +30,19 @@ bool pm_parameters_add(const char *text, struct pm_parameters *parameters, struc
 
 bool pm_parameters_equal(const struct pm_parameters *a, const struct pm_parameters *b);
 
+/* Parameters that were given as formulas of others: "L" as "log2(N)". */
+struct pm_given_formula {
+    char name[PM_PARAMETER_NAME_SIZE];
+    char *text; /* owned */
+};
+struct pm_given_formulas {
+    PM_ARRAY(struct pm_given_formula, list); /* owned */
+};
+/* NULL: NAME was given as values. */
+const char *pm_given_formulas_get(const struct pm_given_formulas *formulas, const char *name);
+void pm_given_formulas_add(struct pm_given_formulas *formulas, const char *name, const char *text);
+void pm_given_formulas_free(struct pm_given_formulas *formulas); /* what it owns */
+
 /* A value as the canonical text writes it: shortest form that reads back the same. */
 void pm_format_value(double value, char *text, size_t size);
 

@@ -57,6 +57,7 @@ struct pm_prediction {
     double clock_hz;
     bool predicted; /* false: from a measurement at this very size */
     double extrapolation;
+    bool below_measured;  /* as in the profile */
     char *measured_up_to; /* "N=64": largest measured size; owned */
     double relative_error;
     size_t n_levels;

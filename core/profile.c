@@ -1,6 +1,7 @@
 /* A profile: what a program does at one problem size; see profile.h. */
 #include "core/profile.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "core/base/base.h"
@@ -13,6 +14,7 @@ void pm_profile_free(struct pm_profile *profile) {
     free(profile->histograms);
     free(profile->edge_counts);
     free(profile->block_sizes);
+    free(profile->wholes);
     free(profile);
 }
 
@@ -50,6 +52,43 @@ double *pm_block_executions(const struct pm_structure *structure, const double *
         if (structure->edges[e].to < structure->n_blocks)
             blocks[structure->edges[e].to] += edge_counts[e];
     return blocks;
+}
+
+/* ---- the whole program ----------------------------------------------------------------------- */
+
+struct pm_whole *pm_profile_sums(const struct pm_profile *profile) {
+    struct pm_whole *sums = pm_alloc(profile->n_block_sizes, sizeof *sums);
+    for (size_t b = 0; b < profile->n_block_sizes; b++)
+        sums[b].block_bytes = profile->block_sizes[b];
+    for (size_t i = 0; i < profile->n_histograms; i++) {
+        const struct pm_histogram *histogram = &profile->histograms[i].histogram;
+        for (size_t b = 0; b < profile->n_block_sizes; b++)
+            if (sums[b].block_bytes == histogram->block_bytes) {
+                sums[b].accesses += pm_histogram_accesses(histogram);
+                sums[b].cold += histogram->cold_loads + histogram->cold_stores;
+            }
+    }
+    return sums;
+}
+
+/* What is missing of WHOLE where PART is there. */
+static double missing(double part, double whole) {
+    return whole > part ? (whole - part) / whole : 0;
+}
+
+struct pm_left_out pm_profile_left_out(const struct pm_profile *profile) {
+    struct pm_left_out out = {0};
+    if (profile->n_block_sizes == 0)
+        return out;
+    if (profile->n_wholes == 0)
+        return (struct pm_left_out){NAN, NAN};
+    struct pm_whole *sums = pm_profile_sums(profile);
+    for (size_t i = 0; i < profile->n_wholes; i++)
+        if (profile->wholes[i].block_bytes == sums[0].block_bytes)
+            out = (struct pm_left_out){missing(sums[0].accesses, profile->wholes[i].accesses),
+                                       missing(sums[0].cold, profile->wholes[i].cold)};
+    free(sums);
+    return out;
 }
 
 /* ---- accesses that are not analysed ---------------------------------------------------------- */
@@ -120,6 +159,29 @@ static void keep_edges(struct pm_profile *profile, const struct pm_structure *st
     free(entry);
 }
 
+static int compare_histograms(const void *left, const void *right) {
+    const struct pm_group_histogram *a = left, *b = right;
+    return a->group != b->group ? PM_COMPARE(a->group, b->group)
+                                : PM_COMPARE(a->histogram.block_bytes, b->histogram.block_bytes);
+}
+
+/* Equal groups and block sizes become one. */
+static void add_up_histograms(struct pm_profile *profile) {
+    size_t kept = 0;
+    PM_SORT(profile->histograms, profile->n_histograms, compare_histograms);
+    for (size_t i = 0; i < profile->n_histograms; i++) {
+        struct pm_group_histogram *next = &profile->histograms[i];
+        struct pm_group_histogram *last = kept ? &profile->histograms[kept - 1] : NULL;
+        if (last && compare_histograms(last, next) == 0) {
+            pm_histogram_add(&last->histogram, &next->histogram);
+            pm_histogram_free(&next->histogram);
+        } else {
+            profile->histograms[kept++] = *next;
+        }
+    }
+    profile->n_histograms = kept;
+}
+
 void pm_profile_keep_matched(struct pm_profile *profile, const struct pm_structure *structure) {
     if (profile->n_edges != structure->n_edges)
         return;
@@ -127,11 +189,16 @@ void pm_profile_keep_matched(struct pm_profile *profile, const struct pm_structu
     size_t n = 0;
     for (size_t i = 0; i < profile->n_histograms; i++) {
         struct pm_group_histogram *histogram = &profile->histograms[i];
-        if (histogram->group < structure->n_groups &&
-            pm_group_is_matched(structure, histogram->group))
-            profile->histograms[n++] = *histogram;
-        else
+        uint32_t holder = histogram->group < structure->n_groups
+                              ? pm_group_holder(structure, histogram->group)
+                              : PM_NONE;
+        if (holder == PM_NONE) {
             pm_histogram_free(&histogram->histogram);
+        } else {
+            histogram->group = holder;
+            profile->histograms[n++] = *histogram;
+        }
     }
     profile->n_histograms = n;
+    add_up_histograms(profile);
 }

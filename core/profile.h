@@ -36,17 +36,28 @@ struct pm_group_histogram {
     struct pm_histogram histogram; /* owned; names its block size */
 };
 
+/* What is true of the whole program, whatever of it is in histograms. */
+struct pm_whole {
+    uint64_t block_bytes;
+    double accesses; /* touches of blocks */
+    double cold;     /* first touches: distinct blocks */
+};
+
 struct pm_profile {
     struct pm_parameters parameters;
-    bool predicted; /* from models; else measured */
-    double
-        extrapolation; /* largest ratio of a parameter to its largest measured value; 1 measured */
+    bool predicted;       /* from models; else measured */
+    double extrapolation; /* largest ratio of a parameter to its largest measured value, or of its
+                             smallest to it; 1 within them, and measured */
+    bool below_measured;  /* the latter: it is smaller than any that was measured */
     size_t n_edges;
     double *edge_counts; /* one for each edge of the structure; owned */
     size_t n_histograms;
     struct pm_group_histogram *histograms; /* by (group, block size) ascending; owned */
     size_t n_block_sizes;
     uint64_t *block_sizes; /* that were measured, ascending; owned */
+    PM_ARRAY(struct pm_whole,
+             wholes);      /* one for each block size; owned.  Empty: not known, because the run
+                    is from before they were kept, and code was dropped.  Measured only */
     double relative_error; /* of the models that made it, weighted by count; 0 if measured */
     size_t n_inexact_routines;
     struct pm_skipped_accesses skipped[PM_N_SKIPPED]; /* by enum pm_skipped_reason; measured only */
@@ -61,8 +72,19 @@ bool pm_profile_fits(const struct pm_profile *profile, const struct pm_structure
 
 /* Takes away what STRUCTURE says is not the same in all builds of the store's runs: counts of edges
    of such code become 0, but for those that enter or leave a loop that is the same
-   (core/builds/builds.h), and histograms of such groups go. */
+   (core/builds/builds.h), and histograms of such groups go.  Those of groups that are one become
+   one histogram. */
 void pm_profile_keep_matched(struct pm_profile *profile, const struct pm_structure *structure);
+
+/* Sums over the histograms, one for each block size; the caller frees. */
+struct pm_whole *pm_profile_sums(const struct pm_profile *profile);
+
+/* What the histograms lack of the whole program for the first block size; zeros where nothing is
+   missing, NAN where it is not known. */
+struct pm_left_out {
+    double accesses, first_touches; /* shares, from 0 to 1 */
+};
+struct pm_left_out pm_profile_left_out(const struct pm_profile *profile);
 
 /* Whether reuse distances were measured in blocks of this size. */
 bool pm_profile_has_block_size(const struct pm_profile *profile, uint64_t block_bytes);

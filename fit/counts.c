@@ -46,3 +46,28 @@ struct pm_model_set *pm_fit_counts(const struct pm_parameters *runs, size_t n_ru
     pm_structure_free(structure);
     return models;
 }
+
+/* ---- as other models ------------------------------------------------------------------------- */
+
+static bool agree(const struct pm_parameters *a, const struct pm_parameters *b,
+                  const char *const *names, size_t n_names) {
+    for (size_t i = 0; i < n_names; i++) {
+        double left = 0, right = 0;
+        pm_parameters_get(a, names[i], &left);
+        pm_parameters_get(b, names[i], &right);
+        if (left != right)
+            return false;
+    }
+    return true;
+}
+
+void pm_fit_in_parameters_of(const struct pm_model_set *set, struct pm_fit_options *options,
+                             const char **names) {
+    size_t n = pm_model_set_parameters(set, names);
+    for (size_t i = 0; i < set->n_runs; i++)
+        for (size_t j = 0; j < i; j++)
+            if (agree(&set->runs[i], &set->runs[j], names, n))
+                return;
+    options->parameters = names;
+    options->n_parameters = n;
+}

@@ -49,7 +49,7 @@ void pm_fit_note(struct pm_fit_statistics *statistics, const char *format, ...) 
 static bool check_profiles(const struct pm_structure *structure,
                            const struct pm_profile *const *profiles, size_t n,
                            struct pm_error *err) {
-    if (n < 3)
+    if (n < PM_FIT_LEAST_SIZES)
         return pm_fail(err,
                        "models need runs at 3 sizes at least, and there %s %zu: run more, "
                        "as in `pmodel run -P N=24,32,40,48,56`",
@@ -76,17 +76,20 @@ static bool check_profiles(const struct pm_structure *structure,
     return true;
 }
 
+static void widen_range(struct pm_model_set *set, const struct pm_profile *profile) {
+    for (size_t k = 0; k < set->low.n; k++) {
+        double value = set->low.values[k];
+        pm_parameters_get(&profile->parameters, set->low.names[k], &value);
+        set->low.values[k] = fmin(set->low.values[k], value);
+        set->high.values[k] = fmax(set->high.values[k], value);
+    }
+}
+
 /* Smallest and largest measured value of each parameter. */
 static void measured_range(const struct job *job) {
-    struct pm_model_set *set = job->set;
-    set->low = set->high = job->profiles[0]->parameters;
+    job->set->low = job->set->high = job->profiles[0]->parameters;
     for (size_t i = 1; i < job->n; i++)
-        for (size_t k = 0; k < set->low.n; k++) {
-            double value = set->low.values[k];
-            pm_parameters_get(&job->profiles[i]->parameters, set->low.names[k], &value);
-            set->low.values[k] = fmin(set->low.values[k], value);
-            set->high.values[k] = fmax(set->high.values[k], value);
-        }
+        widen_range(job->set, job->profiles[i]);
 }
 
 /* ---- fitting --------------------------------------------------------------------------------- */
@@ -174,6 +177,58 @@ static void fit_jointly(const struct job *job, struct pm_partition *const *parti
     pm_fit_jointly(partitions[design_of_group(job, joint->members[0].model->group)], joint);
 }
 
+/* What the profiles lack of the whole program, at worst. */
+static void find_left_out(const struct job *job) {
+    struct pm_model_set *set = job->set;
+    for (size_t k = 0; k < job->n; k++) {
+        struct pm_left_out out = pm_profile_left_out(job->profiles[k]);
+        bool known = !isnan(out.accesses) && !isnan(set->accesses_left_out);
+        set->accesses_left_out = known ? fmax(set->accesses_left_out, out.accesses) : NAN;
+        set->first_touches_left_out =
+            known ? fmax(set->first_touches_left_out, out.first_touches) : NAN;
+    }
+}
+
+static bool whole_cold(const struct pm_profile *profile, uint64_t block_bytes, double *cold) {
+    for (size_t i = 0; i < profile->n_wholes; i++)
+        if (profile->wholes[i].block_bytes == block_bytes) {
+            *cold = profile->wholes[i].cold;
+            return true;
+        }
+    return false;
+}
+
+/* Distinct blocks of the whole program, where builds differ: which group touches a block first may
+   then be another one in each build, so that the sum of the groups' models says little. */
+static void fit_wholes(const struct job *job, struct pm_partition *partition, double *series) {
+    struct pm_model_set *set = job->set;
+    const struct pm_profile *first = job->profiles[0];
+    bool differ = set->first_touches_left_out > 0;
+    for (size_t g = 0; g < job->structure->n_groups; g++)
+        differ |= (job->structure->groups[g].flags & PM_GROUP_JOINED) != 0;
+    if (!differ)
+        return;
+    set->wholes = pm_alloc(first->n_wholes, sizeof *set->wholes);
+    for (size_t i = 0; i < first->n_wholes; i++) {
+        struct pm_whole_model *model = &set->wholes[set->n_wholes];
+        bool known = true;
+        model->block_bytes = first->wholes[i].block_bytes;
+        for (size_t k = 0; k < job->n; k++)
+            known &= whole_cold(job->profiles[k], model->block_bytes, &series[k]);
+        if (!known)
+            continue;
+        pm_series_fit(pm_partition_series(partition), series, PM_SERIES_COUNT, &model->cold);
+        set->n_wholes++;
+        double whole = series[job->n - 1];
+        for (size_t h = 0; h < set->n_histograms; h++) {
+            struct pm_histogram_model *part = &set->histograms[h];
+            if (part->block_bytes == model->block_bytes && whole > 0)
+                part->cold_share =
+                    fmin(cold_of(job->listing.histograms[h * job->n + job->n - 1]) / whole, 1);
+        }
+    }
+}
+
 /* What one thread works with: touched first by it, so that it lies near. */
 struct worker {
     struct pm_partition **partitions; /* for each design */
@@ -228,6 +283,8 @@ static void fit_all(const struct job *job, unsigned n_threads) {
 #pragma omp for schedule(dynamic)
         for (size_t j = 0; j < (job->cut == PM_FIT_GAPS ? job->listing.n_joint : 0); j++)
             fit_jointly(job, worker.partitions, j);
+#pragma omp single
+        fit_wholes(job, worker.partitions[0], worker.series);
 #pragma omp single
         pm_fit_group_access_errors(job->structure, set->edges,
                                    job->profiles[job->n - 1]->edge_counts, errors);
@@ -298,14 +355,15 @@ static bool prepare(struct job *job, const struct pm_profile *const *profiles,
 /* Models of profiles that are checked. */
 static struct pm_model_set *fit_profiles(const struct pm_structure *structure,
                                          const struct pm_profile *const *profiles,
-                                         size_t n_profiles, const struct pm_fit_options *options,
+                                         size_t n_profiles, const char *const *names,
+                                         size_t n_names, const struct pm_fit_options *options,
                                          struct pm_fit_statistics *statistics,
                                          struct pm_error *err) {
-    struct job job = {
-        .structure = structure, .n = n_profiles, .cut = options ? options->partition : PM_FIT_GAPS};
-    job.n_names = pm_fit_varying(profiles, n_profiles, job.names, err);
-    if (job.n_names == 0)
-        return NULL;
+    struct job job = {.structure = structure,
+                      .n = n_profiles,
+                      .n_names = n_names,
+                      .cut = options ? options->partition : PM_FIT_GAPS};
+    memcpy(job.names, names, n_names * sizeof *names);
     job.profiles = pm_alloc(n_profiles, sizeof *job.profiles);
     job.set = pm_alloc(1, sizeof *job.set);
     if (!prepare(&job, profiles, options, statistics, err)) {
@@ -315,6 +373,7 @@ static struct pm_model_set *fit_profiles(const struct pm_structure *structure,
         return NULL;
     }
     measured_range(&job);
+    find_left_out(&job);
     job.set->n_edges = structure->n_edges;
     job.set->edges = pm_alloc(structure->n_edges, sizeof *job.set->edges);
     pm_listing_make(&job.listing, job.profiles, job.n, job.set);
@@ -335,6 +394,63 @@ static struct pm_model_set *fit_profiles(const struct pm_structure *structure,
     return job.set;
 }
 
+static void note_idle(const char *name, struct pm_fit_statistics *statistics) {
+    if (!statistics)
+        return;
+    struct pm_fit_parameter *idle = &statistics->parameters[statistics->n_parameters++];
+    *idle = (struct pm_fit_parameter){.role = PM_PARAMETER_IDLE, .error = NAN};
+    snprintf(idle->name, sizeof idle->name, "%s", name);
+}
+
+/* Takes runs out of KEPT that differ from an earlier one only in a parameter that changes nothing;
+   how many are left. */
+static size_t drop_repeats(const struct pm_profile **kept, size_t n,
+                           struct pm_fit_statistics *statistics) {
+    const struct pm_parameters *all = &kept[0]->parameters;
+    bool *repeats = pm_alloc(n, sizeof *repeats);
+    size_t n_given = n;
+    for (size_t p = 0; p < all->n && all->n > 1; p++) {
+        struct pm_fit_sample *sample = pm_fit_sample_new(kept, n);
+        bool idle = pm_fit_sample_ignores(sample, all->names[p], repeats);
+        pm_fit_sample_free(sample);
+        size_t n_left = 0;
+        for (size_t k = 0; idle && k < n; k++)
+            n_left += !repeats[k];
+        if (n_left < PM_FIT_LEAST_SIZES)
+            continue;
+        note_idle(all->names[p], statistics);
+        for (size_t k = 0, left = 0; k < n_given && k < n; k++)
+            if (!repeats[k])
+                kept[left++] = kept[k];
+        n = n_left;
+    }
+    free(repeats);
+    return n;
+}
+
+/* Models of KEPT (N of them), of which divergent sizes are left out if OPTIONS say so. */
+static struct pm_model_set *fit_kept(const struct pm_structure *structure,
+                                     const struct pm_profile **kept, size_t n,
+                                     const struct pm_fit_options *options,
+                                     struct pm_fit_statistics *statistics, struct pm_error *err) {
+    const char *names[PM_MAX_PARAMETERS];
+    size_t n_names = pm_fit_varying(kept, n, options, names, statistics, err), n_left = 0;
+    bool drop = options && options->drop_divergent;
+    if (n_names == 0)
+        return NULL;
+    bool *diverges = pm_alloc(n, sizeof *diverges);
+    if ((drop || statistics) && n_names == 1)
+        pm_fit_find_divergent(kept, n, names[0], diverges, options ? options->n_threads : 0,
+                              statistics);
+    for (size_t k = 0; k < n; k++)
+        if (!drop || !diverges[k])
+            kept[n_left++] = kept[k];
+    free(diverges);
+    if (statistics)
+        statistics->divergent_dropped = drop && statistics->n_divergent > 0;
+    return fit_profiles(structure, kept, n_left, names, n_names, options, statistics, err);
+}
+
 struct pm_model_set *pm_fit(const struct pm_structure *structure,
                             const struct pm_profile *const *profiles, size_t n_profiles,
                             const struct pm_fit_options *options,
@@ -344,24 +460,17 @@ struct pm_model_set *pm_fit(const struct pm_structure *structure,
         *statistics = (struct pm_fit_statistics){0};
     if (!pm_heuristics_read(err) || !check_profiles(structure, profiles, n_profiles, err))
         return NULL;
-    bool *diverges = pm_alloc(n_profiles, sizeof *diverges);
-    bool drop = options && options->drop_divergent;
-    if (drop || statistics)
-        pm_fit_find_divergent(profiles, n_profiles, diverges, options ? options->n_threads : 0,
-                              statistics);
     const struct pm_profile **kept = pm_alloc(n_profiles, sizeof *kept);
-    size_t n_kept = 0;
-    for (size_t k = 0; k < n_profiles; k++)
-        if (!drop || !diverges[k])
-            kept[n_kept++] = profiles[k];
-    struct pm_model_set *set = fit_profiles(structure, kept, n_kept, options, statistics, err);
-    if (set)
-        set->n_runs_dropped = n_profiles - n_kept;
-    if (statistics) {
-        statistics->divergent_dropped = drop && statistics->n_divergent > 0;
-        statistics->seconds = omp_get_wtime() - started;
+    memcpy(kept, profiles, n_profiles * sizeof *kept);
+    size_t n_kept = drop_repeats(kept, n_profiles, statistics);
+    struct pm_model_set *set = fit_kept(structure, kept, n_kept, options, statistics, err);
+    if (set) {
+        for (size_t k = 0; k < n_profiles && n_kept < n_profiles; k++)
+            widen_range(set, profiles[k]);
+        set->n_runs_dropped = n_profiles - set->n_runs;
     }
+    if (statistics)
+        statistics->seconds = omp_get_wtime() - started;
     free(kept);
-    free(diverges);
     return set;
 }

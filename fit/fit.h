@@ -42,6 +42,32 @@ struct pm_fit_options {
     bool search; /* also N^(i/j)*log2(N)^k where it is clearly better, in scopes without a basis */
     enum pm_fit_partition partition;
     bool drop_divergent; /* sizes that do not go with the others are not fitted */
+    /* Parameters that were given as formulas, which models are not functions of where others do;
+       NULL: none.  Borrowed. */
+    const struct pm_given_formulas *formulas;
+    /* Models are functions of these; an error if two runs have the same values of them.  0: of
+       those that are found (prepare/parameters.c).  Borrowed. */
+    size_t n_parameters;
+    const char *const *parameters;
+};
+
+/* What became of a parameter that differs from run to run. */
+enum pm_parameter_role {
+    PM_PARAMETER_TAKEN,     /* models are functions of it */
+    PM_PARAMETER_FORMULA,   /* it was given as a formula of others */
+    PM_PARAMETER_FOLLOWS,   /* its values are a function of others */
+    PM_PARAMETER_WORSE,     /* either would do; what was measured is predicted worse in it */
+    PM_PARAMETER_NOT_ASKED, /* the options name others */
+    PM_PARAMETER_IDLE,      /* runs that differ in nothing else have equal counts */
+};
+struct pm_fit_parameter {
+    char name[PM_PARAMETER_NAME_SIZE];
+    enum pm_parameter_role role;
+    const char *formula; /* as given; NULL: values.  Borrowed from the options */
+    /* Where it was to be decided: the error of a sample of what was measured, each size predicted
+       from the others, in this parameter, or, where several are taken, without it; NAN: it was not.
+     */
+    double error;
 };
 
 /* A size at which many groups at once are not what the other sizes say: data that are aligned
@@ -64,6 +90,8 @@ struct pm_fit_statistics {
     uint64_t left_out[PM_FIT_MAX_LEFT_OUT]; /* bytes; the smallest if there are more */
     size_t n_notes;
     char notes[PM_FIT_MAX_NOTES][PM_FIT_NOTE_SIZE]; /* what else to know; one sentence each */
+    size_t n_parameters;                            /* that vary, in the order of their names */
+    struct pm_fit_parameter parameters[PM_MAX_PARAMETERS];
     size_t n_divergent; /* ascending in the size; found with models of one parameter only */
     struct pm_divergent_size divergent[PM_FIT_MAX_DIVERGENT];
     bool divergent_dropped; /* the models were made without them */
@@ -79,6 +107,15 @@ struct pm_model_set *pm_fit(const struct pm_structure *structure,
                             const struct pm_fit_options *options,
                             struct pm_fit_statistics *statistics, struct pm_error *err);
 
+/* Fits PROFILES again without those at the largest value of a parameter, and without those at the
+   two largest, for the intervals of SET's misses (predict/spread.c): SET, which pm_fit made of the
+   same profiles and options, owns what comes out.  As many fits as there are sizes left for, so
+   that intervals cost up to twice the time of pm_fit; none at three sizes, which makes them wide.
+ */
+void pm_fit_hold_out(const struct pm_structure *structure, const struct pm_profile *const *profiles,
+                     size_t n_profiles, const struct pm_fit_options *options,
+                     struct pm_model_set *set);
+
 /* Models of series of one's own, made as those of edges are: COUNTS[s · n_runs + k] is what series
    s is at RUNS[k], in the order of RUNS.  The set has a model for each series in place of an edge
    and no histograms; owned by the caller.  Errors as pm_fit.  What is counted need not be a whole
@@ -86,6 +123,12 @@ struct pm_model_set *pm_fit(const struct pm_structure *structure,
 struct pm_model_set *pm_fit_counts(const struct pm_parameters *runs, size_t n_runs,
                                    const double *counts, size_t n_series,
                                    const struct pm_fit_options *options, struct pm_error *err);
+
+/* Makes OPTIONS ask for models in the parameters that SET's are in, so that models of its runs go
+   with it; NAMES has room for PM_MAX_PARAMETERS and must live as long.  Where these do not tell the
+   runs apart (models are constant in one), OPTIONS stay. */
+void pm_fit_in_parameters_of(const struct pm_model_set *set, struct pm_fit_options *options,
+                             const char **names);
 
 /* How a series goes from size to size. */
 enum pm_regularity {
@@ -136,10 +179,12 @@ struct pm_fit_intervals *pm_fit_intervals_new(const struct pm_structure *structu
                                               struct pm_error *err);
 void pm_fit_intervals_free(struct pm_fit_intervals *intervals);
 
-/* The profile at AT with every model at one end of its interval, the lower or the HIGH one: fewer
-   (more) executions, accesses and cold ones, shorter (longer) distances.  Histograms stand in the
-   order of pm_fit_instantiate.  What is made of both profiles, such as misses, is between the two
-   with a probability of about LEVEL: errors of one program's models go together. */
+/* The profile at AT at one end of the intervals, the lower or the HIGH one.  Executions: each model
+   at the end of its own interval.  Histograms: accesses moved to shorter (longer) distances, until
+   the program's misses of each cache are at the end of their interval, which comes from the sets
+   that were made without the largest sizes (predict/spread.c); where SET has none, as after pm_fit
+   alone, each model at the end of its own.  What is made of both profiles, such as misses, is
+   between the two with a probability of about LEVEL: errors of one program's models go together. */
 struct pm_profile *pm_fit_instantiate_end(const struct pm_structure *structure,
                                           const struct pm_model_set *models,
                                           const struct pm_parameters *at, double level, bool high,

@@ -153,6 +153,14 @@ struct pm_error;
       "Growth of an interval with the logarithm of extrapolation, chosen on seven "                \
       "programs (docs/log-fitting.md)")                                                            \
     X(longest_factor, 1e9, "An interval that reaches further has no bounds")                       \
+    X(disagreement, 0.8,                                                                           \
+      "Half an interval of a program's misses, of what the sets without the largest sizes "        \
+      "say otherwise: calibrated on twenty programs (docs/log-fitting.md)")                        \
+    X(structural, 0.2,                                                                             \
+      "Logarithm of a ratio: sets that are further apart disagree about what grows how,")          \
+    X(structural_factor, 4.0, "and of so large a disagreement the interval is this, to each side") \
+    X(least_misses, 0.5, "Of a program: fewer are none")                                           \
+    /* ---- query/, analysis/: what is shown, not what is modelled ---- */                         \
     X(flagged_error, 0.10,                                                                         \
       "A model is flagged when the sizes that it was made from, each "                             \
       "predicted from the others, come out further off (root mean square)")                        \
@@ -195,6 +203,9 @@ struct pm_error;
     X(most_triples, 400, "Of points, through which curves are tried")                              \
     X(formula_terms, 3, "A parameter that is a polynomial of others has no more")                  \
     X(constant_points, 3, "A constant distance of so many points is sure to a block")              \
+    X(spread_smallest, 64,                                                                         \
+      "Blocks: what smaller caches miss bounds the intervals of no larger one, because those "     \
+      "are calibrated from here on")                                                               \
     X(search_degree, 3, "Powers beside a function that --search tries")                            \
     X(scanned_sizes, 65, "At which layer conditions are looked for")
 
@@ -232,6 +243,7 @@ struct pm_error;
     X(TAKES_REST, takes_rest, "the short bins take what the others do not account for")            \
     X(LONGEST_DISTANCE, longest_distance, "no distance is longer than all data")                   \
     X(INCLUSION, inclusion, "distances of large blocks are bounded by those of small ones")        \
+    X(HELD_OUT, held_out, "intervals of misses from sets without the largest sizes")               \
     X(REGULARITY, regularity, "why a series is hard to model")                                     \
     X(FIXED_EXTENTS, fixed_extents, "groups that walk arrays of fixed extent")
 

@@ -68,6 +68,8 @@ void pm_model_set_visit(struct pm_model_set *set,
                         void (*visit)(struct pm_model *model, void *context), void *context) {
     for (size_t e = 0; e < set->n_edges; e++)
         visit(&set->edges[e], context);
+    for (size_t i = 0; i < set->n_wholes; i++)
+        visit(&set->wholes[i].cold, context);
     for (size_t h = 0; h < set->n_histograms; h++) {
         struct pm_histogram_model *histogram = &set->histograms[h];
         visit(&histogram->accesses, context);
@@ -82,6 +84,11 @@ void pm_model_set_visit(struct pm_model_set *set,
 double pm_model_set_longest_distance(const struct pm_model_set *set, uint64_t block_bytes,
                                      const double *basis) {
     double blocks = 0;
+    for (size_t i = 0; i < set->n_wholes; i++)
+        if (set->wholes[i].block_bytes == block_bytes)
+            return fmax(pm_model_value(&set->wholes[i].cold, basis) - 1, 0);
+    if (!(set->first_touches_left_out <= 0))
+        return INFINITY;
     for (size_t h = 0; h < set->n_histograms; h++)
         if (set->histograms[h].block_bytes == block_bytes)
             blocks += pm_model_value(&set->histograms[h].cold, basis);

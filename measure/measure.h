@@ -39,7 +39,9 @@ struct pm_measure_request {
     char *handler; /* absolute path of an event handler, which gets what is measured; NULL none */
     PM_ARRAY(char *, environment); /* NAME=TEXT; the texts are borrowed */
     PM_ARRAY(struct pm_measure_input, inputs);
-    struct pm_block_sizes blocks; /* of reuse distances; none: edge counts only */
+    PM_ARRAY(char *, unused);          /* parameters that may reach no run; owned */
+    struct pm_given_formulas formulas; /* parameters that were given so */
+    struct pm_block_sizes blocks;      /* of reuse distances; none: edge counts only */
     char
         *bin_width; /* of histograms, relative; a number from 0 to 1 as text; NULL: the usual one */
     unsigned sample;          /* one of so many blocks is watched; 0, 1: all */
@@ -80,6 +82,12 @@ struct pm_store *pm_measure_session_store(struct pm_measure_session *session);
 /* What the last run of the session took; NAN before. */
 void pm_measure_session_last_cost(const struct pm_measure_session *session, double *wall_seconds,
                                   double *peak_bytes);
+
+/* False with a sentence if a parameter that varies over SIZES is in no text that a run is made of:
+   arguments, environment, input files, --build, or the formula of one that is, and is not listed as
+   unused. */
+bool pm_measure_check_used(const struct pm_measure_request *request,
+                           const struct pm_parameters *sizes, size_t n_sizes, struct pm_error *err);
 
 struct pm_measure_result {
     size_t n_measured, n_there, n_failed; /* there: the store had them already */

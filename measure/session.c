@@ -98,6 +98,9 @@ bool pm_measure_sizes(struct pm_measure_session *session, const struct pm_parame
         struct pm_in_store there;
         if (!pm_session_look(session, at, &there, err))
             return false;
+        if (there.run &&
+            !pm_store_put_formulas(session->store, at, &session->request->formulas, err))
+            return false;
         if (there.run && there.times) {
             result->n_there++;
         } else if (measure_size(session, at, there, &why)) {
@@ -194,4 +197,8 @@ void pm_measure_request_free(struct pm_measure_request *request) {
     free(request->blocks.bytes);
     free(request->bin_width);
     free(request->handler);
+    for (size_t i = 0; i < request->n_unused; i++)
+        free(request->unused[i]);
+    free(request->unused);
+    pm_given_formulas_free(&request->formulas);
 }

@@ -63,6 +63,8 @@ bool pm_session_put(struct pm_measure_session *session, struct pm_ingested *inge
     };
     bool ok = pm_store_put_run(session->store, ingested->profile, &ingested->streams, &facts,
                                ingested->inexact, structure->n_routines, err) &&
+              pm_store_put_formulas(session->store, &ingested->profile->parameters,
+                                    &session->request->formulas, err) &&
               (!ingested->patterns ||
                pm_store_put_patterns(session->store, &ingested->profile->parameters,
                                      ingested->patterns, err));

@@ -38,6 +38,7 @@ static struct pm_prediction *new_prediction(const struct pm_structure *structure
     p->clock_hz = machine->clock_hz;
     p->predicted = profile->predicted;
     p->extrapolation = profile->extrapolation;
+    p->below_measured = profile->below_measured;
     p->relative_error = profile->relative_error;
     p->n_levels = machine->n_levels;
     for (size_t i = 0; i < machine->n_levels; i++) {

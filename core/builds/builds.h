@@ -16,6 +16,9 @@
      same, its entries are known as a sum, which stands on the first edge that enters it.
    - A group is the same if its loop's own code is, and it has as many references of the same sizes
      to the same object in the same blocks, in an order that leaves no choice.
+   - What a group did that is not the same goes by its source: to what the other build has of the
+     same object in the same part of the source (match_source.c).  There all groups of the object
+     become one, in all runs of the store.
 
    Modules with equal build-ids (shared libraries) are the same as a whole. */
 #ifndef PM_BUILDS_H
@@ -40,12 +43,21 @@ enum pm_mismatch {
     PM_N_MISMATCHES,
 };
 
+/* Two groups of the store's structure that are one in all runs; may be the same group, whose
+   executions then say nothing of what is counted for it. */
+struct pm_group_join {
+    uint32_t group, with;
+};
+
 struct pm_structure_match {
     const struct pm_structure *from, *to; /* borrowed */
     uint32_t *scopes;                     /* [from->n_scopes]: of TO with the same key; PM_NONE */
     uint8_t *own_from, *own_to;           /* per scope of each: enum pm_mismatch of its own code */
-    uint32_t *edges;     /* [from->n_edges]: of TO, to which its count is added; PM_NONE */
-    uint32_t *groups;    /* [from->n_groups]: of TO; PM_NONE */
+    uint32_t *edges;   /* [from->n_edges]: of TO, to which its count is added; PM_NONE */
+    uint32_t *groups;  /* [from->n_groups]: of TO; PM_NONE */
+    uint32_t *holders; /* [from->n_groups]: of TO, which gets its histograms: that of `groups`, or
+                          one by source; PM_NONE: TO has no such object */
+    PM_ARRAY(struct pm_group_join, joins); /* of TO, by source */
     bool *group_is_lost; /* [to->n_groups]: its own code matches, but no group of FROM */
     bool *strides_vary;  /* [to->n_groups]: other strides in FROM */
 };
@@ -57,6 +69,27 @@ void pm_structure_match_free(struct pm_structure_match *match); /* NULL is allow
 
 /* "its control flow is another" and so on, for people. */
 const char *pm_mismatch_text(enum pm_mismatch mismatch);
+
+/* ---- how much work a run of another build did, in the numbers of the store's structure (work.c)
+ */
+
+struct pm_build_work {
+    size_t n_groups, n_scopes;
+    double *group_bytes; /* [group]: bytes that references accessed whose accesses count there */
+    double *iterations;  /* [scope]: iterations of loops, as emitted, and entries of routines, of
+                            all code that is of its source */
+};
+
+void pm_build_work_free(struct pm_build_work *work); /* what it owns */
+/* EDGE_COUNTS: of match->from.  WORK is freed by pm_build_work_free. */
+void pm_build_work_measure(const struct pm_structure_match *match, const double *edge_counts,
+                           struct pm_build_work *work);
+/* Sets those of EDGE_COUNTS, of a run of another build that did WORK, that are own code of the
+   scopes that DIFFER, from those of a run of STRUCTURE's own build.  Roughly: flow into a basic
+   block of such code is not what flows out of it. */
+void pm_build_work_scale(const struct pm_structure *structure, const bool *differs,
+                         const double *base_counts, const struct pm_build_work *work,
+                         double *edge_counts);
 
 /* ---- what a run's build has otherwise than the build whose structure the store keeps: kept with
    the run, so that nothing is modelled from what is not the same everywhere, and listed for people
@@ -80,6 +113,10 @@ struct pm_build_difference {
 struct pm_build_differences {
     PM_ARRAY(struct pm_build_difference, rows);
     double accesses; /* of the run, in all */
+    PM_ARRAY(struct pm_group_join, joins);
+    PM_ARRAY(struct pm_whole, wholes); /* of the run, before anything was dropped */
+    struct pm_build_work work;
+    double lost; /* accesses that are in no group of the store's structure; not read back */
 };
 
 void pm_build_differences_free(struct pm_build_differences *differences); /* what it owns */
@@ -89,8 +126,9 @@ void pm_build_differences_free(struct pm_build_differences *differences); /* wha
 void pm_build_differences_list(const struct pm_structure_match *match, const double *edge_counts,
                                struct pm_build_differences *differences);
 
-/* "12% of the accesses are left out, because …: main/2 heat.c:40 (other control flow), …", owned by
-   the caller; NULL if nothing that the run executed is lost. */
+/* "12% of the accesses are left out, because …: main/2 heat.c:40 (other control flow), …", or are
+   matched by their source only; owned by the caller; NULL if all that the run executed is the same.
+ */
 char *pm_build_differences_sentence(const struct pm_build_differences *differences);
 
 /* Flags in STRUCTURE what differs (PM_SCOPE_UNMATCHED, PM_GROUP_UNMATCHED, PM_GROUP_STRIDES_VARY).

@@ -10,6 +10,9 @@ void pm_build_differences_free(struct pm_build_differences *differences) {
     for (size_t i = 0; i < differences->n_rows; i++)
         free(differences->rows[i].place);
     free(differences->rows);
+    free(differences->joins);
+    free(differences->wholes);
+    pm_build_work_free(&differences->work);
     *differences = (struct pm_build_differences){0};
 }
 
@@ -136,29 +139,46 @@ void pm_build_differences_list(const struct pm_structure_match *match, const dou
     list_scopes(match, &executed, differences);
     list_groups(match, &executed, differences);
     PM_SORT(differences->rows, differences->n_rows, compare_rows);
+    for (uint32_t g = 0; g < match->from->n_groups; g++)
+        differences->lost += match->holders[g] == PM_NONE ? executed.of_group[g] : 0;
+    for (size_t i = 0; i < match->n_joins; i++)
+        *PM_PUSH(differences, joins) = match->joins[i];
     free_executed(&executed);
 }
 
-char *pm_build_differences_sentence(const struct pm_build_differences *differences) {
+/* "main/2 heat.c:40 (other control flow), …": what the run executed most of. */
+static char *name_rows(const struct pm_build_differences *differences, double *accesses) {
     enum { NAMED = 3 };
-    double lost = 0;
     size_t n = 0;
     char *names = pm_strdup("");
+    *accesses = 0;
     for (size_t i = 0; i < differences->n_rows; i++) {
         const struct pm_build_difference *row = &differences->rows[i];
         if (row->kind == PM_DIFFERENT_STRIDES || !(row->accesses > 0))
             continue;
-        lost += row->accesses;
+        *accesses += row->accesses;
         if (n++ < NAMED) {
             pm_append(&names, "%s%s (%s)", n > 1 ? ", " : "", row->place,
                       pm_mismatch_text(row->mismatch));
         }
     }
-    char *sentence = NULL;
-    if (n)
-        sentence = pm_sprintf("%.3g%% of the accesses are left out, because code differs from that "
-                              "of the other builds: %s%s",
-                              100 * lost / differences->accesses, names, n > NAMED ? ", …" : "");
+    if (n > NAMED)
+        pm_append(&names, ", …");
+    return names;
+}
+
+char *pm_build_differences_sentence(const struct pm_build_differences *differences) {
+    double differs;
+    char *names = name_rows(differences, &differs), *sentence = NULL;
+    if (differences->lost > 0)
+        sentence =
+            pm_sprintf("%.3g%% of the accesses are left out, because no other build has such "
+                       "code or data; code differs: %s",
+                       100 * differences->lost / differences->accesses, names);
+    else if (differs > 0)
+        sentence = pm_sprintf("%.3g%% of the accesses are in code that differs from that of the "
+                              "other builds, and count by their source: %s",
+                              100 * differs / differences->accesses, names);
     free(names);
     return sentence;
 }
@@ -181,12 +201,22 @@ static bool mark(const struct pm_build_difference *row, struct pm_structure *str
     return true;
 }
 
+static bool fail_to_mark(struct pm_error *err) {
+    return pm_fail(err, "differences between builds name what the program does not have: "
+                        "measure it again into a new store");
+}
+
 bool pm_build_differences_mark(const struct pm_build_differences *differences,
                                struct pm_structure *structure, struct pm_error *err) {
     for (size_t i = 0; i < differences->n_rows; i++)
         if (!mark(&differences->rows[i], structure))
-            return pm_fail(err, "differences between builds name what the program does not have: "
-                                "measure it again into a new store");
+            return fail_to_mark(err);
+    for (size_t i = 0; i < differences->n_joins; i++) {
+        const struct pm_group_join *join = &differences->joins[i];
+        if (join->group >= structure->n_groups || join->with >= structure->n_groups)
+            return fail_to_mark(err);
+        pm_groups_join(structure, join->group, join->with);
+    }
     return true;
 }
 
@@ -197,7 +227,7 @@ static void add_skipped(const struct pm_structure_match *match, const double *ed
                         struct pm_skipped_accesses *skipped) {
     bool *is_lost = pm_alloc(match->from->n_groups, sizeof *is_lost);
     for (size_t g = 0; g < match->from->n_groups; g++)
-        is_lost[g] = match->groups[g] == PM_NONE;
+        is_lost[g] = match->holders[g] == PM_NONE;
     pm_skipped_add_groups(match->from, edge_counts, is_lost, skipped);
     free(is_lost);
 }
@@ -218,7 +248,7 @@ void pm_match_streams(const struct pm_structure_match *match, struct pm_streams 
     size_t n = 0;
     for (size_t i = 0; i < streams->n_histograms; i++) {
         struct pm_stream_histogram *histogram = &streams->histograms[i];
-        histogram->group = match->groups[histogram->group];
+        histogram->group = match->holders[histogram->group];
         if (histogram->group == PM_NONE)
             pm_histogram_free(&histogram->histogram);
         else

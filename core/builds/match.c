@@ -1,7 +1,8 @@
 /* Two builds of one program side by side; see builds.h.
 
    Scopes by key; then own code, inner loops before what is around them (match_flow.c);
-   then what enters loops from code that is not the same; then groups (match_groups.c). */
+   then what enters loops from code that is not the same; then groups (match_groups.c), and what is
+   left of them by source (match_source.c). */
 #define _GNU_SOURCE
 #include "core/builds/builds.h"
 
@@ -278,6 +279,7 @@ struct pm_structure_match *pm_structure_match(const struct pm_structure *from,
         .own_to = pm_alloc(to->n_scopes, sizeof *match->own_to),
         .edges = pm_alloc_none(from->n_edges),
         .groups = pm_alloc_none(from->n_groups),
+        .holders = pm_alloc_none(from->n_groups),
         .group_is_lost = pm_alloc(to->n_groups, sizeof *match->group_is_lost),
         .strides_vary = pm_alloc(to->n_groups, sizeof *match->strides_vary),
     };
@@ -291,6 +293,7 @@ struct pm_structure_match *pm_structure_match(const struct pm_structure *from,
     match_edges(&m);
     pm_match_groups(&m);
     take_equal_modules(match);
+    pm_match_by_source(match);
     pm_match_side_free(&m.from);
     pm_match_side_free(&m.to);
     free(m.inside);
@@ -306,6 +309,8 @@ void pm_structure_match_free(struct pm_structure_match *match) {
     free(match->own_to);
     free(match->edges);
     free(match->groups);
+    free(match->holders);
+    free(match->joins);
     free(match->group_is_lost);
     free(match->strides_vary);
     free(match);

@@ -10,7 +10,7 @@
 #include "core/base/base.h"
 #include "core/builds/private.h"
 
-enum { OF_ONE_BUILD = PM_GROUP_UNMATCHED | PM_GROUP_STRIDES_VARY };
+enum { OF_ONE_BUILD = PM_GROUP_UNMATCHED | PM_GROUP_STRIDES_VARY | PM_GROUP_JOINED };
 
 static bool same_text(const char *a, const char *b) { return a && b ? !strcmp(a, b) : a == b; }
 

@@ -33,4 +33,12 @@ enum pm_mismatch pm_match_own_code(struct pm_matcher *m, uint32_t scope);
 /* Fills the groups of M->match from the pairs of vertices. */
 void pm_match_groups(struct pm_matcher *m);
 
+/* For each scope of both its place in the source; owned by the caller.  Loops of FROM that TO has
+   under another line have TO's. */
+void pm_match_source_keys(const struct pm_structure *from, const struct pm_structure *to,
+                          uint64_t **of_from, uint64_t **of_to);
+
+/* Fills the holders and joins of MATCH, from its groups. */
+void pm_match_by_source(struct pm_structure_match *match);
+
 #endif

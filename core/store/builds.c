@@ -48,7 +48,7 @@ static bool put_rows(struct pm_store *store, int64_t run,
 
 bool pm_store_remove_differences(struct pm_store *store, int64_t run, struct pm_error *err) {
     bool has;
-    return has_table(store, &has, err) &&
+    return has_table(store, &has, err) && pm_store_remove_build_sources(store, run, err) &&
            (!has ||
             pm_store_run_sql_of(store, "DELETE FROM build_difference WHERE run = ?", run, err));
 }
@@ -56,7 +56,8 @@ bool pm_store_remove_differences(struct pm_store *store, int64_t run, struct pm_
 bool pm_store_put_differences(struct pm_store *store, int64_t run,
                               const struct pm_build_differences *differences,
                               struct pm_error *err) {
-    return pm_store_run_sql(store, schema, err) && put_rows(store, run, differences, err);
+    return pm_store_run_sql(store, schema, err) && put_rows(store, run, differences, err) &&
+           pm_store_put_build_sources(store, run, differences, err);
 }
 
 /* ---- reading --------------------------------------------------------------------------------- */
@@ -119,16 +120,29 @@ bool pm_store_differences(struct pm_store *store, const struct pm_parameters *pa
     int64_t run = pm_store_find_run(store, parameters, err);
     if (run <= 0)
         return run == 0;
-    if (read_rows(store, run, differences, err))
+    if (read_rows(store, run, differences, err) &&
+        pm_store_read_joins(store, run, differences, err))
         return true;
     pm_build_differences_free(differences);
     return false;
 }
 
+/* What a run of the store's build tells of all others is known at least roughly. */
+static void mark_rough(struct pm_structure *structure) {
+    for (size_t i = 0; i < structure->n_scopes; i++)
+        if (structure->scopes[i].flags & PM_SCOPE_UNMATCHED)
+            structure->scopes[i].flags ^= PM_SCOPE_UNMATCHED | PM_SCOPE_ROUGH;
+}
+
 bool pm_store_mark_differences(struct pm_store *store, struct pm_structure *structure,
                                struct pm_error *err) {
     struct pm_build_differences all = {0};
-    bool ok = read_rows(store, 0, &all, err) && pm_build_differences_mark(&all, structure, err);
+    int64_t base = 0;
+    bool ok = read_rows(store, 0, &all, err) && pm_store_read_joins(store, 0, &all, err) &&
+              pm_build_differences_mark(&all, structure, err) &&
+              pm_store_base_run(store, &base, err);
+    if (ok && base)
+        mark_rough(structure);
     pm_build_differences_free(&all);
     return ok;
 }
@@ -137,25 +151,69 @@ bool pm_store_mark_differences(struct pm_store *store, struct pm_structure *stru
 static void count_lost(struct pm_profile *profile, const struct pm_structure *structure) {
     bool *is_lost = pm_alloc(structure->n_groups, sizeof *is_lost);
     for (uint32_t g = 0; g < structure->n_groups; g++)
-        is_lost[g] = !pm_group_is_matched(structure, g);
+        is_lost[g] = pm_group_holder(structure, g) == PM_NONE;
     pm_skipped_add_groups(structure, profile->edge_counts, is_lost,
                           &profile->skipped[PM_SKIPPED_UNMATCHED]);
     free(is_lost);
 }
 
-bool pm_store_keep_matched(struct pm_store *store, struct pm_profile *profile,
+/* Of a run, DIFFERENCES of its build: all that is in histograms is the whole, unless something was
+   dropped before they were kept. */
+static bool read_wholes(struct pm_store *store, int64_t run,
+                        const struct pm_build_differences *differences, struct pm_profile *profile,
+                        struct pm_error *err) {
+    if (!pm_store_read_wholes(store, run, profile, err))
+        return false;
+    if (profile->n_wholes == 0 && differences->n_rows == 0) {
+        profile->wholes = pm_profile_sums(profile);
+        profile->n_wholes = profile->n_block_sizes;
+    }
+    return true;
+}
+
+/* Counts of edges in code that the build of RUN does not have so, from a run of the store's build.
+ */
+static bool scale_edges(struct pm_store *store, int64_t run, const struct pm_structure *structure,
+                        const struct pm_build_differences *differences, struct pm_profile *profile,
+                        struct pm_error *err) {
+    struct pm_build_work work = {0};
+    struct pm_profile base = {0};
+    int64_t base_run = 0;
+    bool found = false;
+    bool ok = pm_store_base_run(store, &base_run, err) &&
+              (!base_run || pm_store_read_work(store, run, structure->n_groups, structure->n_scopes,
+                                               &work, &found, err)) &&
+              (!found || pm_store_read_edges(store, base_run, &base, err));
+    if (ok && found && base.n_edges == structure->n_edges) {
+        bool *differs = pm_alloc(structure->n_scopes, sizeof *differs);
+        for (size_t i = 0; i < differences->n_rows; i++)
+            if (differences->rows[i].kind == PM_DIFFERENT_SCOPE &&
+                differences->rows[i].index < structure->n_scopes)
+                differs[differences->rows[i].index] = true;
+        pm_build_work_scale(structure, differs, base.edge_counts, &work, profile->edge_counts);
+        free(differs);
+    }
+    free(base.edge_counts);
+    pm_build_work_free(&work);
+    return ok;
+}
+
+bool pm_store_keep_matched(struct pm_store *store, int64_t run, struct pm_profile *profile,
                            struct pm_error *err) {
     bool has;
+    struct pm_build_differences differences = {0};
     if (!has_table(store, &has, err))
         return false;
-    if (!has)
-        return true;
-    struct pm_structure *structure = pm_store_structure(store, err);
-    if (!structure)
-        return false;
-    if (profile->n_edges == structure->n_edges)
+    struct pm_structure *structure = has ? pm_store_structure(store, err) : NULL;
+    bool ok = (!has || structure) && (!has || read_rows(store, run, &differences, err)) &&
+              read_wholes(store, run, &differences, profile, err);
+    if (ok && structure && profile->n_edges == structure->n_edges) {
         count_lost(profile, structure);
-    pm_profile_keep_matched(profile, structure);
-    pm_structure_free(structure);
-    return true;
+        ok = scale_edges(store, run, structure, &differences, profile, err);
+        pm_profile_keep_matched(profile, structure);
+    }
+    if (structure)
+        pm_structure_free(structure);
+    pm_build_differences_free(&differences);
+    return ok;
 }

@@ -14,7 +14,8 @@
 #include "core/base/base.h"
 
 enum {
-    MODEL_SET_VERSION = 4,
+    MODEL_SET_VERSION = 5, /* 4 had nothing of the whole program and no sets that are held out */
+    OLDEST_VERSION = 4,
     HEADER_BYTES = 24,
     MODEL_LEAST_BYTES = 29, /* a model without terms */
     BIN_LEAST_BYTES = 2 * MODEL_LEAST_BYTES + 2 * 8 + 2,
@@ -65,6 +66,15 @@ static void put_parameters(struct writer *w, const struct pm_parameters *paramet
     }
 }
 
+static void put_set(struct writer *w, const struct pm_model_set *set);
+
+static void put_held_out(struct writer *w, const struct pm_model_set *set) {
+    put_u8(w, set->held_out_tried);
+    put_u8(w, (uint8_t)set->n_held_out);
+    for (size_t i = 0; i < set->n_held_out; i++)
+        put_set(w, set->held_out[i]);
+}
+
 static void put_set(struct writer *w, const struct pm_model_set *set) {
     put_u64(w, set->basis->n);
     for (size_t i = 0; i < set->basis->n; i++)
@@ -99,6 +109,16 @@ static void put_set(struct writer *w, const struct pm_model_set *set) {
             put_u8(w, bin->takes_rest);
         }
     }
+    put_double(w, set->accesses_left_out);
+    put_double(w, set->first_touches_left_out);
+    put_u64(w, set->n_wholes);
+    for (size_t i = 0; i < set->n_wholes; i++) {
+        put_u64(w, set->wholes[i].block_bytes);
+        put_model(w, &set->wholes[i].cold);
+    }
+    for (size_t i = 0; i < set->n_histograms; i++)
+        put_double(w, set->histograms[i].cold_share);
+    put_held_out(w, set);
 }
 
 void pm_model_set_encode(const struct pm_model_set *set, void **bytes, size_t *n_bytes) {
@@ -226,7 +246,44 @@ static void get_histogram(struct pm_reader *r, struct pm_histogram_model *histog
     }
 }
 
-static struct pm_model_set *get_set(struct pm_reader *r) {
+static double get_share(struct pm_reader *r) {
+    double share = get_double(r);
+    if (!isnan(share) && !(share >= 0 && share <= 1))
+        r->fault = PM_READ_BAD;
+    return share;
+}
+
+static void get_wholes(struct pm_reader *r, struct pm_model_set *set, size_t n_basis) {
+    set->accesses_left_out = get_share(r);
+    set->first_touches_left_out = get_share(r);
+    set->n_wholes = get_count(r, MODEL_LEAST_BYTES + 8);
+    set->wholes = pm_alloc(set->n_wholes, sizeof *set->wholes);
+    for (size_t i = 0; i < set->n_wholes; i++) {
+        set->wholes[i].block_bytes = pm_take_unsigned(r, 8);
+        get_model(r, &set->wholes[i].cold, n_basis);
+    }
+    for (size_t i = 0; i < set->n_histograms; i++) {
+        double *share = &set->histograms[i].cold_share;
+        *share = get_double(r);
+        if (!(*share >= 0 && *share <= 1))
+            r->fault = PM_READ_BAD;
+    }
+}
+
+static struct pm_model_set *get_set(struct pm_reader *r, uint32_t version, bool may_hold_out);
+
+/* A set that is held out has none of its own, so that no file makes this recur. */
+static void get_held_out(struct pm_reader *r, struct pm_model_set *set, uint32_t version,
+                         bool may_hold_out) {
+    set->held_out_tried = pm_take_unsigned(r, 1) != 0;
+    size_t n = pm_take_unsigned(r, 1);
+    if (n > (may_hold_out ? PM_MOST_HELD_OUT : 0))
+        r->fault = PM_READ_BAD;
+    for (size_t i = 0; i < n && !r->fault; i++)
+        set->held_out[set->n_held_out++] = get_set(r, version, false);
+}
+
+static struct pm_model_set *get_set(struct pm_reader *r, uint32_t version, bool may_hold_out) {
     struct pm_model_set *set = pm_alloc(1, sizeof *set);
     get_basis(r, set);
     size_t n_basis = set->basis ? set->basis->n : 0;
@@ -245,6 +302,17 @@ static struct pm_model_set *get_set(struct pm_reader *r) {
     set->histograms = pm_alloc(set->n_histograms, sizeof *set->histograms);
     for (size_t i = 0; i < set->n_histograms; i++)
         get_histogram(r, &set->histograms[i], n_basis, &set->bins);
+    set->accesses_left_out = set->first_touches_left_out = NAN;
+    if (version > OLDEST_VERSION) {
+        get_wholes(r, set, n_basis);
+        get_held_out(r, set, version, may_hold_out);
+    }
+    return set;
+}
+
+/* NULL where bytes are left over or something is at fault. */
+static struct pm_model_set *get_whole(struct pm_reader *r, uint32_t version) {
+    struct pm_model_set *set = get_set(r, version, true);
     if (!r->fault && r->at == r->end)
         return set;
     pm_model_set_free(set);
@@ -263,7 +331,7 @@ struct pm_model_set *pm_model_set_decode(const void *bytes, size_t n_bytes, stru
     memcpy(&version, in + 4, sizeof version);
     memcpy(&raw_bytes, in + 8, sizeof raw_bytes);
     memcpy(&checksum, in + 16, sizeof checksum);
-    if (version != MODEL_SET_VERSION) {
+    if (version < OLDEST_VERSION || version > MODEL_SET_VERSION) {
         pm_fail(err,
                 "the stored models have format version %u, this pmodel reads version %d: run "
                 "`pmodel fit` again",
@@ -275,7 +343,7 @@ struct pm_model_set *pm_model_set_decode(const void *bytes, size_t n_bytes, stru
     struct pm_model_set *set = NULL;
     if (raw && got == raw_bytes && XXH3_64bits(raw, got) == checksum) {
         struct pm_reader r = pm_reader_of(raw, raw_bytes);
-        set = get_set(&r);
+        set = get_whole(&r, version);
     }
     free(raw);
     if (!set)

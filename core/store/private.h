@@ -60,8 +60,30 @@ bool pm_store_put_differences(struct pm_store *store, int64_t run,
 bool pm_store_remove_differences(struct pm_store *store, int64_t run, struct pm_error *err);
 bool pm_store_mark_differences(struct pm_store *store, struct pm_structure *structure,
                                struct pm_error *err);
-bool pm_store_keep_matched(struct pm_store *store, struct pm_profile *profile,
+bool pm_store_keep_matched(struct pm_store *store, int64_t run, struct pm_profile *profile,
                            struct pm_error *err);
+
+/* formulas.c: those of a run that is about to go. */
+bool pm_store_remove_formulas(struct pm_store *store, int64_t run, struct pm_error *err);
+
+/* build_sources.c: what a run of another build did by source.  All are empty of a run that is of
+   the store's build, or from before they were kept. */
+bool pm_store_put_build_sources(struct pm_store *store, int64_t run,
+                                const struct pm_build_differences *differences,
+                                struct pm_error *err);
+bool pm_store_remove_build_sources(struct pm_store *store, int64_t run, struct pm_error *err);
+/* RUN 0: of all runs. */
+bool pm_store_read_joins(struct pm_store *store, int64_t run,
+                         struct pm_build_differences *differences, struct pm_error *err);
+bool pm_store_read_wholes(struct pm_store *store, int64_t run, struct pm_profile *profile,
+                          struct pm_error *err);
+bool pm_store_read_work(struct pm_store *store, int64_t run, size_t n_groups, size_t n_scopes,
+                        struct pm_build_work *work, bool *found, struct pm_error *err);
+/* A run of the store's build, if the work of all runs of other builds is known; else 0. */
+bool pm_store_base_run(struct pm_store *store, int64_t *run, struct pm_error *err);
+/* runs.c: the counts of edges of a run. */
+bool pm_store_read_edges(struct pm_store *store, int64_t run, struct pm_profile *profile,
+                         struct pm_error *err);
 
 /* patterns.c: those of a run that is about to go. */
 bool pm_store_remove_patterns(struct pm_store *store, int64_t run, struct pm_error *err);
@@ -69,6 +91,8 @@ bool pm_store_remove_patterns(struct pm_store *store, int64_t run, struct pm_err
 /* The column's text, owned by the caller; NULL of NULL. */
 char *pm_store_column_text(sqlite3_stmt *statement, int column);
 
+/* DATA goes compressed into the statement's parameter. */
+void pm_store_bind_compressed(sqlite3_stmt *statement, int column, const void *data, size_t bytes);
 /* The bytes that stand compressed in the column, owned by the caller; NULL if it is damaged. */
 void *pm_store_read_compressed(sqlite3_stmt *statement, int column, size_t *n_bytes);
 

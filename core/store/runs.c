@@ -108,8 +108,8 @@ static void parse_block_sizes(const char *text, struct pm_profile *profile) {
     profile->n_block_sizes = list.n_sizes;
 }
 
-static bool read_edges(struct pm_store *store, int64_t run, struct pm_profile *profile,
-                       struct pm_error *err) {
+bool pm_store_read_edges(struct pm_store *store, int64_t run, struct pm_profile *profile,
+                         struct pm_error *err) {
     sqlite3_stmt *s =
         pm_store_prepare(store, "SELECT counts, inexact FROM edges WHERE run = ?", err);
     if (!s)
@@ -157,10 +157,10 @@ struct pm_profile *pm_store_profile(struct pm_store *store, const struct pm_para
         pm_store_fail(store, err);
     }
     sqlite3_finalize(s);
-    if (profile &&
-        !(read_edges(store, run, profile, err) && pm_store_read_skipped(store, run, profile, err) &&
-          pm_store_read_sums(store, run, profile, err) &&
-          pm_store_keep_matched(store, profile, err))) {
+    if (profile && !(pm_store_read_edges(store, run, profile, err) &&
+                     pm_store_read_skipped(store, run, profile, err) &&
+                     pm_store_read_sums(store, run, profile, err) &&
+                     pm_store_keep_matched(store, run, profile, err))) {
         pm_profile_free(profile);
         profile = NULL;
     }

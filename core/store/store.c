@@ -214,11 +214,11 @@ char *pm_store_column_text(sqlite3_stmt *statement, int column) {
 
 /* ---- small blobs ---------------------------------------------------------------------------- */
 
-static bool bind_compressed(sqlite3_stmt *statement, int column, const void *data, size_t bytes) {
+void pm_store_bind_compressed(sqlite3_stmt *statement, int column, const void *data, size_t bytes) {
     size_t bound = ZSTD_compressBound(bytes);
     void *packed = pm_alloc(bound, 1);
     size_t size = ZSTD_compress(packed, bound, data, bytes, 3);
-    return sqlite3_bind_blob64(statement, column, packed, size, free) == SQLITE_OK;
+    sqlite3_bind_blob64(statement, column, packed, size, free);
 }
 
 void *pm_store_read_compressed(sqlite3_stmt *statement, int column, size_t *n_bytes) {
@@ -276,8 +276,8 @@ static bool put_edges(struct pm_store *store, int64_t run, const struct pm_profi
     for (size_t i = 0; i < n_routines; i++)
         flags[i] = inexact ? inexact[i] : 0;
     sqlite3_bind_int64(s, 1, run);
-    bind_compressed(s, 2, counts, profile->n_edges * sizeof *counts);
-    bind_compressed(s, 3, flags, n_routines);
+    pm_store_bind_compressed(s, 2, counts, profile->n_edges * sizeof *counts);
+    pm_store_bind_compressed(s, 3, flags, n_routines);
     bool ok = pm_store_step(store, s, err);
     sqlite3_finalize(s);
     free(counts);
@@ -296,8 +296,9 @@ static bool remove_run(struct pm_store *store, const struct pm_parameters *param
     int64_t run = pm_store_find_run(store, parameters, err);
     if (run <= 0)
         return run == 0;
-    bool ok =
-        pm_store_remove_patterns(store, run, err) && pm_store_remove_differences(store, run, err);
+    bool ok = pm_store_remove_patterns(store, run, err) &&
+              pm_store_remove_differences(store, run, err) &&
+              pm_store_remove_formulas(store, run, err);
     for (size_t i = 0; ok && i < sizeof statements / sizeof *statements; i++)
         ok = pm_store_run_sql_of(store, statements[i], run, err);
     return ok;

@@ -30,6 +30,8 @@
      carried   (run, scope_group, block_bytes, patterns INTEGER, reuses INTEGER, data BLOB,
                 PRIMARY KEY (run, scope_group, block_bytes)) WITHOUT ROWID
        (core/reuse_patterns.h; of runs that were made with --carry)
+     formula   (run, name TEXT, text TEXT, PRIMARY KEY (run, name)) WITHOUT ROWID
+       (parameters of the run that were given as formulas of others)
      build_difference (run, place TEXT, kind TEXT, id, mismatch INTEGER, accesses REAL,
                 run_accesses REAL)
        (core/builds/builds.h; of runs of other builds, `pmodel run --build`; id: in the tables
@@ -179,6 +181,14 @@ struct pm_run_patterns *pm_store_patterns(struct pm_store *store,
    there. */
 bool pm_store_differences(struct pm_store *store, const struct pm_parameters *parameters,
                           struct pm_build_differences *differences, struct pm_error *err);
+
+/* Which parameters of the run with exactly PARAMETERS were given as formulas; those that are there
+   already are replaced.  No such run: nothing happens. */
+bool pm_store_put_formulas(struct pm_store *store, const struct pm_parameters *parameters,
+                           const struct pm_given_formulas *formulas, struct pm_error *err);
+/* Adds the parameters that were given as formulas in all runs. */
+bool pm_store_formulas(struct pm_store *store, struct pm_given_formulas *formulas,
+                       struct pm_error *err);
 
 bool pm_store_put_models(struct pm_store *store, const struct pm_model_set *models,
                          struct pm_error *err);

@@ -231,6 +231,7 @@ static void code_group(struct codec *codec, struct pm_group *group) {
     code_string(codec, &group->object);
     code_string(codec, &group->object_type);
     U32(group->flags);
+    group->flags &= codec->reading ? ~(uint32_t)PM_GROUP_JOINED : UINT32_MAX; /* is of the runs */
     size_t n_strides = code_length(codec, group->n_strides);
     if (codec->reading) {
         group->n_strides = (uint32_t)n_strides;

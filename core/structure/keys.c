@@ -82,6 +82,21 @@ static uint64_t hash_look(const struct pm_structure *structure, const struct pm_
     return XXH3_64bits(parts, sizeof parts);
 }
 
+uint64_t *pm_structure_source_keys(const struct pm_structure *structure) {
+    uint64_t *keys = pm_alloc(structure->n_scopes, sizeof *keys);
+    for (size_t i = 0; i < structure->n_scopes; i++) { /* parents come before their children */
+        const struct pm_scope *scope = &structure->scopes[i];
+        uint32_t around = scope->parent;
+        while (scope->kind == PM_SCOPE_LOOP && around != PM_NONE &&
+               structure->scopes[around].kind == PM_SCOPE_LOOP)
+            around = structure->scopes[around].parent;
+        uint64_t parts[3] = {around == PM_NONE ? 0 : keys[around], hash_look(structure, scope),
+                             scope->depth};
+        keys[i] = XXH3_64bits(parts, sizeof parts);
+    }
+    return keys;
+}
+
 void pm_structure_assign_keys(struct pm_structure *structure) {
     size_t n = structure->n_scopes;
     struct sibling *siblings = pm_alloc(n, sizeof *siblings);

@@ -32,10 +32,36 @@ bool pm_scope_is_counted(const struct pm_structure *structure, uint32_t scope) {
     return routine < structure->n_routines && structure->routines[routine].counted;
 }
 
-bool pm_group_is_matched(const struct pm_structure *structure, uint32_t group) {
-    uint32_t own = pm_own_scope(structure, structure->groups[group].scope);
-    return !(structure->groups[group].flags & PM_GROUP_UNMATCHED) &&
-           (own == PM_NONE || !(structure->scopes[own].flags & PM_SCOPE_UNMATCHED));
+/* The group that all that are one with GROUP are joined to. */
+static uint32_t last_joined(const struct pm_structure *structure, uint32_t group) {
+    while ((structure->groups[group].flags & PM_GROUP_JOINED) &&
+           structure->groups[group].joined_to != group)
+        group = structure->groups[group].joined_to;
+    return group;
+}
+
+static bool has_histograms_before(const struct pm_structure *structure, uint32_t a, uint32_t b) {
+    unsigned depth_a = structure->scopes[structure->groups[a].scope].depth;
+    unsigned depth_b = structure->scopes[structure->groups[b].scope].depth;
+    return depth_a != depth_b ? depth_a > depth_b : a < b;
+}
+
+void pm_groups_join(struct pm_structure *structure, uint32_t a, uint32_t b) {
+    uint32_t last_a = last_joined(structure, a), last_b = last_joined(structure, b);
+    uint32_t holder = has_histograms_before(structure, last_a, last_b) ? last_a : last_b;
+    structure->groups[last_a].flags |= PM_GROUP_JOINED;
+    structure->groups[last_b].flags |= PM_GROUP_JOINED;
+    structure->groups[last_a].joined_to = structure->groups[last_b].joined_to = holder;
+}
+
+uint32_t pm_group_holder(const struct pm_structure *structure, uint32_t group) {
+    const struct pm_group *g = &structure->groups[group];
+    uint32_t own = pm_own_scope(structure, g->scope);
+    if (g->flags & PM_GROUP_JOINED)
+        return last_joined(structure, group);
+    bool is_matched = !(g->flags & PM_GROUP_UNMATCHED) &&
+                      (own == PM_NONE || !(structure->scopes[own].flags & PM_SCOPE_UNMATCHED));
+    return is_matched ? group : PM_NONE;
 }
 
 uint32_t pm_block_scope(const struct pm_structure *structure, uint32_t block) {

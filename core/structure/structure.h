@@ -109,8 +109,10 @@ enum pm_scope_flags {
     PM_SCOPE_REMAINDER = 4,
     PM_SCOPE_FROM_COMPILER = 8, /* joined with a loop of `.pmodel` */
     PM_SCOPE_UNMATCHED =
-        16, /* of a loop or routine: its own code is not the same in all builds of
-               the store's runs (core/builds/builds.h), so nothing is known of it */
+        16,              /* of a loop or routine: its own code is not the same in all builds of
+                            the store's runs (core/builds/builds.h), so nothing is known of it */
+    PM_SCOPE_ROUGH = 32, /* … but counts are known roughly, from those of the store's build and how
+                            much work was done there in each run (core/builds/work.c) */
 };
 
 struct pm_scope {
@@ -145,6 +147,11 @@ struct pm_scope {
    routine without a symbol, whose name is made up from its address, counts as having no name. */
 struct pm_structure;
 void pm_structure_assign_keys(struct pm_structure *structure);
+/* For each scope a key of its place in the source, owned by the caller: as `key`, but all that the
+   compiler made of one loop (vectorised, remainder, unrolled, peeled) has one, whatever its order.
+   A loop's is that of its line and depth in the routine or inlined code that it is written in, so
+   that it does not hang on which line loops around it begin in. */
+uint64_t *pm_structure_source_keys(const struct pm_structure *structure);
 /* False if the routine's name was made up from its address. */
 bool pm_has_symbol(const struct pm_routine *routine);
 
@@ -180,6 +187,9 @@ enum pm_group_flags {
     PM_GROUP_CALLED = 32,    /* by a routine of the C library, which `object` names, in a call */
     PM_GROUP_UNMATCHED = 64, /* not the same in all builds of the store's runs: no histograms */
     PM_GROUP_STRIDES_VARY = 128, /* other strides in another of these builds */
+    PM_GROUP_JOINED = 256,       /* what it does is one with what others of the same data do in the
+                                    same part of the source, because a build cannot tell them apart:
+                                    `joined_to` (core/builds/builds.h) */
 };
 
 struct pm_group {   /* references of one loop with the same strides and the same base object */
@@ -191,6 +201,9 @@ struct pm_group {   /* references of one loop with the same strides and the same
     uint32_t n_strides;
     struct pm_stride *strides; /* innermost loop first */
     uint32_t n_loads, n_stores, bytes_min, bytes_max;
+    uint32_t joined_to; /* if PM_GROUP_JOINED: a group that is one with it and nearer to the one
+                           that has the histograms, which names itself; not kept in the store with
+                           the structure, but with its runs */
 };
 
 /* ---- generic operations --------------------------------------------------------------------- */
@@ -276,8 +289,12 @@ uint32_t pm_own_scope(const struct pm_structure *structure, uint32_t scope);
 /* Of loops, routines and inlined code: are frequencies known after a run?  Not where the routine
    has no counters, and not where builds differ. */
 bool pm_scope_is_counted(const struct pm_structure *structure, uint32_t scope);
-/* Is a reference group the same in all builds of the store's runs? */
-bool pm_group_is_matched(const struct pm_structure *structure, uint32_t group);
+/* The group that has the histograms of GROUP in the profiles: itself, or one that it is joined to;
+   PM_NONE if it is not the same in all builds of the store's runs, and has none. */
+uint32_t pm_group_holder(const struct pm_structure *structure, uint32_t group);
+/* A and B become one.  Of those that are one the one in the deepest loop has the histograms, of
+   several the first. */
+void pm_groups_join(struct pm_structure *structure, uint32_t a, uint32_t b);
 /* Is SCOPE a loop or a routine?  Their own code is what is in no inner loop; no basic block and no
    edge is own code of two. */
 bool pm_has_own_code(const struct pm_structure *structure, uint32_t scope);

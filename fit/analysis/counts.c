@@ -340,7 +340,10 @@ struct pm_class_counts *pm_class_counts_new(const struct pm_structure *structure
             counts->n_not_counted += !left_out[r] && !structure->routines[r].counted;
         for (size_t s = 0; s < structure->n_scopes; s++)
             counts->n_unmatched += (structure->scopes[s].flags & PM_SCOPE_UNMATCHED) != 0;
-        ok = make_counts(counts, models, profiles, left_out, fit_options, err);
+        const char *names[PM_MAX_PARAMETERS];
+        struct pm_fit_options options = fit_options ? *fit_options : (struct pm_fit_options){0};
+        pm_fit_in_parameters_of(models, &options, names);
+        ok = make_counts(counts, models, profiles, left_out, &options, err);
     }
     free(left_out);
     if (ok)

@@ -91,8 +91,12 @@ static bool fit_classes(struct making *making, struct pm_error *err) {
     for (size_t s = 0; s < n_scopes; s++)
         for (size_t i = 0; i < n_classes * n_runs; i++)
             wholes[i] += counts[s * n_classes * n_runs + i];
+    const char *names[PM_MAX_PARAMETERS];
+    struct pm_fit_options options =
+        request->fit_options ? *request->fit_options : (struct pm_fit_options){0};
+    pm_fit_in_parameters_of(request->models, &options, names);
     struct pm_model_set *set = pm_fit_counts(request->models->runs, n_runs, counts,
-                                             (n_scopes + 1) * n_classes, request->fit_options, err);
+                                             (n_scopes + 1) * n_classes, &options, err);
     free(counts);
     bool ok = set != NULL;
     double *basis = ok ? pm_alloc(set->basis->n, sizeof *basis) : NULL;

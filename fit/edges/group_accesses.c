@@ -40,8 +40,8 @@ void pm_fit_group_accesses(const struct pm_structure *structure, const double *e
     count_leaving(structure, edge_counts, leaving);
     for (size_t g = 0; g < structure->n_groups; g++) {
         accesses[g] = 0;
-        if (known)
-            known[g] = true;
+        if (known) /* of joined ones, what they are joined with is not executed alike */
+            known[g] = !(structure->groups[g].flags & PM_GROUP_JOINED);
     }
     for (size_t r = 0; r < structure->n_references; r++) {
         const struct pm_reference *reference = &structure->references[r];

@@ -87,19 +87,24 @@ bool pm_fit_check_parameters(const struct pm_model_set *models,
 static void set_parameters(struct pm_profile *profile, const struct pm_model_set *models,
                            const struct pm_parameters *parameters) {
     profile->parameters = *parameters;
-    profile->extrapolation = 1;
+    profile->extrapolation = pm_fit_extrapolation(models, parameters, &profile->below_measured);
     for (size_t i = 0; i < models->high.n; i++) {
         double value, low = models->low.values[i], high = models->high.values[i];
-        if (pm_parameters_get(parameters, models->high.names[i], &value)) {
-            if (high > 0)
-                profile->extrapolation = fmax(profile->extrapolation, value / high);
-        } else if (low == high) {
+        if (!pm_parameters_get(parameters, models->high.names[i], &value) && low == high)
             pm_parameters_set(&profile->parameters, models->high.names[i], high, NULL);
-        }
     }
 }
 
 /* ---- edges ----------------------------------------------------------------------------------- */
+
+/* Of code whose counts are rough, flow is not conserved: each edge has its own model. */
+static bool has_rough_code(const struct pm_structure *structure, uint32_t routine) {
+    for (size_t i = 0; i < structure->n_scopes; i++)
+        if (structure->scopes[i].routine == routine &&
+            (structure->scopes[i].flags & PM_SCOPE_ROUGH))
+            return true;
+    return false;
+}
 
 static void predict_edges(const struct pm_structure *structure, const struct pm_model_set *models,
                           const double *basis, struct pm_profile *profile, struct error_sum *sum) {
@@ -113,7 +118,8 @@ static void predict_edges(const struct pm_structure *structure, const struct pm_
         bool repaired = false;
         if (!routine->counted)
             continue;
-        bool solved = pm_fit_solve_routine(structure, r, profile->edge_counts, &repaired);
+        bool solved = !has_rough_code(structure, r) &&
+                      pm_fit_solve_routine(structure, r, profile->edge_counts, &repaired);
         profile->n_inexact_routines += !solved || repaired;
         for (uint32_t e = 0; !solved && e < routine->n_edges; e++)
             profile->edge_counts[routine->first_edge + e] =
@@ -184,10 +190,39 @@ static double touches_of(const struct pm_histogram_model *model, const double *b
     return value * executed;
 }
 
+/* What the first touches of groups are changed by for those of one block size to be those of the
+   whole program, where the set has a model of these: where builds differ a block is touched first
+   by another group in each, and the sum of the groups' models says little.  Of too many all keep an
+   equal share; what is missing goes to those that had them in the largest run. */
+struct cold_sum {
+    double factor, missing;
+};
+
+static struct cold_sum sum_cold(const struct pm_model_set *models, uint64_t block_bytes,
+                                const double *basis) {
+    struct cold_sum all = {.factor = 1};
+    const struct pm_model *whole = NULL;
+    double sum = 0;
+    for (size_t i = 0; i < models->n_wholes; i++)
+        if (models->wholes[i].block_bytes == block_bytes)
+            whole = &models->wholes[i].cold;
+    for (size_t h = 0; whole && h < models->n_histograms; h++)
+        if (models->histograms[h].block_bytes == block_bytes)
+            sum += pm_model_value(&models->histograms[h].cold, basis);
+    double blocks = whole ? pm_model_value(whole, basis) : sum;
+    if (sum > blocks)
+        all.factor = blocks / sum;
+    else
+        all.missing = blocks - sum;
+    return all;
+}
+
 static void predict_histogram(const struct pm_histogram_model *model, const double *basis,
-                              double accesses, double longest, double *counts,
+                              double accesses, double longest, struct cold_sum all, double *counts,
                               struct pm_histogram *histogram, struct error_sum *sum) {
-    double cold = fmin(value_of(&model->cold, basis, sum), accesses);
+    double cold = fmin(value_of(&model->cold, basis, sum), accesses) * all.factor +
+                  all.missing * model->cold_share;
+    accesses = fmax(accesses, cold);
     double stores = model->store_share, total = 0;
     for (size_t b = 0; b < model->n_bins; b++) {
         counts[b] = value_of(&model->bins[b].count, basis, sum);
@@ -235,6 +270,9 @@ static void predict_histograms(const struct pm_structure *structure,
         longest[b] = pm_fit_without(PM_STEP_LONGEST_DISTANCE)
                          ? INFINITY
                          : pm_model_set_longest_distance(models, profile->block_sizes[b], basis);
+    struct cold_sum *colds = pm_alloc(profile->n_block_sizes, sizeof *colds);
+    for (size_t b = 0; b < profile->n_block_sizes; b++)
+        colds[b] = sum_cold(models, profile->block_sizes[b], basis);
     double *executed = pm_alloc(structure->n_groups, sizeof *executed);
     pm_fit_group_accesses(structure, profile->edge_counts, executed, NULL);
     profile->n_histograms = models->n_histograms;
@@ -247,7 +285,7 @@ static void predict_histograms(const struct pm_structure *structure,
         profile->histograms[h].group = model->group;
         double accesses = touches_of(
             model, basis, model->group < structure->n_groups ? executed[model->group] : 0, sum);
-        predict_histogram(model, basis, accesses, longest[same], counts,
+        predict_histogram(model, basis, accesses, longest[same], colds[same], counts,
                           &profile->histograms[h].histogram, sum);
     }
     for (size_t h = 1; h < profile->n_histograms; h++) {
@@ -257,6 +295,7 @@ static void predict_histograms(const struct pm_structure *structure,
             pm_fit_bound_by_smaller(&large->histogram, &small->histogram);
     }
     free(executed);
+    free(colds);
     free(longest);
     free(counts);
 }

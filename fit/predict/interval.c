@@ -45,18 +45,30 @@ struct target {
         *columns)[PM_LEAST_SQUARES_MAX]; /* [run][function]: weighted, then orthonormal; owned */
 };
 
-/* How far P is beyond what was measured, 1 inside: the largest factor of any parameter. */
-static double extrapolation(const struct pm_model_set *set, const struct pm_parameters *p) {
+double pm_fit_extrapolation(const struct pm_model_set *set, const struct pm_parameters *p,
+                            bool *below) {
     double factor = 1;
+    bool is_below = false;
     for (size_t i = 0; i < set->high.n; i++) {
         double value, low = set->low.values[i], high = set->high.values[i];
         if (!pm_parameters_get(p, set->high.names[i], &value) || value <= 0)
             continue;
-        if (high > 0)
-            factor = fmax(factor, value / high);
-        factor = fmax(factor, low / value);
+        if (high > 0 && value / high > factor) {
+            factor = value / high;
+            is_below = false;
+        }
+        if (low / value > factor) {
+            factor = low / value;
+            is_below = true;
+        }
     }
+    if (below)
+        *below = is_below;
     return factor;
+}
+
+double pm_fit_quantile(double level, double freedom) {
+    return gsl_cdf_tdist_Pinv(0.5 + 0.5 * level, fmin(freedom, pm_heuristics.freedom));
 }
 
 static void close_target(struct target *target) {
@@ -71,13 +83,14 @@ static bool open_target(struct target *target, const struct pm_model_set *set,
     if (!pm_heuristics_read(err))
         return false;
     size_t n_basis = set->basis->n;
-    *target = (struct target){.set = set,
-                              .runs = pm_alloc(set->n_runs * n_basis + 1, sizeof *target->runs),
-                              .at = pm_alloc(n_basis + 1, sizeof *target->at),
-                              .drift = 1 + pm_heuristics.drift * log(extrapolation(set, at)),
-                              .level = level,
-                              .value = pm_alloc(set->n_runs + 1, sizeof *target->value),
-                              .columns = pm_alloc(set->n_runs + 1, sizeof *target->columns)};
+    *target =
+        (struct target){.set = set,
+                        .runs = pm_alloc(set->n_runs * n_basis + 1, sizeof *target->runs),
+                        .at = pm_alloc(n_basis + 1, sizeof *target->at),
+                        .drift = 1 + pm_heuristics.drift * log(pm_fit_extrapolation(set, at, NULL)),
+                        .level = level,
+                        .value = pm_alloc(set->n_runs + 1, sizeof *target->value),
+                        .columns = pm_alloc(set->n_runs + 1, sizeof *target->columns)};
     bool ok = pm_basis_evaluate(set->basis, at, target->at, err);
     for (size_t i = 0; ok && i < set->n_runs; i++)
         ok = pm_basis_evaluate(set->basis, &set->runs[i], target->runs + i * n_basis, err);
@@ -122,8 +135,7 @@ static struct pm_fit_range range_at(struct target *target, const struct pm_model
     size_t n = model->n_points, k = model->n_terms;
     if (isnan(model->leave_one_out_error) || n <= k || n > target->set->n_runs)
         return unknown;
-    double freedom = (double)(n - k), t;
-    t = gsl_cdf_tdist_Pinv(0.5 + 0.5 * target->level, fmin(freedom, pm_heuristics.freedom));
+    double freedom = (double)(n - k), t = pm_fit_quantile(target->level, freedom);
     if (!(v > 0)) /* nothing is predicted, and nothing can be relative to it */
         return (struct pm_fit_range){0, t * model->sigma * target->drift};
     double sigma = model->relative_error * sqrt((double)n / freedom);
@@ -230,7 +242,7 @@ void pm_fit_intervals_free(struct pm_fit_intervals *intervals) {
     free(intervals);
 }
 
-/* ---- the ends as profiles -------------------------------------------------------------------- */
+/* ---- the ends as profiles: each model at its own end ----------------------------------------- */
 
 /* MODEL becomes one that gives an end of its interval at the target: all its coefficients are
    multiplied, by UNKNOWN where there is no interval. */
@@ -268,21 +280,28 @@ static void move_histogram(struct target *target, struct pm_histogram_model *his
     }
 }
 
-struct pm_profile *pm_fit_instantiate_end(const struct pm_structure *structure,
-                                          const struct pm_model_set *set,
-                                          const struct pm_parameters *at, double level, bool high,
-                                          struct pm_error *err) {
+/* With the N_HISTOGRAMS first histograms only. */
+static struct pm_profile *instantiate_moved(const struct pm_structure *structure,
+                                            const struct pm_model_set *set, size_t n_histograms,
+                                            const struct pm_parameters *at, double level, bool high,
+                                            struct pm_error *err) {
     struct target target;
     if (!open_target(&target, set, at, level, err))
         return NULL;
     struct pm_model_set moved = *set;
+    moved.n_histograms = n_histograms;
     moved.edges = pm_alloc(set->n_edges + 1, sizeof *moved.edges);
-    moved.histograms = pm_alloc(set->n_histograms + 1, sizeof *moved.histograms);
+    moved.histograms = pm_alloc(n_histograms + 1, sizeof *moved.histograms);
     for (size_t e = 0; e < set->n_edges; e++) {
         moved.edges[e] = set->edges[e];
         move_to_end(&target, &moved.edges[e], high, 1);
     }
-    for (size_t h = 0; h < set->n_histograms; h++) {
+    moved.wholes = pm_alloc(set->n_wholes + 1, sizeof *moved.wholes);
+    for (size_t i = 0; i < set->n_wholes; i++) {
+        moved.wholes[i] = set->wholes[i];
+        move_to_end(&target, &moved.wholes[i].cold, high, high ? pm_heuristics.longest_factor : 0);
+    }
+    for (size_t h = 0; h < n_histograms; h++) {
         struct pm_histogram_model *histogram = &moved.histograms[h];
         *histogram = set->histograms[h];
         histogram->bins = pm_alloc(histogram->n_bins + 1, sizeof *histogram->bins);
@@ -291,10 +310,30 @@ struct pm_profile *pm_fit_instantiate_end(const struct pm_structure *structure,
         move_histogram(&target, histogram, high);
     }
     struct pm_profile *profile = pm_fit_instantiate(structure, &moved, at, err);
-    for (size_t h = 0; h < set->n_histograms; h++)
+    for (size_t h = 0; h < n_histograms; h++)
         free(moved.histograms[h].bins);
     free(moved.histograms);
+    free(moved.wholes);
     free(moved.edges);
     close_target(&target);
+    return profile;
+}
+
+struct pm_profile *pm_fit_instantiate_end(const struct pm_structure *structure,
+                                          const struct pm_model_set *set,
+                                          const struct pm_parameters *at, double level, bool high,
+                                          struct pm_error *err) {
+    if (!set->held_out_tried)
+        return instantiate_moved(structure, set, set->n_histograms, at, level, high, err);
+    struct pm_profile *executed = instantiate_moved(structure, set, 0, at, level, high, err);
+    struct pm_profile *profile = executed ? pm_fit_instantiate(structure, set, at, err) : NULL;
+    if (profile) {
+        double *counts = profile->edge_counts;
+        profile->edge_counts = executed->edge_counts;
+        executed->edge_counts = counts;
+        pm_fit_spread(structure, set, level, high, profile);
+    }
+    if (executed)
+        pm_profile_free(executed);
     return profile;
 }

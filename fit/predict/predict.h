@@ -14,4 +14,18 @@ void pm_fit_bound_by_smaller(struct pm_histogram *large, const struct pm_histogr
    overlap to a place between their means; returns how many are left. */
 size_t pm_fit_order_bins(struct pm_bin *bins, size_t n);
 
+/* How far P is beyond the runs of SET, 1 inside: the largest factor of any parameter, above the
+   largest or (*BELOW, which may be NULL) below the smallest value. */
+double pm_fit_extrapolation(const struct pm_model_set *set, const struct pm_parameters *p,
+                            bool *below);
+
+/* The two-sided quantile of the intervals' distribution at probability LEVEL, with FREEDOM degrees
+   of freedom at most; see interval.c. */
+double pm_fit_quantile(double level, double freedom);
+
+/* Moves the accesses of PROFILE, which SET predicts at its parameters, to an end of the intervals
+   of the program's misses; see spread.c.  SET has tried to hold out sizes. */
+void pm_fit_spread(const struct pm_structure *structure, const struct pm_model_set *set,
+                   double level, bool high, struct pm_profile *profile);
+
 #endif

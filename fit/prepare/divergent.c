@@ -326,18 +326,14 @@ static void report(const struct search *search, const struct pm_profile *const *
     }
 }
 
-size_t pm_fit_find_divergent(const struct pm_profile *const *profiles, size_t n, bool *diverges,
-                             unsigned n_threads, struct pm_fit_statistics *statistics) {
-    struct search search = {.n = n};
-    struct pm_error none = {0}; /* what is at fault here, pm_fit says */
+size_t pm_fit_find_divergent(const struct pm_profile *const *profiles, size_t n,
+                             const char *parameter, bool *diverges, unsigned n_threads,
+                             struct pm_fit_statistics *statistics) {
+    struct search search = {.n = n, .parameter = parameter};
     memset(diverges, 0, n * sizeof *diverges);
     if (n < pm_heuristics.divergent_sizes || pm_fit_without(PM_STEP_DIVERGENT_SIZES))
         return 0;
     search.n_threads = n_threads ? n_threads : (unsigned)omp_get_max_threads();
-    const char *names[PM_MAX_PARAMETERS];
-    if (pm_fit_varying(profiles, n, names, &none) != 1)
-        return 0;
-    search.parameter = names[0];
     size_t n_divergent = prepare(&search, profiles) ? find(&search) : 0;
     if (n_divergent)
         report(&search, profiles, diverges, statistics);

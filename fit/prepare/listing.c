@@ -154,7 +154,8 @@ static struct place *sorted_places(const struct pm_structure *structure,
     struct place *places = pm_alloc(set->n_histograms + 1, sizeof *places);
     for (size_t h = 0; h < set->n_histograms; h++) {
         uint32_t group = set->histograms[h].group;
-        bool known = group < structure->n_groups; /* else it is alone */
+        bool known = group < structure->n_groups && /* else it is alone */
+                     !(structure->groups[group].flags & PM_GROUP_JOINED);
         places[h] = (struct place){
             .scope = known ? scopes[group] : (uint64_t)UINT32_MAX + group,
             .block_bytes = set->histograms[h].block_bytes,

@@ -16,22 +16,41 @@
 /* ---- parameters.c ---------------------------------------------------------------------------- */
 
 /* The parameters that vary independently over PROFILES, all others being constant or functions of
-   them: fills NAMES, which has room for PM_MAX_PARAMETERS and lives as long as the profiles; how
-   many, 0 with a sentence. */
+   them, or what OPTIONS (may be NULL) say: fills NAMES, which has room for PM_MAX_PARAMETERS and
+   lives as long as the profiles, and what became of each in STATISTICS (may be NULL); how many, 0
+   with a sentence. */
 size_t pm_fit_varying(const struct pm_profile *const *profiles, size_t n_profiles,
-                      const char **names, struct pm_error *err);
+                      const struct pm_fit_options *options, const char **names,
+                      struct pm_fit_statistics *statistics, struct pm_error *err);
 
 /* PROFILES by ascending size: the one parameter's value, or the geometric mean of several. */
 void pm_fit_sort(const struct pm_profile *const *profiles, size_t n, const char *const *names,
                  size_t n_names, const struct pm_profile **sorted);
 
+/* ---- choice.c -------------------------------------------------------------------------------- */
+
+/* A sample of what was measured; PROFILES outlive it. */
+struct pm_fit_sample;
+struct pm_fit_sample *pm_fit_sample_new(const struct pm_profile *const *profiles, size_t n);
+void pm_fit_sample_free(struct pm_fit_sample *sample);
+
+/* How far off it is, each size predicted from the others by models in NAMES, on average, 0…1; NAN:
+   nothing was counted, or there are no such models. */
+double pm_fit_sample_error(const struct pm_fit_sample *sample, const char *const *names,
+                           size_t n_names);
+
+/* Whether all runs that differ in nothing but NAME were measured alike, of which there must be two;
+   REPEATS (a value for each profile): those that are like an earlier one. */
+bool pm_fit_sample_ignores(const struct pm_fit_sample *sample, const char *name, bool *repeats);
+
 /* ---- divergent.c ----------------------------------------------------------------------------- */
 
-/* Which of the PROFILES (N of them, as pm_fit takes them) are sizes that do not go with the others;
-   fills DIVERGES (n values) and STATISTICS (may be NULL) and gives how many there are.  None where
-   models are in several parameters. */
-size_t pm_fit_find_divergent(const struct pm_profile *const *profiles, size_t n, bool *diverges,
-                             unsigned n_threads, struct pm_fit_statistics *statistics);
+/* Which of the PROFILES (N of them, as pm_fit takes them, in models of PARAMETER) are sizes that do
+   not go with the others; fills DIVERGES (n values) and STATISTICS (may be NULL) and gives how many
+   there are. */
+size_t pm_fit_find_divergent(const struct pm_profile *const *profiles, size_t n,
+                             const char *parameter, bool *diverges, unsigned n_threads,
+                             struct pm_fit_statistics *statistics);
 
 /* ---- bases.c --------------------------------------------------------------------------------- */
 

@@ -7,4 +7,8 @@
 /* Is the answer from models, not measured at its very size? */
 bool pm_is_of_models(const struct pm_answer *answer);
 
+/* Adds what the sizes that its models were made from say of ANSWER, which is from models
+   (sizes.c). */
+void pm_warn_of_sizes(const struct pm_answer *answer, struct pm_warnings *warnings);
+
 #endif

@@ -17,6 +17,9 @@
    name is an error that names the known ones. */
 char *pm_substitute(const char *text, const struct pm_parameters *at, struct pm_error *err);
 
+/* Whether pm_substitute would replace NAME in TEXT. */
+bool pm_mentions(const char *text, const char *name);
+
 /* Reads the template FROM, substitutes, writes TO (made or replaced). */
 bool pm_substitute_file(const char *from, const char *to, const struct pm_parameters *at,
                         struct pm_error *err);

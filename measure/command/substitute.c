@@ -54,6 +54,21 @@ static bool append_value(struct text *out, const char *name, size_t length,
                    name);
 }
 
+bool pm_mentions(const char *text, const char *name) {
+    size_t own = strlen(name);
+    for (const char *p = text; *p;) {
+        size_t length = *p == '{' ? name_length(p + 1) : 0;
+        size_t quoted = p[0] == '{' && p[1] == '{' ? name_length(p + 2) : 0;
+        if (quoted && p[2 + quoted] == '}' && p[3 + quoted] == '}')
+            p += quoted + 4;
+        else if (length == own && strncmp(p + 1, name, own) == 0 && p[1 + own] == '}')
+            return true;
+        else
+            p++;
+    }
+    return false;
+}
+
 char *pm_substitute(const char *text, const struct pm_parameters *at, struct pm_error *err) {
     struct text out = {0};
     for (const char *p = text; *p;) {

@@ -321,16 +321,23 @@ bool pm_size_design_expand(const struct pm_size_design *design, struct pm_parame
     return true;
 }
 
-bool pm_size_design_is_formula(const struct pm_size_design *design, const char *name) {
-    bool is_formula = false;
+void pm_size_design_formulas(const struct pm_size_design *design,
+                             struct pm_given_formulas *formulas) {
     for (size_t i = 0; i < design->n_specs; i++) {
         struct dimensions dimensions = {0};
         struct pm_error err = {0};
-        bool read = read_spec(&dimensions, design->specs[i], &err);
-        struct dimension *dimension = dimensions.all;
-        is_formula |= read && dimension->formula && strcmp(dimension->names[0], name) == 0;
+        if (read_spec(&dimensions, design->specs[i], &err) && dimensions.all[0].formula)
+            pm_given_formulas_add(formulas, dimensions.all[0].names[0],
+                                  strchr(design->specs[i], '=') + 1);
         free_dimensions(&dimensions);
     }
+}
+
+bool pm_size_design_is_formula(const struct pm_size_design *design, const char *name) {
+    struct pm_given_formulas formulas = {0};
+    pm_size_design_formulas(design, &formulas);
+    bool is_formula = pm_given_formulas_get(&formulas, name) != NULL;
+    pm_given_formulas_free(&formulas);
     return is_formula;
 }
 

@@ -23,6 +23,10 @@ bool pm_size_design_expand(const struct pm_size_design *design, struct pm_parame
 /* Whether NAME follows from other parameters. */
 bool pm_size_design_is_formula(const struct pm_size_design *design, const char *name);
 
+/* Adds the parameters that do, with their formulas. */
+void pm_size_design_formulas(const struct pm_size_design *design,
+                             struct pm_given_formulas *formulas);
+
 void pm_size_design_free(struct pm_size_design *design); /* what it owns */
 
 #endif

@@ -4,10 +4,31 @@
 #include "measure/ingest/ingest.h"
 #include "measure/raw/raw.h"
 
+/* What the run did in all, as its profile has it: the sum over threads. */
+static void list_wholes(const struct pm_ingested *ingested,
+                        struct pm_build_differences *differences) {
+    const struct pm_profile *profile = ingested->profile;
+    for (size_t b = 0; b < profile->n_block_sizes; b++)
+        *PM_PUSH(differences, wholes) = (struct pm_whole){.block_bytes = profile->block_sizes[b]};
+    for (size_t i = 0; i < ingested->streams.n_histograms; i++) {
+        const struct pm_stream_histogram *of = &ingested->streams.histograms[i];
+        for (size_t b = 0; b < differences->n_wholes; b++) {
+            struct pm_whole *whole = &differences->wholes[b];
+            if (ingested->streams.streams[of->stream].kind == PM_STREAM_SHARED ||
+                whole->block_bytes != of->histogram.block_bytes)
+                continue;
+            whole->accesses += pm_histogram_accesses(&of->histogram);
+            whole->cold += of->histogram.cold_loads + of->histogram.cold_stores;
+        }
+    }
+}
+
 void pm_ingested_match(const struct pm_structure *from, const struct pm_structure *to,
                        struct pm_ingested *ingested, struct pm_build_differences *differences) {
     struct pm_structure_match *match = pm_structure_match(from, to);
     pm_build_differences_list(match, ingested->profile->edge_counts, differences);
+    pm_build_work_measure(match, ingested->profile->edge_counts, &differences->work);
+    list_wholes(ingested, differences);
     pm_match_profile(match, ingested->profile);
     pm_match_streams(match, &ingested->streams);
     bool *inexact = pm_match_inexact(match, ingested->inexact);

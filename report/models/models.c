@@ -189,7 +189,38 @@ static struct pm_field_value divergent_sizes(const void *at) {
     return pm_json_value(array);
 }
 
+static const char *role_word(enum pm_parameter_role role) {
+    static const char *const words[] = {
+        [PM_PARAMETER_TAKEN] = "taken",     [PM_PARAMETER_FORMULA] = "formula",
+        [PM_PARAMETER_FOLLOWS] = "follows", [PM_PARAMETER_WORSE] = "worse",
+        [PM_PARAMETER_IDLE] = "idle",       [PM_PARAMETER_NOT_ASKED] = "not_asked",
+    };
+    return words[role];
+}
+
+PM_GETTER(parameter_role, struct pm_fit_parameter, pm_text(role_word(row->role)))
+
+static const struct pm_field parameter_fields[] = {
+    {"role", PM_TEXT, .get = parameter_role},
+    {"formula", PM_TEXT, PM_MEMBER(struct pm_fit_parameter, formula)},
+    {"error", PM_NUMBER, PM_MEMBER(struct pm_fit_parameter, error)},
+};
+
+/* Which of those that vary models are functions of, and why not of the others. */
+static struct pm_field_value parameters(const void *at) {
+    const struct pm_fit_statistics *statistics = at;
+    json_t *array = json_array();
+    for (size_t i = 0; i < statistics->n_parameters; i++) {
+        json_t *object = json_object();
+        json_object_set_new(object, "name", pm_json_text(statistics->parameters[i].name));
+        pm_fields_set(object, PM_FIELDS(parameter_fields), &statistics->parameters[i]);
+        json_array_append_new(array, object);
+    }
+    return pm_json_value(array);
+}
+
 static const struct pm_field summary_fields[] = {
+    {"parameters", PM_JSON_ONLY, .get = parameters},
     STATISTIC("models", n_models),
     STATISTIC("exact", n_exact),
     STATISTIC("constant", n_constant),
@@ -263,6 +294,42 @@ static void print_divergent(FILE *out, const struct pm_fit_statistics *statistic
                       "the models without");
 }
 
+/* Where more than one parameter varies, what became of each. */
+static void print_parameters(FILE *out, const struct pm_fit_statistics *statistics,
+                             const struct pm_report_options *options) {
+    char *taken = pm_strdup("");
+    double error = NAN;
+    for (size_t i = 0; i < statistics->n_parameters; i++)
+        if (statistics->parameters[i].role == PM_PARAMETER_TAKEN) {
+            pm_append(&taken, "%s%s", *taken ? ", " : "", statistics->parameters[i].name);
+            error = statistics->parameters[i].error;
+        }
+    if (statistics->n_parameters > 1)
+        pm_print_line(out, options, "models are functions of %s", taken);
+    for (size_t i = 0; i < statistics->n_parameters && statistics->n_parameters > 1; i++) {
+        const struct pm_fit_parameter *parameter = &statistics->parameters[i];
+        const char *name = parameter->name;
+        if (parameter->role == PM_PARAMETER_FORMULA)
+            pm_print_line(out, options, "not of %s, which was given as %s", name,
+                          parameter->formula);
+        else if (parameter->role == PM_PARAMETER_FOLLOWS)
+            pm_print_line(out, options, "not of %s, which follows from the others", name);
+        else if (parameter->role == PM_PARAMETER_WORSE)
+            pm_print_line(out, options,
+                          "not of %s, which goes with %s: of a sample of what was measured, each "
+                          "size predicted from the others, it is off by %s%% in %s, by %s%% in %s "
+                          "(--in %s: in that one all the same)",
+                          name, taken, pm_percent_text(parameter->error).text, name,
+                          pm_percent_text(error).text, taken, name);
+        else if (parameter->role == PM_PARAMETER_IDLE)
+            pm_print_line(out, options,
+                          "not of %s, which changes nothing that was counted: of runs that differ "
+                          "in it only, one is kept",
+                          name);
+    }
+    free(taken);
+}
+
 static void print_summary(FILE *out, const struct models_report *report,
                           const struct pm_report_options *options) {
     const struct pm_fit_statistics *s = report->statistics;
@@ -275,6 +342,7 @@ static void print_summary(FILE *out, const struct models_report *report,
                   s->n_models, pm_seconds_text(s->seconds).text, s->n_exact, s->n_constant,
                   s->n_flagged, pm_percent_text(pm_heuristics.flagged_error).text);
     fprintf(out, "  %zu histograms with %zu bins\n", s->n_histograms, s->n_bins);
+    print_parameters(out, s, options);
     print_left_out(out, s, options);
     for (size_t i = 0; i < s->n_notes; i++)
         pm_print_line(out, options, "%s", s->notes[i]);

@@ -314,6 +314,7 @@ static json_t *prediction_json(const struct pm_structure *structure,
     json_object_set_new(object, "measured_at_this_size", json_boolean(!prediction->predicted));
     json_object_set_new(object, "measured_up_to", pm_json_text(prediction->measured_up_to));
     json_object_set_new(object, "extrapolation", pm_json_number(prediction->extrapolation));
+    json_object_set_new(object, "below_measured", json_boolean(prediction->below_measured));
     json_object_set_new(object, "models_relative_error",
                         pm_json_number(prediction->relative_error));
     json_object_set_new(object, "unattributed_seconds", pm_json_number(rows->unattributed_seconds));

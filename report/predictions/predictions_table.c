@@ -15,6 +15,9 @@ static char *range_text(const struct pm_prediction *prediction) {
         return pm_strdup("measured at this size");
     const char *up_to = prediction->measured_up_to ? prediction->measured_up_to : "?";
     struct pm_number_text error = pm_percent_text(prediction->relative_error);
+    if (prediction->below_measured)
+        return pm_sprintf("below the measured sizes, so extrapolated %.1fx; models' error %s%%",
+                          prediction->extrapolation, error.text);
     if (prediction->extrapolation > 1)
         return pm_sprintf("measured up to %s, so extrapolated %.1fx; models' error %s%%", up_to,
                           prediction->extrapolation, error.text);

@@ -26,7 +26,7 @@ expect_plan "points of two parameters are run as they are given" \
     -P A,B=16:1,16:5,32:0.5 -- ./a '{A}' '{B}'
 expect_plan "points go with another list as its product" \
     $'A=1 B=2 C=3: ./a\nA=1 B=2 C=4: ./a\nA=5 B=6 C=3: ./a\nA=5 B=6 C=4: ./a' \
-    -P A,B=1:2,5:6 -P C=3,4 -- ./a
+    -P A,B=1:2,5:6 -P C=3,4 --unused A,B,C -- ./a
 printf '# admissible\nNLON, MM\n16 1\n\n16,5 # the largest\r\n32\t10\n' >points.txt
 expect_plan "a file of points has names in its first line" \
     $'MM=1 NLON=16: ./a 16 1\nMM=5 NLON=16: ./a 16 5\nMM=10 NLON=32: ./a 32 10' \
@@ -35,7 +35,7 @@ expect_plan "formulas and conditions hold for a file of points" 'K=11 MM=10 NLON
     --design points.txt -P 'K=floor((NLON-1)/3)+1' --where 'MM==K-1 && NLON>16' -- ./a '{K}'
 expect_plan "a parameter may end where another parameter says" \
     $'MM=1 NLON=4: ./a\nMM=1 NLON=7: ./a\nMM=2 NLON=7: ./a' \
-    -P NLON=4,7 -P MM=1:100 --where 'MM<=floor((NLON-1)/3)' -- ./a
+    -P NLON=4,7 -P MM=1:100 --where 'MM<=floor((NLON-1)/3)' --unused MM,NLON -- ./a
 expect_plan "braces around other things stay" $'N=2: ./a \'{ x }\' \'{"k":{"j":1}}\'' \
     -P N=2 -- ./a '{ x }' '{"k":{"j":1}}'
 expect_plan "doubled braces give the text itself" $'N=2: ./a {N}=' -P N=2 -- ./a '{{N}}='
@@ -77,3 +77,19 @@ expect_error "a word in a file of points is shown" 2 'line 2: "1e" is no number'
 printf 'N\n# none\n' >empty.txt
 expect_error "a file without points is refused" 2 'no points' \
     pmodel run --dry-run --design empty.txt -- ./a
+expect_error "a parameter that reaches no run is refused" 2 \
+    'N several values, but no argument, --env, --input or --build has \{N\}' \
+    pmodel run --dry-run -P N=100,200,400 -- ./a 100
+expect_error "that its formula is not used either does not help" 2 'has \{N\}' \
+    pmodel run --dry-run -P N=100,200,400 -P 'L=log2(N)' -- ./a 100
+expect_error "quoted braces are no use of it" 2 'has \{N\}' \
+    pmodel run --dry-run -P N=100,200 -- ./a '{{N}}'
+expect_plan "a parameter may reach the run by its formula" $'L=3 N=8: ./a 3\nL=4 N=16: ./a 4' \
+    -P N=8,16 -P 'L=log2(N)' -- ./a '{L}'
+expect_plan "or by the environment" $'N=8: ./a\nN=16: ./a' -P N=8,16 --env 'SIZE={N}' -- ./a
+printf 'size {N}\n' >template
+expect_plan "or by an input file" $'N=8: ./a\nN=16: ./a' -P N=8,16 --input template:input -- ./a
+expect_plan "or by the build" $'N=8: make N=8 && ./a\nN=16: make N=16 && ./a' -P N=8,16 \
+    --build 'make N={N}' -- ./a
+expect_plan "one value is a mere name" 'N=8: ./a 8' -P N=8 -- ./a 8
+expect_plan "--unused allows it" $'N=8: ./a\nN=16: ./a' -P N=8,16 --unused N -- ./a

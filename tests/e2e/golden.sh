@@ -390,7 +390,7 @@ golden error.run.sample.txt pmodel run -o new.pmdb --sample 3 -P N=16 -- ./nest 
 golden error.run.excluded.txt pmodel run -o new.pmdb --carry --sample 1/4 -P N=16 -- ./nest '{N}'
 golden error.run.rejected.txt pmodel run -o rejected.pmdb -P N=16,2 -- ./nest '{N}'
 golden error.run.other_program.txt pmodel run -o nest.pmdb -P N=16 -- ./nest3 '{N}'
-golden error.run.build.txt pmodel run -o new.pmdb -P N=16,24 --build 'echo no compiler >&2; exit 4' -- ./fixed
+golden error.run.build.txt pmodel run -o new.pmdb -P N=16,24 --build 'echo no compiler for {N} >&2; exit 4' -- ./fixed
 golden error.run.library.txt pmodel run -o new.pmdb --lib libnothing -P N=16 -- ./nest '{N}'
 golden error.instrument.txt pmodel instrument -o new ./static
 golden error.plan.txt pmodel plan -- ./nest 16

@@ -75,5 +75,5 @@ expect_error "a target of another name is refused" 2 'M is no parameter' \
 expect_error "a time is a time" 2 'takes a time' pmodel plan -P N=16:64:8 --time 10x -- ./loops
 expect_error "no time is no time" 2 'takes a time' pmodel plan -P N=16:64:8 --time 0 -- ./loops
 expect_error "a trial that fails is told" 2 'ended with status' \
-    pmodel plan -P N=16:64:8 --block 64 -- sh -c 'exit 3'
+    pmodel plan -P N=16:64:8 --block 64 -- sh -c 'exit 3 # {N}'
 expect_error "no command is a mistake" 2 'command' pmodel plan -P N=16:64:8

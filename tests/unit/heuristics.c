@@ -1,4 +1,5 @@
-/* fit/heuristics.h: names from the environment change what they name, and a wrong one is an error. */
+/* fit/heuristics.h: names from the environment change what they name, and a wrong one is an error.
+ */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>

@@ -352,7 +352,7 @@ static void expect_varying(const char *const *formulas, size_t n_formulas, const
                 }
                 pointers[n] = &profiles[n];
             }
-    size_t n_found = pm_fit_varying(pointers, n, found, &err);
+    size_t n_found = pm_fit_varying(pointers, n, NULL, found, NULL, &err);
     char *text = pm_strdup("");
     for (size_t i = 0; i < n_found; i++)
         pm_append(&text, "%s%s", i ? " " : "", found[i]);
