@@ -133,6 +133,14 @@ struct pm_error;
     X(dense_rough, 0.02, "and by this share")                                                      \
     X(joint_fails, 0.05, "Mean error of the members' own models from which joint ones are tried")  \
     X(joint_gain, 0.5, "What is left of it with the joint ones")                                   \
+    X(least_power, 0.05,                                                                           \
+      "Of the program's extent, by which an irregular distance grows: with less it is constant")   \
+    X(scales_alike, 1.5,                                                                           \
+      "Error of the trial, against that of the model with gaps, up to which an irregular "         \
+      "group scales: noise of one size, while gaps of such a group go wrong further out")          \
+    X(blur, 0.5,                                                                                   \
+      "Over the root of a distance: how far it varies by which blocks are met by chance, at "      \
+      "most (binomial)")                                                                           \
     /* ---- edges/, prepare/ ---- */                                                               \
     X(divergent_least, 0.05, "Relative difference by which a size diverges")                       \
     X(divergent_many, 0.25, "Share of the touches, by the groups that can be judged")              \
@@ -164,13 +172,24 @@ struct pm_error;
     X(flagged_error, 0.10,                                                                         \
       "A model is flagged when the sizes that it was made from, each "                             \
       "predicted from the others, come out further off (root mean square)")                        \
+    X(dropped_share, 0.01,                                                                         \
+      "Of accesses or first touches that builds have not in common: more is said")                 \
     X(interval_level, 0.8, "The probability of intervals where nobody says otherwise")             \
     X(cluster_ratio, 1.1, "Of sizes: neighbours up to it are one cluster of layer conditions")     \
     X(cluster_noise, 0.2,                                                                          \
       "Of the least share told: bins that together have less are not looked at")                   \
     X(cluster_near, 0.01, "Of a distance: where a bin of a profile is the one of a model")         \
     X(cluster_nearly, 0.05, "Of a cluster's accesses: what \"nearly all\" leaves out")             \
-    X(named_share, 0.1, "Of the largest part of an error: what is named beside it")
+    X(named_share, 0.1, "Of the largest part of an error: what is named beside it")                \
+    /* ---- prepare/choice.c: which parameters ---- */                                             \
+    X(alike, 0.01,                                                                                 \
+      "Of a quantity: runs that differ by less are alike; a block more or less is touched where "  \
+      "addresses lie otherwise")                                                                   \
+    X(equally_good, 1.1, "Ratio of errors: parameters in which they are nearer are as good")       \
+    /* ---- warnings/ ---- */                                                                      \
+    X(outside_share, 0.05,                                                                         \
+      "Of the time: less in code that is not measured is start-up and output")                     \
+    X(outside_listed, 0.01, "Of the time: files with less are not named")
 
 /* The same, whole. */
 #define PM_FIT_COUNTS(X)                                                                           \
@@ -197,6 +216,12 @@ struct pm_error;
     X(gap_tries, 4, "Widest gaps of the largest size that are followed")                           \
     X(joint_caches, 14, "Caches by which joint models are judged, each twice the one before,")     \
     X(joint_smallest, 16, "from so many blocks on")                                                \
+    X(trial_sizes, 4, "At least, of which the largest is predicted from the others,")              \
+    X(trial_sizes_unknown, 6,                                                                      \
+      "and where strides are not known, rather than indirect: models with gaps of fewer than "     \
+      "five sizes say little of those of all")                                                     \
+    X(scaled_caches, 20, "Caches of 1, 2, 4 … blocks, by whose misses the trial is judged")        \
+    X(last_shares, 3, "Touches an access of so many largest sizes say how it goes on")             \
     X(onset_degree, 3, "Growth of an edge that sets in late, at most")                             \
     X(divergent_sizes, 6, "Sizes from which on one of them can be told to diverge")                \
     X(divergent_groups, 2, "Groups that have to agree on it")                                      \
@@ -207,7 +232,15 @@ struct pm_error;
       "Blocks: what smaller caches miss bounds the intervals of no larger one, because those "     \
       "are calibrated from here on")                                                               \
     X(search_degree, 3, "Powers beside a function that --search tries")                            \
-    X(scanned_sizes, 65, "At which layer conditions are looked for")
+    X(scanned_sizes, 65, "At which layer conditions are looked for")                               \
+    X(sampled_edges, 64, "Edges, the largest first, that judge parameters: nearly all counts")     \
+    X(sampled_histograms, 32, "Histograms, likewise")                                              \
+    X(enough_values, 4, "Of each of several parameters: a cubic has so many coefficients")         \
+    X(outside_samples, 20, "Samples of a program's time: fewer tell nothing of a share")           \
+    X(judged_lines, 512,                                                                           \
+      "Blocks: reuses from here on are misses, where models are judged: "                          \
+      "32 KiB of lines,")                                                                          \
+    X(judged_pages, 64, "and the entries of a first TLB, of pages")
 
 /* X (STEP, name, what it does) */
 #define PM_FIT_STEPS(X)                                                                            \
@@ -236,6 +269,7 @@ struct pm_error;
     X(BOUND_BY_CONSTANTS, bound_by_constants,                                                      \
       "what is nearer than a constant distance is constant")                                       \
     X(REST_TO_SHORTEST, rest_to_shortest, "of pages only the shortest bins take the rest")         \
+    X(IRREGULAR, irregular, "distances of random accesses scale with the program's extent")        \
     X(JOINT_GROUPS, joint_groups, "groups of a loop nest are modelled together")                   \
     X(DENSE_COLD, dense_cold, "first touches of pages from those of lines")                        \
     X(ONSET_EDGES, onset_edges, "edges of the last two sizes only")                                \
@@ -245,7 +279,9 @@ struct pm_error;
     X(INCLUSION, inclusion, "distances of large blocks are bounded by those of small ones")        \
     X(HELD_OUT, held_out, "intervals of misses from sets without the largest sizes")               \
     X(REGULARITY, regularity, "why a series is hard to model")                                     \
-    X(FIXED_EXTENTS, fixed_extents, "groups that walk arrays of fixed extent")
+    X(FIXED_EXTENTS, fixed_extents, "groups that walk arrays of fixed extent")                     \
+    X(MEASURED_PARAMETER, measured_parameter,                                                      \
+      "of parameters that would do, what was measured decides")
 
 /* The constants, as read. */
 struct pm_heuristics {

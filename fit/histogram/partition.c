@@ -294,7 +294,7 @@ static void halve(struct pm_partition *p, const double *low, const double *high,
     bool full = p->n_segments + PM_PARTITION_DEPTH + 2 >= PM_PARTITION_MAX_SEGMENTS;
     bool split = !full && depth < PM_PARTITION_DEPTH && !is_negligible(p, low, high) &&
                  !is_narrow(p, low, high);
-    if (split && !pm_partition_gap(p, low, high, cut))
+    if (split && (p->at_shares || !pm_partition_gap(p, low, high, cut)))
         split = pm_partition_equal_share(p, low, high, cut) && !halves_agree(p, low, cut, high);
     if (!split) {
         pm_partition_add(p, low, high);
@@ -355,16 +355,39 @@ static void join_similar(struct pm_partition *p, size_t first) {
         p->n_segments = kept + 1;
 }
 
+/* What is rare, and how many reuses there are at each size, into TOTALS. */
+static void look_at(struct pm_partition *p, const struct pm_histogram *const *histograms,
+                    double *totals) {
+    p->n_segments = 0;
+    p->rarity = 1;
+    for (size_t k = 0; k < p->design->n; k++) {
+        if (histograms[k] && !pm_fit_without(PM_STEP_RARITY))
+            p->rarity = fmin(1, pm_heuristics.common_block / (double)histograms[k]->block_bytes);
+        totals[k] = pm_count_reuses(histograms[k]);
+    }
+}
+
+void pm_partition_cut_at_shares(struct pm_partition *p,
+                                const struct pm_histogram *const *histograms) {
+    static const bool none_taken[PM_MOST_short_distance];
+    double *start = p->cuts, *end = p->cuts + 2 * p->design->n;
+    look_at(p, histograms, end);
+    for (size_t k = 0; k < p->design->n; k++) {
+        pm_reuses_fill(&p->reuses[k], histograms[k], none_taken);
+        start[k] = 0;
+        p->side_total[k] = end[k];
+    }
+    p->short_side = false;
+    p->at_shares = true;
+    halve(p, start, end, 0);
+    p->at_shares = false;
+}
+
 void pm_partition_cut(struct pm_partition *p, const struct pm_histogram *const *histograms) {
     size_t n = p->design->n;
     bool taken[PM_MOST_short_distance];
     double *start = p->cuts, *middle = p->cuts + n, *end = p->cuts + 2 * n;
-    p->n_segments = 0;
-    p->rarity = 1;
-    for (size_t k = 0; k < n; k++) {
-        if (histograms[k] && !pm_fit_without(PM_STEP_RARITY))
-            p->rarity = fmin(1, pm_heuristics.common_block / (double)histograms[k]->block_bytes);
-    }
+    look_at(p, histograms, start);
     take_constant_distances(p, histograms, taken);
     for (size_t k = 0; k < n; k++)
         pm_reuses_fill(&p->reuses[k], histograms[k], taken);

@@ -126,13 +126,28 @@ static double leverage(struct target *target, const struct pm_model *model, doub
     return sum / (v * v);
 }
 
+/* The same of a power of a sum: of the line  log v = log a + b · log (sum). */
+static double power_leverage(struct target *target, const struct pm_model *model) {
+    size_t n = model->n_points, first = target->set->n_runs - n, n_basis = target->set->basis->n;
+    double at = log(pm_model_value(model, target->at)), mean = 0, square = 0;
+    for (size_t i = 0; i < n; i++) {
+        double value = log(pm_model_value(model, target->runs + (first + i) * n_basis));
+        mean += value / (double)n;
+        square += value * value / (double)n;
+    }
+    double spread = square - mean * mean;
+    if (!(spread > 0))
+        return INFINITY;
+    return (1 + (at - mean) * (at - mean) / spread) / (double)n;
+}
+
 /* The interval at the target; NAN if it is not known. */
 static struct pm_fit_range range_at(struct target *target, const struct pm_model *model) {
     static const struct pm_fit_range unknown = {NAN, NAN};
     double v = pm_model_value(model, target->at);
     if (model->exact)
         return (struct pm_fit_range){v, v};
-    size_t n = model->n_points, k = model->n_terms;
+    size_t n = model->n_points, k = model->power > 0 ? 2 : model->n_terms;
     if (isnan(model->leave_one_out_error) || n <= k || n > target->set->n_runs)
         return unknown;
     double freedom = (double)(n - k), t = pm_fit_quantile(target->level, freedom);
@@ -141,7 +156,8 @@ static struct pm_fit_range range_at(struct target *target, const struct pm_model
     double sigma = model->relative_error * sqrt((double)n / freedom);
     double width = t * target->drift * sigma;
     if (sigma > 0)
-        width *= sqrt(1 + leverage(target, model, v));
+        width *= sqrt(
+            1 + (model->power > 0 ? power_leverage(target, model) : leverage(target, model, v)));
     if (!(width <= log(pm_heuristics.longest_factor)))
         return (struct pm_fit_range){0, INFINITY};
     double factor = exp(width);
@@ -251,8 +267,8 @@ static void move_to_end(struct target *target, struct pm_model *model, bool high
     struct pm_fit_range range = range_at(target, model);
     double end = high ? fmin(range.high, pm_heuristics.longest_factor * v) : range.low;
     double factor = isnan(range.low) ? unknown : end / v;
-    for (size_t i = 0; i < model->n_terms && v > 0; i++)
-        model->coefficients[i] *= factor;
+    if (v > 0)
+        pm_model_multiply(model, factor);
 }
 
 /* A constant distance has no error that was estimated; it stays within a block. */
@@ -319,10 +335,10 @@ static struct pm_profile *instantiate_moved(const struct pm_structure *structure
     return profile;
 }
 
-struct pm_profile *pm_fit_instantiate_end(const struct pm_structure *structure,
-                                          const struct pm_model_set *set,
-                                          const struct pm_parameters *at, double level, bool high,
-                                          struct pm_error *err) {
+static struct pm_profile *end_of_models(const struct pm_structure *structure,
+                                        const struct pm_model_set *set,
+                                        const struct pm_parameters *at, double level, bool high,
+                                        struct pm_error *err) {
     if (!set->held_out_tried)
         return instantiate_moved(structure, set, set->n_histograms, at, level, high, err);
     struct pm_profile *executed = instantiate_moved(structure, set, 0, at, level, high, err);
@@ -335,5 +351,34 @@ struct pm_profile *pm_fit_instantiate_end(const struct pm_structure *structure,
     }
     if (executed)
         pm_profile_free(executed);
+    return profile;
+}
+
+/* What builds have not in common is in no model: as large a share may be missing, and all of it
+   misses. */
+static void add_left_out(const struct pm_model_set *set, struct pm_profile *profile) {
+    double share = fmax(set->accesses_left_out, set->first_touches_left_out);
+    double most = 1 - 1 / pm_heuristics.longest_factor;
+    double factor = share > 0 ? 1 / (1 - fmin(share, most)) : 1;
+    for (size_t i = 0; factor > 1 && i < profile->n_histograms; i++) {
+        struct pm_histogram *histogram = &profile->histograms[i].histogram;
+        histogram->cold_loads *= factor;
+        histogram->cold_stores *= factor;
+        histogram->beyond_loads *= factor;
+        histogram->beyond_stores *= factor;
+        for (size_t b = 0; b < histogram->n_bins; b++) {
+            histogram->bins[b].loads *= factor;
+            histogram->bins[b].stores *= factor;
+        }
+    }
+}
+
+struct pm_profile *pm_fit_instantiate_end(const struct pm_structure *structure,
+                                          const struct pm_model_set *set,
+                                          const struct pm_parameters *at, double level, bool high,
+                                          struct pm_error *err) {
+    struct pm_profile *profile = end_of_models(structure, set, at, level, high, err);
+    if (profile && high)
+        add_left_out(set, profile);
     return profile;
 }
