@@ -59,11 +59,19 @@ bool pm_basis_evaluate(const struct pm_basis *basis, const struct pm_parameters 
     return true;
 }
 
+static double raised(double sum, double power) { return power > 0 ? pow(sum, power) : sum; }
+
 double pm_model_value(const struct pm_model *model, const double *basis_values) {
     double value = 0;
     for (size_t i = 0; i < model->n_terms; i++)
         value += model->coefficients[i] * basis_values[model->terms[i]];
-    return value > 0 ? value : 0;
+    return raised(value > 0 ? value : 0, model->power);
+}
+
+void pm_model_multiply(struct pm_model *model, double factor) {
+    double of_terms = model->power > 0 ? pow(factor, 1 / model->power) : factor;
+    for (size_t i = 0; i < model->n_terms; i++)
+        model->coefficients[i] *= of_terms;
 }
 
 bool pm_model_evaluate(const struct pm_basis *basis, const struct pm_model *model,
@@ -76,7 +84,7 @@ bool pm_model_evaluate(const struct pm_basis *basis, const struct pm_model *mode
             return false;
         sum += model->coefficients[i] * function;
     }
-    *value = sum > 0 ? sum : 0;
+    *value = raised(sum > 0 ? sum : 0, model->power);
     return true;
 }
 
@@ -101,7 +109,14 @@ char *pm_model_text(const struct pm_basis *basis, const struct pm_model *model) 
         }
     if (first) {
         free(text);
-        text = pm_strdup("0");
+        return pm_strdup("0");
+    }
+    if (model->power > 0) {
+        char *sum = text, power[40];
+        pm_format_value(model->power, power, sizeof power);
+        text = pm_strdup("");
+        pm_append(&text, "(%s)^%s", sum, power);
+        free(sum);
     }
     return text;
 }

@@ -1,6 +1,6 @@
-/* The model object: a function of the problem size, y(p) = Σ cᵢ·fᵢ(p), with what is known of its
-   error, its range and its shape.  fit/ makes them, the store keeps them, everything else evaluates
-   them. */
+/* The model object: a function of the problem size, y(p) = Σ cᵢ·fᵢ(p) or a power of such a sum,
+   with what is known of its error, its range and its shape.  fit/ makes them, the store keeps them,
+   everything else evaluates them. */
 #ifndef PM_MODEL_H
 #define PM_MODEL_H
 
@@ -39,7 +39,8 @@ struct pm_model {
     uint8_t n_terms;
     uint16_t terms[PM_MODEL_MAX_TERMS];      /* indices into the basis */
     double coefficients[PM_MODEL_MAX_TERMS]; /* of the unscaled basis functions */
-    double relative_error;      /* root mean square of residual / value over the measured sizes */
+    double power;          /* the value is the sum to this power; 0: none, the value is the sum */
+    double relative_error; /* root mean square of residual / value over the measured sizes */
     double leave_one_out_error; /* the same, each size predicted from the others; NAN with < 3 */
     double sigma;               /* standard deviation of the residuals, in units of the value */
     uint16_t n_points;
@@ -56,6 +57,9 @@ bool pm_model_evaluate(const struct pm_basis *basis, const struct pm_model *mode
 bool pm_basis_evaluate(const struct pm_basis *basis, const struct pm_parameters *parameters,
                        double *values, struct pm_error *err);
 double pm_model_value(const struct pm_model *model, const double *basis_values);
+
+/* Makes all values of MODEL larger by FACTOR, which is 0 or more; errors stay as they are. */
+void pm_model_multiply(struct pm_model *model, double factor);
 
 /* "2*N^3 - 5*N + 1", owned by the caller. */
 char *pm_model_text(const struct pm_basis *basis, const struct pm_model *model);

@@ -33,6 +33,10 @@ struct job {
     uint32_t *largest_bytes; /* [group]: of its accesses; owned */
     double *accesses;        /* [group · n + size]: by the counts of edges; owned */
     bool *known;             /* [group]: at all sizes; owned */
+    /* The sizes but the largest, to try models on that; no designs: there is no trial. */
+    struct pm_fit_bases trial_bases;
+    struct pm_basis *trial_basis; /* owned */
+    struct pm_extent extent, trial_extent;
 };
 
 void pm_fit_note(struct pm_fit_statistics *statistics, const char *format, ...) {
@@ -113,14 +117,36 @@ static size_t design_of_group(const struct job *job, uint32_t group) {
     return pm_fit_design_of_group(&job->bases, job->structure, group);
 }
 
-static void fit_histogram(const struct job *job, struct pm_partition *const *partitions, size_t h) {
+/* Whether the next address of GROUP is not known from the one before: the innermost loop in which
+   it moves goes through memory with a stride that depends on data or, if there are sizes enough to
+   judge by, that is not known. */
+static bool is_irregular(const struct job *job, uint32_t number) {
+    if (number >= job->structure->n_groups)
+        return false;
+    const struct pm_group *group = &job->structure->groups[number];
+    for (uint32_t i = 0; i < group->n_strides && !(group->flags & PM_GROUP_CALLED); i++) {
+        const struct pm_stride *stride = &group->strides[i];
+        if (stride->kind != PM_STRIDE_CONSTANT || stride->bytes != 0)
+            return stride->kind == PM_STRIDE_INDIRECT ||
+                   (stride->kind == PM_STRIDE_UNKNOWN &&
+                    job->n >= pm_heuristics.trial_sizes_unknown);
+    }
+    return false;
+}
+
+static void fit_histogram(const struct job *job, struct pm_partition *const *partitions,
+                          struct pm_partition *const *trials, size_t h) {
     struct pm_histogram_model *model = &job->set->histograms[h];
-    struct pm_partition *partition = partitions[design_of_group(job, model->group)];
+    size_t design = design_of_group(job, model->group);
+    struct pm_partition *partition = partitions[design];
     const struct pm_histogram *const *histograms = job->listing.histograms + h * job->n;
     if (job->cut == PM_FIT_SIGMETRICS)
         pm_fit_histogram_literally(partition, histograms, model);
     else
         pm_fit_histogram(partition, histograms, model);
+    if (job->cut == PM_FIT_GAPS && trials && is_irregular(job, model->group))
+        pm_fit_scales(partition, &job->extent, trials[design], &job->trial_extent, histograms,
+                      model);
 }
 
 /* Accesses of histogram H from executions, where the models of these are at least as good as that
@@ -232,6 +258,7 @@ static void fit_wholes(const struct job *job, struct pm_partition *partition, do
 /* What one thread works with: touched first by it, so that it lies near. */
 struct worker {
     struct pm_partition **partitions; /* for each design */
+    struct pm_partition **trials;     /* the same of the trial; NULL: there is none */
     double *series;                   /* two values for each size */
 };
 
@@ -241,6 +268,10 @@ static struct worker worker_new(const struct job *job) {
                             .series = pm_alloc(2 * job->n, sizeof *worker.series)};
     for (size_t d = 0; d < n; d++)
         worker.partitions[d] = pm_partition_new(job->bases.designs[d], job->listing.most_bins);
+    if (job->trial_basis)
+        worker.trials = pm_alloc(n, sizeof(struct pm_partition *));
+    for (size_t d = 0; d < n && job->trial_basis; d++)
+        worker.trials[d] = pm_partition_new(job->trial_bases.designs[d], job->listing.most_bins);
     return worker;
 }
 
@@ -251,6 +282,9 @@ static void worker_free(const struct job *job, struct worker *worker) {
         pm_partition_hand_over(worker->partitions[d], &job->set->bins);
         pm_partition_free(worker->partitions[d]);
     }
+    for (size_t d = 0; d < job->bases.n_designs && worker->trials; d++)
+        pm_partition_free(worker->trials[d]);
+    free(worker->trials);
     free(worker->partitions);
     free(worker->series);
 }
@@ -268,7 +302,7 @@ static void fit_all(const struct job *job, unsigned n_threads) {
 #pragma omp for schedule(dynamic)
         for (size_t i = 0; i < n_items; i++) {
             if (i < set->n_histograms) {
-                fit_histogram(job, worker.partitions, i);
+                fit_histogram(job, worker.partitions, worker.trials, i);
                 continue;
             }
             size_t first = (i - set->n_histograms) * EDGES_AT_ONCE, last = first + EDGES_AT_ONCE;
@@ -334,6 +368,18 @@ static void count_accesses(struct job *job) {
     free(accesses);
 }
 
+/* The designs of PATH without its largest size.  Where they cannot be made there is no trial. */
+static void prepare_trial(struct job *job, struct pm_path path,
+                          const struct pm_fit_options *options) {
+    struct pm_model_set set = {0};
+    path.n--;
+    if (pm_fit_bases_new(job->structure, &path, options, &set, &job->trial_bases, NULL, NULL) &&
+        set.basis->n == job->set->basis->n)
+        job->trial_basis = set.basis;
+    else
+        pm_basis_free(set.basis);
+}
+
 static bool prepare(struct job *job, const struct pm_profile *const *profiles,
                     const struct pm_fit_options *options, struct pm_fit_statistics *statistics,
                     struct pm_error *err) {
@@ -346,10 +392,30 @@ static bool prepare(struct job *job, const struct pm_profile *const *profiles,
         set->runs[k] = job->profiles[k]->parameters;
         pm_parameters_get(&set->runs[k], job->names[0], &x[k]);
     }
-    const struct pm_path path = {job->names[0], job->n, x, set->runs, job->n_names, job->names};
+    struct pm_path path = {job->names[0], job->n, x, set->runs, job->n_names, job->names};
     bool ok = pm_fit_bases_new(job->structure, &path, options, set, &job->bases, statistics, err);
+    if (ok && job->n_names == 1 && job->n >= pm_heuristics.trial_sizes &&
+        !pm_fit_without(PM_STEP_IRREGULAR))
+        prepare_trial(job, path, options);
     free(x);
     return ok;
+}
+
+/* Distinct blocks of the smallest block size at each size, as models in the designs DESIGN. */
+static void find_extent(const struct job *job, const struct pm_design *design,
+                        struct pm_extent *extent) {
+    uint64_t block_bytes = UINT64_MAX;
+    double *blocks = pm_alloc(job->n, sizeof *blocks);
+    for (size_t h = 0; h < job->listing.n; h++)
+        if (job->set->histograms[h].block_bytes < block_bytes)
+            block_bytes = job->set->histograms[h].block_bytes;
+    for (size_t h = 0; h < job->listing.n; h++)
+        for (size_t k = 0; k < job->n && job->set->histograms[h].block_bytes == block_bytes; k++)
+            blocks[k] += cold_of(job->listing.histograms[h * job->n + k]);
+    struct pm_partition *partition = pm_partition_new(design, 0);
+    extent->grows = pm_fit_extent(partition, blocks, &extent->blocks);
+    pm_partition_free(partition);
+    free(blocks);
 }
 
 /* Models of profiles that are checked. */
@@ -367,6 +433,8 @@ static struct pm_model_set *fit_profiles(const struct pm_structure *structure,
     job.profiles = pm_alloc(n_profiles, sizeof *job.profiles);
     job.set = pm_alloc(1, sizeof *job.set);
     if (!prepare(&job, profiles, options, statistics, err)) {
+        pm_fit_bases_free(&job.trial_bases);
+        pm_basis_free(job.trial_basis);
         pm_fit_bases_free(&job.bases);
         pm_model_set_free(job.set);
         free(job.profiles);
@@ -378,6 +446,10 @@ static struct pm_model_set *fit_profiles(const struct pm_structure *structure,
     job.set->edges = pm_alloc(structure->n_edges, sizeof *job.set->edges);
     pm_listing_make(&job.listing, job.profiles, job.n, job.set);
     pm_listing_join(&job.listing, structure, &job.bases, job.set);
+    if (job.trial_basis) {
+        find_extent(&job, job.bases.designs[0], &job.extent);
+        find_extent(&job, job.trial_bases.designs[0], &job.trial_extent);
+    }
     count_accesses(&job);
     fit_all(&job, options ? options->n_threads : 0);
     pm_fit_trim_basis(job.set, job.n_names == 1 ? PM_FIT_BASIS : 1);
@@ -385,6 +457,8 @@ static struct pm_model_set *fit_profiles(const struct pm_structure *structure,
         count_models(job.set, statistics);
         pm_listing_left_out(job.profiles, job.n, statistics);
     }
+    pm_fit_bases_free(&job.trial_bases);
+    pm_basis_free(job.trial_basis);
     pm_fit_bases_free(&job.bases);
     pm_listing_free(&job.listing);
     free(job.largest_bytes);

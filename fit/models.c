@@ -21,8 +21,7 @@ void pm_model_add_term(struct pm_model *model, size_t term, double coefficient) 
 }
 
 void pm_model_scale(struct pm_model *model, double factor) {
-    for (size_t i = 0; i < model->n_terms; i++)
-        model->coefficients[i] *= factor;
+    pm_model_multiply(model, factor);
     model->sigma *= fabs(factor);
     model->exact &= factor == 1;
 }

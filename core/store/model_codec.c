@@ -17,7 +17,7 @@ enum {
     MODEL_SET_VERSION = 5, /* 4 had nothing of the whole program and no sets that are held out */
     OLDEST_VERSION = 4,
     HEADER_BYTES = 24,
-    MODEL_LEAST_BYTES = 29, /* a model without terms */
+    MODEL_LEAST_BYTES = 37, /* a model without terms */
     BIN_LEAST_BYTES = 2 * MODEL_LEAST_BYTES + 2 * 8 + 2,
     HISTOGRAM_LEAST_BYTES = 2 * MODEL_LEAST_BYTES + 5 * 8 + 1, /* without bins */
 };
@@ -50,6 +50,7 @@ static void put_model(struct writer *w, const struct pm_model *model) {
     put_u8(w, model->n_terms);
     put(w, model->terms, model->n_terms * sizeof model->terms[0]);
     put(w, model->coefficients, model->n_terms * sizeof model->coefficients[0]);
+    put_double(w, model->power);
     put_double(w, model->relative_error);
     put_double(w, model->leave_one_out_error);
     put_double(w, model->sigma);
@@ -174,6 +175,9 @@ static void get_model(struct pm_reader *r, struct pm_model *model, size_t n_basi
     for (size_t i = 0; i < model->n_terms; i++)
         if (model->terms[i] >= n_basis || !isfinite(model->coefficients[i]))
             r->fault = PM_READ_BAD;
+    model->power = get_double(r);
+    if (!(model->power >= 0 && isfinite(model->power)))
+        r->fault = PM_READ_BAD;
     model->relative_error = get_double(r);
     model->leave_one_out_error = get_double(r);
     model->sigma = get_double(r);

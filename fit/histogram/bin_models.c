@@ -73,6 +73,11 @@ static void fit_count(struct pm_partition *p, size_t i, struct pm_bin_model *bin
     pm_series_fit(p->series, segment->count, PM_SERIES_COUNT, &bins[i].count);
 }
 
+void pm_fit_segment_counts(struct pm_partition *p, struct pm_bin_model *bins) {
+    for (size_t i = 0; i < p->n_segments; i++)
+        fit_count(p, i, bins);
+}
+
 static void fit_segment(struct pm_partition *p, const struct pm_histogram_segment *segment,
                         struct pm_bin_model *bin) {
     pm_series_fit(p->series, segment->mean, PM_SERIES_DISTANCE, &bin->distance);
@@ -89,7 +94,7 @@ static double last_distance(const struct pm_histogram_segment *segment, size_t n
     return 0;
 }
 
-static void sort_segments(struct pm_partition *p) {
+void pm_sort_segments(struct pm_partition *p) {
     for (size_t i = 1; i < p->n_segments; i++) {
         struct pm_histogram_segment segment = p->segments[i];
         double distance = last_distance(&segment, p->design->n);
@@ -233,15 +238,14 @@ void pm_fit_histogram(struct pm_partition *p, const struct pm_histogram *const *
     pm_fit_totals(p, histograms, model);
     pm_partition_cut(p, histograms);
     pm_segments_to_bound(p, model->at_least);
-    sort_segments(p);
+    pm_sort_segments(p);
     model->n_bins = p->n_segments;
     model->bins = pm_bin_model_arena_alloc(&p->bins, p->n_segments);
     for (size_t i = 0; i < p->n_segments; i++)
         fit_segment(p, &p->segments[i], &model->bins[i]);
     if (!pm_fit_without(PM_STEP_JOIN_BINS))
         join_similar_bins(p, model);
-    for (size_t i = 0; i < p->n_segments; i++)
-        fit_count(p, i, model->bins);
+    pm_fit_segment_counts(p, model->bins);
     if (!pm_fit_without(PM_STEP_BOUND_BY_CONSTANTS))
         bound_by_constants(p, model->at_least, model->bins);
     if (p->rarity < 1 && !pm_fit_without(PM_STEP_REST_TO_SHORTEST))

@@ -158,3 +158,13 @@ double pm_count_reuses(const struct pm_histogram *histogram) {
         sum += pm_bin_accesses(&histogram->bins[i]);
     return sum;
 }
+
+double pm_accesses_between(const struct pm_histogram *histogram, double low, double high) {
+    double sum = 0;
+    for (size_t i = 0; histogram && i < histogram->n_bins; i++)
+        if (histogram->bins[i].mean >= low && histogram->bins[i].mean <= high)
+            sum += pm_bin_accesses(&histogram->bins[i]);
+    if (histogram && histogram->at_least >= low && histogram->at_least <= high)
+        sum += histogram->beyond_loads + histogram->beyond_stores;
+    return sum;
+}

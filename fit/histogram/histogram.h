@@ -32,6 +32,22 @@ void pm_partition_hand_over(struct pm_partition *partition, struct pm_bin_model_
 void pm_fit_histogram(struct pm_partition *partition, const struct pm_histogram *const *histograms,
                       struct pm_histogram_model *model);
 
+/* Blocks that a program touches, as a function of the size, without what is there at any size. */
+struct pm_extent {
+    struct pm_model blocks;
+    bool grows; /* from size to size: else there is nothing to scale with */
+};
+
+/* From the numbers of BLOCKS at the sizes of PARTITION; whether it grows. */
+bool pm_fit_extent(struct pm_partition *partition, const double *blocks, struct pm_model *extent);
+
+/* Replaces the bins of MODEL, which PARTITION made of HISTOGRAMS, by ones whose distances scale
+   with the extent, where these are better at predicting the largest sizes from the others: those of
+   TRIAL.  See scaled.c. */
+bool pm_fit_scales(struct pm_partition *partition, const struct pm_extent *extent,
+                   struct pm_partition *trial, const struct pm_extent *trial_extent,
+                   const struct pm_histogram *const *histograms, struct pm_histogram_model *model);
+
 /* The same by the paper's partition; see sigmetrics.c. */
 void pm_fit_histogram_literally(struct pm_partition *partition,
                                 const struct pm_histogram *const *histograms,

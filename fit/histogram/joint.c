@@ -100,17 +100,6 @@ static struct pm_histogram added_up(const struct pm_joint_groups *joint, size_t 
     return sum;
 }
 
-/* Accesses of HISTOGRAM between two distances. */
-static double accesses_between(const struct pm_histogram *histogram, double low, double high) {
-    double sum = 0;
-    for (size_t i = 0; histogram && i < histogram->n_bins; i++)
-        if (histogram->bins[i].mean >= low && histogram->bins[i].mean <= high)
-            sum += pm_bin_accesses(&histogram->bins[i]);
-    if (histogram && histogram->at_least >= low && histogram->at_least <= high)
-        sum += histogram->beyond_loads + histogram->beyond_stores;
-    return sum;
-}
-
 /* Shares of the members in SEGMENT, over all sizes. */
 static void member_shares(const struct pm_joint_groups *joint,
                           const struct pm_histogram_segment *segment, size_t n_sizes) {
@@ -119,8 +108,8 @@ static void member_shares(const struct pm_joint_groups *joint,
         double sum = 0;
         for (size_t k = 0; k < n_sizes; k++)
             if (!isnan(segment->mean[k]))
-                sum += accesses_between(joint->members[m].histograms[k], segment->low[k],
-                                        segment->high[k]);
+                sum += pm_accesses_between(joint->members[m].histograms[k], segment->low[k],
+                                           segment->high[k]);
         joint->members[m].share = sum;
         all += sum;
     }
@@ -144,17 +133,13 @@ static void add_misses(const struct pm_design *design, size_t size, const struct
 /* Mean error of MISSES at SIZE, each at most 1, added to SUM; how many in N. */
 static void add_errors(const struct pm_joint_groups *joint, size_t size,
                        const double misses[PM_MOST_joint_caches], double *sum, size_t *n) {
-    double accesses = 0;
-    for (size_t m = 0; m < joint->n; m++)
-        if (joint->members[m].histograms[size])
-            accesses += pm_histogram_accesses(joint->members[m].histograms[size]);
     for (size_t c = 0; c < pm_heuristics.joint_caches; c++) {
         double measured = 0;
         for (size_t m = 0; m < joint->n; m++)
             measured +=
-                accesses_between(joint->members[m].histograms[size], cache_blocks(c), INFINITY);
+                pm_accesses_between(joint->members[m].histograms[size], cache_blocks(c), INFINITY);
         double larger = fmax(measured, misses[c]);
-        if (larger <= pm_heuristics.joint_rare * accesses)
+        if (larger <= 0)
             break;
         *sum += fabs(misses[c] - measured) / larger;
         ++*n;

@@ -27,6 +27,8 @@ void pm_reuses_reserve(struct pm_reuses *reuses, size_t n);
 void pm_reuses_free(struct pm_reuses *reuses); /* not the struct itself */
 /* All reuses of HISTOGRAM, NULL: 0. */
 double pm_count_reuses(const struct pm_histogram *histogram);
+/* Accesses of HISTOGRAM (NULL: none) between two distances. */
+double pm_accesses_between(const struct pm_histogram *histogram, double low, double high);
 double pm_reuses_total(const struct pm_reuses *reuses);
 /* Accesses with a distance below DISTANCE. */
 double pm_reuses_below(const struct pm_reuses *reuses, double distance);
@@ -75,12 +77,17 @@ struct pm_partition {
     struct pm_bin *sum_bins;             /* room for their bins: most_bins for each size */
     size_t most_bins;
     bool short_side;    /* segments made now lie below the clean cut */
+    bool at_shares;     /* cuts are made at equal shares only, whatever gaps there are */
     double *side_total; /* what a segment of that side is negligible against, for each size */
 };
 
 /* Cuts HISTOGRAMS (one for each size, NULL: never accessed) into segments, which replace the
    former. Every reuse is in one of them. */
 void pm_partition_cut(struct pm_partition *partition, const struct pm_histogram *const *histograms);
+
+/* The same at equal shares of the reuses alone, without constant distances, clean cut and gaps. */
+void pm_partition_cut_at_shares(struct pm_partition *partition,
+                                const struct pm_histogram *const *histograms);
 
 /* A cut at the same share of accesses at each size, chosen (the median over the sizes) so that both
    sides span equal ranges of distances; false if there is nothing to split. */
@@ -107,6 +114,12 @@ bool pm_partition_gap(struct pm_partition *partition, const double *low, const d
                       double *cut);
 
 /* ---- bin_models.c ---------------------------------------------------------------------------- */
+
+/* Models of the counts of all segments, which BINS stand for. */
+void pm_fit_segment_counts(struct pm_partition *partition, struct pm_bin_model *bins);
+
+/* Segments by ascending distance at the largest size. */
+void pm_sort_segments(struct pm_partition *partition);
 
 /* The models of what a group's histograms are in all: accesses, cold ones, the bound, stores. */
 void pm_fit_totals(struct pm_partition *partition, const struct pm_histogram *const *histograms,

@@ -126,13 +126,28 @@ static double leverage(struct target *target, const struct pm_model *model, doub
     return sum / (v * v);
 }
 
+/* The same of a power of a sum: of the line  log v = log a + b · log (sum). */
+static double power_leverage(struct target *target, const struct pm_model *model) {
+    size_t n = model->n_points, first = target->set->n_runs - n, n_basis = target->set->basis->n;
+    double at = log(pm_model_value(model, target->at)), mean = 0, square = 0;
+    for (size_t i = 0; i < n; i++) {
+        double value = log(pm_model_value(model, target->runs + (first + i) * n_basis));
+        mean += value / (double)n;
+        square += value * value / (double)n;
+    }
+    double spread = square - mean * mean;
+    if (!(spread > 0))
+        return INFINITY;
+    return (1 + (at - mean) * (at - mean) / spread) / (double)n;
+}
+
 /* The interval at the target; NAN if it is not known. */
 static struct pm_fit_range range_at(struct target *target, const struct pm_model *model) {
     static const struct pm_fit_range unknown = {NAN, NAN};
     double v = pm_model_value(model, target->at);
     if (model->exact)
         return (struct pm_fit_range){v, v};
-    size_t n = model->n_points, k = model->n_terms;
+    size_t n = model->n_points, k = model->power > 0 ? 2 : model->n_terms;
     if (isnan(model->leave_one_out_error) || n <= k || n > target->set->n_runs)
         return unknown;
     double freedom = (double)(n - k), t = pm_fit_quantile(target->level, freedom);
@@ -141,7 +156,8 @@ static struct pm_fit_range range_at(struct target *target, const struct pm_model
     double sigma = model->relative_error * sqrt((double)n / freedom);
     double width = t * target->drift * sigma;
     if (sigma > 0)
-        width *= sqrt(1 + leverage(target, model, v));
+        width *= sqrt(
+            1 + (model->power > 0 ? power_leverage(target, model) : leverage(target, model, v)));
     if (!(width <= log(pm_heuristics.longest_factor)))
         return (struct pm_fit_range){0, INFINITY};
     double factor = exp(width);
@@ -251,8 +267,8 @@ static void move_to_end(struct target *target, struct pm_model *model, bool high
     struct pm_fit_range range = range_at(target, model);
     double end = high ? fmin(range.high, pm_heuristics.longest_factor * v) : range.low;
     double factor = isnan(range.low) ? unknown : end / v;
-    for (size_t i = 0; i < model->n_terms && v > 0; i++)
-        model->coefficients[i] *= factor;
+    if (v > 0)
+        pm_model_multiply(model, factor);
 }
 
 /* A constant distance has no error that was estimated; it stays within a block. */
