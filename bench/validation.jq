@@ -145,7 +145,7 @@ def cachegrind_table: table(
     ["program", "N", "accesses", "cachegrind", "misses", "cachegrind, 512 ways", "off by", "8 ways", "off by"];
     map(cachegrind_row));
 
-def page(cpu; figures):
+def page(cpu; figures; irregular):
 "# How far off predictions are
 
 Written by `make validate` on \(cpu). Sizes and compiler flags are those of `bench/apps/sizes.conf`. Each
@@ -183,7 +183,7 @@ cache: between those that result when all models are at the lower ends of their 
 
 " + intervals_table + "
 
-" + (map(program_section) | join("\n")) + "
+" + irregular + (map(program_section) | join("\n")) + "
 ## Against cachegrind
 
 Misses at 2N in a first level of 32 KiB with lines of 64 bytes, measured by pmodel (512 blocks, fully associative) and by

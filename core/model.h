@@ -1,6 +1,6 @@
-/* The model object: a function of the problem size, y(p) = Σ cᵢ·fᵢ(p) or a power of such a sum, with what is known of its
-   error, its range and its shape.  fit/ makes them, the store keeps them, everything else evaluates
-   them. */
+/* The model object: a function of the problem size, y(p) = Σ cᵢ·fᵢ(p) or a power of such a sum,
+   with what is known of its error, its range and its shape.  fit/ makes them, the store keeps them,
+   everything else evaluates them. */
 #ifndef PM_MODEL_H
 #define PM_MODEL_H
 
@@ -39,8 +39,8 @@ struct pm_model {
     uint8_t n_terms;
     uint16_t terms[PM_MODEL_MAX_TERMS];      /* indices into the basis */
     double coefficients[PM_MODEL_MAX_TERMS]; /* of the unscaled basis functions */
-    double power; /* the value is the sum to this power; 0: none, the value is the sum */
-    double relative_error;      /* root mean square of residual / value over the measured sizes */
+    double power;          /* the value is the sum to this power; 0: none, the value is the sum */
+    double relative_error; /* root mean square of residual / value over the measured sizes */
     double leave_one_out_error; /* the same, each size predicted from the others; NAN with < 3 */
     double sigma;               /* standard deviation of the residuals, in units of the value */
     uint16_t n_points;

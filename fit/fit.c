@@ -117,8 +117,8 @@ static size_t design_of_group(const struct job *job, uint32_t group) {
     return pm_fit_design_of_group(&job->bases, job->structure, group);
 }
 
-/* Whether the next address of GROUP is not known from the one before: the innermost loop in which it
-   moves goes through memory with a stride that depends on data or, if there are sizes enough to
+/* Whether the next address of GROUP is not known from the one before: the innermost loop in which
+   it moves goes through memory with a stride that depends on data or, if there are sizes enough to
    judge by, that is not known. */
 static bool is_irregular(const struct job *job, uint32_t number) {
     if (number >= job->structure->n_groups)
@@ -145,7 +145,8 @@ static void fit_histogram(const struct job *job, struct pm_partition *const *par
     else
         pm_fit_histogram(partition, histograms, model);
     if (job->cut == PM_FIT_GAPS && trials && is_irregular(job, model->group))
-        pm_fit_scales(partition, &job->extent, trials[design], &job->trial_extent, histograms, model);
+        pm_fit_scales(partition, &job->extent, trials[design], &job->trial_extent, histograms,
+                      model);
 }
 
 /* Accesses of histogram H from executions, where the models of these are at least as good as that

@@ -109,7 +109,7 @@ static void member_shares(const struct pm_joint_groups *joint,
         for (size_t k = 0; k < n_sizes; k++)
             if (!isnan(segment->mean[k]))
                 sum += pm_accesses_between(joint->members[m].histograms[k], segment->low[k],
-                                        segment->high[k]);
+                                           segment->high[k]);
         joint->members[m].share = sum;
         all += sum;
     }

@@ -156,8 +156,8 @@ static struct pm_fit_range range_at(struct target *target, const struct pm_model
     double sigma = model->relative_error * sqrt((double)n / freedom);
     double width = t * target->drift * sigma;
     if (sigma > 0)
-        width *= sqrt(1 + (model->power > 0 ? power_leverage(target, model)
-                                            : leverage(target, model, v)));
+        width *= sqrt(
+            1 + (model->power > 0 ? power_leverage(target, model) : leverage(target, model, v)));
     if (!(width <= log(pm_heuristics.longest_factor)))
         return (struct pm_fit_range){0, INFINITY};
     double factor = exp(width);

@@ -4,14 +4,14 @@
      sorted    the same indices in ascending order
      banded    x[k], k random within a band of BAND elements that moves along with the loop
      power     x[k], where the element of rank r is as likely as 1/r
-     join      a hash join: N rows are put into a table, 2 N others looked up, half of which are there
-     octree    N random points in a cube are put into an octree, then N others looked up
-     spmv      a sparse matrix-vector product: the points of a triangulated channel, WIDTH across, are a mesh
-               that is numbered at random; each one is coupled with its six neighbours
+     join      a hash join: N rows are put into a table, 2 N others looked up, half of which are
+   there octree    N random points in a cube are put into an octree, then N others looked up spmv a
+   sparse matrix-vector product: the points of a triangulated channel, WIDTH across, are a mesh that
+   is numbered at random; each one is coupled with its six neighbours
 
-   The first four read PER_ELEMENT indices for each element and walk through them PASSES times, as the
-   product does with the matrix.  Every kind checks its result in another way than it was computed.
-   Usage: irregular N KIND. Memory: 40 N bytes; join 64 N, octree 120 N, spmv 150 N. */
+   The first four read PER_ELEMENT indices for each element and walk through them PASSES times, as
+   the product does with the matrix.  Every kind checks its result in another way than it was
+   computed. Usage: irregular N KIND. Memory: 40 N bytes; join 64 N, octree 120 N, spmv 150 N. */
 #include <math.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -245,9 +245,9 @@ static uint32_t *random_numbers(size_t n) {
     return number;
 }
 
-/* Point (x, y) has the neighbours (x ± 1, y), (x, y ± 1) and both (x + 1, y + 1) and (x − 1, y − 1); the
-   ends of the channel are joined, and so are its sides.  The matrix is 8 on the diagonal and −1 for
-   each neighbour. */
+/* Point (x, y) has the neighbours (x ± 1, y), (x, y ± 1) and both (x + 1, y + 1) and (x − 1, y −
+   1); the ends of the channel are joined, and so are its sides.  The matrix is 8 on the diagonal
+   and −1 for each neighbour. */
 static struct mesh mesh_of(size_t n) {
     static const int step_x[] = {0, 1, -1, 0, 0, 1, -1}, step_y[] = {0, 0, 0, 1, -1, 1, -1};
     enum { ENTRIES = sizeof step_x / sizeof *step_x };
@@ -263,7 +263,8 @@ static struct mesh mesh_of(size_t n) {
         for (size_t y = 0; y < WIDTH; y++) {
             size_t at = mesh.first[number[x * WIDTH + y]];
             for (int k = 0; k < ENTRIES; k++) {
-                size_t to_x = (x + length + step_x[k]) % length, to_y = (y + WIDTH + step_y[k]) % WIDTH;
+                size_t to_x = (x + length + step_x[k]) % length,
+                       to_y = (y + WIDTH + step_y[k]) % WIDTH;
                 mesh.column[at + k] = number[to_x * WIDTH + to_y];
                 mesh.value[at + k] = k ? -1 : 8;
             }
@@ -281,11 +282,12 @@ static __attribute__((noinline)) void multiply(const struct mesh *mesh, const do
     }
 }
 
-/* Each row adds up to 2, and so does each column: the sum of y = A x, with whole numbers in x, is known
-   exactly. */
+/* Each row adds up to 2, and so does each column: the sum of y = A x, with whole numbers in x, is
+   known exactly. */
 static int spmv(size_t n) {
     struct mesh mesh = mesh_of(n);
-    double *x = allocate(mesh.n, sizeof *x), *y = allocate(mesh.n, sizeof *y), sum = 0, expected = 0;
+    double *x = allocate(mesh.n, sizeof *x), *y = allocate(mesh.n, sizeof *y), sum = 0,
+           expected = 0;
     for (size_t i = 0; i < mesh.n; i++)
         x[i] = (double)(i % 17);
     for (int pass = 0; pass < PASSES; pass++)
@@ -302,9 +304,12 @@ int main(int argc, char **argv) {
         const char *name;
         void (*indices)(size_t n, size_t m, uint32_t *index);
         int (*run)(size_t n);
-    } kinds[] = {{"random", random_indices, NULL}, {"sorted", sorted_indices, NULL},
-                 {"banded", banded_indices, NULL}, {"power", power_indices, NULL},
-                 {"join", NULL, join},             {"octree", NULL, octree},
+    } kinds[] = {{"random", random_indices, NULL},
+                 {"sorted", sorted_indices, NULL},
+                 {"banded", banded_indices, NULL},
+                 {"power", power_indices, NULL},
+                 {"join", NULL, join},
+                 {"octree", NULL, octree},
                  {"spmv", NULL, spmv}};
     char *end = NULL;
     unsigned long n = argc > 1 ? strtoul(argv[1], &end, 10) : 0;
