@@ -2,6 +2,7 @@
 # to figures and to the page docs/validation.md.
 
 include "validation_words";
+include "builds";
 
 # ---- errors -------------------------------------------------------------------------------------
 
@@ -37,7 +38,24 @@ def coverage: coverage_of([.[].sizes[].intervals[] | select(.quantity != "misses
 # The share inside at LEVEL; nothing if there is no such model.
 def covered(level): coverage | select(.models > 0) | .models as $n | .inside[] | select(.level == level) | .inside / $n;
 
+# Misses of each program's caches, lines and pages, at 2N and 4N, with the 80% interval: an array for each program.
+def intervals_of_misses: [.[] | [.sizes[].comparisons[] | select(.quantity == "misses" and .measured > 0)
+    | {predicted, measured, low, high,
+       inside: (.low != null and .high != null and .low - 0.5 <= .measured and .measured <= .high + 0.5),
+       ratio: (if .high == null or (.low // 0) <= 0 then infinite else .high / .low end)}]];
+def share_inside: map(select(.inside)) as $in | ($in | length) / length;
+# Off by more than a quarter, and sure of it; no interval counts as outside.
+def silent: select((.predicted / .measured - 1 | magnitude) > 0.25 and (.inside | not));
+
 def figures: [
+    (intervals_of_misses | map(select(length > 0)) | select(length > 0)
+        | (add | share_inside | {name: "misses_interval_coverage_80", value: ., unit: "fraction", target: [0.75, 0.90],
+            holds: (. >= 0.75 and . <= 0.90)}),
+          (map(share_inside) | min | {name: "misses_interval_coverage_least", value: ., unit: "fraction",
+            target: [0.5, 1], holds: (. >= 0.5)}),
+          (add | [.[] | silent] | length | {name: "misses_silent", value: ., unit: "caches", target: 0, holds: (. == 0)}),
+          (add | map(.ratio) | median | {name: "misses_interval_ratio_median", value: (if . == infinite then null else . end),
+            unit: "upper over lower end", target: 1.5, holds: (. <= 1.5)})),
     (covered(0.8) | {name: "interval_coverage_80", value: ., unit: "fraction", target: [0.75, 0.85],
         holds: (. >= 0.75 and . <= 0.85)}),
     (program_errors(2; "accesses"; null)
@@ -53,8 +71,10 @@ def figures: [
 # ---- the page -----------------------------------------------------------------------------------
 
 def figures_table: table(["figure", "value", "target", ""];
-    [.[] | [(.name | code), (.value | percent),
-      (.target | if type == "array" then map(percent) | join(" to ") else percent end), if .holds then "holds" else "does not hold" end]]);
+    [.[] | (.unit == "fraction") as $share
+     | def text: if . == null then "inf" elif $share then percent elif . == floor then "\(.)" else two_digits end;
+       [(.name | code), (.value | text),
+      (.target | if type == "array" then map(text) | join(" to ") else text end), if .holds then "holds" else "does not hold" end]]);
 
 # One line a program: its errors at FACTOR times the largest size.
 def overview(factor): table(
@@ -84,9 +104,12 @@ def intervals_row(name): coverage | .models as $n
 # The same of the program's misses: sums over many models, one for each cache.
 def misses_cells: coverage_of([.[].sizes[].intervals[] | select(.quantity == "misses")]) | .models as $n
     | ["\($n)"] + [.inside[] | if $n == 0 then "-" else .inside / $n | percent end];
+def silent_cells: intervals_of_misses | add // [] | if length == 0 then ["-", "-"] else
+    ["\([.[] | silent] | length)", (map(.ratio) | median | if . == infinite then "inf" else two_digits end)] end;
 def intervals_table: table(["program", "exact", "right", "others", "in 50%", "in 80%", "in 95%", "unknown",
-    "caches", "misses in 50%", "in 80%", "in 95%"];
-    [.[] | .name as $name | [.] | intervals_row($name) + misses_cells] + [intervals_row("all") + misses_cells]);
+    "caches", "misses in 50%", "in 80%", "in 95%", "silent", "ratio"];
+    [.[] | .name as $name | [.] | intervals_row($name) + misses_cells + silent_cells]
+    + [intervals_row("all") + misses_cells + silent_cells]);
 
 def pair(cell): if cell == null then "-" else cell.error | signed end;
 
@@ -145,7 +168,7 @@ def cachegrind_table: table(
     ["program", "N", "accesses", "cachegrind", "misses", "cachegrind, 512 ways", "off by", "8 ways", "off by"];
     map(cachegrind_row));
 
-def page(cpu; figures; irregular):
+def page(cpu; figures; irregular; builds):
 "# How far off predictions are
 
 Written by `make validate` on \(cpu). Sizes and compiler flags are those of `bench/apps/sizes.conf`. Each
@@ -179,12 +202,13 @@ same measurements, executions and accesses.
 Counts of edges, touches of blocks by reference groups, and cold ones among them, at 2N and 4N. Exact models give one number, which
 is right or not; for the others, the share of the measured numbers that lie inside the interval that should hold 50, 80 or
 95% of them. Unknown: a model of too few sizes, which has no interval. Then the program's misses, in lines and in pages, of each
-cache: between those that result when all models are at the lower ends of their intervals, and at the upper ones.
+cache, whose intervals come from the models that were made without the largest sizes; last, in how many caches the misses are off by
+more than 25% and outside the interval of 80%, and the median of its upper over its lower end.
 
 " + intervals_table + "
 
 " + irregular + (map(program_section) | join("\n")) + "
-## Against cachegrind
+" + (builds | if length > 0 then builds_page + "\n\n" else "" end) + "## Against cachegrind
 
 Misses at 2N in a first level of 32 KiB with lines of 64 bytes, measured by pmodel (512 blocks, fully associative) and by
 cachegrind, which is given the same cache twice: with one set of 512 ways, which is the same model, and with 8 ways, as

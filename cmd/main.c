@@ -35,7 +35,8 @@ static const struct pm_command commands[] = {
      "                  [--start-at NAMES]... [--stop-after NAMES]...\n"
      "                  [--timeout SECONDS] [--no-memory] [--second-core] [--shared]\n"
      "                  [--carry] [--bytes] [--time] [--time-runs N] [--time-cost PERCENT]\n"
-     "                  [--again] [--dry-run] [-q] -- COMMAND [ARGUMENT]...\n"
+     "                  [--again] [--once] [--unused NAMES] [--dry-run] [-q]\n"
+     "                  -- COMMAND [ARGUMENT]...\n"
      "       pmodel run --handler FILE [--events routines|loops|all|none] [--interval NAMES]...\n"
      "                  [options] -- COMMAND [ARGUMENT]...",
      "measure a program at one or more problem sizes", pm_cmd_run},
@@ -47,7 +48,8 @@ static const struct pm_command commands[] = {
      "                         [--classes FILE] [-q] PROGRAM",
      "make the instrumented copy of a program, to run it by hand", pm_cmd_instrument},
     {"fit",
-     "[--basis [SCOPE=]FUNCTIONS]... [--search] [--drop-divergent] [--threads N]\n"
+     "[--basis [SCOPE=]FUNCTIONS]... [--search] [--in NAMES] [--drop-divergent]\n"
+     "                  [--threads N]\n"
      "                  [--models | --flagged [--top N]] [--format table|json|csv] [--wide] STORE",
      "make models of the measurements", pm_cmd_fit},
     {"model",

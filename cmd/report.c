@@ -124,6 +124,20 @@ static struct pm_prediction *predict_one(const struct request *request,
     return NULL;
 }
 
+/* Where the time of the largest run went of which that is known. */
+static bool warn_of_outside(const struct pm_program *program, struct pm_warnings *warnings,
+                            struct pm_error *err) {
+    struct pm_file_times times = {0};
+    bool ok = true;
+    for (size_t i = program->n_runs; ok && times.n_files == 0 && i-- > 0;) {
+        ok = pm_store_file_times(program->store, &program->runs[i], &times, err);
+        if (times.n_files)
+            pm_warn_of_outside(&times, &program->runs[i], warnings);
+    }
+    pm_file_times_free(&times);
+    return ok;
+}
+
 static bool predict_all(const struct request *request, struct pm_program *program,
                         const struct profiles_at_size *found, struct pm_error *err) {
     size_t n = request->on.n_machines;
@@ -140,6 +154,7 @@ static bool predict_all(const struct request *request, struct pm_program *progra
     struct pm_report_options options = request->options;
     const struct pm_answer answer = {program->structure, program->models, found->profile};
     pm_warn(&answer, &warnings);
+    ok = ok && warn_of_outside(program, &warnings, err);
     for (size_t i = 0; i < n && ok; i++)
         pm_warn_of_time(&answer, predictions[i], request->on.machines[i], &warnings);
     options.warnings = &warnings;

@@ -242,6 +242,17 @@ static bool read_measurements(struct validating *v, struct pm_store *store, stru
     return true;
 }
 
+/* What is not the same in all builds leaves a predicted profile, and the times made of it. */
+static bool keep_matched(const struct validating *v, struct pm_profile *profile,
+                         struct pm_prediction ***times, struct pm_error *err) {
+    if (!profile)
+        return true;
+    free_times(*times);
+    pm_profile_keep_matched(profile, v->structure);
+    *times = predict_times(v, profile, err);
+    return *times != NULL;
+}
+
 /* What the builds of these sizes have otherwise (--build) is in no figure, on neither side. */
 static bool mark_differences(struct validating *v, struct pm_store *store, struct pm_error *err) {
     if (!store || !v->request->run.request.build)
@@ -257,11 +268,11 @@ static bool mark_differences(struct validating *v, struct pm_store *store, struc
     }
     for (size_t i = 0; i < v->n_sizes; i++) {
         struct validated_size *size = &v->sizes[i];
-        free_times(size->predicted_times);
-        pm_profile_keep_matched(size->predicted, v->structure);
-        size->predicted_times = predict_times(v, size->predicted, err);
-        if (!size->predicted_times)
+        if (!keep_matched(v, size->predicted, &size->predicted_times, err))
             return false;
+        for (int end = 0; end < 2; end++)
+            if (!keep_matched(v, size->ends[end], &size->end_times[end], err))
+                return false;
     }
     return true;
 }

@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 void pm_times_free(struct pm_times *times) {
     if (!times)
@@ -47,4 +48,25 @@ uint32_t *pm_times_owners(const struct pm_times *times, const struct pm_structur
             owners[scope] = PM_NONE;
     }
     return owners;
+}
+
+/* ---- files ----------------------------------------------------------------------------------- */
+
+static bool is_same(const char *a, const char *b) { return a && b ? strcmp(a, b) == 0 : a == b; }
+
+void pm_file_times_add(struct pm_file_times *times, const char *path, double samples) {
+    for (size_t i = 0; i < times->n_files; i++)
+        if (is_same(times->files[i].path, path)) {
+            times->files[i].samples += samples;
+            return;
+        }
+    *PM_PUSH(times, files) =
+        (struct pm_file_time){.path = path ? pm_strdup(path) : NULL, .samples = samples};
+}
+
+void pm_file_times_free(struct pm_file_times *times) {
+    for (size_t i = 0; i < times->n_files; i++)
+        free(times->files[i].path);
+    free(times->files);
+    *times = (struct pm_file_times){0};
 }

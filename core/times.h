@@ -3,6 +3,7 @@
 #ifndef PM_TIMES_H
 #define PM_TIMES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -44,5 +45,22 @@ bool pm_times_fit(const struct pm_times *times, const struct pm_structure *struc
    around it that has a timer, or PM_NONE: the time is where its routine was called, or unknown.
    Owned by the caller. */
 uint32_t *pm_times_owners(const struct pm_times *times, const struct pm_structure *structure);
+
+/* ---- where time goes, file by file ----------------------------------------------------------- */
+
+struct pm_file_time {
+    char *path;      /* NULL: code in no file; owned */
+    bool measured;   /* the program, or a library that was measured */
+    bool measurable; /* a library that `pmodel run --lib` can name */
+    double samples;  /* how often the program was found in its code */
+};
+
+/* Of one run of the program as it is, sampled by the clock. */
+struct pm_file_times {
+    PM_ARRAY(struct pm_file_time, files); /* owned */
+};
+
+void pm_file_times_add(struct pm_file_times *times, const char *path, double samples);
+void pm_file_times_free(struct pm_file_times *times); /* what it owns */
 
 #endif

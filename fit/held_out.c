@@ -58,11 +58,11 @@ static size_t keep_small(const struct pm_profile *const *profiles, size_t n,
 
 /* Whether those kept still vary in as many parameters, so that the models are of the same kind. */
 static bool is_enough(const struct pm_profile *const *kept, size_t n_kept,
-                      const struct pm_fit_options *options, size_t n_names) {
+                      const struct pm_fit_options *options) {
     const char *names[PM_MAX_PARAMETERS];
     struct pm_error ignored = {0};
     return n_kept >= LEAST_SIZES &&
-           pm_fit_varying(kept, n_kept, options, names, NULL, &ignored) == n_names;
+           pm_fit_varying(kept, n_kept, options, names, NULL, &ignored) == options->n_parameters;
 }
 
 /* Those of the profiles that SET was made from. */
@@ -92,15 +92,14 @@ void pm_fit_hold_out(const struct pm_structure *structure, const struct pm_profi
     same.drop_divergent = false; /* they are no longer there */
     size_t n_fitted = keep_fitted(profiles, n_profiles, set, fitted);
     size_t n_names = pm_fit_varying(fitted, n_fitted, &same, names, NULL, &ignored);
-    struct pm_fit_options in_these = same; /* models of the same parameters */
-    in_these.n_parameters = n_names;
-    in_these.parameters = names;
+    same.parameters = names; /* the same kind of models */
+    same.n_parameters = n_names;
     set->held_out_tried = true;
     for (size_t left_out = 1; n_names > 0 && left_out <= PM_MOST_HELD_OUT; left_out++) {
         size_t n_kept = keep_small(fitted, n_fitted, names, n_names, left_out, kept);
-        if (!is_enough(kept, n_kept, &same, n_names))
+        if (!is_enough(kept, n_kept, &same))
             break;
-        struct pm_model_set *without = pm_fit(structure, kept, n_kept, &in_these, NULL, &ignored);
+        struct pm_model_set *without = pm_fit(structure, kept, n_kept, &same, NULL, &ignored);
         if (!without)
             break;
         set->held_out[set->n_held_out++] = without;

@@ -183,13 +183,24 @@ struct pm_error;
     X(flagged_error, 0.10,                                                                         \
       "A model is flagged when the sizes that it was made from, each "                             \
       "predicted from the others, come out further off (root mean square)")                        \
+    X(dropped_share, 0.01,                                                                         \
+      "Of accesses or first touches that builds have not in common: more is said")                 \
     X(interval_level, 0.8, "The probability of intervals where nobody says otherwise")             \
     X(cluster_ratio, 1.1, "Of sizes: neighbours up to it are one cluster of layer conditions")     \
     X(cluster_noise, 0.2,                                                                          \
       "Of the least share told: bins that together have less are not looked at")                   \
     X(cluster_near, 0.01, "Of a distance: where a bin of a profile is the one of a model")         \
     X(cluster_nearly, 0.05, "Of a cluster's accesses: what \"nearly all\" leaves out")             \
-    X(named_share, 0.1, "Of the largest part of an error: what is named beside it")
+    X(named_share, 0.1, "Of the largest part of an error: what is named beside it")                \
+    /* ---- prepare/choice.c: which parameters ---- */                                             \
+    X(alike, 0.01,                                                                                 \
+      "Of a quantity: runs that differ by less are alike; a block more or less is touched where "  \
+      "addresses lie otherwise")                                                                   \
+    X(equally_good, 1.1, "Ratio of errors: parameters in which they are nearer are as good")       \
+    /* ---- warnings/ ---- */                                                                      \
+    X(outside_share, 0.05,                                                                         \
+      "Of the time: less in code that is not measured is start-up and output")                     \
+    X(outside_listed, 0.01, "Of the time: files with less are not named")
 
 /* The same, whole. */
 #define PM_FIT_COUNTS(X)                                                                           \
@@ -231,7 +242,15 @@ struct pm_error;
       "Blocks: what smaller caches miss bounds the intervals of no larger one, because those "     \
       "are calibrated from here on")                                                               \
     X(search_degree, 3, "Powers beside a function that --search tries")                            \
-    X(scanned_sizes, 65, "At which layer conditions are looked for")
+    X(scanned_sizes, 65, "At which layer conditions are looked for")                               \
+    X(sampled_edges, 64, "Edges, the largest first, that judge parameters: nearly all counts")     \
+    X(sampled_histograms, 32, "Histograms, likewise")                                              \
+    X(enough_values, 4, "Of each of several parameters: a cubic has so many coefficients")         \
+    X(outside_samples, 20, "Samples of a program's time: fewer tell nothing of a share")           \
+    X(judged_lines, 512,                                                                           \
+      "Blocks: reuses from here on are misses, where models are judged: "                          \
+      "32 KiB of lines,")                                                                          \
+    X(judged_pages, 64, "and the entries of a first TLB, of pages")
 
 /* X (STEP, name, what it does) */
 #define PM_FIT_STEPS(X)                                                                            \
@@ -275,7 +294,9 @@ struct pm_error;
     X(INCLUSION, inclusion, "distances of large blocks are bounded by those of small ones")        \
     X(HELD_OUT, held_out, "intervals of misses from sets without the largest sizes")               \
     X(REGULARITY, regularity, "why a series is hard to model")                                     \
-    X(FIXED_EXTENTS, fixed_extents, "groups that walk arrays of fixed extent")
+    X(FIXED_EXTENTS, fixed_extents, "groups that walk arrays of fixed extent")                     \
+    X(MEASURED_PARAMETER, measured_parameter,                                                      \
+      "of parameters that would do, what was measured decides")
 
 /* The constants, as read. */
 struct pm_heuristics {

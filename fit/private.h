@@ -10,25 +10,10 @@
 #include "fit/fit.h"
 #include "fit/heuristics.h"
 
-/* Accesses count as misses, where the goodness of models is judged, if so many blocks lie between
-   them: what the smallest first level that machines/ has holds of lines (32 KiB of 64 bytes), and
-   entries of a first TLB. */
-#define PM_WARNING_CACHE_BLOCKS 512
-#define PM_WARNING_TLB_ENTRIES 64
-#define PM_WARNING_LEAST_PAGE 4096 /* bytes: blocks of at least this size are pages */
-
-/* Two runs are alike if what was measured of them differs by at most this share: where addresses
-   lie otherwise a block more or less is touched. */
-#define PM_FIT_ALIKE 0.01
-
-enum { PM_FIT_LEAST_SIZES = 3 }; /* two say nothing of a third */
-
-/* A polynomial of third degree has four coefficients, and one size is to check it; in several
-   parameters, where all runs check the terms of each, it wants its own four values. */
-enum { PM_FIT_ENOUGH_SIZES = 5, PM_FIT_ENOUGH_VALUES = 4 };
-
-/* Parameters in which the sample's errors are nearer than this factor are equally good. */
-#define PM_FIT_EQUALLY_GOOD 1.1
+enum {
+    PM_FIT_LEAST_SIZES = 3,   /* two say nothing of a third */
+    PM_FIT_LEAST_PAGE = 4096, /* bytes: blocks of at least this size are pages */
+};
 
 /* What the values of a series are. */
 enum pm_series_kind {

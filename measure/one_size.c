@@ -12,6 +12,7 @@
 
 #include "core/probe_abi.h"
 #include "measure/command/command.h"
+#include "measure/outside/outside.h"
 #include "measure/private.h"
 
 /* The command at one size. */
@@ -254,6 +255,57 @@ bool pm_measure_one_size(struct pm_measure_session *session, const struct pm_par
     free(run.folder);
     free(raw);
     free(raw_parent);
+    pm_free_strings(run.argv);
+    return ok;
+}
+
+/* ---- where time goes ------------------------------------------------------------------------- */
+
+static bool is_one_of(char *const *paths, size_t n, const char *path) {
+    for (size_t i = 0; i < n; i++)
+        if (strcmp(paths[i], path) == 0)
+            return true;
+    return false;
+}
+
+/* What the session knows of the files. */
+static void judge_files(const struct pm_measure_session *session, struct pm_file_times *times) {
+    const struct pm_copies *copies = &session->copies;
+    for (size_t i = 0; i < times->n_files; i++) {
+        struct pm_file_time *file = &times->files[i];
+        for (size_t k = 0; file->path && k < copies->n_files; k++)
+            file->measured |= strcmp(file->path, copies->files[k].original) == 0;
+        file->measurable =
+            file->path && is_one_of(copies->measurable, copies->n_measurable, file->path);
+    }
+}
+
+bool pm_sample_one_size(struct pm_measure_session *session, const struct pm_parameters *at,
+                        struct pm_error *err) {
+    const struct pm_measure_request *request = session->request;
+    struct sized_run run = {.session = session, .at = at};
+    struct pm_file_times times = {0};
+    if (session->copies.n_measurable == 0 || !session->store)
+        return true;
+    run.argv = pm_substitute_all(request->argv, pm_count_strings(request->argv), at, err);
+    char **environment = run.argv ? run_environment(&run, NULL, false, err) : NULL;
+    bool ok = environment && make_run_folder(session, at, &run.folder, err);
+    const struct pm_sampled_command command = {.argv = run.argv,
+                                               .command_path = session->command_path,
+                                               .program = session->program,
+                                               .folder = run.folder,
+                                               .environment = environment,
+                                               .timeout_seconds = request->timeout_seconds};
+    if (ok && session->input_at >= 0)
+        lseek(STDIN_FILENO, session->input_at, SEEK_SET);
+    if (ok && pm_sample_files(&command, &times)) {
+        judge_files(session, &times);
+        ok = pm_store_put_file_times(session->store, at, &times, err);
+    }
+    pm_file_times_free(&times);
+    if (environment)
+        free(run.folder);
+    pm_free_strings(environment);
     pm_free_strings(run.argv);
     return ok;
 }

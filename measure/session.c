@@ -92,6 +92,7 @@ bool pm_measure_sizes(struct pm_measure_session *session, const struct pm_parame
     /* The build that all others are matched with is that of the last size: what runs there is most
        like what runs at larger ones. */
     size_t first = session->request->build && !session->structure && n_sizes ? n_sizes - 1 : 0;
+    const struct pm_parameters *last = NULL; /* that was measured */
     for (size_t n = 0; n < n_sizes; n++) {
         const struct pm_parameters *at = &sizes[(first + n) % n_sizes];
         struct pm_error why = {0};
@@ -105,6 +106,7 @@ bool pm_measure_sizes(struct pm_measure_session *session, const struct pm_parame
             result->n_there++;
         } else if (measure_size(session, at, there, &why)) {
             result->n_measured++;
+            last = at;
         } else {
             result->n_failed++;
             result->last_failure = why;
@@ -112,6 +114,9 @@ bool pm_measure_sizes(struct pm_measure_session *session, const struct pm_parame
                 session->progress.fail(session->progress.context, &why);
         }
     }
+    if (last && session->request->sample_files && !session->request->handler &&
+        !pm_sample_one_size(session, last, err))
+        return false;
     pm_progress_say(&session->progress, "%zu measured, %zu were there already, %zu failed",
                     result->n_measured, result->n_there, result->n_failed);
     return true;

@@ -95,23 +95,33 @@ static void note_unknown(const struct pm_frequencies *frequencies, const struct 
         percent(total->unknown_operations, total->operations), machine->name, list);
 }
 
-static void note_unmatched(const struct pm_structure *structure, struct pm_prediction *prediction) {
+/* Names loops and routines with FLAG, and says WHAT of them. */
+static void note_flagged(const struct pm_structure *structure, uint16_t flag, const char *what,
+                         struct pm_prediction *prediction) {
     size_t n = 0;
     char names[256] = "";
     for (size_t i = 0; i < structure->n_scopes; i++) {
         const struct pm_scope *scope = &structure->scopes[i];
-        if (!(scope->flags & PM_SCOPE_UNMATCHED) || scope->routine >= structure->n_routines)
+        if (!(scope->flags & flag) || scope->routine >= structure->n_routines)
             continue;
         const char *routine = structure->routines[scope->routine].display_name;
         if (n++ < 3)
             append(names, sizeof names, "%.64s:%u", routine, scope->line_first);
     }
     if (n)
-        pm_prediction_note(
-            prediction,
-            "%zu loops or routines are not the same in the builds of all sizes, and their time "
-            "is missing, how much is not known (%s%s).",
-            n, names, n > 3 ? ", …" : "");
+        pm_prediction_note(prediction,
+                           "%zu loops or routines are not the same in the builds of all sizes, and "
+                           "%s (%s%s).",
+                           n, what, names, n > 3 ? ", …" : "");
+}
+
+static void note_unmatched(const struct pm_structure *structure, struct pm_prediction *prediction) {
+    note_flagged(structure, PM_SCOPE_UNMATCHED, "their time is missing, how much is not known",
+                 prediction);
+    note_flagged(structure, PM_SCOPE_ROUGH,
+                 "are taken as the build of the last size has them, executed as often as their "
+                 "work tells",
+                 prediction);
 }
 
 static void note_coverage(const struct pm_frequencies *frequencies,

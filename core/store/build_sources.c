@@ -76,7 +76,7 @@ bool pm_store_put_build_sources(struct pm_store *store, int64_t run,
                                 struct pm_error *err) {
     return pm_store_run_sql(store, schema, err) && put_joins(store, run, differences, err) &&
            put_wholes(store, run, differences, err) &&
-           put_work(store, run, &differences->work, err);
+           (!differences->work.group_bytes || put_work(store, run, &differences->work, err));
 }
 
 bool pm_store_remove_build_sources(struct pm_store *store, int64_t run, struct pm_error *err) {
@@ -93,8 +93,10 @@ bool pm_store_remove_build_sources(struct pm_store *store, int64_t run, struct p
 bool pm_store_read_joins(struct pm_store *store, int64_t run,
                          struct pm_build_differences *differences, struct pm_error *err) {
     bool has;
-    if (!has_tables(store, &has, err) || !has)
-        return !has && err->kind == PM_ERROR_NONE;
+    if (!has_tables(store, &has, err))
+        return false;
+    if (!has)
+        return true;
     sqlite3_stmt *s = pm_store_prepare(store,
                                        "SELECT DISTINCT id, with_id FROM build_join"
                                        " WHERE ?1 = 0 OR run = ?1 ORDER BY id, with_id",
@@ -116,8 +118,10 @@ bool pm_store_read_joins(struct pm_store *store, int64_t run,
 bool pm_store_read_wholes(struct pm_store *store, int64_t run, struct pm_profile *profile,
                           struct pm_error *err) {
     bool has;
-    if (!has_tables(store, &has, err) || !has)
-        return !has && err->kind == PM_ERROR_NONE;
+    if (!has_tables(store, &has, err))
+        return false;
+    if (!has)
+        return true;
     sqlite3_stmt *s = pm_store_prepare(
         store, "SELECT block_bytes, accesses, cold FROM build_whole WHERE run = ?", err);
     if (!s)
@@ -138,8 +142,10 @@ bool pm_store_read_work(struct pm_store *store, int64_t run, size_t n_groups, si
                         struct pm_build_work *work, bool *found, struct pm_error *err) {
     bool has;
     *found = false;
-    if (!has_tables(store, &has, err) || !has)
-        return !has && err->kind == PM_ERROR_NONE;
+    if (!has_tables(store, &has, err))
+        return false;
+    if (!has)
+        return true;
     sqlite3_stmt *s = pm_store_prepare(
         store, "SELECT group_bytes, iterations FROM build_work WHERE run = ?", err);
     if (!s)
@@ -167,8 +173,10 @@ bool pm_store_read_work(struct pm_store *store, int64_t run, size_t n_groups, si
 bool pm_store_base_run(struct pm_store *store, int64_t *run, struct pm_error *err) {
     bool has;
     *run = 0;
-    if (!has_tables(store, &has, err) || !has)
-        return !has && err->kind == PM_ERROR_NONE;
+    if (!has_tables(store, &has, err))
+        return false;
+    if (!has)
+        return true;
     sqlite3_stmt *s =
         pm_store_prepare(store,
                          "SELECT (SELECT id FROM run WHERE id NOT IN (SELECT run FROM build_work)"

@@ -63,7 +63,8 @@ bool pm_store_mark_differences(struct pm_store *store, struct pm_structure *stru
 bool pm_store_keep_matched(struct pm_store *store, int64_t run, struct pm_profile *profile,
                            struct pm_error *err);
 
-/* formulas.c: those of a run that is about to go. */
+/* formulas.c and file_times.c: those of a run that is about to go. */
+bool pm_store_remove_file_times(struct pm_store *store, int64_t run, struct pm_error *err);
 bool pm_store_remove_formulas(struct pm_store *store, int64_t run, struct pm_error *err);
 
 /* build_sources.c: what a run of another build did by source.  All are empty of a run that is of

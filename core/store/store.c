@@ -296,9 +296,9 @@ static bool remove_run(struct pm_store *store, const struct pm_parameters *param
     int64_t run = pm_store_find_run(store, parameters, err);
     if (run <= 0)
         return run == 0;
-    bool ok = pm_store_remove_patterns(store, run, err) &&
-              pm_store_remove_differences(store, run, err) &&
-              pm_store_remove_formulas(store, run, err);
+    bool ok =
+        pm_store_remove_patterns(store, run, err) && pm_store_remove_differences(store, run, err) &&
+        pm_store_remove_formulas(store, run, err) && pm_store_remove_file_times(store, run, err);
     for (size_t i = 0; ok && i < sizeof statements / sizeof *statements; i++)
         ok = pm_store_run_sql_of(store, statements[i], run, err);
     return ok;

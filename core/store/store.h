@@ -32,6 +32,8 @@
        (core/reuse_patterns.h; of runs that were made with --carry)
      formula   (run, name TEXT, text TEXT, PRIMARY KEY (run, name)) WITHOUT ROWID
        (parameters of the run that were given as formulas of others)
+     file_time (run, path TEXT, measured INTEGER, measurable INTEGER, samples REAL)
+       (core/times.h; of a run of programs that have libraries which were not measured)
      build_difference (run, place TEXT, kind TEXT, id, mismatch INTEGER, accesses REAL,
                 run_accesses REAL)
        (core/builds/builds.h; of runs of other builds, `pmodel run --build`; id: in the tables
@@ -189,6 +191,14 @@ bool pm_store_put_formulas(struct pm_store *store, const struct pm_parameters *p
 /* Adds the parameters that were given as formulas in all runs. */
 bool pm_store_formulas(struct pm_store *store, struct pm_given_formulas *formulas,
                        struct pm_error *err);
+
+/* Where the time of the run with exactly PARAMETERS goes, file by file; what is there already is
+   replaced.  No such run: nothing happens. */
+bool pm_store_put_file_times(struct pm_store *store, const struct pm_parameters *parameters,
+                             const struct pm_file_times *times, struct pm_error *err);
+/* Adds them, most time first; none where nobody looked. */
+bool pm_store_file_times(struct pm_store *store, const struct pm_parameters *parameters,
+                         struct pm_file_times *times, struct pm_error *err);
 
 bool pm_store_put_models(struct pm_store *store, const struct pm_model_set *models,
                          struct pm_error *err);

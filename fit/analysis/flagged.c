@@ -238,14 +238,16 @@ static void keep_unmatched(const struct judging *judging, uint32_t scope, uint32
     keep_row(judging, &row);
 }
 
-/* Scopes and groups that have no models, because builds differ (--build). */
+/* Scopes whose counts are rough or have no models, and groups that have none, because builds differ
+   (--build). */
 static void add_unmatched(const struct judging *judging) {
     const struct pm_structure *structure = judging->structure;
     for (uint32_t s = 0; s < structure->n_scopes; s++)
-        if (structure->scopes[s].flags & PM_SCOPE_UNMATCHED)
+        if (structure->scopes[s].flags & (PM_SCOPE_UNMATCHED | PM_SCOPE_ROUGH))
             keep_unmatched(judging, s, PM_NONE);
     for (uint32_t g = 0; g < structure->n_groups; g++)
-        if (structure->groups[g].flags & PM_GROUP_UNMATCHED)
+        if ((structure->groups[g].flags & PM_GROUP_UNMATCHED) &&
+            pm_group_holder(structure, g) == PM_NONE)
             keep_unmatched(judging, pm_row_scope(structure, structure->groups[g].scope), g);
 }
 

@@ -119,9 +119,9 @@ static void predict_edges(const struct pm_structure *structure, const struct pm_
         bool repaired = false;
         if (!routine->counted)
             continue;
-        bool solved = !has_rough_code(structure, r) &&
-                      pm_fit_solve_routine(structure, r, profile->edge_counts, &repaired);
-        profile->n_inexact_routines += !solved || repaired;
+        bool rough = has_rough_code(structure, r);
+        bool solved = !rough && pm_fit_solve_routine(structure, r, profile->edge_counts, &repaired);
+        profile->n_inexact_routines += !rough && (!solved || repaired);
         for (uint32_t e = 0; !solved && e < routine->n_edges; e++)
             profile->edge_counts[routine->first_edge + e] =
                 pm_model_value(&models->edges[routine->first_edge + e], basis);

@@ -335,10 +335,10 @@ static struct pm_profile *instantiate_moved(const struct pm_structure *structure
     return profile;
 }
 
-struct pm_profile *pm_fit_instantiate_end(const struct pm_structure *structure,
-                                          const struct pm_model_set *set,
-                                          const struct pm_parameters *at, double level, bool high,
-                                          struct pm_error *err) {
+static struct pm_profile *end_of_models(const struct pm_structure *structure,
+                                        const struct pm_model_set *set,
+                                        const struct pm_parameters *at, double level, bool high,
+                                        struct pm_error *err) {
     if (!set->held_out_tried)
         return instantiate_moved(structure, set, set->n_histograms, at, level, high, err);
     struct pm_profile *executed = instantiate_moved(structure, set, 0, at, level, high, err);
@@ -351,5 +351,34 @@ struct pm_profile *pm_fit_instantiate_end(const struct pm_structure *structure,
     }
     if (executed)
         pm_profile_free(executed);
+    return profile;
+}
+
+/* What builds have not in common is in no model: as large a share may be missing, and all of it
+   misses. */
+static void add_left_out(const struct pm_model_set *set, struct pm_profile *profile) {
+    double share = fmax(set->accesses_left_out, set->first_touches_left_out);
+    double most = 1 - 1 / pm_heuristics.longest_factor;
+    double factor = share > 0 ? 1 / (1 - fmin(share, most)) : 1;
+    for (size_t i = 0; factor > 1 && i < profile->n_histograms; i++) {
+        struct pm_histogram *histogram = &profile->histograms[i].histogram;
+        histogram->cold_loads *= factor;
+        histogram->cold_stores *= factor;
+        histogram->beyond_loads *= factor;
+        histogram->beyond_stores *= factor;
+        for (size_t b = 0; b < histogram->n_bins; b++) {
+            histogram->bins[b].loads *= factor;
+            histogram->bins[b].stores *= factor;
+        }
+    }
+}
+
+struct pm_profile *pm_fit_instantiate_end(const struct pm_structure *structure,
+                                          const struct pm_model_set *set,
+                                          const struct pm_parameters *at, double level, bool high,
+                                          struct pm_error *err) {
+    struct pm_profile *profile = end_of_models(structure, set, at, level, high, err);
+    if (profile && high)
+        add_left_out(set, profile);
     return profile;
 }

@@ -122,18 +122,19 @@ static double largest_near(const double *disagreement, size_t cell) {
 
 /* MISSES becomes the end of its interval.  A larger cache has no more misses than a smaller one, so
    that the lower end at one is at least that at any larger one, and the upper end at most that at
-   any smaller one. */
+   any smaller one, down to the accesses, about which the sets need not disagree for the reasons of
+   a cache. */
 static void move_misses(const double *disagreement, double quantile, bool high, double *misses) {
-    double accesses = width_of(disagreement[0], disagreement[0], quantile);
+    double accesses = pm_heuristics.disagreement * disagreement[0] * quantile;
     double end[MAX_CELLS + 1];
     end[0] = misses[0] * exp(high ? accesses : -accesses);
     for (size_t cell = 1; cell <= MAX_CELLS; cell++) {
         double width = width_of(disagreement[cell], largest_near(disagreement, cell), quantile);
-        end[cell] = misses[cell] * exp(high ? width : -width);
+        end[cell] = fmin(misses[cell] * exp(high ? width : -width), end[0]);
     }
     size_t smallest = cell_of((double)pm_heuristics.spread_smallest);
     for (size_t cell = smallest; cell < MAX_CELLS && high; cell++)
-        end[cell + 1] = fmin(fmin(end[cell + 1], end[cell]), end[0]);
+        end[cell + 1] = fmin(end[cell + 1], end[cell]);
     for (size_t cell = MAX_CELLS; cell > smallest && !high; cell--)
         end[cell - 1] = fmax(end[cell - 1], end[cell]);
     for (size_t cell = smallest; cell > 0; cell--)
@@ -164,23 +165,26 @@ static void find_moves(const double *before, const double *after, struct moves *
     double scale = moves->scale = all_before > 0 ? all_after / all_before : 1;
     for (size_t cell = 0; cell <= MAX_CELLS; cell++) {
         double scaled = before[cell] * scale, stay = fmin(scaled, after[cell]);
-        bool same = fabs(scaled - after[cell]) <= pm_heuristics.rounding * all_after;
+        bool same = fabs(scaled - after[cell]) <= pm_heuristics.rounding * scaled;
         surplus[cell] = same ? 0 : scaled - stay;
         deficit[cell] = same ? 0 : after[cell] - stay;
         moves->kept[cell] = same ? scale : before[cell] > 0 ? stay / before[cell] : 0;
     }
     moves->n = 0;
-    for (size_t from = 0, to = 0; from <= MAX_CELLS && to <= MAX_CELLS;) {
-        double moved = fmin(surplus[from], deficit[to]);
-        if (moved > 0)
-            moves->list[moves->n++] = (struct move){from, to, moved / before[from]};
-        surplus[from] -= moved;
-        deficit[to] -= moved;
-        if (!(surplus[from] > 0))
-            from++;
-        else
+    size_t to = 0;
+    for (size_t from = 0; from <= MAX_CELLS; from++)
+        while (surplus[from] > 0) {
+            double moved = fmin(surplus[from], deficit[to]);
+            if (moved > 0)
+                moves->list[moves->n++] = (struct move){from, to, moved / before[from]};
+            surplus[from] -= moved;
+            deficit[to] -= moved;
+            if (deficit[to] > 0)
+                continue;
+            if (to == MAX_CELLS) /* of what is left, rounding */
+                break;
             to++;
-    }
+        }
 }
 
 /* Loads and stores that come to a cell from elsewhere. */

@@ -12,14 +12,12 @@
 #include "core/base/base.h"
 #include "fit/surface/surface.h"
 
-/* So many of each kind: they have nearly all of the counts, and take milliseconds. */
-enum { SAMPLED_EDGES = 64, SAMPLED_HISTOGRAMS = 32 };
-
 struct pm_fit_sample {
     const struct pm_profile *const *profiles;
     size_t n;
     PM_ARRAY(double, values);  /* n for each series, in the order of the profiles */
     PM_ARRAY(double, weights); /* one for each series */
+    size_t n_edge_series;      /* of them; then come those of histograms, QUANTITIES for each */
 };
 
 static double parameter_of(const struct pm_profile *profile, const char *name) {
@@ -52,13 +50,15 @@ static void add_edges(struct pm_fit_sample *sample) {
             ranked[e].weight += sample->profiles[k]->edge_counts[e];
     }
     PM_SORT(ranked, n_edges, heaviest_first);
-    while (n_kept < n_edges && n_kept < SAMPLED_EDGES && ranked[n_kept].weight > 0)
+    while (n_kept < n_edges && n_kept < (size_t)pm_heuristics.sampled_edges &&
+           ranked[n_kept].weight > 0)
         total += ranked[n_kept++].weight;
     for (size_t i = 0; i < n_kept; i++) {
         for (size_t k = 0; k < sample->n; k++)
             *PM_PUSH(sample, values) = sample->profiles[k]->edge_counts[ranked[i].index];
         *PM_PUSH(sample, weights) = ranked[i].weight / total;
     }
+    sample->n_edge_series = n_kept;
     free(ranked);
 }
 
@@ -69,14 +69,14 @@ static double sum_of_distances(const struct pm_histogram *histogram) {
     return sum;
 }
 
-enum { QUANTITIES = 3 };
+enum { ACCESSES, COLD, DISTANCES, QUANTITIES };
 
 static double quantity_of(const struct pm_histogram *histogram, int quantity) {
     if (!histogram)
         return 0;
-    return quantity == 0   ? pm_histogram_accesses(histogram)
-           : quantity == 1 ? histogram->cold_loads + histogram->cold_stores
-                           : sum_of_distances(histogram);
+    return quantity == ACCESSES ? pm_histogram_accesses(histogram)
+           : quantity == COLD   ? histogram->cold_loads + histogram->cold_stores
+                                : sum_of_distances(histogram);
 }
 
 /* Of the profile with most accesses, in all profiles. */
@@ -91,7 +91,8 @@ static void add_histograms(struct pm_fit_sample *sample) {
     for (size_t h = 0; h < n; h++)
         ranked[h] = (struct ranked){h, pm_histogram_accesses(&largest->histograms[h].histogram)};
     PM_SORT(ranked, n, heaviest_first);
-    while (n_kept < n && n_kept < SAMPLED_HISTOGRAMS && ranked[n_kept].weight > 0)
+    while (n_kept < n && n_kept < (size_t)pm_heuristics.sampled_histograms &&
+           ranked[n_kept].weight > 0)
         total += ranked[n_kept++].weight;
     for (size_t i = 0; i < n_kept; i++)
         for (int quantity = 0; quantity < QUANTITIES; quantity++) {
@@ -170,6 +171,8 @@ double pm_fit_sample_error(const struct pm_fit_sample *sample, const char *const
 
 /* ---- what changes nothing -------------------------------------------------------------------- */
 
+enum { ENDS = 2 }; /* of an array, where a block more or less is touched */
+
 /* Do the runs I and J agree in all parameters but NAME, and differ in it? */
 static bool differ_in(const struct pm_fit_sample *sample, size_t i, size_t j, const char *name) {
     const struct pm_parameters *a = &sample->profiles[i]->parameters;
@@ -181,14 +184,24 @@ static bool differ_in(const struct pm_fit_sample *sample, size_t i, size_t j, co
     return true;
 }
 
+static double value(const struct pm_fit_sample *sample, size_t series, size_t profile) {
+    return sample->values[series * sample->n + profile];
+}
+
+/* Executed alike; data may begin and end elsewhere in their blocks. */
 static bool are_alike(const struct pm_fit_sample *sample, size_t i, size_t j) {
     const struct pm_profile *a = sample->profiles[i], *b = sample->profiles[j];
     for (size_t e = 0; e < a->n_edges; e++)
         if (a->edge_counts[e] != b->edge_counts[e])
             return false;
-    for (size_t s = 0; s < sample->n_weights; s++) {
-        double left = sample->values[s * sample->n + i], right = sample->values[s * sample->n + j];
-        if (fabs(left - right) > PM_FIT_ALIKE * fmax(left, right))
+    for (size_t s = sample->n_edge_series; s < sample->n_weights; s++) {
+        size_t quantity = (s - sample->n_edge_series) % QUANTITIES;
+        double left = value(sample, s, i), right = value(sample, s, j), blocks = 0;
+        if (quantity == COLD)
+            blocks = ENDS;
+        if (quantity == DISTANCES)
+            blocks = ENDS * value(sample, s - DISTANCES + ACCESSES, i);
+        if (fabs(left - right) > pm_heuristics.alike * fmax(left, right) + blocks)
             return false;
     }
     return true;

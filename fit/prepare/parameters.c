@@ -97,6 +97,8 @@ struct choosing {
 };
 
 static double error_in(struct choosing *choosing, const char *const *names, size_t n_names) {
+    if (pm_fit_without(PM_STEP_MEASURED_PARAMETER))
+        return NAN;
     if (!choosing->sample)
         choosing->sample = pm_fit_sample_new(choosing->profiles, choosing->n);
     return pm_fit_sample_error(choosing->sample, names, n_names);
@@ -125,7 +127,7 @@ static void set_fate(const struct choosing *choosing, const char *name, enum pm_
 }
 
 /* Is A clearly below B? */
-static bool is_less(double a, double b) { return a * PM_FIT_EQUALLY_GOOD + 1e-6 < b; }
+static bool is_less(double a, double b) { return a * pm_heuristics.equally_good + 1e-6 < b; }
 
 /* ---- one ------------------------------------------------------------------------------------- */
 
@@ -379,7 +381,8 @@ static size_t take_asked(const struct choosing *choosing, const struct pm_fit_op
     size_t n = 0;
     for (size_t p = 0; p < all->n; p++)
         for (size_t i = 0; i < options->n_parameters; i++)
-            if (strcmp(all->names[p], options->parameters[i]) == 0) {
+            if (strcmp(all->names[p], options->parameters[i]) == 0 &&
+                !is_constant(choosing->profiles, choosing->n, all->names[p])) {
                 names[n++] = all->names[p];
                 break;
             }
@@ -419,21 +422,22 @@ size_t pm_fit_varying(const struct pm_profile *const *profiles, size_t n,
                                 .n = n,
                                 .formulas = options ? options->formulas : NULL,
                                 .statistics = statistics};
-    size_t n_names = list_varying(&choosing, names), n_asked;
+    size_t n_names = list_varying(&choosing, names), n_asked = 0;
     if (n_names == 0)
         pm_fail(err,
                 "no parameter differs between the %zu runs, so there is nothing to fit: run "
                 "the program at several sizes, as in `pmodel run -P N=24,32,40,48,56`",
                 n);
+    if (n_names && options && options->n_parameters) {
+        n_asked = take_asked(&choosing, options, names);
+        if (n_asked == 0)
+            pm_fail(err, "models cannot be functions of what --in names: runs have the same values "
+                         "of it, or no such parameter");
+        return n_asked;
+    }
     if (n_names < 2) /* all else is constant, and no two runs are alike */
         return n_names;
-    n_asked = options && options->n_parameters ? take_asked(&choosing, options, names) : 0;
-    if (options && options->n_parameters && n_asked == 0) {
-        pm_fail(err, "models cannot be functions of what --in names: runs have the same values of "
-                     "it, or no such parameter");
-        return 0;
-    }
-    n_names = n_asked ? n_asked : choose(&choosing, names, list_varying(&choosing, names));
+    n_names = choose(&choosing, names, n_names);
     if (choosing.sample)
         pm_fit_sample_free(choosing.sample);
     if (n_names <= PM_SURFACE_MAX_AXES)

@@ -4,6 +4,7 @@
 
 #include "fit/fit.h"
 #include "fit/query/query.h"
+#include "fit/warnings/warnings.h"
 
 static struct pm_query_row *add_row(const struct pm_query_asked *asked,
                                     struct pm_query_answers *answers, size_t part, size_t cache) {
@@ -64,9 +65,11 @@ bool pm_query_answer_at(const struct pm_query_asked *asked, const struct pm_prof
     const struct pm_program *program = asked->program;
     struct pm_profile *ends[2] = {0};
     size_t n_ratios = asked->n_ratios;
-    if (profile->predicted &&
-        !pm_profile_ends_at(program->structure, program->models, &profile->parameters,
-                            pm_heuristics.interval_level, ends, err))
+    /* Where nobody knows how much was dropped, nobody knows bounds. */
+    bool bounded = profile->predicted && !(isnan(program->models->accesses_left_out) &&
+                                           pm_is_of_unlike_builds(program->structure));
+    if (bounded && !pm_profile_ends_at(program->structure, program->models, &profile->parameters,
+                                       pm_heuristics.interval_level, ends, err))
         return false;
     for (size_t p = 0; p < asked->n_parts; p++)
         for (size_t c = 0; c < asked->caches->n_caches; c++)

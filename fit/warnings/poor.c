@@ -58,7 +58,8 @@ static double error_of_instructions(const struct pm_answer *answer, const double
 
 /* Accesses that come back within so many blocks hit the first cache or TLB of any machine. */
 static double least_capacity(uint64_t block_bytes) {
-    return block_bytes >= PM_WARNING_LEAST_PAGE ? PM_WARNING_TLB_ENTRIES : PM_WARNING_CACHE_BLOCKS;
+    return block_bytes >= PM_FIT_LEAST_PAGE ? pm_heuristics.judged_pages
+                                            : pm_heuristics.judged_lines;
 }
 
 static double error_of_misses(const struct pm_answer *answer, const double *basis,

@@ -11,4 +11,7 @@ bool pm_is_of_models(const struct pm_answer *answer);
    (sizes.c). */
 void pm_warn_of_sizes(const struct pm_answer *answer, struct pm_warnings *warnings);
 
+/* Adds which share of the program is not in ANSWER, because builds differ (dropped.c). */
+void pm_warn_of_dropped(const struct pm_answer *answer, struct pm_warnings *warnings);
+
 #endif

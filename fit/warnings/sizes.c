@@ -49,7 +49,8 @@ static size_t n_values(const struct pm_model_set *models, const char *name) {
 
 static void warn_of_few_sizes(const struct pm_answer *answer, const char *const *names, size_t n,
                               struct pm_warnings *warnings) {
-    size_t enough = n == 1 ? PM_FIT_ENOUGH_SIZES : PM_FIT_ENOUGH_VALUES;
+    size_t enough =
+        n == 1 ? (size_t)pm_heuristics.enough_sizes : (size_t)pm_heuristics.enough_values;
     for (size_t i = 0; i < n; i++) {
         size_t values = n_values(answer->models, names[i]);
         if (values < enough)

@@ -6,6 +6,7 @@ bool pm_is_of_models(const struct pm_answer *answer) {
 }
 
 void pm_warn(const struct pm_answer *answer, struct pm_warnings *warnings) {
+    pm_warn_of_dropped(answer, warnings);
     if (pm_is_of_models(answer))
         pm_warn_of_sizes(answer, warnings);
 }

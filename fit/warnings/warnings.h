@@ -8,6 +8,7 @@
 #include "core/prediction.h"
 #include "core/profile.h"
 #include "core/structure/structure.h"
+#include "core/times.h"
 #include "core/warnings.h"
 
 /* What an answer is made of. */
@@ -17,6 +18,9 @@ struct pm_answer {
     const struct pm_profile *profile;  /* at the size of the answer; NULL: it is of no one size, and
                                           is judged at the largest measured one */
 };
+
+/* Does STRUCTURE have code or data that some builds have not, and of which nothing is known? */
+bool pm_is_of_unlike_builds(const struct pm_structure *structure);
 
 /* Adds what is wrong with any figure of ANSWER; of models, nothing if its profile was measured. */
 void pm_warn(const struct pm_answer *answer, struct pm_warnings *warnings);
@@ -33,5 +37,11 @@ void pm_warn_of_misses(const struct pm_answer *answer, const uint64_t *block_byt
    instructions by the cycles without misses, of misses by those that they cost. */
 void pm_warn_of_time(const struct pm_answer *answer, const struct pm_prediction *prediction,
                      const struct pm_machine *machine, struct pm_warnings *warnings);
+
+/* ---- other code (outside.c) ------------------------------------------------------------------ */
+
+/* The share of time in files that were not measured, in the run of size AT. */
+void pm_warn_of_outside(const struct pm_file_times *times, const struct pm_parameters *at,
+                        struct pm_warnings *warnings);
 
 #endif

@@ -129,11 +129,15 @@ static bool add_library(struct maker *maker, const struct pm_library *library,
 /* One that was not named may stay as it is, which is said. */
 static bool add_libraries(struct maker *maker, const char *program, struct pm_error *err) {
     const struct pm_copies_request *request = maker->copier.request;
-    if (!request->n_libraries && !request->all_libraries)
-        return true;
+    bool is_asked = request->n_libraries || request->all_libraries;
     struct pm_libraries libraries;
+    struct pm_error none = {0}; /* without a list nothing is missing */
     bool ok = pm_libraries_find(request, program, maker->interpreter, maker->environment,
-                                &libraries, err);
+                                &libraries, is_asked ? err : &none) ||
+              !is_asked;
+    for (size_t i = 0; ok && i < libraries.n_items; i++)
+        if (!libraries.items[i].is_kept && !libraries.items[i].is_asked_for)
+            *PM_PUSH(maker->copies, measurable) = pm_strdup(libraries.items[i].path);
     for (size_t i = 0; ok && i < libraries.n_items; i++) {
         const struct pm_library *library = &libraries.items[i];
         struct pm_error why = {0};
@@ -189,6 +193,9 @@ void pm_copies_free(struct pm_copies *copies) {
         free(copies->files[i].instrumented);
     }
     free(copies->files);
+    for (size_t i = 0; i < copies->n_measurable; i++)
+        free(copies->measurable[i]);
+    free(copies->measurable);
     free(copies->places);
     free(copies->not_recorded);
     pm_structure_free(copies->structure);

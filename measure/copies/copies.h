@@ -96,6 +96,8 @@ struct pm_copy {
 struct pm_copies {
     PM_ARRAY(struct pm_copy, files);          /* the program first */
     PM_ARRAY(struct pm_module_place, places); /* of each file in the structure */
+    PM_ARRAY(char *, measurable);             /* libraries that could be measured, and are not: real
+                                                 paths; owned */
     struct pm_structure *structure;           /* of all */
     /* Per routine of the structure: has counters, but nothing else is measured, because of the
        lists of routines. */

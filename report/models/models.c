@@ -314,6 +314,9 @@ static void print_parameters(FILE *out, const struct pm_fit_statistics *statisti
                           parameter->formula);
         else if (parameter->role == PM_PARAMETER_FOLLOWS)
             pm_print_line(out, options, "not of %s, which follows from the others", name);
+        else if (parameter->role == PM_PARAMETER_WORSE && isnan(parameter->error))
+            pm_print_line(out, options, "not of %s, which goes with %s (--in %s: in that one)",
+                          name, taken, name);
         else if (parameter->role == PM_PARAMETER_WORSE)
             pm_print_line(out, options,
                           "not of %s, which goes with %s: of a sample of what was measured, each "

@@ -391,6 +391,54 @@ static void test_what_a_vanished_loop_accessed_is_counted_as_left_out(void **sta
     pm_structure_free(b);
 }
 
+/* Unrolled otherwise, the loop is nevertheless the same in the source: its group gets what was
+   measured, and stands for itself only. */
+static void test_what_an_unrolled_loop_accessed_counts_by_its_source(void **state) {
+    (void)state;
+    struct pm_structure *a = make(&usual), *b = make(&(struct variant){.unrolled = true});
+    struct pm_structure_match *match = pm_structure_match(a, b);
+    const double counts[] = {1, 1, 10, 90, 10, 9, 1, 7, 1, 1};
+    assert_int_equal(match->groups[0], PM_NONE);
+    assert_int_equal(match->holders[0], 0);
+    struct pm_build_differences differences;
+    pm_build_differences_list(match, counts, &differences);
+    assert_true(differences.lost == 0);
+    char *sentence = pm_build_differences_sentence(&differences);
+    assert_non_null(strstr(sentence, "100% of the accesses are in code that differs"));
+    free(sentence);
+    assert_true(pm_build_differences_mark(&differences, b, NULL));
+    assert_int_equal(pm_group_holder(b, 0), 0);
+    assert_true(b->groups[0].flags & PM_GROUP_JOINED);
+    struct pm_build_work work;
+    pm_build_work_measure(match, counts, &work);
+    assert_true(work.group_bytes[0] == 800); /* 100 accesses of 8 bytes */
+    /* A base with as many iterations, each of which does twice as much. */
+    bool differs[] = {[INNER] = true, [LAST] = false};
+    double scaled[10] = {7};
+    pm_build_work_scale(b, differs, counts, &work, scaled);
+    assert_true(scaled[3] == 45);
+    assert_true(scaled[0] == 7); /* of code that is the same, nothing changes */
+    pm_build_work_free(&work);
+    pm_build_differences_free(&differences);
+    pm_structure_match_free(match);
+    pm_structure_free(a);
+    pm_structure_free(b);
+}
+
+/* Of those that are one the same group has the histograms, in whatever order they were joined. */
+static void test_joined_groups_have_one_holder(void **state) {
+    (void)state;
+    static const uint32_t orders[][3][2] = {{{0, 1}, {1, 2}, {2, 2}}, {{1, 2}, {2, 0}, {1, 1}}};
+    for (int order = 0; order < 2; order++) {
+        struct pm_structure *s = make(&(struct variant){.two_groups = true});
+        for (int i = 0; i < 3; i++)
+            pm_groups_join(s, orders[order][i][0], orders[order][i][1]);
+        for (uint32_t g = 0; g < 3; g++)
+            assert_int_equal(pm_group_holder(s, g), 0);
+        pm_structure_free(s);
+    }
+}
+
 static void test_a_difference_in_what_is_not_there_is_refused(void **state) {
     (void)state;
     struct pm_structure *s = make(&usual);
@@ -418,6 +466,8 @@ int main(void) {
         cmocka_unit_test(test_of_two_groups_that_look_alike_none_is_chosen),
         cmocka_unit_test(test_a_loop_keeps_its_iterations_where_the_code_around_it_differs),
         cmocka_unit_test(test_what_a_vanished_loop_accessed_is_counted_as_left_out),
+        cmocka_unit_test(test_what_an_unrolled_loop_accessed_counts_by_its_source),
+        cmocka_unit_test(test_joined_groups_have_one_holder),
         cmocka_unit_test(test_a_difference_in_what_is_not_there_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

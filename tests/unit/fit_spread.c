@@ -1,0 +1,209 @@
+/* Intervals of a program's misses: as wide as the sets without the largest sizes say otherwise. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include "fit/fit.h"
+#include "tests/unit/fit_traces.h"
+
+enum { N_SIZES = 6, FEW_SIZES = 3, FAR = 56, SMALLEST = 64, LARGEST = 8192 };
+
+static const uint64_t sizes[N_SIZES] = {8, 12, 16, 20, 24, 28};
+
+struct fitted {
+    struct pm_structure *structure;
+    struct pm_profile *profiles[N_SIZES];
+    struct pm_model_set *models;
+};
+
+static struct fitted fit_kernel(size_t kernel, size_t n_sizes) {
+    struct pm_error err = {0};
+    const struct pm_fit_options options = {.n_threads = 1};
+    struct fitted f = {.structure = pm_structure_new()};
+    for (size_t i = 0; i < n_sizes; i++)
+        f.profiles[i] = measure(kernel, sizes[i], 64, 0);
+    const struct pm_profile *const *profiles = (const struct pm_profile *const *)f.profiles;
+    f.models = pm_fit(f.structure, profiles, n_sizes, &options, NULL, &err);
+    if (!f.models)
+        fail_msg("%s", err.text);
+    pm_fit_hold_out(f.structure, profiles, n_sizes, &options, f.models);
+    return f;
+}
+
+static void fitted_free(struct fitted *f) {
+    pm_model_set_free(f->models);
+    for (int i = 0; i < N_SIZES; i++) /* NULL where fewer were measured */
+        pm_profile_free(f->profiles[i]);
+    pm_structure_free(f->structure);
+}
+
+/* Misses at N of the prediction (END 0), or of the lower (−1) or upper (1) end at LEVEL. */
+static struct pm_profile *at(const struct fitted *f, double n, int end, double level) {
+    struct pm_error err = {0};
+    struct pm_parameters there = {.n = 1, .names = {"N"}, .values = {n}};
+    struct pm_profile *profile =
+        end ? pm_fit_instantiate_end(f->structure, f->models, &there, level, end > 0, &err)
+            : pm_fit_instantiate(f->structure, f->models, &there, &err);
+    if (!profile)
+        fail_msg("%s", err.text);
+    return profile;
+}
+
+static double misses_of(const struct pm_profile *profile, double cache_blocks) {
+    double sum = 0;
+    for (size_t h = 0; h < profile->n_histograms; h++)
+        sum += pm_histogram_misses(&profile->histograms[h].histogram, cache_blocks);
+    return sum;
+}
+
+static double misses_at(const struct fitted *f, double n, double cache, int end, double level) {
+    struct pm_profile *profile = at(f, n, end, level);
+    double misses = misses_of(profile, cache);
+    pm_profile_free(profile);
+    return misses;
+}
+
+static struct pm_model_set *copy_of(const struct pm_model_set *set) {
+    void *bytes;
+    size_t n_bytes;
+    struct pm_error err = {0};
+    pm_model_set_encode(set, &bytes, &n_bytes);
+    struct pm_model_set *copy = pm_model_set_decode(bytes, n_bytes, &err);
+    if (!copy)
+        fail_msg("%s", err.text);
+    free(bytes);
+    return copy;
+}
+
+static void scale(struct pm_model *model, double factor) {
+    for (size_t i = 0; i < model->n_terms; i++)
+        model->coefficients[i] *= factor;
+}
+
+/* The set that was made without the largest size becomes one that says FACTOR times as many
+   accesses at every distance; the other goes. */
+static void hold_out_multiple(struct fitted *f, double factor) {
+    for (size_t k = 0; k < f->models->n_held_out; k++)
+        pm_model_set_free(f->models->held_out[k]);
+    f->models->n_held_out = 0;
+    struct pm_model_set *set = copy_of(f->models);
+    for (size_t h = 0; h < set->n_histograms; h++) {
+        struct pm_histogram_model *histogram = &set->histograms[h];
+        scale(&histogram->accesses, factor);
+        scale(&histogram->cold, factor);
+        for (size_t b = 0; b < histogram->n_bins; b++)
+            scale(&histogram->bins[b].count, factor);
+    }
+    f->models->held_out[f->models->n_held_out++] = set;
+}
+
+static void expect_factor(const struct fitted *f, double factor) {
+    for (double cache = SMALLEST; cache <= LARGEST; cache *= 2) {
+        double predicted = misses_at(f, 50, cache, 0, 0.8);
+        double low = misses_at(f, 50, cache, -1, 0.8), high = misses_at(f, 50, cache, 1, 0.8);
+        if (fabs(predicted / low / factor - 1) > 1e-6 || fabs(high / predicted / factor - 1) > 1e-6)
+            fail_msg("cache of %g: %g is between %g and %g, not within a factor of %g", cache,
+                     predicted, low, high, factor);
+    }
+}
+
+static void a_small_disagreement_gives_its_share(void **state) {
+    (void)state;
+    struct fitted f = fit_kernel(0, N_SIZES);
+    hold_out_multiple(&f, 1.1);
+    expect_factor(&f, pow(1.1, 0.8));
+    hold_out_multiple(&f, 1 / 1.15);
+    expect_factor(&f, pow(1.15, 0.8));
+    hold_out_multiple(&f, 1);
+    expect_factor(&f, 1);
+    fitted_free(&f);
+}
+
+static void a_large_disagreement_gives_a_multiple(void **state) {
+    (void)state;
+    struct fitted f = fit_kernel(0, N_SIZES);
+    hold_out_multiple(&f, 1.5);
+    struct pm_profile *predicted = at(&f, 50, 0, 0.8);
+    double all = misses_of(predicted, 0);
+    for (double cache = SMALLEST; cache <= LARGEST; cache *= 2) {
+        double misses = misses_of(predicted, cache), high = misses_at(&f, 50, cache, 1, 0.8);
+        assert_true(fabs(misses / misses_at(&f, 50, cache, -1, 0.8) / pow(1.5, 4) - 1) < 1e-6);
+        /* but no more misses than accesses */
+        double most = fmin(misses * pow(1.5, 4), all * pow(1.5, 0.8));
+        assert_true(fabs(high / most - 1) < 1e-6);
+    }
+    pm_profile_free(predicted);
+    fitted_free(&f);
+}
+
+static void no_prediction_is_wrong_and_sure_of_it(void **state) {
+    (void)state;
+    for (size_t kernel = 0; kernel < N_KERNELS; kernel++) {
+        struct fitted f = fit_kernel(kernel, N_SIZES);
+        assert_int_equal(f.models->n_held_out, 2);
+        struct pm_profile *truth = measure(kernel, FAR, 64, 0);
+        for (double cache = SMALLEST; cache <= LARGEST; cache *= 2) {
+            double measured = misses_of(truth, cache), predicted = misses_at(&f, FAR, cache, 0, 0);
+            double low = misses_at(&f, FAR, cache, -1, 0.8),
+                   high = misses_at(&f, FAR, cache, 1, 0.8);
+            assert_true(low <= predicted * (1 + 1e-9) && predicted <= high * (1 + 1e-9));
+            if (fabs(predicted / measured - 1) > 0.25 && (measured < low || measured > high))
+                fail_msg("%s, cache of %g: %g is not in %g to %g", kernels[kernel].name, cache,
+                         measured, low, high);
+            double wider = misses_at(&f, FAR, cache, 1, 0.95);
+            double narrower = misses_at(&f, FAR, cache, 1, 0.5);
+            assert_true(narrower <= high * (1 + 1e-6) && high <= wider * (1 + 1e-6));
+        }
+        pm_profile_free(truth);
+        fitted_free(&f);
+    }
+}
+
+static void three_sizes_give_a_wide_interval(void **state) {
+    (void)state;
+    struct fitted f = fit_kernel(0, FEW_SIZES);
+    double largest = (double)sizes[FEW_SIZES - 1];
+    assert_true(f.models->held_out_tried && f.models->n_held_out == 0);
+    for (double cache = SMALLEST; cache <= LARGEST;
+         cache *= 2) /* a power of the size more or less */
+        assert_true(misses_at(&f, 2 * largest, cache, -1, 0.8) * 1.99 <
+                    misses_at(&f, 2 * largest, cache, 0, 0.8));
+    fitted_free(&f);
+}
+
+static void sizes_below_the_smallest_are_extrapolated(void **state) {
+    (void)state;
+    struct fitted f = fit_kernel(0, N_SIZES);
+    const double n[] = {2, 8, 15, 28, 56}, expected[] = {4, 1, 1, 1, 2};
+    for (size_t i = 0; i < sizeof n / sizeof *n; i++) {
+        struct pm_profile *profile = at(&f, n[i], 0, 0);
+        assert_true(profile->extrapolation == expected[i]);
+        pm_profile_free(profile);
+    }
+    fitted_free(&f);
+}
+
+static void stored_sets_keep_what_was_held_out(void **state) {
+    (void)state;
+    struct fitted f = fit_kernel(1, N_SIZES), again = f;
+    again.models = copy_of(f.models);
+    assert_int_equal(again.models->n_held_out, f.models->n_held_out);
+    for (double cache = SMALLEST; cache <= LARGEST; cache *= 2)
+        assert_true(misses_at(&f, 40, cache, 1, 0.8) == misses_at(&again, 40, cache, 1, 0.8));
+    pm_model_set_free(again.models);
+    fitted_free(&f);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_small_disagreement_gives_its_share),
+        cmocka_unit_test(a_large_disagreement_gives_a_multiple),
+        cmocka_unit_test(no_prediction_is_wrong_and_sure_of_it),
+        cmocka_unit_test(three_sizes_give_a_wide_interval),
+        cmocka_unit_test(sizes_below_the_smallest_are_extrapolated),
+        cmocka_unit_test(stored_sets_keep_what_was_held_out),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
