@@ -1,7 +1,7 @@
 /* What is each step of fit/ worth, and each of its constants (fit/heuristics.h)?  Everything is
    read once; then the models of all cases are made and compared in one process, hundreds of times.
 
-     ablation CASES STEPS CONSTANTS
+     ablation CASES STEPS CONSTANTS ERRORS
 
    CASES: a file with lines NAME PART CLASS MODELS.pmdb MEASURED.pmdb FIT, FIT being the values of N
    to fit (ablation.sh makes it).  STEPS, CONSTANTS: names to try, separated by commas; empty: all,
@@ -250,6 +250,20 @@ static void evaluate_all(bool intervals, bool now) {
         evaluate(&cases[i], intervals, now ? &cases[i].now : &cases[i].tried);
 }
 
+/* One line for each comparison, for who compares two versions of fit/. */
+static void write_errors(const char *path) {
+    FILE *file = fopen(path, "w");
+    if (!file)
+        stop(path, "cannot be written");
+    for (size_t i = 0; i < n_cases; i++)
+        for (int kind = 0; kind < N_KINDS; kind++)
+            for (size_t k = 0; k < MOST_SIZES * N_CACHES; k++)
+                if (!isnan(cases[i].now.of[kind][k]))
+                    fprintf(file, "%s %d %s %zu %.6g\n", cases[i].name, cases[i].part,
+                            kind_names[kind], k, cases[i].now.of[kind][k]);
+    fclose(file);
+}
+
 /* ---- changes --------------------------------------------------------------------------------- */
 
 /* Mean and worst logarithm of what the change in hand does to errors of a KIND; false if none is
@@ -466,8 +480,8 @@ static void print_intervals(void) {
 }
 
 int main(int argc, char **argv) {
-    if (argc != 4)
-        stop("usage", "ablation CASES STEPS CONSTANTS");
+    if (argc != 5)
+        stop("usage", "ablation CASES STEPS CONSTANTS ERRORS");
     size_t n_steps, n_constants, n_s = 0, n_c = 0;
     const struct pm_heuristic_name *steps = pm_heuristic_steps(&n_steps);
     const struct pm_heuristic_name *constants = pm_heuristic_constants(&n_constants);
@@ -477,6 +491,7 @@ int main(int argc, char **argv) {
     if (n_cases == 0)
         stop(argv[1], "there are no cases");
     evaluate_all(false, true);
+    write_errors(argv[4]);
     for (size_t i = 0; i < n_steps; i++)
         if (is_chosen(argv[2], steps[i].name)) {
             of_steps[n_s].without = steps[i].name;

@@ -95,7 +95,7 @@ gcc -std=gnu11 -O2 -fopenmp -I"$here/.." -o "$folder/ablation" "$here/ablation.c
     -Wl,--start-group "$BUILD"/libpm_{core,fit}.a -Wl,--end-group "${libraries[@]}"
 page=$(dirname "$here")/docs/ablation.md
 [ -z "${STEPS-}${CONSTANTS-}${PROGRAMS-}" ] || page=$BUILD/ablation.md
-"$folder/ablation" "$folder/cases" "${STEPS-}" "${CONSTANTS-}" >"$page.new"
+"$folder/ablation" "$folder/cases" "${STEPS-}" "${CONSTANTS-}" "$folder/errors" >"$page.new"
 mv "$page.new" "$page"
 cat "$page"
 say "$((SECONDS - started)) s; tables in $page"

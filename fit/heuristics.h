@@ -39,8 +39,11 @@ struct pm_error;
     X(high_power_penalty, 4.0,                                                                     \
       "A candidate's score with such a function; 1.5 let adi's quartics "                          \
       "in (docs/log-fitting.md)")                                                                  \
-    X(growth_penalty, 4.0, "For each power of growth beyond that of the data; as a fourth power")  \
-    X(free_growth, 0.5, "Powers of growth without it: lower terms fade as sizes grow")             \
+    X(growth_penalty, 8.0,                                                                         \
+      "For each power of growth beyond that of the data; 4 has larger errors, mostly in pages "    \
+      "(docs/log-fitting.md)")                                                                     \
+    X(free_growth, 0.25,                                                                           \
+      "Powers of growth without it: lower terms fade as sizes grow, but no more than that")        \
     X(least_error, 1e-10, "Relative errors below this are all alike")                              \
     X(distance_error, 0.5, "Blocks: distances are whole numbers")                                  \
     X(slope_step, 1e-4, "Of x, in central differences: exact to about 1e-8")                       \
@@ -94,28 +97,18 @@ struct pm_error;
       "Relative difference of two distances that are one, and width of a bin that "                \
       "is not divided: a cache's size is met that well")                                           \
     X(negligible_share, 2e-3, "Of the accesses on its side of the clean cut: not divided further") \
-    X(negligible, 2e-5, "The same of all reuses of the group")                                     \
-    X(negligible_count, 50, "The same in accesses")                                                \
-    X(least_count, 4, "What negligible_count is at least, however large the blocks")               \
+    X(negligible_count, 50, "The same in accesses of the group")                                   \
+    X(least_count, 4, "What that is at least, however large the blocks")                           \
     X(constant_error, 0.02,                                                                        \
       "Leave-one-out error of the counts up to which a distance that occurs "                      \
       "at every size is a bin of its own")                                                         \
-    X(shrinking, 0.7,                                                                              \
-      "Its share at the largest size against that at the smallest, below which it "                \
-      "is on its way to zero")                                                                     \
-    X(constant_share, 1e-4, "Of the group's reuses: rarer ones are left to the recursion")         \
     X(gap_bonus, 1e-3, "Error by which a clean cut at a gap may be worse than one at a limit")     \
     X(late_penalty, 0.02, "Error of a limit for each size before the first with reuses beyond it") \
     X(limit_ratio, 1.5, "Limits whose error is within this factor of the least are as good,")      \
     X(limit_more, 0.003, "or within this difference")                                              \
-    X(least_side, 1e-4, "Share of the accesses on each side of a cut at equal shares")             \
-    X(short_side_share, 0.01, "What the short side is negligible against, of it, at least")        \
     X(bound_share, 0.1,                                                                            \
       "Accesses of a constant distance against those of one below it, which "                      \
       "then is constant, too")                                                                     \
-    X(wide_bin, 0.5,                                                                               \
-      "Of its mean: a wider bin is, in a prediction, a step at its mean, because "                 \
-      "few accesses far out would otherwise spread the many")                                      \
     X(wide_gap, 0.058, "log 1.06: a gap of the largest size")                                      \
     X(noticeable_gap, 0.0198, "log 1.02: a gap of the other sizes")                                \
     X(gap_from, 4.0,                                                                               \
@@ -140,7 +133,6 @@ struct pm_error;
     X(dense_rough, 0.02, "and by this share")                                                      \
     X(joint_fails, 0.05, "Mean error of the members' own models from which joint ones are tried")  \
     X(joint_gain, 0.5, "What is left of it with the joint ones")                                   \
-    X(joint_rare, 1e-6, "Misses an access that do not matter")                                     \
     X(least_power, 0.05,                                                                           \
       "Of the program's extent, by which an irregular distance grows: with less it is constant")   \
     X(scales_alike, 1.5,                                                                           \
@@ -155,10 +147,7 @@ struct pm_error;
     X(divergent_gain, 3.0, "Error with the size against that without it")                          \
     X(divergent_count, 200, "Counts below are judged at no size: single accesses matter")          \
     X(outlier_far, 4.0, "Times the deviation from the curve that most points stay within")         \
-    X(outlier_calm, 0.5,                                                                           \
-      "Leave-one-out residuals below this share of divergent_least: no outlier")                   \
-    /* ---- predict/ ---- */                                                                       \
-    X(most_rescale, 3.0, "The short bins may shrink or grow by this factor to take the rest")
+    X(outlier_calm, 0.5, "Leave-one-out residuals below this share of divergent_least: no outlier")
 
 /* The same, of what is shown of models and of their intervals: no prediction depends on them. */
 #define PM_FIT_SHOWN(X)                                                                            \
@@ -210,7 +199,8 @@ struct pm_error;
     X(few_terms, 2, "Terms with fewer sizes than that")                                            \
     X(onset_terms, 1, "The same where the quantity sets in after the first size")                  \
     X(distance_terms, 2, "Of a distance: a plane and a row, no more")                              \
-    X(constant_sizes, 3, "A distance that stays within a block at so many, and at half of them")   \
+    X(constant_sizes, 2,                                                                           \
+      "A distance that stays within a block at half of the sizes, and at so many")                 \
     X(most_subsets, 1023, "Subsets of a basis that are tried: all of ten functions")               \
     X(most_constrained, 6, "Candidates of a series that are solved again in shape")                \
     X(line_terms, 5, "Functions of one axis that its models may have")                             \
@@ -262,11 +252,8 @@ struct pm_error;
     X(HIGH_POWER_PENALTY, high_power_penalty, "a fourth power has a price")                        \
     X(GROWTH_PENALTY, growth_penalty, "growth beyond that of the data has a price")                \
     X(SHAPE, shape, "models have the shape of their data")                                         \
-    X(OSCILLATION, oscillation, "free fits that turn more often than their data are refused")      \
     X(FREE_FIT, free_fit, "a free fit that is far better and sound stays out of shape")            \
-    X(EXACT_POLYNOMIALS, exact_polynomials, "counts that are polynomials exactly")                 \
-    X(EXACT_FRACTIONS, exact_fractions,                                                            \
-      "the same of other functions, by the last digits of a fit")                                  \
+    X(EXACT, exact, "counts that are sums of functions with small fractions exactly")              \
     X(EXACT_LOGARITHMS, exact_logarithms, "counts with logarithms exactly")                        \
     X(CONSTANT_DISTANCE, constant_distance, "a distance that stays within a block is constant")    \
     X(HIERARCHICAL, hierarchical, "several parameters: models of coefficients")                    \
@@ -276,11 +263,9 @@ struct pm_error;
     X(GAPS, gaps, "cuts at gaps that are followed through the sizes")                              \
     X(GAPS_WITHOUT_SMALLEST, gaps_without_smallest, "a smallest size does not undo a gap")         \
     X(RARITY, rarity, "limits on counts shrink for larger blocks")                                 \
-    X(JOIN_SEGMENTS, join_segments, "neighbours with the same distances are joined")               \
     X(JOIN_BINS, join_bins, "neighbours with the same models of distance are joined")              \
     X(SAME_COUNTS, same_counts, "counts that are multiples of others take their model")            \
     X(BIN_WIDTH, bin_width, "a bin is as wide as its distances vary")                              \
-    X(WIDE_BINS, wide_bins, "a bin wide against its mean is a step")                               \
     X(BOUND_BY_CONSTANTS, bound_by_constants,                                                      \
       "what is nearer than a constant distance is constant")                                       \
     X(REST_TO_SHORTEST, rest_to_shortest, "of pages only the shortest bins take the rest")         \

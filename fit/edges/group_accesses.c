@@ -99,15 +99,6 @@ double pm_fit_most_touches(uint32_t largest_bytes, uint64_t block_bytes) {
     return fmax(2, ceil((double)largest_bytes / (double)block_bytes) + 1);
 }
 
-/* Of the N shares, ascending in the size, the one that larger sizes will have: the last of those
-   that go one way, else the middle one of the last. */
-static double share_beyond(const double *shares, size_t n) {
-    if (n < pm_heuristics.last_shares)
-        return shares[n - 1];
-    double a = shares[n - (n < 3 ? n : 3)], b = shares[n - (n < 2 ? n : 2)], c = shares[n - 1];
-    return (a <= b && b <= c) || (a >= b && b >= c) ? c : fmax(fmin(a, b), fmin(fmax(a, b), c));
-}
-
 bool pm_fit_touches_per_access(size_t n, const double *accesses, double *touched, double most,
                                struct pm_model *model) {
     double *shares = touched, low = INFINITY, high = 0, square = 0;
@@ -128,8 +119,8 @@ bool pm_fit_touches_per_access(size_t n, const double *accesses, double *touched
         shares[used++] = share;
     }
     if (sound && used) {
-        double share = high - low <= pm_heuristics.noise * low ? all_touched / all_accesses
-                                                               : share_beyond(shares, used);
+        double share =
+            high - low <= pm_heuristics.noise * low ? all_touched / all_accesses : shares[used - 1];
         for (size_t i = 0; i < used; i++)
             square += pow(share / shares[i] - 1, 2) / (double)used;
         *model = (struct pm_model){.n_terms = 1,

@@ -133,17 +133,13 @@ static void add_misses(const struct pm_design *design, size_t size, const struct
 /* Mean error of MISSES at SIZE, each at most 1, added to SUM; how many in N. */
 static void add_errors(const struct pm_joint_groups *joint, size_t size,
                        const double misses[PM_MOST_joint_caches], double *sum, size_t *n) {
-    double accesses = 0;
-    for (size_t m = 0; m < joint->n; m++)
-        if (joint->members[m].histograms[size])
-            accesses += pm_histogram_accesses(joint->members[m].histograms[size]);
     for (size_t c = 0; c < pm_heuristics.joint_caches; c++) {
         double measured = 0;
         for (size_t m = 0; m < joint->n; m++)
             measured +=
                 pm_accesses_between(joint->members[m].histograms[size], cache_blocks(c), INFINITY);
         double larger = fmax(measured, misses[c]);
-        if (larger <= pm_heuristics.joint_rare * accesses)
+        if (larger <= 0)
             break;
         *sum += fabs(misses[c] - measured) / larger;
         ++*n;

@@ -1,6 +1,6 @@
 /* Cutting the histograms of one reference group into bins, for all sizes at once.
 
-   Four steps (Marin & Mellor-Crummey 2004, section 2.3.2, with what a trial showed to matter):
+   Three steps (Marin & Mellor-Crummey 2004, section 2.3.2, with what a trial showed to matter):
    1. Constant short distances: a distance that occurs at every size, and whose number of accesses
    is predictable, is a segment of its own; only its count is a function of the size.
    2. A clean cut between short and long distances: the limit at which the number of longer
@@ -9,7 +9,7 @@
    3. On both sides: recursive halving.  At a gap in the distances that can be followed through all
       sizes (gaps.c); else at the share of accesses, the same at each size, that halves the range of
       distances.  It ends when a segment is narrow, when its halves agree, or when it is negligible.
-   4. Neighbours whose distances agree at each size are joined.
+   Neighbours whose distances agree are joined by their models (bin_models.c).
    What is rare enough to be neglected depends on the block size: a walk through memory touches a
    new block of B bytes once in B / 8 accesses, so that of large blocks the rare long distances are
    all the misses that there are.  Limits on counts are for 64-byte blocks and shrink as 64 / B.
@@ -85,53 +85,25 @@ static double count_at(const struct pm_histogram *histogram, double distance) {
     return 0;
 }
 
-enum constancy { VARIES, SHRINKS, CONSTANT };
-
-/* What is known of distance D; its counts are left in the first row. */
-static enum constancy constancy_of(struct pm_partition *p,
-                                   const struct pm_histogram *const *histograms,
-                                   const double *totals, int d) {
-    size_t n = p->design->n;
-    double largest_share = 0;
-    for (size_t k = 0; k < n; k++) {
+/* Whether distance D occurs at every size, in predictable numbers. */
+static bool is_constant(struct pm_partition *p, const struct pm_histogram *const *histograms,
+                        int d) {
+    for (size_t k = 0; k < p->design->n; k++) {
         p->row[k] = count_at(histograms[k], d);
         if (p->row[k] == 0)
-            return VARIES;
-        largest_share = fmax(largest_share, p->row[k] / totals[k]);
+            return false;
     }
-    if (largest_share < p->rarity * pm_heuristics.constant_share ||
-        pm_series_predictability_within(p->series, p->row, 0, pm_heuristics.constant_error,
-                                        pm_heuristics.constant_error) >
-            pm_heuristics.constant_error)
-        return VARIES;
-    double first = p->row[0] / totals[0], last = p->row[n - 1] / totals[n - 1];
-    return last < pm_heuristics.shrinking * first ? SHRINKS : CONSTANT;
-}
-
-static bool has_short_distance(const struct pm_histogram *histogram,
-                               const enum constancy constancy[PM_MOST_short_distance]) {
-    for (size_t i = 0;
-         i < histogram->n_bins && histogram->bins[i].low < (double)pm_heuristics.short_distance;
-         i++)
-        if (constancy[(int)histogram->bins[i].low] == VARIES)
-            return true;
-    return false;
+    double limit = pm_heuristics.constant_error;
+    return pm_series_predictability_within(p->series, p->row, 0, limit, limit) <= limit;
 }
 
 /* Takes distances as segments where they are constant; TAKEN[d] tells which. */
 static void take_constant_distances(struct pm_partition *p,
                                     const struct pm_histogram *const *histograms,
-                                    const double *totals, bool taken[PM_MOST_short_distance]) {
+                                    bool taken[PM_MOST_short_distance]) {
     size_t n = p->design->n;
-    enum constancy constancy[PM_MOST_short_distance];
-    bool others = false;
-    for (int d = 0; d < (int)pm_heuristics.short_distance; d++)
-        constancy[d] =
-            pm_fit_without(PM_STEP_CONSTANT_BINS) ? VARIES : constancy_of(p, histograms, totals, d);
-    for (size_t k = 0; k < n; k++)
-        others |= histograms[k] && has_short_distance(histograms[k], constancy);
     for (int d = 0; d < (int)pm_heuristics.short_distance; d++) {
-        taken[d] = constancy[d] == CONSTANT || (constancy[d] == SHRINKS && !others);
+        taken[d] = !pm_fit_without(PM_STEP_CONSTANT_BINS) && is_constant(p, histograms, d);
         if (!taken[d])
             continue;
         struct pm_histogram_segment *segment = &p->segments[p->n_segments++];
@@ -264,7 +236,7 @@ bool pm_partition_equal_share(struct pm_partition *p, const double *low, const d
     }
     if (n_shares == 0)
         return false;
-    double share = pm_median(shares, n_shares), least = pm_heuristics.least_side;
+    double share = pm_median(shares, n_shares), least = pm_heuristics.rounding;
     if (share < least || share > 1 - least)
         share = sum / (double)n_shares;
     if (share < least || share > 1 - least)
@@ -276,10 +248,8 @@ bool pm_partition_equal_share(struct pm_partition *p, const double *low, const d
 
 static bool is_negligible(const struct pm_partition *p, const double *low, const double *high) {
     for (size_t k = 0; k < p->design->n; k++) {
-        double least =
-            fmax(fmax(pm_heuristics.negligible_share * p->side_total[k],
-                      p->rarity * pm_heuristics.negligible * pm_reuses_total(&p->reuses[k])),
-                 fmax(p->rarity * pm_heuristics.negligible_count, pm_heuristics.least_count));
+        double count = fmax(p->rarity * pm_heuristics.negligible_count, pm_heuristics.least_count);
+        double least = fmax(pm_heuristics.negligible_share * p->side_total[k], count);
         if (high[k] - low[k] > least)
             return false;
     }
@@ -334,19 +304,7 @@ static void halve(struct pm_partition *p, const double *low, const double *high,
     halve(p, cut, high, depth + 1);
 }
 
-/* ---- step 4: joining ------------------------------------------------------------------------- */
-
-static bool segments_agree(const struct pm_partition *p, const struct pm_histogram_segment *a,
-                           const struct pm_histogram_segment *b) {
-    if (a->constant_distance || b->constant_distance || a->takes_rest != b->takes_rest)
-        return false;
-    for (size_t k = 0; k < p->design->n; k++)
-        if (isnan(a->mean[k]) != isnan(b->mean[k]) ||
-            fabs(a->mean[k] - b->mean[k]) >
-                pm_heuristics.similar * fmax(fmax(a->mean[k], b->mean[k]), 1))
-            return false;
-    return true;
-}
+/* ---- joining -------------------------------------------------------------------------------- */
 
 void pm_segments_swap(struct pm_partition *p, size_t i, size_t j) {
     struct pm_histogram_segment moved = p->segments[i];
@@ -368,22 +326,6 @@ void pm_partition_join(const struct pm_partition *p, struct pm_histogram_segment
         }
         a->count[k] = both;
     }
-}
-
-/* Joins similar neighbours among the segments from FIRST on, which stand by ascending distance. */
-static void join_similar(struct pm_partition *p, size_t first) {
-    size_t kept = first;
-    if (pm_fit_without(PM_STEP_JOIN_SEGMENTS))
-        return;
-    for (size_t i = first + 1; i < p->n_segments; i++) {
-        if (segments_agree(p, &p->segments[kept], &p->segments[i])) {
-            pm_partition_join(p, &p->segments[kept], &p->segments[i]);
-            continue;
-        }
-        pm_segments_swap(p, ++kept, i);
-    }
-    if (p->n_segments > first)
-        p->n_segments = kept + 1;
 }
 
 /* What is rare, and how many reuses there are at each size, into TOTALS. */
@@ -419,7 +361,7 @@ void pm_partition_cut(struct pm_partition *p, const struct pm_histogram *const *
     bool taken[PM_MOST_short_distance];
     double *start = p->cuts, *middle = p->cuts + n, *end = p->cuts + 2 * n;
     look_at(p, histograms, start);
-    take_constant_distances(p, histograms, start, taken);
+    take_constant_distances(p, histograms, taken);
     for (size_t k = 0; k < n; k++)
         pm_reuses_fill(&p->reuses[k], histograms[k], taken);
     for (size_t k = 0; k < n; k++) {
@@ -429,16 +371,10 @@ void pm_partition_cut(struct pm_partition *p, const struct pm_histogram *const *
             end[k] - pm_reuses_below(&p->reuses[k], (double)pm_heuristics.short_distance);
     }
     clean_cut(p, start, end, middle);
-    size_t first = p->n_segments;
     p->short_side = false;
     halve(p, middle, end, 0);
-    join_similar(p, first);
-
-    first = p->n_segments;
     p->short_side = true;
     for (size_t k = 0; k < n; k++)
-        p->side_total[k] =
-            fmin(middle[k], fmax(p->side_total[k], pm_heuristics.short_side_share * middle[k]));
+        p->side_total[k] = fmin(middle[k], p->side_total[k]);
     halve(p, start, middle, 0);
-    join_similar(p, first);
 }

@@ -4,9 +4,8 @@
    Histograms: count and distance of each bin from its models.  The sum over the bins and the cold
    accesses is the group's touches of blocks, by its executed accesses where the models have it so
    (edges/group_accesses.c): what the long bins do not account for goes to the short ones, whose
-   misses nobody notices; where that fails, all bins are scaled alike.  A bin that is wide against
-   its mean is a step at its mean, because few accesses far out would otherwise spread the many;
-   others are even between their ends. */
+   misses nobody notices; where that fails, all bins are scaled alike.  A bin is even between its
+   ends. */
 #include "fit/predict/predict.h"
 
 #include <math.h>
@@ -136,10 +135,7 @@ static void scale_to(const struct pm_histogram_model *model, double *counts, dou
     for (size_t b = 0; b < model->n_bins; b++)
         *(model->bins[b].takes_rest ? &flexible : &fixed) += counts[b];
     double rest = reuses - fixed;
-    /* From executions, REUSES is right, and the short bins' own sum may be far off. */
-    double most = model->per_execution ? INFINITY : pm_heuristics.most_rescale;
-    bool to_short = !pm_fit_without(PM_STEP_TAKES_REST) && flexible > 0 && rest > flexible / most &&
-                    rest < flexible * most;
+    bool to_short = !pm_fit_without(PM_STEP_TAKES_REST) && flexible > 0 && rest > 0;
     double all = fixed + flexible;
     for (size_t b = 0; b < model->n_bins && all > 0; b++) {
         if (!to_short)
@@ -255,9 +251,6 @@ static void predict_histogram(const struct pm_histogram_model *model, const doub
         bin->mean = mean;
         bin->low = model->bins[b].low * bin->mean;
         bin->high = fmax(fmin(model->bins[b].high * bin->mean, longest), bin->mean);
-        if (bin->high - bin->low > pm_heuristics.wide_bin * bin->mean &&
-            !pm_fit_without(PM_STEP_WIDE_BINS))
-            bin->low = bin->high = bin->mean;
         bin->loads = counts[b] * (1 - stores);
         bin->stores = counts[b] * stores;
     }

@@ -123,8 +123,7 @@ static bool add_bin(const struct search *search, const struct pm_query_cache *ca
                     struct pm_error *err) {
     const struct pm_bin_model *bin = &search->models->histograms[h].bins[b];
     struct growth growth = {.distance = &bin->distance};
-    bool wide = bin->high - bin->low > pm_heuristics.wide_bin;
-    double ends[3] = {wide ? 1 : bin->high, 1, wide ? 1 : bin->low};
+    double ends[3] = {bin->high, 1, bin->low};
     struct border borders[3];
     for (size_t i = 0; i < 3; i++) {
         if (!find_border(search, &growth, ends[i], cache->blocks, &borders[i], err))

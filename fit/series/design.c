@@ -76,18 +76,6 @@ static bool evaluate_at(const struct pm_basis *basis, const struct pm_path *path
 
 /* ---- functions on the grid ------------------------------------------------------------------- */
 
-/* True if function i is x^i, told by its values at two points. */
-static bool are_monomials(const struct pm_basis *basis, const char *parameter) {
-    double at_2[MAX_TERMS], at_3[MAX_TERMS];
-    const struct pm_path alone = {.parameter = parameter};
-    if (!evaluate_at(basis, &alone, 2, at_2, NULL) || !evaluate_at(basis, &alone, 3, at_3, NULL))
-        return false;
-    for (size_t i = 0; i < basis->n; i++)
-        if (at_2[i] != pow(2, (double)i) || at_3[i] != pow(3, (double)i))
-            return false;
-    return true;
-}
-
 /* Puts the functions that grow like a fourth power beyond the data behind the others. */
 static bool order_functions(struct pm_design *design, const struct pm_basis *basis,
                             const struct pm_path *path, struct pm_error *err) {
@@ -210,7 +198,6 @@ struct pm_design *pm_design_on_path(const struct pm_basis *basis, const struct p
     design->x = pm_alloc(n, sizeof *design->x);
     memcpy(design->x, path->x, n * sizeof *design->x);
     design->values = pm_alloc(n, sizeof *design->values);
-    design->monomials = are_monomials(basis, path->parameter);
     if (order_functions(design, basis, path, err) && fill_values(design, basis, path, err) &&
         fill_grid(design, basis, path, err)) {
         pm_design_number_functions(design, basis->n);

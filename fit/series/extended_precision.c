@@ -83,6 +83,6 @@ bool pm_candidate_refine(struct pm_series_workspace *w, const struct pm_candidat
         for (size_t i = 0; i < w->n; i++)
             w->unscaled[j * w->n + i] = function_at(w, c, j, i);
     bool whole = false;
-    return !pm_fit_without(PM_STEP_EXACT_FRACTIONS) &&
+    return !pm_fit_without(PM_STEP_EXACT) &&
            pm_exact_round(w->n, c->n_terms, w->unscaled, w->y, coefficients, &whole) && whole;
 }

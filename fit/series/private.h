@@ -117,13 +117,7 @@ bool pm_shape_choose(struct pm_series_workspace *workspace, size_t n_ranked,
 
 /* ---- exact.c --------------------------------------------------------------------------------- */
 
-/* The polynomial of least degree ≤ MAX_DEGREE with rational coefficients of a small common
-   denominator that reproduces all of Y (integers) exactly, if it takes clearly less to write down
-   than Y itself.  COEFFICIENTS has max_degree + 1 entries. */
-bool pm_exact_polynomial(size_t n, const double *x, const double *y, size_t max_degree,
-                         double *coefficients);
-
-/* The same of any functions: FUNCTIONS has the N values of each.  Rounds COEFFICIENTS,
+/* FUNCTIONS has the N values of each.  Rounds COEFFICIENTS,
    which reproduce Y but for rounding, to multiples of one small fraction if they then still do,
    and take less to write down than Y; else leaves them.  *WHOLE: so are all values of functions,
    and nothing was left to rounding but of Y. */

@@ -156,25 +156,16 @@ static struct pm_model constant_model(const struct pm_series_workspace *w) {
     return pm_model_last_value(w->n, w->y, w->weight, w->relation);
 }
 
-/* Fills MODEL and returns true if the points are one constant or an exact polynomial. */
-static bool fit_exactly(struct pm_series_workspace *w, struct pm_model *model) {
-    bool all_equal = true;
+/* Fills MODEL and returns true if the points have one value. */
+static bool fit_equal(struct pm_series_workspace *w, struct pm_model *model) {
     for (size_t i = 0; i < w->n; i++)
-        all_equal &= fabs(w->y[i] - w->y[w->n - 1]) <= 1e-12 * w->largest;
-    if (all_equal && w->n >= 2) {
-        *model = constant_model(w);
-        model->exact = w->y[0] == floor(w->y[0]);
-        model->leave_one_out_error = model->relative_error;
-        return true;
-    }
-    double coefficients[MAX_TERMS];
-    if (!w->design->monomials || pm_fit_without(PM_STEP_EXACT_POLYNOMIALS) ||
-        !pm_exact_polynomial(w->n, w->x, w->y, w->design->n_basis - 1, coefficients))
+        if (!(fabs(w->y[i] - w->y[w->n - 1]) <= 1e-12 * w->largest))
+            return false;
+    if (w->n < 2)
         return false;
-    for (size_t i = 0; i < w->design->n_basis; i++)
-        pm_model_add_term(model, w->design->index[i], coefficients[i]);
-    model->exact = true;
-    model->leave_one_out_error = 0;
+    *model = constant_model(w);
+    model->exact = w->y[0] == floor(w->y[0]);
+    model->leave_one_out_error = model->relative_error;
     return true;
 }
 
@@ -280,7 +271,7 @@ static bool fit_from_zero(struct pm_series_workspace *w, const double *y, size_t
     struct pm_candidate best, without;
     bool one = fit_points(w, PM_SERIES_COUNT, true, &without_shape, &without);
     take_points(w, y, from - 1, PM_SERIES_COUNT);
-    if (fit_exactly(w, model)) {
+    if (fit_equal(w, model)) {
         model->n_points = (uint16_t)w->n;
         return true;
     }
@@ -311,7 +302,7 @@ void pm_series_fit(struct pm_series_workspace *w, const double *y, enum pm_serie
     }
     take_points(w, y, from, kind);
     model->n_points = (uint16_t)w->n;
-    if (fit_exactly(w, model))
+    if (fit_equal(w, model))
         return;
     if (kind == PM_SERIES_DISTANCE && constant_from(w) < w->n) {
         *model = constant_model(w);
@@ -337,7 +328,7 @@ void pm_series_fit(struct pm_series_workspace *w, const double *y, enum pm_serie
         take_points(w, y, from + 1, kind);
         double limit = pm_heuristics.smallest_gain * best.score;
         bool hopeful = pm_candidates_least_score(w, w->design->n_basis) < limit;
-        if (hopeful && fit_exactly(w, model)) {
+        if (hopeful && fit_equal(w, model)) {
             model->exact = false; /* not at every size */
             model->n_points = (uint16_t)w->n;
             return;

@@ -49,7 +49,6 @@ struct pm_design {
     size_t n_gentle; /* functions before those that grow like a fourth power or more; all if there
                         is no other */
     uint16_t index[PM_MODEL_MAX_TERMS]; /* of each function in the basis of the model set */
-    bool monomials;                     /* basis function i is x^i */
     /* What each function is divided by: a power of two near its largest value, which costs no
        digit. */
     double scale[PM_MODEL_MAX_TERMS];

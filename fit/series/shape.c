@@ -120,48 +120,6 @@ static bool solve_constrained(struct pm_series_workspace *w, struct pm_candidate
     return true;
 }
 
-/* Turning points over the measured sizes: of the points themselves, by more than noise, and of a
-   candidate. */
-static size_t turns_of_points(const struct pm_series_workspace *w) {
-    size_t n = 0;
-    int before = 0;
-    for (size_t i = 0; i + 1 < w->n; i++) {
-        double step = w->y[i + 1] - w->y[i];
-        int sign = step > pm_heuristics.noise * w->largest    ? 1
-                   : step < -pm_heuristics.noise * w->largest ? -1
-                                                              : 0;
-        n += sign && before && sign != before;
-        before = sign ? sign : before;
-    }
-    return n;
-}
-
-static size_t turns_of(const struct pm_series_workspace *w, const struct pm_candidate *c) {
-    const struct pm_design *design = w->design;
-    size_t n = 0;
-    int before = 0;
-    for (size_t j = 0; j < PM_SERIES_GRID && design->grid_x[j] <= w->x[w->n - 1]; j++) {
-        double slope = 0;
-        if (design->grid_x[j] < w->x[0] * (1 - pm_heuristics.rounding))
-            continue;
-        for (size_t t = 0; t < c->n_terms; t++)
-            slope += design->slope[j][c->terms[t]] * c->coefficients[t];
-        int sign = slope > pm_heuristics.shape_tolerance * w->largest    ? 1
-                   : slope < -pm_heuristics.shape_tolerance * w->largest ? -1
-                                                                         : 0;
-        n += sign && before && sign != before;
-        before = sign ? sign : before;
-    }
-    return n;
-}
-
-/* Whether a free fit of data without a direction turns between the points where these do not. */
-static bool oscillates(const struct pm_series_workspace *w, const struct pm_series_shape *shape,
-                       const struct pm_candidate *c) {
-    return !shape->direction && !pm_fit_without(PM_STEP_OSCILLATION) &&
-           turns_of(w, c) > turns_of_points(w);
-}
-
 static bool has_shape(const struct pm_series_workspace *w, const struct pm_candidate *c,
                       int direction, int beyond, int curvature) {
     const struct pm_series_shape shape = {
@@ -199,7 +157,7 @@ static bool put_in_shape(struct pm_series_workspace *w, const struct pm_series_s
         *c = free;
         return true;
     }
-    return solved && !oscillates(w, shape, c);
+    return solved;
 }
 
 bool pm_shape_choose(struct pm_series_workspace *w, size_t n_ranked,
@@ -216,8 +174,6 @@ bool pm_shape_choose(struct pm_series_workspace *w, size_t n_ranked,
             if (n_constrained++ >= pm_heuristics.most_constrained ||
                 !put_in_shape(w, shape, signs, &c))
                 continue;
-        } else if (oscillates(w, shape, &c)) {
-            continue;
         }
         if (c.score < best->score)
             *best = c;

@@ -298,7 +298,7 @@ static bool fit_exactly(struct pm_surface_workspace *w, const struct pm_candidat
                         struct pm_model *model) {
     double coefficients[MAX_TERMS];
     struct pm_candidate solved = *c;
-    if (c->residual > pm_heuristics.rounding || pm_fit_without(PM_STEP_EXACT_POLYNOMIALS) ||
+    if (c->residual > pm_heuristics.rounding || pm_fit_without(PM_STEP_EXACT) ||
         !pm_surface_solve(w, &solved) || !pm_surface_exact(w, &solved, coefficients))
         return false;
     for (size_t j = 0; j < c->n_terms; j++)
