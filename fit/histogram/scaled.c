@@ -14,9 +14,11 @@
 
    Which of the two models a group gets is decided by trial: both are made of the sizes but the
    largest, whose misses they predict.  The scaled one may be a little worse there, and by as much
-   as the distances vary by chance: d of them are met with a deviation of √d / 2 at most. Assumes
-   one parameter (several have no largest size), and a program whose data grow together. Source: of
-   this project; equal shares from Marin & Mellor-Crummey 2004, section 2.3.2. */
+   as the distances vary by chance: d of them are met with a deviation of √d / 2 at most.
+
+   Assumes one parameter (several have no largest size), and a program whose data grow together.
+
+   Source: of this project; equal shares from Marin & Mellor-Crummey 2004, section 2.3.2. */
 #include "fit/histogram/private.h"
 
 #include <math.h>

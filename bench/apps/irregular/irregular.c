@@ -136,7 +136,7 @@ static __attribute__((noinline)) uint64_t probe(const struct row *table, size_t 
 }
 
 static int join(size_t n) {
-    size_t n_slots = 2 * n, n_keys = 2 * n, found = 0, expected = 0;
+    size_t n_slots = 2 * n, n_keys = n_slots, found = 0, expected = 0;
     struct row *table = allocate(n_slots, sizeof *table);
     uint64_t *keys = allocate(n_keys, sizeof *keys), wanted = 0;
     build(table, n_slots, n);
