@@ -221,7 +221,6 @@ struct pm_error;
       "and where strides are not known, rather than indirect: models with gaps of fewer than "     \
       "five sizes say little of those of all")                                                     \
     X(scaled_caches, 20, "Caches of 1, 2, 4 … blocks, by whose misses the trial is judged")        \
-    X(last_shares, 3, "Touches an access of so many largest sizes say how it goes on")             \
     X(onset_degree, 3, "Growth of an edge that sets in late, at most")                             \
     X(divergent_sizes, 6, "Sizes from which on one of them can be told to diverge")                \
     X(divergent_groups, 2, "Groups that have to agree on it")                                      \

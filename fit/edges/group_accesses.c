@@ -8,7 +8,7 @@
        touches(N) = executed(N) · share,
 
    where share is a constant for each (group, block size), at least 1, and for accesses no larger
-   than a block at most 2.  Where the measured shares differ, those of the largest sizes count:
+   than a block at most 2.  Where the measured shares differ, that of the largest size counts:
    there allocators give whole pages, so that data lie alike at all larger sizes.
 
    Not for groups whose executions are harder to predict than their touches (by the leave-one-out
