@@ -99,8 +99,10 @@ static struct pm_profile **read_profiles(const char *path, struct pm_structure *
     return profiles;
 }
 
-/* Whether SIZE is in LIST, "24,32,40". */
+/* Whether SIZE is in LIST, "24,32,40", or `*`. */
 static bool is_listed(const char *list, double size) {
+    if (*list == '*')
+        return true;
     for (char *end; *list; list = *end ? end + 1 : end)
         if (strtod(list, &end) == size)
             return true;
@@ -139,7 +141,7 @@ static void read_case(const char *line) {
     all = read_profiles(measured, &other, &n);
     c->measured = pm_alloc(n, sizeof(struct pm_profile *));
     for (size_t k = 0; k < n && c->n_measured < MOST_SIZES; k++)
-        if (size_of(all[k]) > largest)
+        if (*fit == '*' || size_of(all[k]) > largest)
             c->measured[c->n_measured++] = all[k];
     pm_structure_free(other);
     if (c->n_fitted < 3 || c->n_measured == 0)

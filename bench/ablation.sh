@@ -35,13 +35,26 @@ make_input() {
     done
 }
 
+# design SIZES: the options that ask for them.
+design() {
+    local one
+    for one in ${1//+/ }; do
+        case $one in *=*) printf -- '-P %s ' "$one" ;; *) printf -- '-P N=%s ' "$one" ;; esac
+    done
+}
+
 # measure NAME CLASS FROM FIT PREDICT WORD...: both stores of a case, in its folder.
 measure() {
-    local name=$1 class=$2 from=$3 fit=$4 predict=$5 arguments padding=
+    local name=$1 class=$2 from=$3 fit=$4 predict=$5 arguments padding= at_fit at_predict
     shift 5
     mkdir -p "$folder/$name"
     cd "$folder/$name"
-    if [ "$class" = real ]; then
+    if [ "$class" = several ]; then
+        sed -n '/^cat >plate.c/,/^C$/p' "$here/../tests/e2e/several.sh" | sed '1d;$d' >"$from.c"
+        # shellcheck disable=SC2046 # the flags are words
+        gcc -O1 -g $(pmodel flags) -o new "$from.c"
+        arguments=('{A}' '{B}')
+    elif [ "$class" = real ]; then
         cp "$(command -v "$from")" new
         arguments=("$@")
     else
@@ -60,9 +73,11 @@ measure() {
         # shellcheck disable=SC2086 # a word each
         [ "$class" != real ] || make_input ${fit//,/ } ${predict//,/ }
         [ "$class" != environment ] || padding=$(printf 'x%.0s' {1..1500})
-        PADDING=$padding pmodel run -q -o models.pmdb --block "$blocks" -P "N=$fit" -- ./program "${arguments[@]}" \
+        read -ra at_fit <<<"$(design "$fit")"
+        read -ra at_predict <<<"$(design "$predict")"
+        PADDING=$padding pmodel run -q -o models.pmdb --block "$blocks" "${at_fit[@]}" -- ./program "${arguments[@]}" \
             >/dev/null 2>errors </dev/null
-        PADDING=$padding pmodel run -q -o measured.pmdb --block "$blocks" -P "N=$predict" -- ./program "${arguments[@]}" \
+        PADDING=$padding pmodel run -q -o measured.pmdb --block "$blocks" "${at_predict[@]}" -- ./program "${arguments[@]}" \
             >/dev/null 2>errors </dev/null
     fi
     mv settings measured.settings
@@ -85,6 +100,7 @@ while read -r name part class from fit predict rest; do
         say "$name: could not be measured: $(tail -n 1 "$folder/$name/errors")"
         continue
     fi
+    [ "$class" != several ] || fit='*'
     printf '%s %s %s %s %s %s\n' "$name" "$part" "$class" "$folder/$name/models.pmdb" \
         "$folder/$name/measured.pmdb" "$fit" >>"$folder/cases"
 done <"$here/ablation.conf"

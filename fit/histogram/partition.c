@@ -306,6 +306,18 @@ static void halve(struct pm_partition *p, const double *low, const double *high,
 
 /* ---- joining -------------------------------------------------------------------------------- */
 
+static bool segments_agree(const struct pm_partition *p, const struct pm_histogram_segment *a,
+                           const struct pm_histogram_segment *b) {
+    if (a->constant_distance || b->constant_distance || a->takes_rest != b->takes_rest)
+        return false;
+    for (size_t k = 0; k < p->design->n; k++)
+        if (isnan(a->mean[k]) != isnan(b->mean[k]) ||
+            fabs(a->mean[k] - b->mean[k]) >
+                pm_heuristics.similar * fmax(fmax(a->mean[k], b->mean[k]), 1))
+            return false;
+    return true;
+}
+
 void pm_segments_swap(struct pm_partition *p, size_t i, size_t j) {
     struct pm_histogram_segment moved = p->segments[i];
     p->segments[i] = p->segments[j];
@@ -326,6 +338,21 @@ void pm_partition_join(const struct pm_partition *p, struct pm_histogram_segment
         }
         a->count[k] = both;
     }
+}
+
+/* Joins similar neighbours among the segments from FIRST on, which stand by ascending distance.
+   bin_models.c would join them by their models: this saves the fits, 15% of the time in all. */
+static void join_similar(struct pm_partition *p, size_t first) {
+    size_t kept = first;
+    for (size_t i = first + 1; i < p->n_segments; i++) {
+        if (segments_agree(p, &p->segments[kept], &p->segments[i])) {
+            pm_partition_join(p, &p->segments[kept], &p->segments[i]);
+            continue;
+        }
+        pm_segments_swap(p, ++kept, i);
+    }
+    if (p->n_segments > first)
+        p->n_segments = kept + 1;
 }
 
 /* What is rare, and how many reuses there are at each size, into TOTALS. */
@@ -371,10 +398,14 @@ void pm_partition_cut(struct pm_partition *p, const struct pm_histogram *const *
             end[k] - pm_reuses_below(&p->reuses[k], (double)pm_heuristics.short_distance);
     }
     clean_cut(p, start, end, middle);
+    size_t first = p->n_segments;
     p->short_side = false;
     halve(p, middle, end, 0);
+    join_similar(p, first);
+    first = p->n_segments;
     p->short_side = true;
     for (size_t k = 0; k < n; k++)
         p->side_total[k] = fmin(middle[k], p->side_total[k]);
     halve(p, start, middle, 0);
+    join_similar(p, first);
 }

@@ -58,8 +58,6 @@ for store in formula values alone; do
     check "misses at twice the size, $store: $predicted of $measured" \
         jq -en "($predicted / $measured - 1) | fabs < 0.02"
     model=$(pmodel model $store.pmdb -P N=128 --level program --format json | jq '.rows[0].count')
-    counted=$(pmodel model there.pmdb --level program --format json 2>/dev/null |
-        jq '.rows[0].count // empty')
     check "instructions at twice the size, $store: $model, as with N alone" \
         jq -en "($model / $(pmodel model alone.pmdb -P N=128 --level program --format json |
             jq '.rows[0].count') - 1) | fabs < 0.001"
