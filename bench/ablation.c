@@ -365,7 +365,7 @@ static int compare_doubles(const void *a, const void *b) {
 }
 
 static void print_median_worst(const double *errors) {
-    double sorted[MOST_SIZES * N_CACHES];
+    double sorted[MOST_SIZES * N_CACHES] = {0};
     size_t n = 0;
     for (size_t i = 0; i < MOST_SIZES * N_CACHES; i++)
         if (!isnan(errors[i]))
