@@ -14,10 +14,11 @@
 #include "core/base/base.h"
 
 enum {
-    MODEL_SET_VERSION = 5, /* 4 had nothing of the whole program and no sets that are held out */
+    /* 4 had no powers, nothing of the whole program, and no sets that are held out */
+    MODEL_SET_VERSION = 5,
     OLDEST_VERSION = 4,
     HEADER_BYTES = 24,
-    MODEL_LEAST_BYTES = 37, /* a model without terms */
+    MODEL_LEAST_BYTES = 29, /* a model without terms, of the oldest version */
     BIN_LEAST_BYTES = 2 * MODEL_LEAST_BYTES + 2 * 8 + 2,
     HISTOGRAM_LEAST_BYTES = 2 * MODEL_LEAST_BYTES + 5 * 8 + 1, /* without bins */
 };
@@ -164,7 +165,13 @@ static char *get_text(struct pm_reader *r) {
     return text;
 }
 
-static void get_model(struct pm_reader *r, struct pm_model *model, size_t n_basis) {
+/* What the models of a set have in common. */
+struct of_set {
+    uint32_t version;
+    size_t n_basis;
+};
+
+static void get_model(struct pm_reader *r, struct pm_model *model, struct of_set of) {
     model->n_terms = (uint8_t)pm_take_unsigned(r, 1);
     if (model->n_terms > PM_MODEL_MAX_TERMS) {
         model->n_terms = 0;
@@ -173,9 +180,9 @@ static void get_model(struct pm_reader *r, struct pm_model *model, size_t n_basi
     pm_take_into(r, model->terms, model->n_terms * sizeof model->terms[0]);
     pm_take_into(r, model->coefficients, model->n_terms * sizeof model->coefficients[0]);
     for (size_t i = 0; i < model->n_terms; i++)
-        if (model->terms[i] >= n_basis || !isfinite(model->coefficients[i]))
+        if (model->terms[i] >= of.n_basis || !isfinite(model->coefficients[i]))
             r->fault = PM_READ_BAD;
-    model->power = get_double(r);
+    model->power = of.version > OLDEST_VERSION ? get_double(r) : 0;
     if (!(model->power >= 0 && isfinite(model->power)))
         r->fault = PM_READ_BAD;
     model->relative_error = get_double(r);
@@ -216,19 +223,19 @@ static void get_basis(struct pm_reader *r, struct pm_model_set *set) {
     free(texts);
 }
 
-static void get_histogram(struct pm_reader *r, struct pm_histogram_model *histogram, size_t n_basis,
-                          struct pm_bin_model_arena *arena) {
+static void get_histogram(struct pm_reader *r, struct pm_histogram_model *histogram,
+                          struct of_set of, struct pm_bin_model_arena *arena) {
     uint64_t group = pm_take_unsigned(r, 8);
     histogram->group = (uint32_t)group;
     histogram->block_bytes = pm_take_unsigned(r, 8);
     if (group > UINT32_MAX || histogram->block_bytes == 0)
         r->fault = PM_READ_BAD;
-    get_model(r, &histogram->accesses, n_basis);
+    get_model(r, &histogram->accesses, of);
     uint8_t per_execution = (uint8_t)pm_take_unsigned(r, 1);
     if (per_execution > 1)
         r->fault = PM_READ_BAD;
     histogram->per_execution = per_execution == 1;
-    get_model(r, &histogram->cold, n_basis);
+    get_model(r, &histogram->cold, of);
     histogram->at_least = get_double(r);
     if (!(histogram->at_least >= 0 && isfinite(histogram->at_least)))
         r->fault = PM_READ_BAD;
@@ -239,8 +246,8 @@ static void get_histogram(struct pm_reader *r, struct pm_histogram_model *histog
     histogram->bins = pm_bin_model_arena_alloc(arena, histogram->n_bins);
     for (size_t b = 0; b < histogram->n_bins; b++) {
         struct pm_bin_model *bin = &histogram->bins[b];
-        get_model(r, &bin->count, n_basis);
-        get_model(r, &bin->distance, n_basis);
+        get_model(r, &bin->count, of);
+        get_model(r, &bin->distance, of);
         bin->low = get_double(r);
         bin->high = get_double(r);
         if (!(bin->low >= 0 && bin->low <= 1 && bin->high >= 1 && isfinite(bin->high)))
@@ -257,14 +264,14 @@ static double get_share(struct pm_reader *r) {
     return share;
 }
 
-static void get_wholes(struct pm_reader *r, struct pm_model_set *set, size_t n_basis) {
+static void get_wholes(struct pm_reader *r, struct pm_model_set *set, struct of_set of) {
     set->accesses_left_out = get_share(r);
     set->first_touches_left_out = get_share(r);
     set->n_wholes = get_count(r, MODEL_LEAST_BYTES + 8);
     set->wholes = pm_alloc(set->n_wholes, sizeof *set->wholes);
     for (size_t i = 0; i < set->n_wholes; i++) {
         set->wholes[i].block_bytes = pm_take_unsigned(r, 8);
-        get_model(r, &set->wholes[i].cold, n_basis);
+        get_model(r, &set->wholes[i].cold, of);
     }
     for (size_t i = 0; i < set->n_histograms; i++) {
         double *share = &set->histograms[i].cold_share;
@@ -290,7 +297,7 @@ static void get_held_out(struct pm_reader *r, struct pm_model_set *set, uint32_t
 static struct pm_model_set *get_set(struct pm_reader *r, uint32_t version, bool may_hold_out) {
     struct pm_model_set *set = pm_alloc(1, sizeof *set);
     get_basis(r, set);
-    size_t n_basis = set->basis ? set->basis->n : 0;
+    const struct of_set of = {version, set->basis ? set->basis->n : 0};
     get_parameters(r, &set->low);
     get_parameters(r, &set->high);
     set->n_runs = get_count(r, 8);
@@ -301,14 +308,14 @@ static struct pm_model_set *get_set(struct pm_reader *r, uint32_t version, bool 
     set->n_edges = get_count(r, MODEL_LEAST_BYTES);
     set->edges = pm_alloc(set->n_edges, sizeof *set->edges);
     for (size_t i = 0; i < set->n_edges; i++)
-        get_model(r, &set->edges[i], n_basis);
+        get_model(r, &set->edges[i], of);
     set->n_histograms = get_count(r, HISTOGRAM_LEAST_BYTES);
     set->histograms = pm_alloc(set->n_histograms, sizeof *set->histograms);
     for (size_t i = 0; i < set->n_histograms; i++)
-        get_histogram(r, &set->histograms[i], n_basis, &set->bins);
+        get_histogram(r, &set->histograms[i], of, &set->bins);
     set->accesses_left_out = set->first_touches_left_out = NAN;
     if (version > OLDEST_VERSION) {
-        get_wholes(r, set, n_basis);
+        get_wholes(r, set, of);
         get_held_out(r, set, version, may_hold_out);
     }
     return set;
