@@ -3,9 +3,9 @@
 # small sizes, and what the models of these predict for twice and four times the largest is compared
 # with a measured run.  Cachegrind, which is not ours, counts the misses of one size as well.
 #
-# Parts of it: bench/lifting.sh compares what is lifted with what the compiler said, bench/associativity.sh
-# misses by histograms with those of caches with sets, bench/builds.sh predicts programs that are built for
-# each size.
+# Parts of it: bench/irregular.sh does the same for random accesses, at four and sixteen times; bench/lifting.sh
+# compares what is lifted with what the compiler said, bench/associativity.sh misses by histograms with
+# those of caches with sets; bench/builds.sh predicts programs that are built for each size.
 #
 # Writes $BUILD/validation.json (figures and whether they hold) and docs/validation.md (tables); with
 # ONLY=name,… the page is $BUILD/validation.md, because it is a part.  REUSE=1 takes the measurements
@@ -114,6 +114,11 @@ for name in $names; do
     results+=("$folder/$name.json")
 done
 jq -s -L "$here" 'include "validation"; figures' "${results[@]}" >"$folder/figures.json"
+# Random accesses; ONLY names programs, and this is one more.
+echo '[]' >"$folder/irregular.json"
+[ -n "${ONLY-}" ] || bash "$here/irregular.sh"
+jq -L "$here" 'include "irregular"; irregular_figures' "$folder/irregular.json" >"$folder/irregular_figures.json"
+jq -r -L "$here" 'include "irregular"; irregular_section' "$folder/irregular.json" >"$folder/irregular.md"
 # The lift beside the compiler's facts; ONLY names programs, and this is about options.
 echo '[]' >"$folder/lifting_figures.json"
 echo '[]' >"$folder/builds.json"
@@ -123,12 +128,15 @@ if [ -z "${ONLY-}" ]; then
     bash "$here/builds.sh"
 fi
 jq -L "$here" 'include "builds"; [builds_figures]' "$folder/builds.json" >"$folder/builds_figures.json"
-jq -s add "$folder/figures.json" "$folder/builds_figures.json" "$folder/lifting_figures.json" >"$BUILD/validation.json"
+jq -s add "$folder/figures.json" "$folder/irregular_figures.json" "$folder/builds_figures.json" \
+    "$folder/lifting_figures.json" >"$BUILD/validation.json"
 page=$(dirname "$here")/docs/validation.md
 [ -z "${ONLY-}" ] || page=$BUILD/validation.md
 jq -s -r -L "$here" --arg cpu "$(cpu_name)" --slurpfile figures "$folder/figures.json" \
+    --rawfile irregular "$folder/irregular.md" \
     --slurpfile builds "$folder/builds.json" --slurpfile builds_figures "$folder/builds_figures.json" \
-    'include "validation"; page($cpu; $figures[0] + $builds_figures[0]; $builds[0])' "${results[@]}" >"$page"
+    --slurpfile irregular_figures "$folder/irregular_figures.json" \
+    'include "validation"; page($cpu; $figures[0] + $irregular_figures[0] + $builds_figures[0]; $irregular; $builds[0])' "${results[@]}" >"$page"
 say "$((SECONDS - started)) s; figures in $BUILD/validation.json, tables in $page"
 jq -r '.[] | [.name, (.value * 1e5 | round / 1e5), (.target | if type == "array" then map(tostring) | join("..") else . end), if .holds then "holds" else "does not hold" end] | @tsv' \
     "$BUILD/validation.json" | column -t -s "$(printf '\t')"

@@ -168,7 +168,7 @@ def cachegrind_table: table(
     ["program", "N", "accesses", "cachegrind", "misses", "cachegrind, 512 ways", "off by", "8 ways", "off by"];
     map(cachegrind_row));
 
-def page(cpu; figures; builds):
+def page(cpu; figures; irregular; builds):
 "# How far off predictions are
 
 Written by `make validate` on \(cpu). Sizes and compiler flags are those of `bench/apps/sizes.conf`. Each
@@ -207,7 +207,7 @@ more than 25% and outside the interval of 80%, and the median of its upper over 
 
 " + intervals_table + "
 
-" + (map(program_section) | join("\n")) + "
+" + irregular + (map(program_section) | join("\n")) + "
 " + (builds | if length > 0 then builds_page + "\n\n" else "" end) + "## Against cachegrind
 
 Misses at 2N in a first level of 32 KiB with lines of 64 bytes, measured by pmodel (512 blocks, fully associative) and by

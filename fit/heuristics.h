@@ -161,12 +161,12 @@ struct pm_error;
       "Growth of an interval with the logarithm of extrapolation, chosen on seven "                \
       "programs (docs/log-fitting.md)")                                                            \
     X(longest_factor, 1e9, "An interval that reaches further has no bounds")                       \
-    X(disagreement, 0.8,                                                                           \
+    X(disagreement, 0.85,                                                                          \
       "Half an interval of a program's misses, of what the sets without the largest sizes "        \
-      "say otherwise: calibrated on twenty programs (docs/log-fitting.md)")                        \
-    X(structural, 0.2,                                                                             \
+      "say otherwise: calibrated on 33 programs (docs/log-fitting.md)")                            \
+    X(structural, 0.175,                                                                           \
       "Logarithm of a ratio: sets that are further apart disagree about what grows how,")          \
-    X(structural_factor, 4.0, "and of so large a disagreement the interval is this, to each side") \
+    X(structural_factor, 6.0, "and of so large a disagreement the interval is this, to each side") \
     X(least_misses, 0.5, "Of a program: fewer are none")                                           \
     /* ---- query/, analysis/: what is shown, not what is modelled ---- */                         \
     X(flagged_error, 0.10,                                                                         \

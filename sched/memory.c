@@ -59,6 +59,13 @@ static void add_misses(const struct pm_structure *structure, const struct pm_pro
     }
 }
 
+/* GROUP has a histogram, or one that it is joined to has. */
+static bool is_covered(const struct pm_structure *structure, const bool *has_histogram,
+                       uint32_t group) {
+    uint32_t holder = pm_group_holder(structure, group);
+    return has_histogram[holder == PM_NONE ? group : holder];
+}
+
 /* Executed memory operations that no histogram covers: those that are not recorded, and those of a
    group without a histogram. */
 static void add_unrecorded(const struct pm_frequencies *frequencies,
@@ -80,7 +87,7 @@ static void add_unrecorded(const struct pm_frequencies *frequencies,
             const struct pm_reference *reference =
                 op->reference == PM_NONE ? NULL : &structure->references[op->reference];
             if (!reference || !reference->recorded || reference->group == PM_NONE ||
-                !has_histogram[reference->group])
+                !is_covered(structure, has_histogram, reference->group))
                 scopes[block->scope].self.unrecorded_accesses += frequencies->blocks[b];
         }
     }

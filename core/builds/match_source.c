@@ -114,9 +114,9 @@ static size_t find(const struct source_side *side, uint64_t key) {
 }
 
 /* The key of the smallest part of the source around GROUP of SIDE in which OTHER has its object;
-   false if there is none. */
+   false if there is none.  IN_ROUTINE: nothing beyond the routine is looked at. */
 static bool shared_key(const struct source_side *side, const struct source_side *other,
-                       uint32_t group, uint64_t *key) {
+                       uint32_t group, bool in_routine, uint64_t *key) {
     const struct pm_structure *s = side->structure;
     uint32_t around = side->around[group];
     if (around != PM_NONE && s->scopes[around].kind != PM_SCOPE_LOOP) {
@@ -131,6 +131,8 @@ static bool shared_key(const struct source_side *side, const struct source_side 
         *key = any_key(side, scope);
         if ((s->groups[group].flags & PM_GROUP_CALLED) && find(other, *key) < other->n_places)
             return true;
+        if (in_routine && s->scopes[scope].kind == PM_SCOPE_ROUTINE)
+            break;
     }
     return false;
 }
@@ -171,15 +173,15 @@ void pm_match_by_source(struct pm_structure_match *match) {
         match->holders[g] = match->groups[g];
         if (match->groups[g] != PM_NONE)
             taken[match->groups[g]] = true;
-        else if (shared_key(&from, &to, g, &key))
+        else if (shared_key(&from, &to, g, false, &key))
             match->holders[g] = join_all(match, &to, key);
     }
     for (uint32_t g = 0; g < match->to->n_groups; g++) {
         if (taken[g])
             continue;
-        /* What only TO has is known nevertheless: FROM does nothing of the kind. */
+        /* What only TO has in its routine is known nevertheless: FROM does nothing of the kind. */
         *PM_PUSH(match, joins) = (struct pm_group_join){g, g};
-        if (shared_key(&to, &from, g, &key))
+        if (shared_key(&to, &from, g, true, &key))
             join_all(match, &to, key);
     }
     keep_each_once(match);

@@ -41,9 +41,9 @@ struct pm_extent {
 /* From the numbers of BLOCKS at the sizes of PARTITION; whether it grows. */
 bool pm_fit_extent(struct pm_partition *partition, const double *blocks, struct pm_model *extent);
 
-/* Replaces the bins of MODEL, which PARTITION made of HISTOGRAMS, by ones whose distances scale
-   with the extent, where these are better at predicting the largest sizes from the others: those of
-   TRIAL.  See scaled.c. */
+/* Replaces the bins of MODEL, which PARTITION made of HISTOGRAMS of an irregular group, by ones
+   whose distances scale with the extent, unless these are worse at predicting the largest sizes
+   from the others, which are those of TRIAL; whether it did.  See scaled.c. */
 bool pm_fit_scales(struct pm_partition *partition, const struct pm_extent *extent,
                    struct pm_partition *trial, const struct pm_extent *trial_extent,
                    const struct pm_histogram *const *histograms, struct pm_histogram_model *model);

@@ -13,12 +13,15 @@
    measured histogram, whose ends are crossed at one size and not at another.
 
    Which of the two models a group gets is decided by trial: both are made of the sizes but the
-   largest, whose misses they predict.
+   largest, whose misses they predict.  The scaled one may be a little worse there, and by as much
+   as the distances vary by chance: d of them are met with a deviation of √d / 2 at most.
+
+   Assumes one parameter (several have no largest size), and a program whose data grow together.
+
    Source: of this project; equal shares from Marin & Mellor-Crummey 2004, section 2.3.2. */
 #include "fit/histogram/private.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "core/base/base.h"
 
@@ -36,6 +39,7 @@ static size_t constant_function(const struct pm_design *design) {
     return design->n_functions;
 }
 
+/* Whether EXTENT is larger at each size than at the one before. */
 static bool grows(const struct pm_design *design, const struct pm_model *extent) {
     double before = 0;
     for (size_t k = 0; k < design->n; k++) {
@@ -163,9 +167,10 @@ static bool fit_form(size_t n, const double *mean, const double *extent, enum fo
     return true;
 }
 
-/* What is shown by D blocks is blurred by this share: see above. */
+/* Which of DISTANCE blocks are met is partly chance: the deviation, as a share. */
 static double blur(double distance) { return pm_heuristics.blur / sqrt(relation_of(distance)); }
 
+/* The longest distance at any of N sizes. */
 static double longest_measured(size_t n, const struct pm_histogram *const *histograms) {
     double longest = 0;
     for (size_t k = 0; k < n; k++)
@@ -191,8 +196,7 @@ static void as_model(const struct scaled *scaled, enum form form, const struct p
     } else {
         model->terms[0] = (uint16_t)constant;
     }
-    /* Which blocks of d are touched by chance varies by about √d: what few blocks show of a law is
-       blurred by that, at all sizes alike, so that no residual shows it. */
+    /* What few blocks show of a law is blurred at all sizes alike, so that no residual shows it. */
     double blurred = form == CONSTANT ? 0 : blur(longest);
     model->relative_error = hypot(scaled->residual, blurred);
     model->leave_one_out_error = hypot(scaled->leave_one_out, blurred);
@@ -200,6 +204,7 @@ static void as_model(const struct scaled *scaled, enum form form, const struct p
     model->n_points = (uint16_t)scaled->n;
 }
 
+/* The best form of MEAN at each size. */
 static void fit_distance(const struct pm_partition *p, const double *mean, const double *extents,
                          const struct pm_model *extent, size_t constant, struct pm_model *model) {
     double best = INFINITY, longest = 0;
@@ -209,9 +214,7 @@ static void fit_distance(const struct pm_partition *p, const double *mean, const
     for (enum form form = CONSTANT; form < N_FORMS; form++) {
         struct scaled scaled;
         if ((form == LINEAR && constant == p->design->n_functions) ||
-            !fit_form(p->design->n, mean, extents, form, &scaled))
-            continue;
-        if (scaled.leave_one_out >= best)
+            !fit_form(p->design->n, mean, extents, form, &scaled) || scaled.leave_one_out >= best)
             continue;
         best = scaled.leave_one_out;
         as_model(&scaled, form, extent, constant, longest, model);
@@ -238,7 +241,7 @@ static void fit_scaled(struct pm_partition *p, const struct pm_histogram *const 
     }
 }
 
-/* Misses of N bins at SIZE in a cache of CACHE_BLOCKS, each bin being a step at its mean. */
+/* Misses of MODEL's bins at SIZE in a cache of CACHE_BLOCKS, each bin being a step at its mean. */
 static double misses_of(const struct pm_design *design, size_t size,
                         const struct pm_histogram_model *model, double cache_blocks) {
     double misses = 0;
@@ -269,15 +272,15 @@ bool pm_fit_scales(struct pm_partition *p, const struct pm_extent *extent,
                    const struct pm_histogram *const *histograms, struct pm_histogram_model *model) {
     if (!extent->grows || !trial_extent->grows || model->n_bins == 0)
         return false;
-    struct pm_histogram_model other = {0}, scaled = {0};
-    pm_fit_histogram(trial, histograms, &other);
-    double present = trial_error(p, trial->design->n, histograms, &other);
+    struct pm_histogram_model with_gaps = {0}, scaled = {0};
+    pm_fit_histogram(trial, histograms, &with_gaps);
+    double least = trial_error(p, trial->design->n, histograms, &with_gaps);
+    pm_bin_model_arena_return(&trial->bins, with_gaps.n_bins);
     fit_scaled(trial, histograms, &trial_extent->blocks, &scaled);
     double error = trial_error(p, trial->design->n, histograms, &scaled);
     pm_bin_model_arena_return(&trial->bins, scaled.n_bins);
-    pm_bin_model_arena_return(&trial->bins, other.n_bins);
-    double tol = blur(longest_measured(p->design->n, histograms));
-    if (!(error < pm_heuristics.scales_alike * present + tol))
+    double chance = blur(longest_measured(p->design->n, histograms));
+    if (!(error < pm_heuristics.scales_alike * least + chance))
         return false;
     fit_scaled(p, histograms, &extent->blocks, model);
     return true;

@@ -113,9 +113,9 @@ static void a_small_disagreement_gives_its_share(void **state) {
     (void)state;
     struct fitted f = fit_kernel(0, N_SIZES);
     hold_out_multiple(&f, 1.1);
-    expect_factor(&f, pow(1.1, 0.8));
+    expect_factor(&f, pow(1.1, 0.85));
     hold_out_multiple(&f, 1 / 1.15);
-    expect_factor(&f, pow(1.15, 0.8));
+    expect_factor(&f, pow(1.15, 0.85));
     hold_out_multiple(&f, 1);
     expect_factor(&f, 1);
     fitted_free(&f);
@@ -129,9 +129,9 @@ static void a_large_disagreement_gives_a_multiple(void **state) {
     double all = misses_of(predicted, 0);
     for (double cache = SMALLEST; cache <= LARGEST; cache *= 2) {
         double misses = misses_of(predicted, cache), high = misses_at(&f, 50, cache, 1, 0.8);
-        assert_true(fabs(misses / misses_at(&f, 50, cache, -1, 0.8) / pow(1.5, 4) - 1) < 1e-6);
+        assert_true(fabs(misses / misses_at(&f, 50, cache, -1, 0.8) / pow(1.5, 6) - 1) < 1e-6);
         /* but no more misses than accesses */
-        double most = fmin(misses * pow(1.5, 4), all * pow(1.5, 0.8));
+        double most = fmin(misses * pow(1.5, 6), all * pow(1.5, 0.85));
         assert_true(fabs(high / most - 1) < 1e-6);
     }
     pm_profile_free(predicted);

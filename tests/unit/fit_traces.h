@@ -243,7 +243,8 @@ static void trace_histogram(const struct trace *t, unsigned group, struct pm_his
 }
 
 /* The profile of KERNEL at size N; edge e of the structure counts loop body e. */
-static struct pm_profile *measure(size_t kernel, uint64_t n, uint64_t block_bytes, size_t n_edges) {
+static inline struct pm_profile *measure(size_t kernel, uint64_t n, uint64_t block_bytes,
+                                         size_t n_edges) {
     struct trace *t = pm_alloc(1, sizeof *t);
     t->block_bytes = block_bytes;
     t->n_blocks = (uint32_t)((8 * 14 * n * n * n + 65536) / block_bytes);
