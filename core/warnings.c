@@ -48,6 +48,7 @@ const char *pm_warning_word(enum pm_warning_kind kind) {
         [PM_WARNING_POOR_MODELS] = "poor_models",
         [PM_WARNING_FEW_SIZES] = "few_sizes",
         [PM_WARNING_BELOW_MEASURED] = "below_measured",
+        [PM_WARNING_FAR] = "far",
         [PM_WARNING_OUTSIDE] = "outside",
         [PM_WARNING_UNKNOWN] = "unknown",
     };

@@ -15,6 +15,7 @@ enum pm_warning_kind {
     PM_WARNING_POOR_MODELS,    /* models of most of the work miss the sizes they were made from */
     PM_WARNING_FEW_SIZES,      /* too few sizes to check the models */
     PM_WARNING_BELOW_MEASURED, /* a size below the smallest measured one */
+    PM_WARNING_FAR,            /* a size so large that models need not keep their shape there */
     PM_WARNING_OUTSIDE,        /* work in code that was not measured */
     PM_WARNING_UNKNOWN,        /* how far off an answer may be is not known */
     PM_N_WARNINGS,

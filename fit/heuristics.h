@@ -135,9 +135,9 @@ struct pm_error;
     X(joint_gain, 0.5, "What is left of it with the joint ones")                                   \
     X(least_power, 0.05,                                                                           \
       "Of the program's extent, by which an irregular distance grows: with less it is constant")   \
-    X(scales_alike, 1.5,                                                                           \
+    X(scales_alike, 1.0,                                                                           \
       "Error of the trial, against that of the model with gaps, up to which an irregular "         \
-      "group scales: noise of one size, while gaps of such a group go wrong further out")          \
+      "group scales: where either is as good, gaps of such a group go wrong further out")          \
     X(blur, 0.5,                                                                                   \
       "Over the root of a distance: how far it varies by which blocks are met by chance, at "      \
       "most (binomial)")                                                                           \

@@ -1,5 +1,5 @@
 /* Sizes that models were made from: whether anything changes with them, whether they are enough to
-   check a model, and whether the answer is for a smaller one. */
+   check a model, and whether the answer is for a smaller or a far larger one. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -76,6 +76,23 @@ static void warn_of_smaller_size(const struct pm_answer *answer, const char *con
     }
 }
 
+/* ---- far beyond them ------------------------------------------------------------------------- */
+
+static void warn_of_far_size(const struct pm_answer *answer, const char *const *names, size_t n,
+                             struct pm_warnings *warnings) {
+    for (size_t i = 0; answer->profile && i < n; i++) {
+        double value, high;
+        if (pm_parameters_get(&answer->profile->parameters, names[i], &value) &&
+            pm_parameters_get(&answer->models->high, names[i], &high) &&
+            value > pm_heuristics.shape_range * high)
+            pm_warning_add(warnings, PM_WARNING_FAR, NAN,
+                           "%s=%g is %.3g times the largest measured value: models were made to "
+                           "rise and fall as the measurements do up to %g times it, and beyond "
+                           "that a term that is small now may rule them.",
+                           names[i], value, value / high, pm_heuristics.shape_range);
+    }
+}
+
 /* ---- all ------------------------------------------------------------------------------------- */
 
 void pm_warn_of_sizes(const struct pm_answer *answer, struct pm_warnings *warnings) {
@@ -87,5 +104,6 @@ void pm_warn_of_sizes(const struct pm_answer *answer, struct pm_warnings *warnin
     warn_of_equal_counts(answer, text, warnings);
     warn_of_few_sizes(answer, names, n, warnings);
     warn_of_smaller_size(answer, names, n, warnings);
+    warn_of_far_size(answer, names, n, warnings);
     free(text);
 }

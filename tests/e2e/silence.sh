@@ -112,6 +112,11 @@ pmodel query sizes.pmdb -P N=44 --cache 1K --format json >inside.json
 check "one between is not" jq -e '.answers[0].extrapolation == 1 and
     ([.warnings[].kind] | contains(["below_measured"]) | not)' inside.json
 
+pmodel query sizes.pmdb -P N=1000 --cache 1K --format json >far.json
+check "a size far beyond all is said to be" jq -e '[.warnings[].kind] | contains(["far"])' far.json
+pmodel query sizes.pmdb -P N=160 --cache 1K --format json >near.json
+check "one of twice the largest is not" jq -e '[.warnings[].kind] | contains(["far"]) | not' near.json
+
 # ---- libraries ------------------------------------------------------------------------------------
 
 cat >work.c <<'END'
