@@ -35,7 +35,7 @@ static const struct pm_command commands[] = {
      "                  [--start-at NAMES]... [--stop-after NAMES]...\n"
      "                  [--timeout SECONDS] [--no-memory] [--second-core] [--shared]\n"
      "                  [--carry] [--bytes] [--time] [--time-runs N] [--time-cost PERCENT]\n"
-     "                  [--again] [--once] [--unused NAMES] [--dry-run] [-q]\n"
+     "                  [--outside] [--again] [--unused NAMES] [--dry-run] [-q]\n"
      "                  -- COMMAND [ARGUMENT]...\n"
      "       pmodel run --handler FILE [--events routines|loops|all|none] [--interval NAMES]...\n"
      "                  [options] -- COMMAND [ARGUMENT]...",

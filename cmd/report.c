@@ -124,17 +124,19 @@ static struct pm_prediction *predict_one(const struct request *request,
     return NULL;
 }
 
-/* Where the time of the largest run went of which that is known. */
+/* Where the time of the largest run went of which that is known, else that it is not. */
 static bool warn_of_outside(const struct pm_program *program, struct pm_warnings *warnings,
                             struct pm_error *err) {
-    struct pm_file_times times = {0};
-    bool ok = true;
-    for (size_t i = program->n_runs; ok && times.n_files == 0 && i-- > 0;) {
-        ok = pm_store_file_times(program->store, &program->runs[i], &times, err);
-        if (times.n_files)
-            pm_warn_of_outside(&times, &program->runs[i], warnings);
-    }
-    pm_file_times_free(&times);
+    bool ok = true, found = false;
+    for (int sampled = 1; ok && !found && sampled >= 0; sampled--)
+        for (size_t i = program->n_runs; ok && !found && i-- > 0;) {
+            struct pm_file_times times = {0};
+            ok = pm_store_file_times(program->store, &program->runs[i], &times, err);
+            found = times.n_files > 0 && (!sampled || times.files[0].samples > 0);
+            if (ok && found)
+                pm_warn_of_outside(&times, &program->runs[i], warnings);
+            pm_file_times_free(&times);
+        }
     return ok;
 }
 

@@ -9,7 +9,7 @@
 struct run {
     struct pm_measuring measuring;
     bool dry_run;
-    bool once;       /* no further run to see where time goes */
+    bool outside;    /* a further run to see where time goes */
     bool has_events; /* --events was given */
 };
 
@@ -95,7 +95,7 @@ static int read_command_line(struct run *run, int argc, char **argv) {
     const struct pm_option own[] = {
         PM_OPTION_TEXT(NULL, 'o', &request->store_path),
         PM_OPTION_FLAG("dry-run", 0, &run->dry_run),
-        PM_OPTION_FLAG("once", 0, &run->once),
+        PM_OPTION_FLAG("outside", 0, &run->outside),
         PM_OPTION_ACTION("time", 0, read_time, request),
         PM_OPTION_VALUE("time-runs", 0, pm_read_count, &request->time_runs),
         PM_OPTION_VALUE("time-cost", 0, read_time_cost, request),
@@ -108,7 +108,7 @@ static int read_command_line(struct run *run, int argc, char **argv) {
         .command = "run", .options = own, .shared = shared, .ends_at_argument = true};
     pm_measuring_options(&run->measuring, shared);
     int status = pm_read_options(&line, argc, argv);
-    request->sample_files = !run->once;
+    request->sample_files = run->outside || request->time_runs;
     if (status == 0)
         status = pm_measuring_check(&run->measuring, line.arguments);
     return status ? status : check(run);

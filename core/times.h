@@ -55,7 +55,8 @@ struct pm_file_time {
     double samples;  /* how often the program was found in its code */
 };
 
-/* Of one run of the program as it is, sampled by the clock. */
+/* Of one run of the program as it is, sampled by the clock; with no samples at all, the measurable
+   files, of which that is not known. */
 struct pm_file_times {
     PM_ARRAY(struct pm_file_time, files); /* owned */
 };

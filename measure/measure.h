@@ -53,8 +53,8 @@ struct pm_measure_request {
     bool bytes;               /* which bytes each group is the first to touch */
     bool shared;              /* the interleaved stream of all threads, too */
     bool second_core;         /* the analysis beside the program */
-    bool sample_files; /* where libraries are not measured, one more run tells where time goes */
-    bool again;        /* also what the store has */
+    bool sample_files;     /* where libraries are not measured, a run more tells where time goes */
+    bool again;            /* also what the store has */
     bool output_to_errors; /* the program's standard output goes to standard error */
 };
 void pm_measure_request_free(struct pm_measure_request *request); /* what it owns */

@@ -280,13 +280,12 @@ static void judge_files(const struct pm_measure_session *session, struct pm_file
     }
 }
 
-bool pm_sample_one_size(struct pm_measure_session *session, const struct pm_parameters *at,
-                        struct pm_error *err) {
+/* Runs the command as it is, and fills TIMES with where its time goes; nothing where that cannot be
+   told. */
+static bool sample_files(struct pm_measure_session *session, const struct pm_parameters *at,
+                         struct pm_file_times *times, struct pm_error *err) {
     const struct pm_measure_request *request = session->request;
     struct sized_run run = {.session = session, .at = at};
-    struct pm_file_times times = {0};
-    if (session->copies.n_measurable == 0 || !session->store)
-        return true;
     run.argv = pm_substitute_all(request->argv, pm_count_strings(request->argv), at, err);
     char **environment = run.argv ? run_environment(&run, NULL, false, err) : NULL;
     bool ok = environment && make_run_folder(session, at, &run.folder, err);
@@ -298,14 +297,26 @@ bool pm_sample_one_size(struct pm_measure_session *session, const struct pm_para
                                                .timeout_seconds = request->timeout_seconds};
     if (ok && session->input_at >= 0)
         lseek(STDIN_FILENO, session->input_at, SEEK_SET);
-    if (ok && pm_sample_files(&command, &times)) {
-        judge_files(session, &times);
-        ok = pm_store_put_file_times(session->store, at, &times, err);
-    }
-    pm_file_times_free(&times);
+    if (ok && !pm_sample_files(&command, times))
+        pm_file_times_free(times);
     if (environment)
         free(run.folder);
     pm_free_strings(environment);
     pm_free_strings(run.argv);
+    return ok;
+}
+
+bool pm_note_other_files(struct pm_measure_session *session, const struct pm_parameters *at,
+                         struct pm_error *err) {
+    const struct pm_copies *copies = &session->copies;
+    struct pm_file_times times = {0};
+    if (copies->n_measurable == 0 || !session->store)
+        return true;
+    bool ok = !session->request->sample_files || sample_files(session, at, &times, err);
+    for (size_t i = 0; i < copies->n_measurable; i++)
+        pm_file_times_add(&times, copies->measurable[i], 0);
+    judge_files(session, &times);
+    ok = ok && pm_store_put_file_times(session->store, at, &times, err);
+    pm_file_times_free(&times);
     return ok;
 }

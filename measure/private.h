@@ -56,11 +56,11 @@ char *pm_settings_text(const struct pm_measure_request *request, struct pm_error
 bool pm_measure_one_size(struct pm_measure_session *session, const struct pm_parameters *at,
                          struct pm_in_store there, struct pm_error *err);
 
-/* Where the time goes at size AT, which is in the store, into the store: one plain run, if there
-   are libraries that could be measured and are not.  A program that cannot be followed is left
-   alone. */
-bool pm_sample_one_size(struct pm_measure_session *session, const struct pm_parameters *at,
-                        struct pm_error *err);
+/* Into the store, with size AT, which it has: the libraries that could be measured and are not; and
+   if the request says so and there are some, where the time goes, from one more run of the program
+   as it is.  Of a program that cannot be followed that remains unknown. */
+bool pm_note_other_files(struct pm_measure_session *session, const struct pm_parameters *at,
+                         struct pm_error *err);
 
 /* A folder with all that is in it. */
 void pm_remove_folder(const char *path);

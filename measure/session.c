@@ -114,8 +114,7 @@ bool pm_measure_sizes(struct pm_measure_session *session, const struct pm_parame
                 session->progress.fail(session->progress.context, &why);
         }
     }
-    if (last && session->request->sample_files && !session->request->handler &&
-        !pm_sample_one_size(session, last, err))
+    if (last && !session->request->handler && !pm_note_other_files(session, last, err))
         return false;
     pm_progress_say(&session->progress, "%zu measured, %zu were there already, %zu failed",
                     result->n_measured, result->n_there, result->n_failed);

@@ -26,6 +26,29 @@ static char *list_files(const struct pm_file_times *times, double all) {
     return text;
 }
 
+/* Nobody looked where the time goes. */
+static void warn_of_unknown(const struct pm_file_times *times, struct pm_warnings *warnings) {
+    enum { NAMED = 3 };
+    char *names = pm_strdup("");
+    const char *first = NULL;
+    size_t n = 0;
+    for (size_t i = 0; i < times->n_files; i++) {
+        if (!times->files[i].measurable || times->files[i].measured)
+            continue;
+        const char *name = name_of(&times->files[i]);
+        first = first ? first : name;
+        if (n++ < NAMED)
+            pm_append(&names, "%s%s", *names ? ", " : "", name);
+    }
+    if (n)
+        pm_warning_add(warnings, PM_WARNING_UNKNOWN, NAN,
+                       "what the program does in %s%s is in no figure here, and how much of its "
+                       "time that is is not known: `pmodel run --outside` finds out, `--lib %s` "
+                       "measures it.",
+                       names, n > NAMED ? ", …" : "", first);
+    free(names);
+}
+
 void pm_warn_of_outside(const struct pm_file_times *times, const struct pm_parameters *at,
                         struct pm_warnings *warnings) {
     double all = 0, outside = 0;
@@ -33,6 +56,8 @@ void pm_warn_of_outside(const struct pm_file_times *times, const struct pm_param
         all += times->files[i].samples;
         outside += times->files[i].measured ? 0 : times->files[i].samples;
     }
+    if (all == 0)
+        warn_of_unknown(times, warnings);
     if (all < pm_heuristics.outside_samples || outside < pm_heuristics.outside_share * all)
         return;
     char *files = list_files(times, all), *size = pm_parameters_text(at);

@@ -18,7 +18,7 @@ chmod +x wrapper.sh
 measure() {
     local store=$1
     shift
-    pmodel run -q --once -o "$store" --block 64 --exe ./multigrid "$@" -- ./wrapper.sh '{N}' '{L}' \
+    pmodel run -q -o "$store" --block 64 --exe ./multigrid "$@" -- ./wrapper.sh '{N}' '{L}' \
         >/dev/null
 }
 
@@ -36,8 +36,8 @@ kinds() {
 
 measure formula.pmdb -P N=8,16,32,64 -P 'L=log2(N)'
 measure values.pmdb -P N,L=8:3,16:4,32:5,64:6
-pmodel run -q --once -o alone.pmdb --block 64 -P N=8,16,32,64 -- ./multigrid '{N}' 2 >/dev/null
-pmodel run -q --once -o there.pmdb --block 64 -P N=128 -- ./multigrid '{N}' 2 >/dev/null
+pmodel run -q -o alone.pmdb --block 64 -P N=8,16,32,64 -- ./multigrid '{N}' 2 >/dev/null
+pmodel run -q -o there.pmdb --block 64 -P N=128 -- ./multigrid '{N}' 2 >/dev/null
 for store in formula values alone; do pmodel fit $store.pmdb --format json >$store.json; done
 role() {
     jq -r ".summary.parameters[] | select(.name == \"$2\") | .role" "$1.json"
@@ -143,7 +143,7 @@ END
 gcc -O2 -g -shared -fPIC -o libwork.so work.c
 gcc -O2 -g -o user user.c -L. -lwork -Wl,-rpath,"\$ORIGIN"
 machine=icelake-sp
-pmodel run -q -o outside.pmdb -P N=500 -- ./user '{N}'
+pmodel run -q --outside -o outside.pmdb -P N=500 -- ./user '{N}'
 check "one more run tells where the time goes" test "$(wc -l <log)" = 2
 pmodel report outside.pmdb -m $machine --format json >outside.json
 check "work in a library that is not measured is said, with its share" jq -e \
@@ -153,9 +153,11 @@ check "and what would measure it" jq -e \
 check "before the figures" sh -c \
     "pmodel report outside.pmdb -m $machine | head -n 1 | grep -q '^warning: .*libwork.so'"
 rm log
-pmodel run -q -o once.pmdb --once -P N=500 -- ./user '{N}'
-check "--once leaves that run out" test "$(wc -l <log)" = 1
-check "and nothing is said" sh -c "! pmodel report once.pmdb -m $machine | grep warning:"
+pmodel run -q -o once.pmdb -P N=500 -- ./user '{N}'
+check "unless it is asked for, each size is run once" test "$(wc -l <log)" = 1
+pmodel report once.pmdb -m $machine --format json >once.json
+check "and the share of a library's time is said to be unknown, with its name" jq -e \
+    '.warnings[] | select(.kind == "unknown") | .share == null and (.text | contains("--lib libwork.so"))' once.json
 pmodel run -q -o inside.pmdb --lib libwork -P N=500 -- ./user '{N}'
 check "a library that is measured is not outside" sh -c \
     "! pmodel report inside.pmdb -m $machine | grep warning:"
