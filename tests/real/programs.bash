@@ -157,7 +157,9 @@ python_tests_whole="test_generators test_coroutines test_contextlib test_struct 
 # compilation COMPILER SUFFIX SCALE: all example applications of that language, as assembler.
 compilation() {
     local compiler=$1 suffix=$2 scale=$3 flags='-O2 -g -march=x86-64-v3' app sources=()
-    for app in "$TOP"/bench/apps/*/*."$suffix"; do sources+=("$app"); done
+    for app in "$TOP"/bench/apps/*/*."$suffix"; do
+        [[ $app == */kernels/* ]] || sources+=("$app") # those are built for an extent and a kernel
+    done
     if [ "$scale" = short ]; then
         flags='-O1 -g'
         sources=("${sources[0]}")
