@@ -2,25 +2,14 @@
 #include "core/warnings.h"
 
 #include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-static char *formatted(const char *format, va_list arguments) {
-    va_list again;
-    va_copy(again, arguments);
-    size_t size = (size_t)vsnprintf(NULL, 0, format, again) + 1;
-    va_end(again);
-    char *text = pm_alloc(size, 1);
-    vsnprintf(text, size, format, arguments);
-    return text;
-}
 
 void pm_warning_add(struct pm_warnings *warnings, enum pm_warning_kind kind, double share,
                     const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);
-    char *text = formatted(format, arguments);
+    char *text = pm_vsprintf(format, arguments);
     va_end(arguments);
     for (size_t i = 0; i < warnings->n_list; i++)
         if (strcmp(warnings->list[i].text, text) == 0) {

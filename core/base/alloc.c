@@ -34,14 +34,20 @@ char *pm_strdup(const char *text) {
     return memcpy(pm_alloc(bytes, 1), text, bytes);
 }
 
-char *pm_sprintf(const char *format, ...) {
-    va_list arguments, again;
-    va_start(arguments, format);
+char *pm_vsprintf(const char *format, va_list arguments) {
+    va_list again;
     va_copy(again, arguments);
-    int length = vsnprintf(NULL, 0, format, arguments);
-    char *text = pm_alloc((size_t)length + 1, 1);
-    vsnprintf(text, (size_t)length + 1, format, again);
+    size_t size = (size_t)vsnprintf(NULL, 0, format, again) + 1;
     va_end(again);
+    char *text = pm_alloc(size, 1);
+    vsnprintf(text, size, format, arguments);
+    return text;
+}
+
+char *pm_sprintf(const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    char *text = pm_vsprintf(format, arguments);
     va_end(arguments);
     return text;
 }

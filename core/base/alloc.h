@@ -3,6 +3,7 @@
 #ifndef PM_ALLOC_H
 #define PM_ALLOC_H
 
+#include <stdarg.h>
 #include <stddef.h>
 
 void *pm_alloc(size_t count, size_t size) __attribute__((malloc, returns_nonnull)); /* zeroed */
@@ -10,6 +11,8 @@ void *pm_realloc(void *old, size_t count, size_t size) __attribute__((returns_no
 char *pm_strdup(const char *text) __attribute__((malloc, returns_nonnull));
 char *pm_sprintf(const char *format, ...)
     __attribute__((malloc, returns_nonnull, format(printf, 1, 2)));
+char *pm_vsprintf(const char *format, va_list arguments)
+    __attribute__((malloc, returns_nonnull, format(printf, 1, 0)));
 
 /* Appends to *TEXT, an owned string that may move; NULL counts as empty. */
 void pm_append(char **text, const char *format, ...) __attribute__((format(printf, 2, 3)));

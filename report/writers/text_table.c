@@ -252,21 +252,10 @@ void pm_print_wrapped(FILE *out, const char *first, const char *next, const char
     free(clean);
 }
 
-/* Owned by the caller. */
-static char *formatted(const char *format, va_list arguments) {
-    va_list again;
-    va_copy(again, arguments);
-    size_t size = (size_t)vsnprintf(NULL, 0, format, again) + 1;
-    va_end(again);
-    char *text = pm_alloc(size, 1);
-    vsnprintf(text, size, format, arguments);
-    return text;
-}
-
 void pm_print_title(FILE *out, const struct pm_report_options *options, const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);
-    char *text = formatted(format, arguments), *clean = printable(text);
+    char *text = pm_vsprintf(format, arguments), *clean = printable(text);
     va_end(arguments);
     fprintf(out, "%s%s%s\n", options->color ? "\033[1m" : "", clean,
             options->color ? "\033[0m" : "");
@@ -277,7 +266,7 @@ void pm_print_title(FILE *out, const struct pm_report_options *options, const ch
 void pm_print_line(FILE *out, const struct pm_report_options *options, const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);
-    char *text = formatted(format, arguments);
+    char *text = pm_vsprintf(format, arguments);
     va_end(arguments);
     pm_print_wrapped(out, "  ", "    ", text, options->width);
     free(text);
@@ -286,7 +275,7 @@ void pm_print_line(FILE *out, const struct pm_report_options *options, const cha
 void pm_print_note(FILE *out, const struct pm_report_options *options, const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);
-    char *text = formatted(format, arguments);
+    char *text = pm_vsprintf(format, arguments);
     va_end(arguments);
     pm_print_wrapped(out, "  - ", "    ", text, options->width);
     free(text);
