@@ -323,11 +323,10 @@ struct pm_heuristic_name {
 const struct pm_heuristic_name *pm_heuristic_steps(size_t *n);
 const struct pm_heuristic_name *pm_heuristic_constants(size_t *n);
 
-/* Denominators of exact coefficients: of sums over nested loops (products of 2, 3, 4 …), of
-   geometric sums over levels that halve (2^k − 1), and of loops that are unrolled or blocked. */
-#define PM_FIT_DENOMINATORS                                                                        \
-    1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 20, 21, 24, 28, 32, 36, 42, 48, 56, 60, 64, 72, 84,    \
-        96, 100, 120, 144, 168, 240, 360, 720
+/* Denominators of exact coefficients divide one of these, the largest first: 6!, of sums over
+   nested loops; 8 · 21, of geometric sums over levels that halve (1, 3, 7 …); decimal fractions;
+   and what loops are unrolled and blocked by. */
+#define PM_FIT_DENOMINATORS 720, 168, 100, 64
 
 /* ---- sizes of tables, which no program decides ------------------------------------------------
  */

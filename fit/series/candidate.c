@@ -54,7 +54,7 @@ PM_VECTOR_CLONES static void weigh_functions(struct pm_series_workspace *w,
                                              const struct pm_candidate *c) {
     for (size_t j = 0; j < c->n_terms; j++) {
         double *column = pm_row(w, w->solved.columns, j);
-        const double *function = pm_row(w, w->functions, c->terms[j]);
+        const double *function = pm_row(w, w->at->functions, c->terms[j]);
         for (size_t i = 0; i < w->n_padded; i += PM_VECTOR_WIDTH)
             PM_VECTOR_AT(column, i) = PM_VECTOR_CONST(function, i) * PM_VECTOR_CONST(w->weight, i);
     }
@@ -77,7 +77,7 @@ double pm_candidate_sigma(const struct pm_series_workspace *w, const struct pm_c
     for (size_t i = 0; i < w->n; i++) {
         double value = 0;
         for (size_t j = 0; j < c->n_terms; j++)
-            value += c->coefficients[j] * pm_row(w, w->functions, c->terms[j])[i];
+            value += c->coefficients[j] * pm_row(w, w->at->functions, c->terms[j])[i];
         sum += (value - w->y[i]) * (value - w->y[i]);
     }
     return sqrt(sum / (double)(w->n > c->n_terms ? w->n - c->n_terms : 1));

@@ -209,6 +209,10 @@ static void make_places(struct pm_design *d) {
         d->n_places += admissible;
     }
     d->place_stride = pm_vector_padded(d->n_places);
+    d->place_x = pm_alloc(d->n_axes * d->place_stride, sizeof *d->place_x);
+    for (size_t p = 0; p < d->n_places; p++)
+        for (size_t i = 0; i < d->n_axes; i++)
+            d->place_x[i * d->place_stride + p] = d->axes[i].grid[d->places[p][i]];
 }
 
 /* ---- the design ------------------------------------------------------------------------------ */
@@ -277,6 +281,7 @@ void pm_design_free(struct pm_design *d) {
     free(d->end);
     free(d->far);
     free(d->places);
+    free(d->place_x);
     free(d->functions);
     free(d->x);
     free(d);

@@ -16,14 +16,15 @@
 
 enum { MAX_TERMS = PM_MODEL_MAX_TERMS };
 
-static const int denominators[] = {PM_FIT_DENOMINATORS};
-enum { N_DENOMINATORS = sizeof denominators / sizeof *denominators };
+/* All denominators divide one of these; the first is the largest. */
+static const int multiples[] = {PM_FIT_DENOMINATORS};
+enum { N_MULTIPLES = sizeof multiples / sizeof *multiples };
 
 bool pm_exact_is_possible(size_t n, const double *y) {
-    for (size_t d = 0; d < N_DENOMINATORS; d++) {
+    for (size_t m = 0; m < N_MULTIPLES; m++) {
         size_t k = 0;
         for (; k < n; k++) {
-            double multiple = y[k] * denominators[d];
+            double multiple = y[k] * multiples[m];
             if (fabs(multiple - rint(multiple)) > pm_heuristics.rounding * fmax(fabs(multiple), 1))
                 break;
         }
@@ -35,9 +36,16 @@ bool pm_exact_is_possible(size_t n, const double *y) {
 
 /* ---- rounding -------------------------------------------------------------------------------- */
 
+static bool is_denominator(int d) {
+    for (size_t m = 0; m < N_MULTIPLES; m++)
+        if (multiples[m] % d == 0)
+            return true;
+    return false;
+}
+
 /* What a model takes to write down, and the data that it reproduces. */
-static double bits_of_model(size_t n_terms, const long double *numerators, size_t d) {
-    double sum = d ? pm_bits(denominators[d]) : 0;
+static double bits_of_model(size_t n_terms, const long double *numerators, int denominator) {
+    double sum = denominator > 1 ? pm_bits(denominator) : 0;
     for (size_t j = 0; j < n_terms; j++)
         sum += pm_bits(numerators[j]);
     return sum;
@@ -75,20 +83,20 @@ static bool sums_to(size_t n, size_t n_terms, const long double *functions, cons
 bool pm_exact_round(size_t n, size_t n_terms, const long double *functions, const double *y,
                     double more_bits, long double *coefficients, bool *whole) {
     double caution = n > n_terms + 1 ? 1 : pm_heuristics.exact_caution;
-    for (size_t d = 0; d < N_DENOMINATORS; d++) {
+    for (int d = 1; d <= multiples[0]; d++) {
+        if (!is_denominator(d))
+            continue;
         long double numerators[MAX_TERMS];
         bool representable = true;
         for (size_t j = 0; j < n_terms; j++) {
-            numerators[j] = roundl(coefficients[j] * denominators[d]);
+            numerators[j] = roundl(coefficients[j] * d);
             representable &= fabsl(numerators[j]) < PM_LARGEST_INTEGER;
         }
-        if (!representable ||
-            !sums_to(n, n_terms, functions, y, numerators, denominators[d], whole) ||
-            caution * (bits_of_model(n_terms, numerators, d) + more_bits) >=
-                bits_of_data(n, y, denominators[d]))
+        if (!representable || !sums_to(n, n_terms, functions, y, numerators, d, whole) ||
+            caution * (bits_of_model(n_terms, numerators, d) + more_bits) >= bits_of_data(n, y, d))
             continue;
         for (size_t j = 0; j < n_terms; j++)
-            coefficients[j] = numerators[j] / denominators[d];
+            coefficients[j] = numerators[j] / d;
         return true;
     }
     return false;
@@ -104,7 +112,7 @@ static void fill_functions(struct pm_series_workspace *w, const struct pm_candid
             const struct pm_function *f = &d->basis[c->terms[j]];
             long double value = 1 / f->scale;
             for (size_t a = 0; a < d->n_axes; a++)
-                value *= d->axes[a].values[d->level[w->point[i]][a]][f->factors[a]];
+                value *= d->axes[a].values[d->level[w->at->point[i]][a]][f->factors[a]];
             w->exact_values[j * w->n + i] = value;
         }
 }

@@ -101,7 +101,7 @@ static bool is_usable(const struct hierarchy *n, const struct pm_axis *a, unsign
 
 /* Functions that a model of the line may have: fewer than levels; two where these are few. */
 static size_t most_functions(const struct hierarchy *n, size_t axis) {
-    size_t levels = n->w->n_levels[axis];
+    size_t levels = n->w->at->n_levels[axis];
     size_t most =
         levels < pm_heuristics.enough_sizes && !n->for_exact ? pm_heuristics.few_terms : levels - 1;
     return most < pm_heuristics.line_terms ? most : pm_heuristics.line_terms;
@@ -221,7 +221,7 @@ bool pm_terms_of_coefficients(struct pm_series_workspace *w, bool for_exact, siz
     double *values = w->depths + 2 * (size_t)MAX_AXES * MAX_TERMS * d->n, *weights = values + d->n;
     memset(weights, 0, d->n * sizeof *weights);
     for (size_t i = 0; i < w->n; i++) {
-        size_t place = d->projections[all].of[w->point[i]];
+        size_t place = d->projections[all].of[w->at->point[i]];
         values[place] = w->y[i];
         weights[place] = w->weight[i];
     }

@@ -4,7 +4,10 @@
    larger sizes count more:  w_k = e_k / |y_k|,  e_k ~ x_k.  A value near zero must not rule those
    before it: it counts as a thousandth of these. */
 #include <float.h>
+#include <stdlib.h>
+#include <string.h>
 
+#include "core/base/base.h"
 #include "fit/series/private.h"
 
 /* True if no point with a value lies below point K on all axes: what is zero there sets in later.
@@ -20,76 +23,122 @@ static bool is_before_onset(const struct pm_design *d, const double *y, size_t k
     return true;
 }
 
-/* Levels and lines of the points in use. */
-static void find_lines(struct pm_series_workspace *w) {
+/* ---- which they are -------------------------------------------------------------------------- */
+
+void pm_points_allocate(struct pm_series_workspace *w) {
     const struct pm_design *d = w->design;
-    for (size_t axis = 0; axis < d->n_axes; axis++) {
-        const size_t *line = pm_design_lines(d, axis);
-        size_t *next = w->next + axis * w->stride;
-        w->n_levels[axis] = 0;
-        w->first[axis] = INFINITY;
-        w->last[axis] = 0;
-        for (size_t i = 0; i < w->n; i++) {
-            double here = pm_design_at(d, w->point[i], axis);
-            bool known = false;
-            for (size_t k = 0; k < i && !known; k++)
-                known = d->level[w->point[k]][axis] == d->level[w->point[i]][axis];
-            w->n_levels[axis] += !known;
-            w->first[axis] = fmin(w->first[axis], here);
-            w->last[axis] = fmax(w->last[axis], here);
-            next[i] = i + 1; /* points of one line stand by ascending level */
-            while (next[i] < w->n && line[w->point[next[i]]] != line[w->point[i]])
-                next[i]++;
-        }
+    w->in_question = pm_alloc(d->n, sizeof *w->in_question);
+    for (size_t s = 0; s < PM_POINT_SETS; s++) {
+        struct pm_points *p = &w->points[s];
+        p->point = pm_alloc(d->n, sizeof *p->point);
+        p->next = pm_alloc(d->n_axes * w->stride, sizeof *p->next);
+        p->emphasis = pm_alloc(w->stride, sizeof *p->emphasis);
+        p->functions = pm_alloc(d->n_basis * w->stride, sizeof *p->functions);
     }
+    w->at = w->points;
+}
+
+void pm_points_free(struct pm_series_workspace *w) {
+    free(w->in_question);
+    for (size_t s = 0; s < PM_POINT_SETS; s++) {
+        free(w->points[s].point);
+        free(w->points[s].next);
+        free(w->points[s].emphasis);
+        free(w->points[s].functions);
+    }
+}
+
+/* The middle of the points below the last one on its line along AXIS. */
+static void find_middle(const struct pm_design *d, struct pm_points *p, size_t axis) {
+    const size_t *line = pm_design_lines(d, axis), last = p->n - 1;
+    size_t n_below = 0;
+    for (size_t i = 0; i < last; i++)
+        n_below += line[p->point[i]] == line[p->point[last]];
+    p->middle[axis] = p->n;
+    for (size_t i = 0, wanted = n_below / 2; i < last && n_below; i++)
+        if (line[p->point[i]] == line[p->point[last]] && wanted-- == 0)
+            p->middle[axis] = i;
+    if (n_below)
+        p->log_ratio[axis] = log(pm_design_at(d, p->point[last], axis) /
+                                 pm_design_at(d, p->point[p->middle[axis]], axis));
+}
+
+/* Levels of the points on AXIS, and its lines. */
+static void find_lines(const struct pm_design *d, struct pm_points *p, size_t axis) {
+    const size_t *line = pm_design_lines(d, axis);
+    size_t *next = p->next + axis * d->stride;
+    p->n_levels[axis] = 0;
+    p->first[axis] = INFINITY;
+    p->last[axis] = 0;
+    for (size_t i = 0; i < p->n; i++) {
+        double here = pm_design_at(d, p->point[i], axis);
+        bool known = false;
+        for (size_t k = 0; k < i && !known; k++)
+            known = d->level[p->point[k]][axis] == d->level[p->point[i]][axis];
+        p->n_levels[axis] += !known;
+        p->first[axis] = fmin(p->first[axis], here);
+        p->last[axis] = fmax(p->last[axis], here);
+        next[i] = i + 1; /* points of one line stand by ascending level */
+        while (next[i] < p->n && line[p->point[next[i]]] != line[p->point[i]])
+            next[i]++;
+    }
+    if (p->n)
+        find_middle(d, p, axis);
+}
+
+/* What follows from the N points POINT. */
+static void fill_points(const struct pm_design *d, struct pm_points *p, const size_t *point,
+                        size_t n) {
+    double squares = 0;
+    bool even = pm_fit_without(PM_STEP_EMPHASIS);
+    p->n = n;
+    for (size_t i = 0; i < n; i++) {
+        p->point[i] = point[i];
+        squares += d->x[point[i]] * d->x[point[i]] / (double)n;
+    }
+    for (size_t i = 0; i < n; i++)
+        p->emphasis[i] = even ? 1 : d->x[point[i]] / sqrt(squares);
+    for (size_t f = 0; f < d->n_basis; f++)
+        for (size_t i = 0; i < d->stride; i++)
+            p->functions[f * d->stride + i] = i < n ? d->values[f * d->stride + point[i]] : 0;
+    for (size_t axis = 0; axis < d->n_axes; axis++)
+        find_lines(d, p, axis);
+}
+
+static bool are_points(const struct pm_points *p, const size_t *point, size_t n) {
+    return p->n == n && memcmp(p->point, point, n * sizeof *point) == 0;
 }
 
 /* The sizes that have a value; what depends on them alone is kept from series to series. */
 static void take_sizes(struct pm_series_workspace *w, const double *y, size_t from, bool onset) {
     const struct pm_design *d = w->design;
-    size_t n = 0;
-    bool same = true;
-    for (size_t k = from; k < d->n; k++) {
-        if (isnan(y[k]) || (onset && y[k] == 0 && is_before_onset(d, y, k)))
-            continue;
-        same &= n < w->n && w->point[n] == k;
-        w->point[n++] = k;
-    }
-    if (same && n == w->n)
+    size_t n = 0, s = 0;
+    for (size_t k = from; k < d->n; k++)
+        if (!isnan(y[k]) && !(onset && y[k] == 0 && is_before_onset(d, y, k)))
+            w->in_question[n++] = k;
+    if (are_points(w->at, w->in_question, n))
         return;
+    while (s < PM_POINT_SETS && !are_points(&w->points[s], w->in_question, n))
+        s++;
+    if (s == PM_POINT_SETS) {
+        s = w->oldest;
+        w->oldest = (s + 1) % PM_POINT_SETS;
+        fill_points(d, &w->points[s], w->in_question, n);
+    }
+    w->at = &w->points[s];
     w->n = n;
-    w->n_padded = pm_vector_padded(n);
-    w->solved.n = w->n_padded;
-    double squares = 0;
-    for (size_t i = 0; i < n; i++)
-        squares += d->x[w->point[i]] * d->x[w->point[i]] / (double)n;
-    bool even = pm_fit_without(PM_STEP_EMPHASIS);
-    for (size_t i = 0; i < n; i++)
-        w->emphasis[i] = even ? 1 : d->x[w->point[i]] / sqrt(squares);
-    for (size_t f = 0; f < d->n_basis; f++)
-        for (size_t i = 0; i < w->n_padded; i++)
-            pm_row(w, w->functions, f)[i] = i < n ? d->values[f * d->stride + w->point[i]] : 0;
-    find_lines(w);
+    w->n_padded = w->solved.n = pm_vector_padded(n);
 }
+
+/* ---- what each counts ------------------------------------------------------------------------ */
 
 /* How the data grow along AXIS, on the line through the last size, from its middle on: the power
    of the size; NAN if that is not known. */
 static double growth_along(const struct pm_series_workspace *w, size_t axis) {
-    const struct pm_design *d = w->design;
-    const size_t *line = pm_design_lines(d, axis), last = w->n - 1;
-    size_t n = 0, middle = last;
-    for (size_t i = 0; i < last; i++)
-        n += line[w->point[i]] == line[w->point[last]];
-    if (n == 0)
+    if (w->at->middle[axis] == w->n || !(w->y[w->at->middle[axis]] > 0))
         return NAN;
-    for (size_t i = 0, wanted = n / 2; i < last; i++)
-        if (line[w->point[i]] == line[w->point[last]] && wanted-- == 0)
-            middle = i;
-    if (!(w->y[middle] > 0 && w->y[last] > 0))
-        return w->y[middle] > 0 ? 0 : NAN;
-    double power = log(w->y[last] / w->y[middle]) / log(pm_design_at(d, w->point[last], axis) /
-                                                        pm_design_at(d, w->point[middle], axis));
-    return fmax(power, 0);
+    double ratio = w->y[w->n - 1] / w->y[w->at->middle[axis]];
+    return ratio > 1 ? log(ratio) / w->at->log_ratio[axis] : 0;
 }
 
 /* From the largest size to the end of the range of prediction a fit may grow by so much without a
@@ -121,7 +170,7 @@ void pm_points_take(struct pm_series_workspace *w, const double *y, size_t from,
     take_sizes(w, y, from, onset);
     w->largest = 0;
     for (size_t i = 0; i < w->n; i++) {
-        w->y[i] = y[w->point[i]];
+        w->y[i] = y[w->at->point[i]];
         w->largest = pm_larger(fabs(w->y[i]), w->largest);
     }
     /* Small values where a series begins count as they are. */
@@ -130,7 +179,7 @@ void pm_points_take(struct pm_series_workspace *w, const double *y, size_t from,
         /* a zero before the others must not rule them */
         double size = w->y[i] == 0 ? w->largest : fabs(w->y[i]);
         reached = pm_larger(pm_heuristics.small_value * size, reached);
-        w->weight[i] = w->emphasis[i] / pm_larger(fabs(w->y[i]), reached);
+        w->weight[i] = w->at->emphasis[i] / pm_larger(fabs(w->y[i]), reached);
         w->relation[i] =
             w->weight[i] *
             pm_larger(pm_larger(fabs(w->y[i]), pm_heuristics.small_value * w->largest), least);

@@ -95,35 +95,52 @@ struct pm_term_limits {
     bool pairs; /* all of them are tried */
 };
 
+/* Which sizes are points, and what follows from that alone: entry i of a row is point i. */
+struct pm_points {
+    size_t n;
+    size_t *point;     /* indices among the sizes; owned, as all */
+    size_t *next;      /* [axis · stride + i]: the next point on its line, n if there is none */
+    double *emphasis;  /* row: of the weight, what is not relative error */
+    double *functions; /* row f: scaled function f at the points */
+    size_t n_levels[PM_FIT_MAX_AXES];                     /* of the points, */
+    double first[PM_FIT_MAX_AXES], last[PM_FIT_MAX_AXES]; /* the least and the largest */
+    /* Of the line along each axis through the last point: the point in its middle, n if there is
+       none, and the logarithm of how much larger the last one is. */
+    size_t middle[PM_FIT_MAX_AXES];
+    double log_ratio[PM_FIT_MAX_AXES];
+};
+enum { PM_POINT_SETS = 4 }; /* kept: all sizes, all but the smallest … take turns */
+
 struct pm_series_workspace {
     const struct pm_design *design;
-    size_t stride;   /* entries of a row */
-    size_t n;        /* points in use: entry i of a row is point i */
-    size_t n_padded; /* a multiple of PM_VECTOR_WIDTH; rows are zero from n on */
-    size_t *point;   /* indices of the points among the sizes */
-    size_t *next;    /* [axis · stride + i]: the next point on its line, n if there is none */
-    size_t n_levels[PM_FIT_MAX_AXES];                     /* of the points in use, */
-    double first[PM_FIT_MAX_AXES], last[PM_FIT_MAX_AXES]; /* the least and the largest */
-    double *y;                                            /* row */
-    double *weight;                                       /* row: of residuals */
-    double *emphasis; /* row: of the weight, what is not relative error */
+    size_t stride;              /* entries of a row */
+    const struct pm_points *at; /* the points in use, */
+    size_t n;                   /* how many, */
+    size_t n_padded;            /* and as a multiple of PM_VECTOR_WIDTH: rows are zero from n on */
+    struct pm_points points[PM_POINT_SETS];
+    size_t oldest;       /* of these */
+    size_t *in_question; /* indices of points to be taken */
+    double *y;           /* row */
+    double *weight;      /* row: of residuals */
     double *relation; /* row: weighted residuals over relative errors, of the value or a thousandth
                          of the largest */
     double *target;   /* row: weighted y */
     double
         *tolerated; /* row: weighted residuals up to this are no reason to prefer another model */
-    double *functions;                         /* row f: scaled function f at the points */
-    double largest;                            /* of |y| */
+    double largest; /* of |y| */
     double free_growth[1 + PM_FIT_MAX_AXES];   /* [way]: beyond the data; see points.c */
     double penalty_power[1 + PM_FIT_MAX_AXES]; /* [way]: of growth beyond that */
     size_t n_free_of_penalty;                  /* one axis: functions that cost no more */
     struct pm_ranked *ranked;                  /* candidates, best first */
 
     struct pm_least_squares solved; /* of the candidate that was solved last */
-    double *place_rows;             /* shape.c: of several axes, what the axes have for one */
-    double *signs, *other_signs;    /* shape.c: of the constraints */
-    double *normals;                /* shape.c: of the same, and a row for pm_qp_nearest */
-    long double *exact_values;      /* exact.c: [term · n + point] */
+    double *owned_rows;             /* of several axes */
+    const double
+        *place_rows; /* shape.c: [(kind · PM_MODEL_MAX_TERMS + row) · place_stride + place] */
+    size_t place_row[PM_MODEL_MAX_TERMS]; /* of each term */
+    double *signs, *other_signs;          /* shape.c: of the constraints */
+    double *normals;                      /* shape.c: of the same, and a row for pm_qp_nearest */
+    long double *exact_values;            /* exact.c: [term · n + point] */
 
     struct pm_tree *tree;                      /* one axis: subsets.c */
     struct pm_series_workspace **alternatives; /* of the design's */
@@ -142,6 +159,10 @@ PM_VECTOR_INLINE double *pm_row(const struct pm_series_workspace *w, double *row
 }
 
 /* ---- points.c -------------------------------------------------------------------------------- */
+
+/* Memory for the sets of points. */
+void pm_points_allocate(struct pm_series_workspace *workspace);
+void pm_points_free(struct pm_series_workspace *workspace);
 
 /* Takes the sizes of Y that have a value, from number FROM on; ONSET: without zeros that no value
    lies below, on all axes. */

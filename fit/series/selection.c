@@ -61,7 +61,7 @@ PM_VECTOR_CLONES static void open_columns(struct pm_series_workspace *w,
                                           const struct pm_term_limits *limits) {
     size_t n = w->n_padded, n_basis = w->design->n_basis;
     for (size_t j = 0; j < n_basis; j++) {
-        const double *function = pm_row(w, w->functions, j);
+        const double *function = pm_row(w, w->at->functions, j);
         w->open[j] = is_usable(w, limits, j);
         for (size_t i = 0; w->open[j] && i < n; i++)
             column(w, j)[i] = function[i] * w->weight[i];

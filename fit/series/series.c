@@ -21,7 +21,8 @@ static void allocate_several(struct pm_series_workspace *w) {
     const struct pm_design *d = w->design;
     size_t kinds = 1 + 2 * d->n_axes;
     w->found = pm_alloc(PM_MOST_FOUND, sizeof *w->found);
-    w->place_rows = pm_alloc(kinds * MAX_TERMS * d->place_stride, sizeof *w->place_rows);
+    w->owned_rows = pm_alloc(kinds * MAX_TERMS * d->place_stride, sizeof *w->owned_rows);
+    w->place_rows = w->owned_rows;
     w->remaining = pm_alloc((d->n_basis + 1) * w->stride, sizeof *w->remaining);
     w->square = pm_alloc(d->n_basis, sizeof *w->square);
     w->open = pm_alloc(d->n_basis, sizeof *w->open);
@@ -35,14 +36,12 @@ struct pm_series_workspace *pm_series_workspace_new(const struct pm_design *d) {
     size_t n_constraints = (1 + 2 * d->n_axes) * d->place_stride;
     w->design = d;
     w->stride = w->solved.stride = stride;
-    w->point = pm_alloc(d->n, sizeof *w->point);
-    w->next = pm_alloc(d->n_axes * stride, sizeof *w->next);
+    pm_points_allocate(w);
     w->line = pm_alloc(2 * d->n, sizeof *w->line);
     w->ranked = pm_alloc(n_ranked, sizeof *w->ranked);
-    double **rows[] = {&w->y, &w->weight, &w->emphasis, &w->relation, &w->target, &w->tolerated};
+    double **rows[] = {&w->y, &w->weight, &w->relation, &w->target, &w->tolerated};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         *rows[i] = pm_alloc(stride, sizeof **rows[i]);
-    w->functions = pm_alloc(d->n_basis * stride, sizeof *w->functions);
     w->solved.columns = pm_alloc(n_terms * stride, sizeof *w->solved.columns);
     w->signs = pm_alloc(n_constraints, sizeof *w->signs);
     w->other_signs = pm_alloc(n_constraints, sizeof *w->other_signs);
@@ -51,10 +50,12 @@ struct pm_series_workspace *pm_series_workspace_new(const struct pm_design *d) {
     for (size_t way = 0; way < 1 + PM_FIT_MAX_AXES; way++)
         w->penalty_power[way] = log(pm_heuristics.growth_penalty) / log(d->reach[way]);
     w->n_free_of_penalty = pm_fit_without(PM_STEP_HIGH_POWER_PENALTY) ? d->n_basis : d->n_gentle;
-    if (d->n_axes > 1)
+    if (d->n_axes > 1) {
         allocate_several(w);
-    else
+    } else {
         w->tree = pm_tree_new(d);
+        w->place_rows = &d->axes->shape[0][0][0];
+    }
     w->alternatives = pm_alloc(d->n_alternatives + 1, sizeof(struct pm_series_workspace *));
     for (size_t a = 0; a < d->n_alternatives; a++)
         w->alternatives[a] = pm_series_workspace_new(d->alternatives[a]);
@@ -67,11 +68,11 @@ void pm_series_workspace_free(struct pm_series_workspace *w) {
     for (size_t a = 0; a < w->design->n_alternatives; a++)
         pm_series_workspace_free(w->alternatives[a]);
     pm_tree_free(w->tree);
-    void *const owned[] = {w->alternatives, w->point,       w->next,          w->line,
-                           w->ranked,       w->y,           w->weight,        w->emphasis,
-                           w->relation,     w->target,      w->tolerated,     w->functions,
+    pm_points_free(w);
+    void *const owned[] = {w->alternatives, w->line,        w->ranked,        w->y,
+                           w->weight,       w->relation,    w->target,        w->tolerated,
                            w->signs,        w->other_signs, w->normals,       w->exact_values,
-                           w->found,        w->place_rows,  w->remaining,     w->square,
+                           w->found,        w->owned_rows,  w->remaining,     w->square,
                            w->open,         w->depths,      w->solved.columns};
     for (size_t i = 0; i < sizeof owned / sizeof *owned; i++)
         free(owned[i]);

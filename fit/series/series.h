@@ -75,7 +75,8 @@ struct pm_design {
 
     /* Where shape is looked at: grid points of the axes, less those that are not admissible. */
     size_t n_places, place_stride;
-    uint8_t (*places)[PM_FIT_MAX_AXES]; /* [place][axis]; owned */
+    uint8_t (*places)[PM_FIT_MAX_AXES]; /* [place][axis]: point of the axis's grid; owned */
+    double *place_x;                    /* [axis · place_stride + place]: its value; owned */
 
     /* Other bases at the same sizes, which a series takes where they do clearly better: those that
        `--search` tries.  Owned. */

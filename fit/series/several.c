@@ -20,7 +20,7 @@ bool pm_terms_allowed(const struct pm_series_workspace *w, const struct pm_term_
         unsigned factors = 1;
         for (size_t j = 0; j < c->n_terms; j++)
             factors |= 1u << d->basis[c->terms[j]].factors[i];
-        size_t levels = w->n_levels[i];
+        size_t levels = w->at->n_levels[i];
         size_t most = levels < 2 ? 1
                       : levels < pm_heuristics.enough_sizes && !limits->for_exact
                           ? pm_heuristics.few_terms

@@ -19,7 +19,7 @@ enum { MAX_TERMS = PM_MODEL_MAX_TERMS };
 static size_t take_line(const struct pm_series_workspace *w, size_t axis, size_t i,
                         size_t *points) {
     size_t n = 0;
-    for (; i < w->n; i = w->next[axis * w->stride + i])
+    for (; i < w->n; i = w->at->next[axis * w->stride + i])
         points[n++] = i;
     return n;
 }
@@ -41,9 +41,9 @@ static struct pm_direction direction_of_line(const struct pm_series_workspace *w
     }
     for (size_t i = 0; i + 2 < n; i++) { /* how far the middle lies below the chord */
         const size_t *p = points + i;
-        double x0 = pm_design_at(d, w->point[p[0]], axis),
-               x2 = pm_design_at(d, w->point[p[2]], axis);
-        double share = (pm_design_at(d, w->point[p[1]], axis) - x0) / (x2 - x0);
+        double x0 = pm_design_at(d, w->at->point[p[0]], axis),
+               x2 = pm_design_at(d, w->at->point[p[2]], axis);
+        double share = (pm_design_at(d, w->at->point[p[1]], axis) - x0) / (x2 - x0);
         double below = w->y[p[0]] + share * (w->y[p[2]] - w->y[p[0]]) - w->y[p[1]];
         convex &= below >= -noise;
         concave &= below <= noise;
@@ -67,7 +67,7 @@ static struct pm_direction direction_along(const struct pm_series_workspace *w, 
     for (size_t i = 0; i < w->n; i++) {
         bool begins = true;
         for (size_t k = 0; k < i; k++)
-            begins &= w->next[axis * w->stride + k] != i;
+            begins &= w->at->next[axis * w->stride + k] != i;
         size_t n = begins ? take_line(w, axis, i, w->line) : 0;
         if (n < 2)
             continue;
@@ -101,17 +101,20 @@ static size_t n_kinds(const struct pm_design *d) { return 1 + 2 * d->n_axes; }
 static void constrain(const struct pm_series_workspace *w, const struct pm_series_shape *shape,
                       double *signs) {
     const struct pm_design *d = w->design;
-    for (size_t p = 0; p < d->place_stride; p++) {
-        bool within = p < d->n_places;
-        for (size_t a = 0; within && a < d->n_axes; a++)
-            within = d->axes[a].grid[d->places[p][a]] >= w->first[a] * (1 - pm_heuristics.rounding);
-        signs[p] = within;
-        for (size_t a = 0; a < d->n_axes; a++) {
-            const struct pm_direction *direction = &shape->axes[a];
-            bool beyond = within && d->axes[a].grid[d->places[p][a]] >= w->last[a];
-            signs[(1 + a) * d->place_stride + p] =
-                within ? (beyond ? direction->beyond : direction->within) : 0;
-            signs[(1 + d->n_axes + a) * d->place_stride + p] = within ? direction->curvature : 0;
+    size_t stride = d->place_stride;
+    for (size_t p = 0; p < stride; p++)
+        signs[p] = 1;
+    for (size_t a = 0; a < d->n_axes; a++)
+        for (size_t p = 0; p < stride; p++)
+            signs[p] *=
+                d->place_x[a * stride + p] >= w->at->first[a] * (1 - pm_heuristics.rounding);
+    for (size_t a = 0; a < d->n_axes; a++) {
+        double within = shape->axes[a].within, beyond = shape->axes[a].beyond;
+        double curvature = shape->axes[a].curvature;
+        double *slopes = signs + (1 + a) * stride, *curvatures = slopes + d->n_axes * stride;
+        for (size_t p = 0; p < stride; p++) {
+            slopes[p] = signs[p] * (d->place_x[a * stride + p] < w->at->last[a] ? within : beyond);
+            curvatures[p] = signs[p] * curvature;
         }
     }
 }
@@ -128,21 +131,20 @@ static double at_place(const struct pm_design *d, size_t j, size_t p, size_t kin
     return value;
 }
 
-/* Fills the candidate's rows on the places; with one axis they are the axis's. */
-static void fill_rows(struct pm_series_workspace *w, const struct pm_candidate *c) {
+/* Finds the candidate's rows on the places; with one axis they are the axis's. */
+static void find_rows(struct pm_series_workspace *w, const struct pm_candidate *c) {
     const struct pm_design *d = w->design;
+    for (size_t j = 0; j < c->n_terms; j++)
+        w->place_row[j] = d->n_axes == 1 ? c->terms[j] : j;
     for (size_t kind = 0; d->n_axes > 1 && kind < n_kinds(d); kind++)
         for (size_t j = 0; j < c->n_terms; j++)
             for (size_t p = 0; p < d->n_places; p++)
-                w->place_rows[(kind * MAX_TERMS + j) * d->place_stride + p] =
+                w->owned_rows[(kind * MAX_TERMS + j) * d->place_stride + p] =
                     at_place(d, c->terms[j], p, kind);
 }
 
-PM_VECTOR_INLINE const double *row_of(const struct pm_series_workspace *w,
-                                      const struct pm_candidate *c, size_t kind, size_t j) {
-    const struct pm_design *d = w->design;
-    return d->n_axes == 1 ? d->axes->shape[kind][c->terms[j]]
-                          : w->place_rows + (kind * MAX_TERMS + j) * d->place_stride;
+PM_VECTOR_INLINE const double *row_of(const struct pm_series_workspace *w, size_t kind, size_t j) {
+    return w->place_rows + (kind * MAX_TERMS + w->place_row[j]) * w->design->place_stride;
 }
 
 /* No constraint is violated by more than a share of the value there. */
@@ -154,7 +156,7 @@ PM_VECTOR_CLONES static bool keeps_shape(const struct pm_series_workspace *w,
         for (size_t kind = 0; kind < kinds; kind++) {
             pm_vector sum = {0}, size = {0};
             for (size_t j = 0; j < c->n_terms; j++) {
-                pm_vector part = c->coefficients[j] * PM_VECTOR_CONST(row_of(w, c, kind, j), i);
+                pm_vector part = c->coefficients[j] * PM_VECTOR_CONST(row_of(w, kind, j), i);
                 sum += part;
                 size += PM_VECTOR_LARGER(part, -part);
             }
@@ -172,20 +174,23 @@ PM_VECTOR_CLONES static bool keeps_shape(const struct pm_series_workspace *w,
 
 /* Solves candidate C, just solved freely, again under the constraints; its leave-one-out error
    grows as its residual. */
-static bool solve_constrained(struct pm_series_workspace *w, struct pm_candidate *c,
-                              const double *signs) {
+PM_VECTOR_CLONES static bool solve_constrained(struct pm_series_workspace *w,
+                                               struct pm_candidate *c, const double *signs) {
     double inflation = c->residual > 0 ? c->leave_one_out / c->residual : 1;
     /* In orthonormal coordinates z: min ½|z − Qᵀy|², signs · rows · R⁻¹ z ≥ 0. */
     size_t stride = w->design->place_stride, m = n_kinds(w->design) * stride;
     double z[MAX_TERMS], *normals = w->normals;
     for (size_t j = 0; j < c->n_terms; j++) { /* Rᵀ normals = signs · rows, forward */
         double inverse = 1 / w->solved.triangle[j][j];
-        for (size_t r = 0; r < m; r += PM_VECTOR_WIDTH) {
-            const double *row = row_of(w, c, r / stride, j);
-            pm_vector sum = PM_VECTOR_CONST(row, r % stride) * PM_VECTOR_CONST(signs, r);
-            for (size_t i = 0; i < j; i++)
-                sum -= w->solved.triangle[i][j] * PM_VECTOR_CONST(normals, i * m + r);
-            PM_VECTOR_AT(normals, j * m + r) = sum * inverse;
+        for (size_t kind = 0; kind < n_kinds(w->design); kind++) {
+            const double *row = row_of(w, kind, j), *sign = signs + kind * stride;
+            double *into = normals + kind * stride;
+            for (size_t p = 0; p < stride; p += PM_VECTOR_WIDTH) {
+                pm_vector sum = PM_VECTOR_CONST(row, p) * PM_VECTOR_CONST(sign, p);
+                for (size_t i = 0; i < j; i++)
+                    sum -= w->solved.triangle[i][j] * PM_VECTOR_CONST(into, i * m + p);
+                PM_VECTOR_AT(into, j * m + p) = sum * inverse;
+            }
         }
     }
     pm_project(&w->solved, c->n_terms, w->target, z);
@@ -272,7 +277,7 @@ bool pm_shape_choose(struct pm_series_workspace *w, size_t n_ranked,
         set_terms(w, w->ranked[i].subset, &c);
         if (!pm_candidate_solve(w, &c))
             continue;
-        fill_rows(w, &c);
+        find_rows(w, &c);
         if (!pm_fit_without(PM_STEP_SHAPE) && !keeps_shape(w, &c, w->signs)) {
             if (n_constrained++ >= pm_heuristics.most_constrained || !put_in_shape(w, shape, &c))
                 continue;

@@ -69,7 +69,7 @@ PM_VECTOR_INLINE void prepare(struct pm_series_workspace *w, size_t n_basis) {
     struct level *root = &w->tree->levels[0];
     for (size_t t = 0; t < n_basis; t++) {
         double *column = pm_row(w, root->columns, t);
-        const double *function = pm_row(w, w->functions, t);
+        const double *function = pm_row(w, w->at->functions, t);
         for (size_t i = 0; i < w->n_padded; i += PM_VECTOR_WIDTH)
             PM_VECTOR_AT(column, i) = PM_VECTOR_CONST(function, i) * PM_VECTOR_CONST(w->weight, i);
         w->tree->squares[t] = pm_vector_dot(w->n_padded, column, column);

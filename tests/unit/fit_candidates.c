@@ -51,14 +51,15 @@ static double predicted_without(const struct pm_series_workspace *w, unsigned su
         size_t j = 0;
         for (size_t f = 0; f < N_BASIS; f++)
             if (subset >> f & 1)
-                gsl_matrix_set(functions, at, j++, w->functions[f * w->stride + i] * w->weight[i]);
+                gsl_matrix_set(functions, at, j++,
+                               w->at->functions[f * w->stride + i] * w->weight[i]);
         gsl_vector_set(target, at++, w->y[i] * w->weight[i]);
     }
     gsl_multifit_linear(functions, target, c, covariance, &chi_square, space);
     size_t j = 0;
     for (size_t f = 0; f < N_BASIS; f++)
         if (subset >> f & 1)
-            value += gsl_vector_get(c, j++) * w->functions[f * w->stride + out];
+            value += gsl_vector_get(c, j++) * w->at->functions[f * w->stride + out];
     gsl_multifit_linear_free(space);
     gsl_vector_free(c);
     gsl_vector_free(target);
