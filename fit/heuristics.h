@@ -269,6 +269,7 @@ struct pm_error;
       "what is nearer than a constant distance is constant")                                       \
     X(REST_TO_SHORTEST, rest_to_shortest, "of pages only the shortest bins take the rest")         \
     X(IRREGULAR, irregular, "distances of random accesses scale with the program's extent")        \
+    X(JOINT_PIECES, joint_pieces, "pieces of one loop of the source are modelled together")        \
     X(JOINT_GROUPS, joint_groups, "groups of a loop nest are modelled together")                   \
     X(DENSE_COLD, dense_cold, "first touches of pages from those of lines")                        \
     X(ONSET_EDGES, onset_edges, "edges of the last two sizes only")                                \
