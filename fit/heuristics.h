@@ -66,6 +66,9 @@ struct pm_error;
     X(smallest_gain, 0.2,                                                                          \
       "Score without the smallest size against that with it from which the "                       \
       "smallest is left out: arrays so small that they lie elsewhere")                             \
+    X(logarithm_gain, 0.7,                                                                         \
+      "Score of 1, N, N*log2(N) against that of polynomials below which a count takes them: "      \
+      "from 0.8 on counts that vary with the residue of the size do by chance")                    \
     X(search_gain, 0.25,                                                                           \
       "Score of a function of --search against the design's own from which it "                    \
       "is taken: of some fifty that are tried one fits by chance")                                 \
@@ -253,6 +256,7 @@ struct pm_error;
     X(SHAPE, shape, "models have the shape of their data")                                         \
     X(FREE_FIT, free_fit, "a free fit that is far better and sound stays out of shape")            \
     X(EXACT, exact, "counts that are sums of functions with small fractions exactly")              \
+    X(LOGARITHMS, logarithms, "counts may grow as N*log2(N)")                                      \
     X(EXACT_LOGARITHMS, exact_logarithms, "counts with logarithms exactly")                        \
     X(CONSTANT_DISTANCE, constant_distance, "a distance that stays within a block is constant")    \
     X(HIERARCHICAL, hierarchical, "several parameters: models of coefficients")                    \
