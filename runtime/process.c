@@ -112,6 +112,7 @@ void pm_process_forked(void) {
     pm_modules_after_fork();
     pm_notes_clear();
     pm_signals_after_fork();
+    pm_default_actions_after_fork();
     pm_markers_after_fork();
     pm_analysis_after_fork();
     pm_records_after_fork();
@@ -148,6 +149,8 @@ __attribute__((constructor(101))) static void begin(void) {
     if (at_quick_exit(pm_process_finish) != 0)
         pm_note_add(PM_NOTE_NO_QUICK_EXIT, 1);
     pm_signals_begin();
+    if (folder[0] && (!pm_process_handler || pm_process_handler == &pm_analyser))
+        pm_default_actions_begin();
     __atomic_store_n(&state, RUNNING, __ATOMIC_RELEASE);
 }
 
@@ -202,24 +205,34 @@ static void write_raw_file(uint64_t flags, char *name, size_t name_size) {
     pm_raw_builder_free(&builder);
 }
 
-void pm_process_finish(void) {
-    if (!pm_process_is_measured() || !pm_process_is_ours())
-        return;
-    uint64_t mask = pm_signals_block();
+/* The caller has blocked signals. */
+static void finish(uint64_t flags) {
     int expected = RUNNING;
     if (__atomic_compare_exchange_n(&state, &expected, FINISHING, false, __ATOMIC_ACQ_REL,
                                     __ATOMIC_ACQUIRE)) {
         pm_exits_note_open(PM_ACTIVATION_LEFT, 1);
         pm_exits_note_other_threads();
         drain_all_threads();
-        end_handler();
-        write_raw_file(0, NULL, 0);
+        if (!(flags & PM_RAW_CUT_OFF))
+            end_handler();
+        write_raw_file(flags, NULL, 0);
         __atomic_store_n(&state, FINISHED, __ATOMIC_RELEASE);
     }
     /* Another thread may have been first: do not end the process under its hands. */
     while (__atomic_load_n(&state, __ATOMIC_ACQUIRE) != FINISHED)
-        usleep(1000);
+        pm_sleep_ns(1000000);
+}
+
+void pm_process_finish(void) {
+    if (!pm_process_is_measured() || !pm_process_is_ours())
+        return;
+    uint64_t mask = pm_signals_block();
+    finish(0);
     pm_signals_restore(mask);
+}
+
+void pm_process_cut_off(int signal) {
+    finish(PM_RAW_CUT_OFF | (uint64_t)signal << PM_RAW_SIGNAL_SHIFT);
 }
 
 __attribute__((destructor(101))) static void end(void) { pm_process_finish(); }

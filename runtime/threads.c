@@ -15,6 +15,7 @@
 #include "runtime/nonlocal_exits/nonlocal_exits.h"
 #include "runtime/process.h"
 #include "runtime/records/records.h"
+#include "runtime/signals/signals.h"
 #include "runtime/system.h"
 #include "runtime/timers/timers.h"
 
@@ -127,6 +128,7 @@ void pm_thread_enter(struct pm_thread *thread) {
     thread->key_rounds = 0;
     thread->exit_stack = 0;
     thread->system_id = pm_syscall3(SYS_gettid, 0, 0, 0);
+    pm_signal_stack_begin();
     if (thread->restore_signals)
         pm_signals_restore(thread->signal_mask);
 }

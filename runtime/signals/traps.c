@@ -3,7 +3,7 @@
    code are int3 as well.  The SIGTRAP of an int3 in the table goes on at its new address, slowly
    but right, and is counted.  Any other SIGTRAP gets what the program asked for. */
 #define _GNU_SOURCE
-#include "runtime/signals/signals.h"
+#include "runtime/signals/private.h"
 
 #include <signal.h>
 #include <stdlib.h>
@@ -49,11 +49,10 @@ static uint64_t find_new_address(uint64_t address) {
     return find_in_modules(address);
 }
 
-/* Lets the kernel do what it does by default: end the process, with the right status. */
-static void die(void) {
-    struct sigaction action = {.sa_handler = SIG_DFL};
-    pm_original_sigaction(SIGTRAP, &action, NULL);
-    pm_syscall3(SYS_tgkill, getpid(), pm_syscall3(SYS_gettid, 0, 0, 0), SIGTRAP);
+/* Ends the process as the kernel does it by default. */
+static void die(siginfo_t *info, void *context) {
+    pm_signals_block();
+    pm_end_by_default(SIGTRAP, info, context);
 }
 
 static void trapped(int number, siginfo_t *info, void *context) {
@@ -67,7 +66,7 @@ static void trapped(int number, siginfo_t *info, void *context) {
     bool is_sent = info->si_code <= 0; /* by kill, not by an instruction */
     if (programs_action.sa_handler == SIG_DFL ||
         (programs_action.sa_handler == SIG_IGN && !is_sent)) {
-        die();
+        die(info, context);
     } else if (programs_action.sa_handler != SIG_IGN) {
         void *handler = (void *)programs_action.sa_sigaction;
         if (programs_action.sa_flags & (int)SA_RESETHAND)
