@@ -91,6 +91,16 @@ static const struct pm_command commands[] = {
 };
 enum { N_COMMANDS = sizeof commands / sizeof *commands };
 
+static int complain_unknown(const char *name) {
+    struct pm_error err = {0};
+    struct pm_nearest nearest = {0};
+    for (size_t i = 0; i < N_COMMANDS; i++)
+        pm_nearest_try(&nearest, name, commands[i].name);
+    pm_fail(&err, "no command \"%s\" (see `pmodel --help`)", name);
+    pm_fail_nearest(&err, &nearest);
+    return pm_complain(&err);
+}
+
 static const struct pm_command *find_command(const char *name) {
     for (size_t i = 0; i < N_COMMANDS; i++)
         if (strcmp(commands[i].name, name) == 0)
@@ -151,10 +161,8 @@ int main(int argc, char **argv) {
         return PM_EXIT_OK;
     }
     const struct pm_command *command = find_command(argv[1]);
-    if (!command) {
-        fprintf(stderr, "pmodel: no command \"%s\" (see `pmodel --help`)\n", argv[1]);
-        return PM_EXIT_INPUT;
-    }
+    if (!command)
+        return complain_unknown(argv[1]);
     if (argc > 2 && (strcmp(argv[2], "--help") == 0 || strcmp(argv[2], "-h") == 0))
         return print_usage(command);
     int status = command->run(argc - 1, argv + 1);

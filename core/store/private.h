@@ -14,7 +14,8 @@ struct pm_store {
     bool has_times;             /* false: of version 1, opened to read */
 };
 
-bool pm_store_fail(struct pm_store *store, struct pm_error *err); /* SQLite's words; false */
+/* failures.c: what SQLite refused last, as a sentence; false. */
+bool pm_store_fail(struct pm_store *store, struct pm_error *err);
 bool pm_store_run_sql(struct pm_store *store, const char *sql, struct pm_error *err);
 sqlite3_stmt *pm_store_prepare(struct pm_store *store, const char *sql, struct pm_error *err);
 /* One step of a statement that gives no rows that matter; ready to be bound again. */

@@ -32,11 +32,7 @@ static const char schema[] =
     "CREATE TABLE model (kind TEXT, target INTEGER, block_bytes INTEGER, bin INTEGER,"
     " quantity TEXT, formula TEXT, relative_error REAL);";
 
-/* ---- SQLite with sentences ------------------------------------------------------------------ */
-
-bool pm_store_fail(struct pm_store *store, struct pm_error *err) {
-    return pm_fail(err, "%s: %s", store->path, sqlite3_errmsg(store->db));
-}
+/* ---- statements ------------------------------------------------------------------ */
 
 bool pm_store_run_sql(struct pm_store *store, const char *sql, struct pm_error *err) {
     if (sqlite3_exec(store->db, sql, NULL, NULL, NULL) != SQLITE_OK)
@@ -149,8 +145,7 @@ static bool check_schema(struct pm_store *store, enum pm_store_mode mode, struct
     int64_t version = pragma_value(store, "PRAGMA user_version");
     int64_t tables = pragma_value(store, "SELECT count(*) FROM sqlite_master");
     if (application < 0 || version < 0 || tables < 0)
-        return pm_fail(err, "%s: not a pmodel store, or damaged: %s", store->path,
-                       sqlite3_errmsg(store->db));
+        return pm_store_fail(store, err);
     if (application == 0 && version == 0 && tables == 0 && mode == PM_STORE_CREATE)
         return create_schema(store, err);
     if (application != PM_APPLICATION_ID)
@@ -186,7 +181,7 @@ struct pm_store *pm_store_open(const char *path, enum pm_store_mode mode, struct
     int flags =
         mode == PM_STORE_READ ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
     if (sqlite3_open_v2(path, &store->db, flags, NULL) != SQLITE_OK) {
-        pm_fail(err, "%s: %s", path, sqlite3_errmsg(store->db));
+        pm_store_fail(store, err);
         pm_store_close(store);
         return NULL;
     }

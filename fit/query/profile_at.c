@@ -130,8 +130,10 @@ bool pm_check_parameter_names(const struct pm_parameters *known, const struct pm
         if (pm_parameters_get(known, wanted->names[i], &ignored))
             continue;
         char *text = pm_strdup("");
+        struct pm_nearest nearest = {0};
         for (size_t k = 0; k < known->n; k++) {
             pm_append(&text, "%s%s", k ? ", " : "", known->names[k]);
+            pm_nearest_try(&nearest, wanted->names[i], known->names[k]);
         }
         if (known->n)
             pm_fail(err, "no parameter \"%s\" in this store: its runs have %s", wanted->names[i],
@@ -140,7 +142,7 @@ bool pm_check_parameter_names(const struct pm_parameters *known, const struct pm
             pm_fail(err, "no parameter \"%s\" in this store: its run was made without -P",
                     wanted->names[i]);
         free(text);
-        return false;
+        return pm_fail_nearest(err, &nearest);
     }
     return true;
 }
