@@ -108,9 +108,11 @@ void pm_thread_untake(struct pm_thread *thread) {
 static void give_back(struct pm_thread *thread) {
     pm_signals_block();
     pm_consume_pending(thread);
+    pm_analysis_enter();
     pm_process_thread_end(thread);
     pm_timers_thread_end(thread);
     pm_thread_take_counters(thread, !thread->stopped);
+    pm_analysis_leave();
     pm_thread_untake(thread);
 }
 

@@ -130,7 +130,8 @@ static bool add_histograms(struct sums *sums, struct pm_raw *raw,
 }
 
 static void add_ending(struct pm_ingested *result, const struct pm_raw *raw) {
-    result->n_cut_off += (raw->flags & (PM_RAW_CUT_OFF | PM_RAW_CHECKPOINT)) != 0;
+    result->n_cut_off += (raw->flags & PM_RAW_CUT_OFF) != 0;
+    result->n_checkpoints += (raw->flags & PM_RAW_CHECKPOINT) != 0;
     if (pm_raw_signal(raw))
         result->signal = pm_raw_signal(raw);
 }
@@ -211,17 +212,22 @@ static void note_skipped(const struct sums *sums) {
 
 static void note_endings(const struct sums *sums) {
     struct pm_ingested *result = sums->result;
-    if (!result->n_cut_off)
-        return;
-    char *signal = result->signal
-                       ? pm_sprintf("signal %d (%s)", result->signal, strsignal(result->signal))
-                       : pm_strdup("an unknown cause");
-    char *note = pm_sprintf("%u of %u processes were ended by %s: what they did until then is "
-                            "counted",
-                            result->n_cut_off, result->n_processes, signal);
-    pm_add_note(&result->notes, note);
-    free(note);
-    free(signal);
+    char note[200];
+    if (result->n_cut_off) {
+        snprintf(note, sizeof note,
+                 "%u of %u processes were ended by signal %d (%s): what they did until then is "
+                 "counted",
+                 result->n_cut_off, result->n_processes, result->signal,
+                 strsignal(result->signal));
+        pm_add_note(&result->notes, note);
+    }
+    if (result->n_checkpoints) {
+        snprintf(note, sizeof note,
+                 "%u of %u processes were ended without warning: what they did until their last "
+                 "checkpoint is counted, and open routines once too often or too rarely",
+                 result->n_checkpoints, result->n_processes);
+        pm_add_note(&result->notes, note);
+    }
 }
 
 static void note_irregularities(const struct sums *sums) {

@@ -15,7 +15,8 @@ struct pm_ingested {
     struct pm_run_patterns *patterns; /* NULL unless they were measured; owned */
     bool *inexact;                    /* one for each routine; owned */
     uint32_t n_threads, n_processes;
-    uint32_t n_cut_off; /* processes that a signal ended, or of which only a checkpoint is there */
+    uint32_t n_cut_off;     /* processes that a signal ended */
+    uint32_t n_checkpoints; /* of which only what they had written before their end is there */
     int signal;         /* that ended one of them; 0: none, or not known */
     double accesses;    /* of one block size, by all threads */
     char *notes;        /* sentences, one a line; NULL none; owned */
