@@ -4,7 +4,7 @@
    but right, and is counted if nothing foresaw it.  Any other SIGTRAP gets what the program asked
    for. */
 #define _GNU_SOURCE
-#include "runtime/signals/signals.h"
+#include "runtime/signals/private.h"
 
 #include <signal.h>
 #include <stdlib.h>
@@ -47,11 +47,10 @@ static const struct pm_probe_trap *find_trap(uint64_t address, const struct pm_l
     return find_in_modules(address, in);
 }
 
-/* Lets the kernel do what it does by default: end the process, with the right status. */
-static void die(void) {
-    struct sigaction action = {.sa_handler = SIG_DFL};
-    pm_original_sigaction(SIGTRAP, &action, NULL);
-    pm_syscall3(SYS_tgkill, getpid(), pm_syscall3(SYS_gettid, 0, 0, 0), SIGTRAP);
+/* Ends the process as the kernel does it by default. */
+static void die(siginfo_t *info, void *context) {
+    pm_signals_block();
+    pm_end_by_default(SIGTRAP, info, context);
 }
 
 static void trapped(int number, siginfo_t *info, void *context) {
@@ -68,7 +67,7 @@ static void trapped(int number, siginfo_t *info, void *context) {
     bool is_sent = info->si_code <= 0; /* by kill, not by an instruction */
     if (programs_action.sa_handler == SIG_DFL ||
         (programs_action.sa_handler == SIG_IGN && !is_sent)) {
-        die();
+        die(info, context);
     } else if (programs_action.sa_handler != SIG_IGN) {
         void *handler = (void *)programs_action.sa_sigaction;
         if (programs_action.sa_flags & (int)SA_RESETHAND)
