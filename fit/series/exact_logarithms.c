@@ -5,7 +5,7 @@
    sum of x^k is a multiple of x^k / (2^k − 1), which is why D may be 3, 7 or 21.  At such sizes
    log2(x) is a whole number, so that a candidate can be checked in whole numbers, and only what
    reproduces every value is taken (exact.c): at other sizes, and for counts that are not exact,
-   there is nothing to find here. */
+   logarithms are candidates like any other (prepare/basis_functions.c). */
 #include <stdlib.h>
 
 #include "core/base/base.h"

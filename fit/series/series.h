@@ -78,10 +78,14 @@ struct pm_design {
     uint8_t (*places)[PM_FIT_MAX_AXES]; /* [place][axis]: point of the axis's grid; owned */
     double *place_x;                    /* [axis · place_stride + place]: its value; owned */
 
-    /* Other bases at the same sizes, which a series takes where they do clearly better: those that
-       `--search` tries.  Owned. */
+    /* Other bases at the same sizes, which a series takes where they do so well as to be worth
+       their price: logarithms, and what `--search` tries.  Owned. */
     size_t n_alternatives;
     struct pm_design **alternatives;
+    /* Of an alternative: its score against that of the design's own functions below which a series
+       takes it, and whether distances do not. */
+    double gain;
+    bool counts_only;
 };
 
 /* At most PM_MODEL_MAX_TERMS functions; a function's `index` counts those of BASIS from 0.  Errors:

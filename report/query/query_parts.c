@@ -141,6 +141,15 @@ static void add_named(const struct pm_structure *structure, struct pm_query_part
     }
 }
 
+static bool fail_unknown(const struct pm_structure *structure, const char *name,
+                         struct pm_error *err) {
+    pm_fail(err,
+            "no routine or loop of the program is called \"%.100s\": `pmodel report` "
+            "names them, as in step, step/3 or heat.c:126",
+            name);
+    return pm_fail_nearest_scope(err, structure, name);
+}
+
 bool pm_query_find_parts(const struct pm_structure *structure, enum pm_query_level level,
                          const char *const *names, size_t n_names, struct pm_query_parts *parts,
                          struct pm_error *err) {
@@ -149,10 +158,7 @@ bool pm_query_find_parts(const struct pm_structure *structure, enum pm_query_lev
     bool ok = true;
     for (size_t i = 0; i < n_names && ok; i++)
         if (mark_called(structure, names[i], is_named) == 0)
-            ok = pm_fail(err,
-                         "no routine or loop of the program is called \"%.100s\": `pmodel report` "
-                         "names them, as in step, step/3 or heat.c:126",
-                         names[i]);
+            ok = fail_unknown(structure, names[i], err);
     if (ok && is_named && level == PM_QUERY_WHOLE)
         add_named(structure, parts, is_named);
     else if (ok)
