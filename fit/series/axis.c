@@ -177,11 +177,8 @@ static bool fill_grid(struct pm_axis *axis, const struct pm_basis *basis,
         const double *slope = axis->shape[PM_SHAPE_SLOPE][i];
         if (has_steps(axis, i))
             slopes_between_neighbours(axis, i);
-        for (size_t j = 0; j + 1 < axis->n_grid; j++) {
-            double next = slope[j + 1] / x[j + 1] * x[j], change = next - slope[j];
-            if (fabs(change) > pm_heuristics.shape_tolerance * fabs(slope[j]))
-                axis->shape[PM_SHAPE_CURVATURE][i][j] = change;
-        }
+        for (size_t j = 0; j + 1 < axis->n_grid; j++)
+            axis->shape[PM_SHAPE_CURVATURE][i][j] = slope[j + 1] / x[j + 1] * x[j] - slope[j];
     }
     return true;
 }

@@ -119,14 +119,22 @@ static void constrain(const struct pm_series_workspace *w, const struct pm_serie
     }
 }
 
-/* Term J at place P: kind KIND of what the axes have of its factors. */
+/* Term J at place P: kind KIND of what the axes have of its factors.  A curvature that is rounding
+   of the slopes is none: else a function that is linear in one axis had to be zero in shape.  With
+   one axis that is left so, because there it only keeps a constrained line from reaching zero at
+   the smallest size, which had larger errors (multigrid). */
 static double at_place(const struct pm_design *d, size_t j, size_t p, size_t kind) {
     double value = 1;
     for (size_t a = 0; a < d->n_axes; a++) {
         size_t row = kind == 1 + a               ? PM_SHAPE_SLOPE
                      : kind == 1 + d->n_axes + a ? PM_SHAPE_CURVATURE
                                                  : PM_SHAPE_VALUE;
-        value *= d->axes[a].shape[row][d->basis[j].factors[a]][d->places[p][a]];
+        size_t f = d->basis[j].factors[a], g = d->places[p][a];
+        double factor = d->axes[a].shape[row][f][g];
+        bool rounding = row == PM_SHAPE_CURVATURE &&
+                        fabs(factor) <= pm_heuristics.shape_tolerance *
+                                            fabs(d->axes[a].shape[PM_SHAPE_SLOPE][f][g]);
+        value *= rounding ? 0 : factor;
     }
     return value;
 }
