@@ -15,8 +15,6 @@
 #include "fit/prepare/prepare.h"
 #include "fit/private.h"
 
-enum { LEAST_SIZES = 3 };
-
 static double value_of(const struct pm_profile *profile, const char *name) {
     double value = 0;
     pm_parameters_get(&profile->parameters, name, &value);
@@ -61,7 +59,7 @@ static bool is_enough(const struct pm_profile *const *kept, size_t n_kept,
                       const struct pm_fit_options *options) {
     const char *names[PM_MAX_PARAMETERS];
     struct pm_error ignored = {0};
-    return n_kept >= LEAST_SIZES &&
+    return n_kept >= PM_FIT_LEAST_SIZES &&
            pm_fit_varying(kept, n_kept, options, names, NULL, &ignored) == options->n_parameters;
 }
 

@@ -26,6 +26,7 @@ struct pm_error;
       "A model has the shape of its data up to this many times the largest measured size: "        \
       "predictions are mostly for two to four times")                                              \
     X(rounding, 1e-9, "Relative differences up to this are of rounding: counts have 53 bits")      \
+    X(equal, 1e-12, "The same of sums of a few doubles: equal values")                             \
     X(noise, 2e-3,                                                                                 \
       "Steps against the trend, and shares that differ, by less are noise: "                       \
       "alignment and start-up change counts of small sizes by about that")                         \
@@ -82,6 +83,9 @@ struct pm_error;
     X(distance_power, 3.1, "Powers in all of a distance: no more than a volume")                   \
     X(tried_power, 4.1, "Powers in all of counts that are tried for a cut")                        \
     X(product_power, 6.5, "Powers in all of a product of several functions")                       \
+    X(told_apart, 1e-6,                                                                            \
+      "Of the product of two parameters, what is left of it beside them: less is "                 \
+      "rounding, and the runs do not tell")                                                        \
     X(admissible, 1.001, "Rounding of the largest ratio of two parameters")                        \
     X(short_lines, 0.5, "Of the lines may be too short for the terms")                             \
     X(better_score, 0.999, "A score that is no rounding away from another")                        \
@@ -176,6 +180,8 @@ struct pm_error;
       "Of the least share told: bins that together have less are not looked at")                   \
     X(cluster_near, 0.01, "Of a distance: where a bin of a profile is the one of a model")         \
     X(cluster_nearly, 0.05, "Of a cluster's accesses: what \"nearly all\" leaves out")             \
+    X(shown_beyond, 2.0, "Times the largest measured size: where intervals of models are shown")   \
+    X(half_a_count, 0.5, "Counts are whole numbers: ends of intervals within this of one have it") \
     X(named_share, 0.1, "Of the largest part of an error: what is named beside it")                \
     /* ---- prepare/choice.c: which parameters ---- */                                             \
     X(alike, 0.01,                                                                                 \
@@ -226,10 +232,13 @@ struct pm_error;
       "Blocks: what smaller caches miss bounds the intervals of no larger one, because those "     \
       "are calibrated from here on")                                                               \
     X(search_degree, 3, "Powers beside a function that --search tries")                            \
+    X(search_logs, 2, "and powers of the logarithm in it")                                         \
     X(scanned_sizes, 65, "At which layer conditions are looked for")                               \
     X(sampled_edges, 64, "Edges, the largest first, that judge parameters: nearly all counts")     \
     X(sampled_histograms, 32, "Histograms, likewise")                                              \
+    X(block_ends, 2, "Of an array, where a block more or less is touched")                         \
     X(enough_values, 4, "Of each of several parameters: a cubic has so many coefficients")         \
+    X(outside_named, 3, "Files that may have the time, at most")                                   \
     X(outside_samples, 20, "Samples of a program's time: fewer tell nothing of a share")           \
     X(judged_lines, 512,                                                                           \
       "Blocks: reuses from here on are misses, where models are judged: "                          \
@@ -328,6 +337,22 @@ struct pm_heuristic_name {
 const struct pm_heuristic_name *pm_heuristic_steps(size_t *n);
 const struct pm_heuristic_name *pm_heuristic_constants(size_t *n);
 
+/* Distances, in 64-byte blocks, at which short ones may be cut from long ones: steps of a half and
+   a third, as caches and small arrays have them. */
+#define PM_FIT_LIMITS 4, 6, 8, 12, 16, 20, 24, 32, 40, 48, 64, 80, 96, 128, 192, 256
+
+/* Periods that a series is looked at for: what loops are unrolled and blocked by, and lines have of
+   elements. */
+#define PM_FIT_PERIODS 2, 3, 4, 5, 6, 7, 8, 10, 12, 16, 20, 24, 32, 48, 64, 128
+
+/* Exponents that --search tries, those of Extra-P's normal form (Calotoiu, Hoefler, Poke & Wolf, SC
+   2013). */
+#define PM_FIT_EXPONENTS                                                                           \
+    {0, 1}, {1, 4}, {1, 3}, {1, 2}, {2, 3}, {3, 4}, {1, 1}, {5, 4}, {4, 3}, {3, 2}, {5, 3},        \
+        {7, 4}, {2, 1}, {9, 4}, {7, 3}, {5, 2}, {8, 3}, {11, 4}, {                                 \
+        3, 1                                                                                       \
+    }
+
 /* Denominators of exact coefficients divide one of these, the largest first: 6!, of sums over
    nested loops; 8 · 21, of geometric sums over levels that halve (1, 3, 7 …); decimal fractions;
    and what loops are unrolled and blocked by. */
@@ -344,7 +369,13 @@ enum {
     /* Sizes at which shape is looked at; the polynomials that pass there fall by 0.2% at most in
        between (tests/unit/fit_shapes.c).  A multiple of the vectors' width. */
     PM_SERIES_GRID = 24,
-    PM_AXES_GRID = 10,       /* the same along each of two axes */
+    /* The same along each of two, three and four axes: a hundred places and some hundreds. */
+    PM_AXES_GRID_2 = 10,
+    PM_AXES_GRID_3 = 6,
+    PM_AXES_GRID_4 = 5,
+    /* Cells of an octave of distances, between which accesses move (predict/spread.c): within one a
+       curve of misses is as good as straight. */
+    PM_CELLS_PER_OCTAVE = 4,
     PM_FIT_MAX_AXES = 4,     /* parameters that vary independently */
     PM_FIT_LEAST_LEVELS = 3, /* of one of several: no model without */
     PM_PARTITION_DEPTH = 40, /* of cuts in cuts */

@@ -23,6 +23,16 @@ enum pm_series_kind {
 
 static inline double pm_bin_accesses(const struct pm_bin *bin) { return bin->loads + bin->stores; }
 
+/* Models of N_PROFILES that are checked, in the N_NAMES parameters NAMES (parallel.c). */
+struct pm_model_set *pm_fit_profiles(const struct pm_structure *structure,
+                                     const struct pm_profile *const *profiles, size_t n_profiles,
+                                     const char *const *names, size_t n_names,
+                                     const struct pm_fit_options *options,
+                                     struct pm_fit_statistics *statistics, struct pm_error *err);
+
+/* Takes the parameters of PROFILE into the measured range of SET. */
+void pm_fit_widen_range(struct pm_model_set *set, const struct pm_profile *profile);
+
 /* Adds a sentence to the notes, if STATISTICS is not NULL and there is room. */
 void pm_fit_note(struct pm_fit_statistics *statistics, const char *format, ...)
     __attribute__((format(printf, 2, 3)));

@@ -29,7 +29,7 @@
 #include "fit/private.h"
 
 enum {
-    CELLS_PER_OCTAVE = 4,
+    CELLS_PER_OCTAVE = PM_CELLS_PER_OCTAVE,
     NEIGHBOURS = CELLS_PER_OCTAVE, /* as far as the cliff of a curve may be elsewhere */
     MAX_CELLS = 48 * CELLS_PER_OCTAVE,
 };

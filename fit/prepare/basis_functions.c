@@ -273,19 +273,15 @@ bool pm_design_add_logarithms(struct pm_function_list *all, struct pm_design *de
 
 /* ---- --search -------------------------------------------------------------------------------- */
 
-/* The exponents of Extra-P's normal form (Calotoiu, Hoefler, Poke & Wolf, SC 2013). */
-static const struct {
-    int above, below;
-} exponents[] = {{0, 1}, {1, 4}, {1, 3}, {1, 2}, {2, 3}, {3, 4}, {1, 1}, {5, 4},  {4, 3}, {3, 2},
-                 {5, 3}, {7, 4}, {2, 1}, {9, 4}, {7, 3}, {5, 2}, {8, 3}, {11, 4}, {3, 1}};
-enum { N_EXPONENTS = sizeof exponents / sizeof *exponents, MOST_LOGS = 2 };
+static const struct { int above, below; } exponents[] = {PM_FIT_EXPONENTS};
+enum { N_EXPONENTS = sizeof exponents / sizeof *exponents };
 
 /* The candidates in parameter NAME, N^(i/j)·log2(N)^k, as texts: fills TEXTS if it is not NULL (the
    caller frees them) and returns how many there are. */
 static size_t search_functions(const char *name, char **texts) {
     size_t n = 0;
     for (size_t e = 0; e < N_EXPONENTS; e++)
-        for (int logs = 0; logs <= MOST_LOGS; logs++) {
+        for (size_t logs = 0; logs <= pm_heuristics.search_logs; logs++) {
             bool whole = exponents[e].below == 1;
             if (whole && logs == 0)
                 continue; /* among the polynomials */
@@ -298,7 +294,8 @@ static size_t search_functions(const char *name, char **texts) {
                 : exponents[e].above ? power_text(name, exponents[e].above)
                                      : pm_strdup("");
             if (logs)
-                pm_append(&text, "%slog2(%s)%s", *text ? "*" : "", name, logs > 1 ? "^2" : "");
+                pm_append(&text, logs > 1 ? "%slog2(%s)^%zu" : "%slog2(%s)", *text ? "*" : "", name,
+                          logs);
             texts[n++] = text;
         }
     return n;

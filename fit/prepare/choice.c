@@ -168,8 +168,6 @@ double pm_fit_sample_error(const struct pm_fit_sample *sample, const char *const
 
 /* ---- what changes nothing -------------------------------------------------------------------- */
 
-enum { ENDS = 2 }; /* of an array, where a block more or less is touched */
-
 /* Do the runs I and J agree in all parameters but NAME, and differ in it? */
 static bool differ_in(const struct pm_fit_sample *sample, size_t i, size_t j, const char *name) {
     const struct pm_parameters *a = &sample->profiles[i]->parameters;
@@ -195,9 +193,9 @@ static bool are_alike(const struct pm_fit_sample *sample, size_t i, size_t j) {
         size_t quantity = (s - sample->n_edge_series) % QUANTITIES;
         double left = value(sample, s, i), right = value(sample, s, j), blocks = 0;
         if (quantity == COLD)
-            blocks = ENDS;
+            blocks = (double)pm_heuristics.block_ends;
         if (quantity == DISTANCES)
-            blocks = ENDS * value(sample, s - DISTANCES + ACCESSES, i);
+            blocks = (double)pm_heuristics.block_ends * value(sample, s - DISTANCES + ACCESSES, i);
         if (fabs(left - right) > pm_heuristics.alike * fmax(left, right) + blocks)
             return false;
     }

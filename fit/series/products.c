@@ -139,7 +139,8 @@ static bool fill_axis(struct pm_axis *axis, const struct functions *functions, c
 
 static bool new_axis(struct pm_design *d, size_t i, const double *points, const char *const *texts,
                      size_t n_texts, struct pm_error *err) {
-    static const size_t n_grid[] = {[2] = PM_AXES_GRID, [3] = 6, [4] = 5};
+    static const size_t n_grid[] = {
+        [2] = PM_AXES_GRID_2, [3] = PM_AXES_GRID_3, [4] = PM_AXES_GRID_4};
     struct pm_axis *axis = &d->axes[i];
     struct functions functions = {0};
     double *levels = pm_alloc(d->n, sizeof *levels);
@@ -180,7 +181,7 @@ static bool determines_product(const struct pm_design *d, size_t p, size_t q) {
     }
     bool independent = pm_orthonormalise(&fit, 4);
     free(fit.columns);
-    return independent && fit.triangle[3][3] > 1e-6;
+    return independent && fit.triangle[3][3] > pm_heuristics.told_apart;
 }
 
 static bool check_design(const struct pm_design *d, struct pm_error *err) {
