@@ -185,10 +185,12 @@ static struct pm_series_workspace *search(struct pm_series_workspace *w, const d
         double gain = other->design->gain;
         struct pm_series_shape its_shape;
         struct pm_candidate candidate;
-        if (kind == PM_SERIES_DISTANCE && other->design->counts_only)
+        if ((kind == PM_SERIES_DISTANCE && other->design->counts_only) ||
+            pm_score(0, 1, false) >= gain * least)
             continue;
         pm_points_take(other, y, from, kind, false);
-        if (!fit_points(other, kind, after_onset, &its_shape, &candidate) ||
+        if (pm_candidates_least_score(other, other->design->n_basis) >= gain * least ||
+            !fit_points(other, kind, after_onset, &its_shape, &candidate) ||
             candidate.score >= gain * least)
             continue;
         least = candidate.score / gain;
