@@ -31,6 +31,10 @@ const struct pm_histogram *pm_profile_histogram(const struct pm_profile *profile
     return is_there ? &all[at].histogram : NULL;
 }
 
+bool pm_profile_is_without_memory(const struct pm_profile *profile) {
+    return profile->n_block_sizes == 0;
+}
+
 bool pm_profile_has_block_size(const struct pm_profile *profile, uint64_t block_bytes) {
     for (size_t i = 0; i < profile->n_block_sizes; i++)
         if (profile->block_sizes[i] == block_bytes)

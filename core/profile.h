@@ -87,6 +87,8 @@ struct pm_left_out {
 };
 struct pm_left_out pm_profile_left_out(const struct pm_profile *profile);
 
+/* Were counts measured, but no reuse distances at all? */
+bool pm_profile_is_without_memory(const struct pm_profile *profile);
 /* Whether reuse distances were measured in blocks of this size. */
 bool pm_profile_has_block_size(const struct pm_profile *profile, uint64_t block_bytes);
 

@@ -66,6 +66,9 @@ struct pm_error;
     X(smallest_gain, 0.2,                                                                          \
       "Score without the smallest size against that with it from which the "                       \
       "smallest is left out: arrays so small that they lie elsewhere")                             \
+    X(logarithm_gain, 0.7,                                                                         \
+      "Score of 1, N, N*log2(N) against that of polynomials below which a count takes them: "      \
+      "from 0.8 on counts that vary with the residue of the size do by chance")                    \
     X(search_gain, 0.25,                                                                           \
       "Score of a function of --search against the design's own from which it "                    \
       "is taken: of some fifty that are tried one fits by chance")                                 \
@@ -253,6 +256,7 @@ struct pm_error;
     X(SHAPE, shape, "models have the shape of their data")                                         \
     X(FREE_FIT, free_fit, "a free fit that is far better and sound stays out of shape")            \
     X(EXACT, exact, "counts that are sums of functions with small fractions exactly")              \
+    X(LOGARITHMS, logarithms, "counts may grow as N*log2(N)")                                      \
     X(EXACT_LOGARITHMS, exact_logarithms, "counts with logarithms exactly")                        \
     X(CONSTANT_DISTANCE, constant_distance, "a distance that stays within a block is constant")    \
     X(HIERARCHICAL, hierarchical, "several parameters: models of coefficients")                    \
@@ -269,6 +273,7 @@ struct pm_error;
       "what is nearer than a constant distance is constant")                                       \
     X(REST_TO_SHORTEST, rest_to_shortest, "of pages only the shortest bins take the rest")         \
     X(IRREGULAR, irregular, "distances of random accesses scale with the program's extent")        \
+    X(JOINT_PIECES, joint_pieces, "pieces of one loop of the source are modelled together")        \
     X(JOINT_GROUPS, joint_groups, "groups of a loop nest are modelled together")                   \
     X(DENSE_COLD, dense_cold, "first touches of pages from those of lines")                        \
     X(ONSET_EDGES, onset_edges, "edges of the last two sizes only")                                \

@@ -245,6 +245,33 @@ struct pm_design *pm_design_of_list(struct pm_function_list *all, const char *te
                             : polynomials(all, path, err);
 }
 
+/* ---- alternatives -----------------------------------------------------------------------------
+ */
+
+/* OTHER, NULL: could not be made, is an alternative of DESIGN from GAIN on; false for NULL. */
+static bool add_alternative(struct pm_design *design, struct pm_design *other, double gain) {
+    if (!other)
+        return false;
+    other->gain = gain;
+    design->alternatives =
+        pm_realloc(design->alternatives, design->n_alternatives + 1, sizeof(struct pm_design *));
+    design->alternatives[design->n_alternatives++] = other;
+    return true;
+}
+
+/* 1, N and N*log2(N): trees, sorts and searches. */
+bool pm_design_add_logarithms(struct pm_function_list *all, struct pm_design *design,
+                              const struct pm_path *path, struct pm_error *err) {
+    char *logarithm = pm_sprintf("%s*log2(%s)", path->parameter, path->parameter);
+    const char *const functions[] = {"1", path->parameter, logarithm};
+    struct pm_design *other = new_design(all, 3, functions, path, err);
+    free(logarithm);
+    if (!add_alternative(design, other, pm_heuristics.logarithm_gain))
+        return false;
+    other->counts_only = true; /* distances are of few blocks, and grow with the data */
+    return true;
+}
+
 /* ---- --search -------------------------------------------------------------------------------- */
 
 /* The exponents of Extra-P's normal form (Calotoiu, Hoefler, Poke & Wolf, SC 2013). */
@@ -284,7 +311,6 @@ bool pm_design_add_search(struct pm_function_list *all, struct pm_design *design
     size_t n = search_functions(path->parameter, NULL);
     char **texts = pm_alloc(n, sizeof *texts);
     search_functions(path->parameter, texts);
-    design->alternatives = pm_alloc(n, sizeof(struct pm_design *));
     size_t degree = pm_heuristics.search_degree < DEGREE ? pm_heuristics.search_degree : DEGREE;
     bool ok = true;
     for (size_t i = 0; ok && i < n; i++) {
@@ -292,10 +318,8 @@ bool pm_design_add_search(struct pm_function_list *all, struct pm_design *design
         for (size_t k = 0; k <= degree; k++)
             functions[k] = all->texts[k];
         functions[degree + 1] = texts[i];
-        struct pm_design *other = new_design(all, degree + 2, functions, path, err);
-        ok = other != NULL;
-        if (ok)
-            design->alternatives[design->n_alternatives++] = other;
+        ok = add_alternative(design, new_design(all, degree + 2, functions, path, err),
+                             pm_heuristics.search_gain);
     }
     for (size_t i = 0; i < n; i++)
         free(texts[i]);

@@ -4,9 +4,9 @@
    powers of two, and their loops run x·log2(x)/2 times, or a sum over log2(x) levels: a geometric
    sum of x^k is a multiple of x^k / (2^k − 1), which is why D may be 3, 7 or 21.  At such sizes
    log2(x) is a whole number, so that a candidate can be checked in integers, and only what
-   reproduces every value is taken: at other sizes, and for counts that are not exact, there is
-   nothing to find here.  As in exact.c the candidate must be the shorter description: by
-   a third where at most one point is left to test its terms. */
+   reproduces every value is taken: at other sizes, and for counts that are not exact, logarithms
+   are candidates like any other (prepare/basis_functions.c).  As in exact.c the candidate must be
+   the shorter description: by a third where at most one point is left to test its terms. */
 #include "fit/series/private.h"
 
 #include <math.h>

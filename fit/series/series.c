@@ -3,7 +3,8 @@
    Model: y(x) = Σ cᵢ·fᵢ(x), signed coefficients, least squares of the residuals divided by the
    values, so that relative error counts over orders of magnitude:  min Σ ((y(x_s) − y_s) / |y_s|)².
    Every subset of the basis is a candidate (candidates.c); the best one that has the shape of the
-   data, free or under constraints (shape.c), is the model.
+   data, free or under constraints (shape.c), is the model.  Another basis may have a better one: it
+   is taken where its score is so much better that the design's gain is met.
 
    Exact polynomials are looked for first (exact.c).  Few sizes make a careful model: below five,
    two terms at most; a series that is zero at so many sizes that fewer than five remain, one term.
@@ -230,23 +231,26 @@ static bool fit_points(struct pm_series_workspace *w, enum pm_series_kind kind, 
     return pm_shape_choose(w, pm_candidates_rank(w, n_basis, most), shape, best);
 }
 
-/* The best candidate of the alternatives in place of BEST where it is clearly better, from the
+/* The best candidate of the alternatives in place of BEST where it is worth its price, from the
    sizes FROM on; the workspace that has it. */
 static struct pm_series_workspace *search(struct pm_series_workspace *w, const double *y,
                                           size_t from, enum pm_series_kind kind, bool after_onset,
                                           struct pm_series_shape *shape,
                                           struct pm_candidate *best) {
     struct pm_series_workspace *chosen = w;
-    double limit = pm_heuristics.search_gain * best->score;
+    double least = best->score; /* over the gain */
     for (size_t a = 0; a < w->design->n_alternatives; a++) {
         struct pm_series_workspace *other = w->alternatives[a];
+        double gain = other->design->gain;
         struct pm_series_shape its_shape;
         struct pm_candidate candidate;
+        if (kind == PM_SERIES_DISTANCE && other->design->counts_only)
+            continue;
         take_points(other, y, from, kind);
         if (!fit_points(other, kind, after_onset, &its_shape, &candidate) ||
-            candidate.score >= limit)
+            candidate.score >= gain * least)
             continue;
-        limit = candidate.score;
+        least = candidate.score / gain;
         *best = candidate;
         *shape = its_shape;
         chosen = other;

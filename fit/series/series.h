@@ -59,10 +59,14 @@ struct pm_design {
     double grid[PM_SERIES_GRID][PM_MODEL_MAX_TERMS];
     double slope[PM_SERIES_GRID][PM_MODEL_MAX_TERMS];
     double curvature[PM_SERIES_GRID - 1][PM_MODEL_MAX_TERMS];
-    /* Other bases at the same sizes, which a series takes where they do clearly better: those that
-       `--search` tries.  Owned. */
+    /* Other bases at the same sizes, which a series takes where they do so well as to be worth
+       their price: logarithms, and what `--search` tries.  Owned. */
     size_t n_alternatives;
     struct pm_design **alternatives;
+    /* Of an alternative: its score against that of the design's own functions below which a series
+       takes it, and whether distances do not. */
+    double gain;
+    bool counts_only;
 };
 
 /* At most PM_MODEL_MAX_TERMS functions; `index` counts those of BASIS from 0.  Errors: a size that

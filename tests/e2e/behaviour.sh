@@ -5,7 +5,7 @@
 . "$TOP/tests/rewrite/rewrite.bash"
 
 for flags in "-O2" "-O0 -no-pie" "-O3 -march=native -fcf-protection"; do
-    for name in hard_signals hard_threads hard_processes jumps; do
+    for name in hard_signals hard_threads hard_processes jumps interpreter; do
         check "$name builds with $flags" build "$flags" "$name" &&
             same_behaviour "$name ($flags)" "$TMP/$name"
     done
@@ -61,6 +61,9 @@ PMODEL_OUT=$TMP/raw ./instrumented >/dev/null
 check "jumps into straight code are caught and counted" grep -qx 'missed jumps: 22' blocks.err
 "$PMODEL" run -o jumps.pmdb -P N=1 -- ./jumps >run.out 2>&1
 check "run says how many" grep -q '22 jumps to places that were not foreseen were caught' run.out
+
+build "-O2" interpreter && same_counts "an interpreter that is entered at offsets from a table" "$TMP/interpreter" foreseen
+check "and none of its entries is a surprise" grep -qx 'missed jumps: 0' blocks.err
 
 # ---- processes and their files ----
 build "-O2" hard_processes && "$tool" -r "$runtime" hard_processes instrumented

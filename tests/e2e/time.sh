@@ -110,6 +110,12 @@ near "time: rows of the report add up to what was measured" \
     "$(jq '.predictions[0] | .measured.outside_seconds + ([.rows[].measured_seconds // 0] | add)' report.json)" \
     "$(jq '.predictions[0].measured.seconds' report.json)" 1e-9
 
+pmodel report -m r12000 shares.pmdb >counts_and_times 2>&1
+check "time: the report has what --no-memory and --time measured" bash -c "
+    grep -qE '^shares .* predicted >' counts_and_times &&
+    grep -qE 'TIME +% +MEASURED +LOOP' counts_and_times &&
+    grep -qF 'Memory accesses were not recorded' counts_and_times"
+
 # ---- threads, exceptions --------------------------------------------------------------------------
 
 check "time: a program with threads runs with timers" \
