@@ -161,12 +161,15 @@ struct pm_error;
       "Growth of an interval with the logarithm of extrapolation, chosen on seven "                \
       "programs (docs/log-fitting.md)")                                                            \
     X(longest_factor, 1e9, "An interval that reaches further has no bounds")                       \
-    X(disagreement, 0.85,                                                                          \
+    X(disagreement, 0.3,                                                                           \
       "Half an interval of a program's misses, of what the sets without the largest sizes "        \
-      "say otherwise: calibrated on 33 programs (docs/log-fitting.md)")                            \
-    X(structural, 0.175,                                                                           \
+      "say otherwise: calibrated on 110 programs and sets of sizes (docs/log-fitting.md)")         \
+    X(misfit, 1.25, "The same of what the models are wrong by at the measured sizes, on average")  \
+    X(placement, 0.005,                                                                            \
+      "Logarithm: where data lie moves misses by as much, even where all models agree")            \
+    X(structural, 0.24,                                                                            \
       "Logarithm of a ratio: sets that are further apart disagree about what grows how,")          \
-    X(structural_factor, 6.0, "and of so large a disagreement the interval is this, to each side") \
+    X(structural_factor, 4.0, "and of so large a disagreement the interval is this, to each side") \
     X(least_misses, 0.5, "Of a program: fewer are none")                                           \
     /* ---- query/, analysis/: what is shown, not what is modelled ---- */                         \
     X(flagged_error, 0.10,                                                                         \
@@ -283,6 +286,7 @@ struct pm_error;
     X(LONGEST_DISTANCE, longest_distance, "no distance is longer than all data")                   \
     X(INCLUSION, inclusion, "distances of large blocks are bounded by those of small ones")        \
     X(HELD_OUT, held_out, "intervals of misses from sets without the largest sizes")               \
+    X(MISFIT, misfit, "intervals are as wide as the models are wrong where it was measured")       \
     X(REGULARITY, regularity, "why a series is hard to model")                                     \
     X(FIXED_EXTENTS, fixed_extents, "groups that walk arrays of fixed extent")                     \
     X(MEASURED_PARAMETER, measured_parameter,                                                      \
@@ -373,8 +377,8 @@ enum {
     PM_AXES_GRID_2 = 10,
     PM_AXES_GRID_3 = 6,
     PM_AXES_GRID_4 = 5,
-    /* Cells of an octave of distances, between which accesses move (predict/spread.c): within one a
-       curve of misses is as good as straight. */
+    /* Cells of an octave of distances, between which accesses move (predict/miss_curve.h): within
+       one a curve of misses is as good as straight. */
     PM_CELLS_PER_OCTAVE = 4,
     PM_FIT_MAX_AXES = 4,     /* parameters that vary independently */
     PM_FIT_LEAST_LEVELS = 3, /* of one of several: no model without */
