@@ -206,7 +206,10 @@ struct pm_error;
     X(distance_terms, 2, "Of a distance: a plane and a row, no more")                              \
     X(constant_sizes, 2,                                                                           \
       "A distance that stays within a block at half of the sizes, and at so many")                 \
-    X(most_subsets, 1023, "Subsets of a basis that are tried: all of ten functions")               \
+    X(most_subsets, 1023,                                                                          \
+      "Subsets of a basis that are tried: all of ten functions; of products, pairs where there "   \
+      "are no more")                                                                               \
+    X(kept_sets, 32, "Sets of products, the best that are solved, that are tried in shape")        \
     X(most_constrained, 6, "Candidates of a series that are solved again in shape")                \
     X(line_terms, 5, "Functions of one axis that its models may have")                             \
     X(least_lines, 3, "Lines long enough for the terms")                                           \

@@ -11,7 +11,6 @@
 
 /* ---- the design ------------------------------------------------------------------------------ */
 
-enum { PM_MOST_FOUND = 32 }; /* candidates in several parameters that are tried in shape */
 enum { PM_SHAPE_VALUE, PM_SHAPE_SLOPE, PM_SHAPE_CURVATURE, PM_SHAPE_ROWS };
 
 struct pm_axis {
@@ -96,7 +95,7 @@ struct pm_term_limits {
 };
 
 /* Which sizes are points, and what follows from that alone: entry i of a row is point i. */
-struct pm_points {
+struct pm_point_set {
     size_t n;
     size_t *point;     /* indices among the sizes; owned, as all */
     size_t *next;      /* [axis · stride + i]: the next point on its line, n if there is none */
@@ -113,11 +112,11 @@ enum { PM_POINT_SETS = 4 }; /* kept: all sizes, all but the smallest … take tu
 
 struct pm_series_workspace {
     const struct pm_design *design;
-    size_t stride;              /* entries of a row */
-    const struct pm_points *at; /* the points in use, */
-    size_t n;                   /* how many, */
-    size_t n_padded;            /* and as a multiple of PM_VECTOR_WIDTH: rows are zero from n on */
-    struct pm_points points[PM_POINT_SETS];
+    size_t stride;                 /* entries of a row */
+    const struct pm_point_set *at; /* the points in use, */
+    size_t n;                      /* how many, */
+    size_t n_padded; /* and as a multiple of PM_VECTOR_WIDTH: rows are zero from n on */
+    struct pm_point_set points[PM_POINT_SETS];
     size_t oldest;       /* of these */
     size_t *in_question; /* indices of points to be taken */
     double *y;           /* row */

@@ -21,7 +21,7 @@ enum { MAX_TERMS = PM_MODEL_MAX_TERMS };
 static void allocate_several(struct pm_series_workspace *w) {
     const struct pm_design *d = w->design;
     size_t kinds = 1 + 2 * d->n_axes;
-    w->found = pm_alloc(PM_MOST_FOUND, sizeof *w->found);
+    w->found = pm_alloc(pm_heuristics.kept_sets, sizeof *w->found);
     w->owned_rows = pm_alloc(kinds * MAX_TERMS * d->place_stride, sizeof *w->owned_rows);
     w->place_rows = w->owned_rows;
     w->remaining = pm_alloc((d->n_basis + 1) * w->stride, sizeof *w->remaining);
@@ -33,7 +33,7 @@ static void allocate_several(struct pm_series_workspace *w) {
 struct pm_series_workspace *pm_series_workspace_new(const struct pm_design *d) {
     struct pm_series_workspace *w = pm_alloc(1, sizeof *w);
     size_t n_terms = d->n_basis < MAX_TERMS ? d->n_basis : MAX_TERMS, stride = d->stride;
-    size_t n_ranked = d->n_axes > 1 ? PM_MOST_FOUND : (size_t)1 << d->n_basis;
+    size_t n_ranked = d->n_axes > 1 ? pm_heuristics.kept_sets : (size_t)1 << d->n_basis;
     size_t n_constraints = (1 + 2 * d->n_axes) * d->place_stride;
     w->design = d;
     w->stride = w->solved.stride = stride;

@@ -42,7 +42,7 @@ static void keep_found(struct pm_series_workspace *w, const struct pm_candidate 
         if (other->score > w->found[worst].score)
             worst = i;
     }
-    if (w->n_found < PM_MOST_FOUND)
+    if (w->n_found < pm_heuristics.kept_sets)
         w->found[w->n_found++] = *c;
     else if (c->score < w->found[worst].score)
         w->found[worst] = *c;

@@ -199,7 +199,7 @@ static void noise_is_smoothed_and_extrapolates(void **state) {
         pm_series_workspace_free(workspace);
         pm_design_free(design);
     }
-    if (!(worst < 0.1))
+    if (!(worst < 0.03))
         fail_msg("at twice the largest sizes off by %g", worst);
 }
 
