@@ -55,6 +55,9 @@ struct pm_lift_statistics {
     uint64_t first_unresolved;       /* address of the first such jump; 0 none */
     /* A sentence on debug information that is there but cannot be read; owned by the lift; NULL. */
     char *debug_note;
+    /* As .comment names it: what compiled a part of the file and takes no plugin of ours; owned by
+       the lift; NULL. */
+    char *other_compiler;
 };
 
 /* Reads PATH and builds the structure.  NULL with a sentence for what is not an ELF file of an ISA
@@ -169,14 +172,15 @@ void pm_solve_edges(const struct pm_structure *structure, const uint64_t *counte
  */
 
 struct pm_timer_budget {
-    double seconds;      /* that all timers of the run may cost together */
-    double pair_seconds; /* that one entry costs: a probe where it begins, one where it ends */
-    double call_seconds; /* that a call costs more in a routine that was moved to put probes in */
+    double seconds;        /* that all timers of the run may cost together */
+    double pair_seconds;   /* that one entry costs: a probe where it begins, one where it ends */
+    double moving_seconds; /* that calls may cost more together, in routines moved for probes */
+    double call_seconds;   /* that one such call costs more */
 };
 
 /* One value for each scope of STRUCTURE: 1 where a timer is worth its cost.  PROFILE, a measured
    one of STRUCTURE, tells how often each scope is entered.  Owned by the caller.  *COST_SECONDS, if
-   not NULL, receives what the chosen timers cost. */
+   not NULL, receives what the chosen timers cost, without what calls do. */
 uint8_t *pm_choose_timed_scopes(const struct pm_structure *structure,
                                 const struct pm_profile *profile,
                                 const struct pm_timer_budget *budget, double *cost_seconds);

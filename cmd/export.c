@@ -66,8 +66,11 @@ static bool *chosen_groups(const struct request *request, const struct pm_struct
     uint32_t n_named;
     bool *routines = pm_routines_named(structure, request->routines, &n_named);
     bool *chosen = pm_alloc(structure->n_groups + 1, sizeof *chosen);
-    bool ok = n_named > 0 || !request->routines ||
-              pm_fail(err, "no routine is called %s", request->routines);
+    bool ok = n_named > 0 || !request->routines;
+    if (!ok) {
+        pm_fail(err, "no routine is called %s", request->routines);
+        pm_fail_nearest_routine(err, structure, request->routines);
+    }
     for (size_t g = 0; g < structure->n_groups; g++) {
         uint32_t routine = structure->scopes[structure->groups[g].scope].routine;
         chosen[g] = !request->routines || (routine < structure->n_routines && routines[routine]);

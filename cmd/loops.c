@@ -200,6 +200,7 @@ static int show_program(struct request *request) {
     if (request->routine && !has_routine(pm_lifted_structure(lifted), request->routine)) {
         pm_fail(&err, "%s: no routine is called \"%s\" (`pmodel loops %s` lists them)",
                 request->path, request->routine, request->path);
+        pm_fail_nearest_routine(&err, pm_lifted_structure(lifted), request->routine);
         pm_lifted_free(lifted);
         return pm_complain(&err);
     }

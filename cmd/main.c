@@ -33,7 +33,8 @@ static const struct pm_command commands[] = {
      "                  [--include FILE] [--exclude FILE] [--weights STORE]\n"
      "                  [--lib NAME]... [--all-libs] [--classes FILE]\n"
      "                  [--start-at NAMES]... [--stop-after NAMES]...\n"
-     "                  [--timeout SECONDS] [--no-memory] [--second-core] [--shared]\n"
+     "                  [--timeout SECONDS] [--checkpoint SECONDS] [--keep-partial]\n"
+     "                  [--no-memory] [--second-core] [--shared]\n"
      "                  [--carry] [--bytes] [--time] [--time-runs N] [--time-cost PERCENT]\n"
      "                  [--outside] [--again] [--unused NAMES] [--dry-run] [-q]\n"
      "                  -- COMMAND [ARGUMENT]...\n"
@@ -49,7 +50,7 @@ static const struct pm_command commands[] = {
      "make the instrumented copy of a program, to run it by hand", pm_cmd_instrument},
     {"fit",
      "[--basis [SCOPE=]FUNCTIONS]... [--search] [--in NAMES] [--drop-divergent]\n"
-     "                  [--threads N]\n"
+     "                  [--with-partial] [--threads N]\n"
      "                  [--models | --flagged [--top N]] [--format table|json|csv] [--wide] STORE",
      "make models of the measurements", pm_cmd_fit},
     {"model",
@@ -89,6 +90,16 @@ static const struct pm_command commands[] = {
     {"machines", "[NAME]", "list the machine descriptions, or show one", pm_cmd_machines},
 };
 enum { N_COMMANDS = sizeof commands / sizeof *commands };
+
+static int complain_unknown(const char *name) {
+    struct pm_error err = {0};
+    struct pm_nearest nearest = {0};
+    for (size_t i = 0; i < N_COMMANDS; i++)
+        pm_nearest_try(&nearest, name, commands[i].name);
+    pm_fail(&err, "no command \"%s\" (see `pmodel --help`)", name);
+    pm_fail_nearest(&err, &nearest);
+    return pm_complain(&err);
+}
 
 static const struct pm_command *find_command(const char *name) {
     for (size_t i = 0; i < N_COMMANDS; i++)
@@ -150,13 +161,12 @@ int main(int argc, char **argv) {
         return PM_EXIT_OK;
     }
     const struct pm_command *command = find_command(argv[1]);
-    if (!command) {
-        fprintf(stderr, "pmodel: no command \"%s\" (see `pmodel --help`)\n", argv[1]);
-        return PM_EXIT_INPUT;
-    }
+    if (!command)
+        return complain_unknown(argv[1]);
     if (argc > 2 && (strcmp(argv[2], "--help") == 0 || strcmp(argv[2], "-h") == 0))
         return print_usage(command);
     int status = command->run(argc - 1, argv + 1);
+    pm_die_of_interruption();
     if (fflush(stdout) != 0 || ferror(stdout)) {
         fprintf(stderr, "pmodel: cannot write to standard output\n");
         return PM_EXIT_SYSTEM;

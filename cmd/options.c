@@ -92,8 +92,39 @@ static int read_format(const struct pm_option_use *use) {
     return pm_usage_error(use->command, "--format is table, json or csv, not \"%s\"", use->value);
 }
 
+static struct pm_nearest nearest_option(const struct getopt_tables *tables, const char *name) {
+    struct pm_nearest nearest = {0};
+    for (size_t i = 0; i < tables->n_options; i++) {
+        const char *own = tables->options[i]->name;
+        char *known = own ? pm_sprintf("--%s", own) : NULL;
+        if (known)
+            pm_nearest_try(&nearest, name, known);
+        free(known);
+    }
+    return nearest;
+}
+
+/* Of WORD getopt says by C that its value is missing, or else that it is no option. */
+static int complain(const struct pm_command_line *line, const struct getopt_tables *tables, int c,
+                    const char *word) {
+    if (c == ':')
+        return pm_usage_error(line->command, "option \"%s\" needs a value", word);
+    char *name = pm_sprintf("%.*s", (int)strcspn(word, "="), word);
+    struct pm_nearest nearest = nearest_option(tables, name);
+    struct pm_error err = {0};
+    if (strcmp(nearest.name, name) == 0) {
+        pm_fail(&err, "option \"%s\" takes no value", name);
+    } else {
+        pm_fail(&err, "cannot read option \"%s\"", word);
+        pm_fail_nearest(&err, &nearest);
+    }
+    free(name);
+    return pm_usage_error(line->command, "%s", err.text);
+}
+
 int pm_read_options(struct pm_command_line *line, int argc, char **argv) {
-    struct getopt_tables tables = {.letters = pm_strdup(line->ends_at_argument ? "+" : "")};
+    /* With the colon getopt tells a value that is missing from an option that is. */
+    struct getopt_tables tables = {.letters = pm_strdup(line->ends_at_argument ? "+:" : ":")};
     struct pm_option show[3] = {{0}};
     int status = 0;
     if (line->show) {
@@ -108,9 +139,8 @@ int pm_read_options(struct pm_command_line *line, int argc, char **argv) {
     for (int c;
          status == 0 && (c = getopt_long(argc, argv, tables.letters, tables.longs, NULL)) != -1;) {
         const struct pm_option *option = find_option(&tables, c);
-        status = option
-                     ? take(line, show, option, optarg)
-                     : pm_usage_error(line->command, "cannot read option \"%s\"", argv[optind - 1]);
+        status = option ? take(line, show, option, optarg)
+                        : complain(line, &tables, c, argv[optind - 1]);
     }
     line->arguments = argv + optind;
     line->n_arguments = (size_t)(argc - optind);

@@ -100,12 +100,15 @@ static void complain_unknown_machine(const char *name, struct pm_error *err) {
     if (!pm_machine_names(&names, &n_names, err))
         return;
     char *all = pm_strdup("");
+    struct pm_nearest nearest = {0};
     for (size_t i = 0; i < n_names; i++) {
+        pm_nearest_try(&nearest, name, names[i]);
         pm_append(&all, "%s%s", i ? ", " : "", names[i]);
         free(names[i]);
     }
     pm_fail(err, "no machine \"%s\": there are %s; a file of your own is named by its path", name,
             all);
+    pm_fail_nearest(err, &nearest);
     free(all);
     free(names);
 }

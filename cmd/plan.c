@@ -192,11 +192,19 @@ static bool is_formula(const void *design, const char *name) {
     return pm_size_design_is_formula(design, name);
 }
 
+static bool fail_unknown(const struct planning *p, const char *name, struct pm_error *err) {
+    struct pm_nearest nearest = {0};
+    for (size_t i = 0; i < p->sizes[0].n; i++)
+        pm_nearest_try(&nearest, name, p->sizes[0].names[i]);
+    pm_fail(err, "--to: %s is no parameter of -P", name);
+    return pm_fail_nearest(err, &nearest);
+}
+
 static bool check_target(const struct planning *p, struct pm_error *err) {
     for (size_t i = 0; i < p->to.n; i++) {
         double value;
         if (!pm_parameters_get(&p->sizes[0], p->to.names[i], &value))
-            return pm_fail(err, "--to: %s is no parameter of -P", p->to.names[i]);
+            return fail_unknown(p, p->to.names[i], err);
     }
     return true;
 }

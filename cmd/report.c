@@ -86,11 +86,14 @@ static bool report_carried(const struct request *request, const struct pm_progra
 /* ---- --threads: the misses of each thread of a measured run ------------------------------------
  */
 
-/* Of the run of exactly size AT, straight from its histograms. */
-static bool report_threads(struct pm_store *store, const struct pm_parameters *at,
+/* Of the run that PROFILE is of, straight from its histograms. */
+static bool report_threads(struct pm_store *store, const struct pm_profile *profile,
                            const struct pm_machine_list *on,
                            const struct pm_report_options *options, struct pm_error *err) {
-    struct pm_histogram_cursor *cursor = pm_store_histograms(store, at, err);
+    for (size_t m = 0; m < on->n_machines; m++)
+        if (!pm_check_block_sizes(profile, on->machines[m], err))
+            return false;
+    struct pm_histogram_cursor *cursor = pm_store_histograms(store, &profile->parameters, err);
     if (!cursor)
         return false;
     size_t n;
@@ -182,7 +185,7 @@ static bool report_size(const struct request *request, struct pm_program *progra
                           "together");
     ok = ok && predict_all(request, program, &found, err);
     if (ok && request->threads)
-        ok = report_threads(program->store, at, &request->on, &request->options, err);
+        ok = report_threads(program->store, found.profile, &request->on, &request->options, err);
     if (ok && request->fits)
         ok = pm_print_fits_of_loops(program, at, &request->on, &request->options, err);
     free_profiles(&found);

@@ -130,6 +130,7 @@ struct pm_model_set {
     size_t n_runs;
     struct pm_parameters *runs; /* parameters of each run, in the order of the fit; owned */
     size_t n_runs_dropped;      /* divergent ones that were left out of the fit */
+    size_t n_cut_off; /* runs that did not come to their end; not stored with the models */
     size_t n_edges;
     struct pm_model *edges; /* one for each edge of the structure */
     size_t n_histograms;

@@ -24,9 +24,10 @@ enum pm_bound {
 
 /* What one scope costs.  `self` is without inner scopes, `total` with them. */
 struct pm_cost_sum {
-    double cycles;          /* schedule + memory */
+    double cycles;          /* schedule + memory, where that is known */
     double schedule_cycles; /* all accesses hit the first level */
-    double memory_cycles;   /* Σ over levels of misses · penalty · exposed */
+    double memory_cycles; /* Σ over levels of misses · penalty · exposed; it, misses and cycles of
+                             levels are NAN where they are not known */
     double level_misses[PM_MAX_LEVELS];
     double level_cycles[PM_MAX_LEVELS];
     double instructions, operations;
@@ -60,6 +61,8 @@ struct pm_prediction {
     bool below_measured;  /* as in the profile */
     char *measured_up_to; /* "N=64": largest measured size; owned */
     double relative_error;
+    bool without_memory; /* no reuse distances were measured: misses are not known, and times, which
+                            are of execution alone, are lower bounds */
     size_t n_levels;
     char *level_names[PM_MAX_LEVELS];
     uint8_t level_kinds[PM_MAX_LEVELS];

@@ -13,6 +13,7 @@ void pm_profile_free(struct pm_profile *profile) {
         pm_histogram_free(&profile->histograms[i].histogram);
     free(profile->histograms);
     free(profile->edge_counts);
+    free(profile->cut_off);
     free(profile->block_sizes);
     free(profile->wholes);
     free(profile);
@@ -28,6 +29,10 @@ const struct pm_histogram *pm_profile_histogram(const struct pm_profile *profile
     bool is_there = at < profile->n_histograms && all[at].group == group &&
                     all[at].histogram.block_bytes == block_bytes;
     return is_there ? &all[at].histogram : NULL;
+}
+
+bool pm_profile_is_without_memory(const struct pm_profile *profile) {
+    return profile->n_block_sizes == 0;
 }
 
 bool pm_profile_has_block_size(const struct pm_profile *profile, uint64_t block_bytes) {

@@ -46,6 +46,7 @@ struct pm_whole {
 struct pm_profile {
     struct pm_parameters parameters;
     bool predicted;       /* from models; else measured */
+    char *cut_off;        /* how the run ended before its end; NULL: it did not; owned */
     double extrapolation; /* largest ratio of a parameter to its largest measured value, or of its
                              smallest to it; 1 within them, and measured */
     bool below_measured;  /* the latter: it is smaller than any that was measured */
@@ -86,6 +87,8 @@ struct pm_left_out {
 };
 struct pm_left_out pm_profile_left_out(const struct pm_profile *profile);
 
+/* Were counts measured, but no reuse distances at all? */
+bool pm_profile_is_without_memory(const struct pm_profile *profile);
 /* Whether reuse distances were measured in blocks of this size. */
 bool pm_profile_has_block_size(const struct pm_profile *profile, uint64_t block_bytes);
 

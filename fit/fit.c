@@ -293,6 +293,8 @@ static void fit_all(const struct job *job, unsigned n_threads) {
     struct pm_model_set *set = job->set;
     size_t n_chunks = (set->n_edges + EDGES_AT_ONCE - 1) / EDGES_AT_ONCE;
     size_t n_items = n_chunks + set->n_histograms;
+    size_t n_joint = job->cut == PM_FIT_GAPS ? job->listing.n_joint : 0;
+    size_t n_pieces = job->cut == PM_FIT_GAPS ? job->listing.n_pieces : 0;
     int threads = n_threads ? (int)n_threads : omp_get_max_threads();
     double *errors = pm_alloc(job->structure->n_groups, sizeof *errors);
 #pragma omp parallel num_threads(threads)
@@ -315,7 +317,10 @@ static void fit_all(const struct job *job, unsigned n_threads) {
             pm_fit_onset_edges(job->structure, (uint32_t)r, &job->bases,
                                (const struct pm_profile *const *)job->profiles, set->edges);
 #pragma omp for schedule(dynamic)
-        for (size_t j = 0; j < (job->cut == PM_FIT_GAPS ? job->listing.n_joint : 0); j++)
+        for (size_t j = 0; j < n_pieces; j++)
+            fit_jointly(job, worker.partitions, j);
+#pragma omp for schedule(dynamic)
+        for (size_t j = n_pieces; j < n_joint; j++) /* of what the pieces have become */
             fit_jointly(job, worker.partitions, j);
 #pragma omp single
         fit_wholes(job, worker.partitions[0], worker.series);

@@ -14,6 +14,7 @@
    cache, so that the levels still add up.  Write-backs are not counted as traffic. */
 #include "sched/schedule.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,6 +22,9 @@
 bool pm_check_block_sizes(const struct pm_profile *profile, const struct pm_machine *machine,
                           struct pm_error *err) {
     char missing[256] = "", all[256] = "";
+    if (pm_profile_is_without_memory(profile))
+        return pm_fail(err, "no reuse distances were measured (--no-memory), so misses are not "
+                            "known: measure again with `pmodel run` without it");
     for (size_t i = 0; i < machine->n_levels; i++) {
         const struct pm_level *level = &machine->levels[i];
         bool seen = false;
@@ -41,6 +45,15 @@ bool pm_check_block_sizes(const struct pm_profile *profile, const struct pm_mach
                    "the runs were not measured with the block size of %s of machine %s: measure "
                    "again with `pmodel run --block %s`",
                    missing, machine->name, all);
+}
+
+/* What the misses would cost is not known; of code without accesses it is nothing. */
+static void forget_misses(const struct pm_machine *machine, struct pm_cost_sum *self) {
+    if (self->unrecorded_accesses <= 0)
+        return;
+    for (size_t l = 0; l < machine->n_levels; l++)
+        self->level_misses[l] = self->level_cycles[l] = NAN;
+    self->memory_cycles = NAN;
 }
 
 static void add_misses(const struct pm_structure *structure, const struct pm_profile *profile,
@@ -103,6 +116,10 @@ void pm_memory_costs(const struct pm_frequencies *frequencies, const struct pm_p
     *bandwidth_cycles = 0;
     for (size_t s = 0; s < frequencies->structure->n_scopes; s++) {
         struct pm_cost_sum *self = &scopes[s].self;
+        if (pm_profile_is_without_memory(profile)) {
+            forget_misses(machine, self);
+            continue;
+        }
         for (size_t l = 0; l < machine->n_levels; l++) {
             const struct pm_level *level = &machine->levels[l];
             self->level_cycles[l] =

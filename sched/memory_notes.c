@@ -35,7 +35,7 @@ static void note_bound(const struct pm_profile *profile, const struct pm_machine
             if (histogram->at_least < blocks)
                 beyond += histogram->beyond_loads + histogram->beyond_stores;
         }
-        if (beyond > 0)
+        if (pm_is_worth_a_note(beyond, misses))
             pm_prediction_note(
                 prediction,
                 "%.3g%% of the misses of %s are only known to be reuses from afar, of which "

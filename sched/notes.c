@@ -18,6 +18,11 @@ void pm_prediction_note(struct pm_prediction *prediction, const char *format, ..
     prediction->notes[prediction->n_notes++] = pm_strdup(text);
 }
 
+bool pm_is_worth_a_note(double part, double whole) {
+    const double rounding = 1e-9;
+    return part > rounding * whole;
+}
+
 static double percent(double part, double whole) { return whole > 0 ? 100 * part / whole : 0; }
 
 static void append(char *list, size_t size, const char *format, ...)
@@ -64,7 +69,7 @@ static void note_unknown(const struct pm_frequencies *frequencies, const struct 
                          const struct pm_unit_sets *sets, struct pm_prediction *prediction) {
     const struct pm_structure *structure = frequencies->structure;
     const struct pm_cost_sum *total = &prediction->scopes[0].total;
-    if (total->unknown_operations <= 0)
+    if (!pm_is_worth_a_note(total->unknown_operations, total->operations))
         return;
     double executed[PM_N_OP_CLASSES] = {0};
     for (uint32_t b = 0; b < structure->n_blocks; b++)
@@ -124,6 +129,23 @@ static void note_unmatched(const struct pm_structure *structure, struct pm_predi
                  prediction);
 }
 
+/* Measured counts break flow conservation where control leaves in a way that no counter sees;
+   models of counts because they are not exact. */
+static void note_inexact(const struct pm_profile *profile, struct pm_prediction *prediction) {
+    if (profile->n_inexact_routines && profile->predicted)
+        pm_prediction_note(
+            prediction,
+            "In %zu routines the models of counts contradict each other at this size, "
+            "and were made to agree: their figures are approximate.",
+            profile->n_inexact_routines);
+    else if (profile->n_inexact_routines)
+        pm_prediction_note(
+            prediction,
+            "The counts of %zu routines break flow conservation (longjmp, threads that were cut "
+            "off): their figures are approximate.",
+            profile->n_inexact_routines);
+}
+
 static void note_coverage(const struct pm_frequencies *frequencies,
                           const struct pm_profile *profile, struct pm_prediction *prediction) {
     const struct pm_structure *structure = frequencies->structure;
@@ -139,7 +161,7 @@ static void note_coverage(const struct pm_frequencies *frequencies,
         pm_prediction_note(
             prediction,
             "%zu of %zu routines have no counters, and their time is missing, how much is not "
-            "known (%s%s).",
+            "known (%s%s); `pmodel loops` gives the reasons.",
             not_counted, structure->n_routines, names, not_counted > 3 ? ", …" : "");
     note_unmatched(structure, prediction);
     for (unsigned reason = 0; reason < PM_N_SKIPPED; reason++) {
@@ -148,22 +170,24 @@ static void note_coverage(const struct pm_frequencies *frequencies,
             pm_prediction_note(prediction, "In the run %s.", sentence);
         free(sentence);
     }
-    if (profile->n_inexact_routines)
+    note_inexact(profile, prediction);
+    double accesses = total->unrecorded_accesses + total->accesses;
+    if (prediction->without_memory)
         pm_prediction_note(
             prediction,
-            "The counts of %zu routines break flow conservation (longjmp, threads that were cut "
-            "off): their figures are approximate.",
-            profile->n_inexact_routines);
-    if (total->unrecorded_accesses > 0)
+            "%s (`pmodel run --no-memory`): misses are not known, and times marked > "
+            "are lower bounds, as if all accesses hit the first level.",
+            profile->predicted ? "Not all runs recorded memory accesses"
+                               : "Memory accesses were not recorded");
+    else if (pm_is_worth_a_note(total->unrecorded_accesses, accesses))
         pm_prediction_note(
             prediction,
-            "%.3g%% of the executed memory operations were not recorded (of routines "
-            "that were left out): they count as hits.",
-            percent(total->unrecorded_accesses, total->unrecorded_accesses + total->accesses));
+            "%.3g%% of the executed memory operations were not recorded: they count as hits.",
+            percent(total->unrecorded_accesses, accesses));
 }
 
-static void note_machine(const struct pm_machine *machine, double split_operations,
-                         double bandwidth_cycles, struct pm_prediction *prediction) {
+static void note_misses(const struct pm_machine *machine, double bandwidth_cycles,
+                        struct pm_prediction *prediction) {
     const struct pm_cost_sum *total = &prediction->scopes[0].total;
     char shares[256] = "";
     for (size_t i = 0; i < machine->n_levels; i++)
@@ -183,13 +207,18 @@ static void note_machine(const struct pm_machine *machine, double split_operatio
                            "Machine file %s gives no memory bandwidth, so there is no bandwidth "
                            "bound.",
                            machine->name);
-    else if (bandwidth_cycles > 0)
+    else if (pm_is_worth_a_note(bandwidth_cycles, total->cycles))
         pm_prediction_note(
             prediction,
             "Where memory bandwidth needs longer than the misses' latencies, its cycles are "
             "taken: %.3g%% of all cycles come from that.",
             percent(bandwidth_cycles, total->cycles));
-    if (split_operations > 0)
+}
+
+static void note_machine(const struct pm_machine *machine, double split_operations,
+                         struct pm_prediction *prediction) {
+    const struct pm_cost_sum *total = &prediction->scopes[0].total;
+    if (pm_is_worth_a_note(split_operations, total->operations))
         pm_prediction_note(
             prediction,
             "%.3g%% of the operations are split, because the machine has no vectors so wide or no "
@@ -210,12 +239,16 @@ void pm_add_notes(const struct pm_frequencies *frequencies, const struct pm_prof
                   struct pm_prediction *prediction) {
     note_coverage(frequencies, profile, prediction);
     note_unknown(frequencies, machine, sets, prediction);
-    pm_prediction_note(prediction,
-                       "Caches and TLBs are taken as fully associative with LRU replacement: "
-                       "conflict misses are not counted.");
+    bool misses = !prediction->without_memory;
+    if (misses)
+        pm_prediction_note(prediction,
+                           "Caches and TLBs are taken as fully associative with LRU replacement: "
+                           "conflict misses are not counted.");
     pm_prediction_note(prediction,
                        "Memory accesses are taken as independent of each other between iterations; "
                        "branch mispredictions and instruction cache misses are not counted.");
     pm_add_memory_notes(frequencies->structure, profile, machine, prediction);
-    note_machine(machine, split_operations, bandwidth_cycles, prediction);
+    if (misses)
+        note_misses(machine, bandwidth_cycles, prediction);
+    note_machine(machine, split_operations, prediction);
 }

@@ -8,6 +8,7 @@
    executions, so that the resource bound is that of the average iteration. */
 #include "sched/schedule.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -40,6 +41,7 @@ static struct pm_prediction *new_prediction(const struct pm_structure *structure
     p->extrapolation = profile->extrapolation;
     p->below_measured = profile->below_measured;
     p->relative_error = profile->relative_error;
+    p->without_memory = pm_profile_is_without_memory(profile);
     p->n_levels = machine->n_levels;
     for (size_t i = 0; i < machine->n_levels; i++) {
         p->level_names[i] = pm_strdup(machine->levels[i].name);
@@ -166,7 +168,7 @@ static void name_bound(const struct mapping *m, struct pm_scope_prediction *p) {
         p->bound_unit = m->causes[region].unit;
     }
     for (size_t l = 0; l < m->machine->n_levels; l++) {
-        if (self->level_cycles[l] <= largest)
+        if (!(self->level_cycles[l] > largest)) /* perhaps not known */
             continue;
         largest = self->level_cycles[l];
         p->bound = PM_BOUND_LEVEL;
@@ -199,7 +201,7 @@ static bool check_inputs(const struct pm_structure *structure, const struct pm_p
                            "the profile has a histogram of reference group %u, which the "
                            "program's structure does not have; run `pmodel run` again",
                            (unsigned)profile->histograms[i].group);
-    return pm_check_block_sizes(profile, machine, err);
+    return pm_profile_is_without_memory(profile) || pm_check_block_sizes(profile, machine, err);
 }
 
 struct pm_prediction *pm_predict(const struct pm_structure *structure,
@@ -225,7 +227,8 @@ struct pm_prediction *pm_predict(const struct pm_structure *structure,
                     &bandwidth_cycles);
     for (uint32_t s = 0; s < structure->n_scopes; s++) {
         struct pm_cost_sum *self = &prediction->scopes[s].self;
-        self->cycles = self->schedule_cycles + self->memory_cycles;
+        self->cycles =
+            self->schedule_cycles + (isnan(self->memory_cycles) ? 0 : self->memory_cycles);
         name_bound(&m, &prediction->scopes[s]);
     }
     add_totals(structure, prediction->scopes);

@@ -18,7 +18,9 @@ enum pm_unknown_dependences {
    times iterations; misses of every level from the histograms of its block size (fully associative
    LRU); cycles = schedule + Σ misses · penalty · exposed.
    DEPENDENCES decides dependences through memory that nobody knows.
-   Error: a level's block size was not measured (the sentence names `pmodel run --block`). */
+   Of a profile without any reuse distances misses are not known, and times are of the schedule.
+   Error: a level's block size was not measured, others were (the sentence names `pmodel run
+   --block`). */
 struct pm_prediction *pm_predict(const struct pm_structure *structure,
                                  const struct pm_profile *profile, const struct pm_machine *machine,
                                  enum pm_unknown_dependences dependences, struct pm_error *err);

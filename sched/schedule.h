@@ -108,6 +108,9 @@ void pm_memory_costs(const struct pm_frequencies *frequencies, const struct pm_p
 void pm_prediction_note(struct pm_prediction *prediction, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
+/* Is PART of WHOLE more than what sums of predicted counts may be off by? */
+bool pm_is_worth_a_note(double part, double whole);
+
 void pm_add_notes(const struct pm_frequencies *frequencies, const struct pm_profile *profile,
                   const struct pm_machine *machine, const struct pm_unit_sets *sets,
                   double split_operations, double bandwidth_cycles,

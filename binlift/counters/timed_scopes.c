@@ -1,14 +1,18 @@
 /* Which loops and routines get timers.  Needs the counts of a run of the same size, so that the
    cost of every timer is known before it is put in.
 
-   Model.  A timer of scope s costs entries(s) · pair_seconds.  The first one in a routine also has
-   the routine moved, which costs calls(routine) · call_seconds, because calls stay at their old
-   addresses (x86/rewrite/rewrite.c).  What it is worth is that the scope's time is not mixed with
-   that of the scope around it; this is worth most where an entry lasts long, and there it also
-   costs least. So scopes are taken in the order of the instructions that one entry executes, inner
-   loops included, longest first, as long as the sum of the costs stays within the budget; what does
-   not fit is left out, its time is that of the scope around it.  Instructions of called routines
-   are not in it, because their number is not known for one caller.
+   Model.  A timer of scope s costs entries(s) · pair_seconds.  What it is worth is that the scope's
+   time is not mixed with that of the scope around it; this is worth most where an entry lasts long,
+   and there it also costs least. So scopes are taken in the order of the instructions that one
+   entry executes, inner loops included, longest first, as long as the sum of the costs stays within
+   the budget; what does not fit is left out, its time is that of the scope around it.  Instructions
+   of called routines are not in it, because their number is not known for one caller.
+
+   The first timer in a routine has the routine moved, and then its calls take longer,
+   calls(routine) · call_seconds, because they stay at their old addresses (x86/rewrite/rewrite.c).
+   That is no cost of a timer, and the same for one timer as for all: it has a budget of its own, so
+   that a program whose only routine calls the mathematical library all the time is timed, but one
+   that does nothing but call tiny routines is not.
 
    Loops that reports show as one (pm_scope.fold) get timers all or none, so that a row of a report
    is timed as a whole. */
@@ -103,14 +107,16 @@ uint8_t *pm_choose_timed_scopes(const struct pm_structure *structure,
     double *executed = pm_block_executions(structure, profile->edge_counts);
     double *calls = count_calls(structure, executed);
     struct candidate *candidates = find_candidates(structure, profile, executed, &n);
-    double spent = 0;
+    double spent = 0, moving = 0;
     for (size_t i = 0; i < n; i++) {
-        double *moving = &calls[structure->scopes[candidates[i].scope].routine];
-        double cost = candidates[i].entries * budget->pair_seconds + *moving * budget->call_seconds;
-        if (spent + cost > budget->seconds)
+        double *own_calls = &calls[structure->scopes[candidates[i].scope].routine];
+        double cost = candidates[i].entries * budget->pair_seconds;
+        double of_calls = *own_calls * budget->call_seconds;
+        if (spent + cost > budget->seconds || moving + of_calls > budget->moving_seconds)
             continue;
         spent += cost;
-        *moving = 0; /* paid */
+        moving += of_calls;
+        *own_calls = 0; /* paid */
         chosen[candidates[i].scope] = 1;
     }
     for (uint32_t scope = 0; scope < structure->n_scopes; scope++)

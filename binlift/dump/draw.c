@@ -394,9 +394,11 @@ static uint32_t find_routine(const struct pm_lifted *lifted, const char *name,
         if (named[r])
             found = r;
     free(named);
-    if (n_named == 0)
+    if (n_named == 0) {
         pm_fail(err, "%s: no routine is called \"%s\" (`pmodel loops %s` lists them)",
                 lifted->image.path, name, lifted->image.path);
+        pm_fail_nearest_routine(err, lifted->structure, name);
+    }
     if (n_named > 1)
         pm_fail(err,
                 "%s: %" PRIu32

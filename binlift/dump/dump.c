@@ -60,8 +60,9 @@ bool pm_dump(const struct pm_lifted *lifted, enum pm_dump_pass pass, enum pm_dum
     bool *named = pm_routines_named(structure, routine, &n_named);
     if (routine && n_named == 0) {
         free(named);
-        return pm_fail(err, "%s: no routine is called \"%s\" (`pmodel loops %s` lists them)",
-                       lifted->image.path, routine, lifted->image.path);
+        pm_fail(err, "%s: no routine is called \"%s\" (`pmodel loops %s` lists them)",
+                lifted->image.path, routine, lifted->image.path);
+        return pm_fail_nearest_routine(err, structure, routine);
     }
     if (kind->prepare)
         kind->prepare(&dump);

@@ -32,7 +32,8 @@ static bool read_cache(const char *text, struct pm_query_cache_size *size) {
            size->amount == floor(size->amount);
 }
 
-static bool add_cache_item(struct pm_query_request *request, char *item) {
+/* False with a sentence where it can be told what is wrong. */
+static bool add_cache_item(struct pm_query_request *request, char *item, struct pm_error *why) {
     char *colon = strchr(item, ':');
     struct pm_query_cache_size low, high;
     if (colon)
@@ -40,9 +41,10 @@ static bool add_cache_item(struct pm_query_request *request, char *item) {
     if (!read_cache(item, &low))
         return false;
     high = low;
-    if (colon && (!read_cache(colon + 1, &high) || high.in_blocks != low.in_blocks ||
-                  high.amount < low.amount))
+    if (colon && (!read_cache(colon + 1, &high) || high.in_blocks != low.in_blocks))
         return false;
+    if (high.amount < low.amount)
+        return pm_fail(why, "the range descends: write the smaller size first");
     for (; low.amount <= high.amount; low.amount *= 2)
         *PM_PUSH(request, caches) = low;
     return true;
@@ -50,11 +52,15 @@ static bool add_cache_item(struct pm_query_request *request, char *item) {
 
 bool pm_add_query_caches(void *to, char *item, struct pm_error *err) {
     char *shown = pm_strdup(item); /* it is cut at its colon */
-    bool ok = add_cache_item(to, item) ||
-              pm_fail(err,
-                      "--cache takes sizes as in 32K,512K, 64blocks or 16K:4M (doubling), not "
-                      "\"%.100s\"",
-                      shown);
+    struct pm_error why = {0};
+    bool ok = add_cache_item(to, item, &why);
+    if (!ok && why.kind)
+        pm_fail(err, "--cache %.100s: %s", shown, why.text);
+    else if (!ok)
+        pm_fail(err,
+                "--cache takes sizes as in 32K,512K, 64blocks or 16K:4M (doubling), not "
+                "\"%.100s\"",
+                shown);
     free(shown);
     return ok;
 }
@@ -88,15 +94,16 @@ static bool read_value(char **at, double *value) {
     return read;
 }
 
-/* "LOW:HIGH" or "LOW:HIGH:STEP" */
-static bool read_steps(char *at, struct pm_query_range *range) {
+/* "LOW:HIGH" or "LOW:HIGH:STEP"; false with a sentence where it can be told what is wrong. */
+static bool read_steps(char *at, struct pm_query_range *range, struct pm_error *why) {
     double high;
     range->step = 1;
-    if (!read_value(&at, &range->low) || *at++ != ':' || !read_value(&at, &high) ||
-        high < range->low)
+    if (!read_value(&at, &range->low) || *at++ != ':' || !read_value(&at, &high))
         return false;
     if (*at == ':' && (at++, !read_value(&at, &range->step)))
         return false;
+    if (high < range->low)
+        return pm_fail(why, "the range descends: write the smaller value first");
     double n = floor((high - range->low) / range->step * (1 + 1e-12)) + 1;
     if (*at || n > MOST_SIZES)
         return false;
@@ -139,9 +146,12 @@ bool pm_set_query_range(void *to, char *text, struct pm_error *err) {
     request->range = (struct pm_query_range){0};
     if (equals && !pm_parameters_set(&probe, name, 0, err))
         return pm_fail_in(err, "--range %.100s", text);
-    if (equals && (strchr(equals, ':') ? read_steps(equals + 1, &request->range)
+    struct pm_error why = {0};
+    if (equals && (strchr(equals, ':') ? read_steps(equals + 1, &request->range, &why)
                                        : read_values(equals + 1, &request->range)))
         return true;
+    if (why.kind)
+        return pm_fail(err, "--range %.100s: %s", text, why.text);
     return pm_fail(err,
                    "--range takes NAME=LOW:HIGH, NAME=LOW:HIGH:STEP or NAME=VALUES, sizes above 0, "
                    "not \"%.100s\"",

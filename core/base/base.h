@@ -8,6 +8,7 @@
 #include "core/base/error.h"
 #include "core/base/hash_map.h"
 #include "core/base/indices.h"
+#include "core/base/nearest.h"
 #include "core/base/packing.h"
 #include "core/base/reader.h"
 #include "core/base/search.h"

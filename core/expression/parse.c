@@ -103,16 +103,22 @@ static size_t intern_name(struct pm_expression *expression, const char *name, si
 static bool check_name(const struct parser *parser, const char *name, size_t length) {
     if (!parser->known)
         return true;
-    char *list = NULL;
+    char *list = NULL, *written = pm_sprintf("%.*s", (int)length, name);
+    struct pm_nearest nearest = {0};
     for (size_t i = 0; i < parser->n_known; i++) {
         if (strlen(parser->known[i]) == length && memcmp(parser->known[i], name, length) == 0) {
+            free(written);
             free(list);
             return true;
         }
         pm_append(&list, "%s%s", i ? " " : "", parser->known[i]);
+        pm_nearest_try(&nearest, written, parser->known[i]);
     }
+    bool is_near = *nearest.name;
     char *sentence =
-        pm_sprintf("there is no parameter of this name (known: %s):", list ? list : "none");
+        pm_sprintf("there is no parameter of this name (known: %s%s%s%s):", list ? list : "none",
+                   is_near ? "; did you mean " : "", nearest.name, is_near ? "?" : "");
+    free(written);
     fail_at(parser, name, sentence);
     free(sentence);
     free(list);

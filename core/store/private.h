@@ -14,7 +14,8 @@ struct pm_store {
     bool has_times;             /* false: of version 1, opened to read */
 };
 
-bool pm_store_fail(struct pm_store *store, struct pm_error *err); /* SQLite's words; false */
+/* failures.c: what SQLite refused last, as a sentence; false. */
+bool pm_store_fail(struct pm_store *store, struct pm_error *err);
 bool pm_store_run_sql(struct pm_store *store, const char *sql, struct pm_error *err);
 sqlite3_stmt *pm_store_prepare(struct pm_store *store, const char *sql, struct pm_error *err);
 /* One step of a statement that gives no rows that matter; ready to be bound again. */
@@ -62,6 +63,12 @@ bool pm_store_mark_differences(struct pm_store *store, struct pm_structure *stru
                                struct pm_error *err);
 bool pm_store_keep_matched(struct pm_store *store, int64_t run, struct pm_profile *profile,
                            struct pm_error *err);
+
+/* cut_off.c: how a run ended before its end (HOW NULL: it did not); of a run that is about to go.
+ */
+bool pm_store_put_cut_off(struct pm_store *store, int64_t run, const char *how,
+                          struct pm_error *err);
+bool pm_store_remove_cut_off(struct pm_store *store, int64_t run, struct pm_error *err);
 
 /* formulas.c and file_times.c: those of a run that is about to go. */
 bool pm_store_remove_file_times(struct pm_store *store, int64_t run, struct pm_error *err);

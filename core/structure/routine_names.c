@@ -48,3 +48,21 @@ bool *pm_routines_named(const struct pm_structure *structure, const char *name, 
         *n_named += named[r];
     return named;
 }
+
+void pm_nearest_routine(const struct pm_structure *structure, const char *name,
+                        struct pm_nearest *nearest) {
+    for (size_t r = 0; r < structure->n_routines; r++) {
+        const struct pm_routine *routine = &structure->routines[r];
+        const char *names[] = {routine->display_name, routine->name};
+        for (int i = 0; i < 2; i++)
+            if (names[i])
+                pm_nearest_try(nearest, name, names[i]);
+    }
+}
+
+bool pm_fail_nearest_routine(struct pm_error *err, const struct pm_structure *structure,
+                             const char *name) {
+    struct pm_nearest nearest = {0};
+    pm_nearest_routine(structure, name, &nearest);
+    return pm_fail_nearest(err, &nearest);
+}

@@ -62,20 +62,36 @@ static bool read_place(char *name, struct wanted *wanted) {
     return wanted->line != 0;
 }
 
-/* The code that SCOPE is in: the innermost inlined callee's name, else the routine's. */
-static bool is_in_code(const struct pm_structure *structure, uint32_t scope, const char *code) {
-    for (; scope != PM_NONE; scope = structure->scopes[scope].parent) {
+/* What the code that SCOPE is in is called, by each name that it has: the innermost inlined callee,
+   else the routine.  *N: how many. */
+static void code_names(const struct pm_structure *structure, uint32_t scope, const char *names[3],
+                       size_t *n) {
+    *n = 0;
+    for (; scope != PM_NONE && *n == 0; scope = structure->scopes[scope].parent) {
         const struct pm_scope *s = &structure->scopes[scope];
-        if (s->kind == PM_SCOPE_INLINED && s->name)
-            return pm_matches(code, s->name);
-        if (s->kind != PM_SCOPE_ROUTINE)
+        if (s->kind != PM_SCOPE_ROUTINE && s->kind != PM_SCOPE_INLINED)
             continue;
         const struct pm_routine *routine =
-            s->routine < structure->n_routines ? &structure->routines[s->routine] : NULL;
-        return (routine && routine->display_name && pm_matches(code, routine->display_name)) ||
-               (routine && routine->name && pm_matches(code, routine->name)) ||
-               (s->name && pm_matches(code, s->name));
+            s->kind == PM_SCOPE_ROUTINE && s->routine < structure->n_routines
+                ? &structure->routines[s->routine]
+                : NULL;
+        const char *all[] = {routine ? routine->display_name : NULL, routine ? routine->name : NULL,
+                             s->name};
+        for (int i = 0; i < 3; i++)
+            if (all[i])
+                names[(*n)++] = all[i];
+        if (s->kind == PM_SCOPE_ROUTINE)
+            return;
     }
+}
+
+static bool is_in_code(const struct pm_structure *structure, uint32_t scope, const char *code) {
+    const char *names[3];
+    size_t n;
+    code_names(structure, scope, names, &n);
+    for (size_t i = 0; i < n; i++)
+        if (pm_matches(code, names[i]))
+            return true;
     return false;
 }
 
@@ -122,4 +138,25 @@ bool *pm_scopes_named(const struct pm_structure *structure, const char *name, ui
         free(copy);
     }
     return named;
+}
+
+bool pm_fail_nearest_scope(struct pm_error *err, const struct pm_structure *structure,
+                           const char *name) {
+    struct pm_nearest nearest = {0};
+    pm_nearest_routine(structure, name, &nearest);
+    for (uint32_t s = 0; s < structure->n_scopes; s++) {
+        const struct pm_scope *scope = &structure->scopes[s];
+        const char *code[3];
+        size_t n = 0;
+        if (scope->kind == PM_SCOPE_INLINED && scope->name)
+            pm_nearest_try(&nearest, name, scope->name);
+        if (scope->kind == PM_SCOPE_LOOP)
+            code_names(structure, s, code, &n);
+        if (n) {
+            char *loop = pm_sprintf("%s/%u", code[0], (unsigned)scope->depth);
+            pm_nearest_try(&nearest, name, loop);
+            free(loop);
+        }
+    }
+    return pm_fail_nearest(err, &nearest);
 }

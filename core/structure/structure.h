@@ -347,6 +347,13 @@ struct pm_structure *pm_structure_decode(const void *bytes, size_t n_bytes, stru
    NULL: all.  The caller frees. */
 bool *pm_routines_named(const struct pm_structure *structure, const char *name, uint32_t *n_named);
 
+/* The name of a routine that NAME, which names none, is most like; the second puts it behind the
+   text of *ERR and returns false. */
+void pm_nearest_routine(const struct pm_structure *structure, const char *name,
+                        struct pm_nearest *nearest);
+bool pm_fail_nearest_routine(struct pm_error *err, const struct pm_structure *structure,
+                             const char *name);
+
 /* For each scope whether NAME names it, and in *N_NAMED how many it names.  The caller frees.
 
      main         routines of this name (pm_routines_named: patterns, several with commas), and
@@ -359,6 +366,10 @@ bool *pm_routines_named(const struct pm_structure *structure, const char *name, 
    Where a routine has exactly that name, it is meant.  What stands in brackets at the end of a
    report's name, "(vector)", may be left out. */
 bool *pm_scopes_named(const struct pm_structure *structure, const char *name, uint32_t *n_named);
+/* Puts the name of a routine, of inlined code or of a loop, as main/2, that NAME, which names none,
+   is most like behind the text of *ERR; returns false. */
+bool pm_fail_nearest_scope(struct pm_error *err, const struct pm_structure *structure,
+                           const char *name);
 
 /* ---- register dependences between the operations of a loop's body (Marin & Mellor-Crummey
    2004, section 2.1) --------------------------------------------------------------------------- */

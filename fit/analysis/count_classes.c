@@ -24,6 +24,19 @@ static void add_class(struct pm_count_classes *classes, struct pm_count_class cl
     *PM_PUSH(classes, classes) = class;
 }
 
+static bool fail_unknown(const char *name, struct pm_error *err) {
+    struct pm_nearest nearest = {0};
+    for (int kind = PM_COUNT_INSTRUCTIONS; kind < N_KINDS; kind++)
+        pm_nearest_try(&nearest, name, kind_names[kind]);
+    for (int i = 0; i < PM_N_OP_CLASSES; i++)
+        pm_nearest_try(&nearest, name, pm_op_class_name((enum pm_op_class)i));
+    pm_fail(err,
+            "there is no instruction class \"%s\": there are instructions, operations, accesses, "
+            "all, and those that `pmodel loops --mix` names, as fp_add or fp_*",
+            name);
+    return pm_fail_nearest(err, &nearest);
+}
+
 static bool add_named(struct pm_count_classes *classes, const char *name, struct pm_error *err) {
     size_t n_matching = 0;
     for (int kind = PM_COUNT_INSTRUCTIONS; kind < N_KINDS; kind++)
@@ -36,11 +49,7 @@ static bool add_named(struct pm_count_classes *classes, const char *name, struct
             add_class(classes, (struct pm_count_class){.op_class = (enum pm_op_class)i});
             n_matching++;
         }
-    return n_matching ||
-           pm_fail(err,
-                   "there is no instruction class \"%s\": there are instructions, operations, "
-                   "accesses, all, and those that `pmodel loops --mix` names, as fp_add or fp_*",
-                   name);
+    return n_matching || fail_unknown(name, err);
 }
 
 bool pm_count_classes_read(const char *list, struct pm_count_classes *classes,

@@ -22,6 +22,7 @@ static bool *left_out_routines(const struct pm_structure *structure,
     bool *left_out = pm_routines_named(structure, request->routines, &n_named);
     if (request->routines && n_named == 0) {
         pm_fail(err, "no routine is called %s", request->routines);
+        pm_fail_nearest_routine(err, structure, request->routines);
         free(left_out);
         return NULL;
     }
@@ -40,10 +41,14 @@ static bool count_intervals(const struct pm_class_counts *counts,
     bool *named = pm_routines_named(structure, names, &n_named), counted = true;
     for (size_t r = 0; r < structure->n_routines; r++)
         counted &= !named[r] || structure->routines[r].counted;
-    bool ok = n_named > 0 || pm_fail(err,
-                                     "--interval %s: no routine is called so among those in the "
-                                     "store; those of libraries need `pmodel run --lib`",
-                                     names);
+    bool ok = n_named > 0;
+    if (!ok) {
+        pm_fail(err,
+                "--interval %s: no routine is called so among those in the store; those of "
+                "libraries need `pmodel run --lib`",
+                names);
+        pm_fail_nearest_routine(err, structure, names);
+    }
     ok = ok && (counted || pm_fail(err, "--interval %s: its calls were not counted", names));
     for (size_t k = 0; ok && k < counts->n_runs; k++) {
         intervals[k] = 0;

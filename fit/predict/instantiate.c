@@ -40,6 +40,17 @@ static char *known_names(const struct pm_model_set *models) {
     return text;
 }
 
+static bool fail_unknown(const struct pm_model_set *models, const char *name,
+                         struct pm_error *err) {
+    char *known = known_names(models);
+    struct pm_nearest nearest = {0};
+    for (size_t i = 0; i < models->low.n; i++)
+        pm_nearest_try(&nearest, name, models->low.names[i]);
+    pm_fail(err, "the models have no parameter %s; they know: %s", name, known);
+    free(known);
+    return pm_fail_nearest(err, &nearest);
+}
+
 static bool depends_on(const struct pm_model_set *models, const char *name) {
     for (size_t i = 0; i < models->basis->n; i++) {
         const char *const *names;
@@ -61,7 +72,7 @@ bool pm_fit_check_parameters(const struct pm_model_set *models,
         double low = 0, high = 0;
         if (!pm_parameters_get(&models->low, name, &low) ||
             !pm_parameters_get(&models->high, name, &high))
-            ok = pm_fail(err, "the models have no parameter %s; they know: %s", name, known);
+            ok = fail_unknown(models, name, err);
         else if (low == high && parameters->values[i] != low)
             ok = pm_fail(err,
                          "%s was %g in all runs, so the models say nothing about %s=%g: run "

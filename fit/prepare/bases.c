@@ -20,11 +20,13 @@ static bool give_to(const struct pm_structure *structure, const char *name, uint
         if (named[s])
             own[s] = number;
     free(named);
-    return n_named ||
-           pm_fail(err,
-                   "basis: the program has no routine or loop `%.100s` (`pmodel loops` and `pmodel "
-                   "fit --models` list them)",
-                   name);
+    if (n_named)
+        return true;
+    pm_fail(err,
+            "basis: the program has no routine or loop `%.100s` (`pmodel loops` and `pmodel "
+            "fit --models` list them)",
+            name);
+    return pm_fail_nearest_scope(err, structure, name);
 }
 
 /* A scope's own number, else that of what it is shown with, else that of the scope around it. */

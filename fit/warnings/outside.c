@@ -41,11 +41,12 @@ static void warn_of_unknown(const struct pm_file_times *times, struct pm_warning
             pm_append(&names, "%s%s", *names ? ", " : "", name);
     }
     if (n)
-        pm_warning_add(warnings, PM_WARNING_UNKNOWN, NAN,
-                       "what the program does in %s%s is in no figure here, and how much of its "
-                       "time that is is not known: `pmodel run --outside` finds out, `--lib %s` "
-                       "measures it.",
-                       names, n > NAMED ? ", …" : "", first);
+        pm_warning_add(
+            warnings, PM_WARNING_UNKNOWN, NAN,
+            "what the program does in %s%s is in no figure here, and how much of its "
+            "time that is is not known: `pmodel run --outside` of a size that takes 20 ms or "
+            "more finds out, `--lib %s` measures it.",
+            names, n > NAMED ? ", …" : "", first);
     free(names);
 }
 

@@ -134,7 +134,7 @@ void pm_warn_of_time(const struct pm_answer *answer, const struct pm_prediction 
     const struct pm_cost_sum *total = &prediction->scopes[0].total;
     struct mean mean = {total->schedule_cycles * fmax(error_of_instructions(answer, basis), 0),
                         total->schedule_cycles};
-    for (size_t l = 0; l < machine->n_levels; l++) {
+    for (size_t l = 0; !prediction->without_memory && l < machine->n_levels; l++) {
         double error = error_of_misses(answer, basis, machine->levels[l].block_bytes);
         mean.weighted += isnan(error) ? 0 : error * total->level_cycles[l];
         mean.weight += total->level_cycles[l];

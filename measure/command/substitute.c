@@ -27,10 +27,25 @@ static size_t name_length(const char *text) {
     return n;
 }
 
+static bool fail_unknown(const char *name, size_t length, const struct pm_parameters *at,
+                         struct pm_error *err) {
+    char known[PM_MAX_PARAMETERS * (PM_PARAMETER_NAME_SIZE + 2) + 1] = "";
+    char *written = pm_sprintf("%.*s", (int)length, name);
+    struct pm_nearest nearest = {0};
+    for (size_t i = 0; i < at->n; i++) {
+        strcat(strcat(known, *known ? ", " : ""), at->names[i]);
+        pm_nearest_try(&nearest, written, at->names[i]);
+    }
+    pm_fail(err,
+            "{%s} is no parameter (%s%s): give it with -P, or write {{%s}} for the text itself",
+            written, *known ? "there are " : "there are none", known, written);
+    free(written);
+    return pm_fail_nearest(err, &nearest);
+}
+
 static bool append_value(struct text *out, const char *name, size_t length,
                          const struct pm_parameters *at, struct pm_error *err) {
     char buffer[64];
-    char known[PM_MAX_PARAMETERS * (PM_PARAMETER_NAME_SIZE + 2) + 1] = "";
     if (length == 3 && strncmp(name, "PWD", 3) == 0) {
         char *folder = get_current_dir_name();
         if (!folder)
@@ -45,13 +60,8 @@ static bool append_value(struct text *out, const char *name, size_t length,
             append(out, buffer, strlen(buffer));
             return true;
         }
-        strcat(strcat(known, *known ? ", " : ""), at->names[i]);
     }
-    return pm_fail(err,
-                   "{%.*s} is no parameter (%s%s): give it with -P, or write {{%.*s}} for the "
-                   "text itself",
-                   (int)length, name, *known ? "there are " : "there are none", known, (int)length,
-                   name);
+    return fail_unknown(name, length, at, err);
 }
 
 bool pm_mentions(const char *text, const char *name) {

@@ -26,9 +26,10 @@ enum pm_event_kinds {
 /* A routine whose entry or exit switches measuring. */
 struct pm_event_routine {
     const char *name;
-    uint8_t flag; /* PM_PROBE_SCOPE_STARTS, PM_PROBE_SCOPE_STOPS */
-    bool found;   /* a module has it … */
-    bool probed;  /* … and each entry and exit of it has a probe */
+    uint8_t flag;              /* PM_PROBE_SCOPE_STARTS, PM_PROBE_SCOPE_STOPS */
+    bool found;                /* a module has it … */
+    bool probed;               /* … and each entry and exit of it has a probe */
+    struct pm_nearest nearest; /* routine that is called so, or nearly so */
 };
 
 struct pm_event_choice {

@@ -44,6 +44,7 @@ uint8_t *pm_event_choice_flags(struct pm_event_choice *choice,
             if (named[r])
                 flags[structure->routines[r].scope] |= choice->routines[i].flag;
         choice->routines[i].found |= n_named > 0;
+        pm_nearest_routine(structure, choice->routines[i].name, &choice->routines[i].nearest);
         free(named);
     }
     return flags;
@@ -65,9 +66,11 @@ bool pm_event_choice_check(const struct pm_event_choice *choice, struct pm_error
     for (size_t i = 0; i < choice->n_routines; i++) {
         const struct pm_event_routine *routine = &choice->routines[i];
         const char *option = routine->flag == PM_PROBE_SCOPE_STARTS ? "--start-at" : "--stop-after";
-        if (!routine->found)
-            return pm_fail(err, "%s %s: no routine is called so (`pmodel loops` lists them)",
-                           option, routine->name);
+        if (!routine->found) {
+            pm_fail(err, "%s %s: no routine is called so (`pmodel loops` lists them)", option,
+                    routine->name);
+            return pm_fail_nearest(err, &routine->nearest);
+        }
         if (!routine->probed)
             return pm_fail(err,
                            "%s %s: this routine's entries and exits cannot all be told, because it "

@@ -144,15 +144,20 @@ static bool fail_kept(const struct pm_library *library, struct pm_error *err) {
 static bool fail_unknown(const char *pattern, const char *program,
                          const struct pm_libraries *libraries, struct pm_error *err) {
     char *known = NULL;
-    for (size_t i = 0; i < libraries->n_items; i++)
-        if (!libraries->items[i].is_kept)
-            pm_append(&known, "%s%s", known ? ", " : "", libraries->items[i].name);
+    struct pm_nearest nearest = {0};
+    for (size_t i = 0; i < libraries->n_items; i++) {
+        const char *name = libraries->items[i].name;
+        if (libraries->items[i].is_kept)
+            continue;
+        pm_append(&known, "%s%s", known ? ", " : "", name);
+        pm_nearest_try(&nearest, pattern, name);
+    }
     pm_fail(err,
             "--lib %s: %s needs no such library (it needs %s); one that it loads later is named by "
             "its path",
             pattern, program, known ? known : "none that can be instrumented");
     free(known);
-    return false;
+    return pm_fail_nearest(err, &nearest);
 }
 
 static bool take_path(const char *path, const char *program, struct pm_libraries *libraries,

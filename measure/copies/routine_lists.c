@@ -11,6 +11,7 @@ struct line {
     unsigned number;
     bool untouched; /* after a `!` */
     bool found;
+    struct pm_nearest nearest; /* routine that is called so, or nearly so */
 };
 
 struct list {
@@ -88,6 +89,7 @@ static void apply(struct list *list, const struct pm_structure *structure, bool 
             if (named[r])
                 left_out[r] = value;
         list->lines[i].found |= n_named > 0;
+        pm_nearest_routine(structure, list->lines[i].name, &list->lines[i].nearest);
         free(named);
     }
 }
@@ -113,9 +115,10 @@ bool pm_routine_lists_all_found(const struct pm_routine_lists *lists, struct pm_
     const struct list *all[] = {&lists->include, &lists->exclude};
     for (int k = 0; k < 2; k++)
         for (size_t i = 0; i < all[k]->n_lines; i++)
-            if (!all[k]->lines[i].found)
-                return pm_fail(err, "%s:%u: no routine is called %s (`pmodel loops` lists them)",
-                               all[k]->lines[i].file, all[k]->lines[i].number,
-                               all[k]->lines[i].name);
+            if (!all[k]->lines[i].found) {
+                pm_fail(err, "%s:%u: no routine is called %s (`pmodel loops` lists them)",
+                        all[k]->lines[i].file, all[k]->lines[i].number, all[k]->lines[i].name);
+                return pm_fail_nearest(err, &all[k]->lines[i].nearest);
+            }
     return true;
 }

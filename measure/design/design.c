@@ -36,29 +36,44 @@ static bool read_number(const char *text, const char *end, double *value) {
     return stop == end && isfinite(*value);
 }
 
-/* "24" or "24:64:8" or "24:64" between TEXT and END. */
-static bool add_item(struct dimension *dimension, const char *text, const char *end) {
-    const char *first = memchr(text, ':', (size_t)(end - text));
+/* "24:64:8" or "24:64" between TEXT and END; COLON is the first. */
+static bool add_range(struct dimension *dimension, const char *text, const char *colon,
+                      const char *end, struct pm_error *err) {
+    const char *second = memchr(colon + 1, ':', (size_t)(end - colon - 1));
     double low, high, step = 1;
-    if (!first) {
-        if (!read_number(text, end, &low))
-            return false;
-        *PM_PUSH(dimension, values) = low;
-        return true;
-    }
-    const char *second = memchr(first + 1, ':', (size_t)(end - first - 1));
-    if (!read_number(text, first, &low) || !read_number(first + 1, second ? second : end, &high) ||
-        (second && !read_number(second + 1, end, &step)) || step <= 0 || high < low ||
-        (high - low) / step > MAX_VALUES)
-        return false;
+    int length = (int)(end - text);
+    if (!read_number(text, colon, &low) || !read_number(colon + 1, second ? second : end, &high) ||
+        (second && !read_number(second + 1, end, &step)))
+        return pm_fail(err, "\"%.*s\" is no range: write LOW:HIGH or LOW:HIGH:STEP", length, text);
+    if (high < low)
+        return pm_fail(err, "the range %.*s descends: write the smaller value first", length, text);
+    if (step <= 0)
+        return pm_fail(err, "the step of the range %.*s must be above 0", length, text);
+    if ((high - low) / step > MAX_VALUES)
+        return pm_fail(err, "the range %.*s has more than %d values", length, text, MAX_VALUES);
     size_t n = (size_t)floor((high - low) / step * (1 + 1e-12)) + 1;
     for (size_t i = 0; i < n; i++)
         *PM_PUSH(dimension, values) = low + (double)i * step;
     return true;
 }
 
+/* "24" or a range between TEXT and END; false without a sentence for what may be a formula. */
+static bool add_item(struct dimension *dimension, const char *text, const char *end,
+                     struct pm_error *err) {
+    const char *colon = memchr(text, ':', (size_t)(end - text));
+    double value;
+    if (colon)
+        return add_range(dimension, text, colon, end, err);
+    if (!read_number(text, end, &value))
+        return false;
+    *PM_PUSH(dimension, values) = value;
+    return true;
+}
+
 /* A point of several parameters, "16:5", between TEXT and END. */
-static bool add_tuple(struct dimension *dimension, const char *text, const char *end) {
+static bool add_tuple(struct dimension *dimension, const char *text, const char *end,
+                      struct pm_error *err) {
+    (void)err;
     for (size_t i = 0; i < dimension->n_names; i++) {
         const char *stop = memchr(text, ':', (size_t)(end - text));
         bool is_last = i + 1 == dimension->n_names;
@@ -71,10 +86,12 @@ static bool add_tuple(struct dimension *dimension, const char *text, const char 
 
 /* What ADD reads between commas; none of it if one item is wrong. */
 static bool read_items(struct dimension *dimension, const char *text,
-                       bool (*add)(struct dimension *, const char *text, const char *end)) {
+                       bool (*add)(struct dimension *, const char *text, const char *end,
+                                   struct pm_error *err),
+                       struct pm_error *err) {
     for (const char *item = text;; item++) {
         const char *end = item + strcspn(item, ",");
-        if (!add(dimension, item, end)) {
+        if (!add(dimension, item, end, err)) {
             dimension->n_values = 0;
             return false;
         }
@@ -116,11 +133,14 @@ static bool read_spec(struct dimensions *dimensions, const char *spec, struct pm
         name = end + 1;
     }
     if (dimension->n_names > 1)
-        return read_items(dimension, equals + 1, add_tuple) ||
+        return read_items(dimension, equals + 1, add_tuple, err) ||
                pm_fail(err, "-P %s: write points of %zu values, as in A,B=16:1,16:5 for two runs",
                        spec, dimension->n_names);
-    if (read_items(dimension, equals + 1, add_item))
+    struct pm_error why = {0};
+    if (read_items(dimension, equals + 1, add_item, &why))
         return true;
+    if (why.kind)
+        return pm_fail(err, "-P %s: %s", spec, why.text);
     dimension->formula = pm_expression_parse(equals + 1, err);
     return dimension->formula || pm_fail_in(err, "-P %s", spec);
 }

@@ -65,7 +65,7 @@ static struct pm_fields table_fields(const struct pm_prediction *prediction, boo
     struct pm_fields fields = pm_fields_named(
         pm_row_fields, measured ? "self_seconds self_share measured_seconds label source bound"
                                 : "self_seconds self_share label source bound");
-    for (size_t level = 0; level < prediction->n_levels; level++) {
+    for (size_t level = 0; !prediction->without_memory && level < prediction->n_levels; level++) {
         titles[level] = pm_sprintf("%s/it", prediction->level_names[level]);
         *PM_PUSH(&fields, fields) = (struct pm_field){
             .name = prediction->level_names[level],
@@ -85,10 +85,47 @@ static bool is_shown(const struct pm_row *row, size_t n_shown,
            !(100 * row->share < options->min_percent);
 }
 
+/* What rows that are shown have, and a note explains. */
+struct seen {
+    bool nameless;               /* a routine that is called after its address */
+    bool lacks_operations;       /* a time marked > for it */
+    bool misses_are_lower_bound; /* misses marked > */
+    bool measured_elsewhere;     /* MEASURED names another row */
+    bool measured_with_inner;    /* MEASURED marked < */
+    bool measured_by_callers;    /* MEASURED ?, of a routine that others call */
+    bool measured_outside;       /* MEASURED ?, of main, which the system starts */
+};
+
+/* Does the system start the routine of ROW, so that no caller has its time? */
+static bool is_started_by_system(const struct pm_row *row) {
+    const struct pm_structure *structure = row->place.structure;
+    uint32_t routine = structure->scopes[row->place.scope].routine;
+    const char *name = routine < structure->n_routines ? structure->routines[routine].name : NULL;
+    return name && (strcmp(name, "main") == 0 || strcmp(name, "MAIN__") == 0);
+}
+
+static void see(struct seen *seen, const struct pm_row *row) {
+    const struct pm_structure *structure = row->place.structure;
+    uint32_t routine = structure->scopes[row->place.scope].routine;
+    seen->nameless |=
+        routine < structure->n_routines && !pm_has_symbol(&structure->routines[routine]);
+    seen->lacks_operations |= row->lacks_operations;
+    for (size_t level = 0; level < row->prediction->n_levels; level++)
+        seen->misses_are_lower_bound |=
+            row->misses_are_lower_bound && !isnan(row->misses_per_iteration[level]);
+    seen->measured_with_inner |= row->measured_with_inner;
+    if (!row->timed || !isnan(row->measured_seconds))
+        return;
+    bool outside = is_started_by_system(row);
+    seen->measured_elsewhere |= row->measured_in != PM_NONE;
+    seen->measured_outside |= row->measured_in == PM_NONE && outside;
+    seen->measured_by_callers |= row->measured_in == PM_NONE && !outside;
+}
+
 /* Those that are not shown are summed up in OTHER; how many they are. */
 static size_t add_rows(struct pm_text_table *table, struct pm_fields fields,
                        const struct pm_rows *rows, const struct pm_report_options *options,
-                       struct pm_row *other) {
+                       struct pm_row *other, struct seen *seen) {
     size_t n_shown = 0, n_other = 0;
     for (size_t i = 0; i < rows->n_rows; i++) {
         const struct pm_row *row = &rows->rows[i];
@@ -96,6 +133,7 @@ static size_t add_rows(struct pm_text_table *table, struct pm_fields fields,
             continue;
         if (is_shown(row, n_shown, options)) {
             pm_fields_cells(table, fields, NULL, row);
+            see(seen, row);
             n_shown++;
         } else {
             n_other++;
@@ -103,8 +141,12 @@ static size_t add_rows(struct pm_text_table *table, struct pm_fields fields,
             other->measured_seconds += isnan(row->measured_seconds) ? 0 : row->measured_seconds;
             other->time_is_lower_bound |= row->time_is_lower_bound;
             other->measured_with_inner |= row->measured_with_inner;
+            other->lacks_operations |= row->lacks_operations;
         }
     }
+    /* Its sum has no misses, and names no other row. */
+    seen->lacks_operations |= other->lacks_operations || rows->lacks_operations;
+    seen->measured_with_inner |= other->measured_with_inner;
     return n_other;
 }
 
@@ -142,7 +184,7 @@ static void add_sums(struct pm_text_table *table, struct pm_fields fields,
 /* ---- notes ---------------------------------------------------------------------------------- */
 
 /* Where, how and how well MEASURED was measured. */
-static void print_measured(FILE *out, const struct pm_rows *rows,
+static void print_measured(FILE *out, const struct pm_rows *rows, const struct seen *seen,
                            const struct pm_report_options *options) {
     const struct pm_times *times = rows->times;
     pm_print_note(
@@ -152,23 +194,22 @@ static void print_measured(FILE *out, const struct pm_rows *rows,
         times->machine ? times->machine : "a machine of unknown name",
         pm_seconds_text(rows->measured_seconds).text, times->over_plain,
         pm_seconds_text(times->own_seconds).text);
-    bool elsewhere = false, unknown = false;
-    for (size_t i = 0; i < rows->n_rows; i++) {
-        const struct pm_row *row = &rows->rows[i];
-        elsewhere |= row->measured_in != PM_NONE;
-        unknown |= row->counted && row->executed && isnan(row->measured_seconds) &&
-                   row->measured_in == PM_NONE;
-    }
-    if (elsewhere)
-        pm_print_note(
-            out, options,
-            "Loops that are too short to be timed are measured in the loop or routine that "
-            "is named; its own time, marked <, is less by theirs.");
-    if (unknown)
-        pm_print_note(
-            out, options,
-            "Measured time ?: the routine is called too often to be timed; its time is in "
-            "the rows that call it.");
+    if (seen->measured_elsewhere)
+        pm_print_note(out, options,
+                      "Loops that are too short to be timed are measured in the loop or routine "
+                      "that is named.");
+    if (seen->measured_with_inner)
+        pm_print_note(out, options,
+                      "A measured time marked < is that of inner loops without a timer too; its "
+                      "own time is less by theirs.");
+    if (seen->measured_by_callers)
+        pm_print_note(out, options,
+                      "Measured time ?: the routine has no timer; its time is in the rows of "
+                      "timed routines that call it, else outside all timers.");
+    if (seen->measured_outside)
+        pm_print_note(out, options,
+                      "Measured time ? of main: it has no timer, and its time is outside all "
+                      "timers.");
     for (const char *line = times->notes; line && *line;) {
         size_t length = strcspn(line, "\n");
         pm_print_note(out, options, "%.*s", (int)length, line);
@@ -176,36 +217,28 @@ static void print_measured(FILE *out, const struct pm_rows *rows,
     }
 }
 
-/* Says what the marks in the table mean, if there are any, then the prediction's own notes. */
+/* Says what marks in the table mean that are there, then the prediction's own notes. */
 static void print_notes(FILE *out, const struct pm_prediction *prediction,
-                        const struct pm_rows *rows, const struct pm_report_options *options) {
-    bool time_marked = false, misses_marked = false;
-    for (size_t i = 0; i < rows->n_rows; i++) {
-        time_marked |= rows->rows[i].counted && rows->rows[i].time_is_lower_bound;
-        misses_marked |= rows->rows[i].counted && rows->rows[i].misses_are_lower_bound;
-    }
-    if (!time_marked && !misses_marked && !rows->n_not_counted && !prediction->n_notes &&
-        !rows->times)
+                        const struct pm_rows *rows, const struct seen *seen,
+                        const struct pm_report_options *options) {
+    if (!seen->nameless && !seen->lacks_operations && !seen->misses_are_lower_bound &&
+        !prediction->n_notes && !rows->times)
         return;
     fputs("notes:\n", out);
     if (rows->times)
-        print_measured(out, rows, options);
-    if (time_marked)
-        pm_print_note(
-            out, options,
-            "A time marked > is a lower bound: at least 1%% of the operations in that row "
-            "have no cost in the machine file.");
-    if (misses_marked)
-        pm_print_note(
-            out, options,
-            "Misses marked > are a lower bound: at least 1%% of the memory accesses in that "
-            "row were not recorded.");
-    if (rows->n_not_counted)
-        pm_print_note(
-            out, options,
-            "Routines and loops that are not counted have no counters in the instrumented "
-            "program, or differ between builds: their time is unknown, and not in the sum. "
-            "`pmodel loops` gives the reasons of the first.");
+        print_measured(out, rows, seen, options);
+    if (seen->lacks_operations)
+        pm_print_note(out, options,
+                      "A time marked > is a lower bound: at least 1%% of the operations in that "
+                      "row have no cost in the machine file.");
+    if (seen->misses_are_lower_bound && !prediction->without_memory)
+        pm_print_note(out, options,
+                      "Misses marked > are a lower bound: at least 1%% of the memory accesses in "
+                      "that row were not recorded.");
+    if (seen->nameless)
+        pm_print_note(out, options,
+                      "Routines whose names were stripped from the program are called after their "
+                      "addresses: sub_1e50 begins at 0x1e50.");
     for (size_t i = 0; i < prediction->n_notes; i++)
         pm_print_note(out, options, "%s", prediction->notes[i]);
 }
@@ -214,15 +247,16 @@ void pm_write_predictions_table(FILE *out, const struct pm_prediction *predictio
                                 const struct pm_rows *rows,
                                 const struct pm_report_options *options) {
     struct pm_row other = {0};
-    char *titles[PM_MAX_LEVELS];
+    char *titles[PM_MAX_LEVELS] = {NULL};
     struct pm_text_table *table = pm_text_table_new();
     struct pm_fields fields = table_fields(prediction, rows->times != NULL, titles);
     pm_fields_columns(table, fields);
-    size_t n_other = add_rows(table, fields, rows, options, &other);
+    struct seen seen = {0};
+    size_t n_other = add_rows(table, fields, rows, options, &other, &seen);
     add_sums(table, fields, prediction, rows, n_other, other);
     print_header(out, prediction, rows, options);
     pm_text_table_print(out, table, options);
-    print_notes(out, prediction, rows, options);
+    print_notes(out, prediction, rows, &seen, options);
     for (size_t level = 0; level < prediction->n_levels; level++)
         free(titles[level]);
     free(fields.fields);

@@ -124,6 +124,11 @@ static bool misses_accesses(const struct pm_cost_sum *cost) {
                unknown_share_marked * (cost->accesses + cost->unrecorded_accesses);
 }
 
+/* What misses of its accesses cost is not in the time. */
+static bool lacks_misses(const struct pm_prediction *prediction, const struct pm_cost_sum *cost) {
+    return prediction->without_memory && cost->unrecorded_accesses > 0;
+}
+
 /* What is not counted costs something, but nobody knows what. */
 static void forget_costs(struct pm_row *row) {
     for (size_t i = 0; i < pm_n_cost_fields; i++)
@@ -153,7 +158,8 @@ static void derive(struct pm_row *row, const struct pm_structure *structure,
     for (size_t level = 0; level < prediction->n_levels; level++)
         row->misses_per_iteration[level] =
             no_access_recorded ? NAN : self->level_misses[level] / row->iterations;
-    row->time_is_lower_bound = misses_operations(self);
+    row->lacks_operations = misses_operations(self);
+    row->time_is_lower_bound = row->lacks_operations || lacks_misses(prediction, self);
     row->misses_are_lower_bound = misses_accesses(self);
     row->label = row->n_folded > 1 ? pm_scope_label_folded(structure, row->place.scope)
                                    : pm_scope_label(structure, row->place.scope);
@@ -163,6 +169,17 @@ static void derive(struct pm_row *row, const struct pm_structure *structure,
                      : NULL;
     if (!row->counted)
         forget_costs(row);
+}
+
+/* Of the rows that a table has. */
+static void tell_rows_apart(struct pm_rows *rows, const struct pm_structure *structure) {
+    struct pm_shown_label *labels = pm_alloc(rows->n_rows, sizeof *labels);
+    size_t n = 0;
+    for (size_t i = 0; i < rows->n_rows; i++)
+        if (rows->rows[i].counted && rows->rows[i].executed)
+            labels[n++] = (struct pm_shown_label){&rows->rows[i].label, rows->rows[i].place.scope};
+    pm_tell_labels_apart(structure, labels, n);
+    free(labels);
 }
 
 /* ---- measured times ------------------------------------------------------------------------- */
@@ -280,7 +297,10 @@ struct pm_rows *pm_rows_new(const struct pm_structure *structure,
         rows->n_never_executed += row->counted && !row->executed;
         attributed += row->counted ? row->seconds : 0;
     }
-    rows->time_is_lower_bound = misses_operations(&prediction->scopes[0].total);
+    tell_rows_apart(rows, structure);
+    rows->lacks_operations = misses_operations(&prediction->scopes[0].total);
+    rows->time_is_lower_bound =
+        rows->lacks_operations || lacks_misses(prediction, &prediction->scopes[0].total);
     double difference = prediction->seconds - attributed;
     /* Sums in another order differ by rounding, which is no part of the program. */
     rows->unattributed_seconds = fabs(difference) > 1e-9 * prediction->seconds ? difference : 0;

@@ -44,12 +44,12 @@ struct pm_row {
     uint8_t bound, bound_unit, bound_level; /* of the member with the most cycles */
     char *bound_label;                      /* owned; NULL: not counted */
     double misses_per_iteration[PM_MAX_LEVELS];
-    /* At least 1% of the executed operations have no cost in the machine file; of the memory
-       accesses, were not recorded: the figures are lower bounds. */
-    bool time_is_lower_bound, misses_are_lower_bound;
-    bool timed;               /* times were measured at this size */
-    double measured_seconds;  /* NAN: not timed in its own right */
-    bool measured_with_inner; /* with loops in it that have no timer */
+    bool lacks_operations;    /* at least 1% of those executed have no cost in the machine file */
+    bool time_is_lower_bound; /* for that, or because no reuse distances were measured */
+    bool misses_are_lower_bound; /* at least 1% of the memory accesses were not recorded */
+    bool timed;                  /* times were measured at this size */
+    double measured_seconds;     /* NAN: not timed in its own right */
+    bool measured_with_inner;    /* with loops in it that have no timer */
     uint32_t measured_in; /* the scope whose timer holds this row's time; PM_NONE: the row's own,
                              or one of whoever called the routine, or none */
     struct pm_row_end low, high;
@@ -62,7 +62,7 @@ struct pm_rows {
     /* Time of the whole that is in no scope.  0 unless the prediction is inconsistent; shown, so
        that parts add up to the whole. */
     double unattributed_seconds;
-    bool time_is_lower_bound; /* the same, of the whole */
+    bool lacks_operations, time_is_lower_bound; /* the same, of the whole */
     size_t n_not_counted, n_never_executed;
     const struct pm_times *times; /* NULL: not measured at this size */
     double measured_seconds;      /* of the whole: of all rows, and outside them; NAN */

@@ -35,6 +35,11 @@ void pm_raw_section_end(struct pm_raw_builder *builder);
 void pm_raw_save(struct pm_raw_builder *builder, const char *folder, uint64_t id, char *name,
                  size_t name_size);
 
+/* The same for a file that replaces the one before: NAME is FOLDER/ID.checkpoint, or "" the first
+   time, and receives the path.  Where it cannot be written nothing changes. */
+void pm_raw_save_again(struct pm_raw_builder *builder, const char *folder, uint64_t id, char *name,
+                       size_t name_size);
+
 struct pm_raw_run {
     uint64_t process_id, parent_id, start_unix_ns, wall_ns, cpu_ns;
     uint64_t flags; /* enum pm_raw_flags */

@@ -60,13 +60,19 @@ void pm_queue_after_fork(struct pm_thread *thread);
 /* To be called once, at the begin of the process, if PM_ENV_SECOND_CORE is set. */
 void pm_analysis_begin(void);
 
-/* Around the analysis of a buffer, on whatever core.  A fork is between pause and resume, in the
-   parent, where nothing is analysed, so that the child's copy of it is whole. */
+/* Around the analysis of a buffer, on whatever core, and other changes of an analysis.  A fork is
+   between pause and resume, in the parent, where nothing is analysed, so that the child's copy of
+   it is whole. */
 void pm_analysis_enter(void);
 void pm_analysis_leave(void);
 void pm_analysis_pause(void);
 void pm_analysis_resume(void);
 void pm_analysis_after_fork(void);
+
+/* The same for a thread of ours, however long it takes until the release: no analysis changes in
+   between, and none is half done.  False: that could not be had soon, and nothing is held. */
+bool pm_analysis_hold(void);
+void pm_analysis_release(void);
 
 /* An analysis thread must not call the dynamic linker: it asks a thread of the program to look for
    modules, and waits.  False on a thread of the program, which may look itself. */

@@ -49,6 +49,14 @@ expect_error "formulas in a circle are refused" 2 'A|B' \
     pmodel run --dry-run -P 'A=B+1' -P 'B=A+1' -- ./a
 expect_error "a parameter given twice is refused" 2 'twice' pmodel run --dry-run -P N=2 -P N=3 -- ./a
 expect_error "a size given twice is refused" 2 'twice' pmodel run --dry-run -P N=2,2 -- ./a
+expect_error "a range that descends is said to" 2 'P N=10:5: the range 10:5 descends' \
+    pmodel run --dry-run -P N=10:5 -- ./a '{N}'
+expect_error "a step of nothing is said to be none" 2 'step of the range 5:10:0 must be above 0' \
+    pmodel run --dry-run -P N=5:10:0 -- ./a '{N}'
+expect_error "a range with a word in it is no formula" 2 '"5:x" is no range' \
+    pmodel run --dry-run -P N=5:x -- ./a '{N}'
+expect_error "a range of too many values is said to be one" 2 'more than 100000 values' \
+    pmodel run --dry-run -P N=1:1e9 -- ./a '{N}'
 expect_error "a condition that nothing meets is refused" 2 'no size' \
     pmodel run --dry-run -P N=1,2 --where 'N>5' -- ./a
 expect_error "a mistake in a formula is shown with a caret" 2 '\^' \

@@ -19,6 +19,7 @@ sed 's/0.5/0.25/; s/k < 3/k < 4/' one.c >two.c
 check "the program builds with the plugin" cc one one.c
 check "another program builds" cc two two.c
 gcc -O2 -o plain one.c
+gcc -O2 -Wl,--no-as-needed -o lm one.c -lm
 gcc -O2 -static -o static one.c
 gcc -O2 -static-pie -o static_pie one.c
 
@@ -47,6 +48,10 @@ expect_error "a static program that can be moved is refused too" 2 'statically l
 expect_error "the dynamic linker is refused" 2 'dynamic linker' \
     pmodel run -o s.pmdb -- /lib64/ld-linux-x86-64.so.2 --version
 check "a program without metadata runs" pmodel run -q -o plain.pmdb -P N=16 -- ./plain '{N}'
+printf 'GCC: (GNU) 12.2.0\0some clang version 14.0.6\0' >comment
+objcopy --update-section .comment=comment plain by_clang
+check "a program of another compiler is not told to use the plugin there" bash -c "
+    pmodel loops ./by_clang | grep -qF 'compiled by some clang version 14.0.6, and only GCC 12'"
 if pmodel loops ./plain 2>&1 | grep -i >/dev/null 'metadata\|\.pmodel'; then
     pass "a program without metadata is said to have none"
 else
@@ -80,6 +85,36 @@ expect_error "a block size that is no power of two" 2 'powers of two' \
 check "one block size only" pmodel run -q -o b8.pmdb --block 8 -P N=16 -- ./one '{N}'
 expect_error "a machine whose block size was not measured" 2 'run --block' \
     pmodel report b8.pmdb -m r12000 -P N=16
+# meant NAME WORD COMMAND…: the complaint asks whether WORD was meant.
+meant() { expect_error "$1" 2 "did you mean $2\?" "${@:3}"; }
+meant "a command that is nearly one" report pmodel reprot
+meant "an option that is nearly one" --no-memory pmodel run --no-memoy
+meant "an option of reports that is nearly one" --format pmodel report --fromat=csv good.pmdb
+meant "a machine that is nearly one" r12000 pmodel report good.pmdb -m r1200
+meant "a machine to be shown that is nearly one" r12000 pmodel machines r1200
+meant "a parameter in the other case" N pmodel report good.pmdb -P n=3
+meant "a parameter of models in the other case" N pmodel model good.pmdb -P n=3
+meant "a name in braces in the other case" N pmodel run -o x.pmdb -P N=16 -- ./one '{n}'
+meant "a parameter of a formula in the other case" N pmodel fit --basis '1, n' good.pmdb
+meant "a parameter of a plan in the other case" N pmodel plan -P N=16:64:8 --to n=99 -- ./one '{N}'
+meant "a routine of a query that is nearly one" main pmodel query good.pmdb -P N=16 --cache 32K --scope mian
+meant "a loop of a query that is nearly one" main/2 pmodel query good.pmdb -P N=16 --cache 32K --scope mian/2
+meant "a routine of models that is nearly one" main pmodel model --routine mian good.pmdb
+meant "a routine of a basis that is nearly one" main pmodel fit --basis 'mian=1, N' good.pmdb
+meant "a routine to be listed that is nearly one" main pmodel loops --routine mian ./one
+meant "a routine to be dumped that is nearly one" main pmodel loops --dump cfg --routine mian ./one
+meant "a routine to be drawn that is nearly one" main pmodel loops --svg mian ./one
+meant "a routine of histograms that is nearly one" main \
+    pmodel export --histograms -s good.pmdb --routine mian
+meant "a routine to start at that is nearly one" main \
+    pmodel run -o x.pmdb --start-at mian -P N=16 -- ./one '{N}'
+echo mian >mian
+meant "a routine of a list that is nearly one" main \
+    pmodel run -o x.pmdb --exclude mian -P N=16 -- ./one '{N}'
+meant "a library that is nearly one" libm.so.6 pmodel run -o x.pmdb --lib libn.so.6 -P N=16 -- ./lm '{N}'
+meant "an instruction class that is nearly one" fp_add pmodel model --classes fp_ad good.pmdb
+expect_error "an option whose value is missing" 2 'option "--scope" needs a value' pmodel query --scope
+expect_error "an option that takes no value" 2 'option "--again" takes no value' pmodel run --again=3
 expect_error "an unknown command" 2 'no command' pmodel frobnicate
 expect_error "an unknown option" 2 'option' pmodel run --frobnicate
 

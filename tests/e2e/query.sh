@@ -150,7 +150,7 @@ q "no cache and no hit ratio" 'give caches' -P N=64
 q "everything is given" 'N is given' -P N=64 --cache 32K --hit-ratio 0.9
 q "not a cache" 'cache takes sizes.*not "32X"' --cache 32X
 q "part of a block" 'whole number of blocks' --cache 100
-q "caches downwards" 'not "4M:16K"' --cache 4M:16K
+q "caches downwards" '4M:16K: the range descends' --cache 4M:16K
 q "a cache of nothing" 'not "0"' --cache 0
 q "no cache between commas" 'not ""' --cache 1K,,2K
 q "a hit ratio above 1" 'hit-ratio takes ratios.*not "99"' --hit-ratio 99
@@ -161,7 +161,7 @@ q "an unknown level" 'level is program' --cache 32K --level line
 q "a block size that was not measured" 'blocks of 2048 bytes' --cache 32K --block 2048
 q "an unknown parameter" 'no parameter "M"' -P M=3 --cache 32K
 q "a range of another parameter" 'range is of M' --range M=1:10 --cache 32K --hit-ratio 0.9
-q "a range downwards" 'range takes' --range N=10:1 --cache 32K --hit-ratio 0.9
+q "a range downwards" 'N=10:1: the range descends' --range N=10:1 --cache 32K --hit-ratio 0.9
 q "a range from nothing" 'range takes' --range N=0:10 --cache 32K --hit-ratio 0.9
 q "a range without end" 'range takes' --range N=1:1e300 --cache 32K --hit-ratio 0.9
 q "a range where no size is asked" 'range is for' --range N=1:10 --cache 32K

@@ -110,6 +110,12 @@ near "time: rows of the report add up to what was measured" \
     "$(jq '.predictions[0] | .measured.outside_seconds + ([.rows[].measured_seconds // 0] | add)' report.json)" \
     "$(jq '.predictions[0].measured.seconds' report.json)" 1e-9
 
+pmodel report -m r12000 shares.pmdb >counts_and_times 2>&1
+check "time: the report has what --no-memory and --time measured" bash -c "
+    grep -qE '^shares .* predicted >' counts_and_times &&
+    grep -qE 'TIME +% +MEASURED +LOOP' counts_and_times &&
+    grep -qF 'Memory accesses were not recorded' counts_and_times"
+
 # ---- threads, exceptions --------------------------------------------------------------------------
 
 check "time: a program with threads runs with timers" \
@@ -201,11 +207,25 @@ int main(int argc, char **argv) {
 }
 END
 gcc -O2 -g -o caller caller.c -lm
-check "time: what calls too often has no timer, which is said" bash -c "
-    pmodel run --time --time-runs 1 --no-memory -o caller.pmdb -P N=1 -- ./caller 2>&1 |
+check "time: a loop that calls the mathematical library all the time is timed" bash -c "
+    pmodel run -q --time --time-runs 1 --no-memory -o caller.pmdb -P N=1 -- ./caller >/dev/null &&
+    test \$(sqlite3 caller.pmdb \"select entries from time join scope on scope = id
+        where kind = 'loop'\") = 1.0"
+cat >leaf.c <<'END'
+__attribute__((noipa)) static long leaf(long x) { return x + 1; }
+int main(void) {
+    long sum = 0;
+    for (int i = 0; i < 30000000; i++)
+        sum = leaf(sum);
+    return sum < 0;
+}
+END
+gcc -O2 -g -o leaf leaf.c
+check "time: what does nothing but call tiny routines has no timer, which is said" bash -c "
+    pmodel run --time --time-runs 1 --no-memory -o leaf.pmdb -P N=1 -- ./leaf 2>&1 |
         grep -qE 'Routines with [0-9]+% of the executed instructions have no timer'"
-pmodel run -q --again --time-cost 50 --no-memory -o caller.pmdb -P N=1 -- ./caller >/dev/null
-check "time: --time-cost allows for it" test "$(entries caller.pmdb main)" = 1.0
+pmodel run -q --again --time-cost 100 --no-memory -o leaf.pmdb -P N=1 -- ./leaf
+check "time: --time-cost allows for it" test "$(entries leaf.pmdb main)" = 1.0
 expect_error "time: --start-at is not for timers" 2 "excludes --start-at" \
     pmodel run --time --start-at main -o x.pmdb -P N=1 -- ./words
 expect_error "time: --time-cost takes a percentage" 2 "time-cost" \

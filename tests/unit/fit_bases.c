@@ -184,7 +184,7 @@ static void expect_error(const char *scope, const char *functions, const char *s
 
 static void mistakes_are_pointed_at_in_the_list(void **state) {
     (void)state;
-    expect_error(NULL, "1, n, n^2", "no parameter of this name (known: M N S)", 3);
+    expect_error(NULL, "1, n, n^2", "no parameter of this name (known: M N S; did you mean N?)", 3);
     expect_error(NULL, "1, N^2 + K", "no parameter of this name", 9);
     expect_error(NULL, "1, N,, N", "a number, a name or '('", 5);
     expect_error(NULL, "1, N,", "a number, a name or '('", 5);

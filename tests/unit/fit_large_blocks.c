@@ -1,6 +1,6 @@
 /* What large blocks (pages) need beyond small ones: short whole-number distances do not become
    powers of the size, predicted distances stay below those of smaller blocks, and loops that share
-   their misses out by the size's residue are modelled together. */
+   their misses out by the size's residue are modelled together, as are the pieces of one loop. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -140,6 +140,20 @@ static struct pm_structure *two_loops(void) {
     return structure;
 }
 
+/* One loop of the source, as a main loop and a remainder, with the same object in both. */
+static struct pm_structure *two_pieces(void) {
+    struct pm_structure *structure = two_loops();
+    struct pm_scope *first = &structure->scopes[2], *second = &structure->scopes[3];
+    second->parent = first->parent;
+    first->depth = second->depth = 1;
+    first->line_first = second->line_first = 83;
+    for (size_t g = 0; g < structure->n_groups; g++) {
+        structure->groups[g].scope = (uint32_t)(3 - g);
+        structure->groups[g].object = pm_strdup("a");
+    }
+    return structure;
+}
+
 static double long_reuses(double n) { return n * n * n / 64; }
 
 /* The outer loop has an uneven share of the long reuses, without a rule in the size. */
@@ -166,10 +180,10 @@ static struct pm_profile *measured(double n) {
     return profile;
 }
 
-static void loops_that_share_misses_unevenly_have_the_right_sum(void **state) {
-    (void)state;
+/* The groups of STRUCTURE (owned) have together as many long reuses at larger sizes as they should.
+ */
+static void have_the_right_sum(struct pm_structure *structure) {
     struct pm_error err = {0};
-    struct pm_structure *structure = two_loops();
     struct pm_profile *profiles[N_SIZES];
     for (int i = 0; i < N_SIZES; i++)
         profiles[i] = measured(sizes[i]);
@@ -194,6 +208,16 @@ static void loops_that_share_misses_unevenly_have_the_right_sum(void **state) {
     for (int i = 0; i < N_SIZES; i++)
         pm_profile_free(profiles[i]);
     pm_structure_free(structure);
+}
+
+static void loops_that_share_misses_unevenly_have_the_right_sum(void **state) {
+    (void)state;
+    have_the_right_sum(two_loops());
+}
+
+static void pieces_that_share_misses_unevenly_have_the_right_sum(void **state) {
+    (void)state;
+    have_the_right_sum(two_pieces());
 }
 
 static void block_sizes_without_models_are_told(void **state) {
@@ -227,6 +251,7 @@ int main(void) {
         cmocka_unit_test(smaller_blocks_bound_larger_ones),
         cmocka_unit_test(pages_of_dense_data_grow_as_their_lines),
         cmocka_unit_test(loops_that_share_misses_unevenly_have_the_right_sum),
+        cmocka_unit_test(pieces_that_share_misses_unevenly_have_the_right_sum),
         cmocka_unit_test(block_sizes_without_models_are_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

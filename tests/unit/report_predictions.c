@@ -160,12 +160,6 @@ static void the_table_is_as_agreed(void **state) {
         "notes:\n"
         "  - A time marked > is a lower bound: at least 1% of the operations in that row have no "
         "cost in the machine file.\n"
-        "  - Misses marked > are a lower bound: at least 1% of the memory accesses in that row "
-        "were "
-        "not recorded.\n"
-        "  - Routines and loops that are not counted have no counters in the instrumented program, "
-        "or differ between builds: their time is unknown, and not in the sum. `pmodel loops` gives "
-        "the reasons of the first.\n"
         "  - Caches are taken as fully associative.\n";
     struct example *example = *state;
     example->prediction->n_notes = 1;
@@ -219,6 +213,40 @@ static void unknown_operations_of_the_whole_mark_its_time(void **state) {
     char *text = report_as(example, PM_REPORT_TABLE);
     assert_non_null(strstr(text, "predicted >340 ms"));
     assert_non_null(strstr(text, "\n  >300 ms"));
+    free(text);
+}
+
+/* What a mark means is said where the mark is: not of rows that are summed up, have unknown
+   figures, or are not there. */
+static void notes_are_of_what_is_shown(void **state) {
+    struct example *example = *state;
+    static const char time_marked[] = "A time marked >", misses_marked[] = "Misses marked >";
+    struct pm_cost_sum *of_norm = &example->prediction->scopes[SCOPE_NORM_LOOP].self;
+    char *text = report(example, &(struct pm_report_options){.min_percent = 0.5});
+    assert_non_null(strstr(text, " >30.0 ms"));
+    assert_non_null(strstr(text, time_marked));
+    assert_null(strstr(text, misses_marked)); /* they are not known at all */
+    free(text);
+    of_norm->accesses = 65535;
+    of_norm->unknown_operations = 0;
+    text = report(example, &(struct pm_report_options){.min_percent = 0.5});
+    assert_null(strstr(text, time_marked));
+    assert_non_null(strstr(text, misses_marked));
+    free(text);
+    text = report(example, &(struct pm_report_options){.max_rows = 1});
+    assert_null(strstr(text, misses_marked)); /* the row is among the others */
+    free(text);
+}
+
+static void without_memory_times_are_lower_bounds_and_misses_no_column(void **state) {
+    struct example *example = *state;
+    example->prediction->without_memory = true;
+    char *text = report_as(example, PM_REPORT_TABLE);
+    assert_non_null(strstr(text, "predicted >340 ms"));
+    assert_non_null(strstr(text, " >30.0 ms   8.8  norm/1 :18"));
+    assert_non_null(strstr(text, "  300 ms    88  step/3 i")); /* all of its accesses are known */
+    assert_null(strstr(text, "L1/it"));
+    assert_null(strstr(text, "Misses marked"));
     free(text);
 }
 
@@ -520,6 +548,31 @@ static void the_table_has_measured_beside_predicted(void **state) {
     free(text);
 }
 
+/* Whose time is where is said of rows that are shown; main has no callers. */
+static void where_times_are_is_said_of_what_is_shown(void **state) {
+    static const char named[] = "measured in the loop or routine that is named";
+    static const char with_inner[] = "marked <", of_main[] = "time ? of main",
+                      by_callers[] = "timed routines that call it";
+    struct example *example = *state;
+    add_times(example);
+    char *text = report(example, &(struct pm_report_options){.min_percent = 0.5});
+    assert_non_null(strstr(text, named));
+    assert_non_null(strstr(text, with_inner));
+    assert_null(strstr(text, of_main));
+    assert_null(strstr(text, by_callers));
+    free(text);
+    example->times->n_scopes = 0;
+    text = report(example, &(struct pm_report_options){.min_percent = 0});
+    assert_null(strstr(text, named));
+    assert_null(strstr(text, with_inner));
+    assert_non_null(strstr(text, of_main));
+    assert_non_null(strstr(text, by_callers));
+    free(text);
+    text = report(example, &(struct pm_report_options){.max_rows = 1}); /* step/3 */
+    assert_null(strstr(text, of_main));
+    free(text);
+}
+
 static void json_has_measured_times(void **state) {
     struct example *example = *state;
     add_times(example);
@@ -647,6 +700,8 @@ int main(void) {
         TEST(printed_times_add_up_whatever_is_left_out),
         TEST(a_measured_size_says_so),
         TEST(unknown_operations_of_the_whole_mark_its_time),
+        TEST(notes_are_of_what_is_shown),
+        TEST(without_memory_times_are_lower_bounds_and_misses_no_column),
         TEST(a_program_that_costs_nothing_has_unknown_shares),
         TEST(a_narrow_terminal_shortens_names_not_numbers),
         TEST(a_narrower_one_leaves_columns_out_and_says_which),
@@ -660,6 +715,7 @@ int main(void) {
         TEST(measured_times_of_rows_add_up_to_the_whole),
         TEST(folded_loops_are_timed_as_one),
         TEST(the_table_has_measured_beside_predicted),
+        TEST(where_times_are_is_said_of_what_is_shown),
         TEST(json_has_measured_times),
         TEST(csv_has_measured_times),
         TEST(a_row_is_between_both_ends_of_the_prediction),

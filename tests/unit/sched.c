@@ -334,8 +334,78 @@ static void unrecorded_accesses_are_counted(void **state) {
     free_program(&p);
 }
 
+/* Predicted counts of what never ran are differences of large ones. */
+static void shares_that_are_rounding_are_no_note(void **state) {
+    (void)state;
+    for (int is_rounding = 0; is_rounding < 2; is_rounding++) {
+        struct program p = make_program();
+        fill(&p, OFTEN);
+        add(&p, PM_OP_FP_MULT, 40, 50, 51);
+        fill(&p, SELDOM);
+        add(&p, PM_OP_STRING, NO, 1, NO);
+        add(&p, PM_OP_LOAD_FP, 40, 1, NO);
+        add_wide(&p, PM_OP_FP_ADD, 512, 8, 40, 41, 42);
+        fill(&p, LAST);
+        add(&p, PM_OP_LOAD_FP, 40, 1, NO)->reference = 0;
+        *PM_PUSH(p.structure, references) =
+            (struct pm_reference){.block = LAST, .group = 0, .recorded = true};
+        add_group(&p, SCOPE_ROUTINE, 64, 0, 1, (double[][2]){{0, 1}});
+        for (size_t e = 0; e < p.profile.n_edges && is_rounding; e++)
+            if (p.profile.edge_counts[e] == 25)
+                p.profile.edge_counts[e] = 1e-14;
+        predict(&p, MACHINE);
+        assert_int_equal(has_note(p.prediction, "have no cost"), !is_rounding);
+        assert_int_equal(has_note(p.prediction, "were not recorded"), !is_rounding);
+        assert_int_equal(has_note(p.prediction, "are split"), !is_rounding);
+        free_program(&p);
+    }
+}
+
+static void what_does_not_agree_is_put_down_to_its_cause(void **state) {
+    (void)state;
+    for (int predicted = 0; predicted < 2; predicted++) {
+        struct program p = make_program();
+        p.profile.n_inexact_routines = 1;
+        p.profile.predicted = predicted;
+        predict(&p, MACHINE);
+        assert_int_equal(has_note(p.prediction, "longjmp"), !predicted);
+        assert_int_equal(has_note(p.prediction, "models of counts contradict each other"),
+                         predicted);
+        free_program(&p);
+    }
+}
+
+/* Of a run with --no-memory: time of execution, and no word about caches. */
+static void without_memory_there_is_time_but_no_misses(void **state) {
+    (void)state;
+    struct program p = make_program();
+    fill(&p, OFTEN);
+    add(&p, PM_OP_FP_MULT, 40, 50, 51);
+    fill(&p, INNER);
+    add(&p, PM_OP_LOAD_FP, 40, 1, NO);
+    p.profile.n_block_sizes = 0;
+    const struct pm_scope_prediction *s = predict(&p, MACHINE);
+    assert_true(p.prediction->without_memory);
+    assert_true(s[SCOPE_INNER].self.cycles > 0);
+    assert_true(s[SCOPE_INNER].self.cycles == s[SCOPE_INNER].self.schedule_cycles);
+    assert_true(isnan(s[SCOPE_INNER].self.level_misses[0]));
+    assert_true(isnan(s[SCOPE_INNER].self.memory_cycles));
+    assert_true(s[SCOPE_OUTER].self.level_misses[0] == 0); /* it accesses nothing */
+    assert_true(isnan(s[0].total.level_misses[0]) && s[0].total.cycles > 0);
+    assert_int_not_equal(s[SCOPE_INNER].bound, PM_BOUND_LEVEL);
+    assert_true(has_note(p.prediction, "Memory accesses were not recorded"));
+    assert_false(has_note(p.prediction, "fully associative"));
+    assert_false(has_note(p.prediction, "penalty"));
+    assert_false(has_note(p.prediction, "bandwidth"));
+    assert_false(has_note(p.prediction, "count as hits"));
+    free_program(&p);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(shares_that_are_rounding_are_no_note),
+        cmocka_unit_test(what_does_not_agree_is_put_down_to_its_cause),
+        cmocka_unit_test(without_memory_there_is_time_but_no_misses),
         cmocka_unit_test(a_sum_is_bound_by_the_latency_of_its_addition),
         cmocka_unit_test(four_independent_operations_wait_for_their_one_unit),
         cmocka_unit_test(operations_are_shared_out_between_their_units),
