@@ -46,6 +46,7 @@ struct pm_error;
       "Powers of growth without it: lower terms fade as sizes grow, but no more than that")        \
     X(least_error, 1e-10, "Relative errors below this are all alike")                              \
     X(distance_error, 0.5, "Blocks: distances are whole numbers")                                  \
+    X(block_error, 2.0, "Blocks: as many more are touched where data lie otherwise")               \
     X(slope_step, 1e-4, "Of x, in central differences: exact to about 1e-8")                       \
     X(least_redundancy, 1e-6,                                                                      \
       "1 - leverage of a point, the share of an error in its value that "                          \

@@ -18,6 +18,7 @@ enum {
 /* What the values of a series are. */
 enum pm_series_kind {
     PM_SERIES_COUNT,    /* never negative; monotone, convex, concave as the data are */
+    PM_SERIES_BLOCKS,   /* the same of distinct blocks: one more or less is where data lie */
     PM_SERIES_DISTANCE, /* at most two terms of degree 3, non-decreasing and convex */
 };
 
