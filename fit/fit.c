@@ -181,9 +181,7 @@ static double cold_of(const struct pm_histogram *histogram) {
 static void fit_cold(const struct job *job, double *rows, size_t h) {
     struct pm_histogram_model *large = &job->set->histograms[h];
     const struct pm_basis *basis = job->set->basis;
-    size_t first = h, n = job->n, constant = 0;
-    while (constant < basis->n && strcmp(basis->texts[constant], "1") != 0)
-        constant++;
+    size_t first = h, n = job->n, constant = pm_constant_function(basis);
     while (first > 0 && job->set->histograms[first - 1].group == large->group)
         first--;
     const struct pm_histogram_model *small = &job->set->histograms[first];
@@ -198,9 +196,11 @@ static void fit_cold(const struct job *job, double *rows, size_t h) {
                       (uint16_t)constant, &small->cold, &large->cold);
 }
 
-static void fit_jointly(const struct job *job, struct pm_partition *const *partitions, size_t j) {
-    const struct pm_joint_groups *joint = &job->listing.joint[j];
-    pm_fit_jointly(partitions[design_of_group(job, joint->members[0].model->group)], joint);
+/* The partition that is for the groups of JOINT. */
+static struct pm_partition *partition_of(const struct job *job,
+                                         struct pm_partition *const *partitions,
+                                         const struct pm_joint_groups *joint) {
+    return partitions[design_of_group(job, joint->members[0].model->group)];
 }
 
 /* What the profiles lack of the whole program, at worst. */
@@ -293,6 +293,7 @@ static void fit_all(const struct job *job, unsigned n_threads) {
     struct pm_model_set *set = job->set;
     size_t n_chunks = (set->n_edges + EDGES_AT_ONCE - 1) / EDGES_AT_ONCE;
     size_t n_items = n_chunks + set->n_histograms;
+    const struct pm_joint_groups *joint = job->listing.joint;
     size_t n_joint = job->cut == PM_FIT_GAPS ? job->listing.n_joint : 0;
     size_t n_pieces = job->cut == PM_FIT_GAPS ? job->listing.n_pieces : 0;
     int threads = n_threads ? (int)n_threads : omp_get_max_threads();
@@ -318,10 +319,13 @@ static void fit_all(const struct job *job, unsigned n_threads) {
                                (const struct pm_profile *const *)job->profiles, set->edges);
 #pragma omp for schedule(dynamic)
         for (size_t j = 0; j < n_pieces; j++)
-            fit_jointly(job, worker.partitions, j);
+            pm_fit_jointly(partition_of(job, worker.partitions, &joint[j]), &joint[j]);
 #pragma omp for schedule(dynamic)
         for (size_t j = n_pieces; j < n_joint; j++) /* of what the pieces have become */
-            fit_jointly(job, worker.partitions, j);
+            pm_fit_jointly(partition_of(job, worker.partitions, &joint[j]), &joint[j]);
+#pragma omp for schedule(dynamic)
+        for (size_t j = n_pieces; j < n_joint; j++) /* of what small blocks have become */
+            pm_fit_dense_tail(partition_of(job, worker.partitions, &joint[j]), &joint[j], set);
 #pragma omp single
         fit_wholes(job, worker.partitions[0], worker.series);
 #pragma omp single
