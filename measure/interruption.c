@@ -13,7 +13,7 @@
 static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
 enum { N_SIGNALS = sizeof signals / sizeof *signals };
 
-static struct sigaction before[N_SIGNALS];
+static struct sigaction before[N_SIGNALS], before_size;
 static const char *folder_to_remove;
 static volatile sig_atomic_t came, is_everybodys, n_holds;
 
@@ -54,8 +54,13 @@ static void handle(int number, siginfo_t *info, void *context) {
     die_of(number);
 }
 
+/* A write beyond the limit of a file's size then fails like one to a full disk. */
+static void ignore(int number) { (void)number; }
+
 void pm_interruption_begin(const char *folder) {
     struct sigaction action = {.sa_sigaction = handle, .sa_flags = SA_SIGINFO};
+    struct sigaction size = {.sa_handler = ignore, .sa_flags = SA_RESTART};
+    sigaction(SIGXFSZ, &size, &before_size);
     folder_to_remove = folder;
     for (int i = 0; i < N_SIGNALS; i++)
         sigaddset(&action.sa_mask, signals[i]);
@@ -67,6 +72,8 @@ void pm_interruption_begin(const char *folder) {
 }
 
 void pm_interruption_end(void) {
+    if (folder_to_remove)
+        sigaction(SIGXFSZ, &before_size, NULL);
     for (int i = 0; folder_to_remove && i < N_SIGNALS; i++)
         sigaction(signals[i], &before[i], NULL);
     folder_to_remove = NULL;

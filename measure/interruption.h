@@ -8,7 +8,8 @@
 
 #include <stdbool.h>
 
-/* From here to the end signals that are not ignored come to us; FOLDER, borrowed, is removed. */
+/* From here to the end signals that are not ignored come to us; FOLDER, borrowed, is removed.  What
+   cannot be written for want of room is an error, not a signal. */
 void pm_interruption_begin(const char *folder);
 void pm_interruption_end(void);
 

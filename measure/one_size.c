@@ -155,7 +155,8 @@ static bool take_in(const struct sized_run *run, const char *raw, const struct p
                         request->blocks.n, request->carry, !ended_well, ingested, err);
     if (ended_well)
         return ok;
-    if (ok && (WIFSIGNALED(result->status) || result->timed_out || ingested->n_cut_off + ingested->n_checkpoints)) {
+    if (ok && (WIFSIGNALED(result->status) || result->timed_out ||
+               ingested->n_cut_off + ingested->n_checkpoints)) {
         *cut_off = pm_launch_ending(launched, result);
         return true;
     }

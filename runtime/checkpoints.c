@@ -71,8 +71,7 @@ void pm_checkpoints_begin(void) {
     unsigned long seconds = text ? strtoul(text, NULL, 10) : 0;
     if (seconds == 0)
         return;
-    interval_ns =
-        (seconds < LONGEST_SECONDS ? seconds : LONGEST_SECONDS) * UINT64_C(1000000000);
+    interval_ns = (seconds < LONGEST_SECONDS ? seconds : LONGEST_SECONDS) * UINT64_C(1000000000);
     start();
 }
 

@@ -1,6 +1,6 @@
-/* Checkpoints (PM_ENV_CHECKPOINT): every so many seconds a raw file of what the process measured until
-   then, FOLDER/ID.checkpoint, in place of the one before, whole or not at all.  What is lost when
-   the process is killed is what came after it. */
+/* Checkpoints (PM_ENV_CHECKPOINT): every so many seconds a raw file of what the process measured
+   until then, FOLDER/ID.checkpoint, in place of the one before, whole or not at all.  What is lost
+   when the process is killed is what came after it. */
 #ifndef PM_RUNTIME_CHECKPOINTS_H
 #define PM_RUNTIME_CHECKPOINTS_H
 

@@ -13,8 +13,8 @@ struct pm_own_thread {
     char *memory; /* for it and the next one: pointer area, then stack */
 };
 
-/* Starts RUN (ARGUMENT) in a place whose id is 0; the thread ends when that returns.  The caller has
-   blocked all signals, which the new thread inherits.  0 or negative errno. */
+/* Starts RUN (ARGUMENT) in a place whose id is 0; the thread ends when that returns.  The caller
+   has blocked all signals, which the new thread inherits.  0 or negative errno. */
 long pm_own_thread_start(struct pm_own_thread *thread, void (*run)(void *), void *argument);
 
 #endif

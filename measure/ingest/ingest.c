@@ -217,8 +217,7 @@ static void note_endings(const struct sums *sums) {
         snprintf(note, sizeof note,
                  "%u of %u processes were ended by signal %d (%s): what they did until then is "
                  "counted",
-                 result->n_cut_off, result->n_processes, result->signal,
-                 strsignal(result->signal));
+                 result->n_cut_off, result->n_processes, result->signal, strsignal(result->signal));
         pm_add_note(&result->notes, note);
     }
     if (result->n_checkpoints) {

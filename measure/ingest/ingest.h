@@ -17,9 +17,9 @@ struct pm_ingested {
     uint32_t n_threads, n_processes;
     uint32_t n_cut_off;     /* processes that a signal ended */
     uint32_t n_checkpoints; /* of which only what they had written before their end is there */
-    int signal;         /* that ended one of them; 0: none, or not known */
-    double accesses;    /* of one block size, by all threads */
-    char *notes;        /* sentences, one a line; NULL none; owned */
+    int signal;             /* that ended one of them; 0: none, or not known */
+    double accesses;        /* of one block size, by all threads */
+    char *notes;            /* sentences, one a line; NULL none; owned */
 };
 
 /* Adds up the raw files in FOLDER, of processes that loaded one or more of the modules

@@ -60,8 +60,9 @@ void pm_queue_after_fork(struct pm_thread *thread);
 /* To be called once, at the begin of the process, if PM_ENV_SECOND_CORE is set. */
 void pm_analysis_begin(void);
 
-/* Around the analysis of a buffer, on whatever core, and other changes of an analysis.  A fork is between pause and resume, in the
-   parent, where nothing is analysed, so that the child's copy of it is whole. */
+/* Around the analysis of a buffer, on whatever core, and other changes of an analysis.  A fork is
+   between pause and resume, in the parent, where nothing is analysed, so that the child's copy of
+   it is whole. */
 void pm_analysis_enter(void);
 void pm_analysis_leave(void);
 void pm_analysis_pause(void);

@@ -167,3 +167,26 @@ PM_EXPORT sighandler_t __sysv_signal(int number, sighandler_t handler) {
 PM_EXPORT sighandler_t sysv_signal(int number, sighandler_t handler) {
     return install(number, handler, (int)SA_RESETHAND | SA_NODEFER, false);
 }
+
+/* System V's: a handler that lets its own signal through, and the signal unblocked; or the signal
+   blocked (SIG_HOLD).  What was: SIG_HOLD if it was blocked, else the handler. */
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+PM_EXPORT sighandler_t sigset(int number, sighandler_t handler) {
+    struct sigaction action = {.sa_handler = handler}, old;
+    sigset_t only, mask;
+    sigemptyset(&only);
+    if (handler == SIG_ERR || sigaddset(&only, number) != 0) {
+        errno = EINVAL;
+        return SIG_ERR;
+    }
+    bool holds = handler == SIG_HOLD;
+    if (sigprocmask(holds ? SIG_BLOCK : SIG_UNBLOCK, &only, &mask) != 0 ||
+        sigaction(number, holds ? NULL : &action, &old) != 0)
+        return SIG_ERR;
+    return sigismember(&mask, number) ? SIG_HOLD : old.sa_handler;
+}
+
+PM_EXPORT int sigignore(int number) {
+    struct sigaction action = {.sa_handler = SIG_IGN};
+    return sigaction(number, &action, NULL);
+}

@@ -1,6 +1,7 @@
 /* Ways in which a process ends, one a call: `ends WAY`.  Before that it works a little, so that
    there is something to measure.  What it prints first is what it sees of its own signals. */
 #define _GNU_SOURCE
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
 #include <assert.h>
 #include <errno.h>
 #include <pthread.h>
@@ -161,6 +162,9 @@ static void look(void) {
     print_action(SIGTERM, &old);
     printf("signal: %d %d %d\n", signal(SIGINT, SIG_IGN) == SIG_DFL, signal(SIGINT, say) == SIG_IGN,
            signal(SIGINT, SIG_DFL) == say);
+    printf("sigset: %d %d", sigset(SIGINT, SIG_HOLD) == SIG_DFL, sigset(SIGINT, say) == SIG_HOLD);
+    printf(" %d %d\n", sigset(SIGINT, SIG_DFL) == say, sigignore(SIGINT));
+    printf("after that: %d\n", signal(SIGINT, SIG_DFL) == SIG_IGN);
     install(SIGSEGV, say, 0);
     sigaction(SIGSEGV, NULL, &old);
     print_action(SIGSEGV, &old);
