@@ -132,6 +132,9 @@ struct pm_error;
       "Blocks: first touches of large blocks from those of small ones may be "                     \
       "off by this for the array, and each that lies apart")                                       \
     X(dense_rough, 0.02, "and by this share")                                                      \
+    X(dense_tail, 0.15,                                                                            \
+      "Mean error of misses of pages, as those of lines have them, up to which these are taken: "  \
+      "arrays' ends and planes of a few pages are off by a tenth")                                 \
     X(joint_fails, 0.05, "Mean error of the members' own models from which joint ones are tried")  \
     X(joint_gain, 0.5, "What is left of it with the joint ones")                                   \
     X(least_power, 0.05,                                                                           \
@@ -218,6 +221,9 @@ struct pm_error;
     X(short_distance, 64, "Blocks: distances below are short")                                     \
     X(ends_from_sizes, 4, "The largest sizes give the ratio of a bin's ends to its mean")          \
     X(few_blocks, 16, "As many pages as the smallest TLB has entries")                             \
+    X(dense_tail_from, 8,                                                                          \
+      "Pages: shorter distances are mostly of pages that are touched in part, one an array")       \
+    X(dense_tail_caches, 3, "Caches and sizes at least, by which that is judged")                  \
     X(gap_tries, 4, "Widest gaps of the largest size that are followed")                           \
     X(joint_caches, 14, "Caches by which joint models are judged, each twice the one before,")     \
     X(joint_smallest, 16, "from so many blocks on")                                                \
@@ -281,6 +287,7 @@ struct pm_error;
     X(JOINT_PIECES, joint_pieces, "pieces of one loop of the source are modelled together")        \
     X(JOINT_GROUPS, joint_groups, "groups of a loop nest are modelled together")                   \
     X(DENSE_COLD, dense_cold, "first touches of pages from those of lines")                        \
+    X(DENSE_TAIL, dense_tail, "long reuses of pages from those of lines")                          \
     X(ONSET_EDGES, onset_edges, "edges of the last two sizes only")                                \
     X(GROUP_ACCESSES, group_accesses, "accesses of groups from executions")                        \
     X(TAKES_REST, takes_rest, "the short bins take what the others do not account for")            \

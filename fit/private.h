@@ -49,6 +49,9 @@ void pm_model_add_term(struct pm_model *model, size_t term, double coefficient);
 
 void pm_model_scale(struct pm_model *model, double factor);
 
+/* The number of the function 1; if there is none, how many functions there are. */
+size_t pm_constant_function(const struct pm_basis *basis);
+
 /* A constant that N_POINTS values say, whose error is not known. */
 struct pm_model pm_model_constant(double value, size_t n_points);
 
