@@ -64,4 +64,6 @@ random_interruptions() {
 }
 
 # What SIGKILL left is old enough to be removed by the next call.
-abandon() { find "$TMPDIR" -name lock -exec touch -d '2 minutes ago' {} +; }
+abandon() {
+    find "$TMPDIR" -mindepth 1 -maxdepth 2 '(' -name lock -o -name 'pmodel-*' ')' -exec touch -d '2 minutes ago' {} +
+}
