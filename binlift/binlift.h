@@ -55,6 +55,9 @@ struct pm_lift_statistics {
     uint64_t first_unresolved;       /* address of the first such jump; 0 none */
     /* A sentence on debug information that is there but cannot be read; owned by the lift; NULL. */
     char *debug_note;
+    /* As .comment names it: what compiled a part of the file and takes no plugin of ours; owned by
+       the lift; NULL. */
+    char *other_compiler;
 };
 
 /* Reads PATH and builds the structure.  NULL with a sentence for what is not an ELF file of an ISA

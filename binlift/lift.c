@@ -29,6 +29,7 @@ static void sum_up(struct pm_lifted *lifted) {
     struct pm_lift_statistics *statistics = &lifted->statistics;
     statistics->n_routines = (uint32_t)structure->n_routines;
     statistics->n_instructions = lifted->n_insns;
+    statistics->other_compiler = pm_other_compiler(&lifted->image);
     for (size_t i = 0; i < structure->n_routines; i++) {
         const struct pm_routine *routine = &structure->routines[i];
         if (routine->state == PM_ROUTINE_REFUSED)
@@ -122,6 +123,7 @@ void pm_lifted_free(struct pm_lifted *lifted) {
     pm_classes_free(lifted->classes);
     free(lifted->refusal);
     free(lifted->statistics.debug_note);
+    free(lifted->statistics.other_compiler);
     free(lifted->insns);
     pm_free_interned(lifted);
     free(lifted->routine_codes);

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 
 #include "core/base/base.h"
+#include "fit/predict/predict.h"
 #include "fit/prepare/prepare.h"
 #include "fit/private.h"
 
@@ -95,6 +96,7 @@ void pm_fit_hold_out(const struct pm_structure *structure, const struct pm_profi
     same.parameters = names; /* the same kind of models */
     same.n_parameters = n_names;
     set->held_out_tried = true;
+    pm_fit_misfits(structure, fitted, n_fitted, set);
     for (size_t left_out = 1; n_names > 0 && left_out <= PM_MOST_HELD_OUT; left_out++) {
         size_t n_kept = keep_small(fitted, n_fitted, names, n_names, left_out, kept);
         if (!is_enough(kept, n_kept, &same))

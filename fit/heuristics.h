@@ -10,8 +10,7 @@
 
    An unknown name is an error of pm_fit and pm_fit_instantiate that lists the names.  What is
    not here: tolerances of the solvers in algebra/, which answer to the arithmetic and not to
-   programs; how many texts of a kind fit a note; lists (limits of a cut, denominators), which stand
-   where they are used. */
+   programs; how many texts of a kind fit a note. */
 #ifndef PM_FIT_HEURISTICS_H
 #define PM_FIT_HEURISTICS_H
 
@@ -52,7 +51,7 @@ struct pm_error;
       "shows in its residual; below this the point alone decides a "                               \
       "coefficient")                                                                               \
     X(term_penalty, 0.03,                                                                          \
-      "Of the score for each term in one parameter: of two candidates that "                       \
+      "Of the score for each term: of two candidates that "                                        \
       "are equally good the simpler one")                                                          \
     X(explained, 1e-8,                                                                             \
       "Relative error up to which a fit explains its data: rounding of a "                         \
@@ -79,19 +78,13 @@ struct pm_error;
       "Of a function's change between points of the grid, not explained "                          \
       "by its slopes: then it has steps")                                                          \
     X(ridge, 1e-11, "Of the diagonal: keeps the program of --partition sigmetrics convex")         \
-    /* ---- surface/ ---- */                                                                       \
-    X(surface_term_penalty, 1.12,                                                                  \
-      "Of the score for each term in several parameters: with twenty "                             \
-      "products to choose from, one that means nothing gains that")                                \
-    X(surface_small, 1e-4, "As small_value: runs differ in more than one size")                    \
-    X(surface_small_zero, 1e-2, "The same for zeros: a count that sets in is not exact there")     \
+    /* ---- series/, several parameters ---- */                                                    \
     X(distance_power, 3.1, "Powers in all of a distance: no more than a volume")                   \
     X(tried_power, 4.1, "Powers in all of counts that are tried for a cut")                        \
     X(product_power, 6.5, "Powers in all of a product of several functions")                       \
     X(admissible, 1.001, "Rounding of the largest ratio of two parameters")                        \
     X(short_lines, 0.5, "Of the lines may be too short for the terms")                             \
     X(better_score, 0.999, "A score that is no rounding away from another")                        \
-    X(nearly_whole, 0.02, "A coefficient times a denominator, from a whole number")                \
     /* ---- histogram/ ---- */                                                                     \
     X(common_block, 64.0,                                                                          \
       "Bytes: limits on counts are for such blocks, and shrink with larger "                       \
@@ -164,12 +157,15 @@ struct pm_error;
       "Growth of an interval with the logarithm of extrapolation, chosen on seven "                \
       "programs (docs/log-fitting.md)")                                                            \
     X(longest_factor, 1e9, "An interval that reaches further has no bounds")                       \
-    X(disagreement, 0.85,                                                                          \
+    X(disagreement, 0.3,                                                                           \
       "Half an interval of a program's misses, of what the sets without the largest sizes "        \
-      "say otherwise: calibrated on 33 programs (docs/log-fitting.md)")                            \
-    X(structural, 0.175,                                                                           \
+      "say otherwise: calibrated on 110 programs and sets of sizes (docs/log-fitting.md)")         \
+    X(misfit, 1.25, "The same of what the models are wrong by at the measured sizes, on average")  \
+    X(placement, 0.005,                                                                            \
+      "Logarithm: where data lie moves misses by as much, even where all models agree")            \
+    X(structural, 0.24,                                                                            \
       "Logarithm of a ratio: sets that are further apart disagree about what grows how,")          \
-    X(structural_factor, 6.0, "and of so large a disagreement the interval is this, to each side") \
+    X(structural_factor, 4.0, "and of so large a disagreement the interval is this, to each side") \
     X(least_misses, 0.5, "Of a program: fewer are none")                                           \
     /* ---- query/, analysis/: what is shown, not what is modelled ---- */                         \
     X(flagged_error, 0.10,                                                                         \
@@ -211,7 +207,6 @@ struct pm_error;
     X(tried_terms, 6, "Terms of a cut that is tried, in several parameters")                       \
     X(selection_rounds, 4, "Of selection forward and backward; most end after two")                \
     X(pair_terms, 3, "Where no more are allowed, all pairs of terms are tried")                    \
-    X(most_denominator, 720, "Of exact coefficients in several parameters: 6!")                    \
     X(refinements, 3, "Of a solution before it is rounded to fractions")                           \
     X(short_distance, 64, "Blocks: distances below are short")                                     \
     X(ends_from_sizes, 4, "The largest sizes give the ratio of a bin's ends to its mean")          \
@@ -282,6 +277,7 @@ struct pm_error;
     X(LONGEST_DISTANCE, longest_distance, "no distance is longer than all data")                   \
     X(INCLUSION, inclusion, "distances of large blocks are bounded by those of small ones")        \
     X(HELD_OUT, held_out, "intervals of misses from sets without the largest sizes")               \
+    X(MISFIT, misfit, "intervals are as wide as the models are wrong where it was measured")       \
     X(REGULARITY, regularity, "why a series is hard to model")                                     \
     X(FIXED_EXTENTS, fixed_extents, "groups that walk arrays of fixed extent")                     \
     X(MEASURED_PARAMETER, measured_parameter,                                                      \
@@ -336,6 +332,11 @@ struct pm_heuristic_name {
 const struct pm_heuristic_name *pm_heuristic_steps(size_t *n);
 const struct pm_heuristic_name *pm_heuristic_constants(size_t *n);
 
+/* Denominators of exact coefficients divide one of these, the largest first: 6!, of sums over
+   nested loops; 8 · 21, of geometric sums over levels that halve (1, 3, 7 …); decimal fractions;
+   and what loops are unrolled and blocked by. */
+#define PM_FIT_DENOMINATORS 720, 168, 100, 64
+
 /* ---- sizes of tables, which no program decides ------------------------------------------------
  */
 
@@ -347,11 +348,10 @@ enum {
     /* Sizes at which shape is looked at; the polynomials that pass there fall by 0.2% at most in
        between (tests/unit/fit_shapes.c).  A multiple of the vectors' width. */
     PM_SERIES_GRID = 24,
-    PM_SURFACE_MAX_GRID = 10, /* the same along an axis of two, in several parameters */
-    PM_SURFACE_MAX_AXES = 4,
-    PM_SURFACE_MAX_FUNCTIONS = 16, /* of one axis */
-    PM_SURFACE_LEAST_LEVELS = 3,   /* of one axis: no model without */
-    PM_PARTITION_DEPTH = 40,       /* of cuts in cuts */
+    PM_AXES_GRID = 10,       /* the same along each of two axes */
+    PM_FIT_MAX_AXES = 4,     /* parameters that vary independently */
+    PM_FIT_LEAST_LEVELS = 3, /* of one of several: no model without */
+    PM_PARTITION_DEPTH = 40, /* of cuts in cuts */
     PM_PARTITION_MAX_SEGMENTS = 400,
 };
 

@@ -51,18 +51,6 @@ struct pm_model pm_model_zero(size_t n_points) {
         .shape = PM_SHAPE_CONSTANT, .exact = true, .n_points = (uint16_t)n_points};
 }
 
-double pm_candidate_sigma(const struct pm_candidate *c, size_t n, const size_t *point,
-                          const double *y, const double *functions, size_t stride) {
-    double sum = 0;
-    for (size_t i = 0; i < n; i++) {
-        double value = 0;
-        for (size_t j = 0; j < c->n_terms; j++)
-            value += c->coefficients[j] * functions[point[i] * stride + c->terms[j]];
-        sum += (value - y[i]) * (value - y[i]);
-    }
-    return sqrt(sum / (double)(n > c->n_terms ? n - c->n_terms : 1));
-}
-
 void pm_model_set_visit(struct pm_model_set *set,
                         void (*visit)(struct pm_model *model, void *context), void *context) {
     for (size_t e = 0; e < set->n_edges; e++)

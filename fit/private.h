@@ -21,25 +21,7 @@ enum pm_series_kind {
     PM_SERIES_DISTANCE, /* at most two terms of degree 3, non-decreasing and convex */
 };
 
-/* ---- what fits in one and in several parameters have in common --------------------------------
- */
-
 static inline double pm_bin_accesses(const struct pm_bin *bin) { return bin->loads + bin->stores; }
-
-/* Some functions of a basis with their coefficients, and what these are worth. */
-struct pm_candidate {
-    size_t n_terms;
-    size_t terms[PM_MODEL_MAX_TERMS];        /* numbers of functions, ascending */
-    double coefficients[PM_MODEL_MAX_TERMS]; /* of scaled functions */
-    double residual, leave_one_out;          /* root mean squares, relative */
-    double emphasised; /* leave-one-out error with larger sizes counting more */
-    double score;      /* the smallest wins */
-};
-
-/* Standard deviation of the N residuals at the points POINT whose values are Y.  FUNCTIONS has a
-   row of STRIDE scaled functions for each point. */
-double pm_candidate_sigma(const struct pm_candidate *candidate, size_t n, const size_t *point,
-                          const double *y, const double *functions, size_t stride);
 
 /* Adds a sentence to the notes, if STATISTICS is not NULL and there is room. */
 void pm_fit_note(struct pm_fit_statistics *statistics, const char *format, ...)

@@ -46,6 +46,10 @@ const struct pm_section *pm_image_section(const struct pm_image *image, const ch
 const struct pm_section *pm_image_section_at(const struct pm_image *image, uint64_t address);
 bool pm_section_is_code(const struct pm_section *section); /* executable and in the file */
 
+/* "Debian clang version 14.0.6": of the compilers that .comment names the first that is not the GCC
+   that has the plugin, owned by the caller; NULL (compilers.c). */
+char *pm_other_compiler(const struct pm_image *image);
+
 /* Why the file as a whole cannot be instrumented: a sentence, owned by the caller; NULL
    (refusal.c). */
 char *pm_find_refusal(const struct pm_lifted *lifted);

@@ -13,7 +13,6 @@
 #include <string.h>
 
 #include "core/base/base.h"
-#include "fit/surface/surface.h"
 
 enum { DEGREE = PM_FIT_POLYNOMIALS - 1 };
 
@@ -53,7 +52,7 @@ static struct pm_design *new_design(struct pm_function_list *all, size_t n,
     struct pm_basis *basis = pm_basis_new(n, texts, err);
     struct pm_design *design = basis ? pm_design_on_path(basis, path, err) : NULL;
     for (size_t i = 0; design && i < n; i++)
-        design->index[i] = place_of(all, texts[design->index[i]]);
+        design->basis[i].index = place_of(all, texts[design->basis[i].index]);
     pm_basis_free(basis);
     return design;
 }
@@ -77,7 +76,7 @@ static struct pm_expression_list *parse_list(const char *text, const struct pm_p
 }
 
 /* The design in several parameters over the functions of a list, NULL: the default ones. */
-static struct pm_design *surface_design(struct pm_function_list *all, const char *text,
+static struct pm_design *design_on_axes(struct pm_function_list *all, const char *text,
                                         const struct pm_path *path, struct pm_error *err) {
     const struct pm_parameters *runs = path->runs;
     struct pm_expression_list *parts = text ? parse_list(text, path, err) : NULL;
@@ -87,17 +86,17 @@ static struct pm_design *surface_design(struct pm_function_list *all, const char
     for (size_t k = 0; k < path->n; k++)
         for (size_t i = 0; i < path->n_axes; i++)
             pm_parameters_get(&runs[k], path->axes[i], &points[k * path->n_axes + i]);
-    struct pm_surface *surface =
-        pm_surface_new(path->axes, path->n_axes, points, path->n,
-                       parts ? (const char *const *)parts->texts : NULL, parts ? parts->n : 0, err);
+    struct pm_design *design = pm_design_on_axes(path->axes, path->n_axes, points, path->n,
+                                                 parts ? (const char *const *)parts->texts : NULL,
+                                                 parts ? parts->n : 0, err);
     free(points);
     pm_expression_list_free(parts);
-    for (size_t j = 0; surface && j < pm_surface_n_products(surface); j++) {
-        char *product = pm_surface_text(surface, j);
-        pm_surface_number_product(surface, j, place_of(all, product));
+    for (size_t j = 0; design && j < design->n_basis; j++) {
+        char *product = pm_design_text(design, j);
+        design->basis[j].index = place_of(all, product);
         free(product);
     }
-    return surface ? pm_design_of_surface(surface) : NULL;
+    return design;
 }
 
 /* ---- what a user gives ----------------------------------------------------------------------- */
@@ -138,7 +137,7 @@ static bool evaluate_part(const struct given *given, size_t part, const struct p
             return fail_at_part(given, part, sentence, err);
         }
     for (size_t j = 0; j < PM_SERIES_GRID; j++) {
-        double x = pm_path_grid(path, j), value;
+        double x = pm_path_grid(path, j, PM_SERIES_GRID), value;
         if (!value_of(function, path, x, &value)) {
             snprintf(sentence, sizeof sentence,
                      "this function has no finite value at %s=%g, and models are kept in shape "
@@ -240,7 +239,7 @@ static struct pm_design *given_design(struct pm_function_list *all, const char *
 struct pm_design *pm_design_of_list(struct pm_function_list *all, const char *text,
                                     const struct pm_path *path,
                                     struct pm_fit_statistics *statistics, struct pm_error *err) {
-    return path->n_axes > 1 ? surface_design(all, text, path, err)
+    return path->n_axes > 1 ? design_on_axes(all, text, path, err)
            : text           ? given_design(all, text, path, statistics, err)
                             : polynomials(all, path, err);
 }

@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "core/base/base.h"
-#include "fit/surface/surface.h"
 
 struct pm_fit_sample {
     const struct pm_profile *const *profiles;
@@ -137,10 +136,8 @@ static struct pm_design *design_in(const struct pm_fit_sample *sample, const cha
         struct pm_basis *basis = pm_basis_new(4, texts, NULL);
         design = basis ? pm_design_new(basis, "x", points, sample->n, NULL) : NULL;
         pm_basis_free(basis);
-    } else if (n_names <= PM_SURFACE_MAX_AXES) {
-        struct pm_surface *surface =
-            pm_surface_new(names, n_names, points, sample->n, NULL, 0, NULL);
-        design = surface ? pm_design_of_surface(surface) : NULL;
+    } else if (n_names <= PM_FIT_MAX_AXES) {
+        design = pm_design_on_axes(names, n_names, points, sample->n, NULL, 0, NULL);
     }
     free(points);
     return design;

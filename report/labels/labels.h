@@ -32,6 +32,16 @@ uint32_t *pm_loop_entries(const struct pm_structure *structure, uint32_t loop, s
 /* As pm_scope_label, without what tells vector body, remainder and irreducible loops apart: for a
    row in which several of them were added up. */
 char *pm_scope_label_folded(const struct pm_structure *structure, uint32_t scope);
+/* A label as it is shown, and the scope that it is of. */
+struct pm_shown_label {
+    char **text; /* owned by the row that it is in */
+    uint32_t scope;
+};
+/* Appends to each of N labels that looks as another does, and has the same source line, the call
+   site of its inlined code, "axpy/2 i (at fem.c:48)", or its address, "axpy/2 i (0x1c70)"
+   (apart.c). */
+void pm_tell_labels_apart(const struct pm_structure *structure, const struct pm_shown_label *labels,
+                          size_t n);
 /* "vector body, unrolled 4x": what sets a loop apart; "" if nothing does. */
 char *pm_scope_remarks(const struct pm_structure *structure, uint32_t scope);
 const char *pm_scope_kind_word(uint8_t kind);       /* "loop" */

@@ -142,6 +142,7 @@ static void add_routine_totals(struct pm_loops_totals *totals, const struct pm_s
     totals->n_partial += routine->state == PM_ROUTINE_PARTIAL;
     totals->n_refused += routine->state == PM_ROUTINE_REFUSED;
     totals->n_with_metadata += routine->has_metadata;
+    totals->n_nameless += !pm_has_symbol(routine);
     totals->n_blocks += routine->n_blocks;
     totals->n_edges += routine->n_edges;
     totals->n_counters += routine->n_counters;
@@ -172,6 +173,17 @@ static bool is_inside_shown(const struct pm_structure *structure, const struct p
     return false;
 }
 
+/* Rows of loops stand below those of what they are in. */
+static void tell_rows_apart(struct pm_loop_rows *rows, const struct pm_structure *structure) {
+    struct pm_shown_label *labels = pm_alloc(rows->n_rows, sizeof *labels);
+    size_t n = 0;
+    for (size_t i = 0; i < rows->n_rows; i++)
+        if (structure->scopes[rows->rows[i].place.scope].kind != PM_SCOPE_LOOP)
+            labels[n++] = (struct pm_shown_label){&rows->rows[i].label, rows->rows[i].place.scope};
+    pm_tell_labels_apart(structure, labels, n);
+    free(labels);
+}
+
 struct pm_loop_rows *pm_loop_rows_new(const struct pm_structure *structure, const char *routine) {
     struct walk walk = {.structure = structure,
                         .rows = pm_alloc(1, sizeof *walk.rows),
@@ -197,6 +209,7 @@ struct pm_loop_rows *pm_loop_rows_new(const struct pm_structure *structure, cons
         rows->totals.n_loops += structure->scopes[rows->rows[i].place.scope].kind == PM_SCOPE_LOOP;
         rows->totals.n_groups += rows->rows[i].n_groups;
     }
+    tell_rows_apart(rows, structure);
     rows->groups = walk.groups.items;
     free(walk.groups.first);
     pm_lists_free(&walk.children);

@@ -31,6 +31,7 @@ struct pm_loops_totals {
     uint32_t n_loops, n_references, n_groups, n_blocks, n_edges;
     uint32_t n_counters, n_counters_formula;
     uint64_t text_bytes, lifted_bytes; /* of all modules */
+    uint32_t n_nameless;               /* routines without a symbol */
     bool has_metadata, has_lines;      /* in at least one module */
 };
 

@@ -239,21 +239,38 @@ static void print_coverage(FILE *out, const struct pm_loops_report *report,
 static void print_missing(FILE *out, const struct pm_loops_report *report,
                           const struct pm_report_options *options) {
     const struct pm_loops_totals *totals = &report->rows->totals;
-    if (!totals->has_metadata)
+    const char *other = report->statistics ? report->statistics->other_compiler : NULL;
+    static const char missing[] =
+        "no compiler metadata (.pmodel): names of objects, trip counts, most strides and the "
+        "compiler's loops are missing, loops come from the code alone";
+    if (!totals->has_metadata && other)
         pm_print_line(out, options,
-                      "no compiler metadata (.pmodel): names of objects, trip counts, most "
-                      "strides and the compiler's loops are missing, loops come from the "
-                      "code alone; compile and link with $(pmodel flags) to have them");
+                      "%s; code in the file was compiled by %s, and only GCC 12 takes the plugin: "
+                      "compile with it and $(pmodel flags) to have them",
+                      missing, other);
+    else if (!totals->has_metadata)
+        pm_print_line(out, options, "%s; compile and link with $(pmodel flags) to have them",
+                      missing);
     else
         pm_print_line(out, options,
                       "compiler metadata (.pmodel): %" PRIu32 " of %" PRIu32 " routines",
                       totals->n_with_metadata, totals->n_routines);
     if (report->statistics && report->statistics->debug_note)
         pm_print_line(out, options, "%s", report->statistics->debug_note);
+    else if (!totals->has_lines && totals->has_metadata)
+        pm_print_line(out, options,
+                      "no debug information (DWARF): lines of loops are those that the compiler's "
+                      "metadata has, others and inlined code are missing; compile with -g to have "
+                      "them");
     else if (!totals->has_lines)
         pm_print_line(out, options,
                       "no debug information (DWARF): source files, lines and inlined code "
                       "are missing; compile with -g to have them");
+    if (totals->n_nameless)
+        pm_print_line(out, options,
+                      "%" PRIu32 " routines have no name in the file, from which symbols were "
+                      "stripped, and are called after their addresses: sub_1e50 begins at 0x1e50",
+                      totals->n_nameless);
 }
 
 /* ---- table ----------------------------------------------------------------------------------- */

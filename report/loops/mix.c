@@ -112,6 +112,14 @@ static void add_whole(struct pm_mix *mix, const struct pm_structure *structure) 
 /* ---- the whole
  * ------------------------------------------------------------------------------------ */
 
+static void tell_rows_apart(const struct pm_mix *mix, const struct pm_structure *structure) {
+    struct pm_shown_label *labels = pm_alloc(mix->n_rows, sizeof *labels);
+    for (size_t i = 0; i < mix->n_rows; i++)
+        labels[i] = (struct pm_shown_label){&mix->rows[i].label, mix->rows[i].place.scope};
+    pm_tell_labels_apart(structure, labels, mix->n_rows);
+    free(labels);
+}
+
 struct pm_mix *pm_mix_new(const struct pm_structure *structure, enum pm_mix_level level,
                           const char *routine) {
     struct pm_mix *mix = pm_alloc(1, sizeof *mix);
@@ -137,6 +145,8 @@ struct pm_mix *pm_mix_new(const struct pm_structure *structure, enum pm_mix_leve
             count_unknown(&mix->rows[row_of_block[unknown->block] - 1], unknown->mnemonic,
                           unknown->count);
     }
+    if (level != PM_MIX_BLOCK) /* these have addresses */
+        tell_rows_apart(mix, structure);
     add_whole(mix, structure);
     for (size_t i = 0; i < mix->n_rows; i++)
         sort_row(&mix->rows[i]);

@@ -87,6 +87,7 @@ static bool is_shown(const struct pm_row *row, size_t n_shown,
 
 /* What rows that are shown have, and a note explains. */
 struct seen {
+    bool nameless;               /* a routine that is called after its address */
     bool lacks_operations;       /* a time marked > for it */
     bool misses_are_lower_bound; /* misses marked > */
     bool measured_elsewhere;     /* MEASURED names another row */
@@ -104,6 +105,10 @@ static bool is_started_by_system(const struct pm_row *row) {
 }
 
 static void see(struct seen *seen, const struct pm_row *row) {
+    const struct pm_structure *structure = row->place.structure;
+    uint32_t routine = structure->scopes[row->place.scope].routine;
+    seen->nameless |=
+        routine < structure->n_routines && !pm_has_symbol(&structure->routines[routine]);
     seen->lacks_operations |= row->lacks_operations;
     for (size_t level = 0; level < row->prediction->n_levels; level++)
         seen->misses_are_lower_bound |=
@@ -216,8 +221,8 @@ static void print_measured(FILE *out, const struct pm_rows *rows, const struct s
 static void print_notes(FILE *out, const struct pm_prediction *prediction,
                         const struct pm_rows *rows, const struct seen *seen,
                         const struct pm_report_options *options) {
-    if (!seen->lacks_operations && !seen->misses_are_lower_bound && !prediction->n_notes &&
-        !rows->times)
+    if (!seen->nameless && !seen->lacks_operations && !seen->misses_are_lower_bound &&
+        !prediction->n_notes && !rows->times)
         return;
     fputs("notes:\n", out);
     if (rows->times)
@@ -230,6 +235,10 @@ static void print_notes(FILE *out, const struct pm_prediction *prediction,
         pm_print_note(out, options,
                       "Misses marked > are a lower bound: at least 1%% of the memory accesses in "
                       "that row were not recorded.");
+    if (seen->nameless)
+        pm_print_note(out, options,
+                      "Routines whose names were stripped from the program are called after their "
+                      "addresses: sub_1e50 begins at 0x1e50.");
     for (size_t i = 0; i < prediction->n_notes; i++)
         pm_print_note(out, options, "%s", prediction->notes[i]);
 }

@@ -171,6 +171,17 @@ static void derive(struct pm_row *row, const struct pm_structure *structure,
         forget_costs(row);
 }
 
+/* Of the rows that a table has. */
+static void tell_rows_apart(struct pm_rows *rows, const struct pm_structure *structure) {
+    struct pm_shown_label *labels = pm_alloc(rows->n_rows, sizeof *labels);
+    size_t n = 0;
+    for (size_t i = 0; i < rows->n_rows; i++)
+        if (rows->rows[i].counted && rows->rows[i].executed)
+            labels[n++] = (struct pm_shown_label){&rows->rows[i].label, rows->rows[i].place.scope};
+    pm_tell_labels_apart(structure, labels, n);
+    free(labels);
+}
+
 /* ---- measured times ------------------------------------------------------------------------- */
 
 /* The own time of every scope is at its timer or, without one, at that of a scope around it, and so
@@ -286,6 +297,7 @@ struct pm_rows *pm_rows_new(const struct pm_structure *structure,
         rows->n_never_executed += row->counted && !row->executed;
         attributed += row->counted ? row->seconds : 0;
     }
+    tell_rows_apart(rows, structure);
     rows->lacks_operations = misses_operations(&prediction->scopes[0].total);
     rows->time_is_lower_bound =
         rows->lacks_operations || lacks_misses(prediction, &prediction->scopes[0].total);

@@ -141,6 +141,17 @@ static void add_named(const struct pm_structure *structure, struct pm_query_part
     }
 }
 
+/* Those of groups have numbers. */
+static void tell_parts_apart(const struct pm_structure *structure, struct pm_query_parts *parts) {
+    struct pm_shown_label *labels = pm_alloc(parts->n_parts, sizeof *labels);
+    size_t n = 0;
+    for (size_t i = 0; i < parts->n_parts; i++)
+        if (parts->parts[i].group == PM_NONE)
+            labels[n++] = (struct pm_shown_label){&parts->parts[i].label, parts->parts[i].scope};
+    pm_tell_labels_apart(structure, labels, n);
+    free(labels);
+}
+
 static bool fail_unknown(const struct pm_structure *structure, const char *name,
                          struct pm_error *err) {
     pm_fail(err,
@@ -164,6 +175,7 @@ bool pm_query_find_parts(const struct pm_structure *structure, enum pm_query_lev
     else if (ok)
         add_level(structure, parts, is_named);
     free(is_named);
+    tell_parts_apart(structure, parts);
     if (ok && parts->n_parts == 0)
         ok = pm_fail(err, "there is no memory access in what was asked for");
     return ok;

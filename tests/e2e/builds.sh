@@ -149,6 +149,35 @@ check "a size is built and validated" \
 pmodel validate -s fortran.pmdb -P N=64 --block 64 --build "$fortran" -- ./ffixed >v.txt 2>v.err
 check "the comparison is there" grep -q 'N=64' v.txt
 
+# What the build of the validated size does not have is in neither figure, and in no end of its interval.
+cat >part.c <<'END'
+static double a[N][N], b[N][N];
+__attribute__((noipa)) static void stays(void) {
+    for (int i = 0; i < N; i++)
+        for (int j = 0; j < N; j++)
+            a[i][j] += 1;
+}
+__attribute__((noipa)) static void goes(void) {
+#if N < 64
+    for (int i = 0; i < N; i++)
+        for (int j = 0; j < N; j++)
+            b[j][i] += a[i][j];
+#endif
+}
+int main(void) {
+    stays();
+    goes();
+    return b[1][1] < 0;
+}
+END
+part="gcc -O1 -g $flags -DN={N} -o part part.c"
+check "a program that lacks a loop at one size is modelled" bash -c "
+    pmodel run -q -o part.pmdb -P N=16:48:8 --block 64 --build '$part' -- ./part && pmodel fit part.pmdb"
+pmodel validate -q -s part.pmdb -P N=64 --block 64 --build "$part" --format json -- ./part >part.json
+expect "interval ends of a validated size are without what its build does not have" true \
+    "$(jq '.sizes[0].comparisons[] | select(.quantity == "accesses") |
+        .predicted == .measured and .low == .high and .high == .measured' part.json)"
+
 expect_error "--build has no times" 2 'excludes --time' \
     pmodel run -o x.pmdb -P N=32 --time --build "$build" -- ./fixed
 expect_error "--build has no carriers" 2 'exclude each other' \

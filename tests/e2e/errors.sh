@@ -48,6 +48,10 @@ expect_error "a static program that can be moved is refused too" 2 'statically l
 expect_error "the dynamic linker is refused" 2 'dynamic linker' \
     pmodel run -o s.pmdb -- /lib64/ld-linux-x86-64.so.2 --version
 check "a program without metadata runs" pmodel run -q -o plain.pmdb -P N=16 -- ./plain '{N}'
+printf 'GCC: (GNU) 12.2.0\0some clang version 14.0.6\0' >comment
+objcopy --update-section .comment=comment plain by_clang
+check "a program of another compiler is not told to use the plugin there" bash -c "
+    pmodel loops ./by_clang | grep -qF 'compiled by some clang version 14.0.6, and only GCC 12'"
 if pmodel loops ./plain 2>&1 | grep -i >/dev/null 'metadata\|\.pmodel'; then
     pass "a program without metadata is said to have none"
 else
