@@ -3,7 +3,6 @@
 #include "fit/items.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "core/base/base.h"
 #include "fit/edges/edges.h"
