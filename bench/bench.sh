@@ -26,7 +26,7 @@ mkdir -p "$folder"
 
 # ---- what is asked for ----------------------------------------------------------------------------
 
-program_figures="edges_geomean edges_worst edges_vs_profile_generate profile_generate_geomean edges_vs_valgrind_none reuse_exact_1 reuse_exact_1_worst reuse_exact_1_vs_cachegrind reuse_exact_4 reuse_exact_4_vs_cachegrind reuse_second_core reuse_sampled_64 reuse_sampled_64_error reuse_sampled_64_error_mean reuse_carry reuse_memory time_over_native time_over_native_worst"
+program_figures="edges_geomean edges_worst edges_vs_profile_generate profile_generate_geomean edges_vs_valgrind_none reuse_exact_1 reuse_exact_1_worst reuse_exact_1_vs_cachegrind reuse_exact_4 reuse_exact_4_vs_cachegrind reuse_second_core reuse_sampled_64 reuse_sampled_64_error reuse_sampled_64_error_mean reuse_carry reuse_checkpoint reuse_memory time_over_native time_over_native_worst"
 fit_figures="fit_groups_per_second fit_two_thread_efficiency fit_vs_octave fit_bytes_per_group"
 all_figures="$program_figures lift_vs_objdump lift_instructions_per_second lift_indirect_resolved $fit_figures real_coverage edges_cc1 edges_cc1_over_relocation rewrite_cc1_seconds rewrite_cc1_mib"
 asked_for=${ONLY-}
@@ -44,7 +44,7 @@ fi
 figures=${figures:-$all_figures}
 programs=$(ONLY=$programs program_names)
 wanted() { [[ $figures == *$1* ]]; }
-wants_exact() { wanted reuse_exact_1 || wanted reuse_carry || wanted reuse_sampled_64_error || wanted reuse_memory; }
+wants_exact() { wanted reuse_exact_1 || wanted reuse_carry || wanted reuse_checkpoint || wanted reuse_sampled_64_error || wanted reuse_memory; }
 wants_edges() { wanted edges_geomean || wanted edges_worst || wanted edges_vs_; }
 
 # ---- times of one command ---------------------------------------------------------------------------
@@ -116,6 +116,7 @@ done <<'END'
 reuse_second_core --second-core
 reuse_sampled_64 --sample
 reuse_carry --carry
+reuse_checkpoint --checkpoint
 END
 
 # optional OPTION COMMAND...: what COMMAND prints, null without the option.
@@ -157,6 +158,7 @@ measure_program() {
             if wanted reuse_second_core; then ways+=(second_core); fi
             if wanted reuse_sampled_64; then ways+=(sampled); fi
             if wanted reuse_carry; then ways+=(carry); fi
+            if wanted reuse_checkpoint; then ways+=(checkpoint); fi
         fi
         if wanted _cachegrind && ((round <= cachegrind_rounds)); then ways+=(cachegrind); fi
         if wanted time_; then ways+=(timed); fi
@@ -188,6 +190,7 @@ measure_program() {
                     measured sampled "$(optional_fields --sample sampled_error exact.pmdb run.pmdb)"
                 fi
                 ;;
+            checkpoint) record checkpoint $round "$(optional --checkpoint instrumented_seconds "$size" --block 64 --checkpoint 1 -- "${asked[@]}")" ;;
             carry) record carry $round "$(optional --carry instrumented_seconds "$size" --block 64 --carry -- "${asked[@]}")" ;;
             timed)
                 timed=$(timed_seconds "$size" counts.pmdb -- "${asked[@]}")
@@ -343,9 +346,9 @@ table() { column -t -s "$(printf '\t')"; }
 if [ -s times.jsonl ]; then
     jq -r 'def show: if . == null then "-" else . * 1000 | round / 1000 end;
         ["program", "size", "native s", "edges", "exact", "exact 4", "second core", "1/64", "error", "carry",
-            "memory", "cachegrind", "timed", "profile-generate", "valgrind none"],
+            "checkpoint", "memory", "cachegrind", "timed", "profile-generate", "valgrind none"],
         (.[] | [.program, .kind, ((.native_seconds, .edges, .exact, .exact_4, .second_core, .sampled,
-            .sampled_error, .carry_over_exact, .memory, .cachegrind, .timed, .profile_generate,
+            .sampled_error, .carry_over_exact, .checkpoint_over_exact, .memory, .cachegrind, .timed, .profile_generate,
             .valgrind_none) | show)])
         | @tsv' ratios.json | table
     echo

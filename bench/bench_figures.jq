@@ -1,6 +1,6 @@
 # From the times that bench/bench.sh takes to ratios for each program and to figures.
 #
-# A time is {program, kind, way, round, seconds}; way: native, edges, exact, exact_4, sampled, carry, cachegrind,
+# A time is {program, kind, way, round, seconds}; way: native, edges, exact, exact_4, sampled, carry, checkpoint, cachegrind,
 # profile_generate, valgrind_none, timed or, run just before that, timed_native, and of elapsed time second_core and,
 # just before it, native_wall; seconds null if the run failed.  What else was measured has a way sampled or memory and
 # fields of its own (reuse.bash).  A figure that lacks a run is null and does not hold.
@@ -37,6 +37,7 @@ def ratios(times; measured): times | group_by([.program, .kind]) | map(. as $tim
     sampled_error: ([$also[] | select(.way == "sampled")][0].largest),
     sampled_error_mean: ([$also[] | select(.way == "sampled")][0].mean),
     carry_over_exact: ratio("carry"; "exact"),
+    checkpoint_over_exact: ratio("checkpoint"; "exact"),
     memory: ([$also[] | select(.way == "memory")][0] | if . == null then null else memory_ratio end),
     cachegrind: ratio("cachegrind"; "native"), timed: ratio("timed"; "timed_native"),
     profile_generate: ratio("profile_generate"; "native"), valgrind_none: ratio("valgrind_none"; "native"),
@@ -85,6 +86,7 @@ def figures(programs; lift; resolved; fit; qp; coverage; cc1; wanted): [
     (programs | map(.sampled_error) | at_most("reuse_sampled_64_error"; "miss ratio"; 0.01; max)),
     (programs | map(.sampled_error_mean) | told("reuse_sampled_64_error_mean"; "miss ratio"; add / length)),
     (programs | map(.carry_over_exact) | at_most("reuse_carry"; "ratio"; 2; geometric_mean)),
+    (programs | map(.checkpoint_over_exact) | at_most("reuse_checkpoint"; "ratio"; 1.05; geometric_mean)),
     (programs | map(.memory) | at_most("reuse_memory"; "ratio"; 1; max)),
     (programs | map(.timed)
         | at_most("time_over_native"; "ratio"; 1.02; geometric_mean),

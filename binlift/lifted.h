@@ -30,8 +30,9 @@ struct pm_lifted {
        the routines and puts them behind those that they belong to) */
     PM_ARRAY(struct pm_routine_code, routine_codes); /* beside routines.  all */
     struct pm_unwind_ranges unwind_ranges;           /* cfg/landings.c */
-    struct pm_addresses inner_entries; /* symbols within a larger routine.  cfg/landings.c */
-    uint64_t text_low, text_high;      /* span of the executable sections.  all */
+    struct pm_addresses inner_entries;               /* symbols within a larger routine, and what
+                                                        cfg/offset_entries.c adds.  cfg/landings.c */
+    uint64_t text_low, text_high;                    /* span of the executable sections.  all */
 
     /* code/decode.c (cfg/cold_parts.c orders the instructions by routine anew) */
     PM_ARRAY(struct pm_insn, insns);          /* of all routines, routine by routine.  all */
@@ -83,6 +84,12 @@ struct pm_lifted {
     struct pm_counter_plan *counters; /* which edges are counted, and where.  copy/, x86/rewrite/;
                                          the structure has a copy */
 };
+
+/* May control come to any instruction of ROUTINE, by addresses that are computed out of sight? */
+static inline bool pm_may_be_entered_anywhere(const struct pm_lifted *lifted, uint32_t routine) {
+    return lifted->structure->routines[routine].state == PM_ROUTINE_PARTIAL ||
+           lifted->routine_codes[routine].entered_by_offset;
+}
 
 /* The instruction that ends BLOCK. */
 static inline const struct pm_insn *pm_last_insn(const struct pm_lifted *lifted, uint32_t block) {

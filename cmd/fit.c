@@ -40,9 +40,33 @@ static void say_unmatched(struct pm_profile *const *profiles, size_t n_profiles)
     free(size);
 }
 
+/* Leaves the profiles of runs that were cut off out of PROFILES and says so; with them: only says
+   so.  How many of those that stay were cut off. */
+static size_t choose_profiles(struct pm_profile **profiles, size_t *n_profiles, bool with_partial) {
+    size_t n = 0, n_cut_off = 0;
+    for (size_t i = 0; i < *n_profiles; i++) {
+        if (!profiles[i]->cut_off) {
+            profiles[n++] = profiles[i];
+            continue;
+        }
+        char *size = pm_parameters_text(&profiles[i]->parameters);
+        fprintf(stderr, "pmodel fit: %s%sthe run did not come to its end (it %s), and is %s\n",
+                size, *size ? ": " : "", profiles[i]->cut_off,
+                with_partial ? "taken all the same" : "left out (--with-partial takes it)");
+        free(size);
+        n_cut_off++;
+        if (with_partial)
+            profiles[n++] = profiles[i];
+        else
+            pm_profile_free(profiles[i]);
+    }
+    *n_profiles = n;
+    return with_partial ? n_cut_off : 0;
+}
+
 static bool fit_store(struct pm_store *store, const struct pm_fit_options *fit_options,
                       const struct pm_report_options *options, enum output output,
-                      struct pm_error *err) {
+                      bool with_partial, struct pm_error *err) {
     struct pm_structure *structure = pm_store_structure(store, err);
     if (!structure)
         return false;
@@ -52,6 +76,7 @@ static bool fit_store(struct pm_store *store, const struct pm_fit_options *fit_o
     if (pm_store_runs(store, &sizes, &n_profiles, err))
         profiles = pm_read_profiles(store, structure, sizes, n_profiles, err);
     free(sizes);
+    size_t n_cut_off = profiles ? choose_profiles(profiles, &n_profiles, with_partial) : 0;
     struct pm_fit_statistics statistics = {0};
     struct pm_given_formulas formulas = {0};
     struct pm_fit_options with_formulas = *fit_options;
@@ -64,6 +89,8 @@ static bool fit_store(struct pm_store *store, const struct pm_fit_options *fit_o
         pm_fit_hold_out(structure, (const struct pm_profile *const *)profiles, n_profiles,
                         &with_formulas, models);
     bool ok = models && pm_store_put_models(store, models, err);
+    if (ok)
+        models->n_cut_off = n_cut_off;
     if (ok)
         say_unmatched(profiles, n_profiles);
     struct pm_warnings warnings = {0};
@@ -108,6 +135,7 @@ struct request {
     struct pm_fit_basis *bases; /* room for as many as there are arguments */
     struct pm_report_options options;
     enum output output;
+    bool with_partial;
 };
 
 /* "FUNCTIONS" or "SCOPE=FUNCTIONS". */
@@ -160,6 +188,7 @@ static int read_command_line(struct request *request, struct pm_command_line *li
         PM_OPTION_ACTION("models", 0, read_output, &request->output),
         PM_OPTION_ACTION("flagged", 0, read_output, &request->output),
         PM_OPTION_VALUE("top", 0, pm_read_count, &request->options.max_rows),
+        PM_OPTION_FLAG("with-partial", 0, &request->with_partial),
         PM_OPTION_FLAG("drop-divergent", 0, &fit->drop_divergent),
         PM_OPTION_VALUE("partition", 0, read_partition, &fit->partition),
         {0},
@@ -188,7 +217,8 @@ int pm_cmd_fit(int argc, char **argv) {
             pm_store_close(store);
             store = pm_store_open(line.arguments[0], PM_STORE_CREATE, &err);
         }
-        bool ok = store && fit_store(store, &request.fit, &request.options, request.output, &err);
+        bool ok = store && fit_store(store, &request.fit, &request.options, request.output,
+                                     request.with_partial, &err);
         pm_store_close(store);
         status = ok ? PM_EXIT_OK : pm_complain(&err);
     }

@@ -33,7 +33,8 @@ static const struct pm_command commands[] = {
      "                  [--include FILE] [--exclude FILE] [--weights STORE]\n"
      "                  [--lib NAME]... [--all-libs] [--classes FILE]\n"
      "                  [--start-at NAMES]... [--stop-after NAMES]...\n"
-     "                  [--timeout SECONDS] [--no-memory] [--second-core] [--shared]\n"
+     "                  [--timeout SECONDS] [--checkpoint SECONDS] [--keep-partial]\n"
+     "                  [--no-memory] [--second-core] [--shared]\n"
      "                  [--carry] [--bytes] [--time] [--time-runs N] [--time-cost PERCENT]\n"
      "                  [--outside] [--again] [--unused NAMES] [--dry-run] [-q]\n"
      "                  -- COMMAND [ARGUMENT]...\n"
@@ -49,7 +50,7 @@ static const struct pm_command commands[] = {
      "make the instrumented copy of a program, to run it by hand", pm_cmd_instrument},
     {"fit",
      "[--basis [SCOPE=]FUNCTIONS]... [--search] [--in NAMES] [--drop-divergent]\n"
-     "                  [--threads N]\n"
+     "                  [--with-partial] [--threads N]\n"
      "                  [--models | --flagged [--top N]] [--format table|json|csv] [--wide] STORE",
      "make models of the measurements", pm_cmd_fit},
     {"model",
@@ -165,6 +166,7 @@ int main(int argc, char **argv) {
     if (argc > 2 && (strcmp(argv[2], "--help") == 0 || strcmp(argv[2], "-h") == 0))
         return print_usage(command);
     int status = command->run(argc - 1, argv + 1);
+    pm_die_of_interruption();
     if (fflush(stdout) != 0 || ferror(stdout)) {
         fprintf(stderr, "pmodel: cannot write to standard output\n");
         return PM_EXIT_SYSTEM;

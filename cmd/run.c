@@ -96,6 +96,8 @@ static int read_command_line(struct run *run, int argc, char **argv) {
         PM_OPTION_TEXT(NULL, 'o', &request->store_path),
         PM_OPTION_FLAG("dry-run", 0, &run->dry_run),
         PM_OPTION_FLAG("outside", 0, &run->outside),
+        PM_OPTION_FLAG("keep-partial", 0, &request->keep_partial),
+        PM_OPTION_VALUE("checkpoint", 0, pm_read_count, &request->checkpoint_seconds),
         PM_OPTION_ACTION("time", 0, read_time, request),
         PM_OPTION_VALUE("time-runs", 0, pm_read_count, &request->time_runs),
         PM_OPTION_VALUE("time-cost", 0, read_time_cost, request),

@@ -175,6 +175,7 @@ void pm_model_set_free(struct pm_model_set *set) {
     pm_bin_model_arena_free(&set->bins);
     free(set->histograms);
     free(set->wholes);
+    free(set->misfits);
     free(set->edges);
     free(set->runs);
     pm_basis_free(set->basis);

@@ -116,6 +116,13 @@ struct pm_whole_model {
     struct pm_model cold;
 };
 
+/* How far off the misses of the whole program are at the sizes that its models were made from: the
+   mean of |log(by the models / measured)| over caches and sizes. */
+struct pm_misfit {
+    uint64_t block_bytes;
+    double error;
+};
+
 /* All that fit found for a store. */
 struct pm_model_set {
     struct pm_basis *basis;
@@ -123,6 +130,7 @@ struct pm_model_set {
     size_t n_runs;
     struct pm_parameters *runs; /* parameters of each run, in the order of the fit; owned */
     size_t n_runs_dropped;      /* divergent ones that were left out of the fit */
+    size_t n_cut_off; /* runs that did not come to their end; not stored with the models */
     size_t n_edges;
     struct pm_model *edges; /* one for each edge of the structure */
     size_t n_histograms;
@@ -138,6 +146,8 @@ struct pm_model_set {
     double accesses_left_out, first_touches_left_out;
     size_t n_wholes;
     struct pm_whole_model *wholes; /* one for each block size, where builds differ; owned */
+    size_t n_misfits;
+    struct pm_misfit *misfits; /* one for each block size, where sizes were held out; owned */
 };
 
 void pm_model_set_free(struct pm_model_set *set);

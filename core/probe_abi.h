@@ -32,7 +32,7 @@
 #include "core/access.h"
 
 #define PM_PROBE_MAGIC "PMPROBE"
-#define PM_PROBE_VERSION 3
+#define PM_PROBE_VERSION 4
 
 /* Offsets in the control block, in bytes from the %gs base. */
 enum pm_control_block_offset {
@@ -162,10 +162,13 @@ struct pm_probe_counter {
     uint32_t reserved;
 };
 
-/* An old address whose jump did not fit: the int3 there stands for a jump to `to`. */
+/* An old address whose int3 stands for a jump to `to`, because that does not fit or because nobody
+   was expected there. */
 struct pm_probe_trap {
-    uint64_t from; /* link-time virtual address in the old text */
-    uint64_t to;   /* link-time virtual address in the new text */
+    uint64_t from;        /* link-time virtual address in the old text */
+    uint64_t to;          /* link-time virtual address in the new text */
+    uint32_t is_expected; /* control is known to arrive there */
+    uint32_t reserved;
 };
 
 /* Stands at the very start of the added segment (a readable PT_LOAD), where the runtime finds it by
@@ -214,6 +217,9 @@ struct pm_probe_header {
 #define PM_ENV_LIBRARIES "PMODEL_LIBRARIES" /* set: instrumented modules may be loaded later */
 #define PM_ENV_SHARED "PMODEL_SHARED" /* anything: the interleaved stream of all threads, too */
 #define PM_ENV_SECOND_CORE "PMODEL_SECOND_CORE" /* anything: analysis beside the program */
+#define PM_ENV_CHECKPOINT                                                                          \
+    "PMODEL_CHECKPOINT"                 /* seconds between two raw files of what ran so far        \
+                                         */
 #define PM_ENV_HANDLER "PMODEL_HANDLER" /* shared object with a pmodel_handler, see that header */
 
 #endif

@@ -13,6 +13,7 @@ void pm_profile_free(struct pm_profile *profile) {
         pm_histogram_free(&profile->histograms[i].histogram);
     free(profile->histograms);
     free(profile->edge_counts);
+    free(profile->cut_off);
     free(profile->block_sizes);
     free(profile->wholes);
     free(profile);

@@ -46,6 +46,7 @@ struct pm_whole {
 struct pm_profile {
     struct pm_parameters parameters;
     bool predicted;       /* from models; else measured */
+    char *cut_off;        /* how the run ended before its end; NULL: it did not; owned */
     double extrapolation; /* largest ratio of a parameter to its largest measured value, or of its
                              smallest to it; 1 within them, and measured */
     bool below_measured;  /* the latter: it is smaller than any that was measured */

@@ -12,10 +12,9 @@
 #include <stdlib.h>
 
 #include "core/base/base.h"
+#include "fit/predict/predict.h"
 #include "fit/prepare/prepare.h"
 #include "fit/private.h"
-
-enum { LEAST_SIZES = 3 };
 
 static double value_of(const struct pm_profile *profile, const char *name) {
     double value = 0;
@@ -61,7 +60,7 @@ static bool is_enough(const struct pm_profile *const *kept, size_t n_kept,
                       const struct pm_fit_options *options) {
     const char *names[PM_MAX_PARAMETERS];
     struct pm_error ignored = {0};
-    return n_kept >= LEAST_SIZES &&
+    return n_kept >= PM_FIT_LEAST_SIZES &&
            pm_fit_varying(kept, n_kept, options, names, NULL, &ignored) == options->n_parameters;
 }
 
@@ -95,6 +94,7 @@ void pm_fit_hold_out(const struct pm_structure *structure, const struct pm_profi
     same.parameters = names; /* the same kind of models */
     same.n_parameters = n_names;
     set->held_out_tried = true;
+    pm_fit_misfits(structure, fitted, n_fitted, set);
     for (size_t left_out = 1; n_names > 0 && left_out <= PM_MOST_HELD_OUT; left_out++) {
         size_t n_kept = keep_small(fitted, n_fitted, names, n_names, left_out, kept);
         if (!is_enough(kept, n_kept, &same))

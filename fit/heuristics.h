@@ -10,8 +10,7 @@
 
    An unknown name is an error of pm_fit and pm_fit_instantiate that lists the names.  What is
    not here: tolerances of the solvers in algebra/, which answer to the arithmetic and not to
-   programs; how many texts of a kind fit a note; lists (limits of a cut, denominators), which stand
-   where they are used. */
+   programs; how many texts of a kind fit a note. */
 #ifndef PM_FIT_HEURISTICS_H
 #define PM_FIT_HEURISTICS_H
 
@@ -27,6 +26,7 @@ struct pm_error;
       "A model has the shape of its data up to this many times the largest measured size: "        \
       "predictions are mostly for two to four times")                                              \
     X(rounding, 1e-9, "Relative differences up to this are of rounding: counts have 53 bits")      \
+    X(equal, 1e-12, "The same of sums of a few doubles: equal values")                             \
     X(noise, 2e-3,                                                                                 \
       "Steps against the trend, and shares that differ, by less are noise: "                       \
       "alignment and start-up change counts of small sizes by about that")                         \
@@ -46,13 +46,14 @@ struct pm_error;
       "Powers of growth without it: lower terms fade as sizes grow, but no more than that")        \
     X(least_error, 1e-10, "Relative errors below this are all alike")                              \
     X(distance_error, 0.5, "Blocks: distances are whole numbers")                                  \
+    X(block_error, 2.0, "Blocks: as many more are touched where data lie otherwise")               \
     X(slope_step, 1e-4, "Of x, in central differences: exact to about 1e-8")                       \
     X(least_redundancy, 1e-6,                                                                      \
       "1 - leverage of a point, the share of an error in its value that "                          \
       "shows in its residual; below this the point alone decides a "                               \
       "coefficient")                                                                               \
     X(term_penalty, 0.03,                                                                          \
-      "Of the score for each term in one parameter: of two candidates that "                       \
+      "Of the score for each term: of two candidates that "                                        \
       "are equally good the simpler one")                                                          \
     X(explained, 1e-8,                                                                             \
       "Relative error up to which a fit explains its data: rounding of a "                         \
@@ -66,6 +67,9 @@ struct pm_error;
     X(smallest_gain, 0.2,                                                                          \
       "Score without the smallest size against that with it from which the "                       \
       "smallest is left out: arrays so small that they lie elsewhere")                             \
+    X(logarithm_gain, 0.7,                                                                         \
+      "Score of 1, N, N*log2(N) against that of polynomials below which a count takes them: "      \
+      "from 0.8 on counts that vary with the residue of the size do by chance")                    \
     X(search_gain, 0.25,                                                                           \
       "Score of a function of --search against the design's own from which it "                    \
       "is taken: of some fifty that are tried one fits by chance")                                 \
@@ -76,19 +80,16 @@ struct pm_error;
       "Of a function's change between points of the grid, not explained "                          \
       "by its slopes: then it has steps")                                                          \
     X(ridge, 1e-11, "Of the diagonal: keeps the program of --partition sigmetrics convex")         \
-    /* ---- surface/ ---- */                                                                       \
-    X(surface_term_penalty, 1.12,                                                                  \
-      "Of the score for each term in several parameters: with twenty "                             \
-      "products to choose from, one that means nothing gains that")                                \
-    X(surface_small, 1e-4, "As small_value: runs differ in more than one size")                    \
-    X(surface_small_zero, 1e-2, "The same for zeros: a count that sets in is not exact there")     \
+    /* ---- series/, several parameters ---- */                                                    \
     X(distance_power, 3.1, "Powers in all of a distance: no more than a volume")                   \
     X(tried_power, 4.1, "Powers in all of counts that are tried for a cut")                        \
     X(product_power, 6.5, "Powers in all of a product of several functions")                       \
+    X(told_apart, 1e-6,                                                                            \
+      "Of the product of two parameters, what is left of it beside them: less is "                 \
+      "rounding, and the runs do not tell")                                                        \
     X(admissible, 1.001, "Rounding of the largest ratio of two parameters")                        \
     X(short_lines, 0.5, "Of the lines may be too short for the terms")                             \
     X(better_score, 0.999, "A score that is no rounding away from another")                        \
-    X(nearly_whole, 0.02, "A coefficient times a denominator, from a whole number")                \
     /* ---- histogram/ ---- */                                                                     \
     X(common_block, 64.0,                                                                          \
       "Bytes: limits on counts are for such blocks, and shrink with larger "                       \
@@ -131,6 +132,9 @@ struct pm_error;
       "Blocks: first touches of large blocks from those of small ones may be "                     \
       "off by this for the array, and each that lies apart")                                       \
     X(dense_rough, 0.02, "and by this share")                                                      \
+    X(dense_tail, 0.15,                                                                            \
+      "Mean error of misses of pages, as those of lines have them, up to which these are taken: "  \
+      "arrays' ends and planes of a few pages are off by a tenth")                                 \
     X(joint_fails, 0.05, "Mean error of the members' own models from which joint ones are tried")  \
     X(joint_gain, 0.5, "What is left of it with the joint ones")                                   \
     X(least_power, 0.05,                                                                           \
@@ -161,12 +165,15 @@ struct pm_error;
       "Growth of an interval with the logarithm of extrapolation, chosen on seven "                \
       "programs (docs/log-fitting.md)")                                                            \
     X(longest_factor, 1e9, "An interval that reaches further has no bounds")                       \
-    X(disagreement, 0.85,                                                                          \
+    X(disagreement, 0.3,                                                                           \
       "Half an interval of a program's misses, of what the sets without the largest sizes "        \
-      "say otherwise: calibrated on 33 programs (docs/log-fitting.md)")                            \
-    X(structural, 0.175,                                                                           \
+      "say otherwise: calibrated on 110 programs and sets of sizes (docs/log-fitting.md)")         \
+    X(misfit, 1.25, "The same of what the models are wrong by at the measured sizes, on average")  \
+    X(placement, 0.005,                                                                            \
+      "Logarithm: where data lie moves misses by as much, even where all models agree")            \
+    X(structural, 0.24,                                                                            \
       "Logarithm of a ratio: sets that are further apart disagree about what grows how,")          \
-    X(structural_factor, 6.0, "and of so large a disagreement the interval is this, to each side") \
+    X(structural_factor, 4.0, "and of so large a disagreement the interval is this, to each side") \
     X(least_misses, 0.5, "Of a program: fewer are none")                                           \
     /* ---- query/, analysis/: what is shown, not what is modelled ---- */                         \
     X(flagged_error, 0.10,                                                                         \
@@ -180,6 +187,8 @@ struct pm_error;
       "Of the least share told: bins that together have less are not looked at")                   \
     X(cluster_near, 0.01, "Of a distance: where a bin of a profile is the one of a model")         \
     X(cluster_nearly, 0.05, "Of a cluster's accesses: what \"nearly all\" leaves out")             \
+    X(shown_beyond, 2.0, "Times the largest measured size: where intervals of models are shown")   \
+    X(half_a_count, 0.5, "Counts are whole numbers: ends of intervals within this of one have it") \
     X(named_share, 0.1, "Of the largest part of an error: what is named beside it")                \
     /* ---- prepare/choice.c: which parameters ---- */                                             \
     X(alike, 0.01,                                                                                 \
@@ -208,11 +217,13 @@ struct pm_error;
     X(tried_terms, 6, "Terms of a cut that is tried, in several parameters")                       \
     X(selection_rounds, 4, "Of selection forward and backward; most end after two")                \
     X(pair_terms, 3, "Where no more are allowed, all pairs of terms are tried")                    \
-    X(most_denominator, 720, "Of exact coefficients in several parameters: 6!")                    \
     X(refinements, 3, "Of a solution before it is rounded to fractions")                           \
     X(short_distance, 64, "Blocks: distances below are short")                                     \
     X(ends_from_sizes, 4, "The largest sizes give the ratio of a bin's ends to its mean")          \
     X(few_blocks, 16, "As many pages as the smallest TLB has entries")                             \
+    X(dense_tail_from, 8,                                                                          \
+      "Pages: shorter distances are mostly of pages that are touched in part, one an array")       \
+    X(dense_tail_caches, 3, "Caches and sizes at least, by which that is judged")                  \
     X(gap_tries, 4, "Widest gaps of the largest size that are followed")                           \
     X(joint_caches, 14, "Caches by which joint models are judged, each twice the one before,")     \
     X(joint_smallest, 16, "from so many blocks on")                                                \
@@ -231,10 +242,13 @@ struct pm_error;
       "Blocks: what smaller caches miss bounds the intervals of no larger one, because those "     \
       "are calibrated from here on")                                                               \
     X(search_degree, 3, "Powers beside a function that --search tries")                            \
+    X(search_logs, 2, "and powers of the logarithm in it")                                         \
     X(scanned_sizes, 65, "At which layer conditions are looked for")                               \
     X(sampled_edges, 64, "Edges, the largest first, that judge parameters: nearly all counts")     \
     X(sampled_histograms, 32, "Histograms, likewise")                                              \
+    X(block_ends, 2, "Of an array, where a block more or less is touched")                         \
     X(enough_values, 4, "Of each of several parameters: a cubic has so many coefficients")         \
+    X(outside_named, 3, "Files that may have the time, at most")                                   \
     X(outside_samples, 20, "Samples of a program's time: fewer tell nothing of a share")           \
     X(judged_lines, 512,                                                                           \
       "Blocks: reuses from here on are misses, where models are judged: "                          \
@@ -253,6 +267,7 @@ struct pm_error;
     X(SHAPE, shape, "models have the shape of their data")                                         \
     X(FREE_FIT, free_fit, "a free fit that is far better and sound stays out of shape")            \
     X(EXACT, exact, "counts that are sums of functions with small fractions exactly")              \
+    X(LOGARITHMS, logarithms, "counts may grow as N*log2(N)")                                      \
     X(EXACT_LOGARITHMS, exact_logarithms, "counts with logarithms exactly")                        \
     X(CONSTANT_DISTANCE, constant_distance, "a distance that stays within a block is constant")    \
     X(HIERARCHICAL, hierarchical, "several parameters: models of coefficients")                    \
@@ -269,14 +284,17 @@ struct pm_error;
       "what is nearer than a constant distance is constant")                                       \
     X(REST_TO_SHORTEST, rest_to_shortest, "of pages only the shortest bins take the rest")         \
     X(IRREGULAR, irregular, "distances of random accesses scale with the program's extent")        \
+    X(JOINT_PIECES, joint_pieces, "pieces of one loop of the source are modelled together")        \
     X(JOINT_GROUPS, joint_groups, "groups of a loop nest are modelled together")                   \
     X(DENSE_COLD, dense_cold, "first touches of pages from those of lines")                        \
+    X(DENSE_TAIL, dense_tail, "long reuses of pages from those of lines")                          \
     X(ONSET_EDGES, onset_edges, "edges of the last two sizes only")                                \
     X(GROUP_ACCESSES, group_accesses, "accesses of groups from executions")                        \
     X(TAKES_REST, takes_rest, "the short bins take what the others do not account for")            \
     X(LONGEST_DISTANCE, longest_distance, "no distance is longer than all data")                   \
     X(INCLUSION, inclusion, "distances of large blocks are bounded by those of small ones")        \
     X(HELD_OUT, held_out, "intervals of misses from sets without the largest sizes")               \
+    X(MISFIT, misfit, "intervals are as wide as the models are wrong where it was measured")       \
     X(REGULARITY, regularity, "why a series is hard to model")                                     \
     X(FIXED_EXTENTS, fixed_extents, "groups that walk arrays of fixed extent")                     \
     X(MEASURED_PARAMETER, measured_parameter,                                                      \
@@ -331,6 +349,27 @@ struct pm_heuristic_name {
 const struct pm_heuristic_name *pm_heuristic_steps(size_t *n);
 const struct pm_heuristic_name *pm_heuristic_constants(size_t *n);
 
+/* Distances, in 64-byte blocks, at which short ones may be cut from long ones: steps of a half and
+   a third, as caches and small arrays have them. */
+#define PM_FIT_LIMITS 4, 6, 8, 12, 16, 20, 24, 32, 40, 48, 64, 80, 96, 128, 192, 256
+
+/* Periods that a series is looked at for: what loops are unrolled and blocked by, and lines have of
+   elements. */
+#define PM_FIT_PERIODS 2, 3, 4, 5, 6, 7, 8, 10, 12, 16, 20, 24, 32, 48, 64, 128
+
+/* Exponents that --search tries, those of Extra-P's normal form (Calotoiu, Hoefler, Poke & Wolf, SC
+   2013). */
+#define PM_FIT_EXPONENTS                                                                           \
+    {0, 1}, {1, 4}, {1, 3}, {1, 2}, {2, 3}, {3, 4}, {1, 1}, {5, 4}, {4, 3}, {3, 2}, {5, 3},        \
+        {7, 4}, {2, 1}, {9, 4}, {7, 3}, {5, 2}, {8, 3}, {11, 4}, {                                 \
+        3, 1                                                                                       \
+    }
+
+/* Denominators of exact coefficients divide one of these, the largest first: 6!, of sums over
+   nested loops; 8 · 21, of geometric sums over levels that halve (1, 3, 7 …); decimal fractions;
+   and what loops are unrolled and blocked by. */
+#define PM_FIT_DENOMINATORS 720, 168, 100, 64
+
 /* ---- sizes of tables, which no program decides ------------------------------------------------
  */
 
@@ -342,11 +381,16 @@ enum {
     /* Sizes at which shape is looked at; the polynomials that pass there fall by 0.2% at most in
        between (tests/unit/fit_shapes.c).  A multiple of the vectors' width. */
     PM_SERIES_GRID = 24,
-    PM_SURFACE_MAX_GRID = 10, /* the same along an axis of two, in several parameters */
-    PM_SURFACE_MAX_AXES = 4,
-    PM_SURFACE_MAX_FUNCTIONS = 16, /* of one axis */
-    PM_SURFACE_LEAST_LEVELS = 3,   /* of one axis: no model without */
-    PM_PARTITION_DEPTH = 40,       /* of cuts in cuts */
+    /* The same along each of two, three and four axes: a hundred places and some hundreds. */
+    PM_AXES_GRID_2 = 10,
+    PM_AXES_GRID_3 = 6,
+    PM_AXES_GRID_4 = 5,
+    /* Cells of an octave of distances, between which accesses move (predict/miss_curve.h): within
+       one a curve of misses is as good as straight. */
+    PM_CELLS_PER_OCTAVE = 4,
+    PM_FIT_MAX_AXES = 4,     /* parameters that vary independently */
+    PM_FIT_LEAST_LEVELS = 3, /* of one of several: no model without */
+    PM_PARTITION_DEPTH = 40, /* of cuts in cuts */
     PM_PARTITION_MAX_SEGMENTS = 400,
 };
 

@@ -2,6 +2,7 @@
 #include "fit/private.h"
 
 #include <math.h>
+#include <string.h>
 
 double *pm_model_coefficient(struct pm_model *model, size_t term) {
     for (size_t i = 0; i < model->n_terms; i++)
@@ -24,6 +25,13 @@ void pm_model_scale(struct pm_model *model, double factor) {
     pm_model_multiply(model, factor);
     model->sigma *= fabs(factor);
     model->exact &= factor == 1;
+}
+
+size_t pm_constant_function(const struct pm_basis *basis) {
+    size_t constant = 0;
+    while (constant < basis->n && strcmp(basis->texts[constant], "1") != 0)
+        constant++;
+    return constant;
 }
 
 struct pm_model pm_model_constant(double value, size_t n_points) {
@@ -49,18 +57,6 @@ struct pm_model pm_model_last_value(size_t n, const double *y, const double *wei
 struct pm_model pm_model_zero(size_t n_points) {
     return (struct pm_model){
         .shape = PM_SHAPE_CONSTANT, .exact = true, .n_points = (uint16_t)n_points};
-}
-
-double pm_candidate_sigma(const struct pm_candidate *c, size_t n, const size_t *point,
-                          const double *y, const double *functions, size_t stride) {
-    double sum = 0;
-    for (size_t i = 0; i < n; i++) {
-        double value = 0;
-        for (size_t j = 0; j < c->n_terms; j++)
-            value += c->coefficients[j] * functions[point[i] * stride + c->terms[j]];
-        sum += (value - y[i]) * (value - y[i]);
-    }
-    return sqrt(sum / (double)(n > c->n_terms ? n - c->n_terms : 1));
 }
 
 void pm_model_set_visit(struct pm_model_set *set,

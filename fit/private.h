@@ -18,28 +18,21 @@ enum {
 /* What the values of a series are. */
 enum pm_series_kind {
     PM_SERIES_COUNT,    /* never negative; monotone, convex, concave as the data are */
+    PM_SERIES_BLOCKS,   /* the same of distinct blocks: one more or less is where data lie */
     PM_SERIES_DISTANCE, /* at most two terms of degree 3, non-decreasing and convex */
 };
 
-/* ---- what fits in one and in several parameters have in common --------------------------------
- */
-
 static inline double pm_bin_accesses(const struct pm_bin *bin) { return bin->loads + bin->stores; }
 
-/* Some functions of a basis with their coefficients, and what these are worth. */
-struct pm_candidate {
-    size_t n_terms;
-    size_t terms[PM_MODEL_MAX_TERMS];        /* numbers of functions, ascending */
-    double coefficients[PM_MODEL_MAX_TERMS]; /* of scaled functions */
-    double residual, leave_one_out;          /* root mean squares, relative */
-    double emphasised; /* leave-one-out error with larger sizes counting more */
-    double score;      /* the smallest wins */
-};
+/* Models of N_PROFILES that are checked, in the N_NAMES parameters NAMES (parallel.c). */
+struct pm_model_set *pm_fit_profiles(const struct pm_structure *structure,
+                                     const struct pm_profile *const *profiles, size_t n_profiles,
+                                     const char *const *names, size_t n_names,
+                                     const struct pm_fit_options *options,
+                                     struct pm_fit_statistics *statistics, struct pm_error *err);
 
-/* Standard deviation of the N residuals at the points POINT whose values are Y.  FUNCTIONS has a
-   row of STRIDE scaled functions for each point. */
-double pm_candidate_sigma(const struct pm_candidate *candidate, size_t n, const size_t *point,
-                          const double *y, const double *functions, size_t stride);
+/* Takes the parameters of PROFILE into the measured range of SET. */
+void pm_fit_widen_range(struct pm_model_set *set, const struct pm_profile *profile);
 
 /* Adds a sentence to the notes, if STATISTICS is not NULL and there is room. */
 void pm_fit_note(struct pm_fit_statistics *statistics, const char *format, ...)
@@ -55,6 +48,9 @@ double *pm_model_coefficient(struct pm_model *model, size_t term);
 void pm_model_add_term(struct pm_model *model, size_t term, double coefficient);
 
 void pm_model_scale(struct pm_model *model, double factor);
+
+/* The number of the function 1; if there is none, how many functions there are. */
+size_t pm_constant_function(const struct pm_basis *basis);
 
 /* A constant that N_POINTS values say, whose error is not known. */
 struct pm_model pm_model_constant(double value, size_t n_points);

@@ -47,6 +47,9 @@ struct pm_measure_request {
     unsigned sample;          /* one of so many blocks is watched; 0, 1: all */
     unsigned max_blocks;      /* so many are kept at once; 0: all */
     unsigned timeout_seconds; /* 0: none */
+    unsigned
+        checkpoint_seconds;   /* how often a process writes what it measured until then; 0: never */
+    bool keep_partial;        /* also a run that did not come to its end */
     double time_cost_percent; /* what timers may cost, of the plain program's CPU time */
     unsigned time_runs;       /* how often each size is run with timers; 0: not at all */
     bool carry;               /* what carries each reuse */
@@ -70,6 +73,10 @@ struct pm_measure_session *pm_measure_session_new(const struct pm_measure_reques
                                                   const struct pm_parameters *first,
                                                   const struct pm_progress *progress,
                                                   struct pm_error *err);
+
+/* Dies of the signal that ended the measuring (SIGINT, SIGTERM, SIGHUP), if one did.  To be called
+   last, when the session is closed. */
+void pm_die_of_interruption(void);
 
 /* Closes the store and removes all temporary files; NULL is allowed. */
 void pm_measure_session_free(struct pm_measure_session *session);

@@ -12,6 +12,7 @@
 
 #include "core/probe_abi.h"
 #include "measure/command/command.h"
+#include "measure/interruption.h"
 #include "measure/outside/outside.h"
 #include "measure/private.h"
 
@@ -40,16 +41,6 @@ static bool make_folder(const char *path, struct pm_error *err) {
     return mkdir(path, 0777) == 0 || errno == EEXIST || pm_fail_errno(err, "cannot make %s", path);
 }
 
-void pm_remove_folder(const char *path) {
-    pid_t child = fork();
-    if (child == 0) {
-        execlp("rm", "rm", "-rf", "--", path, (char *)NULL);
-        _exit(127);
-    }
-    if (child > 0)
-        waitpid(child, NULL, 0);
-}
-
 /* Where the run takes place: NULL is the current folder.  A run with input files gets a folder of
    its own in any case, because they would otherwise replace the user's files. */
 static bool make_run_folder(const struct pm_measure_session *session,
@@ -61,7 +52,7 @@ static bool make_run_folder(const struct pm_measure_session *session,
     if (request->scratch && !make_folder(request->scratch, err))
         return false;
     char *parent = request->scratch ? pm_absolute_path(request->scratch, err)
-                                    : pm_sprintf("%s/inputs", session->work);
+                                    : pm_sprintf("%s/inputs", session->work.path);
     if (!parent)
         return false;
     bool ok = make_folder(parent, err);
@@ -88,10 +79,12 @@ static char **run_environment(const struct sized_run *run, const char *raw, bool
     char **own = pm_substitute_all(request->environment, n, run->at, err);
     if (!own)
         return NULL;
-    enum { MOST_OF_PMODEL = 12 };
+    enum { MOST_OF_PMODEL = 13 };
     own = pm_realloc(own, n + MOST_OF_PMODEL + 1, sizeof *own);
     if (raw)
         own[n++] = pm_sprintf(PM_ENV_OUT "=%s", raw);
+    if (raw && !timed && request->checkpoint_seconds)
+        own[n++] = pm_sprintf(PM_ENV_CHECKPOINT "=%u", request->checkpoint_seconds);
     if (request->handler)
         own[n++] = pm_sprintf(PM_ENV_HANDLER "=%s", request->handler);
     if (raw && timed) {
@@ -120,68 +113,112 @@ static char **run_environment(const struct sized_run *run, const char *raw, bool
     return own;
 }
 
-/* Runs the command with FILES laid over their originals; it must end well.  Each run reads standard
-   input from where it stood at first, if that is a file. */
-static bool launch(const struct sized_run *run, const struct pm_copy *files, size_t n_files,
-                   char *const *environment, bool silent, struct pm_launch_result *result,
-                   struct pm_error *err) {
-    const struct pm_measure_session *session = run->session;
-    const struct pm_measure_request *request = session->request;
-    const struct pm_launch launch = {
+/* The command with FILES laid over their originals. */
+static struct pm_launch launch_of(const struct sized_run *run, const struct pm_copy *files,
+                                  size_t n_files, char *const *environment) {
+    enum { GRACE_SECONDS = 5 };
+    const struct pm_measure_request *request = run->session->request;
+    return (struct pm_launch){
         .argv = run->argv,
-        .command_path = session->command_path,
+        .command_path = run->session->command_path,
         .files = files,
         .n_files = n_files,
         .runtime = request->copies.runtime,
         .folder = run->folder,
         .environment = environment,
         .timeout_seconds = request->timeout_seconds,
+        .grace_seconds = request->keep_partial ? GRACE_SECONDS : 0,
         .output_to_errors = request->output_to_errors,
-        .silent = silent,
     };
-    if (session->input_at >= 0)
-        lseek(STDIN_FILENO, session->input_at, SEEK_SET);
-    *result = (struct pm_launch_result){0};
-    return pm_launch_run(&launch, result, err) && pm_launch_check(&launch, result, err);
 }
 
-static bool count(const struct sized_run *run, const char *raw, struct pm_error *err) {
+/* Each run reads standard input from where it stood at first, if that is a file. */
+static bool launch(const struct sized_run *run, const struct pm_launch *what,
+                   struct pm_launch_result *result, struct pm_error *err) {
+    if (run->session->input_at >= 0)
+        lseek(STDIN_FILENO, run->session->input_at, SEEK_SET);
+    *result = (struct pm_launch_result){0};
+    return pm_launch_run(what, result, err);
+}
+
+/* What the processes of a run that was launched left.  *CUT_OFF: how it ended, if that was before
+   its end and it is kept all the same; owned by the caller.  A run that ended in another way than
+   well is left out unless a signal or the end of its time was the cause. */
+static bool take_in(const struct sized_run *run, const char *raw, const struct pm_launch *launched,
+                    struct pm_launch_result *result, struct pm_ingested *ingested, char **cut_off,
+                    struct pm_error *err) {
+    const struct pm_measure_request *request = run->session->request;
+    struct pm_error why = {0};
+    bool ended_well = pm_launch_check(launched, result, &why);
+    bool ok = (ended_well || request->keep_partial) &&
+              pm_ingest(raw, &run->session->copies, run->at, request->blocks.bytes,
+                        request->blocks.n, request->carry, !ended_well, ingested, err);
+    if (ended_well)
+        return ok;
+    if (ok && (WIFSIGNALED(result->status) || result->timed_out ||
+               ingested->n_cut_off + ingested->n_checkpoints)) {
+        *cut_off = pm_launch_ending(launched, result);
+        return true;
+    }
+    *err = why;
+    return false;
+}
+
+static void say_run(const struct sized_run *run, const struct pm_launch_result *result,
+                    const struct pm_ingested *ingested, const char *cut_off) {
     struct pm_measure_session *session = run->session;
-    const struct pm_measure_request *request = session->request;
-    char **environment = run_environment(run, raw, false, err);
+    char *size = pm_parameters_text(run->at);
+    session->last_seconds = result->wall_seconds;
+    session->last_peak_bytes = result->peak_bytes;
+    pm_progress_say(&session->progress, "%s  %.2f s, %.4g accesses%s%s%s%s", size,
+                    result->wall_seconds, ingested->accesses, cut_off ? "; kept, although it " : "",
+                    cut_off ? cut_off : "", ingested->notes ? "; " : "",
+                    ingested->notes ? ingested->notes : "");
+    free(size);
+    if (!result->in_place && !session->in_place_reported)
+        pm_progress_say(
+            &session->progress,
+            "this system allows no mount namespace, so the program ran under another "
+            "file name (/proc/self/exe)%s",
+            session->copies.n_files > 1 ? ", and its libraries were found by LD_LIBRARY_PATH" : "");
+    session->in_place_reported = true;
+}
+
+/* *IS_WHOLE: the run came to its end. */
+static bool count(const struct sized_run *run, const char *raw, bool *is_whole,
+                  struct pm_error *err) {
+    struct pm_measure_session *session = run->session;
+    char **environment = run_environment(run, raw, false, err), *cut_off = NULL;
     if (!environment)
         return false;
+    const struct pm_launch launched =
+        launch_of(run, session->copies.files, session->copies.n_files, environment);
     struct pm_launch_result result;
     struct pm_ingested ingested = {0};
     double started = (double)time(NULL);
-    bool ok = launch(run, session->copies.files, session->copies.n_files, environment, false,
-                     &result, err) &&
-              pm_ingest(raw, &session->copies, run->at, request->blocks.bytes, request->blocks.n,
-                        request->carry, &ingested, err) &&
-              pm_session_put(session, &ingested, &result, started, run->argv, err);
-    if (ok) {
-        char *size = pm_parameters_text(run->at);
-        session->last_seconds = result.wall_seconds;
-        session->last_peak_bytes = result.peak_bytes;
-        pm_progress_say(&session->progress, "%s  %.2f s, %.4g accesses%s%s", size,
-                        result.wall_seconds, ingested.accesses, ingested.notes ? "; " : "",
-                        ingested.notes ? ingested.notes : "");
-        free(size);
-        if (!result.in_place && !session->in_place_reported)
-            pm_progress_say(
-                &session->progress,
-                "this system allows no mount namespace, so the program ran under another "
-                "file name (/proc/self/exe)%s",
-                session->copies.n_files > 1 ? ", and its libraries were found by LD_LIBRARY_PATH"
-                                            : "");
-        session->in_place_reported = true;
-    }
+    bool ok = launch(run, &launched, &result, err) &&
+              take_in(run, raw, &launched, &result, &ingested, &cut_off, err) &&
+              pm_session_put(session, &ingested, &result, cut_off, started, run->argv, err);
+    if (ok)
+        say_run(run, &result, &ingested, cut_off);
+    *is_whole = !cut_off;
+    free(cut_off);
     pm_ingested_free(&ingested);
     pm_free_strings(environment);
     return ok;
 }
 
 /* ---- timing it ------------------------------------------------------------------------------- */
+
+/* Its output goes nowhere, and it must end well. */
+static bool launch_plainly(const struct sized_run *run, const struct pm_copy *files, size_t n_files,
+                           char *const *environment, struct pm_launch_result *result,
+                           struct pm_error *err) {
+    struct pm_launch launched = launch_of(run, files, n_files, environment);
+    launched.silent = true;
+    launched.grace_seconds = 0;
+    return launch(run, &launched, result, err) && pm_launch_check(&launched, result, err);
+}
 
 /* A pm_timing_launcher.  Input files are made anew, since the run before may have changed them. */
 static bool launch_silently(void *context, const struct pm_copy *files, size_t n_files,
@@ -190,7 +227,7 @@ static bool launch_silently(void *context, const struct pm_copy *files, size_t n
     struct sized_run run = *(const struct sized_run *)context;
     char **environment = run_environment(&run, times_folder, true, err);
     bool ok = environment && make_run_folder(run.session, run.at, &run.folder, err) &&
-              launch(&run, files, n_files, environment, true, result, err);
+              launch_plainly(&run, files, n_files, environment, result, err);
     if (environment)
         free(run.folder);
     pm_free_strings(environment);
@@ -219,7 +256,8 @@ static bool add_times(struct sized_run *run, struct pm_error *err) {
         .cost_percent = session->request->time_cost_percent,
         .launcher = {launch_silently, run},
     };
-    char *parent = pm_sprintf("%s/times", session->work), *folder = size_folder(parent, run->at);
+    char *parent = pm_sprintf("%s/times", session->work.path),
+         *folder = size_folder(parent, run->at);
     struct pm_profile *profile = pm_store_profile(session->store, run->at, err);
     struct pm_times *times = NULL;
     if (profile && pm_profile_fits(profile, session->copies.structure, err) &&
@@ -244,14 +282,16 @@ bool pm_measure_one_size(struct pm_measure_session *session, const struct pm_par
     const struct pm_measure_request *request = session->request;
     struct sized_run run = {.session = session, .at = at};
     run.argv = pm_substitute_all(request->argv, pm_count_strings(request->argv), at, err);
-    char *raw_parent = pm_sprintf("%s/raw", session->work);
+    char *raw_parent = pm_sprintf("%s/raw", session->work.path);
     char *raw = size_folder(raw_parent, at);
-    bool ok = run.argv != NULL;
+    bool ok = run.argv != NULL, is_whole = true;
+    pm_interruption_hold();
     if (ok && !there.run)
         ok = make_folder(raw_parent, err) && make_folder(raw, err) &&
-             make_run_folder(session, at, &run.folder, err) && count(&run, raw, err);
-    if (ok && request->time_runs)
+             make_run_folder(session, at, &run.folder, err) && count(&run, raw, &is_whole, err);
+    if (ok && request->time_runs && !there.times && is_whole && !pm_interrupting_signal())
         ok = add_times(&run, err);
+    pm_interruption_release();
     free(run.folder);
     free(raw);
     free(raw_parent);

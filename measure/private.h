@@ -9,10 +9,18 @@
 #include "measure/measure.h"
 #include "measure/timing/timing.h"
 
+/* The temporary folder of a session (work_folder.c). */
+struct pm_work_folder {
+    char *path; /* NULL until it is made */
+    int lock;   /* locked while the session lives */
+};
+bool pm_make_work_folder(struct pm_work_folder *work, struct pm_error *err);
+void pm_free_work_folder(struct pm_work_folder *work); /* and what is in it */
+
 struct pm_measure_session {
     const struct pm_measure_request *request;
     struct pm_progress progress;
-    char *work;                     /* temporary folder; NULL until it is made */
+    struct pm_work_folder work;
     char *command_path;             /* file that the command names */
     char *program;                  /* real path of the program to instrument */
     struct pm_copies copies;        /* with a build command those of the size at hand */
@@ -29,21 +37,25 @@ struct pm_measure_session {
 /* ---- what is in the store (store.c) ------------------------------------------------------------
  */
 
-/* What the store has of a size. */
+/* What the store has of a size.  A run that was cut off counts with --keep-partial only. */
 struct pm_in_store {
     bool run, times; /* times: or they are not wanted */
 };
 bool pm_session_look(struct pm_measure_session *session, const struct pm_parameters *at,
                      struct pm_in_store *there, struct pm_error *err);
 
+/* Can the store be written, or made, where it is to be?  Before anything runs. */
+bool pm_session_check_store(const struct pm_measure_session *session, struct pm_error *err);
+
 /* Opens the store where it exists, so that a wrong one is noticed before anything runs; CREATE: in
    any case. */
 bool pm_session_open_store(struct pm_measure_session *session, bool create, struct pm_error *err);
 
-/* Puts the run into the store, with a build of its own in the numbers of the store's. */
+/* Puts the run into the store, with a build of its own in the numbers of the store's.  CUT_OFF: how
+   it ended before its end; NULL: it did not. */
 bool pm_session_put(struct pm_measure_session *session, struct pm_ingested *ingested,
-                    const struct pm_launch_result *result, double started_unix, char *const *argv,
-                    struct pm_error *err);
+                    const struct pm_launch_result *result, const char *cut_off, double started_unix,
+                    char *const *argv, struct pm_error *err);
 
 /* What must be equal for a run not to be repeated: command, environment, inputs' contents
    (settings.c).  Owned by the caller. */

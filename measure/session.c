@@ -7,7 +7,21 @@
 #include <unistd.h>
 
 #include "measure/command/command.h"
+#include "measure/interruption.h"
 #include "measure/private.h"
+
+/* ---- pmodel is told to end --------------------------------------------------------------------
+ */
+
+/* The sizes that were measured before are in the store. */
+static bool check_interruption(const struct pm_measure_session *session, struct pm_error *err) {
+    int number = pm_interrupting_signal();
+    bool keeps = session->store != NULL && session->request->store_path;
+    return !number || pm_fail(err, "interrupted by signal %d (%s)%s%s%s", number, strsignal(number),
+                              keeps ? ": what was measured before is in " : "",
+                              keeps ? session->store_path : "",
+                              keeps ? ", and the same command goes on with the rest" : "");
+}
 
 /* ---- the program ----------------------------------------------------------------------------- */
 
@@ -33,7 +47,7 @@ static bool prepare_copies(struct pm_measure_session *session, const struct pm_p
     char **environment =
         argv ? pm_substitute_all(request->environment, request->n_environment, at, err) : NULL;
     bool ok = environment && find_program(session, argv[0], err) &&
-              pm_copies_make(&request->copies, session->program, environment, session->work,
+              pm_copies_make(&request->copies, session->program, environment, session->work.path,
                              &session->progress, &session->copies, err);
     pm_free_strings(environment);
     pm_free_strings(argv);
@@ -97,7 +111,7 @@ bool pm_measure_sizes(struct pm_measure_session *session, const struct pm_parame
         const struct pm_parameters *at = &sizes[(first + n) % n_sizes];
         struct pm_error why = {0};
         struct pm_in_store there;
-        if (!pm_session_look(session, at, &there, err))
+        if (!check_interruption(session, err) || !pm_session_look(session, at, &there, err))
             return false;
         if (there.run &&
             !pm_store_put_formulas(session->store, at, &session->request->formulas, err))
@@ -107,6 +121,8 @@ bool pm_measure_sizes(struct pm_measure_session *session, const struct pm_parame
         } else if (measure_size(session, at, there, &why)) {
             result->n_measured++;
             last = at;
+        } else if (!check_interruption(session, err)) {
+            return false;
         } else {
             result->n_failed++;
             result->last_failure = why;
@@ -114,6 +130,8 @@ bool pm_measure_sizes(struct pm_measure_session *session, const struct pm_parame
                 session->progress.fail(session->progress.context, &why);
         }
     }
+    if (!check_interruption(session, err))
+        return false;
     if (last && !session->request->handler && !pm_note_other_files(session, last, err))
         return false;
     pm_progress_say(&session->progress, "%zu measured, %zu were there already, %zu failed",
@@ -123,27 +141,21 @@ bool pm_measure_sizes(struct pm_measure_session *session, const struct pm_parame
 
 /* ---- the session ----------------------------------------------------------------------------- */
 
-static bool make_work_folder(struct pm_measure_session *session, struct pm_error *err) {
-    const char *temporary = getenv("TMPDIR");
-    char *work = pm_sprintf("%s/pmodel-XXXXXX", temporary && *temporary ? temporary : "/tmp");
-    if (!mkdtemp(work)) {
-        pm_fail_errno(err, "cannot make a folder %s (TMPDIR)", work);
-        free(work);
-        return false;
-    }
-    session->work = work;
-    return true;
-}
-
 static bool prepare(struct pm_measure_session *session, const struct pm_parameters *first,
                     struct pm_error *err) {
     const struct pm_measure_request *request = session->request;
-    if (!make_work_folder(session, err))
+    pm_interruption_begin();
+    pm_interruption_hold();
+    bool ok = pm_make_work_folder(&session->work, err);
+    pm_interruption_removes(session->work.path);
+    pm_interruption_release();
+    if (!ok || !check_interruption(session, err))
         return false;
     session->store_path = request->store_path ? pm_strdup(request->store_path)
-                                              : pm_sprintf("%s/runs.pmdb", session->work);
+                                              : pm_sprintf("%s/runs.pmdb", session->work.path);
     session->settings = pm_settings_text(request, err);
-    return session->settings && (request->build || prepare_copies(session, first, err)) &&
+    return session->settings && pm_session_check_store(session, err) &&
+           (request->build || prepare_copies(session, first, err)) &&
            pm_session_open_store(session, false, err);
 }
 
@@ -166,11 +178,10 @@ void pm_measure_session_free(struct pm_measure_session *session) {
     if (!session)
         return;
     pm_store_close(session->store);
-    if (session->work)
-        pm_remove_folder(session->work);
+    pm_free_work_folder(&session->work);
+    pm_interruption_end();
     forget_copies(session);
     pm_structure_free(session->structure);
-    free(session->work);
     free(session->store_path);
     free(session->settings);
     free(session);

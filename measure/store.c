@@ -1,5 +1,6 @@
 /* What the store has of a size, and what is put into it. */
 #include <stdlib.h>
+#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -26,6 +27,19 @@ static bool open_store_of_builds(struct pm_measure_session *session, bool create
     return session->structure || (!has && !first);
 }
 
+bool pm_session_check_store(const struct pm_measure_session *session, struct pm_error *err) {
+    const char *path = session->store_path, *slash = strrchr(path, '/');
+    char *folder = slash == path ? pm_strdup("/")
+                   : slash       ? pm_sprintf("%.*s", (int)(slash - path), path)
+                                 : pm_strdup(".");
+    bool ok = access(folder, W_OK | X_OK) == 0 ||
+              pm_fail_errno(err, "%s: the store cannot be written in the folder %s", path, folder);
+    if (ok && access(path, F_OK) == 0 && access(path, W_OK) != 0)
+        ok = pm_fail_errno(err, "%s: the store cannot be written", path);
+    free(folder);
+    return ok;
+}
+
 bool pm_session_open_store(struct pm_measure_session *session, bool create, struct pm_error *err) {
     if (session->request->build)
         return session->structure || (!create && access(session->store_path, F_OK) != 0) ||
@@ -37,8 +51,8 @@ bool pm_session_open_store(struct pm_measure_session *session, bool create, stru
 }
 
 bool pm_session_put(struct pm_measure_session *session, struct pm_ingested *ingested,
-                    const struct pm_launch_result *result, double started_unix, char *const *argv,
-                    struct pm_error *err) {
+                    const struct pm_launch_result *result, const char *cut_off, double started_unix,
+                    char *const *argv, struct pm_error *err) {
     const struct pm_structure *structure = session->copies.structure;
     struct pm_build_differences differences = {0};
     if (!pm_session_open_store(session, true, err))
@@ -54,11 +68,13 @@ bool pm_session_put(struct pm_measure_session *session, struct pm_ingested *inge
         .started_unix = started_unix,
         .wall_seconds = result->wall_seconds,
         .cpu_seconds = result->cpu_seconds,
-        .exit_status = WEXITSTATUS(result->status),
+        .exit_status = WIFSIGNALED(result->status) ? 128 + WTERMSIG(result->status)
+                                                   : WEXITSTATUS(result->status),
         .n_threads = ingested->n_threads,
         .n_processes = ingested->n_processes,
         .settings = pm_strdup(session->settings),
         .notes = ingested->notes ? pm_strdup(ingested->notes) : NULL,
+        .cut_off = cut_off ? pm_strdup(cut_off) : NULL,
         .differences = other_build ? &differences : NULL,
     };
     bool ok = pm_store_put_run(session->store, ingested->profile, &ingested->streams, &facts,
@@ -82,6 +98,14 @@ bool pm_session_look(struct pm_measure_session *session, const struct pm_paramet
     if (!pm_store_has_run(session->store, at, session->settings, request->blocks.bytes,
                           request->blocks.n, &there->run, err))
         return false;
+    char *how = NULL;
+    if (there->run && !pm_store_cut_off(session->store, at, &how, err))
+        return false;
+    if (how) {
+        there->run = request->keep_partial;
+        there->times |= there->run; /* runs with timers are compared with whole ones */
+    }
+    free(how);
     if (there->run && request->carry &&
         !pm_store_has_patterns(session->store, at, request->blocks.bytes, request->blocks.n,
                                &there->run, err))

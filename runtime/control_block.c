@@ -34,12 +34,14 @@ void pm_control_block_fill(struct pm_control_block *block, void *stack, void *bu
 struct pm_control_block *pm_control_block_new(struct pm_thread *thread,
                                               struct pm_control_block *outer) {
     size_t bytes = PM_CONTROL_BLOCK_BYTES + PM_PRIVATE_STACK_BYTES + PM_RECORD_BUFFER_BYTES;
-    char *memory = pm_mmap(bytes);
+    size_t signal_bytes = outer ? 0 : PM_SIGNAL_STACK_BYTES;
+    char *memory = pm_mmap(bytes + signal_bytes);
     if (!memory)
         return NULL;
     struct pm_control_block *block = (struct pm_control_block *)memory;
     char *stack = memory + PM_CONTROL_BLOCK_BYTES;
     pm_control_block_fill(block, stack, stack + PM_PRIVATE_STACK_BYTES);
+    block->signal_stack = outer ? 0 : (uint64_t)memory + bytes;
     block->thread = thread;
     block->consume = pm_first_block->consume;
     if (pm_records_are_shared)

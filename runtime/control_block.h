@@ -67,7 +67,8 @@ struct pm_control_block {
     uint64_t timer_empty;               /* the slot that runs when no scope of this block is open */
     uint64_t called_path;
     struct pm_record_ring *ring; /* second_core.h; NULL: one buffer */
-    unsigned char unused[PM_OFFSET_TIMER_OPEN - 272];
+    uint64_t signal_stack;       /* lowest address; of a thread's own block only */
+    unsigned char unused[PM_OFFSET_TIMER_OPEN - 280];
     /* Of timers.  The fast path may go on while the word at %fs:timer_watch is
        timer_armed. */
     struct pm_open_scopes *timer_open; /* open_scopes */
@@ -122,6 +123,7 @@ PM_CHECK_OFFSET(counters, PM_CB_COUNTERS);
 
 enum {
     PM_PRIVATE_STACK_BYTES = 65536,
+    PM_SIGNAL_STACK_BYTES = 32768, /* AMX's state takes a third of it */
     /* Three quarters of it are records, the rest is slack: with the accesses that they become it
        stays in a second-level cache, and the slow path's own cost is below 0.1 ns a record. */
     PM_RECORD_BUFFER_BYTES = 4 * PM_RECORD_SLACK,

@@ -14,6 +14,7 @@
 /* In .bss: 32 MiB of addresses, of which touched pages exist. */
 static char first_block_memory[PM_CONTROL_BLOCK_BYTES] __attribute__((aligned(4096)));
 static char first_stack[PM_PRIVATE_STACK_BYTES] __attribute__((aligned(4096)));
+static char first_signal_stack[PM_SIGNAL_STACK_BYTES] __attribute__((aligned(4096)));
 static char first_buffer[PM_RECORD_BUFFER_BYTES] __attribute__((aligned(4096)));
 
 struct pm_control_block *const pm_first_block = (struct pm_control_block *)first_block_memory;
@@ -23,6 +24,7 @@ static void nothing(void) {}
 static void (*set_up_first_block(void))(void) {
     struct pm_control_block *block = (struct pm_control_block *)first_block_memory;
     pm_control_block_fill(block, first_stack, first_buffer);
+    block->signal_stack = (uint64_t)first_signal_stack;
     pm_syscall3(SYS_arch_prctl, ARCH_SET_GS, (long)block, 0);
     return nothing;
 }

@@ -42,6 +42,7 @@ static void switch_thread(struct pm_thread *thread, bool on, bool is_ours) {
         return;
     if (!pm_consume_pending_of(thread))
         pm_note_add(PM_NOTE_BUSY_THREAD, 1);
+    pm_analysis_enter();
     if (on) {
         pm_thread_take_counters(thread, false);
         pm_deliver_start(thread);
@@ -54,6 +55,7 @@ static void switch_thread(struct pm_thread *thread, bool on, bool is_ours) {
             pm_timers_stop(thread);
     }
     thread->stopped = !on;
+    pm_analysis_leave();
     if (on && is_ours)
         pm_timers_start(thread);
 }

@@ -50,6 +50,7 @@ static const char *const sentences[PM_N_NOTES] = {
     [PM_NOTE_ONE_CPU] = " CPU is all that the process may use: the analysis did not run beside it",
     [PM_NOTE_NO_SECOND_CORE] =
         " time(s) no thread could be made for the analysis, which then ran within the program's",
+    [PM_NOTE_NO_CHECKPOINTS] = " time(s) no thread could be made to write checkpoints",
 };
 
 void pm_note_add(enum pm_note_kind kind, uint64_t count) {

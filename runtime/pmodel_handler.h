@@ -109,7 +109,7 @@ struct pmodel_handler {
     void (*interval_end)(uint32_t thread, uint32_t scope);
     /* A thread (thread 0: the process) ends. */
     void (*thread_end)(uint32_t thread);
-    /* After the program's destructors; the last call. */
+    /* After the program's destructors; the last call.  Not where a signal ends the process. */
     void (*end)(void);
 };
 

@@ -112,6 +112,7 @@ void pm_process_forked(void) {
     pm_modules_after_fork();
     pm_notes_clear();
     pm_signals_after_fork();
+    pm_default_actions_after_fork();
     pm_markers_after_fork();
     pm_analysis_after_fork();
     pm_records_after_fork();
@@ -120,6 +121,7 @@ void pm_process_forked(void) {
     if (pm_analyser_carries)
         pm_deliver_open_scopes(pm_current_thread());
     pm_timers_after_fork();
+    pm_checkpoints_after_fork();
     pm_exits_after_fork();
 }
 
@@ -148,6 +150,10 @@ __attribute__((constructor(101))) static void begin(void) {
     if (at_quick_exit(pm_process_finish) != 0)
         pm_note_add(PM_NOTE_NO_QUICK_EXIT, 1);
     pm_signals_begin();
+    if (folder[0] && (!pm_process_handler || pm_process_handler == &pm_analyser))
+        pm_default_actions_begin();
+    if (folder[0])
+        pm_checkpoints_begin();
     __atomic_store_n(&state, RUNNING, __ATOMIC_RELEASE);
 }
 
@@ -182,12 +188,7 @@ static void end_handler(void) {
         pm_process_handler->end();
 }
 
-static void write_raw_file(uint64_t flags, char *name, size_t name_size) {
-    pm_modules_scan();
-    if (!folder[0] || pm_n_modules == 0)
-        return;
-    pm_timers_finish();
-    struct pm_raw_builder builder = {0};
+static void build_raw_file(struct pm_raw_builder *builder, uint64_t flags) {
     struct pm_raw_run run = {
         .process_id = (uint64_t)process_id,
         .parent_id = (uint64_t)pm_syscall3(SYS_getppid, 0, 0, 0),
@@ -196,30 +197,62 @@ static void write_raw_file(uint64_t flags, char *name, size_t name_size) {
         .cpu_ns = pm_clock_ns(CLOCK_PROCESS_CPUTIME_ID),
         .flags = flags | (forked ? PM_RAW_FORKED : 0),
     };
-    pm_raw_begin(&builder);
-    pm_raw_add_content(&builder, &run);
+    pm_raw_begin(builder);
+    pm_raw_add_content(builder, &run);
+}
+
+static void write_raw_file(uint64_t flags, char *name, size_t name_size) {
+    struct pm_raw_builder builder = {0};
+    pm_modules_scan();
+    if (!folder[0] || pm_n_modules == 0)
+        return;
+    pm_timers_finish();
+    build_raw_file(&builder, flags);
     pm_raw_save(&builder, folder, (uint64_t)process_id, name, name_size);
     pm_raw_builder_free(&builder);
+    pm_checkpoints_remove();
+}
+
+void pm_process_write_checkpoint(void (*built)(void), char *name, size_t name_size) {
+    struct pm_raw_builder builder = {0};
+    bool has_modules = pm_n_modules > 0;
+    if (has_modules)
+        build_raw_file(&builder, PM_RAW_CHECKPOINT);
+    built();
+    if (has_modules)
+        pm_raw_save_again(&builder, folder, (uint64_t)process_id, name, name_size);
+    pm_raw_builder_free(&builder);
+}
+
+/* The caller has blocked signals. */
+static void finish(uint64_t flags) {
+    int expected = RUNNING;
+    if (__atomic_compare_exchange_n(&state, &expected, FINISHING, false, __ATOMIC_ACQ_REL,
+                                    __ATOMIC_ACQUIRE)) {
+        pm_checkpoints_stop();
+        pm_exits_note_open(PM_ACTIVATION_LEFT, 1);
+        pm_exits_note_other_threads();
+        drain_all_threads();
+        if (!(flags & PM_RAW_CUT_OFF))
+            end_handler();
+        write_raw_file(flags, NULL, 0);
+        __atomic_store_n(&state, FINISHED, __ATOMIC_RELEASE);
+    }
+    /* Another thread may have been first: do not end the process under its hands. */
+    while (__atomic_load_n(&state, __ATOMIC_ACQUIRE) != FINISHED)
+        pm_sleep_ns(1000000);
 }
 
 void pm_process_finish(void) {
     if (!pm_process_is_measured() || !pm_process_is_ours())
         return;
     uint64_t mask = pm_signals_block();
-    int expected = RUNNING;
-    if (__atomic_compare_exchange_n(&state, &expected, FINISHING, false, __ATOMIC_ACQ_REL,
-                                    __ATOMIC_ACQUIRE)) {
-        pm_exits_note_open(PM_ACTIVATION_LEFT, 1);
-        pm_exits_note_other_threads();
-        drain_all_threads();
-        end_handler();
-        write_raw_file(0, NULL, 0);
-        __atomic_store_n(&state, FINISHED, __ATOMIC_RELEASE);
-    }
-    /* Another thread may have been first: do not end the process under its hands. */
-    while (__atomic_load_n(&state, __ATOMIC_ACQUIRE) != FINISHED)
-        usleep(1000);
+    finish(0);
     pm_signals_restore(mask);
+}
+
+void pm_process_cut_off(int signal) {
+    finish(PM_RAW_CUT_OFF | (uint64_t)signal << PM_RAW_SIGNAL_SHIFT);
 }
 
 __attribute__((destructor(101))) static void end(void) { pm_process_finish(); }
@@ -228,6 +261,7 @@ void pm_process_before_exec(void) {
     if (!pm_process_is_measured() || pm_process_is_finished() || !pm_process_is_ours())
         return;
     uint64_t mask = pm_signals_block();
+    pm_checkpoints_stop();
     drain_all_threads();
     pm_exits_note_open(PM_ACTIVATION_LEFT, 1);
     write_raw_file(PM_RAW_BEFORE_EXEC, exec_file, sizeof exec_file);
@@ -241,4 +275,5 @@ void pm_process_exec_failed(void) {
     if (exec_file[0])
         pm_syscall3(SYS_unlink, (long)exec_file, 0, 0);
     exec_file[0] = 0;
+    pm_checkpoints_go_on();
 }

@@ -30,6 +30,14 @@ void pm_process_thread_end(struct pm_thread *thread);
 /* The end: drains all buffers and writes the raw file.  Does nothing the second time. */
 void pm_process_finish(void);
 
+/* The same where SIGNAL is about to end the process: the file is marked.  Safe in a handler that
+   blocks all signals. */
+void pm_process_cut_off(int signal);
+
+/* Writes what was measured until now, for raw/checkpoints.c: what was measured must not change
+   until BUILT is called.  NAME: pm_raw_save_again. */
+void pm_process_write_checkpoint(void (*built)(void), char *name, size_t name_size);
+
 /* In the child of a fork: it is a process of its own, measured from here on. */
 void pm_process_forked(void);
 

@@ -15,6 +15,7 @@
 #include "runtime/nonlocal_exits/nonlocal_exits.h"
 #include "runtime/process.h"
 #include "runtime/records/records.h"
+#include "runtime/signals/signals.h"
 #include "runtime/system.h"
 #include "runtime/timers/timers.h"
 
@@ -107,9 +108,11 @@ void pm_thread_untake(struct pm_thread *thread) {
 static void give_back(struct pm_thread *thread) {
     pm_signals_block();
     pm_consume_pending(thread);
+    pm_analysis_enter();
     pm_process_thread_end(thread);
     pm_timers_thread_end(thread);
     pm_thread_take_counters(thread, !thread->stopped);
+    pm_analysis_leave();
     pm_thread_untake(thread);
 }
 
@@ -127,6 +130,7 @@ void pm_thread_enter(struct pm_thread *thread) {
     thread->key_rounds = 0;
     thread->exit_stack = 0;
     thread->system_id = pm_syscall3(SYS_gettid, 0, 0, 0);
+    pm_signal_stack_begin();
     if (thread->restore_signals)
         pm_signals_restore(thread->signal_mask);
 }

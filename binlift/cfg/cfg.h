@@ -29,6 +29,7 @@ struct pm_routine_code {
         n_insns; /* contiguous; covers its parts, one after the other, each ascending */
     bool interior_references; /* address of an inner instruction is taken (data or code): control
                                  may arrive at those landings by means that the CFG does not see */
+    bool entered_by_offset;   /* offset_entries.c: an interpreter in assembly language */
     bool may_not_return;      /* exit, longjmp, throw or unknown code may be called from it */
 };
 
@@ -52,8 +53,9 @@ enum pm_insn_mark {
 
 /* ---- passes that find where control goes, in this order -------------------------------------- */
 
-void pm_join_parts(struct pm_lifted *lifted);       /* cold_parts.c: into their routines */
-void pm_find_tables(struct pm_lifted *lifted);      /* jump_tables.c: tables, table_targets */
+void pm_join_parts(struct pm_lifted *lifted);          /* cold_parts.c: into their routines */
+void pm_find_tables(struct pm_lifted *lifted);         /* jump_tables.c: tables, table_targets */
+void pm_find_offset_entries(struct pm_lifted *lifted); /* offset_entries.c: inner_entries */
 void pm_find_landings(struct pm_lifted *lifted);    /* landings.c: relocations, data words, LSDAs */
 void pm_find_no_returns(struct pm_lifted *lifted);  /* no_return.c: calls that do not come back */
 void pm_find_tail_calls(struct pm_lifted *lifted);  /* tail_calls.c: PM_MARK_TAIL_CALL */

@@ -7,7 +7,8 @@
    the height is that on entry, the target decides: on every path to the jump it comes from an
    argument, a call's result, or a load, and nothing was added to it.  If labels of the routine are
    known to be taken as values, only a frame that was just given back shows a tail call; where the
-   height is not known, saved registers that were just popped do. */
+   height is not known, saved registers that were just popped do.  The jumps of an interpreter in
+   assembly language (offset_entries.c) go where other code wants: they leave. */
 #include "binlift/cfg/jumps.h"
 #include "binlift/lifted.h"
 #include "binlift/metadata/metadata.h"
@@ -252,6 +253,8 @@ static bool is_tail_call(struct search *search, const struct pm_routine_code *co
         free(targets.addresses);
         return leaves && targets.n_addresses == 0;
     }
+    if (code->entered_by_offset)
+        return true;
     uint32_t move = stack_move_before(search, jump);
     if (height <= HEIGHT_UNKNOWN) {
         if (move != PM_NONE && pops(lifted, &lifted->insns[move]))

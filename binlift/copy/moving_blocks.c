@@ -29,7 +29,7 @@ static void reach_roots(struct worklist *list) {
     const struct pm_structure *structure = lifted->structure;
     for (uint32_t b = 0; b < structure->n_blocks; b++)
         if ((lifted->insn_marks[lifted->block_codes[b].first_insn] & PM_MARK_LANDING) ||
-            structure->routines[structure->blocks[b].routine].state == PM_ROUTINE_PARTIAL)
+            pm_may_be_entered_anywhere(lifted, structure->blocks[b].routine))
             reach(list, b);
     for (uint32_t e = 0; e < structure->n_edges; e++)
         if (structure->edges[e].kind == PM_EDGE_ENTRY)

@@ -14,8 +14,9 @@
 #include "core/base/base.h"
 
 enum {
-    /* 4 had no powers, nothing of the whole program, and no sets that are held out */
-    MODEL_SET_VERSION = 5,
+    /* 4 had no powers, nothing of the whole program, and no sets that are held out; 5 no misfits */
+    MODEL_SET_VERSION = 6,
+    MISFIT_VERSION = 6,
     OLDEST_VERSION = 4,
     HEADER_BYTES = 24,
     MODEL_LEAST_BYTES = 29, /* a model without terms, of the oldest version */
@@ -121,6 +122,11 @@ static void put_set(struct writer *w, const struct pm_model_set *set) {
     for (size_t i = 0; i < set->n_histograms; i++)
         put_double(w, set->histograms[i].cold_share);
     put_held_out(w, set);
+    put_u64(w, set->n_misfits);
+    for (size_t i = 0; i < set->n_misfits; i++) {
+        put_u64(w, set->misfits[i].block_bytes);
+        put_double(w, set->misfits[i].error);
+    }
 }
 
 void pm_model_set_encode(const struct pm_model_set *set, void **bytes, size_t *n_bytes) {
@@ -294,6 +300,18 @@ static void get_held_out(struct pm_reader *r, struct pm_model_set *set, uint32_t
         set->held_out[set->n_held_out++] = get_set(r, version, false);
 }
 
+static void get_misfits(struct pm_reader *r, struct pm_model_set *set) {
+    set->n_misfits = get_count(r, 16);
+    set->misfits = pm_alloc(set->n_misfits, sizeof *set->misfits);
+    for (size_t i = 0; i < set->n_misfits; i++) {
+        struct pm_misfit *misfit = &set->misfits[i];
+        misfit->block_bytes = pm_take_unsigned(r, 8);
+        misfit->error = get_double(r);
+        if (!(misfit->error >= 0 && isfinite(misfit->error)))
+            r->fault = PM_READ_BAD;
+    }
+}
+
 static struct pm_model_set *get_set(struct pm_reader *r, uint32_t version, bool may_hold_out) {
     struct pm_model_set *set = pm_alloc(1, sizeof *set);
     get_basis(r, set);
@@ -318,6 +336,8 @@ static struct pm_model_set *get_set(struct pm_reader *r, uint32_t version, bool 
         get_wholes(r, set, of);
         get_held_out(r, set, version, may_hold_out);
     }
+    if (version >= MISFIT_VERSION)
+        get_misfits(r, set);
     return set;
 }
 

@@ -81,9 +81,49 @@ bool pm_store_put_models(struct pm_store *store, const struct pm_model_set *mode
     return pm_store_end(store, ok, err);
 }
 
+/* How many runs there are, and how many of them were cut off. */
+static bool count_runs(struct pm_store *store, size_t *n_runs, size_t *n_cut_off,
+                       struct pm_error *err) {
+    bool has;
+    *n_runs = *n_cut_off = 0;
+    if (!pm_store_has_table(store, "cut_off", &has, err))
+        return false;
+    sqlite3_stmt *s = pm_store_prepare(store,
+                                       has ? "SELECT (SELECT count(*) FROM run), count(*) FROM"
+                                             " cut_off"
+                                           : "SELECT count(*), 0 FROM run",
+                                       err);
+    bool ok = s != NULL;
+    if (ok && pm_store_next_row(store, s, &ok, err)) {
+        *n_runs = (size_t)sqlite3_column_int64(s, 0);
+        *n_cut_off = (size_t)sqlite3_column_int64(s, 1);
+    }
+    sqlite3_finalize(s);
+    return ok;
+}
+
+/* Are MODELS of the runs that are there now?  Of those that were cut off all are, or none. */
+static bool check_runs(struct pm_store *store, struct pm_model_set *models, struct pm_error *err) {
+    size_t n_runs, n_cut_off, n_fitted = models->n_runs + models->n_runs_dropped;
+    if (!count_runs(store, &n_runs, &n_cut_off, err))
+        return false;
+    if (n_fitted != n_runs && n_fitted + n_cut_off != n_runs)
+        return pm_fail(err,
+                       "%s: runs were added or removed after the last fit: call `pmodel fit %s`",
+                       store->path, store->path);
+    for (size_t i = 0; n_cut_off && i < models->n_runs; i++) {
+        char *how;
+        if (!pm_store_cut_off(store, &models->runs[i], &how, err))
+            return false;
+        models->n_cut_off += how != NULL;
+        free(how);
+    }
+    return true;
+}
+
 struct pm_model_set *pm_store_models(struct pm_store *store, struct pm_error *err) {
-    sqlite3_stmt *s = pm_store_prepare(
-        store, "SELECT data, (SELECT count(*) FROM run) FROM models ORDER BY id DESC LIMIT 1", err);
+    sqlite3_stmt *s =
+        pm_store_prepare(store, "SELECT data FROM models ORDER BY id DESC LIMIT 1", err);
     if (!s)
         return NULL;
     struct pm_model_set *models = NULL;
@@ -93,11 +133,9 @@ struct pm_model_set *pm_store_models(struct pm_store *store, struct pm_error *er
             pm_model_set_decode(sqlite3_column_blob(s, 0), (size_t)sqlite3_column_bytes(s, 0), err);
         if (!models) {
             pm_fail_in(err, "%s", store->path);
-        } else if (models->n_runs + models->n_runs_dropped != (size_t)sqlite3_column_int64(s, 1)) {
+        } else if (!check_runs(store, models, err)) {
             pm_model_set_free(models);
             models = NULL;
-            pm_fail(err, "%s: runs were added or removed after the last fit: call `pmodel fit %s`",
-                    store->path, store->path);
         }
     } else if (status != SQLITE_DONE) {
         pm_store_fail(store, err);

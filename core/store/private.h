@@ -64,6 +64,12 @@ bool pm_store_mark_differences(struct pm_store *store, struct pm_structure *stru
 bool pm_store_keep_matched(struct pm_store *store, int64_t run, struct pm_profile *profile,
                            struct pm_error *err);
 
+/* cut_off.c: how a run ended before its end (HOW NULL: it did not); of a run that is about to go.
+ */
+bool pm_store_put_cut_off(struct pm_store *store, int64_t run, const char *how,
+                          struct pm_error *err);
+bool pm_store_remove_cut_off(struct pm_store *store, int64_t run, struct pm_error *err);
+
 /* formulas.c and file_times.c: those of a run that is about to go. */
 bool pm_store_remove_file_times(struct pm_store *store, int64_t run, struct pm_error *err);
 bool pm_store_remove_formulas(struct pm_store *store, int64_t run, struct pm_error *err);

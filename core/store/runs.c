@@ -158,6 +158,7 @@ struct pm_profile *pm_store_profile(struct pm_store *store, const struct pm_para
     }
     sqlite3_finalize(s);
     if (profile && !(pm_store_read_edges(store, run, profile, err) &&
+                     pm_store_cut_off(store, parameters, &profile->cut_off, err) &&
                      pm_store_read_skipped(store, run, profile, err) &&
                      pm_store_read_sums(store, run, profile, err) &&
                      pm_store_keep_matched(store, run, profile, err))) {
@@ -196,13 +197,14 @@ bool pm_store_run_facts(struct pm_store *store, const struct pm_parameters *para
     else
         pm_store_fail(store, err);
     sqlite3_finalize(s);
-    return ok;
+    return ok && pm_store_cut_off(store, parameters, &facts->cut_off, err);
 }
 
 void pm_run_facts_free(struct pm_run_facts *facts) {
     free(facts->command);
     free(facts->settings);
     free(facts->notes);
+    free(facts->cut_off);
 }
 
 bool pm_store_run_bytes(struct pm_store *store, const struct pm_parameters *parameters,

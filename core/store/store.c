@@ -115,7 +115,7 @@ static bool create_schema(struct pm_store *store, struct pm_error *err) {
     if (!pm_store_begin(store, err))
         return false;
     /* Another process may have been quicker. */
-    bool ok = pragma_value(store, "PRAGMA user_version") == PM_STORE_VERSION ||
+    bool ok = pragma_value(store, "PRAGMA user_version") >= PM_STORE_VERSION ||
               (pm_store_run_sql(store, schema, err) &&
                pm_store_run_sql(store, pm_store_histograms_schema, err) &&
                pm_store_run_sql(store, pm_store_skipped_schema, err) &&
@@ -132,7 +132,7 @@ static bool upgrade(struct pm_store *store, struct pm_error *err) {
         return false;
     int64_t version =
         pragma_value(store, "PRAGMA user_version"); /* another may have been quicker */
-    bool ok = version == PM_STORE_VERSION ||
+    bool ok = version >= PM_STORE_VERSION ||
               ((version > 1 || pm_store_run_sql(store, pm_store_times_schema, err)) &&
                pm_store_upgrade_histograms(store, err) &&
                pm_store_run_sql(store, pm_store_skipped_schema, err) &&
@@ -156,11 +156,11 @@ static bool check_schema(struct pm_store *store, enum pm_store_mode mode, struct
         return mode == PM_STORE_READ ? pm_store_run_sql(store, pm_store_histograms_view, err) &&
                                            pm_store_run_sql(store, pm_store_skipped_view, err)
                                      : upgrade(store, err);
-    if (version != PM_STORE_VERSION)
+    if (version != PM_STORE_VERSION && version != PM_STORE_VERSION_CUT_OFF)
         return pm_fail(err,
                        "%s: store of format %lld, this pmodel reads format %d: measure again with "
                        "this version, or use the one that wrote it",
-                       store->path, (long long)version, PM_STORE_VERSION);
+                       store->path, (long long)version, PM_STORE_VERSION_CUT_OFF);
     return true;
 }
 
@@ -292,8 +292,9 @@ static bool remove_run(struct pm_store *store, const struct pm_parameters *param
     if (run <= 0)
         return run == 0;
     bool ok =
-        pm_store_remove_patterns(store, run, err) && pm_store_remove_differences(store, run, err) &&
-        pm_store_remove_formulas(store, run, err) && pm_store_remove_file_times(store, run, err);
+        pm_store_remove_cut_off(store, run, err) && pm_store_remove_patterns(store, run, err) &&
+        pm_store_remove_differences(store, run, err) && pm_store_remove_formulas(store, run, err) &&
+        pm_store_remove_file_times(store, run, err);
     for (size_t i = 0; ok && i < sizeof statements / sizeof *statements; i++)
         ok = pm_store_run_sql_of(store, statements[i], run, err);
     return ok;
@@ -310,6 +311,7 @@ bool pm_store_put_run(struct pm_store *store, const struct pm_profile *profile,
         put_run_row(store, profile, facts, &run, err) &&
         put_edges(store, run, profile, inexact_routines, n_routines, err) &&
         pm_store_put_skipped(store, run, profile, err) &&
+        pm_store_put_cut_off(store, run, facts->cut_off, err) &&
         (!facts->differences || pm_store_put_differences(store, run, facts->differences, err)) &&
         pm_store_put_histograms(store, run, profile, streams, err);
     return pm_store_end(store, ok, err);

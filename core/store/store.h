@@ -38,13 +38,16 @@
                 run_accesses REAL)
        (core/builds/builds.h; of runs of other builds, `pmodel run --build`; id: in the tables
        above, NULL: only in that build)
+     cut_off   (run INTEGER PRIMARY KEY, how TEXT)
+       (runs that did not come to their end, `pmodel run --keep-partial`)
      models    (id INTEGER PRIMARY KEY, made REAL, data BLOB)    pm_model_set, the last fit
      model     (kind TEXT, target INTEGER, block_bytes INTEGER, bin INTEGER, quantity TEXT,
                 formula TEXT, relative_error REAL)       the same by formula, for other tools
    A writer holds a transaction; a reader sees whole runs.  A file of another application or of a
    newer version is refused and left as it is.  Version 1 had no measured times: a writer adds their
    tables, a reader finds none.  Up to version 2 the threads' histograms were added up: a writer
-   converts the table, a reader sees one stream, the sum. */
+   converts the table, a reader sees one stream, the sum.  A store with table cut_off is of version
+   4, all others stay of version 3. */
 #ifndef PM_STORE_H
 #define PM_STORE_H
 
@@ -63,6 +66,7 @@
 #include "core/times.h"
 
 #define PM_STORE_VERSION 3
+#define PM_STORE_VERSION_CUT_OFF 4
 
 struct pm_store;
 
@@ -94,6 +98,7 @@ struct pm_run_facts {
     char *settings; /* what must be equal for a run not to be repeated: command, environment, inputs
                      */
     char *notes;    /* sentences, one a line; NULL none */
+    char *cut_off;  /* how it ended before its end; NULL: it did not */
     const struct pm_build_differences *differences; /* of the run's build from the store's
                                                        structure; NULL: the same build; borrowed,
                                                        not read back (pm_store_differences) */
@@ -118,6 +123,10 @@ bool pm_store_runs(struct pm_store *store, struct pm_parameters **runs, size_t *
    (pm_profile_keep_matched); the rest is counted in skipped[PM_SKIPPED_UNMATCHED]. */
 struct pm_profile *pm_store_profile(struct pm_store *store, const struct pm_parameters *parameters,
                                     struct pm_error *err);
+/* *HOW: how the run with exactly PARAMETERS ended before its end, owned by the caller; NULL if it
+   did not, or is not there. */
+bool pm_store_cut_off(struct pm_store *store, const struct pm_parameters *parameters, char **how,
+                      struct pm_error *err);
 bool pm_store_run_facts(struct pm_store *store, const struct pm_parameters *parameters,
                         struct pm_run_facts *facts, struct pm_error *err);
 /* Bytes that the run with exactly PARAMETERS takes in the store, but for what SQLite adds. */
@@ -204,7 +213,8 @@ bool pm_store_file_times(struct pm_store *store, const struct pm_parameters *par
 
 bool pm_store_put_models(struct pm_store *store, const struct pm_model_set *models,
                          struct pm_error *err);
-/* NULL without error text if fit has not run; with one where runs were added after it. */
+/* NULL without error text if fit has not run; with one where runs were added after it.  How many of
+   their runs were cut off is counted in them. */
 struct pm_model_set *pm_store_models(struct pm_store *store, struct pm_error *err);
 
 #endif

@@ -3,69 +3,54 @@
 
 #include <math.h>
 
-enum { MAX = PM_LEAST_SQUARES_MAX };
+#define DEPENDENT 1e-22 /* square of a column's length by which it depends on others */
 
-bool pm_orthonormalise(size_t n, size_t k, double (*columns)[MAX], double triangle[MAX][MAX]) {
+PM_VECTOR_CLONES bool pm_orthonormalise(struct pm_least_squares *p, size_t k) {
     for (size_t j = 0; j < k; j++) {
-        double before = 0, after = 0;
-        for (size_t i = 0; i < n; i++)
-            before += columns[i][j] * columns[i][j];
+        double *column = p->columns + j * p->stride;
+        double before = pm_vector_dot(p->n, column, column);
         for (size_t l = 0; l < j; l++)
-            triangle[l][j] = 0;
+            p->triangle[l][j] = 0;
         for (int pass = 0; pass < 2; pass++)
             for (size_t l = 0; l < j; l++) {
-                double part = 0;
-                for (size_t i = 0; i < n; i++)
-                    part += columns[i][l] * columns[i][j];
-                triangle[l][j] += part;
-                for (size_t i = 0; i < n; i++)
-                    columns[i][j] -= part * columns[i][l];
+                const double *other = p->columns + l * p->stride;
+                double part = pm_vector_dot(p->n, other, column);
+                p->triangle[l][j] += part;
+                pm_vector_add(p->n, column, -part, other, column);
             }
-        for (size_t i = 0; i < n; i++)
-            after += columns[i][j] * columns[i][j];
-        if (!(after > 1e-22 * before))
+        double after = pm_vector_dot(p->n, column, column);
+        if (!(after > DEPENDENT * before))
             return false;
-        triangle[j][j] = sqrt(after);
-        for (size_t i = 0; i < n; i++)
-            columns[i][j] /= triangle[j][j];
+        p->triangle[j][j] = sqrt(after);
+        double inverse = 1 / p->triangle[j][j];
+        for (size_t i = 0; i < p->n; i += PM_VECTOR_WIDTH)
+            PM_VECTOR_AT(column, i) *= inverse;
     }
     return true;
 }
 
-void pm_back_substitute(size_t k, double triangle[MAX][MAX], const double *right, double *x) {
+void pm_project(const struct pm_least_squares *p, size_t k, const double *target,
+                double *coordinates) {
+    for (size_t j = 0; j < k; j++)
+        coordinates[j] = pm_vector_dot(p->n, p->columns + j * p->stride, target);
+}
+
+void pm_back_substitute(const struct pm_least_squares *p, size_t k, const double *right,
+                        double *x) {
     for (size_t j = k; j-- > 0;) {
         double sum = right[j];
         for (size_t l = j + 1; l < k; l++)
-            sum -= triangle[j][l] * x[l];
-        x[j] = sum / triangle[j][j];
+            sum -= p->triangle[j][l] * x[l];
+        x[j] = sum / p->triangle[j][j];
     }
 }
 
-void pm_forward_substitute(size_t k, double triangle[MAX][MAX], const double *right, double *x) {
+void pm_forward_substitute(const struct pm_least_squares *p, size_t k, const double *right,
+                           double *x) {
     for (size_t j = 0; j < k; j++) {
         double sum = right[j];
         for (size_t l = 0; l < j; l++)
-            sum -= triangle[l][j] * x[l];
-        x[j] = sum / triangle[j][j];
+            sum -= p->triangle[l][j] * x[l];
+        x[j] = sum / p->triangle[j][j];
     }
-}
-
-void pm_rotate(size_t n, size_t k, double (*columns)[MAX], const double *y, const double *weight,
-               double *rotated) {
-    for (size_t j = 0; j < k; j++) {
-        rotated[j] = 0;
-        for (size_t i = 0; i < n; i++)
-            rotated[j] += columns[i][j] * y[i] * weight[i];
-    }
-}
-
-double pm_residual(size_t k, const double *column, double weighted_y, const double *rotated,
-                   double *redundancy) {
-    double residual = weighted_y, leverage = 0;
-    for (size_t j = 0; j < k; j++) {
-        residual -= column[j] * rotated[j];
-        leverage += column[j] * column[j];
-    }
-    *redundancy = 1 - leverage;
-    return residual;
 }

@@ -342,9 +342,8 @@ PM_VECTOR_INLINE size_t farthest(const struct active_set *set, size_t m, const d
     return found;
 }
 
-PM_VECTOR_CLONES enum pm_qp_result pm_qp_nearest(size_t n, size_t m, const double *normals,
-                                                 double *x) {
-    double inverse[PM_QP_MOST_NEAREST], rounded[N_MAX];
+PM_VECTOR_CLONES enum pm_qp_result pm_qp_nearest(size_t n, size_t m, double *normals, double *x) {
+    double *inverse = normals + n * m, rounded[N_MAX];
     extended y[N_MAX], normal[N_MAX];
     struct active_set set;
     set.n = n;

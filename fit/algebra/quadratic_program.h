@@ -27,9 +27,8 @@ enum pm_qp_result pm_qp_solve(size_t n, const double *h, const double *g, size_t
    Σᵢ normals[i·m + c] · xᵢ ≥ 0 for each c < m.
 
    The problem above with H = 1 and b = 0, laid out for many constraints: M is a multiple of
-   PM_VECTOR_WIDTH, at most PM_QP_MOST_NEAREST; a normal of zeros is no constraint.  X is left as it
-   is if there is no solution. */
-enum { PM_QP_MOST_NEAREST = 256 };
-enum pm_qp_result pm_qp_nearest(size_t n, size_t m, const double *normals, double *x);
+   PM_VECTOR_WIDTH; NORMALS has another m entries for what is made of them; a normal of zeros is no
+   constraint.  X is left as it is if there is no solution. */
+enum pm_qp_result pm_qp_nearest(size_t n, size_t m, double *normals, double *x);
 
 #endif

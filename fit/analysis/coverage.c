@@ -16,15 +16,14 @@
 
 const double pm_coverage_levels[PM_N_COVERAGE_LEVELS] = {0.5, 0.8, 0.95};
 
-#define HALF_A_COUNT 0.5
-
 const char *pm_coverage_word(enum pm_coverage_quantity quantity) {
     static const char *const words[PM_N_COVERAGES] = {"edges", "accesses", "cold", "misses"};
     return words[quantity];
 }
 
 static bool is_inside(struct pm_fit_range range, double measured) {
-    return measured >= range.low - HALF_A_COUNT && measured <= range.high + HALF_A_COUNT;
+    return measured >= range.low - pm_heuristics.half_a_count &&
+           measured <= range.high + pm_heuristics.half_a_count;
 }
 
 /* One model; RANGES has its interval at each level. */

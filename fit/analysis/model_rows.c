@@ -42,10 +42,7 @@ static struct pm_model_row *add_row(struct pm_model_rows *rows,
 
 /* ---- intervals ------------------------------------------------------------------------------ */
 
-/* How far beyond the measured sizes intervals are shown. */
-#define FACTOR 2.0
-
-/* All parameters at FACTOR times their largest measured value. */
+/* All parameters beyond their largest measured value. */
 static void choose_place(struct pm_model_rows *rows, const struct pm_model_set *models) {
     rows->level = pm_heuristics.interval_level;
     rows->at = models->high;
@@ -53,7 +50,7 @@ static void choose_place(struct pm_model_rows *rows, const struct pm_model_set *
         double low = rows->at.values[i];
         pm_parameters_get(&models->low, rows->at.names[i], &low);
         if (low < rows->at.values[i])
-            rows->at.values[i] *= FACTOR;
+            rows->at.values[i] *= pm_heuristics.shown_beyond;
     }
 }
 

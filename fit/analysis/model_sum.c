@@ -6,8 +6,7 @@
 #include <stdlib.h>
 
 #include "core/base/base.h"
-
-#define CANCELLED 1e-12 /* of what was added up: what is left is rounding */
+#include "fit/heuristics.h"
 
 struct pm_model_sum pm_model_sum_new(const struct pm_basis *basis) {
     return (struct pm_model_sum){.basis = basis,
@@ -29,7 +28,7 @@ void pm_model_sum_add(struct pm_model_sum *sum, const struct pm_model *model, do
 }
 
 static bool is_there(const struct pm_model_sum *sum, size_t i) {
-    return fabs(sum->coefficients[i]) > CANCELLED * sum->magnitudes[i];
+    return fabs(sum->coefficients[i]) > pm_heuristics.equal * sum->magnitudes[i];
 }
 
 double pm_model_sum_value(const struct pm_model_sum *sum, const double *basis_values) {

@@ -118,7 +118,7 @@ static void take_constant_distances(struct pm_partition *p,
 
 /* ---- step 2: the clean cut ------------------------------------------------------------------- */
 
-static const int limits[] = {4, 6, 8, 12, 16, 20, 24, 32, 40, 48, 64, 80, 96, 128, 192, 256};
+static const int limits[] = {PM_FIT_LIMITS};
 enum { N_LIMITS = sizeof limits / sizeof *limits };
 
 /* Error of predicting how many reuses lie beyond LIMIT, or some value above HOPELESS; −1 if none

@@ -40,9 +40,8 @@ struct target {
     double *at;   /* [function]; owned */
     double drift; /* 1 + D·ln r */
     double level;
-    double *value; /* [run]; of the model in hand; owned */
-    double (
-        *columns)[PM_LEAST_SQUARES_MAX]; /* [run][function]: weighted, then orthonormal; owned */
+    double *value;               /* [run]; of the model in hand; owned */
+    struct pm_least_squares fit; /* of the runs in its functions; owns the columns */
 };
 
 double pm_fit_extrapolation(const struct pm_model_set *set, const struct pm_parameters *p,
@@ -72,7 +71,7 @@ double pm_fit_quantile(double level, double freedom) {
 }
 
 static void close_target(struct target *target) {
-    free(target->columns);
+    free(target->fit.columns);
     free(target->value);
     free(target->at);
     free(target->runs);
@@ -82,15 +81,16 @@ static bool open_target(struct target *target, const struct pm_model_set *set,
                         const struct pm_parameters *at, double level, struct pm_error *err) {
     if (!pm_heuristics_read(err))
         return false;
-    size_t n_basis = set->basis->n;
-    *target =
-        (struct target){.set = set,
-                        .runs = pm_alloc(set->n_runs * n_basis + 1, sizeof *target->runs),
-                        .at = pm_alloc(n_basis + 1, sizeof *target->at),
-                        .drift = 1 + pm_heuristics.drift * log(pm_fit_extrapolation(set, at, NULL)),
-                        .level = level,
-                        .value = pm_alloc(set->n_runs + 1, sizeof *target->value),
-                        .columns = pm_alloc(set->n_runs + 1, sizeof *target->columns)};
+    size_t n_basis = set->basis->n, stride = pm_vector_padded(set->n_runs);
+    *target = (struct target){
+        .set = set,
+        .runs = pm_alloc(set->n_runs * n_basis + 1, sizeof *target->runs),
+        .at = pm_alloc(n_basis + 1, sizeof *target->at),
+        .drift = 1 + pm_heuristics.drift * log(pm_fit_extrapolation(set, at, NULL)),
+        .level = level,
+        .value = pm_alloc(set->n_runs + 1, sizeof *target->value),
+        .fit.stride = stride,
+        .fit.columns = pm_alloc(PM_LEAST_SQUARES_MAX * stride + 1, sizeof *target->fit.columns)};
     bool ok = pm_basis_evaluate(set->basis, at, target->at, err);
     for (size_t i = 0; ok && i < set->n_runs; i++)
         ok = pm_basis_evaluate(set->basis, &set->runs[i], target->runs + i * n_basis, err);
@@ -103,24 +103,26 @@ static bool open_target(struct target *target, const struct pm_model_set *set,
 static double leverage(struct target *target, const struct pm_model *model, double v) {
     size_t n = model->n_points, k = model->n_terms, first = target->set->n_runs - n;
     size_t n_basis = target->set->basis->n;
-    double triangle[PM_MODEL_MAX_TERMS][PM_MODEL_MAX_TERMS], z[PM_MODEL_MAX_TERMS], largest = 0;
+    double z[PM_MODEL_MAX_TERMS], largest = 0;
     for (size_t i = 0; i < n; i++) {
         target->value[i] = pm_model_value(model, target->runs + (first + i) * n_basis);
         largest = fmax(largest, target->value[i]);
     }
     for (size_t i = 0; i < n; i++)
         target->value[i] = fmax(target->value[i], pm_heuristics.small_value * largest);
-    for (size_t i = 0; i < n; i++)
-        for (size_t j = 0; j < k; j++)
-            target->columns[i][j] =
-                target->runs[(first + i) * n_basis + model->terms[j]] / target->value[i];
-    if (!pm_orthonormalise(n, k, target->columns, triangle)) /* W F = Q R */
+    target->fit.n = pm_vector_padded(n);
+    for (size_t j = 0; j < k; j++)
+        for (size_t i = 0; i < target->fit.n; i++)
+            target->fit.columns[j * target->fit.stride + i] =
+                i < n ? target->runs[(first + i) * n_basis + model->terms[j]] / target->value[i]
+                      : 0;
+    if (!pm_orthonormalise(&target->fit, k)) /* W F = Q R */
         return INFINITY;
     /* a_i v_i = Σ_j Q_ij z_j with Rᵀ z = f(p): the sum of squares is that of z. */
     double sum = 0;
     for (size_t j = 0; j < k; j++)
         z[j] = target->at[model->terms[j]];
-    pm_forward_substitute(k, triangle, z, z);
+    pm_forward_substitute(&target->fit, k, z, z);
     for (size_t j = 0; j < k; j++)
         sum += z[j] * z[j];
     return sum / (v * v);

@@ -2,18 +2,20 @@
 
    Errors of the models of one program fail together: what its arrays outgrow, all of them outgrow.
    So the misses M(C) of a fully associative cache of C blocks have one interval for the program,
-   from the sets that were made without the largest sizes (held_out.c):
+   from the sets that were made without the largest sizes (held_out.c) and from the misfit r of all
+   at the measured sizes (misfit.c):
 
        e(C) = max_k |ln M_k(C) / M(C)|          M_k: misses by the set without the k largest sizes
        E(C) = max e(C′),  C / 2 ≤ C′ ≤ 2 C      where misses fall steeply, the place is uncertain
-       w(C) = e(C) · q      or, where E(C) exceeds STRUCTURAL,     pm_heuristics.structural_factor ·
-   E(C) · q
+       w(C) = q · √((DISAGREEMENT · e(C))² + (MISFIT · r)² + PLACEMENT²)
+              or, where E(C) exceeds STRUCTURAL, q · STRUCTURAL_FACTOR · E(C)
 
-   at the target itself, with q = t(level) / t(80%) of the quantiles of interval.c.  The true misses
-   then lie within M(C) · e^±w(C).  Below STRUCTURAL the sets have the same functions with other
-   coefficients, and err alike; above it they disagree about what grows how, and how far two of them
-   are apart bounds the third little.  With too few sizes to hold one out nothing is known of the
-   growth: w is that of a power of the size more or less.
+   at the target itself, the names in capitals being those of heuristics.h, with q = t(level, k) /
+   t(80%, 2) of Student's quantiles for k sets.  The true misses then lie within M(C) · e^±w(C).
+   Below STRUCTURAL the sets have the same functions with other coefficients, and err alike; above
+   it they disagree about what grows how, and how far two of them are apart bounds the third little.
+   With too few sizes to hold one out nothing is known of the growth: w is that of a power of the
+   size more or less.
 
    As a profile: accesses move.  Distances are cut into cells, a quarter of an octave each; a cell
    that is to have fewer accesses gives the rest of them, of all groups alike, to the cells that are
@@ -26,63 +28,13 @@
 #include <string.h>
 
 #include "core/base/base.h"
+#include "fit/predict/miss_curve.h"
 #include "fit/private.h"
 
 enum {
-    CELLS_PER_OCTAVE = 4,
-    NEIGHBOURS = CELLS_PER_OCTAVE, /* as far as the cliff of a curve may be elsewhere */
-    MAX_CELLS = 48 * CELLS_PER_OCTAVE,
+    NEIGHBOURS = PM_CELLS_PER_OCTAVE, /* as far as the cliff of a curve may be elsewhere */
+    MAX_CELLS = PM_MAX_CELLS,
 };
-
-/* Cell 0 has distances below 1, cell i > 0 those from 2^((i − 1)/4) on; behind the last cell are
-   the accesses that always miss. */
-static double cell_begin(size_t cell) {
-    return cell == 0 ? 0 : exp2((double)(cell - 1) / CELLS_PER_OCTAVE);
-}
-
-/* The cell of a distance. */
-static size_t cell_of(double distance) {
-    if (!(distance >= 1))
-        return 0;
-    size_t cell = 1 + (size_t)(log2(distance) * CELLS_PER_OCTAVE);
-    cell = cell < MAX_CELLS ? cell : MAX_CELLS - 1;
-    if (distance < cell_begin(cell)) /* where the logarithm was rounded */
-        return cell - 1;
-    return cell + 1 < MAX_CELLS && distance >= cell_begin(cell + 1) ? cell + 1 : cell;
-}
-
-/* ---- misses of the program ------------------------------------------------------------------- */
-
-static void add_bin(const struct pm_bin *bin, double *in_cells) {
-    double all = bin->loads + bin->stores, left = 1;
-    for (size_t cell = cell_of(bin->low);; cell++) {
-        double beyond = cell + 1 < MAX_CELLS ? pm_bin_missing_share(bin, cell_begin(cell + 1)) : 0;
-        in_cells[cell] += all * (left - beyond);
-        left = beyond;
-        if (!(left > 0))
-            return;
-    }
-}
-
-/* IN_CELLS: accesses by cell; [MAX_CELLS]: those that always miss. */
-static void count_cells(const struct pm_profile *profile, uint64_t block_bytes, double *in_cells) {
-    for (size_t cell = 0; cell <= MAX_CELLS; cell++)
-        in_cells[cell] = 0;
-    for (size_t h = 0; h < profile->n_histograms; h++) {
-        const struct pm_histogram *histogram = &profile->histograms[h].histogram;
-        if (histogram->block_bytes != block_bytes)
-            continue;
-        in_cells[MAX_CELLS] += pm_histogram_always_missing(histogram);
-        for (size_t b = 0; b < histogram->n_bins; b++)
-            add_bin(&histogram->bins[b], in_cells);
-    }
-}
-
-static void find_misses(const double *in_cells, double *misses) {
-    misses[MAX_CELLS] = in_cells[MAX_CELLS];
-    for (size_t cell = MAX_CELLS; cell-- > 0;)
-        misses[cell] = misses[cell + 1] + in_cells[cell];
-}
 
 /* ---- how wide -------------------------------------------------------------------------------- */
 
@@ -93,8 +45,8 @@ static void find_disagreement(struct pm_profile *const *others, size_t n_others,
     for (size_t cell = 0; cell <= MAX_CELLS; cell++)
         disagreement[cell] = 0;
     for (size_t k = 0; k < n_others; k++) {
-        count_cells(others[k], block_bytes, in_cells);
-        find_misses(in_cells, theirs);
+        pm_count_cells(others[k], block_bytes, in_cells);
+        pm_misses_from_cells(in_cells, theirs);
         for (size_t cell = 0; cell <= MAX_CELLS; cell++) {
             double ratio = fmax(theirs[cell], pm_heuristics.least_misses) /
                            fmax(misses[cell], pm_heuristics.least_misses);
@@ -103,11 +55,23 @@ static void find_disagreement(struct pm_profile *const *others, size_t n_others,
     }
 }
 
+/* What is uncertain where the sets agree. */
+static double noise_of(const struct pm_model_set *set, uint64_t block_bytes) {
+    double misfit = 0;
+    for (size_t i = 0; i < set->n_misfits; i++)
+        if (set->misfits[i].block_bytes == block_bytes)
+            misfit = set->misfits[i].error;
+    return pm_fit_without(PM_STEP_MISFIT)
+               ? 0
+               : hypot(pm_heuristics.misfit * misfit, pm_heuristics.placement);
+}
+
 /* Half an interval, as a logarithm, where the sets disagree by DISAGREEMENT there and by NEARBY in
    the neighbourhood. */
-static double width_of(double disagreement, double nearby, double quantile) {
-    double width = nearby > pm_heuristics.structural ? pm_heuristics.structural_factor * nearby
-                                                     : pm_heuristics.disagreement * disagreement;
+static double width_of(double disagreement, double nearby, double noise, double quantile) {
+    double width = nearby > pm_heuristics.structural
+                       ? pm_heuristics.structural_factor * nearby
+                       : hypot(pm_heuristics.disagreement * disagreement, noise);
     return fmin(width * quantile, log(pm_heuristics.longest_factor));
 }
 
@@ -124,15 +88,17 @@ static double largest_near(const double *disagreement, size_t cell) {
    that the lower end at one is at least that at any larger one, and the upper end at most that at
    any smaller one, down to the accesses, about which the sets need not disagree for the reasons of
    a cache. */
-static void move_misses(const double *disagreement, double quantile, bool high, double *misses) {
-    double accesses = pm_heuristics.disagreement * disagreement[0] * quantile;
+static void move_misses(const double *disagreement, double noise, double quantile, bool high,
+                        double *misses) {
+    double accesses = disagreement[0] * quantile;
     double end[MAX_CELLS + 1];
     end[0] = misses[0] * exp(high ? accesses : -accesses);
     for (size_t cell = 1; cell <= MAX_CELLS; cell++) {
-        double width = width_of(disagreement[cell], largest_near(disagreement, cell), quantile);
+        double width =
+            width_of(disagreement[cell], largest_near(disagreement, cell), noise, quantile);
         end[cell] = fmin(misses[cell] * exp(high ? width : -width), end[0]);
     }
-    size_t smallest = cell_of((double)pm_heuristics.spread_smallest);
+    size_t smallest = pm_cell_of((double)pm_heuristics.spread_smallest);
     for (size_t cell = smallest; cell < MAX_CELLS && high; cell++)
         end[cell + 1] = fmin(end[cell + 1], end[cell]);
     for (size_t cell = MAX_CELLS; cell > smallest && !high; cell--)
@@ -206,8 +172,8 @@ static size_t cut_bin(const struct pm_bin *bin, const struct moves *moves,
                       struct arrivals *arrivals, struct pm_bin *parts) {
     size_t n = 0;
     double left = 1;
-    for (size_t cell = cell_of(bin->low); left > 0; cell++) {
-        double begin = cell_begin(cell), end = cell_begin(cell + 1);
+    for (size_t cell = pm_cell_of(bin->low); left > 0; cell++) {
+        double begin = pm_cell_begin(cell), end = pm_cell_begin(cell + 1);
         double beyond = cell + 1 < MAX_CELLS ? pm_bin_missing_share(bin, end) : 0;
         double share = left - beyond, low = fmax(bin->low, begin);
         double high = beyond > 0 ? fmax(low, fmin(bin->high, end - 1)) : fmax(low, bin->high);
@@ -228,8 +194,8 @@ static size_t cut_bin(const struct pm_bin *bin, const struct moves *moves,
 
 /* Whether nothing of BIN's cells moves. */
 static bool stays_whole(const struct pm_bin *bin, const struct moves *moves) {
-    size_t last = cell_of(bin->high);
-    for (size_t cell = cell_of(bin->low); cell <= last; cell++)
+    size_t last = pm_cell_of(bin->high);
+    for (size_t cell = pm_cell_of(bin->low); cell <= last; cell++)
         if (moves->kept[cell] != moves->scale)
             return false;
     return true;
@@ -239,7 +205,7 @@ static void move_histogram(const struct moves *moves, struct pm_histogram *histo
     struct arrivals arrivals = {{0}, {0}};
     size_t capacity = (histogram->n_bins + 1) * 2 + MAX_CELLS, n = 0;
     for (size_t b = 0; b < histogram->n_bins; b++)
-        capacity += cell_of(histogram->bins[b].high) - cell_of(histogram->bins[b].low);
+        capacity += pm_cell_of(histogram->bins[b].high) - pm_cell_of(histogram->bins[b].low);
     struct pm_bin *bins = pm_alloc(capacity, sizeof *bins);
     for (size_t b = 0; b < histogram->n_bins; b++) {
         const struct pm_bin *bin = &histogram->bins[b];
@@ -259,7 +225,7 @@ static void move_histogram(const struct moves *moves, struct pm_histogram *histo
     histogram->cold_loads = histogram->cold_loads * kept + arrivals.loads[MAX_CELLS];
     histogram->cold_stores = histogram->cold_stores * kept + arrivals.stores[MAX_CELLS];
     for (size_t cell = 0; cell < MAX_CELLS; cell++) {
-        double low = cell_begin(cell), high = fmax(low, cell_begin(cell + 1) - 1);
+        double low = pm_cell_begin(cell), high = fmax(low, pm_cell_begin(cell + 1) - 1);
         if (arrivals.loads[cell] + arrivals.stores[cell] > 0)
             bins[n++] = (struct pm_bin){.low = low,
                                         .mean = 0.5 * (low + high),
@@ -274,18 +240,27 @@ static void move_histogram(const struct moves *moves, struct pm_histogram *histo
 
 /* ---- the whole ------------------------------------------------------------------------------- */
 
-static void spread_blocks(struct pm_profile *const *others, size_t n_others, double unknown,
-                          uint64_t block_bytes, double quantile, bool high,
+/* What the intervals of all block sizes come from. */
+struct spread {
+    const struct pm_model_set *set;
+    struct pm_profile *others[PM_MOST_HELD_OUT]; /* by the sets without the largest sizes */
+    size_t n_others;
+    double unknown; /* the disagreement where there are none */
+    double quantile;
+    bool high;
+};
+
+static void spread_blocks(const struct spread *s, uint64_t block_bytes,
                           struct pm_profile *profile) {
     double before[MAX_CELLS + 1], after[MAX_CELLS + 1], misses[MAX_CELLS + 1];
     double disagreement[MAX_CELLS + 1];
     struct moves moves;
-    count_cells(profile, block_bytes, before);
-    find_misses(before, misses);
-    find_disagreement(others, n_others, block_bytes, misses, disagreement);
-    for (size_t cell = 0; cell <= MAX_CELLS && n_others == 0; cell++)
-        disagreement[cell] = unknown;
-    move_misses(disagreement, quantile, high, misses);
+    pm_count_cells(profile, block_bytes, before);
+    pm_misses_from_cells(before, misses);
+    find_disagreement(s->others, s->n_others, block_bytes, misses, disagreement);
+    for (size_t cell = 0; cell <= MAX_CELLS && s->n_others == 0; cell++)
+        disagreement[cell] = s->unknown;
+    move_misses(disagreement, noise_of(s->set, block_bytes), s->quantile, s->high, misses);
     for (size_t cell = 0; cell < MAX_CELLS; cell++)
         after[cell] = misses[cell] - misses[cell + 1];
     after[MAX_CELLS] = misses[MAX_CELLS];
@@ -297,19 +272,19 @@ static void spread_blocks(struct pm_profile *const *others, size_t n_others, dou
 
 void pm_fit_spread(const struct pm_structure *structure, const struct pm_model_set *set,
                    double level, bool high, struct pm_profile *profile) {
-    struct pm_profile *others[PM_MOST_HELD_OUT];
+    struct spread s = {.set = set,
+                       .unknown = fmax(log(profile->extrapolation), pm_heuristics.structural),
+                       .high = high};
     struct pm_error ignored = {0};
-    size_t n_others = 0;
     for (size_t k = 0; k < set->n_held_out; k++) {
-        others[n_others] =
+        s.others[s.n_others] =
             pm_fit_instantiate(structure, set->held_out[k], &profile->parameters, &ignored);
-        n_others += others[n_others] != NULL;
+        s.n_others += s.others[s.n_others] != NULL;
     }
-    double quantile =
-        pm_fit_quantile(level, INFINITY) / pm_fit_quantile(pm_heuristics.interval_level, INFINITY);
-    double unknown = fmax(log(profile->extrapolation), pm_heuristics.structural);
+    s.quantile = pm_fit_quantile(level, s.n_others ? (double)s.n_others : PM_MOST_HELD_OUT) /
+                 pm_fit_quantile(pm_heuristics.interval_level, PM_MOST_HELD_OUT);
     for (size_t b = 0; b < profile->n_block_sizes; b++)
-        spread_blocks(others, n_others, unknown, profile->block_sizes[b], quantile, high, profile);
-    for (size_t k = 0; k < n_others; k++)
-        pm_profile_free(others[k]);
+        spread_blocks(&s, profile->block_sizes[b], profile);
+    for (size_t k = 0; k < s.n_others; k++)
+        pm_profile_free(s.others[k]);
 }

@@ -84,6 +84,9 @@ bool pm_fit_bases_new(const struct pm_structure *structure, const struct pm_path
     bases->designs[0] = pm_design_of_list(&all, NULL, path, statistics, err);
     bool ok =
         bases->designs[0] && add_given(structure, path, options, &all, bases, statistics, err);
+    if (ok && !several && !bases->given[0] && path->n >= pm_heuristics.enough_sizes &&
+        !pm_fit_without(PM_STEP_LOGARITHMS))
+        ok = pm_design_add_logarithms(&all, bases->designs[0], path, err);
     if (ok && options->search && several)
         ok = pm_fail(err,
                      "--search looks for functions of one parameter, and %s and %s vary: give "

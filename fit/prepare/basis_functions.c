@@ -13,7 +13,6 @@
 #include <string.h>
 
 #include "core/base/base.h"
-#include "fit/surface/surface.h"
 
 enum { DEGREE = PM_FIT_POLYNOMIALS - 1 };
 
@@ -53,7 +52,7 @@ static struct pm_design *new_design(struct pm_function_list *all, size_t n,
     struct pm_basis *basis = pm_basis_new(n, texts, err);
     struct pm_design *design = basis ? pm_design_on_path(basis, path, err) : NULL;
     for (size_t i = 0; design && i < n; i++)
-        design->index[i] = place_of(all, texts[design->index[i]]);
+        design->basis[i].index = place_of(all, texts[design->basis[i].index]);
     pm_basis_free(basis);
     return design;
 }
@@ -77,7 +76,7 @@ static struct pm_expression_list *parse_list(const char *text, const struct pm_p
 }
 
 /* The design in several parameters over the functions of a list, NULL: the default ones. */
-static struct pm_design *surface_design(struct pm_function_list *all, const char *text,
+static struct pm_design *design_on_axes(struct pm_function_list *all, const char *text,
                                         const struct pm_path *path, struct pm_error *err) {
     const struct pm_parameters *runs = path->runs;
     struct pm_expression_list *parts = text ? parse_list(text, path, err) : NULL;
@@ -87,17 +86,17 @@ static struct pm_design *surface_design(struct pm_function_list *all, const char
     for (size_t k = 0; k < path->n; k++)
         for (size_t i = 0; i < path->n_axes; i++)
             pm_parameters_get(&runs[k], path->axes[i], &points[k * path->n_axes + i]);
-    struct pm_surface *surface =
-        pm_surface_new(path->axes, path->n_axes, points, path->n,
-                       parts ? (const char *const *)parts->texts : NULL, parts ? parts->n : 0, err);
+    struct pm_design *design = pm_design_on_axes(path->axes, path->n_axes, points, path->n,
+                                                 parts ? (const char *const *)parts->texts : NULL,
+                                                 parts ? parts->n : 0, err);
     free(points);
     pm_expression_list_free(parts);
-    for (size_t j = 0; surface && j < pm_surface_n_products(surface); j++) {
-        char *product = pm_surface_text(surface, j);
-        pm_surface_number_product(surface, j, place_of(all, product));
+    for (size_t j = 0; design && j < design->n_basis; j++) {
+        char *product = pm_design_text(design, j);
+        design->basis[j].index = place_of(all, product);
         free(product);
     }
-    return surface ? pm_design_of_surface(surface) : NULL;
+    return design;
 }
 
 /* ---- what a user gives ----------------------------------------------------------------------- */
@@ -138,7 +137,7 @@ static bool evaluate_part(const struct given *given, size_t part, const struct p
             return fail_at_part(given, part, sentence, err);
         }
     for (size_t j = 0; j < PM_SERIES_GRID; j++) {
-        double x = pm_path_grid(path, j), value;
+        double x = pm_path_grid(path, j, PM_SERIES_GRID), value;
         if (!value_of(function, path, x, &value)) {
             snprintf(sentence, sizeof sentence,
                      "this function has no finite value at %s=%g, and models are kept in shape "
@@ -240,26 +239,49 @@ static struct pm_design *given_design(struct pm_function_list *all, const char *
 struct pm_design *pm_design_of_list(struct pm_function_list *all, const char *text,
                                     const struct pm_path *path,
                                     struct pm_fit_statistics *statistics, struct pm_error *err) {
-    return path->n_axes > 1 ? surface_design(all, text, path, err)
+    return path->n_axes > 1 ? design_on_axes(all, text, path, err)
            : text           ? given_design(all, text, path, statistics, err)
                             : polynomials(all, path, err);
 }
 
+/* ---- alternatives -----------------------------------------------------------------------------
+ */
+
+/* OTHER, NULL: could not be made, is an alternative of DESIGN from GAIN on; false for NULL. */
+static bool add_alternative(struct pm_design *design, struct pm_design *other, double gain) {
+    if (!other)
+        return false;
+    other->gain = gain;
+    design->alternatives =
+        pm_realloc(design->alternatives, design->n_alternatives + 1, sizeof(struct pm_design *));
+    design->alternatives[design->n_alternatives++] = other;
+    return true;
+}
+
+/* 1, N and N*log2(N): trees, sorts and searches. */
+bool pm_design_add_logarithms(struct pm_function_list *all, struct pm_design *design,
+                              const struct pm_path *path, struct pm_error *err) {
+    char *logarithm = pm_sprintf("%s*log2(%s)", path->parameter, path->parameter);
+    const char *const functions[] = {"1", path->parameter, logarithm};
+    struct pm_design *other = new_design(all, 3, functions, path, err);
+    free(logarithm);
+    if (!add_alternative(design, other, pm_heuristics.logarithm_gain))
+        return false;
+    other->counts_only = true; /* distances are of few blocks, and grow with the data */
+    return true;
+}
+
 /* ---- --search -------------------------------------------------------------------------------- */
 
-/* The exponents of Extra-P's normal form (Calotoiu, Hoefler, Poke & Wolf, SC 2013). */
-static const struct {
-    int above, below;
-} exponents[] = {{0, 1}, {1, 4}, {1, 3}, {1, 2}, {2, 3}, {3, 4}, {1, 1}, {5, 4},  {4, 3}, {3, 2},
-                 {5, 3}, {7, 4}, {2, 1}, {9, 4}, {7, 3}, {5, 2}, {8, 3}, {11, 4}, {3, 1}};
-enum { N_EXPONENTS = sizeof exponents / sizeof *exponents, MOST_LOGS = 2 };
+static const struct { int above, below; } exponents[] = {PM_FIT_EXPONENTS};
+enum { N_EXPONENTS = sizeof exponents / sizeof *exponents };
 
 /* The candidates in parameter NAME, N^(i/j)·log2(N)^k, as texts: fills TEXTS if it is not NULL (the
    caller frees them) and returns how many there are. */
 static size_t search_functions(const char *name, char **texts) {
     size_t n = 0;
     for (size_t e = 0; e < N_EXPONENTS; e++)
-        for (int logs = 0; logs <= MOST_LOGS; logs++) {
+        for (size_t logs = 0; logs <= pm_heuristics.search_logs; logs++) {
             bool whole = exponents[e].below == 1;
             if (whole && logs == 0)
                 continue; /* among the polynomials */
@@ -272,7 +294,8 @@ static size_t search_functions(const char *name, char **texts) {
                 : exponents[e].above ? power_text(name, exponents[e].above)
                                      : pm_strdup("");
             if (logs)
-                pm_append(&text, "%slog2(%s)%s", *text ? "*" : "", name, logs > 1 ? "^2" : "");
+                pm_append(&text, logs > 1 ? "%slog2(%s)^%zu" : "%slog2(%s)", *text ? "*" : "", name,
+                          logs);
             texts[n++] = text;
         }
     return n;
@@ -284,7 +307,6 @@ bool pm_design_add_search(struct pm_function_list *all, struct pm_design *design
     size_t n = search_functions(path->parameter, NULL);
     char **texts = pm_alloc(n, sizeof *texts);
     search_functions(path->parameter, texts);
-    design->alternatives = pm_alloc(n, sizeof(struct pm_design *));
     size_t degree = pm_heuristics.search_degree < DEGREE ? pm_heuristics.search_degree : DEGREE;
     bool ok = true;
     for (size_t i = 0; ok && i < n; i++) {
@@ -292,10 +314,8 @@ bool pm_design_add_search(struct pm_function_list *all, struct pm_design *design
         for (size_t k = 0; k <= degree; k++)
             functions[k] = all->texts[k];
         functions[degree + 1] = texts[i];
-        struct pm_design *other = new_design(all, degree + 2, functions, path, err);
-        ok = other != NULL;
-        if (ok)
-            design->alternatives[design->n_alternatives++] = other;
+        ok = add_alternative(design, new_design(all, degree + 2, functions, path, err),
+                             pm_heuristics.search_gain);
     }
     for (size_t i = 0; i < n; i++)
         free(texts[i]);

@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "core/base/base.h"
-#include "fit/surface/surface.h"
 
 struct pm_fit_sample {
     const struct pm_profile *const *profiles;
@@ -137,10 +136,8 @@ static struct pm_design *design_in(const struct pm_fit_sample *sample, const cha
         struct pm_basis *basis = pm_basis_new(4, texts, NULL);
         design = basis ? pm_design_new(basis, "x", points, sample->n, NULL) : NULL;
         pm_basis_free(basis);
-    } else if (n_names <= PM_SURFACE_MAX_AXES) {
-        struct pm_surface *surface =
-            pm_surface_new(names, n_names, points, sample->n, NULL, 0, NULL);
-        design = surface ? pm_design_of_surface(surface) : NULL;
+    } else if (n_names <= PM_FIT_MAX_AXES) {
+        design = pm_design_on_axes(names, n_names, points, sample->n, NULL, 0, NULL);
     }
     free(points);
     return design;
@@ -171,8 +168,6 @@ double pm_fit_sample_error(const struct pm_fit_sample *sample, const char *const
 
 /* ---- what changes nothing -------------------------------------------------------------------- */
 
-enum { ENDS = 2 }; /* of an array, where a block more or less is touched */
-
 /* Do the runs I and J agree in all parameters but NAME, and differ in it? */
 static bool differ_in(const struct pm_fit_sample *sample, size_t i, size_t j, const char *name) {
     const struct pm_parameters *a = &sample->profiles[i]->parameters;
@@ -198,9 +193,9 @@ static bool are_alike(const struct pm_fit_sample *sample, size_t i, size_t j) {
         size_t quantity = (s - sample->n_edge_series) % QUANTITIES;
         double left = value(sample, s, i), right = value(sample, s, j), blocks = 0;
         if (quantity == COLD)
-            blocks = ENDS;
+            blocks = (double)pm_heuristics.block_ends;
         if (quantity == DISTANCES)
-            blocks = ENDS * value(sample, s - DISTANCES + ACCESSES, i);
+            blocks = (double)pm_heuristics.block_ends * value(sample, s - DISTANCES + ACCESSES, i);
         if (fabs(left - right) > pm_heuristics.alike * fmax(left, right) + blocks)
             return false;
     }

@@ -123,17 +123,17 @@ void pm_listing_make(struct pm_listing *listing, const struct pm_profile *const 
 /* ---- joint groups ---------------------------------------------------------------------------- */
 
 struct place { /* of an item: what joint groups have in common, then the item */
-    uint64_t scope, block_bytes;
+    uint64_t family, block_bytes;
     size_t design, item;
 };
 
 static bool belong_together(const struct place *a, const struct place *b) {
-    return a->scope == b->scope && a->block_bytes == b->block_bytes && a->design == b->design;
+    return a->family == b->family && a->block_bytes == b->block_bytes && a->design == b->design;
 }
 
 static int compare_places(const void *left, const void *right) {
     const struct place *a = left, *b = right;
-    return a->scope != b->scope               ? PM_COMPARE(a->scope, b->scope)
+    return a->family != b->family             ? PM_COMPARE(a->family, b->family)
            : a->block_bytes != b->block_bytes ? PM_COMPARE(a->block_bytes, b->block_bytes)
            : a->design != b->design           ? PM_COMPARE(a->design, b->design)
                                               : PM_COMPARE(a->item, b->item);
@@ -147,24 +147,23 @@ static size_t run_length(const struct place *places, size_t n, size_t first) {
     return end - first;
 }
 
+/* FAMILY: [group], what groups that belong together have in common. */
 static struct place *sorted_places(const struct pm_structure *structure,
-                                   const struct pm_fit_bases *bases,
-                                   const struct pm_model_set *set) {
-    uint32_t *scopes = pm_joint_scopes(structure);
+                                   const struct pm_fit_bases *bases, const struct pm_model_set *set,
+                                   const uint32_t *family) {
     struct place *places = pm_alloc(set->n_histograms + 1, sizeof *places);
     for (size_t h = 0; h < set->n_histograms; h++) {
         uint32_t group = set->histograms[h].group;
         bool known = group < structure->n_groups && /* else it is alone */
                      !(structure->groups[group].flags & PM_GROUP_JOINED);
         places[h] = (struct place){
-            .scope = known ? scopes[group] : (uint64_t)UINT32_MAX + group,
+            .family = known ? family[group] : (uint64_t)UINT32_MAX + group,
             .block_bytes = set->histograms[h].block_bytes,
             .design = pm_fit_design_of_group(bases, structure, group),
             .item = h,
         };
     }
     PM_SORT(places, set->n_histograms, compare_places);
-    free(scopes);
     return places;
 }
 
@@ -182,22 +181,21 @@ static size_t bins_together(const struct pm_joint_groups *joint, size_t n_sizes)
     return most;
 }
 
-void pm_listing_join(struct pm_listing *listing, const struct pm_structure *structure,
-                     const struct pm_fit_bases *bases, struct pm_model_set *set) {
-    struct place *places = sorted_places(structure, bases, set);
-    listing->members = pm_alloc(listing->n + 1, sizeof *listing->members);
+/* Adds the groups that FAMILY (owned, then freed) has together. */
+static void join(struct pm_listing *listing, const struct pm_structure *structure,
+                 const struct pm_fit_bases *bases, struct pm_model_set *set, uint32_t *family,
+                 bool are_pieces) {
+    struct place *places = sorted_places(structure, bases, set, family);
     for (size_t i = 0, length; i < listing->n; i += length) {
         length = run_length(places, listing->n, i);
-        listing->n_joint += length > 1;
-    }
-    listing->joint = pm_alloc(listing->n_joint + 1, sizeof *listing->joint);
-    size_t n = 0;
-    for (size_t i = 0, length; i < listing->n; i += length) {
-        length = run_length(places, listing->n, i);
-        if (length < 2)
+        if (length < 2 && are_pieces)
             continue;
-        struct pm_joint_groups *joint = &listing->joint[n++];
-        *joint = (struct pm_joint_groups){.n = length, .members = listing->members + i};
+        struct pm_joint_groups *joint = PM_PUSH(listing, joint);
+        *joint = (struct pm_joint_groups){
+            .are_pieces = are_pieces,
+            .n = length,
+            .members = pm_alloc(length, sizeof *joint->members),
+        };
         for (size_t m = 0; m < length; m++) {
             size_t item = places[i + m].item;
             joint->members[m] = (struct pm_joint_member){
@@ -209,10 +207,19 @@ void pm_listing_join(struct pm_listing *listing, const struct pm_structure *stru
         listing->most_bins = bins > listing->most_bins ? bins : listing->most_bins;
     }
     free(places);
+    free(family);
+}
+
+void pm_listing_join(struct pm_listing *listing, const struct pm_structure *structure,
+                     const struct pm_fit_bases *bases, struct pm_model_set *set) {
+    join(listing, structure, bases, set, pm_joint_pieces(structure), true);
+    listing->n_pieces = listing->n_joint;
+    join(listing, structure, bases, set, pm_joint_scopes(structure), false);
 }
 
 void pm_listing_free(struct pm_listing *listing) {
-    free(listing->members);
+    for (size_t j = 0; j < listing->n_joint; j++)
+        free(listing->joint[j].members);
     free(listing->joint);
     free(listing->histograms);
 }

@@ -16,7 +16,6 @@
 #include <string.h>
 
 #include "core/base/base.h"
-#include "fit/surface/surface.h"
 
 static double value_of(const struct pm_profile *profile, const char *name) {
     double value = NAN;
@@ -208,8 +207,7 @@ void pm_fit_sort(const struct pm_profile *const *profiles, size_t n, const char 
         coordinates(profiles[i], names, n_names, here);
         for (; at > 0; at--) {
             coordinates(sorted[at - 1], names, n_names, before);
-            if (n_names == 1 ? before[0] <= here[0]
-                             : pm_surface_compare(before, here, n_names) <= 0)
+            if (n_names == 1 ? before[0] <= here[0] : pm_design_compare(before, here, n_names) <= 0)
                 break;
             sorted[at] = sorted[at - 1];
         }
@@ -271,13 +269,13 @@ static bool is_polynomial(const struct pm_profile *const *profiles, size_t n,
         coordinates(sorted[k], names, n_names, points + k * n_names);
         y[k] = value_of(sorted[k], other);
     }
-    struct pm_surface *surface = pm_surface_new(names, n_names, points, n, NULL, 0, NULL);
-    struct pm_surface_workspace *workspace = surface ? pm_surface_workspace_new(surface) : NULL;
+    struct pm_design *design = pm_design_on_axes(names, n_names, points, n, NULL, 0, NULL);
+    struct pm_series_workspace *workspace = design ? pm_series_workspace_new(design) : NULL;
     struct pm_model model = {0};
     if (workspace)
-        pm_surface_fit(workspace, y, PM_SERIES_COUNT, &model);
-    pm_surface_workspace_free(workspace);
-    pm_surface_free(surface);
+        pm_series_fit(workspace, y, PM_SERIES_COUNT, &model);
+    pm_series_workspace_free(workspace);
+    pm_design_free(design);
     free(points);
     free(sorted);
     return model.exact && model.n_terms <= pm_heuristics.formula_terms;
@@ -296,7 +294,7 @@ static bool is_dependent(const struct pm_profile *const *profiles, size_t n,
     for (size_t p = 0; p < n_rest; p++)
         if (n_levels(profiles, n, rest[p]) < n && determines(profiles, n, rest[p], names[at]))
             return true;
-    return n_rest >= 2 && n_rest <= PM_SURFACE_MAX_AXES &&
+    return n_rest >= 2 && n_rest <= PM_FIT_MAX_AXES &&
            is_polynomial(profiles, n, rest, n_rest, names[at]);
 }
 
@@ -440,11 +438,11 @@ size_t pm_fit_varying(const struct pm_profile *const *profiles, size_t n,
     n_names = choose(&choosing, names, n_names);
     if (choosing.sample)
         pm_fit_sample_free(choosing.sample);
-    if (n_names <= PM_SURFACE_MAX_AXES)
+    if (n_names <= PM_FIT_MAX_AXES)
         return n_names;
     pm_fail(err,
             "%zu parameters vary independently, and models are functions of %d at most: run with "
             "some of %s, %s, %s, %s, %s … fixed, or as formulas of the others",
-            n_names, PM_SURFACE_MAX_AXES, names[0], names[1], names[2], names[3], names[4]);
+            n_names, PM_FIT_MAX_AXES, names[0], names[1], names[2], names[3], names[4]);
     return 0;
 }

@@ -18,6 +18,10 @@ struct pm_design *pm_design_of_list(struct pm_function_list *all, const char *te
                                     const struct pm_path *path,
                                     struct pm_fit_statistics *statistics, struct pm_error *err);
 
+/* Gives DESIGN an alternative with logarithms, for counts. */
+bool pm_design_add_logarithms(struct pm_function_list *all, struct pm_design *design,
+                              const struct pm_path *path, struct pm_error *err);
+
 /* Gives DESIGN an alternative for each function that --search tries: with 1, N … N^3 beside it. */
 bool pm_design_add_search(struct pm_function_list *all, struct pm_design *design,
                           const struct pm_path *path, struct pm_error *err);

@@ -5,6 +5,26 @@
 
 #include "fit/fit.h"
 
+/* Which runs came to their end, and the largest of these; of all, if none did. */
+static bool find_whole_runs(struct pm_program *program, struct pm_error *err) {
+    size_t largest = program->n_runs - 1;
+    program->is_whole = pm_alloc(program->n_runs, sizeof *program->is_whole);
+    for (size_t i = 0; i < program->n_runs; i++) {
+        char *how;
+        if (!pm_store_cut_off(program->store, &program->runs[i], &how, err))
+            return false;
+        program->is_whole[i] = !how;
+        free(how);
+    }
+    for (size_t i = program->n_runs; i-- > 0;)
+        if (program->is_whole[i]) {
+            largest = i;
+            break;
+        }
+    program->measured_up_to = pm_parameters_text(&program->runs[largest]);
+    return true;
+}
+
 bool pm_program_open(struct pm_program *program, struct pm_store *store, struct pm_error *err) {
     *program = (struct pm_program){.store = store};
     program->structure = pm_store_structure(store, err);
@@ -12,8 +32,7 @@ bool pm_program_open(struct pm_program *program, struct pm_store *store, struct 
         return false;
     if (program->n_runs == 0)
         return pm_fail(err, "the store holds no run yet: measure with `pmodel run`");
-    program->measured_up_to = pm_parameters_text(&program->runs[program->n_runs - 1]);
-    return true;
+    return find_whole_runs(program, err);
 }
 
 void pm_program_close(struct pm_program *program) {
@@ -21,6 +40,7 @@ void pm_program_close(struct pm_program *program) {
     if (program->structure)
         pm_structure_free(program->structure);
     free(program->runs);
+    free(program->is_whole);
     free(program->measured_up_to);
 }
 
@@ -43,9 +63,10 @@ struct pm_profile *pm_profile_at(struct pm_program *program, const struct pm_par
                                  struct pm_error *err) {
     if (!pm_check_parameter_names(&program->runs[program->n_runs - 1], at, err))
         return NULL;
-    for (size_t i = program->n_runs; i-- > 0;)
-        if (pm_run_matches(&program->runs[i], at))
-            return measured_profile(program, &program->runs[i], err);
+    for (int whole = 1; whole >= 0; whole--)
+        for (size_t i = program->n_runs; i-- > 0;)
+            if (program->is_whole[i] == whole && pm_run_matches(&program->runs[i], at))
+                return measured_profile(program, &program->runs[i], err);
     const struct pm_model_set *models = pm_program_models(program, err);
     if (models)
         return pm_fit_instantiate(program->structure, models, at, err);

@@ -17,7 +17,8 @@ struct pm_program {
     struct pm_model_set *models;    /* NULL: not read yet, or not fitted (pm_program_models) */
     struct pm_parameters *runs;     /* ascending */
     size_t n_runs;                  /* at least 1 */
-    char *measured_up_to;           /* "N=64" */
+    bool *is_whole;                 /* for each run: it came to its end */
+    char *measured_up_to;           /* "N=64": the largest whole run */
 };
 
 /* Errors: no run yet.  Freed by pm_program_close, also after an error. */
@@ -28,7 +29,7 @@ void pm_program_close(struct pm_program *program);
 const struct pm_model_set *pm_program_models(struct pm_program *program, struct pm_error *err);
 
 /* Measured at this very size (of several such runs, where AT does not name all parameters, the
-   largest), else from the models; owned by the caller. */
+   largest that came to its end, if one did), else from the models; owned by the caller. */
 struct pm_profile *pm_profile_at(struct pm_program *program, const struct pm_parameters *at,
                                  struct pm_error *err);
 

@@ -6,6 +6,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "fit/heuristics.h"
+
 /* ---- at one size and cache ------------------------------------------------------------------- */
 
 struct pm_query_counts pm_query_count(const struct pm_profile *profile,
@@ -31,12 +33,9 @@ double pm_query_hit_ratio(const struct pm_query_counts *counts, bool with_cold) 
     return all > 0 ? (counts->accesses - counts->misses) / all : NAN;
 }
 
-/* Sums of counts carry rounding errors of this size. */
-static const double rounding = 1e-12;
-
 bool pm_query_reaches(const struct pm_query_counts *counts, double ratio, bool with_cold) {
     double all = counts->accesses - (with_cold ? 0 : counts->cold);
-    return counts->accesses - counts->misses >= (ratio - rounding) * all;
+    return counts->accesses - counts->misses >= (ratio - pm_heuristics.equal) * all;
 }
 
 /* ---- the smallest cache ---------------------------------------------------------------------- */

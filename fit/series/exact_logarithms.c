@@ -3,14 +3,13 @@
    Programs that halve their data, as a Fourier transform or a multigrid cycle, are measured at
    powers of two, and their loops run x·log2(x)/2 times, or a sum over log2(x) levels: a geometric
    sum of x^k is a multiple of x^k / (2^k − 1), which is why D may be 3, 7 or 21.  At such sizes
-   log2(x) is a whole number, so that a candidate can be checked in integers, and only what
-   reproduces every value is taken: at other sizes, and for counts that are not exact, there is
-   nothing to find here.  As in exact.c the candidate must be the shorter description: by
-   a third where at most one point is left to test its terms. */
-#include "fit/series/private.h"
+   log2(x) is a whole number, so that a candidate can be checked in whole numbers, and only what
+   reproduces every value is taken (exact.c): at other sizes, and for counts that are not exact,
+   logarithms are candidates like any other (prepare/basis_functions.c). */
+#include <stdlib.h>
 
-#include <math.h>
-#include <string.h>
+#include "core/base/base.h"
+#include "fit/series/private.h"
 
 enum { MOST_TERMS = 5, N_FUNCTIONS = PM_FIT_BASIS };
 
@@ -29,116 +28,38 @@ static const struct candidate {
 };
 enum { N_CANDIDATES = sizeof candidates / sizeof *candidates };
 
-static const int denominators[] = {1,  2,  3,  4,  6,  7,  8,  12, 14, 16,
-                                   21, 24, 28, 32, 42, 48, 56, 64, 84, 168};
-enum { N_DENOMINATORS = sizeof denominators / sizeof *denominators };
-
-/* Function F at X, a power of two; false where it is too large. */
-static bool whole_value(size_t f, double x, __int128 *value) {
-    *value = 1;
-    for (int i = 0; i < functions[f].power; i++)
-        if (!pm_multiply(value, (__int128)x))
-            return false;
-    for (int i = 0; i < functions[f].logs; i++)
-        if (!pm_multiply(value, (__int128)log2(x)))
-            return false;
-    return true;
+/* Function F at X. */
+static double value_of(size_t f, double x) {
+    return pow(x, functions[f].power) * pow(log2(x), functions[f].logs);
 }
 
-/* Gauss elimination with row pivots of the N × N system; false if it is singular. */
-static bool solve(size_t n, long double rows[MOST_TERMS][MOST_TERMS + 1], long double *solution) {
-    for (size_t k = 0; k < n; k++) {
-        size_t pivot = k;
-        for (size_t i = k + 1; i < n; i++)
-            if (fabsl(rows[i][k]) > fabsl(rows[pivot][k]))
-                pivot = i;
-        if (fabsl(rows[pivot][k]) < 1e-12L)
-            return false;
-        for (size_t j = k; pivot != k && j <= n; j++) {
-            long double swapped = rows[k][j];
-            rows[k][j] = rows[pivot][j];
-            rows[pivot][j] = swapped;
-        }
-        for (size_t i = k + 1; i < n; i++) {
-            long double factor = rows[i][k] / rows[k][k];
-            for (size_t j = k; j <= n; j++)
-                rows[i][j] -= factor * rows[k][j];
-        }
-    }
-    for (size_t k = n; k-- > 0;) {
-        solution[k] = rows[k][n];
-        for (size_t j = k + 1; j < n; j++)
-            solution[k] -= rows[k][j] * solution[j];
-        solution[k] /= rows[k][k];
-    }
-    return true;
-}
-
-/* The candidate through as many points as it has terms, spread over the N; each equation is divided
-   by its largest coefficient. */
-static bool interpolate(const struct candidate *c, size_t n, const double *x, const double *y,
-                        long double *coefficients) {
-    long double rows[MOST_TERMS][MOST_TERMS + 1];
-    for (size_t i = 0; i < c->n; i++) {
-        size_t at = i * (n - 1) / (c->n - 1);
-        long double largest = 1;
-        for (size_t k = 0; k < c->n; k++) {
-            __int128 value;
-            if (!whole_value(c->terms[k], x[at], &value))
-                return false;
-            rows[i][k] = (long double)value;
-            largest = fmaxl(largest, rows[i][k]);
-        }
-        rows[i][c->n] = y[at];
-        for (size_t k = 0; k <= c->n; k++)
-            rows[i][k] /= largest;
-    }
-    return solve(c->n, rows, coefficients);
-}
-
-/* Σ C_k f_k(x) = D·y at all sizes, in integers; false also where they would overflow. */
-static bool reproduces(const struct candidate *c, size_t n, const double *x, const double *y,
-                       const long double *numerators, int denominator) {
-    for (size_t i = 0; i < n; i++) {
-        __int128 sum = 0;
-        for (size_t k = 0; k < c->n; k++) {
-            __int128 value;
-            if (!whole_value(c->terms[k], x[i], &value) ||
-                !pm_add_product(&sum, (__int128)numerators[k], value))
-                return false;
-        }
-        if (sum != (__int128)y[i] * denominator)
-            return false;
-    }
-    return true;
-}
-
-/* Fills MODEL and returns true if candidate C reproduces all N points in fewer bits. */
+/* Fills MODEL and returns true if candidate C reproduces all N points, and takes fewer bits. */
 static bool fits(const struct candidate *c, size_t n, const double *x, const double *y,
                  struct pm_model *model) {
-    long double exact[MOST_TERMS], numerators[MOST_TERMS];
-    double data_bits = 0, caution = n > c->n + 1 ? 1 : pm_heuristics.exact_caution;
-    if (n < c->n || !interpolate(c, n, x, y, exact))
+    size_t stride = pm_vector_padded(n);
+    if (n < c->n)
         return false;
-    for (size_t i = 0; i < n; i++)
-        data_bits += pm_bits(y[i]);
-    for (size_t d = 0; d < N_DENOMINATORS; d++) {
-        double model_bits = log2(N_CANDIDATES) + (d ? pm_bits(denominators[d]) : 0);
-        bool representable = true;
-        for (size_t k = 0; k < c->n; k++) {
-            numerators[k] = roundl(exact[k] * denominators[d]);
-            representable &= fabsl(numerators[k]) < PM_LARGEST_INTEGER;
-            model_bits += pm_bits(numerators[k]);
+    double *rows = pm_alloc((c->n + 1) * stride, sizeof *rows), *weight = rows + c->n * stride;
+    struct pm_least_squares problem = {.n = stride, .stride = stride, .columns = rows};
+    long double *values = pm_alloc(c->n * n, sizeof *values), exact[MOST_TERMS] = {0};
+    for (size_t k = 0; k < n; k++) {
+        weight[k] = 1 / fmax(fabs(y[k]), 1);
+        for (size_t j = 0; j < c->n; j++) {
+            values[j * n + k] = value_of(c->terms[j], x[k]);
+            rows[j * stride + k] = (double)values[j * n + k] * weight[k];
         }
-        if (!representable || caution * model_bits >= data_bits ||
-            !reproduces(c, n, x, y, numerators, denominators[d]))
-            continue;
-        *model = (struct pm_model){.n_points = (uint16_t)n, .exact = true};
-        for (size_t k = 0; k < c->n; k++)
-            pm_model_add_term(model, c->terms[k], (double)(numerators[k] / denominators[d]));
-        return true;
     }
-    return false;
+    bool whole, found = pm_orthonormalise(&problem, c->n);
+    for (size_t i = 0; found && i <= pm_heuristics.refinements; i++)
+        pm_exact_improve(&problem, n, c->n, values, y, weight, exact);
+    found = found && pm_exact_round(n, c->n, values, y, log2(N_CANDIDATES), exact, &whole);
+    if (found)
+        *model = (struct pm_model){.n_points = (uint16_t)n, .exact = true};
+    for (size_t j = 0; found && j < c->n; j++)
+        pm_model_add_term(model, c->terms[j], (double)exact[j]);
+    free(values);
+    free(rows);
+    return found;
 }
 
 bool pm_fit_logarithms(size_t n, const double *x, const double *y, struct pm_model *model) {

@@ -7,10 +7,9 @@
    cannot be (n − 2)³, whose lower terms are negative, which is what it costs.
    Source: Marin & Mellor-Crummey 2004, section 2.3.1: quadratic programming, with restrictions
    "to reduce or remove oscillations". */
-#include "fit/series/private.h"
-
 #include <float.h>
-#include <math.h>
+
+#include "fit/series/private.h"
 
 enum { MAX_TERMS = PM_MODEL_MAX_TERMS };
 
@@ -27,11 +26,11 @@ static bool solve(const struct pm_design *design, const double *y, double least,
         if (isnan(y[s]) || s == left_out)
             continue;
         double square = pow(weight_of(least, y[s]), 2);
-        const double *value = design->values[s];
+        const double *value = design->values + s;
         for (size_t i = 0; i < n; i++) {
-            g[i] -= square * y[s] * value[i];
+            g[i] -= square * y[s] * value[i * design->stride];
             for (size_t j = 0; j < n; j++)
-                h[i * n + j] += square * value[i] * value[j];
+                h[i * n + j] += square * value[i * design->stride] * value[j * design->stride];
         }
     }
     for (size_t i = 0; i < n; i++) {
@@ -44,7 +43,7 @@ static bool solve(const struct pm_design *design, const double *y, double least,
 static double value_at(const struct pm_design *design, const double *coefficients, size_t s) {
     double sum = 0;
     for (size_t i = 0; i < design->n_basis; i++)
-        sum += coefficients[i] * design->values[s][i];
+        sum += coefficients[i] * design->values[i * design->stride + s];
     return sum;
 }
 
@@ -83,7 +82,8 @@ void pm_fit_nonnegative(const struct pm_design *design, const double *y, struct 
     }
     for (size_t i = 0; i < design->n_basis; i++)
         if (coefficients[i] > 0)
-            pm_model_add_term(model, design->index[i], coefficients[i] / design->scale[i]);
+            pm_model_add_term(model, design->basis[i].index,
+                              coefficients[i] / design->basis[i].scale);
     model->sigma = sqrt(squares);
     model->relative_error = sqrt(relative);
     model->leave_one_out_error = leave_one_out(design, y, least);

@@ -47,7 +47,7 @@ static double difference_within(size_t n, const double *x, const double *y, unsi
 }
 
 enum pm_regularity pm_fit_regularity(size_t n, const double *x, const double *y, unsigned *period) {
-    static const unsigned periods[] = {2, 3, 4, 5, 6, 7, 8, 10, 12, 16, 20, 24, 32, 48, 64, 128};
+    static const unsigned periods[] = {PM_FIT_PERIODS};
     double all = difference_within(n, x, y, 0);
     if (pm_fit_without(PM_STEP_REGULARITY) || isnan(all))
         return PM_REGULARITY_UNKNOWN;

@@ -2,203 +2,145 @@
 
    Model: y(x) = Σ cᵢ·fᵢ(x), signed coefficients, least squares of the residuals divided by the
    values, so that relative error counts over orders of magnitude:  min Σ ((y(x_s) − y_s) / |y_s|)².
-   Every subset of the basis is a candidate (candidates.c); the best one that has the shape of the
-   data, free or under constraints (shape.c), is the model.
+   Every subset of the basis is a candidate (subsets.c); the best one that has the shape of the
+   data, free or under constraints (shape.c), is the model.  Another basis may have a better one: it
+   is taken where its score is so much better that the design's gain is met.
 
    Exact polynomials are looked for first (exact.c).  Few sizes make a careful model: below five,
    two terms at most; a series that is zero at so many sizes that fewer than five remain, one term.
    Source: Marin & Mellor-Crummey 2004, section 2.3.1; signed coefficients instead of their
    restrictions, because exact loop counts such as (n−2)³ need them. */
-#include "fit/series/private.h"
-
-#include <float.h>
-#include <math.h>
 #include <stdlib.h>
 
 #include "core/base/base.h"
-#include "fit/surface/surface.h"
+#include "fit/series/private.h"
 
 enum { MAX_TERMS = PM_MODEL_MAX_TERMS };
 
-/* Rows of the grid by function, for the constraints on shape. */
-static void copy_grid(struct pm_series_workspace *w) {
-    const struct pm_design *design = w->design;
-    for (size_t i = 0; i < design->n_basis; i++)
-        for (size_t j = 0; j < PM_SERIES_GRID; j++) {
-            w->grid[0][i * PM_SERIES_GRID + j] = design->grid[j][i];
-            w->grid[1][i * PM_SERIES_GRID + j] = design->slope[j][i];
-            if (j + 1 < PM_SERIES_GRID)
-                w->grid[2][i * PM_SERIES_GRID + j] = design->curvature[j][i];
-        }
+/* What only fits in several parameters need. */
+static void allocate_several(struct pm_series_workspace *w) {
+    const struct pm_design *d = w->design;
+    size_t kinds = 1 + 2 * d->n_axes;
+    w->found = pm_alloc(PM_MOST_FOUND, sizeof *w->found);
+    w->owned_rows = pm_alloc(kinds * MAX_TERMS * d->place_stride, sizeof *w->owned_rows);
+    w->place_rows = w->owned_rows;
+    w->remaining = pm_alloc((d->n_basis + 1) * w->stride, sizeof *w->remaining);
+    w->square = pm_alloc(d->n_basis, sizeof *w->square);
+    w->open = pm_alloc(d->n_basis, sizeof *w->open);
+    w->depths = pm_alloc(2 * (PM_FIT_MAX_AXES * MAX_TERMS + 1) * d->n, sizeof *w->depths);
 }
 
-struct pm_series_workspace *pm_series_workspace_new(const struct pm_design *design) {
+struct pm_series_workspace *pm_series_workspace_new(const struct pm_design *d) {
     struct pm_series_workspace *w = pm_alloc(1, sizeof *w);
-    w->design = design;
-    if (design->surface) {
-        w->surface = pm_surface_workspace_new(design->surface);
-        return w;
+    size_t n_terms = d->n_basis < MAX_TERMS ? d->n_basis : MAX_TERMS, stride = d->stride;
+    size_t n_ranked = d->n_axes > 1 ? PM_MOST_FOUND : (size_t)1 << d->n_basis;
+    size_t n_constraints = (1 + 2 * d->n_axes) * d->place_stride;
+    w->design = d;
+    w->stride = w->solved.stride = stride;
+    pm_points_allocate(w);
+    w->line = pm_alloc(2 * d->n, sizeof *w->line);
+    w->ranked = pm_alloc(n_ranked, sizeof *w->ranked);
+    double **rows[] = {&w->y, &w->weight, &w->relation, &w->target, &w->tolerated};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        *rows[i] = pm_alloc(stride, sizeof **rows[i]);
+    w->solved.columns = pm_alloc(n_terms * stride, sizeof *w->solved.columns);
+    w->signs = pm_alloc(n_constraints, sizeof *w->signs);
+    w->other_signs = pm_alloc(n_constraints, sizeof *w->other_signs);
+    w->normals = pm_alloc((n_terms + 1) * n_constraints, sizeof *w->normals);
+    w->exact_values = pm_alloc(n_terms * d->n, sizeof *w->exact_values);
+    for (size_t way = 0; way < 1 + PM_FIT_MAX_AXES; way++)
+        w->penalty_power[way] = log(pm_heuristics.growth_penalty) / log(d->reach[way]);
+    w->n_free_of_penalty = pm_fit_without(PM_STEP_HIGH_POWER_PENALTY) ? d->n_basis : d->n_gentle;
+    if (d->n_axes > 1) {
+        allocate_several(w);
+    } else {
+        w->tree = pm_tree_new(d);
+        w->place_rows = &d->axes->shape[0][0][0];
     }
-    size_t n_basis = design->n_basis, stride = pm_vector_padded(design->n);
-    w->penalty_power = log(pm_heuristics.growth_penalty) / log(pm_heuristics.shape_range);
-    w->n_free_of_penalty = pm_fit_without(PM_STEP_HIGH_POWER_PENALTY) ? n_basis : design->n_gentle;
-    size_t n_rows = 7 + 2 * n_basis + (n_basis + 1) * (n_basis + 2);
-    double *memory = pm_alloc(n_rows * stride + 3 * n_basis * PM_SERIES_GRID, sizeof *memory);
-    w->stride = stride;
-    w->point = pm_alloc(design->n, sizeof *w->point);
-    w->ranked = pm_alloc((size_t)1 << n_basis, sizeof *w->ranked);
-    w->memory = memory;
-    double **single[] = {&w->x,        &w->y,      &w->weight,   &w->emphasis,
-                         &w->relation, &w->target, &w->tolerated};
-    for (size_t i = 0; i < sizeof single / sizeof *single; i++, memory += stride)
-        *single[i] = memory;
-    w->functions = memory;
-    w->columns = memory + n_basis * stride;
-    memory += 2 * n_basis * stride;
-    for (size_t l = 0; l <= n_basis; l++) {
-        w->levels[l].left = memory;
-        w->levels[l].leverage = memory + stride;
-        w->levels[l].columns = memory + 2 * stride;
-        memory += (n_basis + 2) * stride;
-    }
-    for (size_t kind = 0; kind < 3; kind++, memory += n_basis * PM_SERIES_GRID)
-        w->grid[kind] = memory;
-    copy_grid(w);
-    w->extended = pm_alloc(n_basis * design->n, sizeof *w->extended);
-    w->unscaled = pm_alloc(n_basis * design->n, sizeof *w->unscaled);
-    w->alternatives = pm_alloc(design->n_alternatives + 1, sizeof(struct pm_series_workspace *));
-    for (size_t a = 0; a < design->n_alternatives; a++)
-        w->alternatives[a] = pm_series_workspace_new(design->alternatives[a]);
+    w->alternatives = pm_alloc(d->n_alternatives + 1, sizeof(struct pm_series_workspace *));
+    for (size_t a = 0; a < d->n_alternatives; a++)
+        w->alternatives[a] = pm_series_workspace_new(d->alternatives[a]);
     return w;
 }
 
 void pm_series_workspace_free(struct pm_series_workspace *w) {
     if (!w)
         return;
-    pm_surface_workspace_free(w->surface);
     for (size_t a = 0; a < w->design->n_alternatives; a++)
         pm_series_workspace_free(w->alternatives[a]);
-    free(w->alternatives);
-    free(w->unscaled);
-    free(w->extended);
-    free(w->memory);
-    free(w->ranked);
-    free(w->point);
+    pm_tree_free(w->tree);
+    pm_points_free(w);
+    void *const owned[] = {w->alternatives, w->line,        w->ranked,        w->y,
+                           w->weight,       w->relation,    w->target,        w->tolerated,
+                           w->signs,        w->other_signs, w->normals,       w->exact_values,
+                           w->found,        w->owned_rows,  w->remaining,     w->square,
+                           w->open,         w->depths,      w->solved.columns};
+    for (size_t i = 0; i < sizeof owned / sizeof *owned; i++)
+        free(owned[i]);
     free(w);
-}
-
-/* The sizes that have a value, from FROM on; what depends on them alone is kept from series to
-   series. */
-static void take_sizes(struct pm_series_workspace *w, const double *y, size_t from) {
-    const struct pm_design *design = w->design;
-    size_t n = 0;
-    bool same = true;
-    for (size_t s = from; s < design->n; s++)
-        if (!isnan(y[s])) {
-            same &= n < w->n && w->point[n] == s;
-            w->point[n++] = s;
-        }
-    if (same && n == w->n)
-        return;
-    w->n = n;
-    w->n_padded = pm_vector_padded(n);
-    double squares = 0;
-    for (size_t i = 0; i < n; i++) {
-        w->x[i] = design->x[w->point[i]];
-        squares += w->x[i] * w->x[i] / (double)n;
-    }
-    bool even = pm_fit_without(PM_STEP_EMPHASIS);
-    for (size_t i = 0; i < n; i++)
-        w->emphasis[i] = even ? 1 : w->x[i] / sqrt(squares);
-    for (size_t f = 0; f < design->n_basis; f++)
-        for (size_t i = 0; i < w->n_padded; i++)
-            w->functions[f * w->stride + i] = i < n ? design->values[w->point[i]][f] : 0;
-}
-
-static void take_points(struct pm_series_workspace *w, const double *y, size_t from,
-                        enum pm_series_kind kind) {
-    double least = kind == PM_SERIES_DISTANCE ? 1 : DBL_MIN;
-    double quantum = kind == PM_SERIES_DISTANCE ? pm_heuristics.distance_error : 0;
-    take_sizes(w, y, from);
-    w->largest = 0;
-    for (size_t i = 0; i < w->n; i++) {
-        w->y[i] = y[w->point[i]];
-        w->largest = pm_larger(fabs(w->y[i]), w->largest);
-    }
-    /* A value near zero must not rule those before it; small ones where a series begins count as
-       they are. */
-    double reached = least;
-    for (size_t i = 0; i < w->n; i++) {
-        /* a zero before the others, as in fit_from_zero, must not rule them */
-        double size = w->y[i] == 0 ? w->largest : fabs(w->y[i]);
-        reached = pm_larger(pm_heuristics.small_value * size, reached);
-        w->weight[i] = w->emphasis[i] / pm_larger(fabs(w->y[i]), reached);
-        w->relation[i] =
-            w->weight[i] *
-            pm_larger(pm_larger(fabs(w->y[i]), pm_heuristics.small_value * w->largest), least);
-        w->target[i] = w->y[i] * w->weight[i];
-        w->tolerated[i] = quantum * w->weight[i];
-    }
-    for (size_t i = w->n; i < w->n_padded; i++)
-        w->weight[i] = w->target[i] = w->tolerated[i] = 0;
 }
 
 /* ---- the model ------------------------------------------------------------------------------- */
 
-static void set_shape(struct pm_model *model, const struct pm_series_shape *shape) {
-    model->shape = (uint8_t)((shape->beyond > 0 ? PM_SHAPE_INCREASING : 0) |
-                             (shape->beyond < 0 ? PM_SHAPE_DECREASING : 0) |
-                             (shape->curvature > 0 ? PM_SHAPE_CONVEX : 0) |
-                             (shape->curvature < 0 ? PM_SHAPE_CONCAVE : 0));
+static uint8_t flags_of(const struct pm_series_workspace *w, const struct pm_series_shape *shape) {
+    bool growing = true, falling = true, convex = true, concave = true;
+    for (size_t a = 0; a < w->design->n_axes; a++) {
+        const struct pm_direction *direction = &shape->axes[a];
+        growing &= direction->beyond >= 0;
+        falling &= direction->beyond <= 0;
+        convex &= direction->curvature > 0;
+        concave &= direction->curvature < 0;
+    }
+    return (uint8_t)((growing && !falling ? PM_SHAPE_INCREASING : 0) |
+                     (falling && !growing ? PM_SHAPE_DECREASING : 0) |
+                     (convex ? PM_SHAPE_CONVEX : 0) | (concave ? PM_SHAPE_CONCAVE : 0));
 }
 
-static struct pm_model constant_model(const struct pm_series_workspace *w) {
+struct pm_model pm_points_constant(const struct pm_series_workspace *w) {
     return pm_model_last_value(w->n, w->y, w->weight, w->relation);
 }
 
-/* Fills MODEL and returns true if the points have one value. */
-static bool fit_equal(struct pm_series_workspace *w, struct pm_model *model) {
+bool pm_points_equal(const struct pm_series_workspace *w, struct pm_model *model) {
     for (size_t i = 0; i < w->n; i++)
-        if (!(fabs(w->y[i] - w->y[w->n - 1]) <= 1e-12 * w->largest))
+        if (!(fabs(w->y[i] - w->y[w->n - 1]) <= pm_heuristics.equal * w->largest))
             return false;
     if (w->n < 2)
         return false;
-    *model = constant_model(w);
+    *model = pm_points_constant(w);
     model->exact = w->y[0] == floor(w->y[0]);
     model->leave_one_out_error = model->relative_error;
     return true;
 }
 
-static void fill_model(struct pm_series_workspace *w, const struct pm_candidate *best,
-                       struct pm_model *model) {
-    double coefficients[MAX_TERMS];
-    model->exact = pm_candidate_refine(w, best, coefficients);
-    for (size_t j = 0; j < best->n_terms; j++)
-        pm_model_add_term(model, w->design->index[best->terms[j]], coefficients[j]);
-    model->relative_error = model->exact ? 0 : best->residual;
-    model->leave_one_out_error = model->exact ? 0 : best->leave_one_out;
-    model->sigma = model->exact ? 0
-                                : pm_candidate_sigma(best, w->n, w->point, w->y,
-                                                     &w->design->values[0][0], MAX_TERMS);
-}
-
-/* The first of the points from which on a distance stays the same within one block, for the larger
-   half of the sizes at least; n if there is none. */
-static size_t constant_from(const struct pm_series_workspace *w) {
-    size_t least = pm_heuristics.constant_sizes, from = w->n;
+bool pm_points_settle(const struct pm_series_workspace *w) {
+    size_t least = pm_heuristics.constant_sizes;
     if (w->n < least || pm_fit_without(PM_STEP_CONSTANT_DISTANCE))
-        return w->n;
-    size_t most = w->n - (w->n / 2 > least ? w->n / 2 : least);
+        return false;
+    size_t most = w->n - (w->n / 2 > least ? w->n / 2 : least), from = w->n;
     double low = INFINITY, high = -INFINITY;
-    for (size_t i = w->n; i-- > 0;) {
+    for (size_t i = w->n; i-- > 0; from = i) {
         low = fmin(low, w->y[i]);
         high = fmax(high, w->y[i]);
         if (high - low > 2 * pm_heuristics.distance_error)
             break;
-        from = i;
     }
-    return from <= most ? from : w->n;
+    return from <= most;
 }
+
+void pm_set_model(struct pm_series_workspace *w, const struct pm_candidate *best,
+                  const struct pm_series_shape *shape, struct pm_model *model) {
+    double coefficients[MAX_TERMS];
+    model->n_points = (uint16_t)w->n;
+    model->exact = pm_candidate_refine(w, best, coefficients);
+    for (size_t j = 0; j < best->n_terms; j++)
+        pm_model_add_term(model, w->design->basis[best->terms[j]].index, coefficients[j]);
+    model->relative_error = model->exact ? 0 : best->residual;
+    model->leave_one_out_error = model->exact ? 0 : best->leave_one_out;
+    model->sigma = model->exact ? 0 : pm_candidate_sigma(w, best);
+    model->shape = flags_of(w, shape);
+}
+
+/* ---- one parameter --------------------------------------------------------------------------- */
 
 /* MOST, or less where a large basis would have too many subsets of so many functions. */
 static size_t affordable_terms(size_t n_basis, size_t most) {
@@ -230,35 +172,33 @@ static bool fit_points(struct pm_series_workspace *w, enum pm_series_kind kind, 
     return pm_shape_choose(w, pm_candidates_rank(w, n_basis, most), shape, best);
 }
 
-/* The best candidate of the alternatives in place of BEST where it is clearly better, from the
+/* The best candidate of the alternatives in place of BEST where it is worth its price, from the
    sizes FROM on; the workspace that has it. */
 static struct pm_series_workspace *search(struct pm_series_workspace *w, const double *y,
                                           size_t from, enum pm_series_kind kind, bool after_onset,
                                           struct pm_series_shape *shape,
                                           struct pm_candidate *best) {
     struct pm_series_workspace *chosen = w;
-    double limit = pm_heuristics.search_gain * best->score;
+    double least = best->score; /* over the gain */
     for (size_t a = 0; a < w->design->n_alternatives; a++) {
         struct pm_series_workspace *other = w->alternatives[a];
+        double gain = other->design->gain;
         struct pm_series_shape its_shape;
         struct pm_candidate candidate;
-        take_points(other, y, from, kind);
-        if (!fit_points(other, kind, after_onset, &its_shape, &candidate) ||
-            candidate.score >= limit)
+        if ((kind == PM_SERIES_DISTANCE && other->design->counts_only) ||
+            pm_score(0, 1, false) >= gain * least)
             continue;
-        limit = candidate.score;
+        pm_points_take(other, y, from, kind, false);
+        if (pm_candidates_least_score(other, other->design->n_basis) >= gain * least ||
+            !fit_points(other, kind, after_onset, &its_shape, &candidate) ||
+            candidate.score >= gain * least)
+            continue;
+        least = candidate.score / gain;
         *best = candidate;
         *shape = its_shape;
         chosen = other;
     }
     return chosen;
-}
-
-static void set_model(struct pm_series_workspace *w, const struct pm_candidate *best,
-                      const struct pm_series_shape *shape, struct pm_model *model) {
-    model->n_points = (uint16_t)w->n;
-    fill_model(w, best, model);
-    set_shape(model, shape);
 }
 
 /* A count that is zero below size number FROM, as (m − 1)·m² is below m = 2: the last size at which
@@ -270,53 +210,53 @@ static bool fit_from_zero(struct pm_series_workspace *w, const double *y, size_t
     struct pm_series_shape shape, without_shape;
     struct pm_candidate best, without;
     bool one = fit_points(w, PM_SERIES_COUNT, true, &without_shape, &without);
-    take_points(w, y, from - 1, PM_SERIES_COUNT);
-    if (fit_equal(w, model)) {
+    pm_points_take(w, y, from - 1, PM_SERIES_COUNT, false);
+    if (pm_points_equal(w, model)) {
         model->n_points = (uint16_t)w->n;
         return true;
     }
     if (fit_points(w, PM_SERIES_COUNT, true, &shape, &best) &&
         (!one || best.score < without.score)) {
-        set_model(w, &best, &shape, model);
+        pm_set_model(w, &best, &shape, model);
         return true;
     }
-    take_points(w, y, from, PM_SERIES_COUNT);
+    pm_points_take(w, y, from, PM_SERIES_COUNT, false);
     return false;
 }
 
 void pm_series_fit(struct pm_series_workspace *w, const double *y, enum pm_series_kind kind,
                    struct pm_model *model) {
-    if (w->surface) {
-        pm_surface_fit(w->surface, y, kind, model);
+    if (w->design->n_axes > 1) {
+        pm_several_fit(w, y, kind, model);
         return;
     }
     *model = (struct pm_model){.leave_one_out_error = NAN};
     size_t from = 0, n_sizes = w->design->n;
-    while (from < n_sizes && (isnan(y[from]) || (kind == PM_SERIES_COUNT && y[from] == 0)))
+    while (from < n_sizes && (isnan(y[from]) || (kind != PM_SERIES_DISTANCE && y[from] == 0)))
         from++;
-    if (from < n_sizes && kind == PM_SERIES_COUNT && pm_fit_without(PM_STEP_COUNTS_FROM_ONSET))
+    if (from < n_sizes && kind != PM_SERIES_DISTANCE && pm_fit_without(PM_STEP_COUNTS_FROM_ONSET))
         from = 0;
     if (from == n_sizes) {
         *model = pm_model_zero(n_sizes);
         return;
     }
-    take_points(w, y, from, kind);
+    pm_points_take(w, y, from, kind, false);
     model->n_points = (uint16_t)w->n;
-    if (fit_equal(w, model))
+    if (pm_points_equal(w, model))
         return;
-    if (kind == PM_SERIES_DISTANCE && constant_from(w) < w->n) {
-        *model = constant_model(w);
+    if (kind == PM_SERIES_DISTANCE && pm_points_settle(w)) {
+        *model = pm_points_constant(w);
         return;
     }
 
     struct pm_series_shape shape, other_shape;
     struct pm_candidate best, other;
     bool after_onset = w->n < n_sizes && w->n < pm_heuristics.enough_sizes;
-    if (after_onset && kind == PM_SERIES_COUNT && from > 0 && !pm_fit_without(PM_STEP_LAST_ZERO) &&
-        fit_from_zero(w, y, from, model))
+    if (after_onset && kind != PM_SERIES_DISTANCE && from > 0 &&
+        !pm_fit_without(PM_STEP_LAST_ZERO) && fit_from_zero(w, y, from, model))
         return;
     if (!fit_points(w, kind, after_onset, &shape, &best)) {
-        *model = constant_model(w);
+        *model = pm_points_constant(w);
         return;
     }
     struct pm_series_workspace *chosen = search(w, y, from, kind, after_onset, &shape, &best);
@@ -325,10 +265,10 @@ void pm_series_fit(struct pm_series_workspace *w, const double *y, enum pm_serie
     bool enough = w->n > pm_heuristics.enough_sizes ||
                   (kind == PM_SERIES_DISTANCE && w->n == pm_heuristics.enough_sizes);
     if (enough && !pm_fit_without(PM_STEP_SMALLEST_SIZE)) {
-        take_points(w, y, from + 1, kind);
+        pm_points_take(w, y, from + 1, kind, false);
         double limit = pm_heuristics.smallest_gain * best.score;
         bool hopeful = pm_candidates_least_score(w, w->design->n_basis) < limit;
-        if (hopeful && fit_equal(w, model)) {
+        if (hopeful && pm_points_equal(w, model)) {
             model->exact = false; /* not at every size */
             model->n_points = (uint16_t)w->n;
             return;
@@ -339,19 +279,19 @@ void pm_series_fit(struct pm_series_workspace *w, const double *y, enum pm_serie
             shape = other_shape;
             chosen = w;
         } else {
-            take_points(w, y, from, kind);
+            pm_points_take(w, y, from, kind, false);
         }
     }
     bool left_out = chosen->n < model->n_points;
-    set_model(chosen, &best, &shape, model);
+    pm_set_model(chosen, &best, &shape, model);
     model->exact &= !left_out; /* not at every size */
 }
 
 double pm_series_predictability_within(struct pm_series_workspace *w, const double *y, size_t from,
                                        double accepted, double hopeless) {
-    if (w->surface)
-        return pm_surface_predictability(w->surface, y);
-    take_points(w, y, from, PM_SERIES_COUNT);
+    if (w->design->n_axes > 1)
+        return pm_several_predictability(w, y, from);
+    pm_points_take(w, y, from, PM_SERIES_COUNT, false);
     if (w->largest == 0)
         return 0;
     if (w->n < 2)

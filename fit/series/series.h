@@ -1,14 +1,18 @@
 /* Fitting one series: values at the measured sizes → a model.
 
    A design is what all series at the same sizes with the same basis share; a workspace is the
-   memory of one thread.  Where several parameters vary, both hand over to surface/, so that who has
-   a series to fit need not know.  Lengths are numbers of sizes, errors are relative.
-   Source: Marin & Mellor-Crummey 2004, section 2.3.1; README.md says what is added to it. */
+   memory of one thread.  An axis is a parameter that varies independently of the others, a level
+   one of its values.  With one axis, sizes are its levels, and functions of the basis are given;
+   with several, a size is a run, and functions are products of one function of each axis.
+   Lengths are numbers of sizes, errors are relative.
+   Source: Marin & Mellor-Crummey 2004, section 2.3.1, and, in several parameters, Marin's thesis
+   (Rice University, 2003), sections 3.4.1 and 4.1.1; README.md says what is added to them. */
 #ifndef PM_FIT_SERIES_H
 #define PM_FIT_SERIES_H
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "core/base/base.h"
 #include "core/model.h"
@@ -26,59 +30,91 @@ struct pm_path {
     const char *const *axes;
 };
 
-struct pm_surface; /* of a fit in several parameters: see surface/surface.h */
-
 /* All parameters where the varying one is X; those that only go along with it are known at the
    measured sizes, straight between them and a power beyond. */
 bool pm_path_at(const struct pm_path *path, double x, struct pm_parameters *at,
                 struct pm_error *err);
 
-/* Size number J of PM_SERIES_GRID at which shape is looked at, from the smallest measured one to
+/* Size number J of N at which shape is looked at, from the smallest measured one to
    pm_heuristics.shape_range times the largest. */
-double pm_path_grid(const struct pm_path *path, size_t j);
+double pm_path_grid(const struct pm_path *path, size_t j, size_t n);
+
+/* A function of a design's basis: a product of one function of each axis. */
+struct pm_function {
+    uint16_t index; /* in the list of the model set */
+    bool steep;     /* has a fourth power: it runs away beyond the data, and must pay */
+    bool for_exact; /* only where it reproduces all values exactly */
+    double scale;   /* what it is divided by: a power of two, which costs no digit */
+    double power;   /* growth beyond the data, of all axes: d log f / d log x */
+    uint8_t factors[PM_FIT_MAX_AXES]; /* functions of the axes */
+};
 
 /* What series of a fit share: the sizes and the basis functions at them.  Read-only once made. */
 struct pm_design {
     size_t n;  /* sizes */
-    double *x; /* ascending; in several parameters the geometric mean, which may repeat; owned */
+    double *x; /* of several axes the geometric mean of value / largest, ascending; owned */
     /* Functions of the model set's list at the sizes, [size · n_functions + function]; owned. */
     size_t n_functions;
     double *functions;
-    struct pm_surface *surface; /* NULL in one parameter: only then is what follows filled; owned */
+
+    size_t n_axes;
+    struct pm_axis *axes;              /* owned */
+    size_t (*level)[PM_FIT_MAX_AXES];  /* [size][axis]; owned */
+    size_t *nearest;                   /* [size]: the nearest of those behind it; owned */
+    struct pm_projection *projections; /* [set of axes]; owned */
+
     size_t n_basis;
-    size_t n_gentle; /* functions before those that grow like a fourth power or more; all if there
-                        is no other */
-    uint16_t index[PM_MODEL_MAX_TERMS]; /* of each function in the basis of the model set */
-    /* What each function is divided by: a power of two near its largest value, which costs no
-       digit. */
-    double scale[PM_MODEL_MAX_TERMS];
-    double (*values)[PM_MODEL_MAX_TERMS]; /* [size][function], scaled; owned */
-    /* From the smallest size to pm_heuristics.shape_range times the largest, scaled: values, slopes
-       d f / d log x and differences of d f / dx. */
-    double grid_x[PM_SERIES_GRID];
-    double grid[PM_SERIES_GRID][PM_MODEL_MAX_TERMS];
-    double slope[PM_SERIES_GRID][PM_MODEL_MAX_TERMS];
-    double curvature[PM_SERIES_GRID - 1][PM_MODEL_MAX_TERMS];
-    /* Other bases at the same sizes, which a series takes where they do clearly better: those that
-       `--search` tries.  Owned. */
+    size_t n_gentle; /* one axis: steep functions are behind these */
+    struct pm_function *basis;
+    size_t stride;  /* entries of a row */
+    double *values; /* row f: scaled function f at the sizes; owned */
+    /* Ways out of the data: along all axes, and, if there are several, along each.  Functions at
+       the last size, and [way · n_basis + function] where such axes end; owned. */
+    double *end, *far;
+    double reach[1 + PM_FIT_MAX_AXES]; /* [way]: geometric mean of how much these axes grow */
+
+    /* Where shape is looked at: grid points of the axes, less those that are not admissible. */
+    size_t n_places, place_stride;
+    uint8_t (*places)[PM_FIT_MAX_AXES]; /* [place][axis]: point of the axis's grid; owned */
+    double *place_x;                    /* [axis · place_stride + place]: its value; owned */
+
+    /* Other bases at the same sizes, which a series takes where they do so well as to be worth
+       their price: logarithms, and what `--search` tries.  Owned. */
     size_t n_alternatives;
     struct pm_design **alternatives;
+    /* Of an alternative: its score against that of the design's own functions below which a series
+       takes it, and whether distances do not. */
+    double gain;
+    bool counts_only;
 };
 
-/* At most PM_MODEL_MAX_TERMS functions; `index` counts those of BASIS from 0.  Errors: a size that
-   is not above 0; a function without a finite value at a measured size or in the range of
-   prediction. */
+/* At most PM_MODEL_MAX_TERMS functions; a function's `index` counts those of BASIS from 0.  Errors:
+   a size that is not above 0; a function without a finite value at a measured size or in the range
+   of prediction. */
 struct pm_design *pm_design_on_path(const struct pm_basis *basis, const struct pm_path *path,
                                     struct pm_error *err);
 /* The same where PARAMETER, N values X, is the only one. */
 struct pm_design *pm_design_new(const struct pm_basis *basis, const char *parameter,
                                 const double *x, size_t n, struct pm_error *err);
-/* The design of a fit in several parameters; it owns SURFACE. */
-struct pm_design *pm_design_of_surface(struct pm_surface *surface);
+/* The design in several parameters NAMES.  POINTS: n rows of n_axes values above 0, distinct, by
+   ascending pm_design_compare.  TEXTS: N_TEXTS functions of one axis each that replace the default
+   ones of that axis; none: 1, x … x^4, and for exact counts at powers of two functions with
+   log2(x).  A function's `index` is its own number.  Errors: a function that is not of one axis,
+   too few levels or runs, axes that do not vary independently enough to tell their product from
+   their sum. */
+struct pm_design *pm_design_on_axes(const char *const *names, size_t n_axes, const double *points,
+                                    size_t n, const char *const *texts, size_t n_texts,
+                                    struct pm_error *err);
 void pm_design_free(struct pm_design *design);
 
+/* Function J of several axes as text, "N^2*MM"; owned by the caller. */
+char *pm_design_text(const struct pm_design *design, size_t j);
+
+/* Order of two points, as qsort wants it: by geometric mean, then by the axes' values. */
+int pm_design_compare(const double *a, const double *b, size_t n_axes);
+
 /* Makes the terms of models numbers in a list of N functions, that of a model set, in which the
-   design's own function i has number `index[i]`. */
+   design's own function has its `index`. */
 void pm_design_number_functions(struct pm_design *design, size_t n);
 
 /* Value of MODEL, whose terms are such numbers, at measured size number SIZE. */
@@ -110,7 +146,7 @@ double pm_series_predictability(struct pm_series_workspace *workspace, const dou
 
 /* The same for a decision: where the error is known to be at most ACCEPTED, or to be above
    HOPELESS, before it is known exactly, the result is another value on the same side.  Several
-   times as fast. */
+   times as fast in one parameter. */
 double pm_series_predictability_within(struct pm_series_workspace *workspace, const double *y,
                                        size_t from, double accepted, double hopeless);
 

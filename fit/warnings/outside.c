@@ -28,7 +28,6 @@ static char *list_files(const struct pm_file_times *times, double all) {
 
 /* Nobody looked where the time goes. */
 static void warn_of_unknown(const struct pm_file_times *times, struct pm_warnings *warnings) {
-    enum { NAMED = 3 };
     char *names = pm_strdup("");
     const char *first = NULL;
     size_t n = 0;
@@ -37,7 +36,7 @@ static void warn_of_unknown(const struct pm_file_times *times, struct pm_warning
             continue;
         const char *name = name_of(&times->files[i]);
         first = first ? first : name;
-        if (n++ < NAMED)
+        if (n++ < pm_heuristics.outside_named)
             pm_append(&names, "%s%s", *names ? ", " : "", name);
     }
     if (n)
@@ -46,7 +45,7 @@ static void warn_of_unknown(const struct pm_file_times *times, struct pm_warning
             "what the program does in %s%s is in no figure here, and how much of its "
             "time that is is not known: `pmodel run --outside` of a size that takes 20 ms or "
             "more finds out, `--lib %s` measures it.",
-            names, n > NAMED ? ", …" : "", first);
+            names, n > pm_heuristics.outside_named ? ", …" : "", first);
     free(names);
 }
 

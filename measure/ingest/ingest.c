@@ -129,6 +129,13 @@ static bool add_histograms(struct sums *sums, struct pm_raw *raw,
     return true;
 }
 
+static void add_ending(struct pm_ingested *result, const struct pm_raw *raw) {
+    result->n_cut_off += (raw->flags & PM_RAW_CUT_OFF) != 0;
+    result->n_checkpoints += (raw->flags & PM_RAW_CHECKPOINT) != 0;
+    if (pm_raw_signal(raw))
+        result->signal = pm_raw_signal(raw);
+}
+
 static bool add_file(void *to, const char *path, struct pm_error *err) {
     struct sums *sums = to;
     struct pm_raw *raw = pm_raw_read(path, err);
@@ -143,6 +150,7 @@ static bool add_file(void *to, const char *path, struct pm_error *err) {
               pm_ingest_patterns(sums->result->patterns, raw, places, path, err));
         sums->result->n_threads += (uint32_t)raw->n_threads;
         sums->result->n_processes++;
+        add_ending(sums->result, raw);
         sums->n_missed_jumps += raw->n_missed_jumps;
         pm_skipped_add_stopped(&sums->stopped, raw);
         for (size_t i = 0; i < raw->n_notes; i++)
@@ -202,6 +210,25 @@ static void note_skipped(const struct sums *sums) {
     }
 }
 
+static void note_endings(const struct sums *sums) {
+    struct pm_ingested *result = sums->result;
+    char note[200];
+    if (result->n_cut_off) {
+        snprintf(note, sizeof note,
+                 "%u of %u processes were ended by signal %d (%s): what they did until then is "
+                 "counted",
+                 result->n_cut_off, result->n_processes, result->signal, strsignal(result->signal));
+        pm_add_note(&result->notes, note);
+    }
+    if (result->n_checkpoints) {
+        snprintf(note, sizeof note,
+                 "%u of %u processes were ended without warning: what they did until their last "
+                 "checkpoint is counted, and open routines once too often or too rarely",
+                 result->n_checkpoints, result->n_processes);
+        pm_add_note(&result->notes, note);
+    }
+}
+
 static void note_irregularities(const struct sums *sums) {
     struct pm_ingested *result = sums->result;
     char note[160];
@@ -220,7 +247,7 @@ static void note_irregularities(const struct sums *sums) {
 
 bool pm_ingest(const char *folder, const struct pm_copies *copies, const struct pm_parameters *at,
                const uint64_t *block_sizes, size_t n_block_sizes, bool with_patterns,
-               struct pm_ingested *ingested, struct pm_error *err) {
+               bool with_checkpoints, struct pm_ingested *ingested, struct pm_error *err) {
     const struct pm_structure *structure = copies->structure;
     *ingested = (struct pm_ingested){0};
     if (with_patterns)
@@ -234,10 +261,11 @@ bool pm_ingest(const char *folder, const struct pm_copies *copies, const struct 
         .n_block_sizes = n_block_sizes,
         .result = ingested,
     };
-    bool ok = pm_add_raw_files(folder, "measurement", add_file, &sums, err);
+    bool ok = pm_add_raw_files(folder, "measurement", with_checkpoints, add_file, &sums, err);
     if (ok) {
         pm_streams_order(&ingested->streams);
         make_profile(&sums, at);
+        note_endings(&sums);
         note_irregularities(&sums);
         note_skipped(&sums);
         note_libraries(&sums);

@@ -15,16 +15,20 @@ struct pm_ingested {
     struct pm_run_patterns *patterns; /* NULL unless they were measured; owned */
     bool *inexact;                    /* one for each routine; owned */
     uint32_t n_threads, n_processes;
-    double accesses; /* of one block size, by all threads */
-    char *notes;     /* sentences, one a line; NULL none; owned */
+    uint32_t n_cut_off;     /* processes that a signal ended */
+    uint32_t n_checkpoints; /* of which only what they had written before their end is there */
+    int signal;             /* that ended one of them; 0: none, or not known */
+    double accesses;        /* of one block size, by all threads */
+    char *notes;            /* sentences, one a line; NULL none; owned */
 };
 
 /* Adds up the raw files in FOLDER, of processes that loaded one or more of the modules
-   COPIES: counters over processes and threads, from which all edges are solved.  Histograms are
-   kept apart by thread.  Errors: no raw file, one of another program, a damaged one. */
+   COPIES (WITH_CHECKPOINTS: also those that came to no end): counters over processes and threads,
+   from which all edges are solved.  Histograms are kept apart by thread.  Errors: no raw file, one
+   of another program, a damaged one. */
 bool pm_ingest(const char *folder, const struct pm_copies *copies, const struct pm_parameters *at,
                const uint64_t *block_sizes, size_t n_block_sizes, bool with_patterns,
-               struct pm_ingested *ingested, struct pm_error *err);
+               bool with_checkpoints, struct pm_ingested *ingested, struct pm_error *err);
 void pm_ingested_free(struct pm_ingested *ingested); /* what it owns */
 
 /* Brings INGESTED, measured with the build FROM, into the numbers of the build TO; DIFFERENCES gets

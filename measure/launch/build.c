@@ -2,19 +2,34 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "measure/command/command.h"
+#include "measure/interruption.h"
+#include "measure/launch/descendants.h"
 #include "measure/launch/private.h"
 
-/* Passes on what comes from PIPE, and keeps the end of it. */
-static void pass_on(int pipe, const struct pm_progress *progress, struct pm_output_tail *tail) {
+/* pmodel was told to end. */
+static void end_build(pid_t child) {
+    struct pm_descendants all = {0};
+    pm_descendants_find(&all, child);
+    if (!pm_interruption_is_everybodys())
+        pm_descendants_signal(&all, SIGTERM);
+    pm_descendants_free(&all);
+}
+
+/* Passes on what comes from CHILD through PIPE, and keeps the end of it. */
+static void pass_on(pid_t child, int pipe, const struct pm_progress *progress,
+                    struct pm_output_tail *tail) {
     char bytes[4096];
     ssize_t n;
     while ((n = read(pipe, bytes, sizeof bytes)) > 0 || (n < 0 && errno == EINTR)) {
+        if (n < 0 && pm_interrupting_signal())
+            end_build(child);
         if (n < 0)
             continue;
         if (progress->pass_on)
@@ -56,7 +71,7 @@ static bool run_command(const char *command, const struct pm_progress *progress,
         run_shell(command, ends[1]);
     close(ends[1]);
     if (child > 0)
-        pass_on(ends[0], progress, &tail);
+        pass_on(child, ends[0], progress, &tail);
     close(ends[0]);
     if (child < 0)
         return pm_fail_errno(err, "cannot run --build `%s`", command);
@@ -72,7 +87,9 @@ bool pm_build_program(const char *command, const struct pm_parameters *at,
     if (!substituted)
         return pm_fail_in(err, "--build");
     pm_progress_say(progress, "%s", substituted);
+    pm_interruption_hold();
     bool ok = run_command(substituted, progress, err);
+    pm_interruption_release();
     free(substituted);
     return ok;
 }

@@ -19,7 +19,11 @@
 
 #include "core/probe_abi.h"
 #include "measure/command/command.h"
+#include "measure/interruption.h"
+#include "measure/launch/descendants.h"
 #include "measure/launch/private.h"
+
+enum { INTERRUPTION_GRACE_SECONDS = 5 };
 
 static double now_seconds(void) {
     struct timespec now;
@@ -147,7 +151,7 @@ run_child(const struct pm_launch *launch, int error_pipe, int status_pipe) {
     const char *path = launch->command_path;
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (launch->timeout_seconds > 0)
-        setpgid(0, 0); /* so that all of it can be ended together */
+        setpgid(0, 0); /* so that what is left of it can be found when its parents are gone */
     if (launch->output_to_errors)
         dup2(STDERR_FILENO, STDOUT_FILENO);
     if (launch->silent)
@@ -187,26 +191,66 @@ static bool pass_on(int from, int to, struct pm_launch_result *result) {
     return true;
 }
 
+/* The command that is to end, and what it started. */
+struct ending {
+    pid_t child;
+    bool has_group; /* the command's own: the terminal's signals do not reach it */
+    struct pm_descendants all;
+    double kill_at; /* 0: it is not to end yet */
+};
+
+/* NUMBER: a signal, or 0 for a command that has got one already. */
+static void end_command(struct ending *ending, int number, double grace) {
+    pm_descendants_find(&ending->all, ending->child);
+    if (number)
+        pm_descendants_signal(&ending->all, number);
+    if (number && ending->has_group)
+        kill(-ending->child, number);
+    ending->kill_at = now_seconds() + grace;
+}
+
+/* The command has ended; what it started may need a moment longer. */
+static void end_rest(struct ending *ending) {
+    ending->all.ids[0] = ending->all.ids[--ending->all.n_ids]; /* the command was waited for */
+    while (pm_descendants_live(&ending->all) && now_seconds() < ending->kill_at)
+        poll(NULL, 0, 10);
+    pm_descendants_signal(&ending->all, SIGKILL);
+    if (ending->has_group)
+        kill(-ending->child, SIGKILL);
+}
+
 /* Waits for the child, passing on its standard error; ends it at the deadline. */
-static void attend(pid_t child, int error_pipe, int to, double timeout,
+static void attend(pid_t child, int error_pipe, int to, const struct pm_launch *launch,
                    struct pm_launch_result *result) {
-    double deadline = timeout > 0 ? now_seconds() + timeout : 0;
+    double deadline = launch->timeout_seconds > 0 ? now_seconds() + launch->timeout_seconds : 0;
     struct rusage usage;
+    struct ending ending = {.child = child, .has_group = launch->timeout_seconds > 0};
     bool open_stream = true;
     for (;;) {
         struct pollfd poll_for = {.fd = open_stream ? error_pipe : -1, .events = POLLIN};
         int ready = poll(&poll_for, 1, 20);
         if (ready > 0 && !pass_on(error_pipe, to, result))
             open_stream = false;
-        if (deadline && !result->timed_out && now_seconds() > deadline) {
+        if (deadline && !ending.kill_at && now_seconds() > deadline) {
             result->timed_out = true;
-            kill(-child, SIGKILL);
-            kill(child, SIGKILL);
+            end_command(&ending, launch->grace_seconds > 0 ? SIGTERM : SIGKILL,
+                        launch->grace_seconds);
         }
+        if (pm_interrupting_signal() && !result->interrupted) {
+            result->interrupted = true;
+            bool has_got_it = pm_interruption_is_everybodys() && !ending.has_group;
+            end_command(&ending, has_got_it ? 0 : pm_interrupting_signal(),
+                        INTERRUPTION_GRACE_SECONDS);
+        }
+        if (ending.kill_at && now_seconds() >= ending.kill_at)
+            end_command(&ending, SIGKILL, 1);
         if (ready <= 0 || !open_stream)
             if (wait4(child, &result->status, WNOHANG, &usage) == child)
                 break;
     }
+    if (ending.kill_at)
+        end_rest(&ending);
+    pm_descendants_free(&ending.all);
     fcntl(error_pipe, F_SETFL, O_NONBLOCK);
     while (poll(&(struct pollfd){.fd = error_pipe, .events = POLLIN}, 1, 0) > 0 &&
            pass_on(error_pipe, to, result))
@@ -252,6 +296,7 @@ bool pm_launch_run(const struct pm_launch *launch, struct pm_launch_result *resu
         return pm_fail_errno(err, "cannot make a pipe");
     }
     fflush(NULL);
+    pm_interruption_hold();
     double start = now_seconds();
     pid_t child = fork();
     if (child == 0)
@@ -261,8 +306,7 @@ bool pm_launch_run(const struct pm_launch *launch, struct pm_launch_result *resu
     bool ok = child > 0 || pm_fail_errno(err, "cannot start a process");
     if (ok) {
         ok = hear_child(status_pipe[0], launch, result, err); /* until it executes */
-        attend(child, error_pipe[0], launch->silent ? -1 : STDERR_FILENO, launch->timeout_seconds,
-               result);
+        attend(child, error_pipe[0], launch->silent ? -1 : STDERR_FILENO, launch, result);
         result->wall_seconds = now_seconds() - start;
     }
     if (child > 0 && !result->in_place) {
@@ -270,27 +314,30 @@ bool pm_launch_run(const struct pm_launch *launch, struct pm_launch_result *resu
         unlink(neighbour);
         free(neighbour);
     }
+    pm_interruption_release();
     close(error_pipe[0]);
     close(status_pipe[0]);
     return ok;
+}
+
+char *pm_launch_ending(const struct pm_launch *launch, const struct pm_launch_result *result) {
+    if (result->timed_out)
+        return pm_sprintf("was ended after %.0f s (--timeout)", launch->timeout_seconds);
+    if (WIFEXITED(result->status))
+        return pm_sprintf("ended with status %d", WEXITSTATUS(result->status));
+    return pm_sprintf("was ended by signal %d (%s)", WTERMSIG(result->status),
+                      strsignal(WTERMSIG(result->status)));
 }
 
 bool pm_launch_check(const struct pm_launch *launch, struct pm_launch_result *result,
                      struct pm_error *err) {
     if (!result->timed_out && WIFEXITED(result->status) && WEXITSTATUS(result->status) == 0)
         return true;
-    char how[64];
-    if (result->timed_out)
-        snprintf(how, sizeof how, "was ended after %.0f s (--timeout)", launch->timeout_seconds);
-    else if (WIFEXITED(result->status))
-        snprintf(how, sizeof how, "ended with status %d", WEXITSTATUS(result->status));
-    else
-        snprintf(how, sizeof how, "was ended by signal %d (%s)", WTERMSIG(result->status),
-                 strsignal(WTERMSIG(result->status)));
-    char *command = pm_command_text(launch->argv);
+    char *ending = pm_launch_ending(launch, result), *command = pm_command_text(launch->argv);
     const char *line = pm_tail_last_line(&result->tail);
-    pm_fail(err, "`%s` %s%s%s; the run is left out", command, how,
+    pm_fail(err, "`%s` %s%s%s; the run is left out", command, ending,
             *line ? ", last saying: " : " and wrote no error", line);
     free(command);
+    free(ending);
     return false;
 }

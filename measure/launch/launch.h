@@ -20,8 +20,9 @@ struct pm_launch {
     const char *folder;       /* to run in; NULL: where we are */
     char *const *environment; /* NAME=TEXT to add, NULL at the end */
     double timeout_seconds;   /* 0: none */
-    bool output_to_errors;    /* standard output goes where pmodel's standard error goes */
-    bool silent;              /* neither output nor errors go anywhere */
+    double grace_seconds;  /* between SIGTERM and SIGKILL when the command is to end; 0: at once */
+    bool output_to_errors; /* standard output goes where pmodel's standard error goes */
+    bool silent;           /* neither output nor errors go anywhere */
 };
 
 enum { PM_OUTPUT_TAIL = 4096 };
@@ -35,7 +36,8 @@ struct pm_output_tail {
 struct pm_launch_result {
     int status; /* as waitpid gives it */
     bool timed_out;
-    bool in_place; /* false: no mount namespace, the copy ran under its own path */
+    bool interrupted; /* pmodel itself was told to end (interruption.h) */
+    bool in_place;    /* false: no mount namespace, the copy ran under its own path */
     double wall_seconds, cpu_seconds;
     double peak_bytes;          /* resident memory of its largest process */
     struct pm_output_tail tail; /* of its standard error */
@@ -48,9 +50,14 @@ struct pm_launch_result {
    (argv[0] and $ORIGIN are kept, /proc/self/exe is not), and the folder of the libraries' copies
    comes first in LD_LIBRARY_PATH; with a launcher that is an error.  Where libraries are
    instrumented, LD_PRELOAD names the runtime, because any process of the command may load one of
-   them.  Standard output is the child's; standard error is passed on and its end kept. */
+   them.  Standard output is the child's; standard error is passed on and its end kept.  At the end
+   of the time, or when pmodel is to end, the command and what it started gets SIGTERM and, after
+   the grace, SIGKILL. */
 bool pm_launch_run(const struct pm_launch *launch, struct pm_launch_result *result,
                    struct pm_error *err);
+
+/* How the command ended, as in "`…` was ended by signal 15 (Terminated)"; owned by the caller. */
+char *pm_launch_ending(const struct pm_launch *launch, const struct pm_launch_result *result);
 
 /* False with a sentence if the run timed out or did not end with status 0. */
 bool pm_launch_check(const struct pm_launch *launch, struct pm_launch_result *result,

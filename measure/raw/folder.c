@@ -6,7 +6,11 @@
 
 #include "measure/raw/raw.h"
 
-bool pm_add_raw_files(const char *folder, const char *what,
+static bool is_raw_file(const char *suffix, bool with_checkpoints) {
+    return strcmp(suffix, ".raw") == 0 || (with_checkpoints && strcmp(suffix, ".checkpoint") == 0);
+}
+
+bool pm_add_raw_files(const char *folder, const char *what, bool with_checkpoints,
                       bool (*add)(void *to, const char *path, struct pm_error *), void *to,
                       struct pm_error *err) {
     struct dirent **entries;
@@ -17,7 +21,7 @@ bool pm_add_raw_files(const char *folder, const char *what,
     bool ok = true;
     for (int i = 0; i < n; i++) {
         const char *suffix = strrchr(entries[i]->d_name, '.');
-        if (ok && suffix && strcmp(suffix, ".raw") == 0) {
+        if (ok && suffix && is_raw_file(suffix, with_checkpoints)) {
             char *path = pm_sprintf("%s/%s", folder, entries[i]->d_name);
             ok = add(to, path, err);
             n_files++;

@@ -86,6 +86,9 @@ struct pm_raw *pm_raw_read_memory(const void *bytes, size_t n_bytes, const char 
 
 void pm_raw_free(struct pm_raw *raw);
 
+/* The signal that ended the process; 0: none did, or that is not known. */
+int pm_raw_signal(const struct pm_raw *raw);
+
 /* Misses of a fully associative LRU cache of 2^LOG2_SIZE blocks (below 2^PM_RAW_SAMPLE_SIZES), all
    reference groups of the thread together, estimated from the blocks watched; *STANDARD_ERROR of
    the estimate from its spread over the eighths of these, each an estimate of its own.  Means
@@ -97,9 +100,10 @@ double pm_raw_sampled_misses(const struct pm_raw_samples *samples, unsigned log2
  */
 
 /* Calls ADD (TO, path, err) for each raw file in FOLDER, in the order of their names, until one
-   fails.  Fails, too, where there is none of what should be in it ("measurement", "times"), and
+   fails; WITH_CHECKPOINTS: also for what processes had written that came to no end (--checkpoint).
+   Fails, too, where there is none of what should be in it ("measurement", "times"), and
    where a process says that it could not write. */
-bool pm_add_raw_files(const char *folder, const char *what,
+bool pm_add_raw_files(const char *folder, const char *what, bool with_checkpoints,
                       bool (*add)(void *to, const char *path, struct pm_error *), void *to,
                       struct pm_error *err);
 

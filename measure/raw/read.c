@@ -18,6 +18,18 @@ static bool damaged(struct pm_error *err, const char *name, const char *what) {
 
 /* ---- sections -------------------------------------------------------------------------------- */
 
+/* A signal's number stands there if and only if the process was cut off. */
+static bool flags_are_valid(uint64_t flags) {
+    enum {
+        KNOWN = PM_RAW_FORKED | PM_RAW_BEFORE_EXEC | PM_RAW_CUT_OFF | PM_RAW_CHECKPOINT,
+        MOST_SIGNALS = 64
+    };
+    uint64_t number = flags >> PM_RAW_SIGNAL_SHIFT, kinds = flags - (number << PM_RAW_SIGNAL_SHIFT);
+    return (kinds & ~(uint64_t)KNOWN) == 0 && number <= MOST_SIGNALS &&
+           (number != 0) == ((kinds & PM_RAW_CUT_OFF) != 0) &&
+           !(kinds & PM_RAW_CHECKPOINT && kinds & (PM_RAW_CUT_OFF | PM_RAW_BEFORE_EXEC));
+}
+
 static bool read_meta(struct pm_raw *raw, struct pm_reader *in) {
     raw->process_id = pm_take_unsigned(in, 8);
     raw->parent_id = pm_take_unsigned(in, 8);
@@ -27,8 +39,10 @@ static bool read_meta(struct pm_raw *raw, struct pm_reader *in) {
     raw->n_threads = pm_take_unsigned(in, 8);
     raw->n_missed_jumps = pm_take_unsigned(in, 8);
     raw->flags = pm_take_unsigned(in, 8);
-    return !in->fault;
+    return !in->fault && flags_are_valid(raw->flags);
 }
+
+int pm_raw_signal(const struct pm_raw *raw) { return (int)(raw->flags >> PM_RAW_SIGNAL_SHIFT); }
 
 static bool read_module(struct pm_raw *raw, struct pm_reader *in) {
     struct pm_raw_module module = {.structure_hash = pm_take_unsigned(in, 8)};

@@ -99,7 +99,7 @@ struct pm_times *pm_times_ingest(const char *folder, const struct pm_structure *
         .of_scope = pm_alloc(structure->n_scopes, sizeof *sums.of_scope),
         .times = pm_alloc(1, sizeof *sums.times),
     };
-    bool ok = pm_add_raw_files(folder, "times", add_file, &sums, err);
+    bool ok = pm_add_raw_files(folder, "times", false, add_file, &sums, err);
     for (uint32_t scope = 0; scope < structure->n_scopes && ok; scope++)
         if (chosen[scope]) {
             sums.of_scope[scope].scope = scope;

@@ -1,5 +1,5 @@
 /* Ways out of a process that do not come through destructors: _exit and its relatives, and exec.
-   (quick_exit is covered by at_quick_exit; a process that a signal kills writes nothing.) */
+   (quick_exit is covered by at_quick_exit, signals by signals/default_actions.c.) */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>

@@ -85,6 +85,8 @@ long pm_direct_call(long number, long a, long b, long c, long d, long e, long f)
         if (d != sizeof(uint64_t))
             break;
         return change_mask(a, (const uint64_t *)b, (uint64_t *)c);
+    case SYS_sigaltstack:
+        return finish(pm_change_signal_stack((const stack_t *)a, (stack_t *)b));
     case SYS_fork:
     case SYS_clone:
         pm_analysis_pause();

@@ -16,6 +16,8 @@ syscall:
         je      pm_direct_call
         cmpq    $SYS_rt_sigprocmask, %rdi
         je      pm_direct_call
+        cmpq    $SYS_sigaltstack, %rdi
+        je      pm_direct_call
         cmpq    $SYS_fork, %rdi
         je      pm_direct_call
         cmpq    $SYS_execve, %rdi

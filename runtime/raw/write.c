@@ -138,24 +138,49 @@ static long rename_new(const char *from, const char *to) {
 
 enum { EXISTS = -17 };
 
+/* A new file with these bytes, under a name that nobody reads. */
+static long write_temporary(const struct pm_raw_builder *builder, const char *folder, uint64_t id,
+                            char *path) {
+    long error = EXISTS;
+    for (unsigned ordinal = 1; error == EXISTS && ordinal < MOST_NAMES; ordinal++) {
+        make_path(path, folder, id, ordinal, ".tmp");
+        error = write_new_file(path, builder->bytes, builder->used);
+    }
+    return error;
+}
+
+/* Gives it a name that was free, with that ENDING: PATH. */
+static long name_it(const char *temporary, const char *folder, uint64_t id, const char *ending,
+                    char *path) {
+    long error = EXISTS;
+    for (unsigned ordinal = 1; error == EXISTS && ordinal < MOST_NAMES; ordinal++) {
+        make_path(path, folder, id, ordinal, ending);
+        error = rename_new(temporary, path);
+    }
+    return error;
+}
+
 static long save(const struct pm_raw_builder *builder, const char *folder, uint64_t id,
                  char *path) {
     char temporary[PATH_SIZE];
-    long error = EXISTS;
-    for (unsigned ordinal = 1; error == EXISTS && ordinal < MOST_NAMES; ordinal++) {
-        make_path(temporary, folder, id, ordinal, ".tmp");
-        error = write_new_file(temporary, builder->bytes, builder->used);
-    }
+    long error = write_temporary(builder, folder, id, temporary);
     if (error)
         return error;
-    error = EXISTS;
-    for (unsigned ordinal = 1; error == EXISTS && ordinal < MOST_NAMES; ordinal++) {
-        make_path(path, folder, id, ordinal, ".raw");
-        error = rename_new(temporary, path);
-    }
+    error = name_it(temporary, folder, id, ".raw", path);
     if (error)
         pm_syscall3(SYS_unlink, (long)temporary, 0, 0);
     return error;
+}
+
+/* PATH: of the file that it replaces, or empty. */
+static void save_again(const struct pm_raw_builder *builder, const char *folder, uint64_t id,
+                       char *path) {
+    char temporary[PATH_SIZE];
+    if (write_temporary(builder, folder, id, temporary) != 0)
+        return;
+    if (*path ? pm_syscall3(SYS_rename, (long)temporary, (long)path, 0)
+              : name_it(temporary, folder, id, ".checkpoint", path))
+        pm_syscall3(SYS_unlink, (long)temporary, 0, 0);
 }
 
 static void save_reason(const char *folder, uint64_t id, long error) {
@@ -192,6 +217,11 @@ static void take_size_signal(void) {
     pm_syscall(SYS_rt_sigtimedwait, (long)&only, 0, (long)no_time, sizeof only, 0, 0);
 }
 
+static void copy_name(char *name, size_t name_size, const char *path) {
+    struct pm_text text = {name, name_size, 0};
+    pm_text_add(&text, path);
+}
+
 void pm_raw_save(struct pm_raw_builder *builder, const char *folder, uint64_t id, char *name,
                  size_t name_size) {
     char path[PATH_SIZE] = "";
@@ -203,8 +233,16 @@ void pm_raw_save(struct pm_raw_builder *builder, const char *folder, uint64_t id
     bool saved = !builder->failed && error == 0;
     if (!saved)
         save_reason(folder, id, error);
-    if (name) {
-        struct pm_text text = {name, name_size, 0};
-        pm_text_add(&text, saved ? path : "");
-    }
+    if (name)
+        copy_name(name, name_size, saved ? path : "");
+}
+
+void pm_raw_save_again(struct pm_raw_builder *builder, const char *folder, uint64_t id, char *name,
+                       size_t name_size) {
+    char path[PATH_SIZE] = "";
+    copy_name(path, sizeof path, name);
+    complete(builder);
+    if (!builder->failed)
+        save_again(builder, folder, id, path);
+    copy_name(name, name_size, path);
 }

@@ -146,7 +146,9 @@ void pm_consume_handler(struct pm_control_block *block) {
         return;
     uint64_t mask = pm_signals_block();
     lock(block->thread);
+    pm_analysis_enter();
     pm_deliver_all_exits(block);
+    pm_analysis_leave();
     unlock(block->thread);
     pm_markers_switch(block->thread);
     pm_signals_restore(mask);

@@ -5,9 +5,7 @@
 #include <errno.h>
 #include <limits.h>
 #include <linux/futex.h>
-#include <sched.h>
 #include <stddef.h>
-#include <sys/prctl.h>
 
 #include "runtime/modules.h"
 #include "runtime/notes.h"
@@ -19,10 +17,6 @@
 enum {
     MOST_THREADS = 64,
     N_PLACES = MOST_THREADS + 8, /* one that ends keeps its place for a moment */
-    STACK_BYTES = 1 << 18,
-    /* Zeros around the thread pointer: what the C library keeps of a thread on one side, variables
-       of threads on the other. */
-    POINTER_BYTES = 1 << 14,
     SPINS = 400,
 };
 #define SHORT_SLEEP_NS 1000000l
@@ -31,9 +25,8 @@ enum {
 #define LONGEST_PAUSE_NS 1000000000l
 
 static struct place {
-    uint32_t id; /* atomic, of the system; 0: free.  The kernel clears it when the thread is gone */
+    struct pm_own_thread thread;
     uint32_t taken; /* atomic: somebody makes a thread here, or one runs */
-    char *memory;   /* pointer area, then stack; kept for the next one */
 } places[N_PLACES];
 
 static bool is_concurrent;
@@ -45,7 +38,8 @@ static uint32_t n_wakes;   /* atomic, a futex: work was handed over */
 static uint32_t n_threads; /* atomic */
 static uint32_t n_idle;    /* atomic: they sleep, or are about to */
 static uint32_t n_active;  /* atomic: analyse a buffer, whatever thread they are of */
-static uint32_t n_pauses;  /* atomic: forks that wait for that */
+static uint32_t n_pauses;  /* atomic: forks that wait for that, and holds */
+static uint32_t n_holds;   /* atomic */
 static uint32_t n_scans_wanted, n_scans_done; /* atomic */
 
 /* ---- system calls ---------------------------------------------------------------------------- */
@@ -60,33 +54,6 @@ bool pm_futex_wait(const uint32_t *word, uint32_t value, long nanoseconds) {
 
 void pm_futex_wake(const uint32_t *word, int most) {
     pm_syscall3(SYS_futex, (long)word, FUTEX_WAKE | FUTEX_PRIVATE_FLAG, most);
-}
-
-/* A thread that calls RUN (PLACE) on STACK, its upper end, and never returns from it.  The new
-   thread has what the C library's have in common with their process. */
-static long make_thread(void (*run)(struct place *), struct place *place, void *stack,
-                        void *pointer) {
-    const long flags = CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD |
-                       CLONE_SYSVSEM | CLONE_SETTLS | CLONE_PARENT_SETTID | CLONE_CHILD_CLEARTID;
-    uint32_t *id = &place->id;
-    long result;
-    register uint32_t *child_id __asm__("r10") = id;
-    register void *thread_pointer __asm__("r8") = pointer;
-    register void *start __asm__("r12") = (void *)run;
-    register void *argument __asm__("r13") = place;
-    __asm__ volatile("syscall\n\t"
-                     "testl %%eax, %%eax\n\t"
-                     "jnz 1f\n\t"
-                     "xorl %%ebp, %%ebp\n\t"
-                     "movq %%r13, %%rdi\n\t"
-                     "call *%%r12\n\t"
-                     "ud2\n"
-                     "1:"
-                     : "=a"(result)
-                     : "0"((long)SYS_clone), "D"(flags), "S"(stack), "d"(id), "r"(child_id),
-                       "r"(thread_pointer), "r"(start), "r"(argument)
-                     : "rcx", "r11", "memory");
-    return result;
 }
 
 /* ---- what they do ---------------------------------------------------------------------------- */
@@ -127,9 +94,9 @@ static bool wait_for_work(uint32_t seen) {
     return true;
 }
 
-static void run(struct place *place) {
+static void run(void *argument) {
+    struct place *place = argument;
     pm_syscall3(SYS_sched_setaffinity, 0, (long)affinity_bytes, (long)affinity);
-    pm_syscall3(SYS_prctl, PR_SET_NAME, (long)"pmodel", 0);
     uint32_t seen;
     do {
         seen = __atomic_load_n(&n_wakes, __ATOMIC_SEQ_CST);
@@ -138,8 +105,6 @@ static void run(struct place *place) {
     } while (wait_for_work(seen));
     /* Nobody takes the place before the kernel has cleared its id. */
     __atomic_store_n(&place->taken, 0, __ATOMIC_RELEASE);
-    for (;;)
-        pm_syscall3(SYS_exit, 0, 0, 0);
 }
 
 /* ---- making them ----------------------------------------------------------------------------- */
@@ -147,10 +112,10 @@ static void run(struct place *place) {
 static struct place *take_place(void) {
     for (struct place *place = places; place < places + N_PLACES; place++) {
         uint32_t unused = 0;
-        if (__atomic_load_n(&place->id, __ATOMIC_ACQUIRE) == 0 &&
+        if (__atomic_load_n(&place->thread.id, __ATOMIC_ACQUIRE) == 0 &&
             __atomic_compare_exchange_n(&place->taken, &unused, 1, false, __ATOMIC_ACQUIRE,
                                         __ATOMIC_RELAXED)) {
-            if (__atomic_load_n(&place->id, __ATOMIC_ACQUIRE) == 0)
+            if (__atomic_load_n(&place->thread.id, __ATOMIC_ACQUIRE) == 0)
                 return place;
             __atomic_store_n(&place->taken, 0, __ATOMIC_RELEASE); /* it is about to end */
         }
@@ -163,18 +128,10 @@ static long start_thread(void) {
     struct place *place = take_place();
     if (!place)
         return -EAGAIN; /* one is about to be free */
-    if (!place->memory)
-        place->memory = pm_mmap(POINTER_BYTES + STACK_BYTES);
-    long result = -ENOMEM;
-    if (place->memory) {
-        /* The C library looks for the thread's own pointer here. */
-        void **pointer = (void **)(place->memory + POINTER_BYTES / 2);
-        pointer[0] = pointer[2] = pointer;
-        result = make_thread(run, place, place->memory + POINTER_BYTES + STACK_BYTES, pointer);
-    }
+    long result = pm_own_thread_start(&place->thread, run, place);
     if (result < 0)
         __atomic_store_n(&place->taken, 0, __ATOMIC_RELEASE);
-    return result < 0 ? result : 0;
+    return result;
 }
 
 /* Room for one more, taken. */
@@ -231,7 +188,8 @@ void pm_analysis_enter(void) {
             return;
         pm_analysis_leave();
         uint32_t pauses = __atomic_load_n(&n_pauses, __ATOMIC_ACQUIRE);
-        if (pauses && !pm_futex_wait(&n_pauses, pauses, LONGEST_PAUSE_NS)) {
+        if (pauses && !pm_futex_wait(&n_pauses, pauses, LONGEST_PAUSE_NS) &&
+            !__atomic_load_n(&n_holds, __ATOMIC_ACQUIRE)) {
             __atomic_fetch_add(&n_active, 1, __ATOMIC_SEQ_CST);
             return;
         }
@@ -258,10 +216,28 @@ void pm_analysis_resume(void) {
     pm_futex_wake(&n_pauses, INT_MAX);
 }
 
+bool pm_analysis_hold(void) {
+    enum { TRIES = 1000 };
+    __atomic_fetch_add(&n_holds, 1, __ATOMIC_SEQ_CST);
+    __atomic_fetch_add(&n_pauses, 1, __ATOMIC_SEQ_CST);
+    for (int tries = 0; tries < TRIES; tries++) {
+        if (!__atomic_load_n(&n_active, __ATOMIC_SEQ_CST))
+            return true;
+        pm_sleep_ns(SHORT_SLEEP_NS);
+    }
+    pm_analysis_release();
+    return false;
+}
+
+void pm_analysis_release(void) {
+    __atomic_fetch_sub(&n_holds, 1, __ATOMIC_SEQ_CST);
+    pm_analysis_resume();
+}
+
 void pm_analysis_after_fork(void) {
     for (struct place *place = places; place < places + N_PLACES; place++)
-        place->id = place->taken = 0;
-    n_threads = n_idle = n_active = n_pauses = 0;
+        place->thread.id = place->taken = 0;
+    n_threads = n_idle = n_active = n_pauses = n_holds = 0;
     n_scans_done = n_scans_wanted;
 }
 
@@ -269,7 +245,7 @@ void pm_analysis_after_fork(void) {
 
 static bool is_ours(uint32_t id) {
     for (const struct place *place = places; place < places + N_PLACES; place++)
-        if (__atomic_load_n(&place->id, __ATOMIC_RELAXED) == id)
+        if (__atomic_load_n(&place->thread.id, __ATOMIC_RELAXED) == id)
             return true;
     return false;
 }

@@ -2,9 +2,7 @@
 
    They are made by plain system calls when there is work, up to one less than the CPUs that the
    process had when it began, and end by themselves when there was none for a while: so a process
-   whose last thread ends by exit alone ends too.  The C library does not know them; they have all
-   signals blocked, run C of the runtime only, and have a thread pointer (%fs) of their own that
-   leads to zeros.  A program sees them in /proc/self/task and in its CPU time only.
+   whose last thread ends by exit alone ends too.
    If none can be made (one CPU, a limit, a seccomp filter), the raw file has a note and each thread
    analyses its own records as without them.
 

@@ -60,16 +60,37 @@ void pm_queue_after_fork(struct pm_thread *thread);
 /* To be called once, at the begin of the process, if PM_ENV_SECOND_CORE is set. */
 void pm_analysis_begin(void);
 
-/* Around the analysis of a buffer, on whatever core.  A fork is between pause and resume, in the
-   parent, where nothing is analysed, so that the child's copy of it is whole. */
+/* Around the analysis of a buffer, on whatever core, and other changes of an analysis.  A fork is
+   between pause and resume, in the parent, where nothing is analysed, so that the child's copy of
+   it is whole. */
 void pm_analysis_enter(void);
 void pm_analysis_leave(void);
 void pm_analysis_pause(void);
 void pm_analysis_resume(void);
 void pm_analysis_after_fork(void);
 
+/* The same for a thread of ours, however long it takes until the release: no analysis changes in
+   between, and none is half done.  False: that could not be had soon, and nothing is held. */
+bool pm_analysis_hold(void);
+void pm_analysis_release(void);
+
 /* An analysis thread must not call the dynamic linker: it asks a thread of the program to look for
    modules, and waits.  False on a thread of the program, which may look itself. */
 bool pm_analysis_ask_for_scan(void);
+
+/* ---- threads of ours (own_threads.c) ------------------------------------------------------------
+
+   Made by plain system calls.  The C library does not know them; they have all signals blocked, run
+   C of the runtime only, and have a thread pointer (%fs) of their own that leads to zeros.  A
+   program sees them in /proc/self/task and in its CPU time only. */
+
+struct pm_own_thread {
+    uint32_t id; /* atomic, of the system; 0: none.  The kernel clears it when the thread is gone */
+    char *memory; /* for it and the next one: pointer area, then stack */
+};
+
+/* Starts RUN (ARGUMENT) in a place whose id is 0; the thread ends when that returns.  The caller
+   has blocked all signals, which the new thread inherits.  0 or negative errno. */
+long pm_own_thread_start(struct pm_own_thread *thread, void (*run)(void *), void *argument);
 
 #endif

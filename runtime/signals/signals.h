@@ -1,4 +1,4 @@
-/* Signals of the program and the SIGTRAP of ours. */
+/* Signals of the program, and those that are ours first: SIGTRAP, and what ends the process. */
 #ifndef PM_RUNTIME_SIGNALS_H
 #define PM_RUNTIME_SIGNALS_H
 
@@ -22,6 +22,18 @@ void pm_traps_unblock(void);
 
 /* The kernel's sigaction of the C library, ours left out. */
 int pm_original_sigaction(int number, const struct sigaction *action, struct sigaction *old);
+
+/* Are signals that end the process by default ours first (default_actions.c)?  Begin: to be called
+   once, where a raw file is to be written. */
+bool pm_default_actions_are_ours(void);
+void pm_default_actions_begin(void);
+void pm_default_actions_after_fork(void);
+
+/* The calling thread gets an alternate stack of ours, if it has none (signal_stack.c). */
+void pm_signal_stack_begin(void);
+
+/* sigaltstack of the program; 0 or negative errno. */
+long pm_change_signal_stack(const stack_t *stack, stack_t *old);
 
 /* Calls HANDLER for the program, on a control block of its own. */
 void pm_call_handler(void *handler, int number, siginfo_t *info, void *context);

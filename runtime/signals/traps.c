@@ -1,9 +1,10 @@
 /* Jumps into the old text.  Where the rewriter had no room for a jump to the new code it left an
    int3 and an entry in the module's trap table; other bytes of the old text that were proven to be
    code are int3 as well.  The SIGTRAP of an int3 in the table goes on at its new address, slowly
-   but right, and is counted.  Any other SIGTRAP gets what the program asked for. */
+   but right, and is counted if nothing foresaw it.  Any other SIGTRAP gets what the program asked
+   for. */
 #define _GNU_SOURCE
-#include "runtime/signals/signals.h"
+#include "runtime/signals/private.h"
 
 #include <signal.h>
 #include <stdlib.h>
@@ -20,54 +21,53 @@ static struct sigaction programs_action; /* what the program asked of SIGTRAP */
 
 bool pm_traps_are_ours(void) { return ours; }
 
-/* Where the code of the old address FROM is now; 0 if it was not moved. */
-static uint64_t new_address(const struct pm_loaded_module *module, uint64_t from) {
-    const struct pm_probe_trap *traps = module->traps;
-    size_t n = module->header.n_traps, at = PM_LOWER_BOUND(n, i, traps[i].from < from);
-    return at < n && traps[at].from == from ? traps[at].to + module->load_bias : 0;
-}
-
-static uint64_t find_in_modules(uint64_t address) {
+/* What the int3 at ADDRESS stands for, and in which module; NULL: it is none of ours. */
+static const struct pm_probe_trap *find_in_modules(uint64_t address,
+                                                   const struct pm_loaded_module **in) {
     for (uint32_t i = 0; i < __atomic_load_n(&pm_n_modules, __ATOMIC_ACQUIRE); i++) {
         const struct pm_loaded_module *module = &pm_modules[i];
+        const struct pm_probe_trap *traps = module->traps;
         uint64_t from = address - module->load_bias;
         if (module->gone || from < module->header.old_text || from >= module->header.old_text_end)
             continue;
-        uint64_t to = new_address(module, from);
-        if (to)
-            return to;
+        size_t n = module->header.n_traps, at = PM_LOWER_BOUND(n, t, traps[t].from < from);
+        *in = module;
+        if (at < n && traps[at].from == from)
+            return &traps[at];
     }
-    return 0;
+    return NULL;
 }
 
 /* A module that was loaded since may have it. */
-static uint64_t find_new_address(uint64_t address) {
-    uint64_t found = find_in_modules(address);
+static const struct pm_probe_trap *find_trap(uint64_t address, const struct pm_loaded_module **in) {
+    const struct pm_probe_trap *found = find_in_modules(address, in);
     if (found)
         return found;
     pm_modules_scan();
-    return find_in_modules(address);
+    return find_in_modules(address, in);
 }
 
-/* Lets the kernel do what it does by default: end the process, with the right status. */
-static void die(void) {
-    struct sigaction action = {.sa_handler = SIG_DFL};
-    pm_original_sigaction(SIGTRAP, &action, NULL);
-    pm_syscall3(SYS_tgkill, getpid(), pm_syscall3(SYS_gettid, 0, 0, 0), SIGTRAP);
+/* Ends the process as the kernel does it by default. */
+static void die(siginfo_t *info, void *context) {
+    pm_signals_block();
+    pm_end_by_default(SIGTRAP, info, context);
 }
 
 static void trapped(int number, siginfo_t *info, void *context) {
     greg_t *registers = ((ucontext_t *)context)->uc_mcontext.gregs;
-    uint64_t to = info->si_code > 0 ? find_new_address((uint64_t)registers[REG_RIP] - 1) : 0;
-    if (to) {
-        registers[REG_RIP] = (greg_t)to;
-        __atomic_fetch_add(&pm_n_missed_jumps, 1, __ATOMIC_RELAXED);
+    const struct pm_loaded_module *module;
+    const struct pm_probe_trap *trap =
+        info->si_code > 0 ? find_trap((uint64_t)registers[REG_RIP] - 1, &module) : NULL;
+    if (trap) {
+        registers[REG_RIP] = (greg_t)(trap->to + module->load_bias);
+        if (!trap->is_expected)
+            __atomic_fetch_add(&pm_n_missed_jumps, 1, __ATOMIC_RELAXED);
         return;
     }
     bool is_sent = info->si_code <= 0; /* by kill, not by an instruction */
     if (programs_action.sa_handler == SIG_DFL ||
         (programs_action.sa_handler == SIG_IGN && !is_sent)) {
-        die();
+        die(info, context);
     } else if (programs_action.sa_handler != SIG_IGN) {
         void *handler = (void *)programs_action.sa_sigaction;
         if (programs_action.sa_flags & (int)SA_RESETHAND)

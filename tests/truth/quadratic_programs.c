@@ -24,8 +24,8 @@ enum pm_qp_result __real_pm_qp_solve(size_t n, const double *h, const double *g,
 enum pm_qp_result __wrap_pm_qp_solve(size_t n, const double *h, const double *g, size_t m,
                                      const double *a, const double *b, double *x,
                                      double *multipliers);
-enum pm_qp_result __real_pm_qp_nearest(size_t n, size_t m, const double *normals, double *x);
-enum pm_qp_result __wrap_pm_qp_nearest(size_t n, size_t m, const double *normals, double *x);
+enum pm_qp_result __real_pm_qp_nearest(size_t n, size_t m, double *normals, double *x);
+enum pm_qp_result __wrap_pm_qp_nearest(size_t n, size_t m, double *normals, double *x);
 
 static void print_numbers(size_t n, const double *values) {
     for (size_t i = 0; i < n; i++)
@@ -58,7 +58,7 @@ enum pm_qp_result __wrap_pm_qp_solve(size_t n, const double *h, const double *g,
 }
 
 /* The nearest point is the problem with H = 1, g = −x and b = 0; a normal of zeros is left out. */
-enum pm_qp_result __wrap_pm_qp_nearest(size_t n, size_t m, const double *normals, double *x) {
+enum pm_qp_result __wrap_pm_qp_nearest(size_t n, size_t m, double *normals, double *x) {
     double h[MOST_VARIABLES * MOST_VARIABLES] = {0}, from[MOST_VARIABLES];
     double a[MOST_CONSTRAINTS * MOST_VARIABLES], b[MOST_CONSTRAINTS] = {0};
     size_t kept = 0;

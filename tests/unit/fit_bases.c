@@ -266,21 +266,63 @@ static void search_finds_fractional_powers_and_logarithms(void **state) {
     assert_non_null(strstr(err.text, "leaves nothing to search"));
 }
 
-static void search_leaves_noisy_polynomials_alone(void **state) {
-    (void)state;
-    const struct pm_fit_options options = {.search = true};
-    unsigned n_taken = 0, n_all = 100;
-    for (unsigned i = 0; i < n_all; i++) {
+/* In how many of 100 series of COUNT there is a function that is no polynomial. */
+static unsigned n_without_polynomial(function *count, bool search) {
+    const struct pm_fit_options options = {.search = search};
+    unsigned n_taken = 0;
+    for (unsigned i = 0; i < 100; i++) {
         struct pm_error err = {0};
-        struct pm_model_set *set = fit(cube, noisy_square, &options, NULL, &err);
+        struct pm_model_set *set = fit(cube, count, &options, NULL, &err);
         assert_non_null(set);
         const struct pm_model *model = &set->edges[ITERATIONS];
+        bool taken = false;
         for (size_t t = 0; t < model->n_terms; t++)
-            n_taken += model->terms[t] >= 5;
+            taken |= model->terms[t] >= 5;
+        n_taken += taken;
         pm_model_set_free(set);
     }
-    printf("# functions that were searched: in %u of %u noisy polynomials\n", n_taken, n_all);
-    assert_true(n_taken <= n_all / 20);
+    printf("# other functions than powers: in %u of 100 series%s\n", n_taken,
+           search ? ", searched" : "");
+    return n_taken;
+}
+
+static void search_leaves_noisy_polynomials_alone(void **state) {
+    (void)state;
+    assert_true(n_without_polynomial(noisy_square, true) <= 5);
+}
+
+/* Comparisons of a search tree that was built at random: 2 N ln N, each path as long as it happens
+   to be. */
+static double in_a_tree(double n) {
+    return (1.386 * n * log2(n) - 2.8 * n) * uniform(0.998, 1.002);
+}
+static double noisy_line(double n) { return 50 * n * uniform(0.98, 1.02); }
+static double in_eights(double n) { return 3 * n * n + n * fmod(n * 7 / 8, 8); }
+
+static void logarithms_are_recognised_at_any_sizes(void **state) {
+    (void)state;
+    unsigned n_near = 0;
+    assert_true(n_without_polynomial(in_a_tree, false) >= 95);
+    for (unsigned i = 0; i < 20; i++) {
+        struct pm_error err = {0};
+        struct pm_parameters far = {0};
+        double value = 0;
+        struct pm_model_set *set = fit(cube, in_a_tree, NULL, NULL, &err);
+        assert_non_null(set);
+        assert_true(pm_parameters_parse("N=12288,M=768,S=3", &far, &err)); /* 64 times */
+        assert_true(pm_model_evaluate(set->basis, &set->edges[ITERATIONS], &far, &value, &err));
+        n_near += fabs(value / (12288 * (1.386 * log2(12288) - 2.8)) - 1) < 0.1;
+        pm_model_set_free(set);
+    }
+    printf("# at 64 times the largest size: %u of 20 within 10%%\n", n_near);
+    assert_true(n_near >= 15);
+}
+
+static void logarithms_are_not_taken_for_powers(void **state) {
+    (void)state;
+    assert_true(n_without_polynomial(noisy_square, false) <= 5);
+    assert_true(n_without_polynomial(in_eights, false) == 0);
+    assert_true(n_without_polynomial(noisy_line, false) <= 20);
 }
 
 int main(void) {
@@ -293,6 +335,8 @@ int main(void) {
         cmocka_unit_test(long_lists_are_fitted_or_refused),
         cmocka_unit_test(search_finds_fractional_powers_and_logarithms),
         cmocka_unit_test(search_leaves_noisy_polynomials_alone),
+        cmocka_unit_test(logarithms_are_recognised_at_any_sizes),
+        cmocka_unit_test(logarithms_are_not_taken_for_powers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -82,21 +82,27 @@ static void scale(struct pm_model *model, double factor) {
         model->coefficients[i] *= factor;
 }
 
-/* The set that was made without the largest size becomes one that says FACTOR times as many
-   accesses at every distance; the other goes. */
-static void hold_out_multiple(struct fitted *f, double factor) {
+/* N_SETS that were made without the largest sizes are ones that say FACTOR times as many accesses
+   at every distance, and the models are wrong by MISFIT at the measured sizes. */
+static void hold_out_multiple(struct fitted *f, size_t n_sets, double factor, double misfit) {
     for (size_t k = 0; k < f->models->n_held_out; k++)
         pm_model_set_free(f->models->held_out[k]);
     f->models->n_held_out = 0;
-    struct pm_model_set *set = copy_of(f->models);
-    for (size_t h = 0; h < set->n_histograms; h++) {
-        struct pm_histogram_model *histogram = &set->histograms[h];
-        scale(&histogram->accesses, factor);
-        scale(&histogram->cold, factor);
-        for (size_t b = 0; b < histogram->n_bins; b++)
-            scale(&histogram->bins[b].count, factor);
+    struct pm_model_set *plain = copy_of(f->models);
+    for (size_t k = 0; k < n_sets; k++) {
+        struct pm_model_set *set = copy_of(plain);
+        for (size_t h = 0; h < set->n_histograms; h++) {
+            struct pm_histogram_model *histogram = &set->histograms[h];
+            scale(&histogram->accesses, factor);
+            scale(&histogram->cold, factor);
+            for (size_t b = 0; b < histogram->n_bins; b++)
+                scale(&histogram->bins[b].count, factor);
+        }
+        f->models->held_out[f->models->n_held_out++] = set;
     }
-    f->models->held_out[f->models->n_held_out++] = set;
+    pm_model_set_free(plain);
+    assert_int_equal(f->models->n_misfits, 1);
+    f->models->misfits[0].error = misfit;
 }
 
 static void expect_factor(const struct fitted *f, double factor) {
@@ -112,26 +118,56 @@ static void expect_factor(const struct fitted *f, double factor) {
 static void a_small_disagreement_gives_its_share(void **state) {
     (void)state;
     struct fitted f = fit_kernel(0, N_SIZES);
-    hold_out_multiple(&f, 1.1);
-    expect_factor(&f, pow(1.1, 0.85));
-    hold_out_multiple(&f, 1 / 1.15);
-    expect_factor(&f, pow(1.15, 0.85));
-    hold_out_multiple(&f, 1);
-    expect_factor(&f, 1);
+    hold_out_multiple(&f, 2, 1.1, 0);
+    expect_factor(&f, exp(hypot(0.3 * log(1.1), 0.005)));
+    hold_out_multiple(&f, 2, 1 / 1.15, 0);
+    expect_factor(&f, exp(hypot(0.3 * log(1.15), 0.005)));
+    /* Of one set less is known: Student's quantiles at 80% are 3.08 and 1.89. */
+    hold_out_multiple(&f, 1, 1 / 1.15, 0);
+    expect_factor(&f, exp(3.0776835 / 1.8856181 * hypot(0.3 * log(1.15), 0.005)));
     fitted_free(&f);
+}
+
+static void errors_where_it_was_measured_widen_the_interval(void **state) {
+    (void)state;
+    struct fitted f = fit_kernel(0, N_SIZES);
+    hold_out_multiple(&f, 2, 1.1, 0.04);
+    expect_factor(&f, exp(hypot(0.3 * log(1.1), hypot(1.25 * 0.04, 0.005))));
+    fitted_free(&f);
+}
+
+/* The misfit is the mean over sizes and caches of what the models are off by there. */
+static void the_misfit_is_that_of_the_measured_sizes(void **state) {
+    (void)state;
+    for (size_t kernel = 0; kernel < N_KERNELS; kernel++) {
+        struct fitted f = fit_kernel(kernel, N_SIZES);
+        double sum = 0;
+        size_t n = 0;
+        for (size_t k = 0; k < N_SIZES; k++) {
+            double all_cold = misses_of(f.profiles[k], 1e15), measured = 2 * all_cold;
+            for (double cache = SMALLEST; measured > all_cold; cache *= 2, n++) {
+                measured = misses_of(f.profiles[k], cache);
+                sum += fabs(log(misses_at(&f, (double)sizes[k], cache, 0, 0) / measured));
+            }
+        }
+        if (fabs(f.models->misfits[0].error - sum / (double)n) > 1e-9)
+            fail_msg("%s: %g instead of %g", kernels[kernel].name, f.models->misfits[0].error,
+                     sum / (double)n);
+        fitted_free(&f);
+    }
 }
 
 static void a_large_disagreement_gives_a_multiple(void **state) {
     (void)state;
     struct fitted f = fit_kernel(0, N_SIZES);
-    hold_out_multiple(&f, 1.5);
+    hold_out_multiple(&f, 2, 1.5, 0);
     struct pm_profile *predicted = at(&f, 50, 0, 0.8);
     double all = misses_of(predicted, 0);
     for (double cache = SMALLEST; cache <= LARGEST; cache *= 2) {
         double misses = misses_of(predicted, cache), high = misses_at(&f, 50, cache, 1, 0.8);
-        assert_true(fabs(misses / misses_at(&f, 50, cache, -1, 0.8) / pow(1.5, 6) - 1) < 1e-6);
+        assert_true(fabs(misses / misses_at(&f, 50, cache, -1, 0.8) / pow(1.5, 4) - 1) < 1e-6);
         /* but no more misses than accesses */
-        double most = fmin(misses * pow(1.5, 6), all * pow(1.5, 0.85));
+        double most = fmin(misses * pow(1.5, 4), all * 1.5);
         assert_true(fabs(high / most - 1) < 1e-6);
     }
     pm_profile_free(predicted);
@@ -199,6 +235,8 @@ static void stored_sets_keep_what_was_held_out(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_small_disagreement_gives_its_share),
+        cmocka_unit_test(errors_where_it_was_measured_widen_the_interval),
+        cmocka_unit_test(the_misfit_is_that_of_the_measured_sizes),
         cmocka_unit_test(a_large_disagreement_gives_a_multiple),
         cmocka_unit_test(no_prediction_is_wrong_and_sure_of_it),
         cmocka_unit_test(three_sizes_give_a_wide_interval),

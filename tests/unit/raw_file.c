@@ -23,12 +23,14 @@ static void add_words(struct pm_raw_builder *builder, const uint64_t *words, siz
         pm_raw_add_u64(builder, words[i]);
 }
 
-static void add_meta(struct pm_raw_builder *builder) {
-    const uint64_t words[] = {4711, 1, 1700000000000000000, 2000, 1000, 2, 3, PM_RAW_FORKED};
+static void add_meta_of(struct pm_raw_builder *builder, uint64_t flags) {
+    const uint64_t words[] = {4711, 1, 1700000000000000000, 2000, 1000, 2, 3, flags};
     pm_raw_section_begin(builder, PM_RAW_META);
     add_words(builder, words, 8);
     pm_raw_section_end(builder);
 }
+
+static void add_meta(struct pm_raw_builder *builder) { add_meta_of(builder, PM_RAW_FORKED); }
 
 static void add_module(struct pm_raw_builder *builder) {
     const uint64_t build_id[3] = {0x0102, 0, 0};
@@ -405,6 +407,44 @@ static void sections_that_do_not_fit_each_other_are_refused(void **state) {
     }
 }
 
+/* The mark of a process that did not come to its end. */
+static void an_end_that_cannot_be_is_refused(void **state) {
+    (void)state;
+    static const struct {
+        uint64_t flags;
+        int signal; /* -1: refused */
+    } ends[] = {
+        {0, 0},
+        {PM_RAW_CUT_OFF | 15 << PM_RAW_SIGNAL_SHIFT, 15},
+        {PM_RAW_FORKED | PM_RAW_CUT_OFF | 64 << PM_RAW_SIGNAL_SHIFT, 64},
+        {PM_RAW_FORKED | PM_RAW_CHECKPOINT, 0},
+        {PM_RAW_CUT_OFF, -1},
+        {15 << PM_RAW_SIGNAL_SHIFT, -1},
+        {PM_RAW_CUT_OFF | 65 << PM_RAW_SIGNAL_SHIFT, -1},
+        {PM_RAW_CHECKPOINT | PM_RAW_CUT_OFF | 9 << PM_RAW_SIGNAL_SHIFT, -1},
+        {PM_RAW_CHECKPOINT | PM_RAW_BEFORE_EXEC, -1},
+        {16, -1},
+        {UINT64_MAX, -1},
+    };
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+        struct pm_raw_builder builder = {0};
+        struct pm_error err = {0};
+        pm_raw_begin(&builder);
+        add_meta_of(&builder, ends[i].flags);
+        if (ends[i].signal < 0) {
+            assert_content_refused(&builder);
+            continue;
+        }
+        char *name = save(&builder, 6);
+        struct pm_raw *raw = pm_raw_read(name, &err);
+        assert_non_null(raw);
+        assert_int_equal(pm_raw_signal(raw), ends[i].signal);
+        pm_raw_free(raw);
+        unlink(name);
+        free(name);
+    }
+}
+
 static void reuse_patterns_that_cannot_be_are_refused(void **state) {
     (void)state;
     for (unsigned fault = 0; fault < 9; fault++) {
@@ -529,6 +569,7 @@ int main(void) {
         cmocka_unit_test(a_wrong_file_with_a_right_checksum_does_no_harm),
         cmocka_unit_test(another_version_is_named),
         cmocka_unit_test(sections_that_do_not_fit_each_other_are_refused),
+        cmocka_unit_test(an_end_that_cannot_be_is_refused),
         cmocka_unit_test(reuse_patterns_that_cannot_be_are_refused),
         cmocka_unit_test(times_that_cannot_be_are_refused),
         cmocka_unit_test(skipped_accesses_that_cannot_be_are_refused),

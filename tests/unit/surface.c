@@ -13,7 +13,7 @@
 #include <cmocka.h>
 
 #include "core/base/base.h"
-#include "fit/surface/private.h"
+#include "fit/series/private.h"
 
 enum { MAX_POINTS = 200, MAX_PARTS = 10, MAX_FUNCTIONS = 32 };
 
@@ -21,13 +21,13 @@ enum { MAX_POINTS = 200, MAX_PARTS = 10, MAX_FUNCTIONS = 32 };
 
 struct points {
     size_t n, n_axes;
-    const char *names[PM_SURFACE_MAX_AXES];
-    double at[MAX_POINTS * PM_SURFACE_MAX_AXES];
+    const char *names[PM_FIT_MAX_AXES];
+    double at[MAX_POINTS * PM_FIT_MAX_AXES];
 };
 
 static size_t sorted_axes; /* of the points being sorted */
 
-static int compare(const void *a, const void *b) { return pm_surface_compare(a, b, sorted_axes); }
+static int compare(const void *a, const void *b) { return pm_design_compare(a, b, sorted_axes); }
 
 static void sort_points(struct points *p) {
     sorted_axes = p->n_axes;
@@ -350,8 +350,8 @@ static double equation_at(const struct equation *e, const struct points *p, cons
 
 struct fitter {
     struct points points;
-    struct pm_surface *surface;
-    struct pm_surface_workspace *workspace;
+    struct pm_design *design;
+    struct pm_series_workspace *workspace;
     struct pm_basis *basis;
 };
 
@@ -363,17 +363,17 @@ static struct fitter fitter_new(const struct points *points, const char *basis) 
     char *copy = pm_strdup(basis ? basis : ""), *rest = NULL;
     for (char *text = strtok_r(copy, ",", &rest); text; text = strtok_r(NULL, ",", &rest))
         texts[n++] = text;
-    f.surface =
-        pm_surface_new(points->names, points->n_axes, points->at, points->n, texts, n, &err);
+    f.design =
+        pm_design_on_axes(points->names, points->n_axes, points->at, points->n, texts, n, &err);
     free(copy);
-    if (!f.surface)
+    if (!f.design)
         fail_msg("%s", err.text);
-    f.workspace = pm_surface_workspace_new(f.surface);
-    char **functions = pm_alloc(pm_surface_n_products(f.surface), sizeof *functions);
-    for (size_t j = 0; j < pm_surface_n_products(f.surface); j++)
-        functions[j] = pm_surface_text(f.surface, j);
-    f.basis = pm_basis_new(pm_surface_n_products(f.surface), (const char *const *)functions, &err);
-    for (size_t j = 0; j < pm_surface_n_products(f.surface); j++)
+    f.workspace = pm_series_workspace_new(f.design);
+    char **functions = pm_alloc(f.design->n_basis, sizeof *functions);
+    for (size_t j = 0; j < f.design->n_basis; j++)
+        functions[j] = pm_design_text(f.design, j);
+    f.basis = pm_basis_new(f.design->n_basis, (const char *const *)functions, &err);
+    for (size_t j = 0; j < f.design->n_basis; j++)
         free(functions[j]);
     free(functions);
     if (!f.basis)
@@ -383,8 +383,8 @@ static struct fitter fitter_new(const struct points *points, const char *basis) 
 
 static void fitter_free(struct fitter *f) {
     pm_basis_free(f->basis);
-    pm_surface_workspace_free(f->workspace);
-    pm_surface_free(f->surface);
+    pm_series_workspace_free(f->workspace);
+    pm_design_free(f->design);
 }
 
 /* The model's coefficient of a function, 0 if it has none; functions are told by their values. */
@@ -408,7 +408,7 @@ static void the_coefficients_come_back(void **state) {
     for (size_t k = 0; k < points.n; k++)
         y[k] = equation_at(e, &points, points.at + k * points.n_axes);
     struct pm_model model;
-    pm_surface_fit(f.workspace, y, PM_SERIES_COUNT, &model);
+    pm_series_fit(f.workspace, y, PM_SERIES_COUNT, &model);
     char *text = pm_model_text(f.basis, &model);
     size_t n_parts = 0;
     for (const struct part *part = e->parts; part->function; part++, n_parts++) {
@@ -439,8 +439,8 @@ static void models_of_coefficients_find_the_terms(void **state) {
     struct pm_candidate nested;
     for (size_t k = 0; k < points.n; k++)
         y[k] = equation_at(e, &points, points.at + k * points.n_axes);
-    pm_surface_fit(f.workspace, y, PM_SERIES_COUNT, &model); /* takes the points */
-    assert_true(pm_surface_hierarchical(f.workspace, false, 0, &nested));
+    pm_series_fit(f.workspace, y, PM_SERIES_COUNT, &model); /* takes the points */
+    assert_true(pm_terms_of_coefficients(f.workspace, false, 0, &nested));
     assert_int_equal(nested.n_terms, model.n_terms);
     for (size_t t = 0; t < nested.n_terms; t++)
         assert_int_equal(nested.terms[t], model.terms[t]);
@@ -458,7 +458,7 @@ static void counts_may_be_negative_where_no_run_is_admissible(void **state) {
         double mm = points.at[2 * k], nlon = points.at[2 * k + 1];
         y[k] = (nlon * mm - 2.9 * mm * mm) * (k % 2 ? 1.002 : 0.998);
     }
-    pm_surface_fit(f.workspace, y, PM_SERIES_COUNT, &model);
+    pm_series_fit(f.workspace, y, PM_SERIES_COUNT, &model);
     if (!(model.leave_one_out_error < 0.01 && model.n_terms == 2)) {
         char *text = pm_model_text(f.basis, &model);
         fail_msg("off by %g: %s", model.leave_one_out_error, text);

@@ -14,10 +14,10 @@
 
 #include "core/base/base.h"
 #include "fit/prepare/prepare.h"
-#include "fit/surface/private.h"
+#include "fit/series/private.h"
 #include "tests/unit/uniform.h"
 
-enum { MAX_POINTS = 150, MAX_AXES = PM_SURFACE_MAX_AXES };
+enum { MAX_POINTS = 150, MAX_AXES = PM_FIT_MAX_AXES };
 
 static const char *const names[MAX_AXES] = {"A", "B", "C", "D"};
 
@@ -28,7 +28,7 @@ struct points {
 
 static size_t sorted_axes; /* of the points being sorted */
 
-static int compare(const void *a, const void *b) { return pm_surface_compare(a, b, sorted_axes); }
+static int compare(const void *a, const void *b) { return pm_design_compare(a, b, sorted_axes); }
 
 static void sort_points(struct points *p) {
     sorted_axes = p->n_axes;
@@ -57,12 +57,12 @@ static struct points scattered(size_t n_axes, size_t n) {
     return p;
 }
 
-static struct pm_surface *surface_of(const struct points *p) {
+static struct pm_design *surface_of(const struct points *p) {
     struct pm_error err = {0};
-    struct pm_surface *surface = pm_surface_new(names, p->n_axes, p->at, p->n, NULL, 0, &err);
-    if (!surface)
+    struct pm_design *design = pm_design_on_axes(names, p->n_axes, p->at, p->n, NULL, 0, &err);
+    if (!design)
         fail_msg("%s", err.text);
-    return surface;
+    return design;
 }
 
 static double power_of(size_t exponents, const double *at, size_t n_axes) {
@@ -80,10 +80,10 @@ static size_t total_degree(size_t exponents) {
 }
 
 /* What the model gives at a place, without the clamp at 0. */
-static double value_at(const struct pm_surface *s, const struct pm_model *model, const double *at) {
+static double value_at(const struct pm_design *s, const struct pm_model *model, const double *at) {
     double sum = 0;
     for (size_t t = 0; t < model->n_terms; t++) {
-        char *text = pm_surface_text(s, model->terms[t]);
+        char *text = pm_design_text(s, model->terms[t]);
         struct pm_expression *expression = pm_expression_parse(text, NULL);
         double value = NAN;
         assert_true(pm_expression_evaluate(expression, s->n_axes, names, at, &value, NULL));
@@ -98,8 +98,8 @@ static double value_at(const struct pm_surface *s, const struct pm_model *model,
 
 /* A random polynomial with whole values at all points comes back term by term. */
 static void expect_polynomial_back(const struct points *p, size_t max_terms) {
-    struct pm_surface *surface = surface_of(p);
-    struct pm_surface_workspace *workspace = pm_surface_workspace_new(surface);
+    struct pm_design *design = surface_of(p);
+    struct pm_series_workspace *workspace = pm_series_workspace_new(design);
     size_t exponents[8] = {0}, n = 0, wanted = 1 + (size_t)uniform(0, (double)max_terms);
     double coefficients[8], y[MAX_POINTS];
     while (n < wanted) {
@@ -118,17 +118,17 @@ static void expect_polynomial_back(const struct points *p, size_t max_terms) {
             y[k] += coefficients[i] * power_of(exponents[i], p->at + k * p->n_axes, p->n_axes);
     }
     struct pm_model model;
-    pm_surface_fit(workspace, y, PM_SERIES_COUNT, &model);
+    pm_series_fit(workspace, y, PM_SERIES_COUNT, &model);
     bool same = model.exact && model.n_terms == n;
     double far[MAX_AXES] = {1000, 999, 998, 997}, expected = 0;
     for (size_t i = 0; i < n; i++)
         expected += coefficients[i] * power_of(exponents[i], far, p->n_axes);
-    if (!same || fabs(value_at(surface, &model, far) / expected - 1) > 1e-12)
+    if (!same || fabs(value_at(design, &model, far) / expected - 1) > 1e-12)
         fail_msg("%zu terms, %zu points in %zu parameters: got %u terms, exact %d, %g for %g", n,
-                 p->n, p->n_axes, model.n_terms, model.exact, value_at(surface, &model, far),
+                 p->n, p->n_axes, model.n_terms, model.exact, value_at(design, &model, far),
                  expected);
-    pm_surface_workspace_free(workspace);
-    pm_surface_free(surface);
+    pm_series_workspace_free(workspace);
+    pm_design_free(design);
 }
 
 static void exact_polynomials_come_back_from_grids(void **state) {
@@ -163,16 +163,16 @@ static void small_random_numbers_are_not_taken_for_an_exact_polynomial(void **st
     (void)state;
     for (int i = 0; i < 100; i++) {
         struct points p = grid(2, 3 + (size_t)i % 3);
-        struct pm_surface *surface = surface_of(&p);
-        struct pm_surface_workspace *workspace = pm_surface_workspace_new(surface);
+        struct pm_design *design = surface_of(&p);
+        struct pm_series_workspace *workspace = pm_series_workspace_new(design);
         double y[MAX_POINTS];
         struct pm_model model;
         for (size_t k = 0; k < p.n; k++)
             y[k] = floor(uniform(0, 20));
-        pm_surface_fit(workspace, y, PM_SERIES_COUNT, &model);
+        pm_series_fit(workspace, y, PM_SERIES_COUNT, &model);
         assert_false(model.exact);
-        pm_surface_workspace_free(workspace);
-        pm_surface_free(surface);
+        pm_series_workspace_free(workspace);
+        pm_design_free(design);
     }
 }
 
@@ -183,21 +183,21 @@ static void noise_is_smoothed_and_extrapolates(void **state) {
     double worst = 0, far[2] = {2 * 48, 2 * 72};
     for (int i = 0; i < 50; i++) {
         struct points p = grid(2, 5);
-        struct pm_surface *surface = surface_of(&p);
-        struct pm_surface_workspace *workspace = pm_surface_workspace_new(surface);
+        struct pm_design *design = surface_of(&p);
+        struct pm_series_workspace *workspace = pm_series_workspace_new(design);
         double y[MAX_POINTS];
         struct pm_model model;
         for (size_t k = 0; k < p.n; k++) {
             double a = p.at[2 * k], b = p.at[2 * k + 1];
             y[k] = (3 * a * a * b + 50 * a * b) * uniform(0.99, 1.01);
         }
-        pm_surface_fit(workspace, y, PM_SERIES_COUNT, &model);
+        pm_series_fit(workspace, y, PM_SERIES_COUNT, &model);
         assert_false(model.exact);
         assert_true(model.leave_one_out_error < 0.015);
         double expected = 3 * far[0] * far[0] * far[1] + 50 * far[0] * far[1];
-        worst = fmax(worst, fabs(value_at(surface, &model, far) / expected - 1));
-        pm_surface_workspace_free(workspace);
-        pm_surface_free(surface);
+        worst = fmax(worst, fabs(value_at(design, &model, far) / expected - 1));
+        pm_series_workspace_free(workspace);
+        pm_design_free(design);
     }
     if (!(worst < 0.1))
         fail_msg("at twice the largest sizes off by %g", worst);
@@ -209,63 +209,63 @@ static void models_of_noisy_growing_counts_keep_their_shape(void **state) {
     (void)state;
     for (int i = 0; i < 60; i++) {
         struct points p = grid(2, 4 + (size_t)i % 3);
-        struct pm_surface *surface = surface_of(&p);
-        struct pm_surface_workspace *workspace = pm_surface_workspace_new(surface);
+        struct pm_design *design = surface_of(&p);
+        struct pm_series_workspace *workspace = pm_series_workspace_new(design);
         double y[MAX_POINTS], rough = uniform(0.01, 0.12), c = uniform(0, 3), d = uniform(0, 3);
         struct pm_model model;
         for (size_t k = 0; k < p.n; k++) /* steps of the grid are larger than the noise */
             y[k] = pow(p.at[2 * k], c + 0.6) * pow(p.at[2 * k + 1], d + 0.6) *
                    uniform(1 - rough / 2, 1 + rough / 2);
-        pm_surface_fit(workspace, y, i % 2 ? PM_SERIES_COUNT : PM_SERIES_DISTANCE, &model);
+        pm_series_fit(workspace, y, i % 2 ? PM_SERIES_COUNT : PM_SERIES_DISTANCE, &model);
         for (int place = 0; place < 200; place++) {
             double at[2] = {uniform(48, 6 * 48), uniform(72, 6 * 72)}, more[2] = {at[0], at[1]};
             more[place % 2] *= 1.3;
-            double here = value_at(surface, &model, at), there = value_at(surface, &model, more);
+            double here = value_at(design, &model, at), there = value_at(design, &model, more);
             if (!(here >= 0 && there >= here * (1 - 1e-3)))
                 fail_msg("%g at %g, %g and %g at %g, %g", here, at[0], at[1], there, more[0],
                          more[1]);
         }
         if (i % 2 == 0)
             assert_true(model.n_terms <= 3);
-        pm_surface_workspace_free(workspace);
-        pm_surface_free(surface);
+        pm_series_workspace_free(workspace);
+        pm_design_free(design);
     }
 }
 
 static void late_constant_and_missing_values_stay_sane(void **state) {
     (void)state;
     struct points p = grid(2, 5);
-    struct pm_surface *surface = surface_of(&p);
-    struct pm_surface_workspace *workspace = pm_surface_workspace_new(surface);
+    struct pm_design *design = surface_of(&p);
+    struct pm_series_workspace *workspace = pm_series_workspace_new(design);
     double y[MAX_POINTS], far[2] = {100, 100};
     struct pm_model model;
     for (size_t k = 0; k < p.n; k++) /* sets in at A = 32 */
         y[k] = p.at[2 * k] < 32 ? 0 : 7 * p.at[2 * k] * p.at[2 * k + 1];
-    pm_surface_fit(workspace, y, PM_SERIES_COUNT, &model);
-    assert_true(value_at(surface, &model, far) == 70000);
+    pm_series_fit(workspace, y, PM_SERIES_COUNT, &model);
+    assert_true(value_at(design, &model, far) == 70000);
     assert_int_equal(model.n_points, 15);
     for (size_t k = 0; k < p.n; k++)
         y[k] = k % 4 == 0 ? NAN : 5 + p.at[2 * k] * p.at[2 * k + 1] / 8;
-    pm_surface_fit(workspace, y, PM_SERIES_DISTANCE, &model);
-    assert_true(fabs(value_at(surface, &model, far) - 1255) < 1e-6);
+    pm_series_fit(workspace, y, PM_SERIES_DISTANCE, &model);
+    assert_true(fabs(value_at(design, &model, far) - 1255) < 1e-6);
     for (size_t k = 0; k < p.n; k++)
         y[k] = 42;
-    pm_surface_fit(workspace, y, PM_SERIES_COUNT, &model);
-    assert_true(model.exact && value_at(surface, &model, far) == 42);
+    pm_series_fit(workspace, y, PM_SERIES_COUNT, &model);
+    assert_true(model.exact && value_at(design, &model, far) == 42);
     for (size_t k = 0; k < p.n; k++)
         y[k] = 0;
-    pm_surface_fit(workspace, y, PM_SERIES_COUNT, &model);
+    pm_series_fit(workspace, y, PM_SERIES_COUNT, &model);
     assert_true(model.exact && model.n_terms == 0);
     for (size_t k = 0; k < p.n; k++)
         y[k] = k == 3 ? 1e15 : k == 7 ? 1e-300 : NAN;
-    pm_surface_fit(workspace, y, PM_SERIES_DISTANCE, &model);
-    assert_true(isfinite(value_at(surface, &model, far)));
+    pm_series_fit(workspace, y, PM_SERIES_DISTANCE, &model);
+    assert_true(isfinite(value_at(design, &model, far)));
     for (size_t k = 0; k < p.n; k++)
         y[k] = NAN;
-    pm_surface_fit(workspace, y, PM_SERIES_DISTANCE, &model);
+    pm_series_fit(workspace, y, PM_SERIES_DISTANCE, &model);
     assert_int_equal(model.n_terms, 0);
-    pm_surface_workspace_free(workspace);
-    pm_surface_free(surface);
+    pm_series_workspace_free(workspace);
+    pm_design_free(design);
 }
 
 /* Functions that repeat each other, vanish, jump or explode at the points. */
@@ -284,20 +284,20 @@ static void odd_bases_give_finite_models_or_a_sentence(void **state) {
         size_t n = 1 + (size_t)uniform(0, 6);
         for (size_t t = 0; t < n; t++)
             texts[t] = functions[(size_t)uniform(0, N_FUNCTIONS)];
-        struct pm_surface *surface = pm_surface_new(names, 2, p.at, p.n, texts, n, &err);
-        assert_true(surface || err.text[0]);
-        if (!surface)
+        struct pm_design *design = pm_design_on_axes(names, 2, p.at, p.n, texts, n, &err);
+        assert_true(design || err.text[0]);
+        if (!design)
             continue;
-        struct pm_surface_workspace *workspace = pm_surface_workspace_new(surface);
+        struct pm_series_workspace *workspace = pm_series_workspace_new(design);
         double y[MAX_POINTS];
         struct pm_model model;
         for (size_t k = 0; k < p.n; k++)
             y[k] = floor(p.at[2 * k] * p.at[2 * k + 1] * uniform(0.5, 2));
-        pm_surface_fit(workspace, y, i % 3 ? PM_SERIES_COUNT : PM_SERIES_DISTANCE, &model);
+        pm_series_fit(workspace, y, i % 3 ? PM_SERIES_COUNT : PM_SERIES_DISTANCE, &model);
         for (size_t k = 0; k < p.n; k++)
-            assert_true(isfinite(value_at(surface, &model, p.at + 2 * k)));
-        pm_surface_workspace_free(workspace);
-        pm_surface_free(surface);
+            assert_true(isfinite(value_at(design, &model, p.at + 2 * k)));
+        pm_series_workspace_free(workspace);
+        pm_design_free(design);
     }
 }
 
@@ -309,7 +309,7 @@ static void expect_refused(const double *at, size_t n, size_t n_axes, const char
     struct points p = {.n = n, .n_axes = n_axes};
     memcpy(p.at, at, n * n_axes * sizeof *at);
     sort_points(&p);
-    assert_null(pm_surface_new(names, n_axes, p.at, n, &basis, basis ? 1 : 0, &err));
+    assert_null(pm_design_on_axes(names, n_axes, p.at, n, &basis, basis ? 1 : 0, &err));
     if (!strstr(err.text, words))
         fail_msg("expected \"%s\", got \"%s\"", words, err.text);
 }

@@ -77,8 +77,9 @@ static uint64_t new_address(const struct old_text *text, uint64_t address) {
     return pm_code_label_address(&text->rewrite->code, label);
 }
 
-static void add_trap(struct old_text *text, uint64_t from) {
-    *PM_PUSH(text->rewrite->made, traps) = (struct pm_probe_trap){from, new_address(text, from)};
+static void add_trap(struct old_text *text, uint64_t from, bool is_expected) {
+    *PM_PUSH(text->rewrite->made, traps) =
+        (struct pm_probe_trap){from, new_address(text, from), is_expected, 0};
 }
 
 static void put_trampoline(struct old_text *text, const struct pm_trampoline *trampoline) {
@@ -103,7 +104,9 @@ static void put_trampoline(struct old_text *text, const struct pm_trampoline *tr
 
 static int compare_traps(const void *left, const void *right) {
     const struct pm_probe_trap *a = left, *b = right;
-    return PM_COMPARE(a->from, b->from);
+    /* Of two for one address the expected one comes first, and stays. */
+    return a->from != b->from ? PM_COMPARE(a->from, b->from)
+                              : PM_COMPARE(b->is_expected, a->is_expected);
 }
 
 /* Trampolines that are traps, and starts of blocks where an int3 is left. */
@@ -113,15 +116,15 @@ static void list_traps(struct old_text *text) {
     uint32_t n = 0;
     for (uint32_t i = 0; i < rewrite->n_trampolines; i++)
         if (rewrite->trampolines[i].form == PM_TRAMPOLINE_TRAP)
-            add_trap(text, rewrite->trampolines[i].from);
+            add_trap(text, rewrite->trampolines[i].from, true);
     for (uint32_t b = 0; b < structure->n_blocks; b++) {
         const struct pm_block_code *code = &text->lifted->block_codes[b];
-        const struct pm_routine *routine = &structure->routines[structure->blocks[b].routine];
-        uint32_t n_insns = routine->state == PM_ROUTINE_PARTIAL ? code->n_insns : 1;
+        bool anywhere = pm_may_be_entered_anywhere(text->lifted, structure->blocks[b].routine);
+        uint32_t n_insns = anywhere ? code->n_insns : 1;
         for (uint32_t k = code->first_insn; k < code->first_insn + n_insns; k++)
             if (rewrite->plan->block_moves[b] &&
                 *byte_at(text, text->lifted->insns[k].address, 1) == INT3)
-                add_trap(text, text->lifted->insns[k].address);
+                add_trap(text, text->lifted->insns[k].address, false);
     }
     PM_SORT(rewrite->made->traps, rewrite->made->n_traps, compare_traps);
     for (uint32_t i = 0; i < rewrite->made->n_traps; i++)

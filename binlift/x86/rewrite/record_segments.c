@@ -122,7 +122,7 @@ struct pm_segment *pm_x86_plan_segments(struct pm_rewrite *rewrite, uint32_t blo
     const struct pm_block_code *code = &lifted->block_codes[block];
     struct pm_segment *segments = pm_alloc(code->n_insns, sizeof *segments);
     uint32_t n = 0, earliest = code->first_insn, routine = lifted->structure->blocks[block].routine;
-    bool alone = lifted->structure->routines[routine].state == PM_ROUTINE_PARTIAL;
+    bool alone = pm_may_be_entered_anywhere(lifted, routine);
     bool open = false; /* the last segment may still grow */
     for (uint32_t k = code->first_insn; k < code->first_insn + code->n_insns; k++) {
         uint32_t n_bytes = insn_record_bytes(lifted, k);

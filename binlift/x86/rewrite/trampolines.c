@@ -7,8 +7,9 @@
    5 free bytes; else a call near by gives way and is made from the new text instead; else an int3
    whose trap the runtime redirects.
 
-   In a routine with a jump to unknown targets control may come to any instruction, so nothing is
-   put over the start of one there, as long as there is another place for it.
+   In a routine with a jump to unknown targets, or whose address other code computes with, control
+   may come to any instruction, so nothing is put over the start of one there: a trap is slow, half
+   a jump ends the program.
 
    Fills pm_rewrite.call_forms and trampolines. */
 #include "binlift/x86/rewrite/private.h"
@@ -36,8 +37,7 @@ static uint32_t insn_of(const struct plan *plan, const struct pm_trampoline *tra
     return pm_insn_at(plan->lifted, trampoline->from);
 }
 
-/* ---- where control may arrive
- * ---------------------------------------------------------------------------- */
+/* ---- where control may arrive --------------------------------------------------------------- */
 
 static void add(struct pm_rewrite *rewrite, uint64_t from) {
     PM_PUSH(rewrite, trampolines)->from = from;
@@ -141,7 +141,7 @@ static void find_room(struct plan *plan) {
         if (!plan->rewrite->plan->block_moves[b])
             continue;
         uint32_t routine = structure->blocks[b].routine;
-        bool may_be_reached = structure->routines[routine].state == PM_ROUTINE_PARTIAL;
+        bool may_be_reached = pm_may_be_entered_anywhere(lifted, routine);
         for (uint32_t k = code->first_insn; k < code->first_insn + code->n_insns; k++) {
             if (plan->rewrite->call_forms[k] != PM_CALL_IN_PLACE)
                 free_bytes(plan, lifted->insns[k].address, lifted->insns[k].length);
@@ -160,15 +160,14 @@ static void find_room(struct plan *plan) {
 
 /* ---- what stands where ---------------------------------------------------------------------- */
 
-/* Are N bytes free at AT, where control may arrive itself if IS_ARRIVAL?  CAREFUL: nothing that may
-   be reached lies under them. */
-static bool fits(const struct plan *plan, uint64_t at, unsigned n, bool is_arrival, bool careful) {
+/* Are N bytes free at AT, where control may arrive itself if IS_ARRIVAL, but nowhere else? */
+static bool fits(const struct plan *plan, uint64_t at, unsigned n, bool is_arrival) {
     uint64_t offset = at - plan->low;
     if (at < plan->low || offset + n > plan->n_bytes)
         return false;
     for (unsigned i = 0; i < n; i++) {
         bool may_arrive = i == 0 && is_arrival;
-        uint8_t room = plan->room[offset + i] & (careful && !may_arrive ? 0xff : ~ROOM_START);
+        uint8_t room = plan->room[offset + i] & (may_arrive ? ~ROOM_START : 0xff);
         if (room != (may_arrive ? ROOM_FREE | ROOM_ARRIVAL : ROOM_FREE))
             return false;
     }
@@ -179,23 +178,23 @@ static void take(struct plan *plan, uint64_t at, unsigned n) {
     memset(plan->room + (at - plan->low), 0, n);
 }
 
-static bool place_jump(struct plan *plan, struct pm_trampoline *trampoline, bool careful) {
-    if (!fits(plan, trampoline->from, JUMP_BYTES, true, careful))
+static bool place_jump(struct plan *plan, struct pm_trampoline *trampoline) {
+    if (!fits(plan, trampoline->from, JUMP_BYTES, true))
         return false;
     trampoline->form = PM_TRAMPOLINE_JUMP;
     take(plan, trampoline->from, JUMP_BYTES);
     return true;
 }
 
-static bool place_hop(struct plan *plan, struct pm_trampoline *trampoline, bool careful) {
-    if (!fits(plan, trampoline->from, HOP_BYTES, true, careful))
+static bool place_hop(struct plan *plan, struct pm_trampoline *trampoline) {
+    if (!fits(plan, trampoline->from, HOP_BYTES, true))
         return false;
     for (int distance = 0; distance <= HOP_REACH; distance++)
         for (int sign = 1; sign >= -1; sign -= 2) {
             uint64_t hole = trampoline->from + HOP_BYTES + (uint64_t)(int64_t)(sign * distance);
             bool overlaps =
                 hole + JUMP_BYTES > trampoline->from && hole < trampoline->from + HOP_BYTES;
-            if (overlaps || !fits(plan, hole, JUMP_BYTES, false, careful))
+            if (overlaps || !fits(plan, hole, JUMP_BYTES, false))
                 continue;
             take(plan, trampoline->from, HOP_BYTES);
             take(plan, hole, JUMP_BYTES);
@@ -227,15 +226,11 @@ static bool place_all(struct plan *plan) {
     find_room(plan);
     for (uint32_t i = 0; i < rewrite->n_trampolines; i++) {
         rewrite->trampolines[i].form = PM_TRAMPOLINE_TRAP;
-        place_jump(plan, &rewrite->trampolines[i], true);
+        place_jump(plan, &rewrite->trampolines[i]);
     }
-    for (uint32_t i = 0; i < rewrite->n_trampolines; i++)
-        if (rewrite->trampolines[i].form == PM_TRAMPOLINE_TRAP)
-            place_hop(plan, &rewrite->trampolines[i], true);
     for (uint32_t i = 0; i < rewrite->n_trampolines; i++) {
         struct pm_trampoline *trampoline = &rewrite->trampolines[i];
-        if (trampoline->form == PM_TRAMPOLINE_TRAP && !place_jump(plan, trampoline, false) &&
-            !place_hop(plan, trampoline, false))
+        if (trampoline->form == PM_TRAMPOLINE_TRAP && !place_hop(plan, trampoline))
             moved |= move_call(plan, trampoline);
     }
     return !moved;

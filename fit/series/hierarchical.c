@@ -6,13 +6,12 @@
    the best leave-one-out error over all lines, in the scale of the values.  Each term's
    coefficients, one for each line, are then values over the other axes; their errors count by what
    they do to y.  A line that is too short for its terms says nothing of the coefficients.  Only the
-   terms are redundancy: surface.c solves for all coefficients over all points. */
-#include "fit/surface/private.h"
-
-#include <math.h>
+   terms are redundancy: several.c solves for all coefficients over all points. */
 #include <string.h>
 
-enum { MAX_TERMS = PM_MODEL_MAX_TERMS, MAX_AXES = PM_SURFACE_MAX_AXES };
+#include "fit/series/private.h"
+
+enum { MAX_TERMS = PM_MODEL_MAX_TERMS, MAX_AXES = PM_FIT_MAX_AXES };
 
 /* What one call works on: values at the places of the projection on AXES. */
 struct layer {
@@ -22,10 +21,10 @@ struct layer {
 };
 
 struct hierarchy {
-    struct pm_surface_workspace *w;
+    struct pm_series_workspace *w;
     bool for_exact;
     size_t order[MAX_AXES];
-    size_t functions[MAX_AXES]; /* of the term that is being followed */
+    uint8_t factors[MAX_AXES]; /* of the term that is being followed */
     struct pm_candidate *candidate;
 };
 
@@ -33,15 +32,15 @@ struct hierarchy {
    their levels on AXIS. */
 static size_t take_line(const struct hierarchy *n, const struct layer *layer, size_t axis,
                         size_t line, size_t *places, size_t *levels) {
-    const struct pm_surface *s = n->w->surface;
-    const struct pm_surface_projection *from = &s->projections[layer->axes];
-    const struct pm_surface_projection *to = &s->projections[layer->axes & ~(1u << axis)];
+    const struct pm_design *d = n->w->design;
+    const struct pm_projection *from = &d->projections[layer->axes];
+    const struct pm_projection *to = &d->projections[layer->axes & ~(1u << axis)];
     size_t count = 0;
     for (size_t place = 0; place < from->n; place++) {
         if (to->of[from->point[place]] != line || !(layer->weight[place] > 0))
             continue;
         places[count] = place;
-        levels[count++] = s->level[from->point[place]][axis];
+        levels[count++] = d->level[from->point[place]][axis];
     }
     return count;
 }
@@ -57,37 +56,35 @@ struct line_fit {
  */
 static bool fit_line(const struct hierarchy *n, const struct layer *layer, size_t axis, size_t line,
                      unsigned subset, struct line_fit *fit) {
-    struct pm_surface_workspace *w = n->w;
-    const struct pm_surface_axis *a = &w->surface->axes[axis];
-    size_t k = 0, *places = w->places, *levels = w->places + w->surface->n;
-    double rotated[MAX_TERMS];
+    struct pm_series_workspace *w = n->w;
+    const struct pm_axis *a = &w->design->axes[axis];
+    size_t k = 0, *places = w->line, *levels = w->line + w->design->n;
+    double rotated[MAX_TERMS], *target = pm_row(w, w->remaining, 0);
     fit->n = take_line(n, layer, axis, line, places, levels);
     if (fit->n < (size_t)__builtin_popcount(subset) + 1)
         return false;
+    w->solved.n = pm_vector_padded(fit->n);
     for (size_t f = 0; f < a->n_functions; f++) {
         if (!(subset >> f & 1))
             continue;
-        fit->weights[k] = 0;
-        for (size_t i = 0; i < fit->n; i++) {
-            double value = a->values[levels[i]][f] / a->scale[f] * layer->weight[places[i]];
-            w->columns[i][k] = value;
-            fit->weights[k] += value * value / (double)fit->n;
-        }
-        fit->weights[k] = sqrt(fit->weights[k]);
-        k++;
+        double *column = pm_row(w, w->solved.columns, k);
+        for (size_t i = 0; i < w->solved.n; i++)
+            column[i] =
+                i < fit->n ? a->values[levels[i]][f] / a->scale[f] * layer->weight[places[i]] : 0;
+        fit->weights[k++] = sqrt(pm_vector_dot(w->solved.n, column, column) / (double)fit->n);
     }
-    if (!pm_orthonormalise(fit->n, k, w->columns, w->triangle))
+    for (size_t i = 0; i < w->solved.n; i++)
+        target[i] = i < fit->n ? layer->y[places[i]] * layer->weight[places[i]] : 0;
+    bool independent = pm_orthonormalise(&w->solved, k);
+    if (independent)
+        pm_project(&w->solved, k, target, rotated);
+    w->solved.n = w->n_padded;
+    if (!independent)
         return false;
-    for (size_t t = 0; t < k; t++) {
-        rotated[t] = 0;
-        for (size_t i = 0; i < fit->n; i++)
-            rotated[t] += w->columns[i][t] * layer->y[places[i]] * layer->weight[places[i]];
-    }
-    pm_back_substitute(k, w->triangle, rotated, fit->coefficients);
+    pm_back_substitute(&w->solved, k, rotated, fit->coefficients);
     fit->squares = 0;
     for (size_t i = 0; i < fit->n; i++) {
-        double redundancy, weighted = layer->y[places[i]] * layer->weight[places[i]];
-        double residual = pm_residual(k, w->columns[i], weighted, rotated, &redundancy);
+        double redundancy, residual = pm_residual(&w->solved, k, i, target, rotated, &redundancy);
         if (redundancy < pm_heuristics.least_redundancy)
             return false;
         fit->squares += residual * residual / (redundancy * redundancy);
@@ -95,7 +92,7 @@ static bool fit_line(const struct hierarchy *n, const struct layer *layer, size_
     return true;
 }
 
-static bool is_usable(const struct hierarchy *n, const struct pm_surface_axis *a, unsigned subset) {
+static bool is_usable(const struct hierarchy *n, const struct pm_axis *a, unsigned subset) {
     for (size_t f = 0; f < a->n_functions; f++)
         if ((subset >> f & 1) && a->for_exact[f] && !n->for_exact)
             return false;
@@ -104,7 +101,7 @@ static bool is_usable(const struct hierarchy *n, const struct pm_surface_axis *a
 
 /* Functions that a model of the line may have: fewer than levels; two where these are few. */
 static size_t most_functions(const struct hierarchy *n, size_t axis) {
-    size_t levels = n->w->n_levels[axis];
+    size_t levels = n->w->at->n_levels[axis];
     size_t most =
         levels < pm_heuristics.enough_sizes && !n->for_exact ? pm_heuristics.few_terms : levels - 1;
     return most < pm_heuristics.line_terms ? most : pm_heuristics.line_terms;
@@ -112,9 +109,9 @@ static size_t most_functions(const struct hierarchy *n, size_t axis) {
 
 /* The common terms of all lines along AXIS, 0 if none is of use. */
 static unsigned common_terms(const struct hierarchy *n, const struct layer *layer, size_t axis) {
-    const struct pm_surface *s = n->w->surface;
-    const struct pm_surface_axis *a = &s->axes[axis];
-    size_t n_lines = s->projections[layer->axes & ~(1u << axis)].n;
+    const struct pm_design *d = n->w->design;
+    const struct pm_axis *a = &d->axes[axis];
+    size_t n_lines = d->projections[layer->axes & ~(1u << axis)].n;
     double best_score = INFINITY;
     unsigned best = 0;
     for (unsigned subset = 1; subset < 1u << a->n_functions; subset++) {
@@ -146,10 +143,10 @@ static unsigned common_terms(const struct hierarchy *n, const struct layer *laye
 
 /* Adds the product of the functions that were followed. */
 static bool add_product(const struct hierarchy *n) {
-    const struct pm_surface *s = n->w->surface;
+    const struct pm_design *d = n->w->design;
     struct pm_candidate *c = n->candidate;
-    for (size_t j = 0; j < s->n_products; j++) {
-        if (memcmp(s->products[j].functions, n->functions, s->n_axes * sizeof(size_t)) != 0)
+    for (size_t j = 0; j < d->n_basis; j++) {
+        if (memcmp(d->basis[j].factors, n->factors, d->n_axes * sizeof *n->factors) != 0)
             continue;
         if (c->n_terms == MAX_TERMS)
             return false;
@@ -163,41 +160,41 @@ static bool add_product(const struct hierarchy *n) {
 }
 
 static bool is_negligible(const struct hierarchy *n, const struct layer *layer) {
-    for (size_t place = 0; place < n->w->surface->projections[layer->axes].n; place++)
+    for (size_t place = 0; place < n->w->design->projections[layer->axes].n; place++)
         if (fabs(layer->y[place]) * layer->weight[place] > pm_heuristics.rounding)
             return false;
     return true;
 }
 
 static bool descend(struct hierarchy *n, const struct layer *layer) {
-    struct pm_surface_workspace *w = n->w;
-    const struct pm_surface *s = w->surface;
+    struct pm_series_workspace *w = n->w;
+    const struct pm_design *d = w->design;
     if (is_negligible(n, layer))
         return true;
     if (layer->axes == 0)
         return add_product(n);
     size_t axis = n->order[layer->depth];
-    const struct pm_surface_axis *a = &s->axes[axis];
+    const struct pm_axis *a = &d->axes[axis];
     unsigned rest = layer->axes & ~(1u << axis), subset = common_terms(n, layer, axis);
     if (!subset)
         return false;
     /* Coefficients and their weights: a row of places for each term. */
-    double *values = w->hierarchical + 2 * layer->depth * MAX_TERMS * s->n;
-    double *weights = values + MAX_TERMS * s->n;
-    for (size_t line = 0; line < s->projections[rest].n; line++) {
+    double *values = w->depths + 2 * layer->depth * MAX_TERMS * d->n;
+    double *weights = values + MAX_TERMS * d->n;
+    for (size_t line = 0; line < d->projections[rest].n; line++) {
         struct line_fit fit;
         bool fitted = fit_line(n, layer, axis, line, subset, &fit);
         for (size_t t = 0; t < (size_t)__builtin_popcount(subset); t++) {
-            values[t * s->n + line] = fitted ? fit.coefficients[t] : 0;
-            weights[t * s->n + line] = fitted ? fit.weights[t] : 0;
+            values[t * d->n + line] = fitted ? fit.coefficients[t] : 0;
+            weights[t * d->n + line] = fitted ? fit.weights[t] : 0;
         }
     }
     size_t t = 0;
     for (size_t f = 0; f < a->n_functions; f++) {
         if (!(subset >> f & 1))
             continue;
-        struct layer next = {rest, layer->depth + 1, values + t * s->n, weights + t * s->n};
-        n->functions[axis] = f;
+        struct layer next = {rest, layer->depth + 1, values + t * d->n, weights + t * d->n};
+        n->factors[axis] = (uint8_t)f;
         if (!descend(n, &next))
             return false;
         t++;
@@ -205,14 +202,14 @@ static bool descend(struct hierarchy *n, const struct layer *layer) {
     return true;
 }
 
-bool pm_surface_hierarchical(struct pm_surface_workspace *w, bool for_exact, size_t order,
-                             struct pm_candidate *candidate) {
-    const struct pm_surface *s = w->surface;
-    unsigned all = (1u << s->n_axes) - 1;
+bool pm_terms_of_coefficients(struct pm_series_workspace *w, bool for_exact, size_t order,
+                              struct pm_candidate *candidate) {
+    const struct pm_design *d = w->design;
+    unsigned all = (1u << d->n_axes) - 1;
     struct hierarchy n = {.w = w, .for_exact = for_exact, .candidate = candidate};
     bool used[MAX_AXES] = {false};
-    for (size_t i = 0; i < s->n_axes; i++) { /* the ORDER-th permutation */
-        size_t left = s->n_axes - i, skip = order % left, axis = 0;
+    for (size_t i = 0; i < d->n_axes; i++) { /* the ORDER-th permutation */
+        size_t left = d->n_axes - i, skip = order % left, axis = 0;
         order /= left;
         for (;; axis++)
             if (!used[axis] && skip-- == 0)
@@ -221,11 +218,10 @@ bool pm_surface_hierarchical(struct pm_surface_workspace *w, bool for_exact, siz
         n.order[i] = axis;
     }
     /* The outermost layer's places are the points: values and weights of those that are in use. */
-    double *values = w->hierarchical + 2 * (size_t)MAX_AXES * MAX_TERMS * s->n,
-           *weights = values + s->n;
-    memset(weights, 0, s->n * sizeof *weights);
+    double *values = w->depths + 2 * (size_t)MAX_AXES * MAX_TERMS * d->n, *weights = values + d->n;
+    memset(weights, 0, d->n * sizeof *weights);
     for (size_t i = 0; i < w->n; i++) {
-        size_t place = s->projections[all].of[w->point[i]];
+        size_t place = d->projections[all].of[w->at->point[i]];
         values[place] = w->y[i];
         weights[place] = w->weight[i];
     }
