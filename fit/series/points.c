@@ -29,7 +29,7 @@ void pm_points_allocate(struct pm_series_workspace *w) {
     const struct pm_design *d = w->design;
     w->in_question = pm_alloc(d->n, sizeof *w->in_question);
     for (size_t s = 0; s < PM_POINT_SETS; s++) {
-        struct pm_points *p = &w->points[s];
+        struct pm_series_points *p = &w->points[s];
         p->point = pm_alloc(d->n, sizeof *p->point);
         p->next = pm_alloc(d->n_axes * w->stride, sizeof *p->next);
         p->emphasis = pm_alloc(w->stride, sizeof *p->emphasis);
@@ -49,7 +49,7 @@ void pm_points_free(struct pm_series_workspace *w) {
 }
 
 /* The middle of the points below the last one on its line along AXIS. */
-static void find_middle(const struct pm_design *d, struct pm_points *p, size_t axis) {
+static void find_middle(const struct pm_design *d, struct pm_series_points *p, size_t axis) {
     const size_t *line = pm_design_lines(d, axis), last = p->n - 1;
     size_t n_below = 0;
     for (size_t i = 0; i < last; i++)
@@ -64,7 +64,7 @@ static void find_middle(const struct pm_design *d, struct pm_points *p, size_t a
 }
 
 /* Levels of the points on AXIS, and its lines. */
-static void find_lines(const struct pm_design *d, struct pm_points *p, size_t axis) {
+static void find_lines(const struct pm_design *d, struct pm_series_points *p, size_t axis) {
     const size_t *line = pm_design_lines(d, axis);
     size_t *next = p->next + axis * d->stride;
     p->n_levels[axis] = 0;
@@ -87,7 +87,7 @@ static void find_lines(const struct pm_design *d, struct pm_points *p, size_t ax
 }
 
 /* What follows from the N points POINT. */
-static void fill_points(const struct pm_design *d, struct pm_points *p, const size_t *point,
+static void fill_points(const struct pm_design *d, struct pm_series_points *p, const size_t *point,
                         size_t n) {
     double squares = 0;
     bool even = pm_fit_without(PM_STEP_EMPHASIS);
@@ -105,7 +105,7 @@ static void fill_points(const struct pm_design *d, struct pm_points *p, const si
         find_lines(d, p, axis);
 }
 
-static bool are_points(const struct pm_points *p, const size_t *point, size_t n) {
+static bool are_points(const struct pm_series_points *p, const size_t *point, size_t n) {
     return p->n == n && memcmp(p->point, point, n * sizeof *point) == 0;
 }
 

@@ -96,7 +96,7 @@ struct pm_term_limits {
 };
 
 /* Which sizes are points, and what follows from that alone: entry i of a row is point i. */
-struct pm_points {
+struct pm_series_points {
     size_t n;
     size_t *point;     /* indices among the sizes; owned, as all */
     size_t *next;      /* [axis · stride + i]: the next point on its line, n if there is none */
@@ -113,11 +113,11 @@ enum { PM_POINT_SETS = 4 }; /* kept: all sizes, all but the smallest … take tu
 
 struct pm_series_workspace {
     const struct pm_design *design;
-    size_t stride;              /* entries of a row */
-    const struct pm_points *at; /* the points in use, */
-    size_t n;                   /* how many, */
-    size_t n_padded;            /* and as a multiple of PM_VECTOR_WIDTH: rows are zero from n on */
-    struct pm_points points[PM_POINT_SETS];
+    size_t stride;                     /* entries of a row */
+    const struct pm_series_points *at; /* the points in use, */
+    size_t n;                          /* how many, */
+    size_t n_padded; /* and as a multiple of PM_VECTOR_WIDTH: rows are zero from n on */
+    struct pm_series_points points[PM_POINT_SETS];
     size_t oldest;       /* of these */
     size_t *in_question; /* indices of points to be taken */
     double *y;           /* row */
