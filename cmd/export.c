@@ -278,6 +278,22 @@ static bool choose_runs(const struct job *job, struct pm_parameters *runs, size_
                                  "`pmodel run`");
 }
 
+/* Of a run that did not come to its end. */
+static bool say_cut_off(const struct job *job, const struct pm_parameters *run,
+                        struct pm_error *err) {
+    char *how, *size;
+    if (!pm_store_cut_off(job->store, run, &how, err))
+        return false;
+    if (how) {
+        size = pm_parameters_text(run);
+        fprintf(stderr, "pmodel export: %s%sthis run did not come to its end (it %s)\n", size,
+                *size ? ": " : "", how);
+        free(size);
+    }
+    free(how);
+    return true;
+}
+
 static bool export_to(FILE *out, const struct request *request, struct pm_error *err) {
     struct pm_parameters *runs = NULL;
     size_t n_runs = 0;
@@ -287,6 +303,8 @@ static bool export_to(FILE *out, const struct request *request, struct pm_error 
     job.chosen = job.structure ? chosen_groups(request, job.structure, err) : NULL;
     bool ok = job.chosen && pm_store_runs(job.store, &runs, &n_runs, err) &&
               choose_runs(&job, runs, &n_runs, err);
+    for (size_t i = 0; ok && i < n_runs; i++)
+        ok = say_cut_off(&job, &runs[i], err);
     if (ok) {
         job.export = pm_export_new(out, job.structure, request->format, request->carried);
         for (size_t i = 0; ok && i < n_runs; i++)

@@ -285,18 +285,21 @@ static int measure_sizes(struct validating *v) {
         pm_measuring_begin(&v->request->run, &v->parameters[0], &err);
     if (!session)
         return pm_complain(&err);
+    const struct pm_structure *own = pm_measure_session_structure(session);
     int status;
-    if (v->request->run.request.build || pm_structure_hash(pm_measure_session_structure(session)) ==
-                                             pm_structure_hash(v->structure)) {
+    if (v->request->run.request.build ||
+        pm_structure_hash(own) == pm_structure_hash(v->structure) ||
+        pm_structures_are_alike(own, v->structure)) {
         status = pm_measuring_sizes(session, v->parameters, v->n_sizes);
         if (!mark_differences(v, pm_measure_session_store(session), &err) ||
             !read_measurements(v, pm_measure_session_store(session), &err))
             status = pm_complain(&err);
     } else {
         pm_fail(&err,
-                "%s has models of another build of the program: validate that build, or measure "
-                "and fit this one in a store of its own",
-                v->request->store_path);
+                "%s has models of another %s: validate that one, or measure and fit this one in a "
+                "store of its own",
+                v->request->store_path,
+                pm_structures_share_names(own, v->structure) ? "build of the program" : "program");
         status = pm_complain(&err);
     }
     pm_measure_session_free(session);

@@ -46,6 +46,7 @@ struct pm_error;
       "Powers of growth without it: lower terms fade as sizes grow, but no more than that")        \
     X(least_error, 1e-10, "Relative errors below this are all alike")                              \
     X(distance_error, 0.5, "Blocks: distances are whole numbers")                                  \
+    X(block_error, 2.0, "Blocks: as many more are touched where data lie otherwise")               \
     X(slope_step, 1e-4, "Of x, in central differences: exact to about 1e-8")                       \
     X(least_redundancy, 1e-6,                                                                      \
       "1 - leverage of a point, the share of an error in its value that "                          \
@@ -131,6 +132,9 @@ struct pm_error;
       "Blocks: first touches of large blocks from those of small ones may be "                     \
       "off by this for the array, and each that lies apart")                                       \
     X(dense_rough, 0.02, "and by this share")                                                      \
+    X(dense_tail, 0.15,                                                                            \
+      "Mean error of misses of pages, as those of lines have them, up to which these are taken: "  \
+      "arrays' ends and planes of a few pages are off by a tenth")                                 \
     X(joint_fails, 0.05, "Mean error of the members' own models from which joint ones are tried")  \
     X(joint_gain, 0.5, "What is left of it with the joint ones")                                   \
     X(least_power, 0.05,                                                                           \
@@ -220,6 +224,9 @@ struct pm_error;
     X(short_distance, 64, "Blocks: distances below are short")                                     \
     X(ends_from_sizes, 4, "The largest sizes give the ratio of a bin's ends to its mean")          \
     X(few_blocks, 16, "As many pages as the smallest TLB has entries")                             \
+    X(dense_tail_from, 8,                                                                          \
+      "Pages: shorter distances are mostly of pages that are touched in part, one an array")       \
+    X(dense_tail_caches, 3, "Caches and sizes at least, by which that is judged")                  \
     X(gap_tries, 4, "Widest gaps of the largest size that are followed")                           \
     X(joint_caches, 14, "Caches by which joint models are judged, each twice the one before,")     \
     X(joint_smallest, 16, "from so many blocks on")                                                \
@@ -283,6 +290,7 @@ struct pm_error;
     X(JOINT_PIECES, joint_pieces, "pieces of one loop of the source are modelled together")        \
     X(JOINT_GROUPS, joint_groups, "groups of a loop nest are modelled together")                   \
     X(DENSE_COLD, dense_cold, "first touches of pages from those of lines")                        \
+    X(DENSE_TAIL, dense_tail, "long reuses of pages from those of lines")                          \
     X(ONSET_EDGES, onset_edges, "edges of the last two sizes only")                                \
     X(GROUP_ACCESSES, group_accesses, "accesses of groups from executions")                        \
     X(TAKES_REST, takes_rest, "the short bins take what the others do not account for")            \

@@ -3,7 +3,6 @@
 #include "fit/items.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "core/base/base.h"
 #include "fit/edges/edges.h"
@@ -90,9 +89,7 @@ void pm_fit_cold(const struct pm_fit_job *job, struct pm_fit_worker *worker, siz
     double *rows = worker->series;
     struct pm_histogram_model *large = &job->set->histograms[h];
     const struct pm_basis *basis = job->set->basis;
-    size_t first = h, n = job->n, constant = 0;
-    while (constant < basis->n && strcmp(basis->texts[constant], "1") != 0)
-        constant++;
+    size_t first = h, n = job->n, constant = pm_constant_function(basis);
     while (first > 0 && job->set->histograms[first - 1].group == large->group)
         first--;
     const struct pm_histogram_model *small = &job->set->histograms[first];
@@ -107,9 +104,21 @@ void pm_fit_cold(const struct pm_fit_job *job, struct pm_fit_worker *worker, siz
                       (uint16_t)constant, &small->cold, &large->cold);
 }
 
+/* The partition that is for the groups of JOINT. */
+static struct pm_partition *partition_of(const struct pm_fit_job *job,
+                                         const struct pm_fit_worker *worker,
+                                         const struct pm_joint_groups *joint) {
+    return worker->partitions[design_of_group(job, joint->members[0].model->group)];
+}
+
 void pm_fit_one_joint(const struct pm_fit_job *job, struct pm_fit_worker *worker, size_t j) {
     const struct pm_joint_groups *joint = &job->listing.joint[j];
-    pm_fit_jointly(worker->partitions[design_of_group(job, joint->members[0].model->group)], joint);
+    pm_fit_jointly(partition_of(job, worker, joint), joint);
+}
+
+void pm_fit_one_tail(const struct pm_fit_job *job, struct pm_fit_worker *worker, size_t j) {
+    const struct pm_joint_groups *joint = &job->listing.joint[j];
+    pm_fit_dense_tail(partition_of(job, worker, joint), joint, job->set);
 }
 
 static bool whole_cold(const struct pm_profile *profile, uint64_t block_bytes, double *cold) {

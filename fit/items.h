@@ -42,6 +42,8 @@ void pm_fit_one_histogram(const struct pm_fit_job *job, struct pm_fit_worker *wo
 
 /* Number J of the groups that are modelled jointly, whose own models are there. */
 void pm_fit_one_joint(const struct pm_fit_job *job, struct pm_fit_worker *worker, size_t j);
+/* The long reuses of pages of the same groups from those of the smallest blocks. */
+void pm_fit_one_tail(const struct pm_fit_job *job, struct pm_fit_worker *worker, size_t j);
 
 /* Accesses of histogram H from executions, where the models of these are at least as good as that
    of the touches, and this is not exact while the share differs from size to size. */

@@ -2,6 +2,7 @@
 #include "fit/private.h"
 
 #include <math.h>
+#include <string.h>
 
 double *pm_model_coefficient(struct pm_model *model, size_t term) {
     for (size_t i = 0; i < model->n_terms; i++)
@@ -24,6 +25,13 @@ void pm_model_scale(struct pm_model *model, double factor) {
     pm_model_multiply(model, factor);
     model->sigma *= fabs(factor);
     model->exact &= factor == 1;
+}
+
+size_t pm_constant_function(const struct pm_basis *basis) {
+    size_t constant = 0;
+    while (constant < basis->n && strcmp(basis->texts[constant], "1") != 0)
+        constant++;
+    return constant;
 }
 
 struct pm_model pm_model_constant(double value, size_t n_points) {

@@ -75,6 +75,9 @@ static void fit_all(const struct pm_fit_job *job, unsigned n_threads) {
 #pragma omp for schedule(dynamic)
         for (size_t j = n_pieces; j < n_joint; j++) /* of what the pieces have become */
             pm_fit_one_joint(job, &worker, j);
+#pragma omp for schedule(dynamic)
+        for (size_t j = n_pieces; j < n_joint; j++) /* of what small blocks have become */
+            pm_fit_one_tail(job, &worker, j);
 #pragma omp single
         pm_fit_wholes(job, &worker);
 #pragma omp single

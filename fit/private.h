@@ -18,6 +18,7 @@ enum {
 /* What the values of a series are. */
 enum pm_series_kind {
     PM_SERIES_COUNT,    /* never negative; monotone, convex, concave as the data are */
+    PM_SERIES_BLOCKS,   /* the same of distinct blocks: one more or less is where data lie */
     PM_SERIES_DISTANCE, /* at most two terms of degree 3, non-decreasing and convex */
 };
 
@@ -47,6 +48,9 @@ double *pm_model_coefficient(struct pm_model *model, size_t term);
 void pm_model_add_term(struct pm_model *model, size_t term, double coefficient);
 
 void pm_model_scale(struct pm_model *model, double factor);
+
+/* The number of the function 1; if there is none, how many functions there are. */
+size_t pm_constant_function(const struct pm_basis *basis);
 
 /* A constant that N_POINTS values say, whose error is not known. */
 struct pm_model pm_model_constant(double value, size_t n_points);

@@ -14,7 +14,8 @@ static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
 enum { N_SIGNALS = sizeof signals / sizeof *signals };
 
 static struct sigaction before[N_SIGNALS], before_size;
-static const char *folder_to_remove;
+static const char *volatile folder_to_remove;
+static bool has_begun;
 static volatile sig_atomic_t came, is_everybodys, n_holds;
 
 static void write_text(const char *text) {
@@ -57,11 +58,11 @@ static void handle(int number, siginfo_t *info, void *context) {
 /* A write beyond the limit of a file's size then fails like one to a full disk. */
 static void ignore(int number) { (void)number; }
 
-void pm_interruption_begin(const char *folder) {
+void pm_interruption_begin(void) {
     struct sigaction action = {.sa_sigaction = handle, .sa_flags = SA_SIGINFO};
     struct sigaction size = {.sa_handler = ignore, .sa_flags = SA_RESTART};
     sigaction(SIGXFSZ, &size, &before_size);
-    folder_to_remove = folder;
+    has_begun = true;
     for (int i = 0; i < N_SIGNALS; i++)
         sigaddset(&action.sa_mask, signals[i]);
     for (int i = 0; i < N_SIGNALS; i++) {
@@ -72,12 +73,16 @@ void pm_interruption_begin(const char *folder) {
 }
 
 void pm_interruption_end(void) {
-    if (folder_to_remove)
-        sigaction(SIGXFSZ, &before_size, NULL);
-    for (int i = 0; folder_to_remove && i < N_SIGNALS; i++)
+    if (!has_begun)
+        return;
+    sigaction(SIGXFSZ, &before_size, NULL);
+    for (int i = 0; i < N_SIGNALS; i++)
         sigaction(signals[i], &before[i], NULL);
     folder_to_remove = NULL;
+    has_begun = false;
 }
+
+void pm_interruption_removes(const char *folder) { folder_to_remove = folder; }
 
 void pm_interruption_hold(void) { n_holds = n_holds + 1; }
 void pm_interruption_release(void) { n_holds = n_holds - 1; }

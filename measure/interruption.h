@@ -8,10 +8,13 @@
 
 #include <stdbool.h>
 
-/* From here to the end signals that are not ignored come to us; FOLDER, borrowed, is removed.  What
-   cannot be written for want of room is an error, not a signal. */
-void pm_interruption_begin(const char *folder);
+/* From here to the end signals that are not ignored come to us, and what cannot be written for want
+   of room is an error, not a signal. */
+void pm_interruption_begin(void);
 void pm_interruption_end(void);
+
+/* What is to be removed; NULL: nothing; borrowed. */
+void pm_interruption_removes(const char *folder);
 
 /* Between these it is held; they nest. */
 void pm_interruption_hold(void);

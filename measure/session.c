@@ -10,6 +10,19 @@
 #include "measure/interruption.h"
 #include "measure/private.h"
 
+/* ---- pmodel is told to end --------------------------------------------------------------------
+ */
+
+/* The sizes that were measured before are in the store. */
+static bool check_interruption(const struct pm_measure_session *session, struct pm_error *err) {
+    int number = pm_interrupting_signal();
+    bool keeps = session->store != NULL && session->request->store_path;
+    return !number || pm_fail(err, "interrupted by signal %d (%s)%s%s%s", number, strsignal(number),
+                              keeps ? ": what was measured before is in " : "",
+                              keeps ? session->store_path : "",
+                              keeps ? ", and the same command goes on with the rest" : "");
+}
+
 /* ---- the program ----------------------------------------------------------------------------- */
 
 static bool find_program(struct pm_measure_session *session, const char *command,
@@ -80,16 +93,6 @@ static bool rebuild(struct pm_measure_session *session, const struct pm_paramete
 
 /* ---- all sizes ------------------------------------------------------------------------------- */
 
-/* The sizes that were measured before are in the store. */
-static bool check_interruption(const struct pm_measure_session *session, struct pm_error *err) {
-    int number = pm_interrupting_signal();
-    bool keeps = session->request->store_path != NULL;
-    return !number || pm_fail(err, "interrupted by signal %d (%s)%s%s%s", number, strsignal(number),
-                              keeps ? ": what was measured before is in " : "",
-                              keeps ? session->store_path : "",
-                              keeps ? ", and the same command goes on with the rest" : "");
-}
-
 static bool measure_size(struct pm_measure_session *session, const struct pm_parameters *at,
                          struct pm_in_store there, struct pm_error *err) {
     if (session->request->build && !rebuild(session, at, err))
@@ -141,9 +144,13 @@ bool pm_measure_sizes(struct pm_measure_session *session, const struct pm_parame
 static bool prepare(struct pm_measure_session *session, const struct pm_parameters *first,
                     struct pm_error *err) {
     const struct pm_measure_request *request = session->request;
-    if (!pm_make_work_folder(&session->work, err))
+    pm_interruption_begin();
+    pm_interruption_hold();
+    bool ok = pm_make_work_folder(&session->work, err);
+    pm_interruption_removes(session->work.path);
+    pm_interruption_release();
+    if (!ok || !check_interruption(session, err))
         return false;
-    pm_interruption_begin(session->work.path);
     session->store_path = request->store_path ? pm_strdup(request->store_path)
                                               : pm_sprintf("%s/runs.pmdb", session->work.path);
     session->settings = pm_settings_text(request, err);

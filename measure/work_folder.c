@@ -30,13 +30,19 @@ void pm_remove_folder(const char *path) {
 
 static char *lock_path(const char *folder) { return pm_sprintf("%s/lock", folder); }
 
-static bool is_abandoned(const char *folder) {
+static bool is_old_and_ours(int file) {
     struct stat status;
+    return fstat(file, &status) == 0 && status.st_uid == geteuid() &&
+           time(NULL) - status.st_mtime >= YOUNG_SECONDS;
+}
+
+/* One without the file is of a process that was killed before it made that. */
+static bool is_abandoned(const char *folder) {
     char *path = lock_path(folder);
     int lock = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
-    bool abandoned = lock >= 0 && fstat(lock, &status) == 0 && status.st_uid == geteuid() &&
-                     time(NULL) - status.st_mtime >= YOUNG_SECONDS &&
-                     flock(lock, LOCK_EX | LOCK_NB) == 0;
+    if (lock < 0 && errno == ENOENT)
+        lock = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+    bool abandoned = lock >= 0 && is_old_and_ours(lock) && flock(lock, LOCK_EX | LOCK_NB) == 0;
     if (lock >= 0)
         close(lock);
     free(path);

@@ -14,7 +14,6 @@
 
 #include "core/raw_file.h"
 #include "runtime/analyser/analyser.h"
-#include "runtime/checkpoints.h"
 #include "runtime/clock.h"
 #include "runtime/events/events.h"
 #include "runtime/markers.h"

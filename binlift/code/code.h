@@ -110,6 +110,13 @@ void pm_number_references(struct pm_lifted *lifted);
 
 void pm_translate_blocks(struct pm_lifted *lifted);
 
+/* ---- which builds are the same code (identity.c) --------------------------------------------- */
+
+/* A hash of what the file does, equal for builds that differ in lines, folders and debug
+   information only; never 0.  INSN_LINE: the source line of each instruction, 0 unknown; may be
+   NULL. */
+uint64_t pm_hash_code(const struct pm_lifted *lifted, const uint32_t *insn_line);
+
 /* ---- calls of the C library that access memory (called.c) ------------------------------------ */
 
 /* Of the call or tail call INSN of a routine of the C library that accesses memory as its arguments

@@ -174,6 +174,7 @@ void pm_build_scopes(struct pm_lifted *lifted) {
     free(builder.scope_inline);
     free(builder.loop_scope);
     pm_map_free(&builder.inlined);
+    structure->modules[0].code_hash = pm_hash_code(lifted, debug->insn_line);
     lifted->statistics.debug_note = debug->note;
     debug->note = NULL;
     pm_debug_free(debug);

@@ -79,8 +79,10 @@ struct pm_store *pm_store_open(const char *path, enum pm_store_mode mode, struct
 void pm_store_close(struct pm_store *store);
 
 /* The first structure put in becomes the store's; a later one must have the same hash, else the
-   error says that the store belongs to another build of the program.  Of a later one the operations
-   are taken over, which depend on the instruction classes. */
+   error says that the store belongs to another build of the program, or to another program.  Of a
+   later one the operations are taken over, which depend on the instruction classes.  One that is
+   alike (pm_structures_are_alike) takes the place of the one that is there, so that the lines of
+   the newest build are shown. */
 bool pm_store_put_structure(struct pm_store *store, const struct pm_structure *structure,
                             struct pm_error *err);
 bool pm_store_has_structure(struct pm_store *store, bool *has, struct pm_error *err);

@@ -127,18 +127,14 @@ static bool put_routines(struct pm_store *store, const struct pm_structure *stru
 }
 
 /* Hash of the structure that is there; *FOUND false if the store is new. */
-static bool stored_hash(struct pm_store *store, bool *found, uint64_t *hash, char **module,
-                        struct pm_error *err) {
-    sqlite3_stmt *s = pm_store_prepare(store, "SELECT hash, module FROM structure", err);
+static bool stored_hash(struct pm_store *store, bool *found, uint64_t *hash, struct pm_error *err) {
+    sqlite3_stmt *s = pm_store_prepare(store, "SELECT hash FROM structure", err);
     if (!s)
         return false;
     int status = sqlite3_step(s);
     *found = status == SQLITE_ROW;
-    if (*found) {
+    if (*found)
         *hash = (uint64_t)sqlite3_column_int64(s, 0);
-        const char *text = (const char *)sqlite3_column_text(s, 1);
-        *module = pm_strdup(text ? text : "another program");
-    }
     sqlite3_finalize(s);
     return status == SQLITE_ROW || status == SQLITE_DONE || pm_store_fail(store, err);
 }
@@ -235,11 +231,86 @@ static bool put_operations(struct pm_store *store, const struct pm_structure *st
     return ok;
 }
 
+/* ---- the structure of a store that has one --------------------------------------------------- */
+
 bool pm_store_has_structure(struct pm_store *store, bool *has, struct pm_error *err) {
     uint64_t hash;
-    char *module = NULL;
-    bool ok = stored_hash(store, has, &hash, &module, err);
-    free(module);
+    return stored_hash(store, has, &hash, err);
+}
+
+static bool put_whole(struct pm_store *store, const struct pm_structure *structure,
+                      struct pm_error *err) {
+    return put_blob(store, structure, err) && put_scopes(store, structure, err) &&
+           put_groups(store, structure, err) && put_routines(store, structure, err);
+}
+
+/* Another build of the same code takes the place of the one that is there: its lines are shown from
+   now on.  What the runs recorded stays so. */
+static bool replace(struct pm_store *store, const struct pm_structure *stored,
+                    const struct pm_structure *structure, struct pm_error *err) {
+    void *bytes;
+    size_t n_bytes;
+    if (!counts_the_same(store, stored, structure, err))
+        return false;
+    pm_structure_encode(structure, &bytes, &n_bytes);
+    struct pm_structure *newest = pm_structure_decode(bytes, n_bytes, err);
+    free(bytes);
+    if (!newest || !pm_store_begin(store, err)) {
+        pm_structure_free(newest);
+        return false;
+    }
+    (void)take_recorded(newest, stored);
+    bool ok = pm_store_run_sql(store,
+                               "DELETE FROM structure; DELETE FROM scope;"
+                               "DELETE FROM reference_group; DELETE FROM routine;",
+                               err) &&
+              put_whole(store, newest, err);
+    pm_structure_free(newest);
+    return pm_store_end(store, ok, err);
+}
+
+static const char *name_of(const struct pm_structure *structure) {
+    const char *name = structure->n_modules ? structure->modules[0].name : NULL;
+    return name ? name : "a program";
+}
+
+/* Is the program's own code the same, without its libraries? */
+static bool is_same_code(const struct pm_structure *a, const struct pm_structure *b) {
+    return a->n_modules && b->n_modules && a->modules[0].code_hash &&
+           a->modules[0].code_hash == b->modules[0].code_hash;
+}
+
+/* Why runs of STRUCTURE cannot be put beside those of STORED. */
+static bool refuse(const struct pm_store *store, const struct pm_structure *stored,
+                   const struct pm_structure *structure, struct pm_error *err) {
+    if (is_same_code(stored, structure) && stored->n_modules != structure->n_modules)
+        return pm_fail(err,
+                       "%s: holds runs of %s with other libraries: choose libraries (--lib) as "
+                       "then, or give a new store with -o",
+                       store->path, name_of(stored));
+    if (is_same_code(stored, structure))
+        return pm_fail(err,
+                       "%s: holds runs of another build of %s, of the same code with other debug "
+                       "information or metadata: build it as then (-g, `pmodel flags`), or give a "
+                       "new store with -o",
+                       store->path, name_of(stored));
+    if (!pm_structures_share_names(stored, structure))
+        return pm_fail(err,
+                       "%s: holds runs of %s, and %s is another program: give a new store with -o",
+                       store->path, name_of(stored), name_of(structure));
+    return pm_fail(err,
+                   "%s: holds runs of another build of %s, whose code differs: give a new store "
+                   "with -o, or build the program and choose libraries (--lib) as then",
+                   store->path, name_of(stored));
+}
+
+static bool put_other_build(struct pm_store *store, const struct pm_structure *structure,
+                            struct pm_error *err) {
+    struct pm_structure *stored = read_structure(store, err);
+    bool ok = stored &&
+              (pm_structures_are_alike(stored, structure) ? replace(store, stored, structure, err)
+                                                          : refuse(store, stored, structure, err));
+    pm_structure_free(stored);
     return ok;
 }
 
@@ -247,24 +318,12 @@ bool pm_store_put_structure(struct pm_store *store, const struct pm_structure *s
                             struct pm_error *err) {
     bool found;
     uint64_t hash = 0;
-    char *module = NULL;
-    if (!stored_hash(store, &found, &hash, &module, err))
+    if (!stored_hash(store, &found, &hash, err))
         return false;
-    if (found) {
-        bool same = hash == pm_structure_hash(structure);
-        if (!same)
-            pm_fail(err,
-                    "%s: holds runs of another build of %s, or with other libraries: give a new "
-                    "store with -o, or build the program and choose libraries (--lib) as then",
-                    store->path, module);
-        free(module);
-        return same && put_operations(store, structure, err);
-    }
-    if (!pm_store_begin(store, err))
-        return false;
-    bool ok = put_blob(store, structure, err) && put_scopes(store, structure, err) &&
-              put_groups(store, structure, err) && put_routines(store, structure, err);
-    return pm_store_end(store, ok, err);
+    if (found)
+        return hash == pm_structure_hash(structure) ? put_operations(store, structure, err)
+                                                    : put_other_build(store, structure, err);
+    return pm_store_begin(store, err) && pm_store_end(store, put_whole(store, structure, err), err);
 }
 
 struct pm_structure *pm_store_structure(struct pm_store *store, struct pm_error *err) {

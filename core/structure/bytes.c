@@ -15,6 +15,7 @@
 
 #define STRUCTURE_MAGIC 0x53444d50u /* "PMDS" */
 enum { COMPRESSION_LEVEL = 3 };
+enum { VERSION_WITH_CODE_HASH = 5 };
 #define MOST_RAW_BYTES UINT32_MAX /* no program that can be lifted comes near */
 
 struct bytes_header {
@@ -25,6 +26,7 @@ struct bytes_header {
 
 struct codec {
     bool reading;
+    uint32_t version;         /* of the bytes */
     struct pm_reader in;      /* reading */
     PM_ARRAY(uint8_t, bytes); /* writing */
 };
@@ -135,6 +137,8 @@ static void code_module(struct codec *codec, struct pm_module *module) {
     INDEX(module->scope);
     U64(module->text_bytes);
     U64(module->lifted_bytes);
+    if (codec->version >= VERSION_WITH_CODE_HASH)
+        U64(module->code_hash);
 }
 
 static void code_routine(struct codec *codec, struct pm_routine *routine) {
@@ -291,7 +295,7 @@ static void code_structure(struct codec *codec, struct pm_structure *s) {
 /* ---- the whole ------------------------------------------------------------------------------- */
 
 void pm_structure_encode(const struct pm_structure *structure, void **bytes, size_t *n_bytes) {
-    struct codec codec = {.reading = false};
+    struct codec codec = {.reading = false, .version = PM_STRUCTURE_VERSION};
     code_structure(&codec, (struct pm_structure *)structure); /* which it does not change */
     size_t room = ZSTD_compressBound(codec.n_bytes);
     uint8_t *out = pm_alloc(sizeof(struct bytes_header) + room, 1);
@@ -319,7 +323,7 @@ static uint8_t *unpack(const uint8_t *bytes, size_t n_bytes, struct bytes_header
         pm_fail(err, "not the structure of a program");
         return NULL;
     }
-    if (header->version != PM_STRUCTURE_VERSION) {
+    if (header->version < PM_STRUCTURE_OLDEST || header->version > PM_STRUCTURE_VERSION) {
         pm_fail(err,
                 "the program's structure has format %u and this pmodel reads format %u: "
                 "measure the program again",
@@ -350,7 +354,8 @@ struct pm_structure *pm_structure_decode(const void *bytes, size_t n_bytes, stru
     uint8_t *raw = unpack(bytes, n_bytes, &header, err);
     if (!raw)
         return NULL;
-    struct codec codec = {.reading = true, .in = pm_reader_of(raw, header.raw_bytes)};
+    struct codec codec = {
+        .reading = true, .version = header.version, .in = pm_reader_of(raw, header.raw_bytes)};
     struct pm_structure *structure = pm_alloc(1, sizeof *structure);
     code_structure(&codec, structure);
     bool good = !codec.in.fault && codec.in.at == codec.in.end;

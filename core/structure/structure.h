@@ -26,6 +26,8 @@ struct pm_module {
     char *name; /* last component of the path */
     uint8_t build_id[20];
     uint32_t build_id_bytes;
+    uint64_t code_hash;    /* equal for builds that do the same (binlift/code/identity.c); 0: not
+                              known,    because the structure is of an earlier version */
     bool has_metadata;     /* at least one routine has `.pmodel` */
     bool has_lines;        /* DWARF line information was found */
     uint32_t scope;        /* its PM_SCOPE_MODULE */
@@ -312,6 +314,14 @@ void pm_structure_free(struct pm_structure *structure);
 /* XXH3 over everything that frequencies of edges and histograms are indexed by (modules' build-ids,
    blocks, edges, references, groups): equal hash, interchangeable profiles. */
 uint64_t pm_structure_hash(const struct pm_structure *structure);
+
+/* Are profiles of A and B interchangeable although their hashes may differ?  So it is for builds of
+   the same code with the same loops, references and groups, that differ in lines, file names,
+   addresses of data or build-id. */
+bool pm_structures_are_alike(const struct pm_structure *a, const struct pm_structure *b);
+/* Do A and B have a routine of their own in common, or the program's name, if neither has any but
+   `main` and what every program has? */
+bool pm_structures_share_names(const struct pm_structure *a, const struct pm_structure *b);
 
 /* The same with the counters, whose places depend on weights: equal hash, the same instrumented
    code, so that one's counters can be solved with the other. */

@@ -57,7 +57,7 @@ void pm_fit_histogram_literally(struct pm_partition *partition,
 
 struct pm_joint_groups {
     bool are_pieces; /* of one loop of the source; else of a loop nest */
-    size_t n;
+    size_t n;        /* of pieces two at least, of a nest one */
     struct pm_joint_member {
         const struct pm_histogram *const *histograms; /* one for each size, or NULL */
         struct pm_histogram_model *model;             /* the member's own, fitted */
@@ -75,7 +75,13 @@ uint32_t *pm_joint_scopes(const struct pm_structure *structure);
 /* Replaces the bins of the members' models by shares of joint ones where those do better. */
 void pm_fit_jointly(struct pm_partition *partition, const struct pm_joint_groups *groups);
 
-/* ---- cold accesses (dense_cold.c) ------------------------------------------------------------ */
+/* ---- large blocks from small ones ------------------------------------------------------------ */
+
+/* Replaces the long bins of the models of FAMILY, which are SET's, by those of the smallest blocks,
+   where FAMILY is in pages and these say all that was measured of them; whether it did.  See
+   dense_tail.c. */
+bool pm_fit_dense_tail(struct pm_partition *partition, const struct pm_joint_groups *family,
+                       const struct pm_model_set *set);
 
 /* Cold accesses of a group in LARGE blocks of RATIO SMALL ones each, at N sizes: where its data are
    dense, true, and MODEL is that of the small ones, scaled.  CONSTANT is the basis function 1. */

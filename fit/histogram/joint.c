@@ -16,9 +16,9 @@
 
        count_m(x) = share_m · count(x),   distance_m(x) = distance(x)
 
-   count: accesses; distance: in blocks; x: the size.  This is done where it pays: where the joint
-   models reproduce the misses of all members at the measured sizes clearly better than the members'
-   own, and for nests, whose members are different accesses, where these fail.
+   count: accesses; distance: in blocks; x: the size.  This is done where it pays: where the
+   members' own models fail to reproduce the misses of all of them at the measured sizes, and the
+   joint ones do clearly better.
    Source: of this project; Marin & Mellor-Crummey 2004 model each group by itself. */
 #include "fit/histogram/private.h"
 
@@ -238,10 +238,11 @@ static void give_shares(struct pm_partition *p, const struct pm_joint_groups *jo
 
 void pm_fit_jointly(struct pm_partition *p, const struct pm_joint_groups *joint) {
     const struct pm_design *design = p->design;
-    if (pm_fit_without(joint->are_pieces ? PM_STEP_JOINT_PIECES : PM_STEP_JOINT_GROUPS))
+    if (joint->n < 2 ||
+        pm_fit_without(joint->are_pieces ? PM_STEP_JOINT_PIECES : PM_STEP_JOINT_GROUPS))
         return;
     double own = miss_error(joint, design, NULL, 0);
-    if (!(own > (joint->are_pieces ? 0 : pm_heuristics.joint_fails)))
+    if (!(own > pm_heuristics.joint_fails))
         return;
     for (size_t k = 0; k < design->n; k++) {
         p->sums[k] = added_up(joint, k, p->sum_bins + k * p->most_bins);

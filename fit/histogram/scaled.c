@@ -7,8 +7,9 @@
    in between add a share of E.  So the distances are cut at equal shares of the reuses, at all
    sizes alike, and the mean distance of each part is the best of
        D (x) = c,   c · E (x),   a + c · E (x),   a · E (x)^b   with 0 < b ≤ 1,
-   E being without its constant part, as of blocks that are there at any size.  A part that was
-   short stays a share of the reuses.
+   E being without its constant part, as of blocks that are there at any size, and of the simplest
+   form that is met within a block or two: what lies otherwise in memory must not make a cubic.  A
+   part that was short stays a share of the reuses.
    No gaps, no constant distances, no clean cut: what these find in such a group are bins of the
    measured histogram, whose ends are crossed at one size and not at another.
 
@@ -53,7 +54,7 @@ static bool grows(const struct pm_design *design, const struct pm_model *extent)
 
 bool pm_fit_extent(struct pm_partition *p, const double *blocks, struct pm_model *extent) {
     const struct pm_design *design = p->design;
-    pm_series_fit(p->series, blocks, PM_SERIES_COUNT, extent);
+    pm_series_fit(p->series, blocks, PM_SERIES_BLOCKS, extent);
     extent->exact = false;
     size_t constant = constant_function(design);
     struct pm_model without = *extent;

@@ -188,7 +188,7 @@ static void join(struct pm_listing *listing, const struct pm_structure *structur
     struct place *places = sorted_places(structure, bases, set, family);
     for (size_t i = 0, length; i < listing->n; i += length) {
         length = run_length(places, listing->n, i);
-        if (length < 2)
+        if (length < 2 && are_pieces)
             continue;
         struct pm_joint_groups *joint = PM_PUSH(listing, joint);
         *joint = (struct pm_joint_groups){

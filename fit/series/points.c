@@ -166,7 +166,9 @@ static void find_free_growth(struct pm_series_workspace *w) {
 void pm_points_take(struct pm_series_workspace *w, const double *y, size_t from,
                     enum pm_series_kind kind, bool onset) {
     double least = kind == PM_SERIES_DISTANCE ? 1 : DBL_MIN;
-    double quantum = kind == PM_SERIES_DISTANCE ? pm_heuristics.distance_error : 0;
+    double quantum = kind == PM_SERIES_DISTANCE ? pm_heuristics.distance_error
+                     : kind == PM_SERIES_BLOCKS ? pm_heuristics.block_error
+                                                : 0;
     take_sizes(w, y, from, onset);
     w->largest = 0;
     for (size_t i = 0; i < w->n; i++) {

@@ -90,7 +90,7 @@ static struct pm_term_limits limits_of(const struct pm_series_workspace *w,
 static bool find_candidates(struct pm_series_workspace *w, enum pm_series_kind kind, bool for_exact,
                             struct pm_model *model) {
     const struct pm_term_limits limits = limits_of(w, kind, for_exact);
-    bool nested = kind == PM_SERIES_COUNT && !pm_fit_without(PM_STEP_HIERARCHICAL);
+    bool nested = kind != PM_SERIES_DISTANCE && !pm_fit_without(PM_STEP_HIERARCHICAL);
     struct pm_candidate c, best = {.score = INFINITY};
     w->n_found = 0;
     for (size_t order = 0; order < (nested ? n_orders(w->design) : 0); order++) {
@@ -120,7 +120,7 @@ static bool fit_points(struct pm_series_workspace *w, enum pm_series_kind kind,
     struct pm_candidate best;
     for (size_t f = 0; f < w->design->n_basis; f++)
         any_for_exact |= w->design->basis[f].for_exact;
-    if (any_for_exact && kind == PM_SERIES_COUNT && find_candidates(w, kind, true, model))
+    if (any_for_exact && kind != PM_SERIES_DISTANCE && find_candidates(w, kind, true, model))
         return true;
     if (find_candidates(w, kind, false, model))
         return true;
@@ -138,7 +138,7 @@ void pm_several_fit(struct pm_series_workspace *w, const double *y, enum pm_seri
     bool any_zero = false;
     *model = (struct pm_model){.leave_one_out_error = NAN};
     pm_points_take(w, y, 0, kind, false);
-    if (w->largest == 0 && kind == PM_SERIES_COUNT) {
+    if (w->largest == 0 && kind != PM_SERIES_DISTANCE) {
         *model = pm_model_zero(w->n);
         return;
     }
@@ -146,7 +146,7 @@ void pm_several_fit(struct pm_series_workspace *w, const double *y, enum pm_seri
         any_zero |= w->y[i] == 0;
     if (pm_points_equal(w, model))
         return;
-    if (kind == PM_SERIES_COUNT && any_zero) {
+    if (kind != PM_SERIES_DISTANCE && any_zero) {
         if (find_candidates(w, kind, false, model))
             return;
         pm_points_take(w, y, 0, kind, true);

@@ -150,6 +150,8 @@ static void __attribute__((noreturn))
 run_child(const struct pm_launch *launch, int error_pipe, int status_pipe) {
     const char *path = launch->command_path;
     prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (launch->timeout_seconds > 0)
+        setpgid(0, 0); /* so that what is left of it can be found when its parents are gone */
     if (launch->output_to_errors)
         dup2(STDERR_FILENO, STDOUT_FILENO);
     if (launch->silent)
@@ -192,6 +194,7 @@ static bool pass_on(int from, int to, struct pm_launch_result *result) {
 /* The command that is to end, and what it started. */
 struct ending {
     pid_t child;
+    bool has_group; /* the command's own: the terminal's signals do not reach it */
     struct pm_descendants all;
     double kill_at; /* 0: it is not to end yet */
 };
@@ -201,6 +204,8 @@ static void end_command(struct ending *ending, int number, double grace) {
     pm_descendants_find(&ending->all, ending->child);
     if (number)
         pm_descendants_signal(&ending->all, number);
+    if (number && ending->has_group)
+        kill(-ending->child, number);
     ending->kill_at = now_seconds() + grace;
 }
 
@@ -210,6 +215,8 @@ static void end_rest(struct ending *ending) {
     while (pm_descendants_live(&ending->all) && now_seconds() < ending->kill_at)
         poll(NULL, 0, 10);
     pm_descendants_signal(&ending->all, SIGKILL);
+    if (ending->has_group)
+        kill(-ending->child, SIGKILL);
 }
 
 /* Waits for the child, passing on its standard error; ends it at the deadline. */
@@ -217,7 +224,7 @@ static void attend(pid_t child, int error_pipe, int to, const struct pm_launch *
                    struct pm_launch_result *result) {
     double deadline = launch->timeout_seconds > 0 ? now_seconds() + launch->timeout_seconds : 0;
     struct rusage usage;
-    struct ending ending = {.child = child};
+    struct ending ending = {.child = child, .has_group = launch->timeout_seconds > 0};
     bool open_stream = true;
     for (;;) {
         struct pollfd poll_for = {.fd = open_stream ? error_pipe : -1, .events = POLLIN};
@@ -231,7 +238,8 @@ static void attend(pid_t child, int error_pipe, int to, const struct pm_launch *
         }
         if (pm_interrupting_signal() && !result->interrupted) {
             result->interrupted = true;
-            end_command(&ending, pm_interruption_is_everybodys() ? 0 : pm_interrupting_signal(),
+            bool has_got_it = pm_interruption_is_everybodys() && !ending.has_group;
+            end_command(&ending, has_got_it ? 0 : pm_interrupting_signal(),
                         INTERRUPTION_GRACE_SECONDS);
         }
         if (ending.kill_at && now_seconds() >= ending.kill_at)

@@ -9,7 +9,6 @@
 
 #include "runtime/modules.h"
 #include "runtime/notes.h"
-#include "runtime/own_threads.h"
 #include "runtime/process.h"
 #include "runtime/second_core/second_core.h"
 #include "runtime/system.h"

@@ -78,4 +78,19 @@ void pm_analysis_release(void);
    modules, and waits.  False on a thread of the program, which may look itself. */
 bool pm_analysis_ask_for_scan(void);
 
+/* ---- threads of ours (own_threads.c) ------------------------------------------------------------
+
+   Made by plain system calls.  The C library does not know them; they have all signals blocked, run
+   C of the runtime only, and have a thread pointer (%fs) of their own that leads to zeros.  A
+   program sees them in /proc/self/task and in its CPU time only. */
+
+struct pm_own_thread {
+    uint32_t id; /* atomic, of the system; 0: none.  The kernel clears it when the thread is gone */
+    char *memory; /* for it and the next one: pointer area, then stack */
+};
+
+/* Starts RUN (ARGUMENT) in a place whose id is 0; the thread ends when that returns.  The caller
+   has blocked all signals, which the new thread inherits.  0 or negative errno. */
+long pm_own_thread_start(struct pm_own_thread *thread, void (*run)(void *), void *argument);
+
 #endif

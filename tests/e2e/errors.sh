@@ -66,7 +66,7 @@ expect_error "a truncated store" 2 'cut\.pmdb' pmodel report cut.pmdb -m r12000 
 unchanged "a truncated store stays as it is" cut.pmdb pmodel fit cut.pmdb
 unchanged "a file that is no store stays as it is" text.pmdb \
     pmodel run -q -o text.pmdb -P N=16 -- ./one '{N}'
-expect_error "a store of another program" 2 'another build' \
+expect_error "a store of another program" 2 'holds runs of one, and two is another program' \
     pmodel run -q -o good.pmdb -P N=128 -- ./two '{N}'
 unchanged "a store of another program stays as it is" good.pmdb \
     pmodel run -q -o good.pmdb -P N=128 -- ./two '{N}'

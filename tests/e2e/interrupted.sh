@@ -2,6 +2,7 @@
 . "$TOP/tests/lib.sh"
 . "$TOP/tests/endings/interrupted.bash"
 
+export NAP=1000.$$ # no other test sleeps that long
 run() { pmodel run -q --block 32,64,128,4096,32768 "$@" >/dev/null; }
 
 # ---- runs that are cut off ----
@@ -39,6 +40,8 @@ check "and is said to be beyond the largest whole one" \
     sh -c 'pmodel report -m r12000 -P N=90 s.pmdb | grep -q "measured up to N=50"'
 check "a report of one says that it is not whole" \
     sh -c 'pmodel report -m r12000 -P N=60 s.pmdb | grep -q "^warning: this run did not come to its end (it was ended after 1 s"'
+pmodel export --histograms -s s.pmdb -P N=60 >exported.json 2>errors
+check "and so does an export" grep -q '^pmodel export: N=60: this run did not come to its end' errors
 check "in JSON too" test "$(pmodel report -m r12000 -P N=70 --format json s.pmdb | jq -r '.warnings[0].kind')" = cut_off
 pmodel fit --with-partial s.pmdb >s.fit 2>errors
 check "--with-partial takes them" grep -q '^sums: 7 runs, N from 10 to 70' s.fit
@@ -46,14 +49,18 @@ check "and says so" grep -q 'N=60: .*taken all the same' errors
 check "predictions from them say so" \
     sh -c 'pmodel report -m r12000 -P N=90 s.pmdb | grep -q "^warning: 2 of the runs that the models were made from"'
 
+# A process whose parent is gone is found by the command's group.
+run -o lost.pmdb --timeout 1 --exe ./sums -P N=5 -- sh -c '(sleep $NAP &); ./sums {N} ever' 2>/dev/null
+check "at the end of its time nothing of a command is left" is_gone "sleep $NAP"
+
 # ---- pmodel itself ----
 random_interruptions 12
 pmodel run -q --block 64 -o child.pmdb -P N=5 -- ./sums '{N}' child >/dev/null 2>errors &
 process=$!
-for ((tries = 0; tries < 50; tries++)); do is_alive 'sleep 1234[.]5' && break; sleep 0.1; done
+for ((tries = 0; tries < 50; tries++)); do is_alive "sleep $NAP" && break; sleep 0.1; done
 kill -TERM $process
 wait $process
-check "what the command started is ended with it" sh -c '! pgrep -f "sleep 1234[.]5"'
+check "what the command started is ended with it" is_gone "sleep $NAP"
 check "and the user is told one sentence" test "$(grep -c interrupted errors)" = 1
 pmodel run -q --block 64 -o part.pmdb --keep-partial -P N=5,6 -- ./sums '{N}' ever >/dev/null 2>errors &
 process=$!

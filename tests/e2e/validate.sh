@@ -102,7 +102,7 @@ else
     fail "times are compared for each machine" "$(head -c 300 time.json)"
 fi
 
-expect_error "another program is refused" 2 'another build' \
+expect_error "another program is refused" 2 'models of another program' \
     pmodel validate -q -s sweep.pmdb -P N=128 -- ./other '{N}'
 expect_error "the store with the models is no place for the runs" 2 'only read' \
     pmodel validate -q -s sweep.pmdb --keep ./sweep.pmdb -P N=128 -- ./sweep '{N}'

@@ -12,6 +12,7 @@ n_runs() { # also of a store that is being made
     echo "${n:-0}"
 }
 is_alive() { pgrep -f "$1" >/dev/null; }
+is_gone() { ! is_alive "$1"; }
 
 # interrupted_at SIGNAL MILLISECONDS: of a `pmodel run` of 6 sizes, which takes about a second. Nothing may be
 # left of it but whole runs; SIGKILL leaves its folder.
@@ -64,4 +65,6 @@ random_interruptions() {
 }
 
 # What SIGKILL left is old enough to be removed by the next call.
-abandon() { find "$TMPDIR" -name lock -exec touch -d '2 minutes ago' {} +; }
+abandon() {
+    find "$TMPDIR" -mindepth 1 -maxdepth 2 '(' -name lock -o -name 'pmodel-*' ')' -exec touch -d '2 minutes ago' {} +
+}

@@ -1,5 +1,6 @@
-/* `sums N [HOW]`: a little work at size N, and how it ends after that: nothing, `child` (of which
-   it waits for ever), a signal's number, or `slowly` (it takes N tenths of a second). */
+/* `sums N [HOW]`: a little work at size N, and how it ends after that: nothing, `child` (it
+   waits for one that sleeps for $NAP seconds), `ever`, a signal's number, or `slowly` (it takes N
+   tenths of a second). */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,7 +26,7 @@ int main(int argc, char **argv) {
     if (strcmp(how, "slowly") == 0)
         usleep((useconds_t)n * 100000);
     else if (strcmp(how, "child") == 0)
-        execl("/bin/sh", "sh", "-c", "sleep 1234.5 & wait", (char *)NULL);
+        execl("/bin/sh", "sh", "-c", "sleep $NAP & wait", (char *)NULL);
     else if (strcmp(how, "ever") == 0)
         for (;;)
             work(n);

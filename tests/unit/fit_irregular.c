@@ -79,12 +79,10 @@ static struct pm_profile *gather(uint64_t n, int exponent) {
     return profile;
 }
 
-/* Models of the small sizes, and what they say of size N. */
-static struct pm_profile *predict(const struct pm_structure *structure, int exponent, double n) {
+/* What models of PROFILES, the small sizes, say of size N. */
+static struct pm_profile *predict_from(const struct pm_structure *structure,
+                                       struct pm_profile *const *profiles, double n) {
     struct pm_error err = {0};
-    struct pm_profile *profiles[N_SIZES];
-    for (size_t k = 0; k < N_SIZES; k++)
-        profiles[k] = gather(sizes[k], exponent);
     struct pm_fit_options options = {.n_threads = 1};
     struct pm_model_set *models = pm_fit(structure, (const struct pm_profile *const *)profiles,
                                          N_SIZES, &options, NULL, &err);
@@ -94,9 +92,17 @@ static struct pm_profile *predict(const struct pm_structure *structure, int expo
     struct pm_profile *profile = pm_fit_instantiate(structure, models, &at, &err);
     if (!profile)
         fail_msg("%s", err.text);
+    pm_model_set_free(models);
+    return profile;
+}
+
+static struct pm_profile *predict(const struct pm_structure *structure, int exponent, double n) {
+    struct pm_profile *profiles[N_SIZES];
+    for (size_t k = 0; k < N_SIZES; k++)
+        profiles[k] = gather(sizes[k], exponent);
+    struct pm_profile *profile = predict_from(structure, profiles, n);
     for (size_t k = 0; k < N_SIZES; k++)
         pm_profile_free(profiles[k]);
-    pm_model_set_free(models);
     return profile;
 }
 
@@ -135,6 +141,35 @@ static void unknown_strides_are_tried_too(void **state) {
 static void popular_elements_stay_near(void **state) {
     (void)state;
     compare(PM_STRIDE_INDIRECT, 1, 0.15);
+}
+
+/* Where a stack or an array lies otherwise, the program touches a block more at some sizes. */
+static void a_block_more_or_less_changes_no_prediction(void **state) {
+    (void)state;
+    struct pm_structure *structure = new_structure(PM_STRIDE_INDIRECT);
+    struct pm_profile *profiles[N_SIZES];
+    double n = 64 * (double)sizes[N_SIZES - 1];
+    for (size_t k = 0; k < N_SIZES; k++)
+        profiles[k] = gather(sizes[k], 0);
+    struct pm_profile *plain = predict_from(structure, profiles, n);
+    for (unsigned more = 1; more < 1u << N_SIZES; more++) {
+        for (size_t k = 0; k < N_SIZES; k++)
+            profiles[k]->histograms[WALK].histogram.cold_loads += more >> k & 1;
+        struct pm_profile *other = predict_from(structure, profiles, n);
+        for (double blocks = 16; blocks <= 65536; blocks *= 2) {
+            double expected = 1 - hit_ratio(plain, blocks), says = 1 - hit_ratio(other, blocks);
+            if (fabs(says - expected) > 0.01 * expected)
+                fail_msg("a block more at sizes %#x, cache of %.0f blocks: %.4f, not %.4f", more,
+                         blocks, says, expected);
+        }
+        pm_profile_free(other);
+        for (size_t k = 0; k < N_SIZES; k++)
+            profiles[k]->histograms[WALK].histogram.cold_loads -= more >> k & 1;
+    }
+    pm_profile_free(plain);
+    for (size_t k = 0; k < N_SIZES; k++)
+        pm_profile_free(profiles[k]);
+    pm_structure_free(structure);
 }
 
 static void the_hit_ratio_of_a_fixed_cache_does_not_rise(void **state) {
@@ -181,6 +216,7 @@ int main(void) {
         cmocka_unit_test(random_gathers_scale_with_the_data),
         cmocka_unit_test(unknown_strides_are_tried_too),
         cmocka_unit_test(popular_elements_stay_near),
+        cmocka_unit_test(a_block_more_or_less_changes_no_prediction),
         cmocka_unit_test(the_hit_ratio_of_a_fixed_cache_does_not_rise),
         cmocka_unit_test(without_the_step_nothing_scales),
     };

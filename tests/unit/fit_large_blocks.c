@@ -220,6 +220,85 @@ static void pieces_that_share_misses_unevenly_have_the_right_sum(void **state) {
     have_the_right_sum(two_pieces());
 }
 
+/* ---- long reuses of pages, from those of lines ---------------------------------------------- */
+
+/* Planes of 8·N² bytes that are walked as wholes, two of them between reuses: of lines N³/8, of
+   pages one for 64 of these, at a distance of few pages and between the short ones at small N. */
+static double line_reuses(double n) { return n * n * n / 8; }
+static double page_distance(double n) { return round(2 * n * n / 512) + 1; }
+
+static struct pm_profile *walked_planes(double n) {
+    struct pm_profile *profile = measured(n);
+    free(profile->block_sizes);
+    profile->block_sizes = pm_alloc(2, sizeof *profile->block_sizes);
+    profile->block_sizes[0] = 64;
+    profile->block_sizes[1] = 4096;
+    profile->n_block_sizes = 2;
+    for (size_t h = 0; h < profile->n_histograms; h++)
+        pm_histogram_free(&profile->histograms[h].histogram);
+    free(profile->histograms);
+    profile->n_histograms = 4;
+    profile->histograms = pm_alloc(4, sizeof *profile->histograms);
+    double planes = 2 * n * n / 8;
+    for (uint32_t g = 0; g < 2; g++) {
+        double share = g ? fmod(n, 32) == 0 ? 0.9 : 0.4 : fmod(n, 32) == 0 ? 0.1 : 0.6;
+        double lines = line_reuses(n) / 2, pages = round(line_reuses(n) / 64 * share);
+        double all = n * n * n, far = page_distance(n);
+        const struct pm_bin of_lines[] = {{3, 3, 3, all - lines, 0},
+                                          {planes, planes, planes, lines, 0}};
+        const struct pm_bin of_pages[] = {{1, 1, 1, all / 2, 0},
+                                          {5, 7, 6, all / 2 - pages, 0},
+                                          {fmax(far, 8), fmax(far, 8), fmax(far, 8), pages, 0}};
+        for (int large = 0; large < 2; large++) {
+            struct pm_group_histogram *group = &profile->histograms[2 * g + (uint32_t)large];
+            group->group = g;
+            group->histogram = large ? new_histogram(4096, round(n * n * n / 512), 3, of_pages)
+                                     : new_histogram(64, n * n * n / 8, 2, of_lines);
+        }
+    }
+    return profile;
+}
+
+/* Reuses of pages, as a share of those that there are, that miss in a cache of so many pages at
+   four times the largest size. */
+static double missing_far_out(const struct pm_structure *structure,
+                              const struct pm_model_set *models, double pages_more) {
+    struct pm_error err = {0};
+    struct pm_parameters at = {.n = 1, .names = {"N"}, .values = {256}};
+    struct pm_profile *predicted = pm_fit_instantiate(structure, models, &at, &err);
+    assert_non_null(predicted);
+    double misses = 0;
+    for (size_t h = 0; h < predicted->n_histograms; h++) {
+        const struct pm_histogram *histogram = &predicted->histograms[h].histogram;
+        if (histogram->block_bytes == 4096)
+            misses += pm_histogram_misses(histogram, page_distance(256) + pages_more) -
+                      histogram->cold_loads - histogram->cold_stores;
+    }
+    pm_profile_free(predicted);
+    return misses / (line_reuses(256) / 64);
+}
+
+static void pages_are_as_far_as_their_lines(void **state) {
+    (void)state;
+    struct pm_error err = {0};
+    struct pm_structure *structure = two_loops();
+    struct pm_profile *profiles[N_SIZES];
+    for (int i = 0; i < N_SIZES; i++)
+        profiles[i] = walked_planes(sizes[i]);
+    struct pm_model_set *models =
+        pm_fit(structure, (const struct pm_profile *const *)profiles, N_SIZES, NULL, NULL, &err);
+    if (!models)
+        fail_msg("%s", err.text);
+    double below = missing_far_out(structure, models, -8);
+    double above = missing_far_out(structure, models, 8);
+    if (!(fabs(below - 1) < 0.03) || !(above < 0.03))
+        fail_msg("%g and %g instead of 1 and 0", below, above);
+    pm_model_set_free(models);
+    for (int i = 0; i < N_SIZES; i++)
+        pm_profile_free(profiles[i]);
+    pm_structure_free(structure);
+}
+
 static void block_sizes_without_models_are_told(void **state) {
     (void)state;
     struct pm_error err = {0};
@@ -252,6 +331,7 @@ int main(void) {
         cmocka_unit_test(pages_of_dense_data_grow_as_their_lines),
         cmocka_unit_test(loops_that_share_misses_unevenly_have_the_right_sum),
         cmocka_unit_test(pieces_that_share_misses_unevenly_have_the_right_sum),
+        cmocka_unit_test(pages_are_as_far_as_their_lines),
         cmocka_unit_test(block_sizes_without_models_are_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

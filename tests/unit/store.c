@@ -435,6 +435,47 @@ static void another_build_is_refused(void **state) {
     pm_store_close(store);
 }
 
+/* Runs of a build of the same code go into the store, which has the newest lines from then on and
+   all that was recorded; where loops, names of routines or the code differ it is refused, and said
+   why. */
+static void builds_of_the_same_code_share_a_store(void **state) {
+    (void)state;
+    struct pm_error err = {0};
+    struct pm_store *store = open_new();
+    struct pm_structure *first = small_structure(1), *moved = small_structure(2),
+                        *other = small_structure(3);
+    first->modules[0].code_hash = moved->modules[0].code_hash = other->modules[0].code_hash = 77;
+    first->references[0].recorded = true;
+    moved->scopes[2].line_first = 31;
+    pm_store_close(store);
+    unlink(path);
+    store = pm_store_open(path, PM_STORE_CREATE, &err);
+    assert_true(pm_store_put_structure(store, first, &err));
+    assert_true(pm_store_put_structure(store, moved, &err));
+    struct pm_structure *kept = pm_store_structure(store, &err);
+    assert_non_null(kept);
+    assert_true(pm_structure_hash(kept) == pm_structure_hash(moved));
+    assert_int_equal(kept->scopes[2].line_first, 31);
+    assert_true(kept->references[0].recorded);
+    pm_structure_free(kept);
+    other->references[0].size_bytes = 4;
+    assert_false(pm_store_put_structure(store, other, &err));
+    assert_non_null(strstr(err.text, "of the same code with other debug information"));
+    other->modules[0].code_hash = 78;
+    assert_false(pm_store_put_structure(store, other, &err));
+    assert_non_null(strstr(err.text, "another build of small, whose code differs"));
+    free(other->modules[0].name);
+    other->modules[0].name = pm_strdup("large");
+    assert_false(pm_store_put_structure(store, other, &err));
+    assert_non_null(strstr(err.text, "holds runs of small, and large is another program"));
+    first->modules[0].code_hash = 0; /* of an earlier version: nothing is known */
+    assert_false(pm_structures_are_alike(first, moved));
+    pm_structure_free(first);
+    pm_structure_free(moved);
+    pm_structure_free(other);
+    pm_store_close(store);
+}
+
 /* Every truncation and a damaged byte every few: an error or the right answer, never a crash. */
 static void a_damaged_store_never_crashes(void **state) {
     (void)state;
@@ -545,6 +586,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(damaged_differences_between_builds_are_refused, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(another_build_is_refused, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(builds_of_the_same_code_share_a_store, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_damaged_store_never_crashes, set_up, tear_down),
         cmocka_unit_test_setup_teardown(foreign_files_are_refused, set_up, tear_down),
         cmocka_unit_test_setup_teardown(what_cannot_be_done_is_a_sentence, set_up, tear_down),

@@ -1,10 +1,10 @@
-/* Writes what was measured so far at intervals; see checkpoints.h.
+/* Writes what was measured so far at intervals; see raw.h.
 
    A thread of the runtime does it, so that it needs nothing of the program's threads, not even that
    they execute instrumented code.  While it puts the file together no analysis changes; counters
    run on.  Records that are still in buffers are not in it, and activations that are open do not
    count as left, so counts of their routines may be off by one each. */
-#include "runtime/checkpoints.h"
+#include "runtime/raw/raw.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -13,7 +13,6 @@
 #include "core/probe_abi.h"
 #include "runtime/clock.h"
 #include "runtime/notes.h"
-#include "runtime/own_threads.h"
 #include "runtime/process.h"
 #include "runtime/second_core/second_core.h"
 #include "runtime/system.h"

@@ -1,6 +1,6 @@
-/* Threads of the runtime; see own_threads.h. */
+/* Threads of the runtime; see second_core.h. */
 #define _GNU_SOURCE
-#include "runtime/own_threads.h"
+#include "runtime/second_core/second_core.h"
 
 #include <errno.h>
 #include <sched.h>
