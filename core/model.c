@@ -68,6 +68,15 @@ double pm_model_value(const struct pm_model *model, const double *basis_values) 
     return raised(value > 0 ? value : 0, model->power);
 }
 
+double pm_model_value_at(const struct pm_model *model, const struct pm_model_point *point) {
+    double value = pm_model_value(model, point->there);
+    if (point->at_largest && (model->shape & PM_SHAPE_INCREASING))
+        value = fmax(value, pm_model_value(model, point->at_largest));
+    if (point->at_largest && (model->shape & PM_SHAPE_DECREASING))
+        value = fmin(value, pm_model_value(model, point->at_largest));
+    return value;
+}
+
 void pm_model_multiply(struct pm_model *model, double factor) {
     double of_terms = model->power > 0 ? pow(factor, 1 / model->power) : factor;
     for (size_t i = 0; i < model->n_terms; i++)

@@ -58,6 +58,16 @@ bool pm_basis_evaluate(const struct pm_basis *basis, const struct pm_parameters 
                        double *values, struct pm_error *err);
 double pm_model_value(const struct pm_model *model, const double *basis_values);
 
+/* Where models are asked for: all basis functions there and, where that lies beyond the largest
+   measured size, at that. */
+struct pm_model_point {
+    const double *there, *at_largest; /* at_largest NULL: not beyond; owned by who made it */
+};
+
+/* Value at POINT.  Shape is looked at up to some times the largest measured size only: a model that
+   increases is nowhere beyond it less than there, one that decreases not more. */
+double pm_model_value_at(const struct pm_model *model, const struct pm_model_point *point);
+
 /* Makes all values of MODEL larger by FACTOR, which is 0 or more; errors stay as they are. */
 void pm_model_multiply(struct pm_model *model, double factor);
 

@@ -294,6 +294,7 @@ struct pm_error;
     X(ONSET_EDGES, onset_edges, "edges of the last two sizes only")                                \
     X(GROUP_ACCESSES, group_accesses, "accesses of groups from executions")                        \
     X(TAKES_REST, takes_rest, "the short bins take what the others do not account for")            \
+    X(BEYOND, beyond, "what grew is nowhere further out less than at the largest size")            \
     X(LONGEST_DISTANCE, longest_distance, "no distance is longer than all data")                   \
     X(INCLUSION, inclusion, "distances of large blocks are bounded by those of small ones")        \
     X(HELD_OUT, held_out, "intervals of misses from sets without the largest sizes")               \

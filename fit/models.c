@@ -2,6 +2,7 @@
 #include "fit/private.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 double *pm_model_coefficient(struct pm_model *model, size_t term) {
@@ -76,16 +77,46 @@ void pm_model_set_visit(struct pm_model_set *set,
     }
 }
 
+/* All functions of SET's basis at AT, owned by the caller; NULL if a parameter is missing. */
+static const double *functions_at(const struct pm_model_set *set, const struct pm_parameters *at,
+                                  struct pm_error *err) {
+    double *values = pm_alloc(set->basis->n + 1, sizeof *values);
+    if (pm_basis_evaluate(set->basis, at, values, err))
+        return values;
+    free(values);
+    return NULL;
+}
+
+bool pm_model_point_at(const struct pm_model_set *set, const struct pm_parameters *at,
+                       struct pm_model_point *point, struct pm_error *err) {
+    const char *names[PM_MAX_PARAMETERS];
+    double here, largest;
+    *point = (struct pm_model_point){.there = functions_at(set, at, err)};
+    if (!point->there)
+        return false;
+    if (!pm_fit_without(PM_STEP_BEYOND) && pm_model_set_parameters(set, names) == 1 &&
+        pm_parameters_get(at, names[0], &here) &&
+        pm_parameters_get(&set->high, names[0], &largest) && here > largest)
+        point->at_largest = functions_at(set, &set->high, NULL);
+    return true;
+}
+
+void pm_model_point_free(struct pm_model_point *point) {
+    free((double *)point->at_largest);
+    free((double *)point->there);
+    *point = (struct pm_model_point){0};
+}
+
 double pm_model_set_longest_distance(const struct pm_model_set *set, uint64_t block_bytes,
-                                     const double *basis) {
+                                     const struct pm_model_point *point) {
     double blocks = 0;
     for (size_t i = 0; i < set->n_wholes; i++)
         if (set->wholes[i].block_bytes == block_bytes)
-            return fmax(pm_model_value(&set->wholes[i].cold, basis) - 1, 0);
+            return fmax(pm_model_value_at(&set->wholes[i].cold, point) - 1, 0);
     if (!(set->first_touches_left_out <= 0))
         return INFINITY;
     for (size_t h = 0; h < set->n_histograms; h++)
         if (set->histograms[h].block_bytes == block_bytes)
-            blocks += pm_model_value(&set->histograms[h].cold, basis);
+            blocks += pm_model_value_at(&set->histograms[h].cold, point);
     return fmax(blocks - 1, 0);
 }

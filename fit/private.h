@@ -67,9 +67,16 @@ struct pm_model pm_model_zero(size_t n_points);
 void pm_model_set_visit(struct pm_model_set *set,
                         void (*visit)(struct pm_model *model, void *context), void *context);
 
-/* No reuse at the size where the basis functions are BASIS is longer than this, in blocks of
+/* The point AT of SET's models, which are asked beyond the largest size where they are functions of
+   one parameter.  False with a sentence if a parameter is missing.  Freed by pm_model_point_free.
+ */
+bool pm_model_point_at(const struct pm_model_set *set, const struct pm_parameters *at,
+                       struct pm_model_point *point, struct pm_error *err);
+void pm_model_point_free(struct pm_model_point *point); /* what it owns */
+
+/* No reuse at POINT is longer than this, in blocks of
    BLOCK_BYTES: the number of other blocks that there are, each of which is cold once. */
 double pm_model_set_longest_distance(const struct pm_model_set *set, uint64_t block_bytes,
-                                     const double *basis);
+                                     const struct pm_model_point *point);
 
 #endif

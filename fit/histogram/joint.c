@@ -3,7 +3,7 @@
    Pieces: of one loop of the source a compiler makes a main loop, a remainder, a peeled iteration.
    Which of them has an access depends on the size's residues and on how arrays lie; an access of
    the source is an access to the same object in all of them, so that their groups of one object are
-   added up.
+   added up.  Only of pages: of lines each piece has its share at all sizes.
 
    Nests: a row of an array is walked by an innermost loop and begun by the loop around it, and
    which of the two is first to touch a page depends on how rows lie on pages: on the size's
@@ -239,7 +239,8 @@ static void give_shares(struct pm_partition *p, const struct pm_joint_groups *jo
 void pm_fit_jointly(struct pm_partition *p, const struct pm_joint_groups *joint) {
     const struct pm_design *design = p->design;
     if (joint->n < 2 ||
-        pm_fit_without(joint->are_pieces ? PM_STEP_JOINT_PIECES : PM_STEP_JOINT_GROUPS))
+        pm_fit_without(joint->are_pieces ? PM_STEP_JOINT_PIECES : PM_STEP_JOINT_GROUPS) ||
+        (joint->are_pieces && joint->members[0].model->block_bytes < PM_FIT_LEAST_PAGE))
         return;
     double own = miss_error(joint, design, NULL, 0);
     if (!(own > pm_heuristics.joint_fails))

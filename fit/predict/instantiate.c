@@ -21,8 +21,9 @@ struct error_sum {
 };
 
 /* A model's value; its error enters SUM by that weight. */
-static double value_of(const struct pm_model *model, const double *basis, struct error_sum *sum) {
-    double value = pm_model_value(model, basis);
+static double value_of(const struct pm_model *model, const struct pm_model_point *point,
+                       struct error_sum *sum) {
+    double value = pm_model_value_at(model, point);
     double error =
         isnan(model->leave_one_out_error) ? model->relative_error : model->leave_one_out_error;
     sum->weighted += value * error;
@@ -118,12 +119,13 @@ static bool has_rough_code(const struct pm_structure *structure, uint32_t routin
 }
 
 static void predict_edges(const struct pm_structure *structure, const struct pm_model_set *models,
-                          const double *basis, struct pm_profile *profile, struct error_sum *sum) {
+                          const struct pm_model_point *point, struct pm_profile *profile,
+                          struct error_sum *sum) {
     profile->n_edges = models->n_edges;
     profile->edge_counts = pm_alloc(models->n_edges, sizeof *profile->edge_counts);
     for (size_t e = 0; e < models->n_edges; e++)
         if (structure->edges[e].counter != PM_NONE)
-            profile->edge_counts[e] = value_of(&models->edges[e], basis, sum);
+            profile->edge_counts[e] = value_of(&models->edges[e], point, sum);
     for (uint32_t r = 0; r < structure->n_routines; r++) {
         const struct pm_routine *routine = &structure->routines[r];
         bool repaired = false;
@@ -134,7 +136,7 @@ static void predict_edges(const struct pm_structure *structure, const struct pm_
         profile->n_inexact_routines += !rough && (!solved || repaired);
         for (uint32_t e = 0; !solved && e < routine->n_edges; e++)
             profile->edge_counts[routine->first_edge + e] =
-                pm_model_value(&models->edges[routine->first_edge + e], basis);
+                pm_model_value_at(&models->edges[routine->first_edge + e], point);
     }
 }
 
@@ -190,10 +192,10 @@ size_t pm_fit_order_bins(struct pm_bin *bins, size_t n) {
 }
 
 /* Touches of blocks by a group of which EXECUTED accesses are executed. */
-static double touches_of(const struct pm_histogram_model *model, const double *basis,
+static double touches_of(const struct pm_histogram_model *model, const struct pm_model_point *point,
                          double executed, struct error_sum *sum) {
     struct error_sum share = {0};
-    double value = value_of(&model->accesses, basis, model->per_execution ? &share : sum);
+    double value = value_of(&model->accesses, point, model->per_execution ? &share : sum);
     if (!model->per_execution)
         return value;
     sum->weighted += share.weighted * executed;
@@ -210,7 +212,7 @@ struct cold_sum {
 };
 
 static struct cold_sum sum_cold(const struct pm_model_set *models, uint64_t block_bytes,
-                                const double *basis) {
+                                const struct pm_model_point *point) {
     struct cold_sum all = {.factor = 1};
     const struct pm_model *whole = NULL;
     double sum = 0;
@@ -219,8 +221,8 @@ static struct cold_sum sum_cold(const struct pm_model_set *models, uint64_t bloc
             whole = &models->wholes[i].cold;
     for (size_t h = 0; whole && h < models->n_histograms; h++)
         if (models->histograms[h].block_bytes == block_bytes)
-            sum += pm_model_value(&models->histograms[h].cold, basis);
-    double blocks = whole ? pm_model_value(whole, basis) : sum;
+            sum += pm_model_value_at(&models->histograms[h].cold, point);
+    double blocks = whole ? pm_model_value_at(whole, point) : sum;
     if (sum > blocks)
         all.factor = blocks / sum;
     else
@@ -228,15 +230,16 @@ static struct cold_sum sum_cold(const struct pm_model_set *models, uint64_t bloc
     return all;
 }
 
-static void predict_histogram(const struct pm_histogram_model *model, const double *basis,
-                              double accesses, double longest, struct cold_sum all, double *counts,
-                              struct pm_histogram *histogram, struct error_sum *sum) {
-    double cold = fmin(value_of(&model->cold, basis, sum), accesses) * all.factor +
+static void predict_histogram(const struct pm_histogram_model *model,
+                              const struct pm_model_point *point, double accesses, double longest,
+                              struct cold_sum all, double *counts, struct pm_histogram *histogram,
+                              struct error_sum *sum) {
+    double cold = fmin(value_of(&model->cold, point, sum), accesses) * all.factor +
                   all.missing * model->cold_share;
     accesses = fmax(accesses, cold);
     double stores = model->store_share, total = 0;
     for (size_t b = 0; b < model->n_bins; b++) {
-        counts[b] = value_of(&model->bins[b].count, basis, sum);
+        counts[b] = value_of(&model->bins[b].count, point, sum);
         total += counts[b];
     }
     scale_to(model, counts, accesses - cold);
@@ -252,7 +255,7 @@ static void predict_histogram(const struct pm_histogram_model *model, const doub
     for (size_t b = 0; b < model->n_bins; b++) {
         if (counts[b] <= 0)
             continue;
-        double mean = fmin(pm_model_value(&model->bins[b].distance, basis), longest);
+        double mean = fmin(pm_model_value_at(&model->bins[b].distance, point), longest);
         if (model->at_least > 0 && mean >= model->at_least * (1 - pm_heuristics.rounding)) {
             histogram->beyond_loads += counts[b] * (1 - stores);
             histogram->beyond_stores += counts[b] * stores;
@@ -269,8 +272,9 @@ static void predict_histogram(const struct pm_histogram_model *model, const doub
 }
 
 static void predict_histograms(const struct pm_structure *structure,
-                               const struct pm_model_set *models, const double *basis,
-                               struct pm_profile *profile, struct error_sum *sum) {
+                               const struct pm_model_set *models,
+                               const struct pm_model_point *point, struct pm_profile *profile,
+                               struct error_sum *sum) {
     size_t most_bins = 0;
     for (size_t h = 0; h < models->n_histograms; h++)
         if (models->histograms[h].n_bins > most_bins)
@@ -280,10 +284,10 @@ static void predict_histograms(const struct pm_structure *structure,
     for (size_t b = 0; b < profile->n_block_sizes; b++)
         longest[b] = pm_fit_without(PM_STEP_LONGEST_DISTANCE)
                          ? INFINITY
-                         : pm_model_set_longest_distance(models, profile->block_sizes[b], basis);
+                         : pm_model_set_longest_distance(models, profile->block_sizes[b], point);
     struct cold_sum *colds = pm_alloc(profile->n_block_sizes, sizeof *colds);
     for (size_t b = 0; b < profile->n_block_sizes; b++)
-        colds[b] = sum_cold(models, profile->block_sizes[b], basis);
+        colds[b] = sum_cold(models, profile->block_sizes[b], point);
     double *executed = pm_alloc(structure->n_groups, sizeof *executed);
     pm_fit_group_accesses(structure, profile->edge_counts, executed, NULL);
     profile->n_histograms = models->n_histograms;
@@ -295,8 +299,8 @@ static void predict_histograms(const struct pm_structure *structure,
             same++;
         profile->histograms[h].group = model->group;
         double accesses = touches_of(
-            model, basis, model->group < structure->n_groups ? executed[model->group] : 0, sum);
-        predict_histogram(model, basis, accesses, longest[same], colds[same], counts,
+            model, point, model->group < structure->n_groups ? executed[model->group] : 0, sum);
+        predict_histogram(model, point, accesses, longest[same], colds[same], counts,
                           &profile->histograms[h].histogram, sum);
     }
     for (size_t h = 1; h < profile->n_histograms; h++) {
@@ -336,20 +340,18 @@ struct pm_profile *pm_fit_instantiate(const struct pm_structure *structure,
         pm_fail(err, "the models belong to another build of the program: run `pmodel fit` again");
         return NULL;
     }
-    double *basis = pm_alloc(models->basis->n, sizeof *basis);
+    struct pm_model_point point;
     if (!pm_fit_check_parameters(models, parameters, err) ||
-        !pm_basis_evaluate(models->basis, parameters, basis, err)) {
-        free(basis);
+        !pm_model_point_at(models, parameters, &point, err))
         return NULL;
-    }
     struct error_sum sum = {0};
     struct pm_profile *profile = pm_alloc(1, sizeof *profile);
     profile->predicted = true;
     set_parameters(profile, models, parameters);
     list_block_sizes(models, profile);
-    predict_edges(structure, models, basis, profile, &sum);
-    predict_histograms(structure, models, basis, profile, &sum);
+    predict_edges(structure, models, &point, profile, &sum);
+    predict_histograms(structure, models, &point, profile, &sum);
     profile->relative_error = sum.weight > 0 ? sum.weighted / sum.weight : 0;
-    free(basis);
+    pm_model_point_free(&point);
     return profile;
 }

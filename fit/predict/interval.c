@@ -32,12 +32,13 @@
 #include "core/base/base.h"
 #include "fit/algebra/algebra.h"
 #include "fit/edges/edges.h"
+#include "fit/private.h"
 
 /* What the intervals of all models at one target share. */
 struct target {
     const struct pm_model_set *set;
     double *runs; /* [run · n_basis + function]; owned */
-    double *at;   /* [function]; owned */
+    struct pm_model_point point;
     double drift; /* 1 + D·ln r */
     double level;
     double *value;               /* [run]; of the model in hand; owned */
@@ -73,7 +74,7 @@ double pm_fit_quantile(double level, double freedom) {
 static void close_target(struct target *target) {
     free(target->fit.columns);
     free(target->value);
-    free(target->at);
+    pm_model_point_free(&target->point);
     free(target->runs);
 }
 
@@ -85,13 +86,12 @@ static bool open_target(struct target *target, const struct pm_model_set *set,
     *target = (struct target){
         .set = set,
         .runs = pm_alloc(set->n_runs * n_basis + 1, sizeof *target->runs),
-        .at = pm_alloc(n_basis + 1, sizeof *target->at),
         .drift = 1 + pm_heuristics.drift * log(pm_fit_extrapolation(set, at, NULL)),
         .level = level,
         .value = pm_alloc(set->n_runs + 1, sizeof *target->value),
         .fit.stride = stride,
         .fit.columns = pm_alloc(PM_LEAST_SQUARES_MAX * stride + 1, sizeof *target->fit.columns)};
-    bool ok = pm_basis_evaluate(set->basis, at, target->at, err);
+    bool ok = pm_model_point_at(set, at, &target->point, err);
     for (size_t i = 0; ok && i < set->n_runs; i++)
         ok = pm_basis_evaluate(set->basis, &set->runs[i], target->runs + i * n_basis, err);
     if (!ok)
@@ -121,7 +121,7 @@ static double leverage(struct target *target, const struct pm_model *model, doub
     /* a_i v_i = Σ_j Q_ij z_j with Rᵀ z = f(p): the sum of squares is that of z. */
     double sum = 0;
     for (size_t j = 0; j < k; j++)
-        z[j] = target->at[model->terms[j]];
+        z[j] = target->point.there[model->terms[j]];
     pm_forward_substitute(&target->fit, k, z, z);
     for (size_t j = 0; j < k; j++)
         sum += z[j] * z[j];
@@ -131,7 +131,7 @@ static double leverage(struct target *target, const struct pm_model *model, doub
 /* The same of a power of a sum: of the line  log v = log a + b · log (sum). */
 static double power_leverage(struct target *target, const struct pm_model *model) {
     size_t n = model->n_points, first = target->set->n_runs - n, n_basis = target->set->basis->n;
-    double at = log(pm_model_value(model, target->at)), mean = 0, square = 0;
+    double at = log(pm_model_value_at(model, &target->point)), mean = 0, square = 0;
     for (size_t i = 0; i < n; i++) {
         double value = log(pm_model_value(model, target->runs + (first + i) * n_basis));
         mean += value / (double)n;
@@ -146,7 +146,7 @@ static double power_leverage(struct target *target, const struct pm_model *model
 /* The interval at the target; NAN if it is not known. */
 static struct pm_fit_range range_at(struct target *target, const struct pm_model *model) {
     static const struct pm_fit_range unknown = {NAN, NAN};
-    double v = pm_model_value(model, target->at);
+    double v = pm_model_value_at(model, &target->point);
     if (model->exact)
         return (struct pm_fit_range){v, v};
     size_t n = model->n_points, k = model->power > 0 ? 2 : model->n_terms;
@@ -265,7 +265,7 @@ void pm_fit_intervals_free(struct pm_fit_intervals *intervals) {
 /* MODEL becomes one that gives an end of its interval at the target: all its coefficients are
    multiplied, by UNKNOWN where there is no interval. */
 static void move_to_end(struct target *target, struct pm_model *model, bool high, double unknown) {
-    double v = pm_model_value(model, target->at);
+    double v = pm_model_value_at(model, &target->point);
     struct pm_fit_range range = range_at(target, model);
     double end = high ? fmin(range.high, pm_heuristics.longest_factor * v) : range.low;
     double factor = isnan(range.low) ? unknown : end / v;
@@ -275,7 +275,7 @@ static void move_to_end(struct target *target, struct pm_model *model, bool high
 
 /* A constant distance has no error that was estimated; it stays within a block. */
 static void move_distance(struct target *target, struct pm_model *distance, bool high) {
-    double v = pm_model_value(distance, target->at);
+    double v = pm_model_value_at(distance, &target->point);
     bool constant =
         distance->shape == PM_SHAPE_CONSTANT && distance->n_points >= pm_heuristics.constant_points;
     if (constant && distance->n_terms)

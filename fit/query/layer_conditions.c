@@ -61,7 +61,8 @@ struct growth {
 static double grown(const struct search *search, const struct growth *growth, const double *basis) {
     if (growth->distance)
         return pm_model_value(growth->distance, basis);
-    return pm_model_set_longest_distance(search->models, growth->block_bytes, basis);
+    const struct pm_model_point point = {.there = basis};
+    return pm_model_set_longest_distance(search->models, growth->block_bytes, &point);
 }
 
 enum { BELOW_RANGE = -1, IN_RANGE = 0, BEYOND_RANGE = 1 };

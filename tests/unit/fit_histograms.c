@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "fit/fit.h"
+#include "fit/private.h"
 #include "tests/unit/fit_traces.h"
 
 enum { MOST_SIZES = 7, RANDOM_GROUPS = 6, ROUNDS = 60 };
@@ -140,12 +141,12 @@ static void expect_sums(const struct pm_structure *structure, const struct pm_mo
                         double n) {
     struct pm_error err = {0};
     struct pm_parameters at = {.n = 1, .names = {"N"}, .values = {n}};
-    double *basis = pm_alloc(models->basis->n, sizeof *basis);
-    assert_true(pm_basis_evaluate(models->basis, &at, basis, &err));
+    struct pm_model_point point;
+    assert_true(pm_model_point_at(models, &at, &point, &err));
     struct pm_profile *profile = predict(structure, models, n);
     for (size_t h = 0; h < profile->n_histograms; h++) {
         const struct pm_histogram *histogram = &profile->histograms[h].histogram;
-        double all = pm_model_value(&models->histograms[h].accesses, basis);
+        double all = pm_model_value_at(&models->histograms[h].accesses, &point);
         double sum = histogram->cold_loads + histogram->cold_stores + histogram->beyond_loads +
                      histogram->beyond_stores;
         assert_true(sum >= 0);
@@ -161,7 +162,7 @@ static void expect_sums(const struct pm_structure *structure, const struct pm_mo
         assert_true(pm_histogram_is_valid(histogram));
     }
     pm_profile_free(profile);
-    free(basis);
+    pm_model_point_free(&point);
 }
 
 static void bins_and_cold_accesses_sum_to_all_accesses_at_every_size(void **state) {

@@ -108,6 +108,23 @@ static void misses_at_one_and_a_half_times_the_largest_size_are_predicted(void *
     assert_true(errors[n - 1] < 0.15);
 }
 
+/* A model whose sum turns beyond the sizes at which its shape was looked at. */
+static void executions_do_not_vanish_far_outside(void **state) {
+    (void)state;
+    struct fitted f = fit_kernel(0, N_SIZES, 1);
+    double largest = (double)sizes[0][N_SIZES - 1];
+    struct pm_model *model = &f.models->edges[0];
+    *model = (struct pm_model){.n_terms = 2,
+                               .terms = {1, 2},
+                               .coefficients = {100 * largest, -1},
+                               .shape = PM_SHAPE_INCREASING,
+                               .n_points = N_SIZES};
+    struct pm_profile *predicted = predict(&f, 1000 * largest);
+    assert_true(predicted->edge_counts[0] >= 99 * largest * largest);
+    pm_profile_free(predicted);
+    fitted_free(&f);
+}
+
 /* At a measured size the models must give back what was measured. */
 static void a_measured_size_is_reproduced(void **state) {
     (void)state;
@@ -220,6 +237,7 @@ int main(void) {
         cmocka_unit_test(the_analyser_of_this_test_is_exact),
         cmocka_unit_test(misses_at_one_and_a_half_times_the_largest_size_are_predicted),
         cmocka_unit_test(a_measured_size_is_reproduced),
+        cmocka_unit_test(executions_do_not_vanish_far_outside),
         cmocka_unit_test(predicted_histograms_are_whole),
         cmocka_unit_test(the_number_of_threads_changes_nothing),
     };

@@ -53,6 +53,23 @@ static void value_is_the_sum_and_never_negative(void **state) {
     pm_basis_free(basis);
 }
 
+/* Far outside a sum may turn, whatever shape it has where that was looked at. */
+static void far_outside_what_grew_is_at_least_as_large(void **state) {
+    (void)state;
+    const double at_100[] = {1, 100, 100 * 100}, at_10[] = {1, 10, 10 * 10};
+    struct pm_model_point beyond = {at_100, at_10}, within = {at_10, NULL};
+    struct pm_model model = model_of(0, 20, -0.5); /* 150 at 10, −3000 at 100 */
+    assert_true(pm_model_value_at(&model, &within) == 150);
+    assert_true(pm_model_value_at(&model, &beyond) == 150);
+    model = model_of(0, 20, 0.5);
+    assert_true(pm_model_value_at(&model, &beyond) == 7000);
+    model = model_of(200, -20, 1); /* 100 at 10, 8200 at 100 */
+    model.shape = PM_SHAPE_DECREASING;
+    assert_true(pm_model_value_at(&model, &beyond) == 100);
+    model.shape = PM_SHAPE_FREE;
+    assert_true(pm_model_value_at(&model, &beyond) == 8200);
+}
+
 static void expect_text(const struct pm_basis *basis, const struct pm_model *model,
                         const char *expected) {
     char *text = pm_model_text(basis, model);
@@ -186,6 +203,7 @@ static void every_truncation_and_every_changed_byte_is_found(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(value_is_the_sum_and_never_negative),
+        cmocka_unit_test(far_outside_what_grew_is_at_least_as_large),
         cmocka_unit_test(text_reads_as_one_would_write_it),
         cmocka_unit_test(a_basis_with_a_mistake_is_refused),
         cmocka_unit_test(decoding_gives_back_what_was_encoded),
