@@ -215,9 +215,9 @@ check "dropped code: loops behind it have theirs" jq -e --slurpfile all all.line
     '. as $some | $all[0][300:] == $some[300:]' some.lines
 
 # keys PROGRAM: of all scopes of the sources.
-keys() {
+keys() { # labels without the addresses of those that look the same
     pmodel loops --format json "$1" | jq -r '.scopes[] |
-        select(.file) | "\(.key) \(.kind) \(.label)"' | sort
+        select(.file) | "\(.key) \(.kind) \(.label | sub(", 0x[0-9a-f]+"; ""))"' | sort
 }
 # kept NAME PROGRAM: PROGRAM has the keys that are in the file keys.before.
 kept() {
