@@ -6,7 +6,9 @@
    taken as they are; paths that meet give the union.  A pointer that is loaded whole can only be a
    label whose address is in data or code of this routine: such a jump goes to all of them, as in
    the compiler's own graph.  What is computed otherwise, or comes from a caller or a call, stays
-   unknown. New tables are new jumps, so a routine is looked at until nothing changes. */
+   unknown.  In an interpreter of thousands of operations, of which each goes to each, all these
+   edges would fill memory: there the jumps leave the routine, which is entered at its labels.  New
+   tables are new jumps, so a routine is looked at until nothing changes. */
 #include "binlift/cfg/jumps.h"
 #include "binlift/lifted.h"
 
@@ -18,6 +20,7 @@ enum {
     MOST_STEPS = 1 << 14,
     MOST_STEPS_IN_ALL = 1 << 24,
     MOST_ROUNDS = 8,
+    MOST_EDGES = 1 << 17, /* of a routine; CPython's interpreter has 40,000 */
 };
 
 /* An instruction, and a register that is looked for before it. */
@@ -317,6 +320,15 @@ static bool look_again(struct search *search, bool is_last) {
     return changed;
 }
 
+/* Before each jump gets all labels. */
+static bool would_have_too_many_edges(struct search *search) {
+    struct pm_addresses labels = {0};
+    add_all_labels(search, &labels);
+    size_t n_labels = pm_make_set(labels.addresses, labels.n_addresses);
+    free(labels.addresses);
+    return n_labels > MOST_EDGES / search->n_gotos;
+}
+
 static void look_at_routine(struct search *search, uint32_t routine) {
     const struct pm_lifted *lifted = search->lifted;
     const struct pm_routine_code *code = &lifted->routine_codes[routine];
@@ -330,6 +342,11 @@ static void look_at_routine(struct search *search, uint32_t routine) {
             *PM_PUSH(search, gotos) = (struct computed_goto){.insn = k};
     if (!search->n_gotos)
         return;
+    if (would_have_too_many_edges(search)) { /* its labels are entries: their addresses are taken */
+        for (size_t i = 0; i < search->n_gotos; i++)
+            search->lifted->insn_marks[search->gotos[i].insn] |= PM_MARK_TAIL_CALL;
+        return;
+    }
     search->visited = pm_alloc(search->n, sizeof *search->visited);
     unsigned round = 0;
     while (round < MOST_ROUNDS && look_again(search, round + 1 == MOST_ROUNDS))
@@ -339,10 +356,40 @@ static void look_at_routine(struct search *search, uint32_t routine) {
         free(search->gotos[i].targets.addresses);
 }
 
+/* ---- routines with too many edges ----------------------------------------------------------- */
+
+/* The table's jump leaves the routine, which is entered where it led to. */
+static void open_table(struct pm_lifted *lifted, const struct pm_jump_table *table) {
+    lifted->insn_marks[table->insn] |= PM_MARK_TAIL_CALL;
+    for (uint32_t t = 0; t < table->n_targets; t++) {
+        uint32_t to = pm_insn_at(lifted, lifted->table_targets[table->first_target + t]);
+        if (to != PM_NONE)
+            lifted->insn_marks[to] |= PM_MARK_LEADER | PM_MARK_LANDING | PM_MARK_OUTSIDE;
+    }
+}
+
+static void open_large_routines(struct pm_lifted *lifted) {
+    uint64_t *n_edges = pm_alloc(lifted->structure->n_routines, sizeof *n_edges);
+    size_t n = 0;
+    for (size_t i = 0; i < lifted->n_tables; i++)
+        n_edges[pm_routine_at(lifted, lifted->insns[lifted->tables[i].insn].address)] +=
+            lifted->tables[i].n_targets;
+    for (size_t i = 0; i < lifted->n_tables; i++) {
+        const struct pm_jump_table *table = &lifted->tables[i];
+        if (n_edges[pm_routine_at(lifted, lifted->insns[table->insn].address)] > MOST_EDGES)
+            open_table(lifted, table);
+        else
+            lifted->tables[n++] = *table;
+    }
+    lifted->n_tables = n;
+    free(n_edges);
+}
+
 void pm_find_label_jumps(struct pm_lifted *lifted) {
     struct search search = {.lifted = lifted};
     for (uint32_t r = 0; r < lifted->structure->n_routines; r++)
         look_at_routine(&search, r);
+    open_large_routines(lifted);
     free(search.in_data.addresses);
     free(search.trail);
     free(search.gotos);

@@ -78,6 +78,16 @@ static bool read_entry(const struct pm_lifted *lifted, const struct found_table 
     return table->form.is_checked && number < table->form.max_entries && is_code(lifted, *target);
 }
 
+/* Right behind the routine, or a part of it: where clang lets cases lead that cannot be. */
+static bool is_end_of(const struct pm_lifted *lifted, uint32_t routine, uint64_t target) {
+    const struct pm_structure *structure = lifted->structure;
+    const struct pm_part *parts = structure->parts + structure->routines[routine].first_part;
+    for (uint32_t p = 0; p < structure->routines[routine].n_parts; p++)
+        if (parts[p].address + parts[p].size_bytes == target)
+            return true;
+    return false;
+}
+
 static void mark_target(struct pm_lifted *lifted, uint32_t routine, uint64_t target) {
     uint32_t insn = pm_insn_at(lifted, target);
     if (insn == PM_NONE)
@@ -105,7 +115,10 @@ static void add_table(struct pm_lifted *lifted, const struct found_table *table,
             break;
         if (is_short && n >= table->form.max_entries)
             break;
+        target = 0;
         if (!read_entry(lifted, table, n, &target)) {
+            if (n && is_end_of(lifted, table->routine, target))
+                continue;
             breaks_off = table->form.is_checked && n < table->form.max_entries;
             break;
         }

@@ -60,6 +60,37 @@ __asm__(".type enter_loop, @function\n"
         "loop_offset: .quad loop_head - enter_loop\n"
         ".text\n");
 
+/* A table of 256 entries for a byte, which nothing checks: cases that cannot be lead behind the
+   routine, and the last ones to an instruction that no other leads to. */
+char choose(const unsigned char *which);
+__asm__(".type choose, @function\n"
+        "choose:\n"
+        "    movb (%rdi), %cl\n"
+        "    movb $2, %al\n"
+        "    addb $0x80, %cl\n"
+        "    movzbl %cl, %ecx\n"
+        "    leaq choices(%rip), %rdx\n"
+        "    movslq (%rdx,%rcx,4), %rcx\n"
+        "    addq %rdx, %rcx\n"
+        "    jmp *%rcx\n"
+        "choice1: movb $5, %al\n"
+        "    ret\n"
+        "choice2: movb $10, %al\n"
+        "choice3: ret\n"
+        "choice4: movb $3, %al\n"
+        "    ret\n"
+        ".size choose, .-choose\n"
+        "never: ud2\n"
+        ".section .rodata\n"
+        ".balign 4\n"
+        "choices:\n"
+        ".rept 40\n    .long choice2 - choices\n.endr\n"
+        ".rept 100\n    .long never - choices\n.endr\n"
+        ".rept 16\n    .long choice1 - choices\n.endr\n"
+        ".rept 50\n    .long choice3 - choices\n.endr\n"
+        ".rept 50\n    .long choice4 - choices\n.endr\n"
+        ".text\n");
+
 /* Data between two routines, and data that looks like code. */
 extern const uint64_t words_in_text[4];
 __asm__(".balign 8\n"
@@ -83,6 +114,8 @@ int main(void) {
         printf("sum %ld\n", enter_sum(i, words));
     for (long i = 1; i < 4; i++)
         printf("loop %ld\n", enter_loop(10 * i, from_rodata()));
+    for (int i = 0; i < 256; i += i == 39 ? 101 : 1)
+        printf("choice %d\n", choose(&(unsigned char){(unsigned char)(i - 128)}));
     uint64_t all = 0;
     for (int i = 0; i < 4; i++)
         all = all * 31 + words_in_text[i];
