@@ -24,9 +24,10 @@ run_apart() {
     local way=$1 status=0
     shift
     mkdir "$folder/work"
+    [ -z "$user" ] || chown -R "$user" "$folder"
     (
         cd "$folder/work" || exit
-        "$@" </dev/null >../output 2>../errors
+        ${user:+setpriv --reuid="$user" --clear-groups} "$@" </dev/null >../output 2>../errors
     ) || status=$?
     mv "$folder/output" "$folder/errors" "$folder/work"
     mv "$folder/work" "$folder/$way"
@@ -57,7 +58,7 @@ compare_behaviour() {
 }
 
 same_behaviour() {
-    local name=$1 message folder program libraries command
+    local name=$1 message folder program libraries command user
     prepare "$@" || {
         fail "$name is there, with its input" "$folder"
         return 1
@@ -69,8 +70,9 @@ same_behaviour() {
     compare_behaviour counters --no-memory
     compare_behaviour records --block 64
     [ ${#libraries[@]} -gt 0 ] || return 0
-    compare_behaviour "counters in ${libraries[*]} too" --no-memory "${libraries[@]/#/--lib=}"
-    compare_behaviour "records in ${libraries[*]} too" --block 64 "${libraries[@]/#/--lib=}"
+    echo "    libraries: ${libraries[*]##*/}"
+    compare_behaviour "counters in its libraries too" --no-memory "${libraries[@]/#/--lib=}"
+    compare_behaviour "records in its libraries too" --block 64 "${libraries[@]/#/--lib=}"
 }
 
 # library_paths: files of $libraries, as the dynamic linker finds them for $program.
@@ -83,7 +85,7 @@ library_paths() {
 
 # Sets covered, own, all; false with a message.
 measure_coverage() {
-    local name=$1 folder program libraries command runner objects
+    local name=$1 folder program libraries command user runner objects
     prepare "$@" || { echo "no $name"; return 1; }
     run_instrumented counters --no-memory "${libraries[@]/#/--lib=}" || return
     # Without --skip-plt=no, callgrind books the linkage table's instructions on the calls.

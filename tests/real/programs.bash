@@ -5,8 +5,10 @@
 #   program      the file to instrument
 #   libraries    an array: names of its libraries in which it does its work; without them not much of it
 #                is its own
+#   user         who runs it, where root may not; else empty
 #   command      an array: what to run, in a folder of its own, which it may write to
 # shellcheck shell=bash disable=SC2034 # the variables are for who calls
+. "$TOP/tests/real/everyday.bash"
 real_programs="gzip xz bzip2 sqlite3 python3 perl mawk cc1 f951 fasttree"
 
 # What is random or depends on the machine in these programs is fixed.
@@ -190,7 +192,9 @@ S
 
 choose_program() {
     local name=$1 scale=$2 here=$PWD
+    local choose=choose_${name//[^a-zA-Z0-9]/_}
     libraries=()
+    user=
     case $name in
     gzip | xz | bzip2)
         local size=1000000 level=9
@@ -247,6 +251,7 @@ choose_program() {
         generate_sequences $([ "$scale" = short ] && echo 25 150 || echo 60 300) >family
         command=("$program" -nt -quiet -nopr "$here/family")
         ;;
+    *) "$choose" ;;
     esac
     [ -n "$program" ]
 }
