@@ -171,6 +171,12 @@ struct pm_probe_trap {
     uint32_t reserved;
 };
 
+/* A range of old text whose code was moved. */
+struct pm_probe_moved {
+    uint64_t address, end; /* link-time, as it was */
+    uint64_t name;         /* offset from the header of the routine's name, NUL-terminated */
+};
+
 /* Stands at the very start of the added segment (a readable PT_LOAD), where the runtime finds it by
    going over the program headers of each loaded module.  Offsets count from this header. */
 struct pm_probe_header {
@@ -187,7 +193,7 @@ struct pm_probe_header {
     uint32_t first_scope, has_events; /* ranges of modules that one process may load are disjoint;
                                          has_events: there are probes */
     uint32_t first_bundle, n_bundles;
-    uint32_t n_accesses, reserved;
+    uint32_t n_accesses, n_moved;
     uint64_t references;   /* struct pm_probe_reference [n_references] */
     uint64_t bundles;      /* struct pm_probe_bundle [n_bundles] */
     uint64_t accesses;     /* struct pm_probe_access [n_accesses] */
@@ -196,6 +202,7 @@ struct pm_probe_header {
     uint64_t group_scopes; /* u32 [n_groups]: the index of the scope that a group's references are
                               directly in; 0: not described */
     uint64_t traps;        /* struct pm_probe_trap [n_traps], ascending by `from` */
+    uint64_t moved;        /* struct pm_probe_moved [n_moved], ascending by address */
     uint64_t old_text, old_text_end; /* link-time addresses whose int3 belong to us */
     uint64_t header_address;         /* link-time virtual address of this header */
 };

@@ -286,6 +286,8 @@ static bool is_valid(const struct pm_probe_header *header, uint64_t segment_byte
             table_fits(header->group_scopes, header->n_groups, sizeof(uint32_t), segment_bytes)) &&
            table_fits(header->traps, header->n_traps, sizeof(struct pm_probe_trap),
                       segment_bytes) &&
+           table_fits(header->moved, header->n_moved, sizeof(struct pm_probe_moved),
+                      segment_bytes) &&
            table_fits(header->scopes, header->n_scopes, sizeof(struct pm_probe_scope),
                       segment_bytes);
 }

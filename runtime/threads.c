@@ -201,10 +201,10 @@ static bool attributes_have_mask(const pthread_attr_t *attributes) {
     return attributes && pthread_attr_getsigmask_np(attributes, &mask) == 0;
 }
 
-PM_EXPORT int pthread_create(pthread_t *id, const pthread_attr_t *attributes,
-                             void *(*start)(void *), void *argument) {
-    if (!pm_process_is_measured())
-        return PM_ORIGINAL(pthread_create)(id, attributes, start, argument);
+typedef int create_function(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
+
+static int create(create_function *original, pthread_t *id, const pthread_attr_t *attributes,
+                  void *(*start)(void *), void *argument) {
     struct pm_thread *thread = pm_thread_take();
     if (!thread)
         return EAGAIN;
@@ -214,11 +214,28 @@ PM_EXPORT int pthread_create(pthread_t *id, const pthread_attr_t *attributes,
     thread->restore_signals = !attributes_have_mask(attributes);
     uint64_t mask = pm_signals_block();
     thread->signal_mask = mask;
-    int result = PM_ORIGINAL(pthread_create)(id, attributes, pm_thread_base, thread);
+    int result = original(id, attributes, pm_thread_base, thread);
     pm_signals_restore(mask);
     if (result != 0)
         pm_thread_untake(thread);
     return result;
+}
+
+PM_EXPORT int pthread_create(pthread_t *id, const pthread_attr_t *attributes,
+                             void *(*start)(void *), void *argument) {
+    create_function *original = PM_ORIGINAL(pthread_create);
+    return pm_process_is_measured() ? create(original, id, attributes, start, argument)
+                                    : original(id, attributes, start, argument);
+}
+
+/* From a library between this one and the C library (interpose/dlsym.c): the thread may be one that
+   came by us already. */
+int pm_create_thread_below(pthread_t *id, const pthread_attr_t *attributes, void *(*start)(void *),
+                           void *argument) {
+    create_function *original = (create_function *)pm_function_of_c_library("pthread_create");
+    return pm_process_is_measured() && start != pm_thread_base
+               ? create(original, id, attributes, start, argument)
+               : original(id, attributes, start, argument);
 }
 
 PM_EXPORT int thrd_create(thrd_t *id, thrd_start_t start, void *argument) {

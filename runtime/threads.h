@@ -4,6 +4,7 @@
 #ifndef PM_RUNTIME_THREADS_H
 #define PM_RUNTIME_THREADS_H
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -81,5 +82,9 @@ uint32_t pm_thread_next_counted(const struct pm_thread *thread, uint32_t from, u
 /* Adds to `kept` what the counters of a thread, which may be running, rose by since the last time
    (KEEP), and remembers what they stand at. */
 void pm_thread_take_counters(struct pm_thread *thread, bool keep);
+
+/* pthread_create of the C library for a library that passes by ours (interpose/dlsym.c). */
+int pm_create_thread_below(pthread_t *id, const pthread_attr_t *attributes, void *(*start)(void *),
+                           void *argument);
 
 #endif

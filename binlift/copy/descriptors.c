@@ -152,6 +152,40 @@ static uint64_t append_group_scopes(struct blob *blob, const struct pm_structure
     return at;
 }
 
+static int by_address(const void *left, const void *right) {
+    const struct pm_probe_moved *a = left, *b = right;
+    return PM_COMPARE(a->address, b->address);
+}
+
+/* Parts of routines that move, with the routines' names behind them. */
+static uint64_t append_moved(struct blob *blob, const struct pm_structure *structure,
+                             const bool *moves, uint32_t *n_moved) {
+    uint64_t at = blob->n_bytes, names = 0;
+    struct pm_probe_moved *moved = pm_alloc(structure->n_parts, sizeof *moved);
+    uint32_t n = 0;
+    for (uint32_t p = 0; p < structure->n_parts; p++)
+        n += moves[structure->parts[p].routine];
+    names = at + n * sizeof *moved;
+    for (uint32_t r = 0, i = 0; r < structure->n_routines; r++) {
+        const struct pm_routine *routine = &structure->routines[r];
+        for (uint32_t p = 0; moves[r] && p < routine->n_parts; p++) {
+            const struct pm_part *part = &structure->parts[routine->first_part + p];
+            moved[i++] =
+                (struct pm_probe_moved){part->address, part->address + part->size_bytes, names};
+        }
+        names += moves[r] ? strlen(routine->name) + 1 : 0;
+    }
+    PM_SORT(moved, n, by_address);
+    append(blob, moved, n * sizeof *moved);
+    for (uint32_t r = 0; r < structure->n_routines; r++)
+        if (moves[r])
+            append(blob, structure->routines[r].name, strlen(structure->routines[r].name) + 1);
+    free(moved);
+    align(blob);
+    *n_moved = n;
+    return at;
+}
+
 void pm_build_descriptors(const struct pm_lifted *lifted,
                           const struct pm_instrumentation_plan *plan, uint64_t segment_address,
                           uint8_t **bytes, size_t *n_bytes) {
@@ -187,6 +221,7 @@ void pm_build_descriptors(const struct pm_lifted *lifted,
         header.group_scopes = append_group_scopes(&blob, structure);
     if (options->describe_counters)
         header.counters = append_counters(&blob, structure, plan->counters);
+    header.moved = append_moved(&blob, structure, plan->moves, &header.n_moved);
     memcpy(blob.bytes, &header, sizeof header);
     *bytes = blob.bytes;
     *n_bytes = blob.n_bytes;

@@ -5,7 +5,16 @@
 /* The next function NAME after ours; ends the process with a sentence if there is none. */
 void *pm_original_function(const char *name);
 
-/* The same, looked up once. */
+/* The C library's dlsym; it looks at who calls it.  The variable, for dlsym_path.S: once it was
+   asked for. */
+typedef void *pm_dlsym_function(void *, const char *);
+extern pm_dlsym_function *pm_original_dlsym __attribute__((visibility("hidden")));
+pm_dlsym_function *pm_dlsym(void);
+
+/* The C library's own, whoever stands before it; NULL: it has none. */
+void *pm_function_of_c_library(const char *name);
+
+/* pm_original_function, looked up once. */
 #define PM_ORIGINAL(name)                                                                          \
     ({                                                                                             \
         static __typeof__(&name) original_##name;                                                  \

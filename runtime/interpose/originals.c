@@ -14,16 +14,26 @@
 #include "runtime/system.h"
 #include "runtime/text.h"
 
+pm_dlsym_function *pm_original_dlsym;
+
+pm_dlsym_function *pm_dlsym(void) {
+    if (!pm_original_dlsym)
+        pm_original_dlsym = (pm_dlsym_function *)dlvsym(RTLD_NEXT, "dlsym", "GLIBC_2.2.5");
+    return pm_original_dlsym;
+}
+
 static void *in_library(const char *file, const char *name) {
     /* It is there already: this only asks for it, and it stays. */
     void *library = dlopen(file, RTLD_LAZY | RTLD_NOLOAD);
-    return library ? dlsym(library, name) : NULL;
+    return library ? pm_dlsym()(library, name) : NULL;
 }
 
+void *pm_function_of_c_library(const char *name) { return in_library(LIBC_SO, name); }
+
 void *pm_original_function(const char *name) {
-    void *function = dlsym(RTLD_NEXT, name);
+    void *function = pm_dlsym()(RTLD_NEXT, name);
     if (!function)
-        function = in_library(LIBC_SO, name);
+        function = pm_function_of_c_library(name);
     if (!function) /* where the C library loads it only to end a thread */
         function = in_library(LIBGCC_S_SO, name);
     if (function)

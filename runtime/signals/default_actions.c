@@ -140,6 +140,7 @@ static void ends_already(int first, int number) {
 void pm_end_by_default(int number, siginfo_t *info, ucontext_t *context) {
     int first = 0;
     if (pm_process_is_ours()) {
+        pm_fault_explain(info, context);
         if (!__atomic_compare_exchange_n(&ending, &first, number, false, __ATOMIC_ACQ_REL,
                                          __ATOMIC_ACQUIRE)) {
             ends_already(first, number);

@@ -60,6 +60,7 @@ void pm_call_handler(void *handler, int number, siginfo_t *info, void *context) 
 void pm_run_handler(int number, siginfo_t *info, void *context) {
     void *handler = actions[number].handler;
     pm_default_after_reset(number, actions[number].flags);
+    pm_fault_explain(info, context);
     pm_call_handler(handler, number, info, context);
 }
 

@@ -38,6 +38,12 @@ bool pm_handler_wants_stack(int number);
 
 void pm_run_handler(int number, siginfo_t *info, void *context);
 
+/* ---- faults.c -------------------------------------------------------------------------------- */
+
+/* Says on standard error if the fault that signal INFO tells of, at CONTEXT, is one that the plain
+   program does not have, and what to do. */
+void pm_fault_explain(const siginfo_t *info, const ucontext_t *context);
+
 /* ---- signal_stack.c, signal_path.S ----------------------------------------------------------- */
 
 /* The FRAME that the kernel made for a handler of the program goes where it belongs; by how far, a

@@ -69,6 +69,7 @@ static void trapped(int number, siginfo_t *info, void *context) {
         (programs_action.sa_handler == SIG_IGN && !is_sent)) {
         die(info, context);
     } else if (programs_action.sa_handler != SIG_IGN) {
+        pm_fault_explain(info, context);
         void *handler = (void *)programs_action.sa_sigaction;
         if (programs_action.sa_flags & (int)SA_RESETHAND)
             programs_action.sa_handler = SIG_DFL;

@@ -5,7 +5,7 @@
 . "$TOP/tests/rewrite/rewrite.bash"
 
 for flags in "-O2" "-O0 -no-pie" "-O3 -march=native -fcf-protection"; do
-    for name in hard_signals hard_threads hard_processes jumps interpreter; do
+    for name in hard_signals hard_threads hard_processes jumps interpreter many_labels foreign_threads; do
         check "$name builds with $flags" build "$flags" "$name" &&
             same_behaviour "$name ($flags)" "$TMP/$name"
     done
@@ -64,6 +64,51 @@ check "run says how many" grep -q '22 jumps to places that were not foreseen wer
 
 build "-O2" interpreter && same_counts "an interpreter that is entered at offsets from a table" "$TMP/interpreter" foreseen
 check "and none of its entries is a surprise" grep -qx 'missed jumps: 0' blocks.err
+
+# ---- faults that the plain program does not have, and its own ----
+build "-O1" faults && pmodel instrument -q -o faults-i faults
+# fault WAY [handled]: how the copy ends, what it says, and whether pmodel says something.
+fault() {
+    { ./"$program" "$@"; echo "status $?"; } >"$program.out" 2>"$program.err"
+    grep '^pmodel:' "$program.err"
+    rm -f core*
+}
+for way in straight covered copy; do
+    for handled in "" handled; do
+        # shellcheck disable=SC2086 # none or one
+        said=$(PMODEL_OUT=$TMP/raw program=faults-i fault $way $handled)
+        case $way in
+        copy) expected="if it copies routines of its own, leave these as they are" ;;
+        *) expected="in the middle of straight, whose code was moved, .* --exclude FILE, with a line !straight$" ;;
+        esac
+        check "a fault of moved code names the routine to leave out ($way $handled)" grep -q "$expected" <<<"$said"
+        [ -z "$handled" ] || check "and the program's handler has it ($way)" grep -q '^handled: ' faults-i.out
+    done
+done
+printf '!straight\n!copied\n' >as_they_are
+pmodel instrument -q --exclude as_they_are -o faults-x faults
+for way in straight covered copy; do
+    program=faults fault $way
+    PMODEL_OUT=$TMP/raw program=faults-x fault $way
+    check "what is left out as it says runs as plainly ($way)" cmp faults.out faults-x.out
+done
+for way in null illegal trap stack; do
+    for handled in "" handled; do
+        # shellcheck disable=SC2086 # none or one
+        program=faults fault $way $handled
+        # shellcheck disable=SC2086
+        said=$(PMODEL_OUT=$TMP/raw program=faults-i fault $way $handled)
+        check "a fault of the program's own is its own ($way $handled)" cmp faults.out faults-i.out
+        check "and nothing is said of it ($way $handled)" test -z "$said"
+    done
+done
+
+build "-O2" many_labels && same_counts "an interpreter of many operations" "$TMP/many_labels"
+edges=$(pmodel loops --dump cfg --routine interpret many_labels | awk '$5 == "blocks" { print $8 }')
+check "and edges are not as many as operations squared ($edges)" test "$edges" -lt 10000
+
+# ---- threads that come by pthread_create unseen ----
+build "-O2" foreign_threads && same_counts "threads of libraries that ask for the C library's pthread_create" "$TMP/foreign_threads"
 
 # ---- processes and their files ----
 build "-O2" hard_processes && "$tool" -r "$runtime" hard_processes instrumented
