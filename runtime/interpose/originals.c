@@ -16,15 +16,20 @@
 
 pm_dlsym_function *pm_original_dlsym;
 
+/* It is there already: this only asks for it, and it stays. */
+static void *loaded_library(const char *file) { return dlopen(file, RTLD_LAZY | RTLD_NOLOAD); }
+
 pm_dlsym_function *pm_dlsym(void) {
+    static const char version[] = "GLIBC_2.2.5"; /* of all that the C library has had */
     if (!pm_original_dlsym)
-        pm_original_dlsym = (pm_dlsym_function *)dlvsym(RTLD_NEXT, "dlsym", "GLIBC_2.2.5");
+        pm_original_dlsym = (pm_dlsym_function *)dlvsym(RTLD_NEXT, "dlsym", version);
+    if (!pm_original_dlsym)
+        pm_original_dlsym = (pm_dlsym_function *)dlvsym(loaded_library(LIBC_SO), "dlsym", version);
     return pm_original_dlsym;
 }
 
 static void *in_library(const char *file, const char *name) {
-    /* It is there already: this only asks for it, and it stays. */
-    void *library = dlopen(file, RTLD_LAZY | RTLD_NOLOAD);
+    void *library = loaded_library(file);
     return library ? pm_dlsym()(library, name) : NULL;
 }
 
