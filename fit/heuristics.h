@@ -374,6 +374,10 @@ const struct pm_heuristic_name *pm_heuristic_constants(size_t *n);
    and what loops are unrolled and blocked by. */
 #define PM_FIT_DENOMINATORS 720, 168, 100, 64
 
+/* Pages that are touched in part, about one for each array that a loop nest walks: what is tried
+   (histogram/dense_tail.c). */
+#define PM_FIT_RESTS 0, 1, 2, 3, 4, 6, 8, 12, 16
+
 /* ---- sizes of tables, which no program decides ------------------------------------------------
  */
 

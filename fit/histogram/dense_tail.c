@@ -24,7 +24,7 @@
 #include "core/base/base.h"
 
 /* What is tried as the rest. */
-static const double rests[] = {0, 1, 2, 3, 4, 6, 8, 12, 16};
+static const double rests[] = {PM_FIT_RESTS};
 
 struct tail {
     const struct pm_design *design;
