@@ -27,6 +27,7 @@ run_apart() {
     [ -z "$user" ] || chown -R "$user" "$folder"
     (
         cd "$folder/work" || exit
+        [ -z "$user" ] || export TMPDIR=$folder # the test's own is for who runs it
         ${user:+setpriv --reuid="$user" --clear-groups} "$@" </dev/null >../output 2>../errors
     ) || status=$?
     mv "$folder/output" "$folder/errors" "$folder/work"
