@@ -59,7 +59,7 @@ compare_behaviour() {
 }
 
 same_behaviour() {
-    local name=$1 message folder program libraries command user
+    local name=$1 message folder program libraries recorded command user
     prepare "$@" || {
         fail "$name is there, with its input" "$folder"
         return 1
@@ -73,7 +73,8 @@ same_behaviour() {
     [ ${#libraries[@]} -gt 0 ] || return 0
     echo "    libraries: ${libraries[*]##*/}"
     compare_behaviour "counters in its libraries too" --no-memory "${libraries[@]/#/--lib=}"
-    compare_behaviour "records in its libraries too" --block 64 "${libraries[@]/#/--lib=}"
+    [ "${recorded[0]}" != all ] || recorded=("${libraries[@]}")
+    compare_behaviour "records in its libraries too" --block 64 "${recorded[@]/#/--lib=}"
 }
 
 # library_paths: files of $libraries, as the dynamic linker finds them for $program.
@@ -86,7 +87,7 @@ library_paths() {
 
 # Sets covered, own, all; false with a message.
 measure_coverage() {
-    local name=$1 folder program libraries command user runner objects
+    local name=$1 folder program libraries recorded command user runner objects
     prepare "$@" || { echo "no $name"; return 1; }
     run_instrumented counters --no-memory "${libraries[@]/#/--lib=}" || return
     # Without --skip-plt=no, callgrind books the linkage table's instructions on the calls.

@@ -5,6 +5,7 @@
 #   program      the file to instrument
 #   libraries    an array: names of its libraries in which it does its work; without them not much of it
 #                is its own
+#   recorded     an array: those of these whose accesses are recorded, too
 #   user         who runs it, where root may not; else empty
 #   command      an array: what to run, in a folder of its own, which it may write to
 # shellcheck shell=bash disable=SC2034 # the variables are for who calls
@@ -194,6 +195,7 @@ choose_program() {
     local name=$1 scale=$2 here=$PWD
     local choose=choose_${name//[^a-zA-Z0-9]/_}
     libraries=()
+    recorded=(all)
     user=
     case $name in
     gzip | xz | bzip2)
