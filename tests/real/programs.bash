@@ -9,7 +9,7 @@
 #   user         who runs it, where root may not; else empty
 #   command      an array: what to run, in a folder of its own, which it may write to
 # shellcheck shell=bash disable=SC2034 # the variables are for who calls
-. "$TOP/tests/real/everyday.bash"
+. "$(dirname "${BASH_SOURCE[0]}")/everyday.bash"
 real_programs="gzip xz bzip2 sqlite3 python3 perl mawk cc1 f951 fasttree"
 
 # What is random or depends on the machine in these programs is fixed.
