@@ -7,7 +7,8 @@
    of that name from or to which jumps lead, or the only one of that name, or the only one that
    jumps there; for a range without a name that nobody calls, the only routine that jumps there, if
    the range jumps back into its middle, is entered in its own middle, by a conditional branch
-   (compilers of C do not make tail calls of those) or through a jump table.  Of two ranges that
+   (compilers of C do not make tail calls of those) or through a jump table, or starts with a frame
+   that another has made, by its unwinding information.  Of two ranges that
    would each be the cold part of the other, the lower one is it, as linkers place .text.unlikely.
  */
 #define _GNU_SOURCE /* qsort_r */
@@ -136,6 +137,13 @@ static uint32_t parent_by_name(const struct joining *joining, uint32_t part, siz
 
 /* ---- parents -------------------------------------------------------------------------------- */
 
+static bool starts_in_frame(const struct pm_lifted *lifted, uint32_t routine) {
+    const struct pm_unwind_ranges *all = &lifted->unwind_ranges;
+    uint64_t address = lifted->structure->routines[routine].address;
+    size_t i = PM_LOWER_BOUND(all->n_ranges, i, all->ranges[i].address < address);
+    return i < all->n_ranges && all->ranges[i].address == address && all->ranges[i].starts_in_frame;
+}
+
 static uint32_t parent_by_code(const struct joining *joining, uint32_t part) {
     const struct evidence *evidence = &joining->evidence[part];
     if (evidence->called || evidence->from >= SEVERAL)
@@ -143,7 +151,7 @@ static uint32_t parent_by_code(const struct joining *joining, uint32_t part) {
     if (evidence->back_to != evidence->from && evidence->back_to != PM_NONE)
         return PM_NONE;
     bool belongs = evidence->back_to == evidence->from || evidence->enters_middle ||
-                   evidence->enters_by_branch;
+                   evidence->enters_by_branch || starts_in_frame(joining->lifted, part);
     return belongs ? evidence->from : PM_NONE;
 }
 

@@ -67,6 +67,15 @@ static bool read_cie(const struct table *table, struct pm_reader reader, struct 
     return !reader.fault;
 }
 
+/* Whether the first of an FDE's instructions, before any is about a later address, says where the
+   frame is or where a register was saved (DWARF 5, section 6.4.2). What a caller enters starts as
+   the CIE says. */
+static bool states_frame(const uint8_t *first, const uint8_t *end) {
+    enum { OFFSET = 0x80, PRIMARY = 0xc0, DEF_CFA = 0x0c, DEF_CFA_OFFSET = 0x0e };
+    return first < end &&
+           ((*first & PRIMARY) == OFFSET || *first == DEF_CFA || *first == DEF_CFA_OFFSET);
+}
+
 /* READER stands behind the id of an FDE. */
 static bool read_fde(const struct table *table, struct pm_reader reader, const struct cie *cie,
                      struct pm_unwind_range *range) {
@@ -74,11 +83,15 @@ static bool read_fde(const struct table *table, struct pm_reader reader, const s
     range->size_bytes = take_pointer(table, &reader, cie->pointer_encoding & 0x0f);
     range->lsda = 0;
     range->is_signal = cie->is_signal;
+    const uint8_t *instructions = reader.at;
     if (cie->has_augmentation_data) {
-        pm_take_uleb(&reader);
+        uint64_t length = pm_take_uleb(&reader);
+        instructions =
+            length < (uint64_t)(reader.end - reader.at) ? reader.at + length : reader.end;
         if (cie->lsda_encoding != ENCODING_OMIT && !(cie->lsda_encoding & ENCODING_INDIRECT))
             range->lsda = take_pointer(table, &reader, cie->lsda_encoding);
     }
+    range->starts_in_frame = !reader.fault && states_frame(instructions, reader.end);
     return !reader.fault && range->address && range->size_bytes;
 }
 

@@ -61,6 +61,8 @@ struct pm_unwind_range {
     uint64_t address, size_bytes;
     uint64_t lsda;  /* address in .gcc_except_table; 0 none */
     bool is_signal; /* where handlers of signals return to: starts a byte before its code */
+    /* A frame is there at its first instruction already: it is not entered by a call. */
+    bool starts_in_frame;
 };
 struct pm_unwind_ranges {
     PM_ARRAY(struct pm_unwind_range, ranges); /* ascending by address */

@@ -30,6 +30,8 @@ while read -r options; do
         '.with_metadata.routines > 0 and .with_metadata.agree == .with_metadata.routines'
     holds "without metadata what differs has a named cause, $options" \
         '[.plain, .stripped | .differ[].cause] | all(. != "other" and . != "not lifted")'
+    holds "without symbols cold parts are with their routines, $options" \
+        '[.stripped.differ[] | select(.cause == "cold part")] == []'
     holds "without metadata jump tables have the compiler's targets, $options" \
         '[.with_metadata, .plain, .stripped] | all(.tables == .tables_equal)'
     [ "$options" = -O0 ] || holds "without metadata computed gotos have the compiler's targets, $options" \

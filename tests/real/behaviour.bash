@@ -3,6 +3,8 @@
 #
 #   same_behaviour NAME SCALE    output, standard error, status and written files, with edge counters and
 #                                with memory records, alone and with its libraries
+#   nothing_irregular NAME SCALE after one of the others: the run with edge counters noted no jump that was
+#                                not foreseen, and no routine whose counts break conservation
 #   measure_coverage NAME SCALE  executions of instructions that pmodel's counters account for, beside
 #                                those that callgrind counts (tests/truth/coverage.c), in the program
 #                                and its libraries
@@ -75,6 +77,17 @@ same_behaviour() {
     compare_behaviour "counters in its libraries too" --no-memory "${libraries[@]/#/--lib=}"
     [ "${recorded[0]}" != all ] || recorded=("${libraries[@]}")
     compare_behaviour "records in its libraries too" --block 64 "${recorded[@]/#/--lib=}"
+}
+
+nothing_irregular() {
+    local notes
+    if ! notes=$(sqlite3 "$PWD/$1.$2/counters.pmdb" "select count(*), group_concat(notes, '') from run"); then
+        fail "the run of $1 is in a store" "$notes"
+    elif [[ $notes == 0* || $notes == *"not foreseen"* || $notes == *"inexact"* ]]; then
+        fail "$1: all jumps are foreseen and all counts exact" "$notes"
+    else
+        pass "$1: all jumps are foreseen and all counts exact"
+    fi
 }
 
 # library_paths: files of $libraries, as the dynamic linker finds them for $program.

@@ -5,4 +5,5 @@
 . "$TOP/tests/real/behaviour.bash"
 
 same_behaviour f951 whole
+nothing_irregular f951 whole
 real_coverage f951 short
