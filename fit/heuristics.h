@@ -244,6 +244,8 @@ struct pm_error;
     X(spread_smallest, 64,                                                                         \
       "Blocks: what smaller caches miss bounds the intervals of no larger one, because those "     \
       "are calibrated from here on")                                                               \
+    X(popular_pages, 256,                                                                          \
+      "Pages: random accesses that were measured in fewer do not show which are popular")          \
     X(search_degree, 3, "Powers beside a function that --search tries")                            \
     X(search_logs, 2, "and powers of the logarithm in it")                                         \
     X(scanned_sizes, 65, "At which layer conditions are looked for")                               \
@@ -299,6 +301,7 @@ struct pm_error;
     X(INCLUSION, inclusion, "distances of large blocks are bounded by those of small ones")        \
     X(HELD_OUT, held_out, "intervals of misses from sets without the largest sizes")               \
     X(MISFIT, misfit, "intervals are as wide as the models are wrong where it was measured")       \
+    X(SCATTERED, scattered, "intervals of random accesses in few pages are as wide as lines say")  \
     X(REGULARITY, regularity, "why a series is hard to model")                                     \
     X(FIXED_EXTENTS, fixed_extents, "groups that walk arrays of fixed extent")                     \
     X(MEASURED_PARAMETER, measured_parameter,                                                      \

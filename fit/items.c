@@ -27,19 +27,16 @@ static size_t design_of_group(const struct pm_fit_job *job, uint32_t group) {
     return pm_fit_design_of_group(&job->bases, job->structure, group);
 }
 
-/* Whether the next address of GROUP is not known from the one before: the innermost loop in which
-   it moves goes through memory with a stride that depends on data or, if there are sizes enough to
-   judge by, that is not known. */
-static bool is_irregular(const struct pm_fit_job *job, uint32_t number) {
-    if (number >= job->structure->n_groups)
+bool pm_fit_is_irregular(const struct pm_structure *structure, uint32_t number, size_t n_sizes) {
+    if (number >= structure->n_groups)
         return false;
-    const struct pm_group *group = &job->structure->groups[number];
+    const struct pm_group *group = &structure->groups[number];
     for (uint32_t i = 0; i < group->n_strides && !(group->flags & PM_GROUP_CALLED); i++) {
         const struct pm_stride *stride = &group->strides[i];
         if (stride->kind != PM_STRIDE_CONSTANT || stride->bytes != 0)
             return stride->kind == PM_STRIDE_INDIRECT ||
                    (stride->kind == PM_STRIDE_UNKNOWN &&
-                    job->n >= pm_heuristics.trial_sizes_unknown);
+                    n_sizes >= pm_heuristics.trial_sizes_unknown);
     }
     return false;
 }
@@ -53,7 +50,8 @@ void pm_fit_one_histogram(const struct pm_fit_job *job, struct pm_fit_worker *wo
         pm_fit_histogram_literally(partition, histograms, model);
     else
         pm_fit_histogram(partition, histograms, model);
-    if (job->cut == PM_FIT_GAPS && worker->trials && is_irregular(job, model->group))
+    if (job->cut == PM_FIT_GAPS && worker->trials &&
+        pm_fit_is_irregular(job->structure, model->group, job->n))
         pm_fit_scales(partition, &job->extent, worker->trials[design], &job->trial_extent,
                       histograms, model);
 }

@@ -34,6 +34,11 @@ struct pm_fit_worker {
     double *series;                   /* two values for each size */
 };
 
+/* Whether the next address of group NUMBER is not known from the one before: the innermost loop in
+   which it moves goes through memory with a stride that depends on data or, if N_SIZES are enough
+   to judge by, that is not known. */
+bool pm_fit_is_irregular(const struct pm_structure *structure, uint32_t number, size_t n_sizes);
+
 /* The models of the edges FIRST to LAST. */
 void pm_fit_edges(const struct pm_fit_job *job, struct pm_fit_worker *worker, size_t first,
                   size_t last);

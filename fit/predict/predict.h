@@ -27,6 +27,12 @@ double pm_fit_quantile(double level, double freedom);
 void pm_fit_misfits(const struct pm_structure *structure, const struct pm_profile *const *profiles,
                     size_t n, struct pm_model_set *set);
 
+/* FEWER[cell], of PM_MAX_CELLS + 1: by how much the misses in blocks of BLOCK_BYTES of random
+   accesses of PROFILE, which SET predicts at its parameters, may be fewer in a cache of
+   pm_cell_begin (cell) blocks, because few such blocks were measured; see scattered.c. */
+void pm_fit_scattered(const struct pm_structure *structure, const struct pm_model_set *set,
+                      const struct pm_profile *profile, uint64_t block_bytes, double *fewer);
+
 /* Moves the accesses of PROFILE, which SET predicts at its parameters, to an end of the intervals
    of the program's misses; see spread.c.  SET has tried to hold out sizes. */
 void pm_fit_spread(const struct pm_structure *structure, const struct pm_model_set *set,
