@@ -287,6 +287,8 @@ struct pm_error;
     X(BIN_WIDTH, bin_width, "a bin is as wide as its distances vary")                              \
     X(BOUND_BY_CONSTANTS, bound_by_constants,                                                      \
       "what is nearer than a constant distance is constant")                                       \
+    X(BOUND_BY_LONGER, bound_by_longer,                                                            \
+      "what is nearer than a distance that is better known does not overtake it")                  \
     X(REST_TO_SHORTEST, rest_to_shortest, "of pages only the shortest bins take the rest")         \
     X(IRREGULAR, irregular, "distances of random accesses scale with the program's extent")        \
     X(JOINT_PIECES, joint_pieces, "pieces of one loop of the source are modelled together")        \

@@ -113,6 +113,14 @@ static double segment_weight(const struct pm_histogram_segment *segment, size_t 
     return sum;
 }
 
+/* The function of MODEL that comes last in the basis; −1 if it has none. */
+static int last_term(const struct pm_model *model) {
+    int last = -1;
+    for (size_t i = 0; i < model->n_terms; i++)
+        last = model->terms[i] > last ? model->terms[i] : last;
+    return last;
+}
+
 static bool is_constant(const struct pm_model *distance) {
     return distance->n_terms == 0 || (distance->n_terms == 1 && distance->terms[0] == 0);
 }
@@ -139,6 +147,35 @@ static void bound_by_constants(struct pm_partition *p, double at_least, struct p
         bins[i].distance = pm_model_constant(last, n);
         bins[i].low = last > 0 ? fmin(segment->low[n - 1] / last, 1) : 1;
         bins[i].high = last > 0 ? fmax(segment->high[n - 1] / last, 1) : 1;
+    }
+}
+
+/* Whether LEFT is nearer than RIGHT at every size, of as many accesses, and both are known there.
+ */
+static bool is_nearer(const struct pm_histogram_segment *left,
+                      const struct pm_histogram_segment *right, size_t n) {
+    for (size_t k = 0; k < n; k++)
+        if (!(left->mean[k] <= right->mean[k])) /* NAN: not known */
+            return false;
+    return segment_weight(left, n) <= segment_weight(right, n);
+}
+
+/* What is nearer at every size stays nearer: where a longer distance of as many accesses is better
+   known and grows less, a shorter one keeps its ratio to that from the largest size on. */
+static void bound_by_longer(struct pm_partition *p, struct pm_bin_model *bins) {
+    size_t n = p->design->n;
+    for (size_t i = p->n_segments; i-- > 0;) {
+        struct pm_model *own = &bins[i].distance;
+        for (size_t j = i + 1; j < p->n_segments; j++) {
+            const struct pm_model *longer = &bins[j].distance;
+            if (is_constant(longer) || last_term(longer) >= last_term(own) ||
+                !(longer->leave_one_out_error < own->leave_one_out_error) ||
+                !is_nearer(&p->segments[i], &p->segments[j], n))
+                continue;
+            *own = *longer;
+            pm_model_scale(own, p->segments[i].mean[n - 1] / p->segments[j].mean[n - 1]);
+            break;
+        }
     }
 }
 
@@ -203,14 +240,6 @@ bool pm_distances_agree(const struct pm_design *design, const struct pm_model *a
     return true;
 }
 
-/* The function of MODEL that comes last in the basis; −1 if it has none. */
-static int last_term(const struct pm_model *model) {
-    int last = -1;
-    for (size_t i = 0; i < model->n_terms; i++)
-        last = model->terms[i] > last ? model->terms[i] : last;
-    return last;
-}
-
 /* Joins neighbours whose distances are alike at the measured sizes, by their models, and go on
    alike: as the same function of the basis at the end. */
 static void join_similar_bins(struct pm_partition *p, struct pm_histogram_model *model) {
@@ -248,6 +277,8 @@ void pm_fit_histogram(struct pm_partition *p, const struct pm_histogram *const *
     pm_fit_segment_counts(p, model->bins);
     if (!pm_fit_without(PM_STEP_BOUND_BY_CONSTANTS))
         bound_by_constants(p, model->at_least, model->bins);
+    if (!pm_fit_without(PM_STEP_BOUND_BY_LONGER))
+        bound_by_longer(p, model->bins);
     if (p->rarity < 1 && !pm_fit_without(PM_STEP_REST_TO_SHORTEST))
         give_rest_to_shortest(p, model->bins);
 }
