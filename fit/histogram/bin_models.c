@@ -161,11 +161,14 @@ static bool is_nearer(const struct pm_histogram_segment *left,
 }
 
 /* What is nearer at every size stays nearer: where a longer distance of as many accesses is better
-   known and grows less, a shorter one keeps its ratio to that from the largest size on. */
+   known and grows less, a shorter one whose model is poor keeps its ratio to that from the largest
+   size on. */
 static void bound_by_longer(struct pm_partition *p, struct pm_bin_model *bins) {
     size_t n = p->design->n;
     for (size_t i = p->n_segments; i-- > 0;) {
         struct pm_model *own = &bins[i].distance;
+        if (!(own->leave_one_out_error > pm_heuristics.flagged_error))
+            continue;
         for (size_t j = i + 1; j < p->n_segments; j++) {
             const struct pm_model *longer = &bins[j].distance;
             if (is_constant(longer) || last_term(longer) >= last_term(own) ||
