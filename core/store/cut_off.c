@@ -47,8 +47,10 @@ bool pm_store_cut_off(struct pm_store *store, const struct pm_parameters *parame
                       struct pm_error *err) {
     bool has;
     *how = NULL;
-    if (!has_table(store, &has, err) || !has)
-        return err->kind == PM_ERROR_NONE;
+    if (!has_table(store, &has, err))
+        return false;
+    if (!has)
+        return true;
     sqlite3_stmt *s = pm_store_prepare(
         store, "SELECT how FROM cut_off JOIN run ON run.id = cut_off.run WHERE run.parameters = ?",
         err);

@@ -50,8 +50,10 @@ bool pm_store_put_file_times(struct pm_store *store, const struct pm_parameters 
 bool pm_store_file_times(struct pm_store *store, const struct pm_parameters *parameters,
                          struct pm_file_times *times, struct pm_error *err) {
     bool has;
-    if (!has_table(store, &has, err) || !has)
-        return err->kind == PM_ERROR_NONE;
+    if (!has_table(store, &has, err))
+        return false;
+    if (!has)
+        return true;
     int64_t run = pm_store_find_run(store, parameters, err);
     sqlite3_stmt *s = run > 0 ? pm_store_prepare(store,
                                                  "SELECT path, measured, measurable, samples FROM"

@@ -48,8 +48,10 @@ bool pm_store_put_formulas(struct pm_store *store, const struct pm_parameters *p
 bool pm_store_formulas(struct pm_store *store, struct pm_given_formulas *formulas,
                        struct pm_error *err) {
     bool has;
-    if (!has_table(store, &has, err) || !has)
-        return err->kind == PM_ERROR_NONE;
+    if (!has_table(store, &has, err))
+        return false;
+    if (!has)
+        return true;
     sqlite3_stmt *s = pm_store_prepare(store,
                                        "SELECT name, min(text) FROM formula GROUP BY name HAVING"
                                        " count(*) = (SELECT count(*) FROM run) ORDER BY name",

@@ -197,7 +197,11 @@ bool pm_store_run_facts(struct pm_store *store, const struct pm_parameters *para
     else
         pm_store_fail(store, err);
     sqlite3_finalize(s);
-    return ok && pm_store_cut_off(store, parameters, &facts->cut_off, err);
+    if (ok && !pm_store_cut_off(store, parameters, &facts->cut_off, err)) {
+        pm_run_facts_free(facts);
+        return false;
+    }
+    return ok;
 }
 
 void pm_run_facts_free(struct pm_run_facts *facts) {

@@ -418,6 +418,22 @@ static void damaged_differences_between_builds_are_refused(void **state) {
     pm_store_close(store);
 }
 
+static void a_damaged_mark_of_a_run_is_refused(void **state) {
+    (void)state;
+    struct pm_error err = {0};
+    struct pm_parameters at = size_of(8);
+    struct pm_run_facts facts = {0};
+    struct pm_store *store = open_new();
+    put(store, 8);
+    run_sql("CREATE TABLE cut_off (another INTEGER)");
+    assert_false(pm_store_run_facts(store, &at, &facts, &err)); /* and nothing of them is left */
+    assert_int_equal(err.kind, PM_ERROR_INPUT);
+    run_sql("DROP TABLE cut_off"); /* what went wrong before is no error of the next call */
+    assert_true(pm_store_run_facts(store, &at, &facts, &err));
+    pm_run_facts_free(&facts);
+    pm_store_close(store);
+}
+
 static void another_build_is_refused(void **state) {
     (void)state;
     struct pm_error err = {0};
@@ -585,6 +601,7 @@ int main(void) {
                                         tear_down),
         cmocka_unit_test_setup_teardown(damaged_differences_between_builds_are_refused, set_up,
                                         tear_down),
+        cmocka_unit_test_setup_teardown(a_damaged_mark_of_a_run_is_refused, set_up, tear_down),
         cmocka_unit_test_setup_teardown(another_build_is_refused, set_up, tear_down),
         cmocka_unit_test_setup_teardown(builds_of_the_same_code_share_a_store, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_damaged_store_never_crashes, set_up, tear_down),
