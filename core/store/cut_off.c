@@ -7,14 +7,8 @@
 
 #include "core/store/private.h"
 
-static bool has_table(struct pm_store *store, bool *has, struct pm_error *err) {
-    return pm_store_has_table(store, "cut_off", has, err);
-}
-
 bool pm_store_remove_cut_off(struct pm_store *store, int64_t run, struct pm_error *err) {
-    bool has;
-    return has_table(store, &has, err) &&
-           (!has || pm_store_run_sql_of(store, "DELETE FROM cut_off WHERE run = ?", run, err));
+    return pm_store_remove_rows(store, "cut_off", run, err);
 }
 
 static bool make_table(struct pm_store *store, struct pm_error *err) {
@@ -47,7 +41,7 @@ bool pm_store_cut_off(struct pm_store *store, const struct pm_parameters *parame
                       struct pm_error *err) {
     bool has;
     *how = NULL;
-    if (!has_table(store, &has, err))
+    if (!pm_store_has_table(store, "cut_off", &has, err))
         return false;
     if (!has)
         return true;

@@ -3,14 +3,8 @@
 
 #include "core/store/private.h"
 
-static bool has_table(struct pm_store *store, bool *has, struct pm_error *err) {
-    return pm_store_has_table(store, "file_time", has, err);
-}
-
 bool pm_store_remove_file_times(struct pm_store *store, int64_t run, struct pm_error *err) {
-    bool has;
-    return has_table(store, &has, err) &&
-           (!has || pm_store_run_sql_of(store, "DELETE FROM file_time WHERE run = ?", run, err));
+    return pm_store_remove_rows(store, "file_time", run, err);
 }
 
 static bool put_file(struct pm_store *store, int64_t run, const struct pm_file_time *file,
@@ -50,7 +44,7 @@ bool pm_store_put_file_times(struct pm_store *store, const struct pm_parameters 
 bool pm_store_file_times(struct pm_store *store, const struct pm_parameters *parameters,
                          struct pm_file_times *times, struct pm_error *err) {
     bool has;
-    if (!has_table(store, &has, err))
+    if (!pm_store_has_table(store, "file_time", &has, err))
         return false;
     if (!has)
         return true;

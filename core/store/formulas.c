@@ -4,14 +4,8 @@
 
 #include "core/store/private.h"
 
-static bool has_table(struct pm_store *store, bool *has, struct pm_error *err) {
-    return pm_store_has_table(store, "formula", has, err);
-}
-
 bool pm_store_remove_formulas(struct pm_store *store, int64_t run, struct pm_error *err) {
-    bool has;
-    return has_table(store, &has, err) &&
-           (!has || pm_store_run_sql_of(store, "DELETE FROM formula WHERE run = ?", run, err));
+    return pm_store_remove_rows(store, "formula", run, err);
 }
 
 static bool put_formula(struct pm_store *store, int64_t run, const struct pm_given_formula *formula,
@@ -48,7 +42,7 @@ bool pm_store_put_formulas(struct pm_store *store, const struct pm_parameters *p
 bool pm_store_formulas(struct pm_store *store, struct pm_given_formulas *formulas,
                        struct pm_error *err) {
     bool has;
-    if (!has_table(store, &has, err))
+    if (!pm_store_has_table(store, "formula", &has, err))
         return false;
     if (!has)
         return true;

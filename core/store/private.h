@@ -27,6 +27,9 @@ bool pm_store_run_sql_of(struct pm_store *store, const char *sql, int64_t run,
                          struct pm_error *err);
 /* Tables that few stores need are made when they are. */
 bool pm_store_has_table(struct pm_store *store, const char *name, bool *has, struct pm_error *err);
+/* The rows of RUN go from such a TABLE, if it is there. */
+bool pm_store_remove_rows(struct pm_store *store, const char *table, int64_t run,
+                          struct pm_error *err);
 bool pm_store_begin(struct pm_store *store, struct pm_error *err);
 /* Commits if OK, else rolls back; true if committed. */
 bool pm_store_end(struct pm_store *store, bool ok, struct pm_error *err);

@@ -86,6 +86,17 @@ bool pm_store_has_table(struct pm_store *store, const char *name, bool *has, str
     return ok;
 }
 
+bool pm_store_remove_rows(struct pm_store *store, const char *table, int64_t run,
+                          struct pm_error *err) {
+    bool has;
+    if (!pm_store_has_table(store, table, &has, err))
+        return false;
+    char *sql = has ? pm_sprintf("DELETE FROM %s WHERE run = ?", table) : NULL;
+    bool ok = !has || pm_store_run_sql_of(store, sql, run, err);
+    free(sql);
+    return ok;
+}
+
 bool pm_store_begin(struct pm_store *store, struct pm_error *err) {
     return pm_store_run_sql(store, "BEGIN IMMEDIATE", err);
 }
