@@ -80,12 +80,9 @@ bool pm_store_put_build_sources(struct pm_store *store, int64_t run,
 }
 
 bool pm_store_remove_build_sources(struct pm_store *store, int64_t run, struct pm_error *err) {
-    bool has;
-    return has_tables(store, &has, err) &&
-           (!has ||
-            (pm_store_run_sql_of(store, "DELETE FROM build_join WHERE run = ?", run, err) &&
-             pm_store_run_sql_of(store, "DELETE FROM build_whole WHERE run = ?", run, err) &&
-             pm_store_run_sql_of(store, "DELETE FROM build_work WHERE run = ?", run, err)));
+    return pm_store_remove_rows(store, "build_join", run, err) &&
+           pm_store_remove_rows(store, "build_whole", run, err) &&
+           pm_store_remove_rows(store, "build_work", run, err);
 }
 
 /* ---- reading --------------------------------------------------------------------------------- */

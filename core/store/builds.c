@@ -47,10 +47,8 @@ static bool put_rows(struct pm_store *store, int64_t run,
 }
 
 bool pm_store_remove_differences(struct pm_store *store, int64_t run, struct pm_error *err) {
-    bool has;
-    return has_table(store, &has, err) && pm_store_remove_build_sources(store, run, err) &&
-           (!has ||
-            pm_store_run_sql_of(store, "DELETE FROM build_difference WHERE run = ?", run, err));
+    return pm_store_remove_build_sources(store, run, err) &&
+           pm_store_remove_rows(store, "build_difference", run, err);
 }
 
 bool pm_store_put_differences(struct pm_store *store, int64_t run,
