@@ -94,6 +94,8 @@ struct pm_reuse {
     uint64_t bound;                  /* distances from here on are PM_BEYOND */
     uint64_t n_blocks;               /* distinct blocks touched */
     bool far_often;                  /* in the last batch: look ahead */
+    bool near_is_one_bin;       /* distances below PM_REUSE_FRONT are not told apart (larger.h) */
+    struct pm_far_touches *far; /* for larger blocks (larger/state.h); NULL: there are none */
 
     struct pm_touch_histogram *histograms; /* [n_groups] */
     uint32_t n_groups;

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "runtime/reuse/larger/state.h"
 #include "runtime/reuse/shadow.h"
 #include "runtime/reuse/stamps.h"
 #include "runtime/system.h"
@@ -127,6 +128,8 @@ bool pm_reuse_choose(struct pm_reuse *reuse, const struct pm_reuse_options *opti
 void pm_reuse_free(struct pm_reuse *reuse) {
     if (!reuse)
         return;
+    if (reuse->far)
+        pm_larger_free(reuse);
     for (uint32_t i = 0; i < reuse->n_groups; i++)
         pm_touch_histogram_free(&reuse->histograms[i]);
     pm_munmap(reuse->subsamples, PM_SUBSAMPLES * sizeof *reuse->subsamples);
@@ -140,6 +143,8 @@ void pm_reuse_free(struct pm_reuse *reuse) {
 void pm_reuse_forget_blocks(struct pm_reuse *reuse) {
     if (reuse->failed)
         return;
+    if (reuse->far)
+        pm_larger_forget_blocks(reuse);
     memset(reuse->front, 0xff, sizeof reuse->front);
     pm_shadow_clear(reuse);
     pm_stamps_begin(&reuse->stamps, reuse->stamps.capacity, 0);
@@ -149,7 +154,8 @@ bool pm_reuse_has_failed(const struct pm_reuse *reuse) { return reuse->failed; }
 
 uint64_t pm_reuse_bytes(const struct pm_reuse *reuse) {
     return sizeof *reuse + pm_shadow_bytes(reuse) + reuse->stamps.bytes +
-           reuse->n_groups * sizeof *reuse->histograms + pm_bin_arena_bytes(&reuse->arena);
+           reuse->n_groups * sizeof *reuse->histograms + pm_bin_arena_bytes(&reuse->arena) +
+           (reuse->far ? pm_larger_bytes(reuse) : 0);
 }
 
 bool pm_reuse_make_histograms(struct pm_reuse *reuse, uint32_t n_groups) {
@@ -159,7 +165,7 @@ bool pm_reuse_make_histograms(struct pm_reuse *reuse, uint32_t n_groups) {
     if (!pm_mgrow(&reuse->histograms, reuse->n_groups * bytes, n_groups * bytes))
         return false;
     reuse->n_groups = n_groups;
-    return true;
+    return !reuse->far || pm_larger_make_histograms(reuse, n_groups);
 }
 
 void pm_reuse_accesses(struct pm_reuse *reuse, uint32_t n_groups,

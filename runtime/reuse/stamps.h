@@ -124,9 +124,8 @@ static inline uint32_t pm_cursor_at(const struct pm_stamps *stamps, uint32_t wor
 #endif
 }
 
-/* Takes back STAMP, which is in use, and gives out the next one.  How many in use were given out
-   between the two.  When the next one was the last, stamps must be numbered anew at once. */
-static inline uint32_t pm_stamp_exchange(struct pm_stamps *stamps, uint32_t stamp) {
+/* Takes back STAMP, which is in use.  How many in use were given out after it. */
+static inline uint32_t pm_stamp_take_back(struct pm_stamps *stamps, uint32_t stamp) {
     uint32_t word = stamp >> 6, at = pm_cursor_at(stamps, word), rank;
     if (PM_LIKELY(at)) {
         unsigned cursor = (unsigned)__builtin_ctz(at);
@@ -142,11 +141,10 @@ static inline uint32_t pm_stamp_exchange(struct pm_stamps *stamps, uint32_t stam
         const pm_i32s *words = (const pm_i32s *)&stamps->cursor_words[i];
         *(pm_u32s *)&stamps->cursor_ranks[i] += (pm_u32s)(*words > (int32_t)word);
     }
-    stamps->next++;
-    return stamps->n_in_use - 1 - before;
+    return --stamps->n_in_use - before;
 }
 
-/* Gives out a stamp without taking one back. */
+/* Gives out the next stamp.  When it was the last, stamps must be numbered anew at once. */
 static inline void pm_stamp_give_out(struct pm_stamps *stamps) {
     stamps->n_in_use++;
     stamps->next++;

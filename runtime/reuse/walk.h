@@ -38,7 +38,8 @@ static inline void touch_sampled(struct pm_reuse *reuse, struct front *front,
     for (;; block++) {
         histogram->touches[kind]++;
         if (pm_is_sampled(reuse, block)) {
-            uint64_t distance = pm_reuse_touch(reuse, front, block);
+            uint64_t distance =
+                pm_reuse_touch(reuse, front, block, (struct pm_toucher){access->group, kind});
             pm_reuse_note_sample(reuse, block, distance);
             if (!pm_touch_histogram_count(histogram, &reuse->arena, kind, distance))
                 reuse->failed = true;
@@ -107,11 +108,14 @@ void PM_REUSE_WALK(struct pm_reuse *reuse, const struct pmodel_access *accesses,
                     histogram->front[kind][place]++;
                 else if (!pm_touch_histogram_count_far(
                              histogram, &reuse->arena, kind,
-                             pm_reuse_touch_far_here(reuse, block, evicted)))
+                             pm_reuse_touch_far_here(reuse, block, evicted,
+                                                     (struct pm_toucher){access->group, kind})))
                     reuse->failed = true;
             }
             if (PM_LIKELY(block >= last))
                 break;
+            if (reuse->far)
+                pm_reuse_note_continued(reuse, (struct pm_toucher){access->group, kind}, block + 1);
         }
     }
     front_store(&front, reuse->front);

@@ -6,7 +6,8 @@
    through the stack one by one.  Then it is given to the analysis in pieces, and whenever sequences
    are settled the histograms, with a bin for each distance, must be those of the touches so far.
    Where the analysis samples, only watched blocks go through the stack, and all touches are
-   counted. */
+   counted.  Larger blocks, whose analyses follow from that of the smaller ones, must have the
+   histograms of a stack of their own, with distances below the front's size in one bin. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -18,6 +19,7 @@
 #include <string.h>
 
 #include "runtime/reuse/bundles/state.h"
+#include "runtime/reuse/larger/state.h"
 #include "tests/unit/bundle_traces.h"
 #include "tests/unit/rounds.h"
 
@@ -55,7 +57,12 @@ static struct {
     uint64_t seed, max_blocks, sample;
     unsigned shift;
     enum pm_reuse_variant variant;
+    bool near_is_one_bin; /* distances below PM_REUSE_FRONT are all 0 */
 } trial;
+
+/* Of larger blocks. */
+enum { MOST_LARGER = 4 };
+static unsigned larger_shifts[MOST_LARGER], n_larger;
 
 /* The lowest R-th part of the hashes. */
 static bool is_watched(uint64_t block) {
@@ -79,6 +86,8 @@ static uint64_t expect_touch(uint64_t block) {
     expected.n_blocks += distance == COLD;
     if (distance == COLD)
         return PM_COLD;
+    if (trial.near_is_one_bin && distance < PM_REUSE_FRONT)
+        return 0;
     return (uint64_t)distance < expected.bound ? (uint64_t)distance : PM_BEYOND;
 }
 
@@ -113,7 +122,8 @@ static void expect_step(const struct step *step) {
     }
 }
 
-static void expect_trace(void) {
+/* The first MOST steps of it. */
+static void expect_trace(uint32_t most) {
     expected.n_touches = expected.n_steps = 0;
     expected.n_blocks = expected.n_compared = 0;
     expected.stack.used = 0;
@@ -121,7 +131,7 @@ static void expect_trace(void) {
     if (expected.bound < PM_REUSE_FRONT)
         expected.bound = PM_REUSE_FRONT;
     for (uint32_t i = 0;
-         i < n_steps && expected.n_touches < MOST_TOUCHES && expected.n_compared < MOST_COMPARED;
+         i < most && expected.n_touches < MOST_TOUCHES && expected.n_compared < MOST_COMPARED;
          i++) {
         expected.before[i] = expected.n_touches;
         expect_step(&steps[i]);
@@ -233,6 +243,35 @@ static void check_histograms(const struct pm_reuse *reuse, size_t n) {
         check_subsamples(reuse->subsamples, n);
 }
 
+/* ---- larger blocks --------------------------------------------------------------------------- */
+
+/* A few sizes above the trial's. */
+static void choose_larger(void) {
+    static const unsigned shifts[] = {1, 2, 3, 5, 6, 7, 12, 14, 16, 21};
+    n_larger = 0;
+    for (size_t i = 0; i < sizeof shifts / sizeof *shifts && n_larger < MOST_LARGER; i++)
+        if (shifts[i] > trial.shift && (shifts[i] == trial.shift + 1 || random_number(2)))
+            larger_shifts[n_larger++] = shifts[i];
+}
+
+/* What the analyses LARGER found of the trace, of which the smaller size was told N_STEPS. */
+static void check_larger(struct pm_larger **larger, uint32_t n_steps_told) {
+    const unsigned smaller = trial.shift;
+    trial.near_is_one_bin = true;
+    for (unsigned i = 0; i < n_larger; i++) {
+        const struct pm_reuse *reuse = pm_larger_reuse(larger[i]);
+        trial.shift = larger_shifts[i];
+        expect_trace(n_steps_told);
+        expect_that(expected.n_steps == n_steps_told, "fewer steps for larger blocks", i);
+        check_histograms(reuse, expected.n_touches);
+        expect_that(reuse->n_blocks == expected.n_blocks, "the number of larger blocks", i);
+    }
+    trial.near_is_one_bin = false;
+    trial.shift = smaller;
+    if (n_larger)
+        expect_trace(n_steps);
+}
+
 /* ---- the analysis ---------------------------------------------------------------------------- */
 
 /* Gives N words, which need not stay where they are, to the walk; how many it took. */
@@ -276,6 +315,7 @@ static void take_step(struct pm_bundle_reuse *analysis, uint32_t i) {
         break;
     case SETTLE:
         pm_bundle_reuse_flush(analysis);
+        pm_larger_flush(analysis->reuse);
         check_histograms(analysis->reuse, expected.before[i]);
         break;
     case FORGET:
@@ -296,6 +336,11 @@ static void check_trace(void) {
     struct pm_reuse_options options = {.max_blocks = trial.max_blocks, .sample = trial.sample};
     assert_non_null(reuse);
     assert_true(pm_reuse_choose(reuse, &options));
+    struct pm_larger *larger[MOST_LARGER];
+    for (unsigned i = 0; i < n_larger; i++) {
+        larger[i] = pm_larger_new(reuse, larger_shifts[i], 512);
+        assert_non_null(larger[i]);
+    }
     struct pm_bundle_reuse *analysis = pm_bundle_reuse_new(reuse);
     assert_non_null(analysis);
     pm_n_bundles = n_early;
@@ -310,6 +355,8 @@ static void check_trace(void) {
     assert_false(reuse->failed);
     check_histograms(reuse, expected.n_touches);
     expect_that(reuse->n_blocks == expected.n_blocks, "the number of blocks", 0);
+    pm_larger_flush(reuse);
+    check_larger(larger, expected.n_steps);
     pm_bundle_reuse_free(analysis);
     pm_reuse_free(reuse);
 }
@@ -330,7 +377,10 @@ static void check_style(const struct style *style) {
         trial.sample = style->options & SAMPLED ? 2 + random_number(1ull << random_number(7)) : 1;
         for (size_t i = 0; i < sizeof shifts / sizeof *shifts; i++) {
             trial.shift = shifts[i];
-            expect_trace();
+            n_larger = 0;
+            if (style->options & LARGER)
+                choose_larger();
+            expect_trace(n_steps);
             for (trial.variant = 0; trial.variant <= pm_reuse_best_variant(); trial.variant++)
                 check_trace();
         }
@@ -376,6 +426,24 @@ STYLE(sampled_interruptions, 6, 20, 16, ALIGNED, STANDS | STRIDES | JUMPS | NEAR
 STYLE(anything_sampled, 15, 48, 64, 15, 31, 14, 300, 60, SAMPLED)
 STYLE(anything_sampled_and_bounded, 15, 48, 64, 15, 31, 14, 300, 60, SAMPLED | BOUNDED)
 
+STYLE(larger_strided_loops, 6, 20, 16, ALIGNED, STANDS | STRIDES, 40, 600, 0, LARGER)
+STYLE(larger_neighbouring_addresses, 8, 24, 16, ALIGNED, STRIDES | NEAR_ANOTHER, 40, 400, 200,
+      LARGER)
+STYLE(larger_unaligned_accesses, 8, 24, 64, ALIGNED | UNALIGNED, STRIDES | NEAR_ANOTHER, 30, 300,
+      300, LARGER)
+STYLE(larger_irregular_addresses, 4, 12, 8, ALIGNED, STRIDES | JUMPS, 18, 400, 200, LARGER)
+STYLE(larger_few_blocks, 5, 16, 8, ALIGNED, STRIDES | JUMPS, 9, 300, 100, LARGER)
+STYLE(larger_more_blocks_than_the_front, 15, 48, 64, UNALIGNED | LARGE, STRIDES | JUMPS, 30, 100,
+      100, LARGER)
+STYLE(larger_more_shapes_than_are_kept, 6, 8, 8, ALIGNED, JUMPS, 11, 600, 300, LARGER)
+STYLE(larger_repeats, 15, 48, 32, UNALIGNED, STANDS, 12, 2000, 2000, LARGER)
+STYLE(larger_interruptions, 6, 20, 16, ALIGNED | UNALIGNED, STANDS | STRIDES | JUMPS | NEAR_ANOTHER,
+      14, 100, 4, LARGER)
+STYLE(anything_larger, 15, 48, 64, 15, 31, 24, 300, 60, LARGER)
+STYLE(anything_small_and_larger, 3, 6, 8, 15, 31, 12, 1000, 30, LARGER)
+STYLE(anything_larger_and_bounded, 15, 48, 64, 15, 31, 14, 300, 60, LARGER | BOUNDED)
+STYLE(larger_irregular_bounded, 4, 12, 8, ALIGNED, STRIDES | JUMPS, 22, 300, 60, LARGER | BOUNDED)
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(histograms_equal_a_stack_on_strided_loops),
@@ -402,6 +470,19 @@ int main(void) {
         cmocka_unit_test(histograms_equal_a_stack_on_sampled_interruptions),
         cmocka_unit_test(histograms_equal_a_stack_on_anything_sampled),
         cmocka_unit_test(histograms_equal_a_stack_on_anything_sampled_and_bounded),
+        cmocka_unit_test(histograms_equal_a_stack_on_larger_strided_loops),
+        cmocka_unit_test(histograms_equal_a_stack_on_larger_neighbouring_addresses),
+        cmocka_unit_test(histograms_equal_a_stack_on_larger_unaligned_accesses),
+        cmocka_unit_test(histograms_equal_a_stack_on_larger_irregular_addresses),
+        cmocka_unit_test(histograms_equal_a_stack_on_larger_few_blocks),
+        cmocka_unit_test(histograms_equal_a_stack_on_larger_more_blocks_than_the_front),
+        cmocka_unit_test(histograms_equal_a_stack_on_larger_more_shapes_than_are_kept),
+        cmocka_unit_test(histograms_equal_a_stack_on_larger_repeats),
+        cmocka_unit_test(histograms_equal_a_stack_on_larger_interruptions),
+        cmocka_unit_test(histograms_equal_a_stack_on_anything_larger),
+        cmocka_unit_test(histograms_equal_a_stack_on_anything_small_and_larger),
+        cmocka_unit_test(histograms_equal_a_stack_on_anything_larger_and_bounded),
+        cmocka_unit_test(histograms_equal_a_stack_on_larger_irregular_bounded),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

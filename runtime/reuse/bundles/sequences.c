@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "runtime/reuse/bundles/state.h"
+#include "runtime/reuse/larger/state.h"
 
 /* ---- the touches of an execution ------------------------------------------------------------- */
 
@@ -15,6 +16,7 @@ struct touches {
     uint32_t base;
     int64_t next, last; /* relative blocks of the access that are to come */
     bool begun;
+    bool continues; /* the touch is not the access's first */
 };
 
 static void begin_access(struct touches *touches) {
@@ -39,6 +41,7 @@ static bool next_touch(struct touches *touches, uint32_t *base, int64_t *relativ
     }
     if (touches->access == touches->bundle->n_accesses)
         return false;
+    touches->continues = touches->begun;
     if (!touches->begun)
         begin_access(touches);
     *access = &touches->bundle->accesses[touches->access];
@@ -117,6 +120,29 @@ static void fill_sequence(struct pm_touch_sequence *sequence, const struct pm_bu
         sequence->ends_as_it_begins &= sequence->order[i] == sequence->n_blocks - 1 - i;
 }
 
+/* The touches that are not the first ones of their accesses, for larger blocks. */
+static bool list_continued(struct pm_bundle_reuse *bundles, struct pm_touch_sequence *sequence,
+                           const struct pm_bundle *bundle) {
+    struct touches touches = {
+        .bundle = bundle, .sequence = sequence, .shift = bundles->reuse->shift};
+    const struct pm_bundle_access *access;
+    uint32_t base, room = 0;
+    int64_t relative;
+    for (struct touches all = touches; next_touch(&all, &base, &relative, &access);)
+        room += all.continues;
+    if (room == 0)
+        return true;
+    sequence->continued = pm_bundle_take(bundles, room * sizeof *sequence->continued);
+    while (sequence->continued && next_touch(&touches, &base, &relative, &access))
+        if (touches.continues)
+            sequence->continued[sequence->n_continued++] = (struct pm_continued_touch){
+                .group = pm_bundle_reference(access)->group,
+                .kind = (uint8_t)(pm_bundle_reference(access)->access - 1),
+                .block = (uint8_t)find_block(sequence, base, relative),
+            };
+    return sequence->continued;
+}
+
 static uint64_t hash_of(const struct pm_bundle_shape *shape) {
     uint64_t words[sizeof *shape / 8], hash = 0;
     memcpy(words, shape, sizeof words);
@@ -171,6 +197,9 @@ static struct pm_touch_sequence *make_sequence(struct pm_bundle_reuse *bundles,
         sequence->has_followers |= shape->leader[number] != number;
     }
     fill_sequence(sequence, state->bundle, shift);
+    if (bundles->reuse->far && sequence->n_blocks &&
+        !list_continued(bundles, sequence, state->bundle))
+        return NULL;
     state->n_sequences++;
     return *find_sequence(state, shape) = sequence;
 }
@@ -234,6 +263,12 @@ static void flush_near(struct pm_reuse *reuse, const struct pm_bundle *bundle,
     }
 }
 
+static void flush_continued(struct pm_reuse *reuse, const struct pm_touch_sequence *sequence) {
+    for (uint32_t i = 0; i < sequence->n_continued; i++)
+        pm_larger_note_continued(reuse, sequence->continued[i].group, sequence->continued[i].kind,
+                                 sequence->n_single + sequence->n_repeats);
+}
+
 static void flush_far(struct pm_reuse *reuse, struct pm_touch_sequence *sequence) {
     for (uint32_t m = 0; m < sequence->n_blocks; m++)
         if (!pm_bin_cache_flush(&sequence->far[m], &reuse->histograms[sequence->group[m]],
@@ -245,5 +280,6 @@ void pm_bundle_flush_sequence(struct pm_reuse *reuse, const struct pm_bundle *bu
                               struct pm_touch_sequence *sequence) {
     flush_near(reuse, bundle, sequence);
     flush_far(reuse, sequence);
+    flush_continued(reuse, sequence);
     sequence->n_single = sequence->n_repeats = sequence->n_unsampled = 0;
 }

@@ -80,6 +80,12 @@ struct pm_front_transition {
                                      the m-th block */
 };
 
+/* A touch that is not the first one of its access. */
+struct pm_continued_touch {
+    uint32_t group;
+    uint8_t kind, block; /* enum pm_access − 1; the m-th of its sequence */
+};
+
 /* Which touches an execution of a shape makes. */
 struct pm_touch_sequence {
     uint64_t begin[PM_BUNDLE_BASES],
@@ -94,6 +100,8 @@ struct pm_touch_sequence {
     int64_t relative[PM_REUSE_FRONT];
     uint32_t group[PM_REUSE_FRONT]; /* of the access that touches it first, and its kind */
     uint8_t kind[PM_REUSE_FRONT];
+    uint32_t n_continued; /* 0 if there are no larger blocks */
+    struct pm_continued_touch *continued;
     struct pm_bin_cache far[PM_REUSE_FRONT]; /* first touches that were not in the front */
     struct pm_touch_sequence *next;          /* of the execution that followed, lately */
     uint64_t n_single;                       /* executions whose first touches were looked up */
@@ -119,6 +127,7 @@ struct pm_bundle_state {
     uint32_t n_words;
     uint32_t words; /* a bit for each */
     uint32_t n_recent;
+    bool begins_larger; /* an access of the execution before goes over into another larger block */
     struct pm_touch_sequence *last;                        /* of the execution before; NULL: none */
     struct pm_front_transition *last_transition;           /* the same */
     struct pm_touch_sequence *recent[PM_RECENT_SEQUENCES]; /* the last one found here first */

@@ -8,7 +8,6 @@
                                     STATE's intervals become those of the record, of that shape
      sequence_blocks (words, state, sequence, shift, blocks)
                                     the blocks of first touches, in their order
-     front_find (front, block)      bit i set: BLOCK has place i; at most one is
      transition_applies (front, transition, blocks, n)
                                     the blocks that should be in the front are at their places
      front_permute (front, transition, blocks)
@@ -25,6 +24,10 @@ static inline void count_touch(struct pm_reuse *reuse, uint32_t group, unsigned 
                                uint64_t distance) {
     if (!pm_touch_histogram_count(&reuse->histograms[group], &reuse->arena, kind, distance))
         reuse->failed = true;
+}
+
+static inline struct pm_toucher toucher_of(const struct pm_touch_sequence *sequence, unsigned m) {
+    return (struct pm_toucher){sequence->group[m], sequence->kind[m]};
 }
 
 /* Counts the first touch of SEQUENCE's M-th block at a distance outside the front. */
@@ -54,14 +57,18 @@ touch_one_by_one(struct pm_reuse *reuse, const struct pm_bundle *bundle, const u
         const struct pm_bundle_access *access = &bundle->accesses[i];
         const struct pm_probe_reference *reference = &pm_references[access->reference];
         uint64_t address = access->offset + (access->address ? words[access->address] : 0);
+        uint64_t first = address >> reuse->shift;
         uint64_t last = (address + reference->size_bytes - 1) >> reuse->shift;
-        for (uint64_t block = address >> reuse->shift; block <= last; block++) {
+        const struct pm_toucher toucher = {reference->group, reference->access - 1u};
+        for (uint64_t block = first; block <= last; block++) {
+            if (block != first && reuse->far)
+                pm_reuse_note_continued(reuse, toucher, block);
             if (reuse->subsamples) {
                 reuse->histograms[reference->group].touches[reference->access - 1]++;
                 if (!pm_is_sampled(reuse, block))
                     continue;
             }
-            uint64_t distance = pm_reuse_touch(reuse, &front, block);
+            uint64_t distance = pm_reuse_touch(reuse, &front, block, toucher);
             count_touch(reuse, reference->group, reference->access - 1u, distance);
             if (reuse->subsamples)
                 pm_reuse_note_sample(reuse, block, distance);
@@ -81,6 +88,22 @@ static inline bool any_equal(const uint64_t *blocks, uint32_t absent) {
     return false;
 }
 
+/* Larger blocks: N executions of SEQUENCE touch BLOCKS.  Does one of these begin a larger block in
+   the midst of an access? */
+static __attribute__((noinline)) bool note_begun(struct pm_reuse *reuse,
+                                                 const struct pm_touch_sequence *sequence,
+                                                 const uint64_t *blocks, uint64_t n) {
+    bool any = false;
+    for (uint32_t i = 0; i < sequence->n_continued; i++) {
+        const struct pm_continued_touch *touch = &sequence->continued[i];
+        if (!pm_larger_may_begin(reuse, blocks[touch->block]))
+            continue;
+        pm_larger_note_begun(reuse, blocks[touch->block], touch->group, touch->kind, n);
+        any = true;
+    }
+    return any;
+}
+
 /* Far touches of the blocks in FAR, of which the i-th pushes EVICTED[i] out of the front.  All
    slots are found before the first is used, so that the CPU need not wait for one after the other.
    Bounded memory may give back pages of slots in between. */
@@ -97,7 +120,8 @@ static __attribute__((noinline)) void touch_all_far(struct pm_reuse *reuse,
         unsigned m = (unsigned)__builtin_ctz(far);
         uint64_t slot = is_bounded ? pm_reuse_slot_number(reuse, blocks[m]) : slots[i];
         count_far(reuse, sequence, m,
-                  pm_reuse_touch_slot(reuse, slot, blocks[m], reuse->front[evicted[i]]));
+                  pm_reuse_touch_slot(reuse, slot, blocks[m], reuse->front[evicted[i]],
+                                      toucher_of(sequence, m)));
     }
 }
 
@@ -188,7 +212,8 @@ static inline void touch_in_turn(struct pm_reuse *reuse, struct pm_touch_sequenc
                                  const uint64_t *blocks) {
     struct front front = front_load(reuse->front);
     for (uint32_t m = 0; m < sequence->n_blocks; m++)
-        count_first(reuse, sequence, m, pm_reuse_touch(reuse, &front, blocks[m]));
+        count_first(reuse, sequence, m,
+                    pm_reuse_touch(reuse, &front, blocks[m], toucher_of(sequence, m)));
     if (!sequence->ends_as_it_begins)
         front_rebuild(&front, sequence, blocks, (2u << (sequence->n_blocks - 1)) - 1);
     front_store(&front, reuse->front);
@@ -297,6 +322,7 @@ static inline bool execute(struct pm_bundle_reuse *bundles, struct pm_bundle_sta
             (sequence->confidence < 0 && sequence->n_blocks <= PM_FEW_BLOCKS
                  ? look_up_few(reuse, sequence, blocks)
                  : look_up(bundles, state, sequence, blocks))) {
+            state->begins_larger = sequence->n_continued && note_begun(reuse, sequence, blocks, 1);
             if (sequence->confidence < 0) /* it will hardly repeat either */
                 return false;
             begin_intervals(words, state, sequence, reuse->shift);
@@ -382,7 +408,13 @@ const uint64_t *PM_BUNDLE_WALK(struct pm_bundle_reuse *bundles, const uint64_t *
             while (words < end && words_outside(words, state) == 0)
                 words += n_words;
         if (words != from) {
-            state->last->n_repeats += (uint64_t)(words - from) / n_words;
+            const uint64_t n = (uint64_t)(words - from) / n_words;
+            state->last->n_repeats += n;
+            if (PM_UNLIKELY(state->begins_larger)) {
+                uint64_t blocks[PM_REUSE_FRONT] __attribute__((aligned(64)));
+                sequence_blocks(from, state, state->last, reuse->shift, blocks);
+                note_begun(reuse, state->last, blocks, n);
+            }
         } else {
             bundles->last = execute(bundles, state, words) ? state : NULL;
             words += n_words;

@@ -86,7 +86,7 @@ void PM_CARRIED_WALK(struct pm_carried *carried, const uint32_t *group_scopes,
                     carried->failed = true;
                     break;
                 }
-                distance = pm_reuse_touch(reuse, &front, block);
+                distance = pm_reuse_touch(reuse, &front, block, (struct pm_toucher){0, 0});
             }
             if (PM_UNLIKELY(distance == PM_COLD))
                 reuse->histograms[group].cold[kind == BOTH ? LOAD : kind]++;

@@ -1,0 +1,79 @@
+/* What the analyses of larger blocks keep (larger.h), and what the walks of the smaller size tell
+   them. */
+#ifndef PM_RUNTIME_REUSE_LARGER_STATE_H
+#define PM_RUNTIME_REUSE_LARGER_STATE_H
+
+#include "runtime/reuse/analysis.h"
+#include "runtime/reuse/larger/larger.h"
+
+/* A touch of the smaller size that missed its front. */
+struct pm_far_touch {
+    uint64_t block, evicted; /* PM_NO_BLOCK: none left the front */
+    uint32_t group, kind;    /* enum pm_access − 1 */
+};
+
+/* Whole numbers of the smaller size's touches, by kind. */
+struct pm_touch_counts {
+    uint64_t n[PM_KINDS];
+};
+
+/* Of one larger size. */
+struct pm_larger {
+    uint64_t blocks[PM_REUSE_FRONT]
+        __attribute__((aligned(64)));  /* the B-blocks of F, one for each block of F, in no order */
+    uint32_t n_distinct;               /* different ones among them */
+    unsigned by;                       /* B = b · 2^by */
+    struct pm_reuse *reuse;            /* owned; its front is not used */
+    struct pm_touch_counts *uncounted; /* [n_uncounted], by group: touches of b that are none of B;
+                                          modulo 2^64 while bundles are not flushed */
+    uint32_t n_uncounted;
+    struct pm_larger *next; /* of the same base */
+};
+
+enum { PM_FAR_TOUCHES = 512 };
+
+/* What a smaller size keeps for the larger ones. */
+struct pm_far_touches {
+    struct pm_larger *larger; /* the list of them */
+    uint64_t in_least_block;  /* the smallest one's 2^by − 1 */
+    uint32_t n;
+    struct pm_far_touch touches[PM_FAR_TOUCHES];
+};
+
+/* The walk over far touches, for each vector extension (walk.h). */
+typedef void pm_larger_walk(struct pm_larger *larger, const struct pm_far_touch *touches,
+                            uint32_t count);
+pm_larger_walk pm_larger_walk_sse2, pm_larger_walk_avx2, pm_larger_walk_avx512;
+
+/* All larger sizes of BASE go over its far touches. */
+void pm_larger_take(struct pm_reuse *base);
+
+/* BLOCK, which is not in the front of BASE, is touched and pushes EVICTED out. */
+static inline void pm_larger_note_far(struct pm_reuse *base, uint64_t block, uint64_t evicted,
+                                      uint32_t group, unsigned kind) {
+    struct pm_far_touches *far = base->far;
+    far->touches[far->n++] = (struct pm_far_touch){block, evicted, group, kind};
+    if (PM_UNLIKELY(far->n == PM_FAR_TOUCHES))
+        pm_larger_take(base);
+}
+
+/* N touches are not the first ones of their access of KIND and GROUP. */
+void pm_larger_note_continued(struct pm_reuse *base, uint32_t group, unsigned kind, uint64_t n);
+
+/* N of these are of BLOCK: if it begins a larger block, they are its first ones. */
+void pm_larger_note_begun(struct pm_reuse *base, uint64_t block, uint32_t group, unsigned kind,
+                          uint64_t n);
+static inline bool pm_larger_may_begin(const struct pm_reuse *base, uint64_t block) {
+    return (block & base->far->in_least_block) == 0;
+}
+
+/* Room for groups below N_GROUPS, as pm_reuse_make_histograms. */
+bool pm_larger_make_histograms(struct pm_reuse *base, uint32_t n_groups);
+
+/* As if a new thread began. */
+void pm_larger_forget_blocks(struct pm_reuse *base);
+
+void pm_larger_free(struct pm_reuse *base);
+uint64_t pm_larger_bytes(const struct pm_reuse *base);
+
+#endif
