@@ -12,6 +12,7 @@
 #include "runtime/records/records.h"
 #include "runtime/reuse/bundles/bundles.h"
 #include "runtime/reuse/carried/carried.h"
+#include "runtime/reuse/larger/larger.h"
 #include "runtime/reuse/reuse.h"
 #include "runtime/system.h"
 #include "runtime/threads.h"
@@ -19,7 +20,8 @@
 enum { FIRST_STAMPS = 1 << 14 };
 
 unsigned pm_n_block_sizes;
-static unsigned shifts[PM_MAX_BLOCK_SIZES];
+static unsigned shifts[PM_MAX_BLOCK_SIZES]; /* ascending */
+static uint32_t follow; /* bit i: size i follows from the smallest one, size 0 (larger.h) */
 static enum pm_reuse_variant variant;
 static struct pm_reuse_options options;
 bool pm_analyser_carries;
@@ -29,6 +31,7 @@ static bool takes_bundles;
 /* Of one stream of accesses for one block size.  Without memory all is NULL. */
 struct analysis {
     struct pm_reuse *reuse;
+    struct pm_larger *larger;        /* it follows from the smallest size; all else is NULL */
     struct pm_bundle_reuse *bundles; /* above it; NULL: bundles come as accesses */
     struct pm_carried *carried;      /* owns `reuse`; NULL: nobody asked for carriers */
 };
@@ -39,16 +42,40 @@ static struct analysis analyses[N_STREAMS][PM_MAX_BLOCK_SIZES];
 static struct pm_footprint *footprints[N_STREAMS]; /* NULL: not asked for, or no memory */
 static bool begun[N_STREAMS];
 
-static void add_block_size(uint64_t bytes) {
-    if (bytes == 0 || (bytes & (bytes - 1)) != 0 || bytes > 1u << PM_MAX_BLOCK_SHIFT) {
-        pm_note_add(PM_NOTE_BAD_BLOCK_SIZE, 1);
-        return;
+/* The sizes of NAME's list, a bit for each shift. */
+static uint32_t read_block_sizes(const char *name) {
+    const char *text = getenv(name);
+    uint32_t sizes = 0;
+    while (text && *text) {
+        char *end;
+        unsigned long bytes = strtoul(text, &end, 10);
+        if (end == text || (*end && *end != ',') || bytes == 0 || (bytes & (bytes - 1)) != 0 ||
+            bytes > 1u << PM_MAX_BLOCK_SHIFT)
+            pm_note_add(PM_NOTE_BAD_BLOCK_SIZE, 1);
+        else
+            sizes |= (uint32_t)bytes;
+        for (text = end; *text && *text != ',';)
+            text++;
+        if (*text)
+            text++;
     }
-    unsigned shift = (unsigned)__builtin_ctzll(bytes);
-    for (unsigned i = 0; i < pm_n_block_sizes; i++)
-        if (shifts[i] == shift)
-            return;
-    shifts[pm_n_block_sizes++] = shift;
+    return sizes;
+}
+
+/* Sizes follow from the smallest one unless each is analysed by itself: where blocks are sampled,
+   all distances are told apart, or carriers are asked for. */
+static void choose_block_sizes(void) {
+    const uint32_t sizes = read_block_sizes(PM_ENV_BLOCK);
+    const bool each_by_itself =
+        options.sample > 1 || pm_analyser_carries || pm_reuse_keeps_every_distance(&options);
+    uint32_t by_itself = (sizes & -sizes) | read_block_sizes(PM_ENV_APART);
+    if (each_by_itself)
+        by_itself = sizes;
+    for (uint32_t rest = sizes; rest; rest &= rest - 1) {
+        uint32_t size = rest & -rest;
+        follow |= (uint32_t) !(by_itself & size) << pm_n_block_sizes;
+        shifts[pm_n_block_sizes++] = (unsigned)__builtin_ctz(size);
+    }
 }
 
 /* What the environment says of NAME, a number from LEAST to MOST; USUAL if it says nothing. */
@@ -78,25 +105,17 @@ static double read_bin_width(void) {
 
 static int begin(const struct pmodel_program *program) {
     (void)program;
-    const char *text = getenv(PM_ENV_BLOCK);
-    while (text && *text) {
-        char *end;
-        unsigned long bytes = strtoul(text, &end, 10);
-        add_block_size(end == text || (*end && *end != ',') ? 0 : bytes);
-        for (text = end; *text && *text != ',';)
-            text++;
-        if (*text)
-            text++;
-    }
     options.sample = read_number(PM_ENV_SAMPLE, 1, PM_MAX_SAMPLE, 1);
     options.max_blocks = read_number(PM_ENV_MAX_BLOCKS, 1, PM_MOST_BLOCKS, 0);
     options.bin_width = read_bin_width();
     variant = pm_reuse_best_variant();
-    pm_analyser_carries = pm_n_block_sizes > 0 && getenv(PM_ENV_CARRY) != NULL;
+    pm_analyser_carries = getenv(PM_ENV_CARRY) != NULL;
     if (pm_analyser_carries && options.sample > 1) {
         pm_note_add(PM_NOTE_BAD_SETTING, 1); /* carriers are of all blocks */
         options.sample = 1;
     }
+    choose_block_sizes();
+    pm_analyser_carries &= pm_n_block_sizes > 0;
     counts_bytes = pm_n_block_sizes > 0 && getenv(PM_ENV_BYTES) != NULL;
     takes_bundles = !pm_analyser_carries && !counts_bytes;
     return pm_n_block_sizes == 0;
@@ -107,7 +126,7 @@ static void free_analysis(struct analysis *analysis) {
     if (!analysis->carried)
         pm_reuse_free(analysis->reuse);
     pm_carried_free(analysis->carried);
-    *analysis = (struct analysis){NULL, NULL, NULL};
+    *analysis = (struct analysis){NULL, NULL, NULL, NULL};
 }
 
 static bool begin_analysis(struct analysis *analysis, unsigned shift, bool carries) {
@@ -123,12 +142,19 @@ static bool begin_analysis(struct analysis *analysis, unsigned shift, bool carri
     return analysis->bundles || !takes_bundles;
 }
 
+static bool begin_larger(struct analysis *analysis, struct pm_reuse *smallest, unsigned shift) {
+    analysis->larger = smallest ? pm_larger_new(smallest, shift, FIRST_STAMPS) : NULL;
+    return analysis->larger;
+}
+
 static void begin_stream(uint32_t stream) {
     /* What carries a reuse is a thread's own matter. */
     bool carries = pm_analyser_carries && stream != PM_SHARED_STREAM;
     begun[stream] = true;
     for (unsigned i = 0; i < pm_n_block_sizes; i++) {
-        if (begin_analysis(&analyses[stream][i], shifts[i], carries))
+        if (follow >> i & 1
+                ? begin_larger(&analyses[stream][i], analyses[stream][0].reuse, shifts[i])
+                : begin_analysis(&analyses[stream][i], shifts[i], carries))
             continue;
         free_analysis(&analyses[stream][i]);
         pm_note_add(PM_NOTE_OUT_OF_MEMORY, 1);
@@ -226,12 +252,18 @@ void pm_analyser_flush(void) {
     for (uint32_t stream = 0; stream < N_STREAMS; stream++)
         for (unsigned i = 0; begun[stream] && i < pm_n_block_sizes; i++) {
             struct analysis *analysis = &analyses[stream][i];
+            if (analysis->larger && (pm_reuse_has_failed(pm_larger_reuse(analysis->larger)) ||
+                                     has_failed(&analyses[stream][0]))) {
+                analysis->larger = NULL; /* the smallest size's */
+                pm_note_add(PM_NOTE_OUT_OF_MEMORY, 1);
+            }
             if (has_failed(analysis))
                 continue;
             if (analysis->carried)
                 pm_carried_sum(analysis->carried);
             if (analysis->bundles)
                 pm_bundle_reuse_flush(analysis->bundles);
+            pm_larger_flush(analysis->reuse);
         }
 }
 
@@ -242,6 +274,8 @@ const struct pm_carried *pm_analyser_carried(uint32_t thread, unsigned size) {
 
 const struct pm_reuse *pm_analyser_result(uint32_t thread, unsigned size) {
     const struct analysis *analysis = &analyses[thread][size];
+    if (analysis->larger)
+        return pm_larger_reuse(analysis->larger);
     return has_failed(analysis) ? NULL : analysis->reuse;
 }
 

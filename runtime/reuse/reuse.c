@@ -113,11 +113,15 @@ struct pm_reuse *pm_reuse_new(unsigned shift, uint64_t capacity, enum pm_reuse_v
     return reuse;
 }
 
+bool pm_reuse_keeps_every_distance(const struct pm_reuse_options *options) {
+    return options->bin_width < 1.0 / PM_OCTAVE_BINS;
+}
+
 bool pm_reuse_choose(struct pm_reuse *reuse, const struct pm_reuse_options *options) {
     reuse->options = *options;
     if (options->max_blocks)
         reuse->bound = options->max_blocks > PM_REUSE_FRONT ? options->max_blocks : PM_REUSE_FRONT;
-    reuse->arena.every_distance = options->bin_width < 1.0 / PM_OCTAVE_BINS;
+    reuse->arena.every_distance = pm_reuse_keeps_every_distance(options);
     if (options->sample <= 1)
         return true;
     reuse->sample_threshold = (uint32_t)((1ull << 32) / options->sample - 1);
@@ -165,7 +169,9 @@ bool pm_reuse_make_histograms(struct pm_reuse *reuse, uint32_t n_groups) {
     if (!pm_mgrow(&reuse->histograms, reuse->n_groups * bytes, n_groups * bytes))
         return false;
     reuse->n_groups = n_groups;
-    return !reuse->far || pm_larger_make_histograms(reuse, n_groups);
+    if (reuse->far)
+        pm_larger_make_histograms(reuse, n_groups);
+    return true;
 }
 
 void pm_reuse_accesses(struct pm_reuse *reuse, uint32_t n_groups,

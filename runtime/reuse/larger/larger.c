@@ -36,8 +36,13 @@ void pm_larger_take(struct pm_reuse *base) {
         [PM_REUSE_AVX512] = pm_larger_walk_avx512,
     };
     struct pm_far_touches *far = base->far;
-    for (struct pm_larger *larger = far->larger; larger; larger = larger->next)
-        walks[base->variant](larger, far->touches, far->n);
+    unsigned before = 0;
+    bool failed = false; /* what follows is not known either */
+    for (struct pm_larger *larger = far->larger; larger; larger = larger->next) {
+        far->n = walks[base->variant](larger, far->changes, far->n, larger->by - before);
+        before = larger->by;
+        failed = larger->reuse->failed |= failed;
+    }
     far->n = 0;
 }
 
@@ -57,7 +62,6 @@ void pm_larger_flush(struct pm_reuse *base) {
         return;
     pm_larger_take(base);
     for (struct pm_larger *larger = base->far->larger; larger; larger = larger->next) {
-        larger->reuse->failed |= base->failed;
         for (uint32_t group = 0; !larger->reuse->failed && group < base->n_groups; group++)
             set_near(larger, base, group);
     }
@@ -68,6 +72,7 @@ void pm_larger_flush(struct pm_reuse *base) {
 
 static void begin_front(struct pm_larger *larger) {
     memset(larger->blocks, 0xff, sizeof larger->blocks);
+    memset(larger->holds, 0, sizeof larger->holds);
     larger->n_distinct = 0;
 }
 
@@ -83,11 +88,10 @@ static bool make_histograms(struct pm_larger *larger, uint32_t n_groups) {
     return true;
 }
 
-bool pm_larger_make_histograms(struct pm_reuse *base, uint32_t n_groups) {
-    bool ok = true;
+void pm_larger_make_histograms(struct pm_reuse *base, uint32_t n_groups) {
     for (struct pm_larger *larger = base->far->larger; larger; larger = larger->next)
-        ok &= make_histograms(larger, n_groups);
-    return ok;
+        if (!make_histograms(larger, n_groups))
+            larger->reuse->failed = true;
 }
 
 /* Distances below the front's size are not told apart, so that none of them may be beyond. */
@@ -118,11 +122,13 @@ struct pm_larger *pm_larger_new(struct pm_reuse *base, unsigned shift, uint64_t 
         return NULL;
     }
     begin_front(larger);
-    uint64_t in_block = (1ull << larger->by) - 1;
-    if (!base->far->larger || in_block < base->far->in_least_block)
-        base->far->in_least_block = in_block;
-    larger->next = base->far->larger;
-    return base->far->larger = larger;
+    struct pm_larger **place = &base->far->larger;
+    while (*place && (*place)->by < larger->by)
+        place = &(*place)->next;
+    larger->next = *place;
+    *place = larger;
+    base->far->in_least_block = (1ull << base->far->larger->by) - 1;
+    return larger;
 }
 
 const struct pm_reuse *pm_larger_reuse(const struct pm_larger *larger) { return larger->reuse; }

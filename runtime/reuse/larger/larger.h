@@ -18,8 +18,9 @@
    b-touch before is of the same access and block, so one that does not count misses nothing.
    Assumed: as in reuse.h; and other sizes than b are not sampled.
 
-   The smaller size collects its far touches; when there are some hundred, each larger size goes
-   over them. */
+   The smaller size collects its far touches; when there are some hundred, the larger sizes go over
+   them in ascending order, each over what is left of them for the one before: where none of its
+   blocks comes into F or goes, none of a larger size does. */
 #ifndef PM_RUNTIME_REUSE_LARGER_H
 #define PM_RUNTIME_REUSE_LARGER_H
 

@@ -6,13 +6,13 @@
 #include "runtime/reuse/analysis.h"
 #include "runtime/reuse/larger/larger.h"
 
-/* A touch of the smaller size that missed its front. */
-struct pm_far_touch {
-    uint64_t block, evicted; /* PM_NO_BLOCK: none left the front */
-    uint32_t group, kind;    /* enum pm_access − 1 */
+/* What a touch makes of the blocks of a size that the front holds. */
+struct pm_front_change {
+    uint64_t block, evicted; /* comes; goes.  PM_NO_BLOCK: none */
+    uint32_t group, kind;    /* of the touch; enum pm_access − 1 */
 };
 
-/* Whole numbers of the smaller size's touches, by kind. */
+/* Numbers of touches by kind. */
 struct pm_touch_counts {
     uint64_t n[PM_KINDS];
 };
@@ -20,29 +20,31 @@ struct pm_touch_counts {
 /* Of one larger size. */
 struct pm_larger {
     uint64_t blocks[PM_REUSE_FRONT]
-        __attribute__((aligned(64)));  /* the B-blocks of F, one for each block of F, in no order */
-    uint32_t n_distinct;               /* different ones among them */
-    unsigned by;                       /* B = b · 2^by */
-    struct pm_reuse *reuse;            /* owned; its front is not used */
+        __attribute__((aligned(64))); /* the B-blocks of F in no order; PM_NO_BLOCK: none here */
+    uint8_t holds[PM_REUSE_FRONT]; /* blocks of F, or of the next smaller size, in each of them */
+    uint32_t n_distinct;           /* how many there are */
+    unsigned by;                   /* B = b · 2^by */
+    struct pm_reuse *reuse;        /* owned; its front is not used */
     struct pm_touch_counts *uncounted; /* [n_uncounted], by group: touches of b that are none of B;
                                           modulo 2^64 while bundles are not flushed */
     uint32_t n_uncounted;
-    struct pm_larger *next; /* of the same base */
+    struct pm_larger *next; /* of the same base, larger still */
 };
 
-enum { PM_FAR_TOUCHES = 512 };
+enum { PM_FRONT_CHANGES = 512 };
 
 /* What a smaller size keeps for the larger ones. */
 struct pm_far_touches {
-    struct pm_larger *larger; /* the list of them */
+    struct pm_larger *larger; /* the list of them, ascending */
     uint64_t in_least_block;  /* the smallest one's 2^by − 1 */
     uint32_t n;
-    struct pm_far_touch touches[PM_FAR_TOUCHES];
+    struct pm_front_change changes[PM_FRONT_CHANGES];
 };
 
-/* The walk over far touches, for each vector extension (walk.h). */
-typedef void pm_larger_walk(struct pm_larger *larger, const struct pm_far_touch *touches,
-                            uint32_t count);
+/* The walk over COUNT changes of a size whose blocks are smaller by 2^BY, for each vector extension
+   (walk.h).  In their place it leaves the changes of its own blocks; their number. */
+typedef uint32_t pm_larger_walk(struct pm_larger *larger, struct pm_front_change *changes,
+                                uint32_t count, unsigned by);
 pm_larger_walk pm_larger_walk_sse2, pm_larger_walk_avx2, pm_larger_walk_avx512;
 
 /* All larger sizes of BASE go over its far touches. */
@@ -52,8 +54,8 @@ void pm_larger_take(struct pm_reuse *base);
 static inline void pm_larger_note_far(struct pm_reuse *base, uint64_t block, uint64_t evicted,
                                       uint32_t group, unsigned kind) {
     struct pm_far_touches *far = base->far;
-    far->touches[far->n++] = (struct pm_far_touch){block, evicted, group, kind};
-    if (PM_UNLIKELY(far->n == PM_FAR_TOUCHES))
+    far->changes[far->n++] = (struct pm_front_change){block, evicted, group, kind};
+    if (PM_UNLIKELY(far->n == PM_FRONT_CHANGES))
         pm_larger_take(base);
 }
 
@@ -67,8 +69,8 @@ static inline bool pm_larger_may_begin(const struct pm_reuse *base, uint64_t blo
     return (block & base->far->in_least_block) == 0;
 }
 
-/* Room for groups below N_GROUPS, as pm_reuse_make_histograms. */
-bool pm_larger_make_histograms(struct pm_reuse *base, uint32_t n_groups);
+/* Makes room for groups below N_GROUPS; a size without memory fails for good. */
+void pm_larger_make_histograms(struct pm_reuse *base, uint32_t n_groups);
 
 /* As if a new thread began. */
 void pm_larger_forget_blocks(struct pm_reuse *base);

@@ -1,6 +1,6 @@
-/* The walk over far touches (larger.h, state.h).  Included once by each walk_*.c, after a front
-   (reuse/touch.h), and definitions of PM_LARGER_WALK, the name of the function made here, and of
-     front_set (front, place, block)   BLOCK is at PLACE */
+/* The walk over changes of the front (larger.h, state.h).  Included once by each walk_*.c, after a
+   front (reuse/touch.h), and definitions of PM_LARGER_WALK, the name of the function made here, and
+   of front_set (front, place, block)   BLOCK is at PLACE */
 #include "runtime/reuse/larger/state.h"
 #include "runtime/reuse/shadow.h"
 #include "runtime/reuse/stamps.h"
@@ -24,40 +24,60 @@ static inline void give_stamp(struct pm_reuse *reuse, uint64_t block) {
 }
 
 /* Looking ahead where slots do not fit a cache (reuse/walk.h). */
-static inline void look_ahead(const struct pm_larger *larger, const struct pm_far_touch *touch) {
-    const struct pm_reuse *reuse = larger->reuse;
-    __builtin_prefetch(&reuse->slots[pm_reuse_slot_number(reuse, touch->block >> larger->by)]);
+static inline void look_ahead(const struct pm_reuse *reuse, const struct pm_front_change *change,
+                              unsigned by) {
+    if (change->block != PM_NO_BLOCK)
+        __builtin_prefetch(&reuse->slots[pm_reuse_slot_number(reuse, change->block >> by)]);
 }
 
-void PM_LARGER_WALK(struct pm_larger *larger, const struct pm_far_touch *touches, uint32_t count) {
+/* The block of this size that holds BLOCK of the smaller one. */
+static inline uint64_t outer_block(uint64_t block, unsigned by) {
+    return block == PM_NO_BLOCK ? PM_NO_BLOCK : block >> by;
+}
+
+uint32_t PM_LARGER_WALK(struct pm_larger *larger, struct pm_front_change *changes, uint32_t count,
+                        unsigned by) {
     enum { AHEAD = 8, MANY_PAGES = 1 << 15 /* 8 MiB of slots */ };
     struct pm_reuse *reuse = larger->reuse;
     struct front front = front_load(larger->blocks);
     const bool is_large = reuse->n_pages > MANY_PAGES;
+    uint32_t n_changes = 0;
     for (uint32_t i = 0; i < count && PM_LIKELY(!reuse->failed); i++) {
-        const struct pm_far_touch *touch = &touches[i];
-        uint64_t block = touch->block >> larger->by, evicted = touch->evicted;
-        if (evicted != PM_NO_BLOCK)
-            evicted >>= larger->by;
+        const struct pm_front_change change = changes[i];
+        uint64_t comes = outer_block(change.block, by), goes = outer_block(change.evicted, by);
         if (is_large && i + AHEAD < count)
-            look_ahead(larger, touch + AHEAD);
-        if (block == evicted)
+            look_ahead(reuse, &changes[i + AHEAD], by);
+        if (comes == goes)
             continue;
-        const bool is_inside = front_find(&front, block) != 0;
-        if (!is_inside) {
-            uint64_t distance = touch_outside(larger, block);
+        uint32_t there = comes == PM_NO_BLOCK ? 0 : front_find(&front, comes);
+        if (there) {
+            larger->holds[__builtin_ctz(there)]++;
+            comes = PM_NO_BLOCK;
+        } else if (comes != PM_NO_BLOCK) {
+            uint64_t distance = touch_outside(larger, comes);
             if (distance >= PM_REUSE_FRONT &&
-                !pm_touch_histogram_count_far(&reuse->histograms[touch->group], &reuse->arena,
-                                              touch->kind, distance))
+                !pm_touch_histogram_count_far(&reuse->histograms[change.group], &reuse->arena,
+                                              change.kind, distance))
                 reuse->failed = true;
         }
-        uint32_t places = front_find(&front, evicted);
-        front_set(&front, (unsigned)__builtin_ctz(places), block);
-        larger->n_distinct += !is_inside;
-        if ((places & (places - 1)) == 0 && evicted != PM_NO_BLOCK) {
-            larger->n_distinct--;
-            give_stamp(reuse, evicted);
+        unsigned place = PM_REUSE_FRONT;
+        if (goes != PM_NO_BLOCK) {
+            place = (unsigned)__builtin_ctz(front_find(&front, goes));
+            if (--larger->holds[place])
+                goes = PM_NO_BLOCK;
         }
+        if (comes == PM_NO_BLOCK && goes == PM_NO_BLOCK)
+            continue;
+        if (goes == PM_NO_BLOCK)
+            place = (unsigned)__builtin_ctz(front_find(&front, PM_NO_BLOCK));
+        else
+            give_stamp(reuse, goes);
+        front_set(&front, place, comes);
+        if (comes != PM_NO_BLOCK)
+            larger->holds[place] = 1;
+        larger->n_distinct += (comes != PM_NO_BLOCK) - (uint32_t)(goes != PM_NO_BLOCK);
+        changes[n_changes++] = (struct pm_front_change){comes, goes, change.group, change.kind};
     }
     front_store(&front, larger->blocks);
+    return n_changes;
 }
