@@ -273,7 +273,8 @@ golden report.pessimistic.txt pmodel report -m itanium2 -P N=96 --deps pessimist
 golden report.fits.txt pmodel report -m r12000 -P N=96 --fits nest.pmdb
 golden report.fits.two.txt pmodel report -m icelake-sp -P A=100,B=200 --fits two.pmdb
 golden report.left_out.txt pmodel report -P N=24 run.pmdb
-formats report.interpolate pmodel report -m r12000 -P N=24 --interpolate run.pmdb
+golden report.interpolate.txt pmodel report -m r12000 -P N=24 --interpolate run.pmdb
+golden report.interpolate.csv pmodel report -m r12000 -P N=24 --interpolate --format csv run.pmdb
 golden report.interpolate.predicted.txt pmodel report -m r12000 -P N=96 --interpolate coarse.pmdb
 golden report.carried.txt pmodel report --carried -m r12000 carry.pmdb
 golden report.carried.json pmodel report --carried -m r12000 --top 3 --format json carry.pmdb
