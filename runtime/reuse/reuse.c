@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "runtime/reuse/larger/state.h"
+#include "runtime/reuse/far_touches.h"
 #include "runtime/reuse/shadow.h"
 #include "runtime/reuse/stamps.h"
 #include "runtime/system.h"

@@ -11,7 +11,7 @@
 #ifndef PM_RUNTIME_REUSE_TOUCH_H
 #define PM_RUNTIME_REUSE_TOUCH_H
 
-#include "runtime/reuse/larger/state.h"
+#include "runtime/reuse/far_touches.h"
 #include "runtime/reuse/shadow.h"
 #include "runtime/reuse/stamps.h"
 #include "runtime/system.h"

@@ -19,7 +19,7 @@
 #include <string.h>
 
 #include "runtime/reuse/bundles/state.h"
-#include "runtime/reuse/larger/state.h"
+#include "runtime/reuse/far_touches.h"
 #include "tests/unit/bundle_traces.h"
 #include "tests/unit/rounds.h"
 

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "runtime/reuse/bundles/state.h"
-#include "runtime/reuse/larger/state.h"
+#include "runtime/reuse/far_touches.h"
 
 /* ---- the touches of an execution ------------------------------------------------------------- */
 
