@@ -24,13 +24,14 @@ struct pm_far_touches {
 /* All larger sizes of BASE go over its far touches. */
 void pm_larger_take(struct pm_reuse *base);
 
-/* BLOCK, which is not in the front of BASE, is touched and pushes EVICTED out. */
+/* BLOCK, which is not in the front of BASE, is touched and pushes EVICTED out.  Room is made before
+   it is needed: a child of a fork that the runtime does not see has a copy in the midst of that. */
 static inline void pm_larger_note_far(struct pm_reuse *base, uint64_t block, uint64_t evicted,
                                       uint32_t group, unsigned kind) {
     struct pm_far_touches *far = base->far;
-    far->changes[far->n++] = (struct pm_front_change){block, evicted, group, kind};
     if (PM_UNLIKELY(far->n == PM_FRONT_CHANGES))
         pm_larger_take(base);
+    far->changes[far->n++] = (struct pm_front_change){block, evicted, group, kind};
 }
 
 /* N touches are not the first ones of their access of KIND and GROUP. */

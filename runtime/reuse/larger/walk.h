@@ -60,18 +60,23 @@ uint32_t PM_LARGER_WALK(struct pm_larger *larger, struct pm_front_change *change
                                               change.kind, distance))
                 reuse->failed = true;
         }
-        unsigned place = PM_REUSE_FRONT;
+        uint32_t places = 0;
         if (goes != PM_NO_BLOCK) {
-            place = (unsigned)__builtin_ctz(front_find(&front, goes));
-            if (--larger->holds[place])
+            places = front_find(&front, goes);
+            if (places && --larger->holds[__builtin_ctz(places)])
                 goes = PM_NO_BLOCK;
         }
         if (comes == PM_NO_BLOCK && goes == PM_NO_BLOCK)
             continue;
         if (goes == PM_NO_BLOCK)
-            place = (unsigned)__builtin_ctz(front_find(&front, PM_NO_BLOCK));
+            places = front_find(&front, PM_NO_BLOCK);
         else
             give_stamp(reuse, goes);
+        if (PM_UNLIKELY(!places)) { /* only where a copy was made in the midst of a walk */
+            reuse->failed = true;
+            break;
+        }
+        const unsigned place = (unsigned)__builtin_ctz(places);
         front_set(&front, place, comes);
         if (comes != PM_NO_BLOCK)
             larger->holds[place] = 1;
