@@ -37,12 +37,8 @@ static inline void touch_sampled(struct pm_reuse *reuse, struct front *front,
     uint64_t last = (access->address + access->size_bytes - 1) >> reuse->shift;
     for (;; block++) {
         histogram->touches[kind]++;
-        if (pm_is_sampled(reuse, block)) {
-            uint64_t distance = pm_reuse_touch(reuse, front, block);
-            pm_reuse_note_sample(reuse, block, distance);
-            if (!pm_touch_histogram_count(histogram, &reuse->arena, kind, distance))
-                reuse->failed = true;
-        }
+        if (pm_is_sampled(reuse, block))
+            pm_reuse_touch_sampled(reuse, front, block, access->group, kind);
         if (block >= last)
             return;
     }
