@@ -58,12 +58,20 @@ static inline uint64_t pm_reuse_touch(struct pm_reuse *reuse, struct front *fron
     return PM_LIKELY(place < PM_REUSE_FRONT) ? place : pm_reuse_touch_far(reuse, block, evicted);
 }
 
-/* Touches the sampled BLOCK by an access of KIND (enum pm_access − 1) and GROUP, and counts it. */
+/* Touches the sampled BLOCK by an access of KIND (enum pm_access − 1) and GROUP, and counts it.
+   NEWEST is the block touched before. */
 static inline void pm_reuse_touch_sampled(struct pm_reuse *reuse, struct front *front,
-                                          uint64_t block, uint32_t group, unsigned kind) {
+                                          uint64_t *newest, uint64_t block, uint32_t group,
+                                          unsigned kind) {
+    struct pm_touch_histogram *histogram = &reuse->histograms[group];
+    if (block == *newest) {
+        histogram->front[kind][0]++;
+        return;
+    }
+    *newest = block;
     uint64_t distance = pm_reuse_touch(reuse, front, block);
     pm_reuse_note_sample(reuse, block, distance);
-    if (!pm_touch_histogram_count(&reuse->histograms[group], &reuse->arena, kind, distance))
+    if (!pm_touch_histogram_count(histogram, &reuse->arena, kind, distance))
         reuse->failed = true;
 }
 

@@ -135,25 +135,9 @@ static void make_tables(const struct pm_reuse *reuse, struct pm_sampled_bundle *
 
 /* ---- states ---------------------------------------------------------------------------------- */
 
-struct pm_sampled_bundle *pm_sampled_bundle(struct pm_bundle_reuse *bundles, uint64_t number) {
-    if (!pm_bundle_is_known(number) || !pm_bundles[number].accesses)
-        return NULL;
-    struct pm_sampled_bundle *state = pm_bundle_take(bundles, sizeof *state);
-    if (!pm_reuse_make_histograms(bundles->reuse, pm_n_groups))
-        bundles->reuse->failed = true;
-    if (!state || bundles->reuse->failed)
-        return NULL;
-    state->bundle = &pm_bundles[number];
-    state->n_words = 1u + state->bundle->n_addresses;
-    for (uint32_t word = 1; word < state->n_words; word++)
-        state->align_value[word] = UINT32_MAX; /* no address yet */
-    make_tables(bundles->reuse, state);
-    return bundles->sampled[number] = state;
-}
-
-/* The largest remainder that is of use: of the largest access. */
-static uint32_t widest_mask(const struct pm_sampled_bundle *state, uint32_t word) {
-    uint32_t mask = 0;
+/* The bits of an address that are of use: those below the size of the largest access. */
+static uint64_t widest_mask(const struct pm_sampled_bundle *state, uint32_t word) {
+    uint64_t mask = 0;
     for (unsigned i = 0; i < state->bundle->n_accesses; i++) {
         const struct pm_bundle_access *access = &state->bundle->accesses[i];
         uint32_t size = pm_bundle_reference(access)->size_bytes;
@@ -163,18 +147,33 @@ static uint32_t widest_mask(const struct pm_sampled_bundle *state, uint32_t word
     return mask;
 }
 
+struct pm_sampled_bundle *pm_sampled_bundle(struct pm_bundle_reuse *bundles,
+                                            const uint64_t *words) {
+    uint64_t number = *words ^ PM_RECORD_IS_BUNDLE;
+    if (!pm_bundle_is_known(number) || !pm_bundles[number].accesses)
+        return NULL;
+    struct pm_sampled_bundle *state = pm_bundle_take(bundles, sizeof *state);
+    if (!pm_reuse_make_histograms(bundles->reuse, pm_n_groups))
+        bundles->reuse->failed = true;
+    if (!state || bundles->reuse->failed)
+        return NULL;
+    state->bundle = &pm_bundles[number];
+    state->n_words = 1u + state->bundle->n_addresses;
+    for (uint32_t word = 1; word < state->n_words; word++) {
+        state->align_mask[word] = widest_mask(state, word);
+        state->align_value[word] = words[word] & state->align_mask[word];
+    }
+    make_tables(bundles->reuse, state);
+    return bundles->sampled[number] = state;
+}
+
 void pm_sampled_bundle_align(struct pm_reuse *reuse, struct pm_sampled_bundle *state,
                              const uint64_t *words) {
     pm_sampled_bundle_flush(reuse, state);
     for (uint32_t word = 1; word < state->n_words; word++) {
-        uint32_t address = (uint32_t)words[word], mask = state->align_mask[word];
-        if (state->align_value[word] == UINT32_MAX)
-            mask = widest_mask(state, word);
-        else
-            while ((address & mask) != (state->align_value[word] & mask))
-                mask /= 2;
-        state->align_mask[word] = mask;
-        state->align_value[word] = address & mask;
+        while ((words[word] ^ state->align_value[word]) & state->align_mask[word])
+            state->align_mask[word] /= 2;
+        state->align_value[word] &= state->align_mask[word];
     }
     make_tables(reuse, state);
 }

@@ -97,9 +97,9 @@ struct pm_touch_sequence {
     struct pm_touch_sequence *next;          /* of the execution that followed, lately */
     uint64_t n_single;                       /* executions whose first touches were looked up */
     uint64_t n_repeats;                      /* executions of which nothing was */
-    int32_t confidence;   /* that a known transition applies; below 0 none is tried, until so many
-                             executions later */
-    int32_t backoff;      /* so many the next time */
+    int32_t confidence; /* that a known transition applies; below 0 none is tried, until so many
+                           executions later */
+    int32_t backoff;    /* so many the next time */
     uint32_t n_transitions;
     struct pm_front_transition *transitions[PM_TRANSITIONS]; /* the last one found here first */
 };
@@ -127,10 +127,10 @@ struct pm_bundle_state {
 
 struct pm_bundle_reuse {
     struct pm_reuse *reuse;
-    struct pm_bundle_state **states; /* by number of the bundle; NULL: not executed yet */
+    struct pm_bundle_state **states;    /* by number of the bundle; NULL: not executed yet */
     struct pm_sampled_bundle **sampled; /* in their place where only some blocks are (sampled.h) */
-    bool dirty;                      /* sequences have counts */
-    struct pm_bundle_state *last;    /* whose blocks are on top of the front; NULL: nobody's */
+    bool dirty;                         /* sequences have counts */
+    struct pm_bundle_state *last;       /* whose blocks are on top of the front; NULL: nobody's */
     struct pm_arena arena;
 };
 

@@ -46,13 +46,13 @@ static inline uint32_t not_above(lanes values, uint32_t bound) {
 
 static inline lanes below(lanes values, lanes bounds) { return (lanes)(values < bounds); }
 
-static inline bool unaligned(struct narrow addresses, const uint32_t *mask, const uint32_t *value,
+static inline bool unaligned(const uint64_t *words, const uint64_t *mask, const uint64_t *value,
                              bool is_long) {
-    __m256i differs = _mm256_xor_si256(_mm256_and_si256(addresses.low, row_at(mask)), row_at(value));
-    if (is_long)
+    __m256i differs = _mm256_setzero_si256();
+    for (unsigned i = 0; i < (is_long ? 16 : 8); i += 4)
         differs = _mm256_or_si256(
-            differs,
-            _mm256_xor_si256(_mm256_and_si256(addresses.high, row_at(mask + 8)), row_at(value + 8)));
+            differs, _mm256_and_si256(_mm256_xor_si256(row_at(words + i), row_at(value + i)),
+                                      row_at(mask + i)));
     return !_mm256_testz_si256(differs, differs);
 }
 

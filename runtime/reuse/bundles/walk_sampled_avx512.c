@@ -5,11 +5,12 @@
 
 #include "runtime/reuse/bundles/sampled.h"
 
-enum { LANES = 16 };
-typedef uint32_t lanes __attribute__((vector_size(64)));
+/* Vectors of 8, which three ports take and not two; few bundles have more candidates. */
+enum { LANES = 8 };
+typedef uint32_t lanes __attribute__((vector_size(32)));
 
 struct narrow {
-    __m512i lanes;
+    __m256i low, high;
 };
 
 static inline __m256i narrow_half(const uint64_t *words, unsigned shift) {
@@ -18,31 +19,39 @@ static inline __m256i narrow_half(const uint64_t *words, unsigned shift) {
 }
 
 static inline struct narrow narrow(const uint64_t *words, unsigned shift, bool is_long) {
-    __m512i row = _mm512_zextsi256_si512(narrow_half(words, shift));
-    return (struct narrow){is_long ? _mm512_inserti64x4(row, narrow_half(words + 8, shift), 1)
-                                   : row};
+    return (struct narrow){narrow_half(words, shift),
+                           is_long ? narrow_half(words + 8, shift) : _mm256_setzero_si256()};
+}
+
+static inline __m256i row_at(const uint32_t *from) {
+    return _mm256_load_si256((const __m256i *)(const void *)from);
 }
 
 static inline lanes pick(struct narrow from, const uint32_t *index, bool is_long) {
-    (void)is_long;
-    return (lanes)_mm512_permutexvar_epi32(_mm512_load_si512(index), from.lanes);
+    return (lanes)(is_long ? _mm256_permutex2var_epi32(from.low, row_at(index), from.high)
+                           : _mm256_permutexvar_epi32(row_at(index), from.low));
 }
 
-static inline lanes lanes_at(const uint32_t *from) { return (lanes)_mm512_load_si512(from); }
+static inline lanes lanes_at(const uint32_t *from) { return (lanes)row_at(from); }
 
 static inline uint32_t not_above(lanes values, uint32_t bound) {
-    return _mm512_cmple_epu32_mask((__m512i)values, _mm512_set1_epi32((int)bound));
+    return _mm256_cmple_epu32_mask((__m256i)values, _mm256_set1_epi32((int)bound));
 }
 
 static inline lanes below(lanes values, lanes bounds) {
-    return (lanes)_mm512_movm_epi32(_mm512_cmplt_epu32_mask((__m512i)values, (__m512i)bounds));
+    return (lanes)_mm256_movm_epi32(_mm256_cmplt_epu32_mask((__m256i)values, (__m256i)bounds));
 }
 
-static inline bool unaligned(struct narrow addresses, const uint32_t *mask, const uint32_t *value,
+static inline uint32_t half_unaligned(const uint64_t *words, const uint64_t *mask,
+                                      const uint64_t *value) {
+    __m512i differs = _mm512_xor_si512(_mm512_loadu_si512(words), _mm512_load_si512(value));
+    return _mm512_test_epi64_mask(differs, _mm512_load_si512(mask));
+}
+
+static inline bool unaligned(const uint64_t *words, const uint64_t *mask, const uint64_t *value,
                              bool is_long) {
-    (void)is_long;
-    return _mm512_cmpneq_epi32_mask(
-        _mm512_and_si512(addresses.lanes, _mm512_load_si512(mask)), _mm512_load_si512(value));
+    return half_unaligned(words, mask, value) ||
+           (is_long && half_unaligned(words + 8, mask + 8, value + 8));
 }
 
 #define PM_SAMPLED_WALK pm_sampled_walk_avx512

@@ -37,11 +37,11 @@ static inline uint32_t not_above(lanes values, uint32_t bound) {
 
 static inline lanes below(lanes values, lanes bounds) { return (lanes)(values < bounds); }
 
-static inline bool unaligned(struct narrow addresses, const uint32_t *mask, const uint32_t *value,
+static inline bool unaligned(const uint64_t *words, const uint64_t *mask, const uint64_t *value,
                              bool is_long) {
-    uint32_t differs = 0;
+    uint64_t differs = 0;
     for (unsigned i = 0; i < (is_long ? 16u : 8u); i++)
-        differs |= (addresses.lanes[i] & mask[i]) ^ value[i];
+        differs |= (words[i] ^ value[i]) & mask[i];
     return differs;
 }
 
