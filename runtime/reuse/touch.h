@@ -79,4 +79,21 @@ static inline uint64_t pm_reuse_touch(struct pm_reuse *reuse, struct front *fron
                                              : pm_reuse_touch_far(reuse, block, evicted, toucher);
 }
 
+/* Touches the sampled BLOCK by an access of KIND (enum pm_access − 1) and GROUP, and counts it.
+   NEWEST is the block touched before. */
+static inline void pm_reuse_touch_sampled(struct pm_reuse *reuse, struct front *front,
+                                          uint64_t *newest, uint64_t block, uint32_t group,
+                                          unsigned kind) {
+    struct pm_touch_histogram *histogram = &reuse->histograms[group];
+    if (block == *newest) {
+        histogram->front[kind][0]++;
+        return;
+    }
+    *newest = block;
+    uint64_t distance = pm_reuse_touch(reuse, front, block, (struct pm_toucher){group, kind});
+    pm_reuse_note_sample(reuse, block, distance);
+    if (!pm_touch_histogram_count(histogram, &reuse->arena, kind, distance))
+        reuse->failed = true;
+}
+
 #endif

@@ -213,10 +213,9 @@ static void check_subsamples(const struct pm_subsample *found, size_t n) {
         unsigned n_digits = 0;
         if (distance >= PM_BEYOND)
             part->unbounded++;
-        if (distance >= UNWATCHED)
+        if (distance >= UNWATCHED || distance == 0)
             continue;
-        if (distance)
-            distance = (distance + 1) * trial.sample - 1;
+        distance = (distance + 1) * trial.sample - 1;
         for (; distance; distance /= 2)
             n_digits++;
         part->far[n_digits]++;

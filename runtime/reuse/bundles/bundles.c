@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "runtime/reuse/bundles/sampled.h"
 #include "runtime/system.h"
 
 enum { FIRST_SEQUENCES = 4 };
@@ -13,8 +14,11 @@ struct pm_bundle_reuse *pm_bundle_reuse_new(struct pm_reuse *reuse) {
     if (!bundles)
         return NULL;
     bundles->reuse = reuse;
-    bundles->states = pm_mmap(PM_MAX_BUNDLES * sizeof(struct pm_bundle_state *));
-    if (bundles->states)
+    if (reuse->subsamples)
+        bundles->sampled = pm_mmap(PM_MAX_BUNDLES * sizeof(struct pm_sampled_bundle *));
+    else
+        bundles->states = pm_mmap(PM_MAX_BUNDLES * sizeof(struct pm_bundle_state *));
+    if (bundles->states || bundles->sampled)
         return bundles;
     pm_bundle_reuse_free(bundles);
     return NULL;
@@ -25,6 +29,7 @@ void pm_bundle_reuse_free(struct pm_bundle_reuse *bundles) {
         return;
     pm_arena_free(&bundles->arena);
     pm_munmap(bundles->states, PM_MAX_BUNDLES * sizeof(struct pm_bundle_state *));
+    pm_munmap(bundles->sampled, PM_MAX_BUNDLES * sizeof(struct pm_sampled_bundle *));
     pm_munmap(bundles, sizeof *bundles);
 }
 
@@ -113,30 +118,37 @@ struct pm_bundle_state *pm_bundle_state(struct pm_bundle_reuse *bundles, uint64_
 
 /* ---- the whole ------------------------------------------------------------------------------- */
 
+static void flush_bundle(struct pm_bundle_reuse *bundles, struct pm_bundle_state *state) {
+    for (uint32_t i = 0; state && i <= state->sequence_mask; i++) {
+        struct pm_touch_sequence *sequence = state->sequences[i];
+        if (!sequence)
+            continue;
+        for (uint32_t p = 0; p < sequence->n_transitions; p++)
+            pm_bundle_flush_transition(bundles->reuse, sequence, sequence->transitions[p]);
+        pm_bundle_flush_sequence(bundles->reuse, state->bundle, sequence);
+    }
+}
+
 void pm_bundle_reuse_flush(struct pm_bundle_reuse *bundles) {
     if (!bundles->dirty)
         return;
     bundles->dirty = false;
-    for (uint32_t b = 0; b < pm_n_bundles; b++) {
-        struct pm_bundle_state *state = bundles->states[b];
-        for (uint32_t i = 0; state && i <= state->sequence_mask; i++) {
-            struct pm_touch_sequence *sequence = state->sequences[i];
-            if (!sequence)
-                continue;
-            for (uint32_t p = 0; p < sequence->n_transitions; p++)
-                pm_bundle_flush_transition(bundles->reuse, sequence, sequence->transitions[p]);
-            pm_bundle_flush_sequence(bundles->reuse, state->bundle, sequence);
-        }
-    }
+    for (uint32_t b = 0; b < pm_n_bundles; b++)
+        if (!bundles->sampled)
+            flush_bundle(bundles, bundles->states[b]);
+        else if (bundles->sampled[b])
+            pm_sampled_bundle_flush(bundles->reuse, bundles->sampled[b]);
 }
 
 const uint64_t *pm_bundle_reuse_walk(struct pm_bundle_reuse *bundles, const uint64_t *words,
                                      const uint64_t *end) {
-    static pm_bundle_walk *const walks[PM_REUSE_N_VARIANTS] = {
-        [PM_REUSE_SSE2] = pm_bundle_walk_sse2,
-        [PM_REUSE_AVX2] = pm_bundle_walk_avx2,
-        [PM_REUSE_AVX512] = pm_bundle_walk_avx512,
+    static pm_bundle_walk *const walks[PM_REUSE_N_VARIANTS][2] = {
+        [PM_REUSE_SSE2] = {pm_bundle_walk_sse2, pm_sampled_walk_sse2},
+        [PM_REUSE_AVX2] = {pm_bundle_walk_avx2, pm_sampled_walk_avx2},
+        [PM_REUSE_AVX512] = {pm_bundle_walk_avx512, pm_sampled_walk_avx512},
     };
     bundles->dirty = true;
-    return bundles->reuse->failed ? end : walks[bundles->reuse->variant](bundles, words, end);
+    return bundles->reuse->failed
+               ? end
+               : walks[bundles->reuse->variant][bundles->sampled != NULL](bundles, words, end);
 }

@@ -258,7 +258,6 @@ static void flush_near(struct pm_reuse *reuse, const struct pm_bundle *bundle,
         bool again = seen >> block & 1;
         reuse->histograms[reference->group].front[reference->access - 1][distance] +=
             sequence->n_repeats + (again ? sequence->n_single : 0);
-        reuse->histograms[reference->group].touches[reference->access - 1] += sequence->n_unsampled;
         seen |= 1u << block;
     }
 }
@@ -281,5 +280,5 @@ void pm_bundle_flush_sequence(struct pm_reuse *reuse, const struct pm_bundle *bu
     flush_near(reuse, bundle, sequence);
     flush_far(reuse, sequence);
     flush_continued(reuse, sequence);
-    sequence->n_single = sequence->n_repeats = sequence->n_unsampled = 0;
+    sequence->n_single = sequence->n_repeats = 0;
 }

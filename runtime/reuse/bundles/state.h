@@ -26,8 +26,7 @@
      transition.  Where transitions rarely apply, first touches are made without them.
      One by one, as without bundles: executions in which bases meet in a block although none follows
      the other, that touch more blocks than the front holds, or of a bundle with more shapes than
-   are kept. Under sampling all blocks of an execution are hashed at once, and if none is sampled,
-   as is usual, the execution is only counted; the others go one by one. How often sequences and
+   are kept. How often sequences and
    transitions were used is turned into counts at the end (pm_bundle_reuse_flush).  What each of
    these methods gained: docs/log-measuring.md. */
 #ifndef PM_RUNTIME_REUSE_BUNDLES_STATE_H
@@ -106,10 +105,9 @@ struct pm_touch_sequence {
     struct pm_touch_sequence *next;          /* of the execution that followed, lately */
     uint64_t n_single;                       /* executions whose first touches were looked up */
     uint64_t n_repeats;                      /* executions of which nothing was */
-    uint64_t n_unsampled; /* under sampling: executions that touched no sampled block */
-    int32_t confidence;   /* that a known transition applies; below 0 none is tried, until so many
-                             executions later */
-    int32_t backoff;      /* so many the next time */
+    int32_t confidence; /* that a known transition applies; below 0 none is tried, until so many
+                           executions later */
+    int32_t backoff;    /* so many the next time */
     uint32_t n_transitions;
     struct pm_front_transition *transitions[PM_TRANSITIONS]; /* the last one found here first */
 };
@@ -138,9 +136,10 @@ struct pm_bundle_state {
 
 struct pm_bundle_reuse {
     struct pm_reuse *reuse;
-    struct pm_bundle_state **states; /* by number of the bundle; NULL: not executed yet */
-    bool dirty;                      /* sequences have counts */
-    struct pm_bundle_state *last;    /* whose blocks are on top of the front; NULL: nobody's */
+    struct pm_bundle_state **states;    /* by number of the bundle; NULL: not executed yet */
+    struct pm_sampled_bundle **sampled; /* in their place where only some blocks are (sampled.h) */
+    bool dirty;                         /* sequences have counts */
+    struct pm_bundle_state *last;       /* whose blocks are on top of the front; NULL: nobody's */
     struct pm_arena arena;
 };
 

@@ -63,15 +63,8 @@ touch_one_by_one(struct pm_reuse *reuse, const struct pm_bundle *bundle, const u
         for (uint64_t block = first; block <= last; block++) {
             if (block != first && reuse->far)
                 pm_reuse_note_continued(reuse, toucher, block);
-            if (reuse->subsamples) {
-                reuse->histograms[reference->group].touches[reference->access - 1]++;
-                if (!pm_is_sampled(reuse, block))
-                    continue;
-            }
             uint64_t distance = pm_reuse_touch(reuse, &front, block, toucher);
             count_touch(reuse, reference->group, reference->access - 1u, distance);
-            if (reuse->subsamples)
-                pm_reuse_note_sample(reuse, block, distance);
         }
     }
     front_store(&front, reuse->front);
@@ -343,62 +336,10 @@ static inline struct pm_bundle_state *state_of(struct pm_bundle_reuse *bundles,
     return PM_LIKELY(state != NULL) ? state : pm_bundle_state(bundles, number);
 }
 
-/* ---- where only some blocks are sampled ------------------------------------------------------ */
-
-/* Is any of the N blocks sampled?  Those behind the N-th are hashed too. */
-static inline bool any_is_sampled(const struct pm_reuse *reuse, const uint64_t *blocks,
-                                  uint32_t n) {
-    const pm_hashes_8 numbers = {0, 1, 2, 3, 4, 5, 6, 7};
-    pm_hashes_8 sampled = {0};
-    for (uint32_t half = 0; half < n; half += 8) {
-        pm_blocks_8 eight;
-        pm_hashes_8 hashes;
-        memcpy(&eight, blocks + half, sizeof eight);
-        pm_block_hashes(&eight, &hashes);
-        sampled |= (pm_hashes_8)(hashes <= reuse->sample_threshold) & (numbers < n - half);
-    }
-    uint64_t pairs[4];
-    memcpy(pairs, &sampled, sizeof pairs);
-    return pairs[0] | pairs[1] | pairs[2] | pairs[3];
-}
-
-/* Most executions touch no sampled block: then they are only counted. */
-static const uint64_t *walk_sampled(struct pm_bundle_reuse *bundles, const uint64_t *words,
-                                    const uint64_t *end) {
-    struct pm_reuse *reuse = bundles->reuse;
-    struct pm_bundle_state *state;
-    uint64_t blocks[PM_REUSE_FRONT] __attribute__((aligned(64))) = {0};
-    while (words < end && !reuse->failed && (state = state_of(bundles, words))) {
-        const uint64_t *from = words;
-        if (state == bundles->last)
-            while (words < end && words_outside(words, state) == 0)
-                words += state->n_words;
-        if (words != from) {
-            state->last->n_unsampled += (uint64_t)(words - from) / state->n_words;
-            continue;
-        }
-        words += state->n_words;
-        bundles->last = NULL;
-        struct pm_touch_sequence *sequence = find_sequence(bundles, state, from);
-        if (sequence && sequence->n_blocks)
-            sequence_blocks(from, state, sequence, reuse->shift, blocks);
-        if (!sequence || !sequence->n_blocks || any_is_sampled(reuse, blocks, sequence->n_blocks)) {
-            touch_one_by_one(reuse, state->bundle, from);
-            continue;
-        }
-        sequence->n_unsampled++;
-        begin_intervals(from, state, sequence, reuse->shift);
-        bundles->last = state;
-    }
-    return reuse->failed ? end : words;
-}
-
 /* ---- all ------------------------------------------------------------------------------------- */
 
 const uint64_t *PM_BUNDLE_WALK(struct pm_bundle_reuse *bundles, const uint64_t *words,
                                const uint64_t *end) {
-    if (bundles->reuse->subsamples)
-        return walk_sampled(bundles, words, end);
     struct pm_reuse *reuse = bundles->reuse;
     struct pm_bundle_state *state;
     while (words < end && PM_LIKELY(!reuse->failed) && (state = state_of(bundles, words))) {
