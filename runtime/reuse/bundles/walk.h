@@ -317,6 +317,8 @@ static inline struct pm_bundle_state *state_of(struct pm_bundle_reuse *bundles,
     return PM_LIKELY(state != NULL) ? state : pm_bundle_state(bundles, number);
 }
 
+#include "runtime/reuse/bundles/direct.h"
+
 /* ---- where only some blocks are sampled ------------------------------------------------------ */
 
 /* Is any of the N blocks sampled?  Those behind the N-th are hashed too. */
@@ -376,16 +378,24 @@ const uint64_t *PM_BUNDLE_WALK(struct pm_bundle_reuse *bundles, const uint64_t *
     struct pm_reuse *reuse = bundles->reuse;
     struct pm_bundle_state *state;
     while (words < end && PM_LIKELY(!reuse->failed) && (state = state_of(bundles, words))) {
+        if (state->n_direct > 0) {
+            words = walk_directly(bundles, words, end);
+            bundles->last = NULL;
+            continue;
+        }
         const uint32_t n_words = state->n_words;
         const uint64_t *from = words;
         if (state == bundles->last)
             while (words < end && words_outside(words, state) == 0)
                 words += n_words;
         if (words != from) {
-            state->last->n_repeats += (uint64_t)(words - from) / n_words;
+            uint64_t n = (uint64_t)(words - from) / n_words;
+            state->last->n_repeats += n;
+            note_repeats(state, n);
         } else {
             bundles->last = execute(bundles, state, words) ? state : NULL;
             words += n_words;
+            note_single(bundles, state);
         }
     }
     return reuse->failed ? end : words;
