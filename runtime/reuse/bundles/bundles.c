@@ -89,6 +89,30 @@ static bool make_base(struct pm_bundle_reuse *bundles, const struct pm_bundle *b
     return true;
 }
 
+/* A small bundle begins access by access: most are executed a few times only, and need no sequences
+   then. */
+static void make_direct(struct pm_bundle_state *state, const struct pm_bundle *bundle) {
+    if (bundle->n_accesses > PM_DIRECT_ACCESSES)
+        return;
+    for (unsigned i = 0; i < bundle->n_accesses; i++) {
+        const struct pm_bundle_access *access = &bundle->accesses[i];
+        const struct pm_probe_reference *reference = pm_bundle_reference(access);
+        uint64_t histogram = reference->group * sizeof(struct pm_touch_histogram);
+        if (reference->size_bytes - 1 > UINT8_MAX || histogram > UINT32_MAX)
+            return;
+        state->direct[i] = (struct pm_direct_access){
+            .offset = access->offset,
+            .histogram = (uint32_t)histogram,
+            .word = (uint8_t)access->address,
+            .last_byte = (uint8_t)(reference->size_bytes - 1),
+            .kind = (uint8_t)(reference->access - 1),
+        };
+    }
+    state->n_accesses = bundle->n_accesses;
+    state->direct_turns = state->n_direct = PM_FIRST_DIRECT;
+    state->credit = PM_DIRECT_CREDIT;
+}
+
 struct pm_bundle_state *pm_bundle_state(struct pm_bundle_reuse *bundles, uint64_t number) {
     if (!pm_bundle_is_known(number) || !pm_bundles[number].accesses)
         return NULL;
@@ -103,6 +127,7 @@ struct pm_bundle_state *pm_bundle_state(struct pm_bundle_reuse *bundles, uint64_
     state->bundle = bundle;
     state->n_words = 1u + bundle->n_addresses;
     state->words = (1u << state->n_words) - 1;
+    make_direct(state, bundle);
     state->sequence_mask = FIRST_SEQUENCES - 1;
     state->sequences = pm_bundle_take(bundles, FIRST_SEQUENCES * sizeof *state->sequences);
     for (uint32_t base = 1; base < state->n_words; base++)

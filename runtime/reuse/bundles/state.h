@@ -10,7 +10,12 @@
    which of them are first touches of a block within the execution, if bases that do not follow each
    other go to different blocks.
 
-   How an execution is accounted for, from the cheapest way to the dearest:
+   Small bundles, as interpreters and compilers have thousands of, go access by access as long as
+   their executions seldom repeat (direct.h): that takes two or three cache lines of what is known
+   of a bundle, where the ways below take a dozen, and the front stays in registers from record to
+   record.
+
+   How an execution of any other is accounted for, from the cheapest way to the dearest:
      Repeat.  The record before was of the same bundle, and every address still is in the interval
    in which it was.  Then every touch has a distance that the sequence tells: the front (analysis.h)
      begins with the execution's blocks, in the order of their last touches.  One vector comparison
@@ -51,8 +56,17 @@ enum {
     PM_MISS_PENALTY = 3,
     PM_FIRST_BACKOFF = 1 << 10,
     PM_LONGEST_BACKOFF = 1 << 16,
-    PM_FEW_BLOCKS = 4,   /* are touched in turn when transitions are not tried */
-    PM_NEAR_BLOCKS = 64, /* within which a base follows another */
+    PM_FEW_BLOCKS = 4,       /* are touched in turn when transitions are not tried */
+    PM_NEAR_BLOCKS = 64,     /* within which a base follows another */
+    PM_DIRECT_ACCESSES = 11, /* of a small bundle at most */
+    PM_FEW_ACCESSES = 6,     /* of which fewer cost less one by one than a transition does */
+    /* A small bundle goes access by access for PM_FIRST_DIRECT executions, each time twice as many,
+       when it has no credit left: each repeat adds PM_REPEAT_CREDIT, up to PM_DIRECT_CREDIT, each
+       other execution takes 1. */
+    PM_DIRECT_CREDIT = 64,
+    PM_REPEAT_CREDIT = 2,
+    PM_FIRST_DIRECT = 1 << 8,
+    PM_MOST_DIRECT = 1 << 14,
     PM_TABLED_SHIFT = 8, /* blocks up to this size have a class for each byte in a table */
 };
 _Static_assert((int)PM_BUNDLE_BASES == PM_BUNDLE_ADDRESSES + 1, "base 0 is for fixed addresses");
@@ -118,11 +132,26 @@ struct pm_bundle_base {
     uint8_t *class_of; /* [block size]; NULL: too many bytes for a table */
 };
 
+/* An access of a small bundle. */
+struct pm_direct_access {
+    uint64_t offset;    /* from its address */
+    uint32_t histogram; /* in pm_reuse.histograms, in bytes */
+    uint8_t word;       /* of the record; 0: OFFSET is the address */
+    uint8_t last_byte;  /* its size − 1 */
+    uint8_t kind;       /* enum pm_access − 1 */
+    uint8_t reserved;
+};
+
 /* Of one bundle. */
 struct pm_bundle_state {
+    uint32_t n_words;
+    uint32_t n_accesses;   /* in `direct`; 0: the bundle is not small */
+    int32_t n_direct;      /* so many executions to come go access by access */
+    int16_t credit;        /* that they need not do so after these */
+    uint16_t direct_turns; /* n_direct the next time */
+    struct pm_direct_access direct[PM_DIRECT_ACCESSES];     /* in order */
     uint64_t low[PM_BUNDLE_BASES], length[PM_BUNDLE_BASES]; /* each word's interval */
     const struct pm_bundle *bundle;
-    uint32_t n_words;
     uint32_t words; /* a bit for each */
     uint32_t n_recent;
     bool begins_larger; /* an access of the execution before goes over into another larger block */
@@ -142,6 +171,11 @@ struct pm_bundle_reuse {
     struct pm_bundle_state *last;       /* whose blocks are on top of the front; NULL: nobody's */
     struct pm_arena arena;
 };
+
+static inline struct pm_touch_histogram *
+pm_direct_histogram(const struct pm_reuse *reuse, const struct pm_direct_access *access) {
+    return (struct pm_touch_histogram *)((char *)reuse->histograms + access->histogram);
+}
 
 /* The walk over records, for each vector extension (walk.h). */
 typedef const uint64_t *pm_bundle_walk(struct pm_bundle_reuse *bundles, const uint64_t *words,

@@ -336,6 +336,8 @@ static inline struct pm_bundle_state *state_of(struct pm_bundle_reuse *bundles,
     return PM_LIKELY(state != NULL) ? state : pm_bundle_state(bundles, number);
 }
 
+#include "runtime/reuse/bundles/direct.h"
+
 /* ---- all ------------------------------------------------------------------------------------- */
 
 const uint64_t *PM_BUNDLE_WALK(struct pm_bundle_reuse *bundles, const uint64_t *words,
@@ -343,6 +345,11 @@ const uint64_t *PM_BUNDLE_WALK(struct pm_bundle_reuse *bundles, const uint64_t *
     struct pm_reuse *reuse = bundles->reuse;
     struct pm_bundle_state *state;
     while (words < end && PM_LIKELY(!reuse->failed) && (state = state_of(bundles, words))) {
+        if (state->n_direct > 0) {
+            words = walk_directly(bundles, words, end);
+            bundles->last = NULL;
+            continue;
+        }
         const uint32_t n_words = state->n_words;
         const uint64_t *from = words;
         if (state == bundles->last)
@@ -356,9 +363,11 @@ const uint64_t *PM_BUNDLE_WALK(struct pm_bundle_reuse *bundles, const uint64_t *
                 sequence_blocks(from, state, state->last, reuse->shift, blocks);
                 note_begun(reuse, state->last, blocks, n);
             }
+            note_repeats(state, n);
         } else {
             bundles->last = execute(bundles, state, words) ? state : NULL;
             words += n_words;
+            note_single(bundles, state);
         }
     }
     return reuse->failed ? end : words;
