@@ -100,8 +100,8 @@ size_t pm_session_merged(const struct pm_measure_session *session, uint64_t *siz
     const struct pm_measure_request *request = session->request;
     bool bins_stay = request->bin_width && strcmp(request->bin_width, "0") == 0;
     size_t n = 0;
-    /* Each size of a sample is worked on by itself. */
-    if (request->sample > 1 || bins_stay)
+    /* Then each size is analysed by itself (runtime/analyser/). */
+    if (request->sample > 1 || request->carry || bins_stay)
         return 0;
     for (size_t i = 1; i < session->blocks.n; i++)
         if (!pm_has_block_size(session->apart.bytes, session->apart.n, session->blocks.bytes[i]))
