@@ -17,3 +17,6 @@ static inline uint32_t front_find(const struct front *front, uint64_t block) {
 
 #define PM_BUNDLE_WALK pm_bundle_walk_sse2
 #include "runtime/reuse/bundles/walk.h"
+
+#define PM_CARRIED_BUNDLE_WALK pm_carried_bundle_walk_sse2
+#include "runtime/reuse/bundles/walk_carried.h"
