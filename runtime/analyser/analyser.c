@@ -32,7 +32,7 @@ static bool takes_bundles;
 struct analysis {
     struct pm_reuse *reuse;
     struct pm_larger *larger;        /* it follows from the smallest size; all else is NULL */
-    struct pm_bundle_reuse *bundles; /* above it; NULL: bundles come as accesses */
+    struct pm_bundle_reuse *bundles; /* above it; NULL: bundles come as accesses, or to `carried` */
     struct pm_carried *carried;      /* owns `reuse`; NULL: nobody asked for carriers */
 };
 
@@ -117,7 +117,7 @@ static int begin(const struct pmodel_program *program) {
     choose_block_sizes();
     pm_analyser_carries &= pm_n_block_sizes > 0;
     counts_bytes = pm_n_block_sizes > 0 && getenv(PM_ENV_BYTES) != NULL;
-    takes_bundles = !pm_analyser_carries && !counts_bytes;
+    takes_bundles = !counts_bytes;
     return pm_n_block_sizes == 0;
 }
 
@@ -138,8 +138,10 @@ static bool begin_analysis(struct analysis *analysis, unsigned shift, bool carri
     }
     if (!analysis->reuse || !pm_reuse_choose(analysis->reuse, &options))
         return false;
-    analysis->bundles = takes_bundles ? pm_bundle_reuse_new(analysis->reuse) : NULL;
-    return analysis->bundles || !takes_bundles;
+    if (!takes_bundles || carries)
+        return true;
+    analysis->bundles = pm_bundle_reuse_new(analysis->reuse);
+    return analysis->bundles;
 }
 
 static bool begin_larger(struct analysis *analysis, struct pm_reuse *smallest, unsigned shift) {
@@ -221,8 +223,8 @@ const struct pmodel_handler pm_analyser = {
 };
 
 /* All block sizes as far as the first one, although a library may become known meanwhile. */
-static const uint64_t *analyse_bundles(uint32_t stream, const uint64_t *words,
-                                       const uint64_t *end) {
+static const uint64_t *analyse_bundles(uint32_t stream, const uint64_t *words, const uint64_t *end,
+                                       const struct pm_carried_iteration *iteration) {
     const uint64_t *to = NULL;
     if (!begun[stream])
         begin_stream(stream);
@@ -230,7 +232,11 @@ static const uint64_t *analyse_bundles(uint32_t stream, const uint64_t *words,
         struct analysis *analysis = &analyses[stream][i];
         if (has_failed(analysis))
             continue;
-        const uint64_t *reached = pm_bundle_reuse_walk(analysis->bundles, words, to ? to : end);
+        const uint64_t *most = to ? to : end;
+        const uint64_t *reached =
+            analysis->carried
+                ? pm_carried_bundles(analysis->carried, pm_group_scopes, words, most, iteration)
+                : pm_bundle_reuse_walk(analysis->bundles, words, most);
         if (has_failed(analysis))
             pm_note_add(PM_NOTE_OUT_OF_MEMORY, 1);
         else
@@ -241,11 +247,23 @@ static const uint64_t *analyse_bundles(uint32_t stream, const uint64_t *words,
 
 bool pm_analyser_takes_bundles(void) { return takes_bundles && pm_process_handler == &pm_analyser; }
 
-const uint64_t *pm_analyser_bundles(uint32_t thread, const uint64_t *words, const uint64_t *end) {
-    const uint64_t *to = analyse_bundles(thread, words, end);
-    if (pm_records_are_shared)
-        analyse_bundles(PM_SHARED_STREAM, words, to);
+const uint64_t *pm_analyser_bundles(uint32_t thread, const uint64_t *words, const uint64_t *end,
+                                    const struct pm_carried_iteration *iteration) {
+    static const struct pm_carried_iteration none = {.record = PM_CARRIED_NO_RECORD};
+    if (!pm_records_are_shared)
+        return analyse_bundles(thread, words, end, iteration);
+    const uint64_t *to = analyse_bundles(thread, words, end, &none);
+    analyse_bundles(PM_SHARED_STREAM, words, to, &none);
     return to;
+}
+
+bool pm_analyser_event(uint32_t thread, enum pm_carried_event event, uint32_t scope) {
+    if (!begun[thread] || pm_process_handler != &pm_analyser)
+        return false;
+    for (unsigned i = 0; i < pm_n_block_sizes; i++)
+        if (!has_failed(&analyses[thread][i]))
+            pm_carried_event(analyses[thread][i].carried, event, scope);
+    return true;
 }
 
 void pm_analyser_flush(void) {

@@ -39,6 +39,8 @@ static void flush(struct pm_thread *thread) {
 void pm_decode_flush(struct pm_thread *thread) { flush(thread); }
 
 void pm_decode_add_event(struct pm_thread *thread, uint32_t event, uint32_t scope) {
+    if (thread->n_batch == 0 && pm_analyser_event(thread->number, event, scope))
+        return;
     if (thread->n_batch == PM_BATCH)
         flush(thread);
     thread->batch[thread->n_batch++] = (struct pmodel_access){.kind = event, .group = scope};
@@ -330,13 +332,27 @@ static uint64_t decode_record(struct pm_control_block *block, const uint64_t *wo
     return n_words;
 }
 
+/* The record of an iteration of the innermost scope that is open, if that is a loop: with a stack
+   pointer up to the loop's own it closes nothing (events/open_scopes.h). */
+static struct pm_carried_iteration next_iteration(const struct pm_control_block *block) {
+    const struct pm_open_scopes *open = block->open_scopes;
+    if (!pm_analyser_carries || !open || open->n == 0)
+        return (struct pm_carried_iteration){.record = PM_CARRIED_NO_RECORD};
+    const struct pm_open_scope *top = &open->items[open->n - 1];
+    return (struct pm_carried_iteration){.record = PM_RECORD_IS_EVENT | PM_EVENT_ITERATION |
+                                                   (uint64_t)top->scope << 2,
+                                         .stack = top->stack,
+                                         .scope = top->scope};
+}
+
 void pm_decode_records(struct pm_control_block *block, uint64_t from, uint64_t to) {
     const uint64_t *words = (const uint64_t *)from, *end = (const uint64_t *)to;
     while (words < end) {
         if (is_bundle(*words) && pm_analyser_takes_bundles() && !block->thread->stopped) {
             const uint64_t *first = words;
             flush(block->thread);
-            words = pm_analyser_bundles(block->thread->number, words, end);
+            const struct pm_carried_iteration iteration = next_iteration(block);
+            words = pm_analyser_bundles(block->thread->number, words, end, &iteration);
             if (words != first)
                 continue;
         }

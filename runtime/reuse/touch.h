@@ -21,6 +21,9 @@ struct pm_toucher {
     uint32_t group, kind; /* enum pm_access − 1 */
 };
 
+/* Where no larger blocks follow. */
+static const struct pm_toucher pm_any_toucher = {0, 0};
+
 /* Larger blocks: an access of TOUCHER goes on in BLOCK. */
 static inline void pm_reuse_note_continued(struct pm_reuse *reuse, struct pm_toucher toucher,
                                            uint64_t block) {

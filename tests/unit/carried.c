@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/reuse/carried/state.h"
+#include "runtime/reuse/carriers.h"
 
 enum { N_GROUPS = 12, N_SCOPES = 9, LEAST_CAPACITY = 512 };
 

@@ -241,25 +241,49 @@ struct pm_touch_sequence *pm_bundle_find_sequence(struct pm_bundle_reuse *bundle
 
 /* ---- counts ---------------------------------------------------------------------------------- */
 
-/* Adds the touches of SEQUENCE's executions, in which blocks are touched again after N_SINGLE +
-   N_REPEATS, and for the first time after N_REPEATS of them. */
-static void flush_near(struct pm_reuse *reuse, const struct pm_bundle *bundle,
-                       const struct pm_touch_sequence *sequence) {
-    struct touches touches = {.bundle = bundle, .sequence = sequence, .shift = reuse->shift};
-    struct small_stack stack = {.n = sequence->n_blocks}; /* as the execution before left it */
+void pm_bundle_each_touch(const struct pm_bundle *bundle, const struct pm_touch_sequence *sequence,
+                          unsigned shift,
+                          void (*take)(void *context, const struct pm_bundle_touch *touch),
+                          void *context) {
+    const struct pm_probe_reference *before[PM_REUSE_FRONT] = {NULL};
     const struct pm_bundle_access *access;
-    uint32_t base, seen = 0;
+    uint32_t base;
     int64_t relative;
-    memcpy(stack.blocks, sequence->order, sizeof stack.blocks);
-    while (next_touch(&touches, &base, &relative, &access)) {
-        const struct pm_probe_reference *reference = pm_bundle_reference(access);
-        unsigned block = find_block(sequence, base, relative);
-        unsigned distance = bring_up(&stack, (uint8_t)block);
-        bool again = seen >> block & 1;
-        reuse->histograms[reference->group].front[reference->access - 1][distance] +=
-            sequence->n_repeats + (again ? sequence->n_single : 0);
-        seen |= 1u << block;
+    for (unsigned round = 0; round < 2; round++) { /* the first is the execution before */
+        struct touches touches = {.bundle = bundle, .sequence = sequence, .shift = shift};
+        struct small_stack stack = {.n = sequence->n_blocks};
+        uint32_t seen = 0;
+        memcpy(stack.blocks, sequence->order, sizeof stack.blocks);
+        while (next_touch(&touches, &base, &relative, &access)) {
+            unsigned block = find_block(sequence, base, relative);
+            const struct pm_bundle_touch touch = {
+                .reference = pm_bundle_reference(access),
+                .before = before[block],
+                .block = block,
+                .distance = bring_up(&stack, (uint8_t)block),
+                .again = seen >> block & 1,
+            };
+            seen |= 1u << block;
+            before[block] = touch.reference;
+            if (round == 1)
+                take(context, &touch);
+        }
     }
+}
+
+struct near_touches {
+    struct pm_reuse *reuse;
+    const struct pm_touch_sequence *sequence;
+};
+
+/* In N_SINGLE + N_REPEATS executions blocks are touched again, and in N_REPEATS of them for the
+   first time where the execution before left them. */
+static void add_near(void *context, const struct pm_bundle_touch *touch) {
+    const struct near_touches *near = context;
+    const struct pm_touch_sequence *sequence = near->sequence;
+    struct pm_touch_histogram *histogram = &near->reuse->histograms[touch->reference->group];
+    histogram->front[touch->reference->access - 1][touch->distance] +=
+        sequence->n_repeats + (touch->again ? sequence->n_single : 0);
 }
 
 static void flush_continued(struct pm_reuse *reuse, const struct pm_touch_sequence *sequence) {
@@ -277,7 +301,8 @@ static void flush_far(struct pm_reuse *reuse, struct pm_touch_sequence *sequence
 
 void pm_bundle_flush_sequence(struct pm_reuse *reuse, const struct pm_bundle *bundle,
                               struct pm_touch_sequence *sequence) {
-    flush_near(reuse, bundle, sequence);
+    struct near_touches near = {reuse, sequence};
+    pm_bundle_each_touch(bundle, sequence, reuse->shift, add_near, &near);
     flush_far(reuse, sequence);
     flush_continued(reuse, sequence);
     sequence->n_single = sequence->n_repeats = 0;

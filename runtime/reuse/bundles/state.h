@@ -48,6 +48,7 @@ enum {
                                  execution has a shape of its own */
     PM_TRANSITIONS = 32,      /* of a sequence */
     PM_TRIED_TRANSITIONS = 3, /* besides the expected one */
+    PM_TRIED_CARRIERS = 4,    /* of a transition */
     /* Transitions are tried as long as at least three of four executions make a known one: each
        that does adds 1 to the confidence, up to PM_CONFIDENT, each that does not takes
        PM_MISS_PENALTY.  Below zero they are not tried for some executions, each time twice as many.
@@ -91,6 +92,8 @@ struct pm_front_transition {
     uint8_t evicted[PM_REUSE_FRONT]; /* and the i-th of these pushed out what was at this place */
     uint8_t from[PM_REUSE_FRONT]; /* the front behind it: from which place, or PM_REUSE_FRONT + m:
                                      the m-th block */
+    uint8_t distance[PM_REUSE_FRONT];                 /* of first touches; PM_REUSE_FRONT: far */
+    struct pm_carrying *carryings[PM_TRIED_CARRIERS]; /* lately (reuse/carriers.h) */
 };
 
 /* A touch that is not the first one of its access. */
@@ -115,6 +118,7 @@ struct pm_touch_sequence {
     uint8_t kind[PM_REUSE_FRONT];
     uint32_t n_continued; /* 0 if there are no larger blocks */
     struct pm_continued_touch *continued;
+    struct pm_carried_sequence *carried;     /* reuse/carriers.h; NULL: nobody asks for carriers */
     struct pm_bin_cache far[PM_REUSE_FRONT]; /* first touches that were not in the front */
     struct pm_touch_sequence *next;          /* of the execution that followed, lately */
     uint64_t n_single;                       /* executions whose first touches were looked up */
@@ -205,6 +209,26 @@ struct pm_touch_sequence *pm_bundle_find_sequence(struct pm_bundle_reuse *bundle
 struct pm_front_transition *pm_bundle_learn(struct pm_bundle_reuse *bundles,
                                             struct pm_touch_sequence *sequence,
                                             const uint32_t *found);
+
+/* The same without remembering it. */
+struct pm_front_transition pm_bundle_transition(struct pm_touch_sequence *sequence,
+                                                const uint32_t *found);
+
+/* A touch of an execution. */
+struct pm_bundle_touch {
+    const struct pm_probe_reference *reference;
+    const struct pm_probe_reference *before; /* which touched the block last, in this execution or
+                                                in one like it just before */
+    unsigned block;                          /* number of the block, by first touches */
+    unsigned distance;                       /* if the execution before was like it */
+    bool again;                              /* the block was touched before in this execution */
+};
+
+/* Calls TAKE for each touch that an execution of SEQUENCE makes, in order. */
+void pm_bundle_each_touch(const struct pm_bundle *bundle, const struct pm_touch_sequence *sequence,
+                          unsigned shift,
+                          void (*take)(void *context, const struct pm_bundle_touch *touch),
+                          void *context);
 
 /* Adds to the histograms what TRANSITION, or SEQUENCE of BUNDLE, counts; it begins to count anew.
    Transitions go first: they count executions of their sequence. */

@@ -132,19 +132,16 @@ static inline void execute_transition(struct pm_reuse *reuse, struct pm_touch_se
     transition->n++;
 }
 
-/* The same if it applies; else false, and nothing done. */
-static inline bool take_transition(struct pm_reuse *reuse, struct pm_touch_sequence *sequence,
-                                   struct pm_front_transition *transition, const uint64_t *blocks) {
+/* Does TRANSITION apply to an execution of SEQUENCE that touches BLOCKS? */
+static inline bool holds(struct pm_reuse *reuse, const struct pm_touch_sequence *sequence,
+                         const struct pm_front_transition *transition, const uint64_t *blocks) {
     struct front front = front_load(reuse->front);
     if (!transition_applies(&front, transition, blocks, sequence->n_blocks))
         return false;
     uint32_t absent = ~transition->present & ((2u << (sequence->n_blocks - 1)) - 1), found = 0;
     for (uint32_t rest = absent; rest; rest &= rest - 1)
         found |= front_find(&front, blocks[__builtin_ctz(rest)]);
-    if (found || (absent & (absent - 1) && any_equal(blocks, absent)))
-        return false;
-    execute_transition(reuse, sequence, transition, blocks);
-    return true;
+    return !found && !(absent & (absent - 1) && any_equal(blocks, absent));
 }
 
 static inline void note_transition(struct pm_bundle_state *state,
@@ -154,51 +151,84 @@ static inline void note_transition(struct pm_bundle_state *state,
     state->last_transition = transition;
 }
 
-static __attribute__((noinline)) bool
-take_other_transition(struct pm_reuse *reuse, struct pm_bundle_state *state,
+static __attribute__((noinline)) struct pm_front_transition *
+find_other_transition(struct pm_reuse *reuse, struct pm_bundle_state *state,
                       struct pm_touch_sequence *sequence,
                       const struct pm_front_transition *expected, const uint64_t *blocks) {
     for (uint32_t i = 0; i < sequence->n_transitions && i < PM_TRIED_TRANSITIONS; i++) {
         struct pm_front_transition *transition = sequence->transitions[i];
-        if (transition == expected || !take_transition(reuse, sequence, transition, blocks))
+        if (transition == expected || !holds(reuse, sequence, transition, blocks))
             continue;
         memmove(sequence->transitions + 1, sequence->transitions,
                 i * sizeof *sequence->transitions);
         sequence->transitions[0] = transition;
         note_transition(state, transition);
-        return true;
+        return transition;
     }
-    return false;
+    return NULL;
 }
 
-static inline bool take_any_transition(struct pm_reuse *reuse, struct pm_bundle_state *state,
-                                       struct pm_touch_sequence *sequence, const uint64_t *blocks) {
+/* The known transition that applies to an execution; NULL: none that was tried. */
+static inline struct pm_front_transition *find_transition(struct pm_reuse *reuse,
+                                                          struct pm_bundle_state *state,
+                                                          struct pm_touch_sequence *sequence,
+                                                          const uint64_t *blocks) {
     if (sequence->confidence < 0) {
         if (++sequence->confidence == 0)
             sequence->confidence = PM_CONFIDENT / 4;
         state->last_transition = NULL;
-        return false;
+        return NULL;
     }
-    struct pm_front_transition *expected =
+    struct pm_front_transition *transition =
         state->last_transition ? state->last_transition->next : NULL;
-    if (expected && expected->sequence != sequence)
-        expected = NULL;
-    if (PM_LIKELY(expected && take_transition(reuse, sequence, expected, blocks)))
-        state->last_transition = expected;
-    else if (!take_other_transition(reuse, state, sequence, expected, blocks)) {
+    if (transition && transition->sequence != sequence)
+        transition = NULL;
+    if (PM_LIKELY(transition && holds(reuse, sequence, transition, blocks)))
+        state->last_transition = transition;
+    else if (!(transition = find_other_transition(reuse, state, sequence, transition, blocks))) {
         sequence->confidence -= PM_MISS_PENALTY;
         if (sequence->confidence < 0) {
             sequence->confidence = -sequence->backoff;
             sequence->backoff *= sequence->backoff < PM_LONGEST_BACKOFF ? 2 : 1;
         }
-        return false;
+        return NULL;
     }
     if (sequence->confidence < PM_CONFIDENT && ++sequence->confidence == PM_CONFIDENT)
         sequence->backoff = PM_FIRST_BACKOFF;
-    return true;
+    return transition;
 }
 
 /* ---- look-ups -------------------------------------------------------------------------------- */
+
+/* Where the blocks of an execution were. */
+struct places {
+    uint32_t found[PM_REUSE_FRONT]; /* the bit of the m-th block's place in the front, or 0 */
+    uint32_t all;                   /* these together */
+    uint32_t absent;                /* bit m: it was not there */
+};
+
+/* False: blocks that should be different are the same. */
+static inline bool find_places(const struct pm_reuse *reuse,
+                               const struct pm_touch_sequence *sequence, const uint64_t *blocks,
+                               struct places *places) {
+    uint32_t all = 0, twice = 0, absent = 0;
+    struct front front = front_load(reuse->front);
+    for (uint32_t m = 0; m < sequence->n_blocks; m++) {
+        uint32_t found = front_find(&front, blocks[m]);
+        places->found[m] = found;
+        twice |= all & found;
+        all |= found;
+        absent |= (uint32_t)(found == 0) << m;
+    }
+    places->all = all;
+    places->absent = absent;
+    return PM_LIKELY(!twice && !any_equal(blocks, absent));
+}
+
+/* Does none of them fall out of the front before it is touched? */
+static inline bool are_near(const struct places *places) {
+    return places->all >> (PM_REUSE_FRONT - pm_count_bits(places->absent)) == 0;
+}
 
 /* First touches one after the other. */
 static inline void touch_in_turn(struct pm_reuse *reuse, struct pm_touch_sequence *sequence,
@@ -213,25 +243,31 @@ static inline void touch_in_turn(struct pm_reuse *reuse, struct pm_touch_sequenc
     sequence->n_single++;
 }
 
-/* First touches at once, of blocks that were FOUND there, ALL of them so near that none falls out
-   before it is touched. */
+/* Which places far touches push out, one after the other, while none is of these blocks. */
+static const uint8_t from_the_end[PM_REUSE_FRONT] = {15, 14, 13, 12, 11, 10, 9, 8,
+                                                     7,  6,  5,  4,  3,  2,  1, 0};
+
+/* The distance of the first touch of the M-th block, which was FOUND there, as EARLIER ones were.
+ */
+static inline uint32_t distance_of(uint32_t found, uint32_t earlier, uint32_t m) {
+    uint32_t above = found - 1;
+    return pm_count_bits(above) + m - pm_count_bits(earlier & above);
+}
+
+/* First touches at once, of blocks that are near (are_near). */
 static inline void touch_at_once(struct pm_reuse *reuse, struct pm_touch_sequence *sequence,
-                                 const uint64_t *blocks, const uint32_t *found, uint32_t all,
-                                 uint32_t absent) {
-    static const uint8_t evicted[PM_REUSE_FRONT] = {15, 14, 13, 12, 11, 10, 9, 8,
-                                                    7,  6,  5,  4,  3,  2,  1, 0};
+                                 const uint64_t *blocks, const struct places *places) {
     for (uint32_t m = 0, earlier = 0; m < sequence->n_blocks; m++) {
-        if (!found[m])
+        if (!places->found[m])
             continue;
-        uint32_t above = found[m] - 1;
-        uint32_t distance = pm_count_bits(above) + m - pm_count_bits(earlier & above);
+        uint32_t distance = distance_of(places->found[m], earlier, m);
         reuse->histograms[sequence->group[m]].front[sequence->kind[m]][distance]++;
-        earlier |= found[m];
+        earlier |= places->found[m];
     }
-    if (absent)
-        touch_all_far(reuse, sequence, blocks, absent, evicted);
+    if (places->absent)
+        touch_all_far(reuse, sequence, blocks, places->absent, from_the_end);
     struct front front = front_load(reuse->front);
-    front_rebuild(&front, sequence, blocks, all);
+    front_rebuild(&front, sequence, blocks, places->all);
     front_store(&front, reuse->front);
     sequence->n_single++;
 }
@@ -251,25 +287,18 @@ static __attribute__((noinline)) bool look_up(struct pm_bundle_reuse *bundles,
                                               struct pm_touch_sequence *sequence,
                                               const uint64_t *blocks) {
     struct pm_reuse *reuse = bundles->reuse;
-    uint32_t found[PM_REUSE_FRONT], all = 0, twice = 0, absent = 0;
-    struct front front = front_load(reuse->front);
-    for (uint32_t m = 0; m < sequence->n_blocks; m++) {
-        found[m] = front_find(&front, blocks[m]);
-        twice |= all & found[m];
-        all |= found[m];
-        absent |= (uint32_t)(found[m] == 0) << m;
-    }
-    if (PM_UNLIKELY(twice || any_equal(blocks, absent)))
+    struct places places;
+    if (!find_places(reuse, sequence, blocks, &places))
         return false;
     struct pm_front_transition *transition =
-        sequence->confidence < 0 ? NULL : pm_bundle_learn(bundles, sequence, found);
+        sequence->confidence < 0 ? NULL : pm_bundle_learn(bundles, sequence, places.found);
     if (transition) {
         note_transition(state, transition);
         execute_transition(reuse, sequence, transition, blocks);
-    } else if (all >> (PM_REUSE_FRONT - pm_count_bits(absent))) {
-        touch_in_turn(reuse, sequence, blocks);
+    } else if (are_near(&places)) {
+        touch_at_once(reuse, sequence, blocks, &places);
     } else {
-        touch_at_once(reuse, sequence, blocks, found, all, absent);
+        touch_in_turn(reuse, sequence, blocks);
     }
     return true;
 }
@@ -311,10 +340,12 @@ static inline bool execute(struct pm_bundle_reuse *bundles, struct pm_bundle_sta
     struct pm_touch_sequence *sequence = find_sequence(bundles, state, words);
     if (PM_LIKELY(sequence && sequence->n_blocks)) {
         sequence_blocks(words, state, sequence, reuse->shift, blocks);
-        if (PM_LIKELY(take_any_transition(reuse, state, sequence, blocks)) ||
-            (sequence->confidence < 0 && sequence->n_blocks <= PM_FEW_BLOCKS
-                 ? look_up_few(reuse, sequence, blocks)
-                 : look_up(bundles, state, sequence, blocks))) {
+        struct pm_front_transition *transition = find_transition(reuse, state, sequence, blocks);
+        if (PM_LIKELY(transition))
+            execute_transition(reuse, sequence, transition, blocks);
+        if (transition || (sequence->confidence < 0 && sequence->n_blocks <= PM_FEW_BLOCKS
+                               ? look_up_few(reuse, sequence, blocks)
+                               : look_up(bundles, state, sequence, blocks))) {
             state->begins_larger = sequence->n_continued && note_begun(reuse, sequence, blocks, 1);
             if (sequence->confidence < 0) /* it will hardly repeat either */
                 return false;

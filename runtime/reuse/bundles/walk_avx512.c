@@ -151,3 +151,6 @@ static inline void front_rebuild(struct front *front, const struct pm_touch_sequ
 
 #define PM_BUNDLE_WALK pm_bundle_walk_avx512
 #include "runtime/reuse/bundles/walk.h"
+
+#define PM_CARRIED_BUNDLE_WALK pm_carried_bundle_walk_avx512
+#include "runtime/reuse/bundles/walk_carried.h"

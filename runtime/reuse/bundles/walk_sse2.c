@@ -12,3 +12,6 @@ static inline uint32_t words_outside(const uint64_t *words, const struct pm_bund
 
 #define PM_BUNDLE_WALK pm_bundle_walk_sse2
 #include "runtime/reuse/bundles/walk.h"
+
+#define PM_CARRIED_BUNDLE_WALK pm_carried_bundle_walk_sse2
+#include "runtime/reuse/bundles/walk_carried.h"
