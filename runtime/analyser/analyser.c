@@ -261,7 +261,7 @@ bool pm_analyser_event(uint32_t thread, enum pm_carried_event event, uint32_t sc
     if (!begun[thread] || pm_process_handler != &pm_analyser)
         return false;
     for (unsigned i = 0; i < pm_n_block_sizes; i++)
-        if (!has_failed(&analyses[thread][i]))
+        if (analyses[thread][i].carried)
             pm_carried_event(analyses[thread][i].carried, event, scope);
     return true;
 }

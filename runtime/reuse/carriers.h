@@ -74,7 +74,8 @@ struct pm_carrying {
     uint64_t keys[PM_REUSE_FRONT]; /* of the m-th block's; 0: it is cold, or there is none */
     uint8_t distance[PM_REUSE_FRONT];
     uint32_t histograms[PM_REUSE_FRONT];
-    uint64_t n; /* those in the front are not in the histograms yet */
+    uint64_t n;               /* those in the front are not in the histograms yet */
+    struct pm_bin_cache *far; /* [PM_REUSE_FRONT] of others; NULL: there are none */
 };
 
 /* Executions of a touch sequence while SCOPE was the innermost that was open. */
@@ -153,11 +154,12 @@ struct pm_carried_sequence *pm_carried_sequence(struct pm_carried *carried,
 uint32_t pm_carried_find_count(struct pm_carried *carried, struct pm_carried_sequence *sequence,
                                uint64_t first, uint32_t scope);
 
-/* For an execution with these DISTANCEs and KEYS, to be counted there; NULL: it is to be counted
+/* For an execution with these DISTANCEs and KEYS, to be counted there, HAS_FAR if some are not in
+   the front; NULL: it is to be counted
    touch by touch. */
 struct pm_carrying *pm_carried_make(struct pm_carried *carried,
                                     struct pm_carried_sequence *sequence, const uint8_t *distance,
-                                    const uint64_t *keys);
+                                    const uint64_t *keys, bool has_far);
 
 /* Adds to the histograms what sequences count; they begin to count anew. */
 void pm_carried_flush(struct pm_carried *carried);

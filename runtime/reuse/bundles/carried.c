@@ -75,10 +75,16 @@ uint32_t pm_carried_find_count(struct pm_carried *carried, struct pm_carried_seq
 
 static void flush_carrying(struct pm_carried *carried, const struct pm_touch_sequence *sequence,
                            struct pm_carrying *carrying) {
-    for (uint32_t m = 0; m < sequence->n_blocks && carrying->n; m++)
+    for (uint32_t m = 0; m < sequence->n_blocks && carrying->n; m++) {
+        struct pm_touch_histogram *histogram = &carried->histograms[carrying->histograms[m]];
+        const unsigned kind = first_kind(sequence->kind[m]);
         if (carrying->distance[m] < PM_REUSE_FRONT)
-            carried->histograms[carrying->histograms[m]]
-                .front[first_kind(sequence->kind[m])][carrying->distance[m]] += carrying->n;
+            histogram->front[kind][carrying->distance[m]] += carrying->n;
+        else if (!pm_bin_cache_flush(&carrying->far[m], histogram, &carried->reuse->arena, kind))
+            carried->failed = true;
+    }
+    if (carrying->far)
+        memset(carrying->far, 0, PM_REUSE_FRONT * sizeof *carrying->far);
     carrying->n = 0;
 }
 
@@ -100,10 +106,15 @@ static struct pm_carrying *take_carrying(struct pm_carried *carried,
 
 struct pm_carrying *pm_carried_make(struct pm_carried *carried,
                                     struct pm_carried_sequence *sequence, const uint8_t *distance,
-                                    const uint64_t *keys) {
+                                    const uint64_t *keys, bool has_far) {
     struct pm_carrying *carrying = take_carrying(carried, sequence);
     if (!carrying)
         return NULL;
+    if (has_far && !carrying->far) {
+        carrying->far = pm_bundle_take(carried->bundles, PM_REUSE_FRONT * sizeof *carrying->far);
+        if (!carrying->far)
+            return NULL;
+    }
     memcpy(carrying->keys, keys, sizeof carrying->keys);
     memcpy(carrying->distance, distance, sizeof carrying->distance);
     for (uint32_t m = 0; m < sequence->sequence->n_blocks; m++) {

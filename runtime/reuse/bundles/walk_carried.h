@@ -8,10 +8,11 @@ typedef uint64_t pm_u64s
 enum { CARRIED_LANES = PM_VECTOR_BYTES / 8, CARRIED_LOAD = 0, CARRIED_BOTH = 2 };
 
 static inline bool any_lane(pm_u64s lanes) {
-    uint64_t all = 0;
-    for (unsigned i = 0; i < CARRIED_LANES; i++)
-        all |= lanes[i];
-    return all;
+#ifdef __AVX2__
+    return !_mm256_testz_si256((__m256i)lanes, (__m256i)lanes);
+#else
+    return lanes[0] | lanes[1];
+#endif
 }
 
 /* ---- keys ------------------------------------------------------------------------------------ */
@@ -72,6 +73,18 @@ static inline unsigned carried_kind(const struct pm_touch_sequence *sequence, un
     return sequence->kind[m] == CARRIED_BOTH ? CARRIED_LOAD : sequence->kind[m];
 }
 
+static inline void count_far_together(struct pm_carried *carried,
+                                      const struct pm_carrying *carrying, unsigned m, unsigned kind,
+                                      uint64_t distance) {
+    struct pm_bin_cache *cache = &carrying->far[m];
+    if (PM_UNLIKELY(distance - cache->low >= cache->width) &&
+        !pm_bin_cache_switch(cache, &carried->histograms[carrying->histograms[m]],
+                             &carried->reuse->arena, kind, distance))
+        carried->failed = true;
+    cache->n++;
+    cache->distance_sum += distance;
+}
+
 static inline void count_far_touches(struct pm_carried *carried,
                                      const struct pm_touch_sequence *sequence,
                                      const struct first_touches *touches,
@@ -83,9 +96,8 @@ static inline void count_far_touches(struct pm_carried *carried,
         else if (!carrying)
             pm_carried_count_key(carried, sequence->group[m], touches->keys[m], kind,
                                  touches->far[m]);
-        else if (!pm_touch_histogram_count_far(&carried->histograms[carrying->histograms[m]],
-                                               &carried->reuse->arena, kind, touches->far[m]))
-            carried->failed = true;
+        else
+            count_far_together(carried, carrying, m, kind, touches->far[m]);
     }
 }
 
@@ -125,7 +137,8 @@ static inline void count_together(struct pm_carried *carried,
         transition->carryings[0] = carrying;
         return;
     }
-    carrying = pm_carried_make(carried, sequence->carried, touches->distance, touches->keys);
+    carrying = pm_carried_make(carried, sequence->carried, touches->distance, touches->keys,
+                               touches->far_ones != 0);
     if (carrying) {
         carrying->n++;
         memmove(transition->carryings + 1, transition->carryings,
@@ -167,6 +180,24 @@ static inline void find_absent(struct pm_carried *carried, struct first_touches 
     }
 }
 
+/* The words of the blocks in ALL that TRANSITION has in the front; 0 for others. */
+static inline void take_words(const uint64_t *from, const struct pm_front_transition *transition,
+                              uint32_t all, uint64_t *words) {
+    const uint32_t present = transition->present & all;
+#ifdef __AVX512F__ /* what is stored word by word cannot be forwarded to the vectors that follow   \
+                    */
+    struct row row = {_mm512_load_si512(from), _mm512_load_si512(from + 8)};
+    _mm512_store_si512(words, _mm512_maskz_mov_epi64((__mmask8)present,
+                                                     take(row, lanes_of_bytes(transition->place))));
+    _mm512_store_si512(words + 8,
+                       _mm512_maskz_mov_epi64((__mmask8)(present >> 8),
+                                              take(row, lanes_of_bytes(transition->place + 8))));
+#else
+    for (unsigned m = 0; m < PM_REUSE_FRONT; m++)
+        words[m] = present >> m & 1 ? from[transition->place[m]] : 0;
+#endif
+}
+
 static inline void words_after(const struct pm_carried *carried,
                                const struct pm_touch_sequence *sequence, uint64_t *words) {
     for (unsigned m = 0; m < PM_REUSE_FRONT; m++)
@@ -181,14 +212,13 @@ static inline void execute_carried(struct pm_carried *carried, struct pm_touch_s
     struct first_touches touches;
     uint64_t words[PM_REUSE_FRONT] __attribute__((aligned(64)));
     const uint32_t all = (2u << (sequence->n_blocks - 1)) - 1;
-    for (unsigned m = 0; m < PM_REUSE_FRONT; m++)
-        touches.lasts[m] =
-            (transition->present & all) >> m & 1 ? carried->lasts[transition->place[m]] : 0;
+    take_words(carried->lasts, transition, all, touches.lasts);
     find_absent(carried, &touches, blocks, all & ~transition->present);
     touches.far_ones = transition->far;
     memcpy(touches.distance, transition->distance, sizeof touches.distance);
-    find_keys(carried, touches.lasts, sequence->n_blocks, touches.keys);
     touch_carried_far(carried, &touches, blocks, transition->evicted);
+    /* Far behind the words that were stored one by one, which no vector can be forwarded from. */
+    find_keys(carried, touches.lasts, sequence->n_blocks, touches.keys);
     if (known)
         count_together(carried, sequence, transition, &touches);
     else
