@@ -342,6 +342,8 @@ static void check_trace(void) {
     }
     struct pm_bundle_reuse *analysis = pm_bundle_reuse_new(reuse);
     assert_non_null(analysis);
+    if (trial.seed & 1) /* small bundles too make sequences from their first execution on */
+        analysis->first_direct = 0;
     pm_n_bundles = n_early;
     pm_n_groups = n_early_groups;
     for (uint32_t i = 0; i < expected.n_steps;)

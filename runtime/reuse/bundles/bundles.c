@@ -14,6 +14,7 @@ struct pm_bundle_reuse *pm_bundle_reuse_new(struct pm_reuse *reuse) {
     if (!bundles)
         return NULL;
     bundles->reuse = reuse;
+    bundles->first_direct = PM_FIRST_DIRECT;
     if (reuse->subsamples)
         bundles->sampled = pm_mmap(PM_MAX_BUNDLES * sizeof(struct pm_sampled_bundle *));
     else
@@ -91,7 +92,8 @@ static bool make_base(struct pm_bundle_reuse *bundles, const struct pm_bundle *b
 
 /* A small bundle begins access by access: most are executed a few times only, and need no sequences
    then. */
-static void make_direct(struct pm_bundle_state *state, const struct pm_bundle *bundle) {
+static void make_direct(const struct pm_bundle_reuse *bundles, struct pm_bundle_state *state,
+                        const struct pm_bundle *bundle) {
     if (bundle->n_accesses > PM_DIRECT_ACCESSES)
         return;
     for (unsigned i = 0; i < bundle->n_accesses; i++) {
@@ -109,7 +111,8 @@ static void make_direct(struct pm_bundle_state *state, const struct pm_bundle *b
         };
     }
     state->n_accesses = bundle->n_accesses;
-    state->direct_turns = state->n_direct = PM_FIRST_DIRECT;
+    state->n_direct = bundles->first_direct;
+    state->direct_turns = PM_FIRST_DIRECT;
     state->credit = PM_DIRECT_CREDIT;
 }
 
@@ -127,7 +130,7 @@ struct pm_bundle_state *pm_bundle_state(struct pm_bundle_reuse *bundles, uint64_
     state->bundle = bundle;
     state->n_words = 1u + bundle->n_addresses;
     state->words = (1u << state->n_words) - 1;
-    make_direct(state, bundle);
+    make_direct(bundles, state, bundle);
     state->sequence_mask = FIRST_SEQUENCES - 1;
     state->sequences = pm_bundle_take(bundles, FIRST_SEQUENCES * sizeof *state->sequences);
     for (uint32_t base = 1; base < state->n_words; base++)

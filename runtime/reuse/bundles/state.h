@@ -174,6 +174,7 @@ struct pm_bundle_reuse {
     bool dirty;                         /* sequences have counts */
     struct pm_bundle_state *last;       /* whose blocks are on top of the front; NULL: nobody's */
     struct pm_arena arena;
+    int32_t first_direct; /* executions of a small bundle that go access by access at first */
 };
 
 static inline struct pm_touch_histogram *
