@@ -135,11 +135,9 @@ void touches_compare_value(uint64_t block_bytes, uint32_t group, const char *wha
 }
 
 /* HISTOGRAM's mean distances come from a division: their product with the count is rounded. */
-/* Distances below 16 of blocks that follow from smaller ones (core/raw_file.h): their sum is that of
-   the middle. */
-static bool is_merged(const struct pm_bin *bin) {
-    return bin->low == 0 && bin->high == 15;
-}
+/* Distances below 16 of blocks that follow from smaller ones (core/raw_file.h): their sum is that
+   of the middle. */
+static bool is_merged(const struct pm_bin *bin) { return bin->low == 0 && bin->high == 15; }
 
 void touches_compare(const struct touches *of_group, const struct pm_histogram *histogram,
                      uint32_t group) {
