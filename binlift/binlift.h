@@ -140,6 +140,8 @@ struct pm_instrument_options {
                         stand on is not.  NULL: who wants to know? */
     bool describe_counters; /* for event handlers: which edge each counter counts */
     bool only_probed;       /* routines without a probe stay as they are */
+    bool calls_move;        /* with the code around them, where that is certain; else all stay at
+                               their old places, and return addresses are the old ones */
 };
 
 /* Writes the instrumented copy to OUT_PATH (whole or not at all; mode bits of the original).  Sets

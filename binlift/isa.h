@@ -250,6 +250,8 @@ struct pm_isa {
     bool (*rewrite)(const struct pm_lifted *lifted, const struct pm_instrumentation_plan *plan,
                     uint64_t address, struct pm_new_code *made, struct pm_error *err);
 
+    const uint8_t *dwarf_registers;    /* DWARF's numbers of general registers; NULL without
+                                          `rewrite` */
     uint8_t stack_pointer;             /* number of the general register */
     const char *const *register_names; /* of general registers, for people; NULL: r0, r1 … */
     const char *const *flag_names;     /* of bits 32, 33 … of register sets */

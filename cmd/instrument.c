@@ -25,6 +25,7 @@ static int read_command_line(struct request *request, int argc, char **argv) {
         PM_OPTION_TEXT("include", 0, &copies->include_file),
         PM_OPTION_TEXT("exclude", 0, &copies->exclude_file),
         PM_OPTION_TEXT("weights", 0, &copies->weights_store),
+        PM_OPTION_ADD("calls", 0, pm_set_calls, &copies->calls),
         PM_OPTION_TEXT("classes", 0, &copies->classes_file),
         {0},
     };

@@ -170,6 +170,7 @@ void pm_measuring_options(struct pm_measuring *m, struct pm_option table[PM_N_ME
         PM_OPTION_TEXT("include", 0, &copies->include_file),
         PM_OPTION_TEXT("exclude", 0, &copies->exclude_file),
         PM_OPTION_TEXT("weights", 0, &copies->weights_store),
+        PM_OPTION_ADD("calls", 0, pm_set_calls, &copies->calls),
         PM_OPTION_VALUE("lib", 0, read_library, copies),
         PM_OPTION_FLAG("all-libs", 0, &copies->all_libraries),
         PM_OPTION_ADD("start-at", 0, pm_add_start_at, &copies->events),

@@ -20,7 +20,7 @@ void pm_measuring_free(struct pm_measuring *measuring); /* what it owns */
 
 /* ---- the command line ------------------------------------------------------------------------ */
 
-enum { PM_N_MEASURING_OPTIONS = 31 }; /* and the end of the table */
+enum { PM_N_MEASURING_OPTIONS = 32 }; /* and the end of the table */
 /* Fills TABLE with the options that all of them have. */
 void pm_measuring_options(struct pm_measuring *measuring,
                           struct pm_option table[PM_N_MEASURING_OPTIONS]);
@@ -34,6 +34,8 @@ void pm_measuring_usual_blocks(struct pm_measuring *measuring);
 void pm_measuring_machine_blocks(struct pm_measuring *measuring);
 /* Says which block sizes are measured, where --block did not. */
 void pm_measuring_say_blocks(struct pm_measuring *measuring);
+
+bool pm_set_calls(void *to, char *value, struct pm_error *err); /* --calls; TO: enum pm_calls */
 
 /* Options that further commands have, for PM_OPTION_ADD; TO: struct pm_event_choice. */
 bool pm_set_events(void *to, char *value, struct pm_error *err); /* --events: its kinds */

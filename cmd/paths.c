@@ -153,12 +153,25 @@ bool pm_find_classes(struct pm_lift_options *options, struct pm_error *err) {
     return shipped != NULL;
 }
 
+static bool pm_read_calls(enum pm_calls *calls, const char *value, struct pm_error *err) {
+    *calls = strcmp(value, "moved") == 0 ? PM_CALLS_MOVED : PM_CALLS_KEPT;
+    return *calls == PM_CALLS_MOVED || strcmp(value, "kept") == 0 ||
+           pm_fail(err, "calls are 'moved' or 'kept', not '%s'", value);
+}
+
+bool pm_set_calls(void *to, char *value, struct pm_error *err) {
+    return pm_read_calls(to, value, err);
+}
+
 bool pm_find_instrumenting(struct pm_copies_request *request, struct pm_error *err) {
     static char *runtime; /* the same for the whole process */
     struct pm_lift_options classes = {0};
     if (!runtime)
         runtime = pm_library_path("libpmodel-rt.so", err);
     if (!runtime || !pm_find_classes(&classes, err))
+        return false;
+    const char *calls = getenv("PMODEL_CALLS");
+    if (!request->calls && !pm_read_calls(&request->calls, calls ? calls : "kept", err))
         return false;
     request->runtime = runtime;
     request->classes_folder = classes.classes_folder;

@@ -32,7 +32,7 @@
 #include "core/access.h"
 
 #define PM_PROBE_MAGIC "PMPROBE"
-#define PM_PROBE_VERSION 4
+#define PM_PROBE_VERSION 5
 
 /* Offsets in the control block, in bytes from the %gs base. */
 enum pm_control_block_offset {
@@ -171,6 +171,12 @@ struct pm_probe_trap {
     uint32_t reserved;
 };
 
+/* A return address of a call that moved. */
+struct pm_probe_return {
+    uint32_t to;   /* in the new text, from the header on */
+    uint32_t from; /* where the call returned to, from old_text on */
+};
+
 /* A range of old text whose code was moved. */
 struct pm_probe_moved {
     uint64_t address, end; /* link-time, as it was */
@@ -194,6 +200,7 @@ struct pm_probe_header {
                                          has_events: there are probes */
     uint32_t first_bundle, n_bundles;
     uint32_t n_accesses, n_moved;
+    uint32_t n_returns, reserved;
     uint64_t references;   /* struct pm_probe_reference [n_references] */
     uint64_t bundles;      /* struct pm_probe_bundle [n_bundles] */
     uint64_t accesses;     /* struct pm_probe_access [n_accesses] */
@@ -202,6 +209,7 @@ struct pm_probe_header {
     uint64_t group_scopes; /* u32 [n_groups]: the index of the scope that a group's references are
                               directly in; 0: not described */
     uint64_t traps;        /* struct pm_probe_trap [n_traps], ascending by `from` */
+    uint64_t returns;      /* struct pm_probe_return [n_returns], ascending by `to` */
     uint64_t moved;        /* struct pm_probe_moved [n_moved], ascending by address */
     uint64_t old_text, old_text_end; /* link-time addresses whose int3 belong to us */
     uint64_t header_address;         /* link-time virtual address of this header */

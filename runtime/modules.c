@@ -5,6 +5,7 @@
 #include <link.h>
 #include <string.h>
 
+#include "core/base/base.h"
 #include "runtime/notes.h"
 #include "runtime/second_core/second_core.h"
 #include "runtime/system.h"
@@ -286,6 +287,8 @@ static bool is_valid(const struct pm_probe_header *header, uint64_t segment_byte
             table_fits(header->group_scopes, header->n_groups, sizeof(uint32_t), segment_bytes)) &&
            table_fits(header->traps, header->n_traps, sizeof(struct pm_probe_trap),
                       segment_bytes) &&
+           table_fits(header->returns, header->n_returns, sizeof(struct pm_probe_return),
+                      segment_bytes) &&
            table_fits(header->moved, header->n_moved, sizeof(struct pm_probe_moved),
                       segment_bytes) &&
            table_fits(header->scopes, header->n_scopes, sizeof(struct pm_probe_scope),
@@ -339,6 +342,19 @@ static void add_module(const struct pm_probe_header *header, uint64_t segment_by
     pm_program.n_counters = pm_n_counters;
     pm_program.has_accesses |= header->has_memory_records;
     __atomic_store_n(&pm_n_modules, pm_n_modules + 1, __ATOMIC_RELEASE);
+}
+
+uint64_t pm_module_old_return(const struct pm_loaded_module *module, uint64_t address) {
+    const struct pm_probe_header *header = &module->header;
+    uint64_t at = address - module->load_bias - header->header_address;
+    const struct pm_probe_return *returns =
+        (const void *)(module->load_bias + header->header_address + header->returns);
+    if (header->n_returns && at <= UINT32_MAX) {
+        size_t i = PM_LOWER_BOUND(header->n_returns, n, returns[n].to < at);
+        if (i < header->n_returns && returns[i].to == at)
+            return header->old_text + returns[i].from;
+    }
+    return address - module->load_bias;
 }
 
 static int look_at_module(struct dl_phdr_info *info, size_t size, void *unused) {

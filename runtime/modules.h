@@ -81,6 +81,17 @@ void pm_modules_describe(void);
    that are gone.  What cannot be used is noted for the raw file. */
 void pm_modules_scan(void);
 
+/* The link-time address of MODULE that a call which returns to ADDRESS of the process returned to
+   before it moved; of any other the link-time address itself.  MODULE must not be gone. */
+uint64_t pm_module_old_return(const struct pm_loaded_module *module, uint64_t address);
+
+/* Is ADDRESS in the segment that instrumentation added to MODULE, whose frames are known? */
+static inline bool pm_module_has_new_frame(const struct pm_loaded_module *module,
+                                           uint64_t address) {
+    uint64_t low = module->load_bias + module->header.header_address;
+    return module->header.n_returns && address >= low && address < (uint64_t)module->unwind_end;
+}
+
 /* Another number for each scan that met a change. */
 extern uint32_t pm_modules_generation;
 

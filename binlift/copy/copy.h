@@ -6,6 +6,7 @@
 #define PM_BINLIFT_COPY_H
 
 #include "binlift/counters/counters.h"
+#include "binlift/unwinding/unwinding.h"
 #include "core/probe_abi.h"
 
 /* ---- probes: which scopes are entered and left on which edge --------------------------------- */
@@ -35,11 +36,14 @@ struct pm_instrumentation_plan {
     const struct pm_counter_plan *counters;      /* the lift's */
     struct pm_probe_plan *probes;
 
-    bool *moves;          /* per routine: its code moves to the new text */
-    bool *block_moves;    /* per basic block: it is proven to be code of a routine that moves, so
-                             its old bytes may be overwritten */
-    bool *records;        /* per routine: what it accesses is recorded */
-    bool *recorded;       /* per reference */
+    bool *moves;       /* per routine: its code moves to the new text */
+    bool *block_moves; /* per basic block: it is proven to be code of a routine that moves, so
+                          its old bytes may be overwritten */
+    bool *call_moves;  /* per instruction: a call that is made from the new text, and comes back
+                          there; NULL: none is */
+    struct pm_unwinding *unwinding; /* what is known of frames, if a call moves; NULL */
+    bool *records;                  /* per routine: what it accesses is recorded */
+    bool *recorded;                 /* per reference */
     bool *counted;        /* per routine: the frequencies of its edges are known after a run */
     uint8_t *scope_flags; /* per scope, for the descriptors: enum pm_probe_scope_flags */
     PM_ARRAY(struct pm_byte_range, read_bytes); /* of the text, which instructions read as data:
@@ -82,6 +86,10 @@ struct pm_new_code {
     PM_ARRAY(struct pm_probe_access, accesses);
     PM_ARRAY(struct pm_probe_trap, traps); /* old addresses whose trap instruction stands for a
                                               jump; ascending */
+    /* If calls move: */
+    PM_ARRAY(struct pm_moved_place, places);   /* of the new code, by old instructions */
+    PM_ARRAY(struct pm_moved_place, returns);  /* of moved calls */
+    PM_ARRAY(struct pm_moved_place, landings); /* of exceptions; ascending by `old` */
 };
 
 /* What the record of a reference that has one of its own holds behind its address, in units of 16

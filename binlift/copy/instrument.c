@@ -76,6 +76,41 @@ static uint64_t end_of_table(const struct table *table) {
     return align_16(table->offset + table->n * table->size);
 }
 
+/* For the runtime: where the calls that moved returned to. */
+static struct pm_probe_return *list_returns(const struct pm_lifted *lifted,
+                                            const struct pm_new_code *made, uint64_t segment) {
+    struct pm_probe_return *returns = pm_alloc(made->n_returns, sizeof *returns);
+    for (size_t i = 0; i < made->n_returns; i++)
+        returns[i] = (struct pm_probe_return){(uint32_t)(made->returns[i].address - segment),
+                                              (uint32_t)(made->returns[i].old - lifted->text_low)};
+    return returns;
+}
+
+static uint64_t new_landing(const void *context, uint64_t old) {
+    const struct pm_new_code *made = context;
+    size_t i = PM_LOWER_BOUND(made->n_landings, n, made->landings[n].old < old);
+    return made->landings[i].address;
+}
+
+enum { N_UNWINDING = 4 }; /* sections, of returns and for unwinding */
+
+static struct pm_new_section section_of(const char *name, const struct pm_new_table *table,
+                                        uint64_t segment) {
+    return (struct pm_new_section){name, table->address - segment, table->n_bytes, false};
+}
+
+static void put_new_table(const struct pm_new_table *table, struct pm_new_segment *segment) {
+    if (table->n_bytes)
+        memcpy(segment->bytes + (table->address - segment->address), table->bytes, table->n_bytes);
+}
+
+static void put_unwinding(const struct pm_new_unwinding *unwinding,
+                          struct pm_new_segment *segment) {
+    put_new_table(&unwinding->exceptions, segment);
+    put_new_table(&unwinding->frames, segment);
+    put_new_table(&unwinding->header, segment);
+}
+
 /* Puts the segment together and writes the file. */
 static bool write_copy(const struct pm_lifted *lifted, const struct pm_instrumentation_plan *plan,
                        const uint8_t *descriptors, size_t n_descriptors,
@@ -85,17 +120,34 @@ static bool write_copy(const struct pm_lifted *lifted, const struct pm_instrumen
     struct table accesses = {made->accesses, made->n_accesses, sizeof *made->accesses,
                              end_of_table(&bundles)};
     struct table traps = {made->traps, made->n_traps, sizeof *made->traps, end_of_table(&accesses)};
+    uint64_t address = pm_segment_address(&lifted->image);
+    struct pm_probe_return *moved_returns = list_returns(lifted, made, address);
+    struct table returns = {moved_returns, made->n_returns, sizeof *moved_returns,
+                            end_of_table(&traps)};
+    struct pm_new_unwinding unwinding = {0};
+    uint64_t end = address + end_of_table(&returns);
+    if (plan->unwinding) {
+        pm_write_unwinding(plan->unwinding, made->places, made->n_places, end, new_landing, made,
+                           &unwinding);
+        end = (unwinding.header.address + unwinding.header.n_bytes + 15) & ~UINT64_C(15);
+    }
     struct pm_new_section sections[] = {
         {".pmodel_probe", 0, n_descriptors, false},
         {".edited_text", n_descriptors, made->code_bytes, true},
         {".pmodel_bundles", bundles.offset, traps.offset - bundles.offset, false},
         {".pmodel_traps", traps.offset, traps.n * traps.size, false},
+        {".pmodel_returns", returns.offset, returns.n * returns.size, false},
+        section_of(".gcc_except_table", &unwinding.exceptions, address),
+        section_of(".eh_frame", &unwinding.frames, address),
+        section_of(".eh_frame_hdr", &unwinding.header, address),
     };
     struct pm_new_segment segment = {
-        .address = pm_segment_address(&lifted->image),
-        .n_bytes = end_of_table(&traps),
+        .address = address,
+        .n_bytes = end - address,
         .sections = sections,
-        .n_sections = sizeof sections / sizeof *sections,
+        .n_sections = sizeof sections / sizeof *sections - (plan->unwinding ? 0 : N_UNWINDING),
+        .unwind_header = unwinding.header.n_bytes ? unwinding.header.address - address : 0,
+        .unwind_header_bytes = unwinding.header.n_bytes,
     };
     segment.bytes = pm_alloc(segment.n_bytes, 1);
     memcpy(segment.bytes, descriptors, n_descriptors);
@@ -105,9 +157,13 @@ static bool write_copy(const struct pm_lifted *lifted, const struct pm_instrumen
     put_table(&bundles, segment.bytes, &header->bundles, &header->n_bundles);
     put_table(&accesses, segment.bytes, &header->accesses, &header->n_accesses);
     put_table(&traps, segment.bytes, &header->traps, &header->n_traps);
+    put_table(&returns, segment.bytes, &header->returns, &header->n_returns);
+    put_unwinding(&unwinding, &segment);
     bool written = pm_write_elf(&lifted->image, made->image, &segment, plan->options->runtime_path,
                                 out_path, err);
     free(segment.bytes);
+    free(moved_returns);
+    pm_new_unwinding_release(&unwinding);
     return written;
 }
 
@@ -117,6 +173,9 @@ static void free_new_code(struct pm_new_code *made) {
     free(made->bundles);
     free(made->accesses);
     free(made->traps);
+    free(made->places);
+    free(made->returns);
+    free(made->landings);
 }
 
 static bool make_copy(const struct pm_lifted *lifted, const struct pm_instrumentation_plan *plan,

@@ -77,6 +77,8 @@ pm_plan_instrumentation(const struct pm_lifted *lifted,
     plan->probes = pm_plan_probes(lifted, options->scope_events);
     choose_routines(lifted, plan);
     pm_find_moving_blocks(lifted, plan);
+    if (options->calls_move)
+        pm_find_moving_calls(lifted, plan);
     choose_measurements(lifted, plan);
     choose_references(lifted, plan);
     choose_scope_flags(lifted->structure, plan);
@@ -89,6 +91,8 @@ void pm_instrumentation_plan_free(struct pm_instrumentation_plan *plan) {
     pm_probe_plan_free(plan->probes);
     free(plan->moves);
     free(plan->block_moves);
+    free(plan->call_moves);
+    pm_unwinding_free(plan->unwinding);
     free(plan->records);
     free(plan->recorded);
     free(plan->counted);

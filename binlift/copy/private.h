@@ -16,6 +16,9 @@ void pm_find_read_bytes(const struct pm_lifted *lifted, struct pm_instrumentatio
 /* moving_blocks.c: fills PLAN's block_moves; needs `moves`. */
 void pm_find_moving_blocks(const struct pm_lifted *lifted, struct pm_instrumentation_plan *plan);
 
+/* moving_calls.c: fills PLAN's unwinding and call_moves; needs block_moves. */
+void pm_find_moving_calls(const struct pm_lifted *lifted, struct pm_instrumentation_plan *plan);
+
 /* descriptors.c: what the runtime finds at the segment's start: header, references, scopes and
    names, 16-byte aligned in size.  Tables that come with the new code are put in by pm_instrument.
    The caller frees *BYTES. */

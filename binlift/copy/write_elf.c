@@ -9,6 +9,7 @@
    - DT_NEEDED for the runtime goes first into .dynamic, which therefore needs one unused entry;
    failing that one gives up its own that no dynamic linker needs: DT_RELACOUNT only saves time, the
    numbers of needed and defined versions stand in the lists themselves.
+   - If the new segment has unwinding tables, the program header of .eh_frame_hdr leads to them.
    - A new table of section headers, with names for the added sections, stands at the file's end. */
 #include "binlift/copy/write_elf.h"
 
@@ -115,6 +116,17 @@ static void insert_header(struct output *out, Elf64_Phdr *table, size_t n, Elf64
             table[i].p_offset = header->e_phoff;
             table[i].p_vaddr = table[i].p_paddr = address_of(out, header->e_phoff);
             table[i].p_filesz = table[i].p_memsz = (n + 1) * sizeof *table;
+        }
+}
+
+static void replace_unwind_header(struct output *out, const struct pm_new_segment *segment) {
+    Elf64_Ehdr *header = (Elf64_Ehdr *)out->bytes;
+    Elf64_Phdr *table = (Elf64_Phdr *)(out->bytes + header->e_phoff);
+    for (size_t i = 0; segment->unwind_header_bytes && i < header->e_phnum; i++)
+        if (table[i].p_type == PT_GNU_EH_FRAME) {
+            table[i].p_offset = out->segment_offset + segment->unwind_header;
+            table[i].p_vaddr = table[i].p_paddr = segment->address + segment->unwind_header;
+            table[i].p_filesz = table[i].p_memsz = segment->unwind_header_bytes;
         }
 }
 
@@ -320,7 +332,7 @@ bool pm_can_be_extended(const struct pm_image *image, struct pm_error *err) {
                        image->path);
     if (!image->header->e_shnum || image->header->e_shstrndx >= image->n_sections ||
         image->sections[image->header->e_shstrndx].header.sh_type != SHT_STRTAB ||
-        image->n_sections + 8 >= SHN_LORESERVE)
+        image->n_sections + 16 >= SHN_LORESERVE)
         return pm_fail(err, "%s: its section headers are missing or too many to be extended",
                        image->path);
     return true;
@@ -346,6 +358,7 @@ static void build(struct output *out, const uint8_t *patched, const struct pm_ne
         append_table(out);
     out->segment_bytes = out->n_bytes - out->segment_offset;
     add_segment(out);
+    replace_unwind_header(out, segment);
     add_needed(out, dynamic.n_string_bytes);
     add_sections(out, segment);
 }

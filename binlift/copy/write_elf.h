@@ -16,6 +16,9 @@ struct pm_new_segment {
     size_t n_bytes;
     const struct pm_new_section *sections;
     size_t n_sections;
+    /* A table of unwinding information that takes the place of the file's own .eh_frame_hdr: where
+       it is in the segment; 0 bytes: there is none. */
+    uint64_t unwind_header, unwind_header_bytes;
 };
 
 /* Where a segment behind all others can start. */

@@ -68,6 +68,8 @@ static const char *const register_names[] = {"rax", "rcx", "rdx", "rbx", "rsp", 
                                              "rsi", "rdi", "r8",  "r9",  "r10", "r11",
                                              "r12", "r13", "r14", "r15"};
 
+static const uint8_t dwarf_registers[] = {0, 2, 1, 3, 7, 6, 4, 5, 8, 9, 10, 11, 12, 13, 14, 15};
+
 static const char *const flag_names[] = {"CF", "PF", "AF", "ZF", "SF", "OF"};
 
 const struct pm_isa pm_isa_x86_64 = {
@@ -91,6 +93,7 @@ const struct pm_isa pm_isa_x86_64 = {
     .condition = pm_x86_isa_condition,
     .find_step = pm_x86_isa_find_step,
     .rewrite = pm_x86_rewrite,
+    .dwarf_registers = dwarf_registers,
     .stack_pointer = PM_X86_RSP,
     .register_names = register_names,
     .flag_names = flag_names,

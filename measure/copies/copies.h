@@ -73,6 +73,9 @@ bool pm_routine_lists_all_found(const struct pm_routine_lists *lists, struct pm_
 
 /* ---- copies of a program and its libraries (copies.c) ---------------------------------------- */
 
+/* Do calls move with the code around them, where that is certain, or stay at their old places? */
+enum pm_calls { PM_CALLS_MOVED = 1, PM_CALLS_KEPT };
+
 /* How programs are instrumented.  Strings are borrowed and may be NULL but for the first two; the
    arrays are owned (pm_copies_request_free). */
 struct pm_copies_request {
@@ -84,7 +87,8 @@ struct pm_copies_request {
     struct pm_event_choice events;     /* which loops and routines are events */
     PM_ARRAY(const char *, libraries); /* names, patterns, paths */
     bool all_libraries;
-    bool no_memory;   /* edge counters only */
+    bool no_memory; /* edge counters only */
+    enum pm_calls calls;
     bool for_handler; /* an event handler gets what is measured, not the analysis */
 };
 void pm_copies_request_free(struct pm_copies_request *request); /* what it owns */

@@ -100,6 +100,8 @@ static bool write_copy(struct timing *t, size_t i, uint32_t first_scope, struct 
         events[s] = t->chosen[scope_of_whole(place, s)] ? PM_PROBE_SCOPE_PROBED : 0;
     struct pm_instrument_options options = {.no_counters = true,
                                             .only_probed = true,
+                                            .calls_move =
+                                                t->request->instrument->calls == PM_CALLS_MOVED,
                                             .runtime_path = t->request->instrument->runtime,
                                             .first_scope = first_scope,
                                             .scope_events = events,

@@ -30,13 +30,15 @@ static uint32_t n_used;
 
 /* ---- one note -------------------------------------------------------------------------------- */
 
-/* The instrumented module that has ADDRESS in its old text; false if none has. */
+/* The instrumented module that has ADDRESS, where a call returns to, in its old text, or whose call
+   it is that moved; false if none has. */
 static bool find_key(uint64_t address, uint64_t *key) {
     for (uint32_t i = 0; i < __atomic_load_n(&pm_n_modules, __ATOMIC_ACQUIRE); i++) {
         const struct pm_loaded_module *module = &pm_modules[i];
-        uint64_t at = address - module->load_bias;
-        if (module->gone || at <= module->header.old_text || at > module->header.old_text_end ||
-            at >> ADDRESS_BITS)
+        if (module->gone)
+            continue;
+        uint64_t at = pm_module_old_return(module, address);
+        if (at <= module->header.old_text || at > module->header.old_text_end || at >> ADDRESS_BITS)
             continue;
         *key = (uint64_t)(i + 1) << ADDRESS_BITS | at;
         return true;
@@ -76,10 +78,19 @@ bool pm_exits_is_instrumented(uint64_t address) {
     return find_key(address, &key);
 }
 
+/* How far a routine came that a signal interrupted is not known to the instruction. */
+static void note_interrupted(uint64_t address) {
+    for (uint32_t i = 0; i < __atomic_load_n(&pm_n_modules, __ATOMIC_ACQUIRE); i++)
+        if (!pm_modules[i].gone && pm_module_has_new_frame(&pm_modules[i], address))
+            pm_note_add(PM_NOTE_LOST_FRAMES, 1);
+}
+
 void pm_exits_note_frame(const struct pm_call_frame *frame, enum pm_activation_event event,
                          int64_t count) {
     uint64_t key;
-    if (!frame->interrupted && find_key(pm_call_frame_rip(frame), &key))
+    if (frame->interrupted)
+        note_interrupted(pm_call_frame_rip(frame));
+    else if (find_key(pm_call_frame_rip(frame), &key))
         add(key, event, count);
 }
 

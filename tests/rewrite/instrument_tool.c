@@ -27,8 +27,10 @@ static int instrument(struct pm_lifted *lifted, bool memory_records, bool no_cou
     struct pm_error err = {0};
     size_t n_scopes = pm_lifted_structure(lifted)->n_scopes;
     uint8_t *all = memset(pm_alloc(n_scopes, 1), PM_PROBE_SCOPE_PROBED, n_scopes);
+    const char *calls = getenv("PMODEL_CALLS");
     struct pm_instrument_options options = {.memory_records = memory_records,
                                             .no_counters = no_counters,
+                                            .calls_move = calls && !strcmp(calls, "moved"),
                                             .first_counter = first_counter,
                                             .first_reference = first_reference,
                                             .runtime_path = runtime,

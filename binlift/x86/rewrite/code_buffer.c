@@ -30,7 +30,7 @@ void pm_code_byte(struct pm_code *code, uint8_t byte) { pm_code_append(code, &by
 
 void pm_code_word(struct pm_code *code, uint32_t word) { pm_code_append(code, &word, sizeof word); }
 
-static struct pm_code_place here(const struct pm_code *code) {
+struct pm_code_place pm_code_here(const struct pm_code *code) {
     return (struct pm_code_place){(uint32_t)code->n_bytes, (uint32_t)code->n_items};
 }
 
@@ -41,7 +41,9 @@ uint32_t pm_code_new_labels(struct pm_code *code, uint32_t n) {
     return first;
 }
 
-void pm_code_bind(struct pm_code *code, uint32_t label) { code->labels[label] = here(code); }
+void pm_code_bind(struct pm_code *code, uint32_t label) {
+    code->labels[label] = pm_code_here(code);
+}
 
 static struct pm_code_item *new_item(struct pm_code *code, enum pm_code_item_kind kind) {
     struct pm_code_item *item = PM_PUSH(code, items);
@@ -83,7 +85,7 @@ void pm_code_relative(struct pm_code *code, struct pm_target target, uint8_t to_
 
 enum { SHORT_BYTES = 2, LONG_JUMP_BYTES = 5, LONG_BRANCH_BYTES = 6 };
 
-static uint64_t place_address(const struct pm_code *code, struct pm_code_place place) {
+uint64_t pm_code_place_address(const struct pm_code *code, struct pm_code_place place) {
     return code->address + place.offset + code->shift[place.n_items_before];
 }
 
@@ -92,7 +94,7 @@ static uint64_t target_address(const struct pm_code *code, struct pm_target targ
 }
 
 uint64_t pm_code_label_address(const struct pm_code *code, uint32_t label) {
-    return place_address(code, code->labels[label]);
+    return pm_code_place_address(code, code->labels[label]);
 }
 
 static uint64_t item_address(const struct pm_code *code, uint32_t i) {
@@ -203,7 +205,7 @@ bool pm_code_write(const struct pm_code *code, uint8_t *out) {
     }
     for (uint32_t i = 0; i < code->n_fixups; i++) {
         const struct pm_fixup *fixup = &code->fixups[i];
-        uint64_t at = place_address(code, fixup->place);
+        uint64_t at = pm_code_place_address(code, fixup->place);
         reaches &= put_relative(out + (at - code->address), target_address(code, fixup->target),
                                 at + fixup->to_end);
     }

@@ -61,6 +61,8 @@ void pm_code_append(struct pm_code *code, const void *bytes, size_t n_bytes);
 void pm_code_byte(struct pm_code *code, uint8_t byte);
 void pm_code_word(struct pm_code *code, uint32_t word); /* 32 bits */
 
+/* Where what is appended next will stand. */
+struct pm_code_place pm_code_here(const struct pm_code *code);
 uint32_t pm_code_new_labels(struct pm_code *code, uint32_t n); /* first of N, not yet bound */
 void pm_code_bind(struct pm_code *code, uint32_t label);       /* to what is appended next */
 
@@ -76,6 +78,7 @@ void pm_code_relative_at(struct pm_code *code, uint32_t offset, struct pm_target
 
 /* Gives every item its size for code that starts at ADDRESS. */
 void pm_code_layout(struct pm_code *code, uint64_t address);
+uint64_t pm_code_place_address(const struct pm_code *code, struct pm_code_place place);
 uint64_t pm_code_label_address(const struct pm_code *code, uint32_t label);
 /* Writes size_bytes bytes to OUT; false if a field does not reach its target. */
 bool pm_code_write(const struct pm_code *code, uint8_t *out);

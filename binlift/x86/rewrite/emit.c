@@ -14,7 +14,7 @@
 #include <stdlib.h>
 
 struct branch_stub {
-    uint32_t label, edge;
+    uint32_t label, edge, from; /* from: basic block */
     pm_live_set live;
     struct pm_target target;
 };
@@ -30,6 +30,7 @@ struct emission {
     struct pm_points *points;
     const struct pm_block_points *blocks; /* the points', per block */
     bool *inner_heads;                    /* per block: the head of an innermost loop */
+    bool *has_entry;                      /* per block: its own entry stands right in front of it */
     PM_ARRAY(struct branch_stub, stubs);
     PM_ARRAY(struct slow_path, slow_paths);
 };
@@ -108,6 +109,7 @@ static struct pm_target taken_target(struct emission *e, uint32_t block) {
     struct branch_stub *stub = PM_PUSH(e, stubs);
     stub->label = pm_code_new_labels(&e->rewrite->code, 1);
     stub->edge = points->branch;
+    stub->from = block;
     stub->live = points->taken != PM_NONE ? live_at_block(e, points->taken)
                                           : live_at_address(e, insn->target);
     stub->target = target;
@@ -147,6 +149,7 @@ static void put_body(struct emission *e, uint32_t block) {
         pm_live_set reserved =
             in_segment && k > segments[s].first ? pm_segment_registers(&segments[s]) : 0;
         pm_code_bind(&rewrite->code, k);
+        pm_x86_mark_frame(rewrite, insn->address);
         if (k == code->first_insn && points->loop_entry != PM_NONE)
             pm_x86_put_trip_edges(rewrite, e->points, points->loop_entry, rewrite->live[k]);
         if (k == code->first_insn && points->event_in != PM_NONE)
@@ -181,28 +184,35 @@ static void put_body(struct emission *e, uint32_t block) {
     free(segments);
 }
 
-/* Does control leave the last instruction of BLOCK for the next byte of the new code?  A call comes
-   back by its old return address. */
+static bool ends_in_moved_call(const struct emission *e, uint32_t block) {
+    const struct pm_block_code *code = &e->lifted->block_codes[block];
+    return e->rewrite->call_forms[code->first_insn + code->n_insns - 1] == PM_CALL_MOVED;
+}
+
+/* Does control leave the last instruction of BLOCK for the next byte of the new code?  A call that
+   stays comes back by its old return address. */
 static bool falls_through(const struct emission *e, uint32_t block) {
     uint8_t control = pm_last_insn(e->lifted, block)->control;
-    return control == PM_CONTROL_NONE || control == PM_CONTROL_BRANCH ||
-           control == PM_CONTROL_BRANCH_LOOP;
+    return ends_in_moved_call(e, block) || control == PM_CONTROL_NONE ||
+           control == PM_CONTROL_BRANCH || control == PM_CONTROL_BRANCH_LOOP;
 }
 
 /* What stands behind a block that falls through; NEXT is the block emitted next.  Returns whether
-   control runs into that. */
+   control runs into that.  A call comes back as to the old return address: by the entry. */
 static bool put_fallthrough(struct emission *e, uint32_t block, uint32_t next) {
     const struct pm_structure *structure = e->lifted->structure;
     const struct pm_insn *insn = pm_last_insn(e->lifted, block);
     uint64_t address = insn->address + insn->length;
     uint32_t edge = e->blocks[block].fallthrough;
+    pm_x86_mark_frame(e->rewrite, insn->control == PM_CONTROL_NONE ? address : insn->address);
     if (edge != PM_NONE)
         pm_x86_put_edge(e->rewrite, e->points, edge, live_at_address(e, address));
     if (next != PM_NONE && structure->blocks[next].address == address)
         return true;
     uint32_t to = pm_block_at(e->lifted, address);
     bool inside = to != PM_NONE && e->rewrite->plan->block_moves[to] &&
-                  structure->blocks[to].routine == structure->blocks[block].routine;
+                  structure->blocks[to].routine == structure->blocks[block].routine &&
+                  !ends_in_moved_call(e, block);
     pm_code_jump(&e->rewrite->code,
                  inside ? inner_target(e, to) : pm_x86_outer_target(e->rewrite, address));
     return false;
@@ -250,12 +260,16 @@ static void align_inner_head(struct emission *e, uint32_t block) {
                       e->lifted->structure->blocks[block].address % CACHE_LINE);
 }
 
-static void put_head(struct emission *e, uint32_t block, bool is_first, bool falls_in) {
+/* CALL_RETURNS: the call that ends the block before comes back here. */
+static void put_head(struct emission *e, uint32_t block, bool is_first, bool falls_in,
+                     bool call_returns) {
     struct pm_code *code = &e->rewrite->code;
     const struct pm_block_points *points = &e->blocks[block];
     if (is_first || was_aligned(e, block))
         pm_code_align(code, 16, 0);
-    if (is_first && has_own_entry(e, block)) {
+    pm_x86_mark_frame(e->rewrite, e->lifted->structure->blocks[block].address);
+    if ((is_first || call_returns) && has_own_entry(e, block)) {
+        e->has_entry[block] = true;
         pm_x86_put_entry(e->rewrite, block);
         falls_in = true;
     }
@@ -269,22 +283,25 @@ static void put_head(struct emission *e, uint32_t block, bool is_first, bool fal
 
 /* ---- one routine ---------------------------------------------------------------------------- */
 
-static void put_out_of_line(struct emission *e, uint32_t first_block, uint32_t end,
-                            uint32_t entry_block) {
+static void put_out_of_line(struct emission *e, uint32_t first_block, uint32_t end) {
     struct pm_code *code = &e->rewrite->code;
     for (uint32_t i = 0; i < e->n_stubs; i++) {
         pm_code_bind(code, e->stubs[i].label);
+        pm_x86_mark_frame(e->rewrite, pm_last_insn(e->lifted, e->stubs[i].from)->address);
         pm_x86_put_edge(e->rewrite, e->points, e->stubs[i].edge, e->stubs[i].live);
         pm_code_jump(code, e->stubs[i].target);
     }
     for (uint32_t b = first_block; b < end; b++)
-        if (e->rewrite->plan->block_moves[b] && b != entry_block && has_own_entry(e, b)) {
+        if (e->rewrite->plan->block_moves[b] && !e->has_entry[b] && has_own_entry(e, b)) {
+            pm_x86_mark_frame(e->rewrite, e->lifted->structure->blocks[b].address);
             pm_x86_put_entry(e->rewrite, b);
             pm_code_jump(code, inner_target(e, b));
         }
-    for (uint32_t i = 0; i < e->n_slow_paths; i++)
-        pm_x86_put_slow_path(e->rewrite, &e->slow_paths[i].segment, e->slow_paths[i].slow_label,
-                             e->slow_paths[i].back_label);
+    for (uint32_t i = 0; i < e->n_slow_paths; i++) {
+        const struct slow_path *slow = &e->slow_paths[i];
+        pm_x86_mark_frame(e->rewrite, e->lifted->insns[slow->segment.first].address);
+        pm_x86_put_slow_path(e->rewrite, &slow->segment, slow->slow_label, slow->back_label);
+    }
     e->n_stubs = e->n_slow_paths = 0;
 }
 
@@ -298,14 +315,14 @@ static void emit_routine(struct emission *e, const struct pm_routine *routine) {
             previous != PM_NONE && falls_through(e, previous) && put_fallthrough(e, previous, b);
         if (first == PM_NONE)
             first = b;
-        put_head(e, b, b == first, falls_in);
+        put_head(e, b, b == first, falls_in, falls_in && ends_in_moved_call(e, previous));
         align_inner_head(e, b);
         put_body(e, b);
         previous = b;
     }
     if (previous != PM_NONE && falls_through(e, previous))
         put_fallthrough(e, previous, PM_NONE);
-    put_out_of_line(e, routine->first_block, end, first);
+    put_out_of_line(e, routine->first_block, end);
 }
 
 void pm_x86_emit_routines(struct pm_rewrite *rewrite) {
@@ -314,11 +331,13 @@ void pm_x86_emit_routines(struct pm_rewrite *rewrite) {
     e.points = pm_x86_find_points(rewrite);
     e.blocks = e.points->blocks;
     e.inner_heads = find_inner_heads(structure);
+    e.has_entry = pm_alloc(structure->n_blocks, sizeof *e.has_entry);
     for (uint32_t r = 0; r < structure->n_routines; r++)
         if (rewrite->plan->moves[r])
             emit_routine(&e, &structure->routines[r]);
     free(e.stubs);
     free(e.slow_paths);
     free(e.inner_heads);
+    free(e.has_entry);
     pm_x86_points_free(e.points);
 }

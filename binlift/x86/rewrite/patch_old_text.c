@@ -71,15 +71,15 @@ static void redirect_calls(struct old_text *text) {
 }
 
 /* A return address inside a block goes on at the instruction itself. */
-static uint64_t new_address(const struct old_text *text, uint64_t address) {
-    struct pm_target target = pm_x86_outer_target(text->rewrite, address);
-    uint32_t label = target.label != PM_NONE ? target.label : pm_insn_at(text->lifted, address);
-    return pm_code_label_address(&text->rewrite->code, label);
+uint64_t pm_x86_new_address(const struct pm_rewrite *rewrite, uint64_t address) {
+    struct pm_target target = pm_x86_outer_target(rewrite, address);
+    uint32_t label = target.label != PM_NONE ? target.label : pm_insn_at(rewrite->lifted, address);
+    return pm_code_label_address(&rewrite->code, label);
 }
 
 static void add_trap(struct old_text *text, uint64_t from, bool is_expected) {
     *PM_PUSH(text->rewrite->made, traps) =
-        (struct pm_probe_trap){from, new_address(text, from), is_expected, 0};
+        (struct pm_probe_trap){from, pm_x86_new_address(text->rewrite, from), is_expected, 0};
 }
 
 static void put_trampoline(struct old_text *text, const struct pm_trampoline *trampoline) {
@@ -99,7 +99,7 @@ static void put_trampoline(struct old_text *text, const struct pm_trampoline *tr
         break;
     }
     *byte_at(text, jump, 5) = JUMP;
-    put_distance(text, jump + 1, new_address(text, trampoline->from));
+    put_distance(text, jump + 1, pm_x86_new_address(text->rewrite, trampoline->from));
 }
 
 static int compare_traps(const void *left, const void *right) {

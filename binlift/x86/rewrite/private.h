@@ -46,7 +46,8 @@ struct pm_record_place {
 enum pm_call_form {
     PM_CALL_NONE = 0,
     PM_CALL_IN_PLACE, /* new code jumps to the old call, which pushes the old return address */
-    PM_CALL_MOVED,    /* new code pushes the old return address itself, for want of room */
+    PM_CALL_PUSHES,   /* new code pushes the old return address itself, for want of room */
+    PM_CALL_MOVED,    /* new code calls, and the call comes back there */
 };
 
 /* An old address at which control may arrive, and how it gets from there to its new place. */
@@ -60,6 +61,12 @@ struct pm_trampoline {
     uint64_t from;
     uint64_t hole; /* of a hop: where its long jump stands */
     uint8_t form;  /* enum pm_trampoline_form */
+};
+
+/* From a place in the new code on, the frame is as at the old instruction at OLD; 0: it is none. */
+struct pm_frame_mark {
+    struct pm_code_place place;
+    uint64_t old;
 };
 
 struct pm_rewrite {
@@ -80,6 +87,10 @@ struct pm_rewrite {
 
     struct pm_code code; /* label i < lifted->n_insns is the new place of instruction i */
     PM_ARRAY(struct pm_trampoline, trampolines); /* ascending */
+    /* If calls move, as the code grows: */
+    PM_ARRAY(struct pm_frame_mark, frame_marks);
+    PM_ARRAY(struct pm_frame_mark, returns); /* places where moved calls return, and where they did
+                                              */
 };
 
 /* ---- the passes, in order ------------------------------------------------------------------- */
@@ -89,12 +100,21 @@ void pm_x86_emit_routines(struct pm_rewrite *rewrite);    /* emit.c */
 /* patch_old_text.c: traps, trampolines and calls into the image that is made, a copy of the file,
    and the table of traps; needs the layout; false if a jump would span more than 2 GiB. */
 bool pm_x86_patch_old_text(struct pm_rewrite *rewrite);
+/* frames.c: where frames are as they were in the old code, and where calls and exceptions come to;
+   needs the layout. */
+void pm_x86_list_frames(struct pm_rewrite *rewrite);
 
 /* ---- parts of emission ---------------------------------------------------------------------- */
 
 /* Where code outside a routine's visible flow goes to reach ADDRESS: its new place if that is
    known, else the address itself. */
 struct pm_target pm_x86_outer_target(const struct pm_rewrite *rewrite, uint64_t address);
+
+/* frames.c: what is appended next has the frame of the old instruction at OLD; 0: of none. */
+void pm_x86_mark_frame(struct pm_rewrite *rewrite, uint64_t old);
+/* The address of the new code for control that arrives at the old ADDRESS, which moved
+   (patch_old_text.c). */
+uint64_t pm_x86_new_address(const struct pm_rewrite *rewrite, uint64_t address);
 
 /* Where code is added at a basic block, and for which edge: edges, PM_NONE where there is none
    (instrumentation_points.c). */

@@ -1,11 +1,12 @@
 /* One instruction at its new place.  What is no control flow is copied, with its pc-relative field
    recomputed.  Direct branches are made anew, so that they take the form that reaches.
 
-   A call stays at its old place if there is room around it: the new code jumps there, the call
-   pushes the old return address, and the old return site jumps back.  Unwinding tables therefore
-   stay right, and so does the processor's return predictor.  A call that had to move pushes the old
-   return address itself: `call` to the next instruction keeps the predictor's depth, then its
-   return address is overwritten. */
+   A call moves as well where that is certain (copy/moving_calls.c): it returns to the new code, of
+   which new unwinding tables tell.  Else it stays at its old place if there is room around it: the
+   new code jumps there, the call pushes the old return address, and the old return site jumps back.
+   Unwinding tables therefore stay right, and so does the processor's return predictor.  A call that
+   has no room there pushes the old return address itself: `call` to the next instruction keeps the
+   predictor's depth, then its return address is overwritten. */
 #include "binlift/x86/rewrite/encode.h"
 #include "binlift/x86/rewrite/private.h"
 
@@ -66,7 +67,7 @@ static void put_loop_branch(struct pm_rewrite *rewrite, uint32_t k, struct pm_ta
     pm_code_relative(code, taken, 4);
 }
 
-/* ---- calls that moved ----------------------------------------------------------------------- */
+/* ---- calls that push the old return address ------------------------------------------------- */
 
 /* The operand of the indirect call K (FF /2) into REG: the same operand with opcode 8B. */
 static void put_load_operand(struct pm_rewrite *rewrite, uint32_t k, unsigned reg) {
@@ -95,7 +96,7 @@ static void put_load_operand(struct pm_rewrite *rewrite, uint32_t k, unsigned re
         code, pm_to_address(insn->address + insn->length + (uint64_t)(int64_t)displacement), 4);
 }
 
-static void put_moved_call(struct pm_rewrite *rewrite, uint32_t k) {
+static void put_pushing_call(struct pm_rewrite *rewrite, uint32_t k) {
     const struct pm_insn *insn = &rewrite->lifted->insns[k];
     struct pm_code *code = &rewrite->code;
     pm_live_set live = rewrite->live[k];
@@ -128,6 +129,20 @@ static void put_moved_call(struct pm_rewrite *rewrite, uint32_t k) {
         pm_code_jump(code, pm_x86_outer_target(rewrite, insn->target));
 }
 
+/* ---- calls that moved ----------------------------------------------------------------------- */
+
+static void put_moved_call(struct pm_rewrite *rewrite, uint32_t k) {
+    const struct pm_insn *insn = &rewrite->lifted->insns[k];
+    if (insn->control == PM_CONTROL_CALL_INDIRECT) {
+        put_copy(rewrite, k);
+    } else {
+        pm_code_byte(&rewrite->code, 0xe8);
+        pm_code_relative(&rewrite->code, pm_x86_outer_target(rewrite, insn->target), 4);
+    }
+    *PM_PUSH(rewrite, returns) =
+        (struct pm_frame_mark){pm_code_here(&rewrite->code), insn->address + insn->length};
+}
+
 /* ---- all of them ---------------------------------------------------------------------------- */
 
 void pm_x86_put_instruction(struct pm_rewrite *rewrite, uint32_t k, struct pm_target taken) {
@@ -146,8 +161,10 @@ void pm_x86_put_instruction(struct pm_rewrite *rewrite, uint32_t k, struct pm_ta
     case PM_CONTROL_CALL_INDIRECT:
         if (rewrite->call_forms[k] == PM_CALL_IN_PLACE)
             pm_code_jump(&rewrite->code, pm_to_address(insn->address));
-        else
+        else if (rewrite->call_forms[k] == PM_CALL_MOVED)
             put_moved_call(rewrite, k);
+        else
+            put_pushing_call(rewrite, k);
         break;
     default:
         put_copy(rewrite, k);

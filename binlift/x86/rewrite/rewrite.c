@@ -1,6 +1,7 @@
-/* The rewriter as a list of passes.  The mechanism: code moves as a whole to a new segment; calls
-   stay at their old place, so that return addresses are the old ones and unwinding goes on working;
-   jump tables stay, and at their old targets trampolines lead to the new code. */
+/* The rewriter as a list of passes.  The mechanism: code moves as a whole to a new segment; a call
+   moves with it where the plan says so, else it stays at its old place, so that its return address
+   is the old one and unwinding goes on working by the old tables; jump tables stay, and at their
+   old targets trampolines lead to the new code. */
 #include "binlift/x86/rewrite/private.h"
 
 #include <stdlib.h>
@@ -39,6 +40,8 @@ static void end(struct pm_rewrite *rewrite) {
     free(rewrite->clears_tag);
     free(rewrite->record_places);
     free(rewrite->trampolines);
+    free(rewrite->frame_marks);
+    free(rewrite->returns);
     pm_code_free(&rewrite->code);
 }
 
@@ -55,6 +58,8 @@ bool pm_x86_rewrite(const struct pm_lifted *lifted, const struct pm_instrumentat
     made->code = pm_alloc(made->code_bytes, 1);
     made->image = memcpy(pm_alloc(original->n_bytes, 1), original->bytes, original->n_bytes);
     bool reaches = pm_code_write(&rewrite.code, made->code) && pm_x86_patch_old_text(&rewrite);
+    if (reaches && plan->call_moves)
+        pm_x86_list_frames(&rewrite);
     end(&rewrite);
     return reaches || pm_fail(err,
                               "%s: the new code would be more than 2 GiB away from the old, so it "

@@ -48,6 +48,15 @@ static int compare_addresses(const void *left, const void *right) {
     return PM_COMPARE(a->from, b->from);
 }
 
+static bool call_moves(const struct pm_rewrite *rewrite, uint32_t insn) {
+    return rewrite->plan->call_moves && rewrite->plan->call_moves[insn];
+}
+
+static uint32_t last_insn_of(const struct pm_lifted *lifted, uint32_t block) {
+    const struct pm_block_code *code = &lifted->block_codes[block];
+    return code->first_insn + code->n_insns - 1;
+}
+
 static void add_blocks(struct pm_rewrite *rewrite) {
     const struct pm_lifted *lifted = rewrite->lifted;
     const struct pm_structure *structure = lifted->structure;
@@ -59,7 +68,8 @@ static void add_blocks(struct pm_rewrite *rewrite) {
         bool enters = edge->kind == PM_EDGE_ENTRY || edge->kind == PM_EDGE_TABLE ||
                       edge->kind == PM_EDGE_LANDING;
         bool call_returns = edge->kind == PM_EDGE_FALLTHROUGH &&
-                            pm_is_call(pm_last_insn(lifted, edge->from)->control);
+                            pm_is_call(pm_last_insn(lifted, edge->from)->control) &&
+                            !call_moves(rewrite, last_insn_of(lifted, edge->from));
         if (edge->to != PM_NONE && rewrite->plan->block_moves[edge->to] && (enters || call_returns))
             add(rewrite, structure->blocks[edge->to].address);
     }
@@ -75,8 +85,9 @@ static void add_inner_calls(struct pm_rewrite *rewrite) {
         for (uint32_t k = code->first_insn; k < code->first_insn + code->n_insns; k++) {
             if (!pm_is_call(lifted->insns[k].control))
                 continue;
-            rewrite->call_forms[k] = PM_CALL_IN_PLACE;
-            if (k + 1 < code->first_insn + code->n_insns)
+            rewrite->call_forms[k] = call_moves(rewrite, k) ? PM_CALL_MOVED : PM_CALL_IN_PLACE;
+            if (rewrite->call_forms[k] == PM_CALL_IN_PLACE &&
+                k + 1 < code->first_insn + code->n_insns)
                 add(rewrite, lifted->insns[k + 1].address);
         }
     }
@@ -212,7 +223,7 @@ static bool move_call(struct plan *plan, const struct pm_trampoline *trampoline)
          k != PM_NONE && lifted->insns[k].address < trampoline->from + JUMP_BYTES;
          k = pm_insn_after(lifted, k))
         if (plan->rewrite->call_forms[k] == PM_CALL_IN_PLACE) {
-            plan->rewrite->call_forms[k] = PM_CALL_MOVED;
+            plan->rewrite->call_forms[k] = PM_CALL_PUSHES;
             return true;
         }
     return false;
