@@ -171,7 +171,10 @@ bool pm_find_instrumenting(struct pm_copies_request *request, struct pm_error *e
     if (!runtime || !pm_find_classes(&classes, err))
         return false;
     const char *calls = getenv("PMODEL_CALLS");
-    if (!request->calls && !pm_read_calls(&request->calls, calls ? calls : "kept", err))
+    /* What unwinders in measured libraries do depends on the tables that they find. */
+    if (!calls)
+        calls = request->n_libraries || request->all_libraries ? "kept" : "moved";
+    if (!request->calls && !pm_read_calls(&request->calls, calls, err))
         return false;
     request->runtime = runtime;
     request->classes_folder = classes.classes_folder;

@@ -6,6 +6,8 @@
      elsewhere too, and so does its exception table, whose landings all move;
    - it does not call into its own routine's middle, nor a routine that reads its return address:
      that is a way to get the program counter, or data behind the call;
+   - the file has no unwinder of its own, nor the routine that reads the exception table: how much
+     they do depends on the tables, and it is measured;
    - its routine is not entered at addresses that are computed;
    - the file is not made for gprof, whose routines take their callers from return addresses.
 
@@ -23,6 +25,13 @@ struct choice {
 };
 
 /* ---- what looks at return addresses ---------------------------------------------------------- */
+
+static bool has_unwinder(const struct pm_structure *structure) {
+    for (size_t r = 0; r < structure->n_routines; r++)
+        if (strcmp(structure->routines[r].name, "_Unwind_RaiseException") == 0)
+            return true;
+    return false;
+}
 
 static bool is_profiled(const struct pm_lifted *lifted) {
     static const char *const names[] = {"mcount", "_mcount", "__fentry__"};
@@ -109,12 +118,22 @@ static bool landings_move(const struct choice *choice, const struct pm_unwind_fd
     return move;
 }
 
+/* Is the routine that reads the exception tables of CIE in this file?  Then what it does is
+   measured too, and it would find other tables than in the plain program. */
+static bool reads_own_tables(const struct pm_lifted *lifted, const struct pm_unwind_cie *cie) {
+    uint64_t address = cie->personality;
+    if (address && cie->personality_is_indirect && !pm_word_at(lifted, address, &address))
+        return true;
+    return address && pm_routine_at(lifted, address) != PM_NONE;
+}
+
 static void find_movable(struct choice *choice) {
     struct pm_unwinding *unwinding = choice->plan->unwinding;
     for (size_t i = 0; i < unwinding->n_fdes; i++) {
         struct pm_unwind_fde *fde = &unwinding->fdes[i];
         if (fde->lsda && fde->can_move)
-            fde->can_move = landings_move(choice, fde);
+            fde->can_move = !reads_own_tables(choice->lifted, &unwinding->cies[fde->cie]) &&
+                            landings_move(choice, fde);
     }
 }
 
@@ -149,7 +168,7 @@ static void choose_calls(struct choice *choice) {
 
 void pm_find_moving_calls(const struct pm_lifted *lifted, struct pm_instrumentation_plan *plan) {
     struct choice choice = {.lifted = lifted, .plan = plan};
-    if (!lifted->isa->dwarf_registers || is_profiled(lifted))
+    if (!lifted->isa->dwarf_registers || is_profiled(lifted) || has_unwinder(lifted->structure))
         return;
     plan->unwinding = pm_unwinding_read(&lifted->image);
     if (!plan->unwinding)

@@ -31,6 +31,13 @@ static uint64_t take_pointer(struct reading *reading, struct pm_reader *reader, 
     return value;
 }
 
+static void read_personality(struct reading *reading, struct pm_reader *reader,
+                             struct pm_unwind_cie *cie) {
+    unsigned encoding = (unsigned)pm_take_unsigned(reader, 1);
+    cie->personality = take_pointer(reading, reader, encoding);
+    cie->personality_is_indirect = encoding & INDIRECT;
+}
+
 /* READER stands behind the id. */
 static void read_cie(struct reading *reading, uint32_t offset, struct pm_reader reader) {
     struct pm_unwind_cie *cie = PM_PUSH(reading->all, cies);
@@ -56,7 +63,7 @@ static void read_cie(struct reading *reading, uint32_t offset, struct pm_reader 
         else if (*letters == 'L')
             cie->lsda_encoding = (uint8_t)pm_take_unsigned(&reader, 1);
         else if (*letters == 'P')
-            take_pointer(reading, &reader, (unsigned)pm_take_unsigned(&reader, 1));
+            read_personality(reading, &reader, cie);
         else if (*letters == 'S')
             cie->is_signal = true;
         else

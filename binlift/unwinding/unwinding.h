@@ -11,7 +11,6 @@
 
 #include "binlift/elf/elf.h"
 #include "core/base/base.h"
-#include "core/base/reader.h"
 
 /* ---- what the file says (table.c) ------------------------------------------------------------ */
 
@@ -23,6 +22,8 @@ struct pm_unwind_cie {
     int64_t data_alignment;
     uint8_t lsda_encoding;
     bool is_signal;
+    uint64_t personality;         /* address of the routine that reads exception tables; 0 none */
+    bool personality_is_indirect; /* or of a word that the dynamic linker fills in with it */
     struct pm_reader instructions;
 };
 

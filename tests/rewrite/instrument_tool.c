@@ -30,7 +30,7 @@ static int instrument(struct pm_lifted *lifted, bool memory_records, bool no_cou
     const char *calls = getenv("PMODEL_CALLS");
     struct pm_instrument_options options = {.memory_records = memory_records,
                                             .no_counters = no_counters,
-                                            .calls_move = calls && !strcmp(calls, "moved"),
+                                            .calls_move = !calls || strcmp(calls, "kept") != 0,
                                             .first_counter = first_counter,
                                             .first_reference = first_reference,
                                             .runtime_path = runtime,

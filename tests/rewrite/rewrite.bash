@@ -20,16 +20,19 @@ build() {
     fi
 }
 
-# same_behaviour TITLE PROGRAM ARGUMENT...: plain, with counters, and with memory records too.
+# same_behaviour TITLE PROGRAM ARGUMENT...: plain, with counters, and with memory records too, with calls that
+# move and calls that stay.
 same_behaviour() {
-    local title=$1 program=$2 mode expected actual
+    local title=$1 program=$2 mode calls expected actual
     shift 2
     expected=0
     timeout 60 "$program" "$@" >plain.out 2>plain.err </dev/null || expected=$?
-    for mode in counters records; do
+    for mode in "counters moved" "records moved" "counters kept" "records kept"; do
         local options=()
-        [ "$mode" = counters ] || options=(-m)
-        if ! "$tool" "${options[@]}" -r "$runtime" "$program" ./instrumented 2>tool.err; then
+        calls=${mode#* }
+        [ "${mode% *}" = counters ] || options=(-m)
+        mode="${mode% *}, calls $calls"
+        if ! PMODEL_CALLS=$calls "$tool" "${options[@]}" -r "$runtime" "$program" ./instrumented 2>tool.err; then
             fail "$title with $mode" "$(cat tool.err)"
             continue
         fi
@@ -80,19 +83,29 @@ callgrind_counts() {
 
 # same_counts TITLE PROGRAM ARGUMENT...: block counts against callgrind.  OPTIONS: of the tool.
 same_counts() {
-    local title=$1 program=$2
+    local title=$1 program=$2 calls
     shift 2
-    rm -rf raw
-    mkdir raw
-    # shellcheck disable=SC2086
-    "$tool" ${OPTIONS-} -r "$runtime" "$program" ./instrumented &&
-        { PMODEL_OUT=$TMP/raw ./instrumented "$@" >/dev/null 2>&1 || true; } &&
-        "$tool" -b "$program" raw/*.raw >blocks.txt 2>blocks.err
     rm -f callgrind.out.*
     valgrind --tool=callgrind --dump-instr=yes --dump-line=no --compress-pos=no --skip-plt=no \
         --callgrind-out-file=callgrind.out.%p "$program" "$@" >/dev/null 2>&1
     cat callgrind.out.* >callgrind.out
     callgrind_counts "$program" callgrind.out >executed.txt
+    for calls in moved kept; do
+        same_counts_with "$calls" "$title" "$program" "$@"
+    done
+}
+
+# same_counts_with CALLS TITLE PROGRAM ARGUMENT...: against executed.txt.
+same_counts_with() {
+    local calls=$1 title=$2 program=$3
+    shift 3
+    title="$title, calls $calls: every block is counted as callgrind counts it"
+    rm -rf raw
+    mkdir raw
+    # shellcheck disable=SC2086
+    PMODEL_CALLS=$calls "$tool" ${OPTIONS-} -r "$runtime" "$program" ./instrumented &&
+        { PMODEL_OUT=$TMP/raw ./instrumented "$@" >/dev/null 2>&1 || true; } &&
+        "$tool" -b "$program" raw/*.raw >blocks.txt 2>blocks.err
     awk 'NR == FNR { counts[$1] = $2; next }
          { n++; if (counts[$1] + 0 != $2) { bad++; print $1 ": " $2 ", callgrind " counts[$1] + 0 } }
          END { print n + 0 " blocks, " bad + 0 " differ"; exit bad || !n }' \
@@ -101,9 +114,9 @@ same_counts() {
         ! grep -q inexact blocks.err
     local status=$?
     if [ $status -eq 0 ]; then
-        pass "$title: every block is counted as callgrind counts it"
+        pass "$title"
     else
-        fail "$title: every block is counted as callgrind counts it" "$(tail -n 3 compared.txt blocks.err)"
+        fail "$title" "$(tail -n 3 compared.txt blocks.err)"
     fi
 }
 
