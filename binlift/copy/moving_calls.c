@@ -6,8 +6,10 @@
      elsewhere too, and so does its exception table, whose landings all move;
    - it does not call into its own routine's middle, nor a routine that reads its return address:
      that is a way to get the program counter, or data behind the call;
-   - the file has no unwinder of its own, nor the routine that reads the exception table: how much
-     they do depends on the tables, and it is measured;
+   - the address behind it is no landing: whoever knows it may compare it;
+   - the file has no garbage collector that knows return addresses, no unwinder of its own, nor the
+     routine that reads the exception table: how much the latter do depends on the tables, and it is
+     measured;
    - its routine is not entered at addresses that are computed;
    - the file is not made for gprof, whose routines take their callers from return addresses.
 
@@ -26,11 +28,20 @@ struct choice {
 
 /* ---- what looks at return addresses ---------------------------------------------------------- */
 
-static bool has_unwinder(const struct pm_structure *structure) {
+/* An unwinder, or a garbage collector that finds frames by a table of return addresses. */
+static bool has_stack_walker(const struct pm_structure *structure) {
+    static const char *const names[] = {"_Unwind_RaiseException", "caml_call_gc"};
     for (size_t r = 0; r < structure->n_routines; r++)
-        if (strcmp(structure->routines[r].name, "_Unwind_RaiseException") == 0)
-            return true;
+        for (size_t n = 0; n < sizeof names / sizeof *names; n++)
+            if (strcmp(structure->routines[r].name, names[n]) == 0)
+                return true;
     return false;
+}
+
+/* Is the address behind the call K known to data or code? */
+static bool return_is_known(const struct pm_lifted *lifted, uint32_t k) {
+    uint32_t behind = pm_insn_after(lifted, k);
+    return behind != PM_NONE && (lifted->insn_marks[behind] & PM_MARK_LANDING);
 }
 
 static bool is_profiled(const struct pm_lifted *lifted) {
@@ -146,6 +157,8 @@ static bool moves(const struct choice *choice, uint32_t k) {
     if (fde == PM_NONE || !choice->plan->unwinding->fdes[fde].can_move ||
         insn->address + insn->length > choice->plan->unwinding->fdes[fde].end)
         return false;
+    if (return_is_known(lifted, k))
+        return false;
     uint32_t callee = insn->target ? pm_routine_at(lifted, insn->target) : PM_NONE;
     if (callee == PM_NONE)
         return true; /* of another file, by the PLT, or not known */
@@ -168,7 +181,7 @@ static void choose_calls(struct choice *choice) {
 
 void pm_find_moving_calls(const struct pm_lifted *lifted, struct pm_instrumentation_plan *plan) {
     struct choice choice = {.lifted = lifted, .plan = plan};
-    if (!lifted->isa->dwarf_registers || is_profiled(lifted) || has_unwinder(lifted->structure))
+    if (!lifted->isa->dwarf_registers || is_profiled(lifted) || has_stack_walker(lifted->structure))
         return;
     plan->unwinding = pm_unwinding_read(&lifted->image);
     if (!plan->unwinding)
