@@ -8,8 +8,16 @@
 #include "binlift/x86/rewrite/private.h"
 
 void pm_x86_mark_frame(struct pm_rewrite *rewrite, uint64_t old) {
-    if (rewrite->plan->call_moves)
-        *PM_PUSH(rewrite, frame_marks) = (struct pm_frame_mark){pm_code_here(&rewrite->code), old};
+    struct pm_code_place here = pm_code_here(&rewrite->code);
+    struct pm_frame_mark *last =
+        rewrite->n_frame_marks ? &rewrite->frame_marks[rewrite->n_frame_marks - 1] : NULL;
+    if (!rewrite->plan->call_moves || (last && last->old == old))
+        return;
+    if (last && last->place.offset == here.offset &&
+        last->place.n_items_before == here.n_items_before)
+        last->old = old;
+    else
+        *PM_PUSH(rewrite, frame_marks) = (struct pm_frame_mark){here, old};
 }
 
 static int by_old(const void *left, const void *right) {
@@ -38,11 +46,14 @@ static void list_landings(struct pm_rewrite *rewrite) {
 void pm_x86_list_frames(struct pm_rewrite *rewrite) {
     const struct pm_code *code = &rewrite->code;
     struct pm_new_code *made = rewrite->made;
+    made->places = pm_alloc(rewrite->n_frame_marks + 1, sizeof *made->places);
     for (size_t i = 0; i < rewrite->n_frame_marks; i++)
-        *PM_PUSH(made, places) =
+        made->places[i] =
             (struct pm_moved_place){pm_code_place_address(code, rewrite->frame_marks[i].place),
                                     rewrite->frame_marks[i].old};
-    *PM_PUSH(made, places) = (struct pm_moved_place){code->address + code->size_bytes, 0};
+    made->places[rewrite->n_frame_marks] =
+        (struct pm_moved_place){code->address + code->size_bytes, 0};
+    made->n_places = rewrite->n_frame_marks + 1;
     for (size_t i = 0; i < rewrite->n_returns; i++)
         *PM_PUSH(made, returns) = (struct pm_moved_place){
             pm_code_place_address(code, rewrite->returns[i].place), rewrite->returns[i].old};
