@@ -22,14 +22,15 @@ enum {
     BASES = PM_BUNDLE_ADDRESSES + 1, /* base 0 is for fixed addresses */
     WORD_BYTES = PM_FOOTPRINT_WORD_BYTES,
     PAGE_BYTES = PM_FOOTPRINT_PAGE_BYTES,
-    LEAST_REACH = WORD_BYTES,
-    MOST_REACH = 64 * PAGE_BYTES, /* 20 ns a page at most, where few bytes of it are touched */
-    /* An interval that lasted LONG executions reaches twice as far the next time, one of up to
-       SHORT half as far; after so many short ones in a row the largest reach is tried: random
-       addresses may all lie in one array. */
-    LONG = 16,
-    SHORT = 2,
-    SHORT_ONES = 64,
+    LEAST_REACH = 8 * WORD_BYTES,
+    MOST_REACH = 2048 * PAGE_BYTES,
+    /* An interval that lasted LONG executions and one for each page within its reach was worth its
+       price: the next reaches twice as far.  One that lasted less than a quarter of that is
+       followed by the shortest; after FIRST_PATIENCE of these, and each time twice as many, the
+       largest reach is tried, as random addresses may all lie in one array. */
+    LONG = 8,
+    FIRST_PATIENCE = 64,
+    MOST_PATIENCE = 1 << 13,
 };
 
 /* Bytes that are touched from an address: FROM it on, SIZE of them. */
@@ -40,7 +41,8 @@ struct run {
 struct base {
     uint32_t first_run, n_runs;
     uint32_t reach;      /* bytes around a run */
-    uint32_t short_ones; /* intervals, one after the other */
+    uint32_t short_ones; /* intervals, since the largest reach was tried */
+    uint32_t patience;   /* so many until it is tried again */
     uint64_t moved;      /* in which execution the interval was to begin */
     struct pm_page page; /* found last */
 };
@@ -112,7 +114,7 @@ static uint32_t add_run(struct run *runs, uint32_t n, struct run run) {
 static void make_base(struct bundle_state *state, uint32_t number, uint32_t first_run) {
     const struct pm_bundle *bundle = state->bundle;
     struct base *base = &state->bases[number];
-    *base = (struct base){.first_run = first_run, .reach = LEAST_REACH};
+    *base = (struct base){.first_run = first_run, .reach = LEAST_REACH, .patience = FIRST_PATIENCE};
     for (unsigned i = 0; i < bundle->n_accesses; i++) {
         const struct pm_bundle_access *access = &bundle->accesses[i];
         uint64_t size = pm_references[access->reference].size_bytes;
@@ -203,13 +205,18 @@ static uint64_t touched_below(const struct pm_footprint *footprint, struct pm_pa
 }
 
 static void adapt_reach(struct base *base, uint64_t lasted) {
-    if (lasted >= LONG) {
+    const uint64_t worth = LONG + base->reach / PAGE_BYTES;
+    if (lasted >= worth) {
         base->reach = base->reach < MOST_REACH ? 2 * base->reach : MOST_REACH;
         base->short_ones = 0;
-    } else if (lasted <= SHORT) {
-        base->reach = base->reach > LEAST_REACH ? base->reach / 2 : LEAST_REACH;
-        if (++base->short_ones % SHORT_ONES == 0)
-            base->reach = MOST_REACH;
+        base->patience = FIRST_PATIENCE;
+    } else if (4 * lasted < worth) {
+        base->reach = LEAST_REACH;
+        if (++base->short_ones < base->patience)
+            return;
+        base->reach = MOST_REACH;
+        base->short_ones = 0;
+        base->patience *= base->patience < MOST_PATIENCE ? 2 : 1;
     }
 }
 
