@@ -231,6 +231,8 @@ struct pm_probe_header {
 #define PM_ENV_CARRY "PMODEL_CARRY"
 /* anything: for each group the bytes that it is the first to touch */
 #define PM_ENV_BYTES "PMODEL_BYTES"
+/* anything: bundles are analysed access by access, which takes longer and must give the same */
+#define PM_ENV_ACCESSES "PMODEL_ACCESSES"
 #define PM_ENV_LIBRARIES "PMODEL_LIBRARIES" /* set: instrumented modules may be loaded later */
 #define PM_ENV_SHARED "PMODEL_SHARED" /* anything: the interleaved stream of all threads, too */
 #define PM_ENV_SECOND_CORE "PMODEL_SECOND_CORE" /* anything: analysis beside the program */

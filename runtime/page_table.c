@@ -48,6 +48,10 @@ uint64_t *pm_page_table_find(struct pm_page_table *table, uint64_t key, size_t n
     return words;
 }
 
+uint64_t *pm_page_table_look(const struct pm_page_table *table, uint64_t key) {
+    return find(table->pages, table->mask, key)->words;
+}
+
 bool pm_page_table_begin(struct pm_page_table *table) {
     *table = (struct pm_page_table){.mask = FIRST_ENTRIES - 1};
     table->pages = pm_mmap(FIRST_ENTRIES * sizeof *table->pages);

@@ -28,4 +28,7 @@ void pm_page_table_clear(struct pm_page_table *table);
 /* The N_WORDS words, always as many, of the page with KEY; NULL: there is no memory. */
 uint64_t *pm_page_table_find(struct pm_page_table *table, uint64_t key, size_t n_words);
 
+/* The same of a page that was made already; NULL: it was not. */
+uint64_t *pm_page_table_look(const struct pm_page_table *table, uint64_t key);
+
 #endif

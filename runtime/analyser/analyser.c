@@ -25,8 +25,8 @@ static uint32_t follow; /* bit i: size i follows from the smallest one, size 0 (
 static enum pm_reuse_variant variant;
 static struct pm_reuse_options options;
 bool pm_analyser_carries;
-static bool counts_bytes; /* PM_ENV_BYTES */
-static bool takes_bundles;
+static bool counts_bytes;  /* PM_ENV_BYTES */
+static bool takes_bundles; /* not with PM_ENV_ACCESSES */
 
 /* Of one stream of accesses for one block size.  Without memory all is NULL. */
 struct analysis {
@@ -117,7 +117,7 @@ static int begin(const struct pmodel_program *program) {
     choose_block_sizes();
     pm_analyser_carries &= pm_n_block_sizes > 0;
     counts_bytes = pm_n_block_sizes > 0 && getenv(PM_ENV_BYTES) != NULL;
-    takes_bundles = !counts_bytes;
+    takes_bundles = getenv(PM_ENV_ACCESSES) == NULL;
     return pm_n_block_sizes == 0;
 }
 
@@ -176,6 +176,15 @@ static void add_bytes(struct pm_footprint *footprint, const struct pmodel_access
     if (!footprint || footprint->failed)
         return;
     pm_footprint_accesses(footprint, pm_n_groups, batch, count);
+    if (footprint->failed)
+        pm_note_add(PM_NOTE_NO_FOOTPRINT, 1);
+}
+
+static void add_bytes_of_records(struct pm_footprint *footprint, const uint64_t *words,
+                                 const uint64_t *end) {
+    if (!footprint || footprint->failed)
+        return;
+    pm_footprint_records(footprint, words, end);
     if (footprint->failed)
         pm_note_add(PM_NOTE_NO_FOOTPRINT, 1);
 }
@@ -242,6 +251,8 @@ static const uint64_t *analyse_bundles(uint32_t stream, const uint64_t *words, c
         else
             to = reached;
     }
+    if (to)
+        add_bytes_of_records(footprints[stream], words, to);
     return to ? to : words;
 }
 

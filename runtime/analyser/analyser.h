@@ -18,8 +18,8 @@ extern unsigned pm_n_block_sizes;
  */
 extern bool pm_analyser_carries;
 
-/* Is this the process's handler, and does it take bundles as they are?  Where bytes are
-   asked for it does not. */
+/* Is this the process's handler, and does it take bundles as they are?  With PM_ENV_ACCESSES it
+   does not. */
 bool pm_analyser_takes_bundles(void);
 
 /* Analyses the records of bundles from WORDS up to END, as far as they are such and known; where

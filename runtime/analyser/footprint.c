@@ -7,22 +7,22 @@
 
 enum {
     LAST_KIND = 3, /* of an access */
-    WORD_BYTES = 64,
-    PAGE_BYTES = 1 << PM_FOOTPRINT_PAGE_SHIFT,
+    WORD_BYTES = PM_FOOTPRINT_WORD_BYTES,
+    PAGE_BYTES = PM_FOOTPRINT_PAGE_BYTES,
 };
 
 /* ---- pages ----------------------------------------------------------------------------------- */
 
 /* The bits of the page with KEY, made if need be; NULL: no memory. */
 static uint64_t *look_up(struct pm_footprint *footprint, uint64_t key) {
-    uint64_t *bits = pm_page_table_find(&footprint->pages, key, PAGE_BYTES / WORD_BYTES);
+    uint64_t *bits = pm_page_table_find(&footprint->pages, key, PM_FOOTPRINT_N_TOUCHED + 1);
     if (bits)
         footprint->last = (struct pm_page){key, bits};
     return bits;
 }
 
 static inline uint64_t *bits_of(struct pm_footprint *footprint, uint64_t address) {
-    uint64_t key = (address >> PM_FOOTPRINT_PAGE_SHIFT) + 1;
+    uint64_t key = pm_footprint_key(address);
     return PM_LIKELY(footprint->last.key == key) ? footprint->last.words : look_up(footprint, key);
 }
 
@@ -40,8 +40,10 @@ static inline void touch_word(struct pm_footprint *footprint, uint32_t group, ui
     uint64_t touched = UINT64_MAX >> (WORD_BYTES - size) << address % WORD_BYTES;
     uint64_t first = touched & ~*word;
     if (first) {
+        uint64_t n = (uint64_t)__builtin_popcountll(first);
         *word |= first;
-        footprint->bytes[group] += (uint64_t)__builtin_popcountll(first);
+        bits[PM_FOOTPRINT_N_TOUCHED] += n;
+        footprint->bytes[group] += n;
     }
 }
 
@@ -56,29 +58,41 @@ static void touch_words(struct pm_footprint *footprint, uint32_t group, uint64_t
     }
 }
 
-static bool make_groups(struct pm_footprint *footprint, uint32_t n_groups) {
+static inline void touch(struct pm_footprint *footprint, uint32_t group, uint64_t address,
+                         uint64_t size) {
+    if (PM_LIKELY(address % WORD_BYTES + size <= WORD_BYTES))
+        touch_word(footprint, group, address, size);
+    else
+        touch_words(footprint, group, address, size);
+}
+
+void pm_footprint_touch(struct pm_footprint *footprint, uint32_t group, uint64_t address,
+                        uint64_t size) {
+    if (PM_LIKELY(size != 0))
+        touch(footprint, group, address, size);
+}
+
+bool pm_footprint_make_groups(struct pm_footprint *footprint, uint32_t n_groups) {
     const size_t bytes = sizeof *footprint->bytes;
     if (n_groups <= footprint->n_groups)
         return true;
-    if (!pm_mgrow(&footprint->bytes, footprint->n_groups * bytes, n_groups * bytes))
+    if (!pm_mgrow(&footprint->bytes, footprint->n_groups * bytes, n_groups * bytes)) {
+        footprint->failed = true;
         return false;
+    }
     footprint->n_groups = n_groups;
     return true;
 }
 
 void pm_footprint_accesses(struct pm_footprint *footprint, uint32_t n_groups,
                            const struct pmodel_access *batch, size_t count) {
-    if (!make_groups(footprint, n_groups))
-        footprint->failed = true;
+    pm_footprint_make_groups(footprint, n_groups);
     for (size_t i = 0; i < count && !footprint->failed; i++) {
         const struct pmodel_access *access = &batch[i];
         uint64_t size = access->size_bytes;
         if (PM_UNLIKELY(size == 0 || access->kind > LAST_KIND))
             continue;
-        if (PM_LIKELY(access->address % WORD_BYTES + size <= WORD_BYTES))
-            touch_word(footprint, access->group, access->address, size);
-        else
-            touch_words(footprint, access->group, access->address, size);
+        touch(footprint, access->group, access->address, size);
     }
 }
 
@@ -97,6 +111,7 @@ struct pm_footprint *pm_footprint_new(void) {
 void pm_footprint_free(struct pm_footprint *footprint) {
     if (!footprint)
         return;
+    pm_footprint_free_bundles(footprint->bundles);
     pm_page_table_free(&footprint->pages);
     pm_munmap(footprint->bytes, footprint->n_groups * sizeof *footprint->bytes);
     pm_munmap(footprint, sizeof *footprint);
@@ -108,5 +123,6 @@ uint64_t pm_footprint_bytes(const struct pm_footprint *footprint, uint32_t group
 
 void pm_footprint_forget(struct pm_footprint *footprint) {
     footprint->last = (struct pm_page){0};
+    pm_footprint_forget_bundles(footprint->bundles);
     pm_page_table_clear(&footprint->pages);
 }

@@ -1,5 +1,6 @@
 # Of whole programs every histogram is the same to the bit whether bundles are analysed as they are or
-# taken apart into accesses (as PMODEL_BYTES has it), exactly, sampled and with bounded memory.
+# taken apart into accesses (PMODEL_ACCESSES), exactly, sampled and with bounded memory; so are the bytes
+# that each group is the first to touch.
 . "$TOP/tests/lib.sh"
 . "$TOP/tests/rewrite/rewrite.bash"
 
@@ -7,16 +8,16 @@
 fixed='setarch -R'
 $fixed true 2>/dev/null || fixed=
 
-# measured WHERE SWITCH SETTINGS ARGUMENT...: histograms into WHERE.txt, without what only PMODEL_BYTES
-# tells.  Environments are of the same length, so that stacks are where they were.
+# measured WHERE SWITCH SETTINGS ARGUMENT...: histograms and bytes into WHERE.txt.  Environments are of the
+# same length, so that stacks are where they were.
 measured() {
     local where=$1 switch=$2 settings=$3
     shift 3
     rm -rf "$where.raw" && mkdir "$where.raw"
     # shellcheck disable=SC2086 # several words
-    PMODEL_OUT=$TMP/$where.raw PMODEL_BLOCK=32,64,4096 env "$switch=1" $settings $fixed ./copy "$@" \
+    PMODEL_OUT=$TMP/$where.raw PMODEL_BLOCK=32,64,4096 PMODEL_BYTES=1 env "$switch=1" $settings $fixed ./copy "$@" \
         >"$where.out" 2>&1 || return
-    "$tool" -d "$where".raw/*.raw 2>>"$where.out" | sed 's/ bytes [^ ]*//' | sort >"$where.txt"
+    "$tool" -d "$where".raw/*.raw 2>>"$where.out" | sort >"$where.txt"
 }
 
 # The programs and arguments are small ones of bench/apps/sizes.conf.
@@ -25,8 +26,8 @@ while read -r app arguments; do
     for settings in PMODEL_SAMPLE=1 PMODEL_SAMPLE=8 PMODEL_MAX_BLOCKS=900 \
         'PMODEL_SAMPLE=4 PMODEL_MAX_BLOCKS=100 PMODEL_BIN_WIDTH=0'; do
         # shellcheck disable=SC2086 # several words
-        measured whole PMODEL_WHOLE "$settings" $arguments &&
-            measured apart PMODEL_BYTES "$settings" $arguments
+        measured whole PMODEL_TOGETHER "$settings" $arguments &&
+            measured apart PMODEL_ACCESSES "$settings" $arguments
         check "$app, $settings: something was measured" test "$(grep -c ' block 64 ' whole.txt)" -gt 8
         check "$app, $settings: the same histograms" cmp whole.txt apart.txt
         rm -f whole.txt apart.txt
