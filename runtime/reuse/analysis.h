@@ -94,6 +94,8 @@ struct pm_reuse {
     uint64_t bound;                  /* distances from here on are PM_BEYOND */
     uint64_t n_blocks;               /* distinct blocks touched */
     bool far_often;                  /* in the last batch: look ahead */
+    struct pm_piece
+        *piece; /* first touches are left to be resolved (pieces/); NULL: they are cold */
 
     struct pm_touch_histogram *histograms; /* [n_groups] */
     uint32_t n_groups;
@@ -175,6 +177,25 @@ pm_reuse_walk pm_reuse_walk_sse2, pm_reuse_walk_avx2, pm_reuse_walk_avx512;
 
 /* Touches BLOCK, which is neither in the front nor has a stamp: PM_COLD or PM_BEYOND. */
 uint64_t pm_reuse_touch_unstamped(struct pm_reuse *reuse, uint64_t block);
+
+/* For pieces/: BLOCK, which has this slot, is touched for the first time in the piece; and what
+   touched it. */
+void pm_piece_touched(struct pm_reuse *reuse, uint64_t block, uint64_t slot);
+void pm_piece_touched_by(struct pm_reuse *reuse, uint32_t group, unsigned kind);
+
+/* Counts a touch by an access of GROUP and KIND (enum pm_access − 1) at DISTANCE ≥ PM_REUSE_FRONT,
+   PM_COLD or PM_BEYOND. */
+static inline void pm_reuse_count_far(struct pm_reuse *reuse, uint32_t group, unsigned kind,
+                                      uint64_t distance) {
+    if (PM_UNLIKELY(distance == PM_COLD && reuse->piece))
+        pm_piece_touched_by(reuse, group, kind);
+    else if (!pm_touch_histogram_count_far(&reuse->histograms[group], &reuse->arena, kind,
+                                           distance))
+        reuse->failed = true;
+}
+
+/* Memory is bounded, and there are so many blocks that some should be forgotten. */
+bool pm_reuse_has_too_many(const struct pm_reuse *reuse);
 
 /* Numbers the stamps in use anew; forgets blocks if there are too many. */
 void pm_reuse_compact(struct pm_reuse *reuse);

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "runtime/reuse/pieces/pieces.h"
 #include "runtime/reuse/shadow.h"
 #include "runtime/reuse/stamps.h"
 #include "runtime/system.h"
@@ -64,10 +65,14 @@ void pm_reuse_compact(struct pm_reuse *reuse) {
 
 /* ---- touches without a stamp ----------------------------------------------------------------- */
 
-uint64_t pm_reuse_touch_unstamped(struct pm_reuse *reuse, uint64_t block) {
+bool pm_reuse_has_too_many(const struct pm_reuse *reuse) {
     enum { SLACK = 1 << 10 };
     const uint64_t most = reuse->options.max_blocks;
-    if (most && reuse->stamps.n_in_use > most + most / 4 + SLACK)
+    return most && reuse->stamps.n_in_use > most + most / 4 + SLACK;
+}
+
+uint64_t pm_reuse_touch_unstamped(struct pm_reuse *reuse, uint64_t block) {
+    if (pm_reuse_has_too_many(reuse))
         pm_reuse_compact(reuse);
     uint32_t *slot = pm_reuse_new_slot(reuse, block);
     if (!slot) {
@@ -76,6 +81,10 @@ uint64_t pm_reuse_touch_unstamped(struct pm_reuse *reuse, uint64_t block) {
     }
     bool forgotten = *slot == PM_SLOT_FORGOTTEN;
     *slot = PM_SLOT_FRONT;
+    if (reuse->piece) {
+        pm_piece_touched(reuse, block, (uint64_t)(slot - reuse->slots));
+        return PM_COLD;
+    }
     reuse->n_blocks += !forgotten;
     return forgotten ? PM_BEYOND : PM_COLD;
 }
@@ -129,6 +138,7 @@ void pm_reuse_free(struct pm_reuse *reuse) {
         return;
     for (uint32_t i = 0; i < reuse->n_groups; i++)
         pm_touch_histogram_free(&reuse->histograms[i]);
+    pm_piece_free(reuse);
     pm_munmap(reuse->subsamples, PM_SUBSAMPLES * sizeof *reuse->subsamples);
     pm_arena_free(&reuse->arena.arena);
     pm_munmap(reuse->histograms, reuse->n_groups * sizeof *reuse->histograms);

@@ -124,9 +124,8 @@ static inline uint32_t pm_cursor_at(const struct pm_stamps *stamps, uint32_t wor
 #endif
 }
 
-/* Takes back STAMP, which is in use, and gives out the next one.  How many in use were given out
-   between the two.  When the next one was the last, stamps must be numbered anew at once. */
-static inline uint32_t pm_stamp_exchange(struct pm_stamps *stamps, uint32_t stamp) {
+/* Takes back STAMP, which is in use.  How many in use were given out after it. */
+static inline uint32_t pm_stamp_take_back(struct pm_stamps *stamps, uint32_t stamp) {
     uint32_t word = stamp >> 6, at = pm_cursor_at(stamps, word), rank;
     if (PM_LIKELY(at)) {
         unsigned cursor = (unsigned)__builtin_ctz(at);
@@ -142,21 +141,28 @@ static inline uint32_t pm_stamp_exchange(struct pm_stamps *stamps, uint32_t stam
         const pm_i32s *words = (const pm_i32s *)&stamps->cursor_words[i];
         *(pm_u32s *)&stamps->cursor_ranks[i] += (pm_u32s)(*words > (int32_t)word);
     }
-    stamps->next++;
-    return stamps->n_in_use - 1 - before;
+    stamps->n_in_use--;
+    return stamps->n_in_use - before;
 }
 
-/* Gives out a stamp without taking one back. */
+/* Gives out a stamp.  When it was the last, stamps must be numbered anew at once. */
 static inline void pm_stamp_give_out(struct pm_stamps *stamps) {
     stamps->n_in_use++;
     stamps->next++;
+}
+
+/* Takes back STAMP and gives out the next one.  How many in use were given out between the two. */
+static inline uint32_t pm_stamp_exchange(struct pm_stamps *stamps, uint32_t stamp) {
+    uint32_t between = pm_stamp_take_back(stamps, stamp);
+    pm_stamp_give_out(stamps);
+    return between;
 }
 
 /* CAPACITY stamps of which the first N_IN_USE are given out.  False: no memory, all as before. */
 bool pm_stamps_begin(struct pm_stamps *stamps, uint64_t capacity, uint32_t n_in_use);
 void pm_stamps_free(struct pm_stamps *stamps);
 
-/* Fills stamps->before. */
+/* Fills stamps->before, as far as stamps were given out. */
 void pm_stamps_rank_words(struct pm_stamps *stamps);
 static inline uint32_t pm_stamp_rank(const struct pm_stamps *stamps, uint32_t stamp) {
     uint64_t before = (1ull << (stamp & 63)) - 1;

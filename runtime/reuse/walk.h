@@ -105,10 +105,9 @@ void PM_REUSE_WALK(struct pm_reuse *reuse, const struct pmodel_access *accesses,
                 unsigned place = front_touch(&front, block, &evicted);
                 if (PM_LIKELY(place < PM_REUSE_FRONT))
                     histogram->front[kind][place]++;
-                else if (!pm_touch_histogram_count_far(
-                             histogram, &reuse->arena, kind,
-                             pm_reuse_touch_far_here(reuse, block, evicted)))
-                    reuse->failed = true;
+                else
+                    pm_reuse_count_far(reuse, access->group, kind,
+                                       pm_reuse_touch_far_here(reuse, block, evicted));
             }
             if (PM_LIKELY(block >= last))
                 break;

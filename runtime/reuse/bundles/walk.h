@@ -23,14 +23,20 @@
 
 static inline void count_touch(struct pm_reuse *reuse, uint32_t group, unsigned kind,
                                uint64_t distance) {
-    if (!pm_touch_histogram_count(&reuse->histograms[group], &reuse->arena, kind, distance))
-        reuse->failed = true;
+    if (distance < PM_REUSE_FRONT)
+        reuse->histograms[group].front[kind][distance]++;
+    else
+        pm_reuse_count_far(reuse, group, kind, distance);
 }
 
 /* Counts the first touch of SEQUENCE's M-th block at a distance outside the front. */
 static inline void count_far(struct pm_reuse *reuse, struct pm_touch_sequence *sequence, unsigned m,
                              uint64_t distance) {
     struct pm_bin_cache *cache = &sequence->far[m];
+    if (PM_UNLIKELY(distance == PM_COLD && reuse->piece)) {
+        pm_piece_touched_by(reuse, sequence->group[m], sequence->kind[m]);
+        return;
+    }
     if (PM_UNLIKELY(distance - cache->low >= cache->width) &&
         !pm_bin_cache_switch(cache, &reuse->histograms[sequence->group[m]], &reuse->arena,
                              sequence->kind[m], distance))
