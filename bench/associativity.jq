@@ -68,3 +68,40 @@ def page: . as $programs
       "what is used often grows old in it.",
       "",
       ($programs | table("last"; 8));
+
+# ---- block sizes that were not measured (bench/interpolation.sh) --------------------------------------
+
+# A line is {name, size, block, own: [[accesses, misses], …], made: the same}, one of `own` for each cache.
+
+# What is made over what was measured, of caches that a ten-thousandth of the accesses or more misses.
+def ratios: [.own, .made] | transpose | map(select(.[0][1] >= 0.0001 * .[0][0]) | .[1][1] / .[0][1]);
+# How far miss ratios are apart.
+def apart: [.own, .made] | transpose | map((.[1][1] / .[1][0] - .[0][1] / .[0][0]) | fabs);
+def median: sort | .[(length - 1) / 2 | floor];
+def signed: (100 * (. - 1)) as $percent
+    | if ($percent | fabs) < 0.05 then "0"
+      else (if $percent > 0 then "+" else "−" end)
+          + ($percent | fabs | if . >= 10 then round else . * 10 | round / 10 end | tostring) + "%" end;
+# The one that is farthest off.
+def worst: if length == 0 then "-" else max_by(. - 1 | fabs) | signed end;
+
+def interpolated: group_by(.name) as $programs | (map(.block) | unique) as $blocks
+    | "## Block sizes that were not measured",
+      "",
+      "`pmodel run` measures blocks of 64 bytes and 4 KiB unless it is told otherwise, and `--interpolate` makes misses in other blocks",
+      "of the nearest of these (`fit/query/interpolate.c`: in a cache of as many bytes they are inversely proportional to the block",
+      "size). How far that is off, at the same sizes of the programs: the worst of caches of 32 KiB, 256 KiB, 1 MiB and 8 MiB for",
+      "lines, of TLBs with 16, 64, 256 and 1024 entries for pages, where at least one access in 10,000 misses (`-`: in none).",
+      "Smaller lines are right for what is walked over; larger pages are not where an array is walked over in steps of more than",
+      "a page, or data is picked at random.",
+      "",
+      (["program", "N"] + ($blocks | map("\(.) bytes")) | row),
+      (["program", "N"] + ($blocks | map("")) | rule),
+      ($programs | map(. as $rows | [$rows[0].name, ($rows[0].size | tostring)]
+          + ($blocks | map(. as $block | $rows[] | select(.block == $block) | ratios | worst)) | row) | .[]),
+      (. as $all | ["all, median", ""] + ($blocks | map(. as $block
+          | [$all[] | select(.block == $block) | ratios[] | . - 1 | fabs] | if length == 0 then "-" else "±" + (1 + median | signed | ltrimstr("+")) end)) | row),
+      "",
+      ("Over all accesses, miss ratios are off by \([.[] | select(.block < 4096) | apart[]] | add / length * 1e5 | round / 1e3)% on average in lines and "
+        + "\([.[] | select(.block > 4096) | apart[]] | add / length * 1e5 | round / 1e3)% in pages, at most "
+        + "\([.[] | select(.block < 4096) | apart[]] | max * 1e4 | round / 1e2)% and \([.[] | select(.block > 4096) | apart[]] | max * 1e4 | round / 1e2)%.");

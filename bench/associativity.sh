@@ -88,7 +88,9 @@ for name in $(program_names); do
     results+=("$folder/$name.json")
 done
 jq -s . "${results[@]}" >"$BUILD/associativity.json"
+bash "$here/interpolation.sh"
 page=$(dirname "$here")/docs/reuse.md
 [ -z "${ONLY-}" ] || page=$BUILD/reuse.md
 jq -r -L "$here" 'include "associativity"; page' "$BUILD/associativity.json" >"$page"
+jq -r -L "$here" 'include "associativity"; "", interpolated' "$BUILD/interpolation.json" >>"$page"
 say "$((SECONDS - started)) s; figures in $BUILD/associativity.json, tables in $page"

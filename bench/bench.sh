@@ -26,9 +26,11 @@ mkdir -p "$folder"
 
 # ---- what is asked for ----------------------------------------------------------------------------
 
-program_figures="edges_geomean edges_worst edges_vs_profile_generate profile_generate_geomean edges_vs_valgrind_none reuse_exact_1 reuse_exact_1_worst reuse_exact_1_vs_cachegrind reuse_exact_4 reuse_exact_4_vs_cachegrind reuse_second_core reuse_sampled_64 reuse_sampled_64_error reuse_sampled_64_error_mean reuse_carry reuse_checkpoint reuse_memory time_over_native time_over_native_worst"
+program_figures="edges_geomean edges_worst edges_vs_profile_generate profile_generate_geomean edges_vs_valgrind_none reuse_exact_1 reuse_exact_1_worst reuse_exact_1_vs_cachegrind reuse_exact_4 reuse_exact_4_vs_cachegrind reuse_default reuse_second_core reuse_sampled_64 reuse_sampled_64_error reuse_sampled_64_error_mean reuse_carry reuse_checkpoint reuse_memory time_over_native time_over_native_worst"
 fit_figures="fit_groups_per_second fit_two_thread_efficiency fit_vs_octave fit_bytes_per_group"
-all_figures="$program_figures lift_vs_objdump lift_instructions_per_second lift_indirect_resolved $fit_figures real_coverage edges_cc1 edges_cc1_over_relocation rewrite_cc1_seconds rewrite_cc1_mib"
+interpreter_figures="reuse_interpreters reuse_interpreters_vs_cachegrind"
+touch_figures="touch_stencil_64 touch_stencil_64_over_load touch_random_200mb touch_random_200mb_over_load"
+all_figures="$program_figures $interpreter_figures $touch_figures lift_vs_objdump lift_instructions_per_second lift_indirect_resolved $fit_figures real_coverage edges_cc1 edges_cc1_over_relocation rewrite_cc1_seconds rewrite_cc1_mib"
 asked_for=${ONLY-}
 figures='' programs=''
 for name in ${asked_for//,/ }; do
@@ -44,6 +46,13 @@ fi
 figures=${figures:-$all_figures}
 programs=$(ONLY=$programs program_names)
 wanted() { [[ $figures == *$1* ]]; }
+wants_programs() {
+    local figure
+    for figure in $figures; do
+        if [[ " $program_figures " == *" $figure "* ]]; then return 0; fi
+    done
+    return 1
+}
 wants_exact() { wanted reuse_exact_1 || wanted reuse_carry || wanted reuse_checkpoint || wanted reuse_sampled_64_error || wanted reuse_memory; }
 wants_edges() { wanted edges_geomean || wanted edges_worst || wanted edges_vs_; }
 
@@ -155,12 +164,15 @@ measure_program() {
         if ((round <= exact_rounds)); then
             if wants_exact; then ways+=(exact); fi
             if wanted reuse_exact_4; then ways+=(exact_4); fi
+            if wanted reuse_default; then ways+=(default); fi
             if wanted reuse_second_core; then ways+=(second_core); fi
             if wanted reuse_sampled_64; then ways+=(sampled); fi
             if wanted reuse_carry; then ways+=(carry); fi
             if wanted reuse_checkpoint; then ways+=(checkpoint); fi
         fi
-        if wanted _cachegrind && ((round <= cachegrind_rounds)); then ways+=(cachegrind); fi
+        if wanted reuse_exact_1_vs_cachegrind || wanted reuse_exact_4_vs_cachegrind; then
+            if ((round <= cachegrind_rounds)); then ways+=(cachegrind); fi
+        fi
         if wanted time_; then ways+=(timed); fi
         if ! wants_edges && ! wanted profile_generate && ! wanted time_ && ((round > exact_rounds)); then return; fi
         for way in "${ways[@]}"; do
@@ -178,6 +190,7 @@ measure_program() {
                 if ((round == 1)); then mv run.pmdb exact.pmdb || true; fi
                 ;;
             exact_4) record exact_4 $round "$(instrumented_seconds "$size" --block 32,64,128,4096 -- "${asked[@]}")" ;;
+            default) record default $round "$(instrumented_seconds "$size" -- "${asked[@]}")" ;;
             second_core)
                 record native_wall $round "$(elapsed_seconds "${plain[@]}")"
                 record second_core $round "$(CLOCK=wall_seconds optional --second-core instrumented_seconds \
@@ -231,7 +244,7 @@ flags=$(pmodel flags)
 cd "$folder"
 : >times.jsonl
 : >measured.jsonl
-if wants_edges || wanted profile_generate || wanted reuse_ || wanted time_; then
+if wants_programs; then
     for name in $programs; do
         # shellcheck disable=SC2086 # the flags are words
         build_program "$name" "./$name" $flags || die "$name does not build"
@@ -244,6 +257,49 @@ if wants_edges || wanted profile_generate || wanted reuse_ || wanted time_; then
             if wanted reuse_memory; then measure_memory "$name" "$kind"; fi
         done
     done
+fi
+
+# ---- interpreters -----------------------------------------------------------------------------------
+
+# measure_interpreter NAME OPTION... -- COMMAND...: with the libraries that have its code.
+measure_interpreter() {
+    local name=$1 kind=script round way options=()
+    shift
+    while [ "$1" != -- ]; do
+        options+=("$1")
+        shift
+    done
+    shift
+    say "$name"
+    for ((round = 1; round <= exact_rounds; round++)); do
+        record native $round "$(cpu_seconds "$@")"
+        record exact $round "$(instrumented_seconds 1 --block 64 "${options[@]}" --unused N -- "$@")"
+        if ((round <= cachegrind_rounds)); then
+            record cachegrind $round "$(cpu_seconds valgrind --tool=cachegrind --cache-sim=yes \
+                --I1=32768,8,64 --D1=32768,8,64 --LL=1048576,16,64 --cachegrind-out-file=/dev/null "$@")"
+        fi
+    done
+}
+
+mv times.jsonl programs.jsonl
+: >times.jsonl
+if wanted reuse_interpreters; then
+    work=$here/interpreters/work
+    measure_interpreter lua5.4 -- lua5.4 "$work.lua"
+    measure_interpreter python3 -- /usr/bin/python3 "$work.py"
+    measure_interpreter perl -- perl "$work.pl"
+    measure_interpreter sqlite3 --lib libsqlite3 -- sqlite3 :memory: ".read $work.sql"
+fi
+mv times.jsonl interpreters.jsonl
+mv programs.jsonl times.jsonl
+
+# ---- single touches ---------------------------------------------------------------------------------
+
+: >touches.jsonl
+if wanted touch_; then
+    say "touches of single blocks"
+    gcc -O2 -I"$here/.." -o ./touches "$here/touches.c" "$BUILD/libpm_runtime.a"
+    ./touches --json 1 6 >touches.jsonl
 fi
 
 # ---- the tools --------------------------------------------------------------------------------------
@@ -335,19 +391,19 @@ fi
 figures_of() {
     jq -n -L "$here" --arg figures "$figures" --slurpfile times times.jsonl --slurpfile measured measured.jsonl --slurpfile lift lift.jsonl \
         --slurpfile fit fit.jsonl --slurpfile qp qp.jsonl --slurpfile resolved resolved.jsonl --slurpfile coverage coverage.jsonl \
-        --slurpfile cc1 cc1.jsonl "include \"bench_figures\"; $1"
+        --slurpfile cc1 cc1.jsonl --slurpfile interpreters interpreters.jsonl --slurpfile touches touches.jsonl "include \"bench_figures\"; $1"
 }
 # shellcheck disable=SC2016
 figures_of 'ratios($times; $measured)' >ratios.json
 # shellcheck disable=SC2016
-figures_of 'figures(ratios($times; $measured); $lift; $resolved; $fit; $qp; $coverage; $cc1; $figures | split("\\s+"; ""))' >"$BUILD/bench.json"
+figures_of 'figures(ratios($times; $measured); $lift; $resolved; $fit; $qp; $coverage; $cc1; $interpreters; $touches; $figures | split("\\s+"; ""))' >"$BUILD/bench.json"
 
 table() { column -t -s "$(printf '\t')"; }
 if [ -s times.jsonl ]; then
     jq -r 'def show: if . == null then "-" else . * 1000 | round / 1000 end;
-        ["program", "size", "native s", "edges", "exact", "exact 4", "second core", "1/64", "error", "carry",
+        ["program", "size", "native s", "edges", "exact", "exact 4", "default", "second core", "1/64", "error", "carry",
             "checkpoint", "memory", "cachegrind", "timed", "profile-generate", "valgrind none"],
-        (.[] | [.program, .kind, ((.native_seconds, .edges, .exact, .exact_4, .second_core, .sampled,
+        (.[] | [.program, .kind, ((.native_seconds, .edges, .exact, .exact_4, .default, .second_core, .sampled,
             .sampled_error, .carry_over_exact, .checkpoint_over_exact, .memory, .cachegrind, .timed, .profile_generate,
             .valgrind_none) | show)])
         | @tsv' ratios.json | table

@@ -20,7 +20,7 @@ flags=$(pmodel flags)
 step "compile with the plugin: the code does not change, a section describes it" \
     gfortran -O3 -g $flags -o adi "$here/apps/adi/adi.f90"
 step "what the lifter finds" pmodel loops --routine time_stepping::z_solve ./adi
-step "measure at small sizes" pmodel run -o adi.pmdb -P "N=$sizes" -- ./adi '{N}'
+step "measure at small sizes" pmodel run -o adi.pmdb -m "$machines" -P "N=$sizes" -- ./adi '{N}'
 step "make models of the measurements" pmodel fit adi.pmdb
 step "predict a size never run, on machines not here" \
     pmodel report adi.pmdb -m "$machines" -P "N=$predict"

@@ -3,11 +3,21 @@
 
      gcc -O2 -I. -o touches bench/touches.c build/libpm_runtime.a
      ./touches [TRACE-NUMBER…]
+     ./touches --json [TRACE-NUMBER…]     (`make bench`: figures of the widest extension)
 
-   Last column: bytes of memory for each distinct block. */
+   Last column: bytes of memory for each distinct block.
+
+   JSON: a line for each trace, {trace, name, ns, ns_near, far, ns_far}, and one {load_ns}.  FAR is
+   the share of the touches whose block is none of the 16 most recent ones (the front), ns_near what
+   a touch takes of a trace with the same order that stays within 16 blocks, and
+
+       ns_far = (ns − (1 − far) · ns_near) / far.
+
+   load_ns: a load that waits for the one before it, at random in 200 MB. */
 #define _GNU_SOURCE
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #include "runtime/reuse/analysis.h"
@@ -167,6 +177,100 @@ static double time_variant(const struct trace *trace, struct pm_reuse *reuse) {
     return sum * 1e9 / (double)trace->n;
 }
 
+/* ---- figures for `make bench` ---------------------------------------------------------------- */
+
+/* The same order of touches within 16 blocks: a block that comes into the front takes the place and
+   the name of the one that falls out.  *FAR: the share of the touches that do; counted here, not by
+   what is measured. */
+static struct trace within_front(const struct trace *trace, unsigned shift, double *far) {
+    enum { FRONT = 16 };
+    struct {
+        uint64_t block, name;
+    } front[FRONT + 1] = {{0}}; /* most recent first; no trace has block 0 */
+    struct trace within = {0};
+    size_t n_far = 0;
+    for (uint64_t i = 0; i < FRONT; i++)
+        front[i].name = (1u << 20) + i;
+    for (size_t i = 0; i < trace->n; i++) {
+        uint64_t block = trace->accesses[i].address >> shift;
+        unsigned at = 0;
+        while (at < FRONT && front[at].block != block)
+            at++;
+        n_far += at == FRONT;
+        if (at == FRONT)
+            at = FRONT - 1;
+        uint64_t name = front[at].name;
+        memmove(front + 1, front, at * sizeof *front);
+        front[0].block = block;
+        front[0].name = name;
+        add(&within, name << shift);
+    }
+    *far = (double)n_far / (double)trace->n;
+    return within;
+}
+
+static double time_widest(const struct trace *trace, unsigned shift) {
+    struct pm_reuse *reuse = pm_reuse_new(shift, 1 << 14, pm_reuse_best_variant());
+    if (!reuse)
+        exit(1);
+    double ns = time_variant(trace, reuse);
+    pm_reuse_free(reuse);
+    return ns;
+}
+
+/* A cycle through all lines of 200 MB at random. */
+static double time_load(void) {
+    enum { LINE = 64, N_LINES = (200 << 20) / LINE, N_LOADS = 1 << 22 };
+    struct line {
+        struct line *next;
+        char rest[LINE - sizeof(void *)];
+    } *lines = aligned_alloc(LINE, sizeof *lines * N_LINES);
+    if (!lines)
+        exit(1);
+    uint32_t *order = malloc(sizeof *order * N_LINES);
+    if (!order)
+        exit(1);
+    for (uint32_t i = 0; i < N_LINES; i++)
+        order[i] = i;
+    for (uint32_t i = N_LINES - 1; i > 0; i--) {
+        uint32_t k = (uint32_t)random_number(i + 1), swap = order[i];
+        order[i] = order[k];
+        order[k] = swap;
+    }
+    for (uint32_t i = 0; i < N_LINES; i++)
+        lines[order[i]].next = &lines[order[(i + 1) % N_LINES]];
+    double best = 0;
+    const struct line *at = lines;
+    for (unsigned run = 0; run < N_RUNS; run++) {
+        double before = seconds();
+        for (unsigned i = 0; i < N_LOADS; i++)
+            at = at->next;
+        double taken = seconds() - before;
+        __asm__ volatile("" : : "r"(at));
+        if (run == 0 || taken < best)
+            best = taken;
+    }
+    free(order);
+    free(lines);
+    return best * 1e9 / N_LOADS;
+}
+
+static void print_figures(unsigned number) {
+    struct trace trace = {0};
+    unsigned shift = make_trace(&trace, number);
+    double far, ns = time_widest(&trace, shift);
+    struct trace within = within_front(&trace, shift, &far);
+    double ns_near = time_widest(&within, shift);
+    printf("{\"trace\": %u, \"name\": \"%s\", \"ns\": %.3f, \"ns_near\": %.3f, \"far\": %.6f, "
+           "\"ns_far\": %.3f}\n",
+           number, names[number], ns, ns_near, far, (ns - (1 - far) * ns_near) / far);
+    free(within.accesses);
+    fflush(stdout);
+    free(trace.accesses);
+}
+
+/* ---- all traces ------------------------------------------------------------------------------ */
+
 static void time_trace(unsigned number) {
     struct trace trace = {0};
     unsigned shift = make_trace(&trace, number);
@@ -186,6 +290,12 @@ static void time_trace(unsigned number) {
 }
 
 int main(int argc, char **argv) {
+    if (argc > 1 && strcmp(argv[1], "--json") == 0) {
+        for (int i = 2; i < argc; i++)
+            print_figures((unsigned)atoi(argv[i]));
+        printf("{\"load_ns\": %.3f}\n", time_load());
+        return 0;
+    }
     printf("%-32s", "ns a touch");
     static const char *const variants[] = {"SSE2", "AVX2", "AVX-512"};
     for (int variant = (int)pm_reuse_best_variant(); variant >= 0; variant--)

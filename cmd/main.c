@@ -28,7 +28,8 @@ static const struct pm_command commands[] = {
     {"run",
      "-o STORE [-P NAME=VALUES]... [--design FILE] [--where EXPR]\n"
      "                  [--build COMMAND]\n"
-     "                  [--block SIZES] [--bin-width W] [--sample 1/R] [--max-blocks M]\n"
+     "                  [-m MACHINE[,MACHINE]...]... [--block SIZES] [--bin-width W]\n"
+     "                  [--sample 1/R] [--max-blocks M]\n"
      "                  [--env NAME=TEXT]... [--input TEMPLATE:FILE]... [--scratch DIR]\n"
      "                  [--include FILE] [--exclude FILE] [--weights STORE]\n"
      "                  [--lib NAME]... [--all-libs] [--classes FILE]\n"
@@ -63,14 +64,14 @@ static const struct pm_command commands[] = {
     {"report",
      "[-m MACHINE[,MACHINE]...]... [-P NAME=VALUE[,...]]\n"
      "                     [--deps optimistic|pessimistic] [--min-percent P] [--top N]\n"
-     "                     [--threads | --carried] [--fits] [--format table|json|csv] [--wide] "
-     "STORE",
+     "                     [--threads | --carried] [--fits] [--interpolate]\n"
+     "                     [--format table|json|csv] [--wide] STORE",
      "time, misses and what limits each loop, at a size, on a machine", pm_cmd_report},
     {"query",
      "[-P NAME=VALUES]... [--cache SIZES | -m MACHINE[,MACHINE]...] [--hit-ratio R[,R]...]\n"
      "                    [--scope NAME]... [--level program|routine|loop|group] [--block SIZES]\n"
-     "                    [--no-cold] [--range NAME=LOW:HIGH[:STEP]] [--min-percent P] [--top N]\n"
-     "                    [--format table|json|csv] [--wide] STORE\n"
+     "                    [--no-cold] [--range NAME=LOW:HIGH[:STEP]] [--interpolate]\n"
+     "                    [--min-percent P] [--top N] [--format table|json|csv] [--wide] STORE\n"
      "       pmodel query --fits [--cache SIZES | -m MACHINE[,MACHINE]...] [options] STORE",
      "of size, cache and hit ratio, the one that is not given; which sizes fit a cache",
      pm_cmd_query},

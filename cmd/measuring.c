@@ -158,6 +158,7 @@ void pm_measuring_options(struct pm_measuring *m, struct pm_option table[PM_N_ME
         PM_OPTION_FLAG(NULL, 'q', &m->quiet),
         PM_OPTION_VALUE("build", 0, read_build, &request->build),
         PM_OPTION_LIST("block", 0, pm_add_block_size, &request->blocks),
+        PM_OPTION_LIST("machine", 'm', pm_add_machine, &m->on),
         PM_OPTION_ADD("bin-width", 0, set_bin_width, &request->bin_width),
         PM_OPTION_ADD("sample", 0, set_sample, &request->sample),
         PM_OPTION_VALUE("max-blocks", 0, pm_read_count, &request->max_blocks),
@@ -187,12 +188,15 @@ void pm_measuring_options(struct pm_measuring *m, struct pm_option table[PM_N_ME
 }
 
 /* What contradicts itself; NULL: nothing. */
-static const char *find_contradiction(const struct pm_measure_request *request) {
+static const char *find_contradiction(const struct pm_measuring *m) {
+    const struct pm_measure_request *request = &m->request;
     bool no_memory = request->copies.no_memory, samples = request->sample > 1;
     if (request->build && request->carry)
         return "--build and --carry exclude each other: reuses are carried by loops of one build";
     if (no_memory && request->blocks.n)
         return "--no-memory and --block exclude each other";
+    if (no_memory && m->on.n_machines)
+        return "-m needs misses, so that --no-memory excludes it";
     if (no_memory && request->second_core)
         return "--second-core is for the analysis, which --no-memory leaves out";
     if (request->carry && samples)
@@ -217,22 +221,39 @@ int pm_measuring_check(struct pm_measuring *m, char **argv) {
     m->request.argv = argv;
     if (!argv[0])
         return pm_usage_error(m->command, "give a command after --");
-    const char *contradiction = find_contradiction(&m->request);
+    const char *contradiction = find_contradiction(m);
     return contradiction ? pm_usage_error(m->command, "%s", contradiction) : 0;
 }
 
-int pm_measuring_usual_blocks(struct pm_measuring *m) {
-    struct pm_measure_request *request = &m->request;
-    struct pm_error err = {0};
-    if (request->copies.no_memory || request->blocks.n ||
-        pm_machine_block_sizes(&request->blocks, &err))
-        return 0;
-    return pm_complain(&err);
+/* What most machines of today have: cache lines and pages. */
+static const uint64_t usual_blocks[] = {64, 4096};
+enum { N_USUAL_BLOCKS = sizeof usual_blocks / sizeof *usual_blocks };
+
+void pm_measuring_machine_blocks(struct pm_measuring *m) {
+    for (size_t i = 0; i < m->on.n_machines; i++) {
+        const struct pm_machine *machine = m->on.machines[i];
+        for (size_t l = 0; l < machine->n_levels; l++) {
+            const struct pm_level *level = &machine->levels[l];
+            pm_block_sizes_add(&m->request.blocks, level->block_bytes);
+            if (pm_level_needs_short_distances(level))
+                pm_block_sizes_add(&m->request.apart, level->block_bytes);
+        }
+    }
+}
+
+void pm_measuring_usual_blocks(struct pm_measuring *m) {
+    if (m->request.copies.no_memory)
+        return;
+    m->has_blocks = m->request.blocks.n > 0;
+    for (size_t i = 0; !m->has_blocks && i < N_USUAL_BLOCKS; i++)
+        pm_block_sizes_add(&m->request.blocks, usual_blocks[i]);
+    pm_measuring_machine_blocks(m);
 }
 
 void pm_measuring_free(struct pm_measuring *m) {
     pm_size_design_free(&m->design);
     pm_measure_request_free(&m->request);
+    pm_free_machines(&m->on);
 }
 
 /* ---- measuring ------------------------------------------------------------------------------- */
@@ -240,6 +261,23 @@ void pm_measuring_free(struct pm_measuring *m) {
 static void say(void *context, const char *sentence) {
     const struct pm_measuring *m = context;
     fprintf(stderr, "pmodel %s: %s\n", m->command, sentence);
+}
+
+void pm_measuring_say_blocks(struct pm_measuring *m) {
+    if (m->quiet || m->has_blocks || m->request.blocks.n == 0)
+        return;
+    char *blocks = pm_block_sizes_text(&m->request.blocks, 0, ", "), *names = pm_strdup("");
+    for (size_t i = 0; i < m->on.n_machines; i++)
+        pm_append(&names, "%s%s", i ? ", " : "", m->on.machines[i]->name);
+    char *line =
+        *names ? pm_sprintf("blocks of %s bytes: the usual ones, and those of %s", blocks, names)
+               : pm_sprintf("blocks of %s bytes, the usual ones; -m adds those of a "
+                            "machine, --block names others",
+                            blocks);
+    say(m, line);
+    free(line);
+    free(names);
+    free(blocks);
 }
 
 static void pass_on(void *context, const char *bytes, size_t n_bytes) {

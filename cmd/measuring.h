@@ -12,21 +12,28 @@ struct pm_measuring {
     const char *command; /* name of the subcommand, for messages */
     struct pm_measure_request request;
     struct pm_size_design design;
+    struct pm_machine_list on; /* whose block sizes are measured */
+    bool has_blocks;           /* --block was given */
     bool quiet;
 };
 void pm_measuring_free(struct pm_measuring *measuring); /* what it owns */
 
 /* ---- the command line ------------------------------------------------------------------------ */
 
-enum { PM_N_MEASURING_OPTIONS = 30 }; /* and the end of the table */
+enum { PM_N_MEASURING_OPTIONS = 31 }; /* and the end of the table */
 /* Fills TABLE with the options that all of them have. */
 void pm_measuring_options(struct pm_measuring *measuring,
                           struct pm_option table[PM_N_MEASURING_OPTIONS]);
 /* Checks them together, after they were read, and takes the command ARGV.  0, or the exit status
    after complaining. */
 int pm_measuring_check(struct pm_measuring *measuring, char **argv);
-/* If neither --block nor --no-memory was given: block sizes are those of all machines. */
-int pm_measuring_usual_blocks(struct pm_measuring *measuring);
+/* Adds the block sizes that are measured without --block, and those of the machines of -m, unless
+   nothing is (--no-memory). */
+void pm_measuring_usual_blocks(struct pm_measuring *measuring);
+/* The latter alone. */
+void pm_measuring_machine_blocks(struct pm_measuring *measuring);
+/* Says which block sizes are measured, where --block did not. */
+void pm_measuring_say_blocks(struct pm_measuring *measuring);
 
 /* Options that further commands have, for PM_OPTION_ADD; TO: struct pm_event_choice. */
 bool pm_set_events(void *to, char *value, struct pm_error *err); /* --events: its kinds */

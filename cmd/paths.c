@@ -166,22 +166,6 @@ bool pm_find_instrumenting(struct pm_copies_request *request, struct pm_error *e
     return true;
 }
 
-/* ---- the block sizes that machines need ------------------------------------------------------ */
-
-bool pm_machine_block_sizes(struct pm_block_sizes *sizes, struct pm_error *err) {
-    struct pm_machine_list on = {0};
-    bool ok = pm_add_all_machines(&on, err);
-    for (size_t i = 0; ok && i < on.n_machines; i++)
-        pm_add_level_blocks(on.machines[i], sizes);
-    pm_free_machines(&on);
-    return ok;
-}
-
-void pm_add_level_blocks(const struct pm_machine *machine, struct pm_block_sizes *sizes) {
-    for (size_t l = 0; l < machine->n_levels; l++)
-        pm_block_sizes_add(sizes, machine->levels[l].block_bytes);
-}
-
 /* ---- lists of machines ----------------------------------------------------------------------- */
 
 bool pm_add_all_machines(struct pm_machine_list *list, struct pm_error *err) {

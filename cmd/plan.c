@@ -119,32 +119,23 @@ static void add_argument(struct argument_list *list, char *argument) {
     *PM_PUSH(list, items) = argument;
 }
 
-static void append_value(char **text, const char *separator, double value) {
-    char number[64];
-    pm_format_value(value, number, sizeof number);
-    pm_append(text, "%s%s", separator, number);
-}
-
 static double value_of(const struct pm_parameters *at, const char *name) {
     double value = 0;
     pm_parameters_get(at, name, &value);
     return value;
 }
 
-/* "A,B=16:1,16:5", of one parameter "N=24,32": all that no formula gives. */
+static bool is_formula(const void *design, const char *name) {
+    return pm_size_design_is_formula(design, name);
+}
+
+/* All that no formula gives. */
 static char *points_text(const struct planning *p, const struct pm_plan *plan) {
-    const char *names[PM_MAX_PARAMETERS];
-    size_t n = 0;
-    char *text = pm_strdup("");
-    for (size_t i = 0; i < p->sizes[0].n; i++)
-        if (!pm_size_design_is_formula(&p->run.design, p->sizes[0].names[i]))
-            names[n++] = p->sizes[0].names[i];
-    for (size_t i = 0; i < n; i++) {
-        pm_append(&text, "%s%s", i ? "," : "", names[i]);
-    }
+    struct pm_parameters *points = pm_alloc(plan->n_runs, sizeof *points);
     for (size_t r = 0; r < plan->n_runs; r++)
-        for (size_t i = 0; i < n; i++)
-            append_value(&text, i ? ":" : r ? "," : "=", value_of(&plan->runs[r].at, names[i]));
+        points[r] = plan->runs[r].at;
+    char *text = pm_points_text(points, plan->n_runs, is_formula, &p->run.design);
+    free(points);
     return text;
 }
 
@@ -187,10 +178,6 @@ static char *command_of(const struct planning *p, const struct pm_plan *plan) {
 }
 
 /* ---- the plan -------------------------------------------------------------------------------- */
-
-static bool is_formula(const void *design, const char *name) {
-    return pm_size_design_is_formula(design, name);
-}
 
 static bool fail_unknown(const struct planning *p, const char *name, struct pm_error *err) {
     struct pm_nearest nearest = {0};
@@ -299,7 +286,8 @@ static int read_command_line(struct planning *p, int argc, char **argv) {
     int status = pm_read_options(&line, argc, argv);
     if (status == 0)
         status = pm_measuring_check(&p->run, line.arguments);
-    return status ? status : pm_measuring_usual_blocks(&p->run);
+    pm_measuring_usual_blocks(&p->run);
+    return status;
 }
 
 int pm_cmd_plan(int argc, char **argv) {

@@ -22,7 +22,67 @@ struct request {
     bool carried;
     bool threads;
     bool fits;
+    bool interpolate;
+    bool
+        names_machines; /* -m was given; else those whose block sizes were all measured are shown */
+    const char *store_path;
+    char *left_out; /* the others, "itanium2, r12000"; owned */
 };
+
+/* ---- machines ---------------------------------------------------------------------------------
+ */
+
+static bool fail_all_left_out(const struct request *request, struct pm_error *err) {
+    return pm_fail(err,
+                   "of no machine (%s) all block sizes were measured: -m NAME says what measures "
+                   "them%s",
+                   request->left_out,
+                   request->threads || request->carried || request->fits
+                       ? ""
+                       : ", --interpolate takes the nearest that were");
+}
+
+/* False with a sentence if PROFILE lacks block sizes of a machine that was named; others that it
+   lacks some of are left out. */
+static bool keep_machines(struct request *request, const struct pm_program *program,
+                          const struct pm_profile *profile, struct pm_error *err) {
+    struct pm_machine_list *on = &request->on;
+    bool can_interpolate = !request->threads && !request->carried && !request->fits;
+    size_t n = 0;
+    if (pm_profile_is_without_memory(profile))
+        return true;
+    for (size_t m = 0; m < on->n_machines; m++) {
+        struct pm_error why = {0};
+        struct pm_machine *machine = on->machines[m];
+        if (pm_check_block_sizes(profile, machine, &why)) {
+            on->machines[n++] = machine;
+            continue;
+        }
+        if (request->names_machines)
+            return pm_need_machine_blocks(program, profile, machine, request->store_path,
+                                          can_interpolate, err);
+        pm_append(&request->left_out, "%s%s", request->left_out ? ", " : "", machine->name);
+        pm_machine_free(machine);
+    }
+    on->n_machines = n;
+    return n > 0 || fail_all_left_out(request, err);
+}
+
+static char *left_out_text(const struct request *request) {
+    return pm_sprintf(
+        "Left out, since not all of their block sizes were measured: %s. -m NAME says "
+        "what measures them, --interpolate takes the nearest that were.",
+        request->left_out);
+}
+
+/* Where the report itself has no place for it. */
+static void say_left_out(const struct request *request) {
+    if (!request->left_out)
+        return;
+    char *text = left_out_text(request);
+    fprintf(stderr, "pmodel report: %s\n", text);
+    free(text);
+}
 
 /* ---- the profile at the size that was asked for ---------------------------------------------- */
 
@@ -39,9 +99,14 @@ static bool find_profiles(struct pm_program *program, const struct pm_parameters
     if (!found->profile)
         return false;
     const struct pm_parameters *size = &found->profile->parameters;
-    if (found->profile->predicted)
-        return pm_profile_ends_at(program->structure, program->models, at,
-                                  pm_heuristics.interval_level, found->ends, err);
+    if (found->profile->predicted) {
+        if (!pm_profile_ends_at(program->structure, program->models, at,
+                                pm_heuristics.interval_level, found->ends, err))
+            return false;
+        for (int end = 0; end < 2; end++)
+            pm_program_interpolate(program, found->ends[end]);
+        return true;
+    }
     found->times = pm_store_times(program->store, size, err);
     return found->times ? pm_times_fit(found->times, program->structure, err)
                         : err->kind == PM_ERROR_NONE;
@@ -59,14 +124,15 @@ static void free_profiles(struct profiles_at_size *found) {
  */
 
 /* Of the largest run that has the values of -P and was made with --carry. */
-static bool report_carried(const struct request *request, const struct pm_program *program,
+static bool report_carried(struct request *request, const struct pm_program *program,
                            struct pm_error *err) {
     const struct pm_machine_list *on = &request->on;
     struct pm_profile *profile = NULL;
     struct pm_run_patterns *patterns = pm_patterns_at(program, &request->at, &profile, err);
     bool ok = patterns != NULL;
-    for (size_t i = 0; ok && i < on->n_machines; i++)
-        ok = pm_check_block_sizes(profile, on->machines[i], err);
+    if (ok && pm_profile_is_without_memory(profile))
+        ok = pm_check_block_sizes(profile, on->machines[0], err);
+    ok = ok && keep_machines(request, program, profile, err);
     if (ok)
         pm_report_carried(stdout,
                           &(struct pm_carried_report){
@@ -77,6 +143,8 @@ static bool report_carried(const struct request *request, const struct pm_progra
                               .n_machines = on->n_machines,
                           },
                           &request->options);
+    if (ok)
+        say_left_out(request);
     if (profile)
         pm_profile_free(profile);
     pm_run_patterns_free(patterns);
@@ -158,6 +226,13 @@ static bool predict_all(const struct request *request, struct pm_program *progra
     struct pm_warnings warnings = {0};
     struct pm_report_options options = request->options;
     const struct pm_answer answer = {program->structure, program->models, found->profile};
+    if (ok && request->left_out && options.format != PM_REPORT_CSV) {
+        char *text = left_out_text(request);
+        pm_prediction_note(predictions[n - 1], "%s", text);
+        free(text);
+    } else if (ok) {
+        say_left_out(request);
+    }
     pm_warn(&answer, &warnings);
     ok = ok && warn_of_outside(program, &warnings, err);
     for (size_t i = 0; i < n && ok; i++)
@@ -175,15 +250,15 @@ static bool predict_all(const struct request *request, struct pm_program *progra
     return ok;
 }
 
-static bool report_size(const struct request *request, struct pm_program *program,
-                        struct pm_error *err) {
+static bool report_size(struct request *request, struct pm_program *program, struct pm_error *err) {
     struct profiles_at_size found = {0};
     bool ok = find_profiles(program, &request->at, &found, err);
     const struct pm_parameters *at = ok ? &found.profile->parameters : NULL;
     if (ok && request->threads && found.profile->predicted)
         ok = pm_fail(err, "--threads is for sizes that were measured: models are of all threads "
                           "together");
-    ok = ok && predict_all(request, program, &found, err);
+    ok = ok && keep_machines(request, program, found.profile, err) &&
+         predict_all(request, program, &found, err);
     if (ok && request->threads)
         ok = report_threads(program->store, found.profile, &request->on, &request->options, err);
     if (ok && request->fits)
@@ -195,10 +270,15 @@ static bool report_size(const struct request *request, struct pm_program *progra
 static bool report(struct request *request, const char *store_path, struct pm_error *err) {
     struct pm_store *store = pm_store_open(store_path, PM_STORE_READ, err);
     struct pm_program program = {0};
-    bool ok = store && (request->on.n_machines || pm_add_all_machines(&request->on, err)) &&
-              pm_program_open(&program, store, err) &&
-              (request->carried ? report_carried(request, &program, err)
-                                : report_size(request, &program, err));
+    request->store_path = store_path;
+    request->names_machines = request->on.n_machines > 0;
+    bool ok = store && (request->names_machines || pm_add_all_machines(&request->on, err)) &&
+              pm_program_open(&program, store, err);
+    if (ok && request->interpolate)
+        pm_interpolate_for_machines(&program, &request->on);
+    ok = ok && (request->carried ? report_carried(request, &program, err)
+                                 : report_size(request, &program, err));
+    free(request->left_out);
     pm_program_close(&program);
     pm_store_close(store);
     return ok;
@@ -227,6 +307,9 @@ static const char *find_contradiction(const struct request *request) {
         return "--threads is a table; `pmodel export --histograms --threads` writes JSON and CSV";
     if (request->fits && request->carried)
         return "--fits and --carried exclude each other";
+    if (request->interpolate && (request->threads || request->carried || request->fits))
+        return "--interpolate is for times and misses of the whole: it excludes --threads, "
+               "--carried and --fits";
     if (request->fits && !is_table)
         return "--fits is a table; `pmodel query --fits` writes JSON and CSV";
     return NULL;
@@ -243,6 +326,7 @@ int pm_cmd_report(int argc, char **argv) {
         PM_OPTION_FLAG("carried", 0, &request.carried),
         PM_OPTION_FLAG("threads", 0, &request.threads),
         PM_OPTION_FLAG("fits", 0, &request.fits),
+        PM_OPTION_FLAG("interpolate", 0, &request.interpolate),
         {0},
     };
     struct pm_command_line line = {

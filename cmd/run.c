@@ -61,10 +61,10 @@ static int check_handler(struct run *run) {
     if (request->store_path)
         return pm_usage_error("run", "--handler and -o exclude each other: what a handler gets is "
                                      "not put into a store");
-    if (request->blocks.n || request->bin_width || request->sample > 1 || request->max_blocks ||
-        request->time_runs || request->second_core || request->carry || request->bytes ||
-        request->shared)
-        return pm_usage_error("run", "--handler excludes --block, --bin-width, --sample, "
+    if (request->blocks.n || run->measuring.on.n_machines || request->bin_width ||
+        request->sample > 1 || request->max_blocks || request->time_runs || request->second_core ||
+        request->carry || request->bytes || request->shared)
+        return pm_usage_error("run", "--handler excludes --block, -m, --bin-width, --sample, "
                                      "--max-blocks, --carry, --bytes, --second-core, --shared and "
                                      "--time");
     if (!run->has_events)
@@ -85,7 +85,8 @@ static int check(struct run *run) {
         return status;
     if (!request->store_path && !run->dry_run)
         return pm_usage_error("run", "name the store with -o NAME.pmdb");
-    return pm_measuring_usual_blocks(&run->measuring);
+    pm_measuring_usual_blocks(&run->measuring);
+    return 0;
 }
 
 /* 0, or the exit status after complaining. */
@@ -153,6 +154,7 @@ static int measure(struct run *run) {
     if (run->dry_run) {
         status = print_commands(&run->measuring.request, sizes, n_sizes);
     } else {
+        pm_measuring_say_blocks(&run->measuring);
         struct pm_measure_session *session = pm_measuring_begin(&run->measuring, &sizes[0], &err);
         status = session ? pm_measuring_sizes(session, sizes, n_sizes) : pm_complain(&err);
         pm_measure_session_free(session);

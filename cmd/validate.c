@@ -19,8 +19,7 @@
 struct request {
     struct pm_measuring run; /* its store_path is --keep, its block sizes those to compare */
     const char *store_path;  /* with the models; only read */
-    struct pm_machine_list on;
-    double *cache_blocks; /* ascending; owned */
+    double *cache_blocks;    /* ascending; owned */
     size_t n_caches;
     struct pm_report_options options;
     bool hierarchy;     /* the whole beside its routines */
@@ -77,9 +76,7 @@ static int check(struct request *request) {
         return pm_usage_error("validate",
                               "--keep %s is the store with the models, which is only read",
                               request->run.request.store_path);
-    if (request->run.request.copies.no_memory && request->on.n_machines)
-        return pm_usage_error("validate", "-m needs misses, so that --no-memory excludes it");
-    if (request->hierarchy && request->on.n_machines)
+    if (request->hierarchy && request->run.on.n_machines)
         return pm_usage_error("validate", "--hierarchy compares counts and misses, so that it "
                                           "excludes -m");
     if (request->counts && !request->hierarchy)
@@ -96,7 +93,6 @@ static int read_command_line(struct request *request, int argc, char **argv) {
     struct pm_option shared[PM_N_MEASURING_OPTIONS];
     const struct pm_option own[] = {
         PM_OPTION_TEXT("store", 's', &request->store_path),
-        PM_OPTION_LIST("machine", 'm', pm_add_machine, &request->on),
         PM_OPTION_VALUE("caches", 0, read_caches, request),
         PM_OPTION_TEXT("keep", 0, &request->run.request.store_path),
         PM_OPTION_VALUE("min-percent", 0, pm_read_percent, &options->min_percent),
@@ -170,7 +166,7 @@ static void free_times(struct pm_prediction **times) {
 
 static struct pm_prediction **
 predict_times(const struct validating *v, const struct pm_profile *profile, struct pm_error *err) {
-    const struct pm_machine_list *on = &v->request->on;
+    const struct pm_machine_list *on = &v->request->run.on;
     struct pm_prediction **times = pm_alloc(on->n_machines + 1, sizeof *times);
     for (size_t m = 0; m < on->n_machines; m++) {
         times[m] = pm_predict(v->structure, profile, on->machines[m], PM_DEPS_OPTIMISTIC, err);
@@ -184,11 +180,28 @@ predict_times(const struct validating *v, const struct pm_profile *profile, stru
     return times;
 }
 
+/* Do the models have the block sizes of all machines?  Of one size as of all. */
+static bool check_machines(const struct validating *v, const struct pm_profile *predicted,
+                           struct pm_error *err) {
+    const struct pm_machine_list *on = &v->request->run.on;
+    const char *path = v->request->store_path;
+    struct pm_program program = {0};
+    struct pm_store *store = pm_store_open(path, PM_STORE_READ, err);
+    bool ok = store && pm_program_open(&program, store, err);
+    for (size_t m = 0; ok && m < on->n_machines && !pm_profile_is_without_memory(predicted); m++)
+        ok = pm_need_machine_blocks(&program, predicted, on->machines[m], path, false, err);
+    pm_program_close(&program);
+    pm_store_close(store);
+    return ok;
+}
+
 static bool predict_sizes(struct validating *v, struct pm_error *err) {
     for (size_t i = 0; i < v->n_sizes; i++) {
         struct validated_size *size = &v->sizes[i];
         size->predicted = pm_fit_instantiate(v->structure, v->models, &v->parameters[i], err);
-        size->predicted_times = size->predicted ? predict_times(v, size->predicted, err) : NULL;
+        if (!size->predicted || (i == 0 && !check_machines(v, size->predicted, err)))
+            return false;
+        size->predicted_times = predict_times(v, size->predicted, err);
         if (!size->predicted_times)
             return false;
         if (v->request->hierarchy)
@@ -217,8 +230,7 @@ static bool plan_block_sizes(struct validating *v, struct pm_error *err) {
         return false;
     for (size_t i = 0; i < n; i++)
         pm_block_sizes_add(&run->blocks, v->compared[i]);
-    for (size_t m = 0; m < v->request->on.n_machines; m++)
-        pm_add_level_blocks(v->request->on.machines[m], &run->blocks);
+    pm_measuring_machine_blocks(&v->request->run);
     v->caches = (struct pm_validation_caches){v->compared, n, v->request->cache_blocks,
                                               v->request->n_caches};
     return true;
@@ -352,7 +364,7 @@ static bool report_sizes(const struct validating *v, struct pm_error *err) {
                 .measured = size->measured,
                 .predicted_times = (const struct pm_prediction *const *)size->predicted_times,
                 .measured_times = (const struct pm_prediction *const *)size->measured_times,
-                .n_machines = v->request->on.n_machines,
+                .n_machines = v->request->run.on.n_machines,
                 .level = pm_heuristics.interval_level,
                 .low = size->ends[0],
                 .high = size->ends[1],
@@ -438,7 +450,6 @@ int pm_cmd_validate(int argc, char **argv) {
     }
     free_all(&v);
     pm_measuring_free(&request.run);
-    pm_free_machines(&request.on);
     free(request.cache_blocks);
     return status;
 }

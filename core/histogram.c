@@ -54,8 +54,7 @@ double pm_histogram_unused_share(const struct pm_histogram *histogram) {
 
 /* ---- adding ---------------------------------------------------------------------------------- */
 
-/* INTO becomes the smallest bin that holds both. */
-static void join_bins(struct pm_bin *into, const struct pm_bin *from) {
+void pm_bin_join(struct pm_bin *into, const struct pm_bin *from) {
     double into_count = into->loads + into->stores, from_count = from->loads + from->stores;
     if (into_count + from_count > 0)
         into->mean =
@@ -74,7 +73,7 @@ void pm_histogram_add(struct pm_histogram *into, const struct pm_histogram *from
             j == from->n_bins || (i < into->n_bins && into->bins[i].low <= from->bins[j].low);
         const struct pm_bin *next = from_into ? &into->bins[i++] : &from->bins[j++];
         if (n_merged > 0 && next->low <= merged[n_merged - 1].high)
-            join_bins(&merged[n_merged - 1], next);
+            pm_bin_join(&merged[n_merged - 1], next);
         else
             merged[n_merged++] = *next;
     }

@@ -65,6 +65,9 @@ double pm_histogram_misses(const struct pm_histogram *histogram, double cache_bl
    the blocks have. */
 double pm_histogram_unused_share(const struct pm_histogram *histogram);
 
+/* INTO becomes the smallest bin that holds both. */
+void pm_bin_join(struct pm_bin *into, const struct pm_bin *from);
+
 /* Adds the accesses of FROM (same block size) to INTO.  Equal bins are joined and others kept, so
    that what was measured with one bin width keeps it and exact distances stay exact; bins that
    overlap only partly (of different bin widths) are merged into their union.  Of two bounds

@@ -18,6 +18,13 @@ void pm_cost_sum_add(struct pm_cost_sum *into, const struct pm_cost_sum *from) {
     into->unrecorded_accesses += from->unrecorded_accesses;
 }
 
+bool pm_prediction_is_interpolated(const struct pm_prediction *prediction) {
+    bool any = false;
+    for (size_t l = 0; l < prediction->n_levels; l++)
+        any |= prediction->level_interpolated_from[l] != 0;
+    return any;
+}
+
 void pm_prediction_free(struct pm_prediction *prediction) {
     if (!prediction)
         return;

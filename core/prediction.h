@@ -66,6 +66,9 @@ struct pm_prediction {
     size_t n_levels;
     char *level_names[PM_MAX_LEVELS];
     uint8_t level_kinds[PM_MAX_LEVELS];
+    uint64_t level_block_bytes[PM_MAX_LEVELS];
+    /* The block size that misses of the level are interpolated from; 0: its own was measured. */
+    uint64_t level_interpolated_from[PM_MAX_LEVELS];
     size_t n_units;
     char *unit_names[PM_MACHINE_MAX_UNITS];
     size_t n_scopes;
@@ -78,6 +81,9 @@ struct pm_prediction {
     size_t n_notes;
     char **notes; /* sentences that qualify the figures: shortcuts, shares of the unknown */
 };
+
+/* Are misses of any level interpolated? */
+bool pm_prediction_is_interpolated(const struct pm_prediction *prediction);
 
 void pm_prediction_free(struct pm_prediction *prediction);
 

@@ -210,6 +210,8 @@ struct pm_probe_header {
 /* What the environment tells the runtime.  Nothing set: the program runs and writes nothing. */
 #define PM_ENV_OUT "PMODEL_OUT"     /* folder for raw files; each process writes one, PID.raw */
 #define PM_ENV_BLOCK "PMODEL_BLOCK" /* block sizes in bytes, commas between; none: no analysis */
+/* those of them whose distances below 16 are told apart, although they are not the smallest */
+#define PM_ENV_APART "PMODEL_APART"
 /* relative width up to which neighbouring bins of a histogram are merged; "0": none are */
 #define PM_ENV_BIN_WIDTH "PMODEL_BIN_WIDTH"
 #define PM_ENV_SAMPLE "PMODEL_SAMPLE"         /* R: one of R blocks is watched */

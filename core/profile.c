@@ -16,6 +16,7 @@ void pm_profile_free(struct pm_profile *profile) {
     free(profile->cut_off);
     free(profile->block_sizes);
     free(profile->wholes);
+    free(profile->interpolated);
     free(profile);
 }
 
@@ -40,6 +41,13 @@ bool pm_profile_has_block_size(const struct pm_profile *profile, uint64_t block_
         if (profile->block_sizes[i] == block_bytes)
             return true;
     return false;
+}
+
+uint64_t pm_profile_interpolated_from(const struct pm_profile *profile, uint64_t block_bytes) {
+    for (size_t i = 0; i < profile->n_interpolated; i++)
+        if (profile->interpolated[i].block_bytes == block_bytes)
+            return profile->interpolated[i].from_bytes;
+    return 0;
 }
 
 bool pm_profile_fits(const struct pm_profile *profile, const struct pm_structure *structure,

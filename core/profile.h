@@ -43,6 +43,11 @@ struct pm_whole {
     double cold;     /* first touches: distinct blocks */
 };
 
+/* A block size that was not measured; its histograms are made of those of another one. */
+struct pm_interpolated_size {
+    uint64_t block_bytes, from_bytes;
+};
+
 struct pm_profile {
     struct pm_parameters parameters;
     bool predicted;       /* from models; else measured */
@@ -55,7 +60,8 @@ struct pm_profile {
     size_t n_histograms;
     struct pm_group_histogram *histograms; /* by (group, block size) ascending; owned */
     size_t n_block_sizes;
-    uint64_t *block_sizes; /* that were measured, ascending; owned */
+    uint64_t *block_sizes; /* that were measured or interpolated, ascending; owned */
+    PM_ARRAY(struct pm_interpolated_size, interpolated); /* the latter; owned */
     PM_ARRAY(struct pm_whole,
              wholes);      /* one for each block size; owned.  Empty: not known, because the run
                     is from before they were kept, and code was dropped.  Measured only */
@@ -89,8 +95,10 @@ struct pm_left_out pm_profile_left_out(const struct pm_profile *profile);
 
 /* Were counts measured, but no reuse distances at all? */
 bool pm_profile_is_without_memory(const struct pm_profile *profile);
-/* Whether reuse distances were measured in blocks of this size. */
+/* Whether there are reuse distances in blocks of this size. */
 bool pm_profile_has_block_size(const struct pm_profile *profile, uint64_t block_bytes);
+/* The block size that those of BLOCK_BYTES were interpolated from; 0: they were not. */
+uint64_t pm_profile_interpolated_from(const struct pm_profile *profile, uint64_t block_bytes);
 
 /* Histogram of (GROUP, BLOCK_BYTES), NULL if the group was never accessed or not measured. */
 const struct pm_histogram *pm_profile_histogram(const struct pm_profile *profile, uint32_t group,

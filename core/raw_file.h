@@ -112,7 +112,9 @@ struct pm_raw_carried_head {
     uint32_t across, reserved; /* 1: an iteration of the carrier began in between */
 };
 
-/* Accesses whose reuse distance lies in [low, high] blocks; sum of distances gives the mean. */
+/* Accesses whose reuse distance lies in [low, high] blocks; the sum of distances gives the mean.
+   Where a block size's distances below 16 were not told apart (PM_ENV_APART), they are the bin
+   [0, 15], and its sum is as if their mean were in the middle. */
 struct pm_raw_bin {
     uint64_t low, high;
     uint64_t loads, stores;

@@ -21,3 +21,17 @@ void pm_block_sizes_add(struct pm_block_sizes *sizes, uint64_t bytes) {
     sizes->bytes[at] = bytes;
     sizes->n++;
 }
+
+void pm_block_sizes_add_all(struct pm_block_sizes *sizes, const struct pm_block_sizes *more) {
+    for (size_t i = 0; i < more->n; i++)
+        pm_block_sizes_add(sizes, more->bytes[i]);
+}
+
+char *pm_block_sizes_text(const struct pm_block_sizes *sizes, uint64_t least,
+                          const char *separator) {
+    char *text = pm_strdup("");
+    for (size_t i = 0; i < sizes->n; i++)
+        if (sizes->bytes[i] >= least)
+            pm_append(&text, "%s%llu", *text ? separator : "", (unsigned long long)sizes->bytes[i]);
+    return text;
+}

@@ -70,6 +70,19 @@ static bool make_run_folder(const struct pm_measure_session *session,
 
 /* ---- one run --------------------------------------------------------------------------------- */
 
+/* The block sizes, and of which larger ones short distances stay apart: how many texts that is. */
+static size_t put_block_sizes(const struct pm_measure_session *session, char **texts) {
+    char *blocks = pm_block_sizes_text(&session->blocks, 0, ",");
+    char *apart = pm_block_sizes_text(&session->apart, session->blocks.bytes[0] + 1, ",");
+    size_t n = 0;
+    texts[n++] = pm_sprintf(PM_ENV_BLOCK "=%s", blocks);
+    if (*apart)
+        texts[n++] = pm_sprintf(PM_ENV_APART "=%s", apart);
+    free(blocks);
+    free(apart);
+    return n;
+}
+
 /* What the program's environment has beside pmodel's own.  RAW: where it writes what it measures;
    NULL: it measures nothing.  TIMED: its times. */
 static char **run_environment(const struct sized_run *run, const char *raw, bool timed,
@@ -79,7 +92,7 @@ static char **run_environment(const struct sized_run *run, const char *raw, bool
     char **own = pm_substitute_all(request->environment, n, run->at, err);
     if (!own)
         return NULL;
-    enum { MOST_OF_PMODEL = 13 };
+    enum { MOST_OF_PMODEL = 14 };
     own = pm_realloc(own, n + MOST_OF_PMODEL + 1, sizeof *own);
     if (raw)
         own[n++] = pm_sprintf(PM_ENV_OUT "=%s", raw);
@@ -89,11 +102,8 @@ static char **run_environment(const struct sized_run *run, const char *raw, bool
         own[n++] = pm_sprintf(PM_ENV_HANDLER "=%s", request->handler);
     if (raw && timed) {
         own[n++] = pm_strdup(PM_ENV_TIME "=1");
-    } else if (raw && request->blocks.n) {
-        char *sizes = pm_sprintf(PM_ENV_BLOCK "=");
-        for (size_t i = 0; i < request->blocks.n; i++)
-            pm_append(&sizes, "%s%llu", i ? "," : "", (unsigned long long)request->blocks.bytes[i]);
-        own[n++] = sizes;
+    } else if (raw && run->session->blocks.n) {
+        n += put_block_sizes(run->session, own + n);
         if (request->shared)
             own[n++] = pm_strdup(PM_ENV_SHARED "=1");
         if (request->second_core)
@@ -151,8 +161,8 @@ static bool take_in(const struct sized_run *run, const char *raw, const struct p
     struct pm_error why = {0};
     bool ended_well = pm_launch_check(launched, result, &why);
     bool ok = (ended_well || request->keep_partial) &&
-              pm_ingest(raw, &run->session->copies, run->at, request->blocks.bytes,
-                        request->blocks.n, request->carry, !ended_well, ingested, err);
+              pm_ingest(raw, &run->session->copies, run->at, run->session->blocks.bytes,
+                        run->session->blocks.n, request->carry, !ended_well, ingested, err);
     if (ended_well)
         return ok;
     if (ok && (WIFSIGNALED(result->status) || result->timed_out ||

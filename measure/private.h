@@ -28,6 +28,7 @@ struct pm_measure_session {
     char *store_path;
     struct pm_store *store; /* NULL until there is something to keep */
     char *settings;
+    struct pm_block_sizes blocks, apart; /* as in the request, for the size at hand */
     struct pm_timing_lifts lifts;
     off_t input_at; /* where standard input stands before each run; -1: it cannot be set back */
     bool in_place_reported;
@@ -41,6 +42,8 @@ struct pm_measure_session {
 struct pm_in_store {
     bool run, times; /* times: or they are not wanted */
 };
+/* Also decides which block sizes are measured if the run is repeated: those of the request, and
+   those that the run had, so that a store loses none. */
 bool pm_session_look(struct pm_measure_session *session, const struct pm_parameters *at,
                      struct pm_in_store *there, struct pm_error *err);
 
@@ -56,6 +59,10 @@ bool pm_session_open_store(struct pm_measure_session *session, bool create, stru
 bool pm_session_put(struct pm_measure_session *session, struct pm_ingested *ingested,
                     const struct pm_launch_result *result, const char *cut_off, double started_unix,
                     char *const *argv, struct pm_error *err);
+
+/* Of which of the session's block sizes distances below 16 are one bin, in SIZES, which has room
+   for all; how many. */
+size_t pm_session_merged(const struct pm_measure_session *session, uint64_t *sizes);
 
 /* What must be equal for a run not to be repeated: command, environment, inputs' contents
    (settings.c).  Owned by the caller. */

@@ -184,6 +184,8 @@ void pm_measure_session_free(struct pm_measure_session *session) {
     pm_structure_free(session->structure);
     free(session->store_path);
     free(session->settings);
+    free(session->blocks.bytes);
+    free(session->apart.bytes);
     free(session);
 }
 
@@ -210,6 +212,7 @@ void pm_measure_request_free(struct pm_measure_request *request) {
     free(request->inputs);
     free(request->environment);
     free(request->blocks.bytes);
+    free(request->apart.bytes);
     free(request->bin_width);
     free(request->handler);
     for (size_t i = 0; i < request->n_unused; i++)

@@ -63,6 +63,7 @@ bool pm_session_put(struct pm_measure_session *session, struct pm_ingested *inge
         pm_ingested_match(structure, session->structure, ingested, &differences);
         structure = session->structure;
     }
+    uint64_t *merged = pm_alloc(session->blocks.n, sizeof *merged);
     struct pm_run_facts facts = {
         .command = pm_command_text(argv),
         .started_unix = started_unix,
@@ -75,6 +76,8 @@ bool pm_session_put(struct pm_measure_session *session, struct pm_ingested *inge
         .settings = pm_strdup(session->settings),
         .notes = ingested->notes ? pm_strdup(ingested->notes) : NULL,
         .cut_off = cut_off ? pm_strdup(cut_off) : NULL,
+        .merged = merged,
+        .n_merged = pm_session_merged(session, merged),
         .differences = other_build ? &differences : NULL,
     };
     bool ok = pm_store_put_run(session->store, ingested->profile, &ingested->streams, &facts,
@@ -85,19 +88,68 @@ bool pm_session_put(struct pm_measure_session *session, struct pm_ingested *inge
                pm_store_put_patterns(session->store, &ingested->profile->parameters,
                                      ingested->patterns, err));
     pm_run_facts_free(&facts);
+    free(merged);
     pm_build_differences_free(&differences);
     return ok;
+}
+
+/* ---- what is there ----------------------------------------------------------------------------
+ */
+
+size_t pm_session_merged(const struct pm_measure_session *session, uint64_t *sizes) {
+    const struct pm_measure_request *request = session->request;
+    bool bins_stay = request->bin_width && strcmp(request->bin_width, "0") == 0;
+    size_t n = 0;
+    /* Then each size is analysed by itself (runtime/analyser/). */
+    if (request->sample > 1 || request->carry || bins_stay)
+        return 0;
+    for (size_t i = 1; i < session->blocks.n; i++)
+        if (!pm_has_block_size(session->apart.bytes, session->apart.n, session->blocks.bytes[i]))
+            sizes[n++] = session->blocks.bytes[i];
+    return n;
+}
+
+/* Has the run, of SIZES, all that the request asks for? */
+static bool has_all_sizes(const struct pm_measure_request *request,
+                          const struct pm_run_block_sizes *sizes) {
+    size_t n = 0;
+    for (size_t i = 0; i < sizes->n_list; i++) {
+        uint64_t bytes = sizes->list[i].bytes;
+        bool needs_apart = pm_has_block_size(request->apart.bytes, request->apart.n, bytes);
+        n += pm_has_block_size(request->blocks.bytes, request->blocks.n, bytes) &&
+             !(needs_apart && sizes->list[i].merged);
+    }
+    return n == request->blocks.n;
+}
+
+/* The block sizes to measure at AT, where the store has a run of SIZES, or of none. */
+static void decide_sizes(struct pm_measure_session *session,
+                         const struct pm_run_block_sizes *sizes) {
+    const struct pm_measure_request *request = session->request;
+    session->blocks.n = session->apart.n = 0;
+    pm_block_sizes_add_all(&session->blocks, &request->blocks);
+    pm_block_sizes_add_all(&session->apart, &request->apart);
+    for (size_t i = 0; request->blocks.n && i < sizes->n_list; i++) {
+        pm_block_sizes_add(&session->blocks, sizes->list[i].bytes);
+        if (!sizes->list[i].merged)
+            pm_block_sizes_add(&session->apart, sizes->list[i].bytes);
+    }
 }
 
 bool pm_session_look(struct pm_measure_session *session, const struct pm_parameters *at,
                      struct pm_in_store *there, struct pm_error *err) {
     const struct pm_measure_request *request = session->request;
     *there = (struct pm_in_store){.times = request->time_runs == 0};
-    if (!session->store || request->again)
-        return true;
-    if (!pm_store_has_run(session->store, at, session->settings, request->blocks.bytes,
-                          request->blocks.n, &there->run, err))
+    struct pm_run_block_sizes sizes = {0};
+    if (session->store && !request->again &&
+        (!pm_store_has_run(session->store, at, session->settings, NULL, 0, &there->run, err) ||
+         !pm_store_block_sizes(session->store, at, session->settings, &sizes, err))) {
+        free(sizes.list);
         return false;
+    }
+    there->run = there->run && has_all_sizes(request, &sizes);
+    decide_sizes(session, &sizes);
+    free(sizes.list);
     char *how = NULL;
     if (there->run && !pm_store_cut_off(session->store, at, &how, err))
         return false;

@@ -21,30 +21,21 @@
 
 bool pm_check_block_sizes(const struct pm_profile *profile, const struct pm_machine *machine,
                           struct pm_error *err) {
-    char missing[256] = "", all[256] = "";
+    char missing[256] = "";
     if (pm_profile_is_without_memory(profile))
         return pm_fail(err, "no reuse distances were measured (--no-memory), so misses are not "
                             "known: measure again with `pmodel run` without it");
     for (size_t i = 0; i < machine->n_levels; i++) {
         const struct pm_level *level = &machine->levels[i];
-        bool seen = false;
-        for (size_t k = 0; k < i; k++)
-            seen |= machine->levels[k].block_bytes == level->block_bytes;
-        size_t used = strlen(all);
-        if (!seen)
-            snprintf(all + used, sizeof all - used, "%s%llu", used ? "," : "",
-                     (unsigned long long)level->block_bytes);
-        used = strlen(missing);
+        size_t used = strlen(missing);
         if (!pm_profile_has_block_size(profile, level->block_bytes))
             snprintf(missing + used, sizeof missing - used, "%s%s (%llu bytes)", used ? ", " : "",
                      level->name, (unsigned long long)level->block_bytes);
     }
     if (!*missing)
         return true;
-    return pm_fail(err,
-                   "the runs were not measured with the block size of %s of machine %s: measure "
-                   "again with `pmodel run --block %s`",
-                   missing, machine->name, all);
+    return pm_fail(err, "the runs were not measured with the block size of %s of machine %s",
+                   missing, machine->name);
 }
 
 /* What the misses would cost is not known; of code without accesses it is nothing. */

@@ -215,6 +215,22 @@ static void note_misses(const struct pm_machine *machine, double bandwidth_cycle
             percent(bandwidth_cycles, total->cycles));
 }
 
+static void note_interpolated(struct pm_prediction *prediction) {
+    char levels[256] = "";
+    for (size_t l = 0; l < prediction->n_levels; l++)
+        if (prediction->level_interpolated_from[l])
+            append(levels, sizeof levels, "%s from blocks of %llu bytes instead of %llu",
+                   prediction->level_names[l],
+                   (unsigned long long)prediction->level_interpolated_from[l],
+                   (unsigned long long)prediction->level_block_bytes[l]);
+    if (*levels)
+        pm_prediction_note(prediction,
+                           "Marked ~: misses are interpolated, as if all data were walked over "
+                           "from end to end (%s); times, their shares and what binds come from "
+                           "them.",
+                           levels);
+}
+
 static void note_machine(const struct pm_machine *machine, double split_operations,
                          struct pm_prediction *prediction) {
     const struct pm_cost_sum *total = &prediction->scopes[0].total;
@@ -250,5 +266,6 @@ void pm_add_notes(const struct pm_frequencies *frequencies, const struct pm_prof
     pm_add_memory_notes(frequencies->structure, profile, machine, prediction);
     if (misses)
         note_misses(machine, bandwidth_cycles, prediction);
+    note_interpolated(prediction);
     note_machine(machine, split_operations, prediction);
 }

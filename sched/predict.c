@@ -46,6 +46,9 @@ static struct pm_prediction *new_prediction(const struct pm_structure *structure
     for (size_t i = 0; i < machine->n_levels; i++) {
         p->level_names[i] = pm_strdup(machine->levels[i].name);
         p->level_kinds[i] = machine->levels[i].kind;
+        p->level_block_bytes[i] = machine->levels[i].block_bytes;
+        p->level_interpolated_from[i] =
+            pm_profile_interpolated_from(profile, machine->levels[i].block_bytes);
     }
     p->n_units = machine->n_units;
     for (size_t i = 0; i < machine->n_units; i++)

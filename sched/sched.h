@@ -19,13 +19,18 @@ enum pm_unknown_dependences {
    LRU); cycles = schedule + Σ misses · penalty · exposed.
    DEPENDENCES decides dependences through memory that nobody knows.
    Of a profile without any reuse distances misses are not known, and times are of the schedule.
-   Error: a level's block size was not measured, others were (the sentence names `pmodel run
-   --block`). */
+   Error: a level's block size was not measured, others were. */
 struct pm_prediction *pm_predict(const struct pm_structure *structure,
                                  const struct pm_profile *profile, const struct pm_machine *machine,
                                  enum pm_unknown_dependences dependences, struct pm_error *err);
 
+/* True if PROFILE has the block sizes of all levels; else the sentence names those that it lacks.
+ */
 bool pm_check_block_sizes(const struct pm_profile *profile, const struct pm_machine *machine,
                           struct pm_error *err);
+
+/* Adds a sentence that qualifies the prediction. */
+void pm_prediction_note(struct pm_prediction *prediction, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 
 #endif

@@ -104,10 +104,6 @@ void pm_memory_costs(const struct pm_frequencies *frequencies, const struct pm_p
 
 /* ---- notes.c --------------------------------------------------------------------------------- */
 
-/* Adds a sentence. */
-void pm_prediction_note(struct pm_prediction *prediction, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
-
 /* Is PART of WHOLE more than what sums of predicted counts may be off by? */
 bool pm_is_worth_a_note(double part, double whole);
 

@@ -45,6 +45,9 @@ static int decide(struct pm_query_request *request) {
     if (request->range_of && !solves)
         return pm_usage_error("query", "--range is for queries whose answer is a size: --hit-ratio "
                                        "with --cache or -m, and --fits");
+    if (request->interpolate && request->kind == PM_QUERY_FITS)
+        return pm_usage_error("query", "--fits asks the models of what was measured: it excludes "
+                                       "--interpolate");
     if (request->without_cold && request->n_ratios == 0)
         return pm_usage_error("query", "--no-cold is for --hit-ratio");
     if (request->has_level && request->level == PM_QUERY_WHOLE && request->n_scopes)
@@ -65,6 +68,7 @@ int pm_read_query_request(struct pm_query_request *request, int argc, char **arg
         PM_OPTION_VALUE("level", 0, read_level, request),
         PM_OPTION_LIST("block", 0, pm_add_block_size, &request->blocks),
         PM_OPTION_FLAG("no-cold", 0, &request->without_cold),
+        PM_OPTION_FLAG("interpolate", 0, &request->interpolate),
         PM_OPTION_VALUE("min-percent", 0, pm_read_percent, &options->min_percent),
         PM_OPTION_VALUE("top", 0, pm_read_count, &options->max_rows),
         {0},

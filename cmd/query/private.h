@@ -25,6 +25,7 @@ struct pm_query_request {
     enum pm_query_level level;
     bool has_level;
     bool without_cold;
+    bool interpolate;
     char *range_of; /* parameter that --range names; NULL: there is none */
     struct pm_query_range range;
     struct pm_report_options options;

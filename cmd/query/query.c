@@ -14,6 +14,26 @@ struct query {
     struct pm_warnings warnings; /* of the answers */
 };
 
+/* ---- block sizes -----------------------------------------------------------------------------
+ */
+
+static bool need_blocks(const struct query *query, const struct pm_profile *profile,
+                        uint64_t block_bytes, struct pm_error *err) {
+    const struct pm_query_request *request = query->request;
+    if (pm_query_check_blocks(profile, block_bytes, err))
+        return true;
+    char *value = pm_sprintf("%llu", (unsigned long long)block_bytes);
+    struct pm_missing_blocks missing = {.store_path = request->store_path,
+                                        .option = "--block",
+                                        .value = value,
+                                        .can_interpolate = request->kind != PM_QUERY_FITS};
+    pm_block_sizes_add(&missing.block_sizes, block_bytes);
+    pm_advise_measuring(&query->program, &missing, profile->predicted, err);
+    free(missing.block_sizes.bytes);
+    free(value);
+    return false;
+}
+
 /* ---- what is asked about --------------------------------------------------------------------- */
 
 static bool add_caches_of_blocks(struct query *query, const struct pm_profile *profile,
@@ -35,12 +55,14 @@ static bool add_caches(struct query *query, const struct pm_profile *profile,
     uint64_t usual = pm_profile_has_block_size(profile, 64) ? 64 : profile->block_sizes[0];
     bool ok = true;
     for (size_t m = 0; m < request->on.n_machines && ok; m++) {
-        ok = pm_check_block_sizes(profile, request->on.machines[m], err);
+        ok = pm_need_machine_blocks(&query->program, profile, request->on.machines[m],
+                                    request->store_path, request->kind != PM_QUERY_FITS, err);
         if (ok)
             pm_query_add_levels(&query->on, request->on.machines[m]);
     }
     for (size_t b = 0; b < request->blocks.n && ok; b++)
-        ok = add_caches_of_blocks(query, profile, request->blocks.bytes[b], err);
+        ok = need_blocks(query, profile, request->blocks.bytes[b], err) &&
+             add_caches_of_blocks(query, profile, request->blocks.bytes[b], err);
     if (request->blocks.n == 0 && ok)
         ok = add_caches_of_blocks(query, profile, usual, err);
     return ok;
@@ -130,9 +152,14 @@ static bool answer(struct query *query, struct pm_store *store, struct pm_error 
     const struct pm_query_request *request = query->request;
     struct pm_query_report *report = &query->report;
     bool solves = request->kind == PM_QUERY_SIZE || request->kind == PM_QUERY_FITS;
-    bool ok = pm_program_open(&query->program, store, err) &&
-              (!solves || pm_query_needs_models(&query->program, err)) &&
-              answer_sizes(query, solves, err);
+    bool ok = pm_program_open(&query->program, store, err);
+    if (ok && request->interpolate) {
+        pm_interpolate_for_machines(&query->program, &request->on);
+        for (size_t b = 0; b < request->blocks.n; b++)
+            *PM_PUSH(&query->program, interpolate) = request->blocks.bytes[b];
+    }
+    ok = ok && (!solves || pm_query_needs_models(&query->program, err)) &&
+         answer_sizes(query, solves, err);
     if (ok && request->kind != PM_QUERY_FITS) {
         report->kind = request->kind;
         report->structure = query->program.structure;

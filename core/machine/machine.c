@@ -40,6 +40,12 @@ double pm_level_capacity_blocks(const struct pm_level *level) {
     return (double)(level->size_bytes / level->block_bytes);
 }
 
+bool pm_level_needs_short_distances(const struct pm_level *level) {
+    const double merged = 16; /* distances below it are one bin of larger blocks */
+    double blocks = pm_level_capacity_blocks(level);
+    return (level->associativity ? level->associativity : blocks) < merged || blocks < merged;
+}
+
 size_t pm_last_cache(const struct pm_machine *machine) {
     size_t last = 0;
     for (size_t l = 0; l < machine->n_levels; l++)

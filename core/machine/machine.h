@@ -82,6 +82,8 @@ const struct pm_cost *pm_machine_cost(const struct pm_machine *machine, enum pm_
 
 /* How many blocks a level holds: a cache its lines, a TLB its entries. */
 double pm_level_capacity_blocks(const struct pm_level *level);
+/* Whether hits and misses of the level, or in a set of it, hang on distances below 16. */
+bool pm_level_needs_short_distances(const struct pm_level *level);
 /* Index of the cache farthest from the core. */
 size_t pm_last_cache(const struct pm_machine *machine);
 

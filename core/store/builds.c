@@ -164,7 +164,7 @@ static bool read_wholes(struct pm_store *store, int64_t run,
         return false;
     if (profile->n_wholes == 0 && differences->n_rows == 0) {
         profile->wholes = pm_profile_sums(profile);
-        profile->n_wholes = profile->n_block_sizes;
+        profile->n_wholes = profile->cap_wholes = profile->n_block_sizes;
     }
     return true;
 }

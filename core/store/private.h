@@ -73,6 +73,16 @@ bool pm_store_put_cut_off(struct pm_store *store, int64_t run, const char *how,
                           struct pm_error *err);
 bool pm_store_remove_cut_off(struct pm_store *store, int64_t run, struct pm_error *err);
 
+/* merged_sizes.c: block sizes of which distances below 16 are one bin; of a run that is about to
+ * go.
+ */
+bool pm_store_put_merged(struct pm_store *store, int64_t run, const uint64_t *sizes, size_t n,
+                         struct pm_error *err);
+bool pm_store_remove_merged(struct pm_store *store, int64_t run, struct pm_error *err);
+
+/* runs.c: "64,4096" as numbers, which the caller frees; returns how many. */
+size_t pm_store_parse_sizes(const char *text, uint64_t **sizes);
+
 /* formulas.c and file_times.c: those of a run that is about to go. */
 bool pm_store_remove_file_times(struct pm_store *store, int64_t run, struct pm_error *err);
 bool pm_store_remove_formulas(struct pm_store *store, int64_t run, struct pm_error *err);

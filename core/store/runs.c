@@ -98,14 +98,14 @@ bool pm_store_has_run(struct pm_store *store, const struct pm_parameters *parame
     return ok;
 }
 
-static void parse_block_sizes(const char *text, struct pm_profile *profile) {
+size_t pm_store_parse_sizes(const char *text, uint64_t **sizes) {
     struct {
         PM_ARRAY(uint64_t, sizes);
     } list = {0};
     for (const char *p = text; p && *p; p = strchr(p, ',') ? strchr(p, ',') + 1 : NULL)
         *PM_PUSH(&list, sizes) = strtoull(p, NULL, 10);
-    profile->block_sizes = list.sizes;
-    profile->n_block_sizes = list.n_sizes;
+    *sizes = list.sizes;
+    return list.n_sizes;
 }
 
 bool pm_store_read_edges(struct pm_store *store, int64_t run, struct pm_profile *profile,
@@ -150,7 +150,8 @@ struct pm_profile *pm_store_profile(struct pm_store *store, const struct pm_para
     if (status == SQLITE_ROW) {
         profile = pm_alloc(1, sizeof *profile);
         run = sqlite3_column_int64(s, 0);
-        parse_block_sizes((const char *)sqlite3_column_text(s, 1), profile);
+        profile->n_block_sizes =
+            pm_store_parse_sizes((const char *)sqlite3_column_text(s, 1), &profile->block_sizes);
         profile->parameters = *parameters;
         profile->extrapolation = 1;
     } else if (status != SQLITE_DONE) {

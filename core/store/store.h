@@ -40,6 +40,8 @@
        above, NULL: only in that build)
      cut_off   (run INTEGER PRIMARY KEY, how TEXT)
        (runs that did not come to their end, `pmodel run --keep-partial`)
+     merged    (run, block_bytes, PRIMARY KEY (run, block_bytes)) WITHOUT ROWID
+       (block sizes of the run of which distances below 16 are one bin, and were so while it ran)
      models    (id INTEGER PRIMARY KEY, made REAL, data BLOB)    pm_model_set, the last fit
      model     (kind TEXT, target INTEGER, block_bytes INTEGER, bin INTEGER, quantity TEXT,
                 formula TEXT, relative_error REAL)       the same by formula, for other tools
@@ -99,6 +101,9 @@ struct pm_run_facts {
                      */
     char *notes;    /* sentences, one a line; NULL none */
     char *cut_off;  /* how it ended before its end; NULL: it did not */
+    const uint64_t *merged; /* block sizes of which distances below 16 are one bin; borrowed, not
+                               read back (pm_store_block_sizes) */
+    size_t n_merged;
     const struct pm_build_differences *differences; /* of the run's build from the store's
                                                        structure; NULL: the same build; borrowed,
                                                        not read back (pm_store_differences) */
@@ -114,6 +119,19 @@ bool pm_store_put_run(struct pm_store *store, const struct pm_profile *profile,
 bool pm_store_has_run(struct pm_store *store, const struct pm_parameters *parameters,
                       const char *settings, const uint64_t *block_sizes, size_t n_block_sizes,
                       bool *found, struct pm_error *err);
+
+/* The block sizes of a run, ascending. */
+struct pm_run_block_size {
+    uint64_t bytes;
+    bool merged; /* distances below 16 are one bin */
+};
+struct pm_run_block_sizes {
+    PM_ARRAY(struct pm_run_block_size, list); /* owned by the caller (free) */
+};
+/* Those of the run with exactly PARAMETERS and SETTINGS; none if it is not there. */
+bool pm_store_block_sizes(struct pm_store *store, const struct pm_parameters *parameters,
+                          const char *settings, struct pm_run_block_sizes *sizes,
+                          struct pm_error *err);
 
 /* Parameters of all runs, ascending; *RUNS owned by the caller (free). */
 bool pm_store_runs(struct pm_store *store, struct pm_parameters **runs, size_t *n_runs,

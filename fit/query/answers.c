@@ -56,6 +56,7 @@ static void add_point(const struct pm_query_asked *asked, const struct pm_profil
     row->counts = pm_query_count(profile, groups, &row->cache);
     row->unlimited = pm_query_count(profile, groups, &unlimited);
     row->predicted = profile->predicted;
+    row->interpolated_from = pm_profile_interpolated_from(profile, row->cache.block_bytes);
     row->extrapolation = profile->extrapolation;
     row->relative_error = profile->relative_error;
 }
@@ -71,6 +72,8 @@ bool pm_query_answer_at(const struct pm_query_asked *asked, const struct pm_prof
     if (bounded && !pm_profile_ends_at(program->structure, program->models, &profile->parameters,
                                        pm_heuristics.interval_level, ends, err))
         return false;
+    for (int end = 0; end < 2; end++)
+        pm_program_interpolate(program, ends[end]);
     for (size_t p = 0; p < asked->n_parts; p++)
         for (size_t c = 0; c < asked->caches->n_caches; c++)
             for (size_t r = 0; r < (n_ratios ? n_ratios : 1); r++) {
@@ -94,8 +97,9 @@ struct end {
 static struct pm_profile *predicted_end(void *context, const struct pm_parameters *at,
                                         struct pm_error *err) {
     const struct end *end = context;
-    return pm_fit_instantiate_end(end->program->structure, end->program->models, at,
-                                  pm_heuristics.interval_level, end->high, err);
+    return pm_program_interpolate(
+        end->program, pm_fit_instantiate_end(end->program->structure, end->program->models, at,
+                                             pm_heuristics.interval_level, end->high, err));
 }
 
 /* The size of an answer as a bound: infinite beyond the range. */
@@ -137,7 +141,8 @@ bool pm_query_answer_size(const struct pm_query_asked *asked,
             .ratio = asked->ratios[i % n_ratios],
             .with_cold = asked->with_cold,
         };
-    bool ok = true;
+    struct pm_profile *profile = pm_query_profile(surface, surface->largest_measured, err);
+    bool ok = profile != NULL;
     for (int i = 0; i < 3; i++) {
         struct pm_query_surface at = *surface;
         struct end end = {asked->program, i == 2};
@@ -152,8 +157,11 @@ bool pm_query_answer_size(const struct pm_query_asked *asked,
         struct pm_query_row *row =
             add_row(asked, answers, i / n_ratios / n_caches, i / n_ratios % n_caches);
         row->wanted = asked->ratios[i % n_ratios];
+        row->interpolated_from = pm_profile_interpolated_from(profile, row->cache.block_bytes);
         add_size(surface, found, i, row);
     }
+    if (profile)
+        pm_profile_free(profile);
     free(questions);
     for (int i = 0; i < 3; i++)
         free(found[i]);

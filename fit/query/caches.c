@@ -4,16 +4,14 @@
 
 #include "fit/query/query.h"
 
-static bool check_blocks(const struct pm_profile *profile, uint64_t block_bytes,
-                         struct pm_error *err) {
+bool pm_query_check_blocks(const struct pm_profile *profile, uint64_t block_bytes,
+                           struct pm_error *err) {
     if (pm_profile_has_block_size(profile, block_bytes))
         return true;
     char *known = pm_strdup("");
     for (size_t i = 0; i < profile->n_block_sizes; i++)
         pm_append(&known, "%s%llu", i ? ", " : "", (unsigned long long)profile->block_sizes[i]);
-    pm_fail(err,
-            "the store has no reuse distances in blocks of %llu bytes, but in those of %s: measure "
-            "with `pmodel run --block`",
+    pm_fail(err, "the store has no reuse distances in blocks of %llu bytes, but in those of %s",
             (unsigned long long)block_bytes, *known ? known : "no size");
     free(known);
     return false;
@@ -43,7 +41,7 @@ static bool add_cache(struct pm_query_caches *list, const struct pm_query_cache_
 bool pm_query_add_caches(struct pm_query_caches *list, const struct pm_query_cache_size *sizes,
                          size_t n_sizes, uint64_t block_bytes, const struct pm_profile *profile,
                          struct pm_error *err) {
-    if (!check_blocks(profile, block_bytes, err))
+    if (!pm_query_check_blocks(profile, block_bytes, err))
         return false;
     for (size_t i = 0; i < n_sizes; i++)
         if (!add_cache(list, &sizes[i], block_bytes, err))
@@ -53,7 +51,7 @@ bool pm_query_add_caches(struct pm_query_caches *list, const struct pm_query_cac
 
 bool pm_query_add_any_size(struct pm_query_caches *list, uint64_t block_bytes,
                            const struct pm_profile *profile, struct pm_error *err) {
-    if (!check_blocks(profile, block_bytes, err))
+    if (!pm_query_check_blocks(profile, block_bytes, err))
         return false;
     *PM_PUSH(list, caches) = (struct pm_query_level_cache){.cache.block_bytes = block_bytes};
     return true;

@@ -42,6 +42,7 @@ void pm_program_close(struct pm_program *program) {
     free(program->runs);
     free(program->is_whole);
     free(program->measured_up_to);
+    free(program->interpolate);
 }
 
 const struct pm_model_set *pm_program_models(struct pm_program *program, struct pm_error *err) {
@@ -66,10 +67,12 @@ struct pm_profile *pm_profile_at(struct pm_program *program, const struct pm_par
     for (int whole = 1; whole >= 0; whole--)
         for (size_t i = program->n_runs; i-- > 0;)
             if (program->is_whole[i] == whole && pm_run_matches(&program->runs[i], at))
-                return measured_profile(program, &program->runs[i], err);
+                return pm_program_interpolate(program,
+                                              measured_profile(program, &program->runs[i], err));
     const struct pm_model_set *models = pm_program_models(program, err);
     if (models)
-        return pm_fit_instantiate(program->structure, models, at, err);
+        return pm_program_interpolate(program,
+                                      pm_fit_instantiate(program->structure, models, at, err));
     if (err->kind == PM_ERROR_NONE)
         pm_fail(err, "this size was not measured and there are no models yet: call `pmodel fit` on "
                      "the store first");

@@ -19,6 +19,8 @@ struct pm_program {
     size_t n_runs;                  /* at least 1 */
     bool *is_whole;                 /* for each run: it came to its end */
     char *measured_up_to;           /* "N=64": the largest whole run */
+    /* Block sizes that all profiles made here get from the nearest measured one (interpolate.c). */
+    PM_ARRAY(uint64_t, interpolate);
 };
 
 /* Errors: no run yet.  Freed by pm_program_close, also after an error. */
@@ -44,6 +46,20 @@ struct pm_run_patterns *pm_patterns_at(const struct pm_program *program,
 bool pm_profile_ends_at(const struct pm_structure *structure, const struct pm_model_set *models,
                         const struct pm_parameters *at, double level, struct pm_profile *ends[2],
                         struct pm_error *err);
+
+/* ---- block sizes that were not measured (interpolate.c) ----------------------------------------
+ */
+
+/* Histograms of the N BLOCK_SIZES, those that PROFILE lacks, from the nearest that were measured.
+ */
+void pm_profile_interpolate(struct pm_profile *profile, const uint64_t *block_sizes, size_t n);
+/* TO, which the caller frees: what FROM would be in blocks of BLOCK_BYTES. */
+void pm_histogram_in_blocks(const struct pm_histogram *from, uint64_t block_bytes,
+                            struct pm_histogram *to);
+
+/* Gives PROFILE, which may be NULL, what PROGRAM interpolates; returns it. */
+struct pm_profile *pm_program_interpolate(const struct pm_program *program,
+                                          struct pm_profile *profile);
 
 /* ---- runs of a store ------------------------------------------------------------------------- */
 

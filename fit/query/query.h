@@ -196,6 +196,9 @@ struct pm_query_level_cache { /* a cache with a name */
 struct pm_query_caches {
     PM_ARRAY(struct pm_query_level_cache, caches); /* owned */
 };
+/* True if PROFILE has blocks of this size; else the sentence says which it has. */
+bool pm_query_check_blocks(const struct pm_profile *profile, uint64_t block_bytes,
+                           struct pm_error *err);
 /* Adds caches of these sizes with blocks of BLOCK_BYTES.  Errors: PROFILE has no such blocks, a
    size is not a whole number of them. */
 bool pm_query_add_caches(struct pm_query_caches *list, const struct pm_query_cache_size *sizes,
@@ -245,7 +248,8 @@ struct pm_query_row {
     /* Between which bounds the answer (misses, blocks of the cache, the size) is with a probability
        of 80%; infinite where a bound is beyond what was looked at; NAN: measured. */
     double low, high;
-    bool predicted;                       /* else measured at this very size */
+    bool predicted;             /* else measured at this very size */
+    uint64_t interpolated_from; /* block size that those of the cache's are made of; 0: measured */
     double extrapolation, relative_error; /* as in a profile */
 };
 

@@ -18,7 +18,8 @@ bool pm_query_needs_models(struct pm_program *program, struct pm_error *err) {
 static struct pm_profile *predicted(void *context, const struct pm_parameters *at,
                                     struct pm_error *err) {
     const struct pm_program *program = context;
-    return pm_fit_instantiate(program->structure, program->models, at, err);
+    return pm_program_interpolate(program,
+                                  pm_fit_instantiate(program->structure, program->models, at, err));
 }
 
 /* ---- what is solved for ---------------------------------------------------------------------- */

@@ -127,6 +127,20 @@ static struct pm_field_value row_level(const void *at) {
     return pm_number(prediction->low ? prediction->level : NAN);
 }
 
+static bool is_interpolated(const void *row) {
+    return pm_prediction_is_interpolated(((const struct pm_row *)row)->prediction);
+}
+
+/* "L1 L2": the levels whose misses are, and times with them; null: of none. */
+static struct pm_field_value row_interpolated(const void *at) {
+    const struct pm_prediction *prediction = ((const struct pm_row *)at)->prediction;
+    char *names = NULL;
+    for (size_t level = 0; level < prediction->n_levels; level++)
+        if (prediction->level_interpolated_from[level])
+            pm_append(&names, "%s%s", names ? " " : "", prediction->level_names[level]);
+    return names ? pm_owned_text(names) : pm_unknown();
+}
+
 PM_GETTER(row_extrapolation, struct pm_row, pm_number(row->prediction->extrapolation))
 #define ROW(member_) PM_MEMBER(struct pm_row, member_)
 #define PLACE(get_) PM_PLACE(struct pm_row, place, get_)
@@ -165,6 +179,7 @@ static const struct pm_field row_fields[] = {
      .header = "MEASURED", .cell = measured_cell},
     {"measured_with_inner", PM_YES_NO, ROW(measured_with_inner), .json_when = is_timed},
     {"measured_in_key", PM_HEX, .get = row_measured_in_key, .json_when = is_timed},
+    {"interpolated", PM_TEXT, .get = row_interpolated, .json_when = is_interpolated},
 #define ALSO .not_in_json = true
     {"source", PM_NAME, ROW(source), ALSO, .header = "SOURCE", .dispensable = 1},
     {"bound", PM_TEXT, ROW(bound_label), ALSO, .csv_name = "bound_by", .header = "BOUND BY"},
@@ -288,6 +303,9 @@ static json_t *machine_json(const struct pm_prediction *prediction) {
         json_object_set_new(level, "name", pm_json_text(prediction->level_names[i]));
         json_object_set_new(level, "kind",
                             json_string(pm_level_kind_word(prediction->level_kinds[i])));
+        uint64_t from = prediction->level_interpolated_from[i];
+        json_object_set_new(level, "interpolated_from_block_bytes",
+                            from ? pm_json_integer(from) : json_null());
         json_array_append_new(levels, level);
     }
     for (size_t i = 0; i < prediction->n_units; i++)
@@ -317,6 +335,8 @@ static json_t *prediction_json(const struct pm_structure *structure,
     json_object_set_new(object, "below_measured", json_boolean(prediction->below_measured));
     json_object_set_new(object, "models_relative_error",
                         pm_json_number(prediction->relative_error));
+    json_object_set_new(object, "interpolated",
+                        json_boolean(pm_prediction_is_interpolated(prediction)));
     json_object_set_new(object, "unattributed_seconds", pm_json_number(rows->unattributed_seconds));
     json_object_set_new(object, "measured", measured_json(structure, rows));
     for (size_t i = 0; i < prediction->n_notes; i++)
@@ -392,7 +412,7 @@ static void write_csv_rows(struct pm_csv *csv, const struct pm_prediction *predi
     size_t last = fields.n_fields;
     struct pm_fields ends =
         pm_fields_named(pm_row_fields, "low_self_seconds high_self_seconds low_iterations "
-                                       "high_iterations level extrapolation");
+                                       "high_iterations level extrapolation interpolated");
     for (size_t i = 0; i < ends.n_fields; i++)
         *PM_PUSH(&fields, fields) = ends.fields[i];
     if (with_header) {

@@ -39,9 +39,10 @@ static void print_header(FILE *out, const struct pm_prediction *prediction,
                          const struct pm_rows *rows, const struct pm_report_options *options) {
     char *parameters = pm_parameters_text(&prediction->parameters);
     char *range = range_text(prediction), *interval = time_interval(prediction);
-    char *what = pm_sprintf("%s  %s%son %s: predicted %s%s%s", prediction->program, parameters,
+    char *what = pm_sprintf("%s  %s%son %s: predicted %s%s%s%s", prediction->program, parameters,
                             *parameters ? "  " : "", prediction->machine_title,
                             rows->time_is_lower_bound ? ">" : "",
+                            pm_prediction_is_interpolated(prediction) ? "~" : "",
                             pm_seconds_text(prediction->seconds).text, interval);
     free(interval);
     char *line = pm_sprintf("%s     %s", what, range);
@@ -65,8 +66,11 @@ static struct pm_fields table_fields(const struct pm_prediction *prediction, boo
     struct pm_fields fields = pm_fields_named(
         pm_row_fields, measured ? "self_seconds self_share measured_seconds label source bound"
                                 : "self_seconds self_share label source bound");
+    if (pm_prediction_is_interpolated(prediction))
+        fields.fields[0].header = "~TIME";
     for (size_t level = 0; !prediction->without_memory && level < prediction->n_levels; level++) {
-        titles[level] = pm_sprintf("%s/it", prediction->level_names[level]);
+        titles[level] = pm_sprintf("%s%s/it", prediction->level_interpolated_from[level] ? "~" : "",
+                                   prediction->level_names[level]);
         *PM_PUSH(&fields, fields) = (struct pm_field){
             .name = prediction->level_names[level],
             .kind = PM_RATE,

@@ -268,10 +268,11 @@ static void print_size_notes(FILE *out, const struct pm_query_report *report,
 
 static void print_notes(FILE *out, const struct pm_query_report *report,
                         const struct columns *columns, const struct pm_report_options *options) {
-    bool beyond = false, unreachable = false;
+    bool beyond = false, unreachable = false, interpolated = false;
     for (size_t i = 0; i < report->answers.n_rows; i++) {
         beyond |= report->answers.rows[i].counts.beyond > 0;
         unreachable |= report->answers.rows[i].found == PM_QUERY_NONE;
+        interpolated |= report->answers.rows[i].interpolated_from != 0;
     }
     if (report->kind == PM_QUERY_SIZE)
         print_size_notes(out, report, columns, options);
@@ -293,6 +294,10 @@ static void print_notes(FILE *out, const struct pm_query_report *report,
             out, options,
             "<: some reuses are only known to be long; they count as misses, of which there may "
             "be fewer.");
+    if (interpolated)
+        pm_print_note(out, options,
+                      "~: interpolated from blocks of another size, as if all data were walked "
+                      "over from end to end; 80%% does not cover what that is off by.");
     note_hidden(out, report, options);
 }
 

@@ -124,12 +124,18 @@ static struct pm_number_text bound_text(const struct pm_query_report *report,
     return isinf(bound) ? none : size_text(bound * (double)row->cache.block_bytes);
 }
 
+/* Stands before figures of blocks that were not measured. */
+static const char *interpolated_mark(const struct pm_query_row *row) {
+    return row->interpolated_from ? "~" : "";
+}
+
 /* "1.2M…1.4M"; empty if measured, or both are outside what was looked at. */
 static struct pm_field_value bounds_text(const struct pm_query_report *report,
                                          const struct pm_query_row *row) {
     if (isnan(row->low) || (isinf(row->low) && row->low == row->high))
         return pm_text("");
-    char *text = pm_sprintf("%s…", bound_text(report, row, row->low).text);
+    char *text =
+        pm_sprintf("%s%s…", interpolated_mark(row), bound_text(report, row, row->low).text);
     pm_append(&text, "%s", bound_text(report, row, row->high).text);
     return pm_owned_text(text);
 }
@@ -141,23 +147,25 @@ static char *blocks_text(const struct pm_query_cache *cache) {
     return text;
 }
 
-/* "measured", "models, error 0.6%, extrapolated 4.0x" */
+/* "measured", "models, error 0.6%, extrapolated 4.0x", "measured, in blocks of 64 bytes" */
 static char *from_text(const struct pm_query_row *row) {
-    if (!row->predicted)
-        return pm_strdup("measured");
-    char *text = pm_sprintf("models, error %s%%", pm_percent_text(row->relative_error).text);
-    if (row->extrapolation > 1)
+    char *text = row->predicted
+                     ? pm_sprintf("models, error %s%%", pm_percent_text(row->relative_error).text)
+                     : pm_strdup("measured");
+    if (row->predicted && row->extrapolation > 1)
         pm_append(&text, ", extrapolated %.1fx", row->extrapolation);
+    if (row->interpolated_from)
+        pm_append(&text, ", in blocks of %s", pm_bytes_text(row->interpolated_from).text);
     return text;
 }
 
 static char *size_answer(const struct pm_query_report *report, const struct pm_query_row *row) {
     double size = NAN;
     pm_parameters_get(&row->at, report->solved, &size);
-    return row->found == PM_QUERY_NONE
-               ? pm_strdup("none")
-               : pm_sprintf("%s%s", row->found == PM_QUERY_BEYOND ? "≥ " : "",
-                            pm_query_value_text(size).text);
+    return row->found == PM_QUERY_NONE ? pm_strdup("none")
+                                       : pm_sprintf("%s%s%s", interpolated_mark(row),
+                                                    row->found == PM_QUERY_BEYOND ? "≥ " : "",
+                                                    pm_query_value_text(size).text);
 }
 
 /* ---- the fields of an answer ----------------------------------------------------------------- */
@@ -193,13 +201,17 @@ static struct pm_field_value largest(const struct pm_answer_row *row) {
 }
 
 static struct pm_field_value hit_cell(const struct pm_answer_row *row, bool with_cold) {
-    return pm_copied_text(pm_query_hit_text(pm_query_hit_ratio(&row->row.counts, with_cold)).text);
+    return pm_owned_text(
+        pm_sprintf("%s%s", interpolated_mark(&row->row),
+                   pm_query_hit_text(pm_query_hit_ratio(&row->row.counts, with_cold)).text));
 }
 
 static struct pm_field_value smallest_cache(const struct pm_query_row *row) {
     if (row->found == PM_QUERY_NONE)
         return pm_text("none: unlimited has");
-    return pm_copied_text(size_text(row->cache.blocks * (double)row->cache.block_bytes).text);
+    return pm_owned_text(
+        pm_sprintf("%s%s", interpolated_mark(row),
+                   size_text(row->cache.blocks * (double)row->cache.block_bytes).text));
 }
 
 #define GETTER(name_, value_) PM_GETTER(name_, struct pm_answer_row, value_)
@@ -220,8 +232,11 @@ GETTER(answer_beyond, pm_integer(row->row.counts.beyond > 0))
 GETTER(answer_hits, pm_number(pm_query_hit_ratio(&row->row.counts, true)))
 GETTER(answer_hits_of_reuses, pm_number(pm_query_hit_ratio(&row->row.counts, false)))
 GETTER(wanted_cell, pm_copied_text(pm_query_value_text(100 * row->row.wanted).text))
-GETTER(misses_cell, pm_owned_text(pm_sprintf("%s%s", row->row.counts.beyond > 0 ? "<" : "",
+GETTER(misses_cell, pm_owned_text(pm_sprintf("%s%s%s", interpolated_mark(&row->row),
+                                             row->row.counts.beyond > 0 ? "<" : "",
                                              pm_count_text(row->row.counts.misses).text)))
+GETTER(first_touches_cell, pm_owned_text(pm_sprintf("%s%s", interpolated_mark(&row->row),
+                                                    pm_count_text(row->row.counts.cold).text)))
 GETTER(hits_cell, hit_cell(row, true))
 GETTER(hits_of_reuses_cell, hit_cell(row, false))
 GETTER(hits_as_wanted_cell, hit_cell(row, row->report->with_cold))
@@ -253,7 +268,8 @@ static const struct pm_field answer_fields[] = {
      .dispensable = 2},
     {"accesses", PM_COUNT, ROW(counts.accesses), .header = "ACCESSES", .dispensable = 3},
     {"misses", PM_COUNT, ROW(counts.misses), .header = "MISSES", .cell = misses_cell},
-    {"first_touches", PM_COUNT, ROW(counts.cold), .header = "FIRST TOUCHES", .dispensable = 4},
+    {"first_touches", PM_COUNT, ROW(counts.cold), .header = "FIRST TOUCHES",
+     .cell = first_touches_cell, .dispensable = 4},
     {"misses_upper_bound", PM_YES_NO, .get = answer_beyond},
     {"hit_ratio", PM_NUMBER, .get = answer_hits, .header = "HIT %", .cell = hits_cell},
     {"hit_ratio_of_reuses", PM_NUMBER, .get = answer_hits_of_reuses, .header = "OF REUSES %",
@@ -261,6 +277,7 @@ static const struct pm_field answer_fields[] = {
     {"predicted", PM_YES_NO, ROW(predicted)},
     {"extrapolation", PM_NUMBER, ROW(extrapolation)},
     {"relative_error", PM_NUMBER, ROW(relative_error)},
+    {"interpolated_from_block_bytes", PM_POSITIVE, ROW(interpolated_from)},
     {"program", PM_TEXT, PLACE(program), NOT_IN_JSON},
     {"label", PM_NAME, .get = answer_label, .csv_name = "part", NOT_IN_JSON, .header = "PART"},
     {"source", PM_TEXT, .get = answer_source, NOT_IN_JSON, .header = "SOURCE", .dispensable = 6},
@@ -463,7 +480,8 @@ static void write_csv(FILE *out, const struct pm_query_report *report) {
                                "program label file line key group at machine cache_name "
                                "block_bytes blocks wanted_hit_ratio found accesses misses "
                                "first_touches hit_ratio hit_ratio_of_reuses predicted "
-                               "extrapolation relative_error interval_low interval_high");
+                               "extrapolation relative_error interval_low interval_high "
+                               "interpolated_from_block_bytes");
     for (size_t i = 0; i < report->answers.n_rows; i++) {
         struct pm_answer_row row = pm_answer_row(report, i);
         pm_csv_line(&lines, &row);

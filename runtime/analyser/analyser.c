@@ -12,6 +12,7 @@
 #include "runtime/records/records.h"
 #include "runtime/reuse/bundles/bundles.h"
 #include "runtime/reuse/carried/carried.h"
+#include "runtime/reuse/larger/larger.h"
 #include "runtime/reuse/pieces/pieces.h"
 #include "runtime/reuse/reuse.h"
 #include "runtime/system.h"
@@ -20,7 +21,8 @@
 enum { FIRST_STAMPS = 1 << 14 };
 
 unsigned pm_n_block_sizes;
-static unsigned shifts[PM_MAX_BLOCK_SIZES];
+static unsigned shifts[PM_MAX_BLOCK_SIZES]; /* ascending */
+static uint32_t follow; /* bit i: size i follows from the smallest one, size 0 (larger.h) */
 static enum pm_reuse_variant variant;
 static struct pm_reuse_options options;
 bool pm_analyser_carries;
@@ -30,7 +32,8 @@ static bool takes_bundles;
 /* Of one stream of accesses for one block size.  Without memory all is NULL. */
 struct analysis {
     struct pm_reuse *reuse;
-    struct pm_bundle_reuse *bundles; /* above it; NULL: bundles come as accesses */
+    struct pm_larger *larger;        /* it follows from the smallest size; all else is NULL */
+    struct pm_bundle_reuse *bundles; /* above it; NULL: bundles come as accesses, or to `carried` */
     struct pm_carried *carried;      /* owns `reuse`; NULL: nobody asked for carriers */
 };
 
@@ -46,16 +49,40 @@ static struct piece_stream {
     uint32_t in_use; /* atomic: there is a piece in it */
 } piece_streams[PM_PIECE_STREAMS];
 
-static void add_block_size(uint64_t bytes) {
-    if (bytes == 0 || (bytes & (bytes - 1)) != 0 || bytes > 1u << PM_MAX_BLOCK_SHIFT) {
-        pm_note_add(PM_NOTE_BAD_BLOCK_SIZE, 1);
-        return;
+/* The sizes of NAME's list, a bit for each shift. */
+static uint32_t read_block_sizes(const char *name) {
+    const char *text = getenv(name);
+    uint32_t sizes = 0;
+    while (text && *text) {
+        char *end;
+        unsigned long bytes = strtoul(text, &end, 10);
+        if (end == text || (*end && *end != ',') || bytes == 0 || (bytes & (bytes - 1)) != 0 ||
+            bytes > 1u << PM_MAX_BLOCK_SHIFT)
+            pm_note_add(PM_NOTE_BAD_BLOCK_SIZE, 1);
+        else
+            sizes |= (uint32_t)bytes;
+        for (text = end; *text && *text != ',';)
+            text++;
+        if (*text)
+            text++;
     }
-    unsigned shift = (unsigned)__builtin_ctzll(bytes);
-    for (unsigned i = 0; i < pm_n_block_sizes; i++)
-        if (shifts[i] == shift)
-            return;
-    shifts[pm_n_block_sizes++] = shift;
+    return sizes;
+}
+
+/* Sizes follow from the smallest one unless each is analysed by itself: where blocks are sampled,
+   all distances are told apart, or carriers are asked for. */
+static void choose_block_sizes(void) {
+    const uint32_t sizes = read_block_sizes(PM_ENV_BLOCK);
+    const bool each_by_itself =
+        options.sample > 1 || pm_analyser_carries || pm_reuse_keeps_every_distance(&options);
+    uint32_t by_itself = (sizes & -sizes) | read_block_sizes(PM_ENV_APART);
+    if (each_by_itself)
+        by_itself = sizes;
+    for (uint32_t rest = sizes; rest; rest &= rest - 1) {
+        uint32_t size = rest & -rest;
+        follow |= (uint32_t) !(by_itself & size) << pm_n_block_sizes;
+        shifts[pm_n_block_sizes++] = (unsigned)__builtin_ctz(size);
+    }
 }
 
 /* What the environment says of NAME, a number from LEAST to MOST; USUAL if it says nothing. */
@@ -85,27 +112,19 @@ static double read_bin_width(void) {
 
 static int begin(const struct pmodel_program *program) {
     (void)program;
-    const char *text = getenv(PM_ENV_BLOCK);
-    while (text && *text) {
-        char *end;
-        unsigned long bytes = strtoul(text, &end, 10);
-        add_block_size(end == text || (*end && *end != ',') ? 0 : bytes);
-        for (text = end; *text && *text != ',';)
-            text++;
-        if (*text)
-            text++;
-    }
     options.sample = read_number(PM_ENV_SAMPLE, 1, PM_MAX_SAMPLE, 1);
     options.max_blocks = read_number(PM_ENV_MAX_BLOCKS, 1, PM_MOST_BLOCKS, 0);
     options.bin_width = read_bin_width();
     variant = pm_reuse_best_variant();
-    pm_analyser_carries = pm_n_block_sizes > 0 && getenv(PM_ENV_CARRY) != NULL;
+    pm_analyser_carries = getenv(PM_ENV_CARRY) != NULL;
     if (pm_analyser_carries && options.sample > 1) {
         pm_note_add(PM_NOTE_BAD_SETTING, 1); /* carriers are of all blocks */
         options.sample = 1;
     }
+    choose_block_sizes();
+    pm_analyser_carries &= pm_n_block_sizes > 0;
     counts_bytes = pm_n_block_sizes > 0 && getenv(PM_ENV_BYTES) != NULL;
-    takes_bundles = !pm_analyser_carries && !counts_bytes;
+    takes_bundles = !counts_bytes;
     return pm_n_block_sizes == 0;
 }
 
@@ -114,7 +133,7 @@ static void free_analysis(struct analysis *analysis) {
     if (!analysis->carried)
         pm_reuse_free(analysis->reuse);
     pm_carried_free(analysis->carried);
-    *analysis = (struct analysis){NULL, NULL, NULL};
+    *analysis = (struct analysis){NULL, NULL, NULL, NULL};
 }
 
 static bool begin_analysis(struct analysis *analysis, unsigned shift, bool carries) {
@@ -126,8 +145,15 @@ static bool begin_analysis(struct analysis *analysis, unsigned shift, bool carri
     }
     if (!analysis->reuse || !pm_reuse_choose(analysis->reuse, &options))
         return false;
-    analysis->bundles = takes_bundles ? pm_bundle_reuse_new(analysis->reuse) : NULL;
-    return analysis->bundles || !takes_bundles;
+    if (!takes_bundles || carries)
+        return true;
+    analysis->bundles = pm_bundle_reuse_new(analysis->reuse);
+    return analysis->bundles;
+}
+
+static bool begin_larger(struct analysis *analysis, struct pm_reuse *smallest, unsigned shift) {
+    analysis->larger = smallest ? pm_larger_new(smallest, shift, FIRST_STAMPS) : NULL;
+    return analysis->larger;
 }
 
 static bool begin_pieces(struct analysis *analysis, uint32_t stream) {
@@ -139,8 +165,10 @@ static void begin_stream(uint32_t stream) {
     bool carries = pm_analyser_carries && stream != PM_SHARED_STREAM;
     begun[stream] = true;
     for (unsigned i = 0; i < pm_n_block_sizes; i++) {
-        if (begin_analysis(&analyses[stream][i], shifts[i], carries) &&
-            begin_pieces(&analyses[stream][i], stream))
+        if (follow >> i & 1
+                ? begin_larger(&analyses[stream][i], analyses[stream][0].reuse, shifts[i])
+                : begin_analysis(&analyses[stream][i], shifts[i], carries) &&
+                      begin_pieces(&analyses[stream][i], stream))
             continue;
         free_analysis(&analyses[stream][i]);
         pm_note_add(PM_NOTE_OUT_OF_MEMORY, 1);
@@ -207,8 +235,8 @@ const struct pmodel_handler pm_analyser = {
 };
 
 /* All block sizes as far as the first one, although a library may become known meanwhile. */
-static const uint64_t *analyse_bundles(uint32_t stream, const uint64_t *words,
-                                       const uint64_t *end) {
+static const uint64_t *analyse_bundles(uint32_t stream, const uint64_t *words, const uint64_t *end,
+                                       const struct pm_carried_iteration *iteration) {
     const uint64_t *to = NULL;
     if (!begun[stream])
         begin_stream(stream);
@@ -216,7 +244,11 @@ static const uint64_t *analyse_bundles(uint32_t stream, const uint64_t *words,
         struct analysis *analysis = &analyses[stream][i];
         if (has_failed(analysis))
             continue;
-        const uint64_t *reached = pm_bundle_reuse_walk(analysis->bundles, words, to ? to : end);
+        const uint64_t *most = to ? to : end;
+        const uint64_t *reached =
+            analysis->carried
+                ? pm_carried_bundles(analysis->carried, pm_group_scopes, words, most, iteration)
+                : pm_bundle_reuse_walk(analysis->bundles, words, most);
         if (has_failed(analysis))
             pm_note_add(PM_NOTE_OUT_OF_MEMORY, 1);
         else
@@ -227,17 +259,30 @@ static const uint64_t *analyse_bundles(uint32_t stream, const uint64_t *words,
 
 bool pm_analyser_takes_bundles(void) { return takes_bundles && pm_process_handler == &pm_analyser; }
 
-const uint64_t *pm_analyser_bundles(uint32_t thread, const uint64_t *words, const uint64_t *end) {
-    const uint64_t *to = analyse_bundles(thread, words, end);
-    if (pm_records_are_shared)
-        analyse_bundles(PM_SHARED_STREAM, words, to);
+const uint64_t *pm_analyser_bundles(uint32_t thread, const uint64_t *words, const uint64_t *end,
+                                    const struct pm_carried_iteration *iteration) {
+    static const struct pm_carried_iteration none = {.record = PM_CARRIED_NO_RECORD};
+    if (!pm_records_are_shared)
+        return analyse_bundles(thread, words, end, iteration);
+    const uint64_t *to = analyse_bundles(thread, words, end, &none);
+    analyse_bundles(PM_SHARED_STREAM, words, to, &none);
     return to;
+}
+
+bool pm_analyser_event(uint32_t thread, enum pm_carried_event event, uint32_t scope) {
+    if (!begun[thread] || pm_process_handler != &pm_analyser)
+        return false;
+    for (unsigned i = 0; i < pm_n_block_sizes; i++)
+        if (analyses[thread][i].carried)
+            pm_carried_event(analyses[thread][i].carried, event, scope);
+    return true;
 }
 
 /* ---- pieces ---------------------------------------------------------------------------------- */
 
 bool pm_analyser_takes_pieces(void) {
-    return pm_analyser_takes_bundles() && options.sample <= 1 && !pm_records_are_shared;
+    return pm_analyser_takes_bundles() && options.sample <= 1 && !pm_analyser_carries &&
+           !pm_records_are_shared;
 }
 
 /* The first that the thread has already: the fewer, the more of them stay in a cache. */
@@ -263,11 +308,19 @@ void pm_analyser_end_piece(uint32_t stream) {
             pm_piece_end(analyses[stream][i].reuse, analyses[stream][i].bundles);
 }
 
-static void resolve(struct analysis *whole, const struct analysis *piece) {
+/* A size is lost, and with the smallest one those that follow from it. */
+static void lose(uint32_t thread, unsigned size) {
+    for (unsigned i = 0; size == 0 && i < pm_n_block_sizes; i++)
+        analyses[thread][i].larger = NULL;
+    free_analysis(&analyses[thread][size]);
+}
+
+static void resolve(uint32_t thread, uint32_t stream, unsigned size) {
+    struct analysis *whole = &analyses[thread][size], *piece = &analyses[stream][size];
     if (has_failed(whole))
         return;
     if (has_failed(piece)) { /* which was noted */
-        free_analysis(whole);
+        lose(thread, size);
         return;
     }
     pm_piece_resolve(whole->reuse, whole->bundles, piece->reuse);
@@ -279,14 +332,14 @@ void pm_analyser_resolve_piece(uint32_t thread, uint32_t stream) {
     if (!begun[thread])
         begin_stream(thread);
     for (unsigned i = 0; begun[stream] && i < pm_n_block_sizes; i++)
-        resolve(&analyses[thread][i], &analyses[stream][i]);
+        resolve(thread, stream, i);
     __atomic_store_n(&piece_streams[stream - PM_FIRST_PIECE_STREAM].in_use, 0, __ATOMIC_RELEASE);
 }
 
 /* What was counted in pieces becomes the threads' that they are of. */
 static void move_counts(uint32_t stream) {
     uint32_t owner = piece_streams[stream - PM_FIRST_PIECE_STREAM].thread;
-    for (unsigned i = 0; owner && begun[stream] && i < pm_n_block_sizes; i++) {
+    for (unsigned i = 0; owner && begun[stream] && begun[owner - 1] && i < pm_n_block_sizes; i++) {
         struct analysis *whole = &analyses[owner - 1][i], *piece = &analyses[stream][i];
         if (has_failed(whole) || has_failed(piece))
             continue;
@@ -306,18 +359,24 @@ static void give_streams_back(uint32_t thread) {
 /* ---- what was found -------------------------------------------------------------------------- */
 
 void pm_analyser_flush(void) {
-    for (uint32_t stream = 0; stream < N_STREAMS; stream++)
+    for (uint32_t stream = PM_FIRST_PIECE_STREAM; stream < N_STREAMS; stream++)
+        move_counts(stream);
+    for (uint32_t stream = 0; stream < PM_FIRST_PIECE_STREAM; stream++)
         for (unsigned i = 0; begun[stream] && i < pm_n_block_sizes; i++) {
             struct analysis *analysis = &analyses[stream][i];
+            if (analysis->larger && (pm_reuse_has_failed(pm_larger_reuse(analysis->larger)) ||
+                                     has_failed(&analyses[stream][0]))) {
+                analysis->larger = NULL; /* the smallest size's */
+                pm_note_add(PM_NOTE_OUT_OF_MEMORY, 1);
+            }
             if (has_failed(analysis))
                 continue;
             if (analysis->carried)
                 pm_carried_sum(analysis->carried);
             if (analysis->bundles)
                 pm_bundle_reuse_flush(analysis->bundles);
+            pm_larger_flush(analysis->reuse);
         }
-    for (uint32_t stream = PM_FIRST_PIECE_STREAM; stream < N_STREAMS; stream++)
-        move_counts(stream);
 }
 
 const struct pm_carried *pm_analyser_carried(uint32_t thread, unsigned size) {
@@ -327,6 +386,8 @@ const struct pm_carried *pm_analyser_carried(uint32_t thread, unsigned size) {
 
 const struct pm_reuse *pm_analyser_result(uint32_t thread, unsigned size) {
     const struct analysis *analysis = &analyses[thread][size];
+    if (analysis->larger)
+        return pm_larger_reuse(analysis->larger);
     return has_failed(analysis) ? NULL : analysis->reuse;
 }
 

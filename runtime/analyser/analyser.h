@@ -18,13 +18,18 @@ extern unsigned pm_n_block_sizes;
  */
 extern bool pm_analyser_carries;
 
-/* Is this the process's handler, and does it take bundles as they are?  Where carriers or bytes are
+/* Is this the process's handler, and does it take bundles as they are?  Where bytes are
    asked for it does not. */
 bool pm_analyser_takes_bundles(void);
 
 /* Analyses the records of bundles from WORDS up to END, as far as they are such and known; where
-   the first other record is.  WORDS of a thread that is out of memory. */
-const uint64_t *pm_analyser_bundles(uint32_t thread, const uint64_t *words, const uint64_t *end);
+   the first other record is.  WORDS of a thread that is out of memory.  Where carriers are asked
+   for it may take records of ITERATION as well. */
+const uint64_t *pm_analyser_bundles(uint32_t thread, const uint64_t *words, const uint64_t *end,
+                                    const struct pm_carried_iteration *iteration);
+
+/* Where carriers are asked for: what stands in no batch.  False: it must come in one. */
+bool pm_analyser_event(uint32_t thread, enum pm_carried_event event, uint32_t scope);
 
 /* Makes ready what the functions below give. */
 void pm_analyser_flush(void);

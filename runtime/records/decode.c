@@ -41,6 +41,8 @@ void pm_decode_flush(struct pm_thread *thread) { flush(&thread->decoder); }
 
 void pm_decode_add_event(struct pm_thread *thread, uint32_t event, uint32_t scope) {
     struct pm_decoder *decoder = &thread->decoder;
+    if (decoder->n_batch == 0 && pm_analyser_event(thread->number, event, scope))
+        return;
     if (decoder->n_batch == PM_BATCH)
         flush(decoder);
     decoder->batch[decoder->n_batch++] = (struct pmodel_access){.kind = event, .group = scope};
@@ -331,6 +333,19 @@ static uint64_t decode_record(struct pm_decoder *decoder, struct pm_control_bloc
     return n_words;
 }
 
+/* The record of an iteration of the innermost scope that is open, if that is a loop: with a stack
+   pointer up to the loop's own it closes nothing (events/open_scopes.h). */
+static struct pm_carried_iteration next_iteration(const struct pm_control_block *block) {
+    const struct pm_open_scopes *open = block->open_scopes;
+    if (!pm_analyser_carries || !open || open->n == 0)
+        return (struct pm_carried_iteration){.record = PM_CARRIED_NO_RECORD};
+    const struct pm_open_scope *top = &open->items[open->n - 1];
+    return (struct pm_carried_iteration){.record = PM_RECORD_IS_EVENT | PM_EVENT_ITERATION |
+                                                   (uint64_t)top->scope << 2,
+                                         .stack = top->stack,
+                                         .scope = top->scope};
+}
+
 void pm_decode_records(struct pm_decoder *decoder, struct pm_control_block *block, uint64_t from,
                        uint64_t to) {
     const uint64_t *words = (const uint64_t *)from, *end = (const uint64_t *)to;
@@ -338,7 +353,8 @@ void pm_decode_records(struct pm_decoder *decoder, struct pm_control_block *bloc
         if (is_bundle(*words) && pm_analyser_takes_bundles() && !decoder->thread->stopped) {
             const uint64_t *first = words;
             flush(decoder);
-            words = pm_analyser_bundles(decoder->stream, words, end);
+            const struct pm_carried_iteration iteration = next_iteration(block);
+            words = pm_analyser_bundles(decoder->stream, words, end, &iteration);
             if (words != first)
                 continue;
         }

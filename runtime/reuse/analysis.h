@@ -49,7 +49,7 @@ enum {
 };
 
 /* Touches of sampled blocks by eighths of these blocks, for the standard error: far[k] those whose
-   estimated distance has k binary digits. */
+   estimated distance has k > 0 binary digits. */
 enum { PM_SUBSAMPLES = 8 };
 _Static_assert((int)PM_SUBSAMPLES == (int)PM_RAW_SUBSAMPLES, "as the raw file has them");
 struct pm_subsample {
@@ -94,8 +94,9 @@ struct pm_reuse {
     uint64_t bound;                  /* distances from here on are PM_BEYOND */
     uint64_t n_blocks;               /* distinct blocks touched */
     bool far_often;                  /* in the last batch: look ahead */
-    struct pm_piece
-        *piece; /* first touches are left to be resolved (pieces/); NULL: they are cold */
+    bool near_is_one_bin;       /* distances below PM_REUSE_FRONT are not told apart (larger.h) */
+    struct pm_far_touches *far; /* for larger blocks (larger/state.h); NULL: there are none */
+    struct pm_piece *piece;     /* where cold means open (pieces/); NULL: nowhere */
 
     struct pm_touch_histogram *histograms; /* [n_groups] */
     uint32_t n_groups;
@@ -117,25 +118,19 @@ struct pm_reuse {
     struct pm_stamps stamps;
 };
 
-/* A hash of 32 bits, in operations that vector extensions have.  Within 4096 neighbouring blocks it
-   is spread evenly (multiples of the golden ratio), so that of a dense range about n/R blocks are
-   sampled: the variance is a fiftieth of a random choice's.  From one such region to the next it is
-   random.  With even spread all over, most strides too would have even shares, but some, in step
-   with the multiples, would have none, or several times too many, and their standard error would
-   not tell. */
+/* A hash of 32 bits, of a block's lowest 32, in operations that vector extensions have.  Within
+   4096 neighbouring blocks it is spread evenly (multiples of the golden ratio), so that of a dense
+   range about n/R blocks are sampled: the variance is a fiftieth of a random choice's.  From one
+   such region to the next it is random.  With even spread all over, most strides too would have
+   even shares, but some, in step with the multiples, would have none, or several times too many,
+   and their standard error would not tell. */
+enum { PM_HASH_REGION_SHIFT = 12, PM_HASH_MIX_SHIFT = 15 };
+#define PM_HASH_BLOCK 0x9e3779b9u
+#define PM_HASH_REGION 0x85ebca6bu
+#define PM_HASH_MIXED 0x846ca68bu
 static inline uint32_t pm_block_hash(uint64_t block) {
-    uint32_t region = (uint32_t)(block >> 12) * 0x85ebca6b;
-    return (uint32_t)block * 0x9e3779b9 + (region ^ region >> 15) * 0x846ca68b;
-}
-
-/* The same of 8 blocks at once: in vectors, which the compiler does not find in a loop. */
-typedef uint64_t pm_blocks_8 __attribute__((vector_size(64)));
-typedef uint32_t pm_hashes_8 __attribute__((vector_size(32)));
-static inline __attribute__((always_inline)) void pm_block_hashes(const pm_blocks_8 *blocks,
-                                                                  pm_hashes_8 *hashes) {
-    pm_hashes_8 regions = __builtin_convertvector(*blocks >> 12, pm_hashes_8) * 0x85ebca6b;
-    *hashes = __builtin_convertvector(*blocks, pm_hashes_8) * 0x9e3779b9 +
-              (regions ^ regions >> 15) * 0x846ca68b;
+    uint32_t low = (uint32_t)block, region = (low >> PM_HASH_REGION_SHIFT) * PM_HASH_REGION;
+    return low * PM_HASH_BLOCK + (region ^ region >> PM_HASH_MIX_SHIFT) * PM_HASH_MIXED;
 }
 
 /* Under sampling: whether a touch of BLOCK is to be analysed.  Whoever asks also counts the touch,
@@ -156,15 +151,15 @@ static inline uint32_t pm_subsample_of(const struct pm_reuse *reuse, uint64_t bl
     return (uint32_t)(pm_block_hash(block) * reuse->options.sample * PM_SUBSAMPLES >> 32);
 }
 
-/* Tells that the sampled BLOCK was touched at DISTANCE (not scaled; PM_COLD, PM_BEYOND); only if
-   reuse->subsamples. */
+/* Tells that the sampled BLOCK was touched at DISTANCE > 0 (not scaled; PM_COLD, PM_BEYOND); only
+   if reuse->subsamples. */
 static inline void pm_reuse_note_sample(struct pm_reuse *reuse, uint64_t block, uint64_t distance) {
     struct pm_subsample *subsample = &reuse->subsamples[pm_subsample_of(reuse, block)];
     uint64_t estimate = pm_estimated_distance(reuse->options.sample, distance);
     if (distance >= PM_BEYOND)
         subsample->unbounded++;
     else
-        subsample->far[estimate ? 64 - __builtin_clzll(estimate) : 0]++;
+        subsample->far[64 - __builtin_clzll(estimate)]++;
 }
 
 /* Makes room for groups below N_GROUPS.  False: no memory. */
@@ -175,24 +170,18 @@ typedef void pm_reuse_walk(struct pm_reuse *reuse, const struct pmodel_access *a
                            size_t count);
 pm_reuse_walk pm_reuse_walk_sse2, pm_reuse_walk_avx2, pm_reuse_walk_avx512;
 
-/* Touches BLOCK, which is neither in the front nor has a stamp: PM_COLD or PM_BEYOND. */
-uint64_t pm_reuse_touch_unstamped(struct pm_reuse *reuse, uint64_t block);
+/* Who touches, for larger blocks (larger/) and in pieces. */
+struct pm_toucher {
+    uint32_t group, kind; /* enum pm_access − 1 */
+};
 
-/* For pieces/: BLOCK, which has this slot, is touched for the first time in the piece; and what
-   touched it. */
-void pm_piece_touched(struct pm_reuse *reuse, uint64_t block, uint64_t slot);
-void pm_piece_touched_by(struct pm_reuse *reuse, uint32_t group, unsigned kind);
+/* TOUCHER touches BLOCK, which is neither in the front nor has a stamp: PM_COLD or PM_BEYOND. */
+uint64_t pm_reuse_touch_unstamped(struct pm_reuse *reuse, uint64_t block,
+                                  struct pm_toucher toucher);
 
-/* Counts a touch by an access of GROUP and KIND (enum pm_access − 1) at DISTANCE ≥ PM_REUSE_FRONT,
-   PM_COLD or PM_BEYOND. */
-static inline void pm_reuse_count_far(struct pm_reuse *reuse, uint32_t group, unsigned kind,
-                                      uint64_t distance) {
-    if (PM_UNLIKELY(distance == PM_COLD && reuse->piece))
-        pm_piece_touched_by(reuse, group, kind);
-    else if (!pm_touch_histogram_count_far(&reuse->histograms[group], &reuse->arena, kind,
-                                           distance))
-        reuse->failed = true;
-}
+/* For pieces/: BLOCK, which has this slot, is touched for the first time in the piece. */
+void pm_piece_touched(struct pm_reuse *reuse, uint64_t block, uint64_t slot,
+                      struct pm_toucher toucher);
 
 /* Memory is bounded, and there are so many blocks that some should be forgotten. */
 bool pm_reuse_has_too_many(const struct pm_reuse *reuse);

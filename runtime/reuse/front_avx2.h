@@ -38,6 +38,13 @@ static inline uint32_t equal_lanes(__m256i lanes, __m256i wanted) {
     return (uint32_t)_mm256_movemask_pd(_mm256_castsi256_pd(equal));
 }
 
+/* Four movemasks are quicker than packing sixteen lanes for one. */
+static inline uint32_t front_find(const struct front *front, uint64_t block) {
+    __m256i wanted = _mm256_set1_epi64x((long long)block);
+    return (equal_lanes(front->p0, wanted) | equal_lanes(front->p4, wanted) << 4) |
+           (equal_lanes(front->p8, wanted) << 8 | equal_lanes(front->p12, wanted) << 12);
+}
+
 /* LANES moved up by one place; the last lane of BEFORE comes in. */
 static inline __m256i move_all_up(__m256i lanes, __m256i before) {
     __m256i rotated = _mm256_permute4x64_epi64(lanes, 0x93);
@@ -54,9 +61,7 @@ static inline __m256i move_up(__m256i lanes, __m256i before, const uint64_t *mov
 
 static inline unsigned front_touch(struct front *front, uint64_t block, uint64_t *evicted) {
     __m256i wanted = _mm256_set1_epi64x((long long)block);
-    /* Everything waits for this: four movemasks are quicker than packing sixteen lanes for one. */
-    uint32_t found = (equal_lanes(front->p0, wanted) | equal_lanes(front->p4, wanted) << 4) |
-                     (equal_lanes(front->p8, wanted) << 8 | equal_lanes(front->p12, wanted) << 12);
+    uint32_t found = front_find(front, block);
     *evicted = (uint64_t)_mm256_extract_epi64(front->p12, 3);
     if (!found) { /* moving need not wait for the comparison */
         front->p12 = move_all_up(front->p12, front->p8);

@@ -20,12 +20,17 @@ static inline void front_store(const struct front *front, uint64_t *to) {
     _mm512_store_si512(to + 8, front->older);
 }
 
+static inline uint32_t front_find(const struct front *front, uint64_t block) {
+    __m512i wanted = _mm512_set1_epi64((long long)block);
+    return _mm512_cmpeq_epi64_mask(front->recent, wanted) |
+           (uint32_t)_mm512_cmpeq_epi64_mask(front->older, wanted) << 8;
+}
+
 /* Places 0…p move up by one, where p is the block's place: m ^ (m − 1) sets just these
    bits. */
 static inline unsigned front_touch(struct front *front, uint64_t block, uint64_t *evicted) {
     __m512i wanted = _mm512_set1_epi64((long long)block);
-    uint32_t found = _mm512_cmpeq_epi64_mask(front->recent, wanted) |
-                     (uint32_t)_mm512_cmpeq_epi64_mask(front->older, wanted) << 8;
+    uint32_t found = front_find(front, block);
     __m128i last = _mm512_extracti64x2_epi64(front->older, 3);
     *evicted = (uint64_t)_mm_extract_epi64(last, 1);
     if (!found) { /* moving need not wait for the comparison */

@@ -43,13 +43,27 @@ static inline uint32_t equal_halves(__m128i a, __m128i b, __m128i c, __m128i d, 
     return (uint32_t)_mm_movemask_epi8(_mm_packs_epi16(first, second));
 }
 
-/* SSE2 compares 32 bits at most: both halves of a place must be equal. */
-static inline unsigned front_place(const struct front *front, uint64_t block) {
+/* SSE2 compares 32 bits at most: both halves of a place must be equal.  Bit 2i: place i is BLOCK.
+ */
+static inline uint32_t equal_places(const struct front *front, uint64_t block) {
     __m128i wanted = _mm_set1_epi64x((long long)block);
     uint32_t halves = equal_halves(front->p0, front->p2, front->p4, front->p6, wanted) |
                       equal_halves(front->p8, front->p10, front->p12, front->p14, wanted) << 16;
-    uint32_t found = halves & halves >> 1 & 0x55555555;
+    return halves & halves >> 1 & 0x55555555;
+}
+
+static inline unsigned front_place(const struct front *front, uint64_t block) {
+    uint32_t found = equal_places(front, block);
     return found ? (unsigned)__builtin_ctz(found) / 2 : 16;
+}
+
+/* Every second bit, close together. */
+static inline uint32_t front_find(const struct front *front, uint64_t block) {
+    uint32_t found = equal_places(front, block);
+    found = (found | found >> 1) & 0x33333333;
+    found = (found | found >> 2) & 0x0f0f0f0f;
+    found = (found | found >> 4) & 0x00ff00ff;
+    return (found | found >> 8) & 0xffff;
 }
 
 /* LANES moved up by one place; the last lane of BEFORE comes in. */

@@ -152,23 +152,22 @@ bool pm_touch_histogram_sum(struct pm_touch_histogram *into, const struct pm_tou
 
 enum { LOAD = 0, STORE = 1, BOTH = 2 };
 
-static uint64_t sum_of_both(const struct pm_reuse_bin *bins, size_t count) {
+static uint64_t sum_of_kind(const struct pm_reuse_bin *bins, size_t count, unsigned kind) {
     uint64_t sum = 0;
     for (size_t i = 0; bins && i < count; i++)
-        sum += bins[i].count[BOTH];
+        sum += bins[i].count[kind];
     return sum;
 }
 
-/* Accesses that are load and store, at any distance. */
-static uint64_t all_both(const struct pm_touch_histogram *histogram) {
-    uint64_t sum = histogram->cold[BOTH] + histogram->beyond[BOTH];
+uint64_t pm_touch_histogram_of_kind(const struct pm_touch_histogram *histogram, unsigned kind) {
+    uint64_t sum = histogram->cold[kind] + histogram->beyond[kind];
     for (uint64_t i = 0; histogram->distances && i <= histogram->distance_mask; i++)
-        sum += histogram->distances[i].count[BOTH];
+        sum += histogram->distances[i].count[kind];
     for (unsigned d = 0; d < PM_REUSE_FRONT; d++)
-        sum += histogram->front[BOTH][d];
-    sum += sum_of_both(histogram->exact, PM_REUSE_EXACT - PM_REUSE_FRONT);
+        sum += histogram->front[kind][d];
+    sum += sum_of_kind(histogram->exact, PM_REUSE_EXACT - PM_REUSE_FRONT, kind);
     for (unsigned i = 0; i < PM_N_OCTAVES; i++)
-        sum += sum_of_both(histogram->octaves[i], PM_OCTAVE_BINS);
+        sum += sum_of_kind(histogram->octaves[i], PM_OCTAVE_BINS, kind);
     return sum;
 }
 
@@ -220,7 +219,8 @@ size_t pm_touch_histogram_bins(const struct pm_touch_histogram *histogram,
     size_t n_bins = 0;
     for (uint64_t d = 0; d < PM_REUSE_FRONT; d++) {
         uint64_t loads = histogram->front[LOAD][d] + histogram->front[BOTH][d];
-        uint64_t stores = histogram->front[STORE][d] + (d == 0 ? all_both(histogram) : 0);
+        uint64_t stores =
+            histogram->front[STORE][d] + (d == 0 ? pm_touch_histogram_of_kind(histogram, BOTH) : 0);
         n_bins = put_bin(bins, n_bins,
                          (struct pm_raw_bin){
                              .low = d,

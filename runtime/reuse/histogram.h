@@ -155,6 +155,9 @@ bool pm_touch_histogram_sum(struct pm_touch_histogram *into, const struct pm_tou
    counted: pm_reuse_result has them as they are written. */
 size_t pm_touch_histogram_bins(const struct pm_touch_histogram *histogram, struct pm_raw_bin *bins);
 
+/* Accesses of KIND (enum pm_access − 1) at any distance. */
+uint64_t pm_touch_histogram_of_kind(const struct pm_touch_histogram *histogram, unsigned kind);
+
 /* First touches; touches beyond the bound; touches at all, if they were counted. */
 void pm_touch_histogram_cold(const struct pm_touch_histogram *histogram, uint64_t *loads,
                              uint64_t *stores);

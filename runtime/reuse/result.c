@@ -137,6 +137,14 @@ static size_t merge(struct pm_raw_bin *bins, size_t n_bins, double width) {
     return n;
 }
 
+/* Distances below the front's size were counted together; the middle stands for their mean. */
+static void widen_near(struct pm_raw_bin *bins, size_t n_bins) {
+    if (n_bins == 0 || bins[0].low > 0)
+        return;
+    bins[0].high = PM_REUSE_FRONT - 1;
+    bins[0].distance_sum = (double)(bins[0].loads + bins[0].stores) * ((double)bins[0].high / 2);
+}
+
 void pm_reuse_result_of(const struct pm_reuse *reuse, const struct pm_touch_histogram *histogram,
                         struct pm_reuse_result *result, struct pm_raw_bin *bins) {
     const struct pm_reuse_options *options = &reuse->options;
@@ -151,6 +159,8 @@ void pm_reuse_result_of(const struct pm_reuse *reuse, const struct pm_touch_hist
     pm_touch_histogram_beyond(histogram, &result->beyond_loads, &result->beyond_stores);
     if (options->sample > 1)
         estimate(histogram, options->sample, result, bins);
+    if (reuse->near_is_one_bin)
+        widen_near(bins, result->n_bins);
     result->n_bins = merge(bins, result->n_bins, options->bin_width);
 }
 

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "runtime/reuse/far_touches.h"
 #include "runtime/reuse/pieces/pieces.h"
 #include "runtime/reuse/shadow.h"
 #include "runtime/reuse/stamps.h"
@@ -21,6 +22,11 @@ static uint64_t wanted_capacity(const struct pm_reuse *reuse, uint64_t n_blocks)
     wanted = wanted > OFTEN_ENOUGH * n_blocks ? wanted : OFTEN_ENOUGH * n_blocks;
     wanted = wanted > reuse->least_capacity ? wanted : reuse->least_capacity;
     return (wanted + PM_LINE_STAMPS - 1) / PM_LINE_STAMPS * PM_LINE_STAMPS;
+}
+
+/* So many blocks are kept; 0: all.  A piece keeps all of its own. */
+static uint64_t most_blocks(const struct pm_reuse *reuse) {
+    return reuse->piece ? 0 : reuse->options.max_blocks;
 }
 
 /* Gives the stamps in use new numbers in their order; the DROPPED oldest ones' blocks are
@@ -42,7 +48,7 @@ static void renumber(struct pm_reuse *reuse, uint32_t dropped) {
 
 void pm_reuse_compact(struct pm_reuse *reuse) {
     uint32_t n_blocks = reuse->stamps.n_in_use, dropped = 0;
-    const uint64_t most = reuse->options.max_blocks;
+    const uint64_t most = most_blocks(reuse);
     if (most && n_blocks > most) {
         dropped = n_blocks - (uint32_t)most;
         n_blocks -= dropped;
@@ -67,11 +73,12 @@ void pm_reuse_compact(struct pm_reuse *reuse) {
 
 bool pm_reuse_has_too_many(const struct pm_reuse *reuse) {
     enum { SLACK = 1 << 10 };
-    const uint64_t most = reuse->options.max_blocks;
+    const uint64_t most = most_blocks(reuse);
     return most && reuse->stamps.n_in_use > most + most / 4 + SLACK;
 }
 
-uint64_t pm_reuse_touch_unstamped(struct pm_reuse *reuse, uint64_t block) {
+uint64_t pm_reuse_touch_unstamped(struct pm_reuse *reuse, uint64_t block,
+                                  struct pm_toucher toucher) {
     if (pm_reuse_has_too_many(reuse))
         pm_reuse_compact(reuse);
     uint32_t *slot = pm_reuse_new_slot(reuse, block);
@@ -82,7 +89,7 @@ uint64_t pm_reuse_touch_unstamped(struct pm_reuse *reuse, uint64_t block) {
     bool forgotten = *slot == PM_SLOT_FORGOTTEN;
     *slot = PM_SLOT_FRONT;
     if (reuse->piece) {
-        pm_piece_touched(reuse, block, (uint64_t)(slot - reuse->slots));
+        pm_piece_touched(reuse, block, (uint64_t)(slot - reuse->slots), toucher);
         return PM_COLD;
     }
     reuse->n_blocks += !forgotten;
@@ -121,11 +128,15 @@ struct pm_reuse *pm_reuse_new(unsigned shift, uint64_t capacity, enum pm_reuse_v
     return reuse;
 }
 
+bool pm_reuse_keeps_every_distance(const struct pm_reuse_options *options) {
+    return options->bin_width < 1.0 / PM_OCTAVE_BINS;
+}
+
 bool pm_reuse_choose(struct pm_reuse *reuse, const struct pm_reuse_options *options) {
     reuse->options = *options;
     if (options->max_blocks)
         reuse->bound = options->max_blocks > PM_REUSE_FRONT ? options->max_blocks : PM_REUSE_FRONT;
-    reuse->arena.every_distance = options->bin_width < 1.0 / PM_OCTAVE_BINS;
+    reuse->arena.every_distance = pm_reuse_keeps_every_distance(options);
     if (options->sample <= 1)
         return true;
     reuse->sample_threshold = (uint32_t)((1ull << 32) / options->sample - 1);
@@ -136,6 +147,8 @@ bool pm_reuse_choose(struct pm_reuse *reuse, const struct pm_reuse_options *opti
 void pm_reuse_free(struct pm_reuse *reuse) {
     if (!reuse)
         return;
+    if (reuse->far)
+        pm_larger_free(reuse);
     for (uint32_t i = 0; i < reuse->n_groups; i++)
         pm_touch_histogram_free(&reuse->histograms[i]);
     pm_piece_free(reuse);
@@ -150,6 +163,8 @@ void pm_reuse_free(struct pm_reuse *reuse) {
 void pm_reuse_forget_blocks(struct pm_reuse *reuse) {
     if (reuse->failed)
         return;
+    if (reuse->far)
+        pm_larger_forget_blocks(reuse);
     memset(reuse->front, 0xff, sizeof reuse->front);
     pm_shadow_clear(reuse);
     pm_stamps_begin(&reuse->stamps, reuse->stamps.capacity, 0);
@@ -159,7 +174,8 @@ bool pm_reuse_has_failed(const struct pm_reuse *reuse) { return reuse->failed; }
 
 uint64_t pm_reuse_bytes(const struct pm_reuse *reuse) {
     return sizeof *reuse + pm_shadow_bytes(reuse) + reuse->stamps.bytes +
-           reuse->n_groups * sizeof *reuse->histograms + pm_bin_arena_bytes(&reuse->arena);
+           reuse->n_groups * sizeof *reuse->histograms + pm_bin_arena_bytes(&reuse->arena) +
+           (reuse->far ? pm_larger_bytes(reuse) : 0);
 }
 
 bool pm_reuse_make_histograms(struct pm_reuse *reuse, uint32_t n_groups) {
@@ -169,6 +185,8 @@ bool pm_reuse_make_histograms(struct pm_reuse *reuse, uint32_t n_groups) {
     if (!pm_mgrow(&reuse->histograms, reuse->n_groups * bytes, n_groups * bytes))
         return false;
     reuse->n_groups = n_groups;
+    if (reuse->far)
+        pm_larger_make_histograms(reuse, n_groups);
     return true;
 }
 

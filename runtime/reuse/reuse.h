@@ -47,6 +47,9 @@ struct pm_reuse_options {
     double bin_width; /* (high − low) / low of a written bin at most; 0: bins of one distance */
 };
 
+/* Are bins as narrow as that kept by distance? */
+bool pm_reuse_keeps_every_distance(const struct pm_reuse_options *options);
+
 /* An analysis for blocks of 2^SHIFT bytes; CAPACITY stamps at first (a power of two from 512).
    NULL without memory.  Free with pm_reuse_free. */
 struct pm_reuse *pm_reuse_new(unsigned shift, uint64_t capacity, enum pm_reuse_variant variant);

@@ -141,21 +141,13 @@ static inline uint32_t pm_stamp_take_back(struct pm_stamps *stamps, uint32_t sta
         const pm_i32s *words = (const pm_i32s *)&stamps->cursor_words[i];
         *(pm_u32s *)&stamps->cursor_ranks[i] += (pm_u32s)(*words > (int32_t)word);
     }
-    stamps->n_in_use--;
-    return stamps->n_in_use - before;
+    return --stamps->n_in_use - before;
 }
 
-/* Gives out a stamp.  When it was the last, stamps must be numbered anew at once. */
+/* Gives out the next stamp.  When it was the last, stamps must be numbered anew at once. */
 static inline void pm_stamp_give_out(struct pm_stamps *stamps) {
     stamps->n_in_use++;
     stamps->next++;
-}
-
-/* Takes back STAMP and gives out the next one.  How many in use were given out between the two. */
-static inline uint32_t pm_stamp_exchange(struct pm_stamps *stamps, uint32_t stamp) {
-    uint32_t between = pm_stamp_take_back(stamps, stamp);
-    pm_stamp_give_out(stamps);
-    return between;
 }
 
 /* CAPACITY stamps of which the first N_IN_USE are given out.  False: no memory, all as before. */

@@ -3,6 +3,7 @@
    first includes one of front_*.h, which defines
      struct front                    the 16 most recent blocks in registers
      front_load, front_store         from and to reuse->front
+     front_find (front, block)       bit i set: BLOCK has place i; at most one is
      front_touch (front, block, &evicted)
                                      brings BLOCK to the front; its place before, which is its
                                      distance; or 16 if it was not there, and then EVICTED is the
@@ -10,27 +11,42 @@
 #ifndef PM_RUNTIME_REUSE_TOUCH_H
 #define PM_RUNTIME_REUSE_TOUCH_H
 
+#include "runtime/reuse/far_touches.h"
 #include "runtime/reuse/shadow.h"
 #include "runtime/reuse/stamps.h"
 #include "runtime/system.h"
 
-/* Touches BLOCK, which has this slot and is not in the front, and takes EVICTED out of it
+/* Where no larger blocks follow, and nothing is left open. */
+static const struct pm_toucher pm_any_toucher = {0, 0};
+
+/* Larger blocks: an access of TOUCHER goes on in BLOCK. */
+static inline void pm_reuse_note_continued(struct pm_reuse *reuse, struct pm_toucher toucher,
+                                           uint64_t block) {
+    pm_larger_note_continued(reuse, toucher.group, toucher.kind, 1);
+    if (pm_larger_may_begin(reuse, block))
+        pm_larger_note_begun(reuse, block, toucher.group, toucher.kind, 1);
+}
+
+/* TOUCHER touches BLOCK, which has this slot and is not in the front, and takes EVICTED out of it
    (PM_NO_BLOCK: none).  The number of distinct other blocks since BLOCK's last touch, PM_COLD or
    PM_BEYOND.  Without memory reuse->failed is set and the result means nothing. */
 static inline __attribute__((always_inline)) uint64_t
-pm_reuse_touch_slot(struct pm_reuse *reuse, uint64_t slot, uint64_t block, uint64_t evicted) {
+pm_reuse_touch_slot(struct pm_reuse *reuse, uint64_t slot, uint64_t block, uint64_t evicted,
+                    struct pm_toucher toucher) {
     uint64_t distance;
+    if (reuse->far)
+        pm_larger_note_far(reuse, block, evicted, toucher.group, toucher.kind);
     uint32_t stamp = reuse->slots[slot];
     if (PM_LIKELY(stamp >= PM_FIRST_STAMP)) {
-        distance = (uint64_t)PM_REUSE_FRONT + pm_stamp_exchange(&reuse->stamps, stamp);
+        distance = (uint64_t)PM_REUSE_FRONT + pm_stamp_take_back(&reuse->stamps, stamp);
         if (PM_UNLIKELY(distance >= reuse->bound))
             distance = PM_BEYOND;
     } else {
-        distance = pm_reuse_touch_unstamped(reuse, block);
+        distance = pm_reuse_touch_unstamped(reuse, block, toucher);
         if (evicted == PM_NO_BLOCK)
             return distance;
-        pm_stamp_give_out(&reuse->stamps);
     }
+    pm_stamp_give_out(&reuse->stamps);
     uint32_t next = reuse->stamps.next;
     *pm_reuse_slot(reuse, evicted) = next - 1;
     if (PM_UNLIKELY(next == reuse->stamps.capacity))
@@ -40,22 +56,42 @@ pm_reuse_touch_slot(struct pm_reuse *reuse, uint64_t slot, uint64_t block, uint6
 
 /* The same of any block that is not in the front. */
 static inline __attribute__((always_inline)) uint64_t
-pm_reuse_touch_far_here(struct pm_reuse *reuse, uint64_t block, uint64_t evicted) {
-    return pm_reuse_touch_slot(reuse, pm_reuse_slot_number(reuse, block), block, evicted);
+pm_reuse_touch_far_here(struct pm_reuse *reuse, uint64_t block, uint64_t evicted,
+                        struct pm_toucher toucher) {
+    return pm_reuse_touch_slot(reuse, pm_reuse_slot_number(reuse, block), block, evicted, toucher);
 }
 
 /* The same; at several places of a walk better a call than the whole code. */
-static inline uint64_t pm_reuse_touch_far(struct pm_reuse *reuse, uint64_t block,
-                                          uint64_t evicted) {
-    return pm_reuse_touch_far_here(reuse, block, evicted);
+static inline uint64_t pm_reuse_touch_far(struct pm_reuse *reuse, uint64_t block, uint64_t evicted,
+                                          struct pm_toucher toucher) {
+    return pm_reuse_touch_far_here(reuse, block, evicted, toucher);
 }
 
-/* Touches BLOCK: its reuse distance, PM_COLD or PM_BEYOND.  FRONT is reuse->front in registers
-   (front_load, front_store around a walk). */
-static inline uint64_t pm_reuse_touch(struct pm_reuse *reuse, struct front *front, uint64_t block) {
+/* TOUCHER touches BLOCK: its reuse distance, PM_COLD or PM_BEYOND.  FRONT is reuse->front in
+   registers (front_load, front_store around a walk). */
+static inline uint64_t pm_reuse_touch(struct pm_reuse *reuse, struct front *front, uint64_t block,
+                                      struct pm_toucher toucher) {
     uint64_t evicted;
     unsigned place = front_touch(front, block, &evicted);
-    return PM_LIKELY(place < PM_REUSE_FRONT) ? place : pm_reuse_touch_far(reuse, block, evicted);
+    return PM_LIKELY(place < PM_REUSE_FRONT) ? place
+                                             : pm_reuse_touch_far(reuse, block, evicted, toucher);
+}
+
+/* Touches the sampled BLOCK by an access of KIND (enum pm_access − 1) and GROUP, and counts it.
+   NEWEST is the block touched before. */
+static inline void pm_reuse_touch_sampled(struct pm_reuse *reuse, struct front *front,
+                                          uint64_t *newest, uint64_t block, uint32_t group,
+                                          unsigned kind) {
+    struct pm_touch_histogram *histogram = &reuse->histograms[group];
+    if (block == *newest) {
+        histogram->front[kind][0]++;
+        return;
+    }
+    *newest = block;
+    uint64_t distance = pm_reuse_touch(reuse, front, block, (struct pm_toucher){group, kind});
+    pm_reuse_note_sample(reuse, block, distance);
+    if (!pm_touch_histogram_count(histogram, &reuse->arena, kind, distance))
+        reuse->failed = true;
 }
 
 #endif

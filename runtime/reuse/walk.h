@@ -29,7 +29,7 @@ static inline void look_ahead(const struct pm_reuse *reuse, struct lookahead *lo
 /* ---- where only some blocks are sampled ------------------------------------------------------ */
 
 /* The touches of an access: all are counted, and those of sampled blocks analysed. */
-static inline void touch_sampled(struct pm_reuse *reuse, struct front *front,
+static inline void touch_sampled(struct pm_reuse *reuse, struct front *front, uint64_t *newest,
                                  const struct pmodel_access *access) {
     struct pm_touch_histogram *histogram = &reuse->histograms[access->group];
     unsigned kind = access->kind - 1;
@@ -37,12 +37,8 @@ static inline void touch_sampled(struct pm_reuse *reuse, struct front *front,
     uint64_t last = (access->address + access->size_bytes - 1) >> reuse->shift;
     for (;; block++) {
         histogram->touches[kind]++;
-        if (pm_is_sampled(reuse, block)) {
-            uint64_t distance = pm_reuse_touch(reuse, front, block);
-            pm_reuse_note_sample(reuse, block, distance);
-            if (!pm_touch_histogram_count(histogram, &reuse->arena, kind, distance))
-                reuse->failed = true;
-        }
+        if (pm_is_sampled(reuse, block))
+            pm_reuse_touch_sampled(reuse, front, newest, block, access->group, kind);
         if (block >= last)
             return;
     }
@@ -54,6 +50,7 @@ static void walk_sampled(struct pm_reuse *reuse, const struct pmodel_access *acc
                          size_t count) {
     enum { RUN = 64 };
     struct front front = front_load(reuse->front);
+    uint64_t newest = reuse->front[0];
     const unsigned shift = reuse->shift;
     const uint32_t sample_threshold = reuse->sample_threshold;
     for (size_t from = 0; from < count && !reuse->failed; from += RUN) {
@@ -70,7 +67,7 @@ static void walk_sampled(struct pm_reuse *reuse, const struct pmodel_access *acc
             if (PM_LIKELY(hashes[i] > sample_threshold && last <= blocks[i]))
                 reuse->histograms[run[i].group].touches[run[i].kind - 1]++;
             else
-                touch_sampled(reuse, &front, &run[i]);
+                touch_sampled(reuse, &front, &newest, &run[i]);
         }
     }
     front_store(&front, reuse->front);
@@ -105,12 +102,16 @@ void PM_REUSE_WALK(struct pm_reuse *reuse, const struct pmodel_access *accesses,
                 unsigned place = front_touch(&front, block, &evicted);
                 if (PM_LIKELY(place < PM_REUSE_FRONT))
                     histogram->front[kind][place]++;
-                else
-                    pm_reuse_count_far(reuse, access->group, kind,
-                                       pm_reuse_touch_far_here(reuse, block, evicted));
+                else if (!pm_touch_histogram_count_far(
+                             histogram, &reuse->arena, kind,
+                             pm_reuse_touch_far_here(reuse, block, evicted,
+                                                     (struct pm_toucher){access->group, kind})))
+                    reuse->failed = true;
             }
             if (PM_LIKELY(block >= last))
                 break;
+            if (reuse->far)
+                pm_reuse_note_continued(reuse, (struct pm_toucher){access->group, kind}, block + 1);
         }
     }
     front_store(&front, reuse->front);

@@ -87,7 +87,7 @@ check "a loop that vanished is listed" grep -q 'fold/2.*builds differ' flagged.c
 pmodel fit --flagged --format csv c.pmdb >flagged.csv
 check "an array of fixed extent is listed" grep -q 'add_table/2.*accesses to table.*fixed extent' flagged.csv
 check "one whose extent is the size is not" sh -c '! grep -q "accesses to [uv],.*fixed extent" flagged.csv'
-pmodel run -q -o d.pmdb -P N=32:160:32 --build "$build" -- ./fixed >/dev/null 2>&1 # machines' sizes
+pmodel run -q -o d.pmdb -m r12000 -P N=32:160:32 --build "$build" -- ./fixed >/dev/null 2>&1 # a machine's sizes
 pmodel fit d.pmdb >/dev/null
 check "a report says that code is not the same in all builds" \
     sh -c 'pmodel report -m r12000 -P N=256 d.pmdb | tr "\n" " " | tr -s " " |

@@ -252,7 +252,7 @@ check "a run without --bytes does not take them away" grep -q "1 were there alre
 is "they are still there" "$(shares without.pmdb use_dense -P CASE=0)" "64 $((2 * whole)) 0 "
 
 # Blocks of 32 bytes there; the compiler tells the array's name.
-check "a run for a machine" pmodel run -q -o machine.pmdb --bytes -P CASE=0 -- ./shares-marked '{CASE}'
+check "a run for a machine" pmodel run -q -o machine.pmdb -m r12000 --bytes -P CASE=0 -- ./shares-marked '{CASE}'
 check "the report tells what of the blocks is not used" sh -c 'pmodel report -m r12000 machine.pmdb |
     grep "32-byte blocks .* never used, most of them in sparse (75% of its blocks)"'
 

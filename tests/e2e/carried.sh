@@ -88,7 +88,7 @@ expect_error "a report of a run without --carry" 2 "made with --carry" \
     pmodel report --carried -m r12000 plain.pmdb
 expect_error "an export of a run without --carry" 2 "not made with --carry" \
     pmodel export --carried -s plain.pmdb
-expect_error "a machine whose blocks were not measured" 2 "pmodel run --block" \
+expect_error "a machine whose blocks were not measured" 2 'pmodel run -o carried.pmdb -m r12000 .*--carry.* measures them' \
     pmodel report --carried -m r12000 carried.pmdb
 expect_error "--carry without accesses" 2 "exclude each other" \
     pmodel run --carry --no-memory -o no.pmdb -- ./adi
@@ -124,7 +124,7 @@ has "patterns stay where the run is there already" 1 a \
 
 # ---- the report: rows add up to the misses of the prediction --------------------------------------------
 
-check "adi is measured for a machine" $PMODEL run -q --carry -o machine.pmdb -P N=10 -P STEPS=2 \
+check "adi is measured for a machine" $PMODEL run -q -m r12000 --carry -o machine.pmdb -P N=10 -P STEPS=2 \
     -- ./adi '{N}' '{STEPS}'
 pmodel report --carried -m r12000 --format json machine.pmdb >report.json
 pmodel report -m r12000 --format json machine.pmdb >prediction.json

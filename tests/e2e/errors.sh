@@ -33,7 +33,7 @@ unchanged() {
     if [ "$before" = "$after" ]; then pass "$name"; else fail "$name" "$file changed"; fi
 }
 
-check "a good run for the store" pmodel run -q -o good.pmdb -P N=16,32,64 -- ./one '{N}'
+check "a good run for the store" pmodel run -q -o good.pmdb -m r12000 -P N=16,32,64 -- ./one '{N}'
 check "models of it" pmodel fit good.pmdb
 
 expect_error "not an ELF file" 2 'one\.c' pmodel loops one.c
@@ -75,7 +75,7 @@ expect_error "an unknown machine names the known ones" 2 'r12000' pmodel report 
 expect_error "an unknown parameter names the known ones" 2 '"?M"?.*N' \
     pmodel report good.pmdb -m r12000 -P M=3
 expect_error "a size that was not fitted asks for fit" 2 'pmodel fit' \
-    sh -c 'pmodel run -q -o nofit.pmdb -P N=16 -- ./one "{N}" && pmodel report nofit.pmdb -m r12000 -P N=99'
+    sh -c 'pmodel run -q -o nofit.pmdb -m r12000 -P N=16 -- ./one "{N}" && pmodel report nofit.pmdb -m r12000 -P N=99'
 expect_error "too few sizes for a model" 2 'sizes' pmodel fit nofit.pmdb
 sed 's/clock_mhz *=/clock_hurts =/' "$BUILD/share/pmodel/machines/r12000.conf" >bad.conf
 expect_error "a mistake in a machine file names file and line" 2 'bad\.conf:[0-9]+' \
@@ -83,7 +83,7 @@ expect_error "a mistake in a machine file names file and line" 2 'bad\.conf:[0-9
 expect_error "a block size that is no power of two" 2 'powers of two' \
     pmodel run -o b.pmdb --block 48 -P N=16 -- ./one '{N}'
 check "one block size only" pmodel run -q -o b8.pmdb --block 8 -P N=16 -- ./one '{N}'
-expect_error "a machine whose block size was not measured" 2 'run --block' \
+expect_error "a machine whose block size was not measured" 2 'pmodel run -o b8.pmdb -m r12000 -P N=16 -- ' \
     pmodel report b8.pmdb -m r12000 -P N=16
 # meant NAME WORD COMMAND…: the complaint asks whether WORD was meant.
 meant() { expect_error "$1" 2 "did you mean $2\?" "${@:3}"; }

@@ -81,7 +81,7 @@ measure() { # STORE ARGUMENTS OF RUN...
     shift
     check "$store is measured" clean pmodel run -q -o "$store.pmdb" "$@"
 }
-measure nest -P N=16:56:8 -- ./nest '{N}'
+measure nest -m itanium2,r12000 -P N=16:56:8 -- ./nest '{N}'
 check "nest has models" clean pmodel fit nest.pmdb
 cp nest.pmdb renewed.pmdb
 measure few -P N=16,24 -- ./nest '{N}'
@@ -164,12 +164,15 @@ golden run.quiet.txt pmodel run -q -o run.pmdb -P N=40 -- ./nest '{N}'
 golden run.two.txt pmodel run -o run2.pmdb -P A=8,16 -P B=8,16 -- ./two '{A}' '{B}'
 golden run.design.txt pmodel run -o design.pmdb --design points -- ./two '{A}' '{B}'
 golden run.where.txt pmodel run -o where.pmdb -P A=8:32:8 -P 'B=A+4' --where 'A%16==0' -- ./two '{A}' '{B}'
+golden run.machine.txt pmodel run -o machine.pmdb -m r12000 -P N=16 -- ./nest '{N}'
+golden run.machine.other.txt pmodel run -o machine.pmdb -m r12000,itanium2 -P N=16 -- ./nest '{N}'
+golden run.machine.there.txt pmodel run -o machine.pmdb -P N=16 -- ./nest '{N}'
 golden run.max_blocks.txt pmodel run -o bounded.pmdb --max-blocks 64 --block 64 -P N=56 -- ./nest '{N}'
 golden run.bin_width.txt pmodel run -o bins.pmdb --bin-width 0.2 --block 64 -P N=56 -- ./nest '{N}'
 golden run.bytes.txt pmodel run -o bytes.pmdb --bytes --block 64 -P N=24 -- ./nest '{N}'
-golden run.carry.txt pmodel run -o carry.pmdb --carry -P N=40 -- ./nest '{N}'
+golden run.carry.txt pmodel run -o carry.pmdb -m r12000 --carry -P N=40 -- ./nest '{N}'
 golden run.no_memory.txt pmodel run -o counts.pmdb --no-memory -P N=16:56:8 -- ./nest '{N}'
-golden run.bare.txt pmodel run -o bare.pmdb -P N=24 -- ./bare '{N}'
+golden run.bare.txt pmodel run -o bare.pmdb -m r12000 -P N=24 -- ./bare '{N}'
 golden run.threads.txt pmodel run -o turns.pmdb --block 64 -P N=64,128 -- ./turns '{N}'
 echo sweep >sweep
 golden run.shared.txt pmodel run -o shared.pmdb --shared --include sweep --block 64 -P N=64,128 -- ./turns '{N}'
@@ -177,12 +180,12 @@ golden run.shared.txt pmodel run -o shared.pmdb --shared --include sweep --block
 golden run.sample.txt pmodel run -o sample.pmdb --sample 1/4 --include sweep --block 64 -P N=4000 -- ./turns '{N}'
 printf 'stencil\ntri*\n' >some
 printf 'stencil\n!copy\n' >others
-golden run.include.txt pmodel run -o include.pmdb --include some -P N=24 -- ./nest '{N}'
-golden run.exclude.txt pmodel run -o exclude.pmdb --exclude others -P N=24 -- ./nest '{N}'
-golden run.part.txt pmodel run -o part.pmdb --start-at stencil --stop-after stencil -P N=24 -- ./nest '{N}'
+golden run.include.txt pmodel run -o include.pmdb -m r12000 --include some -P N=24 -- ./nest '{N}'
+golden run.exclude.txt pmodel run -o exclude.pmdb -m r12000 --exclude others -P N=24 -- ./nest '{N}'
+golden run.part.txt pmodel run -o part.pmdb -m r12000 --start-at stencil --stop-after stencil -P N=24 -- ./nest '{N}'
 golden run.weights.txt pmodel run -o weights.pmdb --weights nest.pmdb -P N=24 -- ./nest '{N}'
-golden run.classes.txt pmodel run -o classes.pmdb --classes own.classes -P N=24 -- ./nest '{N}'
-golden run.build.txt pmodel run -o fixed.pmdb -P N=12,20,24,32,40,48 \
+golden run.classes.txt pmodel run -o classes.pmdb -m r12000 --classes own.classes -P N=24 -- ./nest '{N}'
+golden run.build.txt pmodel run -o fixed.pmdb -m r12000 -P N=12,20,24,32,40,48 \
     --build "gcc $portable -O2 $plugin -D N={N} -o fixed fixed.c" -- ./fixed
 printf '%s\n' 'N={N}' >input.template
 golden run.input.txt pmodel run -o input.pmdb --input input.template:input --env SIZE='{N}' --scratch runs \
@@ -269,6 +272,10 @@ golden report.min_percent.txt pmodel report -m r12000 -P N=96 --min-percent 10 n
 golden report.pessimistic.txt pmodel report -m itanium2 -P N=96 --deps pessimistic nest.pmdb
 golden report.fits.txt pmodel report -m r12000 -P N=96 --fits nest.pmdb
 golden report.fits.two.txt pmodel report -m icelake-sp -P A=100,B=200 --fits two.pmdb
+golden report.left_out.txt pmodel report -P N=24 run.pmdb
+golden report.interpolate.txt pmodel report -m r12000 -P N=24 --interpolate run.pmdb
+golden report.interpolate.csv pmodel report -m r12000 -P N=24 --interpolate --format csv run.pmdb
+golden report.interpolate.predicted.txt pmodel report -m r12000 -P N=96 --interpolate coarse.pmdb
 golden report.carried.txt pmodel report --carried -m r12000 carry.pmdb
 golden report.carried.json pmodel report --carried -m r12000 --top 3 --format json carry.pmdb
 golden report.carried.csv pmodel report --carried -m r12000,icelake-sp --format csv carry.pmdb
@@ -292,6 +299,9 @@ formats query.misses pmodel query -P N=96 --cache 4K,16K,64K nest.pmdb
 formats query.cache pmodel query -P N=96 --hit-ratio 0.9,0.99 nest.pmdb
 formats query.size pmodel query --cache 8K --hit-ratio 0.9 coarse.pmdb
 formats query.fits pmodel query --fits -m r12000 coarse32.pmdb
+formats query.interpolate pmodel query -P N=24,96 --cache 4K,16K --block 256 --interpolate coarse.pmdb
+golden query.interpolate.cache.txt pmodel query -P N=96 --hit-ratio 0.9 --block 32 --interpolate coarse.pmdb
+golden query.interpolate.size.txt pmodel query --hit-ratio 0.9 --cache 8K --block 128 --interpolate coarse.pmdb
 golden query.misses.sizes.txt pmodel query -P N=24:96:24 --cache '4K:32K' nest.pmdb
 golden query.misses.machine.txt pmodel query -P N=96 -m r12000 --level loop nest.pmdb
 golden query.misses.routine.txt pmodel query -P N=96 -m icelake-sp --level routine --min-percent 5 nest.pmdb
@@ -430,6 +440,12 @@ golden error.report.value.txt pmodel report -m r12000 -P N=x nest.pmdb
 golden error.report.no_models.txt pmodel report -m r12000 -P N=99 few.pmdb
 golden error.report.outside.txt pmodel report -m r12000 -P N=-5 nest.pmdb
 golden error.report.block.txt pmodel report -m r12000 coarse.pmdb
+golden error.report.no_machine.txt pmodel report coarse.pmdb
+golden error.report.interpolate.txt pmodel report --interpolate --carried -m r12000 carry.pmdb
+golden error.report.measured_block.txt pmodel report -m r12000 -P N=24 run.pmdb
+golden error.report.two_block.txt pmodel report -m r12000 two.pmdb
+golden error.query.interpolate.txt pmodel query --fits --interpolate -m r12000 coarse32.pmdb
+golden error.run.machine.txt pmodel run --no-memory -m r12000 -o none.pmdb -P N=16 -- ./nest '{N}'
 golden error.report.carried.txt pmodel report --carried -m r12000 nest.pmdb
 golden error.report.deps.txt pmodel report --deps none nest.pmdb
 golden error.report.top.txt pmodel report --top few nest.pmdb

@@ -153,7 +153,7 @@ check "none of them made a store" test ! -e none.pmdb
 
 # ---- the structure --------------------------------------------------------------------------------
 
-pmodel run -q -o both.pmdb --lib libinner -P N=100,200,300,400,500,600 -- ./user '{N}' >/dev/null
+pmodel run -q -o both.pmdb -m r12000 --lib libinner -P N=100,200,300,400,500,600 -- ./user '{N}' >/dev/null
 pmodel run -q -o alone.pmdb -P N=100 -- ./user '{N}' >/dev/null
 check "models are made of a program with a library" pmodel fit both.pmdb
 pmodel report both.pmdb -m r12000 -P N=500 --top 50 >report.txt

@@ -8,7 +8,7 @@ pmodel loops --groups ./heat >loops.txt
 grep -q 'heat\.c:' loops.txt && pass "loops have source lines" || fail "loops have source lines" "$(head -20 loops.txt)"
 check "loops as JSON" sh -c 'pmodel loops --groups --format json ./heat | jq -e "[.scopes[] | select(.kind == \"loop\")] | length > 3"'
 
-pmodel run -o heat.pmdb -P N=24,32,40,48,56,64 -- ./heat '{N}' >run.out 2>run.err
+pmodel run -o heat.pmdb -m r12000,itanium2 -P N=24,32,40,48,56,64 -- ./heat '{N}' >run.out 2>run.err
 status=$?
 [ $status -eq 0 ] && pass "six sizes are measured" || fail "six sizes are measured" "$(tail -5 run.err)"
 for n in 24 32 40 48 56 64; do ./heat $n; done >plain.out 2>/dev/null

@@ -5,7 +5,7 @@
 # environment and of paths then.
 gcc -O3 -g -march=x86-64-v3 -mincoming-stack-boundary=4 -mpreferred-stack-boundary=6 $(pmodel flags) -o heat \
     "$TOP/bench/apps/heat/heat.c" -lm || exit 1
-pmodel run -q -o heat.pmdb -P N=24,32,40,48,56,64 -- ./heat '{N}' >/dev/null || exit 1
+pmodel run -q -o heat.pmdb -m r12000 -P N=24,32,40,48,56,64 -- ./heat '{N}' >/dev/null || exit 1
 check "misses of a measured size need no fit" pmodel query heat.pmdb -P N=64 --cache 32K
 check "the smallest cache of a measured size needs no fit" pmodel query heat.pmdb --hit-ratio 0.9
 expect_error "the largest size does" 2 'pmodel fit' pmodel query heat.pmdb --cache 32K --hit-ratio 0.9

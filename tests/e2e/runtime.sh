@@ -61,8 +61,13 @@ run many PMODEL_BLOCK=1,64,4096,2097152
 has "runtime: several block sizes over many full buffers" \
     "thread 0 block 1 group 1 cold 8000 0 blocks 8000: 7968-7999=1.592e+06+0" \
     "thread 0 block 64 group 1 cold 1000 0 blocks 1000: 996-999=199000+0" \
+    "thread 0 block 4096 group 1 cold 16 0 blocks 16: 0-15=199984+0" \
+    "thread 0 block 2097152 group 1 cold 1 0 blocks 1: 0-15=199999+0"
+
+run many PMODEL_BLOCK=64,4096,2097152 PMODEL_APART=4096
+has "runtime: short distances of a block size are told apart where asked for" \
     "thread 0 block 4096 group 1 cold 16 0 blocks 16: 0-0=196800+0 15-15=3184+0" \
-    "thread 0 block 2097152 group 1 cold 1 0 blocks 1: 0-0=199999+0"
+    "thread 0 block 2097152 group 1 cold 1 0 blocks 1: 0-15=199999+0"
 
 run many PMODEL_BLOCK=3,x
 has "runtime: wrong block sizes are noted" \

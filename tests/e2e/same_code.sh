@@ -37,15 +37,15 @@ build() { g++ -O2 -g -fno-tree-vectorize $(pmodel flags) -o "$1" "$PWD/$2"; }
 variant() { sed "$2" first/sum.cc >second/much/deeper/sum.cc && build "$1" second/much/deeper/sum.cc; }
 
 check "the program builds" build sum first/sum.cc
-check "its runs go into a store" pmodel run -q -o sum.pmdb -P N=16 -- ./sum '{N}'
+check "its runs go into a store" pmodel run -q -o sum.pmdb -m r12000 -P N=16 -- ./sum '{N}'
 check "it builds in another folder, with comments" variant moved '1i // a comment\n// of two lines'
 check "that build is another one" bash -c '! cmp -s sum moved'
-check "its runs go into the same store" pmodel run -q -o sum.pmdb -P N=24 -- ./moved '{N}'
+check "its runs go into the same store" pmodel run -q -o sum.pmdb -m r12000 -P N=24 -- ./moved '{N}'
 line=$(grep -n 'assert(v' second/much/deeper/sum.cc)
 check "the report shows the newest lines" bash -c "
     pmodel report -m r12000 --min-percent 0 -P N=16 sum.pmdb | grep -qF 'sum.cc:${line%%:*} '"
 check "a size that one build measured is validated with the other" bash -c "
-    pmodel run -q -o sum.pmdb -P N=32,40,48 -- ./sum '{N}' && pmodel fit sum.pmdb &&
+    pmodel run -q -o sum.pmdb -m r12000 -P N=32,40,48 -- ./sum '{N}' && pmodel fit sum.pmdb &&
     pmodel validate -q -s sum.pmdb -P N=64 -- ./moved '{N}'"
 runs=$(sqlite3 sum.pmdb 'select count(*) from run')
 

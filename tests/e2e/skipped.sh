@@ -137,6 +137,6 @@ done
 "$PMODEL" run -q -o counts.pmdb --no-memory -P N=500 -- ./parts m '{N}' >/dev/null
 check "without an analysis nothing is said" test -z "$(skipped counts.pmdb 500 stopped)"
 
-"$PMODEL" run -q -o report.pmdb -P N=700 -- ./parts m '{N}' >/dev/null 2>&1
+"$PMODEL" run -q -o report.pmdb -m r12000 -P N=700 -- ./parts m '{N}' >/dev/null 2>&1
 check "report says it" sh -c '"$0" report report.pmdb -m r12000 -P N=700 |
     tr -s " \n" " " | grep -q "In the run [0-9]* loads and [0-9]* stores were not analysed because measuring was off"' "$PMODEL"

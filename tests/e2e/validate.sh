@@ -90,7 +90,7 @@ else
 fi
 
 check "runs with a machine's block sizes" \
-    pmodel run -q -o machine.pmdb -P N=16:64:8 -- ./sweep '{N}'
+    pmodel run -q -o machine.pmdb -m r12000,itanium2 -P N=16:64:8 -- ./sweep '{N}'
 check "models of them" pmodel fit machine.pmdb
 pmodel validate -q -s machine.pmdb -m r12000,itanium2 -P N=128 --format json -- ./sweep '{N}' \
     2>/dev/null >time.json
@@ -109,7 +109,7 @@ expect_error "the store with the models is no place for the runs" 2 'only read' 
 expect_error "an unknown parameter is named" 2 'M' pmodel validate -q -s sweep.pmdb -P M=3 -- ./sweep '{M}'
 expect_error "a block size without models is named" 2 'blocks of 128' \
     pmodel validate -q -s sweep.pmdb --block 128 -P N=128 -- ./sweep '{N}'
-expect_error "a machine whose block sizes have no models" 2 'run --block' \
+expect_error "a machine whose block sizes have no models" 2 'run -o sweep.pmdb -m r12000 .* and .pmodel fit' \
     pmodel validate -q -s sweep.pmdb -m r12000 -P N=128 -- ./sweep '{N}'
 expect_error "cache sizes are numbers" 2 'caches' \
     pmodel validate -q -s sweep.pmdb --caches 8,x -P N=128 -- ./sweep '{N}'

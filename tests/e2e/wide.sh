@@ -18,7 +18,7 @@ int main(int argc, char **argv) {
 }
 C
 gcc -O1 -g $(pmodel flags) -o sum sum.c
-check "a store" pmodel run -q -o sum.pmdb -P N=8,12,16,24,32,40 -- ./sum '{N}'
+check "a store" pmodel run -q -o sum.pmdb -m r12000 -P N=8,12,16,24,32,40 -- ./sum '{N}'
 check "models" pmodel fit sum.pmdb
 
 in_narrow_terminal() { # COMMAND

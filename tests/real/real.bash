@@ -77,9 +77,10 @@ plain() {
 measured() {
     local store=$1 sizes=$2 status=0 size way
     shift 2
-    pmodel run -q -o "$store" -P "N=$sizes" "$@" >"$store.out" 2>"$store.errors" || status=$?
+    local blocks=(-m "$machines")
     way="at N=$sizes"
-    [[ " $* " == *" --no-memory "* ]] && way+=", edge counters only"
+    [[ " $* " == *" --no-memory "* ]] && way+=", edge counters only" blocks=()
+    pmodel run -q -o "$store" "${blocks[@]}" -P "N=$sizes" "$@" >"$store.out" 2>"$store.errors" || status=$?
     if [ "$status" -ne 0 ]; then
         fail "$name is measured $way" "$(tail -n 5 "$store.errors")"
         return 1

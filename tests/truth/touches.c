@@ -135,6 +135,10 @@ void touches_compare_value(uint64_t block_bytes, uint32_t group, const char *wha
 }
 
 /* HISTOGRAM's mean distances come from a division: their product with the count is rounded. */
+/* Distances below 16 of blocks that follow from smaller ones (core/raw_file.h): their sum is that
+   of the middle. */
+static bool is_merged(const struct pm_bin *bin) { return bin->low == 0 && bin->high == 15; }
+
 void touches_compare(const struct touches *of_group, const struct pm_histogram *histogram,
                      uint32_t group) {
     uint64_t bytes = histogram->block_bytes;
@@ -152,8 +156,10 @@ void touches_compare(const struct touches *of_group, const struct pm_histogram *
         touches_compare_value(bytes, group, "stores in a bin", bin->stores,
                               (double)expected.stores);
         double sum = bin->mean * (bin->loads + bin->stores);
-        if (__builtin_fabs(sum - expected.distance_sum) > 1e-12 * expected.distance_sum)
-            differ(bytes, group, "sum of distances", sum, expected.distance_sum);
+        double expected_sum = is_merged(bin) ? 7.5 * (double)(expected.loads + expected.stores)
+                                             : expected.distance_sum;
+        if (__builtin_fabs(sum - expected_sum) > 1e-12 * expected_sum)
+            differ(bytes, group, "sum of distances", sum, expected_sum);
     }
     touches_compare_value(bytes, group, "touches beyond the last bin", 0,
                           (double)(of_group->n_touch - next));

@@ -34,7 +34,7 @@ enum { ALIGNED = 1, UNALIGNED = 2, LARGE = 4, FIXED = 8 };
 enum { STANDS = 1, STRIDES = 2, JUMPS = 4, NEAR_ANOTHER = 8, MEETS_ANOTHER = 16 };
 
 /* How it is analysed. */
-enum { EXACT = 0, BOUNDED = 1, SAMPLED = 2 };
+enum { EXACT = 0, BOUNDED = 1, SAMPLED = 2, LARGER = 4 /* larger blocks as well */ };
 
 struct style {
     unsigned most_addresses, most_accesses, most_size;

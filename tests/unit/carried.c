@@ -13,7 +13,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/reuse/carried/state.h"
+#include "runtime/modules.h"
+#include "runtime/reuse/carriers.h"
+
+/* Instead of runtime/modules.c. */
+struct pm_probe_reference *pm_references;
+struct pm_bundle *pm_bundles;
+uint32_t pm_n_bundles, pm_n_groups;
 
 enum { N_GROUPS = 12, N_SCOPES = 9, LEAST_CAPACITY = 512 };
 

@@ -1,15 +1,8 @@
 /* Models of four kernels, measured at small sizes, must predict the accesses and the misses at a
    larger one, whatever the cache; and predicted histograms must be whole. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
+#include "tests/unit/fitted_kernels.h"
 
-#include <cmocka.h>
-
-#include "fit/fit.h"
-#include "tests/unit/fit_traces.h"
-
-enum { N_SIZES = 6, N_CACHES = 12, N_EDGES = 3 };
+enum { N_CACHES = 12, N_EDGES = 3 };
 
 /* The blocked kernel's counts have period 8 in the size: one residue class. */
 static const uint64_t sizes[N_KERNELS][N_SIZES] = {{12, 16, 20, 24, 28, 32},
@@ -17,56 +10,6 @@ static const uint64_t sizes[N_KERNELS][N_SIZES] = {{12, 16, 20, 24, 28, 32},
                                                    {16, 24, 32, 40, 48, 56},
                                                    {12, 16, 20, 24, 28, 32}};
 static const uint64_t larger[N_KERNELS] = {48, 48, 80, 48};
-
-static struct pm_structure *new_structure(void) {
-    struct pm_structure *structure = pm_structure_new();
-    for (uint32_t e = 0; e < N_EDGES; e++)
-        PM_PUSH(structure, edges)->counter = e;
-    structure->n_counters = N_EDGES;
-    return structure;
-}
-
-struct fitted {
-    struct pm_structure *structure;
-    struct pm_profile *profiles[N_SIZES];
-    struct pm_model_set *models;
-};
-
-static struct fitted fit_kernel(size_t kernel, size_t n_sizes, unsigned n_threads) {
-    struct pm_error err = {0};
-    struct pm_fit_options options = {.n_threads = n_threads};
-    struct fitted f = {.structure = new_structure()};
-    for (size_t i = 0; i < n_sizes; i++)
-        f.profiles[i] = measure(kernel, sizes[kernel][i], 64, N_EDGES);
-    f.models = pm_fit(f.structure, (const struct pm_profile *const *)f.profiles, n_sizes, &options,
-                      NULL, &err);
-    if (!f.models)
-        fail_msg("%s", err.text);
-    return f;
-}
-
-static void fitted_free(struct fitted *f) {
-    pm_model_set_free(f->models);
-    for (int i = 0; i < N_SIZES; i++) /* NULL where fewer were measured */
-        pm_profile_free(f->profiles[i]);
-    pm_structure_free(f->structure);
-}
-
-static struct pm_profile *predict(const struct fitted *f, double n) {
-    struct pm_error err = {0};
-    struct pm_parameters at = {.n = 1, .names = {"N"}, .values = {n}};
-    struct pm_profile *profile = pm_fit_instantiate(f->structure, f->models, &at, &err);
-    if (!profile)
-        fail_msg("%s", err.text);
-    return profile;
-}
-
-static double all_misses(const struct pm_profile *profile, double cache_blocks) {
-    double sum = 0;
-    for (size_t h = 0; h < profile->n_histograms; h++)
-        sum += pm_histogram_misses(&profile->histograms[h].histogram, cache_blocks);
-    return sum;
-}
 
 static double all_accesses(const struct pm_profile *profile) {
     double sum = 0;
@@ -85,7 +28,7 @@ static void misses_at_one_and_a_half_times_the_largest_size_are_predicted(void *
     double errors[N_KERNELS * N_CACHES] = {0};
     size_t n = 0;
     for (size_t kernel = 0; kernel < N_KERNELS; kernel++) {
-        struct fitted f = fit_kernel(kernel, N_SIZES, 1);
+        struct fitted f = fit_kernel(kernel, sizes[kernel], N_SIZES, N_EDGES, 1);
         struct pm_profile *truth = measure(kernel, larger[kernel], 64, N_EDGES);
         struct pm_profile *predicted = predict(&f, (double)larger[kernel]);
         double error = all_accesses(predicted) / all_accesses(truth) - 1;
@@ -111,7 +54,7 @@ static void misses_at_one_and_a_half_times_the_largest_size_are_predicted(void *
 /* A model whose sum turns beyond the sizes at which its shape was looked at. */
 static void executions_do_not_vanish_far_outside(void **state) {
     (void)state;
-    struct fitted f = fit_kernel(0, N_SIZES, 1);
+    struct fitted f = fit_kernel(0, sizes[0], N_SIZES, N_EDGES, 1);
     double largest = (double)sizes[0][N_SIZES - 1];
     struct pm_model *model = &f.models->edges[0];
     *model = (struct pm_model){.n_terms = 2,
@@ -129,7 +72,7 @@ static void executions_do_not_vanish_far_outside(void **state) {
 static void a_measured_size_is_reproduced(void **state) {
     (void)state;
     for (size_t kernel = 0; kernel < N_KERNELS; kernel++) {
-        struct fitted f = fit_kernel(kernel, N_SIZES, 1);
+        struct fitted f = fit_kernel(kernel, sizes[kernel], N_SIZES, N_EDGES, 1);
         struct pm_profile *predicted = predict(&f, (double)sizes[kernel][3]);
         assert_true(predicted->extrapolation == 1);
         double errors[N_CACHES];
@@ -173,7 +116,7 @@ static void predicted_histograms_are_whole(void **state) {
     static const double at[] = {9, 12, 30, 64, 250};
     for (size_t kernel = 0; kernel < N_KERNELS; kernel++)
         for (size_t n_sizes = 3; n_sizes <= N_SIZES; n_sizes++) {
-            struct fitted f = fit_kernel(kernel, n_sizes, 1);
+            struct fitted f = fit_kernel(kernel, sizes[kernel], n_sizes, N_EDGES, 1);
             for (int i = 0; i < 5; i++)
                 expect_whole(&f, at[i]);
             fitted_free(&f);
@@ -186,7 +129,7 @@ static void the_number_of_threads_changes_nothing(void **state) {
     size_t n_bytes[2];
     for (size_t kernel = 1; kernel < N_KERNELS; kernel += 2) {
         for (int i = 0; i < 2; i++) {
-            struct fitted f = fit_kernel(kernel, N_SIZES, i ? 3 : 1);
+            struct fitted f = fit_kernel(kernel, sizes[kernel], N_SIZES, N_EDGES, i ? 3 : 1);
             pm_model_set_encode(f.models, &bytes[i], &n_bytes[i]);
             fitted_free(&f);
         }

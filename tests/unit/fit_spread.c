@@ -1,66 +1,31 @@
 /* Intervals of a program's misses: as wide as the sets without the largest sizes say otherwise. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
+#include "tests/unit/fitted_kernels.h"
 
-#include <cmocka.h>
-
-#include "fit/fit.h"
-#include "tests/unit/fit_traces.h"
-
-enum { N_SIZES = 6, FEW_SIZES = 3, FAR = 56, SMALLEST = 64, LARGEST = 8192 };
+enum { FEW_SIZES = 3, FAR = 56, SMALLEST = 64, LARGEST = 8192 };
 
 static const uint64_t sizes[N_SIZES] = {8, 12, 16, 20, 24, 28};
 
-struct fitted {
-    struct pm_structure *structure;
-    struct pm_profile *profiles[N_SIZES];
-    struct pm_model_set *models;
-};
-
-static struct fitted fit_kernel(size_t kernel, size_t n_sizes) {
-    struct pm_error err = {0};
+/* With held-out sets. */
+static struct fitted fit_spread(size_t kernel, size_t n_sizes) {
+    struct fitted f = fit_kernel(kernel, sizes, n_sizes, 0, 1);
     const struct pm_fit_options options = {.n_threads = 1};
-    struct fitted f = {.structure = pm_structure_new()};
-    for (size_t i = 0; i < n_sizes; i++)
-        f.profiles[i] = measure(kernel, sizes[i], 64, 0);
-    const struct pm_profile *const *profiles = (const struct pm_profile *const *)f.profiles;
-    f.models = pm_fit(f.structure, profiles, n_sizes, &options, NULL, &err);
-    if (!f.models)
-        fail_msg("%s", err.text);
-    pm_fit_hold_out(f.structure, profiles, n_sizes, &options, f.models);
+    pm_fit_hold_out(f.structure, (const struct pm_profile *const *)f.profiles, n_sizes, &options,
+                    f.models);
     return f;
-}
-
-static void fitted_free(struct fitted *f) {
-    pm_model_set_free(f->models);
-    for (int i = 0; i < N_SIZES; i++) /* NULL where fewer were measured */
-        pm_profile_free(f->profiles[i]);
-    pm_structure_free(f->structure);
 }
 
 /* Misses at N of the prediction (END 0), or of the lower (−1) or upper (1) end at LEVEL. */
 static struct pm_profile *at(const struct fitted *f, double n, int end, double level) {
     struct pm_error err = {0};
     struct pm_parameters there = {.n = 1, .names = {"N"}, .values = {n}};
-    struct pm_profile *profile =
-        end ? pm_fit_instantiate_end(f->structure, f->models, &there, level, end > 0, &err)
-            : pm_fit_instantiate(f->structure, f->models, &there, &err);
-    if (!profile)
-        fail_msg("%s", err.text);
-    return profile;
-}
-
-static double misses_of(const struct pm_profile *profile, double cache_blocks) {
-    double sum = 0;
-    for (size_t h = 0; h < profile->n_histograms; h++)
-        sum += pm_histogram_misses(&profile->histograms[h].histogram, cache_blocks);
-    return sum;
+    return end ? made(pm_fit_instantiate_end(f->structure, f->models, &there, level, end > 0, &err),
+                      &err)
+               : predict(f, n);
 }
 
 static double misses_at(const struct fitted *f, double n, double cache, int end, double level) {
     struct pm_profile *profile = at(f, n, end, level);
-    double misses = misses_of(profile, cache);
+    double misses = all_misses(profile, cache);
     pm_profile_free(profile);
     return misses;
 }
@@ -117,7 +82,7 @@ static void expect_factor(const struct fitted *f, double factor) {
 
 static void a_small_disagreement_gives_its_share(void **state) {
     (void)state;
-    struct fitted f = fit_kernel(0, N_SIZES);
+    struct fitted f = fit_spread(0, N_SIZES);
     hold_out_multiple(&f, 2, 1.1, 0);
     expect_factor(&f, exp(hypot(0.3 * log(1.1), 0.005)));
     hold_out_multiple(&f, 2, 1 / 1.15, 0);
@@ -130,7 +95,7 @@ static void a_small_disagreement_gives_its_share(void **state) {
 
 static void errors_where_it_was_measured_widen_the_interval(void **state) {
     (void)state;
-    struct fitted f = fit_kernel(0, N_SIZES);
+    struct fitted f = fit_spread(0, N_SIZES);
     hold_out_multiple(&f, 2, 1.1, 0.04);
     expect_factor(&f, exp(hypot(0.3 * log(1.1), hypot(1.25 * 0.04, 0.005))));
     fitted_free(&f);
@@ -140,13 +105,13 @@ static void errors_where_it_was_measured_widen_the_interval(void **state) {
 static void the_misfit_is_that_of_the_measured_sizes(void **state) {
     (void)state;
     for (size_t kernel = 0; kernel < N_KERNELS; kernel++) {
-        struct fitted f = fit_kernel(kernel, N_SIZES);
+        struct fitted f = fit_spread(kernel, N_SIZES);
         double sum = 0;
         size_t n = 0;
         for (size_t k = 0; k < N_SIZES; k++) {
-            double all_cold = misses_of(f.profiles[k], 1e15), measured = 2 * all_cold;
+            double all_cold = all_misses(f.profiles[k], 1e15), measured = 2 * all_cold;
             for (double cache = SMALLEST; measured > all_cold; cache *= 2, n++) {
-                measured = misses_of(f.profiles[k], cache);
+                measured = all_misses(f.profiles[k], cache);
                 sum += fabs(log(misses_at(&f, (double)sizes[k], cache, 0, 0) / measured));
             }
         }
@@ -159,12 +124,12 @@ static void the_misfit_is_that_of_the_measured_sizes(void **state) {
 
 static void a_large_disagreement_gives_a_multiple(void **state) {
     (void)state;
-    struct fitted f = fit_kernel(0, N_SIZES);
+    struct fitted f = fit_spread(0, N_SIZES);
     hold_out_multiple(&f, 2, 1.5, 0);
     struct pm_profile *predicted = at(&f, 50, 0, 0.8);
-    double all = misses_of(predicted, 0);
+    double all = all_misses(predicted, 0);
     for (double cache = SMALLEST; cache <= LARGEST; cache *= 2) {
-        double misses = misses_of(predicted, cache), high = misses_at(&f, 50, cache, 1, 0.8);
+        double misses = all_misses(predicted, cache), high = misses_at(&f, 50, cache, 1, 0.8);
         assert_true(fabs(misses / misses_at(&f, 50, cache, -1, 0.8) / pow(1.5, 4) - 1) < 1e-6);
         /* but no more misses than accesses */
         double most = fmin(misses * pow(1.5, 4), all * 1.5);
@@ -177,11 +142,11 @@ static void a_large_disagreement_gives_a_multiple(void **state) {
 static void no_prediction_is_wrong_and_sure_of_it(void **state) {
     (void)state;
     for (size_t kernel = 0; kernel < N_KERNELS; kernel++) {
-        struct fitted f = fit_kernel(kernel, N_SIZES);
+        struct fitted f = fit_spread(kernel, N_SIZES);
         assert_int_equal(f.models->n_held_out, 2);
         struct pm_profile *truth = measure(kernel, FAR, 64, 0);
         for (double cache = SMALLEST; cache <= LARGEST; cache *= 2) {
-            double measured = misses_of(truth, cache), predicted = misses_at(&f, FAR, cache, 0, 0);
+            double measured = all_misses(truth, cache), predicted = misses_at(&f, FAR, cache, 0, 0);
             double low = misses_at(&f, FAR, cache, -1, 0.8),
                    high = misses_at(&f, FAR, cache, 1, 0.8);
             assert_true(low <= predicted * (1 + 1e-9) && predicted <= high * (1 + 1e-9));
@@ -199,7 +164,7 @@ static void no_prediction_is_wrong_and_sure_of_it(void **state) {
 
 static void three_sizes_give_a_wide_interval(void **state) {
     (void)state;
-    struct fitted f = fit_kernel(0, FEW_SIZES);
+    struct fitted f = fit_spread(0, FEW_SIZES);
     double largest = (double)sizes[FEW_SIZES - 1];
     assert_true(f.models->held_out_tried && f.models->n_held_out == 0);
     for (double cache = SMALLEST; cache <= LARGEST;
@@ -211,7 +176,7 @@ static void three_sizes_give_a_wide_interval(void **state) {
 
 static void sizes_below_the_smallest_are_extrapolated(void **state) {
     (void)state;
-    struct fitted f = fit_kernel(0, N_SIZES);
+    struct fitted f = fit_spread(0, N_SIZES);
     const double n[] = {2, 8, 15, 28, 56}, expected[] = {4, 1, 1, 1, 2};
     for (size_t i = 0; i < sizeof n / sizeof *n; i++) {
         struct pm_profile *profile = at(&f, n[i], 0, 0);
@@ -223,7 +188,7 @@ static void sizes_below_the_smallest_are_extrapolated(void **state) {
 
 static void stored_sets_keep_what_was_held_out(void **state) {
     (void)state;
-    struct fitted f = fit_kernel(1, N_SIZES), again = f;
+    struct fitted f = fit_spread(1, N_SIZES), again = f;
     again.models = copy_of(f.models);
     assert_int_equal(again.models->n_held_out, f.models->n_held_out);
     for (double cache = SMALLEST; cache <= LARGEST; cache *= 2)

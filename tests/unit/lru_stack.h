@@ -14,7 +14,7 @@ struct stack {
 
 enum { COLD = -1 };
 
-static int64_t stack_touch(struct stack *stack, uint64_t block) {
+static inline int64_t stack_touch(struct stack *stack, uint64_t block) {
     int64_t distance = COLD;
     size_t place = stack->used;
     while (place > 0 && stack->blocks[place - 1] != block)

@@ -682,7 +682,26 @@ static void all_formats_have_the_interval(void **state) {
     free(text);
     text = report_as(example, PM_REPORT_CSV);
     assert_non_null(strstr(text, ",low_self_seconds,high_self_seconds,"));
-    assert_non_null(strstr(text, ",0.8,4\r\n"));
+    assert_non_null(strstr(text, ",0.8,4,\r\n"));
+    free(text);
+}
+
+static void all_formats_mark_what_is_interpolated(void **state) {
+    struct example *example = *state;
+    example->prediction->level_interpolated_from[1] = 64;
+    char *text = report_as(example, PM_REPORT_TABLE);
+    assert_non_null(strstr(text, ": predicted ~340 ms"));
+    assert_non_null(strstr(text, "~TIME"));
+    assert_non_null(strstr(text, " L1/it  ~L2/it"));
+    free(text);
+    text = report_as(example, PM_REPORT_JSON);
+    assert_non_null(strstr(text, "\"interpolated_from_block_bytes\": 64"));
+    assert_non_null(strstr(text, "\"interpolated\": true"));
+    assert_non_null(strstr(text, "\"interpolated\": \"L2\""));
+    free(text);
+    text = report_as(example, PM_REPORT_CSV);
+    assert_non_null(strstr(text, ",interpolated\r\n"));
+    assert_non_null(strstr(text, ",L2\r\n"));
     free(text);
 }
 
@@ -720,6 +739,7 @@ int main(void) {
         TEST(csv_has_measured_times),
         TEST(a_row_is_between_both_ends_of_the_prediction),
         TEST(all_formats_have_the_interval),
+        TEST(all_formats_mark_what_is_interpolated),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,8 +6,10 @@
    through the stack one by one.  Then it is given to the analysis in pieces, and whenever sequences
    are settled the histograms, with a bin for each distance, must be those of the touches so far.
    Where the analysis samples, only watched blocks go through the stack, and all touches are
-   counted.  The same traces are also cut at random into pieces, some of which are analysed apart
-   and resolved later (reuse/pieces/). */
+   counted.  Larger blocks, whose analyses follow from that of the smaller ones, must have the
+   histograms of a stack of their own, with distances below the front's size in one bin.  All but
+   sampled traces are also cut at random into pieces, some of which are analysed apart and resolved
+   later (reuse/pieces/). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -19,6 +21,7 @@
 #include <string.h>
 
 #include "runtime/reuse/bundles/state.h"
+#include "runtime/reuse/far_touches.h"
 #include "runtime/reuse/pieces/pieces.h"
 #include "tests/unit/bundle_traces.h"
 #include "tests/unit/rounds.h"
@@ -58,7 +61,12 @@ static struct {
     unsigned shift;
     enum pm_reuse_variant variant;
     bool in_pieces;
+    bool near_is_one_bin; /* distances below PM_REUSE_FRONT are all 0 */
 } trial;
+
+/* Of larger blocks. */
+enum { MOST_LARGER = 4 };
+static unsigned larger_shifts[MOST_LARGER], n_larger;
 
 /* The lowest R-th part of the hashes. */
 static bool is_watched(uint64_t block) {
@@ -82,6 +90,8 @@ static uint64_t expect_touch(uint64_t block) {
     expected.n_blocks += distance == COLD;
     if (distance == COLD)
         return PM_COLD;
+    if (trial.near_is_one_bin && distance < PM_REUSE_FRONT)
+        return 0;
     return (uint64_t)distance < expected.bound ? (uint64_t)distance : PM_BEYOND;
 }
 
@@ -116,7 +126,8 @@ static void expect_step(const struct step *step) {
     }
 }
 
-static void expect_trace(void) {
+/* The first MOST steps of it. */
+static void expect_trace(uint32_t most) {
     expected.n_touches = expected.n_steps = 0;
     expected.n_blocks = expected.n_compared = 0;
     expected.stack.used = 0;
@@ -124,7 +135,7 @@ static void expect_trace(void) {
     if (expected.bound < PM_REUSE_FRONT)
         expected.bound = PM_REUSE_FRONT;
     for (uint32_t i = 0;
-         i < n_steps && expected.n_touches < MOST_TOUCHES && expected.n_compared < MOST_COMPARED;
+         i < most && expected.n_touches < MOST_TOUCHES && expected.n_compared < MOST_COMPARED;
          i++) {
         expected.before[i] = expected.n_touches;
         expect_step(&steps[i]);
@@ -207,10 +218,9 @@ static void check_subsamples(const struct pm_subsample *found, size_t n) {
         unsigned n_digits = 0;
         if (distance >= PM_BEYOND)
             part->unbounded++;
-        if (distance >= UNWATCHED)
+        if (distance >= UNWATCHED || distance == 0)
             continue;
-        if (distance)
-            distance = (distance + 1) * trial.sample - 1;
+        distance = (distance + 1) * trial.sample - 1;
         for (; distance; distance /= 2)
             n_digits++;
         part->far[n_digits]++;
@@ -235,6 +245,35 @@ static void check_histograms(const struct pm_reuse *reuse, size_t n) {
     assert_int_equal(first, n);
     if (reuse->subsamples)
         check_subsamples(reuse->subsamples, n);
+}
+
+/* ---- larger blocks --------------------------------------------------------------------------- */
+
+/* A few sizes above the trial's. */
+static void choose_larger(void) {
+    static const unsigned shifts[] = {1, 2, 3, 5, 6, 7, 12, 14, 16, 21};
+    n_larger = 0;
+    for (size_t i = 0; i < sizeof shifts / sizeof *shifts && n_larger < MOST_LARGER; i++)
+        if (shifts[i] > trial.shift && (shifts[i] == trial.shift + 1 || random_number(2)))
+            larger_shifts[n_larger++] = shifts[i];
+}
+
+/* What the analyses FOUND found of the trace, of which the smaller size was told N_STEPS. */
+static void check_larger(struct pm_larger **found, uint32_t n_steps_told) {
+    const unsigned smaller = trial.shift;
+    trial.near_is_one_bin = true;
+    for (unsigned i = 0; i < n_larger; i++) {
+        const struct pm_reuse *reuse = pm_larger_reuse(found[i]);
+        trial.shift = larger_shifts[i];
+        expect_trace(n_steps_told);
+        expect_that(expected.n_steps == n_steps_told, "fewer steps for larger blocks", i);
+        check_histograms(reuse, expected.n_touches);
+        expect_that(reuse->n_blocks == expected.n_blocks, "the number of larger blocks", i);
+    }
+    trial.near_is_one_bin = false;
+    trial.shift = smaller;
+    if (n_larger)
+        expect_trace(n_steps);
 }
 
 /* ---- the analysis ---------------------------------------------------------------------------- */
@@ -276,6 +315,7 @@ static uint32_t walk_run(struct pm_bundle_reuse *analysis, uint32_t i, uint32_t 
 /* The first is of the whole, and of all if nothing is analysed in pieces. */
 enum { N_ANALYSES = 4 };
 static struct pm_bundle_reuse *analyses[N_ANALYSES];
+static struct pm_larger *larger[N_ANALYSES][MOST_LARGER]; /* beside them */
 static unsigned current;
 static unsigned ended[N_ANALYSES], n_ended; /* pieces that are not resolved yet, in their order */
 
@@ -315,6 +355,7 @@ static void settle(void) {
         if (i > 0)
             pm_piece_move_counts(analyses[0]->reuse, analyses[i]->reuse);
     }
+    pm_larger_flush(analyses[0]->reuse);
 }
 
 static void forget(void) {
@@ -357,8 +398,14 @@ static void begin_analyses(void) {
         assert_non_null(reuse);
         assert_true(pm_reuse_choose(reuse, &options));
         assert_true(i == 0 || pm_piece_make_analysis(reuse));
+        for (unsigned j = 0; j < n_larger; j++) {
+            larger[i][j] = pm_larger_new(reuse, larger_shifts[j], 512);
+            assert_non_null(larger[i][j]);
+        }
         analyses[i] = pm_bundle_reuse_new(reuse);
         assert_non_null(analyses[i]);
+        if (trial.seed & 1) /* small bundles too make sequences from their first execution on */
+            analyses[i]->first_direct = 0;
     }
 }
 
@@ -388,8 +435,11 @@ static void check_trace(void) {
     }
     settle();
     settle(); /* nothing is added twice */
-    check_histograms(analyses[0]->reuse, expected.n_touches);
-    expect_that(analyses[0]->reuse->n_blocks == expected.n_blocks, "the number of blocks", 0);
+    struct pm_reuse *reuse = analyses[0]->reuse;
+    assert_false(reuse->failed);
+    check_histograms(reuse, expected.n_touches);
+    expect_that(reuse->n_blocks == expected.n_blocks, "the number of blocks", 0);
+    check_larger(larger[0], expected.n_steps);
     end_analyses();
 }
 
@@ -418,7 +468,10 @@ static void check_style(const struct style *style) {
         trial.sample = style->options & SAMPLED ? 2 + random_number(1ull << random_number(7)) : 1;
         for (size_t i = 0; i < sizeof shifts / sizeof *shifts; i++) {
             trial.shift = shifts[i];
-            expect_trace();
+            n_larger = 0;
+            if (style->options & LARGER)
+                choose_larger();
+            expect_trace(n_steps);
             for (trial.variant = 0; trial.variant <= pm_reuse_best_variant(); trial.variant++)
                 check_both_ways();
         }
@@ -464,6 +517,24 @@ STYLE(sampled_interruptions, 6, 20, 16, ALIGNED, STANDS | STRIDES | JUMPS | NEAR
 STYLE(anything_sampled, 15, 48, 64, 15, 31, 14, 300, 60, SAMPLED)
 STYLE(anything_sampled_and_bounded, 15, 48, 64, 15, 31, 14, 300, 60, SAMPLED | BOUNDED)
 
+STYLE(larger_strided_loops, 6, 20, 16, ALIGNED, STANDS | STRIDES, 40, 600, 0, LARGER)
+STYLE(larger_neighbouring_addresses, 8, 24, 16, ALIGNED, STRIDES | NEAR_ANOTHER, 40, 400, 200,
+      LARGER)
+STYLE(larger_unaligned_accesses, 8, 24, 64, ALIGNED | UNALIGNED, STRIDES | NEAR_ANOTHER, 30, 300,
+      300, LARGER)
+STYLE(larger_irregular_addresses, 4, 12, 8, ALIGNED, STRIDES | JUMPS, 18, 400, 200, LARGER)
+STYLE(larger_few_blocks, 5, 16, 8, ALIGNED, STRIDES | JUMPS, 9, 300, 100, LARGER)
+STYLE(larger_more_blocks_than_the_front, 15, 48, 64, UNALIGNED | LARGE, STRIDES | JUMPS, 30, 100,
+      100, LARGER)
+STYLE(larger_more_shapes_than_are_kept, 6, 8, 8, ALIGNED, JUMPS, 11, 600, 300, LARGER)
+STYLE(larger_repeats, 15, 48, 32, UNALIGNED, STANDS, 12, 2000, 2000, LARGER)
+STYLE(larger_interruptions, 6, 20, 16, ALIGNED | UNALIGNED, STANDS | STRIDES | JUMPS | NEAR_ANOTHER,
+      14, 100, 4, LARGER)
+STYLE(anything_larger, 15, 48, 64, 15, 31, 24, 300, 60, LARGER)
+STYLE(anything_small_and_larger, 3, 6, 8, 15, 31, 12, 1000, 30, LARGER)
+STYLE(anything_larger_and_bounded, 15, 48, 64, 15, 31, 14, 300, 60, LARGER | BOUNDED)
+STYLE(larger_irregular_bounded, 4, 12, 8, ALIGNED, STRIDES | JUMPS, 22, 300, 60, LARGER | BOUNDED)
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(histograms_equal_a_stack_on_strided_loops),
@@ -490,6 +561,19 @@ int main(void) {
         cmocka_unit_test(histograms_equal_a_stack_on_sampled_interruptions),
         cmocka_unit_test(histograms_equal_a_stack_on_anything_sampled),
         cmocka_unit_test(histograms_equal_a_stack_on_anything_sampled_and_bounded),
+        cmocka_unit_test(histograms_equal_a_stack_on_larger_strided_loops),
+        cmocka_unit_test(histograms_equal_a_stack_on_larger_neighbouring_addresses),
+        cmocka_unit_test(histograms_equal_a_stack_on_larger_unaligned_accesses),
+        cmocka_unit_test(histograms_equal_a_stack_on_larger_irregular_addresses),
+        cmocka_unit_test(histograms_equal_a_stack_on_larger_few_blocks),
+        cmocka_unit_test(histograms_equal_a_stack_on_larger_more_blocks_than_the_front),
+        cmocka_unit_test(histograms_equal_a_stack_on_larger_more_shapes_than_are_kept),
+        cmocka_unit_test(histograms_equal_a_stack_on_larger_repeats),
+        cmocka_unit_test(histograms_equal_a_stack_on_larger_interruptions),
+        cmocka_unit_test(histograms_equal_a_stack_on_anything_larger),
+        cmocka_unit_test(histograms_equal_a_stack_on_anything_small_and_larger),
+        cmocka_unit_test(histograms_equal_a_stack_on_anything_larger_and_bounded),
+        cmocka_unit_test(histograms_equal_a_stack_on_larger_irregular_bounded),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

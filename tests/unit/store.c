@@ -67,6 +67,52 @@ static void a_run_that_is_there_is_found(void **state) {
     pm_store_close(store);
 }
 
+static void put_merged(struct pm_store *store, double n, const uint64_t *merged, size_t n_merged) {
+    struct pm_error err = {0};
+    struct pm_profile *profile = small_profile(n);
+    profile->block_sizes = pm_realloc(profile->block_sizes, 3, sizeof *profile->block_sizes);
+    profile->block_sizes[1] = 128;
+    profile->block_sizes[2] = 4096;
+    profile->n_block_sizes = 3;
+    char settings[] = "command ./small {N}";
+    struct pm_run_facts facts = {.settings = settings, .merged = merged, .n_merged = n_merged};
+    assert_true(pm_store_put_run(store, profile, NULL, &facts, NULL, 1, &err));
+    pm_profile_free(profile);
+}
+
+static void assert_sizes(struct pm_store *store, double n, const char *settings,
+                         const char *expected) {
+    struct pm_error err = {0};
+    struct pm_parameters at = {0};
+    pm_parameters_set(&at, "N", n, NULL);
+    struct pm_run_block_sizes sizes;
+    char *text = pm_strdup("");
+    assert_true(pm_store_block_sizes(store, &at, settings, &sizes, &err));
+    for (size_t i = 0; i < sizes.n_list; i++)
+        pm_append(&text, "%s%u%s", i ? " " : "", (unsigned)sizes.list[i].bytes,
+                  sizes.list[i].merged ? "m" : "");
+    assert_string_equal(text, expected);
+    free(text);
+    free(sizes.list);
+}
+
+static void a_run_says_of_which_blocks_short_distances_are_merged(void **state) {
+    (void)state;
+    struct pm_store *store = open_new();
+    const uint64_t merged[] = {128, 4096};
+    const char *settings = "command ./small {N}";
+    put_merged(store, 16, merged, 0);
+    assert_sizes(store, 16, settings, "64 128 4096"); /* as of an earlier version */
+    put_merged(store, 17, merged, 2);
+    assert_sizes(store, 17, settings, "64 128m 4096m");
+    assert_sizes(store, 16, settings, "64 128 4096");
+    put_merged(store, 17, merged, 1);
+    assert_sizes(store, 17, settings, "64 128m 4096");
+    assert_sizes(store, 17, "other", "");
+    assert_sizes(store, 18, settings, "");
+    pm_store_close(store);
+}
+
 static void a_run_replaces_the_one_of_its_size(void **state) {
     (void)state;
     struct pm_error err = {0};
@@ -590,6 +636,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(runs_come_back_whole, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_run_that_is_there_is_found, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_run_says_of_which_blocks_short_distances_are_merged,
+                                        set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_run_replaces_the_one_of_its_size, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_run_that_was_cut_off_is_marked, set_up, tear_down),
         cmocka_unit_test_setup_teardown(times_belong_to_a_run, set_up, tear_down),

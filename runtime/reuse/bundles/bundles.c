@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "runtime/reuse/bundles/sampled.h"
 #include "runtime/system.h"
 
 enum { FIRST_SEQUENCES = 4 };
@@ -13,8 +14,12 @@ struct pm_bundle_reuse *pm_bundle_reuse_new(struct pm_reuse *reuse) {
     if (!bundles)
         return NULL;
     bundles->reuse = reuse;
-    bundles->states = pm_mmap(PM_MAX_BUNDLES * sizeof(struct pm_bundle_state *));
-    if (bundles->states)
+    bundles->first_direct = PM_FIRST_DIRECT;
+    if (reuse->subsamples)
+        bundles->sampled = pm_mmap(PM_MAX_BUNDLES * sizeof(struct pm_sampled_bundle *));
+    else
+        bundles->states = pm_mmap(PM_MAX_BUNDLES * sizeof(struct pm_bundle_state *));
+    if (bundles->states || bundles->sampled)
         return bundles;
     pm_bundle_reuse_free(bundles);
     return NULL;
@@ -25,6 +30,7 @@ void pm_bundle_reuse_free(struct pm_bundle_reuse *bundles) {
         return;
     pm_arena_free(&bundles->arena);
     pm_munmap(bundles->states, PM_MAX_BUNDLES * sizeof(struct pm_bundle_state *));
+    pm_munmap(bundles->sampled, PM_MAX_BUNDLES * sizeof(struct pm_sampled_bundle *));
     pm_munmap(bundles, sizeof *bundles);
 }
 
@@ -84,6 +90,32 @@ static bool make_base(struct pm_bundle_reuse *bundles, const struct pm_bundle *b
     return true;
 }
 
+/* A small bundle begins access by access: most are executed a few times only, and need no sequences
+   then. */
+static void make_direct(const struct pm_bundle_reuse *bundles, struct pm_bundle_state *state,
+                        const struct pm_bundle *bundle) {
+    if (bundle->n_accesses > PM_DIRECT_ACCESSES)
+        return;
+    for (unsigned i = 0; i < bundle->n_accesses; i++) {
+        const struct pm_bundle_access *access = &bundle->accesses[i];
+        const struct pm_probe_reference *reference = pm_bundle_reference(access);
+        uint64_t histogram = reference->group * sizeof(struct pm_touch_histogram);
+        if (reference->size_bytes - 1 > UINT8_MAX || histogram > UINT32_MAX)
+            return;
+        state->direct[i] = (struct pm_direct_access){
+            .offset = access->offset,
+            .histogram = (uint32_t)histogram,
+            .word = (uint8_t)access->address,
+            .last_byte = (uint8_t)(reference->size_bytes - 1),
+            .kind = (uint8_t)(reference->access - 1),
+        };
+    }
+    state->n_accesses = bundle->n_accesses;
+    state->n_direct = bundles->first_direct;
+    state->direct_turns = PM_FIRST_DIRECT;
+    state->credit = PM_DIRECT_CREDIT;
+}
+
 struct pm_bundle_state *pm_bundle_state(struct pm_bundle_reuse *bundles, uint64_t number) {
     if (!pm_bundle_is_known(number) || !pm_bundles[number].accesses)
         return NULL;
@@ -98,6 +130,7 @@ struct pm_bundle_state *pm_bundle_state(struct pm_bundle_reuse *bundles, uint64_
     state->bundle = bundle;
     state->n_words = 1u + bundle->n_addresses;
     state->words = (1u << state->n_words) - 1;
+    make_direct(bundles, state, bundle);
     state->sequence_mask = FIRST_SEQUENCES - 1;
     state->sequences = pm_bundle_take(bundles, FIRST_SEQUENCES * sizeof *state->sequences);
     for (uint32_t base = 1; base < state->n_words; base++)
@@ -113,30 +146,37 @@ struct pm_bundle_state *pm_bundle_state(struct pm_bundle_reuse *bundles, uint64_
 
 /* ---- the whole ------------------------------------------------------------------------------- */
 
+static void flush_bundle(struct pm_bundle_reuse *bundles, struct pm_bundle_state *state) {
+    for (uint32_t i = 0; state && i <= state->sequence_mask; i++) {
+        struct pm_touch_sequence *sequence = state->sequences[i];
+        if (!sequence)
+            continue;
+        for (uint32_t p = 0; p < sequence->n_transitions; p++)
+            pm_bundle_flush_transition(bundles->reuse, sequence, sequence->transitions[p]);
+        pm_bundle_flush_sequence(bundles->reuse, state->bundle, sequence);
+    }
+}
+
 void pm_bundle_reuse_flush(struct pm_bundle_reuse *bundles) {
     if (!bundles->dirty)
         return;
     bundles->dirty = false;
-    for (uint32_t b = 0; b < pm_n_bundles; b++) {
-        struct pm_bundle_state *state = bundles->states[b];
-        for (uint32_t i = 0; state && i <= state->sequence_mask; i++) {
-            struct pm_touch_sequence *sequence = state->sequences[i];
-            if (!sequence)
-                continue;
-            for (uint32_t p = 0; p < sequence->n_transitions; p++)
-                pm_bundle_flush_transition(bundles->reuse, sequence, sequence->transitions[p]);
-            pm_bundle_flush_sequence(bundles->reuse, state->bundle, sequence);
-        }
-    }
+    for (uint32_t b = 0; b < pm_n_bundles; b++)
+        if (!bundles->sampled)
+            flush_bundle(bundles, bundles->states[b]);
+        else if (bundles->sampled[b])
+            pm_sampled_bundle_flush(bundles->reuse, bundles->sampled[b]);
 }
 
 const uint64_t *pm_bundle_reuse_walk(struct pm_bundle_reuse *bundles, const uint64_t *words,
                                      const uint64_t *end) {
-    static pm_bundle_walk *const walks[PM_REUSE_N_VARIANTS] = {
-        [PM_REUSE_SSE2] = pm_bundle_walk_sse2,
-        [PM_REUSE_AVX2] = pm_bundle_walk_avx2,
-        [PM_REUSE_AVX512] = pm_bundle_walk_avx512,
+    static pm_bundle_walk *const walks[PM_REUSE_N_VARIANTS][2] = {
+        [PM_REUSE_SSE2] = {pm_bundle_walk_sse2, pm_sampled_walk_sse2},
+        [PM_REUSE_AVX2] = {pm_bundle_walk_avx2, pm_sampled_walk_avx2},
+        [PM_REUSE_AVX512] = {pm_bundle_walk_avx512, pm_sampled_walk_avx512},
     };
     bundles->dirty = true;
-    return bundles->reuse->failed ? end : walks[bundles->reuse->variant](bundles, words, end);
+    return bundles->reuse->failed
+               ? end
+               : walks[bundles->reuse->variant][bundles->sampled != NULL](bundles, words, end);
 }

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "runtime/reuse/bundles/state.h"
+#include "runtime/reuse/far_touches.h"
 
 /* ---- the touches of an execution ------------------------------------------------------------- */
 
@@ -15,6 +16,7 @@ struct touches {
     uint32_t base;
     int64_t next, last; /* relative blocks of the access that are to come */
     bool begun;
+    bool continues; /* the touch is not the access's first */
 };
 
 static void begin_access(struct touches *touches) {
@@ -39,6 +41,7 @@ static bool next_touch(struct touches *touches, uint32_t *base, int64_t *relativ
     }
     if (touches->access == touches->bundle->n_accesses)
         return false;
+    touches->continues = touches->begun;
     if (!touches->begun)
         begin_access(touches);
     *access = &touches->bundle->accesses[touches->access];
@@ -117,6 +120,29 @@ static void fill_sequence(struct pm_touch_sequence *sequence, const struct pm_bu
         sequence->ends_as_it_begins &= sequence->order[i] == sequence->n_blocks - 1 - i;
 }
 
+/* The touches that are not the first ones of their accesses, for larger blocks. */
+static bool list_continued(struct pm_bundle_reuse *bundles, struct pm_touch_sequence *sequence,
+                           const struct pm_bundle *bundle) {
+    struct touches touches = {
+        .bundle = bundle, .sequence = sequence, .shift = bundles->reuse->shift};
+    const struct pm_bundle_access *access;
+    uint32_t base, room = 0;
+    int64_t relative;
+    for (struct touches all = touches; next_touch(&all, &base, &relative, &access);)
+        room += all.continues;
+    if (room == 0)
+        return true;
+    sequence->continued = pm_bundle_take(bundles, room * sizeof *sequence->continued);
+    while (sequence->continued && next_touch(&touches, &base, &relative, &access))
+        if (touches.continues)
+            sequence->continued[sequence->n_continued++] = (struct pm_continued_touch){
+                .group = pm_bundle_reference(access)->group,
+                .kind = (uint8_t)(pm_bundle_reference(access)->access - 1),
+                .block = (uint8_t)find_block(sequence, base, relative),
+            };
+    return sequence->continued;
+}
+
 static uint64_t hash_of(const struct pm_bundle_shape *shape) {
     uint64_t words[sizeof *shape / 8], hash = 0;
     memcpy(words, shape, sizeof words);
@@ -171,6 +197,9 @@ static struct pm_touch_sequence *make_sequence(struct pm_bundle_reuse *bundles,
         sequence->has_followers |= shape->leader[number] != number;
     }
     fill_sequence(sequence, state->bundle, shift);
+    if (bundles->reuse->far && sequence->n_blocks &&
+        !list_continued(bundles, sequence, state->bundle))
+        return NULL;
     state->n_sequences++;
     return *find_sequence(state, shape) = sequence;
 }
@@ -212,26 +241,55 @@ struct pm_touch_sequence *pm_bundle_find_sequence(struct pm_bundle_reuse *bundle
 
 /* ---- counts ---------------------------------------------------------------------------------- */
 
-/* Adds the touches of SEQUENCE's executions, in which blocks are touched again after N_SINGLE +
-   N_REPEATS, and for the first time after N_REPEATS of them. */
-static void flush_near(struct pm_reuse *reuse, const struct pm_bundle *bundle,
-                       const struct pm_touch_sequence *sequence) {
-    struct touches touches = {.bundle = bundle, .sequence = sequence, .shift = reuse->shift};
-    struct small_stack stack = {.n = sequence->n_blocks}; /* as the execution before left it */
+void pm_bundle_each_touch(const struct pm_bundle *bundle, const struct pm_touch_sequence *sequence,
+                          unsigned shift,
+                          void (*take)(void *context, const struct pm_bundle_touch *touch),
+                          void *context) {
+    const struct pm_probe_reference *before[PM_REUSE_FRONT] = {NULL};
     const struct pm_bundle_access *access;
-    uint32_t base, seen = 0;
+    uint32_t base;
     int64_t relative;
-    memcpy(stack.blocks, sequence->order, sizeof stack.blocks);
-    while (next_touch(&touches, &base, &relative, &access)) {
-        const struct pm_probe_reference *reference = pm_bundle_reference(access);
-        unsigned block = find_block(sequence, base, relative);
-        unsigned distance = bring_up(&stack, (uint8_t)block);
-        bool again = seen >> block & 1;
-        reuse->histograms[reference->group].front[reference->access - 1][distance] +=
-            sequence->n_repeats + (again ? sequence->n_single : 0);
-        reuse->histograms[reference->group].touches[reference->access - 1] += sequence->n_unsampled;
-        seen |= 1u << block;
+    for (unsigned round = 0; round < 2; round++) { /* the first is the execution before */
+        struct touches touches = {.bundle = bundle, .sequence = sequence, .shift = shift};
+        struct small_stack stack = {.n = sequence->n_blocks};
+        uint32_t seen = 0;
+        memcpy(stack.blocks, sequence->order, sizeof stack.blocks);
+        while (next_touch(&touches, &base, &relative, &access)) {
+            unsigned block = find_block(sequence, base, relative);
+            const struct pm_bundle_touch touch = {
+                .reference = pm_bundle_reference(access),
+                .before = before[block],
+                .block = block,
+                .distance = bring_up(&stack, (uint8_t)block),
+                .again = seen >> block & 1,
+            };
+            seen |= 1u << block;
+            before[block] = touch.reference;
+            if (round == 1)
+                take(context, &touch);
+        }
     }
+}
+
+struct near_touches {
+    struct pm_reuse *reuse;
+    const struct pm_touch_sequence *sequence;
+};
+
+/* In N_SINGLE + N_REPEATS executions blocks are touched again, and in N_REPEATS of them for the
+   first time where the execution before left them. */
+static void add_near(void *context, const struct pm_bundle_touch *touch) {
+    const struct near_touches *near = context;
+    const struct pm_touch_sequence *sequence = near->sequence;
+    struct pm_touch_histogram *histogram = &near->reuse->histograms[touch->reference->group];
+    histogram->front[touch->reference->access - 1][touch->distance] +=
+        sequence->n_repeats + (touch->again ? sequence->n_single : 0);
+}
+
+static void flush_continued(struct pm_reuse *reuse, const struct pm_touch_sequence *sequence) {
+    for (uint32_t i = 0; i < sequence->n_continued; i++)
+        pm_larger_note_continued(reuse, sequence->continued[i].group, sequence->continued[i].kind,
+                                 sequence->n_single + sequence->n_repeats);
 }
 
 static void flush_far(struct pm_reuse *reuse, struct pm_touch_sequence *sequence) {
@@ -243,7 +301,9 @@ static void flush_far(struct pm_reuse *reuse, struct pm_touch_sequence *sequence
 
 void pm_bundle_flush_sequence(struct pm_reuse *reuse, const struct pm_bundle *bundle,
                               struct pm_touch_sequence *sequence) {
-    flush_near(reuse, bundle, sequence);
+    struct near_touches near = {reuse, sequence};
+    pm_bundle_each_touch(bundle, sequence, reuse->shift, add_near, &near);
     flush_far(reuse, sequence);
-    sequence->n_single = sequence->n_repeats = sequence->n_unsampled = 0;
+    flush_continued(reuse, sequence);
+    sequence->n_single = sequence->n_repeats = 0;
 }

@@ -10,7 +10,12 @@
    which of them are first touches of a block within the execution, if bases that do not follow each
    other go to different blocks.
 
-   How an execution is accounted for, from the cheapest way to the dearest:
+   Small bundles, as interpreters and compilers have thousands of, go access by access as long as
+   their executions seldom repeat (direct.h): that takes two or three cache lines of what is known
+   of a bundle, where the ways below take a dozen, and the front stays in registers from record to
+   record.
+
+   How an execution of any other is accounted for, from the cheapest way to the dearest:
      Repeat.  The record before was of the same bundle, and every address still is in the interval
    in which it was.  Then every touch has a distance that the sequence tells: the front (analysis.h)
      begins with the execution's blocks, in the order of their last touches.  One vector comparison
@@ -26,8 +31,7 @@
      transition.  Where transitions rarely apply, first touches are made without them.
      One by one, as without bundles: executions in which bases meet in a block although none follows
      the other, that touch more blocks than the front holds, or of a bundle with more shapes than
-   are kept. Under sampling all blocks of an execution are hashed at once, and if none is sampled,
-   as is usual, the execution is only counted; the others go one by one. How often sequences and
+   are kept. How often sequences and
    transitions were used is turned into counts at the end (pm_bundle_reuse_flush).  What each of
    these methods gained: docs/log-measuring.md. */
 #ifndef PM_RUNTIME_REUSE_BUNDLES_STATE_H
@@ -44,6 +48,7 @@ enum {
                                  execution has a shape of its own */
     PM_TRANSITIONS = 32,      /* of a sequence */
     PM_TRIED_TRANSITIONS = 3, /* besides the expected one */
+    PM_TRIED_CARRIERS = 4,    /* of a transition */
     /* Transitions are tried as long as at least three of four executions make a known one: each
        that does adds 1 to the confidence, up to PM_CONFIDENT, each that does not takes
        PM_MISS_PENALTY.  Below zero they are not tried for some executions, each time twice as many.
@@ -52,8 +57,17 @@ enum {
     PM_MISS_PENALTY = 3,
     PM_FIRST_BACKOFF = 1 << 10,
     PM_LONGEST_BACKOFF = 1 << 16,
-    PM_FEW_BLOCKS = 4,   /* are touched in turn when transitions are not tried */
-    PM_NEAR_BLOCKS = 64, /* within which a base follows another */
+    PM_FEW_BLOCKS = 4,       /* are touched in turn when transitions are not tried */
+    PM_NEAR_BLOCKS = 64,     /* within which a base follows another */
+    PM_DIRECT_ACCESSES = 11, /* of a small bundle at most */
+    PM_FEW_ACCESSES = 6,     /* of which fewer cost less one by one than a transition does */
+    /* A small bundle goes access by access for PM_FIRST_DIRECT executions, each time twice as many,
+       when it has no credit left: each repeat adds PM_REPEAT_CREDIT, up to PM_DIRECT_CREDIT, each
+       other execution takes 1. */
+    PM_DIRECT_CREDIT = 64,
+    PM_REPEAT_CREDIT = 2,
+    PM_FIRST_DIRECT = 1 << 8,
+    PM_MOST_DIRECT = 1 << 14,
     PM_TABLED_SHIFT = 8, /* blocks up to this size have a class for each byte in a table */
 };
 _Static_assert((int)PM_BUNDLE_BASES == PM_BUNDLE_ADDRESSES + 1, "base 0 is for fixed addresses");
@@ -78,6 +92,14 @@ struct pm_front_transition {
     uint8_t evicted[PM_REUSE_FRONT]; /* and the i-th of these pushed out what was at this place */
     uint8_t from[PM_REUSE_FRONT]; /* the front behind it: from which place, or PM_REUSE_FRONT + m:
                                      the m-th block */
+    uint8_t distance[PM_REUSE_FRONT];                 /* of first touches; PM_REUSE_FRONT: far */
+    struct pm_carrying *carryings[PM_TRIED_CARRIERS]; /* lately (reuse/carriers.h) */
+};
+
+/* A touch that is not the first one of its access. */
+struct pm_continued_touch {
+    uint32_t group;
+    uint8_t kind, block; /* enum pm_access − 1; the m-th of its sequence */
 };
 
 /* Which touches an execution of a shape makes. */
@@ -94,14 +116,16 @@ struct pm_touch_sequence {
     int64_t relative[PM_REUSE_FRONT];
     uint32_t group[PM_REUSE_FRONT]; /* of the access that touches it first, and its kind */
     uint8_t kind[PM_REUSE_FRONT];
+    uint32_t n_continued; /* 0 if there are no larger blocks */
+    struct pm_continued_touch *continued;
+    struct pm_carried_sequence *carried;     /* reuse/carriers.h; NULL: nobody asks for carriers */
     struct pm_bin_cache far[PM_REUSE_FRONT]; /* first touches that were not in the front */
     struct pm_touch_sequence *next;          /* of the execution that followed, lately */
     uint64_t n_single;                       /* executions whose first touches were looked up */
     uint64_t n_repeats;                      /* executions of which nothing was */
-    uint64_t n_unsampled; /* under sampling: executions that touched no sampled block */
-    int32_t confidence;   /* that a known transition applies; below 0 none is tried, until so many
-                             executions later */
-    int32_t backoff;      /* so many the next time */
+    int32_t confidence; /* that a known transition applies; below 0 none is tried, until so many
+                           executions later */
+    int32_t backoff;    /* so many the next time */
     uint32_t n_transitions;
     struct pm_front_transition *transitions[PM_TRANSITIONS]; /* the last one found here first */
 };
@@ -112,13 +136,29 @@ struct pm_bundle_base {
     uint8_t *class_of; /* [block size]; NULL: too many bytes for a table */
 };
 
+/* An access of a small bundle. */
+struct pm_direct_access {
+    uint64_t offset;    /* from its address */
+    uint32_t histogram; /* in pm_reuse.histograms, in bytes */
+    uint8_t word;       /* of the record; 0: OFFSET is the address */
+    uint8_t last_byte;  /* its size − 1 */
+    uint8_t kind;       /* enum pm_access − 1 */
+    uint8_t reserved;
+};
+
 /* Of one bundle. */
 struct pm_bundle_state {
+    uint32_t n_words;
+    uint32_t n_accesses;   /* in `direct`; 0: the bundle is not small */
+    int32_t n_direct;      /* so many executions to come go access by access */
+    int16_t credit;        /* that they need not do so after these */
+    uint16_t direct_turns; /* n_direct the next time */
+    struct pm_direct_access direct[PM_DIRECT_ACCESSES];     /* in order */
     uint64_t low[PM_BUNDLE_BASES], length[PM_BUNDLE_BASES]; /* each word's interval */
     const struct pm_bundle *bundle;
-    uint32_t n_words;
     uint32_t words; /* a bit for each */
     uint32_t n_recent;
+    bool begins_larger; /* an access of the execution before goes over into another larger block */
     struct pm_touch_sequence *last;                        /* of the execution before; NULL: none */
     struct pm_front_transition *last_transition;           /* the same */
     struct pm_touch_sequence *recent[PM_RECENT_SEQUENCES]; /* the last one found here first */
@@ -129,11 +169,18 @@ struct pm_bundle_state {
 
 struct pm_bundle_reuse {
     struct pm_reuse *reuse;
-    struct pm_bundle_state **states; /* by number of the bundle; NULL: not executed yet */
-    bool dirty;                      /* sequences have counts */
-    struct pm_bundle_state *last;    /* whose blocks are on top of the front; NULL: nobody's */
+    struct pm_bundle_state **states;    /* by number of the bundle; NULL: not executed yet */
+    struct pm_sampled_bundle **sampled; /* in their place where only some blocks are (sampled.h) */
+    bool dirty;                         /* sequences have counts */
+    struct pm_bundle_state *last;       /* whose blocks are on top of the front; NULL: nobody's */
     struct pm_arena arena;
+    int32_t first_direct; /* executions of a small bundle that go access by access at first */
 };
+
+static inline struct pm_touch_histogram *
+pm_direct_histogram(const struct pm_reuse *reuse, const struct pm_direct_access *access) {
+    return (struct pm_touch_histogram *)((char *)reuse->histograms + access->histogram);
+}
 
 /* The walk over records, for each vector extension (walk.h). */
 typedef const uint64_t *pm_bundle_walk(struct pm_bundle_reuse *bundles, const uint64_t *words,
@@ -163,6 +210,26 @@ struct pm_touch_sequence *pm_bundle_find_sequence(struct pm_bundle_reuse *bundle
 struct pm_front_transition *pm_bundle_learn(struct pm_bundle_reuse *bundles,
                                             struct pm_touch_sequence *sequence,
                                             const uint32_t *found);
+
+/* The same without remembering it. */
+struct pm_front_transition pm_bundle_transition(struct pm_touch_sequence *sequence,
+                                                const uint32_t *found);
+
+/* A touch of an execution. */
+struct pm_bundle_touch {
+    const struct pm_probe_reference *reference;
+    const struct pm_probe_reference *before; /* which touched the block last, in this execution or
+                                                in one like it just before */
+    unsigned block;                          /* number of the block, by first touches */
+    unsigned distance;                       /* if the execution before was like it */
+    bool again;                              /* the block was touched before in this execution */
+};
+
+/* Calls TAKE for each touch that an execution of SEQUENCE makes, in order. */
+void pm_bundle_each_touch(const struct pm_bundle *bundle, const struct pm_touch_sequence *sequence,
+                          unsigned shift,
+                          void (*take)(void *context, const struct pm_bundle_touch *touch),
+                          void *context);
 
 /* Adds to the histograms what TRANSITION, or SEQUENCE of BUNDLE, counts; it begins to count anew.
    Transitions go first: they count executions of their sequence. */

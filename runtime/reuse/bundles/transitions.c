@@ -34,27 +34,25 @@ static unsigned touch_symbolic(struct symbolic_front *front,
 /* Distances of first touches that were where the transition says. */
 void pm_bundle_flush_transition(struct pm_reuse *reuse, struct pm_touch_sequence *sequence,
                                 struct pm_front_transition *transition) {
-    struct symbolic_front front = begin_front();
-    for (uint32_t m = 0; m < sequence->n_blocks && transition->n; m++) {
-        unsigned distance = touch_symbolic(&front, transition, m);
-        if (distance < PM_REUSE_FRONT)
-            reuse->histograms[sequence->group[m]].front[sequence->kind[m]][distance] +=
-                transition->n;
-    }
+    for (uint32_t m = 0; m < sequence->n_blocks && transition->n; m++)
+        if (transition->distance[m] < PM_REUSE_FRONT)
+            reuse->histograms[sequence->group[m]]
+                .front[sequence->kind[m]][transition->distance[m]] += transition->n;
     sequence->n_single += transition->n;
     transition->n = 0;
 }
 
 /* A transition of blocks that were FOUND there. */
-static struct pm_front_transition make_transition(struct pm_touch_sequence *sequence,
-                                                  const uint32_t *found) {
+struct pm_front_transition pm_bundle_transition(struct pm_touch_sequence *sequence,
+                                                const uint32_t *found) {
     struct pm_front_transition transition = {.sequence = sequence};
     struct symbolic_front front = begin_front();
     for (uint32_t m = 0, n_far = 0; m < sequence->n_blocks; m++) {
         transition.present |= (uint32_t)(found[m] != 0) << m;
         transition.place[m] = found[m] ? (uint8_t)__builtin_ctz(found[m]) : 0;
         uint8_t last = front.at[PM_REUSE_FRONT - 1];
-        if (touch_symbolic(&front, &transition, m) < PM_REUSE_FRONT)
+        transition.distance[m] = (uint8_t)touch_symbolic(&front, &transition, m);
+        if (transition.distance[m] < PM_REUSE_FRONT)
             continue;
         transition.far |= 1u << m;
         transition.evicted[n_far++] = last;
@@ -80,7 +78,7 @@ static uint32_t find_transition(const struct pm_touch_sequence *sequence,
 struct pm_front_transition *pm_bundle_learn(struct pm_bundle_reuse *bundles,
                                             struct pm_touch_sequence *sequence,
                                             const uint32_t *found) {
-    const struct pm_front_transition wanted = make_transition(sequence, found);
+    const struct pm_front_transition wanted = pm_bundle_transition(sequence, found);
     uint32_t i = find_transition(sequence, &wanted);
     struct pm_front_transition *transition;
     if (i < sequence->n_transitions) {

@@ -8,7 +8,6 @@
                                     STATE's intervals become those of the record, of that shape
      sequence_blocks (words, state, sequence, shift, blocks)
                                     the blocks of first touches, in their order
-     front_find (front, block)      bit i set: BLOCK has place i; at most one is
      transition_applies (front, transition, blocks, n)
                                     the blocks that should be in the front are at their places
      front_permute (front, transition, blocks)
@@ -23,20 +22,18 @@
 
 static inline void count_touch(struct pm_reuse *reuse, uint32_t group, unsigned kind,
                                uint64_t distance) {
-    if (distance < PM_REUSE_FRONT)
-        reuse->histograms[group].front[kind][distance]++;
-    else
-        pm_reuse_count_far(reuse, group, kind, distance);
+    if (!pm_touch_histogram_count(&reuse->histograms[group], &reuse->arena, kind, distance))
+        reuse->failed = true;
+}
+
+static inline struct pm_toucher toucher_of(const struct pm_touch_sequence *sequence, unsigned m) {
+    return (struct pm_toucher){sequence->group[m], sequence->kind[m]};
 }
 
 /* Counts the first touch of SEQUENCE's M-th block at a distance outside the front. */
 static inline void count_far(struct pm_reuse *reuse, struct pm_touch_sequence *sequence, unsigned m,
                              uint64_t distance) {
     struct pm_bin_cache *cache = &sequence->far[m];
-    if (PM_UNLIKELY(distance == PM_COLD && reuse->piece)) {
-        pm_piece_touched_by(reuse, sequence->group[m], sequence->kind[m]);
-        return;
-    }
     if (PM_UNLIKELY(distance - cache->low >= cache->width) &&
         !pm_bin_cache_switch(cache, &reuse->histograms[sequence->group[m]], &reuse->arena,
                              sequence->kind[m], distance))
@@ -60,17 +57,14 @@ touch_one_by_one(struct pm_reuse *reuse, const struct pm_bundle *bundle, const u
         const struct pm_bundle_access *access = &bundle->accesses[i];
         const struct pm_probe_reference *reference = &pm_references[access->reference];
         uint64_t address = access->offset + (access->address ? words[access->address] : 0);
+        uint64_t first = address >> reuse->shift;
         uint64_t last = (address + reference->size_bytes - 1) >> reuse->shift;
-        for (uint64_t block = address >> reuse->shift; block <= last; block++) {
-            if (reuse->subsamples) {
-                reuse->histograms[reference->group].touches[reference->access - 1]++;
-                if (!pm_is_sampled(reuse, block))
-                    continue;
-            }
-            uint64_t distance = pm_reuse_touch(reuse, &front, block);
+        const struct pm_toucher toucher = {reference->group, reference->access - 1u};
+        for (uint64_t block = first; block <= last; block++) {
+            if (block != first && reuse->far)
+                pm_reuse_note_continued(reuse, toucher, block);
+            uint64_t distance = pm_reuse_touch(reuse, &front, block, toucher);
             count_touch(reuse, reference->group, reference->access - 1u, distance);
-            if (reuse->subsamples)
-                pm_reuse_note_sample(reuse, block, distance);
         }
     }
     front_store(&front, reuse->front);
@@ -85,6 +79,22 @@ static inline bool any_equal(const uint64_t *blocks, uint32_t absent) {
                 return true;
     }
     return false;
+}
+
+/* Larger blocks: N executions of SEQUENCE touch BLOCKS.  Does one of these begin a larger block in
+   the midst of an access? */
+static __attribute__((noinline)) bool note_begun(struct pm_reuse *reuse,
+                                                 const struct pm_touch_sequence *sequence,
+                                                 const uint64_t *blocks, uint64_t n) {
+    bool any = false;
+    for (uint32_t i = 0; i < sequence->n_continued; i++) {
+        const struct pm_continued_touch *touch = &sequence->continued[i];
+        if (!pm_larger_may_begin(reuse, blocks[touch->block]))
+            continue;
+        pm_larger_note_begun(reuse, blocks[touch->block], touch->group, touch->kind, n);
+        any = true;
+    }
+    return any;
 }
 
 /* Far touches of the blocks in FAR, of which the i-th pushes EVICTED[i] out of the front.  All
@@ -103,7 +113,8 @@ static __attribute__((noinline)) void touch_all_far(struct pm_reuse *reuse,
         unsigned m = (unsigned)__builtin_ctz(far);
         uint64_t slot = is_bounded ? pm_reuse_slot_number(reuse, blocks[m]) : slots[i];
         count_far(reuse, sequence, m,
-                  pm_reuse_touch_slot(reuse, slot, blocks[m], reuse->front[evicted[i]]));
+                  pm_reuse_touch_slot(reuse, slot, blocks[m], reuse->front[evicted[i]],
+                                      toucher_of(sequence, m)));
     }
 }
 
@@ -121,19 +132,16 @@ static inline void execute_transition(struct pm_reuse *reuse, struct pm_touch_se
     transition->n++;
 }
 
-/* The same if it applies; else false, and nothing done. */
-static inline bool take_transition(struct pm_reuse *reuse, struct pm_touch_sequence *sequence,
-                                   struct pm_front_transition *transition, const uint64_t *blocks) {
+/* Does TRANSITION apply to an execution of SEQUENCE that touches BLOCKS? */
+static inline bool holds(struct pm_reuse *reuse, const struct pm_touch_sequence *sequence,
+                         const struct pm_front_transition *transition, const uint64_t *blocks) {
     struct front front = front_load(reuse->front);
     if (!transition_applies(&front, transition, blocks, sequence->n_blocks))
         return false;
     uint32_t absent = ~transition->present & ((2u << (sequence->n_blocks - 1)) - 1), found = 0;
     for (uint32_t rest = absent; rest; rest &= rest - 1)
         found |= front_find(&front, blocks[__builtin_ctz(rest)]);
-    if (found || (absent & (absent - 1) && any_equal(blocks, absent)))
-        return false;
-    execute_transition(reuse, sequence, transition, blocks);
-    return true;
+    return !found && !(absent & (absent - 1) && any_equal(blocks, absent));
 }
 
 static inline void note_transition(struct pm_bundle_state *state,
@@ -143,83 +151,123 @@ static inline void note_transition(struct pm_bundle_state *state,
     state->last_transition = transition;
 }
 
-static __attribute__((noinline)) bool
-take_other_transition(struct pm_reuse *reuse, struct pm_bundle_state *state,
+static __attribute__((noinline)) struct pm_front_transition *
+find_other_transition(struct pm_reuse *reuse, struct pm_bundle_state *state,
                       struct pm_touch_sequence *sequence,
                       const struct pm_front_transition *expected, const uint64_t *blocks) {
     for (uint32_t i = 0; i < sequence->n_transitions && i < PM_TRIED_TRANSITIONS; i++) {
         struct pm_front_transition *transition = sequence->transitions[i];
-        if (transition == expected || !take_transition(reuse, sequence, transition, blocks))
+        if (transition == expected || !holds(reuse, sequence, transition, blocks))
             continue;
         memmove(sequence->transitions + 1, sequence->transitions,
                 i * sizeof *sequence->transitions);
         sequence->transitions[0] = transition;
         note_transition(state, transition);
-        return true;
+        return transition;
     }
-    return false;
+    return NULL;
 }
 
-static inline bool take_any_transition(struct pm_reuse *reuse, struct pm_bundle_state *state,
-                                       struct pm_touch_sequence *sequence, const uint64_t *blocks) {
+/* The known transition that applies to an execution; NULL: none that was tried. */
+static inline struct pm_front_transition *find_transition(struct pm_reuse *reuse,
+                                                          struct pm_bundle_state *state,
+                                                          struct pm_touch_sequence *sequence,
+                                                          const uint64_t *blocks) {
     if (sequence->confidence < 0) {
         if (++sequence->confidence == 0)
             sequence->confidence = PM_CONFIDENT / 4;
         state->last_transition = NULL;
-        return false;
+        return NULL;
     }
-    struct pm_front_transition *expected =
+    struct pm_front_transition *transition =
         state->last_transition ? state->last_transition->next : NULL;
-    if (expected && expected->sequence != sequence)
-        expected = NULL;
-    if (PM_LIKELY(expected && take_transition(reuse, sequence, expected, blocks)))
-        state->last_transition = expected;
-    else if (!take_other_transition(reuse, state, sequence, expected, blocks)) {
+    if (transition && transition->sequence != sequence)
+        transition = NULL;
+    if (PM_LIKELY(transition && holds(reuse, sequence, transition, blocks)))
+        state->last_transition = transition;
+    else if (!(transition = find_other_transition(reuse, state, sequence, transition, blocks))) {
         sequence->confidence -= PM_MISS_PENALTY;
         if (sequence->confidence < 0) {
             sequence->confidence = -sequence->backoff;
             sequence->backoff *= sequence->backoff < PM_LONGEST_BACKOFF ? 2 : 1;
         }
-        return false;
+        return NULL;
     }
     if (sequence->confidence < PM_CONFIDENT && ++sequence->confidence == PM_CONFIDENT)
         sequence->backoff = PM_FIRST_BACKOFF;
-    return true;
+    return transition;
 }
 
 /* ---- look-ups -------------------------------------------------------------------------------- */
+
+/* Where the blocks of an execution were. */
+struct places {
+    uint32_t found[PM_REUSE_FRONT]; /* the bit of the m-th block's place in the front, or 0 */
+    uint32_t all;                   /* these together */
+    uint32_t absent;                /* bit m: it was not there */
+};
+
+/* False: blocks that should be different are the same. */
+static inline bool find_places(const struct pm_reuse *reuse,
+                               const struct pm_touch_sequence *sequence, const uint64_t *blocks,
+                               struct places *places) {
+    uint32_t all = 0, twice = 0, absent = 0;
+    struct front front = front_load(reuse->front);
+    for (uint32_t m = 0; m < sequence->n_blocks; m++) {
+        uint32_t found = front_find(&front, blocks[m]);
+        places->found[m] = found;
+        twice |= all & found;
+        all |= found;
+        absent |= (uint32_t)(found == 0) << m;
+    }
+    places->all = all;
+    places->absent = absent;
+    return PM_LIKELY(!twice && !any_equal(blocks, absent));
+}
+
+/* Does none of them fall out of the front before it is touched? */
+static inline bool are_near(const struct places *places) {
+    return places->all >> (PM_REUSE_FRONT - pm_count_bits(places->absent)) == 0;
+}
 
 /* First touches one after the other. */
 static inline void touch_in_turn(struct pm_reuse *reuse, struct pm_touch_sequence *sequence,
                                  const uint64_t *blocks) {
     struct front front = front_load(reuse->front);
     for (uint32_t m = 0; m < sequence->n_blocks; m++)
-        count_first(reuse, sequence, m, pm_reuse_touch(reuse, &front, blocks[m]));
+        count_first(reuse, sequence, m,
+                    pm_reuse_touch(reuse, &front, blocks[m], toucher_of(sequence, m)));
     if (!sequence->ends_as_it_begins)
         front_rebuild(&front, sequence, blocks, (2u << (sequence->n_blocks - 1)) - 1);
     front_store(&front, reuse->front);
     sequence->n_single++;
 }
 
-/* First touches at once, of blocks that were FOUND there, ALL of them so near that none falls out
-   before it is touched. */
+/* Which places far touches push out, one after the other, while none is of these blocks. */
+static const uint8_t from_the_end[PM_REUSE_FRONT] = {15, 14, 13, 12, 11, 10, 9, 8,
+                                                     7,  6,  5,  4,  3,  2,  1, 0};
+
+/* The distance of the first touch of the M-th block, which was FOUND there, as EARLIER ones were.
+ */
+static inline uint32_t distance_of(uint32_t found, uint32_t earlier, uint32_t m) {
+    uint32_t above = found - 1;
+    return pm_count_bits(above) + m - pm_count_bits(earlier & above);
+}
+
+/* First touches at once, of blocks that are near (are_near). */
 static inline void touch_at_once(struct pm_reuse *reuse, struct pm_touch_sequence *sequence,
-                                 const uint64_t *blocks, const uint32_t *found, uint32_t all,
-                                 uint32_t absent) {
-    static const uint8_t evicted[PM_REUSE_FRONT] = {15, 14, 13, 12, 11, 10, 9, 8,
-                                                    7,  6,  5,  4,  3,  2,  1, 0};
+                                 const uint64_t *blocks, const struct places *places) {
     for (uint32_t m = 0, earlier = 0; m < sequence->n_blocks; m++) {
-        if (!found[m])
+        if (!places->found[m])
             continue;
-        uint32_t above = found[m] - 1;
-        uint32_t distance = pm_count_bits(above) + m - pm_count_bits(earlier & above);
+        uint32_t distance = distance_of(places->found[m], earlier, m);
         reuse->histograms[sequence->group[m]].front[sequence->kind[m]][distance]++;
-        earlier |= found[m];
+        earlier |= places->found[m];
     }
-    if (absent)
-        touch_all_far(reuse, sequence, blocks, absent, evicted);
+    if (places->absent)
+        touch_all_far(reuse, sequence, blocks, places->absent, from_the_end);
     struct front front = front_load(reuse->front);
-    front_rebuild(&front, sequence, blocks, all);
+    front_rebuild(&front, sequence, blocks, places->all);
     front_store(&front, reuse->front);
     sequence->n_single++;
 }
@@ -239,25 +287,18 @@ static __attribute__((noinline)) bool look_up(struct pm_bundle_reuse *bundles,
                                               struct pm_touch_sequence *sequence,
                                               const uint64_t *blocks) {
     struct pm_reuse *reuse = bundles->reuse;
-    uint32_t found[PM_REUSE_FRONT], all = 0, twice = 0, absent = 0;
-    struct front front = front_load(reuse->front);
-    for (uint32_t m = 0; m < sequence->n_blocks; m++) {
-        found[m] = front_find(&front, blocks[m]);
-        twice |= all & found[m];
-        all |= found[m];
-        absent |= (uint32_t)(found[m] == 0) << m;
-    }
-    if (PM_UNLIKELY(twice || any_equal(blocks, absent)))
+    struct places places;
+    if (!find_places(reuse, sequence, blocks, &places))
         return false;
     struct pm_front_transition *transition =
-        sequence->confidence < 0 ? NULL : pm_bundle_learn(bundles, sequence, found);
+        sequence->confidence < 0 ? NULL : pm_bundle_learn(bundles, sequence, places.found);
     if (transition) {
         note_transition(state, transition);
         execute_transition(reuse, sequence, transition, blocks);
-    } else if (all >> (PM_REUSE_FRONT - pm_count_bits(absent))) {
-        touch_in_turn(reuse, sequence, blocks);
+    } else if (are_near(&places)) {
+        touch_at_once(reuse, sequence, blocks, &places);
     } else {
-        touch_at_once(reuse, sequence, blocks, found, all, absent);
+        touch_in_turn(reuse, sequence, blocks);
     }
     return true;
 }
@@ -299,10 +340,13 @@ static inline bool execute(struct pm_bundle_reuse *bundles, struct pm_bundle_sta
     struct pm_touch_sequence *sequence = find_sequence(bundles, state, words);
     if (PM_LIKELY(sequence && sequence->n_blocks)) {
         sequence_blocks(words, state, sequence, reuse->shift, blocks);
-        if (PM_LIKELY(take_any_transition(reuse, state, sequence, blocks)) ||
-            (sequence->confidence < 0 && sequence->n_blocks <= PM_FEW_BLOCKS
-                 ? look_up_few(reuse, sequence, blocks)
-                 : look_up(bundles, state, sequence, blocks))) {
+        struct pm_front_transition *transition = find_transition(reuse, state, sequence, blocks);
+        if (PM_LIKELY(transition))
+            execute_transition(reuse, sequence, transition, blocks);
+        if (transition || (sequence->confidence < 0 && sequence->n_blocks <= PM_FEW_BLOCKS
+                               ? look_up_few(reuse, sequence, blocks)
+                               : look_up(bundles, state, sequence, blocks))) {
+            state->begins_larger = sequence->n_continued && note_begun(reuse, sequence, blocks, 1);
             if (sequence->confidence < 0) /* it will hardly repeat either */
                 return false;
             begin_intervals(words, state, sequence, reuse->shift);
@@ -323,75 +367,38 @@ static inline struct pm_bundle_state *state_of(struct pm_bundle_reuse *bundles,
     return PM_LIKELY(state != NULL) ? state : pm_bundle_state(bundles, number);
 }
 
-/* ---- where only some blocks are sampled ------------------------------------------------------ */
-
-/* Is any of the N blocks sampled?  Those behind the N-th are hashed too. */
-static inline bool any_is_sampled(const struct pm_reuse *reuse, const uint64_t *blocks,
-                                  uint32_t n) {
-    const pm_hashes_8 numbers = {0, 1, 2, 3, 4, 5, 6, 7};
-    pm_hashes_8 sampled = {0};
-    for (uint32_t half = 0; half < n; half += 8) {
-        pm_blocks_8 eight;
-        pm_hashes_8 hashes;
-        memcpy(&eight, blocks + half, sizeof eight);
-        pm_block_hashes(&eight, &hashes);
-        sampled |= (pm_hashes_8)(hashes <= reuse->sample_threshold) & (numbers < n - half);
-    }
-    uint64_t pairs[4];
-    memcpy(pairs, &sampled, sizeof pairs);
-    return pairs[0] | pairs[1] | pairs[2] | pairs[3];
-}
-
-/* Most executions touch no sampled block: then they are only counted. */
-static const uint64_t *walk_sampled(struct pm_bundle_reuse *bundles, const uint64_t *words,
-                                    const uint64_t *end) {
-    struct pm_reuse *reuse = bundles->reuse;
-    struct pm_bundle_state *state;
-    uint64_t blocks[PM_REUSE_FRONT] __attribute__((aligned(64))) = {0};
-    while (words < end && !reuse->failed && (state = state_of(bundles, words))) {
-        const uint64_t *from = words;
-        if (state == bundles->last)
-            while (words < end && words_outside(words, state) == 0)
-                words += state->n_words;
-        if (words != from) {
-            state->last->n_unsampled += (uint64_t)(words - from) / state->n_words;
-            continue;
-        }
-        words += state->n_words;
-        bundles->last = NULL;
-        struct pm_touch_sequence *sequence = find_sequence(bundles, state, from);
-        if (sequence && sequence->n_blocks)
-            sequence_blocks(from, state, sequence, reuse->shift, blocks);
-        if (!sequence || !sequence->n_blocks || any_is_sampled(reuse, blocks, sequence->n_blocks)) {
-            touch_one_by_one(reuse, state->bundle, from);
-            continue;
-        }
-        sequence->n_unsampled++;
-        begin_intervals(from, state, sequence, reuse->shift);
-        bundles->last = state;
-    }
-    return reuse->failed ? end : words;
-}
+#include "runtime/reuse/bundles/direct.h"
 
 /* ---- all ------------------------------------------------------------------------------------- */
 
 const uint64_t *PM_BUNDLE_WALK(struct pm_bundle_reuse *bundles, const uint64_t *words,
                                const uint64_t *end) {
-    if (bundles->reuse->subsamples)
-        return walk_sampled(bundles, words, end);
     struct pm_reuse *reuse = bundles->reuse;
     struct pm_bundle_state *state;
     while (words < end && PM_LIKELY(!reuse->failed) && (state = state_of(bundles, words))) {
+        if (state->n_direct > 0) {
+            words = walk_directly(bundles, words, end);
+            bundles->last = NULL;
+            continue;
+        }
         const uint32_t n_words = state->n_words;
         const uint64_t *from = words;
         if (state == bundles->last)
             while (words < end && words_outside(words, state) == 0)
                 words += n_words;
         if (words != from) {
-            state->last->n_repeats += (uint64_t)(words - from) / n_words;
+            const uint64_t n = (uint64_t)(words - from) / n_words;
+            state->last->n_repeats += n;
+            if (PM_UNLIKELY(state->begins_larger)) {
+                uint64_t blocks[PM_REUSE_FRONT] __attribute__((aligned(64)));
+                sequence_blocks(from, state, state->last, reuse->shift, blocks);
+                note_begun(reuse, state->last, blocks, n);
+            }
+            note_repeats(state, n);
         } else {
             bundles->last = execute(bundles, state, words) ? state : NULL;
             words += n_words;
+            note_single(bundles, state);
         }
     }
     return reuse->failed ? end : words;

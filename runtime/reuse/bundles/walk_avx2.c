@@ -24,11 +24,8 @@ static inline uint32_t words_outside(const uint64_t *words, const struct pm_bund
     return outside & state->words;
 }
 
-static inline uint32_t front_find(const struct front *front, uint64_t block) {
-    __m256i wanted = _mm256_set1_epi64x((long long)block);
-    return equal_lanes(front->p0, wanted) | equal_lanes(front->p4, wanted) << 4 |
-           equal_lanes(front->p8, wanted) << 8 | equal_lanes(front->p12, wanted) << 12;
-}
-
 #define PM_BUNDLE_WALK pm_bundle_walk_avx2
 #include "runtime/reuse/bundles/walk.h"
+
+#define PM_CARRIED_BUNDLE_WALK pm_carried_bundle_walk_avx2
+#include "runtime/reuse/bundles/walk_carried.h"

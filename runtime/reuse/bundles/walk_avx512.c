@@ -96,12 +96,6 @@ static inline void sequence_blocks(const uint64_t *words, const struct pm_bundle
                                             lanes_at((const void *)(sequence->relative + half))));
 }
 
-static inline uint32_t front_find(const struct front *front, uint64_t block) {
-    __m512i wanted = _mm512_set1_epi64((long long)block);
-    return _mm512_cmpeq_epi64_mask(front->recent, wanted) |
-           (uint32_t)_mm512_cmpeq_epi64_mask(front->older, wanted) << 8;
-}
-
 static inline bool transition_applies(const struct front *front,
                                       const struct pm_front_transition *transition,
                                       const uint64_t *blocks, uint32_t n) {
@@ -157,3 +151,6 @@ static inline void front_rebuild(struct front *front, const struct pm_touch_sequ
 
 #define PM_BUNDLE_WALK pm_bundle_walk_avx512
 #include "runtime/reuse/bundles/walk.h"
+
+#define PM_CARRIED_BUNDLE_WALK pm_carried_bundle_walk_avx512
+#include "runtime/reuse/bundles/walk_carried.h"

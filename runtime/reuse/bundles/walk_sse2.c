@@ -10,10 +10,8 @@ static inline uint32_t words_outside(const uint64_t *words, const struct pm_bund
     return outside;
 }
 
-static inline uint32_t front_find(const struct front *front, uint64_t block) {
-    unsigned place = front_place(front, block);
-    return place < PM_REUSE_FRONT ? 1u << place : 0;
-}
-
 #define PM_BUNDLE_WALK pm_bundle_walk_sse2
 #include "runtime/reuse/bundles/walk.h"
+
+#define PM_CARRIED_BUNDLE_WALK pm_carried_bundle_walk_sse2
+#include "runtime/reuse/bundles/walk_carried.h"

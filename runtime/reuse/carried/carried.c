@@ -1,11 +1,13 @@
-/* Activations, patterns and results; see carried.h and state.h.  The walk over a batch is in
-   walk.h, compiled once for each vector extension. */
-#include "runtime/reuse/carried/state.h"
+/* Activations, patterns and results; see carried.h and reuse/carriers.h.  The walk over a batch is
+   in walk.h, compiled once for each vector extension. */
+#include "runtime/reuse/carriers.h"
 
 #include <string.h>
 
 #include "core/base/base.h"
 #include "runtime/events/events.h"
+#include "runtime/reuse/bundles/bundles.h"
+#include "runtime/reuse/carriers_touch.h"
 #include "runtime/system.h"
 
 enum { FIRST_PATTERNS = 1 << 8 };
@@ -93,8 +95,8 @@ uint32_t pm_carried_find_pattern(struct pm_carried *carried, uint32_t group, uin
     return pattern->histogram;
 }
 
-/* For all groups of the analysis. */
-static bool make_recent(struct pm_carried *carried, uint32_t n_groups) {
+bool pm_carried_make_groups(struct pm_carried *carried) {
+    const uint32_t n_groups = carried->reuse->n_groups;
     const size_t bytes = sizeof *carried->recent;
     if (n_groups <= carried->n_recent)
         return true;
@@ -102,6 +104,26 @@ static bool make_recent(struct pm_carried *carried, uint32_t n_groups) {
         return false;
     carried->n_recent = n_groups;
     return true;
+}
+
+/* ---- last touches ---------------------------------------------------------------------------- */
+
+void pm_carried_store_lasts(struct pm_carried *carried) {
+    for (unsigned place = 0; place < PM_REUSE_FRONT; place++) {
+        uint64_t block = carried->reuse->front[place];
+        uint64_t *last = block == PM_NO_BLOCK ? NULL : pm_carried_last(carried, block);
+        if (last)
+            *last = carried->lasts[place];
+        carried->failed |= block != PM_NO_BLOCK && !last;
+    }
+}
+
+void pm_carried_load_lasts(struct pm_carried *carried) {
+    for (unsigned place = 0; place < PM_REUSE_FRONT; place++) {
+        uint64_t block = carried->reuse->front[place];
+        const uint64_t *last = block == PM_NO_BLOCK ? NULL : pm_carried_last(carried, block);
+        carried->lasts[place] = last ? *last : 0;
+    }
 }
 
 /* ---- the whole ------------------------------------------------------------------------------- */
@@ -126,7 +148,9 @@ struct pm_carried *pm_carried_new(unsigned shift, uint64_t capacity,
     bool has_pages = pm_page_table_begin(&carried->pages);
     carried->patterns = pm_mmap(FIRST_PATTERNS * sizeof *carried->patterns);
     carried->histograms = pm_mmap(FIRST_PATTERNS * sizeof *carried->histograms);
-    if (carried->reuse && carried->open && has_pages && carried->patterns && carried->histograms) {
+    carried->bundles = carried->reuse ? pm_bundle_reuse_new(carried->reuse) : NULL;
+    if (carried->bundles && carried->open && has_pages && carried->patterns &&
+        carried->histograms) {
         begin(carried);
         return carried;
     }
@@ -139,6 +163,7 @@ void pm_carried_free(struct pm_carried *carried) {
         return;
     for (uint32_t i = 0; i < carried->n_patterns; i++)
         pm_touch_histogram_free(&carried->histograms[i]);
+    pm_bundle_reuse_free(carried->bundles);
     pm_reuse_free(carried->reuse);
     pm_page_table_free(&carried->pages);
     pm_munmap(carried->open, OPEN_BYTES);
@@ -150,6 +175,8 @@ void pm_carried_free(struct pm_carried *carried) {
 
 void pm_carried_forget_blocks(struct pm_carried *carried) {
     pm_reuse_forget_blocks(carried->reuse);
+    pm_bundle_reuse_interrupt(carried->bundles);
+    memset(carried->lasts, 0, sizeof carried->lasts);
     memset(carried->near, 0, sizeof carried->near);
     pm_page_table_clear(&carried->pages);
     begin(carried);
@@ -163,14 +190,34 @@ void pm_carried_accesses(struct pm_carried *carried, uint32_t n_groups,
         [PM_REUSE_AVX2] = pm_carried_walk_avx2,
         [PM_REUSE_AVX512] = pm_carried_walk_avx512,
     };
-    if (!pm_reuse_make_histograms(carried->reuse, n_groups) || !make_recent(carried, n_groups))
+    if (!pm_reuse_make_histograms(carried->reuse, n_groups) || !pm_carried_make_groups(carried))
         carried->failed = true;
+    pm_bundle_reuse_interrupt(carried->bundles);
     if (!carried->failed)
         walks[carried->reuse->variant](carried, group_scopes, batch, count);
 }
 
+const uint64_t *pm_carried_bundles(struct pm_carried *carried, const uint32_t *group_scopes,
+                                   const uint64_t *words, const uint64_t *end,
+                                   const struct pm_carried_iteration *iteration) {
+    static pm_carried_bundle_walk *const walks[PM_REUSE_N_VARIANTS] = {
+        [PM_REUSE_SSE2] = pm_carried_bundle_walk_sse2,
+        [PM_REUSE_AVX2] = pm_carried_bundle_walk_avx2,
+        [PM_REUSE_AVX512] = pm_carried_bundle_walk_avx512,
+    };
+    if (carried->failed || carried->reuse->failed)
+        return end;
+    carried->group_scopes = group_scopes;
+    return walks[carried->reuse->variant](carried, words, end, iteration);
+}
+
+void pm_carried_event(struct pm_carried *carried, enum pm_carried_event event, uint32_t scope) {
+    pm_carried_take_event(carried, event, scope);
+}
+
 void pm_carried_sum(struct pm_carried *carried) {
     struct pm_reuse *reuse = carried->reuse;
+    pm_carried_flush(carried);
     for (uint32_t group = 0; group < reuse->n_groups; group++)
         pm_touch_histogram_clear(&reuse->histograms[group]);
     for (uint64_t i = 0; i <= carried->pattern_mask; i++) {

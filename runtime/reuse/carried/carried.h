@@ -51,6 +51,25 @@ void pm_carried_accesses(struct pm_carried *carried, uint32_t n_groups,
                          const uint32_t *group_scopes, const struct pmodel_access *batch,
                          size_t count);
 
+/* The record of an iteration of the innermost open loop, which changes nothing else: its first
+   word, and the highest stack pointer that may stand behind it. */
+struct pm_carried_iteration {
+    uint64_t record; /* PM_CARRIED_NO_RECORD: there is none */
+    uint64_t stack;
+    uint32_t scope;
+};
+#define PM_CARRIED_NO_RECORD UINT64_MAX
+
+/* Analyses the records from WORDS up to END, which stand in a buffer with room for PM_BUNDLE_BASES
+   words more: those of known bundles, and ITERATIONs, up to the first other record.  Where that is.
+   GROUP_SCOPES: of all groups that are known. */
+const uint64_t *pm_carried_bundles(struct pm_carried *carried, const uint32_t *group_scopes,
+                                   const uint64_t *words, const uint64_t *end,
+                                   const struct pm_carried_iteration *iteration);
+
+/* What is analysed by pm_carried_accesses as an item: EVENT of SCOPE. */
+void pm_carried_event(struct pm_carried *carried, enum pm_carried_event event, uint32_t scope);
+
 /* Forgets all blocks and closes all scopes, as if a new thread began. */
 void pm_carried_forget_blocks(struct pm_carried *carried);
 

@@ -5,6 +5,7 @@
 
 #include "runtime/reuse/analysis.h"
 #include "runtime/reuse/bundles/bundles.h"
+#include "runtime/reuse/larger/state.h"
 #include "runtime/reuse/shadow.h"
 #include "runtime/reuse/stamps.h"
 #include "runtime/system.h"
@@ -13,7 +14,7 @@
 struct touch {
     uint64_t block;
     uint64_t slot; /* of the block: in the piece's table, and while it is resolved in the whole's */
-    uint32_t group, kind;
+    struct pm_toucher toucher;
 };
 
 struct pm_piece {
@@ -38,25 +39,17 @@ static bool make_room(struct pm_piece *piece) {
     return true;
 }
 
-void pm_piece_touched(struct pm_reuse *reuse, uint64_t block, uint64_t slot) {
+void pm_piece_touched(struct pm_reuse *reuse, uint64_t block, uint64_t slot,
+                      struct pm_toucher toucher) {
     struct pm_piece *piece = reuse->piece;
     if (PM_UNLIKELY(piece->n == piece->room) && !make_room(piece))
         reuse->failed = true;
     else
-        piece->touches[piece->n++] = (struct touch){.block = block, .slot = slot};
-}
-
-void pm_piece_touched_by(struct pm_reuse *reuse, uint32_t group, unsigned kind) {
-    struct touch *touch = &reuse->piece->touches[reuse->piece->n - 1];
-    if (PM_UNLIKELY(reuse->failed))
-        return;
-    touch->group = group;
-    touch->kind = kind;
+        piece->touches[piece->n++] = (struct touch){block, slot, toucher};
 }
 
 bool pm_piece_make_analysis(struct pm_reuse *reuse) {
     reuse->piece = pm_mmap(sizeof *reuse->piece);
-    reuse->options.max_blocks = 0; /* the bound stays */
     return reuse->piece && make_room(reuse->piece);
 }
 
@@ -70,33 +63,69 @@ void pm_piece_free(struct pm_reuse *reuse) {
     reuse->piece = NULL;
 }
 
-/* ---- its end --------------------------------------------------------------------------------- */
+/* ---- the front ------------------------------------------------------------------------------- */
 
-static unsigned place_in_front(const struct pm_reuse *reuse, uint64_t block) {
-    unsigned place = 0;
-    while (place < PM_REUSE_FRONT - 1 && reuse->front[place] != block)
-        place++;
-    return place;
+/* The distinct blocks, larger by 2^BY, of those in FRONT, the most recent one first; how many. */
+static unsigned recent_blocks(const uint64_t *front, unsigned by, uint64_t *recent) {
+    unsigned n = 0;
+    for (unsigned i = 0; i < PM_REUSE_FRONT; i++) {
+        unsigned place = 0;
+        if (front[i] == PM_NO_BLOCK)
+            continue;
+        while (place < n && recent[place] != front[i] >> by)
+            place++;
+        recent[place] = front[i] >> by;
+        n += place == n;
+    }
+    return n;
 }
 
-void pm_piece_end(struct pm_reuse *reuse, struct pm_bundle_reuse *bundles) {
+static struct pm_larger *first_larger(const struct pm_reuse *base) {
+    return base->far ? base->far->larger : NULL;
+}
+
+/* The size of BASE, one of a piece, that is like LARGER; NULL: there was no memory for it. */
+static struct pm_larger *same_size(const struct pm_reuse *base, const struct pm_larger *larger) {
+    struct pm_larger *same = first_larger(base);
+    while (same && same->by != larger->by)
+        same = same->next;
+    return same;
+}
+
+/* ---- its end --------------------------------------------------------------------------------- */
+
+/* Behind blocks with a stamp are those of FRONT, whose blocks are smaller by 2^BY.  Slots are left
+   as if never touched, so that the next piece need not make their pages again. */
+static void end_size(struct pm_reuse *reuse, const uint64_t *front, unsigned by) {
     struct pm_piece *piece = reuse->piece;
-    if (reuse->failed)
-        return;
+    uint64_t recent[PM_REUSE_FRONT];
+    unsigned n_recent = recent_blocks(front, by, recent);
     pm_stamps_rank_words(&reuse->stamps);
-    /* Behind those with a stamp are those of the front.  Slots are left as if never touched, so
-       that the next piece need not make their pages again. */
     for (uint32_t i = 0; i < piece->n; i++) {
         uint32_t *slot = &reuse->slots[piece->touches[i].slot], stamp = *slot, place;
         if (stamp >= PM_FIRST_STAMP && pm_stamp_in_use(&reuse->stamps, stamp))
-            place = pm_stamp_rank(&reuse->stamps, stamp);
+            piece->order[pm_stamp_rank(&reuse->stamps, stamp)] = i;
         else
-            place = piece->n - 1 - place_in_front(reuse, piece->touches[i].block);
-        piece->order[place] = i;
+            for (place = 0; place < n_recent; place++)
+                if (recent[place] == piece->touches[i].block)
+                    piece->order[piece->n - 1 - place] = i;
         *slot = PM_SLOT_NEVER;
     }
-    memset(reuse->front, 0xff, sizeof reuse->front);
     pm_stamps_begin(&reuse->stamps, reuse->stamps.capacity, 0);
+}
+
+void pm_piece_end(struct pm_reuse *reuse, struct pm_bundle_reuse *bundles) {
+    if (reuse->failed)
+        return;
+    if (reuse->far)
+        pm_larger_take(reuse);
+    for (struct pm_larger *larger = first_larger(reuse); larger; larger = larger->next)
+        if (!larger->reuse->failed)
+            end_size(larger->reuse, reuse->front, larger->by);
+    end_size(reuse, reuse->front, 0);
+    memset(reuse->front, 0xff, sizeof reuse->front);
+    if (reuse->far)
+        pm_larger_set_fronts(reuse);
     if (bundles)
         pm_bundle_reuse_interrupt(bundles);
 }
@@ -115,12 +144,11 @@ static void make_stamps(struct pm_reuse *whole, uint32_t n) {
         whole->failed = true;
 }
 
-/* The blocks of the front get stamps, the most recent one the last. */
-static void empty_front(struct pm_reuse *whole) {
-    for (unsigned place = PM_REUSE_FRONT; place-- > 0;) {
-        if (whole->front[place] == PM_NO_BLOCK)
-            continue;
-        *pm_reuse_slot(whole, whole->front[place]) = whole->stamps.next;
+/* The blocks of the front, larger by 2^BY, get stamps, the most recent one the last. */
+static void stamp_front(struct pm_reuse *whole, const uint64_t *front, unsigned by) {
+    uint64_t recent[PM_REUSE_FRONT];
+    for (unsigned n = recent_blocks(front, by, recent); n-- > 0;) {
+        *pm_reuse_slot(whole, recent[n]) = whole->stamps.next;
         pm_stamp_give_out(&whole->stamps);
     }
 }
@@ -156,7 +184,7 @@ static uint64_t resolve(struct pm_reuse *whole, struct touch *touch, uint32_t i)
     return PM_COLD;
 }
 
-static void resolve_touches(struct pm_reuse *whole, struct pm_piece *piece) {
+static void resolve_touches(struct pm_reuse *whole, const struct pm_piece *piece) {
     struct touch *touches = piece->touches;
     for (uint32_t i = 0; i < piece->n && i < AHEAD; i++)
         look_ahead(whole, &touches[i]);
@@ -166,38 +194,17 @@ static void resolve_touches(struct pm_reuse *whole, struct pm_piece *piece) {
         if (i + AHEAD / 2 < piece->n)
             look_half_ahead(whole, &touches[i + AHEAD / 2]);
         uint64_t distance = resolve(whole, &touches[i], i);
-        if (!pm_touch_histogram_count(&whole->histograms[touches[i].group], &whole->arena,
-                                      touches[i].kind, distance))
+        if (distance < PM_REUSE_FRONT && whole->near_is_one_bin)
+            continue;
+        if (!pm_touch_histogram_count(&whole->histograms[touches[i].toucher.group], &whole->arena,
+                                      touches[i].toucher.kind, distance))
             whole->failed = true;
     }
 }
 
-/* The most recent blocks are in the front: the last of the piece and, where they are fewer than it
-   holds, those of the front before that the piece did not touch.  The others of the piece get
-   stamps. */
-static void fill_front(struct pm_reuse *whole, const struct pm_piece *piece) {
-    uint64_t front[PM_REUSE_FRONT];
-    unsigned place = 0;
-    for (; place < PM_REUSE_FRONT && place < piece->n; place++) {
-        const struct touch *touch = &piece->touches[piece->order[piece->n - 1 - place]];
-        front[place] = touch->block;
-        whole->slots[touch->slot] = PM_SLOT_FRONT;
-    }
-    for (unsigned i = 0; i < PM_REUSE_FRONT && place < PM_REUSE_FRONT; i++) {
-        uint32_t *slot = pm_reuse_slot(whole, whole->front[i]), stamp = *slot;
-        if (stamp < PM_FIRST_STAMP || !pm_stamp_in_use(&whole->stamps, stamp))
-            continue;
-        pm_stamp_take_back(&whole->stamps, stamp);
-        *slot = PM_SLOT_FRONT;
-        front[place++] = whole->front[i];
-    }
-    for (; place < PM_REUSE_FRONT; place++)
-        front[place] = PM_NO_BLOCK;
-    memcpy(whole->front, front, sizeof front);
-}
-
-static void give_out_stamps(struct pm_reuse *whole, const struct pm_piece *piece) {
-    for (uint32_t i = 0; i + PM_REUSE_FRONT < piece->n; i++) {
+/* All blocks of the piece are on top of the others. */
+static void stamp_piece(struct pm_reuse *whole, const struct pm_piece *piece) {
+    for (uint32_t i = 0; i < piece->n; i++) {
         if (i + AHEAD < piece->n)
             __builtin_prefetch(&piece->touches[piece->order[i + AHEAD]]);
         whole->slots[piece->touches[piece->order[i]].slot] = whole->stamps.next;
@@ -205,38 +212,120 @@ static void give_out_stamps(struct pm_reuse *whole, const struct pm_piece *piece
     }
 }
 
+/* One size, whose blocks are larger by 2^BY than those in the front.  Behind it the front's have
+   stamps as well. */
+static void resolve_size(struct pm_reuse *whole, struct pm_reuse *reuse, const uint64_t *front,
+                         unsigned by) {
+    const struct pm_piece piece = *reuse->piece;
+    reuse->piece->n = 0;
+    if (reuse->failed)
+        whole->failed = true;
+    if (whole->failed)
+        return;
+    make_stamps(whole, PM_REUSE_FRONT + piece.n);
+    if (whole->failed)
+        return;
+    stamp_front(whole, front, by);
+    resolve_touches(whole, &piece);
+    if (!whole->failed)
+        stamp_piece(whole, &piece);
+}
+
+/* The front behind PIECE: its most recent blocks and, where they are fewer than the front holds,
+   those of the front before that it did not touch. */
+static void next_front(const struct pm_reuse *whole, const struct pm_piece *piece,
+                       uint64_t *front) {
+    const uint32_t first = whole->stamps.next - piece->n; /* of the piece's stamps */
+    unsigned place = 0;
+    for (; place < PM_REUSE_FRONT && place < piece->n; place++)
+        front[place] = piece->touches[piece->order[piece->n - 1 - place]].block;
+    for (unsigned i = 0; i < PM_REUSE_FRONT && place < PM_REUSE_FRONT; i++)
+        if (whole->front[i] != PM_NO_BLOCK && *pm_reuse_slot(whole, whole->front[i]) < first)
+            front[place++] = whole->front[i];
+    for (; place < PM_REUSE_FRONT; place++)
+        front[place] = PM_NO_BLOCK;
+}
+
+/* BLOCKS, those of the front in any order, need no stamps. */
+static void unstamp_front(struct pm_reuse *whole, const uint64_t *blocks) {
+    for (unsigned i = 0; i < PM_REUSE_FRONT && !whole->failed; i++) {
+        if (blocks[i] == PM_NO_BLOCK)
+            continue;
+        uint32_t *slot = pm_reuse_slot(whole, blocks[i]);
+        pm_stamp_take_back(&whole->stamps, *slot);
+        *slot = PM_SLOT_FRONT;
+    }
+}
+
+static void resolve_larger(struct pm_reuse *whole, struct pm_reuse *reuse) {
+    bool failed = false; /* the next larger ones too */
+    for (struct pm_larger *larger = first_larger(whole); larger; larger = larger->next) {
+        struct pm_larger *piece = same_size(reuse, larger);
+        failed = larger->reuse->failed |= failed || !piece;
+        if (piece)
+            resolve_size(larger->reuse, piece->reuse, whole->front, larger->by);
+    }
+}
+
 void pm_piece_resolve(struct pm_reuse *whole, struct pm_bundle_reuse *bundles,
                       struct pm_reuse *reuse) {
-    struct pm_piece *piece = reuse->piece;
+    uint64_t front[PM_REUSE_FRONT];
     if (reuse->failed || !pm_reuse_make_histograms(whole, reuse->n_groups))
         whole->failed = true;
-    if (whole->failed || piece->n == 0)
+    if (whole->failed || reuse->piece->n == 0)
         return;
     if (bundles)
         pm_bundle_reuse_interrupt(bundles);
-    make_stamps(whole, PM_REUSE_FRONT + piece->n);
+    if (whole->far)
+        pm_larger_take(whole);
+    resolve_larger(whole, reuse);
+    const struct pm_piece piece = *reuse->piece;
+    resolve_size(whole, reuse, whole->front, 0);
     if (whole->failed)
         return;
-    empty_front(whole);
-    resolve_touches(whole, piece);
-    if (!whole->failed) {
-        fill_front(whole, piece);
-        give_out_stamps(whole, piece);
-    }
-    piece->n = 0;
+    next_front(whole, &piece, front);
+    memcpy(whole->front, front, sizeof front);
+    unstamp_front(whole, front);
+    if (!whole->far)
+        return;
+    pm_larger_set_fronts(whole);
+    for (struct pm_larger *larger = first_larger(whole); larger; larger = larger->next)
+        unstamp_front(larger->reuse, larger->blocks);
 }
 
 /* ---- counts ---------------------------------------------------------------------------------- */
 
-void pm_piece_move_counts(struct pm_reuse *whole, struct pm_reuse *reuse) {
-    if (whole->failed || !pm_reuse_make_histograms(whole, reuse->n_groups)) {
-        whole->failed = true;
-        return;
-    }
-    for (uint32_t group = 0; group < reuse->n_groups; group++) {
-        if (!pm_touch_histogram_sum(&whole->histograms[group], &reuse->histograms[group],
-                                    &whole->arena))
+/* What is cold in a piece has been resolved. */
+static void move_size(struct pm_reuse *whole, struct pm_reuse *reuse) {
+    for (uint32_t group = 0; group < reuse->n_groups && !whole->failed; group++) {
+        struct pm_touch_histogram *from = &reuse->histograms[group];
+        memset(from->cold, 0, sizeof from->cold);
+        if (!pm_touch_histogram_sum(&whole->histograms[group], from, &whole->arena))
             whole->failed = true;
-        pm_touch_histogram_clear(&reuse->histograms[group]);
+        pm_touch_histogram_clear(from);
+    }
+}
+
+static void move_uncounted(struct pm_larger *whole, struct pm_larger *piece) {
+    for (uint32_t group = 0; group < piece->n_uncounted && group < whole->n_uncounted; group++)
+        for (unsigned kind = 0; kind < PM_KINDS; kind++)
+            whole->uncounted[group].n[kind] += piece->uncounted[group].n[kind];
+    memset(piece->uncounted, 0, piece->n_uncounted * sizeof *piece->uncounted);
+}
+
+void pm_piece_move_counts(struct pm_reuse *whole, struct pm_reuse *reuse) {
+    if (reuse->failed || !pm_reuse_make_histograms(whole, reuse->n_groups))
+        whole->failed = true;
+    if (whole->failed)
+        return;
+    move_size(whole, reuse);
+    for (struct pm_larger *larger = first_larger(whole); larger; larger = larger->next) {
+        struct pm_larger *piece = same_size(reuse, larger);
+        if (!piece || piece->reuse->failed)
+            larger->reuse->failed = true;
+        if (larger->reuse->failed)
+            continue;
+        move_size(larger->reuse, piece->reuse);
+        move_uncounted(larger, piece);
     }
 }

@@ -17,6 +17,11 @@
    going on from one processor to the next.  Nothing is rounded.
    Assumed: pieces are resolved one after the other, in their order.
 
+   Larger blocks that follow from the smallest (larger.h) do so in a piece too, from its front, and
+   leave open the first touch of each larger block.  Those in the front get stamps while a piece is
+   resolved, in the order of the front's most recent blocks, and behind it the front is set anew,
+   for the smallest size and from that for the larger ones.
+
    Bounded (max_blocks): a piece forgets nothing; a distance that reaches the bound in the piece is
    beyond it anyway.  Memory is for so many blocks and those of the pieces under way.
    Not for sampling, nor for what carries a reuse.
@@ -31,8 +36,9 @@
 struct pm_bundle_reuse;
 struct pm_reuse;
 
-/* Makes REUSE, new and with its options chosen, the analysis of one piece after the other.  False:
-   no memory. */
+/* Makes REUSE, new and with its options chosen, the analysis of one piece after the other; larger
+   sizes that are added to it later are so too.  What it counts as cold is what it leaves open.
+   False: no memory. */
 bool pm_piece_make_analysis(struct pm_reuse *reuse);
 void pm_piece_free(struct pm_reuse *reuse);
 
@@ -46,7 +52,7 @@ void pm_piece_end(struct pm_reuse *reuse, struct pm_bundle_reuse *bundles);
 void pm_piece_resolve(struct pm_reuse *whole, struct pm_bundle_reuse *bundles,
                       struct pm_reuse *reuse);
 
-/* Moves what REUSE counted to WHOLE. */
+/* Moves what REUSE counted to WHOLE; its pieces are resolved, and the bundles above it flushed. */
 void pm_piece_move_counts(struct pm_reuse *whole, struct pm_reuse *reuse);
 
 #endif

@@ -1,0 +1,217 @@
+/* Block sizes that an answer needs and that no run has: the command that measures them, made of
+   what the store knows of its runs. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd/cmd.h"
+#include "core/store/store.h"
+#include "measure/command/command.h"
+#include "sched/sched.h"
+
+struct words {
+    PM_ARRAY(char *, words); /* owned, NULL at the end */
+};
+
+static void add(struct words *command, char *word) { *PM_PUSH(command, words) = word; }
+
+static void add_option(struct words *command, const char *name, const char *value) {
+    add(command, pm_strdup(name));
+    if (value)
+        add(command, pm_strdup(value));
+}
+
+/* ---- which runs ------------------------------------------------------------------------------ */
+
+static bool lacks_any(struct pm_store *store, const struct pm_parameters *at, const char *settings,
+                      const uint64_t *block_sizes, size_t n, bool *lacks, struct pm_error *err) {
+    bool there, complete;
+    if (!pm_store_has_run(store, at, settings, NULL, 0, &there, err) ||
+        !pm_store_has_run(store, at, settings, block_sizes, n, &complete, err))
+        return false;
+    *lacks = there && !complete;
+    return true;
+}
+
+char *pm_points_text(const struct pm_parameters *points, size_t n_points,
+                     bool (*is_formula)(const void *context, const char *name),
+                     const void *context) {
+    const char *names[PM_MAX_PARAMETERS];
+    size_t n = 0;
+    char *text = pm_strdup("");
+    for (size_t i = 0; n_points && i < points[0].n; i++)
+        if (!is_formula(context, points[0].names[i]))
+            names[n++] = points[0].names[i];
+    for (size_t i = 0; i < n; i++)
+        pm_append(&text, "%s%s", i ? "," : "", names[i]);
+    for (size_t p = 0; p < n_points; p++)
+        for (size_t i = 0; i < n; i++) {
+            double value = 0;
+            char number[64];
+            pm_parameters_get(&points[p], names[i], &value);
+            pm_format_value(value, number, sizeof number);
+            pm_append(&text, "%s%s", i ? ":" : p ? "," : "=", number);
+        }
+    return text;
+}
+
+static bool is_given_formula(const void *formulas, const char *name) {
+    return pm_given_formulas_get(formulas, name) != NULL;
+}
+
+/* The sizes of the runs that were made as SETTINGS say and lack one of the block sizes; how many.
+ */
+static bool add_sizes(struct words *command, const struct pm_program *program, const char *settings,
+                      const struct pm_block_sizes *sizes, size_t *n_lacking, struct pm_error *err) {
+    struct pm_given_formulas formulas = {0};
+    struct pm_parameters *lacking = pm_alloc(program->n_runs, sizeof *lacking);
+    *n_lacking = 0;
+    bool ok = pm_store_formulas(program->store, &formulas, err), lacks = false;
+    for (size_t i = 0; ok && i < program->n_runs; i++) {
+        ok = lacks_any(program->store, &program->runs[i], settings, sizes->bytes, sizes->n, &lacks,
+                       err);
+        if (ok && lacks)
+            lacking[(*n_lacking)++] = program->runs[i];
+    }
+    if (ok && *n_lacking && lacking[0].n) {
+        add(command, pm_strdup("-P"));
+        add(command, pm_points_text(lacking, *n_lacking, is_given_formula, &formulas));
+    }
+    for (size_t i = 0; ok && i < formulas.n_list; i++) {
+        add(command, pm_strdup("-P"));
+        add(command, pm_sprintf("%s=%s", formulas.list[i].name, formulas.list[i].text));
+    }
+    pm_given_formulas_free(&formulas);
+    free(lacking);
+    return ok;
+}
+
+/* ---- how they were made ---------------------------------------------------------------------- */
+
+/* A line of a run's settings (measure/settings.c) as an option; the command itself is left out. */
+static void add_setting(struct words *command, const char *line) {
+    static const char *const names[] = {"build",     "env",        "shared",
+                                        "bin-width", "sample",     "max-blocks",
+                                        "start-at",  "stop-after", "input"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        size_t length = strlen(names[i]);
+        if (strncmp(line, names[i], length) != 0 || (line[length] && line[length] != ' '))
+            continue;
+        char *option = pm_sprintf("--%s", names[i]);
+        const char *value = line[length] ? line + length + 1 : NULL;
+        /* Of a template only what it becomes is known, and its content as a number. */
+        char *input = strcmp(names[i], "input") == 0 && value
+                          ? pm_sprintf("TEMPLATE:%.*s", (int)strcspn(value, " "), value)
+                          : NULL;
+        add_option(command, option, input ? input : value);
+        free(input);
+        free(option);
+    }
+}
+
+/* What was measured beside, as far as the store has it. */
+static bool add_extras(struct words *command, const struct pm_program *program,
+                       const struct pm_parameters *at, struct pm_error *err) {
+    bool carried, bytes;
+    if (!pm_store_has_patterns(program->store, at, NULL, 0, &carried, err) ||
+        !pm_store_has_bytes(program->store, at, &bytes, err))
+        return false;
+    struct pm_times *times = pm_store_times(program->store, at, err);
+    if (!times && err->kind != PM_ERROR_NONE)
+        return false;
+    for (size_t i = 1; i < program->structure->n_modules; i++)
+        add_option(command, "--lib", program->structure->modules[i].name);
+    if (carried)
+        add_option(command, "--carry", NULL);
+    if (bytes)
+        add_option(command, "--bytes", NULL);
+    if (times)
+        add_option(command, "--time", NULL);
+    pm_times_free(times);
+    return true;
+}
+
+/* As the largest run was made; for how many runs. */
+static char *command_of(const struct pm_program *program, const struct pm_missing_blocks *missing,
+                        size_t *n_lacking, struct pm_error *err) {
+    const struct pm_parameters *largest = &program->runs[program->n_runs - 1];
+    struct pm_run_facts facts = {0};
+    struct words command = {0};
+    char *text = NULL, *typed = NULL;
+    if (!pm_store_run_facts(program->store, largest, &facts, err))
+        return NULL;
+    add_option(&command, "pmodel", "run");
+    add_option(&command, "-o", missing->store_path);
+    add_option(&command, missing->option, missing->value);
+    bool ok = add_sizes(&command, program, facts.settings ? facts.settings : "",
+                        &missing->block_sizes, n_lacking, err) &&
+              add_extras(&command, program, largest, err);
+    char *rest = facts.settings;
+    for (char *line; ok && rest && (line = strsep(&rest, "\n"));)
+        if (strncmp(line, "command ", strlen("command ")) == 0)
+            typed = line + strlen("command ");
+        else
+            add_setting(&command, line);
+    add(&command, NULL);
+    if (ok) {
+        text = pm_command_text(command.words);
+        pm_append(&text, " -- %s", typed ? typed : "COMMAND");
+    }
+    pm_free_strings(command.words);
+    pm_run_facts_free(&facts);
+    return text;
+}
+
+bool pm_advise_measuring(const struct pm_program *program, const struct pm_missing_blocks *missing,
+                         bool fits, struct pm_error *err) {
+    struct pm_error why = {0};
+    size_t n_lacking = 0;
+    char *sentence = pm_strdup(err->text),
+         *command = command_of(program, missing, &n_lacking, &why);
+    if (command && n_lacking == 0)
+        pm_fail(err, "%s when the models were made: call `pmodel fit %s` again", sentence,
+                missing->store_path);
+    else if (command)
+        pm_fail(err, "%s: `%s`%s%s%s measure%s them%s", sentence, command,
+                fits ? " and `pmodel fit " : "", fits ? missing->store_path : "", fits ? "`" : "",
+                fits ? "" : "s",
+                missing->can_interpolate ? "; --interpolate takes the nearest that were" : "");
+    free(command);
+    free(sentence);
+    return false;
+}
+
+/* ---- machines -------------------------------------------------------------------------------- */
+
+/* Is the machine's name enough to find its file? */
+static bool is_found_by_name(const struct pm_machine *machine) {
+    struct pm_error ignored = {0};
+    char *path = pm_machine_path(machine->name, &ignored);
+    bool found = path && strcmp(path, machine->path) == 0;
+    free(path);
+    return found;
+}
+
+bool pm_need_machine_blocks(const struct pm_program *program, const struct pm_profile *profile,
+                            const struct pm_machine *machine, const char *store_path,
+                            bool can_interpolate, struct pm_error *err) {
+    if (pm_check_block_sizes(profile, machine, err))
+        return true;
+    if (pm_profile_is_without_memory(profile))
+        return false;
+    struct pm_missing_blocks missing = {.store_path = store_path,
+                                        .option = "-m",
+                                        .value = is_found_by_name(machine) ? machine->name
+                                                                           : machine->path,
+                                        .can_interpolate = can_interpolate};
+    for (size_t l = 0; l < machine->n_levels; l++)
+        pm_block_sizes_add(&missing.block_sizes, machine->levels[l].block_bytes);
+    pm_advise_measuring(program, &missing, profile->predicted, err);
+    free(missing.block_sizes.bytes);
+    return false;
+}
+
+void pm_interpolate_for_machines(struct pm_program *program, const struct pm_machine_list *on) {
+    for (size_t m = 0; m < on->n_machines; m++)
+        for (size_t l = 0; l < on->machines[m]->n_levels; l++)
+            *PM_PUSH(program, interpolate) = on->machines[m]->levels[l].block_bytes;
+}
