@@ -81,6 +81,8 @@ static struct pm_thread *new_thread(struct pm_control_block *block) {
         __atomic_fetch_sub(&pm_n_threads, 1, __ATOMIC_RELAXED);
         return NULL;
     }
+    thread->decoder.thread = thread;
+    thread->decoder.stream = thread->number;
     __atomic_store_n(&pm_threads[thread->number], thread, __ATOMIC_RELEASE);
     return thread;
 }
@@ -184,7 +186,7 @@ void pm_threads_after_fork(void) {
             thread->kept_before[j] = 0;
         thread->skipped = (struct pm_skipped){0};
         thread->busy = 0;
-        thread->n_batch = 0;
+        thread->decoder.n_batch = 0;
         thread->stopped = !pm_measuring_is_on();
         thread->in_use = thread == current;
         thread->system_id = pm_syscall3(SYS_gettid, 0, 0, 0);

@@ -22,6 +22,14 @@ struct pm_skipped {
     uint64_t n_stops;       /* how often measuring was switched off while the thread was there */
 };
 
+/* Accesses on their way from records to a handler. */
+struct pm_decoder {
+    struct pm_thread *thread; /* whose records they are */
+    uint32_t stream;          /* what the handler is told: the thread's number, or analyser.h */
+    size_t n_batch;
+    struct pmodel_access batch[PM_BATCH];
+};
+
 struct pm_thread {
     uint32_t number;
     int in_use;        /* atomic */
@@ -45,8 +53,7 @@ struct pm_thread {
     void *argument;
     struct pm_record_queue queue;
     struct pm_skipped skipped; /* while measuring was off */
-    size_t n_batch;
-    struct pmodel_access batch[PM_BATCH];
+    struct pm_decoder decoder;
 };
 
 extern struct pm_thread *pm_threads[PM_MAX_THREADS]; /* in order of number */

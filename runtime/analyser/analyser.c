@@ -13,6 +13,7 @@
 #include "runtime/reuse/bundles/bundles.h"
 #include "runtime/reuse/carried/carried.h"
 #include "runtime/reuse/larger/larger.h"
+#include "runtime/reuse/pieces/pieces.h"
 #include "runtime/reuse/reuse.h"
 #include "runtime/system.h"
 #include "runtime/threads.h"
@@ -36,11 +37,17 @@ struct analysis {
     struct pm_carried *carried;      /* owns `reuse`; NULL: nobody asked for carriers */
 };
 
-/* By thread; the last is of all threads together. */
-enum { N_STREAMS = PM_MAX_THREADS + 1 };
+/* By thread, then of all threads together, then of pieces. */
+enum { N_STREAMS = PM_FIRST_PIECE_STREAM + PM_PIECE_STREAMS };
 static struct analysis analyses[N_STREAMS][PM_MAX_BLOCK_SIZES];
 static struct pm_footprint *footprints[N_STREAMS]; /* NULL: not asked for, or no memory */
 static bool begun[N_STREAMS];
+
+/* Streams of pieces, from PM_FIRST_PIECE_STREAM on. */
+static struct piece_stream {
+    uint32_t thread; /* atomic: its number + 1, whose touches are counted here; 0: nobody's */
+    uint32_t in_use; /* atomic: there is a piece in it */
+} piece_streams[PM_PIECE_STREAMS];
 
 /* The sizes of NAME's list, a bit for each shift. */
 static uint32_t read_block_sizes(const char *name) {
@@ -149,6 +156,10 @@ static bool begin_larger(struct analysis *analysis, struct pm_reuse *smallest, u
     return analysis->larger;
 }
 
+static bool begin_pieces(struct analysis *analysis, uint32_t stream) {
+    return stream < PM_FIRST_PIECE_STREAM || pm_piece_make_analysis(analysis->reuse);
+}
+
 static void begin_stream(uint32_t stream) {
     /* What carries a reuse is a thread's own matter. */
     bool carries = pm_analyser_carries && stream != PM_SHARED_STREAM;
@@ -156,7 +167,8 @@ static void begin_stream(uint32_t stream) {
     for (unsigned i = 0; i < pm_n_block_sizes; i++) {
         if (follow >> i & 1
                 ? begin_larger(&analyses[stream][i], analyses[stream][0].reuse, shifts[i])
-                : begin_analysis(&analyses[stream][i], shifts[i], carries))
+                : begin_analysis(&analyses[stream][i], shifts[i], carries) &&
+                      begin_pieces(&analyses[stream][i], stream))
             continue;
         free_analysis(&analyses[stream][i]);
         pm_note_add(PM_NOTE_OUT_OF_MEMORY, 1);
@@ -277,8 +289,90 @@ bool pm_analyser_event(uint32_t thread, enum pm_carried_event event, uint32_t sc
     return true;
 }
 
+/* ---- pieces ---------------------------------------------------------------------------------- */
+
+bool pm_analyser_takes_pieces(void) {
+    return pm_analyser_takes_bundles() && options.sample <= 1 && !pm_analyser_carries &&
+           !counts_bytes && !pm_records_are_shared;
+}
+
+/* The first that the thread has already: the fewer, the more of them stay in a cache. */
+uint32_t pm_analyser_take_stream(uint32_t thread) {
+    for (int others = 0; others < 2; others++)
+        for (uint32_t i = 0; i < PM_PIECE_STREAMS; i++) {
+            struct piece_stream *stream = &piece_streams[i];
+            uint32_t owner = others ? 0 : thread + 1;
+            if (__atomic_load_n(&stream->thread, __ATOMIC_ACQUIRE) != owner ||
+                __atomic_load_n(&stream->in_use, __ATOMIC_ACQUIRE) ||
+                !__atomic_compare_exchange_n(&stream->thread, &owner, thread + 1, false,
+                                             __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+                continue;
+            __atomic_store_n(&stream->in_use, 1, __ATOMIC_RELEASE);
+            return PM_FIRST_PIECE_STREAM + i;
+        }
+    return PM_NO_STREAM;
+}
+
+void pm_analyser_end_piece(uint32_t stream) {
+    for (unsigned i = 0; begun[stream] && i < pm_n_block_sizes; i++)
+        if (!has_failed(&analyses[stream][i]))
+            pm_piece_end(analyses[stream][i].reuse, analyses[stream][i].bundles);
+}
+
+/* A size is lost, and with the smallest one those that follow from it. */
+static void lose(uint32_t thread, unsigned size) {
+    for (unsigned i = 0; size == 0 && i < pm_n_block_sizes; i++)
+        analyses[thread][i].larger = NULL;
+    free_analysis(&analyses[thread][size]);
+}
+
+static void resolve(uint32_t thread, uint32_t stream, unsigned size) {
+    struct analysis *whole = &analyses[thread][size], *piece = &analyses[stream][size];
+    if (has_failed(whole))
+        return;
+    if (has_failed(piece)) { /* which was noted */
+        lose(thread, size);
+        return;
+    }
+    pm_piece_resolve(whole->reuse, whole->bundles, piece->reuse);
+    if (has_failed(whole))
+        pm_note_add(PM_NOTE_OUT_OF_MEMORY, 1);
+}
+
+void pm_analyser_resolve_piece(uint32_t thread, uint32_t stream) {
+    if (!begun[thread])
+        begin_stream(thread);
+    for (unsigned i = 0; begun[stream] && i < pm_n_block_sizes; i++)
+        resolve(thread, stream, i);
+    __atomic_store_n(&piece_streams[stream - PM_FIRST_PIECE_STREAM].in_use, 0, __ATOMIC_RELEASE);
+}
+
+/* What was counted in pieces becomes the threads' that they are of. */
+static void move_counts(uint32_t stream) {
+    uint32_t owner = piece_streams[stream - PM_FIRST_PIECE_STREAM].thread;
+    for (unsigned i = 0; owner && begun[stream] && begun[owner - 1] && i < pm_n_block_sizes; i++) {
+        struct analysis *whole = &analyses[owner - 1][i], *piece = &analyses[stream][i];
+        if (has_failed(whole) || has_failed(piece))
+            continue;
+        pm_bundle_reuse_flush(piece->bundles);
+        pm_piece_move_counts(whole->reuse, piece->reuse);
+    }
+}
+
+static void give_streams_back(uint32_t thread) {
+    for (uint32_t i = 0; i < PM_PIECE_STREAMS; i++)
+        if (__atomic_load_n(&piece_streams[i].thread, __ATOMIC_ACQUIRE) == thread + 1) {
+            move_counts(PM_FIRST_PIECE_STREAM + i);
+            __atomic_store_n(&piece_streams[i].thread, 0, __ATOMIC_RELEASE);
+        }
+}
+
+/* ---- what was found -------------------------------------------------------------------------- */
+
 void pm_analyser_flush(void) {
-    for (uint32_t stream = 0; stream < N_STREAMS; stream++)
+    for (uint32_t stream = PM_FIRST_PIECE_STREAM; stream < N_STREAMS; stream++)
+        move_counts(stream);
+    for (uint32_t stream = 0; stream < PM_FIRST_PIECE_STREAM; stream++)
         for (unsigned i = 0; begun[stream] && i < pm_n_block_sizes; i++) {
             struct analysis *analysis = &analyses[stream][i];
             if (analysis->larger && (pm_reuse_has_failed(pm_larger_reuse(analysis->larger)) ||
@@ -315,6 +409,7 @@ uint64_t pm_analyser_bytes(uint32_t thread, uint32_t group) {
 }
 
 void pm_analyser_thread_end(uint32_t thread) {
+    give_streams_back(thread);
     if (footprints[thread])
         pm_footprint_forget(footprints[thread]);
     for (unsigned i = 0; i < pm_n_block_sizes; i++) {
@@ -329,6 +424,8 @@ void pm_analyser_thread_end(uint32_t thread) {
 }
 
 void pm_analyser_after_fork(void) {
+    for (uint32_t i = 0; i < PM_PIECE_STREAMS; i++)
+        piece_streams[i] = (struct piece_stream){0, 0};
     for (uint32_t thread = 0; thread < N_STREAMS; thread++) {
         if (!begun[thread])
             continue;

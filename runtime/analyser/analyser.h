@@ -37,6 +37,34 @@ void pm_analyser_flush(void);
 /* In place of a thread's number: all threads (PM_ENV_SHARED, records.h). */
 #define PM_SHARED_STREAM PM_MAX_THREADS
 
+/* ---- pieces (reuse/pieces/)
+   ----------------------------------------------------------------------
+
+   Pieces of a thread's records may be analysed at the same time, each in a stream of its own: a
+   number in place of a thread's. */
+
+enum {
+    PM_FIRST_PIECE_STREAM = PM_MAX_THREADS + 1,
+    PM_PIECE_STREAMS = 256,
+    PM_NO_STREAM = 0xffffff
+};
+
+/* Is that so?  Where records are wanted in their order (carriers, bytes, samples, all threads as
+   one stream, handlers of users) it is not. */
+bool pm_analyser_takes_pieces(void);
+
+/* A stream for a piece of THREAD, nobody else's until it is resolved; PM_NO_STREAM: none is left.
+ */
+uint32_t pm_analyser_take_stream(uint32_t thread);
+
+/* The piece in STREAM is complete. */
+void pm_analyser_end_piece(uint32_t stream);
+
+/* Resolves it, all pieces of THREAD before being resolved, and gives the stream back. */
+void pm_analyser_resolve_piece(uint32_t thread, uint32_t stream);
+
+/* ---- what was found -------------------------------------------------------------------------- */
+
 /* The analysis of a thread for the block size with ordinal SIZE; NULL if it saw no access or ran
    out of memory. */
 const struct pm_reuse *pm_analyser_result(uint32_t thread, unsigned size);

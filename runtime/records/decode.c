@@ -16,42 +16,44 @@
 #define LARGEST_ACCESS_BYTES (1u << 30)
 
 /* While measuring is off accesses are counted and forgotten; events are followed all the same. */
-static void skip_accesses(struct pm_thread *thread) {
+static void skip_accesses(struct pm_decoder *decoder) {
+    struct pm_skipped *skipped = &decoder->thread->skipped;
     size_t n = 0;
-    for (size_t i = 0; i < thread->n_batch; i++)
-        if (thread->batch[i].kind >= PM_CARRIED_ENTER) {
-            thread->batch[n++] = thread->batch[i];
+    for (size_t i = 0; i < decoder->n_batch; i++)
+        if (decoder->batch[i].kind >= PM_CARRIED_ENTER) {
+            decoder->batch[n++] = decoder->batch[i];
         } else {
-            thread->skipped.loads += thread->batch[i].kind & 1;
-            thread->skipped.stores += thread->batch[i].kind >> 1;
+            skipped->loads += decoder->batch[i].kind & 1;
+            skipped->stores += decoder->batch[i].kind >> 1;
         }
-    thread->n_batch = n;
+    decoder->n_batch = n;
 }
 
-static void flush(struct pm_thread *thread) {
-    if (thread->stopped)
-        skip_accesses(thread);
-    if (thread->n_batch && pm_process_handler && pm_process_handler->accesses)
-        pm_process_handler->accesses(thread->number, thread->batch, thread->n_batch);
-    thread->n_batch = 0;
+static void flush(struct pm_decoder *decoder) {
+    if (decoder->thread->stopped)
+        skip_accesses(decoder);
+    if (decoder->n_batch && pm_process_handler && pm_process_handler->accesses)
+        pm_process_handler->accesses(decoder->stream, decoder->batch, decoder->n_batch);
+    decoder->n_batch = 0;
 }
 
-void pm_decode_flush(struct pm_thread *thread) { flush(thread); }
+void pm_decode_flush(struct pm_thread *thread) { flush(&thread->decoder); }
 
 void pm_decode_add_event(struct pm_thread *thread, uint32_t event, uint32_t scope) {
-    if (thread->n_batch == 0 && pm_analyser_event(thread->number, event, scope))
+    struct pm_decoder *decoder = &thread->decoder;
+    if (decoder->n_batch == 0 && pm_analyser_event(thread->number, event, scope))
         return;
-    if (thread->n_batch == PM_BATCH)
-        flush(thread);
-    thread->batch[thread->n_batch++] = (struct pmodel_access){.kind = event, .group = scope};
+    if (decoder->n_batch == PM_BATCH)
+        flush(decoder);
+    decoder->batch[decoder->n_batch++] = (struct pmodel_access){.kind = event, .group = scope};
 }
 
-static void add_access(struct pm_thread *thread, const struct pm_memory_record *record,
+static void add_access(struct pm_decoder *decoder, const struct pm_memory_record *record,
                        const struct pm_probe_reference *reference, uint64_t address,
                        uint32_t size_bytes) {
-    if (thread->n_batch == PM_BATCH)
-        flush(thread);
-    thread->batch[thread->n_batch++] = (struct pmodel_access){
+    if (decoder->n_batch == PM_BATCH)
+        flush(decoder);
+    decoder->batch[decoder->n_batch++] = (struct pmodel_access){
         .address = address,
         .size_bytes = size_bytes,
         .reference = (uint32_t)record->reference,
@@ -80,10 +82,10 @@ static uint64_t next_chunk(const struct stream *stream) {
     return chunk < left ? chunk : left;
 }
 
-static void add_chunk(struct pm_thread *thread, struct stream *stream) {
+static void add_chunk(struct pm_decoder *decoder, struct stream *stream) {
     uint64_t chunk = next_chunk(stream);
     const struct pm_memory_record record = {.reference = stream->number};
-    add_access(thread, &record, &pm_references[stream->number],
+    add_access(decoder, &record, &pm_references[stream->number],
                stream->down ? stream->start - stream->done - chunk : stream->start + stream->done,
                (uint32_t)chunk);
     stream->done += chunk;
@@ -91,16 +93,16 @@ static void add_chunk(struct pm_thread *thread, struct stream *stream) {
 
 /* Piece by chunk.  The first goes ahead: a chunk of the second (NULL: there is none) comes when all
    bytes of the first that it stands for have come. */
-static void interleave(struct pm_thread *thread, struct stream *first, struct stream *second) {
+static void interleave(struct pm_decoder *decoder, struct stream *first, struct stream *second) {
     while (first->done < first->n_bytes) {
-        add_chunk(thread, first);
+        add_chunk(decoder, first);
         while (second && second->done < first->done &&
                second->done + next_chunk(second) <= first->done)
-            add_chunk(thread, second);
+            add_chunk(decoder, second);
     }
 }
 
-static void decode_called(struct pm_thread *thread, const struct pm_memory_record *record,
+static void decode_called(struct pm_decoder *decoder, const struct pm_memory_record *record,
                           const uint64_t *payload) {
     struct stream first = {record->reference, record->address, payload[0], 0, false};
     struct stream second = {payload[2], payload[1], payload[0], 0, false};
@@ -112,7 +114,7 @@ static void decode_called(struct pm_thread *thread, const struct pm_memory_recor
         pm_note_add(PM_NOTE_UNUSABLE_REFERENCE, 1);
         return;
     }
-    interleave(thread, &first, has_second ? &second : NULL);
+    interleave(decoder, &first, has_second ? &second : NULL);
 }
 
 static struct stream stream_of_string(const struct pm_memory_record *record) {
@@ -126,22 +128,22 @@ static struct stream stream_of_string(const struct pm_memory_record *record) {
                            down};
 }
 
-static void decode_string(struct pm_thread *thread, const struct pm_memory_record *record,
+static void decode_string(struct pm_decoder *decoder, const struct pm_memory_record *record,
                           const struct pm_probe_reference *reference) {
     struct stream stream = stream_of_string(record);
     if (stream.down) {
-        interleave(thread, &stream, NULL);
+        interleave(decoder, &stream, NULL);
         return;
     }
     for (uint64_t chunk; stream.done < stream.n_bytes; stream.done += chunk) {
         chunk = stream.n_bytes - stream.done;
         chunk = chunk < LARGEST_ACCESS_BYTES ? chunk : LARGEST_ACCESS_BYTES;
-        add_access(thread, record, reference, stream.start + stream.done, (uint32_t)chunk);
+        add_access(decoder, record, reference, stream.start + stream.done, (uint32_t)chunk);
     }
 }
 
 /* A string operation with two operands: the record of the other one follows. */
-static bool decode_two_strings(struct pm_thread *thread, const struct pm_memory_record *record,
+static bool decode_two_strings(struct pm_decoder *decoder, const struct pm_memory_record *record,
                                uint64_t n_words, uint64_t n_left) {
     const struct pm_memory_record *other = (const void *)((const uint64_t *)record + n_words);
     if (n_left < 2 * n_words || other->reference != record->reference + 1 ||
@@ -149,20 +151,20 @@ static bool decode_two_strings(struct pm_thread *thread, const struct pm_memory_
         pm_references[other->reference].kind != PM_ACCESS_STRING)
         return false;
     struct stream first = stream_of_string(record), second = stream_of_string(other);
-    interleave(thread, &first, &second);
+    interleave(decoder, &first, &second);
     return true;
 }
 
 /* ---- kinds with payload ---------------------------------------------------------------------- */
 
 /* Runs of neighbouring elements are one access each. */
-static void decode_masked(struct pm_thread *thread, const struct pm_memory_record *record,
+static void decode_masked(struct pm_decoder *decoder, const struct pm_memory_record *record,
                           const struct pm_probe_reference *reference, uint64_t mask) {
     while (mask) {
         unsigned first = (unsigned)__builtin_ctzll(mask);
         uint64_t inverse = ~(mask >> first);
         unsigned length = inverse ? (unsigned)__builtin_ctzll(inverse) : 64;
-        add_access(thread, record, reference,
+        add_access(decoder, record, reference,
                    record->address + (uint64_t)first * reference->size_bytes,
                    length * reference->size_bytes);
         if (first + length >= 64)
@@ -171,7 +173,7 @@ static void decode_masked(struct pm_thread *thread, const struct pm_memory_recor
     }
 }
 
-static void decode_gather(struct pm_thread *thread, const struct pm_memory_record *record,
+static void decode_gather(struct pm_decoder *decoder, const struct pm_memory_record *record,
                           const struct pm_probe_reference *reference, uint64_t mask,
                           const unsigned char *indices) {
     for (; mask; mask &= mask - 1) {
@@ -184,7 +186,7 @@ static void decode_gather(struct pm_thread *thread, const struct pm_memory_recor
             memcpy(&narrow, indices + 4 * element, 4);
             index = narrow;
         }
-        add_access(thread, record, reference, record->address + (uint64_t)index * reference->scale,
+        add_access(decoder, record, reference, record->address + (uint64_t)index * reference->scale,
                    reference->size_bytes);
     }
 }
@@ -201,18 +203,18 @@ static uint64_t sign_bits(const unsigned char *lanes, unsigned elements, unsigne
     return mask;
 }
 
-static void decode_bit(struct pm_thread *thread, const struct pm_memory_record *record,
+static void decode_bit(struct pm_decoder *decoder, const struct pm_memory_record *record,
                        const struct pm_probe_reference *reference, uint64_t number) {
     unsigned bits = 8 * reference->size_bytes;
     if (bits < 16 || bits > 64 || bits & (bits - 1))
         return;
     int64_t element = (int64_t)(number << (64 - bits)) >> (64 - bits);
     element >>= __builtin_ctz(bits);
-    add_access(thread, record, reference,
+    add_access(decoder, record, reference,
                record->address + (uint64_t)element * reference->size_bytes, reference->size_bytes);
 }
 
-static void decode_payload(struct pm_thread *thread, const struct pm_memory_record *record,
+static void decode_payload(struct pm_decoder *decoder, const struct pm_memory_record *record,
                            const struct pm_probe_reference *reference) {
     const uint64_t *words = (const uint64_t *)(record + 1);
     const unsigned char *bytes = (const unsigned char *)words;
@@ -220,34 +222,34 @@ static void decode_payload(struct pm_thread *thread, const struct pm_memory_reco
     uint64_t mask;
     switch (reference->kind) {
     case PM_ACCESS_STRING:
-        decode_string(thread, record, reference);
+        decode_string(decoder, record, reference);
         return;
     case PM_ACCESS_MASK_K:
-        decode_masked(thread, record, reference, first_elements(words[0], elements));
+        decode_masked(decoder, record, reference, first_elements(words[0], elements));
         return;
     case PM_ACCESS_PACKED_K:
         mask = first_elements(words[0], elements);
         if (mask)
-            add_access(thread, record, reference, record->address,
+            add_access(decoder, record, reference, record->address,
                        (uint32_t)__builtin_popcountll(mask) * reference->size_bytes);
         return;
     case PM_ACCESS_MASK_V:
         mask = sign_bits(bytes, elements, reference->size_bytes);
-        decode_masked(thread, record, reference, mask);
+        decode_masked(decoder, record, reference, mask);
         return;
     case PM_ACCESS_GATHER_K:
         mask = first_elements(words[0], elements);
-        decode_gather(thread, record, reference, mask, bytes + 16);
+        decode_gather(decoder, record, reference, mask, bytes + 16);
         return;
     case PM_ACCESS_GATHER_V:
         mask = sign_bits(bytes, elements, reference->size_bytes);
-        decode_gather(thread, record, reference, mask, bytes + 32);
+        decode_gather(decoder, record, reference, mask, bytes + 32);
         return;
     case PM_ACCESS_BIT:
-        decode_bit(thread, record, reference, words[0]);
+        decode_bit(decoder, record, reference, words[0]);
         return;
     case PM_ACCESS_CALLED:
-        decode_called(thread, record, words);
+        decode_called(decoder, record, words);
         return;
     default:
         pm_note_add(PM_NOTE_UNUSABLE_REFERENCE, 1);
@@ -268,15 +270,15 @@ static const struct pm_bundle *find_bundle(uint64_t header) {
     return pm_bundle_is_known(number) ? &pm_bundles[number] : NULL;
 }
 
-static void expand_bundle(struct pm_thread *thread, const struct pm_bundle *bundle,
+static void expand_bundle(struct pm_decoder *decoder, const struct pm_bundle *bundle,
                           const uint64_t *words) {
     if (!bundle->accesses) {
         pm_note_add(PM_NOTE_UNUSABLE_REFERENCE, 1);
         return;
     }
-    if (thread->n_batch > PM_BATCH - PM_BUNDLE_ACCESSES)
-        flush(thread);
-    struct pmodel_access *into = thread->batch + thread->n_batch;
+    if (decoder->n_batch > PM_BATCH - PM_BUNDLE_ACCESSES)
+        flush(decoder);
+    struct pmodel_access *into = decoder->batch + decoder->n_batch;
     for (unsigned i = 0; i < bundle->n_accesses; i++) {
         const struct pm_bundle_access *access = &bundle->accesses[i];
         const struct pm_probe_reference *reference = &pm_references[access->reference];
@@ -288,19 +290,18 @@ static void expand_bundle(struct pm_thread *thread, const struct pm_bundle *bund
             .kind = reference->access,
         };
     }
-    thread->n_batch += bundle->n_accesses;
+    decoder->n_batch += bundle->n_accesses;
 }
 
 /* ---- a buffer -------------------------------------------------------------------------------- */
 
 /* The record at WORDS; how many words it has, 0 if nobody knows. */
-static uint64_t decode_record(struct pm_control_block *block, const uint64_t *words,
-                              const uint64_t *end) {
-    struct pm_thread *thread = block->thread;
+static uint64_t decode_record(struct pm_decoder *decoder, struct pm_control_block *block,
+                              const uint64_t *words, const uint64_t *end) {
     const struct pm_memory_record *record = (const void *)words;
     if (*words & PM_RECORD_IS_EVENT) {
         if (!pm_analyser_carries)
-            flush(thread);
+            flush(decoder);
         pm_deliver_event(block, *words, words[1]);
         return 2;
     }
@@ -308,11 +309,11 @@ static uint64_t decode_record(struct pm_control_block *block, const uint64_t *wo
         const struct pm_bundle *bundle = find_bundle(*words);
         if (!bundle)
             return 0;
-        if (thread->stopped) {
-            thread->skipped.loads += bundle->n_loads;
-            thread->skipped.stores += bundle->n_stores;
+        if (decoder->thread->stopped) {
+            decoder->thread->skipped.loads += bundle->n_loads;
+            decoder->thread->skipped.stores += bundle->n_stores;
         } else {
-            expand_bundle(thread, bundle, words);
+            expand_bundle(decoder, bundle, words);
         }
         return 1ul + bundle->n_addresses;
     }
@@ -323,12 +324,12 @@ static uint64_t decode_record(struct pm_control_block *block, const uint64_t *wo
     const struct pm_probe_reference *reference = &pm_references[*words];
     uint64_t n_words = 2 + 2ul * reference->payload_slots;
     if (reference->kind == PM_ACCESS_STRING && reference->takes_turns &&
-        decode_two_strings(thread, record, n_words, (uint64_t)(end - words)))
+        decode_two_strings(decoder, record, n_words, (uint64_t)(end - words)))
         return 2 * n_words;
     if (reference->kind == PM_ACCESS_PLAIN)
-        add_access(thread, record, reference, record->address, reference->size_bytes);
+        add_access(decoder, record, reference, record->address, reference->size_bytes);
     else if (n_words <= (uint64_t)(end - words))
-        decode_payload(thread, record, reference);
+        decode_payload(decoder, record, reference);
     return n_words;
 }
 
@@ -345,23 +346,24 @@ static struct pm_carried_iteration next_iteration(const struct pm_control_block 
                                          .scope = top->scope};
 }
 
-void pm_decode_records(struct pm_control_block *block, uint64_t from, uint64_t to) {
+void pm_decode_records(struct pm_decoder *decoder, struct pm_control_block *block, uint64_t from,
+                       uint64_t to) {
     const uint64_t *words = (const uint64_t *)from, *end = (const uint64_t *)to;
     while (words < end) {
-        if (is_bundle(*words) && pm_analyser_takes_bundles() && !block->thread->stopped) {
+        if (is_bundle(*words) && pm_analyser_takes_bundles() && !decoder->thread->stopped) {
             const uint64_t *first = words;
-            flush(block->thread);
+            flush(decoder);
             const struct pm_carried_iteration iteration = next_iteration(block);
-            words = pm_analyser_bundles(block->thread->number, words, end, &iteration);
+            words = pm_analyser_bundles(decoder->stream, words, end, &iteration);
             if (words != first)
                 continue;
         }
-        uint64_t n_words = decode_record(block, words, end);
+        uint64_t n_words = decode_record(decoder, block, words, end);
         if (n_words == 0) {
             pm_note_add(PM_NOTE_UNKNOWN_RECORDS, 1);
             break;
         }
         words += n_words;
     }
-    flush(block->thread);
+    flush(decoder);
 }

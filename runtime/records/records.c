@@ -24,7 +24,7 @@ static void consume(struct pm_control_block *block) {
     } else if (from != to && block->consume) {
         pm_queue_drain(block->thread);
         pm_analysis_enter();
-        pm_decode_records(block, from, to);
+        pm_decode_records(&block->thread->decoder, block, from, to);
         pm_analysis_leave();
     }
     block->consumed = to;

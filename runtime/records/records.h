@@ -39,8 +39,10 @@ void pm_consume_handler(struct pm_control_block *block);
 /* ---- decoding -------------------------------------------------------------------------------- */
 
 /* The records from address FROM up to TO, of BLOCK's buffer, become accesses and events, which the
-   process's handler gets.  The caller holds `busy`. */
-void pm_decode_records(struct pm_control_block *block, uint64_t from, uint64_t to);
+   process's handler gets by way of DECODER, the thread's or one for a piece of its records.  The
+   caller holds `busy` or has taken them from the thread's queue. */
+void pm_decode_records(struct pm_decoder *decoder, struct pm_control_block *block, uint64_t from,
+                       uint64_t to);
 
 /* An event of SCOPE (enum pm_carried_event) takes its place among the accesses, for an analysis
    that wants it there (pm_analyser_carries). */

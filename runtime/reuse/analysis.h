@@ -95,7 +95,8 @@ struct pm_reuse {
     uint64_t n_blocks;               /* distinct blocks touched */
     bool far_often;                  /* in the last batch: look ahead */
     bool near_is_one_bin;       /* distances below PM_REUSE_FRONT are not told apart (larger.h) */
-    struct pm_far_touches *far; /* for larger blocks (larger/state.h); NULL: there are none */
+    struct pm_far_touches *far; /* for larger blocks (larger_size.h); NULL: there are none */
+    struct pm_piece *piece;     /* where cold means open (pieces/); NULL: nowhere */
 
     struct pm_touch_histogram *histograms; /* [n_groups] */
     uint32_t n_groups;
@@ -169,8 +170,21 @@ typedef void pm_reuse_walk(struct pm_reuse *reuse, const struct pmodel_access *a
                            size_t count);
 pm_reuse_walk pm_reuse_walk_sse2, pm_reuse_walk_avx2, pm_reuse_walk_avx512;
 
-/* Touches BLOCK, which is neither in the front nor has a stamp: PM_COLD or PM_BEYOND. */
-uint64_t pm_reuse_touch_unstamped(struct pm_reuse *reuse, uint64_t block);
+/* Who touches, for larger blocks (larger/) and in pieces. */
+struct pm_toucher {
+    uint32_t group, kind; /* enum pm_access − 1 */
+};
+
+/* TOUCHER touches BLOCK, which is neither in the front nor has a stamp: PM_COLD or PM_BEYOND. */
+uint64_t pm_reuse_touch_unstamped(struct pm_reuse *reuse, uint64_t block,
+                                  struct pm_toucher toucher);
+
+/* For pieces/: BLOCK, which has this slot, is touched for the first time in the piece. */
+void pm_piece_touched(struct pm_reuse *reuse, uint64_t block, uint64_t slot,
+                      struct pm_toucher toucher);
+
+/* Memory is bounded, and there are so many blocks that some should be forgotten. */
+bool pm_reuse_has_too_many(const struct pm_reuse *reuse);
 
 /* Numbers the stamps in use anew; forgets blocks if there are too many. */
 void pm_reuse_compact(struct pm_reuse *reuse);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "runtime/reuse/far_touches.h"
+#include "runtime/reuse/pieces/pieces.h"
 #include "runtime/reuse/shadow.h"
 #include "runtime/reuse/stamps.h"
 #include "runtime/system.h"
@@ -21,6 +22,11 @@ static uint64_t wanted_capacity(const struct pm_reuse *reuse, uint64_t n_blocks)
     wanted = wanted > OFTEN_ENOUGH * n_blocks ? wanted : OFTEN_ENOUGH * n_blocks;
     wanted = wanted > reuse->least_capacity ? wanted : reuse->least_capacity;
     return (wanted + PM_LINE_STAMPS - 1) / PM_LINE_STAMPS * PM_LINE_STAMPS;
+}
+
+/* So many blocks are kept; 0: all.  A piece keeps all of its own. */
+static uint64_t most_blocks(const struct pm_reuse *reuse) {
+    return reuse->piece ? 0 : reuse->options.max_blocks;
 }
 
 /* Gives the stamps in use new numbers in their order; the DROPPED oldest ones' blocks are
@@ -42,7 +48,7 @@ static void renumber(struct pm_reuse *reuse, uint32_t dropped) {
 
 void pm_reuse_compact(struct pm_reuse *reuse) {
     uint32_t n_blocks = reuse->stamps.n_in_use, dropped = 0;
-    const uint64_t most = reuse->options.max_blocks;
+    const uint64_t most = most_blocks(reuse);
     if (most && n_blocks > most) {
         dropped = n_blocks - (uint32_t)most;
         n_blocks -= dropped;
@@ -65,10 +71,15 @@ void pm_reuse_compact(struct pm_reuse *reuse) {
 
 /* ---- touches without a stamp ----------------------------------------------------------------- */
 
-uint64_t pm_reuse_touch_unstamped(struct pm_reuse *reuse, uint64_t block) {
+bool pm_reuse_has_too_many(const struct pm_reuse *reuse) {
     enum { SLACK = 1 << 10 };
-    const uint64_t most = reuse->options.max_blocks;
-    if (most && reuse->stamps.n_in_use > most + most / 4 + SLACK)
+    const uint64_t most = most_blocks(reuse);
+    return most && reuse->stamps.n_in_use > most + most / 4 + SLACK;
+}
+
+uint64_t pm_reuse_touch_unstamped(struct pm_reuse *reuse, uint64_t block,
+                                  struct pm_toucher toucher) {
+    if (pm_reuse_has_too_many(reuse))
         pm_reuse_compact(reuse);
     uint32_t *slot = pm_reuse_new_slot(reuse, block);
     if (!slot) {
@@ -77,6 +88,10 @@ uint64_t pm_reuse_touch_unstamped(struct pm_reuse *reuse, uint64_t block) {
     }
     bool forgotten = *slot == PM_SLOT_FORGOTTEN;
     *slot = PM_SLOT_FRONT;
+    if (reuse->piece) {
+        pm_piece_touched(reuse, block, (uint64_t)(slot - reuse->slots), toucher);
+        return PM_COLD;
+    }
     reuse->n_blocks += !forgotten;
     return forgotten ? PM_BEYOND : PM_COLD;
 }
@@ -136,6 +151,7 @@ void pm_reuse_free(struct pm_reuse *reuse) {
         pm_larger_free(reuse);
     for (uint32_t i = 0; i < reuse->n_groups; i++)
         pm_touch_histogram_free(&reuse->histograms[i]);
+    pm_piece_free(reuse);
     pm_munmap(reuse->subsamples, PM_SUBSAMPLES * sizeof *reuse->subsamples);
     pm_arena_free(&reuse->arena.arena);
     pm_munmap(reuse->histograms, reuse->n_groups * sizeof *reuse->histograms);

@@ -62,7 +62,7 @@ void pm_stamps_free(struct pm_stamps *stamps) { pm_munmap(stamps->bits, stamps->
 
 void pm_stamps_rank_words(struct pm_stamps *stamps) {
     uint32_t rank = 0;
-    for (uint64_t word = 0; word < stamps->capacity >> 6; word++) {
+    for (uint64_t word = 0; word < (stamps->next + 63ul) >> 6; word++) {
         stamps->before[word] = rank;
         rank += pm_count_bits(stamps->bits[word]);
     }

@@ -154,7 +154,7 @@ static inline void pm_stamp_give_out(struct pm_stamps *stamps) {
 bool pm_stamps_begin(struct pm_stamps *stamps, uint64_t capacity, uint32_t n_in_use);
 void pm_stamps_free(struct pm_stamps *stamps);
 
-/* Fills stamps->before. */
+/* Fills stamps->before, as far as stamps were given out. */
 void pm_stamps_rank_words(struct pm_stamps *stamps);
 static inline uint32_t pm_stamp_rank(const struct pm_stamps *stamps, uint32_t stamp) {
     uint64_t before = (1ull << (stamp & 63)) - 1;

@@ -16,12 +16,7 @@
 #include "runtime/reuse/stamps.h"
 #include "runtime/system.h"
 
-/* Who touches, for larger blocks (larger.h). */
-struct pm_toucher {
-    uint32_t group, kind; /* enum pm_access − 1 */
-};
-
-/* Where no larger blocks follow. */
+/* Where no larger blocks follow, and nothing is left open. */
 static const struct pm_toucher pm_any_toucher = {0, 0};
 
 /* Larger blocks: an access of TOUCHER goes on in BLOCK. */
@@ -47,7 +42,7 @@ pm_reuse_touch_slot(struct pm_reuse *reuse, uint64_t slot, uint64_t block, uint6
         if (PM_UNLIKELY(distance >= reuse->bound))
             distance = PM_BEYOND;
     } else {
-        distance = pm_reuse_touch_unstamped(reuse, block);
+        distance = pm_reuse_touch_unstamped(reuse, block, toucher);
         if (evicted == PM_NO_BLOCK)
             return distance;
     }

@@ -40,6 +40,7 @@ static uint32_t n_idle;    /* atomic: they sleep, or are about to */
 static uint32_t n_active;  /* atomic: analyse a buffer, whatever thread they are of */
 static uint32_t n_pauses;  /* atomic: forks that wait for that, and holds */
 static uint32_t n_holds;   /* atomic */
+static uint32_t n_pieces;  /* atomic: analysed, or between two buffers of one */
 static uint32_t n_scans_wanted, n_scans_done; /* atomic */
 
 /* ---- system calls ---------------------------------------------------------------------------- */
@@ -165,6 +166,8 @@ void pm_analysis_wake(void) {
 
 bool pm_analysis_has_idle_thread(void) { return __atomic_load_n(&n_idle, __ATOMIC_RELAXED) != 0; }
 
+unsigned pm_analysis_most_threads(void) { return (unsigned)most_threads; }
+
 bool pm_analysis_is_concurrent(void) { return __atomic_load_n(&is_concurrent, __ATOMIC_RELAXED); }
 
 void pm_analysis_begin(void) {
@@ -196,6 +199,33 @@ void pm_analysis_enter(void) {
     }
 }
 
+void pm_analysis_enter_piece(void) {
+    pm_analysis_enter();
+    __atomic_fetch_add(&n_pieces, 1, __ATOMIC_SEQ_CST);
+}
+
+void pm_analysis_leave_piece(void) {
+    __atomic_fetch_sub(&n_pieces, 1, __ATOMIC_SEQ_CST);
+    pm_analysis_leave();
+}
+
+/* A hold waits for the end of the piece. */
+static bool fork_waits(void) {
+    uint32_t holds = __atomic_load_n(&n_holds, __ATOMIC_SEQ_CST);
+    return (int32_t)(__atomic_load_n(&n_pauses, __ATOMIC_SEQ_CST) - holds) > 0;
+}
+
+void pm_analysis_breathe(void) {
+    if (PM_LIKELY(!fork_waits()))
+        return;
+    for (bool was_long = false; fork_waits() && !was_long;) {
+        pm_analysis_leave();
+        uint32_t pauses = __atomic_load_n(&n_pauses, __ATOMIC_ACQUIRE);
+        was_long = fork_waits() && !pm_futex_wait(&n_pauses, pauses, LONGEST_PAUSE_NS);
+        __atomic_fetch_add(&n_active, 1, __ATOMIC_SEQ_CST);
+    }
+}
+
 void pm_analysis_leave(void) { __atomic_fetch_sub(&n_active, 1, __ATOMIC_SEQ_CST); }
 
 void pm_analysis_pause(void) {
@@ -221,7 +251,8 @@ bool pm_analysis_hold(void) {
     __atomic_fetch_add(&n_holds, 1, __ATOMIC_SEQ_CST);
     __atomic_fetch_add(&n_pauses, 1, __ATOMIC_SEQ_CST);
     for (int tries = 0; tries < TRIES; tries++) {
-        if (!__atomic_load_n(&n_active, __ATOMIC_SEQ_CST))
+        if (!__atomic_load_n(&n_active, __ATOMIC_SEQ_CST) &&
+            !__atomic_load_n(&n_pieces, __ATOMIC_SEQ_CST))
             return true;
         pm_sleep_ns(SHORT_SLEEP_NS);
     }
@@ -237,7 +268,7 @@ void pm_analysis_release(void) {
 void pm_analysis_after_fork(void) {
     for (struct place *place = places; place < places + N_PLACES; place++)
         place->thread.id = place->taken = 0;
-    n_threads = n_idle = n_active = n_pauses = n_holds = 0;
+    n_threads = n_idle = n_active = n_pauses = n_holds = n_pieces = 0;
     n_scans_done = n_scans_wanted;
 }
 

@@ -18,6 +18,9 @@ struct pm_thread;
 /* Is what is full to be handed over? */
 bool pm_analysis_is_concurrent(void);
 
+/* How many there may be. */
+unsigned pm_analysis_most_threads(void);
+
 /* There is work: wakes an analysis thread, or makes one. */
 void pm_analysis_wake(void);
 
@@ -27,7 +30,8 @@ bool pm_analysis_has_idle_thread(void);
 /* Threads of the program, where they wait or hand over: answers pm_analysis_ask_for_scan. */
 void pm_analysis_serve(void);
 
-/* For analysis threads: analyses what stands in the queue if nobody else does.  False: nothing. */
+/* For analysis threads: analyses a piece of what stands in the queue; in order, all of it if nobody
+   else does.  False: nothing. */
 bool pm_queue_take(struct pm_thread *thread);
 
 /* False: WORD did not change its value, and nobody woke us, for NANOSECONDS. */

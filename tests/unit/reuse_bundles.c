@@ -7,7 +7,9 @@
    are settled the histograms, with a bin for each distance, must be those of the touches so far.
    Where the analysis samples, only watched blocks go through the stack, and all touches are
    counted.  Larger blocks, whose analyses follow from that of the smaller ones, must have the
-   histograms of a stack of their own, with distances below the front's size in one bin. */
+   histograms of a stack of their own, with distances below the front's size in one bin.  All but
+   sampled traces are also cut at random into pieces, some of which are analysed apart and resolved
+   later (reuse/pieces/). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -20,6 +22,7 @@
 
 #include "runtime/reuse/bundles/state.h"
 #include "runtime/reuse/far_touches.h"
+#include "runtime/reuse/pieces/pieces.h"
 #include "tests/unit/bundle_traces.h"
 #include "tests/unit/rounds.h"
 
@@ -57,6 +60,7 @@ static struct {
     uint64_t seed, max_blocks, sample;
     unsigned shift;
     enum pm_reuse_variant variant;
+    bool in_pieces;
     bool near_is_one_bin; /* distances below PM_REUSE_FRONT are all 0 */
 } trial;
 
@@ -144,9 +148,10 @@ static void expect_trace(uint32_t most) {
 static void expect_that(bool is_so, const char *what, uint32_t i) {
     if (!is_so)
         fail_msg("%s %u; seed %#llx, blocks of 2^%u bytes, variant %u, max_blocks %llu, "
-                 "1 of %llu blocks",
+                 "1 of %llu blocks%s",
                  what, i, (unsigned long long)trial.seed, trial.shift, trial.variant,
-                 (unsigned long long)trial.max_blocks, (unsigned long long)trial.sample);
+                 (unsigned long long)trial.max_blocks, (unsigned long long)trial.sample,
+                 trial.in_pieces ? ", in pieces" : "");
 }
 
 static int compare_touches(const void *a, const void *b) {
@@ -253,12 +258,12 @@ static void choose_larger(void) {
             larger_shifts[n_larger++] = shifts[i];
 }
 
-/* What the analyses LARGER found of the trace, of which the smaller size was told N_STEPS. */
-static void check_larger(struct pm_larger **larger, uint32_t n_steps_told) {
+/* What the analyses FOUND found of the trace, of which the smaller size was told N_STEPS. */
+static void check_larger(struct pm_larger **found, uint32_t n_steps_told) {
     const unsigned smaller = trial.shift;
     trial.near_is_one_bin = true;
     for (unsigned i = 0; i < n_larger; i++) {
-        const struct pm_reuse *reuse = pm_larger_reuse(larger[i]);
+        const struct pm_reuse *reuse = pm_larger_reuse(found[i]);
         trial.shift = larger_shifts[i];
         expect_trace(n_steps_told);
         expect_that(expected.n_steps == n_steps_told, "fewer steps for larger blocks", i);
@@ -287,10 +292,10 @@ static size_t walk_words(struct pm_bundle_reuse *analysis, const uint64_t *from,
 }
 
 /* Records and foreign ones, from step I on up to the first of something else: the walk goes from
-   foreign record to foreign record.  The step behind. */
-static uint32_t walk_run(struct pm_bundle_reuse *analysis, uint32_t i) {
-    uint32_t end = i;
-    while (end < expected.n_steps && steps[end].what <= FOREIGN)
+   foreign record to foreign record.  The step behind, at most MOST later. */
+static uint32_t walk_run(struct pm_bundle_reuse *analysis, uint32_t i, uint32_t most) {
+    uint32_t end = i, last = most < expected.n_steps - i ? i + most : expected.n_steps;
+    while (end < last && steps[end].what <= FOREIGN)
         end++;
     const uint32_t last_word = steps[end - 1].at + steps[end - 1].n;
     while (i < end) {
@@ -305,21 +310,75 @@ static uint32_t walk_run(struct pm_bundle_reuse *analysis, uint32_t i) {
     return end;
 }
 
-static void take_step(struct pm_bundle_reuse *analysis, uint32_t i) {
+/* ---- pieces ---------------------------------------------------------------------------------- */
+
+/* The first is of the whole, and of all if nothing is analysed in pieces. */
+enum { N_ANALYSES = 4 };
+static struct pm_bundle_reuse *analyses[N_ANALYSES];
+static struct pm_larger *larger[N_ANALYSES][MOST_LARGER]; /* beside them */
+static unsigned current;
+static unsigned ended[N_ANALYSES], n_ended; /* pieces that are not resolved yet, in their order */
+
+static void end_piece(void) {
+    if (current == 0)
+        return;
+    pm_piece_end(analyses[current]->reuse, analyses[current]);
+    ended[n_ended++] = current;
+    current = 0;
+}
+
+static void resolve_all(void) {
+    end_piece();
+    for (unsigned i = 0; i < n_ended; i++)
+        pm_piece_resolve(analyses[0]->reuse, analyses[0], analyses[ended[i]]->reuse);
+    n_ended = 0;
+}
+
+static void choose_analysis(void) {
+    if (!trial.in_pieces)
+        return;
+    end_piece();
+    unsigned next = (unsigned)random_number(N_ANALYSES);
+    bool is_taken = next == 0;
+    for (unsigned i = 0; i < n_ended; i++)
+        is_taken |= ended[i] == next;
+    if (is_taken)
+        resolve_all();
+    current = next;
+}
+
+/* All counts are those of the whole then. */
+static void settle(void) {
+    resolve_all();
+    for (unsigned i = 0; i < N_ANALYSES && analyses[i]; i++) {
+        pm_bundle_reuse_flush(analyses[i]);
+        if (i > 0)
+            pm_piece_move_counts(analyses[0]->reuse, analyses[i]->reuse);
+    }
+    pm_larger_flush(analyses[0]->reuse);
+}
+
+static void forget(void) {
+    resolve_all();
+    pm_bundle_reuse_interrupt(analyses[0]);
+    pm_reuse_forget_blocks(analyses[0]->reuse);
+}
+
+/* ---- a trace --------------------------------------------------------------------------------- */
+
+static void take_step(uint32_t i) {
     const struct step *step = &steps[i];
     switch (step->what) {
     case PLAIN:
-        pm_bundle_reuse_interrupt(analysis);
-        pm_reuse_accesses(analysis->reuse, pm_n_groups, plain + step->at, step->n);
+        pm_bundle_reuse_interrupt(analyses[current]);
+        pm_reuse_accesses(analyses[current]->reuse, pm_n_groups, plain + step->at, step->n);
         break;
     case SETTLE:
-        pm_bundle_reuse_flush(analysis);
-        pm_larger_flush(analysis->reuse);
-        check_histograms(analysis->reuse, expected.before[i]);
+        settle();
+        check_histograms(analyses[0]->reuse, expected.before[i]);
         break;
     case FORGET:
-        pm_bundle_reuse_interrupt(analysis);
-        pm_reuse_forget_blocks(analysis->reuse);
+        forget();
         break;
     case LOAD:
         pm_n_bundles = NO_BUNDLE + 1;
@@ -330,36 +389,67 @@ static void take_step(struct pm_bundle_reuse *analysis, uint32_t i) {
     }
 }
 
-static void check_trace(void) {
-    struct pm_reuse *reuse = pm_reuse_new(trial.shift, 512, trial.variant);
-    struct pm_reuse_options options = {.max_blocks = trial.max_blocks, .sample = trial.sample};
-    assert_non_null(reuse);
-    assert_true(pm_reuse_choose(reuse, &options));
-    struct pm_larger *larger[MOST_LARGER];
-    for (unsigned i = 0; i < n_larger; i++) {
-        larger[i] = pm_larger_new(reuse, larger_shifts[i], 512);
-        assert_non_null(larger[i]);
+static void begin_analyses(void) {
+    const struct pm_reuse_options options = {.max_blocks = trial.max_blocks,
+                                             .sample = trial.sample};
+    memset(analyses, 0, sizeof analyses);
+    for (unsigned i = 0; i < (trial.in_pieces ? N_ANALYSES : 1); i++) {
+        struct pm_reuse *reuse = pm_reuse_new(trial.shift, 512, trial.variant);
+        assert_non_null(reuse);
+        assert_true(pm_reuse_choose(reuse, &options));
+        assert_true(i == 0 || pm_piece_make_analysis(reuse));
+        for (unsigned j = 0; j < n_larger; j++) {
+            larger[i][j] = pm_larger_new(reuse, larger_shifts[j], 512);
+            assert_non_null(larger[i][j]);
+        }
+        analyses[i] = pm_bundle_reuse_new(reuse);
+        assert_non_null(analyses[i]);
+        if (trial.seed & 1) /* small bundles too make sequences from their first execution on */
+            analyses[i]->first_direct = 0;
     }
-    struct pm_bundle_reuse *analysis = pm_bundle_reuse_new(reuse);
-    assert_non_null(analysis);
-    if (trial.seed & 1) /* small bundles too make sequences from their first execution on */
-        analysis->first_direct = 0;
+}
+
+static void end_analyses(void) {
+    for (unsigned i = 0; i < N_ANALYSES && analyses[i]; i++) {
+        struct pm_reuse *reuse = analyses[i]->reuse;
+        assert_false(reuse->failed);
+        pm_bundle_reuse_free(analyses[i]);
+        pm_reuse_free(reuse);
+    }
+}
+
+static void check_trace(void) {
+    const uint64_t longest = trial.in_pieces ? 1ull << random_number(12) : 0;
+    const uint64_t rare = 1 + random_number(4);
+    begin_analyses();
     pm_n_bundles = n_early;
     pm_n_groups = n_early_groups;
-    for (uint32_t i = 0; i < expected.n_steps;)
+    for (uint32_t i = 0; i < expected.n_steps;) {
+        if (random_number(rare) == 0)
+            choose_analysis();
         if (steps[i].what <= FOREIGN)
-            i = walk_run(analysis, i);
+            i = walk_run(analyses[current], i,
+                         longest ? 1 + (uint32_t)random_number(longest) : expected.n_steps);
         else
-            take_step(analysis, i++);
-    pm_bundle_reuse_flush(analysis);
-    pm_bundle_reuse_flush(analysis); /* nothing is added twice */
+            take_step(i++);
+    }
+    settle();
+    settle(); /* nothing is added twice */
+    struct pm_reuse *reuse = analyses[0]->reuse;
     assert_false(reuse->failed);
     check_histograms(reuse, expected.n_touches);
     expect_that(reuse->n_blocks == expected.n_blocks, "the number of blocks", 0);
-    pm_larger_flush(reuse);
-    check_larger(larger, expected.n_steps);
-    pm_bundle_reuse_free(analysis);
-    pm_reuse_free(reuse);
+    check_larger(larger[0], expected.n_steps);
+    end_analyses();
+}
+
+/* The trace at once, and if the analysis does not sample, in pieces. */
+static void check_both_ways(void) {
+    trial.in_pieces = false;
+    check_trace();
+    trial.in_pieces = trial.sample == 1;
+    if (trial.in_pieces)
+        check_trace();
 }
 
 /* ---- the tests ------------------------------------------------------------------------------- */
@@ -383,7 +473,7 @@ static void check_style(const struct style *style) {
                 choose_larger();
             expect_trace(n_steps);
             for (trial.variant = 0; trial.variant <= pm_reuse_best_variant(); trial.variant++)
-                check_trace();
+                check_both_ways();
         }
     }
 }

@@ -18,6 +18,12 @@
 #include "runtime/reuse/analysis.h"
 #include "tests/unit/lru_stack.h"
 #include "tests/unit/rounds.h"
+#include "runtime/modules.h"
+
+/* There is no module here (runtime/modules.c), nor a bundle. */
+struct pm_probe_reference *pm_references;
+struct pm_bundle *pm_bundles;
+uint32_t pm_n_bundles, pm_n_groups;
 
 enum { BATCH = 256, LEAST_CAPACITY = 512 };
 

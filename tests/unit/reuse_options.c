@@ -13,6 +13,12 @@
 #include "runtime/reuse/analysis.h"
 #include "tests/unit/lru_stack.h"
 #include "tests/unit/rounds.h"
+#include "runtime/modules.h"
+
+/* There is no module here (runtime/modules.c), nor a bundle. */
+struct pm_probe_reference *pm_references;
+struct pm_bundle *pm_bundles;
+uint32_t pm_n_bundles, pm_n_groups;
 
 enum { BATCH = 200, LEAST_CAPACITY = 512, SHIFT = 6, MOST_DISTANCE = 8192 };
 

@@ -3,7 +3,8 @@
    each vector extension. */
 #include <string.h>
 
-#include "runtime/reuse/larger/state.h"
+#include "runtime/reuse/larger_size.h"
+#include "runtime/reuse/pieces/pieces.h"
 #include "runtime/system.h"
 
 /* ---- touches that do not begin a larger block -------------------------------------------------
@@ -76,6 +77,30 @@ static void begin_front(struct pm_larger *larger) {
     larger->n_distinct = 0;
 }
 
+/* BLOCKS of a size that is smaller by 2^BY are in the front. */
+static void set_front(struct pm_larger *larger, const uint64_t *blocks, unsigned by) {
+    begin_front(larger);
+    for (unsigned i = 0; i < PM_REUSE_FRONT; i++) {
+        unsigned place = 0;
+        if (blocks[i] == PM_NO_BLOCK)
+            continue;
+        while (place < larger->n_distinct && larger->blocks[place] != blocks[i] >> by)
+            place++;
+        larger->blocks[place] = blocks[i] >> by;
+        larger->n_distinct += larger->holds[place]++ == 0;
+    }
+}
+
+void pm_larger_set_fronts(struct pm_reuse *base) {
+    const uint64_t *blocks = base->front;
+    unsigned before = 0;
+    for (struct pm_larger *larger = base->far->larger; larger; larger = larger->next) {
+        set_front(larger, blocks, larger->by - before);
+        blocks = larger->blocks;
+        before = larger->by;
+    }
+}
+
 static bool make_histograms(struct pm_larger *larger, uint32_t n_groups) {
     const size_t bytes = sizeof *larger->uncounted;
     if (!pm_reuse_make_histograms(larger->reuse, n_groups))
@@ -117,6 +142,7 @@ struct pm_larger *pm_larger_new(struct pm_reuse *base, unsigned shift, uint64_t 
     larger->by = shift - base->shift;
     larger->reuse = pm_reuse_new(shift, capacity, base->variant);
     if (!larger->reuse || !choose(larger->reuse, base->options) ||
+        (base->piece && !pm_piece_make_analysis(larger->reuse)) ||
         !make_histograms(larger, base->n_groups)) {
         free_one(larger);
         return NULL;

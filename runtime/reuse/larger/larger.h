@@ -30,8 +30,8 @@ struct pm_larger;
 struct pm_reuse;
 
 /* An analysis for blocks of 2^SHIFT bytes beside BASE, which is of smaller blocks, was not given an
-   access yet and has its options; CAPACITY as in pm_reuse_new.  It ends with BASE, by
-   pm_reuse_free. NULL without memory. */
+   access yet and has its options (of pieces if BASE is); CAPACITY as in pm_reuse_new.  It ends with
+   BASE, by pm_reuse_free. NULL without memory. */
 struct pm_larger *pm_larger_new(struct pm_reuse *base, unsigned shift, uint64_t capacity);
 
 /* What it finds: an analysis whose histograms are whole after pm_larger_flush. */

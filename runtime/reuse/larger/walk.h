@@ -1,17 +1,18 @@
 /* The walk over changes of the front (larger.h, state.h).  Included once by each walk_*.c, after a
    front (reuse/touch.h), and definitions of PM_LARGER_WALK, the name of the function made here, and
    of front_set (front, place, block)   BLOCK is at PLACE */
-#include "runtime/reuse/larger/state.h"
+#include "runtime/reuse/larger_size.h"
 #include "runtime/reuse/shadow.h"
 #include "runtime/reuse/stamps.h"
 
-/* X, which holds no block of the front, is touched: its distance, PM_COLD or PM_BEYOND.  It has no
-   stamp any more. */
-static inline uint64_t touch_outside(struct pm_larger *larger, uint64_t block) {
+/* TOUCHER touches X, which holds no block of the front: its distance, PM_COLD or PM_BEYOND.  It has
+   no stamp any more. */
+static inline uint64_t touch_outside(struct pm_larger *larger, uint64_t block,
+                                     struct pm_toucher toucher) {
     struct pm_reuse *reuse = larger->reuse;
     uint32_t stamp = *pm_reuse_slot(reuse, block);
     if (PM_UNLIKELY(stamp < PM_FIRST_STAMP))
-        return pm_reuse_touch_unstamped(reuse, block);
+        return pm_reuse_touch_unstamped(reuse, block, toucher);
     uint64_t distance = larger->n_distinct + (uint64_t)pm_stamp_take_back(&reuse->stamps, stamp);
     return PM_LIKELY(distance < reuse->bound) ? distance : PM_BEYOND;
 }
@@ -54,7 +55,8 @@ uint32_t PM_LARGER_WALK(struct pm_larger *larger, struct pm_front_change *change
             larger->holds[__builtin_ctz(there)]++;
             comes = PM_NO_BLOCK;
         } else if (comes != PM_NO_BLOCK) {
-            uint64_t distance = touch_outside(larger, comes);
+            uint64_t distance =
+                touch_outside(larger, comes, (struct pm_toucher){change.group, change.kind});
             if (distance >= PM_REUSE_FRONT &&
                 !pm_touch_histogram_count_far(&reuse->histograms[change.group], &reuse->arena,
                                               change.kind, distance))

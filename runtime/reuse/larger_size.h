@@ -1,6 +1,6 @@
-/* What the analysis of a larger size keeps (larger.h). */
-#ifndef PM_RUNTIME_REUSE_LARGER_STATE_H
-#define PM_RUNTIME_REUSE_LARGER_STATE_H
+/* What the analysis of a larger size keeps (larger/larger.h). */
+#ifndef PM_RUNTIME_REUSE_LARGER_SIZE_H
+#define PM_RUNTIME_REUSE_LARGER_SIZE_H
 
 #include "runtime/reuse/far_touches.h"
 
@@ -23,8 +23,11 @@ struct pm_larger {
     struct pm_larger *next; /* of the same base, larger still */
 };
 
+/* The front of BASE was set otherwise than by its touches: each larger size holds its blocks. */
+void pm_larger_set_fronts(struct pm_reuse *base);
+
 /* The walk over COUNT changes of a size whose blocks are smaller by 2^BY, for each vector extension
-   (walk.h).  In their place it leaves the changes of its own blocks; their number. */
+   (larger/walk.h).  In their place it leaves the changes of its own blocks; their number. */
 typedef uint32_t pm_larger_walk(struct pm_larger *larger, struct pm_front_change *changes,
                                 uint32_t count, unsigned by);
 pm_larger_walk pm_larger_walk_sse2, pm_larger_walk_avx2, pm_larger_walk_avx512;
