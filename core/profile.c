@@ -17,6 +17,7 @@ void pm_profile_free(struct pm_profile *profile) {
     free(profile->block_sizes);
     free(profile->wholes);
     free(profile->interpolated);
+    pm_run_strides_free(&profile->strides);
     free(profile);
 }
 
@@ -55,6 +56,9 @@ bool pm_profile_fits(const struct pm_profile *profile, const struct pm_structure
     bool fits = profile->n_edges == structure->n_edges;
     for (size_t i = 0; i < profile->n_histograms && fits; i++)
         fits = profile->histograms[i].group < structure->n_groups;
+    size_t n_strides = profile->strides.n_references;
+    if (n_strides) /* ascending */
+        fits &= profile->strides.references[n_strides - 1].reference < structure->n_references;
     return fits || pm_fail(err, "a run's counts do not fit the program's structure: the store is "
                                 "damaged; measure again");
 }

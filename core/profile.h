@@ -10,6 +10,7 @@
 #include "core/histogram.h"
 #include "core/parameters.h"
 #include "core/base/base.h"
+#include "core/strides.h"
 #include "core/structure/structure.h"
 
 /* What a run did that is in no histogram, although the analysis was asked for: counted, so that it
@@ -63,8 +64,9 @@ struct pm_profile {
     uint64_t *block_sizes; /* that were measured or interpolated, ascending; owned */
     PM_ARRAY(struct pm_interpolated_size, interpolated); /* the latter; owned */
     PM_ARRAY(struct pm_whole,
-             wholes);      /* one for each block size; owned.  Empty: not known, because the run
-                    is from before they were kept, and code was dropped.  Measured only */
+             wholes); /* one for each block size; owned.  Empty: not known, because the run
+               is from before they were kept, and code was dropped.  Measured only */
+    struct pm_run_strides strides; /* of references; empty: not known.  Owned */
     double relative_error; /* of the models that made it, weighted by count; 0 if measured */
     size_t n_inexact_routines;
     struct pm_skipped_accesses skipped[PM_N_SKIPPED]; /* by enum pm_skipped_reason; measured only */

@@ -30,15 +30,18 @@
      PM_RAW_SKIPPED     u64 thread, u64 loads, u64 stores, u64 n_stops: accesses while
                         measuring was off, which are in no histogram, and how often it was
                         switched off while the thread was there; at most one a thread, not all zero
+     PM_RAW_STRIDES     u64 module, u64 thread, then references ascending, each once: struct
+                        pm_raw_walk, n_levels × struct pm_raw_stride_level, innermost first
+                        (runtime/strides/strides.h)
      PM_RAW_NOTE        text, NUL-terminated: something that the user must know about this run
-   Version 3 added to a histogram what stands after n_blocks. */
+   Version 3 added to a histogram what stands after n_blocks; version 4 strides. */
 #ifndef PM_RAW_FILE_H
 #define PM_RAW_FILE_H
 
 #include <stdint.h>
 
 #define PM_RAW_MAGIC "PMRAW\r\n\032" /* 8 bytes; damaged by a text-mode copy, which is noticed */
-#define PM_RAW_VERSION 3
+#define PM_RAW_VERSION 4
 
 struct pm_raw_header {
     char magic[8];
@@ -64,6 +67,7 @@ enum pm_raw_tag {
     PM_RAW_SAMPLES = 8,
     PM_RAW_CARRIED = 9,
     PM_RAW_SKIPPED = 10,
+    PM_RAW_STRIDES = 11,
 };
 
 enum { PM_RAW_SUBSAMPLES = 8, PM_RAW_SAMPLE_SIZES = 40 };
@@ -110,6 +114,25 @@ struct pm_raw_carried_head {
     uint32_t carrier_module,
         carrier_scope;         /* PM_RAW_OUTSIDE, 0: no loop or routine that is known */
     uint32_t across, reserved; /* 1: an iteration of the carrier began in between */
+};
+
+/* How the addresses of a reference, by its index in the module, went through memory. */
+struct pm_raw_walk {
+    uint32_t reference, n_levels; /* at most PM_RAW_STRIDE_LEVELS */
+    uint64_t n;                   /* executions that were looked at, not 0 */
+    uint64_t lowest, highest;     /* addresses in the process */
+};
+
+enum { PM_RAW_STRIDE_LEVELS = 6 };
+
+/* Weights are not above the numbers behind them.  Without whole runs stride and count are those of
+   the longest that was seen in part. */
+struct pm_raw_stride_level {
+    int64_t stride;                    /* that most steps have … */
+    uint64_t stride_weight, n_strides; /* … so many of so many */
+    uint64_t count;                    /* elements that most runs have, not 0 … */
+    uint64_t count_weight, n_runs;     /* … so many of so many */
+    uint64_t n_elements;               /* of all these runs, at least one in each */
 };
 
 /* Accesses whose reuse distance lies in [low, high] blocks; the sum of distances gives the mean.

@@ -242,6 +242,8 @@ void pm_match_profile(const struct pm_structure_match *match, struct pm_profile 
     free(profile->edge_counts);
     profile->edge_counts = counts;
     profile->n_edges = n;
+    /* They are by reference, and references of two builds are not matched. */
+    pm_run_strides_free(&profile->strides);
 }
 
 void pm_match_streams(const struct pm_structure_match *match, struct pm_streams *streams) {

@@ -17,7 +17,8 @@ struct sums {
     uint64_t n_missed_jumps;
     PM_ARRAY(struct pm_open_call, open_calls);
     struct pm_skipped_accesses stopped;
-    bool *loaded; /* per module: in at least one process */
+    struct pm_run_strides strides; /* goes to the profile */
+    bool *loaded;                  /* per module: in at least one process */
     struct pm_ingested *result;
 };
 
@@ -146,6 +147,7 @@ static bool add_file(void *to, const char *path, struct pm_error *err) {
         add_frames(sums, raw, places);
         add_estimates(sums, raw);
         ok = add_histograms(sums, raw, places, path, err) &&
+             pm_ingest_strides(&sums->strides, raw, places, path, err) &&
              (!sums->result->patterns ||
               pm_ingest_patterns(sums->result->patterns, raw, places, path, err));
         sums->result->n_threads += (uint32_t)raw->n_threads;
@@ -181,6 +183,9 @@ static void make_profile(struct sums *sums, const struct pm_parameters *at) {
     free(counts);
     for (size_t i = 0; i < structure->n_routines; i++)
         profile->n_inexact_routines += result->inexact[i];
+    pm_run_strides_sort(&sums->strides);
+    profile->strides = sums->strides;
+    sums->strides = (struct pm_run_strides){0};
     profile->n_block_sizes = sums->n_block_sizes;
     profile->block_sizes = pm_alloc(sums->n_block_sizes, sizeof *profile->block_sizes);
     for (size_t i = 0; i < sums->n_block_sizes; i++)
@@ -273,6 +278,7 @@ bool pm_ingest(const char *folder, const struct pm_copies *copies, const struct 
             pm_run_patterns_sort(ingested->patterns);
     }
     free(sums.counters);
+    pm_run_strides_free(&sums.strides);
     free(sums.open_calls);
     free(sums.loaded);
     return ok;

@@ -13,6 +13,11 @@ bool pm_ingest_patterns(struct pm_run_patterns *patterns, const struct pm_raw *r
                         const struct pm_module_place *const *places, const char *path,
                         struct pm_error *err);
 
+/* Adds what RAW knows of strides to STRIDES, for pm_run_strides_sort. */
+bool pm_ingest_strides(struct pm_run_strides *strides, const struct pm_raw *raw,
+                       const struct pm_module_place *const *places, const char *path,
+                       struct pm_error *err);
+
 /* Adds what RAW's threads did while measuring was off. */
 void pm_skipped_add_stopped(struct pm_skipped_accesses *stopped, const struct pm_raw *raw);
 

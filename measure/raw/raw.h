@@ -54,6 +54,14 @@ struct pm_raw_samples {
     uint64_t misses[PM_RAW_SAMPLE_SIZES][PM_RAW_SUBSAMPLES];
 };
 
+/* Of one module in one thread: walks, and the levels of all of them one after the other. */
+struct pm_raw_strides {
+    uint32_t module;
+    uint64_t thread;
+    PM_ARRAY(struct pm_raw_walk, walks);          /* ascending by reference; owned */
+    PM_ARRAY(struct pm_raw_stride_level, levels); /* owned */
+};
+
 struct pm_raw_skipped { /* by one thread, while measuring was off */
     uint64_t thread, loads, stores, n_stops;
 };
@@ -72,7 +80,8 @@ struct pm_raw {
     PM_ARRAY(struct pm_raw_thread_times, times);
     PM_ARRAY(struct pm_raw_samples, samples);
     PM_ARRAY(struct pm_raw_skipped, skipped); /* at most one a thread */
-    PM_ARRAY(char *, notes);                  /* sentences for the user */
+    PM_ARRAY(struct pm_raw_strides, strides);
+    PM_ARRAY(char *, notes); /* sentences for the user */
 };
 
 /* Reads the file PATH.  NULL, with a sentence that names the file, if it cannot be read, is cut off

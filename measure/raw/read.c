@@ -197,6 +197,42 @@ static bool read_skipped(struct pm_raw *raw, struct pm_reader *in) {
     return !in->fault && (skipped.loads || skipped.stores || skipped.n_stops);
 }
 
+static bool stride_level_is_valid(const struct pm_raw_stride_level *level) {
+    bool is_whole = level->n_runs > 0;
+    return level->count > 0 && level->stride_weight <= level->n_strides &&
+           level->count_weight <= level->n_runs && level->n_elements >= level->n_runs &&
+           (is_whole ? level->n_strides == level->n_elements - level->n_runs
+                     : level->n_elements == 0 && level->n_strides == 0);
+}
+
+static bool read_strides(struct pm_raw *raw, struct pm_reader *in) {
+    uint64_t module = pm_take_unsigned(in, 8), thread = pm_take_unsigned(in, 8);
+    if (in->fault || module >= raw->n_modules)
+        return false;
+    struct pm_raw_strides *strides = PM_PUSH(raw, strides);
+    *strides = (struct pm_raw_strides){.module = (uint32_t)module, .thread = thread};
+    while (pm_bytes_left(in)) {
+        const void *head = pm_take(in, sizeof(struct pm_raw_walk));
+        if (!head)
+            return false;
+        struct pm_raw_walk *walk = PM_PUSH(strides, walks);
+        memcpy(walk, head, sizeof *walk);
+        if (walk->n == 0 || walk->n_levels > PM_RAW_STRIDE_LEVELS ||
+            (strides->n_walks > 1 && walk[-1].reference >= walk->reference))
+            return false;
+        for (uint32_t k = 0; k < walk->n_levels; k++) {
+            const void *bytes = pm_take(in, sizeof(struct pm_raw_stride_level));
+            if (!bytes)
+                return false;
+            struct pm_raw_stride_level *level = PM_PUSH(strides, levels);
+            memcpy(level, bytes, sizeof *level);
+            if (!stride_level_is_valid(level))
+                return false;
+        }
+    }
+    return true;
+}
+
 static bool read_frames(struct pm_raw *raw, struct pm_reader *in) {
     uint64_t module = pm_take_unsigned(in, 8), n = pm_take_unsigned(in, 8);
     if (in->fault || module >= raw->n_modules ||
@@ -281,6 +317,9 @@ static bool read_section(struct pm_raw *raw, struct pm_reader *file, unsigned or
         break;
     case PM_RAW_SKIPPED:
         valid = read_skipped(raw, &in);
+        break;
+    case PM_RAW_STRIDES:
+        valid = read_strides(raw, &in);
         break;
     case PM_RAW_FRAMES:
         valid = read_frames(raw, &in);
@@ -392,6 +431,10 @@ void pm_raw_free(struct pm_raw *raw) {
         free(raw->times[i].times);
     for (size_t i = 0; i < raw->n_frames; i++)
         free(raw->frames[i].frames);
+    for (size_t i = 0; i < raw->n_strides; i++) {
+        free(raw->strides[i].walks);
+        free(raw->strides[i].levels);
+    }
     for (size_t i = 0; i < raw->n_notes; i++)
         free(raw->notes[i]);
     free(raw->modules);
@@ -401,6 +444,7 @@ void pm_raw_free(struct pm_raw *raw) {
     free(raw->times);
     free(raw->frames);
     free(raw->skipped);
+    free(raw->strides);
     free(raw->notes);
     free(raw->samples);
     free(raw);

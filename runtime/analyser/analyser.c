@@ -15,6 +15,7 @@
 #include "runtime/reuse/larger/larger.h"
 #include "runtime/reuse/pieces/pieces.h"
 #include "runtime/reuse/reuse.h"
+#include "runtime/strides/strides.h"
 #include "runtime/system.h"
 #include "runtime/threads.h"
 
@@ -42,6 +43,7 @@ enum { N_STREAMS = PM_FIRST_PIECE_STREAM + PM_PIECE_STREAMS };
 static struct analysis analyses[N_STREAMS][PM_MAX_BLOCK_SIZES];
 static struct pm_footprint *footprints[N_STREAMS]; /* NULL: not asked for, or no memory */
 static bool begun[N_STREAMS];
+static struct pm_strides *strides[PM_MAX_THREADS]; /* NULL: no memory */
 
 /* Streams of pieces, from PM_FIRST_PIECE_STREAM on. */
 static struct piece_stream {
@@ -160,10 +162,24 @@ static bool begin_pieces(struct analysis *analysis, uint32_t stream) {
     return stream < PM_FIRST_PIECE_STREAM || pm_piece_make_analysis(analysis->reuse);
 }
 
+/* Pieces of a thread, whose strides are in one place, may begin before the thread's own stream. */
+static void begin_strides(uint32_t thread) {
+    if (thread < PM_MAX_THREADS && !strides[thread])
+        strides[thread] = pm_strides_new();
+}
+
+/* Of the thread that STREAM is of; NULL: none, of all threads together. */
+static struct pm_strides *strides_of(uint32_t stream) {
+    if (stream >= PM_FIRST_PIECE_STREAM)
+        stream = piece_streams[stream - PM_FIRST_PIECE_STREAM].thread - 1;
+    return stream < PM_MAX_THREADS ? strides[stream] : NULL;
+}
+
 static void begin_stream(uint32_t stream) {
     /* What carries a reuse is a thread's own matter. */
     bool carries = pm_analyser_carries && stream != PM_SHARED_STREAM;
     begun[stream] = true;
+    begin_strides(stream);
     for (unsigned i = 0; i < pm_n_block_sizes; i++) {
         if (follow >> i & 1
                 ? begin_larger(&analyses[stream][i], analyses[stream][0].reuse, shifts[i])
@@ -205,6 +221,8 @@ static void analyse(uint32_t stream, const struct pmodel_access *batch, size_t c
     if (!begun[stream])
         begin_stream(stream);
     add_bytes(footprints[stream], batch, count);
+    if (strides_of(stream))
+        pm_strides_accesses(strides_of(stream), stream, batch, count);
     for (unsigned i = 0; i < pm_n_block_sizes; i++) {
         struct analysis *analysis = &analyses[stream][i];
         if (has_failed(analysis))
@@ -265,6 +283,8 @@ static const uint64_t *analyse_bundles(uint32_t stream, const uint64_t *words, c
     }
     if (to)
         add_bytes_of_records(footprints[stream], words, to);
+    if (to && strides_of(stream))
+        pm_strides_records(strides_of(stream), stream, words, to);
     return to ? to : words;
 }
 
@@ -308,12 +328,15 @@ uint32_t pm_analyser_take_stream(uint32_t thread) {
                                              __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
                 continue;
             __atomic_store_n(&stream->in_use, 1, __ATOMIC_RELEASE);
+            begin_strides(thread);
             return PM_FIRST_PIECE_STREAM + i;
         }
     return PM_NO_STREAM;
 }
 
 void pm_analyser_end_piece(uint32_t stream) {
+    if (strides_of(stream))
+        pm_strides_interrupt(strides_of(stream), stream);
     for (unsigned i = 0; begun[stream] && i < pm_n_block_sizes; i++)
         if (!has_failed(&analyses[stream][i]))
             pm_piece_end(analyses[stream][i].reuse, analyses[stream][i].bundles);
@@ -372,6 +395,9 @@ static void give_streams_back(uint32_t thread) {
 void pm_analyser_flush(void) {
     for (uint32_t stream = PM_FIRST_PIECE_STREAM; stream < N_STREAMS; stream++)
         move_counts(stream);
+    for (uint32_t thread = 0; thread < PM_MAX_THREADS; thread++)
+        if (strides[thread])
+            pm_strides_flush(strides[thread]);
     for (uint32_t stream = 0; stream < PM_FIRST_PIECE_STREAM; stream++)
         for (unsigned i = 0; begun[stream] && i < pm_n_block_sizes; i++) {
             struct analysis *analysis = &analyses[stream][i];
@@ -402,6 +428,10 @@ const struct pm_reuse *pm_analyser_result(uint32_t thread, unsigned size) {
     return has_failed(analysis) ? NULL : analysis->reuse;
 }
 
+const struct pm_strides *pm_analyser_strides(uint32_t thread) {
+    return strides[thread] && !pm_strides_have_failed(strides[thread]) ? strides[thread] : NULL;
+}
+
 uint64_t pm_analyser_bytes(uint32_t thread, uint32_t group) {
     const struct pm_footprint *footprint = footprints[thread];
     return footprint && !footprint->failed ? pm_footprint_bytes(footprint, group)
@@ -410,6 +440,8 @@ uint64_t pm_analyser_bytes(uint32_t thread, uint32_t group) {
 
 void pm_analyser_thread_end(uint32_t thread) {
     give_streams_back(thread);
+    if (strides[thread])
+        pm_strides_interrupt(strides[thread], thread);
     if (footprints[thread])
         pm_footprint_forget(footprints[thread]);
     for (unsigned i = 0; i < pm_n_block_sizes; i++) {
@@ -426,6 +458,10 @@ void pm_analyser_thread_end(uint32_t thread) {
 void pm_analyser_after_fork(void) {
     for (uint32_t i = 0; i < PM_PIECE_STREAMS; i++)
         piece_streams[i] = (struct piece_stream){0, 0};
+    for (uint32_t thread = 0; thread < PM_MAX_THREADS; thread++) {
+        pm_strides_free(strides[thread]);
+        strides[thread] = NULL;
+    }
     for (uint32_t thread = 0; thread < N_STREAMS; thread++) {
         if (!begun[thread])
             continue;

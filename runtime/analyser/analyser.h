@@ -5,6 +5,7 @@
 #include "runtime/pmodel_handler.h"
 #include "runtime/reuse/carried/carried.h"
 #include "runtime/reuse/reuse.h"
+#include "runtime/strides/strides.h"
 #include "runtime/threads.h"
 
 enum { PM_MAX_BLOCK_SHIFT = 21, PM_MAX_BLOCK_SIZES = PM_MAX_BLOCK_SHIFT + 1 };
@@ -71,6 +72,9 @@ const struct pm_reuse *pm_analyser_result(uint32_t thread, unsigned size);
 
 /* The same of what was carried; NULL too if that was not asked for. */
 const struct pm_carried *pm_analyser_carried(uint32_t thread, unsigned size);
+
+/* The strides of a thread's references; NULL if it saw no access or ran out of memory. */
+const struct pm_strides *pm_analyser_strides(uint32_t thread);
 
 /* The bytes that GROUP was the first to touch in a thread; PM_RAW_UNKNOWN_BYTES if nobody asked
    (PM_ENV_BYTES), the thread saw no access or ran out of memory. */

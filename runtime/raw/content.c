@@ -11,6 +11,7 @@
 #include "runtime/process.h"
 #include "runtime/records/records.h"
 #include "runtime/signals/signals.h"
+#include "runtime/strides/strides.h"
 #include "runtime/system.h"
 #include "runtime/threads.h"
 #include "runtime/timers/timers.h"
@@ -147,6 +148,70 @@ static void add_skipped(struct pm_raw_builder *builder, const struct pm_thread *
     pm_raw_section_end(builder);
 }
 
+/* ---- strides --------------------------------------------------------------------------------- */
+
+/* The ordinal of the value with the largest weight. */
+static unsigned most_frequent(const struct pm_frequent_values *frequent) {
+    unsigned most = 0;
+    for (unsigned i = 1; i < PM_STRIDE_VALUES; i++)
+        if (frequent->weights[i] > frequent->weights[most])
+            most = i;
+    return most;
+}
+
+static struct pm_raw_stride_level stride_level(const struct pm_stride_level *level) {
+    if (level->n_runs == 0)
+        return (struct pm_raw_stride_level){.stride = level->cut_stride, .count = level->cut_n};
+    unsigned stride = most_frequent(&level->strides), count = most_frequent(&level->counts);
+    return (struct pm_raw_stride_level){.stride = level->strides.values[stride],
+                                        .stride_weight = level->strides.weights[stride],
+                                        .n_strides = level->n_elements - level->n_runs,
+                                        .count = (uint64_t)level->counts.values[count],
+                                        .count_weight = level->counts.weights[count],
+                                        .n_runs = level->n_runs,
+                                        .n_elements = level->n_elements};
+}
+
+/* Levels up to the first of which nothing is known. */
+static uint32_t count_levels(const struct pm_address_walk *walk) {
+    uint32_t n = 0;
+    while (n < PM_STRIDE_LEVELS && walk->levels[n] &&
+           (walk->levels[n]->n_runs || walk->levels[n]->cut_n > 1))
+        n++;
+    return n;
+}
+
+static void add_walk(struct pm_raw_builder *builder, uint32_t reference,
+                     const struct pm_address_walk *walk, int64_t offset) {
+    struct pm_raw_walk head = {.reference = reference,
+                               .n_levels = count_levels(walk),
+                               .n = walk->n,
+                               .lowest = walk->lowest + (uint64_t)offset,
+                               .highest = walk->highest + (uint64_t)offset};
+    pm_raw_add(builder, &head, sizeof head);
+    for (uint32_t k = 0; k < head.n_levels; k++) {
+        struct pm_raw_stride_level level = stride_level(walk->levels[k]);
+        pm_raw_add(builder, &level, sizeof level);
+    }
+}
+
+static void add_strides(struct pm_raw_builder *builder, uint32_t module, uint32_t thread) {
+    const struct pm_strides *strides = pm_analyser_strides(thread);
+    const struct pm_probe_header *header = &pm_modules[module].header;
+    if (!strides)
+        return;
+    pm_raw_section_begin(builder, PM_RAW_STRIDES);
+    pm_raw_add_u64(builder, module);
+    pm_raw_add_u64(builder, raw_thread(thread));
+    for (uint32_t i = 0; i < header->n_references; i++) {
+        const struct pm_address_walk *walk;
+        int64_t offset;
+        if (pm_strides_of(strides, header->first_reference + i, &walk, &offset))
+            add_walk(builder, i, walk, offset);
+    }
+    pm_raw_section_end(builder);
+}
+
 /* ---- what carries reuses --------------------------------------------------------------------- */
 
 /* The module that has the scope with NUMBER among all modules' scopes. */
@@ -231,6 +296,7 @@ void pm_raw_add_content(struct pm_raw_builder *builder, const struct pm_raw_run 
                 continue;
             add_counters(builder, module, pm_threads[i]);
             add_histograms(builder, module, pm_threads[i]->number);
+            add_strides(builder, module, pm_threads[i]->number);
         }
     for (uint32_t module = 0; pm_records_are_shared && module < pm_n_modules; module++)
         if (!pm_modules[module].repeats)

@@ -1,0 +1,50 @@
+/* Strides of a run: how the addresses of each reference went through memory, level by level of the
+   loops around it, in whatever routines these are (runtime/strides/strides.h has the definitions).
+   Of a reference's formula (core/structure/structure.h) these are the values in this run. */
+#ifndef PM_CORE_STRIDES_H
+#define PM_CORE_STRIDES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/base/base.h"
+
+enum { PM_MOST_STRIDE_LEVELS = 6 };
+
+/* What most runs of a level have in common. */
+struct pm_stride_level {
+    double stride_bytes, stride_share; /* the share of its steps that are that far */
+    double count, count_share;         /* elements of a run, and the share of the runs with so many;
+                                          0: COUNT is a lower bound, and no run was seen whole */
+    double mean_count;
+};
+
+struct pm_reference_strides {
+    uint32_t reference, n_levels;
+    double executions;                                    /* that were looked at */
+    double lowest, highest;                               /* addresses, in the process */
+    struct pm_stride_level levels[PM_MOST_STRIDE_LEVELS]; /* innermost first */
+};
+
+struct pm_run_strides {
+    PM_ARRAY(struct pm_reference_strides, references); /* ascending, each once; owned */
+};
+
+void pm_run_strides_free(struct pm_run_strides *strides); /* what it owns */
+/* Those of REFERENCE; NULL: not known. */
+const struct pm_reference_strides *pm_strides_of_reference(const struct pm_run_strides *strides,
+                                                           uint32_t reference);
+
+/* Adds ONE; of two of a reference the one with more executions stays.  pm_run_strides_sort is due
+   after the last. */
+void pm_run_strides_add(struct pm_run_strides *strides, const struct pm_reference_strides *one);
+void pm_run_strides_sort(struct pm_run_strides *strides);
+
+/* As bytes (zstd-compressed, versioned, checksummed) for the store, and back.  *BYTES is owned by
+   the caller (free).  Decoding checks everything; references are below N_REFERENCES. */
+void pm_run_strides_encode(const struct pm_run_strides *strides, void **bytes, size_t *n_bytes);
+bool pm_run_strides_decode(const void *bytes, size_t n_bytes, uint32_t n_references,
+                           struct pm_run_strides *strides, struct pm_error *err);
+
+#endif

@@ -1,0 +1,348 @@
+/* Windows, and the runs of addresses in them; see strides.h. */
+#include "runtime/strides/strides.h"
+
+#include "core/probe_abi.h"
+#include "runtime/arena.h"
+#include "runtime/modules.h"
+#include "runtime/reuse/carried/carried.h"
+#include "runtime/system.h"
+
+enum {
+    WINDOW_WORDS = 1 << 17,
+    /* Words between two windows, at random, so that no period of the program's is always met at the
+       same place. */
+    LEAST_GAP = 8 * WINDOW_WORDS,
+    GAP_RANGE = 14 * WINDOW_WORDS,
+    WORDS_OF_AN_ACCESS = 2,
+};
+#define NO_STREAM UINT32_MAX
+
+/* Where a reference's addresses are: OFFSET bytes from those of WALK. */
+struct place {
+    struct pm_address_walk *walk; /* NULL: it was not executed in a window */
+    int64_t offset;
+};
+
+struct pm_strides {
+    bool failed;
+    uint32_t stream; /* atomic: whose window is open; NO_STREAM: none's */
+    uint32_t window; /* number of the window, from 1 */
+    int64_t left;    /* atomic: words of the window, or until the next one */
+    uint64_t random;
+    struct place *places; /* [n_places], by number of the reference */
+    uint32_t n_places, n_bundles;
+    struct pm_address_walk ***bundles; /* [n_bundles] of walks by word; NULL: not met */
+    struct pm_arena arena;
+};
+
+/* ---- runs ------------------------------------------------------------------------------------ */
+
+static void add_value(struct pm_frequent_values *frequent, int64_t value, uint64_t weight) {
+    unsigned least = 0;
+    for (unsigned i = 0; i < PM_STRIDE_VALUES; i++) {
+        if (frequent->weights[i] && frequent->values[i] == value) {
+            frequent->weights[i] += weight;
+            return;
+        }
+        if (frequent->weights[i] < frequent->weights[least])
+            least = i;
+    }
+    const uint64_t less = frequent->weights[least] < weight ? frequent->weights[least] : weight;
+    if (less == weight && less != 0) {
+        for (unsigned i = 0; i < PM_STRIDE_VALUES; i++)
+            frequent->weights[i] -= less;
+        return;
+    }
+    for (unsigned i = 0; i < PM_STRIDE_VALUES; i++)
+        frequent->weights[i] -= less;
+    frequent->values[least] = value;
+    frequent->weights[least] = weight - less;
+}
+
+static void end_run(struct pm_stride_level *level) {
+    if (level->is_cut) {
+        if (level->n > level->cut_n) {
+            level->cut_n = level->n;
+            level->cut_stride = level->stride;
+        }
+        return;
+    }
+    if (level->n > 1)
+        add_value(&level->strides, level->stride, level->n - 1);
+    add_value(&level->counts, (int64_t)level->n, 1);
+    level->n_runs++;
+    level->n_elements += level->n;
+}
+
+static uint64_t largest_weight(const struct pm_frequent_values *frequent) {
+    uint64_t largest = 0;
+    for (unsigned i = 0; i < PM_STRIDE_VALUES; i++)
+        largest = frequent->weights[i] > largest ? frequent->weights[i] : largest;
+    return largest;
+}
+
+/* Numbers without an order make runs of two elements, each with another stride. */
+static bool is_regular(const struct pm_stride_level *level) {
+    enum { FEW = 16, LONG = 3 };
+    return level->n_runs < FEW || level->n_elements >= LONG * level->n_runs ||
+           2 * largest_weight(&level->strides) >= level->n_elements - level->n_runs;
+}
+
+static struct pm_stride_level *make_level(struct pm_strides *strides, struct pm_address_walk *walk,
+                                          unsigned k) {
+    struct pm_stride_level *level = pm_arena_take(&strides->arena, sizeof *level);
+    if (level)
+        level->is_cut = strides->window != 1; /* in the first window all runs begin */
+    else
+        strides->failed = true;
+    return walk->levels[k] = level;
+}
+
+/* ADDRESS is the next element of level K. */
+static __attribute__((noinline)) void
+append(struct pm_strides *strides, struct pm_address_walk *walk, unsigned k, uint64_t address) {
+    for (; k < PM_STRIDE_LEVELS; k++) {
+        struct pm_stride_level *level = walk->levels[k];
+        if (PM_UNLIKELY(!level) && !(level = make_level(strides, walk, k)))
+            return;
+        if (level->n == 1)
+            level->stride = (int64_t)(address - level->last);
+        if (level->n > 0 && (int64_t)(address - level->last) == level->stride) {
+            level->last = address;
+            level->n++;
+            return;
+        }
+        const uint64_t first = level->first;
+        const bool is_complete = level->n > 0 && !level->is_cut;
+        if (level->n > 0) {
+            end_run(level);
+            level->is_cut = false;
+        }
+        level->first = level->last = address;
+        level->n = 1;
+        if (!is_complete || !is_regular(level)) /* where it began is not known */
+            return;
+        address = first;
+    }
+}
+
+/* The window has ended: the runs under way are not followed any more. */
+static void cut_runs(struct pm_strides *strides, struct pm_address_walk *walk) {
+    for (unsigned k = 0; k < PM_STRIDE_LEVELS; k++) {
+        struct pm_stride_level *level = walk->levels[k];
+        if (!level || level->n == 0)
+            continue;
+        if (!level->is_cut && is_regular(level))
+            append(strides, walk, k + 1, level->first);
+        level->is_cut = true;
+        end_run(level);
+        level->n = 0;
+    }
+    walk->window = 0;
+}
+
+static __attribute__((noinline)) void begin_in_window(struct pm_strides *strides,
+                                                      struct pm_address_walk *walk) {
+    if (walk->window)
+        cut_runs(strides, walk);
+    if (walk->n == 0) {
+        walk->lowest = UINT64_MAX;
+        make_level(strides, walk, 0);
+    }
+    walk->window = strides->window;
+}
+
+static inline void execute(struct pm_strides *strides, struct pm_address_walk *walk,
+                           uint64_t address) {
+    if (PM_UNLIKELY(walk->window != strides->window))
+        begin_in_window(strides, walk);
+    struct pm_stride_level *level = walk->levels[0];
+    if (PM_UNLIKELY(!level))
+        return;
+    walk->n++;
+    walk->lowest = address < walk->lowest ? address : walk->lowest;
+    walk->highest = address > walk->highest ? address : walk->highest;
+    if (PM_LIKELY(level->n > 1 && (int64_t)(address - level->last) == level->stride)) {
+        level->last = address;
+        level->n++;
+        return;
+    }
+    append(strides, walk, 0, address);
+}
+
+/* ---- begin and end --------------------------------------------------------------------------- */
+
+struct pm_strides *pm_strides_new(void) {
+    struct pm_strides *strides = pm_mmap(sizeof *strides);
+    if (!strides)
+        return NULL;
+    strides->stream = NO_STREAM;
+    strides->random = 1;
+    return strides;
+}
+
+void pm_strides_free(struct pm_strides *strides) {
+    if (!strides)
+        return;
+    pm_arena_free(&strides->arena);
+    pm_munmap(strides->places, strides->n_places * sizeof *strides->places);
+    pm_munmap(strides->bundles, strides->n_bundles * sizeof(struct pm_address_walk **));
+    pm_munmap(strides, sizeof *strides);
+}
+
+bool pm_strides_have_failed(const struct pm_strides *strides) { return strides->failed; }
+
+bool pm_strides_of(const struct pm_strides *strides, uint32_t reference,
+                   const struct pm_address_walk **walk, int64_t *offset) {
+    if (reference >= strides->n_places || !strides->places[reference].walk)
+        return false;
+    *walk = strides->places[reference].walk;
+    *offset = strides->places[reference].offset;
+    return (*walk)->n > 0;
+}
+
+/* ---- windows --------------------------------------------------------------------------------- */
+
+static int64_t next_gap(struct pm_strides *strides) {
+    strides->random = strides->random * 6364136223846793005u + 1442695040888963407u;
+    return LEAST_GAP + (int64_t)((strides->random >> 33) % GAP_RANGE);
+}
+
+static void close_window(struct pm_strides *strides) {
+    __atomic_store_n(&strides->left, next_gap(strides), __ATOMIC_RELAXED);
+    __atomic_store_n(&strides->stream, NO_STREAM, __ATOMIC_RELEASE);
+}
+
+/* Is a window of STREAM open, or opened here?  If none is, N words more have passed. */
+static inline bool is_open(struct pm_strides *strides, uint32_t stream, size_t n) {
+    uint32_t open = __atomic_load_n(&strides->stream, __ATOMIC_RELAXED);
+    if (open == stream)
+        return true;
+    if (open != NO_STREAM ||
+        PM_LIKELY(__atomic_sub_fetch(&strides->left, (int64_t)n, __ATOMIC_RELAXED) > 0) ||
+        !__atomic_compare_exchange_n(&strides->stream, &open, stream, false, __ATOMIC_ACQUIRE,
+                                     __ATOMIC_RELAXED))
+        return false;
+    __atomic_store_n(&strides->left, WINDOW_WORDS, __ATOMIC_RELAXED);
+    strides->window++;
+    return true;
+}
+
+/* N words of the window have passed. */
+static void pass(struct pm_strides *strides, size_t n) {
+    if (__atomic_sub_fetch(&strides->left, (int64_t)n, __ATOMIC_RELAXED) <= 0)
+        close_window(strides);
+}
+
+void pm_strides_interrupt(struct pm_strides *strides, uint32_t stream) {
+    if (__atomic_load_n(&strides->stream, __ATOMIC_RELAXED) == stream)
+        close_window(strides);
+}
+
+void pm_strides_flush(struct pm_strides *strides) {
+    for (uint32_t i = 0; i < strides->n_places; i++) {
+        struct pm_address_walk *walk = strides->places[i].walk;
+        if (walk && walk->window)
+            cut_runs(strides, walk);
+    }
+}
+
+/* ---- accesses and records -------------------------------------------------------------------- */
+
+static bool grow_places(struct pm_strides *strides, uint32_t n) {
+    if (!pm_mgrow(&strides->places, strides->n_places * sizeof *strides->places,
+                  n * sizeof *strides->places))
+        return false;
+    strides->n_places = n;
+    return true;
+}
+
+static bool grow_bundles(struct pm_strides *strides, uint32_t n) {
+    const size_t bytes = sizeof(struct pm_address_walk **);
+    if (!pm_mgrow(&strides->bundles, strides->n_bundles * bytes, n * bytes))
+        return false;
+    strides->n_bundles = n;
+    return true;
+}
+
+static struct pm_address_walk *make_walk(struct pm_strides *strides, uint32_t reference) {
+    if (PM_UNLIKELY(reference >= strides->n_places) && !grow_places(strides, pm_n_references)) {
+        strides->failed = true;
+        return NULL;
+    }
+    struct place *place = &strides->places[reference];
+    if (!place->walk)
+        place->walk = pm_arena_take(&strides->arena, sizeof *place->walk);
+    strides->failed |= !place->walk;
+    return place->walk;
+}
+
+/* References of a bundle that have an address in common have a walk in common, that of the first.
+ */
+static struct pm_address_walk **make_bundle(struct pm_strides *strides, uint64_t number) {
+    const struct pm_bundle *bundle = &pm_bundles[number];
+    struct pm_address_walk **walks =
+        pm_arena_take(&strides->arena, (1u + bundle->n_addresses) * sizeof *walks);
+    if (!walks || (number >= strides->n_bundles && !grow_bundles(strides, pm_n_bundles))) {
+        strides->failed = true;
+        return NULL;
+    }
+    for (unsigned i = 0; i < bundle->n_accesses && !strides->failed; i++) {
+        const struct pm_bundle_access *access = &bundle->accesses[i];
+        struct pm_address_walk **walk = &walks[access->address];
+        if (access->address == 0) { /* fixed: the only address of a walk of its own */
+            struct pm_address_walk *fixed = make_walk(strides, access->reference);
+            if (fixed) {
+                fixed->lowest = fixed->highest = access->offset;
+                fixed->n = 1;
+            }
+            continue;
+        }
+        if (!*walk)
+            *walk = make_walk(strides, access->reference);
+        else if (access->reference >= strides->n_places && !grow_places(strides, pm_n_references))
+            strides->failed = true;
+        if (!strides->failed)
+            strides->places[access->reference] = (struct place){*walk, (int64_t)access->offset};
+    }
+    return strides->bundles[number] = walks;
+}
+
+void pm_strides_records(struct pm_strides *strides, uint32_t stream, const uint64_t *words,
+                        const uint64_t *end) {
+    const size_t n = (size_t)(end - words);
+    if (strides->failed || PM_LIKELY(!is_open(strides, stream, n)))
+        return;
+    while (words < end) {
+        if (PM_UNLIKELY(*words & PM_RECORD_IS_EVENT)) {
+            words += 2;
+            continue;
+        }
+        const uint64_t number = *words++ ^ PM_RECORD_IS_BUNDLE;
+        struct pm_address_walk **walks =
+            PM_LIKELY(number < strides->n_bundles) ? strides->bundles[number] : NULL;
+        if (PM_UNLIKELY(!walks) && !(walks = make_bundle(strides, number)))
+            break;
+        if (PM_UNLIKELY(strides->failed)) /* a walk may be missing */
+            break;
+        for (uint32_t i = 1; i <= pm_bundles[number].n_addresses; i++)
+            execute(strides, walks[i], *words++);
+    }
+    pass(strides, n);
+}
+
+void pm_strides_accesses(struct pm_strides *strides, uint32_t stream,
+                         const struct pmodel_access *batch, size_t count) {
+    const size_t n = WORDS_OF_AN_ACCESS * count;
+    if (strides->failed || PM_LIKELY(!is_open(strides, stream, n)))
+        return;
+    for (size_t i = 0; i < count; i++) {
+        struct pm_address_walk *walk;
+        if (batch[i].kind >= PM_CARRIED_ENTER)
+            continue;
+        if (!(walk = make_walk(strides, batch[i].reference)))
+            break;
+        execute(strides, walk, batch[i].address);
+    }
+    pass(strides, n);
+}
