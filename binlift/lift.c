@@ -87,6 +87,7 @@ struct pm_lifted *pm_lift(const char *path, const struct pm_lift_options *option
         return lifted;
     }
     pm_build_cfg(lifted);
+    pm_find_calls(lifted);
     pm_number_references(lifted);
     pm_translate_blocks(lifted);
     if (ends_after(options, PM_LIFT_CFG))

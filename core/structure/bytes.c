@@ -15,7 +15,7 @@
 
 #define STRUCTURE_MAGIC 0x53444d50u /* "PMDS" */
 enum { COMPRESSION_LEVEL = 3 };
-enum { VERSION_WITH_CODE_HASH = 5 };
+enum { VERSION_WITH_CODE_HASH = 5, VERSION_WITH_CALLS = 6 };
 #define MOST_RAW_BYTES UINT32_MAX /* no program that can be lifted comes near */
 
 struct bytes_header {
@@ -275,6 +275,11 @@ static void code_dependence(struct codec *codec, struct pm_dependence *dependenc
     U8(dependence->kind);
 }
 
+static void code_call(struct codec *codec, struct pm_call *call) {
+    INDEX(call->block);
+    INDEX(call->routine);
+}
+
 static void code_structure(struct codec *codec, struct pm_structure *s) {
     code_string(codec, &s->isa);
     U64(s->hash);
@@ -290,6 +295,8 @@ static void code_structure(struct codec *codec, struct pm_structure *s) {
     CODE_ARRAY(codec, s, ops, code_op);
     CODE_ARRAY(codec, s, dependences, code_dependence);
     CODE_ARRAY(codec, s, unknowns, code_unknown);
+    if (codec->version >= VERSION_WITH_CALLS)
+        CODE_ARRAY(codec, s, calls, code_call);
 }
 
 /* ---- the whole ------------------------------------------------------------------------------- */

@@ -142,6 +142,15 @@ static bool check_unknowns(const struct pm_structure *s, struct pm_error *err) {
     return true;
 }
 
+static bool check_calls(const struct pm_structure *s, struct pm_error *err) {
+    for (size_t i = 0; i < s->n_calls; i++)
+        if (!is_index(s->calls[i].block, s->n_blocks) ||
+            !is_index(s->calls[i].routine, s->n_routines) ||
+            (i && s->calls[i].block < s->calls[i - 1].block))
+            return damaged(err, "call", i);
+    return true;
+}
+
 static bool check_dependences(const struct pm_structure *s, struct pm_error *err) {
     for (size_t i = 0; i < s->n_dependences; i++) {
         const struct pm_dependence *d = &s->dependences[i];
@@ -160,5 +169,5 @@ bool pm_structure_check(const struct pm_structure *structure, struct pm_error *e
     return check_scopes(structure, err) && check_routines(structure, err) &&
            check_flow(structure, err) && check_references(structure, err) &&
            check_ops(structure, err) && check_dependences(structure, err) &&
-           check_unknowns(structure, err);
+           check_unknowns(structure, err) && check_calls(structure, err);
 }

@@ -85,6 +85,10 @@ static void shift_data(struct pm_structure *from, const struct shifts *by) {
     }
     for (size_t i = 0; i < from->n_unknowns; i++)
         shift(&from->unknowns[i].block, by->block);
+    for (size_t i = 0; i < from->n_calls; i++) {
+        shift(&from->calls[i].block, by->block);
+        shift(&from->calls[i].routine, by->routine);
+    }
 }
 
 /* ---- the whole ------------------------------------------------------------------------------ */
@@ -115,6 +119,7 @@ static void move_items(struct pm_structure *into, struct pm_structure *from) {
     APPEND(into, from, ops, 0);
     APPEND(into, from, dependences, 0);
     APPEND(into, from, unknowns, 0);
+    APPEND(into, from, calls, 0);
     into->n_counters += from->n_counters;
     from->n_counters = 0;
 }

@@ -55,6 +55,7 @@ void pm_structure_free(struct pm_structure *structure) {
     free(structure->ops);
     free(structure->dependences);
     free(structure->unknowns);
+    free(structure->calls);
     free(structure->isa);
     free(structure);
 }

@@ -235,6 +235,14 @@ struct pm_unknown {
     char *mnemonic;
 };
 
+/* ---- calls ----------------------------------------------------------------------------------- */
+
+/* A call, or a jump that is one (a tail call), from a basic block to a routine of the structure.
+   Those through pointers, and to other modules, are not known. */
+struct pm_call {
+    uint32_t block, routine;
+};
+
 /* ---- dependences through memory ------------------------------------------------------------- */
 
 enum pm_dependence_kind {
@@ -266,6 +274,7 @@ struct pm_structure {
     PM_ARRAY(struct pm_op, ops);
     PM_ARRAY(struct pm_dependence, dependences); /* ascending by scope */
     PM_ARRAY(struct pm_unknown, unknowns);       /* ascending by block, each mnemonic once */
+    PM_ARRAY(struct pm_call, calls); /* ascending by block; none of earlier versions' structures */
     uint32_t n_counters;
     char *isa;     /* "x86-64" */
     uint64_t hash; /* pm_structure_hash, 0 until computed */

@@ -8,11 +8,15 @@
 #include "runtime/system.h"
 
 enum {
-    WINDOW_WORDS = 1 << 17,
-    /* Words between two windows, at random, so that no period of the program's is always met at the
-       same place. */
-    LEAST_GAP = 8 * WINDOW_WORDS,
-    GAP_RANGE = 14 * WINDOW_WORDS,
+    FIRST_WINDOW = 1 << 21, /* all of a small run */
+    /* Long windows see outer loops, many short ones all of the program: their lengths are powers of
+       two between these, at random. */
+    LEAST_LOG2_WINDOW = 16,
+    MOST_LOG2_WINDOW = 20,
+    /* Words before a window, in lengths of the window, at random too, so that no period of the
+       program's is always met at the same place. */
+    LEAST_GAP = 8,
+    MOST_GAP = 22,
     WORDS_OF_AN_ACCESS = 2,
 };
 #define NO_STREAM UINT32_MAX
@@ -28,6 +32,7 @@ struct pm_strides {
     uint32_t stream; /* atomic: whose window is open; NO_STREAM: none's */
     uint32_t window; /* number of the window, from 1 */
     int64_t left;    /* atomic: words of the window, or until the next one */
+    int64_t length;  /* of the window, or of the next one, in words */
     uint64_t random;
     struct place *places; /* [n_places], by number of the reference */
     uint32_t n_places, n_bundles;
@@ -178,6 +183,7 @@ struct pm_strides *pm_strides_new(void) {
         return NULL;
     strides->stream = NO_STREAM;
     strides->random = 1;
+    strides->length = FIRST_WINDOW;
     return strides;
 }
 
@@ -203,13 +209,16 @@ bool pm_strides_of(const struct pm_strides *strides, uint32_t reference,
 
 /* ---- windows --------------------------------------------------------------------------------- */
 
-static int64_t next_gap(struct pm_strides *strides) {
+/* From LEAST to MOST. */
+static int64_t random_number(struct pm_strides *strides, unsigned least, unsigned most) {
     strides->random = strides->random * 6364136223846793005u + 1442695040888963407u;
-    return LEAST_GAP + (int64_t)((strides->random >> 33) % GAP_RANGE);
+    return least + (int64_t)((strides->random >> 33) % (most - least + 1));
 }
 
 static void close_window(struct pm_strides *strides) {
-    __atomic_store_n(&strides->left, next_gap(strides), __ATOMIC_RELAXED);
+    strides->length = INT64_C(1) << random_number(strides, LEAST_LOG2_WINDOW, MOST_LOG2_WINDOW);
+    int64_t gap = random_number(strides, LEAST_GAP * 16, MOST_GAP * 16) * strides->length / 16;
+    __atomic_store_n(&strides->left, gap, __ATOMIC_RELAXED);
     __atomic_store_n(&strides->stream, NO_STREAM, __ATOMIC_RELEASE);
 }
 
@@ -223,7 +232,7 @@ static inline bool is_open(struct pm_strides *strides, uint32_t stream, size_t n
         !__atomic_compare_exchange_n(&strides->stream, &open, stream, false, __ATOMIC_ACQUIRE,
                                      __ATOMIC_RELAXED))
         return false;
-    __atomic_store_n(&strides->left, WINDOW_WORDS, __ATOMIC_RELAXED);
+    __atomic_store_n(&strides->left, strides->length, __ATOMIC_RELAXED);
     strides->window++;
     return true;
 }

@@ -10,9 +10,9 @@
    are one level.  What varies from run to run has the value that most have (of at most
    PM_STRIDE_VALUES kept, by the method of Misra and Gries 1982), and the share that has it.
 
-   Assumed: what is true in windows of the thread's accesses is true of all.  A window is some
-   hundred thousand words of records; about one in sixteen is looked at, the first one always, the
-   others at random.  Runs that a window cuts do not count, unless a level has no others: then its
+   Assumed: what is true in windows of the thread's accesses is true of all.  A window is
+   65,536 to a million words of records, at random places, so that about one word in sixteen is
+   looked at; before these, the thread's first two million are.  Runs that a window cuts do not count, unless a level has no others: then its
    number of elements is a lower bound.  Above a level where addresses follow no stride there is
    none.
 
