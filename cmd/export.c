@@ -22,7 +22,7 @@ struct request {
     struct pm_block_sizes blocks;    /* none: all */
     const char *routines, *groups;   /* NULL all */
     enum pm_report_format format;
-    bool histograms, carried, threads, shared;
+    bool histograms, carried, strides, threads, shared;
 };
 
 /* ---- which groups ---------------------------------------------------------------------------- */
@@ -294,6 +294,38 @@ static bool say_cut_off(const struct job *job, const struct pm_parameters *run,
     return true;
 }
 
+static bool export_strides(const struct job *job, FILE *out, const struct pm_parameters *runs,
+                           size_t n_runs, struct pm_error *err) {
+    struct pm_profile **profiles = pm_read_profiles(job->store, job->structure, runs, n_runs, err);
+    bool ok = profiles != NULL;
+    for (size_t i = 0; ok && i < n_runs; i++)
+        if (profiles[i]->strides.n_references == 0) {
+            char *size = pm_parameters_text(&runs[i]);
+            ok = pm_fail(err,
+                         "the run%s%s has no strides: it is of an earlier version, of another "
+                         "build, or without accesses; measure it with `pmodel run`",
+                         *size ? " " : "", size);
+            free(size);
+        }
+    if (ok)
+        pm_export_strides(out, job->structure, profiles, n_runs, job->chosen, job->request->format);
+    pm_profiles_free(profiles, n_runs);
+    return ok;
+}
+
+static bool export_runs(struct job *job, FILE *out, const struct pm_parameters *runs, size_t n_runs,
+                        struct pm_error *err) {
+    const struct request *request = job->request;
+    bool ok = true;
+    if (request->strides)
+        return export_strides(job, out, runs, n_runs, err);
+    job->export = pm_export_new(out, job->structure, request->format, request->carried);
+    for (size_t i = 0; ok && i < n_runs; i++)
+        ok = export_run(job, &runs[i], err);
+    pm_export_end(job->export);
+    return ok;
+}
+
 static bool export_to(FILE *out, const struct request *request, struct pm_error *err) {
     struct pm_parameters *runs = NULL;
     size_t n_runs = 0;
@@ -305,12 +337,7 @@ static bool export_to(FILE *out, const struct request *request, struct pm_error 
               choose_runs(&job, runs, &n_runs, err);
     for (size_t i = 0; ok && i < n_runs; i++)
         ok = say_cut_off(&job, &runs[i], err);
-    if (ok) {
-        job.export = pm_export_new(out, job.structure, request->format, request->carried);
-        for (size_t i = 0; ok && i < n_runs; i++)
-            ok = export_run(&job, &runs[i], err);
-        pm_export_end(job.export);
-    }
+    ok = ok && export_runs(&job, out, runs, n_runs, err);
     free(runs);
     free(job.chosen);
     if (job.structure)
@@ -347,11 +374,15 @@ static int read_format(const struct pm_option_use *use) {
 }
 
 static int check(const struct request *request, size_t n_left) {
-    if (request->histograms == request->carried)
-        return pm_usage_error("export", "say what: --histograms or --carried");
-    if (request->carried && (request->threads || request->shared))
-        return pm_usage_error("export", "--carried is of all threads together: it excludes "
-                                        "--threads and --shared");
+    if (request->histograms + request->carried + request->strides != 1)
+        return pm_usage_error("export", "say what: --histograms, --carried or --strides");
+    if (!request->histograms && (request->threads || request->shared))
+        return pm_usage_error("export",
+                              "--%s is of all threads together: it excludes --threads "
+                              "and --shared",
+                              request->carried ? "carried" : "strides");
+    if (request->strides && request->blocks.n)
+        return pm_usage_error("export", "strides have no block size: --strides excludes --block");
     if (!request->store_path || n_left)
         return pm_usage_error("export", "name one store with -s STORE");
     if (request->threads && request->shared)
@@ -367,6 +398,7 @@ int pm_cmd_export(int argc, char **argv) {
         PM_OPTION_ADD(NULL, 'P', pm_add_parameters, &request.at),
         PM_OPTION_FLAG("histograms", 0, &request.histograms),
         PM_OPTION_FLAG("carried", 0, &request.carried),
+        PM_OPTION_FLAG("strides", 0, &request.strides),
         PM_OPTION_LIST("block", 0, pm_add_block_size, &request.blocks),
         PM_OPTION_TEXT("routine", 0, &request.routines),
         PM_OPTION_TEXT("group", 0, &request.groups),

@@ -76,9 +76,10 @@ static const struct pm_command commands[] = {
      "of size, cache and hit ratio, the one that is not given; which sizes fit a cache",
      pm_cmd_query},
     {"export",
-     "--histograms -s STORE [-P NAME=VALUE[,...]] [--block SIZES] [--routine NAMES]\n"
-     "                     [--group LIST] [--threads | --shared] [--format json|csv] [-o FILE]",
-     "measured histograms of reuse distances for other programs", pm_cmd_export},
+     "--histograms | --carried | --strides -s STORE [-P NAME=VALUE[,...]]\n"
+     "                     [--block SIZES] [--routine NAMES] [--group LIST]\n"
+     "                     [--threads | --shared] [--format json|csv] [-o FILE]",
+     "measured histograms of reuse distances, or strides, for other programs", pm_cmd_export},
     {"validate",
      "-s STORE [-m MACHINE[,MACHINE]...]... [--caches BLOCKS] [--keep STORE]\n"
      "                       [--min-percent P] [--top N] [--format table|json|csv] [--wide]\n"

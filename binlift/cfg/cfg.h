@@ -68,7 +68,7 @@ const struct pm_jump_table *pm_table_of(const struct pm_lifted *lifted, uint32_t
 
 /* ---- the graph ------------------------------------------------------------------------------- */
 
-void pm_build_cfg(struct pm_lifted *lifted); /* cfg.c: basic blocks, edges */
+void pm_build_cfg(struct pm_lifted *lifted);  /* cfg.c: basic blocks, edges */
 void pm_find_calls(struct pm_lifted *lifted); /* calls.c: structure->calls */
 /* summary.c, instead of the graph and what depends on it: loops are counted, not kept, and the
    module says whether it has lines and metadata. */

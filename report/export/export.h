@@ -8,6 +8,7 @@
 
 #include "core/histogram.h"
 #include "core/parameters.h"
+#include "core/profile.h"
 #include "core/streams.h"
 #include "core/structure/structure.h"
 #include "report/options.h"
@@ -40,6 +41,12 @@ void pm_export_begin_run(struct pm_export *export, const struct pm_export_run *r
 void pm_export_add(struct pm_export *export, const struct pm_export_histogram *item);
 void pm_export_end_run(struct pm_export *export);
 void pm_export_end(struct pm_export *export); /* ends the document and frees EXPORT */
+
+/* The strides (core/strides.h) of the references of the groups that are CHOSEN (n_groups flags),
+   for each of N runs (export_strides.c). */
+void pm_export_strides(FILE *out, const struct pm_structure *structure,
+                       struct pm_profile *const *profiles, size_t n, const bool *chosen,
+                       enum pm_report_format format);
 
 /* ---- between the files of this part ---------------------------------------------------------- */
 

@@ -1,10 +1,10 @@
-/* Seeds from a store: its structure, models, histograms and reuse patterns, each as the blob that
-   is stored and as what is packed in it.
+/* Seeds from a store: its structure, models, histograms, reuse patterns and strides, each as the
+   blob that is stored and as what is packed in it.
 
        seeds STORE FOLDER      writes FOLDER/structure/…, FOLDER/models/…, FOLDER/histogram/…,
-                               FOLDER/carried/…
+                               FOLDER/carried/…, FOLDER/strides/…
 
-   The folders must be there.  Ends with 1 and a sentence if the store lacks one of the four. */
+   The folders must be there.  Ends with 1 and a sentence if the store lacks one of the five. */
 #include <sqlite3.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -71,6 +71,7 @@ int main(int argc, char **argv) {
     write_seeds(db, argv[2], "models");
     write_seeds(db, argv[2], "histogram");
     write_seeds(db, argv[2], "carried");
+    write_seeds(db, argv[2], "strides");
     sqlite3_close(db);
     return 0;
 }

@@ -374,6 +374,27 @@ static void fuzz_carried(const uint8_t *data, size_t size) {
     pm_group_patterns_free(&group);
 }
 
+static void fuzz_strides(const uint8_t *data, size_t size) {
+    static const struct fuzz_blob kind = {"PMS", 1, false, true, 0, 1};
+    struct pm_error err = {0};
+    size_t n_bytes;
+    char *blob = fuzz_blob_of(&kind, data, size, &n_bytes);
+    struct pm_run_strides strides, again;
+    bool ok = pm_run_strides_decode(blob, n_bytes, UINT32_MAX, &strides, &err);
+    free(blob);
+    fuzz_demand(ok || err.text[0], "strides were refused without a sentence");
+    if (!ok)
+        return;
+    void *bytes;
+    pm_run_strides_encode(&strides, &bytes, &n_bytes);
+    fuzz_demand(pm_run_strides_decode(bytes, n_bytes, UINT32_MAX, &again, &err) &&
+                    again.n_references == strides.n_references,
+                "strides do not survive being written and read");
+    free(bytes);
+    pm_run_strides_free(&again);
+    pm_run_strides_free(&strides);
+}
+
 static void fuzz_evaluate_models(const struct pm_model_set *set) {
     double *values = pm_alloc(set->basis->n, sizeof *values);
     if (pm_basis_evaluate(set->basis, &set->high, values, NULL))
@@ -507,6 +528,7 @@ static const struct fuzz_target {
     {"structure", fuzz_structure},
     {"histogram", fuzz_histogram},
     {"carried", fuzz_carried},
+    {"strides", fuzz_strides},
     {"models", fuzz_models},
     {"machine", fuzz_machine},
     {"classes", fuzz_classes},
