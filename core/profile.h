@@ -10,7 +10,7 @@
 #include "core/histogram.h"
 #include "core/parameters.h"
 #include "core/base/base.h"
-#include "core/strides.h"
+#include "core/strides/strides.h"
 #include "core/structure/structure.h"
 
 /* What a run did that is in no histogram, although the analysis was asked for: counted, so that it

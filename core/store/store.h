@@ -30,7 +30,7 @@
      carried   (run, scope_group, block_bytes, patterns INTEGER, reuses INTEGER, data BLOB,
                 PRIMARY KEY (run, scope_group, block_bytes)) WITHOUT ROWID
        (core/reuse_patterns.h; of runs that were made with --carry)
-     strides   (run INTEGER PRIMARY KEY, n_references INTEGER, data BLOB)      (core/strides.h)
+     strides   (run INTEGER PRIMARY KEY, n_references INTEGER, data BLOB) (core/strides/strides.h)
      formula   (run, name TEXT, text TEXT, PRIMARY KEY (run, name)) WITHOUT ROWID
        (parameters of the run that were given as formulas of others)
      file_time (run, path TEXT, measured INTEGER, measurable INTEGER, samples REAL)

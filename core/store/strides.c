@@ -1,4 +1,4 @@
-/* The profile store: strides of runs (core/strides.h). */
+/* The profile store: strides of runs (core/strides/strides.h). */
 #include <stdlib.h>
 
 #include "core/store/private.h"

@@ -1,4 +1,4 @@
-/* The strides (core/strides.h) of one process. */
+/* The strides (core/strides/strides.h) of one process. */
 #include "measure/ingest/private.h"
 
 static double share(uint64_t part, uint64_t whole) {

@@ -42,8 +42,8 @@ void pm_export_add(struct pm_export *export, const struct pm_export_histogram *i
 void pm_export_end_run(struct pm_export *export);
 void pm_export_end(struct pm_export *export); /* ends the document and frees EXPORT */
 
-/* The strides (core/strides.h) of the references of the groups that are CHOSEN (n_groups flags),
-   for each of N runs (export_strides.c). */
+/* The strides (core/strides/strides.h) of the references of the groups that are CHOSEN (n_groups
+   flags), for each of N runs (export_strides.c). */
 void pm_export_strides(FILE *out, const struct pm_structure *structure,
                        struct pm_profile *const *profiles, size_t n, const bool *chosen,
                        enum pm_report_format format);

@@ -1,5 +1,6 @@
 /* `pmodel export --strides`: for each run and reference the levels of its addresses
-   (core/strides.h), innermost first.  JSON is {"format": "pmodel-strides", "version": 1, "runs":
+   (core/strides/strides.h), innermost first.  JSON is {"format": "pmodel-strides", "version": 1,
+   "runs":
    [{parameters, "references": [{…, "levels": [{…}]}]}]}; CSV has a line for each level, and one
    with empty fields for a reference that stayed where it was. */
 #include "report/export/export.h"

@@ -159,7 +159,7 @@ static unsigned most_frequent(const struct pm_frequent_values *frequent) {
     return most;
 }
 
-static struct pm_raw_stride_level stride_level(const struct pm_stride_level *level) {
+static struct pm_raw_stride_level stride_level(const struct pm_walk_level *level) {
     if (level->n_runs == 0)
         return (struct pm_raw_stride_level){.stride = level->cut_stride, .count = level->cut_n};
     unsigned stride = most_frequent(&level->strides), count = most_frequent(&level->counts);

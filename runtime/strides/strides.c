@@ -64,7 +64,7 @@ static void add_value(struct pm_frequent_values *frequent, int64_t value, uint64
     frequent->weights[least] = weight - less;
 }
 
-static void end_run(struct pm_stride_level *level) {
+static void end_run(struct pm_walk_level *level) {
     if (level->is_cut) {
         if (level->n > level->cut_n) {
             level->cut_n = level->n;
@@ -87,15 +87,15 @@ static uint64_t largest_weight(const struct pm_frequent_values *frequent) {
 }
 
 /* Numbers without an order make runs of two elements, each with another stride. */
-static bool is_regular(const struct pm_stride_level *level) {
+static bool is_regular(const struct pm_walk_level *level) {
     enum { FEW = 16, LONG = 3 };
     return level->n_runs < FEW || level->n_elements >= LONG * level->n_runs ||
            2 * largest_weight(&level->strides) >= level->n_elements - level->n_runs;
 }
 
-static struct pm_stride_level *make_level(struct pm_strides *strides, struct pm_address_walk *walk,
-                                          unsigned k) {
-    struct pm_stride_level *level = pm_arena_take(&strides->arena, sizeof *level);
+static struct pm_walk_level *make_level(struct pm_strides *strides, struct pm_address_walk *walk,
+                                        unsigned k) {
+    struct pm_walk_level *level = pm_arena_take(&strides->arena, sizeof *level);
     if (level)
         level->is_cut = strides->window != 1; /* in the first window all runs begin */
     else
@@ -107,7 +107,7 @@ static struct pm_stride_level *make_level(struct pm_strides *strides, struct pm_
 static __attribute__((noinline)) void
 append(struct pm_strides *strides, struct pm_address_walk *walk, unsigned k, uint64_t address) {
     for (; k < PM_STRIDE_LEVELS; k++) {
-        struct pm_stride_level *level = walk->levels[k];
+        struct pm_walk_level *level = walk->levels[k];
         if (PM_UNLIKELY(!level) && !(level = make_level(strides, walk, k)))
             return;
         if (level->n == 1)
@@ -134,7 +134,7 @@ append(struct pm_strides *strides, struct pm_address_walk *walk, unsigned k, uin
 /* The window has ended: the runs under way are not followed any more. */
 static void cut_runs(struct pm_strides *strides, struct pm_address_walk *walk) {
     for (unsigned k = 0; k < PM_STRIDE_LEVELS; k++) {
-        struct pm_stride_level *level = walk->levels[k];
+        struct pm_walk_level *level = walk->levels[k];
         if (!level || level->n == 0)
             continue;
         if (!level->is_cut && is_regular(level))
@@ -161,7 +161,7 @@ static inline void execute(struct pm_strides *strides, struct pm_address_walk *w
                            uint64_t address) {
     if (PM_UNLIKELY(walk->window != strides->window))
         begin_in_window(strides, walk);
-    struct pm_stride_level *level = walk->levels[0];
+    struct pm_walk_level *level = walk->levels[0];
     if (PM_UNLIKELY(!level))
         return;
     walk->n++;

@@ -34,7 +34,7 @@ struct pm_frequent_values {
     uint64_t weights[PM_STRIDE_VALUES];
 };
 
-struct pm_stride_level {
+struct pm_walk_level {
     uint64_t first, last;              /* of the run under way: its first and last element */
     uint64_t n;                        /* its elements so far; 0: none is under way */
     int64_t stride;                    /* its stride, if n > 1 */
@@ -48,10 +48,10 @@ struct pm_stride_level {
 
 /* What the addresses of one reference did, or of several that are apart by constants. */
 struct pm_address_walk {
-    uint64_t lowest, highest;                         /* addresses */
-    uint64_t n;                                       /* executions that were looked at */
-    uint32_t window;                                  /* in which it has runs under way; 0: none */
-    struct pm_stride_level *levels[PM_STRIDE_LEVELS]; /* NULL: there was no element of it */
+    uint64_t lowest, highest;                       /* addresses */
+    uint64_t n;                                     /* executions that were looked at */
+    uint32_t window;                                /* in which it has runs under way; 0: none */
+    struct pm_walk_level *levels[PM_STRIDE_LEVELS]; /* NULL: there was no element of it */
 };
 
 struct pm_strides;

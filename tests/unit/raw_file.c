@@ -133,6 +133,25 @@ static void add_samples(struct pm_raw_builder *builder, uint64_t block_bytes, ui
     pm_raw_section_end(builder);
 }
 
+/* Two references, the first with two levels, the inner one of which was seen whole. */
+struct strides_content {
+    struct pm_raw_walk first;
+    struct pm_raw_stride_level levels[2];
+    struct pm_raw_walk second;
+};
+static const struct strides_content usual_strides = {
+    {3, 2, 100, 4096, 8192},
+    {{8, 80, 90, 10, 9, 10, 100}, {-512, 0, 0, 7, 0, 0, 0}},
+    {5, 0, 1, 9, 9}};
+
+static void add_strides(struct pm_raw_builder *builder, uint64_t module,
+                        const struct strides_content *content, size_t n_bytes) {
+    pm_raw_section_begin(builder, PM_RAW_STRIDES);
+    add_words(builder, (uint64_t[]){module, 1}, 2);
+    pm_raw_add(builder, content, n_bytes);
+    pm_raw_section_end(builder);
+}
+
 static void add_note(struct pm_raw_builder *builder, const char *text, size_t bytes) {
     pm_raw_section_begin(builder, PM_RAW_NOTE);
     pm_raw_add(builder, text, bytes);
@@ -152,6 +171,7 @@ static void add_usual(struct pm_raw_builder *builder) {
     uint64_t misses[PM_RAW_SAMPLE_SIZES][PM_RAW_SUBSAMPLES];
     usual_samples(misses);
     add_samples(builder, 64, 16, misses, PM_RAW_SAMPLE_SIZES);
+    add_strides(builder, 0, &usual_strides, sizeof usual_strides);
     add_note(builder, "five words of some note", 24);
 }
 
@@ -231,6 +251,12 @@ static void check_usual(const struct pm_raw *raw) {
     assert_int_equal(raw->skipped[0].loads, 70);
     assert_int_equal(raw->skipped[0].stores, 80);
     assert_int_equal(raw->skipped[0].n_stops, 2);
+    assert_int_equal(raw->n_strides, 1);
+    assert_int_equal(raw->strides[0].n_walks, 2);
+    assert_memory_equal(&raw->strides[0].walks[1], &usual_strides.second,
+                        sizeof usual_strides.second);
+    assert_int_equal(raw->strides[0].n_levels, 2);
+    assert_memory_equal(raw->strides[0].levels, usual_strides.levels, sizeof usual_strides.levels);
     assert_int_equal(raw->n_frames, 1);
     assert_int_equal(raw->frames[0].n_frames, 3);
     assert_int_equal(raw->frames[0].frames[0].count, -2);
@@ -361,7 +387,7 @@ static void another_version_is_named(void **state) {
     char *bytes = usual_bytes(&n_bytes);
     uint32_t version = PM_RAW_VERSION + 1;
     memcpy(bytes + offsetof(struct pm_raw_header, version), &version, sizeof version);
-    assert_refused(bytes, n_bytes, "version 3");
+    assert_refused(bytes, n_bytes, "version 4");
     assert_refused("GIF89a..........................", 32, "not a raw file");
     free(bytes);
 }
@@ -548,6 +574,27 @@ static void frames_that_cannot_be_are_refused(void **state) {
     }
 }
 
+static void strides_that_cannot_be_are_refused(void **state) {
+    (void)state;
+    for (unsigned fault = 0; fault < 10; fault++) {
+        struct pm_raw_builder builder = {0};
+        struct strides_content content = usual_strides;
+        pm_raw_begin(&builder);
+        add_meta(&builder);
+        add_module(&builder);
+        content.first.n = fault == 0 ? 0 : 100;
+        content.first.n_levels = fault == 1 ? PM_RAW_STRIDE_LEVELS + 1 : 2;
+        content.second.reference = fault == 2 ? 3 : 5;
+        content.levels[0].stride_weight = fault == 3 ? 91 : 80;
+        content.levels[0].count_weight = fault == 4 ? 11 : 9;
+        content.levels[0].n_elements = fault == 5 ? 101 : 100;
+        content.levels[1].count = fault == 6 ? 0 : 7;
+        content.levels[1].n_strides = fault == 7 ? 1 : 0;
+        add_strides(&builder, fault == 8, &content, sizeof content - (fault == 9 ? 8 : 0));
+        assert_content_refused(&builder);
+    }
+}
+
 static void files_that_are_not_there_or_not_files_are_named(void **state) {
     (void)state;
     struct pm_error err = {0};
@@ -575,6 +622,7 @@ int main(void) {
         cmocka_unit_test(skipped_accesses_that_cannot_be_are_refused),
         cmocka_unit_test(samples_that_cannot_be_are_refused),
         cmocka_unit_test(frames_that_cannot_be_are_refused),
+        cmocka_unit_test(strides_that_cannot_be_are_refused),
         cmocka_unit_test(files_that_are_not_there_or_not_files_are_named),
     };
     return cmocka_run_group_tests(tests, make_folder, NULL);

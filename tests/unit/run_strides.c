@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/strides.h"
+#include "core/strides/strides.h"
 
 static struct pm_reference_strides one(uint32_t reference, double executions, uint32_t n_levels) {
     struct pm_reference_strides strides = {.reference = reference,

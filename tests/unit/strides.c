@@ -43,7 +43,7 @@ static int64_t most_frequent(const struct pm_frequent_values *frequent) {
 }
 
 /* All runs of the level are alike, or there was but one, which is not known to be whole. */
-static void check_level(const struct pm_stride_level *level, int64_t stride, uint64_t count) {
+static void check_level(const struct pm_walk_level *level, int64_t stride, uint64_t count) {
     assert_non_null(level);
     if (level->n_runs == 0) {
         assert_int_equal(level->cut_stride, stride);
@@ -138,7 +138,7 @@ static void numbers_without_an_order_have_no_stride(void **state) {
     int64_t offset;
     for (unsigned i = 0; i < 10000; i++)
         touch(strides, 1, BASE + 8 * (random_number(&random) % 100000));
-    const struct pm_stride_level *level = walk_of(strides, 1, &offset)->levels[0];
+    const struct pm_walk_level *level = walk_of(strides, 1, &offset)->levels[0];
     uint64_t largest = 0;
     for (unsigned i = 0; i < PM_STRIDE_VALUES; i++)
         largest = level->strides.weights[i] > largest ? level->strides.weights[i] : largest;

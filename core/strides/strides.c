@@ -1,5 +1,5 @@
 /* Strides of a run; see strides.h. */
-#include "core/strides.h"
+#include "core/strides/strides.h"
 
 #include <math.h>
 #include <stdlib.h>
