@@ -42,6 +42,8 @@ static struct pm_unwind_rule take_expression(struct machine *machine, struct pm_
                                              uint8_t kind) {
     uint64_t n_bytes = pm_take_uleb(table);
     const uint8_t *expression = pm_take(table, n_bytes);
+    if (n_bytes == 0) /* it has no value */
+        table->fault = PM_READ_BAD;
     if (!expression)
         return (struct pm_unwind_rule){0};
     machine->can_move &= is_independent(expression, n_bytes);
@@ -50,6 +52,12 @@ static struct pm_unwind_rule take_expression(struct machine *machine, struct pm_
 }
 
 /* ---- instructions ---------------------------------------------------------------------------- */
+
+/* What changes a register's offset, or which it is, needs a CFA that is such. */
+static void demand_register(const struct machine *machine, struct pm_reader *table) {
+    if (machine->now.cfa.kind != PM_RULE_IN_REGISTER)
+        table->fault = PM_READ_BAD;
+}
 
 static void set_cfa(struct machine *machine, uint64_t number, int64_t offset) {
     machine->now.cfa = (struct pm_unwind_rule){.kind = PM_RULE_IN_REGISTER, .number = offset};
@@ -70,9 +78,18 @@ static void restore(struct machine *machine, uint64_t number) {
                                                          : (struct pm_unwind_rule){0});
 }
 
-static void set_offset(struct machine *machine, uint64_t number, uint8_t kind, int64_t factored) {
-    set(machine, number,
-        (struct pm_unwind_rule){.kind = kind, .number = factored * machine->data_alignment});
+/* FACTORED times the data alignment. */
+static int64_t offset_of(const struct machine *machine, struct pm_reader *table, int64_t factored) {
+    int64_t offset = 0;
+    if (__builtin_mul_overflow(factored, machine->data_alignment, &offset))
+        table->fault = PM_READ_BAD;
+    return offset;
+}
+
+static void set_offset(struct machine *machine, struct pm_reader *table, uint64_t number,
+                       uint8_t kind, int64_t factored) {
+    int64_t offset = offset_of(machine, table, factored);
+    set(machine, number, (struct pm_unwind_rule){.kind = kind, .number = offset});
 }
 
 /* Those that are about where the frame is, and about rows; false: another. */
@@ -101,9 +118,11 @@ static bool execute_frame(struct machine *machine, struct pm_reader *table, uint
         set_cfa(machine, number, (int64_t)pm_take_uleb(table));
         return true;
     case 0x0d: /* def_cfa_register */
+        demand_register(machine, table);
         set_cfa(machine, pm_take_uleb(table), machine->now.cfa.number);
         return true;
     case 0x0e: /* def_cfa_offset */
+        demand_register(machine, table);
         machine->now.cfa.number = (int64_t)pm_take_uleb(table);
         return true;
     case 0x0f: /* def_cfa_expression */
@@ -111,10 +130,11 @@ static bool execute_frame(struct machine *machine, struct pm_reader *table, uint
         return true;
     case 0x12: /* def_cfa_sf */
         number = pm_take_uleb(table);
-        set_cfa(machine, number, pm_take_sleb(table) * machine->data_alignment);
+        set_cfa(machine, number, offset_of(machine, table, pm_take_sleb(table)));
         return true;
     case 0x13: /* def_cfa_offset_sf */
-        machine->now.cfa.number = pm_take_sleb(table) * machine->data_alignment;
+        demand_register(machine, table);
+        machine->now.cfa.number = offset_of(machine, table, pm_take_sleb(table));
         return true;
     case 0x2e: /* GNU_args_size */
         machine->now.args_size = pm_take_uleb(table);
@@ -129,7 +149,7 @@ static bool execute_register(struct machine *machine, struct pm_reader *table, u
     uint64_t number = pm_take_uleb(table);
     switch (operation) {
     case 0x05: /* offset_extended */
-        set_offset(machine, number, PM_RULE_AT_OFFSET, (int64_t)pm_take_uleb(table));
+        set_offset(machine, table, number, PM_RULE_AT_OFFSET, (int64_t)pm_take_uleb(table));
         return true;
     case 0x06: /* restore_extended */
         restore(machine, number);
@@ -149,13 +169,13 @@ static bool execute_register(struct machine *machine, struct pm_reader *table, u
         set(machine, number, take_expression(machine, table, PM_RULE_AT_EXPRESSION));
         return true;
     case 0x11: /* offset_extended_sf */
-        set_offset(machine, number, PM_RULE_AT_OFFSET, pm_take_sleb(table));
+        set_offset(machine, table, number, PM_RULE_AT_OFFSET, pm_take_sleb(table));
         return true;
     case 0x14: /* val_offset */
-        set_offset(machine, number, PM_RULE_IS_OFFSET, (int64_t)pm_take_uleb(table));
+        set_offset(machine, table, number, PM_RULE_IS_OFFSET, (int64_t)pm_take_uleb(table));
         return true;
     case 0x15: /* val_offset_sf */
-        set_offset(machine, number, PM_RULE_IS_OFFSET, pm_take_sleb(table));
+        set_offset(machine, table, number, PM_RULE_IS_OFFSET, pm_take_sleb(table));
         return true;
     case 0x16: /* val_expression */
         set(machine, number, take_expression(machine, table, PM_RULE_IS_EXPRESSION));
@@ -184,7 +204,7 @@ static bool execute(struct machine *machine, struct pm_reader table, struct pm_u
         else if (byte >= 0x02 && byte <= 0x04) /* advance_loc1, 2, 4 */
             advance = pm_take_unsigned(&table, 1u << (byte - 2));
         else if (byte >> 6 == 2)
-            set_offset(machine, low, PM_RULE_AT_OFFSET, (int64_t)pm_take_uleb(&table));
+            set_offset(machine, &table, low, PM_RULE_AT_OFFSET, (int64_t)pm_take_uleb(&table));
         else if (byte >> 6 == 3)
             restore(machine, low);
         else if (!execute_frame(machine, &table, byte) && !execute_register(machine, &table, byte))

@@ -24,6 +24,7 @@
 #include "core/machine/machine.h"
 #include "core/model.h"
 #include "measure/raw/raw.h"
+#include "tests/fuzz/unwinding.h"
 #include "core/store/store.h"
 #include "core/structure/private.h"
 
@@ -103,6 +104,27 @@ static void fuzz_rewrite(const uint8_t *data, size_t size) {
         free(out);
     }
     pm_lifted_free(lifted);
+}
+
+/* Unwinding information: two bytes that say how many of the others are .eh_frame; behind these is
+   .gcc_except_table. */
+static void fuzz_unwinding(const uint8_t *data, size_t size) {
+    enum { ADDRESS = 1 << 16 };
+    if (size < 2)
+        return;
+    size_t n_frames = data[0] | (size_t)data[1] << 8, n_moved;
+    uint8_t *bytes = fuzz_copy(data + 2, size - 2);
+    if (n_frames > size - 2)
+        n_frames = size - 2;
+    struct made_image made;
+    made_image_of(&made, bytes, size - 2, ADDRESS);
+    made_image_add(&made, ".eh_frame", 0, n_frames);
+    made_image_add(&made, ".gcc_except_table", n_frames, size - 2 - n_frames);
+    struct pm_unwinding *unwinding = pm_unwinding_read(&made.image);
+    const char *wrong = unwinding ? move_and_compare(unwinding, &n_moved) : NULL;
+    fuzz_demand(!wrong, wrong);
+    pm_unwinding_free(unwinding);
+    free(bytes);
 }
 
 /* Debug information alone: every unit of a file, or of what it is split into. */
@@ -498,20 +520,11 @@ static const struct fuzz_target {
     const char *name;
     void (*run)(const uint8_t *data, size_t size);
 } fuzz_targets[] = {
-    {"elf", fuzz_elf},
-    {"rewrite", fuzz_rewrite},
-    {"dwarf", fuzz_dwarf},
-    {"section", fuzz_section},
-    {"raw", fuzz_raw},
-    {"store", fuzz_store},
-    {"structure", fuzz_structure},
-    {"histogram", fuzz_histogram},
-    {"carried", fuzz_carried},
-    {"models", fuzz_models},
-    {"machine", fuzz_machine},
-    {"classes", fuzz_classes},
-    {"expression", fuzz_expression},
-    {"basis", fuzz_basis},
+    {"elf", fuzz_elf},         {"rewrite", fuzz_rewrite},       {"unwinding", fuzz_unwinding},
+    {"dwarf", fuzz_dwarf},     {"section", fuzz_section},       {"raw", fuzz_raw},
+    {"store", fuzz_store},     {"structure", fuzz_structure},   {"histogram", fuzz_histogram},
+    {"carried", fuzz_carried}, {"models", fuzz_models},         {"machine", fuzz_machine},
+    {"classes", fuzz_classes}, {"expression", fuzz_expression}, {"basis", fuzz_basis},
     {"size", fuzz_size},
 };
 
