@@ -183,7 +183,7 @@ void pm_find_moving_calls(const struct pm_lifted *lifted, struct pm_instrumentat
     struct choice choice = {.lifted = lifted, .plan = plan};
     if (!lifted->isa->dwarf_registers || is_profiled(lifted) || has_stack_walker(lifted->structure))
         return;
-    plan->unwinding = pm_unwinding_read(&lifted->image);
+    plan->unwinding = pm_unwinding_read(&lifted->image, NULL);
     if (!plan->unwinding)
         return;
     find_readers(&choice);

@@ -88,6 +88,19 @@ static bool types_can_move(const struct pm_image *image, uint8_t encoding) {
            (is_fixed && (kind == ABSOLUTE_8 || kind == ABSOLUTE_4));
 }
 
+/* What is not in the file may be too far away from a new table. */
+static bool types_are_here(const struct pm_image *image, const struct pm_exception_table *table) {
+    unsigned n_bytes = type_bytes(table->type_encoding);
+    for (uint64_t i = 1; i <= table->n_types; i++) {
+        struct pm_reader reader = pm_reader_of(table->types - i * n_bytes, n_bytes);
+        uint64_t type =
+            pm_take_pointer(&reader, table->type_encoding, table->types_address - i * n_bytes);
+        if (type && !pm_image_section_at(image, type))
+            return false;
+    }
+    return true;
+}
+
 bool pm_read_exception_table(const struct pm_image *image, const struct pm_unwind_fde *fde,
                              struct pm_exception_table *table) {
     const struct pm_section *section = pm_image_section_at(image, fde->lsda);
@@ -101,6 +114,8 @@ bool pm_read_exception_table(const struct pm_image *image, const struct pm_unwin
     struct pm_reader reader = {start + (fde->lsda - reading.address), reading.end, PM_READ_GOOD};
     uint64_t landings = fde->address, types = 0;
     uint8_t encoding = (uint8_t)pm_take_unsigned(&reader, 1);
+    if (encoding != OMIT && encoding & INDIRECT)
+        return false;
     if (encoding != OMIT)
         landings = pm_take_pointer(&reader, encoding, address_of(&reading, reader.at));
     table->type_encoding = (uint8_t)pm_take_unsigned(&reader, 1);
@@ -114,7 +129,7 @@ bool pm_read_exception_table(const struct pm_image *image, const struct pm_unwin
     encoding = (uint8_t)pm_take_unsigned(&reader, 1);
     uint64_t length = pm_take_uleb(&reader);
     const uint8_t *sites = pm_take(&reader, length);
-    if (!sites || !types_can_move(image, table->type_encoding) ||
+    if (!sites || encoding & INDIRECT || !types_can_move(image, table->type_encoding) ||
         !read_sites(&reading, pm_reader_of(sites, length), encoding, fde->address, landings, table))
         return false;
     table->actions = reader.at;
@@ -126,8 +141,9 @@ bool pm_read_exception_table(const struct pm_image *image, const struct pm_unwin
     if (table->type_encoding == OMIT)
         return table->n_types == 0 && least_filter == 0;
     return read_filters(table, reading.end, least_filter) &&
-           table->n_types * type_bytes(table->type_encoding) <=
-               (uint64_t)(table->types - reading.start);
+           table->n_types <=
+               (uint64_t)(table->types - reading.start) / type_bytes(table->type_encoding) &&
+           types_are_here(image, table);
 }
 
 void pm_exception_table_release(struct pm_exception_table *table) { free(table->sites); }

@@ -12,8 +12,9 @@ struct machine {
     const struct pm_unwind_row *initial; /* NULL in the CIE */
     unsigned n_kept;
     int64_t data_alignment;
-    uint64_t place;
+    uint64_t place, end;
     bool can_move;
+    bool is_known; /* all so far means something, and can be written again */
 };
 
 /* ---- expressions ----------------------------------------------------------------------------- */
@@ -51,6 +52,25 @@ static struct pm_unwind_rule take_expression(struct machine *machine, struct pm_
 
 /* ---- instructions ---------------------------------------------------------------------------- */
 
+/* FACTOR × UNIT; no frame is of 2 GiB. */
+static int64_t offset_of(struct machine *machine, int64_t factor, int64_t unit) {
+    int64_t offset;
+    if (!__builtin_mul_overflow(factor, unit, &offset) && offset == (int32_t)offset)
+        return offset;
+    machine->is_known = false;
+    return 0;
+}
+
+static int64_t take_offset(struct machine *machine, struct pm_reader *table) {
+    uint64_t offset = pm_take_uleb(table);
+    return offset_of(machine, offset > INT64_MAX ? INT64_MAX : (int64_t)offset, 1);
+}
+
+/* Before an instruction that changes one of register and offset. */
+static void need_register(struct machine *machine) {
+    machine->is_known &= machine->now.cfa.kind == PM_RULE_IN_REGISTER;
+}
+
 static void set_cfa(struct machine *machine, uint64_t number, int64_t offset) {
     machine->now.cfa = (struct pm_unwind_rule){.kind = PM_RULE_IN_REGISTER, .number = offset};
     machine->now.cfa_register = number;
@@ -72,7 +92,8 @@ static void restore(struct machine *machine, uint64_t number) {
 
 static void set_offset(struct machine *machine, uint64_t number, uint8_t kind, int64_t factored) {
     set(machine, number,
-        (struct pm_unwind_rule){.kind = kind, .number = factored * machine->data_alignment});
+        (struct pm_unwind_rule){.kind = kind,
+                                .number = offset_of(machine, factored, machine->data_alignment)});
 }
 
 /* Those that are about where the frame is, and about rows; false: another. */
@@ -98,23 +119,26 @@ static bool execute_frame(struct machine *machine, struct pm_reader *table, uint
     }
     case 0x0c: /* def_cfa */
         number = pm_take_uleb(table);
-        set_cfa(machine, number, (int64_t)pm_take_uleb(table));
+        set_cfa(machine, number, take_offset(machine, table));
         return true;
     case 0x0d: /* def_cfa_register */
+        need_register(machine);
         set_cfa(machine, pm_take_uleb(table), machine->now.cfa.number);
         return true;
     case 0x0e: /* def_cfa_offset */
-        machine->now.cfa.number = (int64_t)pm_take_uleb(table);
+        need_register(machine);
+        machine->now.cfa.number = take_offset(machine, table);
         return true;
     case 0x0f: /* def_cfa_expression */
         machine->now.cfa = take_expression(machine, table, PM_RULE_IS_EXPRESSION);
         return true;
     case 0x12: /* def_cfa_sf */
         number = pm_take_uleb(table);
-        set_cfa(machine, number, pm_take_sleb(table) * machine->data_alignment);
+        set_cfa(machine, number, offset_of(machine, pm_take_sleb(table), machine->data_alignment));
         return true;
     case 0x13: /* def_cfa_offset_sf */
-        machine->now.cfa.number = pm_take_sleb(table) * machine->data_alignment;
+        need_register(machine);
+        machine->now.cfa.number = offset_of(machine, pm_take_sleb(table), machine->data_alignment);
         return true;
     case 0x2e: /* GNU_args_size */
         machine->now.args_size = pm_take_uleb(table);
@@ -165,7 +189,8 @@ static bool execute_register(struct machine *machine, struct pm_reader *table, u
     }
 }
 
-static void keep_row(struct pm_unwind_rows *rows, const struct machine *machine) {
+static void keep_row(struct pm_unwind_rows *rows, struct machine *machine) {
+    machine->is_known &= machine->now.cfa.kind != PM_RULE_NONE;
     if (rows->n_addresses && rows->addresses[rows->n_addresses - 1] == machine->place) {
         rows->rows[rows->n_rows - 1] = machine->now;
         return;
@@ -189,20 +214,23 @@ static bool execute(struct machine *machine, struct pm_reader table, struct pm_u
             restore(machine, low);
         else if (!execute_frame(machine, &table, byte) && !execute_register(machine, &table, byte))
             return false;
-        if (advance && !rows)
+        if (advance && (!rows || advance > machine->end - machine->place))
             return false;
         if (advance)
             keep_row(rows, machine);
         machine->place += advance;
     }
-    return !table.fault;
+    return !table.fault && machine->is_known;
 }
 
 bool pm_unwind_read_rows(const struct pm_unwinding *unwinding, const struct pm_unwind_fde *fde,
                          struct pm_unwind_rows *rows, bool *can_move) {
     const struct pm_unwind_cie *cie = &unwinding->cies[fde->cie];
-    struct machine machine = {
-        .data_alignment = cie->data_alignment, .place = fde->address, .can_move = !cie->is_signal};
+    struct machine machine = {.data_alignment = cie->data_alignment,
+                              .place = fde->address,
+                              .end = fde->end,
+                              .can_move = !cie->is_signal,
+                              .is_known = true};
     rows->n_addresses = rows->n_rows = 0;
     if (!execute(&machine, cie->instructions, NULL))
         return false;
@@ -212,7 +240,7 @@ bool pm_unwind_read_rows(const struct pm_unwinding *unwinding, const struct pm_u
         return false;
     keep_row(rows, &machine);
     *can_move = machine.can_move;
-    return true;
+    return machine.is_known;
 }
 
 void pm_unwind_rows_release(struct pm_unwind_rows *rows) {

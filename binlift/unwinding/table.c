@@ -1,6 +1,7 @@
 /* Reads .eh_frame whole.  Each field that is relative to its own place is noted, so that the table
    can be copied to another.  Anything that is not known to the last byte, in any entry, makes the
    file one whose calls stay. */
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,29 +13,46 @@ struct reading {
     struct pm_unwinding *all;
     const uint8_t *start;
     bool known;
+    struct pm_error *err;
 };
+
+/* The first reason stays. */
+static void refuse(struct reading *reading, uint64_t offset, const char *what) {
+    if (reading->known)
+        pm_fail(reading->err, "%s: the entry of .eh_frame at offset 0x%" PRIx64 " %s",
+                reading->all->image->path, offset, what);
+    reading->known = false;
+}
 
 static uint32_t offset_of(const struct reading *reading, const uint8_t *at) {
     return (uint32_t)(at - reading->start);
 }
 
-/* A pointer in ENCODING that can be copied elsewhere. */
-static uint64_t take_pointer(struct reading *reading, struct pm_reader *reader, unsigned encoding) {
+/* A pointer in ENCODING, of the entry at ENTRY, that can be copied elsewhere. */
+static uint64_t take_pointer(struct reading *reading, uint32_t entry, struct pm_reader *reader,
+                             unsigned encoding) {
     uint32_t offset = offset_of(reading, reader->at);
     unsigned kind = encoding & ~(unsigned)INDIRECT;
     bool is_fixed = !reading->all->image->is_pie && !reading->all->image->is_shared;
     if (kind != RELATIVE_4 && !(is_fixed && (kind == ABSOLUTE_8 || kind == ABSOLUTE_4)))
-        reading->known = false;
+        refuse(reading, entry, "has a pointer that cannot stand elsewhere");
     uint64_t value = pm_take_pointer(reader, kind, reading->all->section->header.sh_addr + offset);
     if (kind == RELATIVE_4 && value)
         *PM_PUSH(reading->all, relatives) = offset;
     return value;
 }
 
+/* What is not in the file may be too far away from where the table is copied to. */
+static void need_target(struct reading *reading, uint32_t entry, uint64_t address) {
+    if (address && !pm_image_section_at(reading->all->image, address))
+        refuse(reading, entry, "has a pointer to what is not in the file");
+}
+
 static void read_personality(struct reading *reading, struct pm_reader *reader,
                              struct pm_unwind_cie *cie) {
     unsigned encoding = (unsigned)pm_take_unsigned(reader, 1);
-    cie->personality = take_pointer(reading, reader, encoding);
+    cie->personality = take_pointer(reading, cie->offset, reader, encoding);
+    need_target(reading, cie->offset, cie->personality);
     cie->personality_is_indirect = encoding & INDIRECT;
 }
 
@@ -45,8 +63,12 @@ static void read_cie(struct reading *reading, uint32_t offset, struct pm_reader 
     uint64_t version = pm_take_unsigned(&reader, 1);
     const char *letters = (const char *)reader.at;
     const uint8_t *end = memchr(reader.at, 0, pm_bytes_left(&reader));
-    if (reader.fault || (version != 1 && version != 3) || !end || *letters != 'z') {
-        reading->known = false;
+    if (reader.fault || !end) {
+        refuse(reading, offset, "is truncated");
+        return;
+    }
+    if ((version != 1 && version != 3) || *letters != 'z') {
+        refuse(reading, offset, "is a CIE of another version, or without augmentation data");
         return;
     }
     reader.at = end + 1;
@@ -67,12 +89,17 @@ static void read_cie(struct reading *reading, uint32_t offset, struct pm_reader 
         else if (*letters == 'S')
             cie->is_signal = true;
         else
-            reading->known = false;
+            refuse(reading, offset, "has an augmentation that is not known");
     }
-    reading->known &= !reader.fault && !cie->instructions.fault &&
-                      reader.at == cie->instructions.at && pointers == RELATIVE_4 &&
-                      return_register == PM_UNWIND_REGISTERS - 1 && cie->code_alignment == 1 &&
-                      cie->data_alignment != 0;
+    if (reader.fault || cie->instructions.fault)
+        refuse(reading, offset, "is truncated");
+    if (reader.at != cie->instructions.at)
+        refuse(reading, offset, "has augmentation data of another length than its letters say");
+    if (pointers != RELATIVE_4)
+        refuse(reading, offset, "has addresses of code that are not 32-bit relative ones");
+    if (return_register != PM_UNWIND_REGISTERS - 1 || cie->code_alignment != 1 ||
+        cie->data_alignment == 0)
+        refuse(reading, offset, "has alignments or a return address that compilers do not write");
 }
 
 static uint32_t cie_at(const struct pm_unwinding *all, uint32_t offset) {
@@ -85,23 +112,30 @@ static void read_fde(struct reading *reading, uint32_t offset, uint32_t cie_offs
                      struct pm_reader reader) {
     uint32_t cie = cie_at(reading->all, cie_offset);
     if (cie == PM_NONE) {
-        reading->known = false;
+        refuse(reading, offset, "is an FDE whose CIE is not before it");
         return;
     }
     unsigned encoding = reading->all->cies[cie].lsda_encoding;
     struct pm_unwind_fde fde = {.offset = offset, .cie = cie};
-    fde.address = take_pointer(reading, &reader, RELATIVE_4);
+    fde.address = take_pointer(reading, offset, &reader, RELATIVE_4);
     fde.end = fde.address + pm_take_unsigned(&reader, 4);
     uint64_t n_bytes = pm_take_uleb(&reader);
     fde.instructions = reader;
     pm_take(&fde.instructions, n_bytes);
     if (encoding != OMIT)
-        fde.lsda = take_pointer(reading, &reader, encoding);
-    reading->known &= !reader.fault && !fde.instructions.fault &&
-                      reader.at == fde.instructions.at &&
-                      !(encoding != OMIT && encoding & INDIRECT);
-    if (fde.address && fde.end > fde.address)
-        *PM_PUSH(reading->all, fdes) = fde;
+        fde.lsda = take_pointer(reading, offset, &reader, encoding);
+    need_target(reading, offset, fde.lsda);
+    if (reader.fault || fde.instructions.fault)
+        refuse(reading, offset, "is truncated");
+    if (reader.at != fde.instructions.at)
+        refuse(reading, offset, "has augmentation data of another length than its CIE says");
+    if (encoding != OMIT && encoding & INDIRECT)
+        refuse(reading, offset, "has an exception table that is to be loaded from elsewhere");
+    if (!fde.address || fde.end == fde.address)
+        return; /* of code that the linker dropped */
+    if (!pm_image_at(reading->all->image, fde.address, fde.end - fde.address))
+        refuse(reading, offset, "is of code that is not in the file");
+    *PM_PUSH(reading->all, fdes) = fde;
 }
 
 static void read_entries(struct reading *reading, struct pm_reader all) {
@@ -110,9 +144,13 @@ static void read_entries(struct reading *reading, struct pm_reader all) {
         uint64_t length = pm_take_unsigned(&all, 4);
         if (length == 0)
             continue; /* a terminator; some linkers leave several */
+        if (length >= 0xfffffff0) {
+            refuse(reading, offset, "has a 64-bit length");
+            return;
+        }
         const uint8_t *entry = pm_take(&all, length);
-        if (!entry || length >= 0xfffffff0) {
-            reading->known = false;
+        if (!entry) {
+            refuse(reading, offset, "is longer than the section");
             return;
         }
         reading->all->n_bytes = offset + 4 + length;
@@ -123,8 +161,10 @@ static void read_entries(struct reading *reading, struct pm_reader all) {
         else if (back <= offset + 4)
             read_fde(reading, offset, offset + 4 - back, reader);
         else
-            reading->known = false;
+            refuse(reading, offset, "is an FDE whose CIE is not before it");
     }
+    if (pm_bytes_left(&all) && pm_bytes_left(&all) < 4)
+        refuse(reading, offset_of(reading, all.at), "is truncated");
 }
 
 static int by_address(const void *left, const void *right) {
@@ -132,15 +172,18 @@ static int by_address(const void *left, const void *right) {
     return PM_COMPARE(a->address, b->address);
 }
 
-/* Are the rules of every FDE understood, and do no two overlap? */
-static bool are_known(struct pm_unwinding *all) {
+/* The rules of every FDE must be understood, and no two may overlap. */
+static void check_rules(struct reading *reading) {
+    struct pm_unwinding *all = reading->all;
     struct pm_unwind_rows rows = {0};
-    bool known = true;
-    for (size_t i = 0; known && i < all->n_fdes; i++)
-        known = (i == 0 || all->fdes[i - 1].end <= all->fdes[i].address) &&
-                pm_unwind_read_rows(all, &all->fdes[i], &rows, &all->fdes[i].can_move);
+    for (size_t i = 0; reading->known && i < all->n_fdes; i++) {
+        struct pm_unwind_fde *fde = &all->fdes[i];
+        if (i > 0 && all->fdes[i - 1].end > fde->address)
+            refuse(reading, fde->offset, "is of code that another FDE has");
+        else if (!pm_unwind_read_rows(all, fde, &rows, &fde->can_move))
+            refuse(reading, fde->offset, "has call frame instructions that are not understood");
+    }
     pm_unwind_rows_release(&rows);
-    return known;
 }
 
 static bool has_header(const struct pm_image *image) {
@@ -150,18 +193,21 @@ static bool has_header(const struct pm_image *image) {
     return false;
 }
 
-struct pm_unwinding *pm_unwinding_read(const struct pm_image *image) {
+struct pm_unwinding *pm_unwinding_read(const struct pm_image *image, struct pm_error *err) {
     const struct pm_section *section = pm_image_section(image, ".eh_frame");
     if (!section || section->header.sh_type == SHT_NOBITS || !has_header(image) ||
-        section->header.sh_size > INT32_MAX)
+        section->header.sh_size > INT32_MAX) {
+        pm_fail(err, "%s has no tables for unwinding", image->path);
         return NULL;
+    }
     struct pm_unwinding *all = pm_alloc(1, sizeof *all);
     all->image = image;
     all->section = section;
-    struct reading reading = {all, image->bytes + section->header.sh_offset, true};
+    struct reading reading = {all, image->bytes + section->header.sh_offset, true, err};
     read_entries(&reading, pm_reader_of(reading.start, section->header.sh_size));
     PM_SORT(all->fdes, all->n_fdes, by_address);
-    if (reading.known && are_known(all))
+    check_rules(&reading);
+    if (reading.known)
         return all;
     pm_unwinding_free(all);
     return NULL;

@@ -46,8 +46,8 @@ struct pm_unwinding {
                                              relative to their own place */
 };
 
-/* NULL if the file has no tables, or if they are not understood. */
-struct pm_unwinding *pm_unwinding_read(const struct pm_image *image);
+/* NULL with a sentence if the file has no tables, or if they are not understood. */
+struct pm_unwinding *pm_unwinding_read(const struct pm_image *image, struct pm_error *err);
 void pm_unwinding_free(struct pm_unwinding *unwinding); /* NULL is fine */
 /* The FDE of the code at ADDRESS, or PM_NONE. */
 uint32_t pm_unwind_fde_at(const struct pm_unwinding *unwinding, uint64_t address);

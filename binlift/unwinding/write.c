@@ -160,7 +160,7 @@ static void put_rule(struct bytes *to, unsigned number, const struct pm_unwind_r
         put_sleb(to, factored);
     else if (rule->kind == PM_RULE_IN_REGISTER)
         put_uleb(to, (uint64_t)rule->number);
-    else if (rule->n_bytes)
+    else if (rule->kind == PM_RULE_AT_EXPRESSION || rule->kind == PM_RULE_IS_EXPRESSION)
         put_expression(to, rule);
 }
 

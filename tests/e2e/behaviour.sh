@@ -4,12 +4,15 @@
 . "$TOP/tests/lib.sh"
 . "$TOP/tests/rewrite/rewrite.bash"
 
+behaves() {
+    check "$2 builds with $1" build "$1" "$2" && same_behaviour "$2 ($1)" "$TMP/$2"
+}
 for flags in "-O2" "-O0 -no-pie" "-O3 -march=native -fcf-protection"; do
     for name in hard_signals hard_threads hard_processes jumps interpreter many_labels foreign_threads; do
-        check "$name builds with $flags" build "$flags" "$name" &&
-            same_behaviour "$name ($flags)" "$TMP/$name"
+        aside behaves "$flags" "$name"
     done
 done
+join_asides
 
 # Routines that are left by longjmp, exceptions, exit, or the end of a thread.
 for flags in "-O2" "-O0 -no-pie" "-O3 -march=x86-64-v3"; do
@@ -18,8 +21,9 @@ for flags in "-O2" "-O0 -no-pie" "-O3 -march=x86-64-v3"; do
         for way in $(./"$name"); do
             # Where frames hang on a register that the kernel does not tell, there is a note instead.
             [ "$way $flags" = "other_threads -O0 -no-pie" ] && continue
-            same_counts "$name $way ($flags)" "$TMP/$name" "$way"
+            aside same_counts "$name $way ($flags)" "$TMP/$name" "$way"
         done
+        join_asides # before there is another program of this name
     done
 done
 

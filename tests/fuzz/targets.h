@@ -26,6 +26,7 @@
 #include "measure/raw/raw.h"
 #include "core/store/store.h"
 #include "core/structure/private.h"
+#include "tests/fuzz/moved_frames.h"
 
 /* Ends the process, which the fuzzer and the test both take for a failure. */
 static void fuzz_demand(bool holds, const char *what) {
@@ -130,6 +131,43 @@ static void fuzz_dwarf(const uint8_t *data, size_t size) {
         pm_unit_facts_release(&facts);
     }
     pm_debug_handle_close(handle);
+}
+
+/* Tables for unwinding: what the input says first is where they stand.  The new ones are written as
+   if all code moved, and read again. */
+struct fuzz_unwinding {
+    uint32_t is_fixed, code_bytes, code, frames, exceptions; /* addresses, but for the first two */
+    uint32_t n_frame_bytes;                                  /* the rest: exceptions */
+};
+
+static void fuzz_unwinding(const uint8_t *data, size_t size) {
+    struct fuzz_unwinding input;
+    if (size < sizeof input)
+        return;
+    memcpy(&input, data, sizeof input);
+    size_t n_bytes = size - sizeof input,
+           n_frames = input.n_frame_bytes < n_bytes ? input.n_frame_bytes : n_bytes;
+    struct pm_error err = {0};
+    struct pm_section sections[3] = {0};
+    Elf64_Phdr segments[3] = {0};
+    struct pm_image image = {.path = "input", .is_pie = !input.is_fixed};
+    moved_frames_image(&image, sections, segments);
+    image.bytes = fuzz_copy(data + sizeof input, n_bytes);
+    image.n_bytes = n_bytes;
+    segments[0].p_vaddr = input.code % (MOVED_BELOW / 2);
+    segments[0].p_filesz = input.code_bytes % (1 << 20);
+    sections[0].header.sh_addr = input.frames % (MOVED_BELOW / 2);
+    sections[0].header.sh_size = n_frames;
+    sections[1].header.sh_addr = input.exceptions % (MOVED_BELOW / 2);
+    sections[1].header.sh_offset = n_frames;
+    sections[1].header.sh_size = n_bytes - n_frames;
+    struct moved_frames moved;
+    bool is_read;
+    const char *wrong = moved_frames_wrong(&image, &moved, &is_read, &err);
+    fuzz_demand(!wrong, wrong);
+    fuzz_demand(is_read || err.text[0], "tables for unwinding were refused without a sentence");
+    moved_frames_release(&moved);
+    free(image.bytes);
 }
 
 static void fuzz_section(const uint8_t *data, size_t size) {
@@ -522,6 +560,7 @@ static const struct fuzz_target {
     {"elf", fuzz_elf},
     {"rewrite", fuzz_rewrite},
     {"dwarf", fuzz_dwarf},
+    {"unwinding", fuzz_unwinding},
     {"section", fuzz_section},
     {"raw", fuzz_raw},
     {"store", fuzz_store},

@@ -8,6 +8,28 @@ tool=$TMP/instrument_tool
 
 check "the driver is built" build_instrument_tool || exit 1
 
+# aside COMMAND...: in a folder of its own, which is its $TMP, beside what else runs: one for each processor.
+# join_asides: waits for all, and reports in the order in which they were begun.
+asides=()
+aside() {
+    local folder=$TMP/aside.${#asides[@]}
+    asides+=("$folder")
+    mkdir "$folder"
+    while [ "$(jobs -pr | wc -l)" -ge "$(nproc)" ]; do
+        wait -n
+    done
+    (TMP=$folder && cd "$folder" && "$@") >"$folder.out" 2>&1 &
+}
+join_asides() {
+    local folder
+    wait
+    for folder in "${asides[@]}"; do
+        cat "$folder.out"
+        rm -rf "$folder" "$folder.out"
+    done
+    asides=()
+}
+
 # build FLAGS NAME: the program tests/rewrite/NAME.c or .cc as ./NAME.
 build() {
     local flags=$1 name=$2
