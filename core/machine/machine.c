@@ -40,6 +40,12 @@ double pm_level_capacity_blocks(const struct pm_level *level) {
     return (double)(level->size_bytes / level->block_bytes);
 }
 
+uint64_t pm_level_sets(const struct pm_level *level) {
+    if (!level->associativity)
+        return 1;
+    return level->size_bytes / level->block_bytes / level->associativity;
+}
+
 bool pm_level_needs_short_distances(const struct pm_level *level) {
     const double merged = 16; /* distances below it are one bin of larger blocks */
     double blocks = pm_level_capacity_blocks(level);

@@ -13,6 +13,38 @@ enum { PM_MACHINE_MAX_UNITS = 64 };
 
 enum pm_level_kind { PM_LEVEL_CACHE = 0, PM_LEVEL_TLB = 1 };
 
+/* X (enumerator, word in machine files).  Of each list the first is what a file means that says
+   nothing. */
+#define PM_REPLACEMENTS(X)                                                                         \
+    X(PM_REPLACEMENT_LRU, "lru")                                                                   \
+    X(PM_REPLACEMENT_PLRU, "plru") /* a binary tree of bits that point away from what was used */  \
+    X(PM_REPLACEMENT_FIFO, "fifo")                                                                 \
+    X(PM_REPLACEMENT_RANDOM, "random")
+
+/* Which address says the set.  Above the page offset the bits of a physical one are not known. */
+#define PM_INDEXINGS(X)                                                                            \
+    X(PM_INDEXED_VIRTUAL, "virtual")                                                               \
+    X(PM_INDEXED_PHYSICAL, "physical")
+
+/* What a cache holds of the blocks that a cache nearer the core holds: whatever its own misses and
+   evictions left there, all, or none. */
+#define PM_INCLUSIONS(X)                                                                           \
+    X(PM_INCLUSION_NEITHER, "neither")                                                             \
+    X(PM_INCLUSION_INCLUSIVE, "inclusive")                                                         \
+    X(PM_INCLUSION_EXCLUSIVE, "exclusive")
+
+/* When a store reaches the next level: when its block is replaced, or at once. */
+#define PM_WRITE_POLICIES(X)                                                                       \
+    X(PM_WRITE_BACK, "back")                                                                       \
+    X(PM_WRITE_THROUGH, "through")
+
+#define PM_LEVEL_ENUM(id, word) id,
+enum pm_replacement { PM_REPLACEMENTS(PM_LEVEL_ENUM) };
+enum pm_indexing { PM_INDEXINGS(PM_LEVEL_ENUM) };
+enum pm_inclusion { PM_INCLUSIONS(PM_LEVEL_ENUM) };
+enum pm_write_policy { PM_WRITE_POLICIES(PM_LEVEL_ENUM) };
+#undef PM_LEVEL_ENUM
+
 /* A level of the memory hierarchy seen from the core.  The penalty of a miss is paid on top of the
    access time of the level itself: cycles = misses · miss_penalty_cycles · exposed (Marin &
    Mellor-Crummey 2004, section 3.2). */
@@ -22,7 +54,12 @@ struct pm_level {
     uint64_t size_bytes;    /* a TLB: entries · bytes that an entry maps */
     uint64_t block_bytes;   /* line; a TLB: bytes that an entry maps */
     uint32_t associativity; /* 0: fully */
-    double latency_cycles;  /* of a hit, for people and for dependence chains through L1 */
+    enum pm_replacement replacement;
+    enum pm_indexing indexed;    /* from here to write_allocate: caches only */
+    enum pm_inclusion inclusion; /* towards the caches nearer the core */
+    enum pm_write_policy write;
+    bool write_allocate;   /* a store that misses brings the block in */
+    double latency_cycles; /* of a hit, for people and for dependence chains through L1 */
     double miss_penalty_cycles;
     double exposed;     /* share of the penalty that the core cannot hide, 0…1 */
     uint32_t shared_by; /* cores; 1 private */
@@ -82,6 +119,9 @@ const struct pm_cost *pm_machine_cost(const struct pm_machine *machine, enum pm_
 
 /* How many blocks a level holds: a cache its lines, a TLB its entries. */
 double pm_level_capacity_blocks(const struct pm_level *level);
+/* How many sets these are in, 1 where the level is fully associative.  Need not be a power of two:
+   the slices of a cache are as many as the cores. */
+uint64_t pm_level_sets(const struct pm_level *level);
 /* Whether hits and misses of the level, or in a set of it, hang on distances below 16. */
 bool pm_level_needs_short_distances(const struct pm_level *level);
 /* Index of the cache farthest from the core. */

@@ -1,19 +1,19 @@
 /* Machine files: libconfuse text → struct pm_machine.
 
-   libconfuse parses and calls back: for every figure (its range is checked against the table
-   below, so that the line is still known) and at the end of every section (which becomes a row of
-   the machine at once).  Its callbacks carry no pointer of ours, so the reader that is at work
-   stands in a variable of the thread.  The format is described in machines/README.md. */
+   libconfuse parses and calls back: for every figure and word (values.c checks them) and at the end
+   of every section (which becomes a row of the machine at once).  Its callbacks carry no pointer of
+   ours, so the reader that is at work stands in a variable of the thread.  The format is described
+   in machines/README.md. */
 #include "core/machine/machine.h"
 
 #include <confuse.h>
 #include <errno.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/base/base.h"
+#include "core/machine/private.h"
 #include "core/prediction.h"
 
 enum { MAX_FILE_BYTES = 1 << 20 };
@@ -44,8 +44,7 @@ static void on_confuse_error(cfg_t *cfg, const char *format, va_list arguments) 
     fail_at(cfg ? cfg->line : 0, format, arguments);
 }
 
-/* For callbacks, which return −1 on a mistake. */
-static int __attribute__((format(printf, 2, 3))) refuse(const cfg_t *cfg, const char *format, ...) {
+int pm_machine_refuse(const cfg_t *cfg, const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);
     fail_at(cfg->line, format, arguments);
@@ -53,78 +52,7 @@ static int __attribute__((format(printf, 2, 3))) refuse(const cfg_t *cfg, const 
     return -1;
 }
 
-/* ---- figures --------------------------------------------------------------------------------- */
-
-struct figure_rule {
-    const char *name;
-    double low, high;
-    bool whole, power_of_two;
-};
-
-static const struct figure_rule figure_rules[] = {
-    {"clock_mhz", 1, 1e5, false, false},
-    {"issue_width", 0.1, 64, false, false},
-    {"vector_width", 8, 65536, true, true},
-    {"window", 1, 1e6, true, false},
-    {"store_forward_latency", 0, 1e5, false, false},
-    {"memory_bandwidth_gbs", 1e-3, 1e5, false, false},
-    {"width", 1, 65536, true, false},
-    {"element", 1, 64, true, false},
-    {"latency", 0, 1e5, false, false},
-    {"repeat", 0, 1e5, false, false},
-    {"operations", 1, 4096, true, false},
-    {"size", 1, 1125899906842624.0, true, false},
-    {"line", 1, 2097152, true, true},
-    {"page", 1, 1125899906842624.0, true, true},
-    {"entries", 1, 1e9, true, false},
-    {"ways", 0, 1e6, true, false},
-    {"miss_penalty", 0, 1e6, false, false},
-    {"exposed", 0, 1, false, false},
-    {"shared_by", 1, 1e5, true, false},
-};
-
-static const struct figure_rule *rule_of(const char *name) {
-    for (size_t i = 0; i < sizeof figure_rules / sizeof figure_rules[0]; i++)
-        if (strcmp(figure_rules[i].name, name) == 0)
-            return &figure_rules[i];
-    return NULL;
-}
-
-/* Scale of a unit behind a number; 0 if it is none. */
-static double suffix_scale(const char *suffix) {
-    static const struct {
-        const char *name;
-        double scale;
-    } suffixes[] = {{"", 1}, {"B", 1}, {"KiB", 1024}, {"MiB", 1048576}, {"GiB", 1073741824}};
-    while (*suffix == ' ')
-        suffix++;
-    for (size_t i = 0; i < sizeof suffixes / sizeof suffixes[0]; i++)
-        if (strcmp(suffix, suffixes[i].name) == 0)
-            return suffixes[i].scale;
-    return 0;
-}
-
-static int on_figure(cfg_t *cfg, cfg_opt_t *opt, const char *text, void *result) {
-    const struct figure_rule *rule = rule_of(opt->name);
-    char *end;
-    double value = strtod(text, &end);
-    double scale = end == text ? 0 : suffix_scale(end);
-    bool is_bytes = strcmp(opt->name, "size") == 0 || strcmp(opt->name, "line") == 0 ||
-                    strcmp(opt->name, "page") == 0;
-    if (scale == 0 || (scale != 1 && !is_bytes) || !isfinite(value))
-        return refuse(cfg, "`%s = %s` is not a number%s", opt->name, text,
-                      is_bytes ? " of bytes (32768 or 32KiB)" : "");
-    value *= scale;
-    if (value < rule->low || value > rule->high)
-        return refuse(cfg, "`%s = %s` is out of range: it must lie between %g and %.15g", opt->name,
-                      text, rule->low, rule->high);
-    if (rule->whole && value != floor(value))
-        return refuse(cfg, "`%s = %s` must be a whole number", opt->name, text);
-    if (rule->power_of_two && ((uint64_t)value & ((uint64_t)value - 1)))
-        return refuse(cfg, "`%s = %s` must be a power of two", opt->name, text);
-    *(double *)result = value;
-    return 0;
-}
+/* ---- what a section gives -------------------------------------------------------------------- */
 
 static bool is_given(cfg_t *cfg, const char *name) { return cfg_size(cfg, name) > 0; }
 
@@ -132,30 +60,31 @@ static bool need(cfg_t *section, int line, const char *what, const char *const *
     for (; *names; names++)
         if (!is_given(section, *names)) {
             cfg_t at = {.line = line};
-            refuse(&at, "%s has no `%s`", what, *names);
+            pm_machine_refuse(&at, "%s has no `%s`", what, *names);
             return false;
         }
     return true;
 }
 
-/* How many figures of SECTION are marked: all with `verified = false`, else those that
+/* How many figures and words of SECTION are marked: all with `verified = false`, else those that
    `not_verified` names; −1 after a mistake. */
 static int count_not_verified(cfg_t *section, int line) {
-    int figures = 0;
-    for (size_t i = 0; i < sizeof figure_rules / sizeof figure_rules[0]; i++)
-        for (cfg_opt_t *opt = section->opts; opt->name; opt++)
-            figures += strcmp(opt->name, figure_rules[i].name) == 0 && cfg_opt_size(opt) > 0;
+    int given = 0;
+    for (cfg_opt_t *opt = section->opts; opt->name; opt++)
+        given += pm_machine_is_value(opt->name) && cfg_opt_size(opt) > 0;
     if (!cfg_getbool(section, "verified"))
-        return figures;
+        return given;
     unsigned marked = cfg_size(section, "not_verified");
     for (unsigned i = 0; i < marked; i++) {
         const char *name = cfg_getnstr(section, "not_verified", i);
         cfg_t at = {.line = line};
         bool known = false;
         for (cfg_opt_t *opt = section->opts; opt->name; opt++)
-            known |= strcmp(opt->name, name) == 0 && rule_of(name) && cfg_opt_size(opt) > 0;
+            known |=
+                strcmp(opt->name, name) == 0 && pm_machine_is_value(name) && cfg_opt_size(opt) > 0;
         if (!known)
-            return refuse(&at, "`not_verified` names `%s`, which is no figure given here", name);
+            return pm_machine_refuse(
+                &at, "`not_verified` names `%s`, which is no figure given here", name);
     }
     return (int)marked;
 }
@@ -167,7 +96,7 @@ static cfg_t *last_section(cfg_opt_t *opt) { return cfg_opt_getnsec(opt, cfg_opt
 static int on_unit(cfg_t *cfg, cfg_opt_t *opt) {
     struct pm_machine *machine = reading->machine;
     if (machine->n_units == PM_MACHINE_MAX_UNITS)
-        return refuse(cfg, "more than %d units", PM_MACHINE_MAX_UNITS);
+        return pm_machine_refuse(cfg, "more than %d units", PM_MACHINE_MAX_UNITS);
     machine->units[machine->n_units++].name = pm_strdup(cfg_title(last_section(opt)));
     return 0;
 }
@@ -180,15 +109,16 @@ static int on_unit_name(cfg_t *cfg, cfg_opt_t *opt, const char *text, void *resu
             *(const char **)result = machine->units[i].name;
             return 0;
         }
-    return refuse(cfg, "there is no unit `%s` (a `unit` section must stand above its use)", text);
+    return pm_machine_refuse(
+        cfg, "there is no unit `%s` (a `unit` section must stand above its use)", text);
 }
 
 static int on_class_name(cfg_t *cfg, cfg_opt_t *opt, const char *text, void *result) {
     enum pm_op_class op_class;
     (void)opt;
     if (!pm_op_class_from_name(text, &op_class) || op_class == PM_OP_UNKNOWN)
-        return refuse(cfg, "there is no operation class `%s` (machines/README.md lists them)",
-                      text);
+        return pm_machine_refuse(
+            cfg, "there is no operation class `%s` (machines/README.md lists them)", text);
     *(const char **)result = pm_op_class_name(op_class);
     return 0;
 }
@@ -211,11 +141,12 @@ static int on_cost(cfg_t *cfg, cfg_opt_t *opt) {
     bool is_free = cfg_getbool(section, "free");
     uint64_t units = unit_set(section);
     if (!n_classes)
-        return refuse(cfg, "the `cost` section has no class: write `of = {fp_add, …}`");
+        return pm_machine_refuse(cfg, "the `cost` section has no class: write `of = {fp_add, …}`");
     if (!need(section, cfg->line, "the `cost` section", required))
         return -1;
     if (is_free == (units != 0))
-        return refuse(cfg, "the `cost` section needs either `units = {…}` or `free = true`");
+        return pm_machine_refuse(cfg,
+                                 "the `cost` section needs either `units = {…}` or `free = true`");
     int marked = count_not_verified(section, cfg->line);
     if (marked < 0)
         return -1;
@@ -236,10 +167,45 @@ static int on_cost(cfg_t *cfg, cfg_opt_t *opt) {
             if (reading->costs[k].op_class == row.op_class &&
                 reading->costs[k].width_bits == row.width_bits &&
                 reading->costs[k].element_bytes == row.element_bytes)
-                return refuse(cfg, "a second cost of `%s` for the same `width` and `element`",
-                              pm_op_class_name(row.op_class));
+                return pm_machine_refuse(cfg,
+                                         "a second cost of `%s` for the same `width` and `element`",
+                                         pm_op_class_name(row.op_class));
         *PM_PUSH(reading, costs) = row;
     }
+    return 0;
+}
+
+/* Sets and their ways; a size that is not a number of blocks was refused before. */
+static int check_sets(cfg_t *cfg, const char *title, const struct pm_level *level) {
+    const char *kind = level->kind == PM_LEVEL_TLB ? "tlb" : "cache";
+    const char *blocks_word = level->kind == PM_LEVEL_TLB ? "entries" : "lines";
+    uint64_t blocks = level->size_bytes / level->block_bytes;
+    uint64_t ways = level->associativity ? level->associativity : blocks;
+    if (blocks % ways)
+        return pm_machine_refuse(
+            cfg, "%s `%s`: its %llu %s are not a whole number of sets of `ways = %llu`", kind,
+            title, (unsigned long long)blocks, blocks_word, (unsigned long long)ways);
+    if (level->replacement == PM_REPLACEMENT_PLRU && (ways & (ways - 1)))
+        return pm_machine_refuse(
+            cfg, "%s `%s`: `replacement = plru` needs a power of two of ways, not %llu", kind,
+            title, (unsigned long long)ways);
+    return 0;
+}
+
+static int check_inclusion(cfg_t *cfg, const char *title, const struct pm_level *level) {
+    const struct pm_level *before = NULL;
+    for (size_t i = 0; i < reading->n_levels; i++)
+        if (reading->levels[i].kind == PM_LEVEL_CACHE)
+            before = &reading->levels[i];
+    if (level->inclusion == PM_INCLUSION_NEITHER)
+        return 0;
+    if (!before)
+        return pm_machine_refuse(
+            cfg, "cache `%s`: no cache stands above it, which `inclusion` could be towards", title);
+    if (level->inclusion == PM_INCLUSION_EXCLUSIVE && before->block_bytes != level->block_bytes)
+        return pm_machine_refuse(
+            cfg, "cache `%s`: `inclusion = exclusive` needs the line of `%s` above it, %llu bytes",
+            title, before->name, (unsigned long long)before->block_bytes);
     return 0;
 }
 
@@ -248,13 +214,17 @@ static int add_level(cfg_t *cfg, cfg_t *section, struct pm_level level) {
     if (marked < 0)
         return -1;
     if (reading->n_levels == PM_MAX_LEVELS)
-        return refuse(cfg, "more than %d caches and TLBs", PM_MAX_LEVELS);
+        return pm_machine_refuse(cfg, "more than %d caches and TLBs", PM_MAX_LEVELS);
     for (size_t i = 0; i < reading->n_levels; i++)
         if (strcmp(reading->levels[i].name, cfg_title(section)) == 0)
-            return refuse(cfg, "a second level of the name `%s`", cfg_title(section));
+            return pm_machine_refuse(cfg, "a second level of the name `%s`", cfg_title(section));
+    level.associativity = (uint32_t)cfg_getfloat(section, "ways");
+    level.replacement = (enum pm_replacement)cfg_getint(section, "replacement");
+    if (check_sets(cfg, cfg_title(section), &level) ||
+        check_inclusion(cfg, cfg_title(section), &level))
+        return -1;
     reading->machine->n_not_verified += (size_t)marked;
     level.name = pm_strdup(cfg_title(section));
-    level.associativity = (uint32_t)cfg_getfloat(section, "ways");
     level.miss_penalty_cycles = cfg_getfloat(section, "miss_penalty");
     level.exposed = cfg_getfloat(section, "exposed");
     level.verified = marked == 0;
@@ -274,17 +244,23 @@ static int on_cache(cfg_t *cfg, cfg_opt_t *opt) {
                              .latency_cycles = cfg_getfloat(section, "latency"),
                              .shared_by = is_given(section, "shared_by")
                                               ? (uint32_t)cfg_getfloat(section, "shared_by")
-                                              : 1};
+                                              : 1,
+                             .indexed = (enum pm_indexing)cfg_getint(section, "indexed"),
+                             .inclusion = (enum pm_inclusion)cfg_getint(section, "inclusion"),
+                             .write = (enum pm_write_policy)cfg_getint(section, "write"),
+                             .write_allocate = !is_given(section, "write_allocate") ||
+                                               cfg_getint(section, "write_allocate")};
     if (level.size_bytes % level.block_bytes)
-        return refuse(cfg, "cache `%s`: its size is not a multiple of its line",
-                      cfg_title(section));
+        return pm_machine_refuse(cfg, "cache `%s`: its size is not a multiple of its line",
+                                 cfg_title(section));
     for (size_t i = 0; i < reading->n_levels; i++)
         if (reading->levels[i].kind == PM_LEVEL_CACHE &&
             reading->levels[i].size_bytes > level.size_bytes)
-            return refuse(cfg,
-                          "cache `%s` is smaller than `%s` above it: caches stand in order from "
-                          "the core outwards",
-                          cfg_title(section), reading->levels[i].name);
+            return pm_machine_refuse(
+                cfg,
+                "cache `%s` is smaller than `%s` above it: caches stand in order from "
+                "the core outwards",
+                cfg_title(section), reading->levels[i].name);
     return add_level(cfg, section, level);
 }
 
@@ -295,17 +271,20 @@ static int on_tlb(cfg_t *cfg, cfg_opt_t *opt) {
         return -1;
     double bytes = cfg_getfloat(section, "entries") * cfg_getfloat(section, "page");
     if (bytes > 0x1p62)
-        return refuse(cfg, "tlb `%s` maps more than an address space", cfg_title(section));
+        return pm_machine_refuse(cfg, "tlb `%s` maps more than an address space",
+                                 cfg_title(section));
     struct pm_level level = {.kind = PM_LEVEL_TLB,
                              .size_bytes = (uint64_t)bytes,
                              .block_bytes = (uint64_t)cfg_getfloat(section, "page"),
-                             .shared_by = 1};
+                             .shared_by = 1,
+                             .write_allocate = true};
     return add_level(cfg, section, level);
 }
 
 /* ---- the file -------------------------------------------------------------------------------- */
 
-#define FIGURE(name) CFG_FLOAT_CB(name, 0, CFGF_NODEFAULT, on_figure)
+#define FIGURE(name) CFG_FLOAT_CB(name, 0, CFGF_NODEFAULT, pm_machine_figure)
+#define WORD(name) CFG_INT_CB(name, 0, CFGF_NODEFAULT, pm_machine_word)
 #define TRUST CFG_BOOL("verified", cfg_true, CFGF_NONE), CFG_STR_LIST("not_verified", 0, CFGF_NONE)
 
 /* The figures outside sections; MARKED of them are not verified. */
@@ -346,12 +325,18 @@ static bool parse_text(const char *text) {
                          FIGURE("miss_penalty"),
                          FIGURE("exposed"),
                          FIGURE("shared_by"),
+                         WORD("replacement"),
+                         WORD("indexed"),
+                         WORD("inclusion"),
+                         WORD("write"),
+                         WORD("write_allocate"),
                          CFG_STR("source", 0, CFGF_NODEFAULT),
                          TRUST,
                          CFG_END()};
     cfg_opt_t tlb[] = {FIGURE("entries"),
                        FIGURE("page"),
                        FIGURE("ways"),
+                       WORD("replacement"),
                        FIGURE("miss_penalty"),
                        FIGURE("exposed"),
                        CFG_STR("source", 0, CFGF_NODEFAULT),

@@ -471,6 +471,12 @@ static void fuzz_machine(const uint8_t *data, size_t size) {
     fuzz_demand(machine || err.text[0], "a machine file was refused without a sentence");
     for (int c = 0; machine && c < PM_N_OP_CLASSES; c++)
         pm_machine_cost(machine, c, 256, 8);
+    for (size_t l = 0; machine && l < machine->n_levels; l++) {
+        const struct pm_level *level = &machine->levels[l];
+        double sets = (double)pm_level_sets(level), blocks = pm_level_capacity_blocks(level);
+        double ways = level->associativity ? level->associativity : blocks;
+        fuzz_demand(sets >= 1 && sets * ways == blocks, "sets and ways are not the size");
+    }
     pm_machine_free(machine);
 }
 

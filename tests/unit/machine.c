@@ -82,6 +82,183 @@ static void all_figures_arrive(void **state) {
     pm_machine_free(m);
 }
 
+/* What a file without the words means, which is what all files meant that were written before. */
+static void a_level_without_policies_has_the_usual_ones(void **state) {
+    (void)state;
+    struct pm_error err;
+    struct pm_machine *m = read_changed(0, "", &err);
+    assert_non_null(m);
+    for (size_t i = 0; i < m->n_levels; i++) {
+        const struct pm_level *level = &m->levels[i];
+        assert_int_equal(level->replacement, PM_REPLACEMENT_LRU);
+        assert_int_equal(level->indexed, PM_INDEXED_VIRTUAL);
+        assert_int_equal(level->inclusion, PM_INCLUSION_NEITHER);
+        assert_int_equal(level->write, PM_WRITE_BACK);
+        assert_true(level->write_allocate);
+    }
+    pm_machine_free(m);
+}
+
+#define LEVEL_FIGURES "latency = 1 miss_penalty = 1 exposed = 1 "
+static const char small_l1[] = "cache L1 { size = 32KiB line = 64 ways = 8 " LEVEL_FIGURES;
+static const char large_l2[] = "cache L2 { size = 1MiB line = 64 ways = 16 " LEVEL_FIGURES;
+
+static void each_policy_arrives(void **state) {
+    (void)state;
+    static const struct {
+        const char *words;
+        struct pm_level is;
+    } cases[] = {
+#define DEFAULTS .write_allocate = true
+        {"replacement = lru indexed = virtual inclusion = neither write = back "
+         "write_allocate = true",
+         {DEFAULTS}},
+        {"replacement = plru", {DEFAULTS, .replacement = PM_REPLACEMENT_PLRU}},
+        {"replacement = fifo", {DEFAULTS, .replacement = PM_REPLACEMENT_FIFO}},
+        {"replacement = \"random\"", {DEFAULTS, .replacement = PM_REPLACEMENT_RANDOM}},
+        {"indexed = physical", {DEFAULTS, .indexed = PM_INDEXED_PHYSICAL}},
+        {"inclusion = inclusive", {DEFAULTS, .inclusion = PM_INCLUSION_INCLUSIVE}},
+        {"inclusion = exclusive", {DEFAULTS, .inclusion = PM_INCLUSION_EXCLUSIVE}},
+        {"write = through", {DEFAULTS, .write = PM_WRITE_THROUGH}},
+        {"write_allocate = false", {.write_allocate = false}},
+#undef DEFAULTS
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char line[512];
+        snprintf(line, sizeof line, "%s%s }", large_l2, cases[i].words);
+        struct pm_error err;
+        struct pm_machine *m = read_changed(17, line, &err);
+        if (!m)
+            fail_msg("`%s`: %s", cases[i].words, err.text);
+        const struct pm_level *level = &m->levels[1], *is = &cases[i].is;
+        assert_string_equal(level->name, "L2");
+        assert_int_equal(level->replacement, is->replacement);
+        assert_int_equal(level->indexed, is->indexed);
+        assert_int_equal(level->inclusion, is->inclusion);
+        assert_int_equal(level->write, is->write);
+        assert_int_equal(level->write_allocate, is->write_allocate);
+        pm_machine_free(m);
+    }
+}
+
+static void words_can_be_marked_as_figures_can(void **state) {
+    (void)state;
+    char line[512];
+    struct pm_error err;
+    snprintf(line, sizeof line,
+             "%sreplacement = fifo write = back not_verified = {replacement, size} }", large_l2);
+    struct pm_machine *m = read_changed(17, line, &err);
+    if (!m)
+        fail_msg("%s", err.text);
+    assert_int_equal(m->n_not_verified, 4 + 2); /* four in the other lines */
+    assert_false(m->levels[1].verified);
+    pm_machine_free(m);
+    snprintf(line, sizeof line, "%swrite = back verified = false }", large_l2);
+    m = read_changed(17, line, &err);
+    if (!m)
+        fail_msg("%s", err.text);
+    assert_int_equal(m->n_not_verified, 4 + 6 + 1); /* six figures, one word */
+    pm_machine_free(m);
+}
+
+/* A size divided by ways and lines, where that is a power of two and where it is not. */
+static void sets_follow_from_size_and_ways(void **state) {
+    (void)state;
+    static const struct {
+        const char *line;
+        uint64_t sets;
+    } cases[] = {
+        {"cache L2 { size = 1MiB line = 64 ways = 16 " LEVEL_FIGURES "}", 1024},
+        {"cache L2 { size = 60MiB line = 64 ways = 12 " LEVEL_FIGURES "}", 81920},
+        {"cache L2 { size = 1MiB line = 64 ways = 16384 " LEVEL_FIGURES "}", 1},
+        {"cache L2 { size = 1MiB line = 64 ways = 0 " LEVEL_FIGURES "}", 1},
+        {"cache L2 { size = 1MiB line = 64 ways = 1 " LEVEL_FIGURES "}", 16384},
+        {"cache L2 { size = 192KiB line = 64 ways = 3 replacement = fifo " LEVEL_FIGURES "}", 1024},
+        {"cache L2 { size = 1MiB line = 64 ways = 0 replacement = plru " LEVEL_FIGURES "}", 1},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct pm_error err;
+        struct pm_machine *m = read_changed(17, cases[i].line, &err);
+        if (!m)
+            fail_msg("`%s`: %s", cases[i].line, err.text);
+        assert_int_equal(pm_level_sets(&m->levels[1]), cases[i].sets);
+        pm_machine_free(m);
+    }
+    struct pm_error err;
+    struct pm_machine *m = read_changed(
+        14,
+        "tlb TLB { entries = 2048 page = 4KiB ways = 16 replacement = plru miss_penalty = 1 "
+        "exposed = 1 }",
+        &err);
+    if (!m)
+        fail_msg("%s", err.text);
+    assert_int_equal(pm_level_sets(&m->levels[2]), 128);
+    assert_int_equal(m->levels[2].replacement, PM_REPLACEMENT_PLRU);
+    pm_machine_free(m);
+}
+
+/* Each line stands for the L2 cache of the right file, in line 17, but those of TLBs. */
+static void levels_that_cannot_be_are_refused(void **state) {
+    (void)state;
+#define L2(geometry, rest) "cache L2 { " geometry " " LEVEL_FIGURES rest " }"
+#define TLB(rest) "tlb TLB { entries = 48 page = 4KiB miss_penalty = 1 exposed = 1 " rest " }"
+    static const struct {
+        int line;
+        const char *with, *told;
+    } mistakes[] = {
+        {17, L2("size = 1MiB line = 64 ways = 16", "replacement = mru"),
+         "test.conf:17: `replacement = mru` is none of lru, plru, fifo, random"},
+        {17, L2("size = 1MiB line = 64 ways = 16", "replacement = LRU"),
+         "test.conf:17: `replacement = LRU` is none of"},
+        {17, L2("size = 1MiB line = 64 ways = 16", "indexed = hashed"),
+         "test.conf:17: `indexed = hashed` is none of virtual, physical"},
+        {17, L2("size = 1MiB line = 64 ways = 16", "inclusion = both"),
+         "test.conf:17: `inclusion = both` is none of neither, inclusive, exclusive"},
+        {17, L2("size = 1MiB line = 64 ways = 16", "write = around"),
+         "test.conf:17: `write = around` is none of back, through"},
+        {17, L2("size = 1MiB line = 64 ways = 16", "write_allocate = 2"),
+         "test.conf:17: `write_allocate = 2` is none of false, true"},
+        {17, L2("size = 1MiB line = 64 ways = 16", "not_verified = {replacement}"),
+         "test.conf:17: `not_verified` names `replacement`, which is no figure given here"},
+        {17, L2("size = 1MiB line = 64 ways = 12", ""),
+         "test.conf:17: cache `L2`: its 16384 lines are not a whole number of sets of `ways = 12`"},
+        {17, L2("size = 64KiB line = 64 ways = 2048", ""),
+         "test.conf:17: cache `L2`: its 1024 lines are not a whole number of sets"},
+        {17, L2("size = 960KiB line = 64 ways = 12", "replacement = plru"),
+         "test.conf:17: cache `L2`: `replacement = plru` needs a power of two of ways, not 12"},
+        {17, L2("size = 960KiB line = 64 ways = 0", "replacement = plru"),
+         "test.conf:17: cache `L2`: `replacement = plru` needs a power of two of ways, not 15360"},
+        {17, L2("size = 1MiB line = 128 ways = 16", "inclusion = exclusive"),
+         "test.conf:17: cache `L2`: `inclusion = exclusive` needs the line of `L1` above it, 64 "},
+        {14, TLB("ways = 5"),
+         "test.conf:14: tlb `TLB`: its 48 entries are not a whole number of sets of `ways = 5`"},
+        {14, TLB("ways = 0 replacement = plru"),
+         "test.conf:14: tlb `TLB`: `replacement = plru` needs a power of two of ways, not 48"},
+        {14, TLB("indexed = virtual"), "test.conf:14: no such option 'indexed'"},
+        {14, TLB("inclusion = inclusive"), "test.conf:14: no such option 'inclusion'"},
+        {14, TLB("write = back"), "test.conf:14: no such option 'write'"},
+        {14, TLB("write_allocate = true"), "test.conf:14: no such option 'write_allocate'"},
+    };
+    for (size_t i = 0; i < sizeof mistakes / sizeof mistakes[0]; i++) {
+        struct pm_error err;
+        struct pm_machine *m = read_changed(mistakes[i].line, mistakes[i].with, &err);
+        if (m || !strstr(err.text, mistakes[i].told))
+            fail_msg("`%s`: got \"%s\", expected \"%s\"", mistakes[i].with, err.text,
+                     mistakes[i].told);
+        assert_int_equal(err.kind, PM_ERROR_INPUT);
+    }
+#undef TLB
+#undef L2
+    static const char *const words[] = {"inclusion = inclusive", "inclusion = exclusive"};
+    for (int i = 0; i < 2; i++) {
+        char line[512];
+        struct pm_error err;
+        snprintf(line, sizeof line, "%s%s", small_l1, words[i]);
+        assert_null(read_changed(15, line, &err));
+        assert_non_null(strstr(err.text, "test.conf:16: cache `L1`: no cache stands above it"));
+    }
+}
+
 static void the_row_that_fits_best_is_found(void **state) {
     (void)state;
     struct pm_error err;
@@ -231,6 +408,11 @@ static void r12000_is_the_machine_of_the_paper(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(all_figures_arrive),
+        cmocka_unit_test(a_level_without_policies_has_the_usual_ones),
+        cmocka_unit_test(each_policy_arrives),
+        cmocka_unit_test(words_can_be_marked_as_figures_can),
+        cmocka_unit_test(sets_follow_from_size_and_ways),
+        cmocka_unit_test(levels_that_cannot_be_are_refused),
         cmocka_unit_test(the_row_that_fits_best_is_found),
         cmocka_unit_test(a_mistake_is_told_with_its_line),
         cmocka_unit_test(what_is_no_machine_file_is_refused),
