@@ -405,6 +405,28 @@ static void r12000_is_the_machine_of_the_paper(void **state) {
     pm_machine_free(m);
 }
 
+/* The manual of the R10000, sections 4.2, 4.3 and 14.2. */
+static void r12000_has_the_caches_of_the_manual(void **state) {
+    (void)state;
+    struct pm_error err = {0};
+    struct pm_machine *m = pm_machine_read("machines/r12000.conf", &err);
+    if (!m)
+        fail_msg("%s", err.text);
+    const struct pm_level *primary = &m->levels[0], *secondary = &m->levels[1];
+    assert_int_equal(pm_level_sets(primary), 512);
+    assert_int_equal(pm_level_sets(secondary), 32768);
+    assert_int_equal(pm_level_sets(&m->levels[2]), 1);
+    assert_int_equal(primary->indexed, PM_INDEXED_VIRTUAL);
+    assert_int_equal(secondary->indexed, PM_INDEXED_PHYSICAL);
+    assert_int_equal(secondary->inclusion, PM_INCLUSION_INCLUSIVE);
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(m->levels[i].replacement, PM_REPLACEMENT_LRU);
+        assert_int_equal(m->levels[i].write, PM_WRITE_BACK);
+    }
+    assert_int_equal(m->levels[2].replacement, PM_REPLACEMENT_RANDOM);
+    pm_machine_free(m);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(all_figures_arrive),
@@ -418,6 +440,7 @@ int main(void) {
         cmocka_unit_test(what_is_no_machine_file_is_refused),
         cmocka_unit_test(shipped_files_cover_all_classes),
         cmocka_unit_test(r12000_is_the_machine_of_the_paper),
+        cmocka_unit_test(r12000_has_the_caches_of_the_manual),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
