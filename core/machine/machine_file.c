@@ -449,6 +449,7 @@ struct pm_machine *pm_machine_read(const char *path, struct pm_error *err) {
     char *text = read_text(path, err);
     if (!text)
         return NULL;
+    pm_machine_blank_comments(text);
     struct pm_machine *machine = pm_alloc(1, sizeof *machine);
     machine->path = pm_strdup(path);
     machine->name = name_of(path);

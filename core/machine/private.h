@@ -14,6 +14,9 @@ int pm_machine_refuse(const cfg_t *cfg, const char *format, ...)
 int pm_machine_figure(cfg_t *cfg, cfg_opt_t *opt, const char *text, void *result);
 int pm_machine_word(cfg_t *cfg, cfg_opt_t *opt, const char *text, void *result);
 
+/* Makes spaces of all comments of a machine file's text; its lines keep their numbers. */
+void pm_machine_blank_comments(char *text);
+
 /* Whether NAME is that of a figure or of a word, which can be marked as not verified. */
 bool pm_machine_is_value(const char *name);
 

@@ -333,6 +333,33 @@ static void a_mistake_is_told_with_its_line(void **state) {
     }
 }
 
+/* Whatever comments stand above a mistake, and in lists; quotes and words are none. */
+static void comments_do_not_move_the_line_of_a_mistake(void **state) {
+    (void)state;
+    static const struct {
+        const char *text;
+        int line;
+    } cases[] = {
+        {"# one\nnonsense = 1\n", 2},
+        {"#\n## two\n\ntitle = \"a\" # three\nnonsense = 1\n", 5},
+        {"// one\nnonsense = 1\n", 2},
+        {"/* one */ /* it's two */ nonsense = 1\n", 1},
+        {"/* one\n two */\ntitle = \"# none\" # \"one\nnonsense = 1\n", 4},
+        {"title = \"# none \\\" # none\"\nnonsense = 1\n", 2},
+        {"title = '# none'\nsources = \"// none /* none\"\nnonsense = 1\n", 3},
+        {"title = a//none\nsources = http://none # one\nnonsense = 1\n", 3},
+        {"not_verified = {window, # one\n  clock_mhz} // one\nnonsense = 1\n", 3},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct pm_error err;
+        char told[64];
+        snprintf(told, sizeof told, "test.conf:%d: no such option 'nonsense'", cases[i].line);
+        assert_null(read_text(cases[i].text, &err));
+        if (!strstr(err.text, told))
+            fail_msg("`%s`: got \"%s\", expected \"%s\"", cases[i].text, err.text, told);
+    }
+}
+
 static void what_is_no_machine_file_is_refused(void **state) {
     (void)state;
     struct pm_error err = {0};
@@ -437,6 +464,7 @@ int main(void) {
         cmocka_unit_test(levels_that_cannot_be_are_refused),
         cmocka_unit_test(the_row_that_fits_best_is_found),
         cmocka_unit_test(a_mistake_is_told_with_its_line),
+        cmocka_unit_test(comments_do_not_move_the_line_of_a_mistake),
         cmocka_unit_test(what_is_no_machine_file_is_refused),
         cmocka_unit_test(shipped_files_cover_all_classes),
         cmocka_unit_test(r12000_is_the_machine_of_the_paper),
