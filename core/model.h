@@ -126,6 +126,26 @@ struct pm_whole_model {
     struct pm_model cold;
 };
 
+/* How a reference goes through memory (core/strides/strides.h), as functions of the size. */
+struct pm_stride_level_model {
+    struct pm_model stride; /* bytes, without sign */
+    struct pm_model count;  /* elements of a run */
+    bool downwards;
+    double stride_share, count_share; /* as at the largest size */
+};
+struct pm_stride_model {
+    uint32_t reference;
+    bool known; /* false: there are no models */
+    uint32_t n_levels;
+    struct pm_stride_level_model *levels; /* innermost first; owned */
+    /* Lowest address, relative to that of the first reference of its space: its distance, and
+       whether it is below.  WHOLE_PAGES: rounded up to such. */
+    uint32_t space;
+    struct pm_model offset;
+    bool below, whole_pages;
+    double place_in_page; /* of the first one's address; NAN: not known */
+};
+
 /* How far off the misses of the whole program are at the sizes that its models were made from: the
    mean of |log(by the models / measured)| over caches and sizes. */
 struct pm_misfit {
@@ -156,6 +176,8 @@ struct pm_model_set {
     double accesses_left_out, first_touches_left_out;
     size_t n_wholes;
     struct pm_whole_model *wholes; /* one for each block size, where builds differ; owned */
+    size_t n_strides;
+    struct pm_stride_model *strides; /* ascending by reference; owned; not of sets held out */
     size_t n_misfits;
     struct pm_misfit *misfits; /* one for each block size, where sizes were held out; owned */
 };

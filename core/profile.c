@@ -21,8 +21,8 @@ void pm_profile_free(struct pm_profile *profile) {
     free(profile);
 }
 
-const struct pm_histogram *pm_profile_histogram(const struct pm_profile *profile, uint32_t group,
-                                                uint64_t block_bytes) {
+size_t pm_profile_find_histogram(const struct pm_profile *profile, uint32_t group,
+                                 uint64_t block_bytes) {
     const struct pm_group_histogram *all = profile->histograms;
     size_t at =
         PM_LOWER_BOUND(profile->n_histograms, i,
@@ -30,7 +30,13 @@ const struct pm_histogram *pm_profile_histogram(const struct pm_profile *profile
                            (all[i].group == group && all[i].histogram.block_bytes < block_bytes));
     bool is_there = at < profile->n_histograms && all[at].group == group &&
                     all[at].histogram.block_bytes == block_bytes;
-    return is_there ? &all[at].histogram : NULL;
+    return is_there ? at : profile->n_histograms;
+}
+
+const struct pm_histogram *pm_profile_histogram(const struct pm_profile *profile, uint32_t group,
+                                                uint64_t block_bytes) {
+    size_t at = pm_profile_find_histogram(profile, group, block_bytes);
+    return at < profile->n_histograms ? &profile->histograms[at].histogram : NULL;
 }
 
 bool pm_profile_is_without_memory(const struct pm_profile *profile) {
@@ -69,6 +75,27 @@ double *pm_block_executions(const struct pm_structure *structure, const double *
         if (structure->edges[e].to < structure->n_blocks)
             blocks[structure->edges[e].to] += edge_counts[e];
     return blocks;
+}
+
+double pm_scope_entries(const struct pm_structure *structure, const double *edge_counts,
+                        uint32_t scope) {
+    const struct pm_scope *s = &structure->scopes[scope];
+    if (s->routine == PM_NONE)
+        return 0;
+    const struct pm_routine *routine = &structure->routines[s->routine];
+    double entries = 0;
+    for (uint32_t i = routine->first_edge; i < routine->first_edge + routine->n_edges; i++) {
+        const struct pm_edge *edge = &structure->edges[i];
+        if (edge->to == PM_NONE)
+            continue;
+        if (s->kind == PM_SCOPE_ROUTINE)
+            entries += edge->kind == PM_EDGE_ENTRY ? edge_counts[i] : 0;
+        else if ((s->kind == PM_SCOPE_INLINED || edge->to == s->header) &&
+                 pm_block_is_inside(structure, edge->to, scope) &&
+                 (edge->from == PM_NONE || !pm_block_is_inside(structure, edge->from, scope)))
+            entries += edge_counts[i];
+    }
+    return entries;
 }
 
 /* ---- the whole program ----------------------------------------------------------------------- */

@@ -105,10 +105,18 @@ uint64_t pm_profile_interpolated_from(const struct pm_profile *profile, uint64_t
 /* Histogram of (GROUP, BLOCK_BYTES), NULL if the group was never accessed or not measured. */
 const struct pm_histogram *pm_profile_histogram(const struct pm_profile *profile, uint32_t group,
                                                 uint64_t block_bytes);
+/* Its number; n_histograms where there is none. */
+size_t pm_profile_find_histogram(const struct pm_profile *profile, uint32_t group,
+                                 uint64_t block_bytes);
 
 /* How often each basic block is executed, from EDGE_COUNTS (n_edges values): as often as the edges
    into it are taken.  n_blocks values; the caller frees. */
 double *pm_block_executions(const struct pm_structure *structure, const double *edge_counts);
+
+/* How often a loop, inlined code or a routine is entered: the sum of the edges that come from
+   outside; 0 for modules and the program. */
+double pm_scope_entries(const struct pm_structure *structure, const double *edge_counts,
+                        uint32_t scope);
 
 /* Adds the accesses of the groups for which IS_LOST[group], by the executions of their references.
  */

@@ -41,7 +41,8 @@ struct pm_fit_options {
     const struct pm_fit_basis *bases;
     bool search; /* also N^(i/j)*log2(N)^k where it is clearly better, in scopes without a basis */
     enum pm_fit_partition partition;
-    bool drop_divergent; /* sizes that do not go with the others are not fitted */
+    bool drop_divergent;  /* sizes that do not go with the others are not fitted */
+    bool without_strides; /* no models of these */
     /* Parameters that were given as formulas, which models are not functions of where others do;
        NULL: none.  Borrowed. */
     const struct pm_given_formulas *formulas;

@@ -66,6 +66,14 @@ void pm_model_set_visit(struct pm_model_set *set,
         visit(&set->edges[e], context);
     for (size_t i = 0; i < set->n_wholes; i++)
         visit(&set->wholes[i].cold, context);
+    for (size_t i = 0; i < set->n_strides; i++) {
+        struct pm_stride_model *strides = &set->strides[i];
+        visit(&strides->offset, context);
+        for (uint32_t l = 0; l < strides->n_levels; l++) {
+            visit(&strides->levels[l].stride, context);
+            visit(&strides->levels[l].count, context);
+        }
+    }
     for (size_t h = 0; h < set->n_histograms; h++) {
         struct pm_histogram_model *histogram = &set->histograms[h];
         visit(&histogram->accesses, context);

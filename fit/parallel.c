@@ -11,8 +11,9 @@
 #include "core/base/base.h"
 #include "fit/edges/edges.h"
 #include "fit/items.h"
+#include "fit/strides/strides.h"
 
-enum { EDGES_AT_ONCE = 64, ACCESSES_AT_ONCE = 256 };
+enum { EDGES_AT_ONCE = 64, ACCESSES_AT_ONCE = 256, STRIDES_AT_ONCE = 16 };
 
 /* ---- threads --------------------------------------------------------------------------------- */
 
@@ -78,6 +79,11 @@ static void fit_all(const struct pm_fit_job *job, unsigned n_threads) {
 #pragma omp for schedule(dynamic)
         for (size_t j = n_pieces; j < n_joint; j++) /* of what small blocks have become */
             pm_fit_one_tail(job, &worker, j);
+#pragma omp for schedule(dynamic, STRIDES_AT_ONCE)
+        for (size_t i = 0; i < set->n_strides; i++)
+            pm_fit_stride_levels(job, &worker, i);
+#pragma omp single
+        pm_fit_stride_offsets(job, &worker);
 #pragma omp single
         pm_fit_wholes(job, &worker);
 #pragma omp single
@@ -106,7 +112,10 @@ static void count_model(struct pm_model *model, void *context) {
 }
 
 static void count_models(struct pm_model_set *set, struct pm_fit_statistics *statistics) {
+    size_t n_strides = set->n_strides;
+    set->n_strides = 0; /* they are no figures of a report */
     pm_model_set_visit(set, count_model, statistics);
+    set->n_strides = n_strides;
     statistics->n_histograms = set->n_histograms;
     for (size_t h = 0; h < set->n_histograms; h++)
         statistics->n_bins += set->histograms[h].n_bins;
@@ -214,6 +223,8 @@ struct pm_model_set *pm_fit_profiles(const struct pm_structure *structure,
         pm_fit_find_extent(&job, job.trial_bases.designs[0], &job.trial_extent);
     }
     count_accesses(&job);
+    if (!options || !options->without_strides)
+        pm_fit_list_strides(&job);
     fit_all(&job, options ? options->n_threads : 0);
     pm_fit_trim_basis(job.set, job.n_names == 1 ? PM_FIT_BASIS : 1);
     if (statistics) {

@@ -1,6 +1,7 @@
 /* Misses and their cycles for every scope.
 
-       misses(level) = Σ over the groups of a scope of  accesses with reuse distance ≥ blocks(level)
+       misses(level) = Σ over the groups of a scope of  reuses that find more blocks between, in
+                       their set, than it has ways (fit/sets/)
        cycles        = Σ over levels of  misses · miss penalty · exposed
 
    from the histograms of the level's own block size; blocks = size / block (Marin & Mellor-Crummey
@@ -18,6 +19,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "fit/sets/sets.h"
 
 bool pm_check_block_sizes(const struct pm_profile *profile, const struct pm_machine *machine,
                           struct pm_error *err) {
@@ -47,20 +50,33 @@ static void forget_misses(const struct pm_machine *machine, struct pm_cost_sum *
     self->memory_cycles = NAN;
 }
 
+/* For each level the misses of each of the profile's histograms. */
+static double **misses_of_levels(const struct pm_structure *structure,
+                                 const struct pm_profile *profile,
+                                 const struct pm_machine *machine) {
+    struct pm_set_cache *caches = pm_alloc(machine->n_levels, sizeof *caches);
+    for (size_t l = 0; l < machine->n_levels; l++) {
+        const struct pm_level *level = &machine->levels[l];
+        caches[l] = (struct pm_set_cache){level->block_bytes, pm_level_capacity_blocks(level),
+                                          level->associativity};
+    }
+    double **misses = pm_set_misses(structure, profile, caches, machine->n_levels);
+    free(caches);
+    return misses;
+}
+
 static void add_misses(const struct pm_structure *structure, const struct pm_profile *profile,
                        const struct pm_machine *machine, struct pm_scope_prediction *scopes) {
+    double **misses = misses_of_levels(structure, profile, machine);
     for (size_t i = 0; i < profile->n_histograms; i++) {
         const struct pm_group_histogram *h = &profile->histograms[i];
         struct pm_cost_sum *self = &scopes[structure->groups[h->group].scope].self;
         if (h->histogram.block_bytes == machine->levels[0].block_bytes)
             self->accesses += pm_histogram_accesses(&h->histogram);
-        for (size_t l = 0; l < machine->n_levels; l++) {
-            const struct pm_level *level = &machine->levels[l];
-            if (level->block_bytes == h->histogram.block_bytes)
-                self->level_misses[l] +=
-                    pm_histogram_misses(&h->histogram, pm_level_capacity_blocks(level));
-        }
+        for (size_t l = 0; l < machine->n_levels; l++)
+            self->level_misses[l] += misses[l][i];
     }
+    pm_set_misses_free(misses, machine->n_levels);
 }
 
 /* GROUP has a histogram, or one that it is joined to has. */

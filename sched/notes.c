@@ -249,6 +249,27 @@ static void note_machine(const struct pm_machine *machine, double split_operatio
                            machine->n_not_verified, machine->name);
 }
 
+/* What of the caches' organisation is not modelled. */
+static void note_sets(const struct pm_profile *profile, const struct pm_machine *machine,
+                      struct pm_prediction *prediction) {
+    bool has_sets = false, is_simplified = false;
+    for (size_t l = 0; l < machine->n_levels; l++) {
+        const struct pm_level *level = &machine->levels[l];
+        has_sets |= pm_level_sets(level) > 1;
+        is_simplified |= level->replacement != PM_REPLACEMENT_LRU ||
+                         level->indexed != PM_INDEXED_VIRTUAL ||
+                         level->inclusion != PM_INCLUSION_NEITHER;
+    }
+    if (has_sets && !profile->strides.n_references)
+        pm_prediction_note(
+            prediction, "Caches and TLBs are taken as fully associative, so that conflict misses "
+                        "are not counted: the runs say nothing of strides.");
+    if (is_simplified)
+        pm_prediction_note(prediction,
+                           "Caches and TLBs are taken as sets with LRU replacement and virtual "
+                           "addresses, each of which sees every access.");
+}
+
 void pm_add_notes(const struct pm_frequencies *frequencies, const struct pm_profile *profile,
                   const struct pm_machine *machine, const struct pm_unit_sets *sets,
                   double split_operations, double bandwidth_cycles,
@@ -257,9 +278,7 @@ void pm_add_notes(const struct pm_frequencies *frequencies, const struct pm_prof
     note_unknown(frequencies, machine, sets, prediction);
     bool misses = !prediction->without_memory;
     if (misses)
-        pm_prediction_note(prediction,
-                           "Caches and TLBs are taken as fully associative with LRU replacement: "
-                           "conflict misses are not counted.");
+        note_sets(profile, machine, prediction);
     pm_prediction_note(prediction,
                        "Memory accesses are taken as independent of each other between iterations; "
                        "branch mispredictions and instruction cache misses are not counted.");

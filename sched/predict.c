@@ -63,7 +63,7 @@ static void count_scopes(const struct mapping *m, struct pm_scope_prediction *sc
     for (uint32_t s = 0; s < m->structure->n_scopes; s++) {
         const struct pm_scope *scope = &m->structure->scopes[s];
         scopes[s].scope = s;
-        scopes[s].entries = pm_scope_entries(&m->frequencies, s);
+        scopes[s].entries = pm_scope_entries(m->frequencies.structure, m->frequencies.edges, s);
         if (scope->kind == PM_SCOPE_LOOP && scope->header != PM_NONE)
             scopes[s].iterations = m->frequencies.blocks[scope->header];
         else

@@ -15,8 +15,8 @@ enum pm_unknown_dependences {
 
 /* Predicts (Marin & Mellor-Crummey 2004, sections 2.4 and 3.2): for each innermost-first loop the
    schedule length of an iteration as the larger of its resource bound and its recurrence bound,
-   times iterations; misses of every level from the histograms of its block size (fully associative
-   LRU); cycles = schedule + Σ misses · penalty · exposed.
+   times iterations; misses of every level from the histograms of its block size and the strides
+   (fit/sets/); cycles = schedule + Σ misses · penalty · exposed.
    DEPENDENCES decides dependences through memory that nobody knows.
    Of a profile without any reuse distances misses are not known, and times are of the schedule.
    Error: a level's block size was not measured, others were. */

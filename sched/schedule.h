@@ -73,9 +73,6 @@ void pm_frequencies_make(const struct pm_structure *structure, const double *edg
                          struct pm_frequencies *frequencies);
 void pm_frequencies_free(struct pm_frequencies *frequencies);
 
-/* Sum of the edges that come from outside: how often a loop, inlined code or routine is entered. */
-double pm_scope_entries(const struct pm_frequencies *frequencies, uint32_t scope);
-
 /* ---- path.c ---------------------------------------------------------------------------------- */
 
 /* The most frequent way from the header of LOOP back to it (PATH has room for all its routine's

@@ -8,6 +8,7 @@
 
 /* ---- caches ---------------------------------------------------------------------------------- */
 
+enum { MOST_WAYS = 1 << 20 };
 #define MOST_BYTES 0x1p60 /* an exact number of bytes in a double, and more than there is */
 
 /* K, KB, KiB; M …; nothing; "blocks".  0: no such unit. */
@@ -32,10 +33,24 @@ static bool read_cache(const char *text, struct pm_query_cache_size *size) {
            size->amount == floor(size->amount);
 }
 
+/* Cuts "/WAYS" off the end of ITEM, if it is there. */
+static bool cut_ways(char *item, uint32_t *ways) {
+    char *slash = strchr(item, '/'), *end;
+    if (!slash)
+        return true;
+    *slash = '\0';
+    unsigned long value = strtoul(slash + 1, &end, 10);
+    *ways = (uint32_t)value;
+    return slash[1] >= '1' && slash[1] <= '9' && !*end && value <= MOST_WAYS;
+}
+
 /* False with a sentence where it can be told what is wrong. */
 static bool add_cache_item(struct pm_query_request *request, char *item, struct pm_error *why) {
     char *colon = strchr(item, ':');
     struct pm_query_cache_size low, high;
+    uint32_t ways = 0;
+    if (!cut_ways(item, &ways))
+        return false;
     if (colon)
         *colon = '\0';
     if (!read_cache(item, &low))
@@ -45,21 +60,22 @@ static bool add_cache_item(struct pm_query_request *request, char *item, struct 
         return false;
     if (high.amount < low.amount)
         return pm_fail(why, "the range descends: write the smaller size first");
+    low.ways = ways;
     for (; low.amount <= high.amount; low.amount *= 2)
         *PM_PUSH(request, caches) = low;
     return true;
 }
 
 bool pm_add_query_caches(void *to, char *item, struct pm_error *err) {
-    char *shown = pm_strdup(item); /* it is cut at its colon */
+    char *shown = pm_strdup(item); /* it is cut into pieces */
     struct pm_error why = {0};
     bool ok = add_cache_item(to, item, &why);
     if (!ok && why.kind)
         pm_fail(err, "--cache %.100s: %s", shown, why.text);
     else if (!ok)
         pm_fail(err,
-                "--cache takes sizes as in 32K,512K, 64blocks or 16K:4M (doubling), not "
-                "\"%.100s\"",
+                "--cache takes sizes as in 32K,512K, 32K/8 (8 ways), 64blocks or 16K:4M "
+                "(doubling), not \"%.100s\"",
                 shown);
     free(shown);
     return ok;

@@ -11,11 +11,14 @@
 #include <zstd.h>
 
 #include "core/model.h"
+#include "core/strides/strides.h"
 #include "core/base/base.h"
 
 enum {
-    /* 4 had no powers, nothing of the whole program, and no sets that are held out; 5 no misfits */
-    MODEL_SET_VERSION = 6,
+    /* 4 had no powers, nothing of the whole program, and no sets that are held out; 5 no misfits,
+       6 no strides */
+    MODEL_SET_VERSION = 7,
+    STRIDES_VERSION = 7,
     MISFIT_VERSION = 6,
     OLDEST_VERSION = 4,
     HEADER_BYTES = 24,
@@ -66,6 +69,31 @@ static void put_parameters(struct writer *w, const struct pm_parameters *paramet
     for (size_t i = 0; i < parameters->n; i++) {
         put_text(w, parameters->names[i]);
         put_double(w, parameters->values[i]);
+    }
+}
+
+static void put_strides(struct writer *w, const struct pm_model_set *set) {
+    put_u64(w, set->n_strides);
+    for (size_t i = 0; i < set->n_strides; i++) {
+        const struct pm_stride_model *strides = &set->strides[i];
+        put_u64(w, strides->reference);
+        put_u8(w, strides->known);
+        if (!strides->known)
+            continue;
+        put_u64(w, strides->n_levels);
+        for (uint32_t l = 0; l < strides->n_levels; l++) {
+            const struct pm_stride_level_model *level = &strides->levels[l];
+            put_model(w, &level->stride);
+            put_model(w, &level->count);
+            put_u8(w, level->downwards);
+            put_double(w, level->stride_share);
+            put_double(w, level->count_share);
+        }
+        put_u64(w, strides->space);
+        put_model(w, &strides->offset);
+        put_u8(w, strides->below);
+        put_u8(w, strides->whole_pages);
+        put_double(w, strides->place_in_page);
     }
 }
 
@@ -127,6 +155,7 @@ static void put_set(struct writer *w, const struct pm_model_set *set) {
         put_u64(w, set->misfits[i].block_bytes);
         put_double(w, set->misfits[i].error);
     }
+    put_strides(w, set);
 }
 
 void pm_model_set_encode(const struct pm_model_set *set, void **bytes, size_t *n_bytes) {
@@ -312,6 +341,59 @@ static void get_misfits(struct pm_reader *r, struct pm_model_set *set) {
     }
 }
 
+static bool get_flag(struct pm_reader *r) {
+    uint64_t flag = pm_take_unsigned(r, 1);
+    if (flag > 1)
+        r->fault = PM_READ_BAD;
+    return flag == 1;
+}
+
+static uint32_t get_u32(struct pm_reader *r, uint64_t most) {
+    uint64_t value = pm_take_unsigned(r, 8);
+    if (value > most)
+        r->fault = PM_READ_BAD;
+    return r->fault ? 0 : (uint32_t)value;
+}
+
+static void get_stride_level(struct pm_reader *r, struct pm_stride_level_model *level,
+                             struct of_set of) {
+    get_model(r, &level->stride, of);
+    get_model(r, &level->count, of);
+    level->downwards = get_flag(r);
+    level->stride_share = get_double(r);
+    level->count_share = get_double(r);
+    if (!(level->stride_share >= 0 && level->stride_share <= 1 && level->count_share >= 0 &&
+          level->count_share <= 1))
+        r->fault = PM_READ_BAD;
+}
+
+static void get_strides(struct pm_reader *r, struct pm_model_set *set, struct of_set of) {
+    uint64_t next = 0; /* they ascend */
+    set->n_strides = get_count(r, 9);
+    set->strides = pm_alloc(set->n_strides, sizeof *set->strides);
+    for (size_t i = 0; i < set->n_strides && !r->fault; i++) {
+        struct pm_stride_model *strides = &set->strides[i];
+        strides->reference = get_u32(r, PM_NONE - 1);
+        strides->known = get_flag(r);
+        if (strides->reference < next)
+            r->fault = PM_READ_BAD;
+        next = strides->reference + 1ull;
+        if (!strides->known || r->fault)
+            continue;
+        strides->n_levels = get_u32(r, PM_MOST_STRIDE_LEVELS);
+        strides->levels = pm_alloc(strides->n_levels, sizeof *strides->levels);
+        for (uint32_t l = 0; l < strides->n_levels; l++)
+            get_stride_level(r, &strides->levels[l], of);
+        strides->space = get_u32(r, set->n_strides - 1);
+        get_model(r, &strides->offset, of);
+        strides->below = get_flag(r);
+        strides->whole_pages = get_flag(r);
+        strides->place_in_page = get_double(r);
+        if (isinf(strides->place_in_page))
+            r->fault = PM_READ_BAD;
+    }
+}
+
 static struct pm_model_set *get_set(struct pm_reader *r, uint32_t version, bool may_hold_out) {
     struct pm_model_set *set = pm_alloc(1, sizeof *set);
     get_basis(r, set);
@@ -338,6 +420,8 @@ static struct pm_model_set *get_set(struct pm_reader *r, uint32_t version, bool 
     }
     if (version >= MISFIT_VERSION)
         get_misfits(r, set);
+    if (version >= STRIDES_VERSION)
+        get_strides(r, set, of);
     return set;
 }
 

@@ -7,6 +7,11 @@
 #include <xxhash.h>
 #include <zstd.h>
 
+double pm_stride_level_elements(const struct pm_stride_level *level) {
+    bool usual = level->count_share > 0.5 || level->count_share <= 0;
+    return fmax(1, usual ? level->count : level->mean_count);
+}
+
 void pm_run_strides_free(struct pm_run_strides *strides) {
     free(strides->references);
     *strides = (struct pm_run_strides){0};

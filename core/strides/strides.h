@@ -20,10 +20,17 @@ struct pm_stride_level {
     double mean_count;
 };
 
+/* The elements that runs of LEVEL have: what most have, or the mean. */
+double pm_stride_level_elements(const struct pm_stride_level *level);
+
 struct pm_reference_strides {
     uint32_t reference, n_levels;
-    double executions;                                    /* that were looked at */
-    double lowest, highest;                               /* addresses, in the process */
+    double executions;      /* that were looked at */
+    double lowest, highest; /* addresses, in the process */
+    /* Predicted: addresses of different spaces have no known distance; PAGE_KNOWN: but for their
+       places in their pages.  Measured ones have none; nor are these kept in stores. */
+    uint32_t space;
+    bool page_known;
     struct pm_stride_level levels[PM_MOST_STRIDE_LEVELS]; /* innermost first */
 };
 

@@ -78,6 +78,19 @@ uint32_t pm_edge_scope(const struct pm_structure *structure, uint32_t edge) {
     return loop != PM_NONE ? loop : structure->routines[e->routine].scope;
 }
 
+/* Parents have smaller indices than their children. */
+bool pm_scope_is_inside(const struct pm_structure *structure, uint32_t scope, uint32_t outer) {
+    while (scope != PM_NONE && scope > outer)
+        scope = structure->scopes[scope].parent;
+    return scope == outer;
+}
+
+bool pm_block_is_inside(const struct pm_structure *structure, uint32_t block, uint32_t scope) {
+    const struct pm_block *b = &structure->blocks[block];
+    bool is_loop = structure->scopes[scope].kind == PM_SCOPE_LOOP;
+    return pm_scope_is_inside(structure, is_loop ? b->loop : b->scope, scope);
+}
+
 bool pm_is_in_loop(const struct pm_structure *structure, uint32_t block, uint32_t loop) {
     return block != PM_NONE && pm_inner_loop_around(structure, block, loop) != PM_NONE;
 }

@@ -294,6 +294,10 @@ uint32_t pm_fold_root(const struct pm_structure *structure, uint32_t scope);
 uint32_t pm_outer_loop(const struct pm_structure *structure, uint32_t scope);
 /* Is BLOCK in LOOP or a loop in it?  False of PM_NONE, the routine's ENTRY and EXIT. */
 bool pm_is_in_loop(const struct pm_structure *structure, uint32_t block, uint32_t loop);
+/* Is SCOPE OUTER or in it? */
+bool pm_scope_is_inside(const struct pm_structure *structure, uint32_t scope, uint32_t outer);
+/* Is BLOCK in SCOPE?  Code inlined into a loop's header may begin outside the loop. */
+bool pm_block_is_inside(const struct pm_structure *structure, uint32_t block, uint32_t scope);
 /* The loop, else the routine, whose own code SCOPE is part of: itself, or what its inlined code
    stands in; PM_NONE of modules and the program. */
 uint32_t pm_own_scope(const struct pm_structure *structure, uint32_t scope);

@@ -7,6 +7,7 @@
    misses nobody notices; where that fails, all bins are scaled alike.  A bin is even between its
    ends. */
 #include "fit/predict/predict.h"
+#include "fit/strides/strides.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -351,6 +352,7 @@ struct pm_profile *pm_fit_instantiate(const struct pm_structure *structure,
     list_block_sizes(models, profile);
     predict_edges(structure, models, &point, profile, &sum);
     predict_histograms(structure, models, &point, profile, &sum);
+    pm_fit_predict_strides(models, &point, &profile->strides);
     profile->relative_error = sum.weight > 0 ? sum.weighted / sum.weight : 0;
     pm_model_point_free(&point);
     return profile;

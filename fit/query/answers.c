@@ -4,6 +4,7 @@
 
 #include "fit/fit.h"
 #include "fit/query/query.h"
+#include "fit/sets/sets.h"
 #include "fit/warnings/warnings.h"
 
 static struct pm_query_row *add_row(const struct pm_query_asked *asked,
@@ -26,34 +27,61 @@ static void add_bound(struct pm_query_row *row, double value) {
 
 /* ---- at given sizes -------------------------------------------------------------------------- */
 
-/* The row's answer at PROFILE: the cache where a hit ratio is wanted, else misses. */
-static double answer_at(const struct pm_query_asked *asked, const struct pm_query_row *row,
-                        const struct pm_profile *profile) {
-    const struct pm_query_groups *groups = asked->parts[row->part];
+/* A profile, and if misses are asked for, those of its histograms in each cache. */
+struct answering {
+    const struct pm_query_asked *asked;
+    const struct pm_profile *profile;
+    double **misses; /* [cache][histogram]; owned */
+};
+
+static struct answering answering_new(const struct pm_query_asked *asked,
+                                      const struct pm_profile *profile) {
+    struct answering answering = {asked, profile, NULL};
+    size_t n = asked->caches->n_caches;
+    if (asked->n_ratios || !profile)
+        return answering;
+    struct pm_set_cache *caches = pm_alloc(n, sizeof *caches);
+    for (size_t c = 0; c < n; c++) {
+        const struct pm_query_cache *cache = &asked->caches->caches[c].cache;
+        caches[c] = (struct pm_set_cache){cache->block_bytes, cache->blocks, cache->ways};
+    }
+    answering.misses = pm_set_misses(asked->program->structure, profile, caches, n);
+    free(caches);
+    return answering;
+}
+
+static void answering_free(struct answering *answering) {
+    if (answering->misses)
+        pm_set_misses_free(answering->misses, answering->asked->caches->n_caches);
+}
+
+/* The row's answer, in cache number C: the cache where a hit ratio is wanted, else misses. */
+static double answer_in(const struct answering *in, const struct pm_query_row *row, size_t c) {
+    const struct pm_query_groups *groups = in->asked->parts[row->part];
     double blocks;
     if (isnan(row->wanted))
-        return pm_query_count(profile, groups, &row->cache).misses;
-    pm_query_smallest_cache(profile, groups, row->cache.block_bytes, row->wanted, asked->with_cold,
-                            &blocks);
+        return pm_query_sum_misses(in->profile, groups, row->cache.block_bytes, in->misses[c]);
+    pm_query_smallest_cache(in->profile, groups, row->cache.block_bytes, row->wanted,
+                            in->asked->with_cold, &blocks);
     return blocks;
 }
 
-/* ENDS: of the models' intervals; NULL where PROFILE was measured. */
-static void add_point(const struct pm_query_asked *asked, const struct pm_profile *profile,
-                      struct pm_profile *const ends[2], struct pm_query_row *row) {
-    const struct pm_query_groups *groups = asked->parts[row->part];
-    struct pm_query_cache unlimited = {row->cache.block_bytes, INFINITY};
+/* THERE[0]: at the size; the others, if the profile is predicted, at the ends of the models'
+   intervals, else without profiles. */
+static void add_point(const struct answering there[3], size_t c, struct pm_query_row *row) {
+    const struct pm_profile *profile = there[0].profile;
+    const struct pm_query_groups *groups = there[0].asked->parts[row->part];
+    struct pm_query_cache unlimited = {.block_bytes = row->cache.block_bytes, .blocks = INFINITY};
     row->at = profile->parameters;
-    double found = answer_at(asked, row, profile);
-    if (ends) {
-        add_bound(row, found);
-        add_bound(row, answer_at(asked, row, ends[0]));
-        add_bound(row, answer_at(asked, row, ends[1]));
-    }
+    double found = answer_in(&there[0], row, c);
+    for (int i = 0; i < 3 && there[1].profile; i++)
+        add_bound(row, answer_in(&there[i], row, c));
     if (!isnan(row->wanted))
         row->cache.blocks = found;
     row->found = isinf(found) ? PM_QUERY_NONE : PM_QUERY_FOUND;
     row->counts = pm_query_count(profile, groups, &row->cache);
+    if (isnan(row->wanted))
+        row->counts.misses = found;
     row->unlimited = pm_query_count(profile, groups, &unlimited);
     row->predicted = profile->predicted;
     row->interpolated_from = pm_profile_interpolated_from(profile, row->cache.block_bytes);
@@ -74,13 +102,17 @@ bool pm_query_answer_at(const struct pm_query_asked *asked, const struct pm_prof
         return false;
     for (int end = 0; end < 2; end++)
         pm_program_interpolate(program, ends[end]);
+    struct answering there[3] = {answering_new(asked, profile), answering_new(asked, ends[0]),
+                                 answering_new(asked, ends[1])};
     for (size_t p = 0; p < asked->n_parts; p++)
         for (size_t c = 0; c < asked->caches->n_caches; c++)
             for (size_t r = 0; r < (n_ratios ? n_ratios : 1); r++) {
                 struct pm_query_row *row = add_row(asked, answers, p, c);
                 row->wanted = n_ratios ? asked->ratios[r] : NAN;
-                add_point(asked, profile, ends[0] ? ends : NULL, row);
+                add_point(there, c, row);
             }
+    for (int i = 0; i < 3; i++)
+        answering_free(&there[i]);
     for (int end = 0; end < 2 && ends[end]; end++)
         pm_profile_free(ends[end]);
     return true;

@@ -26,8 +26,13 @@ static bool add_cache(struct pm_query_caches *list, const struct pm_query_cache_
     if (bytes / block != floor(bytes / block))
         return pm_fail(err, "a cache of %s bytes is not a whole number of blocks of %llu bytes",
                        text, (unsigned long long)block_bytes);
+    if (size->ways && fmod(bytes / block, size->ways) != 0)
+        return pm_fail(err,
+                       "a cache of %.0f blocks of %llu bytes is not a whole number of sets of %u "
+                       "ways",
+                       bytes / block, (unsigned long long)block_bytes, size->ways);
     struct pm_query_level_cache *cache = PM_PUSH(list, caches);
-    cache->cache = (struct pm_query_cache){block_bytes, bytes / block};
+    cache->cache = (struct pm_query_cache){block_bytes, bytes / block, size->ways};
     static const char *const units[] = {"bytes", "KiB", "MiB", "GiB", "TiB"};
     size_t unit = 0;
     for (; unit + 1 < sizeof units / sizeof units[0] && bytes >= 1024 && fmod(bytes, 1024) == 0;
@@ -35,6 +40,8 @@ static bool add_cache(struct pm_query_caches *list, const struct pm_query_cache_
         bytes /= 1024;
     cache->name =
         size->in_blocks ? pm_sprintf("%s blocks", text) : pm_sprintf("%.0f %s", bytes, units[unit]);
+    if (size->ways)
+        pm_append(&cache->name, ", %u way%s", size->ways, size->ways > 1 ? "s" : "");
     return true;
 }
 
@@ -63,7 +70,7 @@ void pm_query_add_levels(struct pm_query_caches *list, const struct pm_machine *
         *PM_PUSH(list, caches) = (struct pm_query_level_cache){
             .name = pm_strdup(level->name),
             .machine = pm_strdup(machine->name),
-            .cache = {level->block_bytes, pm_level_capacity_blocks(level)},
+            .cache = {level->block_bytes, pm_level_capacity_blocks(level), level->associativity},
         };
     }
 }

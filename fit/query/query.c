@@ -28,6 +28,16 @@ struct pm_query_counts pm_query_count(const struct pm_profile *profile,
     return counts;
 }
 
+double pm_query_sum_misses(const struct pm_profile *profile, const struct pm_query_groups *groups,
+                           uint64_t block_bytes, const double *misses) {
+    double sum = 0;
+    for (size_t i = 0; i < groups->n_groups; i++) {
+        size_t h = pm_profile_find_histogram(profile, groups->groups[i], block_bytes);
+        sum += h < profile->n_histograms ? misses[h] : 0;
+    }
+    return sum;
+}
+
 double pm_query_hit_ratio(const struct pm_query_counts *counts, bool with_cold) {
     double all = counts->accesses - (with_cold ? 0 : counts->cold);
     return all > 0 ? (counts->accesses - counts->misses) / all : NAN;
@@ -54,7 +64,7 @@ static double longest_distance(const struct pm_profile *profile,
 
 bool pm_query_smallest_cache(const struct pm_profile *profile, const struct pm_query_groups *groups,
                              uint64_t block_bytes, double ratio, bool with_cold, double *blocks) {
-    struct pm_query_cache cache = {block_bytes, INFINITY};
+    struct pm_query_cache cache = {.block_bytes = block_bytes, .blocks = INFINITY};
     struct pm_query_counts counts = pm_query_count(profile, groups, &cache);
     *blocks = INFINITY;
     if (!pm_query_reaches(&counts, ratio, with_cold))
@@ -175,7 +185,8 @@ static bool bisect(struct bracket *brackets, const struct pm_query_surface *surf
 static void answer(const struct bracket *bracket, const struct pm_query_range *range,
                    const struct pm_query_question *question, const struct pm_profile *profile,
                    struct pm_query_answer *result) {
-    struct pm_query_cache unlimited = {question->cache.block_bytes, INFINITY};
+    struct pm_query_cache unlimited = {.block_bytes = question->cache.block_bytes,
+                                       .blocks = INFINITY};
     result->found = !bracket->any                       ? PM_QUERY_NONE
                     : bracket->best == bracket->failing ? PM_QUERY_BEYOND
                                                         : PM_QUERY_FOUND;

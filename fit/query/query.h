@@ -3,8 +3,10 @@
    with a plane or two (Marin & Mellor-Crummey 2004, end of section 2.3.2; Marin 2003,
    section 3.4.2).
 
-   They work on profiles, measured or predicted.  Caches are fully associative with LRU replacement,
-   as in sched/memory.c:  misses = accesses whose reuse distance is at least the cache's blocks. */
+   They work on profiles, measured or predicted.  Misses at a size and cache are those of sets with
+   LRU replacement where the cache has such (fit/sets/).  For the smallest cache and the largest
+   size caches are fully associative:  misses = accesses whose reuse distance is at least the
+   cache's blocks. */
 #ifndef PM_QUERY_H
 #define PM_QUERY_H
 
@@ -26,6 +28,7 @@ struct pm_query_groups {
 struct pm_query_cache {
     uint64_t block_bytes;
     double blocks; /* capacity; INFINITY: unlimited */
+    uint32_t ways; /* 0: fully associative */
 };
 
 struct pm_query_counts {
@@ -34,10 +37,15 @@ struct pm_query_counts {
                       core/histogram.h), some of which may hit */
 };
 
-/* At one size and cache; all 0 where the groups have no histogram of that block size. */
+/* At one size and cache, which is taken as fully associative; all 0 where the groups have no
+   histogram of that block size. */
 struct pm_query_counts pm_query_count(const struct pm_profile *profile,
                                       const struct pm_query_groups *groups,
                                       const struct pm_query_cache *cache);
+
+/* The misses of GROUPS, where MISSES has those of each of the profile's histograms. */
+double pm_query_sum_misses(const struct pm_profile *profile, const struct pm_query_groups *groups,
+                           uint64_t block_bytes, const double *misses);
 
 /* (accesses − misses) / accesses; not WITH_COLD: first touches are left out of both, so that an
    unlimited cache has 1.  NAN: no such access. */
@@ -185,6 +193,7 @@ bool pm_query_find_surface(struct pm_program *program, const struct pm_parameter
 struct pm_query_cache_size {
     double amount; /* bytes, or blocks */
     bool in_blocks;
+    uint32_t ways; /* 0: fully associative */
 };
 
 struct pm_query_level_cache { /* a cache with a name */
@@ -200,7 +209,7 @@ struct pm_query_caches {
 bool pm_query_check_blocks(const struct pm_profile *profile, uint64_t block_bytes,
                            struct pm_error *err);
 /* Adds caches of these sizes with blocks of BLOCK_BYTES.  Errors: PROFILE has no such blocks, a
-   size is not a whole number of them. */
+   size is not a whole number of them, or of sets of its ways. */
 bool pm_query_add_caches(struct pm_query_caches *list, const struct pm_query_cache_size *sizes,
                          size_t n_sizes, uint64_t block_bytes, const struct pm_profile *profile,
                          struct pm_error *err);

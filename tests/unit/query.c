@@ -67,7 +67,7 @@ static struct pm_profile *random_profile(size_t n_groups) {
 static const struct pm_query_groups both = {.groups = (uint32_t[]){0, 1}, .n_groups = 2};
 
 static struct pm_query_counts counts_at(const struct pm_profile *profile, double blocks) {
-    struct pm_query_cache cache = {BLOCK, blocks};
+    struct pm_query_cache cache = {.block_bytes = BLOCK, .blocks = blocks};
     return pm_query_count(profile, &both, &cache);
 }
 
@@ -83,7 +83,7 @@ static void counts_add_up_over_groups(void **state) {
     assert_true(counts.misses == 20 + 20 + 5); /* half of 50 … 59 */
     assert_true(pm_query_hit_ratio(&counts, true) == 30. / 75);
     assert_true(pm_query_hit_ratio(&counts, false) == 30. / 70);
-    struct pm_query_cache pages = {4096, 55};
+    struct pm_query_cache pages = {.block_bytes = 4096, .blocks = 55};
     counts = pm_query_count(profile, &both, &pages);
     assert_true(counts.accesses == 0 && isnan(pm_query_hit_ratio(&counts, true)));
     pm_profile_free(profile);
@@ -392,7 +392,8 @@ static void a_cluster_fits_up_to_the_size_of_trying_all(void **state) {
                                              1 - random_up_to(0.2), 1 + random_up_to(0.2));
         struct pm_query_groups group = {.groups = (uint32_t[]){0}, .n_groups = 1};
         const struct pm_query_groups *parts[] = {&group};
-        struct pm_query_cache cache = {BLOCK, floor(pow(10, 1 + random_up_to(4)))};
+        struct pm_query_cache cache = {.block_bytes = BLOCK,
+                                       .blocks = floor(pow(10, 1 + random_up_to(4)))};
         struct pm_query_surface surface = layers_surface(&layers);
         struct pm_query_fits fits;
         struct pm_error err = {0};
@@ -430,7 +431,8 @@ static void rows_and_planes_are_clusters(void **state) {
     struct pm_query_groups all = {.groups = (uint32_t[]){0, 1}, .n_groups = 2};
     struct pm_query_groups second = {.groups = (uint32_t[]){1}, .n_groups = 1};
     const struct pm_query_groups *parts[] = {&all, &second};
-    struct pm_query_cache caches[] = {{BLOCK, 512}, {BLOCK, 16384}};
+    struct pm_query_cache caches[] = {{.block_bytes = BLOCK, .blocks = 512},
+                                      {.block_bytes = BLOCK, .blocks = 16384}};
     struct pm_query_surface surface = layers_surface(&layers);
     struct pm_query_fits fits[4];
     struct pm_error err = {0};
@@ -460,7 +462,7 @@ static void nothing_is_farther_than_all_blocks_that_there_are(void **state) {
     add_layer(&layers, 0, term(2, 1), term(2, 1), 1, 1);
     struct pm_query_groups all = {.groups = (uint32_t[]){0}, .n_groups = 1};
     const struct pm_query_groups *parts[] = {&all};
-    struct pm_query_cache cache = {BLOCK, 1000};
+    struct pm_query_cache cache = {.block_bytes = BLOCK, .blocks = 1000};
     struct pm_query_surface surface = layers_surface(&layers);
     struct pm_query_fits fits;
     struct pm_error err = {0};
@@ -487,7 +489,7 @@ static void a_bin_that_predictions_have_elsewhere_is_not_told_of(void **state) {
     add_layer(&layers, 0, term(2, 1), term(1, 1), 1, 1);
     struct pm_query_groups all = {.groups = (uint32_t[]){0}, .n_groups = 1};
     const struct pm_query_groups *parts[] = {&all};
-    struct pm_query_cache cache = {BLOCK, 1000};
+    struct pm_query_cache cache = {.block_bytes = BLOCK, .blocks = 1000};
     struct pm_query_surface surface = layers_surface(&layers);
     struct pm_query_fits fits;
     struct pm_error err = {0};
@@ -519,7 +521,7 @@ static void other_parameters_are_fixed(void **state) {
     layers.histograms[0].n_bins = 1;
     struct pm_query_groups all = {.groups = (uint32_t[]){0}, .n_groups = 1};
     const struct pm_query_groups *parts[] = {&all};
-    struct pm_query_cache cache = {BLOCK, 512};
+    struct pm_query_cache cache = {.block_bytes = BLOCK, .blocks = 512};
     for (double m = 2; m <= 64; m *= 2) {
         struct pm_query_surface surface = layers_surface(&layers);
         struct pm_query_fits fits;

@@ -1,0 +1,149 @@
+/* What the files of fit/sets/ share.  Private to it. */
+#ifndef PM_SETS_PRIVATE_H
+#define PM_SETS_PRIVATE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "core/base/base.h"
+#include "fit/sets/sets.h"
+
+/* ---- distances.c: the distances that are told apart --------------------------------------------
+ */
+
+/* Accesses of a group at about one distance. */
+struct pm_distance_cell {
+    uint32_t cell;
+    double accesses, distance; /* the mean */
+};
+struct pm_distance_cells {
+    PM_ARRAY(struct pm_distance_cell, cells); /* ascending */
+    double always_missing;
+};
+
+/* How many cells there are up to MOST blocks, and where one begins. */
+size_t pm_distance_n_cells(double most);
+double pm_distance_begin(size_t cell);
+void pm_distance_cells_make(const struct pm_histogram *histogram, struct pm_distance_cells *cells);
+
+/* ---- walks.c: how references go through memory -------------------------------------------------
+ */
+
+/* The addresses of a reference: start + Σ over the levels  number in the run · stride, the
+   innermost level first; the last one goes on without end. */
+struct pm_walk {
+    uint32_t reference, group; /* the group that has its histogram */
+    uint32_t space;            /* addresses of different ones have no known distance … */
+    bool page_known;           /* … but for their places in their pages */
+    double executions;
+    int64_t start, size_bytes;
+    uint32_t n_levels;
+    struct pm_walk_level {
+        int64_t stride_bytes;
+        uint64_t count;
+    } levels[PM_MOST_STRIDE_LEVELS];
+};
+
+struct pm_walks {
+    PM_ARRAY(struct pm_walk, walks); /* ascending by reference, so by basic block */
+    bool *is_random;                 /* [group]: it picks blocks here and there */
+};
+
+void pm_walks_make(const struct pm_structure *structure, const struct pm_profile *profile,
+                   const double *executions, struct pm_walks *walks);
+void pm_walks_free(struct pm_walks *walks);
+
+/* ---- carriers.c: the scopes that carry reuses --------------------------------------------------
+ */
+
+/* A routine, and the share of its executions that are in a carrier. */
+struct pm_carried_routine {
+    uint32_t routine;
+    double share;
+};
+
+/* A scope with all that is called in it: what a reuse spans that is longer than any inner one. */
+struct pm_carrier {
+    double accesses; /* touches of blocks over the whole run */
+    double entries;
+    double *window;        /* [cell]: accesses in which as many distinct blocks are touched as the
+                              cell begins with; INFINITY: they never are */
+    double *random_blocks; /* [cell]: how many of these blocks are of random groups */
+    PM_ARRAY(struct pm_carried_routine, called); /* ascending */
+    uint32_t scope;
+};
+
+struct pm_carriers;
+struct pm_carriers *pm_carriers_new(const struct pm_structure *structure,
+                                    const struct pm_profile *profile, const double *executions,
+                                    const struct pm_distance_cells *groups, const bool *is_random,
+                                    size_t n_cells);
+void pm_carriers_free(struct pm_carriers *carriers);
+
+/* The carrier that SCOPE is. */
+const struct pm_carrier *pm_carrier_of(struct pm_carriers *carriers, uint32_t scope);
+/* The share of the executions of code in scope INNER that are in CARRIER. */
+double pm_carrier_share(const struct pm_carriers *carriers, const struct pm_carrier *carrier,
+                        uint32_t inner);
+
+/* One that carries a part of the reuses of a group at one distance. */
+struct pm_carried_part {
+    uint32_t scope;
+    double share;
+};
+struct pm_carried_parts {
+    PM_ARRAY(struct pm_carried_part, parts);
+};
+/* Adds those of reuses in SCOPE with as many blocks between as CELL begins with. */
+void pm_carriers_find(struct pm_carriers *carriers, uint32_t scope, size_t cell,
+                      struct pm_carried_parts *parts);
+
+/* ---- window.c: the blocks that a window touches --------------------------------------------- */
+
+/* Neighbouring blocks that one group touches. */
+struct pm_block_range {
+    int64_t first, last;
+    uint32_t group;
+};
+
+/* Walks whose places relative to each other are the same in all windows. */
+struct pm_window_cluster {
+    uint32_t n_strides; /* by which windows move, of which all have the same */
+    int64_t strides[PM_MOST_STRIDE_LEVELS];
+    uint32_t space; /* as of walks */
+    bool page_known;
+    PM_ARRAY(struct pm_block_range, ranges); /* ascending by first block; they may overlap */
+    double blocks;                           /* distinct ones */
+};
+
+struct pm_window {
+    PM_ARRAY(struct pm_window_cluster, clusters);
+    double blocks; /* of all */
+};
+
+/* A walk in a carrier. */
+struct pm_rated_walk {
+    const struct pm_walk *walk;
+    double rate; /* executions for each touch of a block in the carrier */
+};
+
+/* Fills WINDOW, which may be of another window, with that of a window of ACCESSES. */
+void pm_window_make(const struct pm_rated_walk *walks, size_t n, double accesses,
+                    uint64_t block_bytes, struct pm_window *window);
+void pm_window_free(struct pm_window *window);
+
+/* ---- conflicts.c: how many of them lie in one set ----------------------------------------------
+ */
+
+struct pm_conflicts;
+/* Of WINDOW in N_SETS sets; blocks from WAYS on are not told apart.  WINDOW is borrowed. */
+struct pm_conflicts *pm_conflicts_new(const struct pm_window *window, uint64_t block_bytes,
+                                      uint64_t n_sets, uint32_t ways);
+void pm_conflicts_free(struct pm_conflicts *conflicts);
+
+/* The probability that WAYS or more blocks of others are in the set of one that GROUP touches,
+   where beside those of the window RANDOM blocks are anywhere and EVEN ones spread evenly. */
+double pm_conflicts_miss_share(const struct pm_conflicts *conflicts, uint32_t group, double random,
+                               double even);
+
+#endif

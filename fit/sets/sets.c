@@ -1,0 +1,250 @@
+/* Histograms → misses in a cache of sets: for each carrier the reuses that it carries, from short
+   to long, so that one window serves all of about one length. */
+#include <math.h>
+#include <omp.h>
+#include <stdlib.h>
+
+#include "fit/sets/private.h"
+
+/* Reuses with this many times the cache's blocks between miss, whatever their set is. */
+static const double LONGEST = 4;
+/* Windows are looked at in steps of this ratio; what one lacks of a distance counts as
+   spread evenly. */
+static const double WINDOW_STEP = 1.02;
+
+struct sets {
+    const struct pm_structure *structure;
+    const struct pm_profile *profile;
+    uint64_t block_bytes;
+    double *executions; /* [basic block] */
+    struct pm_walks walks;
+    struct pm_distance_cells *groups; /* [group] */
+    uint32_t *histogram_of;           /* [group]; PM_NONE */
+    size_t n_cells;
+    struct pm_carriers *carriers;
+};
+
+static struct sets *sets_new(const struct pm_structure *structure, const struct pm_profile *profile,
+                             uint64_t block_bytes) {
+    struct sets *sets = pm_alloc(1, sizeof *sets);
+    *sets = (struct sets){.structure = structure,
+                          .profile = profile,
+                          .block_bytes = block_bytes,
+                          .executions = pm_block_executions(structure, profile->edge_counts),
+                          .groups = pm_alloc(structure->n_groups, sizeof *sets->groups),
+                          .histogram_of = pm_alloc_none(structure->n_groups)};
+    double longest = 1;
+    for (size_t h = 0; h < profile->n_histograms; h++) {
+        const struct pm_group_histogram *of = &profile->histograms[h];
+        if (of->histogram.block_bytes != block_bytes)
+            continue;
+        sets->histogram_of[of->group] = (uint32_t)h;
+        pm_distance_cells_make(&of->histogram, &sets->groups[of->group]);
+        if (of->histogram.n_bins)
+            longest = fmax(longest, of->histogram.bins[of->histogram.n_bins - 1].high);
+    }
+    sets->n_cells = pm_distance_n_cells(longest) + 1;
+    pm_walks_make(structure, profile, sets->executions, &sets->walks);
+    sets->carriers = pm_carriers_new(structure, profile, sets->executions, sets->groups,
+                                     sets->walks.is_random, sets->n_cells);
+    return sets;
+}
+
+static void sets_free(struct sets *sets) {
+    if (!sets)
+        return;
+    pm_carriers_free(sets->carriers);
+    for (uint32_t g = 0; g < sets->structure->n_groups; g++)
+        free(sets->groups[g].cells);
+    free(sets->groups);
+    free(sets->histogram_of);
+    free(sets->executions);
+    pm_walks_free(&sets->walks);
+    free(sets);
+}
+
+/* Reuses of a group in one cell that one scope carries. */
+struct carried_reuses {
+    uint32_t scope, cell, group;
+    double accesses, distance;
+    double misses; /* the answer */
+};
+struct reuse_list {
+    PM_ARRAY(struct carried_reuses, reuses);
+};
+
+static int compare_reuses(const void *left, const void *right) {
+    const struct carried_reuses *a = left, *b = right;
+    if (a->scope != b->scope)
+        return PM_COMPARE(a->scope, b->scope);
+    if (a->cell != b->cell)
+        return PM_COMPARE(a->cell, b->cell);
+    return PM_COMPARE(a->group, b->group);
+}
+
+/* Reuses whose misses hang on the sets; MISSES gets those of the others. */
+static void list_reuses(struct sets *sets, double blocks, uint32_t ways, struct reuse_list *list,
+                        double *misses) {
+    struct pm_carried_parts parts = {0};
+    for (uint32_t g = 0; g < sets->structure->n_groups; g++) {
+        const struct pm_distance_cells *cells = &sets->groups[g];
+        uint32_t histogram = sets->histogram_of[g];
+        if (histogram == PM_NONE)
+            continue;
+        misses[histogram] = cells->always_missing;
+        for (size_t i = 0; i < cells->n_cells; i++) {
+            const struct pm_distance_cell *cell = &cells->cells[i];
+            if (cell->distance < ways) /* fewer blocks than ways are between */
+                continue;
+            if (cell->distance >= LONGEST * blocks) {
+                misses[histogram] += cell->accesses;
+                continue;
+            }
+            parts.n_parts = 0;
+            pm_carriers_find(sets->carriers, sets->structure->groups[g].scope, cell->cell, &parts);
+            for (size_t p = 0; p < parts.n_parts; p++)
+                *PM_PUSH(list, reuses) =
+                    (struct carried_reuses){.scope = parts.parts[p].scope,
+                                            .cell = cell->cell,
+                                            .group = g,
+                                            .accesses = cell->accesses * parts.parts[p].share,
+                                            .distance = cell->distance};
+        }
+    }
+    free(parts.parts);
+    PM_SORT(list->reuses, list->n_reuses, compare_reuses);
+}
+
+struct rated_walks {
+    PM_ARRAY(struct pm_rated_walk, walks);
+};
+
+static void rate_walks(const struct sets *sets, const struct pm_carrier *carrier,
+                       struct rated_walks *rated) {
+    for (size_t w = 0; w < sets->walks.n_walks; w++) {
+        const struct pm_walk *walk = &sets->walks.walks[w];
+        uint32_t block = sets->structure->references[walk->reference].block;
+        double share =
+            pm_carrier_share(sets->carriers, carrier, sets->structure->blocks[block].scope);
+        if (share > 0)
+            *PM_PUSH(rated, walks) = (struct pm_rated_walk){
+                .walk = walk, .rate = share * walk->executions / carrier->accesses};
+    }
+}
+
+/* The largest window, of those that are looked at, whose walks touch at most BLOCKS blocks; from
+ *WINDOW on, which is no larger.  FOOTPRINT is that of the window, and so is NEXT of the next one.
+ */
+struct growing_window {
+    double accesses, most_accesses;
+    struct pm_window now, next;
+    bool has_next;
+};
+
+static bool grow(const struct sets *sets, const struct rated_walks *rated, double blocks,
+                 struct growing_window *window) {
+    bool grown = false;
+    while (window->accesses < window->most_accesses) {
+        if (!window->has_next)
+            pm_window_make(rated->walks, rated->n_walks, window->accesses * WINDOW_STEP,
+                           sets->block_bytes, &window->next);
+        window->has_next = true;
+        if (window->next.blocks > blocks)
+            break;
+        struct pm_window old = window->now;
+        window->now = window->next;
+        window->next = old;
+        window->has_next = false;
+        window->accesses *= WINDOW_STEP;
+        grown = true;
+    }
+    return grown;
+}
+
+/* Reuses that one scope carries, ascending by cell. */
+static void add_misses(const struct sets *sets, const struct pm_carrier *carrier, uint64_t n_sets,
+                       uint32_t ways, struct carried_reuses *reuses, size_t n) {
+    struct rated_walks rated = {0};
+    rate_walks(sets, carrier, &rated);
+    struct growing_window window = {.accesses = 1, .most_accesses = carrier->accesses};
+    struct pm_conflicts *conflicts = NULL;
+    for (size_t i = 0; i < n; i++) {
+        struct carried_reuses *reuse = &reuses[i];
+        double random = fmin(reuse->distance, carrier->random_blocks[reuse->cell]);
+        if (grow(sets, &rated, reuse->distance - random, &window) || !conflicts) {
+            pm_conflicts_free(conflicts);
+            conflicts = pm_conflicts_new(&window.now, sets->block_bytes, n_sets, ways);
+        }
+        double even = fmax(0, reuse->distance - random - window.now.blocks);
+        reuse->misses =
+            reuse->accesses * pm_conflicts_miss_share(conflicts, reuse->group, random, even);
+    }
+    pm_conflicts_free(conflicts);
+    pm_window_free(&window.now);
+    pm_window_free(&window.next);
+    free(rated.walks);
+}
+
+/* In a cache of N_SETS sets with WAYS blocks each. */
+static void count_misses(struct sets *sets, uint64_t n_sets, uint32_t ways, double *misses) {
+    struct reuse_list list = {0};
+    list_reuses(sets, (double)n_sets * ways, ways, &list, misses);
+    uint32_t *scopes = pm_alloc(list.n_reuses, sizeof *scopes);
+    for (size_t i = 0; i < list.n_reuses; i++)
+        scopes[i] = list.reuses[i].scope;
+    struct pm_lists of_scope =
+        pm_lists_by_key(scopes, NULL, list.n_reuses, sets->structure->n_scopes);
+    free(scopes);
+#pragma omp parallel for schedule(dynamic, 1)
+    for (uint32_t s = 0; s < sets->structure->n_scopes; s++) {
+        uint32_t first = of_scope.first[s], n = of_scope.first[s + 1] - first;
+        if (n)
+            add_misses(sets, pm_carrier_of(sets->carriers, s), n_sets, ways, &list.reuses[first],
+                       n);
+    }
+    for (size_t i = 0; i < list.n_reuses; i++)
+        misses[sets->histogram_of[list.reuses[i].group]] += list.reuses[i].misses;
+    pm_lists_free(&of_scope);
+    free(list.reuses);
+}
+
+static bool is_fully_associative(const struct pm_profile *profile,
+                                 const struct pm_set_cache *cache) {
+    return !cache->ways || cache->blocks <= cache->ways || !profile->strides.n_references;
+}
+
+static void count_fully_associative(const struct pm_profile *profile,
+                                    const struct pm_set_cache *cache, double *misses) {
+    for (size_t h = 0; h < profile->n_histograms; h++)
+        if (profile->histograms[h].histogram.block_bytes == cache->block_bytes)
+            misses[h] = pm_histogram_misses(&profile->histograms[h].histogram, cache->blocks);
+}
+
+double **pm_set_misses(const struct pm_structure *structure, const struct pm_profile *profile,
+                       const struct pm_set_cache *caches, size_t n) {
+    double **misses = pm_alloc(n, sizeof *misses);
+    for (size_t first = 0; first < n; first++) {
+        struct sets *sets = NULL;
+        for (size_t c = first; c < n; c++) {
+            if (misses[c] || caches[c].block_bytes != caches[first].block_bytes)
+                continue;
+            misses[c] = pm_alloc(profile->n_histograms, sizeof *misses[c]);
+            if (is_fully_associative(profile, &caches[c])) {
+                count_fully_associative(profile, &caches[c], misses[c]);
+                continue;
+            }
+            if (!sets)
+                sets = sets_new(structure, profile, caches[c].block_bytes);
+            count_misses(sets, (uint64_t)(caches[c].blocks / caches[c].ways), caches[c].ways,
+                         misses[c]);
+        }
+        sets_free(sets);
+    }
+    return misses;
+}
+
+void pm_set_misses_free(double **misses, size_t n) {
+    for (size_t i = 0; i < n; i++)
+        free(misses[i]);
+    free(misses);
+}

@@ -1,0 +1,26 @@
+/* Misses in caches of sets: how many accesses at each reuse distance miss because too many of the
+   blocks between lie in the set of their own.  README.md has the model and its order. */
+#ifndef PM_SETS_H
+#define PM_SETS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/profile.h"
+#include "core/structure/structure.h"
+
+/* A cache with LRU replacement in each set. */
+struct pm_set_cache {
+    uint64_t block_bytes;
+    double blocks; /* capacity; with ways, a whole number of sets of them */
+    uint32_t ways; /* 0: fully associative */
+};
+
+/* For each of N caches the misses of each of PROFILE's histograms, cold ones and those beyond all
+   included; 0 for those of other block sizes.  Where the profile has no strides, caches are taken
+   as fully associative.  Freed by pm_set_misses_free. */
+double **pm_set_misses(const struct pm_structure *structure, const struct pm_profile *profile,
+                       const struct pm_set_cache *caches, size_t n);
+void pm_set_misses_free(double **misses, size_t n);
+
+#endif

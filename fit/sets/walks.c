@@ -1,0 +1,138 @@
+/* How references go through memory: the strides of the run, as far as they describe it.
+
+   A level whose number of elements is the same in most runs has that number, else the mean one.
+   A walk downwards is turned round where its length is known: it touches the same blocks.
+
+   Addresses of one run say less than they seem to: stack, heap, static data and mapped memory lie
+   at other pages in each run, and the stack at other places in its pages.  What lies close to each
+   other is one space (core/strides/strides.h); predicted strides have theirs from their models. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "fit/sets/private.h"
+
+/* Do the strides say where the next access is?  Runs of fewer than three elements, of different
+   strides, are what any addresses have. */
+static bool is_walk(const struct pm_reference_strides *strides) {
+    const struct pm_stride_level *inner = &strides->levels[0];
+    return !strides->n_levels || inner->count_share <= 0 || inner->stride_share >= 0.5 ||
+           inner->count >= 3;
+}
+
+static void make_walk(const struct pm_reference_strides *strides, struct pm_walk *walk) {
+    walk->n_levels = strides->n_levels;
+    bool upwards = true;
+    for (uint32_t l = 0; l < strides->n_levels; l++) {
+        const struct pm_stride_level *level = &strides->levels[l];
+        bool is_last = l + 1 == strides->n_levels;
+        walk->levels[l].count = (uint64_t)(pm_stride_level_elements(level) + 0.5);
+        walk->levels[l].stride_bytes = (int64_t)level->stride_bytes;
+        upwards &= !is_last || level->stride_bytes >= 0;
+        if (!is_last)
+            walk->levels[l].stride_bytes = llabs(walk->levels[l].stride_bytes);
+    }
+    walk->start = (int64_t)strides->lowest;
+    if (upwards)
+        return;
+    walk->start = (int64_t)strides->highest;
+    for (uint32_t l = 0; l + 1 < strides->n_levels; l++)
+        walk->start -= walk->levels[l].stride_bytes * (int64_t)(walk->levels[l].count - 1);
+}
+
+/* ---- spaces of a run ------------------------------------------------------------------------- */
+
+/* Further apart than this, data are of another part of memory. */
+static const double GAP_BYTES = 1 << 20;
+
+struct placed_walk {
+    double lowest, highest;
+    struct pm_walk *walk;
+    bool is_stack;
+};
+struct placed_walks {
+    PM_ARRAY(struct placed_walk, walks);
+};
+
+static int compare_places(const void *left, const void *right) {
+    return PM_COMPARE(((const struct placed_walk *)left)->lowest,
+                      ((const struct placed_walk *)right)->lowest);
+}
+
+static void find_spaces(const struct pm_structure *structure, const struct pm_profile *profile,
+                        struct pm_walks *walks) {
+    enum { OF_STACK = PM_GROUP_STACK | PM_GROUP_PUSHED };
+    struct placed_walks placed = {0};
+    for (size_t w = 0; w < walks->n_walks; w++) {
+        struct pm_walk *walk = &walks->walks[w];
+        const struct pm_reference_strides *strides =
+            pm_strides_of_reference(&profile->strides, walk->reference);
+        *PM_PUSH(&placed, walks) = (struct placed_walk){
+            strides->lowest, strides->highest, walk,
+            (structure->groups[structure->references[walk->reference].group].flags & OF_STACK) !=
+                0};
+    }
+    PM_SORT(placed.walks, placed.n_walks, compare_places);
+    uint32_t space = 0;
+    for (size_t first = 0, end; first < placed.n_walks; first = end, space++) {
+        double highest = placed.walks[first].highest;
+        bool is_stack = false;
+        for (end = first; end < placed.n_walks && placed.walks[end].lowest <= highest + GAP_BYTES;
+             end++) {
+            highest = fmax(highest, placed.walks[end].highest);
+            is_stack |= placed.walks[end].is_stack;
+        }
+        for (size_t w = first; w < end; w++) {
+            placed.walks[w].walk->space = space;
+            placed.walks[w].walk->page_known = !is_stack;
+        }
+    }
+    free(placed.walks);
+}
+
+/* ---- all walks ------------------------------------------------------------------------------- */
+
+/* Shares of a group's executions. */
+struct described {
+    double regular, random;
+};
+
+void pm_walks_make(const struct pm_structure *structure, const struct pm_profile *profile,
+                   const double *executions, struct pm_walks *walks) {
+    *walks = (struct pm_walks){.is_random = pm_alloc(structure->n_groups, sizeof(bool))};
+    struct described *described = pm_alloc(structure->n_groups, sizeof *described);
+    for (size_t i = 0; i < profile->strides.n_references; i++) {
+        const struct pm_reference_strides *strides = &profile->strides.references[i];
+        if (strides->reference >= structure->n_references)
+            continue; /* models of another build */
+        const struct pm_reference *reference = &structure->references[strides->reference];
+        double executed = executions[reference->block];
+        uint32_t group =
+            reference->group == PM_NONE ? PM_NONE : pm_group_holder(structure, reference->group);
+        if (group == PM_NONE || executed <= 0 || reference->kind != PM_ACCESS_PLAIN)
+            continue;
+        if (!is_walk(strides)) {
+            described[group].random += executed;
+            continue;
+        }
+        described[group].regular += executed;
+        struct pm_walk *walk = PM_PUSH(walks, walks);
+        *walk = (struct pm_walk){.reference = strides->reference,
+                                 .group = group,
+                                 .space = strides->space,
+                                 .page_known = strides->page_known,
+                                 .executions = executed,
+                                 .size_bytes = reference->size_bytes ? reference->size_bytes : 1};
+        make_walk(strides, walk);
+    }
+    for (uint32_t g = 0; g < structure->n_groups; g++)
+        walks->is_random[g] = described[g].random > described[g].regular;
+    free(described);
+    if (!profile->predicted)
+        find_spaces(structure, profile, walks);
+}
+
+void pm_walks_free(struct pm_walks *walks) {
+    free(walks->walks);
+    free(walks->is_random);
+    *walks = (struct pm_walks){0};
+}

@@ -1,0 +1,140 @@
+/* The blocks that a window of accesses touches, enumerated from the walks of its references.
+
+   A reference that is executed E times in the window walks E elements from its start on.  Where
+   a window begins differs from one to the next: by multiples of the strides of the levels that it
+   does not span as a whole.  Walks that have these strides in common move together, so that their
+   places relative to each other are known: they are a cluster. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fit/sets/private.h"
+
+enum { MOST_RANGES = 1 << 22 }; /* of one cluster: what is beyond counts as spread evenly */
+/* Executions in a window: with less, most windows have none of it. */
+static const double LEAST_EXECUTIONS = 0.5;
+
+struct enumeration {
+    const struct pm_walk *walk;
+    struct pm_window_cluster *cluster;
+    int64_t block_bytes;
+};
+
+static void add_range(const struct enumeration *e, int64_t from, int64_t to) {
+    struct pm_window_cluster *cluster = e->cluster;
+    int64_t first = from / e->block_bytes, last = to / e->block_bytes;
+    if (cluster->n_ranges) {
+        struct pm_block_range *before = &cluster->ranges[cluster->n_ranges - 1];
+        if (before->group == e->walk->group && first >= before->first &&
+            first <= before->last + 1) {
+            before->last = last > before->last ? last : before->last;
+            return;
+        }
+    }
+    if (cluster->n_ranges < MOST_RANGES)
+        *PM_PUSH(cluster, ranges) = (struct pm_block_range){first, last, e->walk->group};
+}
+
+/* The first EXECUTIONS elements of the walk's levels below LEVEL, from address BASE on. */
+static void enumerate(const struct enumeration *e, uint32_t level, int64_t base,
+                      uint64_t executions) {
+    const struct pm_walk *walk = e->walk;
+    if (!level) {
+        add_range(e, base, base + walk->size_bytes - 1);
+        return;
+    }
+    const int64_t stride = walk->levels[level - 1].stride_bytes;
+    uint64_t below = 1;
+    for (uint32_t l = 0; l + 1 < level; l++)
+        below *= walk->levels[l].count;
+    uint64_t whole = executions / below, rest = executions % below;
+    if (level == 1 && llabs(stride) <= e->block_bytes) { /* no block is stepped over */
+        int64_t span = stride * (int64_t)(executions - 1);
+        add_range(e, base + (span < 0 ? span : 0),
+                  base + (span > 0 ? span : 0) + walk->size_bytes - 1);
+        return;
+    }
+    if (!stride) { /* the same places again */
+        enumerate(e, level - 1, base, whole ? below : rest);
+        return;
+    }
+    for (uint64_t i = 0; i < whole && e->cluster->n_ranges < MOST_RANGES; i++)
+        enumerate(e, level - 1, base + (int64_t)i * stride, below);
+    if (rest)
+        enumerate(e, level - 1, base + (int64_t)whole * stride, rest);
+}
+
+/* How many levels EXECUTIONS elements need, the last of which they may not span as a whole. */
+static uint32_t levels_of(const struct pm_walk *walk, uint64_t executions) {
+    uint32_t level = 0;
+    for (uint64_t spanned = 1; level < walk->n_levels && spanned < executions; level++)
+        spanned *= walk->levels[level].count;
+    return level;
+}
+
+static struct pm_window_cluster *cluster_of(struct pm_window *window, const struct pm_walk *walk,
+                                            uint32_t level) {
+    int64_t strides[PM_MOST_STRIDE_LEVELS] = {0};
+    uint32_t n = 0;
+    for (level -= level > 0; level < walk->n_levels; level++)
+        strides[n++] = walk->levels[level].stride_bytes;
+    for (size_t c = 0; c < window->n_clusters; c++) {
+        struct pm_window_cluster *cluster = &window->clusters[c];
+        if (cluster->space == walk->space && cluster->n_strides == n &&
+            !memcmp(cluster->strides, strides, n * sizeof *strides))
+            return cluster;
+    }
+    struct pm_window_cluster *cluster = PM_PUSH(window, clusters);
+    cluster->n_strides = n;
+    cluster->space = walk->space;
+    cluster->page_known = walk->page_known;
+    memcpy(cluster->strides, strides, n * sizeof *strides);
+    return cluster;
+}
+
+static int compare_ranges(const void *left, const void *right) {
+    const struct pm_block_range *a = left, *b = right;
+    return a->first != b->first ? PM_COMPARE(a->first, b->first) : PM_COMPARE(a->last, b->last);
+}
+
+static double distinct_blocks(const struct pm_window_cluster *cluster) {
+    double blocks = 0;
+    int64_t next = INT64_MIN;
+    for (size_t i = 0; i < cluster->n_ranges; i++) {
+        const struct pm_block_range *range = &cluster->ranges[i];
+        int64_t from = range->first > next ? range->first : next;
+        if (range->last >= from) {
+            blocks += (double)(range->last - from + 1);
+            next = range->last + 1;
+        }
+    }
+    return blocks;
+}
+
+void pm_window_make(const struct pm_rated_walk *walks, size_t n, double accesses,
+                    uint64_t block_bytes, struct pm_window *window) {
+    pm_window_free(window);
+    for (size_t i = 0; i < n; i++) {
+        double expected = accesses * walks[i].rate;
+        if (expected < LEAST_EXECUTIONS)
+            continue;
+        uint64_t executions = (uint64_t)fmax(1, ceil(expected - 1e-9));
+        uint32_t levels = levels_of(walks[i].walk, executions);
+        struct enumeration e = {walks[i].walk, cluster_of(window, walks[i].walk, levels),
+                                (int64_t)block_bytes};
+        enumerate(&e, levels, walks[i].walk->start, executions);
+    }
+    for (size_t c = 0; c < window->n_clusters; c++) {
+        struct pm_window_cluster *cluster = &window->clusters[c];
+        PM_SORT(cluster->ranges, cluster->n_ranges, compare_ranges);
+        cluster->blocks = distinct_blocks(cluster);
+        window->blocks += cluster->blocks;
+    }
+}
+
+void pm_window_free(struct pm_window *window) {
+    for (size_t c = 0; c < window->n_clusters; c++)
+        free(window->clusters[c].ranges);
+    free(window->clusters);
+    *window = (struct pm_window){0};
+}
