@@ -12,6 +12,8 @@ here=$(cd "$(dirname "$0")" && pwd)
 . "$here/lib.sh"
 # shellcheck source=bench/reuse.bash
 . "$here/reuse.bash"
+# shellcheck source=bench/cachegrind.bash
+. "$here/cachegrind.bash"
 folder=$BUILD/associativity
 time_limit=${TIME_LIMIT:-300}
 export LC_ALL=C.UTF-8
@@ -22,30 +24,6 @@ rm -f "$folder"/*.json
 d1_bytes=32768 d1_ways='8 16 32 512'
 ll_bytes=1048576 ll_ways='16 32 128 16384'
 larger=33554432,16,64 # than what is looked at
-
-# count_misses D1 LL COMMAND...: by cachegrind, of the code that stands in the program's own source file, and of
-# memset and its like, whose accesses pmodel records where they are called (the dynamic linker's own are few).
-# Instructions have a first level that holds them all, so that few come to the last level.
-count_misses() {
-    local d1=$1 ll=$2
-    shift 2
-    timeout "$time_limit" valgrind --tool=cachegrind --cache-sim=yes --I1=1048576,16,64 --D1="$d1" --LL="$ll" \
-        --cachegrind-out-file=cachegrind.out "$@" >/dev/null 2>errors || {
-        say "status $? from cachegrind with --D1=$d1 --LL=$ll: $(tail -1 errors)"
-        echo null
-        return
-    }
-    awk -v apps="$apps/" '
-        /^events: / { for (i = 2; i <= NF; i++) column[$i] = i }
-        /^fl=/ { own = index($0, apps) > 0 }
-        /^fn=/ { like_memset = $0 ~ /^fn=_*(mem|bcopy|bzero|str|stp)[a-z]*_(avx|sse|evex|erms)/ }
-        /^[0-9]/ && (own || like_memset) {
-            accesses += $column["Dr"] + $column["Dw"]
-            first += $column["D1mr"] + $column["D1mw"]
-            last += $column["DLmr"] + $column["DLmw"]
-        }
-        END { printf "{\"accesses\": %.0f, \"first\": %.0f, \"last\": %.0f}", accesses, first, last }' cachegrind.out
-}
 
 # by_histograms STORE: touches, and misses of fully associative caches of 512 and 16384 blocks.
 by_histograms() {

@@ -46,6 +46,7 @@ struct pm_walk {
 
 struct pm_walks {
     PM_ARRAY(struct pm_walk, walks); /* ascending by reference, so by basic block */
+    bool *is_regular;                /* [group]: its walks are known */
     bool *is_random;                 /* [group]: it picks blocks here and there */
 };
 

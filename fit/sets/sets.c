@@ -8,9 +8,10 @@
 
 /* Reuses with this many times the cache's blocks between miss, whatever their set is. */
 static const double LONGEST = 4;
-/* Windows are looked at in steps of this ratio; what one lacks of a distance counts as
-   spread evenly. */
-static const double WINDOW_STEP = 1.02;
+/* A window is searched for in steps of this ratio, then between two of them, until what it lacks of
+   the distance, which counts as spread evenly, is a block or this share. */
+static const double WINDOW_STEP = 1.2, CLOSE = 0.005;
+enum { MOST_STEPS = 8 };
 
 struct sets {
     const struct pm_structure *structure;
@@ -132,32 +133,51 @@ static void rate_walks(const struct sets *sets, const struct pm_carrier *carrier
     }
 }
 
-/* The largest window, of those that are looked at, whose walks touch at most BLOCKS blocks; from
- *WINDOW on, which is no larger.  FOOTPRINT is that of the window, and so is NEXT of the next one.
- */
+/* A window whose walks touch nearly as many blocks as are asked for, but not more; and one that is
+   longer, whose walks touch more, or that is all of the carrier. */
 struct growing_window {
-    double accesses, most_accesses;
-    struct pm_window now, next;
-    bool has_next;
+    double accesses, longer_accesses, most_accesses;
+    struct pm_window now, longer;
 };
 
+static void swap(struct pm_window *a, struct pm_window *b) {
+    struct pm_window old = *a;
+    *a = *b;
+    *b = old;
+}
+
+static void make_longer(const struct sets *sets, const struct rated_walks *rated, double accesses,
+                        struct growing_window *window) {
+    window->longer_accesses = fmin(accesses, window->most_accesses);
+    pm_window_make(rated->walks, rated->n_walks, window->longer_accesses, sets->block_bytes,
+                   &window->longer);
+}
+
+/* Grows WINDOW for BLOCKS, which are hardly less than the last time; true if it did. */
 static bool grow(const struct sets *sets, const struct rated_walks *rated, double blocks,
                  struct growing_window *window) {
     bool grown = false;
-    while (window->accesses < window->most_accesses) {
-        if (!window->has_next)
-            pm_window_make(rated->walks, rated->n_walks, window->accesses * WINDOW_STEP,
-                           sets->block_bytes, &window->next);
-        window->has_next = true;
-        if (window->next.blocks > blocks)
-            break;
-        struct pm_window old = window->now;
-        window->now = window->next;
-        window->next = old;
-        window->has_next = false;
-        window->accesses *= WINDOW_STEP;
+    while (window->longer.blocks <= blocks && window->accesses < window->most_accesses) {
+        swap(&window->now, &window->longer);
+        window->accesses = window->longer_accesses;
+        make_longer(sets, rated, window->accesses * WINDOW_STEP, window);
         grown = true;
     }
+    struct pm_window between = {0};
+    const double close = fmax(1, CLOSE * blocks);
+    for (int step = 0;
+         step < MOST_STEPS && blocks - window->now.blocks > close && window->longer.blocks > blocks;
+         step++) {
+        double share = (blocks - window->now.blocks) / (window->longer.blocks - window->now.blocks);
+        double accesses = window->accesses + fmin(fmax(share, 0.1), 0.9) *
+                                                 (window->longer_accesses - window->accesses);
+        pm_window_make(rated->walks, rated->n_walks, accesses, sets->block_bytes, &between);
+        bool fits = between.blocks <= blocks;
+        swap(&between, fits ? &window->now : &window->longer);
+        *(fits ? &window->accesses : &window->longer_accesses) = accesses;
+        grown |= fits;
+    }
+    pm_window_free(&between);
     return grown;
 }
 
@@ -166,22 +186,25 @@ static void add_misses(const struct sets *sets, const struct pm_carrier *carrier
                        uint32_t ways, struct carried_reuses *reuses, size_t n) {
     struct rated_walks rated = {0};
     rate_walks(sets, carrier, &rated);
-    struct growing_window window = {.accesses = 1, .most_accesses = carrier->accesses};
+    struct growing_window window = {.longer_accesses = 1, .most_accesses = carrier->accesses};
+    make_longer(sets, &rated, 1, &window);
     struct pm_conflicts *conflicts = NULL;
     for (size_t i = 0; i < n; i++) {
         struct carried_reuses *reuse = &reuses[i];
         double random = fmin(reuse->distance, carrier->random_blocks[reuse->cell]);
-        if (grow(sets, &rated, reuse->distance - random, &window) || !conflicts) {
+        /* With the block itself, where its walk is known. */
+        double blocks = reuse->distance - random + (sets->walks.is_regular[reuse->group] ? 1 : 0);
+        if (grow(sets, &rated, blocks, &window) || !conflicts) {
             pm_conflicts_free(conflicts);
             conflicts = pm_conflicts_new(&window.now, sets->block_bytes, n_sets, ways);
         }
-        double even = fmax(0, reuse->distance - random - window.now.blocks);
+        double even = fmax(0, blocks - window.now.blocks);
         reuse->misses =
             reuse->accesses * pm_conflicts_miss_share(conflicts, reuse->group, random, even);
     }
     pm_conflicts_free(conflicts);
     pm_window_free(&window.now);
-    pm_window_free(&window.next);
+    pm_window_free(&window.longer);
     free(rated.walks);
 }
 

@@ -98,7 +98,8 @@ struct described {
 
 void pm_walks_make(const struct pm_structure *structure, const struct pm_profile *profile,
                    const double *executions, struct pm_walks *walks) {
-    *walks = (struct pm_walks){.is_random = pm_alloc(structure->n_groups, sizeof(bool))};
+    *walks = (struct pm_walks){.is_regular = pm_alloc(structure->n_groups, sizeof(bool)),
+                               .is_random = pm_alloc(structure->n_groups, sizeof(bool))};
     struct described *described = pm_alloc(structure->n_groups, sizeof *described);
     for (size_t i = 0; i < profile->strides.n_references; i++) {
         const struct pm_reference_strides *strides = &profile->strides.references[i];
@@ -124,8 +125,10 @@ void pm_walks_make(const struct pm_structure *structure, const struct pm_profile
                                  .size_bytes = reference->size_bytes ? reference->size_bytes : 1};
         make_walk(strides, walk);
     }
-    for (uint32_t g = 0; g < structure->n_groups; g++)
+    for (uint32_t g = 0; g < structure->n_groups; g++) {
         walks->is_random[g] = described[g].random > described[g].regular;
+        walks->is_regular[g] = !walks->is_random[g] && described[g].regular > 0;
+    }
     free(described);
     if (!profile->predicted)
         find_spaces(structure, profile, walks);
@@ -134,5 +137,6 @@ void pm_walks_make(const struct pm_structure *structure, const struct pm_profile
 void pm_walks_free(struct pm_walks *walks) {
     free(walks->walks);
     free(walks->is_random);
+    free(walks->is_regular);
     *walks = (struct pm_walks){0};
 }

@@ -92,9 +92,40 @@ static struct pm_window_cluster *cluster_of(struct pm_window *window, const stru
     return cluster;
 }
 
-static int compare_ranges(const void *left, const void *right) {
-    const struct pm_block_range *a = left, *b = right;
-    return a->first != b->first ? PM_COMPARE(a->first, b->first) : PM_COMPARE(a->last, b->last);
+/* Sorts them by their first blocks: by digits, since windows have up to millions of ranges, and
+   qsort took three quarters of all time. */
+static void sort_ranges(struct pm_window_cluster *cluster) {
+    enum { DIGIT_BITS = 11, DIGITS = 1 << DIGIT_BITS };
+    const size_t n = cluster->n_ranges;
+    int64_t lowest = INT64_MAX, highest = INT64_MIN;
+    bool ascending = true;
+    for (size_t i = 0; i < n; i++) {
+        int64_t first = cluster->ranges[i].first;
+        ascending &= first >= highest;
+        lowest = first < lowest ? first : lowest;
+        highest = first > highest ? first : highest;
+    }
+    if (ascending)
+        return;
+    struct pm_block_range *from = cluster->ranges, *to = pm_alloc(cluster->cap_ranges, sizeof *to);
+    for (unsigned shift = 0; shift < 64 && (uint64_t)(highest - lowest) >> shift;
+         shift += DIGIT_BITS) {
+        size_t places[DIGITS] = {0}, place = 0;
+        for (size_t i = 0; i < n; i++)
+            places[(uint64_t)(from[i].first - lowest) >> shift & (DIGITS - 1)]++;
+        for (size_t d = 0; d < DIGITS; d++) {
+            size_t count = places[d];
+            places[d] = place;
+            place += count;
+        }
+        for (size_t i = 0; i < n; i++)
+            to[places[(uint64_t)(from[i].first - lowest) >> shift & (DIGITS - 1)]++] = from[i];
+        struct pm_block_range *swap = from;
+        from = to;
+        to = swap;
+    }
+    cluster->ranges = from;
+    free(to);
 }
 
 static double distinct_blocks(const struct pm_window_cluster *cluster) {
@@ -126,7 +157,7 @@ void pm_window_make(const struct pm_rated_walk *walks, size_t n, double accesses
     }
     for (size_t c = 0; c < window->n_clusters; c++) {
         struct pm_window_cluster *cluster = &window->clusters[c];
-        PM_SORT(cluster->ranges, cluster->n_ranges, compare_ranges);
+        sort_ranges(cluster);
         cluster->blocks = distinct_blocks(cluster);
         window->blocks += cluster->blocks;
     }

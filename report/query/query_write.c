@@ -63,6 +63,8 @@ static json_t *cache_json(const struct pm_query_cache *cache, const char *name,
     json_object_set_new(object, "blocks", pm_json_number(cache->blocks)); /* null: unlimited */
     json_object_set_new(object, "size_bytes",
                         pm_json_number(cache->blocks * (double)cache->block_bytes));
+    json_object_set_new(object, "ways", /* null: fully associative */
+                        cache->ways ? pm_json_integer(cache->ways) : json_null());
     return object;
 }
 

@@ -1,0 +1,79 @@
+# From what bench/misses.sh compares to the page docs/misses.md.  A row is {step, name, size, bytes, ways, misses and
+# full (by pmodel, in sets and fully associative), interval: {low, high} or null, cachegrind: misses or null}.
+include "associativity";
+
+def error: (.misses / .cachegrind - 1 | fabs);
+def rows(step): map(select(.step == step and .cachegrind != null and .cachegrind > 0));
+def most_ways: map(select(.ways >= 8));
+def few_ways: map(select(.ways < 8));
+
+def summary(name; target; errors; summary): errors | select(length > 0) | summary
+    | {name: name, value: ., unit: "relative error", target: target, holds: (. <= target)};
+def middle: sort | .[(length - 1) / 2 | floor];
+
+def misses_figures: . as $all | [
+    ($all | rows("measured") | most_ways | map(error) | summary("setassoc_measured_median"; 0.01; .; middle),
+                                                        summary("setassoc_measured_worst"; 0.10; .; max)),
+    ($all | rows("measured") | few_ways | map(error) | summary("setassoc_low_ways_median"; 0.05; .; middle)),
+    ($all | rows("resonance") | map(error) | summary("setassoc_resonance_worst"; 0.15; .; max)),
+    ($all | rows("predicted") | map(error) | summary("setassoc_misses_median"; 0.02; .; middle),
+                                             summary("setassoc_misses_worst"; 0.15; .; max)),
+    ($all | rows("predicted") | map(select(.interval != null) | if .interval.low <= .cachegrind and .cachegrind <= .interval.high
+        then 1 else 0 end) | select(length > 0) | add / length
+        | {name: "setassoc_interval_coverage_80", value: ., unit: "fraction", target: [0.75, 1], holds: (. >= 0.75)})];
+
+def cache: if .bytes >= 1048576 then "\(.bytes / 1048576) MiB" else "\(.bytes / 1024) KiB" end;
+
+# One line a program and size, two columns a cache: the error in sets, and the fully associative one.
+def errors_table(step): rows(step) | (map({bytes, ways}) | unique | sort_by(.bytes, .ways)) as $caches
+    | (["program", "N"] + [$caches[] | "\(cache), \(.ways) way\(if .ways > 1 then "s" else "" end)", "as full"] | row),
+      (["program", "N"] + [$caches[] | "", ""] | rule),
+      (group_by([.name, .size])[] | . as $rows | [$rows[0].name, ($rows[0].size | tostring)]
+        + [$caches[] | . as $c | [$rows[] | select(.bytes == $c.bytes and .ways == $c.ways)][0]
+            | if . then off(.misses; .cachegrind), off(.full; .cachegrind) else "?", "?" end] | row);
+
+# The misses themselves, in thousands.
+def misses_table(step): rows(step)
+    | (["program", "N", "ways", "cachegrind", "predicted", "off by", "as fully associative"] | row), (["program", "", "", "", "", "", ""] | rule),
+      (sort_by(.name, .ways, .size)[] | [.name, (.size | tostring), (.ways | tostring), (.cachegrind | thousands), (.misses | thousands),
+        off(.misses; .cachegrind), off(.full; .cachegrind)] | row);
+
+def percent: . * 1000 | round / 10 | tostring + "%";
+
+def page: . as $all | misses_figures as $figures
+    | "# Misses in caches of sets",
+      "",
+      "Written by `make validate` (`bench/misses.sh`). Misses as pmodel says they are (`fit/sets/`) beside those that cachegrind, a tool",
+      "of valgrind, simulates with the same binaries, in caches with LRU replacement and lines of 64 bytes, each the only data cache. Errors",
+      "are relative to cachegrind's misses; *as full* is the error of what a fully associative cache of that size would miss. Both count the code of",
+      "the program's own source file, with the memset and memcpy that it calls; an access across the border of two lines is up to two misses for",
+      "pmodel and one for cachegrind, which alone is +1.6% in ssor and +1.3% in adi (`docs/reuse.md`).",
+      "",
+      "| figure | value | target | |",
+      "| --- | ---: | ---: | --- |",
+      ($figures[] | "| `\(.name)` | \(.value | percent) | \(if .target | type == "array" then (.target | map(percent) | join(" to ")) else (.target | percent) end) | \(if .holds then "holds" else "does not hold" end) |"),
+      "",
+      "## From measured histograms",
+      "",
+      "At the largest size of `fit` in `bench/apps/sizes.conf`: what the sets are wrong by, without models.",
+      "",
+      ($all | errors_table("measured")),
+      "",
+      "## Resonance",
+      "",
+      "Predicted at powers of two and near them, from six smaller sizes of which none is one (`bench/misses.sh` has them); 32 KiB, misses in thousands.",
+      "At sizes that are multiples of a large power of two the rows of an array, or the arrays, share few sets.",
+      "",
+      ($all | misses_table("resonance")),
+      "",
+      "## Predicted",
+      "",
+      "At twice and four times the largest size of `fit`; sizes that cachegrind did not get through in time are left out.",
+      "",
+      ($all | errors_table("predicted")),
+      "",
+      "## What falls short",
+      "",
+      "- A stride that differs from call to call, as in each pass of `fft`, is known by its most frequent value.",
+      "- Few ways: with one or two, misses hang on single blocks that meet in a set; stack, heap and static data lie at other pages in each run.",
+      "- Other policies than LRU, levels behind each other and physical addresses are not modelled.";

@@ -1,0 +1,136 @@
+#!/usr/bin/env bash
+# A part of `make validate`: misses in caches of sets beside cachegrind's, in three steps, so that what the sets
+# are wrong by and what the models are wrong by can be told apart:
+#   measured   from measured histograms, at the same size
+#   resonance  predicted at sizes that are powers of two, and near them, from sizes that are none
+#   predicted  at twice and four times the largest size that was fitted
+# The programs are those of bench/apps/sizes.conf.
+#
+# Writes docs/misses.md (ONLY=name,…: $BUILD/misses.md), $BUILD/misses.json (one object a size and cache) and
+# $BUILD/misses_figures.json.  TIME_LIMIT: seconds for one run of cachegrind; what needs longer has no row.
+set -euo pipefail
+
+here=$(cd "$(dirname "$0")" && pwd)
+# shellcheck source=bench/lib.sh
+. "$here/lib.sh"
+# shellcheck source=bench/cachegrind.bash
+. "$here/cachegrind.bash"
+folder=$BUILD/misses
+time_limit=${TIME_LIMIT:-150}
+export LC_ALL=C.UTF-8
+rm -rf "$folder"
+mkdir -p "$folder"
+
+# Caches as query takes them, of 64-byte lines.
+measured_caches='32K/1 32K/2 32K/4 32K/8 32K/16 1M/16'
+resonance_caches='32K/2 32K/8'
+predicted_caches='32K/8 32K/16 1M/16'
+larger=33554432,16,64 # a last level for cachegrind, behind the one that is looked at
+
+# Step two: program, sizes to fit, sizes to predict.  A time step of adi at 128 has four thousand million accesses.
+resonance='
+matmul_ijk 36,48,60,72,84,96 127,128,129,144,160,192
+heat 36,44,52,60,68,76 127,128,129,144,160,192
+adi 12,18,20,24,28,36 63,64,65,72,80,96'
+
+# as_cachegrind CACHE: size,ways,line
+as_cachegrind() {
+    local size=${1%/*}
+    case $size in
+    *K) size=$((${size%K} * 1024)) ;;
+    *M) size=$((${size%M} * 1048576)) ;;
+    esac
+    printf '%s,%s,64' "$size" "${1#*/}"
+}
+
+# store_of NAME SIZES STORE: measures at these sizes, and makes models of more than one.
+store_of() {
+    local name=$1 values=$2 store=$3 arguments
+    mapfile -t arguments < <(program_arguments "$name" fit)
+    pmodel run -q -o "$store" --block 64 -P "N=$values" -- "../$name" "${arguments[@]}" >/dev/null
+    case $values in
+    *,*) pmodel fit "$store" >/dev/null ;;
+    esac
+}
+
+# compare STEP NAME STORE SIZES CACHES: a folder with what pmodel says, and a job for each run of cachegrind.
+compare() {
+    local step=$1 name=$2 store=$3 values=$4 caches=$5 size cache
+    pmodel query "$store" -P "N=$values" --cache "32K,1M,${caches// /,}" --format json >"$step.json"
+    for size in ${values//,/ }; do
+        for cache in $caches; do
+            printf '%s %s %s %s\n' "$step" "$name" "$size" "$cache" >>"$folder/jobs"
+        done
+    done
+}
+
+# run_job NUMBER STEP NAME SIZE CACHE: a row, of what pmodel says and cachegrind counts.
+run_job() {
+    local number=$1 step=$2 name=$3 size=$4 cache=$5 arguments counts
+    mkdir -p "$folder/$number"
+    cd "$folder/$number"
+    mapfile -t arguments < <(program_arguments "$name" fit)
+    arguments=("${arguments[@]//'{N}'/$size}")
+    counts=$(count_misses "$(as_cachegrind "$cache")" "$larger" "../$name/$name" "${arguments[@]}")
+    jq -c --arg step "$step" --arg name "$name" --argjson size "$size" --argjson counts "$counts" \
+        --arg cache "$(as_cachegrind "$cache")" '
+        ($cache | split(",") | map(tonumber)) as [$bytes, $ways]
+        | [.answers[] | select(.parameters.N == $size and .cache.size_bytes == $bytes)] as $rows
+        | ($rows[] | select(.cache.ways == $ways)) as $row
+        | {step: $step, name: $name, size: $size, bytes: $bytes, ways: $ways, misses: $row.misses, interval: $row.interval,
+           full: ($rows[] | select(.cache.ways == null) | .misses), cachegrind: $counts.first}' \
+        "../$name/$step.json" >"$folder/$number.row"
+}
+
+# prepare NAME: builds it, and asks pmodel all that will be compared.
+prepare() {
+    local name=$1 fit predict small more line
+    mkdir -p "$folder/$name/steps"
+    cd "$folder/$name"
+    fit=$(size_value "$name" fit)
+    predict=$(size_value "$name" predict)
+    # shellcheck disable=SC2046 # the flags are words
+    build_program "$name" "./$name" $(pmodel flags)
+    cd steps
+    say "$name: misses by pmodel"
+    store_of "$name" "${fit##* }" ../measured.pmdb
+    store_of "$name" "${fit// /,}" ../predicted.pmdb
+    cd ..
+    compare measured "$name" measured.pmdb "${fit##* }" "$measured_caches"
+    compare predicted "$name" predicted.pmdb "${predict// /,}" "$predicted_caches"
+    while read -r line small more; do
+        if [ "$line" = "$name" ]; then
+            (cd steps && store_of "$name" "$small" ../resonance.pmdb)
+            compare resonance "$name" resonance.pmdb "$more" "$resonance_caches"
+        fi
+    done <<<"$resonance"
+}
+
+started=$SECONDS
+for name in $(program_names); do
+    (prepare "$name")
+done
+say "misses by cachegrind: $(wc -l <"$folder/jobs") runs"
+number=0
+running=0
+while read -r job; do
+    number=$((number + 1))
+    if [ "$running" -ge "${JOBS:-$(nproc)}" ]; then
+        wait -n || true
+        running=$((running - 1))
+    fi
+    # shellcheck disable=SC2086 # the fields are words
+    run_job "$number" $job </dev/null &
+    running=$((running + 1))
+done <"$folder/jobs"
+wait
+rows=()
+for ((i = 1; i <= number; i++)); do
+    rows+=("$folder/$i.row")
+done
+jq -s . "${rows[@]}" >"$BUILD/misses.json"
+page=$(dirname "$here")/docs/misses.md
+[ -z "${ONLY-}" ] || page=$BUILD/misses.md
+jq -L "$here" 'include "misses"; misses_figures' "$BUILD/misses.json" >"$BUILD/misses_figures.json"
+jq -r -L "$here" 'include "misses"; page' "$BUILD/misses.json" >"$page"
+say "$((SECONDS - started)) s; figures in $BUILD/misses_figures.json, tables in $page"

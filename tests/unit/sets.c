@@ -1,0 +1,241 @@
+/* Misses in caches of sets, from histograms and strides, beside a cache that is simulated access by
+   access. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+
+#include <string.h>
+
+#include "fit/sets/sets.h"
+#include "tests/unit/lru_stack.h"
+#include "tests/unit/nest_example.h"
+
+enum { BLOCK = 64, N_CACHES = 6 };
+
+/* Calls VISIT for every access of NEST. */
+static void nest_accesses(const struct nest *nest,
+                          void (*visit)(void *context, uint32_t group, uint64_t address),
+                          void *context) {
+    uint64_t at[NEST_MOST_LOOPS] = {0}, n = 1;
+    for (size_t l = 0; l < nest->n_loops; l++)
+        n *= nest->trips[l];
+    while (n--) {
+        for (uint32_t r = 0; r < nest->n_references; r++) {
+            uint64_t address = nest->references[r].start;
+            for (size_t l = 0; l < nest->n_loops; l++)
+                address += at[l] * (uint64_t)nest->references[r].strides[l];
+            visit(context, r, address);
+        }
+        for (size_t l = nest->n_loops; l-- > 0 && ++at[l] == nest->trips[l];)
+            at[l] = 0;
+    }
+}
+
+/* As many blocks each. */
+static const struct {
+    uint64_t sets;
+    uint32_t ways;
+} organisations[N_CACHES] = {{1, 64}, {4, 16}, {8, 8}, {16, 4}, {32, 2}, {64, 1}};
+
+struct simulation {
+    struct stack stack;
+    uint64_t *distances[NEST_MOST_REFERENCES]; /* [group][distance] */
+    double cold[NEST_MOST_REFERENCES];
+    uint64_t cached[N_CACHES][64]; /* [set · ways + place], the most recent place first; 0: none */
+    double misses[N_CACHES];
+};
+enum { MOST_DISTANCE = 1 << 14 };
+
+static bool misses_in(uint64_t *set, uint32_t ways, uint64_t block) {
+    uint32_t place = 0;
+    while (place < ways - 1 && set[place] != block)
+        place++;
+    bool misses = set[place] != block;
+    memmove(set + 1, set, place * sizeof *set);
+    set[0] = block;
+    return misses;
+}
+
+static void touch(void *context, uint32_t group, uint64_t address) {
+    struct simulation *simulation = context;
+    uint64_t block = address / BLOCK;
+    int64_t distance = stack_touch(&simulation->stack, block);
+    if (distance == COLD)
+        simulation->cold[group]++;
+    else {
+        assert_true(distance < MOST_DISTANCE);
+        simulation->distances[group][distance]++;
+    }
+    for (int c = 0; c < N_CACHES; c++)
+        simulation->misses[c] +=
+            misses_in(&simulation->cached[c][block % organisations[c].sets * organisations[c].ways],
+                      organisations[c].ways, block);
+}
+
+static void add_histogram(struct pm_profile *profile, const struct simulation *simulation,
+                          uint32_t group) {
+    struct pm_group_histogram *to = &profile->histograms[profile->n_histograms++];
+    *to = (struct pm_group_histogram){
+        group, {.block_bytes = BLOCK, .cold_loads = simulation->cold[group], .sample = 1}};
+    to->histogram.bins = pm_alloc(MOST_DISTANCE, sizeof *to->histogram.bins);
+    for (int d = 0; d < MOST_DISTANCE; d++)
+        if (simulation->distances[group][d])
+            to->histogram.bins[to->histogram.n_bins++] =
+                (struct pm_bin){d, d, d, (double)simulation->distances[group][d], 0};
+}
+
+/* Predicted and simulated misses in each of the caches. */
+struct comparison {
+    double predicted[N_CACHES], simulated[N_CACHES], accesses;
+};
+
+static struct comparison compare(const struct nest *nest, bool with_strides) {
+    struct comparison result = {0};
+    struct simulation *simulation = pm_alloc(1, sizeof *simulation);
+    struct pm_structure *structure = nest_structure(nest);
+    struct pm_profile *profile = nest_profile(structure, nest);
+    for (uint32_t g = 0; g < nest->n_references; g++)
+        simulation->distances[g] = pm_alloc(MOST_DISTANCE, sizeof(uint64_t));
+    nest_accesses(nest, touch, simulation);
+    if (!with_strides)
+        pm_run_strides_free(&profile->strides);
+    profile->histograms = pm_alloc(nest->n_references, sizeof *profile->histograms);
+    for (uint32_t g = 0; g < nest->n_references; g++)
+        add_histogram(profile, simulation, g);
+    struct pm_set_cache caches[N_CACHES];
+    for (int c = 0; c < N_CACHES; c++)
+        caches[c] = (struct pm_set_cache){
+            BLOCK, (double)organisations[c].sets * organisations[c].ways, organisations[c].ways};
+    double **misses = pm_set_misses(structure, profile, caches, N_CACHES);
+    for (int c = 0; c < N_CACHES; c++) {
+        result.simulated[c] = simulation->misses[c];
+        for (size_t h = 0; h < profile->n_histograms; h++)
+            result.predicted[c] += misses[c][h];
+    }
+    for (size_t h = 0; h < profile->n_histograms; h++)
+        result.accesses += pm_histogram_accesses(&profile->histograms[h].histogram);
+    pm_set_misses_free(misses, N_CACHES);
+    pm_profile_free(profile);
+    pm_structure_free(structure);
+    for (uint32_t g = 0; g < nest->n_references; g++)
+        free(simulation->distances[g]);
+    free(simulation->stack.blocks);
+    free(simulation);
+    return result;
+}
+
+static void expect(const struct nest *nest, double tolerance) {
+    struct comparison all = compare(nest, true);
+    for (int c = 0; c < N_CACHES; c++)
+        if (!(fabs(all.predicted[c] - all.simulated[c]) <= tolerance * all.simulated[c]))
+            fail_msg("%u ways: %g predicted, %g simulated", organisations[c].ways, all.predicted[c],
+                     all.simulated[c]);
+}
+
+/* Lines of a dense array are spread evenly: no set has two more than another. */
+static void a_dense_array_that_fits_has_no_conflicts(void **state) {
+    (void)state;
+    for (uint64_t lines = 40; lines <= 64; lines += 8) {
+        struct nest nest = {2, {20, lines * 8}, 1, {{4096, {0, 8}}}};
+        expect(&nest, 0.001);
+    }
+}
+
+/* LRU keeps nothing of it where there is one set, but of sets with room for their part some. */
+static void sets_keep_part_of_a_walk_that_is_a_little_too_long(void **state) {
+    (void)state;
+    struct nest nest = {2, {50, 70 * 8}, 1, {{4096, {0, 8}}}};
+    struct comparison all = compare(&nest, true);
+    assert_true(all.simulated[5] < 0.5 * all.simulated[0]);
+    expect(&nest, 0.02);
+}
+
+/* Columns of a matrix whose rows are as long as all sets together, and of one a line longer. */
+static void columns_resonate_where_rows_are_as_long_as_the_sets(void **state) {
+    (void)state;
+    struct nest resonant = {3, {4, 8, 40}, 1, {{4096, {0, 8, 64 * BLOCK}}}};
+    struct nest padded = {3, {4, 8, 40}, 1, {{4096, {0, 8, 65 * BLOCK}}}};
+    struct comparison there = compare(&resonant, true), not = compare(&padded, true);
+    assert_true(there.simulated[2] > 5 * not .simulated[2]);
+    expect(&resonant, 0.01);
+    expect(&padded, 0.01);
+}
+
+/* The same the other way round: the stride of the columns comes first and is negative. */
+static void walks_downwards_are_as_those_upwards(void **state) {
+    (void)state;
+    struct nest nest = {3, {4, 8, 40}, 1, {{1 << 20, {0, -8, -64 * BLOCK}}}};
+    expect(&nest, 0.01);
+}
+
+/* Three streams that lie pages apart meet in one set at each step. */
+static void streams_that_are_pages_apart_fight_for_one_set(void **state) {
+    (void)state;
+    struct nest nest = {
+        2, {3, 4096}, 3, {{1 << 20, {0, 8}}, {1 << 21, {0, 8}}, {(1 << 21) + (1 << 20), {0, 8}}}};
+    struct comparison all = compare(&nest, true);
+    assert_true(all.simulated[4] > 5 * all.simulated[3]);
+    expect(&nest, 0.02);
+}
+
+static void matrix_products_resonate_at_powers_of_two(void **state) {
+    (void)state;
+    for (int64_t n = 30; n <= 34; n += 2) {
+        struct nest nest = {3,
+                            {(uint64_t)n, (uint64_t)n, (uint64_t)n},
+                            3,
+                            {{1 << 20, {8 * n, 8, 0}},
+                             {(1 << 20) + 8 * n * n, {8 * n, 0, 8}},
+                             {(1 << 20) + 16 * n * n, {0, 8, 8 * n}}}};
+        struct comparison all = compare(&nest, true);
+        assert_true((all.simulated[2] > 2 * all.simulated[0]) == (n == 32));
+        for (int c = 0; c < 3; c++) /* 8 ways and more */
+            assert_true(fabs(all.predicted[c] / all.simulated[c] - 1) < 0.1);
+    }
+}
+
+static void without_strides_caches_are_fully_associative(void **state) {
+    (void)state;
+    struct nest nest = {3, {4, 8, 40}, 1, {{4096, {0, 8, 64 * BLOCK}}}};
+    struct comparison all = compare(&nest, false);
+    for (int c = 0; c < N_CACHES; c++)
+        assert_true(all.predicted[c] == all.simulated[0]);
+}
+
+/* No cache has more misses than accesses, or fewer than cold ones. */
+static void misses_are_between_first_touches_and_accesses(void **state) {
+    (void)state;
+    random_state = 1;
+    for (int round = 0; round < 200; round++) {
+        struct nest nest = {.n_loops = 3, .n_references = 1 + random_number(4)};
+        uint64_t iterations = 1;
+        for (size_t l = 0; l < nest.n_loops; l++)
+            iterations *= nest.trips[l] = 1 + random_number(12);
+        for (size_t r = 0; r < nest.n_references; r++) {
+            nest.references[r].start = (1 << 20) + 8 * random_number(4096);
+            for (size_t l = 0; l < nest.n_loops; l++)
+                nest.references[r].strides[l] =
+                    (int64_t)(random_number(2) ? random_number(64) * 64 : random_number(9)) *
+                    (random_number(8) ? 8 : -8);
+        }
+        struct comparison all = compare(&nest, true);
+        assert_true(all.accesses == (double)(iterations * nest.n_references));
+        for (int c = 0; c < N_CACHES; c++)
+            assert_true(all.predicted[c] > 0 && all.predicted[c] <= all.accesses * (1 + 1e-9));
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_dense_array_that_fits_has_no_conflicts),
+        cmocka_unit_test(sets_keep_part_of_a_walk_that_is_a_little_too_long),
+        cmocka_unit_test(columns_resonate_where_rows_are_as_long_as_the_sets),
+        cmocka_unit_test(walks_downwards_are_as_those_upwards),
+        cmocka_unit_test(streams_that_are_pages_apart_fight_for_one_set),
+        cmocka_unit_test(matrix_products_resonate_at_powers_of_two),
+        cmocka_unit_test(without_strides_caches_are_fully_associative),
+        cmocka_unit_test(misses_are_between_first_touches_and_accesses),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
