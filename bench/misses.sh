@@ -16,7 +16,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 # shellcheck source=bench/cachegrind.bash
 . "$here/cachegrind.bash"
 folder=$BUILD/misses
-time_limit=${TIME_LIMIT:-150}
+time_limit=${TIME_LIMIT:-60}
 export LC_ALL=C.UTF-8
 rm -rf "$folder"
 mkdir -p "$folder"
@@ -27,11 +27,11 @@ resonance_caches='32K/2 32K/8'
 predicted_caches='32K/8 32K/16 1M/16'
 larger=33554432,16,64 # a last level for cachegrind, behind the one that is looked at
 
-# Step two: program, sizes to fit, sizes to predict.  A time step of adi at 128 has four thousand million accesses.
+# Step two: program, sizes to fit, sizes to predict; a time step of adi at 128 has four thousand million accesses.
 resonance='
 matmul_ijk 36,48,60,72,84,96 127,128,129,144,160,192
 heat 36,44,52,60,68,76 127,128,129,144,160,192
-adi 12,18,20,24,28,36 63,64,65,72,80,96'
+adi 10,12,14,18,20,22,24,26 31,32,33,36,40,48'
 
 # as_cachegrind CACHE: size,ways,line
 as_cachegrind() {
@@ -69,9 +69,12 @@ run_job() {
     local number=$1 step=$2 name=$3 size=$4 cache=$5 arguments counts
     mkdir -p "$folder/$number"
     cd "$folder/$number"
+    : >"$folder/$number.row"
+    [ ! -e "$folder/$name/too_long.$size" ] || return 0
     mapfile -t arguments < <(program_arguments "$name" fit)
     arguments=("${arguments[@]//'{N}'/$size}")
     counts=$(count_misses "$(as_cachegrind "$cache")" "$larger" "../$name/$name" "${arguments[@]}")
+    [ "$counts" != null ] || : >"$folder/$name/too_long.$size"
     jq -c --arg step "$step" --arg name "$name" --argjson size "$size" --argjson counts "$counts" \
         --arg cache "$(as_cachegrind "$cache")" '
         ($cache | split(",") | map(tonumber)) as [$bytes, $ways]
