@@ -50,24 +50,10 @@ static void forget_misses(const struct pm_machine *machine, struct pm_cost_sum *
     self->memory_cycles = NAN;
 }
 
-/* For each level the misses of each of the profile's histograms. */
-static double **misses_of_levels(const struct pm_structure *structure,
-                                 const struct pm_profile *profile,
-                                 const struct pm_machine *machine) {
-    struct pm_set_cache *caches = pm_alloc(machine->n_levels, sizeof *caches);
-    for (size_t l = 0; l < machine->n_levels; l++) {
-        const struct pm_level *level = &machine->levels[l];
-        caches[l] = (struct pm_set_cache){level->block_bytes, pm_level_capacity_blocks(level),
-                                          level->associativity};
-    }
-    double **misses = pm_set_misses(structure, profile, caches, machine->n_levels);
-    free(caches);
-    return misses;
-}
-
 static void add_misses(const struct pm_structure *structure, const struct pm_profile *profile,
                        const struct pm_machine *machine, struct pm_scope_prediction *scopes) {
-    double **misses = misses_of_levels(structure, profile, machine);
+    double **misses = pm_set_misses_of_levels(structure, profile, profile->histograms,
+                                              profile->n_histograms, machine);
     for (size_t i = 0; i < profile->n_histograms; i++) {
         const struct pm_group_histogram *h = &profile->histograms[i];
         struct pm_cost_sum *self = &scopes[structure->groups[h->group].scope].self;

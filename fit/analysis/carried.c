@@ -1,6 +1,6 @@
 /* From reuse patterns to rows of misses; see carried.h.
 
-     misses (level) of a pattern = its reuses at a distance of at least size / block blocks
+     misses (level) of a pattern = those of its reuses that miss in the level's sets (fit/sets/)
      cycles = Σ over levels of  misses · miss penalty · exposed
 
    as sched/memory.c has it for whole scopes (Marin & Mellor-Crummey 2004, section 3.2). */
@@ -8,6 +8,8 @@
 
 #include <stdlib.h>
 #include <string.h>
+
+#include "fit/sets/sets.h"
 
 /* ---- collecting ------------------------------------------------------------------------------ */
 
@@ -22,46 +24,59 @@ static struct pm_row_place folded(const struct collection *c, uint32_t scope) {
                                  scope == PM_NONE ? PM_NONE : pm_fold_root(c->structure, scope)};
 }
 
-/* A row for the destination GROUP, with the misses of HISTOGRAM. */
-static struct pm_carried_row *add_row(struct collection *c, uint32_t group,
-                                      const struct pm_histogram *histogram) {
-    const struct pm_machine *machine = c->rows->machine;
+/* A row for the destination GROUP. */
+static struct pm_carried_row *add_row(struct collection *c, uint32_t group) {
     struct pm_carried_row *row = PM_PUSH(c->rows, rows);
     *row = (struct pm_carried_row){
         .report = c->report,
-        .machine = machine,
+        .machine = c->rows->machine,
         .source = folded(c, PM_NONE),
         .carrier = folded(c, PM_NONE),
         .destination = folded(c, c->structure->groups[group].scope),
         .object = c->structure->groups[group].object,
     };
-    for (size_t l = 0; l < machine->n_levels; l++) {
-        const struct pm_level *level = &machine->levels[l];
-        if (level->block_bytes == histogram->block_bytes)
-            row->misses[l] = pm_histogram_misses(histogram, pm_level_capacity_blocks(level));
-    }
     return row;
 }
 
+/* Histograms of patterns, which are parts of the profile's; borrowed. */
+struct pattern_histograms {
+    PM_ARRAY(struct pm_group_histogram, histograms);
+};
+
 static void add_patterns(struct collection *c, const struct pm_run_patterns *patterns) {
+    const struct pm_machine *machine = c->rows->machine;
+    struct pattern_histograms parts = {0};
+    size_t first = c->rows->n_rows;
     for (size_t g = 0; g < patterns->n_groups; g++) {
         const struct pm_group_patterns *group = &patterns->groups[g];
         for (size_t p = 0; p < group->n_patterns; p++) {
             const struct pm_reuse_pattern *pattern = &group->patterns[p];
-            struct pm_carried_row *row = add_row(c, group->group, &pattern->histogram);
+            struct pm_carried_row *row = add_row(c, group->group);
             row->source = folded(c, pattern->source);
             row->carrier = folded(c, pattern->carrier);
             row->across = pattern->across;
+            *PM_PUSH(&parts, histograms) =
+                (struct pm_group_histogram){group->group, pattern->histogram};
         }
     }
+    double **misses = pm_set_misses_of_levels(c->structure, c->report->profile, parts.histograms,
+                                              parts.n_histograms, machine);
+    for (size_t l = 0; l < machine->n_levels; l++)
+        for (size_t i = 0; i < parts.n_histograms; i++)
+            c->rows->rows[first + i].misses[l] = misses[l][i];
+    pm_set_misses_free(misses, machine->n_levels);
+    free(parts.histograms);
 }
 
 static void add_first_touches(struct collection *c, const struct pm_profile *profile) {
+    const struct pm_machine *machine = c->rows->machine;
     for (size_t i = 0; i < profile->n_histograms; i++) {
-        struct pm_histogram cold = {.block_bytes = profile->histograms[i].histogram.block_bytes,
-                                    .cold_loads = profile->histograms[i].histogram.cold_loads,
-                                    .cold_stores = profile->histograms[i].histogram.cold_stores};
-        add_row(c, profile->histograms[i].group, &cold)->is_first_touch = true;
+        const struct pm_histogram *histogram = &profile->histograms[i].histogram;
+        struct pm_carried_row *row = add_row(c, profile->histograms[i].group);
+        row->is_first_touch = true;
+        for (size_t l = 0; l < machine->n_levels; l++)
+            if (machine->levels[l].block_bytes == histogram->block_bytes)
+                row->misses[l] = histogram->cold_loads + histogram->cold_stores;
     }
 }
 

@@ -50,7 +50,8 @@ struct pm_carried_row {
 
 struct pm_carried_rows {
     const struct pm_machine *machine;
-    PM_ARRAY(struct pm_carried_row, rows); /* by share, largest first; they add up to the whole */
+    PM_ARRAY(struct pm_carried_row, rows); /* by share, largest first; they add up to the whole,
+                                              but for distances, which sets tell apart in steps */
     double misses[PM_MAX_LEVELS];          /* of the whole */
     double cycles;
 };

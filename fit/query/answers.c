@@ -45,7 +45,8 @@ static struct answering answering_new(const struct pm_query_asked *asked,
         const struct pm_query_cache *cache = &asked->caches->caches[c].cache;
         caches[c] = (struct pm_set_cache){cache->block_bytes, cache->blocks, cache->ways};
     }
-    answering.misses = pm_set_misses(asked->program->structure, profile, caches, n);
+    answering.misses = pm_set_misses(asked->program->structure, profile, profile->histograms,
+                                     profile->n_histograms, caches, n);
     free(caches);
     return answering;
 }

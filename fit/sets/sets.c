@@ -20,7 +20,6 @@ struct sets {
     double *executions; /* [basic block] */
     struct pm_walks walks;
     struct pm_distance_cells *groups; /* [group] */
-    uint32_t *histogram_of;           /* [group]; PM_NONE */
     size_t n_cells;
     struct pm_carriers *carriers;
 };
@@ -32,14 +31,12 @@ static struct sets *sets_new(const struct pm_structure *structure, const struct 
                           .profile = profile,
                           .block_bytes = block_bytes,
                           .executions = pm_block_executions(structure, profile->edge_counts),
-                          .groups = pm_alloc(structure->n_groups, sizeof *sets->groups),
-                          .histogram_of = pm_alloc_none(structure->n_groups)};
+                          .groups = pm_alloc(structure->n_groups, sizeof *sets->groups)};
     double longest = 1;
     for (size_t h = 0; h < profile->n_histograms; h++) {
         const struct pm_group_histogram *of = &profile->histograms[h];
         if (of->histogram.block_bytes != block_bytes)
             continue;
-        sets->histogram_of[of->group] = (uint32_t)h;
         pm_distance_cells_make(&of->histogram, &sets->groups[of->group]);
         if (of->histogram.n_bins)
             longest = fmax(longest, of->histogram.bins[of->histogram.n_bins - 1].high);
@@ -58,7 +55,6 @@ static void sets_free(struct sets *sets) {
     for (uint32_t g = 0; g < sets->structure->n_groups; g++)
         free(sets->groups[g].cells);
     free(sets->groups);
-    free(sets->histogram_of);
     free(sets->executions);
     pm_walks_free(&sets->walks);
     free(sets);
@@ -67,6 +63,7 @@ static void sets_free(struct sets *sets) {
 /* Reuses of a group in one cell that one scope carries. */
 struct carried_reuses {
     uint32_t scope, cell, group;
+    size_t histogram;
     double accesses, distance;
     double misses; /* the answer */
 };
@@ -80,40 +77,40 @@ static int compare_reuses(const void *left, const void *right) {
         return PM_COMPARE(a->scope, b->scope);
     if (a->cell != b->cell)
         return PM_COMPARE(a->cell, b->cell);
-    return PM_COMPARE(a->group, b->group);
+    return PM_COMPARE(a->histogram, b->histogram);
 }
 
-/* Reuses whose misses hang on the sets; MISSES gets those of the others. */
-static void list_reuses(struct sets *sets, double blocks, uint32_t ways, struct reuse_list *list,
-                        double *misses) {
+/* Adds those of HISTOGRAM, number H, whose misses hang on the sets; *MISSES gets those of the
+ * others.
+ */
+static void list_reuses(struct sets *sets, const struct pm_group_histogram *histogram, size_t h,
+                        double blocks, uint32_t ways, struct reuse_list *list, double *misses) {
     struct pm_carried_parts parts = {0};
-    for (uint32_t g = 0; g < sets->structure->n_groups; g++) {
-        const struct pm_distance_cells *cells = &sets->groups[g];
-        uint32_t histogram = sets->histogram_of[g];
-        if (histogram == PM_NONE)
+    struct pm_distance_cells cells;
+    pm_distance_cells_make(&histogram->histogram, &cells);
+    *misses = cells.always_missing;
+    for (size_t i = 0; i < cells.n_cells; i++) {
+        const struct pm_distance_cell *cell = &cells.cells[i];
+        if (cell->distance < ways) /* fewer blocks than ways are between */
             continue;
-        misses[histogram] = cells->always_missing;
-        for (size_t i = 0; i < cells->n_cells; i++) {
-            const struct pm_distance_cell *cell = &cells->cells[i];
-            if (cell->distance < ways) /* fewer blocks than ways are between */
-                continue;
-            if (cell->distance >= LONGEST * blocks) {
-                misses[histogram] += cell->accesses;
-                continue;
-            }
-            parts.n_parts = 0;
-            pm_carriers_find(sets->carriers, sets->structure->groups[g].scope, cell->cell, &parts);
-            for (size_t p = 0; p < parts.n_parts; p++)
-                *PM_PUSH(list, reuses) =
-                    (struct carried_reuses){.scope = parts.parts[p].scope,
-                                            .cell = cell->cell,
-                                            .group = g,
-                                            .accesses = cell->accesses * parts.parts[p].share,
-                                            .distance = cell->distance};
+        if (cell->distance >= LONGEST * blocks) {
+            *misses += cell->accesses;
+            continue;
         }
+        parts.n_parts = 0;
+        pm_carriers_find(sets->carriers, sets->structure->groups[histogram->group].scope,
+                         cell->cell, &parts);
+        for (size_t p = 0; p < parts.n_parts; p++)
+            *PM_PUSH(list, reuses) =
+                (struct carried_reuses){.scope = parts.parts[p].scope,
+                                        .cell = cell->cell,
+                                        .group = histogram->group,
+                                        .histogram = h,
+                                        .accesses = cell->accesses * parts.parts[p].share,
+                                        .distance = cell->distance};
     }
+    free(cells.cells);
     free(parts.parts);
-    PM_SORT(list->reuses, list->n_reuses, compare_reuses);
 }
 
 struct rated_walks {
@@ -209,9 +206,13 @@ static void add_misses(const struct sets *sets, const struct pm_carrier *carrier
 }
 
 /* In a cache of N_SETS sets with WAYS blocks each. */
-static void count_misses(struct sets *sets, uint64_t n_sets, uint32_t ways, double *misses) {
+static void count_misses(struct sets *sets, const struct pm_group_histogram *histograms,
+                         size_t n_histograms, uint64_t n_sets, uint32_t ways, double *misses) {
     struct reuse_list list = {0};
-    list_reuses(sets, (double)n_sets * ways, ways, &list, misses);
+    for (size_t h = 0; h < n_histograms; h++)
+        if (histograms[h].histogram.block_bytes == sets->block_bytes)
+            list_reuses(sets, &histograms[h], h, (double)n_sets * ways, ways, &list, &misses[h]);
+    PM_SORT(list.reuses, list.n_reuses, compare_reuses);
     uint32_t *scopes = pm_alloc(list.n_reuses, sizeof *scopes);
     for (size_t i = 0; i < list.n_reuses; i++)
         scopes[i] = list.reuses[i].scope;
@@ -226,7 +227,7 @@ static void count_misses(struct sets *sets, uint64_t n_sets, uint32_t ways, doub
                        n);
     }
     for (size_t i = 0; i < list.n_reuses; i++)
-        misses[sets->histogram_of[list.reuses[i].group]] += list.reuses[i].misses;
+        misses[list.reuses[i].histogram] += list.reuses[i].misses;
     pm_lists_free(&of_scope);
     free(list.reuses);
 }
@@ -236,14 +237,16 @@ static bool is_fully_associative(const struct pm_profile *profile,
     return !cache->ways || cache->blocks <= cache->ways || !profile->strides.n_references;
 }
 
-static void count_fully_associative(const struct pm_profile *profile,
-                                    const struct pm_set_cache *cache, double *misses) {
-    for (size_t h = 0; h < profile->n_histograms; h++)
-        if (profile->histograms[h].histogram.block_bytes == cache->block_bytes)
-            misses[h] = pm_histogram_misses(&profile->histograms[h].histogram, cache->blocks);
+static void count_fully_associative(const struct pm_group_histogram *histograms,
+                                    size_t n_histograms, const struct pm_set_cache *cache,
+                                    double *misses) {
+    for (size_t h = 0; h < n_histograms; h++)
+        if (histograms[h].histogram.block_bytes == cache->block_bytes)
+            misses[h] = pm_histogram_misses(&histograms[h].histogram, cache->blocks);
 }
 
 double **pm_set_misses(const struct pm_structure *structure, const struct pm_profile *profile,
+                       const struct pm_group_histogram *histograms, size_t n_histograms,
                        const struct pm_set_cache *caches, size_t n) {
     double **misses = pm_alloc(n, sizeof *misses);
     for (size_t first = 0; first < n; first++) {
@@ -251,18 +254,34 @@ double **pm_set_misses(const struct pm_structure *structure, const struct pm_pro
         for (size_t c = first; c < n; c++) {
             if (misses[c] || caches[c].block_bytes != caches[first].block_bytes)
                 continue;
-            misses[c] = pm_alloc(profile->n_histograms, sizeof *misses[c]);
+            misses[c] = pm_alloc(n_histograms, sizeof *misses[c]);
             if (is_fully_associative(profile, &caches[c])) {
-                count_fully_associative(profile, &caches[c], misses[c]);
+                count_fully_associative(histograms, n_histograms, &caches[c], misses[c]);
                 continue;
             }
             if (!sets)
                 sets = sets_new(structure, profile, caches[c].block_bytes);
-            count_misses(sets, (uint64_t)(caches[c].blocks / caches[c].ways), caches[c].ways,
-                         misses[c]);
+            count_misses(sets, histograms, n_histograms,
+                         (uint64_t)(caches[c].blocks / caches[c].ways), caches[c].ways, misses[c]);
         }
         sets_free(sets);
     }
+    return misses;
+}
+
+double **pm_set_misses_of_levels(const struct pm_structure *structure,
+                                 const struct pm_profile *profile,
+                                 const struct pm_group_histogram *histograms, size_t n_histograms,
+                                 const struct pm_machine *machine) {
+    struct pm_set_cache *caches = pm_alloc(machine->n_levels, sizeof *caches);
+    for (size_t l = 0; l < machine->n_levels; l++) {
+        const struct pm_level *level = &machine->levels[l];
+        caches[l] = (struct pm_set_cache){level->block_bytes, pm_level_capacity_blocks(level),
+                                          level->associativity};
+    }
+    double **misses =
+        pm_set_misses(structure, profile, histograms, n_histograms, caches, machine->n_levels);
+    free(caches);
     return misses;
 }
 

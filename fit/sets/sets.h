@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "core/machine/machine.h"
 #include "core/profile.h"
 #include "core/structure/structure.h"
 
@@ -16,11 +17,17 @@ struct pm_set_cache {
     uint32_t ways; /* 0: fully associative */
 };
 
-/* For each of N caches the misses of each of PROFILE's histograms, cold ones and those beyond all
-   included; 0 for those of other block sizes.  Where the profile has no strides, caches are taken
-   as fully associative.  Freed by pm_set_misses_free. */
+/* For each of N caches the misses of each of N_HISTOGRAMS histograms, which are PROFILE's or parts
+   of these; cold ones and those beyond all included; 0 for those of other block sizes.  Where the
+   profile has no strides, caches are taken as fully associative.  Freed by pm_set_misses_free. */
 double **pm_set_misses(const struct pm_structure *structure, const struct pm_profile *profile,
+                       const struct pm_group_histogram *histograms, size_t n_histograms,
                        const struct pm_set_cache *caches, size_t n);
+/* The same for the levels of MACHINE. */
+double **pm_set_misses_of_levels(const struct pm_structure *structure,
+                                 const struct pm_profile *profile,
+                                 const struct pm_group_histogram *histograms, size_t n_histograms,
+                                 const struct pm_machine *machine);
 void pm_set_misses_free(double **misses, size_t n);
 
 #endif

@@ -133,7 +133,7 @@ check "rows add up to the whole" jq -e '.machines[0] as $m | [$m.levels[].name] 
 check "the whole are the misses of the prediction" jq -e -n --slurpfile r report.json \
     --slurpfile p prediction.json '$r[0].machines[0].misses.L1 > 0 and
     ([$p[0].predictions[0].rows[].self.misses.L1] | add) as $sum |
-    ($sum - $r[0].machines[0].misses.L1 | fabs) < 0.5'
+    ($sum - $r[0].machines[0].misses.L1 | fabs) < 0.001 * $sum'
 check "the CSV has the same misses" sh -c 'test "$(pmodel report --carried -m r12000 --format csv \
     machine.pmdb | grep -c ,L1,)" = "$(jq "[.machines[0].rows[] | select(.misses.L1 > 0)] | length" \
     report.json)"'

@@ -107,7 +107,8 @@ static struct comparison compare(const struct nest *nest, bool with_strides) {
     for (int c = 0; c < N_CACHES; c++)
         caches[c] = (struct pm_set_cache){
             BLOCK, (double)organisations[c].sets * organisations[c].ways, organisations[c].ways};
-    double **misses = pm_set_misses(structure, profile, caches, N_CACHES);
+    double **misses = pm_set_misses(structure, profile, profile->histograms, profile->n_histograms,
+                                    caches, N_CACHES);
     for (int c = 0; c < N_CACHES; c++) {
         result.simulated[c] = simulation->misses[c];
         for (size_t h = 0; h < profile->n_histograms; h++)
