@@ -198,7 +198,21 @@ struct pm_error;
     /* ---- warnings/ ---- */                                                                      \
     X(outside_share, 0.05,                                                                         \
       "Of the time: less in code that is not measured is start-up and output")                     \
-    X(outside_listed, 0.01, "Of the time: files with less are not named")
+    X(outside_listed, 0.01, "Of the time: files with less are not named")                          \
+    /* ---- sets/: judged by docs/misses.md ---- */                                                \
+    X(longest_reuse, 4.0, "Times a cache's blocks: reuses with more between miss in any set")      \
+    X(window_step, 1.2, "Ratio of lengths in which a window is searched for,")                     \
+    X(window_close, 0.005,                                                                         \
+      "then between two of them, until it lacks no more of a distance than this share, or a "      \
+      "block: what is lacking counts as spread evenly")                                            \
+    X(least_executions, 0.5,                                                                       \
+      "Of a reference in a window: with fewer, most windows have none of it")                      \
+    X(least_caller, 0.01, "Of a routine's calls: callers with fewer are left out")                 \
+    X(whole_entry, 1.02, "Of one entry of a scope: what the last iteration lacks")                 \
+    X(space_gap, 1048576.0, "Bytes: data further apart are of another part of memory")             \
+    X(set_spread, 0.6,                                                                             \
+      "Half an interval, of what the sets change: four of five caches of the example programs, "   \
+      "from measured histograms, where they change a hundredth or more")
 
 /* The same, whole. */
 #define PM_FIT_COUNTS(X)                                                                           \

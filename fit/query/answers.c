@@ -67,6 +67,13 @@ static double answer_in(const struct answering *in, const struct pm_query_row *r
     return blocks;
 }
 
+/* Widens the row's bounds, or those that it now gets, by what the sets may be wrong by. */
+static void add_spread(struct pm_query_row *row, double spread) {
+    double misses = row->counts.misses;
+    add_bound(row, fmax(fmin(row->unlimited.misses, misses), fmin(row->low, misses) - spread));
+    add_bound(row, fmin(row->counts.accesses, fmax(row->high, misses) + spread));
+}
+
 /* THERE[0]: at the size; the others, if the profile is predicted, at the ends of the models'
    intervals, else without profiles. */
 static void add_point(const struct answering there[3], size_t c, struct pm_query_row *row) {
@@ -81,9 +88,12 @@ static void add_point(const struct answering there[3], size_t c, struct pm_query
         row->cache.blocks = found;
     row->found = isinf(found) ? PM_QUERY_NONE : PM_QUERY_FOUND;
     row->counts = pm_query_count(profile, groups, &row->cache);
+    const double fully_associative = row->counts.misses;
     if (isnan(row->wanted))
         row->counts.misses = found;
     row->unlimited = pm_query_count(profile, groups, &unlimited);
+    if (isnan(row->wanted) && fully_associative != found)
+        add_spread(row, pm_heuristics.set_spread * fabs(found - fully_associative));
     row->predicted = profile->predicted;
     row->interpolated_from = pm_profile_interpolated_from(profile, row->cache.block_bytes);
     row->extrapolation = profile->extrapolation;

@@ -255,7 +255,8 @@ struct pm_query_row {
     struct pm_query_counts counts;    /* at this size and cache */
     struct pm_query_counts unlimited; /* at this size, in an unlimited cache */
     /* Between which bounds the answer (misses, blocks of the cache, the size) is with a probability
-       of 80%; infinite where a bound is beyond what was looked at; NAN: measured. */
+       of 80%; infinite where a bound is beyond what was looked at; NAN: measured, and sets change
+       nothing. */
     double low, high;
     bool predicted;             /* else measured at this very size */
     uint64_t interpolated_from; /* block size that those of the cache's are made of; 0: measured */

@@ -4,14 +4,10 @@
 #include <omp.h>
 #include <stdlib.h>
 
+#include "fit/heuristics.h"
 #include "fit/sets/private.h"
 
-/* Reuses with this many times the cache's blocks between miss, whatever their set is. */
-static const double LONGEST = 4;
-/* A window is searched for in steps of this ratio, then between two of them, until what it lacks of
-   the distance, which counts as spread evenly, is a block or this share. */
-static const double WINDOW_STEP = 1.2, CLOSE = 0.005;
-enum { MOST_STEPS = 8 };
+enum { MOST_STEPS = 8 }; /* of a search for a window */
 
 struct sets {
     const struct pm_structure *structure;
@@ -93,7 +89,7 @@ static void list_reuses(struct sets *sets, const struct pm_group_histogram *hist
         const struct pm_distance_cell *cell = &cells.cells[i];
         if (cell->distance < ways) /* fewer blocks than ways are between */
             continue;
-        if (cell->distance >= LONGEST * blocks) {
+        if (cell->distance >= pm_heuristics.longest_reuse * blocks) {
             *misses += cell->accesses;
             continue;
         }
@@ -157,11 +153,11 @@ static bool grow(const struct sets *sets, const struct rated_walks *rated, doubl
     while (window->longer.blocks <= blocks && window->accesses < window->most_accesses) {
         swap(&window->now, &window->longer);
         window->accesses = window->longer_accesses;
-        make_longer(sets, rated, window->accesses * WINDOW_STEP, window);
+        make_longer(sets, rated, window->accesses * pm_heuristics.window_step, window);
         grown = true;
     }
     struct pm_window between = {0};
-    const double close = fmax(1, CLOSE * blocks);
+    const double close = fmax(1, pm_heuristics.window_close * blocks);
     for (int step = 0;
          step < MOST_STEPS && blocks - window->now.blocks > close && window->longer.blocks > blocks;
          step++) {

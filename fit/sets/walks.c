@@ -9,6 +9,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "fit/heuristics.h"
 #include "fit/sets/private.h"
 
 /* Do the strides say where the next access is?  Runs of fewer than three elements, of different
@@ -40,9 +41,6 @@ static void make_walk(const struct pm_reference_strides *strides, struct pm_walk
 }
 
 /* ---- spaces of a run ------------------------------------------------------------------------- */
-
-/* Further apart than this, data are of another part of memory. */
-static const double GAP_BYTES = 1 << 20;
 
 struct placed_walk {
     double lowest, highest;
@@ -76,7 +74,7 @@ static void find_spaces(const struct pm_structure *structure, const struct pm_pr
     for (size_t first = 0, end; first < placed.n_walks; first = end, space++) {
         double highest = placed.walks[first].highest;
         bool is_stack = false;
-        for (end = first; end < placed.n_walks && placed.walks[end].lowest <= highest + GAP_BYTES;
+        for (end = first; end < placed.n_walks && placed.walks[end].lowest <= highest + pm_heuristics.space_gap;
              end++) {
             highest = fmax(highest, placed.walks[end].highest);
             is_stack |= placed.walks[end].is_stack;

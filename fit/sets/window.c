@@ -8,11 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fit/heuristics.h"
 #include "fit/sets/private.h"
 
 enum { MOST_RANGES = 1 << 22 }; /* of one cluster: what is beyond counts as spread evenly */
-/* Executions in a window: with less, most windows have none of it. */
-static const double LEAST_EXECUTIONS = 0.5;
 
 struct enumeration {
     const struct pm_walk *walk;
@@ -147,7 +146,7 @@ void pm_window_make(const struct pm_rated_walk *walks, size_t n, double accesses
     pm_window_free(window);
     for (size_t i = 0; i < n; i++) {
         double expected = accesses * walks[i].rate;
-        if (expected < LEAST_EXECUTIONS)
+        if (expected < pm_heuristics.least_executions)
             continue;
         uint64_t executions = (uint64_t)fmax(1, ceil(expected - 1e-9));
         uint32_t levels = levels_of(walks[i].walk, executions);
