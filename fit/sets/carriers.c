@@ -238,8 +238,9 @@ static void find(struct pm_carriers *carriers, uint32_t scope, size_t cell, doub
     for (;; scope = structure->scopes[scope].parent) {
         const struct pm_carrier *carrier = pm_carrier_of(carriers, scope);
         if (!scope || depth > MOST_CALLS ||
-            (carrier->entries > 0 &&
-             carrier->window[cell] <= pm_heuristics.whole_entry * carrier->accesses / carrier->entries)) {
+            (carrier->entries > 0 && carrier->window[cell] <= pm_heuristics.whole_entry *
+                                                                  carrier->accesses /
+                                                                  carrier->entries)) {
             add_part(parts, scope, share);
             return;
         }

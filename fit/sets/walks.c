@@ -74,7 +74,8 @@ static void find_spaces(const struct pm_structure *structure, const struct pm_pr
     for (size_t first = 0, end; first < placed.n_walks; first = end, space++) {
         double highest = placed.walks[first].highest;
         bool is_stack = false;
-        for (end = first; end < placed.n_walks && placed.walks[end].lowest <= highest + pm_heuristics.space_gap;
+        for (end = first;
+             end < placed.n_walks && placed.walks[end].lowest <= highest + pm_heuristics.space_gap;
              end++) {
             highest = fmax(highest, placed.walks[end].highest);
             is_stack |= placed.walks[end].is_stack;
