@@ -210,6 +210,10 @@ struct pm_error;
     X(least_caller, 0.01, "Of a routine's calls: callers with fewer are left out")                 \
     X(whole_entry, 1.02, "Of one entry of a scope: what the last iteration lacks")                 \
     X(space_gap, 1048576.0, "Bytes: data further apart are of another part of memory")             \
+    X(sets_kept, 0.999,                                                                            \
+      "Of the reuses that sets may decide, by weight: the rest are as in one set")                 \
+    X(walks_kept, 0.999,                                                                           \
+      "Of the touches from afar in a scope, the walks that have the most: the rest are even")      \
     X(set_spread, 0.6,                                                                             \
       "Half an interval, of what the sets change: four of five caches of the example programs, "   \
       "from measured histograms, where they change a hundredth or more")

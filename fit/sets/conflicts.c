@@ -19,6 +19,7 @@
 #include "fit/sets/private.h"
 
 enum {
+    MOST_CLUSTERS = 32, /* of others, the largest: blocks of the rest count as anywhere */
     MOST_CLASSES = 256, /* residue classes that are told apart; larger moduli count as this one */
     PAGE_BYTES = 4096,  /* what allocators and linkers keep to */
 };
@@ -35,7 +36,9 @@ struct pm_conflicts {
     uint64_t block_bytes, n_sets;
     uint32_t ways;
     size_t n_clusters;
-    uint32_t **in_set;     /* [cluster][set]: blocks */
+    uint32_t **in_set;     /* [cluster][set]: blocks; NULL: not counted yet */
+    bool *is_small;        /* [cluster]: not one of the largest */
+    double small_blocks;   /* of these */
     struct others *others; /* [cluster]: all but it; [n_clusters]: all, moved at random */
 };
 
@@ -47,6 +50,18 @@ static void convolve(double *sum, const double *with, uint32_t ways) {
         for (uint32_t i = 0; with[j] > 0 && i <= ways; i++)
             result[i + j < ways ? i + j : ways] += sum[i] * with[j];
     memcpy(sum, result, sizeof result);
+}
+
+/* N blocks, each in the set with probability 1/s; N need not be whole. */
+static void convolve_random(double *sum, double n, uint64_t n_sets, uint32_t ways) {
+    double p[ways + 1], left = 1, term = exp(n * log1p(-1 / (double)n_sets));
+    for (uint32_t i = 0; i < ways; i++) {
+        p[i] = fmin(left, term);
+        left -= p[i];
+        term *= fmax(0, n - i) / (double)(i + 1) / (double)(n_sets - 1);
+    }
+    p[ways] = left;
+    convolve(sum, p, ways);
 }
 
 static uint64_t gcd(uint64_t a, uint64_t b) {
@@ -119,6 +134,36 @@ static uint64_t count_in_sets(const struct pm_window_cluster *cluster, uint32_t 
     return n;
 }
 
+/* Blocks of cluster C in each set. */
+static const uint32_t *in_set_of(const struct pm_conflicts *conflicts, size_t c) {
+    uint32_t **in_set = &conflicts->in_set[c];
+    if (!*in_set) {
+        *in_set = pm_alloc(conflicts->n_sets, sizeof **in_set);
+        count_in_sets(&conflicts->window->clusters[c], PM_NONE, conflicts->n_sets, *in_set);
+    }
+    return *in_set;
+}
+
+static int compare_downwards(const void *left, const void *right) {
+    return PM_COMPARE(*(const double *)right, *(const double *)left);
+}
+
+static void find_small(struct pm_conflicts *conflicts) {
+    const size_t n = conflicts->n_clusters;
+    const struct pm_window_cluster *clusters = conflicts->window->clusters;
+    if (n <= MOST_CLUSTERS)
+        return;
+    double *blocks = pm_alloc(n, sizeof *blocks);
+    for (size_t c = 0; c < n; c++)
+        blocks[c] = clusters[c].blocks;
+    qsort(blocks, n, sizeof *blocks, compare_downwards);
+    for (size_t c = 0; c < n; c++) {
+        conflicts->is_small[c] = clusters[c].blocks < blocks[MOST_CLUSTERS - 1];
+        conflicts->small_blocks += conflicts->is_small[c] ? clusters[c].blocks : 0;
+    }
+    free(blocks);
+}
+
 struct pm_conflicts *pm_conflicts_new(const struct pm_window *window, uint64_t block_bytes,
                                       uint64_t n_sets, uint32_t ways) {
     const size_t n = window->n_clusters;
@@ -129,11 +174,9 @@ struct pm_conflicts *pm_conflicts_new(const struct pm_window *window, uint64_t b
                                        .ways = ways,
                                        .n_clusters = n,
                                        .in_set = pm_alloc(n, sizeof(uint32_t *)),
+                                       .is_small = pm_alloc(n, sizeof(bool)),
                                        .others = pm_alloc(n + 1, sizeof(struct others))};
-    for (size_t c = 0; c < n; c++) {
-        conflicts->in_set[c] = pm_alloc(n_sets, sizeof *conflicts->in_set[c]);
-        count_in_sets(&window->clusters[c], PM_NONE, n_sets, conflicts->in_set[c]);
-    }
+    find_small(conflicts);
     return conflicts;
 }
 
@@ -145,6 +188,7 @@ void pm_conflicts_free(struct pm_conflicts *conflicts) {
     for (size_t c = 0; c <= conflicts->n_clusters; c++)
         free(conflicts->others[c].p);
     free(conflicts->in_set);
+    free(conflicts->is_small);
     free(conflicts->others);
     free(conflicts);
 }
@@ -155,8 +199,9 @@ static void add_cluster(const struct pm_conflicts *conflicts, size_t c, uint64_t
     const uint32_t ways = conflicts->ways;
     double *p = pm_alloc(classes * (ways + 1), sizeof *p);
     double share = (double)classes / (double)conflicts->n_sets;
+    const uint32_t *in_set = in_set_of(conflicts, c);
     for (uint64_t s = 0; s < conflicts->n_sets; s++) {
-        uint32_t blocks = conflicts->in_set[c][s];
+        uint32_t blocks = in_set[s];
         p[s % classes * (ways + 1) + (blocks < ways ? blocks : ways)] += share;
     }
     for (uint64_t k = 0; k < others->n_classes; k++)
@@ -175,29 +220,24 @@ static const struct others *others_of(const struct pm_conflicts *conflicts, size
     others->n_classes = 1;
     for (size_t o = 0; o < n; o++) {
         const struct pm_window_cluster *clusters = conflicts->window->clusters;
-        classes[o] = c < n && o != c ? known_classes(conflicts, &clusters[c], &clusters[o]) : 1;
+        classes[o] = c < n && o != c && !conflicts->is_small[o]
+                         ? known_classes(conflicts, &clusters[c], &clusters[o])
+                         : 1;
         others->n_classes = others->n_classes / gcd(others->n_classes, classes[o]) * classes[o];
     }
     others->p = pm_alloc(others->n_classes * (ways + 1), sizeof *others->p);
     for (uint64_t k = 0; k < others->n_classes; k++)
         others->p[k * (ways + 1)] = 1;
     for (size_t o = 0; o < n; o++)
-        if (o != c)
+        if (o != c && !conflicts->is_small[o])
             add_cluster(conflicts, o, classes[o], others);
+    double small = conflicts->small_blocks;
+    if (c < n && conflicts->is_small[c])
+        small -= conflicts->window->clusters[c].blocks;
+    for (uint64_t k = 0; small > 0 && k < others->n_classes; k++)
+        convolve_random(others->p + k * (ways + 1), small, conflicts->n_sets, ways);
     free(classes);
     return others;
-}
-
-/* N blocks, each in the set with probability 1/s; N need not be whole. */
-static void convolve_random(double *sum, double n, uint64_t n_sets, uint32_t ways) {
-    double p[ways + 1], left = 1, term = exp(n * log1p(-1 / (double)n_sets));
-    for (uint32_t i = 0; i < ways; i++) {
-        p[i] = fmin(left, term);
-        left -= p[i];
-        term *= fmax(0, n - i) / (double)(i + 1) / (double)(n_sets - 1);
-    }
-    p[ways] = left;
-    convolve(sum, p, ways);
 }
 
 static void convolve_even(double *sum, double n, uint64_t n_sets, uint32_t ways) {
@@ -208,20 +248,30 @@ static void convolve_even(double *sum, double n, uint64_t n_sets, uint32_t ways)
     convolve(sum, p, ways);
 }
 
+static bool has_group(const struct pm_window_cluster *cluster, uint32_t group) {
+    for (size_t i = 0; i < cluster->n_groups; i++)
+        if (cluster->groups[i] == group)
+            return true;
+    return false;
+}
+
 /* Adds to MISSES the group's blocks of cluster C that find WAYS others or more; how many there are.
  */
 static double add_own(const struct pm_conflicts *conflicts, size_t c, uint32_t group,
                       const double *around, double *misses) {
     const uint32_t ways = conflicts->ways;
+    if (!has_group(&conflicts->window->clusters[c], group))
+        return 0;
     uint32_t *mine = pm_alloc(conflicts->n_sets, sizeof *mine);
     uint64_t n = count_in_sets(&conflicts->window->clusters[c], group, conflicts->n_sets, mine);
     const struct others *others = n ? others_of(conflicts, c) : NULL;
+    const uint32_t *in_set = in_set_of(conflicts, c);
     for (uint64_t k = 0; n && k < others->n_classes; k++) {
         double own[ways + 1];
         memset(own, 0, sizeof own);
         for (uint64_t s = k; s < conflicts->n_sets; s += others->n_classes)
             if (mine[s]) {
-                uint32_t blocks = conflicts->in_set[c][s] - 1;
+                uint32_t blocks = in_set[s] - 1;
                 own[blocks < ways ? blocks : ways] += mine[s];
             }
         convolve(own, others->p + k * (ways + 1), ways);

@@ -115,6 +115,7 @@ struct pm_window_cluster {
     bool page_known;
     PM_ARRAY(struct pm_block_range, ranges); /* ascending by first block; they may overlap */
     double blocks;                           /* distinct ones */
+    PM_ARRAY(uint32_t, groups);              /* whose they are */
 };
 
 struct pm_window {

@@ -7,7 +7,10 @@
 #include "fit/heuristics.h"
 #include "fit/sets/private.h"
 
-enum { MOST_STEPS = 8 }; /* of a search for a window */
+enum {
+    MOST_STEPS = 8,       /* of a search for a window */
+    MOST_WORK = 10000000, /* walks and sets that are looked at for a cache: some seconds */
+};
 
 struct sets {
     const struct pm_structure *structure;
@@ -76,9 +79,7 @@ static int compare_reuses(const void *left, const void *right) {
     return PM_COMPARE(a->histogram, b->histogram);
 }
 
-/* Adds those of HISTOGRAM, number H, whose misses hang on the sets; *MISSES gets those of the
- * others.
- */
+/* Adds those of HISTOGRAM, number H, whose misses hang on the sets; the others' go to *MISSES. */
 static void list_reuses(struct sets *sets, const struct pm_group_histogram *histogram, size_t h,
                         double blocks, uint32_t ways, struct reuse_list *list, double *misses) {
     struct pm_carried_parts parts = {0};
@@ -94,12 +95,13 @@ static void list_reuses(struct sets *sets, const struct pm_group_histogram *hist
             continue;
         }
         parts.n_parts = 0;
-        pm_carriers_find(sets->carriers, sets->structure->groups[histogram->group].scope,
-                         cell->cell, &parts);
+        size_t number = cell->cell < sets->n_cells ? cell->cell : sets->n_cells - 1;
+        pm_carriers_find(sets->carriers, sets->structure->groups[histogram->group].scope, number,
+                         &parts);
         for (size_t p = 0; p < parts.n_parts; p++)
             *PM_PUSH(list, reuses) =
                 (struct carried_reuses){.scope = parts.parts[p].scope,
-                                        .cell = cell->cell,
+                                        .cell = (uint32_t)number,
                                         .group = histogram->group,
                                         .histogram = h,
                                         .accesses = cell->accesses * parts.parts[p].share,
@@ -113,17 +115,65 @@ struct rated_walks {
     PM_ARRAY(struct pm_rated_walk, walks);
 };
 
-static void rate_walks(const struct sets *sets, const struct pm_carrier *carrier,
+/* Touches of blocks that are in no cache of one set of WAYS: what they touch may be far from it. */
+static double touches_from_afar(const struct pm_distance_cells *cells, uint32_t ways) {
+    double touches = cells->always_missing;
+    for (size_t i = 0; i < cells->n_cells; i++)
+        touches += cells->cells[i].distance >= ways ? cells->cells[i].accesses : 0;
+    return touches;
+}
+
+struct weighed_group {
+    uint32_t group;
+    double touches;
+};
+
+static int compare_weights(const void *left, const void *right) {
+    const struct weighed_group *a = left, *b = right;
+    return a->touches != b->touches ? PM_COMPARE(b->touches, a->touches)
+                                    : PM_COMPARE(a->group, b->group);
+}
+
+/* For each group whether its walks are of those that have most touches from afar in CARRIER; the
+   caller frees. */
+static bool *groups_kept(const struct sets *sets, const struct pm_carrier *carrier, uint32_t ways) {
+    const struct pm_structure *structure = sets->structure;
+    bool *kept = pm_alloc(structure->n_groups, sizeof *kept);
+    struct weighed_group *groups = pm_alloc(structure->n_groups, sizeof *groups);
+    double sum = 0, so_far = 0;
+    size_t n = 0;
+    for (uint32_t g = 0; g < structure->n_groups; g++) {
+        double share = sets->walks.is_regular[g]
+                           ? pm_carrier_share(sets->carriers, carrier, structure->groups[g].scope)
+                           : 0;
+        double touches = share > 0 ? share * touches_from_afar(&sets->groups[g], ways) : 0;
+        if (touches > 0)
+            groups[n++] = (struct weighed_group){g, touches};
+        sum += touches;
+    }
+    PM_SORT(groups, n, compare_weights);
+    for (size_t i = 0; i < n && so_far < pm_heuristics.walks_kept * sum; i++) {
+        kept[groups[i].group] = true;
+        so_far += groups[i].touches;
+    }
+    free(groups);
+    return kept;
+}
+
+static void rate_walks(const struct sets *sets, const struct pm_carrier *carrier, uint32_t ways,
                        struct rated_walks *rated) {
+    bool *kept = groups_kept(sets, carrier, ways);
     for (size_t w = 0; w < sets->walks.n_walks; w++) {
         const struct pm_walk *walk = &sets->walks.walks[w];
         uint32_t block = sets->structure->references[walk->reference].block;
-        double share =
-            pm_carrier_share(sets->carriers, carrier, sets->structure->blocks[block].scope);
+        double share = kept[walk->group] ? pm_carrier_share(sets->carriers, carrier,
+                                                            sets->structure->blocks[block].scope)
+                                         : 0;
         if (share > 0)
             *PM_PUSH(rated, walks) = (struct pm_rated_walk){
                 .walk = walk, .rate = share * walk->executions / carrier->accesses};
     }
+    free(kept);
 }
 
 /* A window whose walks touch nearly as many blocks as are asked for, but not more; and one that is
@@ -178,7 +228,7 @@ static bool grow(const struct sets *sets, const struct rated_walks *rated, doubl
 static void add_misses(const struct sets *sets, const struct pm_carrier *carrier, uint64_t n_sets,
                        uint32_t ways, struct carried_reuses *reuses, size_t n) {
     struct rated_walks rated = {0};
-    rate_walks(sets, carrier, &rated);
+    rate_walks(sets, carrier, ways, &rated);
     struct growing_window window = {.longer_accesses = 1, .most_accesses = carrier->accesses};
     make_longer(sets, &rated, 1, &window);
     struct pm_conflicts *conflicts = NULL;
@@ -201,6 +251,40 @@ static void add_misses(const struct sets *sets, const struct pm_carrier *carrier
     free(rated.walks);
 }
 
+static int compare_downwards(const void *left, const void *right) {
+    return PM_COMPARE(*(const double *)right, *(const double *)left);
+}
+
+/* How much sets may change the misses of REUSE, in a cache of BLOCKS. */
+static double weight_of(const struct carried_reuses *reuse, double blocks) {
+    return reuse->accesses * fmin(1, reuse->distance / blocks);
+}
+
+/* Takes reuses off LIST that weigh least, which a program with thousands of routines has most of,
+   and keeps MOST at most; the MISSES of the others are those of one set. */
+static void drop_light(struct reuse_list *list, double blocks, size_t most, double *misses) {
+    double *weights = pm_alloc(list->n_reuses, sizeof *weights);
+    double sum = 0, so_far = 0, least = 0;
+    size_t kept = 0;
+    for (size_t i = 0; i < list->n_reuses; i++)
+        sum += weights[i] = weight_of(&list->reuses[i], blocks);
+    PM_SORT(weights, list->n_reuses, compare_downwards);
+    for (size_t i = 0; i < list->n_reuses && i < most && so_far < pm_heuristics.sets_kept * sum;
+         i++) {
+        least = weights[i];
+        so_far += least;
+    }
+    free(weights);
+    for (size_t i = 0; i < list->n_reuses; i++) {
+        const struct carried_reuses *reuse = &list->reuses[i];
+        if (weight_of(reuse, blocks) >= least)
+            list->reuses[kept++] = *reuse;
+        else if (reuse->distance >= blocks)
+            misses[reuse->histogram] += reuse->accesses;
+    }
+    list->n_reuses = kept;
+}
+
 /* In a cache of N_SETS sets with WAYS blocks each. */
 static void count_misses(struct sets *sets, const struct pm_group_histogram *histograms,
                          size_t n_histograms, uint64_t n_sets, uint32_t ways, double *misses) {
@@ -208,6 +292,7 @@ static void count_misses(struct sets *sets, const struct pm_group_histogram *his
     for (size_t h = 0; h < n_histograms; h++)
         if (histograms[h].histogram.block_bytes == sets->block_bytes)
             list_reuses(sets, &histograms[h], h, (double)n_sets * ways, ways, &list, &misses[h]);
+    drop_light(&list, (double)n_sets * ways, MOST_WORK / (n_sets + sets->walks.n_walks), misses);
     PM_SORT(list.reuses, list.n_reuses, compare_reuses);
     uint32_t *scopes = pm_alloc(list.n_reuses, sizeof *scopes);
     for (size_t i = 0; i < list.n_reuses; i++)

@@ -91,10 +91,15 @@ static struct pm_window_cluster *cluster_of(struct pm_window *window, const stru
     return cluster;
 }
 
+static int compare_ranges(const void *left, const void *right) {
+    return PM_COMPARE(((const struct pm_block_range *)left)->first,
+                      ((const struct pm_block_range *)right)->first);
+}
+
 /* Sorts them by their first blocks: by digits, since windows have up to millions of ranges, and
    qsort took three quarters of all time. */
 static void sort_ranges(struct pm_window_cluster *cluster) {
-    enum { DIGIT_BITS = 11, DIGITS = 1 << DIGIT_BITS };
+    enum { DIGIT_BITS = 11, DIGITS = 1 << DIGIT_BITS, FEW = 512 };
     const size_t n = cluster->n_ranges;
     int64_t lowest = INT64_MAX, highest = INT64_MIN;
     bool ascending = true;
@@ -106,6 +111,10 @@ static void sort_ranges(struct pm_window_cluster *cluster) {
     }
     if (ascending)
         return;
+    if (n < FEW) {
+        qsort(cluster->ranges, n, sizeof *cluster->ranges, compare_ranges);
+        return;
+    }
     struct pm_block_range *from = cluster->ranges, *to = pm_alloc(cluster->cap_ranges, sizeof *to);
     for (unsigned shift = 0; shift < 64 && (uint64_t)(highest - lowest) >> shift;
          shift += DIGIT_BITS) {
@@ -150,8 +159,10 @@ void pm_window_make(const struct pm_rated_walk *walks, size_t n, double accesses
             continue;
         uint64_t executions = (uint64_t)fmax(1, ceil(expected - 1e-9));
         uint32_t levels = levels_of(walks[i].walk, executions);
-        struct enumeration e = {walks[i].walk, cluster_of(window, walks[i].walk, levels),
-                                (int64_t)block_bytes};
+        struct pm_window_cluster *cluster = cluster_of(window, walks[i].walk, levels);
+        struct enumeration e = {walks[i].walk, cluster, (int64_t)block_bytes};
+        if (!cluster->n_groups || cluster->groups[cluster->n_groups - 1] != walks[i].walk->group)
+            *PM_PUSH(cluster, groups) = walks[i].walk->group;
         enumerate(&e, levels, walks[i].walk->start, executions);
     }
     for (size_t c = 0; c < window->n_clusters; c++) {
@@ -163,8 +174,10 @@ void pm_window_make(const struct pm_rated_walk *walks, size_t n, double accesses
 }
 
 void pm_window_free(struct pm_window *window) {
-    for (size_t c = 0; c < window->n_clusters; c++)
+    for (size_t c = 0; c < window->n_clusters; c++) {
         free(window->clusters[c].ranges);
+        free(window->clusters[c].groups);
+    }
     free(window->clusters);
     *window = (struct pm_window){0};
 }
