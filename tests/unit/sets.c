@@ -105,8 +105,12 @@ static struct comparison compare(const struct nest *nest, bool with_strides) {
         add_histogram(profile, simulation, g);
     struct pm_set_cache caches[N_CACHES];
     for (int c = 0; c < N_CACHES; c++)
-        caches[c] = (struct pm_set_cache){
-            BLOCK, (double)organisations[c].sets * organisations[c].ways, organisations[c].ways};
+        caches[c] = (struct pm_set_cache){BLOCK,
+                                          (double)organisations[c].sets * organisations[c].ways,
+                                          organisations[c].ways,
+                                          0,
+                                          0,
+                                          0};
     double **misses = pm_set_misses(structure, profile, profile->histograms, profile->n_histograms,
                                     caches, N_CACHES);
     for (int c = 0; c < N_CACHES; c++) {
