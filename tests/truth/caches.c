@@ -62,18 +62,20 @@ static uint32_t *slot_of(const struct level *level, uint64_t block) {
     return &level->slots[block * 0x9e3779b97f4a7c15u >> level->slots_shift];
 }
 
+/* No branch hangs on where it is found: that is as good as random. */
 static uint32_t find(const struct level *level, uint64_t set, uint64_t block) {
-    uint32_t first = (uint32_t)set * level->ways, place;
+    uint32_t first = (uint32_t)set * level->ways, place = NO_PLACE;
+    if (level->blocks[level->newest[set]] == block)
+        return level->newest[set];
     if (level->slots) {
         for (place = *slot_of(level, block); place != NO_PLACE; place = level->same_slot[place])
             if (level->blocks[place] == block)
                 break;
         return place;
     }
-    for (place = first; place < first + level->ways; place++)
-        if (level->blocks[place] == block)
-            return place;
-    return NO_PLACE;
+    for (uint32_t way = 0; way < level->ways; way++)
+        place = level->blocks[first + way] == block ? first + way : place;
+    return place;
 }
 
 static void make_newest(struct level *level, uint64_t set, uint32_t place) {
