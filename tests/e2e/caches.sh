@@ -68,26 +68,37 @@ read -r cg_first cg_last code < <(by_cachegrind 4096,1 4096,4 ./heat 12 2)
 check "other ways are seen" test "$first" != "$cg_first"
 check "another size of the last level is seen" test "$cg_last" -gt $((last + code))
 
-# ---- the store's histograms are those of fully associative caches
+# ---- the store's histograms, of lines and of pages, are those of fully associative caches, in each reference group
 
 fixed_addresses='setarch -R'
 $fixed_addresses true 2>/dev/null || fixed_addresses=''
 # measure STORE TRACE: TRACE is a file to record, or '-' and as many letters.
 measure() {
-    $fixed_addresses "$PMODEL" run -q -o "$1" --block 64 --bin-width 0 --env "TRACE_FILE=$2" \
+    $fixed_addresses "$PMODEL" run -q -o "$1" --block 64,4096 --bin-width 0 --env "TRACE_FILE=$2" \
         --env "PMODEL_HANDLER=$TMP/record_trace.so" -P N=16 -P STEPS=2 -- ./heat '{N}' '{STEPS}' >measure.out 2>&1
+}
+# simulated_groups TRACE: "BLOCK_BYTES BLOCKS GROUP LOADS STORES", the misses of each group.  (TLBs do not know stores.)
+simulated_groups() {
+    ./simulate_caches -g "$1" small.conf large.conf |
+        jq -r 'select(.group) | ({"small L1": "64 32", "large L1": "64 512", "large TLB": "4096 8"}["\(.machine) \(.level)"])
+            + " \(.group) \(.load_misses + .store_misses)"' | sort
 }
 if measure recorded.pmdb trace && measure heat.pmdb -race; then
     machine_of_caches small.conf 'size = 2KiB  ways = 0'
     machine_of_caches large.conf 'size = 32KiB  ways = 0'
-    ./simulate_caches trace small.conf large.conf | jq '.load_misses, .store_misses' >simulated
-    pmodel export --histograms -s heat.pmdb | jq '.runs[].histograms as $all | 32, 512 | . as $blocks
-        | [$all[] | [.bins[] | select(.low >= $blocks)] as $far
-            | {loads: (.cold_loads + ([$far[].loads] | add // 0)), stores: (.cold_stores + ([$far[].stores] | add // 0))}]
-        | (map(.loads) | add), (map(.stores) | add)' >measured
-    check "fully associative caches miss as the histograms say" diff simulated measured
-    head -c -2400 trace >short && ./simulate_caches short small.conf large.conf | jq '.load_misses, .store_misses' >shorter
-    check "a trace without its end is seen" test "$(cmp -s shorter measured; echo $?)" = 1
+    echo 'tlb TLB { entries = 8  page = 4KiB  ways = 0  miss_penalty = 1  exposed = 1 }' >>large.conf
+    simulated_groups trace >simulated
+    pmodel export --histograms -s heat.pmdb | jq -r '.runs[].histograms[] | . as $of | ([64, 32], [64, 512], [4096, 8]) | . as [$bytes, $blocks]
+        | $of | select(.block_bytes == $bytes)
+        | (.cold_loads + .cold_stores + ([.bins[] | select(.low >= $blocks) | .loads + .stores] | add // 0)) | select(. > 0)
+        | "\($bytes) \($blocks) \($of.group.group) \(.)"' | sort >measured
+    check "fully associative caches miss as the histograms say" test -s measured -a -z "$(diff simulated measured)"
+    ./simulate_caches trace large.conf | jq -c '[.level, .load_misses, .store_misses]' >levels
+    ./simulate_caches -g trace large.conf | jq -c 'select(.group)' | jq -s -c 'group_by(.level)[]
+        | [.[0].level, (map(.load_misses) | add), (map(.store_misses) | add)]' >sums
+    check "misses of groups add up to those of their level" diff levels sums
+    head -c -2400 trace >short
+    check "a trace without its end is seen" test -n "$(diff <(simulated_groups short) measured)"
 else
     fail "heat is recorded and measured" "$(tail -3 measure.out)"
 fi

@@ -1,6 +1,6 @@
 /* Simulates the caches and TLBs of machine files (caches.h) over all accesses of a program.
 
-     simulate_caches [-l] [-s SEED] TRACE MACHINE...
+     simulate_caches [-g] [-l] [-s SEED] TRACE MACHINE...
 
    TRACE: of record_trace.c, or with -l a log of valgrind --tool=lackey --trace-mem=yes; it is read
    once, for all machines, and may be a pipe.  MACHINE: machine files.  SEED (default 1): of random
@@ -14,6 +14,9 @@
      dirty           blocks that are still to be written back at the end
      second_misses   further misses of accesses that cross the border of two blocks of the first
                      level and had already missed: pmodel counts both, cachegrind one
+
+   With -g also, behind these, a line for each level and reference group that missed in it: machine,
+   level, group (as `pmodel loops --groups` numbers them), load_misses, store_misses.
 
    A TLB is a cache of pages that all accesses load; a second one sees what the first misses. */
 #include <inttypes.h>
@@ -37,9 +40,11 @@ struct hierarchy {
     size_t n_levels;
     struct caches *caches;
     uint64_t second_misses[MOST_LEVELS];
+    PM_ARRAY(struct caches_counts, groups); /* [group · n_levels + level] with -g; else none */
 };
 struct hierarchies {
     PM_ARRAY(struct hierarchy, item);
+    bool by_group;
 };
 
 static bool is_tlb(const struct hierarchy *hierarchy) {
@@ -97,19 +102,39 @@ static void access_bytes(struct hierarchy *hierarchy, uint64_t address, uint64_t
         caches_access(hierarchy->caches, address, size, is_store);
 }
 
+static void access_once(struct hierarchy *hierarchy, const struct pmodel_access *access) {
+    bool stores = !is_tlb(hierarchy);
+    if (access->kind & PM_ACCESS_LOAD || !stores)
+        access_bytes(hierarchy, access->address, access->size_bytes, false);
+    if (access->kind & PM_ACCESS_STORE && stores)
+        access_bytes(hierarchy, access->address, access->size_bytes, true);
+}
+
+/* The misses are those of the access's group. */
+static void access_of_group(struct hierarchy *hierarchy, const struct pmodel_access *access) {
+    struct caches_counts before[MOST_LEVELS] = {0};
+    size_t n_levels = hierarchy->n_levels;
+    while (hierarchy->n_groups < (access->group + 1) * n_levels)
+        PM_PUSH(hierarchy, groups);
+    for (size_t l = 0; l < n_levels; l++)
+        before[l] = caches_counts(hierarchy->caches, l);
+    access_once(hierarchy, access);
+    for (size_t l = 0; l < n_levels; l++) {
+        struct caches_counts *group = &hierarchy->groups[access->group * n_levels + l];
+        struct caches_counts after = caches_counts(hierarchy->caches, l);
+        group->load_misses += after.load_misses - before[l].load_misses;
+        group->store_misses += after.store_misses - before[l].store_misses;
+    }
+}
+
 static void access_all(struct hierarchies *hierarchies, const struct pmodel_access *accesses,
                        size_t n) {
-    for (size_t h = 0; h < hierarchies->n_item; h++) {
-        struct hierarchy *hierarchy = &hierarchies->item[h];
-        bool stores = !is_tlb(hierarchy);
-        for (size_t i = 0; i < n; i++) {
-            const struct pmodel_access *access = &accesses[i];
-            if (access->kind & PM_ACCESS_LOAD || !stores)
-                access_bytes(hierarchy, access->address, access->size_bytes, false);
-            if (access->kind & PM_ACCESS_STORE && stores)
-                access_bytes(hierarchy, access->address, access->size_bytes, true);
-        }
-    }
+    for (size_t h = 0; h < hierarchies->n_item; h++)
+        for (size_t i = 0; i < n; i++)
+            if (hierarchies->by_group)
+                access_of_group(&hierarchies->item[h], &accesses[i]);
+            else
+                access_once(&hierarchies->item[h], &accesses[i]);
 }
 
 static void print(const struct hierarchy *hierarchy) {
@@ -122,6 +147,18 @@ static void print(const struct hierarchy *hierarchy) {
                ", \"second_misses\": %" PRIu64 "}\n",
                hierarchy->machine->name, hierarchy->levels[l].name, counts.load_misses,
                counts.store_misses, counts.write_backs, dirty, hierarchy->second_misses[l]);
+    }
+}
+
+static void print_groups(const struct hierarchy *hierarchy) {
+    for (size_t i = 0; i < hierarchy->n_groups; i++) {
+        const struct caches_counts *counts = &hierarchy->groups[i];
+        if (counts->load_misses + counts->store_misses)
+            printf(
+                "{\"machine\": \"%s\", \"level\": \"%s\", \"group\": %zu, \"load_misses\": %" PRIu64
+                ", \"store_misses\": %" PRIu64 "}\n",
+                hierarchy->machine->name, hierarchy->levels[i % hierarchy->n_levels].name,
+                i / hierarchy->n_levels, counts->load_misses, counts->store_misses);
     }
 }
 
@@ -139,6 +176,7 @@ static size_t next_of_lackey(FILE *log, struct pmodel_access *batch) {
             sscanf(line, " %c %" SCNx64 ",%" SCNu32, &kind, &address, &access->size_bytes) != 3)
             continue;
         access->address = address;
+        access->group = 0;
         access->kind = kind == 'L'   ? PM_ACCESS_LOAD
                        : kind == 'S' ? PM_ACCESS_STORE
                                      : PM_ACCESS_BOTH;
@@ -169,8 +207,10 @@ int main(int argc, char **argv) {
     struct hierarchies hierarchies = {0};
     bool is_lackeys = false, done = true;
     uint64_t seed = 1;
-    for (int option; (option = getopt(argc, argv, "ls:")) != -1;) {
-        if (option == 'l')
+    for (int option; (option = getopt(argc, argv, "gls:")) != -1;) {
+        if (option == 'g')
+            hierarchies.by_group = true;
+        else if (option == 'l')
             is_lackeys = true;
         else if (option == 's')
             seed = strtoull(optarg, NULL, 10);
@@ -178,7 +218,7 @@ int main(int argc, char **argv) {
             return 2;
     }
     if (argc - optind < 2) {
-        fprintf(stderr, "usage: simulate_caches [-l] [-s SEED] TRACE MACHINE...\n");
+        fprintf(stderr, "usage: simulate_caches [-g] [-l] [-s SEED] TRACE MACHINE...\n");
         return 2;
     }
     for (int i = optind + 1; done && i < argc; i++)
@@ -190,5 +230,7 @@ int main(int argc, char **argv) {
     }
     for (size_t h = 0; h < hierarchies.n_item; h++)
         print(&hierarchies.item[h]);
+    for (size_t h = 0; h < hierarchies.n_item; h++)
+        print_groups(&hierarchies.item[h]);
     return 0;
 }
