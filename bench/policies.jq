@@ -1,7 +1,11 @@
 # From what bench/policies.sh compares to the page docs/policies.md.  A row is {name, size, policy, caches: "small", "large" or
-# "both", level: "L1" or "L2", bytes, ways, accesses, misses (by pmodel), interval: {low, high} or null, simulated, low, high (misses by
-# the simulator: mean, least and most of several seeds), write_backs (by the simulator)}.
+# "both", level: "L1" or "L2", bytes, ways, accesses, misses (by pmodel), interval: {low, high} or null, simulated, standard_error (misses by
+# the simulator: mean of several seeds), write_backs (by the simulator)}.
 include "associativity";
+
+def mean: add / length;
+def standard_error: length as $n | mean as $mean
+    | if $n < 2 then 0 else (map((. - $mean) * (. - $mean)) | add) / ($n - 1) / $n | sqrt end;
 
 def replacements: ["lru", "plru", "fifo", "random"];
 def inclusions: ["neither", "inclusive", "exclusive"];
@@ -29,8 +33,8 @@ def misses_table(caches; level; policies; words): map(select(.caches == caches a
       ($rows | group_by([.name, .size])[] | . as $own | [$own[0].name, ($own[0].size | tostring)]
         + [policies[] | . as $policy | [$own[] | select(.policy == $policy)][0] | cell] | row);
 
-# How far the simulator's own runs of different seeds are apart, at most.
-def spread(policy): [.[] | select(.policy == policy and .simulated > 0) | (.high - .low) / .simulated] | max;
+# How uncertain the mean of several seeds is, at most.
+def uncertain(policy): [.[] | select(.policy == policy and .simulated > 0) | .standard_error / .simulated] | max;
 # How far fully associative caches are apart, of which histograms say the misses exactly, up to their bins.
 def apart: [.[] | select(.policy == "full" and .simulated > 0) | error] | max;
 
@@ -49,8 +53,8 @@ def page: . as $all | policies_figures as $figures
       "how far pmodel is from them.",
       "",
       "Both runs had the same addresses, and count an access across two lines in both: fully associative LRU caches, whose misses the histograms",
-      "say exactly, differ by \($all | apart | percent) at most. What is random in a simulation is the mean of four seeds, which are up to",
-      "\($all | spread("random") | percent) (random replacement) and \($all | spread("physical") | percent) (physical pages) apart.",
+      "say exactly, differ by \($all | apart | percent) at most. What is random in a simulation is the mean of several seeds, whose standard error is",
+      "\($all | uncertain("random") | percent) at most (random replacement) and \($all | uncertain("physical") | percent) (physical pages).",
       "",
       "| figure | value | target | |",
       "| --- | ---: | ---: | --- |",

@@ -23,7 +23,8 @@ rm -rf "$folder"
 mkdir -p "$folder/tools" "$folder/machines"
 
 small='size = 32KiB  ways = 8' large='size = 256KiB  ways = 16'
-seeds='1 2 3 4' # of what is random: their mean counts
+# Of what is random the mean counts: which pages share sets differs more from seed to seed than which blocks are replaced.
+random_seeds=4 physical_seeds=16
 
 # machine POLICY CACHES LEVEL...: the file is called POLICY.CACHES.
 machine() {
@@ -58,14 +59,12 @@ measure() {
 # simulate: a line of JSON for each level and seed, from ./trace.
 simulate() {
     local seed
-    for seed in $seeds; do
-        # Of what is not random, once.
-        if [ "$seed" = "${seeds%% *}" ]; then
-            set -- "$folder"/machines/*.conf
-        else
-            set -- "$folder"/machines/{random,physical}.*.conf
-        fi
-        "$folder/tools/simulate_caches" -s "$seed" trace "$@"
+    "$folder/tools/simulate_caches" trace "$folder"/machines/*.conf # with seed 1
+    for ((seed = 2; seed <= random_seeds; seed++)); do
+        "$folder/tools/simulate_caches" -s "$seed" trace "$folder"/machines/random.*.conf
+    done
+    for ((seed = 2; seed <= physical_seeds; seed++)); do
+        "$folder/tools/simulate_caches" -s "$seed" trace "$folder"/machines/physical.*.conf
     done
 }
 
@@ -84,14 +83,14 @@ run_program() {
     rm trace
     machines=$(printf '%s,' "$folder"/machines/*.conf)
     pmodel query measured.pmdb -P "N=$size" -m "${machines%,}" --format json >query.json
-    jq -c --arg name "$name" --argjson size "$size" --slurpfile simulated simulated.json '
+    jq -c -L "$here" --arg name "$name" --argjson size "$size" --slurpfile simulated simulated.json 'include "policies";
         .answers[] | .cache as $cache
         | [$simulated[] | select(.machine == $cache.machine and .level == $cache.name)] as $runs
         | ($runs | map(.load_misses + .store_misses)) as $counts
         | {name: $name, size: $size, policy: ($cache.machine | split(".")[0]), caches: ($cache.machine | split(".")[1]),
            level: $cache.name, bytes: $cache.size_bytes, ways: $cache.ways, accesses, misses, interval,
-           simulated: ($counts | add / length), low: ($counts | min), high: ($counts | max),
-           write_backs: ($runs | map(.write_backs) | add / length)}' query.json >rows.json
+           simulated: ($counts | mean), standard_error: ($counts | standard_error),
+           write_backs: ($runs | map(.write_backs) | mean)}' query.json >rows.json
 }
 
 started=$SECONDS
