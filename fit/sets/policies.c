@@ -88,6 +88,16 @@ static void find_spans(const struct pm_sets *sets, const struct fixed_point *poi
     free(known_in);
 }
 
+/* Touches in which one block more than REUSE's distance is touched: it is the last of them. */
+static double touches_between(const struct pm_sets *sets, const struct pm_carrier *carrier,
+                              const struct pm_carried_reuses *reuse) {
+    size_t cell = reuse->cell + 1 < sets->n_cells ? reuse->cell : sets->n_cells - 2;
+    double from = pm_distance_begin(cell), width = pm_distance_begin(cell + 1) - from;
+    double slope = (carrier->window[cell + 1] - carrier->window[cell]) / width;
+    double touches = carrier->window[cell] + slope * (reuse->distance + 1 - from);
+    return touches < carrier->accesses ? touches : carrier->accesses; /* not if it is INFINITY */
+}
+
 /* Moves the shares of LIST's reuses half of the way to what they are at POINT. */
 static void use(const struct pm_sets *sets, const struct pm_ruled_cache *cache,
                 const struct fixed_point *point, struct pm_reuse_list *list) {
@@ -96,9 +106,8 @@ static void use(const struct pm_sets *sets, const struct pm_ruled_cache *cache,
     for (size_t i = 0; i < list->n_reuses; i++) {
         struct pm_carried_reuses *reuse = &list->reuses[i];
         const struct pm_carrier *carrier = pm_carrier_of(sets->carriers, reuse->scope);
-        double touches = fmin(carrier->window[reuse->cell], carrier->accesses);
-        double for_block = fmax(1, touches / fmax(1, pm_distance_begin(reuse->cell)));
-        for_block *= point->replaced;
+        double for_block =
+            fmax(1, touches_between(sets, carrier, reuse) / reuse->distance) * point->replaced;
         const struct pm_between between = {.p = list->counts ? &list->counts[i * list->n_counts]
                                                              : NULL,
                                            .exactly = reuse->distance,
