@@ -200,6 +200,8 @@ static void make_longer(const struct sets *sets, const struct rated_walks *rated
 static bool grow(const struct sets *sets, const struct rated_walks *rated, double blocks,
                  struct growing_window *window) {
     bool grown = false;
+    if (!window->longer_accesses)
+        make_longer(sets, rated, 1, window);
     while (window->longer.blocks <= blocks && window->accesses < window->most_accesses) {
         swap(&window->now, &window->longer);
         window->accesses = window->longer_accesses;
@@ -224,31 +226,78 @@ static bool grow(const struct sets *sets, const struct rated_walks *rated, doubl
     return grown;
 }
 
+/* A carrier at one of its times, as far as its reuses have been looked at. */
+struct view {
+    const struct pm_walk_time *time;
+    struct growing_window window;
+    struct pm_conflicts *conflicts; /* of the window; NULL: not made yet */
+    double share;                   /* of the reuse that is looked at */
+};
+
+/* Grows the windows of the N views for BLOCKS, and finds their shares of REUSE: times that do not
+   last as long count as the first one. */
+static void share_out(const struct sets *sets, const struct carried_reuses *reuse, double blocks,
+                      struct view *views, size_t n) {
+    double usual = 0, sum = 0;
+    for (size_t v = n; v-- > 0;) {
+        struct view *view = &views[v];
+        const struct rated_walks rated = {.walks = view->time->walks,
+                                          .n_walks = view->time->n_walks};
+        if (grow(sets, &rated, blocks, &view->window)) {
+            pm_conflicts_free(view->conflicts);
+            view->conflicts = NULL;
+        }
+        bool lasts = view->window.accesses <= view->time->phase_accesses;
+        usual += lasts && v ? 0 : view->time->share;
+        view->share = v == 0 ? usual : lasts ? view->time->share : 0;
+        view->share *= n == 1 ? 1
+                              : pm_walk_time_fits(view->time, reuse->group, view->window.accesses,
+                                                  sets->block_bytes);
+        sum += view->share;
+    }
+    for (size_t v = 0; v < n; v++)
+        views[v].share = sum > 0 ? views[v].share / sum : v == 0;
+}
+
 /* Reuses that one scope carries, ascending by cell. */
 static void add_misses(const struct sets *sets, const struct pm_carrier *carrier, uint64_t n_sets,
                        uint32_t ways, struct carried_reuses *reuses, size_t n) {
     struct rated_walks rated = {0};
+    struct pm_walk_times times = {0};
     rate_walks(sets, carrier, ways, &rated);
-    struct growing_window window = {.longer_accesses = 1, .most_accesses = carrier->accesses};
-    make_longer(sets, &rated, 1, &window);
-    struct pm_conflicts *conflicts = NULL;
+    pm_walk_times_make(&sets->walks, rated.walks, rated.n_walks, &times);
+    free(rated.walks);
+    struct view *views = pm_alloc(times.n_times, sizeof *views);
+    for (size_t v = 0; v < times.n_times; v++) {
+        views[v].time = &times.times[v];
+        views[v].window.most_accesses = fmin(carrier->accesses, 2 * times.times[v].phase_accesses);
+    }
     for (size_t i = 0; i < n; i++) {
         struct carried_reuses *reuse = &reuses[i];
         double random = fmin(reuse->distance, carrier->random_blocks[reuse->cell]);
         /* With the block itself, where its walk is known. */
         double blocks = reuse->distance - random + (sets->walks.is_regular[reuse->group] ? 1 : 0);
-        if (grow(sets, &rated, blocks, &window) || !conflicts) {
-            pm_conflicts_free(conflicts);
-            conflicts = pm_conflicts_new(&window.now, sets->block_bytes, n_sets, ways);
+        const size_t n_views = pm_walk_times_of(&times, reuse->group);
+        share_out(sets, reuse, blocks, views, n_views);
+        for (size_t v = 0; v < n_views; v++) {
+            struct view *view = &views[v];
+            if (view->share < pm_heuristics.least_time)
+                continue;
+            if (!view->conflicts)
+                view->conflicts =
+                    pm_conflicts_new(&view->window.now, sets->block_bytes, n_sets, ways);
+            double even = fmax(0, blocks - view->window.now.blocks);
+            reuse->misses += reuse->accesses * view->share *
+                             pm_conflicts_miss_share(view->conflicts, reuse->group, random, even);
         }
-        double even = fmax(0, blocks - window.now.blocks);
-        reuse->misses =
-            reuse->accesses * pm_conflicts_miss_share(conflicts, reuse->group, random, even);
     }
-    pm_conflicts_free(conflicts);
-    pm_window_free(&window.now);
-    pm_window_free(&window.longer);
-    free(rated.walks);
+    for (size_t v = 0; v < times.n_times; v++) {
+        pm_conflicts_free(views[v].conflicts);
+        pm_window_free(&views[v].window.now);
+        pm_window_free(&views[v].window.longer);
+    }
+    free(views);
+    pm_walk_times_free(&times);
 }
 
 static int compare_downwards(const void *left, const void *right) {
