@@ -5,8 +5,8 @@
        cycles        = Σ over levels of  misses · miss penalty · exposed
 
    from the histograms of the level's own block size; blocks = size / block (Marin & Mellor-Crummey
-   2004, sections 3.1 and 3.2).  Assumes full associativity, LRU, and that a level sees every access
-   (so that an outer level's misses do not depend on the inner ones).
+   2004, sections 3.1 and 3.2).  Assumes that a level sees every access, so that an outer level's
+   misses do not depend on the inner ones, but of an exclusive one.
    Where the bytes that miss the last cache need longer than the latencies say,
 
        cycles(bandwidth) = misses(last cache) · block / bytes per cycle  >  Σ above,

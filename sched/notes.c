@@ -252,22 +252,24 @@ static void note_machine(const struct pm_machine *machine, double split_operatio
 /* What of the caches' organisation is not modelled. */
 static void note_sets(const struct pm_profile *profile, const struct pm_machine *machine,
                       struct pm_prediction *prediction) {
-    bool has_sets = false, is_simplified = false;
+    bool has_sets = false, is_placed = false, is_inclusive = false;
     for (size_t l = 0; l < machine->n_levels; l++) {
         const struct pm_level *level = &machine->levels[l];
         has_sets |= pm_level_sets(level) > 1;
-        is_simplified |= level->replacement != PM_REPLACEMENT_LRU ||
-                         level->indexed != PM_INDEXED_VIRTUAL ||
-                         level->inclusion != PM_INCLUSION_NEITHER;
+        is_placed |= pm_level_sets(level) > 1 && level->indexed == PM_INDEXED_PHYSICAL;
+        is_inclusive |= level->inclusion == PM_INCLUSION_INCLUSIVE;
     }
     if (has_sets && !profile->strides.n_references)
         pm_prediction_note(
             prediction, "Caches and TLBs are taken as fully associative, so that conflict misses "
                         "are not counted: the runs say nothing of strides.");
-    if (is_simplified)
+    if (is_placed && profile->strides.n_references)
         pm_prediction_note(prediction,
-                           "Caches and TLBs are taken as sets with LRU replacement and virtual "
-                           "addresses, each of which sees every access.");
+                           "Which sets of a cache with physical addresses a page is in, "
+                           "is random: its misses are those of an average run.");
+    if (is_inclusive)
+        pm_prediction_note(prediction, "What an inclusive cache takes from the caches nearer the "
+                                       "core when it replaces it, is not counted.");
 }
 
 void pm_add_notes(const struct pm_frequencies *frequencies, const struct pm_profile *profile,

@@ -42,9 +42,10 @@ static int decide(struct pm_query_request *request) {
         return pm_usage_error("query", "give caches with --cache (as in 32K,512K) or -m, or "
                                        "--hit-ratio to ask for the smallest one");
     for (size_t i = 0; i < request->n_caches; i++)
-        if (request->caches[i].ways && request->kind != PM_QUERY_MISSES)
-            return pm_usage_error("query", "ways of a --cache are for queries for misses; "
-                                           "--hit-ratio and --fits take fully associative caches");
+        if (pm_query_is_organised(&request->caches[i]) && request->kind != PM_QUERY_MISSES)
+            return pm_usage_error("query",
+                                  "what stands behind a / in --cache is for queries for misses; "
+                                  "--hit-ratio and --fits take fully associative caches");
     bool solves = request->kind == PM_QUERY_SIZE || request->kind == PM_QUERY_FITS;
     if (request->range_of && !solves)
         return pm_usage_error("query", "--range is for queries whose answer is a size: --hit-ratio "

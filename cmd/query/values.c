@@ -33,23 +33,39 @@ static bool read_cache(const char *text, struct pm_query_cache_size *size) {
            size->amount == floor(size->amount);
 }
 
-/* Cuts "/WAYS" off the end of ITEM, if it is there. */
-static bool cut_ways(char *item, uint32_t *ways) {
-    char *slash = strchr(item, '/'), *end;
-    if (!slash)
+/* "8", "fifo" or "physical". */
+static bool read_organisation(const char *word, struct pm_query_cache_size *size) {
+    char *end;
+    size_t length = strlen(word);
+    if (pm_replacement_of(word, length, &size->replacement) ||
+        pm_indexing_of(word, length, &size->indexed))
         return true;
-    *slash = '\0';
-    unsigned long value = strtoul(slash + 1, &end, 10);
-    *ways = (uint32_t)value;
-    return slash[1] >= '1' && slash[1] <= '9' && !*end && value <= MOST_WAYS;
+    unsigned long value = strtoul(word, &end, 10);
+    size->ways = (uint32_t)value;
+    return *word >= '1' && *word <= '9' && !*end && value <= MOST_WAYS;
+}
+
+/* Cuts "/8/fifo" off the end of ITEM, if it is there. */
+static bool cut_organisation(char *item, struct pm_query_cache_size *size) {
+    char *rest = strchr(item, '/');
+    if (rest)
+        *rest++ = '\0';
+    while (rest) {
+        char *word = rest;
+        rest = strchr(rest, '/');
+        if (rest)
+            *rest++ = '\0';
+        if (!read_organisation(word, size))
+            return false;
+    }
+    return true;
 }
 
 /* False with a sentence where it can be told what is wrong. */
 static bool add_cache_item(struct pm_query_request *request, char *item, struct pm_error *why) {
     char *colon = strchr(item, ':');
-    struct pm_query_cache_size low, high;
-    uint32_t ways = 0;
-    if (!cut_ways(item, &ways))
+    struct pm_query_cache_size low = {0}, high;
+    if (!cut_organisation(item, &low))
         return false;
     if (colon)
         *colon = '\0';
@@ -60,7 +76,6 @@ static bool add_cache_item(struct pm_query_request *request, char *item, struct 
         return false;
     if (high.amount < low.amount)
         return pm_fail(why, "the range descends: write the smaller size first");
-    low.ways = ways;
     for (; low.amount <= high.amount; low.amount *= 2)
         *PM_PUSH(request, caches) = low;
     return true;
@@ -74,8 +89,8 @@ bool pm_add_query_caches(void *to, char *item, struct pm_error *err) {
         pm_fail(err, "--cache %.100s: %s", shown, why.text);
     else if (!ok)
         pm_fail(err,
-                "--cache takes sizes as in 32K,512K, 32K/8 (8 ways), 64blocks or 16K:4M "
-                "(doubling), not \"%.100s\"",
+                "--cache takes sizes as in 32K,512K, 32K/8 (8 ways), 32K/8/fifo (lru, "
+                "plru, fifo, random; physical), 64blocks or 16K:4M (doubling), not \"%.100s\"",
                 shown);
     free(shown);
     return ok;

@@ -112,6 +112,13 @@ struct pm_machine {
 struct pm_machine *pm_machine_read(const char *path, struct pm_error *err);
 void pm_machine_free(struct pm_machine *machine);
 
+/* The words of a machine file. */
+const char *pm_replacement_word(enum pm_replacement replacement);
+const char *pm_indexing_word(enum pm_indexing indexing);
+/* False if WORD, of LENGTH characters, is none. */
+bool pm_replacement_of(const char *word, size_t length, enum pm_replacement *replacement);
+bool pm_indexing_of(const char *word, size_t length, enum pm_indexing *indexing);
+
 /* The row that applies to an operation, NULL when the file has none for its class: such operations
    are reported as unknown, not counted as free. */
 const struct pm_cost *pm_machine_cost(const struct pm_machine *machine, enum pm_op_class op_class,

@@ -107,17 +107,48 @@ static const struct word_rule *words_of(const char *name) {
     return NULL;
 }
 
+const char *pm_replacement_word(enum pm_replacement replacement) {
+    return words_of("replacement")->words[replacement];
+}
+
+const char *pm_indexing_word(enum pm_indexing indexing) {
+    return words_of("indexed")->words[indexing];
+}
+
+/* The number of WORD among those of NAME; −1: it is none. */
+static int number_of(const char *name, const char *word, size_t length) {
+    const char *const *words = words_of(name)->words;
+    for (int i = 0; words[i]; i++)
+        if (strlen(words[i]) == length && strncmp(words[i], word, length) == 0)
+            return i;
+    return -1;
+}
+
+bool pm_replacement_of(const char *word, size_t length, enum pm_replacement *replacement) {
+    int number = number_of("replacement", word, length);
+    if (number >= 0)
+        *replacement = (enum pm_replacement)number;
+    return number >= 0;
+}
+
+bool pm_indexing_of(const char *word, size_t length, enum pm_indexing *indexing) {
+    int number = number_of("indexed", word, length);
+    if (number >= 0)
+        *indexing = (enum pm_indexing)number;
+    return number >= 0;
+}
+
 int pm_machine_word(cfg_t *cfg, cfg_opt_t *opt, const char *text, void *result) {
     const char *const *words = words_of(opt->name)->words;
+    int number = number_of(opt->name, text, strlen(text));
     char known[64] = "";
-    for (long i = 0; words[i]; i++) {
-        if (strcmp(words[i], text) == 0) {
-            *(long *)result = i;
-            return 0;
-        }
-        size_t used = strlen(known);
-        snprintf(known + used, sizeof known - used, "%s%s", i ? ", " : "", words[i]);
+    if (number >= 0) {
+        *(long *)result = number;
+        return 0;
     }
+    for (size_t i = 0; words[i]; i++)
+        snprintf(known + strlen(known), sizeof known - strlen(known), "%s%s", i ? ", " : "",
+                 words[i]);
     return pm_machine_refuse(cfg, "`%s = %s` is none of %s", opt->name, text, known);
 }
 

@@ -15,6 +15,7 @@ static struct pm_query_row *add_row(const struct pm_query_asked *asked,
     row->cache_name = on->name;
     row->machine = on->machine;
     row->cache = on->cache;
+    row->sets = &on->sets;
     row->wanted = row->failing_size = row->gap_size = row->low = row->high = NAN;
     return row;
 }
@@ -41,10 +42,8 @@ static struct answering answering_new(const struct pm_query_asked *asked,
     if (asked->n_ratios || !profile)
         return answering;
     struct pm_set_cache *caches = pm_alloc(n, sizeof *caches);
-    for (size_t c = 0; c < n; c++) {
-        const struct pm_query_cache *cache = &asked->caches->caches[c].cache;
-        caches[c] = (struct pm_set_cache){cache->block_bytes, cache->blocks, cache->ways};
-    }
+    for (size_t c = 0; c < n; c++)
+        caches[c] = asked->caches->caches[c].sets;
     answering.misses = pm_set_misses(asked->program->structure, profile, profile->histograms,
                                      profile->n_histograms, caches, n);
     free(caches);

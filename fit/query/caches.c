@@ -17,6 +17,11 @@ bool pm_query_check_blocks(const struct pm_profile *profile, uint64_t block_byte
     return false;
 }
 
+bool pm_query_is_organised(const struct pm_query_cache_size *size) {
+    return size->ways || size->replacement != PM_REPLACEMENT_LRU ||
+           size->indexed != PM_INDEXED_VIRTUAL;
+}
+
 static bool add_cache(struct pm_query_caches *list, const struct pm_query_cache_size *size,
                       uint64_t block_bytes, struct pm_error *err) {
     double block = (double)block_bytes,
@@ -31,8 +36,17 @@ static bool add_cache(struct pm_query_caches *list, const struct pm_query_cache_
                        "a cache of %.0f blocks of %llu bytes is not a whole number of sets of %u "
                        "ways",
                        bytes / block, (unsigned long long)block_bytes, size->ways);
+    double ways = size->ways ? size->ways : bytes / block;
+    if (size->replacement == PM_REPLACEMENT_PLRU && exp2(floor(log2(ways))) != ways)
+        return pm_fail(
+            err, "plru is a binary tree: a cache of %.0f ways, no power of two, has none", ways);
     struct pm_query_level_cache *cache = PM_PUSH(list, caches);
-    cache->cache = (struct pm_query_cache){block_bytes, bytes / block, size->ways};
+    cache->cache = (struct pm_query_cache){block_bytes, bytes / block};
+    cache->sets = (struct pm_set_cache){.block_bytes = block_bytes,
+                                        .blocks = bytes / block,
+                                        .ways = size->ways,
+                                        .replacement = size->replacement,
+                                        .indexed = size->indexed};
     static const char *const units[] = {"bytes", "KiB", "MiB", "GiB", "TiB"};
     size_t unit = 0;
     for (; unit + 1 < sizeof units / sizeof units[0] && bytes >= 1024 && fmod(bytes, 1024) == 0;
@@ -42,6 +56,10 @@ static bool add_cache(struct pm_query_caches *list, const struct pm_query_cache_
         size->in_blocks ? pm_sprintf("%s blocks", text) : pm_sprintf("%.0f %s", bytes, units[unit]);
     if (size->ways)
         pm_append(&cache->name, ", %u way%s", size->ways, size->ways > 1 ? "s" : "");
+    if (size->replacement != PM_REPLACEMENT_LRU)
+        pm_append(&cache->name, ", %s", pm_replacement_word(size->replacement));
+    if (size->indexed != PM_INDEXED_VIRTUAL)
+        pm_append(&cache->name, ", %s", pm_indexing_word(size->indexed));
     return true;
 }
 
@@ -65,14 +83,15 @@ bool pm_query_add_any_size(struct pm_query_caches *list, uint64_t block_bytes,
 }
 
 void pm_query_add_levels(struct pm_query_caches *list, const struct pm_machine *machine) {
-    for (size_t l = 0; l < machine->n_levels; l++) {
-        const struct pm_level *level = &machine->levels[l];
+    struct pm_set_cache *sets = pm_set_caches_of(machine);
+    for (size_t l = 0; l < machine->n_levels; l++)
         *PM_PUSH(list, caches) = (struct pm_query_level_cache){
-            .name = pm_strdup(level->name),
+            .name = pm_strdup(machine->levels[l].name),
             .machine = pm_strdup(machine->name),
-            .cache = {level->block_bytes, pm_level_capacity_blocks(level), level->associativity},
+            .cache = {sets[l].block_bytes, sets[l].blocks},
+            .sets = sets[l],
         };
-    }
+    free(sets);
 }
 
 void pm_query_caches_free(struct pm_query_caches *list) {

@@ -19,6 +19,7 @@
 #include "core/machine/machine.h"
 #include "core/profile.h"
 #include "fit/query/profile_at.h"
+#include "fit/sets/sets.h"
 
 /* What a query is about: reference groups whose accesses are added up. */
 struct pm_query_groups {
@@ -28,7 +29,6 @@ struct pm_query_groups {
 struct pm_query_cache {
     uint64_t block_bytes;
     double blocks; /* capacity; INFINITY: unlimited */
-    uint32_t ways; /* 0: fully associative */
 };
 
 struct pm_query_counts {
@@ -194,12 +194,15 @@ struct pm_query_cache_size {
     double amount; /* bytes, or blocks */
     bool in_blocks;
     uint32_t ways; /* 0: fully associative */
+    enum pm_replacement replacement;
+    enum pm_indexing indexed;
 };
 
 struct pm_query_level_cache { /* a cache with a name */
     char *name;               /* "L2", "512 KiB"; owned */
     char *machine;            /* NULL: of none; owned */
     struct pm_query_cache cache;
+    struct pm_set_cache sets; /* the same, in sets: for misses */
 };
 
 struct pm_query_caches {
@@ -208,8 +211,10 @@ struct pm_query_caches {
 /* True if PROFILE has blocks of this size; else the sentence says which it has. */
 bool pm_query_check_blocks(const struct pm_profile *profile, uint64_t block_bytes,
                            struct pm_error *err);
+/* True if SIZE says more than how large it is. */
+bool pm_query_is_organised(const struct pm_query_cache_size *size);
 /* Adds caches of these sizes with blocks of BLOCK_BYTES.  Errors: PROFILE has no such blocks, a
-   size is not a whole number of them, or of sets of its ways. */
+   size is not a whole number of them, or of sets of its ways, or a tree has not a power of two. */
 bool pm_query_add_caches(struct pm_query_caches *list, const struct pm_query_cache_size *sizes,
                          size_t n_sizes, uint64_t block_bytes, const struct pm_profile *profile,
                          struct pm_error *err);
@@ -249,7 +254,8 @@ struct pm_query_row {
     const char *cache_name;  /* NULL where the cache is the answer */
     const char *machine;     /* NULL: none */
     struct pm_query_cache cache;
-    double wanted; /* hit ratio; NAN: not given */
+    const struct pm_set_cache *sets; /* the cache that was asked for */
+    double wanted;                   /* hit ratio; NAN: not given */
     enum pm_query_found found;
     double failing_size, gap_size;    /* PM_QUERY_SIZE: as in pm_query_answer */
     struct pm_query_counts counts;    /* at this size and cache */

@@ -220,6 +220,36 @@ const struct pm_carrier *pm_carrier_of(struct pm_carriers *carriers, uint32_t sc
     return carrier;
 }
 
+void pm_carried_sum_begin(const struct pm_carriers *carriers, struct pm_carried_sum *sum) {
+    const struct pm_lists *groups = &carriers->groups_of_routine;
+    for (uint32_t r = 0; r < carriers->structure->n_routines; r++) {
+        sum->of_routine[r] = 0;
+        for (uint32_t i = groups->first[r]; i < groups->first[r + 1]; i++)
+            sum->of_routine[r] += sum->of_group[groups->items[i]];
+    }
+}
+
+double pm_carried_sum_in(const struct pm_carriers *carriers, const struct pm_carrier *carrier,
+                         const struct pm_carried_sum *sum) {
+    const struct pm_structure *structure = carriers->structure;
+    const struct pm_lists *groups = &carriers->groups_of_routine;
+    uint32_t routine = structure->scopes[carrier->scope].routine;
+    double result = 0;
+    for (uint32_t r = 0; routine == PM_NONE && r < structure->n_routines; r++)
+        result += sum->of_routine[r];
+    if (routine == PM_NONE)
+        return result;
+    for (size_t i = 0; i < carrier->n_called; i++)
+        if (carrier->called[i].routine != routine)
+            result += carrier->called[i].share * sum->of_routine[carrier->called[i].routine];
+    for (uint32_t i = groups->first[routine]; i < groups->first[routine + 1]; i++) {
+        uint32_t group = groups->items[i];
+        result += sum->of_group[group] *
+                  pm_carrier_share(carriers, carrier, structure->groups[group].scope);
+    }
+    return result;
+}
+
 /* ---- who carries -------------------------------------------------------------------------------
  */
 

@@ -11,7 +11,11 @@
    random blocks are in it with probability 1/s each (binomial, s: the sets)
    even   ones leave ⌊m⌋ or ⌈m⌉ in each set, m on average
 
-   These are independent, and X is their sum: its distribution is their convolution. */
+   These are independent, and X is their sum: its distribution is their convolution.
+
+   Where pages are of random colours, as many as the page offset leaves of the set undecided, n
+   blocks at the page offset of the reused one are in its set with probability 1/colours each: all
+   of the above is then of n, in sets that are those of one page, and X is binomial. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,10 +26,12 @@ enum {
     MOST_CLUSTERS = 32, /* of others, the largest: blocks of the rest count as anywhere */
     MOST_CLASSES = 256, /* residue classes that are told apart; larger moduli count as this one */
     PAGE_BYTES = 4096,  /* what allocators and linkers keep to */
+    MOST_STEPS = 256, /* of numbers of blocks: more than these are counted by twos, by threes … */
+    MOST_COLOUR_STEPS = 128, /* the same where they are thinned afterwards */
 };
 
-/* Distributions are WAYS + 1 numbers: P(i blocks in a set), and in the last place P(ways or more).
- */
+/* Distributions are STEPS + 1 numbers: P(i · step blocks in a set), what lies between going to both
+   neighbours, so that means stay; in the last place P(steps · step or more). */
 struct others {
     uint64_t n_classes;
     double *p; /* [class of the set][blocks]; NULL: not made yet */
@@ -33,8 +39,11 @@ struct others {
 
 struct pm_conflicts {
     const struct pm_window *window;
-    uint64_t block_bytes, n_sets;
-    uint32_t ways;
+    uint64_t block_bytes, n_sets; /* sets of one colour */
+    double colours;
+    uint32_t most; /* blocks that are told apart in the end */
+    uint32_t steps;
+    double step; /* blocks */
     size_t n_clusters;
     uint32_t **in_set;     /* [cluster][set]: blocks; NULL: not counted yet */
     bool *is_small;        /* [cluster]: not one of the largest */
@@ -43,25 +52,52 @@ struct pm_conflicts {
 };
 
 /* SUM becomes the distribution of the sum of both. */
-static void convolve(double *sum, const double *with, uint32_t ways) {
-    double result[ways + 1];
+static void convolve(double *sum, const double *with, uint32_t steps) {
+    double result[steps + 1];
     memset(result, 0, sizeof result);
-    for (uint32_t j = 0; j <= ways; j++)
-        for (uint32_t i = 0; with[j] > 0 && i <= ways; i++)
-            result[i + j < ways ? i + j : ways] += sum[i] * with[j];
+    for (uint32_t j = 0; j <= steps; j++)
+        for (uint32_t i = 0; with[j] > 0 && i <= steps; i++)
+            result[i + j < steps ? i + j : steps] += sum[i] * with[j];
     memcpy(sum, result, sizeof result);
 }
 
-/* N blocks, each in the set with probability 1/s; N need not be whole. */
-static void convolve_random(double *sum, double n, uint64_t n_sets, uint32_t ways) {
-    double p[ways + 1], left = 1, term = exp(n * log1p(-1 / (double)n_sets));
-    for (uint32_t i = 0; i < ways; i++) {
-        p[i] = fmin(left, term);
-        left -= p[i];
-        term *= fmax(0, n - i) / (double)(i + 1) / (double)(n_sets - 1);
+/* Adds P to the place of BLOCKS in a distribution. */
+static void add_at(const struct pm_conflicts *conflicts, double blocks, double p, double *to) {
+    double place = blocks / conflicts->step, below = floor(place);
+    if (below >= conflicts->steps) {
+        to[conflicts->steps] += p;
+        return;
     }
-    p[ways] = left;
-    convolve(sum, p, ways);
+    to[(uint32_t)below] += p * (1 - (place - below));
+    if (place > below)
+        to[(uint32_t)below + 1] += p * (place - below);
+}
+
+/* The probability that of N blocks, which need not be whole, I are where each is with
+   probability 1/OF, from that of I − 1; both as logarithms. */
+static double next_binomial(double log_p, double n, double of, double i) {
+    return n > i - 1 ? log_p + log((n - i + 1) / i / (of - 1)) : -INFINITY;
+}
+
+/* N blocks, each in the set with probability 1/s. */
+static void convolve_random(const struct pm_conflicts *conflicts, double *sum, double n) {
+    const double sets = (double)conflicts->n_sets, most = conflicts->steps * conflicts->step;
+    double p[conflicts->steps + 1], left = 1, log_p = n * log1p(-1 / sets);
+    if (n <= 0)
+        return;
+    memset(p, 0, sizeof p);
+    if (conflicts->n_sets == 1) {
+        add_at(conflicts, n, 1, p);
+        left = 0;
+    }
+    for (double i = 0; i < most && left > 0; i++) {
+        double share = fmin(left, exp(log_p));
+        add_at(conflicts, i, share, p);
+        left -= share;
+        log_p = next_binomial(log_p, n, sets, i + 1);
+    }
+    p[conflicts->steps] += left;
+    convolve(sum, p, conflicts->steps);
 }
 
 static uint64_t gcd(uint64_t a, uint64_t b) {
@@ -164,14 +200,28 @@ static void find_small(struct pm_conflicts *conflicts) {
     free(blocks);
 }
 
+/* How many blocks are told apart in the sets of one colour: more than that are MOST or more of its
+   own in nearly all sets. */
+static double most_of_colour(uint32_t most, double colours) {
+    return colours > 1 ? colours * (most + 4 * sqrt(most) + 4) : most;
+}
+
 struct pm_conflicts *pm_conflicts_new(const struct pm_window *window, uint64_t block_bytes,
-                                      uint64_t n_sets, uint32_t ways) {
+                                      const struct pm_set_shape *shape) {
     const size_t n = window->n_clusters;
+    const uint64_t of_page = PAGE_BYTES / block_bytes;
+    const bool has_colours = shape->random_pages && of_page && shape->n_sets > of_page;
+    const double colours = has_colours ? (double)shape->n_sets / (double)of_page : 1;
+    const double most = most_of_colour(shape->most, colours);
+    const double step = fmax(1, ceil(most / (colours > 1 ? MOST_COLOUR_STEPS : MOST_STEPS)));
     struct pm_conflicts *conflicts = pm_alloc(1, sizeof *conflicts);
     *conflicts = (struct pm_conflicts){.window = window,
                                        .block_bytes = block_bytes,
-                                       .n_sets = n_sets,
-                                       .ways = ways,
+                                       .n_sets = has_colours ? of_page : shape->n_sets,
+                                       .colours = colours,
+                                       .most = shape->most,
+                                       .steps = (uint32_t)ceil(most / step),
+                                       .step = step,
                                        .n_clusters = n,
                                        .in_set = pm_alloc(n, sizeof(uint32_t *)),
                                        .is_small = pm_alloc(n, sizeof(bool)),
@@ -196,16 +246,14 @@ void pm_conflicts_free(struct pm_conflicts *conflicts) {
 /* Adds to each class of OTHERS the blocks of cluster C, which is known modulo CLASSES sets. */
 static void add_cluster(const struct pm_conflicts *conflicts, size_t c, uint64_t classes,
                         struct others *others) {
-    const uint32_t ways = conflicts->ways;
-    double *p = pm_alloc(classes * (ways + 1), sizeof *p);
+    const uint32_t places = conflicts->steps + 1;
+    double *p = pm_alloc(classes * places, sizeof *p);
     double share = (double)classes / (double)conflicts->n_sets;
     const uint32_t *in_set = in_set_of(conflicts, c);
-    for (uint64_t s = 0; s < conflicts->n_sets; s++) {
-        uint32_t blocks = in_set[s];
-        p[s % classes * (ways + 1) + (blocks < ways ? blocks : ways)] += share;
-    }
+    for (uint64_t s = 0; s < conflicts->n_sets; s++)
+        add_at(conflicts, in_set[s], share, p + s % classes * places);
     for (uint64_t k = 0; k < others->n_classes; k++)
-        convolve(others->p + k * (ways + 1), p + k % classes * (ways + 1), ways);
+        convolve(others->p + k * places, p + k % classes * places, conflicts->steps);
     free(p);
 }
 
@@ -213,7 +261,7 @@ static void add_cluster(const struct pm_conflicts *conflicts, size_t c, uint64_t
 static const struct others *others_of(const struct pm_conflicts *conflicts, size_t c) {
     struct others *others = &conflicts->others[c];
     const size_t n = conflicts->n_clusters;
-    const uint32_t ways = conflicts->ways;
+    const uint32_t places = conflicts->steps + 1;
     if (others->p)
         return others;
     uint64_t *classes = pm_alloc(n, sizeof *classes);
@@ -225,9 +273,9 @@ static const struct others *others_of(const struct pm_conflicts *conflicts, size
                          : 1;
         others->n_classes = others->n_classes / gcd(others->n_classes, classes[o]) * classes[o];
     }
-    others->p = pm_alloc(others->n_classes * (ways + 1), sizeof *others->p);
+    others->p = pm_alloc(others->n_classes * places, sizeof *others->p);
     for (uint64_t k = 0; k < others->n_classes; k++)
-        others->p[k * (ways + 1)] = 1;
+        others->p[k * places] = 1;
     for (size_t o = 0; o < n; o++)
         if (o != c && !conflicts->is_small[o])
             add_cluster(conflicts, o, classes[o], others);
@@ -235,17 +283,17 @@ static const struct others *others_of(const struct pm_conflicts *conflicts, size
     if (c < n && conflicts->is_small[c])
         small -= conflicts->window->clusters[c].blocks;
     for (uint64_t k = 0; small > 0 && k < others->n_classes; k++)
-        convolve_random(others->p + k * (ways + 1), small, conflicts->n_sets, ways);
+        convolve_random(conflicts, others->p + k * places, small);
     free(classes);
     return others;
 }
 
-static void convolve_even(double *sum, double n, uint64_t n_sets, uint32_t ways) {
-    double p[ways + 1], mean = n / (double)n_sets, below = floor(mean);
+static void convolve_even(const struct pm_conflicts *conflicts, double *sum, double n) {
+    double p[conflicts->steps + 1], mean = n / (double)conflicts->n_sets, below = floor(mean);
     memset(p, 0, sizeof p);
-    p[(uint32_t)fmin(below, ways)] += 1 - (mean - below);
-    p[(uint32_t)fmin(below + 1, ways)] += mean - below;
-    convolve(sum, p, ways);
+    add_at(conflicts, below, 1 - (mean - below), p);
+    add_at(conflicts, below + 1, mean - below, p);
+    convolve(sum, p, conflicts->steps);
 }
 
 static bool has_group(const struct pm_window_cluster *cluster, uint32_t group) {
@@ -255,11 +303,11 @@ static bool has_group(const struct pm_window_cluster *cluster, uint32_t group) {
     return false;
 }
 
-/* Adds to MISSES the group's blocks of cluster C that find WAYS others or more; how many there are.
- */
+/* Adds to SUM, for each of the group's blocks of cluster C, the distribution of how many others are
+   in its set; how many blocks these are. */
 static double add_own(const struct pm_conflicts *conflicts, size_t c, uint32_t group,
-                      const double *around, double *misses) {
-    const uint32_t ways = conflicts->ways;
+                      const double *around, double *sum) {
+    const uint32_t steps = conflicts->steps;
     if (!has_group(&conflicts->window->clusters[c], group))
         return 0;
     uint32_t *mine = pm_alloc(conflicts->n_sets, sizeof *mine);
@@ -267,34 +315,65 @@ static double add_own(const struct pm_conflicts *conflicts, size_t c, uint32_t g
     const struct others *others = n ? others_of(conflicts, c) : NULL;
     const uint32_t *in_set = in_set_of(conflicts, c);
     for (uint64_t k = 0; n && k < others->n_classes; k++) {
-        double own[ways + 1];
+        double own[steps + 1];
         memset(own, 0, sizeof own);
         for (uint64_t s = k; s < conflicts->n_sets; s += others->n_classes)
-            if (mine[s]) {
-                uint32_t blocks = in_set[s] - 1;
-                own[blocks < ways ? blocks : ways] += mine[s];
-            }
-        convolve(own, others->p + k * (ways + 1), ways);
-        convolve(own, around, ways);
-        *misses += own[ways];
+            if (mine[s])
+                add_at(conflicts, in_set[s] - 1, mine[s], own);
+        convolve(own, others->p + k * (steps + 1), steps);
+        convolve(own, around, steps);
+        for (uint32_t i = 0; i <= steps; i++)
+            sum[i] += own[i];
     }
     free(mine);
     return (double)n;
 }
 
-double pm_conflicts_miss_share(const struct pm_conflicts *conflicts, uint32_t group, double random,
-                               double even) {
-    const uint32_t ways = conflicts->ways;
+/* Of SUM, which is of blocks of all colours, those of one: P has most + 1 places. */
+static void spread_over_colours(const struct pm_conflicts *conflicts, const double *sum,
+                                double *p) {
+    const uint32_t most = conflicts->most;
+    memset(p, 0, (most + 1) * sizeof *p);
+    for (uint32_t s = 0; s <= conflicts->steps; s++) {
+        double n = s * conflicts->step, left = sum[s], log_p = n * log1p(-1 / conflicts->colours);
+        for (uint32_t i = 0; i < most && left > 0; i++) {
+            double share = fmin(left, sum[s] * exp(log_p));
+            p[i] += share;
+            left -= share;
+            log_p = next_binomial(log_p, n, conflicts->colours, i + 1);
+        }
+        p[most] += left;
+    }
+}
+
+/* The same of blocks that are counted by more than one: P has most + 1 places. */
+static void spread_over_steps(const struct pm_conflicts *conflicts, const double *sum, double *p) {
+    memset(p, 0, (conflicts->most + 1) * sizeof *p);
+    for (uint32_t s = 0; s <= conflicts->steps; s++)
+        p[(uint32_t)fmin(s * conflicts->step, conflicts->most)] += sum[s];
+}
+
+void pm_conflicts_count(const struct pm_conflicts *conflicts, uint32_t group, double random,
+                        double even, double *p) {
+    const uint32_t steps = conflicts->steps;
     const size_t n = conflicts->n_clusters;
-    double around[ways + 1], misses = 0, blocks = 0;
+    double around[steps + 1], sum[steps + 1], blocks = 0;
     memset(around, 0, sizeof around);
+    memset(sum, 0, sizeof sum);
     around[0] = 1;
-    convolve_random(around, random, conflicts->n_sets, ways);
-    convolve_even(around, even, conflicts->n_sets, ways);
+    convolve_random(conflicts, around, random);
+    convolve_even(conflicts, around, even);
     for (size_t c = 0; c < n; c++)
-        blocks += add_own(conflicts, c, group, around, &misses);
+        blocks += add_own(conflicts, c, group, around, sum);
     if (blocks > 0)
-        return misses / blocks;
-    convolve(around, others_of(conflicts, n)->p, ways);
-    return around[ways];
+        for (uint32_t i = 0; i <= steps; i++)
+            sum[i] /= blocks;
+    else {
+        memcpy(sum, around, sizeof sum);
+        convolve(sum, others_of(conflicts, n)->p, steps);
+    }
+    if (conflicts->colours > 1)
+        spread_over_colours(conflicts, sum, p);
+    else
+        spread_over_steps(conflicts, sum, p);
 }

@@ -56,6 +56,7 @@ struct pm_walks {
     PM_ARRAY(struct pm_walk_variant, variants);
     bool *is_regular; /* [group]: its walks are known */
     bool *is_random;  /* [group]: it picks blocks here and there */
+    uint32_t *area;   /* [group]: those that touch the same data have the same one */
 };
 
 void pm_walks_make(const struct pm_structure *structure, const struct pm_profile *profile,
@@ -94,6 +95,15 @@ const struct pm_carrier *pm_carrier_of(struct pm_carriers *carriers, uint32_t sc
 /* The share of the executions of code in scope INNER that are in CARRIER. */
 double pm_carrier_share(const struct pm_carriers *carriers, const struct pm_carrier *carrier,
                         uint32_t inner);
+
+/* The sum over the groups in a carrier of OF_GROUP, each times the share of it that is there. */
+struct pm_carried_sum {
+    const double *of_group;
+    double *of_routine; /* [routine]: of all its groups */
+};
+void pm_carried_sum_begin(const struct pm_carriers *carriers, struct pm_carried_sum *sum);
+double pm_carried_sum_in(const struct pm_carriers *carriers, const struct pm_carrier *carrier,
+                         const struct pm_carried_sum *sum);
 
 /* One that carries a part of the reuses of a group at one distance. */
 struct pm_carried_part {
@@ -172,15 +182,110 @@ double pm_walk_time_fits(const struct pm_walk_time *time, uint32_t group, double
 /* ---- conflicts.c: how many of them lie in one set ----------------------------------------------
  */
 
+struct pm_set_shape {
+    uint64_t n_sets;
+    bool random_pages; /* which sets the blocks of a page are in, is decided at random */
+    uint32_t most;     /* blocks in a set: more are not told apart */
+};
+
 struct pm_conflicts;
-/* Of WINDOW in N_SETS sets; blocks from WAYS on are not told apart.  WINDOW is borrowed. */
+/* Of WINDOW, which is borrowed. */
 struct pm_conflicts *pm_conflicts_new(const struct pm_window *window, uint64_t block_bytes,
-                                      uint64_t n_sets, uint32_t ways);
+                                      const struct pm_set_shape *shape);
 void pm_conflicts_free(struct pm_conflicts *conflicts);
 
-/* The probability that WAYS or more blocks of others are in the set of one that GROUP touches,
-   where beside those of the window RANDOM blocks are anywhere and EVEN ones spread evenly. */
-double pm_conflicts_miss_share(const struct pm_conflicts *conflicts, uint32_t group, double random,
-                               double even);
+/* P[x]: the probability that X blocks of others are in the set of one that GROUP touches, in
+   P[most] that so many or more are, where beside those of the window RANDOM blocks are anywhere and
+   EVEN ones spread evenly. */
+void pm_conflicts_count(const struct pm_conflicts *conflicts, uint32_t group, double random,
+                        double even, double *p);
+
+/* ---- replacement.c: what is replaced -----------------------------------------------------------
+ */
+
+struct pm_rule;
+/* Of sets of WAYS blocks, which need not be whole (LRU then lies between the neighbours). */
+struct pm_rule *pm_rule_new(enum pm_replacement replacement, double ways);
+void pm_rule_free(struct pm_rule *rule);
+
+/* Blocks between in a set: more are as good as that many. */
+uint32_t pm_rule_most(const struct pm_rule *rule);
+/* Reuses with fewer blocks between hit. */
+double pm_rule_least_distance(const struct pm_rule *rule);
+/* True if misses hang on the blocks between only, not on how many of these miss. */
+bool pm_rule_is_lru(const struct pm_rule *rule);
+
+/* Of FIFO: which share of reuses spans as many misses as there are ways, and how many misses in the
+   set the others span, each. */
+struct pm_fifo_share {
+    double longer, shorter_span;
+};
+
+/* What is between a block's touch and its reuse. */
+struct pm_between {
+    const float *p;   /* [x ≤ most]: as pm_conflicts_count has them; NULL: … */
+    double exactly;   /* … so many, whatever the set */
+    double always;    /* misses for each of the blocks between, whatever the set is … */
+    double sometimes; /* … and those that hang on the sets, on average */
+    double share;     /* of such reuses that miss, as far as it is known */
+    double span;      /* misses in its set, on average, that a block is used over before a
+                         reuse that misses anyway; INFINITY: there is none */
+};
+/* The probability that the reuse misses.  Of FIFO, what of it … */
+double pm_rule_miss_share(const struct pm_rule *rule, const struct pm_between *between,
+                          struct pm_fifo_share *fifo);
+/* The same of LRU. */
+double pm_rule_lru_share(const struct pm_rule *rule, const struct pm_between *between);
+
+/* ---- reuses.c: the reuses whose misses hang on the sets ----------------------------------------
+ */
+
+/* What all caches of a block size share. */
+struct pm_sets {
+    const struct pm_structure *structure;
+    const struct pm_profile *profile;
+    uint64_t block_bytes;
+    double *executions; /* [basic block] */
+    struct pm_walks walks;
+    struct pm_distance_cells *groups; /* [group] */
+    size_t n_cells;
+    struct pm_carriers *carriers;
+};
+
+/* A cache, and its rule. */
+struct pm_ruled_cache {
+    uint64_t n_sets; /* 1: sets do not matter */
+    double blocks;
+    bool random_pages;
+    const struct pm_rule *rule;
+};
+
+/* Reuses of a group in one cell that one scope carries. */
+struct pm_carried_reuses {
+    uint32_t scope, cell, group;
+    size_t histogram;
+    double accesses, distance;
+    double share; /* of them that miss */
+    struct pm_fifo_share fifo;
+    double span; /* pm_between.span */
+};
+struct pm_reuse_list {
+    PM_ARRAY(struct pm_carried_reuses, reuses); /* ascending by scope, then cell */
+    size_t n_counts;                            /* of each reuse */
+    float *counts;  /* [reuse][n_counts]: pm_between.p; NULL: one set, or LRU */
+    double *misses; /* [histogram]: those of the other reuses, and what always misses */
+};
+void pm_reuse_list_make(const struct pm_sets *sets, const struct pm_group_histogram *histograms,
+                        size_t n_histograms, const struct pm_ruled_cache *cache,
+                        struct pm_reuse_list *list);
+void pm_reuse_list_free(struct pm_reuse_list *list);
+
+/* ---- policies.c: the misses of a cache by its rule ---------------------------------------------
+ */
+
+/* Of each histogram, in MISSES [n_histograms]. */
+void pm_count_policy_misses(const struct pm_sets *sets, const struct pm_group_histogram *histograms,
+                            size_t n_histograms, const struct pm_ruled_cache *cache,
+                            double *misses);
 
 #endif

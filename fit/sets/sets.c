@@ -1,36 +1,17 @@
-/* Histograms → misses in a cache of sets: for each carrier the reuses that it carries, from short
-   to long, so that one window serves all of about one length. */
+/* Histograms → misses in caches of sets: what caches of one block size share, and each of them. */
 #include <math.h>
-#include <omp.h>
 #include <stdlib.h>
 
-#include "fit/heuristics.h"
 #include "fit/sets/private.h"
 
-enum {
-    MOST_STEPS = 8,       /* of a search for a window */
-    MOST_WORK = 10000000, /* walks and sets that are looked at for a cache: some seconds */
-};
-
-struct sets {
-    const struct pm_structure *structure;
-    const struct pm_profile *profile;
-    uint64_t block_bytes;
-    double *executions; /* [basic block] */
-    struct pm_walks walks;
-    struct pm_distance_cells *groups; /* [group] */
-    size_t n_cells;
-    struct pm_carriers *carriers;
-};
-
-static struct sets *sets_new(const struct pm_structure *structure, const struct pm_profile *profile,
-                             uint64_t block_bytes) {
-    struct sets *sets = pm_alloc(1, sizeof *sets);
-    *sets = (struct sets){.structure = structure,
-                          .profile = profile,
-                          .block_bytes = block_bytes,
-                          .executions = pm_block_executions(structure, profile->edge_counts),
-                          .groups = pm_alloc(structure->n_groups, sizeof *sets->groups)};
+static struct pm_sets *sets_new(const struct pm_structure *structure,
+                                const struct pm_profile *profile, uint64_t block_bytes) {
+    struct pm_sets *sets = pm_alloc(1, sizeof *sets);
+    *sets = (struct pm_sets){.structure = structure,
+                             .profile = profile,
+                             .block_bytes = block_bytes,
+                             .executions = pm_block_executions(structure, profile->edge_counts),
+                             .groups = pm_alloc(structure->n_groups, sizeof *sets->groups)};
     double longest = 1;
     for (size_t h = 0; h < profile->n_histograms; h++) {
         const struct pm_group_histogram *of = &profile->histograms[h];
@@ -47,7 +28,7 @@ static struct sets *sets_new(const struct pm_structure *structure, const struct 
     return sets;
 }
 
-static void sets_free(struct sets *sets) {
+static void sets_free(struct pm_sets *sets) {
     if (!sets)
         return;
     pm_carriers_free(sets->carriers);
@@ -59,312 +40,29 @@ static void sets_free(struct sets *sets) {
     free(sets);
 }
 
-/* Reuses of a group in one cell that one scope carries. */
-struct carried_reuses {
-    uint32_t scope, cell, group;
-    size_t histogram;
-    double accesses, distance;
-    double misses; /* the answer */
-};
-struct reuse_list {
-    PM_ARRAY(struct carried_reuses, reuses);
-};
-
-static int compare_reuses(const void *left, const void *right) {
-    const struct carried_reuses *a = left, *b = right;
-    if (a->scope != b->scope)
-        return PM_COMPARE(a->scope, b->scope);
-    if (a->cell != b->cell)
-        return PM_COMPARE(a->cell, b->cell);
-    return PM_COMPARE(a->histogram, b->histogram);
-}
-
-/* Adds those of HISTOGRAM, number H, whose misses hang on the sets; the others' go to *MISSES. */
-static void list_reuses(struct sets *sets, const struct pm_group_histogram *histogram, size_t h,
-                        double blocks, uint32_t ways, struct reuse_list *list, double *misses) {
-    struct pm_carried_parts parts = {0};
-    struct pm_distance_cells cells;
-    pm_distance_cells_make(&histogram->histogram, &cells);
-    *misses = cells.always_missing;
-    for (size_t i = 0; i < cells.n_cells; i++) {
-        const struct pm_distance_cell *cell = &cells.cells[i];
-        if (cell->distance < ways) /* fewer blocks than ways are between */
-            continue;
-        if (cell->distance >= pm_heuristics.longest_reuse * blocks) {
-            *misses += cell->accesses;
-            continue;
-        }
-        parts.n_parts = 0;
-        size_t number = cell->cell < sets->n_cells ? cell->cell : sets->n_cells - 1;
-        pm_carriers_find(sets->carriers, sets->structure->groups[histogram->group].scope, number,
-                         &parts);
-        for (size_t p = 0; p < parts.n_parts; p++)
-            *PM_PUSH(list, reuses) =
-                (struct carried_reuses){.scope = parts.parts[p].scope,
-                                        .cell = (uint32_t)number,
-                                        .group = histogram->group,
-                                        .histogram = h,
-                                        .accesses = cell->accesses * parts.parts[p].share,
-                                        .distance = cell->distance};
+struct pm_set_cache *pm_set_caches_of(const struct pm_machine *machine) {
+    struct pm_set_cache *caches = pm_alloc(machine->n_levels, sizeof *caches);
+    double inner_bytes = 0; /* of the caches nearer the core, as far as an exclusive one adds up */
+    for (size_t l = 0; l < machine->n_levels; l++) {
+        const struct pm_level *level = &machine->levels[l];
+        double blocks = pm_level_capacity_blocks(level);
+        bool is_exclusive = level->inclusion == PM_INCLUSION_EXCLUSIVE;
+        caches[l] = (struct pm_set_cache){
+            .block_bytes = level->block_bytes,
+            .blocks = blocks,
+            .ways = level->associativity,
+            .replacement = level->replacement,
+            .indexed = level->indexed,
+            .inner_blocks = is_exclusive ? floor(inner_bytes / (double)level->block_bytes) : 0};
+        inner_bytes = (is_exclusive ? inner_bytes : 0) + blocks * (double)level->block_bytes;
     }
-    free(cells.cells);
-    free(parts.parts);
+    return caches;
 }
 
-struct rated_walks {
-    PM_ARRAY(struct pm_rated_walk, walks);
-};
-
-/* Touches of blocks that are in no cache of one set of WAYS: what they touch may be far from it. */
-static double touches_from_afar(const struct pm_distance_cells *cells, uint32_t ways) {
-    double touches = cells->always_missing;
-    for (size_t i = 0; i < cells->n_cells; i++)
-        touches += cells->cells[i].distance >= ways ? cells->cells[i].accesses : 0;
-    return touches;
-}
-
-struct weighed_group {
-    uint32_t group;
-    double touches;
-};
-
-static int compare_weights(const void *left, const void *right) {
-    const struct weighed_group *a = left, *b = right;
-    return a->touches != b->touches ? PM_COMPARE(b->touches, a->touches)
-                                    : PM_COMPARE(a->group, b->group);
-}
-
-/* For each group whether its walks are of those that have most touches from afar in CARRIER; the
-   caller frees. */
-static bool *groups_kept(const struct sets *sets, const struct pm_carrier *carrier, uint32_t ways) {
-    const struct pm_structure *structure = sets->structure;
-    bool *kept = pm_alloc(structure->n_groups, sizeof *kept);
-    struct weighed_group *groups = pm_alloc(structure->n_groups, sizeof *groups);
-    double sum = 0, so_far = 0;
-    size_t n = 0;
-    for (uint32_t g = 0; g < structure->n_groups; g++) {
-        double share = sets->walks.is_regular[g]
-                           ? pm_carrier_share(sets->carriers, carrier, structure->groups[g].scope)
-                           : 0;
-        double touches = share > 0 ? share * touches_from_afar(&sets->groups[g], ways) : 0;
-        if (touches > 0)
-            groups[n++] = (struct weighed_group){g, touches};
-        sum += touches;
-    }
-    PM_SORT(groups, n, compare_weights);
-    for (size_t i = 0; i < n && so_far < pm_heuristics.walks_kept * sum; i++) {
-        kept[groups[i].group] = true;
-        so_far += groups[i].touches;
-    }
-    free(groups);
-    return kept;
-}
-
-static void rate_walks(const struct sets *sets, const struct pm_carrier *carrier, uint32_t ways,
-                       struct rated_walks *rated) {
-    bool *kept = groups_kept(sets, carrier, ways);
-    for (size_t w = 0; w < sets->walks.n_walks; w++) {
-        const struct pm_walk *walk = &sets->walks.walks[w];
-        uint32_t block = sets->structure->references[walk->reference].block;
-        double share = kept[walk->group] ? pm_carrier_share(sets->carriers, carrier,
-                                                            sets->structure->blocks[block].scope)
-                                         : 0;
-        if (share > 0)
-            *PM_PUSH(rated, walks) = (struct pm_rated_walk){
-                .walk = walk, .rate = share * walk->executions / carrier->accesses};
-    }
-    free(kept);
-}
-
-/* A window whose walks touch nearly as many blocks as are asked for, but not more; and one that is
-   longer, whose walks touch more, or that is all of the carrier. */
-struct growing_window {
-    double accesses, longer_accesses, most_accesses;
-    struct pm_window now, longer;
-};
-
-static void swap(struct pm_window *a, struct pm_window *b) {
-    struct pm_window old = *a;
-    *a = *b;
-    *b = old;
-}
-
-static void make_longer(const struct sets *sets, const struct rated_walks *rated, double accesses,
-                        struct growing_window *window) {
-    window->longer_accesses = fmin(accesses, window->most_accesses);
-    pm_window_make(rated->walks, rated->n_walks, window->longer_accesses, sets->block_bytes,
-                   &window->longer);
-}
-
-/* Grows WINDOW for BLOCKS, which are hardly less than the last time; true if it did. */
-static bool grow(const struct sets *sets, const struct rated_walks *rated, double blocks,
-                 struct growing_window *window) {
-    bool grown = false;
-    if (!window->longer_accesses)
-        make_longer(sets, rated, 1, window);
-    while (window->longer.blocks <= blocks && window->accesses < window->most_accesses) {
-        swap(&window->now, &window->longer);
-        window->accesses = window->longer_accesses;
-        make_longer(sets, rated, window->accesses * pm_heuristics.window_step, window);
-        grown = true;
-    }
-    struct pm_window between = {0};
-    const double close = fmax(1, pm_heuristics.window_close * blocks);
-    for (int step = 0;
-         step < MOST_STEPS && blocks - window->now.blocks > close && window->longer.blocks > blocks;
-         step++) {
-        double share = (blocks - window->now.blocks) / (window->longer.blocks - window->now.blocks);
-        double accesses = window->accesses + fmin(fmax(share, 0.1), 0.9) *
-                                                 (window->longer_accesses - window->accesses);
-        pm_window_make(rated->walks, rated->n_walks, accesses, sets->block_bytes, &between);
-        bool fits = between.blocks <= blocks;
-        swap(&between, fits ? &window->now : &window->longer);
-        *(fits ? &window->accesses : &window->longer_accesses) = accesses;
-        grown |= fits;
-    }
-    pm_window_free(&between);
-    return grown;
-}
-
-/* A carrier at one of its times, as far as its reuses have been looked at. */
-struct view {
-    const struct pm_walk_time *time;
-    struct growing_window window;
-    struct pm_conflicts *conflicts; /* of the window; NULL: not made yet */
-    double share;                   /* of the reuse that is looked at */
-};
-
-/* Grows the windows of the N views for BLOCKS, and finds their shares of REUSE: times that do not
-   last as long count as the first one. */
-static void share_out(const struct sets *sets, const struct carried_reuses *reuse, double blocks,
-                      struct view *views, size_t n) {
-    double usual = 0, sum = 0;
-    for (size_t v = n; v-- > 0;) {
-        struct view *view = &views[v];
-        const struct rated_walks rated = {.walks = view->time->walks,
-                                          .n_walks = view->time->n_walks};
-        if (grow(sets, &rated, blocks, &view->window)) {
-            pm_conflicts_free(view->conflicts);
-            view->conflicts = NULL;
-        }
-        bool lasts = view->window.accesses <= view->time->phase_accesses;
-        usual += lasts && v ? 0 : view->time->share;
-        view->share = v == 0 ? usual : lasts ? view->time->share : 0;
-        view->share *= n == 1 ? 1
-                              : pm_walk_time_fits(view->time, reuse->group, view->window.accesses,
-                                                  sets->block_bytes);
-        sum += view->share;
-    }
-    for (size_t v = 0; v < n; v++)
-        views[v].share = sum > 0 ? views[v].share / sum : v == 0;
-}
-
-/* Reuses that one scope carries, ascending by cell. */
-static void add_misses(const struct sets *sets, const struct pm_carrier *carrier, uint64_t n_sets,
-                       uint32_t ways, struct carried_reuses *reuses, size_t n) {
-    struct rated_walks rated = {0};
-    struct pm_walk_times times = {0};
-    rate_walks(sets, carrier, ways, &rated);
-    pm_walk_times_make(&sets->walks, rated.walks, rated.n_walks, &times);
-    free(rated.walks);
-    struct view *views = pm_alloc(times.n_times, sizeof *views);
-    for (size_t v = 0; v < times.n_times; v++) {
-        views[v].time = &times.times[v];
-        views[v].window.most_accesses = fmin(carrier->accesses, 2 * times.times[v].phase_accesses);
-    }
-    for (size_t i = 0; i < n; i++) {
-        struct carried_reuses *reuse = &reuses[i];
-        double random = fmin(reuse->distance, carrier->random_blocks[reuse->cell]);
-        /* With the block itself, where its walk is known. */
-        double blocks = reuse->distance - random + (sets->walks.is_regular[reuse->group] ? 1 : 0);
-        const size_t n_views = pm_walk_times_of(&times, reuse->group);
-        share_out(sets, reuse, blocks, views, n_views);
-        for (size_t v = 0; v < n_views; v++) {
-            struct view *view = &views[v];
-            if (view->share < pm_heuristics.least_time)
-                continue;
-            if (!view->conflicts)
-                view->conflicts =
-                    pm_conflicts_new(&view->window.now, sets->block_bytes, n_sets, ways);
-            double even = fmax(0, blocks - view->window.now.blocks);
-            reuse->misses += reuse->accesses * view->share *
-                             pm_conflicts_miss_share(view->conflicts, reuse->group, random, even);
-        }
-    }
-    for (size_t v = 0; v < times.n_times; v++) {
-        pm_conflicts_free(views[v].conflicts);
-        pm_window_free(&views[v].window.now);
-        pm_window_free(&views[v].window.longer);
-    }
-    free(views);
-    pm_walk_times_free(&times);
-}
-
-static int compare_downwards(const void *left, const void *right) {
-    return PM_COMPARE(*(const double *)right, *(const double *)left);
-}
-
-/* How much sets may change the misses of REUSE, in a cache of BLOCKS. */
-static double weight_of(const struct carried_reuses *reuse, double blocks) {
-    return reuse->accesses * fmin(1, reuse->distance / blocks);
-}
-
-/* Takes reuses off LIST that weigh least, which a program with thousands of routines has most of,
-   and keeps MOST at most; the MISSES of the others are those of one set. */
-static void drop_light(struct reuse_list *list, double blocks, size_t most, double *misses) {
-    double *weights = pm_alloc(list->n_reuses, sizeof *weights);
-    double sum = 0, so_far = 0, least = 0;
-    size_t kept = 0;
-    for (size_t i = 0; i < list->n_reuses; i++)
-        sum += weights[i] = weight_of(&list->reuses[i], blocks);
-    PM_SORT(weights, list->n_reuses, compare_downwards);
-    for (size_t i = 0; i < list->n_reuses && i < most && so_far < pm_heuristics.sets_kept * sum;
-         i++) {
-        least = weights[i];
-        so_far += least;
-    }
-    free(weights);
-    for (size_t i = 0; i < list->n_reuses; i++) {
-        const struct carried_reuses *reuse = &list->reuses[i];
-        if (weight_of(reuse, blocks) >= least)
-            list->reuses[kept++] = *reuse;
-        else if (reuse->distance >= blocks)
-            misses[reuse->histogram] += reuse->accesses;
-    }
-    list->n_reuses = kept;
-}
-
-/* In a cache of N_SETS sets with WAYS blocks each. */
-static void count_misses(struct sets *sets, const struct pm_group_histogram *histograms,
-                         size_t n_histograms, uint64_t n_sets, uint32_t ways, double *misses) {
-    struct reuse_list list = {0};
-    for (size_t h = 0; h < n_histograms; h++)
-        if (histograms[h].histogram.block_bytes == sets->block_bytes)
-            list_reuses(sets, &histograms[h], h, (double)n_sets * ways, ways, &list, &misses[h]);
-    drop_light(&list, (double)n_sets * ways, MOST_WORK / (n_sets + sets->walks.n_walks), misses);
-    PM_SORT(list.reuses, list.n_reuses, compare_reuses);
-    uint32_t *scopes = pm_alloc(list.n_reuses, sizeof *scopes);
-    for (size_t i = 0; i < list.n_reuses; i++)
-        scopes[i] = list.reuses[i].scope;
-    struct pm_lists of_scope =
-        pm_lists_by_key(scopes, NULL, list.n_reuses, sets->structure->n_scopes);
-    free(scopes);
-#pragma omp parallel for schedule(dynamic, 1)
-    for (uint32_t s = 0; s < sets->structure->n_scopes; s++) {
-        uint32_t first = of_scope.first[s], n = of_scope.first[s + 1] - first;
-        if (n)
-            add_misses(sets, pm_carrier_of(sets->carriers, s), n_sets, ways, &list.reuses[first],
-                       n);
-    }
-    for (size_t i = 0; i < list.n_reuses; i++)
-        misses[list.reuses[i].histogram] += list.reuses[i].misses;
-    pm_lists_free(&of_scope);
-    free(list.reuses);
-}
-
-static bool is_fully_associative(const struct pm_profile *profile,
-                                 const struct pm_set_cache *cache) {
-    return !cache->ways || cache->blocks <= cache->ways || !profile->strides.n_references;
+static uint64_t sets_of(const struct pm_profile *profile, const struct pm_set_cache *cache) {
+    return !cache->ways || cache->blocks <= cache->ways || !profile->strides.n_references
+               ? 1
+               : (uint64_t)(cache->blocks / cache->ways);
 }
 
 static void count_fully_associative(const struct pm_group_histogram *histograms,
@@ -372,7 +70,8 @@ static void count_fully_associative(const struct pm_group_histogram *histograms,
                                     double *misses) {
     for (size_t h = 0; h < n_histograms; h++)
         if (histograms[h].histogram.block_bytes == cache->block_bytes)
-            misses[h] = pm_histogram_misses(&histograms[h].histogram, cache->blocks);
+            misses[h] =
+                pm_histogram_misses(&histograms[h].histogram, cache->blocks + cache->inner_blocks);
 }
 
 double **pm_set_misses(const struct pm_structure *structure, const struct pm_profile *profile,
@@ -380,19 +79,24 @@ double **pm_set_misses(const struct pm_structure *structure, const struct pm_pro
                        const struct pm_set_cache *caches, size_t n) {
     double **misses = pm_alloc(n, sizeof *misses);
     for (size_t first = 0; first < n; first++) {
-        struct sets *sets = NULL;
+        struct pm_sets *sets = NULL;
         for (size_t c = first; c < n; c++) {
             if (misses[c] || caches[c].block_bytes != caches[first].block_bytes)
                 continue;
             misses[c] = pm_alloc(n_histograms, sizeof *misses[c]);
-            if (is_fully_associative(profile, &caches[c])) {
+            uint64_t n_sets = sets_of(profile, &caches[c]);
+            double blocks = caches[c].blocks + caches[c].inner_blocks;
+            struct pm_rule *rule = pm_rule_new(caches[c].replacement, blocks / (double)n_sets);
+            if (n_sets == 1 && pm_rule_is_lru(rule))
                 count_fully_associative(histograms, n_histograms, &caches[c], misses[c]);
-                continue;
+            else {
+                struct pm_ruled_cache cache = {n_sets, blocks,
+                                               caches[c].indexed == PM_INDEXED_PHYSICAL, rule};
+                if (!sets)
+                    sets = sets_new(structure, profile, caches[c].block_bytes);
+                pm_count_policy_misses(sets, histograms, n_histograms, &cache, misses[c]);
             }
-            if (!sets)
-                sets = sets_new(structure, profile, caches[c].block_bytes);
-            count_misses(sets, histograms, n_histograms,
-                         (uint64_t)(caches[c].blocks / caches[c].ways), caches[c].ways, misses[c]);
+            pm_rule_free(rule);
         }
         sets_free(sets);
     }
@@ -403,12 +107,7 @@ double **pm_set_misses_of_levels(const struct pm_structure *structure,
                                  const struct pm_profile *profile,
                                  const struct pm_group_histogram *histograms, size_t n_histograms,
                                  const struct pm_machine *machine) {
-    struct pm_set_cache *caches = pm_alloc(machine->n_levels, sizeof *caches);
-    for (size_t l = 0; l < machine->n_levels; l++) {
-        const struct pm_level *level = &machine->levels[l];
-        caches[l] = (struct pm_set_cache){level->block_bytes, pm_level_capacity_blocks(level),
-                                          level->associativity};
-    }
+    struct pm_set_cache *caches = pm_set_caches_of(machine);
     double **misses =
         pm_set_misses(structure, profile, histograms, n_histograms, caches, machine->n_levels);
     free(caches);

@@ -10,16 +10,22 @@
 #include "core/profile.h"
 #include "core/structure/structure.h"
 
-/* A cache with LRU replacement in each set. */
 struct pm_set_cache {
     uint64_t block_bytes;
     double blocks; /* capacity; with ways, a whole number of sets of them */
     uint32_t ways; /* 0: fully associative */
+    enum pm_replacement replacement;
+    enum pm_indexing indexed;
+    double inner_blocks; /* of the caches nearer the core, none of which an exclusive cache holds:
+                            they keep blocks from missing as its own do; 0: it is not exclusive */
 };
+/* The levels of MACHINE, one each; the caller frees. */
+struct pm_set_cache *pm_set_caches_of(const struct pm_machine *machine);
 
 /* For each of N caches the misses of each of N_HISTOGRAMS histograms, which are PROFILE's or parts
    of these; cold ones and those beyond all included; 0 for those of other block sizes.  Where the
-   profile has no strides, caches are taken as fully associative.  Freed by pm_set_misses_free. */
+   profile has no strides, caches are taken as fully associative.  Each sees every access, but that
+   an exclusive one holds what leaves the one before it.  Freed by pm_set_misses_free. */
 double **pm_set_misses(const struct pm_structure *structure, const struct pm_profile *profile,
                        const struct pm_group_histogram *histograms, size_t n_histograms,
                        const struct pm_set_cache *caches, size_t n);

@@ -127,6 +127,49 @@ static void find_spaces(const struct pm_structure *structure, const struct pm_pr
     free(placed.walks);
 }
 
+/* ---- areas of data --------------------------------------------------------------------------- */
+
+static uint32_t area_of(uint32_t *area, uint32_t group) {
+    while (area[group] != group)
+        group = area[group] = area[area[group]];
+    return group;
+}
+
+static int compare_in_spaces(const void *left, const void *right) {
+    const struct placed_walk *a = left, *b = right;
+    return a->walk->space != b->walk->space ? PM_COMPARE(a->walk->space, b->walk->space)
+                                            : PM_COMPARE(a->lowest, b->lowest);
+}
+
+/* Joins the areas of groups whose walks overlap. */
+static void find_areas(const struct pm_structure *structure, const struct pm_profile *profile,
+                       struct pm_walks *walks) {
+    struct placed_walks placed = {0};
+    walks->area = pm_alloc(structure->n_groups, sizeof *walks->area);
+    for (uint32_t g = 0; g < structure->n_groups; g++)
+        walks->area[g] = g;
+    for (size_t w = 0; w < walks->n_walks; w++) {
+        const struct pm_reference_strides *strides =
+            pm_strides_of_reference(&profile->strides, walks->walks[w].reference);
+        *PM_PUSH(&placed, walks) =
+            (struct placed_walk){strides->lowest, strides->highest, &walks->walks[w], false};
+    }
+    PM_SORT(placed.walks, placed.n_walks, compare_in_spaces);
+    double highest = 0;
+    for (size_t w = 0; w < placed.n_walks; w++) {
+        const struct placed_walk *at = &placed.walks[w];
+        const struct pm_walk *before = w ? at[-1].walk : at->walk;
+        bool overlaps = before->space == at->walk->space && at->lowest <= highest;
+        highest = overlaps ? fmax(highest, at->highest) : at->highest;
+        if (overlaps)
+            walks->area[area_of(walks->area, at->walk->group)] =
+                area_of(walks->area, before->group);
+    }
+    for (uint32_t g = 0; g < structure->n_groups; g++)
+        walks->area[g] = area_of(walks->area, g);
+    free(placed.walks);
+}
+
 /* ---- all walks ------------------------------------------------------------------------------- */
 
 /* Shares of a group's executions. */
@@ -172,6 +215,7 @@ void pm_walks_make(const struct pm_structure *structure, const struct pm_profile
         find_spaces(structure, profile, walks);
     for (size_t w = 0; w < walks->n_walks; w++)
         make_variants(&profile->strides, walks, &walks->walks[w]);
+    find_areas(structure, profile, walks);
 }
 
 void pm_walks_free(struct pm_walks *walks) {
@@ -179,5 +223,6 @@ void pm_walks_free(struct pm_walks *walks) {
     free(walks->variants);
     free(walks->is_random);
     free(walks->is_regular);
+    free(walks->area);
     *walks = (struct pm_walks){0};
 }

@@ -36,7 +36,7 @@ static void print_header(FILE *out, const struct pm_query_report *report,
     const struct pm_query_range *range = &report->range;
     switch (report->kind) {
     case PM_QUERY_MISSES:
-        line = pm_sprintf("%s: misses of LRU caches", program);
+        line = pm_sprintf("%s: misses of caches", program);
         break;
     case PM_QUERY_CACHE:
         line = pm_sprintf("%s: smallest fully associative LRU cache for a hit ratio", program);

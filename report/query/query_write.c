@@ -54,8 +54,8 @@ static json_t *part_json(const struct pm_query_part *part, const struct pm_row_p
     return object;
 }
 
-static json_t *cache_json(const struct pm_query_cache *cache, const char *name,
-                          const char *machine) {
+static json_t *cache_json(const struct pm_query_cache *cache, const struct pm_set_cache *sets,
+                          const char *name, const char *machine) {
     json_t *object = json_object();
     json_object_set_new(object, "name", pm_json_text(name));
     json_object_set_new(object, "machine", pm_json_text(machine));
@@ -64,7 +64,9 @@ static json_t *cache_json(const struct pm_query_cache *cache, const char *name,
     json_object_set_new(object, "size_bytes",
                         pm_json_number(cache->blocks * (double)cache->block_bytes));
     json_object_set_new(object, "ways", /* null: fully associative */
-                        cache->ways ? pm_json_integer(cache->ways) : json_null());
+                        sets->ways ? pm_json_integer(sets->ways) : json_null());
+    json_object_set_new(object, "replacement", json_string(pm_replacement_word(sets->replacement)));
+    json_object_set_new(object, "indexed", json_string(pm_indexing_word(sets->indexed)));
     return object;
 }
 
@@ -223,8 +225,8 @@ GETTER(answer_source, pm_text(row->part->source))
 GETTER(answer_group, group_of(row->part))
 GETTER(answer_at, pm_json_value(pm_json_parameters(&row->row.at)))
 GETTER(answer_at_text, pm_owned_text(pm_parameters_text(&row->row.at)))
-GETTER(answer_cache,
-       pm_json_value(cache_json(&row->row.cache, row->row.cache_name, row->row.machine)))
+GETTER(answer_cache, pm_json_value(cache_json(&row->row.cache, row->row.sets, row->row.cache_name,
+                                              row->row.machine)))
 GETTER(answer_with_cold, pm_integer(row->report->with_cold))
 GETTER(answer_found, is_sought(row) ? pm_text(found_word(row->row.found)) : pm_unknown())
 GETTER(answer_unlimited, pm_number(pm_query_hit_ratio(&row->row.unlimited, row->report->with_cold)))
@@ -426,7 +428,8 @@ static json_t *fits_json(const struct pm_query_report *report, size_t part, size
         json_array_append_new(steps, pm_fields_json(pm_fits_fields, &row));
     }
     json_object_set_new(object, "part", part_json(row.part, &row.place));
-    json_object_set_new(object, "cache", cache_json(&level->cache, level->name, level->machine));
+    json_object_set_new(object, "cache",
+                        cache_json(&level->cache, &level->sets, level->name, level->machine));
     bool fits_first = fits->missed_share < pm_query_least_share(level->cache.block_bytes);
     double up_to = !fits_first ? NAN : fits->n_steps ? fits->steps[0].all_hit : INFINITY;
     json_object_set_new(object, "found",

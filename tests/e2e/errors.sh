@@ -85,6 +85,12 @@ expect_error "a block size that is no power of two" 2 'powers of two' \
 check "one block size only" pmodel run -q -o b8.pmdb --block 8 -P N=16 -- ./one '{N}'
 expect_error "a machine whose block size was not measured" 2 'pmodel run -o b8.pmdb -m r12000 -P N=16 -- ' \
     pmodel report b8.pmdb -m r12000 -P N=16
+expect_error "a policy of a cache that is none" 2 'lru, plru, fifo, random; physical' \
+    pmodel query good.pmdb -P N=16 --cache 32K/8/lifo
+expect_error "a tree of ways that is none" 2 'plru is a binary tree: a cache of 12 ways' \
+    pmodel query good.pmdb -P N=16 --cache 48K/12/plru
+expect_error "a policy where the answer is of LRU" 2 'behind a / in --cache is for queries for misses' \
+    pmodel query good.pmdb --cache 32K/random --hit-ratio 0.9
 # meant NAME WORD COMMAND…: the complaint asks whether WORD was meant.
 meant() { expect_error "$1" 2 "did you mean $2\?" "${@:3}"; }
 meant "a command that is nearly one" report pmodel reprot

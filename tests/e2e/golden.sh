@@ -307,6 +307,7 @@ golden query.misses.machine.txt pmodel query -P N=96 -m r12000 --level loop nest
 golden query.misses.routine.txt pmodel query -P N=96 -m icelake-sp --level routine --min-percent 5 nest.pmdb
 golden query.misses.group.csv pmodel query -P N=96 --cache 32K --level group --format csv nest.pmdb
 golden query.misses.measured.txt pmodel query -P N=48 --cache 64blocks --block 4096,64 --top 3 --level loop nest.pmdb
+golden query.misses.policies.txt pmodel query -P N=96 --cache 4K/4,4K/4/plru,4K/4/fifo,4K/4/random,4K/random,64K/4/physical nest.pmdb
 golden query.misses.two.txt pmodel query -P A=100 -P B=100,200 --cache 4K two.pmdb
 golden query.misses.formula.txt pmodel query -P A=40,80 -P 'B=2*A' --cache 4K two.pmdb
 golden query.cache.scope.txt pmodel query -P N=96 --hit-ratio 95% --scope stencil/2 --scope 'tri*' nest.pmdb

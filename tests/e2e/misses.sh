@@ -3,7 +3,7 @@
 . "$TOP/tests/lib.sh"
 . "$TOP/tests/truth/tools.sh"
 
-truth_tool lru_lackey && truth_recorder || {
+truth_tool lru_lackey caches.c && truth_recorder || {
     fail "the tools build"
     exit
 }

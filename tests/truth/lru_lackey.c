@@ -28,77 +28,11 @@
 #include <string.h>
 
 #include "core/store/store.h"
+#include "tests/truth/caches.h"
 
 enum { TEXT_BYTES = 1 << 24 /* addresses of code below this */, MOST_CAPACITIES = 16 };
 #define LEAST_STACK_ADDRESS (1ull << 32)
 #define END_OF_HEAP 0x4800000 /* valgrind puts libraries and mappings behind it */
-
-/* ---- a cache --------------------------------------------------------------------------------- */
-
-struct line {
-    uint64_t block;
-    uint32_t newer, older; /* in the order of use */
-    uint32_t chain;        /* of the same hash */
-};
-
-/* Line 0 stands for both ends of the order. */
-struct cache {
-    uint32_t capacity, used, n_slots;
-    struct line *lines;
-    uint32_t *slots;
-    uint64_t misses[2]; /* loads, stores */
-};
-
-static uint32_t *slot_of(const struct cache *cache, uint64_t block) {
-    return &cache->slots[block * 0x9e3779b97f4a7c15u >> 32 & (cache->n_slots - 1)];
-}
-
-static void make_cache(struct cache *cache, uint32_t capacity) {
-    *cache = (struct cache){.capacity = capacity, .n_slots = 1};
-    while (cache->n_slots < 2 * capacity)
-        cache->n_slots *= 2;
-    cache->lines = pm_alloc(capacity + 1, sizeof *cache->lines);
-    cache->slots = pm_alloc(cache->n_slots, sizeof *cache->slots);
-}
-
-static void unlink_line(struct cache *cache, uint32_t i) {
-    struct line *line = &cache->lines[i];
-    cache->lines[line->newer].older = line->older;
-    cache->lines[line->older].newer = line->newer;
-}
-
-static void make_newest(struct cache *cache, uint32_t i) {
-    struct line *ends = cache->lines;
-    cache->lines[i].newer = 0;
-    cache->lines[i].older = ends->older;
-    cache->lines[ends->older].newer = i;
-    ends->older = i;
-}
-
-static uint32_t take_oldest(struct cache *cache) {
-    uint32_t i = cache->lines[0].newer, *at = slot_of(cache, cache->lines[i].block);
-    while (*at != i)
-        at = &cache->lines[*at].chain;
-    *at = cache->lines[i].chain;
-    unlink_line(cache, i);
-    return i;
-}
-
-static void touch(struct cache *cache, uint64_t block, bool is_store) {
-    uint32_t *slot = slot_of(cache, block), i = *slot;
-    while (i && cache->lines[i].block != block)
-        i = cache->lines[i].chain;
-    if (i) {
-        unlink_line(cache, i);
-    } else {
-        cache->misses[is_store]++;
-        i = cache->used < cache->capacity ? ++cache->used : take_oldest(cache);
-        cache->lines[i].block = block;
-        cache->lines[i].chain = *slot;
-        *slot = i;
-    }
-    make_newest(cache, i);
-}
 
 /* ---- the program's code ---------------------------------------------------------------------- */
 
@@ -148,11 +82,10 @@ static bool is_measured(const struct pm_structure *structure, uint64_t instructi
     return structure->routines[routine - 1].counted;
 }
 
-static void access_bytes(struct cache *caches, size_t n_caches, uint64_t block_bytes,
-                         uint64_t address, uint64_t size, bool is_store) {
-    for (uint64_t b = address / block_bytes; b <= (address + size - 1) / block_bytes; b++)
-        for (size_t c = 0; c < n_caches; c++)
-            touch(&caches[c], b, is_store);
+static void access_bytes(struct caches *const *caches, size_t n_caches, const struct access *access,
+                         bool is_store) {
+    for (size_t c = 0; c < n_caches; c++)
+        caches_access(caches[c], access->address, access->size, is_store);
 }
 
 /* The next access of a measured routine; false at the end. */
@@ -214,7 +147,7 @@ static void move(const struct places *places, struct access *access) {
 }
 
 static int simulate(const struct pm_structure *structure, FILE *lackey, struct places *places,
-                    struct cache *caches, size_t n_caches, struct left_out *left_out) {
+                    struct caches *const *caches, size_t n_caches, struct left_out *left_out) {
     struct access access = {0};
     uint64_t n = 0;
     if (!find_places(structure, lackey, places, left_out))
@@ -224,9 +157,9 @@ static int simulate(const struct pm_structure *structure, FILE *lackey, struct p
     for (; next_access(structure, lackey, &access, left_out); n++) {
         move(places, &access);
         if (access.kind != 'S')
-            access_bytes(caches, n_caches, places->block_bytes, access.address, access.size, false);
+            access_bytes(caches, n_caches, &access, false);
         if (access.kind != 'L')
-            access_bytes(caches, n_caches, places->block_bytes, access.address, access.size, true);
+            access_bytes(caches, n_caches, &access, true);
     }
     fprintf(stderr, "%" PRIu64 " accesses of measured routines\n", n);
     return n ? 0 : 3;
@@ -244,16 +177,33 @@ static void tell_left_out(const struct pm_structure *structure, const struct lef
                     left_out->of_routine[r], structure->routines[r].name);
 }
 
+/* A fully associative LRU cache of CAPACITY blocks. */
+static struct caches *make_cache(uint64_t block_bytes, uint64_t capacity) {
+    struct pm_error err = {0};
+    struct pm_level level = {
+        .size_bytes = capacity * block_bytes, .block_bytes = block_bytes, .write_allocate = true};
+    struct caches *caches = caches_new(&level, 1, 0, &err);
+    if (!caches) {
+        fprintf(stderr, "lru_lackey: %s\n", err.text);
+        exit(2);
+    }
+    return caches;
+}
+
 int main(int argc, char **argv) {
     struct pm_error err = {0};
-    struct cache caches[MOST_CAPACITIES];
+    struct caches *caches[MOST_CAPACITIES];
+    uint64_t capacities[MOST_CAPACITIES];
     if (argc < 9 || argc - 8 > MOST_CAPACITIES) {
         fprintf(stderr, "usage: lru_lackey STORE LACKEY BLOCK STACK TOP HEAP END CAPACITY...\n");
         return 2;
     }
     size_t n_caches = (size_t)argc - 8;
-    for (size_t c = 0; c < n_caches; c++)
-        make_cache(&caches[c], (uint32_t)strtoul(argv[c + 8], NULL, 10));
+    uint64_t block_bytes = strtoull(argv[3], NULL, 10);
+    for (size_t c = 0; c < n_caches; c++) {
+        capacities[c] = strtoull(argv[c + 8], NULL, 10);
+        caches[c] = make_cache(block_bytes, capacities[c]);
+    }
     struct pm_store *store = pm_store_open(argv[1], PM_STORE_READ, &err);
     struct pm_structure *structure = store ? pm_store_structure(store, &err) : NULL;
     FILE *lackey = fopen(argv[2], "r");
@@ -264,15 +214,19 @@ int main(int argc, char **argv) {
     mark_code(structure);
     struct left_out left_out = {.of_routine =
                                     pm_alloc(structure->n_routines, sizeof *left_out.of_routine)};
-    struct places places = {.block_bytes = strtoull(argv[3], NULL, 10),
+    struct places places = {.block_bytes = block_bytes,
                             .stack = strtoull(argv[4], NULL, 10),
                             .top = strtoull(argv[5], NULL, 10),
                             .heap = strtoull(argv[6], NULL, 10),
                             .end_of_data = strtoull(argv[7], NULL, 16)};
     int status = simulate(structure, lackey, &places, caches, n_caches, &left_out);
-    for (size_t c = 0; c < n_caches && status == 0; c++)
-        printf("%" PRIu32 " %" PRIu64 " %" PRIu64 "\n", caches[c].capacity, caches[c].misses[0],
-               caches[c].misses[1]);
+    for (size_t c = 0; c < n_caches; c++) {
+        struct caches_counts counts = caches_counts(caches[c], 0);
+        if (status == 0)
+            printf("%" PRIu64 " %" PRIu64 " %" PRIu64 "\n", capacities[c], counts.load_misses,
+                   counts.store_misses);
+        caches_free(caches[c]);
+    }
     if (status == 0)
         tell_left_out(structure, &left_out);
     pm_store_close(store);

@@ -124,11 +124,14 @@ struct example_query {
     struct pm_query_report report;
 };
 
+static const struct pm_set_cache fully_associative;
+
 static struct pm_query_row *add_row(struct example_query *query, double n, double blocks) {
     struct pm_query_row *row = PM_PUSH(&query->report.answers, rows);
     pm_parameters_set(&row->at, "N", n, NULL);
     row->cache_name = "512 KiB";
     row->cache = (struct pm_query_cache){.block_bytes = 64, .blocks = blocks};
+    row->sets = &fully_associative;
     row->wanted = row->failing_size = row->gap_size = row->low = row->high = NAN;
     row->counts = (struct pm_query_counts){.accesses = 1e6, .cold = 2e4, .misses = 5e4};
     row->unlimited = (struct pm_query_counts){.accesses = 1e6, .cold = 2e4, .misses = 2e4};
@@ -165,7 +168,7 @@ static void misses_are_written(void **state) {
     predicted->high = 5.6e4;
     assert_written(
         &query.report,
-        "heat: misses of LRU caches   measured up to N=64\n"
+        "heat: misses of caches   measured up to N=64\n"
         "   N  CACHE    BLOCKS            ACCESSES  MISSES  80% BETWEEN  FIRST TOUCHES  HIT %  OF "
         "REUSES %  FROM\n"
         "  64  512 KiB  8192 of 64 bytes     1.00M   50.0k                       20.0k  95.00      "

@@ -1,17 +1,16 @@
-/* Misses in caches of sets, from histograms and strides, beside a cache that is simulated access by
-   access. */
+/* Misses in caches of sets, from histograms and strides, beside caches that are simulated access by
+   access (tests/truth/caches.h). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <cmocka.h>
 
-#include <string.h>
-
 #include "fit/sets/sets.h"
+#include "tests/truth/caches.h"
 #include "tests/unit/lru_stack.h"
 #include "tests/unit/nest_example.h"
 
-enum { BLOCK = 64, N_CACHES = 6 };
+enum { BLOCK = 64, N_LRU = 6, N_CACHES = 11, N_SEEDS = 3 };
 
 /* Calls VISIT for every access of NEST. */
 static void nest_accesses(const struct nest *nest,
@@ -36,26 +35,27 @@ static void nest_accesses(const struct nest *nest,
 static const struct {
     uint64_t sets;
     uint32_t ways;
-} organisations[N_CACHES] = {{1, 64}, {4, 16}, {8, 8}, {16, 4}, {32, 2}, {64, 1}};
+    enum pm_replacement replacement;
+    enum pm_indexing indexed;
+} organisations[N_CACHES] = {{1, 64, 0, 0},
+                             {4, 16, 0, 0},
+                             {8, 8, 0, 0},
+                             {16, 4, 0, 0},
+                             {32, 2, 0, 0},
+                             {64, 1, 0, 0},
+                             {8, 8, PM_REPLACEMENT_PLRU, 0},
+                             {8, 8, PM_REPLACEMENT_FIFO, 0},
+                             {8, 8, PM_REPLACEMENT_RANDOM, 0},
+                             {1, 64, PM_REPLACEMENT_FIFO, 0},
+                             {1, 64, PM_REPLACEMENT_RANDOM, 0}};
 
 struct simulation {
     struct stack stack;
     uint64_t *distances[NEST_MOST_REFERENCES]; /* [group][distance] */
     double cold[NEST_MOST_REFERENCES];
-    uint64_t cached[N_CACHES][64]; /* [set · ways + place], the most recent place first; 0: none */
-    double misses[N_CACHES];
+    struct caches *caches[N_CACHES][N_SEEDS];
 };
 enum { MOST_DISTANCE = 1 << 14 };
-
-static bool misses_in(uint64_t *set, uint32_t ways, uint64_t block) {
-    uint32_t place = 0;
-    while (place < ways - 1 && set[place] != block)
-        place++;
-    bool misses = set[place] != block;
-    memmove(set + 1, set, place * sizeof *set);
-    set[0] = block;
-    return misses;
-}
 
 static void touch(void *context, uint32_t group, uint64_t address) {
     struct simulation *simulation = context;
@@ -68,9 +68,34 @@ static void touch(void *context, uint32_t group, uint64_t address) {
         simulation->distances[group][distance]++;
     }
     for (int c = 0; c < N_CACHES; c++)
-        simulation->misses[c] +=
-            misses_in(&simulation->cached[c][block % organisations[c].sets * organisations[c].ways],
-                      organisations[c].ways, block);
+        for (int seed = 0; seed < N_SEEDS; seed++)
+            caches_access(simulation->caches[c][seed], address, 1, false);
+}
+
+static void start(struct simulation *simulation) {
+    for (int c = 0; c < N_CACHES; c++)
+        for (int seed = 0; seed < N_SEEDS; seed++) {
+            struct pm_error err = {0};
+            struct pm_level level = {.size_bytes =
+                                         organisations[c].sets * organisations[c].ways * BLOCK,
+                                     .block_bytes = BLOCK,
+                                     .associativity = organisations[c].ways,
+                                     .replacement = organisations[c].replacement,
+                                     .indexed = organisations[c].indexed,
+                                     .write_allocate = true};
+            simulation->caches[c][seed] = caches_new(&level, 1, (uint64_t)seed + 1, &err);
+            assert_non_null(simulation->caches[c][seed]);
+        }
+}
+
+/* Misses of a cache, of its seeds on average. */
+static double finish(struct simulation *simulation, int c) {
+    double sum = 0;
+    for (int seed = 0; seed < N_SEEDS; seed++) {
+        sum += (double)caches_counts(simulation->caches[c][seed], 0).load_misses;
+        caches_free(simulation->caches[c][seed]);
+    }
+    return sum / N_SEEDS;
 }
 
 static void add_histogram(struct pm_profile *profile, const struct simulation *simulation,
@@ -104,6 +129,7 @@ static struct comparison compare_accesses(const struct nest *nest, bool with_str
     struct pm_profile *profile = nest_profile(structure, nest);
     for (uint32_t g = 0; g < nest->n_references; g++)
         simulation->distances[g] = pm_alloc(MOST_DISTANCE, sizeof(uint64_t));
+    start(simulation);
     accesses(nest, touch, simulation);
     if (adjust)
         adjust(profile);
@@ -114,12 +140,16 @@ static struct comparison compare_accesses(const struct nest *nest, bool with_str
         add_histogram(profile, simulation, g);
     struct pm_set_cache caches[N_CACHES];
     for (int c = 0; c < N_CACHES; c++)
-        caches[c] = (struct pm_set_cache){
-            BLOCK, (double)organisations[c].sets * organisations[c].ways, organisations[c].ways};
+        caches[c] =
+            (struct pm_set_cache){.block_bytes = BLOCK,
+                                  .blocks = (double)organisations[c].sets * organisations[c].ways,
+                                  .ways = organisations[c].ways,
+                                  .replacement = organisations[c].replacement,
+                                  .indexed = organisations[c].indexed};
     double **misses = pm_set_misses(structure, profile, profile->histograms, profile->n_histograms,
                                     caches, N_CACHES);
     for (int c = 0; c < N_CACHES; c++) {
-        result.simulated[c] = simulation->misses[c];
+        result.simulated[c] = finish(simulation, c);
         for (size_t h = 0; h < profile->n_histograms; h++)
             result.predicted[c] += misses[c][h];
     }
@@ -139,12 +169,22 @@ static struct comparison compare(const struct nest *nest, bool with_strides) {
     return compare_accesses(nest, with_strides, nest_accesses, NULL);
 }
 
-static void expect(const struct nest *nest, double tolerance) {
+/* The caches from FIRST to before END. */
+static void expect_in(const struct nest *nest, int first, int end, double tolerance) {
     struct comparison all = compare(nest, true);
-    for (int c = 0; c < N_CACHES; c++)
+    for (int c = first; c < end; c++)
         if (!(fabs(all.predicted[c] - all.simulated[c]) <= tolerance * all.simulated[c]))
-            fail_msg("%u ways: %g predicted, %g simulated", organisations[c].ways, all.predicted[c],
+            fail_msg("%u ways, %s: %g predicted, %g simulated", organisations[c].ways,
+                     pm_replacement_word(organisations[c].replacement), all.predicted[c],
                      all.simulated[c]);
+}
+
+static void expect(const struct nest *nest, double tolerance) {
+    expect_in(nest, 0, N_LRU, tolerance);
+}
+
+static void expect_of_policies(const struct nest *nest, double tolerance) {
+    expect_in(nest, N_LRU, N_CACHES, tolerance);
 }
 
 /* Lines of a dense array are spread evenly: no set has two more than another. */
@@ -264,18 +304,61 @@ static void each_pass_has_the_conflicts_of_its_stride(void **state) {
         3, {ROUNDS * PASSES, PASS / 40, 40}, 2, {{0, {0, 0, BLOCK}}, {ARRAY, {0, 320, 8}}}};
     struct comparison usual = compare_accesses(&nest, true, passes, know_usual_strides),
                       all = compare_accesses(&nest, true, passes, know_passes);
-    for (int c = 1; c < N_CACHES; c++)
+    for (int c = 1; c < N_LRU; c++)
         if (!(fabs(all.predicted[c] / all.simulated[c] - 1) < 0.08))
             fail_msg("%u ways: %g predicted, %g simulated", organisations[c].ways, all.predicted[c],
                      all.simulated[c]);
     assert_true(usual.predicted[2] < 0.5 * usual.simulated[2]); /* what it hangs on */
 }
 
+/* ---- other policies -------------------------------------------------------------------------- */
+
+static void no_policy_replaces_what_fits(void **state) {
+    (void)state;
+    struct nest nest = {2, {20, 48 * 8}, 1, {{4096, {0, 8}}}};
+    expect_of_policies(&nest, 0.001);
+}
+
+/* Random replacement keeps part of it, the others as little as LRU.  Where the set has one block
+   too many only, which is left out, chance decides. */
+static void a_walk_that_is_too_long_misses_by_its_policy(void **state) {
+    (void)state;
+    for (uint64_t lines = 80; lines <= 128; lines += 8) {
+        struct nest nest = {2, {200, lines * 8}, 1, {{4096, {0, 8}}}};
+        struct comparison all = compare(&nest, true);
+        assert_true(all.simulated[10] < 0.95 * all.simulated[9]);
+        expect_of_policies(&nest, 0.2);
+    }
+}
+
+/* What is used again and again leaves a FIFO cache all the same. */
+static void a_stream_takes_what_is_used_all_the_time(void **state) {
+    (void)state;
+    struct nest nest = {2, {400, 256}, 2, {{4096, {0, 8}}, {1 << 20, {2048, 8}}}};
+    struct comparison all = compare(&nest, true);
+    assert_true(all.simulated[9] > 1.1 * all.simulated[0]);
+    expect_of_policies(&nest, 0.15);
+}
+
+/* Of few rows, so that there is little to average over. */
+static void products_miss_by_their_policy(void **state) {
+    (void)state;
+    for (int64_t n = 28; n <= 36; n += 2) {
+        struct nest nest = {3,
+                            {(uint64_t)n, (uint64_t)n, (uint64_t)n},
+                            3,
+                            {{1 << 20, {8 * n, 8, 0}},
+                             {(1 << 20) + 8 * n * n, {8 * n, 0, 8}},
+                             {(1 << 20) + 16 * n * n, {0, 8, 8 * n}}}};
+        expect_of_policies(&nest, 0.4);
+    }
+}
+
 static void without_strides_caches_are_fully_associative(void **state) {
     (void)state;
     struct nest nest = {3, {4, 8, 40}, 1, {{4096, {0, 8, 64 * BLOCK}}}};
     struct comparison all = compare(&nest, false);
-    for (int c = 0; c < N_CACHES; c++)
+    for (int c = 0; c < N_LRU; c++)
         assert_true(all.predicted[c] == all.simulated[0]);
 }
 
@@ -311,6 +394,10 @@ int main(void) {
         cmocka_unit_test(streams_that_are_pages_apart_fight_for_one_set),
         cmocka_unit_test(matrix_products_resonate_at_powers_of_two),
         cmocka_unit_test(each_pass_has_the_conflicts_of_its_stride),
+        cmocka_unit_test(no_policy_replaces_what_fits),
+        cmocka_unit_test(a_walk_that_is_too_long_misses_by_its_policy),
+        cmocka_unit_test(a_stream_takes_what_is_used_all_the_time),
+        cmocka_unit_test(products_miss_by_their_policy),
         cmocka_unit_test(without_strides_caches_are_fully_associative),
         cmocka_unit_test(misses_are_between_first_touches_and_accesses),
     };
