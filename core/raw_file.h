@@ -31,17 +31,18 @@
                         measuring was off, which are in no histogram, and how often it was
                         switched off while the thread was there; at most one a thread, not all zero
      PM_RAW_STRIDES     u64 module, u64 thread, then references ascending, each once: struct
-                        pm_raw_walk, n_levels × struct pm_raw_stride_level, innermost first
-                        (runtime/strides/strides.h)
+                        pm_raw_walk, n_levels × struct pm_raw_stride_level, innermost first, and
+                        n_variants × struct pm_raw_variant (runtime/strides/strides.h)
      PM_RAW_NOTE        text, NUL-terminated: something that the user must know about this run
-   Version 3 added to a histogram what stands after n_blocks; version 4 strides. */
+   Version 3 added to a histogram what stands after n_blocks; version 4 strides; version 5
+   their variants. */
 #ifndef PM_RAW_FILE_H
 #define PM_RAW_FILE_H
 
 #include <stdint.h>
 
 #define PM_RAW_MAGIC "PMRAW\r\n\032" /* 8 bytes; damaged by a text-mode copy, which is noticed */
-#define PM_RAW_VERSION 4
+#define PM_RAW_VERSION 5
 
 struct pm_raw_header {
     char magic[8];
@@ -118,12 +119,13 @@ struct pm_raw_carried_head {
 
 /* How the addresses of a reference, by its index in the module, went through memory. */
 struct pm_raw_walk {
-    uint32_t reference, n_levels; /* at most PM_RAW_STRIDE_LEVELS */
-    uint64_t n;                   /* executions that were looked at, not 0 */
-    uint64_t lowest, highest;     /* addresses in the process */
+    uint32_t reference;
+    uint16_t n_levels, n_variants; /* at most PM_RAW_STRIDE_LEVELS, PM_RAW_VARIANTS; not 1 */
+    uint64_t n;                    /* executions that were looked at, not 0 */
+    uint64_t lowest, highest;      /* addresses in the process */
 };
 
-enum { PM_RAW_STRIDE_LEVELS = 6 };
+enum { PM_RAW_STRIDE_LEVELS = 6, PM_RAW_VARIANTS = 16 };
 
 /* Weights are not above the numbers behind them.  Without whole runs stride and count are those of
    the longest that was seen in part. */
@@ -133,6 +135,19 @@ struct pm_raw_stride_level {
     uint64_t count;                    /* elements that most runs have, not 0 … */
     uint64_t count_weight, n_runs;     /* … so many of so many */
     uint64_t n_elements;               /* of all these runs, at least one in each */
+};
+
+/* One of several ways in which a reference went on, each for some time. */
+struct pm_raw_variant {
+    uint64_t weight;   /* executions, of the n_elements of the innermost level */
+    uint64_t since;    /* the first of them, in a time that all references of the thread share */
+    uint64_t n_phases; /* how often it began, not 0 */
+    uint64_t lowest, highest; /* addresses */
+    uint64_t n_levels;        /* that are known, from 1 to PM_RAW_STRIDE_LEVELS */
+    struct pm_raw_variant_level {
+        int64_t stride;
+        uint64_t count; /* not 0; both are 0 for levels that are not known */
+    } levels[PM_RAW_STRIDE_LEVELS];
 };
 
 /* Accesses whose reuse distance lies in [low, high] blocks; the sum of distances gives the mean.

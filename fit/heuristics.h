@@ -210,6 +210,10 @@ struct pm_error;
     X(least_caller, 0.01, "Of a routine's calls: callers with fewer are left out")                 \
     X(whole_entry, 1.02, "Of one entry of a scope: what the last iteration lacks")                 \
     X(space_gap, 1048576.0, "Bytes: data further apart are of another part of memory")             \
+    X(time_sharpness, 8.0,                                                                         \
+      "Of the times of a carrier: the power of the ratio between when a walk comes back and when " \
+      "a block is used again, with which its share falls")                                         \
+    X(least_time, 0.01, "Of a reuse: times with a smaller share are left out")                     \
     X(sets_kept, 0.999,                                                                            \
       "Of the reuses that sets may decide, by weight: the rest are as in one set")                 \
     X(walks_kept, 0.999,                                                                           \

@@ -23,6 +23,20 @@ struct pm_stride_level {
 /* The elements that runs of LEVEL have: what most have, or the mean. */
 double pm_stride_level_elements(const struct pm_stride_level *level);
 
+/* One of several ways in which a reference went on, each for some time: as in the passes over
+   data that each have strides of their own. */
+struct pm_stride_variant {
+    double share; /* of the executions */
+    double since; /* a time in the run; variants of several references that begin at about one
+                     time belong together */
+    double phase; /* executions until it ended, on average */
+    double lowest, highest; /* addresses, in the process */
+    double n_levels;        /* that are known, from 1 on */
+    struct pm_variant_level {
+        double stride_bytes, count; /* count 0: not known */
+    } levels[PM_MOST_STRIDE_LEVELS];
+};
+
 struct pm_reference_strides {
     uint32_t reference, n_levels;
     double executions;      /* that were looked at */
@@ -32,10 +46,13 @@ struct pm_reference_strides {
     uint32_t space;
     bool page_known;
     struct pm_stride_level levels[PM_MOST_STRIDE_LEVELS]; /* innermost first */
+    size_t first_variant;                                 /* of those of the run */
+    uint32_t n_variants;                                  /* 0: it went on in one way */
 };
 
 struct pm_run_strides {
     PM_ARRAY(struct pm_reference_strides, references); /* ascending, each once; owned */
+    PM_ARRAY(struct pm_stride_variant, variants);      /* of references, in no order; owned */
 };
 
 void pm_run_strides_free(struct pm_run_strides *strides); /* what it owns */

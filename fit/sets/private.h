@@ -42,13 +42,21 @@ struct pm_walk {
         int64_t stride_bytes;
         uint64_t count;
     } levels[PM_MOST_STRIDE_LEVELS];
+    size_t first_variant; /* in which it goes on in one of several ways, each for some time */
+    uint32_t n_variants;
+};
+
+struct pm_walk_variant {
+    struct pm_walk walk;
+    double share, since, phase; /* as of strides (core/strides/strides.h) */
 };
 
 struct pm_walks {
     PM_ARRAY(struct pm_walk, walks); /* ascending by reference, so by basic block */
-    bool *is_regular;                /* [group]: its walks are known */
-    bool *is_random;                 /* [group]: it picks blocks here and there */
-    uint32_t *area;                  /* [group]: those that touch the same data have the same one */
+    PM_ARRAY(struct pm_walk_variant, variants);
+    bool *is_regular; /* [group]: its walks are known */
+    bool *is_random;  /* [group]: it picks blocks here and there */
+    uint32_t *area;   /* [group]: those that touch the same data have the same one */
 };
 
 void pm_walks_make(const struct pm_structure *structure, const struct pm_profile *profile,
@@ -143,6 +151,33 @@ struct pm_rated_walk {
 void pm_window_make(const struct pm_rated_walk *walks, size_t n, double accesses,
                     uint64_t block_bytes, struct pm_window *window);
 void pm_window_free(struct pm_window *window);
+
+/* ---- times.c: the walks of one time and another ------------------------------------------------
+ */
+
+/* Walks of a carrier while they are as they are in one of their variants. */
+struct pm_walk_time {
+    PM_ARRAY(struct pm_rated_walk, walks);
+    double share;          /* of the carrier's time */
+    double phase_accesses; /* touches of blocks for which it lasts; the usual walks: INFINITY */
+};
+struct pm_walk_times {
+    PM_ARRAY(struct pm_walk_time, times); /* the first has the walks as they usually are */
+    PM_ARRAY(uint32_t, groups);           /* whose walks change their innermost strides */
+};
+
+/* Of the N walks of RATED. */
+void pm_walk_times_make(const struct pm_walks *walks, const struct pm_rated_walk *rated, size_t n,
+                        struct pm_walk_times *times);
+void pm_walk_times_free(struct pm_walk_times *times);
+/* Of how many times, from the first one on, reuses of GROUP are: of one where its walks have the
+   same strides at all times. */
+size_t pm_walk_times_of(const struct pm_walk_times *times, uint32_t group);
+
+/* How well it goes with the walks that GROUP has in TIME that it uses blocks again after ACCESSES;
+   from 0, to be compared between times. */
+double pm_walk_time_fits(const struct pm_walk_time *time, uint32_t group, double accesses,
+                         uint64_t block_bytes);
 
 /* ---- conflicts.c: how many of them lie in one set ----------------------------------------------
  */

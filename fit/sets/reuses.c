@@ -4,6 +4,7 @@
 #include <math.h>
 #include <omp.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "fit/heuristics.h"
 #include "fit/sets/private.h"
@@ -123,6 +124,14 @@ static void rate_walks(const struct pm_sets *sets, const struct pm_carrier *carr
     free(kept);
 }
 
+static void find_times(const struct pm_sets *sets, const struct pm_carrier *carrier, double ways,
+                       struct pm_walk_times *times) {
+    struct rated_walks rated = {0};
+    rate_walks(sets, carrier, ways, &rated);
+    pm_walk_times_make(&sets->walks, rated.walks, rated.n_walks, times);
+    free(rated.walks);
+}
+
 /* A window whose walks touch nearly as many blocks as are asked for, but not more; and one that is
    longer, whose walks touch more, or that is all of the carrier. */
 struct growing_window {
@@ -136,21 +145,23 @@ static void swap(struct pm_window *a, struct pm_window *b) {
     *b = old;
 }
 
-static void make_longer(const struct pm_sets *sets, const struct rated_walks *rated,
+static void make_longer(const struct pm_sets *sets, const struct pm_walk_time *time,
                         double accesses, struct growing_window *window) {
     window->longer_accesses = fmin(accesses, window->most_accesses);
-    pm_window_make(rated->walks, rated->n_walks, window->longer_accesses, sets->block_bytes,
+    pm_window_make(time->walks, time->n_walks, window->longer_accesses, sets->block_bytes,
                    &window->longer);
 }
 
 /* Grows WINDOW for BLOCKS, which are hardly less than the last time; true if it did. */
-static bool grow(const struct pm_sets *sets, const struct rated_walks *rated, double blocks,
+static bool grow(const struct pm_sets *sets, const struct pm_walk_time *time, double blocks,
                  struct growing_window *window) {
     bool grown = false;
+    if (!window->longer_accesses)
+        make_longer(sets, time, 1, window);
     while (window->longer.blocks <= blocks && window->accesses < window->most_accesses) {
         swap(&window->now, &window->longer);
         window->accesses = window->longer_accesses;
-        make_longer(sets, rated, window->accesses * pm_heuristics.window_step, window);
+        make_longer(sets, time, window->accesses * pm_heuristics.window_step, window);
         grown = true;
     }
     struct pm_window between = {0};
@@ -161,7 +172,7 @@ static bool grow(const struct pm_sets *sets, const struct rated_walks *rated, do
         double share = (blocks - window->now.blocks) / (window->longer.blocks - window->now.blocks);
         double accesses = window->accesses + fmin(fmax(share, 0.1), 0.9) *
                                                  (window->longer_accesses - window->accesses);
-        pm_window_make(rated->walks, rated->n_walks, accesses, sets->block_bytes, &between);
+        pm_window_make(time->walks, time->n_walks, accesses, sets->block_bytes, &between);
         bool fits = between.blocks <= blocks;
         swap(&between, fits ? &window->now : &window->longer);
         *(fits ? &window->accesses : &window->longer_accesses) = accesses;
@@ -171,30 +182,85 @@ static bool grow(const struct pm_sets *sets, const struct rated_walks *rated, do
     return grown;
 }
 
+/* A carrier at one of its times, as far as its reuses have been looked at. */
+struct view {
+    const struct pm_walk_time *time;
+    struct growing_window window;
+    struct pm_conflicts *conflicts; /* of the window; NULL: not made yet */
+    double share;                   /* of the reuse that is looked at */
+};
+
+/* Grows the windows of the N views for BLOCKS, and finds their shares of REUSE: times that do not
+   last as long count as the first one. */
+static void share_out(const struct pm_sets *sets, const struct pm_carried_reuses *reuse,
+                      double blocks, struct view *views, size_t n) {
+    double usual = 0, sum = 0;
+    for (size_t v = n; v-- > 0;) {
+        struct view *view = &views[v];
+        if (grow(sets, view->time, blocks, &view->window)) {
+            pm_conflicts_free(view->conflicts);
+            view->conflicts = NULL;
+        }
+        bool lasts = view->window.accesses <= view->time->phase_accesses;
+        usual += lasts && v ? 0 : view->time->share;
+        view->share = v == 0 ? usual : lasts ? view->time->share : 0;
+        view->share *= n == 1 ? 1
+                              : pm_walk_time_fits(view->time, reuse->group, view->window.accesses,
+                                                  sets->block_bytes);
+        sum += view->share;
+    }
+    for (size_t v = 0; v < n; v++)
+        views[v].share = sum > 0 ? views[v].share / sum : v == 0;
+}
+
+/* P[x]: as of pm_conflicts_count, of REUSE at all of its times. */
+static void count_in_views(const struct pm_sets *sets, const struct pm_carrier *carrier,
+                           const struct pm_set_shape *shape, const struct pm_carried_reuses *reuse,
+                           struct view *views, size_t n, double *p) {
+    double random = fmin(reuse->distance, carrier->random_blocks[reuse->cell]);
+    /* With the block itself, where its walk is known. */
+    double blocks = reuse->distance - random + (sets->walks.is_regular[reuse->group] ? 1 : 0);
+    double *at_time = pm_alloc(shape->most + 1, sizeof *at_time);
+    double sum = 0;
+    share_out(sets, reuse, blocks, views, n);
+    memset(p, 0, (shape->most + 1) * sizeof *p);
+    for (size_t v = 0; v < n; v++) {
+        struct view *view = &views[v];
+        if (view->share < pm_heuristics.least_time)
+            continue;
+        if (!view->conflicts)
+            view->conflicts = pm_conflicts_new(&view->window.now, sets->block_bytes, shape);
+        double even = fmax(0, blocks - view->window.now.blocks);
+        pm_conflicts_count(view->conflicts, reuse->group, random, even, at_time);
+        sum += view->share;
+        for (uint32_t x = 0; x <= shape->most; x++)
+            p[x] += view->share * at_time[x];
+    }
+    for (uint32_t x = 0; x <= shape->most; x++)
+        p[x] /= sum;
+    free(at_time);
+}
+
 /* Fills in what is between for reuses that one scope carries, ascending by cell. */
 static void count_between(const struct pm_sets *sets, const struct pm_carrier *carrier,
                           const struct pm_ruled_cache *cache, struct pm_carried_reuses *reuses,
                           size_t n, float *counts) {
     const struct pm_set_shape shape = {cache->n_sets, cache->random_pages,
                                        pm_rule_most(cache->rule)};
-    struct rated_walks rated = {0};
-    rate_walks(sets, carrier, pm_rule_least_distance(cache->rule), &rated);
-    struct growing_window window = {.longer_accesses = 1, .most_accesses = carrier->accesses};
-    make_longer(sets, &rated, 1, &window);
-    struct pm_conflicts *conflicts = NULL;
+    struct pm_walk_times times = {0};
+    find_times(sets, carrier, pm_rule_least_distance(cache->rule), &times);
+    struct view *views = pm_alloc(times.n_times, sizeof *views);
+    for (size_t v = 0; v < times.n_times; v++)
+        views[v] =
+            (struct view){.time = &times.times[v],
+                          .window = {.most_accesses = fmin(carrier->accesses,
+                                                           2 * times.times[v].phase_accesses)}};
     double *p = pm_alloc(shape.most + 1, sizeof *p);
     float *narrow = pm_alloc(shape.most + 1, sizeof *narrow);
     for (size_t i = 0; i < n; i++) {
         struct pm_carried_reuses *reuse = &reuses[i];
-        double random = fmin(reuse->distance, carrier->random_blocks[reuse->cell]);
-        /* With the block itself, where its walk is known. */
-        double blocks = reuse->distance - random + (sets->walks.is_regular[reuse->group] ? 1 : 0);
-        if (grow(sets, &rated, blocks, &window) || !conflicts) {
-            pm_conflicts_free(conflicts);
-            conflicts = pm_conflicts_new(&window.now, sets->block_bytes, &shape);
-        }
-        double even = fmax(0, blocks - window.now.blocks);
-        pm_conflicts_count(conflicts, reuse->group, random, even, p);
+        count_in_views(sets, carrier, &shape, reuse, views, pm_walk_times_of(&times, reuse->group),
+                       p);
         float *to = counts ? &counts[i * (shape.most + 1)] : narrow;
         for (uint32_t x = 0; x <= shape.most; x++)
             to[x] = p[x] < LEAST_P ? 0 : (float)p[x];
@@ -202,10 +268,13 @@ static void count_between(const struct pm_sets *sets, const struct pm_carrier *c
     }
     free(p);
     free(narrow);
-    pm_conflicts_free(conflicts);
-    pm_window_free(&window.now);
-    pm_window_free(&window.longer);
-    free(rated.walks);
+    for (size_t v = 0; v < times.n_times; v++) {
+        pm_conflicts_free(views[v].conflicts);
+        pm_window_free(&views[v].window.now);
+        pm_window_free(&views[v].window.longer);
+    }
+    free(views);
+    pm_walk_times_free(&times);
 }
 
 static int compare_downwards(const void *left, const void *right) {

@@ -13,31 +13,70 @@
 #include "fit/sets/private.h"
 
 /* Do the strides say where the next access is?  Runs of fewer than three elements, of different
-   strides, are what any addresses have. */
-static bool is_walk(const struct pm_reference_strides *strides) {
+   strides, are what any addresses have, unless they come back. */
+static bool is_walk(const struct pm_run_strides *run, const struct pm_reference_strides *strides) {
     const struct pm_stride_level *inner = &strides->levels[0];
-    return !strides->n_levels || inner->count_share <= 0 || inner->stride_share >= 0.5 ||
-           inner->count >= 3;
+    double alike = 0;
+    for (uint32_t v = 0; v < strides->n_variants; v++)
+        alike += run->variants[strides->first_variant + v].share;
+    return alike >= 0.5 || !strides->n_levels || inner->count_share <= 0 ||
+           inner->stride_share >= 0.5 || inner->count >= 3;
+}
+
+static void add_level(struct pm_walk *walk, double stride_bytes, double count) {
+    walk->levels[walk->n_levels++] =
+        (struct pm_walk_level){(int64_t)stride_bytes, (uint64_t)(count + 0.5)};
+}
+
+/* WALK, which has its levels, goes from the LOWEST to the HIGHEST of its addresses, or back. */
+static void place_walk(struct pm_walk *walk, double lowest, double highest) {
+    const uint32_t n = walk->n_levels;
+    for (uint32_t l = 0; l + 1 < n; l++)
+        walk->levels[l].stride_bytes = llabs(walk->levels[l].stride_bytes);
+    walk->start = (int64_t)lowest;
+    if (!n || walk->levels[n - 1].stride_bytes >= 0)
+        return;
+    walk->start = (int64_t)highest;
+    for (uint32_t l = 0; l + 1 < n; l++)
+        walk->start -= walk->levels[l].stride_bytes * (int64_t)(walk->levels[l].count - 1);
 }
 
 static void make_walk(const struct pm_reference_strides *strides, struct pm_walk *walk) {
-    walk->n_levels = strides->n_levels;
-    bool upwards = true;
-    for (uint32_t l = 0; l < strides->n_levels; l++) {
-        const struct pm_stride_level *level = &strides->levels[l];
-        bool is_last = l + 1 == strides->n_levels;
-        walk->levels[l].count = (uint64_t)(pm_stride_level_elements(level) + 0.5);
-        walk->levels[l].stride_bytes = (int64_t)level->stride_bytes;
-        upwards &= !is_last || level->stride_bytes >= 0;
-        if (!is_last)
-            walk->levels[l].stride_bytes = llabs(walk->levels[l].stride_bytes);
+    for (uint32_t l = 0; l < strides->n_levels; l++)
+        add_level(walk, strides->levels[l].stride_bytes,
+                  pm_stride_level_elements(&strides->levels[l]));
+    place_walk(walk, strides->lowest, strides->highest);
+}
+
+/* The levels of a variant that it lasts for; what is not known of them is as usual. */
+static void make_variant(const struct pm_reference_strides *strides,
+                         const struct pm_stride_variant *from, struct pm_walk *walk) {
+    double spanned = 1;
+    walk->n_levels = 0;
+    for (uint32_t l = 0; l < from->n_levels && spanned < from->phase; l++) {
+        add_level(walk, from->levels[l].stride_bytes, from->levels[l].count);
+        spanned *= from->levels[l].count;
     }
-    walk->start = (int64_t)strides->lowest;
-    if (upwards)
-        return;
-    walk->start = (int64_t)strides->highest;
-    for (uint32_t l = 0; l + 1 < strides->n_levels; l++)
-        walk->start -= walk->levels[l].stride_bytes * (int64_t)(walk->levels[l].count - 1);
+    if (spanned < from->phase && walk->n_levels < strides->n_levels) {
+        const struct pm_stride_level *level = &strides->levels[walk->n_levels];
+        add_level(walk, level->stride_bytes, pm_stride_level_elements(level));
+    }
+    place_walk(walk, from->lowest, from->highest);
+}
+
+/* Behind find_spaces: they are where WALK is. */
+static void make_variants(const struct pm_run_strides *strides, struct pm_walks *walks,
+                          struct pm_walk *walk) {
+    const struct pm_reference_strides *of = pm_strides_of_reference(strides, walk->reference);
+    walk->first_variant = walks->n_variants;
+    walk->n_variants = of->n_variants;
+    for (uint32_t v = 0; v < of->n_variants; v++) {
+        const struct pm_stride_variant *from = &strides->variants[of->first_variant + v];
+        struct pm_walk_variant *variant = PM_PUSH(walks, variants);
+        *variant = (struct pm_walk_variant){*walk, from->share, from->since, from->phase};
+        variant->walk.n_variants = 0;
+        make_variant(of, from, &variant->walk);
+    }
 }
 
 /* ---- spaces of a run ------------------------------------------------------------------------- */
@@ -153,7 +192,7 @@ void pm_walks_make(const struct pm_structure *structure, const struct pm_profile
             reference->group == PM_NONE ? PM_NONE : pm_group_holder(structure, reference->group);
         if (group == PM_NONE || executed <= 0 || reference->kind != PM_ACCESS_PLAIN)
             continue;
-        if (!is_walk(strides)) {
+        if (!is_walk(&profile->strides, strides)) {
             described[group].random += executed;
             continue;
         }
@@ -174,11 +213,14 @@ void pm_walks_make(const struct pm_structure *structure, const struct pm_profile
     free(described);
     if (!profile->predicted)
         find_spaces(structure, profile, walks);
+    for (size_t w = 0; w < walks->n_walks; w++)
+        make_variants(&profile->strides, walks, &walks->walks[w]);
     find_areas(structure, profile, walks);
 }
 
 void pm_walks_free(struct pm_walks *walks) {
     free(walks->walks);
+    free(walks->variants);
     free(walks->is_random);
     free(walks->is_regular);
     free(walks->area);

@@ -60,6 +60,7 @@ struct pm_raw_strides {
     uint64_t thread;
     PM_ARRAY(struct pm_raw_walk, walks);          /* ascending by reference; owned */
     PM_ARRAY(struct pm_raw_stride_level, levels); /* owned */
+    PM_ARRAY(struct pm_raw_variant, variants);    /* likewise */
 };
 
 struct pm_raw_skipped { /* by one thread, while measuring was off */

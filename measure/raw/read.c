@@ -205,6 +205,30 @@ static bool stride_level_is_valid(const struct pm_raw_stride_level *level) {
                      : level->n_elements == 0 && level->n_strides == 0);
 }
 
+static bool variant_is_valid(const struct pm_raw_variant *variant) {
+    bool valid = variant->weight > 0 && variant->n_phases > 0 && variant->n_levels > 0 &&
+                 variant->n_levels <= PM_RAW_STRIDE_LEVELS && variant->lowest <= variant->highest;
+    for (uint64_t k = 0; k < PM_RAW_STRIDE_LEVELS; k++)
+        valid &= (variant->levels[k].count > 0) == (k < variant->n_levels);
+    return valid;
+}
+
+static bool read_variants(struct pm_raw_strides *strides, const struct pm_raw_walk *walk,
+                          struct pm_reader *in) {
+    if (walk->n_variants > PM_RAW_VARIANTS || walk->n_variants == 1)
+        return false;
+    for (uint32_t i = 0; i < walk->n_variants; i++) {
+        const void *bytes = pm_take(in, sizeof(struct pm_raw_variant));
+        if (!bytes)
+            return false;
+        struct pm_raw_variant *variant = PM_PUSH(strides, variants);
+        memcpy(variant, bytes, sizeof *variant);
+        if (!variant_is_valid(variant))
+            return false;
+    }
+    return true;
+}
+
 static bool read_strides(struct pm_raw *raw, struct pm_reader *in) {
     uint64_t module = pm_take_unsigned(in, 8), thread = pm_take_unsigned(in, 8);
     if (in->fault || module >= raw->n_modules)
@@ -229,6 +253,8 @@ static bool read_strides(struct pm_raw *raw, struct pm_reader *in) {
             if (!stride_level_is_valid(level))
                 return false;
         }
+        if (!read_variants(strides, walk, in))
+            return false;
     }
     return true;
 }
@@ -434,6 +460,7 @@ void pm_raw_free(struct pm_raw *raw) {
     for (size_t i = 0; i < raw->n_strides; i++) {
         free(raw->strides[i].walks);
         free(raw->strides[i].levels);
+        free(raw->strides[i].variants);
     }
     for (size_t i = 0; i < raw->n_notes; i++)
         free(raw->notes[i]);

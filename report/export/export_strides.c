@@ -1,8 +1,9 @@
 /* `pmodel export --strides`: for each run and reference the levels of its addresses
    (core/strides/strides.h), innermost first.  JSON is {"format": "pmodel-strides", "version": 1,
    "runs":
-   [{parameters, "references": [{…, "levels": [{…}]}]}]}; CSV has a line for each level, and one
-   with empty fields for a reference that stayed where it was. */
+   [{parameters, "references": [{…, "levels": [{…}], "variants": [{…, "levels": [{…}]}]}]}]}; CSV
+   has a line for each level, one with empty fields for a reference that stayed where it was, and
+   no variants. */
 #include "report/export/export.h"
 #include "report/labels/labels.h"
 #include "report/loops/loops.h"
@@ -62,6 +63,29 @@ static const struct pm_field level_fields[] = {
     {"mean_count", PM_NUMBER, .get = level_mean_count},
 };
 
+#define VARIANT(name_) PM_GETTER(variant_##name_, struct pm_stride_variant, pm_number(row->name_))
+VARIANT(share)
+VARIANT(since)
+VARIANT(phase)
+VARIANT(lowest)
+VARIANT(highest)
+
+static const struct pm_field variant_fields[] = {
+    {"share", PM_NUMBER, .get = variant_share},
+    {"since", PM_NUMBER, .get = variant_since},
+    {"phase_executions", PM_NUMBER, .get = variant_phase},
+    {"lowest_address", PM_NUMBER, .get = variant_lowest},
+    {"highest_address", PM_NUMBER, .get = variant_highest},
+};
+
+PM_GETTER(variant_stride, struct pm_variant_level, pm_number(row->stride_bytes))
+PM_GETTER(variant_count, struct pm_variant_level, pm_number(row->count))
+
+static const struct pm_field variant_level_fields[] = {
+    {"stride_bytes", PM_NUMBER, .get = variant_stride},
+    {"count", PM_NUMBER, .get = variant_count},
+};
+
 static const struct pm_field size_fields[] = {{"parameters", PM_TEXT, .get = line_parameters}};
 
 static struct line line_of(const struct pm_structure *structure,
@@ -94,13 +118,26 @@ static void write_csv(FILE *out, struct line *line) {
     }
 }
 
-static json_t *reference_json(struct line *line) {
+static json_t *variant_json(const struct pm_stride_variant *variant) {
+    json_t *object = PM_JSON_OBJECT(variant_fields, variant), *levels = json_array();
+    for (uint32_t k = 0; k < variant->n_levels; k++)
+        json_array_append_new(levels, PM_JSON_OBJECT(variant_level_fields, &variant->levels[k]));
+    json_object_set_new(object, "levels", levels);
+    return object;
+}
+
+static json_t *reference_json(const struct pm_run_strides *strides, struct line *line) {
     json_t *object = PM_JSON_OBJECT(reference_fields, line), *levels = json_array();
     for (uint32_t k = 0; k < line->strides->n_levels; k++) {
         line->level = &line->strides->levels[k];
         json_array_append_new(levels, PM_JSON_OBJECT(level_fields, line));
     }
     json_object_set_new(object, "levels", levels);
+    json_t *variants = json_array();
+    for (uint32_t v = 0; v < line->strides->n_variants; v++)
+        json_array_append_new(variants,
+                              variant_json(&strides->variants[line->strides->first_variant + v]));
+    json_object_set_new(object, "variants", variants);
     return object;
 }
 
@@ -113,7 +150,7 @@ static void write_run(FILE *out, const struct pm_structure *structure,
         if (!line.group || !chosen[line.reference->group])
             continue;
         if (runs)
-            json_array_append_new(references, reference_json(&line));
+            json_array_append_new(references, reference_json(&profile->strides, &line));
         else
             write_csv(out, &line);
     }

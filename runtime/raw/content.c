@@ -181,10 +181,52 @@ static uint32_t count_levels(const struct pm_address_walk *walk) {
     return n;
 }
 
+/* Of the runs of LEVEL those that most runs with ID INNER are in; NULL: none. */
+static const struct pm_run_variant *variant_around(const struct pm_walk_level *level,
+                                                   uint64_t inner) {
+    const struct pm_run_variant *most = NULL;
+    for (unsigned i = 0; level && level->variants && i < PM_STRIDE_VARIANTS; i++) {
+        const struct pm_run_variant *variant = &level->variants[i];
+        if (variant->weight && variant->inner == inner && (!most || variant->weight > most->weight))
+            most = variant;
+    }
+    return most;
+}
+
+/* Is VARIANT of the innermost LEVEL of a walk no chance? */
+static bool is_usual(const struct pm_walk_level *level, const struct pm_run_variant *variant) {
+    enum { LEAST_SHARE = 100 };
+    return variant->weight && variant->weight >= level->n_elements / LEAST_SHARE;
+}
+
+static unsigned count_variants(const struct pm_address_walk *walk) {
+    const struct pm_walk_level *level = walk->levels[0];
+    unsigned n = 0;
+    for (unsigned i = 0; level && level->variants && i < PM_STRIDE_VARIANTS; i++)
+        n += is_usual(level, &level->variants[i]);
+    return n > 1 ? n : 0; /* one alone is what the levels say */
+}
+
+static void add_variant(struct pm_raw_builder *builder, const struct pm_address_walk *walk,
+                        const struct pm_run_variant *innermost, int64_t offset) {
+    struct pm_raw_variant raw = {.weight = innermost->weight,
+                                 .since = innermost->since,
+                                 .n_phases = innermost->n_phases,
+                                 .lowest = innermost->lowest + (uint64_t)offset,
+                                 .highest = innermost->highest + (uint64_t)offset};
+    for (const struct pm_run_variant *variant = innermost; variant;
+         variant = raw.n_levels < PM_RAW_STRIDE_LEVELS
+                       ? variant_around(walk->levels[raw.n_levels], variant->id)
+                       : NULL)
+        raw.levels[raw.n_levels++] = (struct pm_raw_variant_level){variant->stride, variant->count};
+    pm_raw_add(builder, &raw, sizeof raw);
+}
+
 static void add_walk(struct pm_raw_builder *builder, uint32_t reference,
                      const struct pm_address_walk *walk, int64_t offset) {
     struct pm_raw_walk head = {.reference = reference,
-                               .n_levels = count_levels(walk),
+                               .n_levels = (uint16_t)count_levels(walk),
+                               .n_variants = (uint16_t)count_variants(walk),
                                .n = walk->n,
                                .lowest = walk->lowest + (uint64_t)offset,
                                .highest = walk->highest + (uint64_t)offset};
@@ -193,6 +235,9 @@ static void add_walk(struct pm_raw_builder *builder, uint32_t reference,
         struct pm_raw_stride_level level = stride_level(walk->levels[k]);
         pm_raw_add(builder, &level, sizeof level);
     }
+    for (unsigned i = 0; head.n_variants && i < PM_STRIDE_VARIANTS; i++)
+        if (is_usual(walk->levels[0], &walk->levels[0]->variants[i]))
+            add_variant(builder, walk, &walk->levels[0]->variants[i], offset);
 }
 
 static void add_strides(struct pm_raw_builder *builder, uint32_t module, uint32_t thread) {

@@ -39,6 +39,7 @@ struct pm_strides {
     int64_t gap;     /* atomic: what LEFT was when the last window closed */
     int64_t length;  /* of the window, or of the next one, in words */
     uint64_t random;
+    uint64_t clock;       /* records and accesses that were looked at */
     struct place *places; /* [n_places], by number of the reference */
     uint32_t n_places, n_bundles;
     struct pm_address_walk ***bundles; /* [n_bundles] of walks by word; NULL: not met */
@@ -69,21 +70,6 @@ static void add_value(struct pm_frequent_values *frequent, int64_t value, uint64
     frequent->weights[least] = weight - less;
 }
 
-static void end_run(struct pm_walk_level *level) {
-    if (level->is_cut) {
-        if (level->n > level->cut_n) {
-            level->cut_n = level->n;
-            level->cut_stride = level->stride;
-        }
-        return;
-    }
-    if (level->n > 1)
-        add_value(&level->strides, level->stride, level->n - 1);
-    add_value(&level->counts, (int64_t)level->n, 1);
-    level->n_runs++;
-    level->n_elements += level->n;
-}
-
 static uint64_t largest_weight(const struct pm_frequent_values *frequent) {
     uint64_t largest = 0;
     for (unsigned i = 0; i < PM_STRIDE_VALUES; i++)
@@ -98,6 +84,94 @@ static bool is_regular(const struct pm_walk_level *level) {
            2 * largest_weight(&level->strides) >= level->n_elements - level->n_runs;
 }
 
+static uint64_t id_of(const struct pm_walk_level *level, int64_t stride) {
+    const uint64_t mix = 0x9e3779b97f4a7c15u;
+    uint64_t id = (level->inner ^ (uint64_t)stride) * mix;
+    id = (id ^ id >> 32 ^ level->n) * mix;
+    return (id ^ id >> 29) | 1;
+}
+
+static void take_weight(struct pm_run_variant *variants, uint64_t weight) {
+    for (unsigned i = 0; i < PM_STRIDE_VARIANTS; i++)
+        variants[i].weight -= weight;
+}
+
+/* The number of the variant with ID, made if there is room; PM_STRIDE_VARIANTS: there is none. */
+static unsigned find_variant(struct pm_run_variant *variants, uint64_t id, uint64_t *weight) {
+    unsigned least = 0;
+    for (unsigned i = 0; i < PM_STRIDE_VARIANTS; i++) {
+        if (variants[i].weight && variants[i].id == id)
+            return i;
+        if (variants[i].weight < variants[least].weight)
+            least = i;
+    }
+    const uint64_t less = variants[least].weight;
+    if (less) { /* all are taken */
+        const uint64_t taken = less < *weight ? less : *weight;
+        take_weight(variants, taken);
+        *weight -= taken;
+        if (!*weight)
+            return PM_STRIDE_VARIANTS;
+    }
+    variants[least].id = 0;
+    return least;
+}
+
+/* The run of LEVEL has ended as a whole one; its id. */
+static uint64_t add_variant(struct pm_strides *strides, struct pm_walk_level *level) {
+    const int64_t stride = level->n > 1 ? level->stride : 0;
+    const uint64_t id = id_of(level, stride);
+    const bool is_new_phase = level->last_id != id;
+    uint64_t weight = level->n;
+    if (!is_regular(level))
+        return id;
+    if (PM_UNLIKELY(!level->variants) &&
+        !(level->variants =
+              pm_arena_take(&strides->arena, PM_STRIDE_VARIANTS * sizeof *level->variants))) {
+        strides->failed = true;
+        return id;
+    }
+    unsigned i = level->last_variant;
+    if (PM_UNLIKELY(level->variants[i].id != id || !level->variants[i].weight))
+        i = find_variant(level->variants, id, &weight);
+    level->last_id = id;
+    if (i == PM_STRIDE_VARIANTS)
+        return id;
+    level->last_variant = i;
+    struct pm_run_variant *variant = &level->variants[i];
+    if (variant->id != id)
+        *variant = (struct pm_run_variant){.id = id,
+                                           .inner = level->inner,
+                                           .stride = stride,
+                                           .count = level->n,
+                                           .since = strides->clock,
+                                           .lowest = UINT64_MAX};
+    const uint64_t low = stride < 0 ? level->last : level->first;
+    const uint64_t high = stride < 0 ? level->first : level->last;
+    variant->lowest = low < variant->lowest ? low : variant->lowest;
+    variant->highest = high > variant->highest ? high : variant->highest;
+    variant->weight += weight;
+    variant->n_phases += is_new_phase;
+    return id;
+}
+
+/* The id of the run; 0: it was cut. */
+static uint64_t end_run(struct pm_strides *strides, struct pm_walk_level *level) {
+    if (level->is_cut) {
+        if (level->n > level->cut_n) {
+            level->cut_n = level->n;
+            level->cut_stride = level->stride;
+        }
+        return 0;
+    }
+    if (level->n > 1)
+        add_value(&level->strides, level->stride, level->n - 1);
+    add_value(&level->counts, (int64_t)level->n, 1);
+    level->n_runs++;
+    level->n_elements += level->n;
+    return add_variant(strides, level);
+}
+
 static struct pm_walk_level *make_level(struct pm_strides *strides, struct pm_address_walk *walk,
                                         unsigned k) {
     struct pm_walk_level *level = pm_arena_take(&strides->arena, sizeof *level);
@@ -108,9 +182,10 @@ static struct pm_walk_level *make_level(struct pm_strides *strides, struct pm_ad
     return walk->levels[k] = level;
 }
 
-/* ADDRESS is the next element of level K. */
-static __attribute__((noinline)) void
-append(struct pm_strides *strides, struct pm_address_walk *walk, unsigned k, uint64_t address) {
+/* ADDRESS is the next element of level K: the first one of a run with id INNER. */
+static __attribute__((noinline)) void append(struct pm_strides *strides,
+                                             struct pm_address_walk *walk, unsigned k,
+                                             uint64_t address, uint64_t inner) {
     for (; k < PM_STRIDE_LEVELS; k++) {
         struct pm_walk_level *level = walk->levels[k];
         if (PM_UNLIKELY(!level) && !(level = make_level(strides, walk, k)))
@@ -124,15 +199,18 @@ append(struct pm_strides *strides, struct pm_address_walk *walk, unsigned k, uin
         }
         const uint64_t first = level->first;
         const bool is_complete = level->n > 0 && !level->is_cut;
+        uint64_t id = 0;
         if (level->n > 0) {
-            end_run(level);
+            id = end_run(strides, level);
             level->is_cut = false;
         }
         level->first = level->last = address;
         level->n = 1;
+        level->inner = inner;
         if (!is_complete || !is_regular(level)) /* where it began is not known */
             return;
         address = first;
+        inner = id;
     }
 }
 
@@ -143,9 +221,9 @@ static void cut_runs(struct pm_strides *strides, struct pm_address_walk *walk) {
         if (!level || level->n == 0)
             continue;
         if (!level->is_cut && is_regular(level))
-            append(strides, walk, k + 1, level->first);
+            append(strides, walk, k + 1, level->first, 0);
         level->is_cut = true;
-        end_run(level);
+        end_run(strides, level);
         level->n = 0;
     }
     walk->window = 0;
@@ -177,7 +255,7 @@ static inline void execute(struct pm_strides *strides, struct pm_address_walk *w
         level->n++;
         return;
     }
-    append(strides, walk, 0, address);
+    append(strides, walk, 0, address, 0);
 }
 
 /* ---- begin and end --------------------------------------------------------------------------- */
@@ -372,6 +450,7 @@ void pm_strides_records(struct pm_strides *strides, uint32_t stream, const uint6
             break;
         if (PM_UNLIKELY(strides->failed)) /* a walk may be missing */
             break;
+        strides->clock++;
         for (uint32_t i = 1; i <= pm_bundles[number].n_addresses; i++)
             execute(strides, walks[i], *words++);
     }
@@ -390,6 +469,7 @@ void pm_strides_accesses(struct pm_strides *strides, uint32_t stream,
             continue;
         if (!(walk = make_walk(strides, batch[i].reference)))
             break;
+        strides->clock++;
         execute(strides, walk, batch[i].address);
     }
     pass(strides, n);

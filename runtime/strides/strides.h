@@ -10,6 +10,9 @@
    are one level.  What varies from run to run has the value that most have (of at most
    PM_STRIDE_VALUES kept, by the method of Misra and Gries 1982), and the share that has it.
 
+   Runs that differ because each call, or each pass over the data, has strides of its own are kept
+   apart as well, up to PM_STRIDE_VARIANTS kinds of them at each level.
+
    Assumed: what is true in windows of the thread's accesses is true of all.  A window is
    65,536 to a million words of records, at random places, so that about one word in sixteen is
    looked at; before these, the thread's first two million are.  Where a batch of records begins
@@ -28,7 +31,7 @@
 
 #include "runtime/pmodel_handler.h"
 
-enum { PM_STRIDE_LEVELS = 6, PM_STRIDE_VALUES = 4 };
+enum { PM_STRIDE_LEVELS = 6, PM_STRIDE_VALUES = 4, PM_STRIDE_VARIANTS = 16 };
 
 /* Values and their weights, in no order; weight 0: none. */
 struct pm_frequent_values {
@@ -36,16 +39,32 @@ struct pm_frequent_values {
     uint64_t weights[PM_STRIDE_VALUES];
 };
 
+/* Runs of a level that are alike: in their stride, their number of elements and the runs that their
+   first elements are. */
+struct pm_run_variant {
+    uint64_t id, inner; /* INNER: the id of the runs of the level below; 0: not known */
+    int64_t stride;
+    uint64_t count;
+    uint64_t weight;   /* elements of these runs, by the method of Misra and Gries; 0: none */
+    uint64_t since;    /* on the thread's clock: the end of the first of them */
+    uint64_t n_phases; /* how often one of them came after a run that was another */
+    uint64_t lowest, highest; /* of their elements */
+};
+
 struct pm_walk_level {
     uint64_t first, last;              /* of the run under way: its first and last element */
     uint64_t n;                        /* its elements so far; 0: none is under way */
     int64_t stride;                    /* its stride, if n > 1 */
     bool is_cut;                       /* the run may have begun before the window */
+    uint64_t inner;                    /* id of the run that its first element is; 0: not known */
     struct pm_frequent_values strides; /* by the number of elements that follow them */
     struct pm_frequent_values counts;  /* of elements, by the number of runs */
     uint64_t n_runs, n_elements;       /* of whole runs, in all */
     uint64_t cut_n;                    /* of the longest run that was cut … */
     int64_t cut_stride;                /* … its stride */
+    struct pm_run_variant *variants;   /* [PM_STRIDE_VARIANTS]; NULL: no run was seen whole */
+    uint64_t last_id;                  /* of the whole run before */
+    uint32_t last_variant;             /* where that is or was */
 };
 
 /* What the addresses of one reference did, or of several that are apart by constants. */

@@ -133,16 +133,19 @@ static void add_samples(struct pm_raw_builder *builder, uint64_t block_bytes, ui
     pm_raw_section_end(builder);
 }
 
-/* Two references, the first with two levels, the inner one of which was seen whole. */
+/* Two references, the first with two levels, the inner one of which was seen whole, in two
+   variants. */
 struct strides_content {
     struct pm_raw_walk first;
     struct pm_raw_stride_level levels[2];
+    struct pm_raw_variant variants[2];
     struct pm_raw_walk second;
 };
 static const struct strides_content usual_strides = {
-    {3, 2, 100, 4096, 8192},
+    {3, 2, 2, 100, 4096, 8192},
     {{8, 80, 90, 10, 9, 10, 100}, {-512, 0, 0, 7, 0, 0, 0}},
-    {5, 0, 1, 9, 9}};
+    {{90, 17, 1, 4096, 8192, 2, {{8, 10}, {-512, 7}}}, {10, 99, 3, 4096, 5000, 1, {{-16, 10}}}},
+    {5, 0, 0, 1, 9, 9}};
 
 static void add_strides(struct pm_raw_builder *builder, uint64_t module,
                         const struct strides_content *content, size_t n_bytes) {
@@ -257,6 +260,9 @@ static void check_usual(const struct pm_raw *raw) {
                         sizeof usual_strides.second);
     assert_int_equal(raw->strides[0].n_levels, 2);
     assert_memory_equal(raw->strides[0].levels, usual_strides.levels, sizeof usual_strides.levels);
+    assert_int_equal(raw->strides[0].n_variants, 2);
+    assert_memory_equal(raw->strides[0].variants, usual_strides.variants,
+                        sizeof usual_strides.variants);
     assert_int_equal(raw->n_frames, 1);
     assert_int_equal(raw->frames[0].n_frames, 3);
     assert_int_equal(raw->frames[0].frames[0].count, -2);
@@ -387,7 +393,7 @@ static void another_version_is_named(void **state) {
     char *bytes = usual_bytes(&n_bytes);
     uint32_t version = PM_RAW_VERSION + 1;
     memcpy(bytes + offsetof(struct pm_raw_header, version), &version, sizeof version);
-    assert_refused(bytes, n_bytes, "version 4");
+    assert_refused(bytes, n_bytes, "version 5");
     assert_refused("GIF89a..........................", 32, "not a raw file");
     free(bytes);
 }
@@ -576,7 +582,7 @@ static void frames_that_cannot_be_are_refused(void **state) {
 
 static void strides_that_cannot_be_are_refused(void **state) {
     (void)state;
-    for (unsigned fault = 0; fault < 10; fault++) {
+    for (unsigned fault = 0; fault < 17; fault++) {
         struct pm_raw_builder builder = {0};
         struct strides_content content = usual_strides;
         pm_raw_begin(&builder);
@@ -590,6 +596,12 @@ static void strides_that_cannot_be_are_refused(void **state) {
         content.levels[0].n_elements = fault == 5 ? 101 : 100;
         content.levels[1].count = fault == 6 ? 0 : 7;
         content.levels[1].n_strides = fault == 7 ? 1 : 0;
+        content.first.n_variants = fault == 10 ? 1 : fault == 11 ? PM_RAW_VARIANTS + 1 : 2;
+        content.variants[0].weight = fault == 12 ? 0 : 90;
+        content.variants[0].n_phases = fault == 13 ? 0 : 1;
+        content.variants[0].levels[1].count = fault == 14 ? 0 : 7;
+        content.variants[1].n_levels = fault == 15 ? PM_RAW_STRIDE_LEVELS + 1 : 1;
+        content.variants[1].lowest = fault == 16 ? 5001 : 4096;
         add_strides(&builder, fault == 8, &content, sizeof content - (fault == 9 ? 8 : 0));
         assert_content_refused(&builder);
     }

@@ -126,6 +126,42 @@ static void triangles_have_one_stride_and_many_counts(void **state) {
     pm_strides_free(strides);
 }
 
+/* As a Fourier transform: each pass goes through a table with a stride of its own, again and again,
+   while it goes through an array in pairs, once. */
+static void passes_keep_their_strides_apart(void **state) {
+    (void)state;
+    enum { N = 12, ROUNDS = 2, ARRAY = 1 << 26 };
+    struct pm_strides *strides = pm_strides_new();
+    int64_t offset;
+    for (unsigned round = 0; round < ROUNDS; round++)
+        for (unsigned pass = 2; pass < N; pass++)
+            for (unsigned i = 0; i < 1 << N; i++) {
+                touch(strides, 1, BASE + ((uint64_t)i % (1 << pass) << (N - pass)) * 16);
+                touch(strides, 2, ARRAY + (i + (i >> pass << pass)) * 16);
+            }
+    const struct pm_walk_level *table = walk_of(strides, 1, &offset)->levels[0],
+                               *array = walk_of(strides, 2, &offset)->levels[0];
+    for (unsigned pass = 2; pass < N; pass++) {
+        const struct pm_run_variant *of_table = NULL, *of_array = NULL;
+        for (unsigned i = 0; i < PM_STRIDE_VARIANTS; i++) {
+            const struct pm_run_variant *t = &table->variants[i], *a = &array->variants[i];
+            of_table = t->weight && t->stride == INT64_C(16) << (N - pass) ? t : of_table;
+            of_array = a->weight && a->count == 1u << pass ? a : of_array;
+        }
+        assert_non_null(of_table);
+        assert_int_equal(of_table->count, 1u << pass);
+        assert_int_equal(of_table->lowest, BASE);
+        assert_int_equal(of_table->highest, BASE + (((1 << pass) - 1) << (N - pass)) * 16);
+        assert_true(of_table->weight >= (uint64_t)ROUNDS * ((1u << N) - (2u << pass)));
+        assert_true(of_table->weight <= (uint64_t)ROUNDS << N);
+        assert_int_equal(of_table->n_phases, ROUNDS);
+        assert_non_null(of_array);
+        assert_int_equal(of_array->stride, 16);
+        assert_in_range(of_array->since, of_table->since - 2, of_table->since + 2);
+    }
+    pm_strides_free(strides);
+}
+
 static uint64_t random_number(uint64_t *state) {
     *state = *state * 6364136223846793005u + 1442695040888963407u;
     return *state >> 33;
@@ -244,6 +280,7 @@ int main(void) {
         cmocka_unit_test(nests_have_their_strides_and_counts),
         cmocka_unit_test(loops_over_an_array_without_gaps_are_one_level),
         cmocka_unit_test(triangles_have_one_stride_and_many_counts),
+        cmocka_unit_test(passes_keep_their_strides_apart),
         cmocka_unit_test(numbers_without_an_order_have_no_stride),
         cmocka_unit_test(references_of_a_bundle_are_apart_by_constants),
         cmocka_unit_test(windows_do_not_count_what_they_cut),
