@@ -55,6 +55,7 @@ struct pm_level {
     uint64_t block_bytes;   /* line; a TLB: bytes that an entry maps */
     uint32_t associativity; /* 0: fully */
     enum pm_replacement replacement;
+    bool unified;                /* it holds code, too */
     enum pm_indexing indexed;    /* from here to write_allocate: caches only */
     enum pm_inclusion inclusion; /* towards the caches nearer the core */
     enum pm_write_policy write;

@@ -220,6 +220,7 @@ static int add_level(cfg_t *cfg, cfg_t *section, struct pm_level level) {
             return pm_machine_refuse(cfg, "a second level of the name `%s`", cfg_title(section));
     level.associativity = (uint32_t)cfg_getfloat(section, "ways");
     level.replacement = (enum pm_replacement)cfg_getint(section, "replacement");
+    level.unified = cfg_getint(section, "unified");
     if (check_sets(cfg, cfg_title(section), &level) ||
         check_inclusion(cfg, cfg_title(section), &level))
         return -1;
@@ -326,6 +327,7 @@ static bool parse_text(const char *text) {
                          FIGURE("exposed"),
                          FIGURE("shared_by"),
                          WORD("replacement"),
+                         WORD("unified"),
                          WORD("indexed"),
                          WORD("inclusion"),
                          WORD("write"),
@@ -337,6 +339,7 @@ static bool parse_text(const char *text) {
                        FIGURE("page"),
                        FIGURE("ways"),
                        WORD("replacement"),
+                       WORD("unified"),
                        FIGURE("miss_penalty"),
                        FIGURE("exposed"),
                        CFG_STR("source", 0, CFGF_NODEFAULT),

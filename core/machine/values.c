@@ -96,6 +96,7 @@ static const struct word_rule {
     {"indexed", {PM_INDEXINGS(WORD)}},
     {"inclusion", {PM_INCLUSIONS(WORD)}},
     {"write", {PM_WRITE_POLICIES(WORD)}},
+    {"unified", {[false] = "false", [true] = "true"}},
     {"write_allocate", {[false] = "false", [true] = "true"}},
 #undef WORD
 };

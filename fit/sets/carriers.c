@@ -220,6 +220,44 @@ const struct pm_carrier *pm_carrier_of(struct pm_carriers *carriers, uint32_t sc
     return carrier;
 }
 
+static double code_of_routine(const struct pm_carriers *carriers, const struct pm_carrier *carrier,
+                              uint32_t routine, double accesses, uint64_t block_bytes) {
+    const struct pm_structure *structure = carriers->structure;
+    const struct pm_routine *r = &structure->routines[routine];
+    const double part = accesses / carrier->accesses;
+    uint64_t n = 0, next = 0; /* the first block that was not counted yet */
+    for (uint32_t b = r->first_block; b < r->first_block + r->n_blocks; b++) {
+        const struct pm_block *block = &structure->blocks[b];
+        double share = pm_carrier_share(carriers, carrier, block->scope);
+        if (carriers->executions[b] * share * part < 1 || !block->size_bytes)
+            continue;
+        uint64_t first = block->address / block_bytes;
+        uint64_t end = (block->address + block->size_bytes - 1) / block_bytes + 1;
+        first = first > next ? first : next;
+        n += end > first ? end - first : 0;
+        next = end > next ? end : next;
+    }
+    return (double)n;
+}
+
+double pm_carrier_code_blocks(const struct pm_carriers *carriers, const struct pm_carrier *carrier,
+                              double accesses, uint64_t block_bytes) {
+    const struct pm_structure *structure = carriers->structure;
+    uint32_t routine = structure->scopes[carrier->scope].routine;
+    double n = 0;
+    if (routine == PM_NONE) {
+        for (uint32_t r = 0; r < structure->n_routines; r++)
+            n += code_of_routine(carriers, carrier, r, accesses, block_bytes);
+        return n;
+    }
+    n = code_of_routine(carriers, carrier, routine, accesses, block_bytes);
+    for (size_t i = 0; i < carrier->n_called; i++)
+        if (carrier->called[i].routine != routine)
+            n += code_of_routine(carriers, carrier, carrier->called[i].routine, accesses,
+                                 block_bytes);
+    return n;
+}
+
 void pm_carried_sum_begin(const struct pm_carriers *carriers, struct pm_carried_sum *sum) {
     const struct pm_lists *groups = &carriers->groups_of_routine;
     for (uint32_t r = 0; r < carriers->structure->n_routines; r++) {

@@ -110,7 +110,7 @@ static void use(const struct pm_sets *sets, const struct pm_ruled_cache *cache,
             fmax(1, touches_between(sets, carrier, reuse) / reuse->distance) * point->replaced;
         const struct pm_between between = {.p = list->counts ? &list->counts[i * list->n_counts]
                                                              : NULL,
-                                           .exactly = reuse->distance,
+                                           .exactly = reuse->distance + reuse->code,
                                            .always = point->always[reuse->scope] * for_block,
                                            .sometimes = point->sometimes[reuse->scope] * for_block,
                                            .share = reuse->share,

@@ -96,6 +96,10 @@ const struct pm_carrier *pm_carrier_of(struct pm_carriers *carriers, uint32_t sc
 double pm_carrier_share(const struct pm_carriers *carriers, const struct pm_carrier *carrier,
                         uint32_t inner);
 
+/* Blocks of the code that ACCESSES of CARRIER execute, each of these at least once. */
+double pm_carrier_code_blocks(const struct pm_carriers *carriers, const struct pm_carrier *carrier,
+                              double accesses, uint64_t block_bytes);
+
 /* The sum over the groups in a carrier of OF_GROUP, each times the share of it that is there. */
 struct pm_carried_sum {
     const double *of_group;
@@ -257,6 +261,7 @@ struct pm_ruled_cache {
     uint64_t n_sets; /* 1: sets do not matter */
     double blocks;
     bool random_pages;
+    bool unified;
     const struct pm_rule *rule;
 };
 
@@ -265,6 +270,7 @@ struct pm_carried_reuses {
     uint32_t scope, cell, group;
     size_t histogram;
     double accesses, distance;
+    double code;  /* blocks of it between, if the cache is unified */
     double share; /* of them that miss */
     struct pm_fifo_share fifo;
     double span; /* pm_between.span */

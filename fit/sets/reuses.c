@@ -33,9 +33,12 @@ static void list_reuses(const struct pm_sets *sets, const struct pm_group_histog
     struct pm_distance_cells cells;
     pm_distance_cells_make(&histogram->histogram, &cells);
     *misses = cells.always_missing;
+    /* In a single set the code may be nearly all that is between. */
+    const double least =
+        cache->unified && cache->n_sets == 1 ? 1 : pm_rule_least_distance(cache->rule);
     for (size_t i = 0; i < cells.n_cells; i++) {
         const struct pm_distance_cell *cell = &cells.cells[i];
-        if (cell->distance < pm_rule_least_distance(cache->rule))
+        if (cell->distance < least)
             continue;
         if (cell->distance >= pm_heuristics.longest_reuse * cache->blocks) {
             *misses += cell->accesses;
@@ -230,7 +233,7 @@ static void count_in_views(const struct pm_sets *sets, const struct pm_carrier *
             continue;
         if (!view->conflicts)
             view->conflicts = pm_conflicts_new(&view->window.now, sets->block_bytes, shape);
-        double even = fmax(0, blocks - view->window.now.blocks);
+        double even = fmax(0, blocks - view->window.now.blocks) + reuse->code;
         pm_conflicts_count(view->conflicts, reuse->group, random, even, at_time);
         sum += view->share;
         for (uint32_t x = 0; x <= shape->most; x++)
@@ -241,12 +244,24 @@ static void count_in_views(const struct pm_sets *sets, const struct pm_carrier *
     free(at_time);
 }
 
+/* The code that CARRIER executes in about as many accesses as touch all of the cache. */
+static double code_between(const struct pm_sets *sets, const struct pm_carrier *carrier,
+                           const struct pm_ruled_cache *cache) {
+    size_t full = pm_distance_n_cells(cache->blocks);
+    double accesses = full < sets->n_cells ? carrier->window[full] : INFINITY;
+    return cache->unified
+               ? pm_carrier_code_blocks(sets->carriers, carrier, fmin(accesses, carrier->accesses),
+                                        sets->block_bytes)
+               : 0;
+}
+
 /* Fills in what is between for reuses that one scope carries, ascending by cell. */
 static void count_between(const struct pm_sets *sets, const struct pm_carrier *carrier,
                           const struct pm_ruled_cache *cache, struct pm_carried_reuses *reuses,
                           size_t n, float *counts) {
     const struct pm_set_shape shape = {cache->n_sets, cache->random_pages,
                                        pm_rule_most(cache->rule)};
+    const double code = code_between(sets, carrier, cache);
     struct pm_walk_times times = {0};
     find_times(sets, carrier, pm_rule_least_distance(cache->rule), &times);
     struct view *views = pm_alloc(times.n_times, sizeof *views);
@@ -259,6 +274,7 @@ static void count_between(const struct pm_sets *sets, const struct pm_carrier *c
     float *narrow = pm_alloc(shape.most + 1, sizeof *narrow);
     for (size_t i = 0; i < n; i++) {
         struct pm_carried_reuses *reuse = &reuses[i];
+        reuse->code = code;
         count_in_views(sets, carrier, &shape, reuse, views, pm_walk_times_of(&times, reuse->group),
                        p);
         float *to = counts ? &counts[i * (shape.most + 1)] : narrow;
@@ -347,9 +363,14 @@ void pm_reuse_list_make(const struct pm_sets *sets, const struct pm_group_histog
         count_in_sets(sets, cache, list);
         return;
     }
-    for (size_t i = 0; i < list->n_reuses; i++)
-        list->reuses[i].share = pm_rule_lru_share(
-            cache->rule, &(struct pm_between){.exactly = list->reuses[i].distance});
+    for (size_t i = 0; i < list->n_reuses; i++) {
+        struct pm_carried_reuses *reuse = &list->reuses[i];
+        reuse->code = i && reuse[-1].scope == reuse->scope
+                          ? reuse[-1].code
+                          : code_between(sets, pm_carrier_of(sets->carriers, reuse->scope), cache);
+        reuse->share = pm_rule_lru_share(
+            cache->rule, &(struct pm_between){.exactly = reuse->distance + reuse->code});
+    }
 }
 
 void pm_reuse_list_free(struct pm_reuse_list *list) {

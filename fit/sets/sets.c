@@ -53,6 +53,7 @@ struct pm_set_cache *pm_set_caches_of(const struct pm_machine *machine) {
             .ways = level->associativity,
             .replacement = level->replacement,
             .indexed = level->indexed,
+            .unified = level->unified,
             .inner_blocks = is_exclusive ? floor(inner_bytes / (double)level->block_bytes) : 0};
         inner_bytes = (is_exclusive ? inner_bytes : 0) + blocks * (double)level->block_bytes;
     }
@@ -87,11 +88,15 @@ double **pm_set_misses(const struct pm_structure *structure, const struct pm_pro
             uint64_t n_sets = sets_of(profile, &caches[c]);
             double blocks = caches[c].blocks + caches[c].inner_blocks;
             struct pm_rule *rule = pm_rule_new(caches[c].replacement, blocks / (double)n_sets);
-            if (n_sets == 1 && pm_rule_is_lru(rule))
+            if (n_sets == 1 && pm_rule_is_lru(rule) && !caches[c].unified)
                 count_fully_associative(histograms, n_histograms, &caches[c], misses[c]);
             else {
-                struct pm_ruled_cache cache = {n_sets, blocks,
-                                               caches[c].indexed == PM_INDEXED_PHYSICAL, rule};
+                const struct pm_ruled_cache cache = {.n_sets = n_sets,
+                                                     .blocks = blocks,
+                                                     .random_pages =
+                                                         caches[c].indexed == PM_INDEXED_PHYSICAL,
+                                                     .unified = caches[c].unified,
+                                                     .rule = rule};
                 if (!sets)
                     sets = sets_new(structure, profile, caches[c].block_bytes);
                 pm_count_policy_misses(sets, histograms, n_histograms, &cache, misses[c]);

@@ -3,6 +3,7 @@
 #ifndef PM_SETS_H
 #define PM_SETS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -16,6 +17,7 @@ struct pm_set_cache {
     uint32_t ways; /* 0: fully associative */
     enum pm_replacement replacement;
     enum pm_indexing indexed;
+    bool unified;        /* it holds the code that is executed, too */
     double inner_blocks; /* of the caches nearer the core, none of which an exclusive cache holds:
                             they keep blocks from missing as its own do; 0: it is not exclusive */
 };

@@ -116,6 +116,7 @@ static void each_policy_arrives(void **state) {
         {"replacement = plru", {DEFAULTS, .replacement = PM_REPLACEMENT_PLRU}},
         {"replacement = fifo", {DEFAULTS, .replacement = PM_REPLACEMENT_FIFO}},
         {"replacement = \"random\"", {DEFAULTS, .replacement = PM_REPLACEMENT_RANDOM}},
+        {"unified = true", {DEFAULTS, .unified = true}},
         {"indexed = physical", {DEFAULTS, .indexed = PM_INDEXED_PHYSICAL}},
         {"inclusion = inclusive", {DEFAULTS, .inclusion = PM_INCLUSION_INCLUSIVE}},
         {"inclusion = exclusive", {DEFAULTS, .inclusion = PM_INCLUSION_EXCLUSIVE}},
@@ -133,6 +134,7 @@ static void each_policy_arrives(void **state) {
         const struct pm_level *level = &m->levels[1], *is = &cases[i].is;
         assert_string_equal(level->name, "L2");
         assert_int_equal(level->replacement, is->replacement);
+        assert_int_equal(level->unified, is->unified);
         assert_int_equal(level->indexed, is->indexed);
         assert_int_equal(level->inclusion, is->inclusion);
         assert_int_equal(level->write, is->write);

@@ -354,6 +354,38 @@ static void products_miss_by_their_policy(void **state) {
     }
 }
 
+/* Data of 48 lines go round in 64; with the 32 lines of the innermost loop they do not. */
+static void code_takes_room_in_a_unified_cache(void **state) {
+    (void)state;
+    struct nest nest = {2, {100, 48 * 8}, 1, {{4096, {0, 8}}}};
+    struct simulation *simulation = pm_alloc(1, sizeof *simulation);
+    struct pm_structure *structure = nest_structure(&nest);
+    struct pm_profile *profile = nest_profile(structure, &nest);
+    simulation->distances[0] = pm_alloc(MOST_DISTANCE, sizeof(uint64_t));
+    simulation->distances[0][0] = 100 * 48 * 7;
+    simulation->distances[0][47] = 99 * 48;
+    simulation->cold[0] = 48;
+    profile->histograms = pm_alloc(1, sizeof *profile->histograms);
+    add_histogram(profile, simulation, 0);
+    for (uint32_t b = 0; b < structure->n_blocks; b++) {
+        structure->blocks[b].address = 2048 * b;
+        structure->blocks[b].size_bytes = 2048;
+    }
+    for (int unified = 0; unified < 2; unified++)
+        for (uint32_t ways = 0; ways <= 8; ways += 8) {
+            struct pm_set_cache cache = {
+                .block_bytes = BLOCK, .blocks = 64, .ways = ways, .unified = unified};
+            double **misses = pm_set_misses(structure, profile, profile->histograms, 1, &cache, 1);
+            if (fabs(misses[0][0] - (unified ? 4800 : 48)) > 1)
+                fail_msg("%u ways, unified %d: %g misses", ways, unified, misses[0][0]);
+            pm_set_misses_free(misses, 1);
+        }
+    pm_profile_free(profile);
+    pm_structure_free(structure);
+    free(simulation->distances[0]);
+    free(simulation);
+}
+
 static void without_strides_caches_are_fully_associative(void **state) {
     (void)state;
     struct nest nest = {3, {4, 8, 40}, 1, {{4096, {0, 8, 64 * BLOCK}}}};
@@ -398,6 +430,7 @@ int main(void) {
         cmocka_unit_test(a_walk_that_is_too_long_misses_by_its_policy),
         cmocka_unit_test(a_stream_takes_what_is_used_all_the_time),
         cmocka_unit_test(products_miss_by_their_policy),
+        cmocka_unit_test(code_takes_room_in_a_unified_cache),
         cmocka_unit_test(without_strides_caches_are_fully_associative),
         cmocka_unit_test(misses_are_between_first_touches_and_accesses),
     };
