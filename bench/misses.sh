@@ -4,6 +4,8 @@
 #   measured   from measured histograms, at the same size
 #   resonance  predicted at sizes that are powers of two, and near them, from sizes that are none
 #   predicted  at twice and four times the largest size that was fitted
+# and, since cachegrind knows routines and lines but no loops, loop by loop with a simulator of all accesses (tests/truth/caches.h):
+# measured, and predicted at twice the size.
 # The programs are those of bench/apps/sizes.conf.
 #
 # Writes docs/misses.md (ONLY=name,…: $BUILD/misses.md), $BUILD/misses.json (one object a size and cache) and
@@ -11,15 +13,20 @@
 set -euo pipefail
 
 here=$(cd "$(dirname "$0")" && pwd)
+TOP=$(dirname "$here")
 # shellcheck source=bench/lib.sh
 . "$here/lib.sh"
 # shellcheck source=bench/cachegrind.bash
 . "$here/cachegrind.bash"
+# shellcheck source=tests/truth/tools.sh
+. "$TOP/tests/truth/tools.sh"
+# shellcheck source=tests/truth/machine_of_caches.bash
+. "$TOP/tests/truth/machine_of_caches.bash"
 folder=$BUILD/misses
 time_limit=${TIME_LIMIT:-60}
 export LC_ALL=C.UTF-8
 rm -rf "$folder"
-mkdir -p "$folder"
+mkdir -p "$folder/tools" "$folder/machines"
 
 # Caches as query takes them, of 64-byte lines.
 measured_caches='32K/1 32K/2 32K/4 32K/8 32K/16 1M/16'
@@ -85,6 +92,29 @@ run_job() {
         "../$name/$step.json" >"$folder/$number.row"
 }
 
+# by_loop STEP NAME STORE SIZE: a row for each loop, of what pmodel says and the simulator counts.  Both runs have one layout of memory.
+by_loop() {
+    local step=$1 name=$2 store=$3 size=$4 arguments machines
+    mapfile -t arguments < <(program_arguments "$name" fit)
+    mkdir -p "$folder/$name/$step.loops"
+    cd "$folder/$name/$step.loops"
+    machines=$(printf '%s,' "$folder"/machines/*.conf)
+    pmodel query "../$store" -P "N=$size" -m "${machines%,}" --level group --format json >query.json
+    mkfifo trace
+    "$folder/tools/simulate_caches" -g trace "$folder"/machines/*.conf >simulated.json &
+    $fixed_addresses pmodel run -q -o recorded.pmdb --block 64 --env TRACE_FILE=trace \
+        --env "PMODEL_HANDLER=$folder/tools/record_trace.so" -P "N=$size" -- "../$name" "${arguments[@]}" >/dev/null 2>errors ||
+        die "$name: $(tail -1 errors)"
+    wait
+    jq -c --arg step "$step" --arg name "$name" --argjson size "$size" --slurpfile simulated simulated.json '
+        [$simulated[] | select(.group != null) | {key: "\(.machine) \(.group)", value: (.load_misses + .store_misses)}] as $counts
+        | ($counts | from_entries) as $counts
+        | [.answers[] | {machine: .cache.machine, bytes: .cache.size_bytes, ways: .cache.ways, loop: .part.key,
+                         label: (.part.label | sub("^.* in "; "")), misses, simulated: ($counts["\(.cache.machine) \(.part.group)"] // 0)}]
+        | group_by(.machine, .loop)[] | (map(.simulated) | add) as $sum | .[0]
+            + {step: $step, name: $name, size: $size, misses: (map(.misses) | add), simulated: $sum}' query.json >loops.json
+}
+
 # prepare NAME: builds it, and asks pmodel all that will be compared.
 prepare() {
     local name=$1 fit predict small more line
@@ -110,6 +140,12 @@ prepare() {
 }
 
 started=$SECONDS
+TMP=$folder/tools
+truth_tool simulate_caches caches.c && truth_recorder || die "the tools do not build"
+machine_of_caches "$folder/machines/small.conf" 'size = 32KiB  ways = 8'
+machine_of_caches "$folder/machines/large.conf" 'size = 1MiB  ways = 16'
+fixed_addresses='setarch -R'
+$fixed_addresses true 2>/dev/null || fixed_addresses=''
 for name in $(program_names); do
     (prepare "$name")
 done
@@ -127,6 +163,15 @@ while read -r job; do
     running=$((running + 1))
 done <"$folder/jobs"
 wait
+say "misses by loop"
+for name in $(program_names); do
+    fit=$(size_value "$name" fit)
+    predict=$(size_value "$name" predict)
+    (by_loop measured "$name" measured.pmdb "${fit##* }") </dev/null &
+    (by_loop predicted "$name" predicted.pmdb "${predict%% *}") </dev/null &
+    wait
+done
+cat "$folder"/*/*.loops/loops.json | jq -s . >"$BUILD/misses_loops.json"
 rows=()
 for ((i = 1; i <= number; i++)); do
     rows+=("$folder/$i.row")
@@ -134,6 +179,6 @@ done
 jq -s . "${rows[@]}" >"$BUILD/misses.json"
 page=$(dirname "$here")/docs/misses.md
 [ -z "${ONLY-}" ] || page=$BUILD/misses.md
-jq -L "$here" 'include "misses"; misses_figures' "$BUILD/misses.json" >"$BUILD/misses_figures.json"
-jq -r -L "$here" 'include "misses"; page' "$BUILD/misses.json" >"$page"
+jq -L "$here" --slurpfile loops "$BUILD/misses_loops.json" 'include "misses"; misses_figures($loops[0])' "$BUILD/misses.json" >"$BUILD/misses_figures.json"
+jq -r -L "$here" --slurpfile loops "$BUILD/misses_loops.json" 'include "misses"; page($loops[0])' "$BUILD/misses.json" >"$page"
 say "$((SECONDS - started)) s; figures in $BUILD/misses_figures.json, tables in $page"

@@ -53,6 +53,8 @@ struct pm_profile {
     struct pm_parameters parameters;
     bool predicted;       /* from models; else measured */
     char *cut_off;        /* how the run ended before its end; NULL: it did not; owned */
+    double set_spread;    /* at an end of the intervals: misses are off by this share of what a
+                             cache's sets change of them; else 0 */
     double extrapolation; /* largest ratio of a parameter to its largest measured value, or of its
                              smallest to it; 1 within them, and measured */
     bool below_measured;  /* the latter: it is smaller than any that was measured */

@@ -50,6 +50,27 @@ static void forget_misses(const struct pm_machine *machine, struct pm_cost_sum *
     self->memory_cycles = NAN;
 }
 
+/* Moves the misses in LEVEL by what the sets may be wrong by, scope by scope, at an end of the
+   intervals of PROFILE. */
+static void spread_misses(const struct pm_structure *structure, const struct pm_profile *profile,
+                          const struct pm_machine *machine, size_t level,
+                          struct pm_scope_prediction *scopes) {
+    const struct pm_level *of = &machine->levels[level];
+    double *in_one_set = pm_alloc(structure->n_scopes, sizeof *in_one_set);
+    for (size_t i = 0; i < profile->n_histograms; i++) {
+        const struct pm_group_histogram *h = &profile->histograms[i];
+        if (h->histogram.block_bytes == of->block_bytes)
+            in_one_set[structure->groups[h->group].scope] +=
+                pm_histogram_misses(&h->histogram, pm_level_capacity_blocks(of));
+    }
+    for (size_t s = 0; s < structure->n_scopes; s++) {
+        double *misses = &scopes[s].self.level_misses[level];
+        double changed = fabs(*misses - in_one_set[s]);
+        *misses = fmax(0, *misses + profile->set_spread * changed);
+    }
+    free(in_one_set);
+}
+
 static void add_misses(const struct pm_structure *structure, const struct pm_profile *profile,
                        const struct pm_machine *machine, struct pm_scope_prediction *scopes) {
     double **misses = pm_set_misses_of_levels(structure, profile, profile->histograms,
@@ -63,6 +84,8 @@ static void add_misses(const struct pm_structure *structure, const struct pm_pro
             self->level_misses[l] += misses[l][i];
     }
     pm_set_misses_free(misses, machine->n_levels);
+    for (size_t l = 0; l < machine->n_levels && profile->set_spread != 0; l++)
+        spread_misses(structure, profile, machine, l, scopes);
 }
 
 /* GROUP has a histogram, or one that it is joined to has. */

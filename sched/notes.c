@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fit/sets/sets.h"
+
 void pm_prediction_note(struct pm_prediction *prediction, const char *format, ...) {
     char text[1024];
     va_list arguments;
@@ -250,8 +252,8 @@ static void note_machine(const struct pm_machine *machine, double split_operatio
 }
 
 /* What of the caches' organisation is not modelled. */
-static void note_sets(const struct pm_profile *profile, const struct pm_machine *machine,
-                      struct pm_prediction *prediction) {
+static void note_sets(const struct pm_structure *structure, const struct pm_profile *profile,
+                      const struct pm_machine *machine, struct pm_prediction *prediction) {
     bool has_sets = false, is_placed = false, is_inclusive = false;
     for (size_t l = 0; l < machine->n_levels; l++) {
         const struct pm_level *level = &machine->levels[l];
@@ -263,6 +265,14 @@ static void note_sets(const struct pm_profile *profile, const struct pm_machine 
         pm_prediction_note(
             prediction, "Caches and TLBs are taken as fully associative, so that conflict misses "
                         "are not counted: the runs say nothing of strides.");
+    else if (has_sets) {
+        double unknown = pm_set_unknown_share(structure, profile);
+        if (unknown >= 0.001)
+            pm_prediction_note(prediction,
+                               "The strides of %.2g%% of the accesses are not known: they count as "
+                               "anywhere in the sets.",
+                               100 * unknown);
+    }
     if (is_placed && profile->strides.n_references)
         pm_prediction_note(prediction,
                            "Which sets of a cache with physical addresses a page is in, "
@@ -280,7 +290,7 @@ void pm_add_notes(const struct pm_frequencies *frequencies, const struct pm_prof
     note_unknown(frequencies, machine, sets, prediction);
     bool misses = !prediction->without_memory;
     if (misses)
-        note_sets(profile, machine, prediction);
+        note_sets(frequencies->structure, profile, machine, prediction);
     pm_prediction_note(prediction,
                        "Memory accesses are taken as independent of each other between iterations; "
                        "branch mispredictions and instruction cache misses are not counted.");

@@ -88,7 +88,11 @@ bool pm_profile_ends_at(const struct pm_structure *structure, const struct pm_mo
         pm_profile_free(ends[0]);
         ends[0] = NULL;
     }
-    return ends[1] != NULL;
+    if (!ends[1])
+        return false;
+    ends[0]->set_spread = -pm_heuristics.set_spread;
+    ends[1]->set_spread = pm_heuristics.set_spread;
+    return true;
 }
 
 struct pm_run_patterns *pm_patterns_at(const struct pm_program *program,

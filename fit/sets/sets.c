@@ -114,6 +114,22 @@ double **pm_set_misses_of_levels(const struct pm_structure *structure,
     return misses;
 }
 
+double pm_set_unknown_share(const struct pm_structure *structure,
+                            const struct pm_profile *profile) {
+    double *executions = pm_block_executions(structure, profile->edge_counts);
+    double all = 0, unknown = 0;
+    for (uint32_t r = 0; r < structure->n_references; r++) {
+        const struct pm_reference *reference = &structure->references[r];
+        if (!reference->recorded || reference->kind != PM_ACCESS_PLAIN)
+            continue;
+        all += executions[reference->block];
+        if (!pm_strides_of_reference(&profile->strides, r))
+            unknown += executions[reference->block];
+    }
+    free(executions);
+    return all > 0 ? unknown / all : 0;
+}
+
 void pm_set_misses_free(double **misses, size_t n) {
     for (size_t i = 0; i < n; i++)
         free(misses[i]);

@@ -34,6 +34,8 @@ double **pm_set_misses_of_levels(const struct pm_structure *structure,
                                  const struct pm_profile *profile,
                                  const struct pm_group_histogram *histograms, size_t n_histograms,
                                  const struct pm_machine *machine);
+/* The share of the accesses whose references have no strides in PROFILE: they count as anywhere. */
+double pm_set_unknown_share(const struct pm_structure *structure, const struct pm_profile *profile);
 void pm_set_misses_free(double **misses, size_t n);
 
 #endif

@@ -17,6 +17,10 @@ enum {
        program's is always met at the same place. */
     LEAST_GAP = 8,
     MOST_GAP = 22,
+    /* A window at code that no window has met, and the least words from one window to it: else a
+       program that always comes to new code would be in windows all the time. */
+    NEW_WINDOW = 1 << 16,
+    LEAST_BEFORE_NEW = 1 << 20,
     WORDS_OF_AN_ACCESS = 2,
 };
 #define NO_STREAM UINT32_MAX
@@ -32,6 +36,7 @@ struct pm_strides {
     uint32_t stream; /* atomic: whose window is open; NO_STREAM: none's */
     uint32_t window; /* number of the window, from 1 */
     int64_t left;    /* atomic: words of the window, or until the next one */
+    int64_t gap;     /* atomic: what LEFT was when the last window closed */
     int64_t length;  /* of the window, or of the next one, in words */
     uint64_t random;
     uint64_t clock;       /* records and accesses that were looked at */
@@ -296,21 +301,53 @@ static int64_t random_number(struct pm_strides *strides, unsigned least, unsigne
 static void close_window(struct pm_strides *strides) {
     strides->length = INT64_C(1) << random_number(strides, LEAST_LOG2_WINDOW, MOST_LOG2_WINDOW);
     int64_t gap = random_number(strides, LEAST_GAP * 16, MOST_GAP * 16) * strides->length / 16;
+    __atomic_store_n(&strides->gap, gap, __ATOMIC_RELAXED);
     __atomic_store_n(&strides->left, gap, __ATOMIC_RELAXED);
     __atomic_store_n(&strides->stream, NO_STREAM, __ATOMIC_RELEASE);
 }
 
-/* Is a window of STREAM open, or opened here?  If none is, N words more have passed. */
-static inline bool is_open(struct pm_strides *strides, uint32_t stream, size_t n) {
+/* What has come: records, or accesses if there are none of these. */
+struct batch {
+    const uint64_t *words, *end;
+    const struct pmodel_access *accesses;
+    size_t n_accesses;
+};
+
+/* Does BATCH begin with code that no window has met? */
+static bool is_new(const struct pm_strides *strides, const struct batch *batch) {
+    const uint64_t *words = batch->words;
+    while (words < batch->end && *words & PM_RECORD_IS_EVENT)
+        words += 2;
+    if (words < batch->end) {
+        const uint64_t number = *words ^ PM_RECORD_IS_BUNDLE;
+        return number >= strides->n_bundles || !strides->bundles[number];
+    }
+    if (!batch->n_accesses || batch->accesses[0].kind >= PM_CARRIED_ENTER)
+        return false;
+    const uint32_t reference = batch->accesses[0].reference;
+    return reference >= strides->n_places || !strides->places[reference].walk;
+}
+
+/* Is a window of STREAM open, or opened here?  If none is, N words more have passed, of BATCH. */
+static inline bool is_open(struct pm_strides *strides, uint32_t stream, size_t n,
+                           const struct batch *batch) {
     uint32_t open = __atomic_load_n(&strides->stream, __ATOMIC_RELAXED);
     if (open == stream)
         return true;
-    if (open != NO_STREAM ||
-        PM_LIKELY(__atomic_sub_fetch(&strides->left, (int64_t)n, __ATOMIC_RELAXED) > 0) ||
-        !__atomic_compare_exchange_n(&strides->stream, &open, stream, false, __ATOMIC_ACQUIRE,
+    if (open != NO_STREAM)
+        return false;
+    const int64_t left = __atomic_sub_fetch(&strides->left, (int64_t)n, __ATOMIC_RELAXED);
+    const bool is_due = left <= 0;
+    if (!is_due && __atomic_load_n(&strides->gap, __ATOMIC_RELAXED) - left < LEAST_BEFORE_NEW)
+        return false;
+    if (!__atomic_compare_exchange_n(&strides->stream, &open, stream, false, __ATOMIC_ACQUIRE,
                                      __ATOMIC_RELAXED))
         return false;
-    __atomic_store_n(&strides->left, strides->length, __ATOMIC_RELAXED);
+    if (!is_due && !is_new(strides, batch)) {
+        __atomic_store_n(&strides->stream, NO_STREAM, __ATOMIC_RELEASE);
+        return false;
+    }
+    __atomic_store_n(&strides->left, is_due ? strides->length : NEW_WINDOW, __ATOMIC_RELAXED);
     strides->window++;
     return true;
 }
@@ -398,7 +435,8 @@ static struct pm_address_walk **make_bundle(struct pm_strides *strides, uint64_t
 void pm_strides_records(struct pm_strides *strides, uint32_t stream, const uint64_t *words,
                         const uint64_t *end) {
     const size_t n = (size_t)(end - words);
-    if (strides->failed || PM_LIKELY(!is_open(strides, stream, n)))
+    const struct batch batch = {.words = words, .end = end};
+    if (strides->failed || PM_LIKELY(!is_open(strides, stream, n, &batch)))
         return;
     while (words < end) {
         if (PM_UNLIKELY(*words & PM_RECORD_IS_EVENT)) {
@@ -422,7 +460,8 @@ void pm_strides_records(struct pm_strides *strides, uint32_t stream, const uint6
 void pm_strides_accesses(struct pm_strides *strides, uint32_t stream,
                          const struct pmodel_access *batch, size_t count) {
     const size_t n = WORDS_OF_AN_ACCESS * count;
-    if (strides->failed || PM_LIKELY(!is_open(strides, stream, n)))
+    const struct batch of_accesses = {.accesses = batch, .n_accesses = count};
+    if (strides->failed || PM_LIKELY(!is_open(strides, stream, n, &of_accesses)))
         return;
     for (size_t i = 0; i < count; i++) {
         struct pm_address_walk *walk;

@@ -15,9 +15,11 @@
 
    Assumed: what is true in windows of the thread's accesses is true of all.  A window is
    65,536 to a million words of records, at random places, so that about one word in sixteen is
-   looked at; before these, the thread's first two million are.  Runs that a window cuts do not
-   count, unless a level has no others: then its number of elements is a lower bound.  Above a level
-   where addresses follow no stride there is none.
+   looked at; before these, the thread's first two million are.  Where a batch of records begins
+   with code that no window has met, one more opens, a million words behind the last one at least:
+   so that what is done once is seen, too.  Runs that a window cuts do not count, unless a level has
+   no others: then its number of elements is a lower bound.  Above a level where addresses follow no
+   stride there is none.
 
    Costs: docs/log-measuring.md. */
 #ifndef PM_RUNTIME_STRIDES_H

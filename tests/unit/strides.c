@@ -237,6 +237,27 @@ static void windows_do_not_count_what_they_cut(void **state) {
     pm_strides_free(strides);
 }
 
+/* Six short loops of which each runs once, far into a long run: an eighth of a window's mean
+   distance each, so that windows at random places would miss most of them. */
+static void code_that_runs_once_is_met(void **state) {
+    (void)state;
+    enum { LONG = 2500000, SHORT = 400000 };
+    struct pm_strides *strides = pm_strides_new();
+    int64_t offset;
+    for (uint32_t once = 2; once < N_REFERENCES; once++) {
+        for (uint64_t i = 0; i < LONG; i++)
+            touch(strides, 1, BASE + 8 * (i % 1000));
+        for (uint64_t i = 0; i < SHORT; i++)
+            touch(strides, once, BASE + 24 * i);
+    }
+    for (uint32_t once = 2; once < N_REFERENCES; once++) {
+        const struct pm_address_walk *walk = walk_of(strides, once, &offset);
+        assert_non_null(walk);
+        assert_int_equal(walk->levels[0]->cut_stride, 24);
+    }
+    pm_strides_free(strides);
+}
+
 static void other_streams_wait_for_the_end_of_a_window(void **state) {
     (void)state;
     struct pm_strides *strides = pm_strides_new();
@@ -263,6 +284,7 @@ int main(void) {
         cmocka_unit_test(numbers_without_an_order_have_no_stride),
         cmocka_unit_test(references_of_a_bundle_are_apart_by_constants),
         cmocka_unit_test(windows_do_not_count_what_they_cut),
+        cmocka_unit_test(code_that_runs_once_is_met),
         cmocka_unit_test(other_streams_wait_for_the_end_of_a_window),
     };
     return cmocka_run_group_tests_name("strides", tests, NULL, NULL);
