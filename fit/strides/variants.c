@@ -8,7 +8,6 @@
    stride is proportional to the size in one of the two, and constant in the other. */
 #include <math.h>
 
-#include "core/base/search.h"
 #include "fit/strides/strides.h"
 
 /* The one of OF that comes RANK-th by time; FROM_LAST: counted from the last one; NULL: there are
