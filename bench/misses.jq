@@ -98,6 +98,6 @@ def page($loops): . as $all | misses_figures($loops) as $figures
       "",
       "## What falls short",
       "",
-      "- A stride that differs from call to call, as in each pass of `fft`, is known where the size was measured; predictions take its most frequent value.",
+      "- Of strides that differ from call to call, as in each pass of `fft`, sixteen values are kept; of those that only outer loops change, the most frequent one.",
       "- Few ways: with one or two, misses hang on single blocks that meet in a set; stack, heap and static data lie at other pages in each run.",
       "- Other policies, physical addresses and levels behind each other are in `docs/policies.md`.";

@@ -185,8 +185,10 @@ void pm_model_set_free(struct pm_model_set *set) {
     free(set->histograms);
     free(set->wholes);
     free(set->misfits);
-    for (size_t i = 0; i < set->n_strides; i++)
+    for (size_t i = 0; i < set->n_strides; i++) {
         free(set->strides[i].levels);
+        free(set->strides[i].variants);
+    }
     free(set->strides);
     free(set->edges);
     free(set->runs);

@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "core/strides/strides.h"
 #include "core/expression/expression.h"
 #include "core/parameters.h"
 #include "core/base/base.h"
@@ -133,6 +134,14 @@ struct pm_stride_level_model {
     bool downwards;
     double stride_share, count_share; /* as at the largest size */
 };
+/* One of the ways in which it goes on from time to time; SHARE and SINCE as at the largest size. */
+struct pm_stride_variant_model {
+    bool known; /* false: there are no models */
+    uint32_t n_levels;
+    double share, since;
+    struct pm_model phase, offset; /* OFFSET: of its lowest address from that of the walk */
+    struct pm_stride_level_model levels[PM_MOST_STRIDE_LEVELS];
+};
 struct pm_stride_model {
     uint32_t reference;
     bool known; /* false: there are no models */
@@ -144,6 +153,13 @@ struct pm_stride_model {
     struct pm_model offset;
     bool below, whole_pages;
     double place_in_page; /* of the first one's address; NAN: not known */
+    /* Variants of the largest size, 0: it has none; at a size there are ALL_PHASES / USUAL_PHASE,
+       unless all sizes have the same number. */
+    uint32_t n_variants;
+    bool same_number;
+    struct pm_model all_phases, usual_phase;  /* executions, of one phase of each */
+    struct pm_stride_variant_model *variants; /* by time: so many from the first one on, then as
+                                                 many from the last one back; owned */
 };
 
 /* How far off the misses of the whole program are at the sizes that its models were made from: the

@@ -60,6 +60,18 @@ struct pm_model pm_model_zero(size_t n_points) {
         .shape = PM_SHAPE_CONSTANT, .exact = true, .n_points = (uint16_t)n_points};
 }
 
+static void visit_variant(struct pm_stride_variant_model *variant,
+                          void (*visit)(struct pm_model *model, void *context), void *context) {
+    if (!variant->known)
+        return;
+    visit(&variant->phase, context);
+    visit(&variant->offset, context);
+    for (uint32_t l = 0; l < variant->n_levels; l++) {
+        visit(&variant->levels[l].stride, context);
+        visit(&variant->levels[l].count, context);
+    }
+}
+
 void pm_model_set_visit(struct pm_model_set *set,
                         void (*visit)(struct pm_model *model, void *context), void *context) {
     for (size_t e = 0; e < set->n_edges; e++)
@@ -73,6 +85,12 @@ void pm_model_set_visit(struct pm_model_set *set,
             visit(&strides->levels[l].stride, context);
             visit(&strides->levels[l].count, context);
         }
+        if (strides->n_variants) {
+            visit(&strides->all_phases, context);
+            visit(&strides->usual_phase, context);
+        }
+        for (uint32_t v = 0; v < 2 * strides->n_variants; v++)
+            visit_variant(&strides->variants[v], visit, context);
     }
     for (size_t h = 0; h < set->n_histograms; h++) {
         struct pm_histogram_model *histogram = &set->histograms[h];

@@ -80,8 +80,10 @@ static void fit_all(const struct pm_fit_job *job, unsigned n_threads) {
         for (size_t j = n_pieces; j < n_joint; j++) /* of what small blocks have become */
             pm_fit_one_tail(job, &worker, j);
 #pragma omp for schedule(dynamic, STRIDES_AT_ONCE)
-        for (size_t i = 0; i < set->n_strides; i++)
+        for (size_t i = 0; i < set->n_strides; i++) {
             pm_fit_stride_levels(job, &worker, i);
+            pm_fit_stride_variants(job, &worker, i);
+        }
 #pragma omp single
         pm_fit_stride_offsets(job, &worker);
 #pragma omp single

@@ -16,8 +16,9 @@
 
 enum {
     /* 4 had no powers, nothing of the whole program, and no sets that are held out; 5 no misfits,
-       6 no strides */
-    MODEL_SET_VERSION = 7,
+       6 no strides, 7 no variants of them */
+    MODEL_SET_VERSION = 8,
+    STRIDE_VARIANTS_VERSION = 8,
     STRIDES_VERSION = 7,
     MISFIT_VERSION = 6,
     OLDEST_VERSION = 4,
@@ -72,6 +73,35 @@ static void put_parameters(struct writer *w, const struct pm_parameters *paramet
     }
 }
 
+static void put_stride_level(struct writer *w, const struct pm_stride_level_model *level) {
+    put_model(w, &level->stride);
+    put_model(w, &level->count);
+    put_u8(w, level->downwards);
+    put_double(w, level->stride_share);
+    put_double(w, level->count_share);
+}
+
+static void put_stride_variants(struct writer *w, const struct pm_stride_model *strides) {
+    put_u64(w, strides->n_variants);
+    if (!strides->n_variants)
+        return;
+    put_u8(w, strides->same_number);
+    put_model(w, &strides->all_phases);
+    put_model(w, &strides->usual_phase);
+    for (uint32_t v = 0; v < 2 * strides->n_variants; v++) {
+        const struct pm_stride_variant_model *variant = &strides->variants[v];
+        put_double(w, variant->share);
+        put_double(w, variant->since);
+        put_u64(w, variant->known ? variant->n_levels : 0);
+        if (!variant->known)
+            continue;
+        put_model(w, &variant->phase);
+        put_model(w, &variant->offset);
+        for (uint32_t l = 0; l < variant->n_levels; l++)
+            put_stride_level(w, &variant->levels[l]);
+    }
+}
+
 static void put_strides(struct writer *w, const struct pm_model_set *set) {
     put_u64(w, set->n_strides);
     for (size_t i = 0; i < set->n_strides; i++) {
@@ -81,19 +111,14 @@ static void put_strides(struct writer *w, const struct pm_model_set *set) {
         if (!strides->known)
             continue;
         put_u64(w, strides->n_levels);
-        for (uint32_t l = 0; l < strides->n_levels; l++) {
-            const struct pm_stride_level_model *level = &strides->levels[l];
-            put_model(w, &level->stride);
-            put_model(w, &level->count);
-            put_u8(w, level->downwards);
-            put_double(w, level->stride_share);
-            put_double(w, level->count_share);
-        }
+        for (uint32_t l = 0; l < strides->n_levels; l++)
+            put_stride_level(w, &strides->levels[l]);
         put_u64(w, strides->space);
         put_model(w, &strides->offset);
         put_u8(w, strides->below);
         put_u8(w, strides->whole_pages);
         put_double(w, strides->place_in_page);
+        put_stride_variants(w, strides);
     }
 }
 
@@ -367,6 +392,37 @@ static void get_stride_level(struct pm_reader *r, struct pm_stride_level_model *
         r->fault = PM_READ_BAD;
 }
 
+static void get_stride_variants(struct pm_reader *r, struct pm_stride_model *strides,
+                                struct of_set of) {
+    enum { LEAST_BYTES = 48 }; /* of a variant, counted from both ends */
+    size_t n = get_count(r, LEAST_BYTES);
+    if (n > PM_MOST_STRIDE_VARIANTS)
+        r->fault = PM_READ_BAD;
+    if (!n || r->fault)
+        return;
+    strides->same_number = get_flag(r);
+    get_model(r, &strides->all_phases, of);
+    get_model(r, &strides->usual_phase, of);
+    strides->n_variants = (uint32_t)n;
+    strides->variants = pm_alloc(2 * n, sizeof *strides->variants);
+    for (size_t v = 0; v < 2 * n && !r->fault; v++) {
+        struct pm_stride_variant_model *variant = &strides->variants[v];
+        variant->share = get_double(r);
+        variant->since = get_double(r);
+        variant->n_levels = get_u32(r, PM_MOST_STRIDE_LEVELS);
+        if (!(variant->share > 0 && variant->share <= 1 && variant->since >= 0 &&
+              isfinite(variant->since)))
+            r->fault = PM_READ_BAD;
+        if (!variant->n_levels || r->fault)
+            continue;
+        variant->known = true;
+        get_model(r, &variant->phase, of);
+        get_model(r, &variant->offset, of);
+        for (uint32_t l = 0; l < variant->n_levels; l++)
+            get_stride_level(r, &variant->levels[l], of);
+    }
+}
+
 static void get_strides(struct pm_reader *r, struct pm_model_set *set, struct of_set of) {
     uint64_t next = 0; /* they ascend */
     set->n_strides = get_count(r, 9);
@@ -391,6 +447,8 @@ static void get_strides(struct pm_reader *r, struct pm_model_set *set, struct of
         strides->place_in_page = get_double(r);
         if (isinf(strides->place_in_page))
             r->fault = PM_READ_BAD;
+        if (of.version >= STRIDE_VARIANTS_VERSION)
+            get_stride_variants(r, strides, of);
     }
 }
 

@@ -69,7 +69,6 @@ enum {
     N_FIRST = 6,
     N_LEVEL = sizeof(struct pm_stride_level) / sizeof(double),
     N_VARIANT = sizeof(struct pm_stride_variant) / sizeof(double),
-    MOST_VARIANTS = 1 << 16,
 };
 static const char blob_magic[4] = "PMS";
 
@@ -134,7 +133,7 @@ static size_t take_one(struct pm_run_strides *strides, const double *words, size
     const size_t n_first = version > 1 ? N_FIRST : N_FIRST - 1;
     if (left < n_first || !is_index(words[0], n_references) ||
         !is_index(words[1], PM_MOST_STRIDE_LEVELS + 1) ||
-        (version > 1 && !is_index(words[N_FIRST - 1], MOST_VARIANTS)))
+        (version > 1 && !is_index(words[N_FIRST - 1], PM_MOST_STRIDE_VARIANTS + 1)))
         return 0;
     struct pm_reference_strides one = {.reference = (uint32_t)words[0],
                                        .n_levels = (uint32_t)words[1],

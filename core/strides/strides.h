@@ -10,7 +10,7 @@
 
 #include "core/base/base.h"
 
-enum { PM_MOST_STRIDE_LEVELS = 6 };
+enum { PM_MOST_STRIDE_LEVELS = 6, PM_MOST_STRIDE_VARIANTS = 64 };
 
 /* What most runs of a level have in common. */
 struct pm_stride_level {

@@ -40,6 +40,7 @@ void pm_fit_predict_strides(const struct pm_model_set *set, const struct pm_mode
         one.lowest = (model->space + 1) * SPACE_BYTES + offset_of(model, point) +
                      (one.page_known ? model->place_in_page : 0);
         one.highest = one.lowest + span;
+        pm_fit_predict_variants(model, point, &one, strides);
         pm_run_strides_add(strides, &one);
     }
 }

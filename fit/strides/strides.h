@@ -16,6 +16,13 @@
 void pm_fit_list_strides(const struct pm_fit_job *job);
 void pm_fit_stride_levels(const struct pm_fit_job *job, struct pm_fit_worker *worker, size_t i);
 
+/* variants.c: behind the levels, the ways in which it goes on from time to time; and those at
+   POINT, of which ONE has the address, added to STRIDES before it. */
+void pm_fit_stride_variants(const struct pm_fit_job *job, struct pm_fit_worker *worker, size_t i);
+void pm_fit_predict_variants(const struct pm_stride_model *model,
+                             const struct pm_model_point *point, struct pm_reference_strides *one,
+                             struct pm_run_strides *strides);
+
 /* offsets.c: where they are relative to each other. */
 void pm_fit_stride_offsets(const struct pm_fit_job *job, struct pm_fit_worker *worker);
 

@@ -23,22 +23,12 @@ static struct nest cube(int64_t n, uint64_t base, uint64_t behind) {
                           {base + 8 * (uint64_t)(n * n * n), {-8 * n * n, -8 * n, 0}}}};
 }
 
-/* The strides at size N of models of the sizes above, each in a process of its own; BEHIND: the
-   third array's place. */
-static struct pm_profile *predict(double n, uint64_t (*behind)(int64_t n)) {
-    struct pm_profile *profiles[N_SIZES];
-    struct pm_structure *structure = NULL;
+/* What models of PROFILES, which it frees with STRUCTURE, say at size N. */
+static struct pm_profile *predict_from(struct pm_structure *structure, struct pm_profile **profiles,
+                                       size_t n_profiles, double n) {
     struct pm_error err = {0};
-    for (size_t k = 0; k < N_SIZES; k++) {
-        int64_t size = (int64_t)sizes[k];
-        struct nest nest = cube(size, (k + 7) * 123 * 4096 + 16, behind(size));
-        if (!structure)
-            structure = nest_structure(&nest);
-        profiles[k] = nest_profile(structure, &nest);
-        pm_parameters_set(&profiles[k]->parameters, "N", sizes[k], NULL);
-    }
     struct pm_model_set *set =
-        pm_fit(structure, (const struct pm_profile *const *)profiles, N_SIZES, NULL, NULL, &err);
+        pm_fit(structure, (const struct pm_profile *const *)profiles, n_profiles, NULL, NULL, &err);
     assert_non_null(set);
     void *bytes;
     size_t n_bytes;
@@ -51,11 +41,27 @@ static struct pm_profile *predict(double n, uint64_t (*behind)(int64_t n)) {
     pm_parameters_set(&at, "N", n, NULL);
     struct pm_profile *profile = pm_fit_instantiate(structure, set, &at, &err);
     assert_non_null(profile);
-    for (size_t k = 0; k < N_SIZES; k++)
+    for (size_t k = 0; k < n_profiles; k++)
         pm_profile_free(profiles[k]);
     pm_model_set_free(set);
     pm_structure_free(structure);
     return profile;
+}
+
+/* The strides at size N of models of the sizes above, each in a process of its own; BEHIND: the
+   third array's place. */
+static struct pm_profile *predict(double n, uint64_t (*behind)(int64_t n)) {
+    struct pm_profile *profiles[N_SIZES];
+    struct pm_structure *structure = NULL;
+    for (size_t k = 0; k < N_SIZES; k++) {
+        int64_t size = (int64_t)sizes[k];
+        struct nest nest = cube(size, (k + 7) * 123 * 4096 + 16, behind(size));
+        if (!structure)
+            structure = nest_structure(&nest);
+        profiles[k] = nest_profile(structure, &nest);
+        pm_parameters_set(&profiles[k]->parameters, "N", sizes[k], NULL);
+    }
+    return predict_from(structure, profiles, N_SIZES, n);
 }
 
 static uint64_t next_page(int64_t n) {
@@ -111,9 +117,56 @@ static void what_follows_nothing_is_in_a_space_of_its_own(void **state) {
     pm_profile_free(profile);
 }
 
+/* A Fourier transform of 2^LOG2 numbers has a pass more than one of half as many, and each pass has
+   a stride of its own. */
+static struct pm_stride_variant pass_of(int log2, int pass) {
+    double n = ldexp(1, log2), count = ldexp(1, pass);
+    return (struct pm_stride_variant){.share = 1.0 / log2,
+                                      .since = 1000 + 10 * n * pass,
+                                      .phase = n / 2,
+                                      .lowest = 4096,
+                                      .highest = 4096 + 16 * (n - n / count),
+                                      .n_levels = 2,
+                                      .levels = {{16 * n / count, count}, {0, n / count}}};
+}
+
+static void passes_follow_the_size(void **state) {
+    (void)state;
+    enum { LEAST = 6, MOST = 11, BEYOND = 14 };
+    struct pm_profile *profiles[MOST - LEAST + 1];
+    struct pm_structure *structure = NULL;
+    for (int log2 = LEAST; log2 <= MOST; log2++) {
+        struct nest nest = {2, {1u << (log2 - 1), 2}, 1, {{4096, {0, 8 << log2}}}};
+        if (!structure)
+            structure = nest_structure(&nest);
+        struct pm_profile *profile = profiles[log2 - LEAST] = nest_profile(structure, &nest);
+        pm_parameters_set(&profile->parameters, "N", ldexp(1, log2), NULL);
+        profile->strides.references[0].n_variants = (uint32_t)log2;
+        for (int pass = log2; pass-- > 0;) /* in no order */
+            *PM_PUSH(&profile->strides, variants) = pass_of(log2, pass);
+    }
+    struct pm_profile *profile =
+        predict_from(structure, profiles, MOST - LEAST + 1, ldexp(1, BEYOND));
+    const struct pm_reference_strides *one = &profile->strides.references[0];
+    assert_int_equal(one->n_variants, BEYOND);
+    for (int pass = 0; pass < BEYOND; pass++) {
+        const struct pm_stride_variant *is = &profile->strides.variants[one->first_variant + pass];
+        struct pm_stride_variant should = pass_of(BEYOND, pass);
+        assert_true(fabs(is->share - should.share) < 1e-12);
+        assert_true(!pass || is->since > is[-1].since);
+        assert_true(is->phase == should.phase && is->lowest == one->lowest);
+        assert_true(is->n_levels == (pass < BEYOND - 1 ? 2 : 1)); /* the last one needs no more */
+        for (int l = 0; l < is->n_levels; l++)
+            assert_true(is->levels[l].stride_bytes == should.levels[l].stride_bytes &&
+                        is->levels[l].count == should.levels[l].count);
+    }
+    pm_profile_free(profile);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(strides_and_elements_follow_the_size),
+        cmocka_unit_test(passes_follow_the_size),
         cmocka_unit_test(places_in_one_array_follow_the_size),
         cmocka_unit_test(an_array_on_pages_of_its_own_keeps_its_place_in_a_page),
         cmocka_unit_test(what_follows_nothing_is_in_a_space_of_its_own),
