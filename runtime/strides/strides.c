@@ -121,7 +121,7 @@ static unsigned find_variant(struct pm_run_variant *variants, uint64_t id, uint6
 static uint64_t add_variant(struct pm_strides *strides, struct pm_walk_level *level) {
     const int64_t stride = level->n > 1 ? level->stride : 0;
     const uint64_t id = id_of(level, stride);
-    const bool is_new_phase = level->last_id != id;
+    bool is_new_phase = level->last_id != id;
     uint64_t weight = level->n;
     if (!is_regular(level))
         return id;
@@ -139,13 +139,15 @@ static uint64_t add_variant(struct pm_strides *strides, struct pm_walk_level *le
         return id;
     level->last_variant = i;
     struct pm_run_variant *variant = &level->variants[i];
-    if (variant->id != id)
+    if (variant->id != id) {
+        is_new_phase = true; /* also where there was no room for the run before, which was alike */
         *variant = (struct pm_run_variant){.id = id,
                                            .inner = level->inner,
                                            .stride = stride,
                                            .count = level->n,
                                            .since = strides->clock,
                                            .lowest = UINT64_MAX};
+    }
     const uint64_t low = stride < 0 ? level->last : level->first;
     const uint64_t high = stride < 0 ? level->first : level->last;
     variant->lowest = low < variant->lowest ? low : variant->lowest;
