@@ -26,7 +26,7 @@ mkdir -p "$folder"
 
 # ---- what is asked for ----------------------------------------------------------------------------
 
-program_figures="edges_geomean edges_worst edges_vs_profile_generate profile_generate_geomean edges_vs_valgrind_none reuse_exact_1 reuse_exact_1_worst reuse_exact_1_vs_cachegrind reuse_exact_4 reuse_exact_4_vs_cachegrind reuse_default reuse_second_core reuse_sampled_64 reuse_sampled_64_error reuse_sampled_64_error_mean reuse_carry reuse_bytes reuse_checkpoint reuse_memory time_over_native time_over_native_worst"
+program_figures="edges_geomean edges_worst edges_vs_profile_generate profile_generate_geomean edges_vs_valgrind_none reuse_exact_1 reuse_exact_1_worst reuse_exact_1_vs_cachegrind reuse_exact_4 reuse_exact_4_vs_cachegrind reuse_default reuse_second_core reuse_sampled_64 reuse_sampled_64_error reuse_sampled_64_error_mean reuse_carry reuse_bytes reuse_write_backs reuse_checkpoint reuse_memory time_over_native time_over_native_worst"
 fit_figures="fit_groups_per_second fit_two_thread_efficiency fit_vs_octave fit_bytes_per_group"
 interpreter_figures="reuse_interpreters reuse_interpreters_vs_cachegrind"
 touch_figures="touch_stencil_64 touch_stencil_64_over_load touch_random_200mb touch_random_200mb_over_load"
@@ -53,7 +53,7 @@ wants_programs() {
     done
     return 1
 }
-wants_exact() { wanted reuse_exact_1 || wanted reuse_carry || wanted reuse_bytes || wanted reuse_checkpoint || wanted reuse_sampled_64_error || wanted reuse_memory; }
+wants_exact() { wanted reuse_exact_1 || wanted reuse_carry || wanted reuse_bytes || wanted reuse_write_backs || wanted reuse_checkpoint || wanted reuse_sampled_64_error || wanted reuse_memory; }
 wants_edges() { wanted edges_geomean || wanted edges_worst || wanted edges_vs_; }
 
 # ---- times of one command ---------------------------------------------------------------------------
@@ -126,6 +126,7 @@ reuse_second_core --second-core
 reuse_sampled_64 --sample
 reuse_carry --carry
 reuse_bytes --bytes
+reuse_write_backs --write-backs
 reuse_checkpoint --checkpoint
 END
 
@@ -170,6 +171,7 @@ measure_program() {
             if wanted reuse_sampled_64; then ways+=(sampled); fi
             if wanted reuse_carry; then ways+=(carry); fi
             if wanted reuse_bytes; then ways+=(bytes); fi
+            if wanted reuse_write_backs; then ways+=(write_backs); fi
             if wanted reuse_checkpoint; then ways+=(checkpoint); fi
         fi
         if wanted reuse_exact_1_vs_cachegrind || wanted reuse_exact_4_vs_cachegrind; then
@@ -208,6 +210,7 @@ measure_program() {
             checkpoint) record checkpoint $round "$(optional --checkpoint instrumented_seconds "$size" --block 64 --checkpoint 1 -- "${asked[@]}")" ;;
             carry) record carry $round "$(optional --carry instrumented_seconds "$size" --block 64 --carry -- "${asked[@]}")" ;;
             bytes) record bytes $round "$(optional --bytes instrumented_seconds "$size" --block 64 --bytes -- "${asked[@]}")" ;;
+            write_backs) record write_backs $round "$(optional --write-backs instrumented_seconds "$size" --block 64 --write-backs -- "${asked[@]}")" ;;
             timed)
                 timed=$(timed_seconds "$size" counts.pmdb -- "${asked[@]}")
                 record timed_native $round "${timed% *}"

@@ -85,9 +85,12 @@ static bool fit_store(struct pm_store *store, const struct pm_fit_options *fit_o
     if (profiles && pm_store_formulas(store, &formulas, err))
         models = pm_fit(structure, (const struct pm_profile *const *)profiles, n_profiles,
                         &with_formulas, &statistics, err);
-    if (models)
+    if (models) {
         pm_fit_hold_out(structure, (const struct pm_profile *const *)profiles, n_profiles,
                         &with_formulas, models);
+        pm_fit_write_backs(structure, (const struct pm_profile *const *)profiles, n_profiles,
+                           &with_formulas, models);
+    }
     bool ok = models && pm_store_put_models(store, models, err);
     if (ok)
         models->n_cut_off = n_cut_off;

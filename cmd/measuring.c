@@ -178,6 +178,7 @@ void pm_measuring_options(struct pm_measuring *m, struct pm_option table[PM_N_ME
         PM_OPTION_VALUE("timeout", 0, pm_read_count, &request->timeout_seconds),
         PM_OPTION_ACTION("carry", 0, read_carry, request),
         PM_OPTION_FLAG("bytes", 0, &request->bytes),
+        PM_OPTION_FLAG("write-backs", 0, &request->write_backs),
         PM_OPTION_FLAG("no-memory", 0, &copies->no_memory),
         PM_OPTION_FLAG("second-core", 0, &request->second_core),
         PM_OPTION_FLAG("shared", 0, &request->shared),
@@ -215,6 +216,13 @@ static const char *find_contradiction(const struct pm_measuring *m) {
         return "--no-memory and --carry exclude each other";
     if (no_memory && request->bytes)
         return "--no-memory and --bytes exclude each other";
+    if (no_memory && request->write_backs)
+        return "--no-memory and --write-backs exclude each other";
+    if (request->build && request->write_backs)
+        return "--build and --write-backs exclude each other: stores are followed in one build";
+    if (request->write_backs && (samples || request->max_blocks || request->carry))
+        return "--write-backs follows every store to the next to its block: it excludes --sample, "
+               "--max-blocks and --carry";
     return NULL;
 }
 

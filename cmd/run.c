@@ -63,10 +63,10 @@ static int check_handler(struct run *run) {
                                      "not put into a store");
     if (request->blocks.n || run->measuring.on.n_machines || request->bin_width ||
         request->sample > 1 || request->max_blocks || request->time_runs || request->second_core ||
-        request->carry || request->bytes || request->shared)
+        request->carry || request->bytes || request->write_backs || request->shared)
         return pm_usage_error("run", "--handler excludes --block, -m, --bin-width, --sample, "
-                                     "--max-blocks, --carry, --bytes, --second-core, --shared and "
-                                     "--time");
+                                     "--max-blocks, --carry, --bytes, --write-backs, "
+                                     "--second-core, --shared and --time");
     if (!run->has_events)
         events->kinds = PM_EVENTS_ROUTINES | PM_EVENTS_LOOPS;
     return 0;

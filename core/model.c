@@ -181,6 +181,7 @@ void pm_model_set_free(struct pm_model_set *set) {
         return;
     for (size_t i = 0; i < set->n_held_out; i++)
         pm_model_set_free(set->held_out[i]);
+    pm_model_set_free(set->dirty);
     pm_bin_model_arena_free(&set->bins);
     free(set->histograms);
     free(set->wholes);

@@ -194,6 +194,9 @@ struct pm_model_set {
     struct pm_whole_model *wholes; /* one for each block size, where builds differ; owned */
     size_t n_strides;
     struct pm_stride_model *strides; /* ascending by reference; owned; not of sets held out */
+    /* Of stores by dirty distance (core/write_backs/write_backs.h): histograms only; NULL: not all
+       runs have them.  Owned. */
+    struct pm_model_set *dirty;
     size_t n_misfits;
     struct pm_misfit *misfits; /* one for each block size, where sizes were held out; owned */
 };

@@ -10,6 +10,7 @@ void pm_cost_sum_add(struct pm_cost_sum *into, const struct pm_cost_sum *from) {
     for (int l = 0; l < PM_MAX_LEVELS; l++) {
         into->level_misses[l] += from->level_misses[l];
         into->level_cycles[l] += from->level_cycles[l];
+        into->level_write_backs[l] += from->level_write_backs[l];
     }
     into->instructions += from->instructions;
     into->operations += from->operations;

@@ -30,6 +30,8 @@ struct pm_cost_sum {
                              levels are NAN where they are not known */
     double level_misses[PM_MAX_LEVELS];
     double level_cycles[PM_MAX_LEVELS];
+    double level_write_backs[PM_MAX_LEVELS]; /* of one that writes through, stores; NAN: not
+                                                measured, or a TLB.  They cost nothing here */
     double instructions, operations;
     double unknown_operations;  /* executed operations that the machine file has no row for */
     double accesses;            /* memory accesses that were recorded */

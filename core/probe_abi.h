@@ -231,6 +231,9 @@ struct pm_probe_header {
 #define PM_ENV_CARRY "PMODEL_CARRY"
 /* anything: for each group the bytes that it is the first to touch */
 #define PM_ENV_BYTES "PMODEL_BYTES"
+/* anything: stores by dirty distance, from which write-backs follow; access by access, without
+   carriers or samples, and of all blocks */
+#define PM_ENV_WRITE_BACKS "PMODEL_WRITE_BACKS"
 /* anything: bundles are analysed access by access, which takes longer and must give the same */
 #define PM_ENV_ACCESSES "PMODEL_ACCESSES"
 #define PM_ENV_LIBRARIES "PMODEL_LIBRARIES" /* set: instrumented modules may be loaded later */

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "core/base/base.h"
+#include "core/write_backs/write_backs.h"
 
 void pm_profile_free(struct pm_profile *profile) {
     if (!profile)
@@ -12,6 +13,9 @@ void pm_profile_free(struct pm_profile *profile) {
     for (size_t i = 0; i < profile->n_histograms; i++)
         pm_histogram_free(&profile->histograms[i].histogram);
     free(profile->histograms);
+    for (size_t i = 0; i < profile->n_dirty; i++)
+        pm_histogram_free(&profile->dirty[i].histogram);
+    free(profile->dirty);
     free(profile->edge_counts);
     free(profile->cut_off);
     free(profile->block_sizes);
@@ -62,6 +66,8 @@ bool pm_profile_fits(const struct pm_profile *profile, const struct pm_structure
     bool fits = profile->n_edges == structure->n_edges;
     for (size_t i = 0; i < profile->n_histograms && fits; i++)
         fits = profile->histograms[i].group < structure->n_groups;
+    for (size_t i = 0; i < profile->n_dirty && fits; i++)
+        fits = profile->dirty[i].group < structure->n_groups;
     size_t n_strides = profile->strides.n_references;
     if (n_strides) /* ascending */
         fits &= profile->strides.references[n_strides - 1].reference < structure->n_references;
@@ -226,6 +232,21 @@ static void add_up_histograms(struct pm_profile *profile) {
     profile->n_histograms = kept;
 }
 
+static void keep_dirty(struct pm_profile *profile, const struct pm_structure *structure) {
+    size_t n = 0;
+    for (size_t i = 0; i < profile->n_dirty; i++) {
+        struct pm_group_histogram *dirty = &profile->dirty[i];
+        uint32_t holder =
+            dirty->group < structure->n_groups ? pm_group_holder(structure, dirty->group) : PM_NONE;
+        if (holder == PM_NONE)
+            pm_histogram_free(&dirty->histogram);
+        else
+            profile->dirty[n++] = (struct pm_group_histogram){holder, dirty->histogram};
+    }
+    profile->n_dirty = n;
+    pm_profile_sort_dirty(profile);
+}
+
 void pm_profile_keep_matched(struct pm_profile *profile, const struct pm_structure *structure) {
     if (profile->n_edges != structure->n_edges)
         return;
@@ -245,4 +266,5 @@ void pm_profile_keep_matched(struct pm_profile *profile, const struct pm_structu
     }
     profile->n_histograms = n;
     add_up_histograms(profile);
+    keep_dirty(profile, structure);
 }

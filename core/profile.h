@@ -68,6 +68,9 @@ struct pm_profile {
     PM_ARRAY(struct pm_whole,
              wholes); /* one for each block size; owned.  Empty: not known, because the run
                is from before they were kept, and code was dropped.  Measured only */
+    /* Stores by dirty distance, by (group, block size) ascending; none: not measured.  Owned.
+       core/write_backs/write_backs.h */
+    PM_ARRAY(struct pm_group_histogram, dirty);
     struct pm_run_strides strides; /* of references; empty: not known.  Owned */
     double relative_error; /* of the models that made it, weighted by count; 0 if measured */
     size_t n_inexact_routines;

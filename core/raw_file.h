@@ -19,6 +19,10 @@
                         of a group's reuses those with one source, carrier and whether across its
                         iterations (runtime/reuse/carried/carried.h); each such triple once a group,
                         thread and block size, and all together are the group's histogram
+     PM_RAW_DIRTY       as PM_RAW_HISTOGRAM: a group's stores by dirty distance
+                        (runtime/reuse/write_backs/write_backs.h).  No loads; cold stores are
+                        those that are the first to their block.  Groups without stores are left
+                        out.
      PM_RAW_FRAMES      u64 module, u64 n, then n × struct pm_raw_frame, ascending by address; of
                         one address at most one with a positive and one with a negative count
      PM_RAW_TIMES       u64 thread, u64 enum pm_raw_clock, then struct pm_raw_time, ascending by
@@ -69,6 +73,7 @@ enum pm_raw_tag {
     PM_RAW_CARRIED = 9,
     PM_RAW_SKIPPED = 10,
     PM_RAW_STRIDES = 11,
+    PM_RAW_DIRTY = 12,
 };
 
 enum { PM_RAW_SUBSAMPLES = 8, PM_RAW_SAMPLE_SIZES = 40 };

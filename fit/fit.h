@@ -117,6 +117,12 @@ void pm_fit_hold_out(const struct pm_structure *structure, const struct pm_profi
                      size_t n_profiles, const struct pm_fit_options *options,
                      struct pm_model_set *set);
 
+/* Models of the stores of PROFILES by dirty distance, which SET, made as above, then owns; none
+   where not all of the runs that it was made from have them in all their block sizes. */
+void pm_fit_write_backs(const struct pm_structure *structure,
+                        const struct pm_profile *const *profiles, size_t n_profiles,
+                        const struct pm_fit_options *options, struct pm_model_set *set);
+
 /* Models of series of one's own, made as those of edges are: COUNTS[s · n_runs + k] is what series
    s is at RUNS[k], in the order of RUNS.  The set has a model for each series in place of an edge
    and no histograms; owned by the caller.  Errors as pm_fit.  What is counted need not be a whole

@@ -64,8 +64,7 @@ static bool is_enough(const struct pm_profile *const *kept, size_t n_kept,
            pm_fit_varying(kept, n_kept, options, names, NULL, &ignored) == options->n_parameters;
 }
 
-/* Those of the profiles that SET was made from. */
-static size_t keep_fitted(const struct pm_profile *const *profiles, size_t n,
+size_t pm_fit_keep_fitted(const struct pm_profile *const *profiles, size_t n,
                           const struct pm_model_set *set, const struct pm_profile **fitted) {
     size_t n_fitted = 0;
     for (size_t i = 0; i < n; i++) {
@@ -90,7 +89,7 @@ void pm_fit_hold_out(const struct pm_structure *structure, const struct pm_profi
     struct pm_fit_options same = options ? *options : (struct pm_fit_options){0};
     same.drop_divergent = false; /* they are no longer there */
     same.without_strides = true; /* their misses are compared in fully associative caches */
-    size_t n_fitted = keep_fitted(profiles, n_profiles, set, fitted);
+    size_t n_fitted = pm_fit_keep_fitted(profiles, n_profiles, set, fitted);
     size_t n_names = pm_fit_varying(fitted, n_fitted, &same, names, NULL, &ignored);
     same.parameters = names; /* the same kind of models */
     same.n_parameters = n_names;

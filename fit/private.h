@@ -31,6 +31,10 @@ struct pm_model_set *pm_fit_profiles(const struct pm_structure *structure,
                                      const struct pm_fit_options *options,
                                      struct pm_fit_statistics *statistics, struct pm_error *err);
 
+/* FITTED gets those of the N profiles that SET was made from; how many. */
+size_t pm_fit_keep_fitted(const struct pm_profile *const *profiles, size_t n,
+                          const struct pm_model_set *set, const struct pm_profile **fitted);
+
 /* Takes the parameters of PROFILE into the measured range of SET. */
 void pm_fit_widen_range(struct pm_model_set *set, const struct pm_profile *profile);
 

@@ -56,6 +56,7 @@ struct pm_measure_request {
     unsigned time_runs;       /* how often each size is run with timers; 0: not at all */
     bool carry;               /* what carries each reuse */
     bool bytes;               /* which bytes each group is the first to touch */
+    bool write_backs;         /* stores by dirty distance */
     bool shared;              /* the interleaved stream of all threads, too */
     bool second_core;         /* the analysis beside the program */
     bool sample_files;     /* where libraries are not measured, a run more tells where time goes */

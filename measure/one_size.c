@@ -92,7 +92,7 @@ static char **run_environment(const struct sized_run *run, const char *raw, bool
     char **own = pm_substitute_all(request->environment, n, run->at, err);
     if (!own)
         return NULL;
-    enum { MOST_OF_PMODEL = 14 };
+    enum { MOST_OF_PMODEL = 15 };
     own = pm_realloc(own, n + MOST_OF_PMODEL + 1, sizeof *own);
     if (raw)
         own[n++] = pm_sprintf(PM_ENV_OUT "=%s", raw);
@@ -118,6 +118,8 @@ static char **run_environment(const struct sized_run *run, const char *raw, bool
             own[n++] = pm_strdup(PM_ENV_CARRY "=1");
         if (request->bytes)
             own[n++] = pm_strdup(PM_ENV_BYTES "=1");
+        if (request->write_backs)
+            own[n++] = pm_strdup(PM_ENV_WRITE_BACKS "=1");
     }
     own[n] = NULL;
     return own;

@@ -101,7 +101,7 @@ size_t pm_session_merged(const struct pm_measure_session *session, uint64_t *siz
     bool bins_stay = request->bin_width && strcmp(request->bin_width, "0") == 0;
     size_t n = 0;
     /* Then each size is analysed by itself (runtime/analyser/). */
-    if (request->sample > 1 || request->carry || bins_stay)
+    if (request->sample > 1 || request->carry || request->write_backs || bins_stay)
         return 0;
     for (size_t i = 1; i < session->blocks.n; i++)
         if (!pm_has_block_size(session->apart.bytes, session->apart.n, session->blocks.bytes[i]))
@@ -163,6 +163,9 @@ bool pm_session_look(struct pm_measure_session *session, const struct pm_paramet
                                &there->run, err))
         return false;
     if (there->run && request->bytes && !pm_store_has_bytes(session->store, at, &there->run, err))
+        return false;
+    if (there->run && request->write_backs &&
+        !pm_store_has_dirty(session->store, at, &there->run, err))
         return false;
     if (!there->run || there->times)
         return true;

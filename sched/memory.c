@@ -12,7 +12,8 @@
        cycles(bandwidth) = misses(last cache) · block / bytes per cycle  >  Σ above,
 
    the scope's memory cycles are those of the bandwidth, and the difference is put on the last
-   cache, so that the levels still add up.  Write-backs are not counted as traffic. */
+   cache, so that the levels still add up.  Write-backs are counted where they were measured, but
+   not as traffic. */
 #include "sched/schedule.h"
 
 #include <math.h>
@@ -20,6 +21,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/write_backs/write_backs.h"
 #include "fit/sets/sets.h"
 
 bool pm_check_block_sizes(const struct pm_profile *profile, const struct pm_machine *machine,
@@ -88,6 +90,19 @@ static void add_misses(const struct pm_structure *structure, const struct pm_pro
         spread_misses(structure, profile, machine, l, scopes);
 }
 
+/* Those of a fully associative cache as large as LEVEL. */
+static void add_write_backs(const struct pm_structure *structure, const struct pm_profile *profile,
+                            const struct pm_level *level, size_t l,
+                            struct pm_scope_prediction *scopes) {
+    bool known = level->kind != PM_LEVEL_TLB && pm_profile_has_dirty(profile, level->block_bytes);
+    double blocks = level->write == PM_WRITE_THROUGH ? 0 : pm_level_capacity_blocks(level);
+    for (size_t s = 0; s < structure->n_scopes && !known; s++)
+        scopes[s].self.level_write_backs[l] = NAN;
+    for (uint32_t g = 0; g < structure->n_groups && known; g++)
+        scopes[structure->groups[g].scope].self.level_write_backs[l] +=
+            pm_write_backs(profile, g, level->block_bytes, blocks);
+}
+
 /* GROUP has a histogram, or one that it is joined to has. */
 static bool is_covered(const struct pm_structure *structure, const bool *has_histogram,
                        uint32_t group) {
@@ -127,6 +142,8 @@ void pm_memory_costs(const struct pm_frequencies *frequencies, const struct pm_p
                      const struct pm_machine *machine, struct pm_scope_prediction *scopes,
                      bool *by_bandwidth, double *bandwidth_cycles) {
     add_misses(frequencies->structure, profile, machine, scopes);
+    for (size_t l = 0; l < machine->n_levels; l++)
+        add_write_backs(frequencies->structure, profile, &machine->levels[l], l, scopes);
     add_unrecorded(frequencies, profile, machine, scopes);
     size_t last = pm_last_cache(machine);
     *bandwidth_cycles = 0;

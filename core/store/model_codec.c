@@ -16,8 +16,9 @@
 
 enum {
     /* 4 had no powers, nothing of the whole program, and no sets that are held out; 5 no misfits,
-       6 no strides, 7 no variants of them */
-    MODEL_SET_VERSION = 8,
+       6 no strides, 7 no variants of them, 8 none of stores by dirty distance */
+    MODEL_SET_VERSION = 9,
+    DIRTY_VERSION = 9,
     STRIDE_VARIANTS_VERSION = 8,
     STRIDES_VERSION = 7,
     MISFIT_VERSION = 6,
@@ -181,6 +182,9 @@ static void put_set(struct writer *w, const struct pm_model_set *set) {
         put_double(w, set->misfits[i].error);
     }
     put_strides(w, set);
+    put_u8(w, set->dirty != NULL);
+    if (set->dirty)
+        put_set(w, set->dirty);
 }
 
 void pm_model_set_encode(const struct pm_model_set *set, void **bytes, size_t *n_bytes) {
@@ -343,7 +347,7 @@ static void get_wholes(struct pm_reader *r, struct pm_model_set *set, struct of_
 
 static struct pm_model_set *get_set(struct pm_reader *r, uint32_t version, bool may_hold_out);
 
-/* A set that is held out has none of its own, so that no file makes this recur. */
+/* Sets in a set have none themselves, so that no file makes this recur. */
 static void get_held_out(struct pm_reader *r, struct pm_model_set *set, uint32_t version,
                          bool may_hold_out) {
     set->held_out_tried = pm_take_unsigned(r, 1) != 0;
@@ -480,6 +484,12 @@ static struct pm_model_set *get_set(struct pm_reader *r, uint32_t version, bool 
         get_misfits(r, set);
     if (version >= STRIDES_VERSION)
         get_strides(r, set, of);
+    if (version >= DIRTY_VERSION && get_flag(r)) {
+        if (!may_hold_out)
+            r->fault = PM_READ_BAD;
+        else
+            set->dirty = get_set(r, version, false);
+    }
     return set;
 }
 

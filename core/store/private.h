@@ -49,6 +49,12 @@ bool pm_store_put_strides(struct pm_store *store, int64_t run, const struct pm_r
 bool pm_store_read_strides(struct pm_store *store, int64_t run, struct pm_run_strides *strides,
                            struct pm_error *err);
 
+/* dirty.c: stores by dirty distance, where there are any. */
+bool pm_store_put_dirty(struct pm_store *store, int64_t run, const struct pm_profile *profile,
+                        struct pm_error *err);
+bool pm_store_read_dirty(struct pm_store *store, int64_t run, struct pm_profile *profile,
+                         struct pm_error *err);
+
 /* histograms.c: the tables; views that show the one of version 2 as these; and what makes
    these of it. */
 extern const char pm_store_histograms_schema[], pm_store_histograms_view[];

@@ -163,6 +163,7 @@ struct pm_profile *pm_store_profile(struct pm_store *store, const struct pm_para
                      pm_store_read_skipped(store, run, profile, err) &&
                      pm_store_read_strides(store, run, &profile->strides, err) &&
                      pm_store_read_sums(store, run, profile, err) &&
+                     pm_store_read_dirty(store, run, profile, err) &&
                      pm_store_keep_matched(store, run, profile, err))) {
         pm_profile_free(profile);
         profile = NULL;

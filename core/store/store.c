@@ -306,7 +306,8 @@ static bool remove_run(struct pm_store *store, const struct pm_parameters *param
         pm_store_remove_cut_off(store, run, err) && pm_store_remove_merged(store, run, err) &&
         pm_store_remove_patterns(store, run, err) && pm_store_remove_differences(store, run, err) &&
         pm_store_remove_formulas(store, run, err) && pm_store_remove_file_times(store, run, err) &&
-        pm_store_remove_rows(store, "strides", run, err);
+        pm_store_remove_rows(store, "strides", run, err) &&
+        pm_store_remove_rows(store, "dirty", run, err);
     for (size_t i = 0; ok && i < sizeof statements / sizeof *statements; i++)
         ok = pm_store_run_sql_of(store, statements[i], run, err);
     return ok;
@@ -324,6 +325,7 @@ bool pm_store_put_run(struct pm_store *store, const struct pm_profile *profile,
         put_edges(store, run, profile, inexact_routines, n_routines, err) &&
         pm_store_put_skipped(store, run, profile, err) &&
         pm_store_put_strides(store, run, &profile->strides, err) &&
+        pm_store_put_dirty(store, run, profile, err) &&
         pm_store_put_cut_off(store, run, facts->cut_off, err) &&
         pm_store_put_merged(store, run, facts->merged, facts->n_merged, err) &&
         (!facts->differences || pm_store_put_differences(store, run, facts->differences, err)) &&

@@ -31,7 +31,10 @@
                 PRIMARY KEY (run, scope_group, block_bytes)) WITHOUT ROWID
        (core/reuse_patterns.h; of runs that were made with --carry)
      strides   (run INTEGER PRIMARY KEY, n_references INTEGER, data BLOB) (core/strides/strides.h)
-     formula   (run, name TEXT, text TEXT, PRIMARY KEY (run, name)) WITHOUT ROWID
+     dirty     (run, scope_group, block_bytes, stores INTEGER, data BLOB,
+                PRIMARY KEY (run, scope_group, block_bytes)) WITHOUT ROWID
+       (core/write_backs/write_backs.h, summed over threads; of runs that were made with
+   --write-backs) formula   (run, name TEXT, text TEXT, PRIMARY KEY (run, name)) WITHOUT ROWID
        (parameters of the run that were given as formulas of others)
      file_time (run, path TEXT, measured INTEGER, measurable INTEGER, samples REAL)
        (core/times.h; of a run of programs that have libraries which were not measured)
@@ -177,6 +180,11 @@ void pm_histogram_cursor_free(struct pm_histogram_cursor *cursor);
 /* *FOUND: whether the histograms of the run with exactly PARAMETERS tell the bytes that were
    touched (by the first of them; all of a run do, or none). */
 bool pm_store_has_bytes(struct pm_store *store, const struct pm_parameters *parameters, bool *found,
+                        struct pm_error *err);
+
+/* *FOUND: whether the run with exactly PARAMETERS has stores by dirty distance; all of its block
+   sizes do, or none. */
+bool pm_store_has_dirty(struct pm_store *store, const struct pm_parameters *parameters, bool *found,
                         struct pm_error *err);
 
 /* What was estimated of that run, by stream, block size and cache size; *ESTIMATES owned by the

@@ -272,8 +272,9 @@ static void predict_histogram(const struct pm_histogram_model *model,
     histogram->n_bins = pm_fit_order_bins(histogram->bins, histogram->n_bins);
 }
 
+/* OF_STORES: by dirty distance, of MODELS that know the blocks that are stored to, not all. */
 static void predict_histograms(const struct pm_structure *structure,
-                               const struct pm_model_set *models,
+                               const struct pm_model_set *models, bool of_stores,
                                const struct pm_model_point *point, struct pm_profile *profile,
                                struct error_sum *sum) {
     size_t most_bins = 0;
@@ -283,7 +284,7 @@ static void predict_histograms(const struct pm_structure *structure,
     double *counts = pm_alloc(most_bins, sizeof *counts);
     double *longest = pm_alloc(profile->n_block_sizes, sizeof *longest);
     for (size_t b = 0; b < profile->n_block_sizes; b++)
-        longest[b] = pm_fit_without(PM_STEP_LONGEST_DISTANCE)
+        longest[b] = of_stores || pm_fit_without(PM_STEP_LONGEST_DISTANCE)
                          ? INFINITY
                          : pm_model_set_longest_distance(models, profile->block_sizes[b], point);
     struct cold_sum *colds = pm_alloc(profile->n_block_sizes, sizeof *colds);
@@ -331,6 +332,24 @@ static void list_block_sizes(const struct pm_model_set *models, struct pm_profil
     }
 }
 
+/* What PROFILE, predicted but for this, has of stores by dirty distance. */
+static bool predict_dirty(const struct pm_structure *structure, const struct pm_model_set *models,
+                          const struct pm_parameters *parameters, struct pm_profile *profile,
+                          struct pm_error *err) {
+    struct pm_model_point point;
+    struct error_sum ignored = {0};
+    struct pm_profile stores = {.n_edges = profile->n_edges, .edge_counts = profile->edge_counts};
+    if (!pm_model_point_at(models, parameters, &point, err))
+        return false;
+    list_block_sizes(models, &stores);
+    predict_histograms(structure, models, true, &point, &stores, &ignored);
+    profile->dirty = stores.histograms;
+    profile->n_dirty = profile->cap_dirty = stores.n_histograms;
+    free(stores.block_sizes);
+    pm_model_point_free(&point);
+    return true;
+}
+
 struct pm_profile *pm_fit_instantiate(const struct pm_structure *structure,
                                       const struct pm_model_set *models,
                                       const struct pm_parameters *parameters,
@@ -351,9 +370,12 @@ struct pm_profile *pm_fit_instantiate(const struct pm_structure *structure,
     set_parameters(profile, models, parameters);
     list_block_sizes(models, profile);
     predict_edges(structure, models, &point, profile, &sum);
-    predict_histograms(structure, models, &point, profile, &sum);
+    predict_histograms(structure, models, false, &point, profile, &sum);
     pm_fit_predict_strides(models, &point, &profile->strides);
     profile->relative_error = sum.weight > 0 ? sum.weighted / sum.weight : 0;
     pm_model_point_free(&point);
-    return profile;
+    if (!models->dirty || predict_dirty(structure, models->dirty, parameters, profile, err))
+        return profile;
+    pm_profile_free(profile);
+    return NULL;
 }

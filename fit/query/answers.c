@@ -17,6 +17,7 @@ static struct pm_query_row *add_row(const struct pm_query_asked *asked,
     row->cache = on->cache;
     row->sets = &on->sets;
     row->wanted = row->failing_size = row->gap_size = row->low = row->high = NAN;
+    row->write_backs = NAN;
     return row;
 }
 
@@ -66,6 +67,15 @@ static double answer_in(const struct answering *in, const struct pm_query_row *r
     return blocks;
 }
 
+/* What the row's cache, number C, writes to the next level; see pm_query_row. */
+static double write_backs_in(const struct answering *in, const struct pm_query_row *row, size_t c) {
+    const struct pm_query_level_cache *level = &in->asked->caches->caches[c];
+    const struct pm_query_cache keeps = {.block_bytes = row->cache.block_bytes,
+                                         .blocks = level->writes_through ? 0 : row->cache.blocks};
+    return level->is_tlb ? NAN
+                         : pm_query_write_backs(in->profile, in->asked->parts[row->part], &keeps);
+}
+
 /* Widens the row's bounds, or those that it now gets, by what the sets may be wrong by. */
 static void add_spread(struct pm_query_row *row, double spread) {
     double misses = row->counts.misses;
@@ -93,6 +103,7 @@ static void add_point(const struct answering there[3], size_t c, struct pm_query
     row->unlimited = pm_query_count(profile, groups, &unlimited);
     if (isnan(row->wanted) && fully_associative != found)
         add_spread(row, pm_heuristics.set_spread * fabs(found - fully_associative));
+    row->write_backs = write_backs_in(&there[0], row, c);
     row->predicted = profile->predicted;
     row->interpolated_from = pm_profile_interpolated_from(profile, row->cache.block_bytes);
     row->extrapolation = profile->extrapolation;

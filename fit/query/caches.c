@@ -90,6 +90,8 @@ void pm_query_add_levels(struct pm_query_caches *list, const struct pm_machine *
             .machine = pm_strdup(machine->name),
             .cache = {sets[l].block_bytes, sets[l].blocks},
             .sets = sets[l],
+            .writes_through = machine->levels[l].write == PM_WRITE_THROUGH,
+            .is_tlb = machine->levels[l].kind == PM_LEVEL_TLB,
         };
     free(sets);
 }

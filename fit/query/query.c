@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "core/write_backs/write_backs.h"
 #include "fit/heuristics.h"
 
 /* ---- at one size and cache ------------------------------------------------------------------- */
@@ -26,6 +27,14 @@ struct pm_query_counts pm_query_count(const struct pm_profile *profile,
             counts.beyond += histogram->beyond_loads + histogram->beyond_stores;
     }
     return counts;
+}
+
+double pm_query_write_backs(const struct pm_profile *profile, const struct pm_query_groups *groups,
+                            const struct pm_query_cache *cache) {
+    double sum = pm_profile_has_dirty(profile, cache->block_bytes) ? 0 : NAN;
+    for (size_t i = 0; i < groups->n_groups && !isnan(sum); i++)
+        sum += pm_write_backs(profile, groups->groups[i], cache->block_bytes, cache->blocks);
+    return sum;
 }
 
 double pm_query_sum_misses(const struct pm_profile *profile, const struct pm_query_groups *groups,

@@ -47,6 +47,11 @@ struct pm_query_counts pm_query_count(const struct pm_profile *profile,
 double pm_query_sum_misses(const struct pm_profile *profile, const struct pm_query_groups *groups,
                            uint64_t block_bytes, const double *misses);
 
+/* Write-backs that GROUPS cause in CACHE, taken as fully associative
+   (core/write_backs/write_backs.h); NAN: not measured. */
+double pm_query_write_backs(const struct pm_profile *profile, const struct pm_query_groups *groups,
+                            const struct pm_query_cache *cache);
+
 /* (accesses − misses) / accesses; not WITH_COLD: first touches are left out of both, so that an
    unlimited cache has 1.  NAN: no such access. */
 double pm_query_hit_ratio(const struct pm_query_counts *counts, bool with_cold);
@@ -203,6 +208,7 @@ struct pm_query_level_cache { /* a cache with a name */
     char *machine;            /* NULL: of none; owned */
     struct pm_query_cache cache;
     struct pm_set_cache sets; /* the same, in sets: for misses */
+    bool writes_through, is_tlb;
 };
 
 struct pm_query_caches {
@@ -264,6 +270,8 @@ struct pm_query_row {
        of 80%; infinite where a bound is beyond what was looked at; NAN: measured, and sets change
        nothing. */
     double low, high;
+    double write_backs;         /* at this size and cache; of one that writes through, the stores
+                                   that it passes on; NAN: not measured, or a TLB */
     bool predicted;             /* else measured at this very size */
     uint64_t interpolated_from; /* block size that those of the cache's are made of; 0: measured */
     double extrapolation, relative_error; /* as in a profile */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "binlift/binlift.h"
+#include "core/write_backs/write_backs.h"
 #include "measure/ingest/private.h"
 
 /* Sums over processes and threads while the files are read; histograms are kept apart. */
@@ -148,6 +149,7 @@ static bool add_file(void *to, const char *path, struct pm_error *err) {
         add_estimates(sums, raw);
         ok = add_histograms(sums, raw, places, path, err) &&
              pm_ingest_strides(&sums->strides, raw, places, path, err) &&
+             pm_ingest_dirty(sums->result->profile, raw, places, path, err) &&
              (!sums->result->patterns ||
               pm_ingest_patterns(sums->result->patterns, raw, places, path, err));
         sums->result->n_threads += (uint32_t)raw->n_threads;
@@ -168,7 +170,7 @@ static bool add_file(void *to, const char *path, struct pm_error *err) {
 static void make_profile(struct sums *sums, const struct pm_parameters *at) {
     const struct pm_structure *structure = sums->structure;
     struct pm_ingested *result = sums->result;
-    struct pm_profile *profile = result->profile = pm_alloc(1, sizeof *profile);
+    struct pm_profile *profile = result->profile;
     profile->parameters = *at;
     profile->extrapolation = 1;
     profile->n_edges = structure->n_edges;
@@ -183,6 +185,7 @@ static void make_profile(struct sums *sums, const struct pm_parameters *at) {
     free(counts);
     for (size_t i = 0; i < structure->n_routines; i++)
         profile->n_inexact_routines += result->inexact[i];
+    pm_profile_sort_dirty(profile);
     pm_run_strides_sort(&sums->strides);
     profile->strides = sums->strides;
     sums->strides = (struct pm_run_strides){0};
@@ -254,7 +257,7 @@ bool pm_ingest(const char *folder, const struct pm_copies *copies, const struct 
                const uint64_t *block_sizes, size_t n_block_sizes, bool with_patterns,
                bool with_checkpoints, struct pm_ingested *ingested, struct pm_error *err) {
     const struct pm_structure *structure = copies->structure;
-    *ingested = (struct pm_ingested){0};
+    *ingested = (struct pm_ingested){.profile = pm_alloc(1, sizeof *ingested->profile)};
     if (with_patterns)
         ingested->patterns = pm_alloc(1, sizeof *ingested->patterns);
     struct sums sums = {

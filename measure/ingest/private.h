@@ -13,6 +13,11 @@ bool pm_ingest_patterns(struct pm_run_patterns *patterns, const struct pm_raw *r
                         const struct pm_module_place *const *places, const char *path,
                         struct pm_error *err);
 
+/* Moves RAW's stores by dirty distance of all threads to PROFILE, for pm_profile_sort_dirty. */
+bool pm_ingest_dirty(struct pm_profile *profile, struct pm_raw *raw,
+                     const struct pm_module_place *const *places, const char *path,
+                     struct pm_error *err);
+
 /* Adds what RAW knows of strides to STRIDES, for pm_run_strides_sort. */
 bool pm_ingest_strides(struct pm_run_strides *strides, const struct pm_raw *raw,
                        const struct pm_module_place *const *places, const char *path,

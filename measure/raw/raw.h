@@ -76,6 +76,7 @@ struct pm_raw {
     PM_ARRAY(struct pm_raw_module, modules);
     PM_ARRAY(struct pm_raw_counters, counters);
     PM_ARRAY(struct pm_raw_histogram, histograms);
+    PM_ARRAY(struct pm_raw_histogram, dirty); /* stores by dirty distance: no loads */
     PM_ARRAY(struct pm_raw_carried, carried);
     PM_ARRAY(struct pm_raw_frames, frames);
     PM_ARRAY(struct pm_raw_thread_times, times);

@@ -145,6 +145,19 @@ static bool read_histogram(struct pm_raw *raw, struct pm_reader *in) {
     return take_histogram(raw, PM_PUSH(raw, histograms), in);
 }
 
+static bool has_loads(const struct pm_histogram *histogram) {
+    bool has = histogram->cold_loads > 0 || histogram->beyond_loads > 0;
+    for (size_t i = 0; i < histogram->n_bins; i++)
+        has |= histogram->bins[i].loads > 0;
+    return has;
+}
+
+static bool read_dirty(struct pm_raw *raw, struct pm_reader *in) {
+    struct pm_raw_histogram *dirty = PM_PUSH(raw, dirty);
+    return take_histogram(raw, dirty, in) && !has_loads(&dirty->histogram) &&
+           dirty->histogram.at_least == 0 && dirty->histogram.sample == 1;
+}
+
 static bool read_carried(struct pm_raw *raw, struct pm_reader *in) {
     struct pm_raw_carried *carried = PM_PUSH(raw, carried);
     const struct pm_raw_carried_head *head = pm_take(in, sizeof *head);
@@ -332,6 +345,9 @@ static bool read_section(struct pm_raw *raw, struct pm_reader *file, unsigned or
     case PM_RAW_HISTOGRAM:
         valid = read_histogram(raw, &in);
         break;
+    case PM_RAW_DIRTY:
+        valid = read_dirty(raw, &in);
+        break;
     case PM_RAW_CARRIED:
         valid = read_carried(raw, &in);
         break;
@@ -451,6 +467,8 @@ void pm_raw_free(struct pm_raw *raw) {
         free(raw->counters[i].counts);
     for (size_t i = 0; i < raw->n_histograms; i++)
         pm_histogram_free(&raw->histograms[i].histogram);
+    for (size_t i = 0; i < raw->n_dirty; i++)
+        pm_histogram_free(&raw->dirty[i].histogram);
     for (size_t i = 0; i < raw->n_carried; i++)
         pm_histogram_free(&raw->carried[i].reuses.histogram);
     for (size_t i = 0; i < raw->n_times; i++)
@@ -467,6 +485,7 @@ void pm_raw_free(struct pm_raw *raw) {
     free(raw->modules);
     free(raw->counters);
     free(raw->histograms);
+    free(raw->dirty);
     free(raw->carried);
     free(raw->times);
     free(raw->frames);

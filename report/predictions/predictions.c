@@ -39,6 +39,7 @@ static struct pm_field_value cost_value(const struct pm_prediction *prediction,
     json_t *object = pm_fields_json(fields, cost);
     json_object_set_new(object, "misses", levels_json(prediction, cost->level_misses));
     json_object_set_new(object, "miss_cycles", levels_json(prediction, cost->level_cycles));
+    json_object_set_new(object, "write_backs", levels_json(prediction, cost->level_write_backs));
     return pm_json_value(object);
 }
 

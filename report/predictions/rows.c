@@ -136,6 +136,7 @@ static void forget_costs(struct pm_row *row) {
     for (size_t level = 0; level < PM_MAX_LEVELS; level++) {
         row->self.level_misses[level] = row->self.level_cycles[level] = NAN;
         row->total.level_misses[level] = row->total.level_cycles[level] = NAN;
+        row->self.level_write_backs[level] = row->total.level_write_backs[level] = NAN;
     }
 }
 

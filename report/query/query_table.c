@@ -68,7 +68,7 @@ static void print_header(FILE *out, const struct pm_query_report *report,
 /* ---- answers --------------------------------------------------------------------------------- */
 
 struct columns { /* that not every table needs */
-    bool part, source, machine, cold;
+    bool part, source, machine, cold, write_backs;
 };
 
 static struct columns needed_columns(const struct pm_query_report *report) {
@@ -80,6 +80,7 @@ static struct columns needed_columns(const struct pm_query_report *report) {
         const char *machine = report->answers.rows[i].machine;
         columns.machine |= (machine != NULL) != (first != NULL) ||
                            (machine && first && strcmp(machine, first) != 0);
+        columns.write_backs |= !isnan(report->answers.rows[i].write_backs);
     }
     return columns;
 }
@@ -106,9 +107,9 @@ static void print_answers(FILE *out, const struct pm_query_report *report,
                           const struct columns *columns, const struct pm_report_options *options) {
     static const char *const answers[] = {
         [PM_QUERY_MISSES] = "cache_name cache_blocks accesses misses interval first_touches "
-                            "hit_ratio hit_ratio_of_reuses from",
-        [PM_QUERY_CACHE] = "wanted_hit_ratio smallest interval cache_blocks hits from",
-        [PM_QUERY_SIZE] = "cache_name wanted_hit_ratio largest interval hits from",
+                            "hit_ratio hit_ratio_of_reuses",
+        [PM_QUERY_CACHE] = "wanted_hit_ratio smallest interval cache_blocks hits",
+        [PM_QUERY_SIZE] = "cache_name wanted_hit_ratio largest interval hits",
     };
     struct pm_text_table *table = pm_text_table_new();
     struct pm_fields fields = {0};
@@ -122,9 +123,12 @@ static void print_answers(FILE *out, const struct pm_query_report *report,
         add_columns(&fields, "machine");
     add_columns(&fields, answers[report->kind]);
     if (report->kind == PM_QUERY_SIZE) {
-        fields.fields[fields.n_fields - 4].header = title;
-        fields.fields[fields.n_fields - 2].header = "HIT % THERE";
+        fields.fields[fields.n_fields - 3].header = title;
+        fields.fields[fields.n_fields - 1].header = "HIT % THERE";
     }
+    if (columns->write_backs)
+        add_columns(&fields, "write_backs");
+    add_columns(&fields, "from");
     pm_fields_columns(table, fields);
     for (size_t i = 0; i < report->answers.n_rows; i++) {
         struct pm_answer_row row = pm_answer_row(report, i);

@@ -275,6 +275,7 @@ static const struct pm_field answer_fields[] = {
     {"first_touches", PM_COUNT, ROW(counts.cold), .header = "FIRST TOUCHES",
      .cell = first_touches_cell, .dispensable = 4},
     {"misses_upper_bound", PM_YES_NO, .get = answer_beyond},
+    {"write_backs", PM_COUNT, ROW(write_backs), .header = "WRITE-BACKS", .dispensable = 3},
     {"hit_ratio", PM_NUMBER, .get = answer_hits, .header = "HIT %", .cell = hits_cell},
     {"hit_ratio_of_reuses", PM_NUMBER, .get = answer_hits_of_reuses, .header = "OF REUSES %",
      .cell = hits_of_reuses_cell, .dispensable = 5},
@@ -484,7 +485,7 @@ static void write_csv(FILE *out, const struct pm_query_report *report) {
                 : pm_csv_begin(out, pm_answer_fields,
                                "program label file line key group at machine cache_name "
                                "block_bytes blocks wanted_hit_ratio found accesses misses "
-                               "first_touches hit_ratio hit_ratio_of_reuses predicted "
+                               "first_touches write_backs hit_ratio hit_ratio_of_reuses predicted "
                                "extrapolation relative_error interval_low interval_high "
                                "interpolated_from_block_bytes");
     for (size_t i = 0; i < report->answers.n_rows; i++) {

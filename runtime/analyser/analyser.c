@@ -15,6 +15,7 @@
 #include "runtime/reuse/larger/larger.h"
 #include "runtime/reuse/pieces/pieces.h"
 #include "runtime/reuse/reuse.h"
+#include "runtime/reuse/write_backs/write_backs.h"
 #include "runtime/strides/strides.h"
 #include "runtime/system.h"
 #include "runtime/threads.h"
@@ -27,8 +28,9 @@ static uint32_t follow; /* bit i: size i follows from the smallest one, size 0 (
 static enum pm_reuse_variant variant;
 static struct pm_reuse_options options;
 bool pm_analyser_carries;
-static bool counts_bytes;  /* PM_ENV_BYTES */
-static bool takes_bundles; /* not with PM_ENV_ACCESSES */
+static bool counts_bytes;       /* PM_ENV_BYTES */
+static bool counts_write_backs; /* PM_ENV_WRITE_BACKS */
+static bool takes_bundles;      /* not with that, nor with PM_ENV_ACCESSES */
 
 /* Of one stream of accesses for one block size.  Without memory all is NULL. */
 struct analysis {
@@ -36,6 +38,7 @@ struct analysis {
     struct pm_larger *larger;        /* it follows from the smallest size; all else is NULL */
     struct pm_bundle_reuse *bundles; /* above it; NULL: bundles come as accesses, or to `carried` */
     struct pm_carried *carried;      /* owns `reuse`; NULL: nobody asked for carriers */
+    struct pm_write_backs *write_backs; /* the same, for write-backs */
 };
 
 /* By thread, then of all threads together, then of pieces. */
@@ -72,11 +75,11 @@ static uint32_t read_block_sizes(const char *name) {
 }
 
 /* Sizes follow from the smallest one unless each is analysed by itself: where blocks are sampled,
-   all distances are told apart, or carriers are asked for. */
+   all distances are told apart, or carriers or write-backs are asked for. */
 static void choose_block_sizes(void) {
     const uint32_t sizes = read_block_sizes(PM_ENV_BLOCK);
-    const bool each_by_itself =
-        options.sample > 1 || pm_analyser_carries || pm_reuse_keeps_every_distance(&options);
+    const bool each_by_itself = options.sample > 1 || pm_analyser_carries || counts_write_backs ||
+                                pm_reuse_keeps_every_distance(&options);
     uint32_t by_itself = (sizes & -sizes) | read_block_sizes(PM_ENV_APART);
     if (each_by_itself)
         by_itself = sizes;
@@ -123,25 +126,36 @@ static int begin(const struct pmodel_program *program) {
         pm_note_add(PM_NOTE_BAD_SETTING, 1); /* carriers are of all blocks */
         options.sample = 1;
     }
+    counts_write_backs = getenv(PM_ENV_WRITE_BACKS) != NULL;
+    if (counts_write_backs && (options.sample > 1 || options.max_blocks || pm_analyser_carries)) {
+        pm_note_add(PM_NOTE_BAD_SETTING, 1); /* they need every distance of every block */
+        counts_write_backs = false;
+    }
     choose_block_sizes();
     pm_analyser_carries &= pm_n_block_sizes > 0;
     counts_bytes = pm_n_block_sizes > 0 && getenv(PM_ENV_BYTES) != NULL;
-    takes_bundles = getenv(PM_ENV_ACCESSES) == NULL;
+    takes_bundles = getenv(PM_ENV_ACCESSES) == NULL && !counts_write_backs;
     return pm_n_block_sizes == 0;
 }
 
 static void free_analysis(struct analysis *analysis) {
     pm_bundle_reuse_free(analysis->bundles);
-    if (!analysis->carried)
+    if (!analysis->carried && !analysis->write_backs)
         pm_reuse_free(analysis->reuse);
     pm_carried_free(analysis->carried);
-    *analysis = (struct analysis){NULL, NULL, NULL, NULL};
+    pm_write_backs_free(analysis->write_backs);
+    *analysis = (struct analysis){NULL, NULL, NULL, NULL, NULL};
 }
 
-static bool begin_analysis(struct analysis *analysis, unsigned shift, bool carries) {
+static bool begin_analysis(struct analysis *analysis, unsigned shift, bool is_private) {
+    bool carries = pm_analyser_carries && is_private;
     if (carries) {
         analysis->carried = pm_carried_new(shift, FIRST_STAMPS, variant);
         analysis->reuse = analysis->carried ? pm_carried_reuse(analysis->carried) : NULL;
+    } else if (counts_write_backs && is_private) {
+        analysis->write_backs = pm_write_backs_new(shift, FIRST_STAMPS, variant);
+        analysis->reuse =
+            analysis->write_backs ? pm_write_backs_reuse(analysis->write_backs) : NULL;
     } else {
         analysis->reuse = pm_reuse_new(shift, FIRST_STAMPS, variant);
     }
@@ -176,14 +190,14 @@ static struct pm_strides *strides_of(uint32_t stream) {
 }
 
 static void begin_stream(uint32_t stream) {
-    /* What carries a reuse is a thread's own matter. */
-    bool carries = pm_analyser_carries && stream != PM_SHARED_STREAM;
+    /* What carries a reuse is a thread's own matter, and so is what is dirty in its caches. */
+    bool is_private = stream != PM_SHARED_STREAM;
     begun[stream] = true;
     begin_strides(stream);
     for (unsigned i = 0; i < pm_n_block_sizes; i++) {
         if (follow >> i & 1
                 ? begin_larger(&analyses[stream][i], analyses[stream][0].reuse, shifts[i])
-                : begin_analysis(&analyses[stream][i], shifts[i], carries) &&
+                : begin_analysis(&analyses[stream][i], shifts[i], is_private) &&
                       begin_pieces(&analyses[stream][i], stream))
             continue;
         free_analysis(&analyses[stream][i]);
@@ -196,7 +210,8 @@ static void begin_stream(uint32_t stream) {
 
 static bool has_failed(const struct analysis *analysis) {
     return !analysis->reuse || pm_reuse_has_failed(analysis->reuse) ||
-           (analysis->carried && pm_carried_has_failed(analysis->carried));
+           (analysis->carried && pm_carried_has_failed(analysis->carried)) ||
+           (analysis->write_backs && pm_write_backs_failed(analysis->write_backs));
 }
 
 static void add_bytes(struct pm_footprint *footprint, const struct pmodel_access *batch,
@@ -231,6 +246,8 @@ static void analyse(uint32_t stream, const struct pmodel_access *batch, size_t c
             pm_bundle_reuse_interrupt(analysis->bundles);
         if (analysis->carried)
             pm_carried_accesses(analysis->carried, pm_n_groups, pm_group_scopes, batch, count);
+        else if (analysis->write_backs)
+            pm_write_backs_accesses(analysis->write_backs, pm_n_groups, batch, count);
         else
             pm_reuse_accesses(analysis->reuse, pm_n_groups, batch, count);
         if (has_failed(analysis))
@@ -421,6 +438,11 @@ const struct pm_carried *pm_analyser_carried(uint32_t thread, unsigned size) {
     return has_failed(analysis) ? NULL : analysis->carried;
 }
 
+const struct pm_write_backs *pm_analyser_write_backs(uint32_t thread, unsigned size) {
+    const struct analysis *analysis = &analyses[thread][size];
+    return has_failed(analysis) ? NULL : analysis->write_backs;
+}
+
 const struct pm_reuse *pm_analyser_result(uint32_t thread, unsigned size) {
     const struct analysis *analysis = &analyses[thread][size];
     if (analysis->larger)
@@ -450,6 +472,8 @@ void pm_analyser_thread_end(uint32_t thread) {
             pm_bundle_reuse_interrupt(analysis->bundles);
         if (analysis->carried)
             pm_carried_forget_blocks(analysis->carried);
+        else if (analysis->write_backs)
+            pm_write_backs_forget_blocks(analysis->write_backs);
         else if (analysis->reuse)
             pm_reuse_forget_blocks(analysis->reuse);
     }

@@ -5,6 +5,7 @@
 #include "runtime/pmodel_handler.h"
 #include "runtime/reuse/carried/carried.h"
 #include "runtime/reuse/reuse.h"
+#include "runtime/reuse/write_backs/write_backs.h"
 #include "runtime/strides/strides.h"
 #include "runtime/threads.h"
 
@@ -72,6 +73,9 @@ const struct pm_reuse *pm_analyser_result(uint32_t thread, unsigned size);
 
 /* The same of what was carried; NULL too if that was not asked for. */
 const struct pm_carried *pm_analyser_carried(uint32_t thread, unsigned size);
+
+/* The same of stores by dirty distance (PM_ENV_WRITE_BACKS). */
+const struct pm_write_backs *pm_analyser_write_backs(uint32_t thread, unsigned size);
 
 /* The strides of a thread's references; NULL if it saw no access or ran out of memory. */
 const struct pm_strides *pm_analyser_strides(uint32_t thread);

@@ -98,6 +98,21 @@ static void add_group(struct pm_raw_builder *builder, uint32_t module, uint32_t 
     pm_raw_section_end(builder);
 }
 
+/* Stores of all groups of MODULE by dirty distance. */
+static void add_dirty(struct pm_raw_builder *builder, uint32_t module, uint32_t thread,
+                      const struct pm_write_backs *write_backs, struct pm_raw_bin *bins) {
+    for (uint32_t group = 0; group < pm_modules[module].header.n_groups; group++) {
+        struct pm_reuse_result result;
+        pm_write_backs_result(write_backs, pm_modules[module].first_group + group, &result, bins);
+        if (result.n_bins == 0 && result.cold_stores == 0)
+            continue;
+        pm_raw_section_begin(builder, PM_RAW_DIRTY);
+        add_histogram(builder, module, raw_thread(thread), group, PM_RAW_UNKNOWN_BYTES, &result,
+                      bins);
+        pm_raw_section_end(builder);
+    }
+}
+
 static void add_subsamples(struct pm_raw_builder *builder, uint64_t thread,
                            const struct pm_reuse *reuse) {
     pm_raw_section_begin(builder, PM_RAW_SAMPLES);
@@ -123,6 +138,8 @@ static void add_histograms(struct pm_raw_builder *builder, uint32_t module, uint
         }
         for (uint32_t group = 0; group < pm_modules[module].header.n_groups; group++)
             add_group(builder, module, thread, reuse, group, bins);
+        if (pm_analyser_write_backs(thread, size))
+            add_dirty(builder, module, thread, pm_analyser_write_backs(thread, size), bins);
         pm_munmap(bins, bytes);
     }
 }

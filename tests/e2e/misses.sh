@@ -1,5 +1,5 @@
 # Misses of fully associative LRU caches, computed from the histograms of whole programs, equal, to the
-# last access, those of a simulation over what valgrind's lackey saw.
+# last access, those of a simulation over what valgrind's lackey saw; and so are write-backs (--write-backs).
 . "$TOP/tests/lib.sh"
 . "$TOP/tests/truth/tools.sh"
 
@@ -14,11 +14,13 @@ capacities='4 8 16 32 100 512 1000 4096'
 fixed_addresses='setarch -R' block=64
 $fixed_addresses true 2>/dev/null || fixed_addresses='' block=16
 
-# measure PROGRAM STORE TRACE: TRACE is a file to record, or '-' and as many letters.
+# measure PROGRAM STORE TRACE OPTION...: TRACE is a file to record, or '-' and as many letters.  Environments are as long with
+# --write-backs as with what `without` has.
+without='--env PMODEL_write_backs=1'
 measure() {
     $fixed_addresses "$PMODEL" run -q -o "$2" --block "$block" --bin-width 0 \
         --env "TRACE_FILE=$3" --env "PMODEL_HANDLER=$TMP/record_trace.so" \
-        -P "N=$n" -P "STEPS=$steps" -- "./$1" '{N}' '{STEPS}' >"$1.out" 2>"$1.err"
+        -P "N=$n" -P "STEPS=$steps" "${@:4}" -- "./$1" '{N}' '{STEPS}' >"$1.out" 2>"$1.err"
 }
 
 # places END: of the trace the first address of the stack, which is main's, the highest one, and the first of what is
@@ -54,21 +56,32 @@ from_histograms() {
             "\($c) \([.[][0]] | add) \([.[][1]] | add)"'
 }
 
+# write_backs STORE: "CAPACITY WRITE_BACKS" as `pmodel query` answers.
+write_backs() {
+    pmodel query "$1" -P "N=$n" -P "STEPS=$steps" --block "$block" --format json \
+        --cache "$(printf '%sblocks,' $capacities | sed 's/,$//')" |
+        jq -r '.answers[] | "\(.cache.blocks) \(.write_backs)"'
+}
+
 while read -r program n steps; do
-    if ! truth_app "$program" -no-pie || ! measure "$program" recorded.pmdb trace || [ ! -s trace ]; then
+    if ! truth_app "$program" -no-pie || ! measure "$program" recorded.pmdb trace $without || [ ! -s trace ]; then
         fail "$program is built and recorded" "$(tail -3 "$program.err")"
         continue
     fi
     end=$(nm "$program" | awk '$3 == "_end" { print $1 }') measured=$(places "$end")
     rm -f recorded.pmdb
-    if ! measure "$program" "$program.pmdb" -race; then
+    if ! measure "$program" "$program.pmdb" -race $without ||
+        ! measure "$program" "$program.dirty.pmdb" -race --write-backs; then
         fail "$program is measured" "$(tail -3 "$program.err")"
         continue
     fi
     from_histograms "$program" >"$program.misses"
     check "lackey's trace of $program is simulated" simulated "$program"
-    check "misses of $program equal those of a simulation" diff "$program.misses" "$program.simulated"
-    cat "$program.misses" "$program.left_out"
+    check "misses of $program equal those of a simulation" diff "$program.misses" <(cut -d' ' -f1-3 "$program.simulated")
+    write_backs "$program.dirty.pmdb" >"$program.write_backs"
+    check "write-backs of $program equal those of a simulation" \
+        diff "$program.write_backs" <(cut -d' ' -f1,4 "$program.simulated")
+    cat "$program.simulated" "$program.left_out"
 done <<'APPS'
 heat 24 4
 adi 8 1
@@ -77,5 +90,5 @@ APPS
 
 # The comparison itself: misses of another number of steps are not the same.
 n=24 steps=3 program=heat
-measure heat other.pmdb -race && mv other.pmdb heat.pmdb && from_histograms heat >other.misses
-check "a step less is seen" test "$(cmp -s other.misses heat.simulated; echo $?)" = 1
+measure heat other.pmdb -race $without && mv other.pmdb heat.pmdb && from_histograms heat >other.misses
+check "a step less is seen" test "$(cmp -s other.misses <(cut -d' ' -f1-3 heat.simulated); echo $?)" = 1

@@ -4,7 +4,8 @@
      lru_lackey STORE LACKEY BLOCK STACK TOP HEAP END CAPACITY...
 
    LACKEY: log of valgrind --tool=lackey --trace-mem=yes.  BLOCK in bytes, CAPACITY in blocks.
-   Prints a line "CAPACITY LOADS STORES" for each, the misses of both.  The program is linked at a
+   Prints a line "CAPACITY LOADS STORES WRITE_BACKS" for each, the misses of both, and the blocks
+   that were written back, at the end those that are dirty then.  The program is linked at a
    fixed address; STORE tells which of its routines are measured.  What is left out is told on
    standard error, by name:
 
@@ -222,9 +223,11 @@ int main(int argc, char **argv) {
     int status = simulate(structure, lackey, &places, caches, n_caches, &left_out);
     for (size_t c = 0; c < n_caches; c++) {
         struct caches_counts counts = caches_counts(caches[c], 0);
+        uint64_t dirty;
+        caches_held(caches[c], 0, &dirty);
         if (status == 0)
-            printf("%" PRIu64 " %" PRIu64 " %" PRIu64 "\n", capacities[c], counts.load_misses,
-                   counts.store_misses);
+            printf("%" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 "\n", capacities[c],
+                   counts.load_misses, counts.store_misses, counts.write_backs + dirty);
         caches_free(caches[c]);
     }
     if (status == 0)

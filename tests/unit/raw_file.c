@@ -56,6 +56,25 @@ static void add_counters(struct pm_raw_builder *builder, uint64_t module,
     pm_raw_section_end(builder);
 }
 
+static const struct pm_raw_histogram_head usual_stores = {.block_bytes = 64,
+                                                          .thread = 1,
+                                                          .group = 4,
+                                                          .n_bins = 1,
+                                                          .cold_stores = 7,
+                                                          .n_blocks = 13,
+                                                          .bytes_touched = PM_RAW_UNKNOWN_BYTES,
+                                                          .sample = 1};
+
+/* Stores by dirty distance. */
+static void add_dirty(struct pm_raw_builder *builder, const struct pm_raw_histogram_head *head,
+                      uint64_t loads) {
+    const struct pm_raw_bin bin = {8, 8, loads, 61, 8.0 * (61.0 + (double)loads)};
+    pm_raw_section_begin(builder, PM_RAW_DIRTY);
+    pm_raw_add(builder, head, sizeof *head);
+    pm_raw_add(builder, &bin, sizeof bin);
+    pm_raw_section_end(builder);
+}
+
 static const struct pm_raw_histogram_head usual_head = {0, 1, 64, 4, 2, 6, 7, 13, 99, 300, 8, 9, 2};
 static const struct pm_raw_bin usual_bins[2] = {{0, 0, 50, 60, 0}, {256, 257, 3, 1, 1026}};
 
@@ -167,6 +186,7 @@ static void add_usual(struct pm_raw_builder *builder) {
     add_module(builder);
     add_counters(builder, 0, usual_counts, sizeof usual_counts);
     add_histogram(builder, &usual_head, usual_bins, 2);
+    add_dirty(builder, &usual_stores, 0);
     add_carried(builder, &usual_by, &usual_reuses, 2);
     add_times(builder, PM_RAW_CLOCK_TSC, usual_times, sizeof usual_times);
     add_skipped(builder, usual_skipped, 4);
@@ -236,6 +256,10 @@ static void check_usual(const struct pm_raw *raw) {
     assert_int_equal(histogram->histogram.sample, 2);
     assert_true(histogram->histogram.bins[1].mean == 256.5);
     assert_true(histogram->histogram.bins[1].loads == 3);
+    assert_int_equal(raw->n_dirty, 1);
+    assert_int_equal(raw->dirty[0].group, 4);
+    assert_true(raw->dirty[0].histogram.cold_stores == 7);
+    assert_true(raw->dirty[0].histogram.bins[0].stores == 61);
     assert_int_equal(raw->n_carried, 1);
     assert_memory_equal(&raw->carried[0].by, &usual_by, sizeof usual_by);
     assert_int_equal(raw->carried[0].reuses.group, 4);
@@ -618,9 +642,32 @@ static void files_that_are_not_there_or_not_files_are_named(void **state) {
     assert_non_null(strstr(err.text, "/dev/null"));
 }
 
+/* Dirty distances are those of stores, and exact. */
+static void loads_have_no_dirty_distance(void **state) {
+    (void)state;
+    struct pm_raw_histogram_head heads[] = {usual_stores, usual_stores, usual_stores, usual_stores};
+    heads[1].cold_loads = 1;
+    heads[2].sample = 2;
+    heads[3].at_least = 100;
+    for (size_t i = 0; i < 5; i++) {
+        struct pm_raw_builder builder = {0};
+        struct pm_error err = {0};
+        pm_raw_begin(&builder);
+        add_meta(&builder);
+        add_module(&builder);
+        add_dirty(&builder, &heads[i % 4], i == 4);
+        char *name = save(&builder, 60 + i);
+        struct pm_raw *raw = pm_raw_read(name, &err);
+        assert_true((raw != NULL) == (i == 0));
+        pm_raw_free(raw);
+        free(name);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_written_is_read),
+        cmocka_unit_test(loads_have_no_dirty_distance),
         cmocka_unit_test(a_second_file_of_a_process_gets_another_name),
         cmocka_unit_test(a_file_that_cannot_be_written_leaves_nothing),
         cmocka_unit_test(a_file_cut_off_anywhere_is_refused),

@@ -13,6 +13,7 @@
 
 #include "core/base/base.h"
 #include "core/store/store.h"
+#include "core/write_backs/write_backs.h"
 
 static char path[512];
 
@@ -86,6 +87,14 @@ static struct pm_profile *small_profile(double n) {
     struct pm_profile *p = pm_alloc(1, sizeof *p);
     p->skipped[PM_SKIPPED_LEFT_OUT] = (struct pm_skipped_accesses){3e9, 7, n};
     assert_true(pm_parameters_set(&p->parameters, "N", n, NULL));
+    struct pm_histogram dirty = {.block_bytes = 64,
+                                 .cold_stores = n,
+                                 .bytes_touched = NAN,
+                                 .sample = 1,
+                                 .n_bins = 1,
+                                 .bins = pm_alloc(1, sizeof *dirty.bins)};
+    dirty.bins[0] = (struct pm_bin){.low = 16, .high = 16, .mean = 16, .stores = 5};
+    pm_profile_add_dirty(p, 0, &dirty);
     p->n_edges = 3;
     p->edge_counts = pm_alloc(3, sizeof *p->edge_counts);
     p->edge_counts[0] = 1;
