@@ -1,6 +1,6 @@
 # From what bench/policies.sh compares to the page docs/policies.md.  A row is {name, size, policy, caches: "small", "large" or
 # "both", level: "L1" or "L2", bytes, ways, accesses, misses (by pmodel), interval: {low, high} or null, simulated, standard_error (misses by
-# the simulator: mean of several seeds), write_backs (by the simulator)}.
+# the simulator: mean of several seeds), write_backs (by pmodel), simulated_write_backs (with what is dirty in the end)}.
 include "associativity";
 
 def mean: add / length;
@@ -37,6 +37,15 @@ def misses_table(caches; level; policies; words): map(select(.caches == caches a
 def uncertain(policy): [.[] | select(.policy == policy and .simulated > 0) | .standard_error / .simulated] | max;
 # How far fully associative caches are apart, of which histograms say the misses exactly, up to their bins.
 def apart: [.[] | select(.policy == "full" and .simulated > 0) | error] | max;
+
+# Blocks written back by caches with LRU replacement, a line a program.
+def write_backs_table: map(select(.policy == "full" or .policy == "lru")) as $rows
+    | ["full", "lru"] as $policies | ["small", "large"] as $caches
+    | (["program", "N", "32 KiB, full", "off by", "8 ways", "off by", "256 KiB, full", "off by", "16 ways", "off by"] | row),
+      (["program", "N", "", "", "", "", "", "", "", ""] | rule),
+      ($rows | group_by([.name, .size])[] | . as $own | [$own[0].name, ($own[0].size | tostring)]
+        + [$caches[] as $cache | $policies[] as $policy | [$own[] | select(.policy == $policy and .caches == $cache)][0]
+            | (.simulated_write_backs | thousands), off(.write_backs; .simulated_write_backs)] | row);
 
 # Policies to which pmodel answers as to LRU in a cache of virtual addresses that sees all accesses.
 def taken_as_lru: ([.[] | select(.policy == "lru") | {key: "\(.name) \(.bytes)", value: .misses}] | from_entries) as $lru
@@ -78,4 +87,11 @@ def page: . as $all | policies_figures as $figures
       "Misses of the second level, both LRU. *Neither*: it keeps what it brought in. *Inclusive*: what it replaces leaves the first, too. *Exclusive*: it",
       "holds what the first replaced.",
       "",
-      ($all | misses_table("both"; "L2"; inclusions; ["neither", "inclusive", "exclusive"]));
+      ($all | misses_table("both"; "L2"; inclusions; ["neither", "inclusive", "exclusive"])),
+      "",
+      "## Write-backs",
+      "",
+      "Blocks that caches with LRU replacement write to memory, in thousands, those included that are dirty in the end, of a run with `--write-backs`:",
+      "exact of fully associative ones, and pmodel says the same of those with sets.",
+      "",
+      ($all | write_backs_table);

@@ -45,13 +45,13 @@ done
 machine full small "${small/ways = 8/ways = 0}"
 machine full large "${large/ways = 16/ways = 0}"
 
-# measure NAME SIZE STORE TRACE: TRACE is a file to record, or '-' and as many letters, so that both runs have the same layout of memory.
+# measure NAME SIZE STORE TRACE [OPTION...]: TRACE is a file to record, or '-' and as many letters, so that both runs have the same layout of memory.
 fixed_addresses='setarch -R'
 $fixed_addresses true 2>/dev/null || fixed_addresses=''
 measure() {
     local name=$1 size=$2 store=$3 trace=$4 arguments
     mapfile -t arguments < <(program_arguments "$name" fit)
-    $fixed_addresses pmodel run -q -o "$store" --block 64 --env "TRACE_FILE=$trace" \
+    $fixed_addresses pmodel run -q -o "$store" --block 64 "${@:5}" --env "TRACE_FILE=$trace" \
         --env "PMODEL_HANDLER=$folder/tools/record_trace.so" -P "N=$size" -- "./$name" "${arguments[@]}" >/dev/null 2>errors ||
         die "$name: $(tail -1 errors)"
 }
@@ -78,7 +78,7 @@ run_program() {
     build_program "$name" "./$name" $(pmodel flags)
     measure "$name" "$size" recorded.pmdb trace
     [ -s trace ] || die "$name: nothing was recorded"
-    measure "$name" "$size" measured.pmdb -race
+    measure "$name" "$size" measured.pmdb -race --write-backs
     simulate >simulated.json
     rm trace
     machines=$(printf '%s,' "$folder"/machines/*.conf)
@@ -90,7 +90,7 @@ run_program() {
         | {name: $name, size: $size, policy: ($cache.machine | split(".")[0]), caches: ($cache.machine | split(".")[1]),
            level: $cache.name, bytes: $cache.size_bytes, ways: $cache.ways, accesses, misses, interval,
            simulated: ($counts | mean), standard_error: ($counts | standard_error),
-           write_backs: ($runs | map(.write_backs) | mean)}' query.json >rows.json
+           write_backs, simulated_write_backs: ($runs | map(.write_backs + .dirty) | mean)}' query.json >rows.json
 }
 
 started=$SECONDS

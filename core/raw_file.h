@@ -39,7 +39,7 @@
                         n_variants × struct pm_raw_variant (runtime/strides/strides.h)
      PM_RAW_NOTE        text, NUL-terminated: something that the user must know about this run
    Version 3 added to a histogram what stands after n_blocks; version 4 strides; version 5
-   their variants. */
+   their variants, and stores by dirty distance. */
 #ifndef PM_RAW_FILE_H
 #define PM_RAW_FILE_H
 
