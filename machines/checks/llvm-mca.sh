@@ -61,13 +61,9 @@ isa=$(jq -r .isa "$scratch/machine.json")
 jq_here -R -s probes "$here/$isa.probes" >"$scratch/probes.json"
 
 # Each probe is a region of its own, with its number as name.
-if [ "$isa" = x86-64 ]; then
-    comment='#' syntax='.intel_syntax noprefix'
-else
-    comment='//' syntax=''
-fi
-jq -r --arg comment "$comment" --arg syntax "$syntax" '$syntax,
-    (to_entries[] | "\($comment) LLVM-MCA-BEGIN \(.key + 1)", .value.text, "1:", "\($comment) LLVM-MCA-END \(.key + 1)")' \
+syntax=''
+[ "$isa" != x86-64 ] || syntax='.intel_syntax noprefix'
+jq -r --arg syntax "$syntax" '$syntax, (to_entries[] | "# LLVM-MCA-BEGIN \(.key + 1)", .value.text, "1:", "# LLVM-MCA-END \(.key + 1)")' \
     "$scratch/probes.json" >"$scratch/probes.s"
 llvm-mca-19 -mtriple="$(jq -r .triple "$scratch/llvm.machine")" -mcpu="$(jq -r .cpu "$scratch/llvm.machine")" \
     -instruction-tables -skip-unsupported-instructions=any -json -o "$scratch/llvm.json" "$scratch/probes.s" 2>"$scratch/errors" ||

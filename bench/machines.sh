@@ -1,0 +1,32 @@
+#!/usr/bin/env bash
+# A part of `make validate`: which figures of the shipped machine files are not verified, and how far their rows agree with
+# llvm-mca's instruction tables (machines/checks/).
+#
+# Writes docs/machines.md, $BUILD/machines.json (one object a machine) and $BUILD/machines_figures.json.  Alone:
+#     BUILD=$PWD/build PATH=$PWD/build/bin:$PATH bash bench/machines.sh
+set -euo pipefail
+
+here=$(cd "$(dirname "$0")" && pwd)
+# shellcheck source=bench/lib.sh
+. "$here/lib.sh"
+checks=$(dirname "$here")/machines/checks
+folder=$BUILD/machines
+rm -rf "$folder"
+mkdir -p "$folder"
+
+rows=()
+for name in $(pmodel machines | awk '{ print $1 }'); do
+    pmodel machines "$name" --format json >"$folder/$name.json"
+    echo null >"$folder/$name.llvm"
+    if grep -q "^$name " "$checks/llvm.machines"; then
+        "$checks/llvm-mca.sh" --summary "$name" >"$folder/$name.llvm"
+    fi
+    jq -L "$here" --arg name "$name" --slurpfile llvm "$folder/$name.llvm" 'include "machines"; machine_row($name; $llvm[0])' \
+        "$folder/$name.json" >"$folder/$name.row"
+    rows+=("$folder/$name.row")
+done
+jq -s . "${rows[@]}" >"$BUILD/machines.json"
+page=$(dirname "$here")/docs/machines.md
+jq -L "$here" 'include "machines"; machines_figures' "$BUILD/machines.json" >"$BUILD/machines_figures.json"
+jq -r -L "$here" 'include "machines"; page' "$BUILD/machines.json" >"$page"
+say "figures in $BUILD/machines_figures.json, tables in $page"
