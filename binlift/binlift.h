@@ -245,4 +245,8 @@ struct pm_drawing {
 bool pm_draw(const struct pm_lifted *lifted, const char *routine, const struct pm_drawing *drawing,
              FILE *out, bool *coarse, struct pm_error *err);
 
+/* Has ISA ("x86-64") an instruction MNEMONIC, in small letters as its maker writes it?  True of an
+   ISA that cannot be lifted, of which nothing is known. */
+bool pm_isa_knows_mnemonic(const char *isa, const char *mnemonic);
+
 #endif

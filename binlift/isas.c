@@ -3,6 +3,9 @@
 #include "binlift/x86/x86.h"
 
 #include <stddef.h>
+#include <string.h>
+
+#include "binlift/binlift.h"
 
 static const struct pm_isa *const isas[] = {&pm_isa_x86_64, &pm_isa_aarch64};
 
@@ -11,6 +14,20 @@ const struct pm_isa *pm_isa_of_machine(uint16_t elf_machine) {
         if (isas[i]->elf_machine == elf_machine)
             return isas[i];
     return NULL;
+}
+
+bool pm_isa_knows_mnemonic(const char *isa, const char *mnemonic) {
+    for (size_t i = 0; i < sizeof isas / sizeof *isas; i++) {
+        if (strcmp(isas[i]->name, isa) != 0)
+            continue;
+        for (uint32_t number = 0; number < isas[i]->n_mnemonics; number++) {
+            const char *name = isas[i]->mnemonic(number);
+            if (name && strcmp(name, mnemonic) == 0)
+                return true;
+        }
+        return false;
+    }
+    return true;
 }
 
 enum pm_op_class pm_class_of_control(uint8_t control) {

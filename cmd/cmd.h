@@ -61,16 +61,24 @@ char *pm_library_path(const char *name, struct pm_error *err);
 bool pm_find_classes(struct pm_lift_options *options, struct pm_error *err);
 /* The same for REQUEST, and the runtime library. */
 bool pm_find_instrumenting(struct pm_copies_request *request, struct pm_error *err);
+/* "PREFIX/share/pmodel/NAME"; owned by the caller.  Errors as of pm_library_path. */
+char *pm_share_path(const char *name, struct pm_error *err);
+
+/* ---- machines (machine_list.c) --------------------------------------------------------------- */
 
 /* Names of all machine files that `-m NAME` finds: those of $PMODEL_MACHINES first, then the
    shipped ones; ascending, each once.  Owned by the caller (free each and the array). */
 bool pm_machine_names(char ***names, size_t *n_names, struct pm_error *err);
-/* Reads a machine by name or by file. */
-struct pm_machine *pm_find_machine(const char *name, struct pm_error *err);
+/* Reads a machine by name or by file, with the SETTINGS of --set.  MISTAKE: NULL, or where one
+   stands. */
+struct pm_machine *pm_find_machine(const char *name, char *const *settings, size_t n_settings,
+                                   struct pm_mistake *mistake, struct pm_error *err);
 
 /* Machines that a command was asked for. */
 struct pm_machine_list {
     PM_ARRAY(struct pm_machine *, machines); /* owned */
+    PM_ARRAY(char *, names);                 /* of -m, until the machines are read; owned */
+    PM_ARRAY(char *, settings);              /* of --set; owned */
 };
 /* Adds all that pm_machine_names gives. */
 bool pm_add_all_machines(struct pm_machine_list *list, struct pm_error *err);

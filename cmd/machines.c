@@ -1,27 +1,18 @@
-/* `pmodel machines`: the machine descriptions that `-m` finds. */
+/* `pmodel machines`: the machine descriptions that `-m` finds; one of them as it counts; what of a
+   file is wrong or not verified; in what two differ. */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "cmd/cmd.h"
+#include "cmd/options.h"
 #include "core/base/base.h"
 
-static int show_file(const char *name) {
-    struct pm_error err = {0};
-    char *path = pm_machine_path(name, &err);
-    struct pm_machine *machine = path ? pm_machine_read(path, &err) : NULL;
-    FILE *file = machine ? fopen(path, "r") : NULL;
-    if (machine && !file)
-        pm_fail_errno(&err, "%s", path);
-    free(path);
-    pm_machine_free(machine);
-    if (!file)
-        return pm_complain(&err);
-    char buffer[4096];
-    for (size_t n; (n = fread(buffer, 1, sizeof buffer, file)) > 0;)
-        fwrite(buffer, 1, n, stdout);
-    fclose(file);
-    return PM_EXIT_OK;
-}
+struct request {
+    struct pm_machine_list on; /* of it the settings only */
+    bool check, diff;
+    struct pm_report_options options;
+};
 
 static int list_all(void) {
     struct pm_error err = {0};
@@ -31,7 +22,7 @@ static int list_all(void) {
         return pm_complain(&err);
     int status = PM_EXIT_OK;
     for (size_t i = 0; i < n_names; i++) {
-        struct pm_machine *machine = pm_find_machine(names[i], &err);
+        struct pm_machine *machine = pm_find_machine(names[i], NULL, 0, NULL, &err);
         if (machine)
             printf("%-16s %s%s\n", names[i], machine->title,
                    machine->n_not_verified ? "  (some figures not verified)" : "");
@@ -44,8 +35,117 @@ static int list_all(void) {
     return status;
 }
 
+/* ---- where a mistake stands ------------------------------------------------------------------ */
+
+/* The whole of a text file; NULL.  Owned by the caller. */
+static char *text_of(const char *path) {
+    FILE *file = fopen(path, "re");
+    char *text = NULL;
+    size_t size = 0;
+    if (!file)
+        return NULL;
+    if (getdelim(&text, &size, '\0', file) < 0) {
+        free(text);
+        text = NULL;
+    }
+    fclose(file);
+    return text;
+}
+
+/* The line of a mistake and, under it, a caret. */
+static void point_at(const struct pm_mistake *at) {
+    char *text = at->path && at->line > 0 ? text_of(at->path) : NULL;
+    struct pm_mistake place = *at;
+    if (!text)
+        return;
+    pm_mistake_locate(text, at->sentence, &place);
+    const char *line = text;
+    for (int i = 1; i < place.line && line; i++) {
+        line = strchr(line, '\n');
+        line = line ? line + 1 : NULL;
+    }
+    if (line && *line) {
+        int length = (int)strcspn(line, "\n");
+        fprintf(stderr, "%6d | %.*s\n", place.line, length, line);
+        fprintf(stderr, "       | ");
+        for (int i = 1; i < place.column; i++)
+            fputc(line[i - 1] == '\t' ? '\t' : ' ', stderr);
+        fputs("^\n", stderr);
+    }
+    free(text);
+}
+
+/* ---- machines by name ------------------------------------------------------------------------ */
+
+/* NULL after complaining. */
+static struct pm_machine *find(const struct request *request, const char *name) {
+    struct pm_error err = {0};
+    struct pm_mistake mistake = {0};
+    struct pm_machine *machine =
+        pm_find_machine(name, request->on.settings, request->on.n_settings, &mistake, &err);
+    if (!machine) {
+        pm_complain(&err);
+        point_at(&mistake);
+    }
+    pm_mistake_free(&mistake);
+    return machine;
+}
+
+/* As its author wrote it, with the comments. */
+static bool print_file(const char *path) {
+    char *text = text_of(path);
+    if (text)
+        fputs(text, stdout);
+    free(text);
+    return text != NULL;
+}
+
+static void print_machine(const struct request *request, const struct pm_machine *machine) {
+    bool is_the_file =
+        !machine->includes && !machine->changes && request->options.format == PM_REPORT_TABLE;
+    if (!is_the_file || !print_file(machine->path))
+        pm_report_machine(stdout, machine, &request->options);
+}
+
+static int show(const struct request *request, char *const *names, size_t n) {
+    struct pm_machine *machines[2] = {NULL, NULL};
+    bool ok = true;
+    for (size_t i = 0; i < n && ok; i++)
+        ok = (machines[i] = find(request, names[i])) != NULL;
+    if (ok && request->diff)
+        pm_report_machine_difference(stdout, machines[0], machines[1], &request->options);
+    else if (ok && request->check)
+        pm_report_machine_check(stdout, machines[0], &request->options);
+    else if (ok)
+        print_machine(request, machines[0]);
+    for (size_t i = 0; i < n; i++)
+        pm_machine_free(machines[i]);
+    return ok ? PM_EXIT_OK : PM_EXIT_INPUT;
+}
+
 int pm_cmd_machines(int argc, char **argv) {
-    if (argc > 2)
-        return pm_usage_error("machines", "unexpected argument \"%s\"", argv[2]);
-    return argc == 2 ? show_file(argv[1]) : list_all();
+    struct request request = {.options = pm_default_report_options()};
+    const struct pm_option options[] = {
+        PM_OPTION_ADD("set", 0, pm_add_setting, &request.on),
+        PM_OPTION_FLAG("check", 0, &request.check),
+        PM_OPTION_FLAG("diff", 0, &request.diff),
+        {0},
+    };
+    struct pm_command_line line = {
+        .command = "machines", .options = options, .show = &request.options};
+    int status = pm_read_options(&line, argc, argv);
+    size_t wanted = request.diff ? 2 : 1, n = line.n_arguments;
+    if (status == 0 && request.check && request.diff)
+        status = pm_usage_error("machines", "--check and --diff exclude each other");
+    else if (status == 0 && n > wanted)
+        status = pm_usage_error("machines", "unexpected argument \"%s\"", line.arguments[wanted]);
+    else if (status == 0 && request.diff && n < 2)
+        status = pm_usage_error("machines", "--diff takes two machines");
+    else if (status == 0 && n == 0 &&
+             (request.check || request.on.n_settings || line.has_show_options))
+        status = pm_usage_error("machines", "name a machine, or a machine file");
+    else if (status == 0)
+        status = n ? show(&request, line.arguments, n) : list_all();
+    pm_free_machines(&request.on);
+    return status;
 }

@@ -28,7 +28,8 @@ static const struct pm_command commands[] = {
     {"run",
      "-o STORE [-P NAME=VALUES]... [--design FILE] [--where EXPR]\n"
      "                  [--build COMMAND]\n"
-     "                  [-m MACHINE[,MACHINE]...]... [--block SIZES] [--bin-width W]\n"
+     "                  [-m MACHINE[,MACHINE]...]... [--set NAME=VALUE]...\n"
+     "                  [--block SIZES] [--bin-width W]\n"
      "                  [--sample 1/R] [--max-blocks M]\n"
      "                  [--env NAME=TEXT]... [--input TEMPLATE:FILE]... [--scratch DIR]\n"
      "                  [--include FILE] [--exclude FILE] [--weights STORE]\n"
@@ -63,7 +64,7 @@ static const struct pm_command commands[] = {
      "                    [--format table|json|csv] [--wide] STORE",
      "models of how often instructions of each class are executed, for each scope", pm_cmd_model},
     {"report",
-     "[-m MACHINE[,MACHINE]...]... [-P NAME=VALUE[,...]]\n"
+     "[-m MACHINE[,MACHINE]...]... [--set NAME=VALUE]... [-P NAME=VALUE[,...]]\n"
      "                     [--deps optimistic|pessimistic] [--min-percent P] [--top N]\n"
      "                     [--threads | --carried] [--fits] [--interpolate]\n"
      "                     [--format table|json|csv] [--wide] STORE",
@@ -71,7 +72,8 @@ static const struct pm_command commands[] = {
     {"query",
      "[-P NAME=VALUES]... [--cache SIZES | -m MACHINE[,MACHINE]...] [--hit-ratio R[,R]...]\n"
      "                    [--scope NAME]... [--level program|routine|loop|group] [--block SIZES]\n"
-     "                    [--no-cold] [--range NAME=LOW:HIGH[:STEP]] [--interpolate]\n"
+     "                    [--set NAME=VALUE]... [--no-cold] [--range NAME=LOW:HIGH[:STEP]] "
+     "[--interpolate]\n"
      "                    [--min-percent P] [--top N] [--format table|json|csv] [--wide] STORE\n"
      "       pmodel query --fits [--cache SIZES | -m MACHINE[,MACHINE]...] [options] STORE",
      "of size, cache and hit ratio, the one that is not given; which sizes fit a cache",
@@ -82,7 +84,8 @@ static const struct pm_command commands[] = {
      "                     [--threads | --shared] [--format json|csv] [-o FILE]",
      "measured histograms of reuse distances, or strides, for other programs", pm_cmd_export},
     {"validate",
-     "-s STORE [-m MACHINE[,MACHINE]...]... [--caches BLOCKS] [--keep STORE]\n"
+     "-s STORE [-m MACHINE[,MACHINE]...]... [--set NAME=VALUE]... [--caches BLOCKS]\n"
+     "                       [--keep STORE]\n"
      "                       [--min-percent P] [--top N] [--format table|json|csv] [--wide]\n"
      "                       [-P NAME=VALUES]... [options of run] -- COMMAND [ARGUMENT]...\n"
      "       pmodel validate --hierarchy -s STORE [--counts CLASSES] [--caches BLOCKS]\n"
@@ -90,7 +93,11 @@ static const struct pm_command commands[] = {
      "                       [[-P NAME=VALUES]... [options of run] -- COMMAND [ARGUMENT]...]",
      "compare what the models predict with a measured run at a size that was not fitted",
      pm_cmd_validate},
-    {"machines", "[NAME]", "list the machine descriptions, or show one", pm_cmd_machines},
+    {"machines",
+     "[[--check] [--set NAME=VALUE]... [--format table|json|csv] [--wide] MACHINE]\n"
+     "       pmodel machines --diff [--set NAME=VALUE]... [--format table|json|csv] [--wide] "
+     "MACHINE MACHINE",
+     "list the machine descriptions, show or check one, or compare two", pm_cmd_machines},
 };
 enum { N_COMMANDS = sizeof commands / sizeof *commands };
 

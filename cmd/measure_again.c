@@ -185,13 +185,20 @@ bool pm_advise_measuring(const struct pm_program *program, const struct pm_missi
 
 /* ---- machines -------------------------------------------------------------------------------- */
 
-/* Is the machine's name enough to find its file? */
-static bool is_found_by_name(const struct pm_machine *machine) {
+/* What follows -m to find the machine again: its name if that is enough, else its file; then its
+   settings.  Owned by the caller. */
+static char *machine_option(const struct pm_machine *machine) {
     struct pm_error ignored = {0};
-    char *path = pm_machine_path(machine->name, &ignored);
-    bool found = path && strcmp(path, machine->path) == 0;
+    char *name = pm_sprintf("%.*s", (int)strcspn(machine->name, " "), machine->name);
+    char *path = pm_machine_path(name, &ignored);
+    char *option = pm_strdup(path && strcmp(path, machine->path) == 0 ? name : machine->path);
+    char *settings = machine->changes ? pm_strdup(machine->changes) : NULL, *rest = settings;
+    for (char *setting; rest && (setting = strsep(&rest, ","));)
+        pm_append(&option, " --set %s", setting + strspn(setting, " "));
+    free(settings);
     free(path);
-    return found;
+    free(name);
+    return option;
 }
 
 bool pm_need_machine_blocks(const struct pm_program *program, const struct pm_profile *profile,
@@ -201,15 +208,16 @@ bool pm_need_machine_blocks(const struct pm_program *program, const struct pm_pr
         return true;
     if (pm_profile_is_without_memory(profile))
         return false;
+    char *option = machine_option(machine);
     struct pm_missing_blocks missing = {.store_path = store_path,
                                         .option = "-m",
-                                        .value = is_found_by_name(machine) ? machine->name
-                                                                           : machine->path,
+                                        .value = option,
                                         .can_interpolate = can_interpolate};
     for (size_t l = 0; l < machine->n_levels; l++)
         pm_block_sizes_add(&missing.block_sizes, machine->levels[l].block_bytes);
     pm_advise_measuring(program, &missing, profile->predicted, err);
     free(missing.block_sizes.bytes);
+    free(option);
     return false;
 }
 

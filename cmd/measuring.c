@@ -158,7 +158,7 @@ void pm_measuring_options(struct pm_measuring *m, struct pm_option table[PM_N_ME
         PM_OPTION_FLAG(NULL, 'q', &m->quiet),
         PM_OPTION_VALUE("build", 0, read_build, &request->build),
         PM_OPTION_LIST("block", 0, pm_add_block_size, &request->blocks),
-        PM_OPTION_LIST("machine", 'm', pm_add_machine, &m->on),
+        PM_OPTIONS_MACHINES(&m->on),
         PM_OPTION_ADD("bin-width", 0, set_bin_width, &request->bin_width),
         PM_OPTION_ADD("sample", 0, set_sample, &request->sample),
         PM_OPTION_VALUE("max-blocks", 0, pm_read_count, &request->max_blocks),

@@ -142,6 +142,12 @@ int pm_read_options(struct pm_command_line *line, int argc, char **argv) {
         status = option ? take(line, show, option, optarg)
                         : complain(line, &tables, c, argv[optind - 1]);
     }
+    for (size_t i = 0; status == 0 && i < tables.n_options; i++) {
+        struct pm_error err = {0};
+        const struct pm_option *option = tables.options[i];
+        if (option->finish && !option->finish(option->to, &err))
+            status = pm_complain(&err);
+    }
     line->arguments = argv + optind;
     line->n_arguments = (size_t)(argc - optind);
     free(tables.options);
@@ -186,14 +192,6 @@ bool pm_add_block_size(void *to, char *text, struct pm_error *err) {
                        text);
     pm_block_sizes_add(to, size);
     return true;
-}
-
-bool pm_add_machine(void *to, char *name, struct pm_error *err) {
-    struct pm_machine_list *list = to;
-    struct pm_machine *machine = pm_find_machine(name, err);
-    if (machine)
-        *PM_PUSH(list, machines) = machine;
-    return machine != NULL;
 }
 
 /* ---- how results are shown ------------------------------------------------------------------- */

@@ -30,7 +30,10 @@ struct pm_option {
        the exit status after complaining. */
     int (*read)(const struct pm_option_use *use);
     bool takes_value; /* whether READ does */
-    void *to;         /* for ADD and READ */
+    void *to;         /* for ADD, READ and FINISH */
+    /* Called once all options are read, whether or not this one was given; NULL: nothing to do.
+       False with a sentence. */
+    bool (*finish)(void *to, struct pm_error *err);
 };
 
 /* Entries of a table, which ends with {0}. */
@@ -46,6 +49,16 @@ struct pm_option {
     { .name = name_, .letter = letter_, .read = read_, .takes_value = true, .to = to_ }
 #define PM_OPTION_ACTION(name_, letter_, read_, to_)                                               \
     { .name = name_, .letter = letter_, .read = read_, .to = to_ }
+
+/* -m MACHINES and --set NAME=VALUE; LIST: struct pm_machine_list *. */
+#define PM_OPTIONS_MACHINES(list_)                                                                 \
+    {.name = "machine",                                                                            \
+     .letter = 'm',                                                                                \
+     .add = pm_add_machine,                                                                        \
+     .is_list = true,                                                                              \
+     .to = list_,                                                                                  \
+     .finish = pm_read_machines},                                                                  \
+        PM_OPTION_ADD("set", 0, pm_add_setting, list_)
 
 struct pm_command_line {
     const char *command;             /* for messages */
@@ -79,7 +92,10 @@ bool pm_add_parameters(void *to, char *value, struct pm_error *err);
 /* --block SIZES, for PM_OPTION_LIST; TO: struct pm_block_sizes. */
 bool pm_add_block_size(void *to, char *size, struct pm_error *err);
 
-/* -m MACHINES, for PM_OPTION_LIST; TO: struct pm_machine_list. */
+/* What PM_OPTIONS_MACHINES is made of; TO: struct pm_machine_list.  Machines are read when all
+   settings are known. */
 bool pm_add_machine(void *to, char *name, struct pm_error *err);
+bool pm_add_setting(void *to, char *setting, struct pm_error *err);
+bool pm_read_machines(void *to, struct pm_error *err);
 
 #endif

@@ -319,7 +319,7 @@ int pm_cmd_report(int argc, char **argv) {
     struct request request = {.options = pm_default_report_options()};
     const struct pm_option options[] = {
         PM_OPTION_ADD(NULL, 'P', pm_add_parameters, &request.at),
-        PM_OPTION_LIST("machine", 'm', pm_add_machine, &request.on),
+        PM_OPTIONS_MACHINES(&request.on),
         PM_OPTION_VALUE("min-percent", 0, pm_read_percent, &request.options.min_percent),
         PM_OPTION_VALUE("top", 0, pm_read_count, &request.options.max_rows),
         PM_OPTION_VALUE("deps", 0, read_dependences, &request),

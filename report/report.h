@@ -41,6 +41,16 @@ void pm_report_threads(FILE *out, const struct pm_machine *machine,
 void pm_report_carried(FILE *out, const struct pm_carried_report *report,
                        const struct pm_report_options *options);
 
+/* `pmodel machines NAME`: a machine file without comments, or its figures and costs. */
+void pm_report_machine(FILE *out, const struct pm_machine *machine,
+                       const struct pm_report_options *options);
+/* `pmodel machines --check`: its figures that are not verified or have no source. */
+void pm_report_machine_check(FILE *out, const struct pm_machine *machine,
+                             const struct pm_report_options *options);
+/* `pmodel machines --diff`: figures that only one has, or that differ. */
+void pm_report_machine_difference(FILE *out, const struct pm_machine *a, const struct pm_machine *b,
+                                  const struct pm_report_options *options);
+
 /* `pmodel loops`: routines, loops with source lines, counters (formula and real number), and, with
    WITH_GROUPS, reference groups.  STATISTICS may be NULL (a structure from a store).  ROUTINE: only
    those of this name (core/structure/structure.h), NULL all. */

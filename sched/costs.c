@@ -1,56 +1,89 @@
-/* From generic operations to what they need on a machine: units, cycles, issue slots.
+/* From generic operations to what they need on a machine: rows of its costs, latency, issue slots.
 
    An operation wider than the machine's vectors is split into ceil(width / vector_width) narrower
    ones. A machine of at most 64 bits has no vectors; there an operation is split into its elements.
    These do not depend on each other, so a split operation keeps the latency of one of them.  A
    multiply-add without hardware is a multiplication and an addition, with the sum of latencies.
    Where the machine fuses them, a load that feeds an operation of its own instruction takes a load
-   unit but no issue slot. */
+   unit but no issue slot, and an instruction that fuses with the branch behind it takes nothing.
+   What renaming eliminates takes a slot only.
+   An operation of a program for another ISA adds what the machine file's `foreign` sections say. */
 #include "sched/schedule.h"
 
+#include <math.h>
 #include <stdlib.h>
 
-enum { SCALAR_BITS = 64, MAX_UNIONS = 4096 };
+enum { SCALAR_BITS = 64, FIRST_MASK = 72, LAST_MASK = 79, FLAGS = 32, LAST_GENERAL = 31 };
 
-static void add_set(uint64_t *sets, size_t *n_sets, uint64_t set) {
-    for (size_t i = 0; i < *n_sets; i++)
-        if (sets[i] == set)
-            return;
-    sets[(*n_sets)++] = set;
+/* ---- around an operation --------------------------------------------------------------------- */
+
+static const struct pm_op *op_at(const struct pm_target_machine *target, uint32_t op) {
+    return &target->structure->ops[op];
 }
 
-bool pm_unit_sets_make(const struct pm_machine *machine, struct pm_unit_sets *sets,
-                       struct pm_error *err) {
-    *sets = (struct pm_unit_sets){
-        .sets = pm_alloc(machine->n_costs, sizeof *sets->sets),
-        .unions = pm_alloc(MAX_UNIONS + machine->n_costs, sizeof *sets->unions)};
-    for (size_t i = 0; i < machine->n_costs; i++)
-        if (machine->costs[i].units)
-            add_set(sets->sets, &sets->n_sets, machine->costs[i].units);
-    for (size_t i = 0; i < sets->n_sets; i++)
-        add_set(sets->unions, &sets->n_unions, sets->sets[i]);
-    /* Unions grow while this runs; a union of sets without a common unit is never tighter than the
-       tighter of its parts, so those are left out. */
-    for (size_t i = 0; i < sets->n_unions; i++)
-        for (size_t k = 0; k < sets->n_sets; k++) {
-            if (sets->unions[i] & sets->sets[k])
-                add_set(sets->unions, &sets->n_unions, sets->unions[i] | sets->sets[k]);
-            if (sets->n_unions > MAX_UNIONS) {
-                pm_unit_sets_free(sets);
-                return pm_fail(err,
-                               "machine %s: the `units` of its costs overlap in more than %d ways; "
-                               "use fewer different sets",
-                               machine->path ? machine->path : machine->name, MAX_UNIONS);
-            }
-        }
-    return true;
+/* Is there an operation of the same instruction behind OP? */
+static bool goes_on(const struct pm_target_machine *target, uint32_t op) {
+    return op + 1 < target->structure->n_ops && !op_at(target, op + 1)->instruction_start;
 }
 
-void pm_unit_sets_free(struct pm_unit_sets *sets) {
-    free(sets->sets);
-    free(sets->unions);
-    *sets = (struct pm_unit_sets){0};
+static bool is_alone(const struct pm_target_machine *target, uint32_t op) {
+    return op_at(target, op)->instruction_start && !goes_on(target, op);
 }
+
+static bool is_load(const struct pm_op *op) {
+    return op->op_class == PM_OP_LOAD_INT || op->op_class == PM_OP_LOAD_FP;
+}
+
+static bool is_store(const struct pm_op *op) {
+    return op->op_class == PM_OP_STORE_INT || op->op_class == PM_OP_STORE_FP;
+}
+
+static unsigned uses_between(const struct pm_op *op, unsigned from_use, unsigned low,
+                             unsigned high) {
+    unsigned n = 0;
+    for (unsigned k = from_use; k < PM_OP_N_USES; k++)
+        n += op->uses[k] >= low && op->uses[k] <= high;
+    return n;
+}
+
+static bool writes_flags(const struct pm_op *op) {
+    for (unsigned k = 0; k < PM_OP_N_DEFS; k++)
+        if (op->defs[k] == FLAGS)
+            return true;
+    return false;
+}
+
+static bool feeds_its_instruction(const struct pm_target_machine *target, uint32_t op) {
+    return is_load(op_at(target, op)) && goes_on(target, op);
+}
+
+/* Does the instruction of OP end with it, and a conditional branch on its flags stand behind? */
+static bool fuses_with_branch(const struct pm_target_machine *target, uint32_t op) {
+    const struct pm_op *self = op_at(target, op);
+    if (!(target->machine->fuses_branch >> self->op_class & 1) || !writes_flags(self) ||
+        goes_on(target, op) || op + 1 >= target->structure->n_ops)
+        return false;
+    const struct pm_op *next = op_at(target, op + 1);
+    return next->op_class == PM_OP_BRANCH && uses_between(next, 0, FLAGS, FLAGS) > 0;
+}
+
+static bool is_eliminated(const struct pm_target_machine *target, uint32_t op) {
+    const struct pm_op *self = op_at(target, op);
+    uint32_t eliminates = target->machine->eliminates;
+    if (target->is_foreign || !eliminates || !is_alone(target, op))
+        return false;
+    unsigned n_uses = uses_between(self, 0, 0, PM_REGISTER_NONE - 1);
+    bool is_copy = n_uses == 1 && self->defs[0] != PM_REGISTER_NONE &&
+                   self->defs[1] == PM_REGISTER_NONE && self->defs[0] != self->uses[0];
+    if (self->op_class == PM_OP_MOVE_INT)
+        return eliminates & PM_ELIMINATES_MOVES && is_copy && self->width_bits >= 32;
+    if (self->op_class == PM_OP_FP_MOVE)
+        return eliminates & PM_ELIMINATES_VECTOR_MOVES && is_copy && self->width_bits >= 128;
+    return eliminates & PM_ELIMINATES_ZEROING && n_uses == 0 &&
+           (self->op_class == PM_OP_LOGICAL || self->op_class == PM_OP_INT_ADD);
+}
+
+/* ---- rows ------------------------------------------------------------------------------------ */
 
 /* Into how many it is split, and how wide each is. */
 static uint32_t n_split(const struct pm_machine *machine, const struct pm_op *op,
@@ -65,64 +98,127 @@ static uint32_t n_split(const struct pm_machine *machine, const struct pm_op *op
     return (op->width_bits + limit - 1) / limit;
 }
 
+static void add_row(const struct pm_target_machine *target, const struct pm_cost *row, double times,
+                    struct pm_need *need) {
+    need->latency_cycles += row->latency_cycles;
+    need->slots += times * pm_cost_slots(row);
+    if (need->n_rows < PM_MOST_ROWS) {
+        need->rows[need->n_rows].row = (uint32_t)(row - target->machine->costs);
+        need->rows[need->n_rows++].times = times * row->operations;
+    }
+}
+
 /* Adds what OP, taken as OP_CLASS, needs; false if the machine file has no row for it. */
-static bool add_need(const struct pm_machine *machine, const struct pm_unit_sets *sets,
-                     enum pm_op_class op_class, const struct pm_op *op, struct pm_need *need) {
+static bool add_need(const struct pm_target_machine *target, enum pm_op_class op_class,
+                     const struct pm_op *op, struct pm_need *need) {
     uint32_t width;
-    uint32_t n_narrower = n_split(machine, op, &width);
-    const struct pm_cost *row = pm_machine_cost(machine, op_class, width, op->element_bytes);
+    uint32_t n_narrower = n_split(target->machine, op, &width);
+    const struct pm_cost *row =
+        pm_machine_cost(target->machine, op_class, width, op->element_bytes);
     if (!row)
         return false;
-    double times = (double)n_narrower * row->operations;
     need->split |= n_narrower > 1;
-    need->latency_cycles += row->latency_cycles;
-    need->slots += times;
-    if (row->units) {
-        uint32_t set = 0;
-        while (sets->sets[set] != row->units)
-            set++;
-        need->reservations[need->n_reservations].set = set;
-        need->reservations[need->n_reservations++].busy_cycles = times * row->repeat_cycles;
-    }
+    add_row(target, row, n_narrower, need);
     return true;
 }
 
-void pm_op_need(const struct pm_machine *machine, const struct pm_unit_sets *sets,
-                const struct pm_op *op, struct pm_need *need) {
+/* ---- operations of another ISA --------------------------------------------------------------- */
+
+/* Operations on addresses and flags are on general registers. */
+static bool add_foreign(const struct pm_target_machine *target, enum pm_foreign_kind kind,
+                        struct pm_need *need) {
+    const struct pm_foreign *foreign = &target->machine->foreign[kind];
+    const struct pm_op general = {.width_bits = SCALAR_BITS, .element_bytes = SCALAR_BITS / 8};
+    for (size_t i = 0; i < foreign->n_adds; i++)
+        if (!add_need(target, foreign->adds[i], &general, need))
+            return false;
+    return true;
+}
+
+static bool add_all_foreign(const struct pm_target_machine *target, uint32_t op,
+                            struct pm_need *need) {
+    const struct pm_op *self = op_at(target, op);
+    bool is_memory = is_load(self) || is_store(self);
+    bool is_operand = is_memory && (!self->instruction_start || goes_on(target, op));
+    bool reads_flags = uses_between(self, 0, FLAGS, FLAGS) > 0 && self->op_class != PM_OP_BRANCH;
+    bool has_mask =
+        uses_between(self, 0, FIRST_MASK, LAST_MASK) > 0 && self->op_class != PM_OP_MASK;
+    bool is_pushed =
+        is_memory && self->reference != PM_NONE &&
+        target->structure->references[self->reference].group != PM_NONE &&
+        target->structure->groups[target->structure->references[self->reference].group].flags &
+            PM_GROUP_PUSHED;
+    const struct {
+        bool applies;
+        enum pm_foreign_kind kind;
+    } kinds[] = {
+        {is_operand && !is_pushed, PM_FOREIGN_MEMORY_OPERAND},
+        {is_memory && uses_between(self, is_store(self), 0, LAST_GENERAL) > 1,
+         PM_FOREIGN_INDEXED_ADDRESS},
+        {is_pushed, PM_FOREIGN_PUSH},
+        {reads_flags, PM_FOREIGN_FLAGS},
+        {has_mask, PM_FOREIGN_MASK},
+        {self->op_class == PM_OP_GATHER, PM_FOREIGN_GATHER},
+        {self->op_class == PM_OP_SCATTER, PM_FOREIGN_SCATTER},
+        {self->op_class == PM_OP_FP_FMA, PM_FOREIGN_MULTIPLY_ADD},
+    };
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
+        if (kinds[i].applies && !add_foreign(target, kinds[i].kind, need))
+            return false;
+    return true;
+}
+
+/* ---- what it needs --------------------------------------------------------------------------- */
+
+void pm_op_need(const struct pm_target_machine *target, uint32_t op, struct pm_need *need) {
+    const struct pm_machine *machine = target->machine;
+    const struct pm_op *self = op_at(target, op);
     *need = (struct pm_need){0};
-    if (op->op_class == PM_OP_FP_FMA && !machine->has_fma) {
+    if (self->op_class == PM_OP_FP_FMA && !machine->has_fma) {
         need->split = true;
-        need->known = add_need(machine, sets, PM_OP_FP_MULT, op, need) &&
-                      add_need(machine, sets, PM_OP_FP_ADD, op, need);
+        need->known = add_need(target, PM_OP_FP_MULT, self, need) &&
+                      add_need(target, PM_OP_FP_ADD, self, need);
     } else {
-        need->known = add_need(machine, sets, op->op_class, op, need);
+        need->known = add_need(target, self->op_class, self, need);
     }
-    if (!need->known)
+    if (need->known && target->is_foreign)
+        need->known = add_all_foreign(target, op, need);
+    if (!need->known) {
         *need = (struct pm_need){0};
+        return;
+    }
+    if (is_eliminated(target, op))
+        *need = (struct pm_need){.known = true, .slots = need->slots};
+    else if (fuses_with_branch(target, op))
+        *need = (struct pm_need){.known = true};
+    else if (machine->fuses_memory && feeds_its_instruction(target, op))
+        need->slots = 0;
 }
 
-static bool feeds_its_instruction(const struct pm_structure *structure, uint32_t op,
-                                  uint32_t end_op) {
-    uint8_t op_class = structure->ops[op].op_class;
-    return (op_class == PM_OP_LOAD_INT || op_class == PM_OP_LOAD_FP) && op + 1 < end_op &&
-           !structure->ops[op + 1].instruction_start;
+uint32_t pm_need_row(const struct pm_need *need) {
+    return need->n_rows == 1 ? need->rows[0].row : PM_NONE;
 }
 
-void pm_demand_add_block(const struct pm_structure *structure, const struct pm_machine *machine,
-                         const struct pm_unit_sets *sets, uint32_t block, double weight,
+double pm_bypass_cycles(const struct pm_target_machine *target, uint32_t from_row,
+                        uint32_t to_row) {
+    const struct pm_machine *machine = target->machine;
+    if (!machine->n_bypasses || from_row == PM_NONE || to_row == PM_NONE)
+        return 0;
+    const struct pm_cost *from = &machine->costs[from_row];
+    return pm_bypass_latency(machine, from, &machine->costs[to_row]) - from->latency_cycles;
+}
+
+void pm_demand_add_block(const struct pm_target_machine *target, uint32_t block, double weight,
                          struct pm_demand *demand) {
-    const struct pm_block *b = &structure->blocks[block];
-    uint32_t end = b->first_op + b->n_ops;
-    for (uint32_t i = b->first_op; i < end; i++) {
+    const struct pm_block *b = &target->structure->blocks[block];
+    for (uint32_t i = b->first_op; i < b->first_op + b->n_ops; i++) {
         struct pm_need need;
-        pm_op_need(machine, sets, &structure->ops[i], &need);
+        pm_op_need(target, i, &need);
         demand->operations += weight;
         demand->unknown_operations += need.known ? 0 : weight;
         demand->split_operations += need.split ? weight : 0;
-        if (!machine->fuses_memory || !feeds_its_instruction(structure, i, end))
-            demand->slots += weight * need.slots;
-        for (unsigned r = 0; r < need.n_reservations; r++)
-            demand->set_cycles[need.reservations[r].set] +=
-                weight * need.reservations[r].busy_cycles;
+        demand->slots += weight * need.slots;
+        for (unsigned r = 0; r < need.n_rows; r++)
+            demand->executions[need.rows[r].row] += weight * need.rows[r].times;
     }
 }

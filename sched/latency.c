@@ -12,23 +12,35 @@
 
 #include <math.h>
 
-double pm_block_latency_cycles(const struct pm_structure *structure,
-                               const struct pm_machine *machine, const struct pm_unit_sets *sets,
-                               uint32_t block) {
-    const struct pm_block *b = &structure->blocks[block];
-    double ready[PM_REGISTER_NONE + 1] = {0}, chain = 0;
+/* What gives a value: from when on it is worked out, and for how long. */
+struct value {
+    double begin_cycle, latency_cycles;
+    uint32_t row;
+};
+
+double pm_block_latency_cycles(const struct pm_target_machine *target, uint32_t block) {
+    const struct pm_block *b = &target->structure->blocks[block];
+    const struct pm_machine *machine = target->machine;
+    struct value values[PM_REGISTER_NONE + 1];
+    for (unsigned k = 0; k <= PM_REGISTER_NONE; k++)
+        values[k] = (struct value){.row = PM_NONE};
+    double chain = 0;
     for (uint32_t i = b->first_op; i < b->first_op + b->n_ops; i++) {
-        const struct pm_op *op = &structure->ops[i];
+        const struct pm_op *op = &target->structure->ops[i];
         struct pm_need need;
-        pm_op_need(machine, sets, op, &need);
-        double time = 0;
-        for (unsigned k = 0; k < PM_OP_N_USES; k++)
-            if (op->uses[k] != PM_REGISTER_NONE)
-                time = fmax(time, ready[op->uses[k]]);
-        time += need.latency_cycles;
-        chain = fmax(chain, time);
+        pm_op_need(target, i, &need);
+        struct value self = {.latency_cycles = need.latency_cycles, .row = pm_need_row(&need)};
+        for (unsigned k = 0; k < PM_OP_N_USES; k++) {
+            if (op->uses[k] == PM_REGISTER_NONE)
+                continue;
+            const struct value *used = &values[op->uses[k]];
+            self.begin_cycle =
+                fmax(self.begin_cycle, used->begin_cycle + used->latency_cycles +
+                                           pm_bypass_cycles(target, used->row, self.row));
+        }
+        chain = fmax(chain, self.begin_cycle + self.latency_cycles);
         for (unsigned k = 0; k < PM_OP_N_DEFS; k++)
-            ready[op->defs[k]] = time; /* PM_REGISTER_NONE: never read */
+            values[op->defs[k]] = self; /* PM_REGISTER_NONE: never read */
     }
     if (!machine->out_of_order)
         return chain;

@@ -67,8 +67,8 @@ static void name_unknown(const struct pm_frequencies *frequencies, char *list, s
 }
 
 /* Names the classes without a row, most frequent first. */
-static void note_unknown(const struct pm_frequencies *frequencies, const struct pm_machine *machine,
-                         const struct pm_unit_sets *sets, struct pm_prediction *prediction) {
+static void note_unknown(const struct pm_frequencies *frequencies,
+                         const struct pm_target_machine *target, struct pm_prediction *prediction) {
     const struct pm_structure *structure = frequencies->structure;
     const struct pm_cost_sum *total = &prediction->scopes[0].total;
     if (!pm_is_worth_a_note(total->unknown_operations, total->operations))
@@ -76,11 +76,11 @@ static void note_unknown(const struct pm_frequencies *frequencies, const struct 
     double executed[PM_N_OP_CLASSES] = {0};
     for (uint32_t b = 0; b < structure->n_blocks; b++)
         for (uint32_t i = 0; i < structure->blocks[b].n_ops && frequencies->blocks[b] > 0; i++) {
-            const struct pm_op *op = &structure->ops[structure->blocks[b].first_op + i];
+            uint32_t op = structure->blocks[b].first_op + i;
             struct pm_need need;
-            pm_op_need(machine, sets, op, &need);
+            pm_op_need(target, op, &need);
             if (!need.known)
-                executed[op->op_class] += frequencies->blocks[b];
+                executed[structure->ops[op].op_class] += frequencies->blocks[b];
         }
     char list[512] = "";
     for (;;) {
@@ -99,7 +99,7 @@ static void note_unknown(const struct pm_frequencies *frequencies, const struct 
         prediction,
         "%.3g%% of the executed operations have no cost in machine file %s, and their time is "
         "missing: %s.",
-        percent(total->unknown_operations, total->operations), machine->name, list);
+        percent(total->unknown_operations, total->operations), target->machine->name, list);
 }
 
 /* Names loops and routines with FLAG, and says WHAT of them. */
@@ -283,11 +283,11 @@ static void note_sets(const struct pm_structure *structure, const struct pm_prof
 }
 
 void pm_add_notes(const struct pm_frequencies *frequencies, const struct pm_profile *profile,
-                  const struct pm_machine *machine, const struct pm_unit_sets *sets,
-                  double split_operations, double bandwidth_cycles,
-                  struct pm_prediction *prediction) {
+                  const struct pm_target_machine *target, double split_operations,
+                  double bandwidth_cycles, struct pm_prediction *prediction) {
+    const struct pm_machine *machine = target->machine;
     note_coverage(frequencies, profile, prediction);
-    note_unknown(frequencies, machine, sets, prediction);
+    note_unknown(frequencies, target, prediction);
     bool misses = !prediction->without_memory;
     if (misses)
         note_sets(frequencies->structure, profile, machine, prediction);

@@ -20,7 +20,7 @@ struct cause {
 struct mapping {
     const struct pm_structure *structure;
     const struct pm_machine *machine;
-    struct pm_unit_sets sets;
+    struct pm_target_machine target;
     struct pm_frequencies frequencies;
     struct cause *causes; /* of regions, by scope */
     bool *by_bandwidth;   /* by scope */
@@ -76,8 +76,7 @@ static double recurrence_of_loop(const struct mapping *m, uint32_t loop) {
     const struct pm_routine *routine = &m->structure->routines[scope->routine];
     struct pm_path_step *path = pm_alloc(routine->n_blocks, sizeof *path);
     size_t n_steps = pm_hot_path(&m->frequencies, loop, path);
-    double cycles = pm_recurrence_cycles(m->structure, m->machine, &m->sets, loop, path, n_steps,
-                                         m->pessimistic);
+    double cycles = pm_recurrence_cycles(&m->target, loop, path, n_steps, m->pessimistic);
     free(path);
     return cycles;
 }
@@ -88,8 +87,7 @@ static double latency_of_region(const struct mapping *m, uint32_t region) {
     for (uint32_t k = regions->first[region]; k < regions->first[region + 1]; k++) {
         double executions = m->frequencies.blocks[regions->items[k]];
         if (executions > 0)
-            cycles += executions * pm_block_latency_cycles(m->structure, m->machine, &m->sets,
-                                                           regions->items[k]);
+            cycles += executions * pm_block_latency_cycles(&m->target, regions->items[k]);
     }
     return cycles;
 }
@@ -109,12 +107,12 @@ static void share_out(const struct mapping *m, uint32_t region, double cycles,
     }
 }
 
-static void schedule_region(struct mapping *m, uint32_t region, double *set_cycles,
+static void schedule_region(struct mapping *m, uint32_t region, double *executions,
                             struct pm_scope_prediction *scopes) {
     const struct pm_lists *regions = &m->frequencies.regions;
     uint32_t first = regions->first[region], end = regions->first[region + 1];
-    struct pm_demand demand = {.set_cycles = set_cycles};
-    memset(set_cycles, 0, m->sets.n_sets * sizeof *set_cycles);
+    struct pm_demand demand = {.executions = executions};
+    memset(executions, 0, m->machine->n_costs * sizeof *executions);
     double *weights = pm_alloc(end - first, sizeof *weights), all_weights = 0;
     for (uint32_t k = first; k < end; k++) {
         uint32_t b = regions->items[k];
@@ -122,7 +120,7 @@ static void schedule_region(struct mapping *m, uint32_t region, double *set_cycl
         if (count <= 0)
             continue;
         struct pm_demand before = demand;
-        pm_demand_add_block(m->structure, m->machine, &m->sets, b, count, &demand);
+        pm_demand_add_block(&m->target, b, count, &demand);
         struct pm_cost_sum *self = &scopes[m->structure->blocks[b].scope].self;
         self->instructions += count * m->structure->blocks[b].n_instructions;
         self->operations += demand.operations - before.operations;
@@ -132,7 +130,7 @@ static void schedule_region(struct mapping *m, uint32_t region, double *set_cycl
     }
     m->split_operations += demand.split_operations;
 
-    struct pm_resource_bound resource = pm_resource_bound(m->machine, &m->sets, &demand);
+    struct pm_resource_bound resource = pm_resource_bound(&m->target, &demand);
     double cycles = resource.cycles;
     m->causes[region] = (struct cause){.bound = resource.is_unit ? PM_BOUND_UNIT : PM_BOUND_ISSUE,
                                        .unit = resource.unit};
@@ -214,18 +212,18 @@ struct pm_prediction *pm_predict(const struct pm_structure *structure,
                         .machine = machine,
                         .pessimistic = dependences == PM_DEPS_PESSIMISTIC};
     if (!check_inputs(structure, profile, machine, err) ||
-        !pm_unit_sets_make(machine, &m.sets, err))
+        !pm_target_make(structure, machine, &m.target, err))
         return NULL;
     pm_frequencies_make(structure, profile->edge_counts, &m.frequencies);
     m.causes = pm_alloc(structure->n_scopes, sizeof *m.causes);
     m.by_bandwidth = pm_alloc(structure->n_scopes, sizeof *m.by_bandwidth);
-    double *set_cycles = pm_alloc(m.sets.n_sets, sizeof *set_cycles), bandwidth_cycles;
+    double *executions = pm_alloc(machine->n_costs, sizeof *executions), bandwidth_cycles;
 
     struct pm_prediction *prediction = new_prediction(structure, profile, machine);
     count_scopes(&m, prediction->scopes);
     for (uint32_t s = 0; s < structure->n_scopes; s++)
         if (m.frequencies.regions.first[s] < m.frequencies.regions.first[s + 1])
-            schedule_region(&m, s, set_cycles, prediction->scopes);
+            schedule_region(&m, s, executions, prediction->scopes);
     pm_memory_costs(&m.frequencies, profile, machine, prediction->scopes, m.by_bandwidth,
                     &bandwidth_cycles);
     for (uint32_t s = 0; s < structure->n_scopes; s++) {
@@ -236,13 +234,13 @@ struct pm_prediction *pm_predict(const struct pm_structure *structure,
     }
     add_totals(structure, prediction->scopes);
     prediction->seconds = prediction->scopes[0].total.cycles / machine->clock_hz;
-    pm_add_notes(&m.frequencies, profile, machine, &m.sets, m.split_operations, bandwidth_cycles,
+    pm_add_notes(&m.frequencies, profile, &m.target, m.split_operations, bandwidth_cycles,
                  prediction);
 
-    free(set_cycles);
+    free(executions);
     free(m.causes);
     free(m.by_bandwidth);
     pm_frequencies_free(&m.frequencies);
-    pm_unit_sets_free(&m.sets);
+    pm_target_free(&m.target);
     return prediction;
 }

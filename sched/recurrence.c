@@ -33,6 +33,7 @@ enum {
 struct chain_op {
     const struct pm_op *op;
     double latency_cycles;
+    uint32_t row; /* pm_need_row */
     bool is_load, is_store;
     uint32_t first_use, n_uses;       /* dependences through registers */
     uint32_t first_source, n_sources; /* of a load: stores whose data it may read */
@@ -42,8 +43,9 @@ struct chain_op {
 /* An operand of an operation: what operation FROM of the chain defined. */
 struct use {
     size_t from;
-    uint8_t number; /* of the register */
-    bool is_before; /* in the iteration before */
+    double bypass_cycles; /* more than the latency of FROM that its user sees; mostly 0 */
+    uint8_t number;       /* of the register */
+    bool is_before;       /* in the iteration before */
 };
 
 /* Data of store number `store` of `distance` iterations before. */
@@ -85,9 +87,9 @@ static bool writes_memory(const struct pm_structure *structure, const struct pm_
     return is_store_class(op->op_class) && may_depend(structure, op);
 }
 
-static struct chain chain_of_path(const struct pm_structure *structure,
-                                  const struct pm_machine *machine, const struct pm_unit_sets *sets,
+static struct chain chain_of_path(const struct pm_target_machine *target,
                                   const struct pm_path_step *path, size_t n_steps) {
+    const struct pm_structure *structure = target->structure;
     size_t n_ops = 0;
     for (size_t i = 0; i < n_steps; i++)
         n_ops += path[i].block == PM_NONE ? 0 : structure->blocks[path[i].block].n_ops;
@@ -98,10 +100,11 @@ static struct chain chain_of_path(const struct pm_structure *structure,
         const struct pm_block *block = &structure->blocks[path[i].block];
         for (uint32_t k = block->first_op; k < block->first_op + block->n_ops; k++) {
             struct pm_need need;
-            pm_op_need(machine, sets, &structure->ops[k], &need);
+            pm_op_need(target, k, &need);
             chain.ops[chain.n_ops++] =
                 (struct chain_op){.op = &structure->ops[k],
                                   .latency_cycles = need.latency_cycles,
+                                  .row = pm_need_row(&need),
                                   .is_load = reads_memory(structure, &structure->ops[k]),
                                   .is_store = writes_memory(structure, &structure->ops[k]),
                                   .store = -1};
@@ -113,8 +116,10 @@ static struct chain chain_of_path(const struct pm_structure *structure,
 /* ---- through registers ----------------------------------------------------------------------- */
 
 /* Fills `uses`.  Dependences come in the order of the chain's operations. */
-static void connect_registers(const struct pm_structure *structure, const struct pm_path_step *path,
-                              size_t n_steps, struct chain *chain) {
+static void connect_registers(const struct pm_target_machine *target,
+                              const struct pm_path_step *path, size_t n_steps,
+                              struct chain *chain) {
+    const struct pm_structure *structure = target->structure;
     uint32_t first = UINT32_MAX, end = 0;
     for (size_t i = 0; i < chain->n_ops; i++) {
         uint32_t op = (uint32_t)(chain->ops[i].op - structure->ops);
@@ -133,8 +138,12 @@ static void connect_registers(const struct pm_structure *structure, const struct
         struct chain_op *to = &chain->ops[place[item->to - first]];
         if (to->n_uses++ == 0)
             to->first_use = (uint32_t)i;
+        size_t from = place[item->from - first];
         *PM_PUSH(chain, uses) =
-            (struct use){place[item->from - first], item->number, item->distance > 0};
+            (struct use){.from = from,
+                         .bypass_cycles = pm_bypass_cycles(target, chain->ops[from].row, to->row),
+                         .number = item->number,
+                         .is_before = item->distance > 0};
     }
     free(found.items);
     free(place);
@@ -229,7 +238,8 @@ static void walk(const struct chain *chain, const double *before, double *now) {
         double ready = -INFINITY, data = -INFINITY;
         for (uint32_t k = op->first_use; k < op->first_use + op->n_uses; k++) {
             const struct use *use = &chain->uses[k];
-            double time = use->is_before ? before[use->from] : now[use->from];
+            double time =
+                (use->is_before ? before[use->from] : now[use->from]) + use->bypass_cycles;
             ready = fmax(ready, time);
             if (use->number == op->op->uses[0])
                 data = time;
@@ -290,13 +300,12 @@ static double maximum_cycle_mean(const double *a, size_t n) {
     return mean;
 }
 
-double pm_recurrence_cycles(const struct pm_structure *structure, const struct pm_machine *machine,
-                            const struct pm_unit_sets *sets, uint32_t loop,
+double pm_recurrence_cycles(const struct pm_target_machine *target, uint32_t loop,
                             const struct pm_path_step *path, size_t n_steps, bool pessimistic) {
-    struct chain chain = chain_of_path(structure, machine, sets, path, n_steps);
-    chain.forward_cycles = machine->store_forward_cycles;
-    connect_memory(structure, loop, pessimistic, &chain);
-    connect_registers(structure, path, n_steps, &chain);
+    struct chain chain = chain_of_path(target, path, n_steps);
+    chain.forward_cycles = target->machine->store_forward_cycles;
+    connect_memory(target->structure, loop, pessimistic, &chain);
+    connect_registers(target, path, n_steps, &chain);
     size_t *carried = pm_alloc(n_values(&chain), sizeof *carried);
     double *before = pm_alloc(n_values(&chain), sizeof *before);
     double *now = pm_alloc(n_values(&chain), sizeof *now);

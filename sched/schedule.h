@@ -1,4 +1,4 @@
-/* What the files of sched/ share.  Order of the passes: unit sets, frequencies, then for every
+/* What the files of sched/ share.  Order of the passes: target, frequencies, then for every
    region resource, recurrence and latency bounds; misses; assembly. */
 #ifndef PM_SCHEDULE_H
 #define PM_SCHEDULE_H
@@ -6,18 +6,28 @@
 #include "core/structure/structure.h"
 #include "sched/sched.h"
 
-/* ---- costs.c --------------------------------------------------------------------------------- */
+/* ---- target.c -------------------------------------------------------------------------------- */
 
-/* The distinct sets of units among the rows of a machine, and every union of sets that overlap:
-   what the resource bound needs. */
-struct pm_unit_sets {
-    size_t n_sets, n_unions;
-    uint64_t *sets, *unions;
+/* A machine as the operations of one structure see it. */
+struct pm_target_machine {
+    const struct pm_machine *machine;
+    const struct pm_structure *structure;
+    bool is_foreign; /* the program is for another ISA than the machine's rows */
+    /* The distinct sets of units among the reservations of all rows, and every union of sets that
+       overlap: what the resource bound needs. */
+    size_t n_unions;
+    uint64_t *unions;
+    double *within; /* n_costs · n_unions: the least busy cycles that an operation of the row needs
+                       of the union alone */
 };
 
-bool pm_unit_sets_make(const struct pm_machine *machine, struct pm_unit_sets *sets,
-                       struct pm_error *err);
-void pm_unit_sets_free(struct pm_unit_sets *sets);
+bool pm_target_make(const struct pm_structure *structure, const struct pm_machine *machine,
+                    struct pm_target_machine *target, struct pm_error *err);
+void pm_target_free(struct pm_target_machine *target);
+
+/* ---- costs.c --------------------------------------------------------------------------------- */
+
+enum { PM_MOST_ROWS = 2 + PM_MOST_FOREIGN * 3 };
 
 /* What one execution of an operation needs on a machine. */
 struct pm_need {
@@ -25,25 +35,29 @@ struct pm_need {
     bool split; /* wider than the machine's vectors, or an fma without hardware */
     double latency_cycles;
     double slots; /* issue slots */
-    unsigned n_reservations;
+    unsigned n_rows;
     struct {
-        uint32_t set; /* index in pm_unit_sets.sets */
-        double busy_cycles;
-    } reservations[2]; /* of units: one, or two of a multiply-add without hardware */
+        uint32_t row; /* of machine->costs */
+        double times;
+    } rows[PM_MOST_ROWS];
 };
 
-void pm_op_need(const struct pm_machine *machine, const struct pm_unit_sets *sets,
-                const struct pm_op *op, struct pm_need *need);
+/* OP is the index of the operation in the structure, whose neighbours count, too. */
+void pm_op_need(const struct pm_target_machine *target, uint32_t op, struct pm_need *need);
+/* The row that says in which domain an operation is; PM_NONE: none, or several. */
+uint32_t pm_need_row(const struct pm_need *need);
+/* What a dependence between operations of two rows (or PM_NONE) takes more than the latency of the
+   first; mostly 0. */
+double pm_bypass_cycles(const struct pm_target_machine *target, uint32_t from_row, uint32_t to_row);
 
 /* Sums over executed operations. */
 struct pm_demand {
-    double *set_cycles; /* n_sets: busy cycles of operations that any unit of the set executes */
+    double *executions; /* n_costs: how many operations of each row */
     double slots, operations, unknown_operations, split_operations;
 };
 
 /* Adds WEIGHT executions of the operations of BLOCK. */
-void pm_demand_add_block(const struct pm_structure *structure, const struct pm_machine *machine,
-                         const struct pm_unit_sets *sets, uint32_t block, double weight,
+void pm_demand_add_block(const struct pm_target_machine *target, uint32_t block, double weight,
                          struct pm_demand *demand);
 
 /* ---- resource.c ------------------------------------------------------------------------------ */
@@ -54,8 +68,7 @@ struct pm_resource_bound {
     uint8_t unit; /* a unit of the tightest set */
 };
 
-struct pm_resource_bound pm_resource_bound(const struct pm_machine *machine,
-                                           const struct pm_unit_sets *sets,
+struct pm_resource_bound pm_resource_bound(const struct pm_target_machine *target,
                                            const struct pm_demand *demand);
 
 /* ---- frequencies.c --------------------------------------------------------------------------- */
@@ -83,12 +96,9 @@ size_t pm_hot_path(const struct pm_frequencies *frequencies, uint32_t loop,
 /* ---- recurrence.c, latency.c ----------------------------------------------------------------- */
 
 /* PESSIMISTIC: unknown dependences through memory are taken as real. */
-double pm_recurrence_cycles(const struct pm_structure *structure, const struct pm_machine *machine,
-                            const struct pm_unit_sets *sets, uint32_t loop,
+double pm_recurrence_cycles(const struct pm_target_machine *target, uint32_t loop,
                             const struct pm_path_step *path, size_t n_steps, bool pessimistic);
-double pm_block_latency_cycles(const struct pm_structure *structure,
-                               const struct pm_machine *machine, const struct pm_unit_sets *sets,
-                               uint32_t block);
+double pm_block_latency_cycles(const struct pm_target_machine *target, uint32_t block);
 
 /* ---- memory.c -------------------------------------------------------------------------------- */
 
@@ -105,9 +115,8 @@ void pm_memory_costs(const struct pm_frequencies *frequencies, const struct pm_p
 bool pm_is_worth_a_note(double part, double whole);
 
 void pm_add_notes(const struct pm_frequencies *frequencies, const struct pm_profile *profile,
-                  const struct pm_machine *machine, const struct pm_unit_sets *sets,
-                  double split_operations, double bandwidth_cycles,
-                  struct pm_prediction *prediction);
+                  const struct pm_target_machine *target, double split_operations,
+                  double bandwidth_cycles, struct pm_prediction *prediction);
 
 /* ---- memory_notes.c -------------------------------------------------------------------------- */
 

@@ -64,7 +64,7 @@ int pm_read_query_request(struct pm_query_request *request, int argc, char **arg
     struct pm_report_options *options = &request->options;
     const struct pm_option table[] = {
         PM_OPTION_ADD(NULL, 'P', pm_add_size_list, &request->design),
-        PM_OPTION_LIST("machine", 'm', pm_add_machine, &request->on),
+        PM_OPTIONS_MACHINES(&request->on),
         PM_OPTION_LIST("cache", 0, pm_add_query_caches, request),
         PM_OPTION_LIST("hit-ratio", 0, pm_add_hit_ratio, request),
         PM_OPTION_ACTION("fits", 0, read_fits, request),

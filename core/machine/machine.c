@@ -1,39 +1,53 @@
 /* What a machine file says, once it is read; see machine.h. */
-#include "core/machine/machine.h"
-
 #include <stdlib.h>
+
+#include "core/machine/private.h"
 
 void pm_machine_free(struct pm_machine *machine) {
     if (!machine)
         return;
-    for (size_t i = 0; i < machine->n_units; i++)
+    for (size_t i = 0; i < machine->n_units; i++) {
         free(machine->units[i].name);
-    for (size_t i = 0; i < machine->n_levels; i++)
+        free(machine->units[i].does);
+        free(machine->units[i].trust.source);
+    }
+    for (size_t i = 0; i < machine->n_domains; i++)
+        free(machine->domains[i]);
+    for (size_t i = 0; i < machine->n_costs; i++)
+        pm_free_cost(&machine->costs[i]);
+    for (size_t i = 0; i < machine->n_bypasses; i++)
+        free(machine->bypasses[i].trust.source);
+    for (size_t i = 0; i < PM_N_FOREIGN; i++)
+        free(machine->foreign[i].trust.source);
+    for (size_t i = 0; i < machine->n_all_levels; i++) {
         free(machine->levels[i].name);
+        free(machine->levels[i].trust.source);
+    }
+    for (size_t i = 0; i < machine->n_prefetchers; i++) {
+        free(machine->prefetchers[i].name);
+        free(machine->prefetchers[i].level);
+        free(machine->prefetchers[i].trust.source);
+    }
+    for (size_t i = 0; i < machine->n_curves; i++)
+        pm_free_curve(&machine->curves[i]);
+    for (size_t i = 0; i < machine->n_intervals; i++)
+        free(machine->intervals[i].name);
+    for (size_t i = 0; i < machine->n_paths; i++)
+        free(machine->paths[i]);
+    char *const owned[] = {
+        machine->name,        machine->path, machine->changes,  machine->title,
+        machine->sources,     machine->isa,  machine->includes, machine->memory.trust.source,
+        machine->trust.source};
+    for (size_t i = 0; i < sizeof owned / sizeof owned[0]; i++)
+        free(owned[i]);
     free(machine->levels);
     free(machine->costs);
-    free(machine->name);
-    free(machine->title);
-    free(machine->path);
-    free(machine->sources);
+    free(machine->bypasses);
+    free(machine->prefetchers);
+    free(machine->curves);
+    free(machine->intervals);
+    free(machine->paths);
     free(machine);
-}
-
-/* Of the rows that cover the operation: the narrowest, then the one of its element size. */
-const struct pm_cost *pm_machine_cost(const struct pm_machine *machine, enum pm_op_class op_class,
-                                      uint32_t width_bits, uint32_t element_bytes) {
-    const struct pm_cost *best = NULL;
-    for (size_t i = 0; i < machine->n_costs; i++) {
-        const struct pm_cost *row = &machine->costs[i];
-        if (row->op_class != op_class || (row->width_bits && row->width_bits < width_bits) ||
-            (row->element_bytes && row->element_bytes != element_bytes))
-            continue;
-        uint32_t width = row->width_bits ? row->width_bits : UINT32_MAX;
-        uint32_t best_width = best && best->width_bits ? best->width_bits : UINT32_MAX;
-        if (!best || width < best_width || (width == best_width && !best->element_bytes))
-            best = row;
-    }
-    return best;
 }
 
 double pm_level_capacity_blocks(const struct pm_level *level) {

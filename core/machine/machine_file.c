@@ -1,410 +1,165 @@
 /* Machine files: libconfuse text → struct pm_machine.
 
-   libconfuse parses and calls back: for every figure and word (values.c checks them) and at the end
-   of every section (which becomes a row of the machine at once).  Its callbacks carry no pointer of
-   ours, so the reader that is at work stands in a variable of the thread.  The format is described
-   in machines/README.md. */
-#include "core/machine/machine.h"
-
-#include <confuse.h>
+   libconfuse parses and calls back: for every figure and word, whose value is checked while its
+   line is known, and at the end of every section, which becomes part of the machine at once
+   (sections.c). A file that begins with `include = "NAME"` changes that machine: NAME is read
+   first.  The format is described in machines/README.md. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/base/base.h"
 #include "core/machine/private.h"
-#include "core/prediction.h"
 
-enum { MAX_FILE_BYTES = 1 << 20 };
+enum { MAX_FILE_BYTES = 1 << 20, MOST_INCLUDES = 8 };
 
-struct reader {
-    const char *path;
-    struct pm_machine *machine;
-    PM_ARRAY(struct pm_cost, costs);
-    PM_ARRAY(struct pm_level, levels);
-    struct pm_error *err;
-    bool failed;
-};
+_Thread_local struct pm_machine_reader *pm_machine_reading;
 
-static _Thread_local struct reader *reading;
+/* ---- mistakes -------------------------------------------------------------------------------- */
 
-/* Keeps the first mistake only: what follows it is mostly its consequence. */
-static void __attribute__((format(printf, 2, 0)))
-fail_at(int line, const char *format, va_list arguments) {
-    if (reading->failed)
+static void keep_mistake(const char *path, int line, const char *sentence) {
+    struct pm_mistake *mistake = pm_machine_reading->options->mistake;
+    if (!mistake)
         return;
-    reading->failed = true;
+    pm_mistake_free(mistake);
+    *mistake =
+        (struct pm_mistake){.path = pm_strdup(path), .line = line, .sentence = pm_strdup(sentence)};
+}
+
+static void __attribute__((format(printf, 3, 0)))
+fail_at(const char *path, int line, const char *format, va_list arguments) {
+    struct pm_machine_reader *reader = pm_machine_reading;
+    if (reader->failed)
+        return;
+    reader->failed = true;
     char text[PM_ERROR_TEXT_SIZE / 2];
     vsnprintf(text, sizeof text, format, arguments);
-    pm_fail(reading->err, "%s:%d: %s", reading->path, line, text);
+    if (line > 0)
+        pm_fail(reader->err, "%s:%d: %s", path, line, text);
+    else
+        pm_fail(reader->err, "%s: %s", path, text);
+    keep_mistake(path, line, text);
 }
 
 static void on_confuse_error(cfg_t *cfg, const char *format, va_list arguments) {
-    fail_at(cfg ? cfg->line : 0, format, arguments);
+    fail_at(pm_machine_reading->path, cfg ? cfg->line : 0, format, arguments);
 }
 
-int pm_machine_refuse(const cfg_t *cfg, const char *format, ...) {
+int pm_machine_refuse(int line, const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);
-    fail_at(cfg->line, format, arguments);
+    fail_at(pm_machine_reading->path, line, format, arguments);
     va_end(arguments);
     return -1;
 }
 
-/* ---- what a section gives -------------------------------------------------------------------- */
-
-static bool is_given(cfg_t *cfg, const char *name) { return cfg_size(cfg, name) > 0; }
-
-static bool need(cfg_t *section, int line, const char *what, const char *const *names) {
-    for (; *names; names++)
-        if (!is_given(section, *names)) {
-            cfg_t at = {.line = line};
-            pm_machine_refuse(&at, "%s has no `%s`", what, *names);
-            return false;
-        }
-    return true;
+int pm_machine_refuse_at(const struct pm_trust *trust, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    fail_at(trust->path ? trust->path : pm_machine_reading->machine->path, trust->line, format,
+            arguments);
+    va_end(arguments);
+    return -1;
 }
 
-/* How many figures and words of SECTION are marked: all with `verified = false`, else those that
-   `not_verified` names; −1 after a mistake. */
-static int count_not_verified(cfg_t *section, int line) {
-    int given = 0;
-    for (cfg_opt_t *opt = section->opts; opt->name; opt++)
-        given += pm_machine_is_value(opt->name) && cfg_opt_size(opt) > 0;
-    if (!cfg_getbool(section, "verified"))
-        return given;
-    unsigned marked = cfg_size(section, "not_verified");
-    for (unsigned i = 0; i < marked; i++) {
-        const char *name = cfg_getnstr(section, "not_verified", i);
-        cfg_t at = {.line = line};
-        bool known = false;
-        for (cfg_opt_t *opt = section->opts; opt->name; opt++)
-            known |=
-                strcmp(opt->name, name) == 0 && pm_machine_is_value(name) && cfg_opt_size(opt) > 0;
-        if (!known)
-            return pm_machine_refuse(
-                &at, "`not_verified` names `%s`, which is no figure given here", name);
-    }
-    return (int)marked;
-}
+/* ---- callbacks ------------------------------------------------------------------------------- */
 
-/* ---- sections -------------------------------------------------------------------------------- */
+/* Checks a value where its line is known. */
+static int on_value(cfg_t *cfg, cfg_opt_t *opt, const char *text, void *result) {
+    const struct pm_machine_section *section = pm_section_named(cfg->name);
+    const struct pm_machine_field *field = &section->fields[pm_field_named(section, opt->name)];
+    struct pm_machine_value value;
+    struct pm_error why = {0};
+    if (!pm_value_parse(field, text, &value, &why))
+        return pm_machine_refuse(cfg->line, "%s", why.text);
+    *(const char **)result = text;
+    return 0;
+}
 
 static cfg_t *last_section(cfg_opt_t *opt) { return cfg_opt_getnsec(opt, cfg_opt_size(opt) - 1); }
 
-static int on_unit(cfg_t *cfg, cfg_opt_t *opt) {
-    struct pm_machine *machine = reading->machine;
-    if (machine->n_units == PM_MACHINE_MAX_UNITS)
-        return pm_machine_refuse(cfg, "more than %d units", PM_MACHINE_MAX_UNITS);
-    machine->units[machine->n_units++].name = pm_strdup(cfg_title(last_section(opt)));
+static int on_section(cfg_t *cfg, cfg_opt_t *opt) {
+    static const struct {
+        const char *name;
+        int (*take)(cfg_t *section, int line);
+    } kinds[] = {{"unit", pm_take_unit},     {"cost", pm_take_cost},
+                 {"bypass", pm_take_bypass}, {"foreign", pm_take_foreign},
+                 {"cache", pm_take_cache},   {"tlb", pm_take_tlb},
+                 {"memory", pm_take_memory}, {"prefetcher", pm_take_prefetcher},
+                 {"curve", pm_take_curve}};
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
+        if (strcmp(kinds[i].name, opt->name) == 0)
+            return kinds[i].take(last_section(opt), cfg->line);
     return 0;
 }
 
-static int on_unit_name(cfg_t *cfg, cfg_opt_t *opt, const char *text, void *result) {
-    const struct pm_machine *machine = reading->machine;
+static int on_include(cfg_t *cfg, cfg_opt_t *opt, const char *text, void *result) {
     (void)opt;
-    for (size_t i = 0; i < machine->n_units; i++)
-        if (strcmp(machine->units[i].name, text) == 0) {
-            *(const char **)result = machine->units[i].name;
-            return 0;
-        }
-    return pm_machine_refuse(
-        cfg, "there is no unit `%s` (a `unit` section must stand above its use)", text);
-}
-
-static int on_class_name(cfg_t *cfg, cfg_opt_t *opt, const char *text, void *result) {
-    enum pm_op_class op_class;
-    (void)opt;
-    if (!pm_op_class_from_name(text, &op_class) || op_class == PM_OP_UNKNOWN)
-        return pm_machine_refuse(
-            cfg, "there is no operation class `%s` (machines/README.md lists them)", text);
-    *(const char **)result = pm_op_class_name(op_class);
+    if (strcmp(pm_machine_reading->source_tag ? pm_machine_reading->source_tag : "", text) != 0)
+        return pm_machine_refuse(cfg->line, "`include` stands first in a file, and once");
+    *(const char **)result = text;
     return 0;
 }
 
-static uint64_t unit_set(cfg_t *section) {
-    const struct pm_machine *machine = reading->machine;
-    uint64_t set = 0;
-    for (unsigned i = 0; i < cfg_size(section, "units"); i++)
-        for (size_t unit = 0; unit < machine->n_units; unit++)
-            if (strcmp(machine->units[unit].name, cfg_getnstr(section, "units", i)) == 0)
-                set |= UINT64_C(1) << unit;
-    return set;
-}
+/* ---- one file -------------------------------------------------------------------------------- */
 
-/* One row for each class of the section. */
-static int on_cost(cfg_t *cfg, cfg_opt_t *opt) {
-    static const char *const required[] = {"latency", NULL};
-    cfg_t *section = last_section(opt);
-    unsigned n_classes = cfg_size(section, "of");
-    bool is_free = cfg_getbool(section, "free");
-    uint64_t units = unit_set(section);
-    if (!n_classes)
-        return pm_machine_refuse(cfg, "the `cost` section has no class: write `of = {fp_add, …}`");
-    if (!need(section, cfg->line, "the `cost` section", required))
-        return -1;
-    if (is_free == (units != 0))
-        return pm_machine_refuse(cfg,
-                                 "the `cost` section needs either `units = {…}` or `free = true`");
-    int marked = count_not_verified(section, cfg->line);
-    if (marked < 0)
-        return -1;
-    reading->machine->n_not_verified += (size_t)marked;
+enum { MOST_OPTIONS = 40 };
 
-    struct pm_cost row = {
-        .width_bits = (uint32_t)cfg_getfloat(section, "width"),
-        .element_bytes = (uint32_t)cfg_getfloat(section, "element"),
-        .latency_cycles = cfg_getfloat(section, "latency"),
-        .repeat_cycles = is_given(section, "repeat") ? cfg_getfloat(section, "repeat") : 1,
-        .units = units,
-        .operations =
-            is_given(section, "operations") ? (uint32_t)cfg_getfloat(section, "operations") : 1,
-        .verified = marked == 0};
-    for (unsigned i = 0; i < n_classes; i++) {
-        pm_op_class_from_name(cfg_getnstr(section, "of", i), &row.op_class);
-        for (size_t k = 0; k < reading->n_costs; k++)
-            if (reading->costs[k].op_class == row.op_class &&
-                reading->costs[k].width_bits == row.width_bits &&
-                reading->costs[k].element_bytes == row.element_bytes)
-                return pm_machine_refuse(cfg,
-                                         "a second cost of `%s` for the same `width` and `element`",
-                                         pm_op_class_name(row.op_class));
-        *PM_PUSH(reading, costs) = row;
+/* What may stand in sections of a kind: its fields, what EXTRA lists besides, and trust. */
+static void fill_options(enum pm_machine_section_kind number, const cfg_opt_t *extra,
+                         cfg_opt_t options[MOST_OPTIONS]) {
+    const struct pm_machine_section *section = &pm_sections[number];
+    size_t n = 0;
+    for (size_t i = 0; i < section->n_fields; i++) {
+        const char *name = section->fields[i].name;
+        if (section->fields[i].type == PM_FIELD_LIST)
+            options[n++] = (cfg_opt_t)CFG_STR_LIST(name, 0, CFGF_NODEFAULT);
+        else
+            options[n++] = (cfg_opt_t)CFG_STR_CB(name, 0, CFGF_NODEFAULT, on_value);
     }
-    return 0;
-}
-
-/* Sets and their ways; a size that is not a number of blocks was refused before. */
-static int check_sets(cfg_t *cfg, const char *title, const struct pm_level *level) {
-    const char *kind = level->kind == PM_LEVEL_TLB ? "tlb" : "cache";
-    const char *blocks_word = level->kind == PM_LEVEL_TLB ? "entries" : "lines";
-    uint64_t blocks = level->size_bytes / level->block_bytes;
-    uint64_t ways = level->associativity ? level->associativity : blocks;
-    if (blocks % ways)
-        return pm_machine_refuse(
-            cfg, "%s `%s`: its %llu %s are not a whole number of sets of `ways = %llu`", kind,
-            title, (unsigned long long)blocks, blocks_word, (unsigned long long)ways);
-    if (level->replacement == PM_REPLACEMENT_PLRU && (ways & (ways - 1)))
-        return pm_machine_refuse(
-            cfg, "%s `%s`: `replacement = plru` needs a power of two of ways, not %llu", kind,
-            title, (unsigned long long)ways);
-    return 0;
-}
-
-static int check_inclusion(cfg_t *cfg, const char *title, const struct pm_level *level) {
-    const struct pm_level *before = NULL;
-    for (size_t i = 0; i < reading->n_levels; i++)
-        if (reading->levels[i].kind == PM_LEVEL_CACHE)
-            before = &reading->levels[i];
-    if (level->inclusion == PM_INCLUSION_NEITHER)
-        return 0;
-    if (!before)
-        return pm_machine_refuse(
-            cfg, "cache `%s`: no cache stands above it, which `inclusion` could be towards", title);
-    if (level->inclusion == PM_INCLUSION_EXCLUSIVE && before->block_bytes != level->block_bytes)
-        return pm_machine_refuse(
-            cfg, "cache `%s`: `inclusion = exclusive` needs the line of `%s` above it, %llu bytes",
-            title, before->name, (unsigned long long)before->block_bytes);
-    return 0;
-}
-
-static int add_level(cfg_t *cfg, cfg_t *section, struct pm_level level) {
-    int marked = count_not_verified(section, cfg->line);
-    if (marked < 0)
-        return -1;
-    if (reading->n_levels == PM_MAX_LEVELS)
-        return pm_machine_refuse(cfg, "more than %d caches and TLBs", PM_MAX_LEVELS);
-    for (size_t i = 0; i < reading->n_levels; i++)
-        if (strcmp(reading->levels[i].name, cfg_title(section)) == 0)
-            return pm_machine_refuse(cfg, "a second level of the name `%s`", cfg_title(section));
-    level.associativity = (uint32_t)cfg_getfloat(section, "ways");
-    level.replacement = (enum pm_replacement)cfg_getint(section, "replacement");
-    level.unified = cfg_getint(section, "unified");
-    if (check_sets(cfg, cfg_title(section), &level) ||
-        check_inclusion(cfg, cfg_title(section), &level))
-        return -1;
-    reading->machine->n_not_verified += (size_t)marked;
-    level.name = pm_strdup(cfg_title(section));
-    level.miss_penalty_cycles = cfg_getfloat(section, "miss_penalty");
-    level.exposed = cfg_getfloat(section, "exposed");
-    level.verified = marked == 0;
-    *PM_PUSH(reading, levels) = level;
-    return 0;
-}
-
-static int on_cache(cfg_t *cfg, cfg_opt_t *opt) {
-    static const char *const required[] = {"size",         "line",    "ways", "latency",
-                                           "miss_penalty", "exposed", NULL};
-    cfg_t *section = last_section(opt);
-    if (!need(section, cfg->line, "the `cache` section", required))
-        return -1;
-    struct pm_level level = {.kind = PM_LEVEL_CACHE,
-                             .size_bytes = (uint64_t)cfg_getfloat(section, "size"),
-                             .block_bytes = (uint64_t)cfg_getfloat(section, "line"),
-                             .latency_cycles = cfg_getfloat(section, "latency"),
-                             .shared_by = is_given(section, "shared_by")
-                                              ? (uint32_t)cfg_getfloat(section, "shared_by")
-                                              : 1,
-                             .indexed = (enum pm_indexing)cfg_getint(section, "indexed"),
-                             .inclusion = (enum pm_inclusion)cfg_getint(section, "inclusion"),
-                             .write = (enum pm_write_policy)cfg_getint(section, "write"),
-                             .write_allocate = !is_given(section, "write_allocate") ||
-                                               cfg_getint(section, "write_allocate")};
-    if (level.size_bytes % level.block_bytes)
-        return pm_machine_refuse(cfg, "cache `%s`: its size is not a multiple of its line",
-                                 cfg_title(section));
-    for (size_t i = 0; i < reading->n_levels; i++)
-        if (reading->levels[i].kind == PM_LEVEL_CACHE &&
-            reading->levels[i].size_bytes > level.size_bytes)
-            return pm_machine_refuse(
-                cfg,
-                "cache `%s` is smaller than `%s` above it: caches stand in order from "
-                "the core outwards",
-                cfg_title(section), reading->levels[i].name);
-    return add_level(cfg, section, level);
-}
-
-static int on_tlb(cfg_t *cfg, cfg_opt_t *opt) {
-    static const char *const required[] = {"entries", "page", "miss_penalty", "exposed", NULL};
-    cfg_t *section = last_section(opt);
-    if (!need(section, cfg->line, "the `tlb` section", required))
-        return -1;
-    double bytes = cfg_getfloat(section, "entries") * cfg_getfloat(section, "page");
-    if (bytes > 0x1p62)
-        return pm_machine_refuse(cfg, "tlb `%s` maps more than an address space",
-                                 cfg_title(section));
-    struct pm_level level = {.kind = PM_LEVEL_TLB,
-                             .size_bytes = (uint64_t)bytes,
-                             .block_bytes = (uint64_t)cfg_getfloat(section, "page"),
-                             .shared_by = 1,
-                             .write_allocate = true};
-    return add_level(cfg, section, level);
-}
-
-/* ---- the file -------------------------------------------------------------------------------- */
-
-#define FIGURE(name) CFG_FLOAT_CB(name, 0, CFGF_NODEFAULT, pm_machine_figure)
-#define WORD(name) CFG_INT_CB(name, 0, CFGF_NODEFAULT, pm_machine_word)
-#define TRUST CFG_BOOL("verified", cfg_true, CFGF_NONE), CFG_STR_LIST("not_verified", 0, CFGF_NONE)
-
-/* The figures outside sections; MARKED of them are not verified. */
-static void take_machine(cfg_t *cfg, int marked) {
-    struct pm_machine *machine = reading->machine;
-    machine->title = pm_strdup(cfg_getstr(cfg, "title"));
-    machine->sources = pm_strdup(is_given(cfg, "sources") ? cfg_getstr(cfg, "sources") : "");
-    machine->clock_hz = cfg_getfloat(cfg, "clock_mhz") * 1e6;
-    machine->issue_width = cfg_getfloat(cfg, "issue_width");
-    machine->vector_width_bits = (uint32_t)cfg_getfloat(cfg, "vector_width");
-    machine->window = (uint32_t)cfg_getfloat(cfg, "window");
-    machine->store_forward_cycles = cfg_getfloat(cfg, "store_forward_latency");
-    machine->memory_bandwidth_bytes_per_cycle =
-        cfg_getfloat(cfg, "memory_bandwidth_gbs") * 1e9 / machine->clock_hz;
-    machine->out_of_order = cfg_getbool(cfg, "out_of_order");
-    machine->has_fma = cfg_getbool(cfg, "fma");
-    machine->fuses_memory = is_given(cfg, "fuses_memory") && cfg_getbool(cfg, "fuses_memory");
-    machine->n_not_verified += (size_t)marked;
+    while (extra && extra->name)
+        options[n++] = *extra++;
+    options[n++] = (cfg_opt_t)CFG_STR("source", 0, CFGF_NODEFAULT);
+    options[n++] = (cfg_opt_t)CFG_BOOL("verified", cfg_true, CFGF_NONE);
+    options[n++] = (cfg_opt_t)CFG_STR_LIST("not_verified", 0, CFGF_NONE);
+    options[n] = (cfg_opt_t)CFG_END();
 }
 
 static bool parse_text(const char *text) {
-    cfg_opt_t unit[] = {CFG_STR("does", 0, CFGF_NODEFAULT), CFG_END()};
-    cfg_opt_t cost[] = {CFG_STR_LIST_CB("of", 0, CFGF_NODEFAULT, on_class_name),
-                        FIGURE("width"),
-                        FIGURE("element"),
-                        FIGURE("latency"),
-                        FIGURE("repeat"),
-                        FIGURE("operations"),
-                        CFG_STR_LIST_CB("units", 0, CFGF_NODEFAULT, on_unit_name),
-                        CFG_BOOL("free", cfg_false, CFGF_NONE),
-                        CFG_STR("source", 0, CFGF_NODEFAULT),
-                        TRUST,
-                        CFG_END()};
-    cfg_opt_t cache[] = {FIGURE("size"),
-                         FIGURE("line"),
-                         FIGURE("ways"),
-                         FIGURE("latency"),
-                         FIGURE("miss_penalty"),
-                         FIGURE("exposed"),
-                         FIGURE("shared_by"),
-                         WORD("replacement"),
-                         WORD("unified"),
-                         WORD("indexed"),
-                         WORD("inclusion"),
-                         WORD("write"),
-                         WORD("write_allocate"),
-                         CFG_STR("source", 0, CFGF_NODEFAULT),
-                         TRUST,
-                         CFG_END()};
-    cfg_opt_t tlb[] = {FIGURE("entries"),
-                       FIGURE("page"),
-                       FIGURE("ways"),
-                       WORD("replacement"),
-                       WORD("unified"),
-                       FIGURE("miss_penalty"),
-                       FIGURE("exposed"),
-                       CFG_STR("source", 0, CFGF_NODEFAULT),
-                       TRUST,
-                       CFG_END()};
-    cfg_opt_t top[] = {CFG_STR("title", 0, CFGF_NODEFAULT),
-                       CFG_STR("sources", 0, CFGF_NODEFAULT),
-                       FIGURE("clock_mhz"),
-                       FIGURE("issue_width"),
-                       FIGURE("vector_width"),
-                       FIGURE("window"),
-                       FIGURE("store_forward_latency"),
-                       FIGURE("memory_bandwidth_gbs"),
-                       CFG_BOOL("out_of_order", cfg_false, CFGF_NODEFAULT),
-                       CFG_BOOL("fma", cfg_false, CFGF_NODEFAULT),
-                       CFG_BOOL("fuses_memory", cfg_false, CFGF_NODEFAULT),
-                       TRUST,
-                       CFG_SEC("unit", unit, CFGF_MULTI | CFGF_TITLE | CFGF_NO_TITLE_DUPES),
-                       CFG_SEC("cost", cost, CFGF_MULTI),
-                       CFG_SEC("cache", cache, CFGF_MULTI | CFGF_TITLE | CFGF_NO_TITLE_DUPES),
-                       CFG_SEC("tlb", tlb, CFGF_MULTI | CFGF_TITLE | CFGF_NO_TITLE_DUPES),
-                       CFG_END()};
-    static const char *const required[] = {
-        "title", "clock_mhz", "issue_width", "vector_width", "out_of_order", "fma", NULL};
+    static cfg_opt_t of_cost[] = {CFG_STR_LIST("of", 0, CFGF_NODEFAULT),
+                                  CFG_STR_LIST("mnemonic", 0, CFGF_NODEFAULT),
+                                  CFG_BOOL("free", cfg_false, CFGF_NONE), CFG_END()};
+    static cfg_opt_t of_bypass[] = {CFG_STR_LIST("from", 0, CFGF_NODEFAULT),
+                                    CFG_STR_LIST("to", 0, CFGF_NODEFAULT), CFG_END()};
+    static cfg_opt_t of_hits[] = {CFG_STR_LIST("share", 0, CFGF_NODEFAULT), CFG_END()};
+    static cfg_opt_t of_curve[] = {CFG_SEC("hits", of_hits, CFGF_MULTI | CFGF_TITLE), CFG_END()};
+    static const cfg_opt_t *const extras[PM_N_SECTIONS] = {[PM_SECTION_COST] = of_cost,
+                                                           [PM_SECTION_BYPASS] = of_bypass,
+                                                           [PM_SECTION_CURVE] = of_curve};
+    cfg_opt_t options[PM_N_SECTIONS][MOST_OPTIONS];
+    cfg_opt_t of_root[PM_N_SECTIONS + 1] = {CFG_STR_CB("include", 0, CFGF_NODEFAULT, on_include)};
+    for (int kind = PM_SECTION_ROOT + 1; kind < PM_N_SECTIONS; kind++) {
+        bool has_title =
+            kind != PM_SECTION_COST && kind != PM_SECTION_BYPASS && kind != PM_SECTION_MEMORY;
+        cfg_flag_t flags = CFGF_MULTI | (has_title ? CFGF_TITLE | CFGF_NO_TITLE_DUPES : CFGF_NONE);
+        fill_options(kind, extras[kind], options[kind]);
+        of_root[kind] = (cfg_opt_t)CFG_SEC(pm_sections[kind].name, options[kind], flags);
+    }
+    of_root[PM_N_SECTIONS] = (cfg_opt_t)CFG_END();
+    fill_options(PM_SECTION_ROOT, of_root, options[PM_SECTION_ROOT]);
 
-    cfg_t *cfg = cfg_init(top, CFGF_NONE);
+    cfg_t *cfg = cfg_init(options[PM_SECTION_ROOT], CFGF_NONE);
     if (!cfg)
-        return pm_fail(reading->err, "%s: libconfuse could not be initialised", reading->path);
+        return pm_machine_refuse(0, "libconfuse could not be initialised") == 0;
     cfg_set_error_function(cfg, on_confuse_error);
-    cfg_set_validate_func(cfg, "unit", on_unit);
-    cfg_set_validate_func(cfg, "cost", on_cost);
-    cfg_set_validate_func(cfg, "cache", on_cache);
-    cfg_set_validate_func(cfg, "tlb", on_tlb);
-    bool parsed = cfg_parse_buf(cfg, text) == CFG_SUCCESS && !reading->failed;
-    int marked = 0;
-    if (parsed)
-        parsed = need(cfg, cfg->line, "the file", required) &&
-                 (marked = count_not_verified(cfg, cfg->line)) >= 0;
-    if (parsed)
-        take_machine(cfg, marked);
+    for (int kind = PM_SECTION_ROOT + 1; kind < PM_N_SECTIONS; kind++)
+        cfg_set_validate_func(cfg, pm_sections[kind].name, on_section);
+    bool parsed = cfg_parse_buf(cfg, text) == CFG_SUCCESS && !pm_machine_reading->failed &&
+                  pm_take_root(cfg, 0) == 0;
     cfg_free(cfg);
-    if (!parsed && !reading->failed)
-        pm_fail(reading->err, "%s: not a machine file", reading->path);
+    if (!parsed)
+        pm_machine_refuse(0, "not a machine file");
     return parsed;
-}
-
-/* The machine's arrays from the reader's; levels: caches first, then TLBs, both in file order. */
-static bool take_rows(struct reader *reader) {
-    struct pm_machine *machine = reader->machine;
-    machine->costs = reader->costs;
-    machine->n_costs = reader->n_costs;
-    machine->levels = pm_alloc(reader->n_levels, sizeof *machine->levels);
-    for (int kind = PM_LEVEL_CACHE; kind <= PM_LEVEL_TLB; kind++)
-        for (size_t i = 0; i < reader->n_levels; i++)
-            if (reader->levels[i].kind == kind)
-                machine->levels[machine->n_levels++] = reader->levels[i];
-    free(reader->levels);
-    if (reader->failed)
-        return false;
-    if (!machine->n_costs)
-        return pm_fail(reader->err, "%s: has no `cost` section, so nothing could be scheduled",
-                       reader->path);
-    if (!machine->n_levels || machine->levels[0].kind != PM_LEVEL_CACHE)
-        return pm_fail(reader->err, "%s: has no `cache` section", reader->path);
-    return true;
 }
 
 /* libconfuse's scanner ends the process when a read fails (a directory is enough), so the file is
@@ -440,6 +195,133 @@ static char *read_text(const char *path, struct pm_error *err) {
     return text;
 }
 
+/* ---- includes -------------------------------------------------------------------------------- */
+
+/* What a file without comments that begins with `include = NAME` includes; NULL: it does not.
+   Owned by the caller. */
+static char *included_name(const char *text, int *line) {
+    *line = 1;
+    for (; strchr(" \t\r\n", *text) && *text; text++)
+        *line += *text == '\n';
+    if (strncmp(text, "include", 7) != 0)
+        return NULL;
+    text += 7;
+    text += strspn(text, " \t");
+    if (*text != '=')
+        return NULL;
+    text++;
+    text += strspn(text, " \t");
+    char quote[2] = {*text, '\0'};
+    bool is_quoted = *text == '"' || *text == '\'';
+    size_t length = is_quoted ? strcspn(++text, quote) : strcspn(text, " \t\r\n#{}");
+    char *name = pm_sprintf("%.*s", (int)length, text);
+    return name;
+}
+
+/* Beside the file that includes, else where machines are found by name. */
+static char *included_path(const char *name, struct pm_error *err) {
+    const char *path = pm_machine_reading->path, *slash = strrchr(path, '/');
+    const char *suffix = strchr(name, '/') || strstr(name, ".conf") ? "" : ".conf";
+    char *beside = *name == '/' ? pm_sprintf("%s%s", name, suffix)
+                                : pm_sprintf("%.*s%s%s", slash ? (int)(slash - path + 1) : 0, path,
+                                             name, suffix);
+    FILE *file = fopen(beside, "re");
+    if (file) {
+        fclose(file);
+        return beside;
+    }
+    if (pm_machine_reading->options->find) {
+        free(beside);
+        return pm_machine_reading->options->find(name, err);
+    }
+    pm_fail(err, "there is no machine file %s", beside);
+    free(beside);
+    return NULL;
+}
+
+static bool read_file(const char *path);
+
+static bool is_being_read(const char *path) {
+    const struct pm_machine *machine = pm_machine_reading->machine;
+    for (size_t i = 0; i < machine->n_paths; i++)
+        if (strcmp(machine->paths[i], path) == 0)
+            return true;
+    return false;
+}
+
+/* What the included file's sections say of their sources is about its list of sources. */
+static void tag_source(void *context, const struct pm_machine_section *section, const char *name,
+                       void *content) {
+    (void)name;
+    const char *tag = context;
+    struct pm_trust *trust = pm_trust_of(section, content);
+    if (!trust->source || trust->path != pm_machine_reading->path)
+        return;
+    char *tagged = pm_sprintf("%s %s", tag, trust->source);
+    free(trust->source);
+    trust->source = tagged;
+}
+
+/* Reads what NAME stands for; then the sources in it, and the list of them, are named by NAME. */
+static bool read_included(const char *name, int line) {
+    struct pm_machine_reader *reader = pm_machine_reading;
+    struct pm_machine *machine = reader->machine;
+    struct pm_error why = {0};
+    const char *includer = reader->path;
+    char *path = included_path(name, &why);
+    bool ok = false;
+    if (!path)
+        pm_machine_refuse(line, "`include = %s`: %s", name, why.text);
+    else if (is_being_read(path) || machine->n_paths == MOST_INCLUDES)
+        pm_machine_refuse(line, "`include = %s`: the files include each other in a circle", name);
+    else
+        ok = read_file(path);
+    if (ok) {
+        pm_visit_sections(machine, tag_source, (void *)name); /* reader->path is still PATH's */
+        char *sources = machine->sources;
+        machine->sources = pm_sprintf("%s: %s", name, sources ? sources : "not said");
+        free(sources);
+        pm_append(&machine->includes, "%s%s", machine->includes ? ", " : "", name);
+    }
+    free(path);
+    reader->path = includer;
+    return ok;
+}
+
+/* Reads the file at PATH into the machine, after what it includes.  The reader's path stays at it.
+ */
+static bool read_file(const char *path) {
+    struct pm_machine_reader *reader = pm_machine_reading;
+    struct pm_machine *machine = reader->machine;
+    const char *tag = reader->source_tag;
+    char *text = read_text(path, reader->err);
+    if (!text) {
+        reader->failed = true;
+        return false;
+    }
+    *PM_PUSH(machine, paths) = pm_strdup(path);
+    reader->path = machine->paths[machine->n_paths - 1];
+    pm_machine_blank_comments(text);
+    int line;
+    char *name = included_name(text, &line);
+    bool ok = !name || read_included(name, line);
+    char *inherited = machine->sources;
+    machine->sources = NULL;
+    reader->source_tag = name;
+    ok = ok && parse_text(text);
+    reader->source_tag = tag;
+    if (inherited && machine->sources)
+        pm_append(&machine->sources, "; %s", inherited);
+    else if (inherited)
+        machine->sources = pm_strdup(inherited);
+    free(inherited);
+    free(name);
+    free(text);
+    return ok;
+}
+
+/* ---- the whole ------------------------------------------------------------------------------- */
+
 static char *name_of(const char *path) {
     char *name = pm_strdup(pm_base_name(path));
     char *suffix = strstr(name, ".conf");
@@ -448,23 +330,30 @@ static char *name_of(const char *path) {
     return name;
 }
 
-struct pm_machine *pm_machine_read(const char *path, struct pm_error *err) {
-    char *text = read_text(path, err);
-    if (!text)
-        return NULL;
-    pm_machine_blank_comments(text);
+struct pm_machine *pm_machine_read_with(const char *path, const struct pm_machine_options *options,
+                                        struct pm_error *err) {
     struct pm_machine *machine = pm_alloc(1, sizeof *machine);
     machine->path = pm_strdup(path);
     machine->name = name_of(path);
     struct pm_error ignored = {0};
-    struct reader reader = {.path = path, .machine = machine, .err = err ? err : &ignored};
-    reading = &reader;
-    bool parsed = parse_text(text);
-    reading = NULL;
-    free(text);
-    reader.failed |= !parsed;
-    if (take_rows(&reader))
+    struct pm_machine_reader reader = {
+        .path = machine->path, .machine = machine, .options = options, .err = err ? err : &ignored};
+    pm_machine_reading = &reader;
+    bool ok = read_file(path);
+    for (size_t i = 0; ok && i < options->n_settings; i++)
+        ok = pm_machine_set(options->settings[i]);
+    reader.path = machine->path;
+    ok = ok && pm_machine_check();
+    if (ok && machine->changes)
+        pm_append(&machine->name, " (%s)", machine->changes);
+    pm_machine_reading = NULL;
+    if (ok)
         return machine;
     pm_machine_free(machine);
     return NULL;
+}
+
+struct pm_machine *pm_machine_read(const char *path, struct pm_error *err) {
+    static const struct pm_machine_options none;
+    return pm_machine_read_with(path, &none, err);
 }

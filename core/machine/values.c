@@ -1,156 +1,197 @@
-/* The values of a machine file: figures in their ranges, and words.  They are checked while
-   libconfuse parses, so that the line is still known; see machine_file.c. */
-#include "core/machine/private.h"
-
+/* The values of a machine file, from text and to text: figures in their ranges, with or without the
+   interval that they were measured to lie in, and words. */
 #include <math.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/machine/machine.h"
+#include "core/machine/private.h"
 
-/* ---- figures --------------------------------------------------------------------------------- */
+/* ---- from text ------------------------------------------------------------------------------- */
 
-struct figure_rule {
+static const struct suffix {
     const char *name;
-    double low, high;
-    bool whole, power_of_two;
-};
+    double scale;
+} suffixes[] = {{"GiB", 1073741824}, {"MiB", 1048576}, {"KiB", 1024}, {"B", 1}, {"", 1}};
+enum { N_SUFFIXES = sizeof suffixes / sizeof suffixes[0] };
 
-static const struct figure_rule figure_rules[] = {
-    {"clock_mhz", 1, 1e5, false, false},
-    {"issue_width", 0.1, 64, false, false},
-    {"vector_width", 8, 65536, true, true},
-    {"window", 1, 1e6, true, false},
-    {"store_forward_latency", 0, 1e5, false, false},
-    {"memory_bandwidth_gbs", 1e-3, 1e5, false, false},
-    {"width", 1, 65536, true, false},
-    {"element", 1, 64, true, false},
-    {"latency", 0, 1e5, false, false},
-    {"repeat", 0, 1e5, false, false},
-    {"operations", 1, 4096, true, false},
-    {"size", 1, 1125899906842624.0, true, false},
-    {"line", 1, 2097152, true, true},
-    {"page", 1, 1125899906842624.0, true, true},
-    {"entries", 1, 1e9, true, false},
-    {"ways", 0, 1e6, true, false},
-    {"miss_penalty", 0, 1e6, false, false},
-    {"exposed", 0, 1, false, false},
-    {"shared_by", 1, 1e5, true, false},
-};
-
-static const struct figure_rule *rule_of(const char *name) {
-    for (size_t i = 0; i < sizeof figure_rules / sizeof figure_rules[0]; i++)
-        if (strcmp(figure_rules[i].name, name) == 0)
-            return &figure_rules[i];
-    return NULL;
-}
-
-/* Scale of a unit behind a number; 0 if it is none. */
-static double suffix_scale(const char *suffix) {
-    static const struct {
-        const char *name;
-        double scale;
-    } suffixes[] = {{"", 1}, {"B", 1}, {"KiB", 1024}, {"MiB", 1048576}, {"GiB", 1073741824}};
-    while (*suffix == ' ')
-        suffix++;
-    for (size_t i = 0; i < sizeof suffixes / sizeof suffixes[0]; i++)
-        if (strcmp(suffix, suffixes[i].name) == 0)
-            return suffixes[i].scale;
-    return 0;
-}
-
-int pm_machine_figure(cfg_t *cfg, cfg_opt_t *opt, const char *text, void *result) {
-    const struct figure_rule *rule = rule_of(opt->name);
+/* The number that *AT begins with, with its unit; NAN if there is none.  *AT moves behind it. */
+static double take_number(const struct pm_machine_field *field, const char **at) {
     char *end;
-    double value = strtod(text, &end);
-    double scale = end == text ? 0 : suffix_scale(end);
-    bool is_bytes = strcmp(opt->name, "size") == 0 || strcmp(opt->name, "line") == 0 ||
-                    strcmp(opt->name, "page") == 0;
-    if (scale == 0 || (scale != 1 && !is_bytes) || !isfinite(value))
-        return pm_machine_refuse(cfg, "`%s = %s` is not a number%s", opt->name, text,
-                                 is_bytes ? " of bytes (32768 or 32KiB)" : "");
-    value *= scale;
-    if (value < rule->low || value > rule->high)
-        return pm_machine_refuse(cfg, "`%s = %s` is out of range: it must lie between %g and %.15g",
-                                 opt->name, text, rule->low, rule->high);
-    if (rule->whole && value != floor(value))
-        return pm_machine_refuse(cfg, "`%s = %s` must be a whole number", opt->name, text);
-    if (rule->power_of_two && ((uint64_t)value & ((uint64_t)value - 1)))
-        return pm_machine_refuse(cfg, "`%s = %s` must be a power of two", opt->name, text);
-    *(double *)result = value;
-    return 0;
-}
-
-/* ---- words ----------------------------------------------------------------------------------- */
-
-enum { MOST_WORDS = 4 };
-
-static const struct word_rule {
-    const char *name;
-    const char *words[MOST_WORDS + 1]; /* by enumerator, then NULL */
-} word_rules[] = {
-#define WORD(id, word) [id] = (word),
-    {"replacement", {PM_REPLACEMENTS(WORD)}},
-    {"indexed", {PM_INDEXINGS(WORD)}},
-    {"inclusion", {PM_INCLUSIONS(WORD)}},
-    {"write", {PM_WRITE_POLICIES(WORD)}},
-    {"unified", {[false] = "false", [true] = "true"}},
-    {"write_allocate", {[false] = "false", [true] = "true"}},
-#undef WORD
-};
-
-static const struct word_rule *words_of(const char *name) {
-    for (size_t i = 0; i < sizeof word_rules / sizeof word_rules[0]; i++)
-        if (strcmp(word_rules[i].name, name) == 0)
-            return &word_rules[i];
-    return NULL;
-}
-
-const char *pm_replacement_word(enum pm_replacement replacement) {
-    return words_of("replacement")->words[replacement];
-}
-
-const char *pm_indexing_word(enum pm_indexing indexing) {
-    return words_of("indexed")->words[indexing];
-}
-
-/* The number of WORD among those of NAME; −1: it is none. */
-static int number_of(const char *name, const char *word, size_t length) {
-    const char *const *words = words_of(name)->words;
-    for (int i = 0; words[i]; i++)
-        if (strlen(words[i]) == length && strncmp(words[i], word, length) == 0)
-            return i;
-    return -1;
-}
-
-bool pm_replacement_of(const char *word, size_t length, enum pm_replacement *replacement) {
-    int number = number_of("replacement", word, length);
-    if (number >= 0)
-        *replacement = (enum pm_replacement)number;
-    return number >= 0;
-}
-
-bool pm_indexing_of(const char *word, size_t length, enum pm_indexing *indexing) {
-    int number = number_of("indexed", word, length);
-    if (number >= 0)
-        *indexing = (enum pm_indexing)number;
-    return number >= 0;
-}
-
-int pm_machine_word(cfg_t *cfg, cfg_opt_t *opt, const char *text, void *result) {
-    const char *const *words = words_of(opt->name)->words;
-    int number = number_of(opt->name, text, strlen(text));
-    char known[64] = "";
-    if (number >= 0) {
-        *(long *)result = number;
-        return 0;
+    double number = strtod(*at, &end);
+    if (end == *at || !isfinite(number))
+        return NAN;
+    while (*end == ' ')
+        end++;
+    *at = end;
+    for (size_t i = 0; i < N_SUFFIXES; i++) {
+        size_t length = strlen(suffixes[i].name);
+        if (strncmp(end, suffixes[i].name, length) == 0 && length) {
+            *at = end + length;
+            return field->type == PM_FIELD_BYTES ? number * suffixes[i].scale : NAN;
+        }
     }
-    for (size_t i = 0; words[i]; i++)
-        snprintf(known + strlen(known), sizeof known - strlen(known), "%s%s", i ? ", " : "",
-                 words[i]);
-    return pm_machine_refuse(cfg, "`%s = %s` is none of %s", opt->name, text, known);
+    return number;
 }
 
-bool pm_machine_is_value(const char *name) { return rule_of(name) || words_of(name); }
+/* "(3.9 to 4.4)" at AT, to the end of the text. */
+static bool take_interval(const struct pm_machine_field *field, const char *at,
+                          struct pm_machine_value *value) {
+    if (*at++ != '(')
+        return false;
+    value->low = take_number(field, &at);
+    while (*at == ' ')
+        at++;
+    if (strncmp(at, "to ", 3) != 0)
+        return false;
+    at += 3;
+    value->high = take_number(field, &at);
+    value->has_interval = value->low <= value->number && value->number <= value->high;
+    return value->has_interval && strcmp(at, ")") == 0;
+}
+
+static bool is_whole(const struct pm_machine_field *field) { return field->type != PM_FIELD_REAL; }
+
+static bool parse_figure(const struct pm_machine_field *field, const char *text,
+                         struct pm_machine_value *value, struct pm_error *err) {
+    const char *at = text;
+    value->number = take_number(field, &at);
+    while (*at == ' ')
+        at++;
+    bool has_more = *at != '\0';
+    if (isnan(value->number) || (has_more && !take_interval(field, at, value)))
+        return pm_fail(err, "`%s = %s` is not a number%s", field->name, text,
+                       field->type == PM_FIELD_BYTES ? " of bytes (32768 or 32KiB)"
+                       : has_more ? " (4, or between quotes with an interval, \"4 (3.9 to 4.4)\")"
+                                  : "");
+    if (value->number < field->low || value->number > field->high)
+        return pm_fail(err, "`%s = %s` is out of range: it must lie between %g and %.15g",
+                       field->name, text, field->low, field->high);
+    if (is_whole(field) && value->number != floor(value->number))
+        return pm_fail(err, "`%s = %s` must be a whole number", field->name, text);
+    uint64_t whole = is_whole(field) ? (uint64_t)value->number : 0;
+    if (field->power_of_two && (whole & (whole - 1)))
+        return pm_fail(err, "`%s = %s` must be a power of two", field->name, text);
+    return true;
+}
+
+static bool parse_bool(const struct pm_machine_field *field, const char *text,
+                       struct pm_machine_value *value, struct pm_error *err) {
+    static const char *const words[2][3] = {{"false", "no", "off"}, {"true", "yes", "on"}};
+    for (int is = 0; is < 2; is++)
+        for (int i = 0; i < 3; i++)
+            if (strcmp(text, words[is][i]) == 0) {
+                value->number = is;
+                return true;
+            }
+    return pm_fail(err, "`%s = %s` is none of false, true", field->name, text);
+}
+
+static bool parse_word(const struct pm_machine_field *field, const char *text,
+                       struct pm_machine_value *value, struct pm_error *err) {
+    char known[64] = "";
+    for (size_t i = 0; field->words[i]; i++) {
+        if (strcmp(field->words[i], text) == 0) {
+            value->number = (double)i;
+            return true;
+        }
+        snprintf(known + strlen(known), sizeof known - strlen(known), "%s%s", i ? ", " : "",
+                 field->words[i]);
+    }
+    return pm_fail(err, "`%s = %s` is none of %s", field->name, text, known);
+}
+
+bool pm_value_parse(const struct pm_machine_field *field, const char *text,
+                    struct pm_machine_value *value, struct pm_error *err) {
+    *value = (struct pm_machine_value){0};
+    switch (field->type) {
+    case PM_FIELD_BOOL:
+        return parse_bool(field, text, value, err);
+    case PM_FIELD_WORD:
+        return parse_word(field, text, value, err);
+    case PM_FIELD_TEXT:
+    case PM_FIELD_LIST:
+        return true;
+    default:
+        return parse_figure(field, text, value, err);
+    }
+}
+
+/* ---- in a section's struct ------------------------------------------------------------------- */
+
+void pm_value_store(const struct pm_machine_field *field, const struct pm_machine_value *value,
+                    const char *text, void *content) {
+    void *at = (char *)content + field->offset;
+    switch (field->type) {
+    case PM_FIELD_REAL:
+        *(double *)at = value->number * (field->scale != 0 ? field->scale : 1);
+        break;
+    case PM_FIELD_WHOLE:
+        *(uint32_t *)at = (uint32_t)value->number;
+        break;
+    case PM_FIELD_WIDE:
+    case PM_FIELD_BYTES:
+        *(uint64_t *)at = (uint64_t)value->number;
+        break;
+    case PM_FIELD_BOOL:
+        *(bool *)at = value->number != 0;
+        break;
+    case PM_FIELD_WORD:
+        *(unsigned *)at = (unsigned)value->number;
+        break;
+    case PM_FIELD_TEXT:
+        free(*(char **)at);
+        *(char **)at = pm_strdup(text);
+        break;
+    case PM_FIELD_LIST:
+        break;
+    }
+}
+
+double pm_value_of(const struct pm_machine_field *field, const void *content) {
+    const void *at = (const char *)content + field->offset;
+    switch (field->type) {
+    case PM_FIELD_REAL:
+        return *(const double *)at / (field->scale != 0 ? field->scale : 1);
+    case PM_FIELD_WHOLE:
+        return *(const uint32_t *)at;
+    case PM_FIELD_WIDE:
+    case PM_FIELD_BYTES:
+        return (double)*(const uint64_t *)at;
+    default:
+        return NAN;
+    }
+}
+
+/* ---- to text --------------------------------------------------------------------------------- */
+
+static char *number_text(const struct pm_machine_field *field, double number) {
+    if (field->type == PM_FIELD_BYTES)
+        for (size_t i = 0; i < N_SUFFIXES; i++) {
+            double scale = suffixes[i].scale;
+            if (scale > 1 && number >= scale && fmod(number, scale) == 0)
+                return pm_sprintf("%.15g%s", number / scale, suffixes[i].name);
+        }
+    char text[40];
+    snprintf(text, sizeof text, "%.15g", number);
+    if (strtod(text, NULL) != number)
+        snprintf(text, sizeof text, "%.17g", number);
+    return pm_strdup(text);
+}
+
+char *pm_value_text(const struct pm_machine_field *field, const void *content) {
+    const void *at = (const char *)content + field->offset;
+    switch (field->type) {
+    case PM_FIELD_BOOL:
+        return pm_strdup(*(const bool *)at ? "true" : "false");
+    case PM_FIELD_WORD:
+        return pm_strdup(field->words[*(const unsigned *)at]);
+    case PM_FIELD_TEXT:
+        return pm_strdup(*(char *const *)at ? *(char *const *)at : "");
+    case PM_FIELD_LIST:
+        return pm_strdup("");
+    default:
+        return number_text(field, pm_value_of(field, content));
+    }
+}

@@ -76,9 +76,9 @@ static void all_figures_arrive(void **state) {
     assert_int_equal(m->levels[0].size_bytes, 32768);
     assert_int_equal(m->levels[2].size_bytes, 64 * 4096);
     assert_float_equal(m->levels[0].exposed, 0.5, 0);
-    assert_false(m->levels[0].verified);
-    assert_true(m->levels[1].verified);
-    assert_int_equal(m->n_not_verified, 2 + 2); /* latency and repeat of fp_div; two of L1 */
+    assert_true(m->levels[0].trust.marked != 0);
+    assert_true(m->levels[1].trust.marked == 0);
+    assert_int_equal(m->n_not_verified, 3 + 2); /* latency, repeat, units of fp_div; two of L1 */
     pm_machine_free(m);
 }
 
@@ -152,14 +152,14 @@ static void words_can_be_marked_as_figures_can(void **state) {
     struct pm_machine *m = read_changed(17, line, &err);
     if (!m)
         fail_msg("%s", err.text);
-    assert_int_equal(m->n_not_verified, 4 + 2); /* four in the other lines */
-    assert_false(m->levels[1].verified);
+    assert_int_equal(m->n_not_verified, 5 + 2); /* five in the other lines */
+    assert_true(m->levels[1].trust.marked != 0);
     pm_machine_free(m);
     snprintf(line, sizeof line, "%swrite = back verified = false }", large_l2);
     m = read_changed(17, line, &err);
     if (!m)
         fail_msg("%s", err.text);
-    assert_int_equal(m->n_not_verified, 4 + 6 + 1); /* six figures, one word */
+    assert_int_equal(m->n_not_verified, 5 + 6 + 1); /* six figures, one word */
     pm_machine_free(m);
 }
 
@@ -267,13 +267,14 @@ static void the_row_that_fits_best_is_found(void **state) {
     struct pm_machine *m = read_changed(0, "", &err);
     assert_non_null(m);
     assert_float_equal(pm_machine_cost(m, PM_OP_FP_MULT, 64, 8)->latency_cycles, 3, 0);
-    assert_int_equal(pm_machine_cost(m, PM_OP_FP_MULT, 64, 8)->units, 3);
+    assert_int_equal(
+        pm_machine_cost(m, PM_OP_FP_MULT, 64, 8)->alternatives[0].reservations[0].units, 3);
     assert_float_equal(pm_machine_cost(m, PM_OP_FP_MULT, 64, 8)->repeat_cycles, 1, 0);
     assert_float_equal(pm_machine_cost(m, PM_OP_FP_DIV, 64, 8)->latency_cycles, 15, 0);
     assert_float_equal(pm_machine_cost(m, PM_OP_FP_DIV, 128, 8)->latency_cycles, 20, 0);
     assert_float_equal(pm_machine_cost(m, PM_OP_FP_DIV, 128, 4)->latency_cycles, 12, 0);
     assert_null(pm_machine_cost(m, PM_OP_FP_SQRT, 64, 8));
-    assert_int_equal(pm_machine_cost(m, PM_OP_NOP, 0, 0)->units, 0);
+    assert_int_equal(pm_machine_cost(m, PM_OP_NOP, 0, 0)->n_alternatives, 0);
     pm_machine_free(m);
 }
 
