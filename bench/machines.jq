@@ -2,9 +2,9 @@
 include "validation_words";
 
 # From `pmodel machines NAME --format json`: what the page says of it.  `llvm`: the summary, or null.
-def machine_row(name; llvm): {name: name, title,
-    figures: (.figures | length), unverified: [.figures[] | select(.marked) | .name],
-    rows: (.costs | length), marked_rows: ([.costs[] | select((.marked // []) != [])] | length), llvm: llvm};
+def machine_row(llvm): {name, title, figures: (.figures | length), sourced: ([.figures[] | select(.source and (.marked | not))] | length),
+    unverified: ([.figures[] | select(.marked)] | length),
+    rows: (.costs | length), marked_rows: ([.costs[] | select(.marked != [])] | length), llvm: llvm};
 
 def is_explained: .llvm | .agreeing_or_explained == .rows and .not_listed == [] and .gone == [];
 
@@ -16,16 +16,12 @@ def of(part; whole): "\(part) (\(if whole == 0 then 0 else part / whole end | pe
 def page: machines_figures as $figures
     | "# Machine files",
       "",
-      "Written by `make validate` (`bench/machines.sh`). Each figure of a machine file has a source, or is marked as not verified. *Figures*: those of",
-      "the core, caches, TLBs and memory. *Rows*: what operations of a class, or instructions, cost: latency and units. A row that a file gives for",
-      "several classes counts as several. *Marked*: with a figure that is not verified.",
+      "Written by `make validate` (`bench/machines.sh`). Each figure of a machine file has a source, or is marked as not verified; `pmodel machines --check NAME`",
+      "lists those. *With a source*: named beside the figure, not only in a comment. *Rows*: what the operations of a class, or an instruction, cost; a row",
+      "that a file gives for several classes counts as several. *Marked*: rows with a figure that is not verified.",
       "",
-      table(["machine", "figures", "not verified", "rows", "marked"];
-        [.[] | ["\(.name | code) \(.title)", "\(.figures)", of(.unverified | length; .figures), "\(.rows)", of(.marked_rows; .rows)]]),
-      "",
-      "## Figures that are not verified",
-      "",
-      (.[] | select(.unverified != []) | "- \(.name | code): \(.unverified | join(", "))"),
+      table(["machine", "figures", "with a source", "not verified", "rows", "marked"];
+        [.[] | ["\(.name | code) \(.title)", "\(.figures)", of(.sourced; .figures), of(.unverified; .figures), "\(.rows)", of(.marked_rows; .rows)]]),
       "",
       "## Rows beside llvm-mca 19",
       "",
@@ -34,7 +30,7 @@ def page: machines_figures as $figures
       "reason in `machines/checks/NAME.differences`. The target is 90% agreeing, and all others explained. Machines that llvm does not know are not here.",
       "",
       table(["machine", "llvm's", "rows", "agreeing", "with marked", "agreeing or explained", ""];
-        [.[] | select(.llvm) | .name as $name | [.name, (.llvm.cpu | code), "\(.llvm.rows)", of(.llvm.agreeing; .llvm.rows), of(.llvm.close; .llvm.rows),
-            of(.llvm.agreeing_or_explained; .llvm.rows),
+        [.[] | select(.llvm) | .name as $name | [(.name | code), (.llvm.cpu | code), "\(.llvm.rows)", of(.llvm.agreeing; .llvm.rows),
+            of(.llvm.close; .llvm.rows), of(.llvm.agreeing_or_explained; .llvm.rows),
             ([$figures[] | select(.name == "machine_rows_agreeing_\($name)") | if .holds then "holds" else "does not hold" end][0]
                 // "not counted: llvm has another processor's model")]]);

@@ -21,7 +21,7 @@ for name in $(pmodel machines | awk '{ print $1 }'); do
     if grep -q "^$name " "$checks/llvm.machines"; then
         "$checks/llvm-mca.sh" --summary "$name" >"$folder/$name.llvm"
     fi
-    jq -L "$here" --arg name "$name" --slurpfile llvm "$folder/$name.llvm" 'include "machines"; machine_row($name; $llvm[0])' \
+    jq -L "$here" --slurpfile llvm "$folder/$name.llvm" 'include "machines"; machine_row($llvm[0])' \
         "$folder/$name.json" >"$folder/$name.row"
     rows+=("$folder/$name.row")
 done

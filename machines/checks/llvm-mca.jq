@@ -9,12 +9,12 @@ def probes: [split("\n")[] | select(test("^[a-z]"))
     # `lock add` is an add.
     | .mnemonic = (.text | ltrimstr("lock ") | split(" ")[0])];
 
-# From the text of the file llvm.machines: [{machine, triple, cpu, counted, units: [{ours: [name …], llvm: [name …]} …]}].
+# From the text of the file llvm.machines: [{machine, isa, cpu, counted, units: [{ours: [name …], llvm: [name …]} …]}].
 def llvm_machines: reduce (split("\n")[] | sub("#.*"; "") | select(test("\\S"))) as $line ([];
     if $line | test("^\\s") then
         .[-1].units += [$line | split("=") | map([splits("\\s+") | select(. != "")]) | {ours: .[0], llvm: .[1]}]
     else . + [$line | [splits("\\s+")]
-        | {machine: .[0], triple: .[1], cpu: .[2], counted: (.[3] == "counted"), units: []}] end);
+        | {machine: .[0], isa: .[1], cpu: .[2], counted: (.[3] == "counted"), units: []}] end);
 
 # From llvm-mca's JSON: its figures of each probe, by the number that is the name of the probe's region.  Probes that llvm does not
 # know have none.  Units of which there are several have their number behind a point, as a control character.
@@ -117,7 +117,7 @@ def text: "\(.what | join(" ")) \(.rest)";
 # Lines that are not covered with a reason, those that differ in class, width or element only as one.
 def list($listed): [.rows[].differences[] | . as $line | select(any($listed[]; .reason != "" and covers($line)) | not)]
     | reduce (2, 1, 0) as $place (.;
-        [group_by([.rest, (.what | del(.[$place]))])[] | ([.[].what[$place]] | join("|")) as $all | .[0] | .what[$place] = $all])
+        [group_by([.rest, (.what | del(.[$place]))])[] | ([.[].what[$place]] | unique | join("|")) as $all | .[0] | .what[$place] = $all])
     | sort_by(.what)[] | "\(text), reason: ";
 
 def summary($listed): [.rows[].differences[]] as $lines | [$listed[] | select(.reason != "")] as $explaining

@@ -56,7 +56,7 @@ else
 fi
 jq_here -R -s --arg name "$name" 'llvm_machines[] | select(.machine == $name)' "$here/llvm.machines" >"$scratch/llvm.machine"
 [ -s "$scratch/llvm.machine" ] || die "llvm.machines does not say which of llvm's processors $name is"
-isa=$(jq -r .isa "$scratch/machine.json")
+isa=$(jq -r .isa "$scratch/llvm.machine")
 [ -s "$here/$isa.probes" ] || die "$isa.probes, with instructions for $name, does not exist"
 jq_here -R -s probes "$here/$isa.probes" >"$scratch/probes.json"
 
@@ -65,7 +65,7 @@ syntax=''
 [ "$isa" != x86-64 ] || syntax='.intel_syntax noprefix'
 jq -r --arg syntax "$syntax" '$syntax, (to_entries[] | "# LLVM-MCA-BEGIN \(.key + 1)", .value.text, "1:", "# LLVM-MCA-END \(.key + 1)")' \
     "$scratch/probes.json" >"$scratch/probes.s"
-llvm-mca-19 -mtriple="$(jq -r .triple "$scratch/llvm.machine")" -mcpu="$(jq -r .cpu "$scratch/llvm.machine")" \
+llvm-mca-19 -mtriple="${isa/-/_}" -mcpu="$(jq -r .cpu "$scratch/llvm.machine")" \
     -instruction-tables -skip-unsupported-instructions=any -json -o "$scratch/llvm.json" "$scratch/probes.s" 2>"$scratch/errors" ||
     die "llvm-mca-19: $(head -1 "$scratch/errors")"
 jq_here llvm_figures "$scratch/llvm.json" >"$scratch/figures.json"
