@@ -2,12 +2,14 @@
 
 # ---- what is read -----------------------------------------------------------------------------------
 
+def is_memory: IN("load_int", "load_fp", "store_int", "store_fp", "gather", "scatter", "prefetch", "atomic", "string");
+
 # From the text of a file of probes: [{class, width, element, text, mnemonic}].
 def probes: [split("\n")[] | select(test("^[a-z]"))
     | capture("^(?<class>\\S+)\\s+(?<width>\\d+)\\s+(?<element>\\d+)\\s+(?<text>.*\\S)\\s*$")
     | .width |= tonumber | .element |= tonumber
-    # `lock add` is an add.
-    | .mnemonic = (.text | ltrimstr("lock ") | split(" ")[0])];
+    # Rows of mnemonics are not of loads and stores (sched/costs.c).
+    | .mnemonic = if .class | is_memory then null else .text | split(" ")[0] | split(".")[0] end];
 
 # From the text of the file llvm.machines: [{machine, isa, cpu, counted, units: [{ours: [name …], llvm: [name …]} …]}].
 def llvm_machines: reduce (split("\n")[] | sub("#.*"; "") | select(test("\\S"))) as $line ([];
@@ -36,7 +38,7 @@ def row_of($costs; $probe):
             and (.row.element == null or .row.element == $probe.element))]
         | sort_by(.row.width // infinite, .row.element == null) | .[0].index;
     [$costs | to_entries[] | {index: .key, row: .value}] as $rows
-    | ([$rows[] | select(.row.mnemonic == $probe.mnemonic)] | best)
+    | ([$rows[] | select(.row.mnemonic and .row.mnemonic == $probe.mnemonic)] | best)
       // ([$rows[] | select(.row.mnemonic == null and .row.class == $probe.class)] | best);
 
 # The units that a row's templates name: "2*p5 + p0|p1:3@2" → p0 p1 p5.
@@ -69,11 +71,11 @@ def differences($row; $llvm; $shared):
         | ($llvm.units | shared_units($shared; "llvm")) as $theirs | select($ours != $theirs)
         | {figure: "units", ours: $ours, llvm: $theirs, close: true})] end;
 
-# From a machine: {shared, probes: [{…, row (index in costs), counts, llvm, differences}], rows: [{marked, close, differences: [{what, rest}]}]},
+# From a machine: {shared, unmatched (units that $units does not name), probes: [{…, row (index in costs), counts, llvm, differences}], rows: [{marked, close, differences: [{what, rest}]}]},
 # where `what` is a class or mnemonic, a width and an element, and `rest` the figures, both as in a file of differences.
 def compare($probes; $llvm; $units):
     [.units[].name] as $names | .costs as $costs
-    | [$units[] | .ours -= (.ours - $names) | select(.ours != [])] as $shared
+    | [$units[] | .ours -= (.ours - $names) | select(.ours != [] and .llvm != [])] as $shared
     | [$probes | to_entries[] | .value + {llvm: $llvm[.key + 1 | tostring]}
        | .row = row_of($costs; .) | select(.row != null) | $costs[.row] as $row
        | .what = [if $row.mnemonic then .mnemonic else .class end, "\(.width)", "\(.element)"]
@@ -82,7 +84,7 @@ def compare($probes; $llvm; $units):
     | reduce .[] as $probe ({seen: {}, probes: []}; ($probe.what | join(" ")) as $key
         | .probes += [$probe + {counts: (.seen[$key] | not)}] | .seen[$key] = true)
     | .probes as $all
-    | {shared: $shared, probes: $all, rows: [range($costs | length) as $r | $costs[$r]
+    | {$shared, unmatched: ($names - [$units[].ours[]]), probes: $all, rows: [range($costs | length) as $r | $costs[$r]
         | [$all[] | select(.row == $r and .counts)] as $own
         | {marked: (.marked // [] | length > 0), close: ($own != [] and all($own[].differences[]; .close)),
            differences: (if $own == [] then
@@ -126,5 +128,5 @@ def summary($listed): [.rows[].differences[]] as $lines | [$listed[] | select(.r
     {rows: (.rows | length), agreeing: ([.rows[] | select(agrees)] | length), marked: ([.rows[] | select(.marked)] | length),
      close: ([.rows[] | select(.close)] | length),
      agreeing_or_explained: ([.rows[] | select(agrees or (.differences != [] and all(.differences[]; is_explained)))] | length),
-     differences: ($lines | length), not_listed: [$lines[] | select(is_explained | not) | text],
+     unmatched_units: .unmatched, differences: ($lines | length), not_listed: [$lines[] | select(is_explained | not) | text],
      gone: [$listed[] | . as $entry | select(any($lines[]; . as $line | $entry | covers($line)) | not) | text]};

@@ -4,9 +4,9 @@
 #
 #     llvm-mca.sh [--table | --list | --summary] [--json FILE] NAME
 #
-#     --table    (if not told otherwise) both sides of each probe, then differences that are not listed with a reason, and listed ones
-#                that are no longer there; status 1 if there are any
-#     --list     all differences as lines for NAME.differences, with the reasons that it has, others empty
+#     --table    (if not told otherwise) both sides of each probe, then differences that are not listed with a reason, listed ones
+#                that are no longer there, and units that llvm.machines does not name; status 1 if there are any
+#     --list     lines for NAME.differences of what is not listed with a reason, the reasons empty
 #     --summary  figures of the machine as JSON
 #     --json     the machine as `pmodel machines NAME --format json` prints it
 #
@@ -86,7 +86,8 @@ table)
         column -t -s "$(printf '\t')"
     jq_here --slurpfile listed "$scratch/listed.json" 'summary($listed[0])' "$scratch/compared.json" >"$scratch/summary.json"
     jq -r '"", "\(.agreeing) of \(.rows) rows agree; \(.marked) are marked, with those within a cycle \(.close)",
+        (.unmatched_units[] | "no line of llvm.machines names the unit " + .),
         (.not_listed[] | "not listed with a reason: " + .), (.gone[] | "listed, but no longer so: " + .)' "$scratch/summary.json"
-    jq -e '.not_listed + .gone == []' "$scratch/summary.json" >/dev/null
+    jq -e '.unmatched_units + .not_listed + .gone == []' "$scratch/summary.json" >/dev/null
     ;;
 esac
