@@ -12,7 +12,8 @@
 struct pm_target_machine {
     const struct pm_machine *machine;
     const struct pm_structure *structure;
-    bool is_foreign; /* the program is for another ISA than the machine's rows */
+    bool is_foreign;    /* the program is for another ISA than the machine's rows */
+    bool has_mnemonics; /* there are rows of instructions of the program's ISA */
     /* The distinct sets of units among the reservations of all rows, and every union of sets that
        overlap: what the resource bound needs. */
     size_t n_unions;
