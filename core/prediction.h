@@ -63,7 +63,7 @@ enum { PM_MOST_DOUBTS = 3 };
 struct pm_prediction {
     struct pm_parameters parameters;
     char *program;       /* name of the main module */
-    char *machine_title; /* owned */
+    char *machine_title; /* with what --set changed; owned */
     char *machine_name;
     double clock_hz;
     bool predicted; /* false: from a measurement at this very size */

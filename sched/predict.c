@@ -30,7 +30,8 @@ static struct pm_prediction *new_prediction(const struct pm_structure *structure
     struct pm_prediction *p = pm_alloc(1, sizeof *p);
     p->parameters = profile->parameters;
     p->program = pm_strdup(structure->n_modules ? structure->modules[0].name : "");
-    p->machine_title = pm_strdup(machine->title);
+    p->machine_title = machine->changes ? pm_sprintf("%s with %s", machine->title, machine->changes)
+                                        : pm_strdup(machine->title);
     p->machine_name = pm_strdup(machine->name);
     p->clock_hz = machine->clock_hz;
     p->predicted = profile->predicted;
