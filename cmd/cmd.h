@@ -98,6 +98,7 @@ bool pm_need_machine_blocks(const struct pm_program *program, const struct pm_pr
 /* Block sizes that the runs of a store lack, and how `pmodel run` is told of them. */
 struct pm_missing_blocks {
     const char *store_path, *option, *value; /* "-m", "r12000" */
+    const char *settings;                    /* "L1.line=16, L2.line=32"; NULL none */
     struct pm_block_sizes block_sizes;
     bool can_interpolate; /* the command has --interpolate */
 };

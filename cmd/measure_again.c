@@ -87,6 +87,14 @@ static bool add_sizes(struct words *command, const struct pm_program *program, c
 
 /* ---- how they were made ---------------------------------------------------------------------- */
 
+/* Each of "L1.line=16, L2.line=32" for --set. */
+static void add_settings(struct words *command, const char *settings) {
+    char *copy = settings ? pm_strdup(settings) : NULL, *rest = copy;
+    for (char *setting; rest && (setting = strsep(&rest, ","));)
+        add_option(command, "--set", setting + strspn(setting, " "));
+    free(copy);
+}
+
 /* A line of a run's settings (measure/settings.c) as an option; the command itself is left out. */
 static void add_setting(struct words *command, const char *line) {
     static const char *const names[] = {"build",     "env",        "shared",
@@ -145,6 +153,7 @@ static char *command_of(const struct pm_program *program, const struct pm_missin
     add_option(&command, "pmodel", "run");
     add_option(&command, "-o", missing->store_path);
     add_option(&command, missing->option, missing->value);
+    add_settings(&command, missing->settings);
     bool ok = add_sizes(&command, program, facts.settings ? facts.settings : "",
                         &missing->block_sizes, n_lacking, err) &&
               add_extras(&command, program, largest, err);
@@ -185,20 +194,17 @@ bool pm_advise_measuring(const struct pm_program *program, const struct pm_missi
 
 /* ---- machines -------------------------------------------------------------------------------- */
 
-/* What follows -m to find the machine again: its name if that is enough, else its file; then its
-   settings.  Owned by the caller. */
+/* What -m finds the machine by: its name if that is enough, else its file.  Owned by the caller. */
 static char *machine_option(const struct pm_machine *machine) {
     struct pm_error ignored = {0};
     char *name = pm_sprintf("%.*s", (int)strcspn(machine->name, " "), machine->name);
     char *path = pm_machine_path(name, &ignored);
-    char *option = pm_strdup(path && strcmp(path, machine->path) == 0 ? name : machine->path);
-    char *settings = machine->changes ? pm_strdup(machine->changes) : NULL, *rest = settings;
-    for (char *setting; rest && (setting = strsep(&rest, ","));)
-        pm_append(&option, " --set %s", setting + strspn(setting, " "));
-    free(settings);
+    bool is_enough = path && strcmp(path, machine->path) == 0;
     free(path);
+    if (is_enough)
+        return name;
     free(name);
-    return option;
+    return pm_strdup(machine->path);
 }
 
 bool pm_need_machine_blocks(const struct pm_program *program, const struct pm_profile *profile,
@@ -212,6 +218,7 @@ bool pm_need_machine_blocks(const struct pm_program *program, const struct pm_pr
     struct pm_missing_blocks missing = {.store_path = store_path,
                                         .option = "-m",
                                         .value = option,
+                                        .settings = machine->changes,
                                         .can_interpolate = can_interpolate};
     for (size_t l = 0; l < machine->n_levels; l++)
         pm_block_sizes_add(&missing.block_sizes, machine->levels[l].block_bytes);

@@ -36,6 +36,10 @@ void pm_prediction_free(struct pm_prediction *prediction) {
     for (size_t i = 0; i < prediction->n_notes; i++)
         free(prediction->notes[i]);
     free(prediction->notes);
+    for (size_t i = 0; i < prediction->n_doubts; i++) {
+        free(prediction->doubts[i].name);
+        free(prediction->doubts[i].value);
+    }
     pm_prediction_free(prediction->low);
     pm_prediction_free(prediction->high);
     free(prediction->scopes);

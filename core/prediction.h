@@ -52,10 +52,18 @@ struct pm_scope_prediction {
     uint8_t bound_unit, bound_level;
 };
 
+/* A figure of the machine file that is not verified and that a prediction comes from. */
+struct pm_doubtful_figure {
+    char *name, *value; /* "L3.miss_penalty", "216 cycles" */
+    bool is_word;       /* of which there is no more or less: it decides about a tenth of this: */
+    double elasticity;  /* relative change of the time over that of the figure */
+};
+enum { PM_MOST_DOUBTS = 3 };
+
 struct pm_prediction {
     struct pm_parameters parameters;
     char *program;       /* name of the main module */
-    char *machine_title; /* owned */
+    char *machine_title; /* with what --set changed; owned */
     char *machine_name;
     double clock_hz;
     bool predicted; /* false: from a measurement at this very size */
@@ -80,6 +88,9 @@ struct pm_prediction {
        probability LEVEL; NULL: measured, or not asked for.  Owned. */
     double level;
     struct pm_prediction *low, *high;
+    size_t n_not_verified; /* figures that were used and are marked */
+    size_t n_doubts;       /* those of them that matter most, most first */
+    struct pm_doubtful_figure doubts[PM_MOST_DOUBTS];
     size_t n_notes;
     char **notes; /* sentences that qualify the figures: shortcuts, shares of the unknown */
 };

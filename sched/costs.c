@@ -122,6 +122,25 @@ static bool add_need(const struct pm_target_machine *target, enum pm_op_class op
     return true;
 }
 
+/* The row of the instruction that OP belongs to, which stands for all that it does beside its loads
+   and stores; NULL: its classes count. */
+static const struct pm_cost *mnemonic_row(const struct pm_target_machine *target, uint32_t op) {
+    const struct pm_op *self = op_at(target, op);
+    if (!target->has_mnemonics || pm_op_class_kind(self->op_class) == 'm')
+        return NULL;
+    return pm_machine_mnemonic_cost(target->machine, target->structure->isa,
+                                    pm_op_mnemonic(target->structure, self), self->width_bits,
+                                    self->element_bytes);
+}
+
+/* Is OP the first operation of its instruction that is no load or store? */
+static bool is_first_operation(const struct pm_target_machine *target, uint32_t op) {
+    while (!op_at(target, op)->instruction_start && op > 0)
+        if (pm_op_class_kind(op_at(target, --op)->op_class) != 'm')
+            return false;
+    return true;
+}
+
 /* ---- operations of another ISA --------------------------------------------------------------- */
 
 /* Operations on addresses and flags are on general registers. */
@@ -173,8 +192,13 @@ static bool add_all_foreign(const struct pm_target_machine *target, uint32_t op,
 void pm_op_need(const struct pm_target_machine *target, uint32_t op, struct pm_need *need) {
     const struct pm_machine *machine = target->machine;
     const struct pm_op *self = op_at(target, op);
+    const struct pm_cost *row = mnemonic_row(target, op);
     *need = (struct pm_need){0};
-    if (self->op_class == PM_OP_FP_FMA && !machine->has_fma) {
+    if (row) {
+        need->known = true;
+        if (is_first_operation(target, op))
+            add_row(target, row, 1, need);
+    } else if (self->op_class == PM_OP_FP_FMA && !machine->has_fma) {
         need->split = true;
         need->known = add_need(target, PM_OP_FP_MULT, self, need) &&
                       add_need(target, PM_OP_FP_ADD, self, need);

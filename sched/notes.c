@@ -2,6 +2,7 @@
    not cover. */
 #include "sched/schedule.h"
 
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -233,6 +234,30 @@ static void note_interpolated(struct pm_prediction *prediction) {
                            levels);
 }
 
+/* How many of the figures that were used are not verified, and which matter most. */
+static void note_doubts(const struct pm_machine *machine, struct pm_prediction *prediction) {
+    char most[256] = "";
+    if (!prediction->n_not_verified)
+        return;
+    for (size_t i = 0; i < prediction->n_doubts; i++) {
+        const struct pm_doubtful_figure *doubt = &prediction->doubts[i];
+        double percents = 10 * doubt->elasticity;
+        if (doubt->is_word)
+            append(most, sizeof most, "%s = %s (up to %.2g%% of the time)", doubt->name,
+                   doubt->value, fabs(percents));
+        else
+            append(most, sizeof most, "%s = %s (10%% more: %+.2g%% time)", doubt->name,
+                   doubt->value, percents);
+    }
+    bool is_one = prediction->n_not_verified == 1;
+    pm_prediction_note(prediction,
+                       "%zu figure%s of machine file %s that the times come from %s not verified; "
+                       "%s%s.",
+                       prediction->n_not_verified, is_one ? "" : "s", machine->name,
+                       is_one ? "is" : "are",
+                       *most ? "most hangs on " : "little hangs on any of them", most);
+}
+
 static void note_machine(const struct pm_machine *machine, double split_operations,
                          struct pm_prediction *prediction) {
     const struct pm_cost_sum *total = &prediction->scopes[0].total;
@@ -246,9 +271,7 @@ static void note_machine(const struct pm_machine *machine, double split_operatio
         pm_prediction_note(prediction,
                            "The machine is in order: loops count as scheduled perfectly by its "
                            "compiler.");
-    if (machine->n_not_verified)
-        pm_prediction_note(prediction, "%zu figures of machine file %s are not verified.",
-                           machine->n_not_verified, machine->name);
+    note_doubts(machine, prediction);
 }
 
 /* What of the caches' organisation is not modelled. */

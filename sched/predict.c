@@ -12,18 +12,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What limits the schedule of a region. */
-struct cause {
-    uint8_t bound, unit;
-};
-
 struct mapping {
     const struct pm_structure *structure;
     const struct pm_machine *machine;
     struct pm_target_machine target;
     struct pm_frequencies frequencies;
-    struct cause *causes; /* of regions, by scope */
-    bool *by_bandwidth;   /* by scope */
+    struct pm_region_schedule *schedules; /* of regions, by scope */
+    bool *by_bandwidth;                   /* by scope */
+    double *executions;                   /* of the rows of costs, in all */
     double split_operations;
     bool pessimistic;
 };
@@ -34,7 +30,8 @@ static struct pm_prediction *new_prediction(const struct pm_structure *structure
     struct pm_prediction *p = pm_alloc(1, sizeof *p);
     p->parameters = profile->parameters;
     p->program = pm_strdup(structure->n_modules ? structure->modules[0].name : "");
-    p->machine_title = pm_strdup(machine->title);
+    p->machine_title = machine->changes ? pm_sprintf("%s with %s", machine->title, machine->changes)
+                                        : pm_strdup(machine->title);
     p->machine_name = pm_strdup(machine->name);
     p->clock_hz = machine->clock_hz;
     p->predicted = profile->predicted;
@@ -69,27 +66,6 @@ static void count_scopes(const struct mapping *m, struct pm_scope_prediction *sc
         else
             scopes[s].iterations = scopes[s].entries;
     }
-}
-
-static double recurrence_of_loop(const struct mapping *m, uint32_t loop) {
-    const struct pm_scope *scope = &m->structure->scopes[loop];
-    const struct pm_routine *routine = &m->structure->routines[scope->routine];
-    struct pm_path_step *path = pm_alloc(routine->n_blocks, sizeof *path);
-    size_t n_steps = pm_hot_path(&m->frequencies, loop, path);
-    double cycles = pm_recurrence_cycles(&m->target, loop, path, n_steps, m->pessimistic);
-    free(path);
-    return cycles;
-}
-
-static double latency_of_region(const struct mapping *m, uint32_t region) {
-    const struct pm_lists *regions = &m->frequencies.regions;
-    double cycles = 0;
-    for (uint32_t k = regions->first[region]; k < regions->first[region + 1]; k++) {
-        double executions = m->frequencies.blocks[regions->items[k]];
-        if (executions > 0)
-            cycles += executions * pm_block_latency_cycles(&m->target, regions->items[k]);
-    }
-    return cycles;
 }
 
 /* Gives the cycles of a region to the scopes of its blocks by their share of issue slots (inlined
@@ -129,27 +105,18 @@ static void schedule_region(struct mapping *m, uint32_t region, double *executio
         all_weights += weights[k - first];
     }
     m->split_operations += demand.split_operations;
+    for (size_t i = 0; i < m->machine->n_costs; i++)
+        m->executions[i] += executions[i];
 
-    struct pm_resource_bound resource = pm_resource_bound(&m->target, &demand);
-    double cycles = resource.cycles;
-    m->causes[region] = (struct cause){.bound = resource.is_unit ? PM_BOUND_UNIT : PM_BOUND_ISSUE,
-                                       .unit = resource.unit};
-    double other = 0;
-    if (m->structure->scopes[region].kind != PM_SCOPE_LOOP) {
-        other = latency_of_region(m, region);
-    } else if (scopes[region].iterations > 0) {
-        double iterations = scopes[region].iterations;
-        scopes[region].resource_cycles_per_iteration = resource.cycles / iterations;
-        scopes[region].recurrence_cycles_per_iteration = recurrence_of_loop(m, region);
-        other = scopes[region].recurrence_cycles_per_iteration * iterations;
+    struct pm_region_schedule *schedule = &m->schedules[region];
+    pm_schedule_region(&m->frequencies, &m->target, region, &demand, scopes[region].iterations,
+                       m->pessimistic, schedule);
+    if (m->structure->scopes[region].kind == PM_SCOPE_LOOP && scopes[region].iterations > 0) {
+        scopes[region].resource_cycles_per_iteration =
+            schedule->resource_cycles / scopes[region].iterations;
+        scopes[region].recurrence_cycles_per_iteration = schedule->recurrence_cycles;
     }
-    if (other > cycles) {
-        cycles = other;
-        m->causes[region].bound = m->structure->scopes[region].kind == PM_SCOPE_LOOP
-                                      ? PM_BOUND_RECURRENCE
-                                      : PM_BOUND_LATENCY;
-    }
-    share_out(m, region, cycles, weights, all_weights, scopes);
+    share_out(m, region, schedule->cycles, weights, all_weights, scopes);
     free(weights);
 }
 
@@ -165,8 +132,8 @@ static void name_bound(const struct mapping *m, struct pm_scope_prediction *p) {
     uint32_t region = pm_own_scope(m->structure, p->scope);
     double largest = self->schedule_cycles;
     if (region != PM_NONE) {
-        p->bound = m->causes[region].bound;
-        p->bound_unit = m->causes[region].unit;
+        p->bound = m->schedules[region].bound;
+        p->bound_unit = m->schedules[region].unit;
     }
     for (size_t l = 0; l < m->machine->n_levels; l++) {
         if (!(self->level_cycles[l] > largest)) /* perhaps not known */
@@ -215,7 +182,8 @@ struct pm_prediction *pm_predict(const struct pm_structure *structure,
         !pm_target_make(structure, machine, &m.target, err))
         return NULL;
     pm_frequencies_make(structure, profile->edge_counts, &m.frequencies);
-    m.causes = pm_alloc(structure->n_scopes, sizeof *m.causes);
+    m.schedules = pm_alloc(structure->n_scopes, sizeof *m.schedules);
+    m.executions = pm_alloc(machine->n_costs, sizeof *m.executions);
     m.by_bandwidth = pm_alloc(structure->n_scopes, sizeof *m.by_bandwidth);
     double *executions = pm_alloc(machine->n_costs, sizeof *executions), bandwidth_cycles;
 
@@ -234,11 +202,19 @@ struct pm_prediction *pm_predict(const struct pm_structure *structure,
     }
     add_totals(structure, prediction->scopes);
     prediction->seconds = prediction->scopes[0].total.cycles / machine->clock_hz;
+    const struct pm_mapped mapped = {.frequencies = &m.frequencies,
+                                     .profile = profile,
+                                     .target = &m.target,
+                                     .schedules = m.schedules,
+                                     .executions = m.executions,
+                                     .pessimistic = m.pessimistic};
+    pm_find_doubts(&mapped, prediction);
     pm_add_notes(&m.frequencies, profile, &m.target, m.split_operations, bandwidth_cycles,
                  prediction);
 
     free(executions);
-    free(m.causes);
+    free(m.schedules);
+    free(m.executions);
     free(m.by_bandwidth);
     pm_frequencies_free(&m.frequencies);
     pm_target_free(&m.target);

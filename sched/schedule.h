@@ -1,5 +1,5 @@
 /* What the files of sched/ share.  Order of the passes: target, frequencies, then for every
-   region resource, recurrence and latency bounds; misses; assembly. */
+   region resource, recurrence and latency bounds; misses; assembly; doubts, notes. */
 #ifndef PM_SCHEDULE_H
 #define PM_SCHEDULE_H
 
@@ -12,7 +12,8 @@
 struct pm_target_machine {
     const struct pm_machine *machine;
     const struct pm_structure *structure;
-    bool is_foreign; /* the program is for another ISA than the machine's rows */
+    bool is_foreign;    /* the program is for another ISA than the machine's rows */
+    bool has_mnemonics; /* there are rows of instructions of the program's ISA */
     /* The distinct sets of units among the reservations of all rows, and every union of sets that
        overlap: what the resource bound needs. */
     size_t n_unions;
@@ -100,6 +101,20 @@ double pm_recurrence_cycles(const struct pm_target_machine *target, uint32_t loo
                             const struct pm_path_step *path, size_t n_steps, bool pessimistic);
 double pm_block_latency_cycles(const struct pm_target_machine *target, uint32_t block);
 
+/* ---- regions.c ------------------------------------------------------------------------------- */
+
+struct pm_region_schedule {
+    double cycles; /* of all executions */
+    double resource_cycles;
+    double recurrence_cycles; /* of an iteration of a loop */
+    uint8_t bound, unit;      /* what limits it: enum pm_bound, and the unit */
+};
+
+void pm_schedule_region(const struct pm_frequencies *frequencies,
+                        const struct pm_target_machine *target, uint32_t region,
+                        const struct pm_demand *demand, double iterations, bool pessimistic,
+                        struct pm_region_schedule *schedule);
+
 /* ---- memory.c -------------------------------------------------------------------------------- */
 
 /* Fills misses, cycles of the levels and accesses in `self` of the scopes.  *BANDWIDTH_CYCLES:
@@ -108,6 +123,22 @@ double pm_block_latency_cycles(const struct pm_target_machine *target, uint32_t 
 void pm_memory_costs(const struct pm_frequencies *frequencies, const struct pm_profile *profile,
                      const struct pm_machine *machine, struct pm_scope_prediction *scopes,
                      bool *by_bandwidth, double *bandwidth_cycles);
+
+/* ---- doubts.c -------------------------------------------------------------------------------- */
+
+/* What a prediction was made from. */
+struct pm_mapped {
+    const struct pm_frequencies *frequencies;
+    const struct pm_profile *profile;
+    const struct pm_target_machine *target;
+    const struct pm_region_schedule *schedules; /* by scope */
+    const double *executions;                   /* of the rows of costs */
+    bool pessimistic;
+};
+
+/* Counts the figures that PREDICTION comes from and that are not verified, and finds those that
+   matter most. */
+void pm_find_doubts(const struct pm_mapped *mapped, struct pm_prediction *prediction);
 
 /* ---- notes.c --------------------------------------------------------------------------------- */
 

@@ -73,6 +73,8 @@ bool pm_target_make(const struct pm_structure *structure, const struct pm_machin
     *target = (struct pm_target_machine){.machine = machine, .structure = structure};
     target->is_foreign =
         machine->isa && structure->isa && strcmp(machine->isa, structure->isa) != 0;
+    target->has_mnemonics = machine->isa && !target->is_foreign &&
+                            machine->first_cost[PM_N_OP_CLASSES] < machine->n_costs;
     struct unions unions = {0};
     for (size_t i = 0; i < machine->n_costs; i++)
         add_sets_of_row(&machine->costs[i], &unions);

@@ -1,8 +1,8 @@
 /* The generic operations of every basic block.  Needs basic blocks, numbers of references
    and classes.
 
-   An instruction without a class becomes an operation PM_OP_UNKNOWN, and its mnemonic is kept with
-   its basic block. */
+   Each operation keeps the mnemonic of its instruction.  One without a class becomes an operation
+   PM_OP_UNKNOWN, and its mnemonic is kept with its basic block, too. */
 #include "binlift/batches.h"
 #include "binlift/op_registers.h"
 
@@ -15,8 +15,7 @@ struct batch {
 };
 
 static void add_unknown(const struct pm_lifted *lifted, struct batch *batch, uint32_t block,
-                        uint32_t k) {
-    uint32_t number = lifted->isa->mnemonic_of(pm_insn_bytes(lifted, k), &lifted->insns[k]);
+                        uint32_t number) {
     const char *mnemonic = lifted->isa->mnemonic(number);
     mnemonic = mnemonic ? mnemonic : "?";
     for (size_t i = batch->n_unknowns; i-- > 0 && batch->unknowns[i].block == block;)
@@ -31,18 +30,20 @@ static void translate(const struct pm_lifted *lifted, struct batch *batch, uint3
                       uint32_t k) {
     struct pm_op ops[PM_MOST_OPS];
     bool is_unknown = false;
+    uint32_t number = lifted->isa->mnemonic_of(pm_insn_bytes(lifted, k), &lifted->insns[k]);
     unsigned n =
         lifted->isa->translate(pm_insn_bytes(lifted, k), &lifted->insns[k], lifted->classes, ops);
     for (unsigned i = 0; i < n; i++) {
         struct pm_op *op = PM_PUSH(batch, ops);
         *op = ops[i];
         op->instruction_start = i == 0;
+        op->mnemonic = number + 1;    /* of the ISA's, until number_mnemonics */
         if (op->reference != PM_NONE) /* the operand's number */
             op->reference += lifted->insn_references[k];
         is_unknown |= op->op_class == PM_OP_UNKNOWN;
     }
     if (is_unknown)
-        add_unknown(lifted, batch, block, k);
+        add_unknown(lifted, batch, block, number);
 }
 
 /* Numbers of operations count from the start of the batch. */
@@ -86,6 +87,23 @@ static void gather(struct pm_lifted *lifted, const struct pm_batches *routines,
     }
 }
 
+/* Those of the ISA's mnemonics that occur get the structure's own numbers, in order of the code. */
+static void number_mnemonics(struct pm_lifted *lifted) {
+    struct pm_structure *structure = lifted->structure;
+    uint32_t *numbers = pm_alloc(lifted->isa->n_mnemonics + 1, sizeof *numbers);
+    for (size_t i = 0; i < structure->n_ops; i++) {
+        struct pm_op *op = &structure->ops[i];
+        uint32_t number = op->mnemonic - 1;
+        const char *name = number < lifted->isa->n_mnemonics ? lifted->isa->mnemonic(number) : NULL;
+        if (name && !numbers[number]) {
+            *PM_PUSH(structure, mnemonics) = pm_strdup(name);
+            numbers[number] = (uint32_t)structure->n_mnemonics;
+        }
+        op->mnemonic = name ? numbers[number] : 0;
+    }
+    free(numbers);
+}
+
 void pm_translate_blocks(struct pm_lifted *lifted) {
     struct pm_batches routines = {0};
     pm_divide_routines(lifted, &routines);
@@ -94,6 +112,7 @@ void pm_translate_blocks(struct pm_lifted *lifted) {
     for (size_t i = 0; i < routines.n_items; i++)
         translate_batch(lifted, &routines.items[i], &batches[i]);
     gather(lifted, &routines, batches);
+    number_mnemonics(lifted);
     free(batches);
     free(routines.items);
 }

@@ -327,6 +327,13 @@ struct pm_figures {
 struct pm_figures pm_machine_figures(const struct pm_machine *machine);
 void pm_figures_free(struct pm_figures *figures);
 
+/* MACHINE with the figure NAME times FACTOR; of a row's units and templates the busy cycles.  It
+   shares what it points to with MACHINE, which must stay.  NULL: NAME is none that can be scaled.
+ */
+struct pm_machine *pm_machine_scaled(const struct pm_machine *machine, const char *name,
+                                     double factor);
+void pm_machine_scaled_free(struct pm_machine *scaled);
+
 /* ---- the words of a machine file ------------------------------------------------------------- */
 
 const char *pm_replacement_word(enum pm_replacement replacement);
@@ -349,6 +356,8 @@ const struct pm_cost *pm_machine_mnemonic_cost(const struct pm_machine *machine,
 /* The reciprocal throughput of many operations of ROW by its units alone: cycles an operation.
    Exact where its alternatives share no unit, else a lower bound. */
 double pm_cost_throughput(const struct pm_cost *row);
+/* "fp_add/256/8", "vpmullq": by which figures of the row are named; owned by the caller. */
+char *pm_cost_name(const struct pm_cost *row);
 /* The name of the I-th of its figures that are marked as not verified, NULL behind the last. */
 const char *pm_cost_marked(const struct pm_cost *row, size_t i);
 /* Issue slots of one operation. */

@@ -1,4 +1,5 @@
 /* Where in its file a mistake stands: the line is known, and the sentence quotes what is wrong. */
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,11 +19,20 @@ static const char *line_begin(const char *text, int line) {
     return text;
 }
 
+static bool is_letter(char c) { return isalnum((unsigned char)c) || c == '_'; }
+
+/* Does WORD stand at LINE[at], not within a longer word? */
+static bool is_there(const char *line, size_t at, const char *word, size_t length) {
+    return strncmp(line + at, word, length) == 0 &&
+           !(at > 0 && is_letter(line[at - 1]) && is_letter(word[0])) &&
+           !(is_letter(word[length - 1]) && is_letter(line[at + length]));
+}
+
 /* Column of WORD, of LENGTH characters, in the line that begins at LINE; 0. */
 static int column_of(const char *line, const char *word, size_t length) {
     size_t end = strcspn(line, "\n");
     for (size_t at = 0; length && at + length <= end; at++)
-        if (strncmp(line + at, word, length) == 0)
+        if (is_there(line, at, word, length))
             return (int)at + 1;
     return 0;
 }

@@ -162,8 +162,6 @@ bool pm_machine_set(const char *setting);
 typedef void pm_visit_section(void *context, const struct pm_machine_section *section,
                               const char *name, void *content);
 void pm_visit_sections(struct pm_machine *machine, pm_visit_section *visit, void *context);
-/* "fp_add/256/8" */
-char *pm_cost_name(const struct pm_cost *row);
 
 /* ---- lists of classes and words -------------------------------------------------------------- */
 

@@ -143,6 +143,9 @@ static bool same_operations(const struct pm_structure *a, const struct pm_struct
     bool same = a->n_ops == b->n_ops && a->n_unknowns == b->n_unknowns;
     for (size_t i = 0; i < a->n_ops && same; i++)
         same = memcmp(&a->ops[i], &b->ops[i], sizeof *a->ops) == 0;
+    same = same && a->n_mnemonics == b->n_mnemonics;
+    for (size_t i = 0; i < a->n_mnemonics && same; i++)
+        same = strcmp(a->mnemonics[i], b->mnemonics[i]) == 0;
     for (size_t i = 0; i < a->n_unknowns && same; i++)
         same = a->unknowns[i].block == b->unknowns[i].block &&
                a->unknowns[i].count == b->unknowns[i].count &&

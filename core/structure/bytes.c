@@ -15,7 +15,7 @@
 
 #define STRUCTURE_MAGIC 0x53444d50u /* "PMDS" */
 enum { COMPRESSION_LEVEL = 3 };
-enum { VERSION_WITH_CODE_HASH = 5, VERSION_WITH_CALLS = 6 };
+enum { VERSION_WITH_CODE_HASH = 5, VERSION_WITH_CALLS = 6, VERSION_WITH_MNEMONICS = 7 };
 #define MOST_RAW_BYTES UINT32_MAX /* no program that can be lifted comes near */
 
 struct bytes_header {
@@ -259,7 +259,11 @@ static void code_op(struct codec *codec, struct pm_op *op) {
     code_raw(codec, op->defs, sizeof op->defs);
     code_raw(codec, op->uses, sizeof op->uses);
     INDEX(op->reference);
+    if (codec->version >= VERSION_WITH_MNEMONICS)
+        U32(op->mnemonic);
 }
+
+static void code_mnemonic(struct codec *codec, char **mnemonic) { code_string(codec, mnemonic); }
 
 static void code_unknown(struct codec *codec, struct pm_unknown *unknown) {
     INDEX(unknown->block);
@@ -297,6 +301,8 @@ static void code_structure(struct codec *codec, struct pm_structure *s) {
     CODE_ARRAY(codec, s, unknowns, code_unknown);
     if (codec->version >= VERSION_WITH_CALLS)
         CODE_ARRAY(codec, s, calls, code_call);
+    if (codec->version >= VERSION_WITH_MNEMONICS)
+        CODE_ARRAY(codec, s, mnemonics, code_mnemonic);
 }
 
 /* ---- the whole ------------------------------------------------------------------------------- */

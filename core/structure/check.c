@@ -122,8 +122,9 @@ static bool is_register(uint8_t number) { return number < 128 || number == PM_RE
 static bool check_ops(const struct pm_structure *s, struct pm_error *err) {
     for (size_t i = 0; i < s->n_ops; i++) {
         const struct pm_op *op = &s->ops[i];
-        bool good =
-            op->op_class < PM_N_OP_CLASSES && is_index_or_none(op->reference, s->n_references);
+        bool good = op->op_class < PM_N_OP_CLASSES &&
+                    is_index_or_none(op->reference, s->n_references) &&
+                    op->mnemonic <= s->n_mnemonics;
         for (int k = 0; k < PM_OP_N_DEFS; k++)
             good &= is_register(op->defs[k]);
         for (int k = 0; k < PM_OP_N_USES; k++)
@@ -131,6 +132,9 @@ static bool check_ops(const struct pm_structure *s, struct pm_error *err) {
         if (!good)
             return damaged(err, "operation", i);
     }
+    for (size_t i = 0; i < s->n_mnemonics; i++)
+        if (!s->mnemonics[i])
+            return damaged(err, "mnemonic", i);
     return true;
 }
 

@@ -93,6 +93,26 @@ static void shift_data(struct pm_structure *from, const struct shifts *by) {
 
 /* ---- the whole ------------------------------------------------------------------------------ */
 
+/* The mnemonics of FROM become numbers of INTO's, which takes over those that it lacks. */
+static void move_mnemonics(struct pm_structure *into, struct pm_structure *from) {
+    uint32_t *numbers = pm_alloc(from->n_mnemonics, sizeof *numbers);
+    for (size_t i = 0; i < from->n_mnemonics; i++) {
+        size_t at = 0;
+        while (at < into->n_mnemonics && strcmp(into->mnemonics[at], from->mnemonics[i]) != 0)
+            at++;
+        if (at == into->n_mnemonics)
+            *PM_PUSH(into, mnemonics) = from->mnemonics[i];
+        else
+            free(from->mnemonics[i]);
+        numbers[i] = (uint32_t)at + 1;
+    }
+    for (size_t i = 0; i < from->n_ops; i++)
+        if (from->ops[i].mnemonic)
+            from->ops[i].mnemonic = numbers[from->ops[i].mnemonic - 1];
+    from->n_mnemonics = 0;
+    free(numbers);
+}
+
 /* Behind INTO's array NAME that of FROM, without its first SKIP items; FROM's is then empty. */
 #define APPEND(into, from, name, skip)                                                             \
     do {                                                                                           \
@@ -108,6 +128,7 @@ static void shift_data(struct pm_structure *from, const struct shifts *by) {
     } while (0)
 
 static void move_items(struct pm_structure *into, struct pm_structure *from) {
+    move_mnemonics(into, from);
     APPEND(into, from, modules, 0);
     APPEND(into, from, routines, 0);
     APPEND(into, from, parts, 0);

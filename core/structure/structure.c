@@ -16,6 +16,10 @@ struct pm_structure *pm_structure_new(void) {
     return structure;
 }
 
+const char *pm_op_mnemonic(const struct pm_structure *structure, const struct pm_op *op) {
+    return op->mnemonic ? structure->mnemonics[op->mnemonic - 1] : NULL;
+}
+
 void pm_structure_free(struct pm_structure *structure) {
     if (!structure)
         return;
@@ -56,6 +60,9 @@ void pm_structure_free(struct pm_structure *structure) {
     free(structure->dependences);
     free(structure->unknowns);
     free(structure->calls);
+    for (size_t i = 0; i < structure->n_mnemonics; i++)
+        free(structure->mnemonics[i]);
+    free(structure->mnemonics);
     free(structure->isa);
     free(structure);
 }

@@ -226,6 +226,7 @@ struct pm_op {
     uint8_t defs[PM_OP_N_DEFS];
     uint8_t uses[PM_OP_N_USES]; /* for a store the data register is uses[0] */
     uint32_t reference;         /* memory operations: index of the reference; PM_NONE */
+    uint32_t mnemonic; /* of the native instruction: 1 + its index in `mnemonics`; 0 not known */
 };
 
 /* Instructions of a basic block for which no file of classes has a class (their operation is
@@ -275,10 +276,14 @@ struct pm_structure {
     PM_ARRAY(struct pm_dependence, dependences); /* ascending by scope */
     PM_ARRAY(struct pm_unknown, unknowns);       /* ascending by block, each mnemonic once */
     PM_ARRAY(struct pm_call, calls); /* ascending by block; none of earlier versions' structures */
+    PM_ARRAY(char *, mnemonics); /* of instructions, in small letters; none of earlier versions */
     uint32_t n_counters;
     char *isa;     /* "x86-64" */
     uint64_t hash; /* pm_structure_hash, 0 until computed */
 };
+
+/* The mnemonic of the instruction that OP belongs to; NULL: not known. */
+const char *pm_op_mnemonic(const struct pm_structure *structure, const struct pm_op *op);
 
 /* Dependences of the loop SCOPE: the first of *N. */
 const struct pm_dependence *pm_structure_dependences(const struct pm_structure *structure,

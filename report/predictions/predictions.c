@@ -25,6 +25,12 @@ bool pm_report_format_from_name(const char *name, enum pm_report_format *format)
 
 /* ---- nested values --------------------------------------------------------------------------- */
 
+static const struct pm_field doubt_fields[] = {
+    {"name", PM_TEXT, PM_MEMBER(struct pm_doubtful_figure, name)},
+    {"value", PM_TEXT, PM_MEMBER(struct pm_doubtful_figure, value)},
+    {"elasticity", PM_NUMBER, PM_MEMBER(struct pm_doubtful_figure, elasticity)},
+};
+
 static json_t *levels_json(const struct pm_prediction *prediction, const double *values) {
     json_t *object = json_object();
     for (size_t level = 0; level < prediction->n_levels; level++)
@@ -342,6 +348,11 @@ static json_t *prediction_json(const struct pm_structure *structure,
     json_object_set_new(object, "measured", measured_json(structure, rows));
     for (size_t i = 0; i < prediction->n_notes; i++)
         json_array_append_new(notes, pm_json_text(prediction->notes[i]));
+    json_object_set_new(object, "not_verified_figures",
+                        pm_json_integer(prediction->n_not_verified));
+    json_object_set_new(object, "doubtful_figures",
+                        pm_fields_array(PM_FIELDS(doubt_fields), prediction->doubts,
+                                        prediction->n_doubts, sizeof *prediction->doubts));
     json_object_set_new(object, "notes", notes);
     json_object_set_new(
         object, "rows",

@@ -269,6 +269,9 @@ golden report.own.json pmodel report -m ./own.conf --format json coarse.pmdb
 golden report.icelake-sp.predicted.json pmodel report -m icelake-sp -P A=100,B=200 --format json two.pmdb
 golden report.all.txt pmodel report -P N=24 nest.pmdb
 golden report.several.txt pmodel report -m r12000,itanium2 -m icelake-sp -P N=200 --top 2 nest.pmdb
+golden report.set.txt pmodel report -m r12000,itanium2 --set r12000:L2.size=64KiB --set clock_mhz=1000 -P N=200 --top 2 nest.pmdb
+golden report.set.line.txt pmodel report -m r12000 --set L1.line=16 --top 2 nest.pmdb
+golden query.set.txt pmodel query -m r12000 --set L2.size=64KiB -P N=200 nest.pmdb
 golden report.top.txt pmodel report -m r12000 -P N=96 --top 2 nest.pmdb
 golden report.min_percent.txt pmodel report -m r12000 -P N=96 --min-percent 10 nest.pmdb
 golden report.pessimistic.txt pmodel report -m itanium2 -P N=96 --deps pessimistic nest.pmdb
@@ -364,6 +367,18 @@ golden machines.txt pmodel machines
 golden machines.r12000.txt pmodel machines r12000
 golden machines.file.txt pmodel machines ./own.conf
 golden machines.folder.txt env PMODEL_MACHINES=machines pmodel machines
+cat >derived.conf <<'CONF'
+# Twice the cache, from a letter.
+include = "r12000"
+title   = "R12000 with 16 MiB"
+sources = "[1] a letter"
+cache L2 { size = 16MiB  latency = 12  source = "[1]"  not_verified = {latency} }
+CONF
+golden machines.diff.txt pmodel machines --diff r12000 derived.conf
+golden machines.diff.json pmodel machines --diff r12000 derived.conf --set derived:TLB.entries=128 --format json
+golden machines.check.txt pmodel machines --check derived.conf
+golden machines.set.csv pmodel machines derived.conf --set L2.size=2MiB --format csv
+golden machines.same.txt pmodel machines --diff r12000 r12000
 
 # ---- mistakes ----------------------------------------------------------------------------------------
 
@@ -375,6 +390,11 @@ for command in loops plan run instrument fit model report query export validate;
 done
 golden error.flags.txt pmodel flags more
 golden error.machines.txt pmodel machines cray
+sed 's/8MiB/8QiB/' "$BUILD/share/pmodel/machines/r12000.conf" >caret.conf
+golden error.machines.caret.txt pmodel machines --check caret.conf
+golden error.machines.set.txt pmodel machines r12000 --set L3.size=4MiB
+golden error.machines.diff.txt pmodel machines --diff r12000
+golden error.machines.set_nothing.txt pmodel machines --set L2.size=4MiB
 golden error.loops.missing.txt pmodel loops ./nothing
 golden error.loops.not_elf.txt pmodel loops nest.c
 head -c 3000 nest >short

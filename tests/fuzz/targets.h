@@ -465,10 +465,36 @@ static void fuzz_models(const uint8_t *data, size_t size) {
 
 /* ---- texts ----------------------------------------------------------------------------------- */
 
+/* What is written of MACHINE reads as a machine with as many figures. */
+static void fuzz_machine_text(const struct pm_machine *machine) {
+    char *text = NULL;
+    size_t length = 0;
+    FILE *file = open_memstream(&text, &length);
+    fuzz_demand(file != NULL, "no memory");
+    pm_machine_write(file, machine);
+    fclose(file);
+    struct pm_error err = {0};
+    struct pm_machine *again = pm_machine_read(fuzz_file_of((uint8_t *)text, length), &err);
+    fuzz_demand(again != NULL, err.text);
+    struct pm_figures figures = pm_machine_figures(machine), of_again = pm_machine_figures(again);
+    fuzz_demand(figures.n_figures == of_again.n_figures, "figures are lost on the way");
+    pm_figures_free(&figures);
+    pm_figures_free(&of_again);
+    pm_machine_free(again);
+    free(text);
+}
+
 static void fuzz_machine(const uint8_t *data, size_t size) {
     struct pm_error err = {0};
-    struct pm_machine *machine = pm_machine_read(fuzz_file_of(data, size), &err);
+    struct pm_mistake mistake = {0};
+    const struct pm_machine_options options = {.mistake = &mistake};
+    struct pm_machine *machine = pm_machine_read_with(fuzz_file_of(data, size), &options, &err);
     fuzz_demand(machine || err.text[0], "a machine file was refused without a sentence");
+    char *text = pm_sprintf("%.*s", (int)size, (const char *)data);
+    if (mistake.sentence)
+        pm_mistake_locate(text, mistake.sentence, &mistake);
+    free(text);
+    pm_mistake_free(&mistake);
     for (int c = 0; machine && c < PM_N_OP_CLASSES; c++)
         pm_machine_cost(machine, c, 256, 8);
     for (size_t l = 0; machine && l < machine->n_levels; l++) {
@@ -477,6 +503,10 @@ static void fuzz_machine(const uint8_t *data, size_t size) {
         double ways = level->associativity ? level->associativity : blocks;
         fuzz_demand(sets >= 1 && sets * ways == blocks, "sets and ways are not the size");
     }
+    for (size_t i = 0; machine && i < machine->n_costs; i++)
+        fuzz_demand(pm_cost_throughput(&machine->costs[i]) >= 0, "a throughput is negative");
+    if (machine)
+        fuzz_machine_text(machine);
     pm_machine_free(machine);
 }
 

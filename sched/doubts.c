@@ -1,0 +1,226 @@
+/* Which figures of the machine file that are not verified a prediction comes from, and how much of
+   the predicted time hangs on each.
+
+       elasticity = (Δ time / time) / (Δ figure / figure)
+
+   Of clock and miss penalties it follows from the cycles that are there; of a cache's size from
+   the misses at a size a tenth larger; of what says how its sets work, which is more or less of
+   nothing, counts as a tenth what a fully associative cache would change.  Of what the
+   schedule comes from, the regions with the most cycles are scheduled again with the figure a tenth
+   larger.  Figures that nothing is mapped on yet are not counted. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sched/schedule.h"
+
+static const double step = 0.1;
+
+enum { MOST_REGIONS = 64 };
+
+/* A region and its cycles. */
+struct hot_region {
+    uint32_t region;
+    double cycles;
+};
+
+struct doubting {
+    const struct pm_mapped *mapped;
+    const struct pm_prediction *prediction;
+    size_t n_hot;
+    struct hot_region hot[MOST_REGIONS];
+};
+
+static bool is_one_of(const char *name, const char *const *names) {
+    for (; *names; names++)
+        if (strcmp(name, *names) == 0)
+            return true;
+    return false;
+}
+
+/* ---- what the schedule comes from ------------------------------------------------------------ */
+
+static void find_hot_regions(struct doubting *d) {
+    const struct pm_lists *regions = &d->mapped->frequencies->regions;
+    for (uint32_t s = 0; s < d->prediction->n_scopes; s++) {
+        double cycles = d->mapped->schedules[s].cycles;
+        if (regions->first[s] == regions->first[s + 1] || cycles <= 0)
+            continue;
+        size_t at = d->n_hot < MOST_REGIONS ? d->n_hot++ : MOST_REGIONS - 1;
+        if (at == MOST_REGIONS - 1 && d->hot[at].cycles >= cycles)
+            continue;
+        for (; at > 0 && d->hot[at - 1].cycles < cycles; at--)
+            d->hot[at] = d->hot[at - 1];
+        d->hot[at] = (struct hot_region){s, cycles};
+    }
+}
+
+static double cycles_of_region(const struct doubting *d, const struct pm_target_machine *target,
+                               uint32_t region) {
+    const struct pm_frequencies *frequencies = d->mapped->frequencies;
+    const struct pm_lists *regions = &frequencies->regions;
+    struct pm_demand demand = {.executions =
+                                   pm_alloc(target->machine->n_costs, sizeof *demand.executions)};
+    for (uint32_t k = regions->first[region]; k < regions->first[region + 1]; k++)
+        if (frequencies->blocks[regions->items[k]] > 0)
+            pm_demand_add_block(target, regions->items[k], frequencies->blocks[regions->items[k]],
+                                &demand);
+    struct pm_region_schedule schedule;
+    pm_schedule_region(frequencies, target, region, &demand,
+                       d->prediction->scopes[region].iterations, d->mapped->pessimistic, &schedule);
+    free(demand.executions);
+    return schedule.cycles;
+}
+
+/* The change of the schedule where FIGURE is a step larger. */
+static double schedule_change(const struct doubting *d, const char *figure) {
+    struct pm_target_machine target;
+    struct pm_error ignored;
+    struct pm_machine *scaled = pm_machine_scaled(d->mapped->target->machine, figure, 1 + step);
+    double change = 0;
+    if (!scaled)
+        return 0;
+    if (pm_target_make(d->mapped->frequencies->structure, scaled, &target, &ignored)) {
+        for (size_t i = 0; i < d->n_hot; i++)
+            change += cycles_of_region(d, &target, d->hot[i].region) - d->hot[i].cycles;
+        pm_target_free(&target);
+    }
+    pm_machine_scaled_free(scaled);
+    return change;
+}
+
+/* ---- what misses come from ------------------------------------------------------------------- */
+
+static double misses_below(const struct doubting *d, const struct pm_level *level, double blocks) {
+    double misses = 0;
+    const struct pm_profile *profile = d->mapped->profile;
+    for (size_t i = 0; i < profile->n_histograms; i++)
+        if (profile->histograms[i].histogram.block_bytes == level->block_bytes)
+            misses += pm_histogram_misses(&profile->histograms[i].histogram, blocks);
+    return misses;
+}
+
+/* The change of the cycles of level L where FIELD is a step larger; NAN: nothing comes from it. */
+static double level_change(const struct doubting *d, size_t l, const char *field) {
+    static const char *const sizes[] = {"size", "entries", "page", "line", NULL};
+    static const char *const sets[] = {"ways",      "replacement", "indexed",
+                                       "inclusion", "unified",     NULL};
+    const struct pm_level *level = &d->mapped->target->machine->levels[l];
+    const struct pm_cost_sum *total = &d->prediction->scopes[0].total;
+    double blocks = pm_level_capacity_blocks(level),
+           cost = level->miss_penalty_cycles * level->exposed;
+    if (d->prediction->without_memory)
+        return NAN;
+    if (strcmp(field, "miss_penalty") == 0 || strcmp(field, "exposed") == 0)
+        return step * total->level_cycles[l];
+    if (is_one_of(field, sizes))
+        return (misses_below(d, level, blocks * (1 + step)) - misses_below(d, level, blocks)) *
+               cost;
+    if (is_one_of(field, sets))
+        return fabs(total->level_misses[l] - misses_below(d, level, blocks)) * cost;
+    return NAN;
+}
+
+/* ---- one figure ------------------------------------------------------------------------------ */
+
+static bool row_is_used(const struct doubting *d, const char *section) {
+    const struct pm_machine *machine = d->mapped->target->machine;
+    for (size_t i = 0; i < machine->n_costs; i++) {
+        if (d->mapped->executions[i] <= 0)
+            continue;
+        char *name = pm_cost_name(&machine->costs[i]);
+        bool is_it = strcmp(name, section) == 0;
+        free(name);
+        if (is_it)
+            return true;
+    }
+    return false;
+}
+
+/* The change of the time's cycles where a figure outside sections is a step larger. */
+static double root_change(const struct doubting *d, const char *name) {
+    static const char *const scheduled[] = {"issue_width", "vector_width", "window",
+                                            "store_forward_latency", NULL};
+    static const char *const words[] = {"out_of_order", "fma",        "fuses_memory",
+                                        "fuses_branch", "eliminates", NULL};
+    if (strcmp(name, "clock_mhz") == 0)
+        return -step * d->prediction->scopes[0].total.cycles;
+    if (is_one_of(name, scheduled))
+        return schedule_change(d, name);
+    return is_one_of(name, words) ? 0 : NAN;
+}
+
+/* Bytes a second of the last cache's misses: only where it binds. */
+static double bandwidth_change(const struct doubting *d) {
+    double cycles = 0;
+    size_t last = pm_last_cache(d->mapped->target->machine);
+    for (size_t s = 0; s < d->prediction->n_scopes; s++)
+        if (d->prediction->scopes[s].bound == PM_BOUND_BANDWIDTH)
+            cycles += d->prediction->scopes[s].self.level_cycles[last];
+    return -step * cycles;
+}
+
+/* The change of the predicted cycles where FIGURE is a step larger; NAN: it was not used. */
+static double change_by(const struct doubting *d, const char *figure) {
+    const struct pm_machine *machine = d->mapped->target->machine;
+    const char *dot = strrchr(figure, '.');
+    if (strcmp(figure, "memory_bandwidth_gbs") == 0 || strcmp(figure, "memory.bandwidth_gbs") == 0)
+        return bandwidth_change(d);
+    if (!dot)
+        return root_change(d, figure);
+    char *section = pm_sprintf("%.*s", (int)(dot - figure), figure);
+    double change = NAN;
+    for (size_t l = 0; l < machine->n_levels; l++)
+        if (strcmp(machine->levels[l].name, section) == 0)
+            change = level_change(d, l, dot + 1);
+    if (row_is_used(d, section) || strncmp(section, "bypass/", 7) == 0)
+        change = schedule_change(d, figure);
+    free(section);
+    return change;
+}
+
+/* ---- those that matter most ------------------------------------------------------------------ */
+
+static void keep(struct pm_prediction *prediction, const struct pm_figure *figure,
+                 double elasticity) {
+    const double negligible = 1e-4;
+    size_t at = prediction->n_doubts;
+    if (fabs(elasticity) < negligible)
+        return;
+    while (at > 0 && fabs(prediction->doubts[at - 1].elasticity) < fabs(elasticity))
+        at--;
+    if (at == PM_MOST_DOUBTS)
+        return;
+    if (prediction->n_doubts == PM_MOST_DOUBTS) {
+        free(prediction->doubts[PM_MOST_DOUBTS - 1].name);
+        free(prediction->doubts[PM_MOST_DOUBTS - 1].value);
+    } else {
+        prediction->n_doubts++;
+    }
+    memmove(&prediction->doubts[at + 1], &prediction->doubts[at],
+            (prediction->n_doubts - 1 - at) * sizeof *prediction->doubts);
+    prediction->doubts[at] = (struct pm_doubtful_figure){
+        .name = pm_strdup(figure->name),
+        .value = pm_sprintf("%s%s%s", figure->value, *figure->unit ? " " : "", figure->unit),
+        .is_word = isnan(figure->number),
+        .elasticity = elasticity};
+}
+
+void pm_find_doubts(const struct pm_mapped *mapped, struct pm_prediction *prediction) {
+    if (!mapped->target->machine->n_not_verified)
+        return;
+    struct doubting d = {.mapped = mapped, .prediction = prediction};
+    double cycles = prediction->scopes[0].total.cycles;
+    find_hot_regions(&d);
+    struct pm_figures figures = pm_machine_figures(mapped->target->machine);
+    for (size_t i = 0; i < figures.n_figures; i++) {
+        const struct pm_figure *figure = &figures.figures[i];
+        double change = figure->marked ? change_by(&d, figure->name) : NAN;
+        if (isnan(change))
+            continue;
+        prediction->n_not_verified++;
+        if (cycles > 0)
+            keep(prediction, figure, change / cycles / step);
+    }
+    pm_figures_free(&figures);
+}
