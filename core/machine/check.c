@@ -165,8 +165,10 @@ static bool check_units(const struct pm_machine *machine) {
             for (size_t r = 0; r < alternative->n_reservations; r++)
                 used |= alternative->reservations[r].units;
         }
+    /* One of an included file may be what this machine lacks. */
+    const char *of_machine = machine->paths[0];
     for (size_t unit = 0; unit < machine->n_units; unit++)
-        if (!(used >> unit & 1))
+        if (!(used >> unit & 1) && machine->units[unit].trust.path == of_machine)
             return pm_machine_refuse_at(&machine->units[unit].trust,
                                         "unit `%s` is used by no `cost`",
                                         machine->units[unit].name) == 0;

@@ -186,7 +186,7 @@ struct pm_trust *pm_trust_of(const struct pm_machine_section *section, void *con
 }
 
 bool pm_field_is_figure(const struct pm_machine_field *field) {
-    return field->type != PM_FIELD_TEXT;
+    return field->type != PM_FIELD_TEXT && !field->is_key;
 }
 
 /* ---- words outside the reader ---------------------------------------------------------------- */

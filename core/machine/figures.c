@@ -161,9 +161,7 @@ static void list_section(void *context, const struct pm_machine_section *section
         return; /* a curve is no figure */
     for (size_t i = 0; i < section->n_fields; i++) {
         const struct pm_machine_field *field = &section->fields[i];
-        bool is_key = section == &pm_sections[PM_SECTION_COST] &&
-                      (strcmp(field->name, "width") == 0 || strcmp(field->name, "element") == 0);
-        if (!(trust->given >> i & 1) || !pm_field_is_figure(field) || is_key)
+        if (!(trust->given >> i & 1) || !pm_field_is_figure(field))
             continue;
         struct pm_figure *figure = PM_PUSH(&listing->figures, figures);
         *figure = (struct pm_figure){

@@ -94,9 +94,8 @@ static int on_section(cfg_t *cfg, cfg_opt_t *opt) {
 }
 
 static int on_include(cfg_t *cfg, cfg_opt_t *opt, const char *text, void *result) {
-    (void)opt;
     if (strcmp(pm_machine_reading->source_tag ? pm_machine_reading->source_tag : "", text) != 0)
-        return pm_machine_refuse(cfg->line, "`include` stands first in a file, and once");
+        return pm_machine_refuse(cfg->line, "`%s` stands first in a file, and once", opt->name);
     *(const char **)result = text;
     return 0;
 }
@@ -137,7 +136,7 @@ static bool parse_text(const char *text) {
                                                            [PM_SECTION_BYPASS] = of_bypass,
                                                            [PM_SECTION_CURVE] = of_curve};
     cfg_opt_t options[PM_N_SECTIONS][MOST_OPTIONS];
-    cfg_opt_t of_root[PM_N_SECTIONS + 1] = {CFG_STR_CB("include", 0, CFGF_NODEFAULT, on_include)};
+    cfg_opt_t of_root[PM_N_SECTIONS + 2] = {CFG_STR_CB("include", 0, CFGF_NODEFAULT, on_include)};
     for (int kind = PM_SECTION_ROOT + 1; kind < PM_N_SECTIONS; kind++) {
         bool has_title =
             kind != PM_SECTION_COST && kind != PM_SECTION_BYPASS && kind != PM_SECTION_MEMORY;
@@ -145,7 +144,8 @@ static bool parse_text(const char *text) {
         fill_options(kind, extras[kind], options[kind]);
         of_root[kind] = (cfg_opt_t)CFG_SEC(pm_sections[kind].name, options[kind], flags);
     }
-    of_root[PM_N_SECTIONS] = (cfg_opt_t)CFG_END();
+    of_root[PM_N_SECTIONS] = (cfg_opt_t)CFG_STR_CB("neighbour", 0, CFGF_NODEFAULT, on_include);
+    of_root[PM_N_SECTIONS + 1] = (cfg_opt_t)CFG_END();
     fill_options(PM_SECTION_ROOT, of_root, options[PM_SECTION_ROOT]);
 
     cfg_t *cfg = cfg_init(options[PM_SECTION_ROOT], CFGF_NONE);
@@ -197,15 +197,18 @@ static char *read_text(const char *path, struct pm_error *err) {
 
 /* ---- includes -------------------------------------------------------------------------------- */
 
-/* What a file without comments that begins with `include = NAME` includes; NULL: it does not.
-   Owned by the caller. */
-static char *included_name(const char *text, int *line) {
+/* What a file without comments that begins with `include = NAME`, or `neighbour = NAME`, includes;
+   NULL: it does not.  Owned by the caller. */
+static char *included_name(const char *text, int *line, bool *is_neighbour) {
+    static const char *const words[] = {"include", "neighbour"};
     *line = 1;
     for (; strchr(" \t\r\n", *text) && *text; text++)
         *line += *text == '\n';
-    if (strncmp(text, "include", 7) != 0)
+    *is_neighbour = strncmp(text, words[1], strlen(words[1])) == 0;
+    const char *word = words[*is_neighbour];
+    if (strncmp(text, word, strlen(word)) != 0)
         return NULL;
-    text += 7;
+    text += strlen(word);
     text += strspn(text, " \t");
     if (*text != '=')
         return NULL;
@@ -262,8 +265,19 @@ static void tag_source(void *context, const struct pm_machine_section *section, 
     trust->source = tagged;
 }
 
+/* Another machine's figures stand in for those that are not known. */
+static void mark_all(void *context, const struct pm_machine_section *section, const char *name,
+                     void *content) {
+    struct pm_trust *trust = pm_trust_of(section, content);
+    (void)context;
+    (void)name;
+    for (size_t i = 0; i < section->n_fields; i++)
+        if (pm_field_is_figure(&section->fields[i]))
+            trust->marked |= trust->given & (UINT64_C(1) << i);
+}
+
 /* Reads what NAME stands for; then the sources in it, and the list of them, are named by NAME. */
-static bool read_included(const char *name, int line) {
+static bool read_included(const char *name, int line, bool is_neighbour) {
     struct pm_machine_reader *reader = pm_machine_reading;
     struct pm_machine *machine = reader->machine;
     struct pm_error why = {0};
@@ -278,6 +292,8 @@ static bool read_included(const char *name, int line) {
         ok = read_file(path);
     if (ok) {
         pm_visit_sections(machine, tag_source, (void *)name); /* reader->path is still PATH's */
+        if (is_neighbour)
+            pm_visit_sections(machine, mark_all, NULL);
         char *sources = machine->sources;
         machine->sources = pm_sprintf("%s: %s", name, sources ? sources : "not said");
         free(sources);
@@ -303,8 +319,9 @@ static bool read_file(const char *path) {
     reader->path = machine->paths[machine->n_paths - 1];
     pm_machine_blank_comments(text);
     int line;
-    char *name = included_name(text, &line);
-    bool ok = !name || read_included(name, line);
+    bool is_neighbour;
+    char *name = included_name(text, &line, &is_neighbour);
+    bool ok = !name || read_included(name, line, is_neighbour);
     char *inherited = machine->sources;
     machine->sources = NULL;
     reader->source_tag = name;

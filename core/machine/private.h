@@ -32,7 +32,8 @@ struct pm_machine_field {
     const char *unit;
     double low, high;
     bool power_of_two, required;
-    double scale;             /* what is kept is the file's number times this; 0: 1 */
+    bool is_key;  /* of a cost: says which operations the row is for, so no figure of its own */
+    double scale; /* what is kept is the file's number times this; 0: 1 */
     const char *const *words; /* by enumerator, then NULL */
 };
 

@@ -97,6 +97,16 @@ static int add_row(int line, const struct pm_cost *row, const char *of) {
     return 0;
 }
 
+/* "(v)addpd": addpd and vaddpd. */
+static int add_mnemonic(int line, const struct pm_cost *row, const char *name) {
+    if (strncmp(name, "(v)", 3) != 0)
+        return add_row(line, row, name);
+    char *with = pm_sprintf("v%s", name + 3);
+    int status = add_row(line, row, name + 3) || add_row(line, row, with) ? -1 : 0;
+    free(with);
+    return status;
+}
+
 /* One row for each class or mnemonic that the section is of. */
 static int add_rows(cfg_t *section, int line, struct pm_cost *row) {
     for (unsigned i = 0; i < cfg_size(section, "of"); i++)
@@ -107,7 +117,7 @@ static int add_rows(cfg_t *section, int line, struct pm_cost *row) {
     row->mnemonic = is_mnemonic;
     row->op_class = PM_OP_UNKNOWN;
     for (unsigned i = 0; i < cfg_size(section, "mnemonic"); i++)
-        if (add_row(line, row, cfg_getnstr(section, "mnemonic", i)))
+        if (add_mnemonic(line, row, cfg_getnstr(section, "mnemonic", i)))
             return -1;
     row->mnemonic = NULL;
     return 0;

@@ -12,6 +12,10 @@ def probes: [split("\n")[] | select(test("^[a-z]"))
     | .mnemonic = if .class | is_memory then null else .text | split(" ")[0] | split(".")[0] end];
 
 # From the text of the file llvm.machines: [{machine, isa, cpu, counted, units: [{ours: [name …], llvm: [name …]} …]}].
+# A row "(v)addpd" is one of addpd and one of vaddpd; the second is probed.
+def once: [.[] | select(.mnemonic) | "\(.mnemonic) \(.width) \(.element)"] as $all
+    | [.[] | select((.mnemonic == null) or ("v\(.mnemonic) \(.width) \(.element)" | IN($all[]) | not))];
+
 def llvm_machines: reduce (split("\n")[] | sub("#.*"; "") | select(test("\\S"))) as $line ([];
     if $line | test("^\\s") then
         .[-1].units += [$line | split("=") | map([splits("\\s+") | select(. != "")]) | {ours: .[0], llvm: .[1]}]

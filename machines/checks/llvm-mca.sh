@@ -50,10 +50,11 @@ jq_here() {
 }
 
 if [ -n "$json" ]; then
-    cp "$json" "$scratch/machine.json"
+    cp "$json" "$scratch/all.json"
 else
-    pmodel machines "$name" --format json >"$scratch/machine.json" || die "pmodel cannot print $name as JSON"
+    pmodel machines "$name" --format json >"$scratch/all.json" || die "pmodel cannot print $name as JSON"
 fi
+jq_here '.costs |= once' "$scratch/all.json" >"$scratch/machine.json"
 jq_here -R -s --arg name "$name" 'llvm_machines[] | select(.machine == $name)' "$here/llvm.machines" >"$scratch/llvm.machine"
 [ -s "$scratch/llvm.machine" ] || die "llvm.machines does not say which of llvm's processors $name is"
 isa=$(jq -r .isa "$scratch/llvm.machine")

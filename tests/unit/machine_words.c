@@ -64,7 +64,8 @@ static const char everything[] = TOP
     "cost { of = {fp_mult, fp_fma} width = 256 element = 8 latency = \"4.1 (4 to 4.3)\""
     " uses = {\"2*a + b|c:3@1\", \"c:1.5\"} slots = 2 domain = \"far away\" }\n"
     "cost { of = {nop} latency = 0 free = true }\n"
-    "cost { mnemonic = {vpmullq, vpsadbw} latency = 15 units = {b} repeat = 2 operations = 3 }\n"
+    "cost { mnemonic = {vpmullq, \"(v)psadbw\"} latency = 15 units = {b} repeat = 2 operations = 3 "
+    "}\n"
     "bypass { from = {fp_add, \"far away\"} to = {fp_mult} latency = 2 source = \"[1]\" }\n"
     "bypass { from = {fp_mult} to = {\"far away\"} extra = -1 not_verified = {extra} }\n"
     "foreign push { adds = {fp_add} }\nforeign flags { adds = {} }\n" CACHE
@@ -108,6 +109,9 @@ static void every_word_arrives(void **state) {
     row = pm_machine_mnemonic_cost(m, "x86-64", "vpsadbw", 256, 1);
     assert_float_equal(row->latency_cycles, 15, 0);
     assert_float_equal(pm_cost_throughput(row), 6, 0);
+    assert_ptr_not_equal(pm_machine_mnemonic_cost(m, "x86-64", "psadbw", 128, 1), row);
+    assert_float_equal(pm_machine_mnemonic_cost(m, "x86-64", "psadbw", 128, 1)->latency_cycles, 15,
+                       0);
     assert_null(pm_machine_mnemonic_cost(m, "aarch64", "vpsadbw", 256, 1));
     assert_null(pm_machine_mnemonic_cost(m, "x86-64", "vpsadb", 256, 1));
     assert_int_equal(m->foreign[PM_FOREIGN_PUSH].n_adds, 1);
@@ -244,6 +248,22 @@ static void a_file_changes_what_it_includes(void **state) {
     assert_float_equal(m->memory.bandwidth_gbs, 10, 0);
     assert_int_equal(m->n_not_verified, 1);
     must_read_the_same(m);
+    pm_machine_free(m);
+}
+
+static void what_a_neighbour_says_is_not_verified(void **state) {
+    (void)state;
+    static const struct pm_machine_options none;
+    struct pm_error err;
+    put_file("base.conf", WHOLE);
+    put_file("derived.conf",
+             "neighbour = base\n" TOP COST
+             "cache L1 { size = 64KiB line = 64 latency = 5 not_verified = {latency} }\n");
+    struct pm_machine *m = read_with("derived.conf", &none, &err);
+    if (!m)
+        fail_msg("%s", err.text);
+    assert_int_equal(m->n_not_verified, 3 + 1); /* ways, miss_penalty, exposed; latency */
+    assert_string_equal(m->includes, "base");
     pm_machine_free(m);
 }
 
@@ -394,6 +414,7 @@ int main(void) {
         cmocka_unit_test(an_interval_stays_with_its_figure),
         cmocka_unit_test(throughput_follows_from_the_units),
         cmocka_unit_test(a_file_changes_what_it_includes),
+        cmocka_unit_test(what_a_neighbour_says_is_not_verified),
         cmocka_unit_test(a_circle_of_includes_is_told),
         cmocka_unit_test(settings_change_figures),
         cmocka_unit_test(a_setting_that_cannot_be_is_told),
