@@ -5,7 +5,6 @@
 checks=$TOP/machines/checks
 
 sources=(/usr/src/gcc-12/gcc-12*.tar.*)
-[ -e "${sources[0]}" ] || "$TOP/tests/setup" real >setup.log 2>&1
 check "GCC's source is there" test -e "${sources[0]}" || exit
 names=()
 for map in "$checks"/*.map; do
