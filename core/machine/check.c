@@ -157,7 +157,7 @@ static bool check_prefetchers(const struct pm_machine *machine) {
 
 /* ---- costs ----------------------------------------------------------------------------------- */
 
-static bool check_units(const struct pm_machine *machine) {
+uint64_t pm_units_used(const struct pm_machine *machine) {
     uint64_t used = 0;
     for (size_t i = 0; i < machine->n_costs; i++)
         for (size_t a = 0; a < machine->costs[i].n_alternatives; a++) {
@@ -165,7 +165,12 @@ static bool check_units(const struct pm_machine *machine) {
             for (size_t r = 0; r < alternative->n_reservations; r++)
                 used |= alternative->reservations[r].units;
         }
-    /* One of an included file may be what this machine lacks. */
+    return used;
+}
+
+/* One of an included file may be what this machine lacks. */
+static bool check_units(const struct pm_machine *machine) {
+    uint64_t used = pm_units_used(machine);
     const char *of_machine = machine->paths[0];
     for (size_t unit = 0; unit < machine->n_units; unit++)
         if (!(used >> unit & 1) && machine->units[unit].trust.path == of_machine)

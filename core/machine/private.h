@@ -147,6 +147,9 @@ void pm_note_interval(struct pm_machine *machine, const char *section, const cha
 
 /* ---- check.c --------------------------------------------------------------------------------- */
 
+/* Bit set of the units that any cost reserves. */
+uint64_t pm_units_used(const struct pm_machine *machine);
+
 /* What must hold of the whole: figures that are missing, levels in order, units without use.  Then
    sorts rows and levels. */
 bool pm_machine_check(void);

@@ -138,6 +138,10 @@ static void write_hits(const struct writing *w, const struct pm_curve *curve) {
     }
 }
 
+static bool is_used(const struct writing *w, const char *unit) {
+    return pm_units_used(w->machine) >> pm_unit_named(w->machine, unit, strlen(unit)) & 1;
+}
+
 static void write_section(void *context, const struct pm_machine_section *section, const char *name,
                           void *content) {
     const struct writing *w = context;
@@ -146,6 +150,8 @@ static void write_section(void *context, const struct pm_machine_section *sectio
     bool is_curve = section == &pm_sections[PM_SECTION_CURVE];
     if (section == &pm_sections[PM_SECTION_MEMORY] && !trust->given)
         return;
+    if (section == &pm_sections[PM_SECTION_UNIT] && !is_used(w, name))
+        return; /* of an included file; this machine lacks it */
     const char *before = is_root ? "\n" : is_curve ? "\n    " : " ";
     if (!is_root)
         write_head(w, section, name, content);

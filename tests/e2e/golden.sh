@@ -258,7 +258,7 @@ golden model.builds.txt pmodel model --level loop fixed.pmdb
 
 # ---- report ------------------------------------------------------------------------------------------
 
-sed -e '/^tlb/,/}/d' -e '/^title/s/".*"/"One of our own"/' "$BUILD/share/pmodel/machines/icelake-sp.conf" >own.conf
+pmodel machines icelake-sp | sed -e 1d -e '/^tlb/d' -e '/^page/d' -e '/^title/s/".*"/"One of our own"/' >own.conf
 for machine in r12000 itanium2 icelake-sp; do
     golden report.$machine.txt pmodel report -m $machine nest.pmdb
     golden report.$machine.predicted.txt pmodel report -m $machine -P N=96 nest.pmdb

@@ -384,8 +384,10 @@ static void what_is_no_machine_file_is_refused(void **state) {
    stands for a cryptographic instruction on a machine without them is not either. */
 static void shipped_files_cover_all_classes(void **state) {
     (void)state;
-    static const char *const files[] = {"machines/r12000.conf", "machines/itanium2.conf",
-                                        "machines/icelake-sp.conf"};
+    static const char *const files[] = {
+        "machines/r12000.conf",     "machines/itanium2.conf",   "machines/power3.conf",
+        "machines/skylake-sp.conf", "machines/icelake-sp.conf", "machines/sapphire-rapids.conf",
+        "machines/zen4.conf",       "machines/zen5.conf",       "machines/neoverse-v1.conf"};
     for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
         struct pm_error err = {0};
         struct pm_machine *m = pm_machine_read(files[i], &err);
@@ -408,6 +410,12 @@ static void shipped_files_cover_all_classes(void **state) {
                                  pm_op_class_name(c), width, element);
         }
         assert_non_null(strstr(m->sources, "[1]"));
+        struct pm_figures figures = pm_machine_figures(m);
+        for (size_t k = 0; k < figures.n_figures; k++)
+            if (!figures.figures[k].marked && !figures.figures[k].source)
+                fail_msg("%s: %s has neither a source nor a mark", files[i],
+                         figures.figures[k].name);
+        pm_figures_free(&figures);
         pm_machine_free(m);
     }
 }
