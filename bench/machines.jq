@@ -27,7 +27,7 @@ def page: machines_figures as $figures
       "",
       "`machines/checks/README.md` says how they are compared. *Agreeing*: latency and reciprocal throughput are within one cycle of llvm's, and no figure",
       "of the row is marked; *with marked*: those included that are marked. *Or explained*: with those whose every difference is listed with a",
-      "reason in `machines/checks/NAME.differences`. The target is 90% agreeing, and all others explained. Machines that llvm does not know are not here.",
+      "reason in `machines/checks/NAME.differences`, and marked rows that do not differ, whose mark is the reason. The target is 90% agreeing, and all others explained. Machines that llvm does not know are not here.",
       "",
       table(["machine", "llvm's", "rows", "agreeing", "with marked", "agreeing or explained", ""];
         [.[] | select(.llvm) | .name as $name | [(.name | code), (.llvm.cpu | code), "\(.llvm.rows)", of(.llvm.agreeing; .llvm.rows),

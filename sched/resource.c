@@ -48,16 +48,6 @@ static bool is_choice(const struct pm_target_machine *target, const struct pm_de
     return demand->executions[row] > 0 && target->machine->costs[row].n_alternatives > 1;
 }
 
-static double need_within(const struct pm_alternative *alternative, uint64_t units) {
-    double cycles = 0;
-    for (size_t r = 0; r < alternative->n_reservations; r++) {
-        const struct pm_reservation *reservation = &alternative->reservations[r];
-        if (!(reservation->units & ~units))
-            cycles += reservation->count * reservation->busy_cycles;
-    }
-    return cycles;
-}
-
 /* Coefficients of a row of the linear program, from 1 as GLPK counts. */
 struct coefficients {
     PM_ARRAY(int, columns);
@@ -110,7 +100,7 @@ static void add_union(const struct pm_target_machine *target, const struct pm_de
             continue;
         }
         for (size_t a = 0; a < cost->n_alternatives; a++, column++)
-            add(c, column, need_within(&cost->alternatives[a], units));
+            add(c, column, pm_busy_within(&cost->alternatives[a], units));
     }
     glp_set_row_bnds(lp, row, GLP_UP, 0, -fixed);
     glp_set_mat_row(lp, row, (int)c->n_columns - 1, c->columns, c->values);

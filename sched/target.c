@@ -51,20 +51,10 @@ static bool close_unions(struct unions *unions) {
     return true;
 }
 
-static double need_within(const struct pm_alternative *alternative, uint64_t units) {
-    double cycles = 0;
-    for (size_t r = 0; r < alternative->n_reservations; r++) {
-        const struct pm_reservation *reservation = &alternative->reservations[r];
-        if (!(reservation->units & ~units))
-            cycles += reservation->count * reservation->busy_cycles;
-    }
-    return cycles;
-}
-
 static double least_within(const struct pm_cost *row, uint64_t units) {
     double least = row->n_alternatives ? INFINITY : 0;
     for (size_t a = 0; a < row->n_alternatives; a++)
-        least = fmin(least, need_within(&row->alternatives[a], units));
+        least = fmin(least, pm_busy_within(&row->alternatives[a], units));
     return least;
 }
 

@@ -55,8 +55,7 @@ const struct pm_cost *pm_machine_mnemonic_cost(const struct pm_machine *machine,
 
 /* ---- throughput ------------------------------------------------------------------------------ */
 
-/* Busy cycles of what ALTERNATIVE reserves of UNITS and no others. */
-static double demand_within(const struct pm_alternative *alternative, uint64_t units) {
+double pm_busy_within(const struct pm_alternative *alternative, uint64_t units) {
     double cycles = 0;
     for (size_t r = 0; r < alternative->n_reservations; r++) {
         const struct pm_reservation *reservation = &alternative->reservations[r];
@@ -88,7 +87,7 @@ static double cycles_of(const struct pm_alternative *alternative) {
     double cycles = 0;
     for (unsigned choice = 1; choice < 1u << alternative->n_reservations; choice++) {
         uint64_t units = chosen_units(alternative, choice);
-        cycles = fmax(cycles, demand_within(alternative, units) / __builtin_popcountll(units));
+        cycles = fmax(cycles, pm_busy_within(alternative, units) / __builtin_popcountll(units));
     }
     return cycles;
 }
@@ -103,7 +102,7 @@ static double shared_cycles(const struct pm_cost *row) {
             uint64_t units = chosen_units(from, choice);
             double least = INFINITY;
             for (size_t b = 0; b < row->n_alternatives; b++)
-                least = fmin(least, demand_within(&row->alternatives[b], units));
+                least = fmin(least, pm_busy_within(&row->alternatives[b], units));
             cycles = fmax(cycles, least / __builtin_popcountll(units));
         }
     }

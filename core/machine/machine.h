@@ -353,6 +353,8 @@ const struct pm_cost *pm_machine_cost(const struct pm_machine *machine, enum pm_
 const struct pm_cost *pm_machine_mnemonic_cost(const struct pm_machine *machine, const char *isa,
                                                const char *mnemonic, uint32_t width_bits,
                                                uint32_t element_bytes);
+/* Busy cycles of what ALTERNATIVE reserves of UNITS (a bit set) and no others. */
+double pm_busy_within(const struct pm_alternative *alternative, uint64_t units);
 /* The reciprocal throughput of many operations of ROW by its units alone: cycles an operation.
    Exact where its alternatives share no unit, else a lower bound. */
 double pm_cost_throughput(const struct pm_cost *row);

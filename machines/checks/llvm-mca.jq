@@ -131,6 +131,6 @@ def summary($listed): [.rows[].differences[]] as $lines | [$listed[] | select(.r
       def is_explained: . as $line | any($explaining[]; covers($line));
     {rows: (.rows | length), agreeing: ([.rows[] | select(agrees)] | length), marked: ([.rows[] | select(.marked)] | length),
      close: ([.rows[] | select(.close)] | length),
-     agreeing_or_explained: ([.rows[] | select(agrees or (.differences != [] and all(.differences[]; is_explained)))] | length),
+     agreeing_or_explained: ([.rows[] | select(agrees or all(.differences[]; is_explained))] | length),
      unmatched_units: .unmatched, differences: ($lines | length), not_listed: [$lines[] | select(is_explained | not) | text],
      gone: [$listed[] | . as $entry | select(any($lines[]; . as $line | $entry | covers($line)) | not) | text]};
