@@ -1,0 +1,62 @@
+/* A clock that counts core cycles without performance counters or privileges.
+
+   cycles of a work = its seconds / seconds of a cycle, where a cycle is a third of a dependent
+   32-bit multiplication: `imul` takes three cycles on every x86 server of today, whatever the
+   frequency of the moment.  A chain of them runs before and after each round of the work.  (Never
+   additions of a constant: newer cores execute these at rename.)
+
+   A chain does not notice that the core's other hardware thread is busy, as it leaves the units to
+   it.  A loop at the full issue width does, and stands beside the chains.  Rounds that something
+   disturbed are thrown away and counted: the two chains differ, the wide loop slowed, or the
+   hypervisor took more than 1% of the time away (/proc/stat). */
+#ifndef PM_CLOCK_H
+#define PM_CLOCK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "core/base/base.h"
+#include "core/estimate.h"
+
+/* Calibrated on the CPU that the thread ran on; belongs to one thread. */
+struct pm_clock;
+
+/* Binds the calling thread to the CPU that it is on.  NULL: no chain is known for this ISA. */
+struct pm_clock *pm_clock_new(struct pm_error *err);
+void pm_clock_free(struct pm_clock *clock);
+
+/* Executes the work TIMES times; a nonzero result of the last one is not needed, but the work must
+   not be optimised away. */
+typedef void pm_work(void *context, uint64_t times);
+
+/* How much is to be spent on a figure. */
+struct pm_effort {
+    double round_seconds; /* of work in a round; 0: 50 microseconds */
+    unsigned rounds;      /* that are to be kept; 0: 21 */
+    double most_seconds;  /* of all rounds together; 0: half a second */
+};
+
+struct pm_timing {
+    struct pm_estimate cycles;  /* of one execution: median of the rounds, with what 80% of them
+                                   lie between, at least half a percent either way */
+    struct pm_estimate seconds; /* of one execution, in the same way */
+    unsigned rounds, discarded; /* kept; thrown away */
+    bool undisturbed;           /* false: fewer than half of the rounds could be kept; then all
+                                   that there were made the estimate, and it is wider */
+};
+
+/* Measures WORK.  EFFORT may be NULL. */
+struct pm_timing pm_cycles(struct pm_clock *clock, pm_work *work, void *context,
+                           const struct pm_effort *effort);
+
+/* Seconds of a core cycle while nothing but the chain runs. */
+struct pm_estimate pm_clock_cycle_seconds(const struct pm_clock *clock);
+/* Instructions that the wide loop issued a cycle at best. */
+double pm_clock_issue_width(const struct pm_clock *clock);
+/* Of all rounds of the clock so far. */
+uint64_t pm_clock_rounds(const struct pm_clock *clock);
+uint64_t pm_clock_discarded(const struct pm_clock *clock);
+/* Monotonic seconds. */
+double pm_clock_now(void);
+
+#endif
