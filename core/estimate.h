@@ -2,10 +2,20 @@
 #ifndef PM_ESTIMATE_H
 #define PM_ESTIMATE_H
 
+#include <stddef.h>
+
 /* One unit for all three; low ≤ estimate ≤ high, between which the figure lies with a probability
    of 80%.  NAN: not known. */
 struct pm_estimate {
     double low, estimate, high;
 };
+
+/* The median of N values, which are sorted here, and what 80% of them lie between, but at least the
+   share LEAST_SPREAD of it either way.  N = 0: not known. */
+struct pm_estimate pm_estimate_of(double *values, size_t n, double least_spread);
+
+struct pm_estimate pm_estimate_unknown(void);
+/* FACTOR > 0 */
+struct pm_estimate pm_estimate_scaled(struct pm_estimate estimate, double factor);
 
 #endif

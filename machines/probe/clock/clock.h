@@ -23,10 +23,10 @@ struct pm_clock;
 
 /* Binds the calling thread to the CPU that it is on.  NULL: no chain is known for this ISA. */
 struct pm_clock *pm_clock_new(struct pm_error *err);
+int pm_clock_cpu(const struct pm_clock *clock);
 void pm_clock_free(struct pm_clock *clock);
 
-/* Executes the work TIMES times; a nonzero result of the last one is not needed, but the work must
-   not be optimised away. */
+/* Executes the work TIMES times; the compiler must not be able to leave it out. */
 typedef void pm_work(void *context, uint64_t times);
 
 /* How much is to be spent on a figure. */
@@ -37,8 +37,9 @@ struct pm_effort {
 };
 
 struct pm_timing {
-    struct pm_estimate cycles;  /* of one execution: median of the rounds, with what 80% of them
-                                   lie between, at least half a percent either way */
+    struct pm_estimate
+        cycles;                 /* of one execution: median of the rounds, with what 80% of them
+                                   lie between, at least half a percent either way: spread of the rounds */
     struct pm_estimate seconds; /* of one execution, in the same way */
     unsigned rounds, discarded; /* kept; thrown away */
     bool undisturbed;           /* false: fewer than half of the rounds could be kept; then all
@@ -51,8 +52,9 @@ struct pm_timing pm_cycles(struct pm_clock *clock, pm_work *work, void *context,
 
 /* Seconds of a core cycle while nothing but the chain runs. */
 struct pm_estimate pm_clock_cycle_seconds(const struct pm_clock *clock);
-/* Instructions that the wide loop issued a cycle at best. */
-double pm_clock_issue_width(const struct pm_clock *clock);
+/* Instructions of the wide loop a cycle, at best.  It is not the issue width: some cores take a nop
+   and its neighbour as one. */
+double pm_clock_best_width(const struct pm_clock *clock);
 /* Of all rounds of the clock so far. */
 uint64_t pm_clock_rounds(const struct pm_clock *clock);
 uint64_t pm_clock_discarded(const struct pm_clock *clock);
