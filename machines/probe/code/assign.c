@@ -1,12 +1,13 @@
 /* Which registers the copies of an instruction get.
 
-   general  r15 counts, rdi points at the data, rbx and ecx are constants, rax, rdx and rcx belong
-            to instructions that do not name them; r8 … r14, rsi and rbp are the pool
+   general  r15 counts, rdi points at what is loaded, rbp at where is stored, rbx and ecx are
+            constants, rax, rdx and rcx belong to instructions that do not name them; r8 … r14 and
+            rsi are the pool
    vector   0 … 10 the pool, 11 and 12 numbers of single precision, 13 and 14 of double, 15 zero
    mask     1 all bits, 2 … 7 the pool */
 #include "machines/probe/code/private.h"
 
-enum { POOL_GENERAL = 9, POOL_VECTOR = 11, POOL_MASK = 6 };
+enum { POOL_GENERAL = 8, POOL_VECTOR = 11, POOL_MASK = 6 };
 
 /* The register of the same class as LIKE with number ID. */
 static ZydisRegister like(ZydisRegister reg, unsigned id) {
@@ -23,7 +24,7 @@ static unsigned next(unsigned *at, unsigned n, bool chain) {
 }
 
 static ZydisRegister pool_register(ZydisRegister reg, struct pm_register_pools *pools) {
-    static const unsigned char general[POOL_GENERAL] = {8, 9, 10, 11, 12, 13, 14, 6, 5};
+    static const unsigned char general[POOL_GENERAL] = {8, 9, 10, 11, 12, 13, 14, 6};
     switch (ZydisRegisterGetClass(reg)) {
     case ZYDIS_REGCLASS_MASK:
         return like(reg, 2 + next(&pools->mask, POOL_MASK, pools->chain));
@@ -50,15 +51,17 @@ static ZydisRegister constant_register(const struct pm_form *form, ZydisRegister
     }
 }
 
-/* Sources of numbers, masks of elements and stores each have their place in the data; a chain of
+/* What is loaded as numbers and what is stored have places of their own in the data; a chain of
    loads goes through the word that holds its own address. */
 static void place_memory(const struct pm_form *form, ZydisEncoderOperand *operand,
                          struct pm_register_pools *pools) {
     operand->mem.index = ZYDIS_REGISTER_NONE;
     operand->mem.scale = 0;
     if (form->is_store) {
-        operand->mem.displacement = PM_STORES_AT + pools->store;
-        pools->store = (pools->store + operand->mem.size) % 512;
+        /* Through a register of its own, and at another offset: cores that guess by these that a
+           load will get what a store wrote would guess wrongly. */
+        operand->mem.base = ZYDIS_REGISTER_RBP;
+        operand->mem.displacement = 320;
     } else if (form->to == PM_FILE_VECTOR)
         operand->mem.displacement = form->element_bytes == 4 ? 64 : 128;
     if (pools->chain)
@@ -89,7 +92,7 @@ ZydisEncoderRequest pm_assign_registers(const struct pm_form *form,
             break;
         case PM_OPERAND_INDEX:
             operand->mem.index = like(operand->mem.index, 15);
-            operand->mem.displacement = form->is_store ? PM_STORES_AT : 128;
+            operand->mem.displacement = form->is_store ? PM_STORES_AT + 320 : 128;
             break;
         case PM_OPERAND_MEMORY:
             place_memory(form, operand, pools);

@@ -1,5 +1,6 @@
 /* pm_enter_loop (code, times, data, constant): calls CODE with the registers that code/ promises:
-   r15 the loop counter, rdi the data, rbx a number to divide, ecx a small one. */
+   r15 the loop counter, rdi at what is loaded, rbp at where is
+   stored, rbx a number to divide, ecx a small one. */
 #if defined(__x86_64__)
         .text
         .p2align 4
@@ -37,7 +38,7 @@ pm_enter_loop:
         mov     %rdi, %r8
         mov     %rbx, %rdx
         mov     %rbx, %rsi
-        mov     %rbx, %rbp
+        lea     6144(%rdi), %rbp        /* PM_STORES_AT */
         mov     %rbx, %r9
         mov     %rbx, %r10
         mov     %rbx, %r11

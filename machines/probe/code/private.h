@@ -33,8 +33,9 @@ bool pm_parse_instruction(const char *text, unsigned memory_bytes, ZydisEncoderR
 
 /* ---- execute.c ------------------------------------------------------------------------------- */
 
-/* What loops read and write: numbers near 1, and in the second half places to store. */
-enum { PM_DATA_BYTES = 8192, PM_STORES_AT = 4096 };
+/* What loops read and write: numbers near 1 at the begin, and places to store in the second page,
+   with other offsets in it: what has the same offset as a load is taken for it at first. */
+enum { PM_DATA_BYTES = 8192, PM_STORES_AT = 4096 + 2048 };
 
 /* Calls CODE with the loop counter TIMES and DATA in place; false: it faulted. */
 bool pm_execute(const void *code, uint64_t times, void *data);
