@@ -22,7 +22,8 @@ struct pm_instruction_cost {
 
 struct pm_instruction_costs {
     PM_ARRAY(struct pm_instruction_cost, costs); /* of the forms that execute */
-    double issue_width; /* the most slots that went through a cycle in any multiset */
+    double issue_width; /* slots a cycle: of the instructions that are fastest alone, which need no
+                           unit */
 
     /* Units. */
     size_t n_kinds;

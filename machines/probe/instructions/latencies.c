@@ -50,7 +50,9 @@ static void find_crossing(struct pm_clock *clock, const struct pm_instruction_co
                 continue;
             struct pm_estimate both =
                 chain_cycles(clock, (const struct pm_form *[]){there, back}, 2);
-            if (both.estimate < fewest * 0.98) {
+            /* Less than a cycle each: the one does not wait for the other, whose flags it leaves.
+             */
+            if (both.estimate > 1.9 && both.estimate < fewest * 0.98) {
                 fewest = both.estimate;
                 struct pm_estimate half = {1, both.estimate / 2, both.high - 1};
                 best[a][b] = (struct crossing){there, half};
@@ -63,8 +65,11 @@ static void find_crossing(struct pm_clock *clock, const struct pm_instruction_co
 static struct pm_estimate less(struct pm_estimate sum, struct pm_estimate part) {
     struct pm_estimate rest = {sum.low - part.high, sum.estimate - part.estimate,
                                sum.high - part.low};
+    if (isnan(rest.estimate))
+        return pm_estimate_unknown();
     rest.low = fmax(rest.low, 0);
-    rest.estimate = fmax(rest.estimate, rest.low);
+    rest.high = fmax(rest.high, rest.low);
+    rest.estimate = fmin(fmax(rest.estimate, rest.low), rest.high);
     return rest;
 }
 
@@ -79,7 +84,7 @@ static struct pm_estimate load_latency(struct pm_clock *clock,
             back->to != PM_FILE_GENERAL)
             continue;
         struct pm_estimate both = chain_cycles(clock, (const struct pm_form *[]){load, back}, 2);
-        if (!(both.estimate >= least.estimate))
+        if (!isnan(both.estimate) && !(both.estimate >= least.estimate))
             least = both;
     }
     return less(least, best[load->to][PM_FILE_GENERAL].cycles);

@@ -167,6 +167,8 @@ static void measure_slots(struct units *units) {
     uint32_t filler = fastest_kind(units);
     double width = 1 / units->own[filler];
     costs->ports.width = width;
+    /* A whole number, which the loop's own branch keeps from being reached. */
+    costs->issue_width = width > 0.95 * ceil(width) ? ceil(width) : width;
     for (uint32_t k = 0; k < costs->n_kinds; k++) {
         unsigned filling = (unsigned)ceil(units->own[k] * width) + 4;
         struct pm_copies copies[2] = {{form_of(units, costs->leaders[k]), 1},
@@ -296,20 +298,6 @@ static void judge(struct units *units, size_t first) {
     free(errors);
 }
 
-/* What few multisets exceed: of the very largest rates one is always a mistake of measurement. */
-static double most_issued(const struct units *units) {
-    const struct pm_port_model *ports = &units->costs->ports;
-    double *rates = pm_alloc(units->n_experiments + 1, sizeof *rates);
-    for (size_t i = 0; i < units->n_experiments; i++)
-        rates[i] = pm_port_issue_cycles(ports, &units->experiments[i]) * ports->width /
-                   units->experiments[i].cycles;
-    PM_SORT(rates, units->n_experiments, pm_compare_doubles);
-    double most = fmax(ports->width, rates[units->n_experiments * 99 / 100]);
-    free(rates);
-    /* It is a whole number, which the loop's own branch keeps from being reached. */
-    return most > 0.95 * ceil(most) ? ceil(most) : most;
-}
-
 static bool measure_and_infer(struct units *units) {
     struct pm_instruction_costs *costs = units->costs;
     bool quick = units->effort->quick;
@@ -333,7 +321,6 @@ static bool measure_and_infer(struct units *units) {
         return false;
     if (!pm_instructions_go_on(units->effort, "units of instructions", 0.75))
         return false;
-    costs->issue_width = most_issued(units);
     pm_infer_ports(&costs->ports, units->own, units->experiments, n_pairs);
     measure_doubtful_again(units, n_training);
     costs->resources =
