@@ -1,6 +1,6 @@
 /* Loops of probe instructions, made at run time and executed.
 
-   A form is an instruction with operands of given sorts, one line of machines/checks/ISA.probes.
+   A form is an instruction with operands of given sorts, one line of machines/ISA.probes.
    A loop holds copies of some forms, with registers of their own (or all in one chain), and is run
    by pm_cycles (machines/probe/clock/clock.h).
 
