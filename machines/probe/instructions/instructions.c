@@ -6,12 +6,6 @@
 #include "core/base/base.h"
 #include "machines/probe/instructions/private.h"
 
-bool pm_instructions_go_on(const struct pm_probe_effort *effort, const char *what, double share) {
-    if (effort->progress)
-        effort->progress(effort->context, what, share);
-    return !effort->stop || !effort->stop(effort->context);
-}
-
 struct pm_estimate pm_loop_cycles(struct pm_clock *clock, struct pm_probe_loop *loop) {
     if (!loop)
         return pm_estimate_unknown();
@@ -63,18 +57,18 @@ void pm_measure_instructions(struct pm_clock *clock, const struct pm_forms *form
                 .slots = NAN,
                 .kind = PM_NONE,
             };
-    if (!pm_instructions_go_on(effort, "throughput of instructions", 0))
+    if (!pm_probe_goes_on(effort, "throughput of instructions", 0))
         return;
     measure_throughputs(clock, costs);
-    if (!pm_instructions_go_on(effort, "latency of instructions", 0.05))
+    if (!pm_probe_goes_on(effort, "latency of instructions", 0.05))
         return;
     pm_measure_latencies(clock, costs);
-    if (!pm_instructions_go_on(effort, "window, branches, store forwarding", 0.1))
+    if (!pm_probe_goes_on(effort, "window, branches, store forwarding", 0.1))
         return;
     costs->window = pm_measure_window(clock);
     costs->mispredict_cycles = pm_measure_mispredict(clock);
     costs->store_forward_cycles = pm_measure_store_forwarding(clock);
-    if (pm_instructions_go_on(effort, "pairs of instructions", 0.15))
+    if (pm_probe_goes_on(effort, "pairs of instructions", 0.15))
         pm_measure_units(clock, effort, costs);
 }
 

@@ -7,6 +7,7 @@
 #include "core/estimate.h"
 #include "machines/probe/clock/clock.h"
 #include "machines/probe/code/code.h"
+#include "machines/probe/effort.h"
 #include "machines/probe/ports/ports.h"
 
 /* One probe instruction.  What could not be measured is NAN. */
@@ -39,14 +40,6 @@ struct pm_instruction_costs {
     struct pm_estimate mispredict_cycles;
     struct pm_estimate
         store_forward_cycles; /* low: the best case that was tried, high: the worst */
-};
-
-/* How much to spend. */
-struct pm_probe_effort {
-    bool quick;
-    void (*progress)(void *context, const char *what, double share); /* NULL: none; 0 … 1 */
-    void *context;
-    bool (*stop)(void *context); /* NULL: never; true: keep what is done */
 };
 
 void pm_measure_instructions(struct pm_clock *clock, const struct pm_forms *forms,

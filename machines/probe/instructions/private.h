@@ -4,9 +4,6 @@
 
 #include "machines/probe/instructions/instructions.h"
 
-/* A share of the instruction probe's work; false: stop. */
-bool pm_instructions_go_on(const struct pm_probe_effort *effort, const char *what, double share);
-
 /* Cycles of the multiset: the least of several loops made anew, because what disturbs only slows.
  */
 double pm_multiset_cycles(struct pm_clock *clock, const struct pm_copies *copies, size_t n);

@@ -141,8 +141,8 @@ static bool assign_kinds(struct units *units, bool leading, double from, double 
         const struct pm_form *form = form_of(units, i);
         if (form->leads != leading || !mixes(form) || isnan(own_cycles(units, i)))
             continue;
-        if (!pm_instructions_go_on(units->effort, "kinds of instructions",
-                                   from + (to - from) * i / (double)units->costs->n_costs))
+        if (!pm_probe_goes_on(units->effort, "kinds of instructions",
+                              from + (to - from) * i / (double)units->costs->n_costs))
             return false;
         measure_with_anchors(units, i);
         assign_kind(units, i, leading);
@@ -202,8 +202,8 @@ static void measure_experiment(struct units *units, const struct pm_port_experim
 static bool measure_pairs(struct units *units, double from, double to) {
     size_t n = units->costs->n_kinds;
     for (uint32_t i = 0; i < n; i++) {
-        if (!pm_instructions_go_on(units->effort, "pairs of instructions",
-                                   from + (to - from) * i * i / (double)(n * n)))
+        if (!pm_probe_goes_on(units->effort, "pairs of instructions",
+                              from + (to - from) * i * i / (double)(n * n)))
             return false;
         for (uint32_t j = 0; j < i; j++) {
             struct pm_copies copies[2] = {{NULL, 1}, {NULL, 1}};
@@ -250,7 +250,7 @@ static bool measure_multisets(struct units *units, size_t n, const char *what, d
     for (size_t i = 0; i < n; i++) {
         bool taken[PM_N_OP_CLASSES] = {false};
         struct pm_port_experiment multiset = {.n_terms = 3 + random_below(units, 4)};
-        if (!pm_instructions_go_on(units->effort, what, from + (to - from) * (double)i / (double)n))
+        if (!pm_probe_goes_on(units->effort, what, from + (to - from) * (double)i / (double)n))
             return false;
         for (unsigned j = 0; j < multiset.n_terms; j++) {
             uint32_t kind = random_kind(units, taken);
@@ -319,7 +319,7 @@ static bool measure_and_infer(struct units *units) {
     if (!quick && (!assign_kinds(units, false, 0.55, 0.7) ||
                    !measure_multisets(units, 2 * JUDGING, "multisets that judge", 0.7, 0.75)))
         return false;
-    if (!pm_instructions_go_on(units->effort, "units of instructions", 0.75))
+    if (!pm_probe_goes_on(units->effort, "units of instructions", 0.75))
         return false;
     pm_infer_ports(&costs->ports, units->own, units->experiments, n_pairs);
     measure_doubtful_again(units, n_training);

@@ -13,6 +13,7 @@
 #include "core/base/base.h"
 #include "core/estimate.h"
 #include "machines/probe/clock/clock.h"
+#include "machines/probe/effort.h"
 
 enum pm_probe_pages { PM_PAGES_SMALL = 0, PM_PAGES_HUGE, PM_N_PROBE_PAGES };
 
@@ -105,17 +106,9 @@ struct pm_memory_probe {
     PM_ARRAY(struct pm_probed_curve, curves);
 };
 
-/* How much to spend, and who wants to know (as struct pm_probe_effort of the instructions). */
-struct pm_memory_effort {
-    bool quick;
-    double cycle_seconds; /* for bandwidths in bytes a second */
-    void (*progress)(void *context, const char *what, double share); /* NULL: none; 0 … 1 */
-    void *context;
-    bool (*stop)(void *context); /* NULL: never; true: keep what is done */
-};
-
-void pm_probe_memory(const struct pm_memory_bench *bench, const struct pm_memory_effort *effort,
-                     struct pm_memory_probe *probe);
+/* CYCLE_SECONDS: for bandwidths in bytes a second. */
+void pm_probe_memory(const struct pm_memory_bench *bench, double cycle_seconds,
+                     const struct pm_probe_effort *effort, struct pm_memory_probe *probe);
 void pm_memory_probe_free(struct pm_memory_probe *probe);
 
 #endif
