@@ -98,6 +98,8 @@ static const struct pm_command commands[] = {
      "       pmodel machines --diff [--set NAME=VALUE]... [--format table|json|csv] [--wide] "
      "MACHINE MACHINE",
      "list the machine descriptions, show or check one, or compare two", pm_cmd_machines},
+    {"probe", "[--quick] [-o FILE]", "measure this machine, and describe it as a machine file",
+     pm_cmd_probe},
 };
 enum { N_COMMANDS = sizeof commands / sizeof *commands };
 

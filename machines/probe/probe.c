@@ -76,7 +76,8 @@ bool pm_probe(const char *forms_path, const struct pm_probe_effort *effort,
     struct pm_probe_effort of_part = effort_of_part(&instructions);
     pm_measure_instructions(clock, &forms, &of_part, &probe->instructions);
 
-    if (!stop_of_part(&instructions) && pm_memory_host(clock, &bench, err)) {
+    if (!stop_of_part(&instructions) &&
+        pm_memory_host(clock, probe->said.cpus, probe->said.n_cpus, &bench, err)) {
         struct part memory = {effort, INSTRUCTIONS_END, 1};
         of_part = effort_of_part(&memory);
         pm_probe_memory(&bench, 1 / probe->rates.one_hz.estimate, &of_part, &probe->memory);

@@ -53,8 +53,9 @@ struct pm_memory_bench {
     unsigned threads;                      /* that can run at a time */
 };
 
-/* This machine; false: no memory.  Freed by pm_memory_host_free. */
-bool pm_memory_host(struct pm_clock *clock, struct pm_memory_bench *bench, struct pm_error *err);
+/* This machine, with the CPUS that may be used; false: no memory.  Freed by pm_memory_host_free. */
+bool pm_memory_host(struct pm_clock *clock, const int *cpus, size_t n_cpus,
+                    struct pm_memory_bench *bench, struct pm_error *err);
 void pm_memory_host_free(struct pm_memory_bench *bench);
 
 /* ---- what is found --------------------------------------------------------------------------- */

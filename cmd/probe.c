@@ -1,0 +1,102 @@
+/* `pmodel probe`: measures the machine that it runs on, and writes a machine file. */
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cmd/cmd.h"
+#include "cmd/options.h"
+#include "machines/probe/probe.h"
+
+static volatile sig_atomic_t interrupted;
+
+static void note_interrupt(int signal) {
+    (void)signal;
+    interrupted = 1;
+}
+
+static bool is_interrupted(void *context) {
+    (void)context;
+    return interrupted;
+}
+
+struct progress {
+    double began, said;
+    bool is_terminal;
+};
+
+/* On a terminal a line that is written over, elsewhere one every ten seconds. */
+static void show_progress(void *context, const char *what, double share) {
+    struct progress *progress = context;
+    double now = pm_clock_now(), passed = now - progress->began;
+    if (now - progress->said < (progress->is_terminal ? 0.2 : 10))
+        return;
+    progress->said = now;
+    fprintf(stderr, "%spmodel probe: %3.0f%%, %s", progress->is_terminal ? "\r\033[K" : "",
+            100 * share, what);
+    if (share > 0.05)
+        fprintf(stderr, ", about %.0f s to go", passed * (1 - share) / share);
+    fputs(progress->is_terminal ? "" : "\n", stderr);
+    fflush(stderr);
+}
+
+/* Whole, or as it was. */
+static bool write_file(const char *path, const struct pm_machine_probe *probe,
+                       struct pm_error *err) {
+    char *temporary = pm_sprintf("%s.%ld", path, (long)getpid());
+    FILE *file = fopen(temporary, "we");
+    bool ok = file != NULL;
+    if (ok) {
+        pm_machine_probe_write(file, probe);
+        ok = !ferror(file);
+        ok = fclose(file) == 0 && ok;
+        ok = ok && rename(temporary, path) == 0;
+    }
+    if (!ok) {
+        pm_fail_errno(err, "%s", path);
+        unlink(temporary);
+    }
+    free(temporary);
+    return ok;
+}
+
+int pm_cmd_probe(int argc, char **argv) {
+    const char *path = NULL;
+    bool quick = false;
+    const struct pm_option options[] = {
+        PM_OPTION_TEXT("output", 'o', &path),
+        PM_OPTION_FLAG("quick", 0, &quick),
+        {0},
+    };
+    struct pm_command_line line = {.command = "probe", .options = options};
+    int status = pm_read_options(&line, argc, argv);
+    if (status == 0 && line.n_arguments)
+        status = pm_usage_error("probe", "unexpected argument \"%s\"", line.arguments[0]);
+    if (status)
+        return status;
+
+    struct pm_error err = {0};
+    char *forms_path = pm_share_path("machines/x86-64.probes", &err);
+    if (!forms_path)
+        return pm_complain(&err);
+    struct sigaction action = {.sa_handler = note_interrupt}, before;
+    sigaction(SIGINT, &action, &before);
+    struct progress progress = {.began = pm_clock_now(), .is_terminal = isatty(STDERR_FILENO)};
+    const struct pm_probe_effort effort = {
+        .quick = quick, .progress = show_progress, .stop = is_interrupted, .context = &progress};
+    struct pm_machine_probe probe;
+    bool ok = pm_probe(forms_path, &effort, &probe, &err);
+    sigaction(SIGINT, &before, NULL);
+    if (progress.is_terminal && progress.said > 0)
+        fputs("\r\033[K", stderr);
+    if (ok && path)
+        ok = write_file(path, &probe, &err);
+    else if (ok)
+        pm_machine_probe_write(stdout, &probe);
+    if (ok)
+        pm_machine_probe_free(&probe);
+    free(forms_path);
+    return ok ? PM_EXIT_OK : pm_complain(&err);
+}
