@@ -162,10 +162,10 @@ void pm_loop_child_main(const struct pm_loop_set *set, const struct pm_loop_opti
             allow_seconds(0);
             time->why = (uint8_t)why;
             shared->runs = false;
+            if (write(pipe, "", 1) != 1)
+                break;
         }
         shared->next++;
-        if (write(pipe, "", 1) != 1)
-            break;
     }
     _exit(0);
 }

@@ -95,8 +95,8 @@ bool pm_loop_put_tracing(struct pm_loop_area *area, const struct pm_loop_code *c
                 branch++;
             }
         }
+    copy->leave = writer.at;
     put_leave(&writer);
-    copy->end = stubs + n_branches * STUB_BYTES;
     return true;
 }
 
@@ -161,7 +161,7 @@ bool pm_loop_put_timed(struct pm_loop_area *area, unsigned which, const struct p
                 branch += insn->control == PM_LOOP_BRANCH;
             }
         }
+    copy->leave = writer.at;
     put_leave(&writer);
-    copy->end = writer.at;
     return true;
 }

@@ -78,10 +78,11 @@ struct pm_loop_set {
 /* All innermost loops of STRUCTURE, x86-64, lifted as far as counters (PM_LIFT_ALL), with the code
    of their hottest paths from the files of its modules.  The path follows EDGE_COUNTS (n_edges
    values) where these say that the loop was executed; else, and for NULL, the lifter's estimated
-   frequencies (pm_edge.weight).  Loops whose code rules it out are refused here.  NULL with a
-   sentence for another ISA, and for a file that cannot be read.  Freed by pm_loop_set_free. */
+   frequencies (pm_edge.weight).  ROUTINES: per routine, whether its loops are wanted; NULL: all
+   are. Loops whose code rules it out are refused here.  NULL with a sentence for another ISA, and
+   for a file that cannot be read.  Freed by pm_loop_set_free. */
 struct pm_loop_set *pm_loop_set_new(const struct pm_structure *structure, const double *edge_counts,
-                                    struct pm_error *err);
+                                    const bool *routines, struct pm_error *err);
 /* An empty one, for loops as bytes. */
 struct pm_loop_set *pm_loop_set_empty(void);
 void pm_loop_set_free(struct pm_loop_set *set); /* NULL is fine */
@@ -101,8 +102,9 @@ struct pm_loop_options {
 };
 
 /* Runs the loops of SET that are not refused yet, one after the other, many in one child process,
-   and fills their times.  OPTIONS may be NULL.  False with a sentence if no child can be made, or
-   the clock does not work here; what a loop does to its child is no error. */
+   and fills their times; of loops with the same code (hash) only the first, whose result all have.
+   OPTIONS may be NULL.  False with a sentence if no child can be made, or the clock does not work
+   here; what a loop does to its child is no error. */
 bool pm_loops_run(struct pm_loop_set *set, const struct pm_loop_options *options,
                   struct pm_error *err);
 

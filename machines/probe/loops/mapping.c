@@ -26,7 +26,6 @@ static struct {
     sigjmp_buf back;
     volatile bool maps, runs;
     volatile bool again;
-    unsigned n_adjustments;
 } now;
 
 static void go_back(enum pm_loop_refusal why, bool again) __attribute__((noreturn));
@@ -37,14 +36,15 @@ static void go_back(enum pm_loop_refusal why, bool again) {
 
 /* ---- a fault that no page mends -------------------------------------------------------------- */
 
-static uint64_t general_value(const ucontext_t *context, ZydisRegister name, unsigned *number) {
+uint64_t pm_loop_general_value(const void *at, int name, unsigned *number) {
+    const ucontext_t *context = at;
     static const int places[16] = {REG_RAX, REG_RCX, REG_RDX, REG_RBX, REG_RSP, REG_RBP,
                                    REG_RSI, REG_RDI, REG_R8,  REG_R9,  REG_R10, REG_R11,
                                    REG_R12, REG_R13, REG_R14, REG_R15};
     *number = 16;
-    if (ZydisRegisterGetClass(name) != ZYDIS_REGCLASS_GPR64)
+    if (ZydisRegisterGetClass((ZydisRegister)name) != ZYDIS_REGCLASS_GPR64)
         return 0;
-    *number = (unsigned)ZydisRegisterGetId(name);
+    *number = (unsigned)ZydisRegisterGetId((ZydisRegister)name);
     return (uint64_t)context->uc_mcontext.gregs[places[*number]];
 }
 
@@ -53,8 +53,8 @@ static bool mend_operand(const ucontext_t *context, const ZydisDecodedOperand *o
                          bool *misaligned) {
     struct pm_loop_memory *memory = &now.child->memory;
     unsigned base_number, index_number;
-    uint64_t base = general_value(context, operand->mem.base, &base_number);
-    uint64_t index = general_value(context, operand->mem.index, &index_number);
+    uint64_t base = pm_loop_general_value(context, operand->mem.base, &base_number);
+    uint64_t index = pm_loop_general_value(context, operand->mem.index, &index_number);
     bool has_base = base_number < 16;
     if (has_base && pm_loop_memory_patch(memory, base, false))
         return true;
@@ -67,9 +67,9 @@ static bool mend_operand(const ucontext_t *context, const ZydisDecodedOperand *o
         return false;
     *misaligned = true;
     unsigned number = has_base ? base_number : index_number;
-    if (number == 16 || now.n_adjustments == MOST_ADJUSTMENTS)
+    if (number == 16 || memory->n_adjustments == MOST_ADJUSTMENTS)
         return false;
-    now.n_adjustments++;
+    memory->n_adjustments++;
     memory->adjustments[number] -= (int64_t)(address % bytes);
     return true;
 }
@@ -101,6 +101,10 @@ static bool is_in_copy(const ucontext_t *context) {
 
 static void on_signal(int signal, siginfo_t *info, void *at) {
     const ucontext_t *context = at;
+    if (signal == SIGTRAP && info->si_code == TRAP_TRACE && now.runs) {
+        pm_loop_step(at);
+        return;
+    }
     if (!now.runs || !is_in_copy(context))
         _exit(1); /* our own fault, or one that the copy led to */
     if (signal == SIGFPE)
@@ -160,8 +164,13 @@ static void execute(void *context) {
     pm_loop_enter(execution->state, execution->code);
 }
 
-/* One execution of the tracing copy; again, until nothing made up has to change. */
-static enum pm_loop_refusal trace(struct pm_loop_child *child, const struct pm_loop_copy *copy) {
+enum pm_loop_refusal pm_loop_execute(struct pm_loop_child *child, const struct pm_loop_copy *copy) {
+    struct execution execution = {&child->state, copy->begin};
+    bool again;
+    return pm_loop_guarded(child, false, execute, &execution, &again);
+}
+
+enum pm_loop_refusal pm_loop_trace(struct pm_loop_child *child, const struct pm_loop_copy *copy) {
     bool again = true;
     enum pm_loop_refusal why = PM_LOOP_RAN;
     for (unsigned i = 0; again && i < MOST_ATTEMPTS; i++) {
@@ -183,7 +192,7 @@ static bool is_steady(struct pm_loop_child *child, const struct pm_loop_copy *co
     unsigned n_pages = child->memory.n_pages, n_patches = child->memory.n_patches;
     bool steady = true;
     for (unsigned i = 0; steady && i < STEADY_EXECUTIONS; i++) {
-        steady = trace(child, copy) == PM_LOOP_RAN && child->memory.n_pages == n_pages &&
+        steady = pm_loop_trace(child, copy) == PM_LOOP_RAN && child->memory.n_pages == n_pages &&
                  child->memory.n_patches == n_patches &&
                  (i < 2 || memcmp(taken, child->area->taken, n_branches) == 0);
         memcpy(taken, child->area->taken, n_branches);
@@ -192,41 +201,33 @@ static bool is_steady(struct pm_loop_child *child, const struct pm_loop_copy *co
     return steady;
 }
 
-/* What can be made up, in the order in which it is tried: registers that no address comes from as
-   strides, or all as addresses; and what memory holds. */
-static const struct sort {
-    bool strides;
-    uint8_t fill;
-} sorts[] = {{true, PM_LOOP_FILL_NUMBERS},  {false, PM_LOOP_FILL_NUMBERS},
-             {true, PM_LOOP_FILL_INDICES},  {false, PM_LOOP_FILL_INDICES},
-             {true, PM_LOOP_FILL_POINTERS}, {false, PM_LOOP_FILL_POINTERS}};
-
-static void begin_anew(struct pm_loop_memory *memory, const struct pm_loop_code *code,
-                       const struct sort *sort) {
+void pm_loop_begin_anew(struct pm_loop_memory *memory, const struct pm_loop_code *code,
+                        const struct pm_loop_sort *sort, unsigned layout) {
     pm_loop_memory_clear(memory);
     memory->fill = sort->fill;
     memory->small = sort->strides ? (uint16_t)~code->bases : 0;
     memory->indices = code->indices;
+    memory->layout = layout;
     memory->n_patches = 0;
+    memory->n_adjustments = 0;
     memset(memory->adjustments, 0, sizeof memory->adjustments);
-    now.n_adjustments = 0;
 }
 
-/* With one count and sort of made-up data. */
+/* With one count, sort and layout of made-up data. */
 static enum pm_loop_refusal prepare_count(struct pm_loop_child *child,
                                           const struct pm_loop_code *code, unsigned count,
-                                          const struct sort *sort) {
+                                          const struct pm_loop_sort *sort, unsigned layout) {
     struct pm_loop_copy copy;
     if (!pm_loop_put_tracing(child->area, code, count, &copy))
         return PM_LOOP_TOO_LONG;
-    begin_anew(&child->memory, code, sort);
-    enum pm_loop_refusal why = trace(child, &copy);
+    pm_loop_begin_anew(&child->memory, code, sort, layout);
+    enum pm_loop_refusal why = pm_loop_trace(child, &copy);
     if (why)
         return why;
     child->restores = !is_steady(child, &copy, (size_t)count * code->n_branches);
     if (child->restores) {
-        begin_anew(&child->memory, code, sort);
-        why = trace(child, &copy);
+        pm_loop_begin_anew(&child->memory, code, sort, layout);
+        why = pm_loop_trace(child, &copy);
         if (why)
             return why;
     }
@@ -239,19 +240,40 @@ static enum pm_loop_refusal prepare_count(struct pm_loop_child *child,
     return PM_LOOP_RAN;
 }
 
+/* At the largest count that it can be done at. */
+static enum pm_loop_refusal prepare_sort(struct pm_loop_child *child,
+                                         const struct pm_loop_code *code,
+                                         const struct pm_loop_sort *sort, unsigned layout) {
+    enum pm_loop_refusal why = PM_LOOP_TOO_LONG;
+    for (unsigned count = PM_LOOP_MOST_COPIES; count >= LEAST_COPIES; count /= 2) {
+        why = prepare_count(child, code, count, sort, layout);
+        if (why != PM_LOOP_PAGES && why != PM_LOOP_TOO_LONG)
+            break;
+    }
+    return why;
+}
+
 enum pm_loop_refusal pm_loop_prepare(struct pm_loop_child *child, const struct pm_loop_code *code) {
+    /* In the order in which it is tried. */
+    static const struct pm_loop_sort sorts[] = {
+        {true, PM_LOOP_FILL_NUMBERS},  {false, PM_LOOP_FILL_NUMBERS},
+        {true, PM_LOOP_FILL_INDICES},  {false, PM_LOOP_FILL_INDICES},
+        {true, PM_LOOP_FILL_POINTERS}, {false, PM_LOOP_FILL_POINTERS}};
     enum pm_loop_refusal first = PM_LOOP_RAN, why = PM_LOOP_RAN;
     child->memory.image = code->image;
     child->state.width = code->vectors;
     for (size_t i = 0; i < sizeof sorts / sizeof *sorts; i++) {
-        for (unsigned count = PM_LOOP_MOST_COPIES; count >= LEAST_COPIES; count /= 2) {
-            why = prepare_count(child, code, count, &sorts[i]);
-            if (why != PM_LOOP_PAGES && why != PM_LOOP_TOO_LONG)
-                break;
+        unsigned layout = 0;
+        why = prepare_sort(child, code, &sorts[i], layout);
+        if (!why) {
+            why = pm_loop_choose_layout(child, code, &sorts[i], &layout);
+            if (!why)
+                why = prepare_sort(child, code, &sorts[i], layout);
         }
-        if (!first)
+        if (!first || why == PM_LOOP_ALIASES)
             first = why;
-        if (why != PM_LOOP_ADDRESS && why != PM_LOOP_PAGES && why != PM_LOOP_ALIGNMENT)
+        if (why != PM_LOOP_ADDRESS && why != PM_LOOP_PAGES && why != PM_LOOP_ALIGNMENT &&
+            why != PM_LOOP_ALIASES)
             return why;
     }
     return first;

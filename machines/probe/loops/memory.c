@@ -39,14 +39,14 @@ static const uint64_t POINTED = (UINT64_C(900) << 32) | 100 * APART | OFFSET;
 static const int64_t MOST_DISPLACEMENT = 1 << 16;
 
 static uint64_t slot_address(const struct pm_loop_memory *memory, unsigned n) {
-    unsigned slot = memory->layout ? n * 7 + 3 : n;
-    return POINTED + (uint64_t)(slot % N_SLOTS) * SLOT;
+    unsigned slot = memory->layout ? n % (N_SLOTS - 1) + 1 : n % N_SLOTS;
+    return POINTED + (uint64_t)slot * SLOT;
 }
 
 static uint64_t filled_word(const struct pm_loop_memory *memory, uint32_t word) {
     switch (memory->fill) {
     case PM_LOOP_FILL_INDICES:
-        return STEP * (1 + word % N_STEPS);
+        return STEP * (1 + (memory->layout ? word / 2 : word) % N_STEPS);
     case PM_LOOP_FILL_POINTERS:
         return slot_address(memory, word);
     default:
@@ -139,7 +139,8 @@ bool pm_loop_memory_patch(struct pm_loop_memory *memory, uint64_t value, bool in
             return false;
     unsigned n = memory->n_patches;
     memory->patches[memory->n_patches++] = (struct pm_loop_patch){
-        (uint32_t)word, index ? STEP * (1 + n % N_PATCHED_STEPS) : slot_address(memory, n)};
+        (uint32_t)word,
+        index ? STEP * (1 + n % (N_PATCHED_STEPS - memory->layout)) : slot_address(memory, n)};
     if (word < FIRST_STATE_WORD && word / PAGE_WORDS < memory->n_pages)
         fill_page(memory, (unsigned)(word / PAGE_WORDS));
     return true;
@@ -151,7 +152,8 @@ void pm_loop_memory_fill_state(const struct pm_loop_memory *memory, struct pm_lo
     unsigned n_indices = 0;
     for (unsigned r = 0; r < 16; r++) {
         if (memory->small >> r & 1) {
-            state->general[r] = memory->indices >> r & 1 ? STEP * ++n_indices : STEP;
+            state->general[r] =
+                memory->indices >> r & 1 ? STEP * (++n_indices + memory->layout) : STEP;
             continue;
         }
         uint64_t high = memory->layout ? 300 - 7 * r : 16 + 5 * r;

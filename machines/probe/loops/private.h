@@ -64,7 +64,6 @@ void pm_loop_code_finish(struct pm_loop_code *code, struct pm_loop_time *time);
 #define PM_LOOP_CODE (PM_LOOP_IMAGE + UINT64_C(0x50000000)) /* in reach of all of the image */
 enum {
     PM_LOOP_COPY_BYTES = 32768, /* of one unrolled copy */
-    PM_LOOP_CODE_BYTES = 8 * PM_LOOP_COPY_BYTES,
     PM_LOOP_MOST_COPIES = 128,
     PM_LOOP_MOST_BRANCHES = 8192, /* of all copies of an iteration */
 };
@@ -79,7 +78,7 @@ struct pm_loop_area {
 };
 
 struct pm_loop_copy {
-    uint8_t *begin, *end;
+    uint8_t *begin, *leave; /* the jump at its end */
 };
 
 /* COUNT iterations in which each branch says in AREA whether it was taken, and goes on along the
@@ -125,6 +124,7 @@ struct pm_loop_memory {
     struct pm_loop_page pages[PM_LOOP_MOST_PAGES];
     unsigned n_patches;
     struct pm_loop_patch patches[PM_LOOP_MOST_PATCHES];
+    unsigned n_adjustments;
     int64_t adjustments[16]; /* of the registers' first values */
 };
 
@@ -158,8 +158,34 @@ bool pm_loop_catch_signals(void);
  *AGAIN: what was made up has changed, and it has to begin anew.  MAPS: pages may be mapped. */
 enum pm_loop_refusal pm_loop_guarded(struct pm_loop_child *child, bool maps, void (*run)(void *),
                                      void *context, bool *again);
+/* One execution of COPY, for which all pages are there. */
+enum pm_loop_refusal pm_loop_execute(struct pm_loop_child *child, const struct pm_loop_copy *copy);
+/* The value that a general register NAME of the signal's CONTEXT (ucontext_t) holds; *NUMBER: the
+   register's, or 16 and the value 0 where it is none. */
+uint64_t pm_loop_general_value(const void *context, int name, unsigned *number);
+
+/* What can be made up: registers that no address comes from hold strides, or all hold addresses;
+   and what memory holds. */
+struct pm_loop_sort {
+    bool strides;
+    uint8_t fill; /* enum pm_loop_fill */
+};
+void pm_loop_begin_anew(struct pm_loop_memory *memory, const struct pm_loop_code *code,
+                        const struct pm_loop_sort *sort, unsigned layout);
+/* One execution of a tracing copy, again until nothing made up has to change any more. */
+enum pm_loop_refusal pm_loop_trace(struct pm_loop_child *child, const struct pm_loop_copy *copy);
 /* Finds the counts at which CODE can run, its pages, and how its branches go; makes the copies. */
 enum pm_loop_refusal pm_loop_prepare(struct pm_loop_child *child, const struct pm_loop_code *code);
+
+/* ---- aliases.c: loads that get what was stored because data are made up -----------------------
+ */
+
+/* The layout in which there are none; PM_LOOP_ALIASES: neither. */
+enum pm_loop_refusal pm_loop_choose_layout(struct pm_loop_child *child,
+                                           const struct pm_loop_code *code,
+                                           const struct pm_loop_sort *sort, unsigned *layout);
+/* Of the handler of SIGTRAP, before each instruction; CONTEXT is its ucontext_t. */
+void pm_loop_step(void *context);
 
 /* ---- child.c --------------------------------------------------------------------------------- */
 

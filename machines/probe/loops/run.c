@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
@@ -68,6 +69,31 @@ static bool run_child(struct turn *turn, struct pm_error *err) {
     return true;
 }
 
+/* For each loop the first one that has the same code: only that is run. */
+static uint32_t *first_alike(const struct pm_loop_set *set) {
+    uint32_t *first = pm_alloc(set->n_times + 1, sizeof *first);
+    struct pm_map map = {0};
+    for (uint32_t i = 0; i < set->n_times; i++) {
+        uint64_t hash = set->times[i].hash;
+        first[i] = i;
+        if (set->times[i].why)
+            continue;
+        for (struct pm_map_entry at = pm_map_find(&map, hash); at.found; pm_map_next(&map, &at))
+            if (set->times[at.item].hash == hash)
+                first[i] = at.item;
+        if (first[i] == i)
+            pm_map_add(&map, hash, i);
+    }
+    pm_map_free(&map);
+    return first;
+}
+
+static void copy_result(const struct pm_loop_time *from, struct pm_loop_time *to) {
+    uint32_t scope = to->scope;
+    *to = *from;
+    to->scope = scope;
+}
+
 bool pm_loops_run(struct pm_loop_set *set, const struct pm_loop_options *given,
                   struct pm_error *err) {
     struct pm_loop_options options = given ? *given : (struct pm_loop_options){0};
@@ -78,7 +104,11 @@ bool pm_loops_run(struct pm_loop_set *set, const struct pm_loop_options *given,
         return pm_fail_errno(err, "memory for times of loops");
     struct turn turn = {set, &options, shared, false};
     bool good = true;
+    uint32_t *first = first_alike(set);
     memcpy(shared->times, set->times, set->n_times * sizeof *set->times);
+    for (uint32_t i = 0; i < set->n_times; i++)
+        if (first[i] != i)
+            shared->times[i].why = PM_LOOP_STOPPED; /* for the child: not its turn */
     while (good && !turn.stopped && shared->next < set->n_times) {
         shared->has_clock = shared->runs = false;
         good = run_child(&turn, err);
@@ -95,7 +125,9 @@ bool pm_loops_run(struct pm_loop_set *set, const struct pm_loop_options *given,
     for (; shared->next < set->n_times; shared->next++)
         if (!shared->times[shared->next].why)
             shared->times[shared->next].why = PM_LOOP_STOPPED;
-    memcpy(set->times, shared->times, set->n_times * sizeof *set->times);
+    for (uint32_t i = 0; i < set->n_times; i++)
+        copy_result(&shared->times[first[i]], &set->times[i]);
+    free(first);
     munmap(shared, n_bytes);
     return good;
 }

@@ -115,7 +115,7 @@ static bool *scopes_with_loops(const struct pm_structure *structure) {
 }
 
 struct pm_loop_set *pm_loop_set_new(const struct pm_structure *structure, const double *edge_counts,
-                                    struct pm_error *err) {
+                                    const bool *routines, struct pm_error *err) {
     struct pm_loop_set *set = pm_loop_set_empty();
     if (!structure->isa || strcmp(structure->isa, "x86-64") != 0) {
         pm_fail(err, "loops are run alone on x86-64 only, and this program is for %s",
@@ -142,7 +142,8 @@ struct pm_loop_set *pm_loop_set_new(const struct pm_structure *structure, const 
     bool *with_loops = scopes_with_loops(structure);
     for (uint32_t s = 0; s < structure->n_scopes; s++) {
         const struct pm_scope *scope = &structure->scopes[s];
-        if (scope->kind != PM_SCOPE_LOOP || with_loops[s])
+        if (scope->kind != PM_SCOPE_LOOP || with_loops[s] ||
+            (routines && !routines[scope->routine]))
             continue;
         size_t n_steps = edge_counts ? pm_hot_path(&counted, s, path) : 0;
         if (n_steps == 0)
