@@ -17,7 +17,7 @@
 /* A round of the clock is short, because loops are many. */
 static const double ROUND_SECONDS = 20e-6;
 static const double LOOP_SECONDS = 0.2;
-enum { ROUNDS = 15 };
+enum { ROUNDS = 7 };
 
 static struct pm_loop_shared *shared_pages;
 
@@ -57,20 +57,55 @@ static struct pm_estimate difference(struct pm_estimate few, struct pm_estimate 
                                 fmax(0, middle + above) / iterations};
 }
 
-static enum pm_loop_refusal time_loop(struct pm_loop_child *child, struct pm_clock *clock,
-                                      const struct pm_effort *effort, struct pm_loop_time *time) {
+/* Cycles of an iteration in one SETTING. */
+static enum pm_loop_refusal time_setting(struct pm_loop_child *child,
+                                         const struct pm_loop_code *code, struct pm_clock *clock,
+                                         const struct pm_effort *effort, unsigned setting,
+                                         struct pm_estimate *cycles, bool *undisturbed) {
     struct timed timed[2];
+    if (!pm_loop_memory_move(&child->memory, setting))
+        return PM_LOOP_ADDRESS;
     for (unsigned which = 0; which < 2; which++) {
         bool again;
+        if (!pm_loop_put_timed(child->area, which, setting, code, child->counts[which],
+                               &child->copies[which]))
+            return PM_LOOP_TOO_LONG;
         timed[which] =
             (struct timed){.child = child, .which = which, .clock = clock, .effort = effort};
         enum pm_loop_refusal why = pm_loop_guarded(child, false, measure, &timed[which], &again);
         if (why)
             return why;
+        *undisturbed &= timed[which].timing.undisturbed;
     }
-    time->cycles = difference(timed[0].timing.cycles, timed[1].timing.cycles,
-                              (double)child->counts[1] - child->counts[0]);
-    time->undisturbed = timed[0].timing.undisturbed && timed[1].timing.undisturbed;
+    *cycles = difference(timed[0].timing.cycles, timed[1].timing.cycles,
+                         (double)child->counts[1] - child->counts[0]);
+    return PM_LOOP_RAN;
+}
+
+static double median_of_three(double a, double b, double c) {
+    return fmax(fmin(a, b), fmin(fmax(a, b), c));
+}
+
+/* Settings differ by more than the rounds of one; so the interval holds the figures of all. */
+static enum pm_loop_refusal time_loop(struct pm_loop_child *child, const struct pm_loop_code *code,
+                                      struct pm_clock *clock, const struct pm_effort *effort,
+                                      struct pm_loop_time *time) {
+    struct pm_estimate of[PM_LOOP_SETTINGS];
+    _Static_assert(PM_LOOP_SETTINGS == 3, "of which the median is taken");
+    bool undisturbed = true;
+    for (unsigned i = 0; i < PM_LOOP_SETTINGS; i++) {
+        enum pm_loop_refusal why =
+            time_setting(child, code, clock, effort, i, &of[i], &undisturbed);
+        if (why)
+            return why;
+    }
+    double low = median_of_three(of[0].low, of[1].low, of[2].low);
+    double high = median_of_three(of[0].high, of[1].high, of[2].high);
+    time->cycles = (struct pm_estimate){
+        fmin(low, fmin(of[0].estimate, fmin(of[1].estimate, of[2].estimate))),
+        median_of_three(of[0].estimate, of[1].estimate, of[2].estimate),
+        fmax(high, fmax(of[0].estimate, fmax(of[1].estimate, of[2].estimate)))};
+    time->undisturbed = undisturbed;
     return PM_LOOP_RAN;
 }
 
@@ -79,11 +114,11 @@ static enum pm_loop_refusal run_loop(struct pm_loop_child *child, const struct p
                                      struct pm_loop_time *time) {
     enum pm_loop_refusal why = pm_loop_prepare(child, code);
     if (!why) {
-        why = time_loop(child, clock, effort, time);
+        why = time_loop(child, code, clock, effort, time);
         if (why == PM_LOOP_UNSTEADY && !child->restores) {
             /* What it counts in memory led it away after many executions. */
             child->restores = true;
-            why = time_loop(child, clock, effort, time);
+            why = time_loop(child, code, clock, effort, time);
         }
     }
     time->pages = child->memory.n_pages;
@@ -136,12 +171,12 @@ void pm_loop_child_main(const struct pm_loop_set *set, const struct pm_loop_opti
     double loop_seconds = options->loop_seconds > 0 ? options->loop_seconds : LOOP_SECONDS;
     struct pm_loop_child *child = pm_alloc(1, sizeof *child);
     struct rlimit no_core = {0, 0};
-    effort.most_seconds = loop_seconds / 4;
+    effort.most_seconds = loop_seconds / (3 * PM_LOOP_SETTINGS);
     shared_pages = shared;
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     setrlimit(RLIMIT_CORE, &no_core);
     child->area = map_area();
-    if (!child->area || !pm_loop_catch_signals()) {
+    if (!child->area || !pm_loop_memory_init(&child->memory) || !pm_loop_catch_signals()) {
         pm_fail_errno(&shared->err, "memory for copies of loops, which has to be executable");
         _exit(1);
     }

@@ -234,7 +234,7 @@ static enum pm_loop_refusal prepare_count(struct pm_loop_child *child,
     child->counts[1] = count;
     child->counts[0] = count / 4;
     for (unsigned which = 0; which < 2; which++)
-        if (!pm_loop_put_timed(child->area, which, code, child->counts[which],
+        if (!pm_loop_put_timed(child->area, which, 0, code, child->counts[which],
                                &child->copies[which]))
             return PM_LOOP_TOO_LONG;
     return PM_LOOP_RAN;

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include "machines/probe/loops/private.h"
 
@@ -93,13 +94,37 @@ static void fill_page(struct pm_loop_memory *memory, unsigned index) {
     }
 }
 
+bool pm_loop_memory_init(struct pm_loop_memory *memory) {
+    memory->file = memfd_create("pmodel-loops", MFD_CLOEXEC);
+    return memory->file >= 0 &&
+           !ftruncate(memory->file, (off_t)PM_LOOP_SETTINGS * PM_LOOP_MOST_PAGES * PAGE);
+}
+
+/* Page number INDEX of the present setting at ADDRESS. */
+static bool place_page(const struct pm_loop_memory *memory, unsigned index, uint64_t address,
+                       int fixed) {
+    void *place = (void *)(uintptr_t)address;
+    off_t offset = (off_t)(memory->setting * PM_LOOP_MOST_PAGES + index) * PAGE;
+    return mmap(place, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED | fixed, memory->file, offset) ==
+           place;
+}
+
+bool pm_loop_memory_move(struct pm_loop_memory *memory, unsigned setting) {
+    memory->setting = setting;
+    for (unsigned i = 0; i < memory->n_pages; i++) {
+        const struct pm_loop_page *page = &memory->pages[i];
+        if (!place_page(memory, i, page->address, MAP_FIXED))
+            return false;
+        memcpy((void *)(uintptr_t)page->address, page->first, PAGE);
+    }
+    return true;
+}
+
 enum pm_loop_refusal pm_loop_memory_map(struct pm_loop_memory *memory, uint64_t address) {
     address &= ~(uint64_t)(PAGE - 1);
     if (memory->n_pages == PM_LOOP_MOST_PAGES)
         return PM_LOOP_PAGES;
-    void *place = (void *)(uintptr_t)address;
-    int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE;
-    if (address >> 47 || mmap(place, PAGE, PROT_READ | PROT_WRITE, flags, -1, 0) != place)
+    if (address >> 47 || !place_page(memory, memory->n_pages, address, MAP_FIXED_NOREPLACE))
         return PM_LOOP_ADDRESS;
     unsigned index = memory->n_pages++;
     struct pm_loop_page *page = &memory->pages[index];
@@ -108,14 +133,14 @@ enum pm_loop_refusal pm_loop_memory_map(struct pm_loop_memory *memory, uint64_t 
         page->first = pm_alloc(PAGE_WORDS, sizeof *page->first);
     page->is_constant = fill_from_file(memory->image, address, page->first);
     fill_page(memory, index);
-    memcpy(place, page->first, PAGE);
+    memcpy((void *)(uintptr_t)address, page->first, PAGE);
     return PM_LOOP_RAN;
 }
 
 void pm_loop_memory_clear(struct pm_loop_memory *memory) {
     for (unsigned i = 0; i < memory->n_pages; i++)
         munmap((void *)(uintptr_t)memory->pages[i].address, PAGE);
-    memory->n_pages = 0;
+    memory->n_pages = memory->setting = 0;
 }
 
 void pm_loop_memory_restore(const struct pm_loop_memory *memory) {

@@ -65,13 +65,16 @@ void pm_loop_code_finish(struct pm_loop_code *code, struct pm_loop_time *time);
 enum {
     PM_LOOP_COPY_BYTES = 32768, /* of one unrolled copy */
     PM_LOOP_MOST_COPIES = 128,
+    /* A loop is timed several times: on other physical pages, with its code shifted so far. */
+    PM_LOOP_SETTINGS = 3,
+    PM_LOOP_SHIFT = 21 * 64,
     PM_LOOP_MOST_BRANCHES = 8192, /* of all copies of an iteration */
 };
 
 /* The area at PM_LOOP_CODE. */
 struct pm_loop_area {
     uint8_t tracing[4 * PM_LOOP_COPY_BYTES];
-    uint8_t timed[2][PM_LOOP_COPY_BYTES + 4096];
+    uint8_t timed[2][PM_LOOP_COPY_BYTES + PM_LOOP_SETTINGS * PM_LOOP_SHIFT];
     uint8_t taken[PM_LOOP_MOST_BRANCHES]; /* of each branch of each copy, as the tracing copy met it
                                            */
     uint64_t leave;                       /* where copies jump to at their end */
@@ -85,9 +88,10 @@ struct pm_loop_copy {
    path in any case.  False: no room. */
 bool pm_loop_put_tracing(struct pm_loop_area *area, const struct pm_loop_code *code, unsigned count,
                          struct pm_loop_copy *copy);
-/* COUNT iterations in the form in which they are timed, in timed[WHICH]. */
-bool pm_loop_put_timed(struct pm_loop_area *area, unsigned which, const struct pm_loop_code *code,
-                       unsigned count, struct pm_loop_copy *copy);
+/* COUNT iterations in the form in which they are timed, in timed[WHICH], shifted by SETTING. */
+bool pm_loop_put_timed(struct pm_loop_area *area, unsigned which, unsigned setting,
+                       const struct pm_loop_code *code, unsigned count,
+                       struct pm_loop_copy *copy);
 
 /* ---- memory.c: made-up data ------------------------------------------------------------------ */
 
@@ -115,6 +119,8 @@ struct pm_loop_patch {
 enum { PM_LOOP_MOST_PATCHES = 512 };
 
 struct pm_loop_memory {
+    int file;                     /* of PM_LOOP_SETTINGS · PM_LOOP_MOST_PAGES physical pages */
+    unsigned setting;             /* which of them are used */
     const struct pm_image *image; /* of constants; NULL */
     uint8_t fill;                 /* enum pm_loop_fill */
     uint16_t small;               /* registers that hold strides and indices, not addresses */
@@ -128,6 +134,10 @@ struct pm_loop_memory {
     int64_t adjustments[16]; /* of the registers' first values */
 };
 
+/* Makes the physical pages. */
+bool pm_loop_memory_init(struct pm_loop_memory *memory);
+/* The same pages, with what they hold at first, on physical pages of SETTING. */
+bool pm_loop_memory_move(struct pm_loop_memory *memory, unsigned setting);
 /* Forgets all pages. */
 void pm_loop_memory_clear(struct pm_loop_memory *memory);
 /* Maps the page around ADDRESS. */
@@ -174,7 +184,7 @@ void pm_loop_begin_anew(struct pm_loop_memory *memory, const struct pm_loop_code
                         const struct pm_loop_sort *sort, unsigned layout);
 /* One execution of a tracing copy, again until nothing made up has to change any more. */
 enum pm_loop_refusal pm_loop_trace(struct pm_loop_child *child, const struct pm_loop_copy *copy);
-/* Finds the counts at which CODE can run, its pages, and how its branches go; makes the copies. */
+/* Finds the counts at which CODE can run, its pages, and how its branches go. */
 enum pm_loop_refusal pm_loop_prepare(struct pm_loop_child *child, const struct pm_loop_code *code);
 
 /* ---- aliases.c: loads that get what was stored because data are made up -----------------------
