@@ -17,6 +17,9 @@
 /* A round of the clock is short, because loops are many. */
 static const double ROUND_SECONDS = 20e-6;
 static const double LOOP_SECONDS = 0.2;
+/* Either way: what a loop takes differs so much from process to process, with the physical pages
+   and what the predictors of branches and of memory dependences have seen before. */
+static const double LEAST_SPREAD = 0.02;
 enum { ROUNDS = 7 };
 
 static struct pm_loop_shared *shared_pages;
@@ -101,10 +104,11 @@ static enum pm_loop_refusal time_loop(struct pm_loop_child *child, const struct 
     }
     double low = median_of_three(of[0].low, of[1].low, of[2].low);
     double high = median_of_three(of[0].high, of[1].high, of[2].high);
-    time->cycles = (struct pm_estimate){
-        fmin(low, fmin(of[0].estimate, fmin(of[1].estimate, of[2].estimate))),
-        median_of_three(of[0].estimate, of[1].estimate, of[2].estimate),
-        fmax(high, fmax(of[0].estimate, fmax(of[1].estimate, of[2].estimate)))};
+    double middle = median_of_three(of[0].estimate, of[1].estimate, of[2].estimate);
+    low = fmin(low, fmin(of[0].estimate, fmin(of[1].estimate, of[2].estimate)));
+    high = fmax(high, fmax(of[0].estimate, fmax(of[1].estimate, of[2].estimate)));
+    time->cycles = (struct pm_estimate){fmin(low, middle * (1 - LEAST_SPREAD)), middle,
+                                        fmax(high, middle * (1 + LEAST_SPREAD))};
     time->undisturbed = undisturbed;
     return PM_LOOP_RAN;
 }
@@ -188,7 +192,7 @@ void pm_loop_child_main(const struct pm_loop_set *set, const struct pm_loop_opti
     while (shared->next < set->n_times) {
         struct pm_loop_time *time = &shared->times[shared->next];
         const struct pm_loop_code *code = &set->codes[shared->next];
-        if (!time->why) {
+        if (shared->wanted[shared->next]) {
             shared->runs = true;
             allow_seconds(loop_seconds);
             enum pm_loop_refusal why = has_vectors(code->vectors)

@@ -205,6 +205,7 @@ struct pm_loop_shared {
     bool runs;     /* that loop is being run */
     bool has_clock;
     struct pm_error err; /* why it has none */
+    bool *wanted; /* on these pages, too: is it to be run? */
     struct pm_loop_time times[];
 };
 

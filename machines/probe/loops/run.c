@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -15,12 +16,14 @@
 /* A child stops a loop that takes too long; if it cannot even do that, it is ended after so long
    without a sign of life. */
 enum { SILENCE_MILLISECONDS = 5000 };
+static const double WIDE = 0.1; /* of the estimate */
 
 /* A turn of the loop runner. */
 struct turn {
     const struct pm_loop_set *set;
     const struct pm_loop_options *options;
     struct pm_loop_shared *shared;
+    bool again;   /* it is the second one */
     bool stopped; /* by who watches the progress */
 };
 
@@ -38,7 +41,9 @@ static bool watch(struct turn *turn, int pipe) {
             return true;
         const struct pm_loop_options *options = turn->options;
         if (options->progress &&
-            !options->progress(options->context, turn->shared->next, turn->set->n_times)) {
+            !options->progress(options->context,
+                               turn->again ? turn->set->n_times : turn->shared->next,
+                               turn->set->n_times)) {
             turn->stopped = true;
             return false;
         }
@@ -94,40 +99,75 @@ static void copy_result(const struct pm_loop_time *from, struct pm_loop_time *to
     to->scope = scope;
 }
 
-bool pm_loops_run(struct pm_loop_set *set, const struct pm_loop_options *given,
-                  struct pm_error *err) {
-    struct pm_loop_options options = given ? *given : (struct pm_loop_options){0};
-    size_t n_bytes = sizeof(struct pm_loop_shared) + set->n_times * sizeof *set->times;
-    struct pm_loop_shared *shared =
-        mmap(NULL, n_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    if (shared == MAP_FAILED)
-        return pm_fail_errno(err, "memory for times of loops");
-    struct turn turn = {set, &options, shared, false};
-    bool good = true;
-    uint32_t *first = first_alike(set);
-    memcpy(shared->times, set->times, set->n_times * sizeof *set->times);
-    for (uint32_t i = 0; i < set->n_times; i++)
-        if (first[i] != i)
-            shared->times[i].why = PM_LOOP_STOPPED; /* for the child: not its turn */
-    while (good && !turn.stopped && shared->next < set->n_times) {
+/* The wanted loops, by as many children as it takes. */
+static bool run_wanted(struct turn *turn, struct pm_error *err) {
+    struct pm_loop_shared *shared = turn->shared;
+    shared->next = 0;
+    while (!turn->stopped && shared->next < turn->set->n_times) {
         shared->has_clock = shared->runs = false;
-        good = run_child(&turn, err);
-        if (good && !shared->has_clock && !turn.stopped) {
+        if (!run_child(turn, err))
+            return false;
+        if (!shared->has_clock && !turn->stopped) {
             if (shared->err.text[0])
                 *err = shared->err;
             else
                 pm_fail(err, "the process that runs loops ended before it had begun");
-            good = false;
+            return false;
         }
-        if (shared->runs && !turn.stopped) /* the loop that was its end */
+        if (shared->runs && !turn->stopped) /* the loop that was its end */
             shared->times[shared->next++].why = PM_LOOP_CRASHED;
     }
-    for (; shared->next < set->n_times; shared->next++)
-        if (!shared->times[shared->next].why)
-            shared->times[shared->next].why = PM_LOOP_STOPPED;
-    for (uint32_t i = 0; i < set->n_times; i++)
+    return true;
+}
+
+/* Of the estimate. */
+static double width_of(const struct pm_loop_time *time) {
+    return (time->cycles.high - time->cycles.low) / fmax(time->cycles.estimate, 1e-9);
+}
+
+/* Something that lasts disturbs all settings of a loop.  So those with a wide interval have another
+   try when all are done, and the narrower interval counts. */
+static bool run_again(struct turn *turn, struct pm_error *err) {
+    struct pm_loop_shared *shared = turn->shared;
+    size_t n = turn->set->n_times;
+    struct pm_loop_time *before = pm_alloc(n + 1, sizeof *before);
+    memcpy(before, shared->times, n * sizeof *before);
+    for (size_t i = 0; i < n; i++)
+        shared->wanted[i] = shared->wanted[i] && before[i].why == PM_LOOP_RAN &&
+                            (width_of(&before[i]) > WIDE || !before[i].undisturbed);
+    turn->again = true;
+    bool good = run_wanted(turn, err);
+    for (size_t i = 0; i < n; i++)
+        if (shared->times[i].why || width_of(&shared->times[i]) > width_of(&before[i]))
+            shared->times[i] = before[i];
+    free(before);
+    return good;
+}
+
+bool pm_loops_run(struct pm_loop_set *set, const struct pm_loop_options *given,
+                  struct pm_error *err) {
+    struct pm_loop_options options = given ? *given : (struct pm_loop_options){0};
+    size_t n = set->n_times, wanted_at = sizeof(struct pm_loop_shared) + n * sizeof *set->times;
+    uint8_t *pages = mmap(NULL, wanted_at + n, PROT_READ | PROT_WRITE,
+                          MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (pages == MAP_FAILED)
+        return pm_fail_errno(err, "memory for times of loops");
+    struct pm_loop_shared *shared = (struct pm_loop_shared *)pages;
+    struct turn turn = {.set = set, .options = &options, .shared = shared};
+    uint32_t *first = first_alike(set);
+    shared->wanted = (bool *)(pages + wanted_at);
+    memcpy(shared->times, set->times, n * sizeof *set->times);
+    for (uint32_t i = 0; i < n; i++)
+        shared->wanted[i] = first[i] == i && !set->times[i].why;
+    bool good = run_wanted(&turn, err);
+    for (uint32_t i = shared->next; i < n; i++)
+        if (shared->wanted[i])
+            shared->times[i].why = PM_LOOP_STOPPED;
+    if (good && !turn.stopped)
+        good = run_again(&turn, err);
+    for (uint32_t i = 0; i < n; i++)
         copy_result(&shared->times[first[i]], &set->times[i]);
     free(first);
-    munmap(shared, n_bytes);
+    munmap(pages, wanted_at + n);
     return good;
 }
