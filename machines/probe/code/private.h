@@ -1,0 +1,57 @@
+/* What the files of code/ share. */
+#ifndef PM_CODE_PRIVATE_H
+#define PM_CODE_PRIVATE_H
+
+#include <Zydis/Zydis.h>
+
+#include "machines/probe/code/code.h"
+
+enum { PM_MOST_PRELUDE = 2, PM_FORM_OPERANDS = 5 };
+
+/* What becomes of an operand when the instruction is copied. */
+enum pm_operand_role {
+    PM_OPERAND_FIXED,  /* stays as written: immediates, cl of a shift */
+    PM_OPERAND_RESULT, /* written: a register of the pool */
+    PM_OPERAND_SOURCE, /* a register that nothing writes */
+    PM_OPERAND_INDEX,  /* memory with a vector index */
+    PM_OPERAND_MEMORY,
+    PM_OPERAND_ADDRESS, /* computed, not accessed: of lea */
+};
+
+struct pm_form_code {
+    ZydisEncoderRequest request;
+    enum pm_operand_role roles[PM_FORM_OPERANDS];
+    bool reads_result;                    /* its first operand is read, too */
+    const char *prelude[PM_MOST_PRELUDE]; /* NULL: none */
+};
+
+/* ---- parse.c --------------------------------------------------------------------------------- */
+
+/* The instruction that TEXT says, with memory operands of MEMORY_BYTES where it does not say their
+   size; false: it is none, or no encoding is known. */
+bool pm_parse_instruction(const char *text, unsigned memory_bytes, ZydisEncoderRequest *request);
+
+/* ---- execute.c ------------------------------------------------------------------------------- */
+
+/* What loops read and write: numbers near 1 at the begin, and places to store in the second page,
+   with other offsets in it: what has the same offset as a load is taken for it at first. */
+enum { PM_DATA_BYTES = 8192, PM_STORES_AT = 4096 + 2048 };
+
+/* Calls CODE with the loop counter TIMES and DATA in place; false: it faulted. */
+bool pm_execute(const void *code, uint64_t times, void *data);
+/* The same of code that is known not to fault. */
+void pm_execute_safe(const void *code, uint64_t times, void *data);
+
+/* ---- assign.c -------------------------------------------------------------------------------- */
+
+/* Registers for the copies of a loop, in turn. */
+struct pm_register_pools {
+    unsigned general, vector, mask, store;
+    bool chain;
+};
+
+/* The request of FORM's next copy. */
+ZydisEncoderRequest pm_assign_registers(const struct pm_form *form,
+                                        struct pm_register_pools *pools);
+
+#endif
