@@ -19,11 +19,13 @@
             "_end:\n ud2\n .popsection\n");                                                        \
     extern const uint8_t name[], name##_end[];
 
-static struct pm_loop_time run_with(const uint8_t *begin, const uint8_t *end,
+#define BYTES(name) ((uintptr_t)name##_end - (uintptr_t)name)
+
+static struct pm_loop_time run_with(const uint8_t *bytes, size_t n_bytes,
                                     const struct pm_loop_options *options) {
     struct pm_loop_set *set = pm_loop_set_empty();
     struct pm_error err = {0};
-    pm_loop_set_add(set, begin, (size_t)(end - begin), 0x1000);
+    pm_loop_set_add(set, bytes, n_bytes, 0x1000);
     bool good = pm_loops_run(set, options, &err);
     if (!good)
         print_message("%s\n", err.text);
@@ -34,7 +36,7 @@ static struct pm_loop_time run_with(const uint8_t *begin, const uint8_t *end,
     return time;
 }
 
-#define RUN(name) run_with(name, name##_end, NULL)
+#define RUN(name) run_with(name, BYTES(name), NULL)
 
 static double cycles_of(struct pm_loop_time time) {
     assert_string_equal(pm_loop_refusal_name(time.why), "ran");
@@ -92,8 +94,8 @@ static void branches_do_not_leave_the_loop_whatever_the_data_say(void **state) {
     struct pm_loop_time time = RUN(exits);
     cycles_of(time);
     assert_int_equal(time.n_instructions, 9);
-    assert_int_equal(time.n_bytes, exits_end - exits);
-    assert_int_equal(time.hash, XXH64(exits, (size_t)(exits_end - exits), 0));
+    assert_int_equal(time.n_bytes, BYTES(exits));
+    assert_int_equal(time.hash, XXH64(exits, BYTES(exits), 0));
     cycles_of(RUN(never_taken_back));
 }
 
@@ -176,8 +178,8 @@ static void stores_that_made_up_data_lead_to_loads_are_refused(void **state) {
 
 static void a_loop_that_takes_too_long_is_ended(void **state) {
     (void)state;
-    struct pm_loop_options options = {.loop_seconds = 20e-6};
-    refused(run_with(chain, chain_end, &options), PM_LOOP_TIME);
+    struct pm_loop_options options = {.loop_seconds = 2e-3, .round_seconds = 20e-3};
+    refused(run_with(chain, BYTES(chain), &options), PM_LOOP_TIME);
 }
 
 /* ---- many loops ------------------------------------------------------------------------------ */
@@ -192,10 +194,10 @@ static void one_loop_does_not_end_the_others(void **state) {
     (void)state;
     struct pm_loop_set *set = pm_loop_set_empty();
     struct pm_error err = {0};
-    pm_loop_set_add(set, by_zero, (size_t)(by_zero_end - by_zero), 0);
-    pm_loop_set_add(set, chain, (size_t)(chain_end - chain), 0);
-    pm_loop_set_add(set, many_pages, (size_t)(many_pages_end - many_pages), 0);
-    pm_loop_set_add(set, chain, (size_t)(chain_end - chain), 0x40);
+    pm_loop_set_add(set, by_zero, BYTES(by_zero), 0);
+    pm_loop_set_add(set, chain, BYTES(chain), 0);
+    pm_loop_set_add(set, many_pages, BYTES(many_pages), 0);
+    pm_loop_set_add(set, chain, BYTES(chain), 0x40);
     assert_true(pm_loops_run(set, NULL, &err));
     refused(set->times[0], PM_LOOP_DIVIDES);
     refused(set->times[2], PM_LOOP_PAGES);
@@ -210,10 +212,10 @@ static void it_can_be_stopped(void **state) {
     struct pm_loop_options options = {.progress = two_only, .context = &n};
     struct pm_loop_set *set = pm_loop_set_empty();
     struct pm_error err = {0};
-    pm_loop_set_add(set, by_zero, (size_t)(by_zero_end - by_zero), 0);
-    pm_loop_set_add(set, sums, (size_t)(sums_end - sums), 0);
-    pm_loop_set_add(set, chain, (size_t)(chain_end - chain), 0);
-    pm_loop_set_add(set, independent, (size_t)(independent_end - independent), 0);
+    pm_loop_set_add(set, by_zero, BYTES(by_zero), 0);
+    pm_loop_set_add(set, sums, BYTES(sums), 0);
+    pm_loop_set_add(set, chain, BYTES(chain), 0);
+    pm_loop_set_add(set, independent, BYTES(independent), 0);
     assert_true(pm_loops_run(set, &options, &err));
     refused(set->times[0], PM_LOOP_DIVIDES);
     refused(set->times[3], PM_LOOP_STOPPED);

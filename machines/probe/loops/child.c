@@ -200,6 +200,7 @@ void pm_loop_child_main(const struct pm_loop_set *set, const struct pm_loop_opti
                                            : PM_LOOP_NOT_HERE;
             allow_seconds(0);
             time->why = (uint8_t)why;
+            shared->widths[shared->next] = pm_clock_best_width(clock);
             shared->runs = false;
             if (write(pipe, "", 1) != 1)
                 break;

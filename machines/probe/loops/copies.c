@@ -142,8 +142,7 @@ static void put_branch(struct writer *writer, const struct pm_loop_code *code,
 }
 
 bool pm_loop_put_timed(struct pm_loop_area *area, unsigned which, unsigned setting,
-                       const struct pm_loop_code *code, unsigned count,
-                       struct pm_loop_copy *copy) {
+                       const struct pm_loop_code *code, unsigned count, struct pm_loop_copy *copy) {
     uint8_t *room = area->timed[which] + setting * PM_LOOP_SHIFT;
     struct writer writer = {room, room + PM_LOOP_COPY_BYTES, area};
     size_t branch = 0;

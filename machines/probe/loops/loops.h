@@ -95,7 +95,7 @@ void pm_loop_set_add(struct pm_loop_set *set, const uint8_t *bytes, size_t n_byt
 struct pm_loop_options {
     double loop_seconds;  /* that a loop may take in all; 0: a fifth of a second */
     double round_seconds; /* of work in a round of the clock; 0: 20 microseconds */
-    unsigned rounds; /* for each of the two counts, in each of three settings; 0: 7 */
+    unsigned rounds;      /* for each of the two counts, in each of three settings; 0: 7 */
     /* Called as loops are done; false: stop, the others get PM_LOOP_STOPPED.  May be NULL. */
     bool (*progress)(void *context, size_t done, size_t all);
     void *context;

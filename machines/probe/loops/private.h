@@ -90,8 +90,7 @@ bool pm_loop_put_tracing(struct pm_loop_area *area, const struct pm_loop_code *c
                          struct pm_loop_copy *copy);
 /* COUNT iterations in the form in which they are timed, in timed[WHICH], shifted by SETTING. */
 bool pm_loop_put_timed(struct pm_loop_area *area, unsigned which, unsigned setting,
-                       const struct pm_loop_code *code, unsigned count,
-                       struct pm_loop_copy *copy);
+                       const struct pm_loop_code *code, unsigned count, struct pm_loop_copy *copy);
 
 /* ---- memory.c: made-up data ------------------------------------------------------------------ */
 
@@ -205,7 +204,9 @@ struct pm_loop_shared {
     bool runs;     /* that loop is being run */
     bool has_clock;
     struct pm_error err; /* why it has none */
-    bool *wanted; /* on these pages, too: is it to be run? */
+    /* On these pages, too; for each loop: */
+    bool *wanted;   /* is it to be run? */
+    double *widths; /* pm_clock_best_width when it had been */
     struct pm_loop_time times[];
 };
 

@@ -16,7 +16,9 @@
 /* A child stops a loop that takes too long; if it cannot even do that, it is ended after so long
    without a sign of life. */
 enum { SILENCE_MILLISECONDS = 5000 };
-static const double WIDE = 0.1; /* of the estimate */
+static const double WIDE = 0.1;         /* of the estimate */
+static const double LEAST_WIDTH = 0.93; /* of the best; a busy sibling leaves half */
+enum { TRIES = 2 };
 
 /* A turn of the loop runner. */
 struct turn {
@@ -120,41 +122,84 @@ static bool run_wanted(struct turn *turn, struct pm_error *err) {
     return true;
 }
 
-/* Of the estimate. */
-static double width_of(const struct pm_loop_time *time) {
+/* ---- another try ----------------------------------------------------------------------------- */
+
+/* Something that lasts disturbs all settings of a loop: it shows in a wide interval.  Or it does
+   not show because the clock has not yet seen the core undisturbed, above all while the core's
+   other hardware thread is busy (clock.h); what it saw later tells.  Such loops have another try
+   when all are done, and the better figure counts. */
+
+static double width_of(const struct pm_loop_time *time) { /* of the estimate */
     return (time->cycles.high - time->cycles.low) / fmax(time->cycles.estimate, 1e-9);
 }
 
-/* Something that lasts disturbs all settings of a loop.  So those with a wide interval have another
-   try when all are done, and the narrower interval counts. */
+static double best_width(const struct turn *turn) {
+    double best = 0;
+    for (size_t i = 0; i < turn->set->n_times; i++)
+        best = fmax(best, turn->shared->widths[i]);
+    return best;
+}
+
+static bool is_good(const struct turn *turn, size_t loop, double best) {
+    const struct pm_loop_time *time = &turn->shared->times[loop];
+    return time->why != PM_LOOP_RAN || (width_of(time) <= WIDE && time->undisturbed &&
+                                        turn->shared->widths[loop] >= best * LEAST_WIDTH);
+}
+
+/* Runs those that are not good once more, and keeps the figures that are no better now. */
 static bool run_again(struct turn *turn, struct pm_error *err) {
     struct pm_loop_shared *shared = turn->shared;
-    size_t n = turn->set->n_times;
-    struct pm_loop_time *before = pm_alloc(n + 1, sizeof *before);
-    memcpy(before, shared->times, n * sizeof *before);
-    for (size_t i = 0; i < n; i++)
-        shared->wanted[i] = shared->wanted[i] && before[i].why == PM_LOOP_RAN &&
-                            (width_of(&before[i]) > WIDE || !before[i].undisturbed);
+    size_t n = turn->set->n_times, n_wanted = 0;
+    double best = best_width(turn);
+    for (size_t i = 0; i < n; i++) {
+        shared->wanted[i] = !is_good(turn, i, best);
+        n_wanted += shared->wanted[i];
+    }
+    if (n_wanted == 0)
+        return true;
+    struct pm_loop_time *times = pm_alloc(n, sizeof *times);
+    double *widths = pm_alloc(n, sizeof *widths);
+    memcpy(times, shared->times, n * sizeof *times);
+    memcpy(widths, shared->widths, n * sizeof *widths);
     turn->again = true;
     bool good = run_wanted(turn, err);
     for (size_t i = 0; i < n; i++)
-        if (shared->times[i].why || width_of(&shared->times[i]) > width_of(&before[i]))
-            shared->times[i] = before[i];
-    free(before);
+        if (shared->times[i].why || shared->widths[i] < widths[i] * LEAST_WIDTH ||
+            (shared->widths[i] < widths[i] / LEAST_WIDTH &&
+             width_of(&shared->times[i]) > width_of(&times[i]))) {
+            shared->times[i] = times[i];
+            shared->widths[i] = widths[i];
+        }
+    free(times);
+    free(widths);
     return good;
+}
+
+/* What was measured while the core was not seen to be undisturbed may be too long by so much. */
+static void doubt(struct turn *turn) {
+    double best = best_width(turn);
+    for (size_t i = 0; i < turn->set->n_times; i++) {
+        struct pm_loop_time *time = &turn->shared->times[i];
+        double share = turn->shared->widths[i] / best;
+        if (time->why == PM_LOOP_RAN && share > 0 && share < LEAST_WIDTH) {
+            time->undisturbed = false;
+            time->cycles.low *= share;
+        }
+    }
 }
 
 bool pm_loops_run(struct pm_loop_set *set, const struct pm_loop_options *given,
                   struct pm_error *err) {
     struct pm_loop_options options = given ? *given : (struct pm_loop_options){0};
-    size_t n = set->n_times, wanted_at = sizeof(struct pm_loop_shared) + n * sizeof *set->times;
-    uint8_t *pages = mmap(NULL, wanted_at + n, PROT_READ | PROT_WRITE,
-                          MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    size_t n = set->n_times, widths_at = sizeof(struct pm_loop_shared) + n * sizeof *set->times;
+    size_t wanted_at = widths_at + n * sizeof(double), n_bytes = wanted_at + n * sizeof(bool);
+    uint8_t *pages = mmap(NULL, n_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (pages == MAP_FAILED)
         return pm_fail_errno(err, "memory for times of loops");
     struct pm_loop_shared *shared = (struct pm_loop_shared *)pages;
     struct turn turn = {.set = set, .options = &options, .shared = shared};
     uint32_t *first = first_alike(set);
+    shared->widths = (double *)(pages + widths_at);
     shared->wanted = (bool *)(pages + wanted_at);
     memcpy(shared->times, set->times, n * sizeof *set->times);
     for (uint32_t i = 0; i < n; i++)
@@ -163,11 +208,12 @@ bool pm_loops_run(struct pm_loop_set *set, const struct pm_loop_options *given,
     for (uint32_t i = shared->next; i < n; i++)
         if (shared->wanted[i])
             shared->times[i].why = PM_LOOP_STOPPED;
-    if (good && !turn.stopped)
+    for (unsigned i = 0; i < TRIES && good && !turn.stopped; i++)
         good = run_again(&turn, err);
+    doubt(&turn);
     for (uint32_t i = 0; i < n; i++)
         copy_result(&shared->times[first[i]], &set->times[i]);
     free(first);
-    munmap(pages, wanted_at + n);
+    munmap(pages, n_bytes);
     return good;
 }
