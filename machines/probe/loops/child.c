@@ -126,7 +126,7 @@ static enum pm_loop_refusal run_loop(struct pm_loop_child *child, const struct p
         }
     }
     time->pages = child->memory.n_pages;
-    time->unrolled = child->counts[1];
+    time->unrolled = why ? 0 : child->counts[1];
     return why;
 }
 

@@ -199,8 +199,8 @@ bool pm_loops_run(struct pm_loop_set *set, const struct pm_loop_options *given,
     struct pm_loop_shared *shared = (struct pm_loop_shared *)pages;
     struct turn turn = {.set = set, .options = &options, .shared = shared};
     uint32_t *first = first_alike(set);
-    shared->widths = (double *)(pages + widths_at);
-    shared->wanted = (bool *)(pages + wanted_at);
+    shared->widths = (void *)(pages + widths_at);
+    shared->wanted = (void *)(pages + wanted_at);
     memcpy(shared->times, set->times, n * sizeof *set->times);
     for (uint32_t i = 0; i < n; i++)
         shared->wanted[i] = first[i] == i && !set->times[i].why;
