@@ -64,8 +64,8 @@ struct pm_loop_time {
     uint64_t hash;     /* XXH64 of the path's bytes, in the order of the path, as they stand in the
                           file: the same code, wherever it is measured; 0: no path */
     uint32_t pages;    /* of data that were mapped */
-    uint32_t unrolled; /* the larger of the two counts */
-    bool undisturbed;  /* pm_timing.undisturbed of both counts */
+    uint32_t unrolled; /* the larger of the two counts; 0 unless it ran */
+    bool undisturbed;  /* by all that the clock saw (pm_timing.undisturbed, pm_clock_best_width) */
 };
 
 /* Innermost loops and what is found out about them. */
