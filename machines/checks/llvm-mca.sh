@@ -58,8 +58,8 @@ jq_here '.costs |= once' "$scratch/all.json" >"$scratch/machine.json"
 jq_here -R -s --arg name "$name" 'llvm_machines[] | select(.machine == $name)' "$here/llvm.machines" >"$scratch/llvm.machine"
 [ -s "$scratch/llvm.machine" ] || die "llvm.machines does not say which of llvm's processors $name is"
 isa=$(jq -r .isa "$scratch/llvm.machine")
-[ -s "$here/$isa.probes" ] || die "$isa.probes, with instructions for $name, does not exist"
-jq_here -R -s probes "$here/$isa.probes" >"$scratch/probes.json"
+[ -s "$here/../$isa.probes" ] || die "$isa.probes, with instructions for $name, does not exist"
+jq_here -R -s probes "$here/../$isa.probes" >"$scratch/probes.json"
 
 # Each probe is a region of its own, with its number as name.
 syntax=''

@@ -14,11 +14,11 @@ lifted() {
         [ "$isa" != x86-64 ] || echo '.intel_syntax noprefix'
         printf '.text\n.globl _start\n_start: ret\n'
         jq -R -s -r -L "$checks" --arg type "$type" 'include "llvm-mca"; probes | to_entries[] | "probe_\(.key)" as $name
-            | ".type \($name), \($type)function", "\($name):", .value.text, "1:", "ret", ".size \($name), . - \($name)"' "$checks/$isa.probes"
+            | ".type \($name), \($type)function", "\($name):", .value.text, "1:", "ret", ".size \($name), . - \($name)"' "$checks/../$isa.probes"
     } >"$isa.s"
     "$as" "$@" -o "$isa.o" "$isa.s" && "$ld" -o "$isa.elf" "$isa.o" || return
     pmodel loops --mix --level routine --format json "$isa.elf" 2>messages |
-        jq -r -L "$checks" --rawfile probes "$checks/$isa.probes" 'include "llvm-mca";
+        jq -r -L "$checks" --rawfile probes "$checks/../$isa.probes" 'include "llvm-mca";
             ([.rows[] | {key: .label, value: .mix}] | from_entries) as $mix
             | $probes | probes | to_entries[] | .value as $probe | "probe_\(.key)" as $name
             # The width of a scalable vector is not in the instruction.
@@ -42,7 +42,7 @@ for name in $shipped; do
     pmodel machines "$name" --format json >"$name.json" || fail "$name as JSON" "pmodel machines does not print it"
     if ! grep -q "^$name " "$checks/llvm.machines"; then
         isa=$(isa_of "$name")
-        [ -z "$isa" ] || [ ! -e "$checks/$isa.probes" ] || fail "$name: llvm.machines says what to compare it with" "no line begins with its name"
+        [ -z "$isa" ] || [ ! -e "$checks/../$isa.probes" ] || fail "$name: llvm.machines says what to compare it with" "no line begins with its name"
         continue
     fi
     "$checks/llvm-mca.sh" --summary "$name" >"$name.summary"

@@ -15,11 +15,16 @@ static const double WIDE_SECONDS = 4e-6;
 static const double MOST_CHAIN_DIFFERENCE = 0.01; /* between the chains of a round */
 static const double MOST_WIDE_SLOWDOWN = 1.08; /* against the best; a busy sibling makes 1.5 to 2 */
 static const double MOST_SIBLING_GAIN = 2.2;   /* of the width, when the sibling falls asleep */
-static const double RAISING_SHARE = 0.02;      /* one round that was odd by chance raises little */
+static const double ADJUSTMENT = 0.002;        /* of the best width, by one round */
 static const double MOST_STOLEN = 0.01;        /* of the time */
 static const double LEAST_SPREAD = 0.005;      /* either way: the clock is not better */
 
-enum { DEFAULT_ROUNDS = 21, MOST_ROUNDS = 400, CALIBRATING_ROUNDS = 200 };
+enum {
+    DEFAULT_ROUNDS = 21,
+    MOST_ROUNDS = 400,
+    MOST_TRIES = 5 /* rounds for one that counts */,
+    CALIBRATING_ROUNDS = 200
+};
 
 struct pm_clock {
     int cpu;
@@ -55,11 +60,15 @@ static struct round run_round(struct pm_clock *clock, pm_work *work, void *conte
     return round;
 }
 
-/* While the sibling was busy when the clock was made, the best was not seen yet. */
-static void raise_best_width(struct pm_clock *clock, const struct round *round) {
-    if (!round->disturbed && round->width > clock->best_width &&
-        round->width < clock->best_width * MOST_SIBLING_GAIN)
-        clock->best_width += (round->width - clock->best_width) * RAISING_SHARE;
+/* Keeps to what nine of ten undisturbed rounds do not exceed; comes up quickly if the sibling was
+   busy when the clock was made. */
+static void adjust_best_width(struct pm_clock *clock, const struct round *round) {
+    double step = ADJUSTMENT * clock->best_width;
+    if (round->disturbed || round->width > clock->best_width * MOST_SIBLING_GAIN)
+        return;
+    if (round->width > clock->best_width * MOST_WIDE_SLOWDOWN)
+        step = (round->width - clock->best_width) / 2;
+    clock->best_width += round->width > clock->best_width ? 0.9 * step : -0.1 * step;
 }
 
 /* Has the hypervisor taken more than its share since this was asked last? */
@@ -107,12 +116,13 @@ struct pm_timing pm_cycles(struct pm_clock *clock, pm_work *work, void *context,
     double end = pm_clock_now() + (effort && effort->most_seconds > 0 ? effort->most_seconds : 0.5);
     struct round *rounds = pm_alloc(MOST_ROUNDS, sizeof *rounds);
     size_t n = 0, n_kept = 0, unchecked = 0;
+    size_t most = wanted * MOST_TRIES < MOST_ROUNDS ? wanted * MOST_TRIES : MOST_ROUNDS;
 
     uint64_t times = times_that_fill(work, context, round_seconds);
     was_stolen_from(clock); /* what happened before is not ours */
     do {
         rounds[n] = run_round(clock, work, context, times);
-        raise_best_width(clock, &rounds[n]);
+        adjust_best_width(clock, &rounds[n]);
         n_kept += !rounds[n].disturbed;
         n++;
         if (n_kept >= wanted && was_stolen_from(clock))
@@ -120,7 +130,7 @@ struct pm_timing pm_cycles(struct pm_clock *clock, pm_work *work, void *context,
                 n_kept -= !rounds[unchecked].disturbed;
                 rounds[unchecked].disturbed = true;
             }
-    } while (n_kept < wanted && n < MOST_ROUNDS && (n < 3 || pm_clock_now() < end));
+    } while (n_kept < wanted && n < most && (n < 3 || pm_clock_now() < end));
 
     struct pm_timing timing = timing_of(rounds, n, n_kept < 3 || n_kept * 2 < n);
     clock->rounds += n;

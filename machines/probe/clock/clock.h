@@ -13,6 +13,7 @@
 #define PM_CLOCK_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "core/base/base.h"
@@ -58,6 +59,20 @@ double pm_clock_best_width(const struct pm_clock *clock);
 /* Of all rounds of the clock so far. */
 uint64_t pm_clock_rounds(const struct pm_clock *clock);
 uint64_t pm_clock_discarded(const struct pm_clock *clock);
+/* ---- rates ----------------------------------------------------------------------------------- */
+
+struct pm_clock_rates {
+    struct pm_estimate one_hz;     /* of a core while the others rest */
+    struct pm_estimate all_hz;     /* while all of the CPUs work */
+    struct pm_estimate vectors_hz; /* while it executes the widest vectors */
+    int sibling;                   /* a CPU that is the same core's; −1: none of those given */
+};
+
+/* CPUS: that may be used, of which the clock's own is skipped.  VECTORS: a work of the widest
+   vectors; NULL: there is none. */
+struct pm_clock_rates pm_measure_rates(struct pm_clock *clock, const int *cpus, size_t n,
+                                       pm_work *vectors, void *context);
+
 /* Monotonic seconds. */
 double pm_clock_now(void);
 

@@ -64,8 +64,10 @@ static void place_memory(const struct pm_form *form, ZydisEncoderOperand *operan
         operand->mem.displacement = 320;
     } else if (form->to == PM_FILE_VECTOR)
         operand->mem.displacement = form->element_bytes == 4 ? 64 : 128;
-    if (pools->chain)
+    if (pools->chain) {
         operand->mem.base = ZYDIS_REGISTER_R8;
+        operand->mem.displacement = 0;
+    }
 }
 
 ZydisEncoderRequest pm_assign_registers(const struct pm_form *form,
@@ -83,7 +85,7 @@ ZydisEncoderRequest pm_assign_registers(const struct pm_form *form,
                 result = operand->reg.value;
             break;
         case PM_OPERAND_SOURCE:
-            if (!linked && form->from == form->to && n_sources == 0) {
+            if (!linked && n_sources == 0) {
                 operand->reg.value = pool_register(operand->reg.value, pools);
                 linked = true;
             } else

@@ -1,6 +1,6 @@
 /* Loops of probe instructions, made at run time and executed.
 
-   A form is an instruction with operands of given sorts, one line of machines/checks/ISA.probes.
+   A form is an instruction with operands of given sorts, one line of machines/ISA.probes.
    A loop holds copies of some forms, with registers of their own (or all in one chain), and is run
    by pm_cycles (machines/probe/clock/clock.h).
 
@@ -19,10 +19,12 @@
 
 /* Files of registers. */
 enum pm_register_file {
-    PM_FILE_NONE = 0, /* memory, flags only, or nothing */
+    PM_FILE_NONE = 0, /* memory, or nothing */
     PM_FILE_GENERAL,
     PM_FILE_VECTOR,
     PM_FILE_MASK,
+    PM_FILE_FLAGS,
+    PM_N_FILES
 };
 
 struct pm_form {
@@ -37,7 +39,8 @@ struct pm_form {
     bool carries_flags;                 /* it reads the flags that it writes: add with carry */
     enum pm_register_file from, to;     /* of its first source, of its destination */
     double chain_extra_cycles;          /* of a chain's copies beside the instruction itself */
-    bool can_chain;                     /* its result can be its own source */
+    bool can_link;                      /* it can stand in a chain */
+    bool can_chain;                     /* … of copies of itself */
     bool executes;                      /* this processor does, without a fault */
     struct pm_form_code *code;          /* what code/ keeps of it */
 };
@@ -59,7 +62,8 @@ const struct pm_form *pm_form_find(const struct pm_forms *forms, const char *tex
 
 enum pm_wiring {
     PM_WIRED_APART, /* copies are independent */
-    PM_WIRED_CHAIN, /* each waits for the one before */
+    PM_WIRED_CHAIN, /* each waits for the one before: the result of a form is the first source of
+                       the next, and of the last of the first */
 };
 
 /* COUNT copies of a form. */
@@ -72,9 +76,12 @@ struct pm_probe_loop; /* executable code */
 
 /* A loop whose body is the multiset COPIES again and again, its members spread evenly, until it
    has LEAST instructions or more (0: some hundred, so that the loop's own branch counts for
-   little). NULL: a form does not execute here, or has no chain. */
+   little). NULL: a form does not execute here, or they make no chain. */
 struct pm_probe_loop *pm_probe_loop_make(const struct pm_copies *copies, size_t n,
                                          enum pm_wiring wiring, unsigned least);
+/* A loop whose body is these instructions as they stand, once (rdi, rbp, rbx, ecx and vectors 11 to
+   15 as the forms have them; r15 counts). */
+struct pm_probe_loop *pm_probe_loop_of(const char *const *instructions, size_t n);
 void pm_probe_loop_free(struct pm_probe_loop *loop);
 /* Executes it twice; false: it faulted. */
 bool pm_probe_loop_can_run(struct pm_probe_loop *loop);

@@ -109,12 +109,19 @@ static bool understand(struct pm_form *form) {
     if (form->needs_prelude) /* through rax, which the text need not name */
         form->from = form->to = PM_FILE_GENERAL;
     form->chain_extra_cycles = form->op_class == PM_OP_INT_DIV ? 1 : 0;
-    bool is_pointer = form->is_load && !form->is_store && form->op_class == PM_OP_LOAD_INT &&
-                      form->width_bits == 64;
-    form->can_chain =
-        !form->is_control && form->to != PM_FILE_NONE &&
-        (form->from == form->to || code->reads_result || is_pointer || form->needs_prelude) &&
-        !(form->is_load && !is_pointer) && !form->is_store;
+    if (form->is_load && form->from == PM_FILE_NONE)
+        form->from = PM_FILE_GENERAL;
+    if (form->from == PM_FILE_NONE && form->reads_flags)
+        form->from = PM_FILE_FLAGS;
+    if (form->to == PM_FILE_NONE && form->writes_flags && !form->is_store)
+        form->to = PM_FILE_FLAGS;
+    /* Only a whole address that was loaded can be loaded from. */
+    bool loses_address = form->is_load &&
+                         !(form->op_class == PM_OP_LOAD_FP && form->width_bits >= 64) &&
+                         !(form->op_class == PM_OP_LOAD_INT && form->width_bits == 64);
+    form->can_link = !form->is_control && !form->is_store && form->from != PM_FILE_NONE &&
+                     form->to != PM_FILE_NONE && !loses_address;
+    form->can_chain = form->can_link && form->from == form->to;
     return true;
 }
 

@@ -11,6 +11,7 @@ enum { DEFAULT_INSTRUCTIONS = 120, MOST_BYTES = 16384 };
 struct pm_probe_loop {
     uint8_t *code, *data;
     size_t size; /* bytes of code written */
+    size_t top;  /* where the body begins */
     unsigned times;
     bool ok;
 };
@@ -173,6 +174,30 @@ static bool allocate(struct pm_probe_loop *loop) {
     return true;
 }
 
+static struct pm_probe_loop *begin(const struct needs *needs, bool floats) {
+    struct pm_probe_loop *loop = pm_alloc(1, sizeof *loop);
+    loop->ok = allocate(loop);
+    emit_constants(loop, needs, floats);
+    align(loop);
+    loop->top = loop->size;
+    return loop;
+}
+
+/* NULL if anything could not be done. */
+static struct pm_probe_loop *end(struct pm_probe_loop *loop, const struct needs *needs) {
+    emit_text(loop, "dec r15");
+    int32_t back = (int32_t)loop->top - (int32_t)(loop->size + 6);
+    emit_bytes(loop, "\x0f\x85", 2); /* jnz */
+    emit_bytes(loop, &back, sizeof back);
+    if (needs->bits > 128)
+        emit_text(loop, "vzeroupper");
+    emit_text(loop, "ret");
+    if (loop->ok && mprotect(loop->code, MOST_BYTES, PROT_READ | PROT_EXEC) == 0)
+        return loop;
+    pm_probe_loop_free(loop);
+    return NULL;
+}
+
 struct pm_probe_loop *pm_probe_loop_make(const struct pm_copies *copies, size_t n,
                                          enum pm_wiring wiring, unsigned least) {
     struct pm_register_pools pools = {.chain = wiring == PM_WIRED_CHAIN};
@@ -180,37 +205,29 @@ struct pm_probe_loop *pm_probe_loop_make(const struct pm_copies *copies, size_t 
     bool floats = false;
     for (size_t i = 0; i < n; i++) {
         const struct pm_form *form = copies[i].form;
-        if (!form->executes || (pools.chain && !form->can_chain))
+        if (!form->executes ||
+            (pools.chain && !(form->can_link && form->to == copies[(i + 1) % n].form->from)))
             return NULL;
         total += copies[i].count;
         floats |= form->element_bytes == 4;
     }
-    struct pm_probe_loop *loop = pm_alloc(1, sizeof *loop);
     struct needs needs = needs_of(copies, n);
-    loop->ok = allocate(loop) && total > 0;
-    if (loop->ok) {
-        if (least == 0)
-            least = DEFAULT_INSTRUCTIONS;
-        loop->times = (least + total - 1) / total;
-        emit_constants(loop, &needs, floats);
-        align(loop);
-        size_t top = loop->size;
-        for (unsigned i = 0; i < loop->times; i++)
-            emit_multiset(loop, copies, n, &pools);
-        emit_text(loop, "dec r15");
-        int32_t back = (int32_t)top - (int32_t)(loop->size + 6);
-        emit_bytes(loop, "\x0f\x85", 2); /* jnz */
-        emit_bytes(loop, &back, sizeof back);
-        if (needs.bits > 128)
-            emit_text(loop, "vzeroupper");
-        emit_text(loop, "ret");
-        loop->ok = loop->ok && mprotect(loop->code, MOST_BYTES, PROT_READ | PROT_EXEC) == 0;
-    }
-    if (!loop->ok) {
-        pm_probe_loop_free(loop);
-        return NULL;
-    }
-    return loop;
+    struct pm_probe_loop *loop = begin(&needs, floats);
+    if (least == 0)
+        least = DEFAULT_INSTRUCTIONS;
+    loop->times = (least + total - 1) / total;
+    for (unsigned i = 0; loop->ok && i < loop->times; i++)
+        emit_multiset(loop, copies, n, &pools);
+    return end(loop, &needs);
+}
+
+struct pm_probe_loop *pm_probe_loop_of(const char *const *instructions, size_t n) {
+    struct needs needs = {.bits = 128};
+    struct pm_probe_loop *loop = begin(&needs, false);
+    loop->times = 1;
+    for (size_t i = 0; i < n; i++)
+        emit_text(loop, instructions[i]);
+    return end(loop, &needs);
 }
 
 void pm_probe_loop_free(struct pm_probe_loop *loop) {

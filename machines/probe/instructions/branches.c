@@ -1,0 +1,44 @@
+/* The penalty of a mispredicted branch: a loop that branches on random bits, against the same loop
+   where all bits are equal.  Half of the random ones are predicted wrongly, whatever predicts. */
+#include <math.h>
+
+#include "machines/probe/instructions/private.h"
+
+struct branching {
+    uint64_t state; /* of a generator of random numbers */
+    uint64_t mask;  /* 1: the branch goes by their lowest bit; 0: always the same way */
+};
+
+#if defined(__x86_64__)
+/* The numbers are made as they go: a table of them would be learnt. */
+static void branch(void *context, uint64_t times) {
+    struct branching *branching = context;
+    uint64_t state = branching->state, mask = branching->mask;
+    for (; times > 0; times--) {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        __asm__ volatile("test %0, %1\n jz 1f\n nop\n nop\n 1:" : : "r"(state), "r"(mask) : "cc");
+    }
+    branching->state = state;
+}
+#else
+static void branch(void *context, uint64_t times) {
+    (void)context;
+    (void)times;
+}
+#endif
+
+struct pm_estimate pm_measure_mispredict(struct pm_clock *clock) {
+    static const double SHARE_WRONG = 0.5;
+    static const struct pm_effort effort = {.round_seconds = 200e-6, .rounds = 31};
+    struct branching branching = {.state = 88172645463325252U};
+    struct pm_timing same = pm_cycles(clock, branch, &branching, &effort);
+    branching.mask = 1;
+    struct pm_timing random = pm_cycles(clock, branch, &branching, &effort);
+    return (struct pm_estimate){
+        fmax(0, random.cycles.low - same.cycles.high) / SHARE_WRONG,
+        (random.cycles.estimate - same.cycles.estimate) / SHARE_WRONG,
+        (random.cycles.high - same.cycles.low) / SHARE_WRONG,
+    };
+}

@@ -1,0 +1,81 @@
+/* The order of the instruction probes. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/base.h"
+#include "machines/probe/instructions/private.h"
+
+struct pm_estimate pm_loop_cycles(struct pm_clock *clock, struct pm_probe_loop *loop) {
+    if (!loop)
+        return pm_estimate_unknown();
+    struct pm_timing timing = pm_cycles(clock, pm_probe_loop_run, loop, NULL);
+    struct pm_estimate cycles = pm_estimate_scaled(timing.cycles, 1.0 / pm_probe_loop_times(loop));
+    pm_probe_loop_free(loop);
+    return cycles;
+}
+
+double pm_multiset_cycles(struct pm_clock *clock, const struct pm_copies *copies, size_t n) {
+    /* Two agree mostly; where they do not, something disturbed one, and a third tells. */
+    static const struct pm_effort effort = {
+        .round_seconds = 25e-6, .rounds = 9, .most_seconds = 0.05};
+    static const double SAME = 0.03;
+    double least = INFINITY, most = 0;
+    for (int i = 0; i < 4 && (i < 2 || least < most * (1 - SAME)); i++) {
+        struct pm_probe_loop *loop = pm_probe_loop_make(copies, n, PM_WIRED_APART, 0);
+        if (!loop)
+            return NAN;
+        struct pm_timing timing = pm_cycles(clock, pm_probe_loop_run, loop, &effort);
+        double cycles = timing.cycles.estimate / pm_probe_loop_times(loop);
+        most = i == 0 || fabs(cycles - least) < SAME * least ? cycles : most;
+        least = fmin(least, cycles);
+        pm_probe_loop_free(loop);
+    }
+    return least;
+}
+
+static void measure_throughputs(struct pm_clock *clock, struct pm_instruction_costs *costs) {
+    for (size_t i = 0; i < costs->n_costs; i++) {
+        struct pm_copies one = {costs->costs[i].form, 1};
+        costs->costs[i].throughput_cycles =
+            pm_loop_cycles(clock, pm_probe_loop_make(&one, 1, PM_WIRED_APART, 0));
+    }
+}
+
+void pm_measure_instructions(struct pm_clock *clock, const struct pm_forms *forms,
+                             const struct pm_probe_effort *effort,
+                             struct pm_instruction_costs *costs) {
+    memset(costs, 0, sizeof *costs);
+    costs->issue_width = costs->median_error = costs->p90_error = NAN;
+    costs->window = costs->mispredict_cycles = costs->store_forward_cycles = pm_estimate_unknown();
+    for (size_t i = 0; i < forms->n_forms; i++)
+        if (forms->forms[i].executes)
+            *PM_PUSH(costs, costs) = (struct pm_instruction_cost){
+                .form = &forms->forms[i],
+                .throughput_cycles = pm_estimate_unknown(),
+                .latency_cycles = pm_estimate_unknown(),
+                .slots = NAN,
+                .kind = PM_NONE,
+            };
+    if (!pm_probe_goes_on(effort, "throughput of instructions", 0))
+        return;
+    measure_throughputs(clock, costs);
+    if (!pm_probe_goes_on(effort, "latency of instructions", 0.05))
+        return;
+    pm_measure_latencies(clock, costs);
+    if (!pm_probe_goes_on(effort, "window, branches, store forwarding", 0.1))
+        return;
+    costs->window = pm_measure_window(clock);
+    costs->mispredict_cycles = pm_measure_mispredict(clock);
+    costs->store_forward_cycles = pm_measure_store_forwarding(clock);
+    if (pm_probe_goes_on(effort, "pairs of instructions", 0.15))
+        pm_measure_units(clock, effort, costs);
+}
+
+void pm_instruction_costs_free(struct pm_instruction_costs *costs) {
+    free(costs->costs);
+    free(costs->leaders);
+    pm_port_model_free(&costs->ports);
+    pm_resource_model_free(&costs->resources);
+    memset(costs, 0, sizeof *costs);
+}

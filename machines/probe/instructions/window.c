@@ -1,0 +1,69 @@
+/* How many instructions are in flight.
+
+   A body is a chain of square roots that starts anew each time, then N short instructions.  As
+   long as the chain of the next turn fits into the window while this one is under way, the two
+   overlap, and a turn takes half of a chain or less; when it no longer fits, a turn takes all of
+   it.  Where that changes, N and the chain are as long as the window (Wong, "Measuring reorder
+   buffer capacity", 2013, with two cache misses). */
+#include <math.h>
+#include <stdlib.h>
+
+#include "core/base/base.h"
+#include "machines/probe/instructions/private.h"
+
+enum { CHAIN = 12, MOST_FILLING = 1400, TRIES = 10 /* when others use the core */ };
+static const double MUCH_LESS = 0.8; /* between a half and all */
+
+/* Fillings that need no register of their own, so that no register file is full before the window
+   is; where a core executes one of them in another way, the others tell. */
+static const char *const FILLINGS[] = {"nop dword ptr [rax]", "mov r11, rbx",
+                                       "vmovaps xmm5, xmm13"};
+enum { N_FILLINGS = sizeof FILLINGS / sizeof *FILLINGS };
+
+static double turn_cycles(struct pm_clock *clock, const char *instruction, unsigned filling) {
+    const char **body = pm_alloc(CHAIN + filling, sizeof *body);
+    static const struct pm_effort effort = {.rounds = 9};
+    for (unsigned i = 0; i < CHAIN + filling; i++)
+        body[i] = i == 0      ? "vsqrtsd xmm0, xmm13, xmm13"
+                  : i < CHAIN ? "vsqrtsd xmm0, xmm0, xmm0"
+                              : instruction;
+    struct pm_probe_loop *loop = pm_probe_loop_of(body, CHAIN + filling);
+    double cycles = NAN;
+    for (int i = 0; i < TRIES && loop && isnan(cycles) && pm_probe_loop_can_run(loop); i++) {
+        struct pm_timing timing = pm_cycles(clock, pm_probe_loop_run, loop, &effort);
+        if (timing.undisturbed)
+            cycles = timing.cycles.estimate;
+    }
+    pm_probe_loop_free(loop);
+    free(body);
+    return cycles;
+}
+
+static struct pm_estimate window_with(struct pm_clock *clock, const char *instruction) {
+    unsigned low = 16, high = MOST_FILLING;
+    /* A turn of which nothing overlaps takes the chain, and then what is left of the filling. */
+    double alone = turn_cycles(clock, instruction, MOST_FILLING);
+    if (isnan(alone))
+        return pm_estimate_unknown();
+    double per_filling = (alone - turn_cycles(clock, instruction, MOST_FILLING - 200)) / 200;
+    while (high - low > 2) {
+        unsigned middle = (low + high) / 2;
+        double expected = alone - per_filling * (MOST_FILLING - middle);
+        if (turn_cycles(clock, instruction, middle) < MUCH_LESS * expected)
+            low = middle;
+        else
+            high = middle;
+    }
+    /* Between all of the next chain in the window and its first instruction. */
+    return (struct pm_estimate){low, low + CHAIN / 2.0, high + 2.0 * CHAIN};
+}
+
+struct pm_estimate pm_measure_window(struct pm_clock *clock) {
+    struct pm_estimate most = window_with(clock, FILLINGS[0]);
+    for (int i = 1; i < N_FILLINGS; i++) {
+        struct pm_estimate window = window_with(clock, FILLINGS[i]);
+        if (!(window.estimate <= most.estimate) && !isnan(window.estimate))
+            most = window;
+    }
+    return most;
+}
