@@ -174,10 +174,13 @@ void pm_loop_child_main(const struct pm_loop_set *set, const struct pm_loop_opti
                                .rounds = options->rounds ? options->rounds : ROUNDS};
     double loop_seconds = options->loop_seconds > 0 ? options->loop_seconds : LOOP_SECONDS;
     struct pm_loop_child *child = pm_alloc(1, sizeof *child);
+    static const int ending[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
     struct rlimit no_core = {0, 0};
     effort.most_seconds = loop_seconds / (3 * PM_LOOP_SETTINGS);
     shared_pages = shared;
     prctl(PR_SET_PDEATHSIG, SIGKILL);
+    for (size_t i = 0; i < sizeof ending / sizeof *ending; i++)
+        signal(ending[i], SIG_DFL); /* what the parent does then is not for the child */
     setrlimit(RLIMIT_CORE, &no_core);
     child->area = map_area();
     if (!child->area || !pm_loop_memory_init(&child->memory) || !pm_loop_catch_signals()) {
@@ -188,7 +191,8 @@ void pm_loop_child_main(const struct pm_loop_set *set, const struct pm_loop_opti
     if (!clock)
         _exit(1);
     shared->has_clock = true;
-    signal(SIGALRM, on_alarm);
+    /* On a stack of its own: the loop's stack pointer may lead nowhere. */
+    sigaction(SIGALRM, &(struct sigaction){.sa_handler = on_alarm, .sa_flags = SA_ONSTACK}, NULL);
     while (shared->next < set->n_times) {
         struct pm_loop_time *time = &shared->times[shared->next];
         const struct pm_loop_code *code = &set->codes[shared->next];
