@@ -7,7 +7,8 @@
 # compares what is lifted with what the compiler said, bench/associativity.sh misses by histograms with
 # those of caches with sets, bench/misses.sh misses in caches of sets with cachegrind's,
 # bench/policies.sh those under other policies with a simulator's;
-# bench/machines.sh compares machine files with llvm's tables; bench/builds.sh predicts programs that are built for each size.
+# bench/machines.sh compares machine files with llvm's tables; bench/loops_alone.sh runs loops by themselves;
+# bench/builds.sh predicts programs that are built for each size.
 #
 # Writes $BUILD/validation.json (figures and whether they hold) and docs/validation.md (tables); with
 # ONLY=name,… the page is $BUILD/validation.md, because it is a part.  REUSE=1 takes the measurements
@@ -127,18 +128,20 @@ echo '[]' >"$folder/builds.json"
 echo '[]' >"$BUILD/misses_figures.json"
 echo '[]' >"$BUILD/policies_figures.json"
 echo '[]' >"$BUILD/machines_figures.json"
+echo '[]' >"$BUILD/loops_alone_figures.json"
 if [ -z "${ONLY-}" ]; then
     bash "$here/lifting.sh"
     bash "$here/associativity.sh"
     bash "$here/misses.sh"
     bash "$here/policies.sh"
     bash "$here/machines.sh"
+    bash "$here/loops_alone.sh"
     bash "$here/builds.sh"
 fi
 jq -L "$here" 'include "builds"; [builds_figures]' "$folder/builds.json" >"$folder/builds_figures.json"
 jq -s add "$folder/figures.json" "$folder/irregular_figures.json" "$folder/builds_figures.json" \
     "$folder/lifting_figures.json" "$BUILD/misses_figures.json" "$BUILD/policies_figures.json" \
-    "$BUILD/machines_figures.json" >"$BUILD/validation.json"
+    "$BUILD/machines_figures.json" "$BUILD/loops_alone_figures.json" >"$BUILD/validation.json"
 page=$(dirname "$here")/docs/validation.md
 [ -z "${ONLY-}" ] || page=$BUILD/validation.md
 jq -s -r -L "$here" --arg cpu "$(cpu_name)" --slurpfile figures "$folder/figures.json" \

@@ -75,6 +75,22 @@ static int summarise(char **paths, size_t n_paths, const struct pm_lift_options 
     return status;
 }
 
+/* `--time`: loops run alone on this machine. */
+static bool show_times(const char *path, struct pm_structure *structure, const char *routine,
+                       const struct pm_report_options *options, struct pm_error *err) {
+    uint32_t n_named;
+    bool *routines = pm_routines_named(structure, routine, &n_named);
+    struct pm_loop_set *set = pm_loop_set_new(structure, NULL, routines, err);
+    free(routines);
+    bool good = set && pm_loops_run(set, NULL, err);
+    if (good)
+        pm_report_loop_times(stdout, structure, set, options);
+    else
+        pm_fail_in(err, "%s", path);
+    pm_loop_set_free(set);
+    return good;
+}
+
 struct request {
     const char *path, *copy; /* copy: of --check; the same pointer if there is none */
     char **paths;            /* all, of --summary */
@@ -82,7 +98,7 @@ struct request {
     struct pm_report_options options;
     struct pm_lift_options lift;
     struct pm_event_choice events; /* intervals only */
-    bool with_groups, check, mix, dump, instructions, summary;
+    bool with_groups, check, mix, time, dump, instructions, summary;
     enum pm_mix_level level;
     const char *routine, *svg;
     enum pm_dump_pass pass;
@@ -129,6 +145,7 @@ static int read_options(int argc, char **argv, struct request *request) {
         PM_OPTION_TEXT("classes", 0, &request->lift.classes_file),
         PM_OPTION_FLAG("check", 0, &request->check),
         PM_OPTION_FLAG("mix", 0, &request->mix),
+        PM_OPTION_FLAG("time", 0, &request->time),
         PM_OPTION_VALUE("level", 0, read_level, request),
         PM_OPTION_VALUE("dump", 0, read_dump_pass, request),
         PM_OPTION_VALUE("dump-format", 0, read_dump_format, request),
@@ -165,10 +182,14 @@ static const char *find_contradiction(const struct request *request) {
         return "--level belongs to --mix";
     if (request->mix && (request->with_groups || request->check))
         return "--mix is a table of its own, without --groups or --check";
-    if (request->check + request->mix + request->dump + request->summary + (request->svg != NULL) >
+    if (request->time && request->with_groups)
+        return "--time is a table of its own, without --groups";
+    if (request->check + request->mix + request->time + request->dump + request->summary +
+            (request->svg != NULL) >
         1)
-        return "--check, --mix, --dump, --summary and --svg each print something else; give one "
-               "of them";
+        return "--check, --mix, --time, --dump, --summary and --svg each print something else; "
+               "give "
+               "one of them";
     if (request->summary && (request->with_groups || request->routine))
         return "--summary has one line for each file, without details";
     if (request->has_dump_format && !request->dump)
@@ -178,7 +199,7 @@ static const char *find_contradiction(const struct request *request) {
     if (request->svg && request->routine)
         return "--svg names the routine itself, so --routine has nothing to add";
     if (request->events.n_intervals &&
-        (request->check || request->dump || request->summary || request->svg))
+        (request->check || request->time || request->dump || request->summary || request->svg))
         return "--interval goes with the list of loops and counters";
     if ((request->dump || request->svg) &&
         (request->with_groups || request->has_show_options || request->lift.classes_file))
@@ -204,16 +225,20 @@ static int show_program(struct request *request) {
         pm_lifted_free(lifted);
         return pm_complain(&err);
     }
-    if (request->mix)
+    bool good = true;
+    if (request->time)
+        good = show_times(request->path, pm_lifted_structure(lifted), request->routine,
+                          &request->options, &err);
+    else if (request->mix)
         pm_report_mix(stdout, pm_lifted_structure(lifted), request->level, request->routine,
                       &request->options);
     else
         pm_report_loops(stdout, pm_lifted_structure(lifted), pm_lifted_statistics(lifted),
                         request->with_groups, request->routine, &request->options);
-    if (pm_lifted_refusal(lifted))
+    if (good && !request->time && pm_lifted_refusal(lifted))
         fprintf(stderr, "pmodel: %s\n", pm_lifted_refusal(lifted));
     pm_lifted_free(lifted);
-    return PM_EXIT_OK;
+    return good ? PM_EXIT_OK : pm_complain(&err);
 }
 
 int pm_cmd_loops(int argc, char **argv) {

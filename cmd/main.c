@@ -14,6 +14,8 @@ static const struct pm_command commands[] = {
      "[--groups | --check | --mix [--level block|loop|routine|module|program]]\n"
      "                    [--routine NAMES] [--plain] [--classes FILE]\n"
      "                    [--interval NAMES]... [--format table|json|csv] [--wide] PROGRAM\n"
+     "       pmodel loops --time [--routine NAMES] [--plain] [--format table|json|csv] [--wide] "
+     "PROGRAM\n"
      "       pmodel loops --dump PASS [--dump-format text|dot] [--routine NAMES] [--plain] "
      "PROGRAM\n"
      "       pmodel loops --svg NAME [--instructions] [--max-blocks N] [--plain] PROGRAM\n"

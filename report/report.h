@@ -18,6 +18,7 @@
 #include "fit/analysis/analysis.h"
 #include "fit/fit.h"
 #include "fit/plan/plan.h"
+#include "machines/probe/loops/loops.h"
 #include "report/export/export.h"
 #include "report/options.h"
 #include "report/query/query.h"
@@ -86,6 +87,11 @@ bool pm_mix_level_from_name(const char *name, enum pm_mix_level *level);
 const char *pm_mix_level_word(enum pm_mix_level level); /* "routine" */
 void pm_report_mix(FILE *out, const struct pm_structure *structure, enum pm_mix_level level,
                    const char *routine, const struct pm_report_options *options);
+
+/* `pmodel loops --time`: innermost loops with the cycles of an iteration, measured alone, or why
+   they were not. */
+void pm_report_loop_times(FILE *out, const struct pm_structure *structure,
+                          const struct pm_loop_set *set, const struct pm_report_options *options);
 
 /* `pmodel fit`: what was fitted and how good it is; with WITH_MODELS the formula of every loop's
    iterations and every flagged model. */

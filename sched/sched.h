@@ -33,4 +33,26 @@ bool pm_check_block_sizes(const struct pm_profile *profile, const struct pm_mach
 void pm_prediction_note(struct pm_prediction *prediction, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
+/* ---- frequencies, and the most frequent path of a loop (frequencies.c, path.c) ----------------
+ */
+
+struct pm_frequencies {
+    const struct pm_structure *structure;
+    const double *edges;     /* of the profile */
+    double *blocks;          /* executions of each basic block */
+    struct pm_lists out;     /* of each basic block: the edges that leave it */
+    struct pm_lists regions; /* of each loop, and each routine outside its loops, by scope: the
+                                basic blocks, in order of address */
+};
+
+/* EDGE_COUNTS (n_edges values) is kept.  Freed by pm_frequencies_free. */
+void pm_frequencies_make(const struct pm_structure *structure, const double *edge_counts,
+                         struct pm_frequencies *frequencies);
+void pm_frequencies_free(struct pm_frequencies *frequencies);
+
+/* The most frequent way from the header of LOOP back to it (PATH has room for all its routine's
+   blocks and loops); 0 steps if it never comes back. */
+size_t pm_hot_path(const struct pm_frequencies *frequencies, uint32_t loop,
+                   struct pm_path_step *path);
+
 #endif

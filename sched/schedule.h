@@ -72,28 +72,6 @@ struct pm_resource_bound {
 struct pm_resource_bound pm_resource_bound(const struct pm_target_machine *target,
                                            const struct pm_demand *demand);
 
-/* ---- frequencies.c --------------------------------------------------------------------------- */
-
-struct pm_frequencies {
-    const struct pm_structure *structure;
-    const double *edges;     /* of the profile */
-    double *blocks;          /* executions of each basic block */
-    struct pm_lists out;     /* of each basic block: the edges that leave it */
-    struct pm_lists regions; /* of each loop, and each routine outside its loops, by scope: the
-                                basic blocks, in order of address */
-};
-
-void pm_frequencies_make(const struct pm_structure *structure, const double *edge_counts,
-                         struct pm_frequencies *frequencies);
-void pm_frequencies_free(struct pm_frequencies *frequencies);
-
-/* ---- path.c ---------------------------------------------------------------------------------- */
-
-/* The most frequent way from the header of LOOP back to it (PATH has room for all its routine's
-   blocks and loops); 0 steps if it never comes back. */
-size_t pm_hot_path(const struct pm_frequencies *frequencies, uint32_t loop,
-                   struct pm_path_step *path);
-
 /* ---- recurrence.c, latency.c ----------------------------------------------------------------- */
 
 /* PESSIMISTIC: unknown dependences through memory are taken as real. */
