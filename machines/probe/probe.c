@@ -40,7 +40,7 @@ static struct pm_probe_loop *widest_vectors(const struct pm_forms *forms) {
     }
     if (!widest)
         return NULL;
-    struct pm_copies copies = {widest, 1};
+    struct pm_form_count copies = {widest, 1};
     return pm_probe_loop_make(&copies, 1, PM_WIRED_APART, 0);
 }
 

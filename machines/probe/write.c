@@ -290,8 +290,8 @@ static void write_caches(FILE *to, const struct pm_memory_probe *memory) {
             fprintf(to, "  miss_penalty = %.5g",
                     fmax(0, next.estimate - cache->latency_cycles.estimate));
         fputs("  exposed = 0.3\n          ", to);
-        write_estimate(to, "", "read_bandwidth", cache->bandwidth[PM_STREAM_LOAD], 1);
-        write_estimate(to, "  ", "write_bandwidth", cache->bandwidth[PM_STREAM_STORE], 1);
+        write_estimate(to, "", "read_bandwidth", cache->bandwidth[PM_SWEEP_LOAD], 1);
+        write_estimate(to, "  ", "write_bandwidth", cache->bandwidth[PM_SWEEP_STORE], 1);
         write_whole(to, "misses_in_flight", cache->misses_in_flight);
         fprintf(to, "  indexed = %s  not_verified = {exposed%s%s} }\n", i ? "physical" : "virtual",
                 known(cache->ways) ? "" : ", ways", known(cache->line_bytes) ? "" : ", line");
@@ -326,8 +326,8 @@ static void write_memory(FILE *to, const struct pm_memory_probe *memory) {
     write_estimate(to, " ", "latency", memory->memory_latency_cycles, 1);
     write_estimate(to, "  ", "latency_dirty", memory->memory_latency_dirty_cycles, 1);
     write_whole(to, "misses_in_flight", memory->memory_misses_in_flight);
-    write_estimate(to, "\n         ", "bandwidth_gbs", memory->memory_gbs[PM_STREAM_LOAD], 1);
-    write_estimate(to, "  ", "bandwidth_all_gbs", memory->memory_all_gbs[PM_STREAM_LOAD], 1);
+    write_estimate(to, "\n         ", "bandwidth_gbs", memory->memory_gbs[PM_SWEEP_LOAD], 1);
+    write_estimate(to, "  ", "bandwidth_all_gbs", memory->memory_all_gbs[PM_SWEEP_LOAD], 1);
     fputs(" }\n", to);
 }
 

@@ -67,7 +67,7 @@ enum pm_wiring {
 };
 
 /* COUNT copies of a form. */
-struct pm_copies {
+struct pm_form_count {
     const struct pm_form *form;
     unsigned count;
 };
@@ -77,7 +77,7 @@ struct pm_probe_loop; /* executable code */
 /* A loop whose body is the multiset COPIES again and again, its members spread evenly, until it
    has LEAST instructions or more (0: some hundred, so that the loop's own branch counts for
    little). NULL: a form does not execute here, or they make no chain. */
-struct pm_probe_loop *pm_probe_loop_make(const struct pm_copies *copies, size_t n,
+struct pm_probe_loop *pm_probe_loop_make(const struct pm_form_count *copies, size_t n,
                                          enum pm_wiring wiring, unsigned least);
 /* A loop whose body is these instructions as they stand, once (rdi, rbp, rbx, ecx and vectors 11 to
    15 as the forms have them; r15 counts). */

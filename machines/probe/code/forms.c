@@ -186,7 +186,7 @@ void pm_forms_free(struct pm_forms *forms) {
 void pm_forms_try(struct pm_forms *forms) {
     for (size_t i = 0; i < forms->n_forms; i++) {
         struct pm_form *form = &forms->forms[i];
-        struct pm_copies copies = {form, 1};
+        struct pm_form_count copies = {form, 1};
         form->executes = !form->is_control; /* so that it can be made */
         struct pm_probe_loop *loop = pm_probe_loop_make(&copies, 1, PM_WIRED_APART, 1);
         form->executes = loop && pm_probe_loop_can_run(loop);

@@ -57,7 +57,7 @@ struct needs {
     bool masks;
 };
 
-static struct needs needs_of(const struct pm_copies *copies, size_t n) {
+static struct needs needs_of(const struct pm_form_count *copies, size_t n) {
     struct needs needs = {0};
     for (size_t i = 0; i < n; i++) {
         const ZydisEncoderRequest *request = &copies[i].form->code->request;
@@ -135,7 +135,7 @@ static void emit_copy(struct pm_probe_loop *loop, const struct pm_form *form,
 }
 
 /* The members of a multiset in turn, each as evenly as it can be. */
-static void emit_multiset(struct pm_probe_loop *loop, const struct pm_copies *copies, size_t n,
+static void emit_multiset(struct pm_probe_loop *loop, const struct pm_form_count *copies, size_t n,
                           struct pm_register_pools *pools) {
     unsigned total = 0, *placed = pm_alloc(n, sizeof *placed);
     for (size_t i = 0; i < n; i++)
@@ -198,7 +198,7 @@ static struct pm_probe_loop *end(struct pm_probe_loop *loop, const struct needs 
     return NULL;
 }
 
-struct pm_probe_loop *pm_probe_loop_make(const struct pm_copies *copies, size_t n,
+struct pm_probe_loop *pm_probe_loop_make(const struct pm_form_count *copies, size_t n,
                                          enum pm_wiring wiring, unsigned least) {
     struct pm_register_pools pools = {.chain = wiring == PM_WIRED_CHAIN};
     unsigned total = 0;

@@ -15,7 +15,7 @@ struct pm_estimate pm_loop_cycles(struct pm_clock *clock, struct pm_probe_loop *
     return cycles;
 }
 
-double pm_multiset_cycles(struct pm_clock *clock, const struct pm_copies *copies, size_t n) {
+double pm_multiset_cycles(struct pm_clock *clock, const struct pm_form_count *copies, size_t n) {
     /* Two agree mostly; where they do not, something disturbed one, and a third tells. */
     static const struct pm_effort effort = {
         .round_seconds = 25e-6, .rounds = 9, .most_seconds = 0.05};
@@ -36,7 +36,7 @@ double pm_multiset_cycles(struct pm_clock *clock, const struct pm_copies *copies
 
 static void measure_throughputs(struct pm_clock *clock, struct pm_instruction_costs *costs) {
     for (size_t i = 0; i < costs->n_costs; i++) {
-        struct pm_copies one = {costs->costs[i].form, 1};
+        struct pm_form_count one = {costs->costs[i].form, 1};
         costs->costs[i].throughput_cycles =
             pm_loop_cycles(clock, pm_probe_loop_make(&one, 1, PM_WIRED_APART, 0));
     }

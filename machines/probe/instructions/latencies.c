@@ -19,10 +19,10 @@ typedef struct crossing crossings[PM_N_FILES][PM_N_FILES];
 
 static struct pm_estimate chain_cycles(struct pm_clock *clock, const struct pm_form *const *forms,
                                        size_t n) {
-    struct pm_copies copies[3];
+    struct pm_form_count copies[3];
     double extra = 0;
     for (size_t i = 0; i < n; i++) {
-        copies[i] = (struct pm_copies){forms[i], 1};
+        copies[i] = (struct pm_form_count){forms[i], 1};
         extra += forms[i]->chain_extra_cycles;
     }
     struct pm_probe_loop *loop = pm_probe_loop_make(copies, n, PM_WIRED_CHAIN, 0);

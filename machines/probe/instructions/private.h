@@ -6,7 +6,7 @@
 
 /* Cycles of the multiset: the least of several loops made anew, because what disturbs only slows.
  */
-double pm_multiset_cycles(struct pm_clock *clock, const struct pm_copies *copies, size_t n);
+double pm_multiset_cycles(struct pm_clock *clock, const struct pm_form_count *copies, size_t n);
 struct pm_estimate pm_loop_cycles(struct pm_clock *clock, struct pm_probe_loop *loop);
 
 /* ---- latencies.c ----------------------------------------------------------------------------- */

@@ -62,7 +62,7 @@ static uint32_t random_below(struct units *units, uint32_t n) {
 }
 
 /* Counts so that both take about as long alone. */
-static void balance(double a, double b, struct pm_copies copies[2]) {
+static void balance(double a, double b, struct pm_form_count copies[2]) {
     if (a > b)
         copies[1].count = (unsigned)fmin(MOST_COUNT, round(a / b));
     else
@@ -92,7 +92,7 @@ static void choose_anchors(struct units *units) {
 static void measure_with_anchors(struct units *units, uint32_t cost) {
     for (size_t j = 0; j < units->n_anchors; j++) {
         uint32_t anchor = units->anchors[j];
-        struct pm_copies copies[2] = {{form_of(units, cost), 1}, {form_of(units, anchor), 1}};
+        struct pm_form_count copies[2] = {{form_of(units, cost), 1}, {form_of(units, anchor), 1}};
         balance(own_cycles(units, cost), own_cycles(units, anchor), copies);
         units->together[cost * units->n_anchors + j] =
             pm_multiset_cycles(units->clock, copies, 2) /
@@ -171,8 +171,8 @@ static void measure_slots(struct units *units) {
     costs->issue_width = width > 0.95 * ceil(width) ? ceil(width) : width;
     for (uint32_t k = 0; k < costs->n_kinds; k++) {
         unsigned filling = (unsigned)ceil(units->own[k] * width) + 4;
-        struct pm_copies copies[2] = {{form_of(units, costs->leaders[k]), 1},
-                                      {form_of(units, costs->leaders[filler]), filling}};
+        struct pm_form_count copies[2] = {{form_of(units, costs->leaders[k]), 1},
+                                          {form_of(units, costs->leaders[filler]), filling}};
         double slots = 1;
         if (k != filler && units->own[k] > LEAST_OWN_SLOTS / 2)
             slots = pm_multiset_cycles(units->clock, copies, 2) * width - filling;
@@ -183,15 +183,15 @@ static void measure_slots(struct units *units) {
 /* ---- experiments ----------------------------------------------------------------------------- */
 
 static void copies_of(const struct units *units, const struct pm_port_experiment *experiment,
-                      struct pm_copies *copies) {
+                      struct pm_form_count *copies) {
     for (unsigned i = 0; i < experiment->n_terms; i++)
         copies[i] =
-            (struct pm_copies){form_of(units, units->costs->leaders[experiment->terms[i].kind]),
-                               experiment->terms[i].count};
+            (struct pm_form_count){form_of(units, units->costs->leaders[experiment->terms[i].kind]),
+                                   experiment->terms[i].count};
 }
 
 static void measure_experiment(struct units *units, const struct pm_port_experiment *wanted) {
-    struct pm_copies copies[PM_MOST_TERMS];
+    struct pm_form_count copies[PM_MOST_TERMS];
     copies_of(units, wanted, copies);
     struct pm_port_experiment measured = *wanted;
     measured.cycles = pm_multiset_cycles(units->clock, copies, wanted->n_terms);
@@ -206,7 +206,7 @@ static bool measure_pairs(struct units *units, double from, double to) {
                               from + (to - from) * i * i / (double)(n * n)))
             return false;
         for (uint32_t j = 0; j < i; j++) {
-            struct pm_copies copies[2] = {{NULL, 1}, {NULL, 1}};
+            struct pm_form_count copies[2] = {{NULL, 1}, {NULL, 1}};
             balance(units->own[i], units->own[j], copies);
             struct pm_port_experiment pair = {
                 .n_terms = 2, .terms = {{i, copies[0].count}, {j, copies[1].count}}};
@@ -270,7 +270,7 @@ static void measure_doubtful_again(struct units *units, size_t n) {
         struct pm_port_experiment *experiment = &units->experiments[i];
         if (experiment->cycles < DOUBTFUL * pm_port_cycles(&units->costs->ports, experiment))
             continue;
-        struct pm_copies copies[PM_MOST_TERMS];
+        struct pm_form_count copies[PM_MOST_TERMS];
         copies_of(units, experiment, copies);
         experiment->cycles =
             fmin(experiment->cycles, pm_multiset_cycles(units->clock, copies, experiment->n_terms));

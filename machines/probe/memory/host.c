@@ -121,24 +121,24 @@ static struct pm_estimate chase_here(void *context, const struct pm_chase *chase
 /* ---- streams --------------------------------------------------------------------------------- */
 
 struct streaming {
-    struct pm_stream stream;
+    struct pm_sweep stream;
     uint8_t *from, *to;
     uint64_t random;
 };
 
 static void go_over(void *context, uint64_t times) {
     struct streaming *streaming = context;
-    const struct pm_stream *stream = &streaming->stream;
+    const struct pm_sweep *stream = &streaming->stream;
     for (; times > 0; times--)
-        pm_run_stream(stream->kind, streaming->from, streaming->to, stream->bytes,
-                      stream->stride_bytes, &streaming->random);
+        pm_run_sweep(stream->kind, streaming->from, streaming->to, stream->bytes,
+                     stream->stride_bytes, &streaming->random);
 }
 
 /* A copy goes into the second half of its buffer. */
 static bool begin_stream(struct streaming *streaming, struct buffer *buffer,
-                         const struct pm_stream *stream) {
+                         const struct pm_sweep *stream) {
     *streaming = (struct streaming){.stream = *stream, .random = 1};
-    bool copies = stream->kind == PM_STREAM_COPY;
+    bool copies = stream->kind == PM_SWEEP_COPY;
     if (copies)
         streaming->stream.bytes /= 2;
     if (!make_buffer(buffer, stream->bytes + 4096, stream->pages))
@@ -153,7 +153,7 @@ struct other_stream {
     pthread_t thread;
     int cpu;
     bool began;
-    struct pm_stream stream;
+    struct pm_sweep stream;
     atomic_int *ready;
     atomic_bool *stop;
 };
@@ -174,15 +174,15 @@ static void *stream_beside(void *context) {
     return NULL;
 }
 
-static uint64_t accesses_of(const struct pm_stream *stream) {
-    uint64_t bytes = stream->kind == PM_STREAM_COPY ? stream->bytes / 2 : stream->bytes;
+static uint64_t accesses_of(const struct pm_sweep *stream) {
+    uint64_t bytes = stream->kind == PM_SWEEP_COPY ? stream->bytes / 2 : stream->bytes;
     if (stream->stride_bytes == 8)
         return bytes / 512 * 64;
     return stream->stride_bytes ? (bytes + stream->stride_bytes - 1) / stream->stride_bytes
                                 : bytes / 8;
 }
 
-static struct pm_estimate stream_here(void *context, const struct pm_stream *stream) {
+static struct pm_estimate sweep_here(void *context, const struct pm_sweep *stream) {
     struct host *host = context;
     struct streaming streaming;
     struct other_stream *others = pm_alloc(stream->threads, sizeof *others);
@@ -235,7 +235,7 @@ bool pm_memory_host(struct pm_clock *clock, const int *cpus, size_t n_cpus,
     *bench = (struct pm_memory_bench){
         .context = host,
         .chase = chase_here,
-        .stream = stream_here,
+        .sweep = sweep_here,
         .most_bytes = host->most_bytes,
         .page_bytes = {(uint64_t)sysconf(_SC_PAGESIZE), HUGE_PAGE},
         .threads = (unsigned)host->n_cpus,

@@ -112,11 +112,11 @@ VECTOR_KERNELS(128, "sse2", "movups", "xmm", 16)
 VECTOR_KERNELS(256, "avx", "vmovups", "ymm", 32)
 VECTOR_KERNELS(512, "avx512f", "vmovups", "zmm", 64)
 
-static void run_wide(enum pm_stream_kind kind, uint8_t *buffer, uint8_t *other, uint64_t bytes) {
+static void run_wide(enum pm_sweep_kind kind, uint8_t *buffer, uint8_t *other, uint64_t bytes) {
     bool avx512 = __builtin_cpu_supports("avx512f"), avx = __builtin_cpu_supports("avx");
-    if (kind == PM_STREAM_LOAD)
+    if (kind == PM_SWEEP_LOAD)
         avx512 ? load_512(buffer, bytes) : avx ? load_256(buffer, bytes) : load_128(buffer, bytes);
-    else if (kind == PM_STREAM_STORE)
+    else if (kind == PM_SWEEP_STORE)
         avx512 ? store_512(buffer, bytes)
         : avx  ? store_256(buffer, bytes)
                : store_128(buffer, bytes);
@@ -128,26 +128,26 @@ static void run_wide(enum pm_stream_kind kind, uint8_t *buffer, uint8_t *other, 
         __asm__ volatile("vzeroupper" : : : "memory");
 }
 #else
-static void run_wide(enum pm_stream_kind kind, uint8_t *buffer, uint8_t *other, uint64_t bytes) {
-    if (kind == PM_STREAM_COPY)
+static void run_wide(enum pm_sweep_kind kind, uint8_t *buffer, uint8_t *other, uint64_t bytes) {
+    if (kind == PM_SWEEP_COPY)
         memcpy(other, buffer, bytes);
     else
         memset(buffer, 0, bytes);
 }
 #endif
 
-static inline void access_word(enum pm_stream_kind kind, uint8_t *from, uint8_t *to) {
+static inline void access_word(enum pm_sweep_kind kind, uint8_t *from, uint8_t *to) {
     uint64_t word;
-    if (kind == PM_STREAM_STORE)
+    if (kind == PM_SWEEP_STORE)
         *(volatile uint64_t *)from = 1;
     else {
         word = *(volatile uint64_t *)from;
-        if (kind == PM_STREAM_COPY)
+        if (kind == PM_SWEEP_COPY)
             *(volatile uint64_t *)to = word;
     }
 }
 
-static inline void run_strided(enum pm_stream_kind kind, uint8_t *buffer, uint8_t *other,
+static inline void run_strided(enum pm_sweep_kind kind, uint8_t *buffer, uint8_t *other,
                                uint64_t bytes, uint64_t stride) {
     uint64_t at = 0;
     for (; at + 7 * stride < bytes; at += 8 * stride)
@@ -159,7 +159,7 @@ static inline void run_strided(enum pm_stream_kind kind, uint8_t *buffer, uint8_
 
 /* As many accesses as there are words.  Four generators of numbers, so that none waits for
    another. */
-static inline void run_random(enum pm_stream_kind kind, uint8_t *buffer, uint8_t *other,
+static inline void run_random(enum pm_sweep_kind kind, uint8_t *buffer, uint8_t *other,
                               uint64_t bytes, uint64_t *random) {
     uint64_t words = bytes / 8, state[4];
     for (unsigned i = 0; i < 4; i++)
@@ -173,24 +173,24 @@ static inline void run_random(enum pm_stream_kind kind, uint8_t *buffer, uint8_t
     *random = state[0];
 }
 
-void pm_run_stream(enum pm_stream_kind kind, uint8_t *buffer, uint8_t *other, uint64_t bytes,
-                   uint64_t stride_bytes, uint64_t *random) {
+void pm_run_sweep(enum pm_sweep_kind kind, uint8_t *buffer, uint8_t *other, uint64_t bytes,
+                  uint64_t stride_bytes, uint64_t *random) {
     if (stride_bytes == 8) {
         run_wide(kind, buffer, other, bytes / 512 * 512);
         return;
     }
     /* The kind is constant in each, so that the loops have no branch on it. */
     switch (kind) {
-    case PM_STREAM_LOAD:
-        stride_bytes ? run_strided(PM_STREAM_LOAD, buffer, other, bytes, stride_bytes)
-                     : run_random(PM_STREAM_LOAD, buffer, other, bytes, random);
+    case PM_SWEEP_LOAD:
+        stride_bytes ? run_strided(PM_SWEEP_LOAD, buffer, other, bytes, stride_bytes)
+                     : run_random(PM_SWEEP_LOAD, buffer, other, bytes, random);
         break;
-    case PM_STREAM_STORE:
-        stride_bytes ? run_strided(PM_STREAM_STORE, buffer, other, bytes, stride_bytes)
-                     : run_random(PM_STREAM_STORE, buffer, other, bytes, random);
+    case PM_SWEEP_STORE:
+        stride_bytes ? run_strided(PM_SWEEP_STORE, buffer, other, bytes, stride_bytes)
+                     : run_random(PM_SWEEP_STORE, buffer, other, bytes, random);
         break;
     default:
-        stride_bytes ? run_strided(PM_STREAM_COPY, buffer, other, bytes, stride_bytes)
-                     : run_random(PM_STREAM_COPY, buffer, other, bytes, random);
+        stride_bytes ? run_strided(PM_SWEEP_COPY, buffer, other, bytes, stride_bytes)
+                     : run_random(PM_SWEEP_COPY, buffer, other, bytes, random);
     }
 }

@@ -1,7 +1,7 @@
 /* What the memory hierarchy of this machine does, found from timings alone.
 
    Everything is found by two primitives, a chain of dependent loads through given addresses and a
-   stream over a range (struct pm_memory_bench), so that the same code runs on this machine and, in
+   sweep over a range (struct pm_memory_bench), so that the same code runs on this machine and, in
    tests, on simulated hierarchies.  What sysfs and cpuid say is not looked at: guests lie. */
 #ifndef PM_PROBE_MEMORY_H
 #define PM_PROBE_MEMORY_H
@@ -30,12 +30,12 @@ struct pm_chase {
     enum pm_probe_pages pages;
 };
 
-enum pm_stream_kind { PM_STREAM_LOAD = 0, PM_STREAM_STORE, PM_STREAM_COPY, PM_N_STREAM_KINDS };
+enum pm_sweep_kind { PM_SWEEP_LOAD = 0, PM_SWEEP_STORE, PM_SWEEP_COPY, PM_N_SWEEP_KINDS };
 
 /* Independent accesses over BYTES of a buffer: STRIDE_BYTES apart (8: every element, in the widest
    vectors), or 0: at random elements; by each of THREADS threads in a buffer of its own. */
-struct pm_stream {
-    enum pm_stream_kind kind;
+struct pm_sweep {
+    enum pm_sweep_kind kind;
     uint64_t bytes, stride_bytes;
     unsigned threads;
     enum pm_probe_pages pages;
@@ -47,7 +47,7 @@ struct pm_memory_bench {
     /* Cycles an access. */
     struct pm_estimate (*chase)(void *context, const struct pm_chase *chase);
     /* Cycles an element of 8 bytes, of one thread. */
-    struct pm_estimate (*stream)(void *context, const struct pm_stream *stream);
+    struct pm_estimate (*sweep)(void *context, const struct pm_sweep *sweep);
     uint64_t most_bytes;                   /* of a buffer */
     uint64_t page_bytes[PM_N_PROBE_PAGES]; /* 0: there are none of these */
     unsigned threads;                      /* that can run at a time */
@@ -63,8 +63,8 @@ void pm_memory_host_free(struct pm_memory_bench *bench);
 /* NAN, in any estimate: not known. */
 struct pm_probed_cache {
     struct pm_estimate size_bytes, line_bytes, ways, latency_cycles;
-    struct pm_estimate misses_in_flight;             /* of this level */
-    struct pm_estimate bandwidth[PM_N_STREAM_KINDS]; /* bytes a cycle from this level */
+    struct pm_estimate misses_in_flight;            /* of this level */
+    struct pm_estimate bandwidth[PM_N_SWEEP_KINDS]; /* bytes a cycle from this level */
 };
 
 struct pm_probed_tlb {
@@ -101,8 +101,8 @@ struct pm_memory_probe {
     struct pm_estimate page_walk_cycles[PM_N_PROBE_PAGES];
     struct pm_estimate memory_latency_cycles, memory_latency_dirty_cycles;
     struct pm_estimate memory_misses_in_flight;
-    struct pm_estimate memory_gbs[PM_N_STREAM_KINDS];     /* 10⁹ bytes a second of one core */
-    struct pm_estimate memory_all_gbs[PM_N_STREAM_KINDS]; /* of all that can run */
+    struct pm_estimate memory_gbs[PM_N_SWEEP_KINDS];     /* 10⁹ bytes a second of one core */
+    struct pm_estimate memory_all_gbs[PM_N_SWEEP_KINDS]; /* of all that can run */
     PM_ARRAY(struct pm_probed_prefetch, prefetches);
     PM_ARRAY(struct pm_probed_curve, curves);
 };

@@ -12,7 +12,7 @@ enum { PM_MOST_CHAINS = 64 };
 void pm_follow_chains(void **starts, unsigned chains, uint64_t steps, bool writes);
 
 /* Goes over BYTES from BUFFER once (pm_stream); OTHER: where a copy goes. */
-void pm_run_stream(enum pm_stream_kind kind, uint8_t *buffer, uint8_t *other, uint64_t bytes,
-                   uint64_t stride_bytes, uint64_t *random);
+void pm_run_sweep(enum pm_sweep_kind kind, uint8_t *buffer, uint8_t *other, uint64_t bytes,
+                  uint64_t stride_bytes, uint64_t *random);
 
 #endif
