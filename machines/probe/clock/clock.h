@@ -17,7 +17,6 @@
 #include <stdint.h>
 
 #include "core/base/base.h"
-#include "core/estimate.h"
 
 /* Calibrated on the CPU that the thread ran on; belongs to one thread. */
 struct pm_clock;

@@ -15,7 +15,7 @@
 #include <stdint.h>
 
 #include "core/base/base.h"
-#include "core/structure/op_class.h"
+#include "core/structure/structure.h"
 
 /* Files of registers. */
 enum pm_register_file {

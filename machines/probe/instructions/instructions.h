@@ -4,7 +4,6 @@
 #ifndef PM_PROBE_INSTRUCTIONS_H
 #define PM_PROBE_INSTRUCTIONS_H
 
-#include "core/estimate.h"
 #include "machines/probe/clock/clock.h"
 #include "machines/probe/code/code.h"
 #include "machines/probe/effort.h"

@@ -18,7 +18,6 @@
 #include <stdint.h>
 
 #include "core/base/base.h"
-#include "core/estimate.h"
 #include "core/structure/structure.h"
 
 /* Why a loop was not run. */

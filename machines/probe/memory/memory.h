@@ -11,7 +11,6 @@
 #include <stdint.h>
 
 #include "core/base/base.h"
-#include "core/estimate.h"
 #include "machines/probe/clock/clock.h"
 #include "machines/probe/effort.h"
 

@@ -1,4 +1,6 @@
-/* What the files of memory/ share. */
+/* What the files of memory/ share.  Order: tlbs.c, caches.c (sizes and latencies from a
+   curve), geometry.c (lines and ways), parallel.c (misses in flight, bandwidths), prefetch.c,
+   curves.c. */
 #ifndef PM_PROBE_MEMORY_PRIVATE_H
 #define PM_PROBE_MEMORY_PRIVATE_H
 
@@ -11,8 +13,94 @@ enum { PM_MOST_CHAINS = 64 };
 /* STEPS loads along each of CHAINS chains that begin at STARTS; these are moved on. */
 void pm_follow_chains(void **starts, unsigned chains, uint64_t steps, bool writes);
 
-/* Goes over BYTES from BUFFER once (pm_stream); OTHER: where a copy goes. */
+/* Goes over BYTES from BUFFER once (pm_sweep); OTHER: where a copy goes. */
 void pm_run_sweep(enum pm_sweep_kind kind, uint8_t *buffer, uint8_t *other, uint64_t bytes,
                   uint64_t stride_bytes, uint64_t *random);
+
+/* ---- orders.c -------------------------------------------------------------------------------- */
+
+/* The next of a generator's numbers, below N. */
+uint64_t pm_random_below(uint64_t *state, uint64_t n);
+/* Puts N values into a random order. */
+void pm_shuffle(uint64_t *values, size_t n, uint64_t *state);
+/* Cycles an access of a chain through all blocks of BLOCK_BYTES of BYTES, in a random order. */
+struct pm_estimate pm_chase_random(const struct pm_memory_bench *bench, uint64_t bytes,
+                                   uint64_t block_bytes, enum pm_probe_pages pages, unsigned chains,
+                                   bool writes);
+/* The same in pages that are drawn anew from a larger buffer, so that they fall into other sets of
+   caches that are indexed by physical addresses. */
+struct pm_tlb_costs;
+struct pm_estimate pm_chase_pages(const struct pm_memory_bench *bench, uint64_t bytes,
+                                  uint64_t block_bytes, const struct pm_tlb_costs *tlbs);
+/* The pages in which TLBs are in the way least. */
+enum pm_probe_pages pm_largest_pages(const struct pm_memory_bench *bench);
+
+/* ---- steps.c --------------------------------------------------------------------------------- */
+
+/* A curve of N points, ascending in size. */
+struct pm_step_curve {
+    size_t n;
+    double *size, *value;
+};
+
+struct pm_plateau {
+    size_t first, last; /* points */
+    double value;       /* their median */
+};
+
+/* Runs of at least LEAST points whose values are the same but for the share SAME (and SAME_BY,
+   absolutely), from left to right; what lies between is a rise.  At most MOST; how many. */
+size_t pm_find_plateaus(const struct pm_step_curve *curve, size_t least, double same,
+                        double same_by, struct pm_plateau *plateaus, size_t most);
+
+/* The size that stands for the step from plateau A to B: where it begins (a tenth of it is taken),
+   if it is sharp, else where a half is taken; both found by bisection with MEASURE.  Low: the end
+   of A. */
+struct pm_estimate pm_locate_step(const struct pm_step_curve *curve, const struct pm_plateau *a,
+                                  const struct pm_plateau *b,
+                                  double (*measure)(void *context, double size), void *context);
+
+/* ---- tlbs.c ---------------------------------------------------------------------------------- */
+
+/* What the TLBs add to an access at random in so many pages: a step for each level that they do not
+   fit, and of the last what was measured. */
+struct pm_tlb_costs {
+    enum pm_probe_pages pages; /* to measure caches in */
+    uint64_t page_bytes;       /* that counts: a guest's huge pages may be small ones of the host */
+    size_t n;
+    double n_pages[80], cycles[80]; /* of accesses to so many pages in turn */
+};
+
+double pm_tlb_cycles(const struct pm_memory_probe *probe, const struct pm_tlb_costs *costs,
+                     double bytes);
+
+/* ---- simulate.c ------------------------------------------------------------------------------ */
+
+/* The share of accesses that hit each cache or one nearer the core: of loads of 8 bytes that go
+   through BYTES in steps of STRIDE_BYTES, or through all of these places in another order, again
+   and again; and of loads of random elements.  SHARES: n_caches of the probe. */
+void pm_simulate_turns(const struct pm_memory_probe *probe, uint64_t bytes, uint64_t stride_bytes,
+                       double *shares);
+void pm_simulate_random(const struct pm_memory_probe *probe, uint64_t bytes, double *shares);
+
+/* ---- the parts; false: stopped --------------------------------------------------------------- */
+
+bool pm_find_caches(const struct pm_memory_bench *bench, const struct pm_tlb_costs *tlbs,
+                    const struct pm_probe_effort *effort, struct pm_memory_probe *probe);
+bool pm_find_geometry(const struct pm_memory_bench *bench, const struct pm_tlb_costs *tlbs,
+                      const struct pm_probe_effort *effort, struct pm_memory_probe *probe);
+bool pm_find_tlbs(const struct pm_memory_bench *bench, const struct pm_probe_effort *effort,
+                  struct pm_tlb_costs *costs, struct pm_memory_probe *probe);
+bool pm_find_parallel(const struct pm_memory_bench *bench, double cycle_seconds,
+                      const struct pm_probe_effort *effort, struct pm_memory_probe *probe);
+bool pm_find_prefetching(const struct pm_memory_bench *bench, const struct pm_probe_effort *effort,
+                         struct pm_memory_probe *probe);
+bool pm_measure_curves(const struct pm_memory_bench *bench, const struct pm_probe_effort *effort,
+                       struct pm_memory_probe *probe);
+
+/* A working set that lies in cache I and, but for a small part, in none before it; one past the
+   last: in memory. */
+uint64_t pm_bytes_in_level(const struct pm_memory_bench *bench, const struct pm_memory_probe *probe,
+                           size_t level);
 
 #endif

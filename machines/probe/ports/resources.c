@@ -15,6 +15,9 @@ enum {
 };
 static const double STEP = 0.02; /* of a load, at first */
 static const double WHERE_ERRORS_COUNT_EQUAL = 0.03;
+/* Of the gradient: what explains nothing goes to zero.  Kept where unseen multisets are predicted
+   as well as without. */
+static const double DECAY = 1e-4;
 static const double LEAST_LOAD = 0.02;    /* of the kind's own cycles: smaller ones are dropped */
 static const double LEAST_SHARE = 0.0025; /* of the experiments that a resource limits */
 
@@ -161,7 +164,7 @@ static void descend(struct pm_resource_model *model, const double *own_cycles,
         }
         for (size_t i = 0; i < n_loads; i++) {
             size_t kind = i / model->n_resources;
-            double g = descent.gradient[i] / (descent.weight[kind] + 1);
+            double g = descent.gradient[i] / (descent.weight[kind] + 1) + DECAY;
             descent.first[i] = 0.9 * descent.first[i] + 0.1 * g;
             descent.second[i] = 0.99 * descent.second[i] + 0.01 * g * g;
             if (only_what_is && model->loads[i] == 0)

@@ -1,4 +1,4 @@
-#include "core/estimate.h"
+#include "core/base/estimate.h"
 
 #include <math.h>
 

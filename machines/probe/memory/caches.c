@@ -1,0 +1,137 @@
+/* Sizes and latencies of caches, and the latency of memory: a chain of loads through all blocks of
+   a working set in a random order, which no prefetcher follows, takes the latency of the smallest
+   cache that holds it, and what the TLBs add, which is known and taken off.  The latency rises in
+   steps; a step begins where a cache is full. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "core/base/base.h"
+#include "machines/probe/memory/private.h"
+
+enum { MOST_POINTS = 200, MOST_CACHES = 5, LEAST_PLATEAU = 4, BLOCK = 64, DRAWS = 3 };
+static const double FEW_BYTES = 64 << 10, MANY_BYTES = 16 << 20;
+static const double FIRST_BYTES = 4096;
+static const double MOST_BYTES = 512 << 20, MOST_BYTES_QUICK = 192 << 20;
+/* Of a last cache that neighbours use, too, only a part is seen: memory is far from all of it. */
+static const double LEAST_IN_MEMORY = 192 << 20;
+/* Another cache is slower by so much; less is a blurred edge. */
+static const double LEAST_STEP = 1.4;
+static const double SAME_LATENCY = 0.2, SAME_BY = 0.6;
+
+struct latency_of {
+    const struct pm_memory_bench *bench;
+    const struct pm_tlb_costs *tlbs;
+    const struct pm_memory_probe *probe;
+};
+
+/* ESTIMATE without what the TLBs add. */
+static struct pm_estimate without_tlbs(const struct latency_of *of, double bytes,
+                                       struct pm_estimate estimate) {
+    double cycles = pm_tlb_cycles(of->probe, of->tlbs, bytes);
+    return (struct pm_estimate){estimate.low - cycles, estimate.estimate - cycles,
+                                estimate.high - cycles};
+}
+
+static double latency_at(void *context, double size) {
+    const struct latency_of *of = context;
+    /* Pages fall into sets at random, so one draw is not enough where sets are indexed by them. */
+    double values[DRAWS];
+    int draws = size > FEW_BYTES && size < MANY_BYTES ? DRAWS : 1;
+    for (int i = 0; i < draws; i++) {
+        struct pm_estimate cycles =
+            pm_chase_pages(of->bench, (uint64_t)(size / BLOCK) * BLOCK, BLOCK, of->tlbs);
+        values[i] = without_tlbs(of, size, cycles).estimate;
+    }
+    return pm_estimate_of(values, (size_t)draws, 0).estimate;
+}
+
+/* Sizes are of the form m · 2ᵏ with m up to 7: the one that the interval holds. */
+static void round_size(struct pm_estimate *size) {
+    double best = NAN;
+    for (int m = 4; m < 8; m++) {
+        double candidate = m * exp2(round(log2(size->estimate / m)));
+        if (candidate >= size->low * 0.98 && candidate <= size->high * 1.02 &&
+            !(fabs(log(candidate / size->estimate)) >= fabs(log(best / size->estimate))))
+            best = candidate;
+    }
+    if (!isnan(best))
+        *size = (struct pm_estimate){fmin(size->low, best), best, fmax(size->high, best)};
+}
+
+static struct pm_estimate latency_of_plateau(const struct pm_step_curve *curve,
+                                             const struct pm_plateau *plateau) {
+    double values[MOST_POINTS];
+    size_t n = 0;
+    for (size_t i = plateau->first; i <= plateau->last; i++)
+        values[n++] = curve->value[i];
+    return pm_estimate_of(values, n, 0.01);
+}
+
+uint64_t pm_bytes_in_level(const struct pm_memory_bench *bench, const struct pm_memory_probe *probe,
+                           size_t level) {
+    double before = level ? probe->caches[level - 1].size_bytes.estimate : 1024;
+    if (level == probe->n_caches)
+        return (uint64_t)fmin(fmax(4 * probe->caches[level - 1].size_bytes.high, LEAST_IN_MEMORY),
+                              (double)bench->most_bytes / 2) /
+               4096 * 4096;
+    double own = probe->caches[level].size_bytes.estimate;
+    /* Far from both; but less than a half of its own, for what others have there. */
+    return (uint64_t)fmin(own * 0.6, fmax(sqrt(before * own), 3 * before)) / 512 * 512;
+}
+
+/* What is hardly slower than the plateau before it is a part of it. */
+static size_t merge_close(struct pm_plateau *plateaus, size_t n) {
+    size_t n_kept = n > 0;
+    for (size_t i = 1; i < n; i++)
+        if (plateaus[i].value < LEAST_STEP * plateaus[n_kept - 1].value)
+            plateaus[n_kept - 1].last = plateaus[i].last;
+        else
+            plateaus[n_kept++] = plateaus[i];
+    return n_kept;
+}
+
+bool pm_find_caches(const struct pm_memory_bench *bench, const struct pm_tlb_costs *tlbs,
+                    const struct pm_probe_effort *effort, struct pm_memory_probe *probe) {
+    double sizes[MOST_POINTS], values[MOST_POINTS];
+    struct pm_step_curve curve = {.size = sizes, .value = values};
+    struct pm_plateau plateaus[MOST_CACHES + 1];
+    struct latency_of of = {bench, tlbs, probe};
+    double factor = exp2(0.25);
+    double most = fmin(effort->quick ? MOST_BYTES_QUICK : MOST_BYTES, (double)bench->most_bytes);
+
+    for (double size = FIRST_BYTES; size <= most && curve.n < MOST_POINTS; size *= factor) {
+        if (!pm_probe_goes_on(effort, "sizes of caches",
+                              0.1 + 0.08 * log(size / FIRST_BYTES) / log(most / FIRST_BYTES)))
+            return false;
+        double latency = latency_at(&of, size);
+        if (isnan(latency))
+            break;
+        sizes[curve.n] = size;
+        values[curve.n++] = latency;
+    }
+    size_t n =
+        pm_find_plateaus(&curve, LEAST_PLATEAU, SAME_LATENCY, SAME_BY, plateaus, MOST_CACHES + 1);
+    n = merge_close(plateaus, n);
+    for (size_t i = 0; i + 1 < n; i++) {
+        struct pm_probed_cache *cache = PM_PUSH(probe, caches);
+        *cache = (struct pm_probed_cache){
+            .size_bytes = pm_locate_step(&curve, &plateaus[i], &plateaus[i + 1], latency_at, &of),
+            .latency_cycles = latency_of_plateau(&curve, &plateaus[i]),
+            .line_bytes = pm_estimate_unknown(),
+            .ways = pm_estimate_unknown(),
+            .misses_in_flight = pm_estimate_unknown(),
+        };
+        for (int kind = 0; kind < PM_N_SWEEP_KINDS; kind++)
+            cache->bandwidth[kind] = pm_estimate_unknown();
+        round_size(&cache->size_bytes);
+    }
+    if (probe->n_caches == 0 || !pm_probe_goes_on(effort, "latency of memory", 0.18))
+        return false;
+    uint64_t in_memory = pm_bytes_in_level(bench, probe, probe->n_caches);
+    for (int dirty = 0; dirty < 2; dirty++) {
+        struct pm_estimate cycles = pm_chase_random(bench, in_memory, BLOCK, tlbs->pages, 1, dirty);
+        *(dirty ? &probe->memory_latency_dirty_cycles : &probe->memory_latency_cycles) =
+            without_tlbs(&of, (double)in_memory, cycles);
+    }
+    return true;
+}

@@ -1,0 +1,95 @@
+/* Ways and lines.
+
+   Addresses that are a power of two apart, at least as far as the cache is large, lie in one set;
+   as many as it has ways hit, one more, and the set misses.  If that one is moved by a line, it
+   lies in the next set, and all hit again: no prefetcher can make that look otherwise.  Of a cache
+   that is indexed by physical addresses the set is known only within huge pages, and of one that
+   lies in slices not even there. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "core/base/base.h"
+#include "machines/probe/memory/private.h"
+
+enum { MOST_LINE = 512, MOST_WAYS = 40, LEVELS_WITH_WAYS = 2 };
+static const double SOME_MISS = 0.3;
+
+static struct pm_estimate exactly(double value) {
+    return (struct pm_estimate){value, value, value};
+}
+
+/* Cycles an access to N addresses of one set, of which the last is MOVED by some bytes. */
+static double conflict_cycles(const struct pm_memory_bench *bench, enum pm_probe_pages pages,
+                              uint64_t apart, unsigned n, uint64_t moved) {
+    uint64_t offsets[MOST_WAYS], state = 777 + n;
+    for (unsigned i = 0; i < n; i++)
+        offsets[i] = i * apart;
+    offsets[n - 1] += moved;
+    pm_shuffle(offsets, n, &state);
+    const struct pm_chase chase = {.offsets = offsets, .n = n, .chains = 1, .pages = pages};
+    return bench->chase(bench->context, &chase).estimate;
+}
+
+/* Cycles beyond which a set of LEVEL misses: some of its accesses, where another than the least
+   recently used line is replaced. */
+static double missing_cycles(const struct pm_memory_probe *probe, size_t level) {
+    double own = probe->caches[level].latency_cycles.estimate;
+    double next = level + 1 < probe->n_caches ? probe->caches[level + 1].latency_cycles.estimate
+                                              : probe->memory_latency_cycles.estimate;
+    return own + SOME_MISS * (next - own);
+}
+
+static uint64_t apart_in_set(const struct pm_probed_cache *cache) {
+    return (uint64_t)exp2(ceil(log2(cache->size_bytes.estimate)));
+}
+
+static void find_ways(const struct pm_memory_bench *bench, enum pm_probe_pages pages,
+                      struct pm_memory_probe *probe, size_t level) {
+    struct pm_probed_cache *cache = &probe->caches[level];
+    double limit = missing_cycles(probe, level);
+    uint64_t apart = apart_in_set(cache);
+    for (unsigned n = 2; n <= MOST_WAYS && (n + 1) * apart <= bench->most_bytes; n++)
+        /* One that was disturbed is no step: the next must say the same. */
+        if (conflict_cycles(bench, pages, apart, n, 0) > limit &&
+            conflict_cycles(bench, pages, apart, n + 1, 0) > limit) {
+            if (n > 2)
+                cache->ways = exactly(n - 1);
+            return;
+        }
+}
+
+/* Of the first cache; the others' lines are as long. */
+static void find_line(const struct pm_memory_bench *bench, enum pm_probe_pages pages,
+                      struct pm_memory_probe *probe) {
+    struct pm_probed_cache *first = &probe->caches[0];
+    uint64_t apart = apart_in_set(first);
+    if (isnan(first->ways.estimate))
+        return;
+    unsigned n = (unsigned)first->ways.estimate + 1;
+    for (uint64_t moved = 8; moved <= MOST_LINE; moved *= 2)
+        if (conflict_cycles(bench, pages, apart, n, moved) < missing_cycles(probe, 0)) {
+            for (size_t i = 0; i < probe->n_caches; i++)
+                probe->caches[i].line_bytes = exactly((double)moved);
+            return;
+        }
+}
+
+bool pm_find_geometry(const struct pm_memory_bench *bench, const struct pm_tlb_costs *tlbs,
+                      const struct pm_probe_effort *effort, struct pm_memory_probe *probe) {
+    if (!pm_probe_goes_on(effort, "lines and ways of caches", 0.19))
+        return false;
+    for (size_t level = 0; level < probe->n_caches && level < LEVELS_WITH_WAYS; level++)
+        if (level == 0 || tlbs->page_bytes > bench->page_bytes[PM_PAGES_SMALL])
+            find_ways(bench, tlbs->pages, probe, level);
+    find_line(bench, tlbs->pages, probe);
+    /* A cache whose sets are a power of two has no other sizes than these. */
+    for (size_t level = 0; level < probe->n_caches && level < LEVELS_WITH_WAYS; level++) {
+        struct pm_probed_cache *cache = &probe->caches[level];
+        double way = cache->ways.estimate * cache->line_bytes.estimate;
+        double size = way * exp2(round(log2(cache->size_bytes.estimate / way)));
+        if (size >= cache->size_bytes.low * 0.95 && size <= cache->size_bytes.high * 1.05)
+            cache->size_bytes = (struct pm_estimate){fmin(size, cache->size_bytes.low), size,
+                                                     fmax(size, cache->size_bytes.high)};
+    }
+    return true;
+}
