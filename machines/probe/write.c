@@ -104,6 +104,13 @@ static void write_core(FILE *to, const struct pm_machine_probe *probe) {
 
 /* ---- instructions ---------------------------------------------------------------------------- */
 
+static bool is_used(const struct pm_instruction_costs *costs, size_t resource) {
+    for (size_t k = 0; k < costs->n_kinds; k++)
+        if (costs->resources.loads[k * costs->resources.n_resources + resource] > 0)
+            return true;
+    return false;
+}
+
 /* Names the classes whose instructions a resource holds back. */
 static void write_units(FILE *to, const struct pm_instruction_costs *costs, const bool *own) {
     const struct pm_resource_model *resources = &costs->resources;
@@ -118,6 +125,8 @@ static void write_units(FILE *to, const struct pm_instruction_costs *costs, cons
                 costs->n_judged, 100 * costs->median_error, 100 * costs->p90_error);
     for (size_t r = 0; r < resources->n_resources; r++) {
         bool named[PM_N_OP_CLASSES] = {false};
+        if (!is_used(costs, r))
+            continue;
         fprintf(to, "unit r%zu { does = \"", r);
         const char *comma = "";
         for (size_t k = 0; k < costs->n_kinds; k++) {
@@ -200,7 +209,7 @@ static void write_cost(FILE *to, const struct pm_instruction_costs *costs,
         fprintf(to, "  slots = %.3g", cost->slots);
     if (marked)
         fputs("  not_verified = {latency}", to);
-    fprintf(to, " }   # %s\n", cost->form->text);
+    fprintf(to, "  source = \"[1]\" }   # %s\n", cost->form->text);
 }
 
 static bool costs_the_same(const struct pm_instruction_cost *a,
@@ -293,8 +302,9 @@ static void write_caches(FILE *to, const struct pm_memory_probe *memory) {
         write_estimate(to, "", "read_bandwidth", cache->bandwidth[PM_SWEEP_LOAD], 1);
         write_estimate(to, "  ", "write_bandwidth", cache->bandwidth[PM_SWEEP_STORE], 1);
         write_whole(to, "misses_in_flight", cache->misses_in_flight);
-        fprintf(to, "  indexed = %s  not_verified = {exposed%s%s} }\n", i ? "physical" : "virtual",
+        fprintf(to, "  indexed = %s  not_verified = {exposed%s%s}\n", i ? "physical" : "virtual",
                 known(cache->ways) ? "" : ", ways", known(cache->line_bytes) ? "" : ", line");
+        fputs("           source = \"[1]\" }\n", to);
     }
 }
 
@@ -314,7 +324,7 @@ static void write_tlbs(FILE *to, const struct pm_memory_probe *memory) {
             write_estimate(to, "  ", "miss_penalty", tlb->miss_cycles, 1);
         else
             fputs("  miss_penalty = 0", to);
-        fprintf(to, "  exposed = 0.5  not_verified = {ways, exposed%s} }\n",
+        fprintf(to, "  exposed = 0.5  not_verified = {ways, exposed%s}  source = \"[1]\" }\n",
                 known(tlb->miss_cycles) ? "" : ", miss_penalty");
     }
 }
@@ -328,7 +338,7 @@ static void write_memory(FILE *to, const struct pm_memory_probe *memory) {
     write_whole(to, "misses_in_flight", memory->memory_misses_in_flight);
     write_estimate(to, "\n         ", "bandwidth_gbs", memory->memory_gbs[PM_SWEEP_LOAD], 1);
     write_estimate(to, "  ", "bandwidth_all_gbs", memory->memory_all_gbs[PM_SWEEP_LOAD], 1);
-    fputs(" }\n", to);
+    fputs("  source = \"[1]\" }\n", to);
 }
 
 /* One prefetcher for each direction: the strides of which more than half is hidden. */
@@ -362,7 +372,7 @@ static void write_prefetchers(FILE *to, const struct pm_memory_probe *memory) {
 static void write_list(FILE *to, const char *name, const double *values, size_t n) {
     fprintf(to, "%s = {", name);
     for (size_t i = 0; i < n; i++)
-        fprintf(to, "%s%.6g", i ? ", " : "", values[i]);
+        fprintf(to, "%s%.10g", i ? ", " : "", values[i]);
     fputs("}", to);
 }
 

@@ -28,6 +28,7 @@ enum {
 
 struct pm_clock {
     int cpu;
+    cpu_set_t allowed; /* before the thread was bound */
     uint64_t chain_repetitions, wide_repetitions;
     double best_width; /* instructions of the wide loop a cycle */
     struct pm_estimate cycle_seconds;
@@ -168,6 +169,17 @@ static void calibrate(struct pm_clock *clock) {
     free(widths);
 }
 
+void pm_clock_bind(struct pm_clock *clock) {
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    CPU_SET(clock->cpu, &one);
+    sched_setaffinity(0, sizeof one, &one);
+}
+
+void pm_clock_unbind(struct pm_clock *clock) {
+    sched_setaffinity(0, sizeof clock->allowed, &clock->allowed);
+}
+
 struct pm_clock *pm_clock_new(struct pm_error *err) {
     if (!pm_has_chain) {
         pm_fail(err, "the clock of the probes is known for x86-64 only: no instruction of this "
@@ -175,11 +187,10 @@ struct pm_clock *pm_clock_new(struct pm_error *err) {
         return NULL;
     }
     struct pm_clock *clock = pm_alloc(1, sizeof *clock);
-    cpu_set_t one;
-    CPU_ZERO(&one);
     clock->cpu = sched_getcpu();
-    CPU_SET(clock->cpu, &one);
-    sched_setaffinity(0, sizeof one, &one);
+    CPU_ZERO(&clock->allowed);
+    sched_getaffinity(0, sizeof clock->allowed, &clock->allowed);
+    pm_clock_bind(clock);
     calibrate(clock);
     return clock;
 }

@@ -24,6 +24,9 @@ struct pm_clock;
 /* Binds the calling thread to the CPU that it is on.  NULL: no chain is known for this ISA. */
 struct pm_clock *pm_clock_new(struct pm_error *err);
 int pm_clock_cpu(const struct pm_clock *clock);
+/* Lets the thread, and those that it starts, use all its CPUs; binds it again. */
+void pm_clock_unbind(struct pm_clock *clock);
+void pm_clock_bind(struct pm_clock *clock);
 void pm_clock_free(struct pm_clock *clock);
 
 /* Executes the work TIMES times; the compiler must not be able to leave it out. */

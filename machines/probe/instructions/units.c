@@ -14,6 +14,7 @@
 
 enum {
     MOST_ANCHORS = 40,
+    MOST_ANCHORS_QUICK = 14,
     MOST_COUNT = 8, /* of an instruction in a pair */
     MOST_MULTISET_COUNT = 4,
     SLOW_CYCLES = 3, /* what is slower stands in a multiset once */
@@ -78,7 +79,8 @@ static bool is_wide(const struct pm_form *form) {
 /* One instruction for each class, in general registers and in vectors. */
 static void choose_anchors(struct units *units) {
     bool seen[PM_N_OP_CLASSES][2] = {{false}};
-    for (uint32_t i = 0; i < units->costs->n_costs && units->n_anchors < MOST_ANCHORS; i++) {
+    size_t most = units->effort->quick ? MOST_ANCHORS_QUICK : MOST_ANCHORS;
+    for (uint32_t i = 0; i < units->costs->n_costs && units->n_anchors < most; i++) {
         const struct pm_form *form = form_of(units, i);
         bool *known = &seen[form->op_class][is_wide(form)];
         bool usual_width = !is_wide(form) || form->width_bits == 256 || form->width_bits < 128;
@@ -321,7 +323,9 @@ static bool measure_and_infer(struct units *units) {
         return false;
     if (!pm_probe_goes_on(units->effort, "units of instructions", 0.75))
         return false;
-    pm_infer_ports(&costs->ports, units->own, units->experiments, n_pairs);
+    pm_clock_unbind(units->clock);
+    pm_infer_ports(&costs->ports, units->own, units->experiments, n_pairs, quick);
+    pm_clock_bind(units->clock);
     measure_doubtful_again(units, n_training);
     costs->resources =
         pm_refine_resources(&costs->ports, units->own, units->experiments, n_training);

@@ -11,9 +11,9 @@
 enum { MOST_POINTS = 200, MOST_CACHES = 5, LEAST_PLATEAU = 4, BLOCK = 64, DRAWS = 3 };
 static const double FEW_BYTES = 64 << 10, MANY_BYTES = 16 << 20;
 static const double FIRST_BYTES = 4096;
-static const double MOST_BYTES = 512 << 20, MOST_BYTES_QUICK = 192 << 20;
+static const double MOST_BYTES = 512 << 20, MOST_BYTES_QUICK = 96 << 20;
 /* Of a last cache that neighbours use, too, only a part is seen: memory is far from all of it. */
-static const double LEAST_IN_MEMORY = 192 << 20;
+static const double LEAST_IN_MEMORY = 128 << 20;
 /* Another cache is slower by so much; less is a blurred edge. */
 static const double LEAST_STEP = 1.4;
 static const double SAME_LATENCY = 0.2, SAME_BY = 0.6;

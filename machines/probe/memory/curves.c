@@ -105,9 +105,11 @@ static bool measure_curve(const struct pm_memory_bench *bench, const struct curv
     bool goes_on = true;
     for (double bytes = FIRST_BYTES; bytes <= most && curve.n_points < MOST_POINTS && goes_on;
          bytes *= factor) {
+        uint64_t whole = (uint64_t)bytes / 512 * 512; /* of the widest vectors, eight a turn */
         goes_on = pm_probe_goes_on(effort, kind->of, share);
-        if (goes_on)
-            measure_point(bench, kind, probe, &curve, (uint64_t)bytes / 512 * 512);
+        if (goes_on &&
+            (curve.n_points == 0 || (double)whole > curve.working_set_bytes[curve.n_points - 1]))
+            measure_point(bench, kind, probe, &curve, whole);
     }
     *PM_PUSH(probe, curves) = curve; /* what there is of it */
     return goes_on;

@@ -10,9 +10,11 @@ enum {
     MOST_SET = 6,            /* ports of a set */
     MOST_CANDIDATES = 20000, /* of a kind */
     MOST_SWEEPS = 12,
+    MOST_SWEEPS_QUICK = 3,
     BEST_FIRST_SETS = 16, /* that a second use is tried with */
     SAMPLE = 40,          /* experiments that candidates are tried on first */
-    FINALISTS = 150,      /* candidates that are then tried on all */
+    SAMPLE_QUICK = 15,
+    FINALISTS = 150, /* candidates that are then tried on all */
 };
 /* A second use, and a new port, must explain so much more: they always explain a little. */
 static const double LEAST_GAIN = 0.004;
@@ -29,6 +31,7 @@ struct search {
     const double *own_cycles;
     const struct pm_port_experiment *experiments;
     size_t n_kinds;
+    unsigned sample;
     bool *placed;       /* kinds that have their uses */
     struct pm_lists of; /* of each kind: the experiments that it is in */
 };
@@ -155,8 +158,8 @@ static struct ranked *rank(const struct search *search, uint32_t kind,
     *n = candidates->n_kinds;
     for (size_t i = 0; i < *n; i++)
         ranked[i].index = i;
-    if (n_experiments > 2 * SAMPLE && *n > FINALISTS) {
-        rank_by(search, kind, candidates, ranked, *n, n_experiments / SAMPLE);
+    if (n_experiments > 2 * search->sample && *n > FINALISTS) {
+        rank_by(search, kind, candidates, ranked, *n, n_experiments / search->sample);
         *n = FINALISTS;
     }
     rank_by(search, kind, candidates, ranked, *n, 1);
@@ -342,8 +345,10 @@ static void number_ports(struct pm_port_model *model) {
 }
 
 void pm_infer_ports(struct pm_port_model *model, const double *own_cycles,
-                    const struct pm_port_experiment *experiments, size_t n_experiments) {
+                    const struct pm_port_experiment *experiments, size_t n_experiments,
+                    bool quick) {
     struct search search = {.model = model,
+                            .sample = quick ? SAMPLE_QUICK : SAMPLE,
                             .own_cycles = own_cycles,
                             .experiments = experiments,
                             .n_kinds = model->n_kinds,
@@ -364,7 +369,8 @@ void pm_infer_ports(struct pm_port_model *model, const double *own_cycles,
             place(&search, kind, false);
     }
     double gain = 1;
-    for (int sweep = 0; sweep < MOST_SWEEPS && gain > LEAST_SWEEP_GAIN; sweep++) {
+    for (int sweep = 0;
+         sweep < (quick ? MOST_SWEEPS_QUICK : MOST_SWEEPS) && gain > LEAST_SWEEP_GAIN; sweep++) {
         gain = 0;
         for (size_t i = 0; i < model->n_kinds; i++) {
             uint32_t kind = (uint32_t)order[i].index;

@@ -64,9 +64,10 @@ double pm_port_issue_cycles(const struct pm_port_model *model,
 
 /* Fills n_ports and the uses of MODEL's kinds; width, n_kinds and slots are given.  OWN_CYCLES:
    of each kind alone, its reciprocal throughput.  EXPERIMENTS: pairs of all kinds, and multisets of
-   more.  A kind that the width holds back (slots / width is all that it takes) uses nothing. */
+   more.  A kind that the width holds back (slots / width is all that it takes) uses nothing. QUICK:
+   a shorter search. */
 void pm_infer_ports(struct pm_port_model *model, const double *own_cycles,
-                    const struct pm_port_experiment *experiments, size_t n_experiments);
+                    const struct pm_port_experiment *experiments, size_t n_experiments, bool quick);
 void pm_port_model_free(struct pm_port_model *model);
 
 /* ---- resources ------------------------------------------------------------------------------- */
