@@ -8,7 +8,7 @@
 #include "core/base/base.h"
 #include "machines/probe/memory/private.h"
 
-enum { MOST_POINTS = 200, MOST_CACHES = 5, LEAST_PLATEAU = 4, BLOCK = 64, DRAWS = 3 };
+enum { MOST_POINTS = 200, MOST_CACHES = 5, LEAST_PLATEAU = 4, BLOCK = 64, DRAWS = 5 };
 static const double FEW_BYTES = 64 << 10, MANY_BYTES = 16 << 20;
 static const double FIRST_BYTES = 4096;
 static const double MOST_BYTES = 512 << 20, MOST_BYTES_QUICK = 96 << 20;
@@ -45,12 +45,12 @@ static double latency_at(void *context, double size) {
     return pm_estimate_of(values, (size_t)draws, 0).estimate;
 }
 
-/* Sizes are of the form m · 2ᵏ with m up to 7: the one that the interval holds. */
+/* Sizes are of the form m · 2ᵏ with m = 4, 5 or 6: the nearest one that the interval holds. */
 static void round_size(struct pm_estimate *size) {
     double best = NAN;
-    for (int m = 4; m < 8; m++) {
+    for (int m = 4; m < 7; m++) {
         double candidate = m * exp2(round(log2(size->estimate / m)));
-        if (candidate >= size->low * 0.98 && candidate <= size->high * 1.02 &&
+        if (candidate >= size->low * 0.95 && candidate <= size->high * 1.05 &&
             !(fabs(log(candidate / size->estimate)) >= fabs(log(best / size->estimate))))
             best = candidate;
     }

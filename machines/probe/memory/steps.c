@@ -8,7 +8,9 @@
 
 static const double STEP_BEGUN = 0.1, STEP_HALF = 0.5; /* shares of a step */
 static const double SHARP = 1.15;                      /* of a cache of 8 ways: 9 / 8 */
-static const double CLOSE_ENOUGH = 0.01;               /* of a size, for bisection */
+/* Of the size, for pages at random in 4 to 16 ways: a page is in a set with more than those. */
+static const double HALF_LOST_AT = 0.97;
+static const double CLOSE_ENOUGH = 0.01; /* of a size, for bisection */
 
 static double median_of(const double *values, size_t n) {
     double *sorted = pm_alloc(n, sizeof *sorted);
@@ -89,7 +91,7 @@ struct pm_estimate pm_locate_step(const struct pm_step_curve *curve, const struc
     /* A step that is sharp is one of replacement in order of use: it begins where the cache is
        full. One that is spread is of pages that fall into sets at random, or of neighbours: then a
        half is lost about where it is full. */
-    double estimate = half_high < low * SHARP ? low : half_high;
+    double estimate = half_high < low * SHARP ? low : half_high / HALF_LOST_AT;
     return (struct pm_estimate){fmin(low, curve->size[a->last]), estimate,
-                                fmax(high, half_high) * (1 + CLOSE_ENOUGH)};
+                                fmax(high, half_high) / HALF_LOST_AT * (1 + CLOSE_ENOUGH)};
 }

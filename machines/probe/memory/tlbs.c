@@ -29,7 +29,8 @@ static struct pm_estimate touch_pages(const struct pm_memory_bench *bench, uint6
     uint64_t *offsets = pm_alloc(n, sizeof *offsets), state = 4711;
     uint64_t lines = 4096 / LINE;
     for (uint64_t i = 0; i < n; i++)
-        offsets[i] = i * page_bytes + i % lines * LINE;
+        /* Another line from page to page, and from one 64 pages to the next. */
+        offsets[i] = i * page_bytes + (i + i / lines) % lines * LINE;
     pm_shuffle(offsets, n, &state);
     const struct pm_chase chase = {.offsets = offsets, .n = n, .chains = 1, .pages = pages};
     struct pm_estimate cycles = bench->chase(bench->context, &chase);

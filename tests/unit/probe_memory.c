@@ -1,0 +1,295 @@
+/* The memory probe on simulated hierarchies: the code that measures and finds is the one that runs
+   on a machine; only the timings come from a cache simulator whose parameters are known, with
+   noise.  If this fails, what `pmodel probe` says of caches and TLBs is not to be trusted. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "core/base/base.h"
+#include "machines/probe/memory/memory.h"
+
+enum { MOST_LEVELS = 3, SMALL_PAGE = 4096, HUGE_PAGE = 2 << 20, MOST_BYTES = 24 << 20 };
+
+struct simulated_cache {
+    uint64_t size, ways, line;
+    double latency;
+    bool physical, tree; /* sets by physical addresses; a tree of bits says what is replaced */
+};
+
+struct hierarchy {
+    const char *name;
+    struct simulated_cache caches[MOST_LEVELS];
+    size_t n_caches;
+    double memory, walk, second_tlb; /* cycles */
+    uint64_t tlb_entries[2];
+    bool splinters; /* huge pages are small ones to the TLB and to physical sets: a guest's */
+    double noise;
+};
+
+/* ---- the simulator --------------------------------------------------------------------------- */
+
+struct simulation {
+    const struct hierarchy *shape;
+    uint64_t *tags[MOST_LEVELS], *stamps[MOST_LEVELS]; /* sets · ways */
+    uint64_t *trees[MOST_LEVELS];
+    uint64_t *tlb[2], *tlb_stamps[2];
+    uint16_t slot_of[2][MOST_BYTES / SMALL_PAGE]; /* where a page was last */
+    uint64_t now, random;
+};
+
+static uint64_t next_random(uint64_t *state) {
+    *state ^= *state << 13;
+    *state ^= *state >> 7;
+    *state ^= *state << 17;
+    return *state;
+}
+
+static uint64_t hash_of(uint64_t value) {
+    value = (value + 1) * 0x9E3779B97F4A7C15;
+    return value ^ value >> 29;
+}
+
+static uint64_t sets_of(const struct simulated_cache *cache) {
+    return cache->size / cache->ways / cache->line;
+}
+
+static void reset(struct simulation *sim) {
+    for (size_t i = 0; i < sim->shape->n_caches; i++) {
+        uint64_t lines = sim->shape->caches[i].size / sim->shape->caches[i].line;
+        memset(sim->tags[i], 0xff, lines * sizeof **sim->tags);
+        memset(sim->stamps[i], 0, lines * sizeof **sim->stamps);
+        memset(sim->trees[i], 0, lines * sizeof **sim->trees);
+    }
+    for (int i = 0; i < 2; i++) {
+        memset(sim->tlb[i], 0xff, sim->shape->tlb_entries[i] * sizeof **sim->tlb);
+        memset(sim->tlb_stamps[i], 0, sim->shape->tlb_entries[i] * sizeof **sim->tlb_stamps);
+    }
+}
+
+/* The way that a tree of bits points to; each bit that WAY lies under is turned away from it. */
+static uint64_t tree_victim(uint64_t tree, uint64_t ways) {
+    uint64_t node = 1;
+    while (node < ways)
+        node = 2 * node + (tree >> node & 1);
+    return node - ways;
+}
+
+static uint64_t tree_touched(uint64_t tree, uint64_t ways, uint64_t way) {
+    for (uint64_t node = way + ways; node > 1; node /= 2)
+        tree = node & 1 ? tree & ~(1ULL << node / 2) : tree | 1ULL << node / 2;
+    return tree;
+}
+
+static bool access_cache(struct simulation *sim, size_t level, uint64_t address) {
+    const struct simulated_cache *cache = &sim->shape->caches[level];
+    uint64_t line = address / cache->line, set = line % sets_of(cache);
+    uint64_t *tags = sim->tags[level] + set * cache->ways;
+    uint64_t *stamps = sim->stamps[level] + set * cache->ways, way = 0;
+    bool hits = false;
+    for (uint64_t i = 0; i < cache->ways && !hits; i++)
+        if (tags[i] == line) {
+            way = i;
+            hits = true;
+        }
+    if (!hits && cache->tree)
+        way = tree_victim(sim->trees[level][set], cache->ways);
+    else if (!hits)
+        for (uint64_t i = 1; i < cache->ways; i++)
+            way = stamps[i] < stamps[way] ? i : way;
+    tags[way] = line;
+    stamps[way] = ++sim->now;
+    sim->trees[level][set] = tree_touched(sim->trees[level][set], cache->ways, way);
+    return hits;
+}
+
+static bool access_tlb(struct simulation *sim, int level, uint64_t page) {
+    uint64_t n = sim->shape->tlb_entries[level], oldest = 0;
+    uint16_t *slot = &sim->slot_of[level][page];
+    if (sim->tlb[level][*slot] == page) {
+        sim->tlb_stamps[level][*slot] = ++sim->now;
+        return true;
+    }
+    for (uint64_t i = 1; i < n; i++)
+        if (sim->tlb_stamps[level][i] < sim->tlb_stamps[level][oldest])
+            oldest = i;
+    sim->tlb[level][oldest] = page;
+    sim->tlb_stamps[level][oldest] = ++sim->now;
+    *slot = (uint16_t)oldest;
+    return false;
+}
+
+static double access_cycles(struct simulation *sim, uint64_t address, enum pm_probe_pages pages) {
+    const struct hierarchy *shape = sim->shape;
+    uint64_t page = pages == PM_PAGES_HUGE && !shape->splinters ? HUGE_PAGE : SMALL_PAGE;
+    uint64_t physical = hash_of(address / page) % (1 << 20) * page + address % page;
+    double cycles = 0;
+    /* The second level is searched only when the first has missed. */
+    if (!access_tlb(sim, 0, address / page))
+        cycles += access_tlb(sim, 1, address / page) ? shape->second_tlb
+                                                     : shape->second_tlb + shape->walk;
+    for (size_t i = 0; i < shape->n_caches; i++)
+        if (access_cache(sim, i, shape->caches[i].physical ? physical : address))
+            return cycles + shape->caches[i].latency;
+    return cycles + shape->memory;
+}
+
+/* Most rounds a little off, one in thirty much slower. */
+static double with_noise(struct simulation *sim, double cycles) {
+    double uniform = (double)(next_random(&sim->random) >> 11) * 0x1p-53;
+    if (next_random(&sim->random) % 30 == 0)
+        return cycles * 1.6;
+    return cycles * (1 + sim->shape->noise * (uniform - 0.5));
+}
+
+static struct pm_estimate chase_simulated(void *context, const struct pm_chase *chase) {
+    struct simulation *sim = context;
+    double cycles = 0;
+    reset(sim);
+    for (int turn = 0; turn < 2; turn++)
+        for (size_t i = 0; i < chase->n; i++) {
+            double one = access_cycles(sim, chase->offsets[i], chase->pages);
+            cycles += turn ? one : 0;
+        }
+    double mean = with_noise(sim, cycles / (double)chase->n / chase->chains);
+    return (struct pm_estimate){mean * 0.98, mean, mean * 1.02};
+}
+
+static struct pm_estimate sweep_simulated(void *context, const struct pm_sweep *sweep) {
+    struct simulation *sim = context;
+    double mean = with_noise(sim, 1.0 + 0.0 * (double)sweep->bytes);
+    return (struct pm_estimate){mean * 0.98, mean, mean * 1.02};
+}
+
+static bool always_after_parallel(void *context) { return *(const bool *)context; }
+
+static void note_part(void *context, const char *what, double share) {
+    (void)what;
+    if (share >= 0.2) /* caches, lines, ways and TLBs are known then */
+        *(bool *)context = true;
+}
+
+static unsigned n_wrong;
+
+static void check(double found, double truth, double tolerance, const char *shape,
+                  const char *what) {
+    if (!(fabs(found / truth - 1) <= tolerance))
+        print_error("%s: %s is %g, found was %g\n", shape, what, truth, found), n_wrong++;
+}
+
+static void try_shape(const struct hierarchy *shape) {
+    struct simulation sim = {.shape = shape, .random = 0x123456789ABCDEF};
+    bool done = false;
+    for (size_t i = 0; i < shape->n_caches; i++) {
+        uint64_t lines = shape->caches[i].size / shape->caches[i].line;
+        sim.tags[i] = pm_alloc(lines, sizeof **sim.tags);
+        sim.stamps[i] = pm_alloc(lines, sizeof **sim.stamps);
+        sim.trees[i] = pm_alloc(lines, sizeof **sim.trees);
+    }
+    for (int i = 0; i < 2; i++) {
+        sim.tlb[i] = pm_alloc(shape->tlb_entries[i], sizeof **sim.tlb);
+        sim.tlb_stamps[i] = pm_alloc(shape->tlb_entries[i], sizeof **sim.tlb_stamps);
+    }
+    const struct pm_memory_bench bench = {.context = &sim,
+                                          .chase = chase_simulated,
+                                          .sweep = sweep_simulated,
+                                          .most_bytes = MOST_BYTES,
+                                          .page_bytes = {SMALL_PAGE, HUGE_PAGE},
+                                          .threads = 1};
+    const struct pm_probe_effort effort = {
+        .quick = true, .progress = note_part, .stop = always_after_parallel, .context = &done};
+    struct pm_memory_probe probe;
+    pm_probe_memory(&bench, 1e-9, &effort, &probe);
+
+    if (probe.n_caches != shape->n_caches)
+        fail_msg("%s: %zu caches were found", shape->name, probe.n_caches);
+    for (size_t i = 0; i < shape->n_caches; i++) {
+        const struct simulated_cache *truth = &shape->caches[i];
+        const struct pm_probed_cache *found = &probe.caches[i];
+        bool sees_sets = !truth->physical || !shape->splinters;
+        check(found->latency_cycles.estimate, truth->latency, 0.1, shape->name, "a latency");
+        check(found->size_bytes.estimate, (double)truth->size, 0.1, shape->name, "a size");
+        assert_true(found->size_bytes.low <= (double)truth->size * 1.02 &&
+                    found->size_bytes.high >= (double)truth->size * 0.98);
+        if (i == 0)
+            check(found->line_bytes.estimate, (double)truth->line, 0, shape->name, "the line");
+        if (i == 0 || (i == 1 && sees_sets))
+            check(found->ways.estimate, (double)truth->ways, 0, shape->name, "ways");
+        else
+            assert_true(isnan(found->ways.estimate));
+    }
+    check(probe.memory_latency_cycles.estimate, shape->memory, 0.12, shape->name,
+          "memory's latency");
+    assert_true(probe.n_tlbs >= 1);
+    check(probe.tlbs[0].entries.estimate, (double)shape->tlb_entries[0], 0.15, shape->name,
+          "the TLB's entries");
+    pm_memory_probe_free(&probe);
+    for (size_t i = 0; i < shape->n_caches; i++) {
+        free(sim.tags[i]);
+        free(sim.stamps[i]);
+        free(sim.trees[i]);
+    }
+    for (int i = 0; i < 2; i++) {
+        free(sim.tlb[i]);
+        free(sim.tlb_stamps[i]);
+    }
+}
+
+#define KIB(n) ((uint64_t)(n) << 10)
+#define TWO(name_, size1, ways1, latency1, size2, ways2, latency2, entries, walk_, noise_,         \
+            splinters_)                                                                            \
+    {                                                                                              \
+        .name = name_, .n_caches = 2, .memory = 300, .walk = walk_, .second_tlb = 7,               \
+        .caches = {{KIB(size1), ways1, 64, latency1, false, false},                                \
+                   {KIB(size2), ways2, 64, latency2, true, false}},                                \
+        .tlb_entries = {entries, 160}, .noise = noise_, .splinters = splinters_                    \
+    }
+
+static const struct hierarchy SHAPES[] = {
+    TWO("32 KiB of 8 ways, 512 KiB of 8", 32, 8, 4, 512, 8, 14, 64, 30, 0.02, false),
+    TWO("48 KiB of 12 ways, 1 MiB of 16", 48, 12, 5, 1024, 16, 15, 64, 30, 0.02, false),
+    TWO("16 KiB of 4 ways, 256 KiB of 4", 16, 4, 3, 256, 4, 12, 64, 30, 0.02, false),
+    TWO("64 KiB of 4 ways, 512 KiB of 16", 64, 4, 4, 512, 16, 13, 64, 30, 0.02, false),
+    TWO("small pages of a host", 32, 8, 4, 512, 8, 14, 64, 30, 0.02, true),
+    TWO("small pages of a host, many ways", 32, 8, 4, 1024, 16, 15, 64, 30, 0.02, true),
+    TWO("noise of 5%", 32, 8, 4, 512, 8, 14, 64, 30, 0.05, false),
+    TWO("a small TLB", 32, 8, 4, 512, 8, 14, 32, 30, 0.02, false),
+    TWO("a TLB of 72", 32, 8, 5, 1024, 8, 14, 72, 30, 0.02, false),
+    TWO("slow walks", 32, 8, 4, 512, 8, 14, 64, 80, 0.02, true),
+    {.name = "a tree of bits",
+     .n_caches = 2,
+     .memory = 300,
+     .walk = 30,
+     .second_tlb = 7,
+     .caches = {{KIB(32), 8, 64, 4, false, true}, {KIB(512), 8, 64, 14, true, true}},
+     .tlb_entries = {64, 160},
+     .noise = 0.02},
+    {.name = "three levels",
+     .n_caches = 3,
+     .memory = 400,
+     .walk = 30,
+     .second_tlb = 7,
+     .caches = {{KIB(32), 8, 64, 4, false, false},
+                {KIB(256), 8, 64, 14, true, false},
+                {KIB(4096), 16, 64, 50, true, false}},
+     .tlb_entries = {64, 160},
+     .noise = 0.02},
+};
+
+static void finds_what_a_simulated_hierarchy_is(void **state) {
+    (void)state;
+    for (size_t i = 0; i < sizeof SHAPES / sizeof *SHAPES; i++)
+        try_shape(&SHAPES[i]);
+    assert_int_equal(n_wrong, 0);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(finds_what_a_simulated_hierarchy_is)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
