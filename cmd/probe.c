@@ -1,9 +1,7 @@
 /* `pmodel probe`: measures the machine that it runs on, and writes a machine file. */
-#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "cmd/cmd.h"
@@ -42,31 +40,45 @@ static void show_progress(void *context, const char *what, double share) {
     fflush(stderr);
 }
 
-/* Whole, or as it was. */
-static bool write_file(const char *path, const struct pm_machine_probe *probe,
-                       struct pm_error *err) {
-    char *temporary = pm_sprintf("%s.%ld", path, (long)getpid());
-    FILE *file = fopen(temporary, "we");
-    bool ok = file != NULL;
-    if (ok) {
-        pm_machine_probe_write(file, probe);
-        ok = !ferror(file);
-        ok = fclose(file) == 0 && ok;
-        ok = ok && rename(temporary, path) == 0;
+/* Where the machine file goes: whole, or as it was.  Opened before anything is measured, because
+   that takes minutes. */
+struct output {
+    const char *path; /* NULL: standard output */
+    char *temporary;
+    FILE *file;
+};
+
+static bool open_output(struct output *output, struct pm_error *err) {
+    output->file = stdout;
+    if (!output->path)
+        return true;
+    output->temporary = pm_sprintf("%s.%ld", output->path, (long)getpid());
+    output->file = fopen(output->temporary, "we");
+    return output->file || pm_fail_errno(err, "%s", output->path);
+}
+
+/* KEEP: false where nothing was measured. */
+static bool close_output(struct output *output, bool keep, struct pm_error *err) {
+    bool ok = true;
+    if (output->path && output->file) {
+        ok = !ferror(output->file);
+        ok = fclose(output->file) == 0 && ok;
+        if (keep)
+            ok = ok && rename(output->temporary, output->path) == 0;
+        if (!ok)
+            pm_fail_errno(err, "%s", output->path);
+        if (!keep || !ok)
+            unlink(output->temporary);
     }
-    if (!ok) {
-        pm_fail_errno(err, "%s", path);
-        unlink(temporary);
-    }
-    free(temporary);
+    free(output->temporary);
     return ok;
 }
 
 int pm_cmd_probe(int argc, char **argv) {
-    const char *path = NULL;
+    struct output output = {0};
     bool quick = false;
     const struct pm_option options[] = {
-        PM_OPTION_TEXT("output", 'o', &path),
+        PM_OPTION_TEXT("output", 'o', &output.path),
         PM_OPTION_FLAG("quick", 0, &quick),
         {0},
     };
@@ -79,23 +91,27 @@ int pm_cmd_probe(int argc, char **argv) {
 
     struct pm_error err = {0};
     char *forms_path = pm_share_path("machines/x86-64.probes", &err);
-    if (!forms_path)
+    if (!forms_path || !open_output(&output, &err)) {
+        free(forms_path);
+        free(output.temporary);
         return pm_complain(&err);
+    }
     struct sigaction action = {.sa_handler = note_interrupt}, before;
     sigaction(SIGINT, &action, &before);
     struct progress progress = {.began = pm_clock_now(), .is_terminal = isatty(STDERR_FILENO)};
     const struct pm_probe_effort effort = {
         .quick = quick, .progress = show_progress, .stop = is_interrupted, .context = &progress};
     struct pm_machine_probe probe;
-    bool ok = pm_probe(forms_path, &effort, &probe, &err);
+    bool measured = pm_probe(forms_path, &effort, &probe, &err);
     sigaction(SIGINT, &before, NULL);
     if (progress.is_terminal && progress.said > 0)
         fputs("\r\033[K", stderr);
-    if (ok && path)
-        ok = write_file(path, &probe, &err);
-    else if (ok)
-        pm_machine_probe_write(stdout, &probe);
-    if (ok)
+    if (measured)
+        pm_machine_probe_write(output.file, &probe);
+    if (measured && probe.memory.n_caches == 0)
+        fprintf(stderr, "pmodel probe: no cache was found, so this is not yet a machine file\n");
+    bool ok = close_output(&output, measured, &err) && measured;
+    if (measured)
         pm_machine_probe_free(&probe);
     free(forms_path);
     return ok ? PM_EXIT_OK : pm_complain(&err);
