@@ -30,7 +30,7 @@ program_figures="edges_geomean edges_worst edges_vs_profile_generate profile_gen
 fit_figures="fit_groups_per_second fit_two_thread_efficiency fit_vs_octave fit_bytes_per_group"
 interpreter_figures="reuse_interpreters reuse_interpreters_vs_cachegrind"
 touch_figures="touch_stencil_64 touch_stencil_64_over_load touch_random_200mb touch_random_200mb_over_load"
-all_figures="$program_figures $interpreter_figures $touch_figures lift_vs_objdump lift_instructions_per_second lift_indirect_resolved $fit_figures real_coverage edges_cc1 edges_cc1_over_relocation rewrite_cc1_seconds rewrite_cc1_mib"
+all_figures="$program_figures $interpreter_figures $touch_figures lift_vs_objdump lift_instructions_per_second lift_indirect_resolved $fit_figures real_coverage edges_cc1 edges_cc1_over_relocation rewrite_cc1_seconds rewrite_cc1_mib probe_quick_seconds probe_full_seconds"
 asked_for=${ONLY-}
 figures='' programs=''
 for name in ${asked_for//,/ }; do
@@ -392,17 +392,29 @@ if wanted edges_cc1 || wanted rewrite_cc1; then
     bash "$here/cc1_costs.sh" "$folder/cc1" >cc1.jsonl || say "status $? from cc1_costs.sh"
 fi
 
+# Probing this machine.
+: >probes.jsonl
+for mode in quick full; do
+    if wanted "probe_${mode}_seconds"; then
+        say "a probe of this machine, $mode"
+        begin=$(date +%s.%N)
+        if [ "$mode" = quick ]; then pmodel probe --quick -o probe.conf 2>/dev/null; else pmodel probe -o probe.conf 2>/dev/null; fi
+        jq -n -c --arg mode "$mode" --argjson begin "$begin" --argjson end "$(date +%s.%N)" '{mode: $mode, seconds: ($end - $begin)}' >>probes.jsonl
+    fi
+done
+
 # ---- figures ----------------------------------------------------------------------------------------
 
 figures_of() {
     jq -n -L "$here" --arg figures "$figures" --slurpfile times times.jsonl --slurpfile measured measured.jsonl --slurpfile lift lift.jsonl \
         --slurpfile fit fit.jsonl --slurpfile qp qp.jsonl --slurpfile resolved resolved.jsonl --slurpfile coverage coverage.jsonl \
-        --slurpfile cc1 cc1.jsonl --slurpfile interpreters interpreters.jsonl --slurpfile touches touches.jsonl "include \"bench_figures\"; $1"
+        --slurpfile cc1 cc1.jsonl --slurpfile interpreters interpreters.jsonl --slurpfile touches touches.jsonl \
+        --slurpfile probes probes.jsonl "include \"bench_figures\"; $1"
 }
 # shellcheck disable=SC2016
 figures_of 'ratios($times; $measured)' >ratios.json
 # shellcheck disable=SC2016
-figures_of 'figures(ratios($times; $measured); $lift; $resolved; $fit; $qp; $coverage; $cc1; $interpreters; $touches; $figures | split("\\s+"; ""))' >"$BUILD/bench.json"
+figures_of 'figures(ratios($times; $measured); $lift; $resolved; $fit; $qp; $coverage; $cc1; $interpreters; $touches; $probes; $figures | split("\\s+"; ""))' >"$BUILD/bench.json"
 
 table() { column -t -s "$(printf '\t')"; }
 if [ -s times.jsonl ]; then

@@ -9,7 +9,7 @@
 #include "machines/probe/memory/private.h"
 
 enum { MOST_POINTS = 200, MOST_CACHES = 5, LEAST_PLATEAU = 4, BLOCK = 64, DRAWS = 5 };
-static const double FEW_BYTES = 64 << 10, MANY_BYTES = 16 << 20;
+static const double MANY_BYTES = 16 << 20;
 static const double FIRST_BYTES = 4096;
 static const double MOST_BYTES = 512 << 20, MOST_BYTES_QUICK = 96 << 20;
 /* Of a last cache that neighbours use, too, only a part is seen: memory is far from all of it. */
@@ -34,9 +34,10 @@ static struct pm_estimate without_tlbs(const struct latency_of *of, double bytes
 
 static double latency_at(void *context, double size) {
     const struct latency_of *of = context;
-    /* Pages fall into sets at random, so one draw is not enough where sets are indexed by them. */
+    /* Pages fall into sets at random, so one draw is not enough where sets are indexed by them; nor
+       is one timing, where something disturbs it. */
     double values[DRAWS];
-    int draws = size > FEW_BYTES && size < MANY_BYTES ? DRAWS : 1;
+    int draws = size < MANY_BYTES ? DRAWS : 1;
     for (int i = 0; i < draws; i++) {
         struct pm_estimate cycles =
             pm_chase_pages(of->bench, (uint64_t)(size / BLOCK) * BLOCK, BLOCK, of->tlbs);

@@ -1,0 +1,35 @@
+#!/usr/bin/env bash
+# A part of `make validate`: three whole probes of this machine in a row, whether their intervals agree, whether the sizes of L1
+# and L2 are those of the processor's makers, and how well units that were inferred predict multisets of instructions.
+#
+# Writes docs/probe.md, $BUILD/probe.json and $BUILD/probe_figures.json.  Alone:
+#     BUILD=$PWD/build PATH=$PWD/build/bin:$PATH bash bench/probe.sh
+set -euo pipefail
+
+here=$(cd "$(dirname "$0")" && pwd)
+# shellcheck source=bench/lib.sh
+. "$here/lib.sh"
+folder=$BUILD/probe
+rm -rf "$folder"
+mkdir -p "$folder"
+
+for run in 1 2 3; do
+    say "probe this machine, run $run of 3"
+    SECONDS=0
+    pmodel probe -o "$folder/$run.conf" 2>"$folder/$run.progress"
+    seconds=$SECONDS
+    pmodel machines "$folder/$run.conf" --format json |
+        jq --argjson seconds "$seconds" --rawfile text "$folder/$run.conf" '. + {seconds: $seconds, head: ($text | split("\n")[0:40])}' \
+            >"$folder/$run.json"
+done
+
+# The data caches of processors by their makers' documents, in bytes: family and model as cpuid has them.
+sizes=$here/probe_sizes.conf
+name=$(awk -F': ' '/^vendor_id/ { v = $2 == "AuthenticAMD" ? "amd" : $2 == "GenuineIntel" ? "intel" : "other" }
+    /^cpu family/ { f = $2 } /^model\t/ { m = $2 } /^$/ { print v "-" f "-" m; exit }' /proc/cpuinfo)
+read -r l1 l2 < <(awk -v name="$name" '$1 == name { print $2, $3 }' "$sizes") || true
+
+jq -s -L "$here" --arg name "$name" --arg l1 "${l1:-0}" --arg l2 "${l2:-0}" 'include "probe"; summary($name; $l1; $l2)' \
+    "$folder"/[123].json >"$BUILD/probe.json"
+jq -L "$here" 'include "probe"; figures' "$BUILD/probe.json" >"$BUILD/probe_figures.json"
+jq -r -L "$here" --arg cpu "$(cpu_name)" 'include "probe"; page($cpu)' "$BUILD/probe.json" >"$here/../docs/probe.md"
