@@ -399,7 +399,7 @@ for mode in quick full; do
         say "a probe of this machine, $mode"
         begin=$(date +%s.%N)
         if [ "$mode" = quick ]; then pmodel probe --quick -o probe.conf 2>/dev/null; else pmodel probe -o probe.conf 2>/dev/null; fi
-        jq -n -c --arg mode "$mode" --argjson begin "$begin" --argjson end "$(date +%s.%N)" '{mode: $mode, seconds: ($end - $begin)}' >>probes.jsonl
+        jq -n -c --arg mode "$mode" --argjson from "$begin" --argjson until "$(date +%s.%N)" '{mode: $mode, seconds: ($until - $from)}' >>probes.jsonl
     fi
 done
 

@@ -191,6 +191,8 @@ static void doubt(struct turn *turn) {
 bool pm_loops_run(struct pm_loop_set *set, const struct pm_loop_options *given,
                   struct pm_error *err) {
     struct pm_loop_options options = given ? *given : (struct pm_loop_options){0};
+    if (set->n_times == 0)
+        return true;
     size_t n = set->n_times, widths_at = sizeof(struct pm_loop_shared) + n * sizeof *set->times;
     size_t wanted_at = widths_at + n * sizeof(double), n_bytes = wanted_at + n * sizeof(bool);
     uint8_t *pages = mmap(NULL, n_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
