@@ -21,6 +21,10 @@ struct pm_estimate pm_estimate_of(double *values, size_t n, double least_spread)
     };
 }
 
+struct pm_estimate pm_estimate_exactly(double value) {
+    return (struct pm_estimate){value, value, value};
+}
+
 struct pm_estimate pm_estimate_scaled(struct pm_estimate estimate, double factor) {
     return (struct pm_estimate){estimate.low * factor, estimate.estimate * factor,
                                 estimate.high * factor};

@@ -15,6 +15,8 @@ struct pm_estimate {
 struct pm_estimate pm_estimate_of(double *values, size_t n, double least_spread);
 
 struct pm_estimate pm_estimate_unknown(void);
+/* That is counted, not measured. */
+struct pm_estimate pm_estimate_exactly(double value);
 /* FACTOR > 0 */
 struct pm_estimate pm_estimate_scaled(struct pm_estimate estimate, double factor);
 

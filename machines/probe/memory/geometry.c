@@ -3,8 +3,8 @@
    Addresses that are a power of two apart, at least as far as the cache is large, lie in one set;
    as many as it has ways hit, one more, and the set misses.  If that one is moved by a line, it
    lies in the next set, and all hit again: no prefetcher can make that look otherwise.  Of a cache
-   that is indexed by physical addresses the set is known only within huge pages, and of one that
-   lies in slices not even there. */
+   that is indexed by physical addresses the set is known only within huge pages; without these,
+   lines that conflict are searched for (conflicts.c). */
 #include <math.h>
 #include <stdlib.h>
 
@@ -13,10 +13,6 @@
 
 enum { MOST_LINE = 512, MOST_WAYS = 40, LEVELS_WITH_WAYS = 2 };
 static const double SOME_MISS = 0.3;
-
-static struct pm_estimate exactly(double value) {
-    return (struct pm_estimate){value, value, value};
-}
 
 /* Cycles an access to N addresses of one set, of which the last is MOVED by some bytes. */
 static double conflict_cycles(const struct pm_memory_bench *bench, enum pm_probe_pages pages,
@@ -53,7 +49,7 @@ static void find_ways(const struct pm_memory_bench *bench, enum pm_probe_pages p
         if (conflict_cycles(bench, pages, apart, n, 0) > limit &&
             conflict_cycles(bench, pages, apart, n + 1, 0) > limit) {
             if (n > 2)
-                cache->ways = exactly(n - 1);
+                cache->ways = pm_estimate_exactly(n - 1);
             return;
         }
 }
@@ -69,7 +65,7 @@ static void find_line(const struct pm_memory_bench *bench, enum pm_probe_pages p
     for (uint64_t moved = 8; moved <= MOST_LINE; moved *= 2)
         if (conflict_cycles(bench, pages, apart, n, moved) < missing_cycles(probe, 0)) {
             for (size_t i = 0; i < probe->n_caches; i++)
-                probe->caches[i].line_bytes = exactly((double)moved);
+                probe->caches[i].line_bytes = pm_estimate_exactly((double)moved);
             return;
         }
 }
@@ -81,6 +77,8 @@ bool pm_find_geometry(const struct pm_memory_bench *bench, const struct pm_tlb_c
     for (size_t level = 0; level < probe->n_caches && level < LEVELS_WITH_WAYS; level++)
         if (level == 0 || tlbs->page_bytes > bench->page_bytes[PM_PAGES_SMALL])
             find_ways(bench, tlbs->pages, probe, level);
+        else
+            probe->caches[level].ways = pm_ways_by_conflicts(bench, probe, level);
     find_line(bench, tlbs->pages, probe);
     /* A cache whose sets are a power of two has no other sizes than these. */
     for (size_t level = 0; level < probe->n_caches && level < LEVELS_WITH_WAYS; level++) {

@@ -112,8 +112,10 @@ static struct pm_estimate chase_here(void *context, const struct pm_chase *chase
         chasing.starts[c] = buffer->bytes + chase->offsets[c];
     /* All of it once, so that what fits is in the caches; not more than can be seen. */
     follow(&chasing, chase->n / chase->chains < 2000000 ? chase->n / chase->chains : 2000000);
-    const struct pm_effort effort = {
+    struct pm_effort effort = {
         .round_seconds = chase->n > 100000 ? 1e-3 : 100e-6, .rounds = 15, .most_seconds = 0.2};
+    if (chase->coarse)
+        effort = (struct pm_effort){.round_seconds = 30e-6, .rounds = 5, .most_seconds = 3e-3};
     struct pm_timing timing = pm_cycles(host->clock, follow, &chasing, &effort);
     return pm_estimate_scaled(timing.cycles, 1.0 / chase->chains);
 }

@@ -20,12 +20,12 @@ enum pm_probe_pages { PM_PAGES_SMALL = 0, PM_PAGES_HUGE, PM_N_PROBE_PAGES };
 
 /* Dependent loads of 8 bytes at OFFSETS of a buffer, in this order and around again; CHAINS: so
    many chains at a time, each through its share of the offsets.  WRITES: each access also stores
-   to the line that it loaded. */
+   to the line that it loaded.  COARSE: in milliseconds, for one of many that are compared. */
 struct pm_chase {
     const uint64_t *offsets;
     size_t n;
     unsigned chains;
-    bool writes;
+    bool writes, coarse;
     enum pm_probe_pages pages;
 };
 

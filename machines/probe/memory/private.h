@@ -35,6 +35,12 @@ struct pm_estimate pm_chase_pages(const struct pm_memory_bench *bench, uint64_t 
 /* The pages in which TLBs are in the way least. */
 enum pm_probe_pages pm_largest_pages(const struct pm_memory_bench *bench);
 
+/* ---- conflicts.c ----------------------------------------------------------------------------- */
+
+/* Ways of cache LEVEL, whose sets are unknown as they are those of physical addresses. */
+struct pm_estimate pm_ways_by_conflicts(const struct pm_memory_bench *bench,
+                                        const struct pm_memory_probe *probe, size_t level);
+
 /* ---- steps.c --------------------------------------------------------------------------------- */
 
 /* A curve of N points, ascending in size. */
