@@ -1,7 +1,9 @@
 #include "core/base/estimate.h"
 
 #include <math.h>
+#include <stdlib.h>
 
+#include "core/base/base.h"
 #include "core/base/search.h"
 
 struct pm_estimate pm_estimate_unknown(void) {
@@ -19,6 +21,21 @@ struct pm_estimate pm_estimate_of(double *values, size_t n, double least_spread)
         .estimate = median,
         .high = fmax(values[n - 1 - n / 10], median + least),
     };
+}
+
+struct pm_estimate pm_estimate_of_all(const struct pm_estimate *estimates, size_t n) {
+    double *values = pm_alloc(n, sizeof *values), low = INFINITY, high = -INFINITY;
+    size_t n_known = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (isnan(estimates[i].estimate))
+            continue;
+        values[n_known++] = estimates[i].estimate;
+        low = fmin(low, estimates[i].low);
+        high = fmax(high, estimates[i].high);
+    }
+    struct pm_estimate all = pm_estimate_of(values, n_known, 0);
+    free(values);
+    return n_known ? (struct pm_estimate){low, all.estimate, high} : pm_estimate_unknown();
 }
 
 struct pm_estimate pm_estimate_exactly(double value) {

@@ -14,6 +14,10 @@ struct pm_estimate {
    share LEAST_SPREAD of it either way.  N = 0: not known. */
 struct pm_estimate pm_estimate_of(double *values, size_t n, double least_spread);
 
+/* Of N of the same figure: the median of those that are known, from the least low to the greatest
+   high. */
+struct pm_estimate pm_estimate_of_all(const struct pm_estimate *estimates, size_t n);
+
 struct pm_estimate pm_estimate_unknown(void);
 /* That is counted, not measured. */
 struct pm_estimate pm_estimate_exactly(double value);

@@ -284,6 +284,12 @@ static void write_whole(FILE *to, const char *name, struct pm_estimate estimate)
                 ceil(estimate.high));
 }
 
+/* Of A, which is not less, and B. */
+static struct pm_estimate difference(struct pm_estimate a, struct pm_estimate b) {
+    return (struct pm_estimate){fmax(0, a.low - b.high), fmax(0, a.estimate - b.estimate),
+                                fmax(0, a.high - b.low)};
+}
+
 static void write_caches(FILE *to, const struct pm_memory_probe *memory) {
     for (size_t i = 0; i < memory->n_caches; i++) {
         const struct pm_probed_cache *cache = &memory->caches[i];
@@ -296,8 +302,7 @@ static void write_caches(FILE *to, const struct pm_memory_probe *memory) {
         fprintf(to, "  ways = %.0f", known(cache->ways) ? cache->ways.estimate : 0);
         write_estimate(to, "  ", "latency", cache->latency_cycles, 1);
         if (known(next) && known(cache->latency_cycles))
-            fprintf(to, "  miss_penalty = %.5g",
-                    fmax(0, next.estimate - cache->latency_cycles.estimate));
+            write_estimate(to, "  ", "miss_penalty", difference(next, cache->latency_cycles), 1);
         fputs("  exposed = 0.3\n          ", to);
         write_estimate(to, "", "read_bandwidth", cache->bandwidth[PM_SWEEP_LOAD], 1);
         write_estimate(to, "  ", "write_bandwidth", cache->bandwidth[PM_SWEEP_STORE], 1);

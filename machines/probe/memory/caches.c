@@ -8,7 +8,14 @@
 #include "core/base/base.h"
 #include "machines/probe/memory/private.h"
 
-enum { MOST_POINTS = 200, MOST_CACHES = 5, LEAST_PLATEAU = 4, BLOCK = 64, DRAWS = 5 };
+enum {
+    MOST_POINTS = 200,
+    MOST_CACHES = 5,
+    LEAST_PLATEAU = 4,
+    BLOCK = 64,
+    DRAWS = 5,
+    MEMORY_DRAWS = 3
+};
 static const double MANY_BYTES = 16 << 20;
 static const double FIRST_BYTES = 4096;
 static const double MOST_BYTES = 512 << 20, MOST_BYTES_QUICK = 96 << 20;
@@ -126,13 +133,18 @@ bool pm_find_caches(const struct pm_memory_bench *bench, const struct pm_tlb_cos
             cache->bandwidth[kind] = pm_estimate_unknown();
         round_size(&cache->size_bytes);
     }
-    if (probe->n_caches == 0 || !pm_probe_goes_on(effort, "latency of memory", 0.18))
-        return false;
-    uint64_t in_memory = pm_bytes_in_level(bench, probe, probe->n_caches);
+    return probe->n_caches > 0;
+}
+
+void pm_sample_memory_latency(const struct pm_memory_bench *bench, const struct pm_tlb_costs *tlbs,
+                              const struct pm_memory_probe *probe, struct pm_estimate cycles[2]) {
+    struct latency_of of = {bench, tlbs, probe};
+    uint64_t bytes = pm_bytes_in_level(bench, probe, probe->n_caches);
     for (int dirty = 0; dirty < 2; dirty++) {
-        struct pm_estimate cycles = pm_chase_random(bench, in_memory, BLOCK, tlbs->pages, 1, dirty);
-        *(dirty ? &probe->memory_latency_dirty_cycles : &probe->memory_latency_cycles) =
-            without_tlbs(&of, (double)in_memory, cycles);
+        struct pm_estimate draws[MEMORY_DRAWS];
+        for (int i = 0; i < MEMORY_DRAWS; i++)
+            draws[i] = without_tlbs(&of, (double)bytes,
+                                    pm_chase_random(bench, bytes, BLOCK, tlbs->pages, 1, dirty));
+        cycles[dirty] = pm_estimate_of_all(draws, MEMORY_DRAWS);
     }
-    return true;
 }

@@ -38,9 +38,10 @@ static double turn_cycles(const struct conflict *conflict, size_t without) {
     pm_shuffle(order, n, &state);
     const struct pm_chase chase = {
         .offsets = order, .n = n, .chains = 1, .pages = PM_PAGES_SMALL, .coarse = true};
-    double first = conflict->bench->chase(conflict->bench->context, &chase).estimate;
-    double second = conflict->bench->chase(conflict->bench->context, &chase).estimate;
-    return fmin(first, second) * (double)n;
+    double least = INFINITY;
+    for (int i = 0; i < 2; i++)
+        least = fmin(least, conflict->bench->chase(conflict->bench->context, &chase).estimate);
+    return least * (double)n;
 }
 
 /* Adds lines until a set overflows; what a turn then takes, and took before.  False: none did. */

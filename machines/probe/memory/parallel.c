@@ -39,8 +39,21 @@ static struct pm_estimate bytes_a_cycle(const struct pm_memory_bench *bench, uin
     return (struct pm_estimate){moved / cycles.high, moved / cycles.estimate, moved / cycles.low};
 }
 
-bool pm_find_parallel(const struct pm_memory_bench *bench, double cycle_seconds,
-                      const struct pm_probe_effort *effort, struct pm_memory_probe *probe) {
+void pm_sample_memory_bandwidth(const struct pm_memory_bench *bench,
+                                const struct pm_memory_probe *probe, double cycle_seconds,
+                                struct pm_estimate *one_gbs, struct pm_estimate *all_gbs) {
+    uint64_t bytes = pm_bytes_in_level(bench, probe, probe->n_caches);
+    double gbs = 1e-9 / cycle_seconds;
+    for (int kind = 0; kind < PM_N_SWEEP_KINDS; kind++) {
+        enum pm_sweep_kind sweep = (enum pm_sweep_kind)kind;
+        one_gbs[kind] = pm_estimate_scaled(bytes_a_cycle(bench, bytes, sweep, 1), gbs);
+        all_gbs[kind] = pm_estimate_scaled(bytes_a_cycle(bench, bytes, sweep, bench->threads),
+                                           gbs * bench->threads);
+    }
+}
+
+bool pm_find_parallel(const struct pm_memory_bench *bench, const struct pm_probe_effort *effort,
+                      struct pm_memory_probe *probe) {
     for (size_t level = 0; level <= probe->n_caches; level++) {
         uint64_t bytes = pm_bytes_in_level(bench, probe, level);
         double share = 0.2 + 0.1 * (double)level / (double)(probe->n_caches + 1);
@@ -49,18 +62,9 @@ bool pm_find_parallel(const struct pm_memory_bench *bench, double cycle_seconds,
         /* What misses level − 1 is answered by this one. */
         if (level > 0)
             probe->caches[level - 1].misses_in_flight = in_flight(bench, bytes, effort->quick);
-        for (int kind = 0; kind < PM_N_SWEEP_KINDS; kind++) {
-            struct pm_estimate one = bytes_a_cycle(bench, bytes, (enum pm_sweep_kind)kind, 1);
-            if (level < probe->n_caches) {
-                probe->caches[level].bandwidth[kind] = one;
-                continue;
-            }
-            struct pm_estimate all = pm_estimate_scaled(
-                bytes_a_cycle(bench, bytes, (enum pm_sweep_kind)kind, bench->threads),
-                bench->threads);
-            probe->memory_gbs[kind] = pm_estimate_scaled(one, 1e-9 / cycle_seconds);
-            probe->memory_all_gbs[kind] = pm_estimate_scaled(all, 1e-9 / cycle_seconds);
-        }
+        for (int kind = 0; kind < PM_N_SWEEP_KINDS && level < probe->n_caches; kind++)
+            probe->caches[level].bandwidth[kind] =
+                bytes_a_cycle(bench, bytes, (enum pm_sweep_kind)kind, 1);
     }
     probe->memory_misses_in_flight = probe->caches[probe->n_caches - 1].misses_in_flight;
     return true;

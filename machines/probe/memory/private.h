@@ -97,12 +97,20 @@ bool pm_find_geometry(const struct pm_memory_bench *bench, const struct pm_tlb_c
                       const struct pm_probe_effort *effort, struct pm_memory_probe *probe);
 bool pm_find_tlbs(const struct pm_memory_bench *bench, const struct pm_probe_effort *effort,
                   struct pm_tlb_costs *costs, struct pm_memory_probe *probe);
-bool pm_find_parallel(const struct pm_memory_bench *bench, double cycle_seconds,
-                      const struct pm_probe_effort *effort, struct pm_memory_probe *probe);
+bool pm_find_parallel(const struct pm_memory_bench *bench, const struct pm_probe_effort *effort,
+                      struct pm_memory_probe *probe);
 bool pm_find_prefetching(const struct pm_memory_bench *bench, const struct pm_probe_effort *effort,
                          struct pm_memory_probe *probe);
 bool pm_measure_curves(const struct pm_memory_bench *bench, const struct pm_probe_effort *effort,
                        struct pm_memory_probe *probe);
+
+/* Cycles of a load from memory where the line that goes is clean, and dirty. */
+void pm_sample_memory_latency(const struct pm_memory_bench *bench, const struct pm_tlb_costs *tlbs,
+                              const struct pm_memory_probe *probe, struct pm_estimate cycles[2]);
+/* 10⁹ bytes a second from memory by PM_N_SWEEP_KINDS, of one core and of all. */
+void pm_sample_memory_bandwidth(const struct pm_memory_bench *bench,
+                                const struct pm_memory_probe *probe, double cycle_seconds,
+                                struct pm_estimate *one_gbs, struct pm_estimate *all_gbs);
 
 /* A working set that lies in cache I and, but for a small part, in none before it; one past the
    last: in memory. */
