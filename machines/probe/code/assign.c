@@ -7,7 +7,8 @@
    mask     1 all bits, 2 … 7 the pool */
 #include "machines/probe/code/private.h"
 
-enum { POOL_GENERAL = 8, POOL_VECTOR = 11, POOL_MASK = 6 };
+enum { POOL_VECTOR = PM_MOST_POOL, POOL_MASK = 6 };
+static const unsigned char GENERAL[PM_GENERAL_POOL] = {8, 9, 10, 11, 12, 13, 14, 6};
 
 /* The register of the same class as LIKE with number ID. */
 static ZydisRegister like(ZydisRegister reg, unsigned id) {
@@ -17,24 +18,54 @@ static ZydisRegister like(ZydisRegister reg, unsigned id) {
     return ZydisRegisterEncode(class, (ZyanU8)id);
 }
 
-static unsigned next(unsigned *at, unsigned n, bool chain) {
-    unsigned now = chain ? 0 : *at;
-    *at = (*at + 1) % n;
-    return now;
+struct pm_register_pools pm_register_pools(bool chain) {
+    return (struct pm_register_pools){.general = {.n = PM_GENERAL_POOL},
+                                      .vector = {.n = POOL_VECTOR},
+                                      .mask = {.n = POOL_MASK},
+                                      .chain = chain};
 }
 
-static ZydisRegister pool_register(ZydisRegister reg, struct pm_register_pools *pools) {
-    static const unsigned char general[POOL_GENERAL] = {8, 9, 10, 11, 12, 13, 14, 6};
-    switch (ZydisRegisterGetClass(reg)) {
-    case ZYDIS_REGCLASS_MASK:
-        return like(reg, 2 + next(&pools->mask, POOL_MASK, pools->chain));
-    case ZYDIS_REGCLASS_XMM:
-    case ZYDIS_REGCLASS_YMM:
-    case ZYDIS_REGCLASS_ZMM:
-        return like(reg, next(&pools->vector, POOL_VECTOR, pools->chain));
-    default:
-        return like(reg, general[next(&pools->general, POOL_GENERAL, pools->chain)]);
+/* What it takes from a result to one that reads it; 1 or more of vectors, all alike. */
+static unsigned chain_cycles(const struct pm_form *form) {
+    return form->op_class == PM_OP_INT_MULT || form->op_class == PM_OP_CRYPTO ? 3 : 1;
+}
+
+unsigned pm_general_chain_cycles(const struct pm_form *form) {
+    bool is_general = form->to == PM_FILE_GENERAL && !form->needs_prelude;
+    return is_general && form->code->keeps_result ? chain_cycles(form) : 0;
+}
+
+/* The number in POOL of the register for a result that adds CYCLES to what it held; 0: nothing of
+   it is left. */
+static unsigned next(struct pm_register_pool *pool, unsigned cycles) {
+    unsigned best = 0;
+    for (unsigned i = 1; i < pool->n; i++) {
+        unsigned here = pool->cycles[i], there = pool->cycles[best];
+        bool better = cycles ? here < there : here > there;
+        if (better || (here == there && pool->given_at[i] < pool->given_at[best]))
+            best = i;
     }
+    pool->cycles[best] = cycles ? pool->cycles[best] + cycles : 0;
+    pool->given_at[best] = ++pool->now;
+    return best;
+}
+
+/* A register for operand REG, a result that adds CYCLES to what it held, or of a chain. */
+static ZydisRegister pool_register(ZydisRegister reg, unsigned cycles,
+                                   struct pm_register_pools *pools) {
+    ZydisRegisterClass class = ZydisRegisterGetClass(reg);
+    bool is_mask = class == ZYDIS_REGCLASS_MASK;
+    bool is_vector =
+        class == ZYDIS_REGCLASS_XMM || class == ZYDIS_REGCLASS_YMM || class == ZYDIS_REGCLASS_ZMM;
+    struct pm_register_pool *pool = is_mask     ? &pools->mask
+                                    : is_vector ? &pools->vector
+                                                : &pools->general;
+    unsigned number = pools->chain ? 0 : next(pool, cycles);
+    return like(reg, is_mask ? 2 + number : is_vector ? number : GENERAL[number]);
+}
+
+ZydisRegister pm_begin_chain_anew(struct pm_register_pools *pools) {
+    return pool_register(ZYDIS_REGISTER_EAX, 0, pools);
 }
 
 static ZydisRegister constant_register(const struct pm_form *form, ZydisRegister reg,
@@ -80,13 +111,14 @@ ZydisEncoderRequest pm_assign_registers(const struct pm_form *form,
         ZydisEncoderOperand *operand = &request.operands[i];
         switch (form->code->roles[i]) {
         case PM_OPERAND_RESULT:
-            operand->reg.value = pool_register(operand->reg.value, pools);
+            operand->reg.value = pool_register(
+                operand->reg.value, form->code->keeps_result ? chain_cycles(form) : 0, pools);
             if (result == ZYDIS_REGISTER_NONE)
                 result = operand->reg.value;
             break;
         case PM_OPERAND_SOURCE:
             if (!linked && n_sources == 0) {
-                operand->reg.value = pool_register(operand->reg.value, pools);
+                operand->reg.value = pool_register(operand->reg.value, 0, pools);
                 linked = true;
             } else
                 operand->reg.value = constant_register(form, operand->reg.value, n_sources);
@@ -101,7 +133,7 @@ ZydisEncoderRequest pm_assign_registers(const struct pm_form *form,
             break;
         case PM_OPERAND_ADDRESS:
             operand->mem.base =
-                linked ? ZYDIS_REGISTER_RBX : pool_register(ZYDIS_REGISTER_RAX, pools);
+                linked ? ZYDIS_REGISTER_RBX : pool_register(ZYDIS_REGISTER_RAX, 0, pools);
             if (operand->mem.index != ZYDIS_REGISTER_NONE)
                 operand->mem.index = ZYDIS_REGISTER_RBX;
             break;

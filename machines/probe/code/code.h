@@ -4,9 +4,10 @@
    A loop holds copies of some forms, with registers of their own (or all in one chain), and is run
    by pm_cycles (machines/probe/clock/clock.h).
 
-   Of copies that are to be independent the destinations go through all free registers in turn, and
-   sources are registers that nothing writes.  What an instruction needs each time anew, such as the
-   dividend of a division or the mask of a gather, is put before it (its prelude). */
+   Of copies that are to be independent the destinations go through all free registers, so that what
+   reads its own result waits as little as can be, and sources are registers that nothing writes.
+   What an instruction needs each time anew, such as the dividend of a division or the mask of a
+   gather, is put before it (its prelude). */
 #ifndef PM_CODE_H
 #define PM_CODE_H
 

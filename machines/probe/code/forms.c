@@ -104,6 +104,9 @@ static bool understand(struct pm_form *form) {
     }
     code->reads_result =
         code->roles[0] == PM_OPERAND_RESULT && operands[0].actions & ZYDIS_OPERAND_ACTION_MASK_READ;
+    ZyanU16 result_bits = code->roles[0] == PM_OPERAND_RESULT ? operands[0].size : 0;
+    code->keeps_result =
+        code->reads_result || (form->to == PM_FILE_GENERAL && result_bits > 0 && result_bits < 32);
     if (code->reads_result && form->from == PM_FILE_NONE)
         form->from = form->to;
     if (form->needs_prelude) /* through rax, which the text need not name */

@@ -134,9 +134,37 @@ static void emit_copy(struct pm_probe_loop *loop, const struct pm_form *form,
     emit(loop, &request);
 }
 
+/* Every so many copies a chain through a general register begins anew. */
+struct anew {
+    unsigned every, since; /* 0: never */
+};
+
+/* Copies that wait for their own results (imul) may be held back by that, as there are few
+   registers, and not by their units.  How often a chain then has to begin anew for all to do so
+   in a body of INSTRUCTIONS; 0: chains hold back nothing, as so many cycles have room. */
+static struct anew how_often(const struct pm_form_count *copies, size_t n, unsigned instructions) {
+    static const unsigned FASTEST = 5; /* instructions a cycle, if many are of several cycles */
+    unsigned chained = 0, total = 0;
+    for (size_t i = 0; i < n; i++) {
+        chained += copies[i].count * pm_general_chain_cycles(copies[i].form);
+        total += copies[i].count;
+    }
+    if (chained * FASTEST <= PM_GENERAL_POOL * total)
+        return (struct anew){0};
+    return (struct anew){.every = (instructions + PM_GENERAL_POOL - 1) / PM_GENERAL_POOL};
+}
+
+/* By an instruction that needs no unit, as all cores know that it gives zero. */
+static void begin_chain_anew(struct pm_probe_loop *loop, struct pm_register_pools *pools) {
+    const char *name = ZydisRegisterGetString(pm_begin_chain_anew(pools));
+    char *text = pm_sprintf("xor %s, %s", name, name);
+    emit_text(loop, text);
+    free(text);
+}
+
 /* The members of a multiset in turn, each as evenly as it can be. */
 static void emit_multiset(struct pm_probe_loop *loop, const struct pm_form_count *copies, size_t n,
-                          struct pm_register_pools *pools) {
+                          struct anew *anew, struct pm_register_pools *pools) {
     unsigned total = 0, *placed = pm_alloc(n, sizeof *placed);
     for (size_t i = 0; i < n; i++)
         total += copies[i].count;
@@ -152,6 +180,10 @@ static void emit_multiset(struct pm_probe_loop *loop, const struct pm_form_count
         }
         placed[next]++;
         emit_copy(loop, copies[next].form, pools);
+        if (anew->every && ++anew->since == anew->every) {
+            begin_chain_anew(loop, pools);
+            anew->since = 0;
+        }
     }
     free(placed);
 }
@@ -200,7 +232,7 @@ static struct pm_probe_loop *end(struct pm_probe_loop *loop, const struct needs 
 
 struct pm_probe_loop *pm_probe_loop_make(const struct pm_form_count *copies, size_t n,
                                          enum pm_wiring wiring, unsigned least) {
-    struct pm_register_pools pools = {.chain = wiring == PM_WIRED_CHAIN};
+    struct pm_register_pools pools = pm_register_pools(wiring == PM_WIRED_CHAIN);
     unsigned total = 0;
     bool floats = false;
     for (size_t i = 0; i < n; i++) {
@@ -216,8 +248,9 @@ struct pm_probe_loop *pm_probe_loop_make(const struct pm_form_count *copies, siz
     if (least == 0)
         least = DEFAULT_INSTRUCTIONS;
     loop->times = (least + total - 1) / total;
+    struct anew anew = pools.chain ? (struct anew){0} : how_often(copies, n, loop->times * total);
     for (unsigned i = 0; loop->ok && i < loop->times; i++)
-        emit_multiset(loop, copies, n, &pools);
+        emit_multiset(loop, copies, n, &anew, &pools);
     return end(loop, &needs);
 }
 

@@ -21,7 +21,8 @@ enum pm_operand_role {
 struct pm_form_code {
     ZydisEncoderRequest request;
     enum pm_operand_role roles[PM_FORM_OPERANDS];
-    bool reads_result;                    /* its first operand is read, too */
+    bool reads_result; /* its first operand is read, too */
+    bool keeps_result; /* … or written in part: a copy waits for what it held */
     const char *prelude[PM_MOST_PRELUDE]; /* NULL: none */
 };
 
@@ -44,11 +45,31 @@ void pm_execute_safe(const void *code, uint64_t times, void *data);
 
 /* ---- assign.c -------------------------------------------------------------------------------- */
 
-/* Registers for the copies of a loop, in turn. */
-struct pm_register_pools {
-    unsigned general, vector, mask, store;
-    bool chain;
+enum { PM_MOST_POOL = 11 };
+
+/* Registers that results go to.  What reads its result, too, waits for whoever wrote it: such a
+   copy gets the register that the fewest cycles of others were added to, and what only writes
+   begins the longest of them anew.  Else a multiset would be as slow as a chain that is none of
+   its own. */
+struct pm_register_pool {
+    unsigned n;
+    unsigned cycles[PM_MOST_POOL];   /* of what waits for each other, last in this register */
+    unsigned given_at[PM_MOST_POOL]; /* of equal ones, that which was given out first */
+    unsigned now;
 };
+
+struct pm_register_pools {
+    struct pm_register_pool general, vector, mask;
+    bool chain; /* all in the first register */
+};
+
+struct pm_register_pools pm_register_pools(bool chain);
+/* Cycles that COPIES of a form add to chains through general registers, as it is on all cores of
+   today, roughly. */
+unsigned pm_general_chain_cycles(const struct pm_form *form);
+/* The registers of the general pool, so many, taken to begin anew, the longest chain first. */
+enum { PM_GENERAL_POOL = 8 };
+ZydisRegister pm_begin_chain_anew(struct pm_register_pools *pools);
 
 /* The request of FORM's next copy. */
 ZydisEncoderRequest pm_assign_registers(const struct pm_form *form,

@@ -26,6 +26,8 @@ static const double SAME_ALONE = 0.03;      /* of |ln| of throughputs of one kin
 static const double SAME_TOGETHER = 0.06;   /* of all but one of the anchors */
 static const double DOUBTFUL = 1.15;        /* of what the ports say */
 static const double ISSUE_BOUND = 0.95;     /* of the cycles: then a multiset judges nothing */
+static const double LOST_WIDTH = 0.08;      /* by mixtures, of what one instruction reaches */
+static const double NEARLY_ONE = 0.3;       /* more of a slot */
 static const double LEAST_OWN_SLOTS = 0.25; /* what is faster shows the issue width */
 
 struct units {
@@ -177,8 +179,27 @@ static void measure_slots(struct units *units) {
                                           {form_of(units, costs->leaders[filler]), filling}};
         double slots = 1;
         if (k != filler && units->own[k] > LEAST_OWN_SLOTS / 2)
-            slots = pm_multiset_cycles(units->clock, copies, 2) * width - filling;
+            slots =
+                pm_multiset_cycles(units->clock, copies, 2) * width - filling * (1 + LOST_WIDTH);
         costs->ports.kinds[k].slots = fmax(1, round(slots));
+    }
+}
+
+/* Beside the fastest an instruction may seem to take more slots than it does, as some cores reach
+   their width with few mixtures.  Each multiset says how many it takes at most: what the width of
+   its cycles leaves when all others take one. */
+static void limit_slots(struct units *units) {
+    struct pm_port_model *ports = &units->costs->ports;
+    for (size_t i = 0; i < units->n_experiments; i++) {
+        const struct pm_port_experiment *experiment = &units->experiments[i];
+        double room = experiment->cycles * ports->width;
+        for (unsigned j = 0; j < experiment->n_terms; j++)
+            room -= experiment->terms[j].count;
+        for (unsigned j = 0; j < experiment->n_terms; j++) {
+            double *slots = &ports->kinds[experiment->terms[j].kind].slots;
+            double most = floor(1 + room / experiment->terms[j].count + NEARLY_ONE);
+            *slots = fmax(1, fmin(*slots, most));
+        }
     }
 }
 
@@ -318,6 +339,7 @@ static bool measure_and_infer(struct units *units) {
                            0.4, 0.55))
         return false;
     size_t n_training = units->n_experiments;
+    limit_slots(units);
     if (!quick && (!assign_kinds(units, false, 0.55, 0.7) ||
                    !measure_multisets(units, 2 * JUDGING, "multisets that judge", 0.7, 0.75)))
         return false;
