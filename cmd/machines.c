@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cmd/cmd.h"
 #include "cmd/options.h"
@@ -11,6 +12,7 @@
 struct request {
     struct pm_machine_list on; /* of it the settings only */
     bool check, diff;
+    const char *svg; /* where the drawing goes; NULL: none */
     struct pm_report_options options;
 };
 
@@ -107,20 +109,48 @@ static void print_machine(const struct request *request, const struct pm_machine
         pm_report_machine(stdout, machine, &request->options);
 }
 
+/* The drawing; a file that cannot be written whole is not left behind. */
+static int draw(const char *path, const struct pm_machine *machine) {
+    struct pm_error err = {0};
+    if (machine->n_curves == 0) {
+        pm_fail(&err, "%s has no curves to draw; \"pmodel probe\" measures those of this machine",
+                machine->name);
+        pm_complain(&err);
+        return PM_EXIT_INPUT;
+    }
+    FILE *file = fopen(path, "we");
+    bool ok = file != NULL;
+    if (ok) {
+        pm_report_machine_curves(file, machine);
+        ok = !ferror(file);
+        ok = fclose(file) == 0 && ok;
+    }
+    if (ok)
+        return PM_EXIT_OK;
+    pm_fail_errno(&err, "%s", path);
+    pm_complain(&err);
+    if (file)
+        unlink(path);
+    return PM_EXIT_SYSTEM;
+}
+
 static int show(const struct request *request, char *const *names, size_t n) {
     struct pm_machine *machines[2] = {NULL, NULL};
     bool ok = true;
+    int status = PM_EXIT_OK;
     for (size_t i = 0; i < n && ok; i++)
         ok = (machines[i] = find(request, names[i])) != NULL;
     if (ok && request->diff)
         pm_report_machine_difference(stdout, machines[0], machines[1], &request->options);
     else if (ok && request->check)
         pm_report_machine_check(stdout, machines[0], &request->options);
+    else if (ok && request->svg)
+        status = draw(request->svg, machines[0]);
     else if (ok)
         print_machine(request, machines[0]);
     for (size_t i = 0; i < n; i++)
         pm_machine_free(machines[i]);
-    return ok ? PM_EXIT_OK : PM_EXIT_INPUT;
+    return ok ? status : PM_EXIT_INPUT;
 }
 
 int pm_cmd_machines(int argc, char **argv) {
@@ -129,6 +159,7 @@ int pm_cmd_machines(int argc, char **argv) {
         PM_OPTION_ADD("set", 0, pm_add_setting, &request.on),
         PM_OPTION_FLAG("check", 0, &request.check),
         PM_OPTION_FLAG("diff", 0, &request.diff),
+        PM_OPTION_TEXT("svg", 0, &request.svg),
         {0},
     };
     struct pm_command_line line = {
@@ -137,12 +168,14 @@ int pm_cmd_machines(int argc, char **argv) {
     size_t wanted = request.diff ? 2 : 1, n = line.n_arguments;
     if (status == 0 && request.check && request.diff)
         status = pm_usage_error("machines", "--check and --diff exclude each other");
+    else if (status == 0 && request.svg && (request.check || request.diff))
+        status = pm_usage_error("machines", "--svg draws one machine, without --check and --diff");
     else if (status == 0 && n > wanted)
         status = pm_usage_error("machines", "unexpected argument \"%s\"", line.arguments[wanted]);
     else if (status == 0 && request.diff && n < 2)
         status = pm_usage_error("machines", "--diff takes two machines");
     else if (status == 0 && n == 0 &&
-             (request.check || request.on.n_settings || line.has_show_options))
+             (request.check || request.svg || request.on.n_settings || line.has_show_options))
         status = pm_usage_error("machines", "name a machine, or a machine file");
     else if (status == 0)
         status = n ? show(&request, line.arguments, n) : list_all();

@@ -97,6 +97,7 @@ static const struct pm_command commands[] = {
      pm_cmd_validate},
     {"machines",
      "[[--check] [--set NAME=VALUE]... [--format table|json|csv] [--wide] MACHINE]\n"
+     "       pmodel machines --svg FILE [--set NAME=VALUE]... MACHINE\n"
      "       pmodel machines --diff [--set NAME=VALUE]... [--format table|json|csv] [--wide] "
      "MACHINE MACHINE",
      "list the machine descriptions, show or check one, or compare two", pm_cmd_machines},

@@ -22,6 +22,7 @@
 #include "binlift/x86/x86.h"
 #include "binlift/metadata/metadata.h"
 #include "core/machine/machine.h"
+#include "machines/probe/code/code.h"
 #include "core/model.h"
 #include "measure/raw/raw.h"
 #include "core/store/store.h"
@@ -587,6 +588,19 @@ static void fuzz_size(const uint8_t *data, size_t size) {
     free(text);
 }
 
+/* A list of probe instructions; what was read has a text and a mnemonic. */
+static void fuzz_probes(const uint8_t *data, size_t size) {
+    struct pm_forms forms = {0};
+    struct pm_error err = {0};
+    if (!pm_forms_read(fuzz_file_of(data, size), &forms, &err)) {
+        fuzz_demand(err.text[0], "a list of probes was refused without a sentence");
+        return;
+    }
+    for (size_t i = 0; i < forms.n_forms; i++)
+        fuzz_demand(forms.forms[i].text[0] && forms.forms[i].mnemonic[0], "a probe has no name");
+    pm_forms_free(&forms);
+}
+
 /* ---- the list -------------------------------------------------------------------------------- */
 
 static const struct fuzz_target {
@@ -607,6 +621,7 @@ static const struct fuzz_target {
     {"models", fuzz_models},
     {"machine", fuzz_machine},
     {"classes", fuzz_classes},
+    {"probes", fuzz_probes},
     {"expression", fuzz_expression},
     {"basis", fuzz_basis},
     {"size", fuzz_size},

@@ -248,7 +248,9 @@ struct pm_probe_loop *pm_probe_loop_make(const struct pm_form_count *copies, siz
     if (least == 0)
         least = DEFAULT_INSTRUCTIONS;
     loop->times = (least + total - 1) / total;
-    struct anew anew = pools.chain ? (struct anew){0} : how_often(copies, n, loop->times * total);
+    struct anew anew = {0};
+    if (!pools.chain)
+        anew = how_often(copies, n, loop->times * total);
     for (unsigned i = 0; loop->ok && i < loop->times; i++)
         emit_multiset(loop, copies, n, &anew, &pools);
     return end(loop, &needs);

@@ -66,6 +66,8 @@ static const char *parse_memory(const char *text, ZydisEncoderOperand *operand) 
         } else {
             long number = strtol(text, &end, 0);
             n = (size_t)(end - text);
+            if (n == 0)
+                return NULL;
             if (*end == '*') {
                 size_t length = word_length(end + 1);
                 operand->mem.index = register_of(end + 1, length);

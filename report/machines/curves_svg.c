@@ -1,0 +1,259 @@
+/* `pmodel machines --svg`: the curves of a machine against the working set, as Figures 1 and 2 of
+   Snavely, Wolter & Carrington (2001).  A panel for each figure, number of threads and page size;
+   in it a line for each stride, with its interval as a band, and the sizes of the caches. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/machine/machine.h"
+#include "report/report.h"
+
+enum {
+    COLUMNS = 2,
+    PANEL_WIDTH = 520,
+    PANEL_HEIGHT = 300,
+    LEFT = 56,   /* of a panel: figures of the axis */
+    RIGHT = 84,  /* names of the lines */
+    TOP = 34,    /* title */
+    BOTTOM = 40, /* sizes */
+    HEADING = 40,
+    STYLES = 7,
+    LINE_HEIGHT = 15,
+};
+
+/* A panel: which curves, where it lies, and its axes. */
+struct panel {
+    const struct pm_machine *machine;
+    const struct pm_curve *first; /* that has its figure, threads and pages */
+    double x, y;                  /* of the area */
+    double least_bytes, most_bytes, least, most;
+    bool is_log; /* the vertical axis */
+};
+
+static bool is_latency(const struct pm_curve *curve) { return strstr(curve->of, "latency"); }
+
+static bool is_in(const struct panel *panel, const struct pm_curve *curve) {
+    return strcmp(curve->of, panel->first->of) == 0 && curve->threads == panel->first->threads &&
+           curve->page_bytes == panel->first->page_bytes;
+}
+
+/* ---- places ---------------------------------------------------------------------------------- */
+
+static double area_width(void) { return PANEL_WIDTH - LEFT - RIGHT; }
+static double area_height(void) { return PANEL_HEIGHT - TOP - BOTTOM; }
+
+static double across(const struct panel *panel, double bytes) {
+    double share = log(bytes / panel->least_bytes) / log(panel->most_bytes / panel->least_bytes);
+    return panel->x + area_width() * share;
+}
+
+static double height_of(const struct panel *panel, double value) {
+    double share = panel->is_log ? log(value / panel->least) / log(panel->most / panel->least)
+                                 : (value - panel->least) / (panel->most - panel->least);
+    return panel->y + area_height() * (1 - fmin(fmax(share, 0), 1));
+}
+
+/* The next of 1, 2, 5, 10, … that is not less. */
+static double round_up(double value) {
+    double ten = pow(10, floor(log10(value)));
+    double digits[] = {1, 2, 5, 10};
+    for (size_t i = 0; i < sizeof digits / sizeof *digits; i++)
+        if (value <= digits[i] * ten * (1 + 1e-9))
+            return digits[i] * ten;
+    return 10 * ten;
+}
+
+static void find_axes(struct panel *panel) {
+    double least = INFINITY, most = 0;
+    panel->least_bytes = INFINITY;
+    panel->most_bytes = 0;
+    for (size_t i = 0; i < panel->machine->n_curves; i++) {
+        const struct pm_curve *curve = &panel->machine->curves[i];
+        for (size_t j = 0; j < curve->n_points && is_in(panel, curve); j++) {
+            panel->least_bytes = fmin(panel->least_bytes, curve->working_set_bytes[j]);
+            panel->most_bytes = fmax(panel->most_bytes, curve->working_set_bytes[j]);
+            least = fmin(least, curve->value[j]);
+            most = fmax(most, curve->high ? curve->high[j] : curve->value[j]);
+        }
+    }
+    if (panel->most_bytes <= panel->least_bytes) /* one point */
+        panel->most_bytes = 2 * panel->least_bytes;
+    panel->is_log = is_latency(panel->first) && least > 0;
+    panel->most = most > 0 ? round_up(most) : 1;
+    panel->least = panel->is_log ? fmin(1, pow(10, floor(log10(least)))) : 0;
+}
+
+/* ---- axes ------------------------------------------------------------------------------------ */
+
+/* TEXT as it has to stand in XML. */
+static void put_escaped(FILE *to, const char *text) {
+    for (; *text; text++)
+        if (*text == '<')
+            fputs("&lt;", to);
+        else if (*text == '&')
+            fputs("&amp;", to);
+        else
+            fputc(*text, to);
+}
+
+static void put_bytes(FILE *to, double bytes) {
+    static const char *const units[] = {"", "K", "M", "G", "T"};
+    size_t unit = 0;
+    for (; bytes >= 1024 && unit + 1 < sizeof units / sizeof *units; unit++)
+        bytes /= 1024;
+    fprintf(to, "%.4g%s", bytes, units[unit]);
+}
+
+static void draw_sizes(FILE *to, const struct panel *panel) {
+    double bottom = panel->y + area_height();
+    for (double bytes = exp2(ceil(log2(panel->least_bytes))); bytes <= panel->most_bytes;
+         bytes *= 4) {
+        double x = across(panel, bytes);
+        fprintf(to,
+                "<path class='grid' d='M%.1f %.1fV%.1f'/><text class='middle' x='%.1f' y='%.1f'>",
+                x, panel->y, bottom, x, bottom + LINE_HEIGHT);
+        put_bytes(to, bytes);
+        fputs("</text>\n", to);
+    }
+}
+
+static void draw_value(FILE *to, const struct panel *panel, double value) {
+    double y = height_of(panel, value);
+    fprintf(
+        to,
+        "<path class='grid' d='M%.1f %.1fH%.1f'/><text class='end' x='%.1f' y='%.1f'>%.4g</text>\n",
+        panel->x, y, panel->x + area_width(), panel->x - 6, y + 4, value);
+}
+
+static void draw_values(FILE *to, const struct panel *panel) {
+    if (panel->is_log)
+        for (double value = panel->least; value <= panel->most * 1.001; value *= 10)
+            draw_value(to, panel, value);
+    else
+        for (int i = 0; i <= 5; i++)
+            draw_value(to, panel, panel->most * i / 5);
+}
+
+/* The caches that end within the panel. */
+static void draw_caches(FILE *to, const struct panel *panel) {
+    for (size_t i = 0; i < panel->machine->n_levels; i++) {
+        const struct pm_level *level = &panel->machine->levels[i];
+        double bytes = (double)level->size_bytes;
+        if (level->kind != PM_LEVEL_CACHE || bytes <= panel->least_bytes ||
+            bytes >= panel->most_bytes)
+            continue;
+        double x = across(panel, bytes);
+        fprintf(to, "<path class='cache' d='M%.1f %.1fV%.1f'/><text class='end' x='%.1f' y='%.1f'>",
+                x, panel->y, panel->y + area_height(), x - 3, panel->y + 11);
+        put_escaped(to, level->name);
+        fputs("</text>\n", to);
+    }
+}
+
+/* ---- curves ---------------------------------------------------------------------------------- */
+
+static void draw_band(FILE *to, const struct panel *panel, const struct pm_curve *curve,
+                      size_t style) {
+    fprintf(to, "<path class='band s%zu' d='", style);
+    for (size_t i = 0; i < curve->n_points; i++)
+        fprintf(to, "%c%.1f %.1f", i ? 'L' : 'M', across(panel, curve->working_set_bytes[i]),
+                height_of(panel, curve->high[i]));
+    for (size_t i = curve->n_points; i-- > 0;)
+        fprintf(to, "L%.1f %.1f", across(panel, curve->working_set_bytes[i]),
+                height_of(panel, curve->low[i]));
+    fputs("Z'/>\n", to);
+}
+
+static void draw_curve(FILE *to, const struct panel *panel, const struct pm_curve *curve,
+                       size_t number) {
+    size_t style = number % STYLES;
+    double x = panel->x + area_width() + 8, y = panel->y + LINE_HEIGHT * (double)(number + 1);
+    if (curve->low)
+        draw_band(to, panel, curve, style);
+    fprintf(to, "<path class='curve s%zu' d='", style);
+    for (size_t i = 0; i < curve->n_points; i++)
+        fprintf(to, "%c%.1f %.1f", i ? 'L' : 'M', across(panel, curve->working_set_bytes[i]),
+                height_of(panel, curve->value[i]));
+    fputs("'><title>", to);
+    put_escaped(to, curve->name);
+    fprintf(to, "</title></path>\n<path class='curve s%zu' d='M%.1f %.1fh14'/>", style, x, y - 4);
+    fprintf(to, "<text x='%.1f' y='%.1f'>", x + 18, y);
+    if (curve->stride_bytes > 0)
+        fprintf(to, "%.0f bytes</text>\n", curve->stride_bytes);
+    else
+        fputs("random</text>\n", to);
+}
+
+static void draw_panel(FILE *to, const struct pm_machine *machine, const struct pm_curve *first,
+                       size_t place) {
+    struct panel panel = {.machine = machine,
+                          .first = first,
+                          .x = LEFT + PANEL_WIDTH * (double)(place % COLUMNS),
+                          .y = HEADING + TOP + PANEL_HEIGHT * (double)(place / COLUMNS)};
+    size_t number = 0;
+    find_axes(&panel);
+    fprintf(to, "<text class='title' x='%.1f' y='%.1f'>", panel.x, panel.y - 12);
+    for (const char *c = first->of; *c; c++)
+        fputc(*c == '_' ? ' ' : *c, to); /* a name of the file's syntax */
+    fprintf(to, ", %s, %u thread%s", is_latency(first) ? "cycles" : "bytes a cycle and thread",
+            first->threads, first->threads == 1 ? "" : "s");
+    if (first->page_bytes) {
+        fputs(", pages of ", to);
+        put_bytes(to, (double)first->page_bytes);
+    }
+    fputs("</text>\n", to);
+    draw_sizes(to, &panel);
+    draw_values(to, &panel);
+    draw_caches(to, &panel);
+    for (size_t i = 0; i < machine->n_curves; i++)
+        if (is_in(&panel, &machine->curves[i]))
+            draw_curve(to, &panel, &machine->curves[i], number++);
+}
+
+/* ---- the whole ------------------------------------------------------------------------------- */
+
+static const char STYLE[] =
+    "<style>\n"
+    "svg { background: #fff; font: 11px sans-serif; } text { fill: #333; }\n"
+    ".title { font-size: 12px; font-weight: bold; } .end { text-anchor: end; }\n"
+    ".middle { text-anchor: middle; } .grid { stroke: #ddd; }\n"
+    ".cache { stroke: #888; stroke-dasharray: 4 3; } .curve { fill: none; stroke-width: 1.6; }\n"
+    ".band { stroke: none; opacity: 0.2; }\n"
+    ".curve.s0 { stroke: #0072b2; } .band.s0 { fill: #0072b2; }\n"
+    ".curve.s1 { stroke: #d55e00; } .band.s1 { fill: #d55e00; }\n"
+    ".curve.s2 { stroke: #009e73; } .band.s2 { fill: #009e73; }\n"
+    ".curve.s3 { stroke: #cc79a7; } .band.s3 { fill: #cc79a7; }\n"
+    ".curve.s4 { stroke: #b08900; } .band.s4 { fill: #b08900; }\n"
+    ".curve.s5 { stroke: #56b4e9; } .band.s5 { fill: #56b4e9; }\n"
+    ".curve.s6 { stroke: #777; } .band.s6 { fill: #777; }\n"
+    "@media (prefers-color-scheme: dark) { svg { background: #181818; } text { fill: #ccc; }\n"
+    "  .grid { stroke: #3a3a3a; } }\n"
+    "</style>\n";
+
+/* Is this the first curve of its panel? */
+static bool begins_panel(const struct pm_machine *machine, size_t curve) {
+    struct panel panel = {.machine = machine, .first = &machine->curves[curve]};
+    for (size_t i = 0; i < curve; i++)
+        if (is_in(&panel, &machine->curves[i]))
+            return false;
+    return true;
+}
+
+void pm_report_machine_curves(FILE *to, const struct pm_machine *machine) {
+    size_t n_panels = 0;
+    for (size_t i = 0; i < machine->n_curves; i++)
+        n_panels += begins_panel(machine, i);
+    size_t width = COLUMNS * PANEL_WIDTH;
+    size_t height = HEADING + (n_panels + COLUMNS - 1) / COLUMNS * PANEL_HEIGHT;
+    fprintf(to,
+            "<svg xmlns='http://www.w3.org/2000/svg' width='%zu' height='%zu' viewBox='0 0 %zu "
+            "%zu'>\n%s<text class='title' x='%d' y='24'>",
+            width, height, width, height, STYLE, LEFT);
+    put_escaped(to, machine->title);
+    fputs(": against the working set, by stride</text>\n", to);
+    size_t place = 0;
+    for (size_t i = 0; i < machine->n_curves; i++)
+        if (begins_panel(machine, i))
+            draw_panel(to, machine, &machine->curves[i], place++);
+    fputs("</svg>\n", to);
+}
