@@ -99,6 +99,7 @@ static const struct pm_machine_field cache[] = {
     FIGURE(pm_level, exposed, "exposed", REAL, "", 0, 1, NEEDED),
     FIGURE(pm_level, read_bandwidth, "read_bandwidth", REAL, "bytes/cycle", 1e-3, 1e5),
     FIGURE(pm_level, write_bandwidth, "write_bandwidth", REAL, "bytes/cycle", 1e-3, 1e5),
+    FIGURE(pm_level, copy_bandwidth, "copy_bandwidth", REAL, "bytes/cycle", 1e-3, 1e5),
     FIGURE(pm_level, misses_in_flight, "misses_in_flight", WHOLE, "", 1, 1e5),
     FIGURE(pm_level, shared_by, "shared_by", WHOLE, "cores", 1, 1e5),
     CHOICE(pm_level, replacement, "replacement", replacements),
@@ -127,6 +128,10 @@ static const struct pm_machine_field memory[] = {
     FIGURE(pm_memory, misses_in_flight, "misses_in_flight", WHOLE, "", 1, 1e5),
     FIGURE(pm_memory, bandwidth_gbs, "bandwidth_gbs", REAL, "GB/s", 1e-3, 1e5),
     FIGURE(pm_memory, bandwidth_all_gbs, "bandwidth_all_gbs", REAL, "GB/s", 1e-3, 1e6),
+    FIGURE(pm_memory, write_bandwidth_gbs, "write_bandwidth_gbs", REAL, "GB/s", 1e-3, 1e6),
+    FIGURE(pm_memory, write_bandwidth_all_gbs, "write_bandwidth_all_gbs", REAL, "GB/s", 1e-3, 1e6),
+    FIGURE(pm_memory, copy_bandwidth_gbs, "copy_bandwidth_gbs", REAL, "GB/s", 1e-3, 1e6),
+    FIGURE(pm_memory, copy_bandwidth_all_gbs, "copy_bandwidth_all_gbs", REAL, "GB/s", 1e-3, 1e6),
 };
 
 static const struct pm_machine_field prefetcher[] = {

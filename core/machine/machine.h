@@ -83,15 +83,15 @@ struct pm_level {
     uint32_t associativity; /* 0: fully */
     enum pm_replacement replacement;
     bool unified;                /* it holds code, too */
-    enum pm_indexing indexed;    /* from here to write_bandwidth: caches only */
+    enum pm_indexing indexed;    /* from here to copy_bandwidth: caches only */
     enum pm_inclusion inclusion; /* towards the caches nearer the core */
     enum pm_write_policy write;
     bool write_allocate;   /* a store that misses brings the block in */
     double latency_cycles; /* of a hit, for people and for dependence chains through L1 */
     double read_bandwidth; /* bytes a cycle from this level towards the core; 0 unknown */
-    double write_bandwidth;
-    uint32_t shared_by;        /* cores; 1 private */
-    uint32_t misses_in_flight; /* of this level, outstanding at a time; 0 unknown */
+    double write_bandwidth, copy_bandwidth; /* a copy moves each byte twice */
+    uint32_t shared_by;                     /* cores; 1 private */
+    uint32_t misses_in_flight;              /* of this level, outstanding at a time; 0 unknown */
     double miss_penalty_cycles;
     double exposed; /* share of the penalty that the core cannot hide, 0…1 */
     struct pm_trust trust;
@@ -104,8 +104,10 @@ struct pm_memory {
     double back_to_back_cycles;  /* of each of many misses in a row */
     double restart_cycles;       /* until the core goes on: the first word has come */
     uint32_t misses_in_flight;
-    double bandwidth_gbs;     /* 10⁹ bytes a second of one core */
-    double bandwidth_all_gbs; /* of all cores of the socket */
+    /* 10⁹ bytes a second of one core, and of all cores of the socket: reads, writes, copies. */
+    double bandwidth_gbs, bandwidth_all_gbs;
+    double write_bandwidth_gbs, write_bandwidth_all_gbs;
+    double copy_bandwidth_gbs, copy_bandwidth_all_gbs;
     struct pm_trust trust;
 };
 

@@ -5,19 +5,8 @@
 #include <time.h>
 
 #include "core/machine/machine.h"
+#include "machines/probe/figures.h"
 #include "machines/probe/probe.h"
-
-/* NAME = "ESTIMATE (LOW to HIGH)" times SCALE, nothing if it is not known. */
-static void write_estimate(FILE *to, const char *before, const char *name,
-                           struct pm_estimate estimate, double scale) {
-    if (isnan(estimate.estimate))
-        return;
-    if (isnan(estimate.low) || isnan(estimate.high))
-        fprintf(to, "%s%s = %.5g", before, name, estimate.estimate * scale);
-    else
-        fprintf(to, "%s%s = \"%.5g (%.5g to %.5g)\"", before, name, estimate.estimate * scale,
-                estimate.low * scale, estimate.high * scale);
-}
 
 /* ---- heading --------------------------------------------------------------------------------- */
 
@@ -82,16 +71,14 @@ static void write_core(FILE *to, const struct pm_machine_probe *probe) {
             probe->said.family, probe->said.model);
     fprintf(to, "sources = \"[1] pmodel probe%s, %s\"\nsource  = \"[1]\"\nisa     = x86-64\n\n",
             probe->quick ? " --quick" : "", date);
-    write_estimate(to, "", "clock_mhz", probe->rates.one_hz, 1e-6);
+    pm_write_estimate(to, "", "clock_mhz", probe->rates.one_hz, 1e-6);
     fprintf(to, "\nissue_width = %.4g\n",
             isnan(instructions->issue_width) ? 4 : instructions->issue_width);
-    if (!isnan(instructions->window.estimate))
-        fprintf(to, "window = \"%.0f (%.0f to %.0f)\"\n", instructions->window.estimate,
-                floor(instructions->window.low), ceil(instructions->window.high));
-    fprintf(to, "vector_width = %u\nout_of_order = true\nfma = %s\n", widest_bits(probe),
+    pm_write_whole(to, "", "window", instructions->window);
+    fprintf(to, "\nvector_width = %u\nout_of_order = true\nfma = %s\n", widest_bits(probe),
             executes(probe, PM_OP_FP_FMA) ? "true" : "false");
-    write_estimate(to, "", "mispredict_penalty", instructions->mispredict_cycles, 1);
-    write_estimate(to, "\n", "store_forward_latency", instructions->store_forward_cycles, 1);
+    pm_write_estimate(to, "", "mispredict_penalty", instructions->mispredict_cycles, 1);
+    pm_write_estimate(to, "\n", "store_forward_latency", instructions->store_forward_cycles, 1);
     bool moves = is_eliminated(probe, "mov rax, rcx");
     bool vector_moves = is_eliminated(probe, "vmovaps xmm0, xmm1");
     if (moves || vector_moves)
@@ -104,9 +91,14 @@ static void write_core(FILE *to, const struct pm_machine_probe *probe) {
 
 /* ---- instructions ---------------------------------------------------------------------------- */
 
+/* By how much KIND keeps a resource busy. */
+static double load_of(const struct pm_instruction_costs *costs, size_t kind, size_t resource) {
+    return costs->resources.loads[kind * costs->resources.n_resources + resource];
+}
+
 static bool is_used(const struct pm_instruction_costs *costs, size_t resource) {
-    for (size_t k = 0; k < costs->n_kinds; k++)
-        if (costs->resources.loads[k * costs->resources.n_resources + resource] > 0)
+    for (size_t kind = 0; kind < costs->n_kinds; kind++)
+        if (load_of(costs, kind, resource) > 0)
             return true;
     return false;
 }
@@ -131,8 +123,7 @@ static void write_units(FILE *to, const struct pm_instruction_costs *costs, cons
         const char *comma = "";
         for (size_t k = 0; k < costs->n_kinds; k++) {
             const struct pm_instruction_cost *leader = &costs->costs[costs->leaders[k]];
-            if (resources->loads[k * resources->n_resources + r] <
-                    0.9 * leader->throughput_cycles.estimate ||
+            if (load_of(costs, k, r) < 0.9 * leader->throughput_cycles.estimate ||
                 named[leader->form->op_class])
                 continue;
             named[leader->form->op_class] = true;
@@ -147,35 +138,21 @@ static void write_units(FILE *to, const struct pm_instruction_costs *costs, cons
                     pm_op_class_name((enum pm_op_class)c), pm_op_class_name((enum pm_op_class)c));
 }
 
-static bool has_loads(const struct pm_instruction_costs *costs, uint32_t kind) {
-    for (size_t r = 0; r < costs->resources.n_resources; r++)
-        if (costs->resources.loads[kind * costs->resources.n_resources + r] > 0)
-            return true;
-    return false;
-}
-
 static void write_uses(FILE *to, const struct pm_instruction_costs *costs,
                        const struct pm_instruction_cost *cost) {
-    const struct pm_resource_model *resources = &costs->resources;
     if (cost->kind == PM_NONE) {
         fprintf(to, "  uses = {\"%s_alone:%.4g\"}", pm_op_class_name(cost->form->op_class),
                 cost->throughput_cycles.estimate);
         return;
     }
-    if (!has_loads(costs, cost->kind)) {
-        fputs("  free = true", to);
-        return;
-    }
-    fputs("  uses = {\"", to);
-    const char *plus = "";
-    for (size_t r = 0; r < resources->n_resources; r++) {
-        double load = resources->loads[cost->kind * resources->n_resources + r];
-        if (load > 0) {
-            fprintf(to, "%sr%zu:%.4g", plus, r, load);
-            plus = " + ";
+    bool uses_any = false;
+    for (size_t r = 0; r < costs->resources.n_resources; r++)
+        if (load_of(costs, cost->kind, r) > 0) {
+            fprintf(to, "%sr%zu:%.4g", uses_any ? " + " : "  uses = {\"", r,
+                    load_of(costs, cost->kind, r));
+            uses_any = true;
         }
-    }
-    fputs("\"}", to);
+    fputs(uses_any ? "\"}" : "  free = true", to);
 }
 
 /* What stands for the latency where none could be measured: that of the first of its class. */
@@ -203,7 +180,7 @@ static void write_cost(FILE *to, const struct pm_instruction_costs *costs,
         fprintf(to, "  width = %u", cost->form->width_bits);
     if (by_element && cost->form->element_bytes)
         fprintf(to, "  element = %u", cost->form->element_bytes);
-    write_estimate(to, "  ", "latency", latency, 1);
+    pm_write_estimate(to, "  ", "latency", latency, 1);
     write_uses(to, costs, cost);
     if (cost->slots > 1)
         fprintf(to, "  slots = %.3g", cost->slots);
@@ -274,142 +251,6 @@ static void write_instructions(FILE *to, const struct pm_instruction_costs *cost
     }
 }
 
-/* ---- memory ---------------------------------------------------------------------------------- */
-
-static bool known(struct pm_estimate estimate) { return !isnan(estimate.estimate); }
-
-static void write_whole(FILE *to, const char *name, struct pm_estimate estimate) {
-    if (known(estimate))
-        fprintf(to, "  %s = \"%.0f (%.0f to %.0f)\"", name, estimate.estimate, floor(estimate.low),
-                ceil(estimate.high));
-}
-
-/* Of A, which is not less, and B. */
-static struct pm_estimate difference(struct pm_estimate a, struct pm_estimate b) {
-    return (struct pm_estimate){fmax(0, a.low - b.high), fmax(0, a.estimate - b.estimate),
-                                fmax(0, a.high - b.low)};
-}
-
-static void write_caches(FILE *to, const struct pm_memory_probe *memory) {
-    for (size_t i = 0; i < memory->n_caches; i++) {
-        const struct pm_probed_cache *cache = &memory->caches[i];
-        struct pm_estimate next = i + 1 < memory->n_caches ? memory->caches[i + 1].latency_cycles
-                                                           : memory->memory_latency_cycles;
-        fprintf(to, "cache L%zu {", i + 1);
-        write_whole(to, "size", cache->size_bytes);
-        fprintf(to, "  line = %.0f", known(cache->line_bytes) ? cache->line_bytes.estimate : 64);
-        /* Unknown ways are taken for enough. */
-        fprintf(to, "  ways = %.0f", known(cache->ways) ? cache->ways.estimate : 0);
-        write_estimate(to, "  ", "latency", cache->latency_cycles, 1);
-        if (known(next) && known(cache->latency_cycles))
-            write_estimate(to, "  ", "miss_penalty", difference(next, cache->latency_cycles), 1);
-        fputs("  exposed = 0.3\n          ", to);
-        write_estimate(to, "", "read_bandwidth", cache->bandwidth[PM_SWEEP_LOAD], 1);
-        write_estimate(to, "  ", "write_bandwidth", cache->bandwidth[PM_SWEEP_STORE], 1);
-        write_whole(to, "misses_in_flight", cache->misses_in_flight);
-        fprintf(to, "  indexed = %s  not_verified = {exposed%s%s}\n", i ? "physical" : "virtual",
-                known(cache->ways) ? "" : ", ways", known(cache->line_bytes) ? "" : ", line");
-        fputs("           source = \"[1]\" }\n", to);
-    }
-}
-
-static void write_tlbs(FILE *to, const struct pm_memory_probe *memory) {
-    unsigned level = 0;
-    uint64_t page = 0;
-    for (size_t i = 0; i < memory->n_tlbs; i++) {
-        const struct pm_probed_tlb *tlb = &memory->tlbs[i];
-        if (!known(tlb->entries))
-            continue;
-        level = tlb->page_bytes == page ? level + 1 : 1;
-        page = tlb->page_bytes;
-        fprintf(to, "tlb TLB%u%s {", level, page > 65536 ? "H" : "");
-        write_whole(to, "entries", tlb->entries);
-        fprintf(to, "  page = %llu  ways = 0", (unsigned long long)tlb->page_bytes);
-        if (known(tlb->miss_cycles))
-            write_estimate(to, "  ", "miss_penalty", tlb->miss_cycles, 1);
-        else
-            fputs("  miss_penalty = 0", to);
-        fprintf(to, "  exposed = 0.5  not_verified = {ways, exposed%s}  source = \"[1]\" }\n",
-                known(tlb->miss_cycles) ? "" : ", miss_penalty");
-    }
-}
-
-static void write_memory(FILE *to, const struct pm_memory_probe *memory) {
-    if (!known(memory->memory_latency_cycles))
-        return;
-    fputs("memory {", to);
-    write_estimate(to, " ", "latency", memory->memory_latency_cycles, 1);
-    write_estimate(to, "  ", "latency_dirty", memory->memory_latency_dirty_cycles, 1);
-    write_whole(to, "misses_in_flight", memory->memory_misses_in_flight);
-    write_estimate(to, "\n         ", "bandwidth_gbs", memory->memory_gbs[PM_SWEEP_LOAD], 1);
-    write_estimate(to, "  ", "bandwidth_all_gbs", memory->memory_all_gbs[PM_SWEEP_LOAD], 1);
-    fputs("  source = \"[1]\" }\n", to);
-}
-
-/* One prefetcher for each direction: the strides of which more than half is hidden. */
-static void write_prefetchers(FILE *to, const struct pm_memory_probe *memory) {
-    for (int direction = 1; direction >= -1; direction -= 2) {
-        double least = INFINITY, most = 0;
-        unsigned streams = 0;
-        for (size_t i = 0; i < memory->n_prefetches; i++) {
-            const struct pm_probed_prefetch *prefetch = &memory->prefetches[i];
-            double stride = (double)prefetch->stride_bytes * direction;
-            if (stride <= 0 || !(prefetch->covered.estimate > 0.5))
-                continue;
-            least = fmin(least, stride);
-            most = fmax(most, stride);
-            streams = prefetch->streams > streams ? prefetch->streams : streams;
-        }
-        if (most > 0)
-            fprintf(to,
-                    "prefetcher %s { level = L1  min_stride = %.0f  max_stride = %.0f  streams = "
-                    "%u  down = %s }\n",
-                    direction > 0 ? "ascending" : "descending", least, most, streams,
-                    direction > 0 ? "false" : "true");
-    }
-    for (size_t i = 0; i < memory->n_prefetches; i++)
-        fprintf(to, "# stride %+lld, %u streams: %.0f%% of a miss hidden (%.0f to %.0f)\n",
-                (long long)memory->prefetches[i].stride_bytes, memory->prefetches[i].streams,
-                100 * memory->prefetches[i].covered.estimate,
-                100 * memory->prefetches[i].covered.low, 100 * memory->prefetches[i].covered.high);
-}
-
-static void write_list(FILE *to, const char *name, const double *values, size_t n) {
-    fprintf(to, "%s = {", name);
-    for (size_t i = 0; i < n; i++)
-        fprintf(to, "%s%.10g", i ? ", " : "", values[i]);
-    fputs("}", to);
-}
-
-static void write_curve(FILE *to, const struct pm_memory_probe *memory,
-                        const struct pm_probed_curve *curve) {
-    size_t n = curve->n_points;
-    double *values = pm_alloc(n + 1, sizeof *values);
-    char *stride =
-        curve->stride_bytes > 0 ? pm_sprintf("%.0f", curve->stride_bytes) : pm_strdup("random");
-    fprintf(to, "curve %s_%s_%ut%s { of = %s  stride = %.0f  threads = %u  page = %s\n    ",
-            curve->of, stride, curve->threads, curve->pages == PM_PAGES_HUGE ? "_huge" : "",
-            curve->of, curve->stride_bytes, curve->threads,
-            curve->pages == PM_PAGES_HUGE ? "2MiB" : "4KiB");
-    write_list(to, "working_set", curve->working_set_bytes, n);
-    for (int bound = 0; bound < 3; bound++) {
-        static const char *const names[] = {"\n    value", "\n    low", "\n    high"};
-        for (size_t i = 0; i < n; i++)
-            values[i] = bound == 0   ? curve->value[i].estimate
-                        : bound == 1 ? curve->value[i].low
-                                     : curve->value[i].high;
-        write_list(to, names[bound], values, n);
-    }
-    for (size_t i = 0; curve->hits && i < memory->n_caches; i++) {
-        fprintf(to, "\n    hits L%zu { ", i + 1);
-        write_list(to, "share", curve->hits[i].share, n);
-        fputs(" }", to);
-    }
-    fputs(" }\n", to);
-    free(stride);
-    free(values);
-}
-
 void pm_machine_probe_write(FILE *to, const struct pm_machine_probe *probe) {
     fprintf(to,
             "# What `pmodel probe` measured in %.0f seconds, in cycles of dependent "
@@ -422,11 +263,5 @@ void pm_machine_probe_write(FILE *to, const struct pm_machine_probe *probe) {
     fputs("\n", to);
     write_core(to, probe);
     write_instructions(to, &probe->instructions);
-    fputs("\n# Memory.  Unknown ways are written as fully associative, and marked.\n", to);
-    write_caches(to, &probe->memory);
-    write_tlbs(to, &probe->memory);
-    write_memory(to, &probe->memory);
-    write_prefetchers(to, &probe->memory);
-    for (size_t i = 0; i < probe->memory.n_curves; i++)
-        write_curve(to, &probe->memory, &probe->memory.curves[i]);
+    pm_write_probed_memory(to, &probe->memory);
 }

@@ -19,14 +19,17 @@ show() {
 }
 
 # truth_tool NAME [FILE...]: builds NAME.c of this folder, with other files of it, into $TMP. The C library stands before the runtime,
-# so that the runtime's wrappers of pthread_create and the like are not taken for the originals.
+# so that the runtime's wrappers of pthread_create and the like are not taken for the originals. TRUTH_LIBRARIES: more of our own.
 truth_tool() {
-    local name=$1 libraries
+    local name=$1 libraries own=()
     shift
+    for library in ${TRUTH_LIBRARIES-} core binlift; do
+        own+=("$BUILD/libpm_$library.a")
+    done
     read -ra libraries <"$BUILD/ldlibs"
     build_once "truth $name" "$TMP/$name" \
         gcc -std=gnu11 -O2 -g -Wall -Wextra -Werror -I"$TOP" -fopenmp -o "$TMP/$name" \
-        "$TOP/tests/truth/$name.c" "${@/#/$TOP/tests/truth/}" -Wl,--start-group "$BUILD"/libpm_core.a "$BUILD"/libpm_binlift.a \
+        "$TOP/tests/truth/$name.c" "${@/#/$TOP/tests/truth/}" -Wl,--start-group "${own[@]}" \
         -Wl,--end-group "${libraries[@]}" -lpthread -ldl -lc \
         "$BUILD"/libpm_runtime.a
 }

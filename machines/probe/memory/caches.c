@@ -8,14 +8,7 @@
 #include "core/base/base.h"
 #include "machines/probe/memory/private.h"
 
-enum {
-    MOST_POINTS = 200,
-    MOST_CACHES = 5,
-    LEAST_PLATEAU = 4,
-    BLOCK = 64,
-    DRAWS = 5,
-    MEMORY_DRAWS = 3
-};
+enum { MOST_POINTS = 200, LEAST_PLATEAU = 4, BLOCK = 64, DRAWS = 5, MEMORY_DRAWS = 3 };
 static const double MANY_BYTES = 16 << 20;
 static const double FIRST_BYTES = 4096;
 static const double MOST_BYTES = 512 << 20, MOST_BYTES_QUICK = 96 << 20;
@@ -102,7 +95,7 @@ bool pm_find_caches(const struct pm_memory_bench *bench, const struct pm_tlb_cos
                     const struct pm_probe_effort *effort, struct pm_memory_probe *probe) {
     double sizes[MOST_POINTS], values[MOST_POINTS];
     struct pm_step_curve curve = {.size = sizes, .value = values};
-    struct pm_plateau plateaus[MOST_CACHES + 1];
+    struct pm_plateau plateaus[PM_MOST_CACHES + 1];
     struct latency_of of = {bench, tlbs, probe};
     double factor = exp2(0.25);
     double most = fmin(effort->quick ? MOST_BYTES_QUICK : MOST_BYTES, (double)bench->most_bytes);
@@ -117,8 +110,8 @@ bool pm_find_caches(const struct pm_memory_bench *bench, const struct pm_tlb_cos
         sizes[curve.n] = size;
         values[curve.n++] = latency;
     }
-    size_t n =
-        pm_find_plateaus(&curve, LEAST_PLATEAU, SAME_LATENCY, SAME_BY, plateaus, MOST_CACHES + 1);
+    size_t n = pm_find_plateaus(&curve, LEAST_PLATEAU, SAME_LATENCY, SAME_BY, plateaus,
+                                PM_MOST_CACHES + 1);
     n = merge_close(plateaus, n);
     for (size_t i = 0; i + 1 < n; i++) {
         struct pm_probed_cache *cache = PM_PUSH(probe, caches);

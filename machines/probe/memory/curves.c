@@ -28,13 +28,18 @@ static const struct curve_kind KINDS[] = {
 };
 enum { N_KINDS = sizeof KINDS / sizeof *KINDS };
 
+/* A store goes behind the link that says the next place: no two of them in one element. */
+static bool has_room(const struct curve_kind *kind, double stride) {
+    return !kind->is_latency || kind->sweep == PM_SWEEP_LOAD || stride == 0 ||
+           stride >= 2 * ELEMENT;
+}
+
 /* Dependent accesses, STRIDE bytes apart or at random. */
 static struct pm_estimate latency(const struct pm_memory_bench *bench, uint64_t bytes,
                                   double stride, enum pm_probe_pages pages, bool writes) {
     if (stride == 0)
         return pm_chase_random(bench, bytes, BLOCK, pages, 1, writes);
-    /* A link and what is written behind it take two elements. */
-    uint64_t apart = (uint64_t)stride < 2 * ELEMENT ? 2 * ELEMENT : (uint64_t)stride;
+    uint64_t apart = (uint64_t)stride;
     size_t n = bytes / apart;
     uint64_t *offsets = pm_alloc(n + 1, sizeof *offsets);
     for (size_t i = 0; i < n; i++)
@@ -68,7 +73,7 @@ static double most_bytes(const struct pm_memory_bench *bench, const struct pm_me
 static void measure_point(const struct pm_memory_bench *bench, const struct curve_kind *kind,
                           struct pm_memory_probe *probe, struct pm_probed_curve *curve,
                           uint64_t bytes) {
-    double shares[8] = {0};
+    double shares[PM_MOST_CACHES] = {0};
     size_t at = curve->n_points++;
     curve->working_set_bytes[at] = (double)bytes;
     curve->value[at] = kind->is_latency ? latency(bench, bytes, curve->stride_bytes, curve->pages,
@@ -76,10 +81,8 @@ static void measure_point(const struct pm_memory_bench *bench, const struct curv
                                         : bandwidth(bench, bytes, curve, kind->sweep);
     /* A chain at random comes to each line once a turn, as one in order does. */
     if (kind->is_latency)
-        pm_simulate_turns(
-            probe, bytes,
-            curve->stride_bytes == 0 ? BLOCK : (uint64_t)fmax(curve->stride_bytes, 2 * ELEMENT),
-            shares);
+        pm_simulate_turns(probe, bytes,
+                          curve->stride_bytes == 0 ? BLOCK : (uint64_t)curve->stride_bytes, shares);
     else if (curve->stride_bytes > 0)
         pm_simulate_turns(probe, bytes, (uint64_t)curve->stride_bytes, shares);
     else
@@ -128,6 +131,7 @@ bool pm_measure_curves(const struct pm_memory_bench *bench, const struct pm_prob
                     unsigned threads = many ? bench->threads : 1;
                     bool skips = bench->page_bytes[pages] == 0 || (many && threads == 1) ||
                                  (many && KINDS[kind].is_latency) ||
+                                 !has_room(&KINDS[kind], strides[i]) ||
                                  (effort->quick && (many || pages != PM_PAGES_SMALL));
                     if (!skips && !measure_curve(bench, &KINDS[kind], effort,
                                                  0.4 + 0.6 * (double)done / (double)all, strides[i],

@@ -1,4 +1,4 @@
-/* This machine as a memory bench: buffers of small and of huge pages, chains and streams in them,
+/* This machine as a memory bench: buffers of small and of huge pages, chains and sweeps in them,
    timed by the clock. */
 #define _GNU_SOURCE
 #include <math.h>
@@ -120,96 +120,96 @@ static struct pm_estimate chase_here(void *context, const struct pm_chase *chase
     return pm_estimate_scaled(timing.cycles, 1.0 / chase->chains);
 }
 
-/* ---- streams --------------------------------------------------------------------------------- */
+/* ---- sweeps ---------------------------------------------------------------------------------- */
 
-struct streaming {
-    struct pm_sweep stream;
+struct sweeping {
+    struct pm_sweep sweep;
     uint8_t *from, *to;
     uint64_t random;
 };
 
 static void go_over(void *context, uint64_t times) {
-    struct streaming *streaming = context;
-    const struct pm_sweep *stream = &streaming->stream;
+    struct sweeping *sweeping = context;
+    const struct pm_sweep *sweep = &sweeping->sweep;
     for (; times > 0; times--)
-        pm_run_sweep(stream->kind, streaming->from, streaming->to, stream->bytes,
-                     stream->stride_bytes, &streaming->random);
+        pm_run_sweep(sweep->kind, sweeping->from, sweeping->to, sweep->bytes, sweep->stride_bytes,
+                     &sweeping->random);
 }
 
 /* A copy goes into the second half of its buffer. */
-static bool begin_stream(struct streaming *streaming, struct buffer *buffer,
-                         const struct pm_sweep *stream) {
-    *streaming = (struct streaming){.stream = *stream, .random = 1};
-    bool copies = stream->kind == PM_SWEEP_COPY;
+static bool begin_sweep(struct sweeping *sweeping, struct buffer *buffer,
+                        const struct pm_sweep *sweep) {
+    *sweeping = (struct sweeping){.sweep = *sweep, .random = 1};
+    bool copies = sweep->kind == PM_SWEEP_COPY;
     if (copies)
-        streaming->stream.bytes /= 2;
-    if (!make_buffer(buffer, stream->bytes + 4096, stream->pages))
+        sweeping->sweep.bytes /= 2;
+    if (!make_buffer(buffer, sweep->bytes + 4096, sweep->pages))
         return false;
-    streaming->from = buffer->bytes;
+    sweeping->from = buffer->bytes;
     /* Not at the same offset in a page. */
-    streaming->to = buffer->bytes + (copies ? streaming->stream.bytes / 64 * 64 + 2048 : 0);
+    sweeping->to = buffer->bytes + (copies ? sweeping->sweep.bytes / 64 * 64 + 2048 : 0);
     return true;
 }
 
-struct other_stream {
+struct other_sweep {
     pthread_t thread;
     int cpu;
     bool began;
-    struct pm_sweep stream;
+    struct pm_sweep sweep;
     atomic_int *ready;
     atomic_bool *stop;
 };
 
-static void *stream_beside(void *context) {
-    struct other_stream *other = context;
+static void *sweep_beside(void *context) {
+    struct other_sweep *other = context;
     struct buffer buffer = {0};
-    struct streaming streaming;
+    struct sweeping sweeping;
     cpu_set_t one;
     CPU_ZERO(&one);
     CPU_SET(other->cpu, &one);
     sched_setaffinity(0, sizeof one, &one);
-    bool ok = begin_stream(&streaming, &buffer, &other->stream);
+    bool ok = begin_sweep(&sweeping, &buffer, &other->sweep);
     atomic_fetch_add(other->ready, 1);
     while (ok && !atomic_load(other->stop))
-        go_over(&streaming, 1);
+        go_over(&sweeping, 1);
     free_buffer(&buffer);
     return NULL;
 }
 
-static uint64_t accesses_of(const struct pm_sweep *stream) {
-    uint64_t bytes = stream->kind == PM_SWEEP_COPY ? stream->bytes / 2 : stream->bytes;
-    if (stream->stride_bytes == 8)
+static uint64_t accesses_of(const struct pm_sweep *sweep) {
+    uint64_t bytes = sweep->kind == PM_SWEEP_COPY ? sweep->bytes / 2 : sweep->bytes;
+    if (sweep->stride_bytes == 8)
         return bytes / 512 * 64;
-    return stream->stride_bytes ? (bytes + stream->stride_bytes - 1) / stream->stride_bytes
-                                : bytes / 8;
+    return sweep->stride_bytes ? (bytes + sweep->stride_bytes - 1) / sweep->stride_bytes
+                               : bytes / 8;
 }
 
-static struct pm_estimate sweep_here(void *context, const struct pm_sweep *stream) {
+static struct pm_estimate sweep_here(void *context, const struct pm_sweep *sweep) {
     struct host *host = context;
-    struct streaming streaming;
-    struct other_stream *others = pm_alloc(stream->threads, sizeof *others);
+    struct sweeping sweeping;
+    struct other_sweep *others = pm_alloc(sweep->threads, sizeof *others);
     atomic_bool stop = false;
     atomic_int ready = 0;
     int n_others = 0;
     struct pm_estimate result = pm_estimate_unknown();
-    if (begin_stream(&streaming, &host->buffers[stream->pages], stream)) {
-        for (size_t i = 0; i < host->n_cpus && (unsigned)n_others + 1 < stream->threads; i++) {
+    if (begin_sweep(&sweeping, &host->buffers[sweep->pages], sweep)) {
+        for (size_t i = 0; i < host->n_cpus && (unsigned)n_others + 1 < sweep->threads; i++) {
             if (host->cpus[i] == pm_clock_cpu(host->clock))
                 continue;
-            struct other_stream *other = &others[n_others];
-            *other = (struct other_stream){
-                .cpu = host->cpus[i], .stream = *stream, .ready = &ready, .stop = &stop};
-            other->began = pthread_create(&other->thread, NULL, stream_beside, other) == 0;
+            struct other_sweep *other = &others[n_others];
+            *other = (struct other_sweep){
+                .cpu = host->cpus[i], .sweep = *sweep, .ready = &ready, .stop = &stop};
+            other->began = pthread_create(&other->thread, NULL, sweep_beside, other) == 0;
             n_others += other->began;
         }
         while (atomic_load(&ready) < n_others)
             usleep(100);
-        go_over(&streaming, 1);
-        const struct pm_effort effort = {.round_seconds = stream->bytes > 1 << 20 ? 1e-3 : 50e-6,
+        go_over(&sweeping, 1);
+        const struct pm_effort effort = {.round_seconds = sweep->bytes > 1 << 20 ? 1e-3 : 50e-6,
                                          .rounds = 11,
                                          .most_seconds = 0.15};
-        struct pm_timing timing = pm_cycles(host->clock, go_over, &streaming, &effort);
-        result = pm_estimate_scaled(timing.cycles, 1.0 / (double)accesses_of(stream));
+        struct pm_timing timing = pm_cycles(host->clock, go_over, &sweeping, &effort);
+        result = pm_estimate_scaled(timing.cycles, 1.0 / (double)accesses_of(sweep));
     }
     atomic_store(&stop, true);
     for (int i = 0; i < n_others; i++)

@@ -68,7 +68,7 @@ void pm_follow_chains(void **starts, unsigned chains, uint64_t steps, bool write
             known[i].follow(starts, steps);
 }
 
-/* ---- streams --------------------------------------------------------------------------------- */
+/* ---- sweeps ---------------------------------------------------------------------------------- */
 
 #if defined(__x86_64__)
 /* Eight vectors a turn; BYTES is a multiple of 512.  Written as instructions, so that no compiler

@@ -14,6 +14,8 @@
 #include "machines/probe/clock/clock.h"
 #include "machines/probe/effort.h"
 
+enum { PM_MOST_CACHES = 5 }; /* levels that are told apart */
+
 enum pm_probe_pages { PM_PAGES_SMALL = 0, PM_PAGES_HUGE, PM_N_PROBE_PAGES };
 
 /* ---- primitives ------------------------------------------------------------------------------ */

@@ -52,19 +52,23 @@ void pm_sample_memory_bandwidth(const struct pm_memory_bench *bench,
     }
 }
 
-bool pm_find_parallel(const struct pm_memory_bench *bench, const struct pm_probe_effort *effort,
-                      struct pm_memory_probe *probe) {
-    for (size_t level = 0; level <= probe->n_caches; level++) {
-        uint64_t bytes = pm_bytes_in_level(bench, probe, level);
-        double share = 0.2 + 0.1 * (double)level / (double)(probe->n_caches + 1);
-        if (!pm_probe_goes_on(effort, "bandwidths, misses in flight", share))
+void pm_sample_cache_bandwidth(const struct pm_memory_bench *bench,
+                               const struct pm_memory_probe *probe, size_t level,
+                               struct pm_estimate *bandwidth) {
+    uint64_t bytes = pm_bytes_in_level(bench, probe, level);
+    for (int kind = 0; kind < PM_N_SWEEP_KINDS; kind++)
+        bandwidth[kind] = bytes_a_cycle(bench, bytes, (enum pm_sweep_kind)kind, 1);
+}
+
+bool pm_find_misses_in_flight(const struct pm_memory_bench *bench,
+                              const struct pm_probe_effort *effort, struct pm_memory_probe *probe) {
+    for (size_t level = 0; level < probe->n_caches; level++) {
+        double share = 0.2 + 0.1 * (double)level / (double)probe->n_caches;
+        if (!pm_probe_goes_on(effort, "misses in flight", share))
             return false;
-        /* What misses level − 1 is answered by this one. */
-        if (level > 0)
-            probe->caches[level - 1].misses_in_flight = in_flight(bench, bytes, effort->quick);
-        for (int kind = 0; kind < PM_N_SWEEP_KINDS && level < probe->n_caches; kind++)
-            probe->caches[level].bandwidth[kind] =
-                bytes_a_cycle(bench, bytes, (enum pm_sweep_kind)kind, 1);
+        /* What misses this level is answered by the next one. */
+        uint64_t bytes = pm_bytes_in_level(bench, probe, level + 1);
+        probe->caches[level].misses_in_flight = in_flight(bench, bytes, effort->quick);
     }
     probe->memory_misses_in_flight = probe->caches[probe->n_caches - 1].misses_in_flight;
     return true;

@@ -97,8 +97,8 @@ bool pm_find_geometry(const struct pm_memory_bench *bench, const struct pm_tlb_c
                       const struct pm_probe_effort *effort, struct pm_memory_probe *probe);
 bool pm_find_tlbs(const struct pm_memory_bench *bench, const struct pm_probe_effort *effort,
                   struct pm_tlb_costs *costs, struct pm_memory_probe *probe);
-bool pm_find_parallel(const struct pm_memory_bench *bench, const struct pm_probe_effort *effort,
-                      struct pm_memory_probe *probe);
+bool pm_find_misses_in_flight(const struct pm_memory_bench *bench,
+                              const struct pm_probe_effort *effort, struct pm_memory_probe *probe);
 bool pm_find_prefetching(const struct pm_memory_bench *bench, const struct pm_probe_effort *effort,
                          struct pm_memory_probe *probe);
 bool pm_measure_curves(const struct pm_memory_bench *bench, const struct pm_probe_effort *effort,
@@ -111,6 +111,11 @@ void pm_sample_memory_latency(const struct pm_memory_bench *bench, const struct 
 void pm_sample_memory_bandwidth(const struct pm_memory_bench *bench,
                                 const struct pm_memory_probe *probe, double cycle_seconds,
                                 struct pm_estimate *one_gbs, struct pm_estimate *all_gbs);
+
+/* Bytes a cycle from cache LEVEL by PM_N_SWEEP_KINDS. */
+void pm_sample_cache_bandwidth(const struct pm_memory_bench *bench,
+                               const struct pm_memory_probe *probe, size_t level,
+                               struct pm_estimate *bandwidth);
 
 /* A working set that lies in cache I and, but for a small part, in none before it; one past the
    last: in memory. */

@@ -1,6 +1,7 @@
 /* The order of the memory probes.
 
-   Neighbours, whom nobody sees, use memory too, and come and go within minutes.  So its latency and
+   Neighbours, whom nobody sees, use memory and shared caches too, and come and go within minutes;
+   who shares the core takes a part of its own caches' bandwidth.  So the latency of memory and all
    bandwidths are sampled again between the parts; their intervals hold all samples. */
 #include <stdlib.h>
 #include <string.h>
@@ -9,35 +10,58 @@
 
 enum { MOST_SAMPLES = 4 };
 
-struct samples {
-    size_t n;
-    struct pm_estimate latency[2][MOST_SAMPLES];
-    struct pm_estimate one_gbs[PM_N_SWEEP_KINDS][MOST_SAMPLES],
-        all_gbs[PM_N_SWEEP_KINDS][MOST_SAMPLES];
+/* One figure, as it was at several moments. */
+struct sampled {
+    struct pm_estimate at[MOST_SAMPLES];
 };
 
-static bool sample_memory(const struct pm_memory_bench *bench, const struct pm_tlb_costs *tlbs,
-                          double cycle_seconds, const struct pm_probe_effort *effort, double share,
-                          struct samples *samples, struct pm_memory_probe *probe) {
+struct sampled_cache {
+    struct sampled bandwidth[PM_N_SWEEP_KINDS];
+};
+
+struct sampler {
+    const struct pm_memory_bench *bench;
+    const struct pm_probe_effort *effort;
+    double cycle_seconds;
+    size_t n;
+    struct sampled latency, latency_dirty;
+    struct sampled memory_gbs[PM_N_SWEEP_KINDS], memory_all_gbs[PM_N_SWEEP_KINDS];
+    struct sampled_cache *caches; /* n_caches of the probe */
+};
+
+/* Adds NOW to what was sampled, and gives what all samples say. */
+static struct pm_estimate with(struct sampled *sampled, size_t n_before, struct pm_estimate now) {
+    sampled->at[n_before] = now;
+    return pm_estimate_of_all(sampled->at, n_before + 1);
+}
+
+/* Samples all once more; SHARE of the memory probes is done.  False: stopped. */
+static bool sample(struct sampler *sampler, const struct pm_tlb_costs *tlbs, double share,
+                   struct pm_memory_probe *probe) {
     struct pm_estimate latency[2], one_gbs[PM_N_SWEEP_KINDS], all_gbs[PM_N_SWEEP_KINDS];
-    if (!pm_probe_goes_on(effort, "memory", share))
+    size_t n = sampler->n;
+    if (!pm_probe_goes_on(sampler->effort, "bandwidths, latency of memory", share))
         return false;
-    if (samples->n == MOST_SAMPLES || (effort->quick && samples->n > 0))
+    if (n == MOST_SAMPLES || (sampler->effort->quick && n > 0))
         return true;
-    pm_sample_memory_latency(bench, tlbs, probe, latency);
-    pm_sample_memory_bandwidth(bench, probe, cycle_seconds, one_gbs, all_gbs);
-    size_t at = samples->n++;
-    for (int dirty = 0; dirty < 2; dirty++) {
-        samples->latency[dirty][at] = latency[dirty];
-        *(dirty ? &probe->memory_latency_dirty_cycles : &probe->memory_latency_cycles) =
-            pm_estimate_of_all(samples->latency[dirty], samples->n);
-    }
+    if (!sampler->caches)
+        sampler->caches = pm_alloc(probe->n_caches, sizeof *sampler->caches);
+    pm_sample_memory_latency(sampler->bench, tlbs, probe, latency);
+    pm_sample_memory_bandwidth(sampler->bench, probe, sampler->cycle_seconds, one_gbs, all_gbs);
+    probe->memory_latency_cycles = with(&sampler->latency, n, latency[0]);
+    probe->memory_latency_dirty_cycles = with(&sampler->latency_dirty, n, latency[1]);
     for (int kind = 0; kind < PM_N_SWEEP_KINDS; kind++) {
-        samples->one_gbs[kind][at] = one_gbs[kind];
-        samples->all_gbs[kind][at] = all_gbs[kind];
-        probe->memory_gbs[kind] = pm_estimate_of_all(samples->one_gbs[kind], samples->n);
-        probe->memory_all_gbs[kind] = pm_estimate_of_all(samples->all_gbs[kind], samples->n);
+        probe->memory_gbs[kind] = with(&sampler->memory_gbs[kind], n, one_gbs[kind]);
+        probe->memory_all_gbs[kind] = with(&sampler->memory_all_gbs[kind], n, all_gbs[kind]);
     }
+    for (size_t level = 0; level < probe->n_caches; level++) {
+        struct pm_estimate now[PM_N_SWEEP_KINDS];
+        pm_sample_cache_bandwidth(sampler->bench, probe, level, now);
+        for (int kind = 0; kind < PM_N_SWEEP_KINDS; kind++)
+            probe->caches[level].bandwidth[kind] =
+                with(&sampler->caches[level].bandwidth[kind], n, now[kind]);
+    }
+    sampler->n++;
     return true;
 }
 
@@ -52,15 +76,14 @@ void pm_probe_memory(const struct pm_memory_bench *bench, double cycle_seconds,
     for (int kind = 0; kind < PM_N_SWEEP_KINDS; kind++)
         probe->memory_gbs[kind] = probe->memory_all_gbs[kind] = unknown;
     struct pm_tlb_costs tlbs;
-    struct samples samples = {0};
-#define SAMPLE(share) sample_memory(bench, &tlbs, cycle_seconds, effort, share, &samples, probe)
+    struct sampler sampler = {.bench = bench, .effort = effort, .cycle_seconds = cycle_seconds};
     if (pm_find_tlbs(bench, effort, &tlbs, probe) && pm_find_caches(bench, &tlbs, effort, probe) &&
-        SAMPLE(0.18) && pm_find_geometry(bench, &tlbs, effort, probe) &&
-        pm_find_parallel(bench, effort, probe) && SAMPLE(0.29) &&
-        pm_find_prefetching(bench, effort, probe) && SAMPLE(0.4) &&
+        sample(&sampler, &tlbs, 0.18, probe) && pm_find_geometry(bench, &tlbs, effort, probe) &&
+        pm_find_misses_in_flight(bench, effort, probe) && sample(&sampler, &tlbs, 0.29, probe) &&
+        pm_find_prefetching(bench, effort, probe) && sample(&sampler, &tlbs, 0.4, probe) &&
         pm_measure_curves(bench, effort, probe))
-        SAMPLE(1);
-#undef SAMPLE
+        sample(&sampler, &tlbs, 1, probe);
+    free(sampler.caches);
 }
 
 void pm_memory_probe_free(struct pm_memory_probe *probe) {

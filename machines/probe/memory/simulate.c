@@ -12,7 +12,7 @@
 #include "core/base/base.h"
 #include "machines/probe/memory/private.h"
 
-enum { ELEMENT = 8, RANDOM_ACCESSES = 400000 };
+enum { RANDOM_ACCESSES = 400000 };
 
 struct geometry {
     uint64_t sets, ways, line;
@@ -73,15 +73,18 @@ static bool touch(uint64_t *set, uint64_t ways, uint64_t line) {
 /* Of lines that come at random a full set of one level holds any with the same probability: its
    ways over the lines that fall into it. */
 static double random_share(const struct geometry *geometry, uint64_t lines) {
-    double in_set = (double)lines / (double)geometry->sets;
-    return fmin(1, (double)geometry->ways / in_set);
+    uint64_t each = lines / geometry->sets, with_one_more = lines % geometry->sets;
+    double sets = (double)geometry->sets, ways = (double)geometry->ways;
+    double held = (double)with_one_more * fmin((double)each + 1, ways) +
+                  (sets - (double)with_one_more) * fmin((double)each, ways);
+    return fmin(1, held / (double)lines);
 }
 
 void pm_simulate_random(const struct pm_memory_probe *probe, uint64_t bytes, double *shares) {
-    enum { MOST_LEVELS = 8, MOST_WAYS_TO_SEARCH = 64 };
-    struct geometry geometries[MOST_LEVELS];
-    uint64_t *sets[MOST_LEVELS] = {NULL}, hits[MOST_LEVELS] = {0}, state = 99;
-    size_t n = probe->n_caches < MOST_LEVELS ? probe->n_caches : MOST_LEVELS;
+    enum { MOST_WAYS_TO_SEARCH = 64 };
+    struct geometry geometries[PM_MOST_CACHES];
+    uint64_t *sets[PM_MOST_CACHES] = {NULL}, hits[PM_MOST_CACHES] = {0}, state = 99;
+    size_t n = probe->n_caches;
     uint64_t line = geometry_of(&probe->caches[0]).line, lines = (bytes + line - 1) / line;
     for (size_t level = 0; level < n; level++) {
         geometries[level] = geometry_of(&probe->caches[level]);
@@ -106,11 +109,13 @@ void pm_simulate_random(const struct pm_memory_probe *probe, uint64_t bytes, dou
             }
         }
     }
-    double share = 0;
+    /* What one level holds is known; what two hold together is counted. */
+    double counted = 0;
     for (size_t level = 0; level < n; level++) {
-        share = sets[level] ? share + (double)hits[level] / RANDOM_ACCESSES
-                            : fmax(share, random_share(&geometries[level], lines));
-        shares[level] = fmin(1, share);
+        double alone = random_share(&geometries[level], lines);
+        counted += (double)hits[level] / RANDOM_ACCESSES;
+        shares[level] = level == 0 ? alone : fmin(1, fmax(counted, alone));
+        counted = sets[level] ? counted : shares[level];
         free(sets[level]);
     }
 }

@@ -8,6 +8,7 @@
 
 enum {
     MOST_SET = 6,            /* ports of a set */
+    MOST_SECOND_SET = 3,     /* of a second use */
     MOST_CANDIDATES = 20000, /* of a kind */
     MOST_SWEEPS = 12,
     MOST_SWEEPS_QUICK = 3,
@@ -16,15 +17,20 @@ enum {
     SAMPLE_QUICK = 15,
     FINALISTS = 150, /* candidates that are then tried on all */
 };
-/* A second use, and a new port, must explain so much more: they always explain a little. */
+/* A second use must explain so much more of |ln (predicted / measured)|: it always explains a
+ * little. */
 static const double LEAST_GAIN = 0.004;
 /* Of |ln (predicted / measured)|: what is more than this off says no more than this. */
 static const double MOST_ERROR = 0.7;
-/* A set of two ports that do not share out the work evenly can take a little longer. */
 /* A kind that is not slower than its slots alone uses no unit. */
 static const double WIDTH_TOLERANCE = 1.06;
 static const double LEAST_SWEEP_GAIN = 0.01; /* sum over all kinds */
+/* Two sets of ports that do not share out the work evenly can take a little longer than one. */
 static const double OWN_TOLERANCE = 1.04;
+/* No unit is busy for less than a cycle, but for what is measured with an error; one that is fast
+   is busy for whole cycles, but for so much; what is left of a use after a part is another's. */
+static const double LEAST_BUSY = 0.93, FAST = 0.6, WHOLE_CYCLES = 0.1, LEAST_LEFT = 0.45;
+static const double MOST_SECOND_BUSY = 4; /* cycles, of a second use */
 
 struct search {
     struct pm_port_model *model;
@@ -63,14 +69,21 @@ static double error_of(const struct search *search, uint32_t kind, const struct 
 
 /* ---- candidates ------------------------------------------------------------------------------ */
 
+/* Ports of all placed kinds but KIND. */
+static uint32_t used_without(const struct search *search, uint32_t kind) {
+    uint32_t used = 0;
+    for (size_t i = 0; i < search->n_kinds; i++)
+        for (unsigned j = 0; search->placed[i] && i != kind && j < search->model->kinds[i].n_uses;
+             j++)
+            used |= search->model->kinds[i].uses[j].ports;
+    return used;
+}
+
 /* Classes of ports that no placed kind but KIND tells apart; the last is of ports not in use. */
 static unsigned port_classes(const struct search *search, uint32_t kind, uint32_t *classes) {
     const struct pm_port_model *model = search->model;
-    uint32_t used = 0;
+    uint32_t used = used_without(search, kind);
     unsigned n = 1;
-    for (size_t i = 0; i < search->n_kinds; i++)
-        for (unsigned j = 0; search->placed[i] && i != kind && j < model->kinds[i].n_uses; j++)
-            used |= model->kinds[i].uses[j].ports;
     classes[0] = used;
     for (size_t i = 0; i < search->n_kinds; i++)
         for (unsigned j = 0; search->placed[i] && i != kind && j < model->kinds[i].n_uses; j++) {
@@ -132,7 +145,7 @@ static void add_candidate(struct candidates *candidates, const struct pm_port_ki
 }
 
 struct ranked {
-    double error;
+    double error; /* or what else they are ranked by */
     size_t index;
 };
 
@@ -199,24 +212,15 @@ static const struct pm_port_kind *choose(const struct candidates *candidates,
 
 enum { MOST_SETS = 6000 };
 
-static uint32_t used_without(const struct search *search, uint32_t kind) {
-    uint32_t used = 0;
-    for (size_t i = 0; i < search->n_kinds; i++)
-        for (unsigned j = 0; search->placed[i] && i != kind && j < search->model->kinds[i].n_uses;
-             j++)
-            used |= search->model->kinds[i].uses[j].ports;
-    return used;
-}
-
 /* Uses of one set each. */
 static void add_single_sets(const struct search *search, uint32_t kind, const uint32_t *sets,
                             size_t n_sets, struct candidates *to) {
     for (size_t i = 0; i < n_sets; i++) {
         double busy = search->own_cycles[kind] * __builtin_popcount(sets[i]);
-        if (busy < 0.93)
-            continue; /* no unit is busy for less than a cycle */
-        if (search->own_cycles[kind] < 0.6 && fabs(busy - round(busy)) > 0.1 * busy)
-            continue; /* of what is fast, whole cycles */
+        if (busy < LEAST_BUSY)
+            continue;
+        if (search->own_cycles[kind] < FAST && fabs(busy - round(busy)) > WHOLE_CYCLES * busy)
+            continue;
         struct pm_port_kind one = {.n_uses = 1, .slots = search->model->kinds[kind].slots};
         one.uses[0] = (struct pm_port_use){sets[i], busy};
         add_candidate(to, &one);
@@ -232,13 +236,14 @@ static void add_more_uses(const struct search *search, uint32_t kind,
         return;
     for (size_t i = 0; i < n_sets; i++)
         for (unsigned shared = 0; shared < 2; shared++)
-            for (double busy = 1;
-                 busy <= 4 && busy / __builtin_popcount(sets[i]) <= own * OWN_TOLERANCE; busy++) {
+            for (double busy = 1; busy <= MOST_SECOND_BUSY &&
+                                  busy / __builtin_popcount(sets[i]) <= own * OWN_TOLERANCE;
+                 busy++) {
                 struct pm_port_kind two = *first;
                 struct pm_port_use *taken = &two.uses[two.n_uses - 1];
                 if (shared) /* a part of the first is in truth the second */
                     taken->busy_cycles -= busy;
-                if (taken->busy_cycles < 0.45 || taken->ports == sets[i])
+                if (taken->busy_cycles < LEAST_LEFT || taken->ports == sets[i])
                     continue;
                 two.uses[two.n_uses++] = (struct pm_port_use){sets[i], busy};
                 double all = own_cycles_of(&two);
@@ -287,7 +292,7 @@ static double place(struct search *search, uint32_t kind, bool may_have_more) {
     if (may_have_more && error > LEAST_GAIN && singles.n_kinds) {
         size_t n;
         struct ranked *ranked = rank(search, kind, &singles, &n);
-        n_sets = sets_of_ports(classes, n_classes, 3, sets, MOST_SETS);
+        n_sets = sets_of_ports(classes, n_classes, MOST_SECOND_SET, sets, MOST_SETS);
         for (size_t i = 0; i < n && i < BEST_FIRST_SETS; i++)
             add_more_uses(search, kind, &singles.kinds[ranked[i].index], sets, n_sets, &more);
         add_more_uses(search, kind, &best, sets, n_sets, &more);
@@ -326,8 +331,6 @@ static struct pm_lists experiments_of_kinds(const struct search *search, size_t 
     return lists;
 }
 
-static int by_own_cycles(const void *a, const void *b) { return by_error(a, b); }
-
 /* Ports in use get the numbers 0, 1 … */
 static void number_ports(struct pm_port_model *model) {
     uint32_t used = 0;
@@ -360,7 +363,7 @@ void pm_infer_ports(struct pm_port_model *model, const double *own_cycles,
         order[i] = (struct ranked){own_cycles[i], i};
         model->kinds[i].n_uses = 0;
     }
-    PM_SORT(order, model->n_kinds, by_own_cycles);
+    PM_SORT(order, model->n_kinds, by_error);
     for (size_t i = 0; i < model->n_kinds; i++) {
         uint32_t kind = (uint32_t)order[i].index;
         if (own_cycles[kind] <= model->kinds[kind].slots / model->width * WIDTH_TOLERANCE)

@@ -1,0 +1,157 @@
+/* The part of the machine file on memory: caches, TLBs, memory, prefetchers, curves. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "machines/probe/figures.h"
+
+/* What no probe tells, and is marked so: the share of a penalty that the core cannot hide. */
+static const double EXPOSED_OF_CACHES = 0.3, EXPOSED_OF_TLBS = 0.5;
+static const double MOSTLY = 0.5;
+enum { USUAL_LINE = 64 };
+
+/* Of A, which is not less, and B. */
+static struct pm_estimate difference(struct pm_estimate a, struct pm_estimate b) {
+    return (struct pm_estimate){fmax(0, a.low - b.high), fmax(0, a.estimate - b.estimate),
+                                fmax(0, a.high - b.low)};
+}
+
+static void write_caches(FILE *to, const struct pm_memory_probe *memory) {
+    for (size_t i = 0; i < memory->n_caches; i++) {
+        const struct pm_probed_cache *cache = &memory->caches[i];
+        struct pm_estimate next = i + 1 < memory->n_caches ? memory->caches[i + 1].latency_cycles
+                                                           : memory->memory_latency_cycles;
+        fprintf(to, "cache L%zu {", i + 1);
+        pm_write_whole(to, "  ", "size", cache->size_bytes);
+        fprintf(to, "  line = %.0f",
+                pm_is_known(cache->line_bytes) ? cache->line_bytes.estimate : USUAL_LINE);
+        /* Unknown ways are taken for enough. */
+        fprintf(to, "  ways = %.0f", pm_is_known(cache->ways) ? cache->ways.estimate : 0);
+        pm_write_estimate(to, "  ", "latency", cache->latency_cycles, 1);
+        if (pm_is_known(next) && pm_is_known(cache->latency_cycles))
+            pm_write_estimate(to, "  ", "miss_penalty", difference(next, cache->latency_cycles), 1);
+        fprintf(to, "  exposed = %g\n          ", EXPOSED_OF_CACHES);
+        pm_write_estimate(to, "", "read_bandwidth", cache->bandwidth[PM_SWEEP_LOAD], 1);
+        pm_write_estimate(to, "  ", "write_bandwidth", cache->bandwidth[PM_SWEEP_STORE], 1);
+        pm_write_estimate(to, "  ", "copy_bandwidth", cache->bandwidth[PM_SWEEP_COPY], 1);
+        pm_write_whole(to, "  ", "misses_in_flight", cache->misses_in_flight);
+        fprintf(to, "  indexed = %s  not_verified = {exposed%s%s}\n", i ? "physical" : "virtual",
+                pm_is_known(cache->ways) ? "" : ", ways",
+                pm_is_known(cache->line_bytes) ? "" : ", line");
+        fputs("           source = \"[1]\" }\n", to);
+    }
+}
+
+static void write_tlbs(FILE *to, const struct pm_memory_probe *memory) {
+    unsigned level = 0;
+    uint64_t page = 0;
+    for (size_t i = 0; i < memory->n_tlbs; i++) {
+        const struct pm_probed_tlb *tlb = &memory->tlbs[i];
+        if (!pm_is_known(tlb->entries))
+            continue;
+        level = tlb->page_bytes == page ? level + 1 : 1;
+        page = tlb->page_bytes;
+        fprintf(to, "tlb TLB%u%s {", level, page > 65536 ? "H" : "");
+        pm_write_whole(to, "  ", "entries", tlb->entries);
+        fprintf(to, "  page = %llu  ways = 0", (unsigned long long)tlb->page_bytes);
+        if (pm_is_known(tlb->miss_cycles))
+            pm_write_estimate(to, "  ", "miss_penalty", tlb->miss_cycles, 1);
+        else
+            fputs("  miss_penalty = 0", to);
+        fprintf(to, "  exposed = %g  not_verified = {ways, exposed%s}  source = \"[1]\" }\n",
+                EXPOSED_OF_TLBS, pm_is_known(tlb->miss_cycles) ? "" : ", miss_penalty");
+    }
+}
+
+static void write_memory(FILE *to, const struct pm_memory_probe *memory) {
+    static const char *const one[PM_N_SWEEP_KINDS] = {[PM_SWEEP_LOAD] = "bandwidth_gbs",
+                                                      [PM_SWEEP_STORE] = "write_bandwidth_gbs",
+                                                      [PM_SWEEP_COPY] = "copy_bandwidth_gbs"};
+    static const char *const all[PM_N_SWEEP_KINDS] = {[PM_SWEEP_LOAD] = "bandwidth_all_gbs",
+                                                      [PM_SWEEP_STORE] = "write_bandwidth_all_gbs",
+                                                      [PM_SWEEP_COPY] = "copy_bandwidth_all_gbs"};
+    if (!pm_is_known(memory->memory_latency_cycles))
+        return;
+    fputs("memory {", to);
+    pm_write_estimate(to, " ", "latency", memory->memory_latency_cycles, 1);
+    pm_write_estimate(to, "  ", "latency_dirty", memory->memory_latency_dirty_cycles, 1);
+    pm_write_whole(to, "  ", "misses_in_flight", memory->memory_misses_in_flight);
+    for (int kind = 0; kind < PM_N_SWEEP_KINDS; kind++) {
+        pm_write_estimate(to, "\n         ", one[kind], memory->memory_gbs[kind], 1);
+        pm_write_estimate(to, "  ", all[kind], memory->memory_all_gbs[kind], 1);
+    }
+    fputs("  source = \"[1]\" }\n", to);
+}
+
+/* One prefetcher for each direction: the strides of which more than half is hidden. */
+static void write_prefetchers(FILE *to, const struct pm_memory_probe *memory) {
+    for (int direction = 1; direction >= -1; direction -= 2) {
+        double least = INFINITY, most = 0;
+        unsigned streams = 0;
+        for (size_t i = 0; i < memory->n_prefetches; i++) {
+            const struct pm_probed_prefetch *prefetch = &memory->prefetches[i];
+            double stride = (double)prefetch->stride_bytes * direction;
+            if (stride <= 0 || !(prefetch->covered.estimate > MOSTLY))
+                continue;
+            least = fmin(least, stride);
+            most = fmax(most, stride);
+            streams = prefetch->streams > streams ? prefetch->streams : streams;
+        }
+        if (most > 0)
+            fprintf(to,
+                    "prefetcher %s { level = L1  min_stride = %.0f  max_stride = %.0f  streams = "
+                    "%u  down = %s }\n",
+                    direction > 0 ? "ascending" : "descending", least, most, streams,
+                    direction > 0 ? "false" : "true");
+    }
+    for (size_t i = 0; i < memory->n_prefetches; i++)
+        fprintf(to, "# stride %+lld, %u streams: %.0f%% of a miss hidden (%.0f to %.0f)\n",
+                (long long)memory->prefetches[i].stride_bytes, memory->prefetches[i].streams,
+                100 * memory->prefetches[i].covered.estimate,
+                100 * memory->prefetches[i].covered.low, 100 * memory->prefetches[i].covered.high);
+}
+
+static void write_list(FILE *to, const char *name, const double *values, size_t n) {
+    fprintf(to, "%s = {", name);
+    for (size_t i = 0; i < n; i++)
+        fprintf(to, "%s%.10g", i ? ", " : "", values[i]);
+    fputs("}", to);
+}
+
+static void write_curve(FILE *to, const struct pm_memory_probe *memory,
+                        const struct pm_probed_curve *curve) {
+    size_t n = curve->n_points;
+    double *values = pm_alloc(n + 1, sizeof *values);
+    char *stride =
+        curve->stride_bytes > 0 ? pm_sprintf("%.0f", curve->stride_bytes) : pm_strdup("random");
+    fprintf(to, "curve %s_%s_%ut%s { of = %s  stride = %.0f  threads = %u  page = %s\n    ",
+            curve->of, stride, curve->threads, curve->pages == PM_PAGES_HUGE ? "_huge" : "",
+            curve->of, curve->stride_bytes, curve->threads,
+            curve->pages == PM_PAGES_HUGE ? "2MiB" : "4KiB");
+    write_list(to, "working_set", curve->working_set_bytes, n);
+    for (int bound = 0; bound < 3; bound++) {
+        static const char *const names[] = {"\n    value", "\n    low", "\n    high"};
+        for (size_t i = 0; i < n; i++)
+            values[i] = bound == 0   ? curve->value[i].estimate
+                        : bound == 1 ? curve->value[i].low
+                                     : curve->value[i].high;
+        write_list(to, names[bound], values, n);
+    }
+    for (size_t i = 0; curve->hits && i < memory->n_caches; i++) {
+        fprintf(to, "\n    hits L%zu { ", i + 1);
+        write_list(to, "share", curve->hits[i].share, n);
+        fputs(" }", to);
+    }
+    fputs(" }\n", to);
+    free(stride);
+    free(values);
+}
+
+void pm_write_probed_memory(FILE *to, const struct pm_memory_probe *memory) {
+    fputs("\n# Memory.  Unknown ways are written as fully associative, and marked.\n", to);
+    write_caches(to, memory);
+    write_tlbs(to, memory);
+    write_memory(to, memory);
+    write_prefetchers(to, memory);
+    for (size_t i = 0; i < memory->n_curves; i++)
+        write_curve(to, memory, &memory->curves[i]);
+}
