@@ -49,4 +49,10 @@ build_program() {
 # program_arguments NAME KIND: one word a line, {N} standing for the size.
 program_arguments() { size_value "$1" "$2.run" | tr -s ' ' '\n'; }
 
+# VENDOR-FAMILY-MODEL of this processor, as cpuid has them: what files of machines/measured/ are called.
+cpu_file_name() {
+    awk -F': ' '/^vendor_id/ { v = $2 == "AuthenticAMD" ? "amd" : $2 == "GenuineIntel" ? "intel" : "other" }
+        /^cpu family/ { f = $2 } /^model\t/ { m = $2 } /^$/ { print v "-" f "-" m; exit }' /proc/cpuinfo
+}
+
 cpu_name() { sed -n 's/^model name[^:]*: *//p' /proc/cpuinfo | head -1; }

@@ -20,16 +20,42 @@ def worst_of($name; $files):
 
 def said($pattern): [.head[] | capture($pattern).n | tonumber] | .[0];
 
-def summary($name; $l1; $l2):
+# "LEVEL KIND KIB GBS": bandwidths of one core, with the working set that lies in the level: far from the level before and its own
+# end; in memory, four times the last cache, and a quarter of a GiB at least.
+def bandwidths:
+    def figure($name): [.figures[] | select(.name == $name)] | .[0];
+    . as $machine | figure("clock_mhz").number as $mhz
+    | [range(1; 6) | select(. as $i | $machine | figure("L\($i).size") != null)] as $levels
+    | [$levels[] as $i
+        | (if $i == 1 then 0 else ($machine | figure("L\($i - 1).size").number) end) as $before
+        | ($machine | figure("L\($i).size").number) as $own
+        | (if $i == 1 then $own / 2 else [0.6 * $own, ([3 * $before, ($before * $own | sqrt)] | max)] | min end / 1024 | floor) as $kib
+        | ("read", "write", "copy") as $kind
+        | ($machine | figure("L\($i).\($kind)_bandwidth").number) as $bytes
+        | select($bytes != null) | "L\($i) \($kind) \($kib) \($bytes * $mhz / 1000)"]
+      + [([4 * ($machine | figure("L\($levels | last).size") | high), 268435456] | max / 1024 | floor) as $kib
+        | ("read", "write", "copy") as $kind
+        | ($machine | figure("memory.\(if $kind == "read" then "" else $kind + "_" end)bandwidth_gbs").number) as $gbs
+        | select($gbs != null) | "memory \($kind) \($kib) \($gbs)"];
+
+def off: if .likwid == null or .likwid == 0 then null else (.probed / .likwid - 1) end;
+
+# Of each level and kind, the middle ones of the probes and of likwid-bench beside each.
+def middle: sort | .[length / 2 | floor];
+def by_likwid: [flatten | group_by([.level, .kind])[] | {level: .[0].level, kind: .[0].kind, kib: (map(.kib) | middle),
+    probed: (map(.probed) | middle), likwid: (map(.likwid | select(. != null)) | middle)} | . + {off: off}];
+
+def summary($name; $l1; $l2; $likwid):
     . as $files
     | ($files[0] | measured | map(.name)) as $names
     | [$names[] | worst_of(.; $files)] as $agreement
-    | {name: $name, seconds: [$files[].seconds],
+    | ($likwid | by_likwid) as $bandwidths
+    | {name: $name, bandwidths: $bandwidths, seconds: [$files[].seconds],
        agreement: $agreement,
        l1: {known: ($l1 | tonumber), found: [$files[] | .figures[] | select(.name == "L1.size") | .number]},
        l2: {known: ($l2 | tonumber), found: [$files[] | .figures[] | select(.name == "L2.size") | .number]},
-       median: [$files[] | said("half are predicted within (?<n>[0-9.]+)%") / 100],
-       p90: [$files[] | said("nine of ten within (?<n>[0-9.]+)%") / 100]};
+       median: [$files[] | said("half are predicted within (?<n>[0-9.]+)%") | values / 100],
+       p90: [$files[] | said("nine of ten within (?<n>[0-9.]+)%") | values / 100]};
 
 def right: .known as $known | if $known == 0 then null else (.found | length == 3 and all(. == $known)) end;
 
@@ -42,7 +68,8 @@ def figures:
       | {name: "probe_cache_sizes_right", value: (if any($right[]; . == null) then null elif all($right[]; .) then 1 else 0 end), target: 1,
          better: "higher", holds: (if any($right[]; . == null) then null else all($right[]; .) end)}),
      at_most("probe_ports_median"; .median | max; 0.05),
-     at_most("probe_ports_p90"; .p90 | max; 0.15)];
+     at_most("probe_ports_p90"; .p90 | max; 0.15),
+     at_most("probe_bandwidth_vs_likwid"; [.bandwidths[] | select(.kind == "read") | .off | values | fabs] | max; 0.10)];
 
 def number: if . == null then "not known" elif . >= 100 then (. | round | tostring) else (. * 100 | round / 100 | tostring) end;
 
@@ -53,6 +80,16 @@ def page($cpu):
     "",
     "Sizes of L1 and L2: found \(.l1.found | map(tostring) | join(", ")) and \(.l2.found | map(tostring) | join(", ")) bytes; by the maker \(.l1.known) and \(.l2.known) (0: not in `bench/probe_sizes.conf`).",
     "Multisets of instructions that were not used: median error \(.median | map(. * 100 | number) | join(", "))%, 90th percentile \(.p90 | map(. * 100 | number) | join(", "))%.",
+    "",
+    "## Bandwidths of one core",
+    "",
+    "10⁹ bytes a second, by the probes and by likwid-bench with the same working sets and vectors: the middle of three each. A copy moves each byte twice.",
+    "",
+    "| level | kind | KiB | probed | likwid-bench | difference |",
+    "|---|---|--:|--:|--:|--:|",
+    (.bandwidths[] | "| \(.level) | \(.kind) | \(.kib) | \(.probed | number) | \(.likwid | number) | \(if .off == null then "" else "\(.off * 100 | number)%" end) |"),
+    "",
+    "## Agreement",
     "",
     "The gap is by how much the intervals of the three do not overlap, relative to the figure; the spread is that of the estimates. The twenty with the largest spread:",
     "",

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # A part of `make validate`: three whole probes of this machine in a row, whether their intervals agree, whether the sizes of L1
-# and L2 are those of the processor's makers, and how well units that were inferred predict multisets of instructions.
+# and L2 are those of the processor's makers, whether bandwidths are those of likwid-bench, and how well units that were inferred
+# predict multisets of instructions.
 #
 # Writes docs/probe.md, $BUILD/probe.json and $BUILD/probe_figures.json.  Alone:
 #     BUILD=$PWD/build PATH=$PWD/build/bin:$PATH bash bench/probe.sh
@@ -9,6 +10,8 @@ set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 # shellcheck source=bench/lib.sh
 . "$here/lib.sh"
+# shellcheck source=bench/likwid.bash
+. "$here/likwid.bash"
 folder=$BUILD/probe
 rm -rf "$folder"
 mkdir -p "$folder"
@@ -23,13 +26,19 @@ for run in 1 2 3; do
             >"$folder/$run.json"
 done
 
+say "bandwidths by likwid-bench"
+dpkg-query -W likwid >/dev/null 2>&1 || sh "$here/../tests/setup" real
+for run in 1 2 3; do
+    likwid_compare "$folder/$run.json" >"$folder/$run.likwid"
+done
+
 # The data caches of processors by their makers' documents, in bytes: family and model as cpuid has them.
 sizes=$here/probe_sizes.conf
-name=$(awk -F': ' '/^vendor_id/ { v = $2 == "AuthenticAMD" ? "amd" : $2 == "GenuineIntel" ? "intel" : "other" }
-    /^cpu family/ { f = $2 } /^model\t/ { m = $2 } /^$/ { print v "-" f "-" m; exit }' /proc/cpuinfo)
+name=$(cpu_file_name)
 read -r l1 l2 < <(awk -v name="$name" '$1 == name { print $2, $3 }' "$sizes") || true
 
-jq -s -L "$here" --arg name "$name" --arg l1 "${l1:-0}" --arg l2 "${l2:-0}" 'include "probe"; summary($name; $l1; $l2)' \
+jq -s -L "$here" --arg name "$name" --arg l1 "${l1:-0}" --arg l2 "${l2:-0}" --slurpfile likwid <(cat "$folder"/[123].likwid) \
+    'include "probe"; summary($name; $l1; $l2; $likwid)' \
     "$folder"/[123].json >"$BUILD/probe.json"
 jq -L "$here" 'include "probe"; figures' "$BUILD/probe.json" >"$BUILD/probe_figures.json"
 jq -r -L "$here" --arg cpu "$(cpu_name)" 'include "probe"; page($cpu)' "$BUILD/probe.json" >"$here/../docs/probe.md"

@@ -8,7 +8,14 @@
 #include "core/base/base.h"
 #include "machines/probe/memory/private.h"
 
-enum { MOST_POINTS = 200, LEAST_PLATEAU = 4, BLOCK = 64, DRAWS = 5, MEMORY_DRAWS = 3 };
+enum {
+    MOST_POINTS = 200,
+    LEAST_PLATEAU = 4,
+    MOST_PLATEAUS = 6,
+    BLOCK = 64,
+    DRAWS = 5,
+    MEMORY_DRAWS = 3
+};
 static const double MANY_BYTES = 16 << 20;
 static const double FIRST_BYTES = 4096;
 static const double MOST_BYTES = 512 << 20, MOST_BYTES_QUICK = 96 << 20;
@@ -70,12 +77,14 @@ static struct pm_estimate latency_of_plateau(const struct pm_step_curve *curve,
 
 uint64_t pm_bytes_in_level(const struct pm_memory_bench *bench, const struct pm_memory_probe *probe,
                            size_t level) {
-    double before = level ? probe->caches[level - 1].size_bytes.estimate : 1024;
+    double before = level ? probe->caches[level - 1].size_bytes.estimate : 0;
     if (level == probe->n_caches)
         return (uint64_t)fmin(fmax(4 * probe->caches[level - 1].size_bytes.high, LEAST_IN_MEMORY),
                               (double)bench->most_bytes / 2) /
                4096 * 4096;
     double own = probe->caches[level].size_bytes.estimate;
+    if (level == 0)
+        return (uint64_t)(own / 2) / 512 * 512;
     /* Far from both; but less than a half of its own, for what others have there. */
     return (uint64_t)fmin(own * 0.6, fmax(sqrt(before * own), 3 * before)) / 512 * 512;
 }
@@ -91,11 +100,34 @@ static size_t merge_close(struct pm_plateau *plateaus, size_t n) {
     return n_kept;
 }
 
+/* Where plateaus are more than levels can be, neighbours have pushed a part of a shared cache out
+   while the curve was measured.  The two that differ least become one.  LAST: of each plateau the
+   last point that is surely in it. */
+static size_t merge_supernumerary(struct pm_plateau *plateaus, size_t n, size_t *last) {
+    for (size_t i = 0; i < n; i++)
+        last[i] = plateaus[i].last;
+    while (n > PM_MOST_CACHES + 1) {
+        size_t k = 0;
+        for (size_t i = 1; i + 1 < n; i++)
+            if (plateaus[i + 1].value / plateaus[i].value <
+                plateaus[k + 1].value / plateaus[k].value)
+                k = i;
+        plateaus[k].last = plateaus[k + 1].last;
+        n--;
+        for (size_t i = k + 1; i < n; i++) {
+            plateaus[i] = plateaus[i + 1];
+            last[i] = last[i + 1];
+        }
+    }
+    return n;
+}
+
 bool pm_find_caches(const struct pm_memory_bench *bench, const struct pm_tlb_costs *tlbs,
                     const struct pm_probe_effort *effort, struct pm_memory_probe *probe) {
     double sizes[MOST_POINTS], values[MOST_POINTS];
     struct pm_step_curve curve = {.size = sizes, .value = values};
-    struct pm_plateau plateaus[PM_MOST_CACHES + 1];
+    struct pm_plateau plateaus[MOST_PLATEAUS];
+    size_t last[MOST_PLATEAUS];
     struct latency_of of = {bench, tlbs, probe};
     double factor = exp2(0.25);
     double most = fmin(effort->quick ? MOST_BYTES_QUICK : MOST_BYTES, (double)bench->most_bytes);
@@ -110,9 +142,9 @@ bool pm_find_caches(const struct pm_memory_bench *bench, const struct pm_tlb_cos
         sizes[curve.n] = size;
         values[curve.n++] = latency;
     }
-    size_t n = pm_find_plateaus(&curve, LEAST_PLATEAU, SAME_LATENCY, SAME_BY, plateaus,
-                                PM_MOST_CACHES + 1);
-    n = merge_close(plateaus, n);
+    size_t n =
+        pm_find_plateaus(&curve, LEAST_PLATEAU, SAME_LATENCY, SAME_BY, plateaus, MOST_PLATEAUS);
+    n = merge_supernumerary(plateaus, merge_close(plateaus, n), last);
     for (size_t i = 0; i + 1 < n; i++) {
         struct pm_probed_cache *cache = PM_PUSH(probe, caches);
         *cache = (struct pm_probed_cache){
@@ -124,6 +156,7 @@ bool pm_find_caches(const struct pm_memory_bench *bench, const struct pm_tlb_cos
         };
         for (int kind = 0; kind < PM_N_SWEEP_KINDS; kind++)
             cache->bandwidth[kind] = pm_estimate_unknown();
+        cache->size_bytes.low = fmin(cache->size_bytes.low, sizes[last[i]]);
         round_size(&cache->size_bytes);
     }
     return probe->n_caches > 0;

@@ -11,7 +11,15 @@
 #include "core/base/base.h"
 #include "machines/probe/memory/private.h"
 
-enum { LINE = 64, MOST_PAGES = 700, TRIES = 5, AGREE = 2, FIRST_CACHES_WAYS = 3, AT_LEAST = 24 };
+enum {
+    LINE = 64,
+    MOST_PAGES = 700,
+    TRIES = 8,
+    AGREE = 3,
+    AGREE_QUICK = 2,
+    FIRST_CACHES_WAYS = 3,
+    AT_LEAST = 24
+};
 static const uint64_t DRAWN_FROM = 256 << 20;
 /* A set that overflows misses so many times a turn; most replacement policies lose more. */
 static const double LEAST_MISSES = 2;
@@ -91,7 +99,8 @@ static unsigned try_once(struct conflict *conflict, uint64_t *state) {
 }
 
 struct pm_estimate pm_ways_by_conflicts(const struct pm_memory_bench *bench,
-                                        const struct pm_memory_probe *probe, size_t level) {
+                                        const struct pm_memory_probe *probe, size_t level,
+                                        bool quick) {
     const struct pm_probed_cache *cache = &probe->caches[level];
     double next = level + 1 < probe->n_caches ? probe->caches[level + 1].latency_cycles.estimate
                                               : probe->memory_latency_cycles.estimate;
@@ -114,7 +123,7 @@ struct pm_estimate pm_ways_by_conflicts(const struct pm_memory_bench *bench,
         int same = 0;
         for (int j = 0; j <= i; j++)
             same += found[j] == found[i];
-        if (found[i] && same >= AGREE)
+        if (found[i] && same >= (quick ? AGREE_QUICK : AGREE))
             ways = pm_estimate_exactly(found[i]);
     }
     free(conflict.offsets);

@@ -70,6 +70,21 @@ static void find_line(const struct pm_memory_bench *bench, enum pm_probe_pages p
         }
 }
 
+/* A cache whose sets are a power of two has only some sizes; where none of them is what was
+   measured, the ways were not found rightly. */
+static void agree_on_size(struct pm_probed_cache *cache) {
+    static const double TOLERANCE = 0.05;
+    struct pm_estimate *found = &cache->size_bytes;
+    double way = cache->ways.estimate * cache->line_bytes.estimate;
+    if (isnan(way))
+        return;
+    double size = way * exp2(round(log2(found->estimate / way)));
+    if (size >= found->low * (1 - TOLERANCE) && size <= found->high * (1 + TOLERANCE))
+        *found = (struct pm_estimate){fmin(size, found->low), size, fmax(size, found->high)};
+    else
+        cache->ways = pm_estimate_unknown();
+}
+
 bool pm_find_geometry(const struct pm_memory_bench *bench, const struct pm_tlb_costs *tlbs,
                       const struct pm_probe_effort *effort, struct pm_memory_probe *probe) {
     if (!pm_probe_goes_on(effort, "lines and ways of caches", 0.19))
@@ -78,16 +93,9 @@ bool pm_find_geometry(const struct pm_memory_bench *bench, const struct pm_tlb_c
         if (level == 0 || tlbs->page_bytes > bench->page_bytes[PM_PAGES_SMALL])
             find_ways(bench, tlbs->pages, probe, level);
         else
-            probe->caches[level].ways = pm_ways_by_conflicts(bench, probe, level);
+            probe->caches[level].ways = pm_ways_by_conflicts(bench, probe, level, effort->quick);
     find_line(bench, tlbs->pages, probe);
-    /* A cache whose sets are a power of two has no other sizes than these. */
-    for (size_t level = 0; level < probe->n_caches && level < LEVELS_WITH_WAYS; level++) {
-        struct pm_probed_cache *cache = &probe->caches[level];
-        double way = cache->ways.estimate * cache->line_bytes.estimate;
-        double size = way * exp2(round(log2(cache->size_bytes.estimate / way)));
-        if (size >= cache->size_bytes.low * 0.95 && size <= cache->size_bytes.high * 1.05)
-            cache->size_bytes = (struct pm_estimate){fmin(size, cache->size_bytes.low), size,
-                                                     fmax(size, cache->size_bytes.high)};
-    }
+    for (size_t level = 0; level < probe->n_caches && level < LEVELS_WITH_WAYS; level++)
+        agree_on_size(&probe->caches[level]);
     return true;
 }

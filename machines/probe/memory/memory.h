@@ -14,7 +14,7 @@
 #include "machines/probe/clock/clock.h"
 #include "machines/probe/effort.h"
 
-enum { PM_MOST_CACHES = 5 }; /* levels that are told apart */
+enum { PM_MOST_CACHES = 3 }; /* no server with this clock has more levels */
 
 enum pm_probe_pages { PM_PAGES_SMALL = 0, PM_PAGES_HUGE, PM_N_PROBE_PAGES };
 

@@ -39,7 +39,8 @@ enum pm_probe_pages pm_largest_pages(const struct pm_memory_bench *bench);
 
 /* Ways of cache LEVEL, whose sets are unknown as they are those of physical addresses. */
 struct pm_estimate pm_ways_by_conflicts(const struct pm_memory_bench *bench,
-                                        const struct pm_memory_probe *probe, size_t level);
+                                        const struct pm_memory_probe *probe, size_t level,
+                                        bool quick);
 
 /* ---- steps.c --------------------------------------------------------------------------------- */
 
