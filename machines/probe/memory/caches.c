@@ -19,6 +19,7 @@ enum {
 static const double MANY_BYTES = 16 << 20;
 static const double FIRST_BYTES = 4096;
 static const double MOST_BYTES = 512 << 20, MOST_BYTES_QUICK = 96 << 20;
+static const double MOST_LAST_BYTES = 128 << 20;
 /* Of a last cache that neighbours use, too, only a part is seen: memory is far from all of it. */
 static const double LEAST_IN_MEMORY = 128 << 20;
 /* Another cache is slower by so much; less is a blurred edge. */
@@ -173,4 +174,23 @@ void pm_sample_memory_latency(const struct pm_memory_bench *bench, const struct 
                                     pm_chase_random(bench, bytes, BLOCK, tlbs->pages, 1, dirty));
         cycles[dirty] = pm_estimate_of_all(draws, MEMORY_DRAWS);
     }
+}
+
+struct pm_estimate pm_sample_last_size(const struct pm_memory_bench *bench,
+                                       const struct pm_tlb_costs *tlbs,
+                                       const struct pm_memory_probe *probe) {
+    static const double NEAR = 1.15;
+    const struct pm_probed_cache *last = &probe->caches[probe->n_caches - 1];
+    struct latency_of of = {bench, tlbs, probe};
+    double half = (last->latency_cycles.estimate + probe->memory_latency_cycles.estimate) / 2;
+    double low = probe->n_caches > 1 ? last[-1].size_bytes.estimate : FIRST_BYTES;
+    double high = fmin(MOST_LAST_BYTES, (double)bench->most_bytes);
+    while (high / low > NEAR) {
+        double middle = sqrt(low * high);
+        if (latency_at(&of, middle) > half)
+            high = middle;
+        else
+            low = middle;
+    }
+    return (struct pm_estimate){low, sqrt(low * high), high};
 }

@@ -108,6 +108,11 @@ bool pm_measure_curves(const struct pm_memory_bench *bench, const struct pm_prob
 /* Cycles of a load from memory where the line that goes is clean, and dirty. */
 void pm_sample_memory_latency(const struct pm_memory_bench *bench, const struct pm_tlb_costs *tlbs,
                               const struct pm_memory_probe *probe, struct pm_estimate cycles[2]);
+/* The last cache, as large as it is now: others may use a part of it.  Half of a miss's latency is
+   paid there. */
+struct pm_estimate pm_sample_last_size(const struct pm_memory_bench *bench,
+                                       const struct pm_tlb_costs *tlbs,
+                                       const struct pm_memory_probe *probe);
 /* 10⁹ bytes a second from memory by PM_N_SWEEP_KINDS, of one core and of all. */
 void pm_sample_memory_bandwidth(const struct pm_memory_bench *bench,
                                 const struct pm_memory_probe *probe, double cycle_seconds,

@@ -1,8 +1,10 @@
 /* The order of the memory probes.
 
    Neighbours, whom nobody sees, use memory and shared caches too, and come and go within minutes;
-   who shares the core takes a part of its own caches' bandwidth.  So the latency of memory and all
-   bandwidths are sampled again between the parts; their intervals hold all samples. */
+   who shares the core takes a part of its own caches' bandwidth.  So the latency of memory, the
+   size of the last cache and all bandwidths are sampled again between the parts; their intervals
+   hold all samples. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,7 +26,7 @@ struct sampler {
     const struct pm_probe_effort *effort;
     double cycle_seconds;
     size_t n;
-    struct sampled latency, latency_dirty;
+    struct sampled latency, latency_dirty, last_size;
     struct sampled memory_gbs[PM_N_SWEEP_KINDS], memory_all_gbs[PM_N_SWEEP_KINDS];
     struct sampled_cache *caches; /* n_caches of the probe */
 };
@@ -53,6 +55,13 @@ static bool sample(struct sampler *sampler, const struct pm_tlb_costs *tlbs, dou
     for (int kind = 0; kind < PM_N_SWEEP_KINDS; kind++) {
         probe->memory_gbs[kind] = with(&sampler->memory_gbs[kind], n, one_gbs[kind]);
         probe->memory_all_gbs[kind] = with(&sampler->memory_all_gbs[kind], n, all_gbs[kind]);
+    }
+    /* Its estimate stays the one of the whole curve. */
+    struct pm_estimate *size = &probe->caches[probe->n_caches - 1].size_bytes, sizes;
+    if (!sampler->effort->quick) {
+        sizes = with(&sampler->last_size, n, pm_sample_last_size(sampler->bench, tlbs, probe));
+        size->low = fmin(size->low, sizes.low);
+        size->high = fmax(size->high, sizes.high);
     }
     for (size_t level = 0; level < probe->n_caches; level++) {
         struct pm_estimate now[PM_N_SWEEP_KINDS];
