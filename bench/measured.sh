@@ -31,8 +31,10 @@ timed() {
     mapfile -t arguments < <(size_value "$program" "$kind.time" | tr -s ' ' '\n')
     pmodel run -q --no-memory --time -o "$folder/$program.$kind.pmdb" -P "N=$size" -- "$folder/$program" "${arguments[@]}" >/dev/null
     pmodel report "$folder/$program.$kind.pmdb" -m "$folder/$name.conf" -P "N=$size" --format json |
-        jq --arg size "$size" --arg arguments "${arguments[*]}" '.predictions[0].measured | {size: ($size | tonumber), arguments: $arguments,
-            cpu_seconds, plain_seconds, outside_seconds, loops: [.timers[] | select(.entries > 0)]}'
+        jq --arg size "$size" --arg arguments "${arguments[*]}" '.predictions[0] | .scopes as $scopes
+            | .measured | {size: ($size | tonumber), arguments: $arguments, cpu_seconds, plain_cpu_seconds, outside_seconds, loops: [
+                .timers[] | select(.entries > 0) | $scopes[.scope] as $scope | {key, kind: $scope.kind, name: $scope.name,
+                    source: "\($scope.file // "?" | split("/") | last):\($scope.line_first)", seconds, entries}]}'
 }
 
 flags="$(size_value all flags) $(pmodel flags)"
@@ -49,7 +51,6 @@ jq -s --arg cpu "$(cpu_name)" --arg name "$name" --arg flags "${flags%% -fplugin
     '{format: "pmodel-measured-loops", version: 1, processor: $cpu, machine: $name, flags: $flags, compiler: $compiler, programs: .}' \
     "$folder"/*.json | jq -c '(.. | numbers) |= (if . == floor then . else (. * 1e12 | round / 1e12) end)' >"$folder/$name.loops"
 cp "$folder/$name.conf" "$here/../machines/measured/$name.conf"
-jq . "$folder/$name.loops" | jq -c '.programs[]' >/dev/null
 jq -r '. as $all | "{" + ([to_entries[] | select(.key != "programs") | "\"\(.key)\": \(.value | tojson)"] | join(",\n ")) + ",\n \"programs\": [",
     ([.programs[] | tojson] | join(",\n")), "]}"' "$folder/$name.loops" >"$here/../machines/measured/$name.loops.json"
 say "machines/measured/$name.conf and $name.loops.json"

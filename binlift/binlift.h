@@ -218,6 +218,7 @@ enum pm_dump_pass {
     PM_DUMP_FORMULAS, /* addresses of memory operands, and what loops do to them */
     PM_DUMP_DEPS,     /* dependences within loops, through registers and memory */
     PM_DUMP_GROUPS,   /* reference groups with objects, strides and references */
+    PM_DUMP_BOUNDS,   /* loop nests whose lower bound can be measured, and what their copies do */
     PM_DUMP_COUNTERS, /* weights, spanning tree, counters */
 };
 enum pm_dump_format { PM_DUMP_TEXT, PM_DUMP_DOT };

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "binlift/binlift.h"
+#include "cmd/cmd.h"
 #include "cmd/loops_dump.h"
 
 /* More basic blocks take `dot` minutes, and nobody reads them. */
@@ -18,7 +19,8 @@ int pm_dump_program(const char *path, const struct pm_dump_request *request) {
     struct pm_lift_options options = {.ignore_metadata = request->ignore_metadata,
                                       .end = (uint8_t)pm_dump_needs(request->pass)};
     struct pm_error err = {0};
-    struct pm_lifted *lifted = pm_lift(path, &options, &err);
+    struct pm_lifted *lifted =
+        pm_find_classes(&options, &err) ? pm_lift(path, &options, &err) : NULL;
     bool done =
         lifted && pm_dump(lifted, request->pass, request->format, request->routine, stdout, &err);
     pm_lifted_free(lifted);

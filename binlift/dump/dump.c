@@ -11,10 +11,10 @@
 #include "core/structure/structure.h"
 
 static const struct pm_dump_kind *const kinds[] = {
-    [PM_DUMP_CFG] = &pm_dump_cfg,           [PM_DUMP_LOOPS] = &pm_dump_loops,
-    [PM_DUMP_LIVE] = &pm_dump_live,         [PM_DUMP_FORMULAS] = &pm_dump_formulas,
-    [PM_DUMP_DEPS] = &pm_dump_deps,         [PM_DUMP_GROUPS] = &pm_dump_groups,
-    [PM_DUMP_COUNTERS] = &pm_dump_counters,
+    [PM_DUMP_CFG] = &pm_dump_cfg,       [PM_DUMP_LOOPS] = &pm_dump_loops,
+    [PM_DUMP_LIVE] = &pm_dump_live,     [PM_DUMP_FORMULAS] = &pm_dump_formulas,
+    [PM_DUMP_DEPS] = &pm_dump_deps,     [PM_DUMP_GROUPS] = &pm_dump_groups,
+    [PM_DUMP_BOUNDS] = &pm_dump_bounds, [PM_DUMP_COUNTERS] = &pm_dump_counters,
 };
 enum { N_KINDS = sizeof kinds / sizeof *kinds };
 
@@ -47,6 +47,7 @@ void pm_dump_release(struct pm_dump *dump) {
     free(dump->loop_number);
     free(dump->live_in);
     free(dump->live_out);
+    pm_bound_plan_free(dump->bounds);
 }
 
 bool pm_dump(const struct pm_lifted *lifted, enum pm_dump_pass pass, enum pm_dump_format format,

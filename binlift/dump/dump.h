@@ -3,6 +3,7 @@
 #ifndef PM_BINLIFT_DUMP_H
 #define PM_BINLIFT_DUMP_H
 
+#include "binlift/bound/bound.h"
 #include "binlift/lifted.h"
 #include "binlift/cfg/cfg.h"
 
@@ -16,6 +17,7 @@ struct pm_dump {
     uint32_t *loop_number;        /* per scope: number of a loop in its routine */
     pm_live_set *live_in;         /* per instruction: before it */
     pm_live_set *live_out;        /* per basic block: at its end */
+    struct pm_bound_plan *bounds;
 };
 
 /* Text of a pass for one routine; `dot`, a graph for Graphviz, is NULL where it makes no sense. */
@@ -27,7 +29,7 @@ struct pm_dump_kind {
     void (*dot)(const struct pm_dump *dump, uint32_t routine);
 };
 extern const struct pm_dump_kind pm_dump_cfg, pm_dump_loops, pm_dump_live, pm_dump_formulas,
-    pm_dump_deps, pm_dump_groups, pm_dump_counters;
+    pm_dump_deps, pm_dump_groups, pm_dump_bounds, pm_dump_counters;
 
 void pm_dump_release(struct pm_dump *dump); /* what `prepare` made */
 
@@ -55,6 +57,9 @@ char *pm_called_name(const struct pm_lifted *lifted, uint32_t insn);
 
 /* First line of a routine in each text dump: name, address, size, state, basic blocks and edges. */
 void pm_put_routine(const struct pm_dump *dump, uint32_t routine);
+
+/* "i12": instruction INSN, counted in its routine. */
+void pm_put_insn(const struct pm_dump *dump, uint32_t routine, uint32_t insn);
 
 /* ---- loops (cfg/loops.c) -------------------------------------------------------------------- */
 

@@ -165,3 +165,7 @@ char *pm_insn_text(const struct pm_lifted *lifted, uint32_t insn) {
     free(callee);
     return whole;
 }
+
+void pm_put_insn(const struct pm_dump *dump, uint32_t routine, uint32_t insn) {
+    fprintf(dump->out, "i%" PRIu32, insn - dump->lifted->routine_codes[routine].first_insn);
+}

@@ -75,6 +75,8 @@ struct pm_step pm_formula_step(struct pm_formulas *formulas, const struct pm_for
                                uint32_t loop);
 
 /* What one loop around an operand does to its address. */
+enum { PM_MOST_LEVELS = 32 }; /* loops around a reference that are told apart */
+
 struct pm_formula_level {
     uint32_t loop; /* scope */
     struct pm_step step;

@@ -6,8 +6,6 @@
 #include "binlift/formula/formula.h"
 #include "core/probe_abi.h"
 
-enum { PM_MOST_LEVELS = 32 }; /* loops around a reference that are told apart */
-
 /* What makes two memory operands one group: all of it equal. */
 struct pm_group_key {
     uint32_t scope, flags; /* flags: enum pm_group_flags */

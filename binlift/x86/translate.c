@@ -171,8 +171,10 @@ static bool merges_destination(const struct translation *t, const ZydisDecodedOp
     if (t->x86->insn.avx.mask.mode == ZYDIS_MASK_MODE_MERGING &&
         t->x86->insn.avx.mask.reg > ZYDIS_REGISTER_K0)
         return true;
+    bool clears_rest = t->x86->insn.mnemonic == ZYDIS_MNEMONIC_MOVD ||
+                       t->x86->insn.mnemonic == ZYDIS_MNEMONIC_MOVQ;
     return t->x86->insn.encoding == ZYDIS_INSTRUCTION_ENCODING_LEGACY && t->rule->scalar &&
-           operand->id == 0 && t->insn->n_memory == 0;
+           !clears_rest && operand->id == 0 && t->insn->n_memory == 0;
 }
 
 static void add_register_operands(struct translation *t, struct pm_op *op) {

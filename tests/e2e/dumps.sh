@@ -9,7 +9,7 @@ without_addresses() {
     sed -E 's/0x[0-9a-f]{3,}/A/g'
 }
 
-for pass in cfg loops live formulas deps groups counters; do
+for pass in cfg loops live formulas deps groups bounds counters; do
     routines='nest,odd*'
     [ $pass = deps ] && routines="$routines,carry"
     pmodel loops --dump $pass --routine "$routines" dumped | without_addresses >$pass.txt
@@ -101,7 +101,7 @@ check "the instruction mix takes patterns too" sh -c \
      grep -o "\(nest\|odd\|main\|carry\)" | sort -u | tr "\n" " " | tee mixed && grep -qx "nest odd " mixed'
 
 # ---- a large program ------------------------------------------------------------------------
-for pass in cfg loops live formulas deps groups counters; do
+for pass in cfg loops live formulas deps groups bounds counters; do
     check "all routines of a large program: $pass" sh -c \
         "pmodel loops --dump $pass \"$BUILD/bin/pmodel\" >all.txt && [ \$(grep -c ^routine all.txt) -gt 500 ]"
 done
